@@ -1,0 +1,71 @@
+# One static library and one test program per folder of src/mechanician.
+#
+# mechanician_folder(NAME [DEPENDS folder...] [PUBLIC target...] [PRIVATE target...])
+#   library  mechanician_NAME   all *.cpp of the folder but *_test.cpp
+#   program  NAME_test          all *_test.cpp of the folder, if there are any
+# mechanician_library()         joins all folders into the library that is installed
+
+set(MECHANICIAN_FOLDERS "" CACHE INTERNAL "")
+
+function(mechanician_flags target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+                                           -Werror -ffp-contract=off)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # GCC 12 reports false positives of these from inside Eigen and the standard library.
+    target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-restrict)
+  endif()
+  if(MECHANICIAN_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(${target} PRIVATE -fsanitize=address,undefined)
+  endif()
+  if(MECHANICIAN_FUZZ)
+    # What the fuzzer steers by: which branches of the library an input reaches.
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
+endfunction()
+
+function(mechanician_folder name)
+  cmake_parse_arguments(arg "" "" "DEPENDS;PUBLIC;PRIVATE" ${ARGN})
+  set(dir ${PROJECT_SOURCE_DIR}/src/mechanician/${name})
+  file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cpp)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  if(NOT sources)
+    return()
+  endif()
+
+  add_library(mechanician_${name} STATIC ${sources})
+  target_include_directories(mechanician_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/generated)
+  list(TRANSFORM arg_DEPENDS PREPEND mechanician_ OUTPUT_VARIABLE depends)
+  target_link_libraries(mechanician_${name} PUBLIC ${depends} ${arg_PUBLIC} PRIVATE ${arg_PRIVATE} fmt::fmt)
+  target_compile_definitions(mechanician_${name} PRIVATE MECHANICIAN_VERSION="${PROJECT_VERSION}")
+  mechanician_flags(mechanician_${name})
+  set(MECHANICIAN_FOLDERS ${MECHANICIAN_FOLDERS} ${name} CACHE INTERNAL "")
+
+  if(MECHANICIAN_TESTS AND tests)
+    find_package(GTest REQUIRED)
+    include(GoogleTest)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE mechanician_${name} GTest::gtest_main fmt::fmt)
+    target_compile_definitions(${name}_test PRIVATE MECHANICIAN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    mechanician_flags(${name}_test)
+    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+  endif()
+endfunction()
+
+function(mechanician_library)
+  set(objects "")
+  foreach(name IN LISTS MECHANICIAN_FOLDERS)
+    list(APPEND objects $<TARGET_OBJECTS:mechanician_${name}>)
+  endforeach()
+  add_library(mechanician STATIC ${objects})
+  add_library(mechanician::mechanician ALIAS mechanician)
+  set_target_properties(mechanician PROPERTIES LINKER_LANGUAGE CXX)
+  target_compile_features(mechanician PUBLIC cxx_std_20)
+  target_include_directories(mechanician PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(mechanician PUBLIC Eigen3::Eigen PRIVATE fmt::fmt tomlplusplus::tomlplusplus)
+endfunction()
