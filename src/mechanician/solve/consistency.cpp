@@ -1,0 +1,41 @@
+#include "mechanician/solve/consistency.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mechanician {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+namespace {
+constexpr double noise_factor = 8.0;
+}
+
+Consistency check_consistency(const RowFactor& rows, const InstantValues& values, const std::vector<Index>& selection,
+                              const Eigen::MatrixXd& y_to_qdd) {
+  const Index m = rows.num_rows();
+  VectorXd b_scaled(m);
+  for (Index j = 0; j < m; ++j) b_scaled(j) = rows.D(j) * values.b(selection[j]);
+  const VectorXd b_consistent = rows.project_consistent(b_scaled);
+
+  Consistency result;
+  result.b = b_consistent.cwiseQuotient(rows.D);
+  result.residual = (b_scaled - b_consistent).cwiseQuotient(rows.D);
+  result.tolerance = VectorXd::Zero(m);
+  result.y_ls = rows.calc_least_norm(b_consistent);
+  const VectorXd qdd_size = (y_to_qdd * result.y_ls).cwiseAbs();
+  for (Index j = 0; j < m; ++j) {
+    const Index row = selection[j];
+    double size = values.A.row(row).cwiseAbs().dot(qdd_size) + std::abs(values.b(row));
+    if (values.b_size.size() > 0) size += std::max(0.0, values.b_size(row) - std::abs(values.b(row)));
+    double noise = 0;
+    if (values.b_noise.size() > 0) noise += values.b_noise(row);
+    if (values.A_noise.size() > 0) noise += values.A_noise.row(row).dot(qdd_size);
+    result.tolerance(j) = consistency_tolerance * size + noise_factor * noise;
+    if (std::abs(result.residual(j)) > result.tolerance(j)) result.consistent = false;
+  }
+  return result;
+}
+
+}  // namespace mechanician

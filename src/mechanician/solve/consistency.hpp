@@ -1,0 +1,29 @@
+// Do the constraints contradict each other? A A⁺ b = b (U23 eq. 7), decided with scaled rows, whatever M is:
+// the part of b outside the range of A must be within 10⁻⁹ of the size of the terms, row by row,
+//
+//   |r_j| ≤ 10⁻⁹ (Σ_i |A_ji||q̈_i| + max(|b_j|, b_size_j)) + rounding error bounds,   q̈ the least-squares solution.
+#pragma once
+
+#include <Eigen/Core>
+
+#include "mechanician/solve/instant_values.hpp"
+#include "mechanician/solve/rank.hpp"
+
+namespace mechanician {
+
+inline constexpr double consistency_tolerance = 1e-9;
+
+struct Consistency {
+  bool consistent = true;
+  Eigen::VectorXd b;          // m, the consistent right-hand side nearest to the given one in scaled rows
+  Eigen::VectorXd residual;   // m, given b minus that
+  Eigen::VectorXd tolerance;  // m, what |residual| may be
+  Eigen::VectorXd y_ls;       // n, least-squares solution of least norm, in the metric
+};
+
+/// Rows of `values` to look at are `selection` (all of them in order for a factorisation of the whole A); the map
+/// `y_to_qdd` turns a vector of the metric into an acceleration.
+Consistency check_consistency(const RowFactor& rows, const InstantValues& values,
+                              const std::vector<Eigen::Index>& selection, const Eigen::MatrixXd& y_to_qdd);
+
+}  // namespace mechanician

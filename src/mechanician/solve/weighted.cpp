@@ -1,0 +1,85 @@
+#include "mechanician/solve/weighted.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/QR>
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "mechanician/solve/mass.hpp"
+
+namespace mechanician {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+WeightedRows prepare_weighted(const MatrixXd& Z_given, const MatrixXd& noise, const std::vector<Index>& measured,
+                              const MatrixXd& W, Index rank_all) {
+  WeightedRows result;
+  result.measured = measured;
+  std::vector<bool> is_measured(static_cast<std::size_t>(Z_given.cols()), false);
+  for (const Index j : measured) is_measured[j] = true;
+  for (Index j = 0; j < Z_given.cols(); ++j) {
+    if (!is_measured[j]) result.exact.push_back(j);
+  }
+  const auto num_exact = static_cast<Index>(result.exact.size());
+  MatrixXd Z_exact(Z_given.rows(), num_exact);
+  MatrixXd noise_exact(noise.size() == 0 ? 0 : Z_given.rows(), noise.size() == 0 ? 0 : num_exact);
+  for (Index j = 0; j < num_exact; ++j) {
+    Z_exact.col(j) = Z_given.col(result.exact[j]);
+    if (noise.size() != 0) noise_exact.col(j) = noise.col(result.exact[j]);
+  }
+  result.exact_rows = factor_rows(Z_exact, noise_exact);
+  result.V2 = orthonormal_complement(result.exact_rows.V1);
+  result.rank = std::max<Index>(0, rank_all - result.exact_rows.rank);
+
+  // A weight matrix must pass the same test as a mass matrix: no units, no directions without weight.
+  result.weights_definite = check_mass(W).kind == MassKind::definite;
+  if (result.weights_definite && W.size() > 0) {
+    const Eigen::LLT<MatrixXd> llt(0.5 * (W + W.transpose()));
+    result.weights_definite = llt.info() == Eigen::Success;
+    result.W_root = llt.matrixU();
+  }
+  return result;
+}
+
+VectorXd calc_weighted_b(const WeightedRows& weighted, const RowFactor& all_rows, const VectorXd& b,
+                         const VectorXd& y_exact) {
+  const auto num_measured = static_cast<Index>(weighted.measured.size());
+  const Index n = all_rows.Z.rows();
+  MatrixXd A_w(num_measured, n);  // measured rows in the metric, as given
+  VectorXd b_w(num_measured);
+  for (Index i = 0; i < num_measured; ++i) {
+    const Index row = weighted.measured[i];
+    A_w.row(i) = all_rows.Z.col(row).transpose() / all_rows.D(row);
+    b_w(i) = b(row);
+  }
+
+  VectorXd y = y_exact;
+  const Index rank = std::min<Index>({weighted.rank, weighted.V2.cols(), num_measured});
+  if (rank > 0) {
+    const MatrixXd G = weighted.W_root * (A_w * weighted.V2);
+    const VectorXd g = weighted.W_root * (b_w - A_w * y_exact);
+    std::vector<Index> by_size(static_cast<std::size_t>(num_measured));
+    std::iota(by_size.begin(), by_size.end(), Index{0});
+    const VectorXd size = G.rowwise().norm();
+    std::sort(by_size.begin(), by_size.end(), [&](Index i, Index j) { return size(i) > size(j); });
+    MatrixXd G_sorted(G.rows(), G.cols());
+    VectorXd g_sorted(G.rows());
+    for (Index i = 0; i < num_measured; ++i) {
+      G_sorted.row(i) = G.row(by_size[i]);
+      g_sorted(i) = g(by_size[i]);
+    }
+    // Any minimiser will do: the basic solution. The rank was decided with scaled rows, before the weights.
+    const Eigen::ColPivHouseholderQR<MatrixXd> qr(G_sorted);
+    VectorXd reduced = (qr.householderQ().adjoint() * g_sorted).head(rank);
+    qr.matrixQR().topLeftCorner(rank, rank).triangularView<Eigen::Upper>().solveInPlace(reduced);
+    VectorXd x = VectorXd::Zero(G.cols());
+    for (Index i = 0; i < rank; ++i) x(qr.colsPermutation().indices()(i)) = reduced(i);
+    y += weighted.V2 * x;
+  }
+  return A_w * y;
+}
+
+}  // namespace mechanician
