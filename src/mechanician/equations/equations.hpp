@@ -1,0 +1,78 @@
+#pragma once
+
+/// The equations of motion of a model, as expressions (theory of K93, U02).
+///
+///     M q̈ = Q + Qᶜ,   A q̈ = b,   vᵀQᶜ = vᵀC for every v with A v = 0
+///
+///     M = ∂²T/∂q̇∂q̇                       Q = F − ∂V/∂q + ∂T/∂q − (∂²T/∂q̇∂q) q̇ − ∂²T/∂q̇∂t
+///     φ(q,t):     A = φ_q    b = −(φ_q q̇)_q q̇ − 2 φ_qt q̇ − φ_tt
+///     ψ(q,q̇,t):  A = ψ_q̇   b = −ψ_q q̇ − ψ_t
+///
+/// Entries that vanish identically are not stored. Cost: linear in the size of the model's expressions for each row.
+
+#include <string>
+#include <vector>
+
+#include "mechanician/model/model.hpp"
+
+namespace mechanician {
+
+/// A matrix of expressions, by its structural non-zeros.
+struct SparseExprMatrix {
+  struct Entry {
+    int row, col;
+    Expr value;
+  };
+  int rows = 0, cols = 0;
+  std::vector<Entry> entries;  ///< by row, then column
+
+  /// The entry, zero where nothing is stored. Linear in the number of entries of the row at worst.
+  Expr at(int row, int col) const;
+};
+
+enum class RowKind { constraint, control };
+
+/// One row of A q̈ = b and where it comes from.
+struct Row {
+  std::string name;
+  RowKind kind = RowKind::constraint;
+  Level level = Level::position;
+  Expr residual;  ///< φ or ψ; for acceleration-level rows left − right as written
+  Expr rate;      ///< φ̇ for position-level rows, else zero
+  bool measured = false;
+  Place place;
+  std::string text;
+  // How the constraint is called, from its text: for people.
+  bool rheonomic = false;   ///< time occurs
+  bool acatastatic = false; ///< does not vanish with the velocities: Σ aᵢ q̇ᵢ + a₀ = 0 with a₀ ≠ 0
+  bool linear = true;       ///< in the velocities
+  bool integrable = false;  ///< a velocity-level row that is proved to be the rate of a function of position and time
+};
+
+struct Equations {
+  std::vector<std::string> coordinates;
+  std::vector<Expr> q, qd, qdd;
+  Expr t = time_symbol();
+  std::vector<Expr> parameters;  ///< symbols
+  std::vector<Expr> unknowns;    ///< with all derivatives of them that occur
+  std::vector<Expr> ideal;       ///< ideal(x) by coordinate, as C may use them
+  std::vector<Expr> multipliers; ///< multiplier(NAME) by constraint row
+
+  SparseExprMatrix M, A;
+  std::vector<Expr> Q, b;
+  std::vector<Expr> C;  ///< n; zeros where not given
+  bool has_C = false;
+  std::vector<Row> rows;  ///< constraints in the order of the file, then controls
+
+  /// Weights of measured rows: row indices and their symmetric matrix.
+  std::vector<int> measured;
+  std::vector<std::vector<Expr>> W;
+
+  int n() const { return static_cast<int>(q.size()); }
+  int m() const { return static_cast<int>(rows.size()); }
+  int num_control() const;
+};
+
+Equations derive(const Model& model);
+
+}  // namespace mechanician

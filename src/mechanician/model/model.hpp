@@ -1,0 +1,167 @@
+#pragma once
+
+/// A mechanical system and its constraints, as stated.
+///
+/// A Model is a plain value: coordinates, parameters, energies or matrices, constraints, start values. It comes from a
+/// file (read_model.hpp) or is built in C++ with the functions below; both end in the same checks (validate.hpp).
+///
+///     Model model;
+///     const Expr x = model.add_coordinate("x"), y = model.add_coordinate("y");
+///     const Expr m = model.add_parameter("m", 2.0), g = model.add_parameter("g", 9.81), L = model.add_parameter("L", 1.0);
+///     model.kinetic   = m / 2 * (pow(dot(x), 2) + pow(dot(y), 2));
+///     model.potential = m * g * y;
+///     model.add_constraint("rod", x * x + y * y, L * L);
+///     model.start_at({.position = {{"x", 1.0}}});
+///
+/// Expressions are kept as they were written: the kind of a constraint (position, velocity, acceleration) is the highest
+/// derivative that occurs in it, before any simplification.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mechanician/base/diagnostic.hpp"
+#include "mechanician/expression/expression.hpp"
+
+namespace mechanician {
+
+/// x' of a coordinate x.
+inline Expr dot(const Expr& x) { return derivative_symbol(x); }
+/// x'' of a coordinate x.
+inline Expr ddot(const Expr& x) { return derivative_symbol(derivative_symbol(x)); }
+
+struct Coordinate {
+  std::string name;
+  Place place;
+  Expr q() const { return coordinate(name); }
+  Expr qd() const { return dot(q()); }
+  Expr qdd() const { return ddot(q()); }
+};
+
+struct Parameter {
+  std::string name;
+  Expr value;  ///< an expression of other parameters
+  Place place;
+  Expr symbol() const { return parameter(name); }
+};
+
+/// The highest derivative that a constraint mentions.
+enum class Level { position, velocity, acceleration };
+
+/// φ(q, t) = 0, ψ(q, q̇, t) = 0 or an equation linear in q̈; the residual is left − right.
+struct Constraint {
+  std::string name;
+  Expr residual;
+  std::optional<Expr> weight;  ///< measured: 1/variance
+  std::string text;            ///< as written, for messages
+  Place place;
+  Level level() const;
+};
+
+/// A requirement that is met by a control force instead of a constraint force.
+struct Control {
+  std::string name;
+  Expr residual;
+  std::optional<Expr> frequency;  ///< of the error; absent: the bare requirement
+  Expr damping = 1.0;             ///< of the error, for requirements on positions
+  std::string text;
+  Place place;
+  Level level() const;
+};
+
+/// One weight matrix for several measured constraints.
+struct Measured {
+  std::vector<std::string> constraints;
+  std::vector<std::vector<Expr>> weight;
+  Place place;
+};
+
+/// A named expression of the model: a definition, an output, a force component.
+struct Named {
+  std::string name;
+  Expr value;
+  Place place;
+};
+
+enum class EventDirection { up, down, both };
+enum class EventAction { record, stop };
+struct Event {
+  std::string name;
+  Expr when;
+  EventDirection direction = EventDirection::both;
+  EventAction action = EventAction::record;
+  Place place;
+};
+
+struct RunSettings {
+  std::optional<double> to;
+  std::optional<double> every;
+  double tolerance = 1e-10;
+  std::string method = "auto";
+};
+
+/// Start values by name; what is not named is zero.
+struct StartValues {
+  std::map<std::string, Expr> position;
+  std::map<std::string, Expr> velocity;
+  Expr time = 0.0;
+};
+
+/// Options of add_constraint and add_control that are not always given.
+struct ConstraintOptions {
+  std::optional<Expr> weight = std::nullopt;
+  std::string text = {};
+  Place place = {};
+};
+struct ControlOptions {
+  std::optional<Expr> frequency = std::nullopt;
+  Expr damping = 1.0;
+  std::string text = {};
+  Place place = {};
+};
+
+struct Model {
+  std::string title;
+  std::vector<Coordinate> coordinates;
+  std::vector<Parameter> parameters;
+  std::vector<Named> definitions;
+  std::vector<Expr> unknowns;  ///< functions without a value
+
+  std::optional<Expr> kinetic, potential;
+  std::vector<std::vector<Expr>> mass;  ///< n×n instead of a kinetic energy; empty if not given
+  std::vector<Named> forces;            ///< by coordinate
+  std::vector<Named> nonideal;          ///< C by coordinate
+
+  std::vector<Constraint> constraints;
+  std::vector<Control> controls;
+  std::vector<Measured> measured;
+  std::vector<Event> events;
+  std::vector<Named> outputs;
+
+  StartValues start;
+  RunSettings run;
+
+  /// Places of parts that are no vector, for messages: "kinetic", "potential", "mass", "start.position.x", …
+  std::map<std::string, Place> places;
+  SourceText source;
+
+  Expr add_coordinate(std::string name, Place place = {});
+  Expr add_parameter(std::string name, Expr value, Place place = {});
+  Expr add_unknown(std::string name, std::vector<Expr> depends);
+  /// left = right
+  void add_constraint(std::string name, const Expr& left, const Expr& right, ConstraintOptions options = {});
+  void add_control(std::string name, const Expr& left, const Expr& right, ControlOptions options = {});
+  void add_force(const Expr& coordinate, Expr value, Place place = {});
+  void add_nonideal(const Expr& coordinate, Expr value, Place place = {});
+  void start_at(StartValues values) { start = std::move(values); }
+
+  int num_coordinates() const { return static_cast<int>(coordinates.size()); }
+  /// Index of a coordinate by name, or −1.
+  int find_coordinate(std::string_view name) const;
+};
+
+/// The level of an expression as written.
+Level level_of(const Expr& residual);
+
+}  // namespace mechanician
