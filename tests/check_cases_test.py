@@ -9,6 +9,8 @@ import sys
 import unittest
 from pathlib import Path
 
+sys.dont_write_bytecode = True  # nothing but build/ is written to
+
 import check_cases
 from check_cases import PARTS, Case, check, find_cases
 
