@@ -1,0 +1,43 @@
+#pragma once
+
+/// Tokens of the expression language. Internal to the parser.
+
+#include <string>
+#include <string_view>
+
+namespace mechanician {
+
+enum class TokenKind {
+  number,
+  name,  ///< with its primes
+  sign,  ///< + - * / ^ ( ) , < <= > >= == =
+  end,
+  error,
+};
+
+struct Token {
+  TokenKind kind = TokenKind::end;
+  std::size_t offset = 0;
+  std::string_view text;  ///< name without primes, sign
+  double number = 0.0;
+  int primes = 0;
+  std::string message, hint;  ///< of an error
+  std::size_t length() const { return text.size() + static_cast<std::size_t>(primes); }
+};
+
+class Lexer {
+ public:
+  explicit Lexer(std::string_view text) : text_(text) {}
+  Token next();
+
+ private:
+  Token number();
+  Token name();
+  Token sign();
+  Token error(std::size_t length, std::string message, std::string hint = {});
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace mechanician

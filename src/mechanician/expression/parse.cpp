@@ -1,0 +1,361 @@
+#include "mechanician/expression/parse.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "mechanician/base/text.hpp"
+#include "mechanician/expression/lexer.hpp"
+
+namespace mechanician {
+
+namespace {
+
+/// An operand with the stretch of text that it came from.
+struct Operand {
+  Expr value;
+  std::size_t begin, end;
+};
+
+/// What waits for its right operand or its closing parenthesis.
+struct Pending {
+  enum class Kind { binary, prefix, group, call } kind;
+  const OperatorRow* row = nullptr;  ///< of an operator or function
+  int precedence = 0;                ///< 0 for group and call: they end reductions
+  std::size_t offset = 0;
+  std::size_t first_operand = 0;     ///< of a call: its arguments start here on the operand stack
+};
+
+const OperatorRow* find_infix(std::string_view sign) {
+  for (const OperatorRow& row : operator_table())
+    if (row.notation == Notation::infix && row.name == sign) return &row;
+  return nullptr;
+}
+
+bool is_relation(std::string_view sign) { return sign == "=" || sign == "<=" || sign == ">="; }
+
+class Parser {
+ public:
+  Parser(std::string_view text, const NameScope& scope, bool equation)
+      : text_(text), scope_(scope), lexer_(text), equation_(equation) {}
+
+  void parse() {
+    token_ = lexer_.next();
+    bool going = true;
+    while (going && !failed_) going = expect_operand_ ? operand() : after_operand();
+  }
+
+  std::vector<Expr> sides;  ///< one, or two of an equation
+  Relation relation = Relation::equal;
+  std::vector<ParseProblem> problems;
+
+ private:
+  void advance() { token_ = lexer_.next(); }
+
+  bool fail(std::size_t offset, std::size_t length, std::string message, std::string hint = {}) {
+    problems.push_back({offset, std::max<std::size_t>(length, 1), std::move(message), std::move(hint)});
+    failed_ = true;
+    return false;
+  }
+  bool fail_at_token(std::string message, std::string hint = {}) {
+    return fail(token_.offset, token_.length(), std::move(message), std::move(hint));
+  }
+  bool lexical_error() { return fail_at_token(token_.message, token_.hint); }
+
+  /// A syntax error does not lead to more; a wrong operand is reported and parsing goes on.
+  void complain(std::size_t offset, std::size_t length, std::string message, std::string hint = {}) {
+    problems.push_back({offset, std::max<std::size_t>(length, 1), std::move(message), std::move(hint)});
+  }
+
+  void push_operand(Expr value, std::size_t begin, std::size_t end) {
+    operands_.push_back({std::move(value), begin, end});
+    expect_operand_ = false;
+  }
+
+  // ---- where an operand must come --------------------------------------------------------------------------------
+
+  bool operand() {
+    switch (token_.kind) {
+      case TokenKind::error:
+        return lexical_error();
+      case TokenKind::number:
+        push_operand(token_.number, token_.offset, token_.offset + token_.length());
+        advance();
+        return true;
+      case TokenKind::name:
+        return name();
+      case TokenKind::end:
+        return missing_operand();
+      case TokenKind::sign:
+        break;
+    }
+    if (token_.text == "-" || token_.text == "+") {
+      if (token_.text == "-")
+        pending_.push_back({Pending::Kind::prefix, &row_of(Op::neg), precedence_negation, token_.offset, 0});
+      advance();
+      return true;
+    }
+    if (token_.text == "(") {
+      pending_.push_back({Pending::Kind::group, nullptr, 0, token_.offset, 0});
+      ++depth_;
+      advance();
+      return true;
+    }
+    return missing_operand();
+  }
+
+  bool missing_operand() {
+    const bool at_end = token_.kind == TokenKind::end;
+    if (at_end && operands_.empty() && pending_.empty() && sides.empty()) return fail(0, std::max<std::size_t>(text_.size(), 1), "the expression is empty");
+    if (at_end && !pending_.empty() && pending_.back().kind == Pending::Kind::group)
+      return fail(pending_.back().offset, 1, "this parenthesis is never closed");
+    if (at_end) return fail(text_.empty() ? 0 : text_.size() - 1, 1, "the expression ends where a number or name is expected");
+    if (token_.text == ")" && !pending_.empty() && pending_.back().kind == Pending::Kind::group)
+      return fail_at_token("there is nothing between the parentheses");
+    if (token_.text == ")" && !pending_.empty() && pending_.back().kind == Pending::Kind::call)
+      return fail_at_token(fmt::format("`{}` is given {} but needs {}", pending_.back().row->name, operands_.size() == pending_.back().first_operand ? "no argument" : "one argument less than its commas say", pending_.back().row->arity));
+    return fail_at_token(fmt::format("`{}` stands where a number or name is expected", token_.text));
+  }
+
+  bool name() {
+    const Token name = token_;
+    advance();
+    const bool call = token_.kind == TokenKind::sign && token_.text == "(";
+    if (name.primes == 0 && name.text == "not") {
+      pending_.push_back({Pending::Kind::prefix, &row_of(Op::logical_not), precedence_not, name.offset, 0});
+      return true;
+    }
+    if (name.primes == 0 && (name.text == "and" || name.text == "or"))
+      return fail(name.offset, name.length(), fmt::format("`{}` stands where a number or name is expected", name.text));
+    if (name.primes == 0 && call && (name.text == "ideal" || name.text == "multiplier")) return reaction(name);
+    if (name.primes == 0 && call && name.text == "sum") return fail(name.offset, name.length(), "sums over an index (families) are not supported yet");
+    const OperatorRow* function = name.primes == 0 ? find_function(name.text) : nullptr;
+    if (call && function) {
+      pending_.push_back({Pending::Kind::call, function, 0, name.offset, operands_.size()});
+      ++depth_;
+      advance();
+      return true;
+    }
+    const std::size_t end = name.offset + name.length();
+    if (const auto found = find_name(name)) {
+      push_operand(*found, name.offset, end);
+      if (call) return fail(name.offset, name.length(), fmt::format("`{}` is not a function", name.text), fmt::format("for a product write {}*(...)", name.text));
+      return true;
+    }
+    if (function) return fail(name.offset, name.length(), fmt::format("the function `{}` needs its arguments in parentheses", name.text), fmt::format("write {}(...)", name.text));
+    if (call) return unknown_function(name);
+    ParseProblem p = scope_.explain ? scope_.explain(name.text, name.primes) : ParseProblem{0, 1, fmt::format("unknown name `{}`", name.text), {}};
+    complain(name.offset, name.length(), std::move(p.message), std::move(p.hint));
+    push_operand(0.0, name.offset, end);
+    return true;
+  }
+
+  std::optional<Expr> find_name(const Token& name) const {
+    if (name.text == "pi" && name.primes == 0) return Expr(std::numbers::pi);
+    return scope_.find ? scope_.find(name.text, name.primes) : std::nullopt;
+  }
+
+  bool unknown_function(const Token& name) {
+    std::vector<std::string> known{"ideal", "multiplier"};
+    for (const OperatorRow& row : operator_table())
+      if (row.notation == Notation::function) known.emplace_back(row.name);
+    const std::string near = nearest(name.text, known);
+    return fail(name.offset, name.length(), fmt::format("unknown function `{}`", name.text),
+                near.empty() ? "" : fmt::format("did you mean `{}`?", near));
+  }
+
+  /// ideal(x), multiplier(rod): the argument is a name, not an expression.
+  bool reaction(const Token& function) {
+    advance();
+    const Token name = token_;
+    if (name.kind == TokenKind::error) return lexical_error();
+    if (name.kind != TokenKind::name || name.primes > 0)
+      return fail(name.offset, name.length(), fmt::format("`{}` takes the name of a {}", function.text, function.text == "ideal" ? "coordinate" : "constraint"));
+    advance();
+    if (token_.kind != TokenKind::sign || token_.text != ")") return fail(name.offset, name.length(), fmt::format("`{}` takes one name and a closing parenthesis", function.text));
+    const std::size_t end = token_.offset + 1;
+    advance();
+    if (!scope_.reaction)
+      complain(function.offset, end - function.offset, fmt::format("`{}` can be used in [nonideal] only", function.text));
+    else if (const auto found = scope_.reaction(function.text, name.text)) {
+      push_operand(*found, function.offset, end);
+      return true;
+    } else {
+      ParseProblem p = scope_.explain_reaction ? scope_.explain_reaction(function.text, name.text) : ParseProblem{0, 1, fmt::format("unknown name `{}`", name.text), {}};
+      complain(name.offset, name.length(), std::move(p.message), std::move(p.hint));
+    }
+    push_operand(0.0, function.offset, end);
+    return true;
+  }
+
+  // ---- where an operator must come -------------------------------------------------------------------------------
+
+  bool after_operand() {
+    if (token_.kind == TokenKind::error) return lexical_error();
+    if (token_.kind == TokenKind::end) return finish();
+    if (token_.kind == TokenKind::number) return fail_at_token("an operator is missing before this number");
+    if (token_.kind == TokenKind::name) {
+      const OperatorRow* row = token_.primes == 0 ? find_infix(token_.text) : nullptr;
+      if (row) return infix(row);
+      const bool number_before = operands_.back().value.is_constant();
+      return fail_at_token(fmt::format("an operator is missing before `{}`", token_.text), number_before ? "products are written with *, as in 2*x" : "");
+    }
+    if (token_.text == ")") return close();
+    if (token_.text == ",") return comma();
+    if (token_.text == "(") return fail_at_token("an operator is missing before this parenthesis", "products are written with *");
+    if (equation_ && depth_ == 0 && (is_relation(token_.text) || token_.text == "==" || token_.text == "<" || token_.text == ">")) return relation_sign();
+    if (token_.text == "=") return fail_at_token(depth_ > 0 ? "`=` inside parentheses" : "`=` does not belong here", depth_ > 0 ? "a comparison is written ==" : "this is an expression, not an equation");
+    return infix(find_infix(token_.text));
+  }
+
+  bool infix(const OperatorRow* row) {
+    const bool right_associative = row->op == Op::pow;
+    if (row->precedence == precedence_compare && !pending_.empty() && pending_.back().precedence == precedence_compare)
+      return fail_at_token("comparisons cannot be chained", "write a < b and b < c");
+    if (!reduce(right_associative ? row->precedence + 1 : row->precedence)) return false;
+    if (row->precedence == precedence_compare && !pending_.empty() && pending_.back().precedence == precedence_compare)
+      return fail_at_token("comparisons cannot be chained", "write a < b and b < c");
+    pending_.push_back({Pending::Kind::binary, row, row->precedence, token_.offset, 0});
+    advance();
+    expect_operand_ = true;
+    return true;
+  }
+
+  bool relation_sign() {
+    if (token_.text == "==") return fail_at_token("an equation is written with a single =");
+    if (token_.text == "<" || token_.text == ">") return fail_at_token(fmt::format("a strict `{}` is no constraint", token_.text), fmt::format("write {}=", token_.text));
+    if (!sides.empty()) return fail_at_token("an equation has one sign =, <= or >=");
+    if (!reduce(0) || !finish_side()) return false;
+    relation = token_.text == "=" ? Relation::equal : token_.text == ">=" ? Relation::at_least : Relation::at_most;
+    advance();
+    expect_operand_ = true;
+    return true;
+  }
+
+  bool comma() {
+    if (!reduce(0)) return false;
+    if (pending_.empty() || pending_.back().kind != Pending::Kind::call) return fail_at_token("unexpected `,`", "decimals are written with a point, as in 1.5");
+    advance();
+    expect_operand_ = true;
+    return true;
+  }
+
+  bool close() {
+    if (!reduce(0)) return false;
+    if (pending_.empty()) return fail_at_token("this parenthesis was never opened");
+    const Pending open = pending_.back();
+    pending_.pop_back();
+    --depth_;
+    const std::size_t end = token_.offset + 1;
+    advance();
+    if (open.kind == Pending::Kind::group) {
+      operands_.back().begin = open.offset, operands_.back().end = end;
+      return true;
+    }
+    return call(open, end);
+  }
+
+  bool call(const Pending& open, std::size_t end) {
+    const OperatorRow& row = *open.row;
+    const std::size_t count = operands_.size() - open.first_operand;
+    const bool variadic = row.op == Op::min || row.op == Op::max;
+    const auto arity = static_cast<std::size_t>(row.arity);
+    if (count < arity || (count > arity && !variadic))
+      return fail(open.offset, end - open.offset, fmt::format("`{}` takes {}{}, not {}", row.name, variadic ? "at least " : "", count_noun(arity, "argument"), count));
+    for (std::size_t k = 0; k < count; ++k) {
+      const bool wants_condition = row.op == Op::select && k == 0;
+      if (!check_truth(operands_[open.first_operand + k], wants_condition)) return false;
+    }
+    const auto arg = [&](std::size_t k) { return operands_[open.first_operand + k].value; };
+    Expr value = row.op == Op::select ? make_raw(row.op, {arg(0), arg(1), arg(2)}) : arity == 1 ? make_raw(row.op, {arg(0)}) : make_raw(row.op, {arg(0), arg(1)});
+    for (std::size_t k = 2; variadic && k < count; ++k) value = make_raw(row.op, {value, arg(k)});
+    operands_.resize(open.first_operand, {Expr(0.0), 0, 0});
+    push_operand(std::move(value), open.offset, end);
+    return true;
+  }
+
+  /// Numbers and truth values do not mix.
+  bool check_truth(const Operand& operand, bool wants_condition) {
+    if (operand.value.is_condition() == wants_condition) return true;
+    return fail(operand.begin, operand.end - operand.begin, wants_condition ? "a condition is expected here" : "a condition stands where a number is expected",
+                wants_condition ? "conditions are comparisons such as x > 0" : "use if(condition, then, else)");
+  }
+
+  /// Builds all pending operators that bind at least as tightly as `precedence`.
+  bool reduce(int precedence) {
+    while (!pending_.empty() && pending_.back().precedence > 0 && pending_.back().precedence >= precedence) {
+      const Pending top = pending_.back();
+      pending_.pop_back();
+      const bool takes = top.row->takes_conditions;
+      Operand& last = operands_.back();
+      if (!check_truth(last, takes)) return false;
+      if (top.kind == Pending::Kind::prefix) {
+        last = {make_raw(top.row->op, {last.value}), top.offset, last.end};
+        continue;
+      }
+      Operand& left = operands_[operands_.size() - 2];
+      if (!check_truth(left, takes)) return false;
+      if (top.row->op == Op::pow && !check_power(last)) return false;
+      left = {make_raw(top.row->op, {left.value, last.value}), left.begin, last.end};
+      operands_.pop_back();
+    }
+    return true;
+  }
+
+  bool check_power(const Operand& exponent) {
+    const Expr& e = exponent.value;
+    const double value = e.is_constant() ? e.value() : e.op() == Op::neg && e.arg(0).is_constant() ? -e.arg(0).value() : 0.0;
+    if (std::abs(value) <= largest_power) return true;
+    return fail(exponent.begin, exponent.end - exponent.begin, "this power is too large", fmt::format("exponents are limited to {:g}", largest_power));
+  }
+
+  bool finish_side() {
+    if (!pending_.empty()) return fail(pending_.back().offset, 1, "this parenthesis is never closed");
+    if (!check_truth(operands_.back(), false)) return false;
+    sides.push_back(operands_.back().value);
+    operands_.clear();
+    return true;
+  }
+
+  bool finish() {
+    if (!reduce(0) || !finish_side()) return false;
+    if (equation_ && sides.size() == 1) fail(0, text_.size(), "this is no equation", "write left = right");
+    return false;
+  }
+
+  std::string_view text_;
+  const NameScope& scope_;
+  Lexer lexer_;
+  Token token_;
+  bool equation_;
+  bool expect_operand_ = true;
+  bool failed_ = false;
+  std::size_t depth_ = 0;
+  std::vector<Operand> operands_;
+  std::vector<Pending> pending_;
+};
+
+}  // namespace
+
+ParsedExpression parse_expression(std::string_view text, const NameScope& scope) {
+  Parser parser(text, scope, false);
+  parser.parse();
+  ParsedExpression result{std::nullopt, std::move(parser.problems)};
+  if (result.problems.empty()) result.value = parser.sides.front();
+  return result;
+}
+
+ParsedEquation parse_equation(std::string_view text, const NameScope& scope) {
+  Parser parser(text, scope, true);
+  parser.parse();
+  ParsedEquation result{std::nullopt, std::nullopt, parser.relation, std::move(parser.problems)};
+  if (result.problems.empty()) {
+    result.left = parser.sides[0];
+    result.right = parser.sides[1];
+  }
+  return result;
+}
+
+}  // namespace mechanician

@@ -1,0 +1,54 @@
+#include "mechanician/model/model.hpp"
+
+#include <utility>
+
+namespace mechanician {
+
+Level level_of(const Expr& residual) {
+  if (residual.contains(SymbolKind::acceleration)) return Level::acceleration;
+  if (residual.contains(SymbolKind::velocity)) return Level::velocity;
+  return Level::position;
+}
+
+Level Constraint::level() const { return level_of(residual); }
+Level Control::level() const { return level_of(residual); }
+
+Expr Model::add_coordinate(std::string name, Place place) {
+  coordinates.push_back({std::move(name), place});
+  return coordinates.back().q();
+}
+
+Expr Model::add_parameter(std::string name, Expr value, Place place) {
+  parameters.push_back({std::move(name), std::move(value), place});
+  return parameters.back().symbol();
+}
+
+Expr Model::add_unknown(std::string name, std::vector<Expr> depends) {
+  unknowns.push_back(unknown_function(std::move(name), std::move(depends)));
+  return unknowns.back();
+}
+
+void Model::add_constraint(std::string name, const Expr& left, const Expr& right, ConstraintOptions options) {
+  constraints.push_back({std::move(name), right.is_zero() ? left : left - right, std::move(options.weight), std::move(options.text), options.place});
+}
+
+void Model::add_control(std::string name, const Expr& left, const Expr& right, ControlOptions options) {
+  controls.push_back({std::move(name), right.is_zero() ? left : left - right, std::move(options.frequency), std::move(options.damping),
+                      std::move(options.text), options.place});
+}
+
+void Model::add_force(const Expr& coordinate, Expr value, Place place) {
+  forces.push_back({coordinate.symbol().name, std::move(value), place});
+}
+
+void Model::add_nonideal(const Expr& coordinate, Expr value, Place place) {
+  nonideal.push_back({coordinate.symbol().name, std::move(value), place});
+}
+
+int Model::find_coordinate(std::string_view name) const {
+  for (std::size_t i = 0; i < coordinates.size(); ++i)
+    if (coordinates[i].name == name) return static_cast<int>(i);
+  return -1;
+}
+
+}  // namespace mechanician
