@@ -13,7 +13,7 @@ constexpr double noise_factor = 8.0;
 }
 
 Consistency check_consistency(const RowFactor& rows, const InstantValues& values, const std::vector<Index>& selection,
-                              const Eigen::MatrixXd& y_to_qdd) {
+                              const AccelerationOf& to_qdd) {
   const Index m = rows.num_rows();
   VectorXd b_scaled(m);
   for (Index j = 0; j < m; ++j) b_scaled(j) = rows.D(j) * values.b(selection[j]);
@@ -24,7 +24,7 @@ Consistency check_consistency(const RowFactor& rows, const InstantValues& values
   result.residual = (b_scaled - b_consistent).cwiseQuotient(rows.D);
   result.tolerance = VectorXd::Zero(m);
   result.y_ls = rows.calc_least_norm(b_consistent);
-  const VectorXd qdd_size = (y_to_qdd * result.y_ls).cwiseAbs();
+  const VectorXd qdd_size = to_qdd(result.y_ls).cwiseAbs();
   for (Index j = 0; j < m; ++j) {
     const Index row = selection[j];
     double size = values.A.row(row).cwiseAbs().dot(qdd_size) + std::abs(values.b(row));

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <functional>
+#include <vector>
 
 #include "mechanician/solve/instant_values.hpp"
 #include "mechanician/solve/rank.hpp"
@@ -21,9 +23,11 @@ struct Consistency {
   Eigen::VectorXd y_ls;       // n, least-squares solution of least norm, in the metric
 };
 
-/// Rows of `values` to look at are `selection` (all of them in order for a factorisation of the whole A); the map
-/// `y_to_qdd` turns a vector of the metric into an acceleration.
+using AccelerationOf = std::function<Eigen::VectorXd(const Eigen::VectorXd& y)>;
+
+/// Rows of `values` to look at are `selection` (all of them in order for a factorisation of the whole A); the function
+/// `to_qdd` turns a vector of the metric into an acceleration.
 Consistency check_consistency(const RowFactor& rows, const InstantValues& values,
-                              const std::vector<Eigen::Index>& selection, const Eigen::MatrixXd& y_to_qdd);
+                              const std::vector<Eigen::Index>& selection, const AccelerationOf& to_qdd);
 
 }  // namespace mechanician

@@ -1,0 +1,182 @@
+#include "mechanician/solve/assemble.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "mechanician/solve/consistency.hpp"
+
+namespace mechanician {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+std::vector<Index> all_rows(Index m) {
+  std::vector<Index> rows(static_cast<std::size_t>(m));
+  std::iota(rows.begin(), rows.end(), Index{0});
+  return rows;
+}
+
+/// Facts about M and A alone.
+void describe_factorisation(const Factorisation& f, Index num_control, Solution& solution) {
+  const Index num_constraint = f.m() - num_control;
+  solution.mass = f.mass;
+  solution.rank = f.rows.rank;
+  solution.num_rows = f.m();
+  solution.rank_gap = f.rows.gap;
+  solution.rank_doubtful = f.rows.doubtful;
+  solution.unique = f.unique;
+  solution.undetermined = f.undetermined;
+  for (Index j = 0; j < num_constraint; ++j) {
+    if (f.multipliers.undetermined[j]) solution.multipliers_undetermined.push_back(j);
+  }
+  solution.multipliers_unique = solution.multipliers_undetermined.empty();
+  if (!f.unique) {
+    solution.undetermined_directions = f.s.asDiagonal() * f.undetermined_scaled;
+    for (auto column : solution.undetermined_directions.colwise()) {
+      Index largest = 0;
+      column.cwiseAbs().maxCoeff(&largest);
+      column /= column(largest);
+    }
+  }
+  // A left null vector whose control part alone still has a force effect moves force between the two kinds.
+  if (num_control > 0 && num_constraint > 0 && f.rows.num_dropped() > 0) {
+    const MatrixXd effect = f.rows.Z.rightCols(num_control) * f.rows.N.bottomRows(num_control);
+    solution.control_split_unique = effect.cwiseAbs().maxCoeff() <= 10.0 * f.rows.null_tolerance();
+  }
+}
+
+/// Is the force in the undetermined directions zero (U23 eq. 14, 17)? There neither mass nor constraints can take it up.
+bool is_solvable(const Factorisation& f, const InstantValues& values) {
+  if (f.unique) return true;
+  VectorXd force = values.Q;
+  VectorXd size = values.Q.cwiseAbs();
+  if (values.C.size() > 0) {
+    force += values.C;
+    size += values.C.cwiseAbs();
+  }
+  const VectorXd noise = values.Q_noise.size() > 0 ? values.Q_noise : VectorXd::Zero(f.n());
+  for (const auto direction : f.undetermined_scaled.colwise()) {
+    const double work = direction.dot(f.s.cwiseProduct(force));
+    const VectorXd weight = direction.cwiseAbs().cwiseProduct(f.s);
+    if (std::abs(work) > consistency_tolerance * weight.dot(size) + 8.0 * weight.dot(noise)) return false;
+  }
+  return true;
+}
+
+/// Right-hand side that the measured rows can attain; sets the status where the exact rows contradict each other.
+VectorXd replace_measured(const Factorisation& f, const InstantValues& values, const AccelerationOf& to_qdd,
+                          SolveStatus& status) {
+  const WeightedRows& weighted = *f.weighted;
+  const Consistency exact = check_consistency(weighted.exact_rows, values, weighted.exact, to_qdd);
+  if (!exact.consistent) status = SolveStatus::inconsistent;
+  const VectorXd attained = calc_weighted_b(weighted, f.rows, values.b, exact.y_ls);
+  VectorXd b = values.b;
+  for (std::size_t i = 0; i < weighted.measured.size(); ++i) b(weighted.measured[i]) = attained(static_cast<Index>(i));
+  for (std::size_t i = 0; i < weighted.exact.size(); ++i) b(weighted.exact[i]) = exact.b(static_cast<Index>(i));
+  return b;
+}
+
+LeastSquaresMotion calc_least_squares(const Factorisation& f, const InstantValues& values, const MotionOf& motion_of) {
+  const Index m = f.m();
+  MatrixXd Z_given = f.rows.Z;
+  for (Index j = 0; j < m; ++j) Z_given.col(j) /= f.rows.D(j);
+  const WeightedRows equal = prepare_weighted(Z_given, {}, all_rows(m), MatrixXd::Identity(m, m), f.rows.rank);
+  LeastSquaresMotion result;
+  result.b = calc_weighted_b(equal, f.rows, values.b, VectorXd::Zero(f.n()));
+  result.residual = values.b - result.b;
+  if (f.unique) result.qdd = motion_of(values.Q, result.b, values.C).qdd;
+  return result;
+}
+
+/// Tells the force apart by kind of row.
+void attribute_forces(const Factorisation& f, const InstantValues& values, const Motion& motion, Solution& solution) {
+  const Index num_control = values.num_control;
+  const Index num_constraint = f.m() - num_control;
+  const VectorXd lambda = f.multipliers.calc_lambda(f.rows, f.to_metric(motion.F_ideal));
+  solution.qdd = motion.qdd;
+  solution.multipliers = lambda.head(num_constraint);
+  if (num_control == 0) {
+    solution.Qc_i = motion.F_ideal;
+    solution.Qc_ni = motion.F_nonideal;
+    solution.Qc = motion.F_ideal + motion.F_nonideal;
+    solution.Q_control = VectorXd::Zero(f.n());
+    solution.control_multipliers.resize(0);
+  } else {
+    // Joint multipliers with C: M q̈ − Q − C = Aᵀ λ̃. What C does not achieve by itself the rows must take up.
+    const VectorXd total = motion.F_ideal + motion.F_nonideal;
+    VectorXd joint = lambda;
+    if (values.C.size() > 0) joint = f.multipliers.calc_lambda(f.rows, f.to_metric(total - values.C));
+    solution.control_multipliers = joint.tail(num_control);
+    solution.Q_control = f.A.bottomRows(num_control).transpose() * solution.control_multipliers;
+    solution.Qc = total - solution.Q_control;
+    solution.Qc_i = f.A.topRows(num_constraint).transpose() * solution.multipliers;
+    solution.Qc_ni = solution.Qc - solution.Qc_i;
+  }
+  if (f.definite) solution.gaussian = f.to_metric(motion.F_ideal + motion.F_nonideal).squaredNorm();
+}
+
+}  // namespace
+
+Solution solve_with(const Factorisation& f, const InstantValues& values, const MotionOf& motion_of) {
+  Solution solution;
+  solution.status = f.status;
+  const bool usable = f.status == SolveStatus::solved || f.status == SolveStatus::weights_not_definite;
+  if (!usable || !vectors_finite(values)) {
+    solution.mass = f.mass;
+    if (usable) solution.status = SolveStatus::not_finite;
+    return solution;
+  }
+  describe_factorisation(f, values.num_control, solution);
+  if (f.definite) solution.a = f.acceleration_of(f.to_metric(values.Q));
+
+  const AccelerationOf to_qdd = [&f](const VectorXd& y) { return f.acceleration_of(y); };
+  const Consistency consistency = check_consistency(f.rows, values, all_rows(f.m()), to_qdd);
+  solution.consistent = consistency.consistent;
+  solution.residual = consistency.residual;
+  solution.solvable = is_solvable(f, values);
+  if (solution.status != SolveStatus::solved) return solution;
+
+  solution.b_used = consistency.b;
+  if (f.weighted) {
+    solution.b_used = replace_measured(f, values, to_qdd, solution.status);
+  } else if (!consistency.consistent) {
+    solution.status = SolveStatus::inconsistent;
+    solution.least_squares = calc_least_squares(f, values, motion_of);
+  }
+  if (solution.status == SolveStatus::solved && !solution.solvable) solution.status = SolveStatus::unsolvable;
+  if (solution.status == SolveStatus::solved && !solution.unique) solution.status = SolveStatus::not_unique;
+  if (solution.status != SolveStatus::solved) return solution;
+
+  attribute_forces(f, values, motion_of(values.Q, solution.b_used, values.C), solution);
+  if (!solution.qdd.allFinite()) solution.status = SolveStatus::not_finite;
+  return solution;
+}
+
+Solution solve(const Factorisation& f, const InstantValues& values) {
+  check_sizes(values);
+  return solve_with(f, values, [&f](const VectorXd& Q, const VectorXd& b, const VectorXd& C) {
+    return calc_motion(f, Q, b, C);
+  });
+}
+
+Solution solve(const InstantValues& values) { return solve(factor(values), values); }
+
+const char* describe(SolveStatus status) {
+  switch (status) {
+    case SolveStatus::solved: return "solved";
+    case SolveStatus::not_finite: return "a number is infinite or not a number";
+    case SolveStatus::mass_not_symmetric: return "the mass matrix is not symmetric";
+    case SolveStatus::mass_indefinite: return "the mass matrix has a negative eigenvalue";
+    case SolveStatus::weights_not_definite: return "the weight matrix is not symmetric positive definite";
+    case SolveStatus::inconsistent: return "the constraints contradict each other";
+    case SolveStatus::unsolvable: return "no acceleration exists: a force acts where there is neither mass nor constraint";
+    case SolveStatus::not_unique: return "mass and constraints do not determine the acceleration";
+    case SolveStatus::form_not_applicable: return "this form needs a positive definite mass matrix";
+  }
+  return "";
+}
+
+}  // namespace mechanician

@@ -1,0 +1,191 @@
+#include "mechanician/solve/factorisation.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/QR>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace mechanician {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double eps = std::numeric_limits<double>::epsilon();
+
+/// Coordinate scale: 1/sqrt(M_ii); where there is no mass, such that the column of A (rows equilibrated) has size 1.
+VectorXd coordinate_scale(const VectorXd& mass_scale, const MatrixXd& A) {
+  VectorXd s = mass_scale;
+  const Index n = s.size();
+  const auto massless = [&](Index i) { return !(mass_scale(i) > 0); };
+  for (Index i = 0; i < n; ++i) {
+    if (!massless(i)) continue;
+    const double largest = A.rows() > 0 ? A.col(i).cwiseAbs().maxCoeff() : 0.0;
+    s(i) = largest > 0 ? 1.0 / largest : 1.0;
+  }
+  // Row and column sizes depend on each other; a few rounds settle them to within what matters.
+  for (int round = 0; round < 3 && A.rows() > 0; ++round) {
+    VectorXd row_size = (A.cwiseAbs() * s.asDiagonal()).rowwise().maxCoeff();
+    for (Index j = 0; j < A.rows(); ++j) row_size(j) = row_size(j) > 0 ? row_size(j) : 1.0;
+    for (Index i = 0; i < n; ++i) {
+      if (!massless(i)) continue;
+      const double largest = A.col(i).cwiseAbs().cwiseQuotient(row_size).maxCoeff();
+      if (largest > 0 && std::isfinite(1.0 / largest)) s(i) = 1.0 / largest;
+    }
+  }
+  return s;
+}
+
+/// Factors M̂ and finds the directions that neither mass nor constraints determine.
+void factor_Mhat(Factorisation& f) {
+  const Index n = f.n();
+  f.M_scaled = f.s.asDiagonal() * f.M * f.s.asDiagonal();
+  for (Index i = 0; i < n; ++i) {
+    if (f.mass.scale(i) > 0) continue;
+    f.M_scaled.row(i).setZero();
+    f.M_scaled.col(i).setZero();
+  }
+  f.V2 = orthonormal_complement(f.rows.V1);
+  const Index p = f.V2.cols();
+  const MatrixXd F = calc_mass_root(f.M_scaled, f.mass.tolerance);
+  const MatrixXd G = F * f.V2;
+  f.Mhat_order.resize(static_cast<std::size_t>(p));
+  for (Index i = 0; i < p; ++i) f.Mhat_order[i] = i;
+  MatrixXd R = MatrixXd::Zero(0, p);
+  if (G.size() > 0) {
+    // The scaled mass matrix has ones on its diagonal, so the threshold is absolute; V₂ is known to eps·κ only.
+    const double threshold = std::max(1e-10, 32.0 * eps * f.rows.condition);
+    const Eigen::ColPivHouseholderQR<MatrixXd> qr(G);
+    const auto diagonal = qr.matrixQR().diagonal().cwiseAbs().eval();
+    Index rank = 0;
+    while (rank < diagonal.size() && diagonal(rank) > threshold) ++rank;
+    for (Index i = 0; i < p; ++i) f.Mhat_order[i] = qr.colsPermutation().indices()(i);
+    R = qr.matrixQR().topRows(rank).triangularView<Eigen::Upper>();
+  }
+  const Index rank = R.rows();
+  f.Mhat_R = R.leftCols(rank);
+  f.unique = rank == p;
+  if (f.unique) return;
+
+  MatrixXd null = MatrixXd::Zero(p, p - rank);
+  const MatrixXd T = f.Mhat_R.triangularView<Eigen::Upper>().solve(R.rightCols(p - rank));
+  for (Index j = 0; j < p - rank; ++j) {
+    for (Index i = 0; i < rank; ++i) null(f.Mhat_order[i], j) = -T(i, j);
+    null(f.Mhat_order[rank + j], j) = 1.0;
+  }
+  f.undetermined_scaled = f.V2 * orthonormalised(null);
+  const double threshold = std::max(1e-8, 100.0 * eps * f.rows.condition);
+  for (Index i = 0; i < n; ++i) {
+    if (f.undetermined_scaled.row(i).norm() > threshold) f.undetermined.push_back(i);
+  }
+}
+
+}  // namespace
+
+VectorXd Factorisation::to_metric(const VectorXd& force) const {
+  if (!definite) return s.cwiseProduct(force);
+  return L.triangularView<Eigen::Lower>().solve(force);
+}
+
+VectorXd Factorisation::force_of(const VectorXd& u) const {
+  if (!definite) return u.cwiseQuotient(s);
+  return L.triangularView<Eigen::Lower>() * u;
+}
+
+VectorXd Factorisation::acceleration_of(const VectorXd& y) const {
+  if (!definite) return s.cwiseProduct(y);
+  return L.transpose().triangularView<Eigen::Upper>().solve(y);
+}
+
+VectorXd Factorisation::solve_Mhat(const VectorXd& r) const {
+  const Index p = Mhat_R.rows();
+  VectorXd x(p);
+  for (Index i = 0; i < p; ++i) x(i) = r(Mhat_order[i]);
+  Mhat_R.transpose().triangularView<Eigen::Lower>().solveInPlace(x);
+  Mhat_R.triangularView<Eigen::Upper>().solveInPlace(x);
+  VectorXd result = VectorXd::Zero(r.size());
+  for (Index i = 0; i < p; ++i) result(Mhat_order[i]) = x(i);
+  return result;
+}
+
+Factorisation factor(const InstantValues& values) {
+  check_sizes(values);
+  Factorisation f;
+  const Index n = values.M.rows();
+  f.M = values.M;
+  f.A = values.A.size() > 0 ? values.A : MatrixXd::Zero(values.b.size(), n);
+  if (!matrices_finite(values)) {
+    f.status = SolveStatus::not_finite;
+    return f;
+  }
+  f.mass = check_mass(values.M, values.M_noise);
+  f.M = 0.5 * (values.M + values.M.transpose());
+  const bool refused = f.mass.kind == MassKind::indefinite || f.mass.kind == MassKind::not_symmetric;
+  if (f.mass.kind == MassKind::indefinite) f.status = SolveStatus::mass_indefinite;
+  if (f.mass.kind == MassKind::not_symmetric) f.status = SolveStatus::mass_not_symmetric;
+
+  if (f.mass.kind == MassKind::definite) {
+    const Eigen::LLT<MatrixXd> llt(f.M);
+    f.definite = n == 0 || llt.info() == Eigen::Success;
+    f.L = llt.matrixL();
+    if (!f.definite) f.mass.kind = MassKind::semidefinite;
+  }
+
+  // Rows in the metric, with their error bounds.
+  MatrixXd Z, noise;
+  if (f.definite) {
+    const auto lower = f.L.triangularView<Eigen::Lower>();
+    Z = lower.solve(f.A.transpose());
+    if (values.A_noise.size() > 0) {
+      const MatrixXd L_inv = lower.solve(MatrixXd::Identity(n, n));
+      noise = L_inv.cwiseAbs() * values.A_noise.transpose().cwiseAbs();
+    }
+  } else {
+    f.s = coordinate_scale(refused ? VectorXd::Zero(n) : f.mass.scale, f.A);
+    Z = f.s.asDiagonal() * f.A.transpose();
+    if (values.A_noise.size() > 0) noise = f.s.asDiagonal() * values.A_noise.transpose().cwiseAbs();
+  }
+  f.rows = factor_rows(Z, noise);
+  f.multipliers = prepare_multipliers(f.rows);
+  if (!values.measured.empty()) {
+    f.weighted = prepare_weighted(Z, noise, values.measured, values.W, f.rows.rank);
+    if (!f.weighted->weights_definite && f.status == SolveStatus::solved) f.status = SolveStatus::weights_not_definite;
+  }
+  if (!f.definite && !refused) factor_Mhat(f);
+  return f;
+}
+
+Motion calc_motion(const Factorisation& f, const VectorXd& Q, const VectorXd& b, const VectorXd& C) {
+  const VectorXd y_p = f.rows.calc_least_norm(f.rows.project_consistent(f.rows.D.cwiseProduct(b)));
+  const MatrixXd& V1 = f.rows.V1;
+  const VectorXd g = f.to_metric(Q);
+  const bool has_C = C.size() > 0;
+  Motion motion;
+  if (f.definite) {
+    // A of full column rank leaves no room for forces; say so exactly.
+    const bool no_freedom = f.rows.rank == f.n();
+    const VectorXd held = no_freedom ? g : VectorXd(V1 * (V1.transpose() * g));
+    VectorXd u_nonideal = VectorXd::Zero(f.n());
+    if (has_C && !no_freedom) {
+      u_nonideal = f.to_metric(C);
+      u_nonideal -= V1 * (V1.transpose() * u_nonideal);
+    }
+    motion.qdd = f.acceleration_of(y_p + (g - held) + u_nonideal);
+    motion.F_ideal = f.force_of(y_p - held);
+    motion.F_nonideal = f.force_of(u_nonideal);
+    return motion;
+  }
+  const VectorXd y_ideal = y_p + f.V2 * f.solve_Mhat(f.V2.transpose() * (g - f.M_scaled * y_p));
+  // The ideal force lies in the span of the rows; projecting removes rounding across it.
+  const VectorXd u_ideal = V1 * (V1.transpose() * (f.M_scaled * y_ideal - g));
+  VectorXd y_nonideal = VectorXd::Zero(f.n());
+  if (has_C) y_nonideal = f.V2 * f.solve_Mhat(f.V2.transpose() * f.to_metric(C));
+  motion.qdd = f.acceleration_of(y_ideal + y_nonideal);
+  motion.F_ideal = f.force_of(u_ideal);
+  motion.F_nonideal = f.force_of(f.M_scaled * y_nonideal);
+  return motion;
+}
+
+}  // namespace mechanician

@@ -1,0 +1,67 @@
+// The answer at one instant. M q̈ = Q + Qᶜ + Q_control, Qᶜ = Qᶜᵢ + Qᶜₙᵢ, Qᶜᵢ = A_constraintᵀ λ.
+#pragma once
+
+#include <Eigen/Core>
+#include <optional>
+#include <vector>
+
+#include "mechanician/solve/mass.hpp"
+
+namespace mechanician {
+
+/// Why there is or is not an acceleration. What comes first in this list is reported first.
+enum class SolveStatus {
+  solved,
+  not_finite,            // a given number is infinite or not a number
+  mass_not_symmetric,    // see Solution::mass
+  mass_indefinite,       // M has a negative eigenvalue, see Solution::mass
+  weights_not_definite,  // W is not symmetric positive definite
+  inconsistent,          // rows contradict each other and carry no weights
+  unsolvable,            // no acceleration exists: a force acts where there is neither mass nor constraint
+  not_unique,            // M and A do not determine the acceleration
+  form_not_applicable,   // forms F1 to F3 need M > 0
+};
+
+/// One line in words.
+const char* describe(SolveStatus status);
+
+/// Where rows contradict each other: minimise ‖A q̈ − b‖, rows as given and all equally trusted; Gauss decides the rest.
+struct LeastSquaresMotion {
+  Eigen::VectorXd b;         // m, A A⁺ b, Euclidean
+  Eigen::VectorXd residual;  // m, b − A A⁺ b
+  Eigen::VectorXd qdd;       // n; empty where it is not unique
+};
+
+struct Solution {
+  SolveStatus status = SolveStatus::solved;
+  bool has_acceleration() const { return status == SolveStatus::solved; }
+
+  // With an acceleration; empty without.
+  Eigen::VectorXd qdd;                  // n
+  Eigen::VectorXd Qc, Qc_i, Qc_ni;      // n, force of the constraints and its ideal and non-ideal part
+  Eigen::VectorXd Q_control;            // n, force of the control requirements
+  Eigen::VectorXd multipliers;          // constraint rows only: λ of the ideal problem (C = 0), least norm where not unique
+  Eigen::VectorXd control_multipliers;  // control rows: joint multipliers with C, Q_control = A_controlᵀ of these
+  Eigen::VectorXd b_used;               // m, b with the measured rows replaced by what they can attain
+  std::optional<double> gaussian;       // (M q̈ − Q)ᵀ M⁻¹ (M q̈ − Q), M > 0 only
+
+  // Whenever the numbers are finite and M is a mass matrix.
+  std::optional<Eigen::VectorXd> a;     // unconstrained acceleration, M > 0 only
+  MassCheck mass;
+  Eigen::Index rank = 0;                // of all rows, constraints and control
+  Eigen::Index num_rows = 0;
+  double rank_gap = 0;                  // see RowFactor
+  bool rank_doubtful = false;
+  bool consistent = true;               // of b as given, weights or not
+  bool unique = true;                   // rank[M; A] = n
+  bool solvable = true;                 // true where unique
+  bool multipliers_unique = true;       // of the constraint rows
+  std::vector<Eigen::Index> multipliers_undetermined;  // constraint rows in the span of other rows
+  bool control_split_unique = true;     // false: dependent rows leave open what is control and what is constraint force
+  std::vector<Eigen::Index> undetermined;              // coordinates that take part in undetermined directions
+  Eigen::MatrixXd undetermined_directions;             // n×p, M v = 0 and A v = 0, largest entry of each column 1
+  Eigen::VectorXd residual;             // m, part of b that contradicts, in scaled rows (see Consistency)
+  std::optional<LeastSquaresMotion> least_squares;     // only where inconsistent and not weighted
+};
+
+}  // namespace mechanician
