@@ -5,6 +5,10 @@
 
 include(CMakePackageConfigHelpers)
 
+if(NOT TARGET mechanician_program)
+  return()
+endif()
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mechanician)
 
 install(TARGETS mechanician EXPORT mechanician_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
