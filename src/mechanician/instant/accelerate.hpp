@@ -1,0 +1,60 @@
+#pragma once
+
+/// One instant of a system: acceleration, forces, and what is to be said about the constraints there.
+///
+/// C may depend on the ideal forces, so the instant is solved in two stages: with C = 0, then with C of those forces.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mechanician/instant/system.hpp"
+#include "mechanician/solve/diagnosis.hpp"
+#include "mechanician/solve/form.hpp"
+#include "mechanician/solve/parts.hpp"
+
+namespace mechanician {
+
+struct AccelerateOptions {
+  Form form = Form::automatic;
+  bool diagnose = true;  ///< dependence, conflicts: not wanted in an inner loop
+  bool parts = false;    ///< the parts in which the papers explain the motion
+};
+
+/// How far a constraint is from being satisfied.
+struct RowResidual {
+  int row = 0;
+  bool of_rate = false;  ///< φ̇ instead of φ
+  double value = 0.0;
+  /// Distance to the constraint over max(1, largest coordinate or velocity); what is compared with start_tolerance.
+  double scaled = 0.0;
+};
+
+/// Start states that are further off than this are refused.
+inline constexpr double start_tolerance = 1e-8;
+
+struct Instant {
+  State state;
+  InstantValues values;
+  Solution solution;
+  std::optional<Diagnosis> diagnosis;
+  std::optional<Parts> parts;
+  /// Constraints and their rates at this state; control requirements and measured rows are not among them.
+  std::vector<RowResidual> residuals;
+  double constraint_residual = 0.0;  ///< largest absolute value of them
+
+  std::optional<NotFinite> not_finite;
+  /// multiplier(NAME) in [nonideal] that are not unique here.
+  std::vector<std::string> multiplier_not_unique;
+
+  bool has_acceleration() const { return !not_finite && multiplier_not_unique.empty() && solution.has_acceleration(); }
+  /// Residuals above start_tolerance.
+  std::vector<RowResidual> violations() const;
+};
+
+Instant accelerate(const System& system, const State& state, const AccelerateOptions& options = {});
+
+/// φ, φ̇ and ψ of the constraints at an evaluated state.
+std::vector<RowResidual> calc_residuals(const System& system, const State& state, const Evaluation& now);
+
+}  // namespace mechanician

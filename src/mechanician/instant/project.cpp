@@ -1,0 +1,232 @@
+#include "mechanician/instant/project.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include "mechanician/solve/factorisation.hpp"
+
+namespace mechanician {
+
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double eps = std::numeric_limits<double>::epsilon();
+constexpr int most_newton_steps = 60;
+constexpr int most_tangent_steps = 500;
+
+/// r(x) = 0 with its Jacobian, where they are to be satisfied.
+struct ConstraintValues {
+  VectorXd r, r_noise;
+  MatrixXd J, J_noise;
+  std::optional<NotFinite> not_finite;
+};
+using EvaluateAt = std::function<ConstraintValues(const VectorXd& x)>;
+
+/// d of least mass norm with J d = r, in the least-squares sense where the rows contradict (redundant rows away from the
+/// constraint do, to second order).
+class LeastStep {
+ public:
+  LeastStep(const MatrixXd& M, const ConstraintValues& at) : M_(M) {
+    InstantValues values;
+    values.M = M;
+    values.Q = VectorXd::Zero(M.rows());
+    values.A = at.J;
+    values.A_noise = at.J_noise;
+    values.b = VectorXd::Zero(at.J.rows());
+    f_ = factor(values);
+    if (f_.definite) return;
+    // M ≥ 0: the mass norm first, the Euclidean norm in what it leaves open.
+    V2_ = orthonormal_complement(euclidean().V1);
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(V2_.transpose() * M_ * V2_);
+    const VectorXd& values_of = eigen.eigenvalues();
+    const double floor = (values_of.size() > 0 ? values_of.cwiseAbs().maxCoeff() : 0.0) * 1e-12;
+    Mhat_pinv_ = MatrixXd::Zero(V2_.cols(), V2_.cols());
+    for (Eigen::Index i = 0; i < values_of.size(); ++i) {
+      const VectorXd v = eigen.eigenvectors().col(i);
+      if (values_of(i) > floor)
+        Mhat_pinv_ += v * v.transpose() / values_of(i);
+      else
+        free_.conservativeResize(M_.rows(), free_.cols() + 1), free_.col(free_.cols() - 1) = V2_ * v;
+    }
+  }
+
+  VectorXd operator()(const VectorXd& r) const {
+    if (f_.m() == 0) return VectorXd::Zero(M_.rows());
+    if (f_.definite) {
+      const RowFactor& rows = f_.rows;
+      return f_.acceleration_of(rows.calc_least_norm(rows.project_consistent(rows.D.cwiseProduct(r))));
+    }
+    const VectorXd y = euclidean_.calc_least_norm(euclidean_.project_consistent(euclidean_.D.cwiseProduct(r)));
+    VectorXd d = y - V2_ * (Mhat_pinv_ * (V2_.transpose() * (M_ * y)));
+    if (free_.cols() > 0) d -= free_ * (free_.transpose() * d);
+    return d;
+  }
+
+  /// The part of d that stays on the constraints.
+  VectorXd tangential(const VectorXd& d) const { return d - (*this)(f_.A * d); }
+
+ private:
+  const RowFactor& euclidean() {
+    euclidean_ = factor_rows(f_.A.transpose());
+    return euclidean_;
+  }
+
+  const MatrixXd& M_;
+  Factorisation f_;
+  RowFactor euclidean_;
+  MatrixXd V2_, Mhat_pinv_, free_{MatrixXd(M_.rows(), 0)};
+};
+
+/// Residuals as distances: |r_j|/‖J_j‖, zero where they are rounding.
+double distance_to(const ConstraintValues& at) {
+  double most = 0.0;
+  for (Eigen::Index j = 0; j < at.r.size(); ++j) {
+    if (std::abs(at.r(j)) <= 4.0 * at.r_noise(j)) continue;
+    const double slope = at.J.row(j).norm();
+    most = std::max(most, slope > 0.0 ? std::abs(at.r(j)) / slope : std::numeric_limits<double>::infinity());
+  }
+  return most;
+}
+
+class Projector {
+ public:
+  Projector(const MatrixXd& M, EvaluateAt evaluate) : M_(M), evaluate_(std::move(evaluate)) {}
+
+  /// Newton steps of least norm onto the constraints, shortened while they do not come nearer.
+  bool restore(VectorXd& x) {
+    ConstraintValues at = evaluate_(x);
+    for (int k = 0; k < most_newton_steps; ++k) {
+      if (at.not_finite) return note(at);
+      const double far = distance_to(at), size = std::max(1.0, x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0);
+      if (far <= 2.0 * eps * size) return true;
+      const VectorXd step = LeastStep(M_, at)(-at.r);
+      double shorten = 1.0;
+      VectorXd next;
+      ConstraintValues there;
+      for (int h = 0; h < 30; ++h, shorten *= 0.5) {
+        next = x + shorten * step;
+        there = evaluate_(next);
+        if (!there.not_finite && distance_to(there) < far) break;
+      }
+      if (there.not_finite || !(distance_to(there) < far)) return far <= 1e-12 * size || note(at);
+      x = next;
+      at = std::move(there);
+    }
+    return note(at);
+  }
+
+  /// The nearest point to x0; x is on the constraints.
+  bool approach(const VectorXd& x0, VectorXd& x) {
+    const auto distance2 = [&](const VectorXd& y) { return (y - x0).dot(M_ * (y - x0)); };
+    double length = 1.0;
+    VectorXd before_x, before_g;
+    for (int k = 0; k < most_tangent_steps; ++k) {
+      const VectorXd g = LeastStep(M_, evaluate_(x)).tangential(x0 - x);
+      const double size = std::max({1.0, x.cwiseAbs().maxCoeff(), x0.cwiseAbs().maxCoeff()});
+      if (!(g.cwiseAbs().maxCoeff() > 8.0 * eps * size)) return true;
+      if (k > 0) {
+        // Barzilai and Borwein: the curvature along the last step sets the length of the next.
+        const VectorXd s = x - before_x, y = before_g - g;
+        const double sMs = s.dot(M_ * s), sMy = s.dot(M_ * y);
+        length = sMy > 1e-3 * sMs ? std::min(sMs / sMy, 10.0) : 1.0;
+      }
+      before_x = x;
+      before_g = g;
+      const double now = distance2(x), slope = g.dot(M_ * g);
+      bool nearer = false;
+      for (int h = 0; h < 40 && !nearer; ++h, length *= 0.5) {
+        VectorXd next = x + length * g;
+        if (!restore(next)) continue;
+        nearer = distance2(next) <= now - 1e-4 * length * slope + 4.0 * eps * now || !(slope > 0.0);
+        if (nearer) x = next;
+      }
+      // No progress: rounding, if the step is small.
+      if (!nearer) return g.cwiseAbs().maxCoeff() <= 1e-9 * size;
+    }
+    return LeastStep(M_, evaluate_(x)).tangential(x0 - x).cwiseAbs().maxCoeff() <= 1e-9 * std::max(1.0, x.cwiseAbs().maxCoeff());
+  }
+
+  std::optional<NotFinite> not_finite;
+  VectorXd unmet;  ///< residuals where restoring failed
+
+ private:
+  bool note(const ConstraintValues& at) {
+    not_finite = at.not_finite;
+    unmet = at.r;
+    return false;
+  }
+
+  const MatrixXd& M_;
+  EvaluateAt evaluate_;
+};
+
+/// The rows that positions or velocities have to meet.
+std::vector<int> rows_to_meet(const System& system, bool velocities) {
+  std::vector<int> rows;
+  for (int i = 0; i < system.m(); ++i) {
+    const Row& row = system.row(i);
+    if (row.kind == RowKind::control || row.measured) continue;
+    if (row.level == Level::position || (velocities && row.level == Level::velocity)) rows.push_back(i);
+  }
+  return rows;
+}
+
+ConstraintValues select(const System& system, const State& state, const std::vector<int>& rows, bool velocities) {
+  const Evaluation now = system.evaluate(state);
+  ConstraintValues at;
+  const auto size = static_cast<Eigen::Index>(rows.size());
+  at.r.resize(size), at.r_noise.resize(size), at.J.resize(size, system.n()), at.J_noise.resize(size, system.n());
+  at.not_finite = now.not_finite;
+  for (Eigen::Index k = 0; k < size; ++k) {
+    const int i = rows[static_cast<std::size_t>(k)];
+    const bool rate = velocities && system.row(i).level == Level::position;
+    at.r(k) = rate ? now.rate(i) : now.residual(i);
+    at.r_noise(k) = rate ? now.rate_noise(i) : now.residual_noise(i);
+    at.J.row(k) = now.values.A.row(i);
+    at.J_noise.row(k) = now.values.A_noise.row(i);
+  }
+  return at;
+}
+
+}  // namespace
+
+Projection project(const System& system, const State& given) {
+  Projection result;
+  result.state = given;
+  const Evaluation start = system.evaluate(given);
+  if (start.not_finite) {
+    result.not_finite = start.not_finite;
+    return result;
+  }
+  const MatrixXd& M = start.values.M;
+  for (const bool velocities : {false, true}) {
+    const std::vector<int> rows = rows_to_meet(system, velocities);
+    VectorXd& x = velocities ? result.state.qd : result.state.q;
+    const VectorXd x0 = x;
+    Projector projector(M, [&](const VectorXd& at) {
+      State s = result.state;
+      (velocities ? s.qd : s.q) = at;
+      return select(system, s, rows, velocities);
+    });
+    VectorXd found = x0;
+    const bool restored = projector.restore(found);
+    if (!restored || !projector.approach(x0, found)) {
+      result.not_finite = projector.not_finite;
+      for (Eigen::Index k = 0; !restored && k < projector.unmet.size(); ++k)
+        if (std::abs(projector.unmet(k)) > 1e-12) result.unmet.push_back(rows[static_cast<std::size_t>(k)]);
+      return result;
+    }
+    if (x0.size() > 0) result.moved = std::max(result.moved, (found - x0).cwiseAbs().maxCoeff());
+    x = found;
+  }
+  result.converged = true;
+  return result;
+}
+
+}  // namespace mechanician

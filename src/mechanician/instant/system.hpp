@@ -1,0 +1,84 @@
+#pragma once
+
+/// A model made ready for numbers: its equations as flat programs, its parameters with values.
+///
+///     System system(model, parameter_values);
+///     const Evaluation now = system.evaluate({t, q, qd});     // M Q A b, residuals, with rounding error bounds
+///     const Solution ideal = solve(now.values);               // C = 0
+///     const Eigen::VectorXd C = …system.calc_C(state, ideal)  // may depend on the ideal forces
+
+#include <Eigen/Core>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mechanician/equations/equations.hpp"
+#include "mechanician/expression/tape.hpp"
+#include "mechanician/model/model.hpp"
+#include "mechanician/solve/instant_values.hpp"
+#include "mechanician/solve/solution.hpp"
+
+namespace mechanician {
+
+struct State {
+  double t = 0.0;
+  Eigen::VectorXd q, qd;
+};
+
+/// A number that is infinite or undefined: which, where it comes from, and at which state.
+struct NotFinite {
+  std::string quantity;    ///< "b of constraint `rod`"
+  std::string expression;  ///< the innermost subexpression that fails
+  std::string operands;    ///< "sqrt of -1"
+  Place place;             ///< in the model file
+  std::string message() const;
+};
+
+struct Evaluation {
+  InstantValues values;      ///< C is empty
+  Eigen::VectorXd residual;  ///< m: φ or ψ; zero for acceleration-level rows
+  Eigen::VectorXd rate;      ///< m: φ̇ of position-level rows, else zero
+  Eigen::VectorXd residual_noise, rate_noise;
+  std::optional<NotFinite> not_finite;
+};
+
+class System {
+ public:
+  /// `parameters` are the values of model.parameters, in order. Throws ModelError where the model leaves a function
+  /// unknown: then there is nothing to evaluate.
+  System(Model model, std::vector<double> parameters);
+
+  const Model& model() const { return model_; }
+  const Equations& equations() const { return eqs_; }
+  const std::vector<double>& parameters() const { return parameters_; }
+  int n() const { return eqs_.n(); }
+  int m() const { return eqs_.m(); }
+  const Row& row(int i) const { return eqs_.rows[static_cast<std::size_t>(i)]; }
+  const std::string& coordinate(int i) const { return eqs_.coordinates[static_cast<std::size_t>(i)]; }
+  /// Operations of one evaluation of M, Q, A and b.
+  int num_operations() const { return static_cast<int>(dynamics_.code().size()); }
+
+  Evaluation evaluate(const State& state) const;
+
+  struct Nonideal {
+    Eigen::VectorXd C;
+    std::optional<NotFinite> not_finite;
+    /// multiplier(NAME) that C asks for and that are not unique.
+    std::vector<std::string> not_unique;
+  };
+  /// C at this state, given the solution with C = 0.
+  Nonideal calc_C(const State& state, const Solution& ideal) const;
+
+ private:
+  std::vector<double> inputs(const State& state) const;
+  NotFinite explain(const Tape& tape, int output, std::span<const double> inputs, std::string quantity, Place place) const;
+  NotFinite explain_dynamics(int output, std::span<const double> inputs) const;
+
+  Model model_;
+  Equations eqs_;
+  std::vector<double> parameters_;
+  Tape dynamics_;  ///< M entries, Q, A entries, b, W, residuals, rates
+  Tape nonideal_;  ///< C; further inputs: ideal forces, multipliers
+};
+
+}  // namespace mechanician

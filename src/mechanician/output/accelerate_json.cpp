@@ -1,0 +1,149 @@
+#include "mechanician/output/accelerate_output.hpp"
+#include "mechanician/output/json_writer.hpp"
+#include "mechanician/output/remarks.hpp"
+
+namespace mechanician {
+
+namespace {
+
+using Eigen::VectorXd;
+
+class AccelerateJson {
+ public:
+  AccelerateJson(const System& system, const Instant& instant) : system_(system), instant_(instant) {
+    for (int i = 0; i < system.m(); ++i) {
+      rows_.push_back(system.row(i).name);
+      if (system.row(i).kind == RowKind::constraint) constraints_.push_back(system.row(i).name);
+    }
+  }
+
+  std::string text() {
+    const Solution& s = instant_.solution;
+    const bool has = instant_.has_acceleration();
+    json_.begin_object();
+    json_.key("time").value(instant_.state.t);
+    by_coordinate("position", instant_.state.q);
+    by_coordinate("velocity", instant_.state.qd);
+    by_coordinate_if("acceleration", s.qdd, has);
+    by_coordinate_if("unconstrained_acceleration", s.a.value_or(VectorXd()), s.a.has_value());
+    by_coordinate_if("constraint_force", s.Qc, has);
+    by_coordinate_if("ideal_force", s.Qc_i, has);
+    by_coordinate_if("nonideal_force", s.Qc_ni, has);
+    by_coordinate_if("control_force", s.Q_control, has);
+    json_.key("multipliers");
+    if (has)
+      json_.named(constraints_, s.multipliers);
+    else
+      json_.null();
+    json_.key("multipliers_unique").value(s.multipliers_unique);
+    json_.key("multipliers_undetermined").list(row_names(system_, s.multipliers_undetermined));
+    json_.key("gaussian");
+    if (has && s.gaussian)
+      json_.value(*s.gaussian);
+    else
+      json_.null();
+    json_.key("rank").value(s.rank);
+    json_.key("rows").value(s.num_rows);
+    if (instant_.diagnosis) diagnosis(*instant_.diagnosis);
+    json_.key("unique").value(s.unique);
+    json_.key("solvable").value(s.solvable);
+    json_.key("consistent").value(s.consistent);
+    json_.key("undetermined").list(coordinate_names(system_, s.undetermined));
+    json_.key("control_split_unique").value(s.control_split_unique);
+    json_.key("rank_gap").value(s.rank_gap);
+    json_.key("rank_doubtful").value(s.rank_doubtful);
+    json_.key("constraint_residual").value(instant_.constraint_residual);
+    if (instant_.parts) parts(*instant_.parts);
+    json_.end_object();
+    return json_.text();
+  }
+
+ private:
+  void by_coordinate(std::string_view key, const VectorXd& x) { json_.key(key).named(system_.equations().coordinates, x); }
+  void by_coordinate_if(std::string_view key, const VectorXd& x, bool there) {
+    if (there)
+      by_coordinate(key, x);
+    else
+      json_.key(key).null();
+  }
+  void by_coordinate(std::string_view key, const std::optional<VectorXd>& x) { by_coordinate_if(key, x.value_or(VectorXd()), x.has_value()); }
+
+  void diagnosis(const Diagnosis& d) {
+    json_.key("redundant").list(row_names(system_, d.redundant));
+    json_.key("depends").begin_object();
+    for (const Dependence& dep : d.depends) {
+      json_.key(rows_[static_cast<std::size_t>(dep.row)]).begin_object();
+      for (std::size_t k = 0; k < dep.on.size(); ++k) json_.key(rows_[static_cast<std::size_t>(dep.on[k])]).value(dep.coefficients[k]);
+      json_.end_object();
+    }
+    json_.end_object();
+    json_.key("conflicts").begin_array();
+    for (const Conflict& c : d.conflicts) json_.list(row_names(system_, c.rows));
+    json_.end_array();
+    json_.key("conflict_residuals").begin_array();
+    for (const Conflict& c : d.conflicts) json_.value(c.residual);
+    json_.end_array();
+  }
+
+  /// {"x": {"rod": …}}
+  void matrix(std::string_view key, const std::optional<Eigen::MatrixXd>& K) {
+    json_.key(key);
+    if (!K) {
+      json_.null();
+      return;
+    }
+    json_.begin_object();
+    for (Eigen::Index i = 0; i < K->rows(); ++i) json_.key(system_.coordinate(static_cast<int>(i))).named(rows_, K->row(i).transpose());
+    json_.end_object();
+  }
+
+  void parts(const Parts& p) {
+    json_.key("parts").begin_object();
+    json_.key("error_signal");
+    if (p.error_signal)
+      json_.named(rows_, *p.error_signal);
+    else
+      json_.null();
+    matrix("gain", p.gain);
+    by_coordinate("deviation", p.deviation);
+    by_coordinate("deviation_ideal", p.deviation_ideal);
+    by_coordinate("deviation_nonideal", p.deviation_nonideal);
+    by_coordinate("z", p.z);
+    by_coordinate("c_acting", p.c_acting);
+    by_coordinate("c_absorbed", p.c_absorbed);
+    by_coordinate("acceleration_null", p.acceleration_null);
+    by_coordinate("acceleration_range", p.acceleration_range);
+    by_coordinate("force_null", p.force_null);
+    by_coordinate("force_range", p.force_range);
+    json_.key("auxiliary").begin_object();
+    json_.key("matrix").begin_object();
+    for (Eigen::Index i = 0; i < p.auxiliary.Ms.rows(); ++i) by_coordinate(system_.coordinate(static_cast<int>(i)), VectorXd(p.auxiliary.Ms.row(i).transpose()));
+    json_.end_object();
+    by_coordinate("force", p.auxiliary.Delta);
+    by_coordinate("acceleration", p.auxiliary.qdd_A);
+    json_.end_object();
+    by_coordinate("reaction_to_forces", p.reaction_to_forces);
+    by_coordinate("reaction_to_motion", p.reaction_to_motion);
+    json_.key("power");
+    if (p.power) {
+      json_.begin_object();
+      json_.key("ideal").value(p.power->ideal).key("nonideal").value(p.power->nonideal).key("control").value(p.power->control);
+      json_.key("by_constraint").named(constraints_, p.power->by_row);
+      json_.end_object();
+    } else {
+      json_.null();
+    }
+    json_.end_object();
+  }
+
+  const System& system_;
+  const Instant& instant_;
+  std::vector<std::string> rows_, constraints_;
+  JsonWriter json_;
+};
+
+}  // namespace
+
+std::string accelerate_json(const System& system, const Instant& instant) { return AccelerateJson(system, instant).text(); }
+
+}  // namespace mechanician

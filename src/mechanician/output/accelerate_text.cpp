@@ -1,0 +1,50 @@
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "mechanician/base/text.hpp"
+#include "mechanician/output/accelerate_output.hpp"
+#include "mechanician/output/remarks.hpp"
+#include "mechanician/output/table.hpp"
+
+namespace mechanician {
+
+namespace {
+
+std::string number(double x) { return fmt::format("{:.10g}", x == 0.0 ? 0.0 : x); }
+
+}  // namespace
+
+std::string accelerate_text(const System& system, const Instant& instant) {
+  const Solution& s = instant.solution;
+  const bool control = instant.values.num_control > 0, nonideal = system.equations().has_C;
+  std::string out = fmt::format("t = {}\n\n", number(instant.state.t));
+
+  std::vector<std::string> header{"coordinate", "position", "velocity", "acceleration", "unconstrained", nonideal ? "ideal force" : "constraint force"};
+  if (nonideal) header.push_back("non-ideal force");
+  if (control) header.push_back("control force");
+  Table table(header);
+  for (int i = 0; i < system.n(); ++i) {
+    std::vector<std::string> row{system.coordinate(i), number(instant.state.q(i)), number(instant.state.qd(i)), number(s.qdd(i)), s.a ? number((*s.a)(i)) : "-", number(s.Qc_i(i))};
+    if (nonideal) row.push_back(number(s.Qc_ni(i)));
+    if (control) row.push_back(number(s.Q_control(i)));
+    table.add(std::move(row));
+  }
+  out += table.text();
+
+  if (s.multipliers.size() > 0) {
+    Table multipliers({"constraint", "multiplier", ""});
+    for (Eigen::Index i = 0; i < s.multipliers.size(); ++i) {
+      bool open = false;
+      for (const Eigen::Index k : s.multipliers_undetermined) open |= k == i;
+      multipliers.add({system.row(static_cast<int>(i)).name, number(s.multipliers(i)), open ? "not unique, least norm" : ""});
+    }
+    out += "\n" + multipliers.text();
+  }
+  fmt::format_to(std::back_inserter(out), "\n  rank {} of {}", s.rank, count_noun(static_cast<std::size_t>(s.num_rows), "row"));
+  if (s.gaussian) fmt::format_to(std::back_inserter(out), ", Gaussian {}", number(*s.gaussian));
+  fmt::format_to(std::back_inserter(out), ", largest constraint residual {:.3g}\n", instant.constraint_residual);
+  return out;
+}
+
+}  // namespace mechanician

@@ -1,0 +1,100 @@
+#include "mechanician/output/json_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+
+#include "mechanician/base/text.hpp"
+
+namespace mechanician {
+
+void JsonWriter::separate() {
+  if (after_key_) {
+    after_key_ = false;
+    return;
+  }
+  if (first_.empty()) return;
+  if (!first_.back()) out_ += ',';
+  // The outermost level reads better on lines of its own.
+  if (first_.size() == 1)
+    out_ += "\n  ";
+  else if (!first_.back())
+    out_ += ' ';
+  first_.back() = false;
+}
+
+JsonWriter& JsonWriter::open(char bracket) {
+  separate();
+  out_ += bracket;
+  first_.push_back(true);
+  return *this;
+}
+
+JsonWriter& JsonWriter::close(char bracket) {
+  if (first_.size() == 1 && !first_.back()) out_ += '\n';
+  first_.pop_back();
+  out_ += bracket;
+  return *this;
+}
+
+JsonWriter& JsonWriter::raw(std::string_view text) {
+  separate();
+  out_ += text;
+  return *this;
+}
+
+void JsonWriter::quote(std::string_view x) {
+  out_ += '"';
+  for (std::size_t i = 0; i < x.size();) {
+    const CodePoint c = decode_utf8(x, i);
+    const auto length = static_cast<std::size_t>(c.length);
+    if (!c.valid)
+      out_ += "\\ufffd";
+    else if (c.value == '"' || c.value == '\\')
+      out_ += '\\', out_ += static_cast<char>(c.value);
+    else if (c.value == '\n')
+      out_ += "\\n";
+    else if (c.value == '\t')
+      out_ += "\\t";
+    else if (c.value < 0x20 || c.value == 0x7F)
+      fmt::format_to(std::back_inserter(out_), "\\u{:04x}", static_cast<unsigned>(c.value));
+    else
+      out_ += x.substr(i, length);
+    i += length;
+  }
+  out_ += '"';
+}
+
+JsonWriter& JsonWriter::key(std::string_view name) {
+  separate();
+  quote(name);
+  out_ += ": ";
+  after_key_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::value(double x) {
+  if (!std::isfinite(x)) return null();
+  return raw(fmt::format("{:.17g}", x == 0.0 ? 0.0 : x));
+}
+
+JsonWriter& JsonWriter::value(std::string_view x) {
+  separate();
+  quote(x);
+  return *this;
+}
+
+JsonWriter& JsonWriter::named(std::span<const std::string> names, const Eigen::VectorXd& x) {
+  begin_object();
+  for (Eigen::Index i = 0; i < x.size(); ++i) key(names[static_cast<std::size_t>(i)]).value(x(i));
+  return end_object();
+}
+
+JsonWriter& JsonWriter::list(std::span<const std::string> items) {
+  begin_array();
+  for (const std::string& item : items) value(item);
+  return end_array();
+}
+
+}  // namespace mechanician

@@ -1,0 +1,250 @@
+#include "mechanician/output/remarks.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <set>
+
+#include "mechanician/base/text.hpp"
+#include "mechanician/expression/print.hpp"
+
+namespace mechanician {
+
+std::vector<std::string> row_names(const System& system, std::span<const Eigen::Index> rows) {
+  std::vector<std::string> names;
+  for (const Eigen::Index i : rows) names.push_back(system.row(static_cast<int>(i)).name);
+  return names;
+}
+
+std::vector<std::string> coordinate_names(const System& system, std::span<const Eigen::Index> coordinates) {
+  std::vector<std::string> names;
+  for (const Eigen::Index i : coordinates) names.push_back(system.coordinate(static_cast<int>(i)));
+  return names;
+}
+
+std::string combination(std::span<const std::string> names, std::span<const double> coefficients) {
+  std::string out;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const double c = coefficients[i];
+    const double size = std::abs(c);
+    if (out.empty())
+      out += c < 0 ? "−" : "";
+    else
+      out += c < 0 ? " − " : " + ";
+    // A coefficient within rounding of 1 is not written.
+    if (std::abs(size - 1.0) > 1e-9) out += fmt::format("{}·", short_number(size));
+    out += names[i];
+  }
+  return out.empty() ? "0" : out;
+}
+
+std::string state_text(const System& system, const State& state) {
+  constexpr int most = 12;
+  std::string out = fmt::format("t = {}", short_number(state.t));
+  for (int i = 0; i < system.n() && i < most; ++i) fmt::format_to(std::back_inserter(out), ", {} = {}", system.coordinate(i), short_number(state.q(i)));
+  for (int i = 0; i < system.n() && i < most; ++i) fmt::format_to(std::back_inserter(out), ", {}' = {}", system.coordinate(i), short_number(state.qd(i)));
+  return system.n() > most ? out + ", …" : out;
+}
+
+std::string render(const Remark& remark, std::string_view severity, const SourceText& source) {
+  std::string out = source.file.empty() ? "model" : source.file;
+  if (remark.place.line > 0) fmt::format_to(std::back_inserter(out), ":{}:{}", remark.place.line, remark.place.column);
+  fmt::format_to(std::back_inserter(out), ": {}: {}", severity, remark.text);
+  for (const std::string& line : remark.details) fmt::format_to(std::back_inserter(out), "\n    {}", line);
+  return out;
+}
+
+namespace {
+
+/// A direction as a proportion: "x : y = 1 : −1", entries that are nothing left out.
+std::string proportion(const System& system, const Eigen::VectorXd& v) {
+  std::vector<std::string> names, parts;
+  const double most = v.cwiseAbs().maxCoeff();
+  for (Eigen::Index i = 0; i < v.size(); ++i) {
+    if (std::abs(v(i)) <= 1e-9 * most) continue;
+    names.push_back(system.coordinate(static_cast<int>(i)));
+    parts.push_back(short_number(v(i) / most));
+  }
+  if (names.size() == 1) return names.front();
+  std::string out;
+  for (std::size_t i = 0; i < names.size(); ++i) out += (i ? " : " : "") + names[i];
+  out += " = ";
+  for (std::size_t i = 0; i < parts.size(); ++i) out += (i ? " : " : "") + parts[i];
+  return out;
+}
+
+Place row_place(const System& system, Eigen::Index i) { return system.row(static_cast<int>(i)).place; }
+
+Place place_of(const Model& model, const std::string& key) {
+  const auto found = model.places.find(key);
+  return found == model.places.end() ? Place{} : found->second;
+}
+
+Remark mass_remark(const System& system, const Instant& instant) {
+  const MassCheck& mass = instant.solution.mass;
+  const Place place = place_of(system.model(), system.model().kinetic ? "kinetic" : "mass");
+  if (instant.solution.status == SolveStatus::mass_not_symmetric)
+    return {fmt::format("the mass matrix is not symmetric: its entries ({0}, {1}) and ({1}, {0}) differ", system.coordinate(static_cast<int>(mass.asymmetric_row)),
+                        system.coordinate(static_cast<int>(mass.asymmetric_column))),
+            {}, place};
+  Remark remark{fmt::format("the mass matrix has the negative eigenvalue {}: no mechanical system has one", short_number(mass.negative_eigenvalue)), {}, place};
+  remark.details.push_back(fmt::format("its direction: {}", proportion(system, mass.negative_direction)));
+  remark.details.push_back(fmt::format("at {}", state_text(system, instant.state)));
+  return remark;
+}
+
+Remark conflict_remark(const System& system, const Instant& instant) {
+  Remark remark{"the constraints contradict each other at this state: no motion satisfies them all", {}, {}};
+  if (!instant.diagnosis) return remark;
+  constexpr std::size_t most = 8;
+  const auto& conflicts = instant.diagnosis->conflicts;
+  for (std::size_t k = 0; k < conflicts.size() && k < most; ++k) {
+    const Conflict& c = conflicts[k];
+    const std::vector<std::string> names = row_names(system, c.rows);
+    const std::vector<double> y(c.coefficients.begin(), c.coefficients.end());
+    if (names.size() == 1)
+      remark.details.push_back(fmt::format("`{}` cannot hold: no acceleration enters it, and it would require 0 = {}", names[0], short_number(c.residual)));
+    else
+      remark.details.push_back(fmt::format("{} cannot hold together (any {} of them can): {} would require 0 = {}", quote_list(names), names.size() - 1 == 1 ? "one" : std::to_string(names.size() - 1),
+                                           combination(names, y), short_number(c.residual)));
+    if (k == 0) remark.place = row_place(system, c.rows.back());
+  }
+  if (conflicts.size() > most) remark.details.push_back(fmt::format("and {} more conflicting sets (all of them with --json)", conflicts.size() - most));
+  remark.details.push_back(fmt::format("at {}", state_text(system, instant.state)));
+  remark.details.push_back("drop or correct one constraint of each set; if they are measurements, give them weights");
+  return remark;
+}
+
+Remark not_unique_remark(const System& system, const Instant& instant) {
+  const Solution& s = instant.solution;
+  const std::vector<std::string> names = coordinate_names(system, s.undetermined);
+  Remark remark{fmt::format("the acceleration is not unique: mass and constraints leave {} undetermined", quote_list(names)), {}, {}};
+  for (Eigen::Index k = 0; k < s.undetermined_directions.cols() && k < 6; ++k)
+    remark.details.push_back(fmt::format("free direction: {}", proportion(system, s.undetermined_directions.col(k))));
+  if (s.status == SolveStatus::unsolvable || !s.solvable) {
+    remark.text = fmt::format("no acceleration exists: a force acts on {} where there is neither mass nor constraint to balance it", quote_list(names));
+    remark.details.push_back("give these coordinates mass, or constrain them");
+  } else {
+    remark.details.push_back("any motion along it satisfies the equations; give these coordinates mass, or constrain them");
+  }
+  return remark;
+}
+
+}  // namespace
+
+std::vector<Remark> refusals(const System& system, const Instant& instant) {
+  std::vector<Remark> result;
+  if (instant.not_finite) {
+    result.push_back({instant.not_finite->message(), {fmt::format("at {}", state_text(system, instant.state))}, instant.not_finite->place});
+    return result;
+  }
+  if (!instant.multiplier_not_unique.empty()) {
+    result.push_back({fmt::format("[nonideal] uses the multiplier of {}, which is not unique at this state", quote_list(instant.multiplier_not_unique)),
+                      {"the constraint depends on others; use ideal(COORDINATE), the ideal force, which is unique"},
+                      place_of(system.model(), "nonideal")});
+    return result;
+  }
+  const Solution& s = instant.solution;
+  switch (s.status) {
+    case SolveStatus::solved:
+      break;
+    case SolveStatus::not_finite:
+      result.push_back({"a number of the equations is not finite", {fmt::format("at {}", state_text(system, instant.state))}, {}});
+      break;
+    case SolveStatus::mass_not_symmetric:
+    case SolveStatus::mass_indefinite:
+      result.push_back(mass_remark(system, instant));
+      break;
+    case SolveStatus::weights_not_definite: {
+      Place place = instant.values.measured.empty() ? Place{} : row_place(system, instant.values.measured.front());
+      result.push_back({"the weights of the measured constraints are not symmetric and positive definite", {"a weight is 1/variance, a positive number"}, place});
+      break;
+    }
+    case SolveStatus::inconsistent:
+      result.push_back(conflict_remark(system, instant));
+      if (!s.unique) result.push_back(not_unique_remark(system, instant));
+      break;
+    case SolveStatus::unsolvable:
+    case SolveStatus::not_unique:
+      result.push_back(not_unique_remark(system, instant));
+      break;
+    case SolveStatus::form_not_applicable:
+      result.push_back({"this form needs a positive definite mass matrix, and it is singular here", {"use --form F4, F5 or auto"}, {}});
+      break;
+  }
+  return result;
+}
+
+std::vector<Remark> start_refusals(const System& system, const Instant& instant) {
+  std::vector<Remark> result;
+  for (const RowResidual& r : instant.violations()) {
+    const Row& row = system.row(r.row);
+    const bool velocity = r.of_rate || row.level == Level::velocity;
+    std::string text = fmt::format("the start {} violates constraint `{}`: residual {}", velocity ? "velocity" : "position", row.name, short_number(r.value));
+    if (r.of_rate) text += " in its rate";
+    result.push_back({std::move(text), row.text.empty() ? std::vector<std::string>{} : std::vector<std::string>{row.text}, row.place});
+  }
+  return result;
+}
+
+Remark projection_offer(const System& system, const State& given, const Projection& p) {
+  if (!p.converged) {
+    Remark remark{"no state on the constraints was found near this start", {}, {}};
+    if (p.not_finite) remark.details.push_back(p.not_finite->message());
+    std::vector<std::string> names;
+    for (const int i : p.unmet) names.push_back(system.row(i).name);
+    if (!names.empty()) remark.details.push_back(fmt::format("not met: {}", quote_list(names)));
+    return remark;
+  }
+  Remark remark{"the nearest state on the constraints (command `project`):", {}, {}};
+  const auto changed = [&](const char* section, const Eigen::VectorXd& from, const Eigen::VectorXd& to) {
+    if ((from - to).cwiseAbs().maxCoeff() <= 1e-12) return;
+    std::string values;
+    for (int i = 0; i < system.n(); ++i) values += fmt::format("{}{} = {}", i ? ", " : "", system.coordinate(i), number_text(to(i)));
+    remark.details.push_back(fmt::format("{} = {{ {} }}", section, values));
+  };
+  if (system.n() > 0) {
+    changed("position", given.q, p.state.q);
+    changed("velocity", given.qd, p.state.qd);
+  }
+  return remark;
+}
+
+std::vector<Remark> warnings(const System& system, const Instant& instant) {
+  std::vector<Remark> result;
+  for (int i = 0; i < system.m(); ++i)
+    if (system.row(i).level != Level::acceleration && system.row(i).residual.is_zero())
+      result.push_back({fmt::format("constraint `{}` holds identically: it constrains nothing", system.row(i).name), {}, system.row(i).place});
+  for (int i = 0; i < system.m(); ++i)
+    if (system.row(i).integrable)
+      result.push_back({fmt::format("constraint `{}` on velocities is integrable: it is the rate of a function of the coordinates and time", system.row(i).name),
+                        {"stated on positions it would also fix the constant of integration"}, system.row(i).place});
+  if (!instant.diagnosis) return result;
+  const Diagnosis& d = *instant.diagnosis;
+  for (const Eigen::Index i : d.zero_rows) {
+    if (system.row(static_cast<int>(i)).residual.is_zero()) continue;
+    result.push_back({fmt::format("constraint `{}` does not act at this state: its gradient vanishes within rounding", system.row(static_cast<int>(i)).name),
+                      {"a constraint written as a square loses its force on the constraint itself; write it without the square"}, row_place(system, i)});
+  }
+  for (const Dependence& dep : d.depends) {
+    if (dep.on.empty()) continue;
+    const Row& row = system.row(static_cast<int>(dep.row));
+    result.push_back({fmt::format("constraint `{0}` follows from others here: {0} = {1}", row.name, combination(row_names(system, dep.on), dep.coefficients)), {}, row.place});
+  }
+  if (d.rank_doubtful) {
+    std::string gap = std::isfinite(d.rank_gap) ? short_number(d.rank_gap) : "infinite";
+    result.push_back({fmt::format("the rank {} of the constraints is a near decision (gap {})", d.rank, gap),
+                      {"rows that are nearly dependent are counted by a tolerance; forces and multipliers may be inaccurate"}, {}});
+  }
+  if (!d.multipliers_undetermined.empty() && instant.solution.consistent)
+    result.push_back({fmt::format("the multipliers of {} are not unique (those of least norm are given); the constraint force is", quote_list(row_names(system, d.multipliers_undetermined))), {}, {}});
+  if (instant.solution.has_acceleration() && !instant.solution.control_split_unique)
+    result.push_back({"dependent rows leave open what is control force and what is constraint force: the split of least norm is given", {}, {}});
+  if (instant.solution.has_acceleration() && !instant.solution.consistent)
+    result.push_back({"the measured constraints contradict each other: the acceleration is the weighted compromise", {}, {}});
+  return result;
+}
+
+}  // namespace mechanician

@@ -1,0 +1,28 @@
+#include "mechanician/output/table.hpp"
+
+#include <algorithm>
+
+#include "mechanician/base/text.hpp"
+
+namespace mechanician {
+
+std::string Table::text(int indent) const {
+  std::vector<std::size_t> width;
+  for (const auto& row : rows_) {
+    width.resize(std::max(width.size(), row.size()), 0);
+    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], count_code_points(row[c]));
+  }
+  std::string out;
+  for (const auto& row : rows_) {
+    out.append(static_cast<std::size_t>(indent), ' ');
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      const std::string pad(width[c] - count_code_points(row[c]), ' ');
+      if (c > 0) out += "  ";
+      out += c == 0 ? row[c] + (row.size() > 1 ? pad : "") : pad + row[c];
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace mechanician
