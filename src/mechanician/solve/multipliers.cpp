@@ -1,5 +1,6 @@
 #include "mechanician/solve/multipliers.hpp"
 
+#include <Eigen/Cholesky>
 #include <Eigen/QR>
 #include <cmath>
 #include <utility>
@@ -74,53 +75,58 @@ LeastNormMultipliers prepare_multipliers(const RowFactor& rows) {
     result.R = rows.R11;
   }
 
-  // Left null basis of the rows as given: y = D η.
-  result.N = MatrixXd::Zero(m, d);
   result.undetermined.assign(static_cast<std::size_t>(m), false);
   for (Index j = 0; j < d; ++j) {
-    for (Index i = 0; i < k; ++i) {
-      result.N(kept[i], j) = -T(i, j) * (rows.D(kept[i]) / rows.D(dropped[j]));
-      if (std::abs(T(i, j)) > 1e-10) result.undetermined[kept[i]] = true;
-    }
-    result.N(dropped[j], j) = 1.0;
     result.undetermined[dropped[j]] = true;
+    for (Index i = 0; i < k; ++i) {
+      if (std::abs(T(i, j)) > 1e-10) result.undetermined[kept[i]] = true;
+      T(i, j) *= rows.D(kept[i]) / rows.D(dropped[j]);  // now for the rows as given
+    }
   }
-  result.N = orthonormalised(result.N);
-  result.basis = std::move(kept);
+  if (d > 0 && k > 0) {
+    const Eigen::LLT<MatrixXd> gram(MatrixXd::Identity(k, k) + T * T.transpose());
+    result.gram_L = gram.matrixL();
+  }
+  result.T = std::move(T);
+  result.kept = std::move(kept);
+  result.dropped = std::move(dropped);
   return result;
 }
 
+MatrixXd LeastNormMultipliers::apply_gram_inverse(MatrixXd x) const {
+  if (gram_L.size() == 0) return x;
+  gram_L.triangularView<Eigen::Lower>().solveInPlace(x);
+  gram_L.transpose().triangularView<Eigen::Upper>().solveInPlace(x);
+  return x;
+}
+
 VectorXd LeastNormMultipliers::calc_lambda(const RowFactor& rows, const VectorXd& u) const {
-  const auto k = static_cast<Index>(basis.size());
   VectorXd lambda = VectorXd::Zero(rows.num_rows());
-  const auto add_basic = [&](const VectorXd& force) {
-    VectorXd mu = V.transpose() * force;
-    R.triangularView<Eigen::Upper>().solveInPlace(mu);
-    for (Index i = 0; i < k; ++i) lambda(basis[i]) += rows.D(basis[i]) * mu(i);
+  const auto add = [&](const VectorXd& force) {
+    VectorXd basic = V.transpose() * force;
+    R.triangularView<Eigen::Upper>().solveInPlace(basic);
+    for (Index i = 0; i < basic.size(); ++i) basic(i) *= rows.D(kept[i]);
+    const VectorXd at_kept = apply_gram_inverse(basic);
+    const VectorXd at_dropped = T.transpose() * at_kept;
+    for (Index i = 0; i < at_kept.size(); ++i) lambda(kept[i]) += at_kept(i);
+    for (Index j = 0; j < at_dropped.size(); ++j) lambda(dropped[j]) += at_dropped(j);
   };
-  add_basic(u);
-  if (N.cols() > 0) {
-    // Twice: the second time removes what rounding left of the component.
-    lambda -= N * (N.transpose() * lambda);
-    lambda -= N * (N.transpose() * lambda);
-    // N was cleaned of rounding, so Aᵀλ may have moved by as much: put it right.
-    add_basic(u - rows.Z * lambda.cwiseQuotient(rows.D));
-  }
+  add(u);
+  // T was cleaned of rounding, so Aᵀλ may be off by as much: once more with what is missing.
+  if (!dropped.empty()) add(u - rows.Z * lambda.cwiseQuotient(rows.D));
   return lambda;
 }
 
 MatrixXd LeastNormMultipliers::calc_gain(const RowFactor& rows) const {
-  const Index m = rows.num_rows();
-  const auto k = static_cast<Index>(basis.size());
-  // AA⁺ = I − N Nᵀ, of which only the basis rows are needed: they decide the least-norm solution.
-  MatrixXd projected = MatrixXd::Zero(k, m);
-  for (Index i = 0; i < k; ++i) {
-    projected.row(i) = -N.row(basis[i]) * N.transpose();
-    projected(i, basis[i]) += 1.0;
-    projected.row(i) *= rows.D(basis[i]);
-  }
-  R.transpose().triangularView<Eigen::Lower>().solveInPlace(projected);
-  return V * projected;
+  const auto k = static_cast<Index>(kept.size());
+  // The kept rows of A A⁺ = W (WᵀW)⁻¹ Wᵀ, Wᵀ = [I T].
+  MatrixXd W_transposed = MatrixXd::Zero(k, rows.num_rows());
+  for (Index i = 0; i < k; ++i) W_transposed(i, kept[i]) = 1.0;
+  for (Index j = 0; j < T.cols(); ++j) W_transposed.col(dropped[j]) = T.col(j);
+  MatrixXd result = apply_gram_inverse(std::move(W_transposed));
+  for (Index i = 0; i < k; ++i) result.row(i) *= rows.D(kept[i]);
+  R.transpose().triangularView<Eigen::Lower>().solveInPlace(result);
+  return V * result;
 }
 
 }  // namespace mechanician

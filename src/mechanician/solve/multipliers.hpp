@@ -1,11 +1,11 @@
 // Lagrange multipliers Aᵀλ = Qᶜᵢ (K93 eq. 34, 35): unique where the rows are independent, else those of least
 // Euclidean norm for the rows as given,
 //
-//   λ = λ_basic − N Nᵀ λ_basic,   N an orthonormal basis of the left null space of A (not of the scaled rows).
+//   λ_kept = (I + T Tᵀ)⁻¹ λ_basic,  λ_dropped = Tᵀ λ_kept,   dropped row j = Σ_i T_ij · kept row i.
 //
-// λ_basic lives on independent rows. They are chosen large (exchanging while a dropped row would contribute more), so
-// that λ_basic is near the least norm and the subtraction loses nothing, however differently the rows are scaled.
-// Cost about 2 n k² + m d², d = m − k.
+// λ_basic lives on the kept rows, k independent ones. They are chosen large (exchanging while a dropped row would
+// contribute more), so that T stays small and nothing cancels, however differently the rows are scaled.
+// Cost about 2 n k² + k² d + k³/3, d = m − k.
 #pragma once
 
 #include <Eigen/Core>
@@ -16,17 +16,23 @@
 namespace mechanician {
 
 struct LeastNormMultipliers {
-  std::vector<Eigen::Index> basis;  // k independent rows
-  Eigen::MatrixXd V;                // n×k, orthonormal, V R = the scaled basis rows
-  Eigen::MatrixXd R;                // k×k, upper triangular
-  Eigen::MatrixXd N;                // m×d, orthonormal left null basis of the rows as given
-  std::vector<bool> undetermined;   // m, row j lies in the span of the others: λ_j is not unique
+  std::vector<Eigen::Index> kept;     // k independent rows
+  std::vector<Eigen::Index> dropped;  // d, the others
+  Eigen::MatrixXd V;                  // n×k, orthonormal, V R = the kept rows in the metric, scaled
+  Eigen::MatrixXd R;                  // k×k, upper triangular
+  Eigen::MatrixXd T;                  // k×d, for the rows as given
+  Eigen::MatrixXd gram_L;             // k×k, Cholesky factor of I + T Tᵀ; empty where d = 0
+  std::vector<bool> undetermined;     // m, row j lies in the span of the others: λ_j is not unique
 
-  /// λ for the force whose image in the metric is u (u = T Qᶜᵢ, in the span of the rows).
+  /// λ for the force whose image in the metric is u (in the span of the rows).
   Eigen::VectorXd calc_lambda(const RowFactor& rows, const Eigen::VectorXd& u) const;
 
-  /// The m columns (Aᵀ)⁺-wise: X with X e = least-norm y, T-metric, of A T ᵀy = AA⁺e; the gain is K = T⁻¹ X (U05 25).
+  /// n×m, in the metric: applied to e it gives the y of least norm that meets A A⁺e, rows as given. The gain is
+  /// K = M^(1/2)B⁺ = L times this (U05 eq. 25).
   Eigen::MatrixXd calc_gain(const RowFactor& rows) const;
+
+ private:
+  Eigen::MatrixXd apply_gram_inverse(Eigen::MatrixXd x) const;
 };
 
 LeastNormMultipliers prepare_multipliers(const RowFactor& rows);

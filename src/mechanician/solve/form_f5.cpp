@@ -1,0 +1,25 @@
+#include <Eigen/Cholesky>
+
+#include "mechanician/solve/form.hpp"
+#include "mechanician/solve/pseudo_inverse.hpp"
+
+namespace mechanician {
+
+// U23 eq. (54), (55).
+Motion calc_form_f5(const FormInput& in) {
+  const Eigen::MatrixXd V2 = null_space_basis(in.A, in.rank);
+  const Eigen::VectorXd particular = pseudo_inverse(in.A, in.rank) * in.b;
+  const Eigen::LLT<Eigen::MatrixXd> Mhat_llt(V2.transpose() * in.M * V2);
+  const Eigen::VectorXd Delta_ideal = in.Q - in.M * particular;
+  const auto on_null_space = [&](const Eigen::VectorXd& force) -> Eigen::VectorXd {
+    if (V2.cols() == 0) return Eigen::VectorXd::Zero(V2.rows());
+    return V2 * Mhat_llt.solve(V2.transpose() * force);
+  };
+  const Eigen::VectorXd qdd_ideal = on_null_space(Delta_ideal);
+  const Eigen::VectorXd qdd_nonideal = on_null_space(in.C);
+  return {.qdd = qdd_ideal + qdd_nonideal + particular,
+          .F_ideal = in.M * qdd_ideal - Delta_ideal,
+          .F_nonideal = in.M * qdd_nonideal};
+}
+
+}  // namespace mechanician

@@ -1,0 +1,96 @@
+#include "mechanician/solve/parts.hpp"
+
+#include <Eigen/QR>
+#include <stdexcept>
+
+#include "mechanician/solve/pseudo_inverse.hpp"
+
+namespace mechanician {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+/// Euclidean split of n-vectors by N(A), coordinates as given.
+struct EuclideanSplit {
+  MatrixXd V1;  // n×k, orthonormal basis of N(A)^⊥
+  VectorXd particular;  // A⁺b
+
+  VectorXd on_range(const VectorXd& x) const { return V1 * (V1.transpose() * x); }
+  VectorXd on_null(const VectorXd& x) const { return x - on_range(x); }
+};
+
+EuclideanSplit split_by_constraints(const Factorisation& f, const VectorXd& b) {
+  // The independent rows that the factorisation kept, scaled, have the null space of A; for a consistent b they have
+  // the least-norm solution too.
+  const Index k = f.rows.rank;
+  MatrixXd A_kept(f.n(), k);
+  VectorXd b_kept(k);
+  for (Index i = 0; i < k; ++i) {
+    const Index row = f.rows.order[i];
+    const double norm = f.A.row(row).norm();
+    A_kept.col(i) = f.A.row(row).transpose() / norm;
+    b_kept(i) = b(row) / norm;
+  }
+  if (k == 0) return {MatrixXd::Zero(f.n(), 0), VectorXd::Zero(f.n())};
+  const Eigen::HouseholderQR<MatrixXd> qr(A_kept);
+  const MatrixXd R = qr.matrixQR().topRows(k).triangularView<Eigen::Upper>();
+  EuclideanSplit split;
+  split.V1 = qr.householderQ() * MatrixXd::Identity(f.n(), k);
+  split.particular = split.V1 * R.transpose().triangularView<Eigen::Lower>().solve(b_kept);
+  return split;
+}
+
+}  // namespace
+
+Parts calc_parts(const Factorisation& f, const InstantValues& values, const Solution& solution, const VectorXd& qd) {
+  if (!solution.has_acceleration()) throw std::invalid_argument("calc_parts needs a solution with an acceleration");
+  if (qd.size() != 0 && qd.size() != f.n()) throw std::invalid_argument("calc_parts needs n velocities, or none");
+  const VectorXd C = values.C.size() > 0 ? values.C : VectorXd::Zero(f.n());
+  const VectorXd& b = solution.b_used;
+  const Motion motion = calc_motion(f, values.Q, b, C);
+
+  Parts parts;
+  parts.c_acting = motion.F_nonideal;
+  parts.c_absorbed = C - motion.F_nonideal;
+  if (f.definite) {
+    const VectorXd a = *solution.a;
+    const VectorXd zero = VectorXd::Zero(f.n());
+    parts.error_signal = b - f.A * a;
+    const MatrixXd gain_metric = f.multipliers.calc_gain(f.rows);
+    parts.gain = f.L.triangularView<Eigen::Lower>() * gain_metric;
+    parts.deviation_ideal = f.acceleration_of(f.to_metric(motion.F_ideal));
+    parts.deviation_nonideal = f.acceleration_of(f.to_metric(motion.F_nonideal));
+    parts.deviation = *parts.deviation_ideal + *parts.deviation_nonideal;
+    parts.z = calc_mass_roots(f.M).inv_root * C;
+    // The ideal force is linear in Q and b.
+    parts.reaction_to_forces = calc_motion(f, values.Q, VectorXd::Zero(f.m()), zero).F_ideal;
+    parts.reaction_to_motion = calc_motion(f, zero, b, zero).F_ideal;
+  }
+
+  const EuclideanSplit split = split_by_constraints(f, b);
+  parts.acceleration_range = split.particular;
+  parts.acceleration_null = split.on_null(solution.qdd);
+  parts.force_null = split.on_null(solution.Qc);
+  parts.force_range = split.on_range(solution.Qc);
+  const MatrixXd projector = MatrixXd::Identity(f.n(), f.n()) - split.V1 * split.V1.transpose();
+  parts.auxiliary.Ms = projector * f.M * projector;
+  parts.auxiliary.Delta = values.Q + C - f.M * split.particular;
+  // M_s⁺Δ = V₂M̂⁻¹V₂ᵀΔ is the acceleration on N(A) (U23 eq. 29, 51).
+  parts.auxiliary.qdd_A = parts.acceleration_null;
+
+  if (qd.size() == f.n() && f.n() > 0) {
+    PowerParts power;
+    power.ideal = qd.dot(solution.Qc_i);
+    power.nonideal = qd.dot(solution.Qc_ni);
+    power.control = qd.dot(solution.Q_control);
+    const Index num_constraint = f.m() - values.num_control;
+    power.by_row = solution.multipliers.cwiseProduct(f.A.topRows(num_constraint) * qd);
+    parts.power = power;
+  }
+  return parts;
+}
+
+}  // namespace mechanician
