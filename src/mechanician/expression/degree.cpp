@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "mechanician/expression/node.hpp"
+#include "mechanician/expression/rational.hpp"
 
 namespace mechanician {
 
@@ -74,14 +75,14 @@ std::optional<int> degree_bound(const Expr& f, SymbolKind kind) {
   return degree.back();
 }
 
-bool has_degree_at_most(const Expr& f, SymbolKind kind, int degree) {
-  const auto bound = degree_bound(f, kind);
-  return bound && *bound <= degree;
-}
+bool has_degree_at_most(const Expr& f, SymbolKind kind, int degree) { return as_polynomial(f, kind, degree).has_value(); }
 
 std::optional<int> degree_in(const Expr& f, SymbolKind kind) {
-  const auto bound = degree_bound(f, kind);
-  return bound && *bound == 0 ? bound : std::nullopt;
+  if ((f.kinds() & kind_bit(kind)) == 0) return 0;
+  const auto expanded = rational_expr(f);
+  const auto degree = expanded ? degree_bound(*expanded, kind) : std::nullopt;
+  // The expansion may have cancelled what is singular.
+  return degree && as_polynomial(f, kind, *degree) ? degree : std::nullopt;
 }
 
 }  // namespace mechanician

@@ -19,7 +19,8 @@ std::optional<int> degree_bound(const Expr& f, SymbolKind kind);
 /// True only if f is proved to be a polynomial of degree ≤ degree in the symbols of the kind.
 bool has_degree_at_most(const Expr& f, SymbolKind kind, int degree);
 
-/// The exact degree (0 for the zero polynomial); nothing where f is no polynomial or it cannot be proved.
+/// The degree after expansion (0 for the zero polynomial), which is exact unless a coefficient vanishes by a relation that
+/// rational.hpp does not know; nothing where f is no polynomial or it cannot be proved.
 std::optional<int> degree_in(const Expr& f, SymbolKind kind);
 
 }  // namespace mechanician

@@ -1,0 +1,271 @@
+// From rational forms to expressions that read well.
+
+#include <algorithm>
+#include <tuple>
+
+#include "mechanician/expression/rational.hpp"
+#include "mechanician/expression/simplify.hpp"
+
+namespace mechanician {
+
+namespace {
+
+/// Place of a kernel in a product: numbers, parameters, time, state, what acts, functions.
+int class_of(const Expr& kernel) {
+  if (kernel.is_constant()) return 0;
+  if (!kernel.is_symbol()) return 8;
+  switch (kernel.symbol().kind) {
+    case SymbolKind::parameter:
+      return 1;
+    case SymbolKind::time:
+      return 2;
+    case SymbolKind::coordinate:
+      return 3;
+    case SymbolKind::velocity:
+      return 4;
+    case SymbolKind::acceleration:
+      return 5;
+    case SymbolKind::ideal_force:
+    case SymbolKind::multiplier:
+      return 6;
+    case SymbolKind::unknown:
+      return 7;
+  }
+  return 8;
+}
+
+bool is_parameter_like(const Expr& kernel) { return class_of(kernel) <= 1; }
+
+Expr product_of(const std::vector<Expr>& factors) {
+  if (factors.empty()) return 1;
+  Expr p = factors.front();
+  for (std::size_t i = 1; i < factors.size(); ++i) p = p * factors[i];
+  return p;
+}
+
+Expr integer(std::int64_t value) { return Expr(static_cast<double>(value)); }
+
+}  // namespace
+
+int RationalField::rank_of(int variable) const {
+  constexpr int per_class = 1 << 20;
+  return class_of(kernel(variable)) * per_class + variable;
+}
+
+std::vector<Monomial::Power> RationalField::by_rank(const Monomial& m) const {
+  std::vector<Monomial::Power> powers = m.powers;
+  std::sort(powers.begin(), powers.end(), [&](const auto& a, const auto& b) { return rank_of(a.variable) < rank_of(b.variable); });
+  return powers;
+}
+
+/// By degree in what is no parameter: downwards, but upwards where a term is free of state (1 + z²); then by name.
+std::vector<RationalField::Term> RationalField::sorted_terms(const Polynomial& p) const {
+  struct Keyed {
+    Term term;
+    int degree;
+    std::vector<std::pair<int, int>> key;  ///< rank and −exponent
+  };
+  std::vector<Keyed> keyed;
+  bool upwards = false;
+  for (const auto& [monomial, coefficient] : p) {
+    Keyed k{{monomial, coefficient}, 0, {}};
+    for (const auto& power : by_rank(monomial)) {
+      if (!is_parameter_like(kernel(power.variable))) k.degree += power.exponent;
+      k.key.emplace_back(rank_of(power.variable), -power.exponent);
+    }
+    upwards = upwards || k.degree == 0;
+    keyed.push_back(std::move(k));
+  }
+  std::stable_sort(keyed.begin(), keyed.end(), [&](const Keyed& a, const Keyed& b) {
+    const int da = upwards ? a.degree : -a.degree, db = upwards ? b.degree : -b.degree;
+    return std::tie(da, a.key) < std::tie(db, b.key);
+  });
+  std::vector<Term> terms;
+  for (auto& k : keyed) terms.push_back(std::move(k.term));
+  return terms;
+}
+
+Expr RationalField::monomial_expr(const Monomial& m) const {
+  std::vector<Expr> factors;
+  for (const auto& power : by_rank(m))
+    factors.push_back(power.exponent == 1 ? kernel(power.variable) : pow(kernel(power.variable), power.exponent));
+  return product_of(factors);
+}
+
+/// |coefficient| · monomial
+Expr RationalField::term_expr(const Term& term) const {
+  const std::int64_t p = std::abs(term.coefficient.num()), q = term.coefficient.den();
+  Expr e = term.monomial.powers.empty() ? integer(p) : p == 1 ? monomial_expr(term.monomial) : integer(p) * monomial_expr(term.monomial);
+  return q == 1 ? e : e / integer(q);
+}
+
+/// A factor that some of the terms share to the same power and that no other term has, with those terms; the one that saves
+/// most. Only groups with the first term that is not done.
+RationalField::Group RationalField::best_group(std::span<const Term> terms, std::span<const char> done, std::size_t first) const {
+  Group best;
+  std::size_t best_saving = 0;
+  for (std::size_t j = first + 1; j < terms.size(); ++j) {
+    if (done[j]) continue;
+    Group group;
+    for (const auto& power : terms[first].monomial.powers)
+      if (terms[j].monomial.exponent_of(power.variable) == power.exponent) group.factor.powers.push_back(power);
+    bool separate = true;
+    for (std::size_t k = 0; k < terms.size() && separate; ++k) {
+      const bool member = !done[k] && quotient(terms[k].monomial, group.factor).has_value();
+      if (member) group.members.push_back(k);
+      for (const auto& power : group.factor.powers)
+        separate = separate && (done[k] || terms[k].monomial.exponent_of(power.variable) == (member ? power.exponent : 0));
+    }
+    const std::size_t saving = (group.members.size() - 1) * static_cast<std::size_t>(group.factor.degree());
+    if (separate && group.members.size() < terms.size() && saving > best_saving) best_saving = saving, best = std::move(group);
+  }
+  return best;
+}
+
+/// The sum of the terms, in their order, a positive one in front. Shared factors are taken out where that makes it shorter:
+/// m·x + k·y + m·z → m·(x + z) + k·y, and a·x + a·y + b·x + b·y → (a + b)·(x + y).
+Expr RationalField::sum_expr(const Polynomial& p, int level) const {
+  constexpr std::size_t most_grouped = 60;
+  constexpr int most_levels = 8;
+  const std::vector<Term> terms = sorted_terms(p);
+  /// outer · inner; inner is one for a single term.
+  struct Piece {
+    Polynomial outer, inner;
+  };
+  std::vector<Piece> pieces;
+  std::vector<char> done(terms.size(), 0);
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    if (done[i]) continue;
+    const Group group = terms.size() <= most_grouped && level < most_levels ? best_group(terms, done, i) : Group{};
+    if (group.members.empty()) {
+      done[i] = 1;
+      pieces.push_back({{{terms[i].monomial, terms[i].coefficient}}, constant_polynomial(1)});
+      continue;
+    }
+    Piece piece{{{group.factor, Rational(1)}}, {}};
+    for (const std::size_t k : group.members) {
+      done[k] = 1;
+      piece.inner.emplace(*quotient(terms[k].monomial, group.factor), terms[k].coefficient);
+    }
+    const auto negatives = std::count_if(piece.inner.begin(), piece.inner.end(), [](const auto& term) { return term.second.num() < 0; });
+    const auto surplus = 2 * negatives - static_cast<std::ptrdiff_t>(piece.inner.size());
+    if (surplus > 0 || (surplus == 0 && sorted_terms(piece.inner).front().coefficient.num() < 0)) {
+      for (auto* part : {&piece.inner, &piece.outer})
+        for (auto& term : *part) term.second = -term.second;
+    }
+    // Where the same sum is multiplied already, the factors add up.
+    const auto same = std::find_if(pieces.begin(), pieces.end(), [&](const Piece& q) { return q.inner == piece.inner; });
+    if (same == pieces.end())
+      pieces.push_back(std::move(piece));
+    else
+      same->outer.insert(piece.outer.begin(), piece.outer.end());
+  }
+
+  struct Signed {
+    bool negative;
+    Expr magnitude;
+  };
+  std::vector<Signed> parts;
+  for (const Piece& piece : pieces) {
+    const bool single = piece.outer.size() == 1;
+    Expr e = single ? term_expr({piece.outer.begin()->first, piece.outer.begin()->second}) : sum_expr(piece.outer, level + 1);
+    if (!is_one(piece.inner)) {
+      const Expr inner = sum_expr(piece.inner, level + 1);
+      e = e.is_one() ? inner : e * inner;
+    }
+    parts.push_back({single && piece.outer.begin()->second.num() < 0, e});
+  }
+  const auto first = std::find_if(parts.begin(), parts.end(), [](const Signed& q) { return !q.negative; });
+  if (first != parts.end()) std::rotate(parts.begin(), first, parts.end());
+  Expr sum = parts.front().negative ? -parts.front().magnitude : parts.front().magnitude;
+  for (std::size_t i = 1; i < parts.size(); ++i) sum = parts[i].negative ? sum - parts[i].magnitude : sum + parts[i].magnitude;
+  return sum;
+}
+
+/// sin² and cos² exchanged by sin² + cos² = 1 where that leaves fewer terms.
+Polynomial RationalField::shorter(const Polynomial& p) {
+  Polynomial best = p;
+  for (std::size_t v = 0; v < kernels_.size(); ++v) {
+    const int sine = kernels_[v].sine, cosine = static_cast<int>(v);
+    if (sine < 0) continue;
+    const std::vector<Polynomial> coefficients = coefficients_in(best, sine);
+    if (coefficients.size() < 3) continue;
+    const Polynomial square = arithmetic_.subtract(constant_polynomial(1), variable_polynomial(cosine, 2));
+    Polynomial other;
+    for (std::size_t j = 0; j < coefficients.size(); ++j) {
+      Polynomial term = arithmetic_.multiply(coefficients[j], arithmetic_.power(square, static_cast<int>(j / 2)));
+      if (j % 2 == 1) term = arithmetic_.multiply(term, variable_polynomial(sine));
+      other = arithmetic_.add(other, term);
+    }
+    if (other.size() < best.size()) best = std::move(other);
+  }
+  return best;
+}
+
+Expr RationalField::to_expr(const RationalForm& f) {
+  if (f.is_zero() && f.den.empty()) return 0;
+
+  // Denominator: its factors may fall apart again when sin² becomes 1 − cos².
+  Rational number = 1;
+  Monomial below;
+  std::vector<std::pair<Polynomial, int>> sums;
+  for (const auto& factor : f.den) {
+    PrimitiveParts parts = primitive_parts(shorter(factor.base));
+    for (int k = 0; k < factor.exponent; ++k) {
+      number = number / parts.content;
+      below = below * parts.monomial;
+    }
+    if (!is_one(parts.primitive)) sums.emplace_back(std::move(parts.primitive), factor.exponent);
+  }
+  std::vector<Expr> over, under;
+  bool negative = false;
+  if (!f.is_zero()) {
+    PrimitiveParts parts = primitive_parts(shorter(f.num));
+    number = number * parts.content;
+    const Monomial shared = common(parts.monomial, below);
+    if (options_.singularities == Singularities::cancel) {
+      parts.monomial = *quotient(parts.monomial, shared);
+      below = *quotient(below, shared);
+    }
+    Polynomial& sum = parts.primitive;
+    negative = number.num() < 0;
+    // −(x − y) reads as y − x.
+    if (negative && std::any_of(sum.begin(), sum.end(), [](const auto& term) { return term.second.num() < 0; })) {
+      for (auto& term : sum) term.second = -term.second;
+      negative = false;
+    }
+    const bool whole = is_one(sum);
+    if (std::abs(number.num()) != 1 || (whole && parts.monomial.powers.empty())) over.push_back(integer(std::abs(number.num())));
+    if (!parts.monomial.powers.empty()) over.push_back(monomial_expr(parts.monomial));
+    if (!whole) over.push_back(sum_expr(sum, 0));
+  } else {
+    over.push_back(0);
+    number = 1;
+  }
+
+  // √s·s reads as s^(3/2).
+  const auto has_root = [&](const Polynomial& sum, const Monomial::Power& power) {
+    const Kernel& k = kernels_[static_cast<std::size_t>(power.variable)];
+    return power.exponent == 1 && k.expr.op() == Op::sqrt && is_one(k.rule_den) && k.rule_num == sum;
+  };
+  const auto root_below = [&](const Polynomial& sum) {
+    return std::any_of(below.powers.begin(), below.powers.end(), [&](const auto& power) { return has_root(sum, power); });
+  };
+  Monomial simple;
+  for (const auto& power : below.powers)
+    if (std::none_of(sums.begin(), sums.end(), [&](const auto& s) { return has_root(s.first, power); })) simple.powers.push_back(power);
+  if (number.den() != 1) under.push_back(integer(number.den()));
+  if (!simple.powers.empty()) under.push_back(monomial_expr(simple));
+  for (const auto& [sum, exponent] : sums) {
+    const Expr e = sum_expr(sum, 0);
+    if (root_below(sum))
+      under.push_back(pow(e, integer(2 * exponent + 1) / 2));
+    else
+      under.push_back(exponent == 1 ? e : pow(e, exponent));
+  }
+  Expr e = under.empty() ? product_of(over) : product_of(over) / product_of(under);
+  if (!negative) return e;
+  return e.is_constant() ? Expr(-e.value()) : -e;
+}
+
+}  // namespace mechanician
