@@ -1,0 +1,100 @@
+#include "mechanician/model/expression_fields.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "mechanician/base/text.hpp"
+
+namespace mechanician {
+
+namespace {
+
+constexpr std::size_t most_problems = 1000;    // of a file
+constexpr std::size_t most_of_a_text = 20;     // of one expression
+
+}  // namespace
+
+void FieldReader::report(std::size_t begin, std::size_t end, std::string message, std::string hint) {
+  if (problems.size() >= most_problems) return;
+  problems.push_back({source_.place_of(begin, end), printable(message, 400), printable(hint, 400)});
+}
+
+void FieldReader::report(const TomlValue& value, const std::vector<ParseProblem>& found) {
+  std::size_t count = 0;
+  for (const ParseProblem& p : found) {
+    if (p.message.empty()) continue;
+    if (++count > most_of_a_text) return;
+    const std::size_t begin = raw_offset(source_.text(), value.begin, p.offset);
+    const std::size_t end = raw_offset(source_.text(), value.begin, p.offset + p.length);
+    report(begin, end, p.message, p.hint);
+  }
+}
+
+Place FieldReader::place_of(const TomlValue& value) const {
+  if (value.type != TomlValue::Type::string) return source_.place_of(value.begin, value.end);
+  return source_.place_of(raw_offset(source_.text(), value.begin, 0), raw_offset(source_.text(), value.begin, value.text.size()));
+}
+
+const TomlValue* FieldReader::table(const TomlMember& field, std::string_view what) {
+  if (field.value.type == TomlValue::Type::table) return &field.value;
+  report(field.value, fmt::format("{} is a table, not {}", what, in_words(field.value.type)));
+  return nullptr;
+}
+
+const std::string* FieldReader::string(const TomlMember& field, std::string_view what) {
+  if (field.value.type == TomlValue::Type::string) return &field.value.text;
+  report(field.value, fmt::format("{} is a string, not {}", what, in_words(field.value.type)));
+  return nullptr;
+}
+
+bool FieldReader::is_text(const TomlValue& value, std::string_view what, std::string_view wanted) {
+  if (value.type != TomlValue::Type::string) {
+    report(value, fmt::format("{} is {}, not {}", what, wanted, in_words(value.type)),
+           value.type == TomlValue::Type::array ? "lists belong to families, which are not supported yet" : "");
+    return false;
+  }
+  if (value.text.size() > longest_expression) {
+    report(value.begin, value.begin + 1, fmt::format("{} is longer than {} MiB", what, longest_expression >> 20), "name parts of it in [define]");
+    return false;
+  }
+  return true;
+}
+
+std::optional<Expr> FieldReader::expression(const TomlValue& value, const NameScope& scope, std::string_view what) {
+  if (value.type == TomlValue::Type::number) {
+    if (std::isfinite(value.number)) return Expr(value.number);
+    report(value, fmt::format("{} must be a finite number", what));
+    return std::nullopt;
+  }
+  if (!is_text(value, what, "a number or an expression in quotation marks")) return std::nullopt;
+  ParsedExpression parsed = parse_expression(value.text, scope);
+  report(value, parsed.problems);
+  return std::move(parsed.value);
+}
+
+std::optional<FieldReader::Equation> FieldReader::equation(const TomlValue& value, const NameScope& scope, std::string_view what) {
+  if (!is_text(value, what, "an equation in quotation marks")) return std::nullopt;
+  ParsedEquation parsed = parse_equation(value.text, scope);
+  report(value, parsed.problems);
+  if (!parsed.left || !parsed.right) return std::nullopt;
+  if (parsed.relation != Relation::equal) {
+    const Place place = place_of(value);
+    problems.push_back({place, "one-sided constraints are not supported yet", "a constraint is written left = right"});
+    return std::nullopt;
+  }
+  return Equation{*std::move(parsed.left), *std::move(parsed.right)};
+}
+
+void FieldReader::check_keys(const TomlValue& table, std::initializer_list<std::string_view> known, std::string_view where) {
+  for (const TomlMember& m : table.members) {
+    if (std::find(known.begin(), known.end(), m.name) != known.end()) continue;
+    const std::vector<std::string> names(known.begin(), known.end());
+    const std::string near = nearest(m.name, names);
+    report(m, fmt::format("unknown key {} {}", quoted(m.name), where),
+           near.empty() ? fmt::format("known here: {}", quote_list(names, 20)) : fmt::format("did you mean `{}`?", near));
+  }
+}
+
+}  // namespace mechanician

@@ -1,0 +1,368 @@
+/// The sections of a model file that state the mechanics. See model_reader.hpp.
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "mechanician/base/text.hpp"
+#include "mechanician/model/model_reader.hpp"
+#include "mechanician/model/parameters.hpp"
+#include "mechanician/model/validate.hpp"
+
+namespace mechanician {
+
+std::optional<FieldReader::Equation> ModelReader::equation(const TomlValue& value, const std::string& path) {
+  auto e = fields_.equation(value, names_.scope(), quoted(path));
+  if (!e) fail(path);
+  return e;
+}
+
+bool ModelReader::is_coordinate(const TomlMember& key) {
+  if (coordinates_.contains(key.name)) return true;
+  if (is_family(key.name, key.begin, key.end) || unreadable_.covers("coordinates")) return false;
+  std::string near;
+  if (!fields_.is_full()) {
+    std::vector<std::string> known;
+    for (const Coordinate& c : model_.coordinates) known.push_back(c.name);
+    near = nearest(key.name, known);
+    if (near.empty() && !known.empty()) near = {};
+  }
+  fields_.report(key, fmt::format("{} is no coordinate", quoted(key.name)), near.empty() ? "" : fmt::format("did you mean `{}`?", near));
+  return false;
+}
+
+// ---- dynamics ----------------------------------------------------------------------------------------------------------
+
+void ModelReader::read_dynamics() {
+  const TomlValue* table = section("dynamics");
+  if (!table) return;
+  fields_.check_keys(*table, {"kinetic", "potential", "mass", "force"}, "in [dynamics]");
+  const NameScope scope = names_.scope();
+  for (const TomlMember& m : table->members) {
+    if (m.name == "kinetic" || m.name == "potential") {
+      model_.places[m.name] = fields_.place_of(m.value);
+      auto f = expression(m.value, "dynamics." + m.name, scope);
+      (m.name == "kinetic" ? model_.kinetic : model_.potential) = std::move(f);
+    } else if (m.name == "mass") {
+      read_mass(m);
+    } else if (m.name == "force") {
+      read_by_coordinate(m, "dynamics.force", scope, false);
+    } else if (const std::string near = nearest(m.name, std::vector<std::string>{"kinetic", "mass"}); !near.empty()) {
+      fail("dynamics." + near);  // misspelt, not missing
+    }
+  }
+}
+
+void ModelReader::read_mass(const TomlMember& field) {
+  model_.places["mass"] = fields_.place_of(field);
+  if (field.value.type != TomlValue::Type::array && field.value.type != TomlValue::Type::table) {
+    fields_.report(field.value, fmt::format("`mass` is a matrix or a table by coordinate, not {}", in_words(field.value.type)),
+                   "for example mass = { x = \"m\", y = \"m\" } or mass = [[\"m\", 0], [0, \"m\"]]");
+    return fail("dynamics.mass");
+  }
+  if (unreadable_.covers("coordinates")) return fail("dynamics.mass");
+  if (model_.num_coordinates() > most_coordinates_with_mass) {
+    fields_.report(field, fmt::format("`mass` is for models of at most {} coordinates", most_coordinates_with_mass), "give the kinetic energy instead");
+    return fail("dynamics.mass");
+  }
+  field.value.type == TomlValue::Type::array ? read_mass_rows(field.value) : read_mass_diagonal(field.value);
+}
+
+void ModelReader::read_mass_rows(const TomlValue& rows) {
+  const NameScope scope = names_.scope();
+  const auto n = static_cast<std::size_t>(model_.num_coordinates());
+  const std::string size = fmt::format("the {} need{} {} × {}", count_noun(n, "coordinate"), n == 1 ? "s" : "", n, n);
+  std::vector<std::vector<Expr>> mass;
+  for (const TomlValue& row : rows.items) {
+    if (row.type != TomlValue::Type::array) {
+      fields_.report(row, fmt::format("a row of `mass` is a list, not {}", in_words(row.type)));
+      return fail("dynamics.mass");
+    }
+    if (row.items.size() != n) {
+      fields_.report(row, fmt::format("this row of `mass` has {}", row.items.size() == 1 ? "1 entry" : fmt::format("{} entries", row.items.size())), size);
+      return fail("dynamics.mass");
+    }
+    std::vector<Expr>& entries = mass.emplace_back();
+    for (const TomlValue& item : row.items) {
+      if (n <= 100) model_.places[fmt::format("mass.{}.{}", mass.size() - 1, entries.size())] = fields_.place_of(item);
+      entries.push_back(expression(item, "dynamics.mass", scope).value_or(Expr(0.0)));
+    }
+  }
+  if (mass.size() != n) {
+    fields_.report(rows, fmt::format("`mass` has {}", count_noun(mass.size(), "row")), size);
+    return fail("dynamics.mass");
+  }
+  model_.mass = std::move(mass);
+}
+
+void ModelReader::read_mass_diagonal(const TomlValue& table) {
+  const NameScope scope = names_.scope();
+  const auto n = static_cast<std::size_t>(model_.num_coordinates());
+  model_.mass.assign(n, std::vector<Expr>(n));
+  for (const TomlMember& m : table.members) {
+    if (!is_coordinate(m)) {
+      fail("dynamics.mass");
+      continue;
+    }
+    const auto i = static_cast<std::size_t>(coordinates_.at(m.name));
+    model_.places[fmt::format("mass.{}.{}", i, i)] = fields_.place_of(m.value);
+    model_.mass[i][i] = expression(m.value, "dynamics.mass", scope).value_or(Expr(0.0));
+  }
+}
+
+void ModelReader::read_by_coordinate(const TomlMember& field, const std::string& path, const NameScope& scope, bool nonideal) {
+  const TomlValue* table = fields_.table(field, nonideal ? "[nonideal]" : "`force`");
+  if (!table) return fail(path);
+  for (const TomlMember& m : table->members) {
+    if (!is_coordinate(m)) continue;
+    const auto f = expression(m.value, path + "." + m.name, scope);
+    if (!f) continue;
+    const Place place = fields_.place_of(m.value);
+    nonideal ? model_.add_nonideal(coordinate(m.name), *f, place) : model_.add_force(coordinate(m.name), *f, place);
+  }
+}
+
+// ---- constraints and control -------------------------------------------------------------------------------------------
+
+void ModelReader::read_constraints() {
+  const TomlValue* table = section("constraints");
+  if (!table) return;
+  for (const TomlMember& m : table->members) {
+    names_.add_constraint(m.name);
+    read_constraint(m);
+  }
+}
+
+void ModelReader::read_constraint(const TomlMember& field) {
+  const std::string path = "constraints." + field.name;
+  model_.places[path] = fields_.place_of(field);
+  if (is_family(field.name, field.begin, field.end)) return fail(path);
+  ConstraintOptions options;
+  const TomlValue* text = &field.value;
+  if (field.value.type == TomlValue::Type::table) {
+    fields_.check_keys(field.value, {"equation", "weight", "restitution", "friction", "slip", "for"}, fmt::format("in the constraint {}", quoted(field.name)));
+    for (const char* key : {"restitution", "friction", "slip"})
+      if (const auto* m = field.value.find(key)) {
+        fields_.report(*m, fmt::format("`{}` belongs to one-sided constraints, which are not supported yet", key));
+        fail(path);
+      }
+    if (const auto* m = field.value.find("for")) {
+      fields_.report(*m, "constraints with an index (families) are not supported yet");
+      return fail(path);
+    }
+    if (const auto* m = field.value.find("weight")) {
+      model_.places[path + ".weight"] = fields_.place_of(m->value);
+      options.weight = expression(m->value, path + ".weight", names_.scope());
+    }
+    const TomlMember* equation = field.value.find("equation");
+    if (!equation) {
+      if (!unreadable_.covers(path + ".equation")) fields_.report(field, fmt::format("the constraint {} has no equation", quoted(field.name)), "give it as equation = \"left = right\"");
+      return fail(path);
+    }
+    text = &equation->value;
+  }
+  const auto e = equation(*text, path);
+  if (!e) return;
+  options.text = text->text;
+  options.place = fields_.place_of(*text);
+  model_.add_constraint(field.name, e->left, e->right, std::move(options));
+}
+
+void ModelReader::read_controls() {
+  const TomlValue* table = section("control");
+  if (!table) return;
+  for (const TomlMember& m : table->members) {
+    if (m.value.type == TomlValue::Type::table) {
+      read_control(m, m.value);
+    } else {
+      fields_.report(m.value, fmt::format("a control requirement is a table, not {}", in_words(m.value.type)),
+                     fmt::format("write [control.{}] and below it equation = \"left = right\"", printable(m.name)));
+      fail("control." + m.name);
+    }
+  }
+}
+
+void ModelReader::read_control(const TomlMember& field, const TomlValue& table) {
+  const std::string path = "control." + field.name;
+  model_.places[path] = fields_.place_of(field);
+  if (const auto* weight = table.find("weight")) fields_.report(*weight, "a control requirement has no weight", "weights are for measured constraints");
+  if (const auto* index = table.find("for")) {
+    fields_.report(*index, "control requirements with an index (families) are not supported yet");
+    return fail(path);
+  }
+  fields_.check_keys(table, {"equation", "frequency", "damping", "weight", "for"}, fmt::format("in the control requirement {}", quoted(field.name)));
+  ControlOptions options;
+  const NameScope scope = names_.scope();
+  const TomlMember *frequency = table.find("frequency"), *damping = table.find("damping"), *equation = table.find("equation");
+  if (frequency) {
+    model_.places[path + ".frequency"] = fields_.place_of(frequency->value);
+    options.frequency = expression(frequency->value, path + ".frequency", scope);
+  }
+  if (damping) {
+    model_.places[path + ".damping"] = fields_.place_of(damping->value);
+    if (const auto f = expression(damping->value, path + ".damping", scope)) options.damping = *f;
+  }
+  if (damping && !frequency && !unreadable_.covers(path + ".frequency"))
+    fields_.report(*damping, "damping without a frequency", "give frequency too: e'' + 2*damping*frequency*e' + frequency^2*e = 0");
+  if (!equation) {
+    if (!unreadable_.covers(path + ".equation")) fields_.report(field, fmt::format("the control requirement {} has no equation", quoted(field.name)), "give it as equation = \"left = right\"");
+    return fail(path);
+  }
+  const auto e = this->equation(equation->value, path);
+  if (!e) return;
+  options.text = equation->value.text;
+  options.place = fields_.place_of(equation->value);
+  const bool with_velocities = ((e->left.kinds() | e->right.kinds()) & (kind_bit(SymbolKind::velocity) | kind_bit(SymbolKind::acceleration))) != 0;
+  if (damping && with_velocities) {
+    fields_.report(*damping, "a requirement with velocities has no damping", "its error follows e' + frequency*e = 0");
+    options.damping = 1.0;
+  }
+  model_.add_control(field.name, e->left, e->right, std::move(options));
+}
+
+void ModelReader::read_measured() {
+  const TomlValue* table = section("measured");
+  if (!table) return;
+  fields_.check_keys(*table, {"constraints", "weight"}, "in [measured]");
+  const TomlMember *constraints = table->find("constraints"), *weight = table->find("weight");
+  for (const auto& [field, key] : {std::pair(constraints, "constraints"), std::pair(weight, "weight")}) {
+    if (!field && !unreadable_.covers(std::string("measured.") + key))
+      fields_.report(*root_.find("measured"), fmt::format("[measured] has no `{}`", key), "it needs constraints = [\"a\", \"b\"] and weight = [[4, 0], [0, 1]]");
+    if (field && field->value.type != TomlValue::Type::array) {
+      fields_.report(field->value, fmt::format("`{}` in [measured] is a list, not {}", key, in_words(field->value.type)));
+      return;
+    }
+  }
+  if (!constraints || !weight) return;
+  Measured measured;
+  measured.place = fields_.place_of(*weight);
+  bool good = true;
+  for (const TomlValue& item : constraints->value.items) {
+    if (item.type != TomlValue::Type::string) {
+      fields_.report(item, fmt::format("a constraint is named by a string, not by {}", in_words(item.type)));
+      good = false;
+      continue;
+    }
+    model_.places["measured." + item.text] = fields_.place_of(item);
+    measured.constraints.push_back(item.text);
+  }
+  const NameScope scope = names_.scope();
+  for (const TomlValue& row : weight->value.items) {
+    auto& entries = measured.weight.emplace_back();
+    if (row.type != TomlValue::Type::array) {
+      fields_.report(row, fmt::format("a row of `weight` is a list, not {}", in_words(row.type)));
+      good = false;
+      continue;
+    }
+    for (const TomlValue& item : row.items) {
+      const auto f = expression(item, "measured.weight", scope);
+      good = good && f;
+      entries.push_back(f.value_or(Expr(1.0)));
+    }
+  }
+  if (good) model_.measured.push_back(std::move(measured));
+}
+
+// ---- start, run, events, outputs ---------------------------------------------------------------------------------------
+
+void ModelReader::read_start() {
+  const TomlValue* table = section("start");
+  if (!table) return;
+  fields_.check_keys(*table, {"time", "position", "velocity"}, "in [start]");
+  for (const TomlMember& m : table->members) {
+    if (m.name == "time") {
+      model_.places["start.time"] = fields_.place_of(m.value);
+      if (const auto f = expression(m.value, "start.time", names_.scope())) model_.start.time = *f;
+    } else if (m.name == "position") {
+      read_start_values(m, "start.position", model_.start.position);
+    } else if (m.name == "velocity") {
+      read_start_values(m, "start.velocity", model_.start.velocity);
+    }
+  }
+}
+
+void ModelReader::read_start_values(const TomlMember& field, const std::string& path, std::map<std::string, Expr>& values) {
+  const TomlValue* table = fields_.table(field, quoted(path));
+  if (!table) return fail(path);
+  for (const TomlMember& m : table->members) {
+    if (!is_coordinate(m)) continue;
+    model_.places[path + "." + m.name] = fields_.place_of(m.value);
+    if (const auto f = expression(m.value, path + "." + m.name, names_.scope())) values.emplace(m.name, *f);
+  }
+}
+
+void ModelReader::read_run() {
+  const TomlValue* table = section("run");
+  if (!table) return;
+  fields_.check_keys(*table, {"to", "every", "tolerance", "method"}, "in [run]");
+  read_run_number(*table, "to", [&](double v) { model_.run.to = v; });
+  read_run_number(*table, "every", [&](double v) { model_.run.every = v; });
+  read_run_number(*table, "tolerance", [&](double v) { model_.run.tolerance = v; });
+  if (const auto* m = table->find("method")) {
+    model_.places["run.method"] = fields_.place_of(m->value);
+    if (const auto* text = fields_.string(*m, "`run.method`")) model_.run.method = *text;
+  }
+}
+
+void ModelReader::read_run_number(const TomlValue& table, const std::string& key, const std::function<void(double)>& set) {
+  const TomlMember* field = table.find(key);
+  if (!field) return;
+  const std::string path = "run." + key;
+  model_.places[path] = fields_.place_of(field->value);
+  const auto f = expression(field->value, path, names_.scope());
+  if (!f) return;
+  if (f->kinds() != 0) {
+    fields_.report(field->value, fmt::format("`{}` must be a number", path), "parameters and other names cannot be used here");
+    return fail(path);
+  }
+  set(evaluate_constant(*f, model_, {}));
+}
+
+void ModelReader::read_events() {
+  const TomlValue* table = section("events");
+  if (!table) return;
+  for (const TomlMember& m : table->members) {
+    const std::string path = "events." + m.name;
+    model_.places[path] = fields_.place_of(m);
+    const TomlValue* entry = fields_.table(m, quoted(path));
+    if (!entry) continue;
+    fields_.check_keys(*entry, {"when", "direction", "do"}, fmt::format("in the event {}", quoted(m.name)));
+    Event event;
+    event.name = m.name;
+    const auto choose = [&](const char* key, std::span<const std::string_view> choices) -> std::size_t {
+      const TomlMember* field = entry->find(key);
+      const std::string* text = field ? fields_.string(*field, fmt::format("`{}`", key)) : nullptr;
+      for (std::size_t i = 0; text && i < choices.size(); ++i)
+        if (*text == choices[i]) return i;
+      if (text) fields_.report(field->value, fmt::format("`{}` cannot be {}", key, quoted(*text)), fmt::format("it is {}", fmt::join(choices, " or ")));
+      return 0;
+    };
+    constexpr std::array<std::string_view, 3> directions = {"both", "up", "down"};
+    constexpr std::array<std::string_view, 2> actions = {"record", "stop"};
+    event.direction = std::array{EventDirection::both, EventDirection::up, EventDirection::down}[choose("direction", directions)];
+    event.action = std::array{EventAction::record, EventAction::stop}[choose("do", actions)];
+    const TomlMember* when = entry->find("when");
+    if (!when) {
+      if (!unreadable_.covers(path + ".when")) fields_.report(m, fmt::format("the event {} has no `when`", quoted(m.name)), "give an expression that passes zero, as in when = \"x\"");
+      continue;
+    }
+    const auto f = expression(when->value, path, names_.scope());
+    if (!f) continue;
+    event.when = *f;
+    event.place = fields_.place_of(when->value);
+    model_.events.push_back(std::move(event));
+  }
+}
+
+void ModelReader::read_outputs() {
+  const TomlValue* table = section("outputs");
+  if (!table) return;
+  for (const TomlMember& m : table->members) {
+    model_.places["outputs." + m.name] = fields_.place_of(m);
+    if (const auto f = expression(m.value, "outputs." + m.name, names_.scope())) model_.outputs.push_back({m.name, *f, fields_.place_of(m.value)});
+  }
+}
+
+}  // namespace mechanician

@@ -1,0 +1,105 @@
+#include "mechanician/model/read_model.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "mechanician/base/text.hpp"
+#include "mechanician/model/model_reader.hpp"
+#include "mechanician/model/source_map.hpp"
+
+namespace mechanician {
+
+namespace {
+
+[[noreturn]] void refuse(std::string message, std::string hint, const std::string& file) {
+  throw ModelError({{{}, std::move(message), std::move(hint)}}, {file, {}});
+}
+
+[[noreturn]] void refuse_size(const std::string& file) {
+  refuse(fmt::format("the file is larger than {} MiB", largest_file >> 20), "a model file is text written by a person", file);
+}
+
+struct Close {
+  void operator()(std::FILE* f) const { std::fclose(f); }
+};
+
+std::string read_file(const std::filesystem::path& path) {
+  const std::string shown = printable(path.string(), 400);
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (std::filesystem::is_directory(status)) throw FileError(fmt::format("cannot read {}: it is a folder", shown));
+  if (std::filesystem::is_regular_file(status) && std::filesystem::file_size(path, error) > largest_file && !error) refuse_size(shown);
+  const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rb"));
+  if (!file) throw FileError(fmt::format("cannot read {}: {}", shown, std::strerror(errno)));
+  std::string text;
+  constexpr std::size_t chunk = 1 << 16;
+  for (;;) {
+    const std::size_t before = text.size();
+    text.resize(before + chunk);
+    text.resize(before + std::fread(text.data() + before, 1, chunk, file.get()));
+    if (text.size() > largest_file) refuse_size(shown);
+    if (text.size() < before + chunk) break;
+  }
+  if (std::ferror(file.get())) throw FileError(fmt::format("cannot read {}: {}", shown, std::strerror(errno)));
+  return text;
+}
+
+/// Bytes that no text has. They are replaced by blanks, so that the rest of the file can be looked at; false if there is no
+/// point in that.
+bool clean_text(std::string& text, const SourceText& source, std::vector<Problem>& problems) {
+  constexpr std::size_t most = 5;
+  const SourceMap map(source.text);
+  const auto report = [&](std::size_t at, std::string message, std::string hint = {}) {
+    problems.push_back({map.place_of(at, at + 1), std::move(message), std::move(hint)});
+  };
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
+    report(0, "the file is not UTF-8", "it looks like UTF-16: save it as UTF-8");
+    return false;
+  }
+  if (const auto nul = text.find('\0'); nul != std::string::npos) {
+    report(nul, "this is no text file: it contains a zero byte");
+    return false;
+  }
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < text.size() && count < most;) {
+    const CodePoint c = decode_utf8(text, i);
+    const auto length = static_cast<std::size_t>(c.length);
+    const bool line_end = c.value == '\n' || (c.value == '\r' && text.compare(i, 2, "\r\n") == 0);
+    if (!c.valid) {
+      report(i, fmt::format("the byte 0x{:02X} is not UTF-8", static_cast<unsigned>(c.value)), "save the file as UTF-8");
+      text[i] = ' ';
+      ++count;
+    } else if (c.value == '\r' && !line_end) {
+      report(i, "a line ends here without a line feed", "save the file with the line ends of Unix or Windows");
+      text[i] = ' ';
+      ++count;
+    } else if ((c.value < 0x20 && !line_end && c.value != '\t') || c.value == 0x7F) {
+      report(i, fmt::format("control character U+{:04X}", static_cast<unsigned>(c.value)), "delete it");
+      text[i] = ' ';
+      ++count;
+    }
+    i += length;
+  }
+  return count < most;
+}
+
+}  // namespace
+
+Model read_model_text(std::string_view text, std::string file_name) {
+  file_name = printable(file_name, 400);
+  if (text.size() > largest_file) refuse_size(file_name);
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // the byte order mark that some editors write
+  SourceText source{std::move(file_name), std::string(text)};
+  std::string cleaned = source.text;
+  std::vector<Problem> problems;
+  if (!clean_text(cleaned, source, problems)) throw ModelError(std::move(problems), source);
+  return ModelReader(std::move(source), std::move(cleaned), std::move(problems)).read();
+}
+
+Model read_model(const std::filesystem::path& file) { return read_model_text(read_file(file), file.string()); }
+
+}  // namespace mechanician
