@@ -6,6 +6,7 @@
 #include "mechanician/equations/classify.hpp"
 #include "mechanician/equations/equations.hpp"
 #include "mechanician/expression/differentiate.hpp"
+#include "mechanician/expression/rational.hpp"
 #include "mechanician/expression/simplify.hpp"
 
 namespace mechanician {
@@ -52,7 +53,7 @@ class Derivation {
 
   Equations derive() {
     if (model_.kinetic)
-      from_kinetic(simplify(*model_.kinetic));
+      from_kinetic(polynomial(simplify(*model_.kinetic), SymbolKind::velocity, 2));
     else
       from_mass();
     if (model_.potential) {
@@ -76,6 +77,9 @@ class Derivation {
     const auto i = static_cast<std::size_t>(model_.find_coordinate(term.name));
     sum[i] = add(sum[i], simplify(term.value));
   }
+
+  /// f written so that its degree shows: √(x'²)² as x'². Validation has seen that it is of that degree.
+  static Expr polynomial(const Expr& f, SymbolKind kind, int degree) { return as_polynomial(f, kind, degree).value_or(f); }
 
   /// M = ∂²T/∂q̇∂q̇ and Q = ∂T/∂q − (∂p/∂q) q̇ − ∂p/∂t with the momenta p = ∂T/∂q̇.
   void from_kinetic(const Expr& T) {
@@ -110,7 +114,8 @@ class Derivation {
   /// The row of A q̈ = b that belongs to a residual of the given level, appended.
   void append_row(Row row) {
     const int index = eqs_.m();
-    const Expr f = simplify(row.residual);
+    Expr f = simplify(row.residual);
+    if (row.level == Level::acceleration) f = polynomial(f, SymbolKind::acceleration, 1);
     std::vector<Expr> gradient_row;
     Expr b;
     switch (row.level) {

@@ -1,0 +1,15 @@
+#pragma once
+
+/// The commands. Results go to standard output, everything else to standard error.
+
+#include "mechanician/cli/options.hpp"
+
+namespace mechanician {
+
+Exit run_check(const CommandOptions& options);
+Exit run_accelerate(const CommandOptions& options);
+Exit run_project(const CommandOptions& options);
+Exit run_equations(const CommandOptions& options);
+Exit run_run(const CommandOptions& options);
+
+}  // namespace mechanician

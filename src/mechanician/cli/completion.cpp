@@ -1,0 +1,52 @@
+#include "mechanician/cli/completion.hpp"
+
+#include "mechanician/cli/loading.hpp"
+
+namespace mechanician {
+
+namespace {
+
+constexpr const char* bash = R"(_mechanician() {
+  local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} previous=${COMP_WORDS[COMP_CWORD-1]}
+  local common="--set --position --velocity --time --json --help"
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "check accelerate equations project run completion --help --version" -- "$word"))
+  elif [ "$previous" = --form ]; then
+    COMPREPLY=($(compgen -W "auto F1 F2 F3 F4 F5" -- "$word"))
+  elif [ "$command" = completion ]; then
+    COMPREPLY=($(compgen -W "bash zsh fish" -- "$word"))
+  elif [ "${word#-}" != "$word" ]; then
+    case $command in
+      accelerate) common="$common --form --parts --explain" ;;
+      equations) common="$common --latex" ;;
+    esac
+    COMPREPLY=($(compgen -W "$common" -- "$word"))
+  else
+    COMPREPLY=($(compgen -f -X '!*.toml' -- "$word") $(compgen -d -- "$word"))
+  fi
+}
+complete -o filenames -F _mechanician mechanician
+)";
+
+constexpr const char* zsh_prefix = "autoload -U +X bashcompinit && bashcompinit\n";
+
+constexpr const char* fish = R"(complete -c mechanician -n __fish_use_subcommand -f -a "check accelerate equations project run completion"
+complete -c mechanician -n __fish_use_subcommand -l help -l version
+for command in check accelerate equations project run
+  complete -c mechanician -n "__fish_seen_subcommand_from $command" -l set -l position -l velocity -l time -x
+  complete -c mechanician -n "__fish_seen_subcommand_from $command" -l json -l help
+end
+complete -c mechanician -n "__fish_seen_subcommand_from accelerate" -l form -x -a "auto F1 F2 F3 F4 F5"
+complete -c mechanician -n "__fish_seen_subcommand_from accelerate" -l parts -l explain
+complete -c mechanician -n "__fish_seen_subcommand_from equations" -l latex
+complete -c mechanician -n "__fish_seen_subcommand_from completion" -f -a "bash zsh fish"
+)";
+
+}  // namespace
+
+Exit print_completion(const std::string& shell) {
+  write_out(shell == "fish" ? fish : shell == "zsh" ? std::string(zsh_prefix) + bash : bash);
+  return Exit::done;
+}
+
+}  // namespace mechanician

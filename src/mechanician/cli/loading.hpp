@@ -1,0 +1,23 @@
+#pragma once
+
+/// From a command line to a system at its start state.
+
+#include <string>
+
+#include "mechanician/cli/options.hpp"
+#include "mechanician/instant/system.hpp"
+
+namespace mechanician {
+
+struct Loaded {
+  System system;
+  State start;
+};
+
+/// Reads the model and applies --set, --position, --velocity and --time.
+Loaded load(const CommandOptions& options);
+
+/// To standard output; throws FileError if that fails.
+void write_out(const std::string& text);
+
+}  // namespace mechanician

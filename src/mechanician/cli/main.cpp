@@ -1,0 +1,120 @@
+/// The program: parses the command line, calls a command, turns exceptions into messages and exit statuses.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <map>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "mechanician/base/diagnostic.hpp"
+#include "mechanician/base/version.hpp"
+#include "mechanician/cli/commands.hpp"
+#include "mechanician/cli/completion.hpp"
+
+namespace {
+
+using namespace mechanician;
+
+/// Options as CLI11 collects them, before they are parsed further.
+struct RawOptions {
+  CommandOptions command;
+  std::vector<std::string> set, position, velocity;
+  std::string form = "auto", shell;
+  std::string to, every, tolerance, method;
+};
+
+void add_model_options(CLI::App& app, RawOptions& raw) {
+  app.add_option("MODEL", raw.command.model, "Model file")->required();
+  app.add_option("--set", raw.set, "Parameter values, name=value[,name=value...]")->type_name("NAME=VALUE");
+  app.add_option("--position", raw.position, "Start coordinates, x=1,y=2")->type_name("X=VALUE");
+  app.add_option("--velocity", raw.velocity, "Start velocities, x=1,y=2")->type_name("X=VALUE");
+  app.add_option("--time", raw.command.time, "Start time")->type_name("T");
+  app.add_flag("--json", raw.command.json, "Machine-readable output on standard output");
+}
+
+Exit dispatch(const CLI::App& app, RawOptions& raw) {
+  CommandOptions& options = raw.command;
+  options.set = parse_assignments(raw.set, "--set");
+  options.position = parse_assignments(raw.position, "--position");
+  options.velocity = parse_assignments(raw.velocity, "--velocity");
+  const std::map<std::string, Form> forms{{"auto", Form::automatic}, {"F1", Form::f1}, {"F2", Form::f2}, {"F3", Form::f3}, {"F4", Form::f4}, {"F5", Form::f5}};
+  options.form = forms.at(raw.form);
+  if (app.got_subcommand("check")) return run_check(options);
+  if (app.got_subcommand("accelerate")) return run_accelerate(options);
+  if (app.got_subcommand("equations")) return run_equations(options);
+  if (app.got_subcommand("project")) return run_project(options);
+  if (app.got_subcommand("run")) return run_run(options);
+  if (app.got_subcommand("completion")) return print_completion(raw.shell);
+  return Exit::usage;
+}
+
+int report(std::string_view text, Exit exit) {
+  fmt::print(stderr, "{}\n", text);
+  return static_cast<int>(exit);
+}
+
+int run_program(int argc, char** argv) {
+  CLI::App app{"State a mechanical system and its constraints; get its exact equations, accelerations and constraint forces.", "mechanician"};
+  app.set_version_flag("--version", "mechanician " + std::string(version()));
+  app.require_subcommand(1);
+  app.failure_message([](const CLI::App* failed, const CLI::Error& e) { return fmt::format("mechanician: {}\nTry `{} --help`.\n", e.what(), failed->get_parent() ? "mechanician " + failed->get_name() : "mechanician"); });
+  RawOptions raw;
+
+  auto* check = app.add_subcommand("check", "Read and derive everything, evaluate the start state, and say whether the statement makes sense");
+  add_model_options(*check, raw);
+
+  auto* accelerate = app.add_subcommand("accelerate", "Acceleration, constraint forces and multipliers at one instant");
+  add_model_options(*accelerate, raw);
+  accelerate->add_option("--form", raw.form, "Form of the equation of motion")->check(CLI::IsMember({"auto", "F1", "F2", "F3", "F4", "F5"}))->capture_default_str();
+  accelerate->add_flag("--parts", raw.command.parts, "Add the parts in which constrained motion is explained");
+  accelerate->add_flag("--explain", raw.command.explain, "Explain the motion in words, with this model's numbers");
+
+  auto* equations = app.add_subcommand("equations", "Print M, Q, A, b, C and, where it can be read, the closed form of the acceleration and the constraint force");
+  add_model_options(*equations, raw);
+  equations->add_flag("--latex", raw.command.latex, "LaTeX");
+
+  auto* project = app.add_subcommand("project", "Move the start state onto the constraints, least in the mass norm, and print it");
+  add_model_options(*project, raw);
+
+  auto* run = app.add_subcommand("run", "The motion (not supported yet: refuses what cannot be started, and stops)");
+  add_model_options(*run, raw);
+  run->add_option("-o", raw.command.output, "Output file")->type_name("FILE");
+  for (const auto& [name, value] : {std::pair{"--to", &raw.to}, {"--every", &raw.every}, {"--tolerance", &raw.tolerance}, {"--method", &raw.method}})
+    run->add_option(name, *value, "Overrides the file");
+
+  auto* completion = app.add_subcommand("completion", "Print a completion script for a shell");
+  completion->add_option("SHELL", raw.shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    const int status = app.exit(e);
+    return status == 0 ? 0 : static_cast<int>(Exit::usage);
+  }
+  try {
+    return static_cast<int>(dispatch(app, raw));
+  } catch (const ModelError& e) {
+    return report(e.what(), Exit::refused);
+  } catch (const UsageError& e) {
+    return report(fmt::format("mechanician: {}", e.what()), Exit::usage);
+  } catch (const FileError& e) {
+    return report(fmt::format("mechanician: {}", e.what()), Exit::file);
+  } catch (const std::bad_alloc&) {
+    return report("mechanician: out of memory", Exit::file);
+  } catch (const std::exception& e) {
+    return report(fmt::format("mechanician: internal error: {}", e.what()), Exit::refused);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A closed pipe is a write error like any other, not a reason to die silently.
+  std::signal(SIGPIPE, SIG_IGN);
+  return run_program(argc, argv);
+}

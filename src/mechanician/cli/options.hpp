@@ -1,0 +1,42 @@
+#pragma once
+
+/// The command line as it was given, before it meets a model.
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mechanician/solve/form.hpp"
+
+namespace mechanician {
+
+/// Exit statuses; other programs rely on them.
+enum class Exit : int { done = 0, refused = 1, usage = 2, file = 3, stopped = 4, suspect = 5, interrupted = 130 };
+
+/// name=value pairs in the order given.
+using Assignments = std::vector<std::pair<std::string, double>>;
+
+struct CommandOptions {
+  std::string model;
+  bool json = false;
+  bool latex = false;
+  bool parts = false;
+  bool explain = false;
+  Form form = Form::automatic;
+  Assignments set, position, velocity;
+  std::string time;
+  std::string output;
+};
+
+/// The command line is wrong; exit status 2.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// "x=1,y=2" of the option named.
+Assignments parse_assignments(const std::vector<std::string>& texts, const std::string& option);
+double parse_number(const std::string& text, const std::string& what);
+
+}  // namespace mechanician

@@ -1,0 +1,82 @@
+#include "mechanician/instant/generic_rows.hpp"
+
+#include <algorithm>
+#include <random>
+#include <span>
+
+#include "mechanician/instant/project.hpp"
+#include "mechanician/solve/diagnosis.hpp"
+
+namespace mechanician {
+
+namespace {
+
+constexpr int num_samples = 6;
+constexpr unsigned seed = 1993;
+
+/// Rows that are not redundant, from A alone.
+std::vector<int> independent_rows(const Eigen::MatrixXd& A, const Eigen::MatrixXd& A_noise) {
+  InstantValues values;
+  values.M = Eigen::MatrixXd::Identity(A.cols(), A.cols());
+  values.Q = Eigen::VectorXd::Zero(A.cols());
+  values.A = A;
+  values.A_noise = A_noise;
+  values.b = Eigen::VectorXd::Zero(A.rows());
+  const Diagnosis d = diagnose(values);
+  std::vector<int> rows;
+  for (int i = 0; i < static_cast<int>(A.rows()); ++i)
+    if (std::find(d.redundant.begin(), d.redundant.end(), i) == d.redundant.end()) rows.push_back(i);
+  return rows;
+}
+
+void keep_larger(std::vector<int>& best, std::vector<int> found) {
+  if (found.size() > best.size()) best = std::move(found);
+}
+
+}  // namespace
+
+std::vector<int> generic_rows(const System& system, const State& start) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> spread(-0.1, 0.1);
+  std::vector<int> best;
+  bool any = false;
+  for (int k = 0; k < num_samples; ++k) {
+    State near = start;
+    for (int i = 0; i < system.n(); ++i) near.q(i) += spread(random), near.qd(i) += spread(random);
+    const Projection p = project(system, near);
+    if (!p.converged) continue;
+    const Evaluation now = system.evaluate(p.state);
+    if (now.not_finite) continue;
+    any = true;
+    keep_larger(best, independent_rows(now.values.A, now.values.A_noise));
+  }
+  if (any) return best;
+  const Evaluation now = system.evaluate(start);
+  return now.not_finite ? std::vector<int>{} : independent_rows(now.values.A, now.values.A_noise);
+}
+
+std::vector<int> generic_rows_of_unknowns(const Equations& eqs) {
+  std::vector<Expr> inputs{eqs.t}, outputs;
+  const auto append = [&](const std::vector<Expr>& more) { inputs.insert(inputs.end(), more.begin(), more.end()); };
+  append(eqs.q), append(eqs.qd), append(eqs.parameters), append(eqs.unknowns);
+  for (const auto& e : eqs.A.entries) outputs.push_back(e.value);
+  const Tape tape(outputs, inputs);
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> spread(0.3, 1.7);
+  std::vector<int> best;
+  for (int k = 0; k < num_samples; ++k) {
+    std::vector<double> x(inputs.size());
+    for (double& xi : x) xi = spread(random);
+    std::vector<double> values(outputs.size()), bounds(outputs.size());
+    tape.evaluate_with_bounds(x, values, bounds);
+    Eigen::MatrixXd A = Eigen::MatrixXd::Zero(eqs.m(), eqs.n()), A_noise = A;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      A(eqs.A.entries[i].row, eqs.A.entries[i].col) = values[i];
+      A_noise(eqs.A.entries[i].row, eqs.A.entries[i].col) = bounds[i];
+    }
+    if (A.allFinite()) keep_larger(best, independent_rows(A, A_noise));
+  }
+  return best;
+}
+
+}  // namespace mechanician
