@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "mechanician/solve/consistency.hpp"
@@ -58,10 +59,13 @@ bool is_solvable(const Factorisation& f, const InstantValues& values) {
     size += values.C.cwiseAbs();
   }
   const VectorXd noise = values.Q_noise.size() > 0 ? values.Q_noise : VectorXd::Zero(f.n());
+  // A direction is known to rounding: it sees a little of every force.
+  const double rounding = 64.0 * static_cast<double>(f.n()) * std::numeric_limits<double>::epsilon() *
+                          f.s.cwiseProduct(size).maxCoeff();
   for (const auto direction : f.undetermined_scaled.colwise()) {
     const double work = direction.dot(f.s.cwiseProduct(force));
     const VectorXd weight = direction.cwiseAbs().cwiseProduct(f.s);
-    if (std::abs(work) > consistency_tolerance * weight.dot(size) + 8.0 * weight.dot(noise)) return false;
+    if (std::abs(work) > consistency_tolerance * weight.dot(size) + 8.0 * weight.dot(noise) + rounding) return false;
   }
   return true;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace mechanician {
 
@@ -25,6 +26,12 @@ Consistency check_consistency(const RowFactor& rows, const InstantValues& values
   result.tolerance = VectorXd::Zero(m);
   result.y_ls = rows.calc_least_norm(b_consistent);
   const VectorXd qdd_size = to_qdd(result.y_ls).cwiseAbs();
+  // Rounding of the other rows reaches a row whose own terms are all zero.
+  const double rounding = m == 0 ? 0.0
+                                 : b_scaled.cwiseAbs().maxCoeff() *
+                                       std::min(consistency_tolerance, 64.0 * static_cast<double>(m) *
+                                                                           std::numeric_limits<double>::epsilon() *
+                                                                           rows.condition);
   for (Index j = 0; j < m; ++j) {
     const Index row = selection[j];
     double size = values.A.row(row).cwiseAbs().dot(qdd_size) + std::abs(values.b(row));
@@ -32,7 +39,7 @@ Consistency check_consistency(const RowFactor& rows, const InstantValues& values
     double noise = 0;
     if (values.b_noise.size() > 0) noise += values.b_noise(row);
     if (values.A_noise.size() > 0) noise += values.A_noise.row(row).dot(qdd_size);
-    result.tolerance(j) = consistency_tolerance * size + noise_factor * noise;
+    result.tolerance(j) = consistency_tolerance * size + noise_factor * noise + rounding / rows.D(j);
     if (std::abs(result.residual(j)) > result.tolerance(j)) result.consistent = false;
   }
   return result;

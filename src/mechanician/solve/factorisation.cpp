@@ -15,24 +15,45 @@ using Eigen::VectorXd;
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
 
-/// Coordinate scale: 1/sqrt(M_ii); where there is no mass, such that the column of A (rows equilibrated) has size 1.
+/// Coordinate scale: 1/sqrt(M_ii); where there is no mass, such that the entries of A with rows and columns scaled are
+/// of size 1 in the geometric mean (rows and columns in turns), whatever the scale of the rows as given.
 VectorXd coordinate_scale(const VectorXd& mass_scale, const MatrixXd& A) {
+  constexpr int num_rounds = 8;
+  constexpr double negligible = 1e-8;  // of its row, in the second pass: rounding, or nearly nothing
+  const Index n = mass_scale.size();
+  const Index m = A.rows();
   VectorXd s = mass_scale;
-  const Index n = s.size();
-  const auto massless = [&](Index i) { return !(mass_scale(i) > 0); };
-  for (Index i = 0; i < n; ++i) {
-    if (!massless(i)) continue;
-    const double largest = A.rows() > 0 ? A.col(i).cwiseAbs().maxCoeff() : 0.0;
-    s(i) = largest > 0 ? 1.0 / largest : 1.0;
-  }
-  // Row and column sizes depend on each other; a few rounds settle them to within what matters.
-  for (int round = 0; round < 3 && A.rows() > 0; ++round) {
-    VectorXd row_size = (A.cwiseAbs() * s.asDiagonal()).rowwise().maxCoeff();
-    for (Index j = 0; j < A.rows(); ++j) row_size(j) = row_size(j) > 0 ? row_size(j) : 1.0;
-    for (Index i = 0; i < n; ++i) {
-      if (!massless(i)) continue;
-      const double largest = A.col(i).cwiseAbs().cwiseQuotient(row_size).maxCoeff();
-      if (largest > 0 && std::isfinite(1.0 / largest)) s(i) = 1.0 / largest;
+  for (Index i = 0; i < n; ++i) s(i) = s(i) > 0 ? s(i) : 1.0;
+  if (mass_scale.size() == 0 || mass_scale.minCoeff() > 0) return s;
+
+  VectorXd row_scale = VectorXd::Ones(m);
+  const auto mean = [](double sum_of_logs, int count) { return count > 0 ? std::exp(-sum_of_logs / count) : 1.0; };
+  for (int pass = 0; pass < 2; ++pass) {
+    MatrixXd size = A.cwiseAbs();
+    if (pass > 0) {
+      for (Index j = 0; j < m; ++j) {
+        const double largest = size.row(j).cwiseProduct(s.transpose()).maxCoeff();
+        for (Index i = 0; i < n; ++i) size(j, i) = size(j, i) * s(i) < negligible * largest ? 0.0 : size(j, i);
+      }
+    }
+    for (int round = 0; round < num_rounds; ++round) {
+      for (Index j = 0; j < m; ++j) {
+        double sum = 0;
+        int count = 0;
+        for (Index i = 0; i < n; ++i) {
+          if (size(j, i) > 0) sum += std::log(size(j, i)) + std::log(s(i)), ++count;
+        }
+        row_scale(j) = mean(sum, count);
+      }
+      for (Index i = 0; i < n; ++i) {
+        if (mass_scale(i) > 0) continue;
+        double sum = 0;
+        int count = 0;
+        for (Index j = 0; j < m; ++j) {
+          if (size(j, i) > 0) sum += std::log(size(j, i)) + std::log(row_scale(j)), ++count;
+        }
+        s(i) = mean(sum, count);
+      }
     }
   }
   return s;

@@ -93,7 +93,7 @@ TEST(Laws, newtons_equation_holds_and_the_multipliers_make_the_ideal_force) {
     const InstantValues& v = at.system.values;
     const VectorXd newton = v.M * at.solution.qdd - v.Q - at.solution.Qc;
     const VectorXd ideal = v.A.transpose() * at.solution.multipliers - at.solution.Qc_i;
-    const double terms = v.A.cwiseAbs().transpose().operator*(at.solution.multipliers.cwiseAbs()).norm();
+    const double terms = (v.A.cwiseAbs().transpose() * at.solution.multipliers.cwiseAbs()).norm();
     return newton.norm() / (10.0 * at.unit) + ideal.norm() / (10.0 * at.unit + eps * terms);
   });
 }
