@@ -148,7 +148,7 @@ class CircuitSearch {
       add(Y.col(0));
       return;
     }
-    for (Index i = start; i < p; ++i) {
+    for (Index i = start; p - i >= c - 1; ++i) {  // c − 1 rows are still to be chosen
       if (vanishes(Y, i)) continue;
       const Basis smaller = vanish(Y, i);
       bool elsewhere = false;
