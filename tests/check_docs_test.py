@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""The checker of the documentation notices what is wrong: pages with one mistake each, and a stand-in for the program."""
+import os, subprocess, sys, tempfile
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from check_docs import anchors_of, blocks_of, same_line, same_output
+
+CHECKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'check_docs.py')
+failed = 0
+
+
+def expect(ok, what):
+    global failed
+    if not ok: failed += 1; print(what)
+
+
+# Lines: words must agree, numbers up to rounding, `…` is any text.
+expect(same_line('  x  0.5   1', 'x 0.50000000001 1'), 'rounding is allowed')
+expect(not same_line('x 0.5', 'x 0.51'), 'a wrong number is noticed')
+expect(not same_line('x 0.5', 'y 0.5'), 'a wrong word is noticed')
+expect(not same_line('x 0.5', 'x 0.5 more'), 'what is missing is noticed')
+expect(same_line('x … z 3', 'x 17 and y z 3'), 'an ellipsis is any text')
+expect(not same_line('x … z 3', 'x 17 and y z 4'), 'a number after an ellipsis counts')
+expect(same_line('residual 1.1e-16', 'residual 0'), 'zero up to rounding')
+expect(not same_line('x -1', 'x 1'), 'a sign counts')
+expect(not same_line('drive − 2·x', 'drive − 3·x'), 'a coefficient counts')
+
+# Outputs: all lines, in order; a line `…` is any lines.
+expect(same_output(['a', '…', 'd'], ['a', 'b', 'c', 'd', '']) is None, 'an ellipsis is any lines')
+expect(same_output(['a', '…'], ['a']) is None, 'or none')
+expect(same_output(['…', 'b', 'c'], ['b', 'x', 'b', 'c']) is None, 'the lines after it are found where they stand together')
+expect(same_output(['a', 'c'], ['a', 'b', 'c']) is not None, 'a line too many is noticed')
+expect(same_output(['a', '…', 'e'], ['a', 'b', 'c']) is not None, 'a missing last line is noticed')
+expect(same_output([], ['a']) is not None, 'unexpected output is noticed')
+
+page = '# Title\n```toml\n# file: a.toml\nx = 1\n```\ntext\n```console\n$ run a\nout\n```\n## A & b: c\n## Title\n'
+expect([(b.language, b.line, b.file()) for b in blocks_of(page)] == [('toml', 2, 'a.toml'), ('console', 7, None)], 'blocks are found')
+expect(anchors_of(page) == {'title', 'a--b-c', 'title-1'}, 'headings are found')
+
+
+def run(page, model='# expect: 0\n# ' + 'word ' * 20 + '\ntitle = "A"\n'):
+    """The verdict on a page beside a program that prints its arguments and fails for `bad`."""
+    with tempfile.TemporaryDirectory() as root:
+        os.makedirs(os.path.join(root, 'docs')); os.makedirs(os.path.join(root, 'models'))
+        open(os.path.join(root, 'models', 'a.toml'), 'w').write(model)
+        open(os.path.join(root, 'docs', 'page.md'), 'w').write(page)
+        program = os.path.join(root, 'mechanician')
+        open(program, 'w').write('#!/bin/bash\necho "$@"\n[ "$1" != bad ]\n')
+        os.chmod(program, 0o755)
+        p = subprocess.run([sys.executable, CHECKER, '--program', program, root], capture_output=True, text=True)
+        return p.returncode, p.stdout.strip().split('\n')[-1]
+
+
+good = '# Page\n[here](#page) [model](../models/a.toml)\n```console\n$ mechanician check x\ncheck x\n$ cat models/a.toml | wc -l\n3\n```\n'
+expect(run(good) == (0, '8 passed, 0 failed'), f'a good page passes: {run(good)}')
+for what, page in (('a wrong output', good.replace('\ncheck x', '\ncheck y')), ('a dead link', good.replace('#page', '#nowhere')),
+                   ('a missing file', good.replace('models/a.toml)', 'models/b.toml)')), ('a failing command', good.replace('check x', 'bad x')),
+                   ('a block without a command', good.replace('$ ', '')), ('a file outside the folder', good + '```toml\n# file: ../x.toml\n```\n')):
+    expect(run(page)[0] == 1, f'{what} is noticed')
+told = good.replace('check x', 'bad x').replace('$ cat models/a.toml | wc -l\n3', '$ echo $?\n1')
+expect(run(told)[0] == 0, 'a failure that is shown is fine')
+expect(run(told.replace('$?\n1', '$?\n0'))[0] == 1, 'a wrong exit status is noticed')
+for what, model in (('no title', '# ' + 'word ' * 20 + '\n'), ('no comment', 'title = "A"\n'), ('a wrong status', '# expect: 1\n# ' + 'word ' * 20 + '\ntitle = "A"\n')):
+    expect(run(good, model)[0] == 1, f'a model with {what} is noticed')
+
+sys.exit(1 if failed else 0)
