@@ -33,7 +33,7 @@ std::string accelerate_text(const System& system, const Instant& instant) {
   out += table.text();
 
   if (s.multipliers.size() > 0) {
-    Table multipliers({"constraint", "multiplier", ""});
+    Table multipliers({"constraint", "multiplier", ""}, Table::LastColumn::words);
     for (Eigen::Index i = 0; i < s.multipliers.size(); ++i) {
       bool open = false;
       for (const Eigen::Index k : s.multipliers_undetermined) open |= k == i;

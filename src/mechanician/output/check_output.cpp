@@ -71,15 +71,14 @@ std::string check_text(const System& system, const Instant& instant) {
   if (system.m() > 0) {
     const auto residuals = by_row(instant);
     out += "\n";
-    Table table({"name", "residual", "rate", "  kind"});
+    Table table({"name", "residual", "rate", "kind"}, Table::LastColumn::words);
     for (int i = 0; i < system.m(); ++i) {
       const auto found = residuals.find(i);
       const auto shown = [](double x) { return fmt::format("{:.3g}", x == 0.0 ? 0.0 : x); };
       const Row& row = system.row(i);
       table.add({row.name, found == residuals.end() ? "-" : shown(found->second.value), found == residuals.end() || !found->second.has_rate ? "-" : shown(found->second.rate),
-                 (row.kind == RowKind::control ? "  control requirement, " : row.measured ? "  measured, " : "  ") + describe(row)});
+                 (row.kind == RowKind::control ? "control requirement, " : row.measured ? "measured, " : "") + describe(row)});
     }
-    // The kinds read better flush left.
     out += table.text();
     out += "\n";
   }
@@ -91,7 +90,7 @@ std::string check_text(const System& system, const Instant& instant) {
   say("degrees of freedom", std::to_string(system.n() - static_cast<int>(d.rank)));
   say("dependent rows", d.redundant.empty() ? "none" : quote_list(row_names(system, d.redundant)));
   say("consistent", d.consistent ? "yes" : instant.has_acceleration() ? "no (weighted)" : "no");
-  say("acceleration", d.unique ? "unique" : d.solvable ? "not unique" : "does not exist");
+  say("acceleration", !d.consistent && !instant.has_acceleration() ? "none" : d.unique ? "unique" : d.solvable ? "not unique" : "does not exist");
   say("start", fmt::format("largest residual {:.3g}", instant.constraint_residual));
   return out;
 }

@@ -1,50 +1,108 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <utility>
 
+#include "mechanician/base/text.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/output/equations_output.hpp"
+#include "mechanician/output/readable.hpp"
 
 namespace mechanician {
 
 namespace {
 
-std::string shown(const Expr& f) { return print(f, {.format = PrintFormat::text, .max_length = 4000}); }
+class EquationsText {
+ public:
+  explicit EquationsText(const EquationsReport& report) : report_(report), eqs_(report.eqs) {}
+
+  std::string text() {
+    if (!report_.model.title.empty()) line("{}\n", report_.model.title);
+    line("M q'' = Q + Qc{},   A q'' = b{}", eqs_.num_control() ? " + Qcontrol" : "", eqs_.has_C ? ",   v·Qc = v·C for every v with A v = 0" : "");
+    dynamics();
+    if (eqs_.m() > 0) constraints();
+    if (eqs_.has_C) {
+      line("\nC, the prescribed work of the constraint forces");
+      vector("C", eqs_.C);
+    }
+    if (!eqs_.measured.empty()) weights();
+    closed_form();
+    return std::move(out_);
+  }
+
+ private:
+  template <class... T>
+  void line(fmt::format_string<T...> format, T&&... args) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<T>(args)...);
+    out_ += '\n';
+  }
+  static std::string shown(const Expr& f) { return print(readable(f), {.format = PrintFormat::text, .max_length = 4000}); }
+  const std::string& coordinate(int i) const { return eqs_.coordinates[static_cast<std::size_t>(i)]; }
+  const Row& row(int i) const { return eqs_.rows[static_cast<std::size_t>(i)]; }
+  void vector(std::string_view name, const std::vector<Expr>& x) {
+    for (int i = 0; i < static_cast<int>(x.size()); ++i) line("  {}[{}] = {}", name, coordinate(i), shown(x[static_cast<std::size_t>(i)]));
+  }
+
+  void dynamics() {
+    line("\nM, the mass matrix ({} of its {} entries not zero)", eqs_.M.entries.size(), eqs_.n() * eqs_.n());
+    for (const auto& e : eqs_.M.entries)
+      if (e.row <= e.col) line("  M[{}, {}] = {}", coordinate(e.row), coordinate(e.col), shown(e.value));
+    line("\nQ, the given force");
+    vector("Q", eqs_.Q);
+  }
+
+  void constraints() {
+    line("\nA and b, the constraints");
+    std::size_t next = 0;
+    for (int i = 0; i < eqs_.m(); ++i) {
+      for (; next < eqs_.A.entries.size() && eqs_.A.entries[next].row == i; ++next)
+        line("  A[{}, {}] = {}", row(i).name, coordinate(eqs_.A.entries[next].col), shown(eqs_.A.entries[next].value));
+      line("  b[{}] = {}{}", row(i).name, shown(eqs_.b[static_cast<std::size_t>(i)]), row(i).kind == RowKind::control ? "      (control requirement)" : "");
+    }
+  }
+
+  void weights() {
+    line("\nW, the weights of the measured constraints");
+    for (std::size_t i = 0; i < eqs_.measured.size(); ++i)
+      for (std::size_t j = i; j < eqs_.measured.size(); ++j)
+        if (!eqs_.W[i][j].is_zero()) line("  W[{}, {}] = {}", row(eqs_.measured[i]).name, row(eqs_.measured[j]).name, shown(eqs_.W[i][j]));
+  }
+
+  void closed_form() {
+    if (!report_.closed) {
+      line("\nNo closed form: {}.", report_.no_closed_form);
+      return;
+    }
+    const ClosedForm& closed = *report_.closed;
+    line("\nThe acceleration in closed form");
+    for (int i = 0; i < eqs_.n(); ++i) line("  {}'' = {}", coordinate(i), shown(closed.qdd[static_cast<std::size_t>(i)]));
+    if (eqs_.m() > 0) {
+      line("\nThe constraint force in closed form");
+      vector("Qc", closed.Qc);
+      if (!closed.Qc_ideal.empty()) {
+        line("\nits ideal part");
+        vector("Qi", closed.Qc_ideal);
+      }
+      if (!closed.Q_control.empty()) {
+        line("\nThe control force in closed form");
+        vector("Qcontrol", closed.Q_control);
+      }
+    }
+    if (!closed.determinant.is_constant()) line("\nvalid where {} is not zero", shown(closed.determinant));
+    std::vector<std::string> used, left_out;
+    for (const int i : closed.rows) used.push_back(row(i).name);
+    for (const int i : closed.left_out) left_out.push_back(row(i).name);
+    if (!left_out.empty()) line("from the independent rows {}; {} {} on them", used.empty() ? "none" : quote_list(used), quote_list(left_out), left_out.size() == 1 ? "depends" : "depend");
+    for (const std::string& note : closed.notes) line("note: {}", note);
+  }
+
+  const EquationsReport& report_;
+  const Equations& eqs_;
+  std::string out_;
+};
 
 }  // namespace
 
-std::string equations_text(const Model& model, const Equations& eqs) {
-  std::string out;
-  const auto line = [&]<class... T>(fmt::format_string<T...> format, T&&... args) {
-    fmt::format_to(std::back_inserter(out), format, std::forward<T>(args)...);
-    out += '\n';
-  };
-  if (!model.title.empty()) line("{}\n", model.title);
-  const auto& q = eqs.coordinates;
-  const auto name = [](const auto& names, int i) -> const std::string& { return names[static_cast<std::size_t>(i)]; };
-  std::vector<std::string> rows;
-  for (const Row& row : eqs.rows) rows.push_back(row.name);
-
-  line("M q'' = Q + Qc,   A q'' = b{}", eqs.has_C ? ",   v·Qc = v·C for every v with A v = 0" : "");
-  line("\nM, the mass matrix ({} of {} entries are not zero)", eqs.M.entries.size(), eqs.n() * eqs.n());
-  for (const auto& e : eqs.M.entries)
-    if (e.row <= e.col) line("  M[{}, {}] = {}", name(q, e.row), name(q, e.col), shown(e.value));
-  line("\nQ, the given force");
-  for (int i = 0; i < eqs.n(); ++i) line("  Q[{}] = {}", name(q, i), shown(eqs.Q[static_cast<std::size_t>(i)]));
-  if (eqs.m() > 0) {
-    line("\nA and b, the constraints");
-    for (int i = 0; i < eqs.m(); ++i) {
-      if (eqs.rows[static_cast<std::size_t>(i)].kind == RowKind::control) line("  {} is a control requirement", name(rows, i));
-      for (const auto& e : eqs.A.entries)
-        if (e.row == i) line("  A[{}, {}] = {}", name(rows, i), name(q, e.col), shown(e.value));
-      line("  b[{}] = {}", name(rows, i), shown(eqs.b[static_cast<std::size_t>(i)]));
-    }
-  }
-  if (eqs.has_C) {
-    line("\nC, the prescribed work of the constraint forces");
-    for (int i = 0; i < eqs.n(); ++i) line("  C[{}] = {}", name(q, i), shown(eqs.C[static_cast<std::size_t>(i)]));
-  }
-  return out;
-}
+std::string equations_text(const EquationsReport& report) { return EquationsText(report).text(); }
 
 }  // namespace mechanician

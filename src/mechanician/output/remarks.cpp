@@ -231,7 +231,9 @@ std::vector<Remark> warnings(const System& system, const Instant& instant) {
   for (const Dependence& dep : d.depends) {
     if (dep.on.empty()) continue;
     const Row& row = system.row(static_cast<int>(dep.row));
-    result.push_back({fmt::format("constraint `{0}` follows from others here: {0} = {1}", row.name, combination(row_names(system, dep.on), dep.coefficients)), {}, row.place});
+    // Where b contradicts, the row depends on the others but the constraint does not follow from them.
+    const char* verb = instant.solution.consistent ? "follows from others here" : "has a row that depends on others";
+    result.push_back({fmt::format("constraint `{0}` {1}: {0} = {2}", row.name, verb, combination(row_names(system, dep.on), dep.coefficients)), {}, row.place});
   }
   if (d.rank_doubtful) {
     std::string gap = std::isfinite(d.rank_gap) ? short_number(d.rank_gap) : "infinite";

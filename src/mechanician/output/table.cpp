@@ -18,8 +18,10 @@ std::string Table::text(int indent) const {
     for (std::size_t c = 0; c < row.size(); ++c) {
       const std::string pad(width[c] - count_code_points(row[c]), ' ');
       if (c > 0) out += "  ";
-      out += c == 0 ? row[c] + (row.size() > 1 ? pad : "") : pad + row[c];
+      const bool left = c == 0 || (last_ == LastColumn::words && c + 1 == width.size());
+      out += left ? row[c] + pad : pad + row[c];
     }
+    out.erase(out.find_last_not_of(' ') + 1);
     out += '\n';
   }
   return out;

@@ -1,21 +1,24 @@
 #pragma once
 
-/// Columns of text for a terminal: first column left, numbers right aligned.
+/// Columns of text for a terminal: the first column flush left, numbers flush right, a last column of words flush left.
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mechanician {
 
 class Table {
  public:
-  explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
+  enum class LastColumn { numbers, words };
+  explicit Table(std::vector<std::string> header, LastColumn last = LastColumn::numbers) : rows_{std::move(header)}, last_(last) {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   /// Every line indented by so many spaces.
   std::string text(int indent = 2) const;
 
  private:
   std::vector<std::vector<std::string>> rows_;
+  LastColumn last_;
 };
 
 }  // namespace mechanician
