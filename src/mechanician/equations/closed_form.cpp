@@ -32,7 +32,10 @@ std::vector<Block> blocks_of(const Dense& M, const Dense& A) {
   const std::size_t n = M.size();
   std::vector<std::size_t> label(n);
   std::iota(label.begin(), label.end(), std::size_t{0});
-  const auto join = [&](std::size_t a, std::size_t b) { std::replace(label.begin(), label.end(), label[a], std::size_t{label[b]}); };
+  const auto join = [&](std::size_t a, std::size_t b) {
+    const std::size_t from = label[a], to = label[b];
+    std::replace(label.begin(), label.end(), from, to);
+  };
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j)
       if (!M[i][j].is_zero() && label[i] != label[j]) join(i, j);

@@ -59,7 +59,6 @@ ExactSolution solve_exactly(RationalField& field, const std::vector<std::vector<
   std::vector<Polynomial> scale(n);
   RationalForm all_scales = field.constant(1);
   for (std::size_t i = 0; i < n; ++i) {
-    RationalForm sum;
     std::vector<RationalForm::Factor> common;
     for (const RationalForm& entry : K[i])
       for (const auto& factor : entry.den) {

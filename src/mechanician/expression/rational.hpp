@@ -13,6 +13,8 @@
 /// Nothing recurses over the depth of an expression. Cost is limited by the caps: what is larger has no answer.
 
 #include <optional>
+#include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -84,6 +86,8 @@ class RationalField {
   Polynomial denominator(const RationalForm& f);
 
   PolynomialArithmetic& arithmetic() { return arithmetic_; }
+  /// A variable of no meaning, for calculations that put something in its place later.
+  int placeholder(int number) { return kernel_of(make_symbol(SymbolKind::unknown, "#" + std::to_string(number))); }
   const Expr& kernel(int variable) const { return kernels_[static_cast<std::size_t>(variable)].expr; }
 
  private:
@@ -133,7 +137,7 @@ class RationalField {
     Monomial factor;
     std::vector<std::size_t> members;
   };
-  Group best_group(std::span<const Term> terms, std::span<const char> done, std::size_t first) const;
+  Group best_group(std::span<const Term> terms, std::span<const char> done) const;
   Expr sum_expr(const Polynomial& p, int level) const;
   Expr monomial_expr(const Monomial& m) const;
   Polynomial shorter(const Polynomial& p);

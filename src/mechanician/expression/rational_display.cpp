@@ -62,13 +62,13 @@ std::vector<Monomial::Power> RationalField::by_rank(const Monomial& m) const {
 std::vector<RationalField::Term> RationalField::sorted_terms(const Polynomial& p) const {
   struct Keyed {
     Term term;
-    int degree;
+    int degree, total;
     std::vector<std::pair<int, int>> key;  ///< rank and −exponent
   };
   std::vector<Keyed> keyed;
   bool upwards = false;
   for (const auto& [monomial, coefficient] : p) {
-    Keyed k{{monomial, coefficient}, 0, {}};
+    Keyed k{{monomial, coefficient}, 0, monomial.degree(), {}};
     for (const auto& power : by_rank(monomial)) {
       if (!is_parameter_like(kernel(power.variable))) k.degree += power.exponent;
       k.key.emplace_back(rank_of(power.variable), -power.exponent);
@@ -78,7 +78,8 @@ std::vector<RationalField::Term> RationalField::sorted_terms(const Polynomial& p
   }
   std::stable_sort(keyed.begin(), keyed.end(), [&](const Keyed& a, const Keyed& b) {
     const int da = upwards ? a.degree : -a.degree, db = upwards ? b.degree : -b.degree;
-    return std::tie(da, a.key) < std::tie(db, b.key);
+    const int ta = upwards ? a.total : 0, tb = upwards ? b.total : 0;
+    return std::tie(da, ta, a.key) < std::tie(db, tb, b.key);
   });
   std::vector<Term> terms;
   for (auto& k : keyed) terms.push_back(std::move(k.term));
@@ -99,50 +100,55 @@ Expr RationalField::term_expr(const Term& term) const {
   return q == 1 ? e : e / integer(q);
 }
 
-/// A factor that some of the terms share to the same power and that no other term has, with those terms; the one that saves
-/// most. Only groups with the first term that is not done.
-RationalField::Group RationalField::best_group(std::span<const Term> terms, std::span<const char> done, std::size_t first) const {
+/// Terms that share a factor to the same power, one variable of which no other term has; the group that saves most.
+RationalField::Group RationalField::best_group(std::span<const Term> terms, std::span<const char> done) const {
   Group best;
-  std::size_t best_saving = 0;
-  for (std::size_t j = first + 1; j < terms.size(); ++j) {
-    if (done[j]) continue;
-    Group group;
-    for (const auto& power : terms[first].monomial.powers)
-      if (terms[j].monomial.exponent_of(power.variable) == power.exponent) group.factor.powers.push_back(power);
-    bool separate = true;
-    for (std::size_t k = 0; k < terms.size() && separate; ++k) {
-      const bool member = !done[k] && quotient(terms[k].monomial, group.factor).has_value();
-      if (member) group.members.push_back(k);
-      for (const auto& power : group.factor.powers)
-        separate = separate && (done[k] || terms[k].monomial.exponent_of(power.variable) == (member ? power.exponent : 0));
+  std::pair<std::size_t, int> best_saving{0, 0};
+  for (std::size_t i = 0; i < terms.size(); ++i)
+    for (std::size_t j = i + 1; j < terms.size(); ++j) {
+      if (done[i] || done[j]) continue;
+      Group group;
+      for (const auto& power : terms[i].monomial.powers)
+        if (terms[j].monomial.exponent_of(power.variable) == power.exponent) group.factor.powers.push_back(power);
+      if (group.factor.powers.empty()) continue;
+      bool uniform = true;
+      std::vector<char> elsewhere(group.factor.powers.size(), 0);
+      for (std::size_t k = 0; k < terms.size(); ++k) {
+        const bool member = !done[k] && quotient(terms[k].monomial, group.factor).has_value();
+        if (member) group.members.push_back(k);
+        for (std::size_t v = 0; v < elsewhere.size(); ++v) {
+          const int exponent = terms[k].monomial.exponent_of(group.factor.powers[v].variable);
+          if (member)
+            uniform = uniform && exponent == group.factor.powers[v].exponent;
+          else
+            elsewhere[v] = elsewhere[v] || exponent > 0;
+        }
+      }
+      const bool exclusive = std::find(elsewhere.begin(), elsewhere.end(), 0) != elsewhere.end();
+      const int degree = group.factor.degree();
+      const std::pair saving{(group.members.size() - 1) * static_cast<std::size_t>(degree), degree};
+      if (uniform && exclusive && group.members.size() < terms.size() && saving > best_saving) best_saving = saving, best = std::move(group);
     }
-    const std::size_t saving = (group.members.size() - 1) * static_cast<std::size_t>(group.factor.degree());
-    if (separate && group.members.size() < terms.size() && saving > best_saving) best_saving = saving, best = std::move(group);
-  }
   return best;
 }
 
 /// The sum of the terms, in their order, a positive one in front. Shared factors are taken out where that makes it shorter:
 /// m·x + k·y + m·z → m·(x + z) + k·y, and a·x + a·y + b·x + b·y → (a + b)·(x + y).
 Expr RationalField::sum_expr(const Polynomial& p, int level) const {
-  constexpr std::size_t most_grouped = 60;
+  constexpr std::size_t most_grouped = 30;
   constexpr int most_levels = 8;
   const std::vector<Term> terms = sorted_terms(p);
-  /// outer · inner; inner is one for a single term.
+  /// outer · inner at the place of its first term; inner is one for a single term.
   struct Piece {
+    std::size_t place;
     Polynomial outer, inner;
   };
   std::vector<Piece> pieces;
   std::vector<char> done(terms.size(), 0);
-  for (std::size_t i = 0; i < terms.size(); ++i) {
-    if (done[i]) continue;
-    const Group group = terms.size() <= most_grouped && level < most_levels ? best_group(terms, done, i) : Group{};
-    if (group.members.empty()) {
-      done[i] = 1;
-      pieces.push_back({{{terms[i].monomial, terms[i].coefficient}}, constant_polynomial(1)});
-      continue;
-    }
-    Piece piece{{{group.factor, Rational(1)}}, {}};
+  while (terms.size() <= most_grouped && level < most_levels) {
+    const Group group = best_group(terms, done);
+    if (group.members.empty()) break;
+    Piece piece{group.members.front(), {{group.factor, Rational(1)}}, {}};
     for (const std::size_t k : group.members) {
       done[k] = 1;
       piece.inner.emplace(*quotient(terms[k].monomial, group.factor), terms[k].coefficient);
@@ -155,11 +161,16 @@ Expr RationalField::sum_expr(const Polynomial& p, int level) const {
     }
     // Where the same sum is multiplied already, the factors add up.
     const auto same = std::find_if(pieces.begin(), pieces.end(), [&](const Piece& q) { return q.inner == piece.inner; });
-    if (same == pieces.end())
+    if (same == pieces.end()) {
       pieces.push_back(std::move(piece));
-    else
+    } else {
       same->outer.insert(piece.outer.begin(), piece.outer.end());
+      same->place = std::min(same->place, piece.place);
+    }
   }
+  for (std::size_t i = 0; i < terms.size(); ++i)
+    if (!done[i]) pieces.push_back({i, {{terms[i].monomial, terms[i].coefficient}}, constant_polynomial(1)});
+  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.place < b.place; });
 
   struct Signed {
     bool negative;
