@@ -14,6 +14,7 @@ namespace mechanician {
 namespace {
 
 constexpr int most_attempts = 20;                    // mistakes that are found one by one
+constexpr std::size_t most_problems = 1000;
 constexpr std::size_t most_text = std::size_t{64} << 20;  // bytes that are read again and again for that
 
 /// toml++'s tree as ours. Depth is bounded by the scan of the statements.
@@ -86,7 +87,7 @@ class Document {
   }
 
   TomlDocument parse() {
-    for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    for (int attempt = 0; attempt < most_attempts && result_.problems.size() < most_problems; ++attempt) {
       try {
         result_.root = Converter(source_).table(toml::parse(text_));
         return std::move(result_);
@@ -96,6 +97,8 @@ class Document {
       if (static_cast<std::size_t>(attempt + 1) * text_.size() > most_text) break;
     }
     // Not all of the file could be understood: nothing is missing for certain.
+    const std::size_t end = source_.text().size();
+    result_.problems.push_back({source_.place_of(end, end), "the mistakes above are not all", "correct them and look again"});
     result_.unreadable.add("");
     return std::move(result_);
   }
@@ -150,7 +153,7 @@ class Document {
     const bool header = s.kind == Statement::Kind::header;
     StatementProblem p{index, s.key_begin, s.key_end, {}, {}};
     for (std::size_t i = 0; i < index; ++i)
-      if (!statements_[i].bad && names_of(statements_[i]) == names) {
+      if (!statements_[i].bad && statements_[i].kind == s.kind && names_of(statements_[i]) == names) {
         p.message = header ? fmt::format("section [{}] begins twice", printable(path)) : fmt::format("{} is given twice", quoted(names.back()));
         p.hint = fmt::format("it is given first in line {}", source_.place_of(statements_[i].begin, statements_[i].end).line);
         return p;
@@ -162,7 +165,7 @@ class Document {
       const std::size_t end = std::min(source_.text().find_first_of("=,}\n", begin), s.end);
       const std::vector<std::string> inner = guess_key_names(source_.text().substr(begin, end - begin));
       if (!inner.empty()) {
-        p.begin = source_.text().find_first_not_of(" \t", begin), p.end = end;
+        p.begin = source_.text().find_first_not_of(" \t", begin), p.end = source_.text().find_last_not_of(" \t", end - 1) + 1;
         p.message = fmt::format("{} is given twice", quoted(inner.back()));
         return p;
       }

@@ -12,6 +12,8 @@ namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\t'; }
 bool is_bare(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-'; }
+constexpr std::size_t most_problems = 1000;  // a file with more is something else
+
 bool is_mark(char c) { return c == '"' || c == '\''; }
 
 /// Where the string that opens at i ends (behind its closing mark), or npos if it is never closed.
@@ -36,7 +38,7 @@ class Scanner {
   explicit Scanner(std::string_view text) : text_(text) {}
 
   StatementScan scan() {
-    while (i_ < text_.size()) {
+    while (i_ < text_.size() && result_.problems.size() < most_problems) {
       skip_space();
       if (at() == '\n' || at() == '\r' || at() == '#' || i_ >= text_.size()) {
         i_ = after_line(i_);
@@ -69,10 +71,16 @@ class Scanner {
   }
   std::size_t after_line(std::size_t i) const { return std::min(text_.find('\n', i), text_.size() - 1) + 1; }
 
-  /// The statement is spoilt; the next one starts at the next line that looks like one.
-  void spoil(std::size_t begin, std::size_t end, std::string message, std::string hint = {}) {
+  /// The statement is spoilt and ends with this line.
+  void spoil_line(std::size_t begin, std::size_t end, std::string message, std::string hint = {}) {
     result_.problems.push_back({result_.statements.size(), begin, end, std::move(message), std::move(hint)});
     current_.bad = true;
+    current_.end = end_of_line(i_);
+  }
+
+  /// The same in the middle of brackets or of a string: the next statement starts at the next line that looks like one.
+  void spoil(std::size_t begin, std::size_t end, std::string message, std::string hint = {}) {
+    spoil_line(begin, end, std::move(message), std::move(hint));
     std::size_t line = i_;
     do {
       current_.end = end_of_line(line);
@@ -118,10 +126,10 @@ class Scanner {
       i_ = string_end != std::string_view::npos ? string_end : i_ + 1;
     }
     current_.key_end = i_;
-    if (dots > most_dots) return spoil(current_.key_begin, current_.key_end, fmt::format("a name has at most {} dots", most_dots));
+    if (dots > most_dots) return spoil_line(current_.key_begin, current_.key_end, fmt::format("a name has at most {} dots", most_dots));
     if (at() != ']' || i_ >= current_.end) {
       i_ = open;
-      return spoil(open, open + 1, "this bracket is never closed", "a section begins with a line like [parameters]");
+      return spoil_line(open, open + 1, "this bracket is never closed", "a section begins with a line like [parameters]");
     }
   }
 
@@ -139,14 +147,14 @@ class Scanner {
     }
     current_.key_end = i_;
     while (current_.key_end > current_.key_begin && is_space(text_[current_.key_end - 1])) --current_.key_end;
-    if (dots > most_dots) return spoil(current_.key_begin, current_.key_end, fmt::format("a name has at most {} dots", most_dots));
+    if (dots > most_dots) return spoil_line(current_.key_begin, current_.key_end, fmt::format("a name has at most {} dots", most_dots));
     if (at() != '=' || i_ >= line_end) {
       i_ = current_.begin;
       const std::string_view line = text_.substr(current_.begin, line_end - current_.begin);
       const auto colon = line.find(':');
       if (colon != std::string_view::npos && is_name_before(line.substr(0, colon)))
-        return spoil(current_.begin + colon, current_.begin + colon + 1, "a name and its value are joined by =, not by :");
-      return spoil(current_.begin, current_.key_end, "this line is neither [section] nor name = value");
+        return spoil_line(current_.begin + colon, current_.begin + colon + 1, "a name and its value are joined by =, not by :");
+      return spoil_line(current_.begin, current_.key_end, "this line is neither [section] nor name = value");
     }
     ++i_;
     current_.value_begin = i_;
@@ -178,6 +186,8 @@ class Scanner {
       } else if (is_mark(c) && expects_value) {
         const std::size_t end = end_of_string(text_, i_);
         const bool multi_line = text_.substr(i_, 3) == std::string(3, c);
+        if (end == std::string_view::npos && open.empty() && !multi_line)
+          return spoil_line(i_, end_of_line(i_), "this string is never closed", fmt::format("the closing {} is missing", c));
         if (end == std::string_view::npos)
           return spoil(i_, multi_line ? i_ + 3 : end_of_line(i_), "this string is never closed",
                        fmt::format("the closing {} is missing", multi_line ? std::string(3, c) : std::string(1, c)));
@@ -329,6 +339,10 @@ bool is_number_without_digit_at_point(std::string_view s) {
   return s.find('.', point + 1) == std::string_view::npos && (digit(point + 1) != (point > 0 && digit(point - 1)));
 }
 
+bool is_plain_number(std::string_view s) {
+  return !s.empty() && s.find_first_not_of("0123456789.eE+-_") == std::string_view::npos && s.find_first_of("0123456789") != std::string_view::npos;
+}
+
 bool has_non_ascii(std::string_view s) {
   return std::any_of(s.begin(), s.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
 }
@@ -374,8 +388,8 @@ StatementProblem explain_syntax(std::string_view text, const std::vector<Stateme
     return say(value_begin, value_begin + 3, "this quotation mark is not the plain one", "write \"...\" with the quotation mark of the keyboard");
   if (what.find("escape") != std::string::npos || what.find("hex digit") != std::string::npos)
     return say(problem.begin, problem.end, what, "a backslash in a string is written \\\\, or the string stands in single quotation marks");
-  if (what.find("not representable") != std::string::npos) {
-    const Quoted number = scalar_around(text, s.value_begin, s.end, offset > s.value_begin ? offset - 1 : offset);
+  const Quoted number = scalar_around(text, s.value_begin, s.end, offset > s.value_begin ? offset - 1 : offset);
+  if (what.find("not representable") != std::string::npos || (what.find("could not be interpreted") != std::string::npos && is_plain_number(number.text))) {
     return say(number.begin, number.end, fmt::format("the number {} cannot be represented", printable(number.text, 40)),
                "numbers go up to about 1.8e308, whole numbers to 9.2e18");
   }
