@@ -96,12 +96,14 @@ class Printer {
         s = s.substr(0, e) + "\\cdot 10^{" + exponent + "}";
       }
     if (c() && s.find_first_of(".eMni") == std::string::npos) s += ".0";
-    const bool enclose = value < 0 && strength > precedence_sum;
+    const bool enclose = value < 0 && strength > precedence_product;
     out_ += enclose ? "(" + s + ")" : s;
   }
 
   void expand_infix(const ExprNode* n, const OperatorRow& row, int strength) {
-    const bool enclose = row.precedence < strength;
+    // −2·x stands first in a sum as it is, elsewhere in parentheses.
+    const bool negative = row.precedence == precedence_product && n->args[0]->op == Op::constant && n->args[0]->value < 0;
+    const bool enclose = (negative ? precedence_sum : row.precedence) < strength;
     std::string_view sign = latex() ? row.latex : c() ? row.c : row.name;
     const bool tight = row.precedence >= precedence_product;
     std::string s = tight ? std::string(sign) : " " + std::string(sign) + " ";

@@ -46,6 +46,10 @@ std::optional<double> exact(Op op, double a, double b) {
   return r;
 }
 
+/// c·f with c < 0
+bool is_negative_multiple(const Expr& f) { return f.op() == Op::mul && f.arg(0).is_constant() && f.arg(0).value() < 0; }
+Expr negated_multiple(const Expr& f) { return make_simplified(Op::mul, {-f.arg(0).value(), f.arg(1)}); }
+
 Expr simplified_add(Args x) {
   const Expr &a = x[0], &b = x[1];
   if (a.is_zero()) return b;
@@ -54,7 +58,9 @@ Expr simplified_add(Args x) {
     if (const auto r = exact(Op::add, a.value(), b.value())) return *r;
   if (b.op() == Op::neg) return make_simplified(Op::sub, {a, b.arg(0)});
   if (b.is_constant() && b.value() < 0) return make_simplified(Op::sub, {a, -b.value()});
+  if (is_negative_multiple(b)) return make_simplified(Op::sub, {a, negated_multiple(b)});
   if (a.op() == Op::neg) return make_simplified(Op::sub, {b, a.arg(0)});
+  if (is_negative_multiple(a)) return make_simplified(Op::sub, {b, negated_multiple(a)});
   if (same(a, b)) return make_simplified(Op::mul, {2, a});
   return make_raw(Op::add, x);
 }
@@ -68,6 +74,7 @@ Expr simplified_sub(Args x) {
   if (same(a, b) && a.is_total()) return 0;
   if (b.op() == Op::neg) return make_simplified(Op::add, {a, b.arg(0)});
   if (b.is_constant() && b.value() < 0) return make_simplified(Op::add, {a, -b.value()});
+  if (is_negative_multiple(b)) return make_simplified(Op::add, {a, negated_multiple(b)});
   return make_raw(Op::sub, x);
 }
 

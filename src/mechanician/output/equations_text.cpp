@@ -89,10 +89,6 @@ class EquationsText {
       }
     }
     if (!closed.determinant.is_constant()) line("\nvalid where {} is not zero", shown(closed.determinant));
-    std::vector<std::string> used, left_out;
-    for (const int i : closed.rows) used.push_back(row(i).name);
-    for (const int i : closed.left_out) left_out.push_back(row(i).name);
-    if (!left_out.empty()) line("from the independent rows {}; {} {} on them", used.empty() ? "none" : quote_list(used), quote_list(left_out), left_out.size() == 1 ? "depends" : "depend");
     for (const std::string& note : closed.notes) line("note: {}", note);
   }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -82,6 +83,13 @@ Place place_of(const Model& model, const std::string& key) {
   return found == model.places.end() ? Place{} : found->second;
 }
 
+/// Where [nonideal] asks for a multiplier.
+Place place_of_multiplier(const Model& model) {
+  for (const Named& c : model.nonideal)
+    if (c.value.contains(SymbolKind::multiplier)) return c.place;
+  return {};
+}
+
 Remark mass_remark(const System& system, const Instant& instant) {
   const MassCheck& mass = instant.solution.mass;
   const Place place = place_of(system.model(), system.model().kinetic ? "kinetic" : "mass");
@@ -143,7 +151,7 @@ std::vector<Remark> refusals(const System& system, const Instant& instant) {
   if (!instant.multiplier_not_unique.empty()) {
     result.push_back({fmt::format("[nonideal] uses the multiplier of {}, which is not unique at this state", quote_list(instant.multiplier_not_unique)),
                       {"the constraint depends on others; use ideal(COORDINATE), the ideal force, which is unique"},
-                      place_of(system.model(), "nonideal")});
+                      place_of_multiplier(system.model())});
     return result;
   }
   const Solution& s = instant.solution;
@@ -240,8 +248,12 @@ std::vector<Remark> warnings(const System& system, const Instant& instant) {
     result.push_back({fmt::format("the rank {} of the constraints is a near decision (gap {})", d.rank, gap),
                       {"rows that are nearly dependent are counted by a tolerance; forces and multipliers may be inaccurate"}, {}});
   }
-  if (!d.multipliers_undetermined.empty() && instant.solution.consistent)
-    result.push_back({fmt::format("the multipliers of {} are not unique (those of least norm are given); the constraint force is", quote_list(row_names(system, d.multipliers_undetermined))), {}, {}});
+  // A row of zeros has no force, whatever its multiplier.
+  std::vector<Eigen::Index> open;
+  for (const Eigen::Index i : d.multipliers_undetermined)
+    if (std::find(d.zero_rows.begin(), d.zero_rows.end(), i) == d.zero_rows.end()) open.push_back(i);
+  if (!open.empty() && instant.solution.consistent)
+    result.push_back({fmt::format("the multipliers of {} are not unique (those of least norm are given); the constraint force is", quote_list(row_names(system, open))), {}, {}});
   if (instant.solution.has_acceleration() && !instant.solution.control_split_unique)
     result.push_back({"dependent rows leave open what is control force and what is constraint force: the split of least norm is given", {}, {}});
   if (instant.solution.has_acceleration() && !instant.solution.consistent)
