@@ -8,6 +8,7 @@ Exit status: 0 all passed, 1 something failed or nothing was checked, 2 the call
 import argparse
 import json
 import math
+import os
 import re
 import subprocess
 import sys
@@ -217,15 +218,19 @@ def check_weighted(program, case):
 
 
 # Every command that must refuse a bad start or a bad model; `run` belongs here as soon as there are motions.
-REFUSING_COMMANDS = ('check',)
+REFUSING_COMMANDS = ('check', 'run')
 
 
 def check_refuse(program, case):
     if 'refuse' not in case.expected:
         return
     for command in REFUSING_COMMANDS:
-        status, _, err = program.call(command, case.model)
-        misses = [] if status == 1 else [f'exit {status}']
+        with tempfile.TemporaryDirectory() as folder:
+            written = ('-o', os.path.join(folder, 'motion.json'), '--to', '1') if command == 'run' else ()
+            status, _, err = program.call(command, case.model, *written)
+            misses = [] if status == 1 else [f'exit {status}']
+            if os.listdir(folder):
+                misses.append('something was written')
         if not re.search(case.expected.get('says', '.'), err):
             misses.append(f'said: {err.strip()[:120]!r}')
         yield f'refuse {command}', misses

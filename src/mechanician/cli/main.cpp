@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "mechanician/base/diagnostic.hpp"
+#include "mechanician/base/text.hpp"
 #include "mechanician/base/version.hpp"
 #include "mechanician/cli/commands.hpp"
 #include "mechanician/cli/completion.hpp"
@@ -58,6 +60,17 @@ int report(std::string_view text, Exit exit) {
   return static_cast<int>(exit);
 }
 
+/// CLI11 only says that a command is missing; say which word is none.
+std::string unknown_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return {};
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
+  const std::string word = argv[1];
+  if (std::find(known.begin(), known.end(), word) != known.end()) return {};
+  const std::string near = nearest(word, known);
+  return fmt::format("mechanician: unknown command `{}`\n{}", word, near.empty() ? "Try `mechanician --help`." : fmt::format("did you mean `{}`?", near));
+}
+
 int run_program(int argc, char** argv) {
   CLI::App app{"State a mechanical system and its constraints; get its exact equations, accelerations and constraint forces.", "mechanician"};
   app.set_version_flag("--version", "mechanician " + std::string(version()));
@@ -90,6 +103,7 @@ int run_program(int argc, char** argv) {
   auto* completion = app.add_subcommand("completion", "Print a completion script for a shell");
   completion->add_option("SHELL", raw.shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
 
+  if (const std::string wrong = unknown_command(app, argc, argv); !wrong.empty()) return report(wrong, Exit::usage);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
