@@ -5,9 +5,6 @@
 
 include(CMakePackageConfigHelpers)
 
-if(NOT TARGET mechanician_program)
-  return()
-endif()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mechanician)
 
