@@ -26,6 +26,7 @@ struct Piece {
   const ExprNode* node;
   int strength;
   std::string text;
+  bool first = true;  ///< nothing stands to its left that a minus sign could run into
 };
 
 class Printer {
@@ -38,7 +39,7 @@ class Printer {
       Piece piece = std::move(stack_.back());
       stack_.pop_back();
       if (piece.node)
-        expand(piece.node, piece.strength);
+        expand(piece.node, piece.strength, piece.first);
       else
         out_ += piece.text;
       if (out_.size() > options_.max_length) {
@@ -52,20 +53,20 @@ class Printer {
   }
 
  private:
-  void push(const ExprNode* n, int strength) { stack_.push_back({n, strength, {}}); }
-  void push(std::string text) { stack_.push_back({nullptr, 0, std::move(text)}); }
+  void push(const ExprNode* n, int strength) { stack_.push_back({n, strength, {}, true}); }
+  void push(std::string text) { stack_.push_back({nullptr, 0, std::move(text), true}); }
   /// Pushes in reading order; the stack wants the last first.
   void emit(std::vector<Piece> pieces) {
     for (auto p = pieces.rbegin(); p != pieces.rend(); ++p) stack_.push_back(std::move(*p));
   }
-  static Piece text(std::string_view t) { return {nullptr, 0, std::string(t)}; }
-  static Piece node(const ExprNode* n, int strength) { return {n, strength, {}}; }
+  static Piece text(std::string_view t) { return {nullptr, 0, std::string(t), true}; }
+  static Piece node(const ExprNode* n, int strength, bool first = true) { return {n, strength, {}, first}; }
 
   bool latex() const { return options_.format == PrintFormat::latex; }
   bool c() const { return options_.format == PrintFormat::c; }
 
-  void expand(const ExprNode* n, int strength) {
-    if (n->op == Op::constant) return expand_constant(n->value, strength);
+  void expand(const ExprNode* n, int strength, bool first) {
+    if (n->op == Op::constant) return expand_constant(n->value, strength, first);
     if (n->op == Op::symbol) {
       if (options_.name_of)
         out_ += options_.name_of(*n->symbol);
@@ -78,15 +79,15 @@ class Printer {
     if (c() && expand_c(n)) return;
     switch (row.notation) {
       case Notation::infix:
-        return expand_infix(n, row, strength);
+        return expand_infix(n, row, strength, first);
       case Notation::prefix:
-        return expand_prefix(n, row, strength);
+        return expand_prefix(n, row, strength, first);
       default:
         return expand_call(n, latex() ? row.latex : c() ? row.c : row.name);
     }
   }
 
-  void expand_constant(double value, int strength) {
+  void expand_constant(double value, int strength, bool first) {
     std::string s = number_text(value);
     if (value == std::numbers::pi) s = latex() ? "\\pi" : c() ? "M_PI" : "pi";
     if (latex())
@@ -96,34 +97,46 @@ class Printer {
         s = s.substr(0, e) + "\\cdot 10^{" + exponent + "}";
       }
     if (c() && s.find_first_of(".eMni") == std::string::npos) s += ".0";
-    const bool enclose = value < 0 && strength > precedence_product;
+    // −2·x may stand at the beginning; elsewhere a negative number is enclosed.
+    const bool enclose = value < 0 && (strength > precedence_product || !first);
     out_ += enclose ? "(" + s + ")" : s;
   }
 
-  void expand_infix(const ExprNode* n, const OperatorRow& row, int strength) {
-    // −2·x stands first in a sum as it is, elsewhere in parentheses.
-    const bool negative = row.precedence == precedence_product && n->args[0]->op == Op::constant && n->args[0]->value < 0;
-    const bool enclose = (negative ? precedence_sum : row.precedence) < strength;
+  void expand_infix(const ExprNode* n, const OperatorRow& row, int strength, bool first) {
+    const bool enclose = row.precedence < strength;
     std::string_view sign = latex() ? row.latex : c() ? row.c : row.name;
+    if (latex() && n->op == Op::mul && starts_with_digit(n->args[1])) sign = "\\cdot ";
     const bool tight = row.precedence >= precedence_product;
     std::string s = tight ? std::string(sign) : " " + std::string(sign) + " ";
     int left = row.precedence, right = row.precedence + 1;
     if (n->op == Op::add || n->op == Op::logical_and || n->op == Op::logical_or) right = row.precedence;
-    if (n->op == Op::add && n->args[1]->op == Op::constant && n->args[1]->value < 0) right = precedence_product;
     if (n->op == Op::mul) right = n->args[1]->op == Op::mul ? row.precedence : row.precedence + 1;
     if (n->op == Op::pow) left = row.precedence + 1, right = row.precedence;
     if (row.precedence == precedence_compare) left = row.precedence + 1;
-    emit({text(enclose ? open() : ""), node(n->args[0], left), text(s), node(n->args[1], right), text(enclose ? close() : "")});
+    const bool arithmetic = row.precedence >= precedence_sum;
+    emit({text(enclose ? open() : ""), node(n->args[0], left, first || enclose || !arithmetic), text(s),
+          node(n->args[1], right, !arithmetic), text(enclose ? close() : "")});
   }
 
-  void expand_prefix(const ExprNode* n, const OperatorRow& row, int strength) {
-    const bool enclose = row.precedence < strength;
-    std::string s(latex() ? row.latex : c() ? row.c : row.name);
-    if (n->op == Op::logical_not && !c() && !latex()) s += " ";
-    // −(a·b) reads as −a·b; a negation of a negation or of a sum needs parentheses.
-    const int inner = n->op == Op::neg ? precedence_product : row.precedence;
-    emit({text(enclose ? open() : ""), text(s), node(n->args[0], n->args[0]->op == Op::neg ? precedence_power : inner),
-          text(enclose ? close() : "")});
+  void expand_prefix(const ExprNode* n, const OperatorRow& row, int strength, bool first) {
+    const ExprNode* operand = n->args[0];
+    if (n->op == Op::logical_not) {
+      // In C and for the eye, ¬ binds tighter than a comparison.
+      const bool enclose = row.precedence < strength;
+      const int inner = c() || latex() ? precedence_atom : row.precedence;
+      emit({text(enclose ? open() : ""), text(latex() ? row.latex : c() ? row.c : "not "), node(operand, inner), text(enclose ? close() : "")});
+      return;
+    }
+    // −(a·b) is written −a·b, which then binds like a product.
+    const bool product = operand->op == Op::mul || operand->op == Op::div;
+    const bool enclose = (product ? precedence_product : row.precedence) < strength || !first;
+    emit({text(enclose ? open() : ""), text("-"), node(operand, precedence_product, false), text(enclose ? close() : "")});
+  }
+
+  /// Whether the text of a right factor begins with a digit.
+  static bool starts_with_digit(const ExprNode* n) {
+    while (n->op == Op::mul || n->op == Op::pow) n = n->args[0];
+    return n->op == Op::constant && n->value >= 0 && n->value != std::numbers::pi;
   }
 
   void expand_call(const ExprNode* n, std::string_view name) {
@@ -139,7 +152,7 @@ class Printer {
   bool expand_latex(const ExprNode* n, int strength) {
     switch (n->op) {
       case Op::div:
-        emit({text("\\frac{"), node(n->args[0], 0), text("}{"), node(n->args[1], 0), text("}")});
+        enclosed(strength > precedence_negation, {text("\\frac{"), node(n->args[0], 0), text("}{"), node(n->args[1], 0), text("}")});
         return true;
       case Op::pow: {
         const bool enclose = strength > precedence_power;
@@ -154,8 +167,8 @@ class Printer {
         emit({text("\\left|"), node(n->args[0], 0), text("\\right|")});
         return true;
       case Op::select:
-        emit({text("\\begin{cases}"), node(n->args[1], 0), text(" & "), node(n->args[0], 0), text(" \\\\ "), node(n->args[2], 0),
-              text(" & \\text{else}\\end{cases}")});
+        enclosed(strength > precedence_sum, {text("\\begin{cases}"), node(n->args[1], 0), text(" & "), node(n->args[0], 0), text(" \\\\ "),
+                                             node(n->args[2], 0), text(" & \\text{else}\\end{cases}")});
         return true;
       default:
         return false;
@@ -180,6 +193,14 @@ class Printer {
       default:
         return false;
     }
+  }
+
+  void enclosed(bool enclose, std::vector<Piece> pieces) {
+    if (enclose) {
+      pieces.insert(pieces.begin(), text(open()));
+      pieces.push_back(text(close()));
+    }
+    emit(std::move(pieces));
   }
 
   std::string_view open() const { return latex() ? "\\left(" : "("; }

@@ -107,6 +107,9 @@ Expr simplified_mul(Args x) {
     if (const auto r = exact(Op::mul, a.value(), b.arg(0).value())) return make_simplified(Op::mul, {*r, b.arg(1)});
   if (a.is_constant() && b.op() == Op::div && b.arg(0).is_constant())
     if (const auto r = exact(Op::mul, a.value(), b.arg(0).value())) return make_simplified(Op::div, {*r, b.arg(1)});
+  // 2·(m/2) → m
+  if (a.is_constant() && b.op() == Op::div && b.arg(1).is_constant())
+    if (const auto r = exact(Op::div, a.value(), b.arg(1).value())) return make_simplified(Op::mul, {*r, b.arg(0)});
   if (!a.is_constant() && b.op() == Op::mul && b.arg(0).is_constant())
     return make_simplified(Op::mul, {b.arg(0), make_simplified(Op::mul, {a, b.arg(1)})});
   if (b.op() == Op::div && b.arg(0).is_one()) return make_simplified(Op::div, {a, b.arg(1)});
