@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that the documentation is true of the program.
 
-usage: check_docs.py --program PATH [--library PATH] [--compiler PATH] [--flags "..."] [--only TEXT] [ROOT]
+usage: check_docs.py --program PATH [--library PATH] [--compiler PATH] [--flags "..."] [--only TEXT] [--update] [ROOT]
 
 Looks at every Markdown file at the top of ROOT and under ROOT/docs, and at ROOT/models:
 
@@ -14,6 +14,8 @@ Looks at every Markdown file at the top of ROOT and under ROOT/docs, and at ROOT
 - Links to files and headings must lead somewhere.
 - Every model has a title, and `check` ends with 0, or with what a comment `# expect: 1` at its top says. `equations` can
   print it.
+
+--update writes what the commands print into the pages, except where the page has a line of `…`: read what changed.
 
 Prints a line for each miss and, last, `N passed, N failed`. Needs nothing but Python 3.11, bash and a compiler."""
 import argparse, math, os, re, shlex, subprocess, sys, tempfile
@@ -95,9 +97,10 @@ def same_output(want, got):
     """The first line of `want` that `got` does not have, or None. A line of `…` alone stands for any lines."""
     while want and not want[-1].strip(): want = want[:-1]
     while got and not got[-1].strip(): got = got[:-1]
-    i = k = 0
+    i = k = furthest = 0
     skipping, retry = False, None
     while True:
+        furthest = max(furthest, i)
         if i < len(want) and want[i].strip() == '…':
             skipping, i = True, i + 1
             retry = (i, k)
@@ -107,7 +110,7 @@ def same_output(want, got):
             i, k, skipping = i + 1, k + 1, False
             continue
         # Try the lines after the last `…` one line further down.
-        if retry is None or retry[1] >= len(got): return want[i] if i < len(want) else f'nothing more, but there is: {got[k]}'
+        if retry is None or retry[1] >= len(got): return want[furthest] if furthest < len(want) else 'nothing more after that'
         i, k = retry[0], retry[1] + 1
         retry, skipping = (i, k), True
 
@@ -133,12 +136,17 @@ class Checker:
         name = os.path.relpath(path, self.root)
         text = open(path, encoding='utf-8').read()
         self.links(path, name, text)
+        self.updates = []
         with tempfile.TemporaryDirectory() as folder:
             os.symlink(os.path.join(self.root, 'models'), os.path.join(folder, 'models'))
             for block in blocks_of(text):
                 where = f'{name}:{block.line}'
                 if block.file(): self.write(block, folder, where)
                 if block.language == 'console': self.console(block, folder, where)
+        if self.updates:
+            lines = text.split('\n')
+            for first, count, now in reversed(self.updates): lines[first:first + count] = now
+            open(path, 'w', encoding='utf-8').write('\n'.join(lines))
 
     def links(self, path, name, text):
         for target in re.findall(r'\]\(([^)\s]+)(?:\s+"[^"]*")?\)|<img[^>]*\ssrc="([^"]+)"', without_blocks(text)):
@@ -186,6 +194,11 @@ class Checker:
             told = k + 1 < len(commands) and commands[k + 1][0].strip() == 'echo $?'
             if status != 0 and not told: self.say(False, here, f'`{command}` ends with {status}:\n{parts[2 * k]}'); continue
             miss = same_output(want, got)
+            if miss is not None and self.options.update and '…' not in '\n'.join(want):
+                while got and not got[-1].strip(): got = got[:-1]
+                first = line + command.count('\n')
+                self.updates.append((first, len(want), [x.rstrip() for x in got]))
+                print(f'{here}: updated'); continue
             self.say(miss is None, here, f'`{command}` does not print\n  {miss}\nbut\n{parts[2 * k]}')
 
     # ---- models -----------------------------------------------------------------------------------------------------
@@ -218,6 +231,7 @@ def main():
     a.add_argument('--compiler', default='c++')
     a.add_argument('--flags', default='-I /usr/include/eigen3 -lfmt -ltomlplusplus', help='further flags for the compiler, at the end of its command line')
     a.add_argument('--only', help='only files whose path contains this')
+    a.add_argument('--update', action='store_true', help='write what is printed into the pages')
     a.add_argument('root', nargs='?', default=os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
     options = a.parse_args()
     if not os.access(options.program, os.X_OK): print(f'no program at {options.program}'); return 2
