@@ -41,8 +41,25 @@ std::vector<Expr> arguments_of(const ExprNode* n) {
 
 }  // namespace
 
+namespace {
+
+/// Backwards, an adjoint meets the derivative of a branch that is not taken as 0·∂g, and ∂g may have no value there
+/// (√x for x < 0). Forwards, the derivative of a branch is complete before the condition chooses.
+std::vector<Expr> gradient_forwards(const Expr& f, std::span<const Expr> symbols) {
+  std::vector<Expr> result;
+  for (const Expr& s : symbols) {
+    const Tangent along{s, 1};
+    result.push_back(directional(f, std::span(&along, 1)));
+  }
+  return result;
+}
+
+}  // namespace
+
 std::vector<Expr> gradient(const Expr& f, std::span<const Expr> symbols) {
   const PostOrder order = post_order(std::span(&f, 1));
+  for (const ExprNode* n : order.nodes)
+    if (n->op == Op::select) return gradient_forwards(f, symbols);
   std::vector<Expr> result(symbols.size(), Expr(0));
   NodeIndex wanted;
   for (std::size_t i = 0; i < symbols.size(); ++i) wanted.emplace(symbols[i].node(), static_cast<int>(i));
