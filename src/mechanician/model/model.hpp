@@ -103,8 +103,8 @@ struct RunSettings {
 
 /// Start values by name; what is not named is zero.
 struct StartValues {
-  std::map<std::string, Expr> position;
-  std::map<std::string, Expr> velocity;
+  std::map<std::string, Expr> position = {};
+  std::map<std::string, Expr> velocity = {};
   Expr time = 0.0;
 };
 

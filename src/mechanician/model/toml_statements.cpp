@@ -415,6 +415,7 @@ StatementProblem explain_syntax(std::string_view text, const std::vector<Stateme
   }
   if (what.find("could not determine value type") != std::string::npos || what.find("could not be interpreted") != std::string::npos)
     return say(scalar.begin, scalar.end, "an expression must stand in quotation marks", fmt::format("write \"{}\"", printable(scalar.text, 60)));
+  problem.hint = "is a comma or a quotation mark missing before this?";
   return problem;
 }
 

@@ -95,7 +95,7 @@ class Validator {
     const auto add = [&](const std::string& name, NameKind kind, const Place& at) {
       check_name(name, in_words(kind), at);
       if (is_reserved(name))
-        report(at, fmt::format("{} cannot be the name of a {}", quoted(name), in_words(kind)),
+        report(at, fmt::format("{} cannot be the name of a{} {}", quoted(name), kind == NameKind::unknown ? "n" : "", in_words(kind)),
                name == "t" ? "t is the time" : name == "pi" ? "pi is a number" : fmt::format("{} is part of the language", name));
       const auto [first, fresh] = known.emplace(name, Known{kind, at});
       if (fresh) return;
