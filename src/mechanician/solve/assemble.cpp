@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 
 #include "mechanician/solve/consistency.hpp"
 
@@ -49,7 +50,8 @@ void describe_factorisation(const Factorisation& f, Index num_control, Solution&
   }
 }
 
-/// Is the force in the undetermined directions zero (U23 eq. 14, 17)? There neither mass nor constraints can take it up.
+/// Is the force in the undetermined directions zero (U23 eq. 14, 17)? There neither mass nor constraints can take it
+/// up.
 bool is_solvable(const Factorisation& f, const InstantValues& values) {
   if (f.unique) return true;
   VectorXd force = values.Q;
@@ -60,8 +62,8 @@ bool is_solvable(const Factorisation& f, const InstantValues& values) {
   }
   const VectorXd noise = values.Q_noise.size() > 0 ? values.Q_noise : VectorXd::Zero(f.n());
   // A direction is known to rounding: it sees a little of every force.
-  const double rounding = 64.0 * static_cast<double>(f.n()) * std::numeric_limits<double>::epsilon() *
-                          f.s.cwiseProduct(size).maxCoeff();
+  const double rounding =
+      64.0 * static_cast<double>(f.n()) * std::numeric_limits<double>::epsilon() * f.s.cwiseProduct(size).maxCoeff();
   for (const auto direction : f.undetermined_scaled.colwise()) {
     const double work = direction.dot(f.s.cwiseProduct(force));
     const VectorXd weight = direction.cwiseAbs().cwiseProduct(f.s);
@@ -124,7 +126,19 @@ void attribute_forces(const Factorisation& f, const InstantValues& values, const
 
 }  // namespace
 
+void clear_motion(Solution& solution) {
+  for (VectorXd* vector : {&solution.qdd, &solution.Qc, &solution.Qc_i, &solution.Qc_ni, &solution.Q_control,
+                           &solution.multipliers, &solution.control_multipliers}) {
+    vector->resize(0);
+  }
+  solution.gaussian.reset();
+}
+
 Solution solve_with(const Factorisation& f, const InstantValues& values, const MotionOf& motion_of) {
+  check_sizes(values);
+  if (values.M.rows() != f.n() || values.b.size() != f.m()) {
+    throw std::invalid_argument("solve() was given other sizes than factor()");
+  }
   Solution solution;
   solution.status = f.status;
   const bool usable = f.status == SolveStatus::solved || f.status == SolveStatus::weights_not_definite;
@@ -155,30 +169,40 @@ Solution solve_with(const Factorisation& f, const InstantValues& values, const M
   if (solution.status != SolveStatus::solved) return solution;
 
   attribute_forces(f, values, motion_of(values.Q, solution.b_used, values.C), solution);
-  if (!solution.qdd.allFinite()) solution.status = SolveStatus::not_finite;
+  if (!solution.qdd.allFinite()) {
+    solution.status = SolveStatus::not_finite;
+    clear_motion(solution);
+  }
   return solution;
 }
 
 Solution solve(const Factorisation& f, const InstantValues& values) {
-  check_sizes(values);
-  return solve_with(f, values, [&f](const VectorXd& Q, const VectorXd& b, const VectorXd& C) {
-    return calc_motion(f, Q, b, C);
-  });
+  return solve_with(f, values,
+                    [&f](const VectorXd& Q, const VectorXd& b, const VectorXd& C) { return calc_motion(f, Q, b, C); });
 }
 
 Solution solve(const InstantValues& values) { return solve(factor(values), values); }
 
 const char* describe(SolveStatus status) {
   switch (status) {
-    case SolveStatus::solved: return "solved";
-    case SolveStatus::not_finite: return "a number is infinite or not a number";
-    case SolveStatus::mass_not_symmetric: return "the mass matrix is not symmetric";
-    case SolveStatus::mass_indefinite: return "the mass matrix has a negative eigenvalue";
-    case SolveStatus::weights_not_definite: return "the weight matrix is not symmetric positive definite";
-    case SolveStatus::inconsistent: return "the constraints contradict each other";
-    case SolveStatus::unsolvable: return "no acceleration exists: a force acts where there is neither mass nor constraint";
-    case SolveStatus::not_unique: return "mass and constraints do not determine the acceleration";
-    case SolveStatus::form_not_applicable: return "this form needs a positive definite mass matrix";
+    case SolveStatus::solved:
+      return "solved";
+    case SolveStatus::not_finite:
+      return "a number is infinite or not a number";
+    case SolveStatus::mass_not_symmetric:
+      return "the mass matrix is not symmetric";
+    case SolveStatus::mass_indefinite:
+      return "the mass matrix has a negative eigenvalue";
+    case SolveStatus::weights_not_definite:
+      return "the weight matrix is not symmetric positive definite";
+    case SolveStatus::inconsistent:
+      return "the constraints contradict each other";
+    case SolveStatus::unsolvable:
+      return "no acceleration exists: a force acts where there is neither mass nor constraint";
+    case SolveStatus::not_unique:
+      return "mass and constraints do not determine the acceleration";
+    case SolveStatus::form_not_applicable:
+      return "this form needs a positive definite mass matrix";
   }
   return "";
 }

@@ -9,9 +9,12 @@
 namespace mechanician {
 
 /// Computes the motion for a consistent b; C empty or n.
-using MotionOf =
-    std::function<Motion(const Eigen::VectorXd& Q, const Eigen::VectorXd& b, const Eigen::VectorXd& C)>;
+using MotionOf = std::function<Motion(const Eigen::VectorXd& Q, const Eigen::VectorXd& b, const Eigen::VectorXd& C)>;
 
+/// Takes acceleration, forces and multipliers out again.
+void clear_motion(Solution& solution);
+
+/// `values` must have the sizes that were factored, else std::invalid_argument.
 Solution solve_with(const Factorisation& f, const InstantValues& values, const MotionOf& motion_of);
 
 }  // namespace mechanician

@@ -1,12 +1,12 @@
 #include "mechanician/solve/conflicts.hpp"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <unordered_set>
 
 #include "mechanician/solve/consistency.hpp"
+#include "mechanician/solve/dense.hpp"
 
 namespace mechanician {
 namespace {
@@ -139,8 +139,8 @@ class CircuitSearch {
   bool vanishes(const Basis& Y, Index i) const { return Y.row(i).norm() <= tolerance_; }
 
   // Y: p×c, orthonormal columns; the subspace of null vectors in which the rows chosen so far vanish. Rows before
-  // `start` were decided. A set of vanishing rows is met by its lexicographically first basis only: if a row passed over
-  // turns out to vanish as well, another branch has it.
+  // `start` were decided. A set of vanishing rows is met by its lexicographically first basis only: if a row passed
+  // over turns out to vanish as well, another branch has it.
   void descend(const Basis& Y, Index start) {
     const Index p = Y.rows();
     const Index c = Y.cols();
@@ -268,12 +268,11 @@ Conflict find_conflict_with(Index label, const RowFactor& rows, CircuitTable tab
   const auto size = static_cast<Index>(labels.size());
   const MatrixXd Z = rows.Z(Eigen::all, labels);
   VectorXd eta = VectorXd::Zero(size);
-  const Eigen::ColPivHouseholderQR<MatrixXd> qr(Z);
-  const MatrixXd R = qr.matrixR().topLeftCorner(std::min(size - 1, Z.rows()), size);
-  const Index rank = R.rows();
-  VectorXd x = R.leftCols(rank).triangularView<Eigen::Upper>().solve(R.col(size - 1));
-  for (Index i = 0; i < rank; ++i) eta(qr.colsPermutation().indices()(i)) = -x(i);
-  eta(qr.colsPermutation().indices()(size - 1)) = 1.0;
+  const PivotedQr qr = calc_pivoted_qr(Z);
+  const Index rank = std::min(size - 1, Z.rows());
+  const VectorXd x = solve_upper(MatrixXd(qr.R.topLeftCorner(rank, rank)), VectorXd(qr.R.col(size - 1).head(rank)));
+  for (Index i = 0; i < rank; ++i) eta(qr.order[i]) = -x(i);
+  eta(qr.order[size - 1]) = 1.0;
   return make_conflict(rows, labels, eta, 0.0, b, tolerance);
 }
 

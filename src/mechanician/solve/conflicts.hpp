@@ -1,12 +1,12 @@
 // Irreducible conflicting sets of rows: sets that contradict, no member of which can be dropped.
 //
 // Such a set is the support of a left null vector y of A of minimal support (a circuit of the rows) with yᵀb ≠ 0. In
-// the matroid of the rows of [A b; 0 1] with the extra element e₀ = (0, …, 0, 1) they are the circuits through e₀; a row
-// is in one iff it lies in the same connected component as e₀, which the fundamental circuits of any basis show.
+// the matroid of the rows of [A b; 0 1] with the extra element e₀ = (0, …, 0, 1) they are the circuits through e₀; a
+// row is in one iff it lies in the same connected component as e₀, which the fundamental circuits of any basis show.
 //
-// Up to `all_conflicts_up_to` rows in that component: all of them, by depth-first choice of the rows of a left null basis
-// that are to vanish, each circuit met once (C(20,10) leaves at worst, well below a second). Beyond: deletion filtering,
-// one circuit for every row not yet covered, O(p² d) each.
+// Up to `all_conflicts_up_to` rows in that component: all of them, by depth-first choice of the rows of a left null
+// basis that are to vanish, each circuit met once (C(20,10) leaves at worst, well below a second). Beyond: deletion
+// filtering, one circuit for every row not yet covered, O(p² d) each.
 #pragma once
 
 #include <Eigen/Core>

@@ -27,11 +27,11 @@ Consistency check_consistency(const RowFactor& rows, const InstantValues& values
   result.y_ls = rows.calc_least_norm(b_consistent);
   const VectorXd qdd_size = to_qdd(result.y_ls).cwiseAbs();
   // Rounding of the other rows reaches a row whose own terms are all zero.
-  const double rounding = m == 0 ? 0.0
-                                 : b_scaled.cwiseAbs().maxCoeff() *
-                                       std::min(consistency_tolerance, 64.0 * static_cast<double>(m) *
-                                                                           std::numeric_limits<double>::epsilon() *
-                                                                           rows.condition);
+  const double rounding =
+      m == 0 ? 0.0
+             : b_scaled.cwiseAbs().maxCoeff() *
+                   std::min(consistency_tolerance,
+                            64.0 * static_cast<double>(m) * std::numeric_limits<double>::epsilon() * rows.condition);
   for (Index j = 0; j < m; ++j) {
     const Index row = selection[j];
     double size = values.A.row(row).cwiseAbs().dot(qdd_size) + std::abs(values.b(row));

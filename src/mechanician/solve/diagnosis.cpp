@@ -1,12 +1,12 @@
 #include "mechanician/solve/diagnosis.hpp"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "mechanician/solve/consistency.hpp"
+#include "mechanician/solve/dense.hpp"
 
 namespace mechanician {
 namespace {
@@ -52,25 +52,17 @@ Dependence find_dependence(const RowFactor& rows, Index row, const std::vector<I
   VectorXd c;
   for (int round = 0; round < 3; ++round) {
     const MatrixXd Z = rows.Z(Eigen::all, on);
-    const Eigen::ColPivHouseholderQR<MatrixXd> qr(Z);
-    const auto& indices = qr.colsPermutation().indices();
+    const auto [V, R] = calc_thin_qr(Z);
     const auto size = static_cast<Index>(on.size());
-    const MatrixXd R = qr.matrixR().topLeftCorner(std::min(Z.rows(), size), size);
-    if (R.rows() < size) break;  // cannot be: the rows before are independent
     // One step of refinement: the residual of a consistent system is all rounding.
-    c = qr.solve(rows.Z.col(row));
-    c += qr.solve(rows.Z.col(row) - Z * c);
+    c = solve_upper(R, VectorXd(V.transpose() * rows.Z.col(row)));
+    c += solve_upper(R, VectorXd(V.transpose() * (rows.Z.col(row) - Z * c)));
     // Componentwise bound of the rounding error, |R⁻¹| (|R||c| + 1) eps.
-    const MatrixXd R_inv = R.triangularView<Eigen::Upper>().solve(MatrixXd::Identity(size, size));
-    VectorXd c_permuted(size);
-    for (Index i = 0; i < size; ++i) c_permuted(i) = std::abs(c(indices(i)));
-    const VectorXd bound_permuted =
-        (64.0 * eps) * (R_inv.cwiseAbs() * (R.cwiseAbs() * c_permuted + VectorXd::Ones(size)));
+    const MatrixXd R_inv = solve_upper(R, MatrixXd(MatrixXd::Identity(size, size)));
+    const VectorXd bound = (64.0 * eps) * (R_inv.cwiseAbs() * (R.cwiseAbs() * c.cwiseAbs() + VectorXd::Ones(size)));
     std::vector<Index> kept;
     for (Index i = 0; i < size; ++i) {
-      Index position = 0;
-      while (indices(position) != i) ++position;
-      if (std::abs(c(i)) > std::max(1e-12, bound_permuted(position))) kept.push_back(on[i]);
+      if (std::abs(c(i)) > std::max(1e-12, bound(i))) kept.push_back(on[i]);
     }
     if (kept.size() == on.size() || kept.empty()) break;
     on = std::move(kept);

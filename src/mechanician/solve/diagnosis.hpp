@@ -1,9 +1,10 @@
 // What can be said about the constraints at one instant beyond the solution: which rows depend on which, which sets of
 // rows contradict, what is left undetermined. Kept apart from solve(), which has no need of it in an inner loop.
 //
-// A row is redundant if it depends on rows before it. With the left null space of the scaled rows brought into bottom-up
-// echelon form (reflections of the columns, so that every decision is one about an orthonormal basis) the redundant rows
-// are those with a pivot; there are exactly m − rank of them. Cost m d² + n m k per redundant row, and see conflicts.hpp.
+// A row is redundant if it depends on rows before it. With the left null space of the scaled rows brought into
+// bottom-up echelon form (reflections of the columns, so that every decision is one about an orthonormal basis) the
+// redundant rows are those with a pivot; there are exactly m − rank of them. Cost m d² + n m k per redundant row, and
+// see conflicts.hpp.
 #pragma once
 
 #include <Eigen/Core>
@@ -28,9 +29,9 @@ struct Diagnosis {
   Eigen::Index rank = 0;
   double rank_gap = 0;
   bool rank_doubtful = false;
-  std::vector<Eigen::Index> zero_rows;  // rows that count as zero
-  std::vector<Eigen::Index> redundant;  // increasing
-  std::vector<Dependence> depends;      // one for each redundant row, in that order
+  std::vector<Eigen::Index> zero_rows;                 // rows that count as zero
+  std::vector<Eigen::Index> redundant;                 // increasing
+  std::vector<Dependence> depends;                     // one for each redundant row, in that order
   std::vector<Eigen::Index> multipliers_undetermined;  // constraint rows
   std::vector<Eigen::Index> undetermined;              // coordinates
   bool consistent = true;

@@ -203,7 +203,8 @@ TEST(Diagnosis, finds_exactly_the_irreducible_conflicts_that_trying_all_subsets_
     const Index m = random_int(random, 1, 8), n = random_int(random, 1, 4);
     const MatrixXd A = random_integers(random, m, n, random_int(random, 1, 3));
     VectorXd b = A * random_integers(random, n, 1, 2);
-    for (int changes = random_int(random, 0, 3); changes > 0; --changes) b(random_int(random, 0, static_cast<int>(m) - 1)) += 1;
+    for (int changes = random_int(random, 0, 3); changes > 0; --changes)
+      b(random_int(random, 0, static_cast<int>(m) - 1)) += 1;
 
     std::vector<Rows> want;
     for (unsigned mask = 1; mask < (1u << m); ++mask) {

@@ -1,10 +1,11 @@
 #include "mechanician/solve/factorisation.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
+
+#include "mechanician/solve/dense.hpp"
 
 namespace mechanician {
 namespace {
@@ -68,30 +69,22 @@ void factor_Mhat(Factorisation& f) {
     f.M_scaled.row(i).setZero();
     f.M_scaled.col(i).setZero();
   }
-  f.V2 = orthonormal_complement(f.rows.V1);
+  f.V2 = calc_orthonormal_complement(f.rows.V1);
   const Index p = f.V2.cols();
   const MatrixXd F = calc_mass_root(f.M_scaled, f.mass.tolerance);
   const MatrixXd G = F * f.V2;
-  f.Mhat_order.resize(static_cast<std::size_t>(p));
-  for (Index i = 0; i < p; ++i) f.Mhat_order[i] = i;
-  MatrixXd R = MatrixXd::Zero(0, p);
-  if (G.size() > 0) {
-    // The scaled mass matrix has ones on its diagonal, so the threshold is absolute; V₂ is known to eps·κ only.
-    const double threshold = std::max(1e-10, 32.0 * eps * f.rows.condition);
-    const Eigen::ColPivHouseholderQR<MatrixXd> qr(G);
-    const auto diagonal = qr.matrixQR().diagonal().cwiseAbs().eval();
-    Index rank = 0;
-    while (rank < diagonal.size() && diagonal(rank) > threshold) ++rank;
-    for (Index i = 0; i < p; ++i) f.Mhat_order[i] = qr.colsPermutation().indices()(i);
-    R = qr.matrixQR().topRows(rank).triangularView<Eigen::Upper>();
-  }
-  const Index rank = R.rows();
-  f.Mhat_R = R.leftCols(rank);
+  PivotedQr qr = calc_pivoted_qr(G);
+  f.Mhat_order = std::move(qr.order);
+  // The scaled mass matrix has ones on its diagonal, so the threshold is absolute; V₂ is known to eps·κ only.
+  const double null_threshold = std::max(1e-10, 32.0 * eps * f.rows.condition);
+  Index rank = 0;
+  while (rank < qr.R.rows() && std::abs(qr.R(rank, rank)) > null_threshold) ++rank;
+  f.Mhat_R = qr.R.topLeftCorner(rank, rank);
   f.unique = rank == p;
   if (f.unique) return;
 
   MatrixXd null = MatrixXd::Zero(p, p - rank);
-  const MatrixXd T = f.Mhat_R.triangularView<Eigen::Upper>().solve(R.rightCols(p - rank));
+  const MatrixXd T = solve_upper(f.Mhat_R, MatrixXd(qr.R.topRightCorner(rank, p - rank)));
   for (Index j = 0; j < p - rank; ++j) {
     for (Index i = 0; i < rank; ++i) null(f.Mhat_order[i], j) = -T(i, j);
     null(f.Mhat_order[rank + j], j) = 1.0;
@@ -107,25 +100,24 @@ void factor_Mhat(Factorisation& f) {
 
 VectorXd Factorisation::to_metric(const VectorXd& force) const {
   if (!definite) return s.cwiseProduct(force);
-  return L.triangularView<Eigen::Lower>().solve(force);
+  return solve_lower(L, force);
 }
 
 VectorXd Factorisation::force_of(const VectorXd& u) const {
   if (!definite) return u.cwiseQuotient(s);
-  return L.triangularView<Eigen::Lower>() * u;
+  return L * u;
 }
 
 VectorXd Factorisation::acceleration_of(const VectorXd& y) const {
   if (!definite) return s.cwiseProduct(y);
-  return L.transpose().triangularView<Eigen::Upper>().solve(y);
+  return solve_lower_transposed(L, y);
 }
 
 VectorXd Factorisation::solve_Mhat(const VectorXd& r) const {
   const Index p = Mhat_R.rows();
   VectorXd x(p);
   for (Index i = 0; i < p; ++i) x(i) = r(Mhat_order[i]);
-  Mhat_R.transpose().triangularView<Eigen::Lower>().solveInPlace(x);
-  Mhat_R.triangularView<Eigen::Upper>().solveInPlace(x);
+  x = solve_upper(Mhat_R, solve_upper_transposed(Mhat_R, x));
   VectorXd result = VectorXd::Zero(r.size());
   for (Index i = 0; i < p; ++i) result(Mhat_order[i]) = x(i);
   return result;
@@ -148,19 +140,18 @@ Factorisation factor(const InstantValues& values) {
   if (f.mass.kind == MassKind::not_symmetric) f.status = SolveStatus::mass_not_symmetric;
 
   if (f.mass.kind == MassKind::definite) {
-    const Eigen::LLT<MatrixXd> llt(f.M);
-    f.definite = n == 0 || llt.info() == Eigen::Success;
-    f.L = llt.matrixL();
+    Cholesky cholesky = calc_cholesky(f.M);
+    f.definite = cholesky.definite;
+    f.L = std::move(cholesky.L);
     if (!f.definite) f.mass.kind = MassKind::semidefinite;
   }
 
   // Rows in the metric, with their error bounds.
   MatrixXd Z, noise;
   if (f.definite) {
-    const auto lower = f.L.triangularView<Eigen::Lower>();
-    Z = lower.solve(f.A.transpose());
+    Z = solve_lower(f.L, MatrixXd(f.A.transpose()));
     if (values.A_noise.size() > 0) {
-      const MatrixXd L_inv = lower.solve(MatrixXd::Identity(n, n));
+      const MatrixXd L_inv = solve_lower(f.L, MatrixXd(MatrixXd::Identity(n, n)));
       noise = L_inv.cwiseAbs() * values.A_noise.transpose().cwiseAbs();
     }
   } else {

@@ -43,9 +43,9 @@ struct Factorisation {
   std::optional<WeightedRows> weighted;
 
   // M ≥ 0 singular only.
-  Eigen::MatrixXd M_scaled;      // n×n, S M S
-  Eigen::MatrixXd V2;            // n×(n−k)
-  Eigen::MatrixXd Mhat_R;        // Mhat = Pᵀ(RᵀR)P with the permutation below; leading block where not unique
+  Eigen::MatrixXd M_scaled;  // n×n, S M S
+  Eigen::MatrixXd V2;        // n×(n−k)
+  Eigen::MatrixXd Mhat_R;    // Mhat = Pᵀ(RᵀR)P with the permutation below; leading block where not unique
   std::vector<Eigen::Index> Mhat_order;
 
   bool unique = true;

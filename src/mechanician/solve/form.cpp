@@ -9,12 +9,18 @@ namespace {
 
 Motion calc_form(const FormInput& in, Form form, const FormOptions& options) {
   switch (form) {
-    case Form::f1: return calc_form_f1(in);
-    case Form::f2: return calc_form_f2(in, options.f2);
-    case Form::f3: return calc_form_f3(in);
-    case Form::f4: return calc_form_f4(in);
-    case Form::f5: return calc_form_f5(in);
-    case Form::automatic: break;
+    case Form::f1:
+      return calc_form_f1(in);
+    case Form::f2:
+      return calc_form_f2(in, options.f2);
+    case Form::f3:
+      return calc_form_f3(in);
+    case Form::f4:
+      return calc_form_f4(in);
+    case Form::f5:
+      return calc_form_f5(in);
+    case Form::automatic:
+      break;
   }
   assert(false && "the automatic form is not a formula");
   return {};
@@ -24,7 +30,6 @@ Motion calc_form(const FormInput& in, Form form, const FormOptions& options) {
 
 Solution solve_with_form(const Factorisation& f, const InstantValues& values, Form form, const FormOptions& options) {
   if (form == Form::automatic) return solve(f, values);
-  check_sizes(values);
 
   // Rows scaled to unit norm, rows that count as zero set to zero: M q̈ = Q + Qᶜ does not notice.
   Eigen::MatrixXd A_scaled = f.A;
@@ -46,10 +51,7 @@ Solution solve_with_form(const Factorisation& f, const InstantValues& values, Fo
   if (needs_definite && !f.definite && solution.status == SolveStatus::solved) {
     // What was found about M and A stands; there is no acceleration to go with it.
     solution.status = SolveStatus::form_not_applicable;
-    for (Eigen::VectorXd* vector : {&solution.qdd, &solution.Qc, &solution.Qc_i, &solution.Qc_ni, &solution.Q_control,
-                                    &solution.multipliers, &solution.control_multipliers}) {
-      vector->resize(0);
-    }
+    clear_motion(solution);
   }
   return solution;
 }

@@ -3,7 +3,8 @@
 
 namespace mechanician {
 
-// K93 eq. (29), (30), with Q + C for Q in the second term. H⁻ is a least-squares inverse of H = M^(1/2)(I − D⁻D) itself.
+// K93 eq. (29), (30), with Q + C for Q in the second term. H⁻ is a least-squares inverse of H = M^(1/2)(I − D⁻D)
+// itself.
 Motion calc_form_f2(const FormInput& in, const F2Inverses& inverses) {
   const Eigen::Index n = in.M.rows();
   const auto [M_root, M_inv_root] = calc_mass_roots(in.M);

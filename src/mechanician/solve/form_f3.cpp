@@ -1,5 +1,4 @@
-#include <Eigen/LU>
-
+#include "mechanician/solve/dense.hpp"
 #include "mechanician/solve/form.hpp"
 #include "mechanician/solve/pseudo_inverse.hpp"
 
@@ -11,7 +10,7 @@ Motion calc_form_f3(const FormInput& in) {
   const Eigen::MatrixXd B = in.A * M_inv_root;
   const Eigen::MatrixXd V = null_space_basis(B, in.rank);
   const Eigen::MatrixXd E = V * V.transpose();
-  const Eigen::PartialPivLU<Eigen::MatrixXd> J_inv(B.transpose() * B + E);
+  const Cholesky J_inv = calc_cholesky(B.transpose() * B + E);  // positive definite, U97 eq. (21)
   const auto qdd_for = [&](const Eigen::VectorXd& force) -> Eigen::VectorXd {
     return M_inv_root * J_inv.solve(B.transpose() * in.b + E * (M_inv_root * force));
   };

@@ -1,5 +1,4 @@
-#include <Eigen/Cholesky>
-
+#include "mechanician/solve/dense.hpp"
 #include "mechanician/solve/form.hpp"
 #include "mechanician/solve/pseudo_inverse.hpp"
 
@@ -9,11 +8,10 @@ namespace mechanician {
 Motion calc_form_f5(const FormInput& in) {
   const Eigen::MatrixXd V2 = null_space_basis(in.A, in.rank);
   const Eigen::VectorXd particular = pseudo_inverse(in.A, in.rank) * in.b;
-  const Eigen::LLT<Eigen::MatrixXd> Mhat_llt(V2.transpose() * in.M * V2);
+  const Cholesky Mhat = calc_cholesky(V2.transpose() * in.M * V2);
   const Eigen::VectorXd Delta_ideal = in.Q - in.M * particular;
   const auto on_null_space = [&](const Eigen::VectorXd& force) -> Eigen::VectorXd {
-    if (V2.cols() == 0) return Eigen::VectorXd::Zero(V2.rows());
-    return V2 * Mhat_llt.solve(V2.transpose() * force);
+    return V2 * Mhat.solve(V2.transpose() * force);
   };
   const Eigen::VectorXd qdd_ideal = on_null_space(Delta_ideal);
   const Eigen::VectorXd qdd_nonideal = on_null_space(in.C);

@@ -1,10 +1,10 @@
 #include "mechanician/solve/mass.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "mechanician/solve/dense.hpp"
 
 namespace mechanician {
 namespace {
@@ -43,10 +43,10 @@ bool find_asymmetry(const MatrixXd& M, const MatrixXd& noise, MassCheck& check) 
 /// direction that the scaled matrix found stands in for the eigenvector.
 void set_indefinite(const MatrixXd& M, const VectorXd& fallback_direction, MassCheck& check) {
   check.kind = MassKind::indefinite;
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(M);
-  check.negative_eigenvalue = eigen.eigenvalues()(0);
-  check.negative_direction = eigen.eigenvectors().col(0);
-  const double size = eigen.eigenvalues().cwiseAbs().maxCoeff();
+  const auto [values, vectors] = calc_symmetric_eigen(M);
+  check.negative_eigenvalue = values(0);
+  check.negative_direction = vectors.col(0);
+  const double size = values.cwiseAbs().maxCoeff();
   const bool drowned = !(check.negative_eigenvalue < -64.0 * static_cast<double>(M.rows()) * eps * size);
   if (drowned && fallback_direction.size() > 0) {
     check.negative_direction = fallback_direction.normalized();
@@ -97,13 +97,13 @@ MassCheck check_mass(const MatrixXd& M_given, const MatrixXd& noise) {
   if (n == 0) return check;
 
   if (check.scale.minCoeff() > 0) {
-    const Eigen::LLT<MatrixXd> llt(scaled);
-    if (llt.info() == Eigen::Success && llt.rcond() > std::max(clearly_definite, 1e3 * rounding)) return check;
+    const Cholesky cholesky = calc_cholesky(scaled);
+    if (cholesky.definite && cholesky.rcond > std::max(clearly_definite, 1e3 * rounding)) return check;
   }
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(scaled);
-  const double smallest = eigen.eigenvalues()(0);
+  const SymmetricEigen eigen = calc_symmetric_eigen(scaled);
+  const double smallest = eigen.values(0);
   if (smallest < -rounding) {
-    set_indefinite(M, check.scale.asDiagonal() * eigen.eigenvectors().col(0), check);
+    set_indefinite(M, check.scale.asDiagonal() * eigen.vectors.col(0), check);
   } else if (smallest <= check.tolerance) {
     check.kind = MassKind::semidefinite;
   }
@@ -112,11 +112,10 @@ MassCheck check_mass(const MatrixXd& M_given, const MatrixXd& noise) {
 
 MatrixXd calc_mass_root(const MatrixXd& M_scaled, double tolerance) {
   const Index n = M_scaled.rows();
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(M_scaled);
-  const VectorXd& lambda = eigen.eigenvalues();
-  const Index num_zero = std::count_if(lambda.begin(), lambda.end(), [&](double x) { return x <= tolerance; });
-  const Index rank = n - num_zero;
-  return lambda.tail(rank).cwiseSqrt().asDiagonal() * eigen.eigenvectors().rightCols(rank).transpose();
+  const auto [lambda, vectors] = calc_symmetric_eigen(M_scaled);
+  Index rank = n;
+  while (rank > 0 && lambda(n - rank) <= tolerance) --rank;
+  return lambda.tail(rank).cwiseSqrt().asDiagonal() * vectors.rightCols(rank).transpose();
 }
 
 }  // namespace mechanician

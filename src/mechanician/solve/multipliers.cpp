@@ -1,9 +1,9 @@
 #include "mechanician/solve/multipliers.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/QR>
 #include <cmath>
 #include <utility>
+
+#include "mechanician/solve/dense.hpp"
 
 namespace mechanician {
 namespace {
@@ -66,9 +66,9 @@ LeastNormMultipliers prepare_multipliers(const RowFactor& rows) {
     MatrixXd Z_dropped(rows.Z.rows(), d);
     for (Index i = 0; i < k; ++i) Z_kept.col(i) = rows.Z.col(kept[i]);
     for (Index j = 0; j < d; ++j) Z_dropped.col(j) = rows.Z.col(dropped[j]);
-    const Eigen::HouseholderQR<MatrixXd> qr(Z_kept);
-    result.V = qr.householderQ() * MatrixXd::Identity(rows.Z.rows(), k);
-    result.R = qr.matrixQR().topRows(k).triangularView<Eigen::Upper>();
+    ThinQr qr = calc_thin_qr(Z_kept);
+    result.V = std::move(qr.V);
+    result.R = std::move(qr.R);
     T = calc_coefficients(result.V, result.R, Z_dropped).cleaned;
   } else {
     result.V = rows.V1;
@@ -84,8 +84,7 @@ LeastNormMultipliers prepare_multipliers(const RowFactor& rows) {
     }
   }
   if (d > 0 && k > 0) {
-    const Eigen::LLT<MatrixXd> gram(MatrixXd::Identity(k, k) + T * T.transpose());
-    result.gram_L = gram.matrixL();
+    result.gram_L = calc_cholesky(MatrixXd::Identity(k, k) + T * T.transpose()).L;
   }
   result.T = std::move(T);
   result.kept = std::move(kept);
@@ -93,18 +92,15 @@ LeastNormMultipliers prepare_multipliers(const RowFactor& rows) {
   return result;
 }
 
-MatrixXd LeastNormMultipliers::apply_gram_inverse(MatrixXd x) const {
+MatrixXd LeastNormMultipliers::apply_gram_inverse(const MatrixXd& x) const {
   if (gram_L.size() == 0) return x;
-  gram_L.triangularView<Eigen::Lower>().solveInPlace(x);
-  gram_L.transpose().triangularView<Eigen::Upper>().solveInPlace(x);
-  return x;
+  return solve_lower_transposed(gram_L, solve_lower(gram_L, x));
 }
 
 VectorXd LeastNormMultipliers::calc_lambda(const RowFactor& rows, const VectorXd& u) const {
   VectorXd lambda = VectorXd::Zero(rows.num_rows());
   const auto add = [&](const VectorXd& force) {
-    VectorXd basic = V.transpose() * force;
-    R.triangularView<Eigen::Upper>().solveInPlace(basic);
+    VectorXd basic = solve_upper(R, VectorXd(V.transpose() * force));
     for (Index i = 0; i < basic.size(); ++i) basic(i) *= rows.D(kept[i]);
     const VectorXd at_kept = apply_gram_inverse(basic);
     const VectorXd at_dropped = T.transpose() * at_kept;
@@ -123,10 +119,9 @@ MatrixXd LeastNormMultipliers::calc_gain(const RowFactor& rows) const {
   MatrixXd W_transposed = MatrixXd::Zero(k, rows.num_rows());
   for (Index i = 0; i < k; ++i) W_transposed(i, kept[i]) = 1.0;
   for (Index j = 0; j < T.cols(); ++j) W_transposed.col(dropped[j]) = T.col(j);
-  MatrixXd result = apply_gram_inverse(std::move(W_transposed));
+  MatrixXd result = apply_gram_inverse(W_transposed);
   for (Index i = 0; i < k; ++i) result.row(i) *= rows.D(kept[i]);
-  R.transpose().triangularView<Eigen::Lower>().solveInPlace(result);
-  return V * result;
+  return V * solve_upper_transposed(R, result);
 }
 
 }  // namespace mechanician

@@ -32,7 +32,7 @@ struct LeastNormMultipliers {
   Eigen::MatrixXd calc_gain(const RowFactor& rows) const;
 
  private:
-  Eigen::MatrixXd apply_gram_inverse(Eigen::MatrixXd x) const;
+  Eigen::MatrixXd apply_gram_inverse(const Eigen::MatrixXd& x) const;
 };
 
 LeastNormMultipliers prepare_multipliers(const RowFactor& rows);

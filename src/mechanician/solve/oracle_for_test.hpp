@@ -3,7 +3,8 @@
 //   [ M  −A₀ᵀ ] [ q̈  ]   [ Q + C ]
 //   [ A₀   0  ] [ λ₀ ] = [ b₀    ]        A₀: independent rows that span those of A, A = S A₀
 //
-// written out by hand; nothing is shared with the code under test. eps is 2⁻¹¹², so a squared condition number is harmless.
+// written out by hand; nothing is shared with the code under test. eps is 2⁻¹¹², so a squared condition number is
+// harmless.
 #pragma once
 
 #include <Eigen/Core>

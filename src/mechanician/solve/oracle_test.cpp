@@ -1,9 +1,9 @@
-#include "mechanician/solve/oracle_for_test.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
+
+#include "mechanician/solve/oracle_for_test.hpp"
 
 namespace mechanician::testing {
 namespace {
@@ -111,7 +111,8 @@ OracleOutput solve_in_quad(const OracleInput& in) {
     out.qdd(i) = static_cast<double>(full[at] * q(in.scale(i)));
     Quad Qc_i = 0, Qc_ni = 0;
     for (int r = 0; r < k; ++r) Qc_i -= K_given(i, n + r) * ideal[static_cast<std::size_t>(n + r)];
-    for (int j = 0; j < n; ++j) Qc_ni += K_given(i, j) * (full[static_cast<std::size_t>(j)] - ideal[static_cast<std::size_t>(j)]);
+    for (int j = 0; j < n; ++j)
+      Qc_ni += K_given(i, j) * (full[static_cast<std::size_t>(j)] - ideal[static_cast<std::size_t>(j)]);
     out.Qc_i(i) = static_cast<double>(Qc_i / q(in.scale(i)));
     out.Qc_ni(i) = static_cast<double>(Qc_ni / q(in.scale(i)));
   }

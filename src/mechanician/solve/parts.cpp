@@ -1,8 +1,8 @@
 #include "mechanician/solve/parts.hpp"
 
-#include <Eigen/QR>
 #include <stdexcept>
 
+#include "mechanician/solve/dense.hpp"
 #include "mechanician/solve/pseudo_inverse.hpp"
 
 namespace mechanician {
@@ -15,7 +15,7 @@ namespace {
 
 /// Euclidean split of n-vectors by N(A), coordinates as given.
 struct EuclideanSplit {
-  MatrixXd V1;  // n×k, orthonormal basis of N(A)^⊥
+  MatrixXd V1;          // n×k, orthonormal basis of N(A)^⊥
   VectorXd particular;  // A⁺b
 
   VectorXd on_range(const VectorXd& x) const { return V1 * (V1.transpose() * x); }
@@ -34,13 +34,8 @@ EuclideanSplit split_by_constraints(const Factorisation& f, const VectorXd& b) {
     A_kept.col(i) = f.A.row(row).transpose() / norm;
     b_kept(i) = b(row) / norm;
   }
-  if (k == 0) return {MatrixXd::Zero(f.n(), 0), VectorXd::Zero(f.n())};
-  const Eigen::HouseholderQR<MatrixXd> qr(A_kept);
-  const MatrixXd R = qr.matrixQR().topRows(k).triangularView<Eigen::Upper>();
-  EuclideanSplit split;
-  split.V1 = qr.householderQ() * MatrixXd::Identity(f.n(), k);
-  split.particular = split.V1 * R.transpose().triangularView<Eigen::Lower>().solve(b_kept);
-  return split;
+  const auto [V1, R] = calc_thin_qr(A_kept);
+  return {V1, V1 * solve_upper_transposed(R, b_kept)};
 }
 
 }  // namespace
@@ -59,8 +54,7 @@ Parts calc_parts(const Factorisation& f, const InstantValues& values, const Solu
     const VectorXd a = *solution.a;
     const VectorXd zero = VectorXd::Zero(f.n());
     parts.error_signal = b - f.A * a;
-    const MatrixXd gain_metric = f.multipliers.calc_gain(f.rows);
-    parts.gain = f.L.triangularView<Eigen::Lower>() * gain_metric;
+    parts.gain = f.L * f.multipliers.calc_gain(f.rows);
     parts.deviation_ideal = f.acceleration_of(f.to_metric(motion.F_ideal));
     parts.deviation_nonideal = f.acceleration_of(f.to_metric(motion.F_nonideal));
     parts.deviation = *parts.deviation_ideal + *parts.deviation_nonideal;

@@ -42,7 +42,7 @@ struct Parts {
   std::optional<Eigen::VectorXd> reaction_to_forces;  // n
   std::optional<Eigen::VectorXd> reaction_to_motion;  // n
 
-  Eigen::VectorXd c_acting, c_absorbed;                  // n
+  Eigen::VectorXd c_acting, c_absorbed;                   // n
   Eigen::VectorXd acceleration_null, acceleration_range;  // n, on N(A) and on N(A)^⊥
   Eigen::VectorXd force_null, force_range;                // n, Qᶜ on N(A) and on N(A)^⊥
   AuxiliarySystem auxiliary;

@@ -1,7 +1,8 @@
 #include "mechanician/solve/pseudo_inverse.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
+
+#include "mechanician/solve/dense.hpp"
 
 namespace mechanician {
 
@@ -23,9 +24,10 @@ MatrixXd null_space_basis(const MatrixXd& X, Index rank) {
 }
 
 MassRoots calc_mass_roots(const MatrixXd& M) {
-  if (M.size() == 0) return {M, M};
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(M);
-  return {eigen.operatorSqrt(), eigen.operatorInverseSqrt()};
+  const auto [values, vectors] = calc_symmetric_eigen(M);
+  const Eigen::VectorXd roots = values.cwiseSqrt();
+  return {vectors * roots.asDiagonal() * vectors.transpose(),
+          vectors * roots.cwiseInverse().asDiagonal() * vectors.transpose()};
 }
 
 }  // namespace mechanician

@@ -13,30 +13,30 @@ namespace mechanician::testing {
 
 struct SystemSpec {
   int n = 3;
-  int rank = 1;                   // of A
-  int num_redundant = 0;          // further rows that depend on these
-  int mass_defect = 0;            // n − rank(M)
-  double log_condition = 0;       // of the independent rows in the mass metric, power of ten
-  double log_row_scale = 0;       // rows are scaled by 10^±this
+  int rank = 1;                     // of A
+  int num_redundant = 0;            // further rows that depend on these
+  int mass_defect = 0;              // n − rank(M)
+  double log_condition = 0;         // of the independent rows in the mass metric, power of ten
+  double log_row_scale = 0;         // rows are scaled by 10^±this
   double log_coordinate_scale = 0;  // so are the coordinates
-  bool nonideal = true;           // C ≠ 0
+  bool nonideal = true;             // C ≠ 0
 };
 
 struct RandomSystem {
   std::uint64_t seed = 0;
   SystemSpec spec;
   InstantValues values;
-  Eigen::MatrixXd A0;     // independent rows
+  Eigen::MatrixXd A0;  // independent rows
   Eigen::VectorXd b0;
   Eigen::MatrixXd S;      // A = S A0 up to rounding, b = S b0
   Eigen::VectorXd scale;  // sizes of the coordinates
   // Measured by singular value decomposition in the scaled coordinates:
-  double kappa = 1;       // condition number of the rows, each scaled to unit norm, in the metric that solve() uses
+  double kappa = 1;         // condition number of the rows, each scaled to unit norm, in the metric that solve() uses
   double kappa_euclid = 1;  // the same in the scaled coordinates, without M
-  double Mhat_inv = 0;    // ‖M̂⁻¹‖
-  double kappa_mass = 1;  // ‖M̄‖‖M̂⁻¹‖
-  double size = 1;        // what errors of q̈/scale are relative to
-  double size_with_a = 1; // the same for formulas that start from a = M⁻¹Q, M > 0
+  double Mhat_inv = 0;      // ‖M̂⁻¹‖
+  double kappa_mass = 1;    // ‖M̄‖‖M̂⁻¹‖
+  double size = 1;          // what errors of q̈/scale are relative to
+  double size_with_a = 1;   // the same for formulas that start from a = M⁻¹Q, M > 0
 
   OracleInput oracle_input() const;
   std::string describe() const;

@@ -1,5 +1,3 @@
-#include "mechanician/solve/random_system_for_test.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,8 @@
 #include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
+
+#include "mechanician/solve/random_system_for_test.hpp"
 
 namespace mechanician::testing {
 
@@ -143,7 +143,8 @@ RandomSystem make_system(std::uint64_t seed, const SystemSpec& spec) {
 
   // Either a moderate acceleration or a general right-hand side.
   const VectorXd x = random_vector(random, n);
-  system.b0 = random_int(random, 0, 1) == 0 ? VectorXd(B0 * x) : random_vector(random, k).cwiseProduct(B0.rowwise().norm());
+  system.b0 =
+      random_int(random, 0, 1) == 0 ? VectorXd(B0 * x) : random_vector(random, k).cwiseProduct(B0.rowwise().norm());
   v.b = system.S * system.b0;
   v.Q = inverse_scale.cwiseProduct(random_vector(random, n)) * std::pow(10.0, random_real(random, -1.0, 1.0));
   if (spec.nonideal) v.C = inverse_scale.cwiseProduct(random_vector(random, n));
@@ -160,11 +161,13 @@ RandomSystem make_system(std::uint64_t seed, const SystemSpec& spec) {
   if (spec.mass_defect > 0) {
     // solve() scales coordinates by 1/sqrt(M_ii), or by the size of their column where they have no mass.
     VectorXd s(n);
-    for (Index i = 0; i < n; ++i) s(i) = 1.0 / std::sqrt(Mbar(i, i) > 1e-14 ? Mbar(i, i) : A_scaled.col(i).squaredNorm());
+    for (Index i = 0; i < n; ++i)
+      s(i) = 1.0 / std::sqrt(Mbar(i, i) > 1e-14 ? Mbar(i, i) : A_scaled.col(i).squaredNorm());
     system.kappa_euclid = std::max(system.kappa_euclid, condition((A_scaled * s.asDiagonal()).eval()));
   }
-  const MatrixXd A_metric = L.triangularView<Eigen::Lower>().solve(A_scaled.transpose()).transpose();
-  system.kappa = spec.mass_defect > 0 ? system.kappa_euclid : condition(A_metric);
+  MatrixXd A_metric = A_scaled.transpose();
+  if (m > 0) L.triangularView<Eigen::Lower>().solveInPlace(A_metric);
+  system.kappa = spec.mass_defect > 0 ? system.kappa_euclid : condition(A_metric.transpose().eval());
   const MatrixXd A0_scaled = (system.A0 * system.scale.asDiagonal()).rowwise().normalized();
   const MatrixXd V2 = null_basis_by_svd(A0_scaled, k);
   if (V2.cols() > 0) {
@@ -187,13 +190,15 @@ RandomSystem make_random_system(std::uint64_t seed, double max_log_condition, bo
 }
 
 OracleInput RandomSystem::oracle_input() const {
-  return {values.M, values.Q, values.C.size() > 0 ? values.C : VectorXd(VectorXd::Zero(values.Q.size())), A0, b0, S, scale};
+  return {values.M, values.Q, values.C.size() > 0 ? values.C : VectorXd(VectorXd::Zero(values.Q.size())), A0, b0,
+          S,        scale};
 }
 
 std::string RandomSystem::describe() const {
-  return fmt::format("seed {} n {} rank {} redundant {} mass defect {} kappa {:.2g} mass {:.2g} row scale {} coordinates {}",
-                     seed, spec.n, spec.rank, spec.num_redundant, spec.mass_defect, kappa, kappa_mass,
-                     spec.log_row_scale, spec.log_coordinate_scale);
+  return fmt::format(
+      "seed {} n {} rank {} redundant {} mass defect {} kappa {:.2g} mass {:.2g} row scale {} coordinates {}", seed,
+      spec.n, spec.rank, spec.num_redundant, spec.mass_defect, kappa, kappa_mass, spec.log_row_scale,
+      spec.log_coordinate_scale);
 }
 
 namespace {

@@ -1,10 +1,11 @@
 #include "mechanician/solve/rank.hpp"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
+
+#include "mechanician/solve/dense.hpp"
 
 namespace mechanician {
 namespace {
@@ -30,8 +31,7 @@ double rank_tolerance(Index m, Index n) {
 VectorXd RowFactor::calc_least_norm(const VectorXd& b_scaled) const {
   VectorXd kept(rank);
   for (Index i = 0; i < rank; ++i) kept(i) = b_scaled(order[i]);
-  R11.transpose().triangularView<Eigen::Lower>().solveInPlace(kept);
-  return V1 * kept;
+  return V1 * solve_upper_transposed(R11, kept);
 }
 
 VectorXd RowFactor::project_consistent(const VectorXd& b_scaled) const {
@@ -41,33 +41,16 @@ VectorXd RowFactor::project_consistent(const VectorXd& b_scaled) const {
 
 double RowFactor::null_tolerance() const { return std::max(1e-10, 100.0 * eps * condition); }
 
-MatrixXd orthonormal_complement(const MatrixXd& V) {
-  const Index n = V.rows();
-  const Index k = V.cols();
-  if (k == 0) return MatrixXd::Identity(n, n);
-  const Eigen::HouseholderQR<MatrixXd> qr(V);
-  MatrixXd complement = MatrixXd::Zero(n, n - k);
-  complement.bottomRows(n - k).setIdentity();
-  return qr.householderQ() * complement;
-}
-
-MatrixXd orthonormalised(const MatrixXd& X) {
-  if (X.size() == 0) return X;
-  const Eigen::HouseholderQR<MatrixXd> qr(X);
-  return qr.householderQ() * MatrixXd::Identity(X.rows(), X.cols());
-}
-
 Coefficients calc_coefficients(const MatrixXd& V, const MatrixXd& R, const MatrixXd& Z_dropped) {
   const Index k = R.rows();
   const Index d = Z_dropped.cols();
   Coefficients result{MatrixXd::Zero(k, d), MatrixXd::Zero(k, d)};
   if (k == 0 || d == 0) return result;
-  const auto upper = R.triangularView<Eigen::Upper>();
   const MatrixXd projected = V.transpose() * Z_dropped;
-  result.computed = upper.solve(projected);
+  result.computed = solve_upper(R, projected);
   result.cleaned = result.computed;
   // Componentwise bound of the rounding error: |R⁻¹| (|R||T| + |VᵀZ| + 1) eps. What is below is nothing.
-  const MatrixXd R_inv = upper.solve(MatrixXd::Identity(k, k));
+  const MatrixXd R_inv = solve_upper(R, MatrixXd(MatrixXd::Identity(k, k)));
   const MatrixXd terms = R.cwiseAbs() * result.computed.cwiseAbs() + projected.cwiseAbs() + MatrixXd::Ones(k, d);
   const MatrixXd bound = (32.0 * eps) * (R_inv.cwiseAbs() * terms);
   for (Index j = 0; j < d; ++j) {
@@ -98,20 +81,16 @@ RowFactor factor_rows(const MatrixXd& Z_given, const MatrixXd& noise) {
     relative_noise(j) = std::min(norm_noise / norm, largest_noise_threshold);
   }
 
-  f.order.resize(static_cast<std::size_t>(m));
-  for (Index j = 0; j < m; ++j) f.order[j] = j;
+  PivotedQr qr = calc_pivoted_qr(f.Z);
+  f.order = std::move(qr.order);
   if (n > 0 && m > 0) {
-    const Eigen::ColPivHouseholderQR<MatrixXd> qr(f.Z);
-    for (Index j = 0; j < m; ++j) f.order[j] = qr.colsPermutation().indices()(j);
-    const auto diagonal = qr.matrixQR().diagonal().cwiseAbs().eval();
+    const VectorXd diagonal = qr.R.diagonal().cwiseAbs();
     const double largest = diagonal(0);
     const double threshold = rank_tolerance(m, n) * largest;
     const Index num_steps = diagonal.size();
     while (f.rank < num_steps && diagonal(f.rank) > std::max(threshold, relative_noise(f.order[f.rank]))) ++f.rank;
 
     const Index k = f.rank;
-    f.V1 = qr.householderQ().setLength(k) * MatrixXd::Identity(n, k);
-    f.R11 = qr.matrixQR().topLeftCorner(k, k).triangularView<Eigen::Upper>();
     if (k > 0) {
       const double floor = static_cast<double>(std::max(m, n)) * eps * largest;
       const double dropped = std::max(k < num_steps ? diagonal(k) : 0.0, floor);
@@ -119,12 +98,11 @@ RowFactor factor_rows(const MatrixXd& Z_given, const MatrixXd& noise) {
       f.gap = diagonal(k - 1) / dropped;
       f.doubtful = f.gap < smallest_safe_gap || diagonal(k - 1) < safe_distance_to_threshold * threshold;
     }
-  } else {
-    f.V1.resize(n, 0);
-    f.R11.resize(0, 0);
   }
 
   const Index k = f.rank;
+  f.V1 = qr.V.leftCols(k);
+  f.R11 = qr.R.topLeftCorner(k, k);
   const Index d = m - k;
   MatrixXd Z_dropped(n, d);
   for (Index j = 0; j < d; ++j) Z_dropped.col(j) = f.Z.col(f.order[k + j]);

@@ -52,10 +52,4 @@ struct Coefficients {
 };
 Coefficients calc_coefficients(const Eigen::MatrixXd& V, const Eigen::MatrixXd& R, const Eigen::MatrixXd& Z_dropped);
 
-/// Orthonormal basis of the complement of the columns of V (orthonormal, n×k): n×(n−k).
-Eigen::MatrixXd orthonormal_complement(const Eigen::MatrixXd& V);
-
-/// Orthonormal basis of the span of the independent columns of X.
-Eigen::MatrixXd orthonormalised(const Eigen::MatrixXd& X);
-
 }  // namespace mechanician

@@ -31,7 +31,8 @@ InstantValues make_values(const MatrixXd& M, const VectorXd& Q, const MatrixXd& 
 constexpr Form all_forms[] = {Form::automatic, Form::f1, Form::f2, Form::f3, Form::f4, Form::f5};
 
 TEST(Solve, without_constraints_the_acceleration_is_that_of_the_forces) {
-  InstantValues v = make_values(Eigen::Vector2d(2, 4).asDiagonal(), Eigen::Vector2d(1, -2), MatrixXd(0, 2), VectorXd(0));
+  InstantValues v =
+      make_values(Eigen::Vector2d(2, 4).asDiagonal(), Eigen::Vector2d(1, -2), MatrixXd(0, 2), VectorXd(0));
   for (const Form form : all_forms) {
     const Solution s = solve_with_form(v, form);
     ASSERT_EQ(s.status, SolveStatus::solved);
@@ -180,8 +181,8 @@ TEST(Solve, a_massless_node_between_springs_is_held_by_a_constraint) {
 
 TEST(Solve, a_number_that_is_not_finite_is_a_status) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const InstantValues good = make_values(MatrixXd::Identity(2, 2), Eigen::Vector2d(1, 1), Eigen::RowVector2d(1, 0),
-                                         VectorXd::Zero(1));
+  const InstantValues good =
+      make_values(MatrixXd::Identity(2, 2), Eigen::Vector2d(1, 1), Eigen::RowVector2d(1, 0), VectorXd::Zero(1));
   InstantValues v = good;
   v.M(0, 1) = nan;
   EXPECT_EQ(solve(v).status, SolveStatus::not_finite);

@@ -1,11 +1,10 @@
 #include "mechanician/solve/weighted.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/QR>
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
+#include "mechanician/solve/dense.hpp"
 #include "mechanician/solve/mass.hpp"
 
 namespace mechanician {
@@ -31,15 +30,15 @@ WeightedRows prepare_weighted(const MatrixXd& Z_given, const MatrixXd& noise, co
     if (noise.size() != 0) noise_exact.col(j) = noise.col(result.exact[j]);
   }
   result.exact_rows = factor_rows(Z_exact, noise_exact);
-  result.V2 = orthonormal_complement(result.exact_rows.V1);
+  result.V2 = calc_orthonormal_complement(result.exact_rows.V1);
   result.rank = std::max<Index>(0, rank_all - result.exact_rows.rank);
 
   // A weight matrix must pass the same test as a mass matrix: no units, no directions without weight.
   result.weights_definite = check_mass(W).kind == MassKind::definite;
   if (result.weights_definite && W.size() > 0) {
-    const Eigen::LLT<MatrixXd> llt(0.5 * (W + W.transpose()));
-    result.weights_definite = llt.info() == Eigen::Success;
-    result.W_root = llt.matrixU();
+    const Cholesky cholesky = calc_cholesky(0.5 * (W + W.transpose()));
+    result.weights_definite = cholesky.definite;
+    result.W_root = cholesky.L.transpose();
   }
   return result;
 }
@@ -72,11 +71,11 @@ VectorXd calc_weighted_b(const WeightedRows& weighted, const RowFactor& all_rows
       g_sorted(i) = g(by_size[i]);
     }
     // Any minimiser will do: the basic solution. The rank was decided with scaled rows, before the weights.
-    const Eigen::ColPivHouseholderQR<MatrixXd> qr(G_sorted);
-    VectorXd reduced = (qr.householderQ().adjoint() * g_sorted).head(rank);
-    qr.matrixQR().topLeftCorner(rank, rank).triangularView<Eigen::Upper>().solveInPlace(reduced);
+    const PivotedQr qr = calc_pivoted_qr(G_sorted);
+    const VectorXd reduced =
+        solve_upper(MatrixXd(qr.R.topLeftCorner(rank, rank)), VectorXd(qr.V.leftCols(rank).transpose() * g_sorted));
     VectorXd x = VectorXd::Zero(G.cols());
-    for (Index i = 0; i < rank; ++i) x(qr.colsPermutation().indices()(i)) = reduced(i);
+    for (Index i = 0; i < rank; ++i) x(qr.order[i]) = reduced(i);
     y += weighted.V2 * x;
   }
   return A_w * y;

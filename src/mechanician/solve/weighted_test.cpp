@@ -131,7 +131,8 @@ TEST(Weighted, rows_without_weight_hold_exactly_and_gauss_decides_the_rest) {
     const MatrixXd V2 = null_basis_by_svd(stacked, spec.rank);
     const VectorXd force = v.C.size() > 0 ? VectorXd(v.Q + v.C) : v.Q;
     VectorXd want = some;
-    if (V2.cols() > 0) want += V2 * (V2.transpose() * v.M * V2).fullPivLu().solve(V2.transpose() * (force - v.M * some));
+    if (V2.cols() > 0)
+      want += V2 * (V2.transpose() * v.M * V2).fullPivLu().solve(V2.transpose() * (force - v.M * some));
 
     const Solution got = solve(v);
     ASSERT_EQ(got.status, SolveStatus::solved);
