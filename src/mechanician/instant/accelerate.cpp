@@ -57,18 +57,21 @@ Instant accelerate(const System& system, const State& state, const AccelerateOpt
     instant.constraint_residual = std::max(instant.constraint_residual, std::abs(r.value));
   instant.values = std::move(now.values);
 
-  // First with C = 0, then with the C that those forces give.
   const Factorisation factors = factor(instant.values);
   const auto solved = [&] { return solve_with_form(factors, instant.values, options.form); };
-  instant.solution = solved();
-  if (system.equations().has_C && instant.solution.has_acceleration()) {
+  const auto set_C = [&] {
     System::Nonideal nonideal = system.calc_C(state, instant.solution);
     instant.multiplier_not_unique = std::move(nonideal.not_unique);
     instant.not_finite = std::move(nonideal.not_finite);
-    if (instant.has_acceleration()) {
-      instant.values.C = std::move(nonideal.C);
-      instant.solution = solved();
-    }
+    if (!instant.not_finite && instant.multiplier_not_unique.empty()) instant.values.C = std::move(nonideal.C);
+  };
+  // Where C depends on the reactions: first with C = 0, then with the C that those forces give.
+  const bool two_stages = system.equations().has_C && system.needs_reactions();
+  if (system.equations().has_C && !two_stages) set_C();
+  instant.solution = solved();
+  if (two_stages && instant.solution.has_acceleration()) {
+    set_C();
+    if (instant.has_acceleration()) instant.solution = solved();
   }
   if (options.diagnose) instant.diagnosis = diagnose(factors, instant.values);
   if (options.parts && instant.has_acceleration())

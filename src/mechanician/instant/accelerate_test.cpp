@@ -142,6 +142,31 @@ TEST(Accelerate, NonidealForcesMayDependOnIdealOnes) {
   ASSERT_EQ(twice.multiplier_not_unique, std::vector<std::string>{"incline"});
 }
 
+TEST(Accelerate, AForceThatCPrescribesOnAFreeMasslessCoordinateCannotBeMet) {
+  Model model;
+  const Expr x = model.add_coordinate("x"), u = model.add_coordinate("u");
+  model.kinetic = pow(dot(x), 2) / 2;
+  model.add_constraint("hold", x, 0);
+  const Instant open = accelerate(System(model, {}), state(0, {0, 0}, {0, 0}));
+  EXPECT_EQ(open.solution.status, SolveStatus::not_unique);
+  EXPECT_TRUE(open.solution.solvable);
+  model.add_nonideal(u, 1);
+  const Instant forced = accelerate(System(model, {}), state(0, {0, 0}, {0, 0}));
+  EXPECT_EQ(forced.solution.status, SolveStatus::unsolvable);
+  EXPECT_FALSE(forced.solution.solvable);
+}
+
+TEST(Accelerate, TheBranchThatIsNotTakenNeedsNoValue) {
+  Model model;
+  const Expr x = model.add_coordinate("x"), y = model.add_coordinate("y");
+  model.kinetic = (pow(dot(x), 2) + pow(dot(y), 2)) / 2;
+  model.add_constraint("c", select(x > 0, sqrt(x), -x) + y, 3);
+  const Instant now = accelerate(System(model, {}), state(0, {-2, 1}, {1, 1}));
+  ASSERT_TRUE(now.has_acceleration());
+  EXPECT_EQ(now.values.A(0, 0), -1.0);
+  EXPECT_EQ(now.values.b(0), 0.0);
+}
+
 TEST(Accelerate, SaysWhichSubexpressionIsNotFinite) {
   Model model;
   const Expr x = model.add_coordinate("x");

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "mechanician/solve/dense.hpp"
 #include "mechanician/solve/factorisation.hpp"
 
 namespace mechanician {
@@ -42,11 +43,12 @@ class LeastStep {
     f_ = factor(values);
     if (f_.definite) return;
     // M ≥ 0: the mass norm first, the Euclidean norm in what it leaves open.
-    V2_ = orthonormal_complement(euclidean().V1);
+    V2_ = calc_orthonormal_complement(euclidean().V1);
+    Mhat_pinv_ = MatrixXd::Zero(V2_.cols(), V2_.cols());
+    if (V2_.cols() == 0) return;  // the constraints say everything
     const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(V2_.transpose() * M_ * V2_);
     const VectorXd& values_of = eigen.eigenvalues();
-    const double floor = (values_of.size() > 0 ? values_of.cwiseAbs().maxCoeff() : 0.0) * 1e-12;
-    Mhat_pinv_ = MatrixXd::Zero(V2_.cols(), V2_.cols());
+    const double floor = values_of.cwiseAbs().maxCoeff() * 1e-12;
     for (Eigen::Index i = 0; i < values_of.size(); ++i) {
       const VectorXd v = eigen.eigenvectors().col(i);
       if (values_of(i) > floor)
@@ -204,8 +206,14 @@ Projection project(const System& system, const State& given) {
     result.not_finite = start.not_finite;
     return result;
   }
-  const MatrixXd& M = start.values.M;
+  MatrixXd M = start.values.M;
   for (const bool velocities : {false, true}) {
+    // Velocities live where the positions have been moved to.
+    if (velocities) {
+      const Evaluation there = system.evaluate(result.state);
+      if ((result.not_finite = there.not_finite)) return result;
+      M = there.values.M;
+    }
     const std::vector<int> rows = rows_to_meet(system, velocities);
     VectorXd& x = velocities ? result.state.qd : result.state.q;
     const VectorXd x0 = x;

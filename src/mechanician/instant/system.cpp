@@ -74,6 +74,7 @@ System::System(Model model, std::vector<double> parameters)
   inputs.insert(inputs.end(), eqs_.ideal.begin(), eqs_.ideal.end());
   inputs.insert(inputs.end(), eqs_.multipliers.begin(), eqs_.multipliers.end());
   nonideal_ = Tape(eqs_.C, inputs);
+  for (const Expr& c : eqs_.C) needs_reactions_ |= c.contains(SymbolKind::ideal_force) || c.contains(SymbolKind::multiplier);
 }
 
 std::vector<double> System::inputs(const State& state) const {
@@ -184,8 +185,11 @@ System::Nonideal System::calc_C(const State& state, const Solution& ideal) const
   }
   if (!result.not_unique.empty()) return result;
   std::vector<double> x = inputs(state);
-  x.insert(x.end(), ideal.Qc_i.begin(), ideal.Qc_i.end());
-  x.insert(x.end(), ideal.multipliers.begin(), ideal.multipliers.end());
+  if (needs_reactions_) {
+    x.insert(x.end(), ideal.Qc_i.begin(), ideal.Qc_i.end());
+    x.insert(x.end(), ideal.multipliers.begin(), ideal.multipliers.end());
+  }
+  x.resize(static_cast<std::size_t>(nonideal_.num_inputs()), 0.0);
   const std::vector<double> values = nonideal_(std::span<const double>(x));
   for (int i = 0; i < n(); ++i) {
     result.C(i) = values[static_cast<std::size_t>(i)];

@@ -66,7 +66,9 @@ class System {
     /// multiplier(NAME) that C asks for and that are not unique.
     std::vector<std::string> not_unique;
   };
-  /// C at this state, given the solution with C = 0.
+  /// Whether C uses ideal() or multiplier(), so that it is known only after a solution with C = 0.
+  bool needs_reactions() const { return needs_reactions_; }
+  /// C at this state, given the solution with C = 0 (which may be empty where C needs no reactions).
   Nonideal calc_C(const State& state, const Solution& ideal) const;
 
  private:
@@ -78,6 +80,7 @@ class System {
   Equations eqs_;
   std::vector<double> parameters_;
   Tape dynamics_;  ///< M entries, Q, A entries, b, W, residuals, rates
+  bool needs_reactions_ = false;
   Tape nonideal_;  ///< C; further inputs: ideal forces, multipliers
 };
 
