@@ -81,7 +81,7 @@ class ClosedFormBuilder {
       determinant = field_.multiply(determinant, *det);
       covered += block.rows.size();
     }
-    if (covered != k) return std::nullopt;  // a row without entries
+    if (covered != k || !left_out_agree()) return std::nullopt;  // a row without entries; a contradiction
     result_.determinant = field_.to_expr(field_.cancelled(determinant));
     collect();
     for (const auto* part : {&result_.qdd, &result_.Qc, &result_.Qc_ideal, &result_.Q_control})
@@ -133,6 +133,22 @@ class ClosedFormBuilder {
     return solution.determinant;
   }
 
+  /// A row that is left out must follow from the others. A_r q̈ − b_r may vanish on the constraints only; but where it is
+  /// free of the state and not zero, it contradicts everywhere.
+  bool left_out_agree() {
+    const Dense all = dense(eqs_.A);
+    const KindSet state = kind_bit(SymbolKind::coordinate) | kind_bit(SymbolKind::velocity);
+    for (const int r : result_.left_out) {
+      RationalForm residual = field_.negate(field_.form(eqs_.b[static_cast<std::size_t>(r)]));
+      for (std::size_t j = 0; j < qdd_.size(); ++j)
+        residual = field_.add(residual, field_.multiply(field_.form(all[static_cast<std::size_t>(r)][j]), qdd_[j]));
+      if (residual.is_zero()) continue;
+      if ((field_.to_expr(field_.cancelled(residual)).kinds() & state) == 0) return false;
+      only_on_constraints_ = true;
+    }
+    return true;
+  }
+
   bool is_control(std::size_t place) const {
     return eqs_.rows[static_cast<std::size_t>(result_.rows[place])].kind == RowKind::control;
   }
@@ -163,6 +179,7 @@ class ClosedFormBuilder {
       return quote_list(list);
     };
     if (!result_.left_out.empty()) result_.notes.push_back("left out, as dependent on the others: " + names(result_.left_out));
+    if (only_on_constraints_) result_.notes.push_back("some of them depend on the others only where the constraints are satisfied");
     bool reactions = false;
     for (const Expr& c : eqs_.C) reactions = reactions || c.contains(SymbolKind::ideal_force) || c.contains(SymbolKind::multiplier);
     if (reactions) result_.notes.push_back("ideal() and multiplier() stand for the force and the multipliers of the ideal case, given by Qc_ideal");
@@ -176,6 +193,7 @@ class ClosedFormBuilder {
   Dense M_, A_;
   std::vector<std::vector<RationalForm>> A_forms_;
   std::vector<RationalForm> qdd_, lambda_, lambda_ideal_;
+  bool only_on_constraints_ = false;
   ClosedForm result_;
 };
 

@@ -45,7 +45,8 @@ struct ClosedForm {
 };
 
 /// `independent_rows`: a largest set of rows that are independent at general states *on* the constraints. Nothing where the
-/// form would be too large to read, is singular everywhere, or is not unique (dependent rows with weights).
+/// form would be too large to read, is singular everywhere, or is not unique (dependent rows with weights or beside
+/// controls), and where rows contradict each other at every state.
 std::optional<ClosedForm> closed_form(const Equations& eqs, std::span<const int> independent_rows,
                                       const ClosedFormOptions& options = {});
 

@@ -263,6 +263,15 @@ TEST(ClosedForm, UsesTheIndependentRowsAndNamesTheOthers) {
   EXPECT_FALSE(closed_form(eqs, all_rows(eqs))) << "dependent rows have a zero determinant";
 }
 
+TEST(ClosedForm, IsNotGivenWhereRowsContradict) {
+  Particle particle({"x", "y"}, 2.0);
+  const Expr x = particle.q[0];
+  particle.model.add_constraint("slow", ddot(x), Expr(1));
+  particle.model.add_constraint("fast", ddot(x), Expr(1.25));
+  const Equations eqs = derive(particle.model);
+  EXPECT_FALSE(closed_form(eqs, std::vector<int>{0}));
+}
+
 TEST(ClosedForm, OfThreeParallelRodsHoldsOnTheConstraints) {
   // A platform at x, y with angle theta on three equal parallel rods. On the motion theta = 0 and the third row depends
   // on the first two; off it, the three are independent.
@@ -277,6 +286,8 @@ TEST(ClosedForm, OfThreeParallelRodsHoldsOnTheConstraints) {
   const Equations eqs = derive(model);
   const auto form = closed_form(eqs, std::vector<int>{0, 1}, {.max_size = 1e6, .max_terms = 5000, .max_work = 20'000'000});
   ASSERT_TRUE(form);
+  ASSERT_EQ(form->notes.size(), 2u);
+  EXPECT_NE(form->notes[1].find("only where the constraints are satisfied"), std::string::npos);
   expect_obeys_the_laws(eqs, *form, 9, {{theta, 0}, {dot(theta), 0}});
 }
 

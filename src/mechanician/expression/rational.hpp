@@ -69,7 +69,8 @@ class RationalField {
 
   RationalForm form(const Expr& f);
   std::vector<RationalForm> forms(std::span<const Expr> fs);
-  /// Readable: numbers first, common factors in front, terms in a natural order.
+  /// Readable: numbers first, common factors in front, terms in a natural order; decimals are multiplied out where the
+  /// result is short, which may change the last bit.
   Expr to_expr(const RationalForm& f);
 
   RationalForm constant(const Rational& value) const { return {constant_polynomial(value), {}}; }
@@ -127,11 +128,14 @@ class RationalField {
   void check_singularities(std::span<const Expr> fs, std::span<const RationalForm> forms) const;
 
   // Display, in rational_display.cpp.
+  Expr plain_expr(const RationalForm& f);
   struct Term {
     Monomial monomial;
     Rational coefficient;
   };
   std::vector<Term> sorted_terms(const Polynomial& p) const;
+  bool is_mostly_negative(const Polynomial& p) const;
+  std::vector<Expr> factors_of(std::int64_t number, const Monomial& monomial) const;
   Expr term_expr(const Term& term) const;
   struct Group {
     Monomial factor;
@@ -148,6 +152,7 @@ class RationalField {
   PolynomialArithmetic arithmetic_;
   std::vector<Kernel> kernels_;
   std::unordered_map<const ExprNode*, int> kernel_index_;
+  bool folds_decimals_ = false;       ///< while a result is written, not a kernel's argument
   std::vector<Polynomial> divisors_;  ///< everything that was ever divided by, for Singularities::keep
 };
 

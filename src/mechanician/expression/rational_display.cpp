@@ -1,6 +1,10 @@
 // From rational forms to expressions that read well.
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <tuple>
 
 #include "mechanician/expression/rational.hpp"
@@ -93,11 +97,41 @@ Expr RationalField::monomial_expr(const Monomial& m) const {
   return product_of(factors);
 }
 
+/// number · monomial, for a number ≥ 0; 9·0.2²·x is written 0.36·x, where that decimal is short.
+std::vector<Expr> RationalField::factors_of(std::int64_t number, const Monomial& monomial) const {
+  long double product = static_cast<long double>(number);
+  Monomial rest;
+  for (const auto& power : monomial.powers) {
+    if (!kernel(power.variable).is_constant())
+      rest.powers.push_back(power);
+    else
+      product *= std::pow(static_cast<long double>(kernel(power.variable).value()), static_cast<long double>(power.exponent));
+  }
+  std::vector<Expr> factors;
+  const auto with_number = [&](const Expr& first, const Monomial& others) {
+    if (!first.is_one() || others.powers.empty()) factors.push_back(first);
+    if (!others.powers.empty()) factors.push_back(monomial_expr(others));
+  };
+  // Twelve digits are enough for what people write; the factors themselves are exact to sixteen.
+  const double decimal = std::strtod(fmt::format("{:.12g}", product).c_str(), nullptr);
+  const bool is_short = std::abs(static_cast<long double>(decimal) - product) <= 1e-15L * std::abs(product);
+  if (folds_decimals_ && rest.powers.size() < monomial.powers.size() && is_short)
+    with_number(decimal, rest);
+  else
+    with_number(integer(number), monomial);
+  return factors;
+}
+
 /// |coefficient| · monomial
 Expr RationalField::term_expr(const Term& term) const {
-  const std::int64_t p = std::abs(term.coefficient.num()), q = term.coefficient.den();
-  Expr e = term.monomial.powers.empty() ? integer(p) : p == 1 ? monomial_expr(term.monomial) : integer(p) * monomial_expr(term.monomial);
-  return q == 1 ? e : e / integer(q);
+  const Expr e = product_of(factors_of(std::abs(term.coefficient.num()), term.monomial));
+  return term.coefficient.den() == 1 ? e : e / integer(term.coefficient.den());
+}
+
+bool RationalField::is_mostly_negative(const Polynomial& p) const {
+  const auto negatives = std::count_if(p.begin(), p.end(), [](const auto& term) { return term.second.num() < 0; });
+  const auto surplus = 2 * negatives - static_cast<std::ptrdiff_t>(p.size());
+  return surplus > 0 || (surplus == 0 && sorted_terms(p).front().coefficient.num() < 0);
 }
 
 /// Terms that share a factor to the same power, one variable of which no other term has; the group that saves most.
@@ -148,23 +182,30 @@ Expr RationalField::sum_expr(const Polynomial& p, int level) const {
   while (terms.size() <= most_grouped && level < most_levels) {
     const Group group = best_group(terms, done);
     if (group.members.empty()) break;
-    Piece piece{group.members.front(), {{group.factor, Rational(1)}}, {}};
+    Piece piece{group.members.front(), {}, {}};
     for (const std::size_t k : group.members) {
       done[k] = 1;
       piece.inner.emplace(*quotient(terms[k].monomial, group.factor), terms[k].coefficient);
     }
-    const auto negatives = std::count_if(piece.inner.begin(), piece.inner.end(), [](const auto& term) { return term.second.num() < 0; });
-    const auto surplus = 2 * negatives - static_cast<std::ptrdiff_t>(piece.inner.size());
-    if (surplus > 0 || (surplus == 0 && sorted_terms(piece.inner).front().coefficient.num() < 0)) {
-      for (auto* part : {&piece.inner, &piece.outer})
-        for (auto& term : *part) term.second = -term.second;
+    // Numbers and powers that its terms still share go outside, and so does the sign that most of them have.
+    PrimitiveParts parts = primitive_parts(piece.inner);
+    piece.inner = std::move(parts.primitive);
+    Rational content = parts.content;
+    if (is_mostly_negative(piece.inner)) {
+      for (auto& term : piece.inner) term.second = -term.second;
+      content = -content;
     }
+    piece.outer = {{group.factor * parts.monomial, content}};
     // Where the same sum is multiplied already, the factors add up.
     const auto same = std::find_if(pieces.begin(), pieces.end(), [&](const Piece& q) { return q.inner == piece.inner; });
     if (same == pieces.end()) {
       pieces.push_back(std::move(piece));
     } else {
-      same->outer.insert(piece.outer.begin(), piece.outer.end());
+      for (const auto& [monomial, coefficient] : piece.outer) {
+        const auto [at, fresh] = same->outer.emplace(monomial, coefficient);
+        if (!fresh) at->second = at->second + coefficient;
+        if (at->second.is_zero()) same->outer.erase(at);
+      }
       same->place = std::min(same->place, piece.place);
     }
   }
@@ -178,6 +219,7 @@ Expr RationalField::sum_expr(const Polynomial& p, int level) const {
   };
   std::vector<Signed> parts;
   for (const Piece& piece : pieces) {
+    if (piece.outer.empty()) continue;
     const bool single = piece.outer.size() == 1;
     Expr e = single ? term_expr({piece.outer.begin()->first, piece.outer.begin()->second}) : sum_expr(piece.outer, level + 1);
     if (!is_one(piece.inner)) {
@@ -214,6 +256,13 @@ Polynomial RationalField::shorter(const Polynomial& p) {
 }
 
 Expr RationalField::to_expr(const RationalForm& f) {
+  folds_decimals_ = options_.purpose == Purpose::display && options_.singularities == Singularities::cancel;
+  const Expr e = plain_expr(f);
+  folds_decimals_ = false;
+  return e;
+}
+
+Expr RationalField::plain_expr(const RationalForm& f) {
   if (f.is_zero() && f.den.empty()) return 0;
 
   // Denominator: its factors may fall apart again when sin² becomes 1 − cos².
@@ -226,7 +275,12 @@ Expr RationalField::to_expr(const RationalForm& f) {
       number = number / parts.content;
       below = below * parts.monomial;
     }
-    if (!is_one(parts.primitive)) sums.emplace_back(std::move(parts.primitive), factor.exponent);
+    if (is_one(parts.primitive)) continue;
+    if (is_mostly_negative(parts.primitive)) {
+      for (auto& term : parts.primitive) term.second = -term.second;
+      if (factor.exponent % 2 == 1) number = -number;
+    }
+    sums.emplace_back(std::move(parts.primitive), factor.exponent);
   }
   std::vector<Expr> over, under;
   bool negative = false;
@@ -246,8 +300,8 @@ Expr RationalField::to_expr(const RationalForm& f) {
       negative = false;
     }
     const bool whole = is_one(sum);
-    if (std::abs(number.num()) != 1 || (whole && parts.monomial.powers.empty())) over.push_back(integer(std::abs(number.num())));
-    if (!parts.monomial.powers.empty()) over.push_back(monomial_expr(parts.monomial));
+    over = factors_of(std::abs(number.num()), parts.monomial);
+    if (!whole && over.size() == 1 && over.front().is_one()) over.clear();
     if (!whole) over.push_back(sum_expr(sum, 0));
   } else {
     over.push_back(0);
@@ -265,8 +319,8 @@ Expr RationalField::to_expr(const RationalForm& f) {
   Monomial simple;
   for (const auto& power : below.powers)
     if (std::none_of(sums.begin(), sums.end(), [&](const auto& s) { return has_root(s.first, power); })) simple.powers.push_back(power);
-  if (number.den() != 1) under.push_back(integer(number.den()));
-  if (!simple.powers.empty()) under.push_back(monomial_expr(simple));
+  under = factors_of(number.den(), simple);
+  if (under.size() == 1 && under.front().is_one()) under.clear();
   for (const auto& [sum, exponent] : sums) {
     const Expr e = sum_expr(sum, 0);
     if (root_below(sum))

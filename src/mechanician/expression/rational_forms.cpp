@@ -149,7 +149,7 @@ RationalForm RationalField::power_form(const ExprNode* n, const RationalForm& ba
   return kernel_form(make_simplified(Op::pow, {argument_expr(n->args[0], base), argument_expr(n->args[1], exponent)}));
 }
 
-Expr RationalField::argument_expr(const ExprNode*, const RationalForm& form) { return to_expr(cancelled(form)); }
+Expr RationalField::argument_expr(const ExprNode*, const RationalForm& form) { return plain_expr(cancelled(form)); }
 
 RationalForm RationalField::root_form(const ExprNode*, const RationalForm& given) {
   RationalForm radicand = cancelled(given);
@@ -159,7 +159,7 @@ RationalForm RationalField::root_form(const ExprNode*, const RationalForm& given
   const Rational outside(square_part(std::abs(content.num())), square_part(content.den()));
   radicand.num = arithmetic_.multiply(radicand.num, Rational(1) / (outside * outside));
   if (const auto c = constant_value(radicand); c && c->is_one()) return constant(outside);
-  const int v = kernel_of(make_raw(Op::sqrt, {to_expr(radicand)}));
+  const int v = kernel_of(make_raw(Op::sqrt, {plain_expr(radicand)}));
   if (Kernel& k = kernels_[static_cast<std::size_t>(v)]; !k.has_rule) {
     k.has_rule = true;
     k.rule_num = radicand.num;
@@ -186,7 +186,7 @@ RationalField::SineCosine RationalField::sine_cosine(const Expr& argument, const
   constexpr std::int64_t most_multiple = 8;
   if (options_.purpose == Purpose::display || !form.den.empty() || form.num.size() > most_terms) {
     const RationalForm& positive = is_negative(form) ? negate(form) : form;
-    SineCosine sc = sine_cosine_kernels(is_negative(form) ? to_expr(positive) : argument);
+    SineCosine sc = sine_cosine_kernels(is_negative(form) ? plain_expr(positive) : argument);
     if (is_negative(form)) sc.sine = negate(sc.sine);
     return sc;
   }
@@ -199,7 +199,7 @@ RationalField::SineCosine RationalField::sine_cosine(const Expr& argument, const
   for (const auto& [monomial, coefficient] : form.num) {
     const bool split = std::abs(coefficient.num()) <= most_multiple;
     const Rational step = split ? Rational(1, coefficient.den()) : coefficient.num() < 0 ? -coefficient : coefficient;
-    SineCosine one = sine_cosine_kernels(to_expr({Polynomial{{monomial, step}}, {}}));
+    SineCosine one = sine_cosine_kernels(plain_expr({Polynomial{{monomial, step}}, {}}));
     if (coefficient.num() < 0) one.sine = negate(one.sine);
     for (std::int64_t k = split ? std::abs(coefficient.num()) : 1; k > 0; --k) turn(one);
   }
@@ -213,7 +213,7 @@ RationalForm RationalField::exponential(const ExprNode* n, const RationalForm& a
   RationalForm product = constant(1);
   for (const auto& [monomial, coefficient] : argument.num) {
     if (std::abs(coefficient.num()) > 1000) throw TooLarge{};
-    const Expr base = make_raw(Op::exp, {to_expr({Polynomial{{monomial, Rational(1, coefficient.den())}}, {}})});
+    const Expr base = make_raw(Op::exp, {plain_expr({Polynomial{{monomial, Rational(1, coefficient.den())}}, {}})});
     product = multiply(product, power(kernel_form(base), static_cast<int>(coefficient.num())));
   }
   return product;
@@ -226,7 +226,7 @@ RationalForm RationalField::function_form(const ExprNode* n, std::span<const Rat
   if (n->op == Op::exp) return exponential(n, *args[0]);
   if (n->op == Op::sin || n->op == Op::cos || (proof && n->op == Op::tan)) {
     const RationalForm argument = cancelled(*args[0]);
-    const SineCosine sc = sine_cosine(to_expr(argument), argument);
+    const SineCosine sc = sine_cosine(plain_expr(argument), argument);
     return n->op == Op::sin ? sc.sine : n->op == Op::cos ? sc.cosine : divide(sc.sine, sc.cosine);
   }
 
@@ -237,7 +237,7 @@ RationalForm RationalField::function_form(const ExprNode* n, std::span<const Rat
   for (std::size_t k = 0; k < args.size(); ++k) {
     RationalForm argument = cancelled(*args[k]);
     flipped = parity != Parity::none && is_negative(argument);
-    exprs.push_back(to_expr(flipped ? negate(argument) : argument));
+    exprs.push_back(plain_expr(flipped ? negate(argument) : argument));
   }
   const auto kernel_with = [&](Op op) -> RationalForm {
     const Expr e = make_simplified(op, exprs);

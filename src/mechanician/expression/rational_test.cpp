@@ -35,6 +35,8 @@ TEST(RationalForm, ReadsLikeWrittenByHand) {
   EXPECT_EQ(shown(-(x - y)), "y - x");
   EXPECT_EQ(shown(-(x * x + y * y)), "-(x^2 + y^2)");
   EXPECT_EQ(shown(1 / (1 / x + 1 / y)), "x*y/(x + y)");
+  EXPECT_EQ(shown(x * (27 * pow(xd, 4) + 27 * pow(xd * yd, 2)) + y), "27*x*x'^2*(x'^2 + y'^2) + y");
+  EXPECT_EQ(shown(x / (-1 - y * y)), "-x/(1 + y^2)");
   EXPECT_EQ(shown(0.5 * x), "x/2");
   EXPECT_EQ(shown(-x / 3), "-x/3");
   EXPECT_EQ(shown(x / pow(x * x + y * y, 1.5)), "x/(x^2 + y^2)^(3/2)");
@@ -44,6 +46,9 @@ TEST(RationalForm, DecimalsStayDecimals) {
   EXPECT_EQ(shown(0.1 * x + 0.2 * x), "x*(0.1 + 0.2)");
   EXPECT_EQ(shown(9.81 * x / 9.81), "x");
   EXPECT_EQ(shown(x * -0.1), "-0.1*x");
+  EXPECT_EQ(shown(9 * x * pow(Expr(0.2), 2) + y), "0.36*x + y");
+  EXPECT_EQ(shown(x / (3 * Expr(0.7) * y)), "x/(2.1*y)");
+  EXPECT_EQ(shown(pow(Expr(9.81), 2) * Expr(1.7000000001) * x), "9.81^2*1.7000000001*x") << "too long to be multiplied out";
 }
 
 TEST(RationalForm, CancelsCommonPolynomials) {
