@@ -84,11 +84,17 @@ class ClosedFormBuilder {
     if (covered != k || !left_out_agree()) return std::nullopt;  // a row without entries; a contradiction
     result_.determinant = field_.to_expr(field_.cancelled(determinant));
     collect();
-    for (const auto* part : {&result_.qdd, &result_.Qc, &result_.Qc_ideal, &result_.Q_control})
-      for (const Expr& e : *part)
-        if (tree_size(e) > options_.max_size) return std::nullopt;
+    const auto is_readable = [&](const std::vector<Expr>& part) {
+      return std::all_of(part.begin(), part.end(), [&](const Expr& e) { return tree_size(e) <= options_.max_size; });
+    };
+    if (!is_readable(result_.qdd) || !is_readable(result_.Qc_ideal) || !is_readable(result_.Q_control)) return std::nullopt;
     if (!agrees_with_numbers()) return std::nullopt;
     write_notes();
+    if (!is_readable(result_.Qc)) {
+      if (eqs_.num_control() > 0) return std::nullopt;
+      write_force_with_accelerations();
+      if (!is_readable(result_.Qc)) return std::nullopt;
+    }
     return std::move(result_);
   }
 
@@ -170,6 +176,16 @@ class ClosedFormBuilder {
     result_.Qc = forces(lambda_, RowKind::constraint, eqs_.has_C);
     if (eqs_.has_C) result_.Qc_ideal = forces(lambda_ideal_, RowKind::constraint, false);
     if (eqs_.num_control() > 0) result_.Q_control = forces(lambda_, RowKind::control, false);
+  }
+
+  /// Qᶜ = M q̈ − Q, with the symbols of the accelerations: short where Qᶜ written out is not.
+  void write_force_with_accelerations() {
+    for (std::size_t i = 0; i < M_.size(); ++i) {
+      RationalForm sum = field_.negate(field_.form(eqs_.Q[i]));
+      for (std::size_t j = 0; j < M_.size(); ++j) sum = field_.add(sum, field_.multiply(field_.form(M_[i][j]), field_.form(eqs_.qdd[j])));
+      result_.Qc[i] = field_.to_expr(field_.cancelled(sum));
+    }
+    result_.notes.push_back("Qc is written with the accelerations, for which the form above is to be taken");
   }
 
   void write_notes() {

@@ -35,7 +35,7 @@ struct ClosedFormOptions {
 
 struct ClosedForm {
   std::vector<Expr> qdd;        ///< n
-  std::vector<Expr> Qc;         ///< n: constraint force
+  std::vector<Expr> Qc;         ///< n: constraint force; with the symbols of q̈ in it where it is too long without
   std::vector<Expr> Qc_ideal;   ///< n: with C = 0; empty where no C is given
   std::vector<Expr> Q_control;  ///< n: control force; empty without controls
   Expr determinant;             ///< the form holds where it is not zero

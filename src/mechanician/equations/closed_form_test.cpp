@@ -338,7 +338,29 @@ TEST(ClosedForm, OfDecoupledParts) {
   expect_obeys_the_laws(eqs, *form, 11);
 }
 
-TEST(ClosedForm, OfADoublePendulumInCartesianCoordinatesIsTooLargeToRead) {
+TEST(ClosedForm, WritesAForceThatIsTooLongWithTheAccelerations) {
+  Particle particle({"x", "y"}, 2.0);
+  const Expr x = particle.q[0], y = particle.q[1], m = particle.m;
+  const Expr g = particle.model.add_parameter("g", 9.81);
+  particle.model.potential = m * g * y;
+  particle.model.add_constraint("curve", y, x * x);
+  const Equations eqs = derive(particle.model);
+  const auto whole = closed_form(eqs, all_rows(eqs));
+  ASSERT_TRUE(whole);
+  EXPECT_TRUE(whole->notes.empty());
+  double longest_acceleration = 0, longest_force = 0;
+  for (const Expr& e : whole->qdd) longest_acceleration = std::max(longest_acceleration, tree_size(e));
+  for (const Expr& e : whole->Qc) longest_force = std::max(longest_force, tree_size(e));
+  ASSERT_GT(longest_force, longest_acceleration);
+  const auto brief = closed_form(eqs, all_rows(eqs), {.max_size = longest_acceleration});
+  ASSERT_TRUE(brief);
+  EXPECT_EQ(texts(brief->Qc), (Texts{"m*x''", "m*(g + y'')"}));
+  ASSERT_EQ(brief->notes.size(), 1u);
+  const std::vector<Replacement> accelerations{{ddot(x), brief->qdd[0]}, {ddot(y), brief->qdd[1]}};
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_TRUE(proves_zero(substitute(brief->Qc[i], accelerations) - whole->Qc[i]));
+}
+
+TEST(ClosedForm, OfATriplePendulumInCartesianCoordinatesIsTooLargeToRead) {
   Model model;
   std::vector<Expr> q;
   for (const char* name : {"x1", "y1", "x2", "y2", "x3", "y3"}) q.push_back(model.add_coordinate(name));
