@@ -100,7 +100,7 @@ class ClosedFormBuilder {
 
  private:
   static RationalOptions field_options(const Equations& eqs, const ClosedFormOptions& options) {
-    RationalOptions o{.caps = {.max_terms = options.max_terms, .max_work = options.max_work}};
+    RationalOptions o{.caps = {.max_terms = options.max_terms, .max_work = options.max_work}, .short_decimals = true};
     // The order of the model: what is named first comes first.
     for (const auto* part : {&eqs.parameters, &eqs.q, &eqs.qd, &eqs.unknowns}) o.order.insert(o.order.end(), part->begin(), part->end());
     o.order.push_back(eqs.t);

@@ -19,6 +19,11 @@ std::optional<int> degree_bound(const Expr& f, SymbolKind kind);
 /// True only if f is proved to be a polynomial of degree ≤ degree in the symbols of the kind.
 bool has_degree_at_most(const Expr& f, SymbolKind kind, int degree);
 
+/// The same with the proof: f itself where its structure shows the degree, else with those addends expanded that do not
+/// (m/2·√(x'² + y'²)² → m/2·(x'² + y'²)), which then shows it; nothing where it is not proved. Expanding never hides a
+/// singularity in the symbols of the kind: x'³/x' is no polynomial.
+std::optional<Expr> as_polynomial(const Expr& f, SymbolKind kind, int degree);
+
 /// The degree after expansion (0 for the zero polynomial), which is exact unless a coefficient vanishes by a relation that
 /// rational.hpp does not know; nothing where f is no polynomial or it cannot be proved.
 std::optional<int> degree_in(const Expr& f, SymbolKind kind);

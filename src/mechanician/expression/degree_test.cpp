@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "mechanician/expression/print.hpp"
+
 namespace mechanician {
 namespace {
 
@@ -41,6 +45,43 @@ TEST(Degree, AMillionDeepSumIsNoTrouble) {
   Expr f = xd;
   for (int i = 0; i < 1000000; ++i) f = f + xd * x;
   EXPECT_EQ(degree_bound(f, velocity), 1);
+}
+
+TEST(AsPolynomial, ExpandsOnlyWhereTheStructureDoesNotShowIt) {
+  const Expr T = m / 2 * (xd * xd + yd * yd);
+  EXPECT_TRUE(same(*as_polynomial(T, velocity, 2), T));
+  const auto speed = as_polynomial(m / 2 * pow(sqrt(xd * xd + yd * yd), 2), velocity, 2);
+  ASSERT_TRUE(speed);
+  EXPECT_EQ(to_text(*speed), "m/2*(x'^2 + y'^2)");
+  const auto cancels = as_polynomial(pow(xd + 1, 3) - pow(xd, 3), velocity, 2);
+  ASSERT_TRUE(cancels);
+  EXPECT_EQ(to_text(*cancels), "1 + 3*x' + 3*x'^2");
+}
+
+TEST(AsPolynomial, ExpandsManyAddendsOneByOne) {
+  Expr T = 0;
+  for (int i = 0; i < 5000; ++i) {
+    const Expr v = derivative_symbol(coordinate("x" + std::to_string(i))), w = derivative_symbol(coordinate("y" + std::to_string(i)));
+    T = T + m / 2 * pow(sqrt(v * v + w * w), 2);
+  }
+  const auto polynomial = as_polynomial(T / 3, velocity, 2);
+  ASSERT_TRUE(polynomial);
+  EXPECT_EQ(degree_bound(*polynomial, velocity), 2);
+}
+
+TEST(AsPolynomial, DoesNotHideASingularity) {
+  EXPECT_FALSE(as_polynomial(pow(xd, 3) / xd, velocity, 2));
+  EXPECT_FALSE(as_polynomial(xd * xd + log(xd) - log(xd), velocity, 2));
+  EXPECT_FALSE(as_polynomial(pow(xd, 3) * pow(xd, -1), velocity, 2));
+  EXPECT_FALSE(as_polynomial(sqrt(xd * xd), velocity, 1));
+}
+
+TEST(Degree, IsExactAfterExpansion) {
+  EXPECT_EQ(degree_in(pow(xd + y, 2) - xd * xd, velocity), 1);
+  EXPECT_EQ(degree_in(pow(hypot(xd, yd), 4), velocity), 4);
+  EXPECT_EQ(degree_in(xd - xd, velocity), 0);
+  EXPECT_EQ(degree_in(xd / yd, velocity), std::nullopt);
+  EXPECT_EQ(degree_in(sin(xd), velocity), std::nullopt);
 }
 
 }  // namespace

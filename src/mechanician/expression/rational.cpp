@@ -4,9 +4,6 @@
 #include <cassert>
 #include <cmath>
 
-#include "mechanician/expression/degree.hpp"
-#include "mechanician/expression/node.hpp"
-#include "mechanician/expression/simplify.hpp"
 
 namespace mechanician {
 
@@ -261,38 +258,6 @@ std::optional<Expr> rational_expr(const Expr& f, const RationalOptions& options)
   } catch (const TooLarge&) {
     return std::nullopt;
   }
-}
-
-std::optional<Expr> as_polynomial(const Expr& f, SymbolKind kind, int degree) {
-  if (const auto bound = degree_bound(f, kind); bound && *bound <= degree) return f;
-  const auto form = rational_expr(f, {.singularities = Singularities::cancel});
-  if (!form) return std::nullopt;
-  // What was divided by, and what was no polynomial and disappeared, must not have hidden a singularity in these symbols.
-  const PostOrder order = post_order(std::span(&f, 1));
-  for (const ExprNode* n : order.nodes) {
-    if ((n->kinds & kind_bit(kind)) == 0) continue;
-    switch (n->op) {
-      case Op::symbol:
-      case Op::add:
-      case Op::sub:
-      case Op::mul:
-      case Op::neg:
-      case Op::sqrt:
-      case Op::abs:
-      case Op::hypot:
-        continue;
-      case Op::div:
-        if ((n->args[1]->kinds & kind_bit(kind)) == 0) continue;
-        return std::nullopt;
-      case Op::pow:
-        if (n->args[1]->op == Op::constant && n->args[1]->value >= 0) continue;
-        return std::nullopt;
-      default:
-        return std::nullopt;
-    }
-  }
-  if (const auto bound = degree_bound(*form, kind); bound && *bound <= degree) return form;
-  return std::nullopt;
 }
 
 }  // namespace mechanician

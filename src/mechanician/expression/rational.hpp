@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "mechanician/expression/degree.hpp"
 #include "mechanician/expression/expression.hpp"
 #include "mechanician/expression/polynomial.hpp"
 
@@ -40,15 +41,12 @@ struct RationalOptions {
   Singularities singularities = Singularities::cancel;
   PolynomialCaps caps = {};
   std::size_t max_nodes = 20000;  ///< distinct nodes of the expression
+  bool short_decimals = false;    ///< 9·0.2²·x is written 0.36·x, which may change the last bit: for reading only
   std::vector<Expr> order = {};   ///< symbols in the order in which products name them; others as they appear
 };
 
 /// f as one quotient, expanded, collected and with common factors taken out; nothing above the caps.
 std::optional<Expr> rational_expr(const Expr& f, const RationalOptions& options = {});
-
-/// f as a polynomial of at most this degree in the symbols of the kind: f itself where its structure shows it, else f
-/// expanded, where that proves it (m/2·√(x'² + y'²)² → m/2·(x'² + y'²)); else nothing.
-std::optional<Expr> as_polynomial(const Expr& f, SymbolKind kind, int degree);
 
 /// num / Π base^exponent. The bases are primitive, not constant and pairwise different.
 struct RationalForm {
@@ -69,8 +67,7 @@ class RationalField {
 
   RationalForm form(const Expr& f);
   std::vector<RationalForm> forms(std::span<const Expr> fs);
-  /// Readable: numbers first, common factors in front, terms in a natural order; decimals are multiplied out where the
-  /// result is short, which may change the last bit.
+  /// Readable: numbers first, common factors in front, terms in a natural order.
   Expr to_expr(const RationalForm& f);
 
   RationalForm constant(const Rational& value) const { return {constant_polynomial(value), {}}; }
@@ -152,7 +149,7 @@ class RationalField {
   PolynomialArithmetic arithmetic_;
   std::vector<Kernel> kernels_;
   std::unordered_map<const ExprNode*, int> kernel_index_;
-  bool folds_decimals_ = false;       ///< while a result is written, not a kernel's argument
+  bool folds_decimals_ = false;  ///< while a result is written, not a kernel's argument
   std::vector<Polynomial> divisors_;  ///< everything that was ever divided by, for Singularities::keep
 };
 

@@ -256,7 +256,7 @@ Polynomial RationalField::shorter(const Polynomial& p) {
 }
 
 Expr RationalField::to_expr(const RationalForm& f) {
-  folds_decimals_ = options_.purpose == Purpose::display && options_.singularities == Singularities::cancel;
+  folds_decimals_ = options_.short_decimals;
   const Expr e = plain_expr(f);
   folds_decimals_ = false;
   return e;
