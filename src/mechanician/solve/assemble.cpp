@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "mechanician/solve/consistency.hpp"
+#include "mechanician/solve/refined_motion.hpp"
 
 namespace mechanician {
 namespace {
@@ -101,7 +102,9 @@ LeastSquaresMotion calc_least_squares(const Factorisation& f, const InstantValue
 void attribute_forces(const Factorisation& f, const InstantValues& values, const Motion& motion, Solution& solution) {
   const Index num_control = values.num_control;
   const Index num_constraint = f.m() - num_control;
-  const VectorXd lambda = f.multipliers.calc_lambda(f.rows, f.to_metric(motion.F_ideal));
+  const bool refined = motion.lambda_ideal.size() > 0;
+  const VectorXd lambda = refined ? f.multipliers.spread(f.rows, motion.lambda_ideal)
+                                  : f.multipliers.calc_lambda(f.rows, f.to_metric(motion.F_ideal));
   solution.qdd = motion.qdd;
   solution.multipliers = lambda.head(num_constraint);
   if (num_control == 0) {
@@ -113,12 +116,16 @@ void attribute_forces(const Factorisation& f, const InstantValues& values, const
   } else {
     // Joint multipliers with C: M q̈ − Q − C = Aᵀ λ̃. What C does not achieve by itself the rows must take up.
     const VectorXd total = motion.F_ideal + motion.F_nonideal;
+    const bool has_C = values.C.size() > 0 && !values.C.isZero(0.0);
     VectorXd joint = lambda;
-    if (values.C.size() > 0) joint = f.multipliers.calc_lambda(f.rows, f.to_metric(total - values.C));
+    if (has_C) {
+      joint = refined ? f.multipliers.spread(f.rows, motion.lambda_joint)
+                      : f.multipliers.calc_lambda(f.rows, f.to_metric(total - values.C));
+    }
     solution.control_multipliers = joint.tail(num_control);
     solution.Q_control = f.A.bottomRows(num_control).transpose() * solution.control_multipliers;
-    solution.Qc = total - solution.Q_control;
     solution.Qc_i = f.A.topRows(num_constraint).transpose() * solution.multipliers;
+    solution.Qc = has_C ? VectorXd(total - solution.Q_control) : solution.Qc_i;
     solution.Qc_ni = solution.Qc - solution.Qc_i;
   }
   if (f.definite) solution.gaussian = f.to_metric(motion.F_ideal + motion.F_nonideal).squaredNorm();
@@ -178,7 +185,7 @@ Solution solve_with(const Factorisation& f, const InstantValues& values, const M
 
 Solution solve(const Factorisation& f, const InstantValues& values) {
   return solve_with(f, values,
-                    [&f](const VectorXd& Q, const VectorXd& b, const VectorXd& C) { return calc_motion(f, Q, b, C); });
+                    [&f](const VectorXd& Q, const VectorXd& b, const VectorXd& C) { return calc_refined_motion(f, Q, b, C); });
 }
 
 Solution solve(const InstantValues& values) { return solve(factor(values), values); }

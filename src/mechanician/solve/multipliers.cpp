@@ -97,20 +97,32 @@ MatrixXd LeastNormMultipliers::apply_gram_inverse(const MatrixXd& x) const {
   return solve_lower_transposed(gram_L, solve_lower(gram_L, x));
 }
 
-VectorXd LeastNormMultipliers::calc_lambda(const RowFactor& rows, const VectorXd& u) const {
+VectorXd LeastNormMultipliers::calc_basic(const RowFactor& rows, const VectorXd& u) const {
+  VectorXd basic = solve_upper(R, VectorXd(V.transpose() * u));
+  for (Index i = 0; i < basic.size(); ++i) basic(i) *= rows.D(kept[i]);
+  return basic;
+}
+
+void LeastNormMultipliers::add_spread(const VectorXd& basic, VectorXd& lambda) const {
+  const VectorXd at_kept = apply_gram_inverse(basic);
+  const VectorXd at_dropped = T.transpose() * at_kept;
+  for (Index i = 0; i < at_kept.size(); ++i) lambda(kept[i]) += at_kept(i);
+  for (Index j = 0; j < at_dropped.size(); ++j) lambda(dropped[j]) += at_dropped(j);
+}
+
+VectorXd LeastNormMultipliers::spread(const RowFactor& rows, const VectorXd& basic) const {
   VectorXd lambda = VectorXd::Zero(rows.num_rows());
-  const auto add = [&](const VectorXd& force) {
-    VectorXd basic = solve_upper(R, VectorXd(V.transpose() * force));
-    for (Index i = 0; i < basic.size(); ++i) basic(i) *= rows.D(kept[i]);
-    const VectorXd at_kept = apply_gram_inverse(basic);
-    const VectorXd at_dropped = T.transpose() * at_kept;
-    for (Index i = 0; i < at_kept.size(); ++i) lambda(kept[i]) += at_kept(i);
-    for (Index j = 0; j < at_dropped.size(); ++j) lambda(dropped[j]) += at_dropped(j);
-  };
-  add(u);
+  add_spread(basic, lambda);
+  if (dropped.empty()) return lambda;
   // T was cleaned of rounding, so Aᵀλ may be off by as much: once more with what is missing.
-  if (!dropped.empty()) add(u - rows.Z * lambda.cwiseQuotient(rows.D));
+  VectorXd missing = -lambda;
+  for (Index i = 0; i < basic.size(); ++i) missing(kept[i]) += basic(i);
+  add_spread(calc_basic(rows, rows.Z * missing.cwiseQuotient(rows.D)), lambda);
   return lambda;
+}
+
+VectorXd LeastNormMultipliers::calc_lambda(const RowFactor& rows, const VectorXd& u) const {
+  return spread(rows, calc_basic(rows, u));
 }
 
 MatrixXd LeastNormMultipliers::calc_gain(const RowFactor& rows) const {
