@@ -90,6 +90,7 @@ std::optional<FieldReader::Equation> FieldReader::equation(const TomlValue& valu
 void FieldReader::check_keys(const TomlValue& table, std::initializer_list<std::string_view> known, std::string_view where) {
   for (const TomlMember& m : table.members) {
     if (std::find(known.begin(), known.end(), m.name) != known.end()) continue;
+    if (problems.size() >= most_problems) return;
     const std::vector<std::string> names(known.begin(), known.end());
     const std::string near = nearest(m.name, names);
     report(m, fmt::format("unknown key {} {}", quoted(m.name), where),

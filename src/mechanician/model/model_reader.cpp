@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "mechanician/base/text.hpp"
@@ -82,7 +84,7 @@ void ModelReader::read_top_level() {
                              "measured", "control", "unknown", "events", "view"},
                      "at the top of the file");
   // A misspelt section hides what it holds.
-  for (const TomlMember& m : root_.members) {
+  for (const TomlMember& m : std::span(root_.members).first(std::min<std::size_t>(root_.members.size(), 100))) {
     const std::string near = nearest(m.name, std::vector<std::string>{"parameters", "define", "unknown", "coordinates", "dynamics", "constraints"});
     if (!near.empty() && near != m.name && !root_.find(near)) fail(near);
   }

@@ -16,27 +16,22 @@
 
 namespace mechanician {
 
-namespace {
-
-using ParameterIndex = std::unordered_map<std::string, std::size_t>;
-
 ParameterIndex index_parameters(const Model& model) {
   ParameterIndex index;
   for (std::size_t i = 0; i < model.parameters.size(); ++i) index.emplace(model.parameters[i].name, i);
   return index;
 }
 
+namespace {
+
 Place value_place(const Model& model, const Parameter& parameter) {
   const auto found = model.places.find("parameters." + parameter.name);
   return found == model.places.end() ? parameter.place : found->second;
 }
 
-/// The value of an expression whose parameters have known values, and why it is not finite.
-struct Evaluation {
-  double value;
-  std::string culprit;
-};
-Evaluation evaluate(const Expr& f, const ParameterIndex& index, const std::vector<double>& values) {
+}  // namespace
+
+ConstantEvaluation evaluate_constant(const Expr& f, const ParameterIndex& index, const std::vector<double>& values) {
   if (f.is_constant()) return {f.value(), {}};
   const std::vector<Expr> symbols = symbols_of(std::span(&f, 1));
   std::vector<double> inputs;
@@ -58,8 +53,6 @@ Evaluation evaluate(const Expr& f, const ParameterIndex& index, const std::vecto
     }
   return {value, std::move(text)};
 }
-
-}  // namespace
 
 ParameterEvaluation try_evaluate_parameters(const Model& model, const ParameterOverrides& overrides) {
   const ParameterIndex index = index_parameters(model);
@@ -94,7 +87,7 @@ ParameterEvaluation try_evaluate_parameters(const Model& model, const ParameterO
     for (const int need : needs[i]) ready = ready && result.known[static_cast<std::size_t>(need)];
     // What is made of a parameter without a value has none, and no mistake of its own.
     if (!ready) continue;
-    const Evaluation e = given != overrides.end() ? Evaluation{given->second, {}} : evaluate(p.value, index, result.values.values);
+    const ConstantEvaluation e = given != overrides.end() ? ConstantEvaluation{given->second, {}} : evaluate_constant(p.value, index, result.values.values);
     result.values.values[i] = e.value;
     result.known[i] = std::isfinite(e.value);
     if (!result.known[i])
@@ -120,14 +113,14 @@ ParameterValues evaluate_parameters(const Model& model, const ParameterOverrides
 }
 
 double evaluate_constant(const Expr& f, const Model& model, const ParameterValues& parameters) {
-  return f.is_constant() ? f.value() : evaluate(f, index_parameters(model), parameters.values).value;
+  return f.is_constant() ? f.value() : evaluate_constant(f, index_parameters(model), parameters.values).value;
 }
 
 StartEvaluation try_start_state(const Model& model, const ParameterValues& parameters) {
   const ParameterIndex index = index_parameters(model);
   StartEvaluation result;
   const auto value = [&](const Expr& f, const std::string& path) {
-    const Evaluation e = evaluate(f, index, parameters.values);
+    const ConstantEvaluation e = evaluate_constant(f, index, parameters.values);
     if (!std::isfinite(e.value)) {
       const auto place = model.places.find(path);
       result.problems.push_back({place == model.places.end() ? Place{} : place->second, fmt::format("`{}` is not finite", path), e.culprit});

@@ -2,11 +2,23 @@
 
 /// Evaluation that collects problems instead of throwing; for the checks of a model.
 
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "mechanician/model/parameters.hpp"
 
 namespace mechanician {
+
+using ParameterIndex = std::unordered_map<std::string, std::size_t>;
+ParameterIndex index_parameters(const Model& model);
+
+/// The value of an expression of parameters, and why it is not finite; for many expressions of one model.
+struct ConstantEvaluation {
+  double value;
+  std::string culprit;
+};
+ConstantEvaluation evaluate_constant(const Expr& f, const ParameterIndex& index, const std::vector<double>& values);
 
 struct ParameterEvaluation {
   ParameterValues values;

@@ -37,9 +37,7 @@ bool is_positive_definite(std::vector<std::vector<double>> w) {
 class ValueChecks {
  public:
   ValueChecks(const Model& model, const ParameterValues& parameters, const Unreadable& unreadable)
-      : model_(model), parameters_(parameters), unreadable_(unreadable) {
-    for (std::size_t i = 0; i < model.parameters.size(); ++i) index_.emplace(model.parameters[i].name, parameters.values[i]);
-  }
+      : model_(model), parameters_(parameters), unreadable_(unreadable), index_(index_parameters(model)) {}
 
   std::vector<Problem> check() {
     if (!unreadable_.touches("dynamics.mass")) check_mass();
@@ -57,7 +55,7 @@ class ValueChecks {
   std::optional<double> constant(const Expr& f) const {
     if ((f.kinds() & ~kind_bit(SymbolKind::parameter)) != 0) return std::nullopt;
     if (f.is_constant()) return f.value();
-    return evaluate_constant(f, model_, parameters_);
+    return evaluate_constant(f, index_, parameters_.values).value;
   }
 
   // Entries that are not written alike are compared at random states: they differ if the difference exceeds the bound of
@@ -88,7 +86,7 @@ class ValueChecks {
     for (int k = 0; k < num_states; ++k) {
       for (std::size_t s = 0; s < symbols.size(); ++s) {
         const Symbol& symbol = symbols[s].symbol();
-        inputs[s] = symbol.kind == SymbolKind::parameter ? index_.at(symbol.name) : symbol.kind == SymbolKind::time ? std::abs(state(random)) : state(random);
+        inputs[s] = symbol.kind == SymbolKind::parameter ? parameters_.values[index_.at(symbol.name)] : symbol.kind == SymbolKind::time ? std::abs(state(random)) : state(random);
       }
       tape.evaluate_with_bounds(inputs, values, bounds);
       for (std::size_t p = 0; p < pairs.size(); ++p)
@@ -153,7 +151,7 @@ class ValueChecks {
   const Model& model_;
   const ParameterValues& parameters_;
   const Unreadable& unreadable_;
-  std::unordered_map<std::string, double> index_;
+  ParameterIndex index_;
   std::vector<Problem> problems_;
 };
 
