@@ -80,6 +80,7 @@ def check_usage(c):
     c.status('unknown command', 2, 'fly', 'pendulum.toml', out='', err='unknown command `fly`')
     c.status('misspelt command', 2, 'acelerate', 'pendulum.toml', out='', err='did you mean `accelerate`?')
     c.status('no model', 2, 'check', out='', err='MODEL')
+    c.status('no model: where to look', 2, 'check', err='Try `mechanician check --help`.')
     c.status('unknown option', 2, 'check', 'pendulum.toml', '--frobnicate', out='', err='--frobnicate')
     c.status('unknown form', 2, 'accelerate', 'pendulum.toml', '--form', 'F9', out='', err='F9')
     c.status('unknown parameter', 2, 'check', 'pendulum.toml', '--set', 'l=2', out='', err='did you mean `L`')

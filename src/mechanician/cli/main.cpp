@@ -75,7 +75,10 @@ int run_program(int argc, char** argv) {
   CLI::App app{"State a mechanical system and its constraints; get its exact equations, accelerations and constraint forces.", "mechanician"};
   app.set_version_flag("--version", "mechanician " + std::string(version()));
   app.require_subcommand(1);
-  app.failure_message([](const CLI::App* failed, const CLI::Error& e) { return fmt::format("mechanician: {}\nTry `{} --help`.\n", e.what(), failed->get_parent() ? "mechanician " + failed->get_name() : "mechanician"); });
+  app.failure_message([](const CLI::App* failed, const CLI::Error& e) {
+    const auto commands = failed->get_subcommands();
+    return fmt::format("mechanician: {}\nTry `mechanician {}--help`.\n", e.what(), commands.empty() ? "" : commands.front()->get_name() + " ");
+  });
   RawOptions raw;
 
   auto* check = app.add_subcommand("check", "Read and derive everything, evaluate the start state, and say whether the statement makes sense");

@@ -156,6 +156,26 @@ TEST(Accelerate, AForceThatCPrescribesOnAFreeMasslessCoordinateCannotBeMet) {
   EXPECT_FALSE(forced.solution.solvable);
 }
 
+TEST(Accelerate, RoundingOfOneRowDoesNotMakeItsPartnerContradict) {
+  // A straight line stated twice: b is zero, exactly in one row, to rounding in the other.
+  Model model;
+  const Expr x = model.add_coordinate("x"), y = model.add_coordinate("y"), z = model.add_coordinate("z");
+  model.kinetic = (pow(dot(x), 2) + 2 * pow(dot(y), 2) + pow(dot(z), 2)) / 2;
+  model.add_constraint("line", x, y / 3 + z / 7);
+  model.add_constraint("same", exp(x - y / 3 - z / 7), 1);
+  const System system(model, {});
+  const unsigned seed = 3;
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> draw(-3.0, 3.0);
+  for (int trial = 0; trial < 200; ++trial) {
+    const double y0 = draw(random), z0 = draw(random), v = draw(random), w = draw(random);
+    const Instant now = accelerate(system, state(0, {y0 / 3 + z0 / 7, y0, z0}, {v / 3 + w / 7, v, w}));
+    ASSERT_TRUE(now.has_acceleration()) << "seed " << seed << " trial " << trial;
+    EXPECT_TRUE(now.solution.consistent);
+    EXPECT_EQ(now.solution.rank, 1);
+  }
+}
+
 TEST(Accelerate, TheBranchThatIsNotTakenNeedsNoValue) {
   Model model;
   const Expr x = model.add_coordinate("x"), y = model.add_coordinate("y");

@@ -89,7 +89,7 @@ class LeastStep {
 double distance_to(const ConstraintValues& at) {
   double most = 0.0;
   for (Eigen::Index j = 0; j < at.r.size(); ++j) {
-    if (std::abs(at.r(j)) <= 4.0 * at.r_noise(j)) continue;
+    if (std::abs(at.r(j)) <= at.r_noise(j)) continue;
     const double slope = at.J.row(j).norm();
     most = std::max(most, slope > 0.0 ? std::abs(at.r(j)) / slope : std::numeric_limits<double>::infinity());
   }
@@ -106,7 +106,7 @@ class Projector {
     for (int k = 0; k < most_newton_steps; ++k) {
       if (at.not_finite) return note(at);
       const double far = distance_to(at), size = std::max(1.0, x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0);
-      if (far <= 2.0 * eps * size) return true;
+      if (far == 0.0) return true;
       const VectorXd step = LeastStep(M_, at)(-at.r);
       double shorten = 1.0;
       VectorXd next;
@@ -116,6 +116,7 @@ class Projector {
         there = evaluate_(next);
         if (!there.not_finite && distance_to(there) < far) break;
       }
+      // No nearer: rounding, if it is near.
       if (there.not_finite || !(distance_to(there) < far)) return far <= 1e-12 * size || note(at);
       x = next;
       at = std::move(there);

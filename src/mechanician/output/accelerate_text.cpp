@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "mechanician/base/text.hpp"
@@ -17,6 +19,11 @@ std::string number(double x) { return fmt::format("{:.10g}", x == 0.0 ? 0.0 : x)
 
 std::string accelerate_text(const System& system, const Instant& instant) {
   const Solution& s = instant.solution;
+  // What is rounding beside the forces or accelerations of the instant is shown as zero.
+  const auto largest = [](const Eigen::VectorXd& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; };
+  const double least_qdd = 1e-15 * std::max(largest(s.qdd), s.a ? largest(*s.a) : 0.0);
+  const double least_force = 1e-15 * std::max({largest(s.Qc), largest(instant.values.Q), largest(s.Q_control)});
+  const auto above = [](double x, double least) { return number(std::abs(x) <= least ? 0.0 : x); };
   const bool control = instant.values.num_control > 0, nonideal = system.equations().has_C;
   std::string out = fmt::format("t = {}\n\n", number(instant.state.t));
 
@@ -25,9 +32,9 @@ std::string accelerate_text(const System& system, const Instant& instant) {
   if (control) header.push_back("control force");
   Table table(header);
   for (int i = 0; i < system.n(); ++i) {
-    std::vector<std::string> row{system.coordinate(i), number(instant.state.q(i)), number(instant.state.qd(i)), number(s.qdd(i)), s.a ? number((*s.a)(i)) : "-", number(s.Qc_i(i))};
-    if (nonideal) row.push_back(number(s.Qc_ni(i)));
-    if (control) row.push_back(number(s.Q_control(i)));
+    std::vector<std::string> row{system.coordinate(i), number(instant.state.q(i)), number(instant.state.qd(i)), above(s.qdd(i), least_qdd), s.a ? number((*s.a)(i)) : "-", above(s.Qc_i(i), least_force)};
+    if (nonideal) row.push_back(above(s.Qc_ni(i), least_force));
+    if (control) row.push_back(above(s.Q_control(i), least_force));
     table.add(std::move(row));
   }
   out += table.text();

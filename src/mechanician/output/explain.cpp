@@ -17,7 +17,9 @@ class Explanation {
  public:
   Explanation(const System& system, const Instant& instant) : system_(system), instant_(instant), p_(*instant.parts) {
     for (int i = 0; i < system.m(); ++i) rows_.push_back(system.row(i).name);
-    scale_ = std::max({1e-300, instant.solution.qdd.size() ? instant.solution.qdd.cwiseAbs().maxCoeff() : 0.0});
+    const auto largest = [](const VectorXd& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; };
+    const Solution& s = instant.solution;
+    scale_ = std::max({1e-300, largest(s.qdd), largest(s.Qc), largest(instant.values.Q), largest(instant.values.b), s.a ? largest(*s.a) : 0.0});
   }
 
   std::string text() {
@@ -43,9 +45,9 @@ class Explanation {
     fmt::format_to(std::back_inserter(out_), format, std::forward<T>(args)...);
     out_ += '\n';
   }
-  static std::string list(const std::vector<std::string>& names, const VectorXd& x) {
-    // What is rounding beside the largest entry is shown as zero.
-    const double floor = x.size() ? 1e-13 * x.cwiseAbs().maxCoeff() : 0.0;
+  /// What is rounding beside the numbers that it was made of is shown as zero.
+  std::string list(const std::vector<std::string>& names, const VectorXd& x) const {
+    const double floor = 1e-14 * scale_;
     std::string out;
     for (Eigen::Index i = 0; i < x.size(); ++i)
       out += fmt::format("{}{} {}", i ? ", " : "", names[static_cast<std::size_t>(i)], short_number(std::abs(x(i)) <= floor ? 0.0 : x(i)));
@@ -119,7 +121,8 @@ class Explanation {
     heading("The constraint force, seen from the constraints");
     line("    along the directions that the constraints leave free, (I − A⁺A) C: {}", by_coordinate(p_.force_null));
     line("    perpendicular to them: {}", by_coordinate(p_.force_range));
-    if (!small(p_.force_null)) line("This is not the split into ideal and non-ideal force, unless all masses are equal.");
+    const VectorXd& nonideal_force = instant_.solution.Qc_ni;
+    if (!small(p_.force_null - nonideal_force)) line("This is not the split into ideal and non-ideal force: that one is orthogonal in the sense of the masses.");
   }
 
   void reactions() {
@@ -133,7 +136,8 @@ class Explanation {
     heading("Virtual work");
     line("In every displacement v that the constraints allow (A v = 0) the ideal force does no work{}.",
          system_.equations().has_C ? ", and the whole constraint force does the work vᵀC" : ", nor does the whole constraint force");
-    line("There {} of such directions at this state.", instant_.values.M.rows() - instant_.solution.rank == 1 ? std::string("is one") : fmt::format("are {} dimensions", instant_.values.M.rows() - instant_.solution.rank));
+    const Eigen::Index free = instant_.values.M.rows() - instant_.solution.rank;
+    line("There {} at this state.", free == 0 ? "is no such displacement" : free == 1 ? "is one such direction" : fmt::format("are {} independent directions of this kind", free));
   }
 
   void power() {

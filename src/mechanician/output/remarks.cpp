@@ -106,6 +106,10 @@ Remark mass_remark(const System& system, const Instant& instant) {
 Remark conflict_remark(const System& system, const Instant& instant) {
   Remark remark{"the constraints contradict each other at this state: no motion satisfies them all", {}, {}};
   if (!instant.diagnosis) return remark;
+  bool with_control = false;
+  for (const Conflict& c : instant.diagnosis->conflicts)
+    for (const Eigen::Index i : c.rows) with_control |= system.row(static_cast<int>(i)).kind == RowKind::control;
+  if (with_control) remark.text = "constraints and control requirements contradict each other at this state: no motion satisfies them all";
   constexpr std::size_t most = 8;
   const auto& conflicts = instant.diagnosis->conflicts;
   for (std::size_t k = 0; k < conflicts.size() && k < most; ++k) {
@@ -121,7 +125,7 @@ Remark conflict_remark(const System& system, const Instant& instant) {
   }
   if (conflicts.size() > most) remark.details.push_back(fmt::format("and {} more conflicting sets (all of them with --json)", conflicts.size() - most));
   remark.details.push_back(fmt::format("at {}", state_text(system, instant.state)));
-  remark.details.push_back("drop or correct one constraint of each set; if they are measurements, give them weights");
+  remark.details.push_back(with_control ? "drop or correct one constraint or requirement of each set" : "drop or correct one constraint of each set; if they are measurements, give them weights");
   return remark;
 }
 
@@ -253,7 +257,7 @@ std::vector<Remark> warnings(const System& system, const Instant& instant) {
   for (const Eigen::Index i : d.multipliers_undetermined)
     if (std::find(d.zero_rows.begin(), d.zero_rows.end(), i) == d.zero_rows.end()) open.push_back(i);
   if (!open.empty() && instant.solution.consistent)
-    result.push_back({fmt::format("the multipliers of {} are not unique (those of least norm are given); the constraint force is", quote_list(row_names(system, open))), {}, {}});
+    result.push_back({fmt::format("the multipliers of {} are not unique (those of least norm are given); the constraint force is unique", quote_list(row_names(system, open))), {}, {}});
   if (instant.solution.has_acceleration() && !instant.solution.control_split_unique)
     result.push_back({"dependent rows leave open what is control force and what is constraint force: the split of least norm is given", {}, {}});
   if (instant.solution.has_acceleration() && !instant.solution.consistent)

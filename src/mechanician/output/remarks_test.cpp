@@ -128,7 +128,7 @@ TEST(Remarks, AStartThatCannotBeProjected) {
 TEST(Remarks, DependentConstraintsAndWhatTheyFollowFrom) {
   EXPECT_EQ(warning(std::string(plane) + "[constraints]\na = \"x + y = 0\"\nb = \"x - y = 0\"\nc = \"4*x = 0\"\n"),
             "m.toml:7:6: note: constraint `c` follows from others here: c = 2·a + 2·b\n"
-            "m.toml: note: the multipliers of `a`, `b` and `c` are not unique (those of least norm are given); the constraint force is\n");
+            "m.toml: note: the multipliers of `a`, `b` and `c` are not unique (those of least norm are given); the constraint force is unique\n");
 }
 
 TEST(Remarks, ConstraintsThatDoNotAct) {
@@ -159,6 +159,14 @@ TEST(Remarks, MeasurementsThatContradict) {
 TEST(Remarks, AControlForceThatCannotBeToldFromAConstraintForce) {
   const std::string text = warning(std::string(plane) + "[constraints]\nwall = \"x = 0\"\n[control.keep]\nequation = \"x = 0\"\n");
   EXPECT_NE(text.find("m.toml: note: dependent rows leave open what is control force and what is constraint force: the split of least norm is given\n"), std::string::npos) << text;
+}
+
+TEST(Remarks, ARequirementThatContradictsAConstraint) {
+  EXPECT_EQ(refusal(std::string(plane) + "[constraints]\nwall = \"x = 0\"\n[control.go]\nequation = \"x = t^2\"\n"),
+            "m.toml:7:13: error: constraints and control requirements contradict each other at this state: no motion satisfies them all\n"
+            "    `wall` and `go` cannot hold together (any one of them can): −wall + go would require 0 = 2\n"
+            "    at t = 0, x = 0, y = 0, x' = 0, y' = 0\n"
+            "    drop or correct one constraint or requirement of each set\n");
 }
 
 TEST(Remarks, CombinationsReadLikeSums) {

@@ -1,7 +1,8 @@
-// Do the constraints contradict each other? A A⁺ b = b (U23 eq. 7), decided with scaled rows, whatever M is:
-// the part of b outside the range of A must be within 10⁻⁹ of the size of the terms, row by row,
+// Do the constraints contradict each other? A A⁺ b = b (U23, proof of result 4), decided with scaled rows, whatever M
+// is: every row that depends on others, A_j = Σ T_ij A_i, must have b_j = Σ T_ij b_i within what the rows allow,
 //
-//   |r_j| ≤ 10⁻⁹ (Σ_i |A_ji||q̈_i| + max(|b_j|, b_size_j)) + rounding error bounds,   q̈ the least-squares solution.
+//   |b_j − Σ T_ij b_i| ≤ tol_j + Σ |T_ij| tol_i,
+//   tol_j = 10⁻⁹ (Σ_i |A_ji||q̈_i| + max(|b_j|, b_size_j)) + rounding error bounds,   q̈ the least-squares solution.
 #pragma once
 
 #include <Eigen/Core>
