@@ -19,23 +19,23 @@ def signed(x, name):
     return f"{text_of(x)}*{name}"
 
 
-def linear(seed):
+def linear(seed, sizes=(1, 6), rows=(0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 8), units=(0, 0, 0, 0, -3, 3, 5, -5), name='linear'):
     r = random.Random(seed)
-    n = r.randint(1, 6)
+    n = r.randint(*sizes)
     names = [f'q{i}' for i in range(n)]
     small = lambda: F(r.randint(-9, 9), r.choice((1, 1, 2, 4, 10)))
     # mass: M = G Gᵀ with G n×p
     p = n if r.random() < 0.65 else r.randint(0, n - 1)
     G = [[small() if j <= i else F(0) for j in range(p)] for i in range(n)]
     for i in range(min(n, p)): G[i][i] = F(r.randint(1, 9))
-    scale = [F(10)**r.choice((0, 0, 0, 0, -3, 3, 5, -5)) if r.random() < 0.3 else F(1) for _ in range(n)]
+    scale = [F(10)**r.choice(units) if r.random() < 0.3 else F(1) for _ in range(n)]
     M = [[sum(G[i][k] * G[j][k] for k in range(p)) * scale[i] * scale[j] for j in range(n)] for i in range(n)]
     Q = [small() * scale[i] for i in range(n)]
     if p < n and r.random() < 0.5:    # solvable where not unique: Q in R(M)
         y = [small() for _ in range(n)]
         Q = [sum(M[i][j] * y[j] for j in range(n)) for i in range(n)]
     # rows
-    m = r.choice((0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 8))
+    m = r.choice(rows)
     rank = r.randint(0, min(n, m)) if m and r.random() < 0.6 else min(n, m)
     basis = [[small() for _ in range(n)] for _ in range(rank)]
     rows = []
@@ -50,7 +50,7 @@ def linear(seed):
     r.shuffle(rows)
     target = [small() for _ in range(n)]
     b = [sum(x * y for x, y in zip(row, target)) for row in rows]
-    contradict = m and r.random() < 0.25
+    contradict = 0 < m < 10 and r.random() < 0.25
     if contradict:
         for _ in range(r.randint(1, 3)):
             k = r.randrange(m); b[k] += max([abs(x) for x in rows[k]] + [F(1, 10**6)]) * r.choice((1, -1, F(1, 2), F(1, 1000)))
@@ -82,7 +82,10 @@ def linear(seed):
         out += ['[nonideal]'] + [f'{q} = "{text_of(small())}*ideal({r.choice(names)}) + {text_of(small())}"' if r.random() < 0.4 else f'{q} = "{text_of(small())}"'
                                  for q in names if r.random() < 0.7]
     states = [(0, {}, {})]
-    return {'name': f'random_linear_{seed}', 'text': '\n'.join(out) + '\n', 'states': states, 'linear': True}
+    return {'name': f'random_{name}_{seed}', 'text': '\n'.join(out) + '\n', 'states': states, 'linear': True}
+
+
+def large(seed): return linear(seed, (7, 13), (3, 5, 7, 9, 11, 13, 16), (0, 0, 1, -1), 'large')
 
 
 class Trees:
@@ -142,3 +145,29 @@ def nonlinear(seed):
         out += ['[nonideal]'] + [f'{q} = "({with_rates(2)}){pick()}"' for q in names if r.random() < 0.6]
     states = [(round(r.uniform(0, 2), 2), {q: round(r.uniform(-1.5, 1.5), 3) for q in names}, {q: round(r.uniform(-2, 2), 3) for q in names}) for _ in range(2)]
     return {'name': f'random_nonlinear_{seed}', 'text': '\n'.join(out) + '\n', 'states': states}
+
+
+def redundant(seed):
+    """Rows that depend on each other only where they hold: functions of a constraint, its multiples, its rates."""
+    r = random.Random(seed)
+    n = r.randint(2, 5)
+    names = [f'q{i}' for i in range(n)]
+    at = Trees(r, names + ['t'])
+    masses = 'mass = { ' + ', '.join(f'{q} = {r.choice((1, 2, 0.5, 10))}' for q in names) + ' }'
+    base = [f"{names[k]} + 0.4*sin({at(2)}) - 0.3*({at(1)})" if r.random() < 0.5 else
+            ' + '.join(f'{r.choice((1, 2, 0.5))}*{q}^2' for q in names) + f' - {r.choice((2, 3))} - 0.2*sin(t)' for k in range(r.randint(1, min(2, n - 1)))]
+    if seed % 2:     # nonholonomic ones
+        base = [' + '.join(f"({at(1)})*{q}'" for q in names) + f' + {names[k]}\' - 0.2*sin({at(1)})' for k in range(len(base))]
+    rows = [f'{b} = 0' for b in base]
+    for _ in range(r.randint(1, 4)):
+        b = r.choice(base)
+        rows.append(r.choice((f'3*({b}) = 0', f'exp({b}) = 1', f'({b}) + ({b})^3 = 0', f'sin({b}) = 0', f'({b})*(2 + cos({at(2)})) = 0',
+                              f'({b})^2 = 0', f'1e6*({b}) = 0', f'1e-6*({b}) = 0', f'sqrt(1 + ({b})) = 1', f'log(1 + {b}) = 0',
+                              f'({base[0]}) + 2*({base[-1]}) = 0', f'({base[0]})*({base[-1]}) = 0', f'atan2({b}, 1) = 0', f'0*({b}) = 0')))
+    r.shuffle(rows)
+    out = [f'coordinates = [{", ".join(chr(34) + q + chr(34) for q in names)}]', '[dynamics]', masses,
+           'force = { ' + ', '.join(f'{q} = "{at(2)}"' for q in names) + ' }', '[constraints]'] + [f'c{k} = "{e}"' for k, e in enumerate(rows)]
+    if r.random() < 0.4: out += ['[nonideal]'] + [f'{q} = "0.1*ideal({r.choice(names)}) - 0.2*{q}\'"' for q in names]
+    out += ['[start]', f'time = {r.choice((0, 0.3, 1.1))}', 'position = { ' + ', '.join(f'{q} = {r.uniform(-1.2, 1.2):.2f}' for q in names) + ' }',
+            'velocity = { ' + ', '.join(f'{q} = {r.uniform(-1.5, 1.5):.2f}' for q in names) + ' }']
+    return {'name': f'random_redundant_{seed}', 'text': '\n'.join(out) + '\n', 'states': (), 'onto': base}

@@ -293,7 +293,7 @@ force = { x = "1", y = "2", z = "3" }
 [constraints]
 h = "x - 2*y + z = 0"
 g = "x - y = t^2"
-''', (0, {}, {}), tolerance=1e-11)
+''', (0, {}, {}), without=('unconstrained_acceleration', 'gaussian'))
 
 case('mass_light_bead_hard_pushed', '''
 title = "A bead of a microgram that is pushed hard, geared to a heavy wheel"
@@ -393,3 +393,16 @@ square = "(x^2 + y^2 - 1)^2 = 0"
 position = { x = 2, y = 1 }
 velocity = { x = 1, y = 1 }
 ''', project=True)
+
+case('redundant_line_with_no_terms', '''
+title = "A straight line and its exponential: b is zero in both, but only one of them has terms to round"
+coordinates = ["x", "y", "z"]
+[dynamics]
+mass = { x = 1, y = 2, z = 1 }
+force = { y = "-9.81" }
+[constraints]
+line = "x = y/3 + z/7"
+same = "exp(x - y/3 - z/7) = 1"
+product = "(x - y/3 - z/7)*(2 + cos(y)) = 0"
+''', (0, {}, {'x': 0.1, 'y': 0.21, 'z': 0.21}), (0, {'x': '0.3/3 + 1.1/7', 'y': 0.3, 'z': 1.1}, {'x': '0.7/3 - 0.4/7', 'y': 0.7, 'z': -0.4}),
+   (0, {'x': '0.7/3 + 1.9/7', 'y': 0.7, 'z': 1.9}, {'x': '1.3/3 + 1.7/7', 'y': 1.3, 'z': 1.7}))

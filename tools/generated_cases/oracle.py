@@ -191,6 +191,7 @@ class Model:
 
 class Rows:
     """A = T A_ind: independent rows in file order, and how every row is made of them."""
+    rounding = mpf(0)     # what rounding of the state may do to b of a unit row
 
     def __init__(self, A):
         m, n = A.rows, A.cols
@@ -206,20 +207,18 @@ class Rows:
                 if s < max(share) * mpf(10)**-12: self.T[i, j] = mpf(0)
 
     def consistent(self, b, sizes):
-        """Whether b is in R(T), rows taken at unit length; each residual against the terms of its own row."""
+        """Whether b = T b_ind, each difference against the terms of the rows that it is made of."""
         if not b: return True, []
-        length = [norm(self.row(i)) or mpf(1) for i in range(len(b))]
-        if self.ind:
-            T = matrix(self.T)
-            for i in range(T.rows):
-                for j in range(T.cols): T[i, j] /= length[i]
-            c = mul(pinv_full_col(T), [x / l for x, l in zip(b, length)])
-            x = mul(pinv_full_row(self.A), c)
-            r = add(b, [-y for y in mul(self.T, c)])
-        else: r, x = b, [mpf(0)] * self.A.cols
+        x = mul(pinv_full_row(self.A), [b[k] for k in self.ind]) if self.ind else [mpf(0)] * self.A.cols
         terms = [sizes[i] + sum((abs(p * y) for p, y in zip(self.row(i), x)), mpf(0)) for i in range(len(b))]
-        top = max(abs(x) / l for x, l in zip(b, length))     # of the unit rows: below 1e-14 of it is rounding
-        return all(abs(y) <= CONSISTENT * s + top * l * mpf(10)**-14 for y, s, l in zip(r, terms, length)), r
+        good, differences = True, []
+        for i in range(len(b)):
+            d = b[i] - sum((self.T[i, j] * b[k] for j, k in enumerate(self.ind)), mpf(0))
+            allowed = terms[i] + sum((abs(self.T[i, j]) * terms[k] for j, k in enumerate(self.ind)), mpf(0))
+            differences.append(d)
+            rounding = self.rounding * (norm(self.row(i)) or 1) + sum((abs(self.T[i, j]) * self.rounding * norm(self.row(k)) for j, k in enumerate(self.ind)), mpf(0))
+            good = good and abs(d) <= CONSISTENT * allowed + rounding
+        return good, differences
 
     def row(self, i): return tmul(self.A, [self.T[i, j] for j in range(len(self.ind))]) if self.ind else [mpf(0)] * self.A.cols
 
@@ -273,6 +272,7 @@ class Instant:
         for i in range(m):
             if not tiny and norm([A[i, j] for j in range(n)]) < mpf(10)**-14:
                 for j in range(n): A[i, j] = mpf(0)
+        Rows.rounding = mpf(0) if tiny else mpf(10)**-14 * max([mpf(1)] + [x * x for x in v])
         self.rows = rows = Rows(A)
         e_M = symmetric_eigen(M)[0]
         D = [mp.sqrt(abs(M[i, i])) or mpf(1) for i in range(n)]

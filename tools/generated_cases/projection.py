@@ -5,6 +5,9 @@ from mpmath import mp, mpf, matrix
 from oracle import Rows, mul, rows_of, symmetric_eigen, norm
 
 
+STARTS = 40
+
+
 def lagrange(evaluate, M, x0, start, steps=80):
     """Newton on M(x − x0) = Jᵀλ, r = 0; evaluate gives r, J and the Hessians. Returns x or None."""
     n = len(x0)
@@ -37,7 +40,7 @@ def lagrange(evaluate, M, x0, start, steps=80):
 def nearest(evaluate, M, x0, spread):
     """The best of many starts."""
     rng, best, best_value = random.Random(1), None, None
-    for k in range(40):
+    for k in range(STARTS):
         start = [x + (mpf(rng.gauss(0, 1)) * spread if k else 0) for x in x0]
         x = lagrange(evaluate, M, x0, start)
         if x is None: continue
