@@ -59,7 +59,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const Constraint& c : model.constraints) all.push_back(c.residual);
   for (const Control& c : model.controls) all.push_back(c.residual);
   for (const Named& o : model.outputs) all.push_back(o.value);
-  for (const Expr& f : all) require(!to_text(f).empty() && !to_latex(f).empty() && !to_c(f).empty(), "an expression has a text");
+  for (const Expr& f : all)
+    require(!to_text(f).empty() && !to_latex(f).empty() && !to_c(f).empty(), "an expression has a text");
   for (const Expr& f : simplify(all)) require(same(simplify(f), f), "simplifying twice changes nothing");
 
   const Equations equations = derive(model);

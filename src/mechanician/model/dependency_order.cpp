@@ -54,8 +54,10 @@ std::string cycle_text(std::span<const int> cycle, const std::function<std::stri
   constexpr std::size_t most = 8;
   std::string text;
   for (std::size_t i = 0; i < cycle.size(); ++i)
-    if (i < most - 1 || i + 1 == cycle.size() || cycle.size() <= most) text += name_of(cycle[i]) + " → ";
-    else if (i == most - 1) text += "… → ";
+    if (i < most - 1 || i + 1 == cycle.size() || cycle.size() <= most)
+      text += name_of(cycle[i]) + " → ";
+    else if (i == most - 1)
+      text += "… → ";
   return text + name_of(cycle.front());
 }
 

@@ -11,12 +11,12 @@ namespace mechanician {
 
 namespace {
 
-constexpr std::size_t most_problems = 1000;    // of a file
-constexpr std::size_t most_of_a_text = 20;     // of one expression
+constexpr std::size_t most_problems = 1000;  // of a file
+constexpr std::size_t most_of_a_text = 20;   // of one expression
 
 }  // namespace
 
-void FieldReader::report(std::size_t begin, std::size_t end, std::string message, std::string hint) {
+void FieldReader::report(std::size_t begin, std::size_t end, std::string_view message, std::string_view hint) {
   if (problems.size() >= most_problems) return;
   problems.push_back({source_.place_of(begin, end), printable(message, 400), printable(hint, 400)});
 }
@@ -34,7 +34,8 @@ void FieldReader::report(const TomlValue& value, const std::vector<ParseProblem>
 
 Place FieldReader::place_of(const TomlValue& value) const {
   if (value.type != TomlValue::Type::string) return source_.place_of(value.begin, value.end);
-  return source_.place_of(raw_offset(source_.text(), value.begin, 0), raw_offset(source_.text(), value.begin, value.text.size()));
+  return source_.place_of(raw_offset(source_.text(), value.begin, 0),
+                          raw_offset(source_.text(), value.begin, value.text.size()));
 }
 
 const TomlValue* FieldReader::table(const TomlMember& field, std::string_view what) {
@@ -56,7 +57,8 @@ bool FieldReader::is_text(const TomlValue& value, std::string_view what, std::st
     return false;
   }
   if (value.text.size() > longest_expression) {
-    report(value.begin, value.begin + 1, fmt::format("{} is longer than {} MiB", what, longest_expression >> 20), "name parts of it in [define]");
+    report(value.begin, value.begin + 1, fmt::format("{} is longer than {} MiB", what, longest_expression >> 20),
+           "name parts of it in [define]");
     return false;
   }
   return true;
@@ -74,7 +76,8 @@ std::optional<Expr> FieldReader::expression(const TomlValue& value, const NameSc
   return std::move(parsed.value);
 }
 
-std::optional<FieldReader::Equation> FieldReader::equation(const TomlValue& value, const NameScope& scope, std::string_view what) {
+std::optional<FieldReader::Equation> FieldReader::equation(const TomlValue& value, const NameScope& scope,
+                                                           std::string_view what) {
   if (!is_text(value, what, "an equation in quotation marks")) return std::nullopt;
   ParsedEquation parsed = parse_equation(value.text, scope);
   report(value, parsed.problems);
@@ -87,14 +90,16 @@ std::optional<FieldReader::Equation> FieldReader::equation(const TomlValue& valu
   return Equation{*std::move(parsed.left), *std::move(parsed.right)};
 }
 
-void FieldReader::check_keys(const TomlValue& table, std::initializer_list<std::string_view> known, std::string_view where) {
+void FieldReader::check_keys(const TomlValue& table, std::initializer_list<std::string_view> known,
+                             std::string_view where) {
   for (const TomlMember& m : table.members) {
     if (std::find(known.begin(), known.end(), m.name) != known.end()) continue;
     if (problems.size() >= most_problems) return;
     const std::vector<std::string> names(known.begin(), known.end());
     const std::string near = nearest(m.name, names);
-    report(m, fmt::format("unknown key {} {}", quoted(m.name), where),
-           near.empty() ? fmt::format("known here: {}", quote_list(names, 20)) : fmt::format("did you mean `{}`?", near));
+    report(
+        m, fmt::format("unknown key {} {}", quoted(m.name), where),
+        near.empty() ? fmt::format("known here: {}", quote_list(names, 20)) : fmt::format("did you mean `{}`?", near));
   }
 }
 

@@ -25,9 +25,13 @@ class FieldReader {
   /// More problems than are shown to anyone.
   bool is_full() const { return problems.size() >= 50; }
 
-  void report(std::size_t begin, std::size_t end, std::string message, std::string hint = {});
-  void report(const TomlValue& at, std::string message, std::string hint = {}) { report(at.begin, at.end, std::move(message), std::move(hint)); }
-  void report(const TomlMember& at, std::string message, std::string hint = {}) { report(at.begin, at.end, std::move(message), std::move(hint)); }
+  void report(std::size_t begin, std::size_t end, std::string_view message, std::string_view hint = {});
+  void report(const TomlValue& at, std::string_view message, std::string_view hint = {}) {
+    report(at.begin, at.end, message, hint);
+  }
+  void report(const TomlMember& at, std::string_view message, std::string_view hint = {}) {
+    report(at.begin, at.end, message, hint);
+  }
 
   Place place_of(const TomlMember& key) const { return source_.place_of(key.begin, key.end); }
   /// Of a string: what stands between its quotation marks.

@@ -13,7 +13,8 @@
 
 namespace mechanician {
 
-ModelReader::ModelReader(SourceText source, std::string cleaned, std::vector<Problem> problems) : text_(std::move(cleaned)), map_(text_), fields_(map_) {
+ModelReader::ModelReader(SourceText source, std::string cleaned, std::vector<Problem> problems)
+    : text_(std::move(cleaned)), map_(text_), fields_(map_) {
   model_.source = std::move(source);
   fields_.problems = std::move(problems);
 }
@@ -24,7 +25,8 @@ Model ModelReader::read() {
   unreadable_ = std::move(document.unreadable);
   fields_.problems.insert(fields_.problems.end(), document.problems.begin(), document.problems.end());
   if (root_.members.empty() && fields_.problems.empty())
-    throw ModelError({{{}, "the file is empty", "a model has at least coordinates = [...] and a section [dynamics]"}}, model_.source);
+    throw ModelError({{{}, "the file is empty", "a model has at least coordinates = [...] and a section [dynamics]"}},
+                     model_.source);
 
   // A name may be defined where the file could not be read.
   names_.is_excused = [this](std::string_view name) {
@@ -33,7 +35,9 @@ Model ModelReader::read() {
       if (unreadable_.covers(section + std::string(name))) return true;
     return false;
   };
-  names_.is_constraint_excused = [this](std::string_view name) { return unreadable_.covers("constraints." + std::string(name)); };
+  names_.is_constraint_excused = [this](std::string_view name) {
+    return unreadable_.covers("constraints." + std::string(name));
+  };
   names_.wants_hints = [this] { return !fields_.is_full(); };
 
   read_top_level();
@@ -45,7 +49,8 @@ Model ModelReader::read() {
   read_dynamics();
   read_constraints();
   read_controls();
-  if (const auto* nonideal = root_.find("nonideal")) read_by_coordinate(*nonideal, "nonideal", names_.nonideal_scope(), true);
+  if (const auto* nonideal = root_.find("nonideal"))
+    read_by_coordinate(*nonideal, "nonideal", names_.nonideal_scope(), true);
   read_measured();
   read_start();
   read_run();
@@ -80,12 +85,14 @@ bool ModelReader::is_family(std::string_view name, std::size_t begin, std::size_
 }
 
 void ModelReader::read_top_level() {
-  fields_.check_keys(root_, {"title", "coordinates", "parameters", "define", "dynamics", "constraints", "nonideal", "start", "run", "outputs",
-                             "measured", "control", "unknown", "events", "view"},
+  fields_.check_keys(root_,
+                     {"title", "coordinates", "parameters", "define", "dynamics", "constraints", "nonideal", "start",
+                      "run", "outputs", "measured", "control", "unknown", "events", "view"},
                      "at the top of the file");
   // A misspelt section hides what it holds.
   for (const TomlMember& m : std::span(root_.members).first(std::min<std::size_t>(root_.members.size(), 100))) {
-    const std::string near = nearest(m.name, std::vector<std::string>{"parameters", "define", "unknown", "coordinates", "dynamics", "constraints"});
+    const std::string near = nearest(
+        m.name, std::vector<std::string>{"parameters", "define", "unknown", "coordinates", "dynamics", "constraints"});
     if (!near.empty() && near != m.name && !root_.find(near)) fail(near);
   }
   if (const auto* title = root_.find("title"))
@@ -97,7 +104,8 @@ void ModelReader::read_coordinates() {
   if (!field) return;
   model_.places["coordinates"] = fields_.place_of(*field);
   if (field->value.type != TomlValue::Type::array) {
-    fields_.report(field->value, fmt::format("`coordinates` is a list of names, not {}", in_words(field->value.type)), "for example coordinates = [\"x\", \"y\"]");
+    fields_.report(field->value, fmt::format("`coordinates` is a list of names, not {}", in_words(field->value.type)),
+                   "for example coordinates = [\"x\", \"y\"]");
     return fail("coordinates");
   }
   for (const TomlValue& item : field->value.items) {
@@ -117,8 +125,10 @@ void ModelReader::read_coordinates() {
 void ModelReader::declare_names() {
   if (const TomlValue* table = section("parameters")) {
     for (const TomlMember& m : table->members) {
-      if (is_family(m.name, m.begin, m.end)) fail("parameters");
-      else names_.add(m.name, NameKind::parameter, parameter(m.name));
+      if (is_family(m.name, m.begin, m.end))
+        fail("parameters");
+      else
+        names_.add(m.name, NameKind::parameter, parameter(m.name));
     }
   }
   for (const auto& [name, kind] : {std::pair("define", NameKind::definition), std::pair("unknown", NameKind::unknown)})
@@ -155,7 +165,8 @@ void ModelReader::read_unknowns() {
     for (std::size_t begin = 0; begin <= text->size();) {
       const std::size_t end = std::min(text->find(',', begin), text->size());
       std::size_t first = std::min(text->find_first_not_of(" \t\n", begin), end), last = end;
-      while (last > first && ((*text)[last - 1] == ' ' || (*text)[last - 1] == '\t' || (*text)[last - 1] == '\n')) --last;
+      while (last > first && ((*text)[last - 1] == ' ' || (*text)[last - 1] == '\t' || (*text)[last - 1] == '\n'))
+        --last;
       const std::string name = text->substr(first, last - first);
       begin = end + 1;
       if (name == "t") {
@@ -167,12 +178,16 @@ void ModelReader::read_unknowns() {
         if (unreadable_.covers("coordinates")) continue;
         const std::size_t at = raw_offset(text_, m.value.begin, first);
         fields_.report(at, raw_offset(text_, m.value.begin, last),
-                       name.empty() ? "a function depends on something" : fmt::format("a function depends on t and coordinates, and {} is neither", quoted(name)),
+                       name.empty()
+                           ? "a function depends on something"
+                           : fmt::format("a function depends on t and coordinates, and {} is neither", quoted(name)),
                        name.empty() ? "for example alpha = \"t\" or alpha = \"x, t\"" : "");
       }
     }
-    if (good) names_.set_value(m.name, model_.add_unknown(m.name, std::move(depends)));
-    else fail(path);
+    if (good)
+      names_.set_value(m.name, model_.add_unknown(m.name, std::move(depends)));
+    else
+      fail(path);
   }
 }
 
@@ -189,7 +204,8 @@ void ModelReader::read_definitions() {
     const TomlValue& value = members[i].value;
     if (value.type != TomlValue::Type::string || value.text.size() > longest_expression) continue;
     Lexer lexer(value.text);
-    for (Token token = lexer.next(); token.kind != TokenKind::end && token.kind != TokenKind::error; token = lexer.next())
+    for (Token token = lexer.next(); token.kind != TokenKind::end && token.kind != TokenKind::error;
+         token = lexer.next())
       if (token.kind == TokenKind::name)
         if (const auto found = index.find(token.text); found != index.end()) needs[i].push_back(found->second);
   }
@@ -198,7 +214,8 @@ void ModelReader::read_definitions() {
   for (const auto& cycle : order.cycles) {
     const auto name_of = [&](int i) { return members[static_cast<std::size_t>(i)].name; };
     const TomlMember& first = members[static_cast<std::size_t>(cycle.front())];
-    fields_.report(first.value, fmt::format("{} is defined by itself: {}", quoted(first.name), cycle_text(cycle, name_of)));
+    fields_.report(first.value,
+                   fmt::format("{} is defined by itself: {}", quoted(first.name), cycle_text(cycle, name_of)));
     for (const int i : cycle) in_cycle[static_cast<std::size_t>(i)] = true;
   }
 

@@ -29,11 +29,13 @@ bool ModelReader::is_coordinate(const TomlMember& key) {
     near = nearest(key.name, known);
     if (near.empty() && !known.empty()) near = {};
   }
-  fields_.report(key, fmt::format("{} is no coordinate", quoted(key.name)), near.empty() ? "" : fmt::format("did you mean `{}`?", near));
+  fields_.report(key, fmt::format("{} is no coordinate", quoted(key.name)),
+                 near.empty() ? "" : fmt::format("did you mean `{}`?", near));
   return false;
 }
 
-// ---- dynamics ----------------------------------------------------------------------------------------------------------
+// ---- dynamics
+// ----------------------------------------------------------------------------------------------------------
 
 void ModelReader::read_dynamics() {
   const TomlValue* table = section("dynamics");
@@ -58,13 +60,15 @@ void ModelReader::read_dynamics() {
 void ModelReader::read_mass(const TomlMember& field) {
   model_.places["mass"] = fields_.place_of(field);
   if (field.value.type != TomlValue::Type::array && field.value.type != TomlValue::Type::table) {
-    fields_.report(field.value, fmt::format("`mass` is a matrix or a table by coordinate, not {}", in_words(field.value.type)),
+    fields_.report(field.value,
+                   fmt::format("`mass` is a matrix or a table by coordinate, not {}", in_words(field.value.type)),
                    "for example mass = { x = \"m\", y = \"m\" } or mass = [[\"m\", 0], [0, \"m\"]]");
     return fail("dynamics.mass");
   }
   if (unreadable_.covers("coordinates")) return fail("dynamics.mass");
   if (model_.num_coordinates() > most_coordinates_with_mass) {
-    fields_.report(field, fmt::format("`mass` is for models of at most {} coordinates", most_coordinates_with_mass), "give the kinetic energy instead");
+    fields_.report(field, fmt::format("`mass` is for models of at most {} coordinates", most_coordinates_with_mass),
+                   "give the kinetic energy instead");
     return fail("dynamics.mass");
   }
   field.value.type == TomlValue::Type::array ? read_mass_rows(field.value) : read_mass_diagonal(field.value);
@@ -81,7 +85,10 @@ void ModelReader::read_mass_rows(const TomlValue& rows) {
       return fail("dynamics.mass");
     }
     if (row.items.size() != n) {
-      fields_.report(row, fmt::format("this row of `mass` has {}", row.items.size() == 1 ? "1 entry" : fmt::format("{} entries", row.items.size())), size);
+      fields_.report(row,
+                     fmt::format("this row of `mass` has {}",
+                                 row.items.size() == 1 ? "1 entry" : fmt::format("{} entries", row.items.size())),
+                     size);
       return fail("dynamics.mass");
     }
     std::vector<Expr>& entries = mass.emplace_back();
@@ -112,7 +119,8 @@ void ModelReader::read_mass_diagonal(const TomlValue& table) {
   }
 }
 
-void ModelReader::read_by_coordinate(const TomlMember& field, const std::string& path, const NameScope& scope, bool nonideal) {
+void ModelReader::read_by_coordinate(const TomlMember& field, const std::string& path, const NameScope& scope,
+                                     bool nonideal) {
   const TomlValue* table = fields_.table(field, nonideal ? "[nonideal]" : "`force`");
   if (!table) return fail(path);
   for (const TomlMember& m : table->members) {
@@ -124,7 +132,8 @@ void ModelReader::read_by_coordinate(const TomlMember& field, const std::string&
   }
 }
 
-// ---- constraints and control -------------------------------------------------------------------------------------------
+// ---- constraints and control
+// -------------------------------------------------------------------------------------------
 
 void ModelReader::read_constraints() {
   const TomlValue* table = section("constraints");
@@ -142,7 +151,8 @@ void ModelReader::read_constraint(const TomlMember& field) {
   ConstraintOptions options;
   const TomlValue* text = &field.value;
   if (field.value.type == TomlValue::Type::table) {
-    fields_.check_keys(field.value, {"equation", "weight", "restitution", "friction", "slip", "for"}, fmt::format("in the constraint {}", quoted(field.name)));
+    fields_.check_keys(field.value, {"equation", "weight", "restitution", "friction", "slip", "for"},
+                       fmt::format("in the constraint {}", quoted(field.name)));
     for (const char* key : {"restitution", "friction", "slip"})
       if (const auto* m = field.value.find(key)) {
         fields_.report(*m, fmt::format("`{}` belongs to one-sided constraints, which are not supported yet", key));
@@ -158,7 +168,9 @@ void ModelReader::read_constraint(const TomlMember& field) {
     }
     const TomlMember* equation = field.value.find("equation");
     if (!equation) {
-      if (!unreadable_.covers(path + ".equation")) fields_.report(field, fmt::format("the constraint {} has no equation", quoted(field.name)), "give it as equation = \"left = right\"");
+      if (!unreadable_.covers(path + ".equation"))
+        fields_.report(field, fmt::format("the constraint {} has no equation", quoted(field.name)),
+                       "give it as equation = \"left = right\"");
       return fail(path);
     }
     text = &equation->value;
@@ -187,15 +199,18 @@ void ModelReader::read_controls() {
 void ModelReader::read_control(const TomlMember& field, const TomlValue& table) {
   const std::string path = "control." + field.name;
   model_.places[path] = fields_.place_of(field);
-  if (const auto* weight = table.find("weight")) fields_.report(*weight, "a control requirement has no weight", "weights are for measured constraints");
+  if (const auto* weight = table.find("weight"))
+    fields_.report(*weight, "a control requirement has no weight", "weights are for measured constraints");
   if (const auto* index = table.find("for")) {
     fields_.report(*index, "control requirements with an index (families) are not supported yet");
     return fail(path);
   }
-  fields_.check_keys(table, {"equation", "frequency", "damping", "weight", "for"}, fmt::format("in the control requirement {}", quoted(field.name)));
+  fields_.check_keys(table, {"equation", "frequency", "damping", "weight", "for"},
+                     fmt::format("in the control requirement {}", quoted(field.name)));
   ControlOptions options;
   const NameScope scope = names_.scope();
-  const TomlMember *frequency = table.find("frequency"), *damping = table.find("damping"), *equation = table.find("equation");
+  const TomlMember *frequency = table.find("frequency"), *damping = table.find("damping"),
+                   *equation = table.find("equation");
   if (frequency) {
     model_.places[path + ".frequency"] = fields_.place_of(frequency->value);
     options.frequency = expression(frequency->value, path + ".frequency", scope);
@@ -205,16 +220,20 @@ void ModelReader::read_control(const TomlMember& field, const TomlValue& table) 
     if (const auto f = expression(damping->value, path + ".damping", scope)) options.damping = *f;
   }
   if (damping && !frequency && !unreadable_.covers(path + ".frequency"))
-    fields_.report(*damping, "damping without a frequency", "give frequency too: e'' + 2*damping*frequency*e' + frequency^2*e = 0");
+    fields_.report(*damping, "damping without a frequency",
+                   "give frequency too: e'' + 2*damping*frequency*e' + frequency^2*e = 0");
   if (!equation) {
-    if (!unreadable_.covers(path + ".equation")) fields_.report(field, fmt::format("the control requirement {} has no equation", quoted(field.name)), "give it as equation = \"left = right\"");
+    if (!unreadable_.covers(path + ".equation"))
+      fields_.report(field, fmt::format("the control requirement {} has no equation", quoted(field.name)),
+                     "give it as equation = \"left = right\"");
     return fail(path);
   }
   const auto e = this->equation(equation->value, path);
   if (!e) return;
   options.text = equation->value.text;
   options.place = fields_.place_of(equation->value);
-  const bool with_velocities = ((e->left.kinds() | e->right.kinds()) & (kind_bit(SymbolKind::velocity) | kind_bit(SymbolKind::acceleration))) != 0;
+  const bool with_velocities = ((e->left.kinds() | e->right.kinds()) &
+                                (kind_bit(SymbolKind::velocity) | kind_bit(SymbolKind::acceleration))) != 0;
   if (damping && with_velocities) {
     fields_.report(*damping, "a requirement with velocities has no damping", "its error follows e' + frequency*e = 0");
     options.damping = 1.0;
@@ -229,9 +248,11 @@ void ModelReader::read_measured() {
   const TomlMember *constraints = table->find("constraints"), *weight = table->find("weight");
   for (const auto& [field, key] : {std::pair(constraints, "constraints"), std::pair(weight, "weight")}) {
     if (!field && !unreadable_.covers(std::string("measured.") + key))
-      fields_.report(*root_.find("measured"), fmt::format("[measured] has no `{}`", key), "it needs constraints = [\"a\", \"b\"] and weight = [[4, 0], [0, 1]]");
+      fields_.report(*root_.find("measured"), fmt::format("[measured] has no `{}`", key),
+                     "it needs constraints = [\"a\", \"b\"] and weight = [[4, 0], [0, 1]]");
     if (field && field->value.type != TomlValue::Type::array) {
-      fields_.report(field->value, fmt::format("`{}` in [measured] is a list, not {}", key, in_words(field->value.type)));
+      fields_.report(field->value,
+                     fmt::format("`{}` in [measured] is a list, not {}", key, in_words(field->value.type)));
       return;
     }
   }
@@ -265,7 +286,8 @@ void ModelReader::read_measured() {
   if (good) model_.measured.push_back(std::move(measured));
 }
 
-// ---- start, run, events, outputs ---------------------------------------------------------------------------------------
+// ---- start, run, events, outputs
+// ---------------------------------------------------------------------------------------
 
 void ModelReader::read_start() {
   const TomlValue* table = section("start");
@@ -283,7 +305,8 @@ void ModelReader::read_start() {
   }
 }
 
-void ModelReader::read_start_values(const TomlMember& field, const std::string& path, std::map<std::string, Expr>& values) {
+void ModelReader::read_start_values(const TomlMember& field, const std::string& path,
+                                    std::map<std::string, Expr>& values) {
   const TomlValue* table = fields_.table(field, quoted(path));
   if (!table) return fail(path);
   for (const TomlMember& m : table->members) {
@@ -306,7 +329,8 @@ void ModelReader::read_run() {
   }
 }
 
-void ModelReader::read_run_number(const TomlValue& table, const std::string& key, const std::function<void(double)>& set) {
+void ModelReader::read_run_number(const TomlValue& table, const std::string& key,
+                                  const std::function<void(double)>& set) {
   const TomlMember* field = table.find(key);
   if (!field) return;
   const std::string path = "run." + key;
@@ -314,7 +338,8 @@ void ModelReader::read_run_number(const TomlValue& table, const std::string& key
   const auto f = expression(field->value, path, names_.scope());
   if (!f) return;
   if (f->kinds() != 0) {
-    fields_.report(field->value, fmt::format("`{}` must be a number", path), "parameters and other names cannot be used here");
+    fields_.report(field->value, fmt::format("`{}` must be a number", path),
+                   "parameters and other names cannot be used here");
     return fail(path);
   }
   set(evaluate_constant(*f, model_, {}));
@@ -336,16 +361,21 @@ void ModelReader::read_events() {
       const std::string* text = field ? fields_.string(*field, fmt::format("`{}`", key)) : nullptr;
       for (std::size_t i = 0; text && i < choices.size(); ++i)
         if (*text == choices[i]) return i;
-      if (text) fields_.report(field->value, fmt::format("`{}` cannot be {}", key, quoted(*text)), fmt::format("it is {}", fmt::join(choices, " or ")));
+      if (text)
+        fields_.report(field->value, fmt::format("`{}` cannot be {}", key, quoted(*text)),
+                       fmt::format("it is {}", fmt::join(choices, " or ")));
       return 0;
     };
     constexpr std::array<std::string_view, 3> directions = {"both", "up", "down"};
     constexpr std::array<std::string_view, 2> actions = {"record", "stop"};
-    event.direction = std::array{EventDirection::both, EventDirection::up, EventDirection::down}[choose("direction", directions)];
+    event.direction =
+        std::array{EventDirection::both, EventDirection::up, EventDirection::down}[choose("direction", directions)];
     event.action = std::array{EventAction::record, EventAction::stop}[choose("do", actions)];
     const TomlMember* when = entry->find("when");
     if (!when) {
-      if (!unreadable_.covers(path + ".when")) fields_.report(m, fmt::format("the event {} has no `when`", quoted(m.name)), "give an expression that passes zero, as in when = \"x\"");
+      if (!unreadable_.covers(path + ".when"))
+        fields_.report(m, fmt::format("the event {} has no `when`", quoted(m.name)),
+                       "give an expression that passes zero, as in when = \"x\"");
       continue;
     }
     const auto f = expression(when->value, path, names_.scope());
@@ -361,7 +391,8 @@ void ModelReader::read_outputs() {
   if (!table) return;
   for (const TomlMember& m : table->members) {
     model_.places["outputs." + m.name] = fields_.place_of(m);
-    if (const auto f = expression(m.value, "outputs." + m.name, names_.scope())) model_.outputs.push_back({m.name, *f, fields_.place_of(m.value)});
+    if (const auto f = expression(m.value, "outputs." + m.name, names_.scope()))
+      model_.outputs.push_back({m.name, *f, fields_.place_of(m.value)});
   }
 }
 

@@ -24,7 +24,8 @@ ParseProblem silent() { return problem({}); }
 }  // namespace
 
 bool is_reserved(std::string_view name) {
-  return name == "t" || name == "pi" || name == "and" || name == "or" || name == "not" || find_function(name) != nullptr;
+  return name == "t" || name == "pi" || name == "and" || name == "or" || name == "not" ||
+         find_function(name) != nullptr;
 }
 
 std::string_view in_words(NameKind kind) {
@@ -55,7 +56,9 @@ const NameTable::Entry* NameTable::entry(std::string_view name) const {
   return found == entries_.end() ? nullptr : &found->second;
 }
 
-std::string NameTable::suggestion(std::string_view name) const { return wants_hints() ? did_you_mean(name, names_) : std::string(); }
+std::string NameTable::suggestion(std::string_view name) const {
+  return wants_hints() ? did_you_mean(name, names_) : std::string();
+}
 
 std::optional<Expr> NameTable::find(std::string_view name, int primes) const {
   if (name == "t" && primes == 0) return time_symbol();
@@ -83,8 +86,11 @@ ParseProblem NameTable::explain(std::string_view name, int primes) const {
   if (name == "t") return problem(fmt::format("`{}`: time has no derivative", primed));
   if (const Entry* e = entry(name)) {
     if (!e->value) return silent();
-    if (e->kind == NameKind::coordinate) return problem(fmt::format("`{}` has too many primes", primed), fmt::format("the highest derivative is {}''", name));
-    return problem(fmt::format("`{}`: only a coordinate can have primes", primed), fmt::format("`{}` is a {}", name, in_words(e->kind)));
+    if (e->kind == NameKind::coordinate)
+      return problem(fmt::format("`{}` has too many primes", primed),
+                     fmt::format("the highest derivative is {}''", name));
+    return problem(fmt::format("`{}`: only a coordinate can have primes", primed),
+                   fmt::format("`{}` is a {}", name, in_words(e->kind)));
   }
   if (is_excused(name)) return silent();
   std::string hint = wants_hints() ? did_you_mean(name, names_) : std::string();
@@ -98,7 +104,8 @@ ParseProblem NameTable::explain_in_parameter(std::string_view name, int primes) 
   const Entry* e = entry(name);
   if (name == "t") return problem("a parameter cannot depend on t", "what changes with time stands in [define]");
   if (e && e->kind != NameKind::parameter)
-    return problem(fmt::format("a parameter cannot be made of the {} {}", in_words(e->kind), quoted(name)), "a parameter is made of numbers and other parameters; other expressions stand in [define]");
+    return problem(fmt::format("a parameter cannot be made of the {} {}", in_words(e->kind), quoted(name)),
+                   "a parameter is made of numbers and other parameters; other expressions stand in [define]");
   return explain(name, primes);
 }
 
@@ -118,10 +125,12 @@ ParseProblem NameTable::explain_reaction(std::string_view function, std::string_
     std::vector<std::string> coordinates;
     for (const std::string& n : names_)
       if (entries_.at(n).kind == NameKind::coordinate) coordinates.push_back(n);
-    return problem(fmt::format("ideal() takes a coordinate, and {} is none", quoted(name)), wants_hints() ? did_you_mean(name, coordinates) : "");
+    return problem(fmt::format("ideal() takes a coordinate, and {} is none", quoted(name)),
+                   wants_hints() ? did_you_mean(name, coordinates) : "");
   }
   if (is_constraint_excused(name)) return silent();
-  return problem(fmt::format("multiplier() takes a constraint, and {} is none", quoted(name)), wants_hints() ? did_you_mean(name, constraints_) : "");
+  return problem(fmt::format("multiplier() takes a constraint, and {} is none", quoted(name)),
+                 wants_hints() ? did_you_mean(name, constraints_) : "");
 }
 
 NameScope NameTable::scope() const {
@@ -132,7 +141,9 @@ NameScope NameTable::scope() const {
 NameScope NameTable::nonideal_scope() const {
   NameScope scope = this->scope();
   scope.reaction = [this](std::string_view function, std::string_view name) { return find_reaction(function, name); };
-  scope.explain_reaction = [this](std::string_view function, std::string_view name) { return explain_reaction(function, name); };
+  scope.explain_reaction = [this](std::string_view function, std::string_view name) {
+    return explain_reaction(function, name);
+  };
   return scope;
 }
 

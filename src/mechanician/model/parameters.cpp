@@ -47,7 +47,8 @@ ConstantEvaluation evaluate_constant(const Expr& f, const ParameterIndex& index,
       text = print(culprit->expression, {.max_length = 80});
       if (!culprit->operands.empty()) {
         text += " with ";
-        for (std::size_t i = 0; i < culprit->operands.size(); ++i) text += (i == 0 ? "" : " and ") + short_number(culprit->operands[i]);
+        for (std::size_t i = 0; i < culprit->operands.size(); ++i)
+          text += (i == 0 ? "" : " and ") + short_number(culprit->operands[i]);
       }
       text += fmt::format(" gives {}", short_number(culprit->value));
     }
@@ -62,7 +63,8 @@ ParameterEvaluation try_evaluate_parameters(const Model& model, const ParameterO
     const Parameter& p = model.parameters[i];
     if (p.value.is_constant() || overrides.contains(p.name)) continue;
     for (const Expr& s : symbols_of(std::span(&p.value, 1)))
-      if (const auto found = index.find(s.symbol().name); s.symbol().kind == SymbolKind::parameter && found != index.end())
+      if (const auto found = index.find(s.symbol().name);
+          s.symbol().kind == SymbolKind::parameter && found != index.end())
         needs[i].push_back(static_cast<int>(found->second));
   }
 
@@ -73,7 +75,10 @@ ParameterEvaluation try_evaluate_parameters(const Model& model, const ParameterO
   for (const auto& cycle : order.cycles) {
     const auto name_of = [&](int i) { return model.parameters[static_cast<std::size_t>(i)].name; };
     const Parameter& first = model.parameters[static_cast<std::size_t>(cycle.front())];
-    result.problems.push_back({value_place(model, first), fmt::format("the parameter `{}` is made of itself: {}", first.name, cycle_text(cycle, name_of)), {}});
+    result.problems.push_back(
+        {value_place(model, first),
+         fmt::format("the parameter `{}` is made of itself: {}", first.name, cycle_text(cycle, name_of)),
+         {}});
   }
   std::vector<bool> in_cycle(count, false);
   for (const auto& cycle : order.cycles)
@@ -87,11 +92,13 @@ ParameterEvaluation try_evaluate_parameters(const Model& model, const ParameterO
     for (const int need : needs[i]) ready = ready && result.known[static_cast<std::size_t>(need)];
     // What is made of a parameter without a value has none, and no mistake of its own.
     if (!ready) continue;
-    const ConstantEvaluation e = given != overrides.end() ? ConstantEvaluation{given->second, {}} : evaluate_constant(p.value, index, result.values.values);
+    const ConstantEvaluation e = given != overrides.end() ? ConstantEvaluation{given->second, {}}
+                                                          : evaluate_constant(p.value, index, result.values.values);
     result.values.values[i] = e.value;
     result.known[i] = std::isfinite(e.value);
     if (!result.known[i])
-      result.problems.push_back({value_place(model, p), fmt::format("the parameter `{}` is not finite", p.name), e.culprit});
+      result.problems.push_back(
+          {value_place(model, p), fmt::format("the parameter `{}` is not finite", p.name), e.culprit});
   }
   return result;
 }
@@ -103,9 +110,10 @@ ParameterValues evaluate_parameters(const Model& model, const ParameterOverrides
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     const std::string near = nearest(name, known);
     throw std::invalid_argument(fmt::format("there is no parameter `{}`{}", name,
-                                            !near.empty()   ? fmt::format("; did you mean `{}`?", near)
-                                            : known.empty() ? "; the model has none"
-                                                            : fmt::format("; the parameters are {}", quote_list(known))));
+                                            !near.empty() ? fmt::format("; did you mean `{}`?", near)
+                                            : known.empty()
+                                                ? "; the model has none"
+                                                : fmt::format("; the parameters are {}", quote_list(known))));
   }
   ParameterEvaluation result = try_evaluate_parameters(model, overrides);
   if (!result.problems.empty()) throw ModelError(std::move(result.problems), model.source);
@@ -123,15 +131,18 @@ StartEvaluation try_start_state(const Model& model, const ParameterValues& param
     const ConstantEvaluation e = evaluate_constant(f, index, parameters.values);
     if (!std::isfinite(e.value)) {
       const auto place = model.places.find(path);
-      result.problems.push_back({place == model.places.end() ? Place{} : place->second, fmt::format("`{}` is not finite", path), e.culprit});
+      result.problems.push_back(
+          {place == model.places.end() ? Place{} : place->second, fmt::format("`{}` is not finite", path), e.culprit});
     }
     return e.value;
   };
   result.state.time = value(model.start.time, "start.time");
   for (const Coordinate& c : model.coordinates) {
     const auto position = model.start.position.find(c.name), velocity = model.start.velocity.find(c.name);
-    result.state.q.push_back(position == model.start.position.end() ? 0.0 : value(position->second, "start.position." + c.name));
-    result.state.qd.push_back(velocity == model.start.velocity.end() ? 0.0 : value(velocity->second, "start.velocity." + c.name));
+    result.state.q.push_back(
+        position == model.start.position.end() ? 0.0 : value(position->second, "start.position." + c.name));
+    result.state.qd.push_back(
+        velocity == model.start.velocity.end() ? 0.0 : value(velocity->second, "start.velocity." + c.name));
   }
   return result;
 }

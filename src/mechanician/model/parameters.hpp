@@ -20,8 +20,8 @@ struct ParameterValues {
 
 /// Parameters are worked out in the order in which they need each other; an override also acts on what is made of it.
 ///
-/// Throws std::invalid_argument for an override of a parameter that does not exist, and ModelError for values that are not
-/// finite and for parameters that are made of each other.
+/// Throws std::invalid_argument for an override of a parameter that does not exist, and ModelError for values that are
+/// not finite and for parameters that are made of each other.
 ParameterValues evaluate_parameters(const Model& model, const ParameterOverrides& overrides = {});
 
 /// The value of an expression of parameters alone. Symbols of other kinds count as not a number.

@@ -42,15 +42,25 @@ TEST(Parameters, AnOverrideCanOpenACycle) {
   model.add_parameter("a", parameter("b"));
   model.add_parameter("b", parameter("a"));
   EXPECT_EQ(evaluate_parameters(model, {{"a", 5.0}}).values, (std::vector<double>{5.0, 5.0}));
-  EXPECT_NE(refusal([&] { evaluate_parameters(model); }).find("the parameter `a` is made of itself: a → b → a"), std::string::npos);
+  EXPECT_NE(refusal([&] { evaluate_parameters(model); }).find("the parameter `a` is made of itself: a → b → a"),
+            std::string::npos);
 }
 
 TEST(Parameters, AnUnknownOverrideIsRefusedWithTheNearestName) {
   Model model;
   model.add_parameter("length", 1.0);
-  EXPECT_EQ(refusal([&] { evaluate_parameters(model, {{"lenght", 1.0}}); }), "there is no parameter `lenght`; did you mean `length`?");
-  EXPECT_EQ(refusal([&] { evaluate_parameters(model, {{"q", 1.0}}); }), "there is no parameter `q`; the parameters are `length`");
-  EXPECT_EQ(refusal([&] { evaluate_parameters(Model(), {{"q", 1.0}}); }), "there is no parameter `q`; the model has none");
+  EXPECT_EQ(refusal([&] {
+              evaluate_parameters(model, {{"lenght", 1.0}});
+            }),
+            "there is no parameter `lenght`; did you mean `length`?");
+  EXPECT_EQ(refusal([&] {
+              evaluate_parameters(model, {{"q", 1.0}});
+            }),
+            "there is no parameter `q`; the parameters are `length`");
+  EXPECT_EQ(refusal([&] {
+              evaluate_parameters(Model(), {{"q", 1.0}});
+            }),
+            "there is no parameter `q`; the model has none");
 }
 
 TEST(Parameters, WhatIsNotFiniteIsNamedWithItsCulprit) {
@@ -77,7 +87,8 @@ TEST(StartState, IsZeroWhereNothingIsSaid) {
 TEST(StartState, WhatIsNotFiniteIsRefused) {
   Model model = circle();
   model.start_at({.position = {{"x", log(parameter("a") - 4.0)}}});
-  EXPECT_NE(refusal([&] { start_state(model, evaluate_parameters(model)); }).find("`start.position.x` is not finite"), std::string::npos);
+  EXPECT_NE(refusal([&] { start_state(model, evaluate_parameters(model)); }).find("`start.position.x` is not finite"),
+            std::string::npos);
 }
 
 TEST(DependencyOrder, PutsEveryItemBehindWhatItNeeds) {

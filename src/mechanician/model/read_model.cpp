@@ -20,7 +20,8 @@ namespace {
 }
 
 [[noreturn]] void refuse_size(const std::string& file) {
-  refuse(fmt::format("the file is larger than {} MiB", largest_file >> 20), "a model file is text written by a person", file);
+  refuse(fmt::format("the file is larger than {} MiB", largest_file >> 20), "a model file is text written by a person",
+         file);
 }
 
 struct Close {
@@ -32,7 +33,8 @@ std::string read_file(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(status)) throw FileError(fmt::format("cannot read {}: it is a folder", shown));
-  if (std::filesystem::is_regular_file(status) && std::filesystem::file_size(path, error) > largest_file && !error) refuse_size(shown);
+  if (std::filesystem::is_regular_file(status) && std::filesystem::file_size(path, error) > largest_file && !error)
+    refuse_size(shown);
   const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rb"));
   if (!file) throw FileError(fmt::format("cannot read {}: {}", shown, std::strerror(errno)));
   std::string text;
@@ -48,8 +50,8 @@ std::string read_file(const std::filesystem::path& path) {
   return text;
 }
 
-/// Bytes that no text has. They are replaced by blanks, so that the rest of the file can be looked at; false if there is no
-/// point in that.
+/// Bytes that no text has. They are replaced by blanks, so that the rest of the file can be looked at; false if there
+/// is no point in that.
 bool clean_text(std::string& text, const SourceText& source, std::vector<Problem>& problems) {
   constexpr std::size_t most = 5;
   const SourceMap map(source.text);
@@ -70,7 +72,8 @@ bool clean_text(std::string& text, const SourceText& source, std::vector<Problem
     const auto length = static_cast<std::size_t>(c.length);
     const bool line_end = c.value == '\n' || (c.value == '\r' && text.compare(i, 2, "\r\n") == 0);
     if (!c.valid) {
-      report(i, fmt::format("the byte 0x{:02X} is not UTF-8", static_cast<unsigned>(c.value)), "save the file as UTF-8");
+      report(i, fmt::format("the byte 0x{:02X} is not UTF-8", static_cast<unsigned>(c.value)),
+             "save the file as UTF-8");
       text[i] = ' ';
       ++count;
     } else if (c.value == '\r' && !line_end) {

@@ -2,13 +2,13 @@
 
 /// Model files: text to Model.
 ///
-/// A model file is TOML with expressions as strings. Everything that is wrong with it is collected, mistakes of the TOML
-/// as well as of the mechanics (validate.hpp), and thrown as one ModelError with a place for each. A model file opens no
-/// other file and runs no code.
+/// A model file is TOML with expressions as strings. Everything that is wrong with it is collected, mistakes of the
+/// TOML as well as of the mechanics (validate.hpp), and thrown as one ModelError with a place for each. A model file
+/// opens no other file and runs no code.
 ///
 /// Limits: a file has at most 16 MiB, an expression 4 MiB, a number as exponent 1e6, a model 100,000 coordinates (2,000
-/// with `mass` instead of `kinetic`); brackets nest at most 32 deep in the TOML. Expressions and definitions nest without
-/// limit.
+/// with `mass` instead of `kinetic`); brackets nest at most 32 deep in the TOML. Expressions and definitions nest
+/// without limit.
 ///
 /// Families (names with an index) and one-sided constraints are refused for now.
 

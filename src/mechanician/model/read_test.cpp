@@ -16,14 +16,16 @@ std::vector<std::string> refusals(std::string_view text) {
     read_model_text(text, "m.toml");
   } catch (const ModelError& e) {
     std::vector<std::string> said;
-    for (const Problem& p : e.problems()) said.push_back(std::to_string(p.place.line) + ":" + std::to_string(p.place.column) + " " + p.message);
+    for (const Problem& p : e.problems())
+      said.push_back(std::to_string(p.place.line) + ":" + std::to_string(p.place.column) + " " + p.message);
     return said;
   }
   return {};
 }
 std::string refusal(std::string_view text) {
   const auto said = refusals(text);
-  return said.size() == 1 ? said.front() : std::to_string(said.size()) + " problems" + (said.empty() ? "" : ", first " + said.front());
+  return said.size() == 1 ? said.front()
+                          : std::to_string(said.size()) + " problems" + (said.empty() ? "" : ", first " + said.front());
 }
 
 constexpr std::string_view bead = R"toml(title = "Bead on a hoop that spins"
@@ -167,10 +169,12 @@ c = "x = 1"
 }
 
 TEST(ReadModel, MassIsAMatrixOrADiagonal) {
-  const Model rows = read_model_text("coordinates = [\"x\", \"y\"]\n[dynamics]\nmass = [[2, \"sin(x)\"], [\"sin(x)\", 3.5]]\n", "rows.toml");
+  const Model rows = read_model_text(
+      "coordinates = [\"x\", \"y\"]\n[dynamics]\nmass = [[2, \"sin(x)\"], [\"sin(x)\", 3.5]]\n", "rows.toml");
   EXPECT_EQ(to_text(rows.mass[0][1]), "sin(x)");
   EXPECT_TRUE(rows.mass[1][1].is_constant(3.5));
-  const Model diagonal = read_model_text("coordinates = [\"x\", \"y\"]\n[dynamics]\nmass = { y = \"2*y\" }\n", "diagonal.toml");
+  const Model diagonal =
+      read_model_text("coordinates = [\"x\", \"y\"]\n[dynamics]\nmass = { y = \"2*y\" }\n", "diagonal.toml");
   EXPECT_TRUE(diagonal.mass[0][0].is_zero());
   EXPECT_EQ(to_text(diagonal.mass[1][1]), "2*y");
 }
@@ -199,13 +203,15 @@ alpha = "x"
 
 TEST(ReadModel, AllReferenceCasesAreReadOrRefusedAsOneSided) {
   int read = 0, one_sided = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(MECHANICIAN_SOURCE_DIR) / "tests" / "cases")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(MECHANICIAN_SOURCE_DIR) / "tests" / "cases")) {
     if (entry.path().extension() != ".toml") continue;
     try {
       read_model(entry.path());
       ++read;
     } catch (const ModelError& e) {
-      for (const Problem& p : e.problems()) EXPECT_NE(p.message.find("one-sided constraints"), std::string::npos) << e.what();
+      for (const Problem& p : e.problems())
+        EXPECT_NE(p.message.find("one-sided constraints"), std::string::npos) << e.what();
       ++one_sided;
     }
   }
@@ -247,18 +253,23 @@ bar = "x + k = y"
 [outputs]
 e = "x
 )toml");
-  EXPECT_EQ(said, (std::vector<std::string>{"3:5 decimals are written with a point, not with a comma", "6:16 unknown name `xx`",
-                                            "8:11 the expression ends where a number or name is expected", "9:16 unknown name `y`",
-                                            "11:5 this string is never closed"}));
+  EXPECT_EQ(said, (std::vector<std::string>{"3:5 decimals are written with a point, not with a comma",
+                                            "6:16 unknown name `xx`",
+                                            "8:11 the expression ends where a number or name is expected",
+                                            "9:16 unknown name `y`", "11:5 this string is never closed"}));
 }
 
 TEST(ReadModel, AMistakeInTheTomlLeadsToNoFurtherOnes) {
   // The coordinates, a parameter and the kinetic energy cannot be read: nothing is called unknown or missing.
   EXPECT_EQ(refusal("coordinates = [\"x\"\n[dynamics]\nkinetic = \"x'^2\"\n"), "1:15 this `[` is never closed");
-  EXPECT_EQ(refusal("coordinates = [\"x\"]\n[parameters]\nm = \n[dynamics]\nkinetic = \"m*x'^2\"\n"), "3:1 `m` has no value");
-  EXPECT_EQ(refusal("coordinates = [\"x\"]\n[dynamics]\nkinetic = x'^2\n"), "3:11 an expression must stand in quotation marks");
-  EXPECT_EQ(refusal("coordinates = [\"x\"]\n[parameters\nm = 1\n[dynamics]\nkinetic = \"m*x'^2\"\n"), "2:1 this bracket is never closed");
-  EXPECT_EQ(refusal("coordinates = [\"x\"]\n[dynamics]\nkinetic = \"x'^2\"\n[constraints]\nrod = x\n[nonideal]\nx = \"multiplier(rod)\"\n"),
+  EXPECT_EQ(refusal("coordinates = [\"x\"]\n[parameters]\nm = \n[dynamics]\nkinetic = \"m*x'^2\"\n"),
+            "3:1 `m` has no value");
+  EXPECT_EQ(refusal("coordinates = [\"x\"]\n[dynamics]\nkinetic = x'^2\n"),
+            "3:11 an expression must stand in quotation marks");
+  EXPECT_EQ(refusal("coordinates = [\"x\"]\n[parameters\nm = 1\n[dynamics]\nkinetic = \"m*x'^2\"\n"),
+            "2:1 this bracket is never closed");
+  EXPECT_EQ(refusal("coordinates = [\"x\"]\n[dynamics]\nkinetic = \"x'^2\"\n[constraints]\nrod = x\n[nonideal]\nx = "
+                    "\"multiplier(rod)\"\n"),
             "5:7 an expression must stand in quotation marks");
 }
 
@@ -294,7 +305,8 @@ mass = { x = 1 }
 TEST(ReadModel, TooManyCoordinatesForAMassMatrixAreRefused) {
   std::string text = "coordinates = [";
   for (int i = 0; i < 2001; ++i) text += "\"x" + std::to_string(i) + "\",";
-  EXPECT_EQ(refusal(text + "]\n[dynamics]\nmass = { x0 = 1 }\n"), "3:1 `mass` is for models of at most 2000 coordinates");
+  EXPECT_EQ(refusal(text + "]\n[dynamics]\nmass = { x0 = 1 }\n"),
+            "3:1 `mass` is for models of at most 2000 coordinates");
 }
 
 }  // namespace

@@ -57,8 +57,8 @@ std::size_t SourceMap::offset_of(std::size_t line, std::size_t column) const {
 
 namespace {
 
-/// Walks over a TOML string and calls visit(raw offset, decoded text) for each piece of its value; visit returns false to
-/// stop. Returns the raw offset where it stopped or where the closing mark is.
+/// Walks over a TOML string and calls visit(raw offset, decoded text) for each piece of its value; visit returns false
+/// to stop. Returns the raw offset where it stopped or where the closing mark is.
 template <class Visit>
 std::size_t walk_string(std::string_view text, std::size_t opening, Visit visit) {
   const char mark = text[opening];
@@ -66,8 +66,10 @@ std::size_t walk_string(std::string_view text, std::size_t opening, Visit visit)
   std::size_t i = opening + (multi_line ? 3 : 1);
   const auto at = [&](std::size_t k) { return k < text.size() ? text[k] : '\0'; };
   // A line end right behind the opening marks is not part of the value.
-  if (multi_line && at(i) == '\r' && at(i + 1) == '\n') i += 2;
-  else if (multi_line && at(i) == '\n') ++i;
+  if (multi_line && at(i) == '\r' && at(i + 1) == '\n')
+    i += 2;
+  else if (multi_line && at(i) == '\n')
+    ++i;
 
   while (i < text.size()) {
     if (text[i] == mark) {
@@ -105,10 +107,15 @@ std::size_t walk_string(std::string_view text, std::size_t opening, Visit visit)
         }
         value.clear();
         const auto push = [&](char32_t bits) { value += static_cast<char>(static_cast<unsigned char>(bits)); };
-        if (point < 0x80) push(point);
-        else if (point < 0x800) push(0xC0 | point >> 6), push(0x80 | (point & 0x3F));
-        else if (point < 0x10000) push(0xE0 | point >> 12), push(0x80 | (point >> 6 & 0x3F)), push(0x80 | (point & 0x3F));
-        else push(0xF0 | (point >> 18 & 7)), push(0x80 | (point >> 12 & 0x3F)), push(0x80 | (point >> 6 & 0x3F)), push(0x80 | (point & 0x3F));
+        if (point < 0x80)
+          push(point);
+        else if (point < 0x800)
+          push(0xC0 | point >> 6), push(0x80 | (point & 0x3F));
+        else if (point < 0x10000)
+          push(0xE0 | point >> 12), push(0x80 | (point >> 6 & 0x3F)), push(0x80 | (point & 0x3F));
+        else
+          push(0xF0 | (point >> 18 & 7)), push(0x80 | (point >> 12 & 0x3F)), push(0x80 | (point >> 6 & 0x3F)),
+              push(0x80 | (point & 0x3F));
       }
       if (!visit(escape, value)) return escape;
       continue;
@@ -153,11 +160,15 @@ std::string printable(std::string_view text, std::size_t most) {
     if (count == most) return out + "…";
     const CodePoint c = decode_utf8(text, i);
     const char32_t v = c.value;
-    const bool harmless = c.valid && v >= 0x20 && v != 0x7F && !(v >= 0x80 && v < 0xA0) && !(v >= 0x200B && v <= 0x200F) &&
-                          !(v >= 0x2028 && v <= 0x202E) && !(v >= 0x2060 && v <= 0x206F) && v != 0xFEFF;
-    if (harmless) out += text.substr(i, static_cast<std::size_t>(c.length));
-    else if (v == '\n' || v == '\t') out += ' ';
-    else out += fmt::format("<U+{:04X}>", static_cast<unsigned>(v));
+    const bool harmless = c.valid && v >= 0x20 && v != 0x7F && !(v >= 0x80 && v < 0xA0) &&
+                          !(v >= 0x200B && v <= 0x200F) && !(v >= 0x2028 && v <= 0x202E) &&
+                          !(v >= 0x2060 && v <= 0x206F) && v != 0xFEFF;
+    if (harmless)
+      out += text.substr(i, static_cast<std::size_t>(c.length));
+    else if (v == '\n' || v == '\t')
+      out += ' ';
+    else
+      out += fmt::format("<U+{:04X}>", static_cast<unsigned>(v));
     i += static_cast<std::size_t>(c.length);
   }
   return out;

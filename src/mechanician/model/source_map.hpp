@@ -11,8 +11,8 @@
 
 namespace mechanician {
 
-/// Lines and columns of a text. Columns count code points, and the count is kept per block of the text, so that a file of
-/// one endless line costs no more than others. The text must outlive the map.
+/// Lines and columns of a text. Columns count code points, and the count is kept per block of the text, so that a file
+/// of one endless line costs no more than others. The text must outlive the map.
 class SourceMap {
  public:
   explicit SourceMap(std::string_view text);
@@ -27,14 +27,14 @@ class SourceMap {
   std::size_t code_points_before(std::size_t offset) const;
 
   std::string_view text_;
-  std::vector<std::size_t> lines_;           ///< offset of each line
+  std::vector<std::size_t> lines_;          ///< offset of each line
   std::vector<std::uint32_t> code_points_;  ///< number of code points before each block
 };
 
 /// A TOML string as it stands in a file: where its opening quotation mark is, and what it means.
 ///
-/// Finds the raw offset of the byte `decoded` of the string's value, whatever escapes and line ends stand before it. The
-/// offset may be that of the closing quotation mark.
+/// Finds the raw offset of the byte `decoded` of the string's value, whatever escapes and line ends stand before it.
+/// The offset may be that of the closing quotation mark.
 std::size_t raw_offset(std::string_view text, std::size_t opening, std::size_t decoded);
 
 /// The value of the TOML string that opens at `opening`; for keys and tests.

@@ -20,7 +20,8 @@ TEST(SourceMap, AgreesWithCountingLinesAndColumnsOneByOne) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937_64 random(seed);
-    const std::string text = random_text(random, {"a", "θ", "\n", "𝛼", " ", "bcd", seed % 2 == 0 ? "x" : "\r\n"}, seed < 15 ? 300 : 4000);
+    const std::string text =
+        random_text(random, {"a", "θ", "\n", "𝛼", " ", "bcd", seed % 2 == 0 ? "x" : "\r\n"}, seed < 15 ? 300 : 4000);
     const SourceMap map(text);
     int line = 1, column = 1;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -29,8 +30,10 @@ TEST(SourceMap, AgreesWithCountingLinesAndColumnsOneByOne) {
       ASSERT_EQ(place.line, line) << i;
       ASSERT_EQ(place.column, column) << i;
       ASSERT_EQ(map.offset_of(static_cast<std::size_t>(line), static_cast<std::size_t>(column)), i);
-      if (text[i] == '\n') ++line, column = 1;
-      else ++column;
+      if (text[i] == '\n')
+        ++line, column = 1;
+      else
+        ++column;
     }
   }
 }
@@ -51,8 +54,10 @@ TEST(SourceMap, PutsWhatLiesBehindTheTextAtItsEnd) {
 
 // toml++ is the oracle of what a string means; the walk over the raw text must agree with it byte by byte.
 TEST(RawOffset, FindsEveryByteOfRandomStrings) {
-  const std::vector<std::string> basic = {"a", "θ", " ", "\\n", "\\t", "\\\\", "\\\"", "\\u03b8", "\\U0001D6FC", "'", "\\u0078"};
-  const std::vector<std::string> basic_lines = {"a", "θ", "\n", "\r\n", "\\\n   ", "\\  \r\n\t ", "\\n", "\"", "\"\" ", "\\u03b8", "x", "\\\""};
+  const std::vector<std::string> basic = {"a",    "θ",       " ",           "\\n", "\\t",    "\\\\",
+                                          "\\\"", "\\u03b8", "\\U0001D6FC", "'",   "\\u0078"};
+  const std::vector<std::string> basic_lines = {"a",   "θ",  "\n",    "\r\n",    "\\\n   ", "\\  \r\n\t ",
+                                                "\\n", "\"", "\"\" ", "\\u03b8", "x",       "\\\""};
   const std::vector<std::string> literal = {"a", "θ", "\\", "\"", " ", "b"};
   const std::vector<std::string> literal_lines = {"a", "θ", "\n", "\r\n", "\\", "\"", "' ", "''x"};
   int read = 0;
@@ -80,7 +85,9 @@ TEST(RawOffset, FindsEveryByteOfRandomStrings) {
       const std::size_t at = raw_offset(text, opening, i);
       ASSERT_GE(at, before);
       ASSERT_LT(at, text.size());
-      if (text[at] != '\\' && text[at] != '\r') { EXPECT_EQ(text[at], value.text[i]); }
+      if (text[at] != '\\' && text[at] != '\r') {
+        EXPECT_EQ(text[at], value.text[i]);
+      }
       before = at;
     }
     const std::size_t closing = raw_offset(text, opening, value.text.size());

@@ -13,7 +13,7 @@ namespace mechanician {
 
 namespace {
 
-constexpr int most_attempts = 20;                    // mistakes that are found one by one
+constexpr int most_attempts = 20;  // mistakes that are found one by one
 constexpr std::size_t most_problems = 1000;
 constexpr std::size_t most_text = std::size_t{64} << 20;  // bytes that are read again and again for that
 
@@ -32,7 +32,8 @@ class Converter {
       member.value = value(node, member);
       to.members.push_back(std::move(member));
     }
-    std::sort(to.members.begin(), to.members.end(), [](const TomlMember& a, const TomlMember& b) { return a.begin < b.begin; });
+    std::sort(to.members.begin(), to.members.end(),
+              [](const TomlMember& a, const TomlMember& b) { return a.begin < b.begin; });
     return to;
   }
 
@@ -98,7 +99,8 @@ class Document {
     }
     // Not all of the file could be understood: nothing is missing for certain.
     const std::size_t end = source_.text().size();
-    result_.problems.push_back({source_.place_of(end, end), "the mistakes above are not all", "correct them and look again"});
+    result_.problems.push_back(
+        {source_.place_of(end, end), "the mistakes above are not all", "correct them and look again"});
     result_.unreadable.add("");
     return std::move(result_);
   }
@@ -110,8 +112,10 @@ class Document {
 
   std::vector<std::string> names_of(const Statement& s) const {
     std::vector<std::string> names;
-    if (s.kind == Statement::Kind::pair && s.section >= 0) names = names_of(statements_[static_cast<std::size_t>(s.section)]);
-    for (std::string& name : guess_key_names(source_.text().substr(s.key_begin, s.key_end - s.key_begin))) names.push_back(std::move(name));
+    if (s.kind == Statement::Kind::pair && s.section >= 0)
+      names = names_of(statements_[static_cast<std::size_t>(s.section)]);
+    for (std::string& name : guess_key_names(source_.text().substr(s.key_begin, s.key_end - s.key_begin)))
+      names.push_back(std::move(name));
     return names;
   }
 
@@ -127,7 +131,8 @@ class Document {
     blank(s);
     result_.unreadable.add(fmt::format("{}", fmt::join(names_of(s), ".")));
     if (s.kind == Statement::Kind::pair) return;
-    for (std::size_t i = index + 1; i < statements_.size() && statements_[i].kind == Statement::Kind::pair; ++i) drop(i);
+    for (std::size_t i = index + 1; i < statements_.size() && statements_[i].kind == Statement::Kind::pair; ++i)
+      drop(i);
   }
 
   bool take_out(const toml::parse_error& e) {
@@ -139,8 +144,10 @@ class Document {
       result_.problems.push_back({source_.place_of(offset, offset + 1), printable(e.description(), 160), {}});
       return false;
     }
-    const bool again = e.description().find("redefine") != std::string_view::npos || e.description().find("into existing") != std::string_view::npos;
-    StatementProblem p = again ? explain_duplicate(index, offset) : explain_syntax(source_.text(), statements_, index, offset, e.description());
+    const bool again = e.description().find("redefine") != std::string_view::npos ||
+                       e.description().find("into existing") != std::string_view::npos;
+    StatementProblem p = again ? explain_duplicate(index, offset)
+                               : explain_syntax(source_.text(), statements_, index, offset, e.description());
     report(p);
     drop(index);
     return true;
@@ -154,8 +161,10 @@ class Document {
     StatementProblem p{index, s.key_begin, s.key_end, {}, {}};
     for (std::size_t i = 0; i < index; ++i)
       if (!statements_[i].bad && statements_[i].kind == s.kind && names_of(statements_[i]) == names) {
-        p.message = header ? fmt::format("section [{}] begins twice", printable(path)) : fmt::format("{} is given twice", quoted(names.back()));
-        p.hint = fmt::format("it is given first in line {}", source_.place_of(statements_[i].begin, statements_[i].end).line);
+        p.message = header ? fmt::format("section [{}] begins twice", printable(path))
+                           : fmt::format("{} is given twice", quoted(names.back()));
+        p.hint = fmt::format("it is given first in line {}",
+                             source_.place_of(statements_[i].begin, statements_[i].end).line);
         return p;
       }
     // Inside braces: the key in front of the place where toml++ noticed.
@@ -165,7 +174,8 @@ class Document {
       const std::size_t end = std::min(source_.text().find_first_of("=,}\n", begin), s.end);
       const std::vector<std::string> inner = guess_key_names(source_.text().substr(begin, end - begin));
       if (!inner.empty()) {
-        p.begin = source_.text().find_first_not_of(" \t", begin), p.end = source_.text().find_last_not_of(" \t", end - 1) + 1;
+        p.begin = source_.text().find_first_not_of(" \t", begin),
+        p.end = source_.text().find_last_not_of(" \t", end - 1) + 1;
         p.message = fmt::format("{} is given twice", quoted(inner.back()));
         return p;
       }

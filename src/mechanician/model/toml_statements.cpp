@@ -11,7 +11,9 @@ namespace mechanician {
 namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\t'; }
-bool is_bare(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-'; }
+bool is_bare(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
 constexpr std::size_t most_problems = 1000;  // a file with more is something else
 
 bool is_mark(char c) { return c == '"' || c == '\''; }
@@ -22,8 +24,10 @@ std::size_t end_of_string(std::string_view text, std::size_t i) {
   const bool multi_line = text.substr(i, 3) == std::string(3, mark);
   for (std::size_t k = i + (multi_line ? 3 : 1); k < text.size(); ++k) {
     if (text[k] == '\n' && !multi_line) break;
-    if (text[k] == '\\' && mark == '"') ++k;
-    else if (text[k] == mark && !multi_line) return k + 1;
+    if (text[k] == '\\' && mark == '"')
+      ++k;
+    else if (text[k] == mark && !multi_line)
+      return k + 1;
     else if (text[k] == mark && text.substr(k, 3) == text.substr(i, 3)) {
       std::size_t end = k + 3;
       while (end < text.size() && text[end] == mark && end < k + 5) ++end;
@@ -126,10 +130,12 @@ class Scanner {
       i_ = string_end != std::string_view::npos ? string_end : i_ + 1;
     }
     current_.key_end = i_;
-    if (dots > most_dots) return spoil_line(current_.key_begin, current_.key_end, fmt::format("a name has at most {} dots", most_dots));
+    if (dots > most_dots)
+      return spoil_line(current_.key_begin, current_.key_end, fmt::format("a name has at most {} dots", most_dots));
     if (at() != ']' || i_ >= current_.end) {
       i_ = open;
-      return spoil_line(open, open + 1, "this bracket is never closed", "a section begins with a line like [parameters]");
+      return spoil_line(open, open + 1, "this bracket is never closed",
+                        "a section begins with a line like [parameters]");
     }
   }
 
@@ -147,13 +153,15 @@ class Scanner {
     }
     current_.key_end = i_;
     while (current_.key_end > current_.key_begin && is_space(text_[current_.key_end - 1])) --current_.key_end;
-    if (dots > most_dots) return spoil_line(current_.key_begin, current_.key_end, fmt::format("a name has at most {} dots", most_dots));
+    if (dots > most_dots)
+      return spoil_line(current_.key_begin, current_.key_end, fmt::format("a name has at most {} dots", most_dots));
     if (at() != '=' || i_ >= line_end) {
       i_ = current_.begin;
       const std::string_view line = text_.substr(current_.begin, line_end - current_.begin);
       const auto colon = line.find(':');
       if (colon != std::string_view::npos && is_name_before(line.substr(0, colon)))
-        return spoil_line(current_.begin + colon, current_.begin + colon + 1, "a name and its value are joined by =, not by :");
+        return spoil_line(current_.begin + colon, current_.begin + colon + 1,
+                          "a name and its value are joined by =, not by :");
       return spoil_line(current_.begin, current_.key_end, "this line is neither [section] nor name = value");
     }
     ++i_;
@@ -187,7 +195,8 @@ class Scanner {
         const std::size_t end = end_of_string(text_, i_);
         const bool multi_line = text_.substr(i_, 3) == std::string(3, c);
         if (end == std::string_view::npos && open.empty() && !multi_line)
-          return spoil_line(i_, end_of_line(i_), "this string is never closed", fmt::format("the closing {} is missing", c));
+          return spoil_line(i_, end_of_line(i_), "this string is never closed",
+                            fmt::format("the closing {} is missing", c));
         if (end == std::string_view::npos)
           return spoil(i_, multi_line ? i_ + 3 : end_of_line(i_), "this string is never closed",
                        fmt::format("the closing {} is missing", multi_line ? std::string(3, c) : std::string(1, c)));
@@ -210,7 +219,8 @@ class Scanner {
         expects_value = true;
         dots = 0;
       } else if (!is_space(c)) {
-        if (c == '.' && ++dots > most_dots) return spoil(i_, i_ + 1, fmt::format("a name has at most {} dots", most_dots));
+        if (c == '.' && ++dots > most_dots)
+          return spoil(i_, i_ + 1, fmt::format("a name has at most {} dots", most_dots));
         expects_value = c == '.' && expects_value;
       }
     }
@@ -220,7 +230,8 @@ class Scanner {
       const std::size_t end = current_.end;
       const std::size_t brace = text_.find('{', current_.value_begin);
       i_ = current_.begin;
-      spoil(brace, brace + 1, "a table in braces must stand on one line", "a section of its own, as in [dynamics.force], takes a line for each entry");
+      spoil(brace, brace + 1, "a table in braces must stand on one line",
+            "a section of its own, as in [dynamics.force], takes a line for each entry");
       current_.end = end;
     }
   }
@@ -289,134 +300,6 @@ std::optional<std::vector<std::string>> key_names(std::string_view key) {
   KeyNames read = read_key(key, is_bare);
   if (read.names.empty() || read.end != key.size()) return std::nullopt;
   return std::move(read.names);
-}
-
-namespace {
-
-struct Quoted {
-  std::size_t begin, end;
-  std::string_view text;
-};
-
-std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && (is_space(s.front()) || s.front() == '\n' || s.front() == '\r')) s.remove_prefix(1);
-  while (!s.empty() && (is_space(s.back()) || s.back() == '\n' || s.back() == '\r')) s.remove_suffix(1);
-  return s;
-}
-
-/// The scalar around an offset: up to commas followed by no digit, brackets, line ends and comments.
-Quoted scalar_around(std::string_view text, std::size_t lower, std::size_t upper, std::size_t offset) {
-  const auto is_digit = [&](std::size_t i) { return i >= lower && i < upper && text[i] >= '0' && text[i] <= '9'; };
-  const auto ends = [&](std::size_t i) {
-    const char c = text[i];
-    if (c == ',') return !(i > lower && is_digit(i - 1) && is_digit(i + 1));
-    return c == '[' || c == ']' || c == '{' || c == '}' || c == '\n' || c == '#' || c == '=';
-  };
-  offset = std::clamp(offset, lower, upper);
-  std::size_t begin = offset, end = offset;
-  while (begin > lower && !ends(begin - 1)) --begin;
-  while (end < upper && !ends(end)) ++end;
-  const std::string_view inner = trimmed(text.substr(begin, end - begin));
-  if (inner.empty()) return {offset, std::min(offset + 1, upper), inner};
-  const auto first = static_cast<std::size_t>(inner.data() - text.data());
-  return {first, first + inner.size(), inner};
-}
-
-bool is_number_with_comma(std::string_view s) {
-  if (!s.empty() && (s.front() == '+' || s.front() == '-')) s.remove_prefix(1);
-  const auto comma = s.find(',');
-  const auto all_digits = [](std::string_view d) { return !d.empty() && d.find_first_not_of("0123456789") == std::string_view::npos; };
-  if (comma == std::string_view::npos) return false;
-  const std::string_view tail = s.substr(comma + 1);
-  return all_digits(s.substr(0, comma)) && all_digits(tail.substr(0, tail.find_first_of("eE")));
-}
-
-bool is_number_without_digit_at_point(std::string_view s) {
-  if (!s.empty() && (s.front() == '+' || s.front() == '-')) s.remove_prefix(1);
-  const auto point = s.find('.');
-  if (point == std::string_view::npos || s.find_first_not_of("0123456789.eE+-") != std::string_view::npos) return false;
-  const auto digit = [&](std::size_t i) { return i < s.size() && s[i] >= '0' && s[i] <= '9'; };
-  return s.find('.', point + 1) == std::string_view::npos && (digit(point + 1) != (point > 0 && digit(point - 1)));
-}
-
-bool is_plain_number(std::string_view s) {
-  return !s.empty() && s.find_first_not_of("0123456789.eE+-_") == std::string_view::npos && s.find_first_of("0123456789") != std::string_view::npos;
-}
-
-bool has_non_ascii(std::string_view s) {
-  return std::any_of(s.begin(), s.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
-}
-
-bool starts_with_typographic_mark(std::string_view s) {
-  for (const std::string_view mark : {"“", "”", "„", "«", "»", "‘", "’"})
-    if (s.starts_with(mark)) return true;
-  return false;
-}
-
-}  // namespace
-
-StatementProblem explain_syntax(std::string_view text, const std::vector<Statement>& statements, std::size_t index, std::size_t offset,
-                                std::string_view description) {
-  const Statement& s = statements[index];
-  // toml++ says "Error while parsing X: what is wrong".
-  const auto colon = description.find(": ");
-  std::string what = printable(colon == std::string_view::npos ? description : description.substr(colon + 2), 160);
-  offset = std::clamp(offset, s.begin, s.end);
-  StatementProblem problem{index, offset, std::min(offset + 1, std::max(s.end, offset + 1)), what, {}};
-  const auto say = [&](std::size_t begin, std::size_t end, std::string message, std::string hint = {}) {
-    problem.begin = begin, problem.end = std::max(end, begin + 1);
-    problem.message = std::move(message), problem.hint = std::move(hint);
-    return problem;
-  };
-
-  const std::string_view key = text.substr(s.key_begin, s.key_end - s.key_begin);
-  const bool header = s.kind == Statement::Kind::header;
-  if (!key_names(trimmed(key))) {
-    if (trimmed(key).empty())
-      return say(s.begin, s.key_end, header ? "the section has no name" : "a name is missing before the =");
-    if (has_non_ascii(key) && key.find_first_of("\"'") == std::string_view::npos)
-      return say(s.key_begin, s.key_end, fmt::format("{} must stand in quotation marks here", quoted(trimmed(key))),
-                 fmt::format("TOML wants \"{}\"{}; inside expressions it needs none", printable(trimmed(key)), header ? "" : " = ..."));
-    return say(s.key_begin, s.key_end, fmt::format("{} is no name", quoted(trimmed(key))), "a name is made of letters, digits and _");
-  }
-  if (header) return say(offset, offset + 1, fmt::format("this is no section header: {}", what), "a section begins with a line like [parameters]");
-
-  const std::string_view value = trimmed(text.substr(s.value_begin, s.end - s.value_begin));
-  const std::size_t value_begin = value.empty() ? s.value_begin : static_cast<std::size_t>(value.data() - text.data());
-  if (value.empty() || value.front() == '#') return say(s.key_begin, s.key_end, fmt::format("{} has no value", quoted(key)));
-  if (starts_with_typographic_mark(value))
-    return say(value_begin, value_begin + 3, "this quotation mark is not the plain one", "write \"...\" with the quotation mark of the keyboard");
-  if (what.find("escape") != std::string::npos || what.find("hex digit") != std::string::npos)
-    return say(problem.begin, problem.end, what, "a backslash in a string is written \\\\, or the string stands in single quotation marks");
-  const Quoted number = scalar_around(text, s.value_begin, s.end, offset > s.value_begin ? offset - 1 : offset);
-  if (what.find("not representable") != std::string::npos || (what.find("could not be interpreted") != std::string::npos && is_plain_number(number.text))) {
-    return say(number.begin, number.end, fmt::format("the number {} cannot be represented", printable(number.text, 40)),
-               "numbers go up to about 1.8e308, whole numbers to 9.2e18");
-  }
-
-  const bool bracketed = value.front() == '[' || value.front() == '{';
-  const Quoted scalar = bracketed ? scalar_around(text, s.value_begin, s.end, offset) : scalar_around(text, s.value_begin, s.end, value_begin);
-  if (is_number_with_comma(scalar.text)) {
-    std::string pointed(scalar.text);
-    pointed[pointed.find(',')] = '.';
-    return say(scalar.begin, scalar.end, "decimals are written with a point, not with a comma", fmt::format("write {}", pointed));
-  }
-  if (is_number_without_digit_at_point(scalar.text))
-    return say(scalar.begin, scalar.end, "a number needs a digit on both sides of its point", fmt::format("write {}", scalar.text.find('.') == 0 ? "0" + std::string(scalar.text) : "0.5 or 5.0"));
-  if (what.find("leading zero") != std::string::npos)
-    return say(scalar.begin, scalar.end, "a number cannot begin with a zero before other digits");
-  if (value.front() == '\'' && !bracketed)
-    return say(offset, offset + 1, "the string ended before this", "an expression with primes stands in double quotation marks: \"x' = 1\"");
-  if (value.front() == '"') return say(offset, s.end, "nothing may follow the value", "each line holds one name = value; a comment begins with #");
-  if (!bracketed) {
-    const std::string shown = printable(trimmed(value.substr(0, value.find('#'))), 60);
-    return say(value_begin, value_begin + trimmed(value.substr(0, value.find('#'))).size(), "an expression must stand in quotation marks",
-               fmt::format("write {} = \"{}\"", printable(key), shown));
-  }
-  if (what.find("could not determine value type") != std::string::npos || what.find("could not be interpreted") != std::string::npos)
-    return say(scalar.begin, scalar.end, "an expression must stand in quotation marks", fmt::format("write \"{}\"", printable(scalar.text, 60)));
-  problem.hint = "is a comma or a quotation mark missing before this?";
-  return problem;
 }
 
 }  // namespace mechanician

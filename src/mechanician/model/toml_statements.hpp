@@ -3,8 +3,8 @@
 /// The lines of a TOML file as statements: `[section]` and `name = value`.
 ///
 /// toml++ stops at the first mistake. To report all of them, the text is cut into statements by a scan that knows only
-/// strings, brackets and comments; what is wrong is taken out statement by statement and the rest is read. The scan also
-/// bounds nesting, which toml++ would follow on the stack.
+/// strings, brackets and comments; what is wrong is taken out statement by statement and the rest is read. The scan
+/// also bounds nesting, which toml++ would follow on the stack.
 
 #include <optional>
 #include <string>
@@ -44,7 +44,7 @@ std::optional<std::vector<std::string>> key_names(std::string_view key);
 std::vector<std::string> guess_key_names(std::string_view key);
 
 /// What is wrong with a statement at a place where toml++ stopped with a message of its own.
-StatementProblem explain_syntax(std::string_view text, const std::vector<Statement>& statements, std::size_t statement, std::size_t offset,
-                                std::string_view description);
+StatementProblem explain_syntax(std::string_view text, const std::vector<Statement>& statements, std::size_t statement,
+                                std::size_t offset, std::string_view description);
 
 }  // namespace mechanician

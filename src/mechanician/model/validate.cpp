@@ -84,7 +84,8 @@ class Validator {
   }
   Place place(const std::string& path, Place fallback = {}) const { return place_in(model_, path, fallback); }
 
-  // ---- names -----------------------------------------------------------------------------------------------------------
+  // ---- names
+  // -----------------------------------------------------------------------------------------------------------
 
   void check_names() {
     struct Known {
@@ -95,13 +96,23 @@ class Validator {
     const auto add = [&](const std::string& name, NameKind kind, const Place& at) {
       check_name(name, in_words(kind), at);
       if (is_reserved(name))
-        report(at, fmt::format("{} cannot be the name of a{} {}", quoted(name), kind == NameKind::unknown ? "n" : "", in_words(kind)),
-               name == "t" ? "t is the time" : name == "pi" ? "pi is a number" : fmt::format("{} is part of the language", name));
+        report(at,
+               fmt::format("{} cannot be the name of a{} {}", quoted(name), kind == NameKind::unknown ? "n" : "",
+                           in_words(kind)),
+               name == "t"    ? "t is the time"
+               : name == "pi" ? "pi is a number"
+                              : fmt::format("{} is part of the language", name));
       const auto [first, fresh] = known.emplace(name, Known{kind, at});
       if (fresh) return;
-      const std::string where = first->second.place.line > 0 ? fmt::format("the first is in line {}", first->second.place.line) : "";
-      if (first->second.kind == kind) report(at, fmt::format("the {} {} is given twice", in_words(kind), quoted(name)), where);
-      else report(at, fmt::format("{} stands for two things: a {} and a{} {}", quoted(name), in_words(first->second.kind), kind == NameKind::unknown ? "n" : "", in_words(kind)), where);
+      const std::string where =
+          first->second.place.line > 0 ? fmt::format("the first is in line {}", first->second.place.line) : "";
+      if (first->second.kind == kind)
+        report(at, fmt::format("the {} {} is given twice", in_words(kind), quoted(name)), where);
+      else
+        report(at,
+               fmt::format("{} stands for two things: a {} and a{} {}", quoted(name), in_words(first->second.kind),
+                           kind == NameKind::unknown ? "n" : "", in_words(kind)),
+               where);
     };
     for (const Coordinate& c : model_.coordinates) add(c.name, NameKind::coordinate, c.place);
     for (const Parameter& p : model_.parameters) add(p.name, NameKind::parameter, p.place);
@@ -117,63 +128,83 @@ class Validator {
         report(at, fmt::format("{} is the name of two constraints or requirements", quoted(name)),
                first->second.line > 0 ? fmt::format("the first is in line {}", first->second.line) : "");
     };
-    for (const Constraint& c : model_.constraints) add_row(c.name, "constraint", place("constraints." + c.name, c.place));
-    for (const Control& c : model_.controls) add_row(c.name, "control requirement", place("control." + c.name, c.place));
+    for (const Constraint& c : model_.constraints)
+      add_row(c.name, "constraint", place("constraints." + c.name, c.place));
+    for (const Control& c : model_.controls)
+      add_row(c.name, "control requirement", place("control." + c.name, c.place));
     for (const Event& e : model_.events) check_name(e.name, "event", place("events." + e.name, e.place));
     for (const Named& o : model_.outputs) check_name(o.name, "output", place("outputs." + o.name, o.place));
   }
 
   void check_name(const std::string& name, std::string_view what, const Place& at) {
     if (!is_name(name))
-      report(at, fmt::format("{} cannot be the name of a{} {}", quoted(name), what == "event" || what == "output" || what.starts_with('u') ? "n" : "", what),
+      report(at,
+             fmt::format("{} cannot be the name of a{} {}", quoted(name),
+                         what == "event" || what == "output" || what.starts_with('u') ? "n" : "", what),
              "a name is a letter or _, then letters, digits and _");
   }
 
   void check_coordinates() {
     const int n = model_.num_coordinates();
     if (n == 0 && !unreadable_.covers("coordinates"))
-      report(place("coordinates"), "the model has no coordinates", "they are listed at the top: coordinates = [\"x\", \"y\"]");
-    if (n > most_coordinates) report(place("coordinates"), fmt::format("the model has {} coordinates; {} are possible", n, most_coordinates));
+      report(place("coordinates"), "the model has no coordinates",
+             "they are listed at the top: coordinates = [\"x\", \"y\"]");
+    if (n > most_coordinates)
+      report(place("coordinates"), fmt::format("the model has {} coordinates; {} are possible", n, most_coordinates));
   }
 
-  // ---- energies --------------------------------------------------------------------------------------------------------
+  // ---- energies
+  // --------------------------------------------------------------------------------------------------------
 
   void check_energies() {
     const bool has_mass = !model_.mass.empty();
     const std::string choice = "kinetic = \"m/2*x'^2\" or mass = { x = \"m\" }";
     if (model_.kinetic && has_mass)
-      report(place("mass"), "both `kinetic` and `mass` are given", "the mass matrix follows from the kinetic energy: leave one out");
-    if (!model_.kinetic && !has_mass && model_.num_coordinates() > 0 && !unreadable_.covers("dynamics.kinetic") && !unreadable_.covers("dynamics.mass")) {
-      if (model_.places.contains("dynamics")) report(place("dynamics"), "[dynamics] has neither `kinetic` nor `mass`", "give one of them: " + choice);
-      else report({}, "the model has no [dynamics]", "it needs a section [dynamics] with " + choice);
+      report(place("mass"), "both `kinetic` and `mass` are given",
+             "the mass matrix follows from the kinetic energy: leave one out");
+    if (!model_.kinetic && !has_mass && model_.num_coordinates() > 0 && !unreadable_.covers("dynamics.kinetic") &&
+        !unreadable_.covers("dynamics.mass")) {
+      if (model_.places.contains("dynamics"))
+        report(place("dynamics"), "[dynamics] has neither `kinetic` nor `mass`", "give one of them: " + choice);
+      else
+        report({}, "the model has no [dynamics]", "it needs a section [dynamics] with " + choice);
     }
     const auto n = static_cast<std::size_t>(model_.num_coordinates());
-    if (has_mass && std::any_of(model_.mass.begin(), model_.mass.end(), [&](const auto& row) { return row.size() != n; }))
-      report(place("mass"), "a row of `mass` has the wrong length", fmt::format("there are {}", count_noun(n, "coordinate")));
+    if (has_mass &&
+        std::any_of(model_.mass.begin(), model_.mass.end(), [&](const auto& row) { return row.size() != n; }))
+      report(place("mass"), "a row of `mass` has the wrong length",
+             fmt::format("there are {}", count_noun(n, "coordinate")));
     else if (has_mass && model_.mass.size() != n)
-      report(place("mass"), fmt::format("`mass` has {}", count_noun(model_.mass.size(), "row")), fmt::format("there are {}", count_noun(n, "coordinate")));
+      report(place("mass"), fmt::format("`mass` has {}", count_noun(model_.mass.size(), "row")),
+             fmt::format("there are {}", count_noun(n, "coordinate")));
     if (model_.kinetic && !model_.kinetic->contains(SymbolKind::acceleration) && !model_.kinetic->is_condition() &&
         !has_degree_at_most(*model_.kinetic, SymbolKind::velocity, 2))
-      report(place("kinetic"), "the kinetic energy is not quadratic in the velocities", "it may have terms of degree 0, 1 and 2 in them");
+      report(place("kinetic"), "the kinetic energy is not quadratic in the velocities",
+             "it may have terms of degree 0, 1 and 2 in them");
   }
 
-  // ---- what expressions may contain --------------------------------------------------------------------------------------
+  // ---- what expressions may contain
+  // --------------------------------------------------------------------------------------
 
   void add(Expr f, std::string what, const Place& at, KindSet allowed, std::string hint = {}) {
     if (!f.is_constant()) parts_.push_back({std::move(f), std::move(what), at, allowed, std::move(hint)});
   }
 
   void collect_parts() {
-    const std::string to_force = "forces that depend on velocities stand under force", no_acceleration = "accelerations can stand in constraints and outputs only";
+    const std::string to_force = "forces that depend on velocities stand under force",
+                      no_acceleration = "accelerations can stand in constraints and outputs only";
     for (const Parameter& p : model_.parameters)
-      add(p.value, fmt::format("the parameter {}", quoted(p.name)), place("parameters." + p.name, p.place), of_parameters, "a parameter is made of numbers and other parameters");
-    for (const Named& d : model_.definitions) add(d.value, fmt::format("the definition {}", quoted(d.name)), place("define." + d.name, d.place), of_motion);
+      add(p.value, fmt::format("the parameter {}", quoted(p.name)), place("parameters." + p.name, p.place),
+          of_parameters, "a parameter is made of numbers and other parameters");
+    for (const Named& d : model_.definitions)
+      add(d.value, fmt::format("the definition {}", quoted(d.name)), place("define." + d.name, d.place), of_motion);
     if (model_.kinetic) add(*model_.kinetic, "the kinetic energy", place("kinetic"), of_velocities, no_acceleration);
     if (model_.potential) add(*model_.potential, "the potential energy", place("potential"), of_positions, to_force);
     for (std::size_t i = 0; i < model_.mass.size(); ++i)
       for (std::size_t j = 0; j < model_.mass[i].size(); ++j)
         if (!model_.mass[i][j].is_constant())
-          add(model_.mass[i][j], "the mass matrix", place(fmt::format("mass.{}.{}", i, j), place("mass")), of_positions, to_force);
+          add(model_.mass[i][j], "the mass matrix", place(fmt::format("mass.{}.{}", i, j), place("mass")), of_positions,
+              to_force);
     for (const Named& f : model_.forces) {
       check_coordinate(f.name, "a force", f.place);
       add(f.value, fmt::format("the force on {}", quoted(f.name)), f.place, of_velocities, no_acceleration);
@@ -184,23 +215,31 @@ class Validator {
     }
     for (const Constraint& c : model_.constraints) {
       add(c.residual, fmt::format("the constraint {}", quoted(c.name)), c.place, of_motion);
-      if (c.weight) add(*c.weight, fmt::format("the weight of {}", quoted(c.name)), place("constraints." + c.name + ".weight", c.place), of_velocities, no_acceleration);
+      if (c.weight)
+        add(*c.weight, fmt::format("the weight of {}", quoted(c.name)),
+            place("constraints." + c.name + ".weight", c.place), of_velocities, no_acceleration);
     }
     for (const Control& c : model_.controls) {
       add(c.residual, fmt::format("the control requirement {}", quoted(c.name)), c.place, of_motion);
       const std::string hint = "it may depend on parameters and t";
-      if (c.frequency) add(*c.frequency, fmt::format("the frequency of {}", quoted(c.name)), place("control." + c.name + ".frequency", c.place), of_time, hint);
-      add(c.damping, fmt::format("the damping of {}", quoted(c.name)), place("control." + c.name + ".damping", c.place), of_time, hint);
+      if (c.frequency)
+        add(*c.frequency, fmt::format("the frequency of {}", quoted(c.name)),
+            place("control." + c.name + ".frequency", c.place), of_time, hint);
+      add(c.damping, fmt::format("the damping of {}", quoted(c.name)), place("control." + c.name + ".damping", c.place),
+          of_time, hint);
     }
     for (const Measured& m : model_.measured)
       for (const auto& row : m.weight)
         for (const Expr& w : row) add(w, "the weight in [measured]", m.place, of_velocities, no_acceleration);
     for (const Event& e : model_.events) add(e.when, fmt::format("the event {}", quoted(e.name)), e.place, of_motion);
-    for (const Named& o : model_.outputs) add(o.value, fmt::format("the output {}", quoted(o.name)), o.place, of_motion);
+    for (const Named& o : model_.outputs)
+      add(o.value, fmt::format("the output {}", quoted(o.name)), o.place, of_motion);
     const std::string of_start = "a start value is made of numbers and parameters";
     add(model_.start.time, "`start.time`", place("start.time"), of_parameters, of_start);
-    for (const auto& [name, f] : model_.start.position) add(f, quoted("start.position." + name), place("start.position." + name), of_parameters, of_start);
-    for (const auto& [name, f] : model_.start.velocity) add(f, quoted("start.velocity." + name), place("start.velocity." + name), of_parameters, of_start);
+    for (const auto& [name, f] : model_.start.position)
+      add(f, quoted("start.position." + name), place("start.position." + name), of_parameters, of_start);
+    for (const auto& [name, f] : model_.start.velocity)
+      add(f, quoted("start.velocity." + name), place("start.velocity." + name), of_parameters, of_start);
   }
 
   void check_coordinate(const std::string& name, std::string_view what, const Place& at) {
@@ -216,14 +255,17 @@ class Validator {
 
   void check_parts() {
     for (const Part& p : parts_) {
-      if (p.f.is_condition()) report(p.place, fmt::format("{} is a condition, not a number", p.what), "use if(condition, then, else)");
+      if (p.f.is_condition())
+        report(p.place, fmt::format("{} is a condition, not a number", p.what), "use if(condition, then, else)");
       if ((p.f.kinds() & ~p.allowed) == 0) continue;
       for (const Expr& s : symbols_of(std::span(&p.f, 1))) {
         const SymbolKind kind = s.symbol().kind;
         if ((kind_bit(kind) & p.allowed) != 0) continue;
         const bool reaction = kind == SymbolKind::ideal_force || kind == SymbolKind::multiplier;
         const bool time = kind == SymbolKind::time;
-        report(p.place, fmt::format("{} contains {}{}", p.what, kind_in_words(kind), time ? "" : " `" + symbol_text(s.symbol()) + "`"),
+        report(p.place,
+               fmt::format("{} contains {}{}", p.what, kind_in_words(kind),
+                           time ? "" : " `" + symbol_text(s.symbol()) + "`"),
                reaction ? "ideal() and multiplier() can stand in [nonideal] only" : p.hint);
         break;
       }
@@ -231,8 +273,8 @@ class Validator {
     check_symbols();
   }
 
-  /// Every symbol belongs to the model. One look at all expressions together decides; only if something is wrong is each
-  /// looked at by itself.
+  /// Every symbol belongs to the model. One look at all expressions together decides; only if something is wrong is
+  /// each looked at by itself.
   void check_symbols() {
     std::unordered_set<std::string> parameters, constraints, unknowns;
     for (const Parameter& p : model_.parameters) parameters.insert(p.name);
@@ -259,29 +301,37 @@ class Validator {
     for (const Part& p : parts_)
       for (const Expr& s : symbols_of(std::span(&p.f, 1)))
         if (!is_known(s.symbol()))
-          report(p.place, fmt::format("{} contains {} {}, which the model does not have", p.what, kind_in_words(s.symbol().kind), quoted(symbol_text(s.symbol()))));
+          report(p.place, fmt::format("{} contains {} {}, which the model does not have", p.what,
+                                      kind_in_words(s.symbol().kind), quoted(symbol_text(s.symbol()))));
   }
 
-  // ---- rows --------------------------------------------------------------------------------------------------------------
+  // ---- rows
+  // --------------------------------------------------------------------------------------------------------------
 
   void check_row(const Expr& residual, const std::string& what, const Place& at) {
-    constexpr KindSet moving = kind_bit(SymbolKind::coordinate) | kind_bit(SymbolKind::velocity) | kind_bit(SymbolKind::acceleration);
-    if ((residual.kinds() & moving) == 0) report(at, fmt::format("{} mentions no coordinate", what), "an equation of numbers, parameters and t does not constrain the motion");
+    constexpr KindSet moving =
+        kind_bit(SymbolKind::coordinate) | kind_bit(SymbolKind::velocity) | kind_bit(SymbolKind::acceleration);
+    if ((residual.kinds() & moving) == 0)
+      report(at, fmt::format("{} mentions no coordinate", what),
+             "an equation of numbers, parameters and t does not constrain the motion");
     if (residual.contains(SymbolKind::acceleration) && !has_degree_at_most(residual, SymbolKind::acceleration, 1))
       report(at, fmt::format("{} is not linear in the accelerations", what));
   }
 
   void check_constraints() {
-    for (const Constraint& c : model_.constraints) check_row(c.residual, fmt::format("the constraint {}", quoted(c.name)), c.place);
+    for (const Constraint& c : model_.constraints)
+      check_row(c.residual, fmt::format("the constraint {}", quoted(c.name)), c.place);
   }
 
   void check_controls() {
     for (const Control& c : model_.controls) {
       check_row(c.residual, fmt::format("the control requirement {}", quoted(c.name)), c.place);
       if (c.level() != Level::position && !c.damping.is_constant(1.0))
-        report(place("control." + c.name + ".damping", c.place), "a requirement with velocities has no damping", "its error follows e' + frequency*e = 0");
+        report(place("control." + c.name + ".damping", c.place), "a requirement with velocities has no damping",
+               "its error follows e' + frequency*e = 0");
       if (c.level() == Level::acceleration && c.frequency)
-        report(place("control." + c.name + ".frequency", c.place), "a requirement with accelerations has no frequency", "it is used as it stands");
+        report(place("control." + c.name + ".frequency", c.place), "a requirement with accelerations has no frequency",
+               "it is used as it stands");
     }
   }
 
@@ -298,34 +348,43 @@ class Validator {
         if (found == known.end()) {
           if (unreadable_.covers("constraints." + name)) continue;
           const std::string near = nearest(name, names);
-          report(at, fmt::format("there is no constraint {}", quoted(name)), near.empty() ? "" : fmt::format("did you mean `{}`?", near));
+          report(at, fmt::format("there is no constraint {}", quoted(name)),
+                 near.empty() ? "" : fmt::format("did you mean `{}`?", near));
         } else if (found->second->weight) {
-          report(at, fmt::format("the constraint {} has a weight of its own", quoted(name)), "give it there or in [measured]");
+          report(at, fmt::format("the constraint {} has a weight of its own", quoted(name)),
+                 "give it there or in [measured]");
         }
       }
       const std::size_t n = m.constraints.size();
-      const bool square = m.weight.size() == n && std::all_of(m.weight.begin(), m.weight.end(), [&](const auto& row) { return row.size() == n; });
-      if (!square) report(m.place, fmt::format("the weight of {} has {} × {} entries", count_noun(n, "constraint"), n, n));
+      const bool square = m.weight.size() == n && std::all_of(m.weight.begin(), m.weight.end(),
+                                                              [&](const auto& row) { return row.size() == n; });
+      if (!square)
+        report(m.place, fmt::format("the weight of {} has {} × {} entries", count_noun(n, "constraint"), n, n));
       if (n == 0) report(m.place, "[measured] names no constraint");
     }
   }
 
-  // ---- start and run -----------------------------------------------------------------------------------------------------
+  // ---- start and run
+  // -----------------------------------------------------------------------------------------------------
 
   void check_start_names() {
     for (const auto* values : {&model_.start.position, &model_.start.velocity})
       for (const auto& [name, f] : *values)
-        if (!coordinate_names().contains(name)) report({}, fmt::format("a start value is given for {}, which is no coordinate", quoted(name)));
+        if (!coordinate_names().contains(name))
+          report({}, fmt::format("a start value is given for {}, which is no coordinate", quoted(name)));
   }
 
   void check_run() {
     const RunSettings& run = model_.run;
     if (run.to && !std::isfinite(*run.to)) report(place("run.to"), "`run.to` must be a finite number");
-    if (run.every && !(*run.every > 0.0 && std::isfinite(*run.every))) report(place("run.every"), "`run.every` must be positive", "it is the time between two rows of the result");
-    if (!(run.tolerance > 0.0 && run.tolerance < 1.0)) report(place("run.tolerance"), "`run.tolerance` must lie between 0 and 1", "for example 1e-10");
+    if (run.every && !(*run.every > 0.0 && std::isfinite(*run.every)))
+      report(place("run.every"), "`run.every` must be positive", "it is the time between two rows of the result");
+    if (!(run.tolerance > 0.0 && run.tolerance < 1.0))
+      report(place("run.tolerance"), "`run.tolerance` must lie between 0 and 1", "for example 1e-10");
     if (run.method != "auto" && run.method != "dop853" && run.method != "bdf") {
       const std::string near = nearest(run.method, std::vector<std::string>{"auto", "dop853", "bdf"});
-      report(place("run.method"), fmt::format("there is no method {}", quoted(run.method)), near.empty() ? "it is auto, dop853 or bdf" : fmt::format("did you mean `{}`?", near));
+      report(place("run.method"), fmt::format("there is no method {}", quoted(run.method)),
+             near.empty() ? "it is auto, dop853 or bdf" : fmt::format("did you mean `{}`?", near));
     }
   }
 

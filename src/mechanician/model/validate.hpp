@@ -13,11 +13,12 @@ namespace mechanician {
 inline constexpr int most_coordinates = 100'000;
 inline constexpr int most_coordinates_with_mass = 2'000;  ///< the matrix is kept with its zeros
 
-/// All that is wrong with a model; empty if it can be used. Parts that are `unreadable` have been reported and are skipped.
+/// All that is wrong with a model; empty if it can be used. Parts that are `unreadable` have been reported and are
+/// skipped.
 ///
 /// Names are valid and distinct, every symbol belongs to the model, there is one of kinetic energy and mass matrix, no
-/// expression contains what it may not, T is quadratic in the velocities, equations are linear in the accelerations, and
-/// what validate_values checks holds for the parameters as they are given.
+/// expression contains what it may not, T is quadratic in the velocities, equations are linear in the accelerations,
+/// and what validate_values checks holds for the parameters as they are given.
 std::vector<Problem> validate(const Model& model, const Unreadable& unreadable = {});
 
 /// What depends on the values of the parameters, and so is checked again when they are changed: the mass matrix is

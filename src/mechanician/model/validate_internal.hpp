@@ -14,6 +14,7 @@ inline Place place_in(const Model& model, const std::string& path, Place fallbac
   return found == model.places.end() ? fallback : found->second;
 }
 
-std::vector<Problem> validate_values(const Model& model, const ParameterValues& parameters, const Unreadable& unreadable);
+std::vector<Problem> validate_values(const Model& model, const ParameterValues& parameters,
+                                     const Unreadable& unreadable);
 
 }  // namespace mechanician

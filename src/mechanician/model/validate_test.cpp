@@ -59,10 +59,12 @@ TEST(Validate, SymbolsBelongToTheModel) {
             "the constraint `other` contains the velocity `w'`, which the model does not have");
   p = {};
   p.model.add_nonideal(p.x, make_symbol(SymbolKind::multiplier, "rood"));
-  EXPECT_EQ(only_problem(p.model), "the nonideal force on `x` contains the multiplier `multiplier(rood)`, which the model does not have");
+  EXPECT_EQ(only_problem(p.model),
+            "the nonideal force on `x` contains the multiplier `multiplier(rood)`, which the model does not have");
   p = {};
   p.model.outputs.push_back({"o", unknown_function("alpha", {time_symbol()}), {}});
-  EXPECT_EQ(only_problem(p.model), "the output `o` contains the unknown function `alpha`, which the model does not have");
+  EXPECT_EQ(only_problem(p.model),
+            "the output `o` contains the unknown function `alpha`, which the model does not have");
   p = {};
   p.model.add_force(coordinate("z"), 1.0);
   EXPECT_EQ(only_problem(p.model), "a force acts on `z`, which is no coordinate");

@@ -24,7 +24,8 @@ bool is_positive_definite(std::vector<std::vector<double>> w) {
   for (std::size_t k = 0; k < n; ++k) {
     double pivot = w[k][k];
     for (std::size_t j = 0; j < k; ++j) pivot -= w[k][j] * w[k][j];
-    if (!(pivot > 8.0 * static_cast<double>(n) * std::numeric_limits<double>::epsilon() * std::abs(w[k][k]))) return false;
+    if (!(pivot > 8.0 * static_cast<double>(n) * std::numeric_limits<double>::epsilon() * std::abs(w[k][k])))
+      return false;
     w[k][k] = std::sqrt(pivot);
     for (std::size_t i = k + 1; i < n; ++i) {
       for (std::size_t j = 0; j < k; ++j) w[i][k] -= w[i][j] * w[k][j];
@@ -48,7 +49,9 @@ class ValueChecks {
   }
 
  private:
-  void report(const Place& place, std::string message, std::string hint = {}) { problems_.push_back({place, std::move(message), std::move(hint)}); }
+  void report(const Place& place, std::string message, std::string hint = {}) {
+    problems_.push_back({place, std::move(message), std::move(hint)});
+  }
   Place place(const std::string& path, Place fallback = {}) const { return place_in(model_, path, fallback); }
 
   /// The value of an expression of parameters alone; nothing for others.
@@ -58,8 +61,8 @@ class ValueChecks {
     return evaluate_constant(f, index_, parameters_.values).value;
   }
 
-  // Entries that are not written alike are compared at random states: they differ if the difference exceeds the bound of
-  // its own rounding errors at one of them.
+  // Entries that are not written alike are compared at random states: they differ if the difference exceeds the bound
+  // of its own rounding errors at one of them.
   void check_mass() {
     struct Pair {
       std::size_t i, j;
@@ -86,11 +89,14 @@ class ValueChecks {
     for (int k = 0; k < num_states; ++k) {
       for (std::size_t s = 0; s < symbols.size(); ++s) {
         const Symbol& symbol = symbols[s].symbol();
-        inputs[s] = symbol.kind == SymbolKind::parameter ? parameters_.values[index_.at(symbol.name)] : symbol.kind == SymbolKind::time ? std::abs(state(random)) : state(random);
+        inputs[s] = symbol.kind == SymbolKind::parameter ? parameters_.values[index_.at(symbol.name)]
+                    : symbol.kind == SymbolKind::time    ? std::abs(state(random))
+                                                         : state(random);
       }
       tape.evaluate_with_bounds(inputs, values, bounds);
       for (std::size_t p = 0; p < pairs.size(); ++p)
-        if (std::isfinite(values[p]) && std::isfinite(bounds[p]) && std::abs(values[p]) > 8.0 * bounds[p]) differs[p] = true;
+        if (std::isfinite(values[p]) && std::isfinite(bounds[p]) && std::abs(values[p]) > 8.0 * bounds[p])
+          differs[p] = true;
     }
     std::size_t shown = 0;
     for (std::size_t p = 0; p < pairs.size() && shown < 20; ++p) {
@@ -98,8 +104,10 @@ class ValueChecks {
       ++shown;
       const auto [i, j] = pairs[p];
       const std::string &x = model_.coordinates[i].name, &y = model_.coordinates[j].name;
-      report(place(fmt::format("mass.{}.{}", j, i), place("mass")), fmt::format("the mass matrix is not symmetric: the entries ({}, {}) and ({}, {}) differ", x, y, y, x),
-             fmt::format("{} is not {}", print(model_.mass[i][j], {.max_length = 60}), print(model_.mass[j][i], {.max_length = 60})));
+      report(place(fmt::format("mass.{}.{}", j, i), place("mass")),
+             fmt::format("the mass matrix is not symmetric: the entries ({}, {}) and ({}, {}) differ", x, y, y, x),
+             fmt::format("{} is not {}", print(model_.mass[i][j], {.max_length = 60}),
+                         print(model_.mass[j][i], {.max_length = 60})));
     }
   }
 
@@ -108,7 +116,9 @@ class ValueChecks {
       if (!c.weight) continue;
       const auto w = constant(*c.weight);
       if (w && !(*w > 0.0 && std::isfinite(*w)))
-        report(place("constraints." + c.name + ".weight", c.place), fmt::format("the weight of {} is {}; a weight is positive and finite", quoted(c.name), short_number(*w)), "a weight is 1/variance");
+        report(place("constraints." + c.name + ".weight", c.place),
+               fmt::format("the weight of {} is {}; a weight is positive and finite", quoted(c.name), short_number(*w)),
+               "a weight is 1/variance");
     }
     for (const Measured& m : model_.measured) check_weight_matrix(m);
   }
@@ -122,18 +132,23 @@ class ValueChecks {
         const auto value = constant(m.weight[i][j]);
         all_constant = all_constant && value;
         w[i][j] = value.value_or(0.0);
-        if (value && !std::isfinite(*value)) return report(m.place, "the weight in [measured] has an entry that is not finite");
+        if (value && !std::isfinite(*value))
+          return report(m.place, "the weight in [measured] has an entry that is not finite");
       }
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < i; ++j) {
         const bool alike = same(simplify(m.weight[i][j]), simplify(m.weight[j][i]));
         const bool constants = constant(m.weight[i][j]) && constant(m.weight[j][i]);
-        const double tolerance = 8.0 * std::numeric_limits<double>::epsilon() * std::max(std::abs(w[i][j]), std::abs(w[j][i]));
+        const double tolerance =
+            8.0 * std::numeric_limits<double>::epsilon() * std::max(std::abs(w[i][j]), std::abs(w[j][i]));
         if (!alike && !(constants && std::abs(w[i][j] - w[j][i]) <= tolerance))
-          return report(m.place, fmt::format("the weight in [measured] is not symmetric: the entries for {} and {} differ", quoted(m.constraints[j]), quoted(m.constraints[i])));
+          return report(m.place,
+                        fmt::format("the weight in [measured] is not symmetric: the entries for {} and {} differ",
+                                    quoted(m.constraints[j]), quoted(m.constraints[i])));
       }
     if (all_constant && n > 0 && !is_positive_definite(std::move(w)))
-      report(m.place, "the weight in [measured] is not positive definite", "a weight is the inverse of a covariance matrix");
+      report(m.place, "the weight in [measured] is not positive definite",
+             "a weight is the inverse of a covariance matrix");
   }
 
   void check_controls() {
@@ -141,7 +156,9 @@ class ValueChecks {
       const auto check = [&](const Expr& f, const char* what) {
         const auto value = constant(f);
         if (value && !(*value >= 0.0 && std::isfinite(*value)))
-          report(place(fmt::format("control.{}.{}", c.name, what), c.place), fmt::format("the {} of {} is {}; it cannot be {}", what, quoted(c.name), short_number(*value), *value < 0.0 ? "negative" : "infinite or undefined"));
+          report(place(fmt::format("control.{}.{}", c.name, what), c.place),
+                 fmt::format("the {} of {} is {}; it cannot be {}", what, quoted(c.name), short_number(*value),
+                             *value < 0.0 ? "negative" : "infinite or undefined"));
       };
       if (c.frequency) check(*c.frequency, "frequency");
       check(c.damping, "damping");
@@ -157,10 +174,13 @@ class ValueChecks {
 
 }  // namespace
 
-std::vector<Problem> validate_values(const Model& model, const ParameterValues& parameters, const Unreadable& unreadable) {
+std::vector<Problem> validate_values(const Model& model, const ParameterValues& parameters,
+                                     const Unreadable& unreadable) {
   return ValueChecks(model, parameters, unreadable).check();
 }
 
-std::vector<Problem> validate_values(const Model& model, const ParameterValues& parameters) { return validate_values(model, parameters, {}); }
+std::vector<Problem> validate_values(const Model& model, const ParameterValues& parameters) {
+  return validate_values(model, parameters, {});
+}
 
 }  // namespace mechanician
