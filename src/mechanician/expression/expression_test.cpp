@@ -1,3 +1,4 @@
+#include "mechanician/base/deep_for_test.hpp"
 #include "mechanician/expression/expression.hpp"
 
 #include <gtest/gtest.h>
@@ -108,7 +109,7 @@ TEST(Expression, ThreadsMayBuildAndDropTheSameExpressions) {
 }
 
 TEST(Expression, AMillionDeepIsNoTrouble) {
-  constexpr int depth = 1000000;
+  constexpr int depth = deep_nesting;
   const std::size_t before = num_live_nodes();
   {
     const Expr x = coordinate("x");

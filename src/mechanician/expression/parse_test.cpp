@@ -1,3 +1,4 @@
+#include "mechanician/base/deep_for_test.hpp"
 #include "mechanician/expression/parse.hpp"
 
 #include <gtest/gtest.h>
@@ -172,7 +173,7 @@ TEST(Parse, ReportsAllUnknownNamesOfAnExpression) {
 }
 
 TEST(Parse, AMillionNestedParenthesesAreRead) {
-  const std::size_t depth = 1'000'000;
+  const auto depth = static_cast<std::size_t>(deep_nesting);
   const auto parsed = parse_expression(std::string(depth, '(') + "x" + std::string(depth, ')'), scope());
   ASSERT_TRUE(parsed.value);
   EXPECT_TRUE(same(*parsed.value, coordinate("x")));

@@ -1,3 +1,4 @@
+#include "mechanician/base/deep_for_test.hpp"
 #include "mechanician/expression/rational.hpp"
 
 #include <gtest/gtest.h>
@@ -151,7 +152,7 @@ TEST(RationalForm, GivesUpCleanlyOnWhatIsTooLarge) {
   EXPECT_FALSE(rational_expr(pow(sum, 12)));
   EXPECT_FALSE(proves_zero(pow(sum, 12) - pow(sum, 11) * sum));
   Expr deep = x;
-  for (int i = 0; i < 1000000; ++i) deep = sin(deep) + y;
+  for (int i = 0; i < deep_nesting; ++i) deep = sin(deep) + y;
   EXPECT_FALSE(rational_expr(deep));
   Expr squares = x + y;
   for (int i = 0; i < 60; ++i) squares = squares * squares + 1;

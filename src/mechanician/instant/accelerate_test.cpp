@@ -5,6 +5,7 @@
 #include <Eigen/LU>
 #include <cmath>
 #include <random>
+#include <stdexcept>
 
 #include "mechanician/expression/differentiate.hpp"
 #include "mechanician/expression/simplify.hpp"
@@ -206,6 +207,19 @@ TEST(Accelerate, AFunctionWithoutAValueIsAskedFor) {
   model.kinetic = pow(dot(x), 2) / 2;
   model.add_force(x, model.add_unknown("alpha", {time_symbol()}));
   EXPECT_THROW(System(model, {}), ModelError);
+}
+
+TEST(System, AModelBuiltInCppIsCheckedToo) {
+  Model model;
+  const Expr x = model.add_coordinate("x");
+  model.kinetic = pow(dot(x), 3);
+  EXPECT_THROW(System(model, {}), ModelError);
+  model.kinetic = pow(dot(x), 2);
+  model.add_constraint("none", 1.0, 2.0);
+  EXPECT_THROW(System(model, {}), ModelError);
+  model.constraints.clear();
+  EXPECT_THROW(System(model, {1.0}), std::invalid_argument);
+  EXPECT_NO_THROW(System(model, {}));
 }
 
 TEST(Residuals, AreDistancesWhateverTheUnitsOfTheConstraint) {

@@ -4,11 +4,13 @@
 
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/simplify.hpp"
+#include "mechanician/model/validate.hpp"
 
 namespace mechanician {
 
@@ -43,8 +45,21 @@ std::string NotFinite::message() const {
   return fmt::format("{} is not a finite number: {}{}", quantity, expression, operands.empty() ? "" : fmt::format(" ({})", operands));
 }
 
+namespace {
+
+/// A model that was built in C++ has been seen by nobody yet.
+Model validated(Model model) {
+  if (std::vector<Problem> problems = validate(model); !problems.empty()) throw ModelError(std::move(problems), model.source);
+  return model;
+}
+
+}  // namespace
+
 System::System(Model model, std::vector<double> parameters)
-    : model_(std::move(model)), eqs_(derive(model_)), parameters_(std::move(parameters)) {
+    : model_(validated(std::move(model))), eqs_(derive(model_)), parameters_(std::move(parameters)) {
+  if (parameters_.size() != model_.parameters.size())
+    throw std::invalid_argument(fmt::format("the model has {}, but {} given", count_noun(model_.parameters.size(), "parameter"), parameters_.size()));
+  if (std::vector<Problem> problems = validate_values(model_, {parameters_}); !problems.empty()) throw ModelError(std::move(problems), model_.source);
   if (!eqs_.unknowns.empty()) {
     std::vector<Problem> problems;
     for (const Expr& u : model_.unknowns) {

@@ -44,8 +44,8 @@ struct Evaluation {
 
 class System {
  public:
-  /// `parameters` are the values of model.parameters, in order. Throws ModelError where the model leaves a function
-  /// unknown: then there is nothing to evaluate.
+  /// `parameters` are the values of model.parameters, in order. Throws ModelError where the model does not pass its
+  /// checks (validate.hpp) or leaves a function unknown: then there is nothing to evaluate.
   System(Model model, std::vector<double> parameters);
 
   const Model& model() const { return model_; }
