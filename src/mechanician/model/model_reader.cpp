@@ -123,6 +123,8 @@ void ModelReader::read_coordinates() {
 }
 
 void ModelReader::declare_names() {
+  if (const auto* constraints = root_.find("constraints"))
+    for (const TomlMember& m : constraints->value.members) names_.add_constraint(m.name);
   if (const TomlValue* table = section("parameters")) {
     for (const TomlMember& m : table->members) {
       if (is_family(m.name, m.begin, m.end))
@@ -219,7 +221,7 @@ void ModelReader::read_definitions() {
     for (const int i : cycle) in_cycle[static_cast<std::size_t>(i)] = true;
   }
 
-  const NameScope scope = names_.scope();
+  const NameScope scope = names_.nonideal_scope();
   for (const int i : order.order) {
     const TomlMember& m = members[static_cast<std::size_t>(i)];
     const std::string path = "define." + m.name;

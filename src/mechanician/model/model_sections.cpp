@@ -138,10 +138,7 @@ void ModelReader::read_by_coordinate(const TomlMember& field, const std::string&
 void ModelReader::read_constraints() {
   const TomlValue* table = section("constraints");
   if (!table) return;
-  for (const TomlMember& m : table->members) {
-    names_.add_constraint(m.name);
-    read_constraint(m);
-  }
+  for (const TomlMember& m : table->members) read_constraint(m);
 }
 
 void ModelReader::read_constraint(const TomlMember& field) {

@@ -197,7 +197,8 @@ class Validator {
       add(p.value, fmt::format("the parameter {}", quoted(p.name)), place("parameters." + p.name, p.place),
           of_parameters, "a parameter is made of numbers and other parameters");
     for (const Named& d : model_.definitions)
-      add(d.value, fmt::format("the definition {}", quoted(d.name)), place("define." + d.name, d.place), of_motion);
+      add(d.value, fmt::format("the definition {}", quoted(d.name)), place("define." + d.name, d.place),
+          of_motion | of_reactions);
     if (model_.kinetic) add(*model_.kinetic, "the kinetic energy", place("kinetic"), of_velocities, no_acceleration);
     if (model_.potential) add(*model_.potential, "the potential energy", place("potential"), of_positions, to_force);
     for (std::size_t i = 0; i < model_.mass.size(); ++i)
@@ -266,7 +267,8 @@ class Validator {
         report(p.place,
                fmt::format("{} contains {}{}", p.what, kind_in_words(kind),
                            time ? "" : " `" + symbol_text(s.symbol()) + "`"),
-               reaction ? "ideal() and multiplier() can stand in [nonideal] only" : p.hint);
+               reaction ? "ideal() and multiplier() can stand in [nonideal], and in definitions that only it uses"
+                        : p.hint);
         break;
       }
     }
