@@ -178,7 +178,7 @@ class Parser {
     const std::size_t end = token_.offset + 1;
     advance();
     if (!scope_.reaction)
-      complain(function.offset, end - function.offset, fmt::format("`{}` can be used in [nonideal] only", function.text));
+      complain(function.offset, end - function.offset, fmt::format("`{}` can be used in [nonideal] and [define] only", function.text));
     else if (const auto found = scope_.reaction(function.text, name.text)) {
       push_operand(*found, function.offset, end);
       return true;
