@@ -184,8 +184,9 @@ Solution solve_with(const Factorisation& f, const InstantValues& values, const M
 }
 
 Solution solve(const Factorisation& f, const InstantValues& values) {
-  return solve_with(f, values,
-                    [&f](const VectorXd& Q, const VectorXd& b, const VectorXd& C) { return calc_refined_motion(f, Q, b, C); });
+  return solve_with(f, values, [&f](const VectorXd& Q, const VectorXd& b, const VectorXd& C) {
+    return calc_refined_motion(f, Q, b, C);
+  });
 }
 
 Solution solve(const InstantValues& values) { return solve(factor(values), values); }

@@ -314,8 +314,8 @@ std::vector<Conflict> find_conflicts(const RowFactor& rows, const VectorXd& b, c
     double allowed = rows.D(row) * tolerance(row);
     for (Index i = 0; i < k; ++i) {
       const Index other = table.kept[i];
-      residual(j) -= rows.T(i, j) * rows.D(other) * b(other);
-      allowed += std::abs(rows.T(i, j)) * rows.D(other) * tolerance(other);
+      residual(j) -= rows.T_computed(i, j) * rows.D(other) * b(other);
+      allowed += std::abs(rows.T_computed(i, j)) * rows.D(other) * tolerance(other);
     }
     const double ratio = allowed > 0 ? std::abs(residual(j)) / allowed : (residual(j) == 0 ? 0.0 : 1e300);
     if (ratio > 1.0) table.residual(j) = residual(j);

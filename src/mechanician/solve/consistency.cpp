@@ -41,16 +41,16 @@ Consistency check_consistency(const RowFactor& rows, const InstantValues& values
     if (values.A_noise.size() > 0) noise += values.A_noise.row(row).dot(qdd_size);
     result.tolerance(j) = consistency_tolerance * size + noise_factor * noise + rounding / rows.D(j);
   }
-  // Each dropped row with the kept rows that it depends on: what all of them allow together. (Row by row, a row of zeros
-  // would have to bear the rounding of its partners.)
+  // Each dropped row with the kept rows that it depends on: what all of them allow together. (Row by row, a row of
+  // zeros would have to bear the rounding of its partners.)
   const Index k = rows.rank;
   for (Index j = 0; j + k < m; ++j) {
     const Index dropped = rows.order[k + j];
     double miss = b_scaled(dropped), allowed = rows.D(dropped) * result.tolerance(dropped);
     for (Index i = 0; i < k; ++i) {
       const Index kept = rows.order[i];
-      miss -= rows.T(i, j) * b_scaled(kept);
-      allowed += std::abs(rows.T(i, j)) * rows.D(kept) * result.tolerance(kept);
+      miss -= rows.T_computed(i, j) * b_scaled(kept);
+      allowed += std::abs(rows.T_computed(i, j)) * rows.D(kept) * result.tolerance(kept);
     }
     if (std::abs(miss) > allowed) result.consistent = false;
   }

@@ -72,8 +72,8 @@ struct Motion {
   Eigen::VectorXd qdd;      // n
   Eigen::VectorXd F_ideal;  // n, M q̈ − Q for C = 0: in the span of the rows
   Eigen::VectorXd F_nonideal;
-  // Multipliers of the kept rows (LeastNormMultipliers::kept), of the ideal problem and of the one with C; empty where
-  // only the forces are known.
+  // m, multipliers of the ideal problem and of the one with C, zero on dependent rows; empty where only the forces are
+  // known.
   Eigen::VectorXd lambda_ideal = {}, lambda_joint = {};
 };
 

@@ -110,19 +110,23 @@ void LeastNormMultipliers::add_spread(const VectorXd& basic, VectorXd& lambda) c
   for (Index j = 0; j < at_dropped.size(); ++j) lambda(dropped[j]) += at_dropped(j);
 }
 
-VectorXd LeastNormMultipliers::spread(const RowFactor& rows, const VectorXd& basic) const {
+VectorXd LeastNormMultipliers::spread(const RowFactor& rows, const VectorXd& given) const {
+  if (dropped.empty()) return given;
+  VectorXd basic(static_cast<Index>(kept.size())), elsewhere(static_cast<Index>(dropped.size()));
+  for (Index i = 0; i < basic.size(); ++i) basic(i) = given(kept[i]);
+  for (Index j = 0; j < elsewhere.size(); ++j) elsewhere(j) = given(dropped[j]);
   VectorXd lambda = VectorXd::Zero(rows.num_rows());
-  add_spread(basic, lambda);
-  if (dropped.empty()) return lambda;
+  add_spread(basic + T * elsewhere, lambda);
   // T was cleaned of rounding, so Aᵀλ may be off by as much: once more with what is missing.
-  VectorXd missing = -lambda;
-  for (Index i = 0; i < basic.size(); ++i) missing(kept[i]) += basic(i);
-  add_spread(calc_basic(rows, rows.Z * missing.cwiseQuotient(rows.D)), lambda);
+  add_spread(calc_basic(rows, rows.Z * (given - lambda).cwiseQuotient(rows.D)), lambda);
   return lambda;
 }
 
 VectorXd LeastNormMultipliers::calc_lambda(const RowFactor& rows, const VectorXd& u) const {
-  return spread(rows, calc_basic(rows, u));
+  const VectorXd basic = calc_basic(rows, u);
+  VectorXd lambda = VectorXd::Zero(rows.num_rows());
+  for (Index i = 0; i < basic.size(); ++i) lambda(kept[i]) = basic(i);
+  return spread(rows, lambda);
 }
 
 MatrixXd LeastNormMultipliers::calc_gain(const RowFactor& rows) const {

@@ -27,8 +27,8 @@ struct LeastNormMultipliers {
   /// λ for the force whose image in the metric is u (in the span of the rows).
   Eigen::VectorXd calc_lambda(const RowFactor& rows, const Eigen::VectorXd& u) const;
 
-  /// The same for the force A_keptᵀ·basic.
-  Eigen::VectorXd spread(const RowFactor& rows, const Eigen::VectorXd& basic) const;
+  /// λ of least norm with the force Aᵀ·given, from any multipliers of all rows.
+  Eigen::VectorXd spread(const RowFactor& rows, const Eigen::VectorXd& given) const;
 
   /// n×m, in the metric: applied to e it gives the y of least norm that meets A A⁺e, rows as given. The gain is
   /// K = M^(1/2)B⁺ = L times this (U05 eq. 25).

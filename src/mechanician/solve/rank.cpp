@@ -108,9 +108,10 @@ RowFactor factor_rows(const MatrixXd& Z_given, const MatrixXd& noise) {
   for (Index j = 0; j < d; ++j) Z_dropped.col(j) = f.Z.col(f.order[k + j]);
   auto coefficients = calc_coefficients(f.V1, f.R11, Z_dropped);
   f.T = std::move(coefficients.cleaned);
+  f.T_computed = std::move(coefficients.computed);
   f.N = MatrixXd::Zero(m, d);
   for (Index j = 0; j < d; ++j) {
-    for (Index i = 0; i < k; ++i) f.N(f.order[i], j) = -coefficients.computed(i, j);
+    for (Index i = 0; i < k; ++i) f.N(f.order[i], j) = -f.T_computed(i, j);
     f.N(f.order[k + j], j) = 1.0;
   }
   f.N = orthonormalised(f.N);

@@ -24,6 +24,7 @@ struct RowFactor {
   Eigen::MatrixXd V1;               // n×k, orthonormal basis of the span of the rows in the metric
   Eigen::MatrixXd R11;              // k×k, upper triangular
   Eigen::MatrixXd T;                // k×(m−k): scaled dropped row j = Σ_i T(i,j) · scaled kept row i; cleaned
+  Eigen::MatrixXd T_computed;       // T as computed: for numbers, where T says what takes part
   Eigen::MatrixXd N;                // m×(m−k): orthonormal left null basis of the scaled rows, Z N = 0
   double condition = 1;             // |R_11| / |R_kk|
   // |R_kk| over the first dropped |R_ii|, this not less than max(m,n)·eps·|R_11|; infinite for rank 0.

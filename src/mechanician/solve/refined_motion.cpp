@@ -21,7 +21,7 @@ struct Kkt {
 
 class RefinedSolve {
  public:
-  explicit RefinedSolve(const Factorisation& f) : f_(f), kept_(f.multipliers.kept) {}
+  explicit RefinedSolve(const Factorisation& f, const std::vector<Index>& kept) : f_(f), kept_(kept) {}
 
   Kkt solve(const VectorXd& P, const VectorXd& b_kept) const {
     Kkt x = solve_once(P, b_kept);
@@ -42,8 +42,8 @@ class RefinedSolve {
  private:
   /// With the factors alone (F1 and F5 as in calc_motion, on the kept rows).
   Kkt solve_once(const VectorXd& P, const VectorXd& b_kept) const {
-    const MatrixXd& V = f_.multipliers.V;
-    const MatrixXd& R = f_.multipliers.R;
+    const MatrixXd& V = f_.rows.V1;
+    const MatrixXd& R = f_.rows.R11;
     VectorXd scaled(b_kept.size());
     for (Index i = 0; i < scaled.size(); ++i) scaled(i) = f_.rows.D(kept_[i]) * b_kept(i);
     const VectorXd y_p = V * solve_upper_transposed(R, scaled);
@@ -97,24 +97,30 @@ class RefinedSolve {
 }  // namespace
 
 Motion calc_refined_motion(const Factorisation& f, const VectorXd& Q, const VectorXd& b, const VectorXd& C) {
-  const std::vector<Index>& kept = f.multipliers.kept;
-  const auto k = static_cast<Index>(kept.size());
+  // The rows that the pivoting kept: the best conditioned choice. (The large rows of LeastNormMultipliers are not.)
+  const Index k = f.rows.rank;
+  const std::vector<Index> kept(f.rows.order.begin(), f.rows.order.begin() + k);
   VectorXd b_kept(k);
   MatrixXd A_kept(k, f.n());
   for (Index i = 0; i < k; ++i) {
     b_kept(i) = b(kept[i]);
     A_kept.row(i) = f.A.row(kept[i]);
   }
-  const RefinedSolve refined(f);
+  const auto on_all_rows = [&](const VectorXd& lambda) {
+    VectorXd all = VectorXd::Zero(f.m());
+    for (Index i = 0; i < k; ++i) all(kept[i]) = lambda(i);
+    return all;
+  };
+  const RefinedSolve refined(f, kept);
   Motion motion;
   const Kkt ideal = refined.solve(Q, b_kept);
-  motion.lambda_ideal = motion.lambda_joint = ideal.lambda;
+  motion.lambda_ideal = motion.lambda_joint = on_all_rows(ideal.lambda);
   motion.qdd = ideal.qdd;
   motion.F_ideal = A_kept.transpose() * ideal.lambda;
   motion.F_nonideal = VectorXd::Zero(f.n());
   if (C.size() == 0 || C.isZero(0.0)) return motion;
   const Kkt joint = refined.solve(Q + C, b_kept);
-  motion.lambda_joint = joint.lambda;
+  motion.lambda_joint = on_all_rows(joint.lambda);
   motion.qdd = joint.qdd;
   // Rows that leave no freedom take up all of C.
   if (k < f.n()) motion.F_nonideal = C + A_kept.transpose() * (joint.lambda - ideal.lambda);
