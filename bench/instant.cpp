@@ -2,9 +2,9 @@
 ///
 ///     bench_instant MODEL...
 ///
-/// Peers, measured in the same run and interleaved: the forms F1 to F5 of the papers, and the two-line formula that people
-/// write by hand, q̈ = a + M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺(b − A a), with Eigen's complete orthogonal decomposition. Medians of many rounds;
-/// ratios are what counts, times depend on the machine.
+/// Peers, measured in the same run and interleaved: the forms F1 to F5 of the papers, and the two-line formula that
+/// people write by hand, q̈ = a + M⁻¹Aᵀ(A M⁻¹Aᵀ)⁺(b − A a), with Eigen's complete orthogonal decomposition. Medians of
+/// many rounds; ratios are what counts, times depend on the machine.
 
 #include <fmt/format.h>
 
@@ -57,7 +57,9 @@ void measure(const std::string& file) {
   const StartState from = start_state(model, parameters);
   derive_us = microseconds([&] { derive(model); });
   const System system(model, parameters.values);
-  const auto vector = [](const std::vector<double>& x) { return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size()))); };
+  const auto vector = [](const std::vector<double>& x) {
+    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size())));
+  };
   const State start{from.time, vector(from.q), vector(from.qd)};
   const InstantValues values = system.evaluate(start).values;
   const Solution reference = solve(values);
@@ -72,9 +74,11 @@ void measure(const std::string& file) {
   entries.push_back({"evaluate M Q A b with error bounds", [&] { sink += system.evaluate(start).values.b.sum(); }});
   entries.push_back({"accelerate with diagnosis", [&] { sink += accelerate(system, start).solution.qdd(0); }});
   const bool definite = reference.a.has_value();
-  const std::vector<std::pair<const char*, Form>> forms{{"F1", Form::f1}, {"F2", Form::f2}, {"F3", Form::f3}, {"F4", Form::f4}, {"F5", Form::f5}};
+  const std::vector<std::pair<const char*, Form>> forms{
+      {"F1", Form::f1}, {"F2", Form::f2}, {"F3", Form::f3}, {"F4", Form::f4}, {"F5", Form::f5}};
   for (const auto& [name, form] : forms)
-    if (definite || form == Form::f4 || form == Form::f5) entries.push_back({name, [&values, &sink, f = form] { sink += solve_with_form(values, f).qdd(0); }});
+    if (definite || form == Form::f4 || form == Form::f5)
+      entries.push_back({name, [&values, &sink, f = form] { sink += solve_with_form(values, f).qdd(0); }});
   if (definite) entries.push_back({"by hand, pseudo-inverse", [&] { sink += by_hand(values)(0); }});
 
   constexpr int num_rounds = 101;
@@ -82,7 +86,8 @@ void measure(const std::string& file) {
     for (Entry& e : entries) e.times.push_back(microseconds(e.work));
 
   const double base = entries.front().median();
-  fmt::print("{}: {} coordinates, {} rows, {} operations; read {:.0f} µs, derive {:.0f} µs\n", file, system.n(), system.m(), system.num_operations(), read_us, derive_us);
+  fmt::print("{}: {} coordinates, {} rows, {} operations; read {:.0f} µs, derive {:.0f} µs\n", file, system.n(),
+             system.m(), system.num_operations(), read_us, derive_us);
   for (Entry& e : entries) fmt::print("  {:<38}{:>10.1f} µs {:>8.2f} × solve\n", e.name, e.median(), e.median() / base);
   if (sink == 42.0) fmt::print("\n");  // keeps the work from being optimised away
 }

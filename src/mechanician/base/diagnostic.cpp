@@ -37,7 +37,9 @@ void append_excerpt(std::string& out, std::string_view line, const Place& place)
     if (at > skip) {
       const bool printable = c.valid && c.value >= 0x20 && c.value != 0x7F && !(c.value >= 0x80 && c.value < 0xA0) &&
                              !(c.value >= 0x202A && c.value <= 0x202E) && !(c.value >= 0x2066 && c.value <= 0x2069);
-      shown += printable ? std::string(line.substr(i, static_cast<std::size_t>(c.length))) : c.value == '\t' ? " " : "?";
+      shown += printable         ? std::string(line.substr(i, static_cast<std::size_t>(c.length)))
+               : c.value == '\t' ? " "
+                                 : "?";
       carets += at >= column && at < column + static_cast<std::size_t>(std::max(place.length, 1)) ? '^' : ' ';
       ++width;
     }
@@ -45,7 +47,8 @@ void append_excerpt(std::string& out, std::string_view line, const Place& place)
   }
   if (carets.find('^') == std::string::npos) carets += '^';
   carets.erase(carets.find_last_not_of(' ') + 1);
-  fmt::format_to(std::back_inserter(out), "{:>6} | {}{}\n       | {}{}\n", place.line, skip > 0 ? "…" : "", shown, skip > 0 ? " " : "", carets);
+  fmt::format_to(std::back_inserter(out), "{:>6} | {}{}\n       | {}{}\n", place.line, skip > 0 ? "…" : "", shown,
+                 skip > 0 ? " " : "", carets);
 }
 
 }  // namespace
@@ -59,9 +62,11 @@ std::string render(const std::vector<Problem>& problems, const SourceText& sourc
       break;
     }
     if (p.place.line > 0)
-      fmt::format_to(std::back_inserter(out), "{}:{}:{}: error: {}\n", source.file, p.place.line, p.place.column, p.message);
+      fmt::format_to(std::back_inserter(out), "{}:{}:{}: error: {}\n", source.file, p.place.line, p.place.column,
+                     p.message);
     else
-      fmt::format_to(std::back_inserter(out), "{}: error: {}\n", source.file.empty() ? "model" : source.file, p.message);
+      fmt::format_to(std::back_inserter(out), "{}: error: {}\n", source.file.empty() ? "model" : source.file,
+                     p.message);
     if (p.place.line > 0) append_excerpt(out, line_of(source.text, p.place.line), p.place);
     if (!p.hint.empty()) fmt::format_to(std::back_inserter(out), "       = {}\n", p.hint);
   }

@@ -27,7 +27,8 @@ CodePoint decode_utf8(std::string_view text, std::size_t offset) {
 }
 
 std::size_t count_code_points(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 namespace {
@@ -39,24 +40,28 @@ struct Range {
 // Letters of the alphabets in use in mathematics and living languages. Symbols, punctuation, spaces, digits other than
 // ASCII and combining marks are left out.
 constexpr std::array letters = {
-    Range{'A', 'Z'},         Range{'_', '_'},         Range{'a', 'z'},         Range{0xAA, 0xAA},       Range{0xB5, 0xB5},
-    Range{0xBA, 0xBA},       Range{0xC0, 0xD6},       Range{0xD8, 0xF6},       Range{0xF8, 0x2C1},      Range{0x370, 0x373},
-    Range{0x376, 0x377},     Range{0x37B, 0x37D},     Range{0x37F, 0x37F},     Range{0x386, 0x386},     Range{0x388, 0x3FF},
-    Range{0x400, 0x481},     Range{0x48A, 0x52F},     Range{0x531, 0x556},     Range{0x561, 0x587},     Range{0x5D0, 0x5EA},
-    Range{0x620, 0x64A},     Range{0x671, 0x6D3},     Range{0x904, 0x939},     Range{0x985, 0x9B9},     Range{0xE01, 0xE30},
-    Range{0x10A0, 0x10FF},   Range{0x1100, 0x11FF},   Range{0x1D00, 0x1DBF},   Range{0x1E00, 0x1FBC},   Range{0x1FC2, 0x1FCC},
-    Range{0x1FD0, 0x1FDB},   Range{0x1FE0, 0x1FEC},   Range{0x1FF2, 0x1FFC},   Range{0x2071, 0x2071},   Range{0x207F, 0x207F},
-    Range{0x2090, 0x209C},   Range{0x2102, 0x2102},   Range{0x210A, 0x2113},   Range{0x2115, 0x2115},   Range{0x2119, 0x211D},
-    Range{0x2124, 0x2124},   Range{0x2126, 0x2126},   Range{0x212A, 0x212D},   Range{0x212F, 0x2139},   Range{0x2C00, 0x2DFF},
-    Range{0x3041, 0x3096},   Range{0x30A1, 0x30FA},   Range{0x3400, 0x4DBF},   Range{0x4E00, 0x9FFF},   Range{0xAC00, 0xD7A3},
-    Range{0x1D400, 0x1D6C0}, Range{0x1D6C2, 0x1D6DA}, Range{0x1D6DC, 0x1D6FA}, Range{0x1D6FC, 0x1D714}, Range{0x1D716, 0x1D734},
-    Range{0x1D736, 0x1D74E}, Range{0x1D750, 0x1D76E}, Range{0x1D770, 0x1D788}, Range{0x1D78A, 0x1D7A8}, Range{0x1D7AA, 0x1D7C2},
+    Range{'A', 'Z'},         Range{'_', '_'},         Range{'a', 'z'},         Range{0xAA, 0xAA},
+    Range{0xB5, 0xB5},       Range{0xBA, 0xBA},       Range{0xC0, 0xD6},       Range{0xD8, 0xF6},
+    Range{0xF8, 0x2C1},      Range{0x370, 0x373},     Range{0x376, 0x377},     Range{0x37B, 0x37D},
+    Range{0x37F, 0x37F},     Range{0x386, 0x386},     Range{0x388, 0x3FF},     Range{0x400, 0x481},
+    Range{0x48A, 0x52F},     Range{0x531, 0x556},     Range{0x561, 0x587},     Range{0x5D0, 0x5EA},
+    Range{0x620, 0x64A},     Range{0x671, 0x6D3},     Range{0x904, 0x939},     Range{0x985, 0x9B9},
+    Range{0xE01, 0xE30},     Range{0x10A0, 0x10FF},   Range{0x1100, 0x11FF},   Range{0x1D00, 0x1DBF},
+    Range{0x1E00, 0x1FBC},   Range{0x1FC2, 0x1FCC},   Range{0x1FD0, 0x1FDB},   Range{0x1FE0, 0x1FEC},
+    Range{0x1FF2, 0x1FFC},   Range{0x2071, 0x2071},   Range{0x207F, 0x207F},   Range{0x2090, 0x209C},
+    Range{0x2102, 0x2102},   Range{0x210A, 0x2113},   Range{0x2115, 0x2115},   Range{0x2119, 0x211D},
+    Range{0x2124, 0x2124},   Range{0x2126, 0x2126},   Range{0x212A, 0x212D},   Range{0x212F, 0x2139},
+    Range{0x2C00, 0x2DFF},   Range{0x3041, 0x3096},   Range{0x30A1, 0x30FA},   Range{0x3400, 0x4DBF},
+    Range{0x4E00, 0x9FFF},   Range{0xAC00, 0xD7A3},   Range{0x1D400, 0x1D6C0}, Range{0x1D6C2, 0x1D6DA},
+    Range{0x1D6DC, 0x1D6FA}, Range{0x1D6FC, 0x1D714}, Range{0x1D716, 0x1D734}, Range{0x1D736, 0x1D74E},
+    Range{0x1D750, 0x1D76E}, Range{0x1D770, 0x1D788}, Range{0x1D78A, 0x1D7A8}, Range{0x1D7AA, 0x1D7C2},
     Range{0x20000, 0x2FA1F}};
 
 }  // namespace
 
 bool is_name_start(char32_t c) {
-  const auto after = std::upper_bound(letters.begin(), letters.end(), c, [](char32_t x, const Range& r) { return x < r.first; });
+  const auto after =
+      std::upper_bound(letters.begin(), letters.end(), c, [](char32_t x, const Range& r) { return x < r.first; });
   return after != letters.begin() && c <= std::prev(after)->last;
 }
 
@@ -83,7 +88,8 @@ double distance(std::string_view a, std::string_view b) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const double differ = a[i - 1] == b[j - 1] ? 0.0 : lower(a[i - 1]) == lower(b[j - 1]) ? 0.5 : 1.0;
       d[i][j] = std::min({d[i - 1][j] + 1.0, d[i][j - 1] + 1.0, d[i - 1][j - 1] + differ});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1.0);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1.0);
     }
   return d[a.size()][b.size()];
 }
@@ -107,7 +113,8 @@ std::string nearest(std::string_view wanted, std::span<const std::string> candid
 
 std::string join_and(std::span<const std::string> items) {
   std::string out;
-  for (std::size_t i = 0; i < items.size(); ++i) out += (i == 0 ? "" : i + 1 == items.size() ? " and " : ", ") + items[i];
+  for (std::size_t i = 0; i < items.size(); ++i)
+    out += (i == 0 ? "" : i + 1 == items.size() ? " and " : ", ") + items[i];
   return out;
 }
 

@@ -14,8 +14,8 @@ namespace mechanician {
 /// One code point of a UTF-8 text.
 struct CodePoint {
   char32_t value = 0;
-  int length = 1;      ///< bytes
-  bool valid = true;   ///< false: not UTF-8; value is the byte
+  int length = 1;     ///< bytes
+  bool valid = true;  ///< false: not UTF-8; value is the byte
 };
 CodePoint decode_utf8(std::string_view text, std::size_t offset);
 

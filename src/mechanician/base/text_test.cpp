@@ -12,7 +12,8 @@ namespace {
 
 TEST(Text, NamesMayBeOfAnyAlphabet) {
   for (const char* name : {"x", "_x", "x1", "θ", "λ_2", "ångström", "速度", "ж"}) EXPECT_TRUE(is_name(name)) << name;
-  for (const char* name : {"", "1x", "x y", "x-y", "x'", "²", "x²", "→", "\xff", "x\xc3"}) EXPECT_FALSE(is_name(name)) << name;
+  for (const char* name : {"", "1x", "x y", "x-y", "x'", "²", "x²", "→", "\xff", "x\xc3"})
+    EXPECT_FALSE(is_name(name)) << name;
 }
 
 TEST(Text, TheNearestNameIsTheOneThatWasMeant) {

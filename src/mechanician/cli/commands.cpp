@@ -29,8 +29,9 @@ bool refuse(const System& system, const Instant& instant) {
 /// Whether nothing of the instant can be shown: no number, or no mass matrix.
 bool nothing_to_show(const Instant& instant) {
   const SolveStatus s = instant.solution.status;
-  return instant.not_finite || !instant.multiplier_not_unique.empty() || s == SolveStatus::mass_indefinite || s == SolveStatus::mass_not_symmetric ||
-         s == SolveStatus::weights_not_definite || s == SolveStatus::form_not_applicable || s == SolveStatus::not_finite;
+  return instant.not_finite || !instant.multiplier_not_unique.empty() || s == SolveStatus::mass_indefinite ||
+         s == SolveStatus::mass_not_symmetric || s == SolveStatus::weights_not_definite ||
+         s == SolveStatus::form_not_applicable || s == SolveStatus::not_finite;
 }
 
 void warn(const System& system, const Instant& instant) {
@@ -43,7 +44,8 @@ bool refuse_start(const System& system, const Instant& instant) {
   for (const Remark& r : reasons) say(r, "error", system);
   if (reasons.empty()) return false;
   const SolveStatus s = instant.solution.status;
-  if (s != SolveStatus::mass_indefinite && s != SolveStatus::mass_not_symmetric) say(projection_offer(system, instant.state, project(system, instant.state)), "note", system);
+  if (s != SolveStatus::mass_indefinite && s != SolveStatus::mass_not_symmetric)
+    say(projection_offer(system, instant.state, project(system, instant.state)), "note", system);
   return true;
 }
 
@@ -51,7 +53,8 @@ bool refuse_start(const System& system, const Instant& instant) {
 
 Exit run_accelerate(const CommandOptions& options) {
   const Loaded loaded = load(options);
-  const Instant instant = accelerate(loaded.system, loaded.start, {.form = options.form, .diagnose = true, .parts = options.parts || options.explain});
+  const Instant instant = accelerate(
+      loaded.system, loaded.start, {.form = options.form, .diagnose = true, .parts = options.parts || options.explain});
   const bool refused = refuse(loaded.system, instant);
   if (nothing_to_show(instant)) return Exit::refused;
   if (options.json) {
@@ -67,7 +70,8 @@ Exit run_accelerate(const CommandOptions& options) {
 Exit run_check(const CommandOptions& options) {
   const Loaded loaded = load(options);
   const Instant instant = accelerate(loaded.system, loaded.start);
-  if (!nothing_to_show(instant)) write_out(options.json ? check_json(loaded.system, instant) : check_text(loaded.system, instant));
+  if (!nothing_to_show(instant))
+    write_out(options.json ? check_json(loaded.system, instant) : check_text(loaded.system, instant));
   bool refused = refuse(loaded.system, instant);
   refused |= refuse_start(loaded.system, instant);
   if (!refused) warn(loaded.system, instant);
@@ -76,7 +80,8 @@ Exit run_check(const CommandOptions& options) {
 
 Exit run_project(const CommandOptions& options) {
   const Loaded loaded = load(options);
-  const Instant instant = accelerate(loaded.system, loaded.start, {.form = Form::automatic, .diagnose = false, .parts = false});
+  const Instant instant =
+      accelerate(loaded.system, loaded.start, {.form = Form::automatic, .diagnose = false, .parts = false});
   if (nothing_to_show(instant)) {
     refuse(loaded.system, instant);
     return Exit::refused;
@@ -86,7 +91,8 @@ Exit run_project(const CommandOptions& options) {
     say(projection_offer(loaded.system, loaded.start, projection), "error", loaded.system);
     return Exit::refused;
   }
-  write_out(options.json ? project_json(loaded.system, projection.state, projection.moved) : project_text(loaded.system, projection.state, projection.moved));
+  write_out(options.json ? project_json(loaded.system, projection.state, projection.moved)
+                         : project_text(loaded.system, projection.state, projection.moved));
   return Exit::done;
 }
 
@@ -96,7 +102,10 @@ Exit run_run(const CommandOptions& options) {
   bool refused = refuse(loaded.system, instant);
   refused |= refuse_start(loaded.system, instant);
   if (refused) return Exit::refused;
-  fmt::print(stderr, "{}: the model is sound, but motions are not supported yet: `check`, `equations`, `accelerate` and `project` are\n", options.model);
+  fmt::print(stderr,
+             "{}: the model is sound, but motions are not supported yet: `check`, `equations`, `accelerate` and "
+             "`project` are\n",
+             options.model);
   return Exit::stopped;
 }
 

@@ -30,7 +30,8 @@ complete -o filenames -F _mechanician mechanician
 
 constexpr const char* zsh_prefix = "autoload -U +X bashcompinit && bashcompinit\n";
 
-constexpr const char* fish = R"(complete -c mechanician -n __fish_use_subcommand -f -a "check accelerate equations project run completion"
+constexpr const char* fish =
+    R"(complete -c mechanician -n __fish_use_subcommand -f -a "check accelerate equations project run completion"
 complete -c mechanician -n __fish_use_subcommand -l help -l version
 for command in check accelerate equations project run
   complete -c mechanician -n "__fish_seen_subcommand_from $command" -l set -l position -l velocity -l time -x

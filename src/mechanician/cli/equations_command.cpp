@@ -24,7 +24,8 @@ Exit run_equations(const CommandOptions& options) {
   }
   const ClosedFormOptions caps;
   if (static_cast<int>(rows.size()) > caps.max_rows)
-    report.no_closed_form = fmt::format("there are {} independent constraints, more than {}", rows.size(), caps.max_rows);
+    report.no_closed_form =
+        fmt::format("there are {} independent constraints, more than {}", rows.size(), caps.max_rows);
   else if (!(report.closed = closed_form(eqs, rows, caps)))
     report.no_closed_form = "it would be too long to read, or the equations do not determine the acceleration";
   write_out(options.json ? equations_json(report) : options.latex ? equations_latex(report) : equations_text(report));

@@ -23,7 +23,8 @@ void assign(Eigen::VectorXd& x, const Assignments& values, const Model& model, c
       std::vector<std::string> known;
       for (const Coordinate& c : model.coordinates) known.push_back(c.name);
       const std::string near = nearest(name, known);
-      throw UsageError(fmt::format("{}: the model has no coordinate `{}`{}", option, name, near.empty() ? "" : fmt::format("; did you mean `{}`?", near)));
+      throw UsageError(fmt::format("{}: the model has no coordinate `{}`{}", option, name,
+                                   near.empty() ? "" : fmt::format("; did you mean `{}`?", near)));
     }
     x(i) = value;
   }
@@ -43,7 +44,9 @@ Loaded load(const CommandOptions& options) {
   Model model = read_model(options.model);
   const ParameterValues parameters = parameters_of(model, options.set);
   const StartState from = start_state(model, parameters);
-  const auto vector = [](const std::vector<double>& x) { return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size()))); };
+  const auto vector = [](const std::vector<double>& x) {
+    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size())));
+  };
   State start{from.time, vector(from.q), vector(from.qd)};
   assign(start.q, options.position, model, "--position");
   assign(start.qd, options.velocity, model, "--velocity");

@@ -44,7 +44,8 @@ Exit dispatch(const CLI::App& app, RawOptions& raw) {
   options.set = parse_assignments(raw.set, "--set");
   options.position = parse_assignments(raw.position, "--position");
   options.velocity = parse_assignments(raw.velocity, "--velocity");
-  const std::map<std::string, Form> forms{{"auto", Form::automatic}, {"F1", Form::f1}, {"F2", Form::f2}, {"F3", Form::f3}, {"F4", Form::f4}, {"F5", Form::f5}};
+  const std::map<std::string, Form> forms{{"auto", Form::automatic}, {"F1", Form::f1}, {"F2", Form::f2},
+                                          {"F3", Form::f3},          {"F4", Form::f4}, {"F5", Form::f5}};
   options.form = forms.at(raw.form);
   if (app.got_subcommand("check")) return run_check(options);
   if (app.got_subcommand("accelerate")) return run_accelerate(options);
@@ -68,43 +69,58 @@ std::string unknown_command(const CLI::App& app, int argc, char** argv) {
   const std::string word = argv[1];
   if (std::find(known.begin(), known.end(), word) != known.end()) return {};
   const std::string near = nearest(word, known);
-  return fmt::format("mechanician: unknown command `{}`\n{}", word, near.empty() ? "Try `mechanician --help`." : fmt::format("did you mean `{}`?", near));
+  return fmt::format("mechanician: unknown command `{}`\n{}", word,
+                     near.empty() ? "Try `mechanician --help`." : fmt::format("did you mean `{}`?", near));
 }
 
 int run_program(int argc, char** argv) {
-  CLI::App app{"State a mechanical system and its constraints; get its exact equations, accelerations and constraint forces.", "mechanician"};
+  CLI::App app{
+      "State a mechanical system and its constraints; get its exact equations, accelerations and constraint forces.",
+      "mechanician"};
   app.set_version_flag("--version", "mechanician " + std::string(version()));
   app.require_subcommand(1);
   app.failure_message([](const CLI::App* failed, const CLI::Error& e) {
     const auto commands = failed->get_subcommands();
-    return fmt::format("mechanician: {}\nTry `mechanician {}--help`.\n", e.what(), commands.empty() ? "" : commands.front()->get_name() + " ");
+    return fmt::format("mechanician: {}\nTry `mechanician {}--help`.\n", e.what(),
+                       commands.empty() ? "" : commands.front()->get_name() + " ");
   });
   RawOptions raw;
 
-  auto* check = app.add_subcommand("check", "Read and derive everything, evaluate the start state, and say whether the statement makes sense");
+  auto* check = app.add_subcommand(
+      "check", "Read and derive everything, evaluate the start state, and say whether the statement makes sense");
   add_model_options(*check, raw);
 
   auto* accelerate = app.add_subcommand("accelerate", "Acceleration, constraint forces and multipliers at one instant");
   add_model_options(*accelerate, raw);
-  accelerate->add_option("--form", raw.form, "Form of the equation of motion")->check(CLI::IsMember({"auto", "F1", "F2", "F3", "F4", "F5"}))->capture_default_str();
+  accelerate->add_option("--form", raw.form, "Form of the equation of motion")
+      ->check(CLI::IsMember({"auto", "F1", "F2", "F3", "F4", "F5"}))
+      ->capture_default_str();
   accelerate->add_flag("--parts", raw.command.parts, "Add the parts in which constrained motion is explained");
   accelerate->add_flag("--explain", raw.command.explain, "Explain the motion in words, with this model's numbers");
 
-  auto* equations = app.add_subcommand("equations", "Print M, Q, A, b, C and, where it can be read, the closed form of the acceleration and the constraint force");
+  auto* equations = app.add_subcommand(
+      "equations",
+      "Print M, Q, A, b, C and, where it can be read, the closed form of the acceleration and the constraint force");
   add_model_options(*equations, raw);
   equations->add_flag("--latex", raw.command.latex, "LaTeX");
 
-  auto* project = app.add_subcommand("project", "Move the start state onto the constraints, least in the mass norm, and print it");
+  auto* project =
+      app.add_subcommand("project", "Move the start state onto the constraints, least in the mass norm, and print it");
   add_model_options(*project, raw);
 
   auto* run = app.add_subcommand("run", "The motion (not supported yet: refuses what cannot be started, and stops)");
   add_model_options(*run, raw);
   run->add_option("-o", raw.command.output, "Output file")->type_name("FILE");
-  for (const auto& [name, value] : {std::pair{"--to", &raw.to}, {"--every", &raw.every}, {"--tolerance", &raw.tolerance}, {"--method", &raw.method}})
+  for (const auto& [name, value] : {std::pair{"--to", &raw.to},
+                                    {"--every", &raw.every},
+                                    {"--tolerance", &raw.tolerance},
+                                    {"--method", &raw.method}})
     run->add_option(name, *value, "Overrides the file");
 
   auto* completion = app.add_subcommand("completion", "Print a completion script for a shell");
-  completion->add_option("SHELL", raw.shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  completion->add_option("SHELL", raw.shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
 
   if (const std::string wrong = unknown_command(app, argc, argv); !wrong.empty()) return report(wrong, Exit::usage);
   try {

@@ -27,7 +27,8 @@ Assignments parse_assignments(const std::vector<std::string>& texts, const std::
       const std::string item = text.substr(at, comma - at);
       at = comma + 1;
       const std::size_t equal = item.find('=');
-      if (equal == std::string::npos || equal == 0) throw UsageError(fmt::format("{}: `{}` is not of the form name=value", option, item));
+      if (equal == std::string::npos || equal == 0)
+        throw UsageError(fmt::format("{}: `{}` is not of the form name=value", option, item));
       const std::string name = item.substr(0, equal);
       result.emplace_back(name, parse_number(item.substr(equal + 1), fmt::format("{} {}", option, name)));
     }

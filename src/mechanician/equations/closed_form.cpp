@@ -87,7 +87,8 @@ class ClosedFormBuilder {
     const auto is_readable = [&](const std::vector<Expr>& part) {
       return std::all_of(part.begin(), part.end(), [&](const Expr& e) { return tree_size(e) <= options_.max_size; });
     };
-    if (!is_readable(result_.qdd) || !is_readable(result_.Qc_ideal) || !is_readable(result_.Q_control)) return std::nullopt;
+    if (!is_readable(result_.qdd) || !is_readable(result_.Qc_ideal) || !is_readable(result_.Q_control))
+      return std::nullopt;
     if (!agrees_with_numbers()) return std::nullopt;
     write_notes();
     if (!is_readable(result_.Qc)) {
@@ -102,7 +103,8 @@ class ClosedFormBuilder {
   static RationalOptions field_options(const Equations& eqs, const ClosedFormOptions& options) {
     RationalOptions o{.caps = {.max_terms = options.max_terms, .max_work = options.max_work}, .short_decimals = true};
     // The order of the model: what is named first comes first.
-    for (const auto* part : {&eqs.parameters, &eqs.q, &eqs.qd, &eqs.unknowns}) o.order.insert(o.order.end(), part->begin(), part->end());
+    for (const auto* part : {&eqs.parameters, &eqs.q, &eqs.qd, &eqs.unknowns})
+      o.order.insert(o.order.end(), part->begin(), part->end());
     o.order.push_back(eqs.t);
     return o;
   }
@@ -139,8 +141,8 @@ class ClosedFormBuilder {
     return solution.determinant;
   }
 
-  /// A row that is left out must follow from the others. A_r q̈ − b_r may vanish on the constraints only; but where it is
-  /// free of the state and not zero, it contradicts everywhere.
+  /// A row that is left out must follow from the others. A_r q̈ − b_r may vanish on the constraints only; but where it
+  /// is free of the state and not zero, it contradicts everywhere.
   bool left_out_agree() {
     const Dense all = dense(eqs_.A);
     const KindSet state = kind_bit(SymbolKind::coordinate) | kind_bit(SymbolKind::velocity);
@@ -165,7 +167,8 @@ class ClosedFormBuilder {
     for (std::size_t i = 0; i < M_.size(); ++i) {
       RationalForm sum = with_C ? field_.form(eqs_.C[i]) : RationalForm{};
       for (std::size_t r = 0; r < A_.size(); ++r)
-        if (is_control(r) == (kind == RowKind::control)) sum = field_.add(sum, field_.multiply(A_forms_[r][i], lambda[r]));
+        if (is_control(r) == (kind == RowKind::control))
+          sum = field_.add(sum, field_.multiply(A_forms_[r][i], lambda[r]));
       Q.push_back(field_.to_expr(field_.cancelled(sum)));
     }
     return Q;
@@ -182,7 +185,8 @@ class ClosedFormBuilder {
   void write_force_with_accelerations() {
     for (std::size_t i = 0; i < M_.size(); ++i) {
       RationalForm sum = field_.negate(field_.form(eqs_.Q[i]));
-      for (std::size_t j = 0; j < M_.size(); ++j) sum = field_.add(sum, field_.multiply(field_.form(M_[i][j]), field_.form(eqs_.qdd[j])));
+      for (std::size_t j = 0; j < M_.size(); ++j)
+        sum = field_.add(sum, field_.multiply(field_.form(M_[i][j]), field_.form(eqs_.qdd[j])));
       result_.Qc[i] = field_.to_expr(field_.cancelled(sum));
     }
     result_.notes.push_back("Qc is written with the accelerations, for which the form above is to be taken");
@@ -194,11 +198,16 @@ class ClosedFormBuilder {
       for (const int r : rows) list.push_back(eqs_.rows[static_cast<std::size_t>(r)].name);
       return quote_list(list);
     };
-    if (!result_.left_out.empty()) result_.notes.push_back("left out, as dependent on the others: " + names(result_.left_out));
-    if (only_on_constraints_) result_.notes.push_back("some of them depend on the others only where the constraints are satisfied");
+    if (!result_.left_out.empty())
+      result_.notes.push_back("left out, as dependent on the others: " + names(result_.left_out));
+    if (only_on_constraints_)
+      result_.notes.push_back("some of them depend on the others only where the constraints are satisfied");
     bool reactions = false;
-    for (const Expr& c : eqs_.C) reactions = reactions || c.contains(SymbolKind::ideal_force) || c.contains(SymbolKind::multiplier);
-    if (reactions) result_.notes.push_back("ideal() and multiplier() stand for the force and the multipliers of the ideal case, given by Qc_ideal");
+    for (const Expr& c : eqs_.C)
+      reactions = reactions || c.contains(SymbolKind::ideal_force) || c.contains(SymbolKind::multiplier);
+    if (reactions)
+      result_.notes.push_back(
+          "ideal() and multiplier() stand for the force and the multipliers of the ideal case, given by Qc_ideal");
   }
 
   bool agrees_with_numbers() const;
@@ -259,7 +268,9 @@ bool ClosedFormBuilder::agrees_with_numbers() const {
     for (std::size_t i = 0; i < inputs.size(); ++i)
       at.push_back(low + (high - low) * static_cast<long double>(std::uniform_real_distribution<double>(0, 1)(random)));
     const std::vector<long double> v = tape.operator()<long double>(at);
-    if (!std::all_of(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(first), [](long double x) { return std::isfinite(x); })) continue;
+    if (!std::all_of(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(first),
+                     [](long double x) { return std::isfinite(x); }))
+      continue;
 
     std::vector<std::vector<long double>> K(n + k, std::vector<long double>(n + k + 2, 0.0L));
     const auto M = [&](std::size_t i, std::size_t j) { return v[i * n + j]; };
@@ -284,7 +295,9 @@ bool ClosedFormBuilder::agrees_with_numbers() const {
     for (const auto& row : K)
       for (std::size_t j = n + k; j < row.size(); ++j) scale = std::max(scale, std::abs(row[j]));
     for (std::size_t i = 0; i < first; ++i) scale = std::max(scale, std::abs(v[i]));
-    const auto agrees = [&](long double printed, long double solved) { return std::abs(printed - solved) <= 1e-9L * scale * scale; };
+    const auto agrees = [&](long double printed, long double solved) {
+      return std::abs(printed - solved) <= 1e-9L * scale * scale;
+    };
     std::size_t at_output = first;
     for (std::size_t i = 0; i < n; ++i)
       if (!agrees(v[at_output++], K[i][n + k + 1])) return false;
@@ -301,8 +314,10 @@ bool ClosedFormBuilder::agrees_with_numbers() const {
 
 }  // namespace
 
-std::optional<ClosedForm> closed_form(const Equations& eqs, std::span<const int> independent_rows, const ClosedFormOptions& options) {
-  if (static_cast<int>(independent_rows.size()) > options.max_rows || eqs.n() > options.max_coordinates) return std::nullopt;
+std::optional<ClosedForm> closed_form(const Equations& eqs, std::span<const int> independent_rows,
+                                      const ClosedFormOptions& options) {
+  if (static_cast<int>(independent_rows.size()) > options.max_rows || eqs.n() > options.max_coordinates)
+    return std::nullopt;
   // Rows that were left out must be consequences; measured ones may contradict, and a control may share the force.
   for (int r = 0; r < eqs.m(); ++r) {
     const bool used = std::find(independent_rows.begin(), independent_rows.end(), r) != independent_rows.end();

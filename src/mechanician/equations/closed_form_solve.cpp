@@ -25,7 +25,9 @@ Polynomial determinant(PolynomialArithmetic& arithmetic, const Matrix& K) {
   // Rows with few entries first: they leave few sets.
   std::vector<std::size_t> order(K.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto count = [&](std::size_t i) { return std::count_if(K[i].begin(), K[i].end(), [](const Polynomial& p) { return !p.empty(); }); };
+  const auto count = [&](std::size_t i) {
+    return std::count_if(K[i].begin(), K[i].end(), [](const Polynomial& p) { return !p.empty(); });
+  };
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return count(a) < count(b); });
 
   std::map<std::uint32_t, Polynomial> minors{{0u, constant_polynomial(is_odd(order) ? -1 : 1)}};
@@ -62,7 +64,8 @@ ExactSolution solve_exactly(RationalField& field, const std::vector<std::vector<
     std::vector<RationalForm::Factor> common;
     for (const RationalForm& entry : K[i])
       for (const auto& factor : entry.den) {
-        const auto same = std::find_if(common.begin(), common.end(), [&](const auto& f) { return f.base == factor.base; });
+        const auto same =
+            std::find_if(common.begin(), common.end(), [&](const auto& f) { return f.base == factor.base; });
         if (same == common.end())
           common.push_back(factor);
         else

@@ -75,9 +75,10 @@ Matrix null_space(Matrix A, std::size_t n) {
   return basis;
 }
 
-/// The laws that determine q̈ and Qᶜ, at random values: A q̈ = b for every row, also those left out; vᵀ(M q̈ − Q) = vᵀC for
-/// every v in N(A); M q̈ = Q + Qᶜ + Q_control.
-void expect_obeys_the_laws(const Equations& eqs, const ClosedForm& form, unsigned seed, const std::vector<Replacement>& on_manifold = {}) {
+/// The laws that determine q̈ and Qᶜ, at random values: A q̈ = b for every row, also those left out; vᵀ(M q̈ − Q) = vᵀC
+/// for every v in N(A); M q̈ = Q + Qᶜ + Q_control.
+void expect_obeys_the_laws(const Equations& eqs, const ClosedForm& form, unsigned seed,
+                           const std::vector<Replacement>& on_manifold = {}) {
   const auto n = static_cast<std::size_t>(eqs.n()), m = static_cast<std::size_t>(eqs.m());
   std::vector<Expr> outputs;
   for (int i = 0; i < eqs.n(); ++i)
@@ -85,7 +86,8 @@ void expect_obeys_the_laws(const Equations& eqs, const ClosedForm& form, unsigne
   for (int r = 0; r < eqs.m(); ++r)
     for (int j = 0; j < eqs.n(); ++j) outputs.push_back(eqs.A.at(r, j));
   const std::vector<Expr> no_control(n, Expr(0));
-  for (const auto* part : {&eqs.Q, &eqs.C, &form.qdd, &form.Qc, form.Q_control.empty() ? &no_control : &form.Q_control, &eqs.b})
+  for (const auto* part :
+       {&eqs.Q, &eqs.C, &form.qdd, &form.Qc, form.Q_control.empty() ? &no_control : &form.Q_control, &eqs.b})
     outputs.insert(outputs.end(), part->begin(), part->end());
   outputs = substitute(outputs, on_manifold);
   const std::vector<Expr> inputs = symbols_of(outputs);
@@ -94,12 +96,14 @@ void expect_obeys_the_laws(const Equations& eqs, const ClosedForm& form, unsigne
   for (int trial = 0; trial < 20; ++trial) {
     SCOPED_TRACE("seed " + std::to_string(seed) + ", trial " + std::to_string(trial));
     std::vector<long double> at;
-    for (std::size_t i = 0; i < inputs.size(); ++i) at.push_back(static_cast<long double>(std::uniform_real_distribution<double>(0.2, 1.8)(random)));
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      at.push_back(static_cast<long double>(std::uniform_real_distribution<double>(0.2, 1.8)(random)));
     const std::vector<long double> v = tape.operator()<long double>(at);
     const auto M = [&](std::size_t i, std::size_t j) { return v[i * n + j]; };
     Matrix A;
     for (std::size_t r = 0; r < m; ++r) A.emplace_back(&v[n * n + r * n], &v[n * n + r * n] + n);
-    const long double *Q = &v[n * n + m * n], *C = Q + n, *qdd = C + n, *Qc = qdd + n, *control = Qc + n, *b = control + n;
+    const long double *Q = &v[n * n + m * n], *C = Q + n, *qdd = C + n, *Qc = qdd + n, *control = Qc + n,
+                      *b = control + n;
     // Terms of every sum, for the tolerance; accelerations themselves are as good as their condition, here below 10⁶.
     long double scale = 1;
     for (const long double value : v) scale = std::max(scale, std::abs(value));
@@ -157,8 +161,10 @@ TEST(ClosedForm, IsEquations41And42OfK93) {
   EXPECT_TRUE(proves_zero(s * m * form->qdd[1] - (t * X + Y - t * drive)));
   EXPECT_TRUE(proves_zero(form->Qc[0] - (-(X - t * Y) / s + drive / s)));
   EXPECT_TRUE(proves_zero(form->Qc[1] - (-(pow(t, 2) * Y - t * X) / s - t * drive / s)));
-  EXPECT_EQ(texts(form->qdd), (Texts{"(t^2*X + t*Y + m*(y' + alpha'))/(m*(1 + t^2))", "(t*X + Y - m*t*(y' + alpha'))/(m*(1 + t^2))"}));
-  EXPECT_EQ(texts(form->Qc), (Texts{"(t*Y + m*(y' + alpha') - X)/(1 + t^2)", "t*(X - t*Y - m*(y' + alpha'))/(1 + t^2)"}));
+  EXPECT_EQ(texts(form->qdd),
+            (Texts{"(t^2*X + t*Y + m*(y' + alpha'))/(m*(1 + t^2))", "(t*X + Y - m*t*(y' + alpha'))/(m*(1 + t^2))"}));
+  EXPECT_EQ(texts(form->Qc),
+            (Texts{"(t*Y + m*(y' + alpha') - X)/(1 + t^2)", "t*(X - t*Y - m*(y' + alpha'))/(1 + t^2)"}));
   expect_obeys_the_laws(eqs, *form, 2);
 }
 
@@ -193,14 +199,16 @@ TEST(ClosedForm, OfASphericalPendulum) {
 TEST(ClosedForm, OfAnAngleIsThatOfTheUnconstrainedSystem) {
   Model model;
   const Expr theta = model.add_coordinate("theta"), x = model.add_coordinate("x");
-  const Expr M = model.add_parameter("M", 3.0), m = model.add_parameter("m", 1.0), L = model.add_parameter("L", 0.5), g = model.add_parameter("g", 9.81);
-  model.kinetic = (M + m) / 2 * pow(dot(x), 2) + m * L * dot(x) * dot(theta) * cos(theta) + m * L * L / 2 * pow(dot(theta), 2);
+  const Expr M = model.add_parameter("M", 3.0), m = model.add_parameter("m", 1.0), L = model.add_parameter("L", 0.5),
+             g = model.add_parameter("g", 9.81);
+  model.kinetic =
+      (M + m) / 2 * pow(dot(x), 2) + m * L * dot(x) * dot(theta) * cos(theta) + m * L * L / 2 * pow(dot(theta), 2);
   model.potential = -m * g * L * cos(theta);
   const Equations eqs = derive(model);
   const auto form = closed_form(eqs, {});
   ASSERT_TRUE(form);
-  EXPECT_EQ(texts(form->qdd),
-            (Texts{"-sin(theta)*(g*(M + m) + m*L*theta'^2*cos(theta))/(L*(M + m*sin(theta)^2))", "m*sin(theta)*(L*theta'^2 + g*cos(theta))/(M + m*sin(theta)^2)"}));
+  EXPECT_EQ(texts(form->qdd), (Texts{"-sin(theta)*(g*(M + m) + m*L*theta'^2*cos(theta))/(L*(M + m*sin(theta)^2))",
+                                     "m*sin(theta)*(L*theta'^2 + g*cos(theta))/(M + m*sin(theta)^2)"}));
   EXPECT_TRUE(form->Qc[0].is_zero());
   expect_obeys_the_laws(eqs, *form, 5);
 }
@@ -277,14 +285,17 @@ TEST(ClosedForm, OfThreeParallelRodsHoldsOnTheConstraints) {
   // on the first two; off it, the three are independent.
   Model model;
   const Expr x = model.add_coordinate("x"), y = model.add_coordinate("y"), theta = model.add_coordinate("theta");
-  const Expr m = model.add_parameter("m", 1.0), J = model.add_parameter("J", 0.3), g = model.add_parameter("g", 9.81), L = model.add_parameter("L", 1.0);
+  const Expr m = model.add_parameter("m", 1.0), J = model.add_parameter("J", 0.3), g = model.add_parameter("g", 9.81),
+             L = model.add_parameter("L", 1.0);
   model.kinetic = m / 2 * (pow(dot(x), 2) + pow(dot(y), 2)) + J / 2 * pow(dot(theta), 2);
   model.potential = m * g * y;
   int number = 0;
   for (const double at : {-1.0, 0.0, 2.0})
-    model.add_constraint("rod" + std::to_string(++number), pow(x + at * cos(theta) - at, 2) + pow(y + at * sin(theta), 2), L * L);
+    model.add_constraint("rod" + std::to_string(++number),
+                         pow(x + at * cos(theta) - at, 2) + pow(y + at * sin(theta), 2), L * L);
   const Equations eqs = derive(model);
-  const auto form = closed_form(eqs, std::vector<int>{0, 1}, {.max_size = 1e6, .max_terms = 5000, .max_work = 20'000'000});
+  const auto form =
+      closed_form(eqs, std::vector<int>{0, 1}, {.max_size = 1e6, .max_terms = 5000, .max_work = 20'000'000});
   ASSERT_TRUE(form);
   ASSERT_EQ(form->notes.size(), 2u);
   EXPECT_NE(form->notes[1].find("only where the constraints are satisfied"), std::string::npos);
@@ -365,7 +376,8 @@ TEST(ClosedForm, OfATriplePendulumInCartesianCoordinatesIsTooLargeToRead) {
   std::vector<Expr> q;
   for (const char* name : {"x1", "y1", "x2", "y2", "x3", "y3"}) q.push_back(model.add_coordinate(name));
   Expr T = 0;
-  for (std::size_t i = 0; i < q.size(); ++i) T = T + model.add_parameter("m" + std::to_string(i), 1.0) / 2 * pow(dot(q[i]), 2);
+  for (std::size_t i = 0; i < q.size(); ++i)
+    T = T + model.add_parameter("m" + std::to_string(i), 1.0) / 2 * pow(dot(q[i]), 2);
   model.kinetic = T;
   model.add_constraint("rod1", q[0] * q[0] + q[1] * q[1], Expr(1));
   model.add_constraint("rod2", pow(q[2] - q[0], 2) + pow(q[3] - q[1], 2), Expr(1));

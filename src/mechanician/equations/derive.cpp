@@ -79,7 +79,9 @@ class Derivation {
   }
 
   /// f written so that its degree shows: √(x'²)² as x'². Validation has seen that it is of that degree.
-  static Expr polynomial(const Expr& f, SymbolKind kind, int degree) { return as_polynomial(f, kind, degree).value_or(f); }
+  static Expr polynomial(const Expr& f, SymbolKind kind, int degree) {
+    return as_polynomial(f, kind, degree).value_or(f);
+  }
 
   /// M = ∂²T/∂q̇∂q̇ and Q = ∂T/∂q − (∂p/∂q) q̇ − ∂p/∂t with the momenta p = ∂T/∂q̇.
   void from_kinetic(const Expr& T) {
@@ -177,7 +179,9 @@ class Derivation {
   void collect_weights() {
     const auto row_of_name = [&](const std::string& name) {
       for (int i = 0; i < eqs_.m(); ++i)
-        if (eqs_.rows[static_cast<std::size_t>(i)].kind == RowKind::constraint && eqs_.rows[static_cast<std::size_t>(i)].name == name) return i;
+        if (eqs_.rows[static_cast<std::size_t>(i)].kind == RowKind::constraint &&
+            eqs_.rows[static_cast<std::size_t>(i)].name == name)
+          return i;
       return -1;
     };
     struct Block {

@@ -43,20 +43,20 @@ struct Row {
   Place place;
   std::string text;
   // How the constraint is called, from its text: for people.
-  bool rheonomic = false;   ///< time occurs
-  bool acatastatic = false; ///< does not vanish with the velocities: Σ aᵢ q̇ᵢ + a₀ = 0 with a₀ ≠ 0
-  bool linear = true;       ///< in the velocities
-  bool integrable = false;  ///< a velocity-level row that is proved to be the rate of a function of position and time
+  bool rheonomic = false;    ///< time occurs
+  bool acatastatic = false;  ///< does not vanish with the velocities: Σ aᵢ q̇ᵢ + a₀ = 0 with a₀ ≠ 0
+  bool linear = true;        ///< in the velocities
+  bool integrable = false;   ///< a velocity-level row that is proved to be the rate of a function of position and time
 };
 
 struct Equations {
   std::vector<std::string> coordinates;
   std::vector<Expr> q, qd, qdd;
   Expr t = time_symbol();
-  std::vector<Expr> parameters;  ///< symbols
-  std::vector<Expr> unknowns;    ///< with all derivatives of them that occur
-  std::vector<Expr> ideal;       ///< ideal(x) by coordinate, as C may use them
-  std::vector<Expr> multipliers; ///< multiplier(NAME) by constraint row
+  std::vector<Expr> parameters;   ///< symbols
+  std::vector<Expr> unknowns;     ///< with all derivatives of them that occur
+  std::vector<Expr> ideal;        ///< ideal(x) by coordinate, as C may use them
+  std::vector<Expr> multipliers;  ///< multiplier(NAME) by constraint row
 
   SparseExprMatrix M, A;
   std::vector<Expr> Q, b;

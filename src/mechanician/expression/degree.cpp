@@ -140,8 +140,8 @@ std::optional<Expr> as_polynomial(const Expr& f, SymbolKind kind, int degree) {
     if (role[i] != Role::split) continue;
     const ExprNode* n = order.nodes[i];
     const auto is_free = [&](int k) { return (n->args[static_cast<std::size_t>(k)]->kinds & bit) == 0; };
-    const bool splits = n->op == Op::add || n->op == Op::sub || n->op == Op::neg || (n->op == Op::mul && (is_free(0) || is_free(1))) ||
-                        (n->op == Op::div && is_free(1));
+    const bool splits = n->op == Op::add || n->op == Op::sub || n->op == Op::neg ||
+                        (n->op == Op::mul && (is_free(0) || is_free(1))) || (n->op == Op::div && is_free(1));
     if (!splits) {
       role[i] = Role::expand;
       continue;
@@ -170,7 +170,9 @@ std::optional<Expr> as_polynomial(const Expr& f, SymbolKind kind, int degree) {
   return expanded(f, kind, degree);
 }
 
-bool has_degree_at_most(const Expr& f, SymbolKind kind, int degree) { return as_polynomial(f, kind, degree).has_value(); }
+bool has_degree_at_most(const Expr& f, SymbolKind kind, int degree) {
+  return as_polynomial(f, kind, degree).has_value();
+}
 
 std::optional<int> degree_in(const Expr& f, SymbolKind kind) {
   if ((f.kinds() & kind_bit(kind)) == 0) return 0;

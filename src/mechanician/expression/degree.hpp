@@ -3,8 +3,9 @@
 /// The degree of an expression as a polynomial in the symbols of one kind, the coefficients being anything that is free
 /// of that kind: T = ½ m(q) x'² is of degree 2 in the velocities, whatever m(q) is.
 ///
-/// `degree_bound` looks at each node once and forgets cancellations: (x' + 1)² − x'² has bound 2. The exact answers expand
-/// the expression (rational.hpp) only where the bound is not good enough, and give up on what is too large to expand.
+/// `degree_bound` looks at each node once and forgets cancellations: (x' + 1)² − x'² has bound 2. The exact answers
+/// expand the expression (rational.hpp) only where the bound is not good enough, and give up on what is too large to
+/// expand.
 
 #include <optional>
 
@@ -24,8 +25,8 @@ bool has_degree_at_most(const Expr& f, SymbolKind kind, int degree);
 /// singularity in the symbols of the kind: x'³/x' is no polynomial.
 std::optional<Expr> as_polynomial(const Expr& f, SymbolKind kind, int degree);
 
-/// The degree after expansion (0 for the zero polynomial), which is exact unless a coefficient vanishes by a relation that
-/// rational.hpp does not know; nothing where f is no polynomial or it cannot be proved.
+/// The degree after expansion (0 for the zero polynomial), which is exact unless a coefficient vanishes by a relation
+/// that rational.hpp does not know; nothing where f is no polynomial or it cannot be proved.
 std::optional<int> degree_in(const Expr& f, SymbolKind kind);
 
 }  // namespace mechanician

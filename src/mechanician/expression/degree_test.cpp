@@ -1,10 +1,10 @@
-#include "mechanician/base/deep_for_test.hpp"
 #include "mechanician/expression/degree.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "mechanician/base/deep_for_test.hpp"
 #include "mechanician/expression/print.hpp"
 
 namespace mechanician {
@@ -27,7 +27,8 @@ TEST(Degree, ABranchOnAPositionKeepsThePolynomial) {
 }
 
 TEST(Degree, WhatIsNoPolynomialHasNoBound) {
-  for (const Expr& f : {1 / xd, sqrt(xd), pow(xd, -1), pow(xd, 0.5), pow(xd, m), pow(m, xd), sin(xd), abs(xd), x + xd / yd})
+  for (const Expr& f :
+       {1 / xd, sqrt(xd), pow(xd, -1), pow(xd, 0.5), pow(xd, m), pow(m, xd), sin(xd), abs(xd), x + xd / yd})
     EXPECT_EQ(degree_bound(f, velocity), std::nullopt);
 }
 
@@ -62,7 +63,8 @@ TEST(AsPolynomial, ExpandsOnlyWhereTheStructureDoesNotShowIt) {
 TEST(AsPolynomial, ExpandsManyAddendsOneByOne) {
   Expr T = 0;
   for (int i = 0; i < 5000; ++i) {
-    const Expr v = derivative_symbol(coordinate("x" + std::to_string(i))), w = derivative_symbol(coordinate("y" + std::to_string(i)));
+    const Expr v = derivative_symbol(coordinate("x" + std::to_string(i))),
+               w = derivative_symbol(coordinate("y" + std::to_string(i)));
     T = T + m / 2 * pow(sqrt(v * v + w * w), 2);
   }
   const auto polynomial = as_polynomial(T / 3, velocity, 2);

@@ -118,7 +118,8 @@ std::vector<Expr> directional(std::span<const Expr> fs, std::span<const Tangent>
     if (n->op == Op::symbol) {
       std::optional<Expr> sum;
       accumulate(sum, rate_of(n));
-      for (const Expr& d : n->symbol->depends) accumulate(sum, times(unknown_derivative(Expr::of(n), d), rate_of(d.node())));
+      for (const Expr& d : n->symbol->depends)
+        accumulate(sum, times(unknown_derivative(Expr::of(n), d), rate_of(d.node())));
       if (sum) rate[i] = *sum;
       continue;
     }
@@ -129,7 +130,8 @@ std::vector<Expr> directional(std::span<const Expr> fs, std::span<const Tangent>
     const std::vector<Expr> args = arguments_of(n);
     std::optional<Expr> sum;
     for (int k = 0; k < n->num_args; ++k)
-      accumulate(sum, chain(self, args, k, rate[static_cast<std::size_t>(order.index.at(n->args[static_cast<std::size_t>(k)]))]));
+      accumulate(sum, chain(self, args, k,
+                            rate[static_cast<std::size_t>(order.index.at(n->args[static_cast<std::size_t>(k)]))]));
     if (sum) rate[i] = *sum;
   }
   std::vector<Expr> result;
@@ -138,6 +140,8 @@ std::vector<Expr> directional(std::span<const Expr> fs, std::span<const Tangent>
   return result;
 }
 
-Expr directional(const Expr& f, std::span<const Tangent> direction) { return directional(std::span(&f, 1), direction).front(); }
+Expr directional(const Expr& f, std::span<const Tangent> direction) {
+  return directional(std::span(&f, 1), direction).front();
+}
 
 }  // namespace mechanician

@@ -4,8 +4,8 @@
 ///
 /// `gradient` runs backwards through the graph: all first derivatives of one function for the price of a few times its
 /// size. `directional` runs forwards: the derivative of many functions along one direction, Σ ∂f/∂s · ṡ. Both are
-/// linear in the number of nodes and use an explicit order instead of recursion. Results are simplified. A gradient through
-/// `if` is taken forwards, symbol by symbol, so that what the branch not taken would give never enters.
+/// linear in the number of nodes and use an explicit order instead of recursion. Results are simplified. A gradient
+/// through `if` is taken forwards, symbol by symbol, so that what the branch not taken would give never enters.
 
 #include <span>
 #include <vector>

@@ -88,7 +88,8 @@ TEST(Differentiate, RandomExpressionsAgreeWithTheComplexStep) {
     const std::vector<double> stepped = complex_step(f, at);
     for (std::size_t k = 0; k < 3; ++k) {
       if (!std::isfinite(values[k]) || !std::isfinite(bounds[k]) || std::abs(values[k]) > 1e50) continue;
-      EXPECT_NEAR(values[k], stepped[k], 1e3 * (bounds[k] + 2.3e-16 * std::max(std::abs(values[k]), *largest))) << to_text(f) << " by " << to_text(symbols[k]);
+      EXPECT_NEAR(values[k], stepped[k], 1e3 * (bounds[k] + 2.3e-16 * std::max(std::abs(values[k]), *largest)))
+          << to_text(f) << " by " << to_text(symbols[k]);
       ++compared;
     }
   }
@@ -116,7 +117,8 @@ TEST(Differentiate, BackwardsAndForwardsAgree) {
 }
 
 TEST(Differentiate, OfWhatDoesNotDependOnTheSymbolIsZero) {
-  for (const Expr& f : {log(x), 1 / x, pow(x, x), select(x > 0, log(x), x)}) EXPECT_TRUE(derivative(f, y).is_zero()) << to_text(f);
+  for (const Expr& f : {log(x), 1 / x, pow(x, x), select(x > 0, log(x), x)})
+    EXPECT_TRUE(derivative(f, y).is_zero()) << to_text(f);
   EXPECT_TRUE(derivative(sign(y), y).is_zero());
 }
 

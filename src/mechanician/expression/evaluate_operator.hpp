@@ -53,7 +53,6 @@ T power(const T& a, const T& b) {
 
 template <class T>
 T evaluate_operator(Op op, const T& a, const T& b, const T& c) {
-
   using detail::real_of;
   const auto truth = [](bool x) { return T(x ? 1 : 0); };
   switch (op) {
@@ -120,8 +119,10 @@ T evaluate_operator(Op op, const T& a, const T& b, const T& c) {
     case Op::max:
       return real_of(a) != real_of(a) ? a : (real_of(b) > real_of(a) || real_of(b) != real_of(b) ? b : a);
     case Op::hypot:
-      if constexpr (detail::IsComplex<T>::value) return std::sqrt(a * a + b * b);
-      else return std::hypot(a, b);
+      if constexpr (detail::IsComplex<T>::value)
+        return std::sqrt(a * a + b * b);
+      else
+        return std::hypot(a, b);
     case Op::select:
       return real_of(a) != 0 ? b : c;
     case Op::lt:

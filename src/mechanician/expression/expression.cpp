@@ -25,7 +25,8 @@ std::uint64_t hash_text(std::string_view text) {
 }
 
 bool same_symbol(const Symbol& a, const Symbol& b) {
-  if (a.kind != b.kind || a.name != b.name || a.orders != b.orders || a.depends.size() != b.depends.size()) return false;
+  if (a.kind != b.kind || a.name != b.name || a.orders != b.orders || a.depends.size() != b.depends.size())
+    return false;
   for (std::size_t i = 0; i < a.depends.size(); ++i)
     if (!same(a.depends[i], b.depends[i])) return false;
   return true;
@@ -56,7 +57,8 @@ bool is_total_node(const ExprNode& n) {
     case Domain::by_denominator:
       return n.args[1]->op == Op::constant && n.args[1]->value != 0.0;
     case Domain::by_exponent:
-      return n.args[1]->op == Op::constant && n.args[1]->value >= 0.0 && n.args[1]->value == std::floor(n.args[1]->value);
+      return n.args[1]->op == Op::constant && n.args[1]->value >= 0.0 &&
+             n.args[1]->value == std::floor(n.args[1]->value);
   }
   return false;
 }

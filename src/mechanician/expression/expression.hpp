@@ -53,9 +53,9 @@ class Expr {
   Op op() const;
   int num_args() const;
   Expr arg(int i) const;
-  double value() const;           ///< of a constant
-  const Symbol& symbol() const;   ///< of a symbol
-  KindSet kinds() const;          ///< kinds of all symbols in it
+  double value() const;          ///< of a constant
+  const Symbol& symbol() const;  ///< of a symbol
+  KindSet kinds() const;         ///< kinds of all symbols in it
   bool contains(SymbolKind kind) const { return (kinds() & kind_bit(kind)) != 0; }
   bool is_constant() const { return op() == Op::constant; }
   bool is_constant(double v) const { return op() == Op::constant && value() == v; }
@@ -91,7 +91,9 @@ struct Symbol {
 
 /// Exactly this node, without simplification.
 Expr make_raw(Op op, std::span<const Expr> args);
-inline Expr make_raw(Op op, std::initializer_list<Expr> args) { return make_raw(op, std::span(args.begin(), args.size())); }
+inline Expr make_raw(Op op, std::initializer_list<Expr> args) {
+  return make_raw(op, std::span(args.begin(), args.size()));
+}
 
 Expr make_symbol(SymbolKind kind, std::string name);
 inline Expr coordinate(std::string name) { return make_symbol(SymbolKind::coordinate, std::move(name)); }

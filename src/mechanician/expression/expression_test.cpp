@@ -1,4 +1,3 @@
-#include "mechanician/base/deep_for_test.hpp"
 #include "mechanician/expression/expression.hpp"
 
 #include <gtest/gtest.h>
@@ -6,6 +5,7 @@
 #include <random>
 #include <thread>
 
+#include "mechanician/base/deep_for_test.hpp"
 #include "mechanician/expression/differentiate.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/random_expression.hpp"
@@ -52,9 +52,11 @@ TEST(Expression, KindsAreThoseOfAllSymbols) {
 
 TEST(Expression, IsTotalWhereItHasNoSingularity) {
   const Expr x = coordinate("x"), y = coordinate("y");
-  for (const Expr& f : {x * y + sin(x), x / 2, pow(x, 3), pow(x, 0), hypot(x, y), atan2(y, x), exp(x), abs(x), select(x < y, x, y)})
+  for (const Expr& f :
+       {x * y + sin(x), x / 2, pow(x, 3), pow(x, 0), hypot(x, y), atan2(y, x), exp(x), abs(x), select(x < y, x, y)})
     EXPECT_TRUE(f.is_total()) << to_text(f);
-  for (const Expr& f : {1 / x, x / 0, pow(x, -1), pow(x, 0.5), pow(x, y), sqrt(x), log(x), tan(x), asin(x), acosh(x), 1 + sin(1 / x), select(x < 1 / y, x, y)})
+  for (const Expr& f : {1 / x, x / 0, pow(x, -1), pow(x, 0.5), pow(x, y), sqrt(x), log(x), tan(x), asin(x), acosh(x),
+                        1 + sin(1 / x), select(x < 1 / y, x, y)})
     EXPECT_FALSE(f.is_total()) << to_text(f);
 }
 

@@ -17,21 +17,21 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Signs that people paste from papers, and what to write instead.
 constexpr std::array<std::pair<char32_t, const char*>, 16> lookalikes = {{{U'−', "-"},
-                                                                         {U'–', "-"},
-                                                                         {U'—', "-"},
-                                                                         {U'·', "*"},
-                                                                         {U'×', "*"},
-                                                                         {U'⋅', "*"},
-                                                                         {U'÷', "/"},
-                                                                         {U'≤', "<="},
-                                                                         {U'≥', ">="},
-                                                                         {U'²', "^2"},
-                                                                         {U'³', "^3"},
-                                                                         {U'′', "'"},
-                                                                         {U'’', "'"},
-                                                                         {U'√', "sqrt(...)"},
-                                                                         {U'\u00a0', "an ordinary space"},
-                                                                         {U'½', "1/2"}}};
+                                                                          {U'–', "-"},
+                                                                          {U'—', "-"},
+                                                                          {U'·', "*"},
+                                                                          {U'×', "*"},
+                                                                          {U'⋅', "*"},
+                                                                          {U'÷', "/"},
+                                                                          {U'≤', "<="},
+                                                                          {U'≥', ">="},
+                                                                          {U'²', "^2"},
+                                                                          {U'³', "^3"},
+                                                                          {U'′', "'"},
+                                                                          {U'’', "'"},
+                                                                          {U'√', "sqrt(...)"},
+                                                                          {U'\u00a0', "an ordinary space"},
+                                                                          {U'½', "1/2"}}};
 
 }  // namespace
 
@@ -65,7 +65,9 @@ Token Lexer::number() {
     // Too small is zero, too large is no number.
     const auto e = token.text.find_first_of("eE");
     const bool tiny = e != std::string_view::npos && e + 1 < token.text.size() && token.text[e + 1] == '-';
-    if (!tiny) return error(token.text.size(), fmt::format("the number {} is too large", token.text.substr(0, 40)), "the largest is about 1.8e308");
+    if (!tiny)
+      return error(token.text.size(), fmt::format("the number {} is too large", token.text.substr(0, 40)),
+                   "the largest is about 1.8e308");
     token.number = 0.0;
   }
   at_ = end;
@@ -89,12 +91,15 @@ Token Lexer::sign() {
   const char d = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
   if (c == '*' && d == '*') return error(2, "`**` is not an operator", "powers are written with ^, as in x^2");
   if (c == '!' && d == '=') return error(2, "`!=` is not an operator", "write not (a == b)");
-  if (c == '&' || c == '|') return error(d == c ? 2 : 1, fmt::format("`{}` is not an operator", text_.substr(at_, d == c ? 2 : 1)), c == '&' ? "write `and`" : "write `or`");
+  if (c == '&' || c == '|')
+    return error(d == c ? 2 : 1, fmt::format("`{}` is not an operator", text_.substr(at_, d == c ? 2 : 1)),
+                 c == '&' ? "write `and`" : "write `or`");
   if (c == '!') return error(1, "`!` is not an operator", "write `not`");
   if (c == '[' || c == ']') return error(1, "indexed names (families) are not supported yet");
   if (c == '{' || c == '}') return error(1, fmt::format("unexpected `{}`", c), "group with parentheses ( )");
   if (c == '\'') return error(1, "a prime must follow the name of a coordinate directly", "x' is the velocity of x");
-  if (c == '"' || c == '`' || c == '$' || c == '%' || c == '@' || c == '#' || c == '~' || c == '?' || c == ':' || c == ';' || c == '\\')
+  if (c == '"' || c == '`' || c == '$' || c == '%' || c == '@' || c == '#' || c == '~' || c == '?' || c == ':' ||
+      c == ';' || c == '\\')
     return error(1, fmt::format("unexpected `{}`", c));
   const bool two = d == '=' && (c == '<' || c == '>' || c == '=');
   if (std::string_view("+-*/^(),<>=").find(c) != std::string_view::npos) {
@@ -106,7 +111,8 @@ Token Lexer::sign() {
 }
 
 Token Lexer::next() {
-  while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) ++at_;
+  while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
+    ++at_;
   if (at_ >= text_.size()) return {TokenKind::end, text_.size(), {}, 0.0, 0, {}, {}};
   const char c = text_[at_];
   if (is_digit(c) || (c == '.' && at_ + 1 < text_.size() && is_digit(text_[at_ + 1]))) return number();
@@ -116,8 +122,11 @@ Token Lexer::next() {
   if (p.value < 0x80) return sign();
   const std::string shown(p.valid ? text_.substr(at_, static_cast<std::size_t>(p.length)) : "?");
   for (const auto& [look, write] : lookalikes)
-    if (p.valid && p.value == look) return error(static_cast<std::size_t>(p.length), fmt::format("`{}` is not part of the language", shown), fmt::format("write {}", write));
-  return error(static_cast<std::size_t>(p.length), fmt::format("unexpected character `{}` (U+{:04X})", shown, static_cast<unsigned>(p.value)));
+    if (p.valid && p.value == look)
+      return error(static_cast<std::size_t>(p.length), fmt::format("`{}` is not part of the language", shown),
+                   fmt::format("write {}", write));
+  return error(static_cast<std::size_t>(p.length),
+               fmt::format("unexpected character `{}` (U+{:04X})", shown, static_cast<unsigned>(p.value)));
 }
 
 }  // namespace mechanician

@@ -25,9 +25,7 @@ Expr d_pow(const Expr& self, Args x, int which) {
   if (which == 0) return mul(x[1], pow_of(x[0], sub(x[1], 1)));
   return mul(self, fn(Op::log, x[0]));
 }
-Expr d_div(const Expr&, Args x, int which) {
-  return which == 0 ? div(1, x[1]) : neg(div(x[0], square(x[1])));
-}
+Expr d_div(const Expr&, Args x, int which) { return which == 0 ? div(1, x[1]) : neg(div(x[0], square(x[1]))); }
 Expr d_atan2(const Expr&, Args x, int which) {
   const Expr r2 = add(square(x[0]), square(x[1]));
   return which == 0 ? div(x[1], r2) : neg(div(x[0], r2));

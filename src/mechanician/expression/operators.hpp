@@ -64,10 +64,10 @@ enum class Notation : std::uint8_t { leaf, infix, prefix, function };
 
 /// Where an operator with finite arguments is finite.
 enum class Domain : std::uint8_t {
-  everywhere,       ///< total: never a singularity (overflow apart)
-  somewhere,        ///< has poles or a limited domain
-  by_denominator,   ///< division: total where the denominator is a non-zero constant
-  by_exponent,      ///< power: total where the exponent is a constant integer ≥ 0
+  everywhere,      ///< total: never a singularity (overflow apart)
+  somewhere,       ///< has poles or a limited domain
+  by_denominator,  ///< division: total where the denominator is a non-zero constant
+  by_exponent,     ///< power: total where the exponent is a constant integer ≥ 0
 };
 
 /// ∂f/∂argument[which], as an expression; `self` is the node f itself, so that e.g. exp can be its own derivative.
@@ -78,18 +78,19 @@ struct OperatorRow {
   std::string_view name;  ///< in the model language; for infix operators the sign
   int arity;              ///< least number of arguments (min and max take more and are folded)
   Notation notation;
-  int precedence;            ///< of infix and prefix operators; larger binds tighter
+  int precedence;  ///< of infix and prefix operators; larger binds tighter
   Domain domain;
-  bool condition;            ///< yields a truth value
-  bool takes_conditions;     ///< its arguments are truth values (for select: the first)
-  std::string_view latex;    ///< function name or sign
-  std::string_view c;        ///< function name or sign
-  Partial partial;           ///< null where the derivative is zero everywhere (sign, conditions)
+  bool condition;          ///< yields a truth value
+  bool takes_conditions;   ///< its arguments are truth values (for select: the first)
+  std::string_view latex;  ///< function name or sign
+  std::string_view c;      ///< function name or sign
+  Partial partial;         ///< null where the derivative is zero everywhere (sign, conditions)
 };
 
 /// Binding strengths, in the order of the grammar.
-inline constexpr int precedence_or = 1, precedence_and = 2, precedence_not = 3, precedence_compare = 4, precedence_sum = 5,
-                     precedence_product = 6, precedence_negation = 7, precedence_power = 8, precedence_atom = 9;
+inline constexpr int precedence_or = 1, precedence_and = 2, precedence_not = 3, precedence_compare = 4,
+                     precedence_sum = 5, precedence_product = 6, precedence_negation = 7, precedence_power = 8,
+                     precedence_atom = 9;
 
 const OperatorRow& row_of(Op op);
 

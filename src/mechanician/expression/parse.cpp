@@ -25,7 +25,7 @@ struct Pending {
   const OperatorRow* row = nullptr;  ///< of an operator or function
   int precedence = 0;                ///< 0 for group and call: they end reductions
   std::size_t offset = 0;
-  std::size_t first_operand = 0;     ///< of a call: its arguments start here on the operand stack
+  std::size_t first_operand = 0;  ///< of a call: its arguments start here on the operand stack
 };
 
 const OperatorRow* find_infix(std::string_view sign) {
@@ -108,14 +108,19 @@ class Parser {
 
   bool missing_operand() {
     const bool at_end = token_.kind == TokenKind::end;
-    if (at_end && operands_.empty() && pending_.empty() && sides.empty()) return fail(0, std::max<std::size_t>(text_.size(), 1), "the expression is empty");
+    if (at_end && operands_.empty() && pending_.empty() && sides.empty())
+      return fail(0, std::max<std::size_t>(text_.size(), 1), "the expression is empty");
     if (at_end && !pending_.empty() && pending_.back().kind == Pending::Kind::group)
       return fail(pending_.back().offset, 1, "this parenthesis is never closed");
-    if (at_end) return fail(text_.empty() ? 0 : text_.size() - 1, 1, "the expression ends where a number or name is expected");
+    if (at_end)
+      return fail(text_.empty() ? 0 : text_.size() - 1, 1, "the expression ends where a number or name is expected");
     if (token_.text == ")" && !pending_.empty() && pending_.back().kind == Pending::Kind::group)
       return fail_at_token("there is nothing between the parentheses");
     if (token_.text == ")" && !pending_.empty() && pending_.back().kind == Pending::Kind::call)
-      return fail_at_token(fmt::format("`{}` is given {} but needs {}", pending_.back().row->name, operands_.size() == pending_.back().first_operand ? "no argument" : "one argument less than its commas say", pending_.back().row->arity));
+      return fail_at_token(fmt::format(
+          "`{}` is given {} but needs {}", pending_.back().row->name,
+          operands_.size() == pending_.back().first_operand ? "no argument" : "one argument less than its commas say",
+          pending_.back().row->arity));
     return fail_at_token(fmt::format("`{}` stands where a number or name is expected", token_.text));
   }
 
@@ -130,7 +135,8 @@ class Parser {
     if (name.primes == 0 && (name.text == "and" || name.text == "or"))
       return fail(name.offset, name.length(), fmt::format("`{}` stands where a number or name is expected", name.text));
     if (name.primes == 0 && call && (name.text == "ideal" || name.text == "multiplier")) return reaction(name);
-    if (name.primes == 0 && call && name.text == "sum") return fail(name.offset, name.length(), "sums over an index (families) are not supported yet");
+    if (name.primes == 0 && call && name.text == "sum")
+      return fail(name.offset, name.length(), "sums over an index (families) are not supported yet");
     const OperatorRow* function = name.primes == 0 ? find_function(name.text) : nullptr;
     if (call && function) {
       pending_.push_back({Pending::Kind::call, function, 0, name.offset, operands_.size()});
@@ -141,12 +147,18 @@ class Parser {
     const std::size_t end = name.offset + name.length();
     if (const auto found = find_name(name)) {
       push_operand(*found, name.offset, end);
-      if (call) return fail(name.offset, name.length(), fmt::format("`{}` is not a function", name.text), fmt::format("for a product write {}*(...)", name.text));
+      if (call)
+        return fail(name.offset, name.length(), fmt::format("`{}` is not a function", name.text),
+                    fmt::format("for a product write {}*(...)", name.text));
       return true;
     }
-    if (function) return fail(name.offset, name.length(), fmt::format("the function `{}` needs its arguments in parentheses", name.text), fmt::format("write {}(...)", name.text));
+    if (function)
+      return fail(name.offset, name.length(),
+                  fmt::format("the function `{}` needs its arguments in parentheses", name.text),
+                  fmt::format("write {}(...)", name.text));
     if (call) return unknown_function(name);
-    ParseProblem p = scope_.explain ? scope_.explain(name.text, name.primes) : ParseProblem{0, 1, fmt::format("unknown name `{}`", name.text), {}};
+    ParseProblem p = scope_.explain ? scope_.explain(name.text, name.primes)
+                                    : ParseProblem{0, 1, fmt::format("unknown name `{}`", name.text), {}};
     complain(name.offset, name.length(), std::move(p.message), std::move(p.hint));
     push_operand(0.0, name.offset, end);
     return true;
@@ -172,18 +184,24 @@ class Parser {
     const Token name = token_;
     if (name.kind == TokenKind::error) return lexical_error();
     if (name.kind != TokenKind::name || name.primes > 0)
-      return fail(name.offset, name.length(), fmt::format("`{}` takes the name of a {}", function.text, function.text == "ideal" ? "coordinate" : "constraint"));
+      return fail(name.offset, name.length(),
+                  fmt::format("`{}` takes the name of a {}", function.text,
+                              function.text == "ideal" ? "coordinate" : "constraint"));
     advance();
-    if (token_.kind != TokenKind::sign || token_.text != ")") return fail(name.offset, name.length(), fmt::format("`{}` takes one name and a closing parenthesis", function.text));
+    if (token_.kind != TokenKind::sign || token_.text != ")")
+      return fail(name.offset, name.length(),
+                  fmt::format("`{}` takes one name and a closing parenthesis", function.text));
     const std::size_t end = token_.offset + 1;
     advance();
     if (!scope_.reaction)
-      complain(function.offset, end - function.offset, fmt::format("`{}` can be used in [nonideal] and [define] only", function.text));
+      complain(function.offset, end - function.offset,
+               fmt::format("`{}` can be used in [nonideal] and [define] only", function.text));
     else if (const auto found = scope_.reaction(function.text, name.text)) {
       push_operand(*found, function.offset, end);
       return true;
     } else {
-      ParseProblem p = scope_.explain_reaction ? scope_.explain_reaction(function.text, name.text) : ParseProblem{0, 1, fmt::format("unknown name `{}`", name.text), {}};
+      ParseProblem p = scope_.explain_reaction ? scope_.explain_reaction(function.text, name.text)
+                                               : ParseProblem{0, 1, fmt::format("unknown name `{}`", name.text), {}};
       complain(name.offset, name.length(), std::move(p.message), std::move(p.hint));
     }
     push_operand(0.0, function.offset, end);
@@ -200,13 +218,19 @@ class Parser {
       const OperatorRow* row = token_.primes == 0 ? find_infix(token_.text) : nullptr;
       if (row) return infix(row);
       const bool number_before = operands_.back().value.is_constant();
-      return fail_at_token(fmt::format("an operator is missing before `{}`", token_.text), number_before ? "products are written with *, as in 2*x" : "");
+      return fail_at_token(fmt::format("an operator is missing before `{}`", token_.text),
+                           number_before ? "products are written with *, as in 2*x" : "");
     }
     if (token_.text == ")") return close();
     if (token_.text == ",") return comma();
-    if (token_.text == "(") return fail_at_token("an operator is missing before this parenthesis", "products are written with *");
-    if (equation_ && depth_ == 0 && (is_relation(token_.text) || token_.text == "==" || token_.text == "<" || token_.text == ">")) return relation_sign();
-    if (token_.text == "=") return fail_at_token(depth_ > 0 ? "`=` inside parentheses" : "`=` does not belong here", depth_ > 0 ? "a comparison is written ==" : "this is an expression, not an equation");
+    if (token_.text == "(")
+      return fail_at_token("an operator is missing before this parenthesis", "products are written with *");
+    if (equation_ && depth_ == 0 &&
+        (is_relation(token_.text) || token_.text == "==" || token_.text == "<" || token_.text == ">"))
+      return relation_sign();
+    if (token_.text == "=")
+      return fail_at_token(depth_ > 0 ? "`=` inside parentheses" : "`=` does not belong here",
+                           depth_ > 0 ? "a comparison is written ==" : "this is an expression, not an equation");
     return infix(find_infix(token_.text));
   }
 
@@ -225,7 +249,9 @@ class Parser {
 
   bool relation_sign() {
     if (token_.text == "==") return fail_at_token("an equation is written with a single =");
-    if (token_.text == "<" || token_.text == ">") return fail_at_token(fmt::format("a strict `{}` is no constraint", token_.text), fmt::format("write {}=", token_.text));
+    if (token_.text == "<" || token_.text == ">")
+      return fail_at_token(fmt::format("a strict `{}` is no constraint", token_.text),
+                           fmt::format("write {}=", token_.text));
     if (!sides.empty()) return fail_at_token("an equation has one sign =, <= or >=");
     if (!reduce(0) || !finish_side()) return false;
     relation = token_.text == "=" ? Relation::equal : token_.text == ">=" ? Relation::at_least : Relation::at_most;
@@ -236,7 +262,8 @@ class Parser {
 
   bool comma() {
     if (!reduce(0)) return false;
-    if (pending_.empty() || pending_.back().kind != Pending::Kind::call) return fail_at_token("unexpected `,`", "decimals are written with a point, as in 1.5");
+    if (pending_.empty() || pending_.back().kind != Pending::Kind::call)
+      return fail_at_token("unexpected `,`", "decimals are written with a point, as in 1.5");
     advance();
     expect_operand_ = true;
     return true;
@@ -263,13 +290,17 @@ class Parser {
     const bool variadic = row.op == Op::min || row.op == Op::max;
     const auto arity = static_cast<std::size_t>(row.arity);
     if (count < arity || (count > arity && !variadic))
-      return fail(open.offset, end - open.offset, fmt::format("`{}` takes {}{}, not {}", row.name, variadic ? "at least " : "", count_noun(arity, "argument"), count));
+      return fail(open.offset, end - open.offset,
+                  fmt::format("`{}` takes {}{}, not {}", row.name, variadic ? "at least " : "",
+                              count_noun(arity, "argument"), count));
     for (std::size_t k = 0; k < count; ++k) {
       const bool wants_condition = row.op == Op::select && k == 0;
       if (!check_truth(operands_[open.first_operand + k], wants_condition)) return false;
     }
     const auto arg = [&](std::size_t k) { return operands_[open.first_operand + k].value; };
-    Expr value = row.op == Op::select ? make_raw(row.op, {arg(0), arg(1), arg(2)}) : arity == 1 ? make_raw(row.op, {arg(0)}) : make_raw(row.op, {arg(0), arg(1)});
+    Expr value = row.op == Op::select ? make_raw(row.op, {arg(0), arg(1), arg(2)})
+                 : arity == 1         ? make_raw(row.op, {arg(0)})
+                                      : make_raw(row.op, {arg(0), arg(1)});
     for (std::size_t k = 2; variadic && k < count; ++k) value = make_raw(row.op, {value, arg(k)});
     operands_.resize(open.first_operand, {Expr(0.0), 0, 0});
     push_operand(std::move(value), open.offset, end);
@@ -279,7 +310,8 @@ class Parser {
   /// Numbers and truth values do not mix.
   bool check_truth(const Operand& operand, bool wants_condition) {
     if (operand.value.is_condition() == wants_condition) return true;
-    return fail(operand.begin, operand.end - operand.begin, wants_condition ? "a condition is expected here" : "a condition stands where a number is expected",
+    return fail(operand.begin, operand.end - operand.begin,
+                wants_condition ? "a condition is expected here" : "a condition stands where a number is expected",
                 wants_condition ? "conditions are comparisons such as x > 0" : "use if(condition, then, else)");
   }
 
@@ -306,9 +338,12 @@ class Parser {
 
   bool check_power(const Operand& exponent) {
     const Expr& e = exponent.value;
-    const double value = e.is_constant() ? e.value() : e.op() == Op::neg && e.arg(0).is_constant() ? -e.arg(0).value() : 0.0;
+    const double value = e.is_constant()                               ? e.value()
+                         : e.op() == Op::neg && e.arg(0).is_constant() ? -e.arg(0).value()
+                                                                       : 0.0;
     if (std::abs(value) <= largest_power) return true;
-    return fail(exponent.begin, exponent.end - exponent.begin, "this power is too large", fmt::format("exponents are limited to {:g}", largest_power));
+    return fail(exponent.begin, exponent.end - exponent.begin, "this power is too large",
+                fmt::format("exponents are limited to {:g}", largest_power));
   }
 
   bool finish_side() {

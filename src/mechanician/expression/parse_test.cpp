@@ -1,4 +1,3 @@
-#include "mechanician/base/deep_for_test.hpp"
 #include "mechanician/expression/parse.hpp"
 
 #include <gtest/gtest.h>
@@ -7,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "mechanician/base/deep_for_test.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/tape.hpp"
 
@@ -26,7 +26,9 @@ NameScope scope() {
     if (primes == 0 && name == "t") return time_symbol();
     return std::nullopt;
   };
-  s.explain = [](std::string_view name, int) { return ParseProblem{0, 1, "unknown name `" + std::string(name) + "`", {}}; };
+  s.explain = [](std::string_view name, int) {
+    return ParseProblem{0, 1, "unknown name `" + std::string(name) + "`", {}};
+  };
   return s;
 }
 
@@ -34,7 +36,8 @@ double value(const std::string& text, double x = 2.0, double y = 3.0) {
   const ParsedExpression parsed = parse_expression(text, scope());
   EXPECT_TRUE(parsed.value.has_value()) << text << ": " << (parsed.problems.empty() ? "" : parsed.problems[0].message);
   if (!parsed.value) return std::numeric_limits<double>::quiet_NaN();
-  const std::vector<Expr> inputs{coordinate("x"), coordinate("y"), parameter("a"), parameter("b"), time_symbol(), derivative_symbol(coordinate("x"))};
+  const std::vector<Expr> inputs{coordinate("x"), coordinate("y"), parameter("a"),
+                                 parameter("b"),  time_symbol(),   derivative_symbol(coordinate("x"))};
   const std::vector<double> values{x, y, 0.5, -1.5, 0.25, 7.0};
   return Tape(std::span(&*parsed.value, 1), inputs)(std::span<const double>(values)).front();
 }
@@ -45,18 +48,62 @@ struct Valued {
 };
 
 TEST(Parse, FollowsThePrecedenceOfMathematics) {
-  const Valued cases[] = {{"-x^2", -4}, {"(-x)^2", 4}, {"2^-1", 0.5}, {"2^3^2", 512}, {"-2^2", -4}, {"8/4/2", 1}, {"8-4-2", 2}, {"2*3+4*5", 26},
-                          {"2+3*4^2", 50}, {"-x*y", -6}, {"x*-y", -6}, {"x--y", 5}, {"--x", 2}, {"+x", 2}, {"2^-x^2", 0.0625}, {"(1+2)*3", 9}, {"x'", 7},
-                          {".5", 0.5}, {"5.", 5}, {"1e-3", 1e-3}, {"1E+2", 100}, {"2.5e1", 25}, {"pi", 3.141592653589793}, {"1e-400", 0}};
+  const Valued cases[] = {{"-x^2", -4},
+                          {"(-x)^2", 4},
+                          {"2^-1", 0.5},
+                          {"2^3^2", 512},
+                          {"-2^2", -4},
+                          {"8/4/2", 1},
+                          {"8-4-2", 2},
+                          {"2*3+4*5", 26},
+                          {"2+3*4^2", 50},
+                          {"-x*y", -6},
+                          {"x*-y", -6},
+                          {"x--y", 5},
+                          {"--x", 2},
+                          {"+x", 2},
+                          {"2^-x^2", 0.0625},
+                          {"(1+2)*3", 9},
+                          {"x'", 7},
+                          {".5", 0.5},
+                          {"5.", 5},
+                          {"1e-3", 1e-3},
+                          {"1E+2", 100},
+                          {"2.5e1", 25},
+                          {"pi", 3.141592653589793},
+                          {"1e-400", 0}};
   for (const Valued& c : cases) EXPECT_DOUBLE_EQ(value(c.text), c.value) << c.text;
 }
 
 TEST(Parse, KnowsEveryFunction) {
-  const Valued cases[] = {{"sin(x)", std::sin(2.0)}, {"cos(x)", std::cos(2.0)}, {"tan(x)", std::tan(2.0)}, {"asin(a)", std::asin(0.5)}, {"acos(a)", std::acos(0.5)},
-                          {"atan(x)", std::atan(2.0)}, {"atan2(x, y)", std::atan2(2.0, 3.0)}, {"sinh(x)", std::sinh(2.0)}, {"cosh(x)", std::cosh(2.0)}, {"tanh(x)", std::tanh(2.0)},
-                          {"asinh(x)", std::asinh(2.0)}, {"acosh(x)", std::acosh(2.0)}, {"atanh(a)", std::atanh(0.5)}, {"exp(x)", std::exp(2.0)}, {"log(x)", std::log(2.0)},
-                          {"sqrt(x)", std::sqrt(2.0)}, {"abs(b)", 1.5}, {"sign(b)", -1}, {"min(x, y)", 2}, {"max(x, y)", 3}, {"min(5, 4, 3, 6)", 3}, {"max(1, 2, 3)", 3},
-                          {"hypot(3, 4)", 5}, {"if(x > y, 1, 2)", 2}, {"if(x < y and not y < x, 1, 2)", 1}, {"if(x == 2 or y == 7, 1, 2)", 1}, {"if(x <= 2, 1, 2)", 1}, {"if(x >= 3, 1, 2)", 2},
+  const Valued cases[] = {{"sin(x)", std::sin(2.0)},
+                          {"cos(x)", std::cos(2.0)},
+                          {"tan(x)", std::tan(2.0)},
+                          {"asin(a)", std::asin(0.5)},
+                          {"acos(a)", std::acos(0.5)},
+                          {"atan(x)", std::atan(2.0)},
+                          {"atan2(x, y)", std::atan2(2.0, 3.0)},
+                          {"sinh(x)", std::sinh(2.0)},
+                          {"cosh(x)", std::cosh(2.0)},
+                          {"tanh(x)", std::tanh(2.0)},
+                          {"asinh(x)", std::asinh(2.0)},
+                          {"acosh(x)", std::acosh(2.0)},
+                          {"atanh(a)", std::atanh(0.5)},
+                          {"exp(x)", std::exp(2.0)},
+                          {"log(x)", std::log(2.0)},
+                          {"sqrt(x)", std::sqrt(2.0)},
+                          {"abs(b)", 1.5},
+                          {"sign(b)", -1},
+                          {"min(x, y)", 2},
+                          {"max(x, y)", 3},
+                          {"min(5, 4, 3, 6)", 3},
+                          {"max(1, 2, 3)", 3},
+                          {"hypot(3, 4)", 5},
+                          {"if(x > y, 1, 2)", 2},
+                          {"if(x < y and not y < x, 1, 2)", 1},
+                          {"if(x == 2 or y == 7, 1, 2)", 1},
+                          {"if(x <= 2, 1, 2)", 1},
+                          {"if(x >= 3, 1, 2)", 2},
                           {"if(not x == 2 and y == 3 or t < 1, 1, 2)", 1}};
   for (const Valued& c : cases) EXPECT_DOUBLE_EQ(value(c.text), c.value) << c.text;
 }
@@ -181,11 +228,13 @@ TEST(Parse, AMillionNestedParenthesesAreRead) {
   ASSERT_EQ(open.problems.size(), 1u);
   const auto minus = parse_expression(std::string(depth, '-') + "x", scope());
   ASSERT_TRUE(minus.value);
-  const auto calls = parse_expression([&] {
-    std::string s;
-    for (std::size_t i = 0; i < 200'000; ++i) s += "sin(";
-    return s + "x" + std::string(200'000, ')');
-  }(), scope());
+  const auto calls = parse_expression(
+      [&] {
+        std::string s;
+        for (std::size_t i = 0; i < 200'000; ++i) s += "sin(";
+        return s + "x" + std::string(200'000, ')');
+      }(),
+      scope());
   EXPECT_TRUE(calls.value);
 }
 

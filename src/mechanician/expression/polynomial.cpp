@@ -119,7 +119,9 @@ Polynomial variable_polynomial(int variable, int exponent) {
 }
 
 bool is_constant(const Polynomial& p) { return p.empty() || (p.size() == 1 && p.begin()->first.powers.empty()); }
-bool is_one(const Polynomial& p) { return p.size() == 1 && p.begin()->first.powers.empty() && p.begin()->second.is_one(); }
+bool is_one(const Polynomial& p) {
+  return p.size() == 1 && p.begin()->first.powers.empty() && p.begin()->second.is_one();
+}
 
 bool contains_variable(const Polynomial& p, int variable) {
   return std::any_of(p.begin(), p.end(), [&](const auto& term) { return term.first.exponent_of(variable) > 0; });
@@ -282,7 +284,8 @@ Polynomial PolynomialArithmetic::pseudo_remainder(Polynomial a, const Polynomial
   for (;;) {
     const std::vector<Polynomial> ca = coefficients_in(a, variable);
     if (a.empty() || ca.size() < cb.size()) return a;
-    const Polynomial shifted = multiply(b, Monomial{variable_polynomial(variable, static_cast<int>(ca.size() - cb.size())).begin()->first});
+    const Polynomial shifted =
+        multiply(b, Monomial{variable_polynomial(variable, static_cast<int>(ca.size() - cb.size())).begin()->first});
     a = subtract(multiply(a, cb.back()), multiply(shifted, ca.back()));
   }
 }

@@ -3,8 +3,8 @@
 /// Polynomials in several variables with exact rational coefficients, for rational.hpp. Internal to this folder and to
 /// the closed forms of the equations folder.
 ///
-/// Coefficients are quotients of 64-bit integers; variables are numbers (the kernels of rational.hpp). What would overflow
-/// or grow beyond the caps throws TooLarge, which the public functions of rational.hpp turn into "no answer".
+/// Coefficients are quotients of 64-bit integers; variables are numbers (the kernels of rational.hpp). What would
+/// overflow or grow beyond the caps throws TooLarge, which the public functions of rational.hpp turn into "no answer".
 
 #include <compare>
 #include <cstdint>
@@ -71,9 +71,9 @@ bool contains_variable(const Polynomial& p, int variable);
 std::vector<int> variables_of(const Polynomial& p);
 
 struct PolynomialCaps {
-  std::size_t max_terms = 2000;       ///< of one polynomial
-  std::size_t max_work = 4'000'000;   ///< products of two terms, over the life of the arithmetic
-  std::size_t max_gcd_work = 100'000; ///< the same, for one greatest common divisor
+  std::size_t max_terms = 2000;        ///< of one polynomial
+  std::size_t max_work = 4'000'000;    ///< products of two terms, over the life of the arithmetic
+  std::size_t max_gcd_work = 100'000;  ///< the same, for one greatest common divisor
 };
 
 /// The ring operations, which count what they cost.
@@ -103,8 +103,8 @@ class PolynomialArithmetic {
   std::size_t work_ = 0;
 };
 
-/// content · monomial · primitive = p: `primitive` has coprime integer coefficients, a positive leading one and no monomial
-/// that divides all its terms. p ≠ 0.
+/// content · monomial · primitive = p: `primitive` has coprime integer coefficients, a positive leading one and no
+/// monomial that divides all its terms. p ≠ 0.
 struct PrimitiveParts {
   Rational content;
   Monomial monomial;

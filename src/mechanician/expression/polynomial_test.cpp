@@ -52,7 +52,8 @@ TEST(Polynomial, GreatestCommonDivisorDividesBothAndContainsEveryCommonFactor) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     PolynomialArithmetic arithmetic;
-    const Polynomial f = random_polynomial(random, 3), u = random_polynomial(random, 3), v = random_polynomial(random, 3);
+    const Polynomial f = random_polynomial(random, 3), u = random_polynomial(random, 3),
+                     v = random_polynomial(random, 3);
     const Polynomial a = arithmetic.multiply(f, u), b = arithmetic.multiply(f, v);
     if (a.empty() || b.empty()) continue;
     const Polynomial g = arithmetic.gcd(a, b);
@@ -66,7 +67,8 @@ TEST(Polynomial, GreatestCommonDivisorOfCoprimePolynomialsIsOne) {
   // x² + y² + 1 and x + y + z share nothing.
   PolynomialArithmetic arithmetic;
   const Polynomial x = variable_polynomial(0), y = variable_polynomial(1), z = variable_polynomial(2);
-  const Polynomial a = arithmetic.add(arithmetic.add(arithmetic.multiply(x, x), arithmetic.multiply(y, y)), constant_polynomial(1));
+  const Polynomial a =
+      arithmetic.add(arithmetic.add(arithmetic.multiply(x, x), arithmetic.multiply(y, y)), constant_polynomial(1));
   EXPECT_TRUE(is_one(arithmetic.gcd(a, arithmetic.add(arithmetic.add(x, y), z))));
 }
 

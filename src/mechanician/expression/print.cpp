@@ -124,13 +124,18 @@ class Printer {
       // In C and for the eye, ¬ binds tighter than a comparison.
       const bool enclose = row.precedence < strength;
       const int inner = c() || latex() ? precedence_atom : row.precedence;
-      emit({text(enclose ? open() : ""), text(latex() ? row.latex : c() ? row.c : "not "), node(operand, inner), text(enclose ? close() : "")});
+      emit({text(enclose ? open() : ""),
+            text(latex() ? row.latex
+                 : c()   ? row.c
+                         : "not "),
+            node(operand, inner), text(enclose ? close() : "")});
       return;
     }
     // −(a·b) is written −a·b, which then binds like a product.
     const bool product = operand->op == Op::mul || operand->op == Op::div;
     const bool enclose = (product ? precedence_product : row.precedence) < strength || !first;
-    emit({text(enclose ? open() : ""), text("-"), node(operand, precedence_product, false), text(enclose ? close() : "")});
+    emit({text(enclose ? open() : ""), text("-"), node(operand, precedence_product, false),
+          text(enclose ? close() : "")});
   }
 
   /// Whether the text of a right factor begins with a digit.
@@ -152,12 +157,13 @@ class Printer {
   bool expand_latex(const ExprNode* n, int strength) {
     switch (n->op) {
       case Op::div:
-        enclosed(strength > precedence_negation, {text("\\frac{"), node(n->args[0], 0), text("}{"), node(n->args[1], 0), text("}")});
+        enclosed(strength > precedence_negation,
+                 {text("\\frac{"), node(n->args[0], 0), text("}{"), node(n->args[1], 0), text("}")});
         return true;
       case Op::pow: {
         const bool enclose = strength > precedence_power;
-        emit({text(enclose ? open() : ""), text("{"), node(n->args[0], precedence_atom), text("}^{"), node(n->args[1], 0),
-              text("}"), text(enclose ? close() : "")});
+        emit({text(enclose ? open() : ""), text("{"), node(n->args[0], precedence_atom), text("}^{"),
+              node(n->args[1], 0), text("}"), text(enclose ? close() : "")});
         return true;
       }
       case Op::sqrt:
@@ -167,8 +173,9 @@ class Printer {
         emit({text("\\left|"), node(n->args[0], 0), text("\\right|")});
         return true;
       case Op::select:
-        enclosed(strength > precedence_sum, {text("\\begin{cases}"), node(n->args[1], 0), text(" & "), node(n->args[0], 0), text(" \\\\ "),
-                                             node(n->args[2], 0), text(" & \\text{else}\\end{cases}")});
+        enclosed(strength > precedence_sum,
+                 {text("\\begin{cases}"), node(n->args[1], 0), text(" & "), node(n->args[0], 0), text(" \\\\ "),
+                  node(n->args[2], 0), text(" & \\text{else}\\end{cases}")});
         return true;
       default:
         return false;
@@ -188,7 +195,8 @@ class Printer {
         emit({text("copysign((double)(("), node(n->args[0], 0), text(") != 0.0), "), node(n->args[0], 0), text(")")});
         return true;
       case Op::select:
-        emit({text("(("), node(n->args[0], 0), text(") ? ("), node(n->args[1], 0), text(") : ("), node(n->args[2], 0), text("))")});
+        emit({text("(("), node(n->args[0], 0), text(") ? ("), node(n->args[1], 0), text(") : ("), node(n->args[2], 0),
+              text("))")});
         return true;
       default:
         return false;

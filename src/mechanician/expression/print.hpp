@@ -2,8 +2,9 @@
 
 /// Expressions as text of the model language, as LaTeX and as C.
 ///
-/// The text form parses back to the same value. Printing is linear in the length of the output; as a shared subexpression
-/// is printed as often as it is used, the length is limited and what is longer ends in "…" (print_length tells first).
+/// The text form parses back to the same value. Printing is linear in the length of the output; as a shared
+/// subexpression is printed as often as it is used, the length is limited and what is longer ends in "…" (print_length
+/// tells first).
 
 #include <functional>
 #include <string>

@@ -76,7 +76,8 @@ TEST(Print, NumbersReadBackExactly) {
   EXPECT_EQ(to_text(Expr(0.1)), "0.1");
   EXPECT_EQ(to_text(Expr(1e-30)), "1e-30");
   EXPECT_EQ(to_text(Expr(std::numbers::pi)), "pi");
-  for (const double value : {0.1, 1.0 / 3.0, 1e300, 5e-324, 123456789.123456789}) EXPECT_EQ(parsed(to_text(Expr(value))).value(), value);
+  for (const double value : {0.1, 1.0 / 3.0, 1e300, 5e-324, 123456789.123456789})
+    EXPECT_EQ(parsed(to_text(Expr(value))).value(), value);
 }
 
 TEST(Print, WrittenTextParsesBackToTheSameValue) {
@@ -93,7 +94,8 @@ TEST(Print, WrittenTextParsesBackToTheSameValue) {
       std::vector<double> at(symbols.size()), values(2), bounds(2);
       for (double& v : at) v = std::uniform_real_distribution<double>(-2, 2)(random);
       tape.evaluate_with_bounds(at, values, bounds);
-      if (!std::isfinite(values[0]) || !std::isfinite(bounds[0]) || bounds[0] > 1e-6 * (1 + std::abs(values[0]))) continue;
+      if (!std::isfinite(values[0]) || !std::isfinite(bounds[0]) || bounds[0] > 1e-6 * (1 + std::abs(values[0])))
+        continue;
       // a + (b + c) is written without parentheses: a rounding error's difference.
       EXPECT_NEAR(values[0], values[1], 10 * (bounds[0] + bounds[1])) << text;
       ++compared;
@@ -158,7 +160,8 @@ TEST(PrintC, OfRepresentativeExpressions) {
 TEST(PrintC, CompiledBySystemCompilerHasTheValuesOfTheTape) {
   if (std::system("cc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no C compiler";
   std::mt19937_64 random(11);
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("mechanician_print_" + std::to_string(std::random_device{}()));
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("mechanician_print_" + std::to_string(std::random_device{}()));
   std::filesystem::create_directory(folder);
   struct Expected {
     std::string text;
@@ -175,7 +178,9 @@ TEST(PrintC, CompiledBySystemCompilerHasTheValuesOfTheTape) {
       for (double& v : at) v = std::uniform_real_distribution<double>(-2, 2)(random);
       Tape(std::span(&f, 1), symbols).evaluate_with_bounds(at, values, bounds);
       const std::string text = to_c(f);
-      if (!std::isfinite(values[0]) || !std::isfinite(bounds[0]) || bounds[0] > 1e-6 * (1 + std::abs(values[0])) || text.size() > 2000) continue;
+      if (!std::isfinite(values[0]) || !std::isfinite(bounds[0]) || bounds[0] > 1e-6 * (1 + std::abs(values[0])) ||
+          text.size() > 2000)
+        continue;
       const std::string name = "f" + std::to_string(expected.size());
       program << "static double " << name << "(double a, double b, double c, double x, double x_d) {\n"
               << "  (void)a, (void)b, (void)c, (void)x, (void)x_d;\n  return " << text << ";\n}\n";
@@ -186,8 +191,12 @@ TEST(PrintC, CompiledBySystemCompilerHasTheValuesOfTheTape) {
     }
     program << "int main(void) {\n" << calls << "  return 0;\n}\n";
   }
-  const std::string binary = (folder / "values").string(), source = (folder / "values.c").string(), out = (folder / "values.txt").string();
-  ASSERT_EQ(std::system(("cc -std=gnu11 -O0 -Wno-parentheses -o " + binary + " " + source + " -lm && " + binary + " > " + out).c_str()), 0);
+  const std::string binary = (folder / "values").string(), source = (folder / "values.c").string(),
+                    out = (folder / "values.txt").string();
+  ASSERT_EQ(
+      std::system(("cc -std=gnu11 -O0 -Wno-parentheses -o " + binary + " " + source + " -lm && " + binary + " > " + out)
+                      .c_str()),
+      0);
   std::ifstream results(out);
   for (const Expected& e : expected) {
     double value = 0;

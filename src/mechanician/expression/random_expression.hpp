@@ -15,7 +15,8 @@ struct RandomExpressionOptions {
 };
 
 /// Grows a pool from the symbols by random operators and returns its last member.
-inline Expr random_expression(std::mt19937_64& random, const std::vector<Expr>& symbols, const RandomExpressionOptions& options = {}) {
+inline Expr random_expression(std::mt19937_64& random, const std::vector<Expr>& symbols,
+                              const RandomExpressionOptions& options = {}) {
   std::vector<Expr> pool = symbols;
   const double constants[] = {1.0, 2.0, 0.5, 3.0, -1.0, 0.1, 0.75};
   const auto pick = [&](std::size_t size) { return std::uniform_int_distribution<std::size_t>(0, size - 1)(random); };
@@ -60,7 +61,8 @@ inline Expr random_expression(std::mt19937_64& random, const std::vector<Expr>& 
       const double exponents[] = {2, 3, -1, 0.5, 1.5, 4, -2, 0};
       pool.push_back(pick(5) == 0 ? pow(operand(), operand()) : pow(operand(), exponents[pick(std::size(exponents))]));
     } else if (kind < 9 || options.smooth) {
-      const auto first = static_cast<std::size_t>(Op::sin), last = static_cast<std::size_t>(options.smooth ? Op::sqrt : Op::hypot);
+      const auto first = static_cast<std::size_t>(Op::sin),
+                 last = static_cast<std::size_t>(options.smooth ? Op::sqrt : Op::hypot);
       pool.push_back(function(static_cast<Op>(first + pick(last - first + 1))));
     } else {
       const Expr a = operand(), b = operand();

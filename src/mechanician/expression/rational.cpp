@@ -4,7 +4,6 @@
 #include <cassert>
 #include <cmath>
 
-
 namespace mechanician {
 
 RationalField::RationalField(RationalOptions options) : options_(std::move(options)), arithmetic_(options_.caps) {
@@ -155,10 +154,12 @@ RationalForm RationalField::normalised(RationalForm f) {
     }
     const RationalForm::Factor factor = f.den[i];
     f.den.erase(f.den.begin() + static_cast<std::ptrdiff_t>(i));
-    const Reduced r = single ? reduced(variable_polynomial(kernel, factor.exponent), kernel) : reduced(factor.base, kernel);
+    const Reduced r =
+        single ? reduced(variable_polynomial(kernel, factor.exponent), kernel) : reduced(factor.base, kernel);
     const int exponent = single ? 1 : factor.exponent;
     if (r.divisions > 0)
-      f.num = arithmetic_.multiply(f.num, arithmetic_.power(kernels_[static_cast<std::size_t>(kernel)].rule_den, r.divisions * exponent));
+      f.num = arithmetic_.multiply(
+          f.num, arithmetic_.power(kernels_[static_cast<std::size_t>(kernel)].rule_den, r.divisions * exponent));
     divide_by(f, r.p, exponent);
     return normalised(std::move(f));
   }
@@ -214,7 +215,8 @@ RationalForm RationalField::cancelled(RationalForm f) {
       const Polynomial g = arithmetic_.gcd(f.den[i].base, f.den[j].base);
       if (is_constant(g)) continue;
       const int exponent = f.den[i].exponent + f.den[j].exponent;
-      for (const std::size_t k : {i, j}) f.den[k].base = primitive_parts(*arithmetic_.divide(f.den[k].base, g)).primitive;
+      for (const std::size_t k : {i, j})
+        f.den[k].base = primitive_parts(*arithmetic_.divide(f.den[k].base, g)).primitive;
       std::erase_if(f.den, [](const auto& factor) { return is_constant(factor.base); });
       insert_factor(f.den, g, exponent);
       i = 0, j = 0;

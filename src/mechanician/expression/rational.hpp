@@ -2,9 +2,9 @@
 
 /// Expressions as quotients of polynomials: to prove identities and to print closed forms that a person can read.
 ///
-/// The polynomials have exact coefficients and stand over *kernels*: symbols, decimal constants (0.1 is no exact tenth) and
-/// what is no rational operation (sin, √, if, …) with arguments in the same form. Known relations are applied:
-/// cos² = 1 − sin², cosh² = 1 + sinh², √f·√f = f, |f|² = f², f^(k/2) = √f^k, hypot(f, g) = √(f² + g²), sin(−f) = −sin f.
+/// The polynomials have exact coefficients and stand over *kernels*: symbols, decimal constants (0.1 is no exact tenth)
+/// and what is no rational operation (sin, √, if, …) with arguments in the same form. Known relations are applied: cos²
+/// = 1 − sin², cosh² = 1 + sinh², √f·√f = f, |f|² = f², f^(k/2) = √f^k, hypot(f, g) = √(f² + g²), sin(−f) = −sin f.
 ///
 /// A form equals its expression wherever that is defined; it may be defined at more points (x/x → 1). That is what a
 /// proof of f = 0 *on the domain of f* needs, and what a closed form needs that is printed with its condition; where a
@@ -149,7 +149,7 @@ class RationalField {
   PolynomialArithmetic arithmetic_;
   std::vector<Kernel> kernels_;
   std::unordered_map<const ExprNode*, int> kernel_index_;
-  bool folds_decimals_ = false;  ///< while a result is written, not a kernel's argument
+  bool folds_decimals_ = false;       ///< while a result is written, not a kernel's argument
   std::vector<Polynomial> divisors_;  ///< everything that was ever divided by, for Singularities::keep
 };
 

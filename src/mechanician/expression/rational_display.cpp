@@ -58,7 +58,8 @@ int RationalField::rank_of(int variable) const {
 
 std::vector<Monomial::Power> RationalField::by_rank(const Monomial& m) const {
   std::vector<Monomial::Power> powers = m.powers;
-  std::sort(powers.begin(), powers.end(), [&](const auto& a, const auto& b) { return rank_of(a.variable) < rank_of(b.variable); });
+  std::sort(powers.begin(), powers.end(),
+            [&](const auto& a, const auto& b) { return rank_of(a.variable) < rank_of(b.variable); });
   return powers;
 }
 
@@ -105,7 +106,8 @@ std::vector<Expr> RationalField::factors_of(std::int64_t number, const Monomial&
     if (!kernel(power.variable).is_constant())
       rest.powers.push_back(power);
     else
-      product *= std::pow(static_cast<long double>(kernel(power.variable).value()), static_cast<long double>(power.exponent));
+      product *=
+          std::pow(static_cast<long double>(kernel(power.variable).value()), static_cast<long double>(power.exponent));
   }
   std::vector<Expr> factors;
   const auto with_number = [&](const Expr& first, const Monomial& others) {
@@ -161,13 +163,14 @@ RationalField::Group RationalField::best_group(std::span<const Term> terms, std:
       const bool exclusive = std::find(elsewhere.begin(), elsewhere.end(), 0) != elsewhere.end();
       const int degree = group.factor.degree();
       const std::pair saving{(group.members.size() - 1) * static_cast<std::size_t>(degree), degree};
-      if (uniform && exclusive && group.members.size() < terms.size() && saving > best_saving) best_saving = saving, best = std::move(group);
+      if (uniform && exclusive && group.members.size() < terms.size() && saving > best_saving)
+        best_saving = saving, best = std::move(group);
     }
   return best;
 }
 
-/// The sum of the terms, in their order, a positive one in front. Shared factors are taken out where that makes it shorter:
-/// m·x + k·y + m·z → m·(x + z) + k·y, and a·x + a·y + b·x + b·y → (a + b)·(x + y).
+/// The sum of the terms, in their order, a positive one in front. Shared factors are taken out where that makes it
+/// shorter: m·x + k·y + m·z → m·(x + z) + k·y, and a·x + a·y + b·x + b·y → (a + b)·(x + y).
 Expr RationalField::sum_expr(const Polynomial& p, int level) const {
   constexpr std::size_t most_grouped = 30;
   constexpr int most_levels = 8;
@@ -197,7 +200,8 @@ Expr RationalField::sum_expr(const Polynomial& p, int level) const {
     }
     piece.outer = {{group.factor * parts.monomial, content}};
     // Where the same sum is multiplied already, the factors add up.
-    const auto same = std::find_if(pieces.begin(), pieces.end(), [&](const Piece& q) { return q.inner == piece.inner; });
+    const auto same =
+        std::find_if(pieces.begin(), pieces.end(), [&](const Piece& q) { return q.inner == piece.inner; });
     if (same == pieces.end()) {
       pieces.push_back(std::move(piece));
     } else {
@@ -221,7 +225,8 @@ Expr RationalField::sum_expr(const Polynomial& p, int level) const {
   for (const Piece& piece : pieces) {
     if (piece.outer.empty()) continue;
     const bool single = piece.outer.size() == 1;
-    Expr e = single ? term_expr({piece.outer.begin()->first, piece.outer.begin()->second}) : sum_expr(piece.outer, level + 1);
+    Expr e = single ? term_expr({piece.outer.begin()->first, piece.outer.begin()->second})
+                    : sum_expr(piece.outer, level + 1);
     if (!is_one(piece.inner)) {
       const Expr inner = sum_expr(piece.inner, level + 1);
       e = e.is_one() ? inner : e * inner;
@@ -231,7 +236,8 @@ Expr RationalField::sum_expr(const Polynomial& p, int level) const {
   const auto first = std::find_if(parts.begin(), parts.end(), [](const Signed& q) { return !q.negative; });
   if (first != parts.end()) std::rotate(parts.begin(), first, parts.end());
   Expr sum = parts.front().negative ? -parts.front().magnitude : parts.front().magnitude;
-  for (std::size_t i = 1; i < parts.size(); ++i) sum = parts[i].negative ? sum - parts[i].magnitude : sum + parts[i].magnitude;
+  for (std::size_t i = 1; i < parts.size(); ++i)
+    sum = parts[i].negative ? sum - parts[i].magnitude : sum + parts[i].magnitude;
   return sum;
 }
 
@@ -314,11 +320,13 @@ Expr RationalField::plain_expr(const RationalForm& f) {
     return power.exponent == 1 && k.expr.op() == Op::sqrt && is_one(k.rule_den) && k.rule_num == sum;
   };
   const auto root_below = [&](const Polynomial& sum) {
-    return std::any_of(below.powers.begin(), below.powers.end(), [&](const auto& power) { return has_root(sum, power); });
+    return std::any_of(below.powers.begin(), below.powers.end(),
+                       [&](const auto& power) { return has_root(sum, power); });
   };
   Monomial simple;
   for (const auto& power : below.powers)
-    if (std::none_of(sums.begin(), sums.end(), [&](const auto& s) { return has_root(s.first, power); })) simple.powers.push_back(power);
+    if (std::none_of(sums.begin(), sums.end(), [&](const auto& s) { return has_root(s.first, power); }))
+      simple.powers.push_back(power);
   under = factors_of(number.den(), simple);
   if (under.size() == 1 && under.front().is_one()) under.clear();
   for (const auto& [sum, exponent] : sums) {

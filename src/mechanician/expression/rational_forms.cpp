@@ -60,7 +60,8 @@ std::vector<RationalForm> RationalField::forms(std::span<const Expr> fs) {
   for (const Expr& f : fs) needed[at(f.node())] = 1;
   for (std::size_t i = order.nodes.size(); i-- > 0;) {
     const ExprNode* n = order.nodes[i];
-    const bool rational = n->op == Op::add || n->op == Op::sub || n->op == Op::mul || n->op == Op::div || n->op == Op::neg || n->op == Op::pow;
+    const bool rational = n->op == Op::add || n->op == Op::sub || n->op == Op::mul || n->op == Op::div ||
+                          n->op == Op::neg || n->op == Op::pow;
     if (needed[i] && rational)
       for (const ExprNode* a : n->arguments()) needed[at(a)] = 1;
   }
@@ -81,7 +82,8 @@ std::vector<RationalForm> RationalField::forms(std::span<const Expr> fs) {
 
 RationalForm RationalField::form(const Expr& f) { return std::move(forms(std::span(&f, 1)).front()); }
 
-/// With Singularities::keep: every divisor must still be one, and every function that has a limited domain still be there.
+/// With Singularities::keep: every divisor must still be one, and every function that has a limited domain still be
+/// there.
 void RationalField::check_singularities(std::span<const Expr> fs, std::span<const RationalForm> results) const {
   if (options_.singularities == Singularities::cancel || fs.size() != 1) return;
   const RationalForm& f = results.front();

@@ -1,10 +1,10 @@
-#include "mechanician/base/deep_for_test.hpp"
 #include "mechanician/expression/rational.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "mechanician/base/deep_for_test.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/random_expression.hpp"
 #include "mechanician/expression/tape.hpp"
@@ -48,7 +48,8 @@ TEST(RationalForm, DecimalsStayDecimals) {
   EXPECT_EQ(shown(x * -0.1), "-0.1*x");
   EXPECT_EQ(shown(9 * x * pow(Expr(0.2), 2) + y), "0.36*x + y");
   EXPECT_EQ(shown(x / (3 * Expr(0.7) * y)), "x/(2.1*y)");
-  EXPECT_EQ(shown(pow(Expr(9.81), 2) * Expr(1.7000000001) * x), "9.81^2*1.7000000001*x") << "too long to be multiplied out";
+  EXPECT_EQ(shown(pow(Expr(9.81), 2) * Expr(1.7000000001) * x), "9.81^2*1.7000000001*x")
+      << "too long to be multiplied out";
 }
 
 TEST(RationalForm, CancelsCommonPolynomials) {

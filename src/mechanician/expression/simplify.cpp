@@ -13,7 +13,9 @@ namespace {
 
 using Args = std::span<const Expr>;
 
-bool is_integer(const Expr& x) { return x.is_constant() && x.value() == std::floor(x.value()) && std::abs(x.value()) < 1e9; }
+bool is_integer(const Expr& x) {
+  return x.is_constant() && x.value() == std::floor(x.value()) && std::abs(x.value()) < 1e9;
+}
 bool is_positive_integer(const Expr& x) { return is_integer(x) && x.value() > 0; }
 bool both_constant(Args x) { return x[0].is_constant() && x[1].is_constant(); }
 

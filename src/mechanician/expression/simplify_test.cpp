@@ -21,7 +21,9 @@ TEST(Simplify, KeepsThePoleOfZeroTimesAReciprocal) { EXPECT_EQ(simplified(0 * (1
 TEST(Simplify, KeepsThePoleOfAQuotientOfEquals) { EXPECT_EQ(simplified(x / x), "x/x"); }
 TEST(Simplify, KeepsThePoleOfZeroOverSomething) { EXPECT_EQ(simplified(0 / x), "0/x"); }
 TEST(Simplify, KeepsTheDomainOfASquaredRoot) { EXPECT_EQ(simplified(pow(sqrt(x), 2)), "sqrt(x)^2"); }
-TEST(Simplify, KeepsTheDomainOfADifferenceOfEqualLogarithms) { EXPECT_EQ(simplified(log(x) - log(x)), "log(x) - log(x)"); }
+TEST(Simplify, KeepsTheDomainOfADifferenceOfEqualLogarithms) {
+  EXPECT_EQ(simplified(log(x) - log(x)), "log(x) - log(x)");
+}
 TEST(Simplify, KeepsTheDomainOfAZerothPower) { EXPECT_EQ(simplified(pow(1 / x, 0)), "(1/x)^0"); }
 TEST(Simplify, KeepsZeroDividedByZero) { EXPECT_EQ(simplified(Expr(0) / Expr(0)), "0/0"); }
 TEST(Simplify, KeepsTheConditionThatMayNotBeDefined) {
@@ -71,7 +73,8 @@ TEST(Simplify, SecondTimeChangesNothing) {
   for (unsigned seed = 0; seed < 500; ++seed) {
     std::mt19937_64 random(seed);
     const Expr once = simplify(random_expression(random, symbols));
-    EXPECT_TRUE(same(simplify(once), once)) << "seed " << seed << ": " << to_text(once) << " → " << to_text(simplify(once));
+    EXPECT_TRUE(same(simplify(once), once))
+        << "seed " << seed << ": " << to_text(once) << " → " << to_text(simplify(once));
   }
 }
 
@@ -89,10 +92,13 @@ TEST(Simplify, KeepsValueAndDomainOfRandomExpressions) {
     for (int trial = 0; trial < 6; ++trial) {
       std::vector<double> at(3), values(2), bounds(2);
       for (double& a : at)
-        a = trial % 2 == 0 ? special[std::uniform_int_distribution<std::size_t>(0, 5)(random)] : std::uniform_real_distribution<double>(-2, 2)(random);
+        a = trial % 2 == 0 ? special[std::uniform_int_distribution<std::size_t>(0, 5)(random)]
+                           : std::uniform_real_distribution<double>(-2, 2)(random);
       tape.evaluate_with_bounds(at, values, bounds);
       if (std::abs(values[0]) > 1e100) continue;  // near overflow
-      EXPECT_EQ(std::isfinite(values[0]), std::isfinite(values[1])) << to_text(f) << "\n" << to_text(both[1]) << "\nat " << at[0] << ", " << at[1] << ", " << at[2];
+      EXPECT_EQ(std::isfinite(values[0]), std::isfinite(values[1]))
+          << to_text(f) << "\n"
+          << to_text(both[1]) << "\nat " << at[0] << ", " << at[1] << ", " << at[2];
       if (!std::isfinite(values[0])) {
         ++undefined_seen;
         continue;

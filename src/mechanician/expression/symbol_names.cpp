@@ -21,9 +21,9 @@ int total_order(const Symbol& s) {
 }
 
 constexpr std::array<std::string_view, 35> greek = {
-    "alpha", "beta",  "gamma", "delta", "epsilon", "zeta",  "eta",   "theta", "iota",  "kappa",    "lambda", "mu",
-    "nu",    "xi",    "pi",    "rho",   "sigma",   "tau",   "upsilon", "phi", "chi",   "psi",      "omega",  "Gamma",
-    "Delta", "Theta", "Lambda", "Xi",   "Pi",      "Sigma", "Upsilon", "Phi", "Psi",   "Omega",    "varphi"};
+    "alpha", "beta",  "gamma",  "delta", "epsilon", "zeta",  "eta",     "theta", "iota", "kappa", "lambda", "mu",
+    "nu",    "xi",    "pi",     "rho",   "sigma",   "tau",   "upsilon", "phi",   "chi",  "psi",   "omega",  "Gamma",
+    "Delta", "Theta", "Lambda", "Xi",    "Pi",      "Sigma", "Upsilon", "Phi",   "Psi",  "Omega", "varphi"};
 
 std::string plain_latex(std::string_view part) {
   for (const auto g : greek)
@@ -48,7 +48,12 @@ std::string name_latex(std::string_view name) {
   const std::string_view head = name.substr(0, split);
   std::string_view tail = name.substr(split);
   if (!tail.empty() && tail.front() == '_') tail.remove_prefix(1);
-  return plain_latex(head) + (tail.empty() ? "" : "_{" + (std::isdigit(static_cast<unsigned char>(tail.front())) ? std::string(tail) : plain_latex(tail)) + "}");
+  return plain_latex(head) +
+         (tail.empty()
+              ? ""
+              : "_{" +
+                    (std::isdigit(static_cast<unsigned char>(tail.front())) ? std::string(tail) : plain_latex(tail)) +
+                    "}");
 }
 
 std::string symbol_text(const Symbol& s) {
@@ -93,7 +98,8 @@ std::string symbol_latex(const Symbol& s) {
       std::string below;
       for (std::size_t i = 0; i < s.depends.size(); ++i)
         for (int k = 0; k < s.orders[i]; ++k) below += "\\partial " + symbol_latex(s.depends[i].symbol()) + " ";
-      return "\\frac{\\partial" + (order > 1 ? "^{" + std::to_string(order) + "}" : std::string()) + " " + name + "}{" + below + "}";
+      return "\\frac{\\partial" + (order > 1 ? "^{" + std::to_string(order) + "}" : std::string()) + " " + name + "}{" +
+             below + "}";
     }
     default:
       return name;

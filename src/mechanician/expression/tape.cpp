@@ -14,13 +14,15 @@ namespace mechanician {
 namespace {
 
 bool is_commutative(Op op) {
-  return op == Op::add || op == Op::mul || op == Op::hypot || op == Op::eq || op == Op::logical_and || op == Op::logical_or;
+  return op == Op::add || op == Op::mul || op == Op::hypot || op == Op::eq || op == Op::logical_and ||
+         op == Op::logical_or;
 }
 
 struct InstructionHash {
   std::size_t operator()(const Instruction& i) const {
     std::size_t h = static_cast<std::size_t>(i.op);
-    for (const std::int32_t x : {i.a, i.b, i.c}) h = (h ^ static_cast<std::size_t>(x)) * 0x9e3779b97f4a7c15ull, h ^= h >> 29;
+    for (const std::int32_t x : {i.a, i.b, i.c})
+      h = (h ^ static_cast<std::size_t>(x)) * 0x9e3779b97f4a7c15ull, h ^= h >> 29;
     return h;
   }
 };
@@ -161,7 +163,8 @@ double carried_error(Op op, double f, double a, double b, double ea, double eb) 
 
 }  // namespace
 
-void Tape::evaluate_with_bounds(std::span<const double> inputs, std::span<double> values, std::span<double> bounds) const {
+void Tape::evaluate_with_bounds(std::span<const double> inputs, std::span<double> values,
+                                std::span<double> bounds) const {
   const auto size = static_cast<std::size_t>(num_registers());
   std::vector<double> r(size), e(size, 0.0);
   run<double>(inputs, r);
@@ -172,12 +175,14 @@ void Tape::evaluate_with_bounds(std::span<const double> inputs, std::span<double
     if (r[i] == std::floor(r[i]) && std::abs(r[i]) < 1e6) e[i] = 0.0;
   for (std::size_t i = 0; i < code_.size(); ++i) {
     const Instruction& ins = code_[i];
-    const auto a = static_cast<std::size_t>(ins.a), b = static_cast<std::size_t>(ins.b), c = static_cast<std::size_t>(ins.c);
+    const auto a = static_cast<std::size_t>(ins.a), b = static_cast<std::size_t>(ins.b),
+               c = static_cast<std::size_t>(ins.c);
     const double f = r[first + i];
     if (ins.op == Op::select)
       e[first + i] = r[a] != 0.0 ? e[b] : e[c];
     else
-      e[first + i] = carried_error(ins.op, f, r[a], r[b], e[a], e[b]) + (ins.op == Op::neg ? 0.0 : 0.5 * eps * std::abs(f));
+      e[first + i] =
+          carried_error(ins.op, f, r[a], r[b], e[a], e[b]) + (ins.op == Op::neg ? 0.0 : 0.5 * eps * std::abs(f));
   }
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     values[i] = r[static_cast<std::size_t>(outputs_[i])];
@@ -194,7 +199,8 @@ std::optional<Tape::Culprit> Tape::find_culprit(int output, std::span<const doub
   while (at >= first) {
     const Instruction& ins = code_[at - first];
     const int num_args = sources_[at - first].num_args();
-    const std::size_t operand[3] = {static_cast<std::size_t>(ins.a), static_cast<std::size_t>(ins.b), static_cast<std::size_t>(ins.c)};
+    const std::size_t operand[3] = {static_cast<std::size_t>(ins.a), static_cast<std::size_t>(ins.b),
+                                    static_cast<std::size_t>(ins.c)};
     // Only the branch that is taken counts.
     if (ins.op == Op::select && std::isfinite(r[operand[0]])) {
       at = r[operand[0]] != 0.0 ? operand[1] : operand[2];

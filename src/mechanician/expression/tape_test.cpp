@@ -16,7 +16,9 @@ const Expr x = coordinate("x"), y = coordinate("y"), z = coordinate("z");
 const std::vector<Expr> symbols{x, y, z};
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-double value_of(const Expr& f, std::vector<double> at) { return Tape(std::span(&f, 1), symbols).operator()<double>(at).front(); }
+double value_of(const Expr& f, std::vector<double> at) {
+  return Tape(std::span(&f, 1), symbols).operator()<double>(at).front();
+}
 
 TEST(Tape, EvaluatesEveryOperatorLikeTheMathematicalLibrary) {
   const std::vector<double> at{0.3, 0.7, -0.2};
@@ -84,12 +86,14 @@ TEST(RoundingBound, CoversTheErrorOfRandomExpressionsAndIsNotAbsurd) {
     for (double& a : at) a = std::uniform_real_distribution<double>(-2, 2)(random);
     tape.evaluate_with_bounds(at, values, bounds);
     // The bound is of first order: it says nothing where the error is as large as the value's own scale.
-    if (!std::isfinite(values[0]) || !std::isfinite(bounds[0]) || bounds[0] > 1e-9 * (1 + std::abs(values[0]))) continue;
+    if (!std::isfinite(values[0]) || !std::isfinite(bounds[0]) || bounds[0] > 1e-9 * (1 + std::abs(values[0])))
+      continue;
     const std::vector<long double> exact_at(at.begin(), at.end());
     const long double exact = tape.operator()<long double>(exact_at).front();
     const auto error = static_cast<double>(std::abs(static_cast<long double>(values[0]) - exact));
     // Constants such as 0.1 are the same in both; library functions are good to one unit instead of half of one.
-    EXPECT_LE(error, 4 * bounds[0] + std::numeric_limits<double>::denorm_min()) << "seed " << seed << ": " << to_text(f);
+    EXPECT_LE(error, 4 * bounds[0] + std::numeric_limits<double>::denorm_min())
+        << "seed " << seed << ": " << to_text(f);
     ++compared;
     tight += bounds[0] <= 1000 * error + 1e3 * 2.3e-16 * std::abs(values[0]);
   }

@@ -28,15 +28,16 @@ std::vector<RowResidual> calc_residuals(const System& system, const State& state
     const Row& row = system.row(i);
     if (row.kind == RowKind::control || row.measured || row.level == Level::acceleration) continue;
     const double slope = now.values.A.row(i).norm(), slope_noise = now.values.A_noise.row(i).norm();
-    // |φ|/‖φ_q‖ is the distance to the constraint, to first order; where the gradient is lost in rounding, φ is compared
-    // with the size of its own terms.
+    // |φ|/‖φ_q‖ is the distance to the constraint, to first order; where the gradient is lost in rounding, φ is
+    // compared with the size of its own terms.
     const auto scaled = [&](double value, double noise, double size) {
       if (std::abs(value) <= 4.0 * noise) return 0.0;
       if (slope > 16.0 * slope_noise) return std::abs(value) / (slope * size);
       return std::abs(value) / std::max(noise / eps, std::numeric_limits<double>::min());
     };
     const bool position = row.level == Level::position;
-    result.push_back({i, false, now.residual(i), scaled(now.residual(i), now.residual_noise(i), position ? q_size : qd_size)});
+    result.push_back(
+        {i, false, now.residual(i), scaled(now.residual(i), now.residual_noise(i), position ? q_size : qd_size)});
     if (position) result.push_back({i, true, now.rate(i), scaled(now.rate(i), now.rate_noise(i), qd_size)});
   }
   return result;

@@ -15,7 +15,9 @@ namespace mechanician {
 namespace {
 
 State state(double t, std::vector<double> q, std::vector<double> qd) {
-  const auto vector = [](const std::vector<double>& x) { return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size()))); };
+  const auto vector = [](const std::vector<double>& x) {
+    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size())));
+  };
   return {t, vector(q), vector(qd)};
 }
 
@@ -68,12 +70,14 @@ TEST(Accelerate, AgreesWithTheGibbsAppellEquations) {
 
   // Route 2: Gibbs' function S = ½ Σ m |r̈|² in the quasi-accelerations v̇ (along the blade) and ω̇, stationary with the
   // generalised forces: ∂S/∂v̇ = Q_v, ∂S/∂ω̇ = Q_ω. No multiplier and no mass matrix of the coordinates.
-  const Expr v = parameter("v"), w = parameter("w"), vd = parameter("vd"), wd = parameter("wd"), angle = parameter("angle");
+  const Expr v = parameter("v"), w = parameter("w"), vd = parameter("vd"), wd = parameter("wd"),
+             angle = parameter("angle");
   Expr S = 0;
   for (std::size_t k = 0; k < sleigh.mass.size(); ++k) {
     // Second derivative of r along the motion with ẋ = v cos θ, ẏ = v sin θ, θ̇ = ω.
     const std::vector<Tangent> moving{{x, v * cos(th)}, {y, v * sin(th)}, {th, w}, {v, vd}, {w, wd}};
-    const Expr ax = directional(directional(rx[k], moving), moving), ay = directional(directional(ry[k], moving), moving);
+    const Expr ax = directional(directional(rx[k], moving), moving),
+               ay = directional(directional(ry[k], moving), moving);
     S += sleigh.mass[k] / 2 * (pow(ax, 2) + pow(ay, 2));
   }
   const std::vector<Expr> free{vd, wd};
@@ -85,17 +89,22 @@ TEST(Accelerate, AgreesWithTheGibbsAppellEquations) {
   std::uniform_real_distribution<double> draw(-2.0, 2.0);
   for (int trial = 0; trial < 50; ++trial) {
     const double a = draw(random), speed = draw(random), rate = draw(random), t = draw(random);
-    const auto S_at = [&](double vdot, double wdot) { return tape(std::span<const double>(std::vector<double>{a, speed, rate, vdot, wdot})); };
+    const auto S_at = [&](double vdot, double wdot) {
+      return tape(std::span<const double>(std::vector<double>{a, speed, rate, vdot, wdot}));
+    };
     const auto zero = S_at(0, 0), by_v = S_at(1, 0), by_w = S_at(0, 1);
     const double H11 = by_v[0] - zero[0], H12 = by_w[0] - zero[0], H22 = by_w[1] - zero[1];
     const double Q_v = -0.2 * std::cos(a), Q_w = 0.3 * std::sin(t);
     const double r1 = Q_v - zero[0], r2 = Q_w - zero[1], det = H11 * H22 - H12 * H12;
     const double vdot = (H22 * r1 - H12 * r2) / det, wdot = (H11 * r2 - H12 * r1) / det;
-    const Instant now = accelerate(system, state(t, {draw(random), draw(random), a}, {speed * std::cos(a), speed * std::sin(a), rate}));
+    const Instant now =
+        accelerate(system, state(t, {draw(random), draw(random), a}, {speed * std::cos(a), speed * std::sin(a), rate}));
     ASSERT_TRUE(now.has_acceleration());
     const double tol = 1e-12 * (1.0 + std::abs(vdot) + std::abs(wdot) + speed * speed + rate * rate);
-    EXPECT_NEAR(now.solution.qdd(0), vdot * std::cos(a) - speed * rate * std::sin(a), tol) << "seed " << seed << " trial " << trial;
-    EXPECT_NEAR(now.solution.qdd(1), vdot * std::sin(a) + speed * rate * std::cos(a), tol) << "seed " << seed << " trial " << trial;
+    EXPECT_NEAR(now.solution.qdd(0), vdot * std::cos(a) - speed * rate * std::sin(a), tol)
+        << "seed " << seed << " trial " << trial;
+    EXPECT_NEAR(now.solution.qdd(1), vdot * std::sin(a) + speed * rate * std::cos(a), tol)
+        << "seed " << seed << " trial " << trial;
     EXPECT_NEAR(now.solution.qdd(2), wdot, tol) << "seed " << seed << " trial " << trial;
   }
 }
@@ -198,7 +207,8 @@ TEST(Accelerate, SaysWhichSubexpressionIsNotFinite) {
   EXPECT_EQ(now.not_finite->message(), "the given force on `x` is not a finite number: 1/(x - 1) (1 divided by zero)");
   const Instant root = accelerate(System(model, {}), state(0, {2}, {0}));
   ASSERT_TRUE(root.not_finite.has_value());
-  EXPECT_EQ(root.not_finite->message(), "the given force on `x` is not a finite number: sqrt(x - 3) (`sqrt` of -1 is nan)");
+  EXPECT_EQ(root.not_finite->message(),
+            "the given force on `x` is not a finite number: sqrt(x - 3) (`sqrt` of -1 is nan)");
 }
 
 TEST(Accelerate, AFunctionWithoutAValueIsAskedFor) {

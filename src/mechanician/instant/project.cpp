@@ -29,8 +29,8 @@ struct ConstraintValues {
 };
 using EvaluateAt = std::function<ConstraintValues(const VectorXd& x)>;
 
-/// d of least mass norm with J d = r, in the least-squares sense where the rows contradict (redundant rows away from the
-/// constraint do, to second order).
+/// d of least mass norm with J d = r, in the least-squares sense where the rows contradict (redundant rows away from
+/// the constraint do, to second order).
 class LeastStep {
  public:
   LeastStep(const MatrixXd& M, const ConstraintValues& at) : M_(M) {
@@ -152,7 +152,8 @@ class Projector {
       // No progress: rounding, if the step is small.
       if (!nearer) return g.cwiseAbs().maxCoeff() <= 1e-9 * size;
     }
-    return LeastStep(M_, evaluate_(x)).tangential(x0 - x).cwiseAbs().maxCoeff() <= 1e-9 * std::max(1.0, x.cwiseAbs().maxCoeff());
+    return LeastStep(M_, evaluate_(x)).tangential(x0 - x).cwiseAbs().maxCoeff() <=
+           1e-9 * std::max(1.0, x.cwiseAbs().maxCoeff());
   }
 
   std::optional<NotFinite> not_finite;

@@ -13,7 +13,9 @@ namespace mechanician {
 namespace {
 
 State state(double t, std::vector<double> q, std::vector<double> qd) {
-  const auto vector = [](const std::vector<double>& x) { return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size()))); };
+  const auto vector = [](const std::vector<double>& x) {
+    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size())));
+  };
   return {t, vector(q), vector(qd)};
 }
 
@@ -37,7 +39,9 @@ TEST(Project, FindsTheNearestPointOfAnEllipseInTheMassNorm) {
     const Projection p = project(system, given);
     ASSERT_TRUE(p.converged) << "seed " << seed << " trial " << trial;
     // Second route: the least distance over the angle, refined by Newton's method.
-    const auto distance2 = [&](double s) { return mx * std::pow(a * std::cos(s) - given.q(0), 2) + my * std::pow(b * std::sin(s) - given.q(1), 2); };
+    const auto distance2 = [&](double s) {
+      return mx * std::pow(a * std::cos(s) - given.q(0), 2) + my * std::pow(b * std::sin(s) - given.q(1), 2);
+    };
     double best = 0;
     for (int k = 0; k < 3600; ++k) {
       const double s = 2 * std::numbers::pi * k / 3600;
@@ -46,7 +50,8 @@ TEST(Project, FindsTheNearestPointOfAnEllipseInTheMassNorm) {
     const double here = mx * std::pow(p.state.q(0) - given.q(0), 2) + my * std::pow(p.state.q(1) - given.q(1), 2);
     // A stationary point: the global one unless the start is near the medial axis.
     const double s = std::atan2(p.state.q(1) / b, p.state.q(0) / a);
-    const double slope = -mx * (a * std::cos(s) - given.q(0)) * a * std::sin(s) + my * (b * std::sin(s) - given.q(1)) * b * std::cos(s);
+    const double slope =
+        -mx * (a * std::cos(s) - given.q(0)) * a * std::sin(s) + my * (b * std::sin(s) - given.q(1)) * b * std::cos(s);
     EXPECT_NEAR(slope, 0.0, 1e-9) << "seed " << seed << " trial " << trial;
     EXPECT_LE(here, distance2(s + 0.01) + 1e-12);
     EXPECT_LE(here, distance2(s - 0.01) + 1e-12);
@@ -101,7 +106,8 @@ TEST(Project, CopesWithRedundantAndRheonomicAndNonlinearConstraints) {
   EXPECT_TRUE(now.violations().empty());
   EXPECT_LT(now.constraint_residual, 1e-11);
   // Stationary: M (v − v₀) lies in the span of the rows.
-  const Eigen::Vector3d Mdv(2 * (p.state.qd(0) - given.qd(0)), 4 * (p.state.qd(1) - given.qd(1)), 2 * (p.state.qd(2) - given.qd(2)));
+  const Eigen::Vector3d Mdv(2 * (p.state.qd(0) - given.qd(0)), 4 * (p.state.qd(1) - given.qd(1)),
+                            2 * (p.state.qd(2) - given.qd(2)));
   const Eigen::Vector3d ring(p.state.q(0), p.state.q(1), 0), speed = p.state.qd;
   const Eigen::Vector3d normal = ring.cross(speed);
   EXPECT_NEAR(normal.dot(Mdv) / normal.norm(), 0.0, 1e-9);

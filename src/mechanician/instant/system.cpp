@@ -42,14 +42,16 @@ std::string row_name(const Row& row) {
 }  // namespace
 
 std::string NotFinite::message() const {
-  return fmt::format("{} is not a finite number: {}{}", quantity, expression, operands.empty() ? "" : fmt::format(" ({})", operands));
+  return fmt::format("{} is not a finite number: {}{}", quantity, expression,
+                     operands.empty() ? "" : fmt::format(" ({})", operands));
 }
 
 namespace {
 
 /// A model that was built in C++ has been seen by nobody yet.
 Model validated(Model model) {
-  if (std::vector<Problem> problems = validate(model); !problems.empty()) throw ModelError(std::move(problems), model.source);
+  if (std::vector<Problem> problems = validate(model); !problems.empty())
+    throw ModelError(std::move(problems), model.source);
   return model;
 }
 
@@ -58,15 +60,18 @@ Model validated(Model model) {
 System::System(Model model, std::vector<double> parameters)
     : model_(validated(std::move(model))), eqs_(derive(model_)), parameters_(std::move(parameters)) {
   if (parameters_.size() != model_.parameters.size())
-    throw std::invalid_argument(fmt::format("the model has {}, but {} given", count_noun(model_.parameters.size(), "parameter"), parameters_.size()));
-  if (std::vector<Problem> problems = validate_values(model_, {parameters_}); !problems.empty()) throw ModelError(std::move(problems), model_.source);
+    throw std::invalid_argument(fmt::format("the model has {}, but {} given",
+                                            count_noun(model_.parameters.size(), "parameter"), parameters_.size()));
+  if (std::vector<Problem> problems = validate_values(model_, {parameters_}); !problems.empty())
+    throw ModelError(std::move(problems), model_.source);
   if (!eqs_.unknowns.empty()) {
     std::vector<Problem> problems;
     for (const Expr& u : model_.unknowns) {
       const auto place = model_.places.find("unknown." + u.symbol().name);
-      problems.push_back({place == model_.places.end() ? Place{} : place->second,
-                          fmt::format("the function `{}` has no value", u.symbol().name),
-                          "`equations` prints unknown functions as they are; for numbers, define it in [define] or [parameters]"});
+      problems.push_back(
+          {place == model_.places.end() ? Place{} : place->second,
+           fmt::format("the function `{}` has no value", u.symbol().name),
+           "`equations` prints unknown functions as they are; for numbers, define it in [define] or [parameters]"});
     }
     throw ModelError(std::move(problems), model_.source);
   }
@@ -89,7 +94,8 @@ System::System(Model model, std::vector<double> parameters)
   inputs.insert(inputs.end(), eqs_.ideal.begin(), eqs_.ideal.end());
   inputs.insert(inputs.end(), eqs_.multipliers.begin(), eqs_.multipliers.end());
   nonideal_ = Tape(eqs_.C, inputs);
-  for (const Expr& c : eqs_.C) needs_reactions_ |= c.contains(SymbolKind::ideal_force) || c.contains(SymbolKind::multiplier);
+  for (const Expr& c : eqs_.C)
+    needs_reactions_ |= c.contains(SymbolKind::ideal_force) || c.contains(SymbolKind::multiplier);
 }
 
 std::vector<double> System::inputs(const State& state) const {
@@ -100,7 +106,8 @@ std::vector<double> System::inputs(const State& state) const {
   return x;
 }
 
-NotFinite System::explain(const Tape& tape, int output, std::span<const double> inputs, std::string quantity, Place place) const {
+NotFinite System::explain(const Tape& tape, int output, std::span<const double> inputs, std::string quantity,
+                          Place place) const {
   NotFinite result{std::move(quantity), "an input is not finite", {}, place};
   const auto culprit = tape.find_culprit(output, inputs);
   if (!culprit) return result;
@@ -123,7 +130,8 @@ NotFinite System::explain_dynamics(int output, std::span<const double> inputs) c
   };
   if (output < at.Q) {
     const auto& e = eqs_.M.entries[static_cast<std::size_t>(output)];
-    return explain(dynamics_, output, inputs, fmt::format("the mass matrix entry ({}, {})", coordinate(e.row), coordinate(e.col)),
+    return explain(dynamics_, output, inputs,
+                   fmt::format("the mass matrix entry ({}, {})", coordinate(e.row), coordinate(e.col)),
                    place_of(model_.kinetic ? "kinetic" : "mass"));
   }
   if (output < at.A) {
@@ -135,16 +143,21 @@ NotFinite System::explain_dynamics(int output, std::span<const double> inputs) c
   }
   if (output < at.b) {
     const auto& e = eqs_.A.entries[static_cast<std::size_t>(output - at.A)];
-    return explain(dynamics_, output, inputs, fmt::format("the coefficient of {}'' in {}", coordinate(e.col), row_name(row(e.row))), row(e.row).place);
+    return explain(dynamics_, output, inputs,
+                   fmt::format("the coefficient of {}'' in {}", coordinate(e.col), row_name(row(e.row))),
+                   row(e.row).place);
   }
-  if (output < at.W) return explain(dynamics_, output, inputs, fmt::format("b of {}", row_name(row(output - at.b))), row(output - at.b).place);
+  if (output < at.W)
+    return explain(dynamics_, output, inputs, fmt::format("b of {}", row_name(row(output - at.b))),
+                   row(output - at.b).place);
   if (output < at.residual) {
     const auto size = static_cast<int>(eqs_.measured.size());
     const Row& r = row(eqs_.measured[static_cast<std::size_t>((output - at.W) / size)]);
     return explain(dynamics_, output, inputs, fmt::format("the weight of {}", row_name(r)), r.place);
   }
   const int i = output < at.rate ? output - at.residual : output - at.rate;
-  return explain(dynamics_, output, inputs, fmt::format("{}{}", output < at.rate ? "" : "the rate of ", row_name(row(i))), row(i).place);
+  return explain(dynamics_, output, inputs,
+                 fmt::format("{}{}", output < at.rate ? "" : "the rate of ", row_name(row(i))), row(i).place);
 }
 
 Evaluation System::evaluate(const State& state) const {
@@ -184,7 +197,9 @@ Evaluation System::evaluate(const State& state) const {
   for (int i = 0; i < at.end && !result.not_finite; ++i)
     if (!std::isfinite(values[static_cast<std::size_t>(i)])) result.not_finite = explain_dynamics(i, x);
   // A bound that overflows says nothing, as does one of a quantity at the edge of its domain.
-  const auto finite_only = [](auto& noise) { noise = noise.unaryExpr([](double e) { return std::isfinite(e) ? e : 0.0; }); };
+  const auto finite_only = [](auto& noise) {
+    noise = noise.unaryExpr([](double e) { return std::isfinite(e) ? e : 0.0; });
+  };
   finite_only(v.M_noise), finite_only(v.A_noise), finite_only(v.Q_noise), finite_only(v.b_noise), finite_only(v.b_size);
   return result;
 }

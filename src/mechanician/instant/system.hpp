@@ -73,7 +73,8 @@ class System {
 
  private:
   std::vector<double> inputs(const State& state) const;
-  NotFinite explain(const Tape& tape, int output, std::span<const double> inputs, std::string quantity, Place place) const;
+  NotFinite explain(const Tape& tape, int output, std::span<const double> inputs, std::string quantity,
+                    Place place) const;
   NotFinite explain_dynamics(int output, std::span<const double> inputs) const;
 
   Model model_;

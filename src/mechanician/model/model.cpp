@@ -29,12 +29,13 @@ Expr Model::add_unknown(std::string name, std::vector<Expr> depends) {
 }
 
 void Model::add_constraint(std::string name, const Expr& left, const Expr& right, ConstraintOptions options) {
-  constraints.push_back({std::move(name), right.is_zero() ? left : left - right, std::move(options.weight), std::move(options.text), options.place});
+  constraints.push_back({std::move(name), right.is_zero() ? left : left - right, std::move(options.weight),
+                         std::move(options.text), options.place});
 }
 
 void Model::add_control(std::string name, const Expr& left, const Expr& right, ControlOptions options) {
-  controls.push_back({std::move(name), right.is_zero() ? left : left - right, std::move(options.frequency), std::move(options.damping),
-                      std::move(options.text), options.place});
+  controls.push_back({std::move(name), right.is_zero() ? left : left - right, std::move(options.frequency),
+                      std::move(options.damping), std::move(options.text), options.place});
 }
 
 void Model::add_force(const Expr& coordinate, Expr value, Place place) {

@@ -7,14 +7,12 @@
 ///
 ///     Model model;
 ///     const Expr x = model.add_coordinate("x"), y = model.add_coordinate("y");
-///     const Expr m = model.add_parameter("m", 2.0), g = model.add_parameter("g", 9.81), L = model.add_parameter("L", 1.0);
-///     model.kinetic   = m / 2 * (pow(dot(x), 2) + pow(dot(y), 2));
-///     model.potential = m * g * y;
-///     model.add_constraint("rod", x * x + y * y, L * L);
-///     model.start_at({.position = {{"x", 1.0}}});
+///     const Expr m = model.add_parameter("m", 2.0), g = model.add_parameter("g", 9.81), L =
+///     model.add_parameter("L", 1.0); model.kinetic   = m / 2 * (pow(dot(x), 2) + pow(dot(y), 2)); model.potential = m
+///     * g * y; model.add_constraint("rod", x * x + y * y, L * L); model.start_at({.position = {{"x", 1.0}}});
 ///
-/// Expressions are kept as they were written: the kind of a constraint (position, velocity, acceleration) is the highest
-/// derivative that occurs in it, before any simplification.
+/// Expressions are kept as they were written: the kind of a constraint (position, velocity, acceleration) is the
+/// highest derivative that occurs in it, before any simplification.
 
 #include <map>
 #include <optional>

@@ -59,21 +59,26 @@ class AccelerateJson {
   }
 
  private:
-  void by_coordinate(std::string_view key, const VectorXd& x) { json_.key(key).named(system_.equations().coordinates, x); }
+  void by_coordinate(std::string_view key, const VectorXd& x) {
+    json_.key(key).named(system_.equations().coordinates, x);
+  }
   void by_coordinate_if(std::string_view key, const VectorXd& x, bool there) {
     if (there)
       by_coordinate(key, x);
     else
       json_.key(key).null();
   }
-  void by_coordinate(std::string_view key, const std::optional<VectorXd>& x) { by_coordinate_if(key, x.value_or(VectorXd()), x.has_value()); }
+  void by_coordinate(std::string_view key, const std::optional<VectorXd>& x) {
+    by_coordinate_if(key, x.value_or(VectorXd()), x.has_value());
+  }
 
   void diagnosis(const Diagnosis& d) {
     json_.key("redundant").list(row_names(system_, d.redundant));
     json_.key("depends").begin_object();
     for (const Dependence& dep : d.depends) {
       json_.key(rows_[static_cast<std::size_t>(dep.row)]).begin_object();
-      for (std::size_t k = 0; k < dep.on.size(); ++k) json_.key(rows_[static_cast<std::size_t>(dep.on[k])]).value(dep.coefficients[k]);
+      for (std::size_t k = 0; k < dep.on.size(); ++k)
+        json_.key(rows_[static_cast<std::size_t>(dep.on[k])]).value(dep.coefficients[k]);
       json_.end_object();
     }
     json_.end_object();
@@ -93,7 +98,8 @@ class AccelerateJson {
       return;
     }
     json_.begin_object();
-    for (Eigen::Index i = 0; i < K->rows(); ++i) json_.key(system_.coordinate(static_cast<int>(i))).named(rows_, K->row(i).transpose());
+    for (Eigen::Index i = 0; i < K->rows(); ++i)
+      json_.key(system_.coordinate(static_cast<int>(i))).named(rows_, K->row(i).transpose());
     json_.end_object();
   }
 
@@ -117,7 +123,8 @@ class AccelerateJson {
     by_coordinate("force_range", p.force_range);
     json_.key("auxiliary").begin_object();
     json_.key("matrix").begin_object();
-    for (Eigen::Index i = 0; i < p.auxiliary.Ms.rows(); ++i) by_coordinate(system_.coordinate(static_cast<int>(i)), VectorXd(p.auxiliary.Ms.row(i).transpose()));
+    for (Eigen::Index i = 0; i < p.auxiliary.Ms.rows(); ++i)
+      by_coordinate(system_.coordinate(static_cast<int>(i)), VectorXd(p.auxiliary.Ms.row(i).transpose()));
     json_.end_object();
     by_coordinate("force", p.auxiliary.Delta);
     by_coordinate("acceleration", p.auxiliary.qdd_A);
@@ -127,7 +134,12 @@ class AccelerateJson {
     json_.key("power");
     if (p.power) {
       json_.begin_object();
-      json_.key("ideal").value(p.power->ideal).key("nonideal").value(p.power->nonideal).key("control").value(p.power->control);
+      json_.key("ideal")
+          .value(p.power->ideal)
+          .key("nonideal")
+          .value(p.power->nonideal)
+          .key("control")
+          .value(p.power->control);
       json_.key("by_constraint").named(constraints_, p.power->by_row);
       json_.end_object();
     } else {
@@ -144,6 +156,8 @@ class AccelerateJson {
 
 }  // namespace
 
-std::string accelerate_json(const System& system, const Instant& instant) { return AccelerateJson(system, instant).text(); }
+std::string accelerate_json(const System& system, const Instant& instant) {
+  return AccelerateJson(system, instant).text();
+}
 
 }  // namespace mechanician

@@ -27,12 +27,15 @@ std::string accelerate_text(const System& system, const Instant& instant) {
   const bool control = instant.values.num_control > 0, nonideal = system.equations().has_C;
   std::string out = fmt::format("t = {}\n\n", number(instant.state.t));
 
-  std::vector<std::string> header{"coordinate", "position", "velocity", "acceleration", "unconstrained", nonideal ? "ideal force" : "constraint force"};
+  std::vector<std::string> header{"coordinate",   "position",      "velocity",
+                                  "acceleration", "unconstrained", nonideal ? "ideal force" : "constraint force"};
   if (nonideal) header.push_back("non-ideal force");
   if (control) header.push_back("control force");
   Table table(header);
   for (int i = 0; i < system.n(); ++i) {
-    std::vector<std::string> row{system.coordinate(i), number(instant.state.q(i)), number(instant.state.qd(i)), above(s.qdd(i), least_qdd), s.a ? number((*s.a)(i)) : "-", above(s.Qc_i(i), least_force)};
+    std::vector<std::string> row{system.coordinate(i),          number(instant.state.q(i)),
+                                 number(instant.state.qd(i)),   above(s.qdd(i), least_qdd),
+                                 s.a ? number((*s.a)(i)) : "-", above(s.Qc_i(i), least_force)};
     if (nonideal) row.push_back(above(s.Qc_ni(i), least_force));
     if (control) row.push_back(above(s.Q_control(i), least_force));
     table.add(std::move(row));
@@ -44,11 +47,13 @@ std::string accelerate_text(const System& system, const Instant& instant) {
     for (Eigen::Index i = 0; i < s.multipliers.size(); ++i) {
       bool open = false;
       for (const Eigen::Index k : s.multipliers_undetermined) open |= k == i;
-      multipliers.add({system.row(static_cast<int>(i)).name, number(s.multipliers(i)), open ? "not unique, least norm" : ""});
+      multipliers.add(
+          {system.row(static_cast<int>(i)).name, number(s.multipliers(i)), open ? "not unique, least norm" : ""});
     }
     out += "\n" + multipliers.text();
   }
-  fmt::format_to(std::back_inserter(out), "\n  rank {} of {}", s.rank, count_noun(static_cast<std::size_t>(s.num_rows), "row"));
+  fmt::format_to(std::back_inserter(out), "\n  rank {} of {}", s.rank,
+                 count_noun(static_cast<std::size_t>(s.num_rows), "row"));
   if (s.gaussian) fmt::format_to(std::back_inserter(out), ", Gaussian {}", number(*s.gaussian));
   fmt::format_to(std::back_inserter(out), ", largest constraint residual {:.3g}\n", instant.constraint_residual);
   return out;

@@ -32,7 +32,10 @@ const char* mass_text(MassKind kind) {
 }
 
 const char* mass_word(MassKind kind) {
-  return kind == MassKind::definite ? "definite" : kind == MassKind::semidefinite ? "semidefinite" : kind == MassKind::indefinite ? "indefinite" : "not symmetric";
+  return kind == MassKind::definite       ? "definite"
+         : kind == MassKind::semidefinite ? "semidefinite"
+         : kind == MassKind::indefinite   ? "indefinite"
+                                          : "not symmetric";
 }
 
 /// Residuals by row: φ or ψ, and φ̇.
@@ -57,7 +60,9 @@ bool knows_rank(const Instant& instant) { return !instant.not_finite && instant.
 
 std::string check_text(const System& system, const Instant& instant) {
   std::string out;
-  const auto say = [&](std::string_view label, const std::string& text) { fmt::format_to(std::back_inserter(out), "  {:<22}{}\n", label, text); };
+  const auto say = [&](std::string_view label, const std::string& text) {
+    fmt::format_to(std::back_inserter(out), "  {:<22}{}\n", label, text);
+  };
   const Model& model = system.model();
   if (!model.title.empty()) out += model.title + "\n";
   const int control = system.equations().num_control();
@@ -66,7 +71,8 @@ std::string check_text(const System& system, const Instant& instant) {
         for (int i = 0; i < system.n(); ++i) names += (i ? ", " : "") + system.coordinate(i);
         return names;
       }() : system.coordinate(0) + " … " + system.coordinate(system.n() - 1)));
-  say("constraint rows", control ? fmt::format("{}, and {} of control", system.m() - control, control) : std::to_string(system.m()));
+  say("constraint rows",
+      control ? fmt::format("{}, and {} of control", system.m() - control, control) : std::to_string(system.m()));
   say("operations", fmt::format("{} for M, Q, A and b", system.num_operations()));
   if (system.m() > 0) {
     const auto residuals = by_row(instant);
@@ -76,8 +82,12 @@ std::string check_text(const System& system, const Instant& instant) {
       const auto found = residuals.find(i);
       const auto shown = [](double x) { return fmt::format("{:.3g}", x == 0.0 ? 0.0 : x); };
       const Row& row = system.row(i);
-      table.add({row.name, found == residuals.end() ? "-" : shown(found->second.value), found == residuals.end() || !found->second.has_rate ? "-" : shown(found->second.rate),
-                 (row.kind == RowKind::control ? "control requirement, " : row.measured ? "measured, " : "") + describe(row)});
+      table.add({row.name, found == residuals.end() ? "-" : shown(found->second.value),
+                 found == residuals.end() || !found->second.has_rate ? "-" : shown(found->second.rate),
+                 (row.kind == RowKind::control ? "control requirement, "
+                  : row.measured               ? "measured, "
+                                               : "") +
+                     describe(row)});
     }
     out += table.text();
     out += "\n";
@@ -90,7 +100,10 @@ std::string check_text(const System& system, const Instant& instant) {
   say("degrees of freedom", std::to_string(system.n() - static_cast<int>(d.rank)));
   say("dependent rows", d.redundant.empty() ? "none" : quote_list(row_names(system, d.redundant)));
   say("consistent", d.consistent ? "yes" : instant.has_acceleration() ? "no (weighted)" : "no");
-  say("acceleration", !d.consistent && !instant.has_acceleration() ? "none" : d.unique ? "unique" : d.solvable ? "not unique" : "does not exist");
+  say("acceleration", !d.consistent && !instant.has_acceleration() ? "none"
+                      : d.unique                                   ? "unique"
+                      : d.solvable                                 ? "not unique"
+                                                                   : "does not exist");
   say("start", fmt::format("largest residual {:.3g}", instant.constraint_residual));
   return out;
 }
@@ -109,10 +122,22 @@ std::string check_json(const System& system, const Instant& instant) {
   for (int i = 0; i < system.m(); ++i) {
     const Row& row = system.row(i);
     json.begin_object();
-    json.key("name").value(row.name).key("control").value(row.kind == RowKind::control).key("measured").value(row.measured);
-    json.key("level").value(row.level == Level::position ? "position" : row.level == Level::velocity ? "velocity" : "acceleration");
+    json.key("name")
+        .value(row.name)
+        .key("control")
+        .value(row.kind == RowKind::control)
+        .key("measured")
+        .value(row.measured);
+    json.key("level").value(row.level == Level::position   ? "position"
+                            : row.level == Level::velocity ? "velocity"
+                                                           : "acceleration");
     json.key("holonomic").value(row.level == Level::position).key("rheonomic").value(row.rheonomic);
-    json.key("acatastatic").value(row.acatastatic).key("linear").value(row.linear).key("integrable").value(row.integrable);
+    json.key("acatastatic")
+        .value(row.acatastatic)
+        .key("linear")
+        .value(row.linear)
+        .key("integrable")
+        .value(row.integrable);
     json.key("one_sided").value(false);
     const auto found = residuals.find(i);
     json.key("residual");
@@ -158,10 +183,12 @@ std::string project_json(const System& system, const State& state, double moved)
 std::string project_text(const System& system, const State& state, double moved) {
   const auto list = [&](const Eigen::VectorXd& x) {
     std::string out;
-    for (int i = 0; i < system.n(); ++i) out += fmt::format("{}{} = {}", i ? ", " : "", system.coordinate(i), number_text(x(i)));
+    for (int i = 0; i < system.n(); ++i)
+      out += fmt::format("{}{} = {}", i ? ", " : "", system.coordinate(i), number_text(x(i)));
     return out;
   };
-  return fmt::format("position = {{ {} }}\nvelocity = {{ {} }}\n# largest change {:.3g}\n", list(state.q), list(state.qd), moved);
+  return fmt::format("position = {{ {} }}\nvelocity = {{ {} }}\n# largest change {:.3g}\n", list(state.q),
+                     list(state.qd), moved);
 }
 
 }  // namespace mechanician

@@ -41,16 +41,21 @@ class EquationsLatex {
     fmt::format_to(std::back_inserter(out_), format, std::forward<T>(args)...);
     out_ += '\n';
   }
-  static std::string shown(const Expr& f) { return print(readable(f), {.format = PrintFormat::latex, .max_length = 100000}); }
+  static std::string shown(const Expr& f) {
+    return print(readable(f), {.format = PrintFormat::latex, .max_length = 100000});
+  }
   void display(const std::string& text) { line("\\[\n{}\n\\]", text); }
 
   void matrix(std::string_view name, const SparseExprMatrix& X) {
     if (X.cols > widest_matrix || X.rows > widest_matrix) {
-      for (const auto& e : X.entries) display(fmt::format("{}_{{{},{}}} = {}", name, e.row + 1, e.col + 1, shown(e.value)));
+      for (const auto& e : X.entries)
+        display(fmt::format("{}_{{{},{}}} = {}", name, e.row + 1, e.col + 1, shown(e.value)));
       return;
     }
-    std::vector<std::vector<std::string>> cells(static_cast<std::size_t>(X.rows), std::vector<std::string>(static_cast<std::size_t>(X.cols), "0"));
-    for (const auto& e : X.entries) cells[static_cast<std::size_t>(e.row)][static_cast<std::size_t>(e.col)] = shown(e.value);
+    std::vector<std::vector<std::string>> cells(static_cast<std::size_t>(X.rows),
+                                                std::vector<std::string>(static_cast<std::size_t>(X.cols), "0"));
+    for (const auto& e : X.entries)
+      cells[static_cast<std::size_t>(e.row)][static_cast<std::size_t>(e.col)] = shown(e.value);
     std::string body;
     for (const auto& cell_row : cells) {
       for (std::size_t j = 0; j < cell_row.size(); ++j) body += (j ? " & " : "  ") + cell_row[j];
@@ -67,7 +72,8 @@ class EquationsLatex {
 
   void aligned(const std::vector<Expr>& x, std::string_view before, std::string_view after) {
     std::string body;
-    for (std::size_t i = 0; i < x.size(); ++i) body += fmt::format("  {}{}{} &= {} \\\\\n", before, names_[i], after, shown(x[i]));
+    for (std::size_t i = 0; i < x.size(); ++i)
+      body += fmt::format("  {}{}{} &= {} \\\\\n", before, names_[i], after, shown(x[i]));
     display(fmt::format("\\begin{{aligned}}\n{}\\end{{aligned}}", body));
   }
 

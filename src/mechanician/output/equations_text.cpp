@@ -18,7 +18,8 @@ class EquationsText {
 
   std::string text() {
     if (!report_.model.title.empty()) line("{}\n", report_.model.title);
-    line("M q'' = Q + Qc{},   A q'' = b{}", eqs_.num_control() ? " + Qcontrol" : "", eqs_.has_C ? ",   v·Qc = v·C for every v with A v = 0" : "");
+    line("M q'' = Q + Qc{},   A q'' = b{}", eqs_.num_control() ? " + Qcontrol" : "",
+         eqs_.has_C ? ",   v·Qc = v·C for every v with A v = 0" : "");
     dynamics();
     if (eqs_.m() > 0) constraints();
     if (eqs_.has_C) {
@@ -36,11 +37,14 @@ class EquationsText {
     fmt::format_to(std::back_inserter(out_), format, std::forward<T>(args)...);
     out_ += '\n';
   }
-  static std::string shown(const Expr& f) { return print(readable(f), {.format = PrintFormat::text, .max_length = 4000}); }
+  static std::string shown(const Expr& f) {
+    return print(readable(f), {.format = PrintFormat::text, .max_length = 4000});
+  }
   const std::string& coordinate(int i) const { return eqs_.coordinates[static_cast<std::size_t>(i)]; }
   const Row& row(int i) const { return eqs_.rows[static_cast<std::size_t>(i)]; }
   void vector(std::string_view name, const std::vector<Expr>& x) {
-    for (int i = 0; i < static_cast<int>(x.size()); ++i) line("  {}[{}] = {}", name, coordinate(i), shown(x[static_cast<std::size_t>(i)]));
+    for (int i = 0; i < static_cast<int>(x.size()); ++i)
+      line("  {}[{}] = {}", name, coordinate(i), shown(x[static_cast<std::size_t>(i)]));
   }
 
   void dynamics() {
@@ -57,7 +61,8 @@ class EquationsText {
     for (int i = 0; i < eqs_.m(); ++i) {
       for (; next < eqs_.A.entries.size() && eqs_.A.entries[next].row == i; ++next)
         line("  A[{}, {}] = {}", row(i).name, coordinate(eqs_.A.entries[next].col), shown(eqs_.A.entries[next].value));
-      line("  b[{}] = {}{}", row(i).name, shown(eqs_.b[static_cast<std::size_t>(i)]), row(i).kind == RowKind::control ? "      (control requirement)" : "");
+      line("  b[{}] = {}{}", row(i).name, shown(eqs_.b[static_cast<std::size_t>(i)]),
+           row(i).kind == RowKind::control ? "      (control requirement)" : "");
     }
   }
 
@@ -65,7 +70,8 @@ class EquationsText {
     line("\nW, the weights of the measured constraints");
     for (std::size_t i = 0; i < eqs_.measured.size(); ++i)
       for (std::size_t j = i; j < eqs_.measured.size(); ++j)
-        if (!eqs_.W[i][j].is_zero()) line("  W[{}, {}] = {}", row(eqs_.measured[i]).name, row(eqs_.measured[j]).name, shown(eqs_.W[i][j]));
+        if (!eqs_.W[i][j].is_zero())
+          line("  W[{}, {}] = {}", row(eqs_.measured[i]).name, row(eqs_.measured[j]).name, shown(eqs_.W[i][j]));
   }
 
   void closed_form() {
@@ -75,7 +81,8 @@ class EquationsText {
     }
     const ClosedForm& closed = *report_.closed;
     line("\nThe acceleration in closed form");
-    for (int i = 0; i < eqs_.n(); ++i) line("  {}'' = {}", coordinate(i), shown(closed.qdd[static_cast<std::size_t>(i)]));
+    for (int i = 0; i < eqs_.n(); ++i)
+      line("  {}'' = {}", coordinate(i), shown(closed.qdd[static_cast<std::size_t>(i)]));
     if (eqs_.m() > 0) {
       line("\nThe constraint force in closed form");
       vector("Qc", closed.Qc);

@@ -19,7 +19,8 @@ class Explanation {
     for (int i = 0; i < system.m(); ++i) rows_.push_back(system.row(i).name);
     const auto largest = [](const VectorXd& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; };
     const Solution& s = instant.solution;
-    scale_ = std::max({1e-300, largest(s.qdd), largest(s.Qc), largest(instant.values.Q), largest(instant.values.b), s.a ? largest(*s.a) : 0.0});
+    scale_ = std::max({1e-300, largest(s.qdd), largest(s.Qc), largest(instant.values.Q), largest(instant.values.b),
+                       s.a ? largest(*s.a) : 0.0});
   }
 
   std::string text() {
@@ -38,7 +39,9 @@ class Explanation {
   }
 
  private:
-  void heading(std::string_view title) { fmt::format_to(std::back_inserter(out_), "{}{}\n", out_.empty() ? "" : "\n", title); }
+  void heading(std::string_view title) {
+    fmt::format_to(std::back_inserter(out_), "{}{}\n", out_.empty() ? "" : "\n", title);
+  }
   template <class... T>
   void line(fmt::format_string<T...> format, T&&... args) {
     out_ += "  ";
@@ -50,7 +53,8 @@ class Explanation {
     const double floor = 1e-14 * scale_;
     std::string out;
     for (Eigen::Index i = 0; i < x.size(); ++i)
-      out += fmt::format("{}{} {}", i ? ", " : "", names[static_cast<std::size_t>(i)], short_number(std::abs(x(i)) <= floor ? 0.0 : x(i)));
+      out += fmt::format("{}{} {}", i ? ", " : "", names[static_cast<std::size_t>(i)],
+                         short_number(std::abs(x(i)) <= floor ? 0.0 : x(i)));
     return out.empty() ? "nothing" : out;
   }
   std::string by_coordinate(const VectorXd& x) const { return list(system_.equations().coordinates, x); }
@@ -76,10 +80,14 @@ class Explanation {
       line("It vanishes: the free motion meets the constraints by itself, and no ideal force is needed.");
       return;
     }
-    line("The constraints answer with the ideal force K e, proportional to the error. The gain K = Aᵀ(A M⁻¹Aᵀ)⁺ says how");
+    line(
+        "The constraints answer with the ideal force K e, proportional to the error. The gain K = Aᵀ(A M⁻¹Aᵀ)⁺ says "
+        "how");
     line("much force each unit of error calls up:");
-    for (int i = 0; i < system_.n(); ++i) line("    on {}: {}", system_.coordinate(i), by_row(p_.gain->row(i).transpose()));
-    line("    K e, ideal force{}: {}", instant_.values.num_control > 0 ? " of constraints and control together" : "", by_coordinate(*p_.gain * *p_.error_signal));
+    for (int i = 0; i < system_.n(); ++i)
+      line("    on {}: {}", system_.coordinate(i), by_row(p_.gain->row(i).transpose()));
+    line("    K e, ideal force{}: {}", instant_.values.num_control > 0 ? " of constraints and control together" : "",
+         by_coordinate(*p_.gain * *p_.error_signal));
   }
 
   void deviation() {
@@ -87,10 +95,13 @@ class Explanation {
     heading("How the motion deviates from the free one");
     line("    q̈ − a: {}", by_coordinate(*p_.deviation));
     if (small(*p_.deviation_nonideal)) {
-      line("All of it is the ideal part: the smallest change, measured by the masses, that meets the constraints (Gauss).");
+      line(
+          "All of it is the ideal part: the smallest change, measured by the masses, that meets the constraints "
+          "(Gauss).");
       return;
     }
-    line("It has two parts that are orthogonal in the sense of the masses (their product with M is {}):", short_number(rounded(p_.deviation_ideal->dot(instant_.values.M * *p_.deviation_nonideal))));
+    line("It has two parts that are orthogonal in the sense of the masses (their product with M is {}):",
+         short_number(rounded(p_.deviation_ideal->dot(instant_.values.M * *p_.deviation_nonideal))));
     line("    ideal, towards the constraints:        {}", by_coordinate(*p_.deviation_ideal));
     line("    non-ideal, along the constraints by C: {}", by_coordinate(*p_.deviation_nonideal));
   }
@@ -102,7 +113,9 @@ class Explanation {
     line("    C:                    {}", by_coordinate(instant_.values.C));
     line("    of it acts:           {}", by_coordinate(p_.c_acting));
     line("    of it is absorbed:    {}", by_coordinate(p_.c_absorbed));
-    line("The absorbed part lies in the span of the constraint gradients and changes nothing: neither the motion nor the force.");
+    line(
+        "The absorbed part lies in the span of the constraint gradients and changes nothing: neither the motion nor "
+        "the force.");
     if (p_.z) line("    z = M^(−1/2) C:       {}", by_coordinate(*p_.z));
   }
 
@@ -110,7 +123,9 @@ class Explanation {
     heading("The acceleration in two least-norm steps");
     line("1. What the constraints alone dictate, the shortest acceleration with A q̈ = b:");
     line("    A⁺b: {}", by_coordinate(p_.acceleration_range));
-    line("2. What they leave open is decided by masses and forces, in the auxiliary system M_s q̈ = Δ with the masses seen");
+    line(
+        "2. What they leave open is decided by masses and forces, in the auxiliary system M_s q̈ = Δ with the masses "
+        "seen");
     line("   through the constraints, M_s = (I − A⁺A) M (I − A⁺A), and the force Δ = Q + C − M A⁺b:");
     line("    Δ: {}", by_coordinate(p_.auxiliary.Delta));
     line("    its shortest solution M_s⁺Δ: {}", by_coordinate(p_.acceleration_null));
@@ -122,7 +137,8 @@ class Explanation {
     line("    along the directions that the constraints leave free, (I − A⁺A) C: {}", by_coordinate(p_.force_null));
     line("    perpendicular to them: {}", by_coordinate(p_.force_range));
     const VectorXd& nonideal_force = instant_.solution.Qc_ni;
-    if (!small(p_.force_null - nonideal_force)) line("This is not the split into ideal and non-ideal force: that one is orthogonal in the sense of the masses.");
+    if (!small(p_.force_null - nonideal_force))
+      line("This is not the split into ideal and non-ideal force: that one is orthogonal in the sense of the masses.");
   }
 
   void reactions() {
@@ -135,20 +151,25 @@ class Explanation {
   void virtual_work() {
     heading("Virtual work");
     line("In every displacement v that the constraints allow (A v = 0) the ideal force does no work{}.",
-         system_.equations().has_C ? ", and the whole constraint force does the work vᵀC" : ", nor does the whole constraint force");
+         system_.equations().has_C ? ", and the whole constraint force does the work vᵀC"
+                                   : ", nor does the whole constraint force");
     const Eigen::Index free = instant_.values.M.rows() - instant_.solution.rank;
-    line("There {} at this state.", free == 0 ? "is no such displacement" : free == 1 ? "is one such direction" : fmt::format("are {} independent directions of this kind", free));
+    line("There {} at this state.", free == 0   ? "is no such displacement"
+                                    : free == 1 ? "is one such direction"
+                                                : fmt::format("are {} independent directions of this kind", free));
   }
 
   void power() {
     if (!p_.power) return;
     heading("Power, in the actual motion");
-    line("    ideal force {}, non-ideal force {}, control force {}", short_number(rounded(p_.power->ideal)), short_number(rounded(p_.power->nonideal)), short_number(rounded(p_.power->control)));
+    line("    ideal force {}, non-ideal force {}, control force {}", short_number(rounded(p_.power->ideal)),
+         short_number(rounded(p_.power->nonideal)), short_number(rounded(p_.power->control)));
     bool any = false;
     for (Eigen::Index i = 0; i < p_.power->by_row.size(); ++i) {
       const double w = rounded(p_.power->by_row(i));
       if (w == 0.0) continue;
-      line("    `{}` {} {}", rows_[static_cast<std::size_t>(i)], w > 0 ? "puts in" : "takes out", short_number(std::abs(w)));
+      line("    `{}` {} {}", rows_[static_cast<std::size_t>(i)], w > 0 ? "puts in" : "takes out",
+           short_number(std::abs(w)));
       any = true;
     }
     if (any) line("An ideal force does no virtual work, but a constraint that moves or prescribes a speed has power.");
@@ -156,7 +177,8 @@ class Explanation {
 
   /// Zero where it is rounding beside the powers of the instant.
   double rounded(double x) const {
-    const double size = instant_.state.qd.cwiseAbs().dot(instant_.solution.Qc.cwiseAbs() + instant_.values.Q.cwiseAbs()) + 1e-300;
+    const double size =
+        instant_.state.qd.cwiseAbs().dot(instant_.solution.Qc.cwiseAbs() + instant_.values.Q.cwiseAbs()) + 1e-300;
     return std::abs(x) <= 1e-12 * size ? 0.0 : x;
   }
 

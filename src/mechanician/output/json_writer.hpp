@@ -1,7 +1,7 @@
 #pragma once
 
-/// JSON text, written as it comes. Numbers have 17 significant digits, so that they read back as the same number; what is
-/// not finite is null.
+/// JSON text, written as it comes. Numbers have 17 significant digits, so that they read back as the same number; what
+/// is not finite is null.
 
 #include <Eigen/Core>
 #include <span>

@@ -44,8 +44,10 @@ std::string combination(std::span<const std::string> names, std::span<const doub
 std::string state_text(const System& system, const State& state) {
   constexpr int most = 12;
   std::string out = fmt::format("t = {}", short_number(state.t));
-  for (int i = 0; i < system.n() && i < most; ++i) fmt::format_to(std::back_inserter(out), ", {} = {}", system.coordinate(i), short_number(state.q(i)));
-  for (int i = 0; i < system.n() && i < most; ++i) fmt::format_to(std::back_inserter(out), ", {}' = {}", system.coordinate(i), short_number(state.qd(i)));
+  for (int i = 0; i < system.n() && i < most; ++i)
+    fmt::format_to(std::back_inserter(out), ", {} = {}", system.coordinate(i), short_number(state.q(i)));
+  for (int i = 0; i < system.n() && i < most; ++i)
+    fmt::format_to(std::back_inserter(out), ", {}' = {}", system.coordinate(i), short_number(state.qd(i)));
   return system.n() > most ? out + ", …" : out;
 }
 
@@ -94,10 +96,15 @@ Remark mass_remark(const System& system, const Instant& instant) {
   const MassCheck& mass = instant.solution.mass;
   const Place place = place_of(system.model(), system.model().kinetic ? "kinetic" : "mass");
   if (instant.solution.status == SolveStatus::mass_not_symmetric)
-    return {fmt::format("the mass matrix is not symmetric: its entries ({0}, {1}) and ({1}, {0}) differ", system.coordinate(static_cast<int>(mass.asymmetric_row)),
+    return {fmt::format("the mass matrix is not symmetric: its entries ({0}, {1}) and ({1}, {0}) differ",
+                        system.coordinate(static_cast<int>(mass.asymmetric_row)),
                         system.coordinate(static_cast<int>(mass.asymmetric_column))),
-            {}, place};
-  Remark remark{fmt::format("the mass matrix has the negative eigenvalue {}: no mechanical system has one", short_number(mass.negative_eigenvalue)), {}, place};
+            {},
+            place};
+  Remark remark{fmt::format("the mass matrix has the negative eigenvalue {}: no mechanical system has one",
+                            short_number(mass.negative_eigenvalue)),
+                {},
+                place};
   remark.details.push_back(fmt::format("its direction: {}", proportion(system, mass.negative_direction)));
   remark.details.push_back(fmt::format("at {}", state_text(system, instant.state)));
   return remark;
@@ -109,7 +116,9 @@ Remark conflict_remark(const System& system, const Instant& instant) {
   bool with_control = false;
   for (const Conflict& c : instant.diagnosis->conflicts)
     for (const Eigen::Index i : c.rows) with_control |= system.row(static_cast<int>(i)).kind == RowKind::control;
-  if (with_control) remark.text = "constraints and control requirements contradict each other at this state: no motion satisfies them all";
+  if (with_control)
+    remark.text =
+        "constraints and control requirements contradict each other at this state: no motion satisfies them all";
   constexpr std::size_t most = 8;
   const auto& conflicts = instant.diagnosis->conflicts;
   for (std::size_t k = 0; k < conflicts.size() && k < most; ++k) {
@@ -117,29 +126,42 @@ Remark conflict_remark(const System& system, const Instant& instant) {
     const std::vector<std::string> names = row_names(system, c.rows);
     const std::vector<double> y(c.coefficients.begin(), c.coefficients.end());
     if (names.size() == 1)
-      remark.details.push_back(fmt::format("`{}` cannot hold: no acceleration enters it, and it would require 0 = {}", names[0], short_number(c.residual)));
+      remark.details.push_back(fmt::format("`{}` cannot hold: no acceleration enters it, and it would require 0 = {}",
+                                           names[0], short_number(c.residual)));
     else
-      remark.details.push_back(fmt::format("{} cannot hold together (any {} of them can): {} would require 0 = {}", quote_list(names), names.size() - 1 == 1 ? "one" : std::to_string(names.size() - 1),
+      remark.details.push_back(fmt::format("{} cannot hold together (any {} of them can): {} would require 0 = {}",
+                                           quote_list(names),
+                                           names.size() - 1 == 1 ? "one" : std::to_string(names.size() - 1),
                                            combination(names, y), short_number(c.residual)));
     if (k == 0) remark.place = row_place(system, c.rows.back());
   }
-  if (conflicts.size() > most) remark.details.push_back(fmt::format("and {} more conflicting sets (all of them with --json)", conflicts.size() - most));
+  if (conflicts.size() > most)
+    remark.details.push_back(
+        fmt::format("and {} more conflicting sets (all of them with --json)", conflicts.size() - most));
   remark.details.push_back(fmt::format("at {}", state_text(system, instant.state)));
-  remark.details.push_back(with_control ? "drop or correct one constraint or requirement of each set" : "drop or correct one constraint of each set; if they are measurements, give them weights");
+  remark.details.push_back(
+      with_control ? "drop or correct one constraint or requirement of each set"
+                   : "drop or correct one constraint of each set; if they are measurements, give them weights");
   return remark;
 }
 
 Remark not_unique_remark(const System& system, const Instant& instant) {
   const Solution& s = instant.solution;
   const std::vector<std::string> names = coordinate_names(system, s.undetermined);
-  Remark remark{fmt::format("the acceleration is not unique: mass and constraints leave {} undetermined", quote_list(names)), {}, {}};
+  Remark remark{
+      fmt::format("the acceleration is not unique: mass and constraints leave {} undetermined", quote_list(names)),
+      {},
+      {}};
   for (Eigen::Index k = 0; k < s.undetermined_directions.cols() && k < 6; ++k)
     remark.details.push_back(fmt::format("free direction: {}", proportion(system, s.undetermined_directions.col(k))));
   if (s.status == SolveStatus::unsolvable || !s.solvable) {
-    remark.text = fmt::format("no acceleration exists: a force acts on {} where there is neither mass nor constraint to balance it", quote_list(names));
+    remark.text = fmt::format(
+        "no acceleration exists: a force acts on {} where there is neither mass nor constraint to balance it",
+        quote_list(names));
     remark.details.push_back("give these coordinates mass, or constrain them");
   } else {
-    remark.details.push_back("any motion along it satisfies the equations; give these coordinates mass, or constrain them");
+    remark.details.push_back(
+        "any motion along it satisfies the equations; give these coordinates mass, or constrain them");
   }
   return remark;
 }
@@ -149,11 +171,14 @@ Remark not_unique_remark(const System& system, const Instant& instant) {
 std::vector<Remark> refusals(const System& system, const Instant& instant) {
   std::vector<Remark> result;
   if (instant.not_finite) {
-    result.push_back({instant.not_finite->message(), {fmt::format("at {}", state_text(system, instant.state))}, instant.not_finite->place});
+    result.push_back({instant.not_finite->message(),
+                      {fmt::format("at {}", state_text(system, instant.state))},
+                      instant.not_finite->place});
     return result;
   }
   if (!instant.multiplier_not_unique.empty()) {
-    result.push_back({fmt::format("[nonideal] uses the multiplier of {}, which is not unique at this state", quote_list(instant.multiplier_not_unique)),
+    result.push_back({fmt::format("[nonideal] uses the multiplier of {}, which is not unique at this state",
+                                  quote_list(instant.multiplier_not_unique)),
                       {"the constraint depends on others; use ideal(COORDINATE), the ideal force, which is unique"},
                       place_of_multiplier(system.model())});
     return result;
@@ -163,7 +188,8 @@ std::vector<Remark> refusals(const System& system, const Instant& instant) {
     case SolveStatus::solved:
       break;
     case SolveStatus::not_finite:
-      result.push_back({"a number of the equations is not finite", {fmt::format("at {}", state_text(system, instant.state))}, {}});
+      result.push_back(
+          {"a number of the equations is not finite", {fmt::format("at {}", state_text(system, instant.state))}, {}});
       break;
     case SolveStatus::mass_not_symmetric:
     case SolveStatus::mass_indefinite:
@@ -171,7 +197,9 @@ std::vector<Remark> refusals(const System& system, const Instant& instant) {
       break;
     case SolveStatus::weights_not_definite: {
       Place place = instant.values.measured.empty() ? Place{} : row_place(system, instant.values.measured.front());
-      result.push_back({"the weights of the measured constraints are not symmetric and positive definite", {"a weight is 1/variance, a positive number"}, place});
+      result.push_back({"the weights of the measured constraints are not symmetric and positive definite",
+                        {"a weight is 1/variance, a positive number"},
+                        place});
       break;
     }
     case SolveStatus::inconsistent:
@@ -183,7 +211,9 @@ std::vector<Remark> refusals(const System& system, const Instant& instant) {
       result.push_back(not_unique_remark(system, instant));
       break;
     case SolveStatus::form_not_applicable:
-      result.push_back({"this form needs a positive definite mass matrix, and it is singular here", {"use --form F4, F5 or auto"}, {}});
+      result.push_back({"this form needs a positive definite mass matrix, and it is singular here",
+                        {"use --form F4, F5 or auto"},
+                        {}});
       break;
   }
   return result;
@@ -194,9 +224,11 @@ std::vector<Remark> start_refusals(const System& system, const Instant& instant)
   for (const RowResidual& r : instant.violations()) {
     const Row& row = system.row(r.row);
     const bool velocity = r.of_rate || row.level == Level::velocity;
-    std::string text = fmt::format("the start {} violates constraint `{}`: residual {}", velocity ? "velocity" : "position", row.name, short_number(r.value));
+    std::string text = fmt::format("the start {} violates constraint `{}`: residual {}",
+                                   velocity ? "velocity" : "position", row.name, short_number(r.value));
     if (r.of_rate) text += " in its rate";
-    result.push_back({std::move(text), row.text.empty() ? std::vector<std::string>{} : std::vector<std::string>{row.text}, row.place});
+    result.push_back({std::move(text),
+                      row.text.empty() ? std::vector<std::string>{} : std::vector<std::string>{row.text}, row.place});
   }
   return result;
 }
@@ -214,7 +246,8 @@ Remark projection_offer(const System& system, const State& given, const Projecti
   const auto changed = [&](const char* section, const Eigen::VectorXd& from, const Eigen::VectorXd& to) {
     if ((from - to).cwiseAbs().maxCoeff() <= 1e-12) return;
     std::string values;
-    for (int i = 0; i < system.n(); ++i) values += fmt::format("{}{} = {}", i ? ", " : "", system.coordinate(i), number_text(to(i)));
+    for (int i = 0; i < system.n(); ++i)
+      values += fmt::format("{}{} = {}", i ? ", " : "", system.coordinate(i), number_text(to(i)));
     remark.details.push_back(fmt::format("{} = {{ {} }}", section, values));
   };
   if (system.n() > 0) {
@@ -228,40 +261,64 @@ std::vector<Remark> warnings(const System& system, const Instant& instant) {
   std::vector<Remark> result;
   for (int i = 0; i < system.m(); ++i)
     if (system.row(i).level != Level::acceleration && system.row(i).residual.is_zero())
-      result.push_back({fmt::format("constraint `{}` holds identically: it constrains nothing", system.row(i).name), {}, system.row(i).place});
+      result.push_back({fmt::format("constraint `{}` holds identically: it constrains nothing", system.row(i).name),
+                        {},
+                        system.row(i).place});
   for (int i = 0; i < system.m(); ++i)
     if (system.row(i).integrable)
-      result.push_back({fmt::format("constraint `{}` on velocities is integrable: it is the rate of a function of the coordinates and time", system.row(i).name),
-                        {"stated on positions it would also fix the constant of integration"}, system.row(i).place});
+      result.push_back(
+          {fmt::format(
+               "constraint `{}` on velocities is integrable: it is the rate of a function of the coordinates and time",
+               system.row(i).name),
+           {"stated on positions it would also fix the constant of integration"},
+           system.row(i).place});
   if (!instant.diagnosis) return result;
   const Diagnosis& d = *instant.diagnosis;
   for (const Eigen::Index i : d.zero_rows) {
     if (system.row(static_cast<int>(i)).residual.is_zero()) continue;
-    result.push_back({fmt::format("constraint `{}` does not act at this state: its gradient vanishes within rounding", system.row(static_cast<int>(i)).name),
-                      {"a constraint written as a square loses its force on the constraint itself; write it without the square"}, row_place(system, i)});
+    result.push_back(
+        {fmt::format("constraint `{}` does not act at this state: its gradient vanishes within rounding",
+                     system.row(static_cast<int>(i)).name),
+         {"a constraint written as a square loses its force on the constraint itself; write it without the square"},
+         row_place(system, i)});
   }
   for (const Dependence& dep : d.depends) {
     if (dep.on.empty()) continue;
     const Row& row = system.row(static_cast<int>(dep.row));
     // Where b contradicts, the row depends on the others but the constraint does not follow from them.
     const char* verb = instant.solution.consistent ? "follows from others here" : "has a row that depends on others";
-    result.push_back({fmt::format("constraint `{0}` {1}: {0} = {2}", row.name, verb, combination(row_names(system, dep.on), dep.coefficients)), {}, row.place});
+    result.push_back({fmt::format("constraint `{0}` {1}: {0} = {2}", row.name, verb,
+                                  combination(row_names(system, dep.on), dep.coefficients)),
+                      {},
+                      row.place});
   }
   if (d.rank_doubtful) {
     std::string gap = std::isfinite(d.rank_gap) ? short_number(d.rank_gap) : "infinite";
-    result.push_back({fmt::format("the rank {} of the constraints is a near decision (gap {})", d.rank, gap),
-                      {"rows that are nearly dependent are counted by a tolerance; forces and multipliers may be inaccurate"}, {}});
+    result.push_back(
+        {fmt::format("the rank {} of the constraints is a near decision (gap {})", d.rank, gap),
+         {"rows that are nearly dependent are counted by a tolerance; forces and multipliers may be inaccurate"},
+         {}});
   }
   // A row of zeros has no force, whatever its multiplier.
   std::vector<Eigen::Index> open;
   for (const Eigen::Index i : d.multipliers_undetermined)
     if (std::find(d.zero_rows.begin(), d.zero_rows.end(), i) == d.zero_rows.end()) open.push_back(i);
   if (!open.empty() && instant.solution.consistent)
-    result.push_back({fmt::format("the multipliers of {} are not unique (those of least norm are given); the constraint force is unique", quote_list(row_names(system, open))), {}, {}});
+    result.push_back(
+        {fmt::format(
+             "the multipliers of {} are not unique (those of least norm are given); the constraint force is unique",
+             quote_list(row_names(system, open))),
+         {},
+         {}});
   if (instant.solution.has_acceleration() && !instant.solution.control_split_unique)
-    result.push_back({"dependent rows leave open what is control force and what is constraint force: the split of least norm is given", {}, {}});
+    result.push_back(
+        {"dependent rows leave open what is control force and what is constraint force: the split of least norm is "
+         "given",
+         {},
+         {}});
   if (instant.solution.has_acceleration() && !instant.solution.consistent)
-    result.push_back({"the measured constraints contradict each other: the acceleration is the weighted compromise", {}, {}});
+    result.push_back(
+        {"the measured constraints contradict each other: the acceleration is the weighted compromise", {}, {}});
   return result;
 }
 

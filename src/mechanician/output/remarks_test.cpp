@@ -21,7 +21,9 @@ Case at_start(const std::string& text) {
   Model model = read_model_text(text, "m.toml");
   const ParameterValues parameters = evaluate_parameters(model);
   const StartState from = start_state(model, parameters);
-  const auto vector = [](const std::vector<double>& x) { return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size()))); };
+  const auto vector = [](const std::vector<double>& x) {
+    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size())));
+  };
   System system(std::move(model), parameters.values);
   State start{from.time, vector(from.q), vector(from.qd)};
   Instant instant = accelerate(system, start);
@@ -62,7 +64,8 @@ TEST(Remarks, AConstraintThatContradictsByItself) {
 }
 
 TEST(Remarks, AnAccelerationThatIsNotUnique) {
-  EXPECT_EQ(refusal("coordinates = [\"x\", \"y\", \"s\"]\n[dynamics]\nmass = { x = \"1\" , y = 0, s = 0}\n[constraints]\nh1 = \"x + y + s = 0\"\n"),
+  EXPECT_EQ(refusal("coordinates = [\"x\", \"y\", \"s\"]\n[dynamics]\nmass = { x = \"1\" , y = 0, s = "
+                    "0}\n[constraints]\nh1 = \"x + y + s = 0\"\n"),
             "m.toml: error: the acceleration is not unique: mass and constraints leave `y` and `s` undetermined\n"
             "    free direction: y : s = -1 : 1\n"
             "    any motion along it satisfies the equations; give these coordinates mass, or constrain them\n");
@@ -70,7 +73,8 @@ TEST(Remarks, AnAccelerationThatIsNotUnique) {
 
 TEST(Remarks, NoAccelerationExists) {
   EXPECT_EQ(refusal("coordinates = [\"x\", \"s\"]\n[dynamics]\nmass = { x = \"1\", s = 0 }\nforce = { s = 2 }\n"),
-            "m.toml: error: no acceleration exists: a force acts on `s` where there is neither mass nor constraint to balance it\n"
+            "m.toml: error: no acceleration exists: a force acts on `s` where there is neither mass nor constraint to "
+            "balance it\n"
             "    free direction: s\n"
             "    give these coordinates mass, or constrain them\n");
 }
@@ -89,7 +93,8 @@ TEST(Remarks, ANegativeWeight) {
 }
 
 TEST(Remarks, AMultiplierThatIsNotUnique) {
-  EXPECT_EQ(refusal(std::string(plane) + "[constraints]\na = \"x = 0\"\nb = \"2*x = 0\"\n[nonideal]\ny = \"multiplier(b)\"\n"),
+  EXPECT_EQ(refusal(std::string(plane) +
+                    "[constraints]\na = \"x = 0\"\nb = \"2*x = 0\"\n[nonideal]\ny = \"multiplier(b)\"\n"),
             "m.toml:8:6: error: [nonideal] uses the multiplier of `b`, which is not unique at this state\n"
             "    the constraint depends on others; use ideal(COORDINATE), the ideal force, which is unique\n");
 }
@@ -104,7 +109,9 @@ TEST(Remarks, ANumberThatIsNotFinite) {
 }
 
 TEST(Remarks, AStartOffTheConstraintsWithTheNearestOneOnThem) {
-  const Case c = at_start(std::string(plane) + "[constraints]\nring = \"x^2 + y^2 = 25\"\nblade = \"x' = y'\"\n[start]\nposition = { x = 5.5 }\nvelocity = { x = 1 }\n");
+  const Case c = at_start(std::string(plane) +
+                          "[constraints]\nring = \"x^2 + y^2 = 25\"\nblade = \"x' = y'\"\n[start]\nposition = { x = "
+                          "5.5 }\nvelocity = { x = 1 }\n");
   EXPECT_EQ(all(c, start_refusals(c.system, c.instant), "error"),
             "m.toml:5:9: error: the start position violates constraint `ring`: residual 5.25\n"
             "    x^2 + y^2 = 25\n"
@@ -119,7 +126,8 @@ TEST(Remarks, AStartOffTheConstraintsWithTheNearestOneOnThem) {
 }
 
 TEST(Remarks, AStartThatCannotBeProjected) {
-  const Case c = at_start(std::string(plane) + "[constraints]\nring = \"x^2 + y^2 = -1\"\n[start]\nposition = { x = 1 }\n");
+  const Case c =
+      at_start(std::string(plane) + "[constraints]\nring = \"x^2 + y^2 = -1\"\n[start]\nposition = { x = 1 }\n");
   EXPECT_EQ(render(projection_offer(c.system, c.start, project(c.system, c.start)), "note", c.system.model().source),
             "m.toml: note: no state on the constraints was found near this start\n"
             "    not met: `ring`");
@@ -128,42 +136,54 @@ TEST(Remarks, AStartThatCannotBeProjected) {
 TEST(Remarks, DependentConstraintsAndWhatTheyFollowFrom) {
   EXPECT_EQ(warning(std::string(plane) + "[constraints]\na = \"x + y = 0\"\nb = \"x - y = 0\"\nc = \"4*x = 0\"\n"),
             "m.toml:7:6: note: constraint `c` follows from others here: c = 2·a + 2·b\n"
-            "m.toml: note: the multipliers of `a`, `b` and `c` are not unique (those of least norm are given); the constraint force is unique\n");
+            "m.toml: note: the multipliers of `a`, `b` and `c` are not unique (those of least norm are given); the "
+            "constraint force is unique\n");
 }
 
 TEST(Remarks, ConstraintsThatDoNotAct) {
   EXPECT_EQ(warning(std::string(plane) + "[constraints]\nnothing = \"0*x = 0\"\n"),
             "m.toml:5:12: note: constraint `nothing` holds identically: it constrains nothing\n");
-  EXPECT_EQ(warning(std::string(plane) + "[constraints]\nsquare = \"(x - y)^2 = 0\"\n"),
-            "m.toml:5:11: note: constraint `square` does not act at this state: its gradient vanishes within rounding\n"
-            "    a constraint written as a square loses its force on the constraint itself; write it without the square\n");
+  EXPECT_EQ(
+      warning(std::string(plane) + "[constraints]\nsquare = \"(x - y)^2 = 0\"\n"),
+      "m.toml:5:11: note: constraint `square` does not act at this state: its gradient vanishes within rounding\n"
+      "    a constraint written as a square loses its force on the constraint itself; write it without the square\n");
 }
 
 TEST(Remarks, AnIntegrableConstraintOnVelocities) {
   EXPECT_EQ(warning(std::string(plane) + "[constraints]\nturn = \"x*x' + y*y' = t\"\n[start]\nposition = { x = 1 }\n"),
-            "m.toml:5:9: note: constraint `turn` on velocities is integrable: it is the rate of a function of the coordinates and time\n"
+            "m.toml:5:9: note: constraint `turn` on velocities is integrable: it is the rate of a function of the "
+            "coordinates and time\n"
             "    stated on positions it would also fix the constant of integration\n");
 }
 
 TEST(Remarks, ANearDecisionOfTheRank) {
-  const std::string text = warning(std::string(plane) + "[constraints]\na = \"x + y = 0\"\nb = \"x + (1 + 3e-11)*y = 0\"\n");
+  const std::string text =
+      warning(std::string(plane) + "[constraints]\na = \"x + y = 0\"\nb = \"x + (1 + 3e-11)*y = 0\"\n");
   EXPECT_NE(text.find("note: the rank 2 of the constraints is a near decision (gap"), std::string::npos) << text;
 }
 
 TEST(Remarks, MeasurementsThatContradict) {
-  EXPECT_EQ(warning(std::string(plane) + "[constraints]\na = { equation = \"x'' = 1\", weight = 1 }\nb = { equation = \"x'' = 2\", weight = 3 }\n"),
-            "m.toml:6:19: note: constraint `b` has a row that depends on others: b = a\n"
-            "m.toml: note: the measured constraints contradict each other: the acceleration is the weighted compromise\n");
+  EXPECT_EQ(
+      warning(
+          std::string(plane) +
+          "[constraints]\na = { equation = \"x'' = 1\", weight = 1 }\nb = { equation = \"x'' = 2\", weight = 3 }\n"),
+      "m.toml:6:19: note: constraint `b` has a row that depends on others: b = a\n"
+      "m.toml: note: the measured constraints contradict each other: the acceleration is the weighted compromise\n");
 }
 
 TEST(Remarks, AControlForceThatCannotBeToldFromAConstraintForce) {
-  const std::string text = warning(std::string(plane) + "[constraints]\nwall = \"x = 0\"\n[control.keep]\nequation = \"x = 0\"\n");
-  EXPECT_NE(text.find("m.toml: note: dependent rows leave open what is control force and what is constraint force: the split of least norm is given\n"), std::string::npos) << text;
+  const std::string text =
+      warning(std::string(plane) + "[constraints]\nwall = \"x = 0\"\n[control.keep]\nequation = \"x = 0\"\n");
+  EXPECT_NE(text.find("m.toml: note: dependent rows leave open what is control force and what is constraint force: the "
+                      "split of least norm is given\n"),
+            std::string::npos)
+      << text;
 }
 
 TEST(Remarks, ARequirementThatContradictsAConstraint) {
   EXPECT_EQ(refusal(std::string(plane) + "[constraints]\nwall = \"x = 0\"\n[control.go]\nequation = \"x = t^2\"\n"),
-            "m.toml:7:13: error: constraints and control requirements contradict each other at this state: no motion satisfies them all\n"
+            "m.toml:7:13: error: constraints and control requirements contradict each other at this state: no motion "
+            "satisfies them all\n"
             "    `wall` and `go` cannot hold together (any one of them can): −wall + go would require 0 = 2\n"
             "    at t = 0, x = 0, y = 0, x' = 0, y' = 0\n"
             "    drop or correct one constraint or requirement of each set\n");

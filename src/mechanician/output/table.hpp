@@ -11,7 +11,8 @@ namespace mechanician {
 class Table {
  public:
   enum class LastColumn { numbers, words };
-  explicit Table(std::vector<std::string> header, LastColumn last = LastColumn::numbers) : rows_{std::move(header)}, last_(last) {}
+  explicit Table(std::vector<std::string> header, LastColumn last = LastColumn::numbers)
+      : rows_{std::move(header)}, last_(last) {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   /// Every line indented by so many spaces.
   std::string text(int indent = 2) const;
