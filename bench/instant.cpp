@@ -54,13 +54,9 @@ void measure(const std::string& file) {
   Model model;
   read_us = microseconds([&] { model = read_model(file); });
   const ParameterValues parameters = evaluate_parameters(model);
-  const StartState from = start_state(model, parameters);
   derive_us = microseconds([&] { derive(model); });
   const System system(model, parameters.values);
-  const auto vector = [](const std::vector<double>& x) {
-    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size())));
-  };
-  const State start{from.time, vector(from.q), vector(from.qd)};
+  const State start = state_of(start_state(model, parameters));
   const InstantValues values = system.evaluate(start).values;
   const Solution reference = solve(values);
   if (!reference.has_acceleration()) {

@@ -43,11 +43,7 @@ ParameterValues parameters_of(const Model& model, const Assignments& set) {
 Loaded load(const CommandOptions& options) {
   Model model = read_model(options.model);
   const ParameterValues parameters = parameters_of(model, options.set);
-  const StartState from = start_state(model, parameters);
-  const auto vector = [](const std::vector<double>& x) {
-    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size())));
-  };
-  State start{from.time, vector(from.q), vector(from.qd)};
+  State start = state_of(start_state(model, parameters));
   assign(start.q, options.position, model, "--position");
   assign(start.qd, options.velocity, model, "--velocity");
   if (!options.time.empty()) start.t = parse_number(options.time, "--time");

@@ -207,7 +207,8 @@ class ClosedFormBuilder {
       reactions = reactions || c.contains(SymbolKind::ideal_force) || c.contains(SymbolKind::multiplier);
     if (reactions)
       result_.notes.push_back(
-          "ideal() and multiplier() stand for the force and the multipliers of the ideal case, given by Qc_ideal");
+          "ideal() and multiplier() stand for the force and the multipliers of the ideal case; the ideal force is "
+          "printed too");
   }
 
   bool agrees_with_numbers() const;

@@ -41,6 +41,13 @@ std::string row_name(const Row& row) {
 
 }  // namespace
 
+State state_of(const StartState& start) {
+  const auto vector = [](const std::vector<double>& x) {
+    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size())));
+  };
+  return {start.time, vector(start.q), vector(start.qd)};
+}
+
 std::string NotFinite::message() const {
   return fmt::format("{} is not a finite number: {}{}", quantity, expression,
                      operands.empty() ? "" : fmt::format(" ({})", operands));

@@ -15,6 +15,7 @@
 #include "mechanician/equations/equations.hpp"
 #include "mechanician/expression/tape.hpp"
 #include "mechanician/model/model.hpp"
+#include "mechanician/model/parameters.hpp"
 #include "mechanician/solve/instant_values.hpp"
 #include "mechanician/solve/solution.hpp"
 
@@ -24,6 +25,9 @@ struct State {
   double t = 0.0;
   Eigen::VectorXd q, qd;
 };
+
+/// The start of a model as a state.
+State state_of(const StartState& start);
 
 /// A number that is infinite or undefined: which, where it comes from, and at which state.
 struct NotFinite {

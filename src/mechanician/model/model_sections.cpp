@@ -216,9 +216,6 @@ void ModelReader::read_control(const TomlMember& field, const TomlValue& table) 
     model_.places[path + ".damping"] = fields_.place_of(damping->value);
     if (const auto f = expression(damping->value, path + ".damping", scope)) options.damping = *f;
   }
-  if (damping && !frequency && !unreadable_.covers(path + ".frequency"))
-    fields_.report(*damping, "damping without a frequency",
-                   "give frequency too: e'' + 2*damping*frequency*e' + frequency^2*e = 0");
   if (!equation) {
     if (!unreadable_.covers(path + ".equation"))
       fields_.report(field, fmt::format("the control requirement {} has no equation", quoted(field.name)),
@@ -234,6 +231,9 @@ void ModelReader::read_control(const TomlMember& field, const TomlValue& table) 
   if (damping && with_velocities) {
     fields_.report(*damping, "a requirement with velocities has no damping", "its error follows e' + frequency*e = 0");
     options.damping = 1.0;
+  } else if (damping && !frequency && !unreadable_.covers(path + ".frequency")) {
+    fields_.report(*damping, "damping without a frequency",
+                   "give frequency too: e'' + 2*damping*frequency*e' + frequency^2*e = 0");
   }
   model_.add_control(field.name, e->left, e->right, std::move(options));
 }

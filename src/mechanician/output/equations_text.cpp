@@ -95,7 +95,8 @@ class EquationsText {
         vector("Qcontrol", closed.Q_control);
       }
     }
-    if (!closed.determinant.is_constant()) line("\nvalid where {} is not zero", shown(closed.determinant));
+    if (!closed.determinant.is_constant())
+      line("\nvalid where {} is not zero and the expressions above are defined", shown(closed.determinant));
     for (const std::string& note : closed.notes) line("note: {}", note);
   }
 

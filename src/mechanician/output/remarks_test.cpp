@@ -20,12 +20,8 @@ struct Case {
 Case at_start(const std::string& text) {
   Model model = read_model_text(text, "m.toml");
   const ParameterValues parameters = evaluate_parameters(model);
-  const StartState from = start_state(model, parameters);
-  const auto vector = [](const std::vector<double>& x) {
-    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size())));
-  };
+  State start = state_of(start_state(model, parameters));
   System system(std::move(model), parameters.values);
-  State start{from.time, vector(from.q), vector(from.qd)};
   Instant instant = accelerate(system, start);
   return {std::move(system), std::move(start), std::move(instant)};
 }
