@@ -26,9 +26,9 @@ constexpr double eps = std::numeric_limits<double>::epsilon();
 constexpr double automatic_factor = 100;   // × eps × κ: q̈ 5.3, forces 1.5
 constexpr double multiplier_factor = 100;  // × eps × κ²: λ of least norm, 1.5
 constexpr double f5_factor = 100;          // × eps × κ: 4.4
-constexpr double f1_factor = 100;          // × eps × κ²: 10.3
+constexpr double f1_factor = 100;          // × eps × κ²: 13.2
 constexpr double f2_factor = 100;          // × eps × κ²: 10.8, with random generalised inverses 10.3
-constexpr double f3_factor = 100;          // × eps × κ²: 10.3
+constexpr double f3_factor = 100;          // × eps × κ²: 13.2
 constexpr double f4_factor = 100;          // × eps × κ²: 6.6
 
 // Where the mass left on N(A) is so small the model is nearly not unique.
@@ -78,7 +78,7 @@ double unit_kappa(const RandomSystem& system) {
 
 TEST(Accuracy, the_factorisation_loses_no_more_than_the_condition_number_up_to_1e8) {
   Maximum maximum;
-  const int count = num_systems(10000);
+  const int count = num_systems(10200);
   for (int i = 0; i < count; ++i) {
     const auto system = make_random_system(1000 + static_cast<std::uint64_t>(i), 8.0, i % 3 == 2);
     if (system.kappa > 1e8 || system.kappa_mass > largest_kappa_mass) continue;
@@ -125,7 +125,7 @@ MatrixXd random_inverse(std::uint64_t seed, const MatrixXd& X, Index rank, doubl
 
 TEST(Accuracy, f5_loses_no_more_than_the_condition_number_up_to_1e8) {
   Maximum maximum;
-  const int count = num_systems(10000);
+  const int count = num_systems(10200);
   for (int i = 0; i < count; ++i) {
     const auto system = make_random_system(1000 + static_cast<std::uint64_t>(i), 8.0, i % 3 == 2);
     if (system.kappa > 1e8 || system.kappa_mass > largest_kappa_mass) continue;
@@ -139,7 +139,7 @@ TEST(Accuracy, f5_loses_no_more_than_the_condition_number_up_to_1e8) {
 
 TEST(Accuracy, f1_to_f4_lose_no_more_than_the_squared_condition_number_up_to_1e5) {
   Maximum f1, f2, f2_random, f3, f4;
-  const int count = num_systems(10000);
+  const int count = num_systems(15500);
   for (int i = 0; i < count; ++i) {
     const bool singular = i % 3 == 2;
     const auto seed = 200000 + static_cast<std::uint64_t>(i);
