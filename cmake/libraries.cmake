@@ -1,0 +1,18 @@
+# Libraries whose own CMake packages ask for more than we use (MPI, OpenMP, a C compiler): found by file.
+
+# CVODE, linked statically: a few hundred kilobytes, and no further library to load when the program starts.
+find_path(SUNDIALS_INCLUDE cvode/cvode.h REQUIRED)
+set(sundials_libraries "")
+foreach(part cvode nvecserial sunmatrixdense sunlinsoldense sunnonlinsolnewton generic)
+  find_library(SUNDIALS_${part} NAMES libsundials_${part}.a sundials_${part} REQUIRED)
+  list(APPEND sundials_libraries ${SUNDIALS_${part}})
+endforeach()
+add_library(mechanician_sundials INTERFACE)
+target_include_directories(mechanician_sundials SYSTEM INTERFACE $<BUILD_INTERFACE:${SUNDIALS_INCLUDE}>)
+target_link_libraries(mechanician_sundials INTERFACE ${sundials_libraries})
+
+find_path(HDF5_INCLUDE hdf5.h PATH_SUFFIXES hdf5/serial REQUIRED)
+find_library(HDF5_LIBRARY NAMES hdf5_serial hdf5 PATH_SUFFIXES hdf5/serial REQUIRED)
+add_library(mechanician_hdf5 INTERFACE)
+target_include_directories(mechanician_hdf5 SYSTEM INTERFACE $<BUILD_INTERFACE:${HDF5_INCLUDE}>)
+target_link_libraries(mechanician_hdf5 INTERFACE ${HDF5_LIBRARY})

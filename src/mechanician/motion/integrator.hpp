@@ -1,0 +1,76 @@
+#pragma once
+
+/// The motion, step by step.
+///
+///     Integrator integrator(system, start, {.to = 10.0, .tolerance = 1e-9});
+///     while (integrator.advance())
+///       for (double t : times in (integrator.step_begin(), integrator.t()]) use(integrator.sample(t));
+///     integrator.stop(), integrator.certificate(), integrator.events()
+///
+/// The start must be on the constraints (accelerate.hpp, violations()); what is off by less is projected.
+/// Deterministic: restoring a checkpoint and going on gives the same bits as not having stopped.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mechanician/instant/system.hpp"
+#include "mechanician/motion/motion_record.hpp"
+
+namespace mechanician {
+
+struct MotionOptions {
+  double to = 0.0;            ///< later than the start
+  double tolerance = 1e-10;   ///< of the local error, relative to max(1, |value|), component by component
+  Method method = Method::automatic;
+  double first_step = 0.0;    ///< 0: chosen
+  double largest_step = 0.0;  ///< 0: no limit
+};
+
+class Integrator {
+ public:
+  /// Throws std::invalid_argument for options that make no sense.
+  Integrator(const System& system, State start, MotionOptions options);
+  ~Integrator();
+  Integrator(Integrator&&) noexcept;
+  Integrator& operator=(Integrator&&) noexcept;
+
+  /// Why the motion cannot begin (a start at rest in a bifurcation, …); nothing where it can.
+  const std::optional<Stop>& refusal() const;
+
+  /// One accepted step. False when the motion is over, see stop(); then nothing was done.
+  bool advance();
+  /// The last accepted step is [step_begin(), t()]; before the first step both are the start.
+  double step_begin() const;
+  double t() const;
+  /// At a time in the last accepted step, from dense output, projected onto the constraints.
+  Sample sample(double t);
+
+  /// Ends the motion after this step.
+  void request_stop(std::string why);
+  const Stop& stop() const;
+  bool over() const;
+
+  const std::vector<MotionEvent>& events() const;
+  const Statistics& statistics() const;
+  /// Of the motion so far.
+  Certificate certificate() const;
+  /// What the user should know, as it comes up (method changed, crossing noise-limited, …).
+  const std::vector<std::string>& notes() const;
+
+  /// Everything that the rest of the motion depends on, as numbers; events and notes of the past are kept apart.
+  std::vector<double> checkpoint() const;
+  /// On a fresh integrator with the same system, start and options. Throws std::invalid_argument if it does not fit.
+  void restore(std::span<const double> checkpoint, std::vector<MotionEvent> past_events,
+               std::vector<std::string> past_notes);
+
+  const System& system() const;
+  const MotionOptions& options() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mechanician

@@ -1,0 +1,24 @@
+#include "mechanician/motion/motion_record.hpp"
+
+#include <array>
+#include <string_view>
+
+namespace mechanician {
+
+namespace {
+constexpr std::array method_names{std::string_view("auto"), std::string_view("dop853"), std::string_view("bdf")};
+constexpr std::array event_names{std::string_view("impact"), std::string_view("release"),  std::string_view("contact"),
+                                 std::string_view("stick"),  std::string_view("slip"),     std::string_view("singular"),
+                                 std::string_view("user")};
+}  // namespace
+
+std::optional<Method> method_of(std::string_view name) {
+  for (std::size_t i = 0; i < method_names.size(); ++i)
+    if (method_names[i] == name) return static_cast<Method>(i);
+  return std::nullopt;
+}
+
+std::string_view name_of(Method method) { return method_names[static_cast<std::size_t>(method)]; }
+std::string_view name_of(EventKind kind) { return event_names[static_cast<std::size_t>(kind)]; }
+
+}  // namespace mechanician

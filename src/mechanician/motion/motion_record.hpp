@@ -1,0 +1,103 @@
+#pragma once
+
+/// What a motion consists of when it is looked at from outside: samples, events, counts, and why it ended.
+
+#include <Eigen/Core>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mechanician/base/diagnostic.hpp"
+
+namespace mechanician {
+
+enum class Method { automatic, dop853, bdf };
+
+/// "auto", "dop853", "bdf"; nothing for any other word.
+std::optional<Method> method_of(std::string_view name);
+std::string_view name_of(Method method);
+
+/// Work done since the start. ½ q̇ᵀM q̇ − (its value at the start) = given + ideal + nonideal + control.
+struct Works {
+  double given = 0.0;  ///< of Q, with ½ q̇ᵀṀ q̇: for energies without explicit time, the work of the forces proper
+  double ideal = 0.0, nonideal = 0.0, control = 0.0;
+  Eigen::VectorXd constraints;  ///< by constraint row: ∫ λ_j (A q̇)_j dt
+};
+
+/// Everything that is known of the motion at one time.
+struct Sample {
+  double t = 0.0;
+  Eigen::VectorXd q, qd, qdd;       ///< n
+  Eigen::VectorXd Qc, Qc_i, Qc_ni;  ///< n, force of the constraints and its parts
+  Eigen::VectorXd Q_control;        ///< n
+  Eigen::VectorXd lambda;           ///< constraint rows: multipliers, least norm where not unique
+  Eigen::VectorXd power;            ///< constraint rows: λ_j (A q̇)_j
+  Eigen::VectorXd outputs;          ///< [outputs] of the model, in order
+  double residual = 0.0;            ///< largest |φ|, |φ̇|, |ψ| of the constraints
+  Works works;
+};
+
+enum class EventKind { impact, release, contact, stick, slip, singular, user };
+std::string_view name_of(EventKind kind);
+
+struct MotionEvent {
+  double time = 0.0;
+  EventKind kind = EventKind::user;
+  std::string name;                      ///< of the event in the model, where it has one
+  std::vector<std::string> constraints;  ///< that take part
+  Eigen::VectorXd q, qd_before, qd_after;
+
+  // singular: the rank of A drops here.
+  double sigma = 0.0;          ///< smallest singular value found near the crossing, over the largest
+  int dimension = 0;           ///< by how much the rank drops
+  bool turning = false;        ///< the singular value turns back instead of passing through zero
+  bool noise_limited = false;  ///< the step over it was accepted at the level of rounding
+};
+
+enum class StopReason {
+  reached_end,
+  event,           ///< a user event with do = "stop"
+  callback,        ///< the caller asked for it
+  not_finite,      ///< a value is infinite or undefined
+  step_too_small,  ///< the error test cannot be met
+  contradiction,   ///< the constraints came to contradict each other
+  not_unique,      ///< the acceleration is no longer determined
+  sliding,         ///< the motion would slide along a surface where an expression switches
+  projection,      ///< the constraints could not be held
+};
+
+struct Stop {
+  StopReason reason = StopReason::reached_end;
+  std::string message;  ///< in words, with the time; empty for reached_end
+  Place place;          ///< in the model file, where there is one
+  bool failed() const {
+    return reason != StopReason::reached_end && reason != StopReason::event && reason != StopReason::callback;
+  }
+};
+
+struct Statistics {
+  long steps = 0, rejected = 0;
+  long evaluations = 0;  ///< accelerations, all stages of accepted and rejected steps
+  long projections = 0;  ///< evaluations of the constraints for projection and prediction
+  long jacobians = 0;    ///< of the implicit method
+  long crossings = 0, switches = 0, restarts = 0;
+};
+
+/// How far the motion can be trusted.
+struct Certificate {
+  bool holds = true;
+  std::vector<std::string> reasons;  ///< why it does not
+  double position_violation = 0.0;   ///< largest |φ| at a step or sample
+  double velocity_violation = 0.0;   ///< largest |φ̇|, |ψ|
+  double measured_residual = 0.0;    ///< largest |left − right| of measured rows; not held, only reported
+  double kinetic_start = 0.0, kinetic_end = 0.0;  ///< ½ q̇ᵀM q̇
+  Works works;
+  double balance = 0.0;          ///< kinetic_end − kinetic_start − works: zero for the exact motion
+  double balance_largest = 0.0;  ///< largest |balance| at any step
+  double balance_allowed = 0.0;  ///< what the tolerance and the number of steps explain
+  std::optional<double> global_error;  ///< from a second run at a tighter tolerance, relative to max(1, |value|)
+  std::vector<std::string> notes;      ///< e.g. that the method was changed
+};
+
+}  // namespace mechanician
