@@ -11,8 +11,19 @@ add_library(mechanician_sundials INTERFACE)
 target_include_directories(mechanician_sundials SYSTEM INTERFACE $<BUILD_INTERFACE:${SUNDIALS_INCLUDE}>)
 target_link_libraries(mechanician_sundials INTERFACE ${sundials_libraries})
 
+# HDF5, linked statically too: Debian's shared library brings libcurl and libcrypto along, for files in the cloud that we
+# never open, and that makes every start of the program 6 ms slower (of 5 ms); the archive costs 0.1 ms. Where there is no
+# archive, the shared library does.
 find_path(HDF5_INCLUDE hdf5.h PATH_SUFFIXES hdf5/serial REQUIRED)
-find_library(HDF5_LIBRARY NAMES hdf5_serial hdf5 PATH_SUFFIXES hdf5/serial REQUIRED)
+find_library(HDF5_core NAMES libhdf5.a hdf5_serial hdf5 PATH_SUFFIXES hdf5/serial REQUIRED)
+set(hdf5_libraries ${HDF5_core})
+if(HDF5_core MATCHES "\\.a$")
+  foreach(part sz aec z)
+    find_library(HDF5_${part} NAMES lib${part}.a ${part} REQUIRED)
+    list(APPEND hdf5_libraries ${HDF5_${part}})
+  endforeach()
+  list(APPEND hdf5_libraries ${CMAKE_DL_LIBS} m)
+endif()
 add_library(mechanician_hdf5 INTERFACE)
 target_include_directories(mechanician_hdf5 SYSTEM INTERFACE $<BUILD_INTERFACE:${HDF5_INCLUDE}>)
-target_link_libraries(mechanician_hdf5 INTERFACE ${HDF5_LIBRARY})
+target_link_libraries(mechanician_hdf5 INTERFACE ${hdf5_libraries})
