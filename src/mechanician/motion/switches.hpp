@@ -1,0 +1,46 @@
+#pragma once
+
+/// Kinks made smooth for the length of a step.
+///
+/// Every abs, sign, min, max and comparison in the equations of motion switches where a function g changes sign. A step
+/// across such a point loses its order, so the side of every switch is held for the whole step: all stages see smooth
+/// expressions, the zero of g is found on the dense output (roots.hpp), the step ends there and the side is turned.
+///
+///     abs(x) → side·x     sign(x) → side     max(a, b) → if(side > 0, a, b)     a < b → side < 0       g = x, g = a − b
+///
+/// Nothing is blended: a branch that is not taken may be infinite or undefined, and so may the g of a switch inside it.
+/// What is undefined because g is (sign(sqrt(x)) where x < 0) stays undefined.
+/// With sides equal to the signs of their g (0 where g = 0) the frozen expressions have the value of the originals.
+/// Cost: linear in the number of nodes.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mechanician/expression/expression.hpp"
+
+namespace mechanician {
+
+/// One switching function and how it is used.
+struct Switch {
+  Expr g;            ///< itself frozen: may contain the sides of switches before it
+  Expr side;         ///< a parameter with a name that no model can have; +1 or −1 (or 0: resting where g = 0)
+  std::string text;  ///< where it was met first, e.g. "abs(x)", "x < 1"
+  bool is_discontinuous = false;  ///< sign and conditions: a value may jump; abs, min, max: only a derivative
+};
+
+struct Frozen {
+  std::vector<Expr> expressions;
+  std::vector<Switch> switches;  ///< inner before outer
+};
+
+/// All expressions that share switches have to be frozen in one call. The same g (or its negative) is one switch, so that
+/// abs(x), its derivative sign(x) and x < 0 turn together. Left as they are: a == b, and switches whose g does not change
+/// along a motion (parameters, constants, sides).
+Frozen freeze(std::span<const Expr> expressions);
+
+/// Turns sides to the signs of g; where g is zero or undefined they stay. True if one was turned: then g of outer switches
+/// may have changed and is to be evaluated again; inner switches come first, so that this ends.
+bool update_sides(std::span<const double> g, std::span<double> sides);
+
+}  // namespace mechanician
