@@ -59,7 +59,11 @@ class Integrator {
   /// What the user should know, as it comes up (method changed, crossing noise-limited, …).
   const std::vector<std::string>& notes() const;
 
+  /// Whether the motion can be taken up again from here. The explicit method: after every step. The implicit one, which
+  /// remembers past steps, begins afresh every so many steps in every run, and only there.
+  bool at_checkpoint() const;
   /// Everything that the rest of the motion depends on, as numbers; events and notes of the past are kept apart.
+  /// Only where at_checkpoint().
   std::vector<double> checkpoint() const;
   /// On a fresh integrator with the same system, start and options. Throws std::invalid_argument if it does not fit.
   void restore(std::span<const double> checkpoint, std::vector<MotionEvent> past_events,

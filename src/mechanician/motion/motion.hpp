@@ -5,7 +5,8 @@
 ///     const Motion motion = integrate(system, start, {.to = 10.0, .tolerance = 1e-9});
 ///     const Sample s = motion.sample(3.2);
 ///
-/// Memory: about 8 numbers per coordinate, velocity and work for each step; long runs use Integrator instead.
+/// Memory: a checkpoint for each step (positions, velocities, works and about 50 numbers); long runs use Integrator
+/// instead. The system must outlive the motion. sample() may be called from several threads, one at a time.
 
 #include <functional>
 #include <memory>

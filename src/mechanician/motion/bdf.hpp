@@ -1,0 +1,101 @@
+#pragma once
+
+/// Backward differentiation formulas of order 1 to 5 for stiff motions: SUNDIALS' CVODE with a dense Newton matrix.
+///
+///     y′ = f(t, y),   y = (q, q̇, quadratures),   with y held on the constraints after every step.
+///
+/// The formula of order k takes y_n from  y_n = Σ_{j=1..k} α_j y_{n−j} + h β f(t_n, y_n),  solved by Newton with the
+/// matrix I − hβ J. J comes from differences of f and is kept for as long as Newton converges with it. After Newton
+/// `project` moves y_n onto the constraints; the polynomial through the past values is moved along, so interpolation
+/// passes through the projected values.
+///
+/// Error: the estimate of the local error is at most tolerance · max(1, |y_i|) in every component (largest component,
+/// not a mean over them). Quadratures count a hundredth of that: they follow the motion and must not shorten its steps.
+/// The estimate is that of the unprojected step, and passes through (I − hβ J)⁻¹ (Shampine & Baca 1984).
+///
+/// Cost of a step: two to three evaluations of f; a Jacobian (num_dynamic evaluations) every 10 to 50 steps; a
+/// factorisation, size³/3, whenever h changes.
+///
+/// Deterministic: after start() everything depends on the state given there, and on the stop times, bit for bit.
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace mechanician {
+
+/// What the stepper asks of a system. A callback that returns false (value not finite, no solution) makes the stepper
+/// try again with a shorter step.
+struct BdfProblem {
+  int size = 0;           ///< of y
+  int num_dynamic = 0;    ///< the first so many components enter f; the rest are quadratures
+  int num_positions = 0;  ///< the first so many are q, the next so many are q̇ = q′ exactly; 0: nothing is known of f
+  std::function<bool(double t, std::span<const double> y, std::span<double> dy)> rhs;
+  std::function<bool(double t, std::span<double> y)> project;  ///< moves y onto the constraints; may be empty
+};
+
+struct BdfOptions {
+  double tolerance = 1e-10;   ///< of the local error, relative to max(1, |y_i|)
+  double largest_step = 0.0;  ///< 0: no limit
+  double first_step = 0.0;    ///< after each start; 0: chosen
+};
+
+/// Since the object was made, over all starts.
+struct BdfStatistics {
+  long steps = 0;
+  long evaluations = 0;           ///< of f, those for Jacobians included
+  long jacobians = 0;             ///< evaluated by differences
+  long factorisations = 0;        ///< of the Newton matrix
+  long error_failures = 0;        ///< steps repeated because the error was too large
+  long convergence_failures = 0;  ///< steps repeated because Newton did not converge or f was not finite
+  long projections = 0;
+  long projection_failures = 0;  ///< steps repeated because `project` found no solution
+};
+
+class Bdf {
+ public:
+  /// Throws std::invalid_argument for a problem or options that make no sense.
+  Bdf(BdfProblem problem, BdfOptions options);
+  ~Bdf();
+  Bdf(Bdf&&) noexcept;
+  Bdf& operator=(Bdf&&) noexcept;
+
+  /// Begins at order 1. y should be on the constraints.
+  void start(double t, std::span<const double> y);
+
+  enum class Outcome { stepped, failed };
+  /// One step, not beyond t_stop > t(); ends exactly there if it comes near. A step that failed leaves t() and y() as
+  /// they were; only start() helps then. What a callback throws comes through.
+  Outcome step(double t_stop);
+
+  /// The last step is [step_begin(), t()]; after start() both are its time.
+  double step_begin() const;
+  double t() const;
+  std::span<const double> y() const;
+
+  /// From the polynomial of the last step, not projected. False for times outside it.
+  bool interpolate(double t, std::span<double> y) const;
+  /// Its derivative. False also before the first step.
+  bool interpolate_rate(double t, std::span<double> dy) const;
+
+  double last_step() const;  ///< size; 0 before the first step
+  double next_step() const;  ///< what will be tried next; 0 before the first step
+  int order() const;         ///< of the last step; 0 before the first step
+  BdfStatistics statistics() const;
+
+  enum class Failure {
+    none,
+    not_finite,      ///< f has no finite value, however short the step
+    step_too_small,  ///< the error test or Newton's iteration fails however short the step
+    projection,      ///< the constraints could not be reached
+  };
+  Failure failure() const;
+  const std::string& reason() const;  ///< of the failure, in words, with the time; empty if there is none
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mechanician

@@ -1,0 +1,132 @@
+// How far a motion can be trusted, and what is needed to take it up again.
+//
+// Balance: ½ q̇ᵀM q̇ − its value at the start = ∫ q̇ᵀ(Q + Qᶜ + Q_control) + ½ q̇ᵀṀ q̇ dt (theory of U05, U23), both sides from
+// the same steps: it measures the errors that were made, not those of the model. The works are integrated by the same
+// formula as the motion.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "mechanician/base/text.hpp"
+#include "mechanician/motion/integrator_impl.hpp"
+
+namespace mechanician {
+
+namespace {
+
+constexpr double eps = std::numeric_limits<double>::epsilon();
+/// Local errors of size tolerance in every component at every step explain this much of the scale of the energy.
+constexpr double balance_factor = 10.0;
+/// Distances to the constraints up to this are held well enough, relative to max(1, |value|).
+constexpr double held = 1e-10;
+constexpr double checkpoint_version = 1.0;
+
+}  // namespace
+
+void Integrator::Impl::watch(double) {
+  const double* y = rk_.y_new.data();
+  const int n = dynamics_.n();
+  // rhs() was called last for this state.
+  kinetic_ = dynamics_.last_kinetic(y);
+  const double work = y[2 * n] + y[2 * n + 1] + y[2 * n + 2] + y[2 * n + 3];
+  const double sizes = std::abs(kinetic_) + std::abs(kinetic_start_) + std::abs(y[2 * n]) + std::abs(y[2 * n + 1]) +
+                       std::abs(y[2 * n + 2]) + std::abs(y[2 * n + 3]);
+  balance_largest_ = std::max(balance_largest_, std::abs(kinetic_ - kinetic_start_ - work));
+  balance_allowed_ += balance_factor * (options.tolerance + 4.0 * eps) * dynamics_.last_energy_scale(y) + 2.0 * eps * sizes;
+  const Dynamics::Violation now = dynamics_.calc_violation(step_t_ + step_h_ > t ? step_t_ + step_h_ : t, y);
+  violation_.position = std::max(violation_.position, now.position);
+  violation_.velocity = std::max(violation_.velocity, now.velocity);
+  violation_.measured = std::max(violation_.measured, now.measured);
+  violation_.scaled = std::max(violation_.scaled, now.scaled);
+  if (implicit_ && dynamics_.all.kept.size() > 1) {
+    // The implicit method has no way across singular configurations.
+    condition_largest_ = std::max(condition_largest_, dynamics_.all.condition());
+  }
+}
+
+const Statistics& Integrator::Impl::statistics() {
+  statistics_.evaluations = dynamics_.evaluations;
+  statistics_.projections = dynamics_.projections;
+  return statistics_;
+}
+
+Certificate Integrator::Impl::certificate() const {
+  Certificate c;
+  c.position_violation = violation_.position;
+  c.velocity_violation = violation_.velocity;
+  c.measured_residual = violation_.measured;
+  c.kinetic_start = kinetic_start_, c.kinetic_end = kinetic_;
+  const int n = dynamics_.n();
+  const double* w = rk_.y_new.data() + 2 * n;
+  c.works = {w[0], w[1], w[2], w[3], Eigen::Map<const Eigen::VectorXd>(w + 4, dynamics_.num_constraints())};
+  c.balance = kinetic_ - kinetic_start_ - (w[0] + w[1] + w[2] + w[3]);
+  c.balance_largest = balance_largest_;
+  c.balance_allowed = balance_allowed_;
+  c.notes = notes;
+  const auto doubt = [&](std::string reason) {
+    c.holds = false;
+    c.reasons.push_back(std::move(reason));
+  };
+  if (!(violation_.scaled <= std::max(held, 10.0 * options.tolerance * 1e-3)))
+    doubt(fmt::format("the constraints are violated by up to {:.1e} of max(1, |value|)", violation_.scaled));
+  if (!(c.balance_largest <= c.balance_allowed))
+    doubt(fmt::format("energy and work differ by up to {:.1e}, where the tolerance explains {:.1e}", c.balance_largest, c.balance_allowed));
+  if (condition_largest_ > 1e7)
+    doubt("the implicit method came near a singular configuration of the constraints, which it cannot cross");
+  if (noise_limited_ > 0)
+    c.notes.push_back(fmt::format("{} accepted at the level of rounding: ask for a larger tolerance there",
+                                  count_noun(static_cast<std::size_t>(noise_limited_), "crossing")));
+  return c;
+}
+
+// Everything that the rest of the motion depends on, in one order for both ways.
+template <class Do>
+void Integrator::Impl::each_number(Do&& number) {
+  number(t), number(h_), number(next_prediction_), number(sigma_predicted_), number(condition_begin_);
+  for (double& x : rk_.y_new) number(x);
+  for (RowSet* set : {&dynamics_.all, &dynamics_.velocities, &dynamics_.positions}) number(set->rank);
+  number(dynamics_.singular_mass);
+  for (double& x : dynamics_.sides()) number(x);
+  for (double& x : event_sign_) number(x);
+  number(implicit_), number(on_trial_), number(restart_pending_), number(start_singular_), number(stiffness_noted_);
+  number(stiff_hits_), number(not_stiff_hits_), number(stiff_since_), number(stiff_pause_until_), number(stiff_evaluations_);
+  number(explicit_rate_), number(explicit_step_), number(sigma_guard_);
+  number(switches_in_a_row_), number(switches_since_);
+  number(kinetic_start_), number(kinetic_), number(balance_largest_), number(balance_allowed_), number(condition_largest_);
+  number(violation_.position), number(violation_.velocity), number(violation_.measured), number(violation_.scaled);
+  number(noise_limited_);
+  number(dynamics_.evaluations), number(dynamics_.projections);
+  number(statistics_.steps), number(statistics_.rejected), number(statistics_.jacobians), number(statistics_.crossings);
+  number(statistics_.switches), number(statistics_.restarts);
+}
+
+std::vector<double> Integrator::Impl::checkpoint() const {
+  std::vector<double> out{checkpoint_version, static_cast<double>(dynamics_.size())};
+  const_cast<Impl*>(this)->each_number([&](auto& x) { out.push_back(static_cast<double>(x)); });
+  return out;
+}
+
+void Integrator::Impl::restore(std::span<const double> from) {
+  if (from.size() < 2 || from[0] != checkpoint_version || from[1] != static_cast<double>(dynamics_.size()))
+    throw std::invalid_argument("the checkpoint is of another program version or model");
+  std::size_t at = 2;
+  each_number([&](auto& x) {
+    if (at >= from.size()) throw std::invalid_argument("the checkpoint is cut off");
+    x = static_cast<std::remove_reference_t<decltype(x)>>(from[at++]);
+  });
+  if (at != from.size()) throw std::invalid_argument("the checkpoint is too long");
+  over = false, stop = {}, refusal.reset();
+  step_begin = step_t_ = t, step_h_ = 0.0;
+  last_was_crossing_ = left_implicit_ = false, dense_made_ = false;
+  const long evaluations = dynamics_.evaluations, projections = dynamics_.projections;
+  dynamics_.choose_rows(t, rk_.y_new.data());
+  dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data());
+  dynamics_.evaluations = evaluations, dynamics_.projections = projections;
+  if (t >= options.to) finish(StopReason::reached_end);
+}
+
+}  // namespace mechanician

@@ -1,0 +1,196 @@
+#include "mechanician/motion/crossing.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
+#include <Eigen/SVD>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace mechanician {
+
+namespace {
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double weak_below = 0.7;
+constexpr Index most_weak = 48;
+}  // namespace
+
+CrossingPredictor::CrossingPredictor(Dynamics& dynamics)
+    : dynamics_(&dynamics), q_(dynamics.n()), qd_(dynamics.n()), row_(dynamics.n()) {}
+
+bool CrossingPredictor::calc_spectrum(double t, const double* y, Spectrum& s) {
+  const int n = dynamics_->n();
+  const auto& kept = dynamics_->all.kept;
+  const auto r = static_cast<Index>(kept.size());
+  if (!dynamics_->evaluate_rows(t, y, y + n) || !dynamics_->make_metric()) return false;
+  const Eigen::Map<const MatrixXd> L(dynamics_->metric(), n, n);
+  MatrixXd Z(n, r);
+  s.D.resize(r);
+  for (Index k = 0; k < r; ++k) {
+    dynamics_->copy_row(kept[static_cast<std::size_t>(k)], row_.data());
+    L.triangularView<Eigen::Lower>().solveInPlace(row_);
+    const double size = row_.norm();
+    s.D(k) = size > 0.0 ? 1.0 / size : 0.0;
+    Z.col(k) = row_ * s.D(k);
+  }
+  const Eigen::HouseholderQR<MatrixXd> qr(Z);
+  const MatrixXd R = qr.matrixQR().topRows(r).triangularView<Eigen::Upper>();
+  MatrixXd U_R;
+  if (r <= 16) {
+    const Eigen::JacobiSVD<MatrixXd> svd(R, Eigen::ComputeFullU | Eigen::ComputeFullV);
+    s.sigma = svd.singularValues(), s.V = svd.matrixV(), U_R = svd.matrixU();
+  } else {
+    const Eigen::BDCSVD<MatrixXd> svd(R, Eigen::ComputeFullU | Eigen::ComputeFullV);
+    s.sigma = svd.singularValues(), s.V = svd.matrixV(), U_R = svd.matrixU();
+  }
+  s.U = MatrixXd::Zero(n, r);
+  s.U.topRows(r) = U_R;
+  s.U.applyOnTheLeft(qr.householderQ());
+  return s.sigma.allFinite();
+}
+
+bool CrossingPredictor::calc_signed(double t, const double* y, const Spectrum& s, Index weak, double& value) {
+  const int n = dynamics_->n();
+  const auto& kept = dynamics_->all.kept;
+  // The metric of the state where the vectors were taken is still there: evaluate_rows does not touch it.
+  const Eigen::Map<const MatrixXd> L(dynamics_->metric(), n, n);
+  VectorXd u = s.U.col(weak);
+  L.transpose().triangularView<Eigen::Upper>().solveInPlace(u);
+  if (!dynamics_->evaluate_rows(t, y, y + n)) return false;
+  value = 0.0;
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    dynamics_->copy_row(kept[k], row_.data());
+    value += u.dot(row_) * s.D(static_cast<Index>(k)) * s.V(static_cast<Index>(k), weak);
+  }
+  return std::isfinite(value);
+}
+
+bool CrossingPredictor::fit(double t, const double* y, const double* qdd, double reach, const MatrixXd& LtU,
+                            const MatrixXd& DV, const VectorXd& sigma) {
+  const int n = dynamics_->n();
+  const auto& kept = dynamics_->all.kept;
+  const Index k = LtU.cols(), r = static_cast<Index>(kept.size());
+  const Eigen::Map<const VectorXd> q(y, n), qd(y + n, n), a(qdd, n);
+  MatrixXd S[2];
+  for (int i = 0; i < 2; ++i) {
+    const double tau = reach * (i + 1) / 2;
+    q_ = q + tau * qd + 0.5 * tau * tau * a;
+    qd_ = qd + tau * a;
+    if (!dynamics_->evaluate_rows(t + tau, q_.data(), qd_.data())) return false;
+    MatrixXd P(r, k);
+    for (Index j = 0; j < r; ++j) {
+      dynamics_->copy_row(kept[static_cast<std::size_t>(j)], row_.data());
+      P.row(j) = row_.transpose() * LtU;
+    }
+    S[i] = P.transpose() * DV;
+  }
+  // S(τ) = S₀ + x S₁ + x² S₂, x = τ/reach, through x = 0, ½, 1.
+  const MatrixXd S0 = sigma.asDiagonal();
+  const MatrixXd S1 = 4.0 * S[0] - S[1] - 3.0 * S0, S2 = 2.0 * S[1] - 4.0 * S[0] + 2.0 * S0;
+  roots_.clear();
+  const auto add = [&](double re, double im) {
+    // x = 1/μ
+    const double size = re * re + im * im;
+    if (!(size > 0.0) || !std::isfinite(size)) return;
+    const double x = re / size, y_im = std::abs(im) / size;
+    // Where the interpolation is stretched too far it says nothing.
+    if (x > 0.0 && x < 2.2 && y_im < 0.6 * x) roots_.push_back({x * reach, y_im > 1e-3 * x});
+  };
+  if (k == 1) {
+    // s₂x² + s₁x + σ = 0 in μ = 1/x: σμ² + s₁μ + s₂ = 0
+    const double b = S1(0, 0) / S0(0, 0), c = S2(0, 0) / S0(0, 0), d = 0.25 * b * b - c;
+    if (d >= 0.0) {
+      const double root = std::sqrt(d), far = b > 0.0 ? -0.5 * b - root : -0.5 * b + root;
+      add(far, 0.0);
+      if (far != 0.0) add(c / far, 0.0);
+    } else {
+      add(-0.5 * b, std::sqrt(-d));
+    }
+  } else {
+    MatrixXd companion = MatrixXd::Zero(2 * k, 2 * k);
+    const VectorXd inverse = sigma.cwiseInverse();
+    companion.topLeftCorner(k, k) = -(inverse.asDiagonal() * S1);
+    companion.topRightCorner(k, k) = -(inverse.asDiagonal() * S2);
+    companion.bottomLeftCorner(k, k).setIdentity();
+    if (!companion.allFinite()) return false;
+    const Eigen::EigenSolver<MatrixXd> eigen(companion, false);
+    if (eigen.info() != Eigen::Success) return false;
+    for (Index i = 0; i < 2 * k; ++i)
+      if (eigen.eigenvalues()(i).imag() >= 0.0) add(eigen.eigenvalues()(i).real(), eigen.eigenvalues()(i).imag());
+  }
+  std::sort(roots_.begin(), roots_.end(), [](const SingularRoot& x, const SingularRoot& z) { return x.tau < z.tau; });
+  return true;
+}
+
+const std::vector<SingularRoot>& CrossingPredictor::predict(double t, const double* y, const double* qdd, double h) {
+  roots_.clear();
+  sigma_min_ = 1.0;
+  const int n = dynamics_->n();
+  if (dynamics_->all.kept.size() < 2) return roots_;
+  Spectrum s;
+  if (!calc_spectrum(t, y, s)) return roots_;
+  const Index r = s.sigma.size();
+  sigma_min_ = s.sigma(r - 1) / s.sigma(0);
+  Index first = 0;
+  while (first < r && s.sigma(first) >= weak_below * s.sigma(0)) ++first;
+  first = std::max(first, r - most_weak);
+  const Index k = r - first;
+  if (k == 0) return roots_;
+  // A singular value of zero (on the singular state) would make the companion matrix infinite.
+  const VectorXd sigma = s.sigma.tail(k).cwiseMax(1e-14 * s.sigma(0));
+  const Eigen::Map<const MatrixXd> L(dynamics_->metric(), n, n);
+  MatrixXd LtU = s.U.rightCols(k);
+  L.transpose().triangularView<Eigen::Upper>().solveInPlace(LtU);
+  const MatrixXd DV = s.D.asDiagonal() * s.V.rightCols(k);
+
+  if (!fit(t, y, qdd, 1.4 * h, LtU, DV, sigma)) {
+    roots_.clear();
+    return roots_;
+  }
+  // A root that matters is looked at more closely.
+  if (!roots_.empty() && roots_.front().tau < 1.5 * h) {
+    const double nearest = roots_.front().tau;
+    const std::vector<SingularRoot> coarse = roots_;
+    if (!fit(t, y, qdd, std::min(1.1 * nearest, 1.4 * h), LtU, DV, sigma) || roots_.empty()) roots_ = coarse;
+  }
+  return roots_;
+}
+
+StepPlan plan_step(const std::vector<SingularRoot>& roots, double h, double remaining) {
+  StepPlan plan{h, false, false, 0.0};
+  if (roots.empty() || roots.front().tau >= 1.35 * h) return plan;
+  const double first = roots.front().tau, together = 0.1 * std::min(h, first / crossing_place);
+  double last = first, next = std::numeric_limits<double>::infinity();
+  plan.turning = true;
+  for (const SingularRoot& root : roots) {
+    if (root.tau <= first + together) {
+      last = root.tau;
+      plan.turning &= root.turning;
+    } else {
+      next = std::min(next, root.tau);
+    }
+  }
+  const double middle = 0.5 * (first + last);
+  // The end of the run comes well before the singular state: nothing to cross.
+  if (remaining < 0.8 * first) return {std::min(h, remaining), false, false, 0.0};
+  const double room = std::min(h, 1.277 * (next - middle));
+  plan.at = middle;
+  if (middle / crossing_place <= 1.02 * room) {
+    plan.h = middle / crossing_place, plan.crossing = true;
+    return plan;
+  }
+  const double before = middle - crossing_place * 0.85 * room;
+  if (before > 0.0) {
+    plan.h = std::min(h, before);
+    plan.at = 0.0, plan.turning = false;
+  } else {
+    plan.h = std::min(h, middle / crossing_place), plan.crossing = true;
+    plan.at = crossing_place * plan.h;
+  }
+  return plan;
+}
+
+}  // namespace mechanician

@@ -1,0 +1,372 @@
+#include "mechanician/motion/dynamics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "mechanician/expression/differentiate.hpp"
+#include "mechanician/motion/kernels.hpp"
+
+namespace mechanician {
+
+namespace {
+
+constexpr double eps = std::numeric_limits<double>::epsilon();
+
+/// ½ q̇ᵀM q̇ differentiated along the motion with q̇ held: what M itself contributes to the balance of energy.
+Expr mass_rate(const Equations& eqs) {
+  Expr kinetic = 0;
+  for (const auto& e : eqs.M.entries)
+    kinetic += 0.5 * e.value * eqs.qd[static_cast<std::size_t>(e.row)] * eqs.qd[static_cast<std::size_t>(e.col)];
+  std::vector<Tangent> along{{eqs.t, 1.0}};
+  for (int i = 0; i < eqs.n(); ++i)
+    along.push_back({eqs.q[static_cast<std::size_t>(i)], eqs.qd[static_cast<std::size_t>(i)]});
+  return directional(kinetic, along);
+}
+
+constexpr KindSet along_the_motion =
+    kind_bit(SymbolKind::time) | kind_bit(SymbolKind::coordinate) | kind_bit(SymbolKind::velocity);
+
+}  // namespace
+
+double RowSet::condition() const {
+  if (kept.empty()) return 1.0;
+  const double last = pivot[kept.size() - 1];
+  return last > 0.0 ? pivot.front() / last : std::numeric_limits<double>::infinity();
+}
+
+Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(system.m()) {
+  const Equations& eqs = system.equations();
+  num_constraints_ = m_ - eqs.num_control();
+  has_C_ = eqs.has_C;
+  needs_reactions_ = system.needs_reactions();
+  measured_ = !eqs.measured.empty();
+
+  for (int j = 0; j < m_; ++j) {
+    const Row& row = system.row(j);
+    all.candidates.push_back(j);
+    any_power_ |= row.rheonomic || row.acatastatic || !row.linear || row.level == Level::acceleration;
+    if (row.kind == RowKind::control || row.measured || row.level == Level::acceleration) continue;
+    velocities.candidates.push_back(j);
+    if (row.level == Level::position) positions.candidates.push_back(j);
+    velocity_rows_nonlinear_ |= row.level == Level::velocity && !row.linear;
+  }
+
+  // All expressions are frozen together, so that equal switching functions are one switch.
+  std::vector<Expr> all_exprs;
+  const auto add = [&](const std::vector<Expr>& part) {
+    const int at = static_cast<int>(all_exprs.size());
+    all_exprs.insert(all_exprs.end(), part.begin(), part.end());
+    return at;
+  };
+  std::vector<Expr> M, A, residual, rate;
+  for (const auto& e : eqs.M.entries) {
+    M_entries_.push_back({e.row, e.col, static_cast<int>(M.size())});
+    M.push_back(e.value);
+  }
+  A_begin_.assign(static_cast<std::size_t>(m_ + 1), 0);
+  for (const auto& e : eqs.A.entries) {
+    A_entries_.push_back({e.row, e.col, static_cast<int>(A.size())});
+    ++A_begin_[static_cast<std::size_t>(e.row + 1)];
+    A.push_back(e.value);
+    rows_use_velocity_ |= e.value.contains(SymbolKind::velocity);
+  }
+  for (std::size_t j = 0; j < static_cast<std::size_t>(m_); ++j) A_begin_[j + 1] += A_begin_[j];
+  for (const Row& row : eqs.rows) {
+    residual.push_back(row.level == Level::acceleration ? Expr(0) : row.residual);
+    rate.push_back(row.rate);
+  }
+  mass_constant_ = true;
+  for (const Expr& e : M) mass_constant_ &= (e.kinds() & along_the_motion) == 0;
+
+  const int aM = add(M), aQ = add(eqs.Q), aA = add(A), ab = add(eqs.b), aK = add({mass_rate(eqs)}), aC = add(eqs.C);
+  const int ar = add(residual), at = add(rate);
+  Frozen frozen = freeze(all_exprs);
+  switches_ = std::move(frozen.switches);
+  sides_.assign(switches_.size(), 1.0);
+  const auto part = [&](int begin, std::size_t size) {
+    return std::vector<Expr>(frozen.expressions.begin() + begin,
+                             frozen.expressions.begin() + begin + static_cast<std::ptrdiff_t>(size));
+  };
+
+  std::vector<Expr> inputs{eqs.t};
+  inputs.insert(inputs.end(), eqs.q.begin(), eqs.q.end());
+  inputs.insert(inputs.end(), eqs.qd.begin(), eqs.qd.end());
+  inputs.insert(inputs.end(), eqs.parameters.begin(), eqs.parameters.end());
+  for (const Switch& s : switches_) inputs.push_back(s.side);
+  std::vector<Expr> inputs_C = inputs;
+  inputs_C.insert(inputs_C.end(), eqs.ideal.begin(), eqs.ideal.end());
+  inputs_C.insert(inputs_C.end(), eqs.multipliers.begin(), eqs.multipliers.end());
+
+  std::vector<Expr> outputs;
+  const auto append = [&](const std::vector<Expr>& more) {
+    const int begin = static_cast<int>(outputs.size());
+    outputs.insert(outputs.end(), more.begin(), more.end());
+    return begin;
+  };
+  append(part(aM, M.size()));
+  at_Q_ = append(part(aQ, eqs.Q.size()));
+  at_A_ = append(part(aA, A.size()));
+  at_b_ = append(part(ab, eqs.b.size()));
+  at_K_ = append(part(aK, 1));
+  at_C_ = has_C_ && !needs_reactions_ ? append(part(aC, eqs.C.size())) : static_cast<int>(outputs.size());
+  rhs_tape_ = Tape(outputs, inputs);
+  outputs.clear();
+  append(part(aM, M.size()));
+  at_row_A_ = append(part(aA, A.size()));
+  at_residual_ = append(part(ar, residual.size()));
+  at_rate_ = append(part(at, rate.size()));
+  row_tape_ = Tape(outputs, inputs);
+  if (needs_reactions_) C_tape_ = Tape(part(aC, eqs.C.size()), inputs_C);
+  std::vector<Expr> g;
+  for (const Switch& s : switches_) g.push_back(s.g);
+  switch_tape_ = Tape(g, inputs_C);
+
+  std::vector<Expr> inputs_out = inputs;
+  inputs_out.insert(inputs_out.end(), eqs.qdd.begin(), eqs.qdd.end());
+  std::vector<Expr> user;
+  for (const Named& o : system.model().outputs) user.push_back(o.value);
+  for (const Event& e : system.model().events) user.push_back(e.when);
+  output_tape_ = Tape(user, inputs_out);
+
+  const auto size = [](auto k) { return static_cast<std::size_t>(k); };
+  x_.assign(inputs_C.size() + size(n_), 0.0);
+  std::copy(system.parameters().begin(), system.parameters().end(), x_.begin() + 1 + 2 * n_);
+  registers_.resize(size(std::max({rhs_tape_.num_registers(), row_tape_.num_registers(), C_tape_.num_registers(),
+                                   switch_tape_.num_registers(), output_tape_.num_registers()})));
+  v_.resize(size(rhs_tape_.num_outputs()));
+  rows_.resize(size(row_tape_.num_outputs()));
+  Cv_.resize(size(n_));
+  L_.resize(size(n_) * size(n_));
+  Z_.resize(size(n_) * size(std::max(m_, 1)));
+  pivot_Z_ = Z_;
+  tau_.resize(size(m_));
+  for (auto* x : {&u_, &uC_, &qdd_, &column_}) x->resize(size(n_));
+  for (auto* x : {&c_, &lambda_, &lambda_joint_, &weights_, &spread_}) x->resize(size(m_));
+  scratch_.resize(size(this->size()));
+  G_.resize(size(m_) * size(m_));
+  S_.resize(size(m_) * size(m_));
+  zero_row_.assign(size(m_), false);
+  for (RowSet* set : {&all, &positions, &velocities})
+    set->kept.reserve(size(m_)), set->pivot.reserve(size(m_ + 1));
+}
+
+void Dynamics::set_inputs(double t, const double* q, const double* qd) {
+  x_[0] = t;
+  std::copy(q, q + n_, x_.begin() + 1);
+  std::copy(qd, qd + n_, x_.begin() + 1 + n_);
+  std::copy(sides_.begin(), sides_.end(),
+            x_.begin() + 1 + 2 * n_ + static_cast<std::ptrdiff_t>(system_->parameters().size()));
+}
+
+bool Dynamics::run(const Tape& tape, std::vector<double>& values) {
+  tape.evaluate<double>(std::span<const double>(x_).first(static_cast<std::size_t>(tape.num_inputs())), registers_,
+                        values);
+  // 0·x is not a number exactly where x is not finite.
+  double sum = 0.0;
+  for (const double x : values) sum += 0.0 * x;
+  return sum == 0.0;
+}
+
+void Dynamics::calc_row_weights(const std::vector<double>& values, int at_A) {
+  // Coordinates in units of their own mass, massless ones in units that make the largest coefficient 1; rows of unit norm.
+  std::vector<double>& s = column_;
+  std::fill(s.begin(), s.end(), 0.0);
+  for (const Entry& e : M_entries_)
+    if (e.row == e.col && values[static_cast<std::size_t>(e.at)] > 0.0)
+      s[static_cast<std::size_t>(e.row)] = 1.0 / std::sqrt(values[static_cast<std::size_t>(e.at)]);
+  for (int i = 0; i < n_; ++i) {
+    if (s[static_cast<std::size_t>(i)] > 0.0) continue;
+    double largest = 0.0;
+    for (const Entry& e : A_entries_)
+      if (e.col == i) largest = std::max(largest, std::abs(values[static_cast<std::size_t>(at_A + e.at)]));
+    s[static_cast<std::size_t>(i)] = largest > 0.0 ? 1.0 / largest : 1.0;
+  }
+  for (int j = 0; j < m_; ++j) {
+    double sum = 0.0;
+    for (int k = A_begin_[static_cast<std::size_t>(j)]; k < A_begin_[static_cast<std::size_t>(j + 1)]; ++k) {
+      const Entry& e = A_entries_[static_cast<std::size_t>(k)];
+      const double a = values[static_cast<std::size_t>(at_A + e.at)] * s[static_cast<std::size_t>(e.col)];
+      sum += a * a;
+    }
+    weights_[static_cast<std::size_t>(j)] = sum > 0.0 ? 1.0 / sum : 0.0;
+  }
+}
+
+bool Dynamics::factor_mass(const std::vector<double>& values, int at_A, const RowSet& set, bool loose) {
+  if (mass_constant_ && !singular_mass && L_is_constant_) return true;
+  std::fill(L_.begin(), L_.end(), 0.0);
+  for (const Entry& e : M_entries_)
+    L_[static_cast<std::size_t>(e.col * n_ + e.row)] = values[static_cast<std::size_t>(e.at)];
+  if (singular_mass) {
+    for (const int j : set.candidates) {
+      const double w = weights_[static_cast<std::size_t>(j)];
+      const int begin = A_begin_[static_cast<std::size_t>(j)], end = A_begin_[static_cast<std::size_t>(j + 1)];
+      for (int k = begin; k < end; ++k)
+        for (int l = begin; l < end; ++l) {
+          const Entry &e = A_entries_[static_cast<std::size_t>(k)], &f = A_entries_[static_cast<std::size_t>(l)];
+          L_[static_cast<std::size_t>(f.col * n_ + e.col)] +=
+              w * values[static_cast<std::size_t>(at_A + e.at)] * values[static_cast<std::size_t>(at_A + f.at)];
+        }
+    }
+    // In projections fewer rows take part and may leave directions without mass: there the Euclidean norm decides.
+    if (loose) {
+      double largest = 0.0;
+      for (int i = 0; i < n_; ++i) largest = std::max(largest, L_[static_cast<std::size_t>(i * n_ + i)]);
+      for (int i = 0; i < n_; ++i) L_[static_cast<std::size_t>(i * n_ + i)] += 1e-13 * largest;
+    }
+  }
+  if (!kernels::cholesky(n_, L_.data(), singular_mass ? 0.0 : 16.0 * eps)) return false;
+  L_is_constant_ = mass_constant_ && !singular_mass;
+  return true;
+}
+
+bool Dynamics::form_qr(const std::vector<double>& values, int at_A, const RowSet& set, std::vector<double>& Z,
+                       std::vector<double>& tau) {
+  const int r = static_cast<int>(set.kept.size());
+  for (int k = 0; k < r; ++k) {
+    double* z = Z.data() + static_cast<std::ptrdiff_t>(k) * n_;
+    std::fill(z, z + n_, 0.0);
+    const auto j = static_cast<std::size_t>(set.kept[static_cast<std::size_t>(k)]);
+    for (int l = A_begin_[j]; l < A_begin_[j + 1]; ++l) {
+      const Entry& e = A_entries_[static_cast<std::size_t>(l)];
+      z[e.col] = values[static_cast<std::size_t>(at_A + e.at)];
+    }
+    kernels::solve_lower(n_, L_.data(), z);
+  }
+  kernels::qr(n_, r, Z.data(), tau.data());
+  for (int k = 0; k < r; ++k)
+    if (Z[static_cast<std::size_t>(k * n_ + k)] == 0.0) return false;
+  return true;
+}
+
+bool Dynamics::rhs(double t, const double* y, double* dy) {
+  const double *q = y, *qd = y + n_;
+  ++evaluations;
+  if (measured_) return rhs_measured(t, y, dy);
+  set_inputs(t, q, qd);
+  if (!run(rhs_tape_, v_)) return false;
+  last_ = &v_, last_A_ = at_A_;
+  if (!factor_mass(v_, at_A_, all, false) || !form_qr(v_, at_A_, all, Z_, tau_)) return false;
+  const int r = static_cast<int>(all.kept.size());
+
+  // u = Vᵀ L⁻¹ Q, c = R⁻ᵀ b
+  for (int i = 0; i < n_; ++i) u_[static_cast<std::size_t>(i)] = v_[static_cast<std::size_t>(at_Q_ + i)];
+  if (singular_mass)
+    for (const int j : all.candidates) {
+      const double wb = weights_[static_cast<std::size_t>(j)] * v_[static_cast<std::size_t>(at_b_ + j)];
+      for (int l = A_begin_[static_cast<std::size_t>(j)]; l < A_begin_[static_cast<std::size_t>(j + 1)]; ++l) {
+        const Entry& e = A_entries_[static_cast<std::size_t>(l)];
+        u_[static_cast<std::size_t>(e.col)] += wb * v_[static_cast<std::size_t>(at_A_ + e.at)];
+      }
+    }
+  kernels::solve_lower(n_, L_.data(), u_.data());
+  kernels::apply_vt(n_, r, Z_.data(), tau_.data(), u_.data());
+  for (int k = 0; k < r; ++k)
+    c_[static_cast<std::size_t>(k)] = v_[static_cast<std::size_t>(at_b_ + all.kept[static_cast<std::size_t>(k)])];
+  kernels::solve_upper_transposed(r, n_, Z_.data(), c_.data());
+  for (int k = 0; k < r; ++k)
+    lambda_[static_cast<std::size_t>(k)] = c_[static_cast<std::size_t>(k)] - u_[static_cast<std::size_t>(k)];
+  kernels::solve_upper(r, n_, Z_.data(), lambda_.data());
+  std::copy(lambda_.begin(), lambda_.begin() + r, lambda_joint_.begin());
+
+  if (has_C_) {
+    const double* C = v_.data() + at_C_;
+    if (needs_reactions_) {
+      const std::size_t at = static_cast<std::size_t>(rhs_tape_.num_inputs());
+      std::fill(x_.begin() + static_cast<std::ptrdiff_t>(at), x_.end(), 0.0);
+      for (int k = 0; k < r; ++k) {
+        const auto j = static_cast<std::size_t>(all.kept[static_cast<std::size_t>(k)]);
+        if (static_cast<int>(j) >= num_constraints_) continue;
+        const double l = lambda_[static_cast<std::size_t>(k)];
+        x_[at + static_cast<std::size_t>(n_) + j] = l;
+        for (int e = A_begin_[j]; e < A_begin_[j + 1]; ++e) {
+          const Entry& a = A_entries_[static_cast<std::size_t>(e)];
+          x_[at + static_cast<std::size_t>(a.col)] += l * v_[static_cast<std::size_t>(at_A_ + a.at)];
+        }
+      }
+      if (!run(C_tape_, Cv_)) return false;
+      C = Cv_.data();
+    }
+    std::copy(C, C + n_, uC_.begin());
+    kernels::solve_lower(n_, L_.data(), uC_.data());
+    kernels::apply_vt(n_, r, Z_.data(), tau_.data(), uC_.data());
+    for (int i = r; i < n_; ++i) u_[static_cast<std::size_t>(i)] += uC_[static_cast<std::size_t>(i)];
+    kernels::solve_upper(r, n_, Z_.data(), uC_.data());
+    for (int k = 0; k < r; ++k) lambda_joint_[static_cast<std::size_t>(k)] -= uC_[static_cast<std::size_t>(k)];
+  }
+
+  // q̈ = L⁻ᵀ V [c; u]
+  std::copy(u_.begin(), u_.end(), qdd_.begin());
+  std::copy(c_.begin(), c_.begin() + r, qdd_.begin());
+  kernels::apply_v(n_, r, Z_.data(), tau_.data(), qdd_.data());
+  kernels::solve_lower_transposed(n_, L_.data(), qdd_.data());
+
+  std::copy(qd, qd + n_, dy);
+  std::copy(qdd_.begin(), qdd_.end(), dy + n_);
+  calc_powers(qd, dy + 2 * n_);
+  double sum = 0.0;
+  for (int i = 0; i < size(); ++i) sum += 0.0 * dy[i];
+  return sum == 0.0;
+}
+
+void Dynamics::calc_powers(const double* qd, double* power) {
+  const int r = static_cast<int>(all.kept.size());
+  std::fill(power, power + num_works(), 0.0);
+  double given = v_[static_cast<std::size_t>(at_K_)];
+  for (int i = 0; i < n_; ++i) given += qd[i] * v_[static_cast<std::size_t>(at_Q_ + i)];
+  power[0] = given;
+  const auto rate_of = [&](int j) {  // (A q̇)_j
+    double s = 0.0;
+    for (int l = A_begin_[static_cast<std::size_t>(j)]; l < A_begin_[static_cast<std::size_t>(j + 1)]; ++l) {
+      const Entry& e = A_entries_[static_cast<std::size_t>(l)];
+      s += v_[static_cast<std::size_t>(at_A_ + e.at)] * qd[e.col];
+    }
+    return s;
+  };
+  const bool redundant = r < static_cast<int>(all.candidates.size());
+  std::fill(spread_.begin(), spread_.end(), 0.0);
+  for (int k = 0; k < r; ++k)
+    spread_[static_cast<std::size_t>(all.kept[static_cast<std::size_t>(k)])] = lambda_[static_cast<std::size_t>(k)];
+  // Least norm decides between dependent rows, where that matters: the sum is the same.
+  if (redundant && any_power_) spread(all, spread_);
+  for (int j = 0; j < num_constraints_; ++j)
+    power[1] += power[4 + j] = spread_[static_cast<std::size_t>(j)] * rate_of(j);
+  for (int k = 0; k < r; ++k)
+    if (const int j = all.kept[static_cast<std::size_t>(k)]; j >= num_constraints_)
+      power[3] += lambda_joint_[static_cast<std::size_t>(k)] * rate_of(j);
+  if (!has_C_) return;
+  double total = 0.0;
+  for (const Entry& e : M_entries_)
+    total += qd[e.row] * v_[static_cast<std::size_t>(e.at)] * qdd_[static_cast<std::size_t>(e.col)];
+  for (int i = 0; i < n_; ++i) total -= qd[i] * v_[static_cast<std::size_t>(at_Q_ + i)];
+  power[2] = total - power[1] - power[3];
+}
+
+bool Dynamics::calc_switches(double t, const double* y, std::span<double> g) {
+  if (switches_.empty()) return true;
+  set_inputs(t, y, y + n_);
+  const std::size_t at = static_cast<std::size_t>(rhs_tape_.num_inputs());
+  std::fill(x_.begin() + static_cast<std::ptrdiff_t>(at), x_.end(), 0.0);
+  if (needs_reactions_) {
+    // rhs leaves ideal forces and multipliers among the inputs.
+    if (!rhs(t, y, scratch_.data())) return false;
+    --evaluations, ++projections;
+  }
+  switch_tape_.evaluate<double>(std::span<const double>(x_).first(static_cast<std::size_t>(switch_tape_.num_inputs())),
+                                registers_, g);
+  double sum = 0.0;
+  for (const double x : g) sum += 0.0 * x;
+  return sum == 0.0;
+}
+
+void Dynamics::calc_switch_noise(double t, const double* y, std::span<double> noise) {
+  if (switches_.empty()) return;
+  std::vector<double> values(switches_.size());
+  calc_switches(t, y, values);  // sets the inputs, reactions included
+  switch_tape_.evaluate_with_bounds(
+      std::span<const double>(x_).first(static_cast<std::size_t>(switch_tape_.num_inputs())), values, noise);
+  for (double& e : noise) e = std::isfinite(e) ? 4.0 * e * (needs_reactions_ ? all.condition() : 1.0) : 0.0;
+}
+
+}  // namespace mechanician

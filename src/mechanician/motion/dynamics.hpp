@@ -1,0 +1,152 @@
+#pragma once
+
+/// y' = f(t, y) for y = (q, q̇, works), and the projection of y onto the constraints: the inner loop of a motion.
+///
+///     M = L Lᵀ,  Z = L⁻¹A_keptᵀ = V [R; 0],  u = Vᵀ L⁻¹(Q + C)
+///     q̈ = L⁻ᵀ V [R⁻ᵀ b_kept; u_below],   λ_kept = R⁻¹(R⁻ᵀ b_kept − u_top)
+///
+/// the minimum of Gauss's function over A q̈ = b (K93 eq. 16). Where M is singular, M + AᵀWA with Q + AᵀWb takes its
+/// place: on A q̈ = b both have the same minimum, and it is positive definite exactly where q̈ is unique (U23 lemma 3).
+///
+/// Which rows are kept (a largest independent set, by column-pivoted QR of unit columns of Z) is chosen at the begin of
+/// a step and held through its stages: choosing anew at every stage would make f discontinuous for redundant
+/// constraints. The sides of abs, sign, min, max and `if` are held in the same way (switches.hpp). Nothing is allocated
+/// after construction; measured rows alone go through the general solver.
+///
+/// Works: given, ideal, nonideal, control, then one for each constraint row.
+
+#include <Eigen/Core>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "mechanician/instant/system.hpp"
+#include "mechanician/motion/motion_record.hpp"
+#include "mechanician/motion/switches.hpp"
+
+namespace mechanician {
+
+/// Rows that act together in one place: all of them on accelerations, fewer in projections.
+struct RowSet {
+  std::vector<int> candidates;
+  int rank = -1;              ///< generic rank; −1: as found at each choice
+  std::vector<int> kept;      ///< in pivot order
+  std::vector<double> pivot;  ///< |R_ii| of unit columns, in pivot order, one more than kept where there is one
+  /// |R_11|/|R_rr| of unit columns: how much rounding is magnified.
+  double condition() const;
+};
+
+class Dynamics {
+ public:
+  explicit Dynamics(const System& system);
+
+  const System& system() const { return *system_; }
+  int n() const { return n_; }
+  int num_constraints() const { return num_constraints_; }
+  int num_works() const { return 4 + num_constraints_; }
+  int size() const { return 2 * n_ + num_works(); }
+
+  const std::vector<Switch>& switches() const { return switches_; }
+  std::vector<double>& sides() { return sides_; }
+  /// Switching functions at a state, with the sides as they are. False where a value is not finite.
+  bool calc_switches(double t, const double* y, std::span<double> g);
+  /// Sizes of the terms that the switching functions are made of, times eps: what counts as zero.
+  void calc_switch_noise(double t, const double* y, std::span<double> noise);
+
+  RowSet all, positions, velocities;
+  bool singular_mass = false;
+  /// Chooses the kept rows at a state. False where M, A are not finite or M is no mass matrix.
+  bool choose_rows(double t, const double* y);
+
+  /// dy = f(t, y). False where a value is not finite or there is no solution.
+  bool rhs(double t, const double* y, double* dy);
+  /// Also q̈ alone; M, Q, A, b of the last call are kept for the accessors below.
+  std::span<const double> qdd() const { return {qdd_.data(), static_cast<std::size_t>(n_)}; }
+
+  struct ProjectOptions {
+    int most_iterations = 8;
+    bool positions = true, velocities = true;
+  };
+  struct Projected {
+    bool ok = false;
+    double moved_q = 0.0, moved_qd = 0.0;  ///< largest change over max(1, |value|)
+    double phi = 0.0, rate = 0.0;          ///< largest |φ| and |φ̇|, |ψ| before the last correction
+  };
+  /// Onto the constraints, least in the mass norm.
+  Projected project(double t, double* y) { return project(t, y, ProjectOptions{}); }
+  Projected project(double t, double* y, const ProjectOptions& options);
+  /// Largest |φ|, |φ̇| and |ψ| at a state, and of measured rows.
+  struct Violation {
+    double position = 0.0, velocity = 0.0, measured = 0.0;
+    double scaled = 0.0;  ///< largest distance to a constraint over max(1, |q|) or max(1, |q̇|)
+  };
+  Violation calc_violation(double t, const double* y);
+  /// Removes from a velocity-like vector what the constraints forbid at a state.
+  bool project_tangent(double t, const double* y, double* v);
+
+  /// Of the state of the last rhs(): ½ q̇ᵀM q̇, and the change of energy that errors of relative size 1 in y would make.
+  double last_kinetic(const double* y) const;
+  double last_energy_scale(const double* y) const;
+
+  /// M, A and residuals at a state; the metric stays what it was until make_metric() takes M (and A) from here.
+  bool evaluate_rows(double t, const double* q, const double* qd);
+  bool make_metric() { return factor_mass(rows_, at_row_A_, all, false); }
+  const double* metric() const { return L_.data(); }  ///< L, n×n by columns, lower triangle
+  bool is_zero_row(int j) const { return zero_row_[static_cast<std::size_t>(j)]; }
+  /// Size of the terms of row j of A at the start.
+  double start_size(int j) const { return start_size_[static_cast<std::size_t>(j)]; }
+  /// Row j of A of the last evaluation, dense.
+  void copy_row(int j, double* a) const;
+
+  /// All there is to say about a state; qdd_given, where not null, in the place of the pointwise solution (near singular
+  /// states, where that is rounding).
+  std::optional<Sample> calc_sample(double t, const double* y, const double* qdd_given = nullptr);
+  /// `when` of the events of the model. False where a value is not finite.
+  bool calc_events(double t, const double* y, std::span<double> when);
+
+  long evaluations = 0, projections = 0;
+
+ private:
+  friend class DynamicsTest;
+  struct Entry {
+    int row, col, at;
+  };
+  void set_inputs(double t, const double* q, const double* qd);
+  bool run(const Tape& tape, std::vector<double>& values);
+  bool factor_mass(const std::vector<double>& values, int at_A, const RowSet& set, bool loose);
+  bool form_qr(const std::vector<double>& values, int at_A, const RowSet& set, std::vector<double>& Z,
+               std::vector<double>& tau);
+  bool choose(RowSet& set, double t, const double* y);
+  void calc_row_weights(const std::vector<double>& values, int at_A);
+  bool rhs_measured(double t, const double* y, double* dy);
+  bool spread(const RowSet& set, std::vector<double>& lambda);
+  const std::vector<bool>& zero_rows(double t, const double* y);
+  void calc_powers(const double* qd, double* power);
+  bool solve_generally(double t, const double* y, bool with_noise, Solution& solution);
+
+  const System* system_;
+  int n_ = 0, m_ = 0, num_constraints_ = 0;
+  bool has_C_ = false, needs_reactions_ = false, measured_ = false, mass_constant_ = false, rows_use_velocity_ = false;
+  bool any_power_ = false;
+  bool velocity_rows_nonlinear_ = false;
+
+  // Outputs of the programs: [M | Q | A | b | K̇ | C if it needs no reactions], [M | A | residual | rate].
+  Tape rhs_tape_, row_tape_, C_tape_, switch_tape_, output_tape_;
+  std::vector<Entry> M_entries_, A_entries_;
+  std::vector<int> A_begin_;  ///< of row j among A_entries_
+  int at_Q_ = 0, at_A_ = 0, at_b_ = 0, at_K_ = 0, at_C_ = 0, at_row_A_ = 0, at_residual_ = 0, at_rate_ = 0;
+
+  std::vector<Switch> switches_;
+  std::vector<double> sides_;
+
+  // Work space.
+  std::vector<double> x_, registers_, v_, rows_, Cv_, L_, Z_, tau_, u_, c_, uC_, lambda_, lambda_joint_,
+      qdd_, column_, pivot_Z_, G_, S_, weights_, spread_, scratch_;
+  std::vector<double> start_size_;  ///< of the rows of A, from the start: what a vanishing row is compared with
+  std::vector<bool> zero_row_;
+  const std::vector<double>* last_ = nullptr;  ///< v_ or rows_, whichever was evaluated last
+  int last_A_ = 0;
+  bool L_is_constant_ = false;
+};
+
+}  // namespace mechanician

@@ -1,0 +1,154 @@
+// Projection onto the constraints: Newton steps of least mass norm, d = L⁻ᵀ V [R⁻ᵀ(−r); 0] with Z = L⁻¹A_keptᵀ = V R.
+//
+// A step leaves the constraints by about the tolerance, so one Newton step is usually enough for positions; velocities
+// need one where the rows are linear in them. Rounding ends the iteration: a correction that no longer shrinks.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "mechanician/motion/dynamics.hpp"
+#include "mechanician/motion/kernels.hpp"
+
+namespace mechanician {
+
+namespace {
+constexpr double eps = std::numeric_limits<double>::epsilon();
+}
+
+Dynamics::Projected Dynamics::project(double t, double* y, const ProjectOptions& options) {
+  Projected result;
+  double *q = y, *qd = y + n_;
+  const auto residual = [&](int j, bool rate) {
+    return rows_[static_cast<std::size_t>((rate ? at_rate_ : at_residual_) + j)];
+  };
+  // One Newton step for x; returns its largest entry over max(1, |x|), or a negative number where it fails.
+  const auto step = [&](const RowSet& set, double* x, bool velocity, double& largest_residual) {
+    if (!factor_mass(rows_, at_row_A_, set, true) || !form_qr(rows_, at_row_A_, set, Z_, tau_)) return -1.0;
+    const int r = static_cast<int>(set.kept.size());
+    std::fill(u_.begin(), u_.end(), 0.0);
+    largest_residual = 0.0;
+    for (int k = 0; k < r; ++k) {
+      const int j = set.kept[static_cast<std::size_t>(k)];
+      const double value = residual(j, velocity && system_->row(j).level == Level::position);
+      largest_residual = std::max(largest_residual, std::abs(value));
+      u_[static_cast<std::size_t>(k)] = -value;
+    }
+    if (largest_residual == 0.0) return 0.0;
+    kernels::solve_upper_transposed(r, n_, Z_.data(), u_.data());
+    kernels::apply_v(n_, r, Z_.data(), tau_.data(), u_.data());
+    kernels::solve_lower_transposed(n_, L_.data(), u_.data());
+    double largest = 0.0;
+    for (int i = 0; i < n_; ++i) {
+      const double d = u_[static_cast<std::size_t>(i)];
+      if (!std::isfinite(d)) return -1.0;
+      largest = std::max(largest, std::abs(d) / std::max(1.0, std::abs(x[i])));
+      x[i] += d;
+    }
+    return largest;
+  };
+  // Iterates until the correction is rounding. `moved` is the sum of the corrections.
+  const auto converge = [&](const RowSet& set, double* x, bool velocity, bool one_is_enough, double& moved,
+                            double& before) {
+    double last = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < options.most_iterations; ++k) {
+      double size_of_residual = 0.0;
+      const double d = step(set, x, velocity, size_of_residual);
+      if (d < 0.0) return false;
+      if (k == 0) before = size_of_residual;
+      moved += d;
+      if (d <= 4.0 * eps || one_is_enough) return true;
+      if (k > 0 && d > 0.5 * last) return d < 1e-9;  // no longer shrinking
+      // Newton converges quadratically: what is left after a small step is below rounding.
+      if (d < 1e-9 && velocity) return true;
+      last = d;
+      if (!evaluate_rows(t, q, qd)) return false;
+      if (!velocity && d < 1e-9) {
+        // The evaluation that the velocities need anyway tells whether positions are there.
+        double far = 0.0, size = 1.0;
+        for (int i = 0; i < n_; ++i) size = std::max(size, std::abs(q[i]));
+        for (const int j : set.kept) {
+          copy_row(j, column_.data());
+          const double slope = kernels::norm(n_, column_.data());
+          if (slope > 0.0) far = std::max(far, std::abs(residual(j, false)) / slope);
+        }
+        if (far <= 1e-14 * size) return true;
+      }
+    }
+    return last < 1e-9;
+  };
+  if (!evaluate_rows(t, q, qd)) return result;
+  if (options.positions && !positions.kept.empty()) {
+    if (!converge(positions, q, false, false, result.moved_q, result.phi)) return result;
+    if (result.moved_q > 0.0 && result.moved_q <= 4.0 * eps && !evaluate_rows(t, q, qd)) return result;
+  }
+  if (options.velocities && !velocities.kept.empty())
+    if (!converge(velocities, qd, true, !velocity_rows_nonlinear_, result.moved_qd, result.rate)) return result;
+  result.ok = true;
+  return result;
+}
+
+bool Dynamics::project_tangent(double t, const double* y, double* v) {
+  if (velocities.kept.empty()) return true;
+  if (!evaluate_rows(t, y, y + n_) || !factor_mass(rows_, at_row_A_, velocities, true) ||
+      !form_qr(rows_, at_row_A_, velocities, Z_, tau_))
+    return false;
+  // v − L⁻ᵀ V₁ V₁ᵀ Lᵀ v = v − L⁻ᵀ V₁ R⁻ᵀ (A v)
+  const int r = static_cast<int>(velocities.kept.size());
+  std::fill(u_.begin(), u_.end(), 0.0);
+  for (int k = 0; k < r; ++k) {
+    copy_row(velocities.kept[static_cast<std::size_t>(k)], column_.data());
+    u_[static_cast<std::size_t>(k)] = kernels::dot(n_, column_.data(), v);
+  }
+  kernels::solve_upper_transposed(r, n_, Z_.data(), u_.data());
+  kernels::apply_v(n_, r, Z_.data(), tau_.data(), u_.data());
+  kernels::solve_lower_transposed(n_, L_.data(), u_.data());
+  for (int i = 0; i < n_; ++i) v[i] -= u_[static_cast<std::size_t>(i)];
+  return true;
+}
+
+Dynamics::Violation Dynamics::calc_violation(double t, const double* y) {
+  Violation result;
+  if (!evaluate_rows(t, y, y + n_)) return result;
+  double q_size = 1.0, qd_size = 1.0;
+  for (int i = 0; i < n_; ++i) q_size = std::max(q_size, std::abs(y[i])), qd_size = std::max(qd_size, std::abs(y[n_ + i]));
+  for (int j = 0; j < num_constraints_; ++j) {
+    const Row& row = system_->row(j);
+    if (row.level == Level::acceleration) continue;
+    const double value = std::abs(rows_[static_cast<std::size_t>(at_residual_ + j)]),
+                 rate = std::abs(rows_[static_cast<std::size_t>(at_rate_ + j)]);
+    if (row.measured) {
+      result.measured = std::max(result.measured, value);
+      continue;
+    }
+    copy_row(j, column_.data());
+    const double slope = zero_row_[static_cast<std::size_t>(j)] ? 0.0 : kernels::norm(n_, column_.data());
+    const bool position = row.level == Level::position;
+    (position ? result.position : result.velocity) = std::max(position ? result.position : result.velocity, value);
+    if (position) result.velocity = std::max(result.velocity, rate);
+    if (slope > 0.0) {
+      result.scaled = std::max(result.scaled, value / (slope * (position ? q_size : qd_size)));
+      result.scaled = std::max(result.scaled, rate / (slope * qd_size));
+    }
+  }
+  return result;
+}
+
+double Dynamics::last_kinetic(const double* y) const {
+  const double* qd = y + n_;
+  double twice = 0.0;
+  for (const Entry& e : M_entries_) twice += qd[e.row] * v_[static_cast<std::size_t>(e.at)] * qd[e.col];
+  return 0.5 * twice;
+}
+
+double Dynamics::last_energy_scale(const double* y) const {
+  const double* qd = y + n_;
+  double scale = 0.0;
+  for (const Entry& e : M_entries_)
+    scale += std::abs(qd[e.row] * v_[static_cast<std::size_t>(e.at)]) * std::max(1.0, std::abs(qd[e.col]));
+  for (int i = 0; i < n_; ++i)
+    scale += std::abs(v_[static_cast<std::size_t>(at_Q_ + i)]) * std::max(1.0, std::abs(y[i]));
+  return scale;
+}
+
+}  // namespace mechanician

@@ -1,0 +1,168 @@
+// Which rows act in a step: the largest independent set, by column-pivoted QR of the rows in the mass metric.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "mechanician/motion/dynamics.hpp"
+#include "mechanician/motion/kernels.hpp"
+#include "mechanician/solve/mass.hpp"
+
+namespace mechanician {
+
+namespace {
+/// Pivots below this times the first are rounding, where no generic rank is known yet.
+constexpr double rank_tolerance_of_start = 1e-9;
+/// A row that has shrunk by this much may have become rounding error of its own terms.
+constexpr double suspicious = 1e-6;
+}  // namespace
+
+const std::vector<bool>& Dynamics::zero_rows(double t, const double* y) {
+  const auto norm_of = [&](int j) {
+    double s = 0.0;
+    for (int l = A_begin_[static_cast<std::size_t>(j)]; l < A_begin_[static_cast<std::size_t>(j + 1)]; ++l) {
+      const double a = rows_[static_cast<std::size_t>(at_row_A_ + A_entries_[static_cast<std::size_t>(l)].at)];
+      s += a * a;
+    }
+    return std::sqrt(s);
+  };
+  bool look = start_size_.empty();
+  for (int j = 0; !look && j < m_; ++j) look = norm_of(j) <= suspicious * start_size_[static_cast<std::size_t>(j)];
+  std::fill(zero_row_.begin(), zero_row_.end(), false);
+  if (!look) return zero_row_;
+  const Evaluation now = system_->evaluate(
+      {t, Eigen::Map<const Eigen::VectorXd>(y, n_), Eigen::Map<const Eigen::VectorXd>(y + n_, n_)});
+  const bool first = start_size_.empty();
+  for (int j = 0; j < m_; ++j) {
+    const double noise = now.values.A_noise.row(j).norm();
+    zero_row_[static_cast<std::size_t>(j)] = norm_of(j) <= 4.0 * noise;
+    if (first) start_size_.push_back(std::max(norm_of(j), noise / std::numeric_limits<double>::epsilon()));
+  }
+  return zero_row_;
+}
+
+bool Dynamics::evaluate_rows(double t, const double* q, const double* qd) {
+  ++projections;
+  set_inputs(t, q, qd);
+  if (!run(row_tape_, rows_)) return false;
+  last_ = &rows_, last_A_ = at_row_A_;
+  return true;
+}
+
+void Dynamics::copy_row(int j, double* a) const {
+  std::fill(a, a + n_, 0.0);
+  for (int l = A_begin_[static_cast<std::size_t>(j)]; l < A_begin_[static_cast<std::size_t>(j + 1)]; ++l) {
+    const Entry& e = A_entries_[static_cast<std::size_t>(l)];
+    a[e.col] = (*last_)[static_cast<std::size_t>(last_A_ + e.at)];
+  }
+}
+
+bool Dynamics::choose(RowSet& set, double t, const double* y) {
+  (void)t, (void)y;
+  if (!factor_mass(rows_, at_row_A_, set, &set != &all)) return false;
+  // Unit columns of Z = L⁻¹Aᵀ; rows that are zero do not act.
+  std::vector<int>& order = set.kept;
+  order.clear();
+  set.pivot.clear();
+  double* Z = pivot_Z_.data();
+  for (const int j : set.candidates) {
+    if (zero_row_[static_cast<std::size_t>(j)]) continue;
+    double* z = Z + static_cast<std::ptrdiff_t>(order.size()) * n_;
+    copy_row(j, z);
+    kernels::solve_lower(n_, L_.data(), z);
+    const double size = kernels::norm(n_, z);
+    if (size == 0.0) continue;
+    for (int i = 0; i < n_; ++i) z[i] /= size;
+    order.push_back(j);
+  }
+  const int m = static_cast<int>(order.size()), most = std::min(m, n_);
+  int rank = 0;
+  for (; rank < most; ++rank) {
+    // The column with most left in it.
+    int best = rank;
+    double largest = -1.0;
+    for (int k = rank; k < m; ++k) {
+      const double left = kernels::norm(n_ - rank, Z + static_cast<std::ptrdiff_t>(k) * n_ + rank);
+      if (left > largest * (1.0 + 1e-12)) largest = left, best = k;
+    }
+    set.pivot.push_back(largest);
+    if (set.rank >= 0 ? rank >= set.rank : !(largest > rank_tolerance_of_start * set.pivot.front())) break;
+    if (largest == 0.0) break;
+    if (best != rank) {
+      std::swap_ranges(Z + static_cast<std::ptrdiff_t>(rank) * n_, Z + static_cast<std::ptrdiff_t>(rank + 1) * n_,
+                       Z + static_cast<std::ptrdiff_t>(best) * n_);
+      std::swap(order[static_cast<std::size_t>(rank)], order[static_cast<std::size_t>(best)]);
+    }
+    double* z = Z + static_cast<std::ptrdiff_t>(rank) * n_ + rank;
+    const double tau = kernels::make_reflector(n_ - rank, z);
+    for (int k = rank + 1; k < m; ++k)
+      kernels::apply_reflector(n_ - rank, tau, z, Z + static_cast<std::ptrdiff_t>(k) * n_ + rank);
+  }
+  order.resize(static_cast<std::size_t>(rank));
+  // Which row comes first must not depend on the last bit: kept rows in the order of the file.
+  std::sort(order.begin(), order.end());
+  return true;
+}
+
+bool Dynamics::choose_rows(double t, const double* y) {
+  if (!evaluate_rows(t, y, y + n_)) return false;
+  zero_rows(t, y);
+  if (!singular_mass && !factor_mass(rows_, at_row_A_, all, false)) {
+    Eigen::MatrixXd M = Eigen::MatrixXd::Zero(n_, n_);
+    for (const Entry& e : M_entries_) M(e.row, e.col) = rows_[static_cast<std::size_t>(e.at)];
+    if (check_mass(M).kind == MassKind::indefinite || check_mass(M).kind == MassKind::not_symmetric) return false;
+    singular_mass = true;
+  }
+  if (singular_mass) calc_row_weights(rows_, at_row_A_);
+  if (measured_) {
+    all.kept.clear();
+    return choose(positions, t, y) && choose(velocities, t, y);
+  }
+  if (!choose(all, t, y)) return false;
+  for (RowSet* set : {&velocities, &positions}) {
+    const RowSet& larger = set == &velocities ? all : velocities;
+    if (set->candidates.size() == larger.candidates.size())
+      set->kept = larger.kept, set->pivot = larger.pivot;
+    else if (!choose(*set, t, y))
+      return false;
+  }
+  return true;
+}
+
+/// λ = G(GᵀG)⁻¹λ_kept with A = G A_kept: the multipliers of least norm with the same force.
+bool Dynamics::spread(const RowSet& set, std::vector<double>& lambda) {
+  const int r = static_cast<int>(set.kept.size());
+  if (r == 0) return true;
+  // Columns of G: coefficients of each row in the kept ones, R⁻¹(Vᵀz)_top; Z_ holds the factors of the kept rows.
+  std::fill(S_.begin(), S_.end(), 0.0);
+  double* T = G_.data();
+  for (int j = 0; j < m_; ++j) {
+    double* g = T + static_cast<std::ptrdiff_t>(j) * m_;
+    std::fill(g, g + r, 0.0);
+    if (zero_row_[static_cast<std::size_t>(j)]) continue;
+    const auto at = std::find(set.kept.begin(), set.kept.end(), j);
+    if (at != set.kept.end()) {
+      g[at - set.kept.begin()] = 1.0;
+    } else {
+      copy_row(j, column_.data());
+      kernels::solve_lower(n_, L_.data(), column_.data());
+      kernels::apply_vt(n_, r, Z_.data(), tau_.data(), column_.data());
+      kernels::solve_upper(r, n_, Z_.data(), column_.data());
+      std::copy(column_.begin(), column_.begin() + r, g);
+    }
+    for (int a = 0; a < r; ++a)
+      for (int b = 0; b < r; ++b) S_[static_cast<std::size_t>(a * r + b)] += g[a] * g[b];
+  }
+  if (!kernels::cholesky(r, S_.data(), 0.0)) return false;
+  for (int k = 0; k < r; ++k)
+    column_[static_cast<std::size_t>(k)] =
+        lambda[static_cast<std::size_t>(set.kept[static_cast<std::size_t>(k)])];
+  kernels::solve_lower(r, S_.data(), column_.data());
+  kernels::solve_lower_transposed(r, S_.data(), column_.data());
+  for (int j = 0; j < m_; ++j)
+    lambda[static_cast<std::size_t>(j)] =
+        kernels::dot(r, T + static_cast<std::ptrdiff_t>(j) * m_, column_.data());
+  return true;
+}
+
+}  // namespace mechanician

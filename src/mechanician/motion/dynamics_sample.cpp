@@ -1,0 +1,146 @@
+// What is known of a motion at one time: forces, multipliers, powers. Not part of the inner loop.
+
+#include <Eigen/QR>
+#include <cmath>
+
+#include "mechanician/motion/dynamics.hpp"
+#include "mechanician/solve/factorisation.hpp"
+
+namespace mechanician {
+
+namespace {
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+}  // namespace
+
+/// The general solver, at home with measured and dependent rows. `with_noise`: zero rows decided here and now.
+bool Dynamics::solve_generally(double t, const double* y, bool with_noise, Solution& solution) {
+  const State state{t, Eigen::Map<const VectorXd>(y, n_), Eigen::Map<const VectorXd>(y + n_, n_)};
+  Evaluation now = system_->evaluate(state);
+  if (now.not_finite) return false;
+  InstantValues& values = now.values;
+  if (!with_noise) {
+    // Within a step the rows that act are those of its begin.
+    values.A_noise = MatrixXd::Zero(m_, n_);
+    for (int j = 0; j < m_; ++j)
+      if (zero_row_[static_cast<std::size_t>(j)]) values.A_noise.row(j) = values.A.row(j).cwiseAbs();
+  }
+  const Factorisation factors = factor(values);
+  const auto set_C = [&] {
+    System::Nonideal nonideal = system_->calc_C(state, solution);
+    if (nonideal.not_finite || !nonideal.not_unique.empty()) return false;
+    values.C = std::move(nonideal.C);
+    return true;
+  };
+  if (has_C_ && !needs_reactions_ && !set_C()) return false;
+  solution = solve(factors, values);
+  if (has_C_ && needs_reactions_ && solution.has_acceleration()) {
+    if (!set_C()) return false;
+    solution = solve(factors, values);
+  }
+  return solution.has_acceleration();
+}
+
+bool Dynamics::rhs_measured(double t, const double* y, double* dy) {
+  Solution solution;
+  if (!solve_generally(t, y, false, solution)) return false;
+  const double* qd = y + n_;
+  set_inputs(t, y, qd);
+  if (!run(rhs_tape_, v_)) return false;
+  last_ = &v_, last_A_ = at_A_;
+  std::copy(qd, qd + n_, dy);
+  for (int i = 0; i < n_; ++i) dy[n_ + i] = qdd_[static_cast<std::size_t>(i)] = solution.qdd(i);
+  double* power = dy + 2 * n_;
+  const Eigen::Map<const VectorXd> v(qd, n_);
+  power[0] = v_[static_cast<std::size_t>(at_K_)];
+  for (int i = 0; i < n_; ++i) power[0] += qd[i] * v_[static_cast<std::size_t>(at_Q_ + i)];
+  power[1] = v.dot(solution.Qc_i), power[2] = v.dot(solution.Qc_ni), power[3] = v.dot(solution.Q_control);
+  for (int j = 0; j < num_constraints_; ++j) {
+    copy_row(j, column_.data());
+    power[4 + j] = solution.multipliers(j) * v.dot(Eigen::Map<const VectorXd>(column_.data(), n_));
+  }
+  double sum = 0.0;
+  for (int i = 0; i < size(); ++i) sum += 0.0 * dy[i];
+  return sum == 0.0;
+}
+
+std::optional<Sample> Dynamics::calc_sample(double t, const double* y, const double* qdd_given) {
+  Sample s;
+  s.t = t;
+  s.q = Eigen::Map<const VectorXd>(y, n_);
+  s.qd = Eigen::Map<const VectorXd>(y + n_, n_);
+  if (!rhs(t, y, scratch_.data())) return std::nullopt;
+  --evaluations, ++projections;
+  s.qdd = qdd_given ? VectorXd(Eigen::Map<const VectorXd>(qdd_given, n_)) : VectorXd(Eigen::Map<const VectorXd>(qdd_.data(), n_));
+
+  MatrixXd A = MatrixXd::Zero(m_, n_), M = MatrixXd::Zero(n_, n_);
+  for (const Entry& e : A_entries_) A(e.row, e.col) = v_[static_cast<std::size_t>(at_A_ + e.at)];
+  for (const Entry& e : M_entries_) M(e.row, e.col) = v_[static_cast<std::size_t>(e.at)];
+  const VectorXd Q = Eigen::Map<const VectorXd>(v_.data() + at_Q_, n_);
+  const int r = static_cast<int>(all.kept.size());
+  const VectorXd zero = VectorXd::Zero(n_);
+
+  Solution solution;
+  const bool simple = !measured_ && r == m_;
+  if (qdd_given && !has_C_ && num_constraints_ == m_) {
+    // The force is M q̈ − Q; multipliers of least norm that give it.
+    s.Qc = s.Qc_i = M * s.qdd - Q;
+    s.Qc_ni = s.Q_control = zero;
+    Eigen::CompleteOrthogonalDecomposition<MatrixXd> solver(m_, n_);
+    solver.setThreshold(1e-7);
+    if (m_ > 0) s.lambda = solver.compute(A.transpose()).solve(s.Qc_i);
+  } else if (simple) {
+    s.lambda = VectorXd::Zero(num_constraints_);
+    VectorXd control = VectorXd::Zero(m_);
+    for (int k = 0; k < r; ++k) {
+      const int j = all.kept[static_cast<std::size_t>(k)];
+      if (j < num_constraints_) s.lambda(j) = lambda_[static_cast<std::size_t>(k)];
+      if (j >= num_constraints_) control(j) = lambda_joint_[static_cast<std::size_t>(k)];
+    }
+    s.Qc_i = A.topRows(num_constraints_).transpose() * s.lambda;
+    s.Q_control = A.transpose() * control;
+    s.Qc_ni = has_C_ ? VectorXd(M * s.qdd - Q - s.Qc_i - s.Q_control) : zero;
+    s.Qc = s.Qc_i + s.Qc_ni;
+  } else {
+    if (!solve_generally(t, y, true, solution)) return std::nullopt;
+    s.lambda = solution.multipliers;
+    s.Qc = solution.Qc, s.Qc_i = solution.Qc_i, s.Qc_ni = solution.Qc_ni, s.Q_control = solution.Q_control;
+  }
+  if (s.lambda.size() == 0) s.lambda = VectorXd::Zero(num_constraints_);
+  s.power = s.lambda.cwiseProduct(A.topRows(num_constraints_) * s.qd);
+
+  // Outputs may use accelerations.
+  const auto num_outputs = static_cast<Eigen::Index>(system_->model().outputs.size());
+  std::vector<double> values(static_cast<std::size_t>(output_tape_.num_outputs()));
+  set_inputs(t, y, y + n_);
+  for (int i = 0; i < n_; ++i) x_[static_cast<std::size_t>(rhs_tape_.num_inputs() + i)] = s.qdd(i);
+  run(output_tape_, values);
+  s.outputs = Eigen::Map<const VectorXd>(values.data(), num_outputs);
+
+  const Violation violation = calc_violation(t, y);
+  s.residual = std::max(violation.position, violation.velocity);
+  const double* w = y + 2 * n_;
+  s.works = {w[0], w[1], w[2], w[3], Eigen::Map<const VectorXd>(w + 4, num_constraints_)};
+  return s;
+}
+
+bool Dynamics::calc_events(double t, const double* y, std::span<double> when) {
+  if (when.empty()) return true;
+  const auto num_outputs = system_->model().outputs.size();
+  bool accelerations = false;
+  for (const Event& e : system_->model().events) accelerations |= e.when.contains(SymbolKind::acceleration);
+  if (accelerations) {
+    if (!rhs(t, y, scratch_.data())) return false;
+    --evaluations, ++projections;
+  }
+  set_inputs(t, y, y + n_);
+  for (int i = 0; i < n_; ++i)
+    x_[static_cast<std::size_t>(rhs_tape_.num_inputs() + i)] = accelerations ? qdd_[static_cast<std::size_t>(i)] : 0.0;
+  std::vector<double> values(static_cast<std::size_t>(output_tape_.num_outputs()));
+  run(output_tape_, values);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < when.size(); ++i) sum += 0.0 * (when[i] = values[num_outputs + i]);
+  return sum == 0.0;
+}
+
+}  // namespace mechanician

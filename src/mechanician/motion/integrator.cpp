@@ -1,0 +1,60 @@
+#include "mechanician/motion/integrator.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "mechanician/motion/integrator_impl.hpp"
+
+namespace mechanician {
+
+namespace {
+
+void check(const System& system, const State& start, const MotionOptions& options) {
+  if (start.q.size() != system.n() || start.qd.size() != system.n())
+    throw std::invalid_argument(fmt::format("the start has {} positions and {} velocities, the system {} coordinates",
+                                            start.q.size(), start.qd.size(), system.n()));
+  if (!(options.to > start.t) || !std::isfinite(options.to))
+    throw std::invalid_argument(fmt::format("the end {} must be later than the start {}", options.to, start.t));
+  if (!(options.tolerance > 0.0) || !(options.tolerance <= 0.1))
+    throw std::invalid_argument(fmt::format("the tolerance {} must lie between 0 and 0.1", options.tolerance));
+  if (!(options.first_step >= 0.0) || !(options.largest_step >= 0.0))
+    throw std::invalid_argument("step sizes must not be negative");
+}
+
+}  // namespace
+
+Integrator::Integrator(const System& system, State start, MotionOptions options) {
+  check(system, start, options);
+  impl_ = std::make_unique<Impl>(system, std::move(start), options);
+}
+Integrator::~Integrator() = default;
+Integrator::Integrator(Integrator&&) noexcept = default;
+Integrator& Integrator::operator=(Integrator&&) noexcept = default;
+
+const std::optional<Stop>& Integrator::refusal() const { return impl_->refusal; }
+bool Integrator::advance() { return impl_->advance(); }
+double Integrator::step_begin() const { return impl_->step_begin; }
+double Integrator::t() const { return impl_->t; }
+Sample Integrator::sample(double t) { return impl_->sample(t); }
+void Integrator::request_stop(std::string why) { impl_->stop_requested = why.empty() ? "stopped" : std::move(why); }
+const Stop& Integrator::stop() const { return impl_->stop; }
+bool Integrator::over() const { return impl_->over; }
+const std::vector<MotionEvent>& Integrator::events() const { return impl_->events; }
+const Statistics& Integrator::statistics() const { return impl_->statistics(); }
+Certificate Integrator::certificate() const { return impl_->certificate(); }
+const std::vector<std::string>& Integrator::notes() const { return impl_->notes; }
+bool Integrator::at_checkpoint() const { return impl_->at_checkpoint(); }
+std::vector<double> Integrator::checkpoint() const { return impl_->checkpoint(); }
+void Integrator::restore(std::span<const double> checkpoint, std::vector<MotionEvent> past_events,
+                         std::vector<std::string> past_notes) {
+  impl_->restore(checkpoint);
+  impl_->events = std::move(past_events);
+  impl_->notes = std::move(past_notes);
+}
+const System& Integrator::system() const { return *impl_->system; }
+const MotionOptions& Integrator::options() const { return impl_->options; }
+
+}  // namespace mechanician

@@ -1,0 +1,135 @@
+// Stiff motions: when the explicit method is held back by stability and not by accuracy, CVODE's BDF takes over.
+//
+// A multistep method remembers past steps, so it begins afresh every so many steps in every run: there the motion can be
+// taken up again with the same bits.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "mechanician/base/text.hpp"
+#include "mechanician/motion/integrator_impl.hpp"
+
+namespace mechanician {
+
+namespace {
+/// h·|λ| beyond which DOP853 is at the edge of its region of stability (Hairer & Wanner IV.2).
+constexpr double stability_edge = 6.1;
+constexpr int hits_for_stiff = 15, misses_for_not = 6;
+constexpr int steps_between_restarts = 500;
+/// Steps after which the implicit method must have shown that it is the cheaper one.
+constexpr int steps_on_trial = 100;
+/// BDF estimates the error of one step; its sum over a motion is larger than with the explicit method.
+constexpr double tolerance_factor = 0.1;
+}  // namespace
+
+void Integrator::Impl::watch_stiffness(double h) {
+  if (options.method == Method::bdf || implicit_ || last_was_crossing_) return;
+  if (stiff_hits_ == 0) stiff_since_ = t, stiff_evaluations_ = dynamics_.evaluations;
+  if (rk_.calc_stiffness(h, 2 * dynamics_.n()) > stability_edge) {
+    not_stiff_hits_ = 0;
+    if (++stiff_hits_ < hits_for_stiff) return;
+    stiff_hits_ = 0;
+    if (options.method == Method::dop853) {
+      if (!stiffness_noted_)
+        notes.push_back(fmt::format("from t = {} on the motion is stiff: method \"bdf\" or \"auto\" may be faster", short_number(t)));
+      stiffness_noted_ = true;
+      return;
+    }
+    if (static_cast<double>(statistics_.steps) < stiff_pause_until_) return;
+    explicit_rate_ = (t - stiff_since_) / static_cast<double>(std::max(1L, dynamics_.evaluations - stiff_evaluations_));
+    explicit_step_ = h_;
+    notes.push_back(fmt::format("the motion is stiff at t = {}: method changed from dop853 to bdf", short_number(t)));
+    begin_implicit();
+    on_trial_ = true;
+  } else if (stiff_hits_ > 0 && ++not_stiff_hits_ >= misses_for_not) {
+    stiff_hits_ = not_stiff_hits_ = 0;
+  }
+}
+
+void Integrator::Impl::begin_implicit() {
+  implicit_ = restart_pending_ = true;
+  on_trial_ = false;
+}
+
+void Integrator::Impl::restart_implicit() {
+  const auto n = static_cast<std::size_t>(dynamics_.n());
+  if (!bdf_) {
+    BdfProblem problem;
+    problem.size = dynamics_.size();
+    problem.num_dynamic = static_cast<int>(2 * n);
+    problem.num_positions = static_cast<int>(n);
+    problem.rhs = [this](double time, std::span<const double> y, std::span<double> dy) {
+      return dynamics_.rhs(time, y.data(), dy.data());
+    };
+    problem.project = [this](double time, std::span<double> y) { return dynamics_.project(time, y.data()).ok; };
+    bdf_ = std::make_unique<Bdf>(std::move(problem), BdfOptions{.tolerance = std::max(tolerance_factor * options.tolerance, 1e-14),
+                                                                .largest_step = options.largest_step});
+  }
+  dynamics_.choose_rows(t, rk_.y_new.data());
+  bdf_->start(t, rk_.y_new);
+  restart_pending_ = false;
+  steps_since_restart_ = 0;
+  trial_since_ = t, trial_evaluations_ = dynamics_.evaluations;
+  ++statistics_.restarts;
+}
+
+bool Integrator::Impl::advance_implicit() {
+  if (restart_pending_) restart_implicit();
+  if (bdf_->step(options.to) == Bdf::Outcome::failed) {
+    fail_not_finite(t, rk_.y_new.data(), bdf_->reason());
+    return false;
+  }
+  const BdfStatistics now = bdf_->statistics();
+  statistics_.rejected += now.error_failures + now.convergence_failures + now.projection_failures - bdf_before_.error_failures -
+                          bdf_before_.convergence_failures - bdf_before_.projection_failures;
+  statistics_.jacobians += now.jacobians - bdf_before_.jacobians;
+  bdf_before_ = now;
+  ++statistics_.steps, ++steps_since_restart_;
+  step_begin = step_t_ = t;
+  t = bdf_->t();
+  if (t > options.to) t = options.to;
+  step_h_ = t - step_t_;
+  last_was_crossing_ = false;
+  std::copy(bdf_->y().begin(), bdf_->y().end(), rk_.y_new.begin());
+
+  if (!dynamics_.switches().empty()) {
+    double when = 0.0;
+    if (const int which = find_switch(step_h_, when); which >= 0) {
+      t = std::min(when, t);
+      state_at(t, rk_.y_new.data(), nullptr);
+      dynamics_.project(t, rk_.y_new.data());
+      dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data());
+      watch(step_h_);
+      if (!system->model().events.empty()) find_user_events();
+      if (!over) turn_side(which);
+      restart_pending_ = true;
+      return true;
+    }
+  }
+  if (!dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data())) {
+    fail_not_finite(t, rk_.y_new.data(), "the state cannot be evaluated");
+    return true;
+  }
+  watch(step_h_);
+  if (!system->model().events.empty()) find_user_events();
+  if (t >= options.to && !over) finish(StopReason::reached_end);
+  if (on_trial_ && steps_since_restart_ == steps_on_trial && !over) {
+    on_trial_ = false;
+    const double rate = (t - trial_since_) / static_cast<double>(std::max(1L, dynamics_.evaluations - trial_evaluations_));
+    if (rate < explicit_rate_) {
+      notes.push_back(fmt::format("bdf is not faster here: back to dop853 at t = {}", short_number(t)));
+      implicit_ = false;
+      h_ = explicit_step_;
+      stiff_pause_until_ = static_cast<double>(statistics_.steps) * 1.5 + 1000.0;
+      dynamics_.choose_rows(t, rk_.y_new.data());
+      dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data());
+      left_implicit_ = true;
+    }
+  }
+  if (implicit_ && steps_since_restart_ >= steps_between_restarts) restart_pending_ = true;
+  return true;
+}
+
+}  // namespace mechanician

@@ -1,0 +1,173 @@
+// What happens inside a step: switches, user events, singular configurations.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "mechanician/base/text.hpp"
+#include "mechanician/expression/print.hpp"
+#include "mechanician/motion/integrator_impl.hpp"
+
+namespace mechanician {
+
+namespace {
+constexpr double eps = std::numeric_limits<double>::epsilon();
+}
+
+int Integrator::Impl::find_switch(double h, double& when) {
+  if (!implicit_ && !make_dense()) return -1;
+  const auto& sides = dynamics_.sides();
+  state_at(step_t_, y_sample_.data(), nullptr);
+  dynamics_.calc_switch_noise(step_t_, y_sample_.data(), g_noise_);
+  // The side that is held is the side that the function is on, whatever rounding says at the begin.
+  for (std::size_t i = 0; i < sides.size(); ++i) g_begin_[i] = sides[i] * std::max(g_noise_[i], 1e-300);
+  RootFinder finder(static_cast<int>(sides.size()));
+  const auto root = finder.find_first({.t0 = step_t_, .t1 = step_t_ + h, .begin = g_begin_, .floor = g_noise_, .time_tolerance = 0.0},
+                                      [&](double time, std::span<double> g) {
+                                        state_at(time, y_sample_.data(), nullptr);
+                                        dynamics_.calc_switches(time, y_sample_.data(), g);
+                                      });
+  if (!root) return -1;
+  when = root->t;
+  return root->function;
+}
+
+/// dg/dt of a switching function at the end of the step, with the sides as they are now.
+double Integrator::Impl::calc_switch_rate(int which) {
+  const std::size_t i = static_cast<std::size_t>(which);
+  std::vector<double> g0(g_begin_.size()), g1(g_begin_.size());
+  const double tau = 1e-7 * std::max(step_h_, 1e-9 * std::abs(options.to - start.t));
+  for (std::size_t j = 0; j < y_sample_.size(); ++j) y_sample_[j] = rk_.y_new[j] + tau * rk_.k[12][j];
+  if (!dynamics_.calc_switches(t, rk_.y_new.data(), g0) || !dynamics_.calc_switches(t + tau, y_sample_.data(), g1)) return 0.0;
+  return std::abs(g1[i] - g0[i]) <= g_noise_[i] ? 0.0 : (g1[i] - g0[i]) / tau;
+}
+
+bool Integrator::Impl::turn_side(int which) {
+  ++statistics_.switches;
+  const std::size_t i = static_cast<std::size_t>(which);
+  const Switch& s = dynamics_.switches()[i];
+  double& side = dynamics_.sides()[i];
+  if (!implicit_) make_dense();  // while the sides are those of the step
+  side = -side;
+  if (over) return true;
+  if (!dynamics_.choose_rows(t, rk_.y_new.data()) || !dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data())) {
+    fail_not_finite(t, rk_.y_new.data(), fmt::format("beyond the point where `{}` switches nothing can be evaluated", s.text));
+    return false;
+  }
+  // Driven back at once: the motion would slide along the surface.
+  const double rate = calc_switch_rate(which);
+  if (s.is_discontinuous && side * rate < 0.0) {
+    fail(StopReason::sliding,
+         fmt::format("from t = {} on the motion slides along the surface where `{}` switches: on either side it is driven "
+                     "back to it. A constraint can say what holds there",
+                     short_number(t), s.text));
+    return false;
+  }
+  if (switches_in_a_row_++ == 0) switches_since_ = t;
+  if (switches_in_a_row_ > 200 && t - switches_since_ < 1e-6 * (options.to - start.t)) {
+    fail(StopReason::sliding, fmt::format("near t = {} `{}` switches ever more often: 200 times since t = {}",
+                                          short_number(t), s.text, short_number(switches_since_)));
+    return false;
+  }
+  dense_made_ = true;
+  return true;
+}
+
+void Integrator::Impl::find_user_events() {
+  const auto& model_events = system->model().events;
+  RootFinder finder(static_cast<int>(model_events.size()));
+  const int n = dynamics_.n();
+  const auto evaluate = [&](double time, std::span<double> when) {
+    state_at(time, y_sample_.data(), nullptr);
+    if (!dynamics_.calc_events(time, y_sample_.data(), when))
+      std::fill(when.begin(), when.end(), std::numeric_limits<double>::quiet_NaN());
+  };
+  const std::vector<double> begin = event_sign_;
+  const auto roots = finder.find_all({.t0 = step_begin, .t1 = t, .begin = begin, .time_tolerance = 0.0}, evaluate);
+  event_sign_.assign(finder.end().begin(), finder.end().end());
+  for (const Root& root : roots) {
+    const Event& e = model_events[static_cast<std::size_t>(root.function)];
+    if ((e.direction == EventDirection::up && root.direction < 0) ||
+        (e.direction == EventDirection::down && root.direction > 0))
+      continue;
+    state_at(root.t, y_sample_.data(), nullptr);
+    std::vector<double> kept = y_sample_;
+    if (!last_was_crossing_ && !dynamics_.project(root.t, y_sample_.data()).ok) y_sample_ = kept;
+    MotionEvent event;
+    event.time = root.t;
+    event.kind = EventKind::user;
+    event.name = e.name;
+    event.q = Eigen::Map<const Eigen::VectorXd>(y_sample_.data(), n);
+    event.qd_before = event.qd_after = Eigen::Map<const Eigen::VectorXd>(y_sample_.data() + n, n);
+    events.push_back(std::move(event));
+    if (e.action == EventAction::stop) {
+      t = root.t;
+      finish(StopReason::event, fmt::format("event `{}` at t = {}", e.name, number_text(root.t)));
+      return;
+    }
+  }
+}
+
+void Integrator::Impl::report_crossing(double h, const StepPlan& plan, bool noise_limited) {
+  const int n = dynamics_.n();
+  crossing_reach_ = 0.13 * h;
+  crossing_time_ = step_t_ + crossing_place * h;
+  // The zero of the weakest singular value on dense output: follow its vectors, which make it signed.
+  CrossingPredictor::Spectrum s;
+  double place = crossing_place;
+  const auto at = [&](double theta) {
+    state_at(step_t_ + theta * h, y_sample_.data(), nullptr);
+    return y_sample_.data();
+  };
+  bool ok = true;
+  for (int k = 0; k < 6 && ok; ++k) {
+    ok = predictor_.calc_spectrum(step_t_ + place * h, at(place), s);
+    if (!ok || s.sigma.size() == 0) break;
+    const Eigen::Index weak = s.sigma.size() - 1;
+    double left = 0.0, right = 0.0;
+    const double width = k == 0 ? 0.05 : 0.01;
+    ok = predictor_.calc_signed(step_t_ + (place - width) * h, at(place - width), s, weak, left) &&
+         predictor_.calc_signed(step_t_ + (place + width) * h, at(place + width), s, weak, right);
+    const double slope = (right - left) / (2.0 * width);
+    if (!ok || slope == 0.0) break;
+    const double move = std::clamp(-s.sigma(weak) / slope, -0.1, 0.1);
+    place = std::clamp(place + move, 0.2, 0.75);
+    if (std::abs(move) < 1e-12) break;
+  }
+  if (!ok || !predictor_.calc_spectrum(step_t_ + place * h, at(place), s)) return;
+  const Eigen::Index r = s.sigma.size();
+  crossing_time_ = step_t_ + place * h;
+  const double relative = s.sigma(r - 1) / s.sigma(0);
+  // A near miss is not a singular configuration.
+  const double zero = std::max(1e-6, 100.0 * options.tolerance);
+  if (relative > zero) {
+    crossing_reach_ = 0.0;
+    return;
+  }
+  ++statistics_.crossings;
+  if (crossing_time_ > t) return;  // beyond the end of the run
+  MotionEvent event;
+  event.time = crossing_time_;
+  event.kind = EventKind::singular;
+  event.sigma = relative;
+  event.turning = plan.turning;
+  event.noise_limited = noise_limited;
+  noise_limited_ += noise_limited;
+  Eigen::VectorXd involved = Eigen::VectorXd::Zero(r);
+  for (Eigen::Index i = 0; i < r; ++i)
+    if (s.sigma(i) <= std::max(zero, 10.0 * relative) * s.sigma(0)) {
+      ++event.dimension;
+      involved = involved.cwiseMax(s.V.col(i).cwiseAbs());
+    }
+  for (Eigen::Index j = 0; j < r; ++j)
+    if (involved(j) > 0.1 * involved.maxCoeff())
+      event.constraints.push_back(system->row(dynamics_.all.kept[static_cast<std::size_t>(j)]).name);
+  state_at(event.time, y_sample_.data(), nullptr);
+  event.q = Eigen::Map<const Eigen::VectorXd>(y_sample_.data(), n);
+  event.qd_before = event.qd_after = Eigen::Map<const Eigen::VectorXd>(y_sample_.data() + n, n);
+  events.push_back(std::move(event));
+}
+
+}  // namespace mechanician

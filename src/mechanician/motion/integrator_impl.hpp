@@ -1,0 +1,132 @@
+#pragma once
+
+// The state of an Integrator. The parts of a step are in integrator_*.cpp.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mechanician/motion/bdf.hpp"
+#include "mechanician/motion/crossing.hpp"
+#include "mechanician/motion/dop853.hpp"
+#include "mechanician/motion/dynamics.hpp"
+#include "mechanician/motion/integrator.hpp"
+#include "mechanician/motion/roots.hpp"
+
+namespace mechanician {
+
+class Integrator::Impl {
+ public:
+  Impl(const System& system, State start, MotionOptions options);
+
+  bool advance();
+  Sample sample(double t);
+  Certificate certificate() const;
+  std::vector<double> checkpoint() const;
+  void restore(std::span<const double> from);
+  /// Statistics with the counts of the parts added.
+  const Statistics& statistics();
+
+  const System* system;
+  State start;
+  MotionOptions options;
+  std::optional<Stop> refusal;
+  Stop stop;
+  bool over = false;
+  std::string stop_requested;
+  std::vector<MotionEvent> events;
+  std::vector<std::string> notes;
+
+  double t = 0.0, step_begin = 0.0;
+
+ private:
+  // ---- integrator_start.cpp
+  void begin();
+  bool find_rank();
+  bool set_first_sides();
+  double choose_first_step();
+  bool start_on_singular();
+
+  // ---- integrator_step.cpp
+  struct Attempt {
+    bool finite = false;
+    double error = 0.0;  ///< ≤ 1: accepted
+    bool branch_lost = false;
+    bool noise_limited = false;
+  };
+  Attempt try_step(double h, const StepPlan& plan);
+  bool advance_explicit();
+  void accept(double h, const StepPlan& plan, const Attempt& attempt);
+  bool finish_step(double h);
+  bool make_dense();
+  /// The state of the last step at a time, unprojected; rate: dy/dt.
+  void state_at(double time, double* y, double* rate);
+  void fail(StopReason reason, std::string message, Place place = {});
+  void fail_not_finite(double time, const double* y, const std::string& otherwise);
+  void finish(StopReason reason, std::string message = {});
+
+  // ---- integrator_events.cpp
+  /// The first switch in the step just made; −1: none.
+  int find_switch(double h, double& when);
+  bool turn_side(int which);
+  void find_user_events();
+  void report_crossing(double h, const StepPlan& plan, bool noise_limited);
+  double calc_switch_rate(int which);
+
+  // ---- integrator_bdf.cpp
+  bool advance_implicit();
+  void begin_implicit();
+  void restart_implicit();
+  void watch_stiffness(double h);
+
+  // ---- certificate.cpp
+  void watch(double h);
+  template <class Do>
+  void each_number(Do&& number);
+
+ public:
+  bool at_checkpoint() const { return !implicit_ || restart_pending_; }
+
+ private:
+  Dynamics dynamics_;
+  Dop853 rk_;
+  CrossingPredictor predictor_;
+  std::unique_ptr<Bdf> bdf_;
+
+  double h_ = 0.0;                  ///< to be tried next
+  double step_t_ = 0.0;             ///< begin and length of the last step as computed: the end of the run may lie inside
+  double step_h_ = 0.0;
+  bool start_singular_ = false;     ///< the first step has still to leave a singular configuration
+  bool dense_made_ = false;
+  bool implicit_ = false;
+  bool last_was_crossing_ = false;
+  double crossing_time_ = 0.0;      ///< of the last crossing step
+  double crossing_reach_ = 0.0;     ///< samples nearer than this take their acceleration from dense output
+  double next_prediction_ = 0.0;    ///< no singular state before this time, as far as was seen
+  double sigma_predicted_ = 1.0;    ///< smallest singular value at the last prediction
+  double condition_begin_ = 1.0;    ///< smallest over largest pivot at the begin of the step
+  int sigma_guard_ = 0;
+  double condition_largest_ = 1.0;  ///< seen by the implicit method
+  std::vector<double> y_sample_, rate_sample_, e5_, e3_, scale_, g_begin_, g_noise_, event_sign_;
+  int stiff_hits_ = 0, not_stiff_hits_ = 0;
+  bool stiffness_noted_ = false;
+  double stiff_since_ = 0.0, stiff_pause_until_ = 0.0;
+  long stiff_evaluations_ = 0;
+  double explicit_rate_ = 0.0, explicit_step_ = 0.0;  ///< simulated time per evaluation before the change of method
+  bool on_trial_ = false, restart_pending_ = false;
+  bool left_implicit_ = false;  ///< the last step was implicit, the next will not be
+  double trial_since_ = 0.0;
+  long trial_evaluations_ = 0;
+  int steps_since_restart_ = 0;
+  int switches_in_a_row_ = 0;
+  double switches_since_ = 0.0;
+  double kinetic_start_ = 0.0, kinetic_ = 0.0;
+  double balance_largest_ = 0.0, balance_allowed_ = 0.0;
+  Dynamics::Violation violation_;
+  long noise_limited_ = 0;
+  Statistics statistics_;
+  BdfStatistics bdf_before_;
+};
+
+}  // namespace mechanician

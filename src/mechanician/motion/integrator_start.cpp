@@ -1,0 +1,336 @@
+// The begin of a motion: rank of the constraints, sides of the switches, first step.
+
+#include <fmt/format.h>
+
+#include <Eigen/QR>
+#include <Eigen/SVD>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "mechanician/base/text.hpp"
+#include "mechanician/expression/print.hpp"
+#include "mechanician/instant/accelerate.hpp"
+#include "mechanician/instant/generic_rows.hpp"
+#include "mechanician/motion/integrator_impl.hpp"
+
+namespace mechanician {
+
+namespace {
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double eps = std::numeric_limits<double>::epsilon();
+constexpr double rank_tolerance_of_start = 1e-9, rank_tolerance_of_rate = 1e-7;
+
+/// The rows of a set at a state in the mass metric, as unit columns; rows that vanish in units of their own terms.
+MatrixXd unit_columns(Dynamics& d, const RowSet& set, const VectorXd& D) {
+  const Eigen::Map<const MatrixXd> L(d.metric(), d.n(), d.n());
+  MatrixXd Z(d.n(), static_cast<Index>(set.candidates.size()));
+  VectorXd row(d.n());
+  for (Index k = 0; k < Z.cols(); ++k) {
+    d.copy_row(set.candidates[static_cast<std::size_t>(k)], row.data());
+    L.triangularView<Eigen::Lower>().solveInPlace(row);
+    Z.col(k) = row * (D.size() ? D(k) : 1.0);
+  }
+  return Z;
+}
+
+/// How the rank found at a state would change along directions there.
+struct RankAhead {
+  int now = 0;            ///< rank at the state
+  int along_motion = 0;   ///< gained by moving with the velocity (and time)
+  int along_any = 0;      ///< gained by moving in a random direction that the constraints allow
+};
+
+RankAhead look_ahead(Dynamics& d, const RowSet& set, double t, const VectorXd& y) {
+  const int n = d.n();
+  RankAhead result;
+  if (set.candidates.empty() || !d.evaluate_rows(t, y.data(), y.data() + n) || !d.make_metric()) return result;
+  const MatrixXd given = unit_columns(d, set, {});
+  VectorXd D(given.cols());
+  for (Index k = 0; k < D.size(); ++k) {
+    const double size = given.col(k).norm(), own = d.start_size(set.candidates[static_cast<std::size_t>(k)]);
+    const bool zero = d.is_zero_row(set.candidates[static_cast<std::size_t>(k)]);
+    D(k) = zero || size == 0.0 ? (own > 0.0 ? 1.0 / own : 1.0) : 1.0 / size;
+  }
+  MatrixXd Z = given * D.asDiagonal();
+  for (Index k = 0; k < D.size(); ++k)
+    if (d.is_zero_row(set.candidates[static_cast<std::size_t>(k)])) Z.col(k).setZero();
+  const Eigen::JacobiSVD<MatrixXd> svd(Z, Eigen::ComputeFullU | Eigen::ComputeFullV);
+  const VectorXd sigma = svd.singularValues();
+  while (result.now < sigma.size() && sigma(result.now) > rank_tolerance_of_start * sigma(0)) ++result.now;
+  if (result.now == Z.cols() || result.now == n) return result;
+  const MatrixXd U0 = svd.matrixU().rightCols(n - result.now), V0 = svd.matrixV().rightCols(Z.cols() - result.now);
+  const MatrixXd L = Eigen::Map<const MatrixXd>(d.metric(), n, n);
+
+  // Rank of U₀ᵀ (dZ/dτ) V₀ along q + wτ, t + clock·τ, by central differences.
+  const auto gained = [&](const VectorXd& w, double clock) {
+    const double size = std::max(w.cwiseAbs().maxCoeff(), clock > 0.0 ? 1e-3 : 0.0);
+    if (size == 0.0) return 0;
+    const double tau = 1e-5 * std::max(1.0, y.head(n).cwiseAbs().maxCoeff()) / size;
+    MatrixXd side[2];
+    for (int i = 0; i < 2; ++i) {
+      const double s = i == 0 ? -tau : tau;
+      const VectorXd q = y.head(n) + s * w;
+      if (!d.evaluate_rows(t + clock * s, q.data(), y.data() + n)) return 0;
+      side[i] = unit_columns(d, set, D);
+    }
+    const MatrixXd rate = (side[1] - side[0]) / (2.0 * tau);
+    const double scale = rate.norm();
+    if (!(scale > 1e-9 * size)) return 0;
+    const Eigen::JacobiSVD<MatrixXd> small(U0.transpose() * rate * V0);
+    int rank = 0;
+    for (Index i = 0; i < small.singularValues().size(); ++i) rank += small.singularValues()(i) > rank_tolerance_of_rate * scale;
+    return rank;
+  };
+  result.along_motion = gained(y.segment(n, n), 1.0);
+  std::mt19937_64 random(20251115);
+  std::normal_distribution<double> normal;
+  for (int trial = 0; trial < 3; ++trial) {
+    const VectorXd z = VectorXd::NullaryExpr(U0.cols(), [&] { return normal(random); });
+    VectorXd w = U0 * z;
+    L.transpose().triangularView<Eigen::Upper>().solveInPlace(w);
+    result.along_any = std::max(result.along_any, gained(w / std::max(w.cwiseAbs().maxCoeff(), 1e-300), 0.0));
+  }
+  d.evaluate_rows(t, y.data(), y.data() + n);
+  d.make_metric();
+  return result;
+}
+
+}  // namespace
+
+Integrator::Impl::Impl(const System& system_given, State start_given, MotionOptions options_given)
+    : system(&system_given),
+      start(std::move(start_given)),
+      options(options_given),
+      t(start.t),
+      step_begin(start.t),
+      dynamics_(system_given),
+      rk_(dynamics_.size()),
+      predictor_(dynamics_) {
+  const auto size = static_cast<std::size_t>(dynamics_.size());
+  for (auto* x : {&y_sample_, &rate_sample_, &e5_, &e3_, &scale_}) x->assign(size, 0.0);
+  g_begin_.assign(dynamics_.switches().size(), 0.0);
+  g_noise_.assign(dynamics_.switches().size(), 0.0);
+  event_sign_.assign(system->model().events.size(), 0.0);
+  begin();
+  if (refusal) {
+    stop = *refusal;
+    over = true;
+  }
+}
+
+void Integrator::Impl::begin() {
+  const int n = dynamics_.n();
+  const Instant instant = accelerate(*system, start, {.form = Form::automatic, .diagnose = false, .parts = false});
+  const auto refuse = [&](StopReason reason, std::string message, Place place = {}) {
+    refusal = Stop{reason, std::move(message), place};
+  };
+  if (instant.not_finite) return refuse(StopReason::not_finite, instant.not_finite->message(), instant.not_finite->place);
+  if (!instant.has_acceleration())
+    return refuse(instant.solution.status == SolveStatus::inconsistent ? StopReason::contradiction : StopReason::not_unique,
+                  fmt::format("at the start: {}", describe(instant.solution.status)));
+  if (const auto off = instant.violations(); !off.empty())
+    return refuse(StopReason::projection,
+                  fmt::format("the start violates constraint `{}` by {}", system->row(off.front().row).name,
+                              number_text(off.front().value)),
+                  system->row(off.front().row).place);
+
+  std::vector<double>& y = rk_.y_new;
+  for (int i = 0; i < n; ++i) y[static_cast<std::size_t>(i)] = start.q(i), y[static_cast<std::size_t>(n + i)] = start.qd(i);
+  t = step_begin = step_t_ = start.t;
+  if (!set_first_sides()) return;
+  if (!dynamics_.choose_rows(t, y.data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
+  if (!find_rank() || refusal) return;
+  if (!start_singular_) {
+    if (!dynamics_.choose_rows(t, y.data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
+    const auto moved = dynamics_.project(t, y.data());
+    if (!moved.ok) return refuse(StopReason::projection, "the start could not be brought onto the constraints");
+    if (moved.moved_q > 1e-13 || moved.moved_qd > 1e-13)
+      notes.push_back(fmt::format("the start was moved onto the constraints, by {:.1e} at most", std::max(moved.moved_q, moved.moved_qd)));
+  }
+  if (!dynamics_.rhs(t, y.data(), rk_.k[12].data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
+  kinetic_start_ = kinetic_ = dynamics_.last_kinetic(y.data());
+  dynamics_.calc_events(t, y.data(), event_sign_);
+  h_ = options.first_step > 0.0 ? options.first_step : choose_first_step();
+  if (options.method == Method::bdf) begin_implicit();
+}
+
+bool Integrator::Impl::find_rank() {
+  const VectorXd y = Eigen::Map<const VectorXd>(rk_.y_new.data(), dynamics_.size());
+  const int n = dynamics_.n();
+  for (RowSet* set : {&dynamics_.all, &dynamics_.velocities, &dynamics_.positions}) {
+    const RankAhead ahead = look_ahead(dynamics_, *set, t, y);
+    set->rank = ahead.now + ahead.along_motion;
+    if (set != &dynamics_.all) continue;
+    start_singular_ = ahead.along_motion > 0;
+    if (ahead.along_any <= ahead.along_motion) continue;
+    // Directions that the rows allow here need not be motions: at states nearby that are on the constraints the question
+    // is settled.
+    if (static_cast<int>(generic_rows(*system, start).size()) <= set->rank) continue;
+    const bool rest = y.segment(n, n).cwiseAbs().maxCoeff() == 0.0;
+    std::vector<std::string> names;
+    for (const int j : set->candidates)
+      if (std::find(set->kept.begin(), set->kept.end(), j) == set->kept.end()) names.push_back(system->row(j).name);
+    refusal = Stop{StopReason::not_unique,
+                   fmt::format("the start is a singular configuration where several motions branch off (the rank of the "
+                               "constraints drops from {} to {}; dependent here: {}){}: no branch is determined",
+                               ahead.now + ahead.along_any, ahead.now, quote_list(names),
+                               rest ? ", and the system is at rest" : ", and the velocity does not choose between them"),
+                   {}};
+    return false;
+  }
+  return true;
+}
+
+bool Integrator::Impl::set_first_sides() {
+  auto& sides = dynamics_.sides();
+  if (sides.empty()) return true;
+  std::vector<double>& y = rk_.y_new;
+  const int n = dynamics_.n();
+  // Inner switches come first, so a few rounds settle all that are away from zero.
+  for (std::size_t round = 0; round <= sides.size(); ++round) {
+    if (!dynamics_.choose_rows(t, y.data())) break;
+    dynamics_.calc_switches(t, y.data(), g_begin_);
+    if (!update_sides(g_begin_, sides)) break;
+  }
+  dynamics_.calc_switch_noise(t, y.data(), g_noise_);
+  // On a switching surface the motion itself decides: look a little ahead on either side.
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    if (std::abs(g_begin_[i]) > g_noise_[i]) continue;
+    const auto ahead = [&](double side) {
+      sides[i] = side;
+      if (!dynamics_.choose_rows(t, y.data()) || !dynamics_.rhs(t, y.data(), rk_.k[0].data())) return 0.0;
+      std::vector<double> g(sides.size()), there(y);
+      for (double tau = 1e-9; tau < 1e-2; tau *= 10.0) {
+        for (int j = 0; j < n; ++j) {
+          const auto q = static_cast<std::size_t>(j), v = static_cast<std::size_t>(n + j);
+          there[q] = y[q] + tau * y[v] + 0.5 * tau * tau * rk_.k[0][v];
+          there[v] = y[v] + tau * rk_.k[0][v];
+        }
+        if (!dynamics_.calc_switches(t + tau, there.data(), g)) return 0.0;
+        if (std::abs(g[i]) > 16.0 * g_noise_[i]) return g[i] > 0.0 ? 1.0 : -1.0;
+      }
+      return 0.0;
+    };
+    const double up = ahead(1.0), down = ahead(-1.0);
+    sides[i] = up >= 0.0 ? 1.0 : -1.0;
+    if (up < 0.0 && down > 0.0 && dynamics_.switches()[i].is_discontinuous) {
+      refusal = Stop{StopReason::sliding,
+                     fmt::format("the start lies where `{}` switches, and the motion would slide along there: on either "
+                                 "side it is driven back. A constraint can say what holds there",
+                                 dynamics_.switches()[i].text),
+                     {}};
+      return false;
+    }
+  }
+  return true;
+}
+
+double Integrator::Impl::choose_first_step() {
+  // Hairer, Nørsett, Wanner I, section II.4, with the order of the method.
+  const int count = 2 * dynamics_.n();
+  const std::vector<double>&y = rk_.y_new, &f = rk_.k[12];
+  std::vector<double>&there = y_sample_, &rate = rate_sample_;
+  const auto scaled = [&](auto&& value) {
+    double s = 0.0;
+    for (int i = 0; i < count; ++i) {
+      const double x = value(static_cast<std::size_t>(i)) / (options.tolerance * std::max(1.0, std::abs(y[static_cast<std::size_t>(i)])));
+      s += x * x;
+    }
+    return std::sqrt(s / std::max(count, 1));
+  };
+  const double d0 = scaled([&](std::size_t i) { return y[i]; }), d1 = scaled([&](std::size_t i) { return f[i]; });
+  double h0 = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1;
+  const double span = options.to - t;
+  h0 = std::min(h0, span);
+  double d2 = 0.0;
+  for (int tries = 0; tries < 8; ++tries, h0 *= 0.1) {
+    for (std::size_t i = 0; i < there.size(); ++i) there[i] = y[i] + h0 * f[i];
+    if (!dynamics_.rhs(t + h0, there.data(), rate.data())) continue;
+    d2 = scaled([&](std::size_t i) { return rate[i] - f[i]; }) / h0;
+    break;
+  }
+  const double most = std::max(d1, d2);
+  const double h1 = most <= 1e-15 ? std::max(1e-6, h0 * 1e-3) : std::pow(0.01 / most, 1.0 / 8.0);
+  double h = std::min({100.0 * h0, h1, span});
+  if (options.largest_step > 0.0) h = std::min(h, options.largest_step);
+  return std::max(h, 64.0 * eps * std::max(std::abs(t), std::abs(span)));
+}
+
+/// The singular start is put where a crossing step has its singular state: a step from before it is sought whose dense
+/// output passes through the start there. Only the velocity says which branch, and nothing is evaluated at the start.
+bool Integrator::Impl::start_on_singular() {
+  const int n = dynamics_.n();
+  const std::vector<double> y0 = rk_.y_new;
+  const double to = options.to;
+  double speed = 0.0, length = 1.0;
+  for (int i = 0; i < n; ++i) {
+    speed = std::max(speed, std::abs(y0[static_cast<std::size_t>(n + i)]));
+    length = std::max(length, std::abs(y0[static_cast<std::size_t>(i)]));
+  }
+  double h = std::min(0.05 * length / std::max(speed, 1e-300), to - start.t);
+  if (options.largest_step > 0.0) h = std::min(h, options.largest_step);
+  const std::vector<double> pointwise = rk_.k[12];
+  for (int tries = 0; tries < 40; ++tries, h *= 0.5) {
+    const double back = crossing_place * h, begin = start.t - back;
+    std::vector<double>& y = rk_.y;
+    for (int i = 0; i < n; ++i) {
+      const auto q = static_cast<std::size_t>(i), v = static_cast<std::size_t>(n + i);
+      y[q] = y0[q] - back * y0[v] + 0.5 * back * back * pointwise[v];
+      y[v] = y0[v] - back * pointwise[v];
+    }
+    std::fill(y.begin() + 2 * n, y.end(), 0.0);
+    const StepPlan plan{h, true, false, back};
+    double last = std::numeric_limits<double>::infinity();
+    bool found = false;
+    Attempt attempt;
+    for (int round = 0; round < 60; ++round) {
+      if (!dynamics_.choose_rows(begin, y.data()) || !dynamics_.project(begin, y.data(), {.most_iterations = 12}).ok ||
+          !dynamics_.rhs(begin, y.data(), rk_.k[0].data()))
+        break;
+      predictor_.predict(begin, y.data(), rk_.k[0].data() + n, h);
+      t = begin;
+      attempt = try_step(h, plan);
+      if (!attempt.finite || !finish_step(h)) break;
+      step_t_ = begin, step_h_ = h, dense_made_ = false, last_was_crossing_ = true;
+      if (!make_dense()) break;
+      rk_.sample(crossing_place, y_sample_.data(), nullptr);
+      double off = 0.0;
+      for (int i = 0; i < 2 * n; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        const double d = y0[at] - y_sample_[at];
+        off = std::max(off, std::abs(d) / std::max(1.0, std::abs(y0[at])));
+        y[at] += d;
+      }
+      if (off < 1e-15 || (off > 0.5 * last && off < 0.1 * options.tolerance)) {
+        found = true;
+        break;
+      }
+      if (off > 4.0 * last) break;
+      last = off;
+    }
+    if (!found || attempt.branch_lost || !(attempt.error <= 1.0)) continue;
+    // Works count from the start, which lies inside this step.
+    rk_.sample(crossing_place, y_sample_.data(), nullptr);
+    for (int i = 2 * n; i < dynamics_.size(); ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      rk_.y[at] -= y_sample_[at], rk_.y_new[at] -= y_sample_[at];
+    }
+    dense_made_ = false;
+    make_dense();
+    t = start.t;
+    accept(h, plan, attempt);
+    step_begin = start.t;
+    return true;
+  }
+  fail(StopReason::not_unique,
+       fmt::format("the motion cannot leave the singular configuration of the start: its velocity lies on no branch, or "
+                   "branches touch there"));
+  return false;
+}
+
+}  // namespace mechanician

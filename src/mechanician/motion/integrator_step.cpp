@@ -1,0 +1,305 @@
+// One accepted step of the explicit method: plan, try, accept or reject.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "mechanician/base/text.hpp"
+#include "mechanician/expression/print.hpp"
+#include "mechanician/motion/integrator_impl.hpp"
+
+namespace mechanician {
+
+namespace {
+
+constexpr double eps = std::numeric_limits<double>::epsilon();
+constexpr double safety = 0.9, most_growth = 10.0, least_growth = 0.2;
+
+}  // namespace
+
+void Integrator::Impl::finish(StopReason reason, std::string message) {
+  over = true;
+  stop = {reason, std::move(message), {}};
+}
+
+void Integrator::Impl::fail(StopReason reason, std::string message, Place place) {
+  over = true;
+  stop = {reason, std::move(message), place};
+}
+
+void Integrator::Impl::fail_not_finite(double time, const double* y, const std::string& otherwise) {
+  const int n = dynamics_.n();
+  const State state{time, Eigen::Map<const Eigen::VectorXd>(y, n), Eigen::Map<const Eigen::VectorXd>(y + n, n)};
+  std::string at;
+  for (int i = 0; i < std::min(n, 6); ++i)
+    at += fmt::format(", {} = {}", system->coordinate(i), short_number(y[i]));
+  if (n > 6) at += ", …";
+  const Evaluation now = system->evaluate(state);
+  if (now.not_finite)
+    return fail(StopReason::not_finite, fmt::format("at t = {}{}: {}", short_number(time), at, now.not_finite->message()),
+                now.not_finite->place);
+  const System::Nonideal nonideal = system->calc_C(state, {});
+  if (!system->needs_reactions() && nonideal.not_finite)
+    return fail(StopReason::not_finite,
+                fmt::format("at t = {}{}: {}", short_number(time), at, nonideal.not_finite->message()),
+                nonideal.not_finite->place);
+  fail(StopReason::step_too_small, fmt::format("at t = {}{}: {}", short_number(time), at, otherwise));
+}
+
+Integrator::Impl::Attempt Integrator::Impl::try_step(double h, const StepPlan& plan) {
+  Attempt attempt;
+  const int n = dynamics_.n(), count = 2 * n;
+  // Near a singular state the acceleration is only as good as the state is on the constraints: there, and only there,
+  // every stage is projected first.
+  const auto f = [&](double time, double* y, double* dy) {
+    if (plan.crossing && !dynamics_.project(time, y, {.most_iterations = 4}).ok) return false;
+    return dynamics_.rhs(time, y, dy);
+  };
+  if (!rk_.make_stages(f, t, h)) return attempt;
+  attempt.finite = true;
+  rk_.calc_errors(h, count, e5_.data(), e3_.data());
+
+  // What rounding alone puts into the estimate: of the state, and of the acceleration, magnified by its condition.
+  double rate_q = 0.0, rate_qd = 0.0;
+  for (int i = 0; i < n; ++i) {
+    rate_q = std::max(rate_q, std::abs(rk_.k[0][static_cast<std::size_t>(i)]));
+    rate_qd = std::max(rate_qd, std::abs(rk_.k[0][static_cast<std::size_t>(n + i)]));
+  }
+  const double noise_qd = plan.crossing ? 0.0 : 2.0 * eps * std::min(dynamics_.all.condition(), 1e10) * h * rate_qd;
+  for (int i = 0; i < count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const double size = std::max(std::abs(rk_.y[at]), std::abs(rk_.y_new[at]));
+    scale_[at] = options.tolerance * std::max(1.0, size) + 2.0 * eps * size + (i < n ? eps * h * rate_q : noise_qd);
+  }
+  const auto norm = [&](const std::vector<double>& five, const std::vector<double>& three) {
+    double s5 = 0.0, s3 = 0.0;
+    for (int i = 0; i < count; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      s5 = std::max(s5, std::abs(five[at]) / scale_[at]);
+      s3 = std::max(s3, std::abs(three[at]) / scale_[at]);
+    }
+    if (s5 == 0.0 && s3 == 0.0) return 0.0;
+    return s5 * s5 / std::sqrt(s5 * s5 + 0.01 * s3 * s3);
+  };
+  attempt.error = norm(e5_, e3_);
+  if (!std::isfinite(attempt.error)) attempt.finite = false;
+  if (!plan.crossing || !attempt.finite) return attempt;
+
+  // A crossing: the end is brought onto the constraints first; a jump there means that the branch was lost.
+  std::vector<double>& y = y_sample_;
+  y = rk_.y_new;
+  const auto moved = dynamics_.project(t + h, y.data(), {.most_iterations = 12});
+  double speed = 0.0, jump_q = 0.0, jump_qd = 0.0;
+  for (int i = 0; i < n; ++i) {
+    const auto q = static_cast<std::size_t>(i), v = static_cast<std::size_t>(n + i);
+    speed = std::max({speed, std::abs(rk_.y[v]), std::abs(y[v])});
+    jump_q = std::max(jump_q, std::abs(y[q] - rk_.y_new[q]));
+    jump_qd = std::max(jump_qd, std::abs(y[v] - rk_.y_new[v]));
+  }
+  attempt.branch_lost = !moved.ok || (!plan.turning && (jump_qd > 0.05 * speed || jump_q > 0.1 * h * speed));
+  if (attempt.branch_lost) return attempt;
+  // The part of the error that the projection does not remove.
+  const double raw = attempt.error;
+  for (std::vector<double>* e : {&e5_, &e3_})
+    for (const int part : {0, n})
+      if (!dynamics_.project_tangent(t + h, y.data(), e->data() + part)) return attempt;
+  const double sigma = predictor_.smallest(), rate = sigma / std::max(plan.at, eps * h),
+               nearest = 0.2857 * sigma, noise = eps * h * rate * rate / (nearest * nearest * nearest) / options.tolerance;
+  attempt.error = std::max(norm(e5_, e3_), raw > noise ? 0.3 * raw : 0.0);
+  if (attempt.error >= 1.0 && attempt.error < noise && jump_qd < 1e-3 * speed) {
+    attempt.error = 0.99;
+    attempt.noise_limited = true;
+  }
+  return attempt;
+}
+
+bool Integrator::Impl::finish_step(double h) {
+  if (!dynamics_.project(t + h, rk_.y_new.data()).ok) return false;
+  if (!dynamics_.choose_rows(t + h, rk_.y_new.data())) return false;
+  return dynamics_.rhs(t + h, rk_.y_new.data(), rk_.k[12].data());
+}
+
+bool Integrator::Impl::make_dense() {
+  if (dense_made_) return true;
+  const bool crossing = last_was_crossing_;
+  const auto f = [&](double time, double* y, double* dy) {
+    if (crossing && !dynamics_.project(time, y, {.most_iterations = 4}).ok) return false;
+    return dynamics_.rhs(time, y, dy);
+  };
+  dense_made_ = rk_.make_dense(f, step_t_, step_h_);
+  return dense_made_;
+}
+
+void Integrator::Impl::state_at(double time, double* y, double* rate) {
+  if (implicit_ || left_implicit_) {
+    bdf_->interpolate(time, {y, static_cast<std::size_t>(dynamics_.size())});
+    if (rate) bdf_->interpolate_rate(time, {rate, static_cast<std::size_t>(dynamics_.size())});
+    return;
+  }
+  if (time == step_t_ + step_h_ && !rate) {
+    std::copy(rk_.y_new.begin(), rk_.y_new.end(), y);
+    return;
+  }
+  make_dense();
+  rk_.sample((time - step_t_) / step_h_, y, rate);
+  if (rate)
+    for (int i = 0; i < dynamics_.size(); ++i) rate[i] /= step_h_;
+}
+
+bool Integrator::Impl::advance() {
+  if (over) return false;
+  if (!stop_requested.empty()) {
+    finish(StopReason::callback, stop_requested);
+    return false;
+  }
+  if (t >= options.to) {
+    finish(StopReason::reached_end);
+    return false;
+  }
+  if (implicit_) return advance_implicit();
+  return advance_explicit();
+}
+
+bool Integrator::Impl::advance_explicit() {
+  const int n = dynamics_.n();
+  if (start_singular_) {
+    start_singular_ = false;
+    return start_on_singular();
+  }
+  left_implicit_ = false;
+  rk_.y = rk_.y_new;
+  rk_.k[0] = rk_.k[12];
+  const double largest = options.largest_step > 0.0 ? options.largest_step : std::numeric_limits<double>::infinity();
+  h_ = std::min(h_, largest);
+  bool rejected = false;
+  double landing = 0.0;  // a step of this length ends where a switch turns
+  int turning_switch = -1;
+  bool was_finite = true;
+  for (int tries = 0; tries < 500; ++tries) {
+    const double remaining = options.to - t;
+    // The step planned: not beyond the end, but across a singular state.
+    StepPlan plan{std::min(h_, remaining), false, false, 0.0};
+    if (landing > 0.0) {
+      plan.h = landing;
+    } else if (dynamics_.all.kept.size() > 1 && t + 1.4 * h_ > next_prediction_) {
+      const auto& roots = predictor_.predict(t, rk_.y.data(), rk_.k[0].data() + n, h_);
+      sigma_predicted_ = predictor_.smallest();
+      // No need to look again before a third of the way to the nearest root (or of what was seen).
+      next_prediction_ = roots.empty() ? t + 1.4 * h_ : t;
+      plan = plan_step(roots, h_, remaining);
+      if (!plan.crossing) plan.h = std::min(plan.h, remaining);
+    }
+    const double h = plan.h;
+    if (!(t + h > t) || h < 4.0 * eps * std::max(std::abs(t), std::abs(options.to - start.t) * 1e-6)) {
+      fail_not_finite(t, was_finite ? rk_.y.data() : rk_.y_new.data(),
+                      dynamics_.all.condition() > 1e6
+                          ? "the step size has come down to nothing near a singular configuration of the constraints: "
+                            "there may be no motion beyond"
+                          : "the step size has come down to nothing: the motion has a singularity there, or the "
+                            "tolerance cannot be met");
+      return false;
+    }
+    Attempt attempt = try_step(h, plan);
+    was_finite = attempt.finite;
+    const bool good = attempt.finite && !attempt.branch_lost && attempt.error <= 1.0;
+    if (!good || !finish_step(h)) {
+      ++statistics_.rejected;
+      rejected = true;
+      landing = 0.0, turning_switch = -1;
+      const double factor = !attempt.finite || attempt.branch_lost ? 0.25
+                            : good                                 ? 0.5
+                                   : std::max(least_growth, safety * std::pow(attempt.error, -1.0 / 8.0));
+      h_ = h * factor;
+      next_prediction_ = t;
+      if (good || (plan.crossing && !attempt.branch_lost)) h_ = std::min(h_, 0.5 * h);
+      dynamics_.choose_rows(t, rk_.y.data());
+      continue;
+    }
+    // A singular value that fell steeply without having been foreseen: look again with a shorter step.
+    if (!plan.crossing && landing == 0.0 && dynamics_.all.kept.size() > 1 && tries < 20 &&
+        1.0 / dynamics_.all.condition() < 0.02 * std::min(condition_begin_, 1.0) && sigma_guard_ < 6) {
+      ++sigma_guard_;
+      ++statistics_.rejected;
+      h_ = 0.6 * h, next_prediction_ = t, rejected = true;
+      dynamics_.choose_rows(t, rk_.y.data());
+      continue;
+    }
+    step_t_ = t, step_h_ = h, dense_made_ = false, last_was_crossing_ = plan.crossing;
+    // Where an expression switches inside the step, the step is made again to end there.
+    if (!dynamics_.switches().empty() && turning_switch < 0) {
+      double when = 0.0;
+      const int which = find_switch(h, when);
+      if (which >= 0 && when - t < h) {
+        landing = std::max(when - t, 16.0 * eps * std::max(std::abs(t), h)), turning_switch = which;
+        dynamics_.choose_rows(t, rk_.y.data());
+        continue;
+      }
+      if (which >= 0) turning_switch = which;
+    }
+    const double factor =
+        attempt.error == 0.0 ? most_growth
+                             : std::clamp(safety * std::pow(attempt.error, -1.0 / 8.0), least_growth, most_growth);
+    const double grown = h * (rejected ? std::min(1.0, factor) : factor);
+    // A step that was cut for a landing, a crossing or the end says little about the next one.
+    h_ = landing > 0.0 || h < 0.5 * h_ ? std::max(h_, grown) : grown;
+    if (landing > 0.0) h_ = std::max(grown, std::min(h_, 100.0 * h));
+    sigma_guard_ = 0;
+    accept(h, plan, attempt);
+    if (turning_switch >= 0) return turn_side(turning_switch) || true;
+    switches_in_a_row_ = 0;
+    return true;
+  }
+  fail(StopReason::step_too_small, fmt::format("at t = {}: no step was accepted in 500 attempts", short_number(t)));
+  return false;
+}
+
+void Integrator::Impl::accept(double h, const StepPlan& plan, const Attempt& attempt) {
+  ++statistics_.steps;
+  step_begin = t;
+  const double end = step_t_ + h;
+  t = end >= options.to ? options.to : end;
+  if (std::abs(t - options.to) <= 4.0 * eps * std::max(std::abs(t), h)) t = options.to;
+  condition_begin_ = 1.0 / dynamics_.all.condition();
+  watch(h);
+  if (plan.crossing) report_crossing(h, plan, attempt.noise_limited);
+  if (!system->model().events.empty()) find_user_events();
+  if (t >= options.to && !over) finish(StopReason::reached_end);
+  if (!over) watch_stiffness(h);
+}
+
+Sample Integrator::Impl::sample(double time) {
+  const int n = dynamics_.n();
+  time = std::clamp(time, step_begin, t);
+  std::vector<double>& y = y_sample_;
+  const bool multistep = implicit_ || left_implicit_, inside = !multistep && statistics_.steps > 0;
+  bool near_singular = false;
+  if (statistics_.steps == 0) {
+    y = rk_.y_new;
+  } else {
+    near_singular = inside && last_was_crossing_ && std::abs(time - crossing_time_) < crossing_reach_;
+    state_at(time, y.data(), near_singular ? rate_sample_.data() : nullptr);
+    // On the singular state itself there is nothing to project with; dense output is as good as the step there.
+    const bool on_it = near_singular && std::abs(time - crossing_time_) < 1e-3 * step_h_;
+    if (!on_it && (multistep || time != step_t_ + step_h_)) {
+      std::vector<double> kept = y;
+      if (!dynamics_.project(time, y.data()).ok) y = kept;
+    }
+  }
+  const auto full = dynamics_.calc_sample(time, y.data(), near_singular ? rate_sample_.data() + n : nullptr);
+  if (full) return *full;
+  Sample bare;
+  bare.t = time;
+  bare.q = Eigen::Map<const Eigen::VectorXd>(y.data(), n), bare.qd = Eigen::Map<const Eigen::VectorXd>(y.data() + n, n);
+  const auto unknown = [](Eigen::Index size) {
+    return Eigen::VectorXd::Constant(size, std::numeric_limits<double>::quiet_NaN());
+  };
+  bare.qdd = bare.Qc = bare.Qc_i = bare.Qc_ni = bare.Q_control = unknown(n);
+  bare.lambda = bare.power = unknown(dynamics_.num_constraints());
+  bare.outputs = unknown(static_cast<Eigen::Index>(system->model().outputs.size()));
+  bare.works.constraints = unknown(dynamics_.num_constraints());
+  return bare;
+}
+
+}  // namespace mechanician

@@ -1,0 +1,120 @@
+#pragma once
+
+/// Small dense kernels on column-major arrays that belong to the caller: nothing is allocated, nothing is checked.
+///
+/// The matrices of a step are small and of fixed size; plain loops beat general libraries there by several times.
+
+#include <cmath>
+#include <cstddef>
+
+namespace mechanician::kernels {
+
+/// L Lᵀ = M, in place, lower triangle; false where a pivot falls below `least` times its own diagonal entry.
+inline bool cholesky(int n, double* M, double least) {
+  for (int j = 0; j < n; ++j) {
+    double* cj = M + static_cast<std::ptrdiff_t>(j) * n;
+    const double diagonal = cj[j];
+    double d = diagonal;
+    for (int k = 0; k < j; ++k) {
+      const double l = M[static_cast<std::ptrdiff_t>(k) * n + j];
+      d -= l * l;
+    }
+    if (!(d > least * diagonal) || !(d > 0.0)) return false;
+    const double root = std::sqrt(d), inverse = 1.0 / root;
+    for (int k = 0; k < j; ++k) {
+      const double* ck = M + static_cast<std::ptrdiff_t>(k) * n;
+      const double l = ck[j];
+      if (l == 0.0) continue;
+      for (int i = j + 1; i < n; ++i) cj[i] -= l * ck[i];
+    }
+    cj[j] = root;
+    for (int i = j + 1; i < n; ++i) cj[i] *= inverse;
+  }
+  return true;
+}
+
+/// x ← L⁻¹x
+inline void solve_lower(int n, const double* L, double* x) {
+  for (int j = 0; j < n; ++j) {
+    const double* cj = L + static_cast<std::ptrdiff_t>(j) * n;
+    if (x[j] == 0.0) continue;
+    const double xj = x[j] /= cj[j];
+    for (int i = j + 1; i < n; ++i) x[i] -= xj * cj[i];
+  }
+}
+
+/// x ← L⁻ᵀx
+inline void solve_lower_transposed(int n, const double* L, double* x) {
+  for (int j = n - 1; j >= 0; --j) {
+    const double* cj = L + static_cast<std::ptrdiff_t>(j) * n;
+    double s = x[j];
+    for (int i = j + 1; i < n; ++i) s -= cj[i] * x[i];
+    x[j] = s / cj[j];
+  }
+}
+
+inline double dot(int n, const double* x, const double* y) {
+  double s = 0.0;
+  for (int i = 0; i < n; ++i) s += x[i] * y[i];
+  return s;
+}
+
+inline double norm(int n, const double* x) { return std::sqrt(dot(n, x, x)); }
+
+/// One Householder reflection I − τ w wᵀ that takes x to (β, 0, …): w over x with w₀ = 1 left out, β in x[0].
+inline double make_reflector(int n, double* x) {
+  if (n <= 1) return 0.0;
+  const double tail = dot(n - 1, x + 1, x + 1);
+  if (tail == 0.0) return 0.0;
+  const double size = std::sqrt(x[0] * x[0] + tail), beta = x[0] > 0.0 ? -size : size, w0 = x[0] - beta;
+  for (int i = 1; i < n; ++i) x[i] /= w0;
+  const double tau = -w0 / beta;
+  x[0] = beta;
+  return tau;
+}
+
+/// y ← (I − τ w wᵀ) y, w = (1, x[1], …).
+inline void apply_reflector(int n, double tau, const double* x, double* y) {
+  if (tau == 0.0) return;
+  double s = y[0];
+  for (int i = 1; i < n; ++i) s += x[i] * y[i];
+  s *= tau;
+  y[0] -= s;
+  for (int i = 1; i < n; ++i) y[i] -= s * x[i];
+}
+
+/// Z = V R, Z n×r with r ≤ n, in place: R in the upper triangle, reflectors below.
+inline void qr(int n, int r, double* Z, double* tau) {
+  for (int j = 0; j < r; ++j) {
+    double* cj = Z + static_cast<std::ptrdiff_t>(j) * n + j;
+    tau[j] = make_reflector(n - j, cj);
+    for (int k = j + 1; k < r; ++k) apply_reflector(n - j, tau[j], cj, Z + static_cast<std::ptrdiff_t>(k) * n + j);
+  }
+}
+
+/// x ← Vᵀx and x ← V x with the full n×n orthogonal V.
+inline void apply_vt(int n, int r, const double* Z, const double* tau, double* x) {
+  for (int j = 0; j < r; ++j) apply_reflector(n - j, tau[j], Z + static_cast<std::ptrdiff_t>(j) * n + j, x + j);
+}
+inline void apply_v(int n, int r, const double* Z, const double* tau, double* x) {
+  for (int j = r - 1; j >= 0; --j) apply_reflector(n - j, tau[j], Z + static_cast<std::ptrdiff_t>(j) * n + j, x + j);
+}
+
+/// x ← R⁻¹x and x ← R⁻ᵀx, R the r×r upper triangle of an array with `ld` rows.
+inline void solve_upper(int r, int ld, const double* R, double* x) {
+  for (int j = r - 1; j >= 0; --j) {
+    const double* cj = R + static_cast<std::ptrdiff_t>(j) * ld;
+    const double xj = x[j] /= cj[j];
+    for (int i = 0; i < j; ++i) x[i] -= xj * cj[i];
+  }
+}
+inline void solve_upper_transposed(int r, int ld, const double* R, double* x) {
+  for (int j = 0; j < r; ++j) {
+    const double* cj = R + static_cast<std::ptrdiff_t>(j) * ld;
+    double s = x[j];
+    for (int i = 0; i < j; ++i) s -= cj[i] * x[i];
+    x[j] = s / cj[j];
+  }
+}
+
+}  // namespace mechanician::kernels
