@@ -151,7 +151,6 @@ def check_refusals(c):
     c.status('F1 needs a regular mass matrix', 1, 'accelerate', 'singular.toml', '--form', 'F1', out='', err='F4, F5 or auto')
     out = json.loads(c.status('singular mass', 0, 'accelerate', 'singular.toml', '--json', '--parts'))
     c.that('no free acceleration, no Gaussian', out['unconstrained_acceleration'] is None and out['gaussian'] is None and out['parts']['error_signal'] is None, out)
-    c.status('run says what is missing', 4, 'run', 'pendulum.toml', '--to', '1', out='', err='not supported yet')
 
 
 def check_others(c):

@@ -13,12 +13,17 @@ constexpr const char* bash = R"(_mechanician() {
     COMPREPLY=($(compgen -W "check accelerate equations project run completion --help --version" -- "$word"))
   elif [ "$previous" = --form ]; then
     COMPREPLY=($(compgen -W "auto F1 F2 F3 F4 F5" -- "$word"))
+  elif [ "$previous" = --method ]; then
+    COMPREPLY=($(compgen -W "auto dop853 bdf" -- "$word"))
+  elif [ "$previous" = --resume ]; then
+    COMPREPLY=($(compgen -f -X '!*.h5*' -- "$word") $(compgen -d -- "$word"))
   elif [ "$command" = completion ]; then
     COMPREPLY=($(compgen -W "bash zsh fish" -- "$word"))
   elif [ "${word#-}" != "$word" ]; then
     case $command in
       accelerate) common="$common --form --parts --explain" ;;
       equations) common="$common --latex" ;;
+      run) common="$common -o --to --every --tolerance --method --project-start --verify --resume --quiet" ;;
     esac
     COMPREPLY=($(compgen -W "$common" -- "$word"))
   else
@@ -40,6 +45,10 @@ end
 complete -c mechanician -n "__fish_seen_subcommand_from accelerate" -l form -x -a "auto F1 F2 F3 F4 F5"
 complete -c mechanician -n "__fish_seen_subcommand_from accelerate" -l parts -l explain
 complete -c mechanician -n "__fish_seen_subcommand_from equations" -l latex
+complete -c mechanician -n "__fish_seen_subcommand_from run" -s o -l resume -r -F
+complete -c mechanician -n "__fish_seen_subcommand_from run" -l to -l every -l tolerance -x
+complete -c mechanician -n "__fish_seen_subcommand_from run" -l method -x -a "auto dop853 bdf"
+complete -c mechanician -n "__fish_seen_subcommand_from run" -l project-start -l verify -l quiet
 complete -c mechanician -n "__fish_seen_subcommand_from completion" -f -a "bash zsh fish"
 )";
 

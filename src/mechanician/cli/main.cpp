@@ -27,16 +27,17 @@ struct RawOptions {
   CommandOptions command;
   std::vector<std::string> set, position, velocity;
   std::string form = "auto", shell;
-  std::string to, every, tolerance, method;
 };
 
-void add_model_options(CLI::App& app, RawOptions& raw) {
-  app.add_option("MODEL", raw.command.model, "Model file")->required();
+/// Returns the model file among them.
+CLI::Option* add_model_options(CLI::App& app, RawOptions& raw) {
+  CLI::Option* model = app.add_option("MODEL", raw.command.model, "Model file")->required();
   app.add_option("--set", raw.set, "Parameter values, name=value[,name=value...]")->type_name("NAME=VALUE");
   app.add_option("--position", raw.position, "Start coordinates, x=1,y=2")->type_name("X=VALUE");
   app.add_option("--velocity", raw.velocity, "Start velocities, x=1,y=2")->type_name("X=VALUE");
   app.add_option("--time", raw.command.time, "Start time")->type_name("T");
   app.add_flag("--json", raw.command.json, "Machine-readable output on standard output");
+  return model;
 }
 
 Exit dispatch(const CLI::App& app, RawOptions& raw) {
@@ -108,14 +109,22 @@ int run_program(int argc, char** argv) {
       app.add_subcommand("project", "Move the start state onto the constraints, least in the mass norm, and print it");
   add_model_options(*project, raw);
 
-  auto* run = app.add_subcommand("run", "The motion (not supported yet: refuses what cannot be started, and stops)");
-  add_model_options(*run, raw);
-  run->add_option("-o", raw.command.output, "Output file")->type_name("FILE");
-  for (const auto& [name, value] : {std::pair{"--to", &raw.to},
-                                    {"--every", &raw.every},
-                                    {"--tolerance", &raw.tolerance},
-                                    {"--method", &raw.method}})
-    run->add_option(name, *value, "Overrides the file");
+  auto* run = app.add_subcommand("run", "The motion: rows to a file or to standard output, a summary at the end");
+  add_model_options(*run, raw)->required(false)->description("Model file; not needed with --resume");
+  run->add_option("-o", raw.command.output, "Result; without it CSV goes to standard output")
+      ->type_name("FILE.csv|.json|.h5");
+  run->add_option("--to", raw.command.to, "End time; overrides the file")->type_name("T");
+  run->add_option("--every", raw.command.every, "Time between rows; without it a row per step; overrides the file")
+      ->type_name("DT");
+  run->add_option("--tolerance", raw.command.tolerance,
+                  "Local error, relative to max(1, |value|), above 0 and at most 0.1; overrides the file")
+      ->type_name("TOL");
+  run->add_option("--method", raw.command.method, "auto, dop853 or bdf; overrides the file")->type_name("METHOD");
+  run->add_flag("--project-start", raw.command.project_start, "Move a start that is off the constraints onto them");
+  run->add_flag("--verify", raw.command.verify, "Estimate the global error by a second run at a tighter tolerance");
+  run->add_option("--resume", raw.command.resume, "Go on with a run that was killed or interrupted")
+      ->type_name("FILE.h5");
+  run->add_flag("--quiet", raw.command.quiet, "No progress bar, no summary; only what is wrong");
 
   auto* completion = app.add_subcommand("completion", "Print a completion script for a shell");
   completion->add_option("SHELL", raw.shell, "bash, zsh or fish")
@@ -147,7 +156,8 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A closed pipe is a write error like any other, not a reason to die silently.
+  // A closed pipe and a file that may not grow are write errors like any other, not a reason to die silently.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   return run_program(argc, argv);
 }

@@ -26,7 +26,14 @@ struct CommandOptions {
   Form form = Form::automatic;
   Assignments set, position, velocity;
   std::string time;
+
+  // run
   std::string output;
+  std::string to, every, tolerance, method;  ///< as given; empty: what the model says
+  std::string resume;
+  bool verify = false;
+  bool project_start = false;
+  bool quiet = false;
 };
 
 /// The command line is wrong; exit status 2.

@@ -1,0 +1,33 @@
+#pragma once
+
+/// What lies where in a result file.
+
+#include <string>
+#include <vector>
+
+#include "mechanician/result/hdf5_file.hpp"
+#include "mechanician/result/result_writer.hpp"
+
+namespace mechanician {
+
+inline constexpr const char* result_format = "mechanician result 1";  ///< attribute `format`
+
+/// How much fits into a file.
+struct Room {
+  std::uint64_t rows = 0, events = 0;
+  std::uint64_t name_size = 1, constraints_size = 1;  ///< bytes of the texts of an event
+  std::uint64_t checkpoint_size = 0;                  ///< of one of the two; 0: none
+};
+
+std::vector<Hdf5Dataset> plan_datasets(const ResultHeader& header, const Room& room);
+std::vector<Hdf5Attribute> plan_attributes(const ResultHeader& header, const RunState& state);
+
+/// The texts and numbers of events as the datasets of group `events` hold them.
+struct EventColumn {
+  std::string path;
+  std::string bytes;
+};
+std::vector<EventColumn> pack_events(std::span<const MotionEvent> events, const Room& room, std::size_t n);
+std::string constraints_text(const MotionEvent& event);
+
+}  // namespace mechanician

@@ -1,0 +1,204 @@
+#include "mechanician/result/record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "mechanician/result/verify_internal.hpp"
+
+namespace mechanician {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+/// When to bring rows to the file: often, but for at most a twentieth of the time.
+class FlushPolicy {
+ public:
+  bool due(long rows_waiting) const {
+    const double waited = seconds_since(last_);
+    return waited > 20.0 * cost_ && (rows_waiting >= 256 || waited > 0.5);
+  }
+  template <class F>
+  void flush(F&& f) {
+    const auto begin = Clock::now();
+    f();
+    last_ = Clock::now();
+    cost_ = std::chrono::duration<double>(last_ - begin).count();
+  }
+
+ private:
+  Clock::time_point last_ = Clock::now();
+  double cost_ = 0.0;
+};
+
+}  // namespace
+
+class Recorder::Impl {
+ public:
+  Impl(const System& system, RunSetup given)
+      : setup(std::move(given)), columns(system), integrator(system, setup.start, setup.motion) {
+    if (setup.verify && !integrator.refusal()) second.emplace(system, setup);
+  }
+
+  Summary run(ResultWriter& writer, const ProgressCallback& on_progress) {
+    begin_ = Clock::now();
+    on_progress_ = &on_progress;
+    if (rows_ == 0) emit(writer, integrator.sample(setup.start.t));
+    flush(writer);
+    while (!interrupted_ && integrator.advance()) {
+      emit_step(writer);
+      if (!interrupted_) interrupted_ = !goes_on();
+      if (!interrupted_ && flushes_.due(rows_ - flushed_)) flush(writer);
+    }
+    // The checkpoint does not know the last row: an uninterrupted run has no row there.
+    RunState last;
+    if (interrupted_ && !within_step_ && writer.keeps_checkpoints()) last.checkpoint = checkpoint();
+    if (!within_step_ && end_of_run() > last_time_) emit(writer, integrator.sample(end_of_run()));
+    last.summary = summarise();
+    last.events = integrator.events();
+    writer.finish(last);
+    return last.summary;
+  }
+
+  void restore(const RunCheckpoint& checkpoint, std::vector<MotionEvent> events) {
+    integrator.restore(checkpoint.motion, std::move(events), checkpoint.notes);
+    if (second) second->restore(checkpoint);
+    rows_ = flushed_ = checkpoint.rows;
+    wall_before_ = checkpoint.wall_time;
+    last_time_ = setup.every ? row_time(rows_ - 1) : integrator.t();
+  }
+
+  RunSetup setup;
+  Columns columns;
+  Integrator integrator;
+  std::optional<SecondRun> second;
+
+ private:
+  double row_time(long k) const { return setup.start.t + static_cast<double>(k) * *setup.every; }
+  double end_of_run() const { return std::min(integrator.t(), setup.motion.to); }
+
+  void emit(ResultWriter& writer, const Sample& sample) {
+    if (second) second->compare(sample);
+    columns.fill_row(sample, row_);
+    writer.row(row_);
+    last_time_ = sample.t;
+    ++rows_;
+  }
+
+  /// The rows of the last accepted step.
+  void emit_step(ResultWriter& writer) {
+    if (!setup.every) {
+      if (end_of_run() > last_time_) emit(writer, integrator.sample(end_of_run()));
+      return;
+    }
+    // A row that all but coincides with the end is left to the end.
+    const double last = setup.motion.to - 1e-6 * *setup.every;
+    for (int count = 1;; ++count) {
+      const double t = row_time(rows_);
+      if (!(t <= integrator.t()) || t >= last) return;
+      emit(writer, integrator.sample(t));
+      // A step may have any number of rows.
+      if (count % 64 == 0 && !goes_on()) {
+        interrupted_ = within_step_ = true;
+        return;
+      }
+    }
+  }
+
+  bool goes_on() {
+    if (!*on_progress_) return true;
+    return (*on_progress_)({.begin = setup.start.t,
+                            .now = std::max(last_time_, std::min(integrator.t(), setup.motion.to)),
+                            .end = setup.motion.to,
+                            .steps = integrator.statistics().steps,
+                            .rows = rows_,
+                            .wall_time = wall_time()});
+  }
+
+  double wall_time() const { return wall_before_ + seconds_since(begin_); }
+
+  RunCheckpoint checkpoint() const {
+    RunCheckpoint c;
+    c.rows = rows_;
+    c.events = static_cast<long>(integrator.events().size());
+    c.motion = integrator.checkpoint();
+    c.notes = integrator.notes();
+    c.wall_time = wall_time();
+    if (second) second->save(c);
+    return c;
+  }
+
+  void flush(ResultWriter& writer) {
+    flushes_.flush([&] {
+      RunState state;
+      state.summary = summarise();
+      state.summary.status = RunStatus::incomplete;
+      state.events = integrator.events();
+      if (writer.keeps_checkpoints()) state.checkpoint = checkpoint();
+      writer.flush(state);
+      flushed_ = rows_;
+    });
+  }
+
+  Summary summarise() const {
+    Summary s;
+    const Stop& stop = integrator.stop();
+    s.message = stop.message;
+    if (interrupted_) {
+      s.status = RunStatus::interrupted;
+      s.message = fmt::format("interrupted at t = {:.10g}", last_time_);
+    } else if (stop.failed()) {
+      s.status = RunStatus::failed;
+    } else if (stop.reason == StopReason::callback) {
+      s.status = RunStatus::interrupted;
+    } else {
+      s.status = stop.reason == StopReason::event ? RunStatus::stopped : RunStatus::done;
+    }
+    s.begin = setup.start.t;
+    s.end = last_time_;
+    s.rows = rows_;
+    s.method = name_of(setup.motion.method);
+    s.tolerance = setup.motion.tolerance;
+    s.statistics = integrator.statistics();
+    s.certificate = integrator.certificate();
+    s.notes = integrator.notes();
+    if (second) second->judge(s.certificate, s.statistics, s.complete());
+    if (s.complete() && !s.certificate.holds) s.status = RunStatus::suspect;
+    s.wall_time = wall_time();
+    return s;
+  }
+
+  Clock::time_point begin_ = Clock::now();
+  double wall_before_ = 0.0;
+  const ProgressCallback* on_progress_ = nullptr;
+  FlushPolicy flushes_;
+  std::vector<double> row_;
+  long rows_ = 0, flushed_ = 0;
+  double last_time_ = -std::numeric_limits<double>::infinity();
+  bool interrupted_ = false;
+  bool within_step_ = false;  ///< interrupted before all rows of a step were out
+};
+
+Recorder::Recorder(const System& system, RunSetup setup) : impl_(std::make_unique<Impl>(system, std::move(setup))) {}
+Recorder::~Recorder() = default;
+
+const std::optional<Stop>& Recorder::refusal() const { return impl_->integrator.refusal(); }
+ResultHeader Recorder::header() const { return {impl_->columns, impl_->setup}; }
+const Columns& Recorder::columns() const { return impl_->columns; }
+const Integrator& Recorder::integrator() const { return impl_->integrator; }
+
+void Recorder::restore(const RunCheckpoint& checkpoint, std::vector<MotionEvent> events) {
+  impl_->restore(checkpoint, std::move(events));
+}
+
+Summary Recorder::run(ResultWriter& writer, const ProgressCallback& on_progress) {
+  return impl_->run(writer, on_progress);
+}
+
+}  // namespace mechanician

@@ -1,0 +1,44 @@
+#include "mechanician/result/run_setup.hpp"
+
+#include "mechanician/base/version.hpp"
+#include "mechanician/output/json_writer.hpp"
+
+namespace mechanician {
+
+RunSetup make_setup(const System& system, const State& start, const MotionOptions& motion, std::optional<double> every,
+                    bool verify) {
+  RunSetup setup;
+  setup.model = system.model().source;
+  for (const Parameter& p : system.model().parameters) setup.parameter_names.push_back(p.name);
+  setup.parameters = system.parameters();
+  setup.start = start;
+  setup.motion = motion;
+  setup.every = every;
+  setup.verify = verify;
+  setup.version = version();
+  return setup;
+}
+
+std::string options_json(const RunSetup& setup, const Columns& columns) {
+  JsonWriter json;
+  json.begin_object();
+  json.key("to").value(setup.motion.to);
+  json.key("every");
+  setup.every ? json.value(*setup.every) : json.null();
+  json.key("tolerance").value(setup.motion.tolerance);
+  json.key("method").value(name_of(setup.motion.method));
+  json.key("verify").value(setup.verify);
+  json.key("parameters").begin_object();
+  for (std::size_t i = 0; i < setup.parameters.size(); ++i)
+    json.key(setup.parameter_names[i]).value(setup.parameters[i]);
+  json.end_object();
+  json.key("start").begin_object();
+  json.key("time").value(setup.start.t);
+  json.key("position").named(columns.coordinates(), setup.start.q);
+  json.key("velocity").named(columns.coordinates(), setup.start.qd);
+  json.end_object();
+  json.end_object();
+  return json.text();
+}
+
+}  // namespace mechanician

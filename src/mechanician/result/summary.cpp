@@ -1,0 +1,193 @@
+#include "mechanician/result/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "mechanician/base/text.hpp"
+#include "mechanician/output/json_writer.hpp"
+
+namespace mechanician {
+
+namespace {
+
+constexpr std::array<std::string_view, 6> status_names{"incomplete", "done",    "stopped",
+                                                       "failed",     "suspect", "interrupted"};
+
+constexpr std::size_t most_listed = 12;  // events and works that a person wants to read
+
+std::string joined(const std::vector<std::string>& items, const char* separator) {
+  return fmt::format("{}", fmt::join(items, separator));
+}
+
+/// "12,345"
+std::string grouped(long count) {
+  std::string digits = std::to_string(count);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > (count < 0 ? 1 : 0); at -= 3)
+    digits.insert(static_cast<std::size_t>(at), ",");
+  return digits;
+}
+
+std::string counted(long count, const char* noun) {
+  return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
+}
+
+/// Largest work first; what is nothing beside the others, or no more than the balance is off, is left out.
+std::vector<std::string> works_that_count(const Certificate& c, const Columns& columns) {
+  const Eigen::VectorXd& work = c.works.constraints;
+  double size = std::max({std::abs(c.kinetic_start), std::abs(c.kinetic_end), std::abs(c.works.given)});
+  if (work.size() > 0) size = std::max(size, work.cwiseAbs().maxCoeff());
+  std::vector<Eigen::Index> order;
+  for (Eigen::Index i = 0; i < work.size(); ++i)
+    if (std::abs(work(i)) > std::max(1e-9 * size, 3.0 * c.balance_largest)) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Eigen::Index i, Eigen::Index j) { return std::abs(work(i)) > std::abs(work(j)); });
+  std::vector<std::string> result;
+  for (const Eigen::Index i : order) {
+    if (result.size() == most_listed) {
+      result.push_back(fmt::format("and {} more", order.size() - most_listed));
+      break;
+    }
+    result.push_back(fmt::format("{} {}", columns.constraints()[static_cast<std::size_t>(i)], short_number(work(i))));
+  }
+  return result;
+}
+
+std::string event_text(const MotionEvent& e) {
+  std::string out = fmt::format("t = {:.10g}", e.time);
+  if (!e.name.empty()) out += " " + e.name;
+  if (e.kind != EventKind::user && e.kind != EventKind::singular) out += fmt::format(" {}", name_of(e.kind));
+  std::vector<std::string> words;
+  if (!e.constraints.empty()) words.push_back(quote_list(e.constraints, 4));
+  if (e.kind == EventKind::singular) {
+    words.push_back(fmt::format("σ = {:.2g}", e.sigma));
+    if (e.dimension > 1) words.push_back(fmt::format("rank drops by {}", e.dimension));
+    if (e.turning) words.push_back("turning");
+    if (e.noise_limited) words.push_back("limited by rounding");
+  }
+  return words.empty() ? out : fmt::format("{} ({})", out, joined(words, "; "));
+}
+
+void append_events(std::string& out, std::span<const MotionEvent> events, bool singular) {
+  std::vector<std::string> items;
+  std::size_t count = 0;
+  for (const MotionEvent& e : events) {
+    if ((e.kind == EventKind::singular) != singular) continue;
+    if (++count <= most_listed) items.push_back(event_text(e));
+  }
+  if (count == 0) return;
+  if (count > most_listed) items.push_back(fmt::format("and {} more", count - most_listed));
+  out += fmt::format("  {}: {}\n", singular ? "singular configurations" : "events", joined(items, ", "));
+}
+
+}  // namespace
+
+std::string_view name_of(RunStatus status) { return status_names[static_cast<std::size_t>(status)]; }
+
+std::optional<RunStatus> status_of(std::string_view name) {
+  for (std::size_t i = 0; i < status_names.size(); ++i)
+    if (status_names[i] == name) return static_cast<RunStatus>(i);
+  return std::nullopt;
+}
+
+std::string trust_line(const Summary& s) {
+  const Certificate& c = s.certificate;
+  const std::string so_far = s.complete() ? "the run" : fmt::format("what was computed up to t = {:.10g}", s.end);
+  if (!c.holds) return fmt::format("{} is not to be trusted: {}", so_far, joined(c.reasons, "; "));
+  std::string why = "constraints held, works and energy balance";
+  if (c.global_error) why += fmt::format(", a second run differs by {:.2g}", *c.global_error);
+  return fmt::format("{} is to be trusted: {}", so_far, why);
+}
+
+std::string summary_text(const Summary& s, std::span<const MotionEvent> events, const Columns& columns) {
+  const Certificate& c = s.certificate;
+  const Statistics& n = s.statistics;
+  std::string out = fmt::format("{}: t = {:.10g} to {:.10g} in {}, {} rejected, {}, {}, {:.3g} s\n", name_of(s.status),
+                                s.begin, s.end, counted(n.steps, "step"), grouped(n.rejected),
+                                counted(n.evaluations, "evaluation"), counted(s.rows, "row"), s.wall_time);
+  if (!columns.constraints().empty())
+    out += fmt::format("  largest constraint violation: {:.2g} in positions, {:.2g} in velocities\n",
+                       c.position_violation, c.velocity_violation);
+  if (c.measured_residual > 0.0)
+    out += fmt::format("  measured constraints are off by up to {:.2g}\n", c.measured_residual);
+  out += fmt::format("  kinetic energy {} to {}; work of given forces {}, ideal {}, non-ideal {}, control {}\n",
+                     short_number(c.kinetic_start), short_number(c.kinetic_end), short_number(c.works.given),
+                     short_number(c.works.ideal), short_number(c.works.nonideal), short_number(c.works.control));
+  out += fmt::format("  balance of energy and work: {:.2g} at the end, at most {:.2g} (allowed {:.2g})\n", c.balance,
+                     c.balance_largest, c.balance_allowed);
+  if (const auto works = works_that_count(c, columns); !works.empty())
+    out += fmt::format("  work by constraint: {}\n", joined(works, ", "));
+  append_events(out, events, true);
+  append_events(out, events, false);
+  for (const std::string& note : s.notes) out += fmt::format("  note: {}\n", note);
+  return out + trust_line(s) + "\n";
+}
+
+void write_event(JsonWriter& json, const MotionEvent& e, const Columns& columns) {
+  json.begin_object();
+  json.key("time").value(e.time);
+  json.key("kind").value(name_of(e.kind));
+  json.key("constraints").list(e.constraints);
+  json.key("position").named(columns.coordinates(), e.q);
+  json.key("velocity_before").named(columns.coordinates(), e.qd_before);
+  json.key("velocity_after").named(columns.coordinates(), e.qd_after);
+  if (!e.name.empty()) json.key("name").value(e.name);
+  if (e.kind == EventKind::singular) {
+    json.key("sigma").value(e.sigma);
+    json.key("dimension").value(e.dimension);
+    json.key("turning").value(e.turning);
+    json.key("noise_limited").value(e.noise_limited);
+  }
+  json.end_object();
+}
+
+void write_summary(JsonWriter& json, const Summary& s, std::span<const MotionEvent> events, const Columns& columns) {
+  const Certificate& c = s.certificate;
+  const Statistics& n = s.statistics;
+  json.begin_object();
+  json.key("status").value(name_of(s.status));
+  json.key("message").value(s.message);
+  json.key("begin").value(s.begin);
+  json.key("end").value(s.end);
+  json.key("rows").value(s.rows);
+  json.key("method").value(s.method);
+  json.key("tolerance").value(s.tolerance);
+  json.key("steps").value(n.steps);
+  json.key("rejected").value(n.rejected);
+  json.key("evaluations").value(n.evaluations);
+  json.key("projections").value(n.projections);
+  json.key("jacobians").value(n.jacobians);
+  json.key("switches").value(n.switches);
+  json.key("restarts").value(n.restarts);
+  json.key("crossings").value(n.crossings);
+  json.key("crossing_times").begin_array();
+  for (const MotionEvent& e : events)
+    if (e.kind == EventKind::singular) json.value(e.time);
+  json.end_array();
+  json.key("events").value(static_cast<long>(events.size()));
+  json.key("largest_constraint_violation").value(std::max(c.position_violation, c.velocity_violation));
+  json.key("position_violation").value(c.position_violation);
+  json.key("velocity_violation").value(c.velocity_violation);
+  json.key("measured_residual").value(c.measured_residual);
+  json.key("kinetic_start").value(c.kinetic_start);
+  json.key("kinetic_end").value(c.kinetic_end);
+  json.key("work_given").value(c.works.given);
+  json.key("work_ideal").value(c.works.ideal);
+  json.key("work_nonideal").value(c.works.nonideal);
+  json.key("work_control").value(c.works.control);
+  json.key("work_by_constraint").named(columns.constraints(), c.works.constraints);
+  json.key("balance").value(c.balance);
+  json.key("balance_largest").value(c.balance_largest);
+  json.key("balance_allowed").value(c.balance_allowed);
+  json.key("global_error");
+  c.global_error ? json.value(*c.global_error) : json.null();
+  json.key("trusted").value(c.holds);
+  json.key("reasons").list(c.reasons);
+  json.key("notes").list(s.notes);
+  json.key("wall_time").value(s.wall_time);
+  json.end_object();
+}
+
+}  // namespace mechanician

@@ -1,0 +1,84 @@
+#pragma once
+
+/// The second motion of --verify: the same start at a hundredth of the tolerance, compared row by row.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include "mechanician/result/result_writer.hpp"
+
+namespace mechanician {
+
+class SecondRun {
+ public:
+  SecondRun(const System& system, const RunSetup& setup)
+      : tolerance_(std::max(setup.motion.tolerance / 100.0, 1e-14)), first_tolerance_(setup.motion.tolerance) {
+    MotionOptions options = setup.motion;
+    options.tolerance = tolerance_;
+    integrator_ = std::make_unique<Integrator>(system, setup.start, options);
+    if (integrator_->refusal()) ended_ = integrator_->refusal()->message;
+  }
+
+  void compare(const Sample& first) {
+    if (!ended_.empty()) return;
+    while (integrator_->t() < first.t && integrator_->advance()) {
+    }
+    const double t = std::min(first.t, integrator_->t());
+    // Where an event ends both, they do not end at quite the same time; the difference in state shows by how much.
+    if (first.t - t > std::sqrt(first_tolerance_) * std::max(1.0, std::abs(first.t))) {
+      ended_ = fmt::format("it ended at t = {:.10g}", t);
+      if (!integrator_->stop().message.empty()) ended_ += ": " + integrator_->stop().message;
+      return;
+    }
+    const Sample second = integrator_->sample(t);
+    compare(first.q, second.q);
+    compare(first.qd, second.qd);
+  }
+
+  /// Adds what the comparison says to the certificate of the first motion.
+  void judge(Certificate& certificate, const Statistics& first, bool complete) const {
+    const auto doubt = [&](std::string reason) {
+      certificate.holds = false;
+      certificate.reasons.push_back(std::move(reason));
+    };
+    certificate.global_error = error_;
+    if (!ended_.empty()) doubt(fmt::format("a second run at tolerance {:.2g} does not agree: {}", tolerance_, ended_));
+    // Also where it is not a number.
+    if (!(error_ <= std::sqrt(first_tolerance_)))
+      doubt(fmt::format("a second run at tolerance {:.2g} differs by {:.2g}", tolerance_, error_));
+    const long crossings = integrator_->statistics().crossings;
+    if (complete && ended_.empty() && crossings != first.crossings)
+      doubt(fmt::format("a second run at tolerance {:.2g} finds {} singular configurations instead of {}", tolerance_,
+                        crossings, first.crossings));
+  }
+
+  void save(RunCheckpoint& checkpoint) const {
+    if (ended_.empty()) checkpoint.second = integrator_->checkpoint();
+    checkpoint.second_ended = ended_;
+    checkpoint.global_error = error_;
+  }
+  void restore(const RunCheckpoint& checkpoint) {
+    ended_ = checkpoint.second_ended;
+    error_ = checkpoint.global_error;
+    if (ended_.empty()) integrator_->restore(checkpoint.second, {}, {});
+  }
+
+ private:
+  void compare(const Eigen::VectorXd& first, const Eigen::VectorXd& second) {
+    for (Eigen::Index i = 0; i < first.size(); ++i) {
+      const double off = std::abs(first(i) - second(i)) / std::max(1.0, std::abs(first(i)));
+      if (!(off <= error_)) error_ = off;
+    }
+  }
+
+  std::unique_ptr<Integrator> integrator_;
+  double tolerance_, first_tolerance_;
+  double error_ = 0.0;
+  std::string ended_;  ///< why there is nothing to compare with any more
+};
+
+}  // namespace mechanician
