@@ -13,6 +13,7 @@
 #include <limits>
 #include <new>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,8 +31,11 @@ constexpr double newton_part = 0.1;
 constexpr int most_convergence_failures = 25;
 constexpr int most_projection_failures = 25;
 constexpr int most_error_failures = 20;
+constexpr long steps_to_blame = 100;
 // Growth of the step, as for one-step methods: CVODE's tenfold often has to be taken back.
 constexpr double most_growth = 1.5;
+// Beside SUNDIALS' flags: a step that does not change the time.
+constexpr int step_lost = -1000;
 
 std::span<double> span_of(N_Vector v) { return {NV_DATA_S(v), static_cast<std::size_t>(NV_LENGTH_S(v))}; }
 
@@ -59,6 +63,8 @@ void check(const BdfProblem& problem, const BdfOptions& options) {
     throw std::invalid_argument(fmt::format("bdf: tolerance {} must be positive, largest step {} and first step {} not "
                                             "negative",
                                             options.tolerance, options.largest_step, options.first_step));
+  if (options.largest_order < 1 || options.largest_order > 5)
+    throw std::invalid_argument(fmt::format("bdf: largest order {} is not in 1 … 5", options.largest_order));
 }
 
 // Owners of what SUNDIALS allocates; all of them die before the context.
@@ -124,6 +130,8 @@ class Bdf::Impl {
     t_ = step_begin_ = t;
     failure_ = Failure::none;
     reason_.clear();
+    refusal_ = {};
+    steps_ = 0;
     started_ = true;
 
     // A new integrator each time: CVodeReInit promises nothing about what it keeps.
@@ -135,6 +143,7 @@ class Bdf::Impl {
     must(CVodeWFtolerances(c, call_weights));
     must(CVodeSetLinearSolver(c, solver_.get(), matrix_.get()));
     must(CVodeSetJacFn(c, call_jacobian));
+    must(CVodeSetMaxOrd(c, options_.largest_order));
     must(CVodeSetMaxStep(c, options_.largest_step));
     must(CVodeSetInitStep(c, options_.first_step));
     must(CVodeSetNonlinConvCoef(c, newton_part));
@@ -152,7 +161,6 @@ class Bdf::Impl {
     assert(started_ && t_stop > t_);
     if (failure_ != Failure::none) return Outcome::failed;
     void* const c = cvode_.get();
-    rhs_failed_ = false;
     thrown_ = nullptr;
     const Running guard(*this);
 
@@ -169,10 +177,8 @@ class Bdf::Impl {
       std::rethrow_exception(std::exchange(thrown_, nullptr));
     }
     if (flag < 0) return explain(flag);
-    if (!(t_reached > t_)) {
-      set_failure(Failure::step_too_small, "the step is lost in the rounding of the time");
-      return Outcome::failed;
-    }
+    if (!(t_reached > t_)) return explain(step_lost);
+    ++steps_;
     std::swap(y_, scratch_);
     step_begin_ = std::exchange(t_, t_reached);
     return Outcome::stepped;
@@ -257,26 +263,27 @@ class Bdf::Impl {
 
   // Takes the place of SUNDIALS' root mean square, in which many idle components would hide the error of one.
   //
-  // Between the projection and the next evaluation of f it measures error estimates: there it looks at (I − hβJ)⁻¹v, as
-  // does the local error itself, (I − hβJ)⁻¹(h^(k+1) y^(k+1)·const). Predictor minus corrector alone misses what the
-  // error of a position does to a velocity that stiff forces bind to it (q̇ = −(k/c)q: a factor k/c), and then sees it all
-  // at once whenever step or order change, so that neither ever does: a spring-damper with k/c = 100 took 10⁶ steps at
-  // order 1, and its error was 10⁴ times the tolerance.
+  // Between the projection and the next evaluation of f it measures error estimates: there it also looks at
+  // (I − hβJ)⁻¹v, for the local error is (I − hβJ)⁻¹(const·h^(k+1) y^(k+1)). Predictor minus corrector alone misses what
+  // the error of a position does to a velocity that stiff forces bind to it (q̇ = −(k/c)q: a factor k/c), and then sees
+  // it all at once whenever step or order change, so that neither ever does: a spring-damper with k/c = 100 took 10⁶
+  // steps at order 1, and its error was 10⁴ times the tolerance. The filtered estimate alone would miss components that
+  // the stiff forces damp within the step (error up to 10³ times the tolerance): the larger one counts.
   static double call_norm(N_Vector v, N_Vector weight) {
     Impl* const impl = running_;
-    if (impl == nullptr || !impl->testing_error_) return largest_weighted(v, weight);
+    const double plain = largest_weighted(v, weight);
+    if (impl == nullptr || !impl->testing_error_) return plain;
     N_Vector const filtered = impl->filtered_.get();
-    if (SUNLinSolSolve(impl->solver_.get(), impl->matrix_.get(), filtered, v, 0.0) != SUNLS_SUCCESS)
-      return largest_weighted(v, weight);
-    return largest_weighted(filtered, weight);
+    if (SUNLinSolSolve(impl->solver_.get(), impl->matrix_.get(), filtered, v, 0.0) != SUNLS_SUCCESS) return plain;
+    return std::max(plain, largest_weighted(filtered, weight));
   }
 
   bool evaluate(double t, std::span<const double> y, std::span<double> dy) {
     ++evaluations_;
     testing_error_ = false;
-    rhs_failed_ = !(all_finite(y) && problem_.rhs(t, y, dy) && all_finite(dy));
-    if (rhs_failed_) failed_at_ = t;
-    return !rhs_failed_;
+    const bool found = all_finite(y) && problem_.rhs(t, y, dy) && all_finite(dy);
+    if (!found) refusal_ = {Failure::not_finite, steps_};
+    return found;
   }
 
   static int call_rhs(double t, N_Vector y, N_Vector dy, void* self) {
@@ -307,6 +314,7 @@ class Bdf::Impl {
       ++impl.projections_;
       if (!impl.problem_.project(t, moved) || !all_finite(moved)) {
         ++impl.projection_failures_;
+        impl.refusal_ = {Failure::projection, impl.steps_};
         return false;
       }
       for (std::size_t i = 0; i < moved.size(); ++i) moved[i] -= given[i];
@@ -350,35 +358,39 @@ class Bdf::Impl {
   }
 
   Outcome explain(int flag) {
-    double h = 0.0;
-    must(CVodeGetCurrentStep(cvode_.get(), &h));
-    const auto where = fmt::format("at t = {:.10g} with a step of {:.3g}", t_, h);
+    // Steps that became shorter and shorter were driven there by what refused them last.
+    if (flag == step_lost || flag == CV_CONV_FAILURE || flag == CV_ERR_FAILURE) {
+      const bool recent = steps_ - refusal_.step <= steps_to_blame;
+      if (recent && refusal_.kind == Failure::projection) flag = CV_REPTD_PROJFUNC_ERR;
+      if (recent && refusal_.kind == Failure::not_finite) flag = CV_REPTD_RHSFUNC_ERR;
+    }
+    const auto report = [&](Failure failure, std::string_view what) {
+      set_failure(failure, fmt::format("{} at t = {:.10g}", what, t_));
+    };
     switch (flag) {
       case CV_PROJFUNC_FAIL:
       case CV_REPTD_PROJFUNC_ERR:
-        set_failure(Failure::projection, fmt::format("the constraints cannot be reached {}", where));
+        report(Failure::projection, "the constraints cannot be reached, however short the step,");
         break;
       case CV_FIRST_RHSFUNC_ERR:
-        set_failure(Failure::not_finite, fmt::format("no finite acceleration at the start, t = {:.10g}", t_));
+        report(Failure::not_finite, "the start has no finite acceleration");
         break;
       case CV_RHSFUNC_FAIL:
       case CV_REPTD_RHSFUNC_ERR:
       case CV_UNREC_RHSFUNC_ERR:
-        set_failure(Failure::not_finite, fmt::format("no finite acceleration {}", where));
+        report(Failure::not_finite, "no finite acceleration, however short the step,");
         break;
       case CV_ERR_FAILURE:
-        set_failure(Failure::step_too_small, fmt::format("the error test cannot be met {}", where));
+        report(Failure::step_too_small, "the tolerance cannot be met, however short the step,");
         break;
       case CV_TOO_MUCH_ACC:
-        set_failure(Failure::step_too_small,
-                    fmt::format("a tolerance of {:.3g} is below rounding at t = {:.10g}", options_.tolerance, t_));
+        report(Failure::step_too_small, "the tolerance is below rounding");
+        break;
+      case step_lost:
+        report(Failure::step_too_small, "the step is lost in the rounding of the time");
         break;
       default:
-        // Newton's iteration; also when the differences for its matrix are not finite.
-        if (rhs_failed_)
-          set_failure(Failure::not_finite, fmt::format("no finite acceleration at t = {:.10g}", failed_at_));
-        else
-          set_failure(Failure::step_too_small, fmt::format("Newton's iteration does not converge {}", where));
+        report(Failure::step_too_small, "Newton's iteration does not converge, however short the step,");
     }
     return Outcome::failed;
   }
@@ -396,8 +408,13 @@ class Bdf::Impl {
   bool started_ = false;
   Failure failure_ = Failure::none;
   std::string reason_;
-  bool rhs_failed_ = false;
-  double failed_at_ = 0.0;
+  // What last made a step shorter, and after how many steps.
+  struct Refusal {
+    Failure kind = Failure::none;
+    long step = 0;
+  };
+  Refusal refusal_;
+  long steps_ = 0;
   std::exception_ptr thrown_;
   BdfStatistics past_;
   long evaluations_ = 0, jacobians_ = 0, projections_ = 0, projection_failures_ = 0;

@@ -11,7 +11,7 @@
 ///
 /// Error: the estimate of the local error is at most tolerance · max(1, |y_i|) in every component (largest component,
 /// not a mean over them). Quadratures count a hundredth of that: they follow the motion and must not shorten its steps.
-/// The estimate is that of the unprojected step, and passes through (I − hβ J)⁻¹ (Shampine & Baca 1984).
+/// The estimate is that of the unprojected step; the larger of predictor minus corrector and (I − hβ J)⁻¹ times it counts.
 ///
 /// Cost of a step: two to three evaluations of f; a Jacobian (num_dynamic evaluations) every 10 to 50 steps; a
 /// factorisation, size³/3, whenever h changes.
@@ -31,14 +31,15 @@ struct BdfProblem {
   int size = 0;           ///< of y
   int num_dynamic = 0;    ///< the first so many components enter f; the rest are quadratures
   int num_positions = 0;  ///< the first so many are q, the next so many are q̇ = q′ exactly; 0: nothing is known of f
-  std::function<bool(double t, std::span<const double> y, std::span<double> dy)> rhs;
-  std::function<bool(double t, std::span<double> y)> project;  ///< moves y onto the constraints; may be empty
+  std::function<bool(double t, std::span<const double> y, std::span<double> dy)> rhs = {};
+  std::function<bool(double t, std::span<double> y)> project = {};  ///< moves y onto the constraints; may be empty
 };
 
 struct BdfOptions {
   double tolerance = 1e-10;   ///< of the local error, relative to max(1, |y_i|)
   double largest_step = 0.0;  ///< 0: no limit
   double first_step = 0.0;    ///< after each start; 0: chosen
+  int largest_order = 5;      ///< 2: stable also for fast oscillations that are hardly damped, at looser tolerances
 };
 
 /// Since the object was made, over all starts.

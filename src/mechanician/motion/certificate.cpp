@@ -86,7 +86,7 @@ Certificate Integrator::Impl::certificate() const {
 // Everything that the rest of the motion depends on, in one order for both ways.
 template <class Do>
 void Integrator::Impl::each_number(Do&& number) {
-  number(t), number(h_), number(next_prediction_), number(sigma_predicted_), number(condition_begin_);
+  number(t), number(h_), number(last_crossing_), number(hold_until_), number(condition_begin_);
   for (double& x : rk_.y_new) number(x);
   for (RowSet* set : {&dynamics_.all, &dynamics_.velocities, &dynamics_.positions}) number(set->rank);
   number(dynamics_.singular_mass);

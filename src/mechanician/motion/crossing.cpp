@@ -97,7 +97,7 @@ bool CrossingPredictor::fit(double t, const double* y, const double* qdd, double
     if (!(size > 0.0) || !std::isfinite(size)) return;
     const double x = re / size, y_im = std::abs(im) / size;
     // Where the interpolation is stretched too far it says nothing.
-    if (x > 0.0 && x < 2.2 && y_im < 0.6 * x) roots_.push_back({x * reach, y_im > 1e-3 * x});
+    if (x > 0.0 && x < 12.0 && y_im < 0.6 * x) roots_.push_back({x * reach, y_im > 1e-3 * x});
   };
   if (k == 1) {
     // s₂x² + s₁x + σ = 0 in μ = 1/x: σμ² + s₁μ + s₂ = 0
@@ -160,7 +160,7 @@ const std::vector<SingularRoot>& CrossingPredictor::predict(double t, const doub
 }
 
 StepPlan plan_step(const std::vector<SingularRoot>& roots, double h, double remaining) {
-  StepPlan plan{h, false, false, 0.0};
+  StepPlan plan{.h = h};
   if (roots.empty() || roots.front().tau >= 1.35 * h) return plan;
   const double first = roots.front().tau, together = 0.1 * std::min(h, first / crossing_place);
   double last = first, next = std::numeric_limits<double>::infinity();
@@ -175,7 +175,7 @@ StepPlan plan_step(const std::vector<SingularRoot>& roots, double h, double rema
   }
   const double middle = 0.5 * (first + last);
   // The end of the run comes well before the singular state: nothing to cross.
-  if (remaining < 0.8 * first) return {std::min(h, remaining), false, false, 0.0};
+  if (remaining < 0.8 * first) return {.h = std::min(h, remaining)};
   const double room = std::min(h, 1.277 * (next - middle));
   plan.at = middle;
   if (middle / crossing_place <= 1.02 * room) {

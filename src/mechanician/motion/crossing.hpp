@@ -64,6 +64,7 @@ struct StepPlan {
   bool crossing = false;
   bool turning = false;  ///< all roots of the group only come near zero
   double at = 0.0;       ///< of the crossing, after the begin of the step
+  bool hold_stages = false;  ///< every stage is projected, as in a crossing
 };
 
 /// The step to take where a step h is wanted and the roots ahead are known. `remaining`: to the end of the run, which a

@@ -2,6 +2,7 @@
 
 // The state of an Integrator. The parts of a step are in integrator_*.cpp.
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -103,8 +104,10 @@ class Integrator::Impl {
   bool last_was_crossing_ = false;
   double crossing_time_ = 0.0;      ///< of the last crossing step
   double crossing_reach_ = 0.0;     ///< samples nearer than this take their acceleration from dense output
-  double next_prediction_ = 0.0;    ///< no singular state before this time, as far as was seen
-  double sigma_predicted_ = 1.0;    ///< smallest singular value at the last prediction
+  std::vector<SingularRoot> roots_ahead_;
+  double last_crossing_ = -std::numeric_limits<double>::infinity();
+  double hold_until_ = -std::numeric_limits<double>::infinity();  ///< stages are held on the constraints near singular states
+  bool last_held_ = false;
   double condition_begin_ = 1.0;    ///< smallest over largest pivot at the begin of the step
   int sigma_guard_ = 0;
   double condition_largest_ = 1.0;  ///< seen by the implicit method

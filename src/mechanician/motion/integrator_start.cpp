@@ -275,7 +275,9 @@ bool Integrator::Impl::start_on_singular() {
   double h = std::min(0.05 * length / std::max(speed, 1e-300), to - start.t);
   if (options.largest_step > 0.0) h = std::min(h, options.largest_step);
   const std::vector<double> pointwise = rk_.k[12];
-  for (int tries = 0; tries < 40; ++tries, h *= 0.5) {
+  double factor = 0.5;
+  for (int tries = 0; tries < 40; ++tries, h *= factor) {
+    factor = 0.5;
     const double back = crossing_place * h, begin = start.t - back;
     std::vector<double>& y = rk_.y;
     for (int i = 0; i < n; ++i) {
@@ -284,9 +286,10 @@ bool Integrator::Impl::start_on_singular() {
       y[v] = y0[v] - back * pointwise[v];
     }
     std::fill(y.begin() + 2 * n, y.end(), 0.0);
-    const StepPlan plan{h, true, false, back};
+    const StepPlan plan{.h = h, .crossing = true, .at = back};
     double last = std::numeric_limits<double>::infinity();
     bool found = false;
+    int stalled = 0;
     Attempt attempt;
     for (int round = 0; round < 60; ++round) {
       if (!dynamics_.choose_rows(begin, y.data()) || !dynamics_.project(begin, y.data(), {.most_iterations = 12}).ok ||
@@ -296,7 +299,11 @@ bool Integrator::Impl::start_on_singular() {
       t = begin;
       attempt = try_step(h, plan);
       if (!attempt.finite || !finish_step(h)) break;
-      step_t_ = begin, step_h_ = h, dense_made_ = false, last_was_crossing_ = true;
+      if (attempt.error > 1.0 && round == 2) {
+        found = true;
+        break;
+      }
+      step_t_ = begin, step_h_ = h, dense_made_ = false, last_was_crossing_ = last_held_ = true;
       if (!make_dense()) break;
       rk_.sample(crossing_place, y_sample_.data(), nullptr);
       double off = 0.0;
@@ -306,13 +313,15 @@ bool Integrator::Impl::start_on_singular() {
         off = std::max(off, std::abs(d) / std::max(1.0, std::abs(y0[at])));
         y[at] += d;
       }
-      if (off < 1e-15 || (off > 0.5 * last && off < 0.1 * options.tolerance)) {
-        found = true;
+      // What does not shrink any more is normal to the constraints: the error of dense output.
+      if (off < 1e-15 || (off > 0.5 * last && ++stalled > 2)) {
+        found = off < 1e3 * options.tolerance;
         break;
       }
       if (off > 4.0 * last) break;
       last = off;
     }
+    if (found && !attempt.branch_lost && attempt.error > 1.0) factor = std::clamp(0.9 * std::pow(attempt.error, -0.125), 0.2, 0.9);
     if (!found || attempt.branch_lost || !(attempt.error <= 1.0)) continue;
     // Works count from the start, which lies inside this step.
     rk_.sample(crossing_place, y_sample_.data(), nullptr);

@@ -54,7 +54,7 @@ Integrator::Impl::Attempt Integrator::Impl::try_step(double h, const StepPlan& p
   // Near a singular state the acceleration is only as good as the state is on the constraints: there, and only there,
   // every stage is projected first.
   const auto f = [&](double time, double* y, double* dy) {
-    if (plan.crossing && !dynamics_.project(time, y, {.most_iterations = 4}).ok) return false;
+    if ((plan.crossing || plan.hold_stages) && !dynamics_.project(time, y, {.most_iterations = 4}).ok) return false;
     return dynamics_.rhs(time, y, dy);
   };
   if (!rk_.make_stages(f, t, h)) return attempt;
@@ -85,6 +85,16 @@ Integrator::Impl::Attempt Integrator::Impl::try_step(double h, const StepPlan& p
   };
   attempt.error = norm(e5_, e3_);
   if (!std::isfinite(attempt.error)) attempt.finite = false;
+  if (plan.hold_stages && !plan.crossing && attempt.finite && attempt.error > 1.0) {
+    // What is normal to the constraints is removed by the projection that follows.
+    y_sample_ = rk_.y_new;
+    if (!dynamics_.project(t + h, y_sample_.data(), {.most_iterations = 4}).ok) return attempt;
+    const double raw = attempt.error;
+    for (std::vector<double>* e : {&e5_, &e3_})
+      for (const int part : {0, n})
+        if (!dynamics_.project_tangent(t + h, y_sample_.data(), e->data() + part)) return attempt;
+    attempt.error = std::max(norm(e5_, e3_), 0.3 * raw);
+  }
   if (!plan.crossing || !attempt.finite) return attempt;
 
   // A crossing: the end is brought onto the constraints first; a jump there means that the branch was lost.
@@ -123,9 +133,9 @@ bool Integrator::Impl::finish_step(double h) {
 
 bool Integrator::Impl::make_dense() {
   if (dense_made_) return true;
-  const bool crossing = last_was_crossing_;
+  const bool hold = last_held_;
   const auto f = [&](double time, double* y, double* dy) {
-    if (crossing && !dynamics_.project(time, y, {.most_iterations = 4}).ok) return false;
+    if (hold && !dynamics_.project(time, y, {.most_iterations = 4}).ok) return false;
     return dynamics_.rhs(time, y, dy);
   };
   dense_made_ = rk_.make_dense(f, step_t_, step_h_);
@@ -180,17 +190,18 @@ bool Integrator::Impl::advance_explicit() {
   for (int tries = 0; tries < 500; ++tries) {
     const double remaining = options.to - t;
     // The step planned: not beyond the end, but across a singular state.
-    StepPlan plan{std::min(h_, remaining), false, false, 0.0};
+    StepPlan plan{.h = std::min(h_, remaining)};
     if (landing > 0.0) {
       plan.h = landing;
-    } else if (dynamics_.all.kept.size() > 1 && t + 1.4 * h_ > next_prediction_) {
-      const auto& roots = predictor_.predict(t, rk_.y.data(), rk_.k[0].data() + n, h_);
-      sigma_predicted_ = predictor_.smallest();
-      // No need to look again before a third of the way to the nearest root (or of what was seen).
-      next_prediction_ = roots.empty() ? t + 1.4 * h_ : t;
-      plan = plan_step(roots, h_, remaining);
+    } else if (dynamics_.all.kept.size() > 1) {
+      roots_ahead_ = predictor_.predict(t, rk_.y.data(), rk_.k[0].data() + n, h_);
+      plan = plan_step(roots_ahead_, h_, remaining);
       if (!plan.crossing) plan.h = std::min(plan.h, remaining);
     }
+    // A singular state within reach, ahead or behind: see the rejection below.
+    const double to_singular = !roots_ahead_.empty() ? roots_ahead_.front().tau : std::numeric_limits<double>::infinity();
+    const bool near = std::min(to_singular, t - last_crossing_) < 12.0 * h_;
+    plan.hold_stages = near && t < hold_until_;
     const double h = plan.h;
     if (!(t + h > t) || h < 4.0 * eps * std::max(std::abs(t), std::abs(options.to - start.t) * 1e-6)) {
       fail_not_finite(t, was_finite ? rk_.y.data() : rk_.y_new.data(),
@@ -208,13 +219,18 @@ bool Integrator::Impl::advance_explicit() {
       ++statistics_.rejected;
       rejected = true;
       landing = 0.0, turning_switch = -1;
+      dynamics_.choose_rows(t, rk_.y.data());
+      // Steps that shrink towards a singular state (or from one) do so because stages leave the constraints, where the
+      // acceleration is singular though the motion is not: try again with stages held on the constraints.
+      if (attempt.finite && !plan.crossing && near && !plan.hold_stages) {
+        hold_until_ = t + 12.0 * h_ + (std::isfinite(to_singular) ? 2.0 * to_singular : 0.0);
+        continue;
+      }
       const double factor = !attempt.finite || attempt.branch_lost ? 0.25
                             : good                                 ? 0.5
                                    : std::max(least_growth, safety * std::pow(attempt.error, -1.0 / 8.0));
       h_ = h * factor;
-      next_prediction_ = t;
       if (good || (plan.crossing && !attempt.branch_lost)) h_ = std::min(h_, 0.5 * h);
-      dynamics_.choose_rows(t, rk_.y.data());
       continue;
     }
     // A singular value that fell steeply without having been foreseen: look again with a shorter step.
@@ -222,11 +238,12 @@ bool Integrator::Impl::advance_explicit() {
         1.0 / dynamics_.all.condition() < 0.02 * std::min(condition_begin_, 1.0) && sigma_guard_ < 6) {
       ++sigma_guard_;
       ++statistics_.rejected;
-      h_ = 0.6 * h, next_prediction_ = t, rejected = true;
+      h_ = 0.6 * h, rejected = true;
       dynamics_.choose_rows(t, rk_.y.data());
       continue;
     }
     step_t_ = t, step_h_ = h, dense_made_ = false, last_was_crossing_ = plan.crossing;
+    last_held_ = plan.crossing || plan.hold_stages;
     // Where an expression switches inside the step, the step is made again to end there.
     if (!dynamics_.switches().empty() && turning_switch < 0) {
       double when = 0.0;
@@ -263,6 +280,7 @@ void Integrator::Impl::accept(double h, const StepPlan& plan, const Attempt& att
   if (std::abs(t - options.to) <= 4.0 * eps * std::max(std::abs(t), h)) t = options.to;
   condition_begin_ = 1.0 / dynamics_.all.condition();
   watch(h);
+  if (plan.crossing) last_crossing_ = step_t_ + plan.at;
   if (plan.crossing) report_crossing(h, plan, attempt.noise_limited);
   if (!system->model().events.empty()) find_user_events();
   if (t >= options.to && !over) finish(StopReason::reached_end);

@@ -35,7 +35,7 @@ class SamplePolynomial {
     for (std::size_t j = 0; j <= degree_; ++j) {
       const double angle = std::numbers::pi * static_cast<double>(j) / n, half = j == 0 || j == degree_ ? 0.5 : 1.0;
       nodes_.push_back(std::pow(std::sin(angle / 2), 2));
-      for (std::size_t k = 0; k < num_highest; ++k)
+      for (std::size_t k = 0; k < std::min(num_highest, degree_); ++k)
         highest_[k].push_back(half * (k == 0 ? 1 : 2) / n * std::cos((n - static_cast<double>(k)) * angle));
     }
     nodes_.back() = 1.0;
@@ -49,7 +49,7 @@ class SamplePolynomial {
   double error_of(std::span<const double> samples) const {
     double sum = 0;
     for (const std::vector<double>& to_coefficient : highest_)
-      sum += std::abs(std::inner_product(samples.begin(), samples.end(), to_coefficient.begin(), 0.0));
+      sum += std::abs(std::inner_product(to_coefficient.begin(), to_coefficient.end(), samples.begin(), 0.0));
     return sum;
   }
   /// Rounding of Bernstein coefficients, for samples up to 1.
@@ -69,8 +69,7 @@ class SamplePolynomial {
       const std::span<double> c = std::span(stack_).last(size());
       const auto [low, high] = std::minmax_element(c.begin(), c.end());
       const bool never_turns = *low > -noise || *high < noise;
-      const bool turns_once =
-          changes(c) == 1 && std::abs(c.front()) > noise && std::abs(c.back()) > noise;
+      const bool turns_once = changes(c) == 1 && std::abs(c.front()) > noise && std::abs(c.back()) > noise;
       if (never_turns || turns_once || width < min_width || count > max_intervals) {
         if (std::abs(c.front()) > noise) found.push_back({u, c.front()});
         if (std::abs(c.back()) > noise) found.push_back({u + width, c.back()});
@@ -84,7 +83,7 @@ class SamplePolynomial {
 
  private:
   /// One alone may vanish by symmetry or, for a kink, by where it lies.
-  static constexpr std::size_t num_highest = 3;
+  static constexpr std::size_t num_highest = 4;
   static constexpr double min_width = 1.0 / (1 << 14);
   static constexpr int max_intervals = 400;  // flat near zero: then nothing more is to be seen anyway
 
@@ -181,7 +180,12 @@ Vertex vertex_of(double l, double fl, double m, double fm, double r, double fr) 
 class RootFinder::Impl {
  public:
   Impl(int num_functions, int samples)
-      : k_(static_cast<std::size_t>(num_functions)), polynomial_(samples), errors_(k_), trial_(k_), far_(k_), at_root_(k_),
+      : k_(static_cast<std::size_t>(num_functions)),
+        polynomial_(samples),
+        errors_(k_),
+        trial_(k_),
+        far_(k_),
+        at_root_(k_),
         end_(k_) {}
 
   std::span<const Root> find_all(const RootStep& step, RootFunctions evaluate) {
@@ -266,7 +270,9 @@ class RootFinder::Impl {
     evaluate(t, row(r));
     const auto after =
         std::upper_bound(order_.begin(), order_.end(), t, [&](double x, std::size_t o) { return x < times_[o]; });
-    return static_cast<std::size_t>(order_.insert(after, r) - order_.begin());
+    const auto place = static_cast<std::size_t>(after - order_.begin());
+    order_.insert(after, r);
+    return place;
   }
 
   /// Samples at the nodes, and the sides at t1.
@@ -309,7 +315,8 @@ class RootFinder::Impl {
       const double g = value(r, i);
       if (!is_clear(g, i)) continue;
       const int s = sign_of(g);
-      if (side != 0 && s != side && !found(Bracket{times_[near], value(near, i), times_[r], g, side, i, r})) return side;
+      if (side != 0 && s != side && !found(Bracket{times_[near], value(near, i), times_[r], g, side, i, r}))
+        return side;
       side = s;
       near = r;
     }
@@ -385,8 +392,7 @@ class RootFinder::Impl {
         const double u = polynomial_.node(j);
         sampled = u >= left && u <= right && sign_of(samples_[j]) == sign && (j == 0 || is_clear(samples_[j], i));
       }
-      if (!sampled)
-        suspects_.push_back({time_of(left), time_of(witnesses_[best].u), time_of(right), i, -sign});
+      if (!sampled) suspects_.push_back({time_of(left), time_of(witnesses_[best].u), time_of(right), i, -sign});
     }
   }
 
@@ -411,8 +417,8 @@ class RootFinder::Impl {
     return false;
   }
 
-  /// Looks for the other sign: where it is expected, then by descent between the neighbouring samples as long as the error
-  /// of the polynomial can hide it.
+  /// Looks for the other sign: where it is expected, then by descent between the neighbouring samples as long as the
+  /// error of the polynomial can hide it.
   void probe(const Suspect& s) {
     const int i = s.function;
     const std::size_t place = insert_row(s.t);
@@ -443,7 +449,8 @@ class RootFinder::Impl {
 
   // ---- where exactly -----------------------------------------------------------------------------------------------
 
-  /// The far end of the smallest bracket; far_ holds all values there. values_at_b: all values at the bracket's far end.
+  /// The far end of the smallest bracket; far_ holds all values there. values_at_b: all values at the bracket's far
+  /// end.
   double locate(const Bracket& bracket, std::span<const double> values_at_b) {
     const auto i = static_cast<std::size_t>(bracket.function);
     const int side = bracket.side;

@@ -3,11 +3,11 @@
 /// Zeros of scalar functions of time on one step: where events happen and expressions switch.
 ///
 /// A root is a change of sign. All functions are sampled together at the ends of the step and at Chebyshev nodes in
-/// between. Where the samples cannot show it (a pair of roots between two nodes), the polynomial through the samples of a
-/// function can: its sign runs are separated by subdivision in Bernstein form, at no evaluation, and a run that no sample
-/// confirms is confirmed by one. Functions that the polynomial does not resolve are searched for dips at their local
-/// minima. Each change of sign is then located by inverse quadratic interpolation, safeguarded by bisection (Chandrupatla),
-/// which also closes in on jumps. A touch without change of sign is no root.
+/// between. Where the samples cannot show it (a pair of roots between two nodes), the polynomial through the samples of
+/// a function can: its sign runs are separated by subdivision in Bernstein form, at no evaluation, and a run that no
+/// sample confirms is confirmed by one. Functions that the polynomial does not resolve are searched for dips at their
+/// local minima. Each change of sign is then located by inverse quadratic interpolation, safeguarded by bisection
+/// (Chandrupatla), which also closes in on jumps. A touch without change of sign is no root.
 ///
 /// Cost: `samples` + 1 evaluations where nothing happens, about 8 more for each root; no allocation once warm.
 
@@ -23,8 +23,8 @@ namespace mechanician {
 class RootFunctions {
  public:
   template <class F>
-    requires(!std::same_as<std::remove_cvref_t<F>, RootFunctions>)
-  RootFunctions(F&& f)  // NOLINT(google-explicit-constructor): stands for the callable during one call
+  requires(!std::same_as<std::remove_cvref_t<F>, RootFunctions>)
+      RootFunctions(F&& f)  // NOLINT(google-explicit-constructor): stands for the callable during one call
       : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
         call_([](void* object, double t, std::span<double> values) {
           (*static_cast<std::remove_reference_t<F>*>(object))(t, values);

@@ -52,7 +52,8 @@ Signed canonical(const Expr& g) {
   return {std::move(t.f), t.sign * s.sign};
 }
 
-/// A side never shows that its g has no value; where that can happen it is asked for, so that what was undefined stays so.
+/// A side never shows that its g has no value; where that can happen it is asked for, so that what was undefined stays
+/// so.
 Expr is_number(const Expr& g) { return equal_to(g, g); }
 
 Op mirrored(Op comparison) {

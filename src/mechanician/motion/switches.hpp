@@ -6,7 +6,8 @@
 /// across such a point loses its order, so the side of every switch is held for the whole step: all stages see smooth
 /// expressions, the zero of g is found on the dense output (roots.hpp), the step ends there and the side is turned.
 ///
-///     abs(x) → side·x     sign(x) → side     max(a, b) → if(side > 0, a, b)     a < b → side < 0       g = x, g = a − b
+///     abs(x) → side·x     sign(x) → side     max(a, b) → if(side > 0, a, b)     a < b → side < 0       g = x, g = a −
+///     b
 ///
 /// Nothing is blended: a branch that is not taken may be infinite or undefined, and so may the g of a switch inside it.
 /// What is undefined because g is (sign(sqrt(x)) where x < 0) stays undefined.
@@ -34,13 +35,13 @@ struct Frozen {
   std::vector<Switch> switches;  ///< inner before outer
 };
 
-/// All expressions that share switches have to be frozen in one call. The same g (or its negative) is one switch, so that
-/// abs(x), its derivative sign(x) and x < 0 turn together. Left as they are: a == b, and switches whose g does not change
-/// along a motion (parameters, constants, sides).
+/// All expressions that share switches have to be frozen in one call. The same g (or its negative) is one switch, so
+/// that abs(x), its derivative sign(x) and x < 0 turn together. Left as they are: a == b, and switches whose g does not
+/// change along a motion (parameters, constants, sides).
 Frozen freeze(std::span<const Expr> expressions);
 
-/// Turns sides to the signs of g; where g is zero or undefined they stay. True if one was turned: then g of outer switches
-/// may have changed and is to be evaluated again; inner switches come first, so that this ends.
+/// Turns sides to the signs of g; where g is zero or undefined they stay. True if one was turned: then g of outer
+/// switches may have changed and is to be evaluated again; inner switches come first, so that this ends.
 bool update_sides(std::span<const double> g, std::span<double> sides);
 
 }  // namespace mechanician

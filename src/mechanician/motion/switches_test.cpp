@@ -278,8 +278,8 @@ TEST(Switches, SidesStayWhereAFunctionHasNoSign) {
 
 TEST(Switches, AHundredThousandNestedKinksAreFrozen) {
   constexpr int depth = 100'000;
-  // The value stays small: |…||x − 1| − 1|… − 1|; texts of expressions whose first letter is 100,000 nodes away; a sum that
-  // is a tree of 2^100000 nodes when written out.
+  // The value stays small: |…||x − 1| − 1|… − 1|; texts of expressions whose first letter is 100,000 nodes away; a sum
+  // that is a tree of 2^100000 nodes when written out.
   Expr kinks = x, spine = x, doubled = y;
   for (int k = 0; k < depth; ++k) {
     kinks = abs(kinks - 1);
