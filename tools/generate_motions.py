@@ -14,6 +14,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent / 'generated_motions'))
 from case import CASES  # noqa: E402
 import crossings  # noqa: E402, F401
+import smooth  # noqa: E402, F401
+import nonholonomic  # noqa: E402, F401
 
 
 def main():
