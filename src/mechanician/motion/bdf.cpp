@@ -25,6 +25,8 @@ constexpr double eps = std::numeric_limits<double>::epsilon();
 
 // Quadratures may have this many times the error of the motion.
 constexpr double quadrature_slack = 100.0;
+// Predictor and error constant magnify rounding by about so much.
+constexpr double noise_slack = 2.0;
 // Newton stops when its error is this part of what the error test allows.
 constexpr double newton_part = 0.1;
 // Newton failures quarter the step: 25 of them take it from any size to rounding.
@@ -119,6 +121,7 @@ class Bdf::Impl {
     filtered_.reset(made(N_VClone(y_.get())));
     matrix_.reset(made(SUNDenseMatrix(problem_.size, problem_.size, context_.get())));
     solver_.reset(made(SUNLinSol_Dense(y_.get(), matrix_.get(), context_.get())));
+    for (auto* v : {&dy_, &noise_}) v->resize(problem_.size);
     shifted_.resize(problem_.size);
     shifted_dy_.resize(problem_.size);
   }
@@ -288,17 +291,41 @@ class Bdf::Impl {
 
   static int call_rhs(double t, N_Vector y, N_Vector dy, void* self) {
     Impl& impl = *static_cast<Impl*>(self);
-    return impl.guarded([&] { return impl.evaluate(t, span_of(y), span_of(dy)); });
+    return impl.guarded([&] {
+      if (!impl.evaluate(t, span_of(y), span_of(dy))) return false;
+      std::copy(span_of(dy).begin(), span_of(dy).end(), impl.dy_.begin());
+      return true;
+    });
   }
 
   static int call_weights(N_Vector y, N_Vector weights, void* self) {
-    const Impl& impl = *static_cast<const Impl*>(self);
+    Impl& impl = *static_cast<Impl*>(self);
     const auto values = span_of(y), out = span_of(weights);
+    impl.calc_noise(values);
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double slack = static_cast<int>(i) < impl.problem_.num_dynamic ? 1.0 : quadrature_slack;
-      out[i] = 1.0 / (slack * impl.options_.tolerance * std::max(1.0, std::abs(values[i])));
+      out[i] = 1.0 / (slack * impl.options_.tolerance * std::max(1.0, std::abs(values[i])) + noise_slack * impl.noise_[i]);
     }
     return 0;
+  }
+
+  // What rounding of the state and of the time does to a step, (I − hβJ)⁻¹δ with |δ_i| = eps (|y_i| + |t y′_i|): an error
+  // estimate below that is no reason to shorten the step, and Newton cannot do better either. The signs of δ are not
+  // known; a few patterns stand for all.
+  void calc_noise(std::span<const double> y) {
+    std::fill(noise_.begin(), noise_.end(), 0.0);
+    if (last_step() == 0.0) return;
+    N_Vector const delta = filtered_.get();
+    for (unsigned pattern = 1; pattern <= 3; ++pattern) {
+      unsigned bits = pattern;
+      for (std::size_t i = 0; i < y.size(); ++i) {
+        bits = bits * 1664525u + 1013904223u;
+        const double size = eps * (std::abs(y[i]) + std::abs(t_ * dy_[i]));
+        span_of(delta)[i] = (bits >> 16 & 1u) != 0u ? size : -size;
+      }
+      if (SUNLinSolSolve(solver_.get(), matrix_.get(), delta, delta, 0.0) != SUNLS_SUCCESS) return;
+      for (std::size_t i = 0; i < y.size(); ++i) noise_[i] = std::max(noise_[i], std::abs(span_of(delta)[i]));
+    }
   }
 
   static int call_projection(double t, N_Vector y, N_Vector correction, double, N_Vector, void* self) {
@@ -403,6 +430,7 @@ class Bdf::Impl {
   std::unique_ptr<void, SolverDeleter> solver_;
   std::unique_ptr<void, CvodeDeleter> cvode_;
   std::vector<double> shifted_, shifted_dy_;
+  std::vector<double> dy_, noise_;  // the last value of f; what rounding does to a step
 
   double t_ = 0.0, step_begin_ = 0.0;
   bool started_ = false;

@@ -12,6 +12,7 @@
 /// Error: the estimate of the local error is at most tolerance · max(1, |y_i|) in every component (largest component,
 /// not a mean over them). Quadratures count a hundredth of that: they follow the motion and must not shorten its steps.
 /// The estimate is that of the unprojected step; the larger of predictor minus corrector and (I − hβ J)⁻¹ times it counts.
+/// Where rounding of state and time alone does more than the tolerance to a step, that is what is asked for.
 ///
 /// Cost of a step: two to three evaluations of f; a Jacobian (num_dynamic evaluations) every 10 to 50 steps; a
 /// factorisation, size³/3, whenever h changes.

@@ -159,6 +159,17 @@ TEST(Bdf, starts_anywhere_on_a_stiff_motion_without_being_caught_at_low_order) {
     }
 }
 
+// k/c = 5000 makes 5e-11 of the rounding of the time at t = 50. Without regard to that: more than a million steps.
+TEST(Bdf, a_tolerance_below_rounding_costs_no_endless_steps) {
+  for (const double tolerance : {1e-13, 1e-14, 1e-15}) {
+    SCOPED_TRACE(tolerance);
+    Bdf bdf(spring_and_damper(1e8, 2e4), {.tolerance = tolerance});
+    bdf.start(0.0, Vector{0.0, 1.0});
+    EXPECT_LT(worst_error(bdf, 50.0, sine), 2e-11);
+    EXPECT_LT(bdf.statistics().steps, 30'000);
+  }
+}
+
 TEST(Bdf, van_der_pol_s_oscillator_passes_its_jump) {
   const long double mu = 1000.0L;
   const auto f = [&](long double, const std::array<long double, 2>& y) {
