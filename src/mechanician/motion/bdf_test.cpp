@@ -425,7 +425,8 @@ TEST(Bdf, says_where_the_right_side_ends) {
   EXPECT_EQ(wall.failure(), Bdf::Failure::not_finite);
   EXPECT_GT(wall.t(), 1.0 - 1e-9);
   EXPECT_NEAR(wall.y()[0], std::exp(-1.0), 1e-4);
-  EXPECT_NE(wall.reason().find("no finite acceleration, however short the step, at t = "), std::string::npos) << wall.reason();
+  EXPECT_NE(wall.reason().find("no finite acceleration, however short the step, at t = "), std::string::npos)
+      << wall.reason();
   EXPECT_EQ(wall.step(2.0), Bdf::Outcome::failed);  // still
   wall.start(0.0, Vector{1.0});                     // but a new start helps
   EXPECT_EQ(wall.failure(), Bdf::Failure::none);
@@ -479,7 +480,8 @@ TEST(Bdf, says_when_the_constraints_cannot_be_reached) {
   EXPECT_EQ(bdf.failure(), Bdf::Failure::projection);
   EXPECT_GT(bdf.t(), 0.5 - 1e-6);
   EXPECT_GT(bdf.statistics().projection_failures, 0);
-  EXPECT_NE(bdf.reason().find("the constraints cannot be reached, however short the step, at t = 0."), std::string::npos) << bdf.reason();
+  EXPECT_NE(bdf.reason().find("the constraints cannot be reached, however short the step, at t = 0."), std::string::npos)
+      << bdf.reason();
 }
 
 TEST(Bdf, what_a_callback_throws_comes_through) {

@@ -19,15 +19,15 @@ namespace mechanician {
 namespace {
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
-/// Local errors of size tolerance in every component at every step explain this much of the scale of the energy.
-constexpr double balance_factor = 10.0;
+/// A crossing is only as good as rounding lets it be: this much of the scale of the energy.
+constexpr double crossing_noise = 1e-9;
 /// Distances to the constraints up to this are held well enough, relative to max(1, |value|).
 constexpr double held = 1e-10;
 constexpr double checkpoint_version = 1.0;
 
 }  // namespace
 
-void Integrator::Impl::watch(double) {
+void Integrator::Impl::watch() {
   const double* y = rk_.y_new.data();
   const int n = dynamics_.n();
   // rhs() was called last for this state.
@@ -36,7 +36,10 @@ void Integrator::Impl::watch(double) {
   const double sizes = std::abs(kinetic_) + std::abs(kinetic_start_) + std::abs(y[2 * n]) + std::abs(y[2 * n + 1]) +
                        std::abs(y[2 * n + 2]) + std::abs(y[2 * n + 3]);
   balance_largest_ = std::max(balance_largest_, std::abs(kinetic_ - kinetic_start_ - work));
-  balance_allowed_ += balance_factor * (options.tolerance + 4.0 * eps) * dynamics_.last_energy_scale(y) + 2.0 * eps * sizes;
+  // Local errors of the size of the tolerance in every component at every step explain this much.
+  balance_allowed_ += (options.tolerance + 4.0 * eps + (last_was_crossing_ ? crossing_noise : 0.0)) *
+                          dynamics_.last_energy_scale(y) +
+                      2.0 * eps * sizes;
   const Dynamics::Violation now = dynamics_.calc_violation(step_t_ + step_h_ > t ? step_t_ + step_h_ : t, y);
   violation_.position = std::max(violation_.position, now.position);
   violation_.velocity = std::max(violation_.velocity, now.velocity);

@@ -15,11 +15,25 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double weak_below = 0.7;
-constexpr Index most_weak = 48;
+constexpr Index always_all = 8, most_weak = 48;
+/// A root counts where the singular value really falls to less than this part of what it is now.
+constexpr double must_fall_to = 0.5;
 }  // namespace
 
 CrossingPredictor::CrossingPredictor(Dynamics& dynamics)
     : dynamics_(&dynamics), q_(dynamics.n()), qd_(dynamics.n()), row_(dynamics.n()) {}
+
+void CrossingPredictor::set_reference(double t, const double* y) {
+  const int n = dynamics_->n();
+  reference_.assign(dynamics_->all.candidates.size(), 0.0);
+  if (!dynamics_->evaluate_rows(t, y, y + n) || !dynamics_->make_metric()) return;
+  const Eigen::Map<const MatrixXd> L(dynamics_->metric(), n, n);
+  for (std::size_t j = 0; j < reference_.size(); ++j) {
+    dynamics_->copy_row(static_cast<int>(j), row_.data());
+    L.triangularView<Eigen::Lower>().solveInPlace(row_);
+    reference_[j] = row_.norm();
+  }
+}
 
 bool CrossingPredictor::calc_spectrum(double t, const double* y, Spectrum& s) {
   const int n = dynamics_->n();
@@ -32,7 +46,7 @@ bool CrossingPredictor::calc_spectrum(double t, const double* y, Spectrum& s) {
   for (Index k = 0; k < r; ++k) {
     dynamics_->copy_row(kept[static_cast<std::size_t>(k)], row_.data());
     L.triangularView<Eigen::Lower>().solveInPlace(row_);
-    const double size = row_.norm();
+    const double size = std::max(row_.norm(), reference_[static_cast<std::size_t>(kept[static_cast<std::size_t>(k)])]);
     s.D(k) = size > 0.0 ? 1.0 / size : 0.0;
     Z.col(k) = row_ * s.D(k);
   }
@@ -129,13 +143,13 @@ const std::vector<SingularRoot>& CrossingPredictor::predict(double t, const doub
   roots_.clear();
   sigma_min_ = 1.0;
   const int n = dynamics_->n();
-  if (dynamics_->all.kept.size() < 2) return roots_;
+  if (dynamics_->all.kept.empty()) return roots_;
   Spectrum s;
   if (!calc_spectrum(t, y, s)) return roots_;
   const Index r = s.sigma.size();
-  sigma_min_ = s.sigma(r - 1) / s.sigma(0);
+  sigma_min_ = s.sigma(r - 1) / std::max(1.0, s.sigma(0));
   Index first = 0;
-  while (first < r && s.sigma(first) >= weak_below * s.sigma(0)) ++first;
+  while (r > always_all && first < r && s.sigma(first) >= weak_below * s.sigma(0)) ++first;
   first = std::max(first, r - most_weak);
   const Index k = r - first;
   if (k == 0) return roots_;
@@ -155,8 +169,38 @@ const std::vector<SingularRoot>& CrossingPredictor::predict(double t, const doub
     const double nearest = roots_.front().tau;
     const std::vector<SingularRoot> coarse = roots_;
     if (!fit(t, y, qdd, std::min(1.1 * nearest, 1.4 * h), LtU, DV, sigma) || roots_.empty()) roots_ = coarse;
+    drop_false_roots(t, y, qdd, 1.5 * h, s);
   }
   return roots_;
+}
+
+/// Rows that turn by a right angle also make det S vanish: there the singular value itself does not fall.
+void CrossingPredictor::drop_false_roots(double t, const double* y, const double* qdd, double horizon, const Spectrum& now) {
+  const int n = dynamics_->n();
+  const auto& kept = dynamics_->all.kept;
+  const Index r = now.sigma.size();
+  const Eigen::Map<const VectorXd> q(y, n), qd(y + n, n), a(qdd, n);
+  const Eigen::Map<const MatrixXd> L(dynamics_->metric(), n, n);
+  double checked = -1.0;
+  bool last = false;
+  std::erase_if(roots_, [&](const SingularRoot& root) {
+    if (root.tau > horizon) return false;
+    if (checked > 0.0 && root.tau < 1.02 * checked) return last;
+    checked = root.tau;
+    q_ = q + root.tau * qd + 0.5 * root.tau * root.tau * a;
+    qd_ = qd + root.tau * a;
+    if (!dynamics_->evaluate_rows(t + root.tau, q_.data(), qd_.data())) return last = false;
+    MatrixXd Z(n, r);
+    for (Index k = 0; k < r; ++k) {
+      dynamics_->copy_row(kept[static_cast<std::size_t>(k)], row_.data());
+      L.triangularView<Eigen::Lower>().solveInPlace(row_);
+      Z.col(k) = row_ * now.D(k);
+    }
+    const MatrixXd gram = Z.transpose() * Z;
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(gram, Eigen::EigenvaluesOnly);
+    const double sigma = std::sqrt(std::max(0.0, eigen.eigenvalues()(0)));
+    return last = sigma > must_fall_to * now.sigma(r - 1);
+  });
 }
 
 StepPlan plan_step(const std::vector<SingularRoot>& roots, double h, double remaining) {

@@ -2,7 +2,8 @@
 
 /// Singular configurations ahead: when does the rank of A drop?
 ///
-/// With L Lᵀ = M, Z = L⁻¹A_keptᵀD (unit columns) = U S Vᵀ and the weak directions σ_i < 0.7 σ_1, the rank drops where
+/// With L Lᵀ = M, Z = L⁻¹A_keptᵀD (unit columns, but for rows that have shrunk since the start) = U S Vᵀ and the weak
+/// directions σ_i < 0.7 σ_1 (all, where there are few), the rank drops where
 ///
 ///     det S(τ) = 0,   S(τ) = Uᵀ L⁻¹ A(q + q̇τ + q̈τ²/2)ᵀ D V ≈ S₀ + τ S₁ + τ² S₂
 ///
@@ -35,6 +36,9 @@ class CrossingPredictor {
  public:
   explicit CrossingPredictor(Dynamics& dynamics);
 
+  /// Sizes of the rows at the start of the motion: a row that has shrunk is weak.
+  void set_reference(double t, const double* y);
+
   /// Roots with 0 < τ ≤ 3 h, sorted. y: state at t, qdd its acceleration.
   const std::vector<SingularRoot>& predict(double t, const double* y, const double* qdd, double h);
   double smallest() const { return sigma_min_; }  ///< σ_r/σ_1 of the last prediction
@@ -53,7 +57,10 @@ class CrossingPredictor {
   bool fit(double t, const double* y, const double* qdd, double reach, const Eigen::MatrixXd& LtU,
            const Eigen::MatrixXd& DV, const Eigen::VectorXd& sigma);
 
+  void drop_false_roots(double t, const double* y, const double* qdd, double horizon, const Spectrum& now);
+
   Dynamics* dynamics_;
+  std::vector<double> reference_;  ///< by row
   std::vector<SingularRoot> roots_;
   double sigma_min_ = 1.0;
   Eigen::VectorXd q_, qd_, row_;

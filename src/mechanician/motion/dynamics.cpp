@@ -45,7 +45,10 @@ Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(
   for (int j = 0; j < m_; ++j) {
     const Row& row = system.row(j);
     all.candidates.push_back(j);
-    any_power_ |= row.rheonomic || row.acatastatic || !row.linear || row.level == Level::acceleration;
+    // λ_j (A q̇)_j = 0 on the constraints: φ(q) = 0, and ψ linear and homogeneous in q̇.
+    powerless_.push_back((row.level == Level::position && !row.rheonomic) ||
+                         (row.level == Level::velocity && row.linear && !row.acatastatic));
+    any_power_ |= !powerless_.back();
     if (row.kind == RowKind::control || row.measured || row.level == Level::acceleration) continue;
     velocities.candidates.push_back(j);
     if (row.level == Level::position) positions.candidates.push_back(j);
@@ -331,7 +334,8 @@ void Dynamics::calc_powers(const double* qd, double* power) {
   // Least norm decides between dependent rows, where that matters: the sum is the same.
   if (redundant && any_power_) spread(all, spread_);
   for (int j = 0; j < num_constraints_; ++j)
-    power[1] += power[4 + j] = spread_[static_cast<std::size_t>(j)] * rate_of(j);
+    if (!powerless_[static_cast<std::size_t>(j)])
+      power[1] += power[4 + j] = spread_[static_cast<std::size_t>(j)] * rate_of(j);
   for (int k = 0; k < r; ++k)
     if (const int j = all.kept[static_cast<std::size_t>(k)]; j >= num_constraints_)
       power[3] += lambda_joint_[static_cast<std::size_t>(k)] * rate_of(j);
@@ -340,7 +344,10 @@ void Dynamics::calc_powers(const double* qd, double* power) {
   for (const Entry& e : M_entries_)
     total += qd[e.row] * v_[static_cast<std::size_t>(e.at)] * qdd_[static_cast<std::size_t>(e.col)];
   for (int i = 0; i < n_; ++i) total -= qd[i] * v_[static_cast<std::size_t>(at_Q_ + i)];
-  power[2] = total - power[1] - power[3];
+  power[2] = total - power[3];
+  for (int k = 0; k < r; ++k)
+    if (const int j = all.kept[static_cast<std::size_t>(k)]; j < num_constraints_)
+      power[2] -= lambda_[static_cast<std::size_t>(k)] * rate_of(j);
 }
 
 bool Dynamics::calc_switches(double t, const double* y, std::span<double> g) {

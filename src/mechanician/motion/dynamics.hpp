@@ -128,6 +128,7 @@ class Dynamics {
   int n_ = 0, m_ = 0, num_constraints_ = 0;
   bool has_C_ = false, needs_reactions_ = false, measured_ = false, mass_constant_ = false, rows_use_velocity_ = false;
   bool any_power_ = false;
+  std::vector<bool> powerless_;  ///< by row
   bool velocity_rows_nonlinear_ = false;
 
   // Outputs of the programs: [M | Q | A | b | K̇ | C if it needs no reactions], [M | A | residual | rate].

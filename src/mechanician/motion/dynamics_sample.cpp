@@ -54,10 +54,12 @@ bool Dynamics::rhs_measured(double t, const double* y, double* dy) {
   const Eigen::Map<const VectorXd> v(qd, n_);
   power[0] = v_[static_cast<std::size_t>(at_K_)];
   for (int i = 0; i < n_; ++i) power[0] += qd[i] * v_[static_cast<std::size_t>(at_Q_ + i)];
-  power[1] = v.dot(solution.Qc_i), power[2] = v.dot(solution.Qc_ni), power[3] = v.dot(solution.Q_control);
+  power[1] = 0.0, power[2] = v.dot(solution.Qc_ni), power[3] = v.dot(solution.Q_control);
   for (int j = 0; j < num_constraints_; ++j) {
+    power[4 + j] = 0.0;
+    if (powerless_[static_cast<std::size_t>(j)] && !system_->row(j).measured) continue;
     copy_row(j, column_.data());
-    power[4 + j] = solution.multipliers(j) * v.dot(Eigen::Map<const VectorXd>(column_.data(), n_));
+    power[1] += power[4 + j] = solution.multipliers(j) * v.dot(Eigen::Map<const VectorXd>(column_.data(), n_));
   }
   double sum = 0.0;
   for (int i = 0; i < size(); ++i) sum += 0.0 * dy[i];

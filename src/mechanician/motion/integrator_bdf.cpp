@@ -101,7 +101,7 @@ bool Integrator::Impl::advance_implicit() {
       state_at(t, rk_.y_new.data(), nullptr);
       dynamics_.project(t, rk_.y_new.data());
       dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data());
-      watch(step_h_);
+      watch();
       if (!system->model().events.empty()) find_user_events();
       if (!over) turn_side(which);
       restart_pending_ = true;
@@ -112,7 +112,7 @@ bool Integrator::Impl::advance_implicit() {
     fail_not_finite(t, rk_.y_new.data(), "the state cannot be evaluated");
     return true;
   }
-  watch(step_h_);
+  watch();
   if (!system->model().events.empty()) find_user_events();
   if (t >= options.to && !over) finish(StopReason::reached_end);
   if (on_trial_ && steps_since_restart_ == steps_on_trial && !over) {

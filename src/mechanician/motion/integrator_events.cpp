@@ -22,7 +22,9 @@ int Integrator::Impl::find_switch(double h, double& when) {
   state_at(step_t_, y_sample_.data(), nullptr);
   dynamics_.calc_switch_noise(step_t_, y_sample_.data(), g_noise_);
   // The side that is held is the side that the function is on, whatever rounding says at the begin.
-  for (std::size_t i = 0; i < sides.size(); ++i) g_begin_[i] = sides[i] * std::max(g_noise_[i], 1e-300);
+  dynamics_.calc_switches(step_t_, y_sample_.data(), g_begin_);
+  for (std::size_t i = 0; i < sides.size(); ++i)
+    g_begin_[i] = std::copysign(std::max(std::abs(g_begin_[i]), std::numeric_limits<double>::min()), sides[i]);
   RootFinder finder(static_cast<int>(sides.size()));
   const auto root = finder.find_first({.t0 = step_t_, .t1 = step_t_ + h, .begin = g_begin_, .floor = g_noise_, .time_tolerance = 0.0},
                                       [&](double time, std::span<double> g) {
@@ -52,6 +54,13 @@ bool Integrator::Impl::turn_side(int which) {
   if (!implicit_) make_dense();  // while the sides are those of the step
   side = -side;
   if (over) return true;
+  // Switches around this one may have jumped across their own zeros.
+  for (std::size_t round = 0; round <= g_begin_.size(); ++round) {
+    if (!dynamics_.calc_switches(t, rk_.y_new.data(), g_begin_)) break;
+    for (std::size_t j = 0; j < g_begin_.size(); ++j)
+      if (j <= i || std::abs(g_begin_[j]) <= g_noise_[j]) g_begin_[j] = 0.0;
+    if (!update_sides(g_begin_, dynamics_.sides())) break;
+  }
   if (!dynamics_.choose_rows(t, rk_.y_new.data()) || !dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data())) {
     fail_not_finite(t, rk_.y_new.data(), fmt::format("beyond the point where `{}` switches nothing can be evaluated", s.text));
     return false;
@@ -139,7 +148,7 @@ void Integrator::Impl::report_crossing(double h, const StepPlan& plan, bool nois
   if (!ok || !predictor_.calc_spectrum(step_t_ + place * h, at(place), s)) return;
   const Eigen::Index r = s.sigma.size();
   crossing_time_ = step_t_ + place * h;
-  const double relative = s.sigma(r - 1) / s.sigma(0);
+  const double relative = s.sigma(r - 1) / std::max(1.0, s.sigma(0));
   // A near miss is not a singular configuration.
   const double zero = std::max(1e-6, 100.0 * options.tolerance);
   if (relative > zero) {
@@ -157,7 +166,7 @@ void Integrator::Impl::report_crossing(double h, const StepPlan& plan, bool nois
   noise_limited_ += noise_limited;
   Eigen::VectorXd involved = Eigen::VectorXd::Zero(r);
   for (Eigen::Index i = 0; i < r; ++i)
-    if (s.sigma(i) <= std::max(zero, 10.0 * relative) * s.sigma(0)) {
+    if (s.sigma(i) <= std::max(zero, 10.0 * relative) * std::max(1.0, s.sigma(0))) {
       ++event.dimension;
       involved = involved.cwiseMax(s.V.col(i).cwiseAbs());
     }

@@ -82,7 +82,7 @@ class Integrator::Impl {
   void watch_stiffness(double h);
 
   // ---- certificate.cpp
-  void watch(double h);
+  void watch();
   template <class Do>
   void each_number(Do&& number);
 

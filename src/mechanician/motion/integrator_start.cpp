@@ -144,6 +144,7 @@ void Integrator::Impl::begin() {
   t = step_begin = step_t_ = start.t;
   if (!set_first_sides()) return;
   if (!dynamics_.choose_rows(t, y.data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
+  predictor_.set_reference(t, y.data());
   if (!find_rank() || refusal) return;
   if (!start_singular_) {
     if (!dynamics_.choose_rows(t, y.data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");

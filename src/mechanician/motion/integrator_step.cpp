@@ -193,7 +193,7 @@ bool Integrator::Impl::advance_explicit() {
     StepPlan plan{.h = std::min(h_, remaining)};
     if (landing > 0.0) {
       plan.h = landing;
-    } else if (dynamics_.all.kept.size() > 1) {
+    } else if (!dynamics_.all.kept.empty()) {
       roots_ahead_ = predictor_.predict(t, rk_.y.data(), rk_.k[0].data() + n, h_);
       plan = plan_step(roots_ahead_, h_, remaining);
       if (!plan.crossing) plan.h = std::min(plan.h, remaining);
@@ -279,7 +279,7 @@ void Integrator::Impl::accept(double h, const StepPlan& plan, const Attempt& att
   t = end >= options.to ? options.to : end;
   if (std::abs(t - options.to) <= 4.0 * eps * std::max(std::abs(t), h)) t = options.to;
   condition_begin_ = 1.0 / dynamics_.all.condition();
-  watch(h);
+  watch();
   if (plan.crossing) last_crossing_ = step_t_ + plan.at;
   if (plan.crossing) report_crossing(h, plan, attempt.noise_limited);
   if (!system->model().events.empty()) find_user_events();
