@@ -200,7 +200,7 @@ bool Integrator::Impl::advance_explicit() {
     }
     // A singular state within reach, ahead or behind: see the rejection below.
     const double to_singular = !roots_ahead_.empty() ? roots_ahead_.front().tau : std::numeric_limits<double>::infinity();
-    const bool near = std::min(to_singular, t - last_crossing_) < 12.0 * h_;
+    const bool near = (to_singular < 12.0 * h_ && predictor_.smallest() < 0.35) || t - last_crossing_ < 12.0 * h_;
     plan.hold_stages = near && t < hold_until_;
     const double h = plan.h;
     if (!(t + h > t) || h < 4.0 * eps * std::max(std::abs(t), std::abs(options.to - start.t) * 1e-6)) {
