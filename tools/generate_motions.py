@@ -16,6 +16,7 @@ from case import CASES  # noqa: E402
 import crossings  # noqa: E402, F401
 import smooth  # noqa: E402, F401
 import nonholonomic  # noqa: E402, F401
+import kinks  # noqa: E402, F401
 
 
 def main():

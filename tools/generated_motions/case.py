@@ -5,7 +5,7 @@ import re
 from mpmath import mp, mpf
 
 import precise
-from reduction import T, Text, function
+from reduction import Plain, T, Text, function
 
 CASES = {}
 
@@ -87,7 +87,7 @@ def solved(name, text, system, y0, source, tags, *, relative=1e-9, watch=None, k
 
 def closed(name, text, end, source, tags, *, relative=1e-9, events=(), events_abs=1e-9, held=True):
     """A case whose end is known in closed form: end = (positions, velocities)."""
-    model = Text(text)
+    model = Plain(text) if 'if(' in text else Text(text)
     to = mpf(model.toml['run']['to'])
     q, qd = ([mpf(v) for v in part] for part in end)
     if held:

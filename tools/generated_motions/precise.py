@@ -72,3 +72,29 @@ def twice(f, y, begin, end, watch=None, tolerance=1e-24, longest=None):
     if accuracy > 1e-14:
         raise ArithmeticError(f'two computations of the end differ by {mp.nstr(accuracy, 3)}')
     return first[0], first[1], accuracy
+
+
+def hybrid(modes, mode, y, begin, end, columns=11, tolerance=1e-24, longest=0.05):
+    """Piece by piece: modes[name] = (f, {guard g(t, y): next mode}); a mode ends where one of its guards changes its sign.
+    The end, the mode there, and the switches as (time, next mode)."""
+    t, y, end, switches = mpf(begin), [mpf(a) for a in y], mpf(end), []
+    while t < end:
+        f, guards = modes[mode]
+        size = min(mpf(longest), end - t)
+        new, error = step(f, t, y, size, columns)
+        while error > tolerance:
+            size /= 2
+            new, error = step(f, t, y, size, columns)
+        first = None
+        for g, following in guards.items():
+            a, b = g(t, y), g(t + size, new)
+            if abs(a) > 1e-20 and (a < 0) != (b < 0):
+                c = root(f, g, t, y, size, columns, a, b)
+                if first is None or c < first[0]:
+                    first = (c, following)
+        if first:
+            y, t, mode = step(f, t, y, first[0] - t, columns)[0], first[0], first[1]
+            switches.append(first)
+        else:
+            y, t = new, t + size
+    return y, mode, switches

@@ -94,6 +94,13 @@ class Text:
                 else mpf(given.get(c, 0)) for c in self.toml['coordinates']]
 
 
+class Plain:
+    """A model of which only the file is read: expressions with `if` are beyond SymPy's parser."""
+
+    def __init__(self, text):
+        self.text, self.toml, self.rows = text, tomllib.loads(text), {}
+
+
 class Minimal:
     """Lagrange's equations in free coordinates s: q = q(s, t)."""
 
