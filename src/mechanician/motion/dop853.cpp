@@ -47,6 +47,16 @@ double Dop853::calc_stiffness(double h, int count) const {
   return values > 0.0 ? std::abs(h) * std::sqrt(rates / values) : 0.0;
 }
 
+double Dop853::calc_variation(double h, int count) const {
+  double rates = 0.0, values = 0.0;
+  for (int i = 0; i < count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const double dk = k[12][at] - k[0][at], dy = y_new[at] - y[at];
+    rates += dk * dk, values += dy * dy;
+  }
+  return values > 0.0 ? std::abs(h) * std::sqrt(rates / values) : 0.0;
+}
+
 void Dop853::finish_dense(double h) {
   for (int i = 0; i < size_; ++i) {
     const auto at = static_cast<std::size_t>(i);

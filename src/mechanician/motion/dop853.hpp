@@ -44,6 +44,8 @@ class Dop853 {
 
   /// An estimate of h·|largest eigenvalue of ∂f/∂y|, of the first `count` components (Hairer & Wanner IV.2).
   double calc_stiffness(double h, int count) const;
+  /// h·|Δf|/|Δy| over the step: the same for the motion itself. Far smaller than the above: stiff.
+  double calc_variation(double h, int count) const;
 
   /// Coefficients of the continuous extension: needs k[0…12] and y_new.
   template <class F>

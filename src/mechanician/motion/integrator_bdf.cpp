@@ -14,10 +14,11 @@
 namespace mechanician {
 
 namespace {
-/// h·|λ| beyond which DOP853 is at the edge of its region of stability (Hairer & Wanner IV.2).
-constexpr double stability_edge = 6.1;
+/// Stiff: h·|λ| is beyond the region of stability of DOP853 (Hairer & Wanner IV.2), or steps are as short as 1/|λ| allows
+/// while the motion itself varies far more slowly.
+constexpr double stability_edge = 6.1, worth_a_look = 0.25, stiffness_ratio = 50.0;
 constexpr int hits_for_stiff = 15, misses_for_not = 6;
-constexpr int steps_between_restarts = 500;
+constexpr int steps_between_restarts = 2000;
 /// Steps after which the implicit method must have shown that it is the cheaper one.
 constexpr int steps_on_trial = 100;
 /// BDF estimates the error of one step; its sum over a motion is larger than with the explicit method.
@@ -27,7 +28,9 @@ constexpr double tolerance_factor = 0.1;
 void Integrator::Impl::watch_stiffness(double h) {
   if (options.method == Method::bdf || implicit_ || last_was_crossing_) return;
   if (stiff_hits_ == 0) stiff_since_ = t, stiff_evaluations_ = dynamics_.evaluations;
-  if (rk_.calc_stiffness(h, 2 * dynamics_.n()) > stability_edge) {
+  const double fast = rk_.calc_stiffness(h, 2 * dynamics_.n());
+  if (fast > stability_edge ||
+      (fast > worth_a_look && fast > stiffness_ratio * rk_.calc_variation(h, 2 * dynamics_.n()))) {
     not_stiff_hits_ = 0;
     if (++stiff_hits_ < hits_for_stiff) return;
     stiff_hits_ = 0;

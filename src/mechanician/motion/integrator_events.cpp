@@ -119,13 +119,24 @@ void Integrator::Impl::find_user_events() {
   }
 }
 
-void Integrator::Impl::report_crossing(double h, const StepPlan& plan, bool noise_limited) {
-  const int n = dynamics_.n();
+/// One event for each singular state of the step: what was foreseen as one group may be several, one after the other.
+void Integrator::Impl::report_crossings(double h, const StepPlan& plan, bool noise_limited) {
   crossing_reach_ = 0.13 * h;
   crossing_time_ = step_t_ + crossing_place * h;
+  std::vector<double> places;
+  for (const SingularRoot& root : roots_ahead_)
+    if (root.tau < 0.75 * h) places.push_back(root.tau / h);
+  if (places.empty()) places.push_back(plan.at / h);
+  bool any = false;
+  for (const double place : places) any |= report_crossing(h, place, plan, noise_limited);
+  if (!any) crossing_reach_ = 0.0;  // a near miss
+  noise_limited_ += any && noise_limited;
+}
+
+bool Integrator::Impl::report_crossing(double h, double place, const StepPlan& plan, bool noise_limited) {
+  const int n = dynamics_.n();
   // The zero of the weakest singular value on dense output: follow its vectors, which make it signed.
   CrossingPredictor::Spectrum s;
-  double place = crossing_place;
   const auto at = [&](double theta) {
     state_at(step_t_ + theta * h, y_sample_.data(), nullptr);
     return y_sample_.data();
@@ -145,25 +156,24 @@ void Integrator::Impl::report_crossing(double h, const StepPlan& plan, bool nois
     place = std::clamp(place + move, 0.2, 0.75);
     if (std::abs(move) < 1e-12) break;
   }
-  if (!ok || !predictor_.calc_spectrum(step_t_ + place * h, at(place), s)) return;
+  if (!ok || !predictor_.calc_spectrum(step_t_ + place * h, at(place), s)) return false;
   const Eigen::Index r = s.sigma.size();
-  crossing_time_ = step_t_ + place * h;
+  const double time = std::max(step_t_ + place * h, start.t);
   const double relative = s.sigma(r - 1) / std::max(1.0, s.sigma(0));
   // A near miss is not a singular configuration.
   const double zero = std::max(1e-6, 100.0 * options.tolerance);
-  if (relative > zero) {
-    crossing_reach_ = 0.0;
-    return;
-  }
+  if (relative > zero) return false;
+  crossing_time_ = time;
+  if (time > t) return true;  // beyond the end of the run
+  for (auto e = events.rbegin(); e != events.rend() && e->time >= step_begin; ++e)
+    if (e->kind == EventKind::singular && std::abs(e->time - time) < 1e-6 * h) return true;
   ++statistics_.crossings;
-  if (crossing_time_ > t) return;  // beyond the end of the run
   MotionEvent event;
-  event.time = crossing_time_;
+  event.time = time;
   event.kind = EventKind::singular;
   event.sigma = relative;
   event.turning = plan.turning;
   event.noise_limited = noise_limited;
-  noise_limited_ += noise_limited;
   Eigen::VectorXd involved = Eigen::VectorXd::Zero(r);
   for (Eigen::Index i = 0; i < r; ++i)
     if (s.sigma(i) <= std::max(zero, 10.0 * relative) * std::max(1.0, s.sigma(0))) {
@@ -177,6 +187,7 @@ void Integrator::Impl::report_crossing(double h, const StepPlan& plan, bool nois
   event.q = Eigen::Map<const Eigen::VectorXd>(y_sample_.data(), n);
   event.qd_before = event.qd_after = Eigen::Map<const Eigen::VectorXd>(y_sample_.data() + n, n);
   events.push_back(std::move(event));
+  return true;
 }
 
 }  // namespace mechanician

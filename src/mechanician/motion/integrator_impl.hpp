@@ -72,7 +72,8 @@ class Integrator::Impl {
   int find_switch(double h, double& when);
   bool turn_side(int which);
   void find_user_events();
-  void report_crossing(double h, const StepPlan& plan, bool noise_limited);
+  void report_crossings(double h, const StepPlan& plan, bool noise_limited);
+  bool report_crossing(double h, double place, const StepPlan& plan, bool noise_limited);
   double calc_switch_rate(int which);
 
   // ---- integrator_bdf.cpp
@@ -125,6 +126,7 @@ class Integrator::Impl {
   int switches_in_a_row_ = 0;
   double switches_since_ = 0.0;
   double kinetic_start_ = 0.0, kinetic_ = 0.0;
+  double power_error_ = 0.0;  ///< of the given forces, implicit method
   double balance_largest_ = 0.0, balance_allowed_ = 0.0;
   Dynamics::Violation violation_;
   long noise_limited_ = 0;

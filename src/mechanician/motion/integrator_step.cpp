@@ -281,7 +281,7 @@ void Integrator::Impl::accept(double h, const StepPlan& plan, const Attempt& att
   condition_begin_ = 1.0 / dynamics_.all.condition();
   watch();
   if (plan.crossing) last_crossing_ = step_t_ + plan.at;
-  if (plan.crossing) report_crossing(h, plan, attempt.noise_limited);
+  if (plan.crossing) report_crossings(h, plan, attempt.noise_limited);
   if (!system->model().events.empty()) find_user_events();
   if (t >= options.to && !over) finish(StopReason::reached_end);
   if (!over) watch_stiffness(h);
