@@ -227,7 +227,7 @@ Exit resume_run(const CommandOptions& options) {
   std::optional<Recorder> recorder;
   try {
     recorder.emplace(system, std::move(setup));
-    if (!run.checkpoint.motion.empty()) recorder->restore(run.checkpoint, run.events);
+    if (!run.checkpoint.motion.empty()) recorder->restore(run.checkpoint);
   } catch (const std::invalid_argument& e) {
     throw damaged(e.what());
   }

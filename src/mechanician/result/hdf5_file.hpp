@@ -16,6 +16,8 @@
 
 namespace mechanician {
 
+class OpenFile;
+
 enum class Hdf5Type { number, integer, text, bytes };
 
 struct Hdf5Dataset {
@@ -39,7 +41,17 @@ struct Hdf5Attribute {
 std::vector<std::uint64_t> create_hdf5(const std::string& path, const std::vector<Hdf5Dataset>& datasets,
                                        const std::vector<Hdf5Attribute>& attributes);
 
-/// A file opened for reading. Everything throws FileError where the file does not hold what is asked for.
+/// A stretch of a file.
+struct Extent {
+  std::uint64_t offset = 0, size = 0;
+};
+
+/// Adds a hash of everything but the extents, which may still change, after the end of what HDF5 knows of the file. A
+/// damaged file can make HDF5 itself fail in any way, so the hash is checked before HDF5 sees it.
+void seal_hdf5(OpenFile& file, std::vector<Extent> changing);
+
+/// A file that was sealed, opened for reading. Everything throws FileError where the file does not hold what is asked
+/// for.
 class Hdf5Reader {
  public:
   explicit Hdf5Reader(const std::string& path);

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 #include <unordered_map>
 
 #include "mechanician/base/diagnostic.hpp"
+#include "mechanician/result/hash_internal.hpp"
 #include "mechanician/result/hdf5_layout_internal.hpp"
 
 namespace mechanician {
@@ -72,6 +74,18 @@ class PlacedFile {
     file.copy_from(from, source->second.offset, p.offset, rows * p.row_size);
     return true;
   }
+  Extent extent(const std::string& dataset, std::uint64_t rows) const {
+    const auto p = places_.find(dataset);
+    if (p == places_.end()) return {};
+    return {p->second.offset, std::min(rows, p->second.rows) * p->second.row_size};
+  }
+  /// Everything that changes while the file grows.
+  std::vector<Extent> changing() const {
+    std::vector<Extent> result;
+    for (const auto& [path, p] : places_)
+      if (!path.starts_with("setup/")) result.push_back({p.offset, p.rows * p.row_size});
+    return result;
+  }
 
  private:
   struct Place {
@@ -97,6 +111,7 @@ class Hdf5Writer final : public ResultWriter {
     room_.rows = std::max<std::uint64_t>(1024, (std::uint64_t{1} << 18) / row_size_);
     if (expected_ != unknown_rows) room_.rows = std::min(room_.rows, expected_);
     room_.checkpoint_size = 1;
+    hashes_.resize(buffers_.size());
   }
 
   void begin() { rebuild(part_->file(), places_, std::span<const MotionEvent>{}); }
@@ -105,10 +120,12 @@ class Hdf5Writer final : public ResultWriter {
     rows_ = static_cast<std::uint64_t>(run.checkpoint.rows);
     make_room_for_rows(rows_);
     if (!run.checkpoint.motion.empty()) checkpoint_ = to_bytes(run.checkpoint, ++sequence_);
-    make_room_for(run.events);
+    make_room_for(run.checkpoint.events);
     const Hdf5Reader reader(run.source);
     const OpenFile source(run.source, OpenFile::Mode::read);
-    rebuild(source, PlacedFile(reader, plan_datasets(header_, room_)), run.events);
+    const PlacedFile places(reader, plan_datasets(header_, room_));
+    check_rows(source, places, run.checkpoint);
+    rebuild(source, places, run.checkpoint.events);
   }
 
   bool keeps_checkpoints() const override { return true; }
@@ -126,15 +143,13 @@ class Hdf5Writer final : public ResultWriter {
 
   void flush(const RunState& state) override {
     write_rows();
-    if (state.checkpoint) checkpoint_ = to_bytes(*state.checkpoint, ++sequence_);
+    if (state.checkpoint) store(*state.checkpoint);
     if (make_room_for(state.events)) {
       rebuild(part_->file(), places_, state.events);
       return;
     }
-    // Late events may have been refined since they were written.
-    const std::uint64_t first =
-        std::min<std::uint64_t>(num_events_ - std::min<std::uint64_t>(num_events_, 64), state.events.size());
-    write_events(part_->file(), places_, room_, state.events.subspan(static_cast<std::size_t>(first)), first);
+    // All of them: late ones may have been refined since they were written.
+    write_events(part_->file(), places_, room_, state.events);
     num_events_ = state.events.size();
     if (state.checkpoint) places_.write(part_->file(), "checkpoint", slot(), checkpoint_);
   }
@@ -164,7 +179,7 @@ class Hdf5Writer final : public ResultWriter {
       write_no_time(next, file, rows_, room.rows);
       next.write_count(file, "rows_valid", rows_);
       if (events) {
-        write_events(file, next, room, *events, 0);
+        write_events(file, next, room, *events);
       } else {
         for (const EventColumn& c : pack_events({}, room, 0)) next.copy(file, from, old, c.path, num_events_);
         next.write_count(file, "events_valid", num_events_);
@@ -174,6 +189,7 @@ class Hdf5Writer final : public ResultWriter {
       next.write(file, "setup/start_position", 0, bytes_of(setup.start.q));
       next.write(file, "setup/start_velocity", 0, bytes_of(setup.start.qd));
       if (room.checkpoint_size > 0) next.write(file, "checkpoint", slot(), checkpoint_);
+      seal_hdf5(file, next.changing());
       file.close();
       return next;
     } catch (...) {
@@ -199,20 +215,50 @@ class Hdf5Writer final : public ResultWriter {
     if (buffered_ == 0) return;
     if (make_room_for_rows(rows_ + buffered_)) rebuild(part_->file(), places_, std::nullopt);
     auto buffer = buffers_.begin();
+    auto hash = hashes_.begin();
     for (const ColumnGroup& g : header_.columns.groups()) {
       places_.write(part_->file(), g.quantity, rows_, bytes_of(*buffer));
-      buffer->clear(), ++buffer;
+      hash->add(bytes_of(*buffer));
+      buffer->clear(), ++buffer, ++hash;
     }
     rows_ += buffered_;
     buffered_ = 0;
     places_.write_count(part_->file(), "rows_valid", rows_);
   }
 
-  void write_events(OpenFile& file, const PlacedFile& places, const Room& room, std::span<const MotionEvent> events,
-                    std::uint64_t first) const {
+  void write_events(OpenFile& file, const PlacedFile& places, const Room& room,
+                    std::span<const MotionEvent> events) const {
     const std::size_t n = header_.columns.coordinates().size();
-    for (const EventColumn& c : pack_events(events, room, n)) places.write(file, c.path, first, c.bytes);
-    places.write_count(file, "events_valid", first + events.size());
+    for (const EventColumn& c : pack_events(events, room, n)) places.write(file, c.path, 0, c.bytes);
+    places.write_count(file, "events_valid", events.size());
+  }
+
+  void store(RunCheckpoint checkpoint) {
+    assert(static_cast<std::uint64_t>(checkpoint.rows) == rows_);
+    checkpoint.row_hashes.clear();
+    for (const Hash& hash : hashes_) checkpoint.row_hashes.push_back(hash.value());
+    checkpoint_ = to_bytes(checkpoint, ++sequence_);
+  }
+
+  /// The rows of a file that was left behind are those that were written.
+  void check_rows(const OpenFile& source, const PlacedFile& places, const RunCheckpoint& checkpoint) {
+    if (rows_ == 0) return;
+    const auto damaged = [&](const std::string& what) {
+      return FileError(fmt::format("{}: the file is damaged: {} are not as they were written", source.path(), what));
+    };
+    if (checkpoint.row_hashes.size() != hashes_.size()) throw damaged("the columns");
+    std::vector<char> bytes;
+    for (std::size_t i = 0; i < hashes_.size(); ++i) {
+      const std::string& quantity = header_.columns.groups()[i].quantity;
+      Extent e = places.extent(quantity, rows_);
+      while (e.size > 0) {
+        bytes.resize(static_cast<std::size_t>(std::min<std::uint64_t>(e.size, 1u << 20)));
+        source.read_at(e.offset, bytes);
+        hashes_[i].add({bytes.data(), bytes.size()});
+        e = {e.offset + bytes.size(), e.size - bytes.size()};
+      }
+      if (hashes_[i].value() != checkpoint.row_hashes[i]) throw damaged(fmt::format("rows of `{}`", quantity));
+    }
   }
 
   /// True if the file at hand is too small.
@@ -247,6 +293,7 @@ class Hdf5Writer final : public ResultWriter {
   Room room_;
   std::uint64_t row_size_ = 0, expected_ = unknown_rows;
   std::vector<std::vector<double>> buffers_;  ///< by column group
+  std::vector<Hash> hashes_;                  ///< of the rows written, by column group
   std::uint64_t rows_ = 0, buffered_ = 0, num_events_ = 0;
   std::string checkpoint_;  ///< the last one
   long sequence_ = 0;

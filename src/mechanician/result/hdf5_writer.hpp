@@ -36,7 +36,6 @@ struct StoredRun {
   std::string message;  ///< why it stopped, if it did
   /// From where it goes on; without numbers of the integrator: from its beginning.
   RunCheckpoint checkpoint;
-  std::vector<MotionEvent> events;  ///< before the checkpoint
   /// The lock on FILE.part; none where nothing is left to compute.
   std::unique_ptr<PartFile> part;
 };

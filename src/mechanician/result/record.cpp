@@ -54,11 +54,11 @@ class Recorder::Impl {
     while (!interrupted_ && integrator.advance()) {
       emit_step(writer);
       if (!interrupted_) interrupted_ = !goes_on();
-      if (!interrupted_ && flushes_.due(rows_ - flushed_)) flush(writer);
+      if (!interrupted_ && (flushes_.due(rows_ - flushed_) || rare_checkpoint(writer))) flush(writer);
     }
-    // The checkpoint does not know the last row: an uninterrupted run has no row there.
+    // An uninterrupted run has no row where this one was interrupted: the checkpoint must not know it.
+    if (interrupted_) flush(writer);
     RunState last;
-    if (interrupted_ && !within_step_ && writer.keeps_checkpoints()) last.checkpoint = checkpoint();
     if (!within_step_ && end_of_run() > last_time_) emit(writer, integrator.sample(end_of_run()));
     last.summary = summarise();
     last.events = integrator.events();
@@ -66,8 +66,8 @@ class Recorder::Impl {
     return last.summary;
   }
 
-  void restore(const RunCheckpoint& checkpoint, std::vector<MotionEvent> events) {
-    integrator.restore(checkpoint.motion, std::move(events), checkpoint.notes);
+  void restore(const RunCheckpoint& checkpoint) {
+    integrator.restore(checkpoint.motion, checkpoint.events, checkpoint.notes);
     if (second) second->restore(checkpoint);
     rows_ = flushed_ = checkpoint.rows;
     wall_before_ = checkpoint.wall_time;
@@ -126,12 +126,19 @@ class Recorder::Impl {
   RunCheckpoint checkpoint() const {
     RunCheckpoint c;
     c.rows = rows_;
-    c.events = static_cast<long>(integrator.events().size());
+    c.events = integrator.events();
     c.motion = integrator.checkpoint();
     c.notes = integrator.notes();
     c.wall_time = wall_time();
     if (second) second->save(c);
     return c;
+  }
+
+  /// Between steps, where the method allows it: a multistep method does when it restarts.
+  bool can_checkpoint() const { return !within_step_ && !integrator.over() && integrator.at_checkpoint(); }
+  /// A chance that may not come again for long.
+  bool rare_checkpoint(const ResultWriter& writer) const {
+    return !checkpointed_ && writer.keeps_checkpoints() && can_checkpoint();
   }
 
   void flush(ResultWriter& writer) {
@@ -140,7 +147,8 @@ class Recorder::Impl {
       state.summary = summarise();
       state.summary.status = RunStatus::incomplete;
       state.events = integrator.events();
-      if (writer.keeps_checkpoints()) state.checkpoint = checkpoint();
+      checkpointed_ = can_checkpoint();
+      if (checkpointed_ && writer.keeps_checkpoints()) state.checkpoint = checkpoint();
       writer.flush(state);
       flushed_ = rows_;
     });
@@ -182,7 +190,8 @@ class Recorder::Impl {
   long rows_ = 0, flushed_ = 0;
   double last_time_ = -std::numeric_limits<double>::infinity();
   bool interrupted_ = false;
-  bool within_step_ = false;  ///< interrupted before all rows of a step were out
+  bool checkpointed_ = false;  ///< at the last flush
+  bool within_step_ = false;   ///< interrupted before all rows of a step were out
 };
 
 Recorder::Recorder(const System& system, RunSetup setup) : impl_(std::make_unique<Impl>(system, std::move(setup))) {}
@@ -193,9 +202,7 @@ ResultHeader Recorder::header() const { return {impl_->columns, impl_->setup}; }
 const Columns& Recorder::columns() const { return impl_->columns; }
 const Integrator& Recorder::integrator() const { return impl_->integrator; }
 
-void Recorder::restore(const RunCheckpoint& checkpoint, std::vector<MotionEvent> events) {
-  impl_->restore(checkpoint, std::move(events));
-}
+void Recorder::restore(const RunCheckpoint& checkpoint) { impl_->restore(checkpoint); }
 
 Summary Recorder::run(ResultWriter& writer, const ProgressCallback& on_progress) {
   return impl_->run(writer, on_progress);

@@ -41,7 +41,7 @@ class Recorder {
   const Columns& columns() const;
 
   /// Before run(): goes on from there instead of from the start. Throws std::invalid_argument where it does not fit.
-  void restore(const RunCheckpoint& checkpoint, std::vector<MotionEvent> events);
+  void restore(const RunCheckpoint& checkpoint);
 
   /// To the end. FileError where writing fails; the mathematics ends in a status.
   Summary run(ResultWriter& writer, const ProgressCallback& on_progress = {});

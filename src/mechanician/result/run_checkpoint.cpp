@@ -2,27 +2,15 @@
 
 #include <cstdint>
 #include <cstring>
-#include <limits>
+#include <span>
+
+#include "mechanician/result/hash_internal.hpp"
 
 namespace mechanician {
 
 namespace {
 
 constexpr std::string_view magic = "mechckp1";
-
-/// FNV-1a, eight bytes at a time.
-std::uint64_t hash_of(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  while (!bytes.empty()) {
-    std::uint64_t word = 0;
-    const std::size_t count = std::min(bytes.size(), sizeof word);
-    std::memcpy(&word, bytes.data(), count);
-    hash = (hash ^ word ^ count) * 0x100000001b3u;
-    hash ^= hash >> 29;
-    bytes.remove_prefix(count);
-  }
-  return hash;
-}
 
 class Packer {
  public:
@@ -35,7 +23,7 @@ class Packer {
     number(static_cast<std::uint64_t>(x.size()));
     out_ += x;
   }
-  void numbers(const std::vector<double>& x) {
+  void numbers(std::span<const double> x) {
     text({reinterpret_cast<const char*>(x.data()), x.size() * sizeof(double)});
   }
   std::string& out() { return out_; }
@@ -76,13 +64,41 @@ class Unpacker {
   bool good_ = true;
 };
 
+void pack(Packer& out, const MotionEvent& e) {
+  out.number(e.time);
+  out.number(static_cast<std::int64_t>(e.kind));
+  out.text(e.name);
+  out.number(static_cast<std::uint64_t>(e.constraints.size()));
+  for (const std::string& name : e.constraints) out.text(name);
+  for (const Eigen::VectorXd* x : {&e.q, &e.qd_before, &e.qd_after})
+    out.numbers(std::span(x->data(), static_cast<std::size_t>(x->size())));
+  out.number(e.sigma);
+  for (const int x : {e.dimension, int{e.turning}, int{e.noise_limited}}) out.number(std::int64_t{x});
+}
+
+MotionEvent unpack_event(Unpacker& in) {
+  MotionEvent e;
+  e.time = in.number<double>();
+  e.kind = static_cast<EventKind>(in.number<std::int64_t>());
+  e.name = in.text();
+  for (auto left = in.number<std::uint64_t>(); left > 0 && in.good(); --left) e.constraints.push_back(in.text());
+  for (Eigen::VectorXd* x : {&e.q, &e.qd_before, &e.qd_after}) {
+    const std::vector<double> values = in.numbers();
+    *x = Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
+  }
+  e.sigma = in.number<double>();
+  e.dimension = static_cast<int>(in.number<std::int64_t>());
+  e.turning = in.number<std::int64_t>() != 0;
+  e.noise_limited = in.number<std::int64_t>() != 0;
+  return e;
+}
+
 }  // namespace
 
 std::string to_bytes(const RunCheckpoint& c, long sequence) {
   Packer body;
   body.number(static_cast<std::int64_t>(sequence));
   body.number(static_cast<std::int64_t>(c.rows));
-  body.number(static_cast<std::int64_t>(c.events));
   body.number(c.wall_time);
   body.number(c.global_error);
   body.numbers(c.motion);
@@ -90,6 +106,10 @@ std::string to_bytes(const RunCheckpoint& c, long sequence) {
   body.text(c.second_ended);
   body.number(static_cast<std::uint64_t>(c.notes.size()));
   for (const std::string& note : c.notes) body.text(note);
+  body.number(static_cast<std::uint64_t>(c.row_hashes.size()));
+  for (const std::uint64_t hash : c.row_hashes) body.number(hash);
+  body.number(static_cast<std::uint64_t>(c.events.size()));
+  for (const MotionEvent& event : c.events) pack(body, event);
 
   Packer all;
   all.out() += magic;
@@ -110,14 +130,17 @@ std::optional<StoredCheckpoint> checkpoint_of(std::string_view bytes) {
   RunCheckpoint& c = stored.checkpoint;
   stored.sequence = static_cast<long>(body.number<std::int64_t>());
   c.rows = static_cast<long>(body.number<std::int64_t>());
-  c.events = static_cast<long>(body.number<std::int64_t>());
   c.wall_time = body.number<double>();
   c.global_error = body.number<double>();
   c.motion = body.numbers();
   c.second = body.numbers();
   c.second_ended = body.text();
   for (auto left = body.number<std::uint64_t>(); left > 0 && body.good(); --left) c.notes.push_back(body.text());
-  if (!body.good() || c.rows < 0 || c.events < 0) return std::nullopt;
+  for (auto left = body.number<std::uint64_t>(); left > 0 && body.good(); --left)
+    c.row_hashes.push_back(body.number<std::uint64_t>());
+  for (auto left = body.number<std::uint64_t>(); left > 0 && body.good(); --left)
+    c.events.push_back(unpack_event(body));
+  if (!body.good() || c.rows < 0) return std::nullopt;
   return stored;
 }
 

@@ -1,18 +1,22 @@
 #pragma once
 
-/// Where a run can be taken up again: the state of the integrator after a step, and how many rows and events of the
-/// result come before it. Rows after that are computed again, to the same bits.
+/// Where a run can be taken up again: the state of the integrator after a step, and how many rows of the result
+/// come before it. Rows after that are computed again, to the same bits.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "mechanician/motion/motion_record.hpp"
+
 namespace mechanician {
 
 struct RunCheckpoint {
-  long rows = 0, events = 0;
-  std::vector<double> motion;  ///< Integrator::checkpoint()
+  long rows = 0;
+  std::vector<double> motion;       ///< Integrator::checkpoint()
+  std::vector<MotionEvent> events;  ///< before it
   std::vector<std::string> notes;
   double wall_time = 0.0;  ///< seconds used so far
 
@@ -20,6 +24,9 @@ struct RunCheckpoint {
   std::vector<double> second;
   std::string second_ended;   ///< why it is over, if it is
   double global_error = 0.0;  ///< so far
+
+  /// Of the rows before it, by column group: a writer's means to notice a damaged file.
+  std::vector<std::uint64_t> row_hashes;
 };
 
 /// As bytes that know their length and their hash, so that half a checkpoint is not taken for one. Of two checkpoints

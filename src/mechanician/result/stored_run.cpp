@@ -60,60 +60,17 @@ class StoredRunReader {
   }
   std::string message() const { return reader_.text_attribute("message"); }
 
-  /// The later of the whole checkpoints whose rows and events are there; the beginning where there is none.
+  /// The later of the whole checkpoints whose rows are there; the beginning where there is none.
   RunCheckpoint checkpoint() const {
     StoredCheckpoint best;
-    const auto rows = count("rows_valid"), events = count("events_valid");
+    const long rows = count("rows_valid");
     if (!reader_.has("checkpoint")) damaged("it has no checkpoint");
     const auto slots = reader_.layout("checkpoint", Hdf5Type::bytes);
     for (std::uint64_t i = 0; i < slots.rows; ++i) {
       const auto found = checkpoint_of(raw(slots, i, 1));
-      if (found && found->sequence > best.sequence && found->checkpoint.rows <= rows &&
-          found->checkpoint.events <= events)
-        best = *found;
+      if (found && found->sequence > best.sequence && found->checkpoint.rows <= rows) best = *found;
     }
     return best.checkpoint;
-  }
-
-  std::vector<MotionEvent> events(long number) const {
-    std::vector<MotionEvent> result(static_cast<std::size_t>(number));
-    const auto each = [&](const char* name, Hdf5Type type, auto use) {
-      const auto layout = reader_.layout(std::string("events/") + name, type);
-      if (layout.rows < result.size()) damaged(fmt::format("events/{} is too short", name));
-      const std::string bytes = raw(layout, 0, result.size(), type);
-      const std::size_t size = result.empty() ? 0 : bytes.size() / result.size();
-      for (std::size_t i = 0; i < result.size(); ++i) use(result[i], std::string_view(bytes).substr(i * size, size));
-    };
-    const auto number_of = [](std::string_view b) {
-      double x = 0.0;
-      std::memcpy(&x, b.data(), sizeof x);
-      return x;
-    };
-    const auto integer_of = [](std::string_view b) {
-      std::int64_t x = 0;
-      std::memcpy(&x, b.data(), sizeof x);
-      return x;
-    };
-    const auto text_of = [](std::string_view b) { return std::string(b.substr(0, b.find('\0'))); };
-    const auto vector_of = [](std::string_view b) {
-      Eigen::VectorXd x(static_cast<Eigen::Index>(b.size() / sizeof(double)));
-      std::memcpy(x.data(), b.data(), b.size());
-      return x.size() > 0 && std::isnan(x(0)) ? Eigen::VectorXd() : x;
-    };
-    each("time", Hdf5Type::number, [&](MotionEvent& e, std::string_view b) { e.time = number_of(b); });
-    each("kind", Hdf5Type::text, [&](MotionEvent& e, std::string_view b) { e.kind = kind_of(text_of(b)); });
-    each("name", Hdf5Type::text, [&](MotionEvent& e, std::string_view b) { e.name = text_of(b); });
-    each("constraints", Hdf5Type::text, [&](MotionEvent& e, std::string_view b) { e.constraints = split(text_of(b)); });
-    each("position", Hdf5Type::number, [&](MotionEvent& e, std::string_view b) { e.q = vector_of(b); });
-    each("velocity_before", Hdf5Type::number, [&](MotionEvent& e, std::string_view b) { e.qd_before = vector_of(b); });
-    each("velocity_after", Hdf5Type::number, [&](MotionEvent& e, std::string_view b) { e.qd_after = vector_of(b); });
-    each("sigma", Hdf5Type::number, [&](MotionEvent& e, std::string_view b) { e.sigma = number_of(b); });
-    each("dimension", Hdf5Type::integer,
-         [&](MotionEvent& e, std::string_view b) { e.dimension = static_cast<int>(integer_of(b)); });
-    each("turning", Hdf5Type::integer, [&](MotionEvent& e, std::string_view b) { e.turning = integer_of(b) != 0; });
-    each("noise_limited", Hdf5Type::integer,
-         [&](MotionEvent& e, std::string_view b) { e.noise_limited = integer_of(b) != 0; });
-    return result;
   }
 
  private:
@@ -141,22 +98,6 @@ class StoredRunReader {
     return static_cast<long>(value);
   }
 
-  EventKind kind_of(const std::string& name) const {
-    for (int k = 0; k <= static_cast<int>(EventKind::user); ++k)
-      if (name_of(static_cast<EventKind>(k)) == name) return static_cast<EventKind>(k);
-    damaged(fmt::format("there is no event `{}`", name));
-  }
-
-  static std::vector<std::string> split(std::string_view text) {
-    std::vector<std::string> parts;
-    while (!text.empty()) {
-      const std::size_t end = std::min(text.find(", "), text.size());
-      parts.emplace_back(text.substr(0, end));
-      text.remove_prefix(std::min(end + 2, text.size()));
-    }
-    return parts;
-  }
-
   std::string path_;
   Hdf5Reader reader_;
   OpenFile file_;
@@ -174,13 +115,15 @@ StoredRun open_stored_run(const std::string& named) {
   run.source = has_part ? part : run.file;
   if (has_part) run.part = std::make_unique<PartFile>(run.file);
 
+  if (has_part && run.part->file().size() == 0)
+    throw FileError(fmt::format("{}: it holds nothing: the run was killed before it began; start it again", part));
+
   const StoredRunReader reader(run.source);
   run.setup = reader.setup();
   run.status = reader.status();
   run.message = reader.message();
   if (run.status != RunStatus::incomplete && run.status != RunStatus::interrupted) return run;
   run.checkpoint = reader.checkpoint();
-  run.events = reader.events(run.checkpoint.events);
   if (!has_part) run.part = std::make_unique<PartFile>(run.file);
   return run;
 }

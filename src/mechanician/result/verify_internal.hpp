@@ -20,12 +20,17 @@ class SecondRun {
     MotionOptions options = setup.motion;
     options.tolerance = tolerance_;
     integrator_ = std::make_unique<Integrator>(system, setup.start, options);
-    if (integrator_->refusal()) ended_ = integrator_->refusal()->message;
+    if (integrator_->refusal())
+      ended_ = integrator_->refusal()->message;
+    else
+      before_ = integrator_->checkpoint();
   }
 
   void compare(const Sample& first) {
     if (!ended_.empty()) return;
-    while (integrator_->t() < first.t && integrator_->advance()) {
+    while (integrator_->t() < first.t && !integrator_->over()) {
+      if (integrator_->at_checkpoint()) before_ = integrator_->checkpoint();
+      integrator_->advance();
     }
     const double t = std::min(first.t, integrator_->t());
     // Where an event ends both, they do not end at quite the same time; the difference in state shows by how much.
@@ -57,14 +62,15 @@ class SecondRun {
   }
 
   void save(RunCheckpoint& checkpoint) const {
-    if (ended_.empty()) checkpoint.second = integrator_->checkpoint();
+    if (ended_.empty()) checkpoint.second = before_;
     checkpoint.second_ended = ended_;
     checkpoint.global_error = error_;
   }
   void restore(const RunCheckpoint& checkpoint) {
     ended_ = checkpoint.second_ended;
     error_ = checkpoint.global_error;
-    if (ended_.empty()) integrator_->restore(checkpoint.second, {}, {});
+    before_ = checkpoint.second;
+    if (ended_.empty()) integrator_->restore(before_, {}, {});
   }
 
  private:
@@ -76,6 +82,9 @@ class SecondRun {
   }
 
   std::unique_ptr<Integrator> integrator_;
+  /// Before its last step, or earlier: it is ahead of the first motion, and rows within that step are to be compared
+  /// yet.
+  std::vector<double> before_;
   double tolerance_, first_tolerance_;
   double error_ = 0.0;
   std::string ended_;  ///< why there is nothing to compare with any more
