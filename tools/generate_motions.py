@@ -17,6 +17,7 @@ import crossings  # noqa: E402, F401
 import smooth  # noqa: E402, F401
 import nonholonomic  # noqa: E402, F401
 import kinks  # noqa: E402, F401
+import benchmarks  # noqa: E402, F401
 
 
 def main():

@@ -96,6 +96,12 @@ def closed(name, text, end, source, tags, *, relative=1e-9, events=(), events_ab
     return Case(name, text, source, tags, expected(model, to, q, qd, 0, relative, events, events_abs))
 
 
+def with_run(case, **options):
+    """The case, to be run with these options."""
+    case.expected['run'] = options
+    return case
+
+
 def refused(name, text, says, source, tags):
     return Case(name, text, source, tags, {'refuse': source, 'says': says})
 

@@ -2,7 +2,7 @@
 from mpmath import cos, exp, mp, mpf, sin, sqrt
 
 import precise
-from case import Case, Text, closed, expected, honest, motion, solved
+from case import Case, Text, closed, expected, honest, motion, solved, with_run
 from model_text import model
 from reduction import IndexReduced, Minimal, Plain
 from smooth import pendulum_exact
@@ -173,11 +173,6 @@ def events():
 
 
 # --- stiff -------------------------------------------------------------------------------------------------------------
-
-
-def with_run(case, **options):
-    case.expected['run'] = options
-    return case
 
 
 @motion
