@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/instant/accelerate.hpp"
 #include "mechanician/motion/integrator_impl.hpp"
 
 namespace mechanician {
@@ -43,16 +44,16 @@ void Integrator::Impl::watch() {
   if (implicit_ || left_implicit_) {
     // Where forces are stiff, errors of the size of the tolerance change the power by more than its size tells: tried out.
     if (steps_since_restart_ % 8 == 1) {
-      const double power = rk_.k[12][static_cast<std::size_t>(2 * n)];
+      const double power = rk_.k[12][2 * n];
       power_error_ = 0.0;
       for (const double sign : {1.0, -1.0}) {
         y_sample_ = rk_.y_new;
         for (int i = 0; i < 2 * n; ++i) {
-          const auto at = static_cast<std::size_t>(i);
+          const int at = i;
           y_sample_[at] += (i % 2 == 0 ? 1.0 : sign) * options.tolerance * std::max(1.0, std::abs(y_sample_[at]));
         }
         if (dynamics_.rhs(t, y_sample_.data(), rate_sample_.data()))
-          power_error_ = std::max(power_error_, std::abs(rate_sample_[static_cast<std::size_t>(2 * n)] - power));
+          power_error_ = std::max(power_error_, std::abs(rate_sample_[2 * n] - power));
       }
     }
     balance_allowed_ += 3.0 * step_h_ * power_error_;
@@ -66,6 +67,28 @@ void Integrator::Impl::watch() {
     // The implicit method has no way across singular configurations.
     condition_largest_ = std::max(condition_largest_, dynamics_.all.condition());
   }
+}
+
+/// Rows that depend on others are held by them, unless they contradict. Needs rhs() at this state.
+std::optional<Stop> Integrator::Impl::find_contradiction(double time, const double* y) {
+  if (dynamics_.all.kept.size() == dynamics_.all.candidates.size() || !system->equations().measured.empty()) return {};
+  if (dynamics_.last_mismatch() < 1e-6 && dynamics_.calc_violation(time, y).scaled < 1e-8) return {};
+  const int n = dynamics_.n();
+  const State state{time, Eigen::Map<const Eigen::VectorXd>(y, n), Eigen::Map<const Eigen::VectorXd>(y + n, n)};
+  const Instant instant = accelerate(*system, state);
+  const auto off = instant.violations();
+  if (instant.solution.consistent && off.empty()) return {};
+  std::vector<std::string> names;
+  if (instant.diagnosis && !instant.diagnosis->conflicts.empty())
+    for (const Eigen::Index j : instant.diagnosis->conflicts.front().rows) names.push_back(system->row(static_cast<int>(j)).name);
+  else
+    for (const RowResidual& r : off) names.push_back(system->row(r.row).name);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return Stop{StopReason::contradiction,
+              fmt::format("from t = {} on {} cannot be satisfied together with the others: the constraints contradict each other",
+                          short_number(time), quote_list(names)),
+              off.empty() ? Place{} : system->row(off.front().row).place};
 }
 
 const Statistics& Integrator::Impl::statistics() {

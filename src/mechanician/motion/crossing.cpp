@@ -44,9 +44,9 @@ bool CrossingPredictor::calc_spectrum(double t, const double* y, Spectrum& s) {
   MatrixXd Z(n, r);
   s.D.resize(r);
   for (Index k = 0; k < r; ++k) {
-    dynamics_->copy_row(kept[static_cast<std::size_t>(k)], row_.data());
+    dynamics_->copy_row(kept[k], row_.data());
     L.triangularView<Eigen::Lower>().solveInPlace(row_);
-    const double size = std::max(row_.norm(), reference_[static_cast<std::size_t>(kept[static_cast<std::size_t>(k)])]);
+    const double size = std::max(row_.norm(), reference_[kept[k]]);
     s.D(k) = size > 0.0 ? 1.0 / size : 0.0;
     Z.col(k) = row_ * s.D(k);
   }
@@ -96,7 +96,7 @@ bool CrossingPredictor::fit(double t, const double* y, const double* qdd, double
     if (!dynamics_->evaluate_rows(t + tau, q_.data(), qd_.data())) return false;
     MatrixXd P(r, k);
     for (Index j = 0; j < r; ++j) {
-      dynamics_->copy_row(kept[static_cast<std::size_t>(j)], row_.data());
+      dynamics_->copy_row(kept[j], row_.data());
       P.row(j) = row_.transpose() * LtU;
     }
     S[i] = P.transpose() * DV;
@@ -192,7 +192,7 @@ void CrossingPredictor::drop_false_roots(double t, const double* y, const double
     if (!dynamics_->evaluate_rows(t + root.tau, q_.data(), qd_.data())) return last = false;
     MatrixXd Z(n, r);
     for (Index k = 0; k < r; ++k) {
-      dynamics_->copy_row(kept[static_cast<std::size_t>(k)], row_.data());
+      dynamics_->copy_row(kept[k], row_.data());
       L.triangularView<Eigen::Lower>().solveInPlace(row_);
       Z.col(k) = row_ * now.D(k);
     }

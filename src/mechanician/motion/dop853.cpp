@@ -16,20 +16,20 @@ void Dop853::combine(const double* a, int count, double h, std::vector<double>& 
   std::fill(out.begin(), out.end(), 0.0);
   for (int j = 0; j < count; ++j) {
     if (a[j] == 0.0) continue;
-    const double w = a[j], *kj = k[static_cast<std::size_t>(j)].data();
-    for (int i = 0; i < size_; ++i) out[static_cast<std::size_t>(i)] += w * kj[i];
+    const double w = a[j], *kj = k[j].data();
+    for (int i = 0; i < size_; ++i) out[i] += w * kj[i];
   }
   for (int i = 0; i < size_; ++i)
-    out[static_cast<std::size_t>(i)] = y[static_cast<std::size_t>(i)] + h * out[static_cast<std::size_t>(i)];
+    out[i] = y[i] + h * out[i];
 }
 
 void Dop853::calc_errors(double h, int count, double* e5, double* e3) const {
   for (int i = 0; i < count; ++i) {
-    const auto at = static_cast<std::size_t>(i);
+    const int at = i;
     double five = 0.0, weights = 0.0;
     for (int j = 0; j < 12; ++j) {
-      five += dop853::e5[j] * k[static_cast<std::size_t>(j)][at];
-      weights += dop853::a[12][j] * k[static_cast<std::size_t>(j)][at];
+      five += dop853::e5[j] * k[j][at];
+      weights += dop853::a[12][j] * k[j][at];
     }
     e5[i] = h * five;
     e3[i] = h * (weights - dop853::b3[0] * k[0][at] - dop853::b3[1] * k[8][at] - dop853::b3[2] * k[11][at]);
@@ -40,7 +40,7 @@ double Dop853::calc_stiffness(double h, int count) const {
   // The last two stages stand at the same time: the quotient of their derivatives and values is a Lipschitz constant.
   double rates = 0.0, values = 0.0;
   for (int i = 0; i < count; ++i) {
-    const auto at = static_cast<std::size_t>(i);
+    const int at = i;
     const double dk = k[12][at] - k[11][at], dy = y_new[at] - last_[at];
     rates += dk * dk, values += dy * dy;
   }
@@ -50,7 +50,7 @@ double Dop853::calc_stiffness(double h, int count) const {
 double Dop853::calc_variation(double h, int count) const {
   double rates = 0.0, values = 0.0;
   for (int i = 0; i < count; ++i) {
-    const auto at = static_cast<std::size_t>(i);
+    const int at = i;
     const double dk = k[12][at] - k[0][at], dy = y_new[at] - y[at];
     rates += dk * dk, values += dy * dy;
   }
@@ -59,15 +59,15 @@ double Dop853::calc_variation(double h, int count) const {
 
 void Dop853::finish_dense(double h) {
   for (int i = 0; i < size_; ++i) {
-    const auto at = static_cast<std::size_t>(i);
+    const int at = i;
     const double step = y_new[at] - y[at];
     dense_[0][at] = step;
     dense_[1][at] = h * k[0][at] - step;
     dense_[2][at] = 2.0 * step - h * (k[12][at] + k[0][at]);
     for (int p = 0; p < 4; ++p) {
       double s = 0.0;
-      for (int j = 0; j < 16; ++j) s += dop853::d[p][j] * k[static_cast<std::size_t>(j)][at];
-      dense_[static_cast<std::size_t>(3 + p)][at] = h * s;
+      for (int j = 0; j < 16; ++j) s += dop853::d[p][j] * k[j][at];
+      dense_[3 + p][at] = h * s;
     }
   }
   dense_y_ = y;
@@ -79,7 +79,7 @@ void sample_dense(const double* y, const std::array<const double*, 7>& F, int si
   for (int i = 0; i < size; ++i) {
     double value = 0.0, slope = 0.0;
     for (int p = 6; p >= 0; --p) {
-      value += F[static_cast<std::size_t>(p)][i];
+      value += F[p][i];
       const double factor = p % 2 == 0 ? up : down;
       slope = slope * factor + (p % 2 == 0 ? value : -value);
       value *= factor;

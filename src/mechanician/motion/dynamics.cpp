@@ -17,10 +17,10 @@ constexpr double eps = std::numeric_limits<double>::epsilon();
 Expr mass_rate(const Equations& eqs) {
   Expr kinetic = 0;
   for (const auto& e : eqs.M.entries)
-    kinetic += 0.5 * e.value * eqs.qd[static_cast<std::size_t>(e.row)] * eqs.qd[static_cast<std::size_t>(e.col)];
+    kinetic += 0.5 * e.value * eqs.qd[e.row] * eqs.qd[e.col];
   std::vector<Tangent> along{{eqs.t, 1.0}};
   for (int i = 0; i < eqs.n(); ++i)
-    along.push_back({eqs.q[static_cast<std::size_t>(i)], eqs.qd[static_cast<std::size_t>(i)]});
+    along.push_back({eqs.q[i], eqs.qd[i]});
   return directional(kinetic, along);
 }
 
@@ -70,7 +70,7 @@ Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(
   A_begin_.assign(static_cast<std::size_t>(m_ + 1), 0);
   for (const auto& e : eqs.A.entries) {
     A_entries_.push_back({e.row, e.col, static_cast<int>(A.size())});
-    ++A_begin_[static_cast<std::size_t>(e.row + 1)];
+    ++A_begin_[e.row + 1];
     A.push_back(e.value);
     rows_use_velocity_ |= e.value.contains(SymbolKind::velocity);
   }
@@ -176,23 +176,23 @@ void Dynamics::calc_row_weights(const std::vector<double>& values, int at_A) {
   std::vector<double>& s = column_;
   std::fill(s.begin(), s.end(), 0.0);
   for (const Entry& e : M_entries_)
-    if (e.row == e.col && values[static_cast<std::size_t>(e.at)] > 0.0)
-      s[static_cast<std::size_t>(e.row)] = 1.0 / std::sqrt(values[static_cast<std::size_t>(e.at)]);
+    if (e.row == e.col && values[e.at] > 0.0)
+      s[e.row] = 1.0 / std::sqrt(values[e.at]);
   for (int i = 0; i < n_; ++i) {
-    if (s[static_cast<std::size_t>(i)] > 0.0) continue;
+    if (s[i] > 0.0) continue;
     double largest = 0.0;
     for (const Entry& e : A_entries_)
-      if (e.col == i) largest = std::max(largest, std::abs(values[static_cast<std::size_t>(at_A + e.at)]));
-    s[static_cast<std::size_t>(i)] = largest > 0.0 ? 1.0 / largest : 1.0;
+      if (e.col == i) largest = std::max(largest, std::abs(values[at_A + e.at]));
+    s[i] = largest > 0.0 ? 1.0 / largest : 1.0;
   }
   for (int j = 0; j < m_; ++j) {
     double sum = 0.0;
-    for (int k = A_begin_[static_cast<std::size_t>(j)]; k < A_begin_[static_cast<std::size_t>(j + 1)]; ++k) {
-      const Entry& e = A_entries_[static_cast<std::size_t>(k)];
-      const double a = values[static_cast<std::size_t>(at_A + e.at)] * s[static_cast<std::size_t>(e.col)];
+    for (int k = A_begin_[j]; k < A_begin_[j + 1]; ++k) {
+      const Entry& e = A_entries_[k];
+      const double a = values[at_A + e.at] * s[e.col];
       sum += a * a;
     }
-    weights_[static_cast<std::size_t>(j)] = sum > 0.0 ? 1.0 / sum : 0.0;
+    weights_[j] = sum > 0.0 ? 1.0 / sum : 0.0;
   }
 }
 
@@ -200,23 +200,23 @@ bool Dynamics::factor_mass(const std::vector<double>& values, int at_A, const Ro
   if (mass_constant_ && !singular_mass && L_is_constant_) return true;
   std::fill(L_.begin(), L_.end(), 0.0);
   for (const Entry& e : M_entries_)
-    L_[static_cast<std::size_t>(e.col * n_ + e.row)] = values[static_cast<std::size_t>(e.at)];
+    L_[e.col * n_ + e.row] = values[e.at];
   if (singular_mass) {
     for (const int j : set.candidates) {
-      const double w = weights_[static_cast<std::size_t>(j)];
-      const int begin = A_begin_[static_cast<std::size_t>(j)], end = A_begin_[static_cast<std::size_t>(j + 1)];
+      const double w = weights_[j];
+      const int begin = A_begin_[j], end = A_begin_[j + 1];
       for (int k = begin; k < end; ++k)
         for (int l = begin; l < end; ++l) {
-          const Entry &e = A_entries_[static_cast<std::size_t>(k)], &f = A_entries_[static_cast<std::size_t>(l)];
-          L_[static_cast<std::size_t>(f.col * n_ + e.col)] +=
-              w * values[static_cast<std::size_t>(at_A + e.at)] * values[static_cast<std::size_t>(at_A + f.at)];
+          const Entry &e = A_entries_[k], &f = A_entries_[l];
+          L_[f.col * n_ + e.col] +=
+              w * values[at_A + e.at] * values[at_A + f.at];
         }
     }
     // In projections fewer rows take part and may leave directions without mass: there the Euclidean norm decides.
     if (loose) {
       double largest = 0.0;
-      for (int i = 0; i < n_; ++i) largest = std::max(largest, L_[static_cast<std::size_t>(i * n_ + i)]);
-      for (int i = 0; i < n_; ++i) L_[static_cast<std::size_t>(i * n_ + i)] += 1e-13 * largest;
+      for (int i = 0; i < n_; ++i) largest = std::max(largest, L_[i * n_ + i]);
+      for (int i = 0; i < n_; ++i) L_[i * n_ + i] += 1e-13 * largest;
     }
   }
   if (!kernels::cholesky(n_, L_.data(), singular_mass ? 0.0 : 16.0 * eps)) return false;
@@ -230,16 +230,16 @@ bool Dynamics::form_qr(const std::vector<double>& values, int at_A, const RowSet
   for (int k = 0; k < r; ++k) {
     double* z = Z.data() + static_cast<std::ptrdiff_t>(k) * n_;
     std::fill(z, z + n_, 0.0);
-    const auto j = static_cast<std::size_t>(set.kept[static_cast<std::size_t>(k)]);
+    const auto j = static_cast<std::size_t>(set.kept[k]);
     for (int l = A_begin_[j]; l < A_begin_[j + 1]; ++l) {
-      const Entry& e = A_entries_[static_cast<std::size_t>(l)];
-      z[e.col] = values[static_cast<std::size_t>(at_A + e.at)];
+      const Entry& e = A_entries_[l];
+      z[e.col] = values[at_A + e.at];
     }
     kernels::solve_lower(n_, L_.data(), z);
   }
   kernels::qr(n_, r, Z.data(), tau.data());
   for (int k = 0; k < r; ++k)
-    if (Z[static_cast<std::size_t>(k * n_ + k)] == 0.0) return false;
+    if (Z[k * n_ + k] == 0.0) return false;
   return true;
 }
 
@@ -254,22 +254,22 @@ bool Dynamics::rhs(double t, const double* y, double* dy) {
   const int r = static_cast<int>(all.kept.size());
 
   // u = Vᵀ L⁻¹ Q, c = R⁻ᵀ b
-  for (int i = 0; i < n_; ++i) u_[static_cast<std::size_t>(i)] = v_[static_cast<std::size_t>(at_Q_ + i)];
+  for (int i = 0; i < n_; ++i) u_[i] = v_[at_Q_ + i];
   if (singular_mass)
     for (const int j : all.candidates) {
-      const double wb = weights_[static_cast<std::size_t>(j)] * v_[static_cast<std::size_t>(at_b_ + j)];
-      for (int l = A_begin_[static_cast<std::size_t>(j)]; l < A_begin_[static_cast<std::size_t>(j + 1)]; ++l) {
-        const Entry& e = A_entries_[static_cast<std::size_t>(l)];
-        u_[static_cast<std::size_t>(e.col)] += wb * v_[static_cast<std::size_t>(at_A_ + e.at)];
+      const double wb = weights_[j] * v_[at_b_ + j];
+      for (int l = A_begin_[j]; l < A_begin_[j + 1]; ++l) {
+        const Entry& e = A_entries_[l];
+        u_[e.col] += wb * v_[at_A_ + e.at];
       }
     }
   kernels::solve_lower(n_, L_.data(), u_.data());
   kernels::apply_vt(n_, r, Z_.data(), tau_.data(), u_.data());
   for (int k = 0; k < r; ++k)
-    c_[static_cast<std::size_t>(k)] = v_[static_cast<std::size_t>(at_b_ + all.kept[static_cast<std::size_t>(k)])];
+    c_[k] = v_[at_b_ + all.kept[k]];
   kernels::solve_upper_transposed(r, n_, Z_.data(), c_.data());
   for (int k = 0; k < r; ++k)
-    lambda_[static_cast<std::size_t>(k)] = c_[static_cast<std::size_t>(k)] - u_[static_cast<std::size_t>(k)];
+    lambda_[k] = c_[k] - u_[k];
   kernels::solve_upper(r, n_, Z_.data(), lambda_.data());
   std::copy(lambda_.begin(), lambda_.begin() + r, lambda_joint_.begin());
 
@@ -279,13 +279,13 @@ bool Dynamics::rhs(double t, const double* y, double* dy) {
       const std::size_t at = static_cast<std::size_t>(rhs_tape_.num_inputs());
       std::fill(x_.begin() + static_cast<std::ptrdiff_t>(at), x_.end(), 0.0);
       for (int k = 0; k < r; ++k) {
-        const auto j = static_cast<std::size_t>(all.kept[static_cast<std::size_t>(k)]);
+        const auto j = static_cast<std::size_t>(all.kept[k]);
         if (static_cast<int>(j) >= num_constraints_) continue;
-        const double l = lambda_[static_cast<std::size_t>(k)];
+        const double l = lambda_[k];
         x_[at + static_cast<std::size_t>(n_) + j] = l;
         for (int e = A_begin_[j]; e < A_begin_[j + 1]; ++e) {
-          const Entry& a = A_entries_[static_cast<std::size_t>(e)];
-          x_[at + static_cast<std::size_t>(a.col)] += l * v_[static_cast<std::size_t>(at_A_ + a.at)];
+          const Entry& a = A_entries_[e];
+          x_[at + static_cast<std::size_t>(a.col)] += l * v_[at_A_ + a.at];
         }
       }
       if (!run(C_tape_, Cv_)) return false;
@@ -294,9 +294,9 @@ bool Dynamics::rhs(double t, const double* y, double* dy) {
     std::copy(C, C + n_, uC_.begin());
     kernels::solve_lower(n_, L_.data(), uC_.data());
     kernels::apply_vt(n_, r, Z_.data(), tau_.data(), uC_.data());
-    for (int i = r; i < n_; ++i) u_[static_cast<std::size_t>(i)] += uC_[static_cast<std::size_t>(i)];
+    for (int i = r; i < n_; ++i) u_[i] += uC_[i];
     kernels::solve_upper(r, n_, Z_.data(), uC_.data());
-    for (int k = 0; k < r; ++k) lambda_joint_[static_cast<std::size_t>(k)] -= uC_[static_cast<std::size_t>(k)];
+    for (int k = 0; k < r; ++k) lambda_joint_[k] -= uC_[k];
   }
 
   // q̈ = L⁻ᵀ V [c; u]
@@ -316,38 +316,38 @@ bool Dynamics::rhs(double t, const double* y, double* dy) {
 void Dynamics::calc_powers(const double* qd, double* power) {
   const int r = static_cast<int>(all.kept.size());
   std::fill(power, power + num_works(), 0.0);
-  double given = v_[static_cast<std::size_t>(at_K_)];
-  for (int i = 0; i < n_; ++i) given += qd[i] * v_[static_cast<std::size_t>(at_Q_ + i)];
+  double given = v_[at_K_];
+  for (int i = 0; i < n_; ++i) given += qd[i] * v_[at_Q_ + i];
   power[0] = given;
   const auto rate_of = [&](int j) {  // (A q̇)_j
     double s = 0.0;
-    for (int l = A_begin_[static_cast<std::size_t>(j)]; l < A_begin_[static_cast<std::size_t>(j + 1)]; ++l) {
-      const Entry& e = A_entries_[static_cast<std::size_t>(l)];
-      s += v_[static_cast<std::size_t>(at_A_ + e.at)] * qd[e.col];
+    for (int l = A_begin_[j]; l < A_begin_[j + 1]; ++l) {
+      const Entry& e = A_entries_[l];
+      s += v_[at_A_ + e.at] * qd[e.col];
     }
     return s;
   };
   const bool redundant = r < static_cast<int>(all.candidates.size());
   std::fill(spread_.begin(), spread_.end(), 0.0);
   for (int k = 0; k < r; ++k)
-    spread_[static_cast<std::size_t>(all.kept[static_cast<std::size_t>(k)])] = lambda_[static_cast<std::size_t>(k)];
+    spread_[all.kept[k]] = lambda_[k];
   // Least norm decides between dependent rows, where that matters: the sum is the same.
   if (redundant && any_power_) spread(all, spread_);
   for (int j = 0; j < num_constraints_; ++j)
-    if (!powerless_[static_cast<std::size_t>(j)])
-      power[1] += power[4 + j] = spread_[static_cast<std::size_t>(j)] * rate_of(j);
+    if (!powerless_[j])
+      power[1] += power[4 + j] = spread_[j] * rate_of(j);
   for (int k = 0; k < r; ++k)
-    if (const int j = all.kept[static_cast<std::size_t>(k)]; j >= num_constraints_)
-      power[3] += lambda_joint_[static_cast<std::size_t>(k)] * rate_of(j);
+    if (const int j = all.kept[k]; j >= num_constraints_)
+      power[3] += lambda_joint_[k] * rate_of(j);
   if (!has_C_) return;
   double total = 0.0;
   for (const Entry& e : M_entries_)
-    total += qd[e.row] * v_[static_cast<std::size_t>(e.at)] * qdd_[static_cast<std::size_t>(e.col)];
-  for (int i = 0; i < n_; ++i) total -= qd[i] * v_[static_cast<std::size_t>(at_Q_ + i)];
+    total += qd[e.row] * v_[e.at] * qdd_[e.col];
+  for (int i = 0; i < n_; ++i) total -= qd[i] * v_[at_Q_ + i];
   power[2] = total - power[3];
   for (int k = 0; k < r; ++k)
-    if (const int j = all.kept[static_cast<std::size_t>(k)]; j < num_constraints_)
-      power[2] -= lambda_[static_cast<std::size_t>(k)] * rate_of(j);
+    if (const int j = all.kept[k]; j < num_constraints_)
+      power[2] -= lambda_[k] * rate_of(j);
 }
 
 bool Dynamics::calc_switches(double t, const double* y, std::span<double> g) {

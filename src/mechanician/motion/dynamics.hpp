@@ -84,6 +84,8 @@ class Dynamics {
   /// Removes from a velocity-like vector what the constraints forbid at a state.
   bool project_tangent(double t, const double* y, double* v);
 
+  /// Of the state of the last rhs(): by how much rows that are not kept miss A q̈ = b, relative to their terms.
+  double last_mismatch() const;
   /// Of the state of the last rhs(): ½ q̇ᵀM q̇, and the change of energy that errors of relative size 1 in y would make.
   double last_kinetic(const double* y) const;
   double last_energy_scale(const double* y) const;

@@ -20,7 +20,7 @@ Dynamics::Projected Dynamics::project(double t, double* y, const ProjectOptions&
   Projected result;
   double *q = y, *qd = y + n_;
   const auto residual = [&](int j, bool rate) {
-    return rows_[static_cast<std::size_t>((rate ? at_rate_ : at_residual_) + j)];
+    return rows_[(rate ? at_rate_ : at_residual_) + j];
   };
   // One Newton step for x; returns its largest entry over max(1, |x|), or a negative number where it fails.
   const auto step = [&](const RowSet& set, double* x, bool velocity, double& largest_residual) {
@@ -29,10 +29,10 @@ Dynamics::Projected Dynamics::project(double t, double* y, const ProjectOptions&
     std::fill(u_.begin(), u_.end(), 0.0);
     largest_residual = 0.0;
     for (int k = 0; k < r; ++k) {
-      const int j = set.kept[static_cast<std::size_t>(k)];
+      const int j = set.kept[k];
       const double value = residual(j, velocity && system_->row(j).level == Level::position);
       largest_residual = std::max(largest_residual, std::abs(value));
-      u_[static_cast<std::size_t>(k)] = -value;
+      u_[k] = -value;
     }
     if (largest_residual == 0.0) return 0.0;
     kernels::solve_upper_transposed(r, n_, Z_.data(), u_.data());
@@ -40,7 +40,7 @@ Dynamics::Projected Dynamics::project(double t, double* y, const ProjectOptions&
     kernels::solve_lower_transposed(n_, L_.data(), u_.data());
     double largest = 0.0;
     for (int i = 0; i < n_; ++i) {
-      const double d = u_[static_cast<std::size_t>(i)];
+      const double d = u_[i];
       if (!std::isfinite(d)) return -1.0;
       largest = std::max(largest, std::abs(d) / std::max(1.0, std::abs(x[i])));
       x[i] += d;
@@ -97,13 +97,13 @@ bool Dynamics::project_tangent(double t, const double* y, double* v) {
   const int r = static_cast<int>(velocities.kept.size());
   std::fill(u_.begin(), u_.end(), 0.0);
   for (int k = 0; k < r; ++k) {
-    copy_row(velocities.kept[static_cast<std::size_t>(k)], column_.data());
-    u_[static_cast<std::size_t>(k)] = kernels::dot(n_, column_.data(), v);
+    copy_row(velocities.kept[k], column_.data());
+    u_[k] = kernels::dot(n_, column_.data(), v);
   }
   kernels::solve_upper_transposed(r, n_, Z_.data(), u_.data());
   kernels::apply_v(n_, r, Z_.data(), tau_.data(), u_.data());
   kernels::solve_lower_transposed(n_, L_.data(), u_.data());
-  for (int i = 0; i < n_; ++i) v[i] -= u_[static_cast<std::size_t>(i)];
+  for (int i = 0; i < n_; ++i) v[i] -= u_[i];
   return true;
 }
 
@@ -115,14 +115,14 @@ Dynamics::Violation Dynamics::calc_violation(double t, const double* y) {
   for (int j = 0; j < num_constraints_; ++j) {
     const Row& row = system_->row(j);
     if (row.level == Level::acceleration) continue;
-    const double value = std::abs(rows_[static_cast<std::size_t>(at_residual_ + j)]),
-                 rate = std::abs(rows_[static_cast<std::size_t>(at_rate_ + j)]);
+    const double value = std::abs(rows_[at_residual_ + j]),
+                 rate = std::abs(rows_[at_rate_ + j]);
     if (row.measured) {
       result.measured = std::max(result.measured, value);
       continue;
     }
     copy_row(j, column_.data());
-    const double slope = zero_row_[static_cast<std::size_t>(j)] ? 0.0 : kernels::norm(n_, column_.data());
+    const double slope = zero_row_[j] ? 0.0 : kernels::norm(n_, column_.data());
     const bool position = row.level == Level::position;
     (position ? result.position : result.velocity) = std::max(position ? result.position : result.velocity, value);
     if (position) result.velocity = std::max(result.velocity, rate);
@@ -137,7 +137,7 @@ Dynamics::Violation Dynamics::calc_violation(double t, const double* y) {
 double Dynamics::last_kinetic(const double* y) const {
   const double* qd = y + n_;
   double twice = 0.0;
-  for (const Entry& e : M_entries_) twice += qd[e.row] * v_[static_cast<std::size_t>(e.at)] * qd[e.col];
+  for (const Entry& e : M_entries_) twice += qd[e.row] * v_[e.at] * qd[e.col];
   return 0.5 * twice;
 }
 
@@ -145,9 +145,9 @@ double Dynamics::last_energy_scale(const double* y) const {
   const double* qd = y + n_;
   double scale = 0.0;
   for (const Entry& e : M_entries_)
-    scale += std::abs(qd[e.row] * v_[static_cast<std::size_t>(e.at)]) * std::max(1.0, std::abs(qd[e.col]));
+    scale += std::abs(qd[e.row] * v_[e.at]) * std::max(1.0, std::abs(qd[e.col]));
   for (int i = 0; i < n_; ++i)
-    scale += std::abs(v_[static_cast<std::size_t>(at_Q_ + i)]) * std::max(1.0, std::abs(y[i]));
+    scale += std::abs(v_[at_Q_ + i]) * std::max(1.0, std::abs(y[i]));
   return scale;
 }
 

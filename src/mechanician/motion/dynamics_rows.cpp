@@ -13,6 +13,8 @@ namespace mechanician {
 namespace {
 /// Pivots below this times the first are rounding, where no generic rank is known yet.
 constexpr double rank_tolerance_of_start = 1e-9;
+/// A pivot beyond the generic rank that is larger than this times the first is no rounding.
+constexpr double rank_has_grown = 1e-6;
 /// A row that has shrunk by this much may have become rounding error of its own terms.
 constexpr double suspicious = 1e-6;
 }  // namespace
@@ -20,14 +22,14 @@ constexpr double suspicious = 1e-6;
 const std::vector<bool>& Dynamics::zero_rows(double t, const double* y) {
   const auto norm_of = [&](int j) {
     double s = 0.0;
-    for (int l = A_begin_[static_cast<std::size_t>(j)]; l < A_begin_[static_cast<std::size_t>(j + 1)]; ++l) {
-      const double a = rows_[static_cast<std::size_t>(at_row_A_ + A_entries_[static_cast<std::size_t>(l)].at)];
+    for (int l = A_begin_[j]; l < A_begin_[j + 1]; ++l) {
+      const double a = rows_[at_row_A_ + A_entries_[l].at];
       s += a * a;
     }
     return std::sqrt(s);
   };
   bool look = start_size_.empty();
-  for (int j = 0; !look && j < m_; ++j) look = norm_of(j) <= suspicious * start_size_[static_cast<std::size_t>(j)];
+  for (int j = 0; !look && j < m_; ++j) look = norm_of(j) <= suspicious * start_size_[j];
   std::fill(zero_row_.begin(), zero_row_.end(), false);
   if (!look) return zero_row_;
   const Evaluation now = system_->evaluate(
@@ -35,7 +37,7 @@ const std::vector<bool>& Dynamics::zero_rows(double t, const double* y) {
   const bool first = start_size_.empty();
   for (int j = 0; j < m_; ++j) {
     const double noise = now.values.A_noise.row(j).norm();
-    zero_row_[static_cast<std::size_t>(j)] = norm_of(j) <= 4.0 * noise;
+    zero_row_[j] = norm_of(j) <= 4.0 * noise;
     if (first) start_size_.push_back(std::max(norm_of(j), noise / std::numeric_limits<double>::epsilon()));
   }
   return zero_row_;
@@ -51,9 +53,9 @@ bool Dynamics::evaluate_rows(double t, const double* q, const double* qd) {
 
 void Dynamics::copy_row(int j, double* a) const {
   std::fill(a, a + n_, 0.0);
-  for (int l = A_begin_[static_cast<std::size_t>(j)]; l < A_begin_[static_cast<std::size_t>(j + 1)]; ++l) {
-    const Entry& e = A_entries_[static_cast<std::size_t>(l)];
-    a[e.col] = (*last_)[static_cast<std::size_t>(last_A_ + e.at)];
+  for (int l = A_begin_[j]; l < A_begin_[j + 1]; ++l) {
+    const Entry& e = A_entries_[l];
+    a[e.col] = (*last_)[last_A_ + e.at];
   }
 }
 
@@ -66,7 +68,7 @@ bool Dynamics::choose(RowSet& set, double t, const double* y) {
   set.pivot.clear();
   double* Z = pivot_Z_.data();
   for (const int j : set.candidates) {
-    if (zero_row_[static_cast<std::size_t>(j)]) continue;
+    if (zero_row_[j]) continue;
     double* z = Z + static_cast<std::ptrdiff_t>(order.size()) * n_;
     copy_row(j, z);
     kernels::solve_lower(n_, L_.data(), z);
@@ -86,12 +88,13 @@ bool Dynamics::choose(RowSet& set, double t, const double* y) {
       if (left > largest * (1.0 + 1e-12)) largest = left, best = k;
     }
     set.pivot.push_back(largest);
-    if (set.rank >= 0 ? rank >= set.rank : !(largest > rank_tolerance_of_start * set.pivot.front())) break;
-    if (largest == 0.0) break;
+    // Beyond the generic rank there is rounding, unless the rank has grown since it was found.
+    const double least = set.rank < 0 ? rank_tolerance_of_start : rank < set.rank ? 0.0 : rank_has_grown;
+    if (!(largest > least * set.pivot.front())) break;
     if (best != rank) {
       std::swap_ranges(Z + static_cast<std::ptrdiff_t>(rank) * n_, Z + static_cast<std::ptrdiff_t>(rank + 1) * n_,
                        Z + static_cast<std::ptrdiff_t>(best) * n_);
-      std::swap(order[static_cast<std::size_t>(rank)], order[static_cast<std::size_t>(best)]);
+      std::swap(order[rank], order[best]);
     }
     double* z = Z + static_cast<std::ptrdiff_t>(rank) * n_ + rank;
     const double tau = kernels::make_reflector(n_ - rank, z);
@@ -99,6 +102,7 @@ bool Dynamics::choose(RowSet& set, double t, const double* y) {
       kernels::apply_reflector(n_ - rank, tau, z, Z + static_cast<std::ptrdiff_t>(k) * n_ + rank);
   }
   order.resize(static_cast<std::size_t>(rank));
+  if (set.rank >= 0) set.rank = std::max(set.rank, rank);
   // Which row comes first must not depend on the last bit: kept rows in the order of the file.
   std::sort(order.begin(), order.end());
   return true;
@@ -109,7 +113,7 @@ bool Dynamics::choose_rows(double t, const double* y) {
   zero_rows(t, y);
   if (!singular_mass && !factor_mass(rows_, at_row_A_, all, false)) {
     Eigen::MatrixXd M = Eigen::MatrixXd::Zero(n_, n_);
-    for (const Entry& e : M_entries_) M(e.row, e.col) = rows_[static_cast<std::size_t>(e.at)];
+    for (const Entry& e : M_entries_) M(e.row, e.col) = rows_[e.at];
     if (check_mass(M).kind == MassKind::indefinite || check_mass(M).kind == MassKind::not_symmetric) return false;
     singular_mass = true;
   }
@@ -129,6 +133,21 @@ bool Dynamics::choose_rows(double t, const double* y) {
   return true;
 }
 
+double Dynamics::last_mismatch() const {
+  double worst = 0.0;
+  for (const int j : all.candidates) {
+    if (zero_row_[j] || std::find(all.kept.begin(), all.kept.end(), j) != all.kept.end()) continue;
+    const double b = v_[at_b_ + j];
+    double off = -b, size = std::abs(b);
+    for (int l = A_begin_[j]; l < A_begin_[j + 1]; ++l) {
+      const double term = v_[at_A_ + A_entries_[l].at] * qdd_[A_entries_[l].col];
+      off += term, size += std::abs(term);
+    }
+    if (size > 0.0) worst = std::max(worst, std::abs(off) / size);
+  }
+  return worst;
+}
+
 /// λ = G(GᵀG)⁻¹λ_kept with A = G A_kept: the multipliers of least norm with the same force.
 bool Dynamics::spread(const RowSet& set, std::vector<double>& lambda) {
   const int r = static_cast<int>(set.kept.size());
@@ -139,7 +158,7 @@ bool Dynamics::spread(const RowSet& set, std::vector<double>& lambda) {
   for (int j = 0; j < m_; ++j) {
     double* g = T + static_cast<std::ptrdiff_t>(j) * m_;
     std::fill(g, g + r, 0.0);
-    if (zero_row_[static_cast<std::size_t>(j)]) continue;
+    if (zero_row_[j]) continue;
     const auto at = std::find(set.kept.begin(), set.kept.end(), j);
     if (at != set.kept.end()) {
       g[at - set.kept.begin()] = 1.0;
@@ -151,16 +170,16 @@ bool Dynamics::spread(const RowSet& set, std::vector<double>& lambda) {
       std::copy(column_.begin(), column_.begin() + r, g);
     }
     for (int a = 0; a < r; ++a)
-      for (int b = 0; b < r; ++b) S_[static_cast<std::size_t>(a * r + b)] += g[a] * g[b];
+      for (int b = 0; b < r; ++b) S_[a * r + b] += g[a] * g[b];
   }
   if (!kernels::cholesky(r, S_.data(), 0.0)) return false;
   for (int k = 0; k < r; ++k)
-    column_[static_cast<std::size_t>(k)] =
-        lambda[static_cast<std::size_t>(set.kept[static_cast<std::size_t>(k)])];
+    column_[k] =
+        lambda[set.kept[k]];
   kernels::solve_lower(r, S_.data(), column_.data());
   kernels::solve_lower_transposed(r, S_.data(), column_.data());
   for (int j = 0; j < m_; ++j)
-    lambda[static_cast<std::size_t>(j)] =
+    lambda[j] =
         kernels::dot(r, T + static_cast<std::ptrdiff_t>(j) * m_, column_.data());
   return true;
 }

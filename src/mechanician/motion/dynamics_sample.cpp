@@ -23,7 +23,7 @@ bool Dynamics::solve_generally(double t, const double* y, bool with_noise, Solut
     // Within a step the rows that act are those of its begin.
     values.A_noise = MatrixXd::Zero(m_, n_);
     for (int j = 0; j < m_; ++j)
-      if (zero_row_[static_cast<std::size_t>(j)]) values.A_noise.row(j) = values.A.row(j).cwiseAbs();
+      if (zero_row_[j]) values.A_noise.row(j) = values.A.row(j).cwiseAbs();
   }
   const Factorisation factors = factor(values);
   const auto set_C = [&] {
@@ -49,15 +49,15 @@ bool Dynamics::rhs_measured(double t, const double* y, double* dy) {
   if (!run(rhs_tape_, v_)) return false;
   last_ = &v_, last_A_ = at_A_;
   std::copy(qd, qd + n_, dy);
-  for (int i = 0; i < n_; ++i) dy[n_ + i] = qdd_[static_cast<std::size_t>(i)] = solution.qdd(i);
+  for (int i = 0; i < n_; ++i) dy[n_ + i] = qdd_[i] = solution.qdd(i);
   double* power = dy + 2 * n_;
   const Eigen::Map<const VectorXd> v(qd, n_);
-  power[0] = v_[static_cast<std::size_t>(at_K_)];
-  for (int i = 0; i < n_; ++i) power[0] += qd[i] * v_[static_cast<std::size_t>(at_Q_ + i)];
+  power[0] = v_[at_K_];
+  for (int i = 0; i < n_; ++i) power[0] += qd[i] * v_[at_Q_ + i];
   power[1] = 0.0, power[2] = v.dot(solution.Qc_ni), power[3] = v.dot(solution.Q_control);
   for (int j = 0; j < num_constraints_; ++j) {
     power[4 + j] = 0.0;
-    if (powerless_[static_cast<std::size_t>(j)] && !system_->row(j).measured) continue;
+    if (powerless_[j] && !system_->row(j).measured) continue;
     copy_row(j, column_.data());
     power[1] += power[4 + j] = solution.multipliers(j) * v.dot(Eigen::Map<const VectorXd>(column_.data(), n_));
   }
@@ -76,8 +76,8 @@ std::optional<Sample> Dynamics::calc_sample(double t, const double* y, const dou
   s.qdd = qdd_given ? VectorXd(Eigen::Map<const VectorXd>(qdd_given, n_)) : VectorXd(Eigen::Map<const VectorXd>(qdd_.data(), n_));
 
   MatrixXd A = MatrixXd::Zero(m_, n_), M = MatrixXd::Zero(n_, n_);
-  for (const Entry& e : A_entries_) A(e.row, e.col) = v_[static_cast<std::size_t>(at_A_ + e.at)];
-  for (const Entry& e : M_entries_) M(e.row, e.col) = v_[static_cast<std::size_t>(e.at)];
+  for (const Entry& e : A_entries_) A(e.row, e.col) = v_[at_A_ + e.at];
+  for (const Entry& e : M_entries_) M(e.row, e.col) = v_[e.at];
   const VectorXd Q = Eigen::Map<const VectorXd>(v_.data() + at_Q_, n_);
   const int r = static_cast<int>(all.kept.size());
   const VectorXd zero = VectorXd::Zero(n_);
@@ -95,9 +95,9 @@ std::optional<Sample> Dynamics::calc_sample(double t, const double* y, const dou
     s.lambda = VectorXd::Zero(num_constraints_);
     VectorXd control = VectorXd::Zero(m_);
     for (int k = 0; k < r; ++k) {
-      const int j = all.kept[static_cast<std::size_t>(k)];
-      if (j < num_constraints_) s.lambda(j) = lambda_[static_cast<std::size_t>(k)];
-      if (j >= num_constraints_) control(j) = lambda_joint_[static_cast<std::size_t>(k)];
+      const int j = all.kept[k];
+      if (j < num_constraints_) s.lambda(j) = lambda_[k];
+      if (j >= num_constraints_) control(j) = lambda_joint_[k];
     }
     s.Qc_i = A.topRows(num_constraints_).transpose() * s.lambda;
     s.Q_control = A.transpose() * control;
@@ -115,7 +115,7 @@ std::optional<Sample> Dynamics::calc_sample(double t, const double* y, const dou
   const auto num_outputs = static_cast<Eigen::Index>(system_->model().outputs.size());
   std::vector<double> values(static_cast<std::size_t>(output_tape_.num_outputs()));
   set_inputs(t, y, y + n_);
-  for (int i = 0; i < n_; ++i) x_[static_cast<std::size_t>(rhs_tape_.num_inputs() + i)] = s.qdd(i);
+  for (int i = 0; i < n_; ++i) x_[rhs_tape_.num_inputs() + i] = s.qdd(i);
   run(output_tape_, values);
   s.outputs = Eigen::Map<const VectorXd>(values.data(), num_outputs);
 
@@ -137,7 +137,7 @@ bool Dynamics::calc_events(double t, const double* y, std::span<double> when) {
   }
   set_inputs(t, y, y + n_);
   for (int i = 0; i < n_; ++i)
-    x_[static_cast<std::size_t>(rhs_tape_.num_inputs() + i)] = accelerations ? qdd_[static_cast<std::size_t>(i)] : 0.0;
+    x_[rhs_tape_.num_inputs() + i] = accelerations ? qdd_[i] : 0.0;
   std::vector<double> values(static_cast<std::size_t>(output_tape_.num_outputs()));
   run(output_tape_, values);
   double sum = 0.0;

@@ -115,6 +115,10 @@ bool Integrator::Impl::advance_implicit() {
     fail_not_finite(t, rk_.y_new.data(), "the state cannot be evaluated");
     return true;
   }
+  if (const auto contradiction = find_contradiction(t, rk_.y_new.data())) {
+    fail(contradiction->reason, contradiction->message, contradiction->place);
+    return true;
+  }
   watch();
   if (!system->model().events.empty()) find_user_events();
   if (t >= options.to && !over) finish(StopReason::reached_end);

@@ -97,7 +97,7 @@ void Integrator::Impl::find_user_events() {
   const auto roots = finder.find_all({.t0 = step_begin, .t1 = t, .begin = begin, .time_tolerance = 0.0}, evaluate);
   event_sign_.assign(finder.end().begin(), finder.end().end());
   for (const Root& root : roots) {
-    const Event& e = model_events[static_cast<std::size_t>(root.function)];
+    const Event& e = model_events[root.function];
     if ((e.direction == EventDirection::up && root.direction < 0) ||
         (e.direction == EventDirection::down && root.direction > 0))
       continue;
@@ -182,7 +182,7 @@ bool Integrator::Impl::report_crossing(double h, double place, const StepPlan& p
     }
   for (Eigen::Index j = 0; j < r; ++j)
     if (involved(j) > 0.1 * involved.maxCoeff())
-      event.constraints.push_back(system->row(dynamics_.all.kept[static_cast<std::size_t>(j)]).name);
+      event.constraints.push_back(system->row(dynamics_.all.kept[j]).name);
   state_at(event.time, y_sample_.data(), nullptr);
   event.q = Eigen::Map<const Eigen::VectorXd>(y_sample_.data(), n);
   event.qd_before = event.qd_after = Eigen::Map<const Eigen::VectorXd>(y_sample_.data() + n, n);

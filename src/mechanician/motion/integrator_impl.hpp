@@ -84,6 +84,7 @@ class Integrator::Impl {
 
   // ---- certificate.cpp
   void watch();
+  std::optional<Stop> find_contradiction(double time, const double* y);
   template <class Do>
   void each_number(Do&& number);
 

@@ -31,7 +31,7 @@ MatrixXd unit_columns(Dynamics& d, const RowSet& set, const VectorXd& D) {
   MatrixXd Z(d.n(), static_cast<Index>(set.candidates.size()));
   VectorXd row(d.n());
   for (Index k = 0; k < Z.cols(); ++k) {
-    d.copy_row(set.candidates[static_cast<std::size_t>(k)], row.data());
+    d.copy_row(set.candidates[k], row.data());
     L.triangularView<Eigen::Lower>().solveInPlace(row);
     Z.col(k) = row * (D.size() ? D(k) : 1.0);
   }
@@ -52,13 +52,13 @@ RankAhead look_ahead(Dynamics& d, const RowSet& set, double t, const VectorXd& y
   const MatrixXd given = unit_columns(d, set, {});
   VectorXd D(given.cols());
   for (Index k = 0; k < D.size(); ++k) {
-    const double size = given.col(k).norm(), own = d.start_size(set.candidates[static_cast<std::size_t>(k)]);
-    const bool zero = d.is_zero_row(set.candidates[static_cast<std::size_t>(k)]);
+    const double size = given.col(k).norm(), own = d.start_size(set.candidates[k]);
+    const bool zero = d.is_zero_row(set.candidates[k]);
     D(k) = zero || size == 0.0 ? (own > 0.0 ? 1.0 / own : 1.0) : 1.0 / size;
   }
   MatrixXd Z = given * D.asDiagonal();
   for (Index k = 0; k < D.size(); ++k)
-    if (d.is_zero_row(set.candidates[static_cast<std::size_t>(k)])) Z.col(k).setZero();
+    if (d.is_zero_row(set.candidates[k])) Z.col(k).setZero();
   const Eigen::JacobiSVD<MatrixXd> svd(Z, Eigen::ComputeFullU | Eigen::ComputeFullV);
   const VectorXd sigma = svd.singularValues();
   while (result.now < sigma.size() && sigma(result.now) > rank_tolerance_of_start * sigma(0)) ++result.now;
@@ -140,7 +140,7 @@ void Integrator::Impl::begin() {
                   system->row(off.front().row).place);
 
   std::vector<double>& y = rk_.y_new;
-  for (int i = 0; i < n; ++i) y[static_cast<std::size_t>(i)] = start.q(i), y[static_cast<std::size_t>(n + i)] = start.qd(i);
+  for (int i = 0; i < n; ++i) y[i] = start.q(i), y[n + i] = start.qd(i);
   t = step_begin = step_t_ = start.t;
   if (!set_first_sides()) return;
   if (!dynamics_.choose_rows(t, y.data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
@@ -239,7 +239,7 @@ double Integrator::Impl::choose_first_step() {
   const auto scaled = [&](auto&& value) {
     double s = 0.0;
     for (int i = 0; i < count; ++i) {
-      const double x = value(static_cast<std::size_t>(i)) / (options.tolerance * std::max(1.0, std::abs(y[static_cast<std::size_t>(i)])));
+      const double x = value(static_cast<std::size_t>(i)) / (options.tolerance * std::max(1.0, std::abs(y[i])));
       s += x * x;
     }
     return std::sqrt(s / std::max(count, 1));
@@ -270,8 +270,8 @@ bool Integrator::Impl::start_on_singular() {
   const double to = options.to;
   double speed = 0.0, length = 1.0;
   for (int i = 0; i < n; ++i) {
-    speed = std::max(speed, std::abs(y0[static_cast<std::size_t>(n + i)]));
-    length = std::max(length, std::abs(y0[static_cast<std::size_t>(i)]));
+    speed = std::max(speed, std::abs(y0[n + i]));
+    length = std::max(length, std::abs(y0[i]));
   }
   double h = std::min(0.05 * length / std::max(speed, 1e-300), to - start.t);
   if (options.largest_step > 0.0) h = std::min(h, options.largest_step);
@@ -309,7 +309,7 @@ bool Integrator::Impl::start_on_singular() {
       rk_.sample(crossing_place, y_sample_.data(), nullptr);
       double off = 0.0;
       for (int i = 0; i < 2 * n; ++i) {
-        const auto at = static_cast<std::size_t>(i);
+        const int at = i;
         const double d = y0[at] - y_sample_[at];
         off = std::max(off, std::abs(d) / std::max(1.0, std::abs(y0[at])));
         y[at] += d;
@@ -327,7 +327,7 @@ bool Integrator::Impl::start_on_singular() {
     // Works count from the start, which lies inside this step.
     rk_.sample(crossing_place, y_sample_.data(), nullptr);
     for (int i = 2 * n; i < dynamics_.size(); ++i) {
-      const auto at = static_cast<std::size_t>(i);
+      const int at = i;
       rk_.y[at] -= y_sample_[at], rk_.y_new[at] -= y_sample_[at];
     }
     dense_made_ = false;

@@ -64,19 +64,19 @@ Integrator::Impl::Attempt Integrator::Impl::try_step(double h, const StepPlan& p
   // What rounding alone puts into the estimate: of the state, and of the acceleration, magnified by its condition.
   double rate_q = 0.0, rate_qd = 0.0;
   for (int i = 0; i < n; ++i) {
-    rate_q = std::max(rate_q, std::abs(rk_.k[0][static_cast<std::size_t>(i)]));
-    rate_qd = std::max(rate_qd, std::abs(rk_.k[0][static_cast<std::size_t>(n + i)]));
+    rate_q = std::max(rate_q, std::abs(rk_.k[0][i]));
+    rate_qd = std::max(rate_qd, std::abs(rk_.k[0][n + i]));
   }
   const double noise_qd = plan.crossing ? 0.0 : 2.0 * eps * std::min(dynamics_.all.condition(), 1e10) * h * rate_qd;
   for (int i = 0; i < count; ++i) {
-    const auto at = static_cast<std::size_t>(i);
+    const int at = i;
     const double size = std::max(std::abs(rk_.y[at]), std::abs(rk_.y_new[at]));
     scale_[at] = options.tolerance * std::max(1.0, size) + 2.0 * eps * size + (i < n ? eps * h * rate_q : noise_qd);
   }
   const auto norm = [&](const std::vector<double>& five, const std::vector<double>& three) {
     double s5 = 0.0, s3 = 0.0;
     for (int i = 0; i < count; ++i) {
-      const auto at = static_cast<std::size_t>(i);
+      const int at = i;
       s5 = std::max(s5, std::abs(five[at]) / scale_[at]);
       s3 = std::max(s3, std::abs(three[at]) / scale_[at]);
     }
@@ -239,6 +239,17 @@ bool Integrator::Impl::advance_explicit() {
       ++sigma_guard_;
       ++statistics_.rejected;
       h_ = 0.6 * h, rejected = true;
+      dynamics_.choose_rows(t, rk_.y.data());
+      continue;
+    }
+    // Dropped rows do not steer the step size: where they begin to contradict is found by halving.
+    if (const auto contradiction = find_contradiction(t + h, rk_.y_new.data())) {
+      if (h < 1e-6 * (options.to - start.t)) {
+        fail(contradiction->reason, contradiction->message, contradiction->place);
+        return false;
+      }
+      h_ = 0.5 * h, rejected = true, landing = 0.0, turning_switch = -1;
+      ++statistics_.rejected;
       dynamics_.choose_rows(t, rk_.y.data());
       continue;
     }

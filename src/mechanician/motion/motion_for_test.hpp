@@ -1,0 +1,48 @@
+#pragma once
+
+/// Motions of models that tests write as text.
+
+#include <Eigen/Core>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mechanician/instant/system.hpp"
+#include "mechanician/model/parameters.hpp"
+#include "mechanician/model/read_model.hpp"
+#include "mechanician/motion/integrator.hpp"
+
+namespace mechanician {
+
+/// A model with its start. `system` does not move: integrators point to it.
+struct Loaded {
+  explicit Loaded(Model model)
+      : parameters(evaluate_parameters(model).values),
+        start(state_of(start_state(model, {parameters}))),
+        system(std::move(model), parameters) {}
+  explicit Loaded(std::string_view toml) : Loaded(read_model_text(toml, "test.toml")) {}
+
+  std::vector<double> parameters;
+  State start;
+  System system;
+
+  Integrator integrator(const MotionOptions& options) const { return Integrator(system, start, options); }
+  int at(std::string_view coordinate) const { return system.model().find_coordinate(coordinate); }
+};
+
+/// (q, q̇, works = 0) as Dynamics takes it.
+inline std::vector<double> y_of(const State& state, int size) {
+  std::vector<double> y(static_cast<std::size_t>(size), 0.0);
+  std::copy(state.q.begin(), state.q.end(), y.begin());
+  std::copy(state.qd.begin(), state.qd.end(), y.begin() + state.q.size());
+  return y;
+}
+
+/// Steps to the end and returns the last sample.
+inline Sample run_to_end(Integrator& integrator) {
+  while (integrator.advance()) {
+  }
+  return integrator.sample(integrator.t());
+}
+
+}  // namespace mechanician
