@@ -26,6 +26,12 @@ std::string innermost_error() {
         return 0;
       },
       &text);
+  // What the system said stands in the middle of a page of details.
+  constexpr std::string_view before = "error message = '";
+  if (const auto at = text.find(before); at != std::string::npos) {
+    text.erase(0, at + before.size());
+    text.resize(std::min(text.find('\''), text.size()));
+  }
   return text.empty() ? "HDF5 gives no reason" : text;
 }
 

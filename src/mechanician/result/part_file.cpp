@@ -27,12 +27,16 @@ void rename_or_throw(const std::string& from, const std::string& to) {
   if (std::rename(from.c_str(), to.c_str()) != 0) fail(to, "rename to it", errno);
 }
 
-/// The file that a path means when it is a symbolic link, so that the link survives.
+/// The file that a path means when it is a symbolic link, also to nothing yet, so that the link survives.
 std::string resolve(const std::string& file) {
-  std::error_code error;
-  if (!std::filesystem::is_symlink(file, error)) return file;
-  const auto target = std::filesystem::weakly_canonical(file, error);
-  return error ? file : target.string();
+  std::filesystem::path path = file;
+  for (int links = 0; links < 40; ++links) {
+    std::error_code error;
+    const std::filesystem::path target = std::filesystem::read_symlink(path, error);
+    if (error) return path.string();  // no link: this is the file
+    path = path.parent_path() / target;
+  }
+  return file;
 }
 
 }  // namespace

@@ -1,0 +1,512 @@
+#!/usr/bin/env python3
+"""Checks `mechanician run` through the command line: results in every format, exit statuses and messages, interruption, kill -9 and
+--resume, disks that are full, pipes that are closed, two writers.
+
+usage: check_run.py --program PATH [--kills N]
+
+Prints a line for each miss and, last, `N passed, N failed`. Needs Python 3.11 and h5dump (Debian: hdf5-tools)."""
+import argparse
+import csv
+import json
+import os
+import pty
+import random
+import re
+import resource
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+PENDULUM = """coordinates = ["x", "y"]
+[parameters]
+m = 2.0
+g = 9.81
+L = 1.0
+[dynamics]
+kinetic = "m/2*(x'^2 + y'^2)"
+potential = "m*g*y"
+[constraints]
+rod = "x^2 + y^2 = L^2"
+[nonideal]
+x = "-0.001*x'"
+[start]
+position = { x = 0.6, y = -0.8 }
+velocity = { x = 0.8, y = 0.6 }
+[outputs]
+height = "y + L"
+"""
+COLUMNS = ['t', 'x', 'y', "x'", "y'", "x''", "y''", 'Qc(x)', 'Qc(y)', 'Qi(x)', 'Qi(y)', 'Qni(x)', 'Qni(y)', 'lambda(rod)', 'height',
+           'residual', 'power(rod)', 'work_given', 'work_ideal', 'work_nonideal', 'work_control', 'work(rod)']
+SUMMARY = ['status', 'message', 'begin', 'end', 'rows', 'method', 'tolerance', 'steps', 'rejected', 'evaluations', 'projections', 'jacobians',
+           'switches', 'restarts', 'crossings', 'crossing_times', 'events', 'largest_constraint_violation', 'position_violation',
+           'velocity_violation', 'measured_residual', 'kinetic_start', 'kinetic_end', 'work_given', 'work_ideal', 'work_nonideal',
+           'work_control', 'work_by_constraint', 'balance', 'balance_largest', 'balance_allowed', 'global_error', 'trusted', 'reasons',
+           'notes', 'wall_time']
+FREE_FALL = 'coordinates = ["x"]\n[dynamics]\nmass = { x = 1 }\nforce = { x = "-1" }\n[start]\nposition = { x = 1 }\n'
+
+
+class Check:
+    def __init__(self, program, folder):
+        self.program, self.folder, self.passed, self.failed = program, folder, 0, 0
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def file(self, name, text):
+        with open(self.path(name), 'w', encoding='utf-8') as f:
+            f.write(text)
+
+    def call(self, *args, **options):
+        options = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, **options}
+        p = subprocess.run([self.program, 'run', *args], text=True, timeout=300, cwd=self.folder, **options)
+        return p.returncode, p.stdout, p.stderr
+
+    def start(self, *args, **options):
+        return subprocess.Popen([self.program, 'run', *args], cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+    def that(self, what, holds, seen=''):
+        self.passed += bool(holds)
+        self.failed += not holds
+        if not holds:
+            print(f'{what}: {str(seen)[:400]!r}', flush=True)
+        return bool(holds)
+
+    def status(self, what, want, *args, out=None, err=None, **options):
+        """exit status, and texts that must occur on the streams ('' means that the stream is empty)"""
+        rc, stdout, stderr = self.call(*args, **options)
+        self.that(f'{what}: exit status {want}', rc == want, (rc, stdout, stderr))
+        for name, text, wanted in (('standard output', stdout, out), ('standard error', stderr, err)):
+            if wanted == '':
+                self.that(f'{what}: nothing on {name}', text == '', text)
+            elif wanted is not None:
+                self.that(f'{what}: {name} says {wanted!r}', wanted in text, text)
+        return stdout
+
+    def left(self, stem):
+        return sorted(f for f in os.listdir(self.folder) if f.startswith(stem))
+
+    def clean(self, stem):
+        for f in self.left(stem):
+            os.unlink(self.path(f))
+
+    def json(self, name):
+        with open(self.path(name), encoding='utf-8') as f:
+            return json.load(f)
+
+    def hdf5(self, name):
+        return Hdf5(self.path(name))
+
+
+class Hdf5:
+    """What h5dump says of a file: datasets as bytes, attributes of the file."""
+
+    def __init__(self, path):
+        header = self.dump('-p', '-H', path)
+        with open(path, 'rb') as f:
+            raw = f.read()
+        self.data, self.shape = {}, {}
+        # A group's datasets are told from the others by their place in the text.
+        for m in re.finditer(r'(?:GROUP "(events|setup)" \{)|(?:DATASET "(\w+)" \{.*?DATASPACE\s+SIMPLE \{ \( ([\d, ]*) \).*?'
+                             r'SIZE (\d+)\s+(?:OFFSET (\d+))?)|(\n   \})', header, re.S):
+            if m[1]:
+                group = m[1] + '/'
+            elif m[6]:
+                group = ''
+            else:
+                name = (group if 'group' in dir() else '') + m[2]
+                self.data[name] = raw[int(m[5]):int(m[5]) + int(m[4])] if m[5] else b''
+                self.shape[name] = [int(n) for n in m[3].split(', ')]
+        self.path = path
+
+    @staticmethod
+    def dump(*args):
+        p = subprocess.run(['h5dump', *args], capture_output=True, text=True, timeout=120)
+        if p.returncode:
+            raise ValueError(f'h5dump: {p.stderr.strip()[:300]}')
+        return p.stdout
+
+    def numbers(self, name):
+        return struct.unpack(f'<{len(self.data[name]) // 8}d', self.data[name])
+
+    def integer(self, name):
+        return struct.unpack('<q', self.data[name])[0]
+
+    def attribute(self, name):
+        text = self.dump('-a', name, self.path)
+        value = re.search(r'DATA \{\s*\(0\): (.*?)\s*\}\s*\}\s*\}\s*$', text, re.S)[1]
+        return re.sub(r'\\(.)', lambda m: {'n': '\n', 't': '\t'}.get(m[1], m[1]), value[1:-1]) if value.startswith('"') else float(value)
+
+
+def check_results(c):
+    out = c.status('CSV on standard output', 0, 'p.toml', '--to', '1', '--every', '0.25', err='is to be trusted')
+    rows = list(csv.reader(out.splitlines()))
+    c.that('the columns are those of the contract', rows[0] == COLUMNS, rows[0])
+    c.that('the rows are at the times asked for', [float(r[0]) for r in rows[1:]] == [0, 0.25, 0.5, 0.75, 1], [r[0] for r in rows])
+    numbers = [dict(zip(COLUMNS, map(float, r))) for r in rows[1:]]
+    c.that('the first row is the start', (numbers[0]['x'], numbers[0]["x'"], numbers[0]['work_given']) == (0.6, 0.8, 0), numbers[0])
+    c.that('the rows are on the constraint', all(abs(r['x']**2 + r['y']**2 - 1) < 1e-14 for r in numbers), numbers)
+    c.that('Qc is Qi + Qni', all(abs(r['Qc(x)'] - r['Qi(x)'] - r['Qni(x)']) < 1e-12 for r in numbers), numbers)
+    c.that('an output is a column', all(abs(r['height'] - r['y'] - 1) < 1e-15 for r in numbers), numbers)
+    ends = c.status('an interval that does not divide the time', 0, 'p.toml', '--to', '1', '--every', '0.3')
+    c.that('ends exactly at the end', [r.split(',')[0] for r in ends.splitlines()[1:]][-2:] == ['0.89999999999999991', '1'], ends)
+    ends = c.status('an interval that all but divides the time', 0, 'p.toml', '--to', '1', '--every', '0.1')
+    c.that('gives no row twice', len(ends.splitlines()) == 12 and ends.splitlines()[-1].startswith('1,'), ends)
+    steps = c.status('without an interval', 0, 'p.toml', '--to', '1', '--json', err='evaluations')
+    result = json.loads(steps)
+    c.that('a row per step, and the start', len(result['rows']) == result['summary']['steps'] + 1, result['summary'])
+    c.that('--json is the result', list(result) == ['columns', 'rows', 'events', 'summary'] and result['columns'] == COLUMNS, list(result))
+    c.that('the summary has its keys', list(result['summary']) == SUMMARY, list(result['summary']))
+    s = result['summary']
+    c.that('the summary makes sense', s['status'] == 'done' and s['trusted'] and s['end'] == 1 and s['rows'] == len(result['rows']), s)
+    for ending in ('csv', 'json', 'h5'):
+        c.status(f'-o a.{ending}', 0, 'p.toml', '--to', '1', '--every', '0.25', '-o', f'a.{ending}', '--quiet', out='', err='')
+    c.that('nothing but the results is left', c.left('a.') == ['a.csv', 'a.h5', 'a.json'], c.left('a.'))
+    with open(c.path('a.csv'), encoding='utf-8') as f:
+        c.that('CSV is the same in a file', f.read() == out)
+    from_json, h5 = c.json('a.json'), c.hdf5('a.h5')
+    c.that('JSON holds the same numbers', from_json['rows'] == [list(map(float, r)) for r in rows[1:]], from_json['rows'][:1])
+    c.that('HDF5 holds the same numbers', h5.numbers('q') == tuple(x for r in numbers for x in (r['x'], r['y'])) and
+           h5.numbers('t') == (0, 0.25, 0.5, 0.75, 1) and h5.shape['qd'] == [5, 2] and h5.shape['work_given'] == [5], h5.shape)
+    lines = [line.strip() for line in h5.attribute('model').strip().splitlines()]  # h5dump indents them
+    c.that('HDF5 holds the model', lines == PENDULUM.strip().splitlines(), lines)
+    c.that('HDF5 holds status and options', (h5.attribute('status'), h5.attribute('complete'), h5.attribute('every')) == ('done', 1, 0.25))
+    summary = json.loads(h5.attribute('summary'))
+    c.that('HDF5 holds the summary', list(summary) == SUMMARY and summary['steps'] == from_json['summary']['steps'], summary)
+    names = h5.dump('-a', '/q/columns', h5.path)
+    c.that('HDF5 holds the names of columns', '"x", "y"' in names, names)
+
+
+def check_options(c):
+    c.status('no end', 1, 'p.toml', out='', err='write `to = 10.0` in the section [run], or give --to 10')
+    c.file('run.toml', PENDULUM + '[run]\nto = 1\nevery = 0.5\ntolerance = 1e-6\n')
+    out = c.status('values of the file', 0, 'run.toml', '--json', '--quiet', err='')
+    c.that('are used', [r[0] for r in json.loads(out)['rows']] == [0, 0.5, 1] and json.loads(out)['summary']['tolerance'] == 1e-6, out)
+    out = c.status('values of the command line', 0, 'run.toml', '--json', '--to', '2', '--every', '1', '--tolerance', '1e-8', '--method', 'dop853')
+    s = json.loads(out)['summary']
+    c.that('override them', [r[0] for r in json.loads(out)['rows']] == [0, 1, 2] and (s['tolerance'], s['method']) == (1e-8, 'dop853'), s)
+    usage = {('--to', '0'): 'it starts at t = 0', ('--to', '-1'): 'the run would end', ('--to', 'soon'): 'is not a finite number',
+             ('--to', '1', '--time', '2'): 'it starts at t = 2', ('--to', '1', '--every', '0'): 'must be positive',
+             ('--to', '1', '--every', '-1'): 'must be positive', ('--to', '1', '--tolerance', '0'): 'at most 0.1',
+             ('--to', '1', '--tolerance', '0.2'): 'at most 0.1', ('--to', '1', '--tolerance', 'nan'): 'is not a finite number',
+             ('--to', '1', '--method', 'dop85'): 'did you mean `dop853`?', ('--to', '1', '--method', 'rk4'): 'it is auto, dop853 or bdf',
+             ('--to', '1', '-o', 'u.txt'): '.csv, .json or .h5', ('--to', '1', '-o', 'u'): '.csv, .json or .h5',
+             ('--to', '1', '-o', 'u.json', '--json'): 'give one of them'}
+    for args, text in usage.items():
+        c.status(' '.join(args), 2, 'p.toml', *args, out='', err=text)
+    c.status('no model', 2, out='', err='MODEL is required')
+    c.status('no model: where to look', 2, out='', err='Try `mechanician run --help`.')
+    for line, text in {'to = 0': 'run.toml:19:6: error: the run would end at t = 0', 'to = 1\ntolerance = 0.5': 'run.toml:20:13: error:',
+                       'to = 1\nevery = 0': 'run.toml:20:9: error:', 'to = 1\nmethod = "rk4"': 'run.toml:20:11: error:'}.items():
+        c.file('run.toml', PENDULUM + f'[run]\n{line}\n')
+        c.status(f'{line!r} in the file', 1, 'run.toml', '-o', 'u.json', out='', err=text)
+    c.that('nothing was written', not c.left('u'), c.left('u'))
+
+
+def check_starts(c):
+    off = ['p.toml', '--to', '1', '--position', 'x=0.61']
+    c.status('a start off the constraints', 1, *off, '-o', 's.h5', out='', err='the start position violates constraint `rod`')
+    c.that('nothing was written', not c.left('s.'), c.left('s.'))
+    c.status('--project-start', 0, *off, '-o', 's.json', '--project-start', out='', err='the start was moved onto the constraints, by 0.00')
+    first = dict(zip(COLUMNS, c.json('s.json')['rows'][0]))
+    c.that('the first row is the projected start', abs(first['x']**2 + first['y']**2 - 1) < 1e-15 and abs(first['x'] - 0.6) < 0.01, first)
+    c.file('nowhere.toml', PENDULUM.replace('x^2 + y^2 = L^2', 'x^2 + y^2 = -1'))
+    c.status('--project-start where there is no state', 1, 'nowhere.toml', '--to', '1', '--project-start', out='', err='not met: `rod`')
+    c.status('a start that is off a little', 0, 'p.toml', '--to', '1', '--position', 'x=0.600000000001', '--json')
+    c.file('bifurcation.toml', 'coordinates = ["x", "y"]\n[dynamics]\nmass = { x = 1, y = 1 }\n[constraints]\ncross = "x*y = 0"\n')
+    c.status('a start at rest in a bifurcation', 1, 'bifurcation.toml', '--to', '1', '-o', 'b.h5', out='', err='error:')
+    c.that('nothing was written', not c.left('b.'), c.left('b.'))
+    c.file('bad.toml', 'coordinates = ["x"]\n[dynamics]\nmass = { x = "k" }\n')
+    c.status('a bad file', 1, 'bad.toml', '--to', '1', '-o', 'b.csv', out='', err='bad.toml:3:15: error:')
+    c.status('a missing file', 3, 'none.toml', '--to', '1', out='', err='none.toml')
+
+
+def check_ends(c):
+    c.file('stop.toml', FREE_FALL + '[events]\nground = { when = "x", direction = "down", do = "stop" }\nhalf = { when = "x - 0.5" }\n')
+    c.status('a run that an event stops', 0, 'stop.toml', '--to', '10', '--every', '1', '-o', 'e.json', out='', err='ground')
+    r = c.json('e.json')
+    s = r['summary']
+    c.that('status stopped', s['status'] == 'stopped' and s['trusted'] and abs(s['end'] - 2**0.5) < 1e-9, s)
+    c.that('the last row is where it stopped', [row[0] for row in r['rows']] == [0, 1, s['end']], r['rows'])
+    c.that('the events', [(e['name'], e['kind']) for e in r['events']] == [('half', 'user'), ('ground', 'user')] and
+           all(list(e)[:6] == ['time', 'kind', 'constraints', 'position', 'velocity_before', 'velocity_after'] for e in r['events']) and
+           abs(r['events'][0]['time'] - 1) < 1e-9 and abs(r['events'][0]['position']['x'] - 0.5) < 1e-9, r['events'])
+    c.status('the same as HDF5', 0, 'stop.toml', '--to', '10', '--every', '1', '-o', 'e.h5')
+    h5 = c.hdf5('e.h5')
+    c.that('events are datasets', h5.numbers('events/time') == tuple(e['time'] for e in r['events']) and
+           h5.data['events/name'].replace(b'\0', b'') == b'halfground' and h5.attribute('status') == 'stopped', h5.data)
+    c.file('fail.toml', FREE_FALL.replace('"-1"', '"-1 + 0*sqrt(x)"'))
+    for ending in ('json', 'h5', 'csv'):
+        c.status(f'a run that cannot go on ({ending})', 4, 'fail.toml', '--to', '10', '--every', '0.25', '-o', f'f.{ending}', out='', err='fail.toml')
+    r = c.json('f.json')
+    c.that('what was computed is kept', r['summary']['status'] == 'failed' and len(r['rows']) >= 5 and r['summary']['message'], r['summary'])
+    c.that('in HDF5 too', c.hdf5('f.h5').attribute('complete') == 0 and c.hdf5('f.h5').shape['t'] == [len(r['rows'])], r['summary'])
+    with open(c.path('f.csv'), encoding='utf-8') as f:
+        c.that('CSV says so in its last line', f.read().splitlines()[-1].startswith('# failed: '))
+    c.status('a failed run is over', 4, '--resume', 'f.h5', out='', err='failed')
+    c.that('nothing is left beside the results', c.left('f.') == ['f.csv', 'f.h5', 'f.json'], c.left('f.'))
+    out = c.status('--verify', 0, 'p.toml', '--to', '5', '--verify', '--json', err='a second run differs by')
+    c.that('gives the global error', 0 < json.loads(out)['summary']['global_error'] < 1e-7, json.loads(out)['summary'])
+    # Two pendulums on one rod are chaotic: no tolerance brings the end of a long run.
+    c.file('chaos.toml', 'coordinates = ["a", "b"]\n[dynamics]\nkinetic = "a\'^2 + b\'^2/2 + a\'*b\'*cos(a - b)"\npotential = "-20*cos(a) - 10*cos(b)"\n'
+           '[start]\nposition = { a = 3, b = 3 }\n')
+    out = c.status('a run that --verify does not confirm', 5, 'chaos.toml', '--to', '60', '--every', '1', '--tolerance', '1e-5', '--verify', '--json',
+                   err='is not to be trusted: a second run at tolerance')
+    c.that('is suspect', json.loads(out)['summary']['status'] == 'suspect' and not json.loads(out)['summary']['trusted'], out[-500:])
+    c.status('also when quiet', 5, 'chaos.toml', '--to', '60', '--every', '1', '--tolerance', '1e-5', '--verify', '--quiet', '-o', 'c.h5',
+             err='is not to be trusted')
+    c.that('a suspect run is complete', (c.hdf5('c.h5').attribute('complete'), c.hdf5('c.h5').attribute('trusted')) == (1, 0))
+    c.status('and has nothing to go on with', 5, '--resume', 'c.h5', err='not to be trusted')
+
+
+LONG = ['long.toml', '--to', '1e7', '--every', '0.01']
+
+
+def interrupt(c, file, sign=signal.SIGINT, after=0.5):
+    p = c.start(*LONG, *(['-o', file] if file else ['--json']))
+    time.sleep(after)
+    p.send_signal(sign)
+    out, err = p.communicate(timeout=60)
+    return p.returncode, out, err
+
+
+def check_interrupts(c):
+    c.file('long.toml', PENDULUM)
+    rc, _, err = interrupt(c, 'i.json')
+    c.that('SIGINT ends with status 130', rc == 130 and 'interrupted' in err, (rc, err))
+    r = c.json('i.json')
+    c.that('what was computed is kept', r['summary']['status'] == 'interrupted' and r['rows'][-1][0] == r['summary']['end'] > 0, r['summary'])
+    rc, out, _ = interrupt(c, None)
+    c.that('on standard output too', rc == 130 and json.loads(out)['summary']['status'] == 'interrupted', rc)
+    rc, _, err = interrupt(c, 'i.csv', signal.SIGTERM)
+    with open(c.path('i.csv'), encoding='utf-8') as f:
+        c.that('SIGTERM is the same', rc == 130 and f.read().splitlines()[-1].startswith('# interrupted: '), (rc, err))
+    rc, _, err = interrupt(c, 'i.h5')
+    h5 = c.hdf5('i.h5')
+    c.that('HDF5 can go on', rc == 130 and h5.attribute('status') == 'interrupted' and h5.attribute('complete') == 0 and '--resume i.h5' in err, (rc, err))
+    c.that('all its rows count', h5.integer('rows_valid') == h5.shape['t'][0] == len(h5.numbers('t')), h5.shape)
+    c.that('nothing is left beside the results', c.left('i.') == ['i.csv', 'i.h5', 'i.json'], c.left('i.'))
+    p = c.start(*LONG, '-o', 'two.h5')
+    time.sleep(0.4)
+    c.status('a second writer', 3, *LONG, '-o', 'two.h5', out='', err='two.h5.part: another run is writing this result')
+    c.status('a second writer that would go on', 3, '--resume', 'two.h5', out='', err='two.h5.part: another run is writing this result')
+    c.that('a running result can be read', c.hdf5('two.h5.part').integer('rows_valid') > 0)
+    p.kill()
+    p.communicate()
+    c.that('a killed run leaves its part', c.left('two') == ['two.h5.part'], c.left('two'))
+    p = c.start(*LONG, '-o', 'k.json')
+    time.sleep(0.5)
+    p.kill()
+    p.communicate()
+    try:
+        r = c.json('k.json.part')
+        c.that('a killed run leaves JSON that reads', r['summary']['status'] == 'incomplete' and len(r['rows']) > 1, r['summary'])
+    except ValueError as e:
+        c.that('a killed run leaves JSON that reads', False, e)
+
+
+def same_numbers(c, what, want, got):
+    c.that(f'{what}: the same datasets', set(want.data) == set(got.data), set(want.data) ^ set(got.data))
+    different = [k for k in want.data if want.data[k] != got.data.get(k)]
+    c.that(f'{what}: the same numbers', not different, different)
+    a, b = (json.loads(h.attribute('summary')) for h in (want, got))
+    a.pop('wall_time'), b.pop('wall_time')
+    c.that(f'{what}: the same summary', a == b, {k: (a[k], b.get(k)) for k in a if a[k] != b.get(k)})
+
+
+def check_kills(c, what, kills, *args, sign=signal.SIGKILL):
+    """Kills a run at random moments, and what takes it up again too; the result must be that of a run that nobody disturbed."""
+    seed = random.randrange(1 << 30)
+    rng = random.Random(seed)
+    begin = time.monotonic()
+    c.status(f'{what}, whole', 0, *args, '-o', 'whole.h5', '--quiet', err='')
+    whole, seconds = c.hdf5('whole.h5'), time.monotonic() - begin
+    resumed = 0
+    for _ in range(kills):
+        c.clean('killed')
+        p = c.start(*args, '-o', 'killed.h5', '--quiet')
+        time.sleep(rng.uniform(0, seconds))
+        p.send_signal(sign)
+        p.communicate()
+        if 'killed.h5' not in c.left('killed') and not ('killed.h5.part' in c.left('killed') and os.path.getsize(c.path('killed.h5.part'))):
+            continue  # before it had begun
+        for attempt in range(20):
+            unfinished = 'killed.h5.part' if os.path.exists(c.path('killed.h5.part')) else 'killed.h5'
+            try:
+                h5 = c.hdf5(unfinished)
+                if h5.attribute('complete') == 1:
+                    break
+                c.that(f'{what}: valid rows have a time (seed {seed})', not any(t != t for t in h5.numbers('t')[:h5.integer('rows_valid')]), unfinished)
+            except ValueError as e:
+                c.that(f'{what}: a killed run reads (seed {seed})', False, e)
+                break
+            p = c.start('--resume', rng.choice(['killed.h5', unfinished]), '--quiet')
+            if attempt < 2 and rng.random() < 0.5:
+                time.sleep(rng.uniform(0, seconds))
+                p.send_signal(sign)
+            _, err = p.communicate()
+            resumed += 1
+            if not c.that(f'{what}: goes on (seed {seed})', p.returncode in (0, -sign, 130) and err == '', (p.returncode, err)):
+                break
+        c.that(f'{what}: nothing but the result is left (seed {seed})', c.left('killed') in (['killed.h5'], ['killed.h5', 'killed.h5.part.new']), c.left('killed'))
+        same_numbers(c, f'{what} (seed {seed})', whole, c.hdf5('killed.h5'))
+    c.that(f'{what}: some were killed in the middle', resumed > kills // 3, (resumed, kills))
+
+
+def check_resume(c, kills):
+    c.file('events.toml', PENDULUM + '[events]\nlow = { when = "x", direction = "up" }\n')
+    check_kills(c, 'kill -9', kills, 'events.toml', '--to', '1000')
+    check_kills(c, 'kill -9 with rows in between', kills, 'p.toml', '--to', '200', '--every', '0.001')
+    check_kills(c, 'kill -9 with --verify', kills // 2, 'events.toml', '--to', '200', '--every', '0.05', '--verify', '--tolerance', '1e-8')
+    check_kills(c, 'kill -9 of the implicit method', kills // 2, 'p.toml', '--to', '60', '--method', 'bdf')
+    check_kills(c, 'SIGINT', kills, 'p.toml', '--to', '1000', '--every', '0.07', sign=signal.SIGINT)
+    check_kills(c, 'kill -9 with options', kills // 4, 'p.toml', '--to', '300', '--set', 'm=3,L=1.5', '--position', 'x=0.9,y=-1.2', '--velocity', 'x=0.4,y=0.3', '--time', '1')
+
+    c.status('a complete run', 0, '--resume', 'whole.h5', out='', err='nothing to go on with: the run is done')
+    c.status('with its model', 0, 'p.toml', '--resume', 'whole.h5', out='', err='the run is done')
+    c.file('other.toml', PENDULUM + '# changed\n')
+    c.status('with another model', 1, 'other.toml', '--resume', 'whole.h5', out='', err='other.toml: error: this is not the model of the run in whole.h5')
+    c.status('no such result', 3, '--resume', 'none.h5', out='', err='none.h5: there is no such result')
+    c.status('no HDF5 file', 3, '--resume', 'p.toml', out='', err='p.toml: the file is damaged')
+    for option in (['--to', '1'], ['--every', '1'], ['--tolerance', '1e-3'], ['--method', 'bdf'], ['--verify'], ['--project-start'], ['--set', 'm=1'],
+                   ['--position', 'x=1'], ['--velocity', 'x=1'], ['--time', '1'], ['-o', 'x.h5'], ['--json']):
+        c.status(f'--resume with {option[0]}', 2, '--resume', 'whole.h5', *option, out='', err=f'{option[0]} cannot be given')
+    p = c.start('p.toml', '--to', '1000', '-o', 'cut.h5', '--quiet')
+    time.sleep(0.2)
+    p.kill()
+    p.communicate()
+    with open(c.path('cut.h5.part'), 'rb') as f:
+        whole = f.read()
+    for what, data in {'cut off': whole[:len(whole) // 2], 'changed': whole[:2000] + b'?' + whole[2001:], 'no result': b'x' * 5000, 'empty': b''}.items():
+        with open(c.path('cut.h5.part'), 'wb') as f:
+            f.write(data)
+        c.status(f'a file that is {what}', 3, '--resume', 'cut.h5', out='', err='cut.h5.part: ' + ('it holds nothing' if not data else 'the file is damaged'))
+
+
+def check_files(c):
+    c.status('a folder that is not there', 3, 'p.toml', '--to', '1', '-o', 'no/a.csv', out='', err='no/a.csv.part: cannot write: No such file or directory')
+    os.mkdir(c.path('folder.h5'))
+    c.status('a folder instead of a file', 3, 'p.toml', '--to', '1', '-o', 'folder.h5', out='', err='not a regular file')
+    os.mkdir(c.path('closed'), 0o500)
+    if os.access(c.path('closed'), os.W_OK):
+        print('(not checked as root: a folder without permission)')
+    else:
+        c.status('a folder without permission', 3, 'p.toml', '--to', '1', '-o', 'closed/a.h5', out='', err='Permission denied')
+    for ending in ('csv', 'json', 'h5'):
+        file = f'd.{ending}'
+        c.status(f'a good {file}', 0, 'p.toml', '--to', '1', '-o', file, '--quiet')
+        with open(c.path(file), 'rb') as f:
+            good = f.read()
+        for size in (100, 20_000, 100_000):
+            limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+            c.status(f'{file} with no room beyond {size}', 3, 'p.toml', '--to', '100', '--every', '0.01', '-o', file, err='File too large', preexec_fn=limit)
+            with open(c.path(file), 'rb') as f:
+                c.that(f'{file} as it was before', f.read() == good)
+            c.that(f'{file}: no more than a part is left', set(c.left(file)) <= {file, file + '.part'}, c.left(file))
+            if ending == 'json' and os.path.exists(c.path(file + '.part')):
+                c.that(f'{file}.part reads', c.json(file + '.part')['summary']['status'] == 'incomplete')
+        c.clean(file)
+    check_full_disk(c)
+    with open('/dev/full', 'w') as full:
+        c.status('standard output that is full', 3, 'p.toml', '--to', '1', err='standard output: No space left on device', stdout=full)
+    for extra in ([], ['--json']):
+        read, write = os.pipe()
+        os.close(read)
+        c.status('a closed pipe', 3, 'p.toml', '--to', '1', *extra, err='standard output: Broken pipe', stdout=write)
+        os.close(write)
+    p = c.start(*LONG)
+    head = p.stdout.readline()
+    p.stdout.close()
+    err = p.stderr.read()
+    c.that('| head -1', p.wait(timeout=60) == 3 and head.startswith('t,x,y') and 'Broken pipe' in err, (p.returncode, head, err))
+    os.symlink('target.csv', c.path('link.csv'))
+    c.status('through a link', 0, 'p.toml', '--to', '1', '-o', 'link.csv', '--quiet')
+    c.that('the link is still one', os.path.islink(c.path('link.csv')) and os.path.isfile(c.path('target.csv')), c.left('link'))
+
+
+def check_full_disk(c):
+    disk = c.path('disk')
+    os.mkdir(disk)
+    mounted = subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=400k', 'tmpfs', disk], capture_output=True).returncode == 0
+    if not mounted:
+        print('(not checked without permission to mount: a disk that is full)')
+        return
+    try:
+        for ending in ('csv', 'json', 'h5'):
+            c.status(f'a full disk ({ending})', 3, 'p.toml', '--to', '300', '--every', '0.01', '-o', f'disk/a.{ending}', out='', err='No space left on device')
+            c.that('only the part is there', os.listdir(disk) == [f'a.{ending}.part'], os.listdir(disk))
+            if ending == 'json':
+                c.that('and reads', c.json('disk/a.json.part')['summary']['status'] == 'incomplete')
+            if ending == 'h5':
+                h5 = c.hdf5('disk/a.h5.part')
+                rows = h5.integer('rows_valid')
+                c.that('and reads', rows > 0 and all(abs(t - 0.01 * i) < 1e-9 for i, t in enumerate(h5.numbers('t')[:rows])), rows)
+                shutil.copy(c.path('disk/a.h5.part'), c.path('moved.h5.part'))
+                c.status('it can go on elsewhere', 0, '--resume', 'moved.h5', '--quiet', out='', err='')
+                c.status('the same in one go', 0, 'p.toml', '--to', '300', '--every', '0.01', '-o', 'roomy.h5', '--quiet')
+                same_numbers(c, 'after a full disk', c.hdf5('roomy.h5'), c.hdf5('moved.h5'))
+            os.unlink(os.path.join(disk, f'a.{ending}.part'))
+    finally:
+        subprocess.run(['umount', disk], check=True)
+
+
+def on_terminal(c, *args, seconds):
+    """What a person sees on standard error."""
+    master, slave = pty.openpty()
+    p = subprocess.Popen([c.program, 'run', *args], cwd=c.folder, stdout=subprocess.DEVNULL, stderr=slave)
+    os.close(slave)
+    seen, end = b'', time.monotonic() + seconds
+    while time.monotonic() < end + 30:
+        if time.monotonic() > end:
+            p.send_signal(signal.SIGINT)
+            end += 60
+        if select.select([master], [], [], 0.1)[0]:
+            try:
+                data = os.read(master, 65536)
+            except OSError:
+                break
+            if not data:
+                break
+            seen += data
+    p.wait(timeout=30)
+    os.close(master)
+    return seen.decode('utf-8', 'replace')
+
+
+def check_progress(c):
+    seen = on_terminal(c, *LONG, '-o', 't.h5', seconds=1.5)
+    lines = re.findall(r'\r( *\d+ % \[[# ]{20}\] t = [\d.e+]+ of 1e\+07, \d+ steps, [\d:]+ left)\x1b\[K', seen)
+    c.that('a bar on a terminal', len(lines) >= 2 and all(len(line) < 80 for line in lines), seen)
+    c.that('redrawn at most ten times a second', len(lines) <= 20, len(lines))
+    c.that('cleared at the end', re.search(r'\r\x1b\[K(?!.*% \[)', seen, re.S) is not None, seen)
+    for quiet in ('--quiet', '--json'):
+        args = LONG if quiet == '--json' else [*LONG, '-o', 't.h5']
+        seen = on_terminal(c, *args, quiet, seconds=0.8)
+        c.that(f'no bar with {quiet}', '%' not in seen, seen)
+    rc, _, err = interrupt(c, 't.h5', after=0.8)
+    c.that('no bar in a pipe', rc == 130 and '%' not in err and '\r' not in err, err)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument('--program', required=True)
+    arguments.add_argument('--kills', type=int, default=8, help='how often each kind of run is killed')
+    options = arguments.parse_args()
+    if not shutil.which('h5dump'):
+        sys.exit('check_run.py: h5dump is missing (Debian: hdf5-tools)')
+    with tempfile.TemporaryDirectory() as folder:
+        c = Check(os.path.abspath(options.program), folder)
+        c.file('p.toml', PENDULUM)
+        for group in (check_results, check_options, check_starts, check_ends, check_interrupts, check_files, check_progress):
+            group(c)
+        check_resume(c, options.kills)
+    print(f'{c.passed} passed, {c.failed} failed')
+    return 1 if c.failed or not c.passed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
