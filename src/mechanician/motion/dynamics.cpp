@@ -144,7 +144,7 @@ Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(
   Z_.resize(size(n_) * size(std::max(m_, 1)));
   pivot_Z_ = Z_;
   tau_.resize(size(m_));
-  for (auto* x : {&u_, &uC_, &qdd_, &column_}) x->resize(size(n_));
+  for (auto* x : {&u_, &uC_, &qdd_, &column_, &coordinate_scale_}) x->resize(size(n_));
   for (auto* x : {&c_, &lambda_, &lambda_joint_, &weights_, &spread_}) x->resize(size(m_));
   scratch_.resize(size(this->size()));
   G_.resize(size(m_) * size(m_));
@@ -173,7 +173,7 @@ bool Dynamics::run(const Tape& tape, std::vector<double>& values) {
 
 void Dynamics::calc_row_weights(const std::vector<double>& values, int at_A) {
   // Coordinates in units of their own mass, massless ones in units that make the largest coefficient 1; rows of unit norm.
-  std::vector<double>& s = column_;
+  std::vector<double>& s = coordinate_scale_;
   std::fill(s.begin(), s.end(), 0.0);
   for (const Entry& e : M_entries_)
     if (e.row == e.col && values[e.at] > 0.0)

@@ -92,8 +92,10 @@ class Dynamics {
 
   /// M, A and residuals at a state; the metric stays what it was until make_metric() takes M (and A) from here.
   bool evaluate_rows(double t, const double* q, const double* qd);
-  bool make_metric() { return factor_mass(rows_, at_row_A_, all, false); }
+  /// For questions of rank. Where M is singular: the scale of the coordinates, which does not hide rows.
+  bool make_metric();
   const double* metric() const { return L_.data(); }  ///< L, n×n by columns, lower triangle
+  double residual_of(int j) const { return rows_[at_residual_ + j]; }  ///< of the last evaluate_rows()
   bool is_zero_row(int j) const { return zero_row_[static_cast<std::size_t>(j)]; }
   /// Size of the terms of row j of A at the start.
   double start_size(int j) const { return start_size_[static_cast<std::size_t>(j)]; }
@@ -144,7 +146,7 @@ class Dynamics {
 
   // Work space.
   std::vector<double> x_, registers_, v_, rows_, Cv_, L_, Z_, tau_, u_, c_, uC_, lambda_, lambda_joint_,
-      qdd_, column_, pivot_Z_, G_, S_, weights_, spread_, scratch_;
+      qdd_, column_, pivot_Z_, G_, S_, weights_, spread_, scratch_, coordinate_scale_;
   std::vector<double> start_size_;  ///< of the rows of A, from the start: what a vanishing row is compared with
   std::vector<bool> zero_row_;
   const std::vector<double>* last_ = nullptr;  ///< v_ or rows_, whichever was evaluated last

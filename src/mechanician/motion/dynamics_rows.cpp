@@ -51,6 +51,13 @@ bool Dynamics::evaluate_rows(double t, const double* q, const double* qd) {
   return true;
 }
 
+bool Dynamics::make_metric() {
+  if (!singular_mass) return factor_mass(rows_, at_row_A_, all, false);
+  std::fill(L_.begin(), L_.end(), 0.0);
+  for (int i = 0; i < n_; ++i) L_[i * n_ + i] = 1.0 / coordinate_scale_[i];
+  return true;
+}
+
 void Dynamics::copy_row(int j, double* a) const {
   std::fill(a, a + n_, 0.0);
   for (int l = A_begin_[j]; l < A_begin_[j + 1]; ++l) {

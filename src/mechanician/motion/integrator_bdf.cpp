@@ -26,7 +26,7 @@ constexpr double tolerance_factor = 0.1;
 }  // namespace
 
 void Integrator::Impl::watch_stiffness(double h) {
-  if (options.method == Method::bdf || implicit_ || last_was_crossing_) return;
+  if (options.method == Method::bdf || implicit_ || last_held_) return;
   if (stiff_hits_ == 0) stiff_since_ = t, stiff_evaluations_ = dynamics_.evaluations;
   const double fast = rk_.calc_stiffness(h, 2 * dynamics_.n());
   if (fast > stability_edge ||
@@ -94,7 +94,8 @@ bool Integrator::Impl::advance_implicit() {
   t = bdf_->t();
   if (t > options.to) t = options.to;
   step_h_ = t - step_t_;
-  last_was_crossing_ = false;
+  last_was_crossing_ = last_held_ = false;
+  last_implicit_ = true;
   std::copy(bdf_->y().begin(), bdf_->y().end(), rk_.y_new.begin());
 
   if (!dynamics_.switches().empty()) {
@@ -132,7 +133,6 @@ bool Integrator::Impl::advance_implicit() {
       stiff_pause_until_ = static_cast<double>(statistics_.steps) * 1.5 + 1000.0;
       dynamics_.choose_rows(t, rk_.y_new.data());
       dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data());
-      left_implicit_ = true;
     }
   }
   if (implicit_ && steps_since_restart_ >= steps_between_restarts) restart_pending_ = true;

@@ -17,7 +17,7 @@ constexpr double eps = std::numeric_limits<double>::epsilon();
 }
 
 int Integrator::Impl::find_switch(double h, double& when) {
-  if (!implicit_ && !make_dense()) return -1;
+  if (!last_implicit_ && !make_dense()) return -1;
   const auto& sides = dynamics_.sides();
   state_at(step_t_, y_sample_.data(), nullptr);
   dynamics_.calc_switch_noise(step_t_, y_sample_.data(), g_noise_);
@@ -51,7 +51,7 @@ bool Integrator::Impl::turn_side(int which) {
   const std::size_t i = static_cast<std::size_t>(which);
   const Switch& s = dynamics_.switches()[i];
   double& side = dynamics_.sides()[i];
-  if (!implicit_) make_dense();  // while the sides are those of the step
+  if (!last_implicit_) make_dense();  // while the sides are those of the step
   side = -side;
   if (over) return true;
   // Switches around this one may have jumped across their own zeros.
@@ -93,9 +93,23 @@ void Integrator::Impl::find_user_events() {
     if (!dynamics_.calc_events(time, y_sample_.data(), when))
       std::fill(when.begin(), when.end(), std::numeric_limits<double>::quiet_NaN());
   };
-  const std::vector<double> begin = event_sign_;
-  const auto roots = finder.find_all({.t0 = step_begin, .t1 = t, .begin = begin, .time_tolerance = 0.0}, evaluate);
-  event_sign_.assign(finder.end().begin(), finder.end().end());
+  // A step may be long for the event though it is short for the motion: cut it until nothing more is found.
+  std::vector<Root> roots;
+  std::vector<double> side;
+  for (int pieces = 1, last = -1; pieces <= 729; pieces *= 3) {
+    roots.clear();
+    side = event_sign_;
+    for (int k = 0; k < pieces; ++k) {
+      const double from = step_begin + (t - step_begin) * k / pieces, to = k + 1 == pieces ? t : step_begin + (t - step_begin) * (k + 1) / pieces;
+      const std::vector<double> begin = side;
+      const auto found = finder.find_all({.t0 = from, .t1 = to, .begin = begin, .time_tolerance = 0.0}, evaluate);
+      roots.insert(roots.end(), found.begin(), found.end());
+      side.assign(finder.end().begin(), finder.end().end());
+    }
+    if (static_cast<int>(roots.size()) == last) break;
+    last = static_cast<int>(roots.size());
+  }
+  event_sign_ = side;
   for (const Root& root : roots) {
     const Event& e = model_events[root.function];
     if ((e.direction == EventDirection::up && root.direction < 0) ||
@@ -119,6 +133,40 @@ void Integrator::Impl::find_user_events() {
   }
 }
 
+/// Whether branches meet where a crossing step passes. At a crossing the weak rows have no gradient, so after the strong
+/// ones have been met what is left of them is a constant, up to the square of the error: zero if the branches meet.
+bool Integrator::Impl::is_true_crossing(double h, const StepPlan& plan) {
+  for (const int j : dynamics_.all.kept)
+    if (system->row(j).level != Level::position || system->row(j).kind == RowKind::control) return true;
+  if (!make_dense()) return true;
+  const int n = dynamics_.n();
+  double place = plan.at / h;
+  CrossingPredictor::Spectrum s;
+  if (!find_crossing(h, place, s)) return true;
+  const double time = step_t_ + place * h;
+  state_at(time, y_sample_.data(), nullptr);
+  const Eigen::Index r = s.sigma.size();
+  Eigen::Index strong = 0;
+  while (strong < r && s.sigma(strong) > std::max(0.05 * s.sigma(0), 4.0 * s.sigma(r - 1))) ++strong;
+  const Eigen::Map<const Eigen::MatrixXd> L(dynamics_.metric(), n, n);
+  Eigen::VectorXd residual(r);
+  double size = 1.0, largest = 0.0;
+  for (int i = 0; i < n; ++i) size = std::max(size, std::abs(y_sample_[i])), largest = std::max(largest, L(i, i));
+  for (int k = 0; k < 4; ++k) {
+    if (!dynamics_.evaluate_rows(time, y_sample_.data(), y_sample_.data() + n)) return true;
+    for (Eigen::Index j = 0; j < r; ++j) residual(j) = dynamics_.residual_of(dynamics_.all.kept[j]) * s.D(j);
+    if (k == 3) break;
+    Eigen::VectorXd step = Eigen::VectorXd::Zero(n);
+    for (Eigen::Index i = 0; i < strong; ++i) step -= s.U.col(i) * (s.V.col(i).dot(residual) / s.sigma(i));
+    L.transpose().triangularView<Eigen::Upper>().solveInPlace(step);
+    for (int i = 0; i < n; ++i) y_sample_[i] += step(i);
+  }
+  double left = 0.0;
+  for (Eigen::Index i = strong; i < r; ++i) left = std::max(left, std::abs(s.V.col(i).dot(residual)));
+  const double error = 3.0 * options.tolerance * size;
+  return left <= largest * (1e-11 * size + error * error);
+}
+
 /// One event for each singular state of the step: what was foreseen as one group may be several, one after the other.
 void Integrator::Impl::report_crossings(double h, const StepPlan& plan, bool noise_limited) {
   crossing_reach_ = 0.13 * h;
@@ -135,28 +183,8 @@ void Integrator::Impl::report_crossings(double h, const StepPlan& plan, bool noi
 
 bool Integrator::Impl::report_crossing(double h, double place, const StepPlan& plan, bool noise_limited) {
   const int n = dynamics_.n();
-  // The zero of the weakest singular value on dense output: follow its vectors, which make it signed.
   CrossingPredictor::Spectrum s;
-  const auto at = [&](double theta) {
-    state_at(step_t_ + theta * h, y_sample_.data(), nullptr);
-    return y_sample_.data();
-  };
-  bool ok = true;
-  for (int k = 0; k < 6 && ok; ++k) {
-    ok = predictor_.calc_spectrum(step_t_ + place * h, at(place), s);
-    if (!ok || s.sigma.size() == 0) break;
-    const Eigen::Index weak = s.sigma.size() - 1;
-    double left = 0.0, right = 0.0;
-    const double width = k == 0 ? 0.05 : 0.01;
-    ok = predictor_.calc_signed(step_t_ + (place - width) * h, at(place - width), s, weak, left) &&
-         predictor_.calc_signed(step_t_ + (place + width) * h, at(place + width), s, weak, right);
-    const double slope = (right - left) / (2.0 * width);
-    if (!ok || slope == 0.0) break;
-    const double move = std::clamp(-s.sigma(weak) / slope, -0.1, 0.1);
-    place = std::clamp(place + move, 0.2, 0.75);
-    if (std::abs(move) < 1e-12) break;
-  }
-  if (!ok || !predictor_.calc_spectrum(step_t_ + place * h, at(place), s)) return false;
+  if (!find_crossing(h, place, s)) return false;
   const Eigen::Index r = s.sigma.size();
   const double time = std::max(step_t_ + place * h, start.t);
   const double relative = s.sigma(r - 1) / std::max(1.0, s.sigma(0));
@@ -188,6 +216,30 @@ bool Integrator::Impl::report_crossing(double h, double place, const StepPlan& p
   event.qd_before = event.qd_after = Eigen::Map<const Eigen::VectorXd>(y_sample_.data() + n, n);
   events.push_back(std::move(event));
   return true;
+}
+
+/// The zero of the weakest singular value on dense output, near `place`: its vectors are followed and make it signed.
+bool Integrator::Impl::find_crossing(double h, double& place, CrossingPredictor::Spectrum& s) {
+  const auto at = [&](double theta) {
+    state_at(step_t_ + theta * h, y_sample_.data(), nullptr);
+    return y_sample_.data();
+  };
+  bool ok = true;
+  for (int k = 0; k < 6 && ok; ++k) {
+    ok = predictor_.calc_spectrum(step_t_ + place * h, at(place), s);
+    if (!ok || s.sigma.size() == 0) break;
+    const Eigen::Index weak = s.sigma.size() - 1;
+    double left = 0.0, right = 0.0;
+    const double width = k == 0 ? 0.05 : 0.01;
+    ok = predictor_.calc_signed(step_t_ + (place - width) * h, at(place - width), s, weak, left) &&
+         predictor_.calc_signed(step_t_ + (place + width) * h, at(place + width), s, weak, right);
+    const double slope = (right - left) / (2.0 * width);
+    if (!ok || slope == 0.0) break;
+    const double move = std::clamp(-s.sigma(weak) / slope, -0.1, 0.1);
+    place = std::clamp(place + move, 0.2, 0.75);
+    if (std::abs(move) < 1e-12) break;
+  }
+  return ok && predictor_.calc_spectrum(step_t_ + place * h, at(place), s);
 }
 
 }  // namespace mechanician

@@ -72,6 +72,8 @@ class Integrator::Impl {
   int find_switch(double h, double& when);
   bool turn_side(int which);
   void find_user_events();
+  bool find_crossing(double h, double& place, CrossingPredictor::Spectrum& s);
+  bool is_true_crossing(double h, const StepPlan& plan);
   void report_crossings(double h, const StepPlan& plan, bool noise_limited);
   bool report_crossing(double h, double place, const StepPlan& plan, bool noise_limited);
   double calc_switch_rate(int which);
@@ -110,6 +112,8 @@ class Integrator::Impl {
   double last_crossing_ = -std::numeric_limits<double>::infinity();
   double hold_until_ = -std::numeric_limits<double>::infinity();  ///< stages are held on the constraints near singular states
   bool last_held_ = false;
+  double no_crossing_before_ = -std::numeric_limits<double>::infinity();  ///< what comes near zero before is a near miss
+  double progress_mark_ = 0.0;  ///< where the motion was some steps ago
   double condition_begin_ = 1.0;    ///< smallest over largest pivot at the begin of the step
   int sigma_guard_ = 0;
   double condition_largest_ = 1.0;  ///< seen by the implicit method
@@ -120,7 +124,7 @@ class Integrator::Impl {
   long stiff_evaluations_ = 0;
   double explicit_rate_ = 0.0, explicit_step_ = 0.0;  ///< simulated time per evaluation before the change of method
   bool on_trial_ = false, restart_pending_ = false;
-  bool left_implicit_ = false;  ///< the last step was implicit, the next will not be
+  bool last_implicit_ = false;  ///< the last step was
   double trial_since_ = 0.0;
   long trial_evaluations_ = 0;
   int steps_since_restart_ = 0;

@@ -141,7 +141,7 @@ void Integrator::Impl::begin() {
 
   std::vector<double>& y = rk_.y_new;
   for (int i = 0; i < n; ++i) y[i] = start.q(i), y[n + i] = start.qd(i);
-  t = step_begin = step_t_ = start.t;
+  t = step_begin = step_t_ = progress_mark_ = start.t;
   if (!set_first_sides()) return;
   if (!dynamics_.choose_rows(t, y.data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
   predictor_.set_reference(t, y.data());

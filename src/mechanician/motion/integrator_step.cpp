@@ -15,6 +15,10 @@ namespace mechanician {
 namespace {
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
+/// A motion that makes less progress than this part of the run in so many steps will not get to its end.
+constexpr long steps_of_progress = 20000;
+constexpr double least_progress = 1e-6;
+
 constexpr double safety = 0.9, most_growth = 10.0, least_growth = 0.2;
 
 }  // namespace
@@ -62,6 +66,7 @@ Integrator::Impl::Attempt Integrator::Impl::try_step(double h, const StepPlan& p
   rk_.calc_errors(h, count, e5_.data(), e3_.data());
 
   // What rounding alone puts into the estimate: of the state, and of the acceleration, magnified by its condition.
+  const double tolerance = plan.crossing || plan.hold_stages ? std::max(options.tolerance, 1e-13) : options.tolerance;
   double rate_q = 0.0, rate_qd = 0.0;
   for (int i = 0; i < n; ++i) {
     rate_q = std::max(rate_q, std::abs(rk_.k[0][i]));
@@ -71,7 +76,7 @@ Integrator::Impl::Attempt Integrator::Impl::try_step(double h, const StepPlan& p
   for (int i = 0; i < count; ++i) {
     const int at = i;
     const double size = std::max(std::abs(rk_.y[at]), std::abs(rk_.y_new[at]));
-    scale_[at] = options.tolerance * std::max(1.0, size) + 2.0 * eps * size + (i < n ? eps * h * rate_q : noise_qd);
+    scale_[at] = tolerance * std::max(1.0, size) + 2.0 * eps * size + (i < n ? eps * h * rate_q : noise_qd);
   }
   const auto norm = [&](const std::vector<double>& five, const std::vector<double>& three) {
     double s5 = 0.0, s3 = 0.0;
@@ -116,7 +121,7 @@ Integrator::Impl::Attempt Integrator::Impl::try_step(double h, const StepPlan& p
     for (const int part : {0, n})
       if (!dynamics_.project_tangent(t + h, y.data(), e->data() + part)) return attempt;
   const double sigma = predictor_.smallest(), rate = sigma / std::max(plan.at, eps * h),
-               nearest = 0.2857 * sigma, noise = eps * h * rate * rate / (nearest * nearest * nearest) / options.tolerance;
+               nearest = 0.2857 * sigma, noise = eps * h * rate * rate / (nearest * nearest * nearest) / tolerance;
   attempt.error = std::max(norm(e5_, e3_), raw > noise ? 0.3 * raw : 0.0);
   if (attempt.error >= 1.0 && attempt.error < noise && jump_qd < 1e-3 * speed) {
     attempt.error = 0.99;
@@ -143,7 +148,7 @@ bool Integrator::Impl::make_dense() {
 }
 
 void Integrator::Impl::state_at(double time, double* y, double* rate) {
-  if (implicit_ || left_implicit_) {
+  if (last_implicit_) {
     bdf_->interpolate(time, {y, static_cast<std::size_t>(dynamics_.size())});
     if (rate) bdf_->interpolate_rate(time, {rate, static_cast<std::size_t>(dynamics_.size())});
     return;
@@ -178,7 +183,6 @@ bool Integrator::Impl::advance_explicit() {
     start_singular_ = false;
     return start_on_singular();
   }
-  left_implicit_ = false;
   rk_.y = rk_.y_new;
   rk_.k[0] = rk_.k[12];
   const double largest = options.largest_step > 0.0 ? options.largest_step : std::numeric_limits<double>::infinity();
@@ -195,6 +199,7 @@ bool Integrator::Impl::advance_explicit() {
       plan.h = landing;
     } else if (!dynamics_.all.kept.empty()) {
       roots_ahead_ = predictor_.predict(t, rk_.y.data(), rk_.k[0].data() + n, h_);
+      std::erase_if(roots_ahead_, [&](const SingularRoot& root) { return t + root.tau < no_crossing_before_; });
       plan = plan_step(roots_ahead_, h_, remaining);
       if (!plan.crossing) plan.h = std::min(plan.h, remaining);
     }
@@ -255,6 +260,16 @@ bool Integrator::Impl::advance_explicit() {
     }
     step_t_ = t, step_h_ = h, dense_made_ = false, last_was_crossing_ = plan.crossing;
     last_held_ = plan.crossing || plan.hold_stages;
+    last_implicit_ = false;
+    // Branches that only come near each other, or a gap without a motion: not to be leapt over.
+    if (plan.crossing && !plan.turning && !is_true_crossing(h, plan)) {
+      no_crossing_before_ = t + 1.5 * plan.at;
+      rejected = true;
+      ++statistics_.rejected;
+      h_ = 0.25 * plan.at;
+      dynamics_.choose_rows(t, rk_.y.data());
+      continue;
+    }
     // Where an expression switches inside the step, the step is made again to end there.
     if (!dynamics_.switches().empty() && turning_switch < 0) {
       double when = 0.0;
@@ -286,10 +301,18 @@ bool Integrator::Impl::advance_explicit() {
 void Integrator::Impl::accept(double h, const StepPlan& plan, const Attempt& attempt) {
   ++statistics_.steps;
   step_begin = t;
+  last_implicit_ = false;
   const double end = step_t_ + h;
   t = end >= options.to ? options.to : end;
   if (std::abs(t - options.to) <= 4.0 * eps * std::max(std::abs(t), h)) t = options.to;
   condition_begin_ = 1.0 / dynamics_.all.condition();
+  if (statistics_.steps % steps_of_progress == 0) {
+    if (t - progress_mark_ < least_progress * (options.to - start.t) && t < options.to)
+      fail(StopReason::step_too_small,
+           fmt::format("at t = {}: {} steps have moved the time by {} only: the motion has a singularity there", short_number(t),
+                       steps_of_progress, short_number(t - progress_mark_)));
+    progress_mark_ = t;
+  }
   watch();
   if (plan.crossing) last_crossing_ = step_t_ + plan.at;
   if (plan.crossing) report_crossings(h, plan, attempt.noise_limited);
@@ -302,7 +325,7 @@ Sample Integrator::Impl::sample(double time) {
   const int n = dynamics_.n();
   time = std::clamp(time, step_begin, t);
   std::vector<double>& y = y_sample_;
-  const bool multistep = implicit_ || left_implicit_, inside = !multistep && statistics_.steps > 0;
+  const bool multistep = last_implicit_, inside = !multistep && statistics_.steps > 0;
   bool near_singular = false;
   if (statistics_.steps == 0) {
     y = rk_.y_new;
