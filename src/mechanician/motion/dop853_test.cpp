@@ -98,7 +98,8 @@ TEST(Dop853, meets_all_200_conditions_of_order_8_and_not_all_of_order_9) {
     const Weighed w = weigh(b, tree);
     if (tree.order <= 8) {
       ++up_to_8;
-      EXPECT_NEAR(w.value, 1.0 / tree.gamma, allowed(w, tree.order)) << "tree of order " << tree.order << ", γ = " << tree.gamma;
+      EXPECT_NEAR(w.value, 1.0 / tree.gamma, allowed(w, tree.order))
+          << "tree of order " << tree.order << ", γ = " << tree.gamma;
     } else if (std::abs(w.value - 1.0 / tree.gamma) > 100.0 * allowed(w, 9)) {
       ++missed_9;
     }
@@ -151,7 +152,8 @@ TEST(Dop853, dense_output_meets_all_85_conditions_of_order_7_at_every_place) {
       EXPECT_NEAR(w.value, std::pow(theta, tree.order) / tree.gamma, allowed(w, tree.order) + 2000.0 * eps)
           << "θ = " << theta << ", order " << tree.order;
       if (tree.order <= 6) {
-        EXPECT_NEAR(r.value, tree.order * std::pow(theta, tree.order - 1) / tree.gamma, allowed(r, tree.order) + 20000.0 * eps)
+        EXPECT_NEAR(r.value, tree.order * std::pow(theta, tree.order - 1) / tree.gamma,
+                    allowed(r, tree.order) + 20000.0 * eps)
             << "θ = " << theta << ", order " << tree.order;
       }
     }
@@ -185,7 +187,8 @@ TEST(Dop853, integrates_powers_up_to_degree_8_and_dense_output_up_to_7) {
       double y = 0.0, rate = 0.0;
       step.sample(theta, &y, &rate);
       EXPECT_NEAR(y, std::pow(0.3 + 1.2 * theta, degree), 2000.0 * eps * size) << "degree " << degree;
-      EXPECT_NEAR(rate, 1.2 * degree * std::pow(0.3 + 1.2 * theta, degree - 1), 20000.0 * eps * size) << "degree " << degree;
+      EXPECT_NEAR(rate, 1.2 * degree * std::pow(0.3 + 1.2 * theta, degree - 1), 20000.0 * eps * size)
+          << "degree " << degree;
     }
   }
 }
@@ -265,7 +268,8 @@ TEST(Dop853, the_rate_of_a_sample_is_its_derivative) {
     const double step = 1e-5;
     sample_dense(y.data(), F, 3, theta - step, left, nullptr);
     sample_dense(y.data(), F, 3, theta + step, right, nullptr);
-    for (int i = 0; i < 3; ++i) EXPECT_NEAR((right[i] - left[i]) / (2.0 * step), rate[i], 1e-8) << "seed " << seed << ", θ = " << theta;
+    for (int i = 0; i < 3; ++i)
+      EXPECT_NEAR((right[i] - left[i]) / (2.0 * step), rate[i], 1e-8) << "seed " << seed << ", θ = " << theta;
   }
 }
 
@@ -307,7 +311,9 @@ TEST(Dop853, stiffness_of_a_linear_equation_is_its_rate) {
 
 TEST(Dop853, a_stiff_equation_varies_far_less_than_its_rate) {
   // y′ = −50 (y − cos t) − sin t from y = cos t.
-  const auto f = [](double t, double* y, double* dy) { return dy[0] = -50.0 * (y[0] - std::cos(t)) - std::sin(t), true; };
+  const auto f = [](double t, double* y, double* dy) {
+    return dy[0] = -50.0 * (y[0] - std::cos(t)) - std::sin(t), true;
+  };
   const auto exact = [](double t) { return std::vector<double>{std::cos(t)}; };
   const Dop853 step = make_step(f, exact, 0.3, 0.1);
   EXPECT_NEAR(step.calc_stiffness(0.1, 1), 5.0, 0.05);

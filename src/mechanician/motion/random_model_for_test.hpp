@@ -2,8 +2,8 @@
 
 /// Random models with chosen features, and a state on their constraints.
 ///
-/// Constraints are random smooth functions, moved so that they hold at a random state: φ = f(q, t) − f₀ − ḟ₀·(t − t₀) holds
-/// there with its rate, ψ = g(q, q̇, t) − g₀ too. Without `rheonomic` the velocity is projected instead.
+/// Constraints are random smooth functions, moved so that they hold at a random state: φ = f(q, t) − f₀ − ḟ₀·(t − t₀)
+/// holds there with its rate, ψ = g(q, q̇, t) − g₀ too. Without `rheonomic` the velocity is projected instead.
 
 #include <random>
 #include <string>
@@ -17,15 +17,15 @@
 namespace mechanician {
 
 struct Features {
-  bool matrices = false;        ///< mass and forces instead of energies
-  bool rheonomic = false;       ///< time in energies, forces and constraints
+  bool matrices = false;   ///< mass and forces instead of energies
+  bool rheonomic = false;  ///< time in energies, forces and constraints
   int holonomic = 1, nonholonomic = 0;
-  bool nonlinear = false;       ///< nonholonomic rows quadratic in the velocities
-  int redundant = 0;            ///< further rows that depend on the others on the constraints
-  bool singular_mass = false;   ///< one more coordinate without mass, determined by a further row
-  bool acceleration = false;    ///< a row that prescribes accelerations
-  bool nonideal = false;        ///< C of state and time
-  bool reactions = false;       ///< C of ideal() and multiplier() too
+  bool nonlinear = false;      ///< nonholonomic rows quadratic in the velocities
+  int redundant = 0;           ///< further rows that depend on the others on the constraints
+  bool singular_mass = false;  ///< one more coordinate without mass, determined by a further row
+  bool acceleration = false;   ///< a row that prescribes accelerations
+  bool nonideal = false;       ///< C of state and time
+  bool reactions = false;      ///< C of ideal() and multiplier() too
   int control = 0;
   int measured = 0;
 };
@@ -140,7 +140,8 @@ class ModelMaker {
     for (int j = 0; j < with_.measured; ++j)
       model_.add_constraint("gauge" + std::to_string(j), function(q_), number(), {.weight = positive()});
     for (int j = 0; j < with_.control; ++j)
-      model_.add_control("aim" + std::to_string(j), function(q_), number(), {.frequency = positive(), .damping = positive()});
+      model_.add_control("aim" + std::to_string(j), function(q_), number(),
+                         {.frequency = positive(), .damping = positive()});
     if (with_.nonideal || with_.reactions)
       for (int i = 0; i < n_; ++i) {
         Expr C = -0.3 * qd_[i] + number() * any(q_);
@@ -164,7 +165,8 @@ class ModelMaker {
 /// A system with a state on its constraints; nothing where the random constraints have none nearby.
 struct RandomSystem {
   RandomSystem(unsigned seed, const Features& features) : RandomSystem(ModelMaker(seed, features).make()) {}
-  explicit RandomSystem(RandomModel made) : system(std::move(made.model), {}), projection(project(system, made.state)) {}
+  explicit RandomSystem(RandomModel made)
+      : system(std::move(made.model), {}), projection(project(system, made.state)) {}
   System system;
   Projection projection;
   const State& state() const { return projection.state; }
