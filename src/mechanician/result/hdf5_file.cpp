@@ -112,8 +112,7 @@ class Session {
   }
 
   void write_names(hid_t object, const std::vector<std::string>& names) const {
-    // An attribute of the classic format has at most 64 KiB; a name takes 16 bytes there, its text is elsewhere.
-    if (names.empty() || names.size() > 4000) return;
+    if (names.empty() || names.size() > most_attribute_names) return;
     const Handle type = text_type();
     const hsize_t count = names.size();
     const Handle space = own(H5Screate_simple(1, &count, nullptr), H5Sclose, "columns");

@@ -20,13 +20,16 @@ class OpenFile;
 
 enum class Hdf5Type { number, integer, text, bytes };
 
+/// An attribute of the classic format has at most 64 KiB; a text takes 16 bytes of that.
+inline constexpr std::size_t most_attribute_names = 4000;
+
 struct Hdf5Dataset {
   std::string path;  ///< "q" or "events/time"; the group is made when needed
   Hdf5Type type = Hdf5Type::number;
   std::uint64_t rows = 0;
   std::uint64_t columns = 1;       ///< bytes of the text for Hdf5Type::text
   bool matrix = false;             ///< two dimensions, also with one column
-  std::vector<std::string> names;  ///< attribute `columns`; none if empty
+  std::vector<std::string> names;  ///< attribute `columns`; none if there are none or too many
   std::string about;               ///< attribute `about`; none if empty
 
   std::uint64_t row_size() const { return columns * (type == Hdf5Type::number || type == Hdf5Type::integer ? 8u : 1u); }

@@ -48,6 +48,12 @@ std::string padded(std::string text, std::uint64_t size) {
   return text;
 }
 
+std::uint64_t longest(const std::vector<std::string>& names) {
+  std::size_t size = 1;
+  for (const std::string& name : names) size = std::max(size, name.size());
+  return size;
+}
+
 template <class T>
 void append_raw(std::string& out, T x) {
   static_assert(sizeof x == 8);
@@ -71,6 +77,9 @@ std::vector<Hdf5Dataset> plan_datasets(const ResultHeader& header, const Room& r
   std::vector<Hdf5Dataset> plan;
   for (const ColumnGroup& g : header.columns.groups())
     plan.push_back({g.quantity, Hdf5Type::number, room.rows, g.names.size(), !g.scalar, g.names, about(g.quantity)});
+  for (const ColumnGroup& g : header.columns.groups())
+    if (g.names.size() > most_attribute_names)
+      plan.push_back({"columns/" + g.quantity, Hdf5Type::text, g.names.size(), longest(g.names), false, {}, {}});
   plan.push_back({"rows_valid", Hdf5Type::integer, 1, 1, false, {}, "rows that count; later ones are room"});
   plan.push_back({"events_valid", Hdf5Type::integer, 1, 1, false, {}, "events that count"});
   plan.push_back({"events/time", Hdf5Type::number, room.events, 1, false, {}, {}});
@@ -118,7 +127,18 @@ std::vector<Hdf5Attribute> plan_attributes(const ResultHeader& header, const Run
   return plan;
 }
 
-std::vector<EventColumn> pack_events(std::span<const MotionEvent> events, const Room& room, std::size_t n) {
+std::vector<PackedColumn> long_names(const Columns& columns) {
+  std::vector<PackedColumn> result;
+  for (const ColumnGroup& g : columns.groups()) {
+    if (g.names.size() <= most_attribute_names) continue;
+    std::string bytes;
+    for (const std::string& name : g.names) bytes += padded(name, longest(g.names));
+    result.push_back({"columns/" + g.quantity, std::move(bytes)});
+  }
+  return result;
+}
+
+std::vector<PackedColumn> pack_events(std::span<const MotionEvent> events, const Room& room, std::size_t n) {
   std::string time, kind, name, constraints, q, before, after, sigma, dimension, turning, noise;
   for (const MotionEvent& e : events) {
     append_raw(time, e.time);

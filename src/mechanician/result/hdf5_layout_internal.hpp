@@ -22,12 +22,16 @@ struct Room {
 std::vector<Hdf5Dataset> plan_datasets(const ResultHeader& header, const Room& room);
 std::vector<Hdf5Attribute> plan_attributes(const ResultHeader& header, const RunState& state);
 
-/// The texts and numbers of events as the datasets of group `events` hold them.
-struct EventColumn {
+/// A dataset as it lies in the file.
+struct PackedColumn {
   std::string path;
   std::string bytes;
 };
-std::vector<EventColumn> pack_events(std::span<const MotionEvent> events, const Room& room, std::size_t n);
+/// Names of columns that are too many for an attribute: datasets `columns/QUANTITY`.
+std::vector<PackedColumn> long_names(const Columns& columns);
+
+/// The texts and numbers of events as the datasets of group `events` hold them.
+std::vector<PackedColumn> pack_events(std::span<const MotionEvent> events, const Room& room, std::size_t n);
 std::string constraints_text(const MotionEvent& event);
 
 }  // namespace mechanician

@@ -83,7 +83,8 @@ class PlacedFile {
   std::vector<Extent> changing() const {
     std::vector<Extent> result;
     for (const auto& [path, p] : places_)
-      if (!path.starts_with("setup/")) result.push_back({p.offset, p.rows * p.row_size});
+      if (!path.starts_with("setup/") && !path.starts_with("columns/"))
+        result.push_back({p.offset, p.rows * p.row_size});
     return result;
   }
 
@@ -110,7 +111,9 @@ class Hdf5Writer final : public ResultWriter {
     expected_ = expected_rows(header_.setup);
     room_.rows = std::max<std::uint64_t>(1024, (std::uint64_t{1} << 18) / row_size_);
     if (expected_ != unknown_rows) room_.rows = std::min(room_.rows, expected_);
-    room_.checkpoint_size = 1;
+    // Enough for most, so that the file need not be made twice; what is not used takes no space on the disk.
+    room_.events = 16, room_.name_size = 16, room_.constraints_size = 64;
+    room_.checkpoint_size = 16384 + 16 * row_size_;
     hashes_.resize(buffers_.size());
   }
 
@@ -156,10 +159,12 @@ class Hdf5Writer final : public ResultWriter {
 
   void finish(const RunState& state) override {
     flush(state);
-    Room exact = room_;
-    exact.rows = rows_;
-    exact.events = state.events.size();
-    if (state.summary.complete()) exact.checkpoint_size = 0;
+    Room exact{.rows = rows_, .events = state.events.size()};
+    for (const MotionEvent& e : state.events) {
+      exact.name_size = std::max<std::uint64_t>(exact.name_size, e.name.size());
+      exact.constraints_size = std::max<std::uint64_t>(exact.constraints_size, constraints_text(e).size());
+    }
+    if (!state.summary.complete()) exact.checkpoint_size = checkpoint_.size();
     build(exact, state, part_->file(), places_, state.events);
     part_->finish_by_scratch();
   }
@@ -181,13 +186,14 @@ class Hdf5Writer final : public ResultWriter {
       if (events) {
         write_events(file, next, room, *events);
       } else {
-        for (const EventColumn& c : pack_events({}, room, 0)) next.copy(file, from, old, c.path, num_events_);
+        for (const PackedColumn& c : pack_events({}, room, 0)) next.copy(file, from, old, c.path, num_events_);
         next.write_count(file, "events_valid", num_events_);
       }
       const RunSetup& setup = header_.setup;
       next.write(file, "setup/parameters", 0, bytes_of(setup.parameters));
       next.write(file, "setup/start_position", 0, bytes_of(setup.start.q));
       next.write(file, "setup/start_velocity", 0, bytes_of(setup.start.qd));
+      for (const PackedColumn& c : long_names(header_.columns)) next.write(file, c.path, 0, c.bytes);
       if (room.checkpoint_size > 0) next.write(file, "checkpoint", slot(), checkpoint_);
       seal_hdf5(file, next.changing());
       file.close();
@@ -229,7 +235,7 @@ class Hdf5Writer final : public ResultWriter {
   void write_events(OpenFile& file, const PlacedFile& places, const Room& room,
                     std::span<const MotionEvent> events) const {
     const std::size_t n = header_.columns.coordinates().size();
-    for (const EventColumn& c : pack_events(events, room, n)) places.write(file, c.path, 0, c.bytes);
+    for (const PackedColumn& c : pack_events(events, room, n)) places.write(file, c.path, 0, c.bytes);
     places.write_count(file, "events_valid", events.size());
   }
 

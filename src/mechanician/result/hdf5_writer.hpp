@@ -3,7 +3,7 @@
 /// Results as HDF5: one dataset a quantity, and what a run needs to be taken up again.
 ///
 ///     t [rows]   q qd qdd Qc Qi Qni [rows, n]   lambda power work [rows, constraints]   outputs   residual   work_…
-///         each with the attribute `columns`, the names of its columns
+///         each with the attribute `columns`, the names of its columns (dataset columns/NAME beyond 4000 of them)
 ///     events/time kind name constraints position velocity_before velocity_after sigma dimension turning noise_limited
 ///     setup/parameters start_position start_velocity
 ///     rows_valid events_valid          how much of a file that is being written counts; all of it at the end
