@@ -1,8 +1,10 @@
 #pragma once
 
-/// Motions of models that tests write as text.
+/// Motions of models that tests write as text or take from tests/motions.
 
 #include <Eigen/Core>
+#include <cstring>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +32,11 @@ struct Loaded {
   int at(std::string_view coordinate) const { return system.model().find_coordinate(coordinate); }
 };
 
+/// A model of tests/motions.
+inline Loaded load_case(const std::string& name) {
+  return Loaded(read_model(std::filesystem::path(MECHANICIAN_SOURCE_DIR) / "tests" / "motions" / (name + ".toml")));
+}
+
 /// (q, q̇, works = 0) as Dynamics takes it.
 inline std::vector<double> y_of(const State& state, int size) {
   std::vector<double> y(static_cast<std::size_t>(size), 0.0);
@@ -43,6 +50,19 @@ inline Sample run_to_end(Integrator& integrator) {
   while (integrator.advance()) {
   }
   return integrator.sample(integrator.t());
+}
+
+/// All numbers of a sample in one row.
+inline std::vector<double> numbers_of(const Sample& s) {
+  std::vector<double> x{s.t, s.residual, s.works.given, s.works.ideal, s.works.nonideal, s.works.control};
+  for (const Eigen::VectorXd* v : {&s.q, &s.qd, &s.qdd, &s.Qc, &s.Qc_i, &s.Qc_ni, &s.Q_control, &s.lambda, &s.power,
+                                   &s.outputs, &s.works.constraints})
+    x.insert(x.end(), v->begin(), v->end());
+  return x;
+}
+
+inline bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
 }
 
 }  // namespace mechanician
