@@ -43,7 +43,7 @@ std::vector<int> generic_rows(const System& system, const State& start) {
   for (int k = 0; k < num_samples; ++k) {
     State near = start;
     for (int i = 0; i < system.n(); ++i) near.q(i) += spread(random), near.qd(i) += spread(random);
-    const Projection p = project(system, near);
+    const Projection p = project(system, near, ProjectionGoal::any);
     if (!p.converged) continue;
     const Evaluation now = system.evaluate(p.state);
     if (now.not_finite) continue;

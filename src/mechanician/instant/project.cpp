@@ -200,7 +200,7 @@ ConstraintValues select(const System& system, const State& state, const std::vec
 
 }  // namespace
 
-Projection project(const System& system, const State& given) {
+Projection project(const System& system, const State& given, ProjectionGoal goal) {
   Projection result;
   result.state = given;
   const Evaluation start = system.evaluate(given);
@@ -226,7 +226,7 @@ Projection project(const System& system, const State& given) {
     });
     VectorXd found = x0;
     const bool restored = projector.restore(found);
-    if (!restored || !projector.approach(x0, found)) {
+    if (!restored || (goal == ProjectionGoal::nearest && !projector.approach(x0, found))) {
       result.not_finite = projector.not_finite;
       for (Eigen::Index k = 0; !restored && k < projector.unmet.size(); ++k)
         if (std::abs(projector.unmet(k)) > 1e-12) result.unmet.push_back(rows[static_cast<std::size_t>(k)]);

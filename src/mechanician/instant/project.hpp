@@ -27,6 +27,11 @@ struct Projection {
   std::optional<NotFinite> not_finite;
 };
 
-Projection project(const System& system, const State& given);
+enum class ProjectionGoal {
+  nearest,  ///< the nearest state
+  any,      ///< some state near by: much cheaper far from the constraints
+};
+
+Projection project(const System& system, const State& given, ProjectionGoal goal = ProjectionGoal::nearest);
 
 }  // namespace mechanician

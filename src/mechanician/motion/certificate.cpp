@@ -41,6 +41,7 @@ void Integrator::Impl::watch() {
   balance_allowed_ += 5.0 * (options.tolerance + 4.0 * eps + (last_was_crossing_ ? crossing_noise : 0.0)) *
                           dynamics_.last_energy_scale(y) +
                       2.0 * eps * sizes;
+  balance_allowed_ += step_h_ * (clock_power_ + clock_noise_ * dynamics_.last_energy_scale(y));
   if (last_implicit_) {
     // Where forces are stiff, errors of the size of the tolerance change the power by more than its size tells: tried out.
     if (steps_since_restart_ % 8 == 1) {
@@ -58,7 +59,16 @@ void Integrator::Impl::watch() {
     }
     balance_allowed_ += 3.0 * step_h_ * power_error_;
   }
-  const Dynamics::Violation now = dynamics_.calc_violation(step_t_ + step_h_ > t ? step_t_ + step_h_ : t, y);
+  const Dynamics::Violation now = dynamics_.calc_violation(t, y);
+  if (now.inert > std::max(1e-8, 10.0 * options.tolerance) && !over) {
+    for (int j = 0; j < system->m(); ++j)
+      if (dynamics_.inert[j] && std::abs(dynamics_.residual_of(j)) == now.inert)
+        fail(StopReason::projection,
+             fmt::format("at t = {}: the motion has left constraint `{}`, which cannot act: its coefficients vanish where it "
+                         "holds. Write it without a power or product that makes them vanish",
+                         short_number(t), system->row(j).name),
+             system->row(j).place);
+  }
   violation_.position = std::max(violation_.position, now.position);
   violation_.velocity = std::max(violation_.velocity, now.velocity);
   violation_.measured = std::max(violation_.measured, now.measured);
@@ -76,7 +86,8 @@ std::optional<Stop> Integrator::Impl::find_contradiction(double time, const doub
   const int n = dynamics_.n();
   const State state{time, Eigen::Map<const Eigen::VectorXd>(y, n), Eigen::Map<const Eigen::VectorXd>(y + n, n)};
   const Instant instant = accelerate(*system, state);
-  const auto off = instant.violations();
+  auto off = instant.violations();
+  std::erase_if(off, [&](const RowResidual& r) { return dynamics_.inert[r.row]; });
   if (instant.solution.consistent && off.empty()) return {};
   std::vector<std::string> names;
   if (instant.diagnosis && !instant.diagnosis->conflicts.empty())
@@ -129,11 +140,11 @@ Certificate Integrator::Impl::certificate() const {
 // Everything that the rest of the motion depends on, in one order for both ways.
 template <class Do>
 void Integrator::Impl::each_number(Do&& number) {
-  number(t), number(h_), number(last_crossing_), number(hold_until_), number(no_crossing_before_), number(progress_mark_), number(condition_begin_);
+  number(t), number(h_), number(last_crossing_), number(hold_until_), number(no_crossing_before_), number(progress_mark_), number(clock_noted_), number(condition_begin_);
   for (double& x : rk_.y_new) number(x);
   for (RowSet* set : {&dynamics_.all, &dynamics_.velocities, &dynamics_.positions}) number(set->rank);
   number(dynamics_.singular_mass);
-  for (double& x : dynamics_.sides()) number(x);
+  for (double& x : next_sides_.empty() ? dynamics_.sides() : next_sides_) number(x);
   for (double& x : event_sign_) number(x);
   number(implicit_), number(on_trial_), number(restart_pending_), number(start_singular_), number(stiffness_noted_);
   number(stiff_hits_), number(not_stiff_hits_), number(stiff_since_), number(stiff_pause_until_), number(stiff_evaluations_);
@@ -163,6 +174,7 @@ void Integrator::Impl::restore(std::span<const double> from) {
   });
   if (at != from.size()) throw std::invalid_argument("the checkpoint is too long");
   over = false, stop = {}, refusal.reset();
+  next_sides_.clear();
   step_begin = step_t_ = t, step_h_ = 0.0;
   last_was_crossing_ = last_held_ = last_implicit_ = false, dense_made_ = false;
   const long evaluations = dynamics_.evaluations, projections = dynamics_.projections;

@@ -145,11 +145,12 @@ Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(
   pivot_Z_ = Z_;
   tau_.resize(size(m_));
   for (auto* x : {&u_, &uC_, &qdd_, &column_, &coordinate_scale_}) x->resize(size(n_));
-  for (auto* x : {&c_, &lambda_, &lambda_joint_, &weights_, &spread_}) x->resize(size(m_));
+  for (auto* x : {&c_, &lambda_, &lambda_joint_, &weights_, &full_, &joint_}) x->resize(size(m_));
   scratch_.resize(size(this->size()));
   G_.resize(size(m_) * size(m_));
   S_.resize(size(m_) * size(m_));
   zero_row_.assign(size(m_), false);
+  inert.assign(size(m_), false);
   for (RowSet* set : {&all, &positions, &velocities})
     set->kept.reserve(size(m_)), set->pivot.reserve(size(m_ + 1));
 }
@@ -272,20 +273,20 @@ bool Dynamics::rhs(double t, const double* y, double* dy) {
     lambda_[k] = c_[k] - u_[k];
   kernels::solve_upper(r, n_, Z_.data(), lambda_.data());
   std::copy(lambda_.begin(), lambda_.begin() + r, lambda_joint_.begin());
+  by_rows(lambda_, full_);
 
   if (has_C_) {
     const double* C = v_.data() + at_C_;
     if (needs_reactions_) {
       const std::size_t at = static_cast<std::size_t>(rhs_tape_.num_inputs());
       std::fill(x_.begin() + static_cast<std::ptrdiff_t>(at), x_.end(), 0.0);
-      for (int k = 0; k < r; ++k) {
-        const auto j = static_cast<std::size_t>(all.kept[k]);
-        if (static_cast<int>(j) >= num_constraints_) continue;
-        const double l = lambda_[k];
-        x_[at + static_cast<std::size_t>(n_) + j] = l;
+      for (int j = 0; j < num_constraints_; ++j) {
+        const double l = full_[j];
+        if (l == 0.0) continue;
+        x_[at + n_ + j] = l;
         for (int e = A_begin_[j]; e < A_begin_[j + 1]; ++e) {
           const Entry& a = A_entries_[e];
-          x_[at + static_cast<std::size_t>(a.col)] += l * v_[at_A_ + a.at];
+          x_[at + a.col] += l * v_[at_A_ + a.at];
         }
       }
       if (!run(C_tape_, Cv_)) return false;
@@ -313,8 +314,15 @@ bool Dynamics::rhs(double t, const double* y, double* dy) {
   return sum == 0.0;
 }
 
+/// Multipliers of the kept rows by row. Between dependent rows least norm decides, where that matters: the sum of their
+/// forces is the same.
+void Dynamics::by_rows(const std::vector<double>& kept, std::vector<double>& full) {
+  std::fill(full.begin(), full.end(), 0.0);
+  for (std::size_t k = 0; k < all.kept.size(); ++k) full[all.kept[k]] = kept[k];
+  if (all.kept.size() < all.candidates.size() && (any_power_ || num_constraints_ < m_)) spread(all, full);
+}
+
 void Dynamics::calc_powers(const double* qd, double* power) {
-  const int r = static_cast<int>(all.kept.size());
   std::fill(power, power + num_works(), 0.0);
   double given = v_[at_K_];
   for (int i = 0; i < n_; ++i) given += qd[i] * v_[at_Q_ + i];
@@ -327,27 +335,20 @@ void Dynamics::calc_powers(const double* qd, double* power) {
     }
     return s;
   };
-  const bool redundant = r < static_cast<int>(all.candidates.size());
-  std::fill(spread_.begin(), spread_.end(), 0.0);
-  for (int k = 0; k < r; ++k)
-    spread_[all.kept[k]] = lambda_[k];
-  // Least norm decides between dependent rows, where that matters: the sum is the same.
-  if (redundant && any_power_) spread(all, spread_);
   for (int j = 0; j < num_constraints_; ++j)
     if (!powerless_[j])
-      power[1] += power[4 + j] = spread_[j] * rate_of(j);
-  for (int k = 0; k < r; ++k)
-    if (const int j = all.kept[k]; j >= num_constraints_)
-      power[3] += lambda_joint_[k] * rate_of(j);
+      power[1] += power[4 + j] = full_[j] * rate_of(j);
+  if (num_constraints_ < m_) {
+    if (has_C_) by_rows(lambda_joint_, joint_);
+    for (int j = num_constraints_; j < m_; ++j) power[3] += (has_C_ ? joint_ : full_)[j] * rate_of(j);
+  }
   if (!has_C_) return;
   double total = 0.0;
   for (const Entry& e : M_entries_)
     total += qd[e.row] * v_[e.at] * qdd_[e.col];
   for (int i = 0; i < n_; ++i) total -= qd[i] * v_[at_Q_ + i];
   power[2] = total - power[3];
-  for (int k = 0; k < r; ++k)
-    if (const int j = all.kept[k]; j < num_constraints_)
-      power[2] -= lambda_[k] * rate_of(j);
+  for (int j = 0; j < num_constraints_; ++j) power[2] -= full_[j] * rate_of(j);
 }
 
 bool Dynamics::calc_switches(double t, const double* y, std::span<double> g) {

@@ -78,6 +78,7 @@ class Dynamics {
   /// Largest |φ|, |φ̇| and |ψ| at a state, and of measured rows.
   struct Violation {
     double position = 0.0, velocity = 0.0, measured = 0.0;
+    double inert = 0.0;   ///< of rows that do not act
     double scaled = 0.0;  ///< largest distance to a constraint over max(1, |q|) or max(1, |q̇|)
   };
   Violation calc_violation(double t, const double* y);
@@ -95,6 +96,8 @@ class Dynamics {
   /// For questions of rank. Where M is singular: the scale of the coordinates, which does not hide rows.
   bool make_metric();
   const double* metric() const { return L_.data(); }  ///< L, n×n by columns, lower triangle
+  /// Rows without a gradient from the start on: they never act.
+  std::vector<bool> inert;
   double residual_of(int j) const { return rows_[at_residual_ + j]; }  ///< of the last evaluate_rows()
   bool is_zero_row(int j) const { return zero_row_[static_cast<std::size_t>(j)]; }
   /// Size of the terms of row j of A at the start.
@@ -123,6 +126,7 @@ class Dynamics {
   bool choose(RowSet& set, double t, const double* y);
   void calc_row_weights(const std::vector<double>& values, int at_A);
   bool rhs_measured(double t, const double* y, double* dy);
+  void by_rows(const std::vector<double>& kept, std::vector<double>& full);
   bool spread(const RowSet& set, std::vector<double>& lambda);
   const std::vector<bool>& zero_rows(double t, const double* y);
   void calc_powers(const double* qd, double* power);
@@ -146,7 +150,7 @@ class Dynamics {
 
   // Work space.
   std::vector<double> x_, registers_, v_, rows_, Cv_, L_, Z_, tau_, u_, c_, uC_, lambda_, lambda_joint_,
-      qdd_, column_, pivot_Z_, G_, S_, weights_, spread_, scratch_, coordinate_scale_;
+      qdd_, column_, pivot_Z_, G_, S_, weights_, full_, joint_, scratch_, coordinate_scale_;
   std::vector<double> start_size_;  ///< of the rows of A, from the start: what a vanishing row is compared with
   std::vector<bool> zero_row_;
   const std::vector<double>* last_ = nullptr;  ///< v_ or rows_, whichever was evaluated last

@@ -122,8 +122,9 @@ Dynamics::Violation Dynamics::calc_violation(double t, const double* y) {
       continue;
     }
     copy_row(j, column_.data());
-    const double slope = zero_row_[j] ? 0.0 : kernels::norm(n_, column_.data());
+    const double slope = zero_row_[j] || inert[j] ? 0.0 : kernels::norm(n_, column_.data());
     const bool position = row.level == Level::position;
+    if (inert[j]) result.inert = std::max(result.inert, value);
     (position ? result.position : result.velocity) = std::max(position ? result.position : result.velocity, value);
     if (position) result.velocity = std::max(result.velocity, rate);
     if (slope > 0.0) {

@@ -28,7 +28,7 @@ const std::vector<bool>& Dynamics::zero_rows(double t, const double* y) {
     }
     return std::sqrt(s);
   };
-  bool look = start_size_.empty();
+  bool look = start_size_.empty() && m_ > 0;
   for (int j = 0; !look && j < m_; ++j) look = norm_of(j) <= suspicious * start_size_[j];
   std::fill(zero_row_.begin(), zero_row_.end(), false);
   if (!look) return zero_row_;
@@ -75,7 +75,7 @@ bool Dynamics::choose(RowSet& set, double t, const double* y) {
   set.pivot.clear();
   double* Z = pivot_Z_.data();
   for (const int j : set.candidates) {
-    if (zero_row_[j]) continue;
+    if (zero_row_[j] || inert[j]) continue;
     double* z = Z + static_cast<std::ptrdiff_t>(order.size()) * n_;
     copy_row(j, z);
     kernels::solve_lower(n_, L_.data(), z);

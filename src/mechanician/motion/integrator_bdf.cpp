@@ -103,10 +103,9 @@ bool Integrator::Impl::advance_implicit() {
     if (const int which = find_switch(step_h_, when); which >= 0) {
       t = std::min(when, t);
       state_at(t, rk_.y_new.data(), nullptr);
-      dynamics_.project(t, rk_.y_new.data());
-      dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data());
-      watch();
       if (!system->model().events.empty()) find_user_events();
+      settle_end();
+      watch();
       if (!over) turn_side(which);
       restart_pending_ = true;
       return true;
@@ -120,8 +119,9 @@ bool Integrator::Impl::advance_implicit() {
     fail(contradiction->reason, contradiction->message, contradiction->place);
     return true;
   }
-  watch();
   if (!system->model().events.empty()) find_user_events();
+  settle_end();
+  watch();
   if (t >= options.to && !over) finish(StopReason::reached_end);
   if (on_trial_ && steps_since_restart_ == steps_on_trial && !over) {
     on_trial_ = false;

@@ -51,9 +51,10 @@ bool Integrator::Impl::turn_side(int which) {
   const std::size_t i = static_cast<std::size_t>(which);
   const Switch& s = dynamics_.switches()[i];
   double& side = dynamics_.sides()[i];
-  if (!last_implicit_) make_dense();  // while the sides are those of the step
-  side = -side;
   if (over) return true;
+  if (!last_implicit_) make_dense();  // while the sides are those of the step
+  const std::vector<double> of_step = dynamics_.sides();
+  side = -side;
   // Switches around this one may have jumped across their own zeros.
   for (std::size_t round = 0; round <= g_begin_.size(); ++round) {
     if (!dynamics_.calc_switches(t, rk_.y_new.data(), g_begin_)) break;
@@ -80,8 +81,20 @@ bool Integrator::Impl::turn_side(int which) {
                                           short_number(t), s.text, short_number(switches_since_)));
     return false;
   }
-  dense_made_ = true;
+  next_sides_ = dynamics_.sides();
+  dynamics_.sides() = of_step;
+  dynamics_.choose_rows(t, rk_.y_new.data());
   return true;
+}
+
+void Integrator::Impl::take_next_sides() {
+  if (next_sides_.empty()) return;
+  dynamics_.sides() = next_sides_;
+  next_sides_.clear();
+  const long evaluations = dynamics_.evaluations, projections = dynamics_.projections;
+  dynamics_.choose_rows(t, rk_.y_new.data());
+  dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data());
+  dynamics_.evaluations = evaluations, dynamics_.projections = projections;
 }
 
 void Integrator::Impl::find_user_events() {
@@ -163,7 +176,7 @@ bool Integrator::Impl::is_true_crossing(double h, const StepPlan& plan) {
   }
   double left = 0.0;
   for (Eigen::Index i = strong; i < r; ++i) left = std::max(left, std::abs(s.V.col(i).dot(residual)));
-  const double error = 3.0 * options.tolerance * size;
+  const double error = options.tolerance * size;
   return left <= largest * (1e-11 * size + error * error);
 }
 

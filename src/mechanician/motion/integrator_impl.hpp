@@ -56,11 +56,13 @@ class Integrator::Impl {
     bool branch_lost = false;
     bool noise_limited = false;
   };
+  double calc_clock_noise(double h);
   Attempt try_step(double h, const StepPlan& plan);
   bool advance_explicit();
   void accept(double h, const StepPlan& plan, const Attempt& attempt);
   bool finish_step(double h);
   bool make_dense();
+  void settle_end();
   /// The state of the last step at a time, unprojected; rate: dy/dt.
   void state_at(double time, double* y, double* rate);
   void fail(StopReason reason, std::string message, Place place = {});
@@ -71,6 +73,7 @@ class Integrator::Impl {
   /// The first switch in the step just made; −1: none.
   int find_switch(double h, double& when);
   bool turn_side(int which);
+  void take_next_sides();
   void find_user_events();
   bool find_crossing(double h, double& place, CrossingPredictor::Spectrum& s);
   bool is_true_crossing(double h, const StepPlan& plan);
@@ -112,11 +115,16 @@ class Integrator::Impl {
   double last_crossing_ = -std::numeric_limits<double>::infinity();
   double hold_until_ = -std::numeric_limits<double>::infinity();  ///< stages are held on the constraints near singular states
   bool last_held_ = false;
+  double bad_t_ = -std::numeric_limits<double>::infinity();  ///< where a stage had no value last
+  std::vector<double> bad_y_;
+  double clock_noise_ = 0.0, clock_power_ = 0.0, clock_noise_t_ = std::numeric_limits<double>::quiet_NaN();
+  bool clock_noted_ = false;
   double no_crossing_before_ = -std::numeric_limits<double>::infinity();  ///< what comes near zero before is a near miss
   double progress_mark_ = 0.0;  ///< where the motion was some steps ago
   double condition_begin_ = 1.0;    ///< smallest over largest pivot at the begin of the step
   int sigma_guard_ = 0;
   double condition_largest_ = 1.0;  ///< seen by the implicit method
+  std::vector<double> next_sides_;  ///< after a switch at the end of the last step; those of the step stay for its samples
   std::vector<double> y_sample_, rate_sample_, e5_, e3_, scale_, g_begin_, g_noise_, event_sign_;
   int stiff_hits_ = 0, not_stiff_hits_ = 0;
   bool stiffness_noted_ = false;

@@ -125,6 +125,8 @@ Integrator::Impl::Impl(const System& system_given, State start_given, MotionOpti
 
 void Integrator::Impl::begin() {
   const int n = dynamics_.n();
+  std::vector<double>& y = rk_.y_new;
+  for (int i = 0; i < n; ++i) y[i] = start.q(i), y[n + i] = start.qd(i);
   const Instant instant = accelerate(*system, start, {.form = Form::automatic, .diagnose = false, .parts = false});
   const auto refuse = [&](StopReason reason, std::string message, Place place = {}) {
     refusal = Stop{reason, std::move(message), place};
@@ -139,8 +141,6 @@ void Integrator::Impl::begin() {
                               number_text(off.front().value)),
                   system->row(off.front().row).place);
 
-  std::vector<double>& y = rk_.y_new;
-  for (int i = 0; i < n; ++i) y[i] = start.q(i), y[n + i] = start.qd(i);
   t = step_begin = step_t_ = progress_mark_ = start.t;
   if (!set_first_sides()) return;
   if (!dynamics_.choose_rows(t, y.data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
@@ -168,6 +168,8 @@ bool Integrator::Impl::find_rank() {
     set->rank = ahead.now + ahead.along_motion;
     if (set != &dynamics_.all) continue;
     start_singular_ = ahead.along_motion > 0;
+    if (!start_singular_)
+      for (const int j : set->candidates) dynamics_.inert[j] = dynamics_.is_zero_row(j);
     if (ahead.along_any <= ahead.along_motion) continue;
     // Directions that the rows allow here need not be motions: at states nearby that are on the constraints the question
     // is settled.

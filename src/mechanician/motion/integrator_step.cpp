@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/instant/accelerate.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/motion/integrator_impl.hpp"
 
@@ -35,21 +36,35 @@ void Integrator::Impl::fail(StopReason reason, std::string message, Place place)
 
 void Integrator::Impl::fail_not_finite(double time, const double* y, const std::string& otherwise) {
   const int n = dynamics_.n();
-  const State state{time, Eigen::Map<const Eigen::VectorXd>(y, n), Eigen::Map<const Eigen::VectorXd>(y + n, n)};
+  // A stage near by that had no value says more than the last state that had one.
+  if (std::abs(bad_t_ - time) <= 1e-6 * std::max(std::abs(time), options.to - start.t)) time = bad_t_, y = bad_y_.data();
   std::string at;
   for (int i = 0; i < std::min(n, 6); ++i)
     at += fmt::format(", {} = {}", system->coordinate(i), short_number(y[i]));
   if (n > 6) at += ", …";
-  const Evaluation now = system->evaluate(state);
+  const State state{time, Eigen::Map<const Eigen::VectorXd>(y, n), Eigen::Map<const Eigen::VectorXd>(y + n, n)};
+  const Instant now = accelerate(*system, state, {.form = Form::automatic, .diagnose = false, .parts = false});
   if (now.not_finite)
     return fail(StopReason::not_finite, fmt::format("at t = {}{}: {}", short_number(time), at, now.not_finite->message()),
                 now.not_finite->place);
-  const System::Nonideal nonideal = system->calc_C(state, {});
-  if (!system->needs_reactions() && nonideal.not_finite)
-    return fail(StopReason::not_finite,
-                fmt::format("at t = {}{}: {}", short_number(time), at, nonideal.not_finite->message()),
-                nonideal.not_finite->place);
   fail(StopReason::step_too_small, fmt::format("at t = {}{}: {}", short_number(time), at, otherwise));
+}
+
+/// Far from t = 0 the rounding of t itself is in the forces: by how much it changes an acceleration.
+double Integrator::Impl::calc_clock_noise(double h) {
+  const double ulp = eps * std::abs(t);
+  if (ulp < 1e-12 * h || clock_noise_t_ == t) return clock_noise_t_ == t ? clock_noise_ : 0.0;
+  clock_noise_ = 0.0, clock_noise_t_ = t, clock_power_ = 0.0;
+  const int n = dynamics_.n();
+  if (!dynamics_.rhs(t + 64.0 * ulp, rk_.y.data(), rate_sample_.data())) return 0.0;
+  for (int i = n; i < 2 * n; ++i) clock_noise_ = std::max(clock_noise_, std::abs(rate_sample_[i] - rk_.k[0][i]) / 32.0);
+  for (int i = 2 * n; i < 2 * n + 4; ++i) clock_power_ += std::abs(rate_sample_[i] - rk_.k[0][i]) / 32.0;
+  if (clock_noise_ * h > options.tolerance && !clock_noted_) {
+    clock_noted_ = true;
+    notes.push_back(fmt::format("t = {} is so far from zero that its rounding limits the accuracy: let the time begin near zero",
+                                short_number(t)));
+  }
+  return clock_noise_;
 }
 
 Integrator::Impl::Attempt Integrator::Impl::try_step(double h, const StepPlan& plan) {
@@ -59,7 +74,10 @@ Integrator::Impl::Attempt Integrator::Impl::try_step(double h, const StepPlan& p
   // every stage is projected first.
   const auto f = [&](double time, double* y, double* dy) {
     if ((plan.crossing || plan.hold_stages) && !dynamics_.project(time, y, {.most_iterations = 4}).ok) return false;
-    return dynamics_.rhs(time, y, dy);
+    if (dynamics_.rhs(time, y, dy)) return true;
+    bad_t_ = time;
+    bad_y_.assign(y, y + 2 * n);
+    return false;
   };
   if (!rk_.make_stages(f, t, h)) return attempt;
   attempt.finite = true;
@@ -72,7 +90,8 @@ Integrator::Impl::Attempt Integrator::Impl::try_step(double h, const StepPlan& p
     rate_q = std::max(rate_q, std::abs(rk_.k[0][i]));
     rate_qd = std::max(rate_qd, std::abs(rk_.k[0][n + i]));
   }
-  const double noise_qd = plan.crossing ? 0.0 : 2.0 * eps * std::min(dynamics_.all.condition(), 1e10) * h * rate_qd;
+  const double noise_qd = (plan.crossing ? 0.0 : 2.0 * eps * std::min(dynamics_.all.condition(), 1e10) * h * rate_qd) +
+                          h * calc_clock_noise(h);
   for (int i = 0; i < count; ++i) {
     const int at = i;
     const double size = std::max(std::abs(rk_.y[at]), std::abs(rk_.y_new[at]));
@@ -85,8 +104,8 @@ Integrator::Impl::Attempt Integrator::Impl::try_step(double h, const StepPlan& p
       s5 = std::max(s5, std::abs(five[at]) / scale_[at]);
       s3 = std::max(s3, std::abs(three[at]) / scale_[at]);
     }
-    if (s5 == 0.0 && s3 == 0.0) return 0.0;
-    return s5 * s5 / std::sqrt(s5 * s5 + 0.01 * s3 * s3);
+    if (s5 == 0.0) return 0.0;
+    return s5 / std::sqrt(1.0 + 0.01 * (s3 / s5) * (s3 / s5));
   };
   attempt.error = norm(e5_, e3_);
   if (!std::isfinite(attempt.error)) attempt.finite = false;
@@ -173,6 +192,7 @@ bool Integrator::Impl::advance() {
     finish(StopReason::reached_end);
     return false;
   }
+  take_next_sides();
   if (implicit_) return advance_implicit();
   return advance_explicit();
 }
@@ -186,11 +206,10 @@ bool Integrator::Impl::advance_explicit() {
   rk_.y = rk_.y_new;
   rk_.k[0] = rk_.k[12];
   const double largest = options.largest_step > 0.0 ? options.largest_step : std::numeric_limits<double>::infinity();
-  h_ = std::min(h_, largest);
+  h_ = std::min(h_, largest / 1.02);  // a crossing step may be 2 % longer
   bool rejected = false;
   double landing = 0.0;  // a step of this length ends where a switch turns
   int turning_switch = -1;
-  bool was_finite = true;
   for (int tries = 0; tries < 500; ++tries) {
     const double remaining = options.to - t;
     // The step planned: not beyond the end, but across a singular state.
@@ -208,8 +227,8 @@ bool Integrator::Impl::advance_explicit() {
     const bool near = (to_singular < 12.0 * h_ && predictor_.smallest() < 0.35) || t - last_crossing_ < 12.0 * h_;
     plan.hold_stages = near && t < hold_until_;
     const double h = plan.h;
-    if (!(t + h > t) || h < 4.0 * eps * std::max(std::abs(t), std::abs(options.to - start.t) * 1e-6)) {
-      fail_not_finite(t, was_finite ? rk_.y.data() : rk_.y_new.data(),
+    if (!(t + h > t) || (h < remaining && h < 4.0 * eps * std::max(std::abs(t), (options.to - start.t) * 1e-6))) {
+      fail_not_finite(t, rk_.y.data(),
                       dynamics_.all.condition() > 1e6
                           ? "the step size has come down to nothing near a singular configuration of the constraints: "
                             "there may be no motion beyond"
@@ -218,7 +237,6 @@ bool Integrator::Impl::advance_explicit() {
       return false;
     }
     Attempt attempt = try_step(h, plan);
-    was_finite = attempt.finite;
     const bool good = attempt.finite && !attempt.branch_lost && attempt.error <= 1.0;
     if (!good || !finish_step(h)) {
       ++statistics_.rejected;
@@ -275,7 +293,7 @@ bool Integrator::Impl::advance_explicit() {
       double when = 0.0;
       const int which = find_switch(h, when);
       if (which >= 0 && when - t < h) {
-        landing = std::max(when - t, 16.0 * eps * std::max(std::abs(t), h)), turning_switch = which;
+        landing = std::max(when, std::nextafter(t, options.to)) - t, turning_switch = which;
         dynamics_.choose_rows(t, rk_.y.data());
         continue;
       }
@@ -313,12 +331,29 @@ void Integrator::Impl::accept(double h, const StepPlan& plan, const Attempt& att
                        steps_of_progress, short_number(t - progress_mark_)));
     progress_mark_ = t;
   }
-  watch();
   if (plan.crossing) last_crossing_ = step_t_ + plan.at;
   if (plan.crossing) report_crossings(h, plan, attempt.noise_limited);
   if (!system->model().events.empty()) find_user_events();
+  settle_end();
+  watch();
   if (t >= options.to && !over) finish(StopReason::reached_end);
   if (!over) watch_stiffness(h);
+}
+
+/// The state at t, where the motion ends inside the step; and the numbers of the last rhs() are those of t again, where
+/// looking for events has used it.
+void Integrator::Impl::settle_end() {
+  const bool inside = t < step_t_ + step_h_;
+  if (!inside && !last_was_crossing_ && system->model().events.empty()) return;
+  const long evaluations = dynamics_.evaluations;
+  if (inside) {
+    state_at(t, y_sample_.data(), nullptr);
+    std::vector<double> kept = y_sample_;
+    if (!dynamics_.project(t, y_sample_.data()).ok) y_sample_ = kept;
+    rk_.y_new = y_sample_;
+  }
+  dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data());
+  dynamics_.evaluations = evaluations, ++dynamics_.projections;
 }
 
 Sample Integrator::Impl::sample(double time) {

@@ -1,0 +1,648 @@
+#include "mechanician/motion/integrator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numbers>
+#include <stdexcept>
+
+#include "mechanician/motion/motion_for_test.hpp"
+
+namespace mechanician {
+namespace {
+
+using std::numbers::pi;
+constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+
+/// One particle of mass 1 on a line, with text of its own.
+Loaded line(const std::string& force, const std::string& start, const std::string& more = "") {
+  return Loaded(std::string_view("coordinates = [\"x\"]\n[dynamics]\nkinetic = \"x'^2/2\"\nforce = { x = \"" + force +
+                                 "\" }\n[start]\n" + start + "\n" + more + "\n"));
+}
+/// x = sin t
+Loaded sine(const std::string& more = "") { return line("-x", "velocity = { x = 1 }", more); }
+
+std::vector<double> times_of(const Integrator& integrator, const std::string& name) {
+  std::vector<double> times;
+  for (const MotionEvent& e : integrator.events())
+    if (e.name == name) times.push_back(e.time);
+  return times;
+}
+
+// ---- options, ends, steps
+
+TEST(Integrator, options_that_make_no_sense_are_refused) {
+  const Loaded model = sine();
+  const auto with = [&](const MotionOptions& options) { Integrator(model.system, model.start, options); };
+  EXPECT_NO_THROW(with({.to = 1.0}));
+  for (const double to : {0.0, -1.0, nan, inf}) EXPECT_THROW(with({.to = to}), std::invalid_argument) << to;
+  for (const double tolerance : {0.0, -1e-6, 0.2, nan, inf})
+    EXPECT_THROW(with({.to = 1.0, .tolerance = tolerance}), std::invalid_argument) << tolerance;
+  for (const double step : {-1.0, nan}) {
+    EXPECT_THROW(with({.to = 1.0, .first_step = step}), std::invalid_argument) << step;
+    EXPECT_THROW(with({.to = 1.0, .largest_step = step}), std::invalid_argument) << step;
+  }
+  State wrong = model.start;
+  wrong.q.resize(2);
+  EXPECT_THROW(Integrator(model.system, wrong, {.to = 1.0}), std::invalid_argument);
+}
+
+TEST(Integrator, errors_follow_the_tolerance) {
+  // Two oscillators with a resonant drive, x = sin t, and y″ = −y + cos t: y = t/2·sin t.
+  const Loaded model(std::string_view(R"toml(
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "(x'^2 + y'^2)/2"
+force = { x = "-x", y = "-y + cos(t)" }
+[start]
+velocity = { x = 1 }
+)toml"));
+  double last = 1.0;
+  for (const double tolerance : {1e-3, 1e-5, 1e-7, 1e-9, 1e-11}) {
+    for (const Method method : {Method::dop853, Method::automatic}) {
+      Integrator integrator = model.integrator({.to = 20.0, .tolerance = tolerance, .method = method});
+      const Sample end = run_to_end(integrator);
+      ASSERT_EQ(integrator.stop().reason, StopReason::reached_end);
+      EXPECT_EQ(end.t, 20.0);
+      const double error =
+          std::max(std::abs(end.q(0) - std::sin(20.0)), std::abs(end.q(1) - 10.0 * std::sin(20.0)) / 10.0);
+      EXPECT_LT(error, 30.0 * tolerance) << "tolerance " << tolerance;
+      if (method == Method::automatic) {
+        EXPECT_LT(error, 0.1 * last) << "tolerance " << tolerance;
+        last = error;
+      }
+    }
+  }
+}
+
+TEST(Integrator, steps_join_and_end_exactly_at_the_end) {
+  for (const char* name : {"pendulum_90", "ladder_1_forward", "dry_friction"}) {
+    SCOPED_TRACE(name);
+    const Loaded model = load_case(name);
+    Integrator integrator = model.integrator({.to = 1.7, .tolerance = 1e-8});
+    EXPECT_EQ(integrator.t(), model.start.t);
+    EXPECT_EQ(integrator.step_begin(), model.start.t);
+    double last = model.start.t;
+    while (integrator.advance()) {
+      EXPECT_EQ(integrator.step_begin(), last);
+      EXPECT_GT(integrator.t(), last);
+      last = integrator.t();
+    }
+    EXPECT_EQ(last, 1.7);
+    EXPECT_TRUE(integrator.over());
+    EXPECT_FALSE(integrator.advance());
+    EXPECT_EQ(integrator.stop().reason, StopReason::reached_end);
+    EXPECT_TRUE(integrator.stop().message.empty());
+  }
+}
+
+TEST(Integrator, the_first_and_the_largest_step_are_as_asked) {
+  const Loaded model = sine();
+  for (const Method method : {Method::dop853, Method::bdf}) {
+    Integrator integrator = model.integrator({.to = 3.0, .tolerance = 1e-5, .method = method, .largest_step = 0.07});
+    while (integrator.advance()) EXPECT_LE(integrator.t() - integrator.step_begin(), 0.07 * (1.0 + 1e-12));
+    EXPECT_GE(integrator.statistics().steps, 42);
+  }
+  Integrator first = model.integrator({.to = 3.0, .first_step = 0.01});
+  first.advance();
+  EXPECT_EQ(first.t(), 0.01);
+  Integrator too_long = model.integrator({.to = 3.0, .first_step = 100.0});
+  too_long.advance();
+  EXPECT_LE(too_long.t(), 3.0);
+  run_to_end(too_long);
+  EXPECT_NEAR(too_long.sample(3.0).q(0), std::sin(3.0), 1e-9);
+}
+
+TEST(Integrator, samples_outside_the_last_step_are_those_of_its_ends) {
+  const Loaded model = sine();
+  Integrator integrator = model.integrator({.to = 3.0});
+  integrator.advance(), integrator.advance();
+  EXPECT_TRUE(same_bits(numbers_of(integrator.sample(100.0)), numbers_of(integrator.sample(integrator.t()))));
+  EXPECT_TRUE(same_bits(numbers_of(integrator.sample(-1.0)), numbers_of(integrator.sample(integrator.step_begin()))));
+}
+
+TEST(Integrator, sampling_does_not_change_the_motion) {
+  for (const char* name : {"pendulum_90", "ladder_1_forward", "tent", "stiff_slow", "measured_ropes", "rough_hoop"}) {
+    SCOPED_TRACE(name);
+    const Loaded model = load_case(name);
+    const MotionOptions options{.to = 1.0, .tolerance = 1e-7};
+    Integrator quiet = model.integrator(options), sampled = model.integrator(options);
+    while (quiet.advance()) {
+      ASSERT_TRUE(sampled.advance());
+      for (const double theta : {0.1, 0.6, 1.0})
+        sampled.sample(sampled.step_begin() + theta * (sampled.t() - sampled.step_begin()));
+      ASSERT_EQ(quiet.t(), sampled.t());
+    }
+    EXPECT_TRUE(same_bits(numbers_of(quiet.sample(1.0)), numbers_of(sampled.sample(1.0))));
+  }
+}
+
+TEST(Integrator, stops_where_it_is_asked_to) {
+  const Loaded model = sine();
+  for (const Method method : {Method::dop853, Method::bdf}) {
+    Integrator integrator = model.integrator({.to = 3.0, .method = method});
+    integrator.advance();
+    const double t = integrator.t();
+    integrator.request_stop("enough");
+    EXPECT_FALSE(integrator.advance());
+    EXPECT_EQ(integrator.t(), t);
+    EXPECT_EQ(integrator.stop().reason, StopReason::callback);
+    EXPECT_EQ(integrator.stop().message, "enough");
+    EXPECT_FALSE(integrator.stop().failed());
+  }
+}
+
+// ---- starts
+
+struct Refused {
+  const char *name, *toml, *says;
+  StopReason reason;
+};
+
+TEST(Integrator, starts_that_cannot_go_on_are_refused_with_the_reason) {
+  const Refused table[] = {
+      {"off the constraint", R"toml(
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "x'^2 + y'^2"
+[constraints]
+rod = "x^2 + y^2 = 1"
+[start]
+position = { x = 1.1 }
+)toml",
+       "rod", StopReason::projection},
+      {"velocity off the constraint", R"toml(
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "x'^2 + y'^2"
+[constraints]
+blade = "x' = y"
+[start]
+velocity = { x = 1 }
+)toml",
+       "blade", StopReason::projection},
+      {"contradiction", R"toml(
+coordinates = ["x"]
+[dynamics]
+kinetic = "x'^2"
+[constraints]
+a = "x = t^2"
+b = "x = 0"
+)toml",
+       "contradict", StopReason::contradiction},
+      {"not unique", R"toml(
+coordinates = ["x", "y"]
+[dynamics]
+mass = { x = 1, y = 0 }
+)toml",
+       "determine", StopReason::not_unique},
+      {"not finite", R"toml(
+coordinates = ["x"]
+[dynamics]
+kinetic = "x'^2"
+force = { x = "sqrt(x - 1)" }
+)toml",
+       "sqrt(x - 1)", StopReason::not_finite},
+  };
+  for (const Refused& c : table) {
+    SCOPED_TRACE(c.name);
+    const Loaded model{std::string_view(c.toml)};
+    Integrator integrator = model.integrator({.to = 1.0});
+    ASSERT_TRUE(integrator.refusal());
+    EXPECT_EQ(integrator.refusal()->reason, c.reason);
+    EXPECT_NE(integrator.refusal()->message.find(c.says), std::string::npos) << integrator.refusal()->message;
+    EXPECT_TRUE(integrator.over());
+    EXPECT_FALSE(integrator.advance());
+    EXPECT_TRUE(integrator.stop().failed());
+    EXPECT_EQ(integrator.stop().message, integrator.refusal()->message);
+  }
+}
+
+TEST(Integrator, a_start_off_by_rounding_is_brought_onto_the_constraints_with_a_note) {
+  const Loaded model(std::string_view(R"toml(
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "x'^2 + y'^2"
+[constraints]
+rod = "x^2 + y^2 = 1"
+[start]
+position = { x = 0.6, y = 0.8000000001 }
+)toml"));
+  Integrator integrator = model.integrator({.to = 1.0});
+  ASSERT_FALSE(integrator.refusal());
+  ASSERT_EQ(integrator.notes().size(), 1u);
+  EXPECT_NE(integrator.notes()[0].find("moved onto the constraints"), std::string::npos);
+  EXPECT_LT(integrator.sample(0.0).residual, 1e-15);
+}
+
+// ---- user events
+
+TEST(Integrator, events_are_found_in_the_directions_asked_for) {
+  const Loaded model = sine(R"toml(
+[events]
+any  = { when = "x" }
+up   = { when = "x", direction = "up" }
+down = { when = "x", direction = "down" }
+top  = { when = "x'", direction = "down" }
+half = { when = "x - 1/2" }
+clock = { when = "t - 7.5" }
+never = { when = "x - 1.001" }
+)toml");
+  for (const Method method : {Method::dop853, Method::bdf})
+    for (const double tolerance : {1e-5, 1e-8, 1e-11}) {
+      SCOPED_TRACE(testing::Message() << name_of(method) << ", tolerance " << tolerance);
+      Integrator integrator = model.integrator({.to = 10.0, .tolerance = tolerance, .method = method});
+      run_to_end(integrator);
+      // The error of a time is that of the motion, of speed up to 1 there.
+      const double allowed = (method == Method::bdf ? 1000.0 : 50.0) * tolerance;
+      const auto expect = [&](const char* name, std::vector<double> exact, double flat = 1.0) {
+        const std::vector<double> found = times_of(integrator, name);
+        ASSERT_EQ(found.size(), exact.size()) << name;
+        for (std::size_t i = 0; i < exact.size(); ++i) EXPECT_NEAR(found[i], exact[i], flat * allowed) << name;
+      };
+      expect("any", {pi, 2 * pi, 3 * pi});
+      expect("up", {2 * pi});
+      expect("down", {pi, 3 * pi});
+      expect("top", {pi / 2, 5 * pi / 2});
+      expect("half", {pi / 6, 5 * pi / 6, 13 * pi / 6, 17 * pi / 6});
+      expect("never", {});
+      ASSERT_EQ(times_of(integrator, "clock").size(), 1u);
+      EXPECT_NEAR(times_of(integrator, "clock")[0], 7.5, 1e-14);
+      const auto& events = integrator.events();
+      EXPECT_TRUE(
+          std::is_sorted(events.begin(), events.end(), [](const auto& a, const auto& b) { return a.time < b.time; }));
+      for (const MotionEvent& e : events) {
+        EXPECT_EQ(e.kind, EventKind::user);
+        EXPECT_NEAR(e.q(0), std::sin(e.time), 2.0 * allowed);
+        EXPECT_NEAR(e.qd_after(0), std::cos(e.time), 2.0 * allowed);
+        EXPECT_EQ(e.qd_before, e.qd_after);
+      }
+    }
+}
+
+TEST(Integrator, several_events_of_one_step_come_in_their_order) {
+  // x = t: a polynomial, made in few long steps.
+  const Loaded model = line("0", "velocity = { x = 1 }", R"toml(
+[events]
+c = { when = "x - 2" }
+a = { when = "x - 1" }
+b = { when = "(x - 1.5)*(x - 1.5001)" }
+)toml");
+  Integrator integrator = model.integrator({.to = 100.0});
+  run_to_end(integrator);
+  ASSERT_EQ(integrator.events().size(), 4u);
+  EXPECT_LT(integrator.statistics().steps, 20);
+  const std::pair<const char*, double> expected[] = {{"a", 1.0}, {"b", 1.5}, {"b", 1.5001}, {"c", 2.0}};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(integrator.events()[i].name, expected[i].first);
+    EXPECT_NEAR(integrator.events()[i].time, expected[i].second, 1e-10);
+  }
+}
+
+TEST(Integrator, an_event_that_stops_ends_the_motion_and_what_comes_later_in_the_step_is_not_reported) {
+  const Loaded model = line("0", "velocity = { x = 1 }", R"toml(
+[events]
+early = { when = "x - 0.9" }
+wrong_way = { when = "x - 0.95", direction = "down", do = "stop" }
+stop  = { when = "x - 1", direction = "up", do = "stop" }
+late  = { when = "x - 1.1" }
+)toml");
+  for (const Method method : {Method::dop853, Method::bdf}) {
+    Integrator integrator = model.integrator({.to = 100.0, .method = method});
+    const Sample end = run_to_end(integrator);
+    EXPECT_EQ(integrator.stop().reason, StopReason::event);
+    EXPECT_FALSE(integrator.stop().failed());
+    EXPECT_NE(integrator.stop().message.find("`stop`"), std::string::npos) << integrator.stop().message;
+    EXPECT_NEAR(integrator.t(), 1.0, 1e-9);
+    EXPECT_NEAR(end.q(0), 1.0, 1e-9);
+    ASSERT_EQ(integrator.events().size(), 2u);
+    EXPECT_EQ(integrator.events()[0].name, "early");
+    EXPECT_EQ(integrator.events()[1].name, "stop");
+    EXPECT_EQ(integrator.events()[1].time, integrator.t());
+    EXPECT_FALSE(integrator.advance());
+  }
+}
+
+TEST(Integrator, a_zero_at_the_start_is_no_event_but_its_return_is) {
+  const Loaded model = sine("[events]\nzero = { when = \"x\" }\n");
+  Integrator integrator = model.integrator({.to = 4.0});
+  run_to_end(integrator);
+  ASSERT_EQ(integrator.events().size(), 1u);
+  EXPECT_NEAR(integrator.events()[0].time, pi, 1e-8);
+}
+
+TEST(Integrator, events_just_before_the_end_are_found_and_just_after_it_are_not) {
+  const Loaded model = line("0", "velocity = { x = 1 }", R"toml(
+[events]
+before = { when = "x - 0.999999999" }
+after  = { when = "x - 1.000000001" }
+)toml");
+  Integrator integrator = model.integrator({.to = 1.0});
+  run_to_end(integrator);
+  EXPECT_EQ(times_of(integrator, "before").size(), 1u);
+  EXPECT_EQ(times_of(integrator, "after").size(), 0u);
+}
+
+TEST(Integrator, events_may_ask_for_accelerations_and_constrained_coordinates) {
+  // A bead on a circle, uniform: x″ = −x.
+  const Loaded model(std::string_view(R"toml(
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "x'^2 + y'^2"
+[constraints]
+circle = "x^2 + y^2 = 1"
+[start]
+position = { x = 1 }
+velocity = { y = 1 }
+[events]
+turn = { when = "x'' - 0.5" }
+)toml"));
+  Integrator integrator = model.integrator({.to = 3.0, .tolerance = 1e-10});
+  run_to_end(integrator);
+  ASSERT_EQ(integrator.events().size(), 1u);
+  EXPECT_NEAR(integrator.events()[0].time, 2 * pi / 3, 1e-8);
+  EXPECT_NEAR(integrator.events()[0].q.norm(), 1.0, 1e-15);
+}
+
+// ---- switches
+
+struct Kink {
+  const char* name;
+  Loaded (*model)();
+  double to;
+  std::vector<double> switches;                  ///< when
+  std::function<std::vector<double>(double)> x;  ///< coordinate, velocity, acceleration of the first coordinate
+};
+
+/// −sign(x) from x = ½ at rest: parabolas, zeros at 1, 3, 5.
+std::vector<double> home(double t) {
+  const double s = std::remainder(t, 4.0), side = std::abs(s) <= 1.0 ? 1.0 : -1.0;
+  const double from = side > 0.0 ? s : (s > 0.0 ? s - 2.0 : s + 2.0);
+  return {side * 0.5 * (1.0 - from * from), -side * from, -side};
+}
+/// ∫∫ | |τ| − 1 | from −2.
+std::vector<double> nested(double t) {
+  const double s = t - 2.0;         // x
+  const auto rate = [](double x) {  // ∫ from −2
+    if (x <= -1.0) return -0.5 * (x + 1.0) * (x + 1.0) + 0.5;
+    if (x <= 0.0) return 0.5 + 0.5 * (x + 1.0) * (x + 1.0);
+    if (x <= 1.0) return 1.5 - 0.5 * (x - 1.0) * (x - 1.0);
+    return 1.5 + 0.5 * (x - 1.0) * (x - 1.0);
+  };
+  const auto twice = [](double x) {
+    const auto cube = [](double z) { return z * z * z / 6.0; };
+    if (x <= -1.0) return -cube(x + 1.0) + 0.5 * (x + 2.0) - cube(1.0);
+    const double at_m1 = 0.5 - cube(1.0);
+    if (x <= 0.0) return at_m1 + 0.5 * (x + 1.0) + cube(x + 1.0);
+    const double at_0 = at_m1 + 0.5 + cube(1.0);
+    if (x <= 1.0) return at_0 + 1.5 * x - cube(x - 1.0) - cube(1.0);
+    const double at_1 = at_0 + 1.5 - cube(1.0);
+    return at_1 + 1.5 * (x - 1.0) + cube(x - 1.0);
+  };
+  return {twice(s), rate(s), std::abs(std::abs(s) - 1.0)};
+}
+
+const std::vector<Kink> kinks{
+    {"sign", [] { return line("-sign(x)", "position = { x = 0.5 }"); }, 6.5, {1.0, 3.0, 5.0}, home},
+    {"if", [] { return line("if(x < 0, 1, -1)", "position = { x = 0.5 }"); }, 6.5, {1.0, 3.0, 5.0}, home},
+    {"if_or",
+     [] { return line("if(x < 0 or x > 7, 1, if(x > 0 and not x > 8, -1, 1))", "position = { x = 0.5 }"); },
+     6.5,
+     {1.0, 3.0, 5.0},
+     home},
+    {"abs",
+     [] { return line("-abs(x)", "velocity = { x = -1 }\nposition = { x = 1 }"); },
+     3.0,
+     {pi / 4},
+     [](double t) -> std::vector<double> {
+       if (t < pi / 4) return {std::cos(t) - std::sin(t), -std::sin(t) - std::cos(t), std::sin(t) - std::cos(t)};
+       const double s = t - pi / 4, v = -std::numbers::sqrt2;
+       return {v * std::sinh(s), v * std::cosh(s), v * std::sinh(s)};
+     }},
+    {"max",
+     [] { return line("-4*max(x, 0)", "position = { x = 1 }"); },
+     2.0,
+     {pi / 4},
+     [](double t) -> std::vector<double> {
+       if (t < pi / 4) return {std::cos(2 * t), -2 * std::sin(2 * t), -4 * std::cos(2 * t)};
+       return {-2 * (t - pi / 4), -2.0, 0.0};
+     }},
+    {"min",
+     [] { return line("min(t, 1) - min(2, t - 0.5, 7)", "time = 0"); },
+     4.0,
+     {1.0, 2.5},
+     [](double t) -> std::vector<double> {
+       // ½ until 1, then 1.5 − t until 2.5, then −1.
+       const double v1 = 0.5, x1 = 0.25;
+       if (t < 1.0) return {0.25 * t * t, 0.5 * t, 0.5};
+       const auto middle = [&](double s) -> std::vector<double> {  // s after 1: acceleration ½ − s
+         return {x1 + v1 * s + 0.25 * s * s - s * s * s / 6, v1 + 0.5 * s - 0.5 * s * s, 0.5 - s};
+       };
+       if (t < 2.5) return middle(t - 1.0);
+       const auto at = middle(1.5);
+       const double s = t - 2.5;
+       return {at[0] + at[1] * s - 0.5 * s * s, at[1] - s, -1.0};
+     }},
+    {"clock",
+     [] { return line("if(t < 1, 0, 2)", "velocity = { x = 1 }"); },
+     2.0,
+     {1.0},
+     [](double t) -> std::vector<double> {
+       const double s = std::max(0.0, t - 1.0);
+       return {t + s * s, 1.0 + 2.0 * s, t < 1.0 ? 0.0 : 2.0};
+     }},
+    {"nested",
+     [] {
+       return Loaded(std::string_view(R"toml(
+coordinates = ["y", "x"]
+[dynamics]
+kinetic = "(x'^2 + y'^2)/2"
+force = { y = "abs(abs(x) - 1)" }
+[start]
+position = { x = -2 }
+velocity = { x = 1 }
+)toml"));
+     },
+     4.0,
+     {1.0, 2.0, 3.0},
+     nested},
+    {"constraint",
+     [] {
+       return Loaded(std::string_view(R"toml(
+coordinates = ["y", "x"]
+[dynamics]
+kinetic = "(x'^2 + y'^2)/2"
+[constraints]
+lift = "y = x + max(t - 1, 0)^3"
+rail = "x = abs(t - 2)^3 + 3*t"
+[start]
+position = { x = 8, y = 8 }
+velocity = { x = -9, y = -9 }
+)toml"));
+     },
+     3.0,
+     {1.0, 2.0},
+     [](double t) -> std::vector<double> {
+       const double s = std::max(0.0, t - 1.0), u = std::abs(t - 2.0), du = t < 2.0 ? -1.0 : 1.0;
+       return {u * u * u + 3 * t + s * s * s, 3 * u * u * du + 3 + 3 * s * s, 6 * u + 6 * s};
+     }},
+    {"reactions",
+     [] {
+       // The normal force is cos t: friction 0.5·|cos t|.
+       return Loaded(std::string_view(R"toml(
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "(x'^2 + y'^2)/2"
+force = { y = "-cos(t)" }
+[constraints]
+table = "y = 0"
+[nonideal]
+x = "-0.5*abs(ideal(y))"
+[start]
+velocity = { x = 3 }
+)toml"));
+     },
+     4.5,
+     {pi / 2},
+     [](double t) -> std::vector<double> {
+       if (t < pi / 2) return {3 * t + 0.5 * (std::cos(t) - 1.0), 3.0 - 0.5 * std::sin(t), -0.5 * std::cos(t)};
+       const double s = t - pi / 2;
+       return {1.5 * pi - 0.5 + 2.5 * s - 0.5 * (std::cos(t) + s), 2.5 - 0.5 * (1.0 - std::sin(t)), 0.5 * std::cos(t)};
+     }},
+};
+
+class KinkTest : public testing::TestWithParam<Kink> {};
+INSTANTIATE_TEST_SUITE_P(kinks, KinkTest, testing::ValuesIn(kinks),
+                         [](const auto& param_info) { return std::string(param_info.param.name); });
+std::ostream& operator<<(std::ostream& out, const Kink& kink) { return out << kink.name; }
+
+TEST_P(KinkTest, steps_end_where_an_expression_switches) {
+  const Kink& kink = GetParam();
+  const Loaded model = kink.model();
+  for (const Method method : {Method::dop853, Method::bdf})
+    for (const double tolerance : {1e-5, 1e-9}) {
+      SCOPED_TRACE(testing::Message() << name_of(method) << ", tolerance " << tolerance);
+      const double allowed = (method == Method::bdf ? 3000.0 : 100.0) * tolerance;
+      Integrator integrator = model.integrator({.to = kink.to, .tolerance = tolerance, .method = method});
+      std::vector<double> ends;
+      while (integrator.advance()) {
+        ends.push_back(integrator.t());
+        const Sample end = integrator.sample(integrator.t());
+        const std::vector<double> exact = kink.x(end.t);
+        EXPECT_NEAR(end.q(0), exact[0], allowed);
+        EXPECT_NEAR(end.qd(0), exact[1], allowed);
+      }
+      ASSERT_EQ(integrator.stop().reason, StopReason::reached_end) << integrator.stop().message;
+      EXPECT_EQ(integrator.statistics().switches, static_cast<long>(kink.switches.size()));
+      for (const double when : kink.switches) {
+        double nearest = inf;
+        for (const double end : ends) nearest = std::min(nearest, std::abs(end - when));
+        EXPECT_LT(nearest, allowed) << "switch at " << when;
+      }
+    }
+}
+
+TEST(Integrator, a_body_that_friction_brings_to_rest_is_said_to_slide_along_the_switch) {
+  const Loaded model = line("-2*sign(x')", "velocity = { x = 3 }");
+  for (const Method method : {Method::dop853, Method::bdf}) {
+    Integrator integrator = model.integrator({.to = 5.0, .tolerance = 1e-9, .method = method});
+    const Sample end = run_to_end(integrator);
+    EXPECT_EQ(integrator.stop().reason, StopReason::sliding);
+    EXPECT_TRUE(integrator.stop().failed());
+    EXPECT_NE(integrator.stop().message.find("sign(x')"), std::string::npos) << integrator.stop().message;
+    EXPECT_NEAR(integrator.t(), 1.5, 1e-7);
+    EXPECT_NEAR(end.q(0), 2.25, 1e-7);
+  }
+}
+
+TEST(Integrator, a_body_at_rest_under_friction_is_refused_unless_it_is_driven_away) {
+  const auto refusal = [](const std::string& force, const std::string& start) {
+    const Loaded model = line(force, start);
+    return model.integrator({.to = 1.0}).refusal();
+  };
+  ASSERT_TRUE(refusal("1 - 2*sign(x')", "time = 0"));
+  EXPECT_EQ(refusal("1 - 2*sign(x')", "time = 0")->reason, StopReason::sliding);
+  EXPECT_FALSE(refusal("3 - 2*sign(x')", "time = 0"));
+  EXPECT_FALSE(refusal("-3 - 2*sign(x')", "time = 0"));
+  EXPECT_TRUE(refusal("-sign(x)", "time = 0"));
+  EXPECT_FALSE(refusal("-sign(x)", "velocity = { x = 1 }"));
+  EXPECT_FALSE(refusal("sign(x)", "time = 0"));
+  EXPECT_FALSE(refusal("-abs(x)", "time = 0"));
+}
+
+TEST(Integrator, starts_on_a_switch_take_the_side_that_the_motion_goes_to) {
+  for (const int side : {1, -1}) {
+    // Slides off: 3 − 2 = 1 upwards, −3 + 2 = −1 downwards.
+    const Loaded rough = line(std::to_string(3 * side) + " - 2*sign(x')", "time = 0");
+    Integrator friction = rough.integrator({.to = 2.0});
+    EXPECT_NEAR(run_to_end(friction).q(0), 2.0 * side, 1e-9);
+    EXPECT_EQ(friction.statistics().switches, 0);
+    // Passes through zero with speed: the parabola of that side, back after 2.
+    const Loaded home_again = line("-sign(x)", "velocity = { x = " + std::to_string(side) + " }");
+    Integrator passing = home_again.integrator({.to = 1.0});
+    EXPECT_NEAR(run_to_end(passing).q(0), 0.5 * side, 1e-10);
+    EXPECT_EQ(passing.statistics().switches, 0);
+  }
+}
+
+TEST(Integrator, switches_without_end_are_reported_and_not_chattered_through) {
+  // Driven home harder on the way out than on the way back: every arc has half the height of the last, so that
+  // infinitely many end at a finite time: 1 (down from ½) + Σ (v/2 + v/√2)·2^(−k/2), v = 1, for k = 0, 1, …
+  const Loaded model = line("-sign(x)*if(x*x' > 0, 2, 1)", "position = { x = 0.5 }");
+  Integrator integrator = model.integrator({.to = 100.0, .tolerance = 1e-9});
+  while (integrator.advance()) ASSERT_LT(integrator.statistics().steps, 5000);
+  const double accumulation = 1.0 + (0.5 + std::numbers::sqrt2 / 2) / (1.0 - std::numbers::sqrt2 / 2);
+  EXPECT_EQ(integrator.stop().reason, StopReason::sliding) << integrator.stop().message;
+  EXPECT_NEAR(integrator.t(), accumulation, 1e-4);
+}
+
+// ---- stiffness
+
+TEST(Integrator, stiff_motions_are_noticed_and_given_to_bdf) {
+  const Loaded model = load_case("stiff_slow");
+  Integrator automatic = model.integrator({.to = 10.0, .tolerance = 1e-8});
+  const Sample end = run_to_end(automatic);
+  ASSERT_EQ(automatic.stop().reason, StopReason::reached_end);
+  EXPECT_NEAR(end.q(0), std::cos(10.0), 1e-6);
+  ASSERT_EQ(automatic.notes().size(), 1u);
+  EXPECT_NE(automatic.notes()[0].find("changed from dop853 to bdf"), std::string::npos);
+  EXPECT_GT(automatic.statistics().jacobians, 0);
+  EXPECT_LT(automatic.statistics().steps, 3000);
+  EXPECT_TRUE(automatic.certificate().holds);
+
+  Integrator forced = model.integrator({.to = 10.0, .tolerance = 1e-8, .method = Method::bdf});
+  EXPECT_NEAR(run_to_end(forced).q(0), std::cos(10.0), 1e-6);
+  EXPECT_TRUE(forced.notes().empty());
+
+  Integrator told = model.integrator({.to = 0.02, .tolerance = 1e-8, .method = Method::dop853});
+  EXPECT_NEAR(run_to_end(told).q(0), std::cos(0.02), 1e-6);
+  ASSERT_EQ(told.notes().size(), 1u);
+  EXPECT_NE(told.notes()[0].find("stiff"), std::string::npos);
+  EXPECT_EQ(told.statistics().jacobians, 0);
+}
+
+TEST(Integrator, what_is_not_stiff_stays_explicit) {
+  for (const char* name : {"pendulum_90", "kepler_0.9", "ladder_1_forward", "rolling_disk"}) {
+    const Loaded model = load_case(name);
+    Integrator integrator = model.integrator({.to = 3.0, .tolerance = 1e-8});
+    run_to_end(integrator);
+    EXPECT_EQ(integrator.statistics().jacobians, 0) << name;
+    EXPECT_TRUE(integrator.notes().empty()) << name;
+  }
+}
+
+TEST(Integrator, bdf_holds_constraints_as_the_explicit_method_does) {
+  const Loaded model = load_case("pendulum_90");
+  Integrator bdf = model.integrator({.to = 2.0, .tolerance = 1e-9, .method = Method::bdf}),
+             dop853 = model.integrator({.to = 2.0, .tolerance = 1e-12, .method = Method::dop853});
+  const Sample a = run_to_end(bdf), b = run_to_end(dop853);
+  EXPECT_LT((a.q - b.q).norm(), 1e-6);
+  EXPECT_LT(bdf.certificate().position_violation, 1e-14);
+  EXPECT_GT(bdf.statistics().jacobians, 0);
+}
+
+}  // namespace
+}  // namespace mechanician
