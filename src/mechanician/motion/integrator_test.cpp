@@ -542,7 +542,31 @@ TEST_P(KinkTest, steps_end_where_an_expression_switches) {
         for (const double end : ends) nearest = std::min(nearest, std::abs(end - when));
         EXPECT_LT(nearest, allowed) << "switch at " << when;
       }
+      const Certificate certificate = integrator.certificate();
+      EXPECT_TRUE(certificate.holds) << (certificate.reasons.empty() ? "" : certificate.reasons[0]);
     }
+}
+
+TEST_P(KinkTest, samples_are_those_of_their_own_side) {
+  const Kink& kink = GetParam();
+  const Loaded model = kink.model();
+  for (const Method method : {Method::dop853, Method::bdf}) {
+    SCOPED_TRACE(name_of(method));
+    const double tolerance = 1e-8, allowed = (method == Method::bdf ? 3000.0 : 100.0) * tolerance;
+    Integrator integrator = model.integrator({.to = kink.to, .tolerance = tolerance, .method = method});
+    while (integrator.advance())
+      for (const double theta : {0.05, 0.4, 0.8}) {
+        const double t = integrator.step_begin() + theta * (integrator.t() - integrator.step_begin());
+        const bool at_switch = std::any_of(kink.switches.begin(), kink.switches.end(),
+                                           [&](double when) { return std::abs(t - when) < 10 * allowed; });
+        if (at_switch) continue;
+        const Sample s = integrator.sample(t);
+        const std::vector<double> exact = kink.x(t);
+        ASSERT_NEAR(s.q(0), exact[0], allowed) << "at t = " << t;
+        ASSERT_NEAR(s.qd(0), exact[1], allowed) << "at t = " << t;
+        ASSERT_NEAR(s.qdd(0), exact[2], 100.0 * allowed) << "at t = " << t;
+      }
+  }
 }
 
 TEST(Integrator, a_body_that_friction_brings_to_rest_is_said_to_slide_along_the_switch) {
@@ -588,15 +612,132 @@ TEST(Integrator, starts_on_a_switch_take_the_side_that_the_motion_goes_to) {
   }
 }
 
-TEST(Integrator, switches_without_end_are_reported_and_not_chattered_through) {
-  // Driven home harder on the way out than on the way back: every arc has half the height of the last, so that
-  // infinitely many end at a finite time: 1 (down from ½) + Σ (v/2 + v/√2)·2^(−k/2), v = 1, for k = 0, 1, …
-  const Loaded model = line("-sign(x)*if(x*x' > 0, 2, 1)", "position = { x = 0.5 }");
-  Integrator integrator = model.integrator({.to = 100.0, .tolerance = 1e-9});
-  while (integrator.advance()) ASSERT_LT(integrator.statistics().steps, 5000);
-  const double accumulation = 1.0 + (0.5 + std::numbers::sqrt2 / 2) / (1.0 - std::numbers::sqrt2 / 2);
-  EXPECT_EQ(integrator.stop().reason, StopReason::sliding) << integrator.stop().message;
-  EXPECT_NEAR(integrator.t(), accumulation, 1e-4);
+// ---- what has no value, no solution
+
+struct Undefined {
+  const char* name;
+  std::string force, start;
+  double when;                    ///< the motion ends here
+  std::vector<const char*> says;  ///< sub-expression and operands
+};
+
+TEST(Integrator, a_value_that_is_not_finite_is_named_with_its_operands_time_and_place) {
+  const Undefined table[] = {
+      {"root", "sqrt(1 - x)", "velocity = { x = 1 }", 0.7613055810, {"sqrt(1 - x)", "`sqrt` of -"}},
+      {"logarithm",
+       "log(x) + 0*x",
+       "position = { x = 1 }\nvelocity = { x = -2 }",
+       0.4735706850,
+       {"log(x)", "`log` of -"}},
+      {"division by zero", "1/(1 - t)", "velocity = { x = 1 }", 1.0, {"1/(1 - t)", "divided by zero"}},
+      {"arc sine", "asin(t)", "time = 0", 1.0, {"asin(t)", "`asin` of 1.00"}},
+      {"power", "(1 - t)^1.5", "time = 0", 1.0, {"(1 - t)^1.5"}},
+  };
+  for (const Undefined& c : table)
+    for (const Method method : {Method::dop853}) {
+      SCOPED_TRACE(testing::Message() << c.name << ", " << name_of(method));
+      const Loaded model = line(c.force, c.start);
+      Integrator integrator = model.integrator({.to = 3.0, .tolerance = 1e-9, .method = method});
+      ASSERT_FALSE(integrator.refusal());
+      while (integrator.advance()) ASSERT_LT(integrator.statistics().steps, 20000);
+      const Stop& stop = integrator.stop();
+      EXPECT_EQ(stop.reason, StopReason::not_finite) << stop.message;
+      EXPECT_NEAR(integrator.t(), c.when, 1e-3);
+      for (const char* words : c.says) EXPECT_NE(stop.message.find(words), std::string::npos) << stop.message;
+      EXPECT_NE(stop.message.find("at t = "), std::string::npos) << stop.message;
+      EXPECT_NE(stop.message.find("x = "), std::string::npos) << stop.message;
+      EXPECT_EQ(stop.place.line, 4) << stop.message;
+      EXPECT_TRUE(integrator.sample(integrator.t()).q.allFinite());
+    }
+}
+
+TEST(Integrator, a_nonideal_force_of_reactions_that_is_not_finite_is_named) {
+  // ideal(y) = 1 − t.
+  const Loaded model(std::string_view(R"toml(
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "(x'^2 + y'^2)/2"
+force = { y = "t - 1" }
+[constraints]
+table = "y = 0"
+[nonideal]
+x = "-sqrt(ideal(y))"
+[start]
+velocity = { x = 5 }
+)toml"));
+  Integrator integrator = model.integrator({.to = 3.0, .tolerance = 1e-9});
+  run_to_end(integrator);
+  EXPECT_EQ(integrator.stop().reason, StopReason::not_finite);
+  EXPECT_NEAR(integrator.t(), 1.0, 1e-9);
+  EXPECT_NE(integrator.stop().message.find("sqrt(ideal(y))"), std::string::npos) << integrator.stop().message;
+  EXPECT_EQ(integrator.stop().place.line, 9);
+}
+
+struct Contradiction {
+  const char *name, *toml;
+  double when;
+};
+
+TEST(Integrator, constraints_that_come_to_contradict_each_other_end_the_motion_there) {
+  const Contradiction table[] = {
+      {"positions", "[constraints]\na = \"x + y = 1\"\nb = \"x + y = 1 + max(t - 1, 0)^3\"\n", 1.0},
+      {"velocities", "[constraints]\na = \"x' + y' = 0\"\nb = \"x' + y' = max(t - 1, 0)^2\"\n", 1.0},
+      {"accelerations", "[constraints]\na = \"x'' = 0\"\nb = \"x'' = max(t - 1, 0)\"\n", 1.0},
+      {"constraint and control", "[constraints]\na = \"x = 1\"\n[control.b]\nequation = \"x = 1 + max(t - 1, 0)^3\"\n",
+       1.0},
+      {"two controls", "[control.a]\nequation = \"x = 1\"\n[control.b]\nequation = \"x = 1 + max(t - 1, 0)^3\"\n", 1.0},
+      {"a jump", "[constraints]\na = \"x = 1\"\nb = \"2*x = if(t < 1, 2, 3)\"\n", 1.0},
+      {"no freedom", "[constraints]\na = \"x = 1\"\nc = \"y = 0\"\nb = \"x*y = max(t - 1, 0)^3\"\n", 1.0},
+  };
+  for (const Contradiction& c : table)
+    for (const Method method : {Method::dop853, Method::bdf}) {
+      SCOPED_TRACE(testing::Message() << c.name << ", " << name_of(method));
+      const Loaded model(std::string_view("coordinates = [\"x\", \"y\"]\n[dynamics]\nkinetic = \"x'^2 + y'^2\"\n" +
+                                          std::string(c.toml) + "[start]\nposition = { x = 1 }\n"));
+      Integrator integrator = model.integrator({.to = 2.0, .tolerance = 1e-8, .method = method});
+      ASSERT_FALSE(integrator.refusal()) << integrator.refusal()->message;
+      run_to_end(integrator);
+      EXPECT_EQ(integrator.stop().reason, StopReason::contradiction) << integrator.stop().message;
+      EXPECT_NEAR(integrator.t(), c.when, 0.02);
+      EXPECT_NE(integrator.stop().message.find("`b`"), std::string::npos) << integrator.stop().message;
+    }
+}
+
+TEST(Integrator, constraints_that_no_state_satisfies_any_more_end_the_motion) {
+  // Two rods between pins that move apart: taut at t = 1.
+  const Loaded model(std::string_view(R"toml(
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "(x'^2 + y'^2)/2"
+[constraints]
+left  = "x^2 + y^2 = 1"
+right = "(x - 1 - t)^2 + y^2 = 1"
+[start]
+position = { x = 0.5, y = 0.8660254037844386 }
+velocity = { x = 0.5, y = -0.2886751345948129 }
+)toml"));
+  for (const Method method : {Method::dop853, Method::bdf}) {
+    SCOPED_TRACE(name_of(method));
+    Integrator integrator = model.integrator({.to = 2.0, .tolerance = 1e-8, .method = method});
+    ASSERT_FALSE(integrator.refusal()) << integrator.refusal()->message;
+    while (integrator.advance()) ASSERT_LT(integrator.statistics().steps, 20000);
+    EXPECT_TRUE(integrator.stop().failed()) << integrator.stop().message;
+    EXPECT_NEAR(integrator.t(), 1.0, 0.01);
+    EXPECT_FALSE(integrator.stop().message.empty());
+  }
+}
+
+TEST(Integrator, a_mass_that_vanishes_without_a_constraint_ends_the_motion) {
+  const Loaded model(std::string_view(R"toml(
+coordinates = ["x"]
+[dynamics]
+mass = { x = "1 - t" }
+force = { x = "1" }
+)toml"));
+  Integrator integrator = model.integrator({.to = 2.0, .tolerance = 1e-8});
+  while (integrator.advance()) ASSERT_LT(integrator.statistics().steps, 20000);
+  EXPECT_TRUE(integrator.stop().failed());
+  EXPECT_NEAR(integrator.t(), 1.0, 1e-6);
 }
 
 // ---- stiffness
