@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 
 PENDULUM = """coordinates = ["x", "y"]
 [parameters]
@@ -501,9 +502,12 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         c = Check(os.path.abspath(options.program), folder)
         c.file('p.toml', PENDULUM)
-        for group in (check_results, check_options, check_starts, check_ends, check_interrupts, check_files, check_progress):
-            group(c)
-        check_resume(c, options.kills)
+        for group in (check_results, check_options, check_starts, check_ends, check_interrupts, check_files, check_progress,
+                      lambda c: check_resume(c, options.kills)):
+            try:
+                group(c)
+            except (OSError, ValueError, KeyError, IndexError, TypeError, subprocess.TimeoutExpired):
+                c.that('nothing unexpected', False, traceback.format_exc(limit=-3))
     print(f'{c.passed} passed, {c.failed} failed')
     return 1 if c.failed or not c.passed else 0
 

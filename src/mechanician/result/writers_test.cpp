@@ -292,23 +292,22 @@ TEST_P(Hdf5, holds_each_quantity_by_itself_with_what_the_run_was) {
   EXPECT_FALSE(reader.has("checkpoint"));
 }
 
-TEST_P(Hdf5, takes_models_of_thousands_of_coordinates) {
-  std::string text = "coordinates = [";
-  for (int i = 0; i < 5000; ++i) text += fmt::format("\"x{}\", ", i);
-  Model model = read_model_text(text + "]\n[dynamics]\nkinetic = \"x0'^2\"\n", "large.toml");
-  const System large(std::move(model), {});
-  const State start{0.0, Eigen::VectorXd::Zero(5000), Eigen::VectorXd::Zero(5000)};
+TEST_P(Hdf5, holds_the_names_of_thousands_of_columns) {
+  std::string text = "coordinates = [\"x\"]\n[dynamics]\nmass = { x = 1 }\n[outputs]\n";
+  for (int i = 0; i < 5000; ++i) text += fmt::format("out{} = \"x\"\n", i);
+  const System large(read_model_text(text, "large.toml"), {});
+  const State start{0.0, Eigen::VectorXd::Zero(1), Eigen::VectorXd::Zero(1)};
   const ResultHeader header{Columns(large), make_setup(large, start, {.to = 1.0}, 0.5, false)};
   auto w = make_hdf5_writer(file(), header);
   const std::vector<double> row(static_cast<std::size_t>(header.columns.size()), 1.5);
   for (int i = 0; i < 3; ++i) w->row(row);
   w->finish(state_with(RunStatus::done));
   const Hdf5Reader reader(file());
-  const auto names = reader.layout("columns/qdd", Hdf5Type::text);
+  const auto names = reader.layout("columns/outputs", Hdf5Type::text);
   EXPECT_EQ(names.rows, 5000u);
   const std::string bytes = read_file(file()).substr(names.offset, names.rows * names.columns);
-  EXPECT_EQ(bytes.substr(4321 * names.columns, names.columns), "x4321''");
-  EXPECT_EQ(reader.layout("q", Hdf5Type::number).rows, 3u);
+  EXPECT_EQ(bytes.substr(4321 * names.columns, names.columns), "out4321");
+  EXPECT_EQ(reader.layout("outputs", Hdf5Type::number).rows, 3u);
 }
 
 TEST_P(Hdf5, left_behind_counts_its_valid_rows_and_has_no_time_in_the_others) {
