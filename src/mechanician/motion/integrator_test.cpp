@@ -52,14 +52,14 @@ TEST(Integrator, options_that_make_no_sense_are_refused) {
 
 TEST(Integrator, errors_follow_the_tolerance) {
   // Two oscillators with a resonant drive, x = sin t, and y″ = −y + cos t: y = t/2·sin t.
-  const Loaded model(std::string_view(R"toml(
+  const Loaded model(R"toml(
 coordinates = ["x", "y"]
 [dynamics]
 kinetic = "(x'^2 + y'^2)/2"
 force = { x = "-x", y = "-y + cos(t)" }
 [start]
 velocity = { x = 1 }
-)toml"));
+)toml");
   double last = 1.0;
   for (const double tolerance : {1e-3, 1e-5, 1e-7, 1e-9, 1e-11}) {
     for (const Method method : {Method::dop853, Method::automatic}) {
@@ -209,7 +209,7 @@ force = { x = "sqrt(x - 1)" }
   };
   for (const Refused& c : table) {
     SCOPED_TRACE(c.name);
-    const Loaded model{std::string_view(c.toml)};
+    const Loaded model(c.toml);
     Integrator integrator = model.integrator({.to = 1.0});
     ASSERT_TRUE(integrator.refusal());
     EXPECT_EQ(integrator.refusal()->reason, c.reason);
@@ -222,7 +222,7 @@ force = { x = "sqrt(x - 1)" }
 }
 
 TEST(Integrator, a_start_off_by_rounding_is_brought_onto_the_constraints_with_a_note) {
-  const Loaded model(std::string_view(R"toml(
+  const Loaded model(R"toml(
 coordinates = ["x", "y"]
 [dynamics]
 kinetic = "x'^2 + y'^2"
@@ -230,7 +230,7 @@ kinetic = "x'^2 + y'^2"
 rod = "x^2 + y^2 = 1"
 [start]
 position = { x = 0.6, y = 0.8000000001 }
-)toml"));
+)toml");
   Integrator integrator = model.integrator({.to = 1.0});
   ASSERT_FALSE(integrator.refusal());
   ASSERT_EQ(integrator.notes().size(), 1u);
@@ -348,7 +348,7 @@ after  = { when = "x - 1.000000001" }
 
 TEST(Integrator, events_may_ask_for_accelerations_and_constrained_coordinates) {
   // A bead on a circle, uniform: x″ = −x.
-  const Loaded model(std::string_view(R"toml(
+  const Loaded model(R"toml(
 coordinates = ["x", "y"]
 [dynamics]
 kinetic = "x'^2 + y'^2"
@@ -359,7 +359,7 @@ position = { x = 1 }
 velocity = { y = 1 }
 [events]
 turn = { when = "x'' - 0.5" }
-)toml"));
+)toml");
   Integrator integrator = model.integrator({.to = 3.0, .tolerance = 1e-10});
   run_to_end(integrator);
   ASSERT_EQ(integrator.events().size(), 1u);
@@ -456,7 +456,7 @@ const std::vector<Kink> kinks{
      }},
     {"nested",
      [] {
-       return Loaded(std::string_view(R"toml(
+       return Loaded(R"toml(
 coordinates = ["y", "x"]
 [dynamics]
 kinetic = "(x'^2 + y'^2)/2"
@@ -464,14 +464,14 @@ force = { y = "abs(abs(x) - 1)" }
 [start]
 position = { x = -2 }
 velocity = { x = 1 }
-)toml"));
+)toml");
      },
      4.0,
      {1.0, 2.0, 3.0},
      nested},
     {"constraint",
      [] {
-       return Loaded(std::string_view(R"toml(
+       return Loaded(R"toml(
 coordinates = ["y", "x"]
 [dynamics]
 kinetic = "(x'^2 + y'^2)/2"
@@ -481,7 +481,7 @@ rail = "x = abs(t - 2)^3 + 3*t"
 [start]
 position = { x = 8, y = 8 }
 velocity = { x = -9, y = -9 }
-)toml"));
+)toml");
      },
      3.0,
      {1.0, 2.0},
@@ -492,7 +492,7 @@ velocity = { x = -9, y = -9 }
     {"reactions",
      [] {
        // The normal force is cos t: friction 0.5·|cos t|.
-       return Loaded(std::string_view(R"toml(
+       return Loaded(R"toml(
 coordinates = ["x", "y"]
 [dynamics]
 kinetic = "(x'^2 + y'^2)/2"
@@ -503,7 +503,7 @@ table = "y = 0"
 x = "-0.5*abs(ideal(y))"
 [start]
 velocity = { x = 3 }
-)toml"));
+)toml");
      },
      4.5,
      {pi / 2},
@@ -653,7 +653,7 @@ TEST(Integrator, a_value_that_is_not_finite_is_named_with_its_operands_time_and_
 
 TEST(Integrator, a_nonideal_force_of_reactions_that_is_not_finite_is_named) {
   // ideal(y) = 1 − t.
-  const Loaded model(std::string_view(R"toml(
+  const Loaded model(R"toml(
 coordinates = ["x", "y"]
 [dynamics]
 kinetic = "(x'^2 + y'^2)/2"
@@ -664,7 +664,7 @@ table = "y = 0"
 x = "-sqrt(ideal(y))"
 [start]
 velocity = { x = 5 }
-)toml"));
+)toml");
   Integrator integrator = model.integrator({.to = 3.0, .tolerance = 1e-9});
   run_to_end(integrator);
   EXPECT_EQ(integrator.stop().reason, StopReason::not_finite);
@@ -705,7 +705,7 @@ TEST(Integrator, constraints_that_come_to_contradict_each_other_end_the_motion_t
 
 TEST(Integrator, constraints_that_no_state_satisfies_any_more_end_the_motion) {
   // Two rods between pins that move apart: taut at t = 1.
-  const Loaded model(std::string_view(R"toml(
+  const Loaded model(R"toml(
 coordinates = ["x", "y"]
 [dynamics]
 kinetic = "(x'^2 + y'^2)/2"
@@ -715,7 +715,7 @@ right = "(x - 1 - t)^2 + y^2 = 1"
 [start]
 position = { x = 0.5, y = 0.8660254037844386 }
 velocity = { x = 0.5, y = -0.2886751345948129 }
-)toml"));
+)toml");
   for (const Method method : {Method::dop853, Method::bdf}) {
     SCOPED_TRACE(name_of(method));
     Integrator integrator = model.integrator({.to = 2.0, .tolerance = 1e-8, .method = method});
@@ -728,12 +728,12 @@ velocity = { x = 0.5, y = -0.2886751345948129 }
 }
 
 TEST(Integrator, a_mass_that_vanishes_without_a_constraint_ends_the_motion) {
-  const Loaded model(std::string_view(R"toml(
+  const Loaded model(R"toml(
 coordinates = ["x"]
 [dynamics]
 mass = { x = "1 - t" }
 force = { x = "1" }
-)toml"));
+)toml");
   Integrator integrator = model.integrator({.to = 2.0, .tolerance = 1e-8});
   while (integrator.advance()) ASSERT_LT(integrator.statistics().steps, 20000);
   EXPECT_TRUE(integrator.stop().failed());

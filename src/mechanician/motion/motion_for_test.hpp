@@ -23,6 +23,8 @@ struct Loaded {
         start(state_of(start_state(model, {parameters}))),
         system(std::move(model), parameters) {}
   explicit Loaded(std::string_view toml) : Loaded(read_model_text(toml, "test.toml")) {}
+  explicit Loaded(const char* toml) : Loaded(std::string_view(toml)) {}
+  explicit Loaded(const std::string& toml) : Loaded(std::string_view(toml)) {}
 
   std::vector<double> parameters;
   State start;

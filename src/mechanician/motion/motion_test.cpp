@@ -122,7 +122,7 @@ TEST(Motion, is_known_only_between_its_ends) {
 
 TEST(Motion, is_sampled_near_its_closed_form) {
   // A particle on a circle without forces: uniform motion.
-  const Loaded model(std::string_view(R"toml(
+  const Loaded model(R"toml(
 coordinates = ["x", "y"]
 [dynamics]
 kinetic = "x'^2 + y'^2"
@@ -131,7 +131,7 @@ circle = "x^2 + y^2 = 4"
 [start]
 position = { x = 2 }
 velocity = { y = 3 }
-)toml"));
+)toml");
   for (const double tolerance : {1e-5, 1e-8, 1e-11}) {
     const Motion motion = integrate(model.system, model.start, {.to = 10.0, .tolerance = tolerance});
     for (int i = 0; i <= 100; ++i) {
@@ -179,7 +179,7 @@ TEST(Motion, a_callback_that_stops_at_the_end_changes_nothing) {
 }
 
 TEST(Motion, ends_at_an_event_that_stops_it) {
-  const Loaded model(std::string_view(R"toml(
+  const Loaded model(R"toml(
 coordinates = ["x"]
 [dynamics]
 kinetic = "x'^2/2"
@@ -188,7 +188,7 @@ force = { x = "-x" }
 velocity = { x = 1 }
 [events]
 half = { when = "x - 0.5", do = "stop" }
-)toml"));
+)toml");
   const Motion motion = integrate(model.system, model.start, {.to = 5.0, .tolerance = 1e-11});
   EXPECT_EQ(motion.stop().reason, StopReason::event);
   EXPECT_NEAR(motion.end(), std::asin(0.5), 1e-10);
