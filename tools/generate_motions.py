@@ -18,6 +18,7 @@ import smooth  # noqa: E402, F401
 import nonholonomic  # noqa: E402, F401
 import kinks  # noqa: E402, F401
 import benchmarks  # noqa: E402, F401
+import harder  # noqa: E402, F401
 
 
 def main():

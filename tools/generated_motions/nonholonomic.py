@@ -1,10 +1,12 @@
 """Constraints on velocities, linear and not; forces that are not ideal; control; measured rows that contradict each other."""
-from mpmath import cos, exp, mp, mpf, sin, sqrt, tan, tanh
+from pathlib import Path
+
+from mpmath import cos, exp, mp, mpf, sin, sqrt
 
 import precise
-from case import Text, closed, expected, motion, Case, residual, solved
+from case import Case, Text, closed, expected, motion, residual, solved
 from model_text import model
-from reduction import IndexReduced, Minimal
+from reduction import IndexReduced
 
 G = mpf(9.81)
 
@@ -67,7 +69,7 @@ def rolling_ball():
 
 @motion
 def rolling_disk():
-    text = (__import__('pathlib').Path(__file__).parent.parent.parent / 'models' / 'rolling_disk.toml').read_text() + '\n[run]\nto = 2.0\n'
+    text = (Path(__file__).parent.parent.parent / 'models' / 'rolling_disk.toml').read_text() + '\n[run]\nto = 2.0\n'
     t = Text(text)
     return solved('rolling_disk', text, IndexReduced(t), t.start('position') + t.start('velocity'), 'index-reduced equations', 'nonholonomic', tolerance=1e-21)
 

@@ -1,6 +1,7 @@
 """Smooth motions of every kind of constraint and model: energies and matrices, moving, nonholonomic, redundant, massless."""
 from mpmath import cos, cosh, exp, mp, mpf, sin, sinh, sqrt
 
+import precise
 from case import Text, closed, motion, solved
 from model_text import model
 from reduction import IndexReduced, Minimal
@@ -253,7 +254,7 @@ def matrices():
                  force={'a': "-0.56*sin(a - b)*b'^2 - 1.7*9.81*sin(a)", 'b': "0.56*sin(a - b)*a'^2 - 0.56*9.81*sin(b)"}, position={'a': 1, 'b': 1.5}, velocity={'a': 0.5}, to=3.0)
     same = model('', 'x1 y1 x2 y2', kinetic="(x1'^2 + y1'^2)/2 + 0.7*(x2'^2 + y2'^2)/2", potential='9.81*(y1 + 0.7*y2)', to=3.0)
     places = {'x1': 'sin(a)', 'y1': '-cos(a)', 'x2': 'sin(a) + 0.8*sin(b)', 'y2': '-cos(a) - 0.8*cos(b)'}
-    import precise
+
     system = Minimal(same, ['a', 'b'], places)
     y, _, accuracy = precise.twice(system, [mpf(1), mpf(1.5), mpf(0.5), mpf(0)], 0, 3)
     result.append(closed('double_pendulum_by_matrices', text, (y[:2], y[2:]), 'Lagrange from the energies, in 40 digits', 'matrices'))
@@ -263,7 +264,7 @@ def matrices():
                  position={'x': 1, 'y': -0.5}, velocity={'x': 0, 'y': 2}, to=6.0)
     M = mp.matrix([[2, 0.5], [0.5, 1]])
     K, D = mp.matrix([[-3, mpf('1.5')], [-mpf('0.5'), -2]]), mp.matrix([[-mpf('0.2'), mpf('0.7')], [-mpf('0.7'), -mpf('0.1')]])
-    top, left, right = mp.zeros(2), mp.inverse(M) * K, mp.inverse(M) * D
+    left, right = mp.inverse(M) * K, mp.inverse(M) * D
     A = mp.matrix(4, 4)
     for i in range(2):
         A[i, i + 2] = 1
