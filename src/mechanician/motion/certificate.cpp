@@ -24,6 +24,8 @@ constexpr double eps = std::numeric_limits<double>::epsilon();
 constexpr double crossing_noise = 1e-9;
 /// Distances to the constraints up to this are held well enough, relative to max(1, |value|).
 constexpr double held = 1e-10;
+/// Singular values below this are rounding in all that follows from them.
+constexpr double lost_in_rounding = 1e-7;
 constexpr double checkpoint_version = 1.0;
 
 }  // namespace
@@ -41,6 +43,7 @@ void Integrator::Impl::watch() {
   balance_allowed_ += 5.0 * (options.tolerance + 4.0 * eps + (last_was_crossing_ ? crossing_noise : 0.0)) *
                           dynamics_.last_energy_scale(y) +
                       2.0 * eps * sizes;
+  for (int i = 2 * n; i < dynamics_.size(); ++i) balance_allowed_ += 8.0 * eps * step_h_ * std::abs(rk_.k[12][i]);
   balance_allowed_ += step_h_ * (clock_power_ + clock_noise_ * dynamics_.last_energy_scale(y));
   if (last_implicit_) {
     // Where forces are stiff, errors of the size of the tolerance change the power by more than its size tells: tried out.
@@ -59,6 +62,7 @@ void Integrator::Impl::watch() {
     }
     balance_allowed_ += 3.0 * step_h_ * power_error_;
   }
+  const double weakest = dynamics_.last_weakest();
   const Dynamics::Violation now = dynamics_.calc_violation(t, y);
   if (now.inert > std::max(1e-8, 10.0 * options.tolerance) && !over) {
     for (int j = 0; j < system->m(); ++j)
@@ -69,11 +73,18 @@ void Integrator::Impl::watch() {
                          short_number(t), system->row(j).name),
              system->row(j).place);
   }
+  if (last_implicit_) condition_largest_ = std::max(condition_largest_, 1e3 / std::max(weakest, 1e-300));
+  if (!last_implicit_ && !last_was_crossing_ && statistics_.steps > 1 && !passed_noted_ &&
+      (weakest < std::clamp(10.0 * options.tolerance, lost_in_rounding, 1e-3) || dynamics_.all.condition() * lost_in_rounding > 1.0)) {
+    passed_noted_ = true;
+    doubts.push_back(fmt::format("the motion comes within rounding of a singular configuration at t = {} and does not pass it smoothly",
+                                 short_number(t)));
+  }
   violation_.position = std::max(violation_.position, now.position);
   violation_.velocity = std::max(violation_.velocity, now.velocity);
   violation_.measured = std::max(violation_.measured, now.measured);
   violation_.scaled = std::max(violation_.scaled, now.scaled);
-  if (implicit_ && dynamics_.all.kept.size() > 1) {
+  if (last_implicit_ && !dynamics_.all.kept.empty()) {
     // The implicit method has no way across singular configurations.
     condition_largest_ = std::max(condition_largest_, dynamics_.all.condition());
   }
@@ -129,6 +140,7 @@ Certificate Integrator::Impl::certificate() const {
     doubt(fmt::format("the constraints are violated by up to {:.1e} of max(1, |value|)", violation_.scaled));
   if (!(c.balance_largest <= c.balance_allowed))
     doubt(fmt::format("energy and work differ by up to {:.1e}, where the tolerance explains {:.1e}", c.balance_largest, c.balance_allowed));
+  for (const std::string& reason : doubts) doubt(reason);
   if (condition_largest_ > 1e7)
     doubt("the implicit method came near a singular configuration of the constraints, which it cannot cross");
   if (noise_limited_ > 0)
@@ -140,16 +152,17 @@ Certificate Integrator::Impl::certificate() const {
 // Everything that the rest of the motion depends on, in one order for both ways.
 template <class Do>
 void Integrator::Impl::each_number(Do&& number) {
-  number(t), number(h_), number(last_crossing_), number(hold_until_), number(no_crossing_before_), number(progress_mark_), number(clock_noted_), number(condition_begin_);
+  number(t), number(h_), number(last_crossing_), number(hold_until_), number(no_crossing_before_), number(progress_mark_), number(clock_noted_), number(passed_noted_), number(condition_begin_);
   for (double& x : rk_.y_new) number(x);
   for (RowSet* set : {&dynamics_.all, &dynamics_.velocities, &dynamics_.positions}) number(set->rank);
   number(dynamics_.singular_mass);
   for (double& x : next_sides_.empty() ? dynamics_.sides() : next_sides_) number(x);
   for (double& x : event_sign_) number(x);
+  for (double& x : event_noted_) number(x);
   number(implicit_), number(on_trial_), number(restart_pending_), number(start_singular_), number(stiffness_noted_);
-  number(stiff_hits_), number(not_stiff_hits_), number(stiff_since_), number(stiff_pause_until_), number(stiff_evaluations_);
+  number(stiff_hits_), number(not_stiff_hits_), number(stiff_since_), number(stiff_pause_until_), number(stiff_steps_);
   number(explicit_rate_), number(explicit_step_), number(sigma_guard_);
-  number(switches_in_a_row_), number(switches_since_);
+  number(switches_since_);
   number(kinetic_start_), number(kinetic_), number(balance_largest_), number(balance_allowed_), number(condition_largest_);
   number(violation_.position), number(violation_.velocity), number(violation_.measured), number(violation_.scaled);
   number(noise_limited_), number(power_error_);

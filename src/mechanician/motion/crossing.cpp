@@ -207,16 +207,19 @@ StepPlan plan_step(const std::vector<SingularRoot>& roots, double h, double rema
   StepPlan plan{.h = h};
   if (roots.empty() || roots.front().tau >= 1.35 * h) return plan;
   const double first = roots.front().tau, together = 0.1 * std::min(h, first / crossing_place);
+  // A group: each root near the one before.
   double last = first, next = std::numeric_limits<double>::infinity();
   plan.turning = true;
   for (const SingularRoot& root : roots) {
-    if (root.tau <= first + together) {
+    if (root.tau <= last + together) {
       last = root.tau;
       plan.turning &= root.turning;
     } else {
       next = std::min(next, root.tau);
     }
   }
+  // Seen from afar one singular state with several weak directions is blurred: nearer by, it is sharp.
+  if (last - first > together && first > 0.2 * h) return {.h = std::min({h, 0.6 * first, remaining})};
   const double middle = 0.5 * (first + last);
   // The end of the run comes well before the singular state: nothing to cross.
   if (remaining < 0.8 * first) return {.h = std::min(h, remaining)};

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "mechanician/expression/differentiate.hpp"
+#include "mechanician/expression/simplify.hpp"
 #include "mechanician/motion/kernels.hpp"
 
 namespace mechanician {
@@ -84,6 +85,7 @@ Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(
 
   const int aM = add(M), aQ = add(eqs.Q), aA = add(A), ab = add(eqs.b), aK = add({mass_rate(eqs)}), aC = add(eqs.C);
   const int ar = add(residual), at = add(rate);
+  for (const Expr& e : all_exprs) depends_on_time_ |= e.contains(SymbolKind::time);
   Frozen frozen = freeze(all_exprs);
   switches_ = std::move(frozen.switches);
   sides_.assign(switches_.size(), 1.0);
@@ -129,8 +131,22 @@ Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(
   inputs_out.insert(inputs_out.end(), eqs.qdd.begin(), eqs.qdd.end());
   std::vector<Expr> user;
   for (const Named& o : system.model().outputs) user.push_back(o.value);
-  for (const Event& e : system.model().events) user.push_back(e.when);
+  std::vector<Expr> when;
+  for (const Event& e : system.model().events) {
+    when.push_back(e.when);
+    events_use_qdd_ |= e.when.contains(SymbolKind::acceleration);
+  }
+  user.insert(user.end(), when.begin(), when.end());
+  // Where an event itself has kinks: their zeros, as written (sides put back as signs, inner ones first).
+  std::vector<Replacement> sides_as_signs;
+  for (const Switch& s : freeze(when).switches) {
+    const Expr zero = substitute(s.g, sides_as_signs);
+    sides_as_signs.push_back({s.side, sign(zero)});
+    user.push_back(zero);
+    ++num_event_switches_;
+  }
   output_tape_ = Tape(user, inputs_out);
+  output_values_.resize(user.size());
 
   const auto size = [](auto k) { return static_cast<std::size_t>(k); };
   x_.assign(inputs_C.size() + size(n_), 0.0);

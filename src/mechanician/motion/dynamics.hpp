@@ -42,6 +42,7 @@ class Dynamics {
 
   const System& system() const { return *system_; }
   int n() const { return n_; }
+  bool depends_on_time() const { return depends_on_time_; }
   int num_constraints() const { return num_constraints_; }
   int num_works() const { return 4 + num_constraints_; }
   int size() const { return 2 * n_ + num_works(); }
@@ -87,6 +88,8 @@ class Dynamics {
 
   /// Of the state of the last rhs(): by how much rows that are not kept miss A q̈ = b, relative to their terms.
   double last_mismatch() const;
+  /// Of the state of the last rhs(): the smallest kept row over its size at the start.
+  double last_weakest() const;
   /// Of the state of the last rhs(): ½ q̇ᵀM q̇, and the change of energy that errors of relative size 1 in y would make.
   double last_kinetic(const double* y) const;
   double last_energy_scale(const double* y) const;
@@ -110,6 +113,10 @@ class Dynamics {
   std::optional<Sample> calc_sample(double t, const double* y, const double* qdd_given = nullptr);
   /// `when` of the events of the model. False where a value is not finite.
   bool calc_events(double t, const double* y, std::span<double> when);
+  /// Rounding in `when`, and functions that change sign where an expression in an event switches.
+  void calc_event_noise(double t, const double* y, std::span<double> noise);
+  int num_event_switches() const { return num_event_switches_; }
+  bool calc_event_switches(double t, const double* y, std::span<double> g);
 
   long evaluations = 0, projections = 0;
 
@@ -130,12 +137,13 @@ class Dynamics {
   bool spread(const RowSet& set, std::vector<double>& lambda);
   const std::vector<bool>& zero_rows(double t, const double* y);
   void calc_powers(const double* qd, double* power);
+  bool set_output_inputs(double t, const double* y);
   bool solve_generally(double t, const double* y, bool with_noise, Solution& solution);
 
   const System* system_;
   int n_ = 0, m_ = 0, num_constraints_ = 0;
   bool has_C_ = false, needs_reactions_ = false, measured_ = false, mass_constant_ = false, rows_use_velocity_ = false;
-  bool any_power_ = false;
+  bool any_power_ = false, depends_on_time_ = false;
   std::vector<bool> powerless_;  ///< by row
   bool velocity_rows_nonlinear_ = false;
 
@@ -145,6 +153,9 @@ class Dynamics {
   std::vector<int> A_begin_;  ///< of row j among A_entries_
   int at_Q_ = 0, at_A_ = 0, at_b_ = 0, at_K_ = 0, at_C_ = 0, at_row_A_ = 0, at_residual_ = 0, at_rate_ = 0;
 
+  int num_event_switches_ = 0;
+  bool events_use_qdd_ = false;
+  std::vector<double> output_values_;
   std::vector<Switch> switches_;
   std::vector<double> sides_;
 

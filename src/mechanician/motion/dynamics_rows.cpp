@@ -140,6 +140,16 @@ bool Dynamics::choose_rows(double t, const double* y) {
   return true;
 }
 
+double Dynamics::last_weakest() const {
+  double weakest = 1.0;
+  for (const int j : all.kept) {
+    double s = 0.0;
+    for (int l = A_begin_[j]; l < A_begin_[j + 1]; ++l) s += v_[at_A_ + A_entries_[l].at] * v_[at_A_ + A_entries_[l].at];
+    if (start_size_[j] > 0.0) weakest = std::min(weakest, std::sqrt(s) / start_size_[j]);
+  }
+  return weakest;
+}
+
 double Dynamics::last_mismatch() const {
   double worst = 0.0;
   for (const int j : all.candidates) {

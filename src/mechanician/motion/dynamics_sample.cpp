@@ -113,7 +113,7 @@ std::optional<Sample> Dynamics::calc_sample(double t, const double* y, const dou
 
   // Outputs may use accelerations.
   const auto num_outputs = static_cast<Eigen::Index>(system_->model().outputs.size());
-  std::vector<double> values(static_cast<std::size_t>(output_tape_.num_outputs()));
+  std::vector<double>& values = output_values_;
   set_inputs(t, y, y + n_);
   for (int i = 0; i < n_; ++i) x_[rhs_tape_.num_inputs() + i] = s.qdd(i);
   run(output_tape_, values);
@@ -126,23 +126,41 @@ std::optional<Sample> Dynamics::calc_sample(double t, const double* y, const dou
   return s;
 }
 
-bool Dynamics::calc_events(double t, const double* y, std::span<double> when) {
-  if (when.empty()) return true;
-  const auto num_outputs = system_->model().outputs.size();
-  bool accelerations = false;
-  for (const Event& e : system_->model().events) accelerations |= e.when.contains(SymbolKind::acceleration);
-  if (accelerations) {
+bool Dynamics::set_output_inputs(double t, const double* y) {
+  if (events_use_qdd_) {
     if (!rhs(t, y, scratch_.data())) return false;
     --evaluations, ++projections;
   }
   set_inputs(t, y, y + n_);
-  for (int i = 0; i < n_; ++i)
-    x_[rhs_tape_.num_inputs() + i] = accelerations ? qdd_[i] : 0.0;
-  std::vector<double> values(static_cast<std::size_t>(output_tape_.num_outputs()));
-  run(output_tape_, values);
+  for (int i = 0; i < n_; ++i) x_[rhs_tape_.num_inputs() + i] = events_use_qdd_ ? qdd_[i] : 0.0;
+  return true;
+}
+
+bool Dynamics::calc_events(double t, const double* y, std::span<double> when) {
+  if (when.empty()) return true;
+  if (!set_output_inputs(t, y)) return false;
+  run(output_tape_, output_values_);
   double sum = 0.0;
-  for (std::size_t i = 0; i < when.size(); ++i) sum += 0.0 * (when[i] = values[num_outputs + i]);
+  for (std::size_t i = 0; i < when.size(); ++i) sum += 0.0 * (when[i] = output_values_[system_->model().outputs.size() + i]);
   return sum == 0.0;
+}
+
+void Dynamics::calc_event_noise(double t, const double* y, std::span<double> noise) {
+  std::vector<double> bounds(output_values_.size());
+  if (!set_output_inputs(t, y)) return;
+  output_tape_.evaluate_with_bounds(std::span<const double>(x_).first(static_cast<std::size_t>(output_tape_.num_inputs())),
+                                    output_values_, bounds);
+  for (std::size_t i = 0; i < noise.size(); ++i) {
+    const double e = bounds[system_->model().outputs.size() + i];
+    noise[i] = std::isfinite(e) ? 8.0 * e : 0.0;
+  }
+}
+
+bool Dynamics::calc_event_switches(double t, const double* y, std::span<double> g) {
+  if (!set_output_inputs(t, y)) return false;
+  run(output_tape_, output_values_);
+  std::copy(output_values_.end() - num_event_switches_, output_values_.end(), g.begin());
+  return true;
 }
 
 }  // namespace mechanician

@@ -26,8 +26,8 @@ constexpr double tolerance_factor = 0.1;
 }  // namespace
 
 void Integrator::Impl::watch_stiffness(double h) {
-  if (options.method == Method::bdf || implicit_ || last_held_) return;
-  if (stiff_hits_ == 0) stiff_since_ = t, stiff_evaluations_ = dynamics_.evaluations;
+  if (options.method == Method::bdf || implicit_ || last_held_ || predictor_.smallest() < 0.02) return;
+  if (stiff_hits_ == 0) stiff_since_ = t, stiff_steps_ = statistics_.steps + statistics_.rejected;
   const double fast = rk_.calc_stiffness(h, 2 * dynamics_.n());
   if (fast > stability_edge ||
       (fast > worth_a_look && fast > stiffness_ratio * rk_.calc_variation(h, 2 * dynamics_.n()))) {
@@ -41,7 +41,8 @@ void Integrator::Impl::watch_stiffness(double h) {
       return;
     }
     if (static_cast<double>(statistics_.steps) < stiff_pause_until_) return;
-    explicit_rate_ = (t - stiff_since_) / static_cast<double>(std::max(1L, dynamics_.evaluations - stiff_evaluations_));
+    explicit_rate_ = (t - stiff_since_) /
+                     static_cast<double>(12 * std::max(1L, statistics_.steps + statistics_.rejected - stiff_steps_));
     explicit_step_ = h_;
     notes.push_back(fmt::format("the motion is stiff at t = {}: method changed from dop853 to bdf", short_number(t)));
     begin_implicit();
@@ -74,7 +75,7 @@ void Integrator::Impl::restart_implicit() {
   bdf_->start(t, rk_.y_new);
   restart_pending_ = false;
   steps_since_restart_ = 0;
-  trial_since_ = t, trial_evaluations_ = dynamics_.evaluations;
+  trial_since_ = t, trial_evaluations_ = bdf_->statistics().evaluations;
   ++statistics_.restarts;
 }
 
@@ -125,7 +126,7 @@ bool Integrator::Impl::advance_implicit() {
   if (t >= options.to && !over) finish(StopReason::reached_end);
   if (on_trial_ && steps_since_restart_ == steps_on_trial && !over) {
     on_trial_ = false;
-    const double rate = (t - trial_since_) / static_cast<double>(std::max(1L, dynamics_.evaluations - trial_evaluations_));
+    const double rate = (t - trial_since_) / static_cast<double>(std::max(1L, now.evaluations - trial_evaluations_));
     if (rate < explicit_rate_) {
       notes.push_back(fmt::format("bdf is not faster here: back to dop853 at t = {}", short_number(t)));
       implicit_ = false;

@@ -14,6 +14,7 @@ namespace mechanician {
 
 namespace {
 constexpr double eps = std::numeric_limits<double>::epsilon();
+constexpr long many_switches = 200;
 }
 
 int Integrator::Impl::find_switch(double h, double& when) {
@@ -26,14 +27,31 @@ int Integrator::Impl::find_switch(double h, double& when) {
   for (std::size_t i = 0; i < sides.size(); ++i)
     g_begin_[i] = std::copysign(std::max(std::abs(g_begin_[i]), std::numeric_limits<double>::min()), sides[i]);
   RootFinder finder(static_cast<int>(sides.size()));
-  const auto root = finder.find_first({.t0 = step_t_, .t1 = step_t_ + h, .begin = g_begin_, .floor = g_noise_, .time_tolerance = 0.0},
-                                      [&](double time, std::span<double> g) {
-                                        state_at(time, y_sample_.data(), nullptr);
-                                        dynamics_.calc_switches(time, y_sample_.data(), g);
-                                      });
-  if (!root) return -1;
-  when = root->t;
-  return root->function;
+  const auto evaluate = [&](double time, std::span<double> g) {
+    state_at(time, y_sample_.data(), nullptr);
+    dynamics_.calc_switches(time, y_sample_.data(), g);
+  };
+  // Once over the whole step, then in pieces: a pair of switches close together must not be lost.
+  std::optional<Root> first;
+  for (const int pieces : {1, 5}) {
+    std::vector<double> side = g_begin_;
+    double end = step_t_ + h;
+    if (first) end = first->t;
+    for (int k = 0; k < pieces; ++k) {
+      const double from = step_t_ + (end - step_t_) * k / pieces, to = k + 1 == pieces ? end : step_t_ + (end - step_t_) * (k + 1) / pieces;
+      if (!(to > from)) continue;
+      const std::vector<double> begin = side;
+      const auto root = finder.find_first({.t0 = from, .t1 = to, .begin = begin, .floor = g_noise_, .time_tolerance = 0.0}, evaluate);
+      if (root) {
+        first = root;
+        break;
+      }
+      side.assign(finder.end().begin(), finder.end().end());
+    }
+  }
+  if (!first) return -1;
+  when = first->t;
+  return first->function;
 }
 
 /// dg/dt of a switching function at the end of the step, with the sides as they are now.
@@ -66,6 +84,21 @@ bool Integrator::Impl::turn_side(int which) {
     fail_not_finite(t, rk_.y_new.data(), fmt::format("beyond the point where `{}` switches nothing can be evaluated", s.text));
     return false;
   }
+  // Constraints that switch must fit together where they do: the state must not have to jump.
+  y_sample_ = rk_.y_new;
+  const auto jump = dynamics_.project(t, y_sample_.data(), {.most_iterations = 20});
+  const double most = 1e-9 + options.tolerance;
+  if (!jump.ok || jump.moved_q > most || jump.moved_qd > most) {
+    fail(StopReason::contradiction,
+         fmt::format("at t = {} the constraints jump where `{}` switches: {} would have to change at once", short_number(t), s.text,
+                     jump.moved_q > most ? "positions" : "velocities"));
+    return false;
+  }
+  rk_.y_new = y_sample_;
+  if (!dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data())) return false;
+  if (dynamics_.all.condition() > 1e4)
+    doubts.push_back(fmt::format("`{}` switches at t = {}, on or near a singular configuration: which branch follows is not sure",
+                                 s.text, short_number(t)));
   // Driven back at once: the motion would slide along the surface.
   const double rate = calc_switch_rate(which);
   if (s.is_discontinuous && side * rate < 0.0) {
@@ -75,11 +108,13 @@ bool Integrator::Impl::turn_side(int which) {
                      short_number(t), s.text));
     return false;
   }
-  if (switches_in_a_row_++ == 0) switches_since_ = t;
-  if (switches_in_a_row_ > 200 && t - switches_since_ < 1e-6 * (options.to - start.t)) {
-    fail(StopReason::sliding, fmt::format("near t = {} `{}` switches ever more often: 200 times since t = {}",
-                                          short_number(t), s.text, short_number(switches_since_)));
-    return false;
+  if (statistics_.switches % many_switches == 0) {
+    if (t - switches_since_ < 1e-5 * (options.to - start.t)) {
+      fail(StopReason::sliding, fmt::format("near t = {} `{}` switches ever more often: {} times since t = {}", short_number(t),
+                                            s.text, many_switches, short_number(switches_since_)));
+      return false;
+    }
+    switches_since_ = t;
   }
   next_sides_ = dynamics_.sides();
   dynamics_.sides() = of_step;
@@ -99,29 +134,69 @@ void Integrator::Impl::take_next_sides() {
 
 void Integrator::Impl::find_user_events() {
   const auto& model_events = system->model().events;
-  RootFinder finder(static_cast<int>(model_events.size()));
+  const auto count = model_events.size();
+  RootFinder finder(static_cast<int>(count));
   const int n = dynamics_.n();
   const auto evaluate = [&](double time, std::span<double> when) {
     state_at(time, y_sample_.data(), nullptr);
-    if (!dynamics_.calc_events(time, y_sample_.data(), when))
-      std::fill(when.begin(), when.end(), std::numeric_limits<double>::quiet_NaN());
+    // Dense output is off the constraints by about the tolerance, and an event may be about just that.
+    if (!last_held_) dynamics_.project(time, y_sample_.data(), {.most_iterations = 3});
+    if (dynamics_.calc_events(time, y_sample_.data(), when)) return;
+    for (std::size_t i = 0; i < count; ++i)
+      if (!std::isfinite(when[i]) && !event_noted_[i]) {
+        event_noted_[i] = 1.0;
+        notes.push_back(fmt::format("event `{}` has no value at t = {} and is not looked for there", model_events[i].name, short_number(time)));
+      }
   };
+  // Kinks in the events cut the step.
+  std::vector<double> cuts{step_begin};
+  if (const int kinks = dynamics_.num_event_switches(); kinks > 0) {
+    RootFinder kink_finder(kinks, 16);
+    std::vector<double> at_begin(static_cast<std::size_t>(kinks));
+    const auto calc = [&](double time, std::span<double> g) {
+      state_at(time, y_sample_.data(), nullptr);
+      dynamics_.calc_event_switches(time, y_sample_.data(), g);
+    };
+    calc(step_begin, at_begin);
+    for (const Root& root : kink_finder.find_all({.t0 = step_begin, .t1 = t, .begin = at_begin}, calc))
+      for (const double time : {std::nextafter(root.t, step_begin), root.t})
+        if (time > cuts.back() && time < t) cuts.push_back(time);
+  }
+  cuts.push_back(t);
+  std::vector<double> noise(count, 0.0);
+  state_at(step_begin, y_sample_.data(), nullptr);
+  dynamics_.calc_event_noise(step_begin, y_sample_.data(), noise);
   // A step may be long for the event though it is short for the motion: cut it until nothing more is found.
   std::vector<Root> roots;
   std::vector<double> side;
-  for (int pieces = 1, last = -1; pieces <= 729; pieces *= 3) {
+  for (int pieces = 1, last = -1, agreed = 0; pieces <= 729; pieces *= 3) {
     roots.clear();
     side = event_sign_;
-    for (int k = 0; k < pieces; ++k) {
-      const double from = step_begin + (t - step_begin) * k / pieces, to = k + 1 == pieces ? t : step_begin + (t - step_begin) * (k + 1) / pieces;
-      const std::vector<double> begin = side;
-      const auto found = finder.find_all({.t0 = from, .t1 = to, .begin = begin, .time_tolerance = 0.0}, evaluate);
-      roots.insert(roots.end(), found.begin(), found.end());
-      side.assign(finder.end().begin(), finder.end().end());
+    for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
+      const double whole = cuts[c + 1] - cuts[c];
+      const int here = whole < 1e-3 * (t - step_begin) ? 1 : pieces;
+      for (int k = 0; k < here; ++k) {
+        const double from = cuts[c] + whole * k / here, to = k + 1 == here ? cuts[c + 1] : cuts[c] + whole * (k + 1) / here;
+        if (!(to > from)) continue;
+        const std::vector<double> begin = side;
+        const auto found = finder.find_all({.t0 = from, .t1 = to, .begin = begin, .floor = noise, .time_tolerance = 0.0}, evaluate);
+        roots.insert(roots.end(), found.begin(), found.end());
+        side.assign(finder.end().begin(), finder.end().end());
+      }
     }
-    if (static_cast<int>(roots.size()) == last) break;
+    agreed = static_cast<int>(roots.size()) == last ? agreed + 1 : 0;
+    if (agreed > 0 && (pieces >= 9 || roots.empty())) break;
     last = static_cast<int>(roots.size());
   }
+  // A change of sign through infinity is no zero.
+  std::vector<double> before(count), after(count);
+  std::erase_if(roots, [&](const Root& root) {
+    const double tau = 1e-7 * (t - step_begin);
+    evaluate(std::max(step_begin, root.t - tau), before);
+    evaluate(std::min(t, root.t), after);
+    const double far = std::abs(before[root.function]), near = std::abs(after[root.function]);
+    return near > 1e3 * far && near > 1e6 * noise[root.function];
+  });
   event_sign_ = side;
   for (const Root& root : roots) {
     const Event& e = model_events[root.function];
@@ -186,7 +261,7 @@ void Integrator::Impl::report_crossings(double h, const StepPlan& plan, bool noi
   crossing_time_ = step_t_ + crossing_place * h;
   std::vector<double> places;
   for (const SingularRoot& root : roots_ahead_)
-    if (root.tau < 0.75 * h) places.push_back(root.tau / h);
+    if (root.tau < 0.75 * h && (places.empty() || root.tau / h - places.back() > 0.01)) places.push_back(root.tau / h);
   if (places.empty()) places.push_back(plan.at / h);
   bool any = false;
   for (const double place : places) any |= report_crossing(h, place, plan, noise_limited);

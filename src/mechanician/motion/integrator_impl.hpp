@@ -38,6 +38,7 @@ class Integrator::Impl {
   std::string stop_requested;
   std::vector<MotionEvent> events;
   std::vector<std::string> notes;
+  std::vector<std::string> doubts;  ///< why the certificate does not hold, apart from the numbers
 
   double t = 0.0, step_begin = 0.0;
 
@@ -63,6 +64,7 @@ class Integrator::Impl {
   bool finish_step(double h);
   bool make_dense();
   void settle_end();
+  bool pass_guard(int tries);
   /// The state of the last step at a time, unprojected; rate: dy/dt.
   void state_at(double time, double* y, double* rate);
   void fail(StopReason reason, std::string message, Place place = {});
@@ -105,6 +107,7 @@ class Integrator::Impl {
   double h_ = 0.0;                  ///< to be tried next
   double step_t_ = 0.0;             ///< begin and length of the last step as computed: the end of the run may lie inside
   double step_h_ = 0.0;
+  bool start_almost_ = false;       ///< and is only almost on it
   bool start_singular_ = false;     ///< the first step has still to leave a singular configuration
   bool dense_made_ = false;
   bool implicit_ = false;
@@ -117,30 +120,30 @@ class Integrator::Impl {
   bool last_held_ = false;
   double bad_t_ = -std::numeric_limits<double>::infinity();  ///< where a stage had no value last
   std::vector<double> bad_y_;
+  double guard_passed_t_ = std::numeric_limits<double>::quiet_NaN();
   double clock_noise_ = 0.0, clock_power_ = 0.0, clock_noise_t_ = std::numeric_limits<double>::quiet_NaN();
-  bool clock_noted_ = false;
+  bool clock_noted_ = false, passed_noted_ = false;
   double no_crossing_before_ = -std::numeric_limits<double>::infinity();  ///< what comes near zero before is a near miss
   double progress_mark_ = 0.0;  ///< where the motion was some steps ago
   double condition_begin_ = 1.0;    ///< smallest over largest pivot at the begin of the step
   int sigma_guard_ = 0;
   double condition_largest_ = 1.0;  ///< seen by the implicit method
   std::vector<double> next_sides_;  ///< after a switch at the end of the last step; those of the step stay for its samples
-  std::vector<double> y_sample_, rate_sample_, e5_, e3_, scale_, g_begin_, g_noise_, event_sign_;
+  std::vector<double> y_sample_, rate_sample_, e5_, e3_, scale_, g_begin_, g_noise_, event_sign_, event_noted_;
   int stiff_hits_ = 0, not_stiff_hits_ = 0;
   bool stiffness_noted_ = false;
   double stiff_since_ = 0.0, stiff_pause_until_ = 0.0;
-  long stiff_evaluations_ = 0;
+  long stiff_steps_ = 0;
   double explicit_rate_ = 0.0, explicit_step_ = 0.0;  ///< simulated time per evaluation before the change of method
   bool on_trial_ = false, restart_pending_ = false;
   bool last_implicit_ = false;  ///< the last step was
   double trial_since_ = 0.0;
   long trial_evaluations_ = 0;
   int steps_since_restart_ = 0;
-  int switches_in_a_row_ = 0;
   double switches_since_ = 0.0;
   double kinetic_start_ = 0.0, kinetic_ = 0.0;
   double power_error_ = 0.0;  ///< of the given forces, implicit method
-  double balance_largest_ = 0.0, balance_allowed_ = 0.0;
+  double balance_largest_ = 0.0, balance_allowed_ = 1e-14;
   Dynamics::Violation violation_;
   long noise_limited_ = 0;
   Statistics statistics_;

@@ -23,6 +23,8 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
+/// A start so near to a singular configuration that rounding decides there is treated as one on it.
+constexpr double rank_tolerance_almost = 3e-6;
 constexpr double rank_tolerance_of_start = 1e-9, rank_tolerance_of_rate = 1e-7;
 
 /// The rows of a set at a state in the mass metric, as unit columns; rows that vanish in units of their own terms.
@@ -45,7 +47,7 @@ struct RankAhead {
   int along_any = 0;      ///< gained by moving in a random direction that the constraints allow
 };
 
-RankAhead look_ahead(Dynamics& d, const RowSet& set, double t, const VectorXd& y) {
+RankAhead look_ahead(Dynamics& d, const RowSet& set, double t, const VectorXd& y, bool almost) {
   const int n = d.n();
   RankAhead result;
   if (set.candidates.empty() || !d.evaluate_rows(t, y.data(), y.data() + n) || !d.make_metric()) return result;
@@ -61,7 +63,12 @@ RankAhead look_ahead(Dynamics& d, const RowSet& set, double t, const VectorXd& y
     if (d.is_zero_row(set.candidates[k])) Z.col(k).setZero();
   const Eigen::JacobiSVD<MatrixXd> svd(Z, Eigen::ComputeFullU | Eigen::ComputeFullV);
   const VectorXd sigma = svd.singularValues();
-  while (result.now < sigma.size() && sigma(result.now) > rank_tolerance_of_start * sigma(0)) ++result.now;
+  const auto rank_with = [&](double tolerance) {
+    int rank = 0;
+    while (rank < sigma.size() && sigma(rank) > tolerance * sigma(0)) ++rank;
+    return rank;
+  };
+  result.now = almost ? rank_with(rank_tolerance_almost) : rank_with(rank_tolerance_of_start);
   if (result.now == Z.cols() || result.now == n) return result;
   const MatrixXd U0 = svd.matrixU().rightCols(n - result.now), V0 = svd.matrixV().rightCols(Z.cols() - result.now);
   const MatrixXd L = Eigen::Map<const MatrixXd>(d.metric(), n, n);
@@ -116,6 +123,7 @@ Integrator::Impl::Impl(const System& system_given, State start_given, MotionOpti
   g_begin_.assign(dynamics_.switches().size(), 0.0);
   g_noise_.assign(dynamics_.switches().size(), 0.0);
   event_sign_.assign(system->model().events.size(), 0.0);
+  event_noted_.assign(system->model().events.size(), 0.0);
   begin();
   if (refusal) {
     stop = *refusal;
@@ -141,7 +149,7 @@ void Integrator::Impl::begin() {
                               number_text(off.front().value)),
                   system->row(off.front().row).place);
 
-  t = step_begin = step_t_ = progress_mark_ = start.t;
+  t = step_begin = step_t_ = progress_mark_ = switches_since_ = start.t;
   if (!set_first_sides()) return;
   if (!dynamics_.choose_rows(t, y.data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
   predictor_.set_reference(t, y.data());
@@ -164,7 +172,13 @@ bool Integrator::Impl::find_rank() {
   const VectorXd y = Eigen::Map<const VectorXd>(rk_.y_new.data(), dynamics_.size());
   const int n = dynamics_.n();
   for (RowSet* set : {&dynamics_.all, &dynamics_.velocities, &dynamics_.positions}) {
-    const RankAhead ahead = look_ahead(dynamics_, *set, t, y);
+    RankAhead ahead = look_ahead(dynamics_, *set, t, y, false);
+    // Rows that are almost dependent, and whose dependence the motion is about to end or has just ended.
+    if (const RankAhead almost = look_ahead(dynamics_, *set, t, y, true);
+        ahead.along_motion == 0 && almost.now < ahead.now && almost.now + almost.along_motion == ahead.now) {
+      ahead = almost;
+      start_almost_ = true;
+    }
     set->rank = ahead.now + ahead.along_motion;
     if (set != &dynamics_.all) continue;
     start_singular_ = ahead.along_motion > 0;
@@ -277,7 +291,8 @@ bool Integrator::Impl::start_on_singular() {
   }
   double h = std::min(0.05 * length / std::max(speed, 1e-300), to - start.t);
   if (options.largest_step > 0.0) h = std::min(h, options.largest_step);
-  const std::vector<double> pointwise = rk_.k[12];
+  std::vector<double> pointwise = rk_.k[12];
+  if (start_almost_) std::fill(pointwise.begin(), pointwise.end(), 0.0);
   double factor = 0.5;
   for (int tries = 0; tries < 40; ++tries, h *= factor) {
     factor = 0.5;

@@ -20,6 +20,8 @@ constexpr double eps = std::numeric_limits<double>::epsilon();
 constexpr long steps_of_progress = 20000;
 constexpr double least_progress = 1e-6;
 
+constexpr double least_steps = 100.0;
+
 constexpr double safety = 0.9, most_growth = 10.0, least_growth = 0.2;
 
 }  // namespace
@@ -47,6 +49,9 @@ void Integrator::Impl::fail_not_finite(double time, const double* y, const std::
   if (now.not_finite)
     return fail(StopReason::not_finite, fmt::format("at t = {}{}: {}", short_number(time), at, now.not_finite->message()),
                 now.not_finite->place);
+  if (const SolveStatus status = now.solution.status;
+      status == SolveStatus::mass_indefinite || status == SolveStatus::mass_not_symmetric || status == SolveStatus::not_unique)
+    return fail(StopReason::not_unique, fmt::format("at t = {}{}: {}", short_number(time), at, describe(status)));
   fail(StopReason::step_too_small, fmt::format("at t = {}{}: {}", short_number(time), at, otherwise));
 }
 
@@ -205,7 +210,10 @@ bool Integrator::Impl::advance_explicit() {
   }
   rk_.y = rk_.y_new;
   rk_.k[0] = rk_.k[12];
-  const double largest = options.largest_step > 0.0 ? options.largest_step : std::numeric_limits<double>::infinity();
+  // What depends on the time may happen while nothing else does, and events are looked for on samples of a step.
+  double largest = options.largest_step > 0.0 ? options.largest_step : std::numeric_limits<double>::infinity();
+  if (dynamics_.depends_on_time() || !system->model().events.empty())
+    largest = std::min(largest, (options.to - start.t) / least_steps);
   h_ = std::min(h_, largest / 1.02);  // a crossing step may be 2 % longer
   bool rejected = false;
   double landing = 0.0;  // a step of this length ends where a switch turns
@@ -226,8 +234,9 @@ bool Integrator::Impl::advance_explicit() {
     const double to_singular = !roots_ahead_.empty() ? roots_ahead_.front().tau : std::numeric_limits<double>::infinity();
     const bool near = (to_singular < 12.0 * h_ && predictor_.smallest() < 0.35) || t - last_crossing_ < 12.0 * h_;
     plan.hold_stages = near && t < hold_until_;
-    const double h = plan.h;
-    if (!(t + h > t) || (h < remaining && h < 4.0 * eps * std::max(std::abs(t), (options.to - start.t) * 1e-6))) {
+    const double h = (t + plan.h) - t;  // exactly representable: stages and end agree on the time
+    if (!(h > 0.0) || (landing == 0.0 && h < remaining && h < 4.0 * eps * std::max(std::abs(t), (options.to - start.t) * 1e-6))) {
+      if (pass_guard(tries)) continue;
       fail_not_finite(t, rk_.y.data(),
                       dynamics_.all.condition() > 1e6
                           ? "the step size has come down to nothing near a singular configuration of the constraints: "
@@ -309,11 +318,36 @@ bool Integrator::Impl::advance_explicit() {
     sigma_guard_ = 0;
     accept(h, plan, attempt);
     if (turning_switch >= 0) return turn_side(turning_switch) || true;
-    switches_in_a_row_ = 0;
     return true;
   }
   fail(StopReason::step_too_small, fmt::format("at t = {}: no step was accepted in 500 attempts", short_number(t)));
   return false;
+}
+
+/// A branch that ends where its guard switches, as in if(t < 1, sqrt(1 - t), 0): steps come ever nearer and find nothing
+/// beyond. Within rounding of the switch its side is turned.
+bool Integrator::Impl::pass_guard(int tries) {
+  if (dynamics_.switches().empty() || guard_passed_t_ == t || !(std::abs(bad_t_ - t) < 1e-6 * (options.to - start.t)) || tries > 400)
+    return false;
+  guard_passed_t_ = t;
+  const std::size_t count = dynamics_.switches().size();
+  std::vector<double> here(count), there(count);
+  y_sample_.assign(rk_.y.begin(), rk_.y.end());
+  std::copy(bad_y_.begin(), bad_y_.end(), y_sample_.begin());
+  dynamics_.calc_switch_noise(t, rk_.y.data(), g_noise_);
+  dynamics_.calc_switches(t, rk_.y.data(), here);
+  dynamics_.calc_switches(bad_t_, y_sample_.data(), there);
+  bool turned = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    double& side = dynamics_.sides()[i];
+    if (!(std::abs(here[i]) <= 1e4 * g_noise_[i]) || side * there[i] > 0.0) continue;
+    side = -side, turned = true;
+    ++statistics_.switches;
+  }
+  if (!turned || !dynamics_.choose_rows(t, rk_.y.data()) || !dynamics_.rhs(t, rk_.y.data(), rk_.k[0].data())) return false;
+  rk_.y_new = rk_.y, rk_.k[12] = rk_.k[0];
+  h_ = choose_first_step();
+  return true;
 }
 
 void Integrator::Impl::accept(double h, const StepPlan& plan, const Attempt& attempt) {

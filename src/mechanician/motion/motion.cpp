@@ -48,7 +48,7 @@ Sample Motion::sample(double t) const {
   // Step i ends at times[i + 1].
   const auto end = std::lower_bound(d.times.begin() + 1, d.times.end(), t);
   const std::size_t step = end == d.times.end() ? 0 : static_cast<std::size_t>(end - d.times.begin() - 1);
-  if (d.times.size() == 1 || (t == d.times.front() && d.worker_step != 0)) {
+  if (t == d.times.front()) {
     Integrator fresh(*d.system, d.start, d.options);
     return fresh.sample(t);
   }
