@@ -10,25 +10,27 @@ Looks at every Markdown file at the top of ROOT and under ROOT/docs, and at ROOT
 - In a ```console block, lines that begin with `$ ` are run by bash in that folder, with the program as `mechanician`
   and the models under models/. What they print, on both streams, must be the lines that follow. `…` stands for any text
   within a line, and for any number of lines on a line of its own. Numbers may differ by rounding. A command that fails
-  must be followed by `$ echo $?`.
+  must be followed by `$ echo $?`. A block that begins with ```console needs=NAME is left out where there is no program NAME.
 - Links to files and headings must lead somewhere.
 - Every model has a title, and `check` ends with 0, or with what a comment `# expect: 1` at its top says. `equations` can
-  print it.
+  print it. Where its [run] says when the motion ends, `run` ends with 0 too.
 
---update writes what the commands print into the pages, except where the page has a line of `…`: read what changed.
+--update writes what the commands print into the pages, except where the page has a line of `…`: read what changed. Lines with
+`…` in them stay as they are while they fit.
 
 Prints a line for each miss and, last, `N passed, N failed`. Needs nothing but Python 3.11, bash and a compiler."""
-import argparse, math, os, re, shlex, subprocess, sys, tempfile
+import argparse, math, os, re, shlex, shutil, subprocess, sys, tempfile, tomllib
 
-FENCE = re.compile(r'^(\s*)(`{3,}|~{3,})\s*([\w+-]*).*$')
+FENCE = re.compile(r'^(\s*)(`{3,}|~{3,})\s*([\w+-]*)(.*)$')
 FILE = re.compile(r'^\s*(?:#|//)\s*file:\s*([\w./-]+)\s*$')
 NUMBER = re.compile(r'[-−+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?')
 RELATIVE, ABSOLUTE = 2e-6, 1e-11      # six digits are printed for people; what is smaller is rounding
 
 
 class Block:
-    def __init__(self, language, line, lines):
+    def __init__(self, language, line, lines, info=''):
         self.language, self.line, self.lines = language, line, lines
+        self.needs = re.findall(r'needs=(\S+)', info)
 
     def file(self):
         found = FILE.match(self.lines[0]) if self.lines else None
@@ -41,7 +43,7 @@ def blocks_of(text):
     for number, line in enumerate(text.split('\n'), 1):
         if open_fence is None:
             found = FENCE.match(line)
-            if found: open_fence = (found.group(2), len(found.group(1)), Block(found.group(3), number, []))
+            if found: open_fence = (found.group(2), len(found.group(1)), Block(found.group(3), number, [], found.group(4)))
         elif line.strip().startswith(open_fence[0]) and not line.strip().strip(open_fence[0][0]):
             result.append(open_fence[2]); open_fence = None
         else:
@@ -179,6 +181,7 @@ class Checker:
             elif commands: commands[-1][2].append(line)
         if not commands: return self.say(False, where, 'a console block without a command')
         if not self.options.library and any(c.startswith('./') for c, _, _ in commands): return      # of a C++ block that was not built
+        if not all(map(shutil.which, block.needs)): return
         mark = '@@end of a command@@'
         script = ''.join(f'{command}\n__status=$?; echo; echo "{mark} $__status"; (exit $__status)\n' for command, _, _ in commands)
         environment = dict(os.environ, PATH=os.path.dirname(os.path.abspath(self.options.program)) + os.pathsep + os.environ['PATH'], LC_ALL='C.UTF-8')
@@ -194,10 +197,12 @@ class Checker:
             told = k + 1 < len(commands) and commands[k + 1][0].strip() == 'echo $?'
             if status != 0 and not told: self.say(False, here, f'`{command}` ends with {status}:\n{parts[2 * k]}'); continue
             miss = same_output(want, got)
-            if miss is not None and self.options.update and '…' not in '\n'.join(want):
-                while got and not got[-1].strip(): got = got[:-1]
+            while got and not got[-1].strip(): got = got[:-1]
+            same_length = len([x for x in want if x.strip()]) == len([x for x in got if x.strip()])
+            if miss is not None and self.options.update and not any(x.strip() == '…' for x in want) and ('…' not in '\n'.join(want) or same_length):
                 first = line + command.count('\n')
-                self.updates.append((first, len(want), [x.rstrip() for x in got]))
+                now = [w if '…' in w and same_line(w, g) else g.rstrip() for w, g in zip(want, got)] if len(want) == len(got) else [x.rstrip() for x in got]
+                self.updates.append((first, len(want), now))
                 print(f'{here}: updated'); continue
             self.say(miss is None, here, f'`{command}` does not print\n  {miss}\nbut\n{parts[2 * k]}')
 
@@ -212,6 +217,9 @@ class Checker:
         for command, want in (('check', int(expect.group(1)) if expect else 0), ('equations', 0)):
             p = subprocess.run([os.path.abspath(self.options.program), command, path], cwd=self.root, capture_output=True, text=True, encoding='utf-8', timeout=120)
             self.say(p.returncode == want, path, f'{command} ends with {p.returncode}, not {want}:\n{p.stderr}')
+        if 'to' not in tomllib.loads(text).get('run', {}): return
+        p = subprocess.run([os.path.abspath(self.options.program), 'run', path], cwd=self.root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, encoding='utf-8', timeout=300)
+        self.say(p.returncode == 0, path, f'run ends with {p.returncode}:\n{p.stderr}')
 
     def run(self):
         only = self.options.only
@@ -229,7 +237,8 @@ def main():
     a.add_argument('--program', default='build/release/mechanician')
     a.add_argument('--library', help='libmechanician.a; without it no C++ is compiled')
     a.add_argument('--compiler', default='c++')
-    a.add_argument('--flags', default='-I /usr/include/eigen3 -lfmt -ltomlplusplus', help='further flags for the compiler, at the end of its command line')
+    sundials = ' '.join(f'-lsundials_{part}' for part in 'cvode nvecserial sunmatrixdense sunlinsoldense sunnonlinsolnewton generic'.split())
+    a.add_argument('--flags', default=f'-I /usr/include/eigen3 -lfmt -ltomlplusplus {sundials} -lhdf5_serial', help='further flags for the compiler, at the end of its command line')
     a.add_argument('--only', help='only files whose path contains this')
     a.add_argument('--update', action='store_true', help='write what is printed into the pages')
     a.add_argument('root', nargs='?', default=os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))

@@ -44,7 +44,7 @@ def run(page, model='# expect: 0\n# ' + 'word ' * 20 + '\ntitle = "A"\n'):
         open(os.path.join(root, 'models', 'a.toml'), 'w').write(model)
         open(os.path.join(root, 'docs', 'page.md'), 'w').write(page)
         program = os.path.join(root, 'mechanician')
-        open(program, 'w').write('#!/bin/bash\necho "$@"\n[ "$1" != bad ]\n')
+        open(program, 'w').write('#!/bin/bash\necho "$@"\n[ "$1" != bad ] && [[ "$1" != run || $(<"$2") != *stops* ]]\n')
         os.chmod(program, 0o755)
         p = subprocess.run([sys.executable, CHECKER, '--program', program, root], capture_output=True, text=True)
         return p.returncode, p.stdout.strip().split('\n')[-1]
@@ -52,6 +52,9 @@ def run(page, model='# expect: 0\n# ' + 'word ' * 20 + '\ntitle = "A"\n'):
 
 good = '# Page\n[here](#page) [model](../models/a.toml)\n```console\n$ mechanician check x\ncheck x\n$ cat models/a.toml | wc -l\n3\n```\n'
 expect(run(good) == (0, '8 passed, 0 failed'), f'a good page passes: {run(good)}')
+absent = good + '```console needs=no_such_program_at_all\n$ no_such_program_at_all\n```\n'
+expect(run(absent) == run(good), 'a block that needs a program that is not there is left out')
+expect(run(absent.replace('needs=no_such_program_at_all', 'needs=bash'))[0] == 1, 'and is not left out where it is there')
 for what, page in (('a wrong output', good.replace('\ncheck x', '\ncheck y')), ('a dead link', good.replace('#page', '#nowhere')),
                    ('a missing file', good.replace('models/a.toml)', 'models/b.toml)')), ('a failing command', good.replace('check x', 'bad x')),
                    ('a block without a command', good.replace('$ ', '')), ('a file outside the folder', good + '```toml\n# file: ../x.toml\n```\n')):
@@ -61,5 +64,8 @@ expect(run(told)[0] == 0, 'a failure that is shown is fine')
 expect(run(told.replace('$?\n1', '$?\n0'))[0] == 1, 'a wrong exit status is noticed')
 for what, model in (('no title', '# ' + 'word ' * 20 + '\n'), ('no comment', 'title = "A"\n'), ('a wrong status', '# expect: 1\n# ' + 'word ' * 20 + '\ntitle = "A"\n')):
     expect(run(good, model)[0] == 1, f'a model with {what} is noticed')
+runs = '# ' + 'word ' * 20 + '\ntitle = "A"\n[run]\nto = 1\n'
+expect(run(good.replace('3\n```', '4\n```'), runs) == (0, '9 passed, 0 failed'), 'a model that runs is fine')
+expect(run(good, runs + '# it stops\n')[0] == 1, 'a model that does not run to its end is noticed')
 
 sys.exit(1 if failed else 0)
