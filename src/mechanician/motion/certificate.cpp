@@ -38,6 +38,7 @@ void Integrator::Impl::watch() {
   const double work = y[2 * n] + y[2 * n + 1] + y[2 * n + 2] + y[2 * n + 3];
   const double sizes = std::abs(kinetic_) + std::abs(kinetic_start_) + std::abs(y[2 * n]) + std::abs(y[2 * n + 1]) +
                        std::abs(y[2 * n + 2]) + std::abs(y[2 * n + 3]);
+  energy_exchanged_ = std::max(energy_exchanged_, sizes);
   balance_largest_ = std::max(balance_largest_, std::abs(kinetic_ - kinetic_start_ - work));
   // Local errors of the size of the tolerance in every component at every step explain this much.
   balance_allowed_ += 5.0 * (options.tolerance + 4.0 * eps + (last_was_crossing_ ? crossing_noise : 0.0)) *
@@ -140,6 +141,8 @@ Certificate Integrator::Impl::certificate() const {
     doubt(fmt::format("the constraints are violated by up to {:.1e} of max(1, |value|)", violation_.scaled));
   if (!(c.balance_largest <= c.balance_allowed))
     doubt(fmt::format("energy and work differ by up to {:.1e}, where the tolerance explains {:.1e}", c.balance_largest, c.balance_allowed));
+  else if (c.balance_largest > std::max(0.05, 1e4 * options.tolerance) * energy_exchanged_ && c.balance_largest > 1e-12)
+    doubt(fmt::format("energy and work differ by up to {:.1e}, a large part of the energies exchanged", c.balance_largest));
   for (const std::string& reason : doubts) doubt(reason);
   if (condition_largest_ > 1e7)
     doubt("the implicit method came near a singular configuration of the constraints, which it cannot cross");
@@ -152,7 +155,7 @@ Certificate Integrator::Impl::certificate() const {
 // Everything that the rest of the motion depends on, in one order for both ways.
 template <class Do>
 void Integrator::Impl::each_number(Do&& number) {
-  number(t), number(h_), number(last_crossing_), number(hold_until_), number(no_crossing_before_), number(progress_mark_), number(clock_noted_), number(passed_noted_), number(condition_begin_);
+  number(t), number(h_), number(last_crossing_), number(hold_until_), number(no_crossing_before_), number(progress_mark_), number(most_progress_), number(energy_exchanged_), number(clock_noted_), number(passed_noted_), number(condition_begin_);
   for (double& x : rk_.y_new) number(x);
   for (RowSet* set : {&dynamics_.all, &dynamics_.velocities, &dynamics_.positions}) number(set->rank);
   number(dynamics_.singular_mass);

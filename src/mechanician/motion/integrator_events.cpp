@@ -166,6 +166,21 @@ void Integrator::Impl::find_user_events() {
   std::vector<double> noise(count, 0.0);
   state_at(step_begin, y_sample_.data(), nullptr);
   dynamics_.calc_event_noise(step_begin, y_sample_.data(), noise);
+  // Far from zero for the little that they change: most steps end here.
+  if (cuts.size() == 2) {
+    std::vector<double> low = event_sign_, high = event_sign_, now(count);
+    for (const double part : {0.31, 0.65, 1.0}) {
+      evaluate(part == 1.0 ? t : step_begin + part * (t - step_begin), now);
+      for (std::size_t i = 0; i < count; ++i) low[i] = std::min(low[i], now[i]), high[i] = std::max(high[i], now[i]);
+    }
+    bool far = true;
+    for (std::size_t i = 0; i < count; ++i)
+      far &= std::min(std::abs(low[i]), std::abs(high[i])) > 3.0 * (high[i] - low[i]) && low[i] * high[i] > 0.0;
+    if (far) {
+      event_sign_ = now;
+      return;
+    }
+  }
   // A step may be long for the event though it is short for the motion: cut it until nothing more is found.
   std::vector<Root> roots;
   std::vector<double> side;

@@ -124,6 +124,7 @@ class Integrator::Impl {
   double clock_noise_ = 0.0, clock_power_ = 0.0, clock_noise_t_ = std::numeric_limits<double>::quiet_NaN();
   bool clock_noted_ = false, passed_noted_ = false;
   double no_crossing_before_ = -std::numeric_limits<double>::infinity();  ///< what comes near zero before is a near miss
+  double most_progress_ = 0.0;
   double progress_mark_ = 0.0;  ///< where the motion was some steps ago
   double condition_begin_ = 1.0;    ///< smallest over largest pivot at the begin of the step
   int sigma_guard_ = 0;
@@ -143,6 +144,7 @@ class Integrator::Impl {
   double switches_since_ = 0.0;
   double kinetic_start_ = 0.0, kinetic_ = 0.0;
   double power_error_ = 0.0;  ///< of the given forces, implicit method
+  double energy_exchanged_ = 0.0;
   double balance_largest_ = 0.0, balance_allowed_ = 1e-14;
   Dynamics::Violation violation_;
   long noise_limited_ = 0;

@@ -16,7 +16,7 @@ namespace mechanician {
 namespace {
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
-/// A motion that makes less progress than this part of the run in so many steps will not get to its end.
+/// A motion that makes less than this part of its best progress in so many steps will not get much further.
 constexpr long steps_of_progress = 20000;
 constexpr double least_progress = 1e-6;
 
@@ -96,7 +96,7 @@ Integrator::Impl::Attempt Integrator::Impl::try_step(double h, const StepPlan& p
     rate_qd = std::max(rate_qd, std::abs(rk_.k[0][n + i]));
   }
   const double noise_qd = (plan.crossing ? 0.0 : 2.0 * eps * std::min(dynamics_.all.condition(), 1e10) * h * rate_qd) +
-                          h * calc_clock_noise(h);
+                          std::min(h * calc_clock_noise(h), 1e3 * tolerance);
   for (int i = 0; i < count; ++i) {
     const int at = i;
     const double size = std::max(std::abs(rk_.y[at]), std::abs(rk_.y_new[at]));
@@ -359,7 +359,8 @@ void Integrator::Impl::accept(double h, const StepPlan& plan, const Attempt& att
   if (std::abs(t - options.to) <= 4.0 * eps * std::max(std::abs(t), h)) t = options.to;
   condition_begin_ = 1.0 / dynamics_.all.condition();
   if (statistics_.steps % steps_of_progress == 0) {
-    if (t - progress_mark_ < least_progress * (options.to - start.t) && t < options.to)
+    most_progress_ = std::max(most_progress_, t - progress_mark_);
+    if (t - progress_mark_ < least_progress * most_progress_ && t < options.to)
       fail(StopReason::step_too_small,
            fmt::format("at t = {}: {} steps have moved the time by {} only: the motion has a singularity there", short_number(t),
                        steps_of_progress, short_number(t - progress_mark_)));

@@ -83,6 +83,22 @@ TEST_P(MotionTest, is_sampled_anywhere_in_any_order_with_the_bits_of_the_integra
   }
 }
 
+TEST_P(MotionTest, steps_have_the_same_ends_whatever_was_sampled_before) {
+  const Case& c = GetParam();
+  const Loaded model = load_case(c.name);
+  const Motion motion = integrate(model.system, model.start, c.options);
+  const std::vector<double> start = numbers_of(motion.sample(motion.begin()));
+  const std::size_t last = std::min<std::size_t>(motion.times().size() - 1, 12);
+  for (std::size_t i = 1; i <= last; ++i) {
+    const double t0 = motion.times()[i - 1], t1 = motion.times()[i];
+    const std::vector<double> fresh = numbers_of(integrate(model.system, model.start, c.options).sample(t0));
+    motion.sample(0.5 * (t0 + t1));  // the worker is in the step after t0
+    EXPECT_TRUE(same_bits(numbers_of(motion.sample(t0)), fresh)) << "at t = " << t0;
+  }
+  motion.sample(0.5 * (motion.times()[0] + motion.times()[1]));
+  EXPECT_TRUE(same_bits(numbers_of(motion.sample(motion.begin())), start));
+}
+
 TEST(Motion, samples_of_different_threads_do_not_disturb_each_other) {
   const Loaded model = load_case("pendulum_90");
   const Motion motion = integrate(model.system, model.start, {.to = 3.0, .tolerance = 1e-8});
