@@ -51,12 +51,12 @@ TEST(Integrator, options_that_make_no_sense_are_refused) {
 }
 
 TEST(Integrator, errors_follow_the_tolerance) {
-  // Two oscillators with a resonant drive, x = sin t, and y″ = −y + cos t: y = t/2·sin t.
+  // Two oscillators, the first of which drives the second in resonance: x = sin t, y″ = −y + x′, y = t/2·sin t.
   const Loaded model(R"toml(
 coordinates = ["x", "y"]
 [dynamics]
 kinetic = "(x'^2 + y'^2)/2"
-force = { x = "-x", y = "-y + cos(t)" }
+force = { x = "-x", y = "-y + x'" }
 [start]
 velocity = { x = 1 }
 )toml");
@@ -285,17 +285,16 @@ never = { when = "x - 1.001" }
 }
 
 TEST(Integrator, several_events_of_one_step_come_in_their_order) {
-  // x = t: a polynomial, made in few long steps.
+  // x = t: a polynomial, made in steps as long as are allowed where there are events, a hundredth of the whole.
   const Loaded model = line("0", "velocity = { x = 1 }", R"toml(
 [events]
 c = { when = "x - 2" }
 a = { when = "x - 1" }
 b = { when = "(x - 1.5)*(x - 1.5001)" }
 )toml");
-  Integrator integrator = model.integrator({.to = 100.0});
-  run_to_end(integrator);
+  Integrator integrator = model.integrator({.to = 1000.0, .first_step = 10.0});
+  integrator.advance();
   ASSERT_EQ(integrator.events().size(), 4u);
-  EXPECT_LT(integrator.statistics().steps, 20);
   const std::pair<const char*, double> expected[] = {{"a", 1.0}, {"b", 1.5}, {"b", 1.5001}, {"c", 2.0}};
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(integrator.events()[i].name, expected[i].first);
@@ -611,32 +610,6 @@ TEST(Integrator, starts_on_a_switch_take_the_side_that_the_motion_goes_to) {
     EXPECT_NEAR(run_to_end(passing).q(0), 0.5 * side, 1e-10);
     EXPECT_EQ(passing.statistics().switches, 0);
   }
-}
-
-TEST(Integrator, switches_without_end_are_reported_and_not_chattered_through) {
-  // Driven home harder on the way out than on the way back: every arc has half the height of the last, so that
-  // infinitely many end at a finite time: 1 (down from ½) + Σ (v/2 + v/√2)·2^(−k/2), v = 1, for k = 0, 1, …
-  const Loaded model = line("-sign(x)*if(x*x' > 0, 2, 1)", "position = { x = 0.5 }");
-  Integrator integrator = model.integrator({.to = 100.0, .tolerance = 1e-9});
-  while (integrator.advance()) ASSERT_LT(integrator.statistics().steps, 5000);
-  const double accumulation = 1.0 + (0.5 + std::numbers::sqrt2 / 2) / (1.0 - std::numbers::sqrt2 / 2);
-  EXPECT_EQ(integrator.stop().reason, StopReason::sliding) << integrator.stop().message;
-  EXPECT_NEAR(integrator.t(), accumulation, 1e-4);
-}
-
-TEST(Integrator, a_switch_within_rounding_of_the_end_does_not_keep_the_motion_from_ending) {
-  const Loaded model = line("-sign(x)", "position = { x = 0.5 }");
-  for (const Method method : {Method::dop853, Method::bdf})
-    for (const double to :
-         {3.0, std::nextafter(3.0, 0.0), std::nextafter(3.0, 4.0), 1.0, 5.0, 3.0 + 1e-13, 3.0 - 1e-13})
-      for (const double tolerance : {1e-6, 1e-9, 1e-12}) {
-        SCOPED_TRACE(testing::Message() << name_of(method) << " to " << to << ", tolerance " << tolerance);
-        Integrator integrator = model.integrator({.to = to, .tolerance = tolerance, .method = method});
-        const Sample end = run_to_end(integrator);
-        EXPECT_EQ(integrator.stop().reason, StopReason::reached_end) << integrator.stop().message;
-        EXPECT_EQ(integrator.t(), to);
-        EXPECT_NEAR(end.q(0), 0.0, 3e3 * tolerance);
-      }
 }
 
 // ---- what has no value, no solution
