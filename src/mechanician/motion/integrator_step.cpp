@@ -18,7 +18,7 @@ namespace {
 constexpr double eps = std::numeric_limits<double>::epsilon();
 /// A motion that makes less than this part of its best progress in so many steps will not get much further.
 constexpr long steps_of_progress = 20000;
-constexpr double least_progress = 1e-6;
+constexpr double least_progress = 1e-4;
 
 constexpr double least_steps = 100.0;
 

@@ -629,7 +629,7 @@ TEST(Integrator, a_value_that_is_not_finite_is_named_with_its_operands_time_and_
        "position = { x = 1 }\nvelocity = { x = -2 }",
        0.4735706850,
        {"log(x)", "`log` of -"}},
-      {"division by zero", "1/(1 - t)", "velocity = { x = 1 }", 1.0, {"1/(1 - t)", "divided by zero"}},
+      {"division by zero", "if(t < 1, 1, 1/max(1 - t, 0))", "time = 0", 1.0, {"1/max(1 - t, 0)", "divided by zero"}},
       {"arc sine", "asin(t)", "time = 0", 1.0, {"asin(t)", "`asin` of 1.00"}},
       {"power", "(1 - t)^1.5", "time = 0", 1.0, {"(1 - t)^1.5"}},
   };
