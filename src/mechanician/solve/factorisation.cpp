@@ -169,12 +169,12 @@ Factorisation factor(const InstantValues& values) {
   return f;
 }
 
-Motion calc_motion(const Factorisation& f, const VectorXd& Q, const VectorXd& b, const VectorXd& C) {
+MotionForces calc_motion(const Factorisation& f, const VectorXd& Q, const VectorXd& b, const VectorXd& C) {
   const VectorXd y_p = f.rows.calc_least_norm(f.rows.project_consistent(f.rows.D.cwiseProduct(b)));
   const MatrixXd& V1 = f.rows.V1;
   const VectorXd g = f.to_metric(Q);
   const bool has_C = C.size() > 0;
-  Motion motion;
+  MotionForces motion;
   if (f.definite) {
     // A of full column rank leaves no room for forces; say so exactly.
     const bool no_freedom = f.rows.rank == f.n();

@@ -68,7 +68,7 @@ struct Factorisation {
 Factorisation factor(const InstantValues& values);
 
 /// Acceleration and total forces, before they are told apart by rows.
-struct Motion {
+struct MotionForces {
   Eigen::VectorXd qdd;      // n
   Eigen::VectorXd F_ideal;  // n, M q̈ − Q for C = 0: in the span of the rows
   Eigen::VectorXd F_nonideal;
@@ -78,7 +78,7 @@ struct Motion {
 };
 
 /// b must be consistent, the acceleration unique; C empty or n.
-Motion calc_motion(const Factorisation& f, const Eigen::VectorXd& Q, const Eigen::VectorXd& b,
+MotionForces calc_motion(const Factorisation& f, const Eigen::VectorXd& Q, const Eigen::VectorXd& b,
                    const Eigen::VectorXd& C);
 
 /// Second stage: `values` has the M, A, W and `measured` that were factored, and any Q, b, C.

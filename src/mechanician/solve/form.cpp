@@ -7,7 +7,7 @@
 namespace mechanician {
 namespace {
 
-Motion calc_form(const FormInput& in, Form form, const FormOptions& options) {
+MotionForces calc_form(const FormInput& in, Form form, const FormOptions& options) {
   switch (form) {
     case Form::f1:
       return calc_form_f1(in);
@@ -39,7 +39,7 @@ Solution solve_with_form(const Factorisation& f, const InstantValues& values, Fo
   }
   const bool needs_definite = form == Form::f1 || form == Form::f2 || form == Form::f3;
   Solution solution = solve_with(
-      f, values, [&](const Eigen::VectorXd& Q, const Eigen::VectorXd& b, const Eigen::VectorXd& C) -> Motion {
+      f, values, [&](const Eigen::VectorXd& Q, const Eigen::VectorXd& b, const Eigen::VectorXd& C) -> MotionForces {
         if (needs_definite && !f.definite) {
           const Eigen::VectorXd zero = Eigen::VectorXd::Zero(f.n());
           return {zero, zero, zero};

@@ -41,11 +41,11 @@ struct F2Inverses {
   GeneralisedInverse of_H;  // H⁻: H H⁻ H = H and H H⁻ symmetric (least squares)
 };
 
-Motion calc_form_f1(const FormInput& in);
-Motion calc_form_f2(const FormInput& in, const F2Inverses& inverses = {});
-Motion calc_form_f3(const FormInput& in);
-Motion calc_form_f4(const FormInput& in);
-Motion calc_form_f5(const FormInput& in);
+MotionForces calc_form_f1(const FormInput& in);
+MotionForces calc_form_f2(const FormInput& in, const F2Inverses& inverses = {});
+MotionForces calc_form_f3(const FormInput& in);
+MotionForces calc_form_f4(const FormInput& in);
+MotionForces calc_form_f5(const FormInput& in);
 
 struct FormOptions {
   F2Inverses f2;

@@ -4,7 +4,7 @@
 namespace mechanician {
 
 // U02 eq. (6), (7), (8), (32); U05 eq. (9), (11), (12).
-Motion calc_form_f1(const FormInput& in) {
+MotionForces calc_form_f1(const FormInput& in) {
   const auto [M_root, M_inv_root] = calc_mass_roots(in.M);
   const Eigen::VectorXd a = M_inv_root * (M_inv_root * in.Q);
   const Eigen::MatrixXd B = in.A * M_inv_root;

@@ -5,7 +5,7 @@ namespace mechanician {
 
 // K93 eq. (29), (30), with Q + C for Q in the second term. H⁻ is a least-squares inverse of H = M^(1/2)(I − D⁻D)
 // itself.
-Motion calc_form_f2(const FormInput& in, const F2Inverses& inverses) {
+MotionForces calc_form_f2(const FormInput& in, const F2Inverses& inverses) {
   const Eigen::Index n = in.M.rows();
   const auto [M_root, M_inv_root] = calc_mass_roots(in.M);
   const Eigen::MatrixXd D_inv = inverses.of_A ? inverses.of_A(in.A, in.rank) : pseudo_inverse(in.A, in.rank);

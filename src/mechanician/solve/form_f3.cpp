@@ -5,7 +5,7 @@
 namespace mechanician {
 
 // U97 eq. (20), (22), (35), with a_s + M^(−1/2)C for a_s in the E-term. J Bᵀ = B⁺.
-Motion calc_form_f3(const FormInput& in) {
+MotionForces calc_form_f3(const FormInput& in) {
   const Eigen::MatrixXd M_inv_root = calc_mass_roots(in.M).inv_root;
   const Eigen::MatrixXd B = in.A * M_inv_root;
   const Eigen::MatrixXd V = null_space_basis(B, in.rank);

@@ -4,7 +4,7 @@
 namespace mechanician {
 
 // U23 eq. (24) and (32). Where the acceleration is unique M_s has rank n − rank(A).
-Motion calc_form_f4(const FormInput& in) {
+MotionForces calc_form_f4(const FormInput& in) {
   const Eigen::Index n = in.M.rows();
   const Eigen::MatrixXd A_pinv = pseudo_inverse(in.A, in.rank);
   const Eigen::MatrixXd projector = Eigen::MatrixXd::Identity(n, n) - A_pinv * in.A;

@@ -5,7 +5,7 @@
 namespace mechanician {
 
 // U23 eq. (54), (55).
-Motion calc_form_f5(const FormInput& in) {
+MotionForces calc_form_f5(const FormInput& in) {
   const Eigen::MatrixXd V2 = null_space_basis(in.A, in.rank);
   const Eigen::VectorXd particular = pseudo_inverse(in.A, in.rank) * in.b;
   const Cholesky Mhat = calc_cholesky(V2.transpose() * in.M * V2);

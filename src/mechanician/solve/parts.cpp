@@ -45,7 +45,7 @@ Parts calc_parts(const Factorisation& f, const InstantValues& values, const Solu
   if (qd.size() != 0 && qd.size() != f.n()) throw std::invalid_argument("calc_parts needs n velocities, or none");
   const VectorXd C = values.C.size() > 0 ? values.C : VectorXd::Zero(f.n());
   const VectorXd& b = solution.b_used;
-  const Motion motion = calc_motion(f, values.Q, b, C);
+  const MotionForces motion = calc_motion(f, values.Q, b, C);
 
   Parts parts;
   parts.c_acting = motion.F_nonideal;

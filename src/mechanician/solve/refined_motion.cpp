@@ -96,7 +96,7 @@ class RefinedSolve {
 
 }  // namespace
 
-Motion calc_refined_motion(const Factorisation& f, const VectorXd& Q, const VectorXd& b, const VectorXd& C) {
+MotionForces calc_refined_motion(const Factorisation& f, const VectorXd& Q, const VectorXd& b, const VectorXd& C) {
   // The rows that the pivoting kept: the best conditioned choice. (The large rows of LeastNormMultipliers are not.)
   const Index k = f.rows.rank;
   const std::vector<Index> kept(f.rows.order.begin(), f.rows.order.begin() + k);
@@ -112,7 +112,7 @@ Motion calc_refined_motion(const Factorisation& f, const VectorXd& Q, const Vect
     return all;
   };
   const RefinedSolve refined(f, kept);
-  Motion motion;
+  MotionForces motion;
   const Kkt ideal = refined.solve(Q, b_kept);
   motion.lambda_ideal = motion.lambda_joint = on_all_rows(ideal.lambda);
   motion.qdd = ideal.qdd;

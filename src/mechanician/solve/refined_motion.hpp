@@ -13,7 +13,7 @@
 namespace mechanician {
 
 /// As calc_motion(), with the multipliers of the kept rows filled in.
-Motion calc_refined_motion(const Factorisation& f, const Eigen::VectorXd& Q, const Eigen::VectorXd& b,
+MotionForces calc_refined_motion(const Factorisation& f, const Eigen::VectorXd& Q, const Eigen::VectorXd& b,
                            const Eigen::VectorXd& C);
 
 }  // namespace mechanician
