@@ -376,7 +376,7 @@ def check_resume(c, kills):
     for option in (['--to', '1'], ['--every', '1'], ['--tolerance', '1e-3'], ['--method', 'bdf'], ['--verify'], ['--project-start'], ['--set', 'm=1'],
                    ['--position', 'x=1'], ['--velocity', 'x=1'], ['--time', '1'], ['-o', 'x.h5'], ['--json']):
         c.status(f'--resume with {option[0]}', 2, '--resume', 'whole.h5', *option, out='', err=f'{option[0]} cannot be given')
-    p = c.start('p.toml', '--to', '1000', '-o', 'cut.h5', '--quiet')
+    p = c.start('p.toml', '--to', '100000', '-o', 'cut.h5', '--quiet')
     time.sleep(0.2)
     p.kill()
     p.communicate()

@@ -69,7 +69,7 @@ const std::vector<Kind> kinds{
 /// Every kind with several seeds, at a state on its constraints.
 class DynamicsTest : public testing::TestWithParam<Kind> {
  protected:
-  static constexpr unsigned num_seeds = 10;
+  static constexpr unsigned num_seeds = 6;
 
   /// check(system, state, dynamics), rows chosen and sides set.
   template <class Check>

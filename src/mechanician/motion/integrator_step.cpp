@@ -52,6 +52,16 @@ void Integrator::Impl::fail_not_finite(double time, const double* y, const std::
   if (const SolveStatus status = now.solution.status;
       status == SolveStatus::mass_indefinite || status == SolveStatus::mass_not_symmetric || status == SolveStatus::not_unique)
     return fail(StopReason::not_unique, fmt::format("at t = {}{}: {}", short_number(time), at, describe(status)));
+  // Just beyond there may be the reason.
+  const std::vector<double>& rate = last_implicit_ ? rk_.k[12] : rk_.k[0];
+  for (double tau = eps * std::max(std::abs(t), h_); tau < 1e-9 * std::max(std::abs(t), options.to - start.t); tau *= 4.0) {
+    State beyond{t + tau, state.q, state.qd};
+    for (int i = 0; i < n; ++i) beyond.q(i) += tau * rate[i], beyond.qd(i) += tau * rate[n + i];
+    const Instant there = accelerate(*system, beyond, {.form = Form::automatic, .diagnose = false, .parts = false});
+    if (there.not_finite)
+      return fail(StopReason::not_finite, fmt::format("at t = {}{}: {}", short_number(beyond.t), at, there.not_finite->message()),
+                  there.not_finite->place);
+  }
   fail(StopReason::step_too_small, fmt::format("at t = {}{}: {}", short_number(time), at, otherwise));
 }
 
