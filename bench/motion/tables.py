@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Measures motions and writes the tables of docs/accuracy.md.
 
-usage: bench/motion/tables.py [--program PATH] [--python PATH] [--only NAME,...]
+usage: bench/motion/tables.py [--program PATH] [--python PATH] [--only NAME,...] [--sizes 1,2,10,40]
 
 Tables: ladder, ladder_peer, digits, work, pendulum. Each stands between `<!-- begin NAME -->` and `<!-- end NAME -->` and is replaced together
 with a line that says when and on which machine it was measured. --python is one with NumPy, SciPy and SymPy, for ladder_peer and work; without
-them these two are left as they are. Measure on a quiet machine: `ladder` takes some minutes, the others less."""
+them these two are left as they are. --sizes are those of the ladders; that of 40 takes most of the time, some minutes. Measure on a quiet machine."""
 import argparse
 import datetime
 import json
@@ -31,7 +31,7 @@ def output(*command):
 
 
 def ladder(options):
-    return output(sys.executable, HERE / 'ladder.py', '--program', options.program)
+    return output(sys.executable, HERE / 'ladder.py', '--program', options.program, '--sizes', options.sizes)
 
 
 def work(options):
@@ -88,6 +88,7 @@ def main():
     parser.add_argument('--program', default=str(ROOT / 'build/release/mechanician'))
     parser.add_argument('--python', default=sys.executable)
     parser.add_argument('--only', default=','.join(TABLES))
+    parser.add_argument('--sizes', default='1,2,10,40')
     options = parser.parse_args()
     version = subprocess.run([options.program, '--version'], capture_output=True, text=True, check=True).stdout.strip()
     status = 0
