@@ -1,0 +1,396 @@
+#include "mechanician/compile/llvm_object.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "mechanician/compile/machine_code.hpp"
+#include "mechanician/compile/object_file.hpp"
+
+#if defined(MECHANICIAN_LLVM)
+#include "mechanician/compile/llvm_library_internal.hpp"
+#endif
+
+namespace mechanician {
+
+namespace {
+
+int steps_per_part(const ObjectOptions& options) {
+  if (options.steps_per_part > 0) return options.steps_per_part;
+  return options.level == CodeLevel::quick ? 250 : 1500;
+}
+
+/// Which values cross from one part to a later one, and where they are kept meanwhile.
+struct Crossings {
+  Crossings(const Program& program, const ObjectOptions& options)
+      : size(steps_per_part(options)),
+        first(program.num_inputs + static_cast<int>(program.constants.size())),
+        slot(program.steps.size(), -1) {
+    const int count = static_cast<int>(program.steps.size());
+    num_parts = std::max(1, (count + size - 1) / size);
+    for (int i = 0; i < count; ++i) {
+      const Step& s = program.steps[static_cast<std::size_t>(i)];
+      for (const int operand : {s.a, s.b, s.c}) {
+        const int k = operand - first;
+        if (k >= 0 && k / size != i / size && slot[static_cast<std::size_t>(k)] < 0)
+          slot[static_cast<std::size_t>(k)] = num_slots++;
+      }
+    }
+  }
+  int size, first, num_parts = 0, num_slots = 0;
+  std::vector<int> slot;  ///< by step; −1: not needed
+};
+
+}  // namespace
+
+std::size_t scratch_size(const Program& program, const ObjectOptions& options) {
+  return static_cast<std::size_t>(Crossings(program, options).num_slots * options.lanes);
+}
+
+#if defined(MECHANICIAN_LLVM)
+
+namespace {
+
+/// Emits one part of a program as a module of its own.
+class PartEmitter {
+ public:
+  PartEmitter(const LlvmLibrary& llvm, const Program& program, const ObjectOptions& options, const Crossings& crossings)
+      : llvm_(llvm),
+        program_(program),
+        lanes_(options.lanes),
+        crossings_(crossings),
+        values_(static_cast<std::size_t>(program.num_registers()), nullptr),
+        conditions_(program.steps.size(), nullptr),
+        outputs_of_(program.steps.size()) {
+    for (std::size_t i = 0; i < program.outputs.size(); ++i) {
+      const int step = program.outputs[i] - crossings_.first;
+      if (step >= 0)
+        outputs_of_[static_cast<std::size_t>(step)].push_back(static_cast<int>(i));
+      else
+        plain_outputs_.push_back(static_cast<int>(i));
+    }
+    const int level = options.level == CodeLevel::quick ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault;
+    machine_ = llvm_.CreateTargetMachine(llvm_.target, llvm_.triple, llvm_.cpu, llvm_.features,
+                                         static_cast<LLVMCodeGenOptLevel>(level), LLVMRelocPIC, LLVMCodeModelSmall);
+  }
+  PartEmitter(const PartEmitter&) = delete;
+  PartEmitter& operator=(const PartEmitter&) = delete;
+  ~PartEmitter() { llvm_.DisposeTargetMachine(machine_); }
+
+  /// The object of a part, empty if LLVM fails; or its assembly.
+  std::string emit(int part, LLVMCodeGenFileType type) {
+    start();
+    const int begin = part * crossings_.size,
+              end = std::min(static_cast<int>(program_.steps.size()), begin + crossings_.size);
+    if (part == 0)
+      for (const int output : plain_outputs_)
+        store(value(program_.outputs[static_cast<std::size_t>(output)]), outputs_, output);
+    find_pairs(begin, end);
+    for (int i = begin; i < end; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      const LLVMValueRef v = emit(i, program_.steps[k]);
+      set(crossings_.first + i, v);
+      for (const int output : outputs_of_[k]) store(v, outputs_, output);
+      if (crossings_.slot[k] >= 0) store(v, scratch_, crossings_.slot[k]);
+    }
+    llvm_.BuildRetVoid(builder_);
+    return finish(type);
+  }
+
+ private:
+  void start() {
+    context_ = llvm_.ContextCreate();
+    module_ = llvm_.ModuleCreateWithNameInContext("program", context_);
+    llvm_.SetTarget(module_, llvm_.triple);
+    const LLVMTargetDataRef layout = llvm_.CreateTargetDataLayout(machine_);
+    llvm_.SetModuleDataLayout(module_, layout);
+    llvm_.DisposeTargetData(layout);
+    scalar_ = llvm_.DoubleTypeInContext(context_);
+    number_ = lanes_ == 1 ? scalar_ : llvm_.VectorType(scalar_, static_cast<unsigned>(lanes_));
+    pointer_ = llvm_.PointerTypeInContext(context_, 0);
+    LLVMTypeRef arguments[] = {pointer_, pointer_, pointer_, pointer_};
+    const LLVMTypeRef type = llvm_.FunctionType(llvm_.VoidTypeInContext(context_), arguments, 4, 0);
+    function_ = llvm_.AddFunction(module_, entry_symbol, type);
+    add_attribute(LLVMAttributeFunctionIndex, "nounwind");
+    for (unsigned i = 1; i <= 4; ++i) add_attribute(i, "noalias");
+    for (const unsigned i : {1u, 4u}) add_attribute(i, "readonly");
+    inputs_ = llvm_.GetParam(function_, 0);
+    outputs_ = llvm_.GetParam(function_, 1);
+    scratch_ = llvm_.GetParam(function_, 2);
+    functions_ = llvm_.GetParam(function_, 3);
+    builder_ = llvm_.CreateBuilderInContext(context_);
+    llvm_.PositionBuilderAtEnd(builder_, llvm_.AppendBasicBlockInContext(context_, function_, ""));
+  }
+
+  std::string finish(LLVMCodeGenFileType type) {
+    std::string object;
+    LLVMMemoryBufferRef buffer = nullptr;
+    char* message = nullptr;
+    assert(!llvm_.VerifyModule(module_, LLVMReturnStatusAction, nullptr));
+    if (!llvm_.TargetMachineEmitToMemoryBuffer(machine_, module_, type, &message, &buffer))
+      object.assign(llvm_.GetBufferStart(buffer), llvm_.GetBufferSize(buffer));
+    if (message) llvm_.DisposeMessage(message);
+    if (buffer) llvm_.DisposeMemoryBuffer(buffer);
+    llvm_.DisposeBuilder(builder_);
+    llvm_.DisposeModule(module_);
+    llvm_.ContextDispose(context_);
+    for (const int r : touched_) values_[static_cast<std::size_t>(r)] = nullptr;
+    touched_.clear();
+    for (const int step : decided_) conditions_[static_cast<std::size_t>(step)] = nullptr;
+    decided_.clear();
+    return object;
+  }
+
+  void add_attribute(unsigned index, std::string_view name) {
+    const unsigned kind = llvm_.GetEnumAttributeKindForName(name.data(), name.size());
+    llvm_.AddAttributeAtIndex(function_, index, llvm_.CreateEnumAttribute(context_, kind, 0));
+  }
+
+  LLVMValueRef constant(double x) {
+    const LLVMValueRef one = llvm_.ConstReal(scalar_, x);
+    if (lanes_ == 1) return one;
+    std::vector<LLVMValueRef> all(static_cast<std::size_t>(lanes_), one);
+    return llvm_.ConstVector(all.data(), static_cast<unsigned>(lanes_));
+  }
+  LLVMValueRef place(LLVMTypeRef type, LLVMValueRef base, int i) {
+    LLVMValueRef index = llvm_.ConstInt(llvm_.Int64TypeInContext(context_), static_cast<unsigned long long>(i), 0);
+    return llvm_.BuildInBoundsGEP2(builder_, type, base, &index, 1, "");
+  }
+  LLVMValueRef load(LLVMValueRef base, int i) {
+    const LLVMValueRef v = llvm_.BuildLoad2(builder_, number_, place(number_, base, i), "");
+    llvm_.SetAlignment(v, sizeof(double));
+    return v;
+  }
+  void store(LLVMValueRef v, LLVMValueRef base, int i) {
+    llvm_.SetAlignment(llvm_.BuildStore(builder_, v, place(number_, base, i)), sizeof(double));
+  }
+
+  void set(int r, LLVMValueRef v) {
+    values_[static_cast<std::size_t>(r)] = v;
+    touched_.push_back(r);
+  }
+  /// A register as this part sees it: computed here, or read where it is first needed.
+  LLVMValueRef value(int r) {
+    if (const LLVMValueRef v = values_[static_cast<std::size_t>(r)]) return v;
+    LLVMValueRef v;
+    if (r < program_.num_inputs)
+      v = load(inputs_, r);
+    else if (r < crossings_.first)
+      v = constant(program_.constants[static_cast<std::size_t>(r - program_.num_inputs)]);
+    else
+      v = load(scratch_, crossings_.slot[static_cast<std::size_t>(r - crossings_.first)]);
+    set(r, v);
+    return v;
+  }
+
+  LLVMValueRef compare(LLVMRealPredicate predicate, LLVMValueRef a, LLVMValueRef b) {
+    return llvm_.BuildFCmp(builder_, predicate, a, b, "");
+  }
+  LLVMValueRef choose(LLVMValueRef condition, LLVMValueRef a, LLVMValueRef b) {
+    return llvm_.BuildSelect(builder_, condition, a, b, "");
+  }
+  /// Whether a register is not zero, as one bit.
+  LLVMValueRef condition(int r) {
+    const int step = r - crossings_.first;
+    if (step >= 0 && conditions_[static_cast<std::size_t>(step)]) return conditions_[static_cast<std::size_t>(step)];
+    return compare(LLVMRealUNE, value(r), constant(0));
+  }
+  LLVMValueRef truth(int step, LLVMValueRef bit) {
+    conditions_[static_cast<std::size_t>(step)] = bit;
+    decided_.push_back(step);
+    return choose(bit, constant(1), constant(0));
+  }
+
+  LLVMValueRef intrinsic(std::string_view name, std::initializer_list<LLVMValueRef> arguments) {
+    const unsigned id = llvm_.LookupIntrinsicID(name.data(), name.size());
+    const LLVMValueRef callee = llvm_.GetIntrinsicDeclaration(module_, id, &number_, 1);
+    std::vector<LLVMTypeRef> types(arguments.size(), number_);
+    const LLVMTypeRef type = llvm_.FunctionType(number_, types.data(), static_cast<unsigned>(types.size()), 0);
+    std::vector<LLVMValueRef> copy(arguments);
+    return llvm_.BuildCall2(builder_, type, callee, copy.data(), static_cast<unsigned>(copy.size()), "");
+  }
+  /// A call of a function of the table for one lane.
+  LLVMValueRef call_scalar(int function, LLVMTypeRef result, std::vector<LLVMValueRef> arguments) {
+    const LLVMValueRef callee = llvm_.BuildLoad2(builder_, pointer_, place(pointer_, functions_, function), "");
+    std::vector<LLVMTypeRef> types(arguments.size(), scalar_);
+    const LLVMTypeRef type = llvm_.FunctionType(result, types.data(), static_cast<unsigned>(types.size()), 0);
+    return llvm_.BuildCall2(builder_, type, callee, arguments.data(), static_cast<unsigned>(arguments.size()), "");
+  }
+  LLVMValueRef lane_index(int k) {
+    return llvm_.ConstInt(llvm_.Int32TypeInContext(context_), static_cast<unsigned long long>(k), 0);
+  }
+  LLVMValueRef call(int function, const std::vector<LLVMValueRef>& arguments) {
+    if (lanes_ == 1) return call_scalar(function, scalar_, arguments);
+    LLVMValueRef all = llvm_.GetPoison(number_);
+    for (int k = 0; k < lanes_; ++k) {
+      std::vector<LLVMValueRef> lane;
+      for (const LLVMValueRef a : arguments) lane.push_back(llvm_.BuildExtractElement(builder_, a, lane_index(k), ""));
+      all = llvm_.BuildInsertElement(builder_, all, call_scalar(function, scalar_, lane), lane_index(k), "");
+    }
+    return all;
+  }
+
+  LLVMValueRef fma(LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
+    if (__builtin_cpu_supports("fma")) return intrinsic("llvm.fma", {a, b, c});
+    return call(function_fma, {a, b, c});
+  }
+
+  /// sin and cos of the same number in this part: partner_[i − begin] is the other step.
+  void find_pairs(int begin, int end) {
+    begin_ = begin;
+    partner_.assign(static_cast<std::size_t>(std::max(0, end - begin)), -1);
+    std::vector<std::pair<int, int>> known;  // argument, step
+    for (int i = begin; i < end; ++i) {
+      const Step& s = program_.steps[static_cast<std::size_t>(i)];
+      if (s.action == action_of(Op::sin) || s.action == action_of(Op::cos)) known.emplace_back(s.a, i);
+    }
+    std::sort(known.begin(), known.end());
+    for (std::size_t k = 1; k < known.size(); ++k) {
+      const auto [argument, i] = known[k - 1];
+      const auto [same, j] = known[k];
+      if (argument != same || partner_[static_cast<std::size_t>(i - begin)] >= 0 ||
+          program_.steps[static_cast<std::size_t>(i)].action == program_.steps[static_cast<std::size_t>(j)].action)
+        continue;
+      partner_[static_cast<std::size_t>(i - begin)] = j;
+      partner_[static_cast<std::size_t>(j - begin)] = i;
+    }
+  }
+  LLVMValueRef sine_or_cosine(int i, const Step& s) {
+    const int partner = partner_[static_cast<std::size_t>(i - begin_)];
+    const bool sine = s.action == action_of(Op::sin);
+    if (partner < 0 || lanes_ > 1) return call(static_cast<int>(s.action), {value(s.a)});
+    if (partner < i) return partner_value_[static_cast<std::size_t>(i - begin_)];
+    LLVMTypeRef members[] = {scalar_, scalar_};
+    const LLVMValueRef both =
+        call_scalar(function_sincos, llvm_.StructTypeInContext(context_, members, 2, 0), {value(s.a)});
+    partner_value_.resize(partner_.size());
+    partner_value_[static_cast<std::size_t>(partner - begin_)] =
+        llvm_.BuildExtractValue(builder_, both, sine ? 1 : 0, "");
+    return llvm_.BuildExtractValue(builder_, both, sine ? 0 : 1, "");
+  }
+
+  LLVMValueRef emit(int i, const Step& s) {
+    if (s.action == Action::fma) return fma(value(s.a), value(s.b), value(s.c));
+    if (s.action == Action::fms) return fma(value(s.a), value(s.b), negative(value(s.c)));
+    if (s.action == Action::fnma) return fma(negative(value(s.a)), value(s.b), value(s.c));
+    switch (static_cast<Op>(s.action)) {
+      case Op::add:
+        return llvm_.BuildFAdd(builder_, value(s.a), value(s.b), "");
+      case Op::sub:
+        return llvm_.BuildFSub(builder_, value(s.a), value(s.b), "");
+      case Op::mul:
+        return llvm_.BuildFMul(builder_, value(s.a), value(s.b), "");
+      case Op::div:
+        return llvm_.BuildFDiv(builder_, value(s.a), value(s.b), "");
+      case Op::neg:
+        return negative(value(s.a));
+      case Op::sqrt:
+        return intrinsic("llvm.sqrt", {value(s.a)});
+      case Op::abs:
+        return intrinsic("llvm.fabs", {value(s.a)});
+      case Op::sign: {
+        const LLVMValueRef a = value(s.a), zero = constant(0);
+        return choose(
+            compare(LLVMRealOGT, a, zero), constant(1),
+            choose(compare(LLVMRealOLT, a, zero), constant(-1), choose(compare(LLVMRealOEQ, a, zero), zero, a)));
+      }
+      case Op::min:
+      case Op::max: {
+        // "Or unordered": b is taken where it is not a number.
+        const LLVMValueRef a = value(s.a), b = value(s.b);
+        const LLVMRealPredicate better = s.action == action_of(Op::min) ? LLVMRealULT : LLVMRealUGT;
+        return choose(compare(LLVMRealUNO, a, a), a, choose(compare(better, b, a), b, a));
+      }
+      case Op::select:
+        return choose(condition(s.a), value(s.b), value(s.c));
+      case Op::lt:
+        return truth(i, compare(LLVMRealOLT, value(s.a), value(s.b)));
+      case Op::le:
+        return truth(i, compare(LLVMRealOLE, value(s.a), value(s.b)));
+      case Op::gt:
+        return truth(i, compare(LLVMRealOGT, value(s.a), value(s.b)));
+      case Op::ge:
+        return truth(i, compare(LLVMRealOGE, value(s.a), value(s.b)));
+      case Op::eq:
+        return truth(i, compare(LLVMRealOEQ, value(s.a), value(s.b)));
+      case Op::logical_and:
+        return truth(i, llvm_.BuildAnd(builder_, condition(s.a), condition(s.b), ""));
+      case Op::logical_or:
+        return truth(i, llvm_.BuildOr(builder_, condition(s.a), condition(s.b), ""));
+      case Op::logical_not:
+        return truth(i, llvm_.BuildNot(builder_, condition(s.a), ""));
+      case Op::sin:
+      case Op::cos:
+        return sine_or_cosine(i, s);
+      case Op::pow:
+      case Op::atan2:
+      case Op::hypot:
+        return call(static_cast<int>(s.action), {value(s.a), value(s.b)});
+      default:
+        return call(static_cast<int>(s.action), {value(s.a)});
+    }
+  }
+  LLVMValueRef negative(LLVMValueRef a) { return llvm_.BuildFNeg(builder_, a, ""); }
+
+  const LlvmLibrary& llvm_;
+  const Program& program_;
+  const int lanes_;
+  const Crossings& crossings_;
+  std::vector<LLVMValueRef> values_;  ///< by register; null: not known in this part
+  std::vector<int> touched_;
+  std::vector<LLVMValueRef> conditions_;  ///< by step; the bit of a truth value
+  std::vector<int> decided_;
+  std::vector<std::vector<int>> outputs_of_;
+  std::vector<int> plain_outputs_;  ///< inputs and constants
+  std::vector<int> partner_;
+  std::vector<LLVMValueRef> partner_value_;
+  int begin_ = 0;
+  LLVMTargetMachineRef machine_ = nullptr;
+  // of the part that is being emitted
+  LLVMContextRef context_ = nullptr;
+  LLVMModuleRef module_ = nullptr;
+  LLVMBuilderRef builder_ = nullptr;
+  LLVMTypeRef scalar_ = nullptr, number_ = nullptr, pointer_ = nullptr;
+  LLVMValueRef function_ = nullptr, inputs_ = nullptr, outputs_ = nullptr, scratch_ = nullptr, functions_ = nullptr;
+};
+
+}  // namespace
+
+bool can_compile_objects() { return llvm_library() != nullptr; }
+std::string_view compiler_version() { return MECHANICIAN_LLVM; }
+
+std::optional<std::vector<std::string>> compile_objects(const Program& program, const ObjectOptions& options,
+                                                        const std::function<bool()>& abandon) {
+  if (abandon && abandon()) return std::nullopt;
+  const LlvmLibrary* const llvm = llvm_library();
+  if (!llvm) return std::nullopt;
+  const Crossings crossings(program, options);
+  PartEmitter emitter(*llvm, program, options, crossings);
+  std::vector<std::string> objects;
+  for (int part = 0; part < crossings.num_parts; ++part) {
+    if (abandon && abandon()) return std::nullopt;
+    objects.push_back(emitter.emit(part, LLVMObjectFile));
+    if (objects.back().empty()) return std::nullopt;
+  }
+  return objects;
+}
+
+std::string listing(const Program& program, const ObjectOptions& options) {
+  const LlvmLibrary* const llvm = llvm_library();
+  if (!llvm) return "";
+  const Crossings crossings(program, options);
+  return PartEmitter(*llvm, program, options, crossings).emit(0, LLVMAssemblyFile);
+}
+
+#else
+
+bool can_compile_objects() { return false; }
+std::string_view compiler_version() { return ""; }
+std::optional<std::vector<std::string>> compile_objects(const Program&, const ObjectOptions&,
+                                                        const std::function<bool()>&) {
+  return std::nullopt;
+}
+std::string listing(const Program&, const ObjectOptions&) { return ""; }
+
+#endif
+
+}  // namespace mechanician
