@@ -18,6 +18,7 @@
 #include "mechanician/compile/machine_code.hpp"
 #include "mechanician/compile/object_file.hpp"
 #include "mechanician/compile/program.hpp"
+#include "mechanician/compile/x86_code.hpp"
 #include "mechanician/equations/equations.hpp"
 #include "mechanician/model/parameters.hpp"
 #include "mechanician/model/read_model.hpp"
@@ -80,6 +81,19 @@ void measure(const std::string& file) {
   fmt::print("  interpreter {:9.0f} ns\n",
              median_ns([&] { program.evaluate(inputs.data(), registers.data(), values.data()); }));
 
+  {
+    std::shared_ptr<const MachineCode> code;
+    make_x86_code(program);
+    const double compile_ns = nanoseconds([&] { code = make_x86_code(program); });
+    std::vector<double> got(values.size());
+    if (code) {
+      code->run(inputs.data(), got.data(), registers.data());
+      program.evaluate(inputs.data(), registers.data(), values.data());
+      fmt::print("  direct      {:9.0f} ns, made in {:.3f} ms, {} bytes{}\n",
+                 median_ns([&] { code->run(inputs.data(), got.data(), registers.data()); }), compile_ns * 1e-6,
+                 code->num_bytes(), got == values ? "" : "  DIFFERENT NUMBERS");
+    }
+  }
   const double open_ns = nanoseconds([] { can_compile_objects(); });
   if (!can_compile_objects()) return;
   fmt::print("  LLVM opened in {:.1f} ms\n", open_ns * 1e-6);

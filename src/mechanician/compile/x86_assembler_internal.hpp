@@ -1,0 +1,186 @@
+#pragma once
+
+/// The few instructions of x86-64 that programs need: scalar AVX and FMA, and what a call takes.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace mechanician::x86 {
+
+/// The numbers of general registers.
+enum General : int {
+  rax = 0,
+  rcx = 1,
+  rdx = 2,
+  rbx = 3,
+  rbp = 5,
+  rsi = 6,
+  rdi = 7,
+  r12 = 12,
+  r13 = 13,
+  r14 = 14,
+  r15 = 15
+};
+
+/// The last operand of an instruction: a vector register, a place relative to a general register (not rsp or r12, which
+/// need another encoding), or a constant.
+struct Operand {
+  enum Kind : std::uint8_t { vector, memory, pool } kind;
+  int number;                 ///< of the vector register, of the base, or of the constant
+  std::int32_t displacement;  ///< of memory
+
+  static Operand of(int r) { return {vector, r, 0}; }
+  static Operand at(int base, std::int32_t displacement) { return {memory, base, displacement}; }
+  static Operand constant(int k) { return {pool, k, 0}; }
+};
+
+enum class Prefix : std::uint8_t { none = 0, p66 = 1, pF3 = 2, pF2 = 3 };
+enum class Map : std::uint8_t { m0F = 1, m0F38 = 2, m0F3A = 3 };
+
+/// Conditions of vcmpsd: quiet, false (O) or true (U) where an operand is not a number.
+enum class Compare : std::uint8_t {
+  equal = 0x00,
+  unordered = 0x03,
+  not_equal = 0x04,  ///< U
+  less = 0x11,
+  less_equal = 0x12,
+  greater_or_unordered = 0x16,
+  less_or_unordered = 0x19,
+  greater_equal = 0x1d,
+  greater = 0x1e,
+};
+
+class Assembler {
+ public:
+  /// d = first ∘ second in the scalar double form: add 58, mul 59, sub 5c, div 5e, sqrt 51.
+  void scalar(std::uint8_t opcode, int d, int first, Operand second) {
+    vex(Prefix::pF2, Map::m0F, false, opcode, d, first, second);
+  }
+  /// Bitwise on 128 bits: and 54, or 56, xor 57. Memory operands have 16 bytes: constants of 16 only.
+  void bits(std::uint8_t opcode, int d, int first, Operand second) {
+    vex(Prefix::p66, Map::m0F, false, opcode, d, first, second);
+  }
+  /// The forms of FMA: d·third ± second (132: 0x99), second·d ± third (213: 0xa9), second·third ± d (231: 0xb9).
+  void fused(std::uint8_t opcode, int d, int second, Operand third) {
+    vex(Prefix::p66, Map::m0F38, true, opcode, d, second, third);
+  }
+  void compare(Compare condition, int d, int first, Operand second) {
+    vex(Prefix::pF2, Map::m0F, false, 0xc2, d, first, second, 1);
+    byte(static_cast<std::uint8_t>(condition));
+  }
+  /// d = mask ? yes : no
+  void blend(int d, int no, int yes, int mask) {
+    vex(Prefix::p66, Map::m0F3A, false, 0x4b, d, no, Operand::of(yes), 1);
+    byte(static_cast<std::uint8_t>(mask << 4));
+  }
+  void load(int d, Operand from) { vex(Prefix::pF2, Map::m0F, false, 0x10, d, 0, from); }
+  void store(int s, Operand to) { vex(Prefix::pF2, Map::m0F, false, 0x11, s, 0, to); }
+  void move(int d, int s) { vex(Prefix::p66, Map::m0F, false, 0x28, d, 0, Operand::of(s)); }
+
+  void push(int r) {
+    if (r >= 8) byte(0x41);
+    byte(static_cast<std::uint8_t>(0x50 + (r & 7)));
+  }
+  void pop(int r) {
+    if (r >= 8) byte(0x41);
+    byte(static_cast<std::uint8_t>(0x58 + (r & 7)));
+  }
+  void move_general(int d, int s) {
+    byte(static_cast<std::uint8_t>(0x48 | (s >= 8 ? 4 : 0) | (d >= 8 ? 1 : 0)));
+    byte(0x89);
+    byte(static_cast<std::uint8_t>(0xc0 | (s & 7) << 3 | (d & 7)));
+  }
+  void call(Operand table) {
+    if (table.number >= 8) byte(0x41);
+    byte(0xff);
+    address(2, table, 0);
+  }
+  void ret() { byte(0xc3); }
+
+  /// A constant of 8 bytes, or of 16 (the number twice).
+  Operand constant(std::uint64_t word, bool twice = false) {
+    const auto [found, fresh] = (twice ? wide_ : narrow_).emplace(word, num_constants_);
+    if (fresh) ++num_constants_, constants_.push_back({word, twice});
+    return Operand::constant(found->second);
+  }
+
+  /// The code with its constants behind it, ready for memory.
+  std::vector<std::byte> finish() {
+    std::vector<std::size_t> place(constants_.size());
+    while (code_.size() % 16 != 0) byte(0xcc);
+    for (const bool twice : {true, false})
+      for (std::size_t k = 0; k < constants_.size(); ++k) {
+        if (constants_[k].twice != twice) continue;
+        place[k] = code_.size();
+        for (int copy = 0; copy < (twice ? 2 : 1); ++copy) append(&constants_[k].word, sizeof(std::uint64_t));
+      }
+    for (const Fixup& f : fixups_) {
+      const auto distance = static_cast<std::int32_t>(
+          static_cast<std::int64_t>(place[static_cast<std::size_t>(f.constant)]) - static_cast<std::int64_t>(f.next));
+      std::memcpy(code_.data() + f.at, &distance, sizeof distance);
+    }
+    return std::move(code_);
+  }
+
+ private:
+  struct Constant {
+    std::uint64_t word;
+    bool twice;
+  };
+  struct Fixup {
+    std::size_t at, next;  ///< the displacement, and the end of its instruction
+    int constant;
+  };
+
+  void byte(std::uint8_t b) { code_.push_back(static_cast<std::byte>(b)); }
+  void append(const void* data, std::size_t size) {
+    const std::size_t at = code_.size();
+    code_.resize(at + size);
+    std::memcpy(code_.data() + at, data, size);
+  }
+
+  /// The ModRM byte and what follows; `more` bytes come after it.
+  void address(int reg, Operand rm, int more) {
+    const int field = (reg & 7) << 3;
+    if (rm.kind == Operand::vector) {
+      byte(static_cast<std::uint8_t>(0xc0 | field | (rm.number & 7)));
+    } else if (rm.kind == Operand::pool) {
+      byte(static_cast<std::uint8_t>(0x05 | field));
+      fixups_.push_back({code_.size(), code_.size() + 4 + static_cast<std::size_t>(more), rm.number});
+      for (int k = 0; k < 4; ++k) byte(0);
+    } else if (rm.displacement >= -128 && rm.displacement < 128) {
+      byte(static_cast<std::uint8_t>(0x40 | field | (rm.number & 7)));
+      byte(static_cast<std::uint8_t>(rm.displacement));
+    } else {
+      byte(static_cast<std::uint8_t>(0x80 | field | (rm.number & 7)));
+      append(&rm.displacement, 4);
+    }
+  }
+
+  void vex(Prefix prefix, Map map, bool w, std::uint8_t opcode, int reg, int first, Operand rm, int more = 0) {
+    const bool r = reg >= 8, b = rm.kind != Operand::pool && rm.number >= 8;
+    const auto last = static_cast<std::uint8_t>((~first & 15) << 3 | static_cast<int>(prefix));
+    if (map == Map::m0F && !w && !b) {
+      byte(0xc5);
+      byte(static_cast<std::uint8_t>((r ? 0 : 0x80) | last));
+    } else {
+      byte(0xc4);
+      byte(static_cast<std::uint8_t>((r ? 0 : 0x80) | 0x40 | (b ? 0 : 0x20) | static_cast<int>(map)));
+      byte(static_cast<std::uint8_t>((w ? 0x80 : 0) | last));
+    }
+    byte(opcode);
+    address(reg, rm, more);
+  }
+
+  std::vector<std::byte> code_;
+  std::vector<Constant> constants_;
+  std::unordered_map<std::uint64_t, int> narrow_, wide_;
+  int num_constants_ = 0;
+  std::vector<Fixup> fixups_;
+};
+
+}  // namespace mechanician::x86
