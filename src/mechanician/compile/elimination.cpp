@@ -261,7 +261,7 @@ Number Elimination::calc_vouch(const std::vector<double>& least) {
   for (int j = 0; j < K_.m; ++j) {
     Number size = P_[at(j)];
     if (R_[at(j)].empty()) size = zero;  // s = P
-    if (!least.empty()) size = with.add(size, constant_number(least[at(j)] / limits_.growth));
+    if (!least.empty() && least[at(j)] > 0.0) size = with.add(size, constant_number(least[at(j)] * limits_.growth));
     const Number growth = with.mul(size, s_inverse_[at(j)]);
     sum = with.add(sum, with.mul(growth, growth));
   }

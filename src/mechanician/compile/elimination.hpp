@@ -72,7 +72,7 @@ class Elimination {
 
   /// P of each row: its size in the mass metric, as far as the order lets it be seen.
   const std::vector<Number>& row_sizes() const { return P_; }
-  /// Positive where every pivot is well above rounding. `least` (m, or empty) are sizes that no P may fall below.
+  /// Positive where every pivot is well above rounding. `least` (m, or empty) are sizes that no s may fall below.
   Number calc_vouch(const std::vector<double>& least);
 
  private:

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cmath>
 
+#include "mechanician/expression/evaluate_operator.hpp"
+
 namespace mechanician {
 
 std::vector<Number> Numbers::adopt(std::span<const Value> values) {
@@ -55,8 +57,9 @@ Number Numbers::reciprocal(const Number& a) {
 }
 
 Number Numbers::apply(Op op, const Number& a, const Number& b) {
-  const std::vector<Value> made{builder_->apply(op, value_of(a), value_of(b))};
-  return a.is_constant() && b.is_constant() ? adopt(made)[0] : Number{made[0], 1.0};
+  if (a.is_constant() && b.is_constant())
+    return constant_number(evaluate_operator<double>(op, a.scale, b.scale, a.scale));
+  return {builder_->apply(op, value_of(a), value_of(b)), 1.0};
 }
 
 Number Numbers::sum(std::span<const Product> products) {

@@ -1,0 +1,277 @@
+#include "mechanician/compile/acceleration_program.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "mechanician/compile/kkt_draft.hpp"
+#include "mechanician/expression/differentiate.hpp"
+
+namespace mechanician {
+
+namespace {
+
+const Number zero = constant_number(0.0), one = constant_number(1.0);
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+/// ½ q̇ᵀM q̇ differentiated along the motion with q̇ held: what M itself contributes to the balance of energy.
+Expr mass_rate(const Equations& eqs) {
+  Expr kinetic = 0;
+  for (const auto& e : eqs.M.entries) kinetic += 0.5 * e.value * eqs.qd[at(e.row)] * eqs.qd[at(e.col)];
+  std::vector<Tangent> along{{eqs.t, 1.0}};
+  for (int i = 0; i < eqs.n(); ++i) along.push_back({eqs.q[at(i)], eqs.qd[at(i)]});
+  return directional(kinetic, along);
+}
+
+/// λ (A q̇) = 0 on the constraints: φ(q) = 0, and ψ linear and homogeneous in q̇.
+bool is_powerless(const Row& row) {
+  return (row.level == Level::position && !row.rheonomic) ||
+         (row.level == Level::velocity && row.linear && !row.acatastatic);
+}
+
+class Maker {
+ public:
+  Maker(const Equations& eqs, const AccelerationOptions& options)
+      : eqs_(eqs), options_(options), draft_(eqs, options, all_rows(eqs), false), with_(draft_.numbers) {
+    num_constraints_ = eqs.m() - eqs.num_control();
+  }
+
+  AccelerationProgramResult make() {
+    if (!draft_.problem.empty()) return {std::nullopt, draft_.problem};
+    const bool reactions = std::any_of(eqs_.C.begin(), eqs_.C.end(), [](const Expr& c) {
+      return c.contains(SymbolKind::ideal_force) || c.contains(SymbolKind::multiplier);
+    });
+    const bool named =
+        std::any_of(eqs_.C.begin(), eqs_.C.end(), [](const Expr& c) { return c.contains(SymbolKind::multiplier); });
+    if (named && !draft_.dropped.empty())
+      return {std::nullopt, "C uses multipliers, and dependent constraints may leave them open"};
+
+    // Right-hand sides.
+    Q_ = draft_.evaluate(eqs_.Q);
+    std::vector<Number> b, none(draft_.kept.size(), zero);
+    for (const auto& row : draft_.kept) b.push_back(draft_.scaled_rhs(row, eqs_.b[at(row.row)]));
+    std::vector<Number> C;
+    if (eqs_.has_C && !reactions) C = draft_.evaluate(eqs_.C);
+    Number K = zero;
+    if (options_.powers) K = draft_.evaluate({mass_rate(eqs_)})[0];
+    const int num_equations = count_equations(b, C, K);
+
+    // What dropped rows are made of.
+    for (const auto& row : draft_.dropped) coefficients_.push_back(draft_.depend(row));
+
+    const bool ideal_wanted = reactions || (eqs_.has_C && (options_.powers || options_.multipliers));
+    Elimination::Solution joint;
+    if (!eqs_.has_C || !ideal_wanted) {
+      std::vector<Number> force = Q_;
+      for (std::size_t i = 0; i < C.size(); ++i) force[i] = with_.add(force[i], C[i]);
+      joint = draft_.solve(force, b);
+      if (!eqs_.has_C) lambda_ideal_ = joint.lambda;
+    } else {
+      joint = draft_.solve(Q_, b);
+      lambda_ideal_ = joint.lambda;
+      if (reactions) C = calc_C();
+      const Elimination::Solution more = draft_.solve(C, none);
+      for (std::size_t i = 0; i < joint.x.size(); ++i) joint.x[i] = with_.add(joint.x[i], more.x[i]);
+      for (std::size_t j = 0; j < joint.lambda.size(); ++j)
+        joint.lambda[j] = with_.add(joint.lambda[j], more.lambda[j]);
+    }
+    qdd_ = joint.x;
+    watch_rows(b);
+
+    AccelerationProgram made;
+    std::vector<Number> outputs = qdd_, finite = qdd_;
+    const auto append = [&](const std::vector<Number>& more) {
+      const int begin = static_cast<int>(outputs.size());
+      outputs.insert(outputs.end(), more.begin(), more.end());
+      for (const Number& x : more)
+        if (!x.is_constant()) finite.push_back(x);
+      return begin;
+    };
+    if (options_.powers || options_.multipliers) {
+      full_ideal_ = by_rows(lambda_ideal_);
+      full_joint_ = eqs_.has_C && eqs_.num_control() > 0 ? by_rows(joint.lambda) : full_ideal_;
+    }
+    made.num_powers = options_.powers ? 4 + num_constraints_ : 0;
+    made.at_powers = append(options_.powers ? calc_powers(K) : std::vector<Number>{});
+    made.num_multipliers = options_.multipliers ? eqs_.m() : 0;
+    std::vector<Number> multipliers;
+    for (int j = 0; j < made.num_multipliers; ++j)
+      multipliers.push_back((j < num_constraints_ ? full_ideal_ : full_joint_)[at(j)]);
+    made.at_multipliers = append(multipliers);
+    made.at_vouch = static_cast<int>(outputs.size());
+    outputs.push_back(draft_.calc_vouch(finite));
+
+    std::vector<ProgramBuilder::Value> values;
+    for (const Number& x : outputs) values.push_back(with_.value_of(x));
+    made.program = draft_.builder.finish(values);
+    made.path = draft_.path;
+    made.n = eqs_.n();
+    for (const int node : draft_.elimination->order())
+      made.order.push_back(node < made.n ? node : made.n + draft_.kept[at(node - made.n)].row);
+    made.num_equation_steps = num_equations;
+    made.num_elimination_steps = static_cast<int>(made.program.steps.size()) - num_equations;
+    if (static_cast<long>(made.program.steps.size()) > options_.most_steps) return {std::nullopt, "too large"};
+    return {std::move(made), {}};
+  }
+
+ private:
+  static std::vector<int> all_rows(const Equations& eqs) {
+    std::vector<int> rows(at(eqs.m()));
+    std::iota(rows.begin(), rows.end(), 0);
+    return rows;
+  }
+
+  int count_equations(const std::vector<Number>& b, const std::vector<Number>& C, const Number& K) {
+    std::vector<ProgramBuilder::Value> values;
+    const auto add = [&](const Number& x) {
+      if (!x.is_constant()) values.push_back(x.value);
+    };
+    for (const auto& e : draft_.M) add(e.value);
+    for (const auto* rows : {&draft_.kept, &draft_.dropped})
+      for (const auto& row : *rows)
+        for (const auto& [i, a] : row.a) add(a);
+    for (const std::vector<Number>* part : {&std::as_const(Q_), &b, &C})
+      for (const Number& x : *part) add(x);
+    add(K);
+    return static_cast<int>(draft_.builder.finish(values).steps.size());
+  }
+
+  /// Multipliers of all rows as written, from those of the kept rows as scaled. Between dependent rows least norm
+  /// decides: with a_d = Σ c_k a_k, μ = (I + c cᵀ)⁻¹c λ for dropped rows and λ − cᵀμ for kept ones.
+  std::vector<Number> by_rows(const std::vector<Number>& lambda) {
+    std::vector<Number> full(at(eqs_.m()), zero), kept;
+    for (std::size_t k = 0; k < lambda.size(); ++k)
+      kept.push_back(with_.mul(constant_number(1.0 / draft_.kept[k].scale), lambda[k]));
+    const auto& dropped = draft_.dropped;
+    if (!dropped.empty()) {
+      KktMatrix G{static_cast<int>(dropped.size()), 0, {}, {}};
+      std::vector<std::vector<Number>> c = coefficients_;
+      std::vector<Number> c_lambda(dropped.size(), zero);
+      for (std::size_t d = 0; d < c.size(); ++d)
+        for (std::size_t k = 0; k < kept.size(); ++k) {
+          c[d][k] = with_.mul(constant_number(dropped[d].scale / draft_.kept[k].scale), c[d][k]);
+          c_lambda[d] = with_.add(c_lambda[d], with_.mul(c[d][k], kept[k]));
+        }
+      for (std::size_t d = 0; d < c.size(); ++d)
+        for (std::size_t e = 0; e <= d; ++e) {
+          Number sum = d == e ? one : zero;
+          for (std::size_t k = 0; k < kept.size(); ++k) sum = with_.add(sum, with_.mul(c[d][k], c[e][k]));
+          G.M.push_back({static_cast<int>(d), static_cast<int>(e), sum});
+        }
+      const std::vector<Number> mu = Elimination(with_, G, {}, options_.most_steps).solve(c_lambda, {}).x;
+      for (std::size_t d = 0; d < c.size(); ++d) {
+        full[at(dropped[d].row)] = mu[d];
+        for (std::size_t k = 0; k < kept.size(); ++k) kept[k] = with_.sub(kept[k], with_.mul(c[d][k], mu[d]));
+      }
+    }
+    for (std::size_t k = 0; k < kept.size(); ++k) full[at(draft_.kept[k].row)] = kept[k];
+    return full;
+  }
+
+  /// C of the ideal forces and multipliers of the problem with C = 0.
+  std::vector<Number> calc_C() {
+    const std::vector<Number> full = by_rows(lambda_ideal_);
+    std::vector<Number> ideal(at(eqs_.n()), zero), multipliers;
+    for (const auto* rows : {&draft_.kept, &draft_.dropped})
+      for (const auto& row : *rows) {
+        if (row.row >= num_constraints_) continue;
+        const Number l = with_.mul(constant_number(row.scale), full[at(row.row)]);
+        for (const auto& [i, a] : row.a) ideal[at(i)] = with_.add(ideal[at(i)], with_.mul(a, l));
+      }
+    for (std::size_t j = 0; j < eqs_.multipliers.size(); ++j) multipliers.push_back(full[j]);
+    std::vector<Expr> symbols = eqs_.ideal;
+    symbols.insert(symbols.end(), eqs_.multipliers.begin(), eqs_.multipliers.end());
+    ideal.resize(eqs_.ideal.size(), zero);
+    ideal.insert(ideal.end(), multipliers.begin(), multipliers.end());
+    return draft_.evaluate(eqs_.C, symbols, ideal);
+  }
+
+  /// Dropped rows must hold without having been asked to; kept ones do by themselves.
+  void watch_rows(const std::vector<Number>& b) {
+    for (const auto& row : draft_.dropped) {
+      const Number target = draft_.scaled_rhs(row, eqs_.b[at(row.row)]);
+      Number off = target, size = draft_.abs(target);
+      for (const auto& [i, a] : row.a) {
+        const Number term = with_.mul(a, qdd_[at(i)]);
+        off = with_.sub(off, term);
+        // What q̈ is a difference of: where it is small, its rounding is not.
+        const Number force = with_.mul(draft_.abs(a), with_.mul(draft_.abs(Q_[at(i)]), with_.reciprocal(draft_.M_diagonal[at(i)])));
+        size = with_.add(with_.add(size, draft_.abs(term)), force);
+      }
+      const Number allowed = with_.mul(constant_number(options_.dropped_tolerance), size);
+      draft_.margins.push_back(with_.add(with_.sub(allowed, draft_.abs(off)), constant_number(1e-300)));
+    }
+    if (!options_.check_rows) return;
+    // (b − A q̈)² ≤ tol² (b² + P·q̈ᵀ diag(M) q̈), by Cauchy and Schwarz in the mass metric.
+    std::vector<Numbers::Product> squares;
+    for (std::size_t i = 0; i < qdd_.size(); ++i) squares.push_back({draft_.M_diagonal[i], qdd_[i], qdd_[i]});
+    const Number energy = with_.sum(squares);
+    for (std::size_t j = 0; j < draft_.kept.size(); ++j) {
+      Number off = b[j];
+      for (const auto& [i, a] : draft_.kept[j].a) off = with_.sub(off, with_.mul(a, qdd_[at(i)]));
+      const Number size =
+          with_.add(with_.mul(b[j], b[j]), with_.mul(draft_.elimination->row_sizes()[j], energy));
+      const Number margin = with_.sub(with_.mul(constant_number(1e-20), size), with_.mul(off, off));
+      draft_.margins.push_back(with_.add(margin, constant_number(1e-300)));
+    }
+  }
+
+  std::vector<Number> calc_powers(const Number& K) {
+    std::vector<Number> qd = draft_.evaluate(eqs_.qd), powers(at(4 + num_constraints_), zero);
+    Number given = K;
+    for (std::size_t i = 0; i < qd.size(); ++i) given = with_.add(given, with_.mul(qd[i], Q_[i]));
+    powers[0] = given;
+    Number held = zero;  // by all constraint rows
+    for (const auto* rows : {&draft_.kept, &draft_.dropped})
+      for (const auto& row : *rows) {
+        const bool control = row.row >= num_constraints_;
+        const bool powerless = !control && is_powerless(eqs_.rows[at(row.row)]);
+        if (powerless && !eqs_.has_C) continue;
+        Number rate = zero;
+        for (const auto& [i, a] : row.a) rate = with_.add(rate, with_.mul(a, qd[at(i)]));
+        const Number l = with_.mul(constant_number(row.scale), (control ? full_joint_ : full_ideal_)[at(row.row)]);
+        const Number power = with_.mul(l, rate);
+        if (control) {
+          powers[3] = with_.add(powers[3], power);
+          continue;
+        }
+        held = with_.add(held, power);
+        if (powerless) continue;
+        powers[1] = with_.add(powers[1], power);
+        powers[at(4 + row.row)] = power;
+      }
+    if (!eqs_.has_C) return powers;
+    // q̇ᵀ(M q̈ − Q) less what the others do.
+    std::vector<Number> force(qd.size(), zero);
+    for (std::size_t i = 0; i < qd.size(); ++i) force[i] = -Q_[i];
+    for (const auto& e : draft_.M) {
+      force[at(e.row)] = with_.add(force[at(e.row)], with_.mul(e.value, qdd_[at(e.col)]));
+      if (e.row != e.col) force[at(e.col)] = with_.add(force[at(e.col)], with_.mul(e.value, qdd_[at(e.row)]));
+    }
+    Number total = zero;
+    for (std::size_t i = 0; i < qd.size(); ++i) total = with_.add(total, with_.mul(qd[i], force[i]));
+    powers[2] = with_.sub(with_.sub(total, powers[3]), held);
+    return powers;
+  }
+
+  const Equations& eqs_;
+  const AccelerationOptions& options_;
+  KktDraft draft_;
+  Numbers& with_;
+  int num_constraints_ = 0;
+  std::vector<Number> Q_, qdd_;
+  std::vector<std::vector<Number>> coefficients_;  ///< of dropped rows in kept ones, rows as scaled
+  std::vector<Number> lambda_ideal_;               ///< of kept rows, as scaled
+  std::vector<Number> full_ideal_, full_joint_;    ///< by row, as written
+};
+
+}  // namespace
+
+AccelerationProgramResult make_acceleration_program(const Equations& eqs, const AccelerationOptions& options) {
+  if (!eqs.measured.empty()) return {std::nullopt, "measured constraints are weighed by the general solver"};
+  if (!eqs.unknowns.empty()) return {std::nullopt, "a function has no value"};
+  return Maker(eqs, options).make();
+}
+
+}  // namespace mechanician

@@ -1,0 +1,73 @@
+#pragma once
+
+/// The explicit equation of motion as one straight-line program: q̈, and on request powers and multipliers, from time,
+/// coordinates and velocities, with the elimination of the constraints inside (elimination.hpp).
+///
+///     M q̈ = Q + C + Aᵀλ,   A q̈ = b;      singular M: M + AᵀWA and Q + AᵀWb in the places of M and Q (U23 lemma 3)
+///
+///     inputs   [t | q | q̇ | parameters, unless built in | sides of switches]
+///     outputs  [q̈ (n) | powers | multipliers | vouch]
+///
+/// There is no branch in it. Whether the answer can be trusted is its last output: vouch > 0. It is not where
+///   - a row lies within an angle of about 3·10⁻⁴ of the span of others (10⁻⁶ with refinement), or has shrunk to a
+///     millionth of its size at the reference state, where it may be rounding of its own terms;
+///   - the mass matrix is not positive definite by a factor of 10¹⁰, or not symmetric;
+///   - a dropped row is not dependent on the others after all, or contradicts them;
+///   - anything is infinite or not a number.
+/// The robust path (solve/, accelerate()) answers then. Where vouched, the error of q̈ is a small factor × eps × growth,
+/// growth = 1/sin² of the smallest angle between rows in the mass metric, and below 1e-12 × condition.
+///
+/// Dependent rows are left out by the caller, who knows them from an orthogonal factorisation at some state: which
+/// rows are dependent belongs to the structure of a model and does not change along a motion, except at singular states.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mechanician/compile/program.hpp"
+#include "mechanician/equations/equations.hpp"
+
+namespace mechanician {
+
+struct ProgramOptions {
+  /// Values that are built in; without, parameters are inputs (for sweeps).
+  std::optional<std::vector<double>> parameters;
+  std::vector<Expr> sides;  ///< symbols that are further inputs, in this order
+  /// Rows that depend on others: they get λ = 0 (or their share, where it matters) and are watched.
+  std::vector<int> dropped;
+  std::vector<int> inert;  ///< rows without a gradient: left out and not watched
+  /// A dropped row may be independent, or contradict the others, by so much.
+  double dropped_tolerance = 1e-11;
+  /// Inputs of the program at a state where the rows have their usual size; empty: shrinking rows are not noticed.
+  std::vector<double> reference;
+  bool singular_mass = false;  ///< M may be singular though no diagonal entry vanishes identically
+  bool refine = false;         ///< one step of refinement: angles down to 10⁻⁶ for about half as many steps again
+  long most_steps = 20'000;
+};
+
+struct AccelerationOptions : ProgramOptions {
+  bool powers = false;  ///< as the works of a motion: given, ideal, nonideal, control, then one for each constraint row
+  /// λ of C = 0 for constraint rows, of the joint problem for control rows; least norm where dropped rows leave a choice.
+  bool multipliers = false;
+  bool check_rows = false;  ///< also that the rows hold: guards against mistakes in this code, not against rounding
+};
+
+struct AccelerationProgram {
+  Program program;
+  std::string path;        ///< "ldlt", "ldlt, singular mass", …
+  std::vector<int> order;  ///< of elimination: coordinates, row j as n + j
+  int n = 0;
+  int at_powers = 0, num_powers = 0, at_multipliers = 0, num_multipliers = 0, at_vouch = 0;
+  int num_equation_steps = 0, num_elimination_steps = 0;  ///< M Q A b C, and the rest
+};
+
+struct AccelerationProgramResult {
+  std::optional<AccelerationProgram> made;
+  std::string reason;  ///< why not, in words
+};
+
+/// `eqs`: as derived, or with kinks frozen (the symbols of sides among options.sides). No program for measured rows, for
+/// multiplier() where dropped rows leave a choice, and beyond options.most_steps.
+AccelerationProgramResult make_acceleration_program(const Equations& eqs, const AccelerationOptions& options);
+
+}  // namespace mechanician

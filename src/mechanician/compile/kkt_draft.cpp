@@ -1,0 +1,284 @@
+#include "mechanician/compile/kkt_draft.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace mechanician {
+
+namespace {
+
+const Number zero = constant_number(0.0), one = constant_number(1.0);
+
+/// A row that has shrunk to this much of its size may have become rounding of its own terms.
+constexpr double least_row = 1e-6;
+/// Mass that directions without any get in projections, of the largest entry.
+constexpr double loose_mass = 1e-13;
+/// Larger sums of squares are not vouched for.
+constexpr double largest_square = 1e300;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+/// |c| of an expression written as ±c·x.
+double constant_factor(Expr e) {
+  while (e.op() == Op::neg) e = e.arg(0);
+  if (e.op() != Op::mul) return 1.0;
+  for (int i = 0; i < 2; ++i)
+    if (e.arg(i).is_constant()) return std::abs(e.arg(i).value());
+  return 1.0;
+}
+
+/// e/c where that only changes constants, exactly.
+std::optional<Expr> divide(const Expr& e, double c, int depth = 100) {
+  if (depth == 0) return std::nullopt;
+  const auto both = [&](auto make) -> std::optional<Expr> {
+    const auto a = divide(e.arg(0), c, depth - 1), b = a ? divide(e.arg(1), c, depth - 1) : a;
+    return b ? std::optional(make(*a, *b)) : std::nullopt;
+  };
+  const auto times = [](const Expr& a, const Expr& b) { return a.is_one() ? b : b.is_one() ? a : a * b; };
+  switch (e.op()) {
+    case Op::constant:
+      return e.value() / c * c == e.value() ? std::optional(Expr(e.value() / c)) : std::nullopt;
+    case Op::neg: {
+      const auto a = divide(e.arg(0), c, depth - 1);
+      return a ? std::optional(-*a) : std::nullopt;
+    }
+    case Op::add:
+      return both([](const Expr& a, const Expr& b) { return a + b; });
+    case Op::sub:
+      return both([](const Expr& a, const Expr& b) { return a - b; });
+    case Op::mul:
+      if (const auto a = divide(e.arg(0), c, depth - 1)) return times(*a, e.arg(1));
+      if (const auto b = divide(e.arg(1), c, depth - 1)) return times(e.arg(0), *b);
+      return std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+KktDraft::KktDraft(const Equations& eqs, const ProgramOptions& options, const std::vector<int>& rows, bool loose)
+    : builder(1 + 2 * eqs.n() + (options.parameters ? 0 : static_cast<int>(eqs.parameters.size())) +
+              static_cast<int>(options.sides.size())),
+      numbers(builder), eqs_(eqs), options_(options) {
+  symbols_.push_back(eqs.t);
+  symbols_.insert(symbols_.end(), eqs.q.begin(), eqs.q.end());
+  symbols_.insert(symbols_.end(), eqs.qd.begin(), eqs.qd.end());
+  if (!options.parameters) symbols_.insert(symbols_.end(), eqs.parameters.begin(), eqs.parameters.end());
+  symbols_.insert(symbols_.end(), options.sides.begin(), options.sides.end());
+  for (std::size_t i = 0; i < symbols_.size(); ++i) inputs_.push_back(builder.input(static_cast<int>(i)));
+  if (options.parameters)
+    for (std::size_t i = 0; i < eqs.parameters.size(); ++i) {
+      symbols_.push_back(eqs.parameters[i]);
+      inputs_.push_back(builder.constant((*options.parameters)[i]));
+    }
+  // Entries that do not depend on the state cost no steps; the rest at least one each.
+  const std::size_t entries = eqs.A.entries.size() + eqs.M.entries.size();
+  if (static_cast<long>(entries) > 2 * options.most_steps) {
+    problem = "too large";
+    return;
+  }
+
+  read_mass();
+  read_rows(rows);
+  if (!problem.empty()) return;
+  KktMatrix K{eqs.n(), static_cast<int>(kept.size()), M, {}};
+  for (std::size_t j = 0; j < kept.size(); ++j)
+    for (const auto& [i, a] : kept[j].a) K.A.push_back({static_cast<int>(j), i, a});
+  add_weights(K, loose);
+  M_diagonal.assign(at(eqs.n()), zero);
+  for (const auto& e : K.M)
+    if (e.row == e.col) M_diagonal[at(e.row)] = e.value;
+
+  EliminationLimits limits;
+  if (options.refine) limits.growth = 1e11, path += ", refined";
+  elimination.emplace(numbers, std::move(K), limits, options.most_steps);
+  problem = elimination->problem();
+  if (!problem.empty() || options.reference.empty()) return;
+
+  // Sizes at the reference state.
+  std::vector<ProgramBuilder::Value> outputs;
+  for (const Number& p : elimination->row_sizes()) outputs.push_back(numbers.value_of(p));
+  const Program sizes = builder.finish(outputs);
+  std::vector<double> registers(at(sizes.num_registers()));
+  least.resize(outputs.size());
+  sizes.evaluate(options.reference.data(), registers.data(), least.data());
+  for (double& x : least) x = std::isfinite(x) && x > 0.0 ? x * least_row * least_row : 0.0;
+}
+
+std::vector<Number> KktDraft::evaluate(const std::vector<Expr>& expressions, const std::vector<Expr>& more_symbols,
+                                       const std::vector<Number>& more) {
+  std::vector<Expr> symbols = symbols_;
+  std::vector<ProgramBuilder::Value> inputs = inputs_;
+  symbols.insert(symbols.end(), more_symbols.begin(), more_symbols.end());
+  for (const Number& x : more) inputs.push_back(numbers.value_of(x));
+  return numbers.adopt(builder.append(Tape(expressions, symbols), inputs));
+}
+
+Number KktDraft::scaled_rhs(const DraftRow& row, const Expr& value) {
+  if (row.scale != 1.0)
+    if (const auto divided = divide(value, row.scale)) return evaluate({*divided})[0];
+  return numbers.mul(constant_number(1.0 / row.scale), evaluate({value})[0]);
+}
+
+void KktDraft::read_mass() {
+  std::vector<Expr> values;
+  for (const auto& e : eqs_.M.entries) values.push_back(e.value);
+  const std::vector<Number> all = evaluate(values);
+  std::map<std::pair<int, int>, Number> upper;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const auto& e = eqs_.M.entries[k];
+    if (e.row >= e.col)
+      M.push_back({e.row, e.col, all[k]});
+    else
+      upper[{e.col, e.row}] = all[k];
+  }
+  // Both halves have to be the same: as values, or else by what they come to.
+  const auto compare = [&](const Number& a, const Number& b) {
+    const Number difference = numbers.sub(a, b);
+    if (difference.is_zero() || (a.value == b.value && a.scale == b.scale)) return;
+    const Number size = numbers.add(abs(a), abs(b));
+    margins.push_back(numbers.sub(numbers.mul(constant_number(1e-12), size), abs(difference)));
+    margins.back() = numbers.add(margins.back(), constant_number(1e-300));
+  };
+  for (const auto& e : M) {
+    if (e.row == e.col) continue;
+    const auto other = upper.find({e.row, e.col});
+    compare(e.value, other == upper.end() ? zero : other->second);
+    if (other != upper.end()) upper.erase(other);
+  }
+  for (const auto& [place, value] : upper)
+    if (!value.is_zero()) problem = "the mass matrix is not symmetric";
+}
+
+void KktDraft::read_rows(const std::vector<int>& rows) {
+  std::map<int, std::vector<const SparseExprMatrix::Entry*>> of_row;
+  for (const auto& e : eqs_.A.entries) of_row[e.row].push_back(&e);
+  std::vector<Expr> values;
+  std::vector<DraftRow> drafts;
+  for (const int j : rows) {
+    DraftRow row{j, 1.0, {}};
+    double c = 1.0;
+    for (const auto* e : of_row[j])
+      if (c == 1.0) c = constant_factor(e->value);
+    std::vector<Expr> divided;
+    if (c > 0.0 && c != 1.0)
+      for (const auto* e : of_row[j])
+        if (const auto d = divide(e->value, c)) divided.push_back(*d);
+    if (!divided.empty() && divided.size() == of_row[j].size()) row.scale = c;
+    for (std::size_t k = 0; k < of_row[j].size(); ++k) {
+      row.a.push_back({of_row[j][k]->col, zero});
+      values.push_back(row.scale == 1.0 ? of_row[j][k]->value : divided[k]);
+    }
+    drafts.push_back(std::move(row));
+  }
+  const std::vector<Number> all = evaluate(values);
+  std::size_t next = 0;
+  const auto contains = [](const std::vector<int>& list, int j) {
+    return std::find(list.begin(), list.end(), j) != list.end();
+  };
+  for (DraftRow& row : drafts) {
+    for (auto& [i, a] : row.a) a = all[next++];
+    std::erase_if(row.a, [](const auto& entry) { return entry.second.is_zero(); });
+    if (contains(options_.inert, row.row)) continue;
+    (contains(options_.dropped, row.row) ? dropped : kept).push_back(std::move(row));
+  }
+}
+
+/// Where M is singular: M + AᵀWA, rows of about unit size in coordinates that are in units of their own mass (or, if
+/// they have none, in units that make their coefficients about 1).
+void KktDraft::add_weights(KktMatrix& K, bool loose) {
+  const int n = eqs_.n();
+  std::vector<Number> diagonal(at(n), zero);
+  for (const auto& e : M)
+    if (e.row == e.col) diagonal[at(e.row)] = e.value;
+  const auto massless = [&](int i) { return diagonal[at(i)].is_zero(); };
+  bool singular = options_.singular_mass;
+  for (int i = 0; i < n; ++i) singular |= massless(i);
+  if (!singular) return;
+  path += ", singular mass";
+
+  weights_.assign(kept.size(), zero);
+  std::vector<char> weighted(kept.size(), options_.singular_mass ? 1 : 0);
+  for (std::size_t j = 0; j < kept.size(); ++j)
+    for (const auto& [i, a] : kept[j].a)
+      if (massless(i)) weighted[j] = 1;
+  std::vector<Number> s2(at(n), zero);  // squared units
+  for (int i = 0; i < n; ++i) {
+    std::vector<Numbers::Product> squares;
+    if (!massless(i)) {
+      s2[at(i)] = numbers.reciprocal(diagonal[at(i)]);
+      continue;
+    }
+    for (std::size_t j = 0; j < kept.size(); ++j)
+      for (const auto& [col, a] : kept[j].a)
+        if (col == i && weighted[j]) squares.push_back({one, a, a});
+    if (!squares.empty()) s2[at(i)] = numbers.reciprocal(numbers.sum(squares));
+  }
+  std::map<std::pair<int, int>, std::vector<Numbers::Product>> sums;
+  for (std::size_t j = 0; j < kept.size(); ++j) {
+    if (!weighted[j]) continue;
+    std::vector<Numbers::Product> size;
+    for (const auto& [i, a] : kept[j].a) size.push_back({s2[at(i)], a, a});
+    weights_[j] = numbers.reciprocal(numbers.sum(size));
+    for (const auto& [i, a] : kept[j].a)
+      for (const auto& [k, b] : kept[j].a)
+        if (i >= k) sums[{i, k}].push_back({weights_[j], a, b});
+  }
+  for (auto& e : K.M)
+    if (const auto more = sums.find({e.row, e.col}); more != sums.end()) {
+      e.value = numbers.add(e.value, numbers.sum(more->second));
+      sums.erase(more);
+    }
+  for (const auto& [place, products] : sums) K.M.push_back({place.first, place.second, numbers.sum(products)});
+  if (!loose) return;
+  Number largest = zero;
+  std::vector<char> has(at(n), 0);
+  for (const auto& e : K.M)
+    if (e.row == e.col) largest = numbers.apply(Op::max, largest, e.value), has[at(e.row)] = 1;
+  const Number little = numbers.mul(constant_number(loose_mass), largest);
+  for (auto& e : K.M)
+    if (e.row == e.col) e.value = numbers.add(e.value, little);
+  for (int i = 0; i < n; ++i)
+    if (!has[at(i)]) K.M.push_back({i, i, little});
+}
+
+Elimination::Solution KktDraft::solve(const std::vector<Number>& f, const std::vector<Number>& g) {
+  std::vector<Number> force = f;
+  for (std::size_t j = 0; j < weights_.size(); ++j) {
+    const Number wg = numbers.mul(weights_[j], g[j]);
+    for (const auto& [i, a] : kept[j].a) force[at(i)] = numbers.add(force[at(i)], numbers.mul(a, wg));
+  }
+  const Elimination::Solution solution = elimination->solve(force, g);
+  return options_.refine ? elimination->refine(solution, force, g) : solution;
+}
+
+std::vector<Number> KktDraft::depend(const DraftRow& d) {
+  // M x − Aᵀλ = a_d, A x = 0: −λ are the coefficients, M x is what is left.
+  std::vector<Number> f(at(eqs_.n()), zero), g(kept.size(), zero);
+  std::vector<Numbers::Product> size, left;
+  for (const auto& [i, a] : d.a) f[at(i)] = a, size.push_back({numbers.reciprocal(M_diagonal[at(i)]), a, a});
+  Elimination::Solution y = elimination->solve(f, g);
+  for (std::size_t i = 0; i < y.x.size(); ++i) left.push_back({M_diagonal[i], y.x[i], y.x[i]});
+  const double tau = options_.dropped_tolerance;
+  margins.push_back(numbers.add(
+      numbers.sub(numbers.mul(constant_number(tau * tau), numbers.sum(size)), numbers.sum(left)), constant_number(1e-300)));
+  for (Number& x : y.lambda) x = -x;
+  return std::move(y.lambda);
+}
+
+Number KktDraft::square_sum(const std::vector<Number>& xs) {
+  Number sum = zero;
+  for (const Number& x : xs) sum = numbers.add(sum, numbers.mul(x, x));
+  return sum;
+}
+
+Number KktDraft::calc_vouch(const std::vector<Number>& finite) {
+  Number vouch = elimination->calc_vouch(least);
+  for (const Number& margin : margins)
+    if (!(margin.is_constant() && margin.scale > 0.0)) vouch = numbers.apply(Op::min, vouch, margin);
+  return numbers.sub(vouch, numbers.mul(constant_number(1.0 / largest_square), square_sum(finite)));
+}
+
+}  // namespace mechanician

@@ -1,0 +1,70 @@
+#pragma once
+
+/// What the programs for accelerations and projections have in common: inputs, M, A and the elimination of both.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mechanician/compile/acceleration_program.hpp"
+#include "mechanician/compile/elimination.hpp"
+#include "mechanician/compile/numbers.hpp"
+
+namespace mechanician {
+
+class KktDraft {
+ public:
+  /// A row divided by `scale`, a constant that all its coefficients have in common.
+  struct DraftRow {
+    int row = 0;  ///< of the equations
+    double scale = 1.0;
+    std::vector<std::pair<int, Number>> a;
+  };
+
+  /// `rows`: those that take part, kept and dropped; `loose`: directions without mass get a little of it.
+  KktDraft(const Equations& eqs, const ProgramOptions& options, const std::vector<int>& rows, bool loose);
+
+  /// Numbers of expressions; further inputs beyond those of the program by symbol.
+  std::vector<Number> evaluate(const std::vector<Expr>& expressions, const std::vector<Expr>& more_symbols = {},
+                               const std::vector<Number>& more = {});
+  /// Right-hand sides of the kept rows, divided by their scales.
+  Number scaled_rhs(const DraftRow& row, const Expr& value);
+
+  ProgramBuilder builder;
+  Numbers numbers;
+  std::string problem;  ///< why there is no program; empty if all is well
+  std::string path = "ldlt";
+  std::vector<DraftRow> kept, dropped;
+  std::vector<Number> M_diagonal;  ///< of what is eliminated
+  std::vector<KktMatrix::Entry> M;  ///< as given, lower triangle
+  std::optional<Elimination> elimination;
+  std::vector<double> least;  ///< sizes that rows must not fall below
+
+  /// f and g for the elimination: with a singular mass Q + AᵀWb. Solves, and refines where asked to.
+  Elimination::Solution solve(const std::vector<Number>& f, const std::vector<Number>& g);
+
+  /// Coefficients c of dropped row d in the kept ones; notes what is left of it among the margins.
+  std::vector<Number> depend(const DraftRow& d);
+  /// q̈ (or δ) finite, pivots and margins good: the last output.
+  Number calc_vouch(const std::vector<Number>& finite);
+  /// Has to stay positive.
+  std::vector<Number> margins;
+
+  Number square_sum(const std::vector<Number>& xs);
+  Number abs(const Number& x) { return x.is_constant() ? constant_number(x.scale < 0 ? -x.scale : x.scale) : Number{builder.apply(Op::abs, x.value), 1.0}; }
+
+ private:
+  void read_mass();
+  void read_rows(const std::vector<int>& rows);
+  void add_weights(KktMatrix& K, bool loose);
+
+  const Equations& eqs_;
+  const ProgramOptions& options_;
+  std::vector<Expr> symbols_;
+  std::vector<ProgramBuilder::Value> inputs_;
+  std::vector<Number> weights_;  ///< of kept rows; empty where M is definite
+};
+
+}  // namespace mechanician
