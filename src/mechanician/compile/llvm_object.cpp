@@ -16,7 +16,7 @@ namespace {
 
 int steps_per_part(const ObjectOptions& options) {
   if (options.steps_per_part > 0) return options.steps_per_part;
-  return options.level == CodeLevel::quick ? 250 : 1500;
+  return options.level == CodeLevel::quick ? 250 : 500;
 }
 
 /// Which values cross from one part to a later one, and where they are kept meanwhile.

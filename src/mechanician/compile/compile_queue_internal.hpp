@@ -1,0 +1,49 @@
+#pragma once
+
+/// The one thread of the process that compiles in the background.
+///
+/// LLVM has static objects, some of them made in the middle of a compilation, and their destructors run when the
+/// process ends. The thread must have stopped before: it is waited for, which takes until the part that it compiles is
+/// done.
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace mechanician {
+
+class CompileQueue {
+ public:
+  /// Says whether to give up: asked between parts.
+  using Abandon = std::function<bool()>;
+  using Job = std::function<void(const Abandon& process_ends)>;
+
+  /// Started at the first job, never destroyed.
+  static CompileQueue& instance();
+
+  /// False where the process is about to end: the job will not be done.
+  bool add(Job job);
+  /// To be called by a thread that has something to do with functions: if it is the main thread, the queue stops when
+  /// it ends, which is before any static object of the process is destroyed. (For exit() called by another thread there
+  /// is a second line of defence, see work().)
+  static void watch_this_thread();
+
+ private:
+  CompileQueue();
+  void start();
+  void work();
+  void stop();
+  struct Watch;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> jobs_;
+  std::thread thread_;
+  std::atomic<bool> stopping_{false};
+};
+
+}  // namespace mechanician
