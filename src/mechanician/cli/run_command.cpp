@@ -134,9 +134,8 @@ bool refuse_motion(const System& system, const Recorder& recorder) {
 }
 
 Exit run_to_end(const System& system, Recorder& recorder, ResultWriter& writer, const CommandOptions& options,
-                const std::string& file) {
+                const std::string& file, const InterruptFlag& interrupt) {
   ProgressBar bar(options.quiet || options.json ? ProgressBar::Mode::silent : ProgressBar::Mode::if_terminal);
-  const InterruptFlag interrupt;
   const Summary summary = recorder.run(writer, [&](const RunProgress& progress) {
     bar.update(progress);
     return !interrupt.raised();
@@ -166,10 +165,11 @@ Exit start_run(const CommandOptions& options) {
   if (!accept_start(loaded, options)) return Exit::refused;
   Recorder recorder(loaded.system, make_setup(loaded.system, loaded.start, motion, every, options.verify));
   if (refuse_motion(loaded.system, recorder)) return Exit::refused;
+  const InterruptFlag interrupt;  // before there is a file that could be left half begun
   const auto writer = options.output.empty()
                           ? make_standard_output_writer(run.format.value_or(ResultFormat::csv), recorder.header())
                           : make_writer(options.output, *run.format, recorder.header());
-  return run_to_end(loaded.system, recorder, *writer, options, options.output);
+  return run_to_end(loaded.system, recorder, *writer, options, options.output, interrupt);
 }
 
 /// Everything but --quiet and the model comes from the file.
@@ -203,6 +203,7 @@ std::optional<Exit> already_over(const StoredRun& run) {
 
 Exit resume_run(const CommandOptions& options) {
   refuse_options_of_resume(options);
+  const InterruptFlag interrupt;
   StoredRun run = open_stored_run(options.resume);
   if (!options.model.empty() && read_model(options.model).source.text != run.setup.model.text) {
     fmt::print(stderr,
@@ -235,7 +236,7 @@ Exit resume_run(const CommandOptions& options) {
   if (!options.quiet) fmt::print(stderr, "{}: goes on at t = {:.10g}\n", run.source, recorder->integrator().t());
   const std::string file = run.file;
   const auto writer = make_resuming_hdf5_writer(std::move(run), recorder->header());
-  return run_to_end(system, *recorder, *writer, options, file);
+  return run_to_end(system, *recorder, *writer, options, file, interrupt);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ constexpr double crossing_noise = 1e-9;
 constexpr double held = 1e-10;
 /// Singular values below this are rounding in all that follows from them.
 constexpr double lost_in_rounding = 1e-7;
-constexpr double checkpoint_version = 1.0;
+constexpr double checkpoint_version = 2.0;
 
 }  // namespace
 
@@ -38,6 +38,9 @@ void Integrator::Impl::watch() {
   const double work = y[2 * n] + y[2 * n + 1] + y[2 * n + 2] + y[2 * n + 3];
   const double sizes = std::abs(kinetic_) + std::abs(kinetic_start_) + std::abs(y[2 * n]) + std::abs(y[2 * n + 1]) +
                        std::abs(y[2 * n + 2]) + std::abs(y[2 * n + 3]);
+  double acceleration = 0.0;
+  for (int i = n; i < 2 * n; ++i) acceleration = std::max(acceleration, std::abs(rk_.k[12][i]));
+  acceleration_integral_ += step_h_ * acceleration;
   energy_exchanged_ = std::max(energy_exchanged_, sizes);
   balance_largest_ = std::max(balance_largest_, std::abs(kinetic_ - kinetic_start_ - work));
   // Local errors of the size of the tolerance in every component at every step explain this much.
@@ -141,8 +144,8 @@ Certificate Integrator::Impl::certificate() const {
     doubt(fmt::format("the constraints are violated by up to {:.1e} of max(1, |value|)", violation_.scaled));
   if (!(c.balance_largest <= c.balance_allowed))
     doubt(fmt::format("energy and work differ by up to {:.1e}, where the tolerance explains {:.1e}", c.balance_largest, c.balance_allowed));
-  else if (c.balance_largest > std::max(0.05, 1e4 * options.tolerance) * energy_exchanged_ && c.balance_largest > 1e-12)
-    doubt(fmt::format("energy and work differ by up to {:.1e}, a large part of the energies exchanged", c.balance_largest));
+  else if (c.balance_largest > std::max(0.05, 300.0 * options.tolerance) * energy_exchanged_ && c.balance_largest > 1e-12)
+    doubt(fmt::format("energy and work differ by up to {:.1e}, a large part of the energies exchanged, {:.1e}", c.balance_largest, energy_exchanged_));
   for (const std::string& reason : doubts) doubt(reason);
   if (condition_largest_ > 1e7)
     doubt("the implicit method came near a singular configuration of the constraints, which it cannot cross");
@@ -160,6 +163,10 @@ void Integrator::Impl::each_number(Do&& number) {
   for (RowSet* set : {&dynamics_.all, &dynamics_.velocities, &dynamics_.positions}) number(set->rank);
   number(dynamics_.singular_mass);
   for (double& x : next_sides_.empty() ? dynamics_.sides() : next_sides_) number(x);
+  for (double& x : landing_floor_) number(x);
+  for (double& x : predictor_.reference()) number(x);
+  for (double& x : divisor_largest_) number(x);
+  number(acceleration_integral_);
   for (double& x : event_sign_) number(x);
   for (double& x : event_noted_) number(x);
   number(implicit_), number(on_trial_), number(restart_pending_), number(start_singular_), number(stiffness_noted_);
@@ -196,6 +203,7 @@ void Integrator::Impl::restore(std::span<const double> from) {
   const long evaluations = dynamics_.evaluations, projections = dynamics_.projections;
   dynamics_.choose_rows(t, rk_.y_new.data());
   dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data());
+  predictor_.is_worth_a_look(t, rk_.y_new.data(), implicit_);
   dynamics_.evaluations = evaluations, dynamics_.projections = projections;
   if (t >= options.to) finish(StopReason::reached_end);
 }

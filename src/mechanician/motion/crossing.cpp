@@ -26,12 +26,14 @@ CrossingPredictor::CrossingPredictor(Dynamics& dynamics)
 void CrossingPredictor::set_reference(double t, const double* y) {
   const int n = dynamics_->n();
   reference_.assign(dynamics_->all.candidates.size(), 0.0);
+  grows_.assign(reference_.size(), false);
   if (!dynamics_->evaluate_rows(t, y, y + n) || !dynamics_->make_metric()) return;
   const Eigen::Map<const MatrixXd> L(dynamics_->metric(), n, n);
   for (std::size_t j = 0; j < reference_.size(); ++j) {
     dynamics_->copy_row(static_cast<int>(j), row_.data());
     L.triangularView<Eigen::Lower>().solveInPlace(row_);
     reference_[j] = row_.norm();
+    grows_[j] = dynamics_->is_zero_row(static_cast<int>(j)) || reference_[j] == 0.0;
   }
 }
 
@@ -50,6 +52,7 @@ bool CrossingPredictor::calc_spectrum(double t, const double* y, Spectrum& s) {
     s.D(k) = size > 0.0 ? 1.0 / size : 0.0;
     Z.col(k) = row_ * s.D(k);
   }
+  s.Z = Z;
   const Eigen::HouseholderQR<MatrixXd> qr(Z);
   const MatrixXd R = qr.matrixQR().topRows(r).triangularView<Eigen::Upper>();
   MatrixXd U_R;
@@ -80,6 +83,69 @@ bool CrossingPredictor::calc_signed(double t, const double* y, const Spectrum& s
     value += u.dot(row_) * s.D(static_cast<Index>(k)) * s.V(static_cast<Index>(k), weak);
   }
   return std::isfinite(value);
+}
+
+CrossingPredictor::Passed CrossingPredictor::count_passed(double t, const double* y, const Spectrum& s) {
+  const int n = dynamics_->n();
+  const auto& kept = dynamics_->all.kept;
+  const Index r = s.sigma.size();
+  if (!dynamics_->evaluate_rows(t, y, y + n)) return {};
+  const Eigen::Map<const MatrixXd> L(dynamics_->metric(), n, n);
+  MatrixXd Z(n, r);
+  for (Index k = 0; k < r; ++k) {
+    dynamics_->copy_row(kept[k], row_.data());
+    L.triangularView<Eigen::Lower>().solveInPlace(row_);
+    Z.col(k) = row_ * s.D(k);
+  }
+  Passed passed;
+  for (Index k = 0; k < r; ++k) {
+    const double size = std::max(Z.col(k).norm(), s.Z.col(k).norm());
+    if (size > 0.0) passed.turned = std::max(passed.turned, (Z.col(k) - s.Z.col(k)).norm() / size);
+  }
+  const MatrixXd S = s.U.transpose() * Z * s.V;
+  // det S vanishes exactly where Z loses rank; each time one more eigenvalue passes zero.
+  if (r == 1) {
+    passed.count = S(0, 0) < 0.0;
+  } else {
+    const Eigen::EigenSolver<MatrixXd> eigen(S, false);
+    for (Index k = 0; k < r; ++k) passed.count += eigen.eigenvalues()(k).real() < 0.0;
+  }
+  return passed;
+}
+
+bool CrossingPredictor::is_worth_a_look(double t, const double* y, bool implicit) {
+  const int n = dynamics_->n();
+  const auto& kept = dynamics_->all.kept;
+  const Index r = static_cast<Index>(kept.size());
+  if (r == 0 || !dynamics_->evaluate_rows(t, y, y + n)) return false;
+  MatrixXd now(n, r);
+  for (Index k = 0; k < r; ++k) {
+    dynamics_->copy_row(kept[k], now.data() + k * n);
+    // A row that vanishes at the start has its size from what follows.
+    if (grows_[kept[k]] && dynamics_->make_metric()) {
+      row_ = now.col(k);
+      Eigen::Map<const MatrixXd>(dynamics_->metric(), n, n).triangularView<Eigen::Lower>().solveInPlace(row_);
+      reference_[kept[k]] = std::max(reference_[kept[k]], row_.norm());
+    }
+    const double size = std::max(now.col(k).norm(), 1e-3 * dynamics_->start_size(kept[k]));
+    if (size > 0.0) now.col(k) /= size;
+  }
+  double turned = 0.0;
+  if (kept_before_ == kept)
+    for (Index k = 0; k < r; ++k) turned = std::max(turned, (now.col(k) - rows_before_.col(k)).norm());
+  else
+    turned = 1.0;
+  rows_before_.swap(now);
+  kept_before_ = kept;
+  if (implicit) {
+    // Rows are not chosen anew in every step there, nor is anything foreseen.
+    const double before = sigma_min_;
+    Spectrum s;
+    sigma_min_ = calc_spectrum(t, y, s) ? s.sigma(r - 1) / std::max(1.0, s.sigma(0)) : 0.0;
+    return turned > 0.5 || turned > 0.3 * std::min(before, sigma_min_);
+  }
+  const double near = std::min(sigma_min_, 1.0 / dynamics_->all.condition());
+  return turned > 0.5 || turned > 0.3 * near;
 }
 
 bool CrossingPredictor::fit(double t, const double* y, const double* qdd, double reach, const MatrixXd& LtU,

@@ -41,6 +41,7 @@ class CrossingPredictor {
 
   /// Roots with 0 < τ ≤ 3 h, sorted. y: state at t, qdd its acceleration.
   const std::vector<SingularRoot>& predict(double t, const double* y, const double* qdd, double h);
+  std::vector<double>& reference() { return reference_; }
   double smallest() const { return sigma_min_; }  ///< σ_r/σ_1 of the last prediction
 
   /// Singular values of unit columns of Z at a state, decreasing, with V; false where A has no value.
@@ -48,10 +49,21 @@ class CrossingPredictor {
     Eigen::VectorXd sigma;
     Eigen::MatrixXd U, V;  ///< n×r, r×r
     Eigen::VectorXd D;     ///< r
+    Eigen::MatrixXd Z;     ///< n×r, scaled
   };
   bool calc_spectrum(double t, const double* y, Spectrum& s);
   /// uᵀ Z(t, y) v with the vectors and scales of `s` and the metric of the last calc_spectrum: signed through a crossing.
   bool calc_signed(double t, const double* y, const Spectrum& s, Eigen::Index weak, double& value);
+  /// Seen in the singular vectors of an earlier state `s`, with its scales and metric: how many singular values have
+  /// passed zero since, and by how much the rows have turned (in parts of their size).
+  struct Passed {
+    int count = 0;
+    double turned = 0.0;
+  };
+  Passed count_passed(double t, const double* y, const Spectrum& s);
+  /// Whether a step that ended in this state may have passed a singular one: the rows have turned, or are near it. To be
+  /// asked once a step.
+  bool is_worth_a_look(double t, const double* y, bool implicit);
 
  private:
   bool fit(double t, const double* y, const double* qdd, double reach, const Eigen::MatrixXd& LtU,
@@ -61,6 +73,9 @@ class CrossingPredictor {
 
   Dynamics* dynamics_;
   std::vector<double> reference_;  ///< by row
+  std::vector<bool> grows_;        ///< has none from the start
+  Eigen::MatrixXd rows_before_;    ///< kept rows at the end of the step before, unit size
+  std::vector<int> kept_before_;
   std::vector<SingularRoot> roots_;
   double sigma_min_ = 1.0;
   Eigen::VectorXd q_, qd_, row_;

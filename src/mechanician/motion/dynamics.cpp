@@ -6,6 +6,7 @@
 
 #include "mechanician/expression/differentiate.hpp"
 #include "mechanician/expression/simplify.hpp"
+#include "mechanician/motion/divisors.hpp"
 #include "mechanician/motion/kernels.hpp"
 
 namespace mechanician {
@@ -126,9 +127,16 @@ Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(
   std::vector<Expr> g;
   for (const Switch& s : switches_) g.push_back(s.g);
   switch_tape_ = Tape(g, inputs_C);
-
   std::vector<Expr> inputs_out = inputs;
   inputs_out.insert(inputs_out.end(), eqs.qdd.begin(), eqs.qdd.end());
+  if (!g.empty() && !needs_reactions_) {
+    std::vector<Tangent> along{{eqs.t, 1.0}};
+    for (int i = 0; i < n_; ++i) along.push_back({eqs.q[i], eqs.qd[i]}), along.push_back({eqs.qd[i], eqs.qdd[i]});
+    switch_rate_tape_ = Tape(directional(g, along), inputs_out);
+  }
+  divisors_ = find_divisors(all_exprs);
+  divisor_tape_ = Tape(divisors_, inputs);
+
   std::vector<Expr> user;
   for (const Named& o : system.model().outputs) user.push_back(o.value);
   std::vector<Expr> when;
@@ -152,7 +160,8 @@ Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(
   x_.assign(inputs_C.size() + size(n_), 0.0);
   std::copy(system.parameters().begin(), system.parameters().end(), x_.begin() + 1 + 2 * n_);
   registers_.resize(size(std::max({rhs_tape_.num_registers(), row_tape_.num_registers(), C_tape_.num_registers(),
-                                   switch_tape_.num_registers(), output_tape_.num_registers()})));
+                                   switch_tape_.num_registers(), switch_rate_tape_.num_registers(),
+                                   divisor_tape_.num_registers(), output_tape_.num_registers()})));
   v_.resize(size(rhs_tape_.num_outputs()));
   rows_.resize(size(row_tape_.num_outputs()));
   Cv_.resize(size(n_));
@@ -262,7 +271,7 @@ bool Dynamics::form_qr(const std::vector<double>& values, int at_A, const RowSet
 
 bool Dynamics::rhs(double t, const double* y, double* dy) {
   const double *q = y, *qd = y + n_;
-  ++evaluations;
+  ++evaluations, ++calls;
   if (measured_) return rhs_measured(t, y, dy);
   set_inputs(t, q, qd);
   if (!run(rhs_tape_, v_)) return false;
@@ -391,6 +400,22 @@ void Dynamics::calc_switch_noise(double t, const double* y, std::span<double> no
   switch_tape_.evaluate_with_bounds(
       std::span<const double>(x_).first(static_cast<std::size_t>(switch_tape_.num_inputs())), values, noise);
   for (double& e : noise) e = std::isfinite(e) ? 4.0 * e * (needs_reactions_ ? all.condition() : 1.0) : 0.0;
+}
+
+std::optional<Dynamics::SwitchRate> Dynamics::calc_switch_rate(int which, double t, const double* y, const double* dy) {
+  if (needs_reactions_) return {};
+  set_inputs(t, y, y + n_);
+  const std::size_t at = static_cast<std::size_t>(rhs_tape_.num_inputs());
+  std::copy(dy + n_, dy + 2 * n_, x_.begin() + static_cast<std::ptrdiff_t>(at));
+  std::vector<double> values(switches_.size()), noise(switches_.size());
+  switch_rate_tape_.evaluate_with_bounds(std::span<const double>(x_).first(at + n_), values, noise);
+  return SwitchRate{values[which], 16.0 * noise[which] * std::min(all.condition(), 1e8)};
+}
+
+void Dynamics::calc_divisors(double t, const double* y, std::span<double> values) {
+  if (divisors_.empty()) return;
+  set_inputs(t, y, y + n_);
+  divisor_tape_.evaluate<double>(std::span<const double>(x_).first(divisor_tape_.num_inputs()), registers_, values);
 }
 
 }  // namespace mechanician

@@ -53,6 +53,16 @@ class Dynamics {
   bool calc_switches(double t, const double* y, std::span<double> g);
   /// Sizes of the terms that the switching functions are made of, times eps: what counts as zero.
   void calc_switch_noise(double t, const double* y, std::span<double> noise);
+  /// dg/dt along the motion, for the rate dy that rhs() gave, with what rounding there is in it. Nothing where g depends
+  /// on reactions, whose rates are not known.
+  struct SwitchRate {
+    double value = 0.0, noise = 0.0;
+  };
+  std::optional<SwitchRate> calc_switch_rate(int which, double t, const double* y, const double* dy);
+
+  /// What stands below fraction lines (divisors.hpp).
+  const std::vector<Expr>& divisors() const { return divisors_; }
+  void calc_divisors(double t, const double* y, std::span<double> values);
 
   RowSet all, positions, velocities;
   bool singular_mass = false;
@@ -119,9 +129,9 @@ class Dynamics {
   bool calc_event_switches(double t, const double* y, std::span<double> g);
 
   long evaluations = 0, projections = 0;
+  long calls = 0;  ///< of rhs(), whatever for: which state the numbers above belong to
 
  private:
-  friend class DynamicsTest;
   struct Entry {
     int row, col, at;
   };
@@ -148,7 +158,7 @@ class Dynamics {
   bool velocity_rows_nonlinear_ = false;
 
   // Outputs of the programs: [M | Q | A | b | K̇ | C if it needs no reactions], [M | A | residual | rate].
-  Tape rhs_tape_, row_tape_, C_tape_, switch_tape_, output_tape_;
+  Tape rhs_tape_, row_tape_, C_tape_, switch_tape_, switch_rate_tape_, divisor_tape_, output_tape_;
   std::vector<Entry> M_entries_, A_entries_;
   std::vector<int> A_begin_;  ///< of row j among A_entries_
   int at_Q_ = 0, at_A_ = 0, at_b_ = 0, at_K_ = 0, at_C_ = 0, at_row_A_ = 0, at_residual_ = 0, at_rate_ = 0;
@@ -158,6 +168,7 @@ class Dynamics {
   std::vector<double> output_values_;
   std::vector<Switch> switches_;
   std::vector<double> sides_;
+  std::vector<Expr> divisors_;
 
   // Work space.
   std::vector<double> x_, registers_, v_, rows_, Cv_, L_, Z_, tau_, u_, c_, uC_, lambda_, lambda_joint_,

@@ -65,7 +65,10 @@ void Integrator::Impl::restart_implicit() {
     problem.num_dynamic = static_cast<int>(2 * n);
     problem.num_positions = static_cast<int>(n);
     problem.rhs = [this](double time, std::span<const double> y, std::span<double> dy) {
-      return dynamics_.rhs(time, y.data(), dy.data());
+      if (dynamics_.rhs(time, y.data(), dy.data())) return true;
+      bad_t_ = time;
+      bad_y_.assign(y.begin(), y.begin() + 2 * dynamics_.n());
+      return false;
     };
     problem.project = [this](double time, std::span<double> y) { return dynamics_.project(time, y.data()).ok; };
     bdf_ = std::make_unique<Bdf>(std::move(problem), BdfOptions{.tolerance = std::max(tolerance_factor * options.tolerance, 1e-14),
@@ -104,6 +107,7 @@ bool Integrator::Impl::advance_implicit() {
     if (const int which = find_switch(step_h_, when); which >= 0) {
       t = std::min(when, t);
       state_at(t, rk_.y_new.data(), nullptr);
+      find_passed_crossings();
       if (!system->model().events.empty()) find_user_events();
       settle_end();
       watch();
@@ -116,10 +120,19 @@ bool Integrator::Impl::advance_implicit() {
     fail_not_finite(t, rk_.y_new.data(), "the state cannot be evaluated");
     return true;
   }
+  end_call_ = dynamics_.calls;
+  if (find_pole()) {
+    state_at(step_begin, rk_.y_new.data(), nullptr);
+    t = step_begin, step_h_ = 0.0;
+    fail(StopReason::not_finite, fmt::format("at t = {}: the acceleration grows without bound: the divisor `{}` goes to zero",
+                                             short_number(bad_t_), pole_));
+    return false;
+  }
   if (const auto contradiction = find_contradiction(t, rk_.y_new.data())) {
     fail(contradiction->reason, contradiction->message, contradiction->place);
     return true;
   }
+  find_passed_crossings();
   if (!system->model().events.empty()) find_user_events();
   settle_end();
   watch();

@@ -1,4 +1,4 @@
-// What happens inside a step: switches, user events, singular configurations.
+// What happens inside a step: switches and user events.
 
 #include <fmt/format.h>
 
@@ -26,6 +26,7 @@ int Integrator::Impl::find_switch(double h, double& when) {
   dynamics_.calc_switches(step_t_, y_sample_.data(), g_begin_);
   for (std::size_t i = 0; i < sides.size(); ++i)
     g_begin_[i] = std::copysign(std::max(std::abs(g_begin_[i]), std::numeric_limits<double>::min()), sides[i]);
+  for (std::size_t i = 0; i < sides.size(); ++i) g_noise_[i] = std::max(g_noise_[i], landing_floor_[i]);
   RootFinder finder(static_cast<int>(sides.size()));
   const auto evaluate = [&](double time, std::span<double> g) {
     state_at(time, y_sample_.data(), nullptr);
@@ -49,19 +50,31 @@ int Integrator::Impl::find_switch(double h, double& when) {
       side.assign(finder.end().begin(), finder.end().end());
     }
   }
-  if (!first) return -1;
+  if (!first) {
+    // Well on its new side: from now on a return counts.
+    dynamics_.calc_switches(step_t_ + h, rk_.y_new.data(), g_begin_);
+    for (std::size_t i = 0; i < sides.size(); ++i)
+      if (sides[i] * g_begin_[i] > landing_floor_[i]) landing_floor_[i] = 0.0;
+    return -1;
+  }
   when = first->t;
   return first->function;
 }
 
-/// dg/dt of a switching function at the end of the step, with the sides as they are now.
-double Integrator::Impl::calc_switch_rate(int which) {
-  const std::size_t i = static_cast<std::size_t>(which);
+/// The sign of dg/dt of a switching function at the end of the step, with the sides as they are now; 0: within rounding.
+double Integrator::Impl::calc_switch_direction(int which) {
+  if (const auto rate = dynamics_.calc_switch_rate(which, t, rk_.y_new.data(), rk_.k[12].data()))
+    return std::abs(rate->value) <= rate->noise ? 0.0 : rate->value;
+  // By differences over ever longer times, until rounding no longer decides.
   std::vector<double> g0(g_begin_.size()), g1(g_begin_.size());
-  const double tau = 1e-7 * std::max(step_h_, 1e-9 * std::abs(options.to - start.t));
-  for (std::size_t j = 0; j < y_sample_.size(); ++j) y_sample_[j] = rk_.y_new[j] + tau * rk_.k[12][j];
-  if (!dynamics_.calc_switches(t, rk_.y_new.data(), g0) || !dynamics_.calc_switches(t + tau, y_sample_.data(), g1)) return 0.0;
-  return std::abs(g1[i] - g0[i]) <= g_noise_[i] ? 0.0 : (g1[i] - g0[i]) / tau;
+  if (!dynamics_.calc_switches(t, rk_.y_new.data(), g0)) return 0.0;
+  const double longest = 1e-3 * std::max(step_h_, std::min(h_, 1e-3 * (options.to - start.t)));
+  for (double tau = 1e-9 * longest; tau <= longest; tau *= 10.0) {
+    for (std::size_t j = 0; j < y_sample_.size(); ++j) y_sample_[j] = rk_.y_new[j] + tau * rk_.k[12][j];
+    if (!dynamics_.calc_switches(t + tau, y_sample_.data(), g1)) return 0.0;
+    if (std::abs(g1[which] - g0[which]) > 100.0 * g_noise_[which]) return g1[which] - g0[which];
+  }
+  return 0.0;
 }
 
 bool Integrator::Impl::turn_side(int which) {
@@ -100,14 +113,15 @@ bool Integrator::Impl::turn_side(int which) {
     doubts.push_back(fmt::format("`{}` switches at t = {}, on or near a singular configuration: which branch follows is not sure",
                                  s.text, short_number(t)));
   // Driven back at once: the motion would slide along the surface.
-  const double rate = calc_switch_rate(which);
-  if (s.is_discontinuous && side * rate < 0.0) {
+  if (s.is_discontinuous && side * calc_switch_direction(which) < 0.0) {
     fail(StopReason::sliding,
          fmt::format("from t = {} on the motion slides along the surface where `{}` switches: on either side it is driven "
                      "back to it. A constraint can say what holds there",
                      short_number(t), s.text));
     return false;
   }
+  // The landing is as exact as the motion is: what is left of g there is no return to the side just left.
+  if (dynamics_.calc_switches(t, rk_.y_new.data(), g_begin_)) landing_floor_[i] = 4.0 * std::abs(g_begin_[i]);
   if (statistics_.switches % many_switches == 0) {
     if (t - switches_since_ < 1e-5 * (options.to - start.t)) {
       fail(StopReason::sliding, fmt::format("near t = {} `{}` switches ever more often: {} times since t = {}", short_number(t),
@@ -234,115 +248,6 @@ void Integrator::Impl::find_user_events() {
       return;
     }
   }
-}
-
-/// Whether branches meet where a crossing step passes. At a crossing the weak rows have no gradient, so after the strong
-/// ones have been met what is left of them is a constant, up to the square of the error: zero if the branches meet.
-bool Integrator::Impl::is_true_crossing(double h, const StepPlan& plan) {
-  for (const int j : dynamics_.all.kept)
-    if (system->row(j).level != Level::position || system->row(j).kind == RowKind::control) return true;
-  if (!make_dense()) return true;
-  const int n = dynamics_.n();
-  double place = plan.at / h;
-  CrossingPredictor::Spectrum s;
-  if (!find_crossing(h, place, s)) return true;
-  const double time = step_t_ + place * h;
-  state_at(time, y_sample_.data(), nullptr);
-  const Eigen::Index r = s.sigma.size();
-  Eigen::Index strong = 0;
-  while (strong < r && s.sigma(strong) > std::max(0.05 * s.sigma(0), 4.0 * s.sigma(r - 1))) ++strong;
-  const Eigen::Map<const Eigen::MatrixXd> L(dynamics_.metric(), n, n);
-  Eigen::VectorXd residual(r);
-  double size = 1.0, largest = 0.0;
-  for (int i = 0; i < n; ++i) size = std::max(size, std::abs(y_sample_[i])), largest = std::max(largest, L(i, i));
-  for (int k = 0; k < 4; ++k) {
-    if (!dynamics_.evaluate_rows(time, y_sample_.data(), y_sample_.data() + n)) return true;
-    for (Eigen::Index j = 0; j < r; ++j) residual(j) = dynamics_.residual_of(dynamics_.all.kept[j]) * s.D(j);
-    if (k == 3) break;
-    Eigen::VectorXd step = Eigen::VectorXd::Zero(n);
-    for (Eigen::Index i = 0; i < strong; ++i) step -= s.U.col(i) * (s.V.col(i).dot(residual) / s.sigma(i));
-    L.transpose().triangularView<Eigen::Upper>().solveInPlace(step);
-    for (int i = 0; i < n; ++i) y_sample_[i] += step(i);
-  }
-  double left = 0.0;
-  for (Eigen::Index i = strong; i < r; ++i) left = std::max(left, std::abs(s.V.col(i).dot(residual)));
-  const double error = options.tolerance * size;
-  return left <= largest * (1e-11 * size + error * error);
-}
-
-/// One event for each singular state of the step: what was foreseen as one group may be several, one after the other.
-void Integrator::Impl::report_crossings(double h, const StepPlan& plan, bool noise_limited) {
-  crossing_reach_ = 0.13 * h;
-  crossing_time_ = step_t_ + crossing_place * h;
-  std::vector<double> places;
-  for (const SingularRoot& root : roots_ahead_)
-    if (root.tau < 0.75 * h && (places.empty() || root.tau / h - places.back() > 0.01)) places.push_back(root.tau / h);
-  if (places.empty()) places.push_back(plan.at / h);
-  bool any = false;
-  for (const double place : places) any |= report_crossing(h, place, plan, noise_limited);
-  if (!any) crossing_reach_ = 0.0;  // a near miss
-  noise_limited_ += any && noise_limited;
-}
-
-bool Integrator::Impl::report_crossing(double h, double place, const StepPlan& plan, bool noise_limited) {
-  const int n = dynamics_.n();
-  CrossingPredictor::Spectrum s;
-  if (!find_crossing(h, place, s)) return false;
-  const Eigen::Index r = s.sigma.size();
-  const double time = std::max(step_t_ + place * h, start.t);
-  const double relative = s.sigma(r - 1) / std::max(1.0, s.sigma(0));
-  // A near miss is not a singular configuration.
-  const double zero = std::max(1e-6, 100.0 * options.tolerance);
-  if (relative > zero) return false;
-  crossing_time_ = time;
-  if (time > t) return true;  // beyond the end of the run
-  for (auto e = events.rbegin(); e != events.rend() && e->time >= step_begin; ++e)
-    if (e->kind == EventKind::singular && std::abs(e->time - time) < 1e-6 * h) return true;
-  ++statistics_.crossings;
-  MotionEvent event;
-  event.time = time;
-  event.kind = EventKind::singular;
-  event.sigma = relative;
-  event.turning = plan.turning;
-  event.noise_limited = noise_limited;
-  Eigen::VectorXd involved = Eigen::VectorXd::Zero(r);
-  for (Eigen::Index i = 0; i < r; ++i)
-    if (s.sigma(i) <= std::max(zero, 10.0 * relative) * std::max(1.0, s.sigma(0))) {
-      ++event.dimension;
-      involved = involved.cwiseMax(s.V.col(i).cwiseAbs());
-    }
-  for (Eigen::Index j = 0; j < r; ++j)
-    if (involved(j) > 0.1 * involved.maxCoeff())
-      event.constraints.push_back(system->row(dynamics_.all.kept[j]).name);
-  state_at(event.time, y_sample_.data(), nullptr);
-  event.q = Eigen::Map<const Eigen::VectorXd>(y_sample_.data(), n);
-  event.qd_before = event.qd_after = Eigen::Map<const Eigen::VectorXd>(y_sample_.data() + n, n);
-  events.push_back(std::move(event));
-  return true;
-}
-
-/// The zero of the weakest singular value on dense output, near `place`: its vectors are followed and make it signed.
-bool Integrator::Impl::find_crossing(double h, double& place, CrossingPredictor::Spectrum& s) {
-  const auto at = [&](double theta) {
-    state_at(step_t_ + theta * h, y_sample_.data(), nullptr);
-    return y_sample_.data();
-  };
-  bool ok = true;
-  for (int k = 0; k < 6 && ok; ++k) {
-    ok = predictor_.calc_spectrum(step_t_ + place * h, at(place), s);
-    if (!ok || s.sigma.size() == 0) break;
-    const Eigen::Index weak = s.sigma.size() - 1;
-    double left = 0.0, right = 0.0;
-    const double width = k == 0 ? 0.05 : 0.01;
-    ok = predictor_.calc_signed(step_t_ + (place - width) * h, at(place - width), s, weak, left) &&
-         predictor_.calc_signed(step_t_ + (place + width) * h, at(place + width), s, weak, right);
-    const double slope = (right - left) / (2.0 * width);
-    if (!ok || slope == 0.0) break;
-    const double move = std::clamp(-s.sigma(weak) / slope, -0.1, 0.1);
-    place = std::clamp(place + move, 0.2, 0.75);
-    if (std::abs(move) < 1e-12) break;
-  }
-  return ok && predictor_.calc_spectrum(step_t_ + place * h, at(place), s);
 }
 
 }  // namespace mechanician

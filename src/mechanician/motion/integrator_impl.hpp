@@ -63,6 +63,8 @@ class Integrator::Impl {
   void accept(double h, const StepPlan& plan, const Attempt& attempt);
   bool finish_step(double h);
   bool make_dense();
+  /// A zero of a divisor in the step just made at which the acceleration has no bound: what it is, and where.
+  bool find_pole();
   void settle_end();
   bool pass_guard(int tries);
   /// The state of the last step at a time, unprojected; rate: dy/dt.
@@ -77,11 +79,18 @@ class Integrator::Impl {
   bool turn_side(int which);
   void take_next_sides();
   void find_user_events();
-  bool find_crossing(double h, double& place, CrossingPredictor::Spectrum& s);
+  double calc_switch_direction(int which);
+
+  // ---- integrator_crossings.cpp
+  /// Where a zero is looked for, in parts of the step.
+  struct Near {
+    double low = 0.2, high = 0.75, width = 0.05;
+  };
+  bool find_crossing(double h, double& place, CrossingPredictor::Spectrum& s, const Near& near);
   bool is_true_crossing(double h, const StepPlan& plan);
   void report_crossings(double h, const StepPlan& plan, bool noise_limited);
-  bool report_crossing(double h, double place, const StepPlan& plan, bool noise_limited);
-  double calc_switch_rate(int which);
+  bool report_crossing(double h, double place, const StepPlan& plan, bool noise_limited, const Near& near);
+  void find_passed_crossings();
 
   // ---- integrator_bdf.cpp
   bool advance_implicit();
@@ -100,6 +109,7 @@ class Integrator::Impl {
 
  private:
   Dynamics dynamics_;
+  long end_call_ = 0;  ///< of rhs() at the end of the step
   Dop853 rk_;
   CrossingPredictor predictor_;
   std::unique_ptr<Bdf> bdf_;
@@ -120,6 +130,9 @@ class Integrator::Impl {
   bool last_held_ = false;
   double bad_t_ = -std::numeric_limits<double>::infinity();  ///< where a stage had no value last
   std::vector<double> bad_y_;
+  std::vector<double> pole_values_, divisor_middle_, divisor_largest_;
+  double acceleration_integral_ = 0.0;  ///< ∫ max|q̈| dt
+  std::string pole_;  ///< the divisor that find_pole() found
   double guard_passed_t_ = std::numeric_limits<double>::quiet_NaN();
   double clock_noise_ = 0.0, clock_power_ = 0.0, clock_noise_t_ = std::numeric_limits<double>::quiet_NaN();
   bool clock_noted_ = false, passed_noted_ = false;
@@ -130,7 +143,7 @@ class Integrator::Impl {
   int sigma_guard_ = 0;
   double condition_largest_ = 1.0;  ///< seen by the implicit method
   std::vector<double> next_sides_;  ///< after a switch at the end of the last step; those of the step stay for its samples
-  std::vector<double> y_sample_, rate_sample_, e5_, e3_, scale_, g_begin_, g_noise_, event_sign_, event_noted_;
+  std::vector<double> y_sample_, rate_sample_, e5_, e3_, scale_, g_begin_, g_noise_, landing_floor_, event_sign_, event_noted_;
   int stiff_hits_ = 0, not_stiff_hits_ = 0;
   bool stiffness_noted_ = false;
   double stiff_since_ = 0.0, stiff_pause_until_ = 0.0;

@@ -122,6 +122,9 @@ Integrator::Impl::Impl(const System& system_given, State start_given, MotionOpti
   for (auto* x : {&y_sample_, &rate_sample_, &e5_, &e3_, &scale_}) x->assign(size, 0.0);
   g_begin_.assign(dynamics_.switches().size(), 0.0);
   g_noise_.assign(dynamics_.switches().size(), 0.0);
+  landing_floor_.assign(dynamics_.switches().size(), 0.0);
+  divisor_middle_.assign(dynamics_.divisors().size(), 0.0);
+  divisor_largest_ = divisor_middle_;
   event_sign_.assign(system->model().events.size(), 0.0);
   event_noted_.assign(system->model().events.size(), 0.0);
   begin();
@@ -163,6 +166,7 @@ void Integrator::Impl::begin() {
   }
   if (!dynamics_.rhs(t, y.data(), rk_.k[12].data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
   kinetic_start_ = kinetic_ = dynamics_.last_kinetic(y.data());
+  if (!dynamics_.all.kept.empty()) predictor_.is_worth_a_look(t, y.data(), options.method == Method::bdf);
   dynamics_.calc_events(t, y.data(), event_sign_);
   h_ = options.first_step > 0.0 ? options.first_step : choose_first_step();
   if (options.method == Method::bdf) begin_implicit();

@@ -62,6 +62,9 @@ void Integrator::Impl::fail_not_finite(double time, const double* y, const std::
       return fail(StopReason::not_finite, fmt::format("at t = {}{}: {}", short_number(beyond.t), at, there.not_finite->message()),
                   there.not_finite->place);
   }
+  if (!pole_.empty() && std::abs(bad_t_ - t) <= 1e-6 * std::max(std::abs(t), options.to - start.t))
+    return fail(StopReason::not_finite, fmt::format("at t = {}{}: the acceleration grows without bound: the divisor `{}` goes to zero",
+                                                    short_number(bad_t_), at, pole_));
   fail(StopReason::step_too_small, fmt::format("at t = {}{}: {}", short_number(time), at, otherwise));
 }
 
@@ -167,7 +170,9 @@ Integrator::Impl::Attempt Integrator::Impl::try_step(double h, const StepPlan& p
 bool Integrator::Impl::finish_step(double h) {
   if (!dynamics_.project(t + h, rk_.y_new.data()).ok) return false;
   if (!dynamics_.choose_rows(t + h, rk_.y_new.data())) return false;
-  return dynamics_.rhs(t + h, rk_.y_new.data(), rk_.k[12].data());
+  const bool ok = dynamics_.rhs(t + h, rk_.y_new.data(), rk_.k[12].data());
+  end_call_ = dynamics_.calls;
+  return ok;
 }
 
 bool Integrator::Impl::make_dense() {
@@ -179,6 +184,81 @@ bool Integrator::Impl::make_dense() {
   };
   dense_made_ = rk_.make_dense(f, step_t_, step_h_);
   return dense_made_;
+}
+
+bool Integrator::Impl::find_pole() {
+  const std::size_t count = dynamics_.divisors().size();
+  if (count == 0 || !(step_h_ > 0.0)) return false;
+  const int n = dynamics_.n();
+  // A cubic through both ends costs no evaluation, and the place need not be exact.
+  const auto state = [&](double theta) {
+    if (last_implicit_) return state_at(step_t_ + theta * step_h_, y_sample_.data(), nullptr);
+    const double s = 1.0 - theta, h0 = (1.0 + 2.0 * theta) * s * s, h1 = theta * theta * (3.0 - 2.0 * theta),
+                 g0 = step_h_ * theta * s * s, g1 = -step_h_ * theta * theta * s;
+    for (int i = 0; i < 2 * n; ++i)
+      y_sample_[i] = h0 * rk_.y[i] + h1 * rk_.y_new[i] + g0 * rk_.k[0][i] + g1 * rk_.k[12][i];
+  };
+  const auto divisor = [&](std::size_t i, double theta) {
+    state(theta);
+    dynamics_.calc_divisors(step_t_ + theta * step_h_, y_sample_.data(), divisor_middle_);
+    return divisor_middle_[i];
+  };
+  constexpr int pieces = 4;
+  constexpr double small = 0.2, none = 1e-6, unbounded = 1e3;
+  pole_values_.resize(count * (pieces + 1));
+  for (int k = 0; k <= pieces; ++k) {
+    state(static_cast<double>(k) / pieces);
+    dynamics_.calc_divisors(step_t_ + step_h_ * k / pieces, y_sample_.data(), {pole_values_.data() + k * count, count});
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto value = [&](int k) { return pole_values_[k * count + i]; };
+    double largest = 0.0;
+    for (int k = 0; k <= pieces; ++k) largest = std::max(largest, std::abs(value(k)));
+    divisor_largest_[i] = std::max(divisor_largest_[i], largest);
+    for (int k = 0; k <= pieces; ++k) {
+      double low = static_cast<double>(k) / pieces, high = static_cast<double>(k + 1) / pieces, place = 0.0;
+      const double here = std::abs(value(k));
+      if (k < pieces && value(k) * value(k + 1) < 0.0) {
+        for (int round = 0; round < 60; ++round) {
+          place = 0.5 * (low + high);
+          (divisor(i, place) * value(k) > 0.0 ? low : high) = place;
+        }
+      } else if (here < small * largest && (k > 0 ? here < std::abs(value(k - 1)) : std::abs(divisor(i, 1e-3)) < here) &&
+                 (k < pieces ? here < std::abs(value(k + 1)) : std::abs(divisor(i, 1.0 - 1e-3)) < here)) {
+        // A minimum, inside or between the ends and the samples next to them.
+        low = std::max(0.0, static_cast<double>(k - 1) / pieces), high = std::min(1.0, high);
+        for (int round = 0; round < 60; ++round) {
+          const double a = low + (high - low) / 3.0, b = high - (high - low) / 3.0;
+          (std::abs(divisor(i, a)) < std::abs(divisor(i, b)) ? high : low) = std::abs(divisor(i, a)) < std::abs(divisor(i, b)) ? b : a;
+        }
+        place = 0.5 * (low + high);
+        if (std::abs(divisor(i, place)) > none * largest) continue;
+      } else {
+        continue;
+      }
+      // sin(x)/x has a zero below the line and no pole: what counts is that the acceleration has no bound, beside the
+      // zero or on the way to it.
+      double at_end = 0.0, beside = std::numeric_limits<double>::infinity();
+      for (int j = n; j < 2 * n; ++j)
+        at_end = std::max({at_end, std::abs(rk_.k[12][j]), last_implicit_ ? 0.0 : std::abs(rk_.k[0][j])});
+      for (const double away : {-1e-5, 1e-5}) {
+        state(place + away);
+        if (!dynamics_.rhs(step_t_ + (place + away) * step_h_, y_sample_.data(), rate_sample_.data())) continue;
+        double size = 0.0;
+        for (int j = n; j < 2 * n; ++j) size = std::max(size, std::abs(rate_sample_[j]));
+        beside = std::min(beside, size);
+      }
+      const bool on_the_way = std::min(std::abs(value(0)), std::abs(value(pieces))) <= none * divisor_largest_[i] &&
+                              at_end * (step_t_ - start.t) >= unbounded * acceleration_integral_;
+      if (beside <= unbounded * at_end && !on_the_way) continue;
+      state(place);
+      bad_t_ = step_t_ + place * step_h_;
+      bad_y_.assign(y_sample_.begin(), y_sample_.begin() + 2 * n);
+      pole_ = to_text(dynamics_.divisors()[i]);
+      return true;
+    }
+  }
+  return false;
 }
 
 void Integrator::Impl::state_at(double time, double* y, double* rate) {
@@ -298,6 +378,14 @@ bool Integrator::Impl::advance_explicit() {
     step_t_ = t, step_h_ = h, dense_made_ = false, last_was_crossing_ = plan.crossing;
     last_held_ = plan.crossing || plan.hold_stages;
     last_implicit_ = false;
+    // A step must not leap over a place where the acceleration is infinite.
+    if (!plan.crossing && find_pole()) {
+      rejected = true;
+      ++statistics_.rejected;
+      h_ = 0.25 * h, landing = 0.0, turning_switch = -1;
+      dynamics_.choose_rows(t, rk_.y.data());
+      continue;
+    }
     // Branches that only come near each other, or a gap without a motion: not to be leapt over.
     if (plan.crossing && !plan.turning && !is_true_crossing(h, plan)) {
       no_crossing_before_ = t + 1.5 * plan.at;
@@ -324,7 +412,7 @@ bool Integrator::Impl::advance_explicit() {
     const double grown = h * (rejected ? std::min(1.0, factor) : factor);
     // A step that was cut for a landing, a crossing or the end says little about the next one.
     h_ = landing > 0.0 || h < 0.5 * h_ ? std::max(h_, grown) : grown;
-    if (landing > 0.0) h_ = std::max(grown, std::min(h_, 100.0 * h));
+    if (landing > 0.0) h_ = std::max({grown, std::min(h_, 100.0 * h), 1e-4 * h_});
     sigma_guard_ = 0;
     accept(h, plan, attempt);
     if (turning_switch >= 0) return turn_side(turning_switch) || true;
@@ -378,6 +466,7 @@ void Integrator::Impl::accept(double h, const StepPlan& plan, const Attempt& att
   }
   if (plan.crossing) last_crossing_ = step_t_ + plan.at;
   if (plan.crossing) report_crossings(h, plan, attempt.noise_limited);
+  find_passed_crossings();
   if (!system->model().events.empty()) find_user_events();
   settle_end();
   watch();
@@ -389,7 +478,7 @@ void Integrator::Impl::accept(double h, const StepPlan& plan, const Attempt& att
 /// looking for events has used it.
 void Integrator::Impl::settle_end() {
   const bool inside = t < step_t_ + step_h_;
-  if (!inside && !last_was_crossing_ && system->model().events.empty()) return;
+  if (!inside && dynamics_.calls == end_call_) return;
   const long evaluations = dynamics_.evaluations;
   if (inside) {
     state_at(t, y_sample_.data(), nullptr);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "mechanician/base/diagnostic.hpp"
 #include "mechanician/result/hdf5_layout_internal.hpp"
@@ -105,6 +106,10 @@ class StoredRunReader {
 
 }  // namespace
 
+namespace {
+bool goes_on(RunStatus status) { return status == RunStatus::incomplete || status == RunStatus::interrupted; }
+}  // namespace
+
 StoredRun open_stored_run(const std::string& named) {
   StoredRun run;
   run.file = named.ends_with(part_ending) ? named.substr(0, named.size() - part_ending.size()) : named;
@@ -112,19 +117,36 @@ StoredRun open_stored_run(const std::string& named) {
   const bool has_part = exists(part);
   if (!has_part && !exists(run.file))
     throw FileError(fmt::format("{}: there is no such result, and no `{}` either", run.file, part));
-  run.source = has_part ? part : run.file;
   if (has_part) run.part = std::make_unique<PartFile>(run.file);
-
-  if (has_part && run.part->file().size() == 0)
+  // A part that was killed before it held anything does not stand in the way of the result beside it.
+  std::optional<StoredRunReader> reader;
+  const bool empty = has_part && run.part->file().size() == 0;
+  if (empty && !exists(run.file))
     throw FileError(fmt::format("{}: it holds nothing: the run was killed before it began; start it again", part));
-
-  const StoredRunReader reader(run.source);
-  run.setup = reader.setup();
-  run.status = reader.status();
-  run.message = reader.message();
-  if (run.status != RunStatus::incomplete && run.status != RunStatus::interrupted) return run;
-  run.checkpoint = reader.checkpoint();
-  if (!has_part) run.part = std::make_unique<PartFile>(run.file);
+  if (has_part && !empty) {
+    run.source = part;
+    try {
+      reader.emplace(run.source);
+      run.checkpoint = reader->checkpoint();
+    } catch (const FileError&) {
+      if (!exists(run.file)) throw;
+      reader.emplace(run.file);
+      if (!goes_on(reader->status())) throw;  // it is of another run
+      run.source = run.file;
+    }
+  } else {
+    run.source = run.file;
+    reader.emplace(run.source);
+  }
+  run.setup = reader->setup();
+  run.status = reader->status();
+  run.message = reader->message();
+  if (!goes_on(run.status)) {
+    if (empty) run.part.reset();
+    return run;
+  }
+  run.checkpoint = reader->checkpoint();
+  if (!run.part) run.part = std::make_unique<PartFile>(run.file);
   return run;
 }
 

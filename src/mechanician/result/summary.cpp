@@ -97,8 +97,9 @@ std::string trust_line(const Summary& s) {
   const std::string so_far = s.complete() ? "the run" : fmt::format("what was computed up to t = {:.10g}", s.end);
   if (!c.holds) return fmt::format("{} is not to be trusted: {}", so_far, joined(c.reasons, "; "));
   std::string why = "constraints held, works and energy balance";
-  if (c.global_error) why += fmt::format(", a second run differs by {:.2g}", *c.global_error);
-  return fmt::format("{} is to be trusted: {}", so_far, why);
+  why += c.global_error ? fmt::format(", a second run differs by {:.2g}", *c.global_error)
+                        : std::string("; how errors grow, --verify tells");
+  return fmt::format("{} passes its checks: {}", so_far, why);
 }
 
 std::string summary_text(const Summary& s, std::span<const MotionEvent> events, const Columns& columns) {

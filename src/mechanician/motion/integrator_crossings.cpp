@@ -1,0 +1,179 @@
+// Singular configurations of a step: whether branches meet there, when, and which constraints are involved.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "mechanician/motion/integrator_impl.hpp"
+
+namespace mechanician {
+
+/// Whether branches meet where a crossing step passes. At a crossing the weak rows have no gradient, so after the strong
+/// ones have been met what is left of them is a constant, up to the square of the error: zero if the branches meet.
+bool Integrator::Impl::is_true_crossing(double h, const StepPlan& plan) {
+  for (const int j : dynamics_.all.kept)
+    if (system->row(j).level != Level::position || system->row(j).kind == RowKind::control) return true;
+  if (!make_dense()) return true;
+  const int n = dynamics_.n();
+  double place = plan.at / h;
+  CrossingPredictor::Spectrum s;
+  if (!find_crossing(h, place, s, {})) return true;
+  const double time = step_t_ + place * h;
+  state_at(time, y_sample_.data(), nullptr);
+  const Eigen::Index r = s.sigma.size();
+  Eigen::Index strong = 0;
+  while (strong < r && s.sigma(strong) > std::max(0.05 * s.sigma(0), 4.0 * s.sigma(r - 1))) ++strong;
+  const Eigen::Map<const Eigen::MatrixXd> L(dynamics_.metric(), n, n);
+  Eigen::VectorXd residual(r);
+  double size = 1.0, largest = 0.0;
+  for (int i = 0; i < n; ++i) size = std::max(size, std::abs(y_sample_[i])), largest = std::max(largest, L(i, i));
+  for (int k = 0; k < 4; ++k) {
+    if (!dynamics_.evaluate_rows(time, y_sample_.data(), y_sample_.data() + n)) return true;
+    for (Eigen::Index j = 0; j < r; ++j) residual(j) = dynamics_.residual_of(dynamics_.all.kept[j]) * s.D(j);
+    if (k == 3) break;
+    Eigen::VectorXd step = Eigen::VectorXd::Zero(n);
+    for (Eigen::Index i = 0; i < strong; ++i) step -= s.U.col(i) * (s.V.col(i).dot(residual) / s.sigma(i));
+    L.transpose().triangularView<Eigen::Upper>().solveInPlace(step);
+    for (int i = 0; i < n; ++i) y_sample_[i] += step(i);
+  }
+  double left = 0.0;
+  for (Eigen::Index i = strong; i < r; ++i) left = std::max(left, std::abs(s.V.col(i).dot(residual)));
+  const double error = options.tolerance * size;
+  return left <= largest * (1e-11 * size + error * error);
+}
+
+/// One event for each singular state of the step: what was foreseen as one group may be several, one after the other.
+void Integrator::Impl::report_crossings(double h, const StepPlan& plan, bool noise_limited) {
+  crossing_reach_ = 0.13 * h;
+  crossing_time_ = step_t_ + crossing_place * h;
+  std::vector<double> places;
+  for (const SingularRoot& root : roots_ahead_)
+    if (root.tau < 0.75 * h && (places.empty() || root.tau / h - places.back() > 0.01)) places.push_back(root.tau / h);
+  if (places.empty()) places.push_back(plan.at / h);
+  bool any = false;
+  for (const double place : places) any |= report_crossing(h, place, plan, noise_limited, {});
+  if (!any) crossing_reach_ = 0.0;  // a near miss
+  noise_limited_ += any && noise_limited;
+}
+
+bool Integrator::Impl::report_crossing(double h, double place, const StepPlan& plan, bool noise_limited, const Near& near) {
+  const int n = dynamics_.n();
+  CrossingPredictor::Spectrum s;
+  if (!find_crossing(h, place, s, near)) return false;
+  const Eigen::Index r = s.sigma.size();
+  const double time = std::max(step_t_ + place * h, start.t);
+  const double relative = s.sigma(r - 1) / std::max(1.0, s.sigma(0));
+  // A near miss is not a singular configuration.
+  const double zero = std::max(1e-6, 100.0 * options.tolerance);
+  if (relative > zero) return false;
+  crossing_time_ = time;
+  if (time > t) return true;  // beyond the end of the run
+  for (auto e = events.rbegin(); e != events.rend() && e->time >= step_begin; ++e)
+    if (e->kind == EventKind::singular && std::abs(e->time - time) < std::clamp(10.0 * options.tolerance, 1e-5, 1e-2) * h) return true;
+  MotionEvent event;
+  event.time = time;
+  event.kind = EventKind::singular;
+  event.sigma = relative;
+  event.turning = plan.turning;
+  event.noise_limited = noise_limited;
+  Eigen::VectorXd involved = Eigen::VectorXd::Zero(r);
+  for (Eigen::Index i = 0; i < r; ++i)
+    if (s.sigma(i) <= std::max(zero, 10.0 * relative) * std::max(1.0, s.sigma(0))) {
+      ++event.dimension;
+      involved = involved.cwiseMax(s.V.col(i).cwiseAbs());
+    }
+  for (Eigen::Index j = 0; j < r; ++j)
+    if (involved(j) > 0.1 * involved.maxCoeff())
+      event.constraints.push_back(system->row(dynamics_.all.kept[j]).name);
+  // Several weak directions at once, drawn apart by the error of the step: one state.
+  for (auto e = events.rbegin(); event.dimension > 1 && e != events.rend() && e->time >= step_begin; ++e)
+    if (e->kind == EventKind::singular && e->dimension == event.dimension && e->constraints == event.constraints) return true;
+  ++statistics_.crossings;
+  state_at(event.time, y_sample_.data(), nullptr);
+  event.q = Eigen::Map<const Eigen::VectorXd>(y_sample_.data(), n);
+  event.qd_before = event.qd_after = Eigen::Map<const Eigen::VectorXd>(y_sample_.data() + n, n);
+  events.push_back(std::move(event));
+  return true;
+}
+
+/// The zero of the weakest singular value on dense output, near `place`: its vectors are followed and make it signed.
+bool Integrator::Impl::find_crossing(double h, double& place, CrossingPredictor::Spectrum& s, const Near& near) {
+  const auto at = [&](double theta) {
+    state_at(step_t_ + theta * h, y_sample_.data(), nullptr);
+    return y_sample_.data();
+  };
+  bool ok = true;
+  for (int k = 0; k < 6 && ok; ++k) {
+    ok = predictor_.calc_spectrum(step_t_ + place * h, at(place), s);
+    if (!ok || s.sigma.size() == 0) break;
+    const Eigen::Index weak = s.sigma.size() - 1;
+    double left = 0.0, right = 0.0;
+    const double width = (k == 0 ? 1.0 : 0.2) * near.width;
+    ok = predictor_.calc_signed(step_t_ + (place - width) * h, at(place - width), s, weak, left) &&
+         predictor_.calc_signed(step_t_ + (place + width) * h, at(place + width), s, weak, right);
+    const double slope = (right - left) / (2.0 * width);
+    if (!ok || slope == 0.0) break;
+    const double move = std::clamp(-s.sigma(weak) / slope, -2.0 * near.width, 2.0 * near.width);
+    place = std::clamp(place + move, near.low, near.high);
+    if (std::abs(move) < 1e-12) break;
+  }
+  return ok && predictor_.calc_spectrum(step_t_ + place * h, at(place), s);
+}
+
+/// Singular states that the step has passed unforeseen: close behind another one, beside a switch, in a step of the
+/// implicit method or in one that is long for the constraints. Z(t) is looked at in the singular vectors of a state before:
+/// with every singular value that passes zero one more eigenvalue of Vᵀ Z U is negative.
+void Integrator::Impl::find_passed_crossings() {
+  if (dynamics_.all.kept.empty() || !(t > step_begin) || over) return;
+  const double h = step_h_, end = std::min(1.0, (t - step_t_) / h);
+  const auto at = [&](double theta) {
+    if (theta == end && !last_was_crossing_) return rk_.y_new.data();
+    state_at(step_t_ + theta * h, y_sample_.data(), nullptr);
+    return y_sample_.data();
+  };
+  // Rows that turn little and singular values that are far from zero: nothing can have happened.
+  if (!predictor_.is_worth_a_look(step_t_ + end * h, rk_.y_new.data(), last_implicit_)) return;
+  if (!last_implicit_ && !make_dense()) return;
+  constexpr int most_looks = 2000;
+  constexpr double turned = 0.5;
+  int looks = 0;
+  struct Piece {
+    double from, to;
+  };
+  std::vector<Piece> pieces;
+  for (int k = 3; k >= 0; --k) pieces.push_back({end * k / 4, end * (k + 1) / 4});
+  while (!pieces.empty() && looks++ < most_looks) {
+    const Piece piece = pieces.back();
+    pieces.pop_back();
+    CrossingPredictor::Spectrum s;
+    double from = piece.from;
+    if (!predictor_.calc_spectrum(step_t_ + from * h, at(from), s)) return;
+    // On the singular state itself the vectors say nothing: a little later they do.
+    if (s.sigma(s.sigma.size() - 1) < 1e-6 * s.sigma(0)) {
+      from += 1e-3 * (piece.to - piece.from);
+      if (!predictor_.calc_spectrum(step_t_ + from * h, at(from), s)) return;
+    }
+    const double width = piece.to - piece.from, middle = 0.5 * (piece.from + piece.to);
+    const double turned_half = predictor_.count_passed(step_t_ + middle * h, at(middle), s).turned;
+    const auto passed = predictor_.count_passed(step_t_ + piece.to * h, at(piece.to), s);
+    if (std::max(passed.turned, turned_half) > turned && width > 1e-3) {
+      pieces.push_back({middle, piece.to}), pieces.push_back({piece.from, middle});
+      continue;
+    }
+    // By bisection to each of them in turn.
+    const double vectors_at = from;
+    for (int found = 0; found < passed.count; ++found) {
+      double low = from, high = piece.to;
+      while (high - low > 1e-8 && looks++ < most_looks) {
+        const double place = 0.5 * (low + high);
+        (predictor_.count_passed(step_t_ + place * h, at(place), s).count > found ? high : low) = place;
+      }
+      report_crossing(h, 0.5 * (low + high), StepPlan{}, false, {.low = low - 1e-4, .high = high + 1e-4, .width = 1e-5});
+      if (!predictor_.calc_spectrum(step_t_ + vectors_at * h, at(vectors_at), s)) return;  // the metric of the vectors
+      from = low;
+    }
+  }
+  std::stable_sort(events.begin(), events.end(), [](const MotionEvent& a, const MotionEvent& b) { return a.time < b.time; });
+}
+
+}  // namespace mechanician
