@@ -1,5 +1,6 @@
 #include "mechanician/motion/crossing.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -292,7 +293,7 @@ b2 = "(u1 - u0)^2 + (v1 - v0)^2 = 1"
 position = { y0 = 1, x1 = 1, y1 = 1, v0 = 1, u1 = 1, v1 = 1 }
 )toml";
   // Rates of the second: equal (both at once) and unequal.
-  for (const double rate : {2.0, 1.3}) {
+  for (const double rate : {2.0, 1.3, 1.9, 2.0001, 2.001, 2.01}) {
     SCOPED_TRACE(rate);
     Loaded model(text);
     for (const char* name : {"x0", "x1"}) model.start.qd(model.at(name)) = -2.0;
@@ -314,6 +315,84 @@ position = { y0 = 1, x1 = 1, y1 = 1, v0 = 1, u1 = 1, v1 = 1 }
     }
     EXPECT_EQ(dimensions, static_cast<int>(exact.size()));
     EXPECT_TRUE(integrator.certificate().holds);
+  }
+}
+
+TEST(Crossing, every_singular_state_of_a_step_that_is_long_for_the_constraints_is_reported) {
+  // Without forces the angles are linear in time, and a few steps take the cranks round several times.
+  Loaded model(R"toml(
+coordinates = ["p", "r", "s"]
+[dynamics]
+mass = { p = "1", r = "0.1", s = "1" }
+[constraints]
+along = "cos(p) + 2*cos(r) - cos(s) = 2"
+across = "sin(p) + 2*sin(r) - sin(s) = 0"
+[start]
+position = { p = 0.3, s = 0.3 }
+velocity = { p = 7, s = 7 }
+)toml");
+  for (const double tolerance : {1e-3, 1e-6, 1e-9, 1e-12}) {
+    SCOPED_TRACE(tolerance);
+    Integrator integrator = model.integrator({.to = 4.0, .tolerance = tolerance});
+    run_to_end(integrator);
+    const auto events = singular_events(integrator);
+    ASSERT_EQ(events.size(), 9u);
+    for (std::size_t k = 0; k < events.size(); ++k)
+      EXPECT_NEAR(events[k].time, (static_cast<double>(k + 1) * pi - 0.3) / 7.0, std::max(10.0 * tolerance, 1e-9));
+  }
+}
+
+TEST(Crossing, beside_a_switch_and_with_the_implicit_method_singular_states_are_reported) {
+  const auto uniform = [](const char* force) {
+    return fmt::format(R"toml(
+coordinates = ["x0", "y0", "x1", "y1"]
+[dynamics]
+kinetic = "(x0'^2 + y0'^2 + x1'^2 + y1'^2)/2"
+force = {{ x0 = "{}" }}
+[constraints]
+crank0 = "x0^2 + y0^2 = 1"
+crank1 = "(x1 - 1)^2 + y1^2 = 1"
+coupler = "(x1 - x0)^2 + (y1 - y0)^2 = 1"
+[start]
+position = {{ y0 = 1, x1 = 1, y1 = 1 }}
+velocity = {{ x0 = 2, x1 = 2 }}
+)toml",
+                       force);
+  };
+  // The same force on both sides of the switch, which lies just behind and just before the flat position.
+  for (const char* force : {"0", "if(y0 > -0.001, x0*1e-9, x0/1e9)", "if(y0 > 0.01, x0*1e-9, x0/1e9)"})
+    for (const Method method : {Method::dop853, Method::bdf}) {
+      SCOPED_TRACE(testing::Message() << force << " " << name_of(method));
+      const Loaded model(uniform(force));
+      Integrator integrator = model.integrator({.to = 3.0, .tolerance = 1e-8, .method = method});
+      run_to_end(integrator);
+      EXPECT_EQ(integrator.stop().reason, StopReason::reached_end) << integrator.stop().message;
+      const auto events = singular_events(integrator);
+      ASSERT_EQ(events.size(), 2u);
+      EXPECT_NEAR(events[0].time, pi / 4, 1e-6);
+      EXPECT_NEAR(events[1].time, 3 * pi / 4, 1e-6);
+    }
+}
+
+TEST(Crossing, a_row_that_vanishes_at_the_start_is_seen_when_it_vanishes_again) {
+  // Thrown up along one of two lines that cross, from where they cross: back there after 2 v/g.
+  const Loaded model(R"toml(
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "9.81*y"
+[constraints]
+cross = "x*y = 0"
+[start]
+velocity = { y = 2 }
+)toml");
+  for (const double tolerance : {1e-4, 1e-6, 1e-8, 1e-10, 1e-12}) {
+    SCOPED_TRACE(tolerance);
+    Integrator integrator = model.integrator({.to = 1.0, .tolerance = tolerance});
+    run_to_end(integrator);
+    const auto events = singular_events(integrator);
+    ASSERT_EQ(events.size(), 2u);
+    EXPECT_NEAR(events[1].time, 4.0 / 9.81, 1e-6);
   }
 }
 
