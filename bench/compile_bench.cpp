@@ -75,7 +75,7 @@ void measure(const std::string& file) {
   std::vector<double> inputs{start.time};
   inputs.insert(inputs.end(), start.q.begin(), start.q.end());
   inputs.insert(inputs.end(), start.qd.begin(), start.qd.end());
-  std::vector<double> registers(static_cast<std::size_t>(program.num_registers())), values(program.outputs.size());
+  std::vector<double> registers(scratch_bound(program)), values(program.outputs.size());
   fmt::print("{}: {} steps, {} outputs; program in {:.2f} ms\n", file, program.steps.size(), program.outputs.size(),
              build_ns * 1e-6);
   fmt::print("  interpreter {:9.0f} ns\n",

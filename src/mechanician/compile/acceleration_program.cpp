@@ -54,7 +54,8 @@ class Maker {
     std::vector<Number> C;
     if (eqs_.has_C && !reactions) C = draft_.evaluate(eqs_.C);
     Number K = zero;
-    if (options_.powers) K = draft_.evaluate({mass_rate(eqs_)})[0];
+    if (options_.powers)
+      K = draft_.evaluate({options_.given_power ? *options_.given_power : mass_rate(eqs_)})[0];
     const int num_equations = count_equations(b, C, K);
 
     // What dropped rows are made of.
@@ -150,6 +151,7 @@ class Maker {
       std::vector<Number> c_lambda(dropped.size(), zero);
       for (std::size_t d = 0; d < c.size(); ++d)
         for (std::size_t k = 0; k < kept.size(); ++k) {
+          c[d][k] = draft_.clean(c[d][k], dropped[d], k);
           c[d][k] = with_.mul(constant_number(dropped[d].scale / draft_.kept[k].scale), c[d][k]);
           c_lambda[d] = with_.add(c_lambda[d], with_.mul(c[d][k], kept[k]));
         }
@@ -202,6 +204,12 @@ class Maker {
       const Number allowed = with_.mul(constant_number(options_.dropped_tolerance), size);
       draft_.margins.push_back(with_.add(with_.sub(allowed, draft_.abs(off)), constant_number(1e-300)));
     }
+    // Rows without a gradient say 0 = b.
+    for (const int j : options_.inert) {
+      const std::vector<Number> qd = draft_.evaluate(eqs_.qd);
+      const Number allowed = with_.mul(constant_number(1e-8), with_.add(one, draft_.square_sum(qd)));
+      draft_.margins.push_back(with_.sub(allowed, draft_.abs(draft_.evaluate({eqs_.b[at(j)]})[0])));
+    }
     if (!options_.check_rows) return;
     // (b − A q̈)² ≤ tol² (b² + P·q̈ᵀ diag(M) q̈), by Cauchy and Schwarz in the mass metric.
     std::vector<Numbers::Product> squares;
@@ -220,7 +228,8 @@ class Maker {
   std::vector<Number> calc_powers(const Number& K) {
     std::vector<Number> qd = draft_.evaluate(eqs_.qd), powers(at(4 + num_constraints_), zero);
     Number given = K;
-    for (std::size_t i = 0; i < qd.size(); ++i) given = with_.add(given, with_.mul(qd[i], Q_[i]));
+    if (!options_.given_power)
+      for (std::size_t i = 0; i < qd.size(); ++i) given = with_.add(given, with_.mul(qd[i], Q_[i]));
     powers[0] = given;
     Number held = zero;  // by all constraint rows
     for (const auto* rows : {&draft_.kept, &draft_.dropped})

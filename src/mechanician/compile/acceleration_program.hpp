@@ -35,9 +35,9 @@ struct ProgramOptions {
   std::vector<Expr> sides;  ///< symbols that are further inputs, in this order
   /// Rows that depend on others: they get λ = 0 (or their share, where it matters) and are watched.
   std::vector<int> dropped;
-  std::vector<int> inert;  ///< rows without a gradient: left out and not watched
+  std::vector<int> inert;  ///< rows without a gradient: left out; only b is watched, which has to vanish too
   /// A dropped row may be independent, or contradict the others, by so much.
-  double dropped_tolerance = 1e-11;
+  double dropped_tolerance = 2e-12;
   /// Inputs of the program at a state where the rows have their usual size; empty: shrinking rows are not noticed.
   std::vector<double> reference;
   bool singular_mass = false;  ///< M may be singular though no diagonal entry vanishes identically
@@ -46,6 +46,9 @@ struct ProgramOptions {
 };
 
 struct AccelerationOptions : ProgramOptions {
+  /// What power is made of if not of ½ q̇ᵀṀ q̇ + q̇ᵀQ: the same, shorter. For M and Q of energies T = T₂ + T₁ + T₀ (by
+  /// degree in q̇) and V it is q̇ᵀ(F − V_q + T₀_q) − (T₂ + T₁)_t.
+  std::optional<Expr> given_power;
   bool powers = false;  ///< as the works of a motion: given, ideal, nonideal, control, then one for each constraint row
   /// λ of C = 0 for constraint rows, of the joint problem for control rows; least norm where dropped rows leave a choice.
   bool multipliers = false;

@@ -118,7 +118,7 @@ struct CompiledFunction::Shared : std::enable_shared_from_this<CompiledFunction:
   bool is_faster(const MachineCode& x, const MachineCode& y) const {
     const auto lanes = static_cast<std::size_t>(options.lanes);
     std::vector<double> inputs(static_cast<std::size_t>(program.num_inputs) * lanes, 0.4),
-        outputs(program.outputs.size() * lanes), scratch(static_cast<std::size_t>(program.num_registers()) * lanes);
+        outputs(program.outputs.size() * lanes), scratch(scratch_bound(program, options.lanes));
     for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] += 0.01 * static_cast<double>(i % 64);
     double least[2] = {1e300, 1e300};
     for (int round = 0; round < 40; ++round) {
@@ -187,7 +187,7 @@ CompiledFunction::CompiledFunction(Program program, const CompileOptions& option
   assert(options.lanes >= 1);
   CompileQueue::watch_this_thread();
   const Program& p = shared_->program;
-  registers_.resize(static_cast<std::size_t>(p.num_registers()) * static_cast<std::size_t>(options.lanes) +
+  registers_.resize(scratch_bound(p, options.lanes) +
                     static_cast<std::size_t>(options.lanes > 1 ? p.num_inputs + p.num_outputs() : 0));
   if (options.tier == TierPolicy::quick || options.tier == TierPolicy::optimised) shared_->make_quick();
   if (options.tier == TierPolicy::optimised) shared_->request();

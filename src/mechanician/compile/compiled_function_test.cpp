@@ -187,6 +187,23 @@ TEST(FunctionWithoutLlvm, StillWorks) {
       testing::ExitedWithCode(0), "");
 }
 
+TEST(ProgramOrder, PutsSinesTogether) {
+  ProgramBuilder builder(3);
+  std::vector<ProgramBuilder::Value> outputs;
+  for (int i = 0; i < 3; ++i) {
+    const auto twice = builder.add(i, i), sine = builder.apply(Op::sin, twice), cosine = builder.apply(Op::cos, twice);
+    outputs.push_back(builder.apply(Op::sin, builder.mul(sine, cosine)));
+    outputs.push_back(builder.apply(Op::exp, twice));
+  }
+  const Program program = with_calls_first(builder.finish(outputs));
+  const auto batches = sine_batches(program, 0, static_cast<int>(program.steps.size()), 1);
+  ASSERT_EQ(batches.size(), 2u);
+  EXPECT_EQ(batches[0].arguments.size(), 3u);
+  EXPECT_EQ(batches[0].end - batches[0].begin, 6);
+  EXPECT_EQ(batches[1].arguments.size(), 3u);
+  EXPECT_EQ(batches[1].end - batches[1].begin, 3);
+}
+
 TEST(ProgramOrder, WithCallsFirstGivesTheSameBits) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     std::mt19937_64 random(seed);

@@ -257,15 +257,33 @@ Elimination::Solution KktDraft::solve(const std::vector<Number>& f, const std::v
 std::vector<Number> KktDraft::depend(const DraftRow& d) {
   // M x − Aᵀλ = a_d, A x = 0: −λ are the coefficients, M x is what is left.
   std::vector<Number> f(at(eqs_.n()), zero), g(kept.size(), zero);
-  std::vector<Numbers::Product> size, left;
-  for (const auto& [i, a] : d.a) f[at(i)] = a, size.push_back({numbers.reciprocal(M_diagonal[at(i)]), a, a});
+  std::vector<Numbers::Product> left;
+  for (const auto& [i, a] : d.a) f[at(i)] = a;
   Elimination::Solution y = elimination->solve(f, g);
   for (std::size_t i = 0; i < y.x.size(); ++i) left.push_back({M_diagonal[i], y.x[i], y.x[i]});
   const double tau = options_.dropped_tolerance;
-  margins.push_back(numbers.add(
-      numbers.sub(numbers.mul(constant_number(tau * tau), numbers.sum(size)), numbers.sum(left)), constant_number(1e-300)));
+  const Number allowed = numbers.mul(constant_number(tau * tau), size_of(d));
+  margins.push_back(numbers.add(numbers.sub(allowed, numbers.sum(left)), constant_number(1e-300)));
   for (Number& x : y.lambda) x = -x;
   return std::move(y.lambda);
+}
+
+Number KktDraft::size_of(const DraftRow& row) {
+  std::vector<Numbers::Product> size;
+  for (const auto& [i, a] : row.a) size.push_back({numbers.reciprocal(M_diagonal[at(i)]), a, a});
+  return numbers.sum(size);
+}
+
+Number KktDraft::clean(const Number& coefficient, const DraftRow& d, std::size_t k) {
+  const double tau = 1e-12;
+  const Number share = numbers.mul(numbers.mul(coefficient, coefficient), size_of(kept[k]));
+  const Number keep = numbers.apply(Op::gt, share, numbers.mul(constant_number(tau * tau), size_of(d)));
+  if (keep.is_constant()) return keep.scale != 0.0 ? coefficient : zero;
+  return {builder.select(numbers.value_of(keep), numbers.value_of(coefficient), builder.constant(0.0)), 1.0};
+}
+
+Number KktDraft::abs(const Number& x) {
+  return x.is_constant() ? constant_number(std::abs(x.scale)) : Number{builder.apply(Op::abs, x.value), 1.0};
 }
 
 Number KktDraft::square_sum(const std::vector<Number>& xs) {

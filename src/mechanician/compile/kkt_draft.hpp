@@ -47,18 +47,22 @@ class KktDraft {
 
   /// Coefficients c of dropped row d in the kept ones; notes what is left of it among the margins.
   std::vector<Number> depend(const DraftRow& d);
+  /// A coefficient that is rounding becomes zero: rows of very different size would make something of it.
+  Number clean(const Number& coefficient, const DraftRow& d, std::size_t k);
   /// q̈ (or δ) finite, pivots and margins good: the last output.
   Number calc_vouch(const std::vector<Number>& finite);
   /// Has to stay positive.
   std::vector<Number> margins;
 
   Number square_sum(const std::vector<Number>& xs);
-  Number abs(const Number& x) { return x.is_constant() ? constant_number(x.scale < 0 ? -x.scale : x.scale) : Number{builder.apply(Op::abs, x.value), 1.0}; }
+  Number abs(const Number& x);
 
  private:
   void read_mass();
   void read_rows(const std::vector<int>& rows);
   void add_weights(KktMatrix& K, bool loose);
+  /// a M⁻¹aᵀ with the diagonal of M alone.
+  Number size_of(const DraftRow& row);
 
   const Equations& eqs_;
   const ProgramOptions& options_;

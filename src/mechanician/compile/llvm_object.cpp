@@ -5,6 +5,7 @@
 
 #include "mechanician/compile/machine_code.hpp"
 #include "mechanician/compile/object_file.hpp"
+#include "mechanician/compile/program_order.hpp"
 
 #if defined(MECHANICIAN_LLVM)
 #include "mechanician/compile/llvm_library_internal.hpp"
@@ -27,6 +28,21 @@ struct Crossings {
         slot(program.steps.size(), -1) {
     const int count = static_cast<int>(program.steps.size());
     num_parts = std::max(1, (count + size - 1) / size);
+    // The results of a batch are written to memory; there they stay.
+    const int least = options.lanes > 1 ? 1 : 3, unit = std::max(1, 8 / options.lanes);
+    for (int part = 0; part < num_parts; ++part) {
+      batches.push_back(sine_batches(program, part * size, std::min(count, (part + 1) * size), least));
+      for (const SineBatch& batch : batches.back()) {
+        const int room = (static_cast<int>(batch.arguments.size()) + unit - 1) / unit * unit;
+        areas.push_back({num_slots, room});
+        for (int i = batch.begin; i < batch.end; ++i) {
+          const bool sine = program.steps[static_cast<std::size_t>(i)].action == action_of(Op::sin);
+          slot[static_cast<std::size_t>(i)] =
+              num_slots + room * (sine ? 1 : 2) + batch.which[static_cast<std::size_t>(i - batch.begin)];
+        }
+        num_slots += 3 * room;
+      }
+    }
     for (int i = 0; i < count; ++i) {
       const Step& s = program.steps[static_cast<std::size_t>(i)];
       for (const int operand : {s.a, s.b, s.c}) {
@@ -37,7 +53,12 @@ struct Crossings {
     }
   }
   int size, first, num_parts = 0, num_slots = 0;
-  std::vector<int> slot;  ///< by step; −1: not needed
+  std::vector<int> slot;                        ///< by step; −1: not needed
+  std::vector<std::vector<SineBatch>> batches;  ///< by part
+  struct Area {
+    int begin, room;  ///< arguments, sines, cosines: `room` places each
+  };
+  std::vector<Area> areas;  ///< by batch, over all parts
 };
 
 }  // namespace
@@ -84,8 +105,17 @@ class PartEmitter {
     if (part == 0)
       for (const int output : plain_outputs_)
         store(value(program_.outputs[static_cast<std::size_t>(output)]), outputs_, output);
-    find_pairs(begin, end);
+    const std::vector<SineBatch>& batches = crossings_.batches[static_cast<std::size_t>(part)];
+    find_pairs(begin, end, batches);
+    std::size_t area = 0;
+    for (int p = 0; p < part; ++p) area += crossings_.batches[static_cast<std::size_t>(p)].size();
+    auto next_batch = batches.begin();
     for (int i = begin; i < end; ++i) {
+      if (next_batch != batches.end() && next_batch->begin == i) {
+        emit(*next_batch, crossings_.areas[area++]);
+        i = next_batch++->end - 1;
+        continue;
+      }
       const auto k = static_cast<std::size_t>(i);
       const LLVMValueRef v = emit(i, program_.steps[k]);
       set(crossings_.first + i, v);
@@ -235,13 +265,15 @@ class PartEmitter {
   }
 
   /// sin and cos of the same number in this part: partner_[i − begin] is the other step.
-  void find_pairs(int begin, int end) {
+  void find_pairs(int begin, int end, const std::vector<SineBatch>& batches) {
     begin_ = begin;
     partner_.assign(static_cast<std::size_t>(std::max(0, end - begin)), -1);
     std::vector<std::pair<int, int>> known;  // argument, step
     for (int i = begin; i < end; ++i) {
       const Step& s = program_.steps[static_cast<std::size_t>(i)];
-      if (s.action == action_of(Op::sin) || s.action == action_of(Op::cos)) known.emplace_back(s.a, i);
+      const bool alone = std::none_of(batches.begin(), batches.end(),
+                                      [&](const SineBatch& batch) { return batch.begin <= i && i < batch.end; });
+      if ((s.action == action_of(Op::sin) || s.action == action_of(Op::cos)) && alone) known.emplace_back(s.a, i);
     }
     std::sort(known.begin(), known.end());
     for (std::size_t k = 1; k < known.size(); ++k) {
@@ -266,6 +298,23 @@ class PartEmitter {
     partner_value_[static_cast<std::size_t>(partner - begin_)] =
         llvm_.BuildExtractValue(builder_, both, sine ? 1 : 0, "");
     return llvm_.BuildExtractValue(builder_, both, sine ? 0 : 1, "");
+  }
+
+  /// All sines and cosines of a batch, in all lanes, by one call.
+  void emit(const SineBatch& batch, const Crossings::Area& area) {
+    for (std::size_t k = 0; k < batch.arguments.size(); ++k)
+      store(value(batch.arguments[k]), scratch_, area.begin + static_cast<int>(k));
+    const LLVMTypeRef integer = llvm_.Int64TypeInContext(context_);
+    LLVMTypeRef types[] = {pointer_, pointer_, pointer_, integer};
+    LLVMValueRef arguments[] = {place(number_, scratch_, area.begin), place(number_, scratch_, area.begin + area.room),
+                                place(number_, scratch_, area.begin + 2 * area.room),
+                                llvm_.ConstInt(integer, batch.arguments.size() * static_cast<std::size_t>(lanes_), 0)};
+    const LLVMTypeRef type = llvm_.FunctionType(llvm_.VoidTypeInContext(context_), types, 4, 0);
+    const LLVMValueRef callee = llvm_.BuildLoad2(builder_, pointer_, place(pointer_, functions_, function_sines), "");
+    llvm_.BuildCall2(builder_, type, callee, arguments, 4, "");
+    for (int i = batch.begin; i < batch.end; ++i)
+      for (const int output : outputs_of_[static_cast<std::size_t>(i)])
+        store(value(crossings_.first + i), outputs_, output);
   }
 
   LLVMValueRef emit(int i, const Step& s) {

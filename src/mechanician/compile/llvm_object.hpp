@@ -10,7 +10,7 @@
 /// else, functions are called through the table of machine_code.hpp.
 ///
 /// With lanes = W every number is a vector of W: input i of lane k is inputs[i·W + k], outputs and scratch alike.
-/// Functions are called lane by lane.
+/// Sines and cosines are computed for all lanes at once, other functions lane by lane.
 
 #include <functional>
 #include <optional>
@@ -38,7 +38,7 @@ std::string_view compiler_version();
 std::optional<std::vector<std::string>> compile_objects(const Program& program, const ObjectOptions& options = {},
                                                         const std::function<bool()>& abandon = {});
 
-/// Places of scratch that the parts use; at most the number of steps times the lanes.
+/// Places of scratch that the parts use; at most scratch_bound of machine_code.hpp.
 std::size_t scratch_size(const Program& program, const ObjectOptions& options);
 
 /// The code of the first part as LLVM's assembly language: for people.

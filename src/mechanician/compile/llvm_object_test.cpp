@@ -111,21 +111,6 @@ TEST_F(Objects, AreAbandonedBetweenParts) {
   EXPECT_EQ(asked, 5);
 }
 
-TEST(MachineFunctions, SineAndCosineTogetherHaveTheBitsOfEachAlone) {
-  const auto both = reinterpret_cast<SineCosine (*)(double)>(const_cast<void*>(function_table()[function_sincos]));
-  std::mt19937_64 random(7);
-  std::vector<double> numbers = random_inputs(random, 1000);
-  for (int k = 0; k < 1000000; ++k) {
-    std::uniform_real_distribution<double> digits(-1, 1);
-    std::uniform_int_distribution<int> exponent(-40, k % 10 == 0 ? 900 : 12);
-    numbers.push_back(std::ldexp(digits(random), exponent(random)));
-  }
-  for (const double x : numbers) {
-    const SineCosine y = both(x);
-    ASSERT_TRUE(same_bits(y.sine, std::sin(x)) && same_bits(y.cosine, std::cos(x))) << x;
-  }
-}
-
 // Every byte of an object changed, and every length: refused or loaded, but nothing is read or written out of bounds
 // (the sanitizers would say). What is loaded is not run: the code itself is protected by the checksum of the cache.
 TEST_F(Objects, ThatAreDamagedAreRefusedOrLoadedButNeverCrashTheLoader) {
@@ -167,9 +152,12 @@ TEST_F(Objects, CompiledAndDroppedAThousandTimesLeaveNothingBehind) {
     if (seed == 100) mappings = num_mappings(), resident = resident_mb();
   }
   EXPECT_LE(num_mappings(), mappings + 20);
-#if !defined(__SANITIZE_ADDRESS__)
-  EXPECT_LE(resident_mb(), resident + 40);
+#if defined(__SANITIZE_ADDRESS__)
+  constexpr double allowed = 1000;  // it keeps what was freed
+#else
+  constexpr double allowed = 40;
 #endif
+  EXPECT_LE(resident_mb(), resident + allowed);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "mechanician/compile/trigonometry.hpp"
 #include "mechanician/expression/evaluate_operator.hpp"
 
 namespace mechanician {
@@ -24,15 +25,8 @@ double binary(double a, double b) {
 }
 double fused(double a, double b, double c) { return std::fma(a, b, c); }
 
-SineCosine sine_and_cosine(double x) {
-#if defined(__GLIBC__) && defined(_GNU_SOURCE)
-  SineCosine both;
-  ::sincos(x, &both.sine, &both.cosine);
-  return both;
-#else
-  return {std::sin(x), std::cos(x)};
-#endif
-}
+double sine(double x) { return sine_cosine(x).sine; }
+double cosine(double x) { return sine_cosine(x).cosine; }
 
 using Table = std::array<const void*, num_functions>;
 
@@ -47,11 +41,14 @@ void put_binary(Table& table) {
 
 Table make_table() {
   Table table{};
-  put_unary<Op::sin, Op::cos, Op::tan, Op::asin, Op::acos, Op::atan, Op::sinh, Op::cosh, Op::tanh, Op::asinh, Op::acosh,
-            Op::atanh, Op::exp, Op::log>(table);
+  put_unary<Op::tan, Op::asin, Op::acos, Op::atan, Op::sinh, Op::cosh, Op::tanh, Op::asinh, Op::acosh, Op::atanh,
+            Op::exp, Op::log>(table);
   put_binary<Op::pow, Op::atan2, Op::hypot>(table);
   table[function_fma] = reinterpret_cast<const void*>(&fused);
-  table[function_sincos] = reinterpret_cast<const void*>(&sine_and_cosine);
+  table[static_cast<std::size_t>(Op::sin)] = reinterpret_cast<const void*>(&sine);
+  table[static_cast<std::size_t>(Op::cos)] = reinterpret_cast<const void*>(&cosine);
+  table[function_sincos] = reinterpret_cast<const void*>(&sine_cosine);
+  table[function_sines] = reinterpret_cast<const void*>(&sines_and_cosines);
   return table;
 }
 
@@ -60,6 +57,17 @@ Table make_table() {
 const void* const* function_table() {
   static const Table table = make_table();
   return table.data();
+}
+
+bool is_call(const Step& step) {
+  return is_op(step.action) && function_table()[static_cast<int>(step.action)] != nullptr;
+}
+
+std::size_t scratch_bound(const Program& program, int lanes) {
+  // A batch of k angles has three areas of k, each rounded up to a multiple of eight.
+  std::size_t sines = 0;
+  for (const Step& s : program.steps) sines += s.action == action_of(Op::sin) || s.action == action_of(Op::cos) ? 1 : 0;
+  return static_cast<std::size_t>(lanes) * (static_cast<std::size_t>(program.num_registers()) + 3 * sines) + 24 * sines;
 }
 
 std::shared_ptr<const MachineCode> MachineCode::make(std::span<const std::byte> image,

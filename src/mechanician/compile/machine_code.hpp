@@ -21,16 +21,18 @@ namespace mechanician {
 
 /// Places in the table of functions: those of the operators are the numbers of the operators.
 inline constexpr int function_fma = num_operators;         ///< double(double, double, double)
-inline constexpr int function_sincos = num_operators + 1;  ///< SineCosine(double)
-inline constexpr int num_functions = num_operators + 2;
+inline constexpr int function_sincos = num_operators + 1;  ///< sine_cosine of trigonometry.hpp: two registers
+inline constexpr int function_sines = num_operators + 2;   ///< sines_and_cosines of trigonometry.hpp
+inline constexpr int num_functions = num_operators + 3;
 
-/// Both at once, in two registers. Each has the bits of std::sin and std::cos.
-struct SineCosine {
-  double sine, cosine;
-};
+/// Whether generated code calls a function for it.
+bool is_call(const Step& step);
 
 /// Null where generated code has instructions for the operator.
 const void* const* function_table();
+
+/// Places of scratch that are enough for any machine code of a program.
+std::size_t scratch_bound(const Program& program, int lanes = 1);
 
 class MachineCode {
  public:

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "mechanician/compile/trigonometry.hpp"
 #include "mechanician/expression/evaluate_operator.hpp"
 
 namespace mechanician {
@@ -45,6 +46,12 @@ constexpr int code_of(Action action) { return static_cast<int>(action); }
         break;
       case code_of(Action::fnma):
         value = __builtin_fma(-a, b, c);
+        break;
+      case code_of(Op::sin):
+        value = sine_cosine(a).sine;
+        break;
+      case code_of(Op::cos):
+        value = sine_cosine(a).cosine;
         break;
       default:
         value = evaluate_operator<double>(static_cast<Op>(step->action), a, b, c);

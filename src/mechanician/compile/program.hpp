@@ -7,7 +7,8 @@
 /// expressions. Registers: [inputs | constants | one per step]; the operands of a step come before it.
 ///
 /// Every way of running a program gives the same bits: which products are fused with which sums is decided here
-/// (fma rounds once everywhere), and the functions (sin, pow, …) are the same library's. So a run that changes from
+/// (fma rounds once everywhere), and the functions are the same: sin and cos of trigonometry.hpp, the others the
+/// standard library's. So a run that changes from
 /// the interpreter to machine code at some moment does not depend on when.
 
 #include <cstdint>

@@ -7,6 +7,7 @@
 #include <limits>
 #include <random>
 
+#include "mechanician/compile/trigonometry.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/random_expression.hpp"
 
@@ -27,6 +28,13 @@ bool same_bits(double x, double y) {
   return (std::isnan(x) && std::isnan(y)) || std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
 }
 
+/// Sine and cosine are our own, right to 0.8 units in the last place; the library's to 0.6.
+bool same(Op op, double x, double y) {
+  if ((op == Op::sin || op == Op::cos) && std::isfinite(x) && x != 0)
+    return std::nextafter(x, -2) <= y && y <= std::nextafter(x, 2);
+  return same_bits(x, y);
+}
+
 Program finish(const ProgramBuilder& builder, std::vector<Value> outputs) { return builder.finish(outputs); }
 
 TEST(Program, EveryOperatorIsThatOfTheInterpreterOfTapes) {
@@ -39,7 +47,7 @@ TEST(Program, EveryOperatorIsThatOfTheInterpreterOfTapes) {
     for (const double a : special)
       for (const double b : special)
         for (const double c : {0.5, -0.0})
-          EXPECT_TRUE(same_bits(run(program, {a, b, c})[0], evaluate_operator<double>(op, a, b, c)))
+          EXPECT_TRUE(same(op, run(program, {a, b, c})[0], evaluate_operator<double>(op, a, b, c)))
               << row_of(op).name << " of " << a << ", " << b << ", " << c;
   }
 }
@@ -128,7 +136,7 @@ TEST(Program, OfTwoProductsTheLaterIsFused) {
   const Program program = finish(builder, {builder.sub(early, late)});
   ASSERT_EQ(program.steps.size(), 3u);
   EXPECT_EQ(program.steps.back().action, Action::fnma);
-  EXPECT_EQ(run(program, {0.3, 0.7, 0.9})[0], std::fma(-std::sin(0.3), 0.9, 0.3 * 0.7));
+  EXPECT_EQ(run(program, {0.3, 0.7, 0.9})[0], std::fma(-sine_cosine(0.3).sine, 0.9, 0.3 * 0.7));
 }
 
 TEST(Program, InputsConstantsAndRepeatedValuesCanBeOutputs) {

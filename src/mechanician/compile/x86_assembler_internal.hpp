@@ -100,6 +100,17 @@ class Assembler {
     address(2, table, 0);
   }
   void ret() { byte(0xc3); }
+  /// d = base + displacement
+  void address_of(int d, int base, std::int32_t displacement) {
+    byte(static_cast<std::uint8_t>(0x48 | (d >= 8 ? 4 : 0) | (base >= 8 ? 1 : 0)));
+    byte(0x8d);
+    address(d, Operand::at(base, displacement), 0);
+  }
+  void set_general(int d, std::int32_t value) {
+    if (d >= 8) byte(0x41);
+    byte(static_cast<std::uint8_t>(0xb8 + (d & 7)));
+    append(&value, 4);
+  }
 
   /// A constant of 8 bytes, or of 16 (the number twice).
   Operand constant(std::uint64_t word, bool twice = false) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "mechanician/compile/program_order.hpp"
 #if defined(__x86_64__)
 #include "mechanician/compile/x86_assembler_internal.hpp"
 #endif
@@ -21,6 +22,7 @@ using namespace x86;
 
 constexpr int never = std::numeric_limits<int>::max();
 constexpr int num_vectors = 16;
+constexpr int least_batch = 3;  ///< fewer angles are quicker one by one
 constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
 
 class Generator {
@@ -34,10 +36,14 @@ class Generator {
         next_use_(index(program.num_registers()), never),
         after_(program.steps.size()),
         partner_(program.steps.size(), -1),
+        in_batch_(program.steps.size(), 0),
         outputs_begin_(program.steps.size() + 1, 0) {
     holds_.fill(-1);
     find_uses();
     find_outputs();
+    batches_ = sine_batches(program, 0, count_, least_batch);
+    for (const SineBatch& batch : batches_)
+      std::fill(in_batch_.begin() + batch.begin, in_batch_.begin() + batch.end, char{1});
     find_pairs();
   }
 
@@ -54,8 +60,12 @@ class Generator {
       code_.move_general(functions_, rcx);
     }
     copy_plain_outputs();
+    auto next_batch = batches_.begin();
     for (now_ = 0; now_ < count_; ++now_) {
-      step(program_.steps[index(now_)]);
+      if (next_batch != batches_.end() && next_batch->begin == now_)
+        sines(*next_batch++);
+      else
+        step(program_.steps[index(now_)]);
       release();
     }
     if (calls)
@@ -66,10 +76,6 @@ class Generator {
 
  private:
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
-  static bool is_call(const Step& s) {
-    return is_op(s.action) && function_table()[static_cast<int>(s.action)] != nullptr;
-  }
 
   // What is known before the first instruction.
 
@@ -95,7 +101,8 @@ class Generator {
     std::vector<std::pair<int, int>> known;  // argument, step
     for (int i = 0; i < count_; ++i) {
       const Step& s = program_.steps[index(i)];
-      if (s.action == action_of(Op::sin) || s.action == action_of(Op::cos)) known.emplace_back(s.a, i);
+      if (!in_batch_[index(i)] && (s.action == action_of(Op::sin) || s.action == action_of(Op::cos)))
+        known.emplace_back(s.a, i);
     }
     std::sort(known.begin(), known.end());
     for (std::size_t k = 1; k < known.size(); ++k) {
@@ -189,7 +196,8 @@ class Generator {
         pinned_ &= ~(1u << x);
       }
       if (r >= first_ && slot_of_[index(r - first_)] >= 0) {
-        ended_slots_.push_back(slot_of_[index(r - first_)]);
+        // Two steps of a batch that are the same share their place.
+        if (!in_batch_[index(r - first_)]) ended_slots_.push_back(slot_of_[index(r - first_)]);
         slot_of_[index(r - first_)] = -1;
       }
     }
@@ -201,11 +209,14 @@ class Generator {
     ended_slots_.clear();
   }
 
+  void store_outputs(int i, int x) {
+    for (int k = outputs_begin_[index(i)]; k < outputs_begin_[index(i) + 1]; ++k)
+      code_.store(x, Operand::at(outputs_, 8 * outputs_list_[index(k)]));
+  }
   /// Step i is in register x now.
   void define(int i, int x) {
     const int r = first_ + i;
-    for (int k = outputs_begin_[index(i)]; k < outputs_begin_[index(i) + 1]; ++k)
-      code_.store(x, Operand::at(outputs_, 8 * outputs_list_[index(k)]));
+    store_outputs(i, x);
     if (next_use_[index(r)] != never) put(r, x);
   }
 
@@ -377,6 +388,38 @@ class Generator {
     if (partner >= 0) define(partner, sine ? 1 : 0);
   }
 
+  /// All of a batch by one call; the results stay in memory until they are needed.
+  void sines(const SineBatch& batch) {
+    const int count = static_cast<int>(batch.arguments.size()), room = (count + 7) / 8 * 8;
+    const int area = num_slots_;
+    num_slots_ += 3 * room;
+    for (int k = 0; k < count; ++k) {
+      code_.store(in_register(batch.arguments[index(k)]), Operand::at(scratch_, 8 * (area + k)));
+      pinned_ = 0;
+    }
+    for (; now_ < batch.end; ++now_) use_up(program_.steps[index(now_)]);
+    --now_;
+    for (int x = 0; x < num_vectors; ++x)
+      if (const int r = holds_[index(x)]; r >= 0) {
+        keep(r);
+        drop(r);
+      }
+    code_.address_of(rdi, scratch_, 8 * area);
+    code_.address_of(rsi, scratch_, 8 * (area + room));
+    code_.address_of(rdx, scratch_, 8 * (area + 2 * room));
+    code_.set_general(rcx, count);
+    code_.call(Operand::at(functions_, 8 * function_sines));
+    for (int i = batch.begin; i < batch.end; ++i) {
+      const bool sine = program_.steps[index(i)].action == action_of(Op::sin);
+      const int slot = area + room * (sine ? 1 : 2) + batch.which[index(i - batch.begin)];
+      if (outputs_begin_[index(i)] < outputs_begin_[index(i) + 1]) {
+        code_.load(0, Operand::at(scratch_, 8 * slot));
+        store_outputs(i, 0);
+      }
+      if (next_use_[index(first_ + i)] != never) slot_of_[index(i)] = slot;
+    }
+  }
+
   void step(const Step& s) {
     if (is_call(s)) return call(s, row_of(static_cast<Op>(s.action)).arity);
     if (s.action == Action::fma) return fused(0x99, s);
@@ -442,6 +485,8 @@ class Generator {
   std::vector<int> next_use_;     ///< by number: the step that uses it next
   std::vector<Next> after_;       ///< by step: when its operands are used next
   std::vector<int> partner_;      ///< of sin and cos
+  std::vector<SineBatch> batches_;
+  std::vector<char> in_batch_;
   std::vector<int> outputs_begin_, outputs_list_;
   std::array<int, num_vectors> holds_{};  ///< by vector register: its number, −1 if free
   unsigned pinned_ = 0;                   ///< registers that this step uses

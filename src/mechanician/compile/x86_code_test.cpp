@@ -10,7 +10,7 @@ namespace mechanician {
 namespace {
 
 std::vector<double> run(const MachineCode& code, const Program& program, const std::vector<double>& inputs) {
-  std::vector<double> values(program.outputs.size()), scratch(program.steps.size());
+  std::vector<double> values(program.outputs.size()), scratch(scratch_bound(program));
   code.run(inputs.data(), values.data(), scratch.data());
   return values;
 }
