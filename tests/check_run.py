@@ -144,7 +144,7 @@ class Hdf5:
 
 
 def check_results(c):
-    out = c.status('CSV on standard output', 0, 'p.toml', '--to', '1', '--every', '0.25', err='is to be trusted')
+    out = c.status('CSV on standard output', 0, 'p.toml', '--to', '1', '--every', '0.25', err='passes its checks')
     rows = list(csv.reader(out.splitlines()))
     c.that('the columns are those of the contract', rows[0] == COLUMNS, rows[0])
     c.that('the rows are at the times asked for', [float(r[0]) for r in rows[1:]] == [0, 0.25, 0.5, 0.75, 1], [r[0] for r in rows])
