@@ -124,7 +124,9 @@ bool Integrator::Impl::find_crossing(double h, double& place, CrossingPredictor:
 /// implicit method or in one that is long for the constraints. Z(t) is looked at in the singular vectors of a state before:
 /// with every singular value that passes zero one more eigenvalue of Vᵀ Z U is negative.
 void Integrator::Impl::find_passed_crossings() {
-  if (dynamics_.all.kept.empty() || !(t > step_begin) || over) return;
+  // With many rows this costs more than the motion; there only what is foreseen is reported.
+  constexpr std::size_t most_rows = 16;
+  if (dynamics_.all.kept.empty() || dynamics_.all.kept.size() > most_rows || !(t > step_begin) || over) return;
   const double h = step_h_, end = std::min(1.0, (t - step_t_) / h);
   const auto at = [&](double theta) {
     if (theta == end && !last_was_crossing_) return rk_.y_new.data();
