@@ -1,23 +1,24 @@
 /// What compiling a model costs and gains: steps, time of one evaluation in each tier, time to make its code.
 ///
-///     bench_compile MODEL...
+///     bench_compile [--sizes A,B,…] MODEL...
 ///
-/// The program is that of M, Q, A and b, without the elimination. Medians of many rounds; ratios are what counts,
-/// times depend on the machine.
+/// The program is that of M, Q, A and b, without the elimination. Ratios are what counts, times depend on the machine.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "mechanician/compile/compiled_function.hpp"
 #include "mechanician/compile/llvm_object.hpp"
 #include "mechanician/compile/machine_code.hpp"
 #include "mechanician/compile/object_file.hpp"
 #include "mechanician/compile/program.hpp"
+#include "mechanician/compile/program_order.hpp"
 #include "mechanician/compile/x86_code.hpp"
 #include "mechanician/equations/equations.hpp"
 #include "mechanician/model/parameters.hpp"
@@ -34,8 +35,8 @@ double nanoseconds(const std::function<void()>& work) {
   return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
 }
 
-/// Of one call, as the median of rounds that are long enough for the clock.
-double median_ns(const std::function<void()>& work) {
+/// Of one call: the lower decile of rounds that are long enough for the clock, as others share the machine.
+double typical_ns(const std::function<void()>& work) {
   const double once = std::max(20.0, std::min(nanoseconds(work), nanoseconds(work)));
   const int repeat = std::max(1, static_cast<int>(2e5 / once));
   std::vector<double> times;
@@ -44,8 +45,8 @@ double median_ns(const std::function<void()>& work) {
                       for (int k = 0; k < repeat; ++k) work();
                     }) /
                     repeat);
-  std::nth_element(times.begin(), times.begin() + 50, times.end());
-  return times[50];
+  std::nth_element(times.begin(), times.begin() + 10, times.end());
+  return times[10];
 }
 
 Program make_program(const Equations& eqs, const std::vector<double>& parameters) {
@@ -62,10 +63,16 @@ Program make_program(const Equations& eqs, const std::vector<double>& parameters
   std::vector<ProgramBuilder::Value> inputs;
   for (int i = 0; i < num_inputs; ++i) inputs.push_back(builder.input(i));
   for (const double x : parameters) inputs.push_back(builder.constant(x));
-  return builder.finish(builder.append(Tape(outputs, symbols), inputs));
+  return with_calls_first(builder.finish(builder.append(Tape(outputs, symbols), inputs)));
 }
 
-void measure(const std::string& file) {
+struct Measured {
+  std::string name;
+  std::shared_ptr<const MachineCode> code;
+  double make_ms;
+};
+
+void measure(const std::string& file, const std::vector<int>& sizes) {
   const Model model = read_model(file);
   const ParameterValues parameters = evaluate_parameters(model);
   const Equations eqs = derive(model);
@@ -75,62 +82,55 @@ void measure(const std::string& file) {
   std::vector<double> inputs{start.time};
   inputs.insert(inputs.end(), start.q.begin(), start.q.end());
   inputs.insert(inputs.end(), start.qd.begin(), start.qd.end());
-  std::vector<double> registers(scratch_bound(program)), values(program.outputs.size());
-  fmt::print("{}: {} steps, {} outputs; program in {:.2f} ms\n", file, program.steps.size(), program.outputs.size(),
-             build_ns * 1e-6);
-  fmt::print("  interpreter {:9.0f} ns\n",
-             median_ns([&] { program.evaluate(inputs.data(), registers.data(), values.data()); }));
+  std::vector<double> registers(scratch_bound(program)), values(program.outputs.size()), got(values.size());
+  const auto interpret = [&] { program.evaluate(inputs.data(), registers.data(), values.data()); };
+  fmt::print("{}: {} steps, {} outputs; program made in {:.2f} ms\n", file, program.steps.size(),
+             program.outputs.size(), build_ns * 1e-6);
+  fmt::print("  first result      {:10.0f} ns\n", nanoseconds(interpret));
+  fmt::print("  interpreter       {:10.0f} ns\n", typical_ns(interpret));
 
-  {
-    std::shared_ptr<const MachineCode> code;
-    make_x86_code(program);
-    const double compile_ns = nanoseconds([&] { code = make_x86_code(program); });
-    std::vector<double> got(values.size());
-    if (code) {
-      code->run(inputs.data(), got.data(), registers.data());
-      program.evaluate(inputs.data(), registers.data(), values.data());
-      fmt::print("  direct      {:9.0f} ns, made in {:.3f} ms, {} bytes{}\n",
-                 median_ns([&] { code->run(inputs.data(), got.data(), registers.data()); }), compile_ns * 1e-6,
-                 code->num_bytes(), got == values ? "" : "  DIFFERENT NUMBERS");
-    }
-  }
+  std::vector<Measured> all;
+  const auto add = [&](std::string name, const std::function<std::shared_ptr<const MachineCode>()>& make) {
+    Measured m{std::move(name), nullptr, 0};
+    m.make_ms = nanoseconds([&] { m.code = make(); }) * 1e-6;
+    if (m.code) all.push_back(std::move(m));
+  };
+  add("quick", [&] { return make_x86_code(program); });
   const double open_ns = nanoseconds([] { can_compile_objects(); });
+  const auto compiled = [&](ObjectOptions options) {
+    const auto objects = compile_objects(program, options);
+    return objects ? load_objects(*objects) : nullptr;
+  };
+  for (const int size : sizes) {
+    add(fmt::format("LLVM O0 by {}", size), [&] { return compiled({CodeLevel::quick, 1, size}); });
+    add(fmt::format("LLVM O2 by {}", size), [&] { return compiled({CodeLevel::optimised, 1, size}); });
+  }
+  for (const Measured& m : all) {
+    const auto run = [&] { m.code->run(inputs.data(), got.data(), registers.data()); };
+    run();
+    interpret();
+    fmt::print("  {:<17} {:10.0f} ns, made in {:8.3f} ms, {} parts, {} bytes{}\n", m.name, typical_ns(run), m.make_ms,
+               m.code->num_parts(), m.code->num_bytes(), got == values ? "" : "  DIFFERENT NUMBERS");
+  }
   if (!can_compile_objects()) return;
-  fmt::print("  LLVM opened in {:.1f} ms\n", open_ns * 1e-6);
-  std::vector<ObjectOptions> variants{{.level = CodeLevel::quick}, {.level = CodeLevel::optimised}};
-  if (const char* sizes = std::getenv("BENCH_SIZES")) {
-    variants.clear();
-    for (std::string text = sizes; !text.empty();) {
-      const auto comma = text.find(',');
-      const int size = std::stoi(text.substr(0, comma));
-      text = comma == std::string::npos ? "" : text.substr(comma + 1);
-      variants.push_back({.level = CodeLevel::quick, .steps_per_part = size});
-      variants.push_back({.level = CodeLevel::optimised, .steps_per_part = size});
-    }
-  }
-  for (const ObjectOptions& options : variants) {
-    std::optional<std::vector<std::string>> objects;
-    const double compile_ns = nanoseconds([&] { objects = compile_objects(program, options); });
-    if (!objects) continue;
-    std::shared_ptr<const MachineCode> code;
-    const double load_ns = nanoseconds([&] { code = load_objects(*objects); });
-    if (!code) {
-      fmt::print("  refused\n");
-      continue;
-    }
-    std::vector<double> got(values.size());
-    code->run(inputs.data(), got.data(), registers.data());
-    program.evaluate(inputs.data(), registers.data(), values.data());
-    fmt::print("  {:<10} {:9.0f} ns, compiled in {:7.1f} ms, loaded in {:.3f} ms, {} parts of {}, {} bytes{}\n",
-               options.level == CodeLevel::quick ? "quick" : "optimised",
-               median_ns([&] { code->run(inputs.data(), got.data(), registers.data()); }), compile_ns * 1e-6,
-               load_ns * 1e-6, code->num_parts(), options.steps_per_part, code->num_bytes(),
-               got == values ? "" : "  DIFFERENT NUMBERS");
-  }
+  const CompileOptions options{.tier = TierPolicy::optimised, .background = false};
+  const CompiledFunction first(program, options), second(program, options);
+  fmt::print("  LLVM opened in {:.1f} ms; from the disk, without it, in {:.3f} ms{}\n", open_ns * 1e-6,
+             second.report().optimised_ms, second.report().from_cache ? "" : " (no cache)");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) measure(argv[i]);
+  // --sizes A,B,…: steps per part to compare; 0 is what is used.
+  std::vector<int> sizes{0};
+  for (int i = 1; i < argc; ++i) {
+    if (std::string(argv[i]) == "--sizes" && i + 1 < argc) {
+      std::stringstream list(argv[++i]);
+      sizes.clear();
+      for (std::string size; std::getline(list, size, ',');) sizes.push_back(std::stoi(size));
+    } else {
+      measure(argv[i], sizes);
+    }
+  }
 }

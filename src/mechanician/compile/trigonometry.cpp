@@ -102,11 +102,13 @@ bool has_avx512() {
          __builtin_cpu_supports("avx512vl");
 }
 const auto chosen_one = __builtin_cpu_supports("fma") ? one_fma : one_plain;
-const auto chosen_many = has_avx512() ? many_avx512 : has_avx2() ? many_avx2 : many_plain;
+const auto chosen_few = has_avx2() ? many_avx2 : many_plain;
+const auto chosen_many = has_avx512() ? many_avx512 : chosen_few;
 
 #else
 
 const auto chosen_one = one_plain;
+const auto chosen_few = many_plain;
 const auto chosen_many = many_plain;
 
 #endif
@@ -116,7 +118,8 @@ const auto chosen_many = many_plain;
 SineCosine sine_cosine(double x) { return chosen_one(x); }
 
 void sines_and_cosines(const double* x, double* sines, double* cosines, std::int64_t count) {
-  chosen_many(x, sines, cosines, count);
+  // Few angles are better off with shorter vectors: while the longest are at work, the processor does less beside them.
+  (count <= 8 ? chosen_few : chosen_many)(x, sines, cosines, count);
 }
 
 namespace detail {

@@ -82,31 +82,40 @@ class Assembler {
   void move(int d, int s) { vex(Prefix::p66, Map::m0F, false, 0x28, d, 0, Operand::of(s)); }
 
   void push(int r) {
+    make_room();
     if (r >= 8) byte(0x41);
     byte(static_cast<std::uint8_t>(0x50 + (r & 7)));
   }
   void pop(int r) {
+    make_room();
     if (r >= 8) byte(0x41);
     byte(static_cast<std::uint8_t>(0x58 + (r & 7)));
   }
   void move_general(int d, int s) {
+    make_room();
     byte(static_cast<std::uint8_t>(0x48 | (s >= 8 ? 4 : 0) | (d >= 8 ? 1 : 0)));
     byte(0x89);
     byte(static_cast<std::uint8_t>(0xc0 | (s & 7) << 3 | (d & 7)));
   }
   void call(Operand table) {
+    make_room();
     if (table.number >= 8) byte(0x41);
     byte(0xff);
     address(2, table, 0);
   }
-  void ret() { byte(0xc3); }
+  void ret() {
+    make_room();
+    byte(0xc3);
+  }
   /// d = base + displacement
   void address_of(int d, int base, std::int32_t displacement) {
+    make_room();
     byte(static_cast<std::uint8_t>(0x48 | (d >= 8 ? 4 : 0) | (base >= 8 ? 1 : 0)));
     byte(0x8d);
     address(d, Operand::at(base, displacement), 0);
   }
   void set_general(int d, std::int32_t value) {
+    make_room();
     if (d >= 8) byte(0x41);
     byte(static_cast<std::uint8_t>(0xb8 + (d & 7)));
     append(&value, 4);
@@ -122,11 +131,13 @@ class Assembler {
   /// The code with its constants behind it, ready for memory.
   std::vector<std::byte> finish() {
     std::vector<std::size_t> place(constants_.size());
-    while (code_.size() % 16 != 0) byte(0xcc);
+    make_room();
+    while (size_ % 16 != 0) byte(0xcc);
     for (const bool twice : {true, false})
       for (std::size_t k = 0; k < constants_.size(); ++k) {
         if (constants_[k].twice != twice) continue;
-        place[k] = code_.size();
+        make_room();
+        place[k] = size_;
         for (int copy = 0; copy < (twice ? 2 : 1); ++copy) append(&constants_[k].word, sizeof(std::uint64_t));
       }
     for (const Fixup& f : fixups_) {
@@ -134,6 +145,7 @@ class Assembler {
           static_cast<std::int64_t>(place[static_cast<std::size_t>(f.constant)]) - static_cast<std::int64_t>(f.next));
       std::memcpy(code_.data() + f.at, &distance, sizeof distance);
     }
+    code_.resize(size_);
     return std::move(code_);
   }
 
@@ -147,11 +159,14 @@ class Assembler {
     int constant;
   };
 
-  void byte(std::uint8_t b) { code_.push_back(static_cast<std::byte>(b)); }
+  /// Room for one instruction, so that its bytes need not ask one by one.
+  void make_room() {
+    if (code_.size() - size_ < 32) code_.resize(2 * code_.size() + 4096);
+  }
+  void byte(std::uint8_t b) { code_[size_++] = static_cast<std::byte>(b); }
   void append(const void* data, std::size_t size) {
-    const std::size_t at = code_.size();
-    code_.resize(at + size);
-    std::memcpy(code_.data() + at, data, size);
+    std::memcpy(code_.data() + size_, data, size);
+    size_ += size;
   }
 
   /// The ModRM byte and what follows; `more` bytes come after it.
@@ -161,7 +176,7 @@ class Assembler {
       byte(static_cast<std::uint8_t>(0xc0 | field | (rm.number & 7)));
     } else if (rm.kind == Operand::pool) {
       byte(static_cast<std::uint8_t>(0x05 | field));
-      fixups_.push_back({code_.size(), code_.size() + 4 + static_cast<std::size_t>(more), rm.number});
+      fixups_.push_back({size_, size_ + 4 + static_cast<std::size_t>(more), rm.number});
       for (int k = 0; k < 4; ++k) byte(0);
     } else if (rm.displacement >= -128 && rm.displacement < 128) {
       byte(static_cast<std::uint8_t>(0x40 | field | (rm.number & 7)));
@@ -173,6 +188,7 @@ class Assembler {
   }
 
   void vex(Prefix prefix, Map map, bool w, std::uint8_t opcode, int reg, int first, Operand rm, int more = 0) {
+    make_room();
     const bool r = reg >= 8, b = rm.kind != Operand::pool && rm.number >= 8;
     const auto last = static_cast<std::uint8_t>((~first & 15) << 3 | static_cast<int>(prefix));
     if (map == Map::m0F && !w && !b) {
@@ -188,6 +204,7 @@ class Assembler {
   }
 
   std::vector<std::byte> code_;
+  std::size_t size_ = 0;  ///< of code_, what is written
   std::vector<Constant> constants_;
   std::unordered_map<std::uint64_t, int> narrow_, wide_;
   int num_constants_ = 0;
