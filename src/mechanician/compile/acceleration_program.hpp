@@ -37,7 +37,7 @@ struct ProgramOptions {
   std::vector<int> dropped;
   std::vector<int> inert;  ///< rows without a gradient: left out; only b is watched, which has to vanish too
   /// A dropped row may be independent, or contradict the others, by so much.
-  double dropped_tolerance = 2e-12;
+  double dropped_tolerance = 1e-12;
   /// Inputs of the program at a state where the rows have their usual size; empty: shrinking rows are not noticed.
   std::vector<double> reference;
   bool singular_mass = false;  ///< M may be singular though no diagonal entry vanishes identically

@@ -47,7 +47,7 @@ struct KktMatrix {
 
 /// What a constant elimination is held to; the same for programs is up to the caller (Elimination::calc_vouch).
 struct EliminationLimits {
-  double growth = 1e7;        ///< largest P/s of a row: 1/sin² of its angle to earlier rows
+  double growth = 5e6;        ///< largest P/s of a row: 1/sin² of its angle to earlier rows
   double mass_growth = 1e10;  ///< largest M_ii/d_i of a coordinate
   /// Beyond this, mass_growth lowers what is allowed for rows.
   double mass_growth_free = 1e4;
