@@ -344,10 +344,10 @@ class PartEmitter {
       }
       case Op::min:
       case Op::max: {
-        // "Or unordered": b is taken where it is not a number.
+        // As the processor has it, and b where that is not a number.
         const LLVMValueRef a = value(s.a), b = value(s.b);
-        const LLVMRealPredicate better = s.action == action_of(Op::min) ? LLVMRealULT : LLVMRealUGT;
-        return choose(compare(LLVMRealUNO, a, a), a, choose(compare(better, b, a), b, a));
+        const LLVMRealPredicate better = s.action == action_of(Op::min) ? LLVMRealOLT : LLVMRealOGT;
+        return choose(compare(LLVMRealUNO, b, b), b, choose(compare(better, b, a), b, a));
       }
       case Op::select:
         return choose(condition(s.a), value(s.b), value(s.c));

@@ -48,15 +48,13 @@ enum class Compare : std::uint8_t {
   not_equal = 0x04,  ///< U
   less = 0x11,
   less_equal = 0x12,
-  greater_or_unordered = 0x16,
-  less_or_unordered = 0x19,
   greater_equal = 0x1d,
   greater = 0x1e,
 };
 
 class Assembler {
  public:
-  /// d = first ∘ second in the scalar double form: add 58, mul 59, sub 5c, div 5e, sqrt 51.
+  /// d = first ∘ second in the scalar double form: add 58, mul 59, sub 5c, div 5e, sqrt 51, min 5d, max 5f.
   void scalar(std::uint8_t opcode, int d, int first, Operand second) {
     vex(Prefix::pF2, Map::m0F, false, opcode, d, first, second);
   }

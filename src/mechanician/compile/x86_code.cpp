@@ -328,12 +328,13 @@ class Generator {
     use_up(s);
     finish_truth(d);
   }
-  void extremum(Compare better, const Step& s) {
+  /// min (5d) or max (5f): the instruction gives its second operand, a, where one is not a number; if that is b, all
+  /// bits are set, which is none either. The chain through a is short: minima of many are taken one after the other.
+  void extremum(std::uint8_t opcode, const Step& s) {
     const int x = in_register(s.a), y = in_register(s.b), d = take(), mask = take();
-    code_.compare(better, mask, y, Operand::of(x));
-    code_.blend(d, x, y, mask);
-    code_.compare(Compare::unordered, mask, x, Operand::of(x));
-    code_.blend(d, d, x, mask);
+    code_.compare(Compare::unordered, mask, y, Operand::of(y));
+    code_.scalar(opcode, d, y, Operand::of(x));
+    code_.bits(0x56, d, d, Operand::of(mask));
     use_up(s);
     define_in(d);
   }
@@ -443,9 +444,9 @@ class Generator {
       case Op::sign:
         return sign(s);
       case Op::min:
-        return extremum(Compare::less_or_unordered, s);
+        return extremum(0x5d, s);
       case Op::max:
-        return extremum(Compare::greater_or_unordered, s);
+        return extremum(0x5f, s);
       case Op::select:
         return select(s);
       case Op::lt:
