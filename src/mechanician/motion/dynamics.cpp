@@ -95,6 +95,15 @@ Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(
                              frozen.expressions.begin() + begin + static_cast<std::ptrdiff_t>(size));
   };
 
+  frozen_ = eqs;
+  for (std::size_t k = 0; k < M.size(); ++k) frozen_.M.entries[k].value = frozen.expressions[aM + k];
+  for (std::size_t k = 0; k < A.size(); ++k) frozen_.A.entries[k].value = frozen.expressions[aA + k];
+  frozen_.Q = part(aQ, eqs.Q.size()), frozen_.b = part(ab, eqs.b.size()), frozen_.C = part(aC, eqs.C.size());
+  for (int j = 0; j < m_; ++j) {
+    if (frozen_.rows[j].level != Level::acceleration) frozen_.rows[j].residual = frozen.expressions[ar + j];
+    frozen_.rows[j].rate = frozen.expressions[at + j];
+  }
+
   std::vector<Expr> inputs{eqs.t};
   inputs.insert(inputs.end(), eqs.q.begin(), eqs.q.end());
   inputs.insert(inputs.end(), eqs.qd.begin(), eqs.qd.end());
@@ -269,9 +278,10 @@ bool Dynamics::form_qr(const std::vector<double>& values, int at_A, const RowSet
   return true;
 }
 
-bool Dynamics::rhs(double t, const double* y, double* dy) {
+bool Dynamics::rhs_robust(double t, const double* y, double* dy) {
   const double *q = y, *qd = y + n_;
   ++evaluations, ++calls;
+  values_stale_ = false;
   if (measured_) return rhs_measured(t, y, dy);
   set_inputs(t, q, qd);
   if (!run(rhs_tape_, v_)) return false;
@@ -382,8 +392,8 @@ bool Dynamics::calc_switches(double t, const double* y, std::span<double> g) {
   const std::size_t at = static_cast<std::size_t>(rhs_tape_.num_inputs());
   std::fill(x_.begin() + static_cast<std::ptrdiff_t>(at), x_.end(), 0.0);
   if (needs_reactions_) {
-    // rhs leaves ideal forces and multipliers among the inputs.
-    if (!rhs(t, y, scratch_.data())) return false;
+    // It leaves ideal forces and multipliers among the inputs.
+    if (!rhs_robust(t, y, scratch_.data())) return false;
     --evaluations, ++projections;
   }
   switch_tape_.evaluate<double>(std::span<const double>(x_).first(static_cast<std::size_t>(switch_tape_.num_inputs())),

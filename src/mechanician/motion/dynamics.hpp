@@ -16,8 +16,10 @@
 /// Works: given, ideal, nonideal, control, then one for each constraint row.
 
 #include <Eigen/Core>
+#include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "mechanician/instant/system.hpp"
@@ -69,8 +71,17 @@ class Dynamics {
   /// Chooses the kept rows at a state. False where M, A are not finite or M is no mass matrix.
   bool choose_rows(double t, const double* y);
 
-  /// dy = f(t, y). False where a value is not finite or there is no solution.
+  /// dy = f(t, y). False where a value is not finite or there is no solution. By the compiled equations where they can
+  /// vouch for the answer, else by the robust path.
   bool rhs(double t, const double* y, double* dy);
+  /// By orthogonal factorisations, as described above.
+  bool rhs_robust(double t, const double* y, double* dy);
+  /// Compiles the equations, with the rows that are kept now. To be called once, after choose_rows().
+  void compile(double t, const double* y);
+  bool is_compiled() const { return fast_ != nullptr; }
+  const std::string& path() const { return path_; }  ///< how accelerations are computed, or why not by compiled code
+  bool prefer_robust = false;  ///< near singular states, where digits count
+  long fast_evaluations = 0, robust_evaluations = 0;
   /// Also q̈ alone; M, Q, A, b of the last call are kept for the accessors below.
   std::span<const double> qdd() const { return {qdd_.data(), static_cast<std::size_t>(n_)}; }
 
@@ -150,6 +161,17 @@ class Dynamics {
   bool set_output_inputs(double t, const double* y);
   bool solve_generally(double t, const double* y, bool with_noise, Solution& solution);
 
+  /// The compiled equations of motion (compile/acceleration_program.hpp).
+  struct Fast;
+  struct FastDelete {
+    void operator()(Fast* fast) const;
+  };
+  std::unique_ptr<Fast, FastDelete> fast_;
+  std::string path_ = "qr";
+  bool values_stale_ = false;  ///< v_ is not of the state of the last rhs()
+  /// v_ of the state of the last rhs().
+  void refresh_values() const;
+
   const System* system_;
   int n_ = 0, m_ = 0, num_constraints_ = 0;
   bool has_C_ = false, needs_reactions_ = false, measured_ = false, mass_constant_ = false, rows_use_velocity_ = false;
@@ -169,6 +191,7 @@ class Dynamics {
   std::vector<Switch> switches_;
   std::vector<double> sides_;
   std::vector<Expr> divisors_;
+  Equations frozen_;  ///< with sides held
 
   // Work space.
   std::vector<double> x_, registers_, v_, rows_, Cv_, L_, Z_, tau_, u_, c_, uC_, lambda_, lambda_joint_,

@@ -136,6 +136,7 @@ Dynamics::Violation Dynamics::calc_violation(double t, const double* y) {
 }
 
 double Dynamics::last_kinetic(const double* y) const {
+  refresh_values();
   const double* qd = y + n_;
   double twice = 0.0;
   for (const Entry& e : M_entries_) twice += qd[e.row] * v_[e.at] * qd[e.col];
@@ -143,6 +144,7 @@ double Dynamics::last_kinetic(const double* y) const {
 }
 
 double Dynamics::last_energy_scale(const double* y) const {
+  refresh_values();
   const double* qd = y + n_;
   double scale = 0.0;
   for (const Entry& e : M_entries_)

@@ -141,6 +141,7 @@ bool Dynamics::choose_rows(double t, const double* y) {
 }
 
 double Dynamics::last_weakest() const {
+  refresh_values();
   double weakest = 1.0;
   for (const int j : all.kept) {
     double s = 0.0;
@@ -151,6 +152,7 @@ double Dynamics::last_weakest() const {
 }
 
 double Dynamics::last_mismatch() const {
+  refresh_values();
   double worst = 0.0;
   for (const int j : all.candidates) {
     if (zero_row_[j] || std::find(all.kept.begin(), all.kept.end(), j) != all.kept.end()) continue;

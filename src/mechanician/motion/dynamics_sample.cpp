@@ -71,7 +71,7 @@ std::optional<Sample> Dynamics::calc_sample(double t, const double* y, const dou
   s.t = t;
   s.q = Eigen::Map<const VectorXd>(y, n_);
   s.qd = Eigen::Map<const VectorXd>(y + n_, n_);
-  if (!rhs(t, y, scratch_.data())) return std::nullopt;
+  if (!rhs_robust(t, y, scratch_.data())) return std::nullopt;
   --evaluations, ++projections;
   s.qdd = qdd_given ? VectorXd(Eigen::Map<const VectorXd>(qdd_given, n_)) : VectorXd(Eigen::Map<const VectorXd>(qdd_.data(), n_));
 

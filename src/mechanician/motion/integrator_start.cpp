@@ -165,6 +165,7 @@ void Integrator::Impl::begin() {
       notes.push_back(fmt::format("the start was moved onto the constraints, by {:.1e} at most", std::max(moved.moved_q, moved.moved_qd)));
   }
   if (!dynamics_.rhs(t, y.data(), rk_.k[12].data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
+  dynamics_.compile(t, y.data());
   kinetic_start_ = kinetic_ = dynamics_.last_kinetic(y.data());
   if (!dynamics_.all.kept.empty()) predictor_.is_worth_a_look(t, y.data(), options.method == Method::bdf);
   dynamics_.calc_events(t, y.data(), event_sign_);

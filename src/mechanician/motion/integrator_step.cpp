@@ -97,7 +97,10 @@ Integrator::Impl::Attempt Integrator::Impl::try_step(double h, const StepPlan& p
     bad_y_.assign(y, y + 2 * n);
     return false;
   };
-  if (!rk_.make_stages(f, t, h)) return attempt;
+  dynamics_.prefer_robust = plan.crossing || plan.hold_stages;
+  const bool made = rk_.make_stages(f, t, h);
+  dynamics_.prefer_robust = false;
+  if (!made) return attempt;
   attempt.finite = true;
   rk_.calc_errors(h, count, e5_.data(), e3_.data());
 
@@ -182,7 +185,9 @@ bool Integrator::Impl::make_dense() {
     if (hold && !dynamics_.project(time, y, {.most_iterations = 4}).ok) return false;
     return dynamics_.rhs(time, y, dy);
   };
+  dynamics_.prefer_robust = hold;
   dense_made_ = rk_.make_dense(f, step_t_, step_h_);
+  dynamics_.prefer_robust = false;
   return dense_made_;
 }
 
