@@ -19,6 +19,7 @@ class Greedy {
     touched_by_.resize(count);
     waits_.assign(count, 0);
     key_.resize(count);
+    depth_.assign(count, 0);
     for (const auto& [a, b] : graph.edges) {
       assert(a != b);
       near_[at(a)].insert(b), near_[at(b)].insert(a);
@@ -31,7 +32,7 @@ class Greedy {
     const int count = static_cast<int>(near_.size());
     for (int v = 0; v < count; ++v) offer(v);
     while (!queue_.empty()) {
-      const int v = std::get<2>(*queue_.begin());
+      const int v = std::get<3>(*queue_.begin());
       queue_.erase(queue_.begin());
       const auto degree = static_cast<long>(near_[at(v)].size());
       result.nodes.push_back(v);
@@ -44,7 +45,7 @@ class Greedy {
   }
 
  private:
-  using Key = std::tuple<long, long, int>;
+  using Key = std::tuple<long, long, int, int>;
   static std::size_t at(int v) { return static_cast<std::size_t>(v); }
   bool is_row(int v) const { return v >= graph_.num_coordinates; }
 
@@ -58,7 +59,7 @@ class Greedy {
     if (waits_[at(v)] > 0) return;
     const auto degree = static_cast<long>(near_[at(v)].size());
     const long fill = calc_fill(v);
-    key_[at(v)] = rule_ == Rule::degree_first ? Key{degree, fill, v} : Key{fill, degree, v};
+    key_[at(v)] = rule_ == Rule::degree_first ? Key{degree, fill, depth_[at(v)], v} : Key{fill, degree, depth_[at(v)], v};
     queue_.insert(key_[at(v)]);
   }
 
@@ -68,6 +69,7 @@ class Greedy {
     std::set<int> changed(around.begin(), around.end());
     for (const int a : around) {
       near_[at(a)].erase(v);
+      depth_[at(a)] = std::max(depth_[at(a)], depth_[at(v)] + 1);
       for (const int b : around)
         if (a != b) near_[at(a)].insert(b);
     }
@@ -83,6 +85,9 @@ class Greedy {
   std::vector<std::set<int>> near_;
   std::vector<std::vector<int>> touched_by_;  ///< rows, by coordinate
   std::vector<int> waits_;                    ///< rows: coordinates that have to go first
+  /// How many eliminations a node has to wait for, one after the other. Among equals the least goes first: then a chain is
+  /// eliminated from both its ends, and a processor works on two pivots at a time.
+  std::vector<int> depth_;
   std::vector<Key> key_;
   std::set<Key> queue_;
 };

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
+#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -466,6 +468,81 @@ TEST(FastAcceleration, in_the_grey_zone_is_right_or_not_vouched_for) {
         fmt::print("angle 1e-{:02}, masses {:5.0e}{}: {} of {} vouched for, largest error {:.2g} × condition\n", exponent, ratio,
                    refine ? ", refined" : "", vouched, count, worst);
       }
+}
+
+TEST(FastAcceleration, near_a_flat_parallelogram_is_right_or_not_vouched_for) {
+  // Two four-bar linkages side by side: flat, the rank of their five constraints falls to three.
+  Model model = read_model(std::filesystem::path(MECHANICIAN_SOURCE_DIR) / "models" / "ladder_2.toml");
+  const ParameterValues parameters = evaluate_parameters(model);
+  const State start = state_of(start_state(model, parameters));
+  const System system(std::move(model), parameters.values);
+  std::vector<State> states{start};
+  for (int exponent = 0; exponent <= 16; ++exponent) {
+    State s = start;
+    const double angle = std::pow(10.0, -exponent);
+    for (int k = 0; k < 3; ++k) {
+      s.q(k) = k + std::cos(angle), s.q(3 + k) = std::sin(angle);
+      s.qd(k) = -std::sin(angle), s.qd(3 + k) = std::cos(angle);
+    }
+    states.push_back(s);
+  }
+  for (const bool refine : {false, true}) {
+    Tally tally;
+    compare(system, states, {.refine = refine}, tally);
+    tally.print(refine ? "parallelogram, refined" : "parallelogram");
+    EXPECT_GE(tally.vouched, refine ? 6 : 4);
+    EXPECT_LT(tally.vouched, tally.states);
+  }
+}
+
+TEST(FastProjection, is_the_newton_step_of_least_mass_norm_on_random_models) {
+  int count = 0, vouched = 0;
+  double worst = 0.0;
+  for (unsigned seed = 1; seed <= 1000 / fewer; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
+    std::mt19937 random(seed);
+    Features with;
+    with.rheonomic = random() % 2;
+    with.holonomic = 1 + static_cast<int>(random() % 3), with.nonholonomic = static_cast<int>(random() % 3);
+    with.nonlinear = random() % 2;
+    RandomModel made = ModelMaker(seed, with).make();
+    State state = made.state;
+    for (double& x : state.q) x += std::uniform_real_distribution<double>(-0.1, 0.1)(random);
+    for (double& x : state.qd) x += std::uniform_real_distribution<double>(-0.1, 0.1)(random);
+    const System system(std::move(made.model), {});
+    const Evaluation now = system.evaluate(state);
+    for (const ProjectionOf what : {ProjectionOf::positions, ProjectionOf::velocities}) {
+      ProgramOptions options;
+      options.parameters = system.parameters();
+      const ProjectionProgramResult result = make_projection_program(system.equations(), what, options);
+      ASSERT_TRUE(result.made) << result.reason;
+      const std::vector<double> got = evaluate(result.made->program, inputs_of(state, {}));
+      const auto m = static_cast<Index>(result.made->rows.size());
+      MatrixXd A(m, system.n());
+      VectorXd r(m);
+      for (Index k = 0; k < m; ++k) {
+        const int j = result.made->rows[static_cast<std::size_t>(k)];
+        A.row(k) = now.values.A.row(j);
+        const bool rate = what == ProjectionOf::velocities && system.row(j).level == Level::position;
+        r(k) = rate ? now.rate(j) : now.residual(j);
+        EXPECT_NEAR(got[static_cast<std::size_t>(result.made->at_residuals + k)], r(k), 1e-13 * (1.0 + std::abs(r(k))));
+      }
+      ++count;
+      if (!(got[static_cast<std::size_t>(result.made->at_vouch)] > 0.0)) continue;
+      ++vouched;
+      // δ = −L⁻ᵀ (A L⁻ᵀ)⁺ r
+      const MatrixXd L = Eigen::LLT<MatrixXd>(now.values.M).matrixL();
+      const MatrixXd B = L.triangularView<Eigen::Lower>().solve(A.transpose()).transpose();
+      const Eigen::JacobiSVD<MatrixXd> svd(B, Eigen::ComputeThinU | Eigen::ComputeThinV);
+      const VectorXd y = svd.solve(-r), want = L.transpose().triangularView<Eigen::Upper>().solve(y);
+      const double kappa = svd.singularValues()(0) / svd.singularValues()(m - 1) * 100.0;
+      const double error = (want - Eigen::Map<const VectorXd>(got.data(), system.n())).norm() / want.norm();
+      EXPECT_LT(error, promised * kappa);
+      worst = std::max(worst, error / kappa);
+    }
+  }
+  fmt::print("projections: {} of {} vouched for, largest error {:.2g} × 100 κ\n", vouched, count, worst);
+  EXPECT_GT(vouched, count * 95 / 100);
 }
 
 }  // namespace
