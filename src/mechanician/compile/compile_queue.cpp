@@ -11,21 +11,6 @@
 
 namespace mechanician {
 
-namespace {
-
-/// Every action once.
-Program program_of_everything() {
-  Program program;
-  program.num_inputs = 3;
-  for (int k = static_cast<int>(Op::add); k <= static_cast<int>(Action::fnma); ++k) {
-    program.outputs.push_back(program.num_registers());
-    program.steps.push_back({static_cast<Action>(k), 0, 1, 2});
-  }
-  return program;
-}
-
-}  // namespace
-
 CompileQueue& CompileQueue::instance() {
   static auto* const queue = new CompileQueue;
   return *queue;
@@ -84,11 +69,9 @@ void CompileQueue::work() {
       jobs_.pop_front();
     }
     job([&] {
-      // What is registered now runs before the destructors of what LLVM has made so far: nearly all it will make, once
-      // it has compiled something of everything.
+      // What is registered now runs before the destructors of LLVM's static objects.
       if (!opened && can_compile_objects()) {
         opened = true;
-        compile_objects(program_of_everything());
         std::atexit([] { instance().stop(); });
       }
       return stopping_.load();

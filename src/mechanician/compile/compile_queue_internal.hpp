@@ -2,9 +2,8 @@
 
 /// The one thread of the process that compiles in the background.
 ///
-/// LLVM has static objects, some of them made in the middle of a compilation, and their destructors run when the
-/// process ends. The thread must have stopped before: it is waited for, which takes until the part that it compiles is
-/// done.
+/// LLVM has static objects, and their destructors run when the process ends. The thread must have stopped before: it is
+/// waited for, which takes until the part that it compiles is done.
 
 #include <atomic>
 #include <condition_variable>
@@ -28,8 +27,9 @@ class CompileQueue {
   /// False where the process is about to end: the job will not be done.
   bool add(Job job);
   /// To be called by a thread that has something to do with functions: if it is the main thread, the queue stops when
-  /// it ends, which is before any static object of the process is destroyed. (For exit() called by another thread there
-  /// is a second line of defence, see work().)
+  /// it ends, which is before any static object of the process is destroyed, even if LLVM is just being opened. (If
+  /// another thread calls exit(), the queue stops before the objects of an LLVM that is open are destroyed: see
+  /// work().)
   static void watch_this_thread();
 
  private:

@@ -52,9 +52,9 @@ std::string_view describe(Tier tier) {
 /// What all copies of a function have in common.
 struct CompiledFunction::Shared : std::enable_shared_from_this<CompiledFunction::Shared> {
   Shared(Program p, const CompileOptions& o)
-      : program(with_calls_first(p)), options(o), objects{.level = CodeLevel::optimised, .lanes = o.lanes} {}
+      : program(std::move(p)), options(o), objects{.level = CodeLevel::optimised, .lanes = o.lanes} {}
 
-  const Program program;
+  const Program program;  ///< as given: the interpreter does not mind the order
   const CompileOptions options;
   const ObjectOptions objects;
 
@@ -67,6 +67,14 @@ struct CompiledFunction::Shared : std::enable_shared_from_this<CompiledFunction:
   std::shared_ptr<const MachineCode> quick, optimised;  ///< kept as long as this: somebody may be running them
   CompileReport report;
 
+  /// In the order that is good for machine code; made when it is first needed.
+  const Program& ordered() {
+    std::call_once(ordered_once, [&] { in_order = with_long_chains_first(with_calls_first(program)); });
+    return in_order;
+  }
+  std::once_flag ordered_once;
+  Program in_order;
+
   bool has_quick() const {
     const std::lock_guard lock(mutex);
     return quick != nullptr;
@@ -75,10 +83,10 @@ struct CompiledFunction::Shared : std::enable_shared_from_this<CompiledFunction:
   void make_quick() {
     if (quick_tried.exchange(true) || options.lanes != 1) return;
     const auto begin = Clock::now();
-    std::shared_ptr<const MachineCode> made = make_x86_code(program);
+    std::shared_ptr<const MachineCode> made = make_x86_code(ordered());
     if (!made && options.tier == TierPolicy::quick) {
       const ObjectOptions level{.level = CodeLevel::quick, .lanes = 1};
-      if (const auto compiled = compile_objects(program, level)) made = load_objects(*compiled);
+      if (const auto compiled = compile_objects(ordered(), level)) made = load_objects(*compiled);
     }
     if (!made) return;
     const std::lock_guard lock(mutex);
@@ -133,7 +141,7 @@ struct CompiledFunction::Shared : std::enable_shared_from_this<CompiledFunction:
   bool look_up() {
     if (looked_up.exchange(true) || !options.cache || compiler_version().empty()) return false;
     const auto begin = Clock::now();
-    const auto found = CodeCache().find(code_key(program, objects));
+    const auto found = CodeCache().find(code_key(ordered(), objects));
     if (!found) return false;
     std::shared_ptr<const MachineCode> loaded = load_objects(*found);
     if (!loaded) return false;
@@ -146,11 +154,11 @@ struct CompiledFunction::Shared : std::enable_shared_from_this<CompiledFunction:
   void compile(const CompileQueue::Abandon& abandon) {
     if (look_up()) return;
     const auto begin = Clock::now();
-    if (const auto compiled = compile_objects(program, objects, abandon)) {
+    if (const auto compiled = compile_objects(ordered(), objects, abandon)) {
       if (std::shared_ptr<const MachineCode> loaded = load_objects(*compiled)) {
         install(std::move(loaded), begin, false);
         finish();
-        if (options.cache) CodeCache().keep(code_key(program, objects), *compiled);
+        if (options.cache) CodeCache().keep(code_key(ordered(), objects), *compiled);
       }
     }
     finish();
