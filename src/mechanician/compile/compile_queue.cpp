@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <system_error>
 #include <utility>
 
 #include "mechanician/compile/compile_queue_internal.hpp"
@@ -40,7 +41,11 @@ bool CompileQueue::add(Job job) {
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) return false;
-    if (!thread_.joinable()) start();
+    try {
+      if (!thread_.joinable()) start();
+    } catch (const std::system_error&) {
+      return false;  // no thread to be had
+    }
     jobs_.push_back(std::move(job));
   }
   changed_.notify_one();
@@ -52,7 +57,12 @@ void CompileQueue::start() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { work(); });
+  try {
+    thread_ = std::thread([this] { work(); });
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 

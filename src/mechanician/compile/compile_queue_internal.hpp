@@ -24,7 +24,7 @@ class CompileQueue {
   /// Started at the first job, never destroyed.
   static CompileQueue& instance();
 
-  /// False where the process is about to end: the job will not be done.
+  /// False where the process is about to end or has no thread to spare: the job will not be done.
   bool add(Job job);
   /// To be called by a thread that has something to do with functions: if it is the main thread, the queue stops when
   /// it ends, which is before any static object of the process is destroyed, even if LLVM is just being opened. (If

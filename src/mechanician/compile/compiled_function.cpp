@@ -57,6 +57,7 @@ struct CompiledFunction::Shared : std::enable_shared_from_this<CompiledFunction:
   const Program program;  ///< as given: the interpreter does not mind the order
   const CompileOptions options;
   const ObjectOptions objects;
+  const CodeCache cache;  ///< where the environment says now, not when some thread gets to it
 
   std::atomic<const MachineCode*> code{nullptr};  ///< what to run; null: the interpreter
   std::atomic<bool> quick_tried{false}, looked_up{false}, requested{false};
@@ -141,7 +142,7 @@ struct CompiledFunction::Shared : std::enable_shared_from_this<CompiledFunction:
   bool look_up() {
     if (looked_up.exchange(true) || !options.cache || compiler_version().empty()) return false;
     const auto begin = Clock::now();
-    const auto found = CodeCache().find(code_key(ordered(), objects));
+    const auto found = cache.find(code_key(ordered(), objects));
     if (!found) return false;
     std::shared_ptr<const MachineCode> loaded = load_objects(*found);
     if (!loaded) return false;
@@ -157,8 +158,7 @@ struct CompiledFunction::Shared : std::enable_shared_from_this<CompiledFunction:
     if (const auto compiled = compile_objects(ordered(), objects, abandon)) {
       if (std::shared_ptr<const MachineCode> loaded = load_objects(*compiled)) {
         install(std::move(loaded), begin, false);
-        finish();
-        if (options.cache) CodeCache().keep(code_key(ordered(), objects), *compiled);
+        if (options.cache) cache.keep(code_key(ordered(), objects), *compiled);
       }
     }
     finish();
@@ -172,7 +172,12 @@ struct CompiledFunction::Shared : std::enable_shared_from_this<CompiledFunction:
         CompileQueue::instance().add([weak = weak_from_this()](const CompileQueue::Abandon& process_ends) {
           // While it compiles, the thread owns the function too; if it is the only one left, nobody wants the code.
           const std::shared_ptr<Shared> self = weak.lock();
-          if (self) self->compile([&] { return process_ends() || self.use_count() == 1; });
+          if (!self) return;
+          try {
+            self->compile([&] { return process_ends() || self.use_count() == 1; });
+          } catch (const std::exception&) {  // no memory: what there is goes on
+            self->finish();
+          }
         });
     if (!added) finish();
   }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <random>
+#include <string_view>
 #include <thread>
 
 #include "mechanician/compile/llvm_object.hpp"
@@ -18,22 +19,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Every test has a cache of its own.
+/// The cache of these tests, not that of the user. Tests use different programs, as all share it.
+class OwnCache : public testing::Environment {
+ public:
+  void SetUp() override {
+    // Tests of the end of a process are run by processes of their own, which have that of their parent.
+    const char* const parents = std::getenv("MECHANICIAN_CACHE");
+    if (parents && std::string_view(parents).find("mechanician_function_") != std::string_view::npos) return;
+    std::string name = (fs::temp_directory_path() / "mechanician_function_XXXXXX").string();
+    directory_ = ::mkdtemp(name.data());
+    ::setenv("MECHANICIAN_CACHE", directory_.c_str(), 1);
+  }
+  void TearDown() override {
+    if (!directory_.empty()) fs::remove_all(directory_);
+  }
+
+ private:
+  std::string directory_;
+};
+const auto* const own_cache = testing::AddGlobalTestEnvironment(new OwnCache);
+
 class Function : public testing::Test {
  protected:
-  Function() {
-    std::string name = (fs::temp_directory_path() / "mechanician_function_XXXXXX").string();
-    directory = ::mkdtemp(name.data());
-    ::setenv("MECHANICIAN_CACHE", directory.c_str(), 1);
-  }
-  ~Function() override {
-    ::unsetenv("MECHANICIAN_CACHE");
-    fs::remove_all(directory);
-  }
-  std::ptrdiff_t num_files() const {
-    return std::distance(fs::directory_iterator(directory), fs::directory_iterator());
-  }
-  std::string directory;
   const bool has_quick = make_x86_code({}) != nullptr, has_llvm = can_compile_objects();
 };
 
@@ -71,7 +78,6 @@ TEST_F(Function, OfAFewEvaluationsIsInterpreted) {
   for (int k = 0; k < 100; ++k) call(f, inputs);
   EXPECT_EQ(f.tier(), Tier::quick);
   EXPECT_GT(f.compile_ms(), 0.0);
-  EXPECT_EQ(num_files(), 0);
 }
 
 TEST_F(Function, IsInTheTierThatIsAskedFor) {
@@ -90,12 +96,11 @@ TEST_F(Function, IsInTheTierThatIsAskedFor) {
 
 TEST_F(Function, ReadsWhatAnEarlierOneCompiled) {
   if (!has_llvm) GTEST_SKIP() << "no LLVM";
-  std::mt19937_64 random(3);
+  std::mt19937_64 random(3003);
   const Program program = random_program(random);
   const CompileOptions options{.tier = TierPolicy::optimised, .background = false};
   const CompiledFunction first(program, options);
   EXPECT_FALSE(first.report().from_cache);
-  EXPECT_EQ(num_files(), 1);
   CompiledFunction second(program, options);
   EXPECT_TRUE(second.report().from_cache);
   const std::vector<double> inputs = random_inputs(random, program.num_inputs);
