@@ -17,6 +17,7 @@
 
 #include "mechanician/compile/acceleration_program.hpp"
 #include "mechanician/compile/compiled_function.hpp"
+#include "mechanician/compile/given_power.hpp"
 #include "mechanician/instant/accelerate.hpp"
 #include "mechanician/model/parameters.hpp"
 #include "mechanician/model/read_model.hpp"
@@ -67,6 +68,7 @@ void measure(const std::string& file) {
   struct Variant {
     std::string name;
     bool powers, refine, check_rows, built_in;
+    bool short_power = false;
   };
   std::vector<std::vector<double>> memory;
   std::vector<AccelerationProgramResult> results;
@@ -74,9 +76,11 @@ void measure(const std::string& file) {
   memory.reserve(20), results.reserve(10), compiled.reserve(20);
   for (const Variant& v : {Variant{"q̈", false, false, false, true}, Variant{"q̈, parameters as inputs", false, false, false, false},
                            Variant{"q̈, rows checked", false, false, true, true}, Variant{"q̈, refined", false, true, false, true},
-                           Variant{"q̈ and powers", true, false, false, true}}) {
+                           Variant{"q̈ and powers, with Ṁ", true, false, false, true},
+                           Variant{"q̈ and powers", true, false, false, true, true}}) {
     AccelerationOptions o = options;
     o.powers = v.powers, o.refine = v.refine, o.check_rows = v.check_rows;
+    if (v.short_power) o.given_power = make_given_power(model);
     std::vector<double> in = inputs;
     if (!v.built_in) {
       o.parameters.reset();

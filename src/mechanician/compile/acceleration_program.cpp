@@ -81,7 +81,7 @@ class Maker {
     watch_rows(b);
 
     AccelerationProgram made;
-    std::vector<Number> outputs = qdd_, finite = qdd_;
+    std::vector<Number> outputs = qdd_, finite;
     const auto append = [&](const std::vector<Number>& more) {
       const int begin = static_cast<int>(outputs.size());
       outputs.insert(outputs.end(), more.begin(), more.end());
@@ -101,7 +101,7 @@ class Maker {
       multipliers.push_back((j < num_constraints_ ? full_ideal_ : full_joint_)[at(j)]);
     made.at_multipliers = append(multipliers);
     made.at_vouch = static_cast<int>(outputs.size());
-    outputs.push_back(draft_.calc_vouch(finite));
+    outputs.push_back(draft_.calc_vouch(qdd_, finite));
 
     std::vector<ProgramBuilder::Value> values;
     for (const Number& x : outputs) values.push_back(with_.value_of(x));

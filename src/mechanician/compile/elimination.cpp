@@ -134,6 +134,9 @@ bool Elimination::eliminate(int node) {
   std::vector<Link> links;  // entries that are left, with the pivot still to be divided by
   for (const auto& [other, value] : entries_[at(node)])
     if (!value.is_zero()) links.push_back({other, value});
+  // Last to be eliminated first: going back, what is known last comes last in every sum, and nothing waits for the rest.
+  std::sort(links.begin(), links.end(),
+            [&](const Link& a, const Link& b) { return position_[at(a.node)] > position_[at(b.node)]; });
   for (const Link& link : links) column.links.push_back({link.node, numbers_->mul(link.l, column.inverse)});
   for (std::size_t a = 0; a < links.size(); ++a)
     for (std::size_t b = 0; b <= a; ++b) {

@@ -14,15 +14,18 @@
 /// alone, and H = M_FF − M_FE (M_EE⁻¹ − M_EE⁻¹Aᵀ(A M_EE⁻¹Aᵀ)⁻¹A M_EE⁻¹) M_EF lies between the Schur complement of M and
 /// M_FF: pivots of coordinates are those of a mass matrix, and what is added to H is less than what was subtracted.
 /// For a row, s = P − R with P what its coordinates give it and R what earlier rows take away; s/P is the squared sine
-/// of the angle between the row and the earlier ones. All terms of the row are bounded by √(P·M_ii), so P/s is the
-/// factor by which rounding grows: with growth² summed over the rows, one number tells whether the result can be trusted.
+/// of the angle between the row and the earlier ones. All terms of the row are bounded by √(P·M_ii), and a pivot is good
+/// as long as s is well above eps·P: then what is solved is exactly  M x − Aᵀλ = f, A x + E λ = g  with relative errors of
+/// eps in M and A (in the scale of their diagonals) and |E_jk| of about eps·√(P_j P_k). So √(ΣP λ²) tells what rounding
+/// in A x is relative to, however the rows lie to each other.
 /// Scaling a row by c scales P, R and s by c²: nothing here depends on the units of rows or coordinates, except through
 /// rounding, so rows are not scaled.
 ///
 /// Dependent rows are to be left out: a squared sine is only good to rounding, and rows at an angle of 1e-9, which
 /// orthogonal methods tell apart, look like dependent ones here.
 ///
-/// Error of x: a small factor × eps × growth, growth ≤ κ² of the rows in the mass metric (times that of M).
+/// Error of x: a small factor × eps × κ × √(ΣP λ²), κ the condition of the rows in the mass metric, times that of M; λ may be
+/// κ times larger than accelerations, hence eps·κ² at worst.
 /// Steps: for d neighbours at elimination d(d+3)/2 products and one division, 2d + 1 products for each right-hand side;
 /// what is constant costs nothing.
 
@@ -47,7 +50,7 @@ struct KktMatrix {
 
 /// What a constant elimination is held to; the same for programs is up to the caller (Elimination::calc_vouch).
 struct EliminationLimits {
-  double growth = 5e6;        ///< largest P/s of a row: 1/sin² of its angle to earlier rows
+  double growth = 1e10;       ///< largest P/s of a row: 1/sin² of its angle to earlier rows
   double mass_growth = 1e10;  ///< largest M_ii/d_i of a coordinate
   /// Beyond this, mass_growth lowers what is allowed for rows.
   double mass_growth_free = 1e4;
@@ -72,6 +75,8 @@ class Elimination {
 
   /// P of each row: its size in the mass metric, as far as the order lets it be seen.
   const std::vector<Number>& row_sizes() const { return P_; }
+  /// 1/s of each row: P/s is how much rounding grows in it.
+  const std::vector<Number>& inverse_pivots() const { return s_inverse_; }
   /// Positive where every pivot is well above rounding. `least` (m, or empty) are sizes that no s may fall below.
   Number calc_vouch(const std::vector<double>& least);
 

@@ -14,6 +14,11 @@ const Number zero = constant_number(0.0), one = constant_number(1.0);
 constexpr double least_row = 1e-6;
 /// Mass that directions without any get in projections, of the largest entry.
 constexpr double loose_mass = 1e-13;
+/// Largest √(Σ P λ²) over the accelerations with and without constraints, all in the mass metric. Rows hold to about
+/// eps times that.
+constexpr double largest_load = 1e3;
+/// Largest correction by a step of refinement.
+constexpr double largest_change = 1e-6;
 /// Larger sums of squares are not vouched for.
 constexpr double largest_square = 1e300;
 
@@ -97,14 +102,17 @@ KktDraft::KktDraft(const Equations& eqs, const ProgramOptions& options, const st
   problem = elimination->problem();
   if (!problem.empty() || options.reference.empty()) return;
 
-  // Sizes at the reference state.
-  std::vector<ProgramBuilder::Value> outputs;
-  for (const Number& p : elimination->row_sizes()) outputs.push_back(numbers.value_of(p));
-  const Program sizes = builder.finish(outputs);
-  std::vector<double> registers(at(sizes.num_registers()));
-  least.resize(outputs.size());
-  sizes.evaluate(options.reference.data(), registers.data(), least.data());
+  least = at_reference(elimination->row_sizes());
   for (double& x : least) x = std::isfinite(x) && x > 0.0 ? x * least_row * least_row : 0.0;
+}
+
+std::vector<double> KktDraft::at_reference(const std::vector<Number>& wanted) {
+  std::vector<ProgramBuilder::Value> outputs;
+  for (const Number& x : wanted) outputs.push_back(numbers.value_of(x));
+  const Program program = builder.finish(outputs);
+  std::vector<double> registers(at(program.num_registers())), values(outputs.size());
+  program.evaluate(options_.reference.data(), registers.data(), values.data());
+  return values;
 }
 
 std::vector<Number> KktDraft::evaluate(const std::vector<Expr>& expressions, const std::vector<Expr>& more_symbols,
@@ -204,28 +212,16 @@ void KktDraft::add_weights(KktMatrix& K, bool loose) {
   for (std::size_t j = 0; j < kept.size(); ++j)
     for (const auto& [i, a] : kept[j].a)
       if (massless(i)) weighted[j] = 1;
-  std::vector<Number> s2(at(n), zero);  // squared units
-  for (int i = 0; i < n; ++i) {
-    std::vector<Numbers::Product> squares;
-    if (!massless(i)) {
-      s2[at(i)] = numbers.reciprocal(diagonal[at(i)]);
-      continue;
-    }
-    for (std::size_t j = 0; j < kept.size(); ++j)
-      for (const auto& [col, a] : kept[j].a)
-        if (col == i && weighted[j]) squares.push_back({one, a, a});
-    if (!squares.empty()) s2[at(i)] = numbers.reciprocal(numbers.sum(squares));
-  }
+  if (options_.reference.empty())
+    weigh_rows(diagonal, weighted);
+  else
+    weigh_rows_at_reference(diagonal, weighted);
   std::map<std::pair<int, int>, std::vector<Numbers::Product>> sums;
-  for (std::size_t j = 0; j < kept.size(); ++j) {
-    if (!weighted[j]) continue;
-    std::vector<Numbers::Product> size;
-    for (const auto& [i, a] : kept[j].a) size.push_back({s2[at(i)], a, a});
-    weights_[j] = numbers.reciprocal(numbers.sum(size));
-    for (const auto& [i, a] : kept[j].a)
-      for (const auto& [k, b] : kept[j].a)
-        if (i >= k) sums[{i, k}].push_back({weights_[j], a, b});
-  }
+  for (std::size_t j = 0; j < kept.size(); ++j)
+    if (weighted[j])
+      for (const auto& [i, a] : kept[j].a)
+        for (const auto& [k, b] : kept[j].a)
+          if (i >= k) sums[{i, k}].push_back({weights_[j], a, b});
   for (auto& e : K.M)
     if (const auto more = sums.find({e.row, e.col}); more != sums.end()) {
       e.value = numbers.add(e.value, numbers.sum(more->second));
@@ -244,14 +240,84 @@ void KktDraft::add_weights(KktMatrix& K, bool loose) {
     if (!has[at(i)]) K.M.push_back({i, i, little});
 }
 
+void KktDraft::weigh_rows(const std::vector<Number>& diagonal, const std::vector<char>& weighted) {
+  std::vector<Number> s2(diagonal.size(), zero);  // squared units
+  for (std::size_t i = 0; i < s2.size(); ++i) {
+    if (!diagonal[i].is_zero()) {
+      s2[i] = numbers.reciprocal(diagonal[i]);
+      continue;
+    }
+    std::vector<Numbers::Product> squares;
+    for (std::size_t j = 0; j < kept.size(); ++j)
+      for (const auto& [col, a] : kept[j].a)
+        if (at(col) == i && weighted[j]) squares.push_back({one, a, a});
+    if (!squares.empty()) s2[i] = numbers.reciprocal(numbers.sum(squares));
+  }
+  for (std::size_t j = 0; j < kept.size(); ++j) {
+    if (!weighted[j]) continue;
+    std::vector<Numbers::Product> size;
+    for (const auto& [i, a] : kept[j].a) size.push_back({s2[at(i)], a, a});
+    weights_[j] = numbers.reciprocal(numbers.sum(size));
+  }
+}
+
+/// Any weights give the same answer: those of one state do for all states where they are of about the right size, and
+/// cost no steps. A diagonal entry may vanish there.
+void KktDraft::weigh_rows_at_reference(const std::vector<Number>& diagonal, const std::vector<char>& weighted) {
+  const std::vector<double> masses = at_reference(diagonal);
+  double largest = 0.0;
+  for (const double m : masses) largest = std::max(largest, m);
+  std::vector<double> units(masses.size(), 0.0), column(masses.size(), 0.0);  // squared
+  std::vector<std::vector<double>> rows;
+  for (const DraftRow& row : kept) {
+    std::vector<Number> a;
+    for (const auto& entry : row.a) a.push_back(entry.second);
+    rows.push_back(at_reference(a));
+  }
+  for (std::size_t j = 0; j < kept.size(); ++j)
+    for (std::size_t k = 0; k < rows[j].size() && weighted[j]; ++k) {
+      double& c = column[at(kept[j].a[k].first)];
+      c = std::max(c, rows[j][k] * rows[j][k]);
+    }
+  for (std::size_t i = 0; i < units.size(); ++i)
+    units[i] = masses[i] > 1e-12 * largest ? 1.0 / masses[i] : column[i] > 0.0 ? 1.0 / column[i] : 1.0;
+  for (std::size_t j = 0; j < kept.size(); ++j) {
+    double size = 0.0;
+    for (std::size_t k = 0; k < rows[j].size(); ++k) size += rows[j][k] * rows[j][k] * units[at(kept[j].a[k].first)];
+    if (weighted[j]) weights_[j] = constant_number(size > 0.0 && std::isfinite(size) ? 1.0 / size : 1.0);
+  }
+}
+
 Elimination::Solution KktDraft::solve(const std::vector<Number>& f, const std::vector<Number>& g) {
   std::vector<Number> force = f;
   for (std::size_t j = 0; j < weights_.size(); ++j) {
     const Number wg = numbers.mul(weights_[j], g[j]);
     for (const auto& [i, a] : kept[j].a) force[at(i)] = numbers.add(force[at(i)], numbers.mul(a, wg));
   }
-  const Elimination::Solution solution = elimination->solve(force, g);
-  return options_.refine ? elimination->refine(solution, force, g) : solution;
+  Elimination::Solution solution = elimination->solve(force, g);
+  if (options_.refine) {
+    // One step is enough where it is small: what is left is about its square.
+    Elimination::Solution better = elimination->refine(solution, force, g);
+    std::vector<Numbers::Product> change, size;
+    for (std::size_t i = 0; i < better.x.size(); ++i) {
+      const Number d = numbers.sub(better.x[i], solution.x[i]);
+      change.push_back({M_diagonal[i], d, d});
+      size.push_back({M_diagonal[i], better.x[i], better.x[i]});
+      size.push_back({numbers.reciprocal(M_diagonal[i]), force[i], force[i]});
+    }
+    const Number allowed = numbers.mul(constant_number(largest_change * largest_change), numbers.sum(size));
+    margins.push_back(numbers.add(numbers.sub(allowed, numbers.sum(change)), constant_number(1e-300)));
+    return better;
+  }
+  std::vector<Numbers::Product> forces;
+  for (std::size_t i = 0; i < force.size(); ++i)
+    forces.push_back({numbers.reciprocal(M_diagonal[i]), force[i], force[i]});
+  free_ = numbers.add(free_, numbers.sum(forces));
+  for (std::size_t j = 0; j < kept.size(); ++j) {
+    const Number& l = solution.lambda[j];
+    load_ = numbers.add(load_, numbers.mul(elimination->row_sizes()[j], numbers.mul(l, l)));
+  }
+  return solution;
 }
 
 std::vector<Number> KktDraft::depend(const DraftRow& d) {
@@ -292,11 +358,22 @@ Number KktDraft::square_sum(const std::vector<Number>& xs) {
   return sum;
 }
 
-Number KktDraft::calc_vouch(const std::vector<Number>& finite) {
+Number KktDraft::calc_vouch(const std::vector<Number>& x, const std::vector<Number>& finite) {
   Number vouch = elimination->calc_vouch(least);
+  std::vector<Numbers::Product> squares;
+  for (std::size_t i = 0; i < x.size(); ++i) squares.push_back({M_diagonal[i], x[i], x[i]});
+  const Number size = numbers.sum(squares);
+  // The elimination solves  M x − Aᵀλ = f, A x + E λ = g  with E of about eps·√(P_j P_k): √(Σ P λ²) is what the rounding
+  // of A x is relative to. Where rows are nearly dependent in ways that no single pivot shows, λ is large.
+  if (!options_.refine && !load_.is_zero()) {
+    const Number allowed = numbers.mul(constant_number(largest_load * largest_load), numbers.add(size, free_));
+    margins.push_back(numbers.add(numbers.sub(allowed, load_), constant_number(1e-300)));
+  }
+  const Number all = numbers.add(size, square_sum(finite));
+  vouch = numbers.sub(vouch, numbers.mul(constant_number(1.0 / largest_square), all));
   for (const Number& margin : margins)
     if (!(margin.is_constant() && margin.scale > 0.0)) vouch = numbers.apply(Op::min, vouch, margin);
-  return numbers.sub(vouch, numbers.mul(constant_number(1.0 / largest_square), square_sum(finite)));
+  return vouch;
 }
 
 }  // namespace mechanician

@@ -49,8 +49,8 @@ class KktDraft {
   std::vector<Number> depend(const DraftRow& d);
   /// A coefficient that is rounding becomes zero: rows of very different size would make something of it.
   Number clean(const Number& coefficient, const DraftRow& d, std::size_t k);
-  /// q̈ (or δ) finite, pivots and margins good: the last output.
-  Number calc_vouch(const std::vector<Number>& finite);
+  /// Pivots and margins good, x not too small beside what it is a difference of, everything finite: the last output.
+  Number calc_vouch(const std::vector<Number>& x, const std::vector<Number>& finite = {});
   /// Has to stay positive.
   std::vector<Number> margins;
 
@@ -61,6 +61,10 @@ class KktDraft {
   void read_mass();
   void read_rows(const std::vector<int>& rows);
   void add_weights(KktMatrix& K, bool loose);
+  void weigh_rows(const std::vector<Number>& diagonal, const std::vector<char>& weighted);
+  void weigh_rows_at_reference(const std::vector<Number>& diagonal, const std::vector<char>& weighted);
+  /// Values at options.reference.
+  std::vector<double> at_reference(const std::vector<Number>& wanted);
   /// a M⁻¹aᵀ with the diagonal of M alone.
   Number size_of(const DraftRow& row);
 
@@ -69,6 +73,7 @@ class KktDraft {
   std::vector<Expr> symbols_;
   std::vector<ProgramBuilder::Value> inputs_;
   std::vector<Number> weights_;  ///< of kept rows; empty where M is definite
+  Number load_ = constant_number(0.0), free_ = constant_number(0.0);  ///< Σ P λ² and Σ f²/M_ii of all solutions
 };
 
 }  // namespace mechanician
