@@ -11,5 +11,6 @@ Exit run_accelerate(const CommandOptions& options);
 Exit run_project(const CommandOptions& options);
 Exit run_equations(const CommandOptions& options);
 Exit run_run(const CommandOptions& options);
+Exit run_bench(const CommandOptions& options);
 
 }  // namespace mechanician

@@ -10,7 +10,7 @@ constexpr const char* bash = R"(_mechanician() {
   local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} previous=${COMP_WORDS[COMP_CWORD-1]}
   local common="--set --position --velocity --time --json --help"
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "check accelerate equations project run completion --help --version" -- "$word"))
+    COMPREPLY=($(compgen -W "check accelerate equations project run bench completion --help --version" -- "$word"))
   elif [ "$previous" = --form ]; then
     COMPREPLY=($(compgen -W "auto F1 F2 F3 F4 F5" -- "$word"))
   elif [ "$previous" = --method ]; then
@@ -23,6 +23,7 @@ constexpr const char* bash = R"(_mechanician() {
     case $command in
       accelerate) common="$common --form --parts --explain" ;;
       equations) common="$common --latex" ;;
+      bench) common="$common --listing" ;;
       run) common="$common -o --to --every --tolerance --method --project-start --verify --resume --quiet" ;;
     esac
     COMPREPLY=($(compgen -W "$common" -- "$word"))
@@ -36,15 +37,16 @@ complete -o filenames -F _mechanician mechanician
 constexpr const char* zsh_prefix = "autoload -U +X bashcompinit && bashcompinit\n";
 
 constexpr const char* fish =
-    R"(complete -c mechanician -n __fish_use_subcommand -f -a "check accelerate equations project run completion"
+    R"(complete -c mechanician -n __fish_use_subcommand -f -a "check accelerate equations project run bench completion"
 complete -c mechanician -n __fish_use_subcommand -l help -l version
-for command in check accelerate equations project run
+for command in check accelerate equations project run bench
   complete -c mechanician -n "__fish_seen_subcommand_from $command" -l set -l position -l velocity -l time -x
   complete -c mechanician -n "__fish_seen_subcommand_from $command" -l json -l help
 end
 complete -c mechanician -n "__fish_seen_subcommand_from accelerate" -l form -x -a "auto F1 F2 F3 F4 F5"
 complete -c mechanician -n "__fish_seen_subcommand_from accelerate" -l parts -l explain
 complete -c mechanician -n "__fish_seen_subcommand_from equations" -l latex
+complete -c mechanician -n "__fish_seen_subcommand_from bench" -l listing
 complete -c mechanician -n "__fish_seen_subcommand_from run" -s o -l resume -r -F
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l to -l every -l tolerance -x
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l method -x -a "auto dop853 bdf"

@@ -53,6 +53,7 @@ Exit dispatch(const CLI::App& app, RawOptions& raw) {
   if (app.got_subcommand("equations")) return run_equations(options);
   if (app.got_subcommand("project")) return run_project(options);
   if (app.got_subcommand("run")) return run_run(options);
+  if (app.got_subcommand("bench")) return run_bench(options);
   if (app.got_subcommand("completion")) return print_completion(raw.shell);
   return Exit::usage;
 }
@@ -125,6 +126,11 @@ int run_program(int argc, char** argv) {
   run->add_option("--resume", raw.command.resume, "Go on with a run that was killed or interrupted")
       ->type_name("FILE.h5");
   run->add_flag("--quiet", raw.command.quiet, "No progress bar, no summary; only what is wrong");
+
+  auto* bench =
+      app.add_subcommand("bench", "Measure deriving, compiling and evaluating the acceleration of a model");
+  add_model_options(*bench, raw);
+  bench->add_flag("--listing", raw.command.listing, "Print what is compiled, step by step, and measure nothing");
 
   auto* completion = app.add_subcommand("completion", "Print a completion script for a shell");
   completion->add_option("SHELL", raw.shell, "bash, zsh or fish")

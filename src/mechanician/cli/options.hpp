@@ -34,6 +34,9 @@ struct CommandOptions {
   bool verify = false;
   bool project_start = false;
   bool quiet = false;
+
+  // bench
+  bool listing = false;
 };
 
 /// The command line is wrong; exit status 2.

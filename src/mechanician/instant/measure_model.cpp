@@ -1,0 +1,246 @@
+#include "mechanician/instant/measure_model.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <random>
+#include <utility>
+
+#include "mechanician/instant/accelerate.hpp"
+#include "mechanician/instant/project.hpp"
+#include "mechanician/solve/factorisation.hpp"
+
+namespace mechanician {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+/// Something that is timed: `pass` does `size` evaluations.
+struct Timed {
+  std::function<void()> pass;
+  int size = 1;
+};
+
+/// In turns, so that whatever else the machine does meets all alike. Rounds are long enough for the clock and many
+/// enough for a median; a pass that takes longer than there is time for is done once.
+std::vector<Nanoseconds> time_of(const std::vector<Timed>& all, double seconds) {
+  constexpr double least_ms = 0.1;
+  constexpr int fewest_rounds = 3, most_rounds = 501;
+  const auto time_passes = [](const Timed& timed, long count) {
+    const auto begin = Clock::now();
+    for (long k = 0; k < count; ++k) timed.pass();
+    return milliseconds_since(begin) / static_cast<double>(count);
+  };
+  const double allowed = 1e3 * seconds;
+  std::vector<long> counts;
+  std::vector<std::vector<double>> rounds(all.size());
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    double once = time_passes(all[k], 1);
+    if (once > allowed)
+      rounds[k].push_back(once);
+    else
+      once = std::min(once, time_passes(all[k], 1));
+    counts.push_back(once > allowed ? 0 : std::max(1L, std::lround(least_ms / std::max(once, 1e-6))));
+  }
+  const auto begin = Clock::now();
+  for (int round = 0; round < most_rounds; ++round) {
+    if (round >= fewest_rounds && milliseconds_since(begin) > allowed * static_cast<double>(all.size())) break;
+    for (std::size_t k = 0; k < all.size(); ++k)
+      if (counts[k] > 0) rounds[k].push_back(time_passes(all[k], counts[k]));
+  }
+  std::vector<Nanoseconds> result;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    std::vector<double>& times = rounds[k];
+    std::sort(times.begin(), times.end());
+    const auto at = [&](std::size_t tenths) { return times[(times.size() - 1) * tenths / 10] * 1e6 / all[k].size; };
+    result.push_back({at(5), at(0), at(9)});
+  }
+  return result;
+}
+
+std::vector<double> inputs_of(const State& state) {
+  std::vector<double> x{state.t};
+  x.insert(x.end(), state.q.begin(), state.q.end());
+  x.insert(x.end(), state.qd.begin(), state.qd.end());
+  return x;
+}
+
+struct Answered {
+  State state;
+  Instant instant;
+};
+
+std::vector<Answered> answers_near(const System& system, const State& start, const MeasureOptions& options) {
+  constexpr double most_ms = 2000.0;
+  constexpr unsigned seed = 1993;
+  const auto begin = Clock::now();
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> beside(-options.spread, options.spread);
+  std::vector<Answered> result;
+  for (int k = 0; k < 2 * options.num_states && static_cast<int>(result.size()) < options.num_states; ++k) {
+    if (k > 0 && milliseconds_since(begin) > most_ms) break;
+    State near = start;
+    for (double& x : near.q) x += beside(random) * std::max(1.0, std::abs(x));
+    for (double& x : near.qd) x += beside(random) * std::max(1.0, std::abs(x));
+    if (system.m() > 0) {
+      Projection projection = project(system, near, ProjectionGoal::any);
+      if (!projection.converged) continue;
+      near = std::move(projection.state);
+    }
+    Instant instant = accelerate(system, near, {.diagnose = false});
+    if (instant.has_acceleration()) result.push_back({std::move(near), std::move(instant)});
+  }
+  if (result.empty()) result.push_back({start, accelerate(system, start, {.diagnose = false})});
+  return result;
+}
+
+/// The program, with the rows left out that depend on others at the state of highest rank.
+AccelerationProgramResult program_for(const System& system, const std::vector<Answered>& answers) {
+  const auto& general = *std::max_element(answers.begin(), answers.end(), [](const Answered& a, const Answered& b) {
+    return a.instant.solution.rank < b.instant.solution.rank;
+  });
+  AccelerationOptions options;
+  options.parameters = system.parameters();
+  options.reference = inputs_of(general.state);
+  const Factorisation factors = factor(general.instant.values);
+  const RowFactor& rows = factors.rows;
+  for (auto k = static_cast<std::size_t>(rows.rank); k < rows.order.size(); ++k) {
+    const auto j = static_cast<std::size_t>(rows.order[k]);
+    (rows.zero_row[j] ? options.inert : options.dropped).push_back(static_cast<int>(j));
+  }
+  options.singular_mass = !factors.definite;
+  return make_acceleration_program(system.equations(), options);
+}
+
+int widest_lanes() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512f") ? 8 : 4;
+#else
+  return 4;
+#endif
+}
+
+}  // namespace
+
+std::vector<State> states_near(const System& system, const State& start, const MeasureOptions& options) {
+  std::vector<State> states;
+  for (Answered& a : answers_near(system, start, options)) states.push_back(std::move(a.state));
+  return states;
+}
+
+AccelerationProgramResult make_program_near(const System& system, const State& start, const MeasureOptions& options) {
+  return program_for(system, answers_near(system, start, options));
+}
+
+ModelMeasurement measure_model(const System& system, const State& start, const MeasureOptions& options) {
+  ModelMeasurement result;
+  result.n = system.n(), result.m = system.m();
+  const std::vector<Answered> answers = answers_near(system, start, options);
+  result.num_states = static_cast<int>(answers.size());
+  double sink = 0.0;  // what is computed is used
+
+  std::size_t at = 0;
+  const Timed robust{[&] {
+    const Instant instant = accelerate(system, answers[at].state, {.diagnose = false});
+    if (instant.has_acceleration()) sink += instant.solution.qdd.sum();
+    at = (at + 1) % answers.size();
+  }};
+
+  const auto begin = Clock::now();
+  const AccelerationProgramResult made = program_for(system, answers);
+  result.program_ms = milliseconds_since(begin);
+  if (!made.made) {
+    result.path = "qr: " + made.reason;
+    result.num_operations = system.num_operations();
+    result.robust = time_of({robust}, options.seconds)[0];
+    return result;
+  }
+  const Program& program = made.made->program;
+  const auto vouch = static_cast<std::size_t>(made.made->at_vouch);
+  result.path = made.made->path;
+  result.num_operations = static_cast<int>(program.steps.size());
+
+  std::vector<std::vector<double>> inputs;
+  for (const Answered& a : answers) inputs.push_back(inputs_of(a.state));
+  std::vector<double> outputs(program.outputs.size());
+  std::vector<Timed> timed{robust};
+  std::vector<CompiledFunction> functions;
+  functions.reserve(3);
+  for (const TierPolicy policy : {TierPolicy::interpreter, TierPolicy::quick, TierPolicy::optimised}) {
+    // From the disk code would be there at once: what is asked is what making it costs.
+    CompiledFunction made_now(program, {.tier = policy, .background = false, .cache = false});
+    made_now(inputs[0].data(), outputs.data());
+    const CompileReport report = made_now.report();
+    const bool known = std::any_of(result.code.begin(), result.code.end(),
+                                   [&](const CodeMeasurement& c) { return c.tier == report.tier; });
+    if (known) continue;
+    const double made_ms = report.tier == Tier::quick       ? report.quick_ms
+                           : report.tier == Tier::optimised ? report.optimised_ms
+                                                            : 0.0;
+    result.code.push_back({report.tier, made_ms, {}});
+    functions.push_back(std::move(made_now));
+    timed.push_back({[&, &function = functions.back()] {
+                       for (std::size_t k = 0; k < inputs.size(); ++k) {
+                         function(inputs[k].data(), outputs.data());
+                         if (!(outputs[vouch] > 0.0)) [[unlikely]]
+                           sink += accelerate(system, answers[k].state, {.diagnose = false}).solution.qdd(0);
+                         sink += outputs[0];
+                       }
+                     },
+                     result.num_states});
+  }
+
+  for (const Answered& a : answers) {
+    functions.front()(inputs[static_cast<std::size_t>(&a - answers.data())].data(), outputs.data());
+    if (!(outputs[vouch] > 0.0)) {
+      ++result.num_not_vouched;
+      continue;
+    }
+    const Eigen::VectorXd& qdd = a.instant.solution.qdd;
+    const double size = qdd.size() ? qdd.cwiseAbs().maxCoeff() : 0.0;
+    const double off =
+        qdd.size() ? (Eigen::Map<const Eigen::VectorXd>(outputs.data(), qdd.size()) - qdd).cwiseAbs().maxCoeff() : 0.0;
+    result.difference = std::max(result.difference.value_or(0.0), size > 0.0 ? off / size : off);
+  }
+
+  // Many instances at once: packs of states that are already side by side.
+  const int lanes = widest_lanes();
+  CompiledFunction many(program, {.tier = TierPolicy::optimised, .background = false, .cache = false, .lanes = lanes});
+  const auto width = static_cast<std::size_t>(lanes);
+  const std::size_t num_packs = std::max<std::size_t>(1, answers.size() / width), num_inputs = inputs[0].size();
+  std::vector<std::vector<double>> packs(num_packs, std::vector<double>(num_inputs * width));
+  for (std::size_t p = 0; p < num_packs; ++p)
+    for (std::size_t i = 0; i < num_inputs; ++i)
+      for (std::size_t k = 0; k < width; ++k) packs[p][i * width + k] = inputs[(p * width + k) % inputs.size()][i];
+  std::vector<double> pack_outputs(program.outputs.size() * width);
+  many(packs[0].data(), pack_outputs.data());
+  if (many.report().tier == Tier::optimised) {
+    result.num_lanes = lanes;
+    result.lanes_made_ms = many.report().optimised_ms;
+    timed.push_back({[&] {
+                       for (const std::vector<double>& pack : packs) {
+                         many(pack.data(), pack_outputs.data());
+                         sink += pack_outputs[0];
+                       }
+                     },
+                     static_cast<int>(num_packs) * lanes});
+  }
+
+  const std::vector<Nanoseconds> times = time_of(timed, options.seconds);
+  result.robust = times[0];
+  for (std::size_t k = 0; k < result.code.size(); ++k) {
+    result.code[k].time = times[k + 1];
+    if (!result.best() || result.code[k].time.median < result.best()->time.median) result.in_use = static_cast<int>(k);
+  }
+  if (result.num_lanes) result.lanes = times.back();
+  if (sink == 42.0) result.lanes_made_ms += 1e-9;
+  return result;
+}
+
+}  // namespace mechanician

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Checks `mechanician bench`: the JSON, the text, the listing, and exit statuses. Nothing about how long anything takes.
+
+usage: check_bench.py --program PATH
+
+Prints a line for each miss and, last, `N passed, N failed`. Needs nothing but Python 3.11."""
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+KEYS = ['coordinates', 'rows', 'operations', 'derive_ms', 'compile_ms', 'acceleration_ns', 'acceleration_lanes_ns', 'path']
+
+PENDULUM = """coordinates = ["x", "y"]
+[parameters]
+m = 2.0
+[dynamics]
+mass = { x = "m", y = "m" }
+force = { y = "-9.81*m" }
+[constraints]
+rod = "x^2 + y^2 = 1"
+[start]
+position = { x = 0.6, y = -0.8 }
+velocity = { x = 0.8, y = 0.6 }
+"""
+FREE = """coordinates = ["x"]
+[dynamics]
+mass = { x = "2" }
+force = { x = "-x" }
+[start]
+position = { x = 1.0 }
+"""
+# The third row says what the first two say.
+REDUNDANT = PENDULUM.replace('[start]', 'twice = "2*x^2 + 2*y^2 = 2"\n[start]')
+MASSLESS = """coordinates = ["x", "y"]
+[dynamics]
+mass = { x = "1" }
+force = { x = "-x" }
+[constraints]
+tie = "y = 2*x"
+"""
+WEIGHTED = """coordinates = ["x"]
+[dynamics]
+mass = { x = "1" }
+[constraints]
+first = { equation = "x'' = 1", weight = 1.0 }
+second = { equation = "x'' = 2", weight = 3.0 }
+"""
+CONTRADICTION = PENDULUM.replace('[start]', 'a = "x\'\' = 1"\nb = "x\'\' = 2"\n[start]')
+LOOSE = MASSLESS.replace('tie = "y = 2*x"', 'tie = "x = 0"')
+
+
+class Check:
+    def __init__(self, program, folder):
+        self.program, self.folder, self.passed, self.failed = program, folder, 0, 0
+
+    def file(self, name, text):
+        with open(os.path.join(self.folder, name), 'w', encoding='utf-8') as f:
+            f.write(text)
+        return name
+
+    def call(self, *args, **environment):
+        p = subprocess.run([self.program, 'bench', *args], capture_output=True, text=True, timeout=120, cwd=self.folder,
+                           env={**os.environ, **environment})
+        return p.returncode, p.stdout, p.stderr
+
+    def that(self, what, holds, seen=''):
+        self.passed += bool(holds)
+        self.failed += not holds
+        if not holds:
+            print(f'{what}: {str(seen)[:400]!r}')
+
+    def measured(self, name, *args, **environment):
+        rc, out, err = self.call(name, '--json', *args, **environment)
+        self.that(f'{name}: exit status 0 and nothing on standard error', rc == 0 and err == '', (rc, err))
+        try:
+            return json.loads(out)
+        except ValueError:
+            self.that(f'{name}: JSON on standard output', False, out)
+            return dict.fromkeys(KEYS)
+
+
+def check_json(c):
+    for name, text, n, m in (('pendulum.toml', PENDULUM, 2, 1), ('free.toml', FREE, 1, 0), ('redundant.toml', REDUNDANT, 2, 2),
+                             ('massless.toml', MASSLESS, 2, 1)):
+        got = c.measured(c.file(name, text))
+        c.that(f'{name}: every key', all(k in got for k in KEYS), sorted(set(KEYS) - set(got)))
+        c.that(f'{name}: sizes', (got['coordinates'], got['rows']) == (n, m), got)
+        c.that(f'{name}: a generated elimination', got['path'].startswith('ldlt') and got['operations'] > 0, got)
+        for key in ('derive_ms', 'compile_ms', 'acceleration_ns'):
+            c.that(f'{name}: {key} is a time', isinstance(got[key], (int, float)) and got[key] > 0 and math.isfinite(got[key]), got)
+        c.that(f'{name}: lanes are timed or null', got['acceleration_lanes_ns'] is None or got['acceleration_lanes_ns'] > 0, got)
+        c.that(f'{name}: all states vouched for, as the robust path has it',
+               got['not_vouched'] == 0 and got['states'] == 64 and got['difference'] < 1e-12, got)
+    got = c.measured('pendulum.toml', MECHANICIAN_LLVM='off')
+    c.that('without LLVM there are no lanes, and nothing optimised', got['acceleration_lanes_ns'] is None and got['optimised_ns'] is None, got)
+    got = c.measured('pendulum.toml', '--position', 'x=1,y=0', '--set', 'm=3')
+    c.that('--position and --set are heard', got['coordinates'] == 2 and got['not_vouched'] == 0, got)
+    got = c.measured(c.file('weighted.toml', WEIGHTED))
+    c.that('weighted rows: the robust path and why', got['path'].startswith('qr: ') and got['acceleration_ns'] > 0
+           and got['acceleration_lanes_ns'] is None and got['tier'] == 'robust', got)
+
+
+def check_text(c):
+    rc, out, err = c.call('pendulum.toml')
+    c.that('text', rc == 0 and err == '' and all(w in out for w in ('coordinates', 'path', 'made in', 'robust path', 'ns')), (rc, out, err))
+    rc, out, err = c.call('weighted.toml')
+    c.that('text of the robust path', rc == 0 and 'qr: ' in out and 'code' not in out, (rc, out, err))
+    rc, out, err = c.call('--help')
+    c.that('--help', rc == 0 and '--json' in out and '--listing' in out and err == '', out)
+    rc, out, _ = c.call('pendulum.toml', '--listing')
+    c.that('--listing', rc == 0 and "x'' = " in out and "y'' = " in out and out.rstrip().split('\n')[-1].startswith('vouch = '), out)
+    values = {'t': 0.0, 'x': 0.6, 'y': -0.8, "x'": 0.8, "y'": 0.6}
+    for line in out.strip().split('\n'):
+        name, formula = line.split(' = ')
+        words = [w for w in formula.replace('(', ' ( ').replace(')', ' ) ').replace('*', ' * ').replace(',', ' , ').split()]
+        values[name] = eval(' '.join(repr(values[w]) if w in values else w for w in words))  # noqa: S307
+    c.that('the listing computes the acceleration', abs(values["x''"] - (-0.6 * (1 + 9.81 * 0.8))) < 1e-12
+           and abs(values["y''"] - (0.8 * (1 + 9.81 * 0.8) - 9.81)) < 1e-12 and values['vouch'] > 0, values)
+    for shell in ('bash', 'fish'):
+        p = subprocess.run([c.program, 'completion', shell], capture_output=True, text=True)
+        c.that(f'completion {shell} knows bench', 'bench' in p.stdout and 'listing' in p.stdout, p.stdout)
+
+
+def check_refusals(c):
+    for name, text, word in (('contradiction.toml', CONTRADICTION, 'contradict'), ('loose.toml', LOOSE, 'y')):
+        rc, out, err = c.call(c.file(name, text), '--json')
+        c.that(f'{name}: exit status 1, nothing on standard output, and why', rc == 1 and out == '' and word in err, (rc, out, err))
+    rc, out, err = c.call('pendulum.toml', '--position', 'x=0,y=0')
+    c.that('a start that has no acceleration', rc == 1 and out == '' and 'rod' in err, (rc, out, err))
+    rc, out, err = c.call('weighted.toml', '--listing')
+    c.that('no listing without a program', rc == 1 and out == '' and 'nothing is compiled' in err, (rc, out, err))
+    for args, status in ((('nowhere.toml',), 3), ((), 2), (('pendulum.toml', '--frobnicate'), 2), (('pendulum.toml', '--set', 'l=2'), 2),
+                         (('pendulum.toml', '--json', '--listing'), 2)):
+        rc, out, err = c.call(*args)
+        c.that(f'{args}: exit status {status}', rc == status and out == '' and err != '', (rc, out, err))
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument('--program', required=True)
+    program = os.path.abspath(arguments.parse_args().program)
+    with tempfile.TemporaryDirectory() as folder:
+        c = Check(program, folder)
+        check_json(c)
+        check_text(c)
+        check_refusals(c)
+        print(f'{c.passed} passed, {c.failed} failed')
+    sys.exit(c.failed > 0)
+
+
+if __name__ == '__main__':
+    main()
