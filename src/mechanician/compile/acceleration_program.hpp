@@ -18,7 +18,8 @@
 ///   - a dropped row is not dependent on the others after all, or contradicts them;
 ///   - anything is infinite or not a number.
 /// The robust path (solve/, accelerate()) answers then. Where vouched, the error of q̈ is below 1e-12 × condition, relative
-/// to the accelerations with and without constraints (measured: 3e-13 at most, 6e-16 with refinement).
+/// to the accelerations with and without constraints (measured: 2.2e-13 at most). Dropped rows add up to about
+/// 4 × dropped_tolerance: which of two nearly equal rows is kept decides that much.
 ///
 /// Dependent rows are left out by the caller, who knows them from an orthogonal factorisation at some state: which
 /// rows are dependent belongs to the structure of a model and does not change along a motion, except at singular states.

@@ -79,7 +79,7 @@ void Integrator::Impl::watch() {
   }
   if (last_implicit_) condition_largest_ = std::max(condition_largest_, 1e3 / std::max(weakest, 1e-300));
   if (!last_implicit_ && !last_was_crossing_ && statistics_.steps > 1 && !passed_noted_ &&
-      (weakest < std::clamp(10.0 * options.tolerance, lost_in_rounding, 1e-3) || dynamics_.all.condition() * lost_in_rounding > 1.0)) {
+      (weakest < std::clamp(10.0 * options.tolerance, lost_in_rounding, 1e-3) || dynamics_.condition() * lost_in_rounding > 1.0)) {
     passed_noted_ = true;
     doubts.push_back(fmt::format("the motion comes within rounding of a singular configuration at t = {} and does not pass it smoothly",
                                  short_number(t)));
@@ -90,7 +90,7 @@ void Integrator::Impl::watch() {
   violation_.scaled = std::max(violation_.scaled, now.scaled);
   if (last_implicit_ && !dynamics_.all.kept.empty()) {
     // The implicit method has no way across singular configurations.
-    condition_largest_ = std::max(condition_largest_, dynamics_.all.condition());
+    condition_largest_ = std::max(condition_largest_, dynamics_.condition());
   }
 }
 
@@ -164,7 +164,8 @@ void Integrator::Impl::each_number(Do&& number) {
   number(dynamics_.singular_mass);
   for (double& x : next_sides_.empty() ? dynamics_.sides() : next_sides_) number(x);
   for (double& x : landing_floor_) number(x);
-  for (double& x : predictor_.reference()) number(x);
+  for (double& x : dynamics_.row_sizes()) number(x);
+  predictor_.each_number(number);
   for (double& x : divisor_largest_) number(x);
   number(acceleration_integral_);
   for (double& x : event_sign_) number(x);
@@ -203,7 +204,7 @@ void Integrator::Impl::restore(std::span<const double> from) {
   const long evaluations = dynamics_.evaluations, projections = dynamics_.projections;
   dynamics_.choose_rows(t, rk_.y_new.data());
   dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data());
-  predictor_.is_worth_a_look(t, rk_.y_new.data(), implicit_);
+  dynamics_.calc_turn(t, rk_.y_new.data());
   dynamics_.evaluations = evaluations, dynamics_.projections = projections;
   if (t >= options.to) finish(StopReason::reached_end);
 }

@@ -14,41 +14,50 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double weak_below = 0.7;
-constexpr Index always_all = 8, most_weak = 48;
-/// A root counts where the singular value really falls to less than this part of what it is now.
+/// Sines that cannot come below this within reach, at several times the speed they have now, are left alone.
+constexpr double far_enough = 0.05, speed_factor = 2.5;
+constexpr int probes = 4;
+/// Seen from afar: a minimum counts where the sine falls below this part of what it is now.
 constexpr double must_fall_to = 0.5;
+/// A root of (τ − x)² + y²: beyond this y/x it only comes near zero.
+constexpr double turning_beyond = 0.1;
+
+/// The minimum of the parabola through three equally spaced values of sin².
+struct Parabola {
+  double place;   ///< from the middle, in units of the spacing
+  double least;   ///< value there
+  double curve;   ///< half the second derivative
+};
+Parabola fit(double left, double middle, double right) {
+  const double slope = 0.5 * (right - left), curve = 0.5 * (right + left) - middle;
+  if (!(curve > 0.0)) return {std::numeric_limits<double>::infinity(), middle, 0.0};
+  const double place = -0.5 * slope / curve;
+  return {place, middle - curve * place * place, curve};
+}
 }  // namespace
 
 CrossingPredictor::CrossingPredictor(Dynamics& dynamics)
-    : dynamics_(&dynamics), q_(dynamics.n()), qd_(dynamics.n()), row_(dynamics.n()) {}
-
-void CrossingPredictor::set_reference(double t, const double* y) {
-  const int n = dynamics_->n();
-  reference_.assign(dynamics_->all.candidates.size(), 0.0);
-  grows_.assign(reference_.size(), false);
-  if (!dynamics_->evaluate_rows(t, y, y + n) || !dynamics_->make_metric()) return;
-  const Eigen::Map<const MatrixXd> L(dynamics_->metric(), n, n);
-  for (std::size_t j = 0; j < reference_.size(); ++j) {
-    dynamics_->copy_row(static_cast<int>(j), row_.data());
-    L.triangularView<Eigen::Lower>().solveInPlace(row_);
-    reference_[j] = row_.norm();
-    grows_[j] = dynamics_->is_zero_row(static_cast<int>(j)) || reference_[j] == 0.0;
-  }
-}
+    : dynamics_(&dynamics),
+      before_(dynamics.all.candidates.size(), 1.0),
+      now_(dynamics.all.candidates.size(), 1.0),
+      t_before_(-std::numeric_limits<double>::infinity()),
+      t_now_(-std::numeric_limits<double>::infinity()),
+      ahead_(probes + 1, Sines(dynamics.all.candidates.size(), 1.0)),
+      y_ahead_(2 * static_cast<std::size_t>(dynamics.n())),
+      row_(dynamics.n()) {}
 
 bool CrossingPredictor::calc_spectrum(double t, const double* y, Spectrum& s) {
   const int n = dynamics_->n();
-  const auto& kept = dynamics_->all.kept;
-  const auto r = static_cast<Index>(kept.size());
+  const auto& rows = dynamics_->rows_of_sines();
+  const auto r = static_cast<Index>(rows.size());
   if (!dynamics_->evaluate_rows(t, y, y + n) || !dynamics_->make_metric()) return false;
   const Eigen::Map<const MatrixXd> L(dynamics_->metric(), n, n);
   MatrixXd Z(n, r);
   s.D.resize(r);
   for (Index k = 0; k < r; ++k) {
-    dynamics_->copy_row(kept[k], row_.data());
+    dynamics_->copy_row(rows[k], row_.data());
     L.triangularView<Eigen::Lower>().solveInPlace(row_);
-    const double size = std::max(row_.norm(), reference_[kept[k]]);
+    const double size = std::max(row_.norm(), std::sqrt(dynamics_->row_sizes()[k]));
     s.D(k) = size > 0.0 ? 1.0 / size : 0.0;
     Z.col(k) = row_ * s.D(k);
   }
@@ -71,7 +80,7 @@ bool CrossingPredictor::calc_spectrum(double t, const double* y, Spectrum& s) {
 
 bool CrossingPredictor::calc_signed(double t, const double* y, const Spectrum& s, Index weak, double& value) {
   const int n = dynamics_->n();
-  const auto& kept = dynamics_->all.kept;
+  const auto& kept = dynamics_->rows_of_sines();
   // The metric of the state where the vectors were taken is still there: evaluate_rows does not touch it.
   const Eigen::Map<const MatrixXd> L(dynamics_->metric(), n, n);
   VectorXd u = s.U.col(weak);
@@ -87,7 +96,7 @@ bool CrossingPredictor::calc_signed(double t, const double* y, const Spectrum& s
 
 CrossingPredictor::Passed CrossingPredictor::count_passed(double t, const double* y, const Spectrum& s) {
   const int n = dynamics_->n();
-  const auto& kept = dynamics_->all.kept;
+  const auto& kept = dynamics_->rows_of_sines();
   const Index r = s.sigma.size();
   if (!dynamics_->evaluate_rows(t, y, y + n)) return {};
   const Eigen::Map<const MatrixXd> L(dynamics_->metric(), n, n);
@@ -113,160 +122,101 @@ CrossingPredictor::Passed CrossingPredictor::count_passed(double t, const double
   return passed;
 }
 
-bool CrossingPredictor::is_worth_a_look(double t, const double* y, bool implicit) {
+bool CrossingPredictor::calc_ahead(double t, const double* y, const double* qdd, double tau, Sines& sines) {
   const int n = dynamics_->n();
-  const auto& kept = dynamics_->all.kept;
-  const Index r = static_cast<Index>(kept.size());
-  if (r == 0 || !dynamics_->evaluate_rows(t, y, y + n)) return false;
-  MatrixXd now(n, r);
-  for (Index k = 0; k < r; ++k) {
-    dynamics_->copy_row(kept[k], now.data() + k * n);
-    // A row that vanishes at the start has its size from what follows.
-    if (grows_[kept[k]] && dynamics_->make_metric()) {
-      row_ = now.col(k);
-      Eigen::Map<const MatrixXd>(dynamics_->metric(), n, n).triangularView<Eigen::Lower>().solveInPlace(row_);
-      reference_[kept[k]] = std::max(reference_[kept[k]], row_.norm());
-    }
-    const double size = std::max(now.col(k).norm(), 1e-3 * dynamics_->start_size(kept[k]));
-    if (size > 0.0) now.col(k) /= size;
+  for (int i = 0; i < n; ++i) {
+    y_ahead_[i] = y[i] + tau * (y[n + i] + 0.5 * tau * qdd[i]);
+    y_ahead_[n + i] = y[n + i] + tau * qdd[i];
   }
-  double turned = 0.0;
-  if (kept_before_ == kept)
-    for (Index k = 0; k < r; ++k) turned = std::max(turned, (now.col(k) - rows_before_.col(k)).norm());
-  else
-    turned = 1.0;
-  rows_before_.swap(now);
-  kept_before_ = kept;
-  if (implicit) {
-    // Rows are not chosen anew in every step there, nor is anything foreseen.
-    const double before = sigma_min_;
-    Spectrum s;
-    sigma_min_ = calc_spectrum(t, y, s) ? s.sigma(r - 1) / std::max(1.0, s.sigma(0)) : 0.0;
-    return turned > 0.5 || turned > 0.3 * std::min(before, sigma_min_);
-  }
-  const double near = std::min(sigma_min_, 1.0 / dynamics_->all.condition());
-  return turned > 0.5 || turned > 0.3 * near;
+  const auto found = dynamics_->calc_sines(t + tau, y_ahead_.data());
+  std::copy(found.begin(), found.end(), sines.begin());
+  return !found.empty();
 }
 
-bool CrossingPredictor::fit(double t, const double* y, const double* qdd, double reach, const MatrixXd& LtU,
-                            const MatrixXd& DV, const VectorXd& sigma) {
-  const int n = dynamics_->n();
-  const auto& kept = dynamics_->all.kept;
-  const Index k = LtU.cols(), r = static_cast<Index>(kept.size());
-  const Eigen::Map<const VectorXd> q(y, n), qd(y + n, n), a(qdd, n);
-  MatrixXd S[2];
-  for (int i = 0; i < 2; ++i) {
-    const double tau = reach * (i + 1) / 2;
-    q_ = q + tau * qd + 0.5 * tau * tau * a;
-    qd_ = qd + tau * a;
-    if (!dynamics_->evaluate_rows(t + tau, q_.data(), qd_.data())) return false;
-    MatrixXd P(r, k);
-    for (Index j = 0; j < r; ++j) {
-      dynamics_->copy_row(kept[j], row_.data());
-      P.row(j) = row_.transpose() * LtU;
-    }
-    S[i] = P.transpose() * DV;
-  }
-  // S(τ) = S₀ + x S₁ + x² S₂, x = τ/reach, through x = 0, ½, 1.
-  const MatrixXd S0 = sigma.asDiagonal();
-  const MatrixXd S1 = 4.0 * S[0] - S[1] - 3.0 * S0, S2 = 2.0 * S[1] - 4.0 * S[0] + 2.0 * S0;
-  roots_.clear();
-  const auto add = [&](double re, double im) {
-    // x = 1/μ
-    const double size = re * re + im * im;
-    if (!(size > 0.0) || !std::isfinite(size)) return;
-    const double x = re / size, y_im = std::abs(im) / size;
-    // Where the interpolation is stretched too far it says nothing.
-    if (x > 0.0 && x < 12.0 && y_im < 0.6 * x) roots_.push_back({x * reach, y_im > 1e-3 * x});
-  };
-  if (k == 1) {
-    // s₂x² + s₁x + σ = 0 in μ = 1/x: σμ² + s₁μ + s₂ = 0
-    const double b = S1(0, 0) / S0(0, 0), c = S2(0, 0) / S0(0, 0), d = 0.25 * b * b - c;
-    if (d >= 0.0) {
-      const double root = std::sqrt(d), far = b > 0.0 ? -0.5 * b - root : -0.5 * b + root;
-      add(far, 0.0);
-      if (far != 0.0) add(c / far, 0.0);
-    } else {
-      add(-0.5 * b, std::sqrt(-d));
-    }
-  } else {
-    MatrixXd companion = MatrixXd::Zero(2 * k, 2 * k);
-    const VectorXd inverse = sigma.cwiseInverse();
-    companion.topLeftCorner(k, k) = -(inverse.asDiagonal() * S1);
-    companion.topRightCorner(k, k) = -(inverse.asDiagonal() * S2);
-    companion.bottomLeftCorner(k, k).setIdentity();
-    if (!companion.allFinite()) return false;
-    const Eigen::EigenSolver<MatrixXd> eigen(companion, false);
-    if (eigen.info() != Eigen::Success) return false;
-    for (Index i = 0; i < 2 * k; ++i)
-      if (eigen.eigenvalues()(i).imag() >= 0.0) add(eigen.eigenvalues()(i).real(), eigen.eigenvalues()(i).imag());
-  }
-  std::sort(roots_.begin(), roots_.end(), [](const SingularRoot& x, const SingularRoot& z) { return x.tau < z.tau; });
-  return true;
+bool CrossingPredictor::may_vanish(double t, double h) const {
+  const double passed = t - t_before_;
+  if (!(passed > 0.0) || !std::isfinite(passed)) return true;
+  const double stretch = speed_factor * 1.4 * h / passed;
+  for (std::size_t k = 0; k < dynamics_->rows_of_sines().size(); ++k)
+    if (now_[k] - stretch * std::abs(before_[k] - now_[k]) < far_enough) return true;
+  return false;
 }
 
 const std::vector<SingularRoot>& CrossingPredictor::predict(double t, const double* y, const double* qdd, double h) {
   roots_.clear();
-  sigma_min_ = 1.0;
-  const int n = dynamics_->n();
-  if (dynamics_->all.kept.empty()) return roots_;
-  Spectrum s;
-  if (!calc_spectrum(t, y, s)) return roots_;
-  const Index r = s.sigma.size();
-  sigma_min_ = s.sigma(r - 1) / std::max(1.0, s.sigma(0));
-  Index first = 0;
-  while (r > always_all && first < r && s.sigma(first) >= weak_below * s.sigma(0)) ++first;
-  first = std::max(first, r - most_weak);
-  const Index k = r - first;
-  if (k == 0) return roots_;
-  // A singular value of zero (on the singular state) would make the companion matrix infinite.
-  const VectorXd sigma = s.sigma.tail(k).cwiseMax(1e-14 * s.sigma(0));
-  const Eigen::Map<const MatrixXd> L(dynamics_->metric(), n, n);
-  MatrixXd LtU = s.U.rightCols(k);
-  L.transpose().triangularView<Eigen::Upper>().solveInPlace(LtU);
-  const MatrixXd DV = s.D.asDiagonal() * s.V.rightCols(k);
+  smallest_ = 1.0;
+  const std::size_t r = dynamics_->rows_of_sines().size();
+  if (r == 0) return roots_;
+  const auto found = dynamics_->calc_sines(t, y);
+  if (found.empty()) return roots_;
+  if (t != t_now_) before_ = now_, t_before_ = t_now_, t_now_ = t;
+  std::copy(found.begin(), found.end(), now_.begin());
+  for (const double sine : found) smallest_ = std::min(smallest_, sine);
+  if (!may_vanish(t, h)) return roots_;
 
-  if (!fit(t, y, qdd, 1.4 * h, LtU, DV, sigma)) {
-    roots_.clear();
-    return roots_;
+  const double reach = 1.4 * h;
+  ahead_[0] = now_;
+  for (int k = 1; k <= probes; ++k)
+    if (!calc_ahead(t, y, qdd, reach * k / probes, ahead_[k])) return roots_;
+  for (std::size_t j = 0; j < r; ++j) {
+    const auto squared = [&](int k) { return ahead_[k][j] * ahead_[k][j]; };
+    double x = -1.0, wide = 0.0, least = 0.0;
+    for (int k = 1; k < probes; ++k) {
+      if (squared(k) > squared(k - 1) || squared(k) > squared(k + 1)) {
+        // Still falling at the end: where it leads to.
+        if (k + 1 < probes || squared(probes) >= squared(probes - 1)) continue;
+      }
+      const Parabola p = fit(squared(k - 1), squared(k), squared(k + 1));
+      if (!(p.curve > 0.0) || (k < probes - 1 && std::abs(p.place) > 1.0)) continue;
+      x = k + p.place, least = std::max(p.least, 0.0), wide = std::sqrt(least / p.curve);
+      break;
+    }
+    // A sine that is about to vanish between here and the first probe.
+    if (x < 0.0 && squared(1) > squared(0)) {
+      const Parabola p = fit(squared(0), squared(1), squared(2));
+      if (p.curve > 0.0 && p.place > -1.0 && p.place < 0.0) x = 1.0 + p.place, least = std::max(p.least, 0.0), wide = std::sqrt(least / p.curve);
+    }
+    if (!(x > 0.0) || x > 48.0 || least > must_fall_to * must_fall_to * squared(0) || wide > 0.6 * x) continue;
+    SingularRoot root{x * reach / probes, wide > turning_beyond * x};
+    if (root.tau < 1.5 * h) {
+      refine(t, y, qdd, root, j);
+      if (!(root.tau > 0.0)) continue;
+    }
+    roots_.push_back(root);
   }
-  // A root that matters is looked at more closely.
-  if (!roots_.empty() && roots_.front().tau < 1.5 * h) {
-    const double nearest = roots_.front().tau;
-    const std::vector<SingularRoot> coarse = roots_;
-    if (!fit(t, y, qdd, std::min(1.1 * nearest, 1.4 * h), LtU, DV, sigma) || roots_.empty()) roots_ = coarse;
-    drop_false_roots(t, y, qdd, 1.5 * h, s);
-  }
+  std::sort(roots_.begin(), roots_.end(), [](const SingularRoot& a, const SingularRoot& b) { return a.tau < b.tau; });
   return roots_;
 }
 
-/// Rows that turn by a right angle also make det S vanish: there the singular value itself does not fall.
-void CrossingPredictor::drop_false_roots(double t, const double* y, const double* qdd, double horizon, const Spectrum& now) {
-  const int n = dynamics_->n();
-  const auto& kept = dynamics_->all.kept;
-  const Index r = now.sigma.size();
-  const Eigen::Map<const VectorXd> q(y, n), qd(y + n, n), a(qdd, n);
-  const Eigen::Map<const MatrixXd> L(dynamics_->metric(), n, n);
-  double checked = -1.0;
-  bool last = false;
-  std::erase_if(roots_, [&](const SingularRoot& root) {
-    if (root.tau > horizon) return false;
-    if (checked > 0.0 && root.tau < 1.02 * checked) return last;
-    checked = root.tau;
-    q_ = q + root.tau * qd + 0.5 * root.tau * root.tau * a;
-    qd_ = qd + root.tau * a;
-    if (!dynamics_->evaluate_rows(t + root.tau, q_.data(), qd_.data())) return last = false;
-    MatrixXd Z(n, r);
-    for (Index k = 0; k < r; ++k) {
-      dynamics_->copy_row(kept[k], row_.data());
-      L.triangularView<Eigen::Lower>().solveInPlace(row_);
-      Z.col(k) = row_ * now.D(k);
+void CrossingPredictor::refine(double t, const double* y, const double* qdd, SingularRoot& root, std::size_t row) {
+  double part = 0.25;
+  for (int round = 0; round < 4; ++round, part = std::max(0.25 * part, 0.02)) {
+    const double width = part * root.tau;
+    double squared[3];
+    for (int k = 0; k < 3; ++k) {
+      if (!calc_ahead(t, y, qdd, root.tau + (k - 1) * width, ahead_[1])) return;
+      squared[k] = ahead_[1][row] * ahead_[1][row];
     }
-    const MatrixXd gram = Z.transpose() * Z;
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(gram, Eigen::EigenvaluesOnly);
-    const double sigma = std::sqrt(std::max(0.0, eigen.eigenvalues()(0)));
-    return last = sigma > must_fall_to * now.sigma(r - 1);
-  });
+    const Parabola p = fit(squared[0], squared[1], squared[2]);
+    if (!(p.curve > 0.0)) return;
+    const double move = std::clamp(p.place, -2.0, 2.0) * width;
+    root.tau += move;
+    const double wide = std::sqrt(std::max(p.least, 0.0) / p.curve) * width;
+    root.turning = wide > turning_beyond * root.tau;
+    // It does not fall after all.
+    if (std::max(p.least, 0.0) > must_fall_to * must_fall_to * now_[row] * now_[row]) {
+      root.tau = -1.0;
+      return;
+    }
+    if (!(root.tau > 0.0) || std::abs(move) < 1e-3 * root.tau) return;
+  }
+}
+
+bool CrossingPredictor::is_worth_a_look(double turned, std::span<const double> end) const {
+  constexpr double much = 0.5, within_reach = 0.3;
+  double near = 1.0;
+  for (std::size_t k = 0; k < end.size(); ++k) near = std::min({near, now_[k], end[k]});
+  return turned > much || turned > within_reach * near;
 }
 
 StepPlan plan_step(const std::vector<SingularRoot>& roots, double h, double remaining) {

@@ -279,6 +279,7 @@ bool Dynamics::form_qr(const std::vector<double>& values, int at_A, const RowSet
 }
 
 bool Dynamics::rhs_robust(double t, const double* y, double* dy) {
+  settle_rows();
   const double *q = y, *qd = y + n_;
   ++evaluations, ++calls;
   values_stale_ = false;

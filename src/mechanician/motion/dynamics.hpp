@@ -16,6 +16,7 @@
 /// Works: given, ideal, nonideal, control, then one for each constraint row.
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
@@ -66,7 +67,21 @@ class Dynamics {
   const std::vector<Expr>& divisors() const { return divisors_; }
   void calc_divisors(double t, const double* y, std::span<double> values);
 
+  /// For each row that counts (rows_of_sines) the sine of its angle to the rows before it, in the mass metric, times what
+  /// is left of its size at the start: one of them vanishes where, and only where, the rank drops. Cheap where the
+  /// equations are compiled. Empty where rows have no value.
+  std::span<const double> calc_sines(double t, const double* y);
+  const std::vector<int>& rows_of_sines() const { return sine_rows_; }
+  /// By how much the rows have turned since the last call, the largest change over the size.
+  double calc_turn(double t, const double* y);
+  /// Sizes at a state as those that rows are compared with. Rows that vanish there get theirs as they grow.
+  void set_row_sizes(double t, const double* y);
+  bool has_growing_rows() const { return std::find(row_grows_.begin(), row_grows_.end(), true) != row_grows_.end(); }
+  std::vector<double>& row_sizes() { return row_size_; }  ///< of rows_of_sines(), squared
+
   RowSet all, positions, velocities;
+  /// How much rounding is magnified in accelerations at the state of the last choose_rows().
+  double condition() const { return rows_far_ ? 1.0 / weakest_sine_ : all.condition(); }
   bool singular_mass = false;
   /// Chooses the kept rows at a state. False where M, A are not finite or M is no mass matrix.
   bool choose_rows(double t, const double* y);
@@ -76,8 +91,9 @@ class Dynamics {
   bool rhs(double t, const double* y, double* dy);
   /// By orthogonal factorisations, as described above.
   bool rhs_robust(double t, const double* y, double* dy);
-  /// Compiles the equations, with the rows that are kept now. To be called once, after choose_rows().
-  void compile(double t, const double* y);
+  /// Compiles the equations, with the rows that are kept now. To be called once, after choose_rows(); `rows_may_grow`:
+  /// this is near a singular state, where rows need not have their usual sizes.
+  void compile(double t, const double* y, bool rows_may_grow = false);
   bool is_compiled() const { return fast_ != nullptr; }
   const std::string& path() const { return path_; }  ///< how accelerations are computed, or why not by compiled code
   bool prefer_robust = false;  ///< near singular states, where digits count
@@ -168,6 +184,26 @@ class Dynamics {
   };
   std::unique_ptr<Fast, FastDelete> fast_;
   std::string path_ = "qr";
+  // Rows are chosen when they are asked for: far from singular states compiled code needs no choice.
+  bool rows_far_ = false;    ///< far from singular states at the last choice
+  bool rows_stale_ = false;  ///< kept rows are those of an earlier state
+  double weakest_sine_ = 1.0, chosen_t_ = 0.0;
+  std::vector<double> chosen_y_;
+  bool choose_rows_now(double t, const double* y);
+  void settle_rows();
+  std::vector<int> sine_rows_;
+  std::vector<double> sines_, row_size_, sines_y_;
+  std::vector<bool> row_grows_;
+  std::vector<double> turned_from_;
+  double sines_t_ = 0.0;
+  bool calc_pivots(double t, const double* y, std::span<double> inverse_pivots, std::span<double> sizes);
+
+  void make_fast(double t, const double* y);
+  void set_fast_inputs(double t, const double* y);
+  /// Where compiled code can vouch for it.
+  std::optional<Projected> project_fast(double t, double* y, const ProjectOptions& options);
+  std::vector<double> values_y_, project_before_;
+  double values_t_ = 0.0;
   bool values_stale_ = false;  ///< v_ is not of the state of the last rhs()
   /// v_ of the state of the last rhs().
   void refresh_values() const;

@@ -2,23 +2,44 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "mechanician/compile/acceleration_program.hpp"
 #include "mechanician/compile/compiled_function.hpp"
+#include "mechanician/compile/projection_program.hpp"
+#include "mechanician/compile/rank_program.hpp"
 #include "mechanician/motion/dynamics.hpp"
+#include "mechanician/motion/kernels.hpp"
 
 namespace mechanician {
 
 struct Dynamics::Fast {
-  CompiledFunction acceleration;
+  CompiledFunction acceleration, rank;
   int at_powers = 0, at_vouch = 0;
+  std::vector<double> pivots;  ///< [1/s | P] of the rank program
+  /// One Newton step each; none where no rows take part.
+  struct Projection {
+    CompiledFunction step;
+    int at_residuals = 0, at_vouch = 0;
+    bool missing = false;  ///< there are rows, but no program
+    std::vector<double> outputs;
+  };
+  Projection positions, velocities;
   std::vector<double> inputs, outputs;  ///< [t | q | q̇ | sides]
 };
 
 void Dynamics::FastDelete::operator()(Fast* fast) const { delete fast; }
 
-void Dynamics::compile(double t, const double* y) {
+void Dynamics::compile(double t, const double* y, bool rows_may_grow) {
+  make_fast(t, y);
+  row_size_.clear();
+  set_row_sizes(t, y);
+  if (rows_may_grow) std::fill(row_grows_.begin(), row_grows_.end(), true);
+}
+
+void Dynamics::make_fast(double t, const double* y) {
   fast_.reset();
+  sine_rows_ = all.kept;
   if (measured_) {
     path_ = "general: weighted rows";
     return;
@@ -43,20 +64,86 @@ void Dynamics::compile(double t, const double* y) {
     return;
   }
   fast_.reset(new Fast);
+  values_y_.resize(2 * static_cast<std::size_t>(n_));
   fast_->inputs = options.reference;
   fast_->outputs.resize(result.made->program.outputs.size());
   fast_->at_powers = result.made->at_powers;
   fast_->at_vouch = result.made->at_vouch;
   path_ = result.made->path;
+  if (RankProgramResult rank = make_rank_program(frozen_, options); rank.made && !rank.made->rows.empty()) {
+    sine_rows_ = rank.made->rows;
+    fast_->pivots.resize(rank.made->program.outputs.size());
+    fast_->rank = CompiledFunction(std::move(rank.made->program));
+  }
   fast_->acceleration = CompiledFunction(std::move(result.made->program));
+  for (const ProjectionOf what : {ProjectionOf::positions, ProjectionOf::velocities}) {
+    const bool of_positions = what == ProjectionOf::positions;
+    Fast::Projection& projection = of_positions ? fast_->positions : fast_->velocities;
+    const RowSet& set = of_positions ? positions : velocities;
+    if (set.candidates.empty()) continue;
+    ProgramOptions own = options;
+    own.dropped.clear(), own.inert.clear();
+    for (const int j : set.candidates)
+      if (std::find(set.kept.begin(), set.kept.end(), j) == set.kept.end()) (inert[j] ? own.inert : own.dropped).push_back(j);
+    ProjectionProgramResult made = make_projection_program(frozen_, what, own);
+    projection.missing = !made.made;
+    if (!made.made) continue;
+    projection.at_residuals = made.made->at_residuals, projection.at_vouch = made.made->at_vouch;
+    projection.outputs.resize(made.made->program.outputs.size());
+    projection.step = CompiledFunction(std::move(made.made->program));
+  }
+}
+
+std::optional<Dynamics::Projected> Dynamics::project_fast(double t, double* y, const ProjectOptions& options) {
+  constexpr double eps = std::numeric_limits<double>::epsilon(), nearly_there = 1e-9;
+  if (!fast_ || prefer_robust || !rows_far_ || fast_->positions.missing || fast_->velocities.missing) return {};
+  Projected result;
+  result.ok = true;
+  // Newton steps until what is left is rounding: they converge quadratically. False: not vouched for.
+  const auto converge = [&](Fast::Projection& projection, double* x, bool one_is_enough, double& moved, double& before) {
+    double last = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < options.most_iterations; ++k) {
+      ++projections;
+      set_fast_inputs(t, y);
+      projection.step(fast_->inputs.data(), projection.outputs.data());
+      const std::vector<double>& out = projection.outputs;
+      if (!(out[projection.at_vouch] > 0.0)) return false;
+      if (k == 0)
+        for (int j = projection.at_residuals; j < projection.at_vouch; ++j) before = std::max(before, std::abs(out[j]));
+      double largest = 0.0;
+      for (int i = 0; i < n_; ++i) {
+        largest = std::max(largest, std::abs(out[i]) / std::max(1.0, std::abs(x[i])));
+        x[i] += out[i];
+      }
+      moved += largest;
+      if (largest <= nearly_there || one_is_enough) return true;
+      if (k > 0 && largest > 0.5 * last) return false;
+      last = largest;
+    }
+    return last <= 4.0 * eps;
+  };
+  std::vector<double>& kept = project_before_;
+  kept.assign(y, y + 2 * n_);
+  bool good = true;
+  if (options.positions && fast_->positions.step) good = converge(fast_->positions, y, false, result.moved_q, result.phi);
+  if (good && options.velocities && fast_->velocities.step)
+    good = converge(fast_->velocities, y + n_, !velocity_rows_nonlinear_, result.moved_qd, result.rate);
+  if (good) return result;
+  std::copy(kept.begin(), kept.end(), y);
+  return {};
+}
+
+void Dynamics::set_fast_inputs(double t, const double* y) {
+  std::vector<double>& x = fast_->inputs;
+  x[0] = t;
+  std::copy(y, y + 2 * n_, x.begin() + 1);
+  std::copy(sides_.begin(), sides_.end(), x.begin() + 1 + 2 * n_);
 }
 
 bool Dynamics::rhs(double t, const double* y, double* dy) {
   if (!fast_ || prefer_robust) return rhs_robust(t, y, dy);
   Fast& fast = *fast_;
-  fast.inputs[0] = t;
-  std::copy(y, y + 2 * n_, fast.inputs.begin() + 1);
-  std::copy(sides_.begin(), sides_.end(), fast.inputs.begin() + 1 + 2 * n_);
+  set_fast_inputs(t, y);
   fast.acceleration(fast.inputs.data(), fast.outputs.data());
   if (!(fast.outputs[fast.at_vouch] > 0.0)) {
     ++robust_evaluations;
@@ -64,6 +151,8 @@ bool Dynamics::rhs(double t, const double* y, double* dy) {
   }
   ++evaluations, ++calls, ++fast_evaluations;
   values_stale_ = true;
+  std::copy(y, y + 2 * n_, values_y_.begin());
+  values_t_ = t;
   std::copy(y + n_, y + 2 * n_, dy);
   std::copy(fast.outputs.begin(), fast.outputs.begin() + n_, dy + n_);
   std::copy(fast.outputs.begin(), fast.outputs.begin() + n_, qdd_.begin());
@@ -77,10 +166,96 @@ void Dynamics::refresh_values() const {
   if (!values_stale_) return;
   auto& self = const_cast<Dynamics&>(*this);
   self.values_stale_ = false;
-  const double* at = fast_->inputs.data();
-  self.set_inputs(at[0], at + 1, at + 1 + n_);
+  self.set_inputs(values_t_, values_y_.data(), values_y_.data() + n_);
   self.run(self.rhs_tape_, self.v_);
   self.last_ = &self.v_, self.last_A_ = at_A_;
+}
+
+bool Dynamics::calc_pivots(double t, const double* y, std::span<double> inverse_pivots, std::span<double> sizes) {
+  const std::size_t r = sine_rows_.size();
+  if (fast_ && fast_->rank) {
+    set_fast_inputs(t, y);
+    fast_->rank(fast_->inputs.data(), fast_->pivots.data());
+    std::copy_n(fast_->pivots.begin(), r, inverse_pivots.begin());
+    std::copy_n(fast_->pivots.begin() + static_cast<std::ptrdiff_t>(r), r, sizes.begin());
+    return true;
+  }
+  // R of Z = L⁻¹Aᵀ with the rows in this order.
+  const long before = projections;  // what is kept from one call to the next must not show in counts
+  const bool ok = evaluate_rows(t, y, y + n_) && make_metric();
+  projections = before;
+  if (!ok) return false;
+  for (std::size_t k = 0; k < r; ++k) {
+    double* z = pivot_Z_.data() + k * static_cast<std::size_t>(n_);
+    copy_row(sine_rows_[k], z);
+    kernels::solve_lower(n_, L_.data(), z);
+    const double size = kernels::norm(n_, z);
+    sizes[k] = size * size;
+  }
+  kernels::qr(n_, static_cast<int>(r), pivot_Z_.data(), tau_.data());
+  for (std::size_t k = 0; k < r; ++k) {
+    const double pivot = pivot_Z_[k * static_cast<std::size_t>(n_) + k];
+    inverse_pivots[k] = 1.0 / (pivot * pivot);
+  }
+  return true;
+}
+
+std::span<const double> Dynamics::calc_sines(double t, const double* y) {
+  const std::size_t r = sine_rows_.size();
+  if (sines_.size() == r && r > 0 && t == sines_t_ && std::equal(y, y + 2 * n_, sines_y_.begin()) &&
+      std::equal(sides_.begin(), sides_.end(), sines_y_.begin() + 2 * n_))
+    return sines_;
+  sines_.resize(r);
+  sines_y_.assign(y, y + 2 * n_);
+  sines_y_.insert(sines_y_.end(), sides_.begin(), sides_.end());
+  sines_t_ = t;
+  joint_.resize(std::max(joint_.size(), r)), full_.resize(std::max(full_.size(), r));
+  if (!calc_pivots(t, y, joint_, full_)) {
+    sines_t_ = std::numeric_limits<double>::quiet_NaN();
+    return {};
+  }
+  for (std::size_t k = 0; k < r; ++k) {
+    const double squared = 1.0 / (joint_[k] * std::max(full_[k], row_size_[k]));
+    sines_[k] = squared > 0.0 ? std::sqrt(std::min(squared, 1.0)) : 0.0;  // also where it is not a number
+  }
+  return sines_;
+}
+
+void Dynamics::set_row_sizes(double t, const double* y) {
+  const std::size_t r = sine_rows_.size();
+  joint_.resize(std::max(joint_.size(), r)), full_.resize(std::max(full_.size(), r));
+  const bool first = row_size_.size() != r;
+  if (first) row_size_.assign(r, 0.0), row_grows_.assign(r, false);
+  if (r == 0 || !calc_pivots(t, y, joint_, full_)) return;
+  for (std::size_t k = 0; k < r; ++k) {
+    if (first) row_grows_[k] = zero_row_[sine_rows_[k]] || !(full_[k] > 0.0);
+    if ((first || row_grows_[k]) && full_[k] > row_size_[k]) row_size_[k] = full_[k];
+  }
+  sines_t_ = std::numeric_limits<double>::quiet_NaN();
+}
+
+bool Dynamics::choose_rows(double t, const double* y) {
+  constexpr double far_from_singular = 0.03;
+  rows_far_ = rows_stale_ = false;
+  if (fast_ && fast_->rank && !prefer_robust && !start_size_.empty()) {
+    weakest_sine_ = 1.0;
+    for (const double sine : calc_sines(t, y)) weakest_sine_ = std::min(weakest_sine_, sine);
+    if (weakest_sine_ > far_from_singular) {
+      rows_far_ = rows_stale_ = true;
+      chosen_t_ = t;
+      chosen_y_.assign(y, y + 2 * n_);
+      return true;
+    }
+  }
+  return choose_rows_now(t, y);
+}
+
+void Dynamics::settle_rows() {
+  if (!rows_stale_) return;
+  rows_stale_ = false;
+  const long before = projections;  // when this happens depends on who asks
+  choose_rows_now(chosen_t_, chosen_y_.data());
+  projections = before;
 }
 
 }  // namespace mechanician

@@ -17,6 +17,8 @@ constexpr double eps = std::numeric_limits<double>::epsilon();
 }
 
 Dynamics::Projected Dynamics::project(double t, double* y, const ProjectOptions& options) {
+  if (const auto fast = project_fast(t, y, options)) return *fast;
+  settle_rows();
   Projected result;
   double *q = y, *qd = y + n_;
   const auto residual = [&](int j, bool rate) {
@@ -89,6 +91,7 @@ Dynamics::Projected Dynamics::project(double t, double* y, const ProjectOptions&
 }
 
 bool Dynamics::project_tangent(double t, const double* y, double* v) {
+  settle_rows();
   if (velocities.kept.empty()) return true;
   if (!evaluate_rows(t, y, y + n_) || !factor_mass(rows_, at_row_A_, velocities, true) ||
       !form_qr(rows_, at_row_A_, velocities, Z_, tau_))

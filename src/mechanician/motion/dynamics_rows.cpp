@@ -51,6 +51,24 @@ bool Dynamics::evaluate_rows(double t, const double* q, const double* qd) {
   return true;
 }
 
+double Dynamics::calc_turn(double t, const double* y) {
+  if (!evaluate_rows(t, y, y + n_)) return 1.0;
+  const bool first = turned_from_.size() != A_entries_.size();
+  turned_from_.resize(A_entries_.size());
+  double turned = 0.0;
+  for (const int j : sine_rows_) {
+    double change = 0.0, now = 0.0, before = 0.0;
+    for (int l = A_begin_[j]; l < A_begin_[j + 1]; ++l) {
+      const double a = rows_[at_row_A_ + A_entries_[l].at], b = turned_from_[l];
+      change += (a - b) * (a - b), now += a * a, before += b * b;
+    }
+    const double size = std::max(now, before);
+    if (size > 0.0) turned = std::max(turned, change / size);
+  }
+  for (std::size_t l = 0; l < A_entries_.size(); ++l) turned_from_[l] = rows_[at_row_A_ + A_entries_[l].at];
+  return first ? 1.0 : std::sqrt(turned);
+}
+
 bool Dynamics::make_metric() {
   if (!singular_mass) return factor_mass(rows_, at_row_A_, all, false);
   std::fill(L_.begin(), L_.end(), 0.0);
@@ -115,7 +133,7 @@ bool Dynamics::choose(RowSet& set, double t, const double* y) {
   return true;
 }
 
-bool Dynamics::choose_rows(double t, const double* y) {
+bool Dynamics::choose_rows_now(double t, const double* y) {
   if (!evaluate_rows(t, y, y + n_)) return false;
   zero_rows(t, y);
   if (!singular_mass && !factor_mass(rows_, at_row_A_, all, false)) {
@@ -141,6 +159,7 @@ bool Dynamics::choose_rows(double t, const double* y) {
 }
 
 double Dynamics::last_weakest() const {
+  if (rows_far_) return weakest_sine_;
   refresh_values();
   double weakest = 1.0;
   for (const int j : all.kept) {
@@ -154,8 +173,9 @@ double Dynamics::last_weakest() const {
 double Dynamics::last_mismatch() const {
   refresh_values();
   double worst = 0.0;
+  const std::vector<int>& kept = rows_far_ ? sine_rows_ : all.kept;
   for (const int j : all.candidates) {
-    if (zero_row_[j] || std::find(all.kept.begin(), all.kept.end(), j) != all.kept.end()) continue;
+    if (zero_row_[j] || std::find(kept.begin(), kept.end(), j) != kept.end()) continue;
     const double b = v_[at_b_ + j];
     double off = -b, size = std::abs(b);
     for (int l = A_begin_[j]; l < A_begin_[j + 1]; ++l) {

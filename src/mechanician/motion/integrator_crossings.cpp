@@ -8,10 +8,15 @@
 
 namespace mechanician {
 
+namespace {
+/// Singular vectors are followed where they are cheap.
+constexpr std::size_t few_rows = 16;
+}  // namespace
+
 /// Whether branches meet where a crossing step passes. At a crossing the weak rows have no gradient, so after the strong
 /// ones have been met what is left of them is a constant, up to the square of the error: zero if the branches meet.
 bool Integrator::Impl::is_true_crossing(double h, const StepPlan& plan) {
-  for (const int j : dynamics_.all.kept)
+  for (const int j : dynamics_.rows_of_sines())
     if (system->row(j).level != Level::position || system->row(j).kind == RowKind::control) return true;
   if (!make_dense()) return true;
   const int n = dynamics_.n();
@@ -29,7 +34,7 @@ bool Integrator::Impl::is_true_crossing(double h, const StepPlan& plan) {
   for (int i = 0; i < n; ++i) size = std::max(size, std::abs(y_sample_[i])), largest = std::max(largest, L(i, i));
   for (int k = 0; k < 4; ++k) {
     if (!dynamics_.evaluate_rows(time, y_sample_.data(), y_sample_.data() + n)) return true;
-    for (Eigen::Index j = 0; j < r; ++j) residual(j) = dynamics_.residual_of(dynamics_.all.kept[j]) * s.D(j);
+    for (Eigen::Index j = 0; j < r; ++j) residual(j) = dynamics_.residual_of(dynamics_.rows_of_sines()[j]) * s.D(j);
     if (k == 3) break;
     Eigen::VectorXd step = Eigen::VectorXd::Zero(n);
     for (Eigen::Index i = 0; i < strong; ++i) step -= s.U.col(i) * (s.V.col(i).dot(residual) / s.sigma(i));
@@ -84,7 +89,7 @@ bool Integrator::Impl::report_crossing(double h, double place, const StepPlan& p
     }
   for (Eigen::Index j = 0; j < r; ++j)
     if (involved(j) > 0.1 * involved.maxCoeff())
-      event.constraints.push_back(system->row(dynamics_.all.kept[j]).name);
+      event.constraints.push_back(system->row(dynamics_.rows_of_sines()[j]).name);
   // Several weak directions at once, drawn apart by the error of the step: one state.
   for (auto e = events.rbegin(); event.dimension > 1 && e != events.rend() && e->time >= step_begin; ++e)
     if (e->kind == EventKind::singular && e->dimension == event.dimension && e->constraints == event.constraints) return true;
@@ -97,7 +102,7 @@ bool Integrator::Impl::report_crossing(double h, double place, const StepPlan& p
 }
 
 /// The zero of the weakest singular value on dense output, near `place`: its vectors are followed and make it signed.
-bool Integrator::Impl::find_crossing(double h, double& place, CrossingPredictor::Spectrum& s, const Near& near) {
+bool Integrator::Impl::find_crossing_by_vectors(double h, double& place, CrossingPredictor::Spectrum& s, const Near& near) {
   const auto at = [&](double theta) {
     state_at(step_t_ + theta * h, y_sample_.data(), nullptr);
     return y_sample_.data();
@@ -120,22 +125,89 @@ bool Integrator::Impl::find_crossing(double h, double& place, CrossingPredictor:
   return ok && predictor_.calc_spectrum(step_t_ + place * h, at(place), s);
 }
 
+/// The least value of a sine on dense output, near `place`: sin² is a parabola there. Then the singular values at it.
+bool Integrator::Impl::find_crossing(double h, double& place, CrossingPredictor::Spectrum& s, const Near& near) {
+  if (dynamics_.rows_of_sines().size() <= few_rows) return find_crossing_by_vectors(h, place, s, near);
+  const auto squared = [&](double theta, std::size_t row) {
+    state_at(step_t_ + theta * h, y_sample_.data(), nullptr);
+    const auto sines = dynamics_.calc_sines(step_t_ + theta * h, y_sample_.data());
+    return sines.empty() ? std::numeric_limits<double>::quiet_NaN() : sines[row] * sines[row];
+  };
+  state_at(step_t_ + place * h, y_sample_.data(), nullptr);
+  const auto here = dynamics_.calc_sines(step_t_ + place * h, y_sample_.data());
+  if (here.empty()) return false;
+  const std::size_t row = near.row >= 0 ? static_cast<std::size_t>(near.row)
+                                        : static_cast<std::size_t>(std::min_element(here.begin(), here.end()) - here.begin());
+  double width = near.width;
+  for (int k = 0; k < 8; ++k) {
+    const double left = squared(place - width, row), middle = squared(place, row), right = squared(place + width, row);
+    const double curve = 0.5 * (left + right) - middle;
+    if (!(curve > 0.0)) break;
+    const double move = std::clamp(0.25 * (left - right) / curve, -2.0, 2.0) * width;
+    place = std::clamp(place + move, near.low, near.high);
+    if (std::abs(move) < 0.3 * width) width = std::max(0.2 * width, 1e-4);
+    if (std::abs(move) < 1e-10) break;
+  }
+  state_at(step_t_ + place * h, y_sample_.data(), nullptr);
+  return predictor_.calc_spectrum(step_t_ + place * h, y_sample_.data(), s) && s.sigma.size() > 0;
+}
+
 /// Singular states that the step has passed unforeseen: close behind another one, beside a switch, in a step of the
-/// implicit method or in one that is long for the constraints. Z(t) is looked at in the singular vectors of a state before:
-/// with every singular value that passes zero one more eigenvalue of Vᵀ Z U is negative.
+/// implicit method or in one that is long for the constraints. Every sine is looked at along the step.
 void Integrator::Impl::find_passed_crossings() {
-  // With many rows this costs more than the motion; there only what is foreseen is reported.
-  constexpr std::size_t most_rows = 16;
-  if (dynamics_.all.kept.empty() || dynamics_.all.kept.size() > most_rows || !(t > step_begin) || over) return;
-  const double h = step_h_, end = std::min(1.0, (t - step_t_) / h);
+  const std::size_t r = dynamics_.rows_of_sines().size();
+  if (r == 0 || !(t > step_begin) || over) return;
+  const double h = step_h_, end = std::min(1.0, (t - step_t_) / h), begin = std::max(0.0, (step_begin - step_t_) / h);
+  const auto sines_at = [&](double theta) {
+    if (theta == end && !last_was_crossing_) return dynamics_.calc_sines(t, rk_.y_new.data());
+    state_at(step_t_ + theta * h, y_sample_.data(), nullptr);
+    return dynamics_.calc_sines(step_t_ + theta * h, y_sample_.data());
+  };
+  const double turned = dynamics_.calc_turn(t, rk_.y_new.data());
+  if (!last_was_crossing_ && !predictor_.is_worth_a_look(turned, dynamics_.calc_sines(t, rk_.y_new.data()))) return;
+  if (!last_implicit_ && !make_dense()) return;
+  if (r <= few_rows) return find_passed_by_vectors(begin, end);
+  // Twice as many looks until no sine changes by much from one to the next.
+  constexpr int most_pieces = 512;
+  constexpr double much = 0.3;
+  int pieces = 8;
+  for (bool fine = false; !fine; pieces *= 2) {
+    sines_along_.resize((pieces + 1) * r);
+    fine = true;
+    for (int k = 0; k <= pieces; ++k) {
+      const auto sines = sines_at(k == pieces ? end : begin + (end - begin) * k / pieces);
+      if (sines.empty()) return;
+      std::copy(sines.begin(), sines.end(), sines_along_.begin() + static_cast<std::ptrdiff_t>(k * r));
+      if (k > 0)
+        for (std::size_t j = 0; j < r; ++j) fine &= std::abs(sines_along_[k * r + j] - sines_along_[(k - 1) * r + j]) < much;
+    }
+    fine |= pieces >= most_pieces;
+    if (fine) break;
+  }
+  const double width = (end - begin) / pieces;
+  for (int k = 0; k <= pieces; ++k)
+    for (std::size_t j = 0; j < r; ++j) {
+      const auto sine = [&](int at) { return sines_along_[at * r + j]; };
+      const bool lowest = (k == 0 || sine(k) < sine(k - 1)) && (k == pieces || sine(k) <= sine(k + 1));
+      // Within reach of zero at the speed it has.
+      const double change = std::max(k > 0 ? sine(k - 1) - sine(k) : 0.0, k < pieces ? sine(k + 1) - sine(k) : 0.0);
+      if (!lowest || sine(k) > 1.5 * change) continue;
+      const double place = begin + width * k;
+      report_crossing(h, place, StepPlan{}, false,
+                      {.low = std::max(begin, place - 1.2 * width), .high = std::min(end, place + 1.2 * width), .width = 0.4 * width, .row = static_cast<int>(j)});
+    }
+  std::stable_sort(events.begin(), events.end(), [](const MotionEvent& a, const MotionEvent& b) { return a.time < b.time; });
+}
+
+/// The same with few rows, more sharply: Z(t) is looked at in the singular vectors of a state before. With every singular
+/// value that passes zero one more eigenvalue of Uᵀ Z V is negative.
+void Integrator::Impl::find_passed_by_vectors(double begin, double end) {
+  const double h = step_h_;
   const auto at = [&](double theta) {
     if (theta == end && !last_was_crossing_) return rk_.y_new.data();
     state_at(step_t_ + theta * h, y_sample_.data(), nullptr);
     return y_sample_.data();
   };
-  // Rows that turn little and singular values that are far from zero: nothing can have happened.
-  if (!predictor_.is_worth_a_look(step_t_ + end * h, rk_.y_new.data(), last_implicit_)) return;
-  if (!last_implicit_ && !make_dense()) return;
   constexpr int most_looks = 2000;
   constexpr double turned = 0.5;
   int looks = 0;
@@ -143,7 +215,7 @@ void Integrator::Impl::find_passed_crossings() {
     double from, to;
   };
   std::vector<Piece> pieces;
-  for (int k = 3; k >= 0; --k) pieces.push_back({end * k / 4, end * (k + 1) / 4});
+  for (int k = 3; k >= 0; --k) pieces.push_back({begin + (end - begin) * k / 4, k == 3 ? end : begin + (end - begin) * (k + 1) / 4});
   while (!pieces.empty() && looks++ < most_looks) {
     const Piece piece = pieces.back();
     pieces.pop_back();

@@ -100,7 +100,7 @@ bool Integrator::Impl::turn_side(int which) {
   // Constraints that switch must fit together where they do: the state must not have to jump.
   y_sample_ = rk_.y_new;
   const auto jump = dynamics_.project(t, y_sample_.data(), {.most_iterations = 20});
-  const double most = 1e-9 + options.tolerance;
+  const double most = 1e-9 + 30.0 * options.tolerance;
   if (!jump.ok || jump.moved_q > most || jump.moved_qd > most) {
     fail(StopReason::contradiction,
          fmt::format("at t = {} the constraints jump where `{}` switches: {} would have to change at once", short_number(t), s.text,
@@ -109,7 +109,7 @@ bool Integrator::Impl::turn_side(int which) {
   }
   rk_.y_new = y_sample_;
   if (!dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data())) return false;
-  if (dynamics_.all.condition() > 1e4)
+  if (dynamics_.condition() > 1e4)
     doubts.push_back(fmt::format("`{}` switches at t = {}, on or near a singular configuration: which branch follows is not sure",
                                  s.text, short_number(t)));
   // Driven back at once: the motion would slide along the surface.

@@ -63,6 +63,8 @@ class Integrator::Impl {
   void accept(double h, const StepPlan& plan, const Attempt& attempt);
   bool finish_step(double h);
   bool make_dense();
+  /// A cubic through both ends, without any evaluation: positions and velocities.
+  void rough_state(double theta, double* y);
   /// A zero of a divisor in the step just made at which the acceleration has no bound: what it is, and where.
   bool find_pole();
   void settle_end();
@@ -85,12 +87,15 @@ class Integrator::Impl {
   /// Where a zero is looked for, in parts of the step.
   struct Near {
     double low = 0.2, high = 0.75, width = 0.05;
+    int row = -1;  ///< of the sines; −1: the weakest
   };
   bool find_crossing(double h, double& place, CrossingPredictor::Spectrum& s, const Near& near);
   bool is_true_crossing(double h, const StepPlan& plan);
   void report_crossings(double h, const StepPlan& plan, bool noise_limited);
   bool report_crossing(double h, double place, const StepPlan& plan, bool noise_limited, const Near& near);
+  bool find_crossing_by_vectors(double h, double& place, CrossingPredictor::Spectrum& s, const Near& near);
   void find_passed_crossings();
+  void find_passed_by_vectors(double begin, double end);
 
   // ---- integrator_bdf.cpp
   bool advance_implicit();
@@ -143,6 +148,7 @@ class Integrator::Impl {
   int sigma_guard_ = 0;
   double condition_largest_ = 1.0;  ///< seen by the implicit method
   std::vector<double> next_sides_;  ///< after a switch at the end of the last step; those of the step stay for its samples
+  std::vector<double> sines_along_;
   std::vector<double> y_sample_, rate_sample_, e5_, e3_, scale_, g_begin_, g_noise_, landing_floor_, event_sign_, event_noted_;
   int stiff_hits_ = 0, not_stiff_hits_ = 0;
   bool stiffness_noted_ = false;

@@ -155,7 +155,6 @@ void Integrator::Impl::begin() {
   t = step_begin = step_t_ = progress_mark_ = switches_since_ = start.t;
   if (!set_first_sides()) return;
   if (!dynamics_.choose_rows(t, y.data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
-  predictor_.set_reference(t, y.data());
   if (!find_rank() || refusal) return;
   if (!start_singular_) {
     if (!dynamics_.choose_rows(t, y.data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
@@ -165,9 +164,22 @@ void Integrator::Impl::begin() {
       notes.push_back(fmt::format("the start was moved onto the constraints, by {:.1e} at most", std::max(moved.moved_q, moved.moved_qd)));
   }
   if (!dynamics_.rhs(t, y.data(), rk_.k[12].data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
-  dynamics_.compile(t, y.data());
+  if (start_singular_) {
+    // Which rows are dependent for good shows beside the singular state.
+    double speed = 0.0;
+    for (int i = 0; i < dynamics_.n(); ++i) speed = std::max(speed, std::abs(y[dynamics_.n() + i]));
+    const double tau = 1e-2 / std::max(speed, 1e-2);
+    y_sample_ = y;
+    for (int i = 0; i < dynamics_.n(); ++i) y_sample_[i] += tau * y[dynamics_.n() + i];
+    if (dynamics_.choose_rows(t + tau, y_sample_.data())) dynamics_.compile(t + tau, y_sample_.data(), true);
+  } else {
+    dynamics_.compile(t, y.data());
+  }
+  // As it is after every step, and where a motion is taken up again.
+  dynamics_.choose_rows(t, y.data());
+  dynamics_.rhs(t, y.data(), rk_.k[12].data());
+  dynamics_.calc_turn(t, y.data());
   kinetic_start_ = kinetic_ = dynamics_.last_kinetic(y.data());
-  if (!dynamics_.all.kept.empty()) predictor_.is_worth_a_look(t, y.data(), options.method == Method::bdf);
   dynamics_.calc_events(t, y.data(), event_sign_);
   h_ = options.first_step > 0.0 ? options.first_step : choose_first_step();
   if (options.method == Method::bdf) begin_implicit();
@@ -299,6 +311,7 @@ bool Integrator::Impl::start_on_singular() {
   std::vector<double> pointwise = rk_.k[12];
   if (start_almost_) std::fill(pointwise.begin(), pointwise.end(), 0.0);
   double factor = 0.5;
+  dynamics_.prefer_robust = true;
   for (int tries = 0; tries < 40; ++tries, h *= factor) {
     factor = 0.5;
     const double back = crossing_place * h, begin = start.t - back;
@@ -354,11 +367,13 @@ bool Integrator::Impl::start_on_singular() {
     }
     dense_made_ = false;
     make_dense();
+    dynamics_.prefer_robust = false;
     t = start.t;
     accept(h, plan, attempt);
     step_begin = start.t;
     return true;
   }
+  dynamics_.prefer_robust = false;
   fail(StopReason::not_unique,
        fmt::format("the motion cannot leave the singular configuration of the start: its velocity lies on no branch, or "
                    "branches touch there"));

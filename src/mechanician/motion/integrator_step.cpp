@@ -97,9 +97,10 @@ Integrator::Impl::Attempt Integrator::Impl::try_step(double h, const StepPlan& p
     bad_y_.assign(y, y + 2 * n);
     return false;
   };
-  dynamics_.prefer_robust = plan.crossing || plan.hold_stages;
+  const bool preferred = dynamics_.prefer_robust;
+  dynamics_.prefer_robust |= plan.crossing || plan.hold_stages;
   const bool made = rk_.make_stages(f, t, h);
-  dynamics_.prefer_robust = false;
+  dynamics_.prefer_robust = preferred;
   if (!made) return attempt;
   attempt.finite = true;
   rk_.calc_errors(h, count, e5_.data(), e3_.data());
@@ -111,7 +112,7 @@ Integrator::Impl::Attempt Integrator::Impl::try_step(double h, const StepPlan& p
     rate_q = std::max(rate_q, std::abs(rk_.k[0][i]));
     rate_qd = std::max(rate_qd, std::abs(rk_.k[0][n + i]));
   }
-  const double noise_qd = (plan.crossing ? 0.0 : 2.0 * eps * std::min(dynamics_.all.condition(), 1e10) * h * rate_qd) +
+  const double noise_qd = (plan.crossing ? 0.0 : 2.0 * eps * std::min(dynamics_.condition(), 1e10) * h * rate_qd) +
                           std::min(h * calc_clock_noise(h), 1e3 * tolerance);
   for (int i = 0; i < count; ++i) {
     const int at = i;
@@ -185,24 +186,25 @@ bool Integrator::Impl::make_dense() {
     if (hold && !dynamics_.project(time, y, {.most_iterations = 4}).ok) return false;
     return dynamics_.rhs(time, y, dy);
   };
-  dynamics_.prefer_robust = hold;
+  const bool preferred = dynamics_.prefer_robust;
+  dynamics_.prefer_robust |= hold;
   dense_made_ = rk_.make_dense(f, step_t_, step_h_);
-  dynamics_.prefer_robust = false;
+  dynamics_.prefer_robust = preferred;
   return dense_made_;
+}
+
+void Integrator::Impl::rough_state(double theta, double* y) {
+  if (last_implicit_) return state_at(step_t_ + theta * step_h_, y, nullptr);
+  const double s = 1.0 - theta, h0 = (1.0 + 2.0 * theta) * s * s, h1 = theta * theta * (3.0 - 2.0 * theta),
+               g0 = step_h_ * theta * s * s, g1 = -step_h_ * theta * theta * s;
+  for (int i = 0; i < 2 * dynamics_.n(); ++i) y[i] = h0 * rk_.y[i] + h1 * rk_.y_new[i] + g0 * rk_.k[0][i] + g1 * rk_.k[12][i];
 }
 
 bool Integrator::Impl::find_pole() {
   const std::size_t count = dynamics_.divisors().size();
   if (count == 0 || !(step_h_ > 0.0)) return false;
   const int n = dynamics_.n();
-  // A cubic through both ends costs no evaluation, and the place need not be exact.
-  const auto state = [&](double theta) {
-    if (last_implicit_) return state_at(step_t_ + theta * step_h_, y_sample_.data(), nullptr);
-    const double s = 1.0 - theta, h0 = (1.0 + 2.0 * theta) * s * s, h1 = theta * theta * (3.0 - 2.0 * theta),
-                 g0 = step_h_ * theta * s * s, g1 = -step_h_ * theta * theta * s;
-    for (int i = 0; i < 2 * n; ++i)
-      y_sample_[i] = h0 * rk_.y[i] + h1 * rk_.y_new[i] + g0 * rk_.k[0][i] + g1 * rk_.k[12][i];
-  };
+  const auto state = [&](double theta) { rough_state(theta, y_sample_.data()); };
   const auto divisor = [&](std::size_t i, double theta) {
     state(theta);
     dynamics_.calc_divisors(step_t_ + theta * step_h_, y_sample_.data(), divisor_middle_);
@@ -319,7 +321,7 @@ bool Integrator::Impl::advance_explicit() {
     StepPlan plan{.h = std::min(h_, remaining)};
     if (landing > 0.0) {
       plan.h = landing;
-    } else if (!dynamics_.all.kept.empty()) {
+    } else if (!dynamics_.rows_of_sines().empty()) {
       roots_ahead_ = predictor_.predict(t, rk_.y.data(), rk_.k[0].data() + n, h_);
       std::erase_if(roots_ahead_, [&](const SingularRoot& root) { return t + root.tau < no_crossing_before_; });
       plan = plan_step(roots_ahead_, h_, remaining);
@@ -333,7 +335,7 @@ bool Integrator::Impl::advance_explicit() {
     if (!(h > 0.0) || (landing == 0.0 && h < remaining && h < 4.0 * eps * std::max(std::abs(t), (options.to - start.t) * 1e-6))) {
       if (pass_guard(tries)) continue;
       fail_not_finite(t, rk_.y.data(),
-                      dynamics_.all.condition() > 1e6
+                      dynamics_.condition() > 1e6
                           ? "the step size has come down to nothing near a singular configuration of the constraints: "
                             "there may be no motion beyond"
                           : "the step size has come down to nothing: the motion has a singularity there, or the "
@@ -361,8 +363,8 @@ bool Integrator::Impl::advance_explicit() {
       continue;
     }
     // A singular value that fell steeply without having been foreseen: look again with a shorter step.
-    if (!plan.crossing && landing == 0.0 && dynamics_.all.kept.size() > 1 && tries < 20 &&
-        1.0 / dynamics_.all.condition() < 0.02 * std::min(condition_begin_, 1.0) && sigma_guard_ < 6) {
+    if (!plan.crossing && landing == 0.0 && dynamics_.rows_of_sines().size() > 1 && tries < 20 &&
+        1.0 / dynamics_.condition() < 0.02 * std::min(condition_begin_, 1.0) && sigma_guard_ < 6) {
       ++sigma_guard_;
       ++statistics_.rejected;
       h_ = 0.6 * h, rejected = true;
@@ -460,7 +462,7 @@ void Integrator::Impl::accept(double h, const StepPlan& plan, const Attempt& att
   const double end = step_t_ + h;
   t = end >= options.to ? options.to : end;
   if (std::abs(t - options.to) <= 4.0 * eps * std::max(std::abs(t), h)) t = options.to;
-  condition_begin_ = 1.0 / dynamics_.all.condition();
+  condition_begin_ = 1.0 / dynamics_.condition();
   if (statistics_.steps % steps_of_progress == 0) {
     most_progress_ = std::max(most_progress_, t - progress_mark_);
     if (t - progress_mark_ < least_progress * most_progress_ && t < options.to)
@@ -472,6 +474,10 @@ void Integrator::Impl::accept(double h, const StepPlan& plan, const Attempt& att
   if (plan.crossing) last_crossing_ = step_t_ + plan.at;
   if (plan.crossing) report_crossings(h, plan, attempt.noise_limited);
   find_passed_crossings();
+  if (dynamics_.has_growing_rows()) {
+    dynamics_.set_row_sizes(t, rk_.y_new.data());
+    dynamics_.choose_rows(t, rk_.y_new.data());
+  }
   if (!system->model().events.empty()) find_user_events();
   settle_end();
   watch();
