@@ -465,7 +465,9 @@ TEST(FastAcceleration, in_the_grey_zone_is_right_or_not_vouched_for) {
           const double kappa = condition_of(f);
           const Measure measure = measure_of(f, model.values, want.qdd);
           const double error = (got.qdd - want.qdd).cwiseProduct(measure.unit).norm() / measure.size;
-          EXPECT_LT(error, promised * kappa) << "condition " << kappa;
+          // Which of two nearly equal rows is left out decides as much as dropped rows are allowed to be off.
+          const double choice = f.rows.num_dropped() > 0 ? 4.0 * ProgramOptions{}.dropped_tolerance : 0.0;
+          EXPECT_LT(error, promised * kappa + choice) << "condition " << kappa;
           worst = std::max(worst, error / kappa);
         }
         fmt::print("angle 1e-{:02}, masses {:5.0e}{}: {} of {} vouched for, largest error {:.2g} × condition\n", exponent, ratio,
