@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "mechanician/compile/given_power.hpp"
 #include "mechanician/expression/differentiate.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/motion/divisors.hpp"
@@ -86,6 +87,8 @@ Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(
 
   const int aM = add(M), aQ = add(eqs.Q), aA = add(A), ab = add(eqs.b), aK = add({mass_rate(eqs)}), aC = add(eqs.C);
   const int ar = add(residual), at = add(rate);
+  const std::optional<Expr> given = mass_constant_ ? std::nullopt : make_given_power(system.model());
+  const int ag = given ? add({*given}) : 0;
   for (const Expr& e : all_exprs) depends_on_time_ |= e.contains(SymbolKind::time);
   Frozen frozen = freeze(all_exprs);
   switches_ = std::move(frozen.switches);
@@ -103,6 +106,8 @@ Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(
     if (frozen_.rows[j].level != Level::acceleration) frozen_.rows[j].residual = frozen.expressions[ar + j];
     frozen_.rows[j].rate = frozen.expressions[at + j];
   }
+
+  if (given) given_power_ = frozen.expressions[ag];
 
   std::vector<Expr> inputs{eqs.t};
   inputs.insert(inputs.end(), eqs.q.begin(), eqs.q.end());

@@ -228,6 +228,7 @@ class Dynamics {
   std::vector<double> sides_;
   std::vector<Expr> divisors_;
   Equations frozen_;  ///< with sides held
+  std::optional<Expr> given_power_;
 
   // Work space.
   std::vector<double> x_, registers_, v_, rows_, Cv_, L_, Z_, tau_, u_, c_, uC_, lambda_, lambda_joint_,

@@ -54,7 +54,10 @@ void Dynamics::make_fast(double t, const double* y) {
       options.dropped.push_back(j);
   }
   options.singular_mass = singular_mass;
+  // Rows that depend on others on the constraints only do so almost where stages are.
+  options.dropped_tolerance = 1e-6;
   options.powers = true;
+  options.given_power = given_power_;
   options.reference.push_back(t);
   options.reference.insert(options.reference.end(), y, y + 2 * n_);
   options.reference.insert(options.reference.end(), sides_.begin(), sides_.end());
