@@ -28,7 +28,7 @@ double fused(double a, double b, double c) { return std::fma(a, b, c); }
 double sine(double x) { return sine_cosine(x).sine; }
 double cosine(double x) { return sine_cosine(x).cosine; }
 
-using Table = std::array<const void*, num_functions>;
+using Table = std::array<const void*, num_called_functions>;
 
 template <Op... ops>
 void put_unary(Table& table) {

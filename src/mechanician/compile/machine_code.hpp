@@ -23,7 +23,7 @@ namespace mechanician {
 inline constexpr int function_fma = num_operators;         ///< double(double, double, double)
 inline constexpr int function_sincos = num_operators + 1;  ///< sine_cosine of trigonometry.hpp: two registers
 inline constexpr int function_sines = num_operators + 2;   ///< sines_and_cosines of trigonometry.hpp
-inline constexpr int num_functions = num_operators + 3;
+inline constexpr int num_called_functions = num_operators + 3;
 
 /// Whether generated code calls a function for it.
 bool is_call(const Step& step);

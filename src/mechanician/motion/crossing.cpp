@@ -78,6 +78,39 @@ bool CrossingPredictor::calc_spectrum(double t, const double* y, Spectrum& s) {
   return s.sigma.allFinite();
 }
 
+bool CrossingPredictor::calc_split(double t, const double* y, Split& s) {
+  constexpr double small = 0.05;
+  const int n = dynamics_->n();
+  const auto& rows = dynamics_->rows_of_sines();
+  const auto sines = dynamics_->calc_sines(t, y);
+  if (sines.empty()) return false;
+  s.weak.clear(), s.strong.clear();
+  s.weakest = 1.0;
+  for (std::size_t k = 0; k < sines.size(); ++k) {
+    (sines[k] < small ? s.weak : s.strong).push_back(static_cast<int>(k));
+    s.weakest = std::min(s.weakest, sines[k]);
+  }
+  if (!dynamics_->evaluate_rows(t, y, y + n) || !dynamics_->make_metric()) return false;
+  const Eigen::Map<const MatrixXd> L(dynamics_->metric(), n, n);
+  s.D.resize(static_cast<Index>(rows.size()));
+  const auto fill = [&](const std::vector<int>& which, MatrixXd& Z) {
+    Z.resize(n, static_cast<Index>(which.size()));
+    for (std::size_t i = 0; i < which.size(); ++i) {
+      const auto k = static_cast<std::size_t>(which[i]);
+      dynamics_->copy_row(rows[k], row_.data());
+      L.triangularView<Eigen::Lower>().solveInPlace(row_);
+      const double size = std::max(row_.norm(), std::sqrt(dynamics_->row_sizes()[k]));
+      s.D(which[i]) = size > 0.0 ? 1.0 / size : 0.0;
+      Z.col(static_cast<Index>(i)) = row_ * s.D(which[i]);
+    }
+  };
+  MatrixXd Z_strong;
+  fill(s.weak, s.Z_weak);
+  fill(s.strong, Z_strong);
+  s.qr.compute(Z_strong);
+  return true;
+}
+
 bool CrossingPredictor::calc_signed(double t, const double* y, const Spectrum& s, Index weak, double& value) {
   const int n = dynamics_->n();
   const auto& kept = dynamics_->rows_of_sines();

@@ -14,6 +14,7 @@
 /// the smooth motion is carried across. See plan_step.
 
 #include <Eigen/Core>
+#include <Eigen/QR>
 #include <string>
 #include <span>
 #include <vector>
@@ -52,6 +53,15 @@ class CrossingPredictor {
     Eigen::MatrixXd Z;     ///< n×r, scaled
   };
   bool calc_spectrum(double t, const double* y, Spectrum& s);
+  /// With many rows, in place of singular values: rows whose sines are small, apart from the others.
+  struct Split {
+    std::vector<int> weak, strong;  ///< positions among the rows of sines
+    double weakest = 1.0;           ///< sine
+    Eigen::MatrixXd Z_weak;         ///< n×weak, scaled
+    Eigen::HouseholderQR<Eigen::MatrixXd> qr;  ///< of Z of the strong rows
+    Eigen::VectorXd D;              ///< scales of all
+  };
+  bool calc_split(double t, const double* y, Split& s);
   /// uᵀ Z(t, y) v with the vectors and scales of `s` and the metric of the last calc_spectrum: signed through a crossing.
   bool calc_signed(double t, const double* y, const Spectrum& s, Eigen::Index weak, double& value);
   /// Seen in the singular vectors of an earlier state `s`, with its scales and metric: how many singular values have

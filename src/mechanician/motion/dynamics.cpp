@@ -27,6 +27,13 @@ Expr mass_rate(const Equations& eqs) {
   return directional(kinetic, along);
 }
 
+CompiledFunction compiled(const Tape& tape) {
+  ProgramBuilder builder(tape.num_inputs());
+  std::vector<ProgramBuilder::Value> inputs;
+  for (int i = 0; i < tape.num_inputs(); ++i) inputs.push_back(builder.input(i));
+  return CompiledFunction(builder.finish(builder.append(tape, inputs)));
+}
+
 constexpr KindSet along_the_motion =
     kind_bit(SymbolKind::time) | kind_bit(SymbolKind::coordinate) | kind_bit(SymbolKind::velocity);
 
@@ -131,12 +138,14 @@ Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(
   at_K_ = append(part(aK, 1));
   at_C_ = has_C_ && !needs_reactions_ ? append(part(aC, eqs.C.size())) : static_cast<int>(outputs.size());
   rhs_tape_ = Tape(outputs, inputs);
+  rhs_values_ = compiled(rhs_tape_);
   outputs.clear();
   append(part(aM, M.size()));
   at_row_A_ = append(part(aA, A.size()));
   at_residual_ = append(part(ar, residual.size()));
   at_rate_ = append(part(at, rate.size()));
   row_tape_ = Tape(outputs, inputs);
+  row_values_ = compiled(row_tape_);
   if (needs_reactions_) C_tape_ = Tape(part(aC, eqs.C.size()), inputs_C);
   std::vector<Expr> g;
   for (const Switch& s : switches_) g.push_back(s.g);
@@ -206,6 +215,13 @@ bool Dynamics::run(const Tape& tape, std::vector<double>& values) {
   tape.evaluate<double>(std::span<const double>(x_).first(static_cast<std::size_t>(tape.num_inputs())), registers_,
                         values);
   // 0·x is not a number exactly where x is not finite.
+  double sum = 0.0;
+  for (const double x : values) sum += 0.0 * x;
+  return sum == 0.0;
+}
+
+bool Dynamics::run(CompiledFunction& function, std::vector<double>& values) {
+  function(x_.data(), values.data());
   double sum = 0.0;
   for (const double x : values) sum += 0.0 * x;
   return sum == 0.0;
@@ -290,7 +306,7 @@ bool Dynamics::rhs_robust(double t, const double* y, double* dy) {
   values_stale_ = false;
   if (measured_) return rhs_measured(t, y, dy);
   set_inputs(t, q, qd);
-  if (!run(rhs_tape_, v_)) return false;
+  if (!run(rhs_values_, v_)) return false;
   last_ = &v_, last_A_ = at_A_;
   if (!factor_mass(v_, at_A_, all, false) || !form_qr(v_, at_A_, all, Z_, tau_)) return false;
   const int r = static_cast<int>(all.kept.size());

@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "mechanician/compile/compiled_function.hpp"
 #include "mechanician/instant/system.hpp"
 #include "mechanician/motion/motion_record.hpp"
 #include "mechanician/motion/switches.hpp"
@@ -164,6 +165,7 @@ class Dynamics {
   };
   void set_inputs(double t, const double* q, const double* qd);
   bool run(const Tape& tape, std::vector<double>& values);
+  bool run(CompiledFunction& function, std::vector<double>& values);
   bool factor_mass(const std::vector<double>& values, int at_A, const RowSet& set, bool loose);
   bool form_qr(const std::vector<double>& values, int at_A, const RowSet& set, std::vector<double>& Z,
                std::vector<double>& tau);
@@ -217,6 +219,7 @@ class Dynamics {
 
   // Outputs of the programs: [M | Q | A | b | K̇ | C if it needs no reactions], [M | A | residual | rate].
   Tape rhs_tape_, row_tape_, C_tape_, switch_tape_, switch_rate_tape_, divisor_tape_, output_tape_;
+  CompiledFunction rhs_values_, row_values_;  ///< of rhs_tape_ and row_tape_
   std::vector<Entry> M_entries_, A_entries_;
   std::vector<int> A_begin_;  ///< of row j among A_entries_
   int at_Q_ = 0, at_A_ = 0, at_b_ = 0, at_K_ = 0, at_C_ = 0, at_row_A_ = 0, at_residual_ = 0, at_rate_ = 0;

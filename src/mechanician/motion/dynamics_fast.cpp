@@ -170,7 +170,7 @@ void Dynamics::refresh_values() const {
   auto& self = const_cast<Dynamics&>(*this);
   self.values_stale_ = false;
   self.set_inputs(values_t_, values_y_.data(), values_y_.data() + n_);
-  self.run(self.rhs_tape_, self.v_);
+  self.run(self.rhs_values_, self.v_);
   self.last_ = &self.v_, self.last_A_ = at_A_;
 }
 

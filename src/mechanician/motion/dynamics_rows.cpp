@@ -46,7 +46,7 @@ const std::vector<bool>& Dynamics::zero_rows(double t, const double* y) {
 bool Dynamics::evaluate_rows(double t, const double* q, const double* qd) {
   ++projections;
   set_inputs(t, q, qd);
-  if (!run(row_tape_, rows_)) return false;
+  if (!run(row_values_, rows_)) return false;
   last_ = &rows_, last_A_ = at_row_A_;
   return true;
 }

@@ -19,6 +19,7 @@ bool Integrator::Impl::is_true_crossing(double h, const StepPlan& plan) {
   for (const int j : dynamics_.rows_of_sines())
     if (system->row(j).level != Level::position || system->row(j).kind == RowKind::control) return true;
   if (!make_dense()) return true;
+  if (dynamics_.rows_of_sines().size() > few_rows) return is_true_crossing_of_many(h, plan);
   const int n = dynamics_.n();
   double place = plan.at / h;
   CrossingPredictor::Spectrum s;
@@ -47,6 +48,35 @@ bool Integrator::Impl::is_true_crossing(double h, const StepPlan& plan) {
   return left <= largest * (1e-11 * size + error * error);
 }
 
+/// The same with many rows: the weak ones are those with small sines.
+bool Integrator::Impl::is_true_crossing_of_many(double h, const StepPlan& plan) {
+  const int n = dynamics_.n();
+  const auto& rows = dynamics_.rows_of_sines();
+  const double place = find_least_sine(h, plan.at / h, {}), time = step_t_ + place * h;
+  state_at(time, y_sample_.data(), nullptr);
+  CrossingPredictor::Split s;
+  if (!predictor_.calc_split(time, y_sample_.data(), s)) return true;
+  const auto r = static_cast<Eigen::Index>(s.strong.size());
+  const Eigen::Map<const Eigen::MatrixXd> L(dynamics_.metric(), n, n);
+  double size = 1.0, largest = 0.0, left = 0.0;
+  for (int i = 0; i < n; ++i) size = std::max(size, std::abs(y_sample_[i])), largest = std::max(largest, L(i, i));
+  Eigen::VectorXd residual(r), step(n);
+  for (int k = 0; k < 4; ++k) {
+    if (!dynamics_.evaluate_rows(time, y_sample_.data(), y_sample_.data() + n)) return true;
+    if (k == 3) break;
+    for (Eigen::Index j = 0; j < r; ++j) residual(j) = -dynamics_.residual_of(rows[s.strong[j]]) * s.D(s.strong[j]);
+    s.qr.matrixQR().topLeftCorner(r, r).triangularView<Eigen::Upper>().transpose().solveInPlace(residual);
+    step.setZero();
+    step.head(r) = residual;
+    step.applyOnTheLeft(s.qr.householderQ());
+    L.transpose().triangularView<Eigen::Upper>().solveInPlace(step);
+    for (int i = 0; i < n; ++i) y_sample_[i] += step(i);
+  }
+  for (const int j : s.weak) left = std::max(left, std::abs(dynamics_.residual_of(rows[j]) * s.D(j)));
+  const double error = options.tolerance * size;
+  return left <= largest * (1e-11 * size + error * error);
+}
+
 /// One event for each singular state of the step: what was foreseen as one group may be several, one after the other.
 void Integrator::Impl::report_crossings(double h, const StepPlan& plan, bool noise_limited) {
   crossing_reach_ = 0.13 * h;
@@ -63,11 +93,20 @@ void Integrator::Impl::report_crossings(double h, const StepPlan& plan, bool noi
 
 bool Integrator::Impl::report_crossing(double h, double place, const StepPlan& plan, bool noise_limited, const Near& near) {
   const int n = dynamics_.n();
+  const bool many = dynamics_.rows_of_sines().size() > few_rows;
   CrossingPredictor::Spectrum s;
-  if (!find_crossing(h, place, s, near)) return false;
-  const Eigen::Index r = s.sigma.size();
+  CrossingPredictor::Split split;
+  double relative = 0.0;
+  if (many) {
+    place = find_least_sine(h, place, near);
+    state_at(step_t_ + place * h, y_sample_.data(), nullptr);
+    if (!predictor_.calc_split(step_t_ + place * h, y_sample_.data(), split)) return false;
+    relative = split.weakest;
+  } else {
+    if (!find_crossing(h, place, s, near)) return false;
+    relative = s.sigma(s.sigma.size() - 1) / std::max(1.0, s.sigma(0));
+  }
   const double time = std::max(step_t_ + place * h, start.t);
-  const double relative = s.sigma(r - 1) / std::max(1.0, s.sigma(0));
   // A near miss is not a singular configuration.
   const double zero = std::max(1e-6, 100.0 * options.tolerance);
   if (relative > zero) return false;
@@ -81,12 +120,26 @@ bool Integrator::Impl::report_crossing(double h, double place, const StepPlan& p
   event.sigma = relative;
   event.turning = plan.turning;
   event.noise_limited = noise_limited;
+  const auto r = static_cast<Eigen::Index>(dynamics_.rows_of_sines().size());
   Eigen::VectorXd involved = Eigen::VectorXd::Zero(r);
-  for (Eigen::Index i = 0; i < r; ++i)
-    if (s.sigma(i) <= std::max(zero, 10.0 * relative) * std::max(1.0, s.sigma(0))) {
-      ++event.dimension;
-      involved = involved.cwiseMax(s.V.col(i).cwiseAbs());
+  if (many) {
+    // A weak row is made of the strong ones: which, says its image in their space.
+    const auto strong = static_cast<Eigen::Index>(split.strong.size());
+    event.dimension = static_cast<int>(split.weak.size());
+    for (std::size_t w = 0; w < split.weak.size(); ++w) {
+      Eigen::VectorXd c = split.qr.householderQ().transpose() * split.Z_weak.col(static_cast<Eigen::Index>(w));
+      c.conservativeResize(strong);
+      split.qr.matrixQR().topLeftCorner(strong, strong).triangularView<Eigen::Upper>().solveInPlace(c);
+      involved(split.weak[w]) = 1.0;
+      for (Eigen::Index k = 0; k < strong; ++k) involved(split.strong[k]) = std::max(involved(split.strong[k]), std::abs(c(k)));
     }
+  } else {
+    for (Eigen::Index i = 0; i < r; ++i)
+      if (s.sigma(i) <= std::max(zero, 10.0 * relative) * std::max(1.0, s.sigma(0))) {
+        ++event.dimension;
+        involved = involved.cwiseMax(s.V.col(i).cwiseAbs());
+      }
+  }
   for (Eigen::Index j = 0; j < r; ++j)
     if (involved(j) > 0.1 * involved.maxCoeff())
       event.constraints.push_back(system->row(dynamics_.rows_of_sines()[j]).name);
@@ -102,7 +155,7 @@ bool Integrator::Impl::report_crossing(double h, double place, const StepPlan& p
 }
 
 /// The zero of the weakest singular value on dense output, near `place`: its vectors are followed and make it signed.
-bool Integrator::Impl::find_crossing_by_vectors(double h, double& place, CrossingPredictor::Spectrum& s, const Near& near) {
+bool Integrator::Impl::find_crossing(double h, double& place, CrossingPredictor::Spectrum& s, const Near& near) {
   const auto at = [&](double theta) {
     state_at(step_t_ + theta * h, y_sample_.data(), nullptr);
     return y_sample_.data();
@@ -125,9 +178,8 @@ bool Integrator::Impl::find_crossing_by_vectors(double h, double& place, Crossin
   return ok && predictor_.calc_spectrum(step_t_ + place * h, at(place), s);
 }
 
-/// The least value of a sine on dense output, near `place`: sin² is a parabola there. Then the singular values at it.
-bool Integrator::Impl::find_crossing(double h, double& place, CrossingPredictor::Spectrum& s, const Near& near) {
-  if (dynamics_.rows_of_sines().size() <= few_rows) return find_crossing_by_vectors(h, place, s, near);
+/// Where a sine is least on dense output, near `place`: its square is a parabola there.
+double Integrator::Impl::find_least_sine(double h, double place, const Near& near) {
   const auto squared = [&](double theta, std::size_t row) {
     state_at(step_t_ + theta * h, y_sample_.data(), nullptr);
     const auto sines = dynamics_.calc_sines(step_t_ + theta * h, y_sample_.data());
@@ -135,7 +187,7 @@ bool Integrator::Impl::find_crossing(double h, double& place, CrossingPredictor:
   };
   state_at(step_t_ + place * h, y_sample_.data(), nullptr);
   const auto here = dynamics_.calc_sines(step_t_ + place * h, y_sample_.data());
-  if (here.empty()) return false;
+  if (here.empty()) return place;
   const std::size_t row = near.row >= 0 ? static_cast<std::size_t>(near.row)
                                         : static_cast<std::size_t>(std::min_element(here.begin(), here.end()) - here.begin());
   double width = near.width;
@@ -148,8 +200,7 @@ bool Integrator::Impl::find_crossing(double h, double& place, CrossingPredictor:
     if (std::abs(move) < 0.3 * width) width = std::max(0.2 * width, 1e-4);
     if (std::abs(move) < 1e-10) break;
   }
-  state_at(step_t_ + place * h, y_sample_.data(), nullptr);
-  return predictor_.calc_spectrum(step_t_ + place * h, y_sample_.data(), s) && s.sigma.size() > 0;
+  return place;
 }
 
 /// Singular states that the step has passed unforeseen: close behind another one, beside a switch, in a step of the
@@ -192,7 +243,16 @@ void Integrator::Impl::find_passed_crossings() {
       // Within reach of zero at the speed it has.
       const double change = std::max(k > 0 ? sine(k - 1) - sine(k) : 0.0, k < pieces ? sine(k + 1) - sine(k) : 0.0);
       if (!lowest || sine(k) > 1.5 * change) continue;
-      const double place = begin + width * k;
+      double place = begin + width * k;
+      if (k > 0 && k < pieces) {
+        // Where the parabola through the squares has its least value: most rows share it with one that was reported.
+        const double l = sine(k - 1) * sine(k - 1), c = sine(k) * sine(k), u = sine(k + 1) * sine(k + 1), curve = 0.5 * (l + u) - c;
+        if (curve > 0.0) place += 0.25 * (l - u) / curve * width;
+      }
+      bool known = false;
+      for (auto e = events.rbegin(); e != events.rend() && e->time >= step_begin && !known; ++e)
+        known = e->kind == EventKind::singular && std::abs(e->time - (step_t_ + place * h)) < 0.05 * width * h;
+      if (known) continue;
       report_crossing(h, place, StepPlan{}, false,
                       {.low = std::max(begin, place - 1.2 * width), .high = std::min(end, place + 1.2 * width), .width = 0.4 * width, .row = static_cast<int>(j)});
     }

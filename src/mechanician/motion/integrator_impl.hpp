@@ -56,6 +56,7 @@ class Integrator::Impl {
     double error = 0.0;  ///< ≤ 1: accepted
     bool branch_lost = false;
     bool noise_limited = false;
+    bool robust = false;  ///< stages were computed by the robust path
   };
   double calc_clock_noise(double h);
   Attempt try_step(double h, const StepPlan& plan);
@@ -91,9 +92,10 @@ class Integrator::Impl {
   };
   bool find_crossing(double h, double& place, CrossingPredictor::Spectrum& s, const Near& near);
   bool is_true_crossing(double h, const StepPlan& plan);
+  bool is_true_crossing_of_many(double h, const StepPlan& plan);
   void report_crossings(double h, const StepPlan& plan, bool noise_limited);
   bool report_crossing(double h, double place, const StepPlan& plan, bool noise_limited, const Near& near);
-  bool find_crossing_by_vectors(double h, double& place, CrossingPredictor::Spectrum& s, const Near& near);
+  double find_least_sine(double h, double place, const Near& near);
   void find_passed_crossings();
   void find_passed_by_vectors(double begin, double end);
 
@@ -132,7 +134,7 @@ class Integrator::Impl {
   std::vector<SingularRoot> roots_ahead_;
   double last_crossing_ = -std::numeric_limits<double>::infinity();
   double hold_until_ = -std::numeric_limits<double>::infinity();  ///< stages are held on the constraints near singular states
-  bool last_held_ = false;
+  bool last_held_ = false, last_robust_ = false;
   double bad_t_ = -std::numeric_limits<double>::infinity();  ///< where a stage had no value last
   std::vector<double> bad_y_;
   std::vector<double> pole_values_, divisor_middle_, divisor_largest_;

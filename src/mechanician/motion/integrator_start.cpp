@@ -339,7 +339,7 @@ bool Integrator::Impl::start_on_singular() {
         found = true;
         break;
       }
-      step_t_ = begin, step_h_ = h, dense_made_ = false, last_was_crossing_ = last_held_ = true;
+      step_t_ = begin, step_h_ = h, dense_made_ = false, last_was_crossing_ = last_held_ = last_robust_ = true;
       if (!make_dense()) break;
       rk_.sample(crossing_place, y_sample_.data(), nullptr);
       double off = 0.0;

@@ -98,7 +98,11 @@ Integrator::Impl::Attempt Integrator::Impl::try_step(double h, const StepPlan& p
     return false;
   };
   const bool preferred = dynamics_.prefer_robust;
-  dynamics_.prefer_robust |= plan.crossing || plan.hold_stages;
+  // The nearest stage is so near the singular state; where elimination would lose digits that count, it does not serve.
+  const double nearest_sine = 0.2857 * predictor_.smallest();
+  dynamics_.prefer_robust |=
+      (plan.crossing || plan.hold_stages) && eps > 1e-5 * options.tolerance * nearest_sine * nearest_sine;
+  attempt.robust = dynamics_.prefer_robust;
   const bool made = rk_.make_stages(f, t, h);
   dynamics_.prefer_robust = preferred;
   if (!made) return attempt;
@@ -187,7 +191,7 @@ bool Integrator::Impl::make_dense() {
     return dynamics_.rhs(time, y, dy);
   };
   const bool preferred = dynamics_.prefer_robust;
-  dynamics_.prefer_robust |= hold;
+  dynamics_.prefer_robust |= hold && last_robust_;
   dense_made_ = rk_.make_dense(f, step_t_, step_h_);
   dynamics_.prefer_robust = preferred;
   return dense_made_;
@@ -384,6 +388,7 @@ bool Integrator::Impl::advance_explicit() {
     }
     step_t_ = t, step_h_ = h, dense_made_ = false, last_was_crossing_ = plan.crossing;
     last_held_ = plan.crossing || plan.hold_stages;
+    last_robust_ = attempt.robust;
     last_implicit_ = false;
     // A step must not leap over a place where the acceleration is infinite.
     if (!plan.crossing && find_pole()) {
