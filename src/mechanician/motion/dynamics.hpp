@@ -121,7 +121,7 @@ class Dynamics {
     double scaled = 0.0;  ///< largest distance to a constraint over max(1, |q|) or max(1, |q̇|)
   };
   Violation calc_violation(double t, const double* y);
-  /// Removes from a velocity-like vector what the constraints forbid at a state.
+  /// Removes from a velocity-like vector what the constraints forbid at a state on them.
   bool project_tangent(double t, const double* y, double* v);
 
   /// Of the state of the last rhs(): by how much rows that are not kept miss A q̈ = b, relative to their terms.
@@ -204,6 +204,7 @@ class Dynamics {
   void set_fast_inputs(double t, const double* y);
   /// Where compiled code can vouch for it.
   std::optional<Projected> project_fast(double t, double* y, const ProjectOptions& options);
+  bool project_tangent_fast(double t, const double* y, double* v);
   std::vector<double> values_y_, project_before_;
   double values_t_ = 0.0;
   bool values_stale_ = false;  ///< v_ is not of the state of the last rhs()

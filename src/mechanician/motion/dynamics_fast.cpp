@@ -99,7 +99,7 @@ void Dynamics::make_fast(double t, const double* y) {
 
 std::optional<Dynamics::Projected> Dynamics::project_fast(double t, double* y, const ProjectOptions& options) {
   constexpr double eps = std::numeric_limits<double>::epsilon(), nearly_there = 1e-9;
-  if (!fast_ || prefer_robust || !rows_far_ || fast_->positions.missing || fast_->velocities.missing) return {};
+  if (!fast_ || prefer_robust || fast_->positions.missing || fast_->velocities.missing) return {};
   Projected result;
   result.ok = true;
   // Newton steps until what is left is rounding: they converge quadratically. False: not vouched for.
@@ -174,6 +174,19 @@ void Dynamics::refresh_values() const {
   self.last_ = &self.v_, self.last_A_ = at_A_;
 }
 
+bool Dynamics::project_tangent_fast(double t, const double* y, double* v) {
+  if (!fast_ || prefer_robust || velocity_rows_nonlinear_ || !fast_->velocities.step) return false;
+  // The rows are linear in velocities: from q̇ + v, with q̇ on the constraints, a Newton step takes off what v has across.
+  Fast::Projection& projection = fast_->velocities;
+  ++projections;
+  set_fast_inputs(t, y);
+  for (int i = 0; i < n_; ++i) fast_->inputs[1 + n_ + i] += v[i];
+  projection.step(fast_->inputs.data(), projection.outputs.data());
+  if (!(projection.outputs[projection.at_vouch] > 0.0)) return false;
+  for (int i = 0; i < n_; ++i) v[i] += projection.outputs[i];
+  return true;
+}
+
 bool Dynamics::calc_pivots(double t, const double* y, std::span<double> inverse_pivots, std::span<double> sizes) {
   const std::size_t r = sine_rows_.size();
   if (fast_ && fast_->rank) {
@@ -238,7 +251,8 @@ void Dynamics::set_row_sizes(double t, const double* y) {
 }
 
 bool Dynamics::choose_rows(double t, const double* y) {
-  constexpr double far_from_singular = 0.03;
+  // Nearer than this, rounding decides between rows, and the choice is made at once.
+  constexpr double far_from_singular = 1e-3;
   rows_far_ = rows_stale_ = false;
   if (fast_ && fast_->rank && !prefer_robust && !start_size_.empty()) {
     weakest_sine_ = 1.0;

@@ -91,6 +91,7 @@ Dynamics::Projected Dynamics::project(double t, double* y, const ProjectOptions&
 }
 
 bool Dynamics::project_tangent(double t, const double* y, double* v) {
+  if (project_tangent_fast(t, y, v)) return true;
   settle_rows();
   if (velocities.kept.empty()) return true;
   if (!evaluate_rows(t, y, y + n_) || !factor_mass(rows_, at_row_A_, velocities, true) ||

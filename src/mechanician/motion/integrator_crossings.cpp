@@ -251,7 +251,7 @@ void Integrator::Impl::find_passed_crossings() {
       }
       bool known = false;
       for (auto e = events.rbegin(); e != events.rend() && e->time >= step_begin && !known; ++e)
-        known = e->kind == EventKind::singular && std::abs(e->time - (step_t_ + place * h)) < 0.05 * width * h;
+        known = e->kind == EventKind::singular && std::abs(e->time - (step_t_ + place * h)) < 0.5 * width * h;
       if (known) continue;
       report_crossing(h, place, StepPlan{}, false,
                       {.low = std::max(begin, place - 1.2 * width), .high = std::min(end, place + 1.2 * width), .width = 0.4 * width, .row = static_cast<int>(j)});
