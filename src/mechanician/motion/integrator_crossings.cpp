@@ -217,8 +217,7 @@ void Integrator::Impl::find_passed_crossings() {
   const double turned = dynamics_.calc_turn(t, rk_.y_new.data());
   if (!last_was_crossing_ && !predictor_.is_worth_a_look(turned, dynamics_.calc_sines(t, rk_.y_new.data()))) return;
   if (!last_implicit_ && !make_dense()) return;
-  if (r <= few_rows) return find_passed_by_vectors(begin, end);
-  // Twice as many looks until no sine changes by much from one to the next.
+  // Twice as many looks until no row and no sine changes by much from one to the next.
   constexpr int most_pieces = 512;
   constexpr double much = 0.3;
   int pieces = 8;
@@ -226,8 +225,11 @@ void Integrator::Impl::find_passed_crossings() {
     sines_along_.resize((pieces + 1) * r);
     fine = true;
     for (int k = 0; k <= pieces; ++k) {
-      const auto sines = sines_at(k == pieces ? end : begin + (end - begin) * k / pieces);
+      const double theta = k == pieces ? end : begin + (end - begin) * k / pieces;
+      const auto sines = sines_at(theta);
       if (sines.empty()) return;
+      const double turn = dynamics_.calc_turn(step_t_ + theta * h, theta == end && !last_was_crossing_ ? rk_.y_new.data() : y_sample_.data());
+      fine &= k == 0 || turn < much;
       std::copy(sines.begin(), sines.end(), sines_along_.begin() + static_cast<std::ptrdiff_t>(k * r));
       if (k > 0)
         for (std::size_t j = 0; j < r; ++j) fine &= std::abs(sines_along_[k * r + j] - sines_along_[(k - 1) * r + j]) < much;
@@ -242,7 +244,8 @@ void Integrator::Impl::find_passed_crossings() {
       const bool lowest = (k == 0 || sine(k) < sine(k - 1)) && (k == pieces || sine(k) <= sine(k + 1));
       // Within reach of zero at the speed it has.
       const double change = std::max(k > 0 ? sine(k - 1) - sine(k) : 0.0, k < pieces ? sine(k + 1) - sine(k) : 0.0);
-      if (!lowest || sine(k) > 1.5 * change) continue;
+      if (!lowest || sine(k) > 2.5 * change) continue;
+      if (r <= few_rows) return find_passed_by_vectors(begin, end);
       double place = begin + width * k;
       if (k > 0 && k < pieces) {
         // Where the parabola through the squares has its least value: most rows share it with one that was reported.
