@@ -60,7 +60,8 @@ function(mechanician_folder name)
     if(CMAKE_BUILD_TYPE STREQUAL "Release")
       target_compile_options(${name}_test PRIVATE -O1)  # compiles faster than it saves
     endif()
-    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600
+                         ENVIRONMENT MECHANICIAN_CACHE=${PROJECT_BINARY_DIR}/code_cache)
   endif()
 endfunction()
 

@@ -120,6 +120,7 @@ std::optional<Stop> Integrator::Impl::find_contradiction(double time, const doub
 const Statistics& Integrator::Impl::statistics() {
   statistics_.evaluations = dynamics_.evaluations;
   statistics_.projections = dynamics_.projections;
+  statistics_.robust = dynamics_.is_compiled() ? dynamics_.robust_evaluations : dynamics_.evaluations;
   return statistics_;
 }
 
@@ -136,6 +137,7 @@ Certificate Integrator::Impl::certificate() const {
   c.balance_largest = balance_largest_;
   c.balance_allowed = balance_allowed_;
   c.notes = notes;
+  c.path = dynamics_.path();
   const auto doubt = [&](std::string reason) {
     c.holds = false;
     c.reasons.push_back(std::move(reason));
@@ -177,7 +179,7 @@ void Integrator::Impl::each_number(Do&& number) {
   number(kinetic_start_), number(kinetic_), number(balance_largest_), number(balance_allowed_), number(condition_largest_);
   number(violation_.position), number(violation_.velocity), number(violation_.measured), number(violation_.scaled);
   number(noise_limited_), number(power_error_);
-  number(dynamics_.evaluations), number(dynamics_.projections);
+  number(dynamics_.evaluations), number(dynamics_.projections), number(dynamics_.robust_evaluations);
   number(statistics_.steps), number(statistics_.rejected), number(statistics_.jacobians), number(statistics_.crossings);
   number(statistics_.switches), number(statistics_.restarts);
 }
@@ -201,11 +203,11 @@ void Integrator::Impl::restore(std::span<const double> from) {
   next_sides_.clear();
   step_begin = step_t_ = t, step_h_ = 0.0;
   last_was_crossing_ = last_held_ = last_implicit_ = false, dense_made_ = false;
-  const long evaluations = dynamics_.evaluations, projections = dynamics_.projections;
+  const long evaluations = dynamics_.evaluations, projections = dynamics_.projections, robust = dynamics_.robust_evaluations;
   dynamics_.choose_rows(t, rk_.y_new.data());
   dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data());
   dynamics_.calc_turn(t, rk_.y_new.data());
-  dynamics_.evaluations = evaluations, dynamics_.projections = projections;
+  dynamics_.evaluations = evaluations, dynamics_.projections = projections, dynamics_.robust_evaluations = robust;
   if (t >= options.to) finish(StopReason::reached_end);
 }
 

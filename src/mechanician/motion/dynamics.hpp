@@ -98,7 +98,7 @@ class Dynamics {
   bool is_compiled() const { return fast_ != nullptr; }
   const std::string& path() const { return path_; }  ///< how accelerations are computed, or why not by compiled code
   bool prefer_robust = false;  ///< near singular states, where digits count
-  long fast_evaluations = 0, robust_evaluations = 0;
+  long robust_evaluations = 0;  ///< though there is compiled code
   /// Also q̈ alone; M, Q, A, b of the last call are kept for the accessors below.
   std::span<const double> qdd() const { return {qdd_.data(), static_cast<std::size_t>(n_)}; }
 

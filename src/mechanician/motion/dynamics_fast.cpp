@@ -144,7 +144,10 @@ void Dynamics::set_fast_inputs(double t, const double* y) {
 }
 
 bool Dynamics::rhs(double t, const double* y, double* dy) {
-  if (!fast_ || prefer_robust) return rhs_robust(t, y, dy);
+  if (!fast_ || prefer_robust) {
+    robust_evaluations += fast_ != nullptr;
+    return rhs_robust(t, y, dy);
+  }
   Fast& fast = *fast_;
   set_fast_inputs(t, y);
   fast.acceleration(fast.inputs.data(), fast.outputs.data());
@@ -152,7 +155,7 @@ bool Dynamics::rhs(double t, const double* y, double* dy) {
     ++robust_evaluations;
     return rhs_robust(t, y, dy);
   }
-  ++evaluations, ++calls, ++fast_evaluations;
+  ++evaluations, ++calls;
   values_stale_ = true;
   std::copy(y, y + 2 * n_, values_y_.begin());
   values_t_ = t;

@@ -192,7 +192,9 @@ bool Integrator::Impl::make_dense() {
   };
   const bool preferred = dynamics_.prefer_robust;
   dynamics_.prefer_robust |= hold && last_robust_;
+  const long robust = dynamics_.robust_evaluations;
   dense_made_ = rk_.make_dense(f, step_t_, step_h_);
+  dynamics_.robust_evaluations = robust;  // whoever asks for samples
   dynamics_.prefer_robust = preferred;
   return dense_made_;
 }

@@ -79,6 +79,7 @@ struct Stop {
 struct Statistics {
   long steps = 0, rejected = 0;
   long evaluations = 0;  ///< accelerations, all stages of accepted and rejected steps
+  long robust = 0;       ///< of them by orthogonal factorisations, where compiled code could not vouch for its answer
   long projections = 0;  ///< evaluations of the constraints for projection and prediction
   long jacobians = 0;    ///< of the implicit method
   long crossings = 0, switches = 0, restarts = 0;
@@ -98,6 +99,7 @@ struct Certificate {
   double balance_allowed = 0.0;  ///< what the tolerance and the number of steps explain
   std::optional<double> global_error;  ///< from a second run at a tighter tolerance, relative to max(1, |value|)
   std::vector<std::string> notes;      ///< e.g. that the method was changed
+  std::string path;                    ///< how accelerations were computed: "ldlt", compiled, or why not
 };
 
 }  // namespace mechanician

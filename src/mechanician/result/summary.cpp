@@ -108,6 +108,8 @@ std::string summary_text(const Summary& s, std::span<const MotionEvent> events, 
   std::string out = fmt::format("{}: t = {:.10g} to {:.10g} in {}, {} rejected, {}, {}, {:.3g} s\n", name_of(s.status),
                                 s.begin, s.end, counted(n.steps, "step"), grouped(n.rejected),
                                 counted(n.evaluations, "evaluation"), counted(s.rows, "row"), s.wall_time);
+  if (n.robust > 0)
+    out += fmt::format("  accelerations: {}, {} of them by the robust path\n", c.path, grouped(n.robust));
   if (!columns.constraints().empty())
     out += fmt::format("  largest constraint violation: {:.2g} in positions, {:.2g} in velocities\n",
                        c.position_violation, c.velocity_violation);
@@ -158,6 +160,8 @@ void write_summary(JsonWriter& json, const Summary& s, std::span<const MotionEve
   json.key("steps").value(n.steps);
   json.key("rejected").value(n.rejected);
   json.key("evaluations").value(n.evaluations);
+  json.key("robust_evaluations").value(n.robust);
+  json.key("path").value(c.path);
   json.key("projections").value(n.projections);
   json.key("jacobians").value(n.jacobians);
   json.key("switches").value(n.switches);
