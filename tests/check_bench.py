@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks `mechanician bench`: the JSON, the text, the listing, and exit statuses. Nothing about how long anything takes.
+"""Checks `mechanician bench`: the JSON, the text, the listing, and exit statuses; and the command line of bench/run. Nothing about how long anything takes.
 
 usage: check_bench.py --program PATH
 
@@ -139,6 +139,14 @@ def check_refusals(c):
         c.that(f'{args}: exit status {status}', rc == status and out == '' and err != '', (rc, out, err))
 
 
+def check_script(c):
+    """bench/run, as far as nothing is installed or built."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'bench', 'run')
+    for args, status, word in ((['--help'], 0, '--rounds'), (['--only', 'W9'], 2, 'there are W1'), (['--rounds', '0'], 2, 'at least 1')):
+        p = subprocess.run([sys.executable, script, *args], capture_output=True, text=True, timeout=60)
+        c.that(f'bench/run {args}', p.returncode == status and word in p.stdout + p.stderr, (p.returncode, p.stdout, p.stderr))
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument('--program', required=True)
@@ -148,6 +156,7 @@ def main():
         check_json(c)
         check_text(c)
         check_refusals(c)
+        check_script(c)
         print(f'{c.passed} passed, {c.failed} failed')
     sys.exit(c.failed > 0)
 

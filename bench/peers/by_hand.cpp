@@ -1,5 +1,5 @@
-// What somebody would write for one mechanism only: the double pendulum in closed form, and with fixed-size matrices and a
-// pseudo-inverse; the ladder as blocks of four unknowns, eliminated one after the other.
+// What somebody would write for one mechanism only: the double pendulum in closed form, and with fixed-size matrices
+// and a pseudo-inverse; the ladder as blocks of four unknowns, eliminated one after the other.
 
 #include <Eigen/Dense>
 
@@ -30,7 +30,8 @@ inline void rk4(PendulumState& s, double h, Acceleration&& acceleration) {
 inline void closed_form(const double* x, const double* v, double* a) {
   constexpr double w1 = 1 / pendulum_mass[0], w2 = 1 / pendulum_mass[1];
   const double dx = x[2] - x[0], dy = x[3] - x[1], ex = v[2] - v[0], ey = v[3] - v[1];
-  const double k11 = w1 * (x[0] * x[0] + x[1] * x[1]), k12 = -w1 * (x[0] * dx + x[1] * dy), k22 = (w1 + w2) * (dx * dx + dy * dy);
+  const double k11 = w1 * (x[0] * x[0] + x[1] * x[1]), k12 = -w1 * (x[0] * dx + x[1] * dy),
+               k22 = (w1 + w2) * (dx * dx + dy * dy);
   const double r1 = gravity * x[1] - (v[0] * v[0] + v[1] * v[1]), r2 = -(ex * ex + ey * ey);
   const double over = 1 / (k11 * k22 - k12 * k12);
   const double l1 = (k22 * r1 - k12 * r2) * over, l2 = (k11 * r2 - k12 * r1) * over;
@@ -66,8 +67,9 @@ void measure_pendulum(const std::string& name, const Arguments& a, Acceleration&
   report(name, t, error);
 }
 
-/// The ladder in the tips of the cranks, 2(N + 1) coordinates. Block i: acceleration of tip i, multipliers of crank i and of the
-/// coupler to tip i + 1; neighbours are coupled, so that the blocks are eliminated like a tridiagonal matrix.
+/// The ladder in the tips of the cranks, 2(N + 1) coordinates. Block i: acceleration of tip i, multipliers of crank i
+/// and of the coupler to tip i + 1; neighbours are coupled, so that the blocks are eliminated like a tridiagonal
+/// matrix.
 struct HandLadder {
   static constexpr int N = ladder_size;
   Eigen::Matrix<double, 2, N + 1> x, v, a;
@@ -91,7 +93,8 @@ struct HandLadder {
       if (i < N) rod = x.col(i + 1) - x.col(i), b = -(v.col(i + 1) - v.col(i)).squaredNorm();
       const double rods = 1.0 + (i > 0) + (i < N);
       Eigen::Matrix4d S;
-      S << rods / 3, 0, crank[0], -rod[0], 0, rods / 3, crank[1], -rod[1], crank[0], crank[1], 0, 0, -rod[0], -rod[1], 0, i < N ? 0.0 : 1.0;
+      S << rods / 3, 0, crank[0], -rod[0], 0, rods / 3, crank[1], -rod[1], crank[0], crank[1], 0, 0, -rod[0], -rod[1],
+          0, i < N ? 0.0 : 1.0;
       Eigen::Vector4d r(0, -gravity * 0.5 * rods, -v.col(i).squaredNorm(), b);
       for (int c = 0; c < 2 && i > 0; ++c) {
         S.block<1, 2>(c, 0) -= to_next.row(c) / 6 + before[c] * to_next.row(3);
@@ -122,7 +125,8 @@ void w1() {
     }();
     ladder.x = states[k].x, ladder.v = states[k].v;
     ladder.accelerate();
-    error = std::max(error, std::abs(ladder.a(0, 0) * std::cos(angle) - ladder.a(1, 0) * std::sin(angle) - exact) / exact);
+    error =
+        std::max(error, std::abs(ladder.a(0, 0) * std::cos(angle) - ladder.a(1, 0) * std::sin(angle) - exact) / exact);
   });
   report("blocks of four", t, error);
 }

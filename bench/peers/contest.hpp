@@ -43,20 +43,21 @@ Timing time_calls(int num_states, Call&& call, double seconds = 0.15) {
   const double once = std::min(run(num_states), run(num_states));
   const long count = std::max(1L, std::lround(3e-4 / once));
   std::vector<double> rounds;
-  for (const auto begin = Clock::now(); seconds_since(begin) < seconds || rounds.size() < 5;) rounds.push_back(run(count));
+  for (const auto begin = Clock::now(); seconds_since(begin) < seconds || rounds.size() < 5;)
+    rounds.push_back(run(count));
   std::sort(rounds.begin(), rounds.end());
   return {1e9 * rounds[rounds.size() / 2], 1e9 * rounds[0]};
 }
 
 /// A line of results. `error`: how far the numbers are off, in the measure of the workload.
 inline void report(const std::string& variant, const Timing& time, double error, const std::string& more = "") {
-  std::printf("{\"variant\": \"%s\", \"ns\": %.6g, \"least_ns\": %.6g, \"error\": %.3e%s%s}\n", variant.c_str(), time.median,
-              time.least, error, more.empty() ? "" : ", ", more.c_str());
+  std::printf("{\"variant\": \"%s\", \"ns\": %.6g, \"least_ns\": %.6g, \"error\": %.3e%s%s}\n", variant.c_str(),
+              time.median, time.least, error, more.empty() ? "" : ", ", more.c_str());
   std::fflush(stdout);
 }
 
-// ---- W1: the ladder. N + 1 cranks stand on pivots one metre apart, N couplers join their tips; every rod is 1 m, 1 kg. All
-// cranks are parallel, so that it is a pendulum: I θ'' = V g sin θ, θ from upright, clockwise.
+// ---- W1: the ladder. N + 1 cranks stand on pivots one metre apart, N couplers join their tips; every rod is 1 m, 1
+// kg. All cranks are parallel, so that it is a pendulum: I θ'' = V g sin θ, θ from upright, clockwise.
 constexpr int ladder_size = 40;
 constexpr double gravity = 9.81, rod_inertia = 1.0 / 12.0;  // about the centre of the rod
 constexpr int ladder_states = 64;
@@ -107,7 +108,8 @@ double arm_error(const ArmState& s, const Vector& qdd) {
   return off / size;
 }
 
-// ---- W4: a planar double pendulum in Cartesian coordinates, rods 1 and 0.8, masses 1 and 1.5, classical Runge–Kutta steps.
+// ---- W4: a planar double pendulum in Cartesian coordinates, rods 1 and 0.8, masses 1 and 1.5, classical Runge–Kutta
+// steps.
 constexpr double pendulum_mass[2] = {1.0, 1.5}, pendulum_length[2] = {1.0, 0.8}, pendulum_angle[2] = {0.3, 0.9};
 constexpr double pendulum_step = 1e-3;
 constexpr int pendulum_steps = 1000;

@@ -1,5 +1,5 @@
-// DART. It has no call for a constrained acceleration: constraints are impulses within World::step, so that a whole step is
-// timed and the acceleration is the change of velocity over the step.
+// DART. It has no call for a constrained acceleration: constraints are impulses within World::step, so that a whole
+// step is timed and the acceleration is the change of velocity over the step.
 
 #include <dart/constraint/BallJointConstraint.hpp>
 #include <dart/constraint/ConstraintSolver.hpp>
@@ -61,15 +61,15 @@ void w1() {
     world->getConstraintSolver()->addConstraint(
         std::make_shared<BallJointConstraint>(couplers[i], cranks[i + 1], Vector3d(i + 1, 1, 0)));
   double error = 0.0;
-  const Timing t = contest::time_calls(
-      4,
-      [&](int k) {
-        const double angle = contest::ladder_angle(k), speed = contest::ladder_speed, exact = contest::ladder_exact(angle);
-        for (auto* body : cranks) body->getParentJoint()->setPosition(0, -angle), body->getParentJoint()->setVelocity(0, -speed);
-        for (auto* body : couplers) body->getParentJoint()->setPosition(0, angle), body->getParentJoint()->setVelocity(0, speed);
-        world->step();
-        error = std::max(error, std::abs((-cranks[0]->getParentJoint()->getVelocity(0) - speed) / step - exact) / exact);
-      });
+  const Timing t = contest::time_calls(4, [&](int k) {
+    const double angle = contest::ladder_angle(k), speed = contest::ladder_speed, exact = contest::ladder_exact(angle);
+    for (auto* body : cranks)
+      body->getParentJoint()->setPosition(0, -angle), body->getParentJoint()->setVelocity(0, -speed);
+    for (auto* body : couplers)
+      body->getParentJoint()->setPosition(0, angle), body->getParentJoint()->setVelocity(0, speed);
+    world->step();
+    error = std::max(error, std::abs((-cranks[0]->getParentJoint()->getVelocity(0) - speed) / step - exact) / exact);
+  });
   contest::report("World::step", t, error);
 }
 
@@ -82,7 +82,8 @@ void w2(const Arguments& a) {
     const double xy = contest::arm_inertia_xy[i];
     link = add_link(skeleton, link, Vector3d(0, 0, contest::arm_offset[i]),
                     contest::arm_about_y[i] ? Vector3d::UnitY() : Vector3d::UnitZ(), contest::arm_mass[i],
-                    Vector3d(0, contest::arm_centre_y, contest::arm_centre_z(i)), Vector3d(xy, xy, contest::arm_inertia_z[i]));
+                    Vector3d(0, contest::arm_centre_y, contest::arm_centre_z(i)),
+                    Vector3d(xy, xy, contest::arm_inertia_z[i]));
   }
   world->addSkeleton(skeleton);
   for (int i = 0; i < contest::arm_axes; ++i) skeleton->setPosition(i, states[0].q[i]);

@@ -1,5 +1,5 @@
-// MuJoCo. Constraints are soft there: they are hardened by solref and solimp as far as a step of 1 ms allows, the Newton solver
-// runs to 1e-10, and the last acceleration starts the next solve, as in a simulation.
+// MuJoCo. Constraints are soft there: they are hardened by solref and solimp as far as a step of 1 ms allows, the
+// Newton solver runs to 1e-10, and the last acceleration starts the next solve, as in a simulation.
 
 #include <mujoco/mujoco.h>
 #include <unistd.h>
@@ -33,15 +33,16 @@ struct Simulation {
 };
 
 struct Settings {
-  std::string integrator = "RK4", solver = "Newton", jacobian = "auto", solref = "0.002 1", solimp = "0.9999 0.9999 0.001";
+  std::string integrator = "RK4", solver = "Newton", jacobian = "auto", solref = "0.002 1",
+              solimp = "0.9999 0.9999 0.001";
   double step = 1e-3, tolerance = 1e-10;
 };
 
 std::string opening(const Settings& s, const char* gravity_vector, const std::string& size) {
   std::ostringstream o;
   o << "<mujoco><compiler inertiafromgeom='false' angle='radian'/>" << size << "<option gravity='" << gravity_vector
-    << "' integrator='" << s.integrator << "' timestep='" << s.step << "' solver='" << s.solver << "' tolerance='" << s.tolerance
-    << "' iterations='100' jacobian='" << s.jacobian << "'><flag contact='disable'/></option>";
+    << "' integrator='" << s.integrator << "' timestep='" << s.step << "' solver='" << s.solver << "' tolerance='"
+    << s.tolerance << "' iterations='100' jacobian='" << s.jacobian << "'><flag contact='disable'/></option>";
   return o.str();
 }
 
@@ -49,11 +50,12 @@ std::string ladder(const Settings& s) {
   const int N = ladder_size;
   std::ostringstream o;
   o.precision(17);
-  o << opening(s, "0 -9.81 0", "<size njmax='" + std::to_string(8 * N + 50) + "' nconmax='1' nstack='4000000'/>") << "<worldbody>";
+  o << opening(s, "0 -9.81 0", "<size njmax='" + std::to_string(8 * N + 50) + "' nconmax='1' nstack='4000000'/>")
+    << "<worldbody>";
   const auto rod = [&](const char* centre, const char* along) {
     const double i = rod_inertia, thin = 1e-6;
-    o << "<inertial pos='" << centre << "' mass='1' diaginertia='" << (*along == 'x' ? thin : i) << ' ' << (*along == 'y' ? thin : i)
-      << ' ' << i << "'/>";
+    o << "<inertial pos='" << centre << "' mass='1' diaginertia='" << (*along == 'x' ? thin : i) << ' '
+      << (*along == 'y' ? thin : i) << ' ' << i << "'/>";
   };
   for (int i = 0; i <= N; ++i) {
     o << "<body name='crank" << i << "' pos='" << i << " 0 0'><joint type='hinge' axis='0 0 1'/>";
@@ -67,8 +69,8 @@ std::string ladder(const Settings& s) {
   }
   o << "</worldbody><equality>";
   for (int i = 0; i < N; ++i)
-    o << "<connect body1='coupler" << i << "' body2='crank" << i + 1 << "' anchor='1 0 0' solref='" << s.solref << "' solimp='"
-      << s.solimp << "'/>";
+    o << "<connect body1='coupler" << i << "' body2='crank" << i + 1 << "' anchor='1 0 0' solref='" << s.solref
+      << "' solimp='" << s.solimp << "'/>";
   o << "</equality></mujoco>";
   return o.str();
 }
@@ -103,8 +105,8 @@ void w1_motion(const Arguments& a) {
   const struct {
     const char* integrator;
     double step;
-  } tries[] = {{"RK4", 0.02},  {"RK4", 0.016},  {"RK4", 0.0125},  {"RK4", 0.01},    {"RK4", 0.005},
-               {"Euler", 0.02}, {"Euler", 0.01}, {"Euler", 0.008}, {"Euler", 0.005}, {"Euler", 0.0025}, {"Euler", 0.001}};
+  } tries[] = {{"RK4", 0.02},   {"RK4", 0.016},   {"RK4", 0.0125},  {"RK4", 0.01},     {"RK4", 0.005},  {"Euler", 0.02},
+               {"Euler", 0.01}, {"Euler", 0.008}, {"Euler", 0.005}, {"Euler", 0.0025}, {"Euler", 0.001}};
   for (const auto& with : tries) {
     std::ostringstream name;
     name << with.integrator << " " << with.step << " s";
@@ -134,12 +136,13 @@ void w2(const Arguments& a) {
     o.precision(17);
     o << opening(s, "0 0 -9.81", "") << "<worldbody>";
     for (int i = 0; i < arm_axes; ++i)
-      o << "<body name='link" << i << "' pos='0 0 " << arm_offset[i] << "'><joint type='hinge' axis='0 " << arm_about_y[i] << " "
-        << !arm_about_y[i] << "'/><inertial pos='0 " << arm_centre_y << ' ' << arm_centre_z(i) << "' mass='" << arm_mass[i]
-        << "' diaginertia='" << arm_inertia_xy[i] << ' ' << arm_inertia_xy[i] << ' ' << arm_inertia_z[i] << "'/>";
+      o << "<body name='link" << i << "' pos='0 0 " << arm_offset[i] << "'><joint type='hinge' axis='0 "
+        << arm_about_y[i] << " " << !arm_about_y[i] << "'/><inertial pos='0 " << arm_centre_y << ' ' << arm_centre_z(i)
+        << "' mass='" << arm_mass[i] << "' diaginertia='" << arm_inertia_xy[i] << ' ' << arm_inertia_xy[i] << ' '
+        << arm_inertia_z[i] << "'/>";
     for (int i = 0; i < arm_axes; ++i) o << "</body>";
-    o << "</worldbody><equality><connect body1='link6' anchor='0 0 " << arm_offset[7] << "' solref='" << s.solref << "' solimp='"
-      << s.solimp << "'/></equality></mujoco>";
+    o << "</worldbody><equality><connect body1='link6' anchor='0 0 " << arm_offset[7] << "' solref='" << s.solref
+      << "' solimp='" << s.solimp << "'/></equality></mujoco>";
     Simulation sim(o.str());
     std::copy(arm_tip, arm_tip + 3, sim.m->eq_data + 3);
     double error = 0.0;
@@ -156,9 +159,11 @@ void w2(const Arguments& a) {
 
 void w4() {
   Simulation sim(
-      "<mujoco><compiler inertiafromgeom='false' angle='radian'/><option gravity='0 0 -9.81' integrator='RK4' timestep='0.001'>"
+      "<mujoco><compiler inertiafromgeom='false' angle='radian'/><option gravity='0 0 -9.81' integrator='RK4' "
+      "timestep='0.001'>"
       "<flag contact='disable' constraint='disable'/></option><worldbody><body><joint type='hinge' axis='0 -1 0'/>"
-      "<inertial pos='0 0 -1' mass='1' diaginertia='1e-9 1e-9 1e-9'/><body pos='0 0 -1'><joint type='hinge' axis='0 -1 0'/>"
+      "<inertial pos='0 0 -1' mass='1' diaginertia='1e-9 1e-9 1e-9'/><body pos='0 0 -1'><joint type='hinge' axis='0 -1 "
+      "0'/>"
       "<inertial pos='0 0 -.8' mass='1.5' diaginertia='1e-9 1e-9 1e-9'/></body></body></worldbody></mujoco>");
   double error = 0.0;
   Timing t = time_calls(1, [&](int) {

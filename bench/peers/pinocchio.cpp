@@ -51,13 +51,16 @@ void w1(const Arguments& a) {
   std::vector<JointIndex> cranks, couplers;
   for (int i = 0; i <= N; ++i) {
     cranks.push_back(model.addJoint(0, JointModelRZ(), at(i, 0, 0), "crank" + std::to_string(i)));
-    model.appendBodyToJoint(cranks.back(), Inertia(1, Vector3d(0, 0.5, 0), Vector3d(i0, thin, i0).asDiagonal().toDenseMatrix()));
+    model.appendBodyToJoint(cranks.back(),
+                            Inertia(1, Vector3d(0, 0.5, 0), Vector3d(i0, thin, i0).asDiagonal().toDenseMatrix()));
     if (i == N) break;
     couplers.push_back(model.addJoint(cranks[i], JointModelRZ(), at(0, 1, 0), "coupler" + std::to_string(i)));
-    model.appendBodyToJoint(couplers.back(), Inertia(1, Vector3d(0.5, 0, 0), Vector3d(thin, i0, i0).asDiagonal().toDenseMatrix()));
+    model.appendBodyToJoint(couplers.back(),
+                            Inertia(1, Vector3d(0.5, 0, 0), Vector3d(thin, i0, i0).asDiagonal().toDenseMatrix()));
   }
   Aligned<RigidConstraintModel> loops;
-  for (int i = 0; i < N; ++i) loops.emplace_back(CONTACT_3D, model, couplers[i], at(1, 0, 0), cranks[i + 1], at(0, 1, 0), LOCAL);
+  for (int i = 0; i < N; ++i)
+    loops.emplace_back(CONTACT_3D, model, couplers[i], at(1, 0, 0), cranks[i + 1], at(0, 1, 0), LOCAL);
   auto datas = datas_of<RigidConstraintData>(loops);
   Data data(model);
   VectorXd q(model.nq), v(model.nv), tau = VectorXd::Zero(model.nv);
@@ -76,7 +79,9 @@ void w1(const Arguments& a) {
     char name[60];
     std::snprintf(name, sizeof name, "constraintDynamics, mu %g", mu);
     ProximalSettings settings(1e-12, mu, 1);
-    measure(name, a, contest::ladder_states, set, [&] { constraintDynamics(model, data, q, v, tau, loops, datas, settings); }, error);
+    measure(
+        name, a, contest::ladder_states, set,
+        [&] { constraintDynamics(model, data, q, v, tau, loops, datas, settings); }, error);
   }
   for (const double mu : {1e-8, 1e-6, 1e-4}) {
     char name[60];
@@ -84,7 +89,8 @@ void w1(const Arguments& a) {
     data = Data(model);
     computeJointMinimalOrdering(model, data, loops);
     ProximalSettings settings(1e-10, mu, 10);
-    measure(name, a, contest::ladder_states, set, [&] { lcaba(model, data, q, v, tau, loops, datas, settings); }, error);
+    measure(
+        name, a, contest::ladder_states, set, [&] { lcaba(model, data, q, v, tau, loops, datas, settings); }, error);
   }
 }
 
@@ -96,10 +102,12 @@ void w2(const Arguments& a) {
   for (int i = 0; i < contest::arm_axes; ++i) {
     const std::string name = "axis" + std::to_string(i);
     const SE3 place = at(0, 0, contest::arm_offset[i]);
-    link = contest::arm_about_y[i] ? model.addJoint(link, JointModelRY(), place, name) : model.addJoint(link, JointModelRZ(), place, name);
+    link = contest::arm_about_y[i] ? model.addJoint(link, JointModelRY(), place, name)
+                                   : model.addJoint(link, JointModelRZ(), place, name);
     const double xy = contest::arm_inertia_xy[i];
-    model.appendBodyToJoint(link, Inertia(contest::arm_mass[i], Vector3d(0, contest::arm_centre_y, contest::arm_centre_z(i)),
-                                          Vector3d(xy, xy, contest::arm_inertia_z[i]).asDiagonal().toDenseMatrix()));
+    model.appendBodyToJoint(link,
+                            Inertia(contest::arm_mass[i], Vector3d(0, contest::arm_centre_y, contest::arm_centre_z(i)),
+                                    Vector3d(xy, xy, contest::arm_inertia_z[i]).asDiagonal().toDenseMatrix()));
   }
   const double* tip = contest::arm_tip;
   Data data(model);
@@ -116,7 +124,9 @@ void w2(const Arguments& a) {
     auto datas = datas_of<RigidConstraintData>(held);
     initConstraintDynamics(model, data, held, datas);
     ProximalSettings settings(1e-12, 0.0, 1);
-    measure("constraintDynamics", a, count, set, [&] { constraintDynamics(model, data, q, v, tau, held, datas, settings); }, error);
+    measure(
+        "constraintDynamics", a, count, set, [&] { constraintDynamics(model, data, q, v, tau, held, datas, settings); },
+        error);
   }
   Aligned<PointAnchorConstraintModel> held;
   held.emplace_back(model, link, on_link, 0, on_ground);
@@ -124,11 +134,13 @@ void w2(const Arguments& a) {
   data = Data(model);
   initPvSolver(model, data, held);
   ProximalSettings once(1e-12, 0.0, 1);
-  measure("pv", a, count, set, [&] { pv(model, data, q, v, tau, held, datas, once); }, error);
+  measure(
+      "pv", a, count, set, [&] { pv(model, data, q, v, tau, held, datas, once); }, error);
   data = Data(model);
   initPvSolver(model, data, held);
   ProximalSettings few(1e-10, 1e-8, 5);
-  measure("constrainedABA", a, count, set, [&] { constrainedABA(model, data, q, v, tau, held, datas, few); }, error);
+  measure(
+      "constrainedABA", a, count, set, [&] { constrainedABA(model, data, q, v, tau, held, datas, few); }, error);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Simbody. Motions project every step with a constraint tolerance of 1e-8: looser, it leaves the branch of parallel cranks.
+// Simbody. Motions project every step with a constraint tolerance of 1e-8: looser, it leaves the branch of parallel
+// cranks.
 
 #include <Simbody.h>
 
@@ -29,7 +30,8 @@ struct Ladder {
     const int N = contest::ladder_size;
     for (int i = 0; i <= N; ++i)
       cranks.push_back(MobilizedBody::Pin(matter.Ground(), Transform(Vec3(i, 0, 0)), crank, Transform()));
-    for (int i = 0; i < N; ++i) couplers.push_back(MobilizedBody::Pin(cranks[i], Transform(Vec3(0, 1, 0)), coupler, Transform()));
+    for (int i = 0; i < N; ++i)
+      couplers.push_back(MobilizedBody::Pin(cranks[i], Transform(Vec3(0, 1, 0)), coupler, Transform()));
     // Two rows for each loop: a plane mechanism needs no third.
     for (int i = 0; i < N; ++i)
       Constraint::PointOnLine(cranks[i + 1], UnitVec3(ZAxis), Vec3(0, 1, 0), couplers[i], Vec3(1, 0, 0));
