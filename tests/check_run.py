@@ -43,7 +43,7 @@ height = "y + L"
 """
 COLUMNS = ['t', 'x', 'y', "x'", "y'", "x''", "y''", 'Qc(x)', 'Qc(y)', 'Qi(x)', 'Qi(y)', 'Qni(x)', 'Qni(y)', 'lambda(rod)', 'height',
            'residual', 'power(rod)', 'work_given', 'work_ideal', 'work_nonideal', 'work_control', 'work(rod)']
-SUMMARY = ['status', 'message', 'begin', 'end', 'rows', 'method', 'tolerance', 'steps', 'rejected', 'evaluations', 'projections', 'jacobians',
+SUMMARY = ['status', 'message', 'begin', 'end', 'rows', 'method', 'tolerance', 'steps', 'rejected', 'evaluations', 'robust_evaluations', 'path', 'projections', 'jacobians',
            'switches', 'restarts', 'crossings', 'crossing_times', 'events', 'largest_constraint_violation', 'position_violation',
            'velocity_violation', 'measured_residual', 'kinetic_start', 'kinetic_end', 'work_given', 'work_ideal', 'work_nonideal',
            'work_control', 'work_by_constraint', 'balance', 'balance_largest', 'balance_allowed', 'global_error', 'trusted', 'reasons',

@@ -125,6 +125,7 @@ void Program::evaluate(const double* inputs, double* registers, double* values) 
 
 ProgramBuilder::ProgramBuilder(int num_inputs) : table_(64, -1) {
   for (std::int32_t i = 0; i < num_inputs; ++i) nodes_.push_back({action_of(Op::symbol), i, i, i});
+  total_.assign(nodes_.size(), 1);
 }
 
 ProgramBuilder::Value ProgramBuilder::constant(double x) {
@@ -158,9 +159,28 @@ ProgramBuilder::Value ProgramBuilder::find_or_make(Node node) {
   for (; table_[k] >= 0; k = (k + 1) & (table_.size() - 1))
     if (at(table_[k]) == node) return table_[k];
   table_[k] = static_cast<Value>(nodes_.size());
+  total_.push_back(is_total(node));
   nodes_.push_back(node);
   ++num_known_;
   return table_[k];
+}
+
+bool ProgramBuilder::is_total(const Node& node) const {
+  if (node.action == action_of(Op::constant)) return true;
+  const Op op = static_cast<Op>(node.action);
+  const auto total = [&](Value v) { return total_[static_cast<std::size_t>(v)] != 0; };
+  if (!total(node.a) || !total(node.b) || !total(node.c)) return false;
+  switch (row_of(op).domain) {
+    case Domain::everywhere:
+      return true;
+    case Domain::by_denominator:
+      return is_constant(node.b) && number(node.b) != 0.0;
+    case Domain::by_exponent:
+      return is_constant(node.b) && number(node.b) >= 0.0 && number(node.b) == std::floor(number(node.b));
+    case Domain::somewhere:
+      break;
+  }
+  return false;
 }
 
 ProgramBuilder::Value ProgramBuilder::simplified(Op op, Value a, Value b, Value c) {
@@ -178,7 +198,9 @@ ProgramBuilder::Value ProgramBuilder::simplified(Op op, Value a, Value b, Value 
       if (is(b, Op::neg)) return add(a, at(b).a);
       return none;
     case Op::mul:
-      if (is_constant(a, 0) || is_constant(b, 0)) return constant(0);
+      // 0·√x has no value where √x has none.
+      if (is_constant(a, 0) && total_[static_cast<std::size_t>(b)]) return constant(0);
+      if (is_constant(b, 0) && total_[static_cast<std::size_t>(a)]) return constant(0);
       if (is_constant(a, 1)) return b;
       if (is_constant(b, 1)) return a;
       if (is_constant(a, -1)) return neg(b);

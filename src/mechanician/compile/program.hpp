@@ -48,7 +48,7 @@ struct Program {
 };
 
 /// Builds a program. Equal steps are made once; sums with 0, products with 0 and 1 and operations on constants are done
-/// while building (0·x is 0 here: the zero is structural).
+/// while building (0·x only where x is finite for all finite inputs).
 class ProgramBuilder {
  public:
   using Value = std::int32_t;  ///< a number of the program; −1 is none
@@ -87,7 +87,11 @@ class ProgramBuilder {
   void grow();
   Value simplified(Op op, Value a, Value b, Value c);  ///< −1 where there is nothing to simplify
 
+  /// Finite wherever the inputs are (overflow apart).
+  bool is_total(const Node& node) const;
+
   std::vector<Node> nodes_;
+  std::vector<char> total_;   ///< by node
   std::vector<Value> table_;  ///< of nodes by hash, open addressing; −1 is free
   std::size_t num_known_ = 0;
 };

@@ -196,7 +196,7 @@ class Dynamics {
   std::vector<int> sine_rows_;
   std::vector<double> sines_, row_size_, sines_y_;
   std::vector<bool> row_grows_;
-  std::vector<double> turned_from_;
+  std::vector<double> turned_from_, metric_scale_;
   double sines_t_ = 0.0;
   bool calc_pivots(double t, const double* y, std::span<double> inverse_pivots, std::span<double> sizes);
 

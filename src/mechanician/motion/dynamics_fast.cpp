@@ -32,6 +32,7 @@ void Dynamics::FastDelete::operator()(Fast* fast) const { delete fast; }
 
 void Dynamics::compile(double t, const double* y, bool rows_may_grow) {
   make_fast(t, y);
+  metric_scale_ = coordinate_scale_;
   row_size_.clear();
   set_row_sizes(t, y);
   if (rows_may_grow) std::fill(row_grows_.begin(), row_grows_.end(), true);
@@ -73,7 +74,8 @@ void Dynamics::make_fast(double t, const double* y) {
   fast_->at_powers = result.made->at_powers;
   fast_->at_vouch = result.made->at_vouch;
   path_ = result.made->path;
-  if (RankProgramResult rank = make_rank_program(frozen_, options); rank.made && !rank.made->rows.empty()) {
+  // With a singular mass matrix M + AᵀWA itself degenerates where rows do: there the rows are looked at as they are.
+  if (RankProgramResult rank; !singular_mass && (rank = make_rank_program(frozen_, options)).made && !rank.made->rows.empty()) {
     sine_rows_ = rank.made->rows;
     fast_->pivots.resize(rank.made->program.outputs.size());
     fast_->rank = CompiledFunction(std::move(rank.made->program));

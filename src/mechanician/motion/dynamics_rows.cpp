@@ -72,7 +72,9 @@ double Dynamics::calc_turn(double t, const double* y) {
 bool Dynamics::make_metric() {
   if (!singular_mass) return factor_mass(rows_, at_row_A_, all, false);
   std::fill(L_.begin(), L_.end(), 0.0);
-  for (int i = 0; i < n_; ++i) L_[i * n_ + i] = 1.0 / coordinate_scale_[i];
+  // That of the start: a scale that follows the coefficients would hide that they vanish.
+  if (metric_scale_.empty()) metric_scale_ = coordinate_scale_;
+  for (int i = 0; i < n_; ++i) L_[i * n_ + i] = 1.0 / metric_scale_[i];
   return true;
 }
 

@@ -75,6 +75,7 @@ class Integrator::Impl {
   void fail(StopReason reason, std::string message, Place place = {});
   void fail_not_finite(double time, const double* y, const std::string& otherwise);
   void finish(StopReason reason, std::string message = {});
+  void stay();
 
   // ---- integrator_events.cpp
   /// The first switch in the step just made; −1: none.

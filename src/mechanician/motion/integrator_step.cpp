@@ -36,6 +36,13 @@ void Integrator::Impl::fail(StopReason reason, std::string message, Place place)
   stop = {reason, std::move(message), place};
 }
 
+/// The motion ends where it is: the state is that of the last accepted step again, not of an attempt.
+void Integrator::Impl::stay() {
+  rk_.y_new = rk_.y, rk_.k[12] = rk_.k[0];
+  step_begin = step_t_ = t, step_h_ = 0.0;
+  dense_made_ = last_was_crossing_ = last_held_ = false;
+}
+
 void Integrator::Impl::fail_not_finite(double time, const double* y, const std::string& otherwise) {
   const int n = dynamics_.n();
   // A stage near by that had no value says more than the last state that had one.
@@ -340,6 +347,7 @@ bool Integrator::Impl::advance_explicit() {
     const double h = (t + plan.h) - t;  // exactly representable: stages and end agree on the time
     if (!(h > 0.0) || (landing == 0.0 && h < remaining && h < 4.0 * eps * std::max(std::abs(t), (options.to - start.t) * 1e-6))) {
       if (pass_guard(tries)) continue;
+      stay();
       fail_not_finite(t, rk_.y.data(),
                       dynamics_.condition() > 1e6
                           ? "the step size has come down to nothing near a singular configuration of the constraints: "
@@ -380,6 +388,7 @@ bool Integrator::Impl::advance_explicit() {
     // Dropped rows do not steer the step size: where they begin to contradict is found by halving.
     if (const auto contradiction = find_contradiction(t + h, rk_.y_new.data())) {
       if (h < 1e-6 * (options.to - start.t)) {
+        stay();
         fail(contradiction->reason, contradiction->message, contradiction->place);
         return false;
       }
@@ -432,6 +441,7 @@ bool Integrator::Impl::advance_explicit() {
     if (turning_switch >= 0) return turn_side(turning_switch) || true;
     return true;
   }
+  stay();
   fail(StopReason::step_too_small, fmt::format("at t = {}: no step was accepted in 500 attempts", short_number(t)));
   return false;
 }
