@@ -127,8 +127,7 @@ int run_program(int argc, char** argv) {
       ->type_name("FILE.h5");
   run->add_flag("--quiet", raw.command.quiet, "No progress bar, no summary; only what is wrong");
 
-  auto* bench =
-      app.add_subcommand("bench", "Measure deriving, compiling and evaluating the acceleration of a model");
+  auto* bench = app.add_subcommand("bench", "Measure deriving, compiling and evaluating the acceleration of a model");
   add_model_options(*bench, raw);
   bench->add_flag("--listing", raw.command.listing, "Print what is compiled, step by step, and measure nothing");
 
