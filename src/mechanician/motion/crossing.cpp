@@ -210,18 +210,30 @@ const std::vector<SingularRoot>& CrossingPredictor::predict(double t, const doub
       if (p.curve > 0.0 && p.place > -1.0 && p.place < 0.0) x = 1.0 + p.place, least = std::max(p.least, 0.0), wide = std::sqrt(least / p.curve);
     }
     if (!(x > 0.0) || x > 48.0 || least > must_fall_to * must_fall_to * squared(0) || wide > 0.6 * x) continue;
-    SingularRoot root{x * reach / probes, wide > turning_beyond * x};
-    if (root.tau < 1.5 * h) {
-      refine(t, y, qdd, root, j);
-      if (!(root.tau > 0.0)) continue;
-    }
-    roots_.push_back(root);
+    roots_.push_back({x * reach / probes, wide > turning_beyond * x, j});
   }
-  std::sort(roots_.begin(), roots_.end(), [](const SingularRoot& a, const SingularRoot& b) { return a.tau < b.tau; });
+  const auto sort = [&] {
+    std::sort(roots_.begin(), roots_.end(), [](const SingularRoot& a, const SingularRoot& b) { return a.tau < b.tau; });
+  };
+  sort();
+  // What lies within the next step is looked at more closely; rows that go together are looked at together.
+  constexpr double together = 0.02;
+  for (std::size_t k = 0; k < roots_.size() && roots_[k].tau < 1.5 * h;) {
+    const SingularRoot coarse = roots_[k];
+    SingularRoot fine = coarse;
+    refine(t, y, qdd, fine);
+    for (; k < roots_.size() && roots_[k].tau <= (1.0 + together) * coarse.tau; ++k) {
+      roots_[k].tau = fine.tau > 0.0 ? roots_[k].tau * (fine.tau / coarse.tau) : -1.0;
+      roots_[k].turning = fine.turning;
+    }
+  }
+  std::erase_if(roots_, [](const SingularRoot& root) { return !(root.tau > 0.0); });
+  sort();
   return roots_;
 }
 
-void CrossingPredictor::refine(double t, const double* y, const double* qdd, SingularRoot& root, std::size_t row) {
+void CrossingPredictor::refine(double t, const double* y, const double* qdd, SingularRoot& root) {
+  const std::size_t row = root.row;
   double part = 0.25;
   for (int round = 0; round < 4; ++round, part = std::max(0.25 * part, 0.02)) {
     const double width = part * root.tau;

@@ -27,6 +27,7 @@ namespace mechanician {
 struct SingularRoot {
   double tau = 0.0;
   bool turning = false;
+  std::size_t row = 0;  ///< among the rows of sines
 };
 
 /// Where in a crossing step the singular state is placed.
@@ -84,7 +85,7 @@ class CrossingPredictor {
   using Sines = std::vector<double>;
   bool calc_ahead(double t, const double* y, const double* qdd, double tau, Sines& sines);
   bool may_vanish(double t, double h) const;
-  void refine(double t, const double* y, const double* qdd, SingularRoot& root, std::size_t row);
+  void refine(double t, const double* y, const double* qdd, SingularRoot& root);
 
   Dynamics* dynamics_;
   std::vector<SingularRoot> roots_;

@@ -126,13 +126,13 @@ bool Integrator::Impl::report_crossing(double h, double place, const StepPlan& p
     // A weak row is made of the strong ones: which, says its image in their space.
     const auto strong = static_cast<Eigen::Index>(split.strong.size());
     event.dimension = static_cast<int>(split.weak.size());
-    for (std::size_t w = 0; w < split.weak.size(); ++w) {
-      Eigen::VectorXd c = split.qr.householderQ().transpose() * split.Z_weak.col(static_cast<Eigen::Index>(w));
-      c.conservativeResize(strong);
-      split.qr.matrixQR().topLeftCorner(strong, strong).triangularView<Eigen::Upper>().solveInPlace(c);
-      involved(split.weak[w]) = 1.0;
-      for (Eigen::Index k = 0; k < strong; ++k) involved(split.strong[k]) = std::max(involved(split.strong[k]), std::abs(c(k)));
-    }
+    Eigen::MatrixXd C = split.qr.householderQ().transpose() * split.Z_weak;
+    C.conservativeResize(strong, Eigen::NoChange);
+    split.qr.matrixQR().topLeftCorner(strong, strong).triangularView<Eigen::Upper>().solveInPlace(C);
+    Eigen::VectorXd largest = Eigen::VectorXd::Zero(strong);
+    if (C.cols() > 0) largest = C.cwiseAbs().rowwise().maxCoeff();
+    for (const int w : split.weak) involved(w) = 1.0;
+    for (Eigen::Index k = 0; k < strong; ++k) involved(split.strong[k]) = largest(k);
   } else {
     for (Eigen::Index i = 0; i < r; ++i)
       if (s.sigma(i) <= std::max(zero, 10.0 * relative) * std::max(1.0, s.sigma(0))) {
@@ -238,6 +238,7 @@ void Integrator::Impl::find_passed_crossings() {
     if (fine) break;
   }
   const double width = (end - begin) / pieces;
+  std::vector<double> looked_at;
   for (int k = 0; k <= pieces; ++k)
     for (std::size_t j = 0; j < r; ++j) {
       const auto sine = [&](int at) { return sines_along_[at * r + j]; };
@@ -246,16 +247,20 @@ void Integrator::Impl::find_passed_crossings() {
       const double change = std::max(k > 0 ? sine(k - 1) - sine(k) : 0.0, k < pieces ? sine(k + 1) - sine(k) : 0.0);
       if (!lowest || sine(k) > 2.5 * change) continue;
       if (r <= few_rows) return find_passed_by_vectors(begin, end);
-      double place = begin + width * k;
-      if (k > 0 && k < pieces) {
-        // Where the parabola through the squares has its least value: most rows share it with one that was reported.
-        const double l = sine(k - 1) * sine(k - 1), c = sine(k) * sine(k), u = sine(k + 1) * sine(k + 1), curve = 0.5 * (l + u) - c;
-        if (curve > 0.0) place += 0.25 * (l - u) / curve * width;
-      }
+      // Where the parabola through the squares has its least value: inside the step, and near zero. Most rows share it with
+      // one that was looked at.
+      const int middle = std::clamp(k, 1, pieces - 1);
+      const double l = sine(middle - 1) * sine(middle - 1), c = sine(middle) * sine(middle), u = sine(middle + 1) * sine(middle + 1),
+                   curve = 0.5 * (l + u) - c;
+      if (!(curve > 0.0)) continue;
+      const double from_middle = 0.25 * (l - u) / curve, place = begin + width * (middle + from_middle);
+      if (place < begin || place > end || c - curve * from_middle * from_middle > 0.1 * (l + u)) continue;
       bool known = false;
+      for (const double other : looked_at) known |= std::abs(other - place) < 0.3 * width;
       for (auto e = events.rbegin(); e != events.rend() && e->time >= step_begin && !known; ++e)
         known = e->kind == EventKind::singular && std::abs(e->time - (step_t_ + place * h)) < 0.5 * width * h;
       if (known) continue;
+      looked_at.push_back(place);
       report_crossing(h, place, StepPlan{}, false,
                       {.low = std::max(begin, place - 1.2 * width), .high = std::min(end, place + 1.2 * width), .width = 0.4 * width, .row = static_cast<int>(j)});
     }

@@ -47,6 +47,8 @@ struct RankAhead {
   int along_any = 0;      ///< gained by moving in a random direction that the constraints allow
 };
 
+constexpr double clearly_independent = 1e-2;
+
 RankAhead look_ahead(Dynamics& d, const RowSet& set, double t, const VectorXd& y, bool almost) {
   const int n = d.n();
   RankAhead result;
@@ -61,6 +63,15 @@ RankAhead look_ahead(Dynamics& d, const RowSet& set, double t, const VectorXd& y
   MatrixXd Z = given * D.asDiagonal();
   for (Index k = 0; k < D.size(); ++k)
     if (d.is_zero_row(set.candidates[k])) Z.col(k).setZero();
+  // Rows that are clearly independent need no singular values.
+  if (Z.cols() > 0 && Z.cols() <= n) {
+    const Eigen::ColPivHouseholderQR<MatrixXd> qr(Z);
+    const double last = std::abs(qr.matrixQR()(Z.cols() - 1, Z.cols() - 1));
+    if (last > clearly_independent * std::abs(qr.matrixQR()(0, 0))) {
+      result.now = static_cast<int>(Z.cols());
+      return result;
+    }
+  }
   const Eigen::JacobiSVD<MatrixXd> svd(Z, Eigen::ComputeFullU | Eigen::ComputeFullV);
   const VectorXd sigma = svd.singularValues();
   const auto rank_with = [&](double tolerance) {
