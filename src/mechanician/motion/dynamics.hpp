@@ -105,6 +105,7 @@ class Dynamics {
   struct ProjectOptions {
     int most_iterations = 8;
     bool positions = true, velocities = true;
+    double enough = 1e-17;  ///< what may be left, over max(1, |value|); Newton steps square it
   };
   struct Projected {
     bool ok = false;

@@ -100,7 +100,8 @@ void Dynamics::make_fast(double t, const double* y) {
 }
 
 std::optional<Dynamics::Projected> Dynamics::project_fast(double t, double* y, const ProjectOptions& options) {
-  constexpr double eps = std::numeric_limits<double>::epsilon(), nearly_there = 1e-9;
+  constexpr double eps = std::numeric_limits<double>::epsilon();
+  const double nearly_there = std::sqrt(0.1 * options.enough);
   if (!fast_ || prefer_robust || fast_->positions.missing || fast_->velocities.missing) return {};
   Projected result;
   result.ok = true;

@@ -54,7 +54,8 @@ bool Integrator::Impl::is_true_crossing_of_many(double h, const StepPlan& plan) 
   const auto& rows = dynamics_.rows_of_sines();
   const double place = find_least_sine(h, plan.at / h, {}), time = step_t_ + place * h;
   state_at(time, y_sample_.data(), nullptr);
-  CrossingPredictor::Split s;
+  CrossingPredictor::Split& s = split_;
+  split_time_ = time;
   if (!predictor_.calc_split(time, y_sample_.data(), s)) return true;
   const auto r = static_cast<Eigen::Index>(s.strong.size());
   const Eigen::Map<const Eigen::MatrixXd> L(dynamics_.metric(), n, n);
@@ -95,12 +96,17 @@ bool Integrator::Impl::report_crossing(double h, double place, const StepPlan& p
   const int n = dynamics_.n();
   const bool many = dynamics_.rows_of_sines().size() > few_rows;
   CrossingPredictor::Spectrum s;
-  CrossingPredictor::Split split;
+  CrossingPredictor::Split& split = split_;
   double relative = 0.0;
   if (many) {
     place = find_least_sine(h, place, near);
-    state_at(step_t_ + place * h, y_sample_.data(), nullptr);
-    if (!predictor_.calc_split(step_t_ + place * h, y_sample_.data(), split)) return false;
+    const double at = step_t_ + place * h;
+    // Whether branches meet there has just been asked.
+    if (!(std::abs(at - split_time_) <= 1e-9 * h)) {
+      state_at(at, y_sample_.data(), nullptr);
+      split_time_ = at;
+      if (!predictor_.calc_split(at, y_sample_.data(), split)) return false;
+    }
     relative = split.weakest;
   } else {
     if (!find_crossing(h, place, s, near)) return false;

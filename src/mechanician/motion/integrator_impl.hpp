@@ -152,6 +152,8 @@ class Integrator::Impl {
   double condition_largest_ = 1.0;  ///< seen by the implicit method
   std::vector<double> next_sides_;  ///< after a switch at the end of the last step; those of the step stay for its samples
   std::vector<double> sines_along_;
+  CrossingPredictor::Split split_;  ///< of split_time_
+  double split_time_ = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> y_sample_, rate_sample_, e5_, e3_, scale_, g_begin_, g_noise_, landing_floor_, event_sign_, event_noted_;
   int stiff_hits_ = 0, not_stiff_hits_ = 0;
   bool stiffness_noted_ = false;

@@ -97,8 +97,10 @@ Integrator::Impl::Attempt Integrator::Impl::try_step(double h, const StepPlan& p
   const int n = dynamics_.n(), count = 2 * n;
   // Near a singular state the acceleration is only as good as the state is on the constraints: there, and only there,
   // every stage is projected first.
+  const double stage_error = 1e-4 * options.tolerance;
   const auto f = [&](double time, double* y, double* dy) {
-    if ((plan.crossing || plan.hold_stages) && !dynamics_.project(time, y, {.most_iterations = 4}).ok) return false;
+    if ((plan.crossing || plan.hold_stages) && !dynamics_.project(time, y, {.most_iterations = 4, .enough = stage_error}).ok)
+      return false;
     if (dynamics_.rhs(time, y, dy)) return true;
     bad_t_ = time;
     bad_y_.assign(y, y + 2 * n);
@@ -194,7 +196,7 @@ bool Integrator::Impl::make_dense() {
   if (dense_made_) return true;
   const bool hold = last_held_;
   const auto f = [&](double time, double* y, double* dy) {
-    if (hold && !dynamics_.project(time, y, {.most_iterations = 4}).ok) return false;
+    if (hold && !dynamics_.project(time, y, {.most_iterations = 4, .enough = 1e-4 * options.tolerance}).ok) return false;
     return dynamics_.rhs(time, y, dy);
   };
   const bool preferred = dynamics_.prefer_robust;
