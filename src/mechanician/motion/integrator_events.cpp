@@ -100,7 +100,11 @@ bool Integrator::Impl::turn_side(int which) {
   // Constraints that switch must fit together where they do: the state must not have to jump.
   y_sample_ = rk_.y_new;
   const auto jump = dynamics_.project(t, y_sample_.data(), {.most_iterations = 20});
-  const double most = 1e-9 + 30.0 * options.tolerance;
+  // The landing misses the switch by a little, and what jumps with it does so by as much.
+  double missed = 0.0, speed = 1.0;
+  if (dynamics_.calc_switches(t, rk_.y_new.data(), g_begin_)) missed = std::abs(g_begin_[i]);
+  for (int k = 0; k < dynamics_.n(); ++k) speed = std::max(speed, std::abs(rk_.y_new[dynamics_.n() + k]));
+  const double most = 1e-9 + options.tolerance + 10.0 * missed * speed;
   if (!jump.ok || jump.moved_q > most || jump.moved_qd > most) {
     fail(StopReason::contradiction,
          fmt::format("at t = {} the constraints jump where `{}` switches: {} would have to change at once", short_number(t), s.text,
