@@ -39,6 +39,12 @@ inline Loaded load_case(const std::string& name) {
   return Loaded(read_model(std::filesystem::path(MECHANICIAN_SOURCE_DIR) / "tests" / "motions" / (name + ".toml")));
 }
 
+/// One particle of mass 1 on a line, with text of its own.
+inline Loaded line(const std::string& force, const std::string& start, const std::string& more = "") {
+  return Loaded(std::string_view("coordinates = [\"x\"]\n[dynamics]\nkinetic = \"x'^2/2\"\nforce = { x = \"" + force +
+                                 "\" }\n[start]\n" + start + "\n" + more + "\n"));
+}
+
 /// (q, q̇, works = 0) as Dynamics takes it.
 inline std::vector<double> y_of(const State& state, int size) {
   std::vector<double> y(static_cast<std::size_t>(size), 0.0);
