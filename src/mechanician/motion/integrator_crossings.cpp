@@ -217,12 +217,15 @@ void Integrator::Impl::find_passed_crossings() {
   const double h = step_h_, end = std::min(1.0, (t - step_t_) / h), begin = std::max(0.0, (step_begin - step_t_) / h);
   const auto sines_at = [&](double theta) {
     if (theta == end && !last_was_crossing_) return dynamics_.calc_sines(t, rk_.y_new.data());
-    state_at(step_t_ + theta * h, y_sample_.data(), nullptr);
+    // A cubic is good enough to see where to look, and costs no evaluation.
+    if (last_was_crossing_)
+      state_at(step_t_ + theta * h, y_sample_.data(), nullptr);
+    else
+      rough_state(theta, y_sample_.data());
     return dynamics_.calc_sines(step_t_ + theta * h, y_sample_.data());
   };
   const double turned = dynamics_.calc_turn(t, rk_.y_new.data());
   if (!last_was_crossing_ && !predictor_.is_worth_a_look(turned, dynamics_.calc_sines(t, rk_.y_new.data()))) return;
-  if (!last_implicit_ && !make_dense()) return;
   // Twice as many looks until no row and no sine changes by much from one to the next.
   constexpr int most_pieces = 512;
   constexpr double much = 0.3;
@@ -252,6 +255,7 @@ void Integrator::Impl::find_passed_crossings() {
       // Within reach of zero at the speed it has.
       const double change = std::max(k > 0 ? sine(k - 1) - sine(k) : 0.0, k < pieces ? sine(k + 1) - sine(k) : 0.0);
       if (!lowest || sine(k) > 2.5 * change) continue;
+      if (!last_implicit_ && !make_dense()) return;
       if (r <= few_rows) return find_passed_by_vectors(begin, end);
       // Where the parabola through the squares has its least value: inside the step, and near zero. Most rows share it with
       // one that was looked at.
