@@ -11,6 +11,7 @@ namespace mechanician {
 Exit run_equations(const CommandOptions& options) {
   if (options.json && options.latex) throw UsageError("equations: --json and --latex exclude each other");
   const Model model = read_model(options.model);
+  refuse_contacts(model);
   const Equations eqs = derive(model);
   EquationsReport report{model, eqs, std::nullopt, {}};
 

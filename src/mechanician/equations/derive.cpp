@@ -148,11 +148,38 @@ class Derivation {
   void add_constraint(const Constraint& c) {
     Row row = classify_row(c.residual, eqs_);
     row.name = c.name;
+    row.one_sided = c.one_sided;
     row.measured = c.weight.has_value();
     row.place = c.place;
     row.text = c.text;
     eqs_.multipliers.push_back(make_symbol(SymbolKind::multiplier, c.name));
     append_row(std::move(row));
+    if (c.is_contact()) add_contact(c);
+  }
+
+  /// What the last row says beyond A q̈ = b.
+  void add_contact(const Constraint& c) {
+    ContactRow contact;
+    contact.row = eqs_.m() - 1;
+    if (c.restitution) contact.restitution = simplify(*c.restitution);
+    if (c.friction) {
+      contact.has_friction = true;
+      contact.friction = simplify(c.friction->coefficient);
+      contact.T.rows = static_cast<int>(c.friction->slip.size());
+      contact.T.cols = eqs_.n();
+      for (std::size_t k = 0; k < c.friction->slip.size(); ++k) {
+        const Expr psi = polynomial(simplify(c.friction->slip[k]), SymbolKind::velocity, 1);
+        const std::vector<Expr> psi_qd = gradient(psi, eqs_.qd);
+        for (std::size_t j = 0; j < psi_qd.size(); ++j) {
+          // ψ is linear in q̇, so that what is left of q̇ here cancels.
+          const Expr entry = psi_qd[j].contains(SymbolKind::velocity) ? substitute(psi_qd[j], at_rest_) : psi_qd[j];
+          if (!entry.is_zero()) contact.T.entries.push_back({static_cast<int>(k), static_cast<int>(j), entry});
+        }
+        contact.slip_b.push_back(neg(directional(psi, along_)));
+        contact.slip.push_back(psi);
+      }
+    }
+    eqs_.contacts.push_back(std::move(contact));
   }
 
   /// φ̈ + 2ζω φ̇ + ω²φ = 0, or ψ̇ + ωψ = 0: the requirement with an error that dies out.
@@ -220,6 +247,11 @@ class Derivation {
     for (const auto& e : eqs_.M.entries) all.push_back(e.value);
     for (const auto& e : eqs_.A.entries) all.push_back(e.value);
     for (const Row& row : eqs_.rows) all.push_back(row.residual), all.push_back(row.rate);
+    for (const ContactRow& contact : eqs_.contacts) {
+      all.push_back(contact.restitution), all.push_back(contact.friction);
+      append(contact.slip), append(contact.slip_b);
+      for (const auto& e : contact.T.entries) all.push_back(e.value);
+    }
     for (const Expr& s : symbols_of(all))
       if (s.symbol().kind == SymbolKind::unknown) eqs_.unknowns.push_back(s);
   }

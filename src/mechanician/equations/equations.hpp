@@ -8,6 +8,9 @@
 ///     φ(q,t):     A = φ_q    b = −(φ_q q̇)_q q̇ − 2 φ_qt q̇ − φ_tt
 ///     ψ(q,q̇,t):  A = ψ_q̇   b = −ψ_q q̇ − ψ_t
 ///
+/// A one-sided constraint φ ≥ 0 or ψ ≥ 0 has its row among the others, with b as if it were an equality: it holds as
+/// A_j q̈ ≥ b_j, and only while it touches.
+///
 /// Entries that vanish identically are not stored. Cost: linear in the size of the model's expressions for each row.
 
 #include <string>
@@ -37,6 +40,7 @@ struct Row {
   std::string name;
   RowKind kind = RowKind::constraint;
   Level level = Level::position;
+  bool one_sided = false;  ///< residual ≥ 0 is what holds
   Expr residual;  ///< φ or ψ; for acceleration-level rows left − right as written
   Expr rate;      ///< φ̇ for position-level rows, else zero
   bool measured = false;
@@ -47,6 +51,19 @@ struct Row {
   bool acatastatic = false;  ///< does not vanish with the velocities: Σ aᵢ q̇ᵢ + a₀ = 0 with a₀ ≠ 0
   bool linear = true;        ///< in the velocities
   bool integrable = false;   ///< a velocity-level row that is proved to be the rate of a function of position and time
+};
+
+/// What a constraint that is one-sided or has friction says beyond its row.
+///
+/// Sliding friction acts along Tᵀ against the slip ψ; while the contact sticks, ψ = 0 and T q̈ = slip_b.
+struct ContactRow {
+  int row = 0;
+  Expr restitution = 0;  ///< 0 where not given
+  bool has_friction = false;
+  Expr friction = 0;          ///< the coefficient
+  std::vector<Expr> slip;     ///< ψ, one or two; none without friction
+  SparseExprMatrix T;         ///< ∂ψ/∂q̇, one row for each slip
+  std::vector<Expr> slip_b;   ///< −ψ_q q̇ − ψ_t: the slip accelerates by T q̈ − slip_b
 };
 
 struct Equations {
@@ -63,6 +80,9 @@ struct Equations {
   std::vector<Expr> C;  ///< n; zeros where not given
   bool has_C = false;
   std::vector<Row> rows;  ///< constraints in the order of the file, then controls
+
+  /// One for every constraint that is one-sided or has friction, by row.
+  std::vector<ContactRow> contacts;
 
   /// Weights of measured rows: row indices and their symmetric matrix.
   std::vector<int> measured;

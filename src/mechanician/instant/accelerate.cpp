@@ -44,6 +44,7 @@ std::vector<RowResidual> calc_residuals(const System& system, const State& state
 }
 
 Instant accelerate(const System& system, const State& state, const AccelerateOptions& options) {
+  refuse_contacts(system.model());
   Instant instant;
   instant.state = state;
   Evaluation now = system.evaluate(state);

@@ -77,6 +77,7 @@ struct Answered {
 };
 
 std::vector<Answered> answers_near(const System& system, const State& start, const MeasureOptions& options) {
+  refuse_contacts(system.model());
   constexpr double most_ms = 2000.0;
   constexpr unsigned seed = 1993;
   const auto begin = Clock::now();

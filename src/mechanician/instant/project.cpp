@@ -201,6 +201,7 @@ ConstraintValues select(const System& system, const State& state, const std::vec
 }  // namespace
 
 Projection project(const System& system, const State& given, ProjectionGoal goal) {
+  refuse_contacts(system.model());
   Projection result;
   result.state = given;
   const Evaluation start = system.evaluate(given);

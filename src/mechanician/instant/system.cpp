@@ -98,6 +98,16 @@ System::System(Model model, std::vector<double> parameters)
   for (const Row& row : eqs_.rows) outputs.push_back(row.rate);
   dynamics_ = Tape(outputs, inputs);
 
+  std::vector<Expr> of_contacts;
+  for (const ContactRow& c : eqs_.contacts) {
+    of_contacts.push_back(c.restitution);
+    of_contacts.push_back(c.friction);
+    of_contacts.insert(of_contacts.end(), c.slip.begin(), c.slip.end());
+    for (const auto& e : c.T.entries) of_contacts.push_back(e.value);
+    of_contacts.insert(of_contacts.end(), c.slip_b.begin(), c.slip_b.end());
+  }
+  contacts_ = Tape(of_contacts, inputs);
+
   inputs.insert(inputs.end(), eqs_.ideal.begin(), eqs_.ideal.end());
   inputs.insert(inputs.end(), eqs_.multipliers.begin(), eqs_.multipliers.end());
   nonideal_ = Tape(eqs_.C, inputs);
@@ -209,6 +219,60 @@ Evaluation System::evaluate(const State& state) const {
   };
   finite_only(v.M_noise), finite_only(v.A_noise), finite_only(v.Q_noise), finite_only(v.b_noise), finite_only(v.b_size);
   return result;
+}
+
+std::vector<ContactValues> System::evaluate_contacts(const State& state, std::optional<NotFinite>& not_finite) const {
+  std::vector<ContactValues> result;
+  if (!has_contacts()) return result;
+  const std::vector<double> x = inputs(state);
+  const std::vector<double> values = contacts_(std::span<const double>(x));
+  for (std::size_t i = 0; i < values.size() && !not_finite; ++i)
+    if (!std::isfinite(values[i])) not_finite = explain_contacts(static_cast<int>(i), x);
+  std::size_t next = 0;
+  for (const ContactRow& c : eqs_.contacts) {
+    ContactValues v;
+    v.row = c.row;
+    v.one_sided = row(c.row).one_sided;
+    v.level = row(c.row).level;
+    v.restitution = values[next++];
+    v.has_friction = c.has_friction;
+    v.mu = values[next++];
+    const auto k = static_cast<Eigen::Index>(c.slip.size());
+    v.slip.resize(k), v.slip_b.resize(k);
+    v.T = Eigen::MatrixXd::Zero(k, n());
+    for (double& psi : v.slip) psi = values[next++];
+    for (const auto& e : c.T.entries) v.T(e.row, e.col) = values[next++];
+    for (double& b : v.slip_b) b = values[next++];
+    result.push_back(std::move(v));
+  }
+  return result;
+}
+
+NotFinite System::explain_contacts(int output, std::span<const double> inputs) const {
+  int first = 0;
+  for (const ContactRow& c : eqs_.contacts) {
+    const int end = first + 2 + static_cast<int>(2 * c.slip.size() + c.T.entries.size());
+    if (output < end) {
+      const Row& r = row(c.row);
+      const char* key = output == first ? "restitution" : output == first + 1 ? "friction" : "slip";
+      const auto found = model_.places.find(fmt::format("constraints.{}.{}", r.name, key));
+      return explain(contacts_, output, inputs, fmt::format("the {} of {}", key, row_name(r)),
+                     found == model_.places.end() ? r.place : found->second);
+    }
+    first = end;
+  }
+  return {};
+}
+
+void refuse_contacts(const Model& model) {
+  std::vector<Problem> problems;
+  for (const Constraint& c : model.constraints)
+    if (c.is_contact())
+      problems.push_back({c.place,
+                          fmt::format("the constraint `{}` {}, which is not supported here yet", c.name,
+                                      c.one_sided ? "is one-sided" : "has friction"),
+                          ""});
+  if (!problems.empty()) throw ModelError(std::move(problems), model.source);
 }
 
 System::Nonideal System::calc_C(const State& state, const Solution& ideal) const {

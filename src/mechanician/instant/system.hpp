@@ -46,6 +46,19 @@ struct Evaluation {
   std::optional<NotFinite> not_finite;
 };
 
+/// What a constraint that is one-sided or has friction says beyond its row of A q̈ = b (ContactRow), in numbers.
+struct ContactValues {
+  int row = 0;
+  bool one_sided = false;
+  Level level = Level::position;
+  double restitution = 0.0;
+  bool has_friction = false;
+  double mu = 0.0;       ///< coefficient of friction
+  Eigen::VectorXd slip;  ///< k: ψ, one or two; none without friction
+  Eigen::MatrixXd T;     ///< k×n: ∂ψ/∂q̇
+  Eigen::VectorXd slip_b;  ///< k: the slip accelerates by T q̈ − slip_b
+};
+
 class System {
  public:
   /// `parameters` are the values of model.parameters, in order. Throws ModelError where the model does not pass its
@@ -64,6 +77,11 @@ class System {
 
   Evaluation evaluate(const State& state) const;
 
+  /// Whether a constraint is one-sided or has friction.
+  bool has_contacts() const { return !eqs_.contacts.empty(); }
+  /// For each of equations().contacts. What is not finite is named in `not_finite`, the first of several.
+  std::vector<ContactValues> evaluate_contacts(const State& state, std::optional<NotFinite>& not_finite) const;
+
   struct Nonideal {
     Eigen::VectorXd C;
     std::optional<NotFinite> not_finite;
@@ -80,13 +98,18 @@ class System {
   NotFinite explain(const Tape& tape, int output, std::span<const double> inputs, std::string quantity,
                     Place place) const;
   NotFinite explain_dynamics(int output, std::span<const double> inputs) const;
+  NotFinite explain_contacts(int output, std::span<const double> inputs) const;
 
   Model model_;
   Equations eqs_;
   std::vector<double> parameters_;
   Tape dynamics_;  ///< M entries, Q, A entries, b, W, residuals, rates
+  Tape contacts_;  ///< for each contact: restitution, coefficient of friction, slip, T entries, slip_b
   bool needs_reactions_ = false;
   Tape nonideal_;  ///< C; further inputs: ideal forces, multipliers
 };
+
+/// Throws ModelError where a constraint is one-sided or has friction. For what treats all rows as equalities.
+void refuse_contacts(const Model& model);
 
 }  // namespace mechanician

@@ -82,12 +82,7 @@ std::optional<FieldReader::Equation> FieldReader::equation(const TomlValue& valu
   ParsedEquation parsed = parse_equation(value.text, scope);
   report(value, parsed.problems);
   if (!parsed.left || !parsed.right) return std::nullopt;
-  if (parsed.relation != Relation::equal) {
-    const Place place = place_of(value);
-    problems.push_back({place, "one-sided constraints are not supported yet", "a constraint is written left = right"});
-    return std::nullopt;
-  }
-  return Equation{*std::move(parsed.left), *std::move(parsed.right)};
+  return Equation{*std::move(parsed.left), *std::move(parsed.right), parsed.relation};
 }
 
 void FieldReader::check_keys(const TomlValue& table, std::initializer_list<std::string_view> known,

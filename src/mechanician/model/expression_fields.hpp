@@ -42,9 +42,10 @@ class FieldReader {
   const std::string* string(const TomlMember& field, std::string_view what);
   /// A number, or an expression as a string.
   std::optional<Expr> expression(const TomlValue& value, const NameScope& scope, std::string_view what);
-  /// left = right; one-sided ones are refused.
+  /// left = right, left >= right or left <= right
   struct Equation {
     Expr left, right;
+    Relation relation = Relation::equal;
   };
   std::optional<Equation> equation(const TomlValue& value, const NameScope& scope, std::string_view what);
 

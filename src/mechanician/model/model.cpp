@@ -28,13 +28,37 @@ Expr Model::add_unknown(std::string name, std::vector<Expr> depends) {
   return unknowns.back();
 }
 
+namespace {
+
+Constraint make_constraint(std::string name, Expr residual, bool one_sided, ConstraintOptions options) {
+  return {.name = std::move(name),
+          .residual = std::move(residual),
+          .one_sided = one_sided,
+          .weight = std::move(options.weight),
+          .restitution = std::move(options.restitution),
+          .friction = std::move(options.friction),
+          .text = std::move(options.text),
+          .place = options.place};
+}
+
+Expr difference(const Expr& a, const Expr& b) { return b.is_zero() ? a : a - b; }
+
+}  // namespace
+
 void Model::add_constraint(std::string name, const Expr& left, const Expr& right, ConstraintOptions options) {
-  constraints.push_back({std::move(name), right.is_zero() ? left : left - right, std::move(options.weight),
-                         std::move(options.text), options.place});
+  constraints.push_back(make_constraint(std::move(name), difference(left, right), false, std::move(options)));
+}
+
+void Model::add_at_least(std::string name, const Expr& left, const Expr& right, ConstraintOptions options) {
+  constraints.push_back(make_constraint(std::move(name), difference(left, right), true, std::move(options)));
+}
+
+void Model::add_at_most(std::string name, const Expr& left, const Expr& right, ConstraintOptions options) {
+  constraints.push_back(make_constraint(std::move(name), difference(right, left), true, std::move(options)));
 }
 
 void Model::add_control(std::string name, const Expr& left, const Expr& right, ControlOptions options) {
-  controls.push_back({std::move(name), right.is_zero() ? left : left - right, std::move(options.frequency),
+  controls.push_back({std::move(name), difference(left, right), std::move(options.frequency),
                       std::move(options.damping), std::move(options.text), options.place});
 }
 

@@ -47,14 +47,27 @@ struct Parameter {
 /// The highest derivative that a constraint mentions.
 enum class Level { position, velocity, acceleration };
 
-/// φ(q, t) = 0, ψ(q, q̇, t) = 0 or an equation linear in q̈; the residual is left − right.
+/// Coulomb friction at a constraint: along the velocity gradients of the slip, at most coefficient·|λ|.
+struct Friction {
+  Expr coefficient;
+  std::vector<Expr> slip;  ///< one or two, linear in the velocities; sticking is where they vanish
+  Place place;
+};
+
+/// φ(q, t) = 0, ψ(q, q̇, t) = 0 or an equation linear in q̈; the residual is left − right. One-sided: residual ≥ 0 is
+/// what holds, and the residual is left − right of `left >= right` and right − left of `left <= right`.
 struct Constraint {
   std::string name;
   Expr residual;
-  std::optional<Expr> weight;  ///< measured: 1/variance
-  std::string text;            ///< as written, for messages
+  bool one_sided = false;
+  std::optional<Expr> weight;       ///< measured: 1/variance
+  std::optional<Expr> restitution;  ///< of impacts, for one-sided constraints on positions; absent: 0
+  std::optional<Friction> friction;
+  std::string text;  ///< as written, for messages
   Place place;
   Level level() const;
+  /// One-sided or with friction: more than a row of A q̈ = b.
+  bool is_contact() const { return one_sided || friction; }
 };
 
 /// A requirement that is met by a control force instead of a constraint force.
@@ -109,6 +122,8 @@ struct StartValues {
 /// Options of add_constraint and add_control that are not always given.
 struct ConstraintOptions {
   std::optional<Expr> weight = std::nullopt;
+  std::optional<Expr> restitution = std::nullopt;
+  std::optional<Friction> friction = std::nullopt;
   std::string text = {};
   Place place = {};
 };
@@ -149,6 +164,10 @@ struct Model {
   Expr add_unknown(std::string name, std::vector<Expr> depends);
   /// left = right
   void add_constraint(std::string name, const Expr& left, const Expr& right, ConstraintOptions options = {});
+  /// left ≥ right
+  void add_at_least(std::string name, const Expr& left, const Expr& right, ConstraintOptions options = {});
+  /// left ≤ right
+  void add_at_most(std::string name, const Expr& left, const Expr& right, ConstraintOptions options = {});
   void add_control(std::string name, const Expr& left, const Expr& right, ControlOptions options = {});
   void add_force(const Expr& coordinate, Expr value, Place place = {});
   void add_nonideal(const Expr& coordinate, Expr value, Place place = {});

@@ -42,6 +42,8 @@ class ModelReader {
   void read_by_coordinate(const TomlMember& field, const std::string& path, const NameScope& scope, bool nonideal);
   void read_constraints();
   void read_constraint(const TomlMember& field);
+  /// restitution, friction and slip of a constraint that is written as a table
+  void read_contact(const TomlMember& field, const std::string& path, ConstraintOptions& options);
   void read_controls();
   void read_control(const TomlMember& field, const TomlValue& table);
   void read_measured();

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "mechanician/base/text.hpp"
@@ -150,11 +151,6 @@ void ModelReader::read_constraint(const TomlMember& field) {
   if (field.value.type == TomlValue::Type::table) {
     fields_.check_keys(field.value, {"equation", "weight", "restitution", "friction", "slip", "for"},
                        fmt::format("in the constraint {}", quoted(field.name)));
-    for (const char* key : {"restitution", "friction", "slip"})
-      if (const auto* m = field.value.find(key)) {
-        fields_.report(*m, fmt::format("`{}` belongs to one-sided constraints, which are not supported yet", key));
-        fail(path);
-      }
     if (const auto* m = field.value.find("for")) {
       fields_.report(*m, "constraints with an index (families) are not supported yet");
       return fail(path);
@@ -163,6 +159,7 @@ void ModelReader::read_constraint(const TomlMember& field) {
       model_.places[path + ".weight"] = fields_.place_of(m->value);
       options.weight = expression(m->value, path + ".weight", names_.scope());
     }
+    read_contact(field, path, options);
     const TomlMember* equation = field.value.find("equation");
     if (!equation) {
       if (!unreadable_.covers(path + ".equation"))
@@ -176,7 +173,42 @@ void ModelReader::read_constraint(const TomlMember& field) {
   if (!e) return;
   options.text = text->text;
   options.place = fields_.place_of(*text);
-  model_.add_constraint(field.name, e->left, e->right, std::move(options));
+  const auto add = e->relation == Relation::equal      ? &Model::add_constraint
+                   : e->relation == Relation::at_least ? &Model::add_at_least
+                                                       : &Model::add_at_most;
+  (model_.*add)(field.name, e->left, e->right, std::move(options));
+}
+
+void ModelReader::read_contact(const TomlMember& field, const std::string& path, ConstraintOptions& options) {
+  const NameScope scope = names_.scope();
+  const TomlMember *restitution = field.value.find("restitution"), *friction = field.value.find("friction"),
+                   *slip = field.value.find("slip");
+  if (restitution) {
+    model_.places[path + ".restitution"] = fields_.place_of(restitution->value);
+    options.restitution = expression(restitution->value, path + ".restitution", scope);
+  }
+  if (friction && !slip && !unreadable_.covers(path + ".slip"))
+    fields_.report(*friction, fmt::format("the constraint {} has friction but no slip", quoted(field.name)),
+                   "slip is the velocity that friction acts against, for example slip = \"x'\"");
+  if (slip && !friction && !unreadable_.covers(path + ".friction"))
+    fields_.report(*slip, fmt::format("the constraint {} has a slip but no friction", quoted(field.name)),
+                   "give the coefficient of friction, for example friction = 0.3");
+  if (!friction || !slip) return;
+  Friction law{0.0, {}, fields_.place_of(friction->value)};
+  model_.places[path + ".friction"] = law.place;
+  model_.places[path + ".slip"] = fields_.place_of(slip->value);
+  const auto coefficient = expression(friction->value, path + ".friction", scope);
+  const bool several = slip->value.type == TomlValue::Type::array;
+  bool good = coefficient.has_value();
+  for (const TomlValue& item : several ? std::span(slip->value.items) : std::span(&slip->value, 1)) {
+    model_.places[fmt::format("{}.slip.{}", path, law.slip.size())] = fields_.place_of(item);
+    const auto psi = expression(item, path + ".slip", scope);
+    good = good && psi;
+    law.slip.push_back(psi.value_or(Expr(0.0)));
+  }
+  if (!good) return;
+  law.coefficient = *coefficient;
+  options.friction = std::move(law);
 }
 
 void ModelReader::read_controls() {
@@ -224,6 +256,10 @@ void ModelReader::read_control(const TomlMember& field, const TomlValue& table) 
   }
   const auto e = this->equation(equation->value, path);
   if (!e) return;
+  if (e->relation != Relation::equal) {
+    fields_.report(equation->value, "a control requirement is an equation", "it is written left = right");
+    return fail(path);
+  }
   options.text = equation->value.text;
   options.place = fields_.place_of(equation->value);
   const bool with_velocities = ((e->left.kinds() | e->right.kinds()) &

@@ -10,7 +10,7 @@
 /// with `mass` instead of `kinetic`); brackets nest at most 32 deep in the TOML. Expressions and definitions nest
 /// without limit.
 ///
-/// Families (names with an index) and one-sided constraints are refused for now.
+/// Families (names with an index) are refused for now.
 
 #include <filesystem>
 #include <string>

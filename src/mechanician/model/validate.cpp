@@ -71,6 +71,7 @@ class Validator {
     collect_parts();
     check_parts();
     check_constraints();
+    for (Problem& p : validate_contacts(model_)) problems_.push_back(std::move(p));
     check_controls();
     check_measured();
     check_start_names();
@@ -219,6 +220,16 @@ class Validator {
       if (c.weight)
         add(*c.weight, fmt::format("the weight of {}", quoted(c.name)),
             place("constraints." + c.name + ".weight", c.place), of_velocities, no_acceleration);
+      if (c.restitution)
+        add(*c.restitution, fmt::format("the restitution of {}", quoted(c.name)),
+            place("constraints." + c.name + ".restitution", c.place), of_positions,
+            "it may depend on coordinates, parameters and t");
+      if (!c.friction) continue;
+      add(c.friction->coefficient, fmt::format("the friction of {}", quoted(c.name)), c.friction->place, of_velocities,
+          no_acceleration);
+      for (std::size_t k = 0; k < c.friction->slip.size(); ++k)
+        add(c.friction->slip[k], fmt::format("the slip of {}", quoted(c.name)), slip_place(model_, c, k),
+            of_velocities, no_acceleration);
     }
     for (const Control& c : model_.controls) {
       add(c.residual, fmt::format("the control requirement {}", quoted(c.name)), c.place, of_motion);

@@ -44,6 +44,7 @@ class ValueChecks {
     if (!unreadable_.touches("dynamics.mass")) check_mass();
     check_weights();
     check_controls();
+    check_contacts();
     for (Problem& p : try_start_state(model_, parameters_).problems) problems_.push_back(std::move(p));
     return std::move(problems_);
   }
@@ -162,6 +163,22 @@ class ValueChecks {
       };
       if (c.frequency) check(*c.frequency, "frequency");
       check(c.damping, "damping");
+    }
+  }
+
+  void check_contacts() {
+    for (const Constraint& c : model_.constraints) {
+      const auto e = c.restitution ? constant(*c.restitution) : std::nullopt;
+      if (e && !(*e >= 0.0 && *e <= 1.0))
+        report(place("constraints." + c.name + ".restitution", c.place),
+               fmt::format("the restitution of {} is {}", quoted(c.name), short_number(*e)),
+               "it lies between 0 (no bounce) and 1 (no loss)");
+      const auto mu = c.friction ? constant(c.friction->coefficient) : std::nullopt;
+      if (mu && !(*mu >= 0.0 && std::isfinite(*mu)))
+        report(c.friction->place,
+               fmt::format("the friction of {} is {}; it cannot be {}", quoted(c.name), short_number(*mu),
+                           *mu < 0.0 ? "negative" : "infinite or undefined"),
+               "it is the coefficient of friction: largest friction force over normal force");
     }
   }
 

@@ -46,6 +46,7 @@ double RowSet::condition() const {
 }
 
 Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(system.m()) {
+  refuse_contacts(system.model());
   const Equations& eqs = system.equations();
   num_constraints_ = m_ - eqs.num_control();
   has_C_ = eqs.has_C;
