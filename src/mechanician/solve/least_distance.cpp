@@ -61,10 +61,11 @@ class DualActiveSet {
   Index most_violated() const {
     Index worst = -1;
     double most = 0;
+    const double rounding = p_.relative * y_.norm();
     for (const Index j : p_.inequality) {
       if (settled_[j]) continue;
       const double miss = p_.b(j) - p_.Z.col(j).dot(y_);
-      if (miss > p_.tolerance(j) && miss > most) {
+      if (miss > p_.tolerance(j) + rounding && miss > most) {
         most = miss;
         worst = j;
       }
@@ -151,10 +152,11 @@ class DualActiveSet {
 
   /// Row j = Σ r_i row_i with r_i ≤ 0 on inequalities: either the rows contradict, or the miss is rounding.
   bool contradiction(Index j, const VectorXd& r, double r_zero) {
-    double miss = p_.b(j), allowed = p_.contradiction(j);
+    const double rounding = p_.relative_contradiction * y_.norm();
+    double miss = p_.b(j), allowed = p_.contradiction(j) + rounding;
     for (Index i = 0; i < size(); ++i) {
       miss -= r(i) * p_.b(members_[i]);
-      allowed += std::abs(r(i)) * p_.contradiction(members_[i]);
+      allowed += std::abs(r(i)) * (p_.contradiction(members_[i]) + rounding);
     }
     settled_[j] = true;
     if (miss <= allowed) return true;

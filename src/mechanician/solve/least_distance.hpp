@@ -24,8 +24,12 @@ struct LeastDistanceProblem {
   Eigen::VectorXd g;                    // n
   std::vector<Eigen::Index> equality;   // columns; may be dependent, must be consistent
   std::vector<Eigen::Index> inequality;
-  Eigen::VectorXd tolerance;            // m, violations up to this are none
-  Eigen::VectorXd contradiction;        // m, what a row may miss where it depends on others; ≥ tolerance
+  // A row is violated by more than tolerance + relative·‖y‖; rows that depend on others contradict them where they miss
+  // by more than contradiction + relative_contradiction·‖y‖, summed over the rows of the dependence.
+  Eigen::VectorXd tolerance;      // m
+  Eigen::VectorXd contradiction;  // m, ≥ tolerance
+  double relative = 1e-12;
+  double relative_contradiction = 1e-9;
   double independent = 1e-12;           // sine of the angle below which a row counts as dependent on others
 };
 

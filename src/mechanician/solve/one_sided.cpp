@@ -411,36 +411,31 @@ OneSidedSolution Programme::search_singular(const Candidate& equalities) {
   VectorXd D(m());
   for (Index j = 0; j < m(); ++j) D(j) = Z_K.col(j).norm() > 0 ? 1.0 / Z_K.col(j).norm() : 1.0;
   LeastDistanceProblem p = make_problem(Z_K, noise, solve_lower(L, force));
-  double size = p.g.norm() + (m() > 0 ? p.b.cwiseAbs().maxCoeff() : 0.0);
   VectorXd x = VectorXd::Zero(n());
-  std::vector<Index> last_tried;
-  bool tried = false;
-  Candidate undecided;
+  std::vector<std::vector<Index>> tried;
   for (int step = 0; step < most_proximal_steps; ++step) {
     p.g = solve_lower(L, VectorXd(force + proximal_weight * x));
-    p.tolerance = VectorXd::Constant(m(), zero_fraction * size);
-    p.contradiction = VectorXd::Constant(m(), consistency_tolerance * size);
+    p.tolerance = VectorXd::Constant(m(), 16.0 * eps * p.g.norm());
+    p.contradiction = p.tolerance + consistency_tolerance * p.b.cwiseAbs();
     const LeastDistance found = find_least_distance(p);
     iterations_ += found.iterations;
     if (found.outcome == LeastDistance::Outcome::infeasible) return report_conflict(found, D, equalities);
     const VectorXd next = solve_lower_transposed(L, found.y);
-    size = std::max(size, found.y.norm());
     const VectorXd direction = next - x;
     x = next;
 
-    std::vector<Index> holding;
+    // The set itself, and with the rows that touch as far as these steps can tell.
+    std::vector<Index> active = found.active, touched;
+    std::sort(active.begin(), active.end());
     const VectorXd miss = p.Z.transpose() * found.y - p.b;
+    const double zero = 64.0 * eps * p.g.norm() + 1e-10 * found.y.norm();
     for (const Index j : kinds_.increasing) {
-      if (miss(j) <= 1e-9 * size) holding.push_back(j);
+      if (miss(j) <= zero || std::binary_search(active.begin(), active.end(), j)) touched.push_back(j);
     }
-    if (!tried || holding != last_tried) {
-      tried = true;
-      last_tried = holding;
-      Candidate c = try_rows(with_equalities(holding));
-      if (c.solution.has_acceleration()) {
-        if (auto settled = settle(holding); settled && optimal(*settled)) return report(std::move(*settled));
-      }
-      undecided = std::move(c);
+    for (const auto* set : {&active, &touched}) {
+      if (std::find(tried.begin(), tried.end(), *set) != tried.end()) continue;
+      tried.push_back(*set);
+      if (auto settled = settle(*set); settled && optimal(*settled)) return report(std::move(*settled));
     }
     // A direction in which nothing resists and something pushes: no acceleration exists.
     const double length = direction.norm();
@@ -459,13 +454,13 @@ OneSidedSolution Programme::search_singular(const Candidate& equalities) {
     return result;
   }
   // The face of the optimum leaves the acceleration open.
-  OneSidedSolution result = report(std::move(undecided));
-  if (result.solution.has_acceleration() || result.solution.status == SolveStatus::unsolvable) {
-    clear_motion(result.solution);
-    result.solution.status = SolveStatus::not_unique;
-    result.solution.unique = false;
-    result.solution.solvable = true;
-  }
+  Candidate open = tried.empty() ? equalities : try_rows(with_equalities(tried.back()));
+  if (open.solution.status == SolveStatus::inconsistent) open = equalities;
+  OneSidedSolution result = report(std::move(open));
+  clear_motion(result.solution);
+  result.solution.status = SolveStatus::not_unique;
+  result.solution.unique = false;
+  result.solution.solvable = true;
   return result;
 }
 
