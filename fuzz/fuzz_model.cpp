@@ -56,7 +56,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<Expr> all;
   if (model.kinetic) all.push_back(*model.kinetic);
   if (model.potential) all.push_back(*model.potential);
-  for (const Constraint& c : model.constraints) all.push_back(c.residual);
+  for (const Constraint& c : model.constraints) {
+    all.push_back(c.residual);
+    if (c.restitution) all.push_back(*c.restitution);
+    if (c.friction) all.insert(all.end(), c.friction->slip.begin(), c.friction->slip.end());
+  }
   for (const Control& c : model.controls) all.push_back(c.residual);
   for (const Named& o : model.outputs) all.push_back(o.value);
   for (const Expr& f : all)

@@ -252,7 +252,13 @@ class Parser {
     if (token_.text == "<" || token_.text == ">")
       return fail_at_token(fmt::format("a strict `{}` is no constraint", token_.text),
                            fmt::format("write {}=", token_.text));
-    if (!sides.empty()) return fail_at_token("an equation has one sign =, <= or >=");
+    if (token_.text == "=" && token_.offset + 1 < text_.size()) {
+      const char next = text_[token_.offset + 1];
+      if (next == '>' || next == '<')
+        return fail(token_.offset, 2, fmt::format("`={}` is no sign", next), fmt::format("write {}=", next));
+    }
+    if (!sides.empty())
+      return fail_at_token("an equation has one sign =, <= or >=", "write two constraints, one for each sign");
     if (!reduce(0) || !finish_side()) return false;
     relation = token_.text == "=" ? Relation::equal : token_.text == ">=" ? Relation::at_least : Relation::at_most;
     advance();

@@ -205,7 +205,10 @@ TEST(Parse, SaysWhatIsWrongWithAnEquation) {
       {"x == y", 2, 2, "an equation is written with a single =", ""},
       {"x < y", 2, 1, "a strict `<` is no constraint", "write <="},
       {"x > y", 2, 1, "a strict `>` is no constraint", "write >="},
-      {"x = y = a", 6, 1, "an equation has one sign =, <= or >=", ""},
+      {"x = y = a", 6, 1, "an equation has one sign =, <= or >=", "write two constraints, one for each sign"},
+      {"0 <= x <= a", 7, 2, "an equation has one sign =, <= or >=", "write two constraints, one for each sign"},
+      {"x => y", 2, 2, "`=>` is no sign", "write >="},
+      {"x =< y", 2, 2, "`=<` is no sign", "write <="},
       {"x =", 2, 1, "the expression ends where a number or name is expected", ""},
       {"(x = y)", 3, 1, "`=` inside parentheses", "a comparison is written =="},
   };

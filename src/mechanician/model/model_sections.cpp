@@ -181,6 +181,9 @@ void ModelReader::read_constraint(const TomlMember& field) {
 
 void ModelReader::read_contact(const TomlMember& field, const std::string& path, ConstraintOptions& options) {
   const NameScope scope = names_.scope();
+  for (const TomlMember& m : field.value.members)
+    if (const std::string near = nearest(m.name, std::vector<std::string>{"friction", "slip"}); !near.empty())
+      if (near != m.name) fail(path + "." + near);  // misspelt, not missing
   const TomlMember *restitution = field.value.find("restitution"), *friction = field.value.find("friction"),
                    *slip = field.value.find("slip");
   if (restitution) {
@@ -194,21 +197,21 @@ void ModelReader::read_contact(const TomlMember& field, const std::string& path,
     fields_.report(*slip, fmt::format("the constraint {} has a slip but no friction", quoted(field.name)),
                    "give the coefficient of friction, for example friction = 0.3");
   if (!friction || !slip) return;
+  // What could not be read is left out, so that the rest is looked at.
   Friction law{0.0, {}, fields_.place_of(friction->value)};
   model_.places[path + ".friction"] = law.place;
   model_.places[path + ".slip"] = fields_.place_of(slip->value);
-  const auto coefficient = expression(friction->value, path + ".friction", scope);
+  if (const auto coefficient = expression(friction->value, path + ".friction", scope)) law.coefficient = *coefficient;
   const bool several = slip->value.type == TomlValue::Type::array;
-  bool good = coefficient.has_value();
+  bool good = true;
   for (const TomlValue& item : several ? std::span(slip->value.items) : std::span(&slip->value, 1)) {
-    model_.places[fmt::format("{}.slip.{}", path, law.slip.size())] = fields_.place_of(item);
     const auto psi = expression(item, path + ".slip", scope);
     good = good && psi;
-    law.slip.push_back(psi.value_or(Expr(0.0)));
+    if (!psi) continue;
+    model_.places[fmt::format("{}.slip.{}", path, law.slip.size())] = fields_.place_of(item);
+    law.slip.push_back(*psi);
   }
-  if (!good) return;
-  law.coefficient = *coefficient;
-  options.friction = std::move(law);
+  if (good || !law.slip.empty()) options.friction = std::move(law);
 }
 
 void ModelReader::read_controls() {
@@ -230,11 +233,14 @@ void ModelReader::read_control(const TomlMember& field, const TomlValue& table) 
   model_.places[path] = fields_.place_of(field);
   if (const auto* weight = table.find("weight"))
     fields_.report(*weight, "a control requirement has no weight", "weights are for measured constraints");
+  for (const char* key : {"restitution", "friction", "slip"})
+    if (const auto* m = table.find(key))
+      fields_.report(*m, fmt::format("a control requirement has no {}", key), "it belongs to a constraint");
   if (const auto* index = table.find("for")) {
     fields_.report(*index, "control requirements with an index (families) are not supported yet");
     return fail(path);
   }
-  fields_.check_keys(table, {"equation", "frequency", "damping", "weight", "for"},
+  fields_.check_keys(table, {"equation", "frequency", "damping", "weight", "for", "restitution", "friction", "slip"},
                      fmt::format("in the control requirement {}", quoted(field.name)));
   ControlOptions options;
   const NameScope scope = names_.scope();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <unordered_set>
 
 #include "mechanician/base/text.hpp"
@@ -13,6 +14,21 @@ namespace mechanician {
 
 Place slip_place(const Model& model, const Constraint& c, std::size_t k) {
   return place_in(model, fmt::format("constraints.{}.slip.{}", c.name, k), c.friction ? c.friction->place : c.place);
+}
+
+void check_restitution_value(const Model& model, const Constraint& c, double e, std::vector<Problem>& problems) {
+  if (!(e >= 0.0 && e <= 1.0))
+    problems.push_back({place_in(model, "constraints." + c.name + ".restitution", c.place),
+                        fmt::format("the restitution of {} is {}", quoted(c.name), short_number(e)),
+                        "it lies between 0 (no bounce) and 1 (no loss)"});
+}
+
+void check_friction_value(const Constraint& c, double mu, std::vector<Problem>& problems) {
+  if (!(mu >= 0.0 && std::isfinite(mu)))
+    problems.push_back({c.friction->place,
+                        fmt::format("the friction of {} is {}; it cannot be {}", quoted(c.name), short_number(mu),
+                                    mu < 0.0 ? "negative" : "infinite or undefined"),
+                        "it is the coefficient of friction: largest friction force over normal force"});
 }
 
 namespace {
@@ -50,15 +66,17 @@ class ContactChecks {
   void check_restitution(const Constraint& c) {
     const Place at = place_in(model_, "constraints." + c.name + ".restitution", c.place);
     if (!c.one_sided)
-      report(at, fmt::format("the constraint {} has a restitution but is no one-sided one", quoted(c.name)),
+      report(at, fmt::format("the constraint {} has a restitution but is an equation", quoted(c.name)),
              "impacts are where a gap closes: write the constraint with >= or <=");
     else if (c.level() == Level::velocity)
-      report(at, fmt::format("the constraint {} is one on velocities and has no restitution", quoted(c.name)),
+      report(at, fmt::format("the constraint {} has a restitution but is one on velocities", quoted(c.name)),
              "impacts are where a gap closes: restitution belongs to constraints on positions");
+    if (c.restitution->is_constant()) check_restitution_value(model_, c, c.restitution->value(), problems_);
   }
 
   void check_friction(const Constraint& c) {
     const Friction& friction = *c.friction;
+    if (friction.coefficient.is_constant()) check_friction_value(c, friction.coefficient.value(), problems_);
     if (!c.one_sided && c.level() == Level::acceleration)  // else it is said of the one-sided constraint
       report(friction.place, fmt::format("the constraint {} has friction and contains accelerations", quoted(c.name)),
              "friction belongs to constraints on positions or on velocities");

@@ -16,6 +16,9 @@ inline Place place_in(const Model& model, const std::string& path, Place fallbac
 
 /// One-sided constraints, restitution and friction.
 std::vector<Problem> validate_contacts(const Model& model);
+/// Restitution lies between 0 and 1, a coefficient of friction is not negative.
+void check_restitution_value(const Model& model, const Constraint& c, double e, std::vector<Problem>& problems);
+void check_friction_value(const Constraint& c, double mu, std::vector<Problem>& problems);
 /// Where expression k of the slip of a constraint stands.
 Place slip_place(const Model& model, const Constraint& c, std::size_t k);
 

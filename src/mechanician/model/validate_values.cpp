@@ -166,19 +166,13 @@ class ValueChecks {
     }
   }
 
+  /// Numbers have been looked at before (validate_contacts).
   void check_contacts() {
     for (const Constraint& c : model_.constraints) {
-      const auto e = c.restitution ? constant(*c.restitution) : std::nullopt;
-      if (e && !(*e >= 0.0 && *e <= 1.0))
-        report(place("constraints." + c.name + ".restitution", c.place),
-               fmt::format("the restitution of {} is {}", quoted(c.name), short_number(*e)),
-               "it lies between 0 (no bounce) and 1 (no loss)");
-      const auto mu = c.friction ? constant(c.friction->coefficient) : std::nullopt;
-      if (mu && !(*mu >= 0.0 && std::isfinite(*mu)))
-        report(c.friction->place,
-               fmt::format("the friction of {} is {}; it cannot be {}", quoted(c.name), short_number(*mu),
-                           *mu < 0.0 ? "negative" : "infinite or undefined"),
-               "it is the coefficient of friction: largest friction force over normal force");
+      if (c.restitution && !c.restitution->is_constant())
+        if (const auto e = constant(*c.restitution)) check_restitution_value(model_, c, *e, problems_);
+      if (c.friction && !c.friction->coefficient.is_constant())
+        if (const auto mu = constant(c.friction->coefficient)) check_friction_value(c, *mu, problems_);
     }
   }
 
