@@ -11,9 +11,14 @@ namespace mechanician {
 Exit run_equations(const CommandOptions& options) {
   if (options.json && options.latex) throw UsageError("equations: --json and --latex exclude each other");
   const Model model = read_model(options.model);
-  refuse_contacts(model);
   const Equations eqs = derive(model);
   EquationsReport report{model, eqs, std::nullopt, {}};
+
+  if (!eqs.contacts.empty()) {
+    report.no_closed_form = "which one-sided constraints act, and which way friction acts, depends on the motion";
+    write_out(options.json ? equations_json(report) : options.latex ? equations_latex(report) : equations_text(report));
+    return Exit::done;
+  }
 
   // Independent rows are looked for near the start; with unknown functions there is no start.
   std::vector<int> rows;

@@ -49,13 +49,13 @@ Row classify_row(const Expr& written, const Equations& eqs) {
 }
 
 std::string describe(const Row& row) {
-  std::string text;
+  std::string text = row.one_sided ? "one-sided, " : "";
   switch (row.level) {
     case Level::position:
-      text = "holonomic";
+      text += "holonomic";
       break;
     case Level::velocity:
-      text = row.integrable ? "on velocities (integrable, so in truth holonomic)" : "nonholonomic";
+      text += row.integrable ? "on velocities (integrable, so in truth holonomic)" : "nonholonomic";
       break;
     case Level::acceleration:
       return std::string("on accelerations, used as it stands") + (row.rheonomic ? ", rheonomic" : ", scleronomic");

@@ -149,6 +149,7 @@ class Derivation {
     Row row = classify_row(c.residual, eqs_);
     row.name = c.name;
     row.one_sided = c.one_sided;
+    row.integrable &= !c.one_sided;  // φ̇ ≥ 0 bounds no function of position
     row.measured = c.weight.has_value();
     row.place = c.place;
     row.text = c.text;

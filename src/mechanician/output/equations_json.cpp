@@ -25,11 +25,16 @@ class EquationsJson {
     for (const Row& row : eqs_.rows)
       if (row.kind == RowKind::control) json_.value(row.name);
     json_.end_array();
+    json_.key("one_sided").begin_array();
+    for (const Row& row : eqs_.rows)
+      if (row.one_sided) json_.value(row.name);
+    json_.end_array();
     matrix("M", eqs_.M, eqs_.coordinates);
     vector("Q", eqs_.Q, eqs_.coordinates);
     matrix("A", eqs_.A, rows_);
     vector("b", eqs_.b, rows_);
     vector("C", eqs_.C, eqs_.coordinates);
+    contacts();
     closed_form();
     json_.end_object();
     return json_.text();
@@ -48,6 +53,43 @@ class EquationsJson {
     for (std::size_t i = 0; i < x.size(); ++i) {
       json_.key(names[i]);
       expression(x[i]);
+    }
+    json_.end_object();
+  }
+
+  void list(std::string_view key, const std::vector<Expr>& x) {
+    json_.key(key).begin_array();
+    for (const Expr& xi : x) expression(xi);
+    json_.end_array();
+  }
+
+  /// {"floor": {"one_sided", "gap", "restitution", "friction", "slip", "T", "d"}}, only where there are any.
+  void contacts() {
+    if (eqs_.contacts.empty()) return;
+    json_.key("contacts").begin_object();
+    for (const ContactRow& c : eqs_.contacts) {
+      const Row& row = eqs_.rows[static_cast<std::size_t>(c.row)];
+      json_.key(row.name).begin_object();
+      json_.key("one_sided").value(row.one_sided);
+      if (row.one_sided) json_.key(row.level == Level::position ? "gap" : "rate"), expression(row.residual);
+      if (row.one_sided && row.level == Level::position) json_.key("restitution"), expression(c.restitution);
+      if (c.has_friction) {
+        json_.key("friction"), expression(c.friction);
+        list("slip", c.slip);
+        json_.key("T").begin_array();
+        std::size_t next = 0;
+        for (int k = 0; k < c.T.rows; ++k) {
+          json_.begin_object();
+          for (; next < c.T.entries.size() && c.T.entries[next].row == k; ++next) {
+            json_.key(eqs_.coordinates[static_cast<std::size_t>(c.T.entries[next].col)]);
+            expression(c.T.entries[next].value);
+          }
+          json_.end_object();
+        }
+        json_.end_array();
+        list("d", c.slip_b);
+      }
+      json_.end_object();
     }
     json_.end_object();
   }

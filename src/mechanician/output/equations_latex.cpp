@@ -30,6 +30,7 @@ class EquationsLatex {
       matrix("A", eqs_.A);
       column("b", eqs_.b);
     }
+    contacts();
     if (eqs_.has_C) column("C", eqs_.C);
     closed_form();
     return std::move(out_);
@@ -75,6 +76,32 @@ class EquationsLatex {
     for (std::size_t i = 0; i < x.size(); ++i)
       body += fmt::format("  {}{}{} &= {} \\\\\n", before, names_[i], after, shown(x[i]));
     display(fmt::format("\\begin{{aligned}}\n{}\\end{{aligned}}", body));
+  }
+
+  /// Gaps, restitution and friction.
+  void contacts() {
+    for (const ContactRow& c : eqs_.contacts) {
+      const Row& row = eqs_.rows[static_cast<std::size_t>(c.row)];
+      const std::string name = name_latex(row.name);
+      if (row.one_sided) {
+        line("% {} is one-sided: row {} holds as A \\ddot q \\ge b while it touches", row.name, c.row + 1);
+        display(fmt::format("{}_{{{}}} = {} \\ge 0, \\quad \\lambda_{{{}}} \\ge 0{}",
+                            row.level == Level::position ? "\\varphi" : "\\psi", name, shown(row.residual), name,
+                            row.level == Level::position
+                                ? fmt::format(", \\quad e_{{{}}} = {}", name, shown(c.restitution))
+                                : ""));
+      }
+      if (!c.has_friction) continue;
+      line("% friction of {} along the rows of T, \\dot s = T \\ddot q - d", row.name);
+      display(fmt::format("\\mu_{{{}}} = {}", name, shown(c.friction)));
+      column(fmt::format("s_{{{}}}", name), c.slip);
+      matrix(fmt::format("T_{{{}}}", name), c.T);
+      column(fmt::format("d_{{{}}}", name), c.slip_b);
+      display(fmt::format("|F_{{{0}}}| \\le \\mu_{{{0}}} |\\lambda_{{{0}}}|, \\quad "
+                          "s_{{{0}}} \\ne 0 \\Rightarrow F_{{{0}}} = -\\mu_{{{0}}} |\\lambda_{{{0}}}| \\,"
+                          "s_{{{0}}} / |s_{{{0}}}|",
+                          name));
+    }
   }
 
   void closed_form() {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -20,8 +21,10 @@ class EquationsText {
     if (!report_.model.title.empty()) line("{}\n", report_.model.title);
     line("M q'' = Q + Qc{},   A q'' = b{}", eqs_.num_control() ? " + Qcontrol" : "",
          eqs_.has_C ? ",   v·Qc = v·C for every v with A v = 0" : "");
+    if (has_one_sided()) line("one-sided rows: A q'' >= b while they touch, with a multiplier that is not negative");
     dynamics();
     if (eqs_.m() > 0) constraints();
+    if (!eqs_.contacts.empty()) contacts();
     if (eqs_.has_C) {
       line("\nC, the prescribed work of the constraint forces");
       vector("C", eqs_.C);
@@ -62,8 +65,38 @@ class EquationsText {
       for (; next < eqs_.A.entries.size() && eqs_.A.entries[next].row == i; ++next)
         line("  A[{}, {}] = {}", row(i).name, coordinate(eqs_.A.entries[next].col), shown(eqs_.A.entries[next].value));
       line("  b[{}] = {}{}", row(i).name, shown(eqs_.b[static_cast<std::size_t>(i)]),
-           row(i).kind == RowKind::control ? "      (control requirement)" : "");
+           row(i).kind == RowKind::control ? "      (control requirement)"
+           : row(i).one_sided              ? "      (one-sided)"
+                                           : "");
     }
+  }
+
+  bool has_one_sided() const {
+    return std::any_of(eqs_.rows.begin(), eqs_.rows.end(), [](const Row& r) { return r.one_sided; });
+  }
+
+  /// Gaps, restitution and friction.
+  void contacts() {
+    line("\n{}", !has_one_sided() ? "Friction" : "One-sided constraints and friction");
+    for (const ContactRow& c : eqs_.contacts) {
+      const Row& r = row(c.row);
+      if (r.one_sided) line("  {}: {} >= 0", r.name, shown(r.residual));
+      if (r.one_sided && r.level == Level::position) line("  restitution[{}] = {}", r.name, shown(c.restitution));
+      if (!c.has_friction) continue;
+      line("  mu[{}] = {}", r.name, shown(c.friction));
+      std::size_t next = 0;
+      for (int k = 0; k < c.T.rows; ++k) {
+        const auto i = static_cast<std::size_t>(k);
+        const std::string name = c.T.rows == 1 ? r.name : fmt::format("{}, {}", r.name, k + 1);
+        line("  slip[{}] = {}", name, shown(c.slip[i]));
+        for (; next < c.T.entries.size() && c.T.entries[next].row == k; ++next)
+          line("  T[{}, {}] = {}", name, coordinate(c.T.entries[next].col), shown(c.T.entries[next].value));
+        line("  d[{}] = {}", name, shown(c.slip_b[i]));
+      }
+    }
+    if (std::any_of(eqs_.contacts.begin(), eqs_.contacts.end(), [](const ContactRow& c) { return c.has_friction; }))
+      line("friction acts along the rows of T: |F| <= mu·|lambda| while T q'' = d keeps the slip at zero,\n"
+           "else F = -mu·|lambda| slip/|slip|");
   }
 
   void weights() {
