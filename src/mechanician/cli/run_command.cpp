@@ -104,7 +104,7 @@ bool accept_start(Loaded& loaded, const CommandOptions& options) {
           "note", system);
     instant = accelerate(system, loaded.start);
   }
-  bool refused = refuse(system, instant);
+  bool refused = !instant.impact && refuse(system, instant);  // an impact is how some motions begin
   refused |= refuse_start(system, instant);
   if (!refused && !options.quiet) warn(system, instant);
   return !refused;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "mechanician/instant/row_subset.hpp"
+
 namespace mechanician {
 
 namespace {
@@ -27,6 +29,14 @@ std::vector<RowResidual> calc_residuals(const System& system, const State& state
   for (int i = 0; i < system.m(); ++i) {
     const Row& row = system.row(i);
     if (row.kind == RowKind::control || row.measured || row.level == Level::acceleration) continue;
+    // A one-sided constraint is violated on one side only, and its rate is free.
+    if (row.one_sided) {
+      const double least = std::min(0.0, now.residual(i));
+      const double slope_here = now.values.A.row(i).norm();
+      const double size = row.level == Level::position ? q_size : qd_size;
+      result.push_back({i, false, least, least == 0.0 ? 0.0 : -least / (std::max(slope_here, 1e-300) * size)});
+      continue;
+    }
     const double slope = now.values.A.row(i).norm(), slope_noise = now.values.A_noise.row(i).norm();
     // |φ|/‖φ_q‖ is the distance to the constraint, to first order; where the gradient is lost in rounding, φ is
     // compared with the size of its own terms.
@@ -43,22 +53,115 @@ std::vector<RowResidual> calc_residuals(const System& system, const State& state
   return result;
 }
 
-Instant accelerate(const System& system, const State& state, const AccelerateOptions& options) {
-  refuse_contacts(system.model());
-  Instant instant;
-  instant.state = state;
-  Evaluation now = system.evaluate(state);
-  instant.not_finite = now.not_finite;
-  if (instant.not_finite) {
+namespace {
+
+/// The contacts decide which rows act; these rows as equalities, with friction as a part of C, are then solved as ever.
+void solve_with_contacts(const System& system, const Evaluation& now, const AccelerateOptions& options, Instant& instant) {
+  const State& state = instant.state;
+  instant.values = now.values;
+  const auto solve_acting = [&](const std::vector<Eigen::Index>& acting, const Eigen::VectorXd& C, bool last) {
+    InstantValues part = take_rows(instant.values, acting);
+    part.C = C;
+    const Factorisation factors = factor(part);
+    Solution solution = solve_with_form(factors, part, options.form);
+    if (last && options.diagnose) {
+      instant.diagnosis = diagnose(factors, part);
+      restore_rows(*instant.diagnosis, acting);
+    }
+    if (last && options.parts && solution.has_acceleration())
+      instant.parts = calc_parts(factors, part, solution, state.qd);
+    restore_rows(solution, acting, instant.values);
+    return solution;
+  };
+  const auto touches = [](const Contact& c) { return c.status == ContactStatus::touching; };
+  const bool impact = std::any_of(instant.contacts.begin(), instant.contacts.end(),
+                                  [](const Contact& c) { return c.status == ContactStatus::impact; });
+  if (impact) instant.impact = calc_impact(system, state, now, instant.contacts);
+
+  const ContactSolution ideal = solve_contacts(system, instant.values, instant.contacts, {}, false);
+  if (impact || ideal.status != SolveStatus::solved) {
+    instant.acting = rows_with(system, instant.contacts, touches);
+    instant.solution = solve_acting(instant.acting, {}, true);
+    if (!impact) instant.solution.status = ideal.status;
+    instant.contact_conflict = ideal.conflict;
+    return;
+  }
+  instant.solution = solve_acting(ideal.acting, {}, false);
+  const auto nonnegative = [&](const ContactSolution& of) {
+    if (!instant.solution.multipliers_unique)
+      instant.solution.multipliers = of.multipliers.head(instant.solution.multipliers.size());
+  };
+  if (instant.solution.has_acceleration()) nonnegative(ideal);
+  System::Nonideal nonideal = system.calc_C(state, instant.solution);
+  instant.multiplier_not_unique = std::move(nonideal.not_unique);
+  instant.not_finite = std::move(nonideal.not_finite);
+  if (instant.not_finite || !instant.multiplier_not_unique.empty()) return;
+
+  ContactSolution actual = solve_contacts(system, instant.values, instant.contacts, nonideal.C, true);
+  instant.contact_trouble = actual.trouble;
+  instant.contact_conflict = actual.conflict;
+  if (actual.status != SolveStatus::solved || !actual.trouble.empty()) {
+    if (actual.trouble.empty()) instant.solution.status = actual.status;
+    return;
+  }
+  instant.contacts = actual.contacts;
+  instant.acting = actual.acting;
+  instant.optimality = actual.optimality;
+  instant.uniqueness_unknown = actual.uniqueness_unknown;
+  if (system.equations().has_C || !actual.friction_force.isZero(0.0))
+    instant.values.C = nonideal.C + actual.friction_force;
+  const Solution of_ideal = instant.solution;
+  instant.solution = solve_acting(actual.acting, instant.values.C, true);
+  if (!instant.solution.has_acceleration()) return;
+  nonnegative(ideal);
+  if (actual.acting != ideal.acting) {
+    Solution& s = instant.solution;
+    s.Qc_i = of_ideal.Qc_i, s.multipliers = of_ideal.multipliers;
+    s.Qc_ni = s.Qc - s.Qc_i;
+  }
+}
+
+/// Evaluated, with residuals; nothing where a value is not finite.
+std::optional<Evaluation> evaluate(const System& system, Instant& instant) {
+  Evaluation now = system.evaluate(instant.state);
+  if ((instant.not_finite = now.not_finite)) {
     instant.values = std::move(now.values);
     instant.solution.status = SolveStatus::not_finite;
-    return instant;
+    return {};
   }
-  instant.residuals = calc_residuals(system, state, now);
+  instant.residuals = calc_residuals(system, instant.state, now);
   for (const RowResidual& r : instant.residuals)
     instant.constraint_residual = std::max(instant.constraint_residual, std::abs(r.value));
-  instant.values = std::move(now.values);
+  return now;
+}
 
+}  // namespace
+
+Instant accelerate_with(const System& system, const State& state, std::vector<Contact> contacts, const AccelerateOptions& options) {
+  Instant instant;
+  instant.state = state;
+  const std::optional<Evaluation> now = evaluate(system, instant);
+  if (!now) return instant;
+  instant.contacts = std::move(contacts);
+  solve_with_contacts(system, *now, options, instant);
+  return instant;
+}
+
+Instant accelerate(const System& system, const State& state, const AccelerateOptions& options) {
+  Instant instant;
+  instant.state = state;
+  std::optional<Evaluation> now = evaluate(system, instant);
+  if (!now) return instant;
+  if (system.has_contacts() && options.contacts) {
+    instant.contacts = classify_contacts(system, state, *now, instant.not_finite);
+    if (instant.not_finite)
+      instant.solution.status = SolveStatus::not_finite;
+    else
+      solve_with_contacts(system, *now, options, instant);
+    return instant;
+  }
+  for (int j = 0; j < system.m(); ++j) instant.acting.push_back(j);
+  instant.values = std::move(now->values);
   const Factorisation factors = factor(instant.values);
   const auto solved = [&] { return solve_with_form(factors, instant.values, options.form); };
   const auto set_C = [&] {

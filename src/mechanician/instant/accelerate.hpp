@@ -3,11 +3,15 @@
 /// One instant of a system: acceleration, forces, and what is to be said about the constraints there.
 ///
 /// C may depend on the ideal forces, so the instant is solved in two stages: with C = 0, then with C of those forces.
+/// One-sided constraints and friction (contacts.hpp): the ideal forces are those of the programme without C and without
+/// friction; everything else that the contacts do is non-ideal force.
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "mechanician/instant/contacts.hpp"
+#include "mechanician/instant/impact.hpp"
 #include "mechanician/instant/system.hpp"
 #include "mechanician/solve/diagnosis.hpp"
 #include "mechanician/solve/form.hpp"
@@ -19,6 +23,8 @@ struct AccelerateOptions {
   Form form = Form::automatic;
   bool diagnose = true;  ///< dependence, conflicts: not wanted in an inner loop
   bool parts = false;    ///< the parts in which the papers explain the motion
+  /// False: one-sided constraints must not be there, and friction is left out. For one phase of a motion.
+  bool contacts = true;
 };
 
 /// How far a constraint is from being satisfied.
@@ -47,12 +53,27 @@ struct Instant {
   /// multiplier(NAME) in [nonideal] that are not unique here.
   std::vector<std::string> multiplier_not_unique;
 
-  bool has_acceleration() const { return !not_finite && multiplier_not_unique.empty() && solution.has_acceleration(); }
+  /// One-sided constraints and constraints with friction.
+  std::vector<Contact> contacts;
+  std::vector<Eigen::Index> acting;  ///< rows that act here: all but those of contacts that do not; increasing
+  Optimality optimality;             ///< of the programme with one-sided constraints
+  std::optional<Impact> impact;      ///< velocities have to jump: there is no acceleration
+  std::string contact_trouble;       ///< Coulomb's law has no or several solutions here
+  bool uniqueness_unknown = false;   ///< too many contacts with friction to rule out further solutions
+  std::vector<Eigen::Index> contact_conflict;  ///< rows that cannot hold together
+
+  bool has_acceleration() const {
+    return !not_finite && !impact && contact_trouble.empty() && multiplier_not_unique.empty() && solution.has_acceleration();
+  }
   /// Residuals above start_tolerance.
   std::vector<RowResidual> violations() const;
 };
 
 Instant accelerate(const System& system, const State& state, const AccelerateOptions& options = {});
+
+/// With contacts as the caller says: which touch, and which way they slip.
+Instant accelerate_with(const System& system, const State& state, std::vector<Contact> contacts,
+                   const AccelerateOptions& options = {});
 
 /// φ, φ̇ and ψ of the constraints at an evaluated state.
 std::vector<RowResidual> calc_residuals(const System& system, const State& state, const Evaluation& now);

@@ -171,11 +171,13 @@ class Projector {
 };
 
 /// The rows that positions or velocities have to meet.
-std::vector<int> rows_to_meet(const System& system, bool velocities) {
+std::vector<int> rows_to_meet(const System& system, bool velocities, const std::vector<bool>& violated) {
   std::vector<int> rows;
   for (int i = 0; i < system.m(); ++i) {
     const Row& row = system.row(i);
     if (row.kind == RowKind::control || row.measured) continue;
+    // One-sided: only where it would be violated; a rate below zero at the constraint is an impact and no violation.
+    if (row.one_sided && (!violated[static_cast<std::size_t>(i)] || (velocities && row.level == Level::position))) continue;
     if (row.level == Level::position || (velocities && row.level == Level::velocity)) rows.push_back(i);
   }
   return rows;
@@ -198,10 +200,7 @@ ConstraintValues select(const System& system, const State& state, const std::vec
   return at;
 }
 
-}  // namespace
-
-Projection project(const System& system, const State& given, ProjectionGoal goal) {
-  refuse_contacts(system.model());
+Projection project_rows(const System& system, const State& given, ProjectionGoal goal, const std::vector<bool>& violated) {
   Projection result;
   result.state = given;
   const Evaluation start = system.evaluate(given);
@@ -217,7 +216,7 @@ Projection project(const System& system, const State& given, ProjectionGoal goal
       if ((result.not_finite = there.not_finite)) return result;
       M = there.values.M;
     }
-    const std::vector<int> rows = rows_to_meet(system, velocities);
+    const std::vector<int> rows = rows_to_meet(system, velocities, violated);
     VectorXd& x = velocities ? result.state.qd : result.state.q;
     const VectorXd x0 = x;
     Projector projector(M, [&](const VectorXd& at) {
@@ -237,6 +236,27 @@ Projection project(const System& system, const State& given, ProjectionGoal goal
     x = found;
   }
   result.converged = true;
+  return result;
+}
+
+}  // namespace
+
+Projection project(const System& system, const State& given, ProjectionGoal goal) {
+  // One-sided constraints that are violated are met as equalities; those that this violates join them.
+  std::vector<bool> violated(static_cast<std::size_t>(system.m()), false);
+  Projection result;
+  for (int round = 0; round <= system.m(); ++round) {
+    result = project_rows(system, given, goal, violated);
+    if (!result.converged || !system.has_contacts()) return result;
+    const Evaluation there = system.evaluate(result.state);
+    bool more = false;
+    for (int j = 0; j < system.m(); ++j) {
+      const Row& row = system.row(j);
+      if (!row.one_sided || violated[static_cast<std::size_t>(j)] || !(there.residual(j) < -4.0 * there.residual_noise(j))) continue;
+      violated[static_cast<std::size_t>(j)] = more = true;
+    }
+    if (!more) break;
+  }
   return result;
 }
 

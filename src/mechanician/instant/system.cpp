@@ -65,12 +65,16 @@ Model validated(Model model) {
 }  // namespace
 
 System::System(Model model, std::vector<double> parameters)
-    : model_(validated(std::move(model))), eqs_(derive(model_)), parameters_(std::move(parameters)) {
+    : System(validated(std::move(model)), std::move(parameters), Checked::already) {
+  if (std::vector<Problem> problems = validate_values(model_, {parameters_}); !problems.empty())
+    throw ModelError(std::move(problems), model_.source);
+}
+
+System::System(Model model, std::vector<double> parameters, Checked)
+    : model_(std::move(model)), eqs_(derive(model_)), parameters_(std::move(parameters)) {
   if (parameters_.size() != model_.parameters.size())
     throw std::invalid_argument(fmt::format("the model has {}, but {} given",
                                             count_noun(model_.parameters.size(), "parameter"), parameters_.size()));
-  if (std::vector<Problem> problems = validate_values(model_, {parameters_}); !problems.empty())
-    throw ModelError(std::move(problems), model_.source);
   if (!eqs_.unknowns.empty()) {
     std::vector<Problem> problems;
     for (const Expr& u : model_.unknowns) {

@@ -64,6 +64,9 @@ class System {
   /// `parameters` are the values of model.parameters, in order. Throws ModelError where the model does not pass its
   /// checks (validate.hpp) or leaves a function unknown: then there is nothing to evaluate.
   System(Model model, std::vector<double> parameters);
+  /// A part of a model that has passed its checks, with names that no file can have.
+  enum class Checked { already };
+  System(Model model, std::vector<double> parameters, Checked);
 
   const Model& model() const { return model_; }
   const Equations& equations() const { return eqs_; }

@@ -48,7 +48,10 @@ void NameTable::add(std::string name, NameKind kind, std::optional<Expr> value) 
 
 void NameTable::set_value(std::string_view name, std::optional<Expr> value) {
   const auto found = entries_.find(std::string(name));
-  if (found != entries_.end()) found->second.value = std::move(value);
+  // A coordinate or parameter of the same name, which is an error reported elsewhere, stays what it is.
+  if (found != entries_.end() && found->second.kind != NameKind::coordinate &&
+      found->second.kind != NameKind::parameter)
+    found->second.value = std::move(value);
 }
 
 const NameTable::Entry* NameTable::entry(std::string_view name) const {

@@ -1,6 +1,7 @@
 #include "mechanician/motion/dynamics.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 
@@ -46,7 +47,7 @@ double RowSet::condition() const {
 }
 
 Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(system.m()) {
-  refuse_contacts(system.model());
+  for (const Row& row : system.equations().rows) assert(!row.one_sided), static_cast<void>(row);
   const Equations& eqs = system.equations();
   num_constraints_ = m_ - eqs.num_control();
   has_C_ = eqs.has_C;
@@ -97,6 +98,18 @@ Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(
   const int ar = add(residual), at = add(rate);
   const std::optional<Expr> given = mass_constant_ ? std::nullopt : make_given_power(system.model());
   const int ag = given ? add({*given}) : 0;
+  std::vector<Expr> friction;
+  for (const ContactRow& c : eqs.contacts) {
+    if (!c.has_friction) continue;
+    sliding_.push_back({.row = c.row, .num_slips = static_cast<int>(c.slip.size())});
+    at_sliding_.push_back(static_cast<int>(friction.size()));
+    friction.push_back(c.friction);
+    friction.insert(friction.end(), c.slip.begin(), c.slip.end());
+    for (int k = 0; k < c.T.rows; ++k)
+      for (int i = 0; i < n_; ++i) friction.push_back(c.T.at(k, i));
+  }
+  const int af = add(friction);
+  has_nonideal_ = has_C_ || !sliding_.empty();
   for (const Expr& e : all_exprs) depends_on_time_ |= e.contains(SymbolKind::time);
   Frozen frozen = freeze(all_exprs);
   switches_ = std::move(frozen.switches);
@@ -147,6 +160,9 @@ Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(
   at_rate_ = append(part(at, rate.size()));
   row_tape_ = Tape(outputs, inputs);
   row_values_ = compiled(row_tape_);
+  sliding_tape_ = Tape(part(af, friction.size()), inputs);
+  sliding_values_.resize(friction.size());
+  W_.resize(sliding_.size() * sliding_.size()), W_rhs_.resize(sliding_.size() * static_cast<std::size_t>(n_ + 1));
   if (needs_reactions_) C_tape_ = Tape(part(aC, eqs.C.size()), inputs_C);
   std::vector<Expr> g;
   for (const Switch& s : switches_) g.push_back(s.g);
@@ -184,7 +200,7 @@ Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(
   x_.assign(inputs_C.size() + size(n_), 0.0);
   std::copy(system.parameters().begin(), system.parameters().end(), x_.begin() + 1 + 2 * n_);
   registers_.resize(size(std::max({rhs_tape_.num_registers(), row_tape_.num_registers(), C_tape_.num_registers(),
-                                   switch_tape_.num_registers(), switch_rate_tape_.num_registers(),
+                                   sliding_tape_.num_registers(), switch_tape_.num_registers(), switch_rate_tape_.num_registers(),
                                    divisor_tape_.num_registers(), output_tape_.num_registers()})));
   v_.resize(size(rhs_tape_.num_outputs()));
   rows_.resize(size(row_tape_.num_outputs()));
@@ -358,6 +374,8 @@ bool Dynamics::rhs_robust(double t, const double* y, double* dy) {
     for (int k = 0; k < r; ++k) lambda_joint_[k] -= uC_[k];
   }
 
+  if (!sliding_.empty() && !add_sliding(t, y)) return false;
+
   // q̈ = L⁻ᵀ V [c; u]
   std::copy(u_.begin(), u_.end(), qdd_.begin());
   std::copy(c_.begin(), c_.begin() + r, qdd_.begin());
@@ -397,10 +415,10 @@ void Dynamics::calc_powers(const double* qd, double* power) {
     if (!powerless_[j])
       power[1] += power[4 + j] = full_[j] * rate_of(j);
   if (num_constraints_ < m_) {
-    if (has_C_) by_rows(lambda_joint_, joint_);
-    for (int j = num_constraints_; j < m_; ++j) power[3] += (has_C_ ? joint_ : full_)[j] * rate_of(j);
+    if (has_nonideal_) by_rows(lambda_joint_, joint_);
+    for (int j = num_constraints_; j < m_; ++j) power[3] += (has_nonideal_ ? joint_ : full_)[j] * rate_of(j);
   }
-  if (!has_C_) return;
+  if (!has_nonideal_) return;
   double total = 0.0;
   for (const Entry& e : M_entries_)
     total += qd[e.row] * v_[e.at] * qdd_[e.col];

@@ -17,6 +17,7 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -157,6 +158,39 @@ class Dynamics {
   int num_event_switches() const { return num_event_switches_; }
   bool calc_event_switches(double t, const double* y, std::span<double> g);
 
+  // ---- dynamics_contacts.cpp
+  /// A constraint with friction that slides (model.hpp): its friction force is −μ|λ| Tᵀ d, d the direction of the slip,
+  /// λ its multiplier with all forces acting. Every contact of the system is one; what is held through a step:
+  struct Sliding {
+    int row = 0, num_slips = 1;
+    double sign = 1.0;                  ///< of λ
+    std::array<double, 2> direction{};  ///< of the slip: ±1, or a unit vector that is near
+  };
+  std::vector<Sliding>& sliding() { return sliding_; }
+  /// Along the slips, of the last rhs_robust().
+  std::array<double, 2> calc_friction(std::size_t which) const;
+  /// Two slips: the direction at a state becomes the one that is held.
+  void hold_slip_directions(double t, const double* y);
+
+  /// What stays positive for as long as a phase of a motion with contacts lasts (phases.hpp).
+  struct Guards {
+    std::vector<Expr> functions;  ///< of t, q, q̇: gaps of open contacts
+    std::vector<int> rows;        ///< rows whose multipliers do
+    struct Cone {
+      int row = 0;
+      double sign = 1.0;      ///< of λ of the row
+      std::vector<int> slip;  ///< rows that hold the slips
+      Expr mu;
+    };
+    std::vector<Cone> cones;  ///< sticking: μ|λ| − ‖multipliers of the slips‖
+  };
+  void set_guards(Guards guards);
+  /// The functions, multipliers of rows, cones, and for each sliding contact (with |λ|, forwards, and solvable) three.
+  int num_guards() const;
+  bool calc_guards(double t, const double* y, std::span<double> g, std::span<double> noise);
+  /// Actual multipliers by row, of the last rhs_robust().
+  const std::vector<double>& calc_joint_multipliers();
+
   long evaluations = 0, projections = 0;
   long calls = 0;  ///< of rhs(), whatever for: which state the numbers above belong to
 
@@ -211,6 +245,18 @@ class Dynamics {
   bool values_stale_ = false;  ///< v_ is not of the state of the last rhs()
   /// v_ of the state of the last rhs().
   void refresh_values() const;
+
+  bool add_sliding(double t, const double* y);
+  std::array<double, 2> slip_direction(const Sliding& contact, const double* slip) const;
+  void calc_sliding_force(const Sliding& contact, const double* values, double* force) const;
+  std::vector<double> sliding_lambda_;  ///< of the last add_sliding()
+  std::vector<Sliding> sliding_;
+  std::vector<int> at_sliding_;  ///< of each among the outputs: [μ | slips | T by rows]
+  Tape sliding_tape_, guard_tape_;
+  Guards guards_;
+  std::vector<double> sliding_values_, guard_values_, guard_bounds_, W_, W_rhs_;
+  double sliding_determinant_ = 1.0;
+  bool has_nonideal_ = false;  ///< C, or sliding friction
 
   const System* system_;
   int n_ = 0, m_ = 0, num_constraints_ = 0;

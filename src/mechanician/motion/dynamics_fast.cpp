@@ -45,6 +45,10 @@ void Dynamics::make_fast(double t, const double* y) {
     path_ = "general: weighted rows";
     return;
   }
+  if (!sliding_.empty()) {
+    path_ = "qr: sliding friction";
+    return;
+  }
   AccelerationOptions options;
   options.parameters = system_->parameters();
   for (const Switch& s : switches_) options.sides.push_back(s.side);

@@ -176,13 +176,18 @@ double Dynamics::last_mismatch() const {
   refresh_values();
   double worst = 0.0;
   const std::vector<int>& kept = rows_far_ ? sine_rows_ : all.kept;
+  // What is held at rest accelerates by rounding alone: rows are compared with what the forces would do, too.
+  auto& free = const_cast<std::vector<double>&>(column_);
+  std::fill(free.begin(), free.end(), 0.0);
+  for (const Entry& e : M_entries_)
+    if (e.row == e.col && v_[e.at] > 0.0) free[e.row] = std::abs(v_[at_Q_ + e.row]) / v_[e.at];
   for (const int j : all.candidates) {
     if (zero_row_[j] || std::find(kept.begin(), kept.end(), j) != kept.end()) continue;
     const double b = v_[at_b_ + j];
     double off = -b, size = std::abs(b);
     for (int l = A_begin_[j]; l < A_begin_[j + 1]; ++l) {
       const double term = v_[at_A_ + A_entries_[l].at] * qdd_[A_entries_[l].col];
-      off += term, size += std::abs(term);
+      off += term, size += std::abs(term) + std::abs(v_[at_A_ + A_entries_[l].at]) * free[A_entries_[l].col];
     }
     if (size > 0.0) worst = std::max(worst, std::abs(off) / size);
   }

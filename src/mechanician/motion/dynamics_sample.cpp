@@ -84,7 +84,7 @@ std::optional<Sample> Dynamics::calc_sample(double t, const double* y, const dou
 
   Solution solution;
   const bool simple = !measured_ && r == m_;
-  if (qdd_given && !has_C_ && num_constraints_ == m_) {
+  if (qdd_given && !has_nonideal_ && num_constraints_ == m_) {
     // The force is M q̈ − Q; multipliers of least norm that give it.
     s.Qc = s.Qc_i = M * s.qdd - Q;
     s.Qc_ni = s.Q_control = zero;
@@ -101,12 +101,13 @@ std::optional<Sample> Dynamics::calc_sample(double t, const double* y, const dou
     }
     s.Qc_i = A.topRows(num_constraints_).transpose() * s.lambda;
     s.Q_control = A.transpose() * control;
-    s.Qc_ni = has_C_ ? VectorXd(M * s.qdd - Q - s.Qc_i - s.Q_control) : zero;
+    s.Qc_ni = has_nonideal_ ? VectorXd(M * s.qdd - Q - s.Qc_i - s.Q_control) : zero;
     s.Qc = s.Qc_i + s.Qc_ni;
   } else {
     if (!solve_generally(t, y, true, solution)) return std::nullopt;
     s.lambda = solution.multipliers;
     s.Qc = solution.Qc, s.Qc_i = solution.Qc_i, s.Qc_ni = solution.Qc_ni, s.Q_control = solution.Q_control;
+    if (!sliding_.empty()) s.Qc_ni = M * s.qdd - Q - s.Qc_i - s.Q_control, s.Qc = s.Qc_i + s.Qc_ni;
   }
   if (s.lambda.size() == 0) s.lambda = VectorXd::Zero(num_constraints_);
   s.power = s.lambda.cwiseProduct(A.topRows(num_constraints_) * s.qd);

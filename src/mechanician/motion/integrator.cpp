@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mechanician/motion/integrator_impl.hpp"
+#include "mechanician/motion/phased_motion.hpp"
 
 namespace mechanician {
 
@@ -28,33 +29,36 @@ void check(const System& system, const State& start, const MotionOptions& option
 
 Integrator::Integrator(const System& system, State start, MotionOptions options) {
   check(system, start, options);
-  impl_ = std::make_unique<Impl>(system, std::move(start), options);
+  if (system.has_contacts())
+    steps_ = std::make_unique<PhasedMotion>(system, std::move(start), options);
+  else
+    steps_ = std::make_unique<SmoothMotion>(system, std::move(start), options);
 }
 Integrator::~Integrator() = default;
 Integrator::Integrator(Integrator&&) noexcept = default;
 Integrator& Integrator::operator=(Integrator&&) noexcept = default;
 
-const std::optional<Stop>& Integrator::refusal() const { return impl_->refusal; }
-bool Integrator::advance() { return impl_->advance(); }
-double Integrator::step_begin() const { return impl_->step_begin; }
-double Integrator::t() const { return impl_->t; }
-Sample Integrator::sample(double t) { return impl_->sample(t); }
-void Integrator::request_stop(std::string why) { impl_->stop_requested = why.empty() ? "stopped" : std::move(why); }
-const Stop& Integrator::stop() const { return impl_->stop; }
-bool Integrator::over() const { return impl_->over; }
-const std::vector<MotionEvent>& Integrator::events() const { return impl_->events; }
-const Statistics& Integrator::statistics() const { return impl_->statistics(); }
-Certificate Integrator::certificate() const { return impl_->certificate(); }
-const std::vector<std::string>& Integrator::notes() const { return impl_->notes; }
-bool Integrator::at_checkpoint() const { return impl_->at_checkpoint(); }
-std::vector<double> Integrator::checkpoint() const { return impl_->checkpoint(); }
+const std::optional<Stop>& Integrator::refusal() const { return steps_->refusal; }
+bool Integrator::advance() { return steps_->advance(); }
+double Integrator::step_begin() const { return steps_->step_begin; }
+double Integrator::t() const { return steps_->t; }
+Sample Integrator::sample(double t) { return steps_->sample(t); }
+void Integrator::request_stop(std::string why) { steps_->stop_requested = why.empty() ? "stopped" : std::move(why); }
+const Stop& Integrator::stop() const { return steps_->stop; }
+bool Integrator::over() const { return steps_->over; }
+const std::vector<MotionEvent>& Integrator::events() const { return steps_->events; }
+const Statistics& Integrator::statistics() const { return steps_->statistics(); }
+Certificate Integrator::certificate() const { return steps_->certificate(); }
+const std::vector<std::string>& Integrator::notes() const { return steps_->notes; }
+bool Integrator::at_checkpoint() const { return steps_->at_checkpoint(); }
+std::vector<double> Integrator::checkpoint() const { return steps_->checkpoint(); }
 void Integrator::restore(std::span<const double> checkpoint, std::vector<MotionEvent> past_events,
                          std::vector<std::string> past_notes) {
-  impl_->restore(checkpoint);
-  impl_->events = std::move(past_events);
-  impl_->notes = std::move(past_notes);
+  steps_->restore(checkpoint);
+  steps_->events = std::move(past_events);
+  steps_->notes = std::move(past_notes);
 }
-const System& Integrator::system() const { return *impl_->system; }
-const MotionOptions& Integrator::options() const { return impl_->options; }
+const System& Integrator::system() const { return *steps_->system; }
+const MotionOptions& Integrator::options() const { return steps_->options; }
 
 }  // namespace mechanician

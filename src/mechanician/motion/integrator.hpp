@@ -28,6 +28,8 @@ struct MotionOptions {
   double largest_step = 0.0;  ///< 0: no limit
 };
 
+class MotionSteps;
+
 class Integrator {
  public:
   /// Throws std::invalid_argument for options that make no sense.
@@ -73,8 +75,7 @@ class Integrator {
   const MotionOptions& options() const;
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<MotionSteps> steps_;
 };
 
 }  // namespace mechanician

@@ -25,7 +25,7 @@ constexpr int steps_on_trial = 100;
 constexpr double tolerance_factor = 0.1;
 }  // namespace
 
-void Integrator::Impl::watch_stiffness(double h) {
+void SmoothMotion::watch_stiffness(double h) {
   if (options.method == Method::bdf || implicit_ || last_held_ || predictor_.smallest() < 0.02) return;
   if (stiff_hits_ == 0) stiff_since_ = t, stiff_steps_ = statistics_.steps + statistics_.rejected;
   const double fast = rk_.calc_stiffness(h, 2 * dynamics_.n());
@@ -52,12 +52,12 @@ void Integrator::Impl::watch_stiffness(double h) {
   }
 }
 
-void Integrator::Impl::begin_implicit() {
+void SmoothMotion::begin_implicit() {
   implicit_ = restart_pending_ = true;
   on_trial_ = false;
 }
 
-void Integrator::Impl::restart_implicit() {
+void SmoothMotion::restart_implicit() {
   const auto n = static_cast<std::size_t>(dynamics_.n());
   if (!bdf_) {
     BdfProblem problem;
@@ -82,7 +82,7 @@ void Integrator::Impl::restart_implicit() {
   ++statistics_.restarts;
 }
 
-bool Integrator::Impl::advance_implicit() {
+bool SmoothMotion::advance_implicit() {
   if (restart_pending_) restart_implicit();
   if (bdf_->step(options.to) == Bdf::Outcome::failed) {
     fail_not_finite(t, rk_.y_new.data(), bdf_->reason());
@@ -108,6 +108,7 @@ bool Integrator::Impl::advance_implicit() {
       t = std::min(when, t);
       state_at(t, rk_.y_new.data(), nullptr);
       find_passed_crossings();
+      if (has_guards()) find_guard();
       if (!system->model().events.empty()) find_user_events();
       settle_end();
       watch();
@@ -133,6 +134,7 @@ bool Integrator::Impl::advance_implicit() {
     return true;
   }
   find_passed_crossings();
+  if (has_guards()) find_guard();
   if (!system->model().events.empty()) find_user_events();
   settle_end();
   watch();

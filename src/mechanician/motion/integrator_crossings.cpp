@@ -15,7 +15,7 @@ constexpr std::size_t few_rows = 16;
 
 /// Whether branches meet where a crossing step passes. At a crossing the weak rows have no gradient, so after the strong
 /// ones have been met what is left of them is a constant, up to the square of the error: zero if the branches meet.
-bool Integrator::Impl::is_true_crossing(double h, const StepPlan& plan) {
+bool SmoothMotion::is_true_crossing(double h, const StepPlan& plan) {
   for (const int j : dynamics_.rows_of_sines())
     if (system->row(j).level != Level::position || system->row(j).kind == RowKind::control) return true;
   if (!make_dense()) return true;
@@ -49,7 +49,7 @@ bool Integrator::Impl::is_true_crossing(double h, const StepPlan& plan) {
 }
 
 /// The same with many rows: the weak ones are those with small sines.
-bool Integrator::Impl::is_true_crossing_of_many(double h, const StepPlan& plan) {
+bool SmoothMotion::is_true_crossing_of_many(double h, const StepPlan& plan) {
   const int n = dynamics_.n();
   const auto& rows = dynamics_.rows_of_sines();
   const double place = find_least_sine(h, plan.at / h, {}), time = step_t_ + place * h;
@@ -79,7 +79,7 @@ bool Integrator::Impl::is_true_crossing_of_many(double h, const StepPlan& plan) 
 }
 
 /// One event for each singular state of the step: what was foreseen as one group may be several, one after the other.
-void Integrator::Impl::report_crossings(double h, const StepPlan& plan, bool noise_limited) {
+void SmoothMotion::report_crossings(double h, const StepPlan& plan, bool noise_limited) {
   crossing_reach_ = 0.13 * h;
   crossing_time_ = step_t_ + crossing_place * h;
   std::vector<double> places;
@@ -92,7 +92,7 @@ void Integrator::Impl::report_crossings(double h, const StepPlan& plan, bool noi
   noise_limited_ += any && noise_limited;
 }
 
-bool Integrator::Impl::report_crossing(double h, double place, const StepPlan& plan, bool noise_limited, const Near& near) {
+bool SmoothMotion::report_crossing(double h, double place, const StepPlan& plan, bool noise_limited, const Near& near) {
   const int n = dynamics_.n();
   const bool many = dynamics_.rows_of_sines().size() > few_rows;
   CrossingPredictor::Spectrum s;
@@ -161,7 +161,7 @@ bool Integrator::Impl::report_crossing(double h, double place, const StepPlan& p
 }
 
 /// The zero of the weakest singular value on dense output, near `place`: its vectors are followed and make it signed.
-bool Integrator::Impl::find_crossing(double h, double& place, CrossingPredictor::Spectrum& s, const Near& near) {
+bool SmoothMotion::find_crossing(double h, double& place, CrossingPredictor::Spectrum& s, const Near& near) {
   const auto at = [&](double theta) {
     state_at(step_t_ + theta * h, y_sample_.data(), nullptr);
     return y_sample_.data();
@@ -185,7 +185,7 @@ bool Integrator::Impl::find_crossing(double h, double& place, CrossingPredictor:
 }
 
 /// Where a sine is least on dense output, near `place`: its square is a parabola there.
-double Integrator::Impl::find_least_sine(double h, double place, const Near& near) {
+double SmoothMotion::find_least_sine(double h, double place, const Near& near) {
   const auto squared = [&](double theta, std::size_t row) {
     state_at(step_t_ + theta * h, y_sample_.data(), nullptr);
     const auto sines = dynamics_.calc_sines(step_t_ + theta * h, y_sample_.data());
@@ -211,7 +211,7 @@ double Integrator::Impl::find_least_sine(double h, double place, const Near& nea
 
 /// Singular states that the step has passed unforeseen: close behind another one, beside a switch, in a step of the
 /// implicit method or in one that is long for the constraints. Every sine is looked at along the step.
-void Integrator::Impl::find_passed_crossings() {
+void SmoothMotion::find_passed_crossings() {
   const std::size_t r = dynamics_.rows_of_sines().size();
   if (r == 0 || !(t > step_begin) || over) return;
   const double h = step_h_, end = std::min(1.0, (t - step_t_) / h), begin = std::max(0.0, (step_begin - step_t_) / h);
@@ -279,7 +279,7 @@ void Integrator::Impl::find_passed_crossings() {
 
 /// The same with few rows, more sharply: Z(t) is looked at in the singular vectors of a state before. With every singular
 /// value that passes zero one more eigenvalue of Uᵀ Z V is negative.
-void Integrator::Impl::find_passed_by_vectors(double begin, double end) {
+void SmoothMotion::find_passed_by_vectors(double begin, double end) {
   const double h = step_h_;
   const auto at = [&](double theta) {
     if (theta == end && !last_was_crossing_) return rk_.y_new.data();

@@ -17,7 +17,7 @@ constexpr double eps = std::numeric_limits<double>::epsilon();
 constexpr long many_switches = 200;
 }
 
-int Integrator::Impl::find_switch(double h, double& when) {
+int SmoothMotion::find_switch(double h, double& when) {
   if (!last_implicit_ && !make_dense()) return -1;
   const auto& sides = dynamics_.sides();
   state_at(step_t_, y_sample_.data(), nullptr);
@@ -62,7 +62,7 @@ int Integrator::Impl::find_switch(double h, double& when) {
 }
 
 /// The sign of dg/dt of a switching function at the end of the step, with the sides as they are now; 0: within rounding.
-double Integrator::Impl::calc_switch_direction(int which) {
+double SmoothMotion::calc_switch_direction(int which) {
   if (const auto rate = dynamics_.calc_switch_rate(which, t, rk_.y_new.data(), rk_.k[12].data()))
     return std::abs(rate->value) <= rate->noise ? 0.0 : rate->value;
   // By differences over ever longer times, until rounding no longer decides.
@@ -77,7 +77,7 @@ double Integrator::Impl::calc_switch_direction(int which) {
   return 0.0;
 }
 
-bool Integrator::Impl::turn_side(int which) {
+bool SmoothMotion::turn_side(int which) {
   ++statistics_.switches;
   const std::size_t i = static_cast<std::size_t>(which);
   const Switch& s = dynamics_.switches()[i];
@@ -140,7 +140,7 @@ bool Integrator::Impl::turn_side(int which) {
   return true;
 }
 
-void Integrator::Impl::take_next_sides() {
+void SmoothMotion::take_next_sides() {
   if (next_sides_.empty()) return;
   dynamics_.sides() = next_sides_;
   next_sides_.clear();
@@ -150,7 +150,7 @@ void Integrator::Impl::take_next_sides() {
   dynamics_.evaluations = evaluations, dynamics_.projections = projections;
 }
 
-void Integrator::Impl::find_user_events() {
+void SmoothMotion::find_user_events() {
   const auto& model_events = system->model().events;
   const auto count = model_events.size();
   RootFinder finder(static_cast<int>(count));

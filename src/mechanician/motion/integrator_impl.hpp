@@ -1,7 +1,8 @@
 #pragma once
 
-// The state of an Integrator. The parts of a step are in integrator_*.cpp.
+// A motion without contacts, or one phase of a motion with them. The parts of a step are in integrator_*.cpp.
 
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -12,35 +13,37 @@
 #include "mechanician/motion/crossing.hpp"
 #include "mechanician/motion/dop853.hpp"
 #include "mechanician/motion/dynamics.hpp"
-#include "mechanician/motion/integrator.hpp"
+#include "mechanician/motion/motion_steps.hpp"
 #include "mechanician/motion/roots.hpp"
 
 namespace mechanician {
 
-class Integrator::Impl {
+class SmoothMotion : public MotionSteps {
  public:
-  Impl(const System& system, State start, MotionOptions options);
+  /// What makes a motion one phase of a longer one (phases.hpp).
+  struct Phase {
+    Dynamics::Guards guards;
+    std::vector<Dynamics::Sliding> sliding;
+    /// Where multipliers are not unique no guard can be made of them: whether the phase may still go on at a state.
+    std::function<bool(const State&)> may_go_on;
+  };
+  SmoothMotion(const System& system, State start, MotionOptions options, Phase phase = {});
 
-  bool advance();
-  Sample sample(double t);
-  Certificate certificate() const;
-  std::vector<double> checkpoint() const;
-  void restore(std::span<const double> from);
+  bool advance() override;
+  Sample sample(double t) override;
+  Certificate certificate() const override;
+  bool at_checkpoint() const override { return !implicit_ || restart_pending_; }
+  std::vector<double> checkpoint() const override;
+  void restore(std::span<const double> from) override;
   /// Statistics with the counts of the parts added.
-  const Statistics& statistics();
+  const Statistics& statistics() override;
 
-  const System* system;
-  State start;
-  MotionOptions options;
-  std::optional<Stop> refusal;
-  Stop stop;
-  bool over = false;
-  std::string stop_requested;
-  std::vector<MotionEvent> events;
-  std::vector<std::string> notes;
   std::vector<std::string> doubts;  ///< why the certificate does not hold, apart from the numbers
-
-  double t = 0.0, step_begin = 0.0;
+  int guard = -1;              ///< that ended the phase, by Dynamics::calc_guards
+  bool may_not_go_on = false;  ///< the phase ended because of Phase::may_go_on
+  State end_state() const;
+  const Dynamics& dynamics() const { return dynamics_; }
+  Dynamics& dynamics() { return dynamics_; }
 
  private:
   // ---- integrator_start.cpp
@@ -85,6 +88,11 @@ class Integrator::Impl {
   void find_user_events();
   double calc_switch_direction(int which);
 
+  // ---- integrator_guards.cpp
+  bool has_guards() const { return dynamics_.num_guards() > 0 || phase_.may_go_on; }
+  void begin_guards();
+  void find_guard();
+
   // ---- integrator_crossings.cpp
   /// Where a zero is looked for, in parts of the step.
   struct Near {
@@ -112,11 +120,9 @@ class Integrator::Impl {
   template <class Do>
   void each_number(Do&& number);
 
- public:
-  bool at_checkpoint() const { return !implicit_ || restart_pending_; }
-
- private:
   Dynamics dynamics_;
+  Phase phase_;
+  std::vector<double> guard_begin_, guard_floor_, guard_noise_;
   long end_call_ = 0;  ///< of rhs() at the end of the step
   Dop853 rk_;
   CrossingPredictor predictor_;

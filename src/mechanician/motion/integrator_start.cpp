@@ -120,13 +120,10 @@ RankAhead look_ahead(Dynamics& d, const RowSet& set, double t, const VectorXd& y
 
 }  // namespace
 
-Integrator::Impl::Impl(const System& system_given, State start_given, MotionOptions options_given)
-    : system(&system_given),
-      start(std::move(start_given)),
-      options(options_given),
-      t(start.t),
-      step_begin(start.t),
+SmoothMotion::SmoothMotion(const System& system_given, State start_given, MotionOptions options_given, Phase phase)
+    : MotionSteps(system_given, std::move(start_given), options_given),
       dynamics_(system_given),
+      phase_(std::move(phase)),
       rk_(dynamics_.size()),
       predictor_(dynamics_) {
   const auto size = static_cast<std::size_t>(dynamics_.size());
@@ -138,6 +135,8 @@ Integrator::Impl::Impl(const System& system_given, State start_given, MotionOpti
   divisor_largest_ = divisor_middle_;
   event_sign_.assign(system->model().events.size(), 0.0);
   event_noted_.assign(system->model().events.size(), 0.0);
+  if (!phase_.sliding.empty()) dynamics_.sliding() = phase_.sliding;
+  dynamics_.set_guards(phase_.guards);
   begin();
   if (refusal) {
     stop = *refusal;
@@ -145,11 +144,11 @@ Integrator::Impl::Impl(const System& system_given, State start_given, MotionOpti
   }
 }
 
-void Integrator::Impl::begin() {
+void SmoothMotion::begin() {
   const int n = dynamics_.n();
   std::vector<double>& y = rk_.y_new;
   for (int i = 0; i < n; ++i) y[i] = start.q(i), y[n + i] = start.qd(i);
-  const Instant instant = accelerate(*system, start, {.form = Form::automatic, .diagnose = false, .parts = false});
+  const Instant instant = accelerate(*system, start, {.diagnose = false, .contacts = false});
   const auto refuse = [&](StopReason reason, std::string message, Place place = {}) {
     refusal = Stop{reason, std::move(message), place};
   };
@@ -192,11 +191,12 @@ void Integrator::Impl::begin() {
   dynamics_.calc_turn(t, y.data());
   kinetic_start_ = kinetic_ = dynamics_.last_kinetic(y.data());
   dynamics_.calc_events(t, y.data(), event_sign_);
+  begin_guards();
   h_ = options.first_step > 0.0 ? options.first_step : choose_first_step();
   if (options.method == Method::bdf) begin_implicit();
 }
 
-bool Integrator::Impl::find_rank() {
+bool SmoothMotion::find_rank() {
   const VectorXd y = Eigen::Map<const VectorXd>(rk_.y_new.data(), dynamics_.size());
   const int n = dynamics_.n();
   for (RowSet* set : {&dynamics_.all, &dynamics_.velocities, &dynamics_.positions}) {
@@ -231,7 +231,7 @@ bool Integrator::Impl::find_rank() {
   return true;
 }
 
-bool Integrator::Impl::set_first_sides() {
+bool SmoothMotion::set_first_sides() {
   auto& sides = dynamics_.sides();
   if (sides.empty()) return true;
   std::vector<double>& y = rk_.y_new;
@@ -275,7 +275,7 @@ bool Integrator::Impl::set_first_sides() {
   return true;
 }
 
-double Integrator::Impl::choose_first_step() {
+double SmoothMotion::choose_first_step() {
   // Hairer, Nørsett, Wanner I, section II.4, with the order of the method.
   const int count = 2 * dynamics_.n();
   const std::vector<double>&y = rk_.y_new, &f = rk_.k[12];
@@ -308,7 +308,7 @@ double Integrator::Impl::choose_first_step() {
 
 /// The singular start is put where a crossing step has its singular state: a step from before it is sought whose dense
 /// output passes through the start there. Only the velocity says which branch, and nothing is evaluated at the start.
-bool Integrator::Impl::start_on_singular() {
+bool SmoothMotion::start_on_singular() {
   const int n = dynamics_.n();
   const std::vector<double> y0 = rk_.y_new;
   const double to = options.to;

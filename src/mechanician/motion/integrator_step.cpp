@@ -26,24 +26,24 @@ constexpr double safety = 0.9, most_growth = 10.0, least_growth = 0.2;
 
 }  // namespace
 
-void Integrator::Impl::finish(StopReason reason, std::string message) {
+void SmoothMotion::finish(StopReason reason, std::string message) {
   over = true;
   stop = {reason, std::move(message), {}};
 }
 
-void Integrator::Impl::fail(StopReason reason, std::string message, Place place) {
+void SmoothMotion::fail(StopReason reason, std::string message, Place place) {
   over = true;
   stop = {reason, std::move(message), place};
 }
 
 /// The motion ends where it is: the state is that of the last accepted step again, not of an attempt.
-void Integrator::Impl::stay() {
+void SmoothMotion::stay() {
   rk_.y_new = rk_.y, rk_.k[12] = rk_.k[0];
   step_begin = step_t_ = t, step_h_ = 0.0;
   dense_made_ = last_was_crossing_ = last_held_ = false;
 }
 
-void Integrator::Impl::fail_not_finite(double time, const double* y, const std::string& otherwise) {
+void SmoothMotion::fail_not_finite(double time, const double* y, const std::string& otherwise) {
   const int n = dynamics_.n();
   // A stage near by that had no value says more than the last state that had one.
   if (std::abs(bad_t_ - time) <= 1e-6 * std::max(std::abs(time), options.to - start.t)) time = bad_t_, y = bad_y_.data();
@@ -52,7 +52,7 @@ void Integrator::Impl::fail_not_finite(double time, const double* y, const std::
     at += fmt::format(", {} = {}", system->coordinate(i), short_number(y[i]));
   if (n > 6) at += ", …";
   const State state{time, Eigen::Map<const Eigen::VectorXd>(y, n), Eigen::Map<const Eigen::VectorXd>(y + n, n)};
-  const Instant now = accelerate(*system, state, {.form = Form::automatic, .diagnose = false, .parts = false});
+  const Instant now = accelerate(*system, state, {.diagnose = false, .contacts = false});
   if (now.not_finite)
     return fail(StopReason::not_finite, fmt::format("at t = {}{}: {}", short_number(time), at, now.not_finite->message()),
                 now.not_finite->place);
@@ -64,7 +64,7 @@ void Integrator::Impl::fail_not_finite(double time, const double* y, const std::
   for (double tau = eps * std::max(std::abs(t), h_); tau < 1e-9 * std::max(std::abs(t), options.to - start.t); tau *= 4.0) {
     State beyond{t + tau, state.q, state.qd};
     for (int i = 0; i < n; ++i) beyond.q(i) += tau * rate[i], beyond.qd(i) += tau * rate[n + i];
-    const Instant there = accelerate(*system, beyond, {.form = Form::automatic, .diagnose = false, .parts = false});
+    const Instant there = accelerate(*system, beyond, {.diagnose = false, .contacts = false});
     if (there.not_finite)
       return fail(StopReason::not_finite, fmt::format("at t = {}{}: {}", short_number(beyond.t), at, there.not_finite->message()),
                   there.not_finite->place);
@@ -76,7 +76,7 @@ void Integrator::Impl::fail_not_finite(double time, const double* y, const std::
 }
 
 /// Far from t = 0 the rounding of t itself is in the forces: by how much it changes an acceleration.
-double Integrator::Impl::calc_clock_noise(double h) {
+double SmoothMotion::calc_clock_noise(double h) {
   const double ulp = eps * std::abs(t);
   if (ulp < 1e-12 * h || clock_noise_t_ == t) return clock_noise_t_ == t ? clock_noise_ : 0.0;
   clock_noise_ = 0.0, clock_noise_t_ = t, clock_power_ = 0.0;
@@ -92,7 +92,7 @@ double Integrator::Impl::calc_clock_noise(double h) {
   return clock_noise_;
 }
 
-Integrator::Impl::Attempt Integrator::Impl::try_step(double h, const StepPlan& plan) {
+SmoothMotion::Attempt SmoothMotion::try_step(double h, const StepPlan& plan) {
   Attempt attempt;
   const int n = dynamics_.n(), count = 2 * n;
   // Near a singular state the acceleration is only as good as the state is on the constraints: there, and only there,
@@ -184,7 +184,7 @@ Integrator::Impl::Attempt Integrator::Impl::try_step(double h, const StepPlan& p
   return attempt;
 }
 
-bool Integrator::Impl::finish_step(double h) {
+bool SmoothMotion::finish_step(double h) {
   if (!dynamics_.project(t + h, rk_.y_new.data()).ok) return false;
   if (!dynamics_.choose_rows(t + h, rk_.y_new.data())) return false;
   const bool ok = dynamics_.rhs(t + h, rk_.y_new.data(), rk_.k[12].data());
@@ -192,7 +192,7 @@ bool Integrator::Impl::finish_step(double h) {
   return ok;
 }
 
-bool Integrator::Impl::make_dense() {
+bool SmoothMotion::make_dense() {
   if (dense_made_) return true;
   const bool hold = last_held_;
   const auto f = [&](double time, double* y, double* dy) {
@@ -208,14 +208,14 @@ bool Integrator::Impl::make_dense() {
   return dense_made_;
 }
 
-void Integrator::Impl::rough_state(double theta, double* y) {
+void SmoothMotion::rough_state(double theta, double* y) {
   if (last_implicit_) return state_at(step_t_ + theta * step_h_, y, nullptr);
   const double s = 1.0 - theta, h0 = (1.0 + 2.0 * theta) * s * s, h1 = theta * theta * (3.0 - 2.0 * theta),
                g0 = step_h_ * theta * s * s, g1 = -step_h_ * theta * theta * s;
   for (int i = 0; i < 2 * dynamics_.n(); ++i) y[i] = h0 * rk_.y[i] + h1 * rk_.y_new[i] + g0 * rk_.k[0][i] + g1 * rk_.k[12][i];
 }
 
-bool Integrator::Impl::find_pole() {
+bool SmoothMotion::find_pole() {
   const std::size_t count = dynamics_.divisors().size();
   if (count == 0 || !(step_h_ > 0.0)) return false;
   const int n = dynamics_.n();
@@ -283,7 +283,7 @@ bool Integrator::Impl::find_pole() {
   return false;
 }
 
-void Integrator::Impl::state_at(double time, double* y, double* rate) {
+void SmoothMotion::state_at(double time, double* y, double* rate) {
   if (last_implicit_) {
     bdf_->interpolate(time, {y, static_cast<std::size_t>(dynamics_.size())});
     if (rate) bdf_->interpolate_rate(time, {rate, static_cast<std::size_t>(dynamics_.size())});
@@ -299,7 +299,7 @@ void Integrator::Impl::state_at(double time, double* y, double* rate) {
     for (int i = 0; i < dynamics_.size(); ++i) rate[i] /= step_h_;
 }
 
-bool Integrator::Impl::advance() {
+bool SmoothMotion::advance() {
   if (over) return false;
   if (!stop_requested.empty()) {
     finish(StopReason::callback, stop_requested);
@@ -314,7 +314,7 @@ bool Integrator::Impl::advance() {
   return advance_explicit();
 }
 
-bool Integrator::Impl::advance_explicit() {
+bool SmoothMotion::advance_explicit() {
   const int n = dynamics_.n();
   if (start_singular_) {
     start_singular_ = false;
@@ -324,7 +324,7 @@ bool Integrator::Impl::advance_explicit() {
   rk_.k[0] = rk_.k[12];
   // What depends on the time may happen while nothing else does, and events are looked for on samples of a step.
   double largest = options.largest_step > 0.0 ? options.largest_step : std::numeric_limits<double>::infinity();
-  if (dynamics_.depends_on_time() || !system->model().events.empty())
+  if (dynamics_.depends_on_time() || has_guards() || !system->model().events.empty())
     largest = std::min(largest, (options.to - start.t) / least_steps);
   h_ = std::min(h_, largest / 1.02);  // a crossing step may be 2 % longer
   bool rejected = false;
@@ -450,7 +450,7 @@ bool Integrator::Impl::advance_explicit() {
 
 /// A branch that ends where its guard switches, as in if(t < 1, sqrt(1 - t), 0): steps come ever nearer and find nothing
 /// beyond. Within rounding of the switch its side is turned.
-bool Integrator::Impl::pass_guard(int tries) {
+bool SmoothMotion::pass_guard(int tries) {
   if (dynamics_.switches().empty() || guard_passed_t_ == t || !(std::abs(bad_t_ - t) < 1e-6 * (options.to - start.t)) || tries > 400)
     return false;
   guard_passed_t_ = t;
@@ -474,7 +474,7 @@ bool Integrator::Impl::pass_guard(int tries) {
   return true;
 }
 
-void Integrator::Impl::accept(double h, const StepPlan& plan, const Attempt& attempt) {
+void SmoothMotion::accept(double h, const StepPlan& plan, const Attempt& attempt) {
   ++statistics_.steps;
   step_begin = t;
   last_implicit_ = false;
@@ -497,8 +497,10 @@ void Integrator::Impl::accept(double h, const StepPlan& plan, const Attempt& att
     dynamics_.set_row_sizes(t, rk_.y_new.data());
     dynamics_.choose_rows(t, rk_.y_new.data());
   }
+  if (has_guards()) find_guard();
   if (!system->model().events.empty()) find_user_events();
   settle_end();
+  dynamics_.hold_slip_directions(t, rk_.y_new.data());
   watch();
   if (t >= options.to && !over) finish(StopReason::reached_end);
   if (!over) watch_stiffness(h);
@@ -506,7 +508,7 @@ void Integrator::Impl::accept(double h, const StepPlan& plan, const Attempt& att
 
 /// The state at t, where the motion ends inside the step; and the numbers of the last rhs() are those of t again, where
 /// looking for events has used it.
-void Integrator::Impl::settle_end() {
+void SmoothMotion::settle_end() {
   const bool inside = t < step_t_ + step_h_;
   if (!inside && dynamics_.calls == end_call_) return;
   const long evaluations = dynamics_.evaluations;
@@ -520,7 +522,7 @@ void Integrator::Impl::settle_end() {
   dynamics_.evaluations = evaluations, ++dynamics_.projections;
 }
 
-Sample Integrator::Impl::sample(double time) {
+Sample SmoothMotion::sample(double time) {
   const int n = dynamics_.n();
   time = std::clamp(time, step_begin, t);
   std::vector<double>& y = y_sample_;

@@ -33,6 +33,8 @@ struct Sample {
   Eigen::VectorXd Q_control;        ///< n
   Eigen::VectorXd lambda;           ///< constraint rows: multipliers, least norm where not unique
   Eigen::VectorXd power;            ///< constraint rows: λ_j (A q̇)_j
+  Eigen::VectorXd normal;           ///< constraints with friction: actual multipliers
+  Eigen::VectorXd friction;         ///< their friction along their slips, one after the other
   Eigen::VectorXd outputs;          ///< [outputs] of the model, in order
   double residual = 0.0;            ///< largest |φ|, |φ̇|, |ψ| of the constraints
   Works works;
@@ -85,6 +87,17 @@ struct Statistics {
   long crossings = 0, switches = 0, restarts = 0;
 };
 
+/// What there is to say of a motion with one-sided constraints or friction.
+struct ContactCertificate {
+  long impacts = 0, phases = 1;
+  double impact_lost = 0.0;           ///< energy, by restitution below 1
+  double impact_friction_lost = 0.0;  ///< energy, by friction during impacts
+  double surface_work = 0.0;          ///< done by constraints that move, during impacts
+  double penetration = 0.0;           ///< largest −φ of a one-sided constraint, over max(1, ‖φ_q‖)
+  double optimality = 0.0;       ///< largest relative residual of the conditions of the minimum, where phases begin
+  double complementarity = 0.0;  ///< there, the largest of the lesser of force and opening acceleration, relative
+};
+
 /// How far the motion can be trusted.
 struct Certificate {
   bool holds = true;
@@ -99,6 +112,7 @@ struct Certificate {
   double balance_allowed = 0.0;  ///< what the tolerance and the number of steps explain
   std::optional<double> global_error;  ///< from a second run at a tighter tolerance, relative to max(1, |value|)
   std::vector<std::string> notes;      ///< e.g. that the method was changed
+  std::optional<ContactCertificate> contacts;
   std::string path;                    ///< how accelerations were computed: "ldlt", compiled, or why not
 };
 

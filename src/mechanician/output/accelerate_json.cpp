@@ -53,6 +53,7 @@ class AccelerateJson {
     json_.key("rank_gap").value(s.rank_gap);
     json_.key("rank_doubtful").value(s.rank_doubtful);
     json_.key("constraint_residual").value(instant_.constraint_residual);
+    contacts();
     if (instant_.parts) parts(*instant_.parts);
     json_.end_object();
     return json_.text();
@@ -70,6 +71,49 @@ class AccelerateJson {
   }
   void by_coordinate(std::string_view key, const std::optional<VectorXd>& x) {
     by_coordinate_if(key, x.value_or(VectorXd()), x.has_value());
+  }
+
+  void contacts() {
+    if (instant_.contacts.empty()) return;
+    json_.key("contacts").begin_object();
+    for (const Contact& c : instant_.contacts) {
+      json_.key(rows_[static_cast<std::size_t>(c.values.row)]).begin_object();
+      json_.key("status").value(name_of(c.status));
+      if (c.values.one_sided) {
+        if (c.values.level == Level::position) json_.key("gap").value(c.gap);
+        json_.key("gap_rate").value(c.rate);
+        json_.key("gap_acceleration");
+        const bool known = instant_.has_acceleration();
+        const Eigen::Index j = c.values.row;
+        known ? json_.value(instant_.values.A.row(j).dot(instant_.solution.qdd) - instant_.values.b(j)) : json_.null();
+      }
+      json_.key("normal").value(c.normal);
+      if (c.values.has_friction) {
+        json_.key("friction_coefficient").value(c.values.mu);
+        json_.key("slip").begin_array();
+        for (const double x : c.values.slip) json_.value(x);
+        json_.end_array();
+        json_.key("friction").begin_array();
+        for (const double x : c.friction) json_.value(x);
+        json_.end_array();
+      }
+      json_.end_object();
+    }
+    json_.end_object();
+    json_.key("optimality").value(instant_.optimality.largest());
+    json_.key("impact");
+    if (!instant_.impact) {
+      json_.null();
+      return;
+    }
+    const Impact& impact = *instant_.impact;
+    const bool solved = impact.status == SolveStatus::solved && impact.trouble.empty();
+    json_.begin_object();
+    by_coordinate_if("velocity_after", impact.qd_after, solved);
+    json_.key("impulses");
+    solved ? json_.named(constraints_, VectorXd(impact.impulses.head(static_cast<Eigen::Index>(constraints_.size())))) : json_.null();
+    json_.key("energy_lost").value(impact.energy_lost + impact.friction_lost);
+    json_.end_object();
   }
 
   void diagnosis(const Diagnosis& d) {

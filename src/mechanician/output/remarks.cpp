@@ -166,6 +166,26 @@ Remark not_unique_remark(const System& system, const Instant& instant) {
   return remark;
 }
 
+/// Velocities jump: what they will be, in the place of an acceleration.
+Remark impact_remark(const System& system, const Instant& instant) {
+  std::vector<std::string> closing;
+  for (const Contact& c : instant.contacts)
+    if (c.status == ContactStatus::impact) closing.push_back(system.row(c.values.row).name);
+  Remark remark{fmt::format("there is an impact at this state, and no acceleration: {} with its gap closing", quote_list(closing)), {}, {}};
+  if (closing.size() > 1) remark.text = fmt::format("there is an impact at this state, and no acceleration: {} with their gaps closing", quote_list(closing));
+  const Impact& impact = *instant.impact;
+  if (impact.status != SolveStatus::solved || !impact.trouble.empty()) {
+    remark.details.push_back(impact.trouble.empty() ? std::string(describe(impact.status)) : impact.trouble);
+    return remark;
+  }
+  State after = instant.state;
+  after.qd = impact.qd_after;
+  remark.details.push_back(fmt::format("before: {}", state_text(system, instant.state)));
+  remark.details.push_back(fmt::format("after:  {}", state_text(system, after)));
+  remark.details.push_back("`run` goes on after it");
+  return remark;
+}
+
 }  // namespace
 
 std::vector<Remark> refusals(const System& system, const Instant& instant) {
@@ -183,7 +203,22 @@ std::vector<Remark> refusals(const System& system, const Instant& instant) {
                       place_of_multiplier(system.model())});
     return result;
   }
+  if (instant.impact) {
+    result.push_back(impact_remark(system, instant));
+    return result;
+  }
+  if (!instant.contact_trouble.empty()) {
+    result.push_back({instant.contact_trouble, {fmt::format("at {}", state_text(system, instant.state))}, {}});
+    return result;
+  }
   const Solution& s = instant.solution;
+  if (s.status == SolveStatus::inconsistent && !instant.contact_conflict.empty()) {
+    result.push_back({fmt::format("{} cannot hold together at this state: no motion satisfies them all",
+                                  quote_list(row_names(system, instant.contact_conflict))),
+                      {fmt::format("at {}", state_text(system, instant.state))},
+                      row_place(system, instant.contact_conflict.back())});
+    return result;
+  }
   switch (s.status) {
     case SolveStatus::solved:
       break;

@@ -41,6 +41,16 @@ Columns::Columns(const System& system) {
   add("Qni", wrapped("Qni", coordinates_));
   if (has_control_) add("Qcontrol", wrapped("Qcontrol", coordinates_));
   add("lambda", wrapped("lambda", constraints_));
+  std::vector<std::string> normals, frictions;
+  for (const ContactRow& c : system.equations().contacts) {
+    if (!c.has_friction) continue;
+    const std::string& name = system.row(c.row).name;
+    normals.push_back(fmt::format("normal({})", name));
+    for (std::size_t k = 0; k < c.slip.size(); ++k)
+      frictions.push_back(c.slip.size() == 1 ? fmt::format("friction({})", name) : fmt::format("friction({},{})", name, k + 1));
+  }
+  add("normal", normals);
+  add("friction", frictions);
   add("outputs", outputs);
   add_scalar("residual");
   add("power", wrapped("power", constraints_));
@@ -72,6 +82,8 @@ void Columns::fill_row(const Sample& s, std::vector<double>& row) const {
   for (const Eigen::VectorXd* x : {&s.q, &s.qd, &s.qdd, &s.Qc, &s.Qc_i, &s.Qc_ni}) append(*x);
   if (has_control_) append(s.Q_control);
   append(s.lambda);
+  append(s.normal);
+  append(s.friction);
   append(s.outputs);
   row.push_back(s.residual);
   append(s.power);

@@ -122,6 +122,14 @@ std::string summary_text(const Summary& s, std::span<const MotionEvent> events, 
                      c.balance_largest, c.balance_allowed);
   if (const auto works = works_that_count(c, columns); !works.empty())
     out += fmt::format("  work by constraint: {}\n", joined(works, ", "));
+  if (c.contacts) {
+    const ContactCertificate& k = *c.contacts;
+    out += fmt::format("  contacts: {}, {}; energy lost in impacts {}, by their friction {}, given by moving surfaces {}\n",
+                       counted(k.phases, "phase"), counted(k.impacts, "impact"), short_number(k.impact_lost),
+                       short_number(k.impact_friction_lost), short_number(k.surface_work));
+    out += fmt::format("  one-sided constraints: violated by at most {:.2g}; conditions of the minimum met to {:.2g}\n",
+                       k.penetration, k.optimality);
+  }
   append_events(out, events, true);
   append_events(out, events, false);
   for (const std::string& note : s.notes) out += fmt::format("  note: {}\n", note);
@@ -186,6 +194,17 @@ void write_summary(JsonWriter& json, const Summary& s, std::span<const MotionEve
   json.key("balance").value(c.balance);
   json.key("balance_largest").value(c.balance_largest);
   json.key("balance_allowed").value(c.balance_allowed);
+  if (c.contacts) {
+    const ContactCertificate& k = *c.contacts;
+    json.key("phases").value(k.phases);
+    json.key("impacts").value(k.impacts);
+    json.key("energy_lost_in_impacts").value(k.impact_lost);
+    json.key("energy_lost_in_impact_friction").value(k.impact_friction_lost);
+    json.key("work_of_moving_surfaces_in_impacts").value(k.surface_work);
+    json.key("one_sided_violation").value(k.penetration);
+    json.key("optimality").value(k.optimality);
+    json.key("complementarity").value(k.complementarity);
+  }
   json.key("global_error");
   c.global_error ? json.value(*c.global_error) : json.null();
   json.key("trusted").value(c.holds);

@@ -1,0 +1,165 @@
+#include "mechanician/instant/contacts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "mechanician/instant/row_subset.hpp"
+
+namespace mechanician {
+
+namespace {
+using Eigen::Index;
+using Eigen::VectorXd;
+
+constexpr double touching_tolerance = 1e-9;
+}  // namespace
+
+std::string_view name_of(ContactStatus status) {
+  switch (status) {
+    case ContactStatus::open: return "open";
+    case ContactStatus::separating: return "separating";
+    case ContactStatus::impact: return "impact";
+    case ContactStatus::touching: return "touching";
+    case ContactStatus::leaving: return "leaving";
+    case ContactStatus::holding: return "holding";
+    case ContactStatus::sticking: return "sticking";
+    case ContactStatus::sliding: return "sliding";
+  }
+  return "";
+}
+
+std::vector<Contact> classify_contacts(const System& system, const State& state, const Evaluation& now,
+                                       std::optional<NotFinite>& not_finite) {
+  std::vector<Contact> contacts;
+  const double speed = std::max(1.0, state.qd.norm());
+  for (ContactValues& values : system.evaluate_contacts(state, not_finite)) {
+    Contact c;
+    const Index j = values.row;
+    c.gap_tolerance = touching_tolerance * std::max(1.0, now.values.A.row(j).norm());
+    c.rate_tolerance = c.gap_tolerance * speed;
+    if (values.level == Level::position) c.gap = now.residual(j), c.rate = now.rate(j);
+    if (values.level == Level::velocity) c.rate = now.residual(j);
+    if (!values.one_sided || std::abs(c.rate) <= c.rate_tolerance)
+      c.status = ContactStatus::touching;
+    else
+      c.status = c.rate < 0.0 ? ContactStatus::impact : ContactStatus::separating;
+    if (values.one_sided && (c.gap > c.gap_tolerance || (values.level == Level::velocity && c.rate > c.rate_tolerance)))
+      c.status = ContactStatus::open;
+    if (values.has_friction) {
+      c.slip_tolerance = touching_tolerance * std::max(1.0, values.T.norm()) * speed;
+      if (values.slip.norm() > c.slip_tolerance) c.direction = values.slip.normalized();
+    }
+    c.values = std::move(values);
+    contacts.push_back(std::move(c));
+  }
+  return contacts;
+}
+
+ContactSolution solve_contacts(const System& system, const InstantValues& values, std::vector<Contact> contacts,
+                               const VectorXd& C, bool with_friction) {
+  ContactSolution result;
+  const auto touches = [](const Contact& c) { return c.status == ContactStatus::touching; };
+  const std::vector<Index> rows = rows_with(system, contacts, touches);
+  InstantValues part = take_rows(values, rows);
+  part.C = C;
+  std::vector<Index> one_sided;
+  std::vector<FrictionContact> friction;
+  std::vector<std::size_t> friction_of;
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const Contact& c = contacts[i];
+    if (c.values.one_sided && !touches(c)) continue;
+    const Index at = std::lower_bound(rows.begin(), rows.end(), c.values.row) - rows.begin();
+    if (c.values.one_sided) one_sided.push_back(at);
+    if (!with_friction || !c.values.has_friction) continue;
+    friction.push_back({at, c.values.mu, c.values.T, c.values.slip_b, c.direction});
+    friction_of.push_back(i);
+  }
+
+  const Index m = values.A.rows();
+  VectorXd slack;
+  std::vector<Index> holding;
+  if (friction.empty()) {
+    OneSidedSolution s = solve_one_sided(part, one_sided);
+    result.status = s.solution.status;
+    result.optimality = s.optimality;
+    for (const Index i : s.conflict) result.conflict.push_back(rows[static_cast<std::size_t>(i)]);
+    if (!s.solution.has_acceleration()) {
+      result.contacts = std::move(contacts);
+      return result;
+    }
+    result.qdd = s.solution.qdd;
+    VectorXd all(part.A.rows());
+    all << s.multipliers_joint, s.solution.control_multipliers;
+    result.multipliers = spread_rows(all, rows, m);
+    result.friction_force = VectorXd::Zero(system.n());
+    slack = s.slack, holding = s.holding;
+  } else {
+    const CoulombSolution s = solve_coulomb(part, one_sided, friction);
+    result.status = s.status;
+    const bool known = s.answer && (s.count == CoulombSolution::Count::one || s.count == CoulombSolution::Count::unknown);
+    if (s.status == SolveStatus::solved && !known) result.trouble = s.description;
+    if (s.status != SolveStatus::solved || !known) {
+      result.contacts = std::move(contacts);
+      return result;
+    }
+    result.uniqueness_unknown = s.count == CoulombSolution::Count::unknown;
+    const CoulombAnswer& answer = *s.answer;
+    result.qdd = answer.qdd;
+    result.multipliers = spread_rows(answer.multipliers, rows, m);
+    result.friction_force = answer.friction_force;
+    slack = answer.slack, holding = answer.mode.holding;
+    for (std::size_t k = 0; k < friction.size(); ++k) {
+      Contact& c = contacts[friction_of[k]];
+      c.friction = answer.friction[k];
+      switch (answer.mode.states[k]) {
+        case ContactState::open: c.status = ContactStatus::leaving; break;
+        case ContactState::sticking: c.status = ContactStatus::sticking; break;
+        case ContactState::sliding:
+          c.status = ContactStatus::sliding;
+          c.direction = answer.mode.directions[k];
+          break;
+      }
+    }
+  }
+  for (Contact& c : contacts) {
+    if (c.values.one_sided && c.status != ContactStatus::touching && !c.acts() && c.status != ContactStatus::leaving) continue;
+    const Index j = c.values.row, at = std::lower_bound(rows.begin(), rows.end(), j) - rows.begin();
+    c.normal = result.multipliers(j);
+    if (!c.values.one_sided) {
+      if (c.status == ContactStatus::touching) c.status = ContactStatus::holding;
+      continue;
+    }
+    const bool holds = std::find(holding.begin(), holding.end(), at) != holding.end();
+    if (c.status == ContactStatus::touching) c.status = holds ? ContactStatus::holding : ContactStatus::leaving;
+    c.gap_acceleration = slack(std::find(one_sided.begin(), one_sided.end(), at) - one_sided.begin());
+  }
+  result.acting = rows_with(system, contacts, [](const Contact& c) { return c.acts(); });
+  result.contacts = std::move(contacts);
+  return result;
+}
+
+double calc_mode_violation(const System& system, const InstantValues& values, const std::vector<Contact>& contacts,
+                           const VectorXd& C) {
+  const std::vector<Index> rows = rows_with(system, contacts, [](const Contact& c) { return c.acts(); });
+  InstantValues part = take_rows(values, rows);
+  part.C = C;
+  std::vector<Index> one_sided;
+  std::vector<FrictionContact> friction;
+  CoulombMode mode;
+  for (const Contact& c : contacts) {
+    if (c.values.one_sided && !c.acts()) continue;
+    const Index at = std::lower_bound(rows.begin(), rows.end(), c.values.row) - rows.begin();
+    if (c.values.one_sided) one_sided.push_back(at);
+    if (!c.values.has_friction) continue;
+    friction.push_back({at, c.values.mu, c.values.T, c.values.slip_b, c.direction});
+    const bool slides = c.status == ContactStatus::sliding;
+    mode.states.push_back(slides ? ContactState::sliding : ContactState::sticking);
+    mode.directions.push_back(slides ? c.direction : VectorXd());
+  }
+  mode.holding = one_sided;
+  const std::optional<CoulombAnswer> answer = solve_coulomb_mode(part, one_sided, friction, mode);
+  return answer ? answer->violation : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace mechanician

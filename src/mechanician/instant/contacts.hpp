@@ -1,0 +1,93 @@
+#pragma once
+
+/// One-sided constraints and friction at an instant (K93, conclusion 8).
+///
+///     minimise ½ q̈ᵀM q̈ − q̈ᵀ(Q + C)  over A q̈ = b and N q̈ ≥ d of the touching one-sided constraints
+///
+/// A one-sided constraint φ ≥ 0 touches where |φ| ≤ 1e-9·max(1, ‖φ_q‖) and |φ̇| ≤ the same times max(1, ‖q̇‖), ψ ≥ 0
+/// where |ψ| is as small as that. At φ ≤ 0 with φ̇ < 0 there is an impact (impact.hpp) and no acceleration.
+/// Friction: Coulomb's law with the actual multiplier (coulomb.hpp), where slips count as zero below the same bound.
+
+#include <string>
+#include <vector>
+
+#include "mechanician/instant/system.hpp"
+#include "mechanician/solve/coulomb.hpp"
+#include "mechanician/solve/one_sided.hpp"
+
+namespace mechanician {
+
+enum class ContactStatus {
+  open,        ///< φ > 0
+  separating,  ///< φ = 0, φ̇ > 0
+  impact,      ///< φ ≤ 0, φ̇ < 0: velocities have to jump
+  touching,    ///< φ = 0, φ̇ = 0, and not solved yet
+  leaving,     ///< touching, and φ̈ > 0
+  holding,     ///< touching, and it stays; two-sided constraints without a slip do always
+  sticking,    ///< holding, and the slip stays zero
+  sliding,     ///< holding, and the slip does not
+};
+std::string_view name_of(ContactStatus status);
+
+/// A constraint that is one-sided or has friction, at a state.
+struct Contact {
+  ContactValues values;
+  double gap = 0.0;   ///< φ; zero for constraints on velocities
+  double rate = 0.0;  ///< φ̇ or ψ
+  double gap_tolerance = 0.0, rate_tolerance = 0.0, slip_tolerance = 0.0;
+  ContactStatus status = ContactStatus::open;
+  /// Of the slip, a unit vector; empty where it does not slip (yet).
+  Eigen::VectorXd direction;
+
+  // Once solved.
+  double normal = 0.0;            ///< the actual multiplier
+  double gap_acceleration = 0.0;  ///< φ̈ or dψ/dt
+  Eigen::VectorXd friction;       ///< along the slips
+
+  bool acts() const {
+    return status == ContactStatus::holding || status == ContactStatus::sticking || status == ContactStatus::sliding;
+  }
+};
+
+/// By geometry alone: open, separating, impact or touching, and the directions of the slips.
+std::vector<Contact> classify_contacts(const System& system, const State& state, const Evaluation& now,
+                                       std::optional<NotFinite>& not_finite);
+
+struct ContactSolution {
+  SolveStatus status = SolveStatus::solved;
+  /// Coulomb's law has no or several solutions, or the programme none: what is to be said of it. Empty: all is well.
+  std::string trouble;
+  std::vector<Contact> contacts;         ///< with their statuses decided
+  std::vector<Eigen::Index> acting;      ///< rows that act as equalities, increasing
+  Eigen::VectorXd qdd;                   ///< n
+  Eigen::VectorXd multipliers;           ///< m: actual ones, with C and friction
+  Eigen::VectorXd friction_force;        ///< n; zeros without friction
+  std::vector<Eigen::Index> conflict;    ///< rows that cannot hold together
+  Optimality optimality;
+  bool uniqueness_unknown = false;       ///< too many contacts with friction to rule out further solutions
+};
+
+/// The touching contacts as given (a caller may know better than classify_contacts what touches and slips), all others
+/// absent. `C` may be empty.
+ContactSolution solve_contacts(const System& system, const InstantValues& values, std::vector<Contact> contacts,
+                               const Eigen::VectorXd& C, bool with_friction);
+
+/// Whether contacts that act as their statuses say (holding, sticking, sliding) may go on doing so: by how much signs and
+/// cones are missed at best, as a fraction; 0: all is well. Far cheaper than solve_contacts where there is friction.
+double calc_mode_violation(const System& system, const InstantValues& values, const std::vector<Contact>& contacts,
+                           const Eigen::VectorXd& C);
+
+/// Rows of equalities and of the contacts for which `which` is true.
+template <class Which>
+std::vector<Eigen::Index> rows_with(const System& system, const std::vector<Contact>& contacts, Which&& which) {
+  std::vector<Eigen::Index> rows;
+  std::size_t c = 0;
+  for (int j = 0; j < system.m(); ++j) {
+    const bool is_contact = c < contacts.size() && contacts[c].values.row == j;
+    if (!is_contact || !contacts[c].values.one_sided || which(contacts[c])) rows.push_back(j);
+    c += is_contact;
+  }
+  return rows;
+}
+
+}  // namespace mechanician

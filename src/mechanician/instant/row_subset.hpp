@@ -1,0 +1,23 @@
+#pragma once
+
+/// Some rows of an instant by themselves, and their results put back among all rows.
+
+#include <vector>
+
+#include "mechanician/solve/diagnosis.hpp"
+#include "mechanician/solve/instant_values.hpp"
+#include "mechanician/solve/solution.hpp"
+
+namespace mechanician {
+
+/// `rows` increasing; control rows among them stay last.
+InstantValues take_rows(const InstantValues& values, const std::vector<Eigen::Index>& rows);
+
+/// A vector by row of the subset as one by row of the whole, zero elsewhere; `count`: size of the result.
+Eigen::VectorXd spread_rows(const Eigen::VectorXd& x, const std::vector<Eigen::Index>& rows, Eigen::Index count);
+
+/// Row indices and vectors by row in terms of the whole.
+void restore_rows(Solution& solution, const std::vector<Eigen::Index>& rows, const InstantValues& whole);
+void restore_rows(Diagnosis& diagnosis, const std::vector<Eigen::Index>& rows);
+
+}  // namespace mechanician

@@ -1,0 +1,41 @@
+#pragma once
+
+// What an Integrator drives, step by step: a smooth motion (SmoothMotion), or one with contacts (PhasedMotion).
+
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mechanician/motion/integrator.hpp"
+
+namespace mechanician {
+
+class MotionSteps {
+ public:
+  MotionSteps(const System& system_given, State start_given, MotionOptions options_given)
+      : system(&system_given), start(std::move(start_given)), options(options_given), t(start.t), step_begin(start.t) {}
+  virtual ~MotionSteps() = default;
+
+  virtual bool advance() = 0;
+  virtual Sample sample(double t) = 0;
+  virtual Certificate certificate() const = 0;
+  virtual const Statistics& statistics() = 0;
+  virtual bool at_checkpoint() const = 0;
+  virtual std::vector<double> checkpoint() const = 0;
+  virtual void restore(std::span<const double> from) = 0;
+
+  const System* system;
+  State start;
+  MotionOptions options;
+  std::optional<Stop> refusal;
+  Stop stop;
+  bool over = false;
+  std::string stop_requested;
+  std::vector<MotionEvent> events;
+  std::vector<std::string> notes;
+  double t = 0.0, step_begin = 0.0;
+};
+
+}  // namespace mechanician

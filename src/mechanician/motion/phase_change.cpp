@@ -1,0 +1,383 @@
+// Between two phases: impacts, and what each contact does next.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "mechanician/base/text.hpp"
+#include "mechanician/expression/print.hpp"
+#include "mechanician/expression/tape.hpp"
+#include "mechanician/instant/project.hpp"
+#include "mechanician/motion/phased_motion.hpp"
+
+namespace mechanician {
+
+namespace {
+using Eigen::Index;
+using Eigen::VectorXd;
+using What = GuardMeaning::What;
+
+constexpr int most_impacts_at_once = 1000;
+constexpr long many_impacts = 5000;
+/// Slips, gap accelerations and slip accelerations below this part of their terms count as zero after an event.
+constexpr double small = 1e-7;
+
+bool touches(const Contact& c) { return c.status != ContactStatus::open; }
+
+void set_status_by_rate(Contact& c) {
+  if (!c.values.one_sided || std::abs(c.rate) <= c.rate_tolerance)
+    c.status = ContactStatus::touching;
+  else
+    c.status = c.rate < 0.0 ? ContactStatus::impact : ContactStatus::separating;
+}
+
+}  // namespace
+
+void PhasedMotion::add_event(EventKind kind, double time, std::vector<std::string> names, const State& state,
+                             const VectorXd& before) {
+  MotionEvent event;
+  event.time = time;
+  event.kind = kind;
+  event.constraints = std::move(names);
+  event.q = state.q;
+  event.qd_before = before, event.qd_after = state.qd;
+  events.push_back(std::move(event));
+}
+
+/// What the instant says, with the contacts as given; nothing where the motion cannot go on.
+std::optional<Instant> PhasedMotion::decide(const State& state, const std::vector<Contact>& contacts, const std::string& when) {
+  Instant instant = accelerate_with(*system, state, contacts, {.diagnose = false});
+  const auto stop_with = [&](StopReason reason, std::string message, Place place = {}) {
+    over = true;
+    stop = {reason, std::move(message), place};
+  };
+  if (instant.not_finite) {
+    stop_with(StopReason::not_finite, fmt::format("{}: {}", when, instant.not_finite->message()), instant.not_finite->place);
+    return {};
+  }
+  if (!instant.contact_trouble.empty()) {
+    stop_with(StopReason::not_unique, fmt::format("{}: {}", when, instant.contact_trouble));
+    return {};
+  }
+  if (!instant.multiplier_not_unique.empty()) {
+    stop_with(StopReason::not_unique, fmt::format("{}: the multiplier of {} is not unique", when, quote_list(instant.multiplier_not_unique)));
+    return {};
+  }
+  if (!instant.has_acceleration()) {
+    std::vector<std::string> names;
+    for (const Index j : instant.contact_conflict) names.push_back(system->row(static_cast<int>(j)).name);
+    stop_with(instant.solution.status == SolveStatus::inconsistent ? StopReason::contradiction : StopReason::not_unique,
+              names.empty() ? fmt::format("{}: {}", when, describe(instant.solution.status))
+                            : fmt::format("{}: {} cannot hold together", when, quote_list(names)));
+    return {};
+  }
+  if (instant.uniqueness_unknown && !uniqueness_noted_) {
+    uniqueness_noted_ = true;
+    notes.push_back(fmt::format("{}: many contacts with friction: whether other motions obey Coulomb's law too was not examined", when));
+  }
+  sums_.optimality = std::max(sums_.optimality, instant.optimality.largest());
+  double force = 0.0, opening = 0.0;
+  for (const Contact& c : instant.contacts)
+    force = std::max(force, std::abs(c.normal)), opening = std::max(opening, std::abs(c.gap_acceleration));
+  for (const Contact& c : instant.contacts)
+    if (force > 0.0 && opening > 0.0 && c.values.one_sided)
+      sums_.complementarity = std::max(sums_.complementarity, std::min(std::abs(c.normal) / force, std::abs(c.gap_acceleration) / opening));
+  return instant;
+}
+
+void PhasedMotion::set_modes(const Instant& instant) {
+  for (std::size_t c = 0; c < modes_.size(); ++c) {
+    const Contact& contact = instant.contacts[c];
+    ContactMode mode;
+    if (contact.acts()) mode.status = contact.status;
+    if (!contact.values.one_sided) {
+      mode.sign = contact.normal < 0.0 ? -1.0 : 1.0;
+      // A multiplier that has just passed through zero is on its new side.
+      if (smooth_ && smooth_->guard >= 0 && meanings_[smooth_->guard].contact == c &&
+          meanings_[smooth_->guard].what == What::sliding_multiplier)
+        mode.sign = -modes_[c].sign;
+    }
+    for (Index k = 0; k < contact.direction.size(); ++k) mode.direction[static_cast<std::size_t>(k)] = contact.direction(k);
+    modes_[c] = mode;
+  }
+}
+
+/// Impacts until nothing closes any more. True if velocities jumped.
+bool PhasedMotion::jump(State& state, Evaluation& now, std::vector<Contact>& contacts) {
+  bool jumped = false;
+  for (int round = 0; std::any_of(contacts.begin(), contacts.end(), [](const Contact& c) { return c.status == ContactStatus::impact; });
+       ++round) {
+    const std::string when = fmt::format("impact at t = {}", short_number(state.t));
+    if (round == most_impacts_at_once) {
+      fail(StopReason::step_too_small, fmt::format("{}: {} impacts at the same time, and no end of them", when, round));
+      return jumped;
+    }
+    const Impact impact = calc_impact(*system, state, now, contacts);
+    if (impact.status != SolveStatus::solved || !impact.trouble.empty()) {
+      fail(impact.trouble.empty() && impact.status == SolveStatus::inconsistent ? StopReason::contradiction : StopReason::not_unique,
+           fmt::format("{}: {}", when, impact.trouble.empty() ? describe(impact.status) : impact.trouble));
+      return jumped;
+    }
+    if (impact.restitution_part < 1.0 && !impact_lowered_noted_) {
+      impact_lowered_noted_ = true;
+      notes.push_back(fmt::format("{}: with friction the restitution asked for would add energy: it was lowered to {:.3g} of it", when,
+                                  impact.restitution_part));
+    }
+    ++sums_.impacts;
+    sums_.impact_lost += impact.energy_lost, sums_.impact_friction_lost += impact.friction_lost;
+    sums_.surface_work += impact.surface_work;
+    const VectorXd before = state.qd;
+    state.qd = impact.qd_after;
+    jumped = true;
+    const VectorXd sum = before + state.qd;
+    const Index constraints = sums_.works.constraints.size();
+    double works = 0.0;
+    for (Index j = 0; j < now.values.A.rows(); ++j) {
+      const double work = 0.5 * impact.impulses(j) * now.values.A.row(j).dot(sum);
+      works += work;
+      if (j < constraints)
+        sums_.works.ideal += work, sums_.works.constraints(j) += work;
+      else
+        sums_.works.control += work;
+    }
+    // Friction has done the rest.
+    sums_.works.nonideal += 0.5 * (state.qd - before).dot(now.values.M * sum) - works;
+    std::vector<std::string> names;
+    for (const int c : impact.contacts) names.push_back(contact_name(static_cast<std::size_t>(c)));
+    add_event(EventKind::impact, state.t, std::move(names), state, before);
+
+    std::vector<bool> touching(contacts.size()), thrown_back(contacts.size());
+    for (std::size_t c = 0; c < contacts.size(); ++c) touching[c] = touches(contacts[c]);
+    for (const int c : impact.contacts) thrown_back[static_cast<std::size_t>(c)] = contacts[static_cast<std::size_t>(c)].values.restitution > 0.0;
+    now = system->evaluate(state);
+    std::optional<NotFinite> not_finite = now.not_finite;
+    if (!not_finite) contacts = classify_contacts(*system, state, now, not_finite);
+    if (not_finite) {
+      fail(StopReason::not_finite, fmt::format("{}: {}", when, not_finite->message()));
+      return jumped;
+    }
+    for (std::size_t c = 0; c < contacts.size(); ++c) {
+      if (!touching[c]) {
+        if (contacts[c].values.level == Level::position) contacts[c].status = ContactStatus::open;
+        continue;
+      }
+      set_status_by_rate(contacts[c]);
+      // A rebound, however slow: settle() says when it is too slow.
+      if (thrown_back[c] && contacts[c].rate > 0.0) contacts[c].status = ContactStatus::separating;
+    }
+  }
+  if (sums_.impacts % many_impacts == 0 && jumped) {
+    if (state.t - many_since_ < 1e-9 * (options.to - start.t))
+      fail(StopReason::step_too_small,
+           fmt::format("near t = {}: {} impacts since t = {}: they do not come to an end", short_number(state.t), many_impacts, short_number(many_since_)));
+    many_since_ = state.t;
+  }
+  return jumped;
+}
+
+/// Rebounds too low to be followed end in contact. The contacts are changed where that is so.
+PhasedMotion::Settling PhasedMotion::settle(const State& state, const Evaluation& now, std::vector<Contact>& contacts, Instant& instant) {
+  Settling result;
+  result.until = state.t;
+  std::vector<std::size_t> low;
+  double longest = 0.0;
+  const double speed = std::max(1.0, state.qd.norm());
+  for (std::size_t c = 0; c < contacts.size(); ++c) {
+    const Contact& contact = contacts[c];
+    if (contact.status != ContactStatus::separating || contact.values.level != Level::position) continue;
+    const Index j = contact.values.row;
+    const double acceleration = now.values.A.row(j).dot(instant.solution.qdd) - now.values.b(j);
+    if (!(acceleration < 0.0)) continue;
+    const double size = std::max(1.0, now.values.A.row(j).norm());
+    const double height = contact.rate * contact.rate / (-2.0 * acceleration);
+    const bool slow = contact.rate <= std::max(options.tolerance, 1e-9) * size * speed;
+    if (!slow && height > 100.0 * now.residual_noise(j)) continue;
+    low.push_back(c);
+    const double e = contact.values.restitution;
+    if (e < 1.0) longest = std::max(longest, 2.0 * contact.rate / (-acceleration * (1.0 - e)));
+  }
+  if (low.empty()) return result;
+  std::vector<Contact> trial = contacts;
+  for (const std::size_t c : low) trial[c].status = ContactStatus::touching;
+  const Instant held = accelerate_with(*system, state, trial, {.diagnose = false});
+  if (!held.has_acceleration()) return result;
+  for (const std::size_t c : low)
+    if (!held.contacts[c].acts()) return result;
+  contacts = std::move(trial);
+  instant = held;
+  result.until = state.t + longest;
+  for (const std::size_t c : low) result.names.push_back(contact_name(c));
+  return result;
+}
+
+/// A user event whose function changes its sign with the velocities.
+void PhasedMotion::find_jumped_events(const State& before, const State& after) {
+  const Model& model = system->model();
+  if (model.events.empty()) return;
+  const Equations& eqs = system->equations();
+  std::vector<Expr> when, inputs{eqs.t};
+  for (const Event& e : model.events) when.push_back(e.when);
+  inputs.insert(inputs.end(), eqs.q.begin(), eqs.q.end());
+  inputs.insert(inputs.end(), eqs.qd.begin(), eqs.qd.end());
+  inputs.insert(inputs.end(), eqs.parameters.begin(), eqs.parameters.end());
+  inputs.insert(inputs.end(), eqs.qdd.begin(), eqs.qdd.end());
+  const Tape tape(when, inputs);
+  const auto values = [&](const State& s) {
+    std::vector<double> x{s.t};
+    x.insert(x.end(), s.q.begin(), s.q.end());
+    x.insert(x.end(), s.qd.begin(), s.qd.end());
+    x.insert(x.end(), system->parameters().begin(), system->parameters().end());
+    x.resize(inputs.size(), std::numeric_limits<double>::quiet_NaN());
+    return tape(std::span<const double>(x));
+  };
+  const std::vector<double> was = values(before), is = values(after);
+  for (std::size_t i = 0; i < was.size(); ++i) {
+    const Event& e = model.events[i];
+    if (!(was[i] * is[i] < 0.0)) continue;
+    if ((e.direction == EventDirection::up && is[i] < 0.0) || (e.direction == EventDirection::down && is[i] > 0.0)) continue;
+    add_event(EventKind::user, after.t, {}, after, before.qd);
+    events.back().name = e.name;
+    if (e.action == EventAction::stop && !over) {
+      over = true;
+      stop = {StopReason::event, fmt::format("event `{}` at t = {}", e.name, number_text(after.t)), {}};
+    }
+  }
+}
+
+bool PhasedMotion::change_phase() {
+  State state = smooth_->end_state();
+  const State at_end = state;
+  const std::optional<GuardMeaning> why =
+      smooth_->guard >= 0 ? std::optional(meanings_[static_cast<std::size_t>(smooth_->guard)]) : std::nullopt;
+  if (!settling_.empty() && state.t >= phase_until_) add_event(EventKind::contact, state.t, settling_, state, state.qd);
+  settling_.clear();
+  const std::vector<ContactMode> old = modes_;
+  leave_phase();
+  const std::string when = fmt::format("at t = {}", short_number(state.t));
+  if (why && why->what == What::friction_solvable) {
+    fail(StopReason::not_unique,
+         fmt::format("{}: with the friction of `{}` the forces have no bound: beyond, Coulomb's law has no or several solutions "
+                     "(Painlevé)",
+                     when, contact_name(why->contact)));
+    return false;
+  }
+  Evaluation now = system->evaluate(state);
+  std::optional<NotFinite> not_finite = now.not_finite;
+  std::vector<Contact> contacts;
+  if (!not_finite) contacts = classify_contacts(*system, state, now, not_finite);
+  if (not_finite) {
+    fail(StopReason::not_finite, fmt::format("{}: {}", when, not_finite->message()));
+    return false;
+  }
+
+  // What the phase knows better than the numbers: what acts touches, what has just closed does, what pulls has opened.
+  const auto is_why = [&](std::size_t c, What what) { return why && why->contact == c && why->what == what; };
+  double speed = std::max(1.0, state.qd.norm());
+  for (std::size_t c = 0; c < contacts.size(); ++c) {
+    Contact& contact = contacts[c];
+    const bool acted = old[c].status != ContactStatus::open;
+    if (contact.values.one_sided) {
+      sums_.penetration = std::max(sums_.penetration, -contact.gap / std::max(1.0, now.values.A.row(contact.values.row).norm()));
+      if (acted) contact.status = ContactStatus::touching;
+      if (is_why(c, What::gap)) set_status_by_rate(contact);
+      if (is_why(c, What::multiplier) || is_why(c, What::sliding_multiplier)) contact.status = ContactStatus::separating;
+    }
+    if (!contact.values.has_friction || !acted) continue;
+    if (old[c].status == ContactStatus::sticking) {
+      contact.direction.resize(0);
+      if (is_why(c, What::cone)) {
+        // The slip begins against the friction that held it.
+        const auto& joint = smooth_->dynamics().calc_joint_multipliers();
+        VectorXd f(static_cast<Index>(phase_->slip_rows[c].size()));
+        for (Index k = 0; k < f.size(); ++k) f(k) = joint[static_cast<std::size_t>(phase_->slip_rows[c][static_cast<std::size_t>(k)])];
+        if (f.norm() > 0.0) contact.direction = -f.normalized();
+      }
+    } else if (old[c].status == ContactStatus::sliding) {
+      const double at_rest = std::max(1e-9, 1e3 * options.tolerance) * std::max(1.0, contact.values.T.norm()) * speed;
+      if (is_why(c, What::slip) && contact.values.slip.norm() <= at_rest) {
+        contact.direction.resize(0);
+      } else if (contact.direction.size() == 0) {
+        contact.direction.resize(contact.values.slip.size());
+        for (Index k = 0; k < contact.direction.size(); ++k) contact.direction(k) = old[c].direction[static_cast<std::size_t>(k)];
+      }
+    }
+  }
+
+  const bool jumped = jump(state, now, contacts);
+  if (over) return jumped;
+  std::optional<Instant> instant = decide(state, contacts, when);
+  // A contact taken as opening or beginning to slip that does neither: all is left to the instant.
+  if (instant && why && !jumped) {
+    const std::size_t c = why->contact;
+    const Contact& contact = instant->contacts[c];
+    const VectorXd& qdd = instant->solution.qdd;
+    bool wrong = false;
+    if (contacts[c].status == ContactStatus::separating && why->what != What::gap) {
+      const Index j = contact.values.row;
+      const double terms = now.values.A.row(j).cwiseAbs().dot(qdd.cwiseAbs()) + std::abs(now.values.b(j));
+      wrong = now.values.A.row(j).dot(qdd) - now.values.b(j) < -small * terms;
+      if (wrong) contacts[c].status = ContactStatus::touching;
+    }
+    if (why->what == What::cone && contact.status == ContactStatus::sliding) {
+      const VectorXd s = contact.values.T * qdd - contact.values.slip_b;
+      const double terms = (contact.values.T.cwiseAbs() * qdd.cwiseAbs() + contact.values.slip_b.cwiseAbs()).norm();
+      wrong = s.dot(contact.direction) < -small * terms;
+      if (wrong) contacts[c].direction.resize(0);
+    }
+    if (wrong) instant = decide(state, contacts, when);
+  }
+  if (!instant) return jumped;
+  const Settling settling = settle(state, now, contacts, *instant);
+  set_modes(*instant);
+
+  // Onto what holds now; the little that is lost by this is lost in impacts.
+  const VectorXd before = state.qd;
+  const double kinetic = 0.5 * state.qd.dot(now.values.M * state.qd);
+  phase_ = &phase_system();
+  const Projection projection = project(*phase_->system, state, ProjectionGoal::any);
+  if (projection.converged) {
+    state.q = projection.state.q, state.qd = projection.state.qd;
+    const Evaluation there = system->evaluate(state);
+    const double change = 0.5 * state.qd.dot(there.values.M * state.qd) - kinetic;
+    if (!settling.names.empty()) sums_.impact_lost -= change;
+    sums_.works.ideal += change;
+  }
+
+  std::vector<std::string> released, made, stuck, slipped;
+  for (std::size_t c = 0; c < modes_.size(); ++c) {
+    const ContactStatus was = old[c].status, is = modes_[c].status;
+    if (was != ContactStatus::open && is == ContactStatus::open && !jumped) released.push_back(contact_name(c));
+    if (was == ContactStatus::open && is != ContactStatus::open && !jumped &&
+        std::find(settling.names.begin(), settling.names.end(), contact_name(c)) == settling.names.end())
+      made.push_back(contact_name(c));
+    if (was == ContactStatus::sliding && is == ContactStatus::sticking) stuck.push_back(contact_name(c));
+    if (was == ContactStatus::sticking && is == ContactStatus::sliding) slipped.push_back(contact_name(c));
+    // Sliding on in the other direction: the slip was zero for a moment.
+    if (was == ContactStatus::sliding && is == ContactStatus::sliding && is_why(c, What::slip) &&
+        old[c].direction[0] * modes_[c].direction[0] + old[c].direction[1] * modes_[c].direction[1] < 0.0)
+      slipped.push_back(contact_name(c));
+  }
+  if (!released.empty()) add_event(EventKind::release, state.t, std::move(released), state, at_end.qd);
+  if (!made.empty()) add_event(EventKind::contact, state.t, std::move(made), state, at_end.qd);
+  if (!stuck.empty()) add_event(EventKind::stick, state.t, std::move(stuck), state, at_end.qd);
+  if (!slipped.empty()) add_event(EventKind::slip, state.t, std::move(slipped), state, at_end.qd);
+  if (jumped) find_jumped_events(at_end, state);
+  if (over) return jumped;
+
+  double until = options.to;
+  settling_ = settling.names;
+  if (!settling_.empty()) {
+    if (settling.until > state.t + 64.0 * std::numeric_limits<double>::epsilon() * std::max(1.0, std::abs(state.t))) {
+      until = std::min(options.to, settling.until);
+    } else {
+      add_event(EventKind::contact, state.t, settling_, state, before);
+      settling_.clear();
+    }
+  }
+  begin_phase(state, until);
+  return jumped;
+}
+
+}  // namespace mechanician

@@ -1,0 +1,43 @@
+#pragma once
+
+/// A motion with contacts is a sequence of phases. In each of them every contact does one thing, and what is left is a
+/// smooth motion under two-sided constraints: contacts that hold are equations, sticking ones have equations for their
+/// slips too, sliding ones have friction (Dynamics), open ones are absent.
+
+#include <memory>
+#include <vector>
+
+#include "mechanician/instant/contacts.hpp"
+#include "mechanician/motion/dynamics.hpp"
+
+namespace mechanician {
+
+/// What a contact does in a phase: open, holding, sticking or sliding.
+struct ContactMode {
+  ContactStatus status = ContactStatus::open;
+  double sign = 1.0;                  ///< of the multiplier of a two-sided constraint with friction
+  std::array<double, 2> direction{};  ///< of the slip, where it slides
+};
+
+/// The system of a phase, good for all phases in which the contacts have the same statuses.
+struct PhaseSystem {
+  std::unique_ptr<System> system;
+  std::vector<int> row_of;                   ///< row of the whole system for each constraint row; −1: of a slip
+  std::vector<std::vector<int>> slip_rows;   ///< by contact: rows of the slips, where it sticks
+  std::vector<int> rows;                     ///< by contact: its row, −1 where it is open
+};
+
+PhaseSystem make_phase_system(const System& whole, const std::vector<ContactStatus>& statuses);
+
+/// What the phase lasts for; guards on multipliers only with `with_multipliers`.
+Dynamics::Guards make_guards(const System& whole, const PhaseSystem& phase, const std::vector<ContactMode>& modes,
+                             bool with_multipliers);
+/// Which contact a guard belongs to and what it says.
+struct GuardMeaning {
+  enum class What { gap, multiplier, cone, sliding_multiplier, slip, friction_solvable } what = What::gap;
+  std::size_t contact = 0;
+};
+std::vector<GuardMeaning> guard_meanings(const System& whole, const PhaseSystem& phase,
+                                         const std::vector<ContactMode>& modes, bool with_multipliers);
+
+}  // namespace mechanician

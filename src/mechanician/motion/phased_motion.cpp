@@ -1,0 +1,379 @@
+#include "mechanician/motion/phased_motion.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "mechanician/base/text.hpp"
+#include "mechanician/expression/print.hpp"
+#include "mechanician/instant/row_subset.hpp"
+
+namespace mechanician {
+
+namespace {
+using Eigen::Index;
+using Eigen::VectorXd;
+
+constexpr double checkpoint_version = 1.0;
+
+void add(Works& to, const Works& from) {
+  to.given += from.given, to.ideal += from.ideal, to.nonideal += from.nonideal, to.control += from.control;
+  to.constraints += from.constraints;
+}
+
+void add(Statistics& to, const Statistics& from) {
+  to.steps += from.steps, to.rejected += from.rejected, to.evaluations += from.evaluations, to.robust += from.robust;
+  to.projections += from.projections, to.jacobians += from.jacobians, to.crossings += from.crossings;
+  to.switches += from.switches, to.restarts += from.restarts;
+}
+
+bool is(const Contact& c, ContactStatus status) { return c.status == status; }
+
+}  // namespace
+
+PhasedMotion::PhasedMotion(const System& system_given, State start_given, MotionOptions options_given)
+    : MotionSteps(system_given, std::move(start_given), options_given) {
+  const int constraints = system->m() - system->equations().num_control();
+  sums_.works.constraints = VectorXd::Zero(constraints);
+  many_since_ = start.t;
+  modes_.resize(system->equations().contacts.size());
+  const auto refuse = [&](StopReason reason, std::string message, Place place = {}) {
+    refusal = Stop{reason, std::move(message), place};
+    stop = *refusal, over = true;
+  };
+  const Evaluation now = system->evaluate(start);
+  std::optional<NotFinite> not_finite = now.not_finite;
+  std::vector<Contact> contacts;
+  if (!not_finite) contacts = classify_contacts(*system, start, now, not_finite);
+  if (not_finite) {
+    refuse(StopReason::not_finite, not_finite->message(), not_finite->place);
+    return;
+  }
+  kinetic_start_ = 0.5 * start.qd.dot(now.values.M * start.qd);
+  for (const RowResidual& r : calc_residuals(*system, start, now)) {
+    if (r.scaled <= start_tolerance) continue;
+    refuse(StopReason::projection,
+           fmt::format("the start violates constraint `{}` by {}", system->row(r.row).name, number_text(r.value)),
+           system->row(r.row).place);
+    return;
+  }
+  // What closes at once does so in the first step.
+  for (Contact& c : contacts)
+    if (is(c, ContactStatus::impact)) c.status = ContactStatus::separating, change_pending_ = true;
+  const auto instant = decide(start, contacts, "at the start");
+  if (!instant) {
+    refusal = stop;
+    return;
+  }
+  set_modes(*instant);
+  begin_phase(start, options.to);
+  if (over) refusal = stop;
+}
+
+void PhasedMotion::fail(StopReason reason, std::string message) {
+  over = true;
+  stop = {reason, std::move(message), {}};
+}
+
+const PhaseSystem& PhasedMotion::phase_system() {
+  std::vector<ContactStatus> statuses;
+  for (const ContactMode& mode : modes_) statuses.push_back(mode.status);
+  auto found = systems_.find(statuses);
+  if (found == systems_.end()) found = systems_.emplace(statuses, make_phase_system(*system, statuses)).first;
+  return found->second;
+}
+
+void PhasedMotion::begin_phase(State state, double until) {
+  // Ideal forces are those without friction, and a phase in which contacts stick does not know them.
+  for (std::size_t c = 0; c < modes_.size(); ++c)
+    if (modes_[c].status == ContactStatus::sticking && system->needs_reactions())
+      return fail(StopReason::not_unique,
+                  fmt::format("at t = {}: `{}` sticks, and [nonideal] uses ideal() or multiplier(): the two cannot be together in a run",
+                              short_number(state.t), contact_name(c)));
+  phase_ = &phase_system();
+  const System& part = *phase_->system;
+  const Instant instant = accelerate(part, state, {.diagnose = false, .contacts = false});
+  multipliers_unique_ = instant.solution.multipliers_undetermined.empty();
+  for (std::size_t c = 0; c < modes_.size(); ++c)
+    if (modes_[c].status == ContactStatus::sliding)
+      for (const Index j : instant.solution.multipliers_undetermined)
+        if (j == phase_->rows[c])
+          return fail(StopReason::not_unique,
+                      fmt::format("at t = {}: the force of `{}` is not unique (other constraints do the same), and so neither is "
+                                  "its friction",
+                                  short_number(state.t), contact_name(c)));
+  phase_start_ = std::move(state);
+  phase_until_ = until;
+  make_smooth(phase_start_, until);
+}
+
+void PhasedMotion::make_smooth(const State& state, double until) {
+  phase_ = &phase_system();
+  SmoothMotion::Phase phase;
+  phase.guards = make_guards(*system, *phase_, modes_, multipliers_unique_);
+  meanings_ = guard_meanings(*system, *phase_, modes_, multipliers_unique_);
+  for (std::size_t c = 0; c < modes_.size(); ++c)
+    if (modes_[c].status == ContactStatus::sliding)
+      phase.sliding.push_back({.row = phase_->rows[c],
+                               .num_slips = static_cast<int>(system->equations().contacts[c].slip.size()),
+                               .sign = modes_[c].sign,
+                               .direction = modes_[c].direction});
+  if (!multipliers_unique_)
+    phase.may_go_on = [this](const State& there) {
+      const Evaluation now = system->evaluate(there);
+      std::optional<NotFinite> not_finite = now.not_finite;
+      if (not_finite) return true;
+      std::vector<Contact> contacts = classify_contacts(*system, there, now, not_finite);
+      for (std::size_t c = 0; c < contacts.size(); ++c) {
+        contacts[c].status = modes_[c].status;
+        if (modes_[c].status != ContactStatus::sliding) contacts[c].direction.resize(0);
+      }
+      VectorXd C;
+      if (system->equations().has_C && !system->needs_reactions()) C = system->calc_C(there, {}).C;
+      return calc_mode_violation(*system, now.values, contacts, C) <= 1e-9;
+    };
+  MotionOptions own = options;
+  own.to = until;
+  if (sums_.phases > 0) own.first_step = 0.0;
+  smooth_ = std::make_unique<SmoothMotion>(*phase_->system, state, own, std::move(phase));
+  if (smooth_->refusal) {
+    over = true;
+    stop = *smooth_->refusal;
+    if (sums_.phases > 0) stop.message = fmt::format("at t = {}: {}", short_number(state.t), stop.message);
+  }
+  for (std::string& note : smooth_->notes)
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+  smooth_->notes.clear();
+}
+
+void PhasedMotion::take_events() {
+  for (MotionEvent& event : smooth_->events) events.push_back(std::move(event));
+  smooth_->events.clear();
+  for (std::string& note : smooth_->notes)
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+  smooth_->notes.clear();
+}
+
+bool PhasedMotion::advance() {
+  if (over) return false;
+  if (!stop_requested.empty()) {
+    over = true, stop = {StopReason::callback, stop_requested, {}};
+    return false;
+  }
+  if (change_pending_) {
+    change_pending_ = false;
+    const bool jumped = change_phase();
+    if (over) return false;
+    if (jumped) {
+      step_begin = t;
+      return true;
+    }
+  }
+  const bool moved = smooth_->advance();
+  t = smooth_->t, step_begin = smooth_->step_begin;
+  take_events();
+  if (smooth_->over) {
+    const bool ended = smooth_->guard >= 0 || smooth_->may_not_go_on;
+    if (smooth_->stop.failed() || smooth_->stop.reason == StopReason::event) {
+      over = true, stop = smooth_->stop;
+    } else if (t >= options.to) {
+      over = true, stop = {};
+    } else if (ended || t >= phase_until_) {
+      change_pending_ = true;
+    }
+  }
+  return moved;
+}
+
+void PhasedMotion::add_phase(Sums& sums) const {
+  const Certificate c = smooth_->certificate();
+  Works works;
+  works.given = c.works.given, works.ideal = c.works.ideal, works.nonideal = c.works.nonideal, works.control = c.works.control;
+  works.constraints.setZero(sums.works.constraints.size());
+  for (Index j = 0; j < c.works.constraints.size(); ++j) {
+    const int row = phase_->row_of[static_cast<std::size_t>(j)];
+    if (row >= 0) {
+      works.constraints(row) = c.works.constraints(j);
+    } else {
+      works.ideal -= c.works.constraints(j), works.nonideal += c.works.constraints(j);
+    }
+  }
+  add(sums.works, works);
+  sums.position_violation = std::max(sums.position_violation, c.position_violation);
+  sums.velocity_violation = std::max(sums.velocity_violation, c.velocity_violation);
+  sums.measured_residual = std::max(sums.measured_residual, c.measured_residual);
+  sums.balance_largest = std::max(sums.balance_largest, std::abs(sums.balance) + c.balance_largest);
+  sums.balance += c.balance;
+  sums.balance_allowed += c.balance_allowed;
+}
+
+void PhasedMotion::leave_phase() {
+  add_phase(sums_);
+  add(sums_.statistics, smooth_->statistics());
+  ++sums_.phases;
+  for (const std::string& reason : smooth_->certificate().reasons)
+    if (doubts_.size() < 20 && std::find(doubts_.begin(), doubts_.end(), reason) == doubts_.end()) doubts_.push_back(reason);
+}
+
+const Statistics& PhasedMotion::statistics() {
+  statistics_ = sums_.statistics;
+  if (smooth_) add(statistics_, smooth_->statistics());
+  return statistics_;
+}
+
+Certificate PhasedMotion::certificate() const {
+  Certificate c;
+  Sums sums = sums_;
+  if (!smooth_) return c;
+  add_phase(sums);
+  const Certificate last = smooth_->certificate();
+  c.position_violation = sums.position_violation, c.velocity_violation = sums.velocity_violation;
+  c.measured_residual = sums.measured_residual;
+  c.kinetic_start = kinetic_start_, c.kinetic_end = last.kinetic_end;
+  c.works = sums.works;
+  c.balance = c.kinetic_end - c.kinetic_start - (c.works.given + c.works.ideal + c.works.nonideal + c.works.control);
+  c.balance_largest = std::max(sums.balance_largest, std::abs(c.balance));
+  c.balance_allowed = sums.balance_allowed;
+  c.notes = notes;
+  c.path = last.path;
+  c.reasons = doubts_;
+  c.reasons.insert(c.reasons.end(), last.reasons.begin(), last.reasons.end());
+  c.contacts = ContactCertificate{.impacts = sums.impacts,
+                                  .phases = sums.phases + 1,
+                                  .impact_lost = sums.impact_lost,
+                                  .impact_friction_lost = sums.impact_friction_lost,
+                                  .surface_work = sums.surface_work,
+                                  .penetration = sums.penetration,
+                                  .optimality = sums.optimality,
+                                  .complementarity = sums.complementarity};
+  const double allowed = 1e-7 + 100.0 * options.tolerance;
+  if (sums.penetration > allowed)
+    c.reasons.push_back(fmt::format("a one-sided constraint is violated by {:.1e}", sums.penetration));
+  c.holds = c.reasons.empty();
+  return c;
+}
+
+Sample PhasedMotion::sample(double time) { return of_whole(smooth_->sample(time)); }
+
+Sample PhasedMotion::of_whole(const Sample& part) {
+  Sample s = part;
+  const Index constraints = sums_.works.constraints.size();
+  s.lambda.setZero(constraints), s.power.setZero(constraints), s.works.constraints.setZero(constraints);
+  for (Index j = 0; j < part.lambda.size(); ++j) {
+    const int row = phase_->row_of[static_cast<std::size_t>(j)];
+    if (row >= 0) {
+      s.lambda(row) = part.lambda(j), s.power(row) = part.power(j);
+      s.works.constraints(row) = part.works.constraints(j);
+    } else {
+      s.works.ideal -= part.works.constraints(j), s.works.nonideal += part.works.constraints(j);
+    }
+  }
+  add(s.works, sums_.works);
+  // Of the state that was sampled: it is the last that the dynamics have seen.
+  const auto& contacts_of = system->equations().contacts;
+  const std::vector<double> joint = smooth_->dynamics().calc_joint_multipliers();
+  std::vector<double> normal, friction_values;
+  std::size_t sliding = 0;
+  for (std::size_t c = 0; c < modes_.size(); ++c) {
+    if (!contacts_of[c].has_friction) continue;
+    const std::size_t slips = contacts_of[c].slip.size();
+    normal.push_back(phase_->rows[c] < 0 ? 0.0 : joint[static_cast<std::size_t>(phase_->rows[c])]);
+    std::array<double, 2> f{};
+    if (modes_[c].status == ContactStatus::sliding) f = smooth_->dynamics().calc_friction(sliding++);
+    if (modes_[c].status == ContactStatus::sticking)
+      for (std::size_t k = 0; k < slips; ++k) f[k] = joint[static_cast<std::size_t>(phase_->slip_rows[c][k])];
+    friction_values.insert(friction_values.end(), f.begin(), f.begin() + static_cast<std::ptrdiff_t>(slips));
+  }
+  const auto as_vector = [](const std::vector<double>& x) {
+    return VectorXd(Eigen::Map<const VectorXd>(x.data(), static_cast<Index>(x.size())));
+  };
+  s.normal = as_vector(normal), s.friction = as_vector(friction_values);
+  // What is ideal is that of the touching contacts without friction.
+  const bool friction = std::any_of(modes_.begin(), modes_.end(), [](const ContactMode& m) {
+    return m.status == ContactStatus::sticking || m.status == ContactStatus::sliding;
+  });
+  if (!friction) return s;
+  const State state{s.t, s.q, s.qd};
+  const Evaluation now = system->evaluate(state);
+  std::optional<NotFinite> not_finite = now.not_finite;
+  if (not_finite) return s;
+  std::vector<Contact> contacts = classify_contacts(*system, state, now, not_finite);
+  for (std::size_t c = 0; c < contacts.size(); ++c)
+    contacts[c].status = modes_[c].status == ContactStatus::open ? ContactStatus::open : ContactStatus::touching;
+  const ContactSolution ideal = solve_contacts(*system, now.values, std::move(contacts), {}, false);
+  if (ideal.status != SolveStatus::solved) return s;
+  s.lambda = ideal.multipliers.head(constraints);
+  s.Qc_i = now.values.A.topRows(constraints).transpose() * s.lambda;
+  s.Qc = now.values.M * s.qdd - now.values.Q - s.Q_control;
+  s.Qc_ni = s.Qc - s.Qc_i;
+  s.power = s.lambda.cwiseProduct(now.values.A.topRows(constraints) * s.qd);
+  return s;
+}
+
+template <class Do>
+void PhasedMotion::each_number(Sums& s, Do&& number) {
+  number(s.works.given), number(s.works.ideal), number(s.works.nonideal), number(s.works.control);
+  for (double& x : s.works.constraints) number(x);
+  number(s.statistics.steps), number(s.statistics.rejected), number(s.statistics.evaluations), number(s.statistics.robust);
+  number(s.statistics.projections), number(s.statistics.jacobians), number(s.statistics.crossings);
+  number(s.statistics.switches), number(s.statistics.restarts);
+  number(s.position_violation), number(s.velocity_violation), number(s.measured_residual);
+  number(s.balance), number(s.balance_largest), number(s.balance_allowed);
+  number(s.impact_lost), number(s.impact_friction_lost), number(s.surface_work);
+  number(s.penetration), number(s.optimality), number(s.complementarity), number(s.impacts), number(s.phases);
+}
+
+std::vector<double> PhasedMotion::checkpoint() const {
+  std::vector<double> out{checkpoint_version, static_cast<double>(modes_.size())};
+  const auto number = [&](auto x) { out.push_back(static_cast<double>(x)); };
+  for (const ContactMode& mode : modes_)
+    number(static_cast<int>(mode.status)), number(mode.sign), number(mode.direction[0]), number(mode.direction[1]);
+  number(phase_start_.t), number(phase_until_), number(kinetic_start_), number(many_since_);
+  for (const double x : phase_start_.q) number(x);
+  for (const double x : phase_start_.qd) number(x);
+  number(change_pending_), number(multipliers_unique_), number(impact_lowered_noted_), number(uniqueness_noted_);
+  number(smooth_->guard), number(smooth_->may_not_go_on);
+  // Names of contacts that settle, by index.
+  for (std::size_t c = 0; c < modes_.size(); ++c)
+    number(std::find(settling_.begin(), settling_.end(), contact_name(c)) != settling_.end());
+  each_number(const_cast<Sums&>(sums_), [&](auto& x) { out.push_back(static_cast<double>(x)); });
+  const std::vector<double> inner = smooth_->checkpoint();
+  out.insert(out.end(), inner.begin(), inner.end());
+  return out;
+}
+
+void PhasedMotion::restore(std::span<const double> from) {
+  std::size_t at = 0;
+  const auto next = [&] {
+    if (at >= from.size()) throw std::invalid_argument("the checkpoint is cut off");
+    return from[at++];
+  };
+  if (next() != checkpoint_version || next() != static_cast<double>(modes_.size()))
+    throw std::invalid_argument("the checkpoint is of another program version or model");
+  for (ContactMode& mode : modes_) {
+    mode.status = static_cast<ContactStatus>(static_cast<int>(next()));
+    mode.sign = next(), mode.direction[0] = next(), mode.direction[1] = next();
+  }
+  phase_start_.t = next(), phase_until_ = next(), kinetic_start_ = next(), many_since_ = next();
+  for (double& x : phase_start_.q) x = next();
+  for (double& x : phase_start_.qd) x = next();
+  change_pending_ = next() != 0.0, multipliers_unique_ = next() != 0.0;
+  impact_lowered_noted_ = next() != 0.0, uniqueness_noted_ = next() != 0.0;
+  const int guard = static_cast<int>(next());
+  const bool may_not_go_on = next() != 0.0;
+  settling_.clear();
+  for (std::size_t c = 0; c < modes_.size(); ++c)
+    if (next() != 0.0) settling_.push_back(contact_name(c));
+  each_number(sums_, [&](auto& x) { x = static_cast<std::remove_reference_t<decltype(x)>>(next()); });
+  over = false, stop = {}, refusal.reset();
+  make_smooth(phase_start_, phase_until_);
+  smooth_->restore(from.subspan(at));
+  smooth_->events.clear(), smooth_->notes.clear();
+  smooth_->guard = guard, smooth_->may_not_go_on = may_not_go_on;
+  t = step_begin = smooth_->t;
+  if (t >= options.to) over = true, stop = {};
+}
+
+}  // namespace mechanician

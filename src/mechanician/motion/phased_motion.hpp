@@ -1,0 +1,90 @@
+#pragma once
+
+// A motion with one-sided constraints or friction: smooth phases (phase_model.hpp), and what happens between them.
+//
+// A phase ends where a gap closes, a multiplier would turn negative, a slip comes to rest or a sticking contact can no
+// longer hold: each is the zero of a guard, found on the dense output. Then velocities jump where gaps close
+// (impact.hpp) and what each contact does next is decided at that instant (contacts.hpp).
+//
+// Rebounds that have become lower than the tolerance (or than rounding) are taken as contact; the time at which the
+// infinitely many impacts that would follow end, t∞ = t + 2γ/(|φ̈|(1 − e)), is the time of the event.
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "mechanician/instant/accelerate.hpp"
+#include "mechanician/motion/integrator_impl.hpp"
+#include "mechanician/motion/phase_model.hpp"
+
+namespace mechanician {
+
+class PhasedMotion : public MotionSteps {
+ public:
+  PhasedMotion(const System& system, State start, MotionOptions options);
+
+  bool advance() override;
+  Sample sample(double t) override;
+  Certificate certificate() const override;
+  const Statistics& statistics() override;
+  bool at_checkpoint() const override { return smooth_ && smooth_->at_checkpoint(); }
+  std::vector<double> checkpoint() const override;
+  void restore(std::span<const double> from) override;
+
+ private:
+  /// What past phases and impacts have added up to.
+  struct Sums {
+    Works works;
+    Statistics statistics;
+    double position_violation = 0.0, velocity_violation = 0.0, measured_residual = 0.0;
+    double balance = 0.0, balance_largest = 0.0, balance_allowed = 0.0;
+    double impact_lost = 0.0, impact_friction_lost = 0.0, surface_work = 0.0;
+    double penetration = 0.0, optimality = 0.0, complementarity = 0.0;
+    long impacts = 0, phases = 0;
+  };
+  template <class Do>
+  static void each_number(Sums& sums, Do&& number);
+
+  // ---- phased_motion.cpp
+  const PhaseSystem& phase_system();
+  void begin_phase(State state, double until);
+  void make_smooth(const State& state, double until);
+  void leave_phase();
+  void add_phase(Sums& sums) const;
+  void take_events();
+  void fail(StopReason reason, std::string message);
+  Sample of_whole(const Sample& of_phase);
+
+  // ---- phase_change.cpp
+  struct Settling {
+    double until = 0.0;
+    std::vector<std::string> names;
+  };
+  bool change_phase();
+  bool jump(State& state, Evaluation& now, std::vector<Contact>& contacts);
+  std::optional<Instant> decide(const State& state, const std::vector<Contact>& contacts, const std::string& when);
+  Settling settle(const State& state, const Evaluation& now, std::vector<Contact>& contacts, Instant& instant);
+  void set_modes(const Instant& instant);
+  void add_event(EventKind kind, double time, std::vector<std::string> names, const State& state, const Eigen::VectorXd& before);
+  void find_jumped_events(const State& before, const State& after);
+  const std::string& contact_name(std::size_t c) const { return system->row(system->equations().contacts[c].row).name; }
+
+  std::map<std::vector<ContactStatus>, PhaseSystem> systems_;
+  std::vector<ContactMode> modes_;
+  bool multipliers_unique_ = true;
+  State phase_start_;
+  double phase_until_ = 0.0;
+  const PhaseSystem* phase_ = nullptr;
+  std::unique_ptr<SmoothMotion> smooth_;
+  std::vector<GuardMeaning> meanings_;
+  bool change_pending_ = false;
+  std::vector<std::string> settling_;  ///< contacts whose impacts accumulate at the end of this phase
+  bool impact_lowered_noted_ = false, uniqueness_noted_ = false;
+  Sums sums_;
+  Statistics statistics_;
+  std::vector<std::string> doubts_;
+  double kinetic_start_ = 0.0;
+  double many_since_ = 0.0;
+};
+
+}  // namespace mechanician
