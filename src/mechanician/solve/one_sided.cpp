@@ -12,6 +12,8 @@
 #include "mechanician/solve/dense.hpp"
 #include "mechanician/solve/factorisation.hpp"
 #include "mechanician/solve/least_distance.hpp"
+#include "mechanician/solve/non_negative.hpp"
+#include "mechanician/solve/one_sided_sparse.hpp"
 #include "mechanician/solve/row_selection.hpp"
 
 namespace mechanician {
@@ -29,6 +31,8 @@ constexpr double largest_zero_fraction = 1e-9;
 constexpr double noise_factor = 8.0;
 constexpr double proximal_weight = 1e-4;
 constexpr int most_proximal_steps = 60;
+// Coordinates or rows from which on it pays to look at the sparsity first.
+constexpr Index sparse_from = 24;
 
 bool is_zero(const VectorXd& x) { return x.size() == 0 || x.isZero(0.0); }
 
@@ -173,38 +177,10 @@ void Programme::measure(Candidate& c) const {
 
 /// λ of least norm with the same force and λ_j ≥ 0 on one-sided rows, if there is one.
 std::optional<VectorXd> Programme::non_negative(const Candidate& c, const VectorXd& lambda) const {
-  // Kept rows K and dropped rows d = Σ T K: the force is that of λ_K + T λ_d, on independent rows.
   const LeastNormMultipliers& basis = c.f.multipliers;
-  const auto k = static_cast<Index>(basis.kept.size());
-  const auto d = static_cast<Index>(basis.dropped.size());
-  MatrixXd G = MatrixXd::Zero(k, k + d);
-  for (Index i = 0; i < k; ++i) G(i, basis.kept[i]) = 1.0;
-  for (Index j = 0; j < d; ++j) G.col(basis.dropped[j]) = basis.T.col(j);
-  LeastDistanceProblem p;
-  const VectorXd held = G * lambda;
-  p.Z = MatrixXd::Zero(k + d, 2 * k + d);
-  p.b = VectorXd::Zero(2 * k + d);
-  for (Index i = 0; i < k; ++i) {
-    const double norm = G.row(i).norm();
-    p.Z.col(i) = G.row(i).transpose() / norm;
-    p.b(i) = held(i) / norm;
-    p.equality.push_back(i);
-  }
-  p.Z.rightCols(k + d).setIdentity();
-  p.g = VectorXd::Zero(k + d);
-  for (Index j = 0; j < k + d; ++j) {
-    if (kinds_.one_sided[c.rows[j]]) p.inequality.push_back(k + j);
-  }
-  const double size = lambda.cwiseAbs().maxCoeff();
-  // Multipliers that count as zero, in units of the rows as given.
-  p.tolerance = VectorXd::Constant(2 * k + d, zero_fraction * size);
-  for (Index j = 0; j < k + d; ++j) p.tolerance(k + j) = std::max(p.tolerance(k + j), c.f.rows.D(j) * c.multiplier_zero);
-  p.contradiction = p.tolerance;
-  LeastDistance found = find_least_distance(p);
-  if (found.outcome != LeastDistance::Outcome::found) return std::nullopt;
-  for (const Index column : p.inequality) found.y(column - k) = std::max(found.y(column - k), 0.0);
-  for (const Index column : found.active) found.y(column - k) = 0.0;
-  return found.y;
+  std::vector<bool> one_sided;
+  for (const Index row : c.rows) one_sided.push_back(kinds_.one_sided[row]);
+  return choose_non_negative(lambda, {basis.kept, basis.dropped, basis.T}, one_sided, c.f.rows.D * c.multiplier_zero);
 }
 
 /// Multipliers ≥ 0 on one-sided rows, where dependent rows leave a choice.
@@ -554,6 +530,12 @@ OneSidedSolution Programme::run(const OneSidedOptions& options) {
       if (row < 0 || row >= m() || !kinds_.one_sided[row]) {
         throw std::invalid_argument("the warm start names a row that is not one-sided");
       }
+    }
+  }
+  if (n() >= sparse_from || m() >= sparse_from) {
+    if (auto result = try_solve_sparse(v_, kinds_.one_sided, guess)) {
+      if (!given_consistent_) result->solution.consistent = false;
+      return std::move(*result);
     }
   }
   Candidate guessed = try_rows(with_equalities(guess));
