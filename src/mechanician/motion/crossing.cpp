@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "mechanician/motion/kernels.hpp"
+
 namespace mechanician {
 
 namespace {
@@ -51,12 +53,12 @@ bool CrossingPredictor::calc_spectrum(double t, const double* y, Spectrum& s) {
   const auto& rows = dynamics_->rows_of_sines();
   const auto r = static_cast<Index>(rows.size());
   if (!dynamics_->evaluate_rows(t, y, y + n) || !dynamics_->make_metric()) return false;
-  const Eigen::Map<const MatrixXd> L(dynamics_->metric(), n, n);
+  const double* L = dynamics_->metric();
   MatrixXd Z(n, r);
   s.D.resize(r);
   for (Index k = 0; k < r; ++k) {
     dynamics_->copy_row(rows[k], row_.data());
-    L.triangularView<Eigen::Lower>().solveInPlace(row_);
+    kernels::solve_lower(n, L, row_.data());
     const double size = std::max(row_.norm(), std::sqrt(dynamics_->row_sizes()[k]));
     s.D(k) = size > 0.0 ? 1.0 / size : 0.0;
     Z.col(k) = row_ * s.D(k);
@@ -91,14 +93,14 @@ bool CrossingPredictor::calc_split(double t, const double* y, Split& s) {
     s.weakest = std::min(s.weakest, sines[k]);
   }
   if (!dynamics_->evaluate_rows(t, y, y + n) || !dynamics_->make_metric()) return false;
-  const Eigen::Map<const MatrixXd> L(dynamics_->metric(), n, n);
+  const double* L = dynamics_->metric();
   s.D.resize(static_cast<Index>(rows.size()));
   const auto fill = [&](const std::vector<int>& which, MatrixXd& Z) {
     Z.resize(n, static_cast<Index>(which.size()));
     for (std::size_t i = 0; i < which.size(); ++i) {
       const auto k = static_cast<std::size_t>(which[i]);
       dynamics_->copy_row(rows[k], row_.data());
-      L.triangularView<Eigen::Lower>().solveInPlace(row_);
+      kernels::solve_lower(n, L, row_.data());
       const double size = std::max(row_.norm(), std::sqrt(dynamics_->row_sizes()[k]));
       s.D(which[i]) = size > 0.0 ? 1.0 / size : 0.0;
       Z.col(static_cast<Index>(i)) = row_ * s.D(which[i]);
@@ -132,11 +134,11 @@ CrossingPredictor::Passed CrossingPredictor::count_passed(double t, const double
   const auto& kept = dynamics_->rows_of_sines();
   const Index r = s.sigma.size();
   if (!dynamics_->evaluate_rows(t, y, y + n)) return {};
-  const Eigen::Map<const MatrixXd> L(dynamics_->metric(), n, n);
+  const double* L = dynamics_->metric();
   MatrixXd Z(n, r);
   for (Index k = 0; k < r; ++k) {
     dynamics_->copy_row(kept[k], row_.data());
-    L.triangularView<Eigen::Lower>().solveInPlace(row_);
+    kernels::solve_lower(n, L, row_.data());
     Z.col(k) = row_ * s.D(k);
   }
   Passed passed;

@@ -239,9 +239,7 @@ bool Dynamics::run(const Tape& tape, std::vector<double>& values) {
 
 bool Dynamics::run(CompiledFunction& function, std::vector<double>& values) {
   function(x_.data(), values.data());
-  double sum = 0.0;
-  for (const double x : values) sum += 0.0 * x;
-  return sum == 0.0;
+  return kernels::all_finite(std::ssize(values), values.data());
 }
 
 void Dynamics::calc_row_weights(const std::vector<double>& values, int at_A) {

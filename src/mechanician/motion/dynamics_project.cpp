@@ -125,8 +125,12 @@ Dynamics::Violation Dynamics::calc_violation(double t, const double* y) {
       result.measured = std::max(result.measured, value);
       continue;
     }
-    copy_row(j, column_.data());
-    const double slope = zero_row_[j] || inert[j] ? 0.0 : kernels::norm(n_, column_.data());
+    double squared = 0.0;
+    for (int l = A_begin_[j]; l < A_begin_[j + 1]; ++l) {
+      const double a = rows_[at_row_A_ + A_entries_[l].at];
+      squared += a * a;
+    }
+    const double slope = zero_row_[j] || inert[j] ? 0.0 : std::sqrt(squared);
     const bool position = row.level == Level::position;
     if (inert[j]) result.inert = std::max(result.inert, value);
     (position ? result.position : result.velocity) = std::max(position ? result.position : result.velocity, value);

@@ -59,6 +59,16 @@ inline double dot(int n, const double* x, const double* y) {
   return s;
 }
 
+/// Whether all are finite: 0·x is not a number exactly where x is not finite. Several sums, so that none waits for another.
+inline bool all_finite(std::ptrdiff_t n, const double* x) {
+  double sum[8] = {};
+  std::ptrdiff_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (int l = 0; l < 8; ++l) sum[l] += 0.0 * x[i + l];
+  for (; i < n; ++i) sum[0] += 0.0 * x[i];
+  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])) == 0.0;
+}
+
 inline double norm(int n, const double* x) { return std::sqrt(dot(n, x, x)); }
 
 /// One Householder reflection I − τ w wᵀ that takes x to (β, 0, …): w over x with w₀ = 1 left out, β in x[0].
