@@ -266,6 +266,10 @@ double CompiledFunction::compile_ms() const {
   return now.tier == Tier::optimised ? now.optimised_ms : now.tier == Tier::quick ? now.quick_ms : 0.0;
 }
 
+void CompiledFunction::make_quick_code() {
+  if (shared_ && shared_->options.tier != TierPolicy::interpreter) shared_->make_quick();
+}
+
 void CompiledFunction::wait() {
   if (!shared_ || shared_->options.tier == TierPolicy::interpreter || shared_->options.tier == TierPolicy::quick)
     return;

@@ -82,6 +82,8 @@ class CompiledFunction {
   /// Milliseconds spent on making the code that is in use.
   double compile_ms() const;
   CompileReport report() const;
+  /// Quick code at once, for a function that is known to be evaluated often; where tiers may not be made, nothing.
+  void make_quick_code();
   /// Until the best code there will be is in use. Starts LLVM where it was not started yet.
   void wait();
 
