@@ -16,6 +16,7 @@ constexpr std::size_t few_rows = 16;
 /// Whether branches meet where a crossing step passes. At a crossing the weak rows have no gradient, so after the strong
 /// ones have been met what is left of them is a constant, up to the square of the error: zero if the branches meet.
 bool SmoothMotion::is_true_crossing(double h, const StepPlan& plan) {
+  split_time_ = std::numeric_limits<double>::quiet_NaN();
   for (const int j : dynamics_.rows_of_sines())
     if (system->row(j).level != Level::position || system->row(j).kind == RowKind::control) return true;
   if (!make_dense()) return true;
@@ -80,6 +81,7 @@ bool SmoothMotion::is_true_crossing_of_many(double h, const StepPlan& plan) {
 
 /// One event for each singular state of the step: what was foreseen as one group may be several, one after the other.
 void SmoothMotion::report_crossings(double h, const StepPlan& plan, bool noise_limited) {
+  if (plan.turning) split_time_ = std::numeric_limits<double>::quiet_NaN();
   crossing_reach_ = 0.13 * h;
   crossing_time_ = step_t_ + crossing_place * h;
   std::vector<double> places;
@@ -99,9 +101,10 @@ bool SmoothMotion::report_crossing(double h, double place, const StepPlan& plan,
   CrossingPredictor::Split& split = split_;
   double relative = 0.0;
   if (many) {
-    place = find_least_sine(h, place, near);
+    // Whether branches meet there has just been asked: then it is known where.
+    const double known = (split_time_ - step_t_) / h;
+    place = near.row < 0 && std::abs(place - known) < 0.01 ? known : find_least_sine(h, place, near);
     const double at = step_t_ + place * h;
-    // Whether branches meet there has just been asked.
     if (!(std::abs(at - split_time_) <= 1e-9 * h)) {
       state_at(at, y_sample_.data(), nullptr);
       split_time_ = at;
