@@ -21,7 +21,9 @@ constexpr int block = 8;
 MECHANICIAN_WIDEST void add_weighted(int size, int count, const double* w, const double* const* k, const double* y, double h,
                                      double* __restrict out) {
   int i = 0;
-  for (; i + block <= size; i += block) {
+  // The last block ends with the last component, and does a few of the block before again.
+  for (; size >= block && i < size; i += block) {
+    i = std::min(i, size - block);
     double sum[block] = {};
     for (int j = 0; j < count; ++j)
       for (int l = 0; l < block; ++l) sum[l] += w[j] * k[j][i + l];
@@ -37,7 +39,8 @@ MECHANICIAN_WIDEST void add_weighted(int size, int count, const double* w, const
 /// out = h·Σ w_j k_j.
 MECHANICIAN_WIDEST void weighted(int size, int count, const double* w, const double* const* k, double h, double* __restrict out) {
   int i = 0;
-  for (; i + block <= size; i += block) {
+  for (; size >= block && i < size; i += block) {
+    i = std::min(i, size - block);
     double sum[block] = {};
     for (int j = 0; j < count; ++j)
       for (int l = 0; l < block; ++l) sum[l] += w[j] * k[j][i + l];

@@ -199,6 +199,7 @@ double SmoothMotion::find_least_sine(double h, double place, const Near& near) {
   if (here.empty()) return place;
   const std::size_t row = near.row >= 0 ? static_cast<std::size_t>(near.row)
                                         : static_cast<std::size_t>(std::min_element(here.begin(), here.end()) - here.begin());
+  constexpr double narrowest = 1e-4;
   double width = near.width;
   for (int k = 0; k < 8; ++k) {
     const double left = squared(place - width, row), middle = squared(place, row), right = squared(place + width, row);
@@ -206,8 +207,9 @@ double SmoothMotion::find_least_sine(double h, double place, const Near& near) {
     if (!(curve > 0.0)) break;
     const double move = std::clamp(0.25 * (left - right) / curve, -2.0, 2.0) * width;
     place = std::clamp(place + move, near.low, near.high);
-    if (std::abs(move) < 0.3 * width) width = std::max(0.2 * width, 1e-4);
-    if (std::abs(move) < 1e-10) break;
+    if (std::abs(move) > 0.3 * width) continue;
+    if (width <= narrowest) break;  // nearer by, rounding decides
+    width = std::max(0.1 * width, narrowest);
   }
   return place;
 }
