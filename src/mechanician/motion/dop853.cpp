@@ -16,6 +16,12 @@ namespace mechanician {
 namespace {
 
 constexpr int block = 8;
+/// A block of components, as it lies in an array. Left to itself the compiler makes vectors across the stages, which lie
+/// far apart.
+using Block = double __attribute__((vector_size(block * sizeof(double)), aligned(sizeof(double)), may_alias));
+
+inline const Block* block_at(const double* x) { return reinterpret_cast<const Block*>(x); }
+inline Block* block_at(double* x) { return reinterpret_cast<Block*>(x); }
 
 /// out = y + h·Σ w_j k_j. The sum comes first: small terms are not lost against y one by one.
 MECHANICIAN_WIDEST void add_weighted(int size, int count, const double* w, const double* const* k, const double* y, double h,
@@ -24,10 +30,9 @@ MECHANICIAN_WIDEST void add_weighted(int size, int count, const double* w, const
   // The last block ends with the last component, and does a few of the block before again.
   for (; size >= block && i < size; i += block) {
     i = std::min(i, size - block);
-    double sum[block] = {};
-    for (int j = 0; j < count; ++j)
-      for (int l = 0; l < block; ++l) sum[l] += w[j] * k[j][i + l];
-    for (int l = 0; l < block; ++l) out[i + l] = y[i + l] + h * sum[l];
+    Block sum = {};
+    for (int j = 0; j < count; ++j) sum += w[j] * *block_at(k[j] + i);
+    *block_at(out + i) = *block_at(y + i) + h * sum;
   }
   for (; i < size; ++i) {
     double sum = 0.0;
@@ -41,10 +46,9 @@ MECHANICIAN_WIDEST void weighted(int size, int count, const double* w, const dou
   int i = 0;
   for (; size >= block && i < size; i += block) {
     i = std::min(i, size - block);
-    double sum[block] = {};
-    for (int j = 0; j < count; ++j)
-      for (int l = 0; l < block; ++l) sum[l] += w[j] * k[j][i + l];
-    for (int l = 0; l < block; ++l) out[i + l] = h * sum[l];
+    Block sum = {};
+    for (int j = 0; j < count; ++j) sum += w[j] * *block_at(k[j] + i);
+    *block_at(out + i) = h * sum;
   }
   for (; i < size; ++i) {
     double sum = 0.0;
@@ -108,19 +112,30 @@ void Dop853::finish_dense(double h) {
     dense_[0][at] = step;
     dense_[1][at] = h * k[0][at] - step;
     dense_[2][at] = 2.0 * step - h * (k[12][at] + k[0][at]);
-    for (int p = 0; p < 4; ++p) {
-      double s = 0.0;
-      for (int j = 0; j < 16; ++j) s += dop853::d[p][j] * k[j][at];
-      dense_[3 + p][at] = h * s;
-    }
   }
+  std::array<const double*, 16> from;
+  for (int j = 0; j < 16; ++j) from[j] = k[j].data();
+  for (int p = 0; p < 4; ++p) weighted(size_, 16, dop853::d[p], from.data(), h, dense_[3 + p].data());
   dense_y_ = y;
 }
 
-void sample_dense(const double* y, const std::array<const double*, 7>& F, int size, double theta, double* out,
-                  double* rate) {
+MECHANICIAN_WIDEST void sample_dense(const double* y, const std::array<const double*, 7>& F, int size, double theta,
+                                     double* out, double* rate) {
   const double up = theta, down = 1.0 - theta;
-  for (int i = 0; i < size; ++i) {
+  int i = 0;
+  for (; size >= block && i < size; i += block) {
+    i = std::min(i, size - block);
+    Block value = {}, slope = {};
+    for (int p = 6; p >= 0; --p) {
+      value += *block_at(F[p] + i);
+      const double factor = p % 2 == 0 ? up : down;
+      slope = slope * factor + (p % 2 == 0 ? value : -value);
+      value *= factor;
+    }
+    if (out) *block_at(out + i) = *block_at(y + i) + value;
+    if (rate) *block_at(rate + i) = slope;
+  }
+  for (; i < size; ++i) {
     double value = 0.0, slope = 0.0;
     for (int p = 6; p >= 0; --p) {
       value += F[p][i];
