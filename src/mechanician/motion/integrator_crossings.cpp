@@ -234,6 +234,8 @@ void SmoothMotion::find_passed_crossings() {
   // Twice as many looks until no row and no sine changes by much from one to the next.
   constexpr int most_pieces = 512;
   constexpr double much = 0.3;
+  // Rows that have turned by little over a whole step of the explicit method have done so in its pieces.
+  const bool turns_much = last_implicit_ || turned > 2.0 * much;
   int pieces = 8;
   for (bool fine = false; !fine; pieces *= 2) {
     sines_along_.resize((pieces + 1) * r);
@@ -242,8 +244,10 @@ void SmoothMotion::find_passed_crossings() {
       const double theta = k == pieces ? end : begin + (end - begin) * k / pieces;
       const auto sines = sines_at(theta);
       if (sines.empty()) return;
-      const double turn = dynamics_.calc_turn(step_t_ + theta * h, theta == end && !last_was_crossing_ ? rk_.y_new.data() : y_sample_.data());
-      fine &= k == 0 || turn < much;
+      if (turns_much) {
+        const double turn = dynamics_.calc_turn(step_t_ + theta * h, theta == end && !last_was_crossing_ ? rk_.y_new.data() : y_sample_.data());
+        fine &= k == 0 || turn < much;
+      }
       std::copy(sines.begin(), sines.end(), sines_along_.begin() + static_cast<std::ptrdiff_t>(k * r));
       if (k > 0)
         for (std::size_t j = 0; j < r; ++j) fine &= std::abs(sines_along_[k * r + j] - sines_along_[(k - 1) * r + j]) < much;
