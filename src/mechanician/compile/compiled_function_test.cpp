@@ -80,6 +80,17 @@ TEST_F(Function, OfAFewEvaluationsIsInterpreted) {
   EXPECT_GT(f.compile_ms(), 0.0);
 }
 
+TEST_F(Function, HasQuickCodeBeforeItsFirstEvaluationWhereThatIsAskedFor) {
+  std::mt19937_64 random(95);
+  const Program program = random_program(random);
+  CompiledFunction f(program), interpreted(program, {.tier = TierPolicy::interpreter});
+  f.make_quick_code(), interpreted.make_quick_code();
+  EXPECT_EQ(f.tier(), has_quick ? Tier::quick : Tier::interpreter);
+  EXPECT_EQ(interpreted.tier(), Tier::interpreter);
+  const std::vector<double> inputs(static_cast<std::size_t>(program.num_inputs), 0.3);
+  EXPECT_TRUE(same_bits(call(f, inputs), call(interpreted, inputs)));
+}
+
 TEST_F(Function, IsInTheTierThatIsAskedFor) {
   std::mt19937_64 random(2);
   const Program program = random_program(random);

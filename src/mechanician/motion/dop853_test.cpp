@@ -332,5 +332,41 @@ TEST(Dop853, a_stage_without_value_ends_the_step) {
   EXPECT_EQ(calls, 5);
 }
 
+TEST(Dop853, many_components_are_that_many_single_ones_to_the_last_bit) {
+  // y_i' = sin(t + y_i) + i/10: none knows of the others.
+  const auto rate = [](double t, double y, int i) { return std::sin(t + y) + 0.1 * i; };
+  for (const int size : {1, 7, 8, 9, 15, 16, 17, 29}) {
+    const double t = 0.2, h = 0.3, theta = 0.37;
+    const auto make = [&](Dop853& step, int from) {
+      const auto f = [&](double time, const double* y, double* dy) {
+        for (int i = 0; i < step.size(); ++i) dy[i] = rate(time, y[i], from + i);
+        return true;
+      };
+      for (int i = 0; i < step.size(); ++i) step.y[i] = std::cos(3.0 * (from + i));
+      f(t, step.y.data(), step.k[0].data());
+      EXPECT_TRUE(step.make_stages(f, t, h));
+      f(t + h, step.y_new.data(), step.k[12].data());
+      EXPECT_TRUE(step.make_dense(f, t, h));
+    };
+    Dop853 together(size);
+    make(together, 0);
+    std::vector<double> e5(size), e3(size), y(size), dy(size);
+    together.calc_errors(h, size, e5.data(), e3.data());
+    together.sample(theta, y.data(), dy.data());
+    for (int i = 0; i < size; ++i) {
+      Dop853 alone(1);
+      make(alone, i);
+      double e5_alone = 0.0, e3_alone = 0.0, y_alone = 0.0, dy_alone = 0.0;
+      alone.calc_errors(h, 1, &e5_alone, &e3_alone);
+      alone.sample(theta, &y_alone, &dy_alone);
+      EXPECT_EQ(together.y_new[i], alone.y_new[0]) << size << ' ' << i;
+      EXPECT_EQ(e5[i], e5_alone) << size << ' ' << i;
+      EXPECT_EQ(e3[i], e3_alone) << size << ' ' << i;
+      EXPECT_EQ(y[i], y_alone) << size << ' ' << i;
+      EXPECT_EQ(dy[i], dy_alone) << size << ' ' << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace mechanician
