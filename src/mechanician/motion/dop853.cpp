@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 // The loops over components for the widest vectors that the CPU has. Nothing is contracted (-ffp-contract=off), so that
 // all versions give the same bits.
@@ -16,12 +17,11 @@ namespace mechanician {
 namespace {
 
 constexpr int block = 8;
-/// A block of components, as it lies in an array. Left to itself the compiler makes vectors across the stages, which lie
-/// far apart.
-using Block = double __attribute__((vector_size(block * sizeof(double)), aligned(sizeof(double)), may_alias));
+/// A block of components. Left to itself the compiler makes vectors across the stages, which lie far apart.
+typedef double Block __attribute__((vector_size(block * sizeof(double))));
 
-inline const Block* block_at(const double* x) { return reinterpret_cast<const Block*>(x); }
-inline Block* block_at(double* x) { return reinterpret_cast<Block*>(x); }
+inline void load(const double* from, Block& to) { std::memcpy(&to, from, sizeof to); }
+inline void store(const Block& from, double* to) { std::memcpy(to, &from, sizeof from); }
 
 /// out = y + h·Σ w_j k_j. The sum comes first: small terms are not lost against y one by one.
 MECHANICIAN_WIDEST void add_weighted(int size, int count, const double* w, const double* const* k, const double* y, double h,
@@ -30,9 +30,10 @@ MECHANICIAN_WIDEST void add_weighted(int size, int count, const double* w, const
   // The last block ends with the last component, and does a few of the block before again.
   for (; size >= block && i < size; i += block) {
     i = std::min(i, size - block);
-    Block sum = {};
-    for (int j = 0; j < count; ++j) sum += w[j] * *block_at(k[j] + i);
-    *block_at(out + i) = *block_at(y + i) + h * sum;
+    Block sum = {}, x;
+    for (int j = 0; j < count; ++j) load(k[j] + i, x), sum += w[j] * x;
+    load(y + i, x);
+    store(x + h * sum, out + i);
   }
   for (; i < size; ++i) {
     double sum = 0.0;
@@ -46,9 +47,9 @@ MECHANICIAN_WIDEST void weighted(int size, int count, const double* w, const dou
   int i = 0;
   for (; size >= block && i < size; i += block) {
     i = std::min(i, size - block);
-    Block sum = {};
-    for (int j = 0; j < count; ++j) sum += w[j] * *block_at(k[j] + i);
-    *block_at(out + i) = h * sum;
+    Block sum = {}, x;
+    for (int j = 0; j < count; ++j) load(k[j] + i, x), sum += w[j] * x;
+    store(h * sum, out + i);
   }
   for (; i < size; ++i) {
     double sum = 0.0;
@@ -125,15 +126,17 @@ MECHANICIAN_WIDEST void sample_dense(const double* y, const std::array<const dou
   int i = 0;
   for (; size >= block && i < size; i += block) {
     i = std::min(i, size - block);
-    Block value = {}, slope = {};
+    Block value = {}, slope = {}, x;
     for (int p = 6; p >= 0; --p) {
-      value += *block_at(F[p] + i);
+      load(F[p] + i, x);
+      value += x;
       const double factor = p % 2 == 0 ? up : down;
       slope = slope * factor + (p % 2 == 0 ? value : -value);
       value *= factor;
     }
-    if (out) *block_at(out + i) = *block_at(y + i) + value;
-    if (rate) *block_at(rate + i) = slope;
+    load(y + i, x);
+    if (out) store(x + value, out + i);
+    if (rate) store(slope, rate + i);
   }
   for (; i < size; ++i) {
     double value = 0.0, slope = 0.0;
