@@ -28,7 +28,11 @@ Exit run_check(const CommandOptions& options) {
   const Instant instant = accelerate(loaded.system, loaded.start);
   if (!nothing_to_show(instant))
     write_out(options.json ? check_json(loaded.system, instant) : check_text(loaded.system, instant));
-  bool refused = refuse(loaded.system, instant);
+  bool refused = false;
+  if (instant.impact)  // how some motions begin
+    for (const Remark& r : refusals(loaded.system, instant)) say(r, "note", loaded.system);
+  else
+    refused = refuse(loaded.system, instant);
   refused |= refuse_start(loaded.system, instant);
   if (!refused) warn(loaded.system, instant);
   return refused ? Exit::refused : Exit::done;

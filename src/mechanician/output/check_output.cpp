@@ -51,7 +51,32 @@ std::map<int, Pair> by_row(const Instant& instant) {
     p.has_rate |= r.of_rate;
     p.scaled = std::max(p.scaled, r.scaled);
   }
+  // A one-sided constraint is met by any gap that is not negative; what it is says more.
+  for (const Contact& c : instant.contacts)
+    if (c.values.one_sided && c.values.level == Level::position)
+      result[c.values.row] = {.value = c.gap, .rate = c.rate, .scaled = 0.0, .has_rate = true};
+    else if (c.values.one_sided)
+      result[c.values.row] = {.value = c.rate};
   return result;
+}
+
+const Contact* find_contact(const Instant& instant, int row) {
+  for (const Contact& c : instant.contacts)
+    if (c.values.row == row) return &c;
+  return nullptr;
+}
+
+/// What the constraints that are one-sided or have friction do at the start.
+std::string contact_table(const System& system, const Instant& instant) {
+  Table table({"name", "restitution", "friction", "slip", "at the start"}, Table::LastColumn::words);
+  for (const Contact& c : instant.contacts) {
+    const ContactValues& v = c.values;
+    std::string slip;
+    for (const double psi : v.slip) slip += (slip.empty() ? "" : ", ") + short_number(psi == 0.0 ? 0.0 : psi);
+    table.add({system.row(v.row).name, v.one_sided && v.level == Level::position ? short_number(v.restitution) : "-",
+               v.has_friction ? short_number(v.mu) : "-", slip.empty() ? "-" : slip, std::string(name_of(c.status))});
+  }
+  return table.text();
 }
 
 bool knows_rank(const Instant& instant) { return !instant.not_finite && instant.diagnosis; }
@@ -71,8 +96,14 @@ std::string check_text(const System& system, const Instant& instant) {
         for (int i = 0; i < system.n(); ++i) names += (i ? ", " : "") + system.coordinate(i);
         return names;
       }() : system.coordinate(0) + " … " + system.coordinate(system.n() - 1)));
-  say("constraint rows",
-      control ? fmt::format("{}, and {} of control", system.m() - control, control) : std::to_string(system.m()));
+  int one_sided = 0;
+  for (int i = 0; i < system.m(); ++i) one_sided += system.row(i).one_sided;
+  const int rows = system.m() - control;
+  const std::string sides = one_sided == 0      ? ""
+                            : rows == 1         ? ", one-sided"
+                            : one_sided == rows ? ", all one-sided"
+                                                : fmt::format(", {} of them one-sided", one_sided);
+  say("constraint rows", fmt::format("{}{}{}", rows, sides, control ? fmt::format(", and {} of control", control) : ""));
   say("operations", fmt::format("{} for M, Q, A and b", system.num_operations()));
   if (system.m() > 0) {
     const auto residuals = by_row(instant);
@@ -92,18 +123,25 @@ std::string check_text(const System& system, const Instant& instant) {
     out += table.text();
     out += "\n";
   }
+  if (!instant.contacts.empty()) out += contact_table(system, instant) + "\n";
   if (instant.not_finite) return out;
   say("mass matrix", mass_text(instant.solution.mass.kind));
   if (!knows_rank(instant)) return out;
   const Diagnosis& d = *instant.diagnosis;
-  say("rank", fmt::format("{} of {}", d.rank, count_noun(static_cast<std::size_t>(d.num_rows), "row")));
+  const auto acting = static_cast<std::size_t>(d.num_rows);
+  const char* const open = d.num_rows == system.m() ? "" : acting == 1 ? " that acts" : " that act";
+  say("rank", acting == 0 && system.m() > 0 ? "0: no row acts" : fmt::format("{} of {}{}", d.rank, count_noun(acting, "row"), open));
   say("degrees of freedom", std::to_string(system.n() - static_cast<int>(d.rank)));
   say("dependent rows", d.redundant.empty() ? "none" : quote_list(row_names(system, d.redundant)));
   say("consistent", d.consistent ? "yes" : instant.has_acceleration() ? "no (weighted)" : "no");
-  say("acceleration", !d.consistent && !instant.has_acceleration() ? "none"
-                      : d.unique                                   ? "unique"
-                      : d.solvable                                 ? "not unique"
-                                                                   : "does not exist");
+  const bool none =
+      !instant.contact_conflict.empty() || (!d.consistent && !instant.has_acceleration() && !instant.impact);
+  say("acceleration", instant.impact                     ? "none: velocities jump"
+                      : !instant.contact_trouble.empty() ? instant.contact_trouble
+                      : none                             ? "none"
+                      : d.unique                         ? "unique"
+                      : d.solvable                       ? "not unique"
+                                                         : "does not exist");
   say("start", fmt::format("largest residual {:.3g}", instant.constraint_residual));
   return out;
 }
@@ -138,7 +176,17 @@ std::string check_json(const System& system, const Instant& instant) {
         .value(row.linear)
         .key("integrable")
         .value(row.integrable);
-    json.key("one_sided").value(false);
+    json.key("one_sided").value(row.one_sided);
+    if (const Contact* c = find_contact(instant, i)) {
+      json.key("status").value(name_of(c->status));
+      if (row.one_sided && row.level == Level::position) json.key("restitution").value(c->values.restitution);
+      if (c->values.has_friction) {
+        json.key("friction").value(c->values.mu);
+        json.key("slip").begin_array();
+        for (const double psi : c->values.slip) json.value(psi);
+        json.end_array();
+      }
+    }
     const auto found = residuals.find(i);
     json.key("residual");
     if (found == residuals.end())
@@ -153,6 +201,10 @@ std::string check_json(const System& system, const Instant& instant) {
     json.end_object();
   }
   json.end_array();
+  if (system.has_contacts()) {
+    json.key("impact").value(instant.impact.has_value());
+    json.key("acting").list(row_names(system, instant.acting));
+  }
   if (knows_rank(instant)) {
     const Diagnosis& d = *instant.diagnosis;
     json.key("rank").value(d.rank);

@@ -262,6 +262,9 @@ std::vector<Remark> start_refusals(const System& system, const Instant& instant)
     std::string text = fmt::format("the start {} violates constraint `{}`: residual {}",
                                    velocity ? "velocity" : "position", row.name, short_number(r.value));
     if (r.of_rate) text += " in its rate";
+    if (row.one_sided)
+      text = fmt::format("the start {} violates one-sided constraint `{}` by {}", velocity ? "velocity" : "position",
+                         row.name, short_number(-r.value));
     result.push_back({std::move(text),
                       row.text.empty() ? std::vector<std::string>{} : std::vector<std::string>{row.text}, row.place});
   }
