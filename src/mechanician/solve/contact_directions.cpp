@@ -70,47 +70,32 @@ struct TrigonometricPolynomial {
 
 }  // namespace
 
-/// (slip × direction)·determinant for one unknown direction: a trigonometric polynomial of degree 2 in the angle.
-double ContactGroup::slip_miss(const GroupMode& given, std::size_t free, double angle, double& determinant) const {
-  GroupMode mode = given;
-  mode[free].direction = direction_at(angle);
-  const auto solved = solve(mode, {.enforce = false});
-  determinant = determinant_of(mode);
-  if (!solved) return 0.0;
-  return cross(slip(*solved, free), mode[free].direction);
-}
-
+/// All directions in which contact `free` may start to slide, the other contacts in the given mode.
 std::vector<double> ContactGroup::directions(GroupMode mode, std::size_t free) const {
+  // Unknowns that depend on others are left out, and as many equations: the determinant of the rest is affine in the
+  // direction, determinant × slip too, and (slip × direction) · determinant a trigonometric polynomial of degree 2.
+  std::vector<Index> rows, columns;
   for (const double offset : {0.1, 0.37, 0.71}) {
+    mode[free].direction = direction_at(offset + 0.05);
+    choose_independent(mode, rows, columns);
     TrigonometricPolynomial p;
     double least = std::numeric_limits<double>::infinity(), most = 0;
     for (int j = 0; j < 5; ++j) {
       const double angle = offset + two_pi * j / 5;
-      double determinant = 0;
-      const double value = slip_miss(mode, free, angle, determinant);
-      least = std::min(least, std::abs(determinant));
-      most = std::max(most, std::abs(determinant));
-      const double weighted = value * determinant;
+      mode[free].direction = direction_at(angle);
+      const SlipSample sample = sample_slip(mode, free, rows, columns);
+      least = std::min(least, std::abs(sample.determinant));
+      most = std::max(most, std::abs(sample.determinant));
+      const double weighted = cross(sample.slip, mode[free].direction) * sample.determinant;
       p.c[0] += weighted / 5;
       p.c[1] += weighted * std::cos(angle) * 2 / 5;
       p.c[2] += weighted * std::sin(angle) * 2 / 5;
       p.c[3] += weighted * std::cos(2 * angle) * 2 / 5;
       p.c[4] += weighted * std::sin(2 * angle) * 2 / 5;
     }
-    if (least > 1e-6 * most && most > 1e-12) return p.roots();
+    if (least > 1e-6 * most) return p.roots();
   }
-  // Singular in every direction: dependent rows. Look at the slip itself, direction by direction.
-  constexpr int num = 180;
-  std::vector<double> list, value(num + 1);
-  double unused = 0;
-  for (int i = 0; i <= num; ++i) value[i] = slip_miss(mode, free, two_pi * i / num, unused);
-  for (int i = 0; i < num; ++i) {
-    if (value[i] == 0) list.push_back(two_pi * i / num);
-    if (value[i] * value[i + 1] >= 0) continue;
-    list.push_back(TrigonometricPolynomial::bisect([&](double x) { return slip_miss(mode, free, x, unused); },
-                                                   two_pi * i / num, two_pi * (i + 1) / num));
-  }
-  return list;
+  return {};
 }
 
 void ContactGroup::search_directions(const GroupMode& given, const std::vector<std::size_t>& free,

@@ -290,9 +290,36 @@ std::optional<ModeSolution> ContactGroup::solve(const GroupMode& mode, Signs sig
   return result;
 }
 
-double ContactGroup::determinant_of(const GroupMode& mode) const {
+/// Independent unknowns of a mode, and as many independent equations.
+void ContactGroup::choose_independent(const GroupMode& mode, std::vector<Index>& rows, std::vector<Index>& columns) const {
   const Equations e = assemble(mode);
-  return e.K.rows() == 0 ? 1.0 : e.K.determinant();
+  rows.clear();
+  columns.clear();
+  if (e.K.size() == 0) return;
+  Eigen::ColPivHouseholderQR<MatrixXd> qr(e.K.rows(), e.K.cols());
+  qr.setThreshold(dependent);
+  qr.compute(e.K);
+  const Index rank = qr.rank();
+  for (Index i = 0; i < rank; ++i) columns.push_back(qr.colsPermutation().indices()(i));
+  const MatrixXd chosen = e.K(Eigen::all, columns).transpose();
+  const Eigen::ColPivHouseholderQR<MatrixXd> rows_qr(chosen);
+  for (Index i = 0; i < rank; ++i) rows.push_back(rows_qr.colsPermutation().indices()(i));
+}
+
+ContactGroup::SlipSample ContactGroup::sample_slip(const GroupMode& mode, std::size_t i, const std::vector<Index>& rows,
+                                                   const std::vector<Index>& columns) const {
+  const Equations e = assemble(mode);
+  VectorXd x = VectorXd::Zero(e.K.cols());
+  SlipSample sample{1.0, {}};
+  if (!rows.empty()) {
+    const Eigen::PartialPivLU<MatrixXd> lu(MatrixXd(e.K(rows, columns)));
+    sample.determinant = lu.determinant();
+    const VectorXd solved = lu.solve(VectorXd(e.r(rows)));
+    x(columns) = solved;
+  }
+  sample.slip = w0_.segment(tangent_[i], unit(i).k) + W_.middleRows(tangent_[i], unit(i).k) * (e.B * x);
+  if (s_.U.cols() > 0) sample.slip += UZ_.middleCols(tangent_[i], unit(i).k).transpose() * x.tail(s_.U.cols());
+  return sample;
 }
 
 VectorXd ContactGroup::slip(const ModeSolution& solution, std::size_t i) const {

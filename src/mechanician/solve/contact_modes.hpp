@@ -10,6 +10,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -40,6 +41,8 @@ struct ModeSolution {
   std::vector<Eigen::VectorXd> others = {};  // y of further solutions of the same mode: a continuum
 };
 
+class ModeTree;
+
 class ContactGroup {
  public:
   ContactGroup(const ContactSystem& system, std::vector<std::size_t> units);
@@ -49,6 +52,10 @@ class ContactGroup {
 
   /// What each contact can do; directions to be found stay empty.
   std::vector<std::vector<UnitMode>> options() const;
+
+  /// Calls `visit` for every combination of these choices, directions all given, that cannot be excluded at once.
+  void visit_possible(const std::vector<std::vector<UnitMode>>& choices,
+                      const std::function<void(const GroupMode&)>& visit) const;
 
   /// The mode's equations; all directions given. Nothing where they have no solution. `enforce`: choose among forces
   /// that are not unique such that signs are met, nothing where that cannot be.
@@ -67,13 +74,20 @@ class ContactGroup {
   std::optional<ModeSolution> relax(long& num_modes) const;
 
  private:
+  friend class ModeTree;
   struct Equations;
   Equations assemble(const GroupMode& mode) const;
   std::optional<Eigen::VectorXd> choose(const GroupMode& mode, const Equations& e, const Eigen::VectorXd& x,
                                         const Eigen::MatrixXd& null, ModeSolution& result) const;
   double violation(const GroupMode& mode, const Equations& e, const Eigen::VectorXd& x) const;
-  double determinant_of(const GroupMode& mode) const;
-  double slip_miss(const GroupMode& mode, std::size_t free, double angle, double& determinant) const;
+  void choose_independent(const GroupMode& mode, std::vector<Eigen::Index>& rows,
+                          std::vector<Eigen::Index>& columns) const;
+  struct SlipSample {
+    double determinant = 0;
+    Eigen::VectorXd slip;
+  };
+  SlipSample sample_slip(const GroupMode& mode, std::size_t i, const std::vector<Eigen::Index>& rows,
+                         const std::vector<Eigen::Index>& columns) const;
   std::vector<double> directions(GroupMode mode, std::size_t free) const;
   void search_directions(const GroupMode& mode, const std::vector<std::size_t>& free,
                          std::vector<ModeSolution>& found) const;

@@ -10,6 +10,7 @@
 #include "mechanician/solve/contact_modes.hpp"
 #include "mechanician/solve/contact_system.hpp"
 #include "mechanician/solve/factorisation.hpp"
+#include "mechanician/solve/one_sided_sparse.hpp"
 #include "mechanician/solve/row_selection.hpp"
 
 namespace mechanician {
@@ -93,6 +94,16 @@ RobustMode make_robust(const ContactSystem& s, const Whole& whole) {
   return r;
 }
 
+/// The two-sided solution; by way of the sparsity where that pays and is beyond doubt.
+Solution solve_large_or_small(const InstantValues& values) {
+  constexpr Index large = 24;
+  if (values.M.rows() >= large) {
+    const std::vector<bool> none(static_cast<std::size_t>(values.b.size()), false);
+    if (auto sparse = try_solve_sparse(values, none, {})) return std::move(sparse->solution);
+  }
+  return solve(values);
+}
+
 CoulombAnswer make_answer(const ContactSystem& s, const std::vector<FrictionContact>& contacts, const Whole& whole) {
   CoulombAnswer answer;
   const Index m = s.values.b.size();
@@ -112,7 +123,7 @@ CoulombAnswer make_answer(const ContactSystem& s, const std::vector<FrictionCont
     if (!u.two_sided()) answer.multipliers(u.row) = f(u.normal);
   }
   const RobustMode robust = make_robust(s, whole);
-  const Solution solution = solve(robust.values);
+  const Solution solution = solve_large_or_small(robust.values);
   if (solution.has_acceleration()) {
     const VectorXd difference = solution.qdd - answer.qdd;
     const double size = s.scale + whole.y.norm();
@@ -168,6 +179,8 @@ CoulombAnswer make_answer(const ContactSystem& s, const std::vector<FrictionCont
   return answer;
 }
 
+bool needs_direction(const UnitMode& mode) { return mode.choice == Choice::sliding && mode.direction.size() == 0; }
+
 /// What a group can do.
 struct GroupAnswers {
   std::vector<ModeSolution> list;  // different accelerations
@@ -198,8 +211,8 @@ GroupAnswers look_at(const ContactSystem& s, const ContactGroup& group, const Co
     answers.complete = false;
     if (auto found = group.relax(num_modes)) keep_new(s, std::move(*found), answers);
   } else {
-    // Modes whose directions have to be searched for come last, and where there are many of them only if nothing else
-    // was found, by relaxation either.
+    // Modes with unknown directions one by one. Those with several of them come last, and where there are many only if
+    // nothing else was found, by relaxation either.
     const auto visit = [&](auto&& take) {
       std::vector<std::size_t> at(choices.size(), 0);
       GroupMode mode(choices.size());
@@ -207,7 +220,7 @@ GroupAnswers look_at(const ContactSystem& s, const ContactGroup& group, const Co
         int num_free = 0;
         for (std::size_t i = 0; i < choices.size(); ++i) {
           mode[i] = choices[i][at[i]];
-          num_free += mode[i].choice == Choice::sliding && mode[i].direction.size() == 0;
+          num_free += needs_direction(mode[i]);
         }
         take(mode, num_free);
         std::size_t i = 0;
@@ -216,11 +229,24 @@ GroupAnswers look_at(const ContactSystem& s, const ContactGroup& group, const Co
       }
     };
     const auto look = [&](const GroupMode& mode) {
-      ++num_modes;
       for (ModeSolution& found : group.find(mode, answers.complete)) keep_new(s, std::move(found), answers);
     };
+    auto given = choices;
+    bool any_free = false;
+    for (auto& list : given) any_free = std::erase_if(list, needs_direction) > 0 || any_free;
+    num_modes += static_cast<long>(count);
+    if (s.U.cols() == 0) {
+      group.visit_possible(given, look);
+    } else {
+      visit([&](const GroupMode& mode, int num_free) { num_free == 0 ? look(mode) : static_cast<void>(0); });
+    }
     long num_searched = 0;
-    visit([&](const GroupMode& mode, int num_free) { num_free > 1 ? static_cast<void>(++num_searched) : look(mode); });
+    if (any_free) {
+      visit([&](const GroupMode& mode, int num_free) {
+        if (num_free == 1) look(mode);
+        num_searched += num_free > 1;
+      });
+    }
     if (num_searched > 0) {
       const bool proved = !answers.list.empty() && group.surely_unique();
       if (!proved && num_searched > most_searched && answers.list.empty()) {

@@ -58,7 +58,7 @@ struct CoulombAnswer {
 };
 
 struct CoulombOptions {
-  long most_modes = 20000;  // of one group of contacts that feel each other
+  long most_modes = 100000;  // of one group of contacts that feel each other
 };
 
 struct CoulombSolution {
