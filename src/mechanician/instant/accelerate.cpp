@@ -78,7 +78,7 @@ void solve_with_contacts(const System& system, const Evaluation& now, const Acce
                                   [](const Contact& c) { return c.status == ContactStatus::impact; });
   if (impact) instant.impact = calc_impact(system, state, now, instant.contacts);
 
-  const ContactSolution ideal = solve_contacts(system, instant.values, instant.contacts, {}, false);
+  const ContactSolution ideal = solve_contacts(system, instant.values, instant.contacts, {}, {.friction = false});
   if (impact || ideal.status != SolveStatus::solved) {
     instant.acting = rows_with(system, instant.contacts, touches);
     instant.solution = solve_acting(instant.acting, {}, true);
@@ -97,7 +97,7 @@ void solve_with_contacts(const System& system, const Evaluation& now, const Acce
   instant.not_finite = std::move(nonideal.not_finite);
   if (instant.not_finite || !instant.multiplier_not_unique.empty()) return;
 
-  ContactSolution actual = solve_contacts(system, instant.values, instant.contacts, nonideal.C, true);
+  ContactSolution actual = solve_contacts(system, instant.values, instant.contacts, nonideal.C);
   instant.contact_trouble = actual.trouble;
   instant.contact_conflict = actual.conflict;
   if (actual.status != SolveStatus::solved || !actual.trouble.empty()) {

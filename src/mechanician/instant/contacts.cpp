@@ -46,6 +46,10 @@ std::vector<Contact> classify_contacts(const System& system, const State& state,
       c.status = c.rate < 0.0 ? ContactStatus::impact : ContactStatus::separating;
     if (values.one_sided && (c.gap > c.gap_tolerance || (values.level == Level::velocity && c.rate > c.rate_tolerance)))
       c.status = ContactStatus::open;
+    // A coefficient that is zero for good is no friction.
+    constexpr KindSet varies = kind_bit(SymbolKind::time) | kind_bit(SymbolKind::coordinate) | kind_bit(SymbolKind::velocity);
+    if (values.mu == 0.0 && (system.equations().contacts[contacts.size()].friction.kinds() & varies) == 0)
+      values.has_friction = false;
     if (values.has_friction) {
       c.slip_tolerance = touching_tolerance * std::max(1.0, values.T.norm()) * speed;
       if (values.slip.norm() > c.slip_tolerance) c.direction = values.slip.normalized();
@@ -57,10 +61,12 @@ std::vector<Contact> classify_contacts(const System& system, const State& state,
 }
 
 ContactSolution solve_contacts(const System& system, const InstantValues& values, std::vector<Contact> contacts,
-                               const VectorXd& C, bool with_friction) {
+                               const VectorXd& C, const ContactOptions& options) {
   ContactSolution result;
   const auto touches = [](const Contact& c) { return c.status == ContactStatus::touching; };
-  const std::vector<Index> rows = rows_with(system, contacts, touches);
+  std::vector<Index> rows = rows_with(system, contacts, touches);
+  if (!options.control)
+    std::erase_if(rows, [&](Index j) { return system.row(static_cast<int>(j)).kind == RowKind::control; });
   InstantValues part = take_rows(values, rows);
   part.C = C;
   std::vector<Index> one_sided;
@@ -71,7 +77,7 @@ ContactSolution solve_contacts(const System& system, const InstantValues& values
     if (c.values.one_sided && !touches(c)) continue;
     const Index at = std::lower_bound(rows.begin(), rows.end(), c.values.row) - rows.begin();
     if (c.values.one_sided) one_sided.push_back(at);
-    if (!with_friction || !c.values.has_friction) continue;
+    if (!options.friction || !c.values.has_friction) continue;
     friction.push_back({at, c.values.mu, c.values.T, c.values.slip_b, c.direction});
     friction_of.push_back(i);
   }

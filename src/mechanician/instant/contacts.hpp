@@ -69,8 +69,12 @@ struct ContactSolution {
 
 /// The touching contacts as given (a caller may know better than classify_contacts what touches and slips), all others
 /// absent. `C` may be empty.
+struct ContactOptions {
+  bool friction = true;
+  bool control = true;  ///< control requirements take part
+};
 ContactSolution solve_contacts(const System& system, const InstantValues& values, std::vector<Contact> contacts,
-                               const Eigen::VectorXd& C, bool with_friction);
+                               const Eigen::VectorXd& C, const ContactOptions& options = {});
 
 /// Whether contacts that act as their statuses say (holding, sticking, sliding) may go on doing so: by how much signs and
 /// cones are missed at best, as a fraction; 0: all is well. Far cheaper than solve_contacts where there is friction.

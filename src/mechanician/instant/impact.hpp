@@ -7,7 +7,8 @@
 ///
 /// All contacts that touch and do not separate take part at once (Newton's restitution, Moreau's law). With impulses
 /// Λ ≥ 0 complementary to it the kinetic energy changes by ½ Σ Λ_j(1 − e_j)γ_j⁻ ≤ 0 where nothing moves by itself. A
-/// contact that was separating and comes out closing begins another impact at the same time.
+/// contact that was separating and comes out closing begins another impact at the same time. Control forces are finite
+/// and have no part in it: what they require is off afterwards, and is met again as they say.
 ///
 /// Friction: impulses Tᵀf with ‖f‖ ≤ μΛ, against the slip after the impact, zero slip where that suffices. Newton's and
 /// Coulomb's law together can add energy (slip that turns round): then the restitution of the whole impact is lowered

@@ -1,6 +1,10 @@
 #include "mechanician/motion/dop853.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -87,13 +91,16 @@ void Dop853::calc_errors(double h, int count, double* e5, double* e3) const {
 
 double Dop853::calc_stiffness(double h, int count) const {
   // The last two stages stand at the same time: the quotient of their derivatives and values is a Lipschitz constant.
-  double rates = 0.0, values = 0.0;
+  double rates = 0.0, values = 0.0, size = 1.0;
   for (int i = 0; i < count; ++i) {
     const int at = i;
     const double dk = k[12][at] - k[11][at], dy = y_new[at] - last_[at];
     rates += dk * dk, values += dy * dy;
+    size = std::max(size, std::abs(y_new[at]));
   }
-  return values > 0.0 ? std::abs(h) * std::sqrt(rates / values) : 0.0;
+  // Differences of rounding say nothing: a system at rest is not stiff.
+  constexpr double rounding = 64.0 * std::numeric_limits<double>::epsilon();
+  return values > rounding * rounding * size * size ? std::abs(h) * std::sqrt(rates / values) : 0.0;
 }
 
 double Dop853::calc_variation(double h, int count) const {

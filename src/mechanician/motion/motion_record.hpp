@@ -93,7 +93,7 @@ struct ContactCertificate {
   double impact_lost = 0.0;           ///< energy, by restitution below 1
   double impact_friction_lost = 0.0;  ///< energy, by friction during impacts
   double surface_work = 0.0;          ///< done by constraints that move, during impacts
-  double penetration = 0.0;           ///< largest −φ of a one-sided constraint, over max(1, ‖φ_q‖)
+  double penetration = 0.0;           ///< largest −φ of a one-sided constraint, over max(1, ‖φ_q‖) max(1, |q|)
   double optimality = 0.0;       ///< largest relative residual of the conditions of the minimum, where phases begin
   double complementarity = 0.0;  ///< there, the largest of the lesser of force and opening acceleration, relative
 };

@@ -193,7 +193,9 @@ PhasedMotion::Settling PhasedMotion::settle(const State& state, const Evaluation
     const double size = std::max(1.0, now.values.A.row(j).norm());
     const double height = contact.rate * contact.rate / (-2.0 * acceleration);
     const bool slow = contact.rate <= std::max(options.tolerance, 1e-9) * size * speed;
-    if (!slow && height > 100.0 * now.residual_noise(j)) continue;
+    // Nor can the clock resolve a flight that is shorter than its rounding.
+    const double flight = 2.0 * contact.rate / -acceleration, tick = std::numeric_limits<double>::epsilon() * std::abs(state.t);
+    if (!slow && height > 100.0 * now.residual_noise(j) && flight > 256.0 * tick) continue;
     low.push_back(c);
     const double e = contact.values.restitution;
     if (e < 1.0) longest = std::max(longest, 2.0 * contact.rate / (-acceleration * (1.0 - e)));
@@ -279,7 +281,7 @@ bool PhasedMotion::change_phase() {
     Contact& contact = contacts[c];
     const bool acted = old[c].status != ContactStatus::open;
     if (contact.values.one_sided) {
-      sums_.penetration = std::max(sums_.penetration, -contact.gap / std::max(1.0, now.values.A.row(contact.values.row).norm()));
+      sums_.penetration = std::max(sums_.penetration, -contact.gap / (std::max(1.0, now.values.A.row(contact.values.row).norm()) * std::max(1.0, state.q.cwiseAbs().maxCoeff())));
       if (acted) contact.status = ContactStatus::touching;
       if (is_why(c, What::gap)) set_status_by_rate(contact);
       if (is_why(c, What::multiplier) || is_why(c, What::sliding_multiplier)) contact.status = ContactStatus::separating;
@@ -305,6 +307,15 @@ bool PhasedMotion::change_phase() {
     }
   }
 
+  for (const Contact& contact : contacts) {
+    const Index j = contact.values.row;
+    if (contact.values.one_sided && touches(contact) && now.values.A.row(j).norm() <= 16.0 * now.values.A_noise.row(j).norm()) {
+      fail(StopReason::not_unique, fmt::format("{}: the gradient of `{}` vanishes where its gap closes: no force can hold it there. "
+                                               "State it so that it does not (z >= 0 instead of z^3 >= 0)",
+                                               when, system->row(static_cast<int>(j)).name));
+      return false;
+    }
+  }
   const bool jumped = jump(state, now, contacts);
   if (over) return jumped;
   std::optional<Instant> instant = decide(state, contacts, when);

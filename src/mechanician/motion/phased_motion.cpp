@@ -132,12 +132,13 @@ void PhasedMotion::make_smooth(const State& state, double until) {
       }
       VectorXd C;
       if (system->equations().has_C && !system->needs_reactions()) C = system->calc_C(there, {}).C;
-      return calc_mode_violation(*system, now.values, contacts, C) <= 1e-9;
+      return calc_mode_violation(*system, now.values, contacts, C) <= 1e-12;
     };
   MotionOptions own = options;
   own.to = until;
   if (sums_.phases > 0) own.first_step = 0.0;
   smooth_ = std::make_unique<SmoothMotion>(*phase_->system, state, own, std::move(phase));
+  phase_added_ = false;
   if (smooth_->refusal) {
     over = true;
     stop = *smooth_->refusal;
@@ -211,6 +212,7 @@ void PhasedMotion::add_phase(Sums& sums) const {
 
 void PhasedMotion::leave_phase() {
   add_phase(sums_);
+  phase_added_ = true;
   add(sums_.statistics, smooth_->statistics());
   ++sums_.phases;
   for (const std::string& reason : smooth_->certificate().reasons)
@@ -219,7 +221,7 @@ void PhasedMotion::leave_phase() {
 
 const Statistics& PhasedMotion::statistics() {
   statistics_ = sums_.statistics;
-  if (smooth_) add(statistics_, smooth_->statistics());
+  if (smooth_ && !phase_added_) add(statistics_, smooth_->statistics());
   return statistics_;
 }
 
@@ -227,7 +229,7 @@ Certificate PhasedMotion::certificate() const {
   Certificate c;
   Sums sums = sums_;
   if (!smooth_) return c;
-  add_phase(sums);
+  if (!phase_added_) add_phase(sums);
   const Certificate last = smooth_->certificate();
   c.position_violation = sums.position_violation, c.velocity_violation = sums.velocity_violation;
   c.measured_residual = sums.measured_residual;
@@ -239,7 +241,7 @@ Certificate PhasedMotion::certificate() const {
   c.notes = notes;
   c.path = last.path;
   c.reasons = doubts_;
-  c.reasons.insert(c.reasons.end(), last.reasons.begin(), last.reasons.end());
+  if (!phase_added_) c.reasons.insert(c.reasons.end(), last.reasons.begin(), last.reasons.end());
   c.contacts = ContactCertificate{.impacts = sums.impacts,
                                   .phases = sums.phases + 1,
                                   .impact_lost = sums.impact_lost,
@@ -270,7 +272,7 @@ Sample PhasedMotion::of_whole(const Sample& part) {
       s.works.ideal -= part.works.constraints(j), s.works.nonideal += part.works.constraints(j);
     }
   }
-  add(s.works, sums_.works);
+  if (!phase_added_) add(s.works, sums_.works);
   // Of the state that was sampled: it is the last that the dynamics have seen.
   const auto& contacts_of = system->equations().contacts;
   const std::vector<double> joint = smooth_->dynamics().calc_joint_multipliers();
@@ -302,7 +304,7 @@ Sample PhasedMotion::of_whole(const Sample& part) {
   std::vector<Contact> contacts = classify_contacts(*system, state, now, not_finite);
   for (std::size_t c = 0; c < contacts.size(); ++c)
     contacts[c].status = modes_[c].status == ContactStatus::open ? ContactStatus::open : ContactStatus::touching;
-  const ContactSolution ideal = solve_contacts(*system, now.values, std::move(contacts), {}, false);
+  const ContactSolution ideal = solve_contacts(*system, now.values, std::move(contacts), {}, {.friction = false});
   if (ideal.status != SolveStatus::solved) return s;
   s.lambda = ideal.multipliers.head(constraints);
   s.Qc_i = now.values.A.topRows(constraints).transpose() * s.lambda;

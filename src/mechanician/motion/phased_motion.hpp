@@ -78,6 +78,7 @@ class PhasedMotion : public MotionSteps {
   std::unique_ptr<SmoothMotion> smooth_;
   std::vector<GuardMeaning> meanings_;
   bool change_pending_ = false;
+  bool phase_added_ = false;  ///< the sums hold the phase that has just ended
   std::vector<std::string> settling_;  ///< contacts whose impacts accumulate at the end of this phase
   bool impact_lowered_noted_ = false, uniqueness_noted_ = false;
   Sums sums_;

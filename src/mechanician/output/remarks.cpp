@@ -182,7 +182,7 @@ Remark impact_remark(const System& system, const Instant& instant) {
   after.qd = impact.qd_after;
   remark.details.push_back(fmt::format("before: {}", state_text(system, instant.state)));
   remark.details.push_back(fmt::format("after:  {}", state_text(system, after)));
-  remark.details.push_back("`run` goes on after it");
+  if (instant.violations().empty()) remark.details.push_back("`run` goes on after it");
   return remark;
 }
 

@@ -32,6 +32,10 @@ Consistency check_consistency(const RowFactor& rows, const InstantValues& values
              : b_scaled.cwiseAbs().maxCoeff() *
                    std::min(consistency_tolerance,
                             64.0 * static_cast<double>(m) * std::numeric_limits<double>::epsilon() * rows.condition);
+  // What the forces alone would do: where constraints hold a system at rest, rows differ by rounding of that.
+  VectorXd free = VectorXd::Zero(values.A.cols());
+  for (Index i = 0; i < free.size() && values.Q.size() == free.size(); ++i)
+    if (values.M(i, i) > 0.0) free(i) = std::abs(values.Q(i)) / values.M(i, i);
   for (Index j = 0; j < m; ++j) {
     const Index row = selection[j];
     double size = values.A.row(row).cwiseAbs().dot(qdd_size) + std::abs(values.b(row));
@@ -39,6 +43,7 @@ Consistency check_consistency(const RowFactor& rows, const InstantValues& values
     double noise = 0;
     if (values.b_noise.size() > 0) noise += values.b_noise(row);
     if (values.A_noise.size() > 0) noise += values.A_noise.row(row).dot(qdd_size);
+    noise += std::numeric_limits<double>::epsilon() * values.A.row(row).cwiseAbs().dot(free);
     result.tolerance(j) = consistency_tolerance * size + noise_factor * noise + rounding / rows.D(j);
   }
   // Each dropped row with the kept rows that it depends on: what all of them allow together. (Row by row, a row of
