@@ -250,7 +250,7 @@ void PhasedMotion::find_jumped_events(const State& before, const State& after) {
 
 bool PhasedMotion::change_phase() {
   State state = smooth_->end_state();
-  const State at_end = state;
+  const State end = state;
   const std::optional<GuardMeaning> why =
       smooth_->guard >= 0 ? std::optional(meanings_[static_cast<std::size_t>(smooth_->guard)]) : std::nullopt;
   if (!settling_.empty() && state.t >= phase_until_) add_event(EventKind::contact, state.t, settling_, state, state.qd);
@@ -370,24 +370,29 @@ bool PhasedMotion::change_phase() {
         old[c].direction[0] * modes_[c].direction[0] + old[c].direction[1] * modes_[c].direction[1] < 0.0)
       slipped.push_back(contact_name(c));
   }
-  if (!released.empty()) add_event(EventKind::release, state.t, std::move(released), state, at_end.qd);
-  if (!made.empty()) add_event(EventKind::contact, state.t, std::move(made), state, at_end.qd);
-  if (!stuck.empty()) add_event(EventKind::stick, state.t, std::move(stuck), state, at_end.qd);
-  if (!slipped.empty()) add_event(EventKind::slip, state.t, std::move(slipped), state, at_end.qd);
-  if (jumped) find_jumped_events(at_end, state);
+  if (!released.empty()) add_event(EventKind::release, state.t, std::move(released), state, end.qd);
+  if (!made.empty()) add_event(EventKind::contact, state.t, std::move(made), state, end.qd);
+  if (!stuck.empty()) add_event(EventKind::stick, state.t, std::move(stuck), state, end.qd);
+  if (!slipped.empty()) add_event(EventKind::slip, state.t, std::move(slipped), state, end.qd);
+  if (jumped) find_jumped_events(end, state);
   if (over) return jumped;
 
   double until = options.to;
   settling_ = settling.names;
+  const double shortest = 1024.0 * std::numeric_limits<double>::epsilon() * std::max(1.0, std::abs(state.t));
   if (!settling_.empty()) {
-    if (settling.until > state.t + 64.0 * std::numeric_limits<double>::epsilon() * std::max(1.0, std::abs(state.t))) {
+    if (settling.until > state.t + shortest) {
       until = std::min(options.to, settling.until);
     } else {
       add_event(EventKind::contact, state.t, settling_, state, before);
       settling_.clear();
     }
   }
-  begin_phase(state, until);
+  // So near to the end no step can be made.
+  const bool at_end = options.to - state.t <= shortest;
+  if (at_end) state.t = options.to;
+  begin_phase(state, at_end ? options.to + 1.0 : until);
+  if (at_end && !over) t = step_begin = options.to, over = true, stop = {};
   return jumped;
 }
 

@@ -166,7 +166,7 @@ bool PhasedMotion::advance() {
   if (change_pending_) {
     change_pending_ = false;
     const bool jumped = change_phase();
-    if (over) return false;
+    if (over) return !stop.failed() && t >= options.to;  // at the very end there is nothing left but to say so
     if (jumped) {
       step_begin = t;
       return true;

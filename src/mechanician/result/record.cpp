@@ -84,7 +84,7 @@ class Recorder::Impl {
   double end_of_run() const { return std::min(integrator.t(), setup.motion.to); }
 
   void emit(ResultWriter& writer, const Sample& sample) {
-    if (second) second->compare(sample);
+    if (second) second->compare(sample, integrator.events());
     columns.fill_row(sample, row_);
     writer.row(row_);
     last_time_ = sample.t;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "mechanician/result/result_writer.hpp"
@@ -31,7 +32,8 @@ class SecondRun {
       before_ = integrator_->checkpoint();
   }
 
-  void compare(const Sample& first) {
+  /// `events`: of the first motion so far.
+  void compare(const Sample& first, std::span<const MotionEvent> events) {
     if (!ended_.empty()) return;
     while (integrator_->t() < first.t && !integrator_->over()) {
       if (integrator_->at_checkpoint()) before_ = integrator_->checkpoint();
@@ -46,7 +48,8 @@ class SecondRun {
     }
     const Sample second = integrator_->sample(t);
     compare(first.q, second.q);
-    compare(first.qd, second.qd);
+    // At an impact one motion may be before it and the other after it.
+    if (!near_jump(first.t, events) && !near_jump(first.t, integrator_->events())) compare(first.qd, second.qd);
   }
 
   /// Adds what the comparison says to the certificate of the first motion.
@@ -79,6 +82,13 @@ class SecondRun {
   }
 
  private:
+  bool near_jump(double t, std::span<const MotionEvent> events) const {
+    const double reach = std::max(1e-9, 1e3 * first_tolerance_) * std::max(1.0, std::abs(t));
+    for (auto e = events.rbegin(); e != events.rend() && e->time >= t - reach; ++e)
+      if (e->kind == EventKind::impact && e->time <= t + reach) return true;
+    return false;
+  }
+
   void compare(const Eigen::VectorXd& first, const Eigen::VectorXd& second) {
     for (Eigen::Index i = 0; i < first.size(); ++i) {
       const double off = std::abs(first(i) - second(i)) / std::max(1.0, std::abs(first(i)));
