@@ -351,6 +351,61 @@ TEST(ContactMotion, what_begins_with_an_impact_or_inside_a_wall_is_told_apart) {
   EXPECT_NE(inside.refusal()->message.find("floor"), std::string::npos);
 }
 
+TEST(ContactMotion, a_run_may_end_anywhere_also_just_after_the_last_impact) {
+  const Loaded ball(bouncing(0.8));
+  for (const double after : {-1e-9, -1e-12, 0.0, 1e-14, 1e-13, 1e-12, 1e-9}) {
+    SCOPED_TRACE(after);
+    Ran run(ball, 5.746957711326909 + after);
+    EXPECT_NEAR(run.last.q(0), 0.0, 1e-15);
+    EXPECT_LT(run.integrator.statistics().steps, 2000);
+  }
+}
+
+TEST(ContactMotion, works_are_counted_once_where_a_motion_cannot_go_on) {
+  // Falls onto a floor that a rod forbids it to reach: 1 m of fall, and then a contradiction of velocities.
+  const Loaded model(R"model(
+coordinates = ["z"]
+[dynamics]
+kinetic = "z'^2/2"
+force = { z = "-9.81" }
+[constraints]
+down = "z' + 9.81*t = 0"
+floor = "z >= -1"
+)model");
+  Integrator integrator = model.integrator({.to = 1.0});
+  const Sample last = run_to_end(integrator);
+  EXPECT_TRUE(integrator.stop().failed());
+  EXPECT_NEAR(last.works.given, g, 1e-8);
+  const Certificate c = integrator.certificate();
+  EXPECT_NEAR(c.works.given, g, 1e-8);
+  EXPECT_NEAR(c.balance, 0.0, 1e-8);
+}
+
+TEST(ContactMotion, control_forces_have_no_part_in_impacts) {
+  // x is to follow 0.3 t; at the slanted floor the ball jumps as a free one does, and x is brought back afterwards.
+  const Loaded model(R"model(
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "(x'^2 + y'^2)/2"
+force = { y = "-9.81" }
+[constraints.floor]
+equation = "y + 0.5*x >= 0"
+restitution = 0.5
+[control.track]
+equation = "x = 0.3*t"
+frequency = 3.0
+[start]
+position = { y = 1.0 }
+velocity = { x = 0.3 }
+)model");
+  Integrator integrator = model.integrator({.to = 0.6, .tolerance = 1e-12});
+  run_to_end(integrator);
+  ASSERT_EQ(integrator.events().size(), 1u);
+  const MotionEvent& e = integrator.events()[0];
+  const Eigen::Vector2d n(0.5, 1.0), v = e.qd_before;
+  EXPECT_NEAR((e.qd_after - (v - 1.5 * n.dot(v) / n.squaredNorm() * n)).norm(), 0.0, 1e-12);
+}
+
 TEST(ContactMotion, impacts_beside_equalities_keep_them) {
   // A pendulum that hits a wall: its speed is turned round.
   const Loaded pendulum(R"model(
