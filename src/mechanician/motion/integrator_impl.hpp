@@ -24,10 +24,12 @@ class SmoothMotion : public MotionSteps {
   struct Phase {
     Dynamics::Guards guards;
     std::vector<Dynamics::Sliding> sliding;
+    double largest_step = 0.0;  ///< so that nothing is stepped over; 0: a part of the run, which a phase does not know
     /// Where multipliers are not unique no guard can be made of them: whether the phase may still go on at a state.
     std::function<bool(const State&)> may_go_on;
   };
-  SmoothMotion(const System& system, State start, MotionOptions options, Phase phase = {});
+  SmoothMotion(const System& system, State start, MotionOptions options);
+  SmoothMotion(const System& system, State start, MotionOptions options, Phase phase);
 
   bool advance() override;
   Sample sample(double t) override;

@@ -120,6 +120,9 @@ RankAhead look_ahead(Dynamics& d, const RowSet& set, double t, const VectorXd& y
 
 }  // namespace
 
+SmoothMotion::SmoothMotion(const System& system_given, State start_given, MotionOptions options_given)
+    : SmoothMotion(system_given, std::move(start_given), options_given, Phase()) {}
+
 SmoothMotion::SmoothMotion(const System& system_given, State start_given, MotionOptions options_given, Phase phase)
     : MotionSteps(system_given, std::move(start_given), options_given),
       dynamics_(system_given),

@@ -325,7 +325,7 @@ bool SmoothMotion::advance_explicit() {
   // What depends on the time may happen while nothing else does, and events are looked for on samples of a step.
   double largest = options.largest_step > 0.0 ? options.largest_step : std::numeric_limits<double>::infinity();
   if (dynamics_.depends_on_time() || has_guards() || !system->model().events.empty())
-    largest = std::min(largest, (options.to - start.t) / least_steps);
+    largest = std::min(largest, phase_.largest_step > 0.0 ? phase_.largest_step : (options.to - start.t) / least_steps);
   h_ = std::min(h_, largest / 1.02);  // a crossing step may be 2 % longer
   bool rejected = false;
   double landing = 0.0;  // a step of this length ends where a switch turns

@@ -134,6 +134,7 @@ void PhasedMotion::make_smooth(const State& state, double until) {
       if (system->equations().has_C && !system->needs_reactions()) C = system->calc_C(there, {}).C;
       return calc_mode_violation(*system, now.values, contacts, C) <= 1e-12;
     };
+  phase.largest_step = (options.to - start.t) / 100.0;
   MotionOptions own = options;
   own.to = until;
   if (sums_.phases > 0) own.first_step = 0.0;
