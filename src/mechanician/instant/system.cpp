@@ -268,17 +268,6 @@ NotFinite System::explain_contacts(int output, std::span<const double> inputs) c
   return {};
 }
 
-void refuse_contacts(const Model& model) {
-  std::vector<Problem> problems;
-  for (const Constraint& c : model.constraints)
-    if (c.is_contact())
-      problems.push_back({c.place,
-                          fmt::format("the constraint `{}` {}, which is not supported here yet", c.name,
-                                      c.one_sided ? "is one-sided" : "has friction"),
-                          ""});
-  if (!problems.empty()) throw ModelError(std::move(problems), model.source);
-}
-
 System::Nonideal System::calc_C(const State& state, const Solution& ideal) const {
   Nonideal result;
   result.C = Eigen::VectorXd::Zero(n());

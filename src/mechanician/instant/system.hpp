@@ -112,7 +112,4 @@ class System {
   Tape nonideal_;  ///< C; further inputs: ideal forces, multipliers
 };
 
-/// Throws ModelError where a constraint is one-sided or has friction. For what treats all rows as equalities.
-void refuse_contacts(const Model& model);
-
 }  // namespace mechanician

@@ -15,6 +15,13 @@ namespace {
 
 std::string number(double x) { return fmt::format("{:.10g}", x == 0.0 ? 0.0 : x); }
 
+/// "1, 2", or nothing to show.
+std::string list(const Eigen::VectorXd& x) {
+  std::string out;
+  for (const double xi : x) out += (out.empty() ? "" : ", ") + number(xi);
+  return out.empty() ? "-" : out;
+}
+
 }  // namespace
 
 std::string accelerate_text(const System& system, const Instant& instant) {
@@ -24,7 +31,9 @@ std::string accelerate_text(const System& system, const Instant& instant) {
   const double least_qdd = 1e-15 * std::max(largest(s.qdd), s.a ? largest(*s.a) : 0.0);
   const double least_force = 1e-15 * std::max({largest(s.Qc), largest(instant.values.Q), largest(s.Q_control)});
   const auto above = [](double x, double least) { return number(std::abs(x) <= least ? 0.0 : x); };
-  const bool control = instant.values.num_control > 0, nonideal = system.equations().has_C;
+  const bool friction = std::any_of(instant.contacts.begin(), instant.contacts.end(),
+                                    [](const Contact& c) { return c.values.has_friction; });
+  const bool control = instant.values.num_control > 0, nonideal = system.equations().has_C || friction;
   std::string out = fmt::format("t = {}\n\n", number(instant.state.t));
 
   std::vector<std::string> header{"coordinate",   "position",      "velocity",
@@ -51,6 +60,22 @@ std::string accelerate_text(const System& system, const Instant& instant) {
           {system.row(static_cast<int>(i)).name, number(s.multipliers(i)), open ? "not unique, least norm" : ""});
     }
     out += "\n" + multipliers.text();
+  }
+  if (!instant.contacts.empty()) {
+    std::vector<std::string> columns{"contact", "gap", "rate", "normal"};
+    if (friction) columns.insert(columns.end(), {"slip", "friction"});
+    columns.push_back("");
+    Table contacts(columns, Table::LastColumn::words);
+    for (const Contact& c : instant.contacts) {
+      const ContactValues& v = c.values;
+      std::vector<std::string> row{system.row(v.row).name,
+                                   v.one_sided && v.level == Level::position ? number(c.gap) : "-",
+                                   v.one_sided ? number(c.rate) : "-", above(c.normal, least_force)};
+      if (friction) row.push_back(v.has_friction ? list(v.slip) : "-"), row.push_back(v.has_friction ? list(c.friction) : "-");
+      row.emplace_back(name_of(c.status));
+      contacts.add(std::move(row));
+    }
+    out += "\n" + contacts.text();
   }
   fmt::format_to(std::back_inserter(out), "\n  rank {} of {}", s.rank,
                  count_noun(static_cast<std::size_t>(s.num_rows), "row"));
