@@ -1,9 +1,12 @@
 #include "mechanician/instant/contacts.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "mechanician/base/text.hpp"
 #include "mechanician/instant/row_subset.hpp"
 
 namespace mechanician {
@@ -36,6 +39,13 @@ std::vector<Contact> classify_contacts(const System& system, const State& state,
   for (ContactValues& values : system.evaluate_contacts(state, not_finite)) {
     Contact c;
     const Index j = values.row;
+    const Row& row = system.row(values.row);
+    if (!not_finite && !(values.restitution >= 0.0 && values.restitution <= 1.0))
+      not_finite = NotFinite{{}, {}, {}, row.place, fmt::format("the restitution of `{}` is {} at this state: it must be from 0 to 1",
+                                                                row.name, short_number(values.restitution))};
+    if (!not_finite && values.has_friction && !(values.mu >= 0.0))
+      not_finite = NotFinite{{}, {}, {}, row.place, fmt::format("the friction of `{}` is {} at this state: it must not be negative",
+                                                                row.name, short_number(values.mu))};
     c.gap_tolerance = touching_tolerance * std::max(1.0, now.values.A.row(j).norm());
     c.rate_tolerance = c.gap_tolerance * speed;
     if (values.level == Level::position) c.gap = now.residual(j), c.rate = now.rate(j);

@@ -49,6 +49,7 @@ State state_of(const StartState& start) {
 }
 
 std::string NotFinite::message() const {
+  if (!problem.empty()) return problem;
   return fmt::format("{} is not a finite number: {}{}", quantity, expression,
                      operands.empty() ? "" : fmt::format(" ({})", operands));
 }

@@ -29,12 +29,13 @@ struct State {
 /// The start of a model as a state.
 State state_of(const StartState& start);
 
-/// A number that is infinite or undefined: which, where it comes from, and at which state.
+/// A number that is infinite, undefined or out of its range: which, where it comes from, and at which state.
 struct NotFinite {
   std::string quantity;    ///< "b of constraint `rod`"
   std::string expression;  ///< the innermost subexpression that fails
   std::string operands;    ///< "sqrt of -1"
   Place place;             ///< in the model file
+  std::string problem = {};  ///< in the place of all that where the number is finite and may not be what it is
   std::string message() const;
 };
 

@@ -246,6 +246,50 @@ position = { x = "cos(1.2)", y = "sin(1.2)", a = 1.2 }
   EXPECT_NEAR(std::sin(release[0].q(2)), 2.0 / 3.0 * std::sin(1.2), 1e-10);
 }
 
+TEST(ContactMotion, a_release_is_one_event_whatever_the_start) {
+  for (const double start : {0.05, 0.1, 0.2, 0.35, 0.5, 0.8}) {
+    SCOPED_TRACE(start);
+    Model model = read_model_text(R"model(
+coordinates = ["x", "y", "a"]
+[parameters]
+a0 = 0.1
+[dynamics]
+kinetic = "(x'^2 + y'^2 + a'^2/3)/2"
+potential = "9.81*y"
+[constraints]
+wall = "x - sin(a) >= 0"
+floor = "y - cos(a) >= 0"
+[start]
+position = { x = "sin(a0)", y = "cos(a0)", a = "a0" }
+)model",
+                                  "test.toml");
+    model.parameters[0].value = start;
+    const Loaded ladder(std::move(model));
+    Integrator integrator = ladder.integrator({.to = 10.0, .tolerance = 1e-11});
+    while (integrator.events().empty() && integrator.advance()) {
+    }
+    for (int k = 0; k < 3; ++k) integrator.advance();
+    ASSERT_EQ(integrator.events().size(), 1u);
+    EXPECT_EQ(integrator.events()[0].kind, EventKind::release);
+    EXPECT_NEAR(std::cos(integrator.events()[0].q(2)), 2.0 / 3.0 * std::cos(start), 1e-9);
+  }
+}
+
+TEST(ContactMotion, impacts_accumulate_whatever_the_clock_says) {
+  const Loaded ball(bouncing(0.8));
+  for (const double t : {1e2, 1e4, 1e8}) {
+    SCOPED_TRACE(t);
+    State start = ball.start;
+    start.t = t;
+    Integrator integrator(ball.system, start, {.to = t + 7.0, .tolerance = 1e-10});
+    const Sample last = run_to_end(integrator);
+    EXPECT_FALSE(integrator.stop().failed()) << integrator.stop().message;
+    EXPECT_EQ(last.qd(0), 0.0);
+    EXPECT_EQ(integrator.events().back().kind, EventKind::contact);
+    EXPECT_NEAR(integrator.events().back().time - t, 5.746957711326909, 1e-9 + 1e4 * 2.2e-16 * t);
+  }
+}
+
 TEST(ContactMotion, a_table_that_shakes_throws_off_what_lies_on_it) {
   // z ≥ sin(6 t)/2: left where −18 sin(6 t) = −g, and the works say who lifted.
   const Loaded table(R"model(

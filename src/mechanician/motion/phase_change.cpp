@@ -195,7 +195,7 @@ PhasedMotion::Settling PhasedMotion::settle(const State& state, const Evaluation
     const bool slow = contact.rate <= std::max(options.tolerance, 1e-9) * size * speed;
     // Nor can the clock resolve a flight that is shorter than its rounding.
     const double flight = 2.0 * contact.rate / -acceleration, tick = std::numeric_limits<double>::epsilon() * std::abs(state.t);
-    if (!slow && height > 100.0 * now.residual_noise(j) && flight > 256.0 * tick) continue;
+    if (!slow && height > 100.0 * now.residual_noise(j) && flight > 1e5 * tick) continue;
     low.push_back(c);
     const double e = contact.values.restitution;
     if (e < 1.0) longest = std::max(longest, 2.0 * contact.rate / (-acceleration * (1.0 - e)));
@@ -340,7 +340,7 @@ bool PhasedMotion::change_phase() {
     if (wrong) instant = decide(state, contacts, when);
   }
   if (!instant) return jumped;
-  const Settling settling = settle(state, now, contacts, *instant);
+  const Settling settling = jumped ? settle(state, now, contacts, *instant) : Settling{};
   set_modes(*instant);
 
   // Onto what holds now; the little that is lost by this is lost in impacts.
