@@ -128,7 +128,13 @@ void PhasedMotion::make_smooth(const State& state, double until) {
       std::vector<Contact> contacts = classify_contacts(*system, there, now, not_finite);
       for (std::size_t c = 0; c < contacts.size(); ++c) {
         contacts[c].status = modes_[c].status;
-        if (modes_[c].status != ContactStatus::sliding) contacts[c].direction.resize(0);
+        VectorXd& direction = contacts[c].direction;
+        if (modes_[c].status != ContactStatus::sliding) {
+          direction.resize(0);
+        } else if (direction.size() == 0) {  // it has only just begun
+          direction.resize(contacts[c].values.slip.size());
+          for (Index k = 0; k < direction.size(); ++k) direction(k) = modes_[c].direction[static_cast<std::size_t>(k)];
+        }
       }
       VectorXd C;
       if (system->equations().has_C && !system->needs_reactions()) C = system->calc_C(there, {}).C;
