@@ -298,7 +298,15 @@ CoulombSolution solve_coulomb(const InstantValues& values, const std::vector<Ind
     const GroupAnswers& last = answers.back();
     if (last.list.empty()) {
       result.count = last.complete ? Count::none : Count::unknown;
-      result.description = describe(result);
+      // Not friction's doing where the rows contradict each other without it.
+      const OneSidedSolution smooth = solve_one_sided(values, one_sided);
+      if (smooth.solution.status == SolveStatus::inconsistent) {
+        result.status = SolveStatus::inconsistent;
+        result.count = Count::none;
+        result.conflict = smooth.conflict;
+      }
+      result.description =
+          result.status == SolveStatus::solved ? describe(result) : mechanician::describe(result.status);
       return result;
     }
     if (last.list.size() > 1 || last.continuum) {

@@ -68,12 +68,16 @@ struct CoulombSolution {
     several,  // `alternatives` holds what else was found
     unknown,  // an answer was found, or none, but not all modes could be looked at
   };
-  SolveStatus status = SolveStatus::solved;  // of the two-sided rows; inconsistent, not_finite, … as in solve()
+  SolveStatus status = SolveStatus::solved;  // of the rows without friction: inconsistent, not_finite, … as in solve()
   Count count = Count::none;
   std::optional<CoulombAnswer> answer;      // the first one found where there are several
   std::vector<CoulombAnswer> alternatives;  // other answers; where there is a continuum, examples of it
   long num_modes = 0;                       // that were looked at
   std::string description;                  // a sentence for a message
+
+  // Status inconsistent, and not because of two-sided rows alone: rows that contradict each other, friction or not; see
+  // OneSidedSolution.
+  std::vector<Eigen::Index> conflict;
 };
 
 /// Throws std::invalid_argument for sizes and rows that do not fit; everything else is in the answer.

@@ -588,6 +588,8 @@ TEST(Coulomb, contradicting_rows_and_wrong_sizes_are_told_apart) {
   InstantValues v = system(MatrixXd::Identity(1, 1), vec({0}), rows({{1}, {1}}), vec({0, 1}));
   EXPECT_EQ(solve_coulomb(v, {}, {}).status, SolveStatus::inconsistent);
   EXPECT_EQ(solve_coulomb(v, {1}, {}).count, Count::none);
+  EXPECT_EQ(solve_coulomb(v, {1}, {}).status, SolveStatus::inconsistent);
+  EXPECT_EQ(solve_coulomb(v, {1}, {}).conflict, (std::vector<Index>{0, 1}));
   EXPECT_EQ(solve_coulomb(v, {0}, {}).count, Count::one);
   EXPECT_THROW(solve_coulomb(v, {2}, {}), std::invalid_argument);
   EXPECT_THROW(solve_coulomb(v, {0}, {contact(1, -0.1, rows({{1}}))}), std::invalid_argument);
