@@ -32,7 +32,7 @@ std::vector<bool> flags(Index m, const std::vector<Index>& rows) {
 
 TEST(SparseOneSided, agrees_with_the_enumeration_of_sets_wherever_it_answers) {
   int num_answers = 0, num_feasible = 0;
-  for (int i = 0; i < testing::num_systems(2000); ++i) {
+  for (int i = 0; i < 1000; ++i) {
     const auto seed = static_cast<std::uint64_t>(50000 + i);
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     auto spec = testing::random_programme_spec(seed);

@@ -88,7 +88,7 @@ InstantValues unit_masses(const VectorXd& Q, const MatrixXd& A, const VectorXd& 
 
 TEST(OneSided, a_thousand_random_programmes_agree_with_the_enumeration_of_sets) {
   int num_solved = 0, num_infeasible = 0, num_open = 0, num_balanced = 0;
-  const int num = testing::num_systems(2000);
+  const int num = 1000;
   for (int i = 0; i < num; ++i) {
     const auto seed = static_cast<std::uint64_t>(1000 + i);
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
