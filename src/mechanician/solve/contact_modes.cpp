@@ -23,6 +23,7 @@ namespace {
 constexpr double dependent = 1e-10;       // pivots up to this fraction of the largest count as zero
 constexpr double solvable_residual = 1e-9;  // of a singular system, as a fraction
 constexpr int most_cuts = 60;
+constexpr Index large_mode = 40;  // unknowns from which on a plain elimination is tried first
 
 }  // namespace
 
@@ -255,7 +256,16 @@ std::optional<ModeSolution> ContactGroup::solve(const GroupMode& mode, Signs sig
   ModeSolution result;
   result.mode = mode;
   VectorXd x = VectorXd::Zero(N);
-  if (N > 0) {
+  bool solved = N == 0;
+  if (N > large_mode) {
+    const Eigen::PartialPivLU<MatrixXd> lu(e.K);
+    if (lu.rcond() > 1e3 * dependent) {
+      x = lu.solve(e.r);
+      x += lu.solve(e.r - e.K * x);
+      solved = true;
+    }
+  }
+  if (!solved) {
     Eigen::CompleteOrthogonalDecomposition<MatrixXd> qr(N, N);
     qr.setThreshold(dependent);
     qr.compute(e.K);
