@@ -24,7 +24,7 @@ constexpr const char* bash = R"(_mechanician() {
       accelerate) common="$common --form --parts --explain" ;;
       equations) common="$common --latex" ;;
       bench) common="$common --listing" ;;
-      run) common="$common -o --to --every --tolerance --method --project-start --verify --resume --quiet" ;;
+      run) common="$common -o --to --every --tolerance --method --report --project-start --verify --resume --quiet" ;;
     esac
     COMPREPLY=($(compgen -W "$common" -- "$word"))
   else
@@ -47,7 +47,7 @@ complete -c mechanician -n "__fish_seen_subcommand_from accelerate" -l form -x -
 complete -c mechanician -n "__fish_seen_subcommand_from accelerate" -l parts -l explain
 complete -c mechanician -n "__fish_seen_subcommand_from equations" -l latex
 complete -c mechanician -n "__fish_seen_subcommand_from bench" -l listing
-complete -c mechanician -n "__fish_seen_subcommand_from run" -s o -l resume -r -F
+complete -c mechanician -n "__fish_seen_subcommand_from run" -s o -l resume -l report -r -F
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l to -l every -l tolerance -x
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l method -x -a "auto dop853 bdf"
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l project-start -l verify -l quiet

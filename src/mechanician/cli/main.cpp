@@ -121,6 +121,8 @@ int run_program(int argc, char** argv) {
                   "Local error, relative to max(1, |value|), above 0 and at most 0.1; overrides the file")
       ->type_name("TOL");
   run->add_option("--method", raw.command.method, "auto, dop853 or bdf; overrides the file")->type_name("METHOD");
+  run->add_option("--report", raw.command.report, "A page that shows the motion, the forces and the certificate")
+      ->type_name("FILE.html");
   run->add_flag("--project-start", raw.command.project_start, "Move a start that is off the constraints onto them");
   run->add_flag("--verify", raw.command.verify, "Estimate the global error by a second run at a tighter tolerance");
   run->add_option("--resume", raw.command.resume, "Go on with a run that was killed or interrupted")

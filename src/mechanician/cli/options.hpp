@@ -31,6 +31,7 @@ struct CommandOptions {
   std::string output;
   std::string to, every, tolerance, method;  ///< as given; empty: what the model says
   std::string resume;
+  std::string report;
   bool verify = false;
   bool project_start = false;
   bool quiet = false;

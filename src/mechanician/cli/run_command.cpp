@@ -11,8 +11,10 @@
 #include "mechanician/cli/progress.hpp"
 #include "mechanician/cli/saying.hpp"
 #include "mechanician/model/read_model.hpp"
+#include "mechanician/report/report.hpp"
 #include "mechanician/result/hdf5_writer.hpp"
 #include "mechanician/result/record.hpp"
+#include "mechanician/result/text_sink.hpp"
 
 namespace mechanician {
 
@@ -30,6 +32,10 @@ struct RunOptions {
 RunOptions parse_run_options(const CommandOptions& options) {
   if (options.json && !options.output.empty())
     throw UsageError("--json writes the result to standard output and -o to a file: give one of them");
+  if (!options.report.empty() && !report_page())
+    throw UsageError("--report: this program was built without the report page (node and npm were not there)");
+  if (!options.report.empty() && !options.report.ends_with(".html"))
+    throw UsageError(fmt::format("--report {}: the name must end in .html", options.report));
   RunOptions run;
   if (!options.output.empty() && !(run.format = format_of(options.output)))
     throw UsageError(fmt::format("-o {}: the ending says the format: .csv, .json or .h5", options.output));
@@ -133,15 +139,27 @@ bool refuse_motion(const System& system, const Recorder& recorder) {
   return true;
 }
 
+/// What is written beside the result, and how.
+struct ReportFile {
+  ReportRecorder rows;
+  std::unique_ptr<TextSink> sink;  ///< opened before the run: a name that cannot be written is said at once
+};
+
 Exit run_to_end(const System& system, Recorder& recorder, ResultWriter& writer, const CommandOptions& options,
-                const std::string& file, const InterruptFlag& interrupt) {
+                const std::string& file, const InterruptFlag& interrupt, ReportFile* report = nullptr) {
   ProgressBar bar(options.quiet || options.json ? ProgressBar::Mode::silent : ProgressBar::Mode::if_terminal);
   const Summary summary = recorder.run(writer, [&](const RunProgress& progress) {
     bar.update(progress);
     return !interrupt.raised();
   });
   bar.clear();
-  const Integrator& integrator = recorder.integrator();
+  Integrator& integrator = recorder.integrator();
+  if (report) {
+    report->rows.finish(integrator);
+    const State start = recorder.header().setup.start;
+    report->sink->append(report_html(*report_page(), {system, start, report->rows, summary, integrator.events()}));
+    report->sink->finish();
+  }
   if (summary.status == RunStatus::failed) say({summary.message, {}, integrator.stop().place}, "error", system);
   if (!options.quiet) {
     if (summary.status == RunStatus::stopped) say({summary.message, {}, integrator.stop().place}, "note", system);
@@ -169,7 +187,13 @@ Exit start_run(const CommandOptions& options) {
   const auto writer = options.output.empty()
                           ? make_standard_output_writer(run.format.value_or(ResultFormat::csv), recorder.header())
                           : make_writer(options.output, *run.format, recorder.header());
-  return run_to_end(loaded.system, recorder, *writer, options, options.output, interrupt);
+  std::optional<ReportFile> report;
+  if (!options.report.empty()) {
+    report.emplace(ReportRecorder(loaded.system, recorder.header().setup, view_for(loaded.system, loaded.start)),
+                   make_file_sink(options.report));
+    recorder.watch([&](Integrator& integrator) { report->rows.look(integrator); });
+  }
+  return run_to_end(loaded.system, recorder, *writer, options, options.output, interrupt, report ? &*report : nullptr);
 }
 
 /// Everything but --quiet and the model comes from the file.
@@ -187,6 +211,7 @@ void refuse_options_of_resume(const CommandOptions& o) {
       {"--time", !o.time.empty()},
       {"-o", !o.output.empty()},
       {"--json", o.json},
+      {"--report", !o.report.empty()},
   };
   for (const auto& [name, is_given] : given)
     if (is_given) throw UsageError(fmt::format("--resume takes everything from the file: {} cannot be given", name));

@@ -21,6 +21,7 @@
 
 #include "mechanician/base/diagnostic.hpp"
 #include "mechanician/expression/expression.hpp"
+#include "mechanician/model/view.hpp"
 
 namespace mechanician {
 
@@ -154,6 +155,7 @@ struct Model {
 
   StartValues start;
   RunSettings run;
+  std::optional<View> view;  ///< what the picture of a motion shows
 
   /// Places of parts that are no vector, for messages: "kinetic", "potential", "mass", "start.position.x", …
   std::map<std::string, Place> places;

@@ -56,6 +56,7 @@ Model ModelReader::read() {
   read_run();
   read_events();
   read_outputs();
+  read_view();
 
   std::vector<Problem> problems = std::move(fields_.problems);
   for (Problem& p : validate(model_, unreadable_)) problems.push_back(std::move(p));

@@ -53,6 +53,7 @@ class ModelReader {
   void read_run_number(const TomlValue& table, const std::string& key, const std::function<void(double)>& set);
   void read_events();
   void read_outputs();
+  void read_view();  // view_section.cpp
 
   /// A section of the file, or null if it is not there (or no table, which is reported).
   const TomlValue* section(const std::string& name);

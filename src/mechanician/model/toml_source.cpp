@@ -68,6 +68,7 @@ class Converter {
       to.number = real->get();
     } else if (from.is_boolean()) {
       to.type = TomlValue::Type::boolean;
+      to.number = from.as_boolean()->get() ? 1.0 : 0.0;
     } else if (!from.is_table()) {
       to.type = TomlValue::Type::date;
     }

@@ -21,7 +21,7 @@ struct TomlValue {
   enum class Type { table, array, string, number, boolean, date } type = Type::table;
   std::size_t begin = 0, end = 0;   ///< bytes of the file; of a table with a header: the name in its header
   std::string text;                 ///< of a string
-  double number = 0.0;              ///< of a number; may be infinite or not a number
+  double number = 0.0;              ///< of a number; may be infinite or not a number; of a truth value 1 or 0
   std::vector<TomlMember> members;  ///< of a table
   std::vector<TomlValue> items;     ///< of an array
   const TomlMember* find(std::string_view name) const;

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <iterator>
 #include <utility>
 
 #include "mechanician/expression/print.hpp"
@@ -19,33 +18,34 @@ class EquationsLatex {
     for (const std::string& name : eqs_.coordinates) names_.push_back(name_latex(name));
   }
 
-  std::string text() {
-    line("% M \\ddot q = Q + Q^c, A \\ddot q = b; needs the package amsmath");
+  std::vector<LatexBlock> blocks() {
+    name_ = "Mass matrix";
     matrix("M", eqs_.M);
+    name_ = "Given force";
     column("Q", eqs_.Q);
     if (eqs_.m() > 0) {
       std::string rows;
       for (const Row& row : eqs_.rows) rows += (rows.empty() ? "" : ", ") + row.name;
-      line("% rows: {}", rows);
+      name_ = "Constraints";
+      note("rows: " + rows);
       matrix("A", eqs_.A);
       column("b", eqs_.b);
     }
+    name_ = "One-sided constraints and friction";
     contacts();
+    name_ = "Prescribed work of the constraint force";
     if (eqs_.has_C) column("C", eqs_.C);
     closed_form();
-    return std::move(out_);
+    return std::move(blocks_);
   }
 
  private:
-  template <class... T>
-  void line(fmt::format_string<T...> format, T&&... args) {
-    fmt::format_to(std::back_inserter(out_), format, std::forward<T>(args)...);
-    out_ += '\n';
-  }
   static std::string shown(const Expr& f) {
     return print(readable(f), {.format = PrintFormat::latex, .max_length = 100000});
   }
-  void display(const std::string& text) { line("\\[\n{}\n\\]", text); }
+  /// A name stands before the first of its blocks.
+  void display(std::string text) { blocks_.push_back({std::exchange(name_, {}), std::move(text), {}}); }
+  void note(std::string text) { blocks_.push_back({std::exchange(name_, {}), {}, std::move(text)}); }
 
   void matrix(std::string_view name, const SparseExprMatrix& X) {
     if (X.cols > widest_matrix || X.rows > widest_matrix) {
@@ -84,7 +84,7 @@ class EquationsLatex {
       const Row& row = eqs_.rows[static_cast<std::size_t>(c.row)];
       const std::string name = name_latex(row.name);
       if (row.one_sided) {
-        line("% {} is one-sided: row {} holds as A \\ddot q \\ge b while it touches", row.name, c.row + 1);
+        note(fmt::format("{} is one-sided: row {} holds as A \\ddot q \\ge b while it touches", row.name, c.row + 1));
         display(fmt::format("{}_{{{}}} = {} \\ge 0, \\quad \\lambda_{{{}}} \\ge 0{}",
                             row.level == Level::position ? "\\varphi" : "\\psi", name, shown(row.residual), name,
                             row.level == Level::position
@@ -92,7 +92,7 @@ class EquationsLatex {
                                 : ""));
       }
       if (!c.has_friction) continue;
-      line("% friction of {} along the rows of T, \\dot s = T \\ddot q - d", row.name);
+      note(fmt::format("friction of {} along the rows of T, \\dot s = T \\ddot q - d", row.name));
       display(fmt::format("\\mu_{{{}}} = {}", name, shown(c.friction)));
       column(fmt::format("s_{{{}}}", name), c.slip);
       matrix(fmt::format("T_{{{}}}", name), c.T);
@@ -106,26 +106,56 @@ class EquationsLatex {
 
   void closed_form() {
     if (!report_.closed) {
-      line("% no closed form: {}", report_.no_closed_form);
+      name_ = "Closed form";
+      note("no closed form: " + report_.no_closed_form);
       return;
     }
     const ClosedForm& closed = *report_.closed;
+    name_ = "Acceleration in closed form";
     aligned(closed.qdd, "\\ddot{", "}");
+    name_ = "Constraint force in closed form";
     if (eqs_.m() > 0) aligned(closed.Qc, "Q^{c}_{", "}");
     if (!closed.Qc_ideal.empty()) aligned(closed.Qc_ideal, "Q^{c,i}_{", "}");
+    name_ = "Control force in closed form";
     if (!closed.Q_control.empty()) aligned(closed.Q_control, "Q^{\\mathrm{control}}_{", "}");
-    if (!closed.determinant.is_constant()) line("% valid where this is not zero:"), display(shown(closed.determinant));
-    for (const std::string& note : closed.notes) line("% {}", note);
+    name_.clear();
+    if (!closed.determinant.is_constant()) note("valid where this is not zero:"), display(shown(closed.determinant));
+    for (const std::string& remark : closed.notes) note(remark);
   }
 
   const EquationsReport& report_;
   const Equations& eqs_;
   std::vector<std::string> names_;
-  std::string out_;
+  std::string name_;
+  std::vector<LatexBlock> blocks_;
 };
 
 }  // namespace
 
-std::string equations_latex(const EquationsReport& report) { return EquationsLatex(report).text(); }
+std::vector<LatexBlock> equations_latex_blocks(const EquationsReport& report) {
+  return EquationsLatex(report).blocks();
+}
+
+std::string equations_latex(const EquationsReport& report) {
+  std::string out = "% M \\ddot q = Q + Q^c, A \\ddot q = b; needs the package amsmath\n";
+  for (const LatexBlock& block : equations_latex_blocks(report)) {
+    if (!block.note.empty()) out += fmt::format("% {}\n", block.note);
+    if (!block.latex.empty()) out += fmt::format("\\[\n{}\n\\]\n", block.latex);
+  }
+  return out;
+}
+
+EquationsReport make_equations_report(const Model& model, const Equations& eqs, std::span<const int> independent_rows) {
+  EquationsReport report{model, eqs, std::nullopt, {}};
+  const ClosedFormOptions caps;
+  if (!eqs.contacts.empty())
+    report.no_closed_form = "which one-sided constraints act, and which way friction acts, depends on the motion";
+  else if (static_cast<int>(independent_rows.size()) > caps.max_rows)
+    report.no_closed_form =
+        fmt::format("there are {} independent constraints, more than {}", independent_rows.size(), caps.max_rows);
+  else if (!(report.closed = closed_form(eqs, independent_rows, caps)))
+    report.no_closed_form = "it would be too long to read, or the equations do not determine the acceleration";
+  return report;
+}
 
 }  // namespace mechanician

@@ -49,9 +49,11 @@ class Recorder::Impl {
   Summary run(ResultWriter& writer, const ProgressCallback& on_progress) {
     begin_ = Clock::now();
     on_progress_ = &on_progress;
+    if (watch) watch(integrator);
     if (rows_ == 0) emit(writer, integrator.sample(setup.start.t));
     flush(writer);
     while (!interrupted_ && integrator.advance()) {
+      if (watch) watch(integrator);
       emit_step(writer);
       if (!interrupted_) interrupted_ = !goes_on();
       if (!interrupted_ && (flushes_.due(rows_ - flushed_) || rare_checkpoint(writer))) flush(writer);
@@ -78,6 +80,7 @@ class Recorder::Impl {
   Columns columns;
   Integrator integrator;
   std::optional<SecondRun> second;
+  std::function<void(Integrator&)> watch;
 
  private:
   double row_time(long k) const { return setup.start.t + static_cast<double>(k) * *setup.every; }
@@ -201,6 +204,8 @@ const std::optional<Stop>& Recorder::refusal() const { return impl_->integrator.
 ResultHeader Recorder::header() const { return {impl_->columns, impl_->setup}; }
 const Columns& Recorder::columns() const { return impl_->columns; }
 const Integrator& Recorder::integrator() const { return impl_->integrator; }
+Integrator& Recorder::integrator() { return impl_->integrator; }
+void Recorder::watch(std::function<void(Integrator&)> on_step) { impl_->watch = std::move(on_step); }
 
 void Recorder::restore(const RunCheckpoint& checkpoint) { impl_->restore(checkpoint); }
 

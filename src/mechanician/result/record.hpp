@@ -43,6 +43,10 @@ class Recorder {
   /// Before run(): goes on from there instead of from the start. Throws std::invalid_argument where it does not fit.
   void restore(const RunCheckpoint& checkpoint);
 
+  /// Before run(): called at the start and after each accepted step, which can be sampled then.
+  void watch(std::function<void(Integrator&)> on_step);
+  Integrator& integrator();
+
   /// To the end. FileError where writing fails; the mathematics ends in a status.
   Summary run(ResultWriter& writer, const ProgressCallback& on_progress = {});
 

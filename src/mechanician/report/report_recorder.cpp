@@ -1,0 +1,147 @@
+#include "mechanician/report/report_recorder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "mechanician/base/text.hpp"
+
+namespace mechanician {
+
+namespace {
+
+constexpr double bytes_of_double = 8.0 * 4.0 / 3.0, bytes_of_float = 4.0 * 4.0 / 3.0;
+constexpr int rows_of_step = 10;
+constexpr double rows_of_run = 600.0;  // at least, for motions of few steps
+
+/// Smaller is kept longer.
+int rank_of(const std::string& group) {
+  static const std::map<std::string, int> ranks{{"t", 0},      {"energy", 1},  {"works", 1}, {"residual", 2}, {"q", 3},
+                                                {"outputs", 4}, {"lambda", 5}, {"qd", 6},    {"Qi", 7},       {"Qni", 8},
+                                                {"Qcontrol", 9}, {"qdd", 10},  {"Qc", 11}};
+  const auto found = ranks.find(group);
+  return found == ranks.end() ? 20 : found->second;
+}
+
+std::string group_of(const ColumnGroup& group) {
+  if (group.quantity.starts_with("work_")) return "works";
+  return group.quantity;
+}
+
+}  // namespace
+
+ReportRecorder::ReportRecorder(const System& system, const RunSetup& setup, const std::optional<View>& view,
+                               const ReportLimits& limits)
+    : system_(system), setup_(setup), columns_(system), has_view_(view.has_value()) {
+  if (view) program_ = ViewProgram(*view, system, columns_);
+  add_columns();
+  choose(limits);
+}
+
+void ReportRecorder::add_columns() {
+  int index = 0;
+  for (const ColumnGroup& group : columns_.groups())
+    for (const std::string& name : group.names) all_.push_back({name, group_of(group), index++});
+
+  const Equations& eqs = system_.equations();
+  const Model& model = system_.model();
+  std::vector<Expr> wanted;
+  const auto add = [&](std::string name, std::string group, const Expr& f) {
+    all_.push_back({std::move(name), std::move(group), index++});
+    wanted.push_back(f);
+  };
+  if (model.kinetic) add("kinetic", "energy", *model.kinetic);
+  if (model.potential) add("potential", "energy", *model.potential);
+  if (model.kinetic && model.potential) add("sum", "energy", *model.kinetic + *model.potential);
+  for (const Row& row : eqs.rows)
+    if (row.level != Level::acceleration && row.kind == RowKind::constraint)
+      add(fmt::format("residual({})", row.name), "residual", row.residual);
+  num_own_ = static_cast<int>(wanted.size());
+  view_begin_ = index;
+  wanted.insert(wanted.end(), program_.expressions().begin(), program_.expressions().end());
+
+  inputs_.push_back(eqs.t);
+  for (const auto* symbols : {&eqs.q, &eqs.qd, &eqs.qdd, &eqs.parameters, &eqs.ideal, &eqs.multipliers})
+    inputs_.insert(inputs_.end(), symbols->begin(), symbols->end());
+  tape_ = Tape(wanted, inputs_);
+}
+
+void ReportRecorder::choose(const ReportLimits& limits) {
+  const auto room = static_cast<double>(limits.bytes);
+  const double of_view = bytes_of_float * program_.num_values();
+  // How many columns leave room for so many rows; the time and one more always do.
+  const double rows = static_cast<double>(limits.least_rows);
+  const double fit = (room / rows - of_view) / bytes_of_double;
+  const auto count = static_cast<std::size_t>(std::clamp(fit, 2.0, static_cast<double>(std::max<std::size_t>(all_.size(), 2))));
+  kept_ = all_;
+  if (kept_.size() > count) {
+    std::stable_sort(kept_.begin(), kept_.end(),
+                     [](const ReportColumn& a, const ReportColumn& b) { return rank_of(a.group) < rank_of(b.group); });
+    kept_.resize(count);
+    std::stable_sort(kept_.begin(), kept_.end(),
+                     [](const ReportColumn& a, const ReportColumn& b) { return a.index < b.index; });
+  }
+  const double of_row = of_view + bytes_of_double * static_cast<double>(kept_.size());
+  most_rows_ = std::clamp<std::size_t>(static_cast<std::size_t>(room / of_row), 4, limits.most_rows);
+}
+
+void ReportRecorder::take(Integrator& integrator, double t) {
+  const Sample sample = integrator.sample(t);
+  std::vector<double> row, inputs{sample.t};
+  columns_.fill_row(sample, row);
+  const auto append = [&](const auto& x) { inputs.insert(inputs.end(), x.data(), x.data() + x.size()); };
+  append(sample.q), append(sample.qd), append(sample.qdd), append(system_.parameters());
+  append(sample.Qc_i), append(sample.lambda);
+  inputs.resize(inputs_.size(), std::nan(""));
+  std::vector<double> values = tape_(std::span<const double>(inputs));
+  row.insert(row.end(), values.begin(), values.begin() + num_own_);
+  values.erase(values.begin(), values.begin() + num_own_);
+  program_.complete(values);
+  row.insert(row.end(), values.begin(), values.end());
+  rows_.push_back(std::move(row));
+  last_ = t;
+  if (rows_.size() < most_rows_) return;
+  // Every second row goes, and the one that would come next.
+  for (std::size_t i = 0; 2 * i < rows_.size(); ++i)
+    if (i > 0) rows_[i] = std::move(rows_[2 * i]);
+  rows_.resize((rows_.size() + 1) / 2);
+  stride_ *= 2;
+  last_ = rows_.back()[0];
+}
+
+void ReportRecorder::look(Integrator& integrator) {
+  if (rows_.empty()) {
+    take(integrator, setup_.start.t);
+    counter_ = 1;
+  }
+  const double begin = integrator.step_begin(), end = std::min(integrator.t(), setup_.motion.to);
+  if (!(end > begin)) return;
+  if (setup_.every) {
+    // counter_ counts the rows of the result.
+    for (;; ++counter_) {
+      const double t = setup_.start.t + static_cast<double>(counter_) * *setup_.every;
+      if (!(t <= end)) return;
+      if (counter_ % stride_ == 0 && t >= begin) take(integrator, t);
+    }
+  }
+  const double widest = (setup_.motion.to - setup_.start.t) / rows_of_run;
+  const int count = static_cast<int>(std::clamp(std::ceil((end - begin) / widest), double{rows_of_step}, 1e6));
+  for (int k = 1; k <= count; ++k)
+    if (is_wanted()) take(integrator, k == count ? end : begin + (end - begin) * k / count);
+}
+
+void ReportRecorder::finish(Integrator& integrator) {
+  const double end = std::min(integrator.t(), setup_.motion.to);
+  if (rows_.empty() || end > last_) take(integrator, end);
+}
+
+std::string ReportRecorder::spacing() const {
+  if (!setup_.every) return stride_ == 1 ? "several to a step" : fmt::format("thinned to one in {}", stride_);
+  if (stride_ == 1) return fmt::format("every {}", short_number(*setup_.every));
+  return fmt::format("every {}, one in {} of the result", short_number(*setup_.every * static_cast<double>(stride_)),
+                     stride_);
+}
+
+}  // namespace mechanician

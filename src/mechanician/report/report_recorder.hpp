@@ -1,0 +1,72 @@
+#pragma once
+
+/// The rows of a report, taken while the motion is computed.
+///
+/// With `every` they are rows of the result, else about ten to a step, so that a curve through them looks as smooth as
+/// the motion is. When there are too many for a page, every second one is dropped, and from then on only every second
+/// one is taken. Very wide models lose columns: forces by coordinate first, positions last.
+
+#include <string>
+#include <vector>
+
+#include "mechanician/motion/integrator.hpp"
+#include "mechanician/report/view_program.hpp"
+#include "mechanician/result/run_setup.hpp"
+
+namespace mechanician {
+
+struct ReportLimits {
+  std::size_t bytes = 3'000'000;  ///< of all rows, as they are written
+  std::size_t most_rows = 4000;
+  std::size_t least_rows = 300;   ///< columns are dropped rather than have fewer rows
+};
+
+/// A column as the page knows it.
+struct ReportColumn {
+  std::string name, group;
+  int index = 0;  ///< in a row
+};
+
+class ReportRecorder {
+ public:
+  /// The system must outlive it. Without a view there are only plots.
+  ReportRecorder(const System& system, const RunSetup& setup, const std::optional<View>& view,
+                 const ReportLimits& limits = {});
+
+  /// At the start, and after each accepted step.
+  void look(Integrator& integrator);
+  /// After the last step.
+  void finish(Integrator& integrator);
+
+  const std::vector<ReportColumn>& columns() const { return kept_; }
+  int num_left_out() const { return static_cast<int>(all_.size() - kept_.size()); }
+  const std::vector<std::vector<double>>& rows() const { return rows_; }
+  /// Of a row: the first value of the view program.
+  int view_begin() const { return view_begin_; }
+  const ViewProgram* view() const { return has_view_ ? &program_ : nullptr; }
+  /// "every 0.01 s", in words.
+  std::string spacing() const;
+
+ private:
+  void add_columns();
+  void choose(const ReportLimits& limits);
+  void take(Integrator& integrator, double t);
+  /// Of the next row; goes on by one.
+  bool is_wanted() { return counter_++ % stride_ == 0; }
+
+  const System& system_;
+  RunSetup setup_;
+  Columns columns_;
+  ViewProgram program_;
+  bool has_view_ = false;
+  std::vector<Expr> inputs_;
+  Tape tape_;  ///< energies, residuals, then the view
+  int num_own_ = 0, view_begin_ = 0;
+  std::vector<ReportColumn> all_, kept_;
+  std::size_t most_rows_ = 0;
+  std::vector<std::vector<double>> rows_;
+  long counter_ = 0, stride_ = 1;
+  double last_ = 0.0;
+};
+
+}  // namespace mechanician

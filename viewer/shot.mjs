@@ -1,0 +1,11 @@
+import { chromium } from "playwright-core";
+const [,, file, out, width=1400, height=900, theme="light", t="0.4", tab=""] = process.argv;
+const b = await chromium.launch({executablePath:"/usr/bin/chromium", args:["--no-sandbox","--use-angle=swiftshader","--enable-unsafe-swiftshader","--ignore-gpu-blocklist"]});
+const p = await b.newPage({viewport:{width:+width,height:+height}, colorScheme:theme, reducedMotion:"reduce"});
+p.on("console",m=>console.log(m.type(),m.text())); p.on("pageerror",e=>console.log("ERR",e.message));
+await p.goto("file://"+file);
+await p.locator("input.time").fill(String(Math.round(10000*+t)));
+if (tab) await p.getByRole("tab",{name:tab}).click();
+await p.waitForTimeout(700);
+await p.screenshot({path:out, fullPage: +height<0});
+await b.close();
