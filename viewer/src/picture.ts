@@ -6,6 +6,8 @@ import { is_dark } from "./colours";
 import { row_at, type Report, type Triple, type View } from "./report";
 import { make_shape, vector_at, type Shape, type Stage } from "./shapes";
 
+const layers = ["ground", "trace", "box", "disc", "sphere", "spring", "line", "rod", "point", "arrow"];
+
 /// The box in which everything happens.
 function extent(view: View, rows: number): THREE.Box3 {
   const box = new THREE.Box3();
@@ -40,8 +42,9 @@ export class Picture {
   private camera: THREE.PerspectiveCamera | THREE.OrthographicCamera;
   private controls: OrbitControls;
   private shapes: Shape[] = [];
-  private light = new THREE.DirectionalLight(0xffffff, 2.2);
-  private sky = new THREE.HemisphereLight(0xffffff, 0x8a8f99, 1.6);
+  private light = new THREE.DirectionalLight(0xffffff, 1.9);
+  private sky = new THREE.HemisphereLight(0xffffff, 0xb9bec8, 1.5);
+  private lamp = new THREE.DirectionalLight(0xffffff, 1.3); // goes with the camera
   private asked = false;
   private row = 0;
   private box: THREE.Box3;
@@ -79,16 +82,22 @@ export class Picture {
     }
 
     const stage: Stage = {
-      view, rows: report.rows, row_time: report.t, size: this.size,
+      view, rows: report.rows, row_time: report.t, size: this.size, centre: this.box.getCenter(new THREE.Vector3()),
       force_scale: () => (this.unit_force > 0 ? (this.force_size * 0.22 * this.size) / this.unit_force : 0),
       forces_shown: () => this.forces_shown,
     };
     for (const item of view.items) {
       const shape = make_shape(stage, item);
       this.shapes.push(shape);
-      this.scene.add(shape.object);
+      // A flat picture has layers: what matters most lies on top.
+      const layer = new THREE.Group();
+      if (view.dimension === 2) layer.position.z = layers.indexOf(item.kind) * 0.8 * this.size;
+      layer.add(shape.object);
+      this.scene.add(layer);
     }
-    this.scene.add(this.sky, this.light, this.light.target);
+    this.scene.add(this.sky, this.light, this.light.target, this.camera);
+    this.camera.add(this.lamp);
+    this.lamp.position.set(-0.3, 0.4, 1);
     if (view.dimension === 3 && !view.items.some((i) => i.kind === "ground")) this.add_floor(stage);
     this.place_light();
     this.fit();
@@ -124,7 +133,7 @@ export class Picture {
   }
   recolour() {
     for (const shape of this.shapes) shape.recolour();
-    this.sky.intensity = is_dark() ? 1.1 : 1.7;
+    this.sky.intensity = is_dark() ? 1.0 : 1.5;
     this.ask();
   }
 
@@ -203,7 +212,7 @@ export class Picture {
     const camera = this.camera as THREE.PerspectiveCamera;
     const aspect = (this.canvas.clientWidth || 4) / (this.canvas.clientHeight || 3);
     const half = Math.tan((camera.fov * Math.PI) / 360) * Math.min(1, aspect);
-    return (0.62 * this.size) / half;
+    return (0.52 * this.size) / half;
   }
 
   private resize() {

@@ -20,6 +20,7 @@ export interface Stage {
   rows: number;
   row_time: Float64Array;
   size: number; // of everything that is ever seen
+  centre: THREE.Vector3; // of the same
   force_scale(): number; // length of an arrow per unit of force
   forces_shown(): boolean;
 }
@@ -361,7 +362,8 @@ function ground(stage: Stage, item: Item & { kind: "ground" }): Shape {
     grid.color.set(colour(item.colour, "grey"));
   };
   recolour();
-  const width = view.channels[item.size](0) || 1.6 * size;
+  const given = view.channels[item.size](0), width = given || (view.dimension === 2 ? 2.5 : 2) * size;
+  const aside = new THREE.Vector3();
   if (view.dimension === 2) {
     const half = width / 2, step = 0.025 * size;
     object.add(new Line2(new LineGeometry().setPositions([-half, 0, 0, half, 0, 0]) as LineGeometry, edge.material));
@@ -372,7 +374,7 @@ function ground(stage: Stage, item: Item & { kind: "ground" }): Shape {
     const plane = new THREE.Mesh(new THREE.PlaneGeometry(width, width), plate);
     plane.receiveShadow = true;
     object.add(plane);
-    const lines: number[] = [], cells = 16;
+    const lines: number[] = [], cells = 20;
     for (let i = 0; i <= cells; ++i) {
       const x = width * (i / cells - 0.5), e = width / 2;
       lines.push(x, -e, 0, x, e, 0, -e, x, 0, e, x, 0);
@@ -385,7 +387,11 @@ function ground(stage: Stage, item: Item & { kind: "ground" }): Shape {
       vector_at(view, item.at, row, object.position);
       vector_at(view, item.normal, row, normal);
       object.visible = finite(object.position) && normal.length() > 0;
-      if (object.visible) object.quaternion.setFromUnitVectors(view.dimension === 2 ? up : z_axis, normal.normalize());
+      if (!object.visible) return;
+      normal.normalize();
+      object.quaternion.setFromUnitVectors(view.dimension === 2 ? up : z_axis, normal);
+      // Without a size the ground has no end: it is drawn where the motion is.
+      if (!given) object.position.add(aside.copy(stage.centre).sub(object.position).projectOnPlane(normal));
     },
     resize: (w, hh) => edge.material.resolution.set(w, hh),
   };

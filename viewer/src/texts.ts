@@ -21,7 +21,8 @@ export function equations_panel(report: Report): HTMLElement {
       if (block.latex) {
         const place = h("div", { class: "formula", tabindex: 0, role: "group", "aria-label": block.name || "Equation" });
         panel.append(place);
-        katex.render(block.latex, place, {
+        // Rows of fractions need room between them.
+        katex.render(block.latex.replace(/ \\\\\n/g, " \\\\[0.45em]\n"), place, {
           displayMode: true, trust: false, strict: "ignore", throwOnError: false, maxExpand: 500, maxSize: 20, output: "htmlAndMathml",
         });
       }

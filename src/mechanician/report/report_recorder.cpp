@@ -54,7 +54,7 @@ void ReportRecorder::add_columns() {
   };
   if (model.kinetic) add("kinetic", "energy", *model.kinetic);
   if (model.potential) add("potential", "energy", *model.potential);
-  if (model.kinetic && model.potential) add("sum", "energy", *model.kinetic + *model.potential);
+  if (model.kinetic && model.potential) add("total", "energy", *model.kinetic + *model.potential);
   for (const Row& row : eqs.rows)
     if (row.level != Level::acceleration && row.kind == RowKind::constraint)
       add(fmt::format("residual({})", row.name), "residual", row.residual);
