@@ -55,6 +55,11 @@ for status in 4 5 130; do
 done
 RUN=1 expect 1 $'check e.toml\nrun e.toml -o build/results/e.csv' e.toml
 
+# The page is asked for where the program has it, and not where another one is.
+mkdir -p build/release/viewer && echo page >build/release/viewer/report.html
+expect 0 $'check e.toml\nrun e.toml -o build/results/e.csv --report build/results/e.html\nrows: build/results/e.csv\nreport: build/results/e.html' e.toml
+expect 0 $'check e.toml\nrun e.toml -o build/results/e.csv --report mine.html\nrows: build/results/e.csv' e.toml --report mine.html
+
 status=0 && "$folder/run" >"$folder/said" || status=$?
 if [ "$status" != 2 ] || ! grep -q '^  models/bead.toml  *A bead on a wire$' "$folder/said" || ! grep -q '^The exit status' "$folder/said"; then
   failed=$((failed + 1))

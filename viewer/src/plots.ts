@@ -193,6 +193,7 @@ class Panel {
       },
       hooks: {
         drawClear: [(u) => this.draw_events(u)],
+        setScale: [() => this.show(plots.clock.time)],
         setCursor: [(u) => {
           if (document.querySelector(".u-over:hover") === u.over) plots.hovered(u.cursor.left != null && u.cursor.left >= 0 ? (u.cursor.idx ?? null) : null);
         }],

@@ -26,7 +26,7 @@ export type Item = Common &
     | { kind: "line"; through: Triple[]; closed: boolean; dashed: boolean }
     | { kind: "rod"; from: Triple; to: Triple; radius: number }
     | { kind: "spring"; from: Triple; to: Triple; radius: number; turns: number }
-    | { kind: "disc"; at: Triple; radius: number; thickness: number; turn: Quadruple }
+    | { kind: "disc"; at: Triple; radius: number; thickness: number; hollow: boolean; turn: Quadruple }
     | { kind: "sphere"; at: Triple; radius: number; turn: Quadruple }
     | { kind: "box"; at: Triple; size: Triple; turn: Quadruple }
     | { kind: "ground"; at: Triple; normal: Triple; size: number }

@@ -147,15 +147,16 @@ function disc(stage: Stage, item: Item & { kind: "disc" }): Shape {
   const object = new THREE.Group(), unit = new THREE.Group();
   // Its axis is z; spokes make the turning seen.
   const plate = new THREE.Mesh(new THREE.CylinderGeometry(0.97, 0.97, 1, 64).rotateX(Math.PI / 2), face.material);
-  const ring = new THREE.Mesh(new THREE.TorusGeometry(0.97, 0.035, 14, 80), rim.material);
-  unit.add(plate, ring);
-  for (let k = 0; k < 3; ++k) {
+  const ring = new THREE.Mesh(new THREE.TorusGeometry(item.hollow ? 1 : 0.97, item.hollow ? 0.02 : 0.035, 14, 96), rim.material);
+  unit.add(ring);
+  if (!item.hollow) unit.add(plate);
+  for (let k = 0; k < 3 && !item.hollow; ++k) {
     const spoke = new THREE.Mesh(new THREE.BoxGeometry(1.9, 0.035, 0.05).rotateZ((k * Math.PI) / 3), rim.material);
     unit.add(spoke);
   }
   const dot = new THREE.Mesh(new THREE.SphereGeometry(0.07, 20, 14).translate(0.8, 0, 0), mark.material);
   const hub = new THREE.Mesh(new THREE.CylinderGeometry(0.08, 0.08, 0.12, 24).rotateX(Math.PI / 2), mark.material);
-  unit.add(dot, hub);
+  if (!item.hollow) unit.add(dot, hub);
   object.add(unit);
   shadows(object);
   return {

@@ -47,6 +47,7 @@ struct ViewItem {
   std::optional<Expr> scale;       ///< of an arrow: length for a unit; absent: fit for the picture
   ViewTurn turn;
   bool closed = false, dashed = false;  ///< of a line
+  bool hollow = false;                  ///< of a disc: a ring
   int turns = 8;                        ///< of a spring
   std::optional<Expr> seconds;          ///< of a trace: how long it stays; absent: for ever
   ViewForce force = ViewForce::none;    ///< of an arrow, instead of `vector`

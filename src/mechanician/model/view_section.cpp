@@ -226,7 +226,7 @@ class ViewReader {
     ViewItem item = begin(m, kind);
     const TomlValue* t =
         kind == ViewKind::disc
-            ? table(m, {"at", "radius", "thickness", "colour", "angle", "turn", "quaternion", "axes", "normal"})
+            ? table(m, {"at", "radius", "thickness", "hollow", "colour", "angle", "turn", "quaternion", "axes", "normal"})
         : kind == ViewKind::sphere ? table(m, {"at", "radius", "colour", "angle", "turn", "quaternion", "axes", "normal"})
                                    : table(m, {"at", "size", "colour", "angle", "turn", "quaternion", "axes", "normal"});
     if (!t) return;
@@ -235,6 +235,7 @@ class ViewReader {
     number(*t, "thickness", path(m), item.thickness);
     if (const auto* size = t->find("size"))
       if (const auto v = vector(size->value, path(m) + " size", false)) item.vector = *v;
+    if (const auto* hollow = t->find("hollow")) item.hollow = truth(*hollow);
     if (kind == ViewKind::box && !t->find("size"))
       fields_.report(m, fmt::format("{} has no `size`", path(m)), "as in size = [0.4, 0.2] or [0.4, 0.2, 0.1]");
     colour(m, item);

@@ -250,6 +250,7 @@ void ViewProgram::write_item(JsonWriter& json, const Item& item) const {
       list("at", item.points[0]);
       json.key("radius").value(item.radius);
       if (what.kind == ViewKind::disc) json.key("thickness").value(item.thickness);
+      if (what.kind == ViewKind::disc) json.key("hollow").value(what.hollow);
       list("turn", item.turn);
       break;
     case ViewKind::box:
@@ -285,7 +286,7 @@ void ViewProgram::write(JsonWriter& json) const {
   const auto vector = [&](const char* key, const std::optional<ViewVector>& v) {
     if (!v) return;
     json.key(key).begin_array();
-    for (const Expr& f : *v) json.value(number(f));
+    for (const Expr& f : *v) json.value(std::isfinite(number(f)) ? number(f) : 0.0);
     json.end_array();
   };
   vector("from", view_.camera.from);
