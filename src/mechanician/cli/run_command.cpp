@@ -189,8 +189,9 @@ Exit start_run(const CommandOptions& options) {
                           : make_writer(options.output, *run.format, recorder.header());
   std::optional<ReportFile> report;
   if (!options.report.empty()) {
-    report.emplace(ReportRecorder(loaded.system, recorder.header().setup, view_for(loaded.system, loaded.start)),
-                   make_file_sink(options.report));
+    report.emplace(
+        ReportFile{ReportRecorder(loaded.system, recorder.header().setup, view_for(loaded.system, loaded.start)),
+                   make_file_sink(options.report)});
     recorder.watch([&](Integrator& integrator) { report->rows.look(integrator); });
   }
   return run_to_end(loaded.system, recorder, *writer, options, options.output, interrupt, report ? &*report : nullptr);
