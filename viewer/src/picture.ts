@@ -142,7 +142,6 @@ export class Picture {
     const { camera, view, controls, box } = this;
     const centre = box.getCenter(new THREE.Vector3());
     const given = (t?: Triple) => (t ? new THREE.Vector3(...t) : undefined);
-    this.followed.set(0, 0, 0);
     if (camera instanceof THREE.OrthographicCamera) {
       const at = given(view.camera.at) ?? centre;
       controls.target.set(at.x, at.y, 0);
@@ -163,18 +162,18 @@ export class Picture {
       controls.target.copy(at);
       camera.position.copy(from);
     }
-    if (view.camera.follow) vector_at(view, view.camera.follow, 0, this.followed);
-    this.resize();
-    controls.update();
-    if (view.camera.follow) {
-      const row = this.row;
-      vector_at(view, view.camera.follow, row, this.followed).clone();
-      if (!view.camera.at) {
-        const moved = this.followed.clone().sub(controls.target);
+    const follow = view.camera.follow;
+    if (follow) {
+      // At the point itself, or as far from it as `at` is at the start.
+      const from = view.camera.at ? vector_at(view, follow, 0, new THREE.Vector3()) : controls.target.clone();
+      const moved = vector_at(view, follow, this.row, this.followed).clone().sub(from);
+      if (Number.isFinite(moved.x + moved.y + moved.z)) {
         camera.position.add(moved);
-        controls.target.copy(this.followed);
+        controls.target.add(moved);
       }
     }
+    this.resize();
+    controls.update();
     this.ask();
   }
 

@@ -21,10 +21,15 @@ export function equations_panel(report: Report): HTMLElement {
       if (block.latex) {
         const place = h("div", { class: "formula", tabindex: 0, role: "group", "aria-label": block.name || "Equation" });
         panel.append(place);
-        // Rows of fractions need room between them.
-        katex.render(block.latex.replace(/ \\\\\n/g, " \\\\[0.45em]\n"), place, {
-          displayMode: true, trust: false, strict: "ignore", throwOnError: false, maxExpand: 500, maxSize: 20, output: "htmlAndMathml",
-        });
+        // Rows of fractions need room between them. Spaces count as macros, of which a long formula has many.
+        const latex = block.latex.replace(/ \\\\\n/g, " \\\\[0.45em]\n");
+        try {
+          katex.render(latex, place, {
+            displayMode: true, trust: false, strict: "ignore", throwOnError: true, maxExpand: 20000, maxSize: 20, output: "htmlAndMathml",
+          });
+        } catch {
+          place.replaceChildren(h("code", {}, visible(block.latex)));
+        }
       }
       if (block.note) panel.append(h("p", { class: "note" }, visible(block.note)));
     }

@@ -224,11 +224,11 @@ class ViewReader {
 
   void read_body(const TomlMember& m, ViewKind kind) {
     ViewItem item = begin(m, kind);
-    const TomlValue* t =
-        kind == ViewKind::disc
-            ? table(m, {"at", "radius", "thickness", "hollow", "colour", "angle", "turn", "quaternion", "axes", "normal"})
-        : kind == ViewKind::sphere ? table(m, {"at", "radius", "colour", "angle", "turn", "quaternion", "axes", "normal"})
-                                   : table(m, {"at", "size", "colour", "angle", "turn", "quaternion", "axes", "normal"});
+    const TomlValue* t = kind == ViewKind::disc ? table(m, {"at", "radius", "thickness", "hollow", "colour", "angle",
+                                                            "turn", "quaternion", "axes", "normal"})
+                         : kind == ViewKind::sphere
+                             ? table(m, {"at", "radius", "colour", "angle", "turn", "quaternion", "axes", "normal"})
+                             : table(m, {"at", "size", "colour", "angle", "turn", "quaternion", "axes", "normal"});
     if (!t) return;
     const auto at = place(m, "at");
     number(*t, "radius", path(m), item.radius);
@@ -444,8 +444,8 @@ std::string_view name_of(ViewKind kind) {
 }
 
 const std::vector<std::string>& view_colours() {
-  static const std::vector<std::string> colours{"blue", "orange", "green", "red",  "purple", "teal",
-                                                "brown", "pink",  "grey",  "ink", "steel"};
+  static const std::vector<std::string> colours{"blue",  "orange", "green", "red", "purple", "teal",
+                                                "brown", "pink",   "grey",  "ink", "steel"};
   return colours;
 }
 

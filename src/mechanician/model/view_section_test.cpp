@@ -35,7 +35,8 @@ TEST(ViewSection, AModelWithoutItHasNoView) { EXPECT_FALSE(model_with("").view);
 
 TEST(ViewSection, PointsAreNamedAndShapesHangOnThem) {
   const Model model = model_with(
-      "[view.points]\nP = [\"L*cos(a)\", \"L*sin(a)\"]\n[view.rods]\nbar = { from = [\"0\", \"0\"], to = \"P\", radius = 0.1, "
+      "[view.points]\nP = [\"L*cos(a)\", \"L*sin(a)\"]\n[view.rods]\nbar = { from = [\"0\", \"0\"], to = \"P\", radius "
+      "= 0.1, "
       "colour = \"red\" }\n");
   const ViewItem& bar = item_of(model, "bar");
   EXPECT_EQ(bar.kind, ViewKind::rod);
@@ -62,7 +63,8 @@ TEST(ViewSection, OutputsAndReactionsMayBeUsed) {
 
 TEST(ViewSection, TurnsAreTakenOneAfterTheOtherAboutTheAxesOfTheBody) {
   // Rz(x) Rx(y) as a matrix, beside the quaternion that was read.
-  const Model model = model_with("[view.boxes]\nb = { at = [\"0\", \"0\"], size = [1, 1], turn = [[\"z\", \"x\"], [\"x\", \"y\"]] }\n");
+  const Model model =
+      model_with("[view.boxes]\nb = { at = [\"0\", \"0\"], size = [1, 1], turn = [[\"z\", \"x\"], [\"x\", \"y\"]] }\n");
   const ViewTurn& turn = item_of(model, "b").turn;
   ASSERT_EQ(turn.given, ViewTurn::Given::quaternion);
   const double x = 0.7, y = -1.1;
@@ -78,7 +80,8 @@ TEST(ViewSection, TurnsAreTakenOneAfterTheOtherAboutTheAxesOfTheBody) {
 TEST(ViewSection, TruthValuesAndNumbersAreRead) {
   const Model model = model_with(
       "[view]\nforces = false\n[view.lines]\nl = { through = [[0, 0], [1, 0]], closed = true, dashed = false }\n"
-      "[view.springs]\ns = { from = [0, 0], to = [\"x\", \"y\"], turns = 5 }\n[view.traces]\nt = { of = [\"x\", \"y\"], seconds = 3 }\n"
+      "[view.springs]\ns = { from = [0, 0], to = [\"x\", \"y\"], turns = 5 }\n[view.traces]\nt = { of = [\"x\", "
+      "\"y\"], seconds = 3 }\n"
       "[view.camera]\nheight = \"2*L\"\n");
   EXPECT_FALSE(model.view->forces);
   EXPECT_TRUE(item_of(model, "l").closed);
@@ -90,7 +93,9 @@ TEST(ViewSection, TruthValuesAndNumbersAreRead) {
 
 TEST(ViewSection, MistakesAreReportedAllAtOnce) {
   try {
-    model_with("[view.points]\nP = [\"x\"]\n[view.rods]\nr = [\"Q\", \"P\"]\n[view.traces]\nt = { of = \"P\", colour = \"beige\" }\n");
+    model_with(
+        "[view.points]\nP = [\"x\"]\n[view.rods]\nr = [\"Q\", \"P\"]\n[view.traces]\nt = { of = \"P\", colour = "
+        "\"beige\" }\n");
     FAIL() << "accepted";
   } catch (const ModelError& e) {
     EXPECT_EQ(e.problems().size(), 3u) << e.what();

@@ -18,7 +18,9 @@ constexpr double parallel = 1e-8;  // what two directions may differ by, relativ
 /// A point of the picture and the coordinate of each of its components, −1 for none.
 struct Point {
   std::array<int, 3> of{-1, -1, -1};
-  int count() const { return static_cast<int>(std::count_if(of.begin(), of.end(), [](int i) { return i >= 0; })); }
+  int count() const {
+    return static_cast<int>(std::count_if(of.begin(), of.end(), [](int i) { return i >= 0; }));
+  }
 };
 
 struct Points {
@@ -212,7 +214,8 @@ std::optional<View> automatic_view(const System& system, const State& start) {
       other = places[static_cast<std::size_t>(rod->b)];
     } else {
       for (std::size_t axis = 0; axis < 3; ++axis) other[axis] = Expr(rod->anchor(static_cast<Eigen::Index>(axis)));
-      const bool known = std::any_of(anchors.begin(), anchors.end(), [&](const Vector3& c) { return c == rod->anchor; });
+      const bool known =
+          std::any_of(anchors.begin(), anchors.end(), [&](const Vector3& c) { return c == rod->anchor; });
       if (!known) {
         anchors.push_back(rod->anchor);
         ViewItem pin;

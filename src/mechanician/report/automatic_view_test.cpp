@@ -22,11 +22,14 @@ int count(const View& view, ViewKind kind) {
   return n;
 }
 
-const std::string plane = "coordinates = [\"x1\", \"y1\", \"x2\", \"y2\"]\n[dynamics]\nkinetic = \"x1'^2 + y1'^2 + x2'^2 + y2'^2\"\n[start]\nposition = { x1 = 1, x2 = 2 }\n";
+const std::string plane =
+    "coordinates = [\"x1\", \"y1\", \"x2\", \"y2\"]\n[dynamics]\nkinetic = \"x1'^2 + y1'^2 + x2'^2 + "
+    "y2'^2\"\n[start]\nposition = { x1 = 1, x2 = 2 }\n";
 
 TEST(AutomaticView, PointsJoinedByADistanceAreJoinedByARod) {
   // However the distance is written.
-  for (const char* second : {"(x2 - x1)^2 + (y2 - y1)^2 = 1", "sqrt((x1 - x2)^2 + (y1 - y2)^2) = 1", "hypot(x2 - x1, y2 - y1) - 1 = 0"}) {
+  for (const char* second :
+       {"(x2 - x1)^2 + (y2 - y1)^2 = 1", "sqrt((x1 - x2)^2 + (y1 - y2)^2) = 1", "hypot(x2 - x1, y2 - y1) - 1 = 0"}) {
     const auto view = view_of(plane + "[constraints]\nfirst = \"x1^2 + y1^2 = 1\"\nsecond = \"" + second + "\"\n");
     ASSERT_TRUE(view) << second;
     EXPECT_EQ(view->dimension, 2);
@@ -48,13 +51,16 @@ TEST(AutomaticView, TheFixedEndOfARodIsFoundFromItsEquation) {
 }
 
 TEST(AutomaticView, OtherConstraintsAreNoRods) {
-  for (const char* equation : {"x1 = 1", "x1^2 + 2*y1^2 = 1", "x1*x2 + y1*y2 = 2", "(x2 - x1)^2 + 2*(y2 - y1)^2 = 1", "x1^2 + y1^2 = (1 + t)^2", "x1*x2 = 2"}) {
+  for (const char* equation : {"x1 = 1", "x1^2 + 2*y1^2 = 1", "x1*x2 + y1*y2 = 2", "(x2 - x1)^2 + 2*(y2 - y1)^2 = 1",
+                               "x1^2 + y1^2 = (1 + t)^2", "x1*x2 = 2"}) {
     const auto view = view_of(plane + "[constraints]\nc = \"" + equation + "\"\n");
     ASSERT_TRUE(view);
     EXPECT_EQ(count(*view, ViewKind::rod), 0) << equation;
   }
   // In space a cylinder keeps no point at a distance from a place.
-  const auto view = view_of("coordinates = [\"x\", \"y\", \"z\"]\n[dynamics]\nkinetic = \"x'^2 + y'^2 + z'^2\"\n[constraints]\nc = \"x^2 + y^2 = 1\"\n[start]\nposition = { x = 1 }\n");
+  const auto view = view_of(
+      "coordinates = [\"x\", \"y\", \"z\"]\n[dynamics]\nkinetic = \"x'^2 + y'^2 + z'^2\"\n[constraints]\nc = \"x^2 + "
+      "y^2 = 1\"\n[start]\nposition = { x = 1 }\n");
   ASSERT_TRUE(view);
   EXPECT_EQ(view->dimension, 3);
   EXPECT_EQ(count(*view, ViewKind::rod), 0);
@@ -62,7 +68,10 @@ TEST(AutomaticView, OtherConstraintsAreNoRods) {
 
 TEST(AutomaticView, UpIsAgainstTheWeight) {
   const auto up = [](const char* potential) {
-    const auto view = view_of(std::string("coordinates = [\"x\", \"y\", \"z\"]\n[dynamics]\nkinetic = \"x'^2 + y'^2 + z'^2\"\npotential = \"") + potential + "\"\n");
+    const auto view = view_of(
+        std::string(
+            "coordinates = [\"x\", \"y\", \"z\"]\n[dynamics]\nkinetic = \"x'^2 + y'^2 + z'^2\"\npotential = \"") +
+        potential + "\"\n");
     return view->camera.up->at(1).value();
   };
   EXPECT_EQ(up("9.81*y"), 1.0);

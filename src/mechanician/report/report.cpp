@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view marker = "@REPORT@";
 constexpr std::size_t most_events = 1500, most_names = 12;
-constexpr std::size_t longest_model = 250'000, longest_formula = 12'000, longest_formulas = 250'000;
+constexpr std::size_t longest_model = 250'000, longest_formula = 6'000, longest_formulas = 250'000;
 constexpr std::size_t most_parameters = 500, most_notes = 100;
 
 class ReportWriter {
@@ -203,8 +203,19 @@ class ReportWriter {
 }  // namespace
 
 std::optional<View> view_for(const System& system, const State& start) {
-  if (system.model().view && !system.model().view->items.empty()) return system.model().view;
-  return automatic_view(system, start);
+  const std::optional<View>& given = system.model().view;
+  if (given && !given->items.empty()) return given;
+  std::optional<View> view = automatic_view(system, start);
+  if (!view || !given) return view;
+  // A section that draws nothing may still say from where to look.
+  view->forces = given->forces;
+  const ViewCamera& camera = given->camera;
+  if (camera.from) view->camera.from = camera.from;
+  if (camera.at) view->camera.at = camera.at;
+  if (camera.up) view->camera.up = camera.up;
+  if (camera.height) view->camera.height = camera.height;
+  if (camera.follow) view->camera.follow = camera.follow;
+  return view;
 }
 
 std::string report_json(const ReportInput& input) { return ReportWriter(input).json(); }

@@ -18,9 +18,9 @@ constexpr double rows_of_run = 600.0;  // at least, for motions of few steps
 
 /// Smaller is kept longer.
 int rank_of(const std::string& group) {
-  static const std::map<std::string, int> ranks{{"t", 0},      {"energy", 1},  {"works", 1}, {"residual", 2}, {"q", 3},
-                                                {"outputs", 4}, {"lambda", 5}, {"qd", 6},    {"Qi", 7},       {"Qni", 8},
-                                                {"Qcontrol", 9}, {"qdd", 10},  {"Qc", 11}};
+  static const std::map<std::string, int> ranks{
+      {"t", 0},  {"energy", 1}, {"works", 1}, {"residual", 2}, {"q", 3},    {"outputs", 4}, {"lambda", 5},
+      {"qd", 6}, {"Qi", 7},     {"Qni", 8},   {"Qcontrol", 9}, {"qdd", 10}, {"Qc", 11}};
   const auto found = ranks.find(group);
   return found == ranks.end() ? 20 : found->second;
 }
@@ -74,7 +74,8 @@ void ReportRecorder::choose(const ReportLimits& limits) {
   // How many columns leave room for so many rows; the time and one more always do.
   const double rows = static_cast<double>(limits.least_rows);
   const double fit = (room / rows - of_view) / bytes_of_double;
-  const auto count = static_cast<std::size_t>(std::clamp(fit, 2.0, static_cast<double>(std::max<std::size_t>(all_.size(), 2))));
+  const auto count =
+      static_cast<std::size_t>(std::clamp(fit, 2.0, static_cast<double>(std::max<std::size_t>(all_.size(), 2))));
   kept_ = all_;
   if (kept_.size() > count) {
     std::stable_sort(kept_.begin(), kept_.end(),
@@ -119,10 +120,11 @@ void ReportRecorder::look(Integrator& integrator) {
   const double begin = integrator.step_begin(), end = std::min(integrator.t(), setup_.motion.to);
   if (!(end > begin)) return;
   if (setup_.every) {
-    // counter_ counts the rows of the result.
+    // counter_ counts the rows of the result; one that all but coincides with the end is left to the end.
+    const double last = setup_.motion.to - 1e-6 * *setup_.every;
     for (;; ++counter_) {
       const double t = setup_.start.t + static_cast<double>(counter_) * *setup_.every;
-      if (!(t <= end)) return;
+      if (!(t <= end) || t >= last) return;
       if (counter_ % stride_ == 0 && t >= begin) take(integrator, t);
     }
   }

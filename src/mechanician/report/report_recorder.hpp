@@ -18,7 +18,7 @@ namespace mechanician {
 struct ReportLimits {
   std::size_t bytes = 3'000'000;  ///< of all rows, as they are written
   std::size_t most_rows = 4000;
-  std::size_t least_rows = 300;   ///< columns are dropped rather than have fewer rows
+  std::size_t least_rows = 300;  ///< columns are dropped rather than have fewer rows
 };
 
 /// A column as the page knows it.

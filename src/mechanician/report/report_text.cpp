@@ -20,9 +20,9 @@ std::string base64_of_bytes(std::span<const unsigned char> bytes) {
   out.reserve((bytes.size() + 2) / 3 * 4);
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     const std::size_t left = bytes.size() - i;
-    const unsigned group =
-        static_cast<unsigned>(bytes[i]) << 16 | (left > 1 ? static_cast<unsigned>(bytes[i + 1]) << 8 : 0u) |
-        (left > 2 ? static_cast<unsigned>(bytes[i + 2]) : 0u);
+    const unsigned group = static_cast<unsigned>(bytes[i]) << 16 |
+                           (left > 1 ? static_cast<unsigned>(bytes[i + 1]) << 8 : 0u) |
+                           (left > 2 ? static_cast<unsigned>(bytes[i + 2]) : 0u);
     out += digits[group >> 18 & 63];
     out += digits[group >> 12 & 63];
     out += left > 1 ? digits[group >> 6 & 63] : '=';

@@ -19,23 +19,31 @@ std::string unescaped(const std::string& json) {
       continue;
     }
     const char c = json.at(++i);
-    if (c == 'n') out += '\n';
-    else if (c == 't') out += '\t';
-    else if (c != 'u') out += c;
+    if (c == 'n')
+      out += '\n';
+    else if (c == 't')
+      out += '\t';
+    else if (c != 'u')
+      out += c;
     else {
       const unsigned u = static_cast<unsigned>(std::stoul(json.substr(i + 1, 4), nullptr, 16));
       i += 4;
-      if (u < 0x80) out += static_cast<char>(u);
-      else if (u < 0x800) out += static_cast<char>(0xC0 | u >> 6), out += static_cast<char>(0x80 | (u & 63));
-      else out += static_cast<char>(0xE0 | u >> 12), out += static_cast<char>(0x80 | (u >> 6 & 63)), out += static_cast<char>(0x80 | (u & 63));
+      if (u < 0x80)
+        out += static_cast<char>(u);
+      else if (u < 0x800)
+        out += static_cast<char>(0xC0 | u >> 6), out += static_cast<char>(0x80 | (u & 63));
+      else
+        out += static_cast<char>(0xE0 | u >> 12), out += static_cast<char>(0x80 | (u >> 6 & 63)),
+            out += static_cast<char>(0x80 | (u & 63));
     }
   }
   return out;
 }
 
 TEST(ReportText, NoStringCanEndAScriptElement) {
-  const std::vector<std::string> pieces{"</script>", "<!--", "<script>", "]]>", "&lt;", "'", "\"", "\\", "\\u003c", "`", "\n", "\t", "a", "é",
-                                        "\u202e", "\u2028", "\u200f", "\u2066", "\ufeff", "\x01", "\x7f"};
+  const std::vector<std::string> pieces{"</script>", "<!--",    "<script>", "]]>",    "&lt;",   "'",    "\"",
+                                        "\\",        "\\u003c", "`",        "\n",     "\t",     "a",    "é",
+                                        "\u202e",    "\u2028",  "\u200f",   "\u2066", "\ufeff", "\x01", "\x7f"};
   std::mt19937_64 random(5);
   for (int round = 0; round < 500; ++round) {
     std::string text;
@@ -44,7 +52,8 @@ TEST(ReportText, NoStringCanEndAScriptElement) {
     json.value(text);
     const std::string safe = safe_in_script(json.text());
     EXPECT_EQ(safe.find_first_of("<>&'`"), std::string::npos) << safe;
-    for (const char* mark : {"\u202e", "\u2028", "\u200f", "\u2066", "\ufeff"}) EXPECT_EQ(safe.find(mark), std::string::npos) << safe;
+    for (const char* mark : {"\u202e", "\u2028", "\u200f", "\u2066", "\ufeff"})
+      EXPECT_EQ(safe.find(mark), std::string::npos) << safe;
     EXPECT_EQ(unescaped(safe), "\"" + text + "\"\n") << "seed 5, round " << round;
   }
 }
@@ -56,7 +65,9 @@ TEST(ReportText, MarksBeyondTheBasicPlaneAreWrittenAsTwoUnits) {
 
 TEST(ReportText, BytesThatAreNoTextAreReplaced) {
   EXPECT_EQ(safe_in_script("\"\xff\""), "\"\\ufffd\"");
-  EXPECT_EQ(shortened("a\xff" "b"), "a\uFFFDb");
+  EXPECT_EQ(shortened("a\xff"
+                      "b"),
+            "a\uFFFDb");
 }
 
 TEST(ReportText, LongNamesEndInDots) {

@@ -84,7 +84,8 @@ ViewProgram::ViewProgram(const View& view, const System& system, const Columns& 
   for (const ViewItem& item : view_.items) items_.push_back(make_item(item));
   if (view_.camera.follow) channels(*view_.camera.follow);
   // Now that their number is known: what is made of expressions lies behind them.
-  for (const int c : turn_values_) channels_[static_cast<std::size_t>(c)].index += static_cast<int>(expressions_.size());
+  for (const int c : turn_values_)
+    channels_[static_cast<std::size_t>(c)].index += static_cast<int>(expressions_.size());
 }
 
 int ViewProgram::constant(double x) {
