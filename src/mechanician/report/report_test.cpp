@@ -24,7 +24,7 @@ class NoWriter final : public ResultWriter {
   std::vector<double> times;
 };
 
-struct Run {
+struct ReportedRun {
   std::unique_ptr<System> system;  // does not move: the rows refer to it
   State start;
   std::optional<ReportRecorder> rows;
@@ -32,11 +32,12 @@ struct Run {
   std::vector<double> result_times;
 };
 
-Run run(const std::string& text, std::optional<double> every, const ReportLimits& limits = {}, double to = 2.0) {
+ReportedRun run(const std::string& text, std::optional<double> every, const ReportLimits& limits = {},
+                double to = 2.0) {
   Model model = read_model_text(text, "model.toml");
   const ParameterValues parameters = evaluate_parameters(model);
   const State start = state_of(start_state(model, parameters));
-  Run result{std::make_unique<System>(std::move(model), parameters.values), start, std::nullopt, {}, {}};
+  ReportedRun result{std::make_unique<System>(std::move(model), parameters.values), start, std::nullopt, {}, {}};
   const RunSetup setup = make_setup(*result.system, start, {.to = to}, every, false);
   Recorder recorder(*result.system, setup);
   result.rows.emplace(*result.system, setup, view_for(*result.system, start), limits);
@@ -54,7 +55,7 @@ const std::string pendulum =
     "\"9.81*y\"\n"
     "[constraints]\nrod = \"x^2 + y^2 = 1\"\n[start]\nposition = { x = 1 }\n";
 
-std::vector<double> column(const ReportRecorder& rows, std::string_view name) {
+std::vector<double> values_of(const ReportRecorder& rows, std::string_view name) {
   std::vector<double> values;
   for (const ReportColumn& c : rows.columns())
     if (c.name == name)
@@ -63,13 +64,13 @@ std::vector<double> column(const ReportRecorder& rows, std::string_view name) {
 }
 
 TEST(Report, RowsAreThoseOfTheResultWhereItSaysHowOften) {
-  const Run r = run(pendulum, 0.01);
-  EXPECT_EQ(column(*r.rows, "t"), r.result_times);
+  const ReportedRun r = run(pendulum, 0.01);
+  EXPECT_EQ(values_of(*r.rows, "t"), r.result_times);
 }
 
 TEST(Report, WithoutAnIntervalTheRowsAreDenseEnoughToLookSmooth) {
-  const Run r = run(pendulum, std::nullopt);
-  const std::vector<double> t = column(*r.rows, "t");
+  const ReportedRun r = run(pendulum, std::nullopt);
+  const std::vector<double> t = values_of(*r.rows, "t");
   EXPECT_EQ(t.front(), 0.0);
   EXPECT_EQ(t.back(), 2.0);
   EXPECT_GT(t.size(), 5 * r.result_times.size());
@@ -80,8 +81,8 @@ TEST(Report, WithoutAnIntervalTheRowsAreDenseEnoughToLookSmooth) {
 }
 
 TEST(Report, LongRunsAreThinnedEvenly) {
-  const Run r = run(pendulum, 0.001, {.bytes = 3'000'000, .most_rows = 300, .least_rows = 10});
-  const std::vector<double> t = column(*r.rows, "t");
+  const ReportedRun r = run(pendulum, 0.001, {.bytes = 3'000'000, .most_rows = 300, .least_rows = 10});
+  const std::vector<double> t = values_of(*r.rows, "t");
   EXPECT_LE(t.size(), 300u);
   EXPECT_GT(t.size(), 140u);
   EXPECT_EQ(t.back(), 2.0);
@@ -90,8 +91,8 @@ TEST(Report, LongRunsAreThinnedEvenly) {
 }
 
 TEST(Report, EnergiesAndResidualsAreColumnsOfTheirOwn) {
-  const Run r = run(pendulum, 0.01);
-  const std::vector<double> total = column(*r.rows, "total"), residual = column(*r.rows, "residual(rod)");
+  const ReportedRun r = run(pendulum, 0.01);
+  const std::vector<double> total = values_of(*r.rows, "total"), residual = values_of(*r.rows, "residual(rod)");
   ASSERT_FALSE(total.empty());
   for (std::size_t i = 0; i < total.size(); ++i) {
     EXPECT_NEAR(total[i], 0.0, 1e-8) << "a pendulum keeps its energy";
@@ -100,20 +101,21 @@ TEST(Report, EnergiesAndResidualsAreColumnsOfTheirOwn) {
 }
 
 TEST(Report, WideModelsLoseForcesBeforePositions) {
-  const Run r = run(pendulum, 0.01, {.bytes = 14 * 300 * 11, .most_rows = 4000, .least_rows = 300});
+  const ReportedRun r = run(pendulum, 0.01, {.bytes = 14 * 300 * 11, .most_rows = 4000, .least_rows = 300});
   EXPECT_GT(r.rows->num_left_out(), 0);
-  EXPECT_FALSE(column(*r.rows, "x").empty());
-  EXPECT_FALSE(column(*r.rows, "t").empty());
-  EXPECT_TRUE(column(*r.rows, "Qc(x)").empty());
+  EXPECT_FALSE(values_of(*r.rows, "x").empty());
+  EXPECT_FALSE(values_of(*r.rows, "t").empty());
+  EXPECT_TRUE(values_of(*r.rows, "Qc(x)").empty());
   // What the picture needs of them comes along all the same.
   EXPECT_NE(r.html.find("\"f32\""), std::string::npos);
 }
 
 TEST(Report, TurnsGivenByAxesAreTheQuaternionsOfTheSameTurn) {
-  const Run r = run(pendulum +
-                        "[view.boxes]\nb = { at = [\"x\", \"y\"], size = [1, 1], axes = [[\"cos(t)\", \"sin(t)\", "
-                        "\"0\"], [\"-sin(t)\", \"cos(t)\", \"0\"]] }\n",
-                    0.1);
+  const ReportedRun r =
+      run(pendulum +
+              "[view.boxes]\nb = { at = [\"x\", \"y\"], size = [1, 1], axes = [[\"cos(t)\", \"sin(t)\", "
+              "\"0\"], [\"-sin(t)\", \"cos(t)\", \"0\"]] }\n",
+          0.1);
   const ViewProgram& view = *r.rows->view();
   const auto first = static_cast<std::size_t>(r.rows->view_begin() + view.num_values() - 4);
   for (const auto& row : r.rows->rows()) {
@@ -138,9 +140,10 @@ TEST(Report, ForcesAreDrawnWhereThePictureHasTheirCoordinates) {
 
 TEST(Report, NoModelEndsTheDataEarly) {
   const std::string attack = "</script><script>alert(1)</script><!-- \\u202e";
-  const Run r = run("# " + std::string("</script><script>alert(1)</script>") + "\ntitle = \"" + attack + "\"\n" +
-                        pendulum.substr(pendulum.find('\n') + 1) + "[view.points]\n\"</script>\" = [\"x\", \"y\"]\n",
-                    0.1);
+  const ReportedRun r =
+      run("# " + std::string("</script><script>alert(1)</script>") + "\ntitle = \"" + attack + "\"\n" +
+              pendulum.substr(pendulum.find('\n') + 1) + "[view.points]\n\"</script>\" = [\"x\", \"y\"]\n",
+          0.1);
   const std::size_t begin = page.find("@REPORT@"), end = r.html.find("</script>", begin);
   EXPECT_EQ(r.html.substr(end), page.substr(begin + 8)) << "the first end of a script is that of the page";
   EXPECT_EQ(r.html.substr(begin, end - begin).find('<'), std::string::npos);
@@ -149,14 +152,14 @@ TEST(Report, NoModelEndsTheDataEarly) {
 
 TEST(Report, LongTextsDoNotMakeItLarge) {
   std::string name(20000, 'n');
-  const Run r = run(std::string(300'000, '#') + "\n" + pendulum + "[outputs]\n" + name + " = \"x\"\n[events]\n" + name +
-                        "e = { when = \"x\" }\n",
-                    0.01);
+  const ReportedRun r = run(std::string(300'000, '#') + "\n" + pendulum + "[outputs]\n" + name +
+                                " = \"x\"\n[events]\n" + name + "e = { when = \"x\" }\n",
+                            0.01);
   EXPECT_LT(r.html.size(), 1'000'000u);
 }
 
 TEST(Report, APageWithoutAPlaceForDataIsRefused) {
-  const Run r = run(pendulum, 0.1);
+  const ReportedRun r = run(pendulum, 0.1);
   EXPECT_THROW(report_html("<html></html>", {*r.system, r.start, *r.rows, Summary{}, {}}), std::invalid_argument);
 }
 
