@@ -172,7 +172,7 @@ class Panel {
       width: this.frame.clientWidth,
       height: 190,
       legend: { show: false },
-      padding: [8, 10, 0, 0],
+      padding: [8, 18, 0, 0],
       scales: { x: { time: false, min: plots.range[0], max: plots.range[1] } },
       axes: [
         { ...axis, size: 30, values: (_, splits) => splits.map((x) => nice(x)) },
