@@ -8,6 +8,9 @@ import { h, nice, save, shorter, visible } from "./dom";
 import { event_colour } from "./plots";
 import type { Report } from "./report";
 
+/// Remarks are comments of the LaTeX text.
+const plain = (note: string) => visible(note.replace(/\\ddot q/g, "q̈").replace(/\\dot s/g, "ṡ").replace(/\\ge\b/g, "≥"));
+
 /// KaTeX only typesets: commands that would link, load or mark up are refused (trust), macros cannot run away (maxExpand).
 export function equations_panel(report: Report): HTMLElement {
   const panel = h("div", { class: "equations" });
@@ -31,7 +34,7 @@ export function equations_panel(report: Report): HTMLElement {
           place.replaceChildren(h("code", {}, visible(block.latex)));
         }
       }
-      if (block.note) panel.append(h("p", { class: "note" }, visible(block.note)));
+      if (block.note) panel.append(h("p", { class: "note" }, plain(block.note)));
     }
     if (!report.equations.length) panel.append(h("p", {}, "There are none in this report."));
   };

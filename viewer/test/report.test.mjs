@@ -37,6 +37,8 @@ const shown = [
   ["double_pendulum", 6, 2],
   ["ladder_2", 5, 2],
   ["squeezer", 0.03, 2],
+  ["bouncing_ball", 5, 2],
+  ["sliding_to_rolling_disc", 1, 2],
 ];
 
 for (const [name, to, dimension] of shown)

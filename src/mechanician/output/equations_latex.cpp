@@ -85,11 +85,10 @@ class EquationsLatex {
       const std::string name = name_latex(row.name);
       if (row.one_sided) {
         note(fmt::format("{} is one-sided: row {} holds as A \\ddot q \\ge b while it touches", row.name, c.row + 1));
-        display(fmt::format("{}_{{{}}} = {} \\ge 0, \\quad \\lambda_{{{}}} \\ge 0{}",
-                            row.level == Level::position ? "\\varphi" : "\\psi", name, shown(row.residual), name,
-                            row.level == Level::position
-                                ? fmt::format(", \\quad e_{{{}}} = {}", name, shown(c.restitution))
-                                : ""));
+        display(fmt::format(
+            "{}_{{{}}} = {} \\ge 0, \\quad \\lambda_{{{}}} \\ge 0{}",
+            row.level == Level::position ? "\\varphi" : "\\psi", name, shown(row.residual), name,
+            row.level == Level::position ? fmt::format(", \\quad e_{{{}}} = {}", name, shown(c.restitution)) : ""));
       }
       if (!c.has_friction) continue;
       note(fmt::format("friction of {} along the rows of T, \\dot s = T \\ddot q - d", row.name));
@@ -97,10 +96,11 @@ class EquationsLatex {
       column(fmt::format("s_{{{}}}", name), c.slip);
       matrix(fmt::format("T_{{{}}}", name), c.T);
       column(fmt::format("d_{{{}}}", name), c.slip_b);
-      display(fmt::format("|F_{{{0}}}| \\le \\mu_{{{0}}} |\\lambda_{{{0}}}|, \\quad "
-                          "s_{{{0}}} \\ne 0 \\Rightarrow F_{{{0}}} = -\\mu_{{{0}}} |\\lambda_{{{0}}}| \\,"
-                          "s_{{{0}}} / |s_{{{0}}}|",
-                          name));
+      display(
+          fmt::format("|F_{{{0}}}| \\le \\mu_{{{0}}} |\\lambda_{{{0}}}|, \\quad "
+                      "s_{{{0}}} \\ne 0 \\Rightarrow F_{{{0}}} = -\\mu_{{{0}}} |\\lambda_{{{0}}}| \\,"
+                      "s_{{{0}}} / |s_{{{0}}}|",
+                      name));
     }
   }
 

@@ -67,6 +67,11 @@ struct Rod {
   Vector3 anchor = Vector3::Zero();
 };
 
+/// What a one-sided constraint keeps a point on one side of.
+struct Floor {
+  Vector3 at = Vector3::Zero(), normal = Vector3::Zero();
+};
+
 class RodFinder {
  public:
   RodFinder(const System& system, const State& start, const Points& points)
@@ -84,7 +89,7 @@ class RodFinder {
 
   std::optional<Rod> rod_of(int row) const {
     const Row& r = eqs_.rows[static_cast<std::size_t>(row)];
-    if (r.level != Level::position || r.rheonomic || r.kind != RowKind::constraint) return std::nullopt;
+    if (r.level != Level::position || r.rheonomic || r.kind != RowKind::constraint || r.one_sided) return std::nullopt;
     std::vector<Expr> entries;
     std::vector<int> columns;
     std::set<int> joined;
@@ -106,6 +111,39 @@ class RodFinder {
       g[k] = gradient(a, columns, values), g2[k] = gradient(b, columns, values);
     }
     return joined.size() == 2 ? between(a, b, p, g, p2, g2) : to_anchor(a, p, g);
+  }
+
+  /// φ = n·p + d ≥ 0 for a point p: a floor or a wall.
+  std::optional<Floor> floor_of(int row) const {
+    const Row& r = eqs_.rows[static_cast<std::size_t>(row)];
+    if (r.level != Level::position || r.rheonomic || !r.one_sided) return std::nullopt;
+    std::vector<Expr> entries{r.residual};
+    std::vector<int> columns{-1};
+    int point = -1;
+    for (const auto& e : eqs_.A.entries) {
+      if (e.row != row) continue;
+      const int p = points_.point_of[static_cast<std::size_t>(e.col)];
+      if (p < 0 || (point >= 0 && p != point)) return std::nullopt;
+      point = p;
+      entries.push_back(e.value);
+      columns.push_back(e.col);
+    }
+    if (point < 0) return std::nullopt;
+    const Tape tape(entries, inputs_);
+    Floor floor;
+    for (std::size_t k = 0; k < num_states; ++k) {
+      const std::vector<double> values = tape(std::span<const double>(inputs(states_[k])));
+      const Vector3 n = gradient(point, columns, values), p = place(point, states_[k]);
+      const Vector3 at = p - values[0] / n.squaredNorm() * n;
+      if (k == 0) floor = {at, n};
+      const double off = std::abs((at - floor.at).dot(n));
+      if (!at.allFinite() || !((n - floor.normal).norm() <= parallel * n.norm()) ||
+          !(off <= parallel * n.norm() * (1.0 + p.norm())))
+        return std::nullopt;
+    }
+    // The place of the plane that is nearest to the origin.
+    floor.at = floor.at.dot(floor.normal) / floor.normal.squaredNorm() * floor.normal;
+    return floor;
   }
 
  private:
@@ -225,6 +263,20 @@ std::optional<View> automatic_view(const System& system, const State& start) {
       }
     }
     item.points = {other, places[static_cast<std::size_t>(rod->a)]};
+    view.items.push_back(std::move(item));
+  }
+  for (int row = 0; row < eqs.m(); ++row) {
+    const auto floor = finder.floor_of(row);
+    if (!floor) continue;
+    ViewItem item;
+    item.kind = ViewKind::ground;
+    item.name = eqs.rows[static_cast<std::size_t>(row)].name;
+    ViewVector at;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      at[axis] = Expr(floor->at(static_cast<Eigen::Index>(axis)));
+      item.vector[axis] = Expr(floor->normal(static_cast<Eigen::Index>(axis)));
+    }
+    item.points = {at};
     view.items.push_back(std::move(item));
   }
   if (places.size() <= most_traced)

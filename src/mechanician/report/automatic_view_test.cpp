@@ -66,6 +66,19 @@ TEST(AutomaticView, OtherConstraintsAreNoRods) {
   EXPECT_EQ(count(*view, ViewKind::rod), 0);
 }
 
+TEST(AutomaticView, ALinearOneSidedConstraintIsAFloor) {
+  const auto view = view_of(plane + "[constraints]\nfloor = \"y1 + 2*x1 >= -5\"\nbowl = \"x2^2 + y2^2 <= 9\"\n");
+  ASSERT_TRUE(view);
+  ASSERT_EQ(count(*view, ViewKind::ground), 1);
+  EXPECT_EQ(count(*view, ViewKind::rod), 0);
+  for (const ViewItem& item : view->items)
+    if (item.kind == ViewKind::ground) {
+      EXPECT_NEAR(item.points[0][1].value() + 2 * item.points[0][0].value(), -5.0, 1e-9);
+      EXPECT_NEAR(item.vector[0].value(), 2 * item.vector[1].value(), 1e-12);
+      EXPECT_GT(item.vector[1].value(), 0.0);
+    }
+}
+
 TEST(AutomaticView, UpIsAgainstTheWeight) {
   const auto up = [](const char* potential) {
     const auto view = view_of(

@@ -13,14 +13,15 @@ namespace mechanician {
 namespace {
 
 constexpr double bytes_of_double = 8.0 * 4.0 / 3.0, bytes_of_float = 4.0 * 4.0 / 3.0;
+constexpr long at_event = -1;  // instead of its number in the order of rows
 constexpr int rows_of_step = 10;
 constexpr double rows_of_run = 600.0;  // at least, for motions of few steps
 
 /// Smaller is kept longer.
 int rank_of(const std::string& group) {
-  static const std::map<std::string, int> ranks{
-      {"t", 0},  {"energy", 1}, {"works", 1}, {"residual", 2}, {"q", 3},    {"outputs", 4}, {"lambda", 5},
-      {"qd", 6}, {"Qi", 7},     {"Qni", 8},   {"Qcontrol", 9}, {"qdd", 10}, {"Qc", 11}};
+  static const std::map<std::string, int> ranks{{"t", 0},   {"energy", 1},   {"works", 1},  {"gap", 2}, {"residual", 2},
+                                                {"q", 3},   {"outputs", 4},  {"lambda", 5}, {"qd", 6},  {"Qi", 7},
+                                                {"Qni", 8}, {"Qcontrol", 9}, {"qdd", 10},   {"Qc", 11}};
   const auto found = ranks.find(group);
   return found == ranks.end() ? 20 : found->second;
 }
@@ -56,8 +57,10 @@ void ReportRecorder::add_columns() {
   if (model.potential) add("potential", "energy", *model.potential);
   if (model.kinetic && model.potential) add("total", "energy", *model.kinetic + *model.potential);
   for (const Row& row : eqs.rows)
-    if (row.level != Level::acceleration && row.kind == RowKind::constraint)
+    if (row.level != Level::acceleration && row.kind == RowKind::constraint && !row.one_sided)
       add(fmt::format("residual({})", row.name), "residual", row.residual);
+  for (const Row& row : eqs.rows)
+    if (row.one_sided) add(fmt::format("gap({})", row.name), "gap", row.residual);
   num_own_ = static_cast<int>(wanted.size());
   view_begin_ = index;
   wanted.insert(wanted.end(), program_.expressions().begin(), program_.expressions().end());
@@ -88,7 +91,7 @@ void ReportRecorder::choose(const ReportLimits& limits) {
   most_rows_ = std::clamp<std::size_t>(static_cast<std::size_t>(room / of_row), 4, limits.most_rows);
 }
 
-void ReportRecorder::take(Integrator& integrator, double t) {
+void ReportRecorder::take(Integrator& integrator, double t, long order) {
   const Sample sample = integrator.sample(t);
   std::vector<double> row, inputs{sample.t};
   columns_.fill_row(sample, row);
@@ -102,41 +105,62 @@ void ReportRecorder::take(Integrator& integrator, double t) {
   program_.complete(values);
   row.insert(row.end(), values.begin(), values.end());
   rows_.push_back(std::move(row));
+  order_.push_back(order);
   last_ = t;
-  if (rows_.size() < most_rows_) return;
-  // Every second row goes, and the one that would come next.
-  for (std::size_t i = 0; 2 * i < rows_.size(); ++i)
-    if (i > 0) rows_[i] = std::move(rows_[2 * i]);
-  rows_.resize((rows_.size() + 1) / 2);
+  if (rows_.size() >= most_rows_) thin();
+}
+
+void ReportRecorder::thin() {
   stride_ *= 2;
+  // Events stay, unless they are most of what there is.
+  const auto num_events = static_cast<std::size_t>(std::count(order_.begin(), order_.end(), at_event));
+  events_wanted_ = events_wanted_ && num_events <= most_rows_ / 4;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (order_[i] == at_event ? !events_wanted_ : order_[i] % stride_ != 0) continue;
+    if (kept != i) rows_[kept] = std::move(rows_[i]);
+    order_[kept++] = order_[i];
+  }
+  rows_.resize(kept);
+  order_.resize(kept);
   last_ = rows_.back()[0];
 }
 
 void ReportRecorder::look(Integrator& integrator) {
   if (rows_.empty()) {
-    take(integrator, setup_.start.t);
+    take(integrator, setup_.start.t, 0);
     counter_ = 1;
   }
   const double begin = integrator.step_begin(), end = std::min(integrator.t(), setup_.motion.to);
   if (!(end > begin)) return;
+  std::vector<std::pair<double, long>> wanted;
+  for (; num_events_ < integrator.events().size(); ++num_events_)
+    if (const double t = integrator.events()[num_events_].time; t >= begin && t <= end)
+      wanted.emplace_back(t, at_event);
   if (setup_.every) {
     // counter_ counts the rows of the result; one that all but coincides with the end is left to the end.
     const double last = setup_.motion.to - 1e-6 * *setup_.every;
     for (;; ++counter_) {
       const double t = setup_.start.t + static_cast<double>(counter_) * *setup_.every;
-      if (!(t <= end) || t >= last) return;
-      if (counter_ % stride_ == 0 && t >= begin) take(integrator, t);
+      if (!(t <= end) || t >= last) break;
+      if (counter_ % stride_ == 0 && t >= begin) wanted.emplace_back(t, counter_);
     }
+  } else {
+    const double widest = (setup_.motion.to - setup_.start.t) / rows_of_run;
+    const int count = static_cast<int>(std::clamp(std::ceil((end - begin) / widest), double{rows_of_step}, 1e6));
+    for (int k = 1; k <= count; ++k, ++counter_)
+      if (counter_ % stride_ == 0) wanted.emplace_back(k == count ? end : begin + (end - begin) * k / count, counter_);
   }
-  const double widest = (setup_.motion.to - setup_.start.t) / rows_of_run;
-  const int count = static_cast<int>(std::clamp(std::ceil((end - begin) / widest), double{rows_of_step}, 1e6));
-  for (int k = 1; k <= count; ++k)
-    if (is_wanted()) take(integrator, k == count ? end : begin + (end - begin) * k / count);
+  std::sort(wanted.begin(), wanted.end());
+  for (const auto& [t, order] : wanted) {
+    if (order == at_event ? !events_wanted_ : order % stride_ != 0) continue;  // thinned since
+    if (t > last_) take(integrator, t, order);
+  }
 }
 
 void ReportRecorder::finish(Integrator& integrator) {
   const double end = std::min(integrator.t(), setup_.motion.to);
-  if (rows_.empty() || end > last_) take(integrator, end);
+  if (rows_.empty() || end > last_) take(integrator, end, 0);
 }
 
 std::string ReportRecorder::spacing() const {

@@ -4,7 +4,8 @@
 ///
 /// With `every` they are rows of the result, else about ten to a step, so that a curve through them looks as smooth as
 /// the motion is. When there are too many for a page, every second one is dropped, and from then on only every second
-/// one is taken. Very wide models lose columns: forces by coordinate first, positions last.
+/// one is taken. Events have rows of their own, so that a bounce is seen where it is. Very wide models lose columns:
+/// forces by coordinate first, positions last.
 
 #include <string>
 #include <vector>
@@ -50,9 +51,8 @@ class ReportRecorder {
  private:
   void add_columns();
   void choose(const ReportLimits& limits);
-  void take(Integrator& integrator, double t);
-  /// Of the next row; goes on by one.
-  bool is_wanted() { return counter_++ % stride_ == 0; }
+  void take(Integrator& integrator, double t, long order);
+  void thin();
 
   const System& system_;
   RunSetup setup_;
@@ -65,6 +65,9 @@ class ReportRecorder {
   std::vector<ReportColumn> all_, kept_;
   std::size_t most_rows_ = 0;
   std::vector<std::vector<double>> rows_;
+  std::vector<long> order_;  ///< of each row: which one of all that could be taken
+  std::size_t num_events_ = 0;
+  bool events_wanted_ = true;
   long counter_ = 0, stride_ = 1;
   double last_ = 0.0;
 };

@@ -90,6 +90,27 @@ TEST(Report, LongRunsAreThinnedEvenly) {
   EXPECT_NE(r.rows->spacing().find("one in 8 of the result"), std::string::npos) << r.rows->spacing();
 }
 
+TEST(Report, EventsHaveRowsOfTheirOwn) {
+  const ReportedRun r =
+      run("coordinates = [\"x\", \"y\"]\n[dynamics]\nkinetic = \"(x'^2 + y'^2)/2\"\npotential = \"9.81*y\"\n"
+          "[constraints.floor]\nequation = \"y >= 0\"\nrestitution = 0.8\n[start]\nposition = { y = 1 }\nvelocity = { "
+          "x = 1 }\n",
+          0.1);
+  const std::vector<double> t = values_of(*r.rows, "t"), gap = values_of(*r.rows, "gap(floor)");
+  ASSERT_EQ(t.size(), gap.size());
+  // It falls for √(2/g), then is in the air for 1.6 times that.
+  const double first = std::sqrt(2 / 9.81);
+  for (const double impact : {first, 2.6 * first}) {
+    std::size_t near = 0;
+    for (std::size_t i = 0; i < t.size(); ++i)
+      if (std::abs(t[i] - impact) < std::abs(t[near] - impact)) near = i;
+    EXPECT_NEAR(t[near], impact, 1e-8);
+    EXPECT_NEAR(gap[near], 0.0, 1e-8);
+  }
+  for (std::size_t i = 1; i < t.size(); ++i) EXPECT_GT(t[i], t[i - 1]);
+  EXPECT_NE(r.html.find("\"ground\""), std::string::npos) << "the floor is drawn";
+}
+
 TEST(Report, EnergiesAndResidualsAreColumnsOfTheirOwn) {
   const ReportedRun r = run(pendulum, 0.01);
   const std::vector<double> total = values_of(*r.rows, "total"), residual = values_of(*r.rows, "residual(rod)");

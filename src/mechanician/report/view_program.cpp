@@ -1,6 +1,7 @@
 #include "mechanician/report/view_program.hpp"
 
 #include <Eigen/Geometry>
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -168,7 +169,9 @@ void ViewProgram::add_forces() {
   const Model& model = system_->model();
   std::vector<ViewForce> kinds;
   if (!model.constraints.empty()) kinds.push_back(ViewForce::ideal);
-  if (!model.nonideal.empty()) kinds.push_back(ViewForce::nonideal);
+  const auto& contacts = system_->equations().contacts;
+  const bool friction = std::any_of(contacts.begin(), contacts.end(), [](const auto& c) { return c.has_friction; });
+  if (!model.nonideal.empty() || friction) kinds.push_back(ViewForce::nonideal);
   if (!model.controls.empty()) kinds.push_back(ViewForce::control);
   std::set<std::array<std::string, 3>> done;
   std::vector<ViewItem> arrows;
