@@ -25,7 +25,7 @@ export function equations_panel(report: Report): HTMLElement {
         const place = h("div", { class: "formula", tabindex: 0, role: "group", "aria-label": block.name || "Equation" });
         panel.append(place);
         // Rows of fractions need room between them. Spaces count as macros, of which a long formula has many.
-        const latex = block.latex.replace(/ \\\\\n/g, " \\\\[0.45em]\n");
+        const latex = block.latex.replace(/ \\\\\n(?!\\end)/g, " \\\\[0.45em]\n");
         try {
           katex.render(latex, place, {
             displayMode: true, trust: false, strict: "ignore", throwOnError: true, maxExpand: 20000, maxSize: 20, output: "htmlAndMathml",
