@@ -54,20 +54,17 @@ void SmoothMotion::find_guard() {
       double from_time = step_begin;
       std::vector<bool> unsigned_yet(count);
       for (std::size_t i = 0; i < count; ++i) unsigned_yet[i] = std::abs(guard_begin_[i]) <= guard_noise_[i];
-      if (std::find(unsigned_yet.begin(), unsigned_yet.end(), true) != unsigned_yet.end()) {
+      const auto any_unsigned = [&] { return std::find(unsigned_yet.begin(), unsigned_yet.end(), true) != unsigned_yet.end(); };
+      if (any_unsigned()) {
         const double least = 4.0 * std::numeric_limits<double>::epsilon() * std::max(std::abs(end), end - step_begin);
-        for (double tau = std::max(1e-12 * (end - step_begin), least); tau < end - step_begin; tau *= 2.0) {
+        for (double tau = std::max(1e-12 * (end - step_begin), least); tau < end - step_begin && any_unsigned(); tau *= 2.0) {
           evaluate(step_begin + tau, now);
-          bool all_up = true, any_down = false;
-          for (std::size_t i = 0; i < count; ++i) {
-            all_up &= now[i] > guard_noise_[i] || (!unsigned_yet[i] && now[i] > 0.0);
-            any_down |= now[i] < -guard_noise_[i];
-          }
-          if (any_down) break;
-          if (!all_up) continue;
+          bool any_down = false;
+          for (std::size_t i = 0; i < count; ++i) any_down |= now[i] < -guard_noise_[i];
+          if (any_down) break;  // between the last time and this one
+          for (std::size_t i = 0; i < count; ++i) unsigned_yet[i] = unsigned_yet[i] && !(now[i] > guard_noise_[i]);
           from_time = step_begin + tau;
           guard_begin_ = now;
-          break;
         }
       }
       for (double& g : guard_begin_) g = std::max(std::abs(g), std::numeric_limits<double>::min());

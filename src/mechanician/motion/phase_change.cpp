@@ -274,6 +274,7 @@ bool PhasedMotion::change_phase() {
     return false;
   }
 
+  open_what_is_apart(contacts, now, state);
   // What the phase knows better than the numbers: what acts touches, what has just closed does, what pulls has opened.
   const auto is_why = [&](std::size_t c, What what) { return why && why->contact == c && why->what == what; };
   double speed = std::max(1.0, state.qd.norm());

@@ -27,6 +27,9 @@ struct PhaseSystem {
   std::vector<int> rows;                     ///< by contact: its row, −1 where it is open
 };
 
+/// A gap that is small as a number but not as a distance (1e-10*z >= 0) does not touch.
+void open_what_is_apart(std::vector<Contact>& contacts, const Evaluation& now, const State& state);
+
 PhaseSystem make_phase_system(const System& whole, const std::vector<ContactStatus>& statuses);
 
 /// What the phase lasts for; guards on multipliers only with `with_multipliers`.

@@ -59,6 +59,7 @@ PhasedMotion::PhasedMotion(const System& system_given, State start_given, Motion
            system->row(r.row).place);
     return;
   }
+  open_what_is_apart(contacts, now, start);
   // What closes at once does so in the first step.
   for (Contact& c : contacts)
     if (is(c, ContactStatus::impact)) c.status = ContactStatus::separating, change_pending_ = true;
