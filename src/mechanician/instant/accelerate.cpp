@@ -86,6 +86,23 @@ void solve_with_contacts(const System& system, const Evaluation& now, const Acce
     instant.contact_conflict = ideal.conflict;
     return;
   }
+  // Nothing but one-sided constraints: the programme has said it all.
+  const bool any_friction = std::any_of(instant.contacts.begin(), instant.contacts.end(), [&](const Contact& c) {
+    return c.values.has_friction && (touches(c) || !c.values.one_sided);
+  });
+  if (!any_friction && !system.equations().has_C) {
+    instant.contacts = ideal.contacts;
+    instant.acting = ideal.acting;
+    instant.optimality = ideal.optimality;
+    if (options.form == Form::automatic && !options.diagnose && !options.parts) {
+      instant.solution = *ideal.solution;
+      return;
+    }
+    instant.solution = solve_acting(ideal.acting, {}, true);
+    if (instant.solution.has_acceleration() && !instant.solution.multipliers_unique)
+      instant.solution.multipliers = ideal.multipliers.head(instant.solution.multipliers.size());
+    return;
+  }
   instant.solution = solve_acting(ideal.acting, {}, false);
   const auto nonnegative = [&](const ContactSolution& of) {
     if (!instant.solution.multipliers_unique)

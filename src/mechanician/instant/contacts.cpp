@@ -110,6 +110,8 @@ ContactSolution solve_contacts(const System& system, const InstantValues& values
     result.multipliers = spread_rows(all, rows, m);
     result.friction_force = VectorXd::Zero(system.n());
     slack = s.slack, holding = s.holding;
+    restore_rows(s.solution, rows, values);
+    result.solution = std::move(s.solution);
   } else {
     const CoulombSolution s = solve_coulomb(part, one_sided, friction);
     result.status = s.status;

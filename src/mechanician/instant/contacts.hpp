@@ -59,6 +59,8 @@ struct ContactSolution {
   std::string trouble;
   std::vector<Contact> contacts;         ///< with their statuses decided
   std::vector<Eigen::Index> acting;      ///< rows that act as equalities, increasing
+  /// Without friction: all there is to say, by rows of the system.
+  std::optional<Solution> solution;
   Eigen::VectorXd qdd;                   ///< n
   Eigen::VectorXd multipliers;           ///< m: actual ones, with C and friction
   Eigen::VectorXd friction_force;        ///< n; zeros without friction

@@ -92,6 +92,8 @@ struct ContactCertificate {
   long impacts = 0, phases = 1;
   double impact_lost = 0.0;           ///< energy, by restitution below 1
   double impact_friction_lost = 0.0;  ///< energy, by friction during impacts
+  /// Energy, by friction in all, impacts included; unknown where [nonideal] forces act too or surfaces move along.
+  std::optional<double> friction_lost;
   double surface_work = 0.0;          ///< done by constraints that move, during impacts
   double penetration = 0.0;           ///< largest −φ of a one-sided constraint, over max(1, ‖φ_q‖) max(1, |q|)
   double optimality = 0.0;       ///< largest relative residual of the conditions of the minimum, where phases begin

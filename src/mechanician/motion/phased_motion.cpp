@@ -8,6 +8,7 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/print.hpp"
+#include "mechanician/expression/simplify.hpp"
 #include "mechanician/instant/row_subset.hpp"
 
 namespace mechanician {
@@ -39,6 +40,14 @@ PhasedMotion::PhasedMotion(const System& system_given, State start_given, Motion
   sums_.works.constraints = VectorXd::Zero(constraints);
   many_since_ = start.t;
   modes_.resize(system->equations().contacts.size());
+  std::vector<Replacement> at_rest;
+  for (const Expr& v : system->equations().qd) at_rest.push_back({v, Expr(0)});
+  for (const ContactRow& c : system->equations().contacts) {
+    friction_alone_ |= c.has_friction;
+    for (const Expr& slip : c.slip)
+      if (!simplify(substitute(slip, at_rest)).is_zero()) friction_alone_ = false;
+  }
+  friction_alone_ &= !system->equations().has_C;
   const auto refuse = [&](StopReason reason, std::string message, Place place = {}) {
     refusal = Stop{reason, std::move(message), place};
     stop = *refusal, over = true;
@@ -254,6 +263,7 @@ Certificate PhasedMotion::certificate() const {
                                   .phases = sums.phases + 1,
                                   .impact_lost = sums.impact_lost,
                                   .impact_friction_lost = sums.impact_friction_lost,
+                                  .friction_lost = friction_alone_ ? std::optional(-c.works.nonideal) : std::nullopt,
                                   .surface_work = sums.surface_work,
                                   .penetration = sums.penetration,
                                   .optimality = sums.optimality,

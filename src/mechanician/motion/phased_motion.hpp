@@ -80,6 +80,7 @@ class PhasedMotion : public MotionSteps {
   bool change_pending_ = false;
   bool phase_added_ = false;  ///< the sums hold the phase that has just ended
   std::vector<std::string> settling_;  ///< contacts whose impacts accumulate at the end of this phase
+  bool friction_alone_ = false;  ///< all non-ideal work is done by friction against slips of surfaces at rest
   bool impact_lowered_noted_ = false, uniqueness_noted_ = false;
   Sums sums_;
   Statistics statistics_;

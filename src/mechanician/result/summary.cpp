@@ -127,6 +127,7 @@ std::string summary_text(const Summary& s, std::span<const MotionEvent> events, 
     out += fmt::format("  contacts: {}, {}; energy lost in impacts {}, by their friction {}, given by moving surfaces {}\n",
                        counted(k.phases, "phase"), counted(k.impacts, "impact"), short_number(k.impact_lost),
                        short_number(k.impact_friction_lost), short_number(k.surface_work));
+    if (k.friction_lost) out += fmt::format("  energy lost by friction, impacts included: {}\n", short_number(*k.friction_lost));
     out += fmt::format("  one-sided constraints: violated by at most {:.2g}; conditions of the minimum met to {:.2g}\n",
                        k.penetration, k.optimality);
   }
@@ -200,6 +201,8 @@ void write_summary(JsonWriter& json, const Summary& s, std::span<const MotionEve
     json.key("impacts").value(k.impacts);
     json.key("energy_lost_in_impacts").value(k.impact_lost);
     json.key("energy_lost_in_impact_friction").value(k.impact_friction_lost);
+    json.key("energy_lost_in_friction");
+    k.friction_lost ? json.value(*k.friction_lost) : json.null();
     json.key("work_of_moving_surfaces_in_impacts").value(k.surface_work);
     json.key("one_sided_violation").value(k.penetration);
     json.key("optimality").value(k.optimality);
