@@ -6,36 +6,15 @@
 #include <numbers>
 #include <string>
 
+#include "mechanician/motion/contact_run_for_test.hpp"
 #include "mechanician/motion/integrator.hpp"
 #include "mechanician/motion/motion.hpp"
-#include "mechanician/motion/motion_for_test.hpp"
 
 namespace mechanician {
 namespace {
 
 using std::numbers::pi;
 constexpr double g = 9.81;
-
-std::vector<MotionEvent> of_kind(const std::vector<MotionEvent>& events, EventKind kind) {
-  std::vector<MotionEvent> result;
-  for (const MotionEvent& e : events)
-    if (e.kind == kind) result.push_back(e);
-  return result;
-}
-
-/// A run to its end with nothing to complain about.
-struct Ran {
-  Ran(const Loaded& model, double to, double tolerance = 1e-12)
-      : integrator(model.integrator({.to = to, .tolerance = tolerance})), last(run_to_end(integrator)) {
-    EXPECT_FALSE(integrator.stop().failed()) << integrator.stop().message;
-    const Certificate c = integrator.certificate();
-    EXPECT_TRUE(c.holds) << (c.reasons.empty() ? "" : c.reasons.front());
-    EXPECT_DOUBLE_EQ(last.t, to);
-  }
-  std::vector<MotionEvent> events(EventKind kind) const { return of_kind(integrator.events(), kind); }
-  Integrator integrator;
-  Sample last;
-};
 
 std::string bouncing(double e) {
   return R"model(
@@ -273,6 +252,36 @@ position = { x = "sin(a0)", y = "cos(a0)", a = "a0" }
     EXPECT_EQ(integrator.events()[0].kind, EventKind::release);
     EXPECT_NEAR(std::cos(integrator.events()[0].q(2)), 2.0 / 3.0 * std::cos(start), 1e-9);
   }
+}
+
+TEST(ContactMotion, legs_that_share_a_load_in_many_ways_lift_off_when_none_of_them_is_left) {
+  // A plate on four legs, a torque of 20 t about one edge's parallel: two legs let go at 20 t = m g/2 · 1.
+  const Loaded plate(R"model(
+coordinates = ["z", "a", "b"]
+[dynamics]
+kinetic = "(z'^2 + a'^2/3 + b'^2/3)/2"
+force = { z = "-9.81", a = "20*t" }
+[constraints]
+l1 = "z + a + b >= 0"
+l2 = "z + a - b >= 0"
+l3 = "z - a + b >= 0"
+l4 = "z - a - b >= 0"
+)model");
+  Ran run(plate, 0.6, 1e-10);
+  const auto release = run.events(EventKind::release);
+  ASSERT_EQ(release.size(), 1u);
+  EXPECT_EQ(release[0].constraints, (std::vector<std::string>{"l1", "l2"}));
+  EXPECT_NEAR(release[0].time, 9.81 / 20.0, 1e-10);
+}
+
+TEST(ContactMotion, a_restitution_that_leaves_its_range_stops_the_motion) {
+  std::string text = bouncing(0.5);
+  text.replace(text.find("restitution = "), text.find("[start]") - text.find("restitution = "), "restitution = \"0.5 + t\"\n");
+  const Loaded ball(text);
+  Integrator integrator = ball.integrator({.to = 2.0});
+  run_to_end(integrator);
+  ASSERT_TRUE(integrator.stop().failed());
+  EXPECT_NE(integrator.stop().message.find("restitution of `floor`"), std::string::npos) << integrator.stop().message;
 }
 
 TEST(ContactMotion, impacts_accumulate_whatever_the_clock_says) {

@@ -6,31 +6,14 @@
 #include <numbers>
 #include <string>
 
+#include "mechanician/motion/contact_run_for_test.hpp"
 #include "mechanician/motion/integrator.hpp"
-#include "mechanician/motion/motion_for_test.hpp"
 
 namespace mechanician {
 namespace {
 
 using std::numbers::pi;
 constexpr double g = 9.81;
-
-struct Ran {
-  Ran(const Loaded& model, double to, double tolerance = 1e-12)
-      : integrator(model.integrator({.to = to, .tolerance = tolerance})), last(run_to_end(integrator)) {
-    EXPECT_FALSE(integrator.stop().failed()) << integrator.stop().message;
-    const Certificate c = integrator.certificate();
-    EXPECT_TRUE(c.holds) << (c.reasons.empty() ? "" : c.reasons.front());
-  }
-  std::vector<MotionEvent> events(EventKind kind) const {
-    std::vector<MotionEvent> result;
-    for (const MotionEvent& e : integrator.events())
-      if (e.kind == kind) result.push_back(e);
-    return result;
-  }
-  Integrator integrator;
-  Sample last;
-};
 
 std::string block(double mu, double speed) {
   return R"model(
