@@ -47,6 +47,12 @@ class Maker {
     if (named && !draft_.dropped.empty())
       return {std::nullopt, "C uses multipliers, and dependent constraints may leave them open"};
 
+    std::vector<Number> held;
+    if (options_.hold_velocities) {
+      if (const std::string reason = why_not_held(); !reason.empty()) return {std::nullopt, reason};
+      held = draft_.hold_velocities();
+    }
+
     // Right-hand sides.
     Q_ = draft_.evaluate(eqs_.Q);
     std::vector<Number> b, none(draft_.kept.size(), zero);
@@ -100,6 +106,7 @@ class Maker {
     for (int j = 0; j < made.num_multipliers; ++j)
       multipliers.push_back((j < num_constraints_ ? full_ideal_ : full_joint_)[at(j)]);
     made.at_multipliers = append(multipliers);
+    made.at_velocities = append(held);
     made.at_vouch = static_cast<int>(outputs.size());
     outputs.push_back(draft_.calc_vouch(qdd_, finite));
 
@@ -121,6 +128,17 @@ class Maker {
     std::vector<int> rows(at(eqs.m()));
     std::iota(rows.begin(), rows.end(), 0);
     return rows;
+  }
+
+  std::string why_not_held() const {
+    if (draft_.is_weighted()) return "velocities are held with a mass matrix that is definite only";
+    for (const auto* rows : {&draft_.kept, &draft_.dropped})
+      for (const auto& draft_row : *rows) {
+        const Row& row = eqs_.rows[at(draft_row.row)];
+        if (row.kind == RowKind::control || row.level == Level::acceleration || !row.linear)
+          return "velocities are held by rows that are linear in them only";
+      }
+    return "";
   }
 
   int count_equations(const std::vector<Number>& b, const std::vector<Number>& C, const Number& K) {

@@ -6,7 +6,7 @@
 ///     M q̈ = Q + C + Aᵀλ,   A q̈ = b;      singular M: M + AᵀWA and Q + AᵀWb in the places of M and Q (U23 lemma 3)
 ///
 ///     inputs   [t | q | q̇ | parameters, unless built in | sides of switches]
-///     outputs  [q̈ (n) | powers | multipliers | vouch]
+///     outputs  [q̈ (n) | powers | multipliers | q̇, where it is held (n) | vouch]
 ///
 /// There is no branch in it. Whether the answer can be trusted is its last output: vouch > 0. It is not where
 ///   - the multipliers are so large beside the accelerations, with and without constraints, that rounding in A q̈ = b
@@ -56,6 +56,9 @@ struct AccelerationOptions : ProgramOptions {
   bool powers = false;  ///< as the works of a motion: given, ideal, nonideal, control, then one for each constraint row
   /// λ of C = 0 for constraint rows, of the joint problem for control rows; least norm where dropped rows leave a choice.
   bool multipliers = false;
+  /// Velocities are brought onto the constraints first, least in the mass norm, and q̈ is that of the result: one
+  /// elimination for both. For rows that are linear in velocities, none of them of control or of accelerations alone.
+  bool hold_velocities = false;
   bool check_rows = false;  ///< also that the rows hold: guards against mistakes in this code, not against rounding
 };
 
@@ -64,7 +67,7 @@ struct AccelerationProgram {
   std::string path;        ///< "ldlt", "ldlt, singular mass", …
   std::vector<int> order;  ///< of elimination: coordinates, row j as n + j
   int n = 0;
-  int at_powers = 0, num_powers = 0, at_multipliers = 0, num_multipliers = 0, at_vouch = 0;
+  int at_powers = 0, num_powers = 0, at_multipliers = 0, num_multipliers = 0, at_velocities = 0, at_vouch = 0;
   int num_equation_steps = 0, num_elimination_steps = 0;  ///< M Q A b C, and the rest
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "mechanician/compile/projection_program.hpp"
@@ -211,6 +212,54 @@ speed = "x' - y' = 2"
                                     ProjectionOf::positions, {})
                 .reason,
             "nothing to project onto");
+}
+
+/// Two ways to the same: projection and then acceleration, or both from one elimination.
+TEST(AccelerationProgram, of_held_velocities_is_that_of_the_projected_ones) {
+  // Bars whose masses couple coordinates, one rod twice, a knife edge, a moving pivot.
+  const Equations eqs = equations(R"toml(
+coordinates = ["x1", "y1", "x2", "y2"]
+[dynamics]
+kinetic = "x1'^2 + x1'*x2' + x2'^2 + y1'^2 + y1'*y2' + 2*y2'^2"
+potential = "9.81*(y1 + 2*y2)"
+[constraints]
+first = "(x1 - sin(t)/3)^2 + y1^2 = 1"
+again = "2*(x1 - sin(t)/3)^2 + 2*y1^2 = 2"
+second = "(x2 - x1)^2 + (y2 - y1)^2 = 1"
+edge = "y2*x2' = 0.3*y1'"
+)toml");
+  AccelerationOptions options;
+  options.dropped = {1};
+  options.powers = true;
+  const auto plain = make_acceleration_program(eqs, options);
+  const auto projection = make_projection_program(eqs, ProjectionOf::velocities, options);
+  options.hold_velocities = true;
+  const auto held = make_acceleration_program(eqs, options);
+  ASSERT_TRUE(plain.made && projection.made && held.made) << held.reason;
+  EXPECT_EQ(held.made->at_vouch, held.made->at_velocities + 4);
+  int compared = 0;
+  for (int k = 0; k < 20; ++k) {
+    // On the positions: two angles.
+    const double t = 0.1 * k, a = 0.3 + 0.2 * k, b = 1.1 - 0.13 * k;
+    std::vector<double> inputs{t, std::sin(t) / 3 + std::cos(a), std::sin(a), 0.0, 0.0, 0.4, -0.2 * k, 1.0, 0.3};
+    inputs[3] = inputs[1] + std::cos(b), inputs[4] = inputs[2] + std::sin(b);
+    const std::vector<double> step = evaluate(projection.made->program, inputs), found = evaluate(held.made->program, inputs);
+    std::vector<double> projected = inputs;
+    for (std::size_t i = 0; i < 4; ++i) projected[5 + i] += step[i];
+    const std::vector<double> expected = evaluate(plain.made->program, projected);
+    if (!(expected.back() > 0.0)) continue;
+    ASSERT_GT(found.back(), 0.0) << k;
+    ++compared;
+    double size = 1.0;
+    for (const double x : expected) size = std::max(size, std::abs(x));
+    for (std::size_t i = 0; i < expected.size() - 1; ++i) EXPECT_NEAR(found[i], expected[i], 1e-11 * size) << k << ", output " << i;
+    for (std::size_t i = 0; i < 4; ++i)
+      EXPECT_NEAR(found[static_cast<std::size_t>(held.made->at_velocities) + i], projected[5 + i], 1e-12 * size) << k;
+  }
+  EXPECT_GT(compared, 15);
+  options.dropped.clear();
+  const auto nonlinear = equations("coordinates = [\"x\", \"y\"]\n[dynamics]\nmass = { x = 1, y = 1 }\n[constraints]\nspeed = \"x'^2 + y'^2 = 1\"\n");
+  EXPECT_EQ(make_acceleration_program(nonlinear, options).reason, "velocities are held by rows that are linear in them only");
 }
 
 }  // namespace

@@ -82,11 +82,11 @@ struct CompiledFunction::Shared : std::enable_shared_from_this<CompiledFunction:
   }
 
   void make_quick() {
-    if (quick_tried.exchange(true) || options.lanes != 1) return;
+    if (quick_tried.exchange(true)) return;
     const auto begin = Clock::now();
-    std::shared_ptr<const MachineCode> made = make_x86_code(ordered());
+    std::shared_ptr<const MachineCode> made = make_x86_code(ordered(), options.lanes);
     if (!made && options.tier == TierPolicy::quick) {
-      const ObjectOptions level{.level = CodeLevel::quick, .lanes = 1};
+      const ObjectOptions level{.level = CodeLevel::quick, .lanes = options.lanes};
       if (const auto compiled = compile_objects(ordered(), level)) made = load_objects(*compiled);
     }
     if (!made) return;

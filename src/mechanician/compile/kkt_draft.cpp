@@ -320,6 +320,30 @@ Elimination::Solution KktDraft::solve(const std::vector<Number>& f, const std::v
   return solution;
 }
 
+std::vector<Number> KktDraft::hold_velocities() {
+  std::vector<Number> f(at(eqs_.n()), zero), g, qd = evaluate(eqs_.qd);
+  for (const DraftRow& row : kept) {
+    const Row& equation = eqs_.rows[at(row.row)];
+    g.push_back(-scaled_rhs(row, equation.level == Level::position ? equation.rate : equation.residual));
+  }
+  const Elimination::Solution correction = elimination->solve(f, g);
+  // As in calc_vouch: rounding of the rates is relative to √(Σ P λ²), and has to be small beside velocities.
+  Number load = zero;
+  std::vector<Numbers::Product> squares;
+  for (std::size_t j = 0; j < kept.size(); ++j)
+    load = numbers.add(load, numbers.mul(elimination->row_sizes()[j], numbers.mul(correction.lambda[j], correction.lambda[j])));
+  const auto first = static_cast<std::size_t>(1 + eqs_.n());
+  for (std::size_t i = 0; i < qd.size(); ++i) {
+    qd[i] = numbers.add(qd[i], correction.x[i]);
+    squares.push_back({M_diagonal[i], qd[i], qd[i]});
+    squares.push_back({M_diagonal[i], correction.x[i], correction.x[i]});
+    inputs_[first + i] = numbers.value_of(qd[i]);
+  }
+  const Number allowed = numbers.mul(constant_number(largest_load * largest_load), numbers.sum(squares));
+  margins.push_back(numbers.add(numbers.sub(allowed, load), constant_number(1e-300)));
+  return qd;
+}
+
 std::vector<Number> KktDraft::depend(const DraftRow& d) {
   // M x − Aᵀλ = a_d, A x = 0: −λ are the coefficients, M x is what is left.
   std::vector<Number> f(at(eqs_.n()), zero), g(kept.size(), zero);

@@ -45,6 +45,9 @@ class KktDraft {
   /// f and g for the elimination: with a singular mass Q + AᵀWb. Solves, and refines where asked to.
   Elimination::Solution solve(const std::vector<Number>& f, const std::vector<Number>& g);
 
+  /// Velocities brought onto the kept rows, whose rates are linear in them: they stand for q̇ from here on.
+  std::vector<Number> hold_velocities();
+
   /// Coefficients c of dropped row d in the kept ones; notes what is left of it among the margins.
   std::vector<Number> depend(const DraftRow& d);
   /// A coefficient that is rounding becomes zero: rows of very different size would make something of it.
@@ -54,6 +57,7 @@ class KktDraft {
   /// Has to stay positive.
   std::vector<Number> margins;
 
+  bool is_weighted() const { return !weights_.empty(); }  ///< M + AᵀWA is what is eliminated
   Number square_sum(const std::vector<Number>& xs);
   Number abs(const Number& x);
 

@@ -1,6 +1,7 @@
 #pragma once
 
-/// The few instructions of x86-64 that programs need: scalar AVX and FMA, and what a call takes.
+/// The few instructions of x86-64 that programs need: AVX and FMA on one number or on four side by side, and what a call
+/// takes.
 
 #include <cstddef>
 #include <cstdint>
@@ -54,20 +55,23 @@ enum class Compare : std::uint8_t {
 
 class Assembler {
  public:
-  /// d = first ∘ second in the scalar double form: add 58, mul 59, sub 5c, div 5e, sqrt 51, min 5d, max 5f.
-  void scalar(std::uint8_t opcode, int d, int first, Operand second) {
-    vex(Prefix::pF2, Map::m0F, false, opcode, d, first, second);
+  /// lanes: 1, or 4 for the same on four numbers in each register and in each place of memory.
+  explicit Assembler(int lanes) : packed_(lanes == 4) {}
+
+  /// d = first ∘ second: add 58, mul 59, sub 5c, div 5e, sqrt 51 (of the second), min 5d, max 5f.
+  void arithmetic(std::uint8_t opcode, int d, int first, Operand second) {
+    vex(of_numbers(), Map::m0F, false, opcode, d, packed_ && opcode == 0x51 ? 0 : first, second);
   }
-  /// Bitwise on 128 bits: and 54, or 56, xor 57. Memory operands have 16 bytes: constants of 16 only.
+  /// Bitwise on whole registers: and 54, or 56, xor 57. Constants are to be of whole registers, too.
   void bits(std::uint8_t opcode, int d, int first, Operand second) {
     vex(Prefix::p66, Map::m0F, false, opcode, d, first, second);
   }
   /// The forms of FMA: d·third ± second (132: 0x99), second·d ± third (213: 0xa9), second·third ± d (231: 0xb9).
   void fused(std::uint8_t opcode, int d, int second, Operand third) {
-    vex(Prefix::p66, Map::m0F38, true, opcode, d, second, third);
+    vex(Prefix::p66, Map::m0F38, true, static_cast<std::uint8_t>(packed_ ? opcode - 1 : opcode), d, second, third);
   }
   void compare(Compare condition, int d, int first, Operand second) {
-    vex(Prefix::pF2, Map::m0F, false, 0xc2, d, first, second, 1);
+    vex(of_numbers(), Map::m0F, false, 0xc2, d, first, second, 1);
     byte(static_cast<std::uint8_t>(condition));
   }
   /// d = mask ? yes : no
@@ -75,8 +79,17 @@ class Assembler {
     vex(Prefix::p66, Map::m0F3A, false, 0x4b, d, no, Operand::of(yes), 1);
     byte(static_cast<std::uint8_t>(mask << 4));
   }
-  void load(int d, Operand from) { vex(Prefix::pF2, Map::m0F, false, 0x10, d, 0, from); }
-  void store(int s, Operand to) { vex(Prefix::pF2, Map::m0F, false, 0x11, s, 0, to); }
+  void load(int d, Operand from) { vex(of_numbers(), Map::m0F, false, 0x10, d, 0, from); }
+  void store(int s, Operand to) { vex(of_numbers(), Map::m0F, false, 0x11, s, 0, to); }
+  /// One number, whatever the lanes.
+  void load_one(int d, Operand from) { vex(Prefix::pF2, Map::m0F, false, 0x10, d, 0, from, 0, false); }
+  void store_one(int s, Operand to) { vex(Prefix::pF2, Map::m0F, false, 0x11, s, 0, to, 0, false); }
+  /// Before code that knows nothing of wide registers.
+  void clear_upper_halves() {
+    if (!packed_) return;
+    make_room();
+    byte(0xc5), byte(0xf8), byte(0x77);
+  }
   void move(int d, int s) { vex(Prefix::p66, Map::m0F, false, 0x28, d, 0, Operand::of(s)); }
 
   void push(int r) {
@@ -119,10 +132,11 @@ class Assembler {
     append(&value, 4);
   }
 
-  /// A constant of 8 bytes, or of 16 (the number twice).
-  Operand constant(std::uint64_t word, bool twice = false) {
-    const auto [found, fresh] = (twice ? wide_ : narrow_).emplace(word, num_constants_);
-    if (fresh) ++num_constants_, constants_.push_back({word, twice});
+  /// A constant of 8 bytes, or (whole, and always with lanes) of a register.
+  Operand constant(std::uint64_t word, bool whole = false) {
+    const bool wide = whole || packed_;
+    const auto [found, fresh] = (wide ? wide_ : narrow_).emplace(word, num_constants_);
+    if (fresh) ++num_constants_, constants_.push_back({word, wide});
     return Operand::constant(found->second);
   }
 
@@ -131,12 +145,12 @@ class Assembler {
     std::vector<std::size_t> place(constants_.size());
     make_room();
     while (size_ % 16 != 0) byte(0xcc);
-    for (const bool twice : {true, false})
+    for (const bool wide : {true, false})
       for (std::size_t k = 0; k < constants_.size(); ++k) {
-        if (constants_[k].twice != twice) continue;
+        if (constants_[k].wide != wide) continue;
         make_room();
         place[k] = size_;
-        for (int copy = 0; copy < (twice ? 2 : 1); ++copy) append(&constants_[k].word, sizeof(std::uint64_t));
+        for (int copy = 0; copy < (!wide ? 1 : packed_ ? 4 : 2); ++copy) append(&constants_[k].word, sizeof(std::uint64_t));
       }
     for (const Fixup& f : fixups_) {
       const auto distance = static_cast<std::int32_t>(
@@ -150,7 +164,7 @@ class Assembler {
  private:
   struct Constant {
     std::uint64_t word;
-    bool twice;
+    bool wide;
   };
   struct Fixup {
     std::size_t at, next;  ///< the displacement, and the end of its instruction
@@ -159,7 +173,7 @@ class Assembler {
 
   /// Room for one instruction, so that its bytes need not ask one by one.
   void make_room() {
-    if (code_.size() - size_ < 32) code_.resize(2 * code_.size() + 4096);
+    if (code_.size() - size_ < 64) code_.resize(2 * code_.size() + 4096);
   }
   void byte(std::uint8_t b) { code_[size_++] = static_cast<std::byte>(b); }
   void append(const void* data, std::size_t size) {
@@ -185,10 +199,15 @@ class Assembler {
     }
   }
 
+  Prefix of_numbers() const { return packed_ ? Prefix::p66 : Prefix::pF2; }
+
   void vex(Prefix prefix, Map map, bool w, std::uint8_t opcode, int reg, int first, Operand rm, int more = 0) {
+    vex(prefix, map, w, opcode, reg, first, rm, more, packed_);
+  }
+  void vex(Prefix prefix, Map map, bool w, std::uint8_t opcode, int reg, int first, Operand rm, int more, bool four) {
     make_room();
     const bool r = reg >= 8, b = rm.kind != Operand::pool && rm.number >= 8;
-    const auto last = static_cast<std::uint8_t>((~first & 15) << 3 | static_cast<int>(prefix));
+    const auto last = static_cast<std::uint8_t>((~first & 15) << 3 | (four ? 4 : 0) | static_cast<int>(prefix));
     if (map == Map::m0F && !w && !b) {
       byte(0xc5);
       byte(static_cast<std::uint8_t>((r ? 0 : 0x80) | last));
@@ -201,6 +220,7 @@ class Assembler {
     address(reg, rm, more);
   }
 
+  const bool packed_;
   std::vector<std::byte> code_;
   std::size_t size_ = 0;  ///< of code_, what is written
   std::vector<Constant> constants_;

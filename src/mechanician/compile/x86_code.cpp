@@ -27,8 +27,9 @@ constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
 
 class Generator {
  public:
-  explicit Generator(const Program& program)
+  Generator(const Program& program, int lanes)
       : program_(program),
+        lanes_(lanes),
         first_(program.num_inputs + static_cast<int>(program.constants.size())),
         count_(static_cast<int>(program.steps.size())),
         register_of_(index(program.num_registers()), -1),
@@ -37,7 +38,8 @@ class Generator {
         after_(program.steps.size()),
         partner_(program.steps.size(), -1),
         in_batch_(program.steps.size(), 0),
-        outputs_begin_(program.steps.size() + 1, 0) {
+        outputs_begin_(program.steps.size() + 1, 0),
+        code_(lanes) {
     holds_.fill(-1);
     find_uses();
     find_outputs();
@@ -70,12 +72,14 @@ class Generator {
     }
     if (calls)
       for (const int r : {r15, r14, r13, rbx, rbp}) code_.pop(r);
+    code_.clear_upper_halves();
     code_.ret();
     return code_.finish();
   }
 
  private:
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+  std::int32_t places(int count) const { return 8 * lanes_ * count; }
 
   // What is known before the first instruction.
 
@@ -119,18 +123,22 @@ class Generator {
 
   /// Where a number is in memory; it must be there.
   Operand home(int r) {
-    if (r < program_.num_inputs) return Operand::at(inputs_, 8 * r);
+    if (r < program_.num_inputs) return Operand::at(inputs_, places(r));
     if (r < first_)
       return code_.constant(std::bit_cast<std::uint64_t>(program_.constants[index(r - program_.num_inputs)]));
     assert(slot_of_[index(r - first_)] >= 0);
-    return Operand::at(scratch_, 8 * slot_of_[index(r - first_)]);
+    return Operand::at(scratch_, places(slot_of_[index(r - first_)]));
   }
   bool has_home(int r) const { return r < first_ || slot_of_[index(r - first_)] >= 0; }
+  int new_slot() {
+    if (free_slots_.empty()) return num_slots_++;
+    const int slot = free_slots_.back();
+    free_slots_.pop_back();
+    return slot;
+  }
   void keep(int r) {
     if (has_home(r)) return;
-    if (free_slots_.empty()) free_slots_.push_back(num_slots_++);
-    slot_of_[index(r - first_)] = free_slots_.back();
-    free_slots_.pop_back();
+    slot_of_[index(r - first_)] = new_slot();
     code_.store(register_of_[index(r)], home(r));
   }
   void drop(int r) {
@@ -211,7 +219,7 @@ class Generator {
 
   void store_outputs(int i, int x) {
     for (int k = outputs_begin_[index(i)]; k < outputs_begin_[index(i) + 1]; ++k)
-      code_.store(x, Operand::at(outputs_, 8 * outputs_list_[index(k)]));
+      code_.store(x, Operand::at(outputs_, places(outputs_list_[index(k)])));
   }
   /// Step i is in register x now.
   void define(int i, int x) {
@@ -225,7 +233,7 @@ class Generator {
       const int r = program_.outputs[i];
       if (r >= first_) continue;
       code_.load(0, home(r));
-      code_.store(0, Operand::at(outputs_, 8 * static_cast<int>(i)));
+      code_.store(0, Operand::at(outputs_, places(static_cast<int>(i))));
     }
   }
 
@@ -239,7 +247,7 @@ class Generator {
     const Operand y = anywhere(second, swap ? next.a : next.b);
     use_up(s);
     const int d = take();
-    code_.scalar(opcode, d, x, y);
+    code_.arithmetic(opcode, d, x, y);
     define(now_, d);
   }
 
@@ -333,7 +341,7 @@ class Generator {
   void extremum(std::uint8_t opcode, const Step& s) {
     const int x = in_register(s.a), y = in_register(s.b), d = take(), mask = take();
     code_.compare(Compare::unordered, mask, y, Operand::of(y));
-    code_.scalar(opcode, d, y, Operand::of(x));
+    code_.arithmetic(opcode, d, y, Operand::of(x));
     code_.bits(0x56, d, d, Operand::of(mask));
     use_up(s);
     define_in(d);
@@ -364,6 +372,7 @@ class Generator {
       use_up(s);
       return;
     }
+    if (lanes_ > 1) return call_by_lane(s, arity, partner);
     // A call leaves no vector register as it was.
     const Next next = after_[index(now_)];
     for (int x = 0; x < num_vectors; ++x) {
@@ -389,13 +398,52 @@ class Generator {
     if (partner >= 0) define(partner, sine ? 1 : 0);
   }
 
+  /// One call for each lane; the results stay in memory until they are needed.
+  void call_by_lane(const Step& s, int arity, int partner) {
+    for (int x = 0; x < num_vectors; ++x)
+      if (const int r = holds_[index(x)]; r >= 0) {
+        if (next_use_[index(r)] != never) keep(r);
+        drop(r);
+      }
+    const Operand a = home(s.a), b = home(arity > 1 ? s.b : s.a);
+    use_up(s);
+    const int slots[2] = {new_slot(), partner >= 0 ? new_slot() : -1};
+    const int function = partner >= 0 ? function_sincos : static_cast<int>(s.action);
+    // All lanes of a constant are the same.
+    const auto lane = [](Operand of, int k) {
+      return of.kind == Operand::memory ? Operand::at(of.number, of.displacement + 8 * k) : of;
+    };
+    code_.clear_upper_halves();
+    for (int k = 0; k < lanes_; ++k) {
+      code_.load_one(0, lane(a, k));
+      if (arity > 1) code_.load_one(1, lane(b, k));
+      code_.call(Operand::at(functions_, 8 * function));
+      for (int x = 0; x < (partner >= 0 ? 2 : 1); ++x)
+        code_.store_one(x, lane(Operand::at(scratch_, places(slots[x])), k));
+    }
+    const bool sine = s.action == action_of(Op::sin);
+    settle(now_, slots[partner >= 0 && !sine ? 1 : 0]);
+    if (partner >= 0) settle(partner, slots[sine ? 1 : 0]);
+  }
+  /// Step i is in memory, and was made by a call: registers are free.
+  void settle(int i, int slot) {
+    if (outputs_begin_[index(i)] < outputs_begin_[index(i) + 1]) {
+      code_.load(0, Operand::at(scratch_, places(slot)));
+      store_outputs(i, 0);
+    }
+    if (next_use_[index(first_ + i)] != never)
+      slot_of_[index(i)] = slot;
+    else
+      ended_slots_.push_back(slot);
+  }
+
   /// All of a batch by one call; the results stay in memory until they are needed.
   void sines(const SineBatch& batch) {
-    const int count = static_cast<int>(batch.arguments.size()), room = (count + 7) / 8 * 8;
+    const int count = static_cast<int>(batch.arguments.size()), room = (count * lanes_ + 7) / 8 * 8 / lanes_;
     const int area = num_slots_;
     num_slots_ += 3 * room;
     for (int k = 0; k < count; ++k) {
-      code_.store(in_register(batch.arguments[index(k)]), Operand::at(scratch_, 8 * (area + k)));
+      code_.store(in_register(batch.arguments[index(k)]), Operand::at(scratch_, places(area + k)));
       pinned_ = 0;
     }
     for (; now_ < batch.end; ++now_) use_up(program_.steps[index(now_)]);
@@ -405,16 +453,17 @@ class Generator {
         keep(r);
         drop(r);
       }
-    code_.address_of(rdi, scratch_, 8 * area);
-    code_.address_of(rsi, scratch_, 8 * (area + room));
-    code_.address_of(rdx, scratch_, 8 * (area + 2 * room));
-    code_.set_general(rcx, count);
+    code_.address_of(rdi, scratch_, places(area));
+    code_.address_of(rsi, scratch_, places(area + room));
+    code_.address_of(rdx, scratch_, places(area + 2 * room));
+    code_.set_general(rcx, count * lanes_);
+    code_.clear_upper_halves();
     code_.call(Operand::at(functions_, 8 * function_sines));
     for (int i = batch.begin; i < batch.end; ++i) {
       const bool sine = program_.steps[index(i)].action == action_of(Op::sin);
       const int slot = area + room * (sine ? 1 : 2) + batch.which[index(i - batch.begin)];
       if (outputs_begin_[index(i)] < outputs_begin_[index(i) + 1]) {
-        code_.load(0, Operand::at(scratch_, 8 * slot));
+        code_.load(0, Operand::at(scratch_, places(slot)));
         store_outputs(i, 0);
       }
       if (next_use_[index(first_ + i)] != never) slot_of_[index(i)] = slot;
@@ -480,6 +529,7 @@ class Generator {
   };
 
   const Program& program_;
+  const int lanes_;
   const int first_, count_;
   std::vector<int> register_of_;  ///< by number of the program; −1: in none
   std::vector<int> slot_of_;      ///< by step; −1: not in memory
@@ -502,16 +552,17 @@ bool processor_is_good() { return __builtin_cpu_supports("avx") && __builtin_cpu
 
 }  // namespace
 
-std::shared_ptr<const MachineCode> make_x86_code(const Program& program) {
+std::shared_ptr<const MachineCode> make_x86_code(const Program& program, int lanes) {
+  if (lanes != 1 && lanes != 4) return nullptr;
   // Displacements have 32 bits.
-  if (!processor_is_good() || program.num_registers() > (1 << 26)) return nullptr;
-  const std::vector<std::byte> image = Generator(program).run();
+  if (!processor_is_good() || program.num_registers() > (1 << 24)) return nullptr;
+  const std::vector<std::byte> image = Generator(program, lanes).run();
   return MachineCode::make(image, std::array<std::size_t, 1>{0});
 }
 
 #else
 
-std::shared_ptr<const MachineCode> make_x86_code(const Program&) { return nullptr; }
+std::shared_ptr<const MachineCode> make_x86_code(const Program&, int) { return nullptr; }
 
 #endif
 

@@ -4,8 +4,8 @@
 ///
 /// Straight-line code needs little of what a compiler does. Registers are given out by Belady's rule: when all are
 /// taken, the number whose next use is furthest away goes to memory; on straight-line code that is as good as it gets.
-/// What LLVM does better is the order of the instructions. Cost: some 50 ns per step; the code runs at about half the
-/// speed of LLVM's best, and some ten times that of the interpreter.
+/// What LLVM does better is the order of the instructions. Cost: some 50 ns per step; the code runs at nearly the speed
+/// of LLVM's best, and some ten times that of the interpreter.
 
 #include <memory>
 
@@ -14,6 +14,7 @@
 namespace mechanician {
 
 /// Null where the processor is another one. `scratch` of the code: at most one place per step.
-std::shared_ptr<const MachineCode> make_x86_code(const Program& program);
+/// lanes: 1, or 4 for four instances side by side (CompileOptions::lanes); null for others.
+std::shared_ptr<const MachineCode> make_x86_code(const Program& program, int lanes = 1);
 
 }  // namespace mechanician

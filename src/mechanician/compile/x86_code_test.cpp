@@ -15,6 +15,19 @@ std::vector<double> run(const MachineCode& code, const Program& program, const s
   return values;
 }
 
+/// Four instances at once, each by itself in the result.
+std::vector<std::vector<double>> run_four(const MachineCode& code, const Program& program, const std::vector<std::vector<double>>& inputs) {
+  std::vector<double> together(4 * static_cast<std::size_t>(program.num_inputs)), values(4 * program.outputs.size()),
+      scratch(scratch_bound(program, 4));
+  for (std::size_t k = 0; k < 4; ++k)
+    for (std::size_t i = 0; i < inputs[k].size(); ++i) together[4 * i + k] = inputs[k][i];
+  code.run(together.data(), values.data(), scratch.data());
+  std::vector<std::vector<double>> result(4);
+  for (std::size_t k = 0; k < 4; ++k)
+    for (std::size_t i = 0; i < program.outputs.size(); ++i) result[k].push_back(values[4 * i + k]);
+  return result;
+}
+
 class X86Code : public testing::Test {
  protected:
   void SetUp() override {
@@ -37,6 +50,23 @@ TEST_F(X86Code, GivesTheBitsOfTheInterpreter) {
     }
   }
   EXPECT_GT(numbers, 50000);  // the comparison would mean little if nearly all were not numbers
+}
+
+TEST_F(X86Code, OfFourInstancesGivesTheBitsOfEach) {
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    std::mt19937_64 random(seed);
+    const Program program = random_program(random, {.num_steps = 1 + static_cast<int>(seed % 200), .num_outputs = 10});
+    const auto code = make_x86_code(program, 4);
+    ASSERT_TRUE(code);
+    for (int round = 0; round < 5; ++round) {
+      std::vector<std::vector<double>> inputs;
+      for (int k = 0; k < 4; ++k) inputs.push_back(random_inputs(random, program.num_inputs));
+      const auto found = run_four(*code, program, inputs);
+      for (std::size_t k = 0; k < 4; ++k)
+        ASSERT_TRUE(same_bits(found[k], interpret(program, inputs[k]))) << "seed " << seed << ", lane " << k;
+    }
+  }
+  EXPECT_FALSE(make_x86_code({}, 3));
 }
 
 TEST_F(X86Code, OfEveryActionGivesTheBitsOfTheInterpreterWhateverIsUsedAgain) {
@@ -65,13 +95,18 @@ TEST_F(X86Code, OfEveryActionGivesTheBitsOfTheInterpreterWhateverIsUsedAgain) {
           program.outputs.push_back(program.num_registers());
           program.steps.push_back({action_of(Op::add), 4 + i, 3, 4 + i});
         }
-      const auto code = make_x86_code(program);
-      ASSERT_TRUE(code);
+      const auto code = make_x86_code(program), of_four = make_x86_code(program, 4);
+      ASSERT_TRUE(code && of_four);
       for (const double a : special)
         for (const double b : special)
-          for (const double c : {0.7, -0.0})
-            ASSERT_TRUE(same_bits(run(*code, program, {a, b, c}), interpret(program, {a, b, c})))
+          for (const double c : {0.7, -0.0}) {
+            const auto expected = interpret(program, {a, b, c});
+            ASSERT_TRUE(same_bits(run(*code, program, {a, b, c}), expected))
                 << "action " << k << " of " << a << ", " << b << ", " << c << ", again " << again;
+            const auto four = run_four(*of_four, program, {{0.3, 0.2, 1.0}, {a, b, c}, {-2.0, 0.0, 0.5}, {a, b, c}});
+            ASSERT_TRUE(same_bits(four[1], expected) && same_bits(four[3], expected))
+                << "action " << k << " of " << a << ", " << b << ", " << c << ", again " << again << ", four at once";
+          }
     }
 }
 
@@ -82,7 +117,10 @@ TEST_F(X86Code, OfLongProgramsWithManyLiveNumbersGivesTheBitsOfTheInterpreter) {
     const auto code = make_x86_code(program);
     ASSERT_TRUE(code);
     const std::vector<double> inputs = random_inputs(random, program.num_inputs);
-    EXPECT_TRUE(same_bits(run(*code, program, inputs), interpret(program, inputs))) << "seed " << seed;
+    const std::vector<double> expected = interpret(program, inputs);
+    EXPECT_TRUE(same_bits(run(*code, program, inputs), expected)) << "seed " << seed;
+    const auto four = run_four(*make_x86_code(program, 4), program, {inputs, inputs, random_inputs(random, program.num_inputs), inputs});
+    EXPECT_TRUE(same_bits(four[0], expected) && same_bits(four[3], expected)) << "seed " << seed;
   }
 }
 

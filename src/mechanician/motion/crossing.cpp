@@ -4,6 +4,7 @@
 #include <Eigen/QR>
 #include <Eigen/SVD>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -44,8 +45,9 @@ CrossingPredictor::CrossingPredictor(Dynamics& dynamics)
       now_(dynamics.all.candidates.size(), 1.0),
       t_before_(-std::numeric_limits<double>::infinity()),
       t_now_(-std::numeric_limits<double>::infinity()),
-      ahead_(probes + 1, Sines(dynamics.all.candidates.size(), 1.0)),
-      y_ahead_(2 * static_cast<std::size_t>(dynamics.n())),
+      ahead_(probes * dynamics.all.candidates.size(), 1.0),
+      t_ahead_(probes),
+      y_ahead_(probes * 2 * static_cast<std::size_t>(dynamics.n())),
       row_(dynamics.n()) {}
 
 bool CrossingPredictor::calc_spectrum(double t, const double* y, Spectrum& s) {
@@ -92,25 +94,48 @@ bool CrossingPredictor::calc_split(double t, const double* y, Split& s) {
     (sines[k] < small ? s.weak : s.strong).push_back(static_cast<int>(k));
     s.weakest = std::min(s.weakest, sines[k]);
   }
-  if (!dynamics_->evaluate_rows(t, y, y + n) || !dynamics_->make_metric()) return false;
-  const double* L = dynamics_->metric();
+  if (!dynamics_->evaluate_rows(t, y, y + n)) return false;
+  s.units.resize(n);
+  dynamics_->calc_units(s.units.data());
   s.D.resize(static_cast<Index>(rows.size()));
-  const auto fill = [&](const std::vector<int>& which, MatrixXd& Z) {
-    Z.resize(n, static_cast<Index>(which.size()));
+  s.Z.resize(rows.size());
+  struct Term {
+    Index column;  ///< of products, or of the Gram matrix
+    double z;
+    bool weak;
+  };
+  std::vector<std::vector<Term>> on(static_cast<std::size_t>(n));
+  for (const bool weak : {false, true}) {
+    const std::vector<int>& which = weak ? s.weak : s.strong;
     for (std::size_t i = 0; i < which.size(); ++i) {
       const auto k = static_cast<std::size_t>(which[i]);
       dynamics_->copy_row(rows[k], row_.data());
-      kernels::solve_lower(n, L, row_.data());
-      const double size = std::max(row_.norm(), std::sqrt(dynamics_->row_sizes()[k]));
+      s.Z[k].clear();
+      double squared = 0.0;
+      for (int c = 0; c < n; ++c) {
+        if (row_(c) == 0.0) continue;
+        const double z = row_(c) * s.units(c);
+        s.Z[k].push_back({c, z});
+        squared += z * z;
+      }
+      const double size = std::sqrt(std::max(squared, dynamics_->row_sizes()[k]));
       s.D(which[i]) = size > 0.0 ? 1.0 / size : 0.0;
-      Z.col(static_cast<Index>(i)) = row_ * s.D(which[i]);
+      for (auto& [c, z] : s.Z[k]) z *= s.D(which[i]), on[static_cast<std::size_t>(c)].push_back({static_cast<Index>(i), z, weak});
     }
-  };
-  MatrixXd Z_strong;
-  fill(s.weak, s.Z_weak);
-  fill(s.strong, Z_strong);
-  s.qr.compute(Z_strong);
-  return true;
+  }
+  const auto strong = static_cast<Index>(s.strong.size());
+  MatrixXd G = MatrixXd::Zero(strong, strong);
+  s.products.setZero(strong, static_cast<Index>(s.weak.size()));
+  for (const auto& here : on)
+    for (const Term& a : here) {
+      if (a.weak) break;  // strong ones come first
+      for (const Term& b : here) (b.weak ? s.products : G)(a.column, b.column) += a.z * b.z;
+    }
+  s.gram.compute(G);
+  if (s.gram.info() == Eigen::Success) return true;
+  G.diagonal().array() += 1e-12;
+  s.gram.compute(G);
+  return s.gram.info() == Eigen::Success;
 }
 
 bool CrossingPredictor::calc_signed(double t, const double* y, const Spectrum& s, Index weak, double& value) {
@@ -157,15 +182,18 @@ CrossingPredictor::Passed CrossingPredictor::count_passed(double t, const double
   return passed;
 }
 
-bool CrossingPredictor::calc_ahead(double t, const double* y, const double* qdd, double tau, Sines& sines) {
+bool CrossingPredictor::calc_ahead(double t, const double* y, const double* qdd, std::span<const double> taus) {
   const int n = dynamics_->n();
-  for (int i = 0; i < n; ++i) {
-    y_ahead_[i] = y[i] + tau * (y[n + i] + 0.5 * tau * qdd[i]);
-    y_ahead_[n + i] = y[n + i] + tau * qdd[i];
+  for (std::size_t k = 0; k < taus.size(); ++k) {
+    const double tau = taus[k];
+    double* const ahead = y_ahead_.data() + k * 2 * static_cast<std::size_t>(n);
+    t_ahead_[k] = t + tau;
+    for (int i = 0; i < n; ++i) {
+      ahead[i] = y[i] + tau * (y[n + i] + 0.5 * tau * qdd[i]);
+      ahead[n + i] = y[n + i] + tau * qdd[i];
+    }
   }
-  const auto found = dynamics_->calc_sines(t + tau, y_ahead_.data());
-  std::copy(found.begin(), found.end(), sines.begin());
-  return !found.empty();
+  return dynamics_->calc_sines_of({t_ahead_.data(), taus.size()}, y_ahead_.data(), ahead_.data());
 }
 
 bool CrossingPredictor::may_vanish(double t, double h) const {
@@ -190,11 +218,14 @@ const std::vector<SingularRoot>& CrossingPredictor::predict(double t, const doub
   if (!may_vanish(t, h)) return roots_;
 
   const double reach = 1.4 * h;
-  ahead_[0] = now_;
-  for (int k = 1; k <= probes; ++k)
-    if (!calc_ahead(t, y, qdd, reach * k / probes, ahead_[k])) return roots_;
+  std::array<double, probes> taus;
+  for (int k = 0; k < probes; ++k) taus[k] = reach * (k + 1) / probes;
+  if (!calc_ahead(t, y, qdd, taus)) return roots_;
   for (std::size_t j = 0; j < r; ++j) {
-    const auto squared = [&](int k) { return ahead_[k][j] * ahead_[k][j]; };
+    const auto squared = [&](int k) {
+      const double sine = k == 0 ? now_[j] : ahead_[(k - 1) * r + j];
+      return sine * sine;
+    };
     double x = -1.0, wide = 0.0, least = 0.0;
     for (int k = 1; k < probes; ++k) {
       if (squared(k) > squared(k - 1) || squared(k) > squared(k + 1)) {
@@ -235,15 +266,14 @@ const std::vector<SingularRoot>& CrossingPredictor::predict(double t, const doub
 }
 
 void CrossingPredictor::refine(double t, const double* y, const double* qdd, SingularRoot& root) {
-  const std::size_t row = root.row;
+  const std::size_t row = root.row, r = dynamics_->rows_of_sines().size();
   double part = 0.25;
   for (int round = 0; round < 4; ++round, part = std::max(0.25 * part, 0.02)) {
     const double width = part * root.tau;
+    const double taus[3] = {root.tau - width, root.tau, root.tau + width};
+    if (!calc_ahead(t, y, qdd, taus)) return;
     double squared[3];
-    for (int k = 0; k < 3; ++k) {
-      if (!calc_ahead(t, y, qdd, root.tau + (k - 1) * width, ahead_[1])) return;
-      squared[k] = ahead_[1][row] * ahead_[1][row];
-    }
+    for (std::size_t k = 0; k < 3; ++k) squared[k] = ahead_[k * r + row] * ahead_[k * r + row];
     const Parabola p = fit(squared[0], squared[1], squared[2]);
     if (!(p.curve > 0.0)) return;
     const double move = std::clamp(p.place, -2.0, 2.0) * width;

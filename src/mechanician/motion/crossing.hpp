@@ -13,8 +13,8 @@
 /// widest gap between the nodes of DOP853 (1/3 and 0.6): no stage is then nearer to the singular state than 0.13 h, and
 /// the smooth motion is carried across. See plan_step.
 
+#include <Eigen/Cholesky>
 #include <Eigen/Core>
-#include <Eigen/QR>
 #include <string>
 #include <span>
 #include <vector>
@@ -58,9 +58,16 @@ class CrossingPredictor {
   struct Split {
     std::vector<int> weak, strong;  ///< positions among the rows of sines
     double weakest = 1.0;           ///< sine
-    Eigen::MatrixXd Z_weak;         ///< n×weak, scaled
-    Eigen::HouseholderQR<Eigen::MatrixXd> qr;  ///< of Z of the strong rows
-    Eigen::VectorXd D;              ///< scales of all
+    struct Entry {
+      int coordinate;
+      double z;
+    };
+    // In the metric of the diagonal of M, where Z = diag(units) Aᵀ is as sparse as A: what depends on what is the same in all.
+    Eigen::VectorXd units;
+    std::vector<std::vector<Entry>> Z;   ///< columns of all, scaled
+    Eigen::LLT<Eigen::MatrixXd> gram;    ///< of Z of the strong rows: they are well apart, and Newton mends rounding
+    Eigen::MatrixXd products;            ///< of strong and weak columns
+    Eigen::VectorXd D;                   ///< scales of all
   };
   bool calc_split(double t, const double* y, Split& s);
   /// uᵀ Z(t, y) v with the vectors and scales of `s` and the metric of the last calc_spectrum: signed through a crossing.
@@ -83,7 +90,8 @@ class CrossingPredictor {
 
  private:
   using Sines = std::vector<double>;
-  bool calc_ahead(double t, const double* y, const double* qdd, double tau, Sines& sines);
+  /// Sines at the states so far ahead, into ahead_.
+  bool calc_ahead(double t, const double* y, const double* qdd, std::span<const double> taus);
   bool may_vanish(double t, double h) const;
   void refine(double t, const double* y, const double* qdd, SingularRoot& root);
 
@@ -92,8 +100,8 @@ class CrossingPredictor {
   double smallest_ = 1.0;
   Sines before_, now_;  ///< at the begins of the last step and of this one
   double t_before_, t_now_;
-  std::vector<Sines> ahead_;
-  std::vector<double> y_ahead_;
+  Sines ahead_;  ///< of each state of calc_ahead, one after the other
+  std::vector<double> t_ahead_, y_ahead_;
   Eigen::VectorXd row_;
 };
 

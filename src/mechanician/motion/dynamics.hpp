@@ -73,6 +73,9 @@ class Dynamics {
   /// is left of its size at the start: one of them vanishes where, and only where, the rank drops. Cheap where the
   /// equations are compiled. Empty where rows have no value.
   std::span<const double> calc_sines(double t, const double* y);
+  /// The same at several states at once, each of 2n numbers: those of state k begin at sines[k·rows]. Cheaper than one by
+  /// one, and the same bits. False where rows have no value at one of them.
+  bool calc_sines_of(std::span<const double> times, const double* states, double* sines);
   const std::vector<int>& rows_of_sines() const { return sine_rows_; }
   /// By how much the rows have turned since the last call, the largest change over the size.
   double calc_turn(double t, const double* y);
@@ -116,6 +119,8 @@ class Dynamics {
   /// Onto the constraints, least in the mass norm.
   Projected project(double t, double* y) { return project(t, y, ProjectOptions{}); }
   Projected project(double t, double* y, const ProjectOptions& options);
+  /// project() and then rhs(), in one where both are compiled.
+  bool rhs_held(double t, double* y, double* dy, const ProjectOptions& options);
   /// Largest |φ|, |φ̇| and |ψ| at a state, and of measured rows.
   struct Violation {
     double position = 0.0, velocity = 0.0, measured = 0.0;
@@ -139,6 +144,8 @@ class Dynamics {
   /// For questions of rank. Where M is singular: the scale of the coordinates, which does not hide rows.
   bool make_metric();
   const double* metric() const { return L_.data(); }  ///< L, n×n by columns, lower triangle
+  /// The same with the diagonal of M alone: for each coordinate what a unit of it is, 1/√M_ii. Of the last evaluate_rows().
+  void calc_units(double* units) const;
   /// Rows without a gradient from the start on: they never act.
   std::vector<bool> inert;
   double residual_of(int j) const { return rows_[at_residual_ + j]; }  ///< of the last evaluate_rows()
@@ -239,6 +246,8 @@ class Dynamics {
   void set_fast_inputs(double t, const double* y);
   /// Where compiled code can vouch for it.
   std::optional<Projected> project_fast(double t, double* y, const ProjectOptions& options);
+  bool converge_fast(bool of_positions, double t, double* y, const ProjectOptions& options, Projected& result);
+  bool take_acceleration(const double* outputs, int at_powers, double t, const double* y, double* dy);
   bool project_tangent_fast(double t, const double* y, double* v);
   std::vector<double> values_y_, project_before_;
   double values_t_ = 0.0;

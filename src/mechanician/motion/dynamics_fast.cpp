@@ -14,8 +14,19 @@
 namespace mechanician {
 
 struct Dynamics::Fast {
-  CompiledFunction acceleration, rank;
-  int at_powers = 0, at_vouch = 0;
+  struct Acceleration {
+    CompiledFunction function;
+    int at_powers = 0, at_velocities = 0, at_vouch = 0;
+    std::vector<double> outputs;
+    explicit Acceleration(AccelerationProgram made)
+        : function(std::move(made.program)), at_powers(made.at_powers), at_velocities(made.at_velocities), at_vouch(made.at_vouch),
+          outputs(function.program().outputs.size()) {}
+    Acceleration() = default;
+  };
+  Acceleration acceleration;
+  Acceleration held;  ///< brings velocities onto the constraints first; none where that takes more than one step
+  CompiledFunction rank, rank_of_four;  ///< of one state, and of four side by side
+  std::vector<double> inputs_of_four, pivots_of_four;
   std::vector<double> pivots;  ///< [1/s | P] of the rank program
   /// One Newton step each; none where no rows take part.
   struct Projection {
@@ -25,7 +36,7 @@ struct Dynamics::Fast {
     std::vector<double> outputs;
   };
   Projection positions, velocities;
-  std::vector<double> inputs, outputs;  ///< [t | q | q̇ | sides]
+  std::vector<double> inputs;  ///< [t | q | q̇ | sides]
 };
 
 void Dynamics::FastDelete::operator()(Fast* fast) const { delete fast; }
@@ -74,17 +85,21 @@ void Dynamics::make_fast(double t, const double* y) {
   fast_.reset(new Fast);
   values_y_.resize(2 * static_cast<std::size_t>(n_));
   fast_->inputs = options.reference;
-  fast_->outputs.resize(result.made->program.outputs.size());
-  fast_->at_powers = result.made->at_powers;
-  fast_->at_vouch = result.made->at_vouch;
   path_ = result.made->path;
   // With a singular mass matrix M + AᵀWA itself degenerates where rows do: there the rows are looked at as they are.
   if (RankProgramResult rank; !singular_mass && (rank = make_rank_program(frozen_, options)).made && !rank.made->rows.empty()) {
     sine_rows_ = rank.made->rows;
     fast_->pivots.resize(rank.made->program.outputs.size());
+    fast_->rank_of_four = CompiledFunction(rank.made->program, {.lanes = 4});
+    fast_->inputs_of_four.resize(4 * fast_->inputs.size()), fast_->pivots_of_four.resize(4 * fast_->pivots.size());
     fast_->rank = CompiledFunction(std::move(rank.made->program));
   }
-  fast_->acceleration = CompiledFunction(std::move(result.made->program));
+  fast_->acceleration = Fast::Acceleration(std::move(*result.made));
+  // Where singular states may come, stages are held on the constraints.
+  options.hold_velocities = true;
+  if (fast_->rank && std::is_permutation(velocities.kept.begin(), velocities.kept.end(), all.kept.begin(), all.kept.end()))
+    if (AccelerationProgramResult held = make_acceleration_program(frozen_, options); held.made)
+      fast_->held = Fast::Acceleration(std::move(*held.made));
   for (const ProjectionOf what : {ProjectionOf::positions, ProjectionOf::velocities}) {
     const bool of_positions = what == ProjectionOf::positions;
     Fast::Projection& projection = of_positions ? fast_->positions : fast_->velocities;
@@ -102,49 +117,74 @@ void Dynamics::make_fast(double t, const double* y) {
     projection.step = CompiledFunction(std::move(made.made->program));
   }
   // A step takes a dozen evaluations and more: no motion is so short that the interpreter would do.
-  for (CompiledFunction* f : {&fast_->acceleration, &fast_->rank, &fast_->positions.step, &fast_->velocities.step, &rhs_values_, &row_values_})
+  for (CompiledFunction* f : {&fast_->acceleration.function, &fast_->held.function, &fast_->rank, &fast_->rank_of_four, &fast_->positions.step, &fast_->velocities.step, &rhs_values_, &row_values_})
     f->make_quick_code();
 }
 
-std::optional<Dynamics::Projected> Dynamics::project_fast(double t, double* y, const ProjectOptions& options) {
-  constexpr double eps = std::numeric_limits<double>::epsilon();
+/// Newton steps until what is left is rounding: they converge quadratically. False: not vouched for.
+bool Dynamics::converge_fast(bool of_positions, double t, double* y, const ProjectOptions& options, Projected& result) {
+  Fast::Projection& projection = of_positions ? fast_->positions : fast_->velocities;
+  if (!projection.step) return true;
+  const bool one_is_enough = !of_positions && !velocity_rows_nonlinear_;
   const double nearly_there = std::sqrt(0.1 * options.enough);
+  double* const x = of_positions ? y : y + n_;
+  double last = std::numeric_limits<double>::infinity();
+  for (int k = 0; k < options.most_iterations; ++k) {
+    ++projections;
+    set_fast_inputs(t, y);
+    projection.step(fast_->inputs.data(), projection.outputs.data());
+    const double* const out = projection.outputs.data();
+    if (!(out[projection.at_vouch] > 0.0)) return false;
+    if (k == 0)
+      (of_positions ? result.phi : result.rate) = kernels::largest(projection.at_vouch - projection.at_residuals, out + projection.at_residuals);
+    const double largest = kernels::add_and_measure(n_, out, x);
+    (of_positions ? result.moved_q : result.moved_qd) += largest;
+    if (largest <= nearly_there || one_is_enough) return true;
+    if (k > 0 && largest > 0.5 * last) return false;
+    last = largest;
+  }
+  return last <= 4.0 * std::numeric_limits<double>::epsilon();
+}
+
+std::optional<Dynamics::Projected> Dynamics::project_fast(double t, double* y, const ProjectOptions& options) {
   if (!fast_ || prefer_robust || fast_->positions.missing || fast_->velocities.missing) return {};
   Projected result;
-  result.ok = true;
-  // Newton steps until what is left is rounding: they converge quadratically. False: not vouched for.
-  const auto converge = [&](Fast::Projection& projection, double* x, bool one_is_enough, double& moved, double& before) {
-    double last = std::numeric_limits<double>::infinity();
-    for (int k = 0; k < options.most_iterations; ++k) {
-      ++projections;
-      set_fast_inputs(t, y);
-      projection.step(fast_->inputs.data(), projection.outputs.data());
-      const std::vector<double>& out = projection.outputs;
-      if (!(out[projection.at_vouch] > 0.0)) return false;
-      if (k == 0)
-        for (int j = projection.at_residuals; j < projection.at_vouch; ++j) before = std::max(before, std::abs(out[j]));
-      double largest = 0.0;
-      for (int i = 0; i < n_; ++i) {
-        largest = std::max(largest, std::abs(out[i]) / std::max(1.0, std::abs(x[i])));
-        x[i] += out[i];
-      }
-      moved += largest;
-      if (largest <= nearly_there || one_is_enough) return true;
-      if (k > 0 && largest > 0.5 * last) return false;
-      last = largest;
-    }
-    return last <= 4.0 * eps;
-  };
   std::vector<double>& kept = project_before_;
   kept.assign(y, y + 2 * n_);
-  bool good = true;
-  if (options.positions && fast_->positions.step) good = converge(fast_->positions, y, false, result.moved_q, result.phi);
-  if (good && options.velocities && fast_->velocities.step)
-    good = converge(fast_->velocities, y + n_, !velocity_rows_nonlinear_, result.moved_qd, result.rate);
-  if (good) return result;
+  result.ok = (!options.positions || converge_fast(true, t, y, options, result)) &&
+              (!options.velocities || converge_fast(false, t, y, options, result));
+  if (result.ok) return result;
   std::copy(kept.begin(), kept.end(), y);
   return {};
 }
+
+bool Dynamics::rhs_held(double t, double* y, double* dy, const ProjectOptions& options) {
+  if (fast_ && fast_->held.function && !prefer_robust && !fast_->positions.missing) {
+    Projected result;
+    std::vector<double>& kept = project_before_;
+    kept.assign(y, y + 2 * n_);
+    if (converge_fast(true, t, y, options, result)) {
+      set_fast_inputs(t, y);
+      Fast::Acceleration& held = fast_->held;
+      held.function(fast_->inputs.data(), held.outputs.data());
+      if (held.outputs[held.at_vouch] > 0.0) {
+        ++projections;
+        std::copy_n(held.outputs.begin() + held.at_velocities, n_, y + n_);
+        return take_acceleration(held.outputs.data(), held.at_powers, t, y, dy);
+      }
+    }
+    std::copy(kept.begin(), kept.end(), y);
+  }
+  return project(t, y, options).ok && rhs(t, y, dy);
+}
+
+namespace {
+/// From 1/s and P of the rank program, and the size that counts at least.
+inline double sine_of(double inverse_pivot, double size, double least_size) {
+  const double squared = 1.0 / (inverse_pivot * (size > least_size ? size : least_size));
+  return squared > 0.0 ? std::sqrt(squared < 1.0 ? squared : 1.0) : 0.0;  // also where it is not a number
+}
+}  // namespace
 
 void Dynamics::set_fast_inputs(double t, const double* y) {
   std::vector<double>& x = fast_->inputs;
@@ -153,27 +193,29 @@ void Dynamics::set_fast_inputs(double t, const double* y) {
   std::copy(sides_.begin(), sides_.end(), x.begin() + 1 + 2 * n_);
 }
 
-bool Dynamics::rhs(double t, const double* y, double* dy) {
-  if (!fast_ || prefer_robust) {
-    robust_evaluations += fast_ != nullptr;
-    return rhs_robust(t, y, dy);
-  }
-  Fast& fast = *fast_;
-  set_fast_inputs(t, y);
-  fast.acceleration(fast.inputs.data(), fast.outputs.data());
-  if (!(fast.outputs[fast.at_vouch] > 0.0)) {
-    ++robust_evaluations;
-    return rhs_robust(t, y, dy);
-  }
+bool Dynamics::take_acceleration(const double* outputs, int at_powers, double t, const double* y, double* dy) {
   ++evaluations, ++calls;
   values_stale_ = true;
   std::copy(y, y + 2 * n_, values_y_.begin());
   values_t_ = t;
   std::copy(y + n_, y + 2 * n_, dy);
-  std::copy(fast.outputs.begin(), fast.outputs.begin() + n_, dy + n_);
-  std::copy(fast.outputs.begin(), fast.outputs.begin() + n_, qdd_.begin());
-  std::copy(fast.outputs.begin() + fast.at_powers, fast.outputs.begin() + fast.at_powers + num_works(), dy + 2 * n_);
+  std::copy_n(outputs, n_, dy + n_);
+  std::copy_n(outputs, n_, qdd_.begin());
+  std::copy_n(outputs + at_powers, num_works(), dy + 2 * n_);
   return kernels::all_finite(size() - n_, dy + n_);
+}
+
+bool Dynamics::rhs(double t, const double* y, double* dy) {
+  if (!fast_ || prefer_robust) {
+    robust_evaluations += fast_ != nullptr;
+    return rhs_robust(t, y, dy);
+  }
+  Fast::Acceleration& fast = fast_->acceleration;
+  set_fast_inputs(t, y);
+  fast.function(fast_->inputs.data(), fast.outputs.data());
+  if (fast.outputs[fast.at_vouch] > 0.0) return take_acceleration(fast.outputs.data(), fast.at_powers, t, y, dy);
+  ++robust_evaluations;
+  return rhs_robust(t, y, dy);
 }
 
 void Dynamics::refresh_values() const {
@@ -241,11 +283,34 @@ std::span<const double> Dynamics::calc_sines(double t, const double* y) {
     sines_t_ = std::numeric_limits<double>::quiet_NaN();
     return {};
   }
-  for (std::size_t k = 0; k < r; ++k) {
-    const double squared = 1.0 / (joint_[k] * std::max(full_[k], row_size_[k]));
-    sines_[k] = squared > 0.0 ? std::sqrt(std::min(squared, 1.0)) : 0.0;  // also where it is not a number
-  }
+  for (std::size_t k = 0; k < r; ++k) sines_[k] = sine_of(joint_[k], full_[k], row_size_[k]);
   return sines_;
+}
+
+bool Dynamics::calc_sines_of(std::span<const double> times, const double* states, double* sines) {
+  const std::size_t r = sine_rows_.size(), width = 2 * static_cast<std::size_t>(n_);
+  const bool together = fast_ && fast_->rank_of_four && fast_->rank_of_four.tier() != Tier::interpreter;
+  std::size_t k = 0;
+  for (; together && k + 1 < times.size(); k += 4) {
+    double* const x = fast_->inputs_of_four.data();
+    for (std::size_t lane = 0; lane < 4; ++lane) {
+      const std::size_t which = std::min(k + lane, times.size() - 1);  // the last once more where there are fewer
+      const double* const y = states + which * width;
+      x[lane] = times[which];
+      for (std::size_t i = 0; i < width; ++i) x[4 * (1 + i) + lane] = y[i];
+      for (std::size_t i = 0; i < sides_.size(); ++i) x[4 * (1 + width + i) + lane] = sides_[i];
+    }
+    const double* const p = fast_->pivots_of_four.data();
+    fast_->rank_of_four(x, fast_->pivots_of_four.data());
+    for (std::size_t lane = 0; lane < std::min<std::size_t>(4, times.size() - k); ++lane)
+      for (std::size_t j = 0; j < r; ++j) sines[(k + lane) * r + j] = sine_of(p[4 * j + lane], p[4 * (r + j) + lane], row_size_[j]);
+  }
+  for (; k < times.size(); ++k) {
+    const auto found = calc_sines(times[k], states + k * width);
+    if (found.empty()) return false;
+    std::copy(found.begin(), found.end(), sines + k * r);
+  }
+  return true;
 }
 
 void Dynamics::set_row_sizes(double t, const double* y) {

@@ -78,6 +78,14 @@ bool Dynamics::make_metric() {
   return true;
 }
 
+void Dynamics::calc_units(double* units) const {
+  const std::vector<double>& scale = metric_scale_.empty() ? coordinate_scale_ : metric_scale_;
+  std::copy_n(scale.begin(), n_, units);
+  if (singular_mass) return;
+  for (const Entry& e : M_entries_)
+    if (e.row == e.col) units[e.row] = 1.0 / std::sqrt(rows_[e.at]);
+}
+
 void Dynamics::copy_row(int j, double* a) const {
   std::fill(a, a + n_, 0.0);
   for (int l = A_begin_[j]; l < A_begin_[j + 1]; ++l) {

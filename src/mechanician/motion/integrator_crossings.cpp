@@ -59,20 +59,19 @@ bool SmoothMotion::is_true_crossing_of_many(double h, const StepPlan& plan) {
   split_time_ = time;
   if (!predictor_.calc_split(time, y_sample_.data(), s)) return true;
   const auto r = static_cast<Eigen::Index>(s.strong.size());
-  const Eigen::Map<const Eigen::MatrixXd> L(dynamics_.metric(), n, n);
-  double size = 1.0, largest = 0.0, left = 0.0;
-  for (int i = 0; i < n; ++i) size = std::max(size, std::abs(y_sample_[i])), largest = std::max(largest, L(i, i));
+  double size = 1.0, left = 0.0;
+  const double largest = 1.0 / s.units.minCoeff();
+  for (int i = 0; i < n; ++i) size = std::max(size, std::abs(y_sample_[i]));
   Eigen::VectorXd residual(r), step(n);
   for (int k = 0; k < 4; ++k) {
     if (!dynamics_.evaluate_rows(time, y_sample_.data(), y_sample_.data() + n)) return true;
     if (k == 3) break;
     for (Eigen::Index j = 0; j < r; ++j) residual(j) = -dynamics_.residual_of(rows[s.strong[j]]) * s.D(s.strong[j]);
-    s.qr.matrixQR().topLeftCorner(r, r).triangularView<Eigen::Upper>().transpose().solveInPlace(residual);
+    s.gram.solveInPlace(residual);
     step.setZero();
-    step.head(r) = residual;
-    step.applyOnTheLeft(s.qr.householderQ());
-    L.transpose().triangularView<Eigen::Upper>().solveInPlace(step);
-    for (int i = 0; i < n; ++i) y_sample_[i] += step(i);
+    for (Eigen::Index j = 0; j < r; ++j)
+      for (const auto& [c, z] : s.Z[s.strong[j]]) step(c) += z * residual(j);
+    for (int i = 0; i < n; ++i) y_sample_[i] += s.units(i) * step(i);
   }
   for (const int j : s.weak) left = std::max(left, std::abs(dynamics_.residual_of(rows[j]) * s.D(j)));
   const double error = options.tolerance * size;
@@ -132,12 +131,10 @@ bool SmoothMotion::report_crossing(double h, double place, const StepPlan& plan,
   const auto r = static_cast<Eigen::Index>(dynamics_.rows_of_sines().size());
   Eigen::VectorXd involved = Eigen::VectorXd::Zero(r);
   if (many) {
-    // A weak row is made of the strong ones: which, says its image in their space.
+    // A weak row is made of the strong ones: which, says its image in their space, Zᵀ Z C = Zᵀ Z_weak.
     const auto strong = static_cast<Eigen::Index>(split.strong.size());
     event.dimension = static_cast<int>(split.weak.size());
-    Eigen::MatrixXd C = split.qr.householderQ().transpose() * split.Z_weak;
-    C.conservativeResize(strong, Eigen::NoChange);
-    split.qr.matrixQR().topLeftCorner(strong, strong).triangularView<Eigen::Upper>().solveInPlace(C);
+    const Eigen::MatrixXd C = split.gram.solve(split.products);
     Eigen::VectorXd largest = Eigen::VectorXd::Zero(strong);
     if (C.cols() > 0) largest = C.cwiseAbs().rowwise().maxCoeff();
     for (const int w : split.weak) involved(w) = 1.0;
@@ -189,11 +186,6 @@ bool SmoothMotion::find_crossing(double h, double& place, CrossingPredictor::Spe
 
 /// Where a sine is least on dense output, near `place`: its square is a parabola there.
 double SmoothMotion::find_least_sine(double h, double place, const Near& near) {
-  const auto squared = [&](double theta, std::size_t row) {
-    state_at(step_t_ + theta * h, y_sample_.data(), nullptr);
-    const auto sines = dynamics_.calc_sines(step_t_ + theta * h, y_sample_.data());
-    return sines.empty() ? std::numeric_limits<double>::quiet_NaN() : sines[row] * sines[row];
-  };
   state_at(step_t_ + place * h, y_sample_.data(), nullptr);
   const auto here = dynamics_.calc_sines(step_t_ + place * h, y_sample_.data());
   if (here.empty()) return place;
@@ -202,8 +194,10 @@ double SmoothMotion::find_least_sine(double h, double place, const Near& near) {
   constexpr double narrowest = 1e-4;
   double width = near.width;
   for (int k = 0; k < 8; ++k) {
-    const double left = squared(place - width, row), middle = squared(place, row), right = squared(place + width, row);
-    const double curve = 0.5 * (left + right) - middle;
+    const double thetas[3] = {place - width, place, place + width};
+    if (!calc_sines_along(h, thetas, false)) break;
+    const auto squared = [&](std::size_t at) { return sines_along_[at * here.size() + row] * sines_along_[at * here.size() + row]; };
+    const double left = squared(0), middle = squared(1), right = squared(2), curve = 0.5 * (left + right) - middle;
     if (!(curve > 0.0)) break;
     const double move = std::clamp(0.25 * (left - right) / curve, -2.0, 2.0) * width;
     place = std::clamp(place + move, near.low, near.high);
@@ -214,21 +208,29 @@ double SmoothMotion::find_least_sine(double h, double place, const Near& near) {
   return place;
 }
 
+/// Sines at parts of the step, into sines_along_. `roughly`: on a cubic, which is good enough to see where to look, and costs
+/// no evaluation.
+bool SmoothMotion::calc_sines_along(double h, std::span<const double> thetas, bool roughly) {
+  const std::size_t width = 2 * static_cast<std::size_t>(dynamics_.n());
+  // Dense output writes works, too.
+  along_t_.resize(thetas.size()), along_y_.resize(thetas.size() * width + static_cast<std::size_t>(dynamics_.num_works()));
+  sines_along_.resize(thetas.size() * dynamics_.rows_of_sines().size());
+  for (std::size_t k = 0; k < thetas.size(); ++k) {
+    along_t_[k] = step_t_ + thetas[k] * h;
+    if (roughly)
+      rough_state(thetas[k], along_y_.data() + k * width);
+    else
+      state_at(along_t_[k], along_y_.data() + k * width, nullptr);
+  }
+  return dynamics_.calc_sines_of(along_t_, along_y_.data(), sines_along_.data());
+}
+
 /// Singular states that the step has passed unforeseen: close behind another one, beside a switch, in a step of the
 /// implicit method or in one that is long for the constraints. Every sine is looked at along the step.
 void SmoothMotion::find_passed_crossings() {
   const std::size_t r = dynamics_.rows_of_sines().size();
   if (r == 0 || !(t > step_begin) || over) return;
   const double h = step_h_, end = std::min(1.0, (t - step_t_) / h), begin = std::max(0.0, (step_begin - step_t_) / h);
-  const auto sines_at = [&](double theta) {
-    if (theta == end && !last_was_crossing_) return dynamics_.calc_sines(t, rk_.y_new.data());
-    // A cubic is good enough to see where to look, and costs no evaluation.
-    if (last_was_crossing_)
-      state_at(step_t_ + theta * h, y_sample_.data(), nullptr);
-    else
-      rough_state(theta, y_sample_.data());
-    return dynamics_.calc_sines(step_t_ + theta * h, y_sample_.data());
-  };
   const double turned = dynamics_.calc_turn(t, rk_.y_new.data());
   if (!last_was_crossing_ && !predictor_.is_worth_a_look(turned, dynamics_.calc_sines(t, rk_.y_new.data()))) return;
   // Twice as many looks until no row and no sine changes by much from one to the next.
@@ -238,17 +240,16 @@ void SmoothMotion::find_passed_crossings() {
   const bool turns_much = last_implicit_ || turned > 2.0 * much;
   int pieces = 8;
   for (bool fine = false; !fine; pieces *= 2) {
-    sines_along_.resize((pieces + 1) * r);
+    thetas_.resize(static_cast<std::size_t>(pieces) + 1);
+    for (int k = 0; k <= pieces; ++k) thetas_[k] = k == pieces ? end : begin + (end - begin) * k / pieces;
+    // A cubic is good enough to see where to look; its end is the state itself.
+    if (!calc_sines_along(h, thetas_, !last_was_crossing_ && !last_implicit_)) return;
     fine = true;
     for (int k = 0; k <= pieces; ++k) {
-      const double theta = k == pieces ? end : begin + (end - begin) * k / pieces;
-      const auto sines = sines_at(theta);
-      if (sines.empty()) return;
       if (turns_much) {
-        const double turn = dynamics_.calc_turn(step_t_ + theta * h, theta == end && !last_was_crossing_ ? rk_.y_new.data() : y_sample_.data());
+        const double turn = dynamics_.calc_turn(along_t_[k], along_y_.data() + k * 2 * dynamics_.n());
         fine &= k == 0 || turn < much;
       }
-      std::copy(sines.begin(), sines.end(), sines_along_.begin() + static_cast<std::ptrdiff_t>(k * r));
       if (k > 0)
         for (std::size_t j = 0; j < r; ++j) fine &= std::abs(sines_along_[k * r + j] - sines_along_[(k - 1) * r + j]) < much;
     }

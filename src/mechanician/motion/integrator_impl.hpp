@@ -71,6 +71,7 @@ class SmoothMotion : public MotionSteps {
   bool make_dense();
   /// A cubic through both ends, without any evaluation: positions and velocities.
   void rough_state(double theta, double* y);
+  bool calc_sines_along(double h, std::span<const double> thetas, bool roughly);
   /// A zero of a divisor in the step just made at which the acceleration has no bound: what it is, and where.
   bool find_pole();
   void settle_end();
@@ -159,7 +160,7 @@ class SmoothMotion : public MotionSteps {
   int sigma_guard_ = 0;
   double condition_largest_ = 1.0;  ///< seen by the implicit method
   std::vector<double> next_sides_;  ///< after a switch at the end of the last step; those of the step stay for its samples
-  std::vector<double> sines_along_;
+  std::vector<double> sines_along_, along_t_, along_y_, thetas_;
   CrossingPredictor::Split split_;  ///< of split_time_
   double split_time_ = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> y_sample_, rate_sample_, e5_, e3_, scale_, g_begin_, g_noise_, landing_floor_, event_sign_, event_noted_;

@@ -99,9 +99,9 @@ SmoothMotion::Attempt SmoothMotion::try_step(double h, const StepPlan& plan) {
   // every stage is projected first.
   const double stage_error = 1e-4 * options.tolerance;
   const auto f = [&](double time, double* y, double* dy) {
-    if ((plan.crossing || plan.hold_stages) && !dynamics_.project(time, y, {.most_iterations = 4, .enough = stage_error}).ok)
-      return false;
-    if (dynamics_.rhs(time, y, dy)) return true;
+    if (plan.crossing || plan.hold_stages ? dynamics_.rhs_held(time, y, dy, {.most_iterations = 4, .enough = stage_error})
+                                          : dynamics_.rhs(time, y, dy))
+      return true;
     bad_t_ = time;
     bad_y_.assign(y, y + 2 * n);
     return false;
@@ -196,8 +196,8 @@ bool SmoothMotion::make_dense() {
   if (dense_made_) return true;
   const bool hold = last_held_;
   const auto f = [&](double time, double* y, double* dy) {
-    if (hold && !dynamics_.project(time, y, {.most_iterations = 4, .enough = 1e-4 * options.tolerance}).ok) return false;
-    return dynamics_.rhs(time, y, dy);
+    return hold ? dynamics_.rhs_held(time, y, dy, {.most_iterations = 4, .enough = 1e-4 * options.tolerance})
+                : dynamics_.rhs(time, y, dy);
   };
   const bool preferred = dynamics_.prefer_robust;
   dynamics_.prefer_robust |= hold && last_robust_;

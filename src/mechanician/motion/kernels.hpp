@@ -69,6 +69,34 @@ inline bool all_finite(std::ptrdiff_t n, const double* x) {
   return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])) == 0.0;
 }
 
+/// Largest |x_i|; not a number counts as none. Several at a time, as above.
+inline double largest(std::ptrdiff_t n, const double* x) {
+  double most[4] = {};
+  std::ptrdiff_t i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (int l = 0; l < 4; ++l) most[l] = std::abs(x[i + l]) > most[l] ? std::abs(x[i + l]) : most[l];
+  for (; i < n; ++i) most[0] = std::max(most[0], std::abs(x[i]));
+  return std::max(std::max(most[0], most[1]), std::max(most[2], most[3]));
+}
+
+/// x += d; the largest |d_i| over max(1, |x_i|) before.
+inline double add_and_measure(std::ptrdiff_t n, const double* __restrict d, double* __restrict x) {
+  double most[4] = {};
+  std::ptrdiff_t i = 0;
+  const auto measure = [&](std::ptrdiff_t k) {
+    const double size = std::abs(x[k]) > 1.0 ? std::abs(x[k]) : 1.0, moved = std::abs(d[k]) / size;
+    x[k] += d[k];
+    return moved;
+  };
+  for (; i + 4 <= n; i += 4)
+    for (int l = 0; l < 4; ++l) {
+      const double moved = measure(i + l);
+      most[l] = moved > most[l] ? moved : most[l];
+    }
+  for (; i < n; ++i) most[0] = std::max(most[0], measure(i));
+  return std::max(std::max(most[0], most[1]), std::max(most[2], most[3]));
+}
+
 inline double norm(int n, const double* x) { return std::sqrt(dot(n, x, x)); }
 
 /// One Householder reflection I − τ w wᵀ that takes x to (β, 0, …): w over x with w₀ = 1 left out, β in x[0].
