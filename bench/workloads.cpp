@@ -102,7 +102,7 @@ void w1(const std::string& models) {
 
 void w1_motion(const std::string& models, const std::string& variant) {
   const Ready ladder = read(models + "/ladder_40.toml");
-  for (const char* tolerance : {"1e-3", "3e-4", "1e-4", "3e-5", "1e-5", "1e-6", "1e-7", "1e-8", "1e-9", "1e-10"}) {
+  for (const char* tolerance : {"1e-3", "3e-4", "1e-4", "3e-5", "1e-5", "7e-6", "5e-6", "1e-6", "1e-7", "1e-8", "1e-9", "1e-10"}) {
     const std::string name = fmt::format("tolerance {}", tolerance);
     if (!variant.empty() && variant != name) continue;
     // Deriving and compiling come before, as building a model does with the others; quick code is made on the way.
