@@ -330,6 +330,13 @@ bool Dynamics::choose_rows(double t, const double* y) {
   // Nearer than this, rounding decides between rows, and the choice is made at once.
   constexpr double far_from_singular = 1e-3;
   rows_far_ = rows_stale_ = false;
+  // Without rows there is nothing to choose, and whether M is a mass matrix the compiled acceleration tells.
+  if (fast_ && all.candidates.empty() && !singular_mass && !prefer_robust) {
+    rows_stale_ = true;
+    chosen_t_ = t;
+    chosen_y_.assign(y, y + 2 * n_);
+    return true;
+  }
   if (fast_ && fast_->rank && !prefer_robust && !start_size_.empty()) {
     weakest_sine_ = 1.0;
     for (const double sine : calc_sines(t, y)) weakest_sine_ = std::min(weakest_sine_, sine);

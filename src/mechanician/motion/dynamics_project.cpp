@@ -113,7 +113,7 @@ bool Dynamics::project_tangent(double t, const double* y, double* v) {
 
 Dynamics::Violation Dynamics::calc_violation(double t, const double* y) {
   Violation result;
-  if (!evaluate_rows(t, y, y + n_)) return result;
+  if (num_constraints_ == 0 || !evaluate_rows(t, y, y + n_)) return result;
   double q_size = 1.0, qd_size = 1.0;
   for (int i = 0; i < n_; ++i) q_size = std::max(q_size, std::abs(y[i])), qd_size = std::max(qd_size, std::abs(y[n_ + i]));
   for (int j = 0; j < num_constraints_; ++j) {
@@ -154,12 +154,12 @@ double Dynamics::last_kinetic(const double* y) const {
 double Dynamics::last_energy_scale(const double* y) const {
   refresh_values();
   const double* qd = y + n_;
-  double scale = 0.0;
-  for (const Entry& e : M_entries_)
-    scale += std::abs(qd[e.row] * v_[e.at]) * std::max(1.0, std::abs(qd[e.col]));
-  for (int i = 0; i < n_; ++i)
-    scale += std::abs(v_[at_Q_ + i]) * std::max(1.0, std::abs(y[i]));
-  return scale;
+  const auto size = [](double x) { return std::abs(x) > 1.0 ? std::abs(x) : 1.0; };
+  double scale[2] = {};  // two sums, so that neither waits for the other
+  int k = 0;
+  for (const Entry& e : M_entries_) scale[k ^= 1] += std::abs(qd[e.row] * v_[e.at]) * size(qd[e.col]);
+  for (int i = 0; i < n_; ++i) scale[i & 1] += std::abs(v_[at_Q_ + i]) * size(y[i]);
+  return scale[0] + scale[1];
 }
 
 }  // namespace mechanician
