@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Gathers the pages of the site in one folder: docs/, and what lies outside of it and belongs to the documentation.
+
+usage: stage.py ROOT FOLDER
+
+README.md is the home page, ARCHITECTURE.md and its neighbours stand under "Inside", and each model is a page. Links
+between them are made to fit. What a page links to and is no page (a folder, a script) is named without a link."""
+import os, re, shutil, sys, tomllib
+
+PAGES = {'README.md': 'index.md', 'NOTATION.md': 'notation.md', 'ARCHITECTURE.md': 'inside/architecture.md',
+         'CONTRIBUTING.md': 'inside/contributing.md', 'CHANGELOG.md': 'inside/changes.md', 'models': 'models/index.md',
+         'docs/how-to/README.md': 'how-to/index.md', 'docs/how-to': 'how-to/index.md',
+         'docs/gallery/README.md': 'gallery/index.md', 'docs/gallery': 'gallery/index.md'}
+COPIED = ('.md', '.svg', '.png', '.jpg', '.webp', '.gif', '.html')
+FENCE = re.compile(r'^(\s*)(`{3,}|~{3,})')
+LINK = re.compile(r'(!?)\[((?:[^\[\]]|\[[^\]]*\]\([^)]*\))*)\]\(([^)\s]+)\)')
+
+
+def place_of(path):
+    """Where a file of the repository stands in the site; None if it does not."""
+    if path in PAGES: return PAGES[path]
+    if path.startswith('docs/') and path.endswith(COPIED): return path[len('docs/'):]
+    if path.startswith('models/') and path.endswith('.toml'): return path[:-len('toml')] + 'md'
+    return None
+
+
+def relink(text, source, root):
+    """The text of the page at `source` with its links as they are in the site."""
+    here = os.path.dirname(place_of(source))
+
+    def one(found):
+        image, label, target = found.groups()
+        if image == '' and '](' in label: label = LINK.sub(one, label)      # a picture that is a link
+        if re.match(r'[a-z]+:', target): return f'{image}[{label}]({target})'
+        file, mark, anchor = target.partition('#')
+        path = os.path.normpath(os.path.join(os.path.dirname(source), file)) if file else source
+        place = place_of(path) if os.path.exists(os.path.join(root, path)) else None
+        if place is None: return label
+        if not file: return f'{image}[{label}](#{anchor})'
+        return f'{image}[{label}]({os.path.relpath(place, here or ".")}{mark}{anchor})'
+
+    result, fence, prose = [], None, []
+
+    def flush():
+        # Links may run over the end of a line; code spans may look like links.
+        pieces = re.split(r'((?<!`)(`+)(?!`).*?(?<!`)\2(?!`))', '\n'.join(prose), flags=re.S)
+        text, codes = pieces[0::3], pieces[1::3]
+        joined = LINK.sub(one, text[0] + ''.join(f'\0{k}\0{after}' for k, after in enumerate(text[1:])))
+        joined = re.sub('\0(\\d+)\0', lambda found: codes[int(found.group(1))], joined)
+        if prose: result.append(joined)
+        prose.clear()
+
+    for line in text.split('\n'):
+        found = FENCE.match(line)
+        if fence is None and found:
+            flush()
+            fence = found.group(2)
+            result.append(re.sub(r'^(\s*[`~]+\s*[\w+-]*).*$', r'\1', line))   # what only the tests look at is left out
+        elif fence is not None:
+            result.append(line)
+            if line.strip().startswith(fence) and not line.strip().strip(fence[0]): fence = None
+        else: prose.append(line)
+    flush()
+    return '\n'.join(result)
+
+
+def write(folder, place, text):
+    path = os.path.join(folder, place)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'w', encoding='utf-8') as f: f.write(text)
+
+
+def model_page(name, text):
+    """A model as a page: its title, the comment at its head, its text."""
+    title = tomllib.loads(text).get('title', name)
+    head = re.match(r'(?:#.*\n)*', text).group(0)
+    words = '\n'.join(line.lstrip('#').strip() for line in head.split('\n') if not line.startswith('# expect:'))
+    words = re.sub(r'([\\*_<>\[\]])', r'\\\1', words)
+    return title, f'# {title}\n\n{words.strip()}\n\n`models/{name}.toml`\n\n```toml\n{text[len(head):].strip()}\n```\n'
+
+
+def main():
+    root, folder = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    shutil.rmtree(folder, ignore_errors=True)
+    for top, _, files in os.walk(os.path.join(root, 'docs')):
+        for file in files:
+            source = os.path.relpath(os.path.join(top, file), root)
+            place = place_of(source)
+            if place is None: continue
+            if file.endswith('.md'):
+                with open(os.path.join(root, source), encoding='utf-8') as f: write(folder, place, relink(f.read(), source, root))
+            else:
+                os.makedirs(os.path.dirname(os.path.join(folder, place)), exist_ok=True)
+                shutil.copyfile(os.path.join(root, source), os.path.join(folder, place))
+    for source, place in PAGES.items():
+        if '/' in source or not source.endswith('.md'): continue
+        with open(os.path.join(root, source), encoding='utf-8') as f: write(folder, place, relink(f.read(), source, root))
+    rows = []
+    for file in sorted(os.listdir(os.path.join(root, 'models'))):
+        if not file.endswith('.toml'): continue
+        with open(os.path.join(root, 'models', file), encoding='utf-8') as f: text = f.read()
+        title, page = model_page(file[:-len('.toml')], text)
+        write(folder, f'models/{file[:-len("toml")]}md', page)
+        rows.append(f'| [{file[:-len(".toml")]}]({file[:-len("toml")]}md) | {title} |')
+    write(folder, 'models/index.md', '# Models\n\nThe folder `models`; `./run models/NAME.toml` shows one of them moving.\n\n'
+          '| model | shows |\n|---|---|\n' + '\n'.join(rows) + '\n')
+
+
+if __name__ == '__main__': main()
