@@ -10,7 +10,10 @@ Looks at every Markdown file at the top of ROOT and under ROOT/docs, and at ROOT
 - In a ```console block, lines that begin with `$ ` are run by bash in that folder, with the program as `mechanician`
   and the models under models/. What they print, on both streams, must be the lines that follow. `…` stands for any text
   within a line, and for any number of lines on a line of its own. Numbers may differ by rounding. A command that fails
-  must be followed by `$ echo $?`. A block that begins with ```console needs=NAME is left out where there is no program NAME.
+  must be followed by `$ echo $?`. A block that begins with ```console needs=NAME is left out where there is no program NAME;
+  needs=page where the program was built without the page of reports; needs=python3:MODULE where Python lacks the module.
+- No snippet is only shown: Python and C++ must be files (and Python must be run by a command of the page), TOML must be a
+  file or at least readable, the commands of ```sh blocks must exist in the repository or be subcommands of the program.
 - Links to files and headings must lead somewhere.
 - Every model has a title, and `check` ends with 0, or with what a comment `# expect: 1` at its top says. `equations` can
   print it. Where its [run] says when the motion ends, `run` ends with 0 too.
@@ -121,6 +124,7 @@ class Checker:
     def __init__(self, options):
         self.options, self.passed, self.failed = options, 0, 0
         self.root = os.path.abspath(options.root)
+        self.known = {}         # what snippets need, and whether it is there
 
     def say(self, ok, where, what=''):
         if ok: self.passed += 1
@@ -141,6 +145,7 @@ class Checker:
         self.updates = []
         with tempfile.TemporaryDirectory() as folder:
             os.symlink(os.path.join(self.root, 'models'), os.path.join(folder, 'models'))
+            self.shown(blocks_of(text), name)
             for block in blocks_of(text):
                 where = f'{name}:{block.line}'
                 if block.file(): self.write(block, folder, where)
@@ -149,6 +154,49 @@ class Checker:
             lines = text.split('\n')
             for first, count, now in reversed(self.updates): lines[first:first + count] = now
             open(path, 'w', encoding='utf-8').write('\n'.join(lines))
+
+    def shown(self, blocks, name):
+        """Snippets that nothing would run."""
+        consoles = '\n'.join('\n'.join(b.lines) for b in blocks if b.language == 'console')
+        for block in blocks:
+            where = f'{name}:{block.line}'
+            if block.language in ('cpp', 'c++', 'python', 'py'):
+                if not block.file(): self.say(False, where, f'{block.language} that is shown and not run: begin it with a comment `file: NAME`')
+                elif block.language in ('python', 'py'): self.say(f'python3 {block.file()}' in consoles, where, f'no command of the page runs {block.file()}')
+            elif block.language == 'toml' and not block.file():
+                try: tomllib.loads('\n'.join(block.lines)); self.say(True, where)
+                except tomllib.TOMLDecodeError as e: self.say(False, where, f'not TOML: {e}')
+            elif block.language in ('sh', 'bash'): self.script(block, where)
+
+    def script(self, block, where):
+        """Commands that are too much for a test: that they exist can be checked."""
+        for line in block.lines:
+            line = re.sub(r'\s#.*$', '', line)
+            for word, option in re.findall(r'(?:^|[;&|]\s*|\bthen |\belse )((?:\./|tools/|bench/|tests/)[\w./-]+|mechanician)((?:\s+[\w./=$~-]+)?)', line):
+                path = os.path.join(self.root, word)
+                if word != 'mechanician': self.say(os.access(path, os.X_OK) and os.path.isfile(path), where, f'there is no program {word}')
+                elif option.strip(): self.say(option.strip() in self.subcommands(), where, f'mechanician has no command {option.strip()}')
+            for model in re.findall(r'models/\w+\.toml', line): self.say(os.path.exists(os.path.join(self.root, model)), where, f'there is no {model}')
+
+    def subcommands(self):
+        if 'subcommands' not in self.known:
+            p = subprocess.run([os.path.abspath(self.options.program), '--help'], capture_output=True, text=True, encoding='utf-8')
+            self.known['subcommands'] = set(re.findall(r'(?m)^\s+([a-z]+)\s', p.stdout))
+        return self.known['subcommands']
+
+    def has(self, need):
+        """Whether a machine has what a block needs."""
+        if need not in self.known:
+            if need == 'page':
+                with tempfile.TemporaryDirectory() as folder:
+                    path = os.path.join(folder, 'model.toml')
+                    with open(path, 'w', encoding='utf-8') as f: f.write('coordinates = ["x"]\n[dynamics]\nmass = { x = 1 }\n')
+                    self.known[need] = subprocess.run([os.path.abspath(self.options.program), 'run', path, '--to', '1', '--quiet', '-o', path + '.csv', '--report', path + '.html'],
+                                                      capture_output=True).returncode == 0
+            elif need.startswith('python3:'):
+                self.known[need] = subprocess.run(['python3', '-c', f'import {need[8:]}'], capture_output=True).returncode == 0
+            else: self.known[need] = shutil.which(need) is not None
+        return self.known[need]
 
     def links(self, path, name, text):
         for target in re.findall(r'\]\(([^)\s]+)(?:\s+"[^"]*")?\)|<img[^>]*\ssrc="([^"]+)"', without_blocks(text)):
@@ -181,7 +229,7 @@ class Checker:
             elif commands: commands[-1][2].append(line)
         if not commands: return self.say(False, where, 'a console block without a command')
         if not self.options.library and any(c.startswith('./') for c, _, _ in commands): return      # of a C++ block that was not built
-        if not all(map(shutil.which, block.needs)): return
+        if not all(map(self.has, block.needs)): return
         mark = '@@end of a command@@'
         script = ''.join(f'{command}\n__status=$?; echo; echo "{mark} $__status"; (exit $__status)\n' for command, _, _ in commands)
         environment = dict(os.environ, PATH=os.path.dirname(os.path.abspath(self.options.program)) + os.pathsep + os.environ['PATH'], LC_ALL='C.UTF-8')

@@ -59,6 +59,13 @@ for what, page in (('a wrong output', good.replace('\ncheck x', '\ncheck y')), (
                    ('a missing file', good.replace('models/a.toml)', 'models/b.toml)')), ('a failing command', good.replace('check x', 'bad x')),
                    ('a block without a command', good.replace('$ ', '')), ('a file outside the folder', good + '```toml\n# file: ../x.toml\n```\n')):
     expect(run(page)[0] == 1, f'{what} is noticed')
+for what, block in (('Python that nothing runs', '```python\n# file: a.py\nprint(1)\n```\n'), ('Python without a file', '```python\nprint(1)\n```\n'),
+                    ('C++ without a file', '```cpp\nint x;\n```\n'), ('TOML that is none', '```toml\na = = 1\n```\n'), ('a script that is not there', '```sh\ntools/nothing --at-all\n```\n'),
+                    ('a model that is not there', '```sh\nls models/nothing.toml\n```\n')):
+    expect(run(good + block)[0] == 1, f'{what} is noticed')
+ran = good + '```python\n# file: a.py\nprint(1)\n```\n```console\n$ python3 a.py\n1\n```\n'
+expect(run(ran)[0] == 0, 'Python that a command runs is fine')
+expect(run(good + '```toml\na = 1\n```\n```console needs=python3:no_such_module\n$ false\n```\n```console needs=python3:json\n$ true\n```\n')[0] == 0, 'modules that are not there are not needed')
 told = good.replace('check x', 'bad x').replace('$ cat models/a.toml | wc -l\n3', '$ echo $?\n1')
 expect(run(told)[0] == 0, 'a failure that is shown is fine')
 expect(run(told.replace('$?\n1', '$?\n0'))[0] == 1, 'a wrong exit status is noticed')
