@@ -15,6 +15,8 @@ Looks at every Markdown file at the top of ROOT and under ROOT/docs, and at ROOT
 - No snippet is only shown: Python and C++ must be files (and Python must be run by a command of the page), TOML must be a
   file or at least readable, the commands of ```sh blocks must exist in the repository or be subcommands of the program.
 - Links to files and headings must lead somewhere.
+- In docs/reference/cpp.md a heading that is the name of a header opens a table; what the table names must stand in that
+  header, every header that its programs include must have such a heading, and headers must be there.
 - Every model has a title, and `check` ends with 0, or with what a comment `# expect: 1` at its top says. `equations` can
   print it. Where its [run] says when the motion ends, `run` ends with 0 too.
 
@@ -142,6 +144,7 @@ class Checker:
         name = os.path.relpath(path, self.root)
         text = open(path, encoding='utf-8').read()
         self.links(path, name, text)
+        if name == 'docs/reference/cpp.md': self.headers(text, name)
         self.updates = []
         with tempfile.TemporaryDirectory() as folder:
             os.symlink(os.path.join(self.root, 'models'), os.path.join(folder, 'models'))
@@ -197,6 +200,19 @@ class Checker:
                 self.known[need] = subprocess.run(['python3', '-c', f'import {need[8:]}'], capture_output=True).returncode == 0
             else: self.known[need] = shutil.which(need) is not None
         return self.known[need]
+
+    def headers(self, text, name):
+        """The page on C++ names what is in the headers, and nothing else."""
+        pieces = re.split(r'(?m)^### `(mechanician/[\w/]+\.hpp)`$', text)
+        for header, piece in zip(pieces[1::2], pieces[2::2]):
+            path = os.path.join(self.root, 'src', header)
+            if not os.path.exists(path): self.say(False, name, f'there is no header {header}'); continue
+            with open(path, encoding='utf-8') as f: words = set(re.findall(r'\w+', re.sub(r'//.*', '', f.read())))
+            rows = re.findall(r'(?m)^\| (`[^|]+`) \|', piece.split('\n## ')[0])
+            self.say(bool(rows), name, f'nothing is said of {header}')
+            for word in re.findall(r'`(\w+)`', ' '.join(rows)): self.say(word in words, name, f'{header} has no {word}')
+        for header in sorted(set(re.findall(r'#include "(mechanician/[^"]+)"', text)) - set(pieces[1::2])):
+            self.say(False, name, f'{header} is included and not described')
 
     def links(self, path, name, text):
         for target in re.findall(r'\]\(([^)\s]+)(?:\s+"[^"]*")?\)|<img[^>]*\ssrc="([^"]+)"', without_blocks(text)):
