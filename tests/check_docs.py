@@ -17,6 +17,8 @@ Looks at every Markdown file at the top of ROOT and under ROOT/docs, and at ROOT
 - Links to files and headings must lead somewhere.
 - In docs/reference/cpp.md a heading that is the name of a header opens a table; what the table names must stand in that
   header, every header that its programs include must have such a heading, and headers must be there.
+- In docs/theory.md every formula that stands by itself has, there or in the paragraph before or after it, a paper, a work of
+  the bibliography, or the words *derived here*; what is cited is in the bibliography, and what is there is cited.
 - Every model has a title, and `check` ends with 0, or with what a comment `# expect: 1` at its top says. `equations` can
   print it. Where its [run] says when the motion ends, `run` ends with 0 too.
 
@@ -145,6 +147,7 @@ class Checker:
         text = open(path, encoding='utf-8').read()
         self.links(path, name, text)
         if name == 'docs/reference/cpp.md': self.headers(text, name)
+        if name == 'docs/theory.md': self.sources(text, name)
         self.updates = []
         with tempfile.TemporaryDirectory() as folder:
             os.symlink(os.path.join(self.root, 'models'), os.path.join(folder, 'models'))
@@ -213,6 +216,21 @@ class Checker:
             for word in re.findall(r'`(\w+)`', ' '.join(rows)): self.say(word in words, name, f'{header} has no {word}')
         for header in sorted(set(re.findall(r'#include "(mechanician/[^"]+)"', text)) - set(pieces[1::2])):
             self.say(False, name, f'{header} is included and not described')
+
+    def sources(self, text, name):
+        """Every formula of the theory says where it comes from."""
+        body, _, works = text.partition('\n## Bibliography\n')
+        tags = re.findall(r'(?m)^\| ([^|]+?) \| [A-Z]\. ', works)
+        cited = re.compile('|'.join(re.escape(tag).replace(r'\ ', r'\s+') for tag in tags) + r'|derived\s+here')
+        self.say(len(tags) > 5, name, 'has no bibliography')
+        for tag in tags: self.say(re.search(re.escape(tag).replace(r'\ ', r'\s+'), body) is not None, name, f'{tag} is not cited')
+        for work in set(re.findall(r'\(([A-Z][\w, ]*? (?:1[89]|20)\d\d)\b', body.replace('\n', ' '))):
+            self.say(work in tags, name, f'{work} is not in the bibliography')
+        pieces = re.split(r'\n\s*\n', body)
+        for k, piece in enumerate(pieces):
+            if not all(line.startswith('    ') for line in piece.strip('\n').split('\n')): continue
+            around = '\n'.join(pieces[max(0, k - 1):k + 2])
+            self.say(cited.search(around) is not None, name, f'no source for the formula {piece.strip().split(chr(10))[0]}')
 
     def links(self, path, name, text):
         for target in re.findall(r'\]\(([^)\s]+)(?:\s+"[^"]*")?\)|<img[^>]*\ssrc="([^"]+)"', without_blocks(text)):

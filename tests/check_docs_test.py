@@ -37,12 +37,15 @@ expect([(b.language, b.line, b.file()) for b in blocks_of(page)] == [('toml', 2,
 expect(anchors_of(page) == {'title', 'a--b-c', 'title-1'}, 'headings are found')
 
 
-def run(page, model='# expect: 0\n# ' + 'word ' * 20 + '\ntitle = "A"\n'):
+def run(page, model='# expect: 0\n# ' + 'word ' * 20 + '\ntitle = "A"\n', name='page.md'):
     """The verdict on a page beside a program that prints its arguments and fails for `bad`."""
     with tempfile.TemporaryDirectory() as root:
         os.makedirs(os.path.join(root, 'docs')); os.makedirs(os.path.join(root, 'models'))
         open(os.path.join(root, 'models', 'a.toml'), 'w').write(model)
-        open(os.path.join(root, 'docs', 'page.md'), 'w').write(page)
+        os.makedirs(os.path.dirname(os.path.join(root, 'docs', name)), exist_ok=True)
+        open(os.path.join(root, 'docs', name), 'w').write(page)
+        os.makedirs(os.path.join(root, 'src/mechanician/a'))
+        open(os.path.join(root, 'src/mechanician/a/b.hpp'), 'w').write('/// Not this: Other\nstruct Thing { int part; };\n')
         program = os.path.join(root, 'mechanician')
         open(program, 'w').write('#!/bin/bash\necho "$@"\n[ "$1" != bad ] && [[ "$1" != run || $(<"$2") != *stops* ]]\n')
         os.chmod(program, 0o755)
@@ -66,6 +69,17 @@ for what, block in (('Python that nothing runs', '```python\n# file: a.py\nprint
 ran = good + '```python\n# file: a.py\nprint(1)\n```\n```console\n$ python3 a.py\n1\n```\n'
 expect(run(ran)[0] == 0, 'Python that a command runs is fine')
 expect(run(good + '```toml\na = 1\n```\n```console needs=python3:no_such_module\n$ false\n```\n```console needs=python3:json\n$ true\n```\n')[0] == 0, 'modules that are not there are not needed')
+theory = ('# Theory\nThe law (K93 1):\n\n    a = b\n\nText.\n\nMore, derived here:\n\n    c = d\n\nText (Moreau 1988).\n\n' + ''.join(f'(W{k})\n' for k in range(5)) +
+          '\n## Bibliography\n\n| tag | work |\n|---|---|\n| K93 | R. K |\n| Moreau 1988 | J. M |\n' + ''.join(f'| W{k} | A. B |\n' for k in range(5)))
+expect(run(theory, name='theory.md')[0] == 0, f'formulas with their sources are fine: {run(theory, name="theory.md")}')
+for what, page in (('a formula without a source', theory.replace(' (K93 1)', '').replace('| K93 | R. K |\n', '')), ('a work that is not cited', theory.replace('(W3)', '')),
+                   ('a citation without its work', theory.replace('Text.', 'Text (Nobody 1999).', 1))):
+    expect(run(page, name='theory.md')[0] == 1, f'{what} is noticed')
+interface = '# C++\n### `mechanician/a/b.hpp`\n| name | is |\n|---|---|\n| `Thing` `part` | x |\n'
+expect(run(interface, name='reference/cpp.md')[0] == 0, 'an interface that is there is fine')
+for what, page in (('a name that is not there', interface.replace('`part`', '`parts`')), ('a name in a comment', interface.replace('`part`', '`Other`')), ('a header that is not there', interface.replace('b.hpp', 'c.hpp')),
+                   ('a header that is not described', interface + '```cpp\n// file: a.cpp\n#include "mechanician/a/z.hpp"\n```\n')):
+    expect(run(page, name='reference/cpp.md')[0] == 1, f'{what} is noticed')
 told = good.replace('check x', 'bad x').replace('$ cat models/a.toml | wc -l\n3', '$ echo $?\n1')
 expect(run(told)[0] == 0, 'a failure that is shown is fine')
 expect(run(told.replace('$?\n1', '$?\n0'))[0] == 1, 'a wrong exit status is noticed')
