@@ -1,4 +1,6 @@
-"""What mkdocs does for the site beside its own work: the index of the search.
+"""What mkdocs does for the site beside its own work: the list of pages completed, the index of the search.
+
+A page of a folder that mkdocs.yml does not name comes at the end of the section of that folder.
 
 A section of a page is an entry: title, address, text. The index is a script and not JSON, since a page that was opened
 from the disk may load scripts and nothing else."""
@@ -9,6 +11,25 @@ entries = []
 
 def text_of(markup):
     return ' '.join(html.unescape(re.sub(r'<[^>]+>', ' ', markup)).split())
+
+
+def named(nav):
+    """The files that a list of pages names."""
+    if isinstance(nav, str): return {nav}
+    return set().union(*(named(part) for part in (nav.values() if isinstance(nav, dict) else nav)))
+
+
+def on_config(config):
+    known = named(config['nav'])
+    for entry in config['nav']:
+        for section, folder in (('How-to', 'how-to'), ('Gallery', 'gallery'), ('Reference', 'reference')):
+            path = os.path.join(config['docs_dir'], folder)
+            if section not in entry or not os.path.isdir(path): continue
+            if section == 'Gallery': files = ['index.md'] if os.path.exists(os.path.join(path, 'index.md')) else []      # it links to the rest
+            else: files = sorted(os.listdir(path))
+            further = [f'{folder}/{file}' for file in files if file.endswith('.md') and f'{folder}/{file}' not in known]
+            entry[section] = further + entry[section] if section == 'Gallery' else entry[section] + further
+    return config
 
 
 def on_pre_build(config):

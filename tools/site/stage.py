@@ -3,7 +3,8 @@
 
 usage: stage.py ROOT FOLDER
 
-README.md is the home page, ARCHITECTURE.md and its neighbours stand under "Inside", and each model is a page. Links
+README.md is the home page, ARCHITECTURE.md and its neighbours stand under "Inside", and a model that the gallery does not
+show is a page. Links
 between them are made to fit. What a page links to and is no page (a folder, a script) is named without a link."""
 import os, re, shutil, sys, tomllib
 
@@ -16,17 +17,19 @@ FENCE = re.compile(r'^(\s*)(`{3,}|~{3,})')
 LINK = re.compile(r'(!?)\[((?:[^\[\]]|\[[^\]]*\]\([^)]*\))*)\]\(([^)\s]+)\)')
 
 
-def place_of(path):
+def place_of(path, root):
     """Where a file of the repository stands in the site; None if it does not."""
     if path in PAGES: return PAGES[path]
     if path.startswith('docs/') and path.endswith(COPIED): return path[len('docs/'):]
-    if path.startswith('models/') and path.endswith('.toml'): return path[:-len('toml')] + 'md'
+    if path.startswith('models/') and path.endswith('.toml'):
+        shown = f'gallery/{path[len("models/"):-len("toml")]}md'       # with its picture
+        return shown if os.path.exists(os.path.join(root, 'docs', shown)) else path[:-len('toml')] + 'md'
     return None
 
 
 def relink(text, source, root):
     """The text of the page at `source` with its links as they are in the site."""
-    here = os.path.dirname(place_of(source))
+    here = os.path.dirname(place_of(source, root))
 
     def one(found):
         image, label, target = found.groups()
@@ -34,7 +37,7 @@ def relink(text, source, root):
         if re.match(r'[a-z]+:', target): return f'{image}[{label}]({target})'
         file, mark, anchor = target.partition('#')
         path = os.path.normpath(os.path.join(os.path.dirname(source), file)) if file else source
-        place = place_of(path) if os.path.exists(os.path.join(root, path)) else None
+        place = place_of(path, root) if os.path.exists(os.path.join(root, path)) else None
         if place is None: return label
         if not file: return f'{image}[{label}](#{anchor})'
         return f'{image}[{label}]({os.path.relpath(place, here or ".")}{mark}{anchor})'
@@ -85,7 +88,7 @@ def main():
     for top, _, files in os.walk(os.path.join(root, 'docs')):
         for file in files:
             source = os.path.relpath(os.path.join(top, file), root)
-            place = place_of(source)
+            place = place_of(source, root)
             if place is None: continue
             if file.endswith('.md'):
                 with open(os.path.join(root, source), encoding='utf-8') as f: write(folder, place, relink(f.read(), source, root))
@@ -100,8 +103,9 @@ def main():
         if not file.endswith('.toml'): continue
         with open(os.path.join(root, 'models', file), encoding='utf-8') as f: text = f.read()
         title, page = model_page(file[:-len('.toml')], text)
-        write(folder, f'models/{file[:-len("toml")]}md', page)
-        rows.append(f'| [{file[:-len(".toml")]}]({file[:-len("toml")]}md) | {title} |')
+        place = place_of(f'models/{file}', root)
+        if place.startswith('models/'): write(folder, place, page)
+        rows.append(f'| [{file[:-len(".toml")]}]({os.path.relpath(place, "models")}) | {title} |')
     write(folder, 'models/index.md', '# Models\n\nThe folder `models`; `./run models/NAME.toml` shows one of them moving.\n\n'
           '| model | shows |\n|---|---|\n' + '\n'.join(rows) + '\n')
 
