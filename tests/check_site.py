@@ -7,7 +7,8 @@ usage: check_site.py [--site FOLDER] [ROOT]      without FOLDER: a folder that i
 - Every link inside the site leads to a file, and to an anchor that is there; every picture, style and script is there.
 - Nothing is loaded from elsewhere: the site reads without a network.
 - Every page has a title, one heading of the first level, and can be reached from the home page.
-- The index of the search names pages and anchors that are there.
+- The index of the search names pages and anchors that are there. Where chromium is there, a page that was opened from the
+  disk finds something with it.
 
 Before that it checks itself on pages with one mistake each. Prints a line for each miss and, last, `N passed, N failed`.
 Ends with 77 where mkdocs is not installed."""
@@ -107,6 +108,25 @@ def check_itself():
         ('a page with two headings', verdict(good, other + '<h1>C</h1>'))) if not bad]
 
 
+def search_from_disk(site):
+    """A search in a browser on a page from the disk: what is wrong with it, or None."""
+    browser = shutil.which('chromium')
+    if browser is None: return None
+    with open(os.path.join(site, 'tutorial.html'), encoding='utf-8') as f: text = f.read()
+    path = os.path.join(site, 'search_test.html')
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write(text.replace('</body>', '<script>addEventListener("load", () => { query.value = "rolling disk"; query.dispatchEvent(new Event("input")); });</script></body>'))
+    try:
+        with tempfile.TemporaryDirectory() as profile:
+            p = subprocess.run([browser, '--headless', '--no-sandbox', '--disable-gpu', f'--user-data-dir={profile}', '--virtual-time-budget=10000', '--dump-dom', 'file://' + path],
+                               capture_output=True, text=True, timeout=180)
+    except subprocess.TimeoutExpired: print('chromium does not answer: the search is not tried'); return None
+    finally: os.remove(path)
+    if p.returncode != 0 or '<main>' not in p.stdout: print('chromium does not start: the search is not tried'); return None
+    found = re.search(r'<ol id="found"[^>]*>(.*?)</ol>', p.stdout, re.S)
+    return None if found and 'tutorial.html#a-rolling-disk' in found.group(1) else f'search from the disk: {found.group(0)[:300] if found else "no list"}'
+
+
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument('--site', help='where the site is built')
@@ -130,6 +150,8 @@ def main():
             looked += 1
             file, _, anchor = url.partition('#')
             if not title or not text or file not in pages or anchor and anchor not in pages[file].anchors: misses.append(f'search: {title!r} at {url} is not there')
+        looked += 1
+        if miss := search_from_disk(site): misses.append(miss)
         if len(index) < 100: misses.append(f'search: only {len(index)} sections')
     finally:
         if folder: shutil.rmtree(folder)
