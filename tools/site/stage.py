@@ -37,7 +37,8 @@ def relink(text, source, root):
         if re.match(r'[a-z]+:', target): return f'{image}[{label}]({target})'
         file, mark, anchor = target.partition('#')
         path = os.path.normpath(os.path.join(os.path.dirname(source), file)) if file else source
-        place = place_of(path, root) if os.path.exists(os.path.join(root, path)) else None
+        if not os.path.exists(os.path.join(root, path)): return f'{image}[{label}]({target})'        # dead: mkdocs will say so
+        place = place_of(path, root)
         if place is None: return label
         if not file: return f'{image}[{label}](#{anchor})'
         return f'{image}[{label}]({os.path.relpath(place, here or ".")}{mark}{anchor})'
