@@ -53,6 +53,9 @@ MAKERS = {
     "too_large_file": lambda: TOP + "# filling\n" * (100 * MILLION // 10),
     "many_mistakes": lambda: section("parameters", [f"p{i} =" for i in range(2000)]),
     "many_unknown_names": lambda: expression(" + ".join(f"u{i}" for i in range(100_000))),
+    "sums": lambda: expression("".join(f"sum(i{k} = 1..1, " for k in range(100_000)) + "x" + ")" * 100_000),
+    "indices": lambda: TOP.replace('["x"]', '["x", "y[1..2]"]') + 'potential = "' + "y[" * 100_000 + "1" + "]" * 100_000 + '"\n',
+    "open_indices": lambda: expression("x[" * MILLION),
     "long_name": lambda: section("outputs", [f'o = "{"a" * MILLION}"']),
 }
 

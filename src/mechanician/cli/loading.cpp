@@ -41,7 +41,7 @@ ParameterValues parameters_of(const Model& model, const Assignments& set) {
 }  // namespace
 
 Loaded load(const CommandOptions& options) {
-  Model model = read_model(options.model);
+  Model model = read_model(options.model, ParameterOverrides(options.set.begin(), options.set.end()));
   const ParameterValues parameters = parameters_of(model, options.set);
   State start = state_of(start_state(model, parameters));
   assign(start.q, options.position, model, "--position");

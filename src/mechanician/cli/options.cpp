@@ -23,7 +23,9 @@ Assignments parse_assignments(const std::vector<std::string>& texts, const std::
   for (const std::string& text : texts) {
     std::size_t at = 0;
     while (at <= text.size() && !text.empty()) {
-      const std::size_t comma = std::min(text.find(',', at), text.size());
+      // Commas between brackets belong to a name: net[1,2]=0.5.
+      std::size_t comma = at;
+      for (int depth = 0; comma < text.size() && (depth > 0 || text[comma] != ','); ++comma) depth += (text[comma] == '[') - (text[comma] == ']');
       const std::string item = text.substr(at, comma - at);
       at = comma + 1;
       const std::size_t equal = item.find('=');

@@ -244,6 +244,13 @@ Exit resume_run(const CommandOptions& options) {
                run.setup.version, version());
 
   Model model = read_model_text(run.setup.model.text, run.setup.model.file);
+  // Sizes of families are made of parameters, which may have been given on the command line.
+  if (run.setup.parameters.size() == model.parameters.size() && run.setup.start.q.size() != model.num_coordinates()) {
+    ParameterOverrides then;
+    for (std::size_t i = 0; i < model.parameters.size(); ++i)
+      then.emplace(model.parameters[i].name, run.setup.parameters[i]);
+    model = read_model_text(run.setup.model.text, run.setup.model.file, then);
+  }
   const auto damaged = [&](const std::string& why) {
     return FileError(fmt::format("{}: the file is damaged: {}", run.source, why));
   };

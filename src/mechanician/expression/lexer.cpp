@@ -44,9 +44,8 @@ Token Lexer::number() {
   const std::size_t begin = at_;
   std::size_t end = at_;
   while (end < text_.size() && is_digit(text_[end])) ++end;
-  if (end < text_.size() && text_[end] == '.') {
-    if (end + 1 < text_.size() && text_[end + 1] == '.')
-      return error(end + 2 - begin, "index ranges (families) are not supported yet");
+  const bool before_range = end + 1 < text_.size() && text_[end] == '.' && text_[end + 1] == '.';  // 1..N
+  if (end < text_.size() && text_[end] == '.' && !before_range) {
     ++end;
     while (end < text_.size() && is_digit(text_[end])) ++end;
   }
@@ -95,7 +94,12 @@ Token Lexer::sign() {
     return error(d == c ? 2 : 1, fmt::format("`{}` is not an operator", text_.substr(at_, d == c ? 2 : 1)),
                  c == '&' ? "write `and`" : "write `or`");
   if (c == '!') return error(1, "`!` is not an operator", "write `not`");
-  if (c == '[' || c == ']') return error(1, "indexed names (families) are not supported yet");
+  if (c == '[' || c == ']' || (c == '.' && d == '.')) {
+    Token token{TokenKind::sign, at_, text_.substr(at_, c == '.' ? 2 : 1), 0.0, 0, {}, {}};
+    at_ += token.text.size();
+    while (c == ']' && at_ < text_.size() && text_[at_] == '\'') ++at_, ++token.primes;
+    return token;
+  }
   if (c == '{' || c == '}') return error(1, fmt::format("unexpected `{}`", c), "group with parentheses ( )");
   if (c == '\'') return error(1, "a prime must follow the name of a coordinate directly", "x' is the velocity of x");
   if (c == '"' || c == '`' || c == '$' || c == '%' || c == '@' || c == '#' || c == '~' || c == '?' || c == ':' ||
@@ -116,7 +120,7 @@ Token Lexer::next() {
   if (at_ >= text_.size()) return {TokenKind::end, text_.size(), {}, 0.0, 0, {}, {}};
   const char c = text_[at_];
   if (is_digit(c) || (c == '.' && at_ + 1 < text_.size() && is_digit(text_[at_ + 1]))) return number();
-  if (c == '.') return error(1, "unexpected `.`");
+  if (c == '.' && !(at_ + 1 < text_.size() && text_[at_ + 1] == '.')) return error(1, "unexpected `.`");
   const CodePoint p = decode_utf8(text_, at_);
   if (p.valid && is_name_start(p.value)) return name();
   if (p.value < 0x80) return sign();

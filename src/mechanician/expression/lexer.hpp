@@ -10,7 +10,7 @@ namespace mechanician {
 enum class TokenKind {
   number,
   name,  ///< with its primes
-  sign,  ///< + - * / ^ ( ) , < <= > >= == =
+  sign,  ///< + - * / ^ ( ) , < <= > >= == = [ ] ..; primes may follow ]
   end,
   error,
 };
@@ -29,6 +29,8 @@ class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}
   Token next();
+  /// Goes on reading there.
+  void seek(std::size_t offset) { at_ = offset; }
 
  private:
   Token number();

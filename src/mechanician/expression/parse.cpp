@@ -135,8 +135,8 @@ class Parser {
     if (name.primes == 0 && (name.text == "and" || name.text == "or"))
       return fail(name.offset, name.length(), fmt::format("`{}` stands where a number or name is expected", name.text));
     if (name.primes == 0 && call && (name.text == "ideal" || name.text == "multiplier")) return reaction(name);
-    if (name.primes == 0 && call && name.text == "sum")
-      return fail(name.offset, name.length(), "sums over an index (families) are not supported yet");
+    if (name.primes == 0 && call && name.text == "sum") return sum(name);
+    if (token_.kind == TokenKind::sign && token_.text == "[") return indexed(name);
     const OperatorRow* function = name.primes == 0 ? find_function(name.text) : nullptr;
     if (call && function) {
       pending_.push_back({Pending::Kind::call, function, 0, name.offset, operands_.size()});
@@ -188,6 +188,15 @@ class Parser {
                   fmt::format("`{}` takes the name of a {}", function.text,
                               function.text == "ideal" ? "coordinate" : "constraint"));
     advance();
+    std::string whole(name.text);
+    bool known = true;
+    if (token_.kind == TokenKind::sign && token_.text == "[") {
+      const auto member = this->member(name);
+      if (failed_) return false;
+      advance();
+      known = member.has_value();
+      whole = member.value_or(whole);
+    }
     if (token_.kind != TokenKind::sign || token_.text != ")")
       return fail(name.offset, name.length(),
                   fmt::format("`{}` takes one name and a closing parenthesis", function.text));
@@ -196,15 +205,120 @@ class Parser {
     if (!scope_.reaction)
       complain(function.offset, end - function.offset,
                fmt::format("`{}` can be used in [nonideal] and [define] only", function.text));
-    else if (const auto found = scope_.reaction(function.text, name.text)) {
+    else if (const auto found = known ? scope_.reaction(function.text, whole) : std::optional<Expr>(0.0)) {
       push_operand(*found, function.offset, end);
       return true;
     } else {
-      ParseProblem p = scope_.explain_reaction ? scope_.explain_reaction(function.text, name.text)
+      ParseProblem p = scope_.explain_reaction ? scope_.explain_reaction(function.text, whole)
                                                : ParseProblem{0, 1, fmt::format("unknown name `{}`", name.text), {}};
       complain(name.offset, name.length(), std::move(p.message), std::move(p.hint));
     }
     push_operand(0.0, function.offset, end);
+    return true;
+  }
+
+  // ---- families --------------------------------------------------------------------------------------------------
+
+  struct Piece {
+    std::size_t begin, end;
+  };
+  /// What stands between the bracket at token_ and the one that closes it, cut at its commas; token_ is the closing one then.
+  std::optional<std::vector<Piece>> pieces(std::size_t open) {
+    std::vector<Piece> found{{open + 1, open + 1}};
+    int depth = 0;
+    for (std::size_t at = open; at < text_.size(); ++at) {
+      const char c = text_[at];
+      if (c == '(' || c == '[') ++depth;
+      if ((c == ')' || c == ']') && --depth == 0) {
+        found.back().end = at;
+        lexer_.seek(at);
+        advance();
+        return found;
+      }
+      if (c == ',' && depth == 1) found.back().end = at, found.push_back({at + 1, at + 1});
+    }
+    fail(open, 1, text_[open] == '[' ? "this bracket is never closed" : "this parenthesis is never closed");
+    return std::nullopt;
+  }
+
+  std::optional<Expr> inner(const Piece& piece) {
+    constexpr int deepest = 40;
+    if (nested_ >= deepest) {
+      fail(piece.begin, 1, "indices are nested too deeply");
+      return std::nullopt;
+    }
+    Parser parser(text_.substr(piece.begin, piece.end - piece.begin), scope_, false);
+    parser.nested_ = nested_ + 1;
+    parser.parse();
+    for (ParseProblem& p : parser.problems) p.offset += piece.begin, problems.push_back(std::move(p));
+    failed_ |= parser.failed_;
+    return parser.problems.empty() ? std::optional(parser.sides.front()) : std::nullopt;
+  }
+
+  /// At the bracket after a name: the name of the member. Nothing: reported.
+  std::optional<std::string> member(const Token& name) {
+    const auto found = pieces(token_.offset);
+    if (!found) return std::nullopt;
+    if (token_.text != "]") {
+      fail(token_.offset, 1, "an index ends with ]");
+      return std::nullopt;
+    }
+    std::vector<Expr> indices;
+    for (const Piece& piece : *found) {
+      const auto index = inner(piece);
+      if (!index) return std::nullopt;
+      indices.push_back(*index);
+    }
+    const std::size_t length = token_.offset + 1 - name.offset;
+    MemberName member = scope_.member ? scope_.member(name.text, indices)
+                                      : MemberName{std::nullopt, {0, 1, fmt::format("`{}`: no index can stand here", name.text), {}}};
+    if (!member.name) complain(name.offset, length, std::move(member.problem.message), std::move(member.problem.hint));
+    return std::move(member.name);
+  }
+
+  bool indexed(const Token& name) {
+    if (name.primes > 0)
+      return fail(name.offset, name.length(), "the prime stands behind the index", fmt::format("write {}[...]'", name.text));
+    const auto whole = member(name);
+    if (failed_) return false;
+    const std::size_t length = token_.offset + token_.length() - name.offset;
+    const int primes = token_.primes;
+    advance();
+    Expr value = 0.0;
+    if (whole) {
+      if (const auto found = scope_.find ? scope_.find(*whole, primes) : std::nullopt) {
+        value = *found;
+      } else {
+        ParseProblem p = scope_.explain ? scope_.explain(*whole, primes) : ParseProblem{0, 1, fmt::format("unknown name `{}`", *whole), {}};
+        complain(name.offset, length, std::move(p.message), std::move(p.hint));
+      }
+    }
+    push_operand(std::move(value), name.offset, name.offset + length);
+    return true;
+  }
+
+  bool sum(const Token& name) {
+    const auto found = pieces(token_.offset);
+    if (!found) return false;
+    const std::size_t end = token_.offset + 1;
+    constexpr const char* example = "for example sum(i = 1..N, m*x[i]^2)";
+    if (token_.text != ")") return fail(token_.offset, 1, "a sum ends with )");
+    if (found->size() < 2) return fail(name.offset, end - name.offset, "a sum has an index with its bounds, and what is summed", example);
+    const Piece body = found->back();
+    const std::size_t begin = found->front().begin;
+    ParsedRanges header = parse_ranges(text_.substr(begin, body.begin - 1 - begin));
+    for (ParseProblem& p : header.problems) return fail(p.offset + begin, p.length, std::move(p.message), example);
+    for (IndexRange& range : header.ranges) range.offset += begin, range.from_offset += begin, range.to_offset += begin;
+    advance();
+    Expr value = 0.0;
+    if (!scope_.sum) {
+      complain(name.offset, end - name.offset, "no sum can stand here");
+    } else {
+      ParsedExpression parsed = scope_.sum(header.ranges, text_.substr(body.begin, body.end - body.begin), body.begin);
+      for (ParseProblem& p : parsed.problems) problems.push_back(std::move(p));
+      if (parsed.value) value = *parsed.value;
+    }
+    push_operand(std::move(value), name.offset, end);
     return true;
   }
 
@@ -225,6 +339,9 @@ class Parser {
     if (token_.text == ",") return comma();
     if (token_.text == "(")
       return fail_at_token("an operator is missing before this parenthesis", "products are written with *");
+    if (token_.text == "[") return fail_at_token("an index stands behind a name", "for example x[i + 1]");
+    if (token_.text == "]") return fail_at_token("this bracket was never opened");
+    if (token_.text == "..") return fail_at_token("`..` stands between the bounds of an index only", "for example sum(i = 1..N, x[i])");
     if (equation_ && depth_ == 0 &&
         (is_relation(token_.text) || token_.text == "==" || token_.text == "<" || token_.text == ">"))
       return relation_sign();
@@ -373,6 +490,7 @@ class Parser {
   bool equation_;
   bool expect_operand_ = true;
   bool failed_ = false;
+  int nested_ = 0;  ///< in indices
   std::size_t depth_ = 0;
   std::vector<Operand> operands_;
   std::vector<Pending> pending_;

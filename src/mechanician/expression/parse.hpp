@@ -9,8 +9,10 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mechanician/expression/expression.hpp"
@@ -27,6 +29,25 @@ struct ParseProblem {
   std::string hint;
 };
 
+/// i = from..to, as it stands in sum() and after `for`.
+struct IndexRange {
+  std::string name;
+  std::size_t offset = 0, length = 0;  ///< of the name
+  std::string_view from, to;           ///< text of the bounds
+  std::size_t from_offset = 0, to_offset = 0;
+};
+
+struct ParsedExpression {
+  std::optional<Expr> value;  ///< nothing if there is a problem
+  std::vector<ParseProblem> problems;
+};
+
+/// The name of a member of a family, "x[3]" of x and 3; or what is wrong with it.
+struct MemberName {
+  std::optional<std::string> name;
+  ParseProblem problem;
+};
+
 /// What a name stands for, asked by the parser.
 struct NameScope {
   /// name with `primes` primes behind it; nothing if there is none.
@@ -36,12 +57,13 @@ struct NameScope {
   /// ideal(x) and multiplier(rod); null where they may not be used.
   std::function<std::optional<Expr>(std::string_view function, std::string_view name)> reaction = nullptr;
   std::function<ParseProblem(std::string_view function, std::string_view name)> explain_reaction = nullptr;
+  /// x[i - 1]; null where names have no index.
+  std::function<MemberName(std::string_view name, std::span<const Expr> indices)> member = nullptr;
+  /// sum(i = 1..N, body): the parser leaves it to the scope to say what the index stands for. Offsets of problems are those
+  /// of the whole text.
+  std::function<ParsedExpression(std::span<const IndexRange> ranges, std::string_view body, std::size_t body_offset)> sum = nullptr;
 };
 
-struct ParsedExpression {
-  std::optional<Expr> value;  ///< nothing if there is a problem
-  std::vector<ParseProblem> problems;
-};
 ParsedExpression parse_expression(std::string_view text, const NameScope& scope);
 
 enum class Relation { equal, at_least, at_most };
@@ -53,5 +75,27 @@ struct ParsedEquation {
   std::vector<ParseProblem> problems;
 };
 ParsedEquation parse_equation(std::string_view text, const NameScope& scope);
+
+/// "i = 1..N, j = 1..i": bounds are not looked at.
+struct ParsedRanges {
+  std::vector<IndexRange> ranges;
+  std::vector<ParseProblem> problems;
+};
+ParsedRanges parse_ranges(std::string_view text);
+
+/// "x", "x[3]", "x[i, j + 1]", "x[1..N]": a name with what stands between its brackets.
+struct ParsedName {
+  std::string name;
+  bool indexed = false;
+  struct Piece {
+    std::string_view text;
+    std::size_t offset;
+  };
+  std::vector<Piece> indices;
+  std::vector<ParseProblem> problems;
+};
+ParsedName parse_name(std::string_view text);
+/// The places of a piece on either side of its `..`; nothing if there is none.
+std::optional<std::pair<ParsedName::Piece, ParsedName::Piece>> split_range(const ParsedName::Piece& piece);
 
 }  // namespace mechanician

@@ -53,7 +53,7 @@ const std::string* FieldReader::string(const TomlMember& field, std::string_view
 bool FieldReader::is_text(const TomlValue& value, std::string_view what, std::string_view wanted) {
   if (value.type != TomlValue::Type::string) {
     report(value, fmt::format("{} is {}, not {}", what, wanted, in_words(value.type)),
-           value.type == TomlValue::Type::array ? "lists belong to families, which are not supported yet" : "");
+           value.type == TomlValue::Type::array ? "lists are for [parameters]" : "");
     return false;
   }
   if (value.text.size() > longest_expression) {

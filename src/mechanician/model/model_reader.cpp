@@ -13,8 +13,8 @@
 
 namespace mechanician {
 
-ModelReader::ModelReader(SourceText source, std::string cleaned, std::vector<Problem> problems)
-    : text_(std::move(cleaned)), map_(text_), fields_(map_) {
+ModelReader::ModelReader(SourceText source, std::string cleaned, std::vector<Problem> problems, const ParameterOverrides& overrides)
+    : text_(std::move(cleaned)), map_(text_), fields_(map_), overrides_(overrides) {
   model_.source = std::move(source);
   fields_.problems = std::move(problems);
 }
@@ -31,16 +31,19 @@ Model ModelReader::read() {
   // A name may be defined where the file could not be read.
   names_.is_excused = [this](std::string_view name) {
     if (unreadable_.covers("coordinates")) return true;
+    const std::string family(name.substr(0, name.find('[')));
     for (const char* section : {"parameters.", "define.", "unknown."})
-      if (unreadable_.covers(section + std::string(name))) return true;
+      if (unreadable_.covers(section + std::string(name)) || unreadable_.covers(section + family)) return true;
     return false;
   };
   names_.is_constraint_excused = [this](std::string_view name) {
-    return unreadable_.covers("constraints." + std::string(name));
+    return unreadable_.covers("constraints." + std::string(name)) ||
+           unreadable_.covers("constraints." + std::string(name.substr(0, name.find('['))));
   };
   names_.wants_hints = [this] { return !fields_.is_full(); };
 
   read_top_level();
+  find_sizes();
   read_coordinates();
   declare_names();
   read_parameters();
@@ -79,12 +82,6 @@ std::optional<Expr> ModelReader::expression(const TomlValue& value, const std::s
   return f;
 }
 
-bool ModelReader::is_family(std::string_view name, std::size_t begin, std::size_t end) {
-  if (name.find('[') == std::string_view::npos) return false;
-  fields_.report(begin, end, "names with an index (families) are not supported yet");
-  return true;
-}
-
 void ModelReader::read_top_level() {
   fields_.check_keys(root_,
                      {"title", "coordinates", "parameters", "define", "dynamics", "constraints", "nonideal", "start",
@@ -113,8 +110,8 @@ void ModelReader::read_coordinates() {
     if (item.type != TomlValue::Type::string) {
       fields_.report(item, fmt::format("a coordinate is a name in quotation marks, not {}", in_words(item.type)));
       fail("coordinates");
-    } else if (is_family(item.text, item.begin, item.end)) {
-      fail("coordinates");
+    } else if (item.text.find('[') != std::string::npos) {
+      read_coordinate_family(item);
     } else {
       const Expr x = model_.add_coordinate(item.text, fields_.place_of(item));
       names_.add(item.text, NameKind::coordinate, x);
@@ -125,18 +122,22 @@ void ModelReader::read_coordinates() {
 
 void ModelReader::declare_names() {
   if (const auto* constraints = root_.find("constraints"))
-    for (const TomlMember& m : constraints->value.members) names_.add_constraint(m.name);
-  if (const TomlValue* table = section("parameters")) {
-    for (const TomlMember& m : table->members) {
-      if (is_family(m.name, m.begin, m.end))
-        fail("parameters");
-      else
-        names_.add(m.name, NameKind::parameter, parameter(m.name));
+    for (const TomlMember& m : constraints->value.members) {
+      names_.add_constraint(m.name);
+      if (m.value.type == TomlValue::Type::table && m.value.find("for")) declare_constraint_family(m);
     }
+  if (const TomlValue* table = section("parameters")) {
+    for (const TomlMember& m : table->members)
+      if (m.value.type != TomlValue::Type::array && m.value.type != TomlValue::Type::table) names_.add(m.name, NameKind::parameter, parameter(m.name));
   }
   for (const auto& [name, kind] : {std::pair("define", NameKind::definition), std::pair("unknown", NameKind::unknown)})
     if (const TomlValue* table = section(name))
-      for (const TomlMember& m : table->members) names_.add(m.name, kind, std::nullopt);
+      for (const TomlMember& m : table->members) {
+        if (kind == NameKind::definition && m.name.find('[') != std::string::npos)
+          declare_definition_family(m);
+        else
+          names_.add(m.name, kind, std::nullopt);
+      }
 }
 
 void ModelReader::read_parameters() {
@@ -144,9 +145,12 @@ void ModelReader::read_parameters() {
   if (!field) return;
   const NameScope scope = names_.parameter_scope();
   for (const TomlMember& m : field->value.members) {
-    if (m.name.find('[') != std::string::npos) continue;
     const std::string path = "parameters." + m.name;
     model_.places[path] = fields_.place_of(m.value);
+    if (m.value.type == TomlValue::Type::array || m.value.type == TomlValue::Type::table) {
+      read_array(m);
+      continue;
+    }
     model_.add_parameter(m.name, expression(m.value, path, scope).value_or(Expr(1.0)), fields_.place_of(m));
   }
 }
@@ -199,12 +203,15 @@ void ModelReader::read_definitions() {
   if (!field) return;
   const auto& members = field->value.members;
   std::unordered_map<std::string_view, int> index;
-  for (std::size_t i = 0; i < members.size(); ++i) index.emplace(members[i].name, static_cast<int>(i));
+  // A family is one definition here: r[i] may not be made of r[i - 1].
+  for (std::size_t i = 0; i < members.size(); ++i)
+    index.emplace(std::string_view(members[i].name).substr(0, members[i].name.find('[')), static_cast<int>(i));
 
   // Definitions come in any order: which names does each use?
   std::vector<std::vector<int>> needs(members.size());
   for (std::size_t i = 0; i < members.size(); ++i) {
-    const TomlValue& value = members[i].value;
+    const TomlMember* inner = members[i].value.find("value");
+    const TomlValue& value = inner ? inner->value : members[i].value;
     if (value.type != TomlValue::Type::string || value.text.size() > longest_expression) continue;
     Lexer lexer(value.text);
     for (Token token = lexer.next(); token.kind != TokenKind::end && token.kind != TokenKind::error;
@@ -224,17 +231,21 @@ void ModelReader::read_definitions() {
 
   const NameScope scope = names_.nonideal_scope();
   for (const int i : order.order) {
-    const TomlMember& m = members[static_cast<std::size_t>(i)];
-    const std::string path = "define." + m.name;
-    model_.places[path] = fields_.place_of(m.value);
+    const TomlMember& field_i = members[static_cast<std::size_t>(i)];
+    model_.places["define." + field_i.name] = fields_.place_of(field_i.value);
     if (in_cycle[static_cast<std::size_t>(i)]) {
-      fail(path);
+      fail("define." + field_i.name);
       continue;
     }
-    if (const auto f = expression(m.value, path, scope)) {
+    each_member(field_i, "define", [&](const TomlMember& m, const TomlValue& value) {
+      const std::string path = "define." + m.name;
+      model_.places[path] = fields_.place_of(value);
+      const auto f = expression(value, path, scope);
+      if (!f) return false;
       names_.set_value(m.name, f);
       model_.definitions.push_back({m.name, *f, fields_.place_of(m)});
-    }
+      return true;
+    });
   }
 }
 

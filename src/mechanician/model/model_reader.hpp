@@ -10,6 +10,7 @@
 #include "mechanician/model/expression_fields.hpp"
 #include "mechanician/model/model.hpp"
 #include "mechanician/model/names.hpp"
+#include "mechanician/model/parameters.hpp"
 #include "mechanician/model/toml_source.hpp"
 #include "mechanician/model/unreadable.hpp"
 
@@ -18,7 +19,8 @@ namespace mechanician {
 class ModelReader {
  public:
   /// `cleaned` is the source text without the bytes that `problems` are about.
-  ModelReader(SourceText source, std::string cleaned, std::vector<Problem> problems);
+  /// `overrides`: of parameters, for those that bounds of families are made of.
+  ModelReader(SourceText source, std::string cleaned, std::vector<Problem> problems, const ParameterOverrides& overrides);
   ModelReader(const ModelReader&) = delete;
   ModelReader& operator=(const ModelReader&) = delete;
 
@@ -41,17 +43,18 @@ class ModelReader {
   void read_mass_diagonal(const TomlValue& table);
   void read_by_coordinate(const TomlMember& field, const std::string& path, const NameScope& scope, bool nonideal);
   void read_constraints();
-  void read_constraint(const TomlMember& field);
+  bool read_constraint(const TomlMember& field, const TomlValue& value);
   /// restitution, friction and slip of a constraint that is written as a table
-  void read_contact(const TomlMember& field, const std::string& path, ConstraintOptions& options);
+  void read_contact(const TomlMember& field, const TomlValue& value, const std::string& path, ConstraintOptions& options);
   void read_controls();
-  void read_control(const TomlMember& field, const TomlValue& table);
+  bool read_control(const TomlMember& field, const TomlValue& table);
   void read_measured();
   void read_start();
   void read_start_values(const TomlMember& field, const std::string& path, std::map<std::string, Expr>& values);
   void read_run();
   void read_run_number(const TomlValue& table, const std::string& key, const std::function<void(double)>& set);
   void read_events();
+  bool read_event(const TomlMember& field, const TomlValue& table);
   void read_outputs();
   void read_view();  // view_section.cpp
 
@@ -62,8 +65,27 @@ class ModelReader {
   std::optional<FieldReader::Equation> equation(const TomlValue& value, const std::string& path);
   /// Reports a key that is no coordinate.
   bool is_coordinate(const TomlMember& key);
-  /// A name with an index, as families have it; reported.
-  bool is_family(std::string_view name, std::size_t begin, std::size_t end);
+
+  // families.cpp: members are written out one by one
+  /// Values of parameters before anything else is read: sizes of families are made of them.
+  void find_sizes();
+  void read_coordinate_family(const TomlValue& item);
+  void read_array(const TomlMember& field);
+  void read_array_of_file(const TomlMember& field, const TomlMember& file);
+  bool add_array(const TomlMember& field, const std::vector<const TomlValue*>& items, const std::vector<double>& numbers, std::size_t columns);
+  /// The bounds of constraint families, for multiplier(), and of definitions.
+  void declare_constraint_family(const TomlMember& field);
+  void declare_definition_family(const TomlMember& field);
+  /// Calls `read` for each member that the field stands for: once, with its name, for an ordinary one; where its value is a
+  /// table with `for`, for each set of indices, with the name that its key has then.
+  void each_member(const TomlMember& field, const std::string& path,
+                   const std::function<bool(const TomlMember& member, const TomlValue& value)>& read);
+  /// The same for what is a table anyway, and has the indices added to its name: rod[2], rod[3], …
+  void each_index(const TomlMember& field, const TomlValue& table, const std::string& path,
+                  const std::function<bool(const TomlMember& member)>& read);
+  /// The name that a key with an index has now.
+  std::optional<std::string> member_name(const TomlMember& key);
+  bool report_in(const TomlValue& value, const ParseProblem& problem);
   void fail(const std::string& path) { unreadable_.add(path); }
 
   Model model_;
@@ -74,6 +96,9 @@ class ModelReader {
   TomlValue root_;
   NameTable names_;
   std::unordered_map<std::string, int> coordinates_;
+  std::unordered_map<std::string, double> sizes_;
+  NameTable size_names_;  ///< parameters alone, for bounds
+  const ParameterOverrides overrides_;
 };
 
 }  // namespace mechanician

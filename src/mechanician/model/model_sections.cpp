@@ -22,7 +22,7 @@ std::optional<FieldReader::Equation> ModelReader::equation(const TomlValue& valu
 
 bool ModelReader::is_coordinate(const TomlMember& key) {
   if (coordinates_.contains(key.name)) return true;
-  if (is_family(key.name, key.begin, key.end) || unreadable_.covers("coordinates")) return false;
+  if (unreadable_.covers("coordinates")) return false;
   std::string near;
   if (!fields_.is_full()) {
     std::vector<std::string> known;
@@ -109,28 +109,33 @@ void ModelReader::read_mass_diagonal(const TomlValue& table) {
   const NameScope scope = names_.scope();
   const auto n = static_cast<std::size_t>(model_.num_coordinates());
   model_.mass.assign(n, std::vector<Expr>(n));
-  for (const TomlMember& m : table.members) {
-    if (!is_coordinate(m)) {
-      fail("dynamics.mass");
-      continue;
-    }
-    const auto i = static_cast<std::size_t>(coordinates_.at(m.name));
-    model_.places[fmt::format("mass.{}.{}", i, i)] = fields_.place_of(m.value);
-    model_.mass[i][i] = expression(m.value, "dynamics.mass", scope).value_or(Expr(0.0));
-  }
+  for (const TomlMember& field : table.members)
+    each_member(field, "dynamics.mass", [&](const TomlMember& m, const TomlValue& value) {
+      if (!is_coordinate(m)) {
+        fail("dynamics.mass");
+        return false;
+      }
+      const auto i = static_cast<std::size_t>(coordinates_.at(m.name));
+      model_.places[fmt::format("mass.{}.{}", i, i)] = fields_.place_of(value);
+      const auto f = expression(value, "dynamics.mass", scope);
+      model_.mass[i][i] = f.value_or(Expr(0.0));
+      return f.has_value();
+    });
 }
 
 void ModelReader::read_by_coordinate(const TomlMember& field, const std::string& path, const NameScope& scope,
                                      bool nonideal) {
   const TomlValue* table = fields_.table(field, nonideal ? "[nonideal]" : "`force`");
   if (!table) return fail(path);
-  for (const TomlMember& m : table->members) {
-    if (!is_coordinate(m)) continue;
-    const auto f = expression(m.value, path + "." + m.name, scope);
-    if (!f) continue;
-    const Place place = fields_.place_of(m.value);
-    nonideal ? model_.add_nonideal(coordinate(m.name), *f, place) : model_.add_force(coordinate(m.name), *f, place);
-  }
+  for (const TomlMember& entry : table->members)
+    each_member(entry, path, [&](const TomlMember& m, const TomlValue& value) {
+      if (!is_coordinate(m)) return false;
+      const auto f = expression(value, path + "." + m.name, scope);
+      if (!f) return false;
+      const Place place = fields_.place_of(value);
+      nonideal ? model_.add_nonideal(coordinate(m.name), *f, place) : model_.add_force(coordinate(m.name), *f, place);
+      return true;
+    });
 }
 
 // ---- constraints and control
@@ -139,53 +144,54 @@ void ModelReader::read_by_coordinate(const TomlMember& field, const std::string&
 void ModelReader::read_constraints() {
   const TomlValue* table = section("constraints");
   if (!table) return;
-  for (const TomlMember& m : table->members) read_constraint(m);
+  for (const TomlMember& m : table->members)
+    each_index(m, m.value, "constraints." + m.name, [&](const TomlMember& member) { return read_constraint(member, m.value); });
 }
 
-void ModelReader::read_constraint(const TomlMember& field) {
+bool ModelReader::read_constraint(const TomlMember& field, const TomlValue& value) {
   const std::string path = "constraints." + field.name;
   model_.places[path] = fields_.place_of(field);
-  if (is_family(field.name, field.begin, field.end)) return fail(path);
+  const auto wrong = [&] {
+    fail(path);
+    return false;
+  };
   ConstraintOptions options;
-  const TomlValue* text = &field.value;
-  if (field.value.type == TomlValue::Type::table) {
-    fields_.check_keys(field.value, {"equation", "weight", "restitution", "friction", "slip", "for"},
+  const TomlValue* text = &value;
+  if (value.type == TomlValue::Type::table) {
+    fields_.check_keys(value, {"equation", "weight", "restitution", "friction", "slip", "for"},
                        fmt::format("in the constraint {}", quoted(field.name)));
-    if (const auto* m = field.value.find("for")) {
-      fields_.report(*m, "constraints with an index (families) are not supported yet");
-      return fail(path);
-    }
-    if (const auto* m = field.value.find("weight")) {
+    if (const auto* m = value.find("weight")) {
       model_.places[path + ".weight"] = fields_.place_of(m->value);
       options.weight = expression(m->value, path + ".weight", names_.scope());
     }
-    read_contact(field, path, options);
-    const TomlMember* equation = field.value.find("equation");
+    read_contact(field, value, path, options);
+    const TomlMember* equation = value.find("equation");
     if (!equation) {
       if (!unreadable_.covers(path + ".equation"))
         fields_.report(field, fmt::format("the constraint {} has no equation", quoted(field.name)),
                        "give it as equation = \"left = right\"");
-      return fail(path);
+      return wrong();
     }
     text = &equation->value;
   }
   const auto e = equation(*text, path);
-  if (!e) return;
+  if (!e) return false;
   options.text = text->text;
   options.place = fields_.place_of(*text);
   const auto add = e->relation == Relation::equal      ? &Model::add_constraint
                    : e->relation == Relation::at_least ? &Model::add_at_least
                                                        : &Model::add_at_most;
   (model_.*add)(field.name, e->left, e->right, std::move(options));
+  return true;
 }
 
-void ModelReader::read_contact(const TomlMember& field, const std::string& path, ConstraintOptions& options) {
+void ModelReader::read_contact(const TomlMember& field, const TomlValue& value, const std::string& path, ConstraintOptions& options) {
   const NameScope scope = names_.scope();
-  for (const TomlMember& m : field.value.members)
+  for (const TomlMember& m : value.members)
     if (const std::string near = nearest(m.name, std::vector<std::string>{"friction", "slip"}); !near.empty())
       if (near != m.name) fail(path + "." + near);  // misspelt, not missing
-  const TomlMember *restitution = field.value.find("restitution"), *friction = field.value.find("friction"),
-                   *slip = field.value.find("slip");
+  const TomlMember *restitution = value.find("restitution"), *friction = value.find("friction"),
+                   *slip = value.find("slip");
   if (restitution) {
     model_.places[path + ".restitution"] = fields_.place_of(restitution->value);
     options.restitution = expression(restitution->value, path + ".restitution", scope);
@@ -219,7 +225,7 @@ void ModelReader::read_controls() {
   if (!table) return;
   for (const TomlMember& m : table->members) {
     if (m.value.type == TomlValue::Type::table) {
-      read_control(m, m.value);
+      each_index(m, m.value, "control." + m.name, [&](const TomlMember& member) { return read_control(member, m.value); });
     } else {
       fields_.report(m.value, fmt::format("a control requirement is a table, not {}", in_words(m.value.type)),
                      fmt::format("write [control.{}] and below it equation = \"left = right\"", printable(m.name)));
@@ -228,7 +234,7 @@ void ModelReader::read_controls() {
   }
 }
 
-void ModelReader::read_control(const TomlMember& field, const TomlValue& table) {
+bool ModelReader::read_control(const TomlMember& field, const TomlValue& table) {
   const std::string path = "control." + field.name;
   model_.places[path] = fields_.place_of(field);
   if (const auto* weight = table.find("weight"))
@@ -236,10 +242,6 @@ void ModelReader::read_control(const TomlMember& field, const TomlValue& table) 
   for (const char* key : {"restitution", "friction", "slip"})
     if (const auto* m = table.find(key))
       fields_.report(*m, fmt::format("a control requirement has no {}", key), "it belongs to a constraint");
-  if (const auto* index = table.find("for")) {
-    fields_.report(*index, "control requirements with an index (families) are not supported yet");
-    return fail(path);
-  }
   fields_.check_keys(table, {"equation", "frequency", "damping", "weight", "for", "restitution", "friction", "slip"},
                      fmt::format("in the control requirement {}", quoted(field.name)));
   ControlOptions options;
@@ -258,13 +260,15 @@ void ModelReader::read_control(const TomlMember& field, const TomlValue& table) 
     if (!unreadable_.covers(path + ".equation"))
       fields_.report(field, fmt::format("the control requirement {} has no equation", quoted(field.name)),
                      "give it as equation = \"left = right\"");
-    return fail(path);
+    fail(path);
+    return false;
   }
   const auto e = this->equation(equation->value, path);
-  if (!e) return;
+  if (!e) return false;
   if (e->relation != Relation::equal) {
     fields_.report(equation->value, "a control requirement is an equation", "it is written left = right");
-    return fail(path);
+    fail(path);
+    return false;
   }
   options.text = equation->value.text;
   options.place = fields_.place_of(equation->value);
@@ -278,6 +282,7 @@ void ModelReader::read_control(const TomlMember& field, const TomlValue& table) 
                    "give frequency too: e'' + 2*damping*frequency*e' + frequency^2*e = 0");
   }
   model_.add_control(field.name, e->left, e->right, std::move(options));
+  return true;
 }
 
 void ModelReader::read_measured() {
@@ -348,11 +353,17 @@ void ModelReader::read_start_values(const TomlMember& field, const std::string& 
                                     std::map<std::string, Expr>& values) {
   const TomlValue* table = fields_.table(field, quoted(path));
   if (!table) return fail(path);
-  for (const TomlMember& m : table->members) {
-    if (!is_coordinate(m)) continue;
-    model_.places[path + "." + m.name] = fields_.place_of(m.value);
-    if (const auto f = expression(m.value, path + "." + m.name, names_.scope())) values.emplace(m.name, *f);
-  }
+  for (const TomlMember& entry : table->members)
+    each_member(entry, path, [&](const TomlMember& m, const TomlValue& value) {
+      if (!is_coordinate(m)) return false;
+      model_.places[path + "." + m.name] = fields_.place_of(value);
+      const auto f = expression(value, path + "." + m.name, names_.scope());
+      if (f && !values.emplace(m.name, *f).second) {
+        fields_.report(entry, fmt::format("{} has two start values", quoted(m.name)));
+        return false;
+      }
+      return f.has_value();
+    });
 }
 
 void ModelReader::read_run() {
@@ -387,52 +398,58 @@ void ModelReader::read_run_number(const TomlValue& table, const std::string& key
 void ModelReader::read_events() {
   const TomlValue* table = section("events");
   if (!table) return;
-  for (const TomlMember& m : table->members) {
-    const std::string path = "events." + m.name;
-    model_.places[path] = fields_.place_of(m);
-    const TomlValue* entry = fields_.table(m, quoted(path));
-    if (!entry) continue;
-    fields_.check_keys(*entry, {"when", "direction", "do"}, fmt::format("in the event {}", quoted(m.name)));
-    Event event;
-    event.name = m.name;
-    const auto choose = [&](const char* key, std::span<const std::string_view> choices) -> std::size_t {
-      const TomlMember* field = entry->find(key);
-      const std::string* text = field ? fields_.string(*field, fmt::format("`{}`", key)) : nullptr;
-      for (std::size_t i = 0; text && i < choices.size(); ++i)
-        if (*text == choices[i]) return i;
-      if (text)
-        fields_.report(field->value, fmt::format("`{}` cannot be {}", key, quoted(*text)),
-                       fmt::format("it is {}", fmt::join(choices, " or ")));
-      return 0;
-    };
-    constexpr std::array<std::string_view, 3> directions = {"both", "up", "down"};
-    constexpr std::array<std::string_view, 2> actions = {"record", "stop"};
-    event.direction =
-        std::array{EventDirection::both, EventDirection::up, EventDirection::down}[choose("direction", directions)];
-    event.action = std::array{EventAction::record, EventAction::stop}[choose("do", actions)];
-    const TomlMember* when = entry->find("when");
-    if (!when) {
-      if (!unreadable_.covers(path + ".when"))
-        fields_.report(m, fmt::format("the event {} has no `when`", quoted(m.name)),
-                       "give an expression that passes zero, as in when = \"x\"");
-      continue;
-    }
-    const auto f = expression(when->value, path, names_.scope());
-    if (!f) continue;
-    event.when = *f;
-    event.place = fields_.place_of(when->value);
-    model_.events.push_back(std::move(event));
+  for (const TomlMember& m : table->members)
+    if (const TomlValue* entry = fields_.table(m, quoted("events." + m.name)))
+      each_index(m, *entry, "events." + m.name, [&](const TomlMember& member) { return read_event(member, *entry); });
+}
+
+bool ModelReader::read_event(const TomlMember& m, const TomlValue& table) {
+  const TomlValue* entry = &table;
+  const std::string path = "events." + m.name;
+  model_.places[path] = fields_.place_of(m);
+  fields_.check_keys(*entry, {"when", "direction", "do", "for"}, fmt::format("in the event {}", quoted(m.name)));
+  Event event;
+  event.name = m.name;
+  const auto choose = [&](const char* key, std::span<const std::string_view> choices) -> std::size_t {
+    const TomlMember* field = entry->find(key);
+    const std::string* text = field ? fields_.string(*field, fmt::format("`{}`", key)) : nullptr;
+    for (std::size_t i = 0; text && i < choices.size(); ++i)
+      if (*text == choices[i]) return i;
+    if (text)
+      fields_.report(field->value, fmt::format("`{}` cannot be {}", key, quoted(*text)),
+                     fmt::format("it is {}", fmt::join(choices, " or ")));
+    return 0;
+  };
+  constexpr std::array<std::string_view, 3> directions = {"both", "up", "down"};
+  constexpr std::array<std::string_view, 2> actions = {"record", "stop"};
+  event.direction =
+      std::array{EventDirection::both, EventDirection::up, EventDirection::down}[choose("direction", directions)];
+  event.action = std::array{EventAction::record, EventAction::stop}[choose("do", actions)];
+  const TomlMember* when = entry->find("when");
+  if (!when) {
+    if (!unreadable_.covers(path + ".when"))
+      fields_.report(m, fmt::format("the event {} has no `when`", quoted(m.name)),
+                     "give an expression that passes zero, as in when = \"x\"");
+    return false;
   }
+  const auto f = expression(when->value, path, names_.scope());
+  if (!f) return false;
+  event.when = *f;
+  event.place = fields_.place_of(when->value);
+  model_.events.push_back(std::move(event));
+  return true;
 }
 
 void ModelReader::read_outputs() {
   const TomlValue* table = section("outputs");
   if (!table) return;
-  for (const TomlMember& m : table->members) {
-    model_.places["outputs." + m.name] = fields_.place_of(m);
-    if (const auto f = expression(m.value, "outputs." + m.name, names_.scope()))
-      model_.outputs.push_back({m.name, *f, fields_.place_of(m.value)});
-  }
+  for (const TomlMember& entry : table->members)
+    each_member(entry, "outputs", [&](const TomlMember& m, const TomlValue& value) {
+      model_.places["outputs." + m.name] = fields_.place_of(m);
+      const auto f = expression(value, "outputs." + m.name, names_.scope());
+      if (f) model_.outputs.push_back({m.name, *f, fields_.place_of(value)});
+      return f.has_value();
+    });
 }
 
 }  // namespace mechanician

@@ -65,6 +65,8 @@ std::string NameTable::suggestion(std::string_view name) const {
 
 std::optional<Expr> NameTable::find(std::string_view name, int primes) const {
   if (name == "t" && primes == 0) return time_symbol();
+  for (auto b = bound_.rbegin(); b != bound_.rend(); ++b)
+    if (b->first == name && primes == 0) return Expr(static_cast<double>(b->second));
   const Entry* e = entry(name);
   if (!e || !e->value) return std::nullopt;
   if (primes == 0) return e->value;
@@ -96,6 +98,8 @@ ParseProblem NameTable::explain(std::string_view name, int primes) const {
                    fmt::format("`{}` is a {}", name, in_words(e->kind)));
   }
   if (is_excused(name)) return silent();
+  if (families_.contains(std::string(name)))
+    return problem(fmt::format("{} is a family: one of its members is meant", quoted(name)), fmt::format("write {}[...]", name));
   std::string hint = wants_hints() ? did_you_mean(name, names_) : std::string();
   if (hint.empty() && wants_hints()) hint = did_you_mean(name, std::vector<std::string>{"t", "pi"});
   if (hint.empty() && name == "e") hint = "the number e is written exp(1)";
@@ -137,25 +141,27 @@ ParseProblem NameTable::explain_reaction(std::string_view function, std::string_
 }
 
 NameScope NameTable::scope() const {
-  return {[this](std::string_view name, int primes) { return find(name, primes); },
-          [this](std::string_view name, int primes) { return explain(name, primes); }, nullptr, nullptr};
+  return with_families({[this](std::string_view name, int primes) { return find(name, primes); },
+                        [this](std::string_view name, int primes) { return explain(name, primes); }}, &NameTable::scope);
 }
 
 NameScope NameTable::nonideal_scope() const {
-  NameScope scope = this->scope();
+  NameScope scope{[this](std::string_view name, int primes) { return find(name, primes); },
+                  [this](std::string_view name, int primes) { return explain(name, primes); }};
   scope.reaction = [this](std::string_view function, std::string_view name) { return find_reaction(function, name); };
   scope.explain_reaction = [this](std::string_view function, std::string_view name) {
     return explain_reaction(function, name);
   };
-  return scope;
+  return with_families(std::move(scope), &NameTable::nonideal_scope);
 }
 
 NameScope NameTable::parameter_scope() const {
-  return {[this](std::string_view name, int primes) -> std::optional<Expr> {
-            const Entry* e = entry(name);
-            return e && e->kind == NameKind::parameter && primes == 0 ? e->value : std::nullopt;
-          },
-          [this](std::string_view name, int primes) { return explain_in_parameter(name, primes); }, nullptr, nullptr};
+  return with_families({[this](std::string_view name, int primes) -> std::optional<Expr> {
+                          if (const auto found = find(name, primes); found && found->is_constant()) return found;  // an index
+                          const Entry* e = entry(name);
+                          return e && e->kind == NameKind::parameter && primes == 0 ? e->value : std::nullopt;
+                        },
+                        [this](std::string_view name, int primes) { return explain_in_parameter(name, primes); }}, &NameTable::parameter_scope);
 }
 
 }  // namespace mechanician

@@ -92,7 +92,7 @@ bool clean_text(std::string& text, const SourceText& source, std::vector<Problem
 
 }  // namespace
 
-Model read_model_text(std::string_view text, std::string file_name) {
+Model read_model_text(std::string_view text, std::string file_name, const ParameterOverrides& overrides) {
   file_name = printable(file_name, 400);
   if (text.size() > largest_file) refuse_size(file_name);
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // the byte order mark that some editors write
@@ -100,9 +100,11 @@ Model read_model_text(std::string_view text, std::string file_name) {
   std::string cleaned = source.text;
   std::vector<Problem> problems;
   if (!clean_text(cleaned, source, problems)) throw ModelError(std::move(problems), source);
-  return ModelReader(std::move(source), std::move(cleaned), std::move(problems)).read();
+  return ModelReader(std::move(source), std::move(cleaned), std::move(problems), overrides).read();
 }
 
-Model read_model(const std::filesystem::path& file) { return read_model_text(read_file(file), file.string()); }
+Model read_model(const std::filesystem::path& file, const ParameterOverrides& overrides) {
+  return read_model_text(read_file(file), file.string(), overrides);
+}
 
 }  // namespace mechanician

@@ -137,8 +137,16 @@ class Validator {
     for (const Named& o : model_.outputs) check_name(o.name, "output", place("outputs." + o.name, o.place));
   }
 
+  /// x[3], net[1,-2]: a member of a family.
+  static bool is_member_name(std::string_view name) {
+    const std::size_t open = name.find('[');
+    if (open == std::string_view::npos || !name.ends_with(']') || !is_name(name.substr(0, open))) return false;
+    const std::string_view indices = name.substr(open + 1, name.size() - open - 2);
+    return !indices.empty() && indices.find_first_not_of("0123456789,-") == std::string_view::npos;
+  }
+
   void check_name(const std::string& name, std::string_view what, const Place& at) {
-    if (!is_name(name))
+    if (!is_name(name) && !is_member_name(name))
       report(at,
              fmt::format("{} cannot be the name of a{} {}", quoted(name),
                          what == "event" || what == "output" || what.starts_with('u') ? "n" : "", what),

@@ -31,8 +31,8 @@ std::vector<Expr> turn_about(int axis, const Expr& angle) {
 
 class ViewReader {
  public:
-  ViewReader(FieldReader& fields, NameScope scope, const std::unordered_map<std::string, int>& coordinates)
-      : fields_(fields), scope_(std::move(scope)), coordinates_(coordinates) {}
+  ViewReader(FieldReader& fields, NameTable& names, NameScope scope, const std::unordered_map<std::string, int>& coordinates)
+      : fields_(fields), names_(names), scope_(std::move(scope)), coordinates_(coordinates) {}
 
   View read(const TomlValue& table) {
     fields_.check_keys(table,
@@ -67,8 +67,54 @@ class ViewReader {
         fields_.report(m, fmt::format("a picture has at most {} parts", most_items));
         return;
       }
-      read_one(m);
+      each_index(m, read_one);
     }
+  }
+
+  /// Once; or for every index of a family: balls with `for` are balls[1], balls[2], …
+  template <class F>
+  void each_index(const TomlMember& m, const F& read_one) {
+    const TomlMember* range = m.value.type == TomlValue::Type::table ? m.value.find("for") : nullptr;
+    if (!range) return read_one(m);
+    const std::string* text = fields_.string(*range, "`for`");
+    if (!text) return;
+    const ParsedRanges parsed = parse_ranges(*text);
+    for (const ParseProblem& p : parsed.problems) fields_.report(range->value, p.message, p.hint);
+    if (!parsed.problems.empty()) return;
+    TomlMember member = m;
+    std::erase_if(member.value.members, [](const TomlMember& field) { return field.name == "for"; });
+    const std::size_t problems = fields_.problems.size();
+    const auto problem = names_.for_each(parsed.ranges, names_.parameter_scope(), 500, [&] {
+      std::string indices;
+      for (const auto& [index, value] : names_.bound()) indices += fmt::format("{}{}", indices.empty() ? "" : ",", value);
+      member.name = fmt::format("{}[{}]", m.name, indices);
+      read_one(member);
+      return fields_.problems.size() == problems && view_.items.size() < most_items;
+    });
+    if (problem) fields_.report(range->value, problem->message, problem->hint);
+  }
+
+  /// "p[i - 1]" as it is called now, and "p[1..N]" as the names of all these; others as they are.
+  std::vector<std::string> names_of(const TomlValue& value) {
+    const ParsedName name = parse_name(value.text);
+    if (!name.indexed || !name.problems.empty()) return {value.text};
+    std::vector<std::string> texts{""};
+    for (const ParsedName::Piece& piece : name.indices) {
+      const auto range = split_range(piece);
+      long ends[2];
+      for (const bool upper : {false, true}) {
+        const ParsedExpression f = parse_expression(range ? upper ? range->second.text : range->first.text : piece.text, names_.parameter_scope());
+        const NameTable::Whole whole = f.value ? names_.whole_number(*f.value) : NameTable::Whole{};
+        if (!whole.value) return {value.text};
+        ends[upper] = *whole.value;
+      }
+      std::vector<std::string> more;
+      for (const std::string& begun : texts)
+        for (long i = ends[0]; i <= ends[1] && more.size() < most_items; ++i) more.push_back(fmt::format("{}{}{}", begun, begun.empty() ? "" : ",", i));
+      texts = std::move(more);
+    }
+    for (std::string& text : texts) text = fmt::format("{}[{}]", name.name, text);
+    return texts;
   }
 
   ViewItem begin(const TomlMember& m, ViewKind kind) const {
@@ -108,7 +154,8 @@ class ViewReader {
   /// The name of a point, or its components.
   std::optional<ViewVector> place(const TomlValue& value, const std::string& what) {
     if (value.type != TomlValue::Type::string) return vector(value, what);
-    const auto found = points_.find(value.text);
+    const std::vector<std::string> meant = names_of(value);
+    const auto found = points_.find(meant.size() == 1 ? meant.front() : value.text);
     if (found != points_.end()) return found->second;
     std::vector<std::string> names;
     for (const auto& [name, point] : points_) names.push_back(name);
@@ -186,14 +233,28 @@ class ViewReader {
       if (const auto* f = m.value.find("dashed")) item.dashed = truth(*f);
       colour(m, item);
     }
-    if (corners->type != TomlValue::Type::array || corners->items.size() < 2) {
+    const auto is_range = [](const TomlValue& v) { return v.type == TomlValue::Type::string && v.text.find("..") != std::string::npos; };
+    if (corners->type != TomlValue::Type::array ||
+        (corners->items.size() < 2 && std::none_of(corners->items.begin(), corners->items.end(), is_range))) {
       fields_.report(*corners, fmt::format("{} is a list of at least two points", path(m)),
                      "as in [\"a\", \"b\", [\"x\", \"0\"]]");
       return;
     }
-    for (const TomlValue& corner : corners->items)
-      if (const auto p = place(corner, path(m))) item.points.push_back(*p);
-    if (item.points.size() == corners->items.size()) view_.items.push_back(std::move(item));
+    bool good = true;
+    for (const TomlValue& corner : corners->items) {
+      std::vector<TomlValue> places{corner};
+      if (is_range(corner)) {  // all members in turn
+        const std::vector<std::string> names = names_of(corner);
+        places.assign(names.size(), corner);
+        for (std::size_t k = 0; k < names.size(); ++k) places[k].text = names[k];
+      }
+      for (const TomlValue& one : places) {
+        const auto p = good ? place(one, path(m)) : std::nullopt;
+        good = good && p;
+        if (p) item.points.push_back(*p);
+      }
+    }
+    if (good) view_.items.push_back(std::move(item));
   }
 
   void read_pair(const TomlMember& m, ViewKind kind) {
@@ -428,6 +489,7 @@ class ViewReader {
   }
 
   FieldReader& fields_;
+  NameTable& names_;
   NameScope scope_;
   const std::unordered_map<std::string, int>& coordinates_;
   View view_;
@@ -462,7 +524,7 @@ void ModelReader::read_view() {
       if (const auto output = outputs.find(name); output != outputs.end()) found = output->second;
     return found;
   };
-  model_.view = ViewReader(fields_, std::move(scope), coordinates_).read(*table);
+  model_.view = ViewReader(fields_, names_, std::move(scope), coordinates_).read(*table);
 }
 
 }  // namespace mechanician
