@@ -12,5 +12,6 @@ Exit run_project(const CommandOptions& options);
 Exit run_equations(const CommandOptions& options);
 Exit run_run(const CommandOptions& options);
 Exit run_bench(const CommandOptions& options);
+Exit run_plot(const CommandOptions& options);
 
 }  // namespace mechanician

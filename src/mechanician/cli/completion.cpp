@@ -10,13 +10,19 @@ constexpr const char* bash = R"(_mechanician() {
   local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} previous=${COMP_WORDS[COMP_CWORD-1]}
   local common="--set --position --velocity --time --json --help"
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "check accelerate equations project run bench completion --help --version" -- "$word"))
+    COMPREPLY=($(compgen -W "check accelerate equations project run bench plot completion --help --version" -- "$word"))
   elif [ "$previous" = --form ]; then
     COMPREPLY=($(compgen -W "auto F1 F2 F3 F4 F5" -- "$word"))
   elif [ "$previous" = --method ]; then
     COMPREPLY=($(compgen -W "auto dop853 bdf" -- "$word"))
   elif [ "$previous" = --resume ]; then
     COMPREPLY=($(compgen -f -X '!*.h5*' -- "$word") $(compgen -d -- "$word"))
+  elif [ "$previous" = --log ]; then
+    COMPREPLY=($(compgen -W "x y xy" -- "$word"))
+  elif [ "$previous" = --style ]; then
+    COMPREPLY=($(compgen -W "lines points both" -- "$word"))
+  elif [ "$command" = plot ] && [ "$previous" = --show ]; then
+    COMPREPLY=($(compgen -W "positions velocities accelerations forces multipliers outputs residuals works energies" -- "$word"))
   elif [ "$command" = completion ]; then
     COMPREPLY=($(compgen -W "bash zsh fish" -- "$word"))
   elif [ "${word#-}" != "$word" ]; then
@@ -26,7 +32,10 @@ constexpr const char* bash = R"(_mechanician() {
       bench) common="$common --listing" ;;
       run) common="$common -o --to --every --tolerance --method --report --project-start --verify --resume --quiet" ;;
     esac
+    [ "$command" = plot ] && common="-o --show --against --from --to --equal --log --style --title --x-label --y-label --size --no-color --help"
     COMPREPLY=($(compgen -W "$common" -- "$word"))
+  elif [ "$command" = plot ]; then
+    COMPREPLY=($(compgen -f -X '!*.@(csv|json|h5|svg|png|pdf)' -- "$word") $(compgen -d -- "$word"))
   else
     COMPREPLY=($(compgen -f -X '!*.toml' -- "$word") $(compgen -d -- "$word"))
   fi
@@ -37,7 +46,7 @@ complete -o filenames -F _mechanician mechanician
 constexpr const char* zsh_prefix = "autoload -U +X bashcompinit && bashcompinit\n";
 
 constexpr const char* fish =
-    R"(complete -c mechanician -n __fish_use_subcommand -f -a "check accelerate equations project run bench completion"
+    R"(complete -c mechanician -n __fish_use_subcommand -f -a "check accelerate equations project run bench plot completion"
 complete -c mechanician -n __fish_use_subcommand -l help -l version
 for command in check accelerate equations project run bench
   complete -c mechanician -n "__fish_seen_subcommand_from $command" -l set -l position -l velocity -l time -x
@@ -51,6 +60,12 @@ complete -c mechanician -n "__fish_seen_subcommand_from run" -s o -l resume -l r
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l to -l every -l tolerance -x
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l method -x -a "auto dop853 bdf"
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l project-start -l verify -l quiet
+complete -c mechanician -n "__fish_seen_subcommand_from plot" -s o -r -F
+complete -c mechanician -n "__fish_seen_subcommand_from plot" -l show -x -a "positions velocities accelerations forces multipliers outputs residuals works energies"
+complete -c mechanician -n "__fish_seen_subcommand_from plot" -l against -l from -l to -l title -l x-label -l y-label -l size -x
+complete -c mechanician -n "__fish_seen_subcommand_from plot" -l log -x -a "x y xy"
+complete -c mechanician -n "__fish_seen_subcommand_from plot" -l style -x -a "lines points both"
+complete -c mechanician -n "__fish_seen_subcommand_from plot" -l equal -l no-color -l help
 complete -c mechanician -n "__fish_seen_subcommand_from completion" -f -a "bash zsh fish"
 )";
 

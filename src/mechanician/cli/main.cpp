@@ -40,6 +40,32 @@ CLI::Option* add_model_options(CLI::App& app, RawOptions& raw) {
   return model;
 }
 
+void add_plot_options(CLI::App& plot, CommandOptions& o) {
+  plot.add_option("RESULT", o.result, "What `run` has written, or any CSV with a line of names; - is standard input")
+      ->required();
+  plot.add_option("-o", o.output, "Picture; without it the plot is drawn in the terminal")
+      ->type_name("FILE.svg|.png|.pdf");
+  plot.add_option("--show", o.show,
+                  "Columns, patterns, groups and formulas, joined by commas; given again: another panel below. Groups: "
+                  "positions, velocities, accelerations, forces, multipliers, energies, residuals, ... Default: all "
+                  "coordinates")
+      ->type_name("x,y,...")
+      ->allow_extra_args(false);
+  plot.add_option("--against", o.against, "Column or formula of the abscissa; default: t")->type_name("t");
+  plot.add_option("--from", o.from, "Where the abscissa begins")->type_name("X");
+  plot.add_option("--to", o.to, "Where the abscissa ends")->type_name("X");
+  plot.add_flag("--equal", o.equal, "One unit is as long on both axes");
+  plot.add_option("--log", o.log, "Logarithmic axes")->type_name("x|y|xy")->check(CLI::IsMember({"x", "y", "xy"}));
+  plot.add_option("--style", o.style, "lines, points or both")->check(CLI::IsMember({"lines", "points", "both"}));
+  plot.add_option("--title", o.title, "Title above the plot")->type_name("TEXT");
+  plot.add_option("--x-label", o.x_label, "Text at the abscissa; default: what it is")->type_name("TEXT");
+  plot.add_option("--y-label", o.y_labels, "Text at the ordinate, once for each panel")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
+  plot.add_option("--size", o.size, "Pixels, or characters and lines in the terminal")->type_name("WxH");
+  plot.add_flag("--no-color", o.no_colour, "No colours in the terminal");
+}
+
 Exit dispatch(const CLI::App& app, RawOptions& raw) {
   CommandOptions& options = raw.command;
   options.set = parse_assignments(raw.set, "--set");
@@ -54,6 +80,7 @@ Exit dispatch(const CLI::App& app, RawOptions& raw) {
   if (app.got_subcommand("project")) return run_project(options);
   if (app.got_subcommand("run")) return run_run(options);
   if (app.got_subcommand("bench")) return run_bench(options);
+  if (app.got_subcommand("plot")) return run_plot(options);
   if (app.got_subcommand("completion")) return print_completion(raw.shell);
   return Exit::usage;
 }
@@ -132,6 +159,9 @@ int run_program(int argc, char** argv) {
   auto* bench = app.add_subcommand("bench", "Measure deriving, compiling and evaluating the acceleration of a model");
   add_model_options(*bench, raw);
   bench->add_flag("--listing", raw.command.listing, "Print what is compiled, step by step, and measure nothing");
+
+  auto* plot = app.add_subcommand("plot", "Plots of a result: SVG, PNG or PDF, or characters in the terminal");
+  add_plot_options(*plot, raw.command);
 
   auto* completion = app.add_subcommand("completion", "Print a completion script for a shell");
   completion->add_option("SHELL", raw.shell, "bash, zsh or fish")

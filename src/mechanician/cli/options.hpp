@@ -38,6 +38,13 @@ struct CommandOptions {
 
   // bench
   bool listing = false;
+
+  // plot; what is given for a run too is in its fields above: output, to
+  std::string result;
+  std::vector<std::string> show, y_labels;
+  std::string against, from, log, style = "lines", size, title, x_label;
+  bool equal = false;
+  bool no_colour = false;
 };
 
 /// The command line is wrong; exit status 2.

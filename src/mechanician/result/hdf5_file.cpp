@@ -325,6 +325,25 @@ std::vector<double> Hdf5Reader::numbers(const std::string& name) const {
   return values;
 }
 
+std::vector<std::string> Hdf5Reader::column_names(const std::string& name) const {
+  const Handle dataset = impl_->dataset(name);
+  if (H5Aexists(dataset, "columns") <= 0) return {};
+  const Handle attribute = impl_->session.own(H5Aopen(dataset, "columns", H5P_DEFAULT), H5Aclose, name);
+  const Handle stored = impl_->session.own(H5Aget_type(attribute), H5Tclose, name);
+  const Handle space = impl_->session.own(H5Aget_space(attribute), H5Sclose, name);
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  if (H5Tget_class(stored) != H5T_STRING || H5Tis_variable_str(stored) <= 0 || count < 0) impl_->unexpected(name);
+  std::vector<char*> texts(static_cast<std::size_t>(count), nullptr);
+  const Handle type = impl_->session.text_type();
+  impl_->session.check(H5Aread(attribute, type, texts.data()), name);
+  std::vector<std::string> result;
+  for (char* text : texts) {
+    result.emplace_back(text ? text : "");
+    H5free_memory(text);
+  }
+  return result;
+}
+
 bool Hdf5Reader::has_attribute(const std::string& name) const { return H5Aexists(impl_->file, name.c_str()) > 0; }
 
 std::string Hdf5Reader::text_attribute(const std::string& name) const {

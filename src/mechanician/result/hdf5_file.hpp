@@ -69,6 +69,8 @@ class Hdf5Reader {
   bool has(const std::string& dataset) const;
   Layout layout(const std::string& dataset, Hdf5Type type) const;
   std::vector<double> numbers(const std::string& dataset) const;
+  /// The attribute `columns` of a dataset; nothing where it has none.
+  std::vector<std::string> column_names(const std::string& dataset) const;
 
   bool has_attribute(const std::string& name) const;
   std::string text_attribute(const std::string& name) const;
