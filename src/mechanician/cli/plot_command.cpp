@@ -2,6 +2,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include "mechanician/cli/commands.hpp"
 #include "mechanician/cli/loading.hpp"
 #include "mechanician/plot/cairo_picture.hpp"
+#include "mechanician/plot/column_groups.hpp"
 #include "mechanician/plot/layout.hpp"
 #include "mechanician/plot/safe_text.hpp"
 #include "mechanician/plot/svg.hpp"
@@ -71,6 +73,10 @@ PlotOptions parse_plot_options(const CommandOptions& o) {
   plot.title = safe_text(o.title);
   plot.x_label = safe_text(o.x_label);
   for (const std::string& label : o.y_labels) plot.y_labels.push_back(safe_text(label));
+  const auto groups = column_group_names();
+  for (const std::string& show : o.show)
+    plot.y_groups.push_back(std::find(groups.begin(), groups.end(), show) == groups.end() ? "" : show);
+  if (o.show.empty()) plot.y_groups = {"coordinates"};
   return plot;
 }
 

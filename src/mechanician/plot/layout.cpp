@@ -47,8 +47,7 @@ struct PanelLayout {
   Box box;
   Axis y;
   LegendRows legend;
-  double legend_top = 0.0;
-  std::string label;
+  double legend_top = 0.0, legend_left = 0.0;  ///< the left one from the box
 };
 
 class Layout {
@@ -56,14 +55,12 @@ class Layout {
   Layout(const PlotData& data, const PlotOptions& options) : data_(data), options_(options) {
     const std::size_t n = data.panels.size();
     drawing_.width = options.width > 0 ? options.width : 640;
-    drawing_.height = options.height > 0 ? options.height : 400 + 170 * (static_cast<double>(n) - 1);
+    drawing_.height = options.height;
     ranges_ = find_ranges(data, options);
     panels_.resize(n);
     for (const PlotEvent& e : data.events)
       if (event_counts_[{e.kind, e.label}]++ == 0) event_kinds_.push_back({e.kind, e.label});
     marked_ = !event_kinds_.empty();
-    for (std::size_t i = 0; i < n; ++i)
-      panels_[i].label = i < options.y_labels.size() ? options.y_labels[i] : joined_labels(data.panels[i]);
     // Margins follow from labels, labels from ranges, and equal scales from margins: settled after few rounds.
     for (int round = 0; round < 3; ++round) arrange();
   }
@@ -97,8 +94,8 @@ class Layout {
       rows.back().push_back(std::move(entry));
     }
     // A legend is not to take more room than the plot.
-    const auto most = static_cast<std::size_t>(
-        std::max(1.0, 0.4 * drawing_.height / static_cast<double>(data_.panels.size()) / legend_row));
+    const double room = options_.height > 0 ? 0.4 * options_.height / static_cast<double>(data_.panels.size()) : 200;
+    const auto most = static_cast<std::size_t>(std::max(1.0, room / legend_row));
     if (rows.size() > most) {
       std::size_t left_out = 0;
       for (std::size_t i = most; i < rows.size(); ++i) left_out += rows[i].size();
@@ -130,7 +127,7 @@ class Layout {
     const double last_label = x_.ticks.empty() ? 0 : text_width(x_.ticks.back().label, tick_size);
     const double right = drawing_.width - std::max(pad + 4, last_label / 2 + 4);
     const double first = pad + (options_.title.empty() ? 0 : title_size + 8);
-    const double bottom = drawing_.height - (tick_length + tick_size + 4 + label_size + 8 + pad / 2);
+    const double below = tick_length + tick_size + 4 + label_size + 8 + pad / 2;
 
     // What stands above each box: legend, factor of the labels, marks of events.
     double above = 0;
@@ -138,12 +135,23 @@ class Layout {
     for (std::size_t i = 0; i < panels_.size(); ++i) {
       PanelLayout& p = panels_[i];
       p.legend = legend_of(i, right - left);
-      heads.push_back(legend_row * static_cast<double>(p.legend.size()) + (p.y.factor.empty() ? 0 : factor_row) +
+      // The factor goes beside a legend of one row, if there is room.
+      p.legend_left = 0;
+      double factor = p.y.factor.empty() ? 0 : factor_row;
+      if (factor > 0 && p.legend.size() == 1) {
+        double used = text_width(p.y.factor, tick_size) + 24;
+        p.legend_left = used;
+        for (const Entry& entry : p.legend.front()) used += entry.width();
+        if (used - 18 > right - left) p.legend_left = 0;
+        if (p.legend_left > 0) factor = 0;
+      }
+      heads.push_back(legend_row * static_cast<double>(p.legend.size()) + factor +
                       (i == 0 && marked_ && data_.against_time ? marks_row : 0));
       above += heads.back();
     }
     const auto n = static_cast<double>(panels_.size());
-    const double height = (bottom - first - above - panel_gap * (n - 1)) / n;
+    if (!(options_.height > 0)) drawing_.height = first + above + n * box_height(right - left) + panel_gap * (n - 1) + below;
+    const double height = (drawing_.height - below - first - above - panel_gap * (n - 1)) / n;
     if (height < least_box || right - left < least_box)
       throw std::invalid_argument(fmt::format("{:.0f}x{:.0f} is too small for {}", drawing_.width, drawing_.height,
                                               count_noun(panels_.size(), "panel")));
@@ -158,6 +166,16 @@ class Layout {
     x_ = make_axis(ranges_.x, options_.log_x, most_x_ticks(right - left));
     for (std::size_t i = 0; i < panels_.size(); ++i)
       panels_[i].y = make_axis(ranges_.y[i], options_.log_y, std::max(2, static_cast<int>(height / 34)));
+  }
+
+  /// Where no height is asked for. Equal scales need the room that the curves take.
+  double box_height(double width) const {
+    const double usual = panels_.size() == 1 ? 320 : panels_.size() == 2 ? 210 : 165;
+    if (!options_.equal) return usual;
+    const PlotRanges& ranges = tight_.y.empty() ? ranges_ : tight_;
+    double tallest = 0;
+    for (const Range& y : ranges.y) tallest = std::max(tallest, y.size() / ranges.x.size());
+    return std::clamp(width * tallest, usual / 2, std::max(usual, width));
   }
 
   /// Widens the ranges around their middles until a unit takes as many pixels on all axes.
@@ -259,13 +277,17 @@ class Layout {
       lines.role = "event", lines.colour = event_colour, lines.width = 0.6, lines.label = label, lines.dash = {2, 2};
       marks.role = "mark", marks.label = label;
       const std::vector<Polyline> shape = std::exchange(marks.lines, {});
+      Point before{-100, -100};
       const auto add_mark = [&](Point at) {
+        // Marks that would hide each other are one.
+        if (std::hypot(at.x - before.x, at.y - before.y) < (data_.against_time ? 3.5 : 6)) return;
+        before = at;
         for (Polyline line : shape) {
           for (Point& q : line) q = {q.x + at.x, q.y + at.y};
           marks.lines.push_back(std::move(line));
         }
       };
-      double last_line = -10, last_mark = -10;
+      double last_line = -10;
       for (const PlotEvent& e : data_.events) {
         if (e.kind != kind || e.label != label) continue;
         if (!data_.against_time) {
@@ -276,7 +298,7 @@ class Layout {
         if (!(x >= panels_[0].box.left - 1e-6 && x <= panels_[0].box.right + 1e-6)) continue;
         if (x - last_line >= 1.5)
           for (const PanelLayout& p : panels_) lines.lines.push_back({{x, p.box.top}, {x, p.box.bottom}}), last_line = x;
-        if (x - last_mark >= 3.5) add_mark({x, panels_[0].box.top - 5.5}), last_mark = x;
+        add_mark({x, panels_[0].box.top - 5.5});
       }
       if (!lines.lines.empty()) drawing_.items.emplace_back(std::move(lines));
       if (!marks.lines.empty()) drawing_.items.emplace_back(std::move(marks));
@@ -302,7 +324,7 @@ class Layout {
   void draw_legend(const PanelLayout& p) {
     double y = p.legend_top + legend_row - 6;
     for (const auto& row : p.legend) {
-      double x = p.box.left;
+      double x = p.box.left + p.legend_left;
       for (const Entry& entry : row) {
         const double middle = y - tick_size * 0.34;
         double sample = sample_length;
@@ -344,12 +366,12 @@ class Layout {
       const PanelLayout& p = panels_[i];
       draw_legend(p);
       const double head = i == 0 && marked_ && data_.against_time ? marks_row : 0;
-      if (!p.y.factor.empty())
-        text("factor y", p.y.factor, {p.box.left, p.box.top - head - 4}, tick_size, Anchor::start);
+      const double factor_at = p.legend_left > 0 ? p.legend_top + legend_row - 6 : p.box.top - head - 4;
+      if (!p.y.factor.empty()) text("factor y", p.y.factor, {p.box.left, factor_at}, tick_size, Anchor::start);
       for (const Tick& tick : p.y.ticks)
         text("tick y", tick.label, {p.box.left - tick_length - 4, y_of(p, tick.value) + tick_size * 0.35}, tick_size,
              Anchor::end);
-      const std::string label = fitting(p.label, label_size, p.box.height() + 20);
+      const std::string label = label_for(i);
       if (!label.empty())
         text("label y", {{label, false}}, {pad + label_size - 2, (p.box.top + p.box.bottom) / 2}, label_size,
              Anchor::middle)
@@ -362,6 +384,20 @@ class Layout {
     text("label x", {{fitting(options_.x_label.empty() ? data_.abscissa : options_.x_label, label_size, lowest.width()), false}},
          {(lowest.left + lowest.right) / 2, label_at}, label_size, Anchor::middle);
     if (!x_.factor.empty()) text("factor x", x_.factor, {lowest.right, label_at}, tick_size, Anchor::end);
+  }
+
+  /// What was asked for; else the names of the curves, or if they are too long, what they have in common.
+  std::string label_for(std::size_t panel) const {
+    const double room = panels_[panel].box.height() + 10;
+    if (panel < options_.y_labels.size()) return fitting(options_.y_labels[panel], label_size, room);
+    const auto& curves = data_.panels[panel];
+    const std::string all = joined_labels(curves);
+    if (curves.size() == 1 || text_width(all, label_size) <= room) return fitting(all, label_size, room);
+    if (panel < options_.y_groups.size() && !options_.y_groups[panel].empty()) return options_.y_groups[panel];
+    const std::string common = curves.front().label.substr(0, curves.front().label.find('('));
+    for (const Curve& curve : curves)
+      if (!curve.label.starts_with(common + "(")) return {};
+    return common;
   }
 
   static std::string fitting(const std::string& label, double size, double room) {

@@ -18,8 +18,9 @@ struct PlotOptions {
   std::optional<double> from, to;  ///< of the abscissa
   std::string title;
   std::string x_label;                ///< empty: what is on the axis
-  std::vector<std::string> y_labels;  ///< by panel
-  double width = 0.0, height = 0.0;   ///< pixels; 0: 640, and 400 with 170 for each further panel
+  std::vector<std::string> y_labels;  ///< by panel; none: the names of the curves,
+  std::vector<std::string> y_groups;  ///< or if they are too long, what they are together
+  double width = 0.0, height = 0.0;   ///< pixels; 0: 640, and what the panels need
 };
 
 /// The ranges of a plot, before axes are made of them.

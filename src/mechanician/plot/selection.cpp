@@ -14,7 +14,7 @@ namespace mechanician {
 
 namespace {
 
-constexpr std::size_t most_listed = 40;
+constexpr std::size_t most_listed = 30;
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -102,7 +102,10 @@ class Selector {
   std::string listing() const {
     std::vector<std::string> names;
     for (const std::string& name : columns_) names.push_back(safe_text(elided(name, 60)));
-    return "the columns are " + quote_list(names, most_listed);
+    std::vector<std::string> groups;
+    for (const std::string& group : column_group_names())
+      if (!columns_of_group(group, columns_).empty()) groups.push_back(group);
+    return fmt::format("the columns are {}\nthe groups are {}", quote_list(names, most_listed), join_and(groups));
   }
 
   std::string no_such_column(std::string_view name) const {
@@ -185,9 +188,9 @@ class Selector {
       if (text.find_first_of("+-/^ ") == std::string_view::npos) throw std::invalid_argument(no_such_column(text));
       const ParseProblem& p = parsed.problems.front();
       const std::size_t at = renamed.origin[std::min(p.offset, renamed.origin.size() - 1)];
-      throw std::invalid_argument(fmt::format("{}\n    {}\n    {:>{}}{}{}\n{}", p.message, safe_text(text), '^',
+      throw std::invalid_argument(fmt::format("{}\n    {}\n    {:>{}}{}{}", p.message, safe_text(text), '^',
                                               count_code_points(text.substr(0, at)) + 1, p.hint.empty() ? "" : "\n    ",
-                                              p.hint, listing()));
+                                              p.hint));
     }
     if (shown.columns.empty())
       throw std::invalid_argument(fmt::format("`{}` is a number and no column", safe_text(text)));

@@ -143,6 +143,7 @@ bool is_finite(Point p) { return std::isfinite(p.x) && std::isfinite(p.y); }
 }  // namespace
 
 Point place_in(const Box& box, const Axis& x_axis, const Axis& y_axis, double x, double y) {
+  if ((x_axis.log && !(x > 0.0)) || (y_axis.log && !(y > 0.0))) return {NAN, NAN};
   constexpr double far = 1e7;  // pixels; keeps what is far outside from overflowing
   const double px = box.left + std::clamp(x_axis.place(x), -far, far) * box.width();
   const double py = box.bottom - std::clamp(y_axis.place(y), -far, far) * box.height();
