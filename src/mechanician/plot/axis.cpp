@@ -46,7 +46,6 @@ void append(RichText& text, RichText more) { text.insert(text.end(), more.begin(
 Axis linear_axis(Range range, int most) {
   Axis axis;
   axis.range = range;
-  const Step step = nice_step(range.size() / std::max(most, 2));
   const double largest = std::max(std::abs(range.low), std::abs(range.high));
 
   // A constant that takes up most digits of all labels is taken out, rounded so that it is short.
@@ -58,8 +57,15 @@ Axis linear_axis(Range range, int most) {
     const double middle = (range.low + range.high) / 2;
     offset = offset_exponent >= 0 ? std::round(middle / unit) * unit : std::round(middle * unit) / unit;
   }
-  const double first = std::ceil((range.low - offset) / step.value() - 1e-9);
-  const double last = std::floor((range.high - offset) / step.value() + 1e-9);
+  // One tick alone says nothing of the scale: at least two.
+  Step step;
+  double first = 0.0, last = 0.0;
+  for (int parts = std::max(most, 2), limit = parts + 16; parts < limit; ++parts) {
+    step = nice_step(range.size() / parts);
+    first = std::ceil((range.low - offset) / step.value() - 1e-9);
+    last = std::floor((range.high - offset) / step.value() + 1e-9);
+    if (last > first) break;
+  }
   const double reach = std::max(std::abs(step.times(first)), std::abs(step.times(last)));
   int exponent = reach > 0 ? decade(reach * (1 + 1e-9)) : 0;
   if (exponent < 5 && exponent > -3) exponent = 0;
@@ -70,9 +76,8 @@ Axis linear_axis(Range range, int most) {
     axis.ticks.push_back({step.times(k) + offset, {{signed_number(shown.times(k), decimals), false}}});
   }
   const int parts = step.mantissa == 1 ? 5 : step.mantissa == 2 ? 4 : 5;
-  const Step fine{step.mantissa, step.exponent};
   for (double k = std::ceil((range.low - offset) / step.value() * parts); k <= last * parts + parts - 1; ++k) {
-    const double value = fine.times(k / parts) + offset;
+    const double value = step.times(k / parts) + offset;
     if (value <= range.high && std::fmod(k, parts) != 0.0 && axis.minor.size() < 5000) axis.minor.push_back(value);
   }
   if (exponent != 0) {

@@ -1,0 +1,179 @@
+#include "mechanician/plot/result_source.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "mechanician/base/diagnostic.hpp"
+#include "mechanician/plot/plot_data.hpp"
+#include "mechanician/result/example_for_test.hpp"
+
+namespace mechanician {
+namespace {
+
+void write_text(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+std::string refusal(const std::string& path) {
+  try {
+    const auto source = open_result(path);
+    std::vector<std::size_t> all(source->columns().size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    source->read(all);
+    return "accepted";
+  } catch (const FileError& e) {
+    return e.what();
+  }
+}
+
+class EveryFormat : public testing::TestWithParam<const char*> {};
+
+TEST_P(EveryFormat, reads_back_what_was_written) {
+  const System system = example_system("[control.track]\nequation = \"x = sin(t)\"\n");
+  const Columns columns(system);
+  const Folder folder;
+  const std::string file = folder / ("a." + std::string(GetParam()));
+  std::vector<std::vector<double>> rows;
+  {
+    const auto writer = make_writer(file, *format_of(file), example_header(system));
+    for (int i = 0; i < 700; ++i) {
+      columns.fill_row(example_sample(0.1 * i), rows.emplace_back());
+      if (i == 5) rows.back()[3] = std::nan("");
+      writer->row(rows.back());
+    }
+    RunState state;
+    const std::vector<MotionEvent> events{example_event(1.0), example_event(2.0)};
+    state.events = events;
+    state.summary.status = RunStatus::failed;
+    state.summary.message = "enough";
+    writer->finish(state);
+  }
+  const auto source = open_result(file);
+  ASSERT_EQ(source->columns(), columns.names());
+  // Some columns, not in order, one twice.
+  const std::vector<std::size_t> wanted{7, 0, 3, 7, source->columns().size() - 1};
+  const ResultRows read = source->read(wanted);
+  ASSERT_EQ(read.columns.size(), wanted.size());
+  for (std::size_t c = 0; c < wanted.size(); ++c) {
+    ASSERT_EQ(read.columns[c].size(), rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const double written = rows[i][wanted[c]];
+      ASSERT_TRUE(read.columns[c][i] == written || (std::isnan(written) && std::isnan(read.columns[c][i])));
+    }
+  }
+  EXPECT_NE(read.remark.find("failed: enough"), std::string::npos) << read.remark;
+  if (std::string(GetParam()) == "csv") return;
+  ASSERT_EQ(read.events.size(), 2u);
+  EXPECT_EQ(read.coordinates, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(read.events[1].time, 2.0);
+  EXPECT_EQ(read.events[1].kind, "singular");
+  EXPECT_EQ(read.events[1].name, "flat");
+  EXPECT_EQ(read.events[1].position, (std::vector<double>{1, 2}));
+  EXPECT_EQ(read.events[1].velocity_before, (std::vector<double>{3, 4}));
+  EXPECT_EQ(read.events[1].velocity_after, (std::vector<double>{5, 6}));
+}
+
+INSTANTIATE_TEST_SUITE_P(formats, EveryFormat, testing::Values("csv", "json", "h5"),
+                         [](const auto& p) { return std::string(p.param); });
+
+TEST(Hdf5Source, knows_the_names_of_thousands_of_columns) {
+  std::string text = "coordinates = [\"x\"]\n[dynamics]\nmass = { x = 1 }\n[outputs]\n";
+  for (int i = 0; i < 5000; ++i) text += "out" + std::to_string(i) + " = \"x\"\n";
+  const System system(read_model_text(text, "wide.toml"), {});
+  const Columns columns(system);
+  const Folder folder;
+  const std::string file = folder / "wide.h5";
+  {
+    const State start{0.0, Eigen::VectorXd::Zero(1), Eigen::VectorXd::Zero(1)};
+    const auto writer = make_writer(
+        file, ResultFormat::hdf5,
+        {columns, make_setup(system, start, {.to = 1.0, .tolerance = 1e-9}, std::nullopt, false)});
+    std::vector<double> row(static_cast<std::size_t>(columns.size()));
+    std::iota(row.begin(), row.end(), 0.5);
+    writer->row(row);
+    RunState state;
+    state.summary.status = RunStatus::done;
+    writer->finish(state);
+  }
+  const auto source = open_result(file);
+  ASSERT_EQ(source->columns(), columns.names());
+  const std::vector<std::size_t> wanted{4100, 2};
+  const ResultRows rows = source->read(wanted);
+  EXPECT_EQ(rows.columns[0], std::vector<double>{4100.5});
+  EXPECT_EQ(rows.columns[1], std::vector<double>{2.5});
+}
+
+TEST(CsvSource, is_read_in_pieces_that_do_not_show) {
+  // Lines that lie across the ends of pieces, and one that is longer than a piece.
+  const Folder folder;
+  std::string text = "t,note,v\n";
+  for (int i = 0; i < 60000; ++i) text += std::to_string(i) + "," + std::string(i == 7 ? 600000 : i % 17, 'x') + "," + std::to_string(2 * i) + "\n";
+  write_text(folder / "a.csv", text);
+  const auto source = open_result(folder / "a.csv");
+  const std::vector<std::size_t> wanted{0, 2};
+  const ResultRows rows = source->read(wanted);
+  ASSERT_EQ(rows.columns[0].size(), 60000u);
+  for (std::size_t i = 0; i < 60000; ++i) {
+    ASSERT_EQ(rows.columns[0][i], static_cast<double>(i));
+    ASSERT_EQ(rows.columns[1][i], static_cast<double>(2 * i));
+  }
+}
+
+TEST(CsvSource, names_the_place_of_a_mistake) {
+  const Folder folder;
+  const std::string file = folder / "a.csv";
+  const auto of = [&](const std::string& text) {
+    write_text(file, text);
+    return refusal(file).substr(0, 400);
+  };
+  EXPECT_EQ(of("a,b\n1,2\n3,ü4\n"), file + ":3:3: `ü4` is not a number (column `b`)");
+  EXPECT_EQ(of("a,ü\nü1,2\n"), file + ":2:1: `ü1` is not a number (column `a`)");
+  EXPECT_EQ(of("a,b\n1,2\n3\n4,5\n"), file + ":3: this line has 1 field, but there are 2 columns");
+  EXPECT_EQ(of("1,2\n"), file + ":1: the first line must hold the names of the columns; these are numbers");
+  EXPECT_EQ(of(""), file + ": the file is empty");
+  EXPECT_EQ(of("a,b\n1,\"2\"\n 3 ,4\n"), "accepted");
+  EXPECT_EQ(of("\"a\nb\",c\n1,2\n3,x\n"), file + ":4:3: `x` is not a number (column `c`)");
+}
+
+TEST(JsonSource, names_the_place_of_a_mistake) {
+  const Folder folder;
+  const std::string file = folder / "a.json";
+  const auto of = [&](const std::string& text) {
+    write_text(file, text);
+    return refusal(file);
+  };
+  EXPECT_EQ(of("{\"columns\": [\"t\"],\n \"rows\": [[1],\n [2], x]}"), file + ":3:7: `[` is expected here");
+  EXPECT_EQ(of("{\"columns\": [\"t\"],\n \"rows\": [[1 2]]}"), file + ":2:14: `,` or `]` is expected here");
+  EXPECT_EQ(of("{\"rows\": [], \"columns\": []}").find(file + ":1:9: the rows come before"), 0u);
+  EXPECT_EQ(of("{\"events\": [{\"time\": 1, \"kind\": \"user\"}], \"columns\": [\"t\"], \"rows\": [[1e400]], \"more\": {\"a\": [1, {}]}}"),
+            "accepted");
+}
+
+TEST(PlotData, velocities_jump_at_impacts_and_nothing_else_is_made_up) {
+  const Folder folder;
+  const std::string file = folder / "a.json";
+  write_text(file, R"json({"columns": ["t", "z", "z'", "Qc(z)"],
+    "rows": [[0, 1, -1, 7], [1, 0.5, -2, 7], [2, 0.25, 3, 8], [3, 2, 1, 9]],
+    "events": [{"time": 1.5, "kind": "impact", "position": {"z": 0.125}, "velocity_before": {"z": -3}, "velocity_after": {"z": 4}},
+               {"time": 3, "kind": "impact", "position": {"z": 2}, "velocity_before": {"z": 1}, "velocity_after": {"z": -1}},
+               {"time": 0.5, "kind": "user", "name": "half", "position": {"z": 0}, "velocity_before": {"z": 0}, "velocity_after": {"z": 0}}]})json");
+  const auto source = open_result(file);
+  const auto& names = source->columns();
+  const PlotData data =
+      make_plot_data(*source, default_abscissa(names), {select_shown("z,z',Qc(z),z + z'", names)});
+  EXPECT_EQ(data.x, (std::vector<double>{0, 1, 1.5, 1.5, 2, 3, 3}));
+  EXPECT_EQ(data.panels[0][0].y, (std::vector<double>{1, 0.5, 0.125, 0.125, 0.25, 2, 2}));
+  EXPECT_EQ(data.panels[0][1].y, (std::vector<double>{-1, -2, -3, 4, 3, 1, -1}));
+  EXPECT_EQ(data.panels[0][3].y, (std::vector<double>{0, -1.5, -2.875, 4.125, 3.25, 3, 1}));
+  EXPECT_EQ(data.jump, (std::vector<char>{0, 0, 1, 0, 0, 1, 0}));
+  const auto& force = data.panels[0][2].y;
+  EXPECT_TRUE(std::isnan(force[2]) && std::isnan(force[3]) && std::isnan(force[6]));
+  EXPECT_EQ(force[5], 9);
+  ASSERT_EQ(data.events.size(), 3u);
+  EXPECT_EQ(data.events[0].label, "half");
+  EXPECT_EQ(data.events[0].row, 0.5);
+  EXPECT_EQ(data.events[1].row, 2);
+}
+
+}  // namespace
+}  // namespace mechanician
