@@ -51,7 +51,7 @@ Axis linear_axis(Range range, int most) {
   // A constant that takes up most digits of all labels is taken out, rounded so that it is short.
   double offset = 0.0;
   int offset_exponent = 0;
-  if (range.size() < 1e-4 * largest) {
+  if (range.size() < 5e-4 * largest) {
     offset_exponent = decade(range.size()) + 1;
     const double unit = ten_to(std::abs(offset_exponent));
     const double middle = (range.low + range.high) / 2;
