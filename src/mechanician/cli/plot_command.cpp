@@ -101,8 +101,7 @@ TerminalOptions terminal_options(const CommandOptions& o, Size size) {
     if (locale.empty()) locale = environment(name);
   for (char& c : locale) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   terminal.unicode = locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
-  terminal.colour =
-      is_terminal && !o.no_colour && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+  terminal.colour = is_terminal && !o.no_colour && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
   return terminal;
 }
 
@@ -135,7 +134,9 @@ std::string picture(const PlotData& data, PlotOptions plot, Picture kind, Size s
     plot.height = size.height / scale;
   }
   const Drawing drawing = make_drawing(data, plot);
-  return kind == Picture::svg ? svg_text(drawing) : kind == Picture::png ? png_bytes(drawing, scale) : pdf_bytes(drawing);
+  return kind == Picture::svg   ? svg_text(drawing)
+         : kind == Picture::png ? png_bytes(drawing, scale)
+                                : pdf_bytes(drawing);
 }
 
 }  // namespace

@@ -21,9 +21,7 @@ double ten_to(int k) { return k >= 0 ? std::pow(10.0, k) : 1.0 / std::pow(10.0, 
 /// k · mantissa · 10^exponent: a step of 1, 2 or 5 times a power of ten.
 struct Step {
   int mantissa = 1, exponent = 0;
-  double value() const {
-    return exponent >= 0 ? mantissa * ten_to(exponent) : mantissa / ten_to(-exponent);
-  }
+  double value() const { return exponent >= 0 ? mantissa * ten_to(exponent) : mantissa / ten_to(-exponent); }
   double times(double k) const {
     return exponent >= 0 ? k * mantissa * ten_to(exponent) : k * mantissa / ten_to(-exponent);
   }
@@ -110,7 +108,8 @@ Axis log_axis(Range range, int most) {
     axis.factor = std::move(linear.factor);
     return axis;
   }
-  const int every = std::max(1, static_cast<int>(std::ceil((last - first + 1) / static_cast<double>(std::max(most, 2)))));
+  const int every =
+      std::max(1, static_cast<int>(std::ceil((last - first + 1) / static_cast<double>(std::max(most, 2)))));
   const bool plain = first >= -2 && last <= 4;
   for (int k = first; k <= last; ++k) {
     if (k % every == 0)

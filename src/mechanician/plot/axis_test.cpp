@@ -34,7 +34,8 @@ Factor read_factor(const RichText& factor) {
     if (factor[i].raised) f.power = read({{"10", false}, factor[i]});
     const std::string& text = factor[i].text;
     if (const auto plus = text.find("+ "); plus != std::string::npos) f.constant = std::stod(text.substr(plus + 2));
-    if (const auto minus = text.find("\u2212 "); minus != std::string::npos) f.constant = -std::stod(text.substr(minus + 4));
+    if (const auto minus = text.find("\u2212 "); minus != std::string::npos)
+      f.constant = -std::stod(text.substr(minus + 4));
   }
   return f;
 }

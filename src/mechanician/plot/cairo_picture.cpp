@@ -41,8 +41,9 @@ namespace {
 const CairoLibrary& cairo() {
   const CairoLibrary* library = cairo_library();
   if (!library)
-    throw std::runtime_error("PNG and PDF need the library cairo (libcairo.so.2), which cannot be opened: "
-                             "install libcairo2, or write an SVG");
+    throw std::runtime_error(
+        "PNG and PDF need the library cairo (libcairo.so.2), which cannot be opened: "
+        "install libcairo2, or write an SVG");
   return *library;
 }
 

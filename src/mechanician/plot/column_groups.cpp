@@ -11,7 +11,7 @@ namespace {
 struct Wrapped {
   const char *group, *beginning;
 };
-constexpr Wrapped wrapped[] = {{"forces", "Qc("},          {"ideal", "Qi("},         {"nonideal", "Qni("},
+constexpr Wrapped wrapped[] = {{"forces", "Qc("},          {"ideal", "Qi("},           {"nonideal", "Qni("},
                                {"control", "Qcontrol("},   {"multipliers", "lambda("}, {"normals", "normal("},
                                {"frictions", "friction("}, {"powers", "power("}};
 
@@ -42,9 +42,9 @@ class Classifier {
 }  // namespace
 
 std::span<const std::string> column_group_names() {
-  static const std::vector<std::string> names{"positions", "velocities",  "accelerations", "forces",    "ideal",
-                                              "nonideal",  "control",     "multipliers",   "normals",   "frictions",
-                                              "outputs",   "residuals",   "powers",        "works",     "energies"};
+  static const std::vector<std::string> names{"positions", "velocities", "accelerations", "forces",  "ideal",
+                                              "nonideal",  "control",    "multipliers",   "normals", "frictions",
+                                              "outputs",   "residuals",  "powers",        "works",   "energies"};
   return names;
 }
 

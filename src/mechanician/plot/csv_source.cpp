@@ -151,7 +151,8 @@ class CsvSource final : public ResultSource {
     record_ = line.text;
     terminated_ = line.terminated;
     constexpr std::size_t longest = std::size_t{1} << 20;  // of what begins with a mark that nothing closes
-    while (std::count(record_.begin(), record_.end(), '"') % 2 == 1 && record_.size() < longest && !record_.starts_with('#')) {
+    while (std::count(record_.begin(), record_.end(), '"') % 2 == 1 && record_.size() < longest &&
+           !record_.starts_with('#')) {
       if (!input_->read_line(line)) break;
       record_ += '\n';
       record_ += line.text;

@@ -41,7 +41,7 @@ struct DrawnText {
 
 struct Drawing {
   double width = 0.0, height = 0.0;
-  std::string title, description;  ///< for those who do not see it
+  std::string title, description;                         ///< for those who do not see it
   std::vector<std::variant<DrawnPath, DrawnText>> items;  ///< from back to front
 };
 

@@ -128,7 +128,8 @@ double JsonInput::number() {
   while (is_word_part(input_->peek()) && word.size() < longest_word) word += static_cast<char>(input_->get());
   if (word == "null" || word == "true" || word == "false") return std::numeric_limits<double>::quiet_NaN();
   const auto value = number_of(word);
-  if (!value) fail(word.empty() ? "a number is expected here" : fmt::format("`{}` is not a number", word.substr(0, 40)));
+  if (!value)
+    fail(word.empty() ? "a number is expected here" : fmt::format("`{}` is not a number", word.substr(0, 40)));
   return *value;
 }
 

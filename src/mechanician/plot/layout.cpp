@@ -22,8 +22,8 @@ constexpr double factor_row = 15, marks_row = 10, panel_gap = 12, sample_length 
 constexpr std::size_t longest_label = 60;
 constexpr Colour frame_colour = 0x333333, grid_colour = 0xE6E6E6, text_colour = 0x222222, event_colour = 0xB4B4B4;
 
-/// Colours that colour-blind people tell apart (after Okabe and Ito, without yellow, which is too pale for a line), each
-/// with its dashes for print without colours.
+/// Colours that colour-blind people tell apart (after Okabe and Ito, without yellow, which is too pale for a line),
+/// each with its dashes for print without colours.
 struct LineStyle {
   Colour colour;
   std::vector<double> dash;
@@ -68,8 +68,9 @@ class Layout {
   Drawing draw() {
     describe();
     for (const PanelLayout& p : panels_) draw_grid(p);
-    draw_events();
+    if (data_.against_time) draw_events();
     for (std::size_t i = 0; i < panels_.size(); ++i) draw_curves(i);
+    if (!data_.against_time) draw_events();
     for (const PanelLayout& p : panels_) draw_frame(p);
     draw_texts();
     return std::move(drawing_);
@@ -80,7 +81,8 @@ class Layout {
     std::vector<Entry> entries;
     const auto& curves = data_.panels[panel];
     if (curves.size() > 1)
-      for (std::size_t i = 0; i < curves.size(); ++i) entries.push_back({elided(curves[i].label, longest_label), i, {}});
+      for (std::size_t i = 0; i < curves.size(); ++i)
+        entries.push_back({elided(curves[i].label, longest_label), i, {}});
     if (panel == 0)
       for (const auto& [kind, label] : event_kinds_) entries.push_back({elided(label, longest_label), 0, kind});
     LegendRows rows;
@@ -119,6 +121,11 @@ class Layout {
     return most;
   }
 
+  /// As many as have room in a low panel, and not many more in a high one.
+  static int most_y_ticks(double height) {
+    return std::max(2, static_cast<int>(std::min(height / 26, 4 + height / 80)));
+  }
+
   void arrange() {
     double labels = 0;
     for (const PanelLayout& p : panels_)
@@ -150,7 +157,8 @@ class Layout {
       above += heads.back();
     }
     const auto n = static_cast<double>(panels_.size());
-    if (!(options_.height > 0)) drawing_.height = first + above + n * box_height(right - left) + panel_gap * (n - 1) + below;
+    if (!(options_.height > 0))
+      drawing_.height = first + above + n * box_height(right - left) + panel_gap * (n - 1) + below;
     const double height = (drawing_.height - below - first - above - panel_gap * (n - 1)) / n;
     if (height < least_box || right - left < least_box)
       throw std::invalid_argument(fmt::format("{:.0f}x{:.0f} is too small for {}", drawing_.width, drawing_.height,
@@ -165,7 +173,7 @@ class Layout {
     if (options_.equal) make_equal(right - left, height);
     x_ = make_axis(ranges_.x, options_.log_x, most_x_ticks(right - left));
     for (std::size_t i = 0; i < panels_.size(); ++i)
-      panels_[i].y = make_axis(ranges_.y[i], options_.log_y, std::max(2, static_cast<int>(height / 34)));
+      panels_[i].y = make_axis(ranges_.y[i], options_.log_y, most_y_ticks(height));
   }
 
   /// Where no height is asked for. Equal scales need the room that the curves take.
@@ -245,7 +253,8 @@ class Layout {
 
   void draw_curves(std::size_t panel) {
     const PanelLayout& p = panels_[panel];
-    const bool lines = options_.style != PlotOptions::Style::points, points = options_.style != PlotOptions::Style::lines;
+    const bool lines = options_.style != PlotOptions::Style::points,
+               points = options_.style != PlotOptions::Style::lines;
     for (std::size_t i = 0; i < data_.panels[panel].size(); ++i) {
       const Curve& curve = data_.panels[panel][i];
       const LineStyle style = line_style(i);
@@ -297,7 +306,8 @@ class Layout {
         const double x = x_of(panels_[0], e.time);
         if (!(x >= panels_[0].box.left - 1e-6 && x <= panels_[0].box.right + 1e-6)) continue;
         if (x - last_line >= 1.5)
-          for (const PanelLayout& p : panels_) lines.lines.push_back({{x, p.box.top}, {x, p.box.bottom}}), last_line = x;
+          for (const PanelLayout& p : panels_)
+            lines.lines.push_back({{x, p.box.top}, {x, p.box.bottom}}), last_line = x;
         add_mark({x, panels_[0].box.top - 5.5});
       }
       if (!lines.lines.empty()) drawing_.items.emplace_back(std::move(lines));
@@ -381,7 +391,8 @@ class Layout {
     for (const Tick& tick : x_.ticks)
       text("tick x", tick.label, {x_of(panels_.back(), tick.value), ticks_at}, tick_size, Anchor::middle);
     const double label_at = ticks_at + label_size + 6;
-    text("label x", {{fitting(options_.x_label.empty() ? data_.abscissa : options_.x_label, label_size, lowest.width()), false}},
+    text("label x",
+         {{fitting(options_.x_label.empty() ? data_.abscissa : options_.x_label, label_size, lowest.width()), false}},
          {(lowest.left + lowest.right) / 2, label_at}, label_size, Anchor::middle);
     if (!x_.factor.empty()) text("factor x", x_.factor, {lowest.right, label_at}, tick_size, Anchor::end);
   }
@@ -423,8 +434,7 @@ class Layout {
           text += fmt::format(" {}: from {:.6g} to {:.6g}.", curve.label, range.range().low, range.range().high);
       }
     if (count > 20) text += fmt::format(" And {} more.", count - 20);
-    for (const auto& kind : event_kinds_)
-      text += fmt::format(" Marked: {} ({}).", kind.second, event_counts_[kind]);
+    for (const auto& kind : event_kinds_) text += fmt::format(" Marked: {} ({}).", kind.second, event_counts_[kind]);
   }
 
   const PlotData& data_;

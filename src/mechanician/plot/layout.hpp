@@ -14,7 +14,7 @@ namespace mechanician {
 struct PlotOptions {
   enum class Style { lines, points, both } style = Style::lines;
   bool log_x = false, log_y = false;
-  bool equal = false;             ///< one unit is as long on both axes
+  bool equal = false;              ///< one unit is as long on both axes
   std::optional<double> from, to;  ///< of the abscissa
   std::string title;
   std::string x_label;                ///< empty: what is on the axis

@@ -28,7 +28,8 @@ DrawnPath event_mark(std::string_view kind, double r) {
   } else {
     // Events of the model: a ring.
     Polyline ring;
-    for (int i = 0; i <= 12; ++i) ring.push_back({r * 0.85 * std::cos(i * M_PI / 6), r * 0.85 * std::sin(i * M_PI / 6)});
+    for (int i = 0; i <= 12; ++i)
+      ring.push_back({r * 0.85 * std::cos(i * M_PI / 6), r * 0.85 * std::sin(i * M_PI / 6)});
     mark.lines = {ring};
     mark.filled = false;
   }

@@ -134,9 +134,9 @@ PlotData make_plot_data(ResultSource& source, const Shown& abscissa, const std::
   data.jump.assign(rows.columns.front().size(), 0);
   std::stable_sort(rows.events.begin(), rows.events.end(),
                    [](const ResultEvent& a, const ResultEvent& b) { return a.time < b.time; });
-  const bool ordered = has_time && std::is_sorted(rows.columns[time].begin(), rows.columns[time].end()) &&
-                       std::none_of(rows.columns[time].begin(), rows.columns[time].end(),
-                                    [](double t) { return !std::isfinite(t); });
+  const bool ordered =
+      has_time && std::is_sorted(rows.columns[time].begin(), rows.columns[time].end()) &&
+      std::none_of(rows.columns[time].begin(), rows.columns[time].end(), [](double t) { return !std::isfinite(t); });
   if (ordered && std::any_of(rows.events.begin(), rows.events.end(), is_jump)) {
     std::vector<KnownAtEvent> known;
     for (const std::size_t column : needed.columns) known.push_back(known_at_event(names[column], rows.coordinates));
@@ -150,8 +150,7 @@ PlotData make_plot_data(ResultSource& source, const Shown& abscissa, const std::
   if (ordered)
     for (const ResultEvent& e : rows.events)
       if (const double row = row_at(rows.columns[time], e.time); row >= 0.0)
-        data.events.push_back(
-            {e.time, e.kind, safe_text(e.kind == "user" && !e.name.empty() ? e.name : e.kind), row});
+        data.events.push_back({e.time, e.kind, safe_text(e.kind == "user" && !e.name.empty() ? e.name : e.kind), row});
   return data;
 }
 

@@ -18,9 +18,9 @@ struct Curve {
 
 struct PlotEvent {
   double time = 0.0;
-  std::string kind;    ///< "impact", …; "user" for events of the model
-  std::string label;   ///< the kind, or the name of an event of the model
-  double row = 0.0;    ///< where it lies among the rows; a fraction lies between two
+  std::string kind;   ///< "impact", …; "user" for events of the model
+  std::string label;  ///< the kind, or the name of an event of the model
+  double row = 0.0;   ///< where it lies among the rows; a fraction lies between two
 };
 
 struct PlotData {
@@ -33,8 +33,8 @@ struct PlotData {
   std::string remark;                      ///< of the result
 };
 
-/// Reads what is needed and computes formulas. At an impact the velocities of before and after it, which the event holds,
-/// become rows of their own; of other columns no value is known there.
+/// Reads what is needed and computes formulas. At an impact the velocities of before and after it, which the event
+/// holds, become rows of their own; of other columns no value is known there.
 PlotData make_plot_data(ResultSource& source, const Shown& abscissa, const std::vector<std::vector<Shown>>& panels);
 
 }  // namespace mechanician

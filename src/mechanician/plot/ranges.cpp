@@ -37,7 +37,8 @@ PlotRanges find_ranges(const PlotData& data, const PlotOptions& options) {
   RangeFinder abscissa(options.log_x);
   for (const double x : data.x) abscissa.add(x);
   const char* positive = options.log_x ? "positive " : "";
-  if (abscissa.empty()) throw std::invalid_argument(fmt::format("there is no {}number in `{}`", positive, data.abscissa));
+  if (abscissa.empty())
+    throw std::invalid_argument(fmt::format("there is no {}number in `{}`", positive, data.abscissa));
   // Against time a plot begins where the run begins; elsewhere curves do not touch the frame.
   PlotRanges ranges;
   ranges.x = abscissa.range();

@@ -28,7 +28,8 @@ std::unique_ptr<ResultSource> open_result(const std::string& file) {
     }
     if (std::filesystem::is_directory(file, error)) throw FileError(fmt::format("{}: this is a folder", file));
     if (file.ends_with(".toml"))
-      throw FileError(fmt::format("{0}: this is a model: plot takes what `mechanician run {0} -o FILE.csv` writes", file));
+      throw FileError(
+          fmt::format("{0}: this is a model: plot takes what `mechanician run {0} -o FILE.csv` writes", file));
     if (ends_in(".h5")) return open_hdf5(file);
   }
   auto input = std::make_unique<TextInput>(file);

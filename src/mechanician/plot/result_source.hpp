@@ -12,17 +12,18 @@ namespace mechanician {
 
 struct ResultEvent {
   double time = 0.0;
-  std::string kind;  ///< "impact", "user", …
-  std::string name;  ///< of the event in the model, where it has one
+  std::string kind;                                               ///< "impact", "user", …
+  std::string name;                                               ///< of the event in the model, where it has one
   std::vector<double> position, velocity_before, velocity_after;  ///< by ResultSource::coordinates
 };
 
 /// What read() gives.
 struct ResultRows {
-  std::vector<std::vector<double>> columns;  ///< in the order asked for, all of the same length; nan where there is none
-  std::vector<ResultEvent> events;           ///< none in CSV
-  std::vector<std::string> coordinates;      ///< what the vectors of the events are by
-  std::string remark;                        ///< that the result is not whole or not to be trusted; empty otherwise
+  std::vector<std::vector<double>>
+      columns;                           ///< in the order asked for, all of the same length; nan where there is none
+  std::vector<ResultEvent> events;       ///< none in CSV
+  std::vector<std::string> coordinates;  ///< what the vectors of the events are by
+  std::string remark;                    ///< that the result is not whole or not to be trusted; empty otherwise
 };
 
 class ResultSource {

@@ -85,9 +85,9 @@ TEST(Hdf5Source, knows_the_names_of_thousands_of_columns) {
   const std::string file = folder / "wide.h5";
   {
     const State start{0.0, Eigen::VectorXd::Zero(1), Eigen::VectorXd::Zero(1)};
-    const auto writer = make_writer(
-        file, ResultFormat::hdf5,
-        {columns, make_setup(system, start, {.to = 1.0, .tolerance = 1e-9}, std::nullopt, false)});
+    const auto writer =
+        make_writer(file, ResultFormat::hdf5,
+                    {columns, make_setup(system, start, {.to = 1.0, .tolerance = 1e-9}, std::nullopt, false)});
     std::vector<double> row(static_cast<std::size_t>(columns.size()));
     std::iota(row.begin(), row.end(), 0.5);
     writer->row(row);
@@ -107,7 +107,8 @@ TEST(CsvSource, is_read_in_pieces_that_do_not_show) {
   // Lines that lie across the ends of pieces, and one that is longer than a piece.
   const Folder folder;
   std::string text = "t,note,v\n";
-  for (int i = 0; i < 60000; ++i) text += std::to_string(i) + "," + std::string(i == 7 ? 600000 : i % 17, 'x') + "," + std::to_string(2 * i) + "\n";
+  for (int i = 0; i < 60000; ++i)
+    text += std::to_string(i) + "," + std::string(i == 7 ? 600000 : i % 17, 'x') + "," + std::to_string(2 * i) + "\n";
   write_text(folder / "a.csv", text);
   const auto source = open_result(folder / "a.csv");
   const std::vector<std::size_t> wanted{0, 2};
@@ -145,7 +146,8 @@ TEST(JsonSource, names_the_place_of_a_mistake) {
   EXPECT_EQ(of("{\"columns\": [\"t\"],\n \"rows\": [[1],\n [2], x]}"), file + ":3:7: `[` is expected here");
   EXPECT_EQ(of("{\"columns\": [\"t\"],\n \"rows\": [[1 2]]}"), file + ":2:14: `,` or `]` is expected here");
   EXPECT_EQ(of("{\"rows\": [], \"columns\": []}").find(file + ":1:9: the rows come before"), 0u);
-  EXPECT_EQ(of("{\"events\": [{\"time\": 1, \"kind\": \"user\"}], \"columns\": [\"t\"], \"rows\": [[1e400]], \"more\": {\"a\": [1, {}]}}"),
+  EXPECT_EQ(of("{\"events\": [{\"time\": 1, \"kind\": \"user\"}], \"columns\": [\"t\"], \"rows\": [[1e400]], \"more\": "
+               "{\"a\": [1, {}]}}"),
             "accepted");
 }
 
@@ -159,8 +161,7 @@ TEST(PlotData, velocities_jump_at_impacts_and_nothing_else_is_made_up) {
                {"time": 0.5, "kind": "user", "name": "half", "position": {"z": 0}, "velocity_before": {"z": 0}, "velocity_after": {"z": 0}}]})json");
   const auto source = open_result(file);
   const auto& names = source->columns();
-  const PlotData data =
-      make_plot_data(*source, default_abscissa(names), {select_shown("z,z',Qc(z),z + z'", names)});
+  const PlotData data = make_plot_data(*source, default_abscissa(names), {select_shown("z,z',Qc(z),z + z'", names)});
   EXPECT_EQ(data.x, (std::vector<double>{0, 1, 1.5, 1.5, 2, 3, 3}));
   EXPECT_EQ(data.panels[0][0].y, (std::vector<double>{1, 0.5, 0.125, 0.125, 0.25, 2, 2}));
   EXPECT_EQ(data.panels[0][1].y, (std::vector<double>{-1, -2, -3, 4, 3, 1, -1}));

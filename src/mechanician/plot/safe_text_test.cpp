@@ -52,7 +52,8 @@ TEST(Svg, escapes_text_and_writes_short_numbers) {
   EXPECT_NE(svg.find("viewBox=\"0 0 100 50.5\""), std::string::npos);
   EXPECT_NE(svg.find(" d=\"M.5 .25l1 0-.5-10.25M12 13l0 .01\"><title>&lt;x&gt;</title>"), std::string::npos) << svg;
   // What is raised comes down again.
-  EXPECT_NE(svg.find("10<tspan dy=\"-4.18\" font-size=\"7.92\">\u22123</tspan><tspan dy=\"4.18\"> m</tspan>"), std::string::npos)
+  EXPECT_NE(svg.find("10<tspan dy=\"-4.18\" font-size=\"7.92\">\u22123</tspan><tspan dy=\"4.18\"> m</tspan>"),
+            std::string::npos)
       << svg;
 }
 

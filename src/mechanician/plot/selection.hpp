@@ -2,9 +2,9 @@
 
 /// What is to be shown: columns, groups of columns, patterns, formulas.
 ///
-/// An item is, in this order of trust: the name of a column; a group (`forces`); a pattern with * and ? that some column
-/// fits (`Qc(*)`); a formula of columns (`sqrt(x^2 + y^2)`). Items are joined by commas outside parentheses. A name in
-/// quotation marks is a name and nothing else.
+/// An item is, in this order of trust: the name of a column; a group (`forces`); a pattern with * and ? that some
+/// column fits (`Qc(*)`); a formula of columns (`sqrt(x^2 + y^2)`). Items are joined by commas outside parentheses. A
+/// name in quotation marks is a name and nothing else.
 
 #include <optional>
 #include <span>

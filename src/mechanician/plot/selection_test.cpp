@@ -7,9 +7,10 @@
 namespace mechanician {
 namespace {
 
-const std::vector<std::string> columns{"t",     "x",     "y",      "x'",     "y'",         "x''",        "y''",
-                                       "Qc(x)", "Qc(y)", "Qi(x)",  "Qi(y)",  "lambda(rod)", "friction(a,1)", "friction(a,2)",
-                                       "height", "energy", "residual", "power(rod)", "work_given", "work(rod)"};
+const std::vector<std::string> columns{
+    "t",      "x",      "y",        "x'",         "y'",          "x''",           "y''",
+    "Qc(x)",  "Qc(y)",  "Qi(x)",    "Qi(y)",      "lambda(rod)", "friction(a,1)", "friction(a,2)",
+    "height", "energy", "residual", "power(rod)", "work_given",  "work(rod)"};
 
 std::string labels(std::string_view text) {
   std::string out;
@@ -66,7 +67,8 @@ TEST(Selection, formulas_have_the_values_of_their_columns) {
 }
 
 TEST(Selection, says_what_is_wrong_and_what_there_is) {
-  EXPECT_NE(refusal("residul").find("no column `residul`; did you mean `residual`?"), std::string::npos) << refusal("residul");
+  EXPECT_NE(refusal("residul").find("no column `residul`; did you mean `residual`?"), std::string::npos)
+      << refusal("residul");
   EXPECT_NE(refusal("residul").find("`t`, `x`, `y`"), std::string::npos);
   EXPECT_NE(refusal("Qc(z)").find("no column `Qc(z)`"), std::string::npos) << refusal("Qc(z)");
   EXPECT_NE(refusal("x + q").find("no column `q`"), std::string::npos) << refusal("x + q");

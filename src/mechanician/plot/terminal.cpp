@@ -30,7 +30,8 @@ std::string plain(const RichText& text, bool unicode) {
   }
   if (unicode) return out;
   for (const auto& [from, to] : {std::pair{"\u2212", "-"}, std::pair{"\u00D7", "x"}})
-    for (std::size_t at; (at = out.find(from)) != std::string::npos;) out.replace(at, std::string_view(from).size(), to);
+    for (std::size_t at; (at = out.find(from)) != std::string::npos;)
+      out.replace(at, std::string_view(from).size(), to);
   return out;
 }
 
@@ -217,7 +218,8 @@ class TerminalPlot {
     for (std::size_t i = 0; i < curves.size(); ++i) {
       int best = -1;
       for (int row = 0; row < rows_; ++row)
-        if (owner[static_cast<std::size_t>(row)] < 0 && (best < 0 || std::abs(row - ends[i]) < std::abs(best - ends[i])))
+        if (owner[static_cast<std::size_t>(row)] < 0 &&
+            (best < 0 || std::abs(row - ends[i]) < std::abs(best - ends[i])))
           best = row;
       if (best < 0) break;
       const auto at = static_cast<std::size_t>(best);
@@ -239,7 +241,8 @@ class TerminalPlot {
       for (const PlotEvent& e : data_.events) {
         const double place = x_.place(e.time);
         if (!(place >= 0.0 && place <= 1.0)) continue;
-        cells[static_cast<std::size_t>(std::lround(place * (columns_ - 1)))] = event_character(e.kind, terminal_.unicode);
+        cells[static_cast<std::size_t>(std::lround(place * (columns_ - 1)))] =
+            event_character(e.kind, terminal_.unicode);
         any = true;
       }
     if (!any) return;

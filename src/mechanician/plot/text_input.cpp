@@ -48,9 +48,8 @@ bool TextInput::refill() {
 bool TextInput::read_line(Line& line) {
   std::size_t searched = 0;
   for (;;) {
-    const void* found = size_ > at_ + searched
-                            ? std::memchr(buffer_.data() + at_ + searched, '\n', size_ - at_ - searched)
-                            : nullptr;
+    const void* found =
+        size_ > at_ + searched ? std::memchr(buffer_.data() + at_ + searched, '\n', size_ - at_ - searched) : nullptr;
     if (found) {
       const auto newline = static_cast<std::size_t>(static_cast<const char*>(found) - buffer_.data());
       line = {std::string_view(buffer_).substr(at_, newline - at_), true};

@@ -29,8 +29,7 @@ std::optional<std::pair<Point, Point>> clipped(Point a, Point b, const Box& box)
       to = std::min(to, r);
     return from <= to;
   };
-  if (!cut(-dx, a.x - box.left) || !cut(dx, box.right - a.x) || !cut(-dy, a.y - box.top) ||
-      !cut(dy, box.bottom - a.y))
+  if (!cut(-dx, a.x - box.left) || !cut(dx, box.right - a.x) || !cut(-dy, a.y - box.top) || !cut(dy, box.bottom - a.y))
     return std::nullopt;
   const auto at = [&](double s) { return s == 0.0 ? a : s == 1.0 ? b : Point{a.x + s * dx, a.y + s * dy}; };
   return std::pair{at(from), at(to)};
@@ -106,7 +105,9 @@ std::vector<Polyline> without_repetitions(const std::vector<Polyline>& lines) {
   std::unordered_set<std::uint64_t> seen;
   std::vector<Polyline> out;
   const auto cell = [](Point p) {
-    const auto part = [](double x) { return static_cast<std::uint64_t>(std::clamp(x / least_move + 1.0, 0.0, 65535.0)); };
+    const auto part = [](double x) {
+      return static_cast<std::uint64_t>(std::clamp(x / least_move + 1.0, 0.0, 65535.0));
+    };
     return part(p.x) << 16 | part(p.y);
   };
   for (const Polyline& line : lines) {
@@ -126,8 +127,7 @@ std::vector<Polyline> without_repetitions(const std::vector<Polyline>& lines) {
 }
 
 Polyline thinned(const Polyline& line) {
-  const bool grows =
-      std::is_sorted(line.begin(), line.end(), [](const Point& a, const Point& b) { return a.x < b.x; });
+  const bool grows = std::is_sorted(line.begin(), line.end(), [](const Point& a, const Point& b) { return a.x < b.x; });
   Polyline few = line;
   if (grows)
     few = extremes_by_column(line);

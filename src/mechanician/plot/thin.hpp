@@ -2,10 +2,10 @@
 
 /// A curve on its way to the paper: from rows to as few points as show the same picture.
 ///
-/// Points are rounded to a hundredth of a pixel. A curve whose abscissa only grows keeps, of each half pixel column, its
-/// first, lowest, highest and last point, so that no extreme is lost. Any other one leaves out points that are less than a
-/// quarter of a pixel from the last one. Then points go that lie, to a twentieth of a pixel, on a straight line between
-/// those that stay; turning points stay. Linear in the number of rows.
+/// Points are rounded to a hundredth of a pixel. A curve whose abscissa only grows keeps, of each half pixel column,
+/// its first, lowest, highest and last point, so that no extreme is lost. Any other one leaves out points that are less
+/// than a quarter of a pixel from the last one. Then points go that lie, to a twentieth of a pixel, on a straight line
+/// between those that stay; turning points stay. Linear in the number of rows.
 
 #include <span>
 #include <vector>
