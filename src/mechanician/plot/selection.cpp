@@ -179,6 +179,8 @@ class Selector {
     };
     scope.explain = [&](std::string_view name, int primes) {
       unknown = std::string(name) + std::string(static_cast<std::size_t>(primes), '\'');
+      for (const auto& [stand_in, column] : renamed.names)
+        if (stand_in == name) unknown.replace(0, stand_in.size(), columns_[column]);
       return ParseProblem{0, name.size(), "", ""};
     };
     const ParsedExpression parsed = parse_expression(renamed.text, scope);

@@ -66,6 +66,17 @@ TEST(Selection, formulas_have_the_values_of_their_columns) {
   EXPECT_EQ(value("2^residual"), std::exp2(16));
 }
 
+TEST(Selection, knows_members_of_families) {
+  const std::vector<std::string> names{"t", "x[1]", "x[2]", "x[10]", "x[1]'", "x[2]'", "x[10]'", "lambda(rod[2])"};
+  EXPECT_EQ(select_shown("x[*]", names).size(), 3u);
+  EXPECT_EQ(select_shown("positions", names).size(), 3u);
+  EXPECT_EQ(select_shown("x[10],lambda(rod[2])", names)[0].columns, std::vector<std::size_t>{3});
+  const Shown shown = select_one("x[1]' - 2*x[10] + lambda(rod[2])", names);
+  EXPECT_EQ(shown.columns, (std::vector<std::size_t>{4, 3, 7}));
+  const std::vector<double> values{5, 7, 11};
+  EXPECT_EQ(shown.formula->operator()<double>(values)[0], 5 - 14 + 11);
+}
+
 TEST(Selection, says_what_is_wrong_and_what_there_is) {
   EXPECT_NE(refusal("residul").find("no column `residul`; did you mean `residual`?"), std::string::npos)
       << refusal("residul");
@@ -73,6 +84,7 @@ TEST(Selection, says_what_is_wrong_and_what_there_is) {
   EXPECT_NE(refusal("Qc(z)").find("no column `Qc(z)`"), std::string::npos) << refusal("Qc(z)");
   EXPECT_NE(refusal("x + q").find("no column `q`"), std::string::npos) << refusal("x + q");
   EXPECT_NE(refusal("x'''").find("no column `x'''`"), std::string::npos) << refusal("x'''");
+  EXPECT_NE(refusal("1 + Qc(x)'").find("no column `Qc(x)'`"), std::string::npos) << refusal("1 + Qc(x)'");
   EXPECT_NE(refusal("control").find("has no control"), std::string::npos) << refusal("control");
   EXPECT_NE(refusal("\"nix\"").find("no column `nix`"), std::string::npos) << refusal("\"nix\"");
   EXPECT_NE(refusal("x,,y").find("missing"), std::string::npos);
