@@ -230,16 +230,16 @@ def check_values(c):
     """The curves are the numbers of the file, in every format."""
     c.run('run', os.path.join(MODELS, 'pendulum.toml'), '--to', '5', '--every', '0.05', '-o', 'p.csv', '--quiet')
     rows = read_csv(os.path.join(c.folder, 'p.csv'))
-    picture = c.svg('p.csv')
+    picture = c.svg('p.csv', '--straight')
     c.that('all coordinates by default', sorted(picture.curves()) == [('x', 0), ('y', 0)], list(picture.curves()))
     for name in 'xy': near_rows(c, 'default', picture, (name, 0), rows['t'], rows[name])
-    picture = c.svg('p.csv', '--show', 'x,Qc(y)', '--show', "y''", '--show', 'residual')
+    picture = c.svg('p.csv', '--straight', '--show', 'x,Qc(y)', '--show', "y''", '--show', 'residual')
     c.that('three panels', len(picture.frames) == 3, picture.frames)
     c.that('one above the other', all(a[3] < b[1] and a[0] == b[0] and a[2] == b[2] for a, b in zip(picture.frames, picture.frames[1:])))
     for name, panel in (('x', 0), ('Qc(y)', 0), ("y''", 1), ('residual', 2)):
         near_rows(c, 'panels', picture, (name, panel), rows['t'], rows[name])
     c.that('a common power of ten is taken out', len(picture.texts('factor y')) == 1)
-    picture = c.svg('p.csv', '--show', 'sqrt(x^2 + y^2)', '--show', "x*Qc(x) + y * Qc(y), (x'^2+y'^2)/2")
+    picture = c.svg('p.csv', '--straight', '--show', 'sqrt(x^2 + y^2)', '--show', "x*Qc(x) + y * Qc(y), (x'^2+y'^2)/2")
     near_rows(c, 'formula', picture, ("x*Qc(x) + y * Qc(y)", 1), rows['t'], [x * a + y * b for x, a, y, b in zip(rows['x'], rows['Qc(x)'], rows['y'], rows['Qc(y)'])])
     near_rows(c, 'formula', picture, ("(x'^2+y'^2)/2", 1), rows['t'], [(a * a + b * b) / 2 for a, b in zip(rows["x'"], rows["y'"])])
     picture = c.svg('p.csv', '--from', '1.01', '--to', '2.5')
@@ -247,7 +247,7 @@ def check_values(c):
     ends = [picture.x.value(lines[0][0][0]), picture.x.value(lines[-1][-1][0])]
     c.that('--from and --to cut', abs(ends[0] - 1.01) < 1e-3 and abs(ends[1] - 2.5) < 1e-3, ends)
     c.that('nothing is outside the frame', all(picture.frames[0][0] - .01 <= x <= picture.frames[0][2] + .01 for x, _ in sum(lines, [])))
-    picture = c.svg('p.csv', '--show', "x'", '--against', 'x')
+    picture = c.svg('p.csv', '--show', "x'", '--against', 'x', '--straight')
     lines = picture.curves()[("x'", 0)]
     points = [(picture.x.pixel(a), picture.y[0].pixel(b)) for a, b in zip(rows['x'], rows["x'"])]
     worst = max(min(distance(p, line[i - 1], line[i]) for line in lines for i in range(1, len(line))) for p in points)
@@ -274,6 +274,33 @@ def check_values(c):
     c.that('and JSON on it', piped.returncode == 0 and open(os.path.join(c.folder, 'out.svg')).read() == texts[0], piped)
     p = c.run('plot', '-', input=open(os.path.join(c.folder, 'p.h5'), 'rb').read())
     c.that('HDF5 on it is refused', p.returncode == 3 and b'must be a file' in p.stderr, p)
+
+
+def check_between_rows(c):
+    """Between rows positions and velocities curve as their derivatives say."""
+    rows = ''.join(f"{t!r},{math.cos(t)!r},{-math.sin(t)!r},{-math.cos(t)!r},{math.cos(t)!r}\n" for t in [0.3 * k for k in range(31)])
+    c.file('w.csv', "t,x,x',x'',Qc(x)\n" + rows)
+    picture = c.svg('w.csv', '--show', "x,x',Qc(x)")
+    scale = picture.y[0]
+    for name, exact in (('x', math.cos), ("x'", lambda t: -math.sin(t))):
+        points = sum(picture.curves()[(name, 0)], [])
+        c.that(f'{name}: more points than rows', len(points) > 60, len(points))
+        worst = max(abs(y - scale.pixel(exact(picture.x.value(x)))) for x, y in points)
+        c.that(f'{name}: on the exact motion', worst < 0.06, worst)
+        between = [((a[0] + b[0]) / 2, (a[1] + b[1]) / 2) for a, b in zip(points, points[1:])]
+        worst = max(abs(y - scale.pixel(exact(picture.x.value(x)))) for x, y in between)
+        c.that(f'{name}: also between its points', worst < 0.2, worst)
+    straight = sum(picture.curves()[('Qc(x)', 0)], [])
+    off = max(abs(y - scale.pixel(math.cos(picture.x.value(x)))) for x, y in [((a[0] + b[0]) / 2, (a[1] + b[1]) / 2) for a, b in zip(straight, straight[1:])])
+    c.that('a force has no derivative and stays straight', off > 1, off)
+    picture = c.svg('w.csv', '--show', "x", '--style', 'points')
+    c.that('points are rows only', len(picture.curves('points')[('x', 0)]) == 31)
+    c.that('rows are counted as they are', '31 rows' in picture.root.find(SVG + 'desc').text, picture.root.find(SVG + 'desc').text)
+    picture = c.svg('w.csv', '--show', "x'", '--against', 'x', '--equal')
+    radii = [math.hypot(picture.x.value((a[0] + b[0]) / 2), picture.y[0].value((a[1] + b[1]) / 2)) for line in picture.curves()[("x'", 0)] for a, b in zip(line, line[1:])]
+    c.that('a phase portrait is round', max(abs(r - 1) for r in radii) < 1e-3, (min(radii), max(radii)))
+    picture = c.svg('w.csv', '--show', "x^2 + x'^2 + 1")
+    c.that('formulas follow', picture is not None and len(picture.curves()) == 1)
 
 
 def check_axes(c):

@@ -32,7 +32,7 @@ constexpr const char* bash = R"(_mechanician() {
       bench) common="$common --listing" ;;
       run) common="$common -o --to --every --tolerance --method --report --project-start --verify --resume --quiet" ;;
     esac
-    [ "$command" = plot ] && common="-o --show --against --from --to --equal --log --style --title --x-label --y-label --size --no-color --help"
+    [ "$command" = plot ] && common="-o --show --against --from --to --equal --log --style --straight --title --x-label --y-label --size --no-color --help"
     COMPREPLY=($(compgen -W "$common" -- "$word"))
   elif [ "$command" = plot ]; then
     COMPREPLY=($(compgen -f -X '!*.@(csv|json|h5|svg|png|pdf)' -- "$word") $(compgen -d -- "$word"))
@@ -65,7 +65,7 @@ complete -c mechanician -n "__fish_seen_subcommand_from plot" -l show -x -a "pos
 complete -c mechanician -n "__fish_seen_subcommand_from plot" -l against -l from -l to -l title -l x-label -l y-label -l size -x
 complete -c mechanician -n "__fish_seen_subcommand_from plot" -l log -x -a "x y xy"
 complete -c mechanician -n "__fish_seen_subcommand_from plot" -l style -x -a "lines points both"
-complete -c mechanician -n "__fish_seen_subcommand_from plot" -l equal -l no-color -l help
+complete -c mechanician -n "__fish_seen_subcommand_from plot" -l equal -l straight -l no-color -l help
 complete -c mechanician -n "__fish_seen_subcommand_from completion" -f -a "bash zsh fish"
 )";
 

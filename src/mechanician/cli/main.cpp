@@ -57,6 +57,7 @@ void add_plot_options(CLI::App& plot, CommandOptions& o) {
   plot.add_flag("--equal", o.equal, "One unit is as long on both axes");
   plot.add_option("--log", o.log, "Logarithmic axes")->type_name("x|y|xy")->check(CLI::IsMember({"x", "y", "xy"}));
   plot.add_option("--style", o.style, "lines, points or both")->check(CLI::IsMember({"lines", "points", "both"}));
+  plot.add_flag("--straight", o.straight, "Straight lines between rows, also where derivatives say how they curve");
   plot.add_option("--title", o.title, "Title above the plot")->type_name("TEXT");
   plot.add_option("--x-label", o.x_label, "Text at the abscissa; default: what it is")->type_name("TEXT");
   plot.add_option("--y-label", o.y_labels, "Text at the ordinate, once for each panel")

@@ -25,7 +25,8 @@ Assignments parse_assignments(const std::vector<std::string>& texts, const std::
     while (at <= text.size() && !text.empty()) {
       // Commas between brackets belong to a name: net[1,2]=0.5.
       std::size_t comma = at;
-      for (int depth = 0; comma < text.size() && (depth > 0 || text[comma] != ','); ++comma) depth += (text[comma] == '[') - (text[comma] == ']');
+      for (int depth = 0; comma < text.size() && (depth > 0 || text[comma] != ','); ++comma)
+        depth += (text[comma] == '[') - (text[comma] == ']');
       const std::string item = text.substr(at, comma - at);
       at = comma + 1;
       const std::size_t equal = item.find('=');

@@ -44,6 +44,7 @@ struct CommandOptions {
   std::vector<std::string> show, y_labels;
   std::string against, from, log, style = "lines", size, title, x_label;
   bool equal = false;
+  bool straight = false;
   bool no_colour = false;
 };
 

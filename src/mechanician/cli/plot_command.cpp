@@ -118,7 +118,7 @@ PlotData load_data(const CommandOptions& o, ResultSource& source) {
     }
     asking = "--show";
     if (panels.empty()) panels.push_back(default_shown(columns, abscissa));
-    return make_plot_data(source, abscissa, panels);
+    return make_plot_data(source, abscissa, panels, {.straight = o.straight});
   } catch (const std::invalid_argument& e) {
     throw UsageError(fmt::format("{}: {}", safe_text(asking), e.what()));
   }

@@ -258,7 +258,7 @@ class Layout {
     for (std::size_t i = 0; i < data_.panels[panel].size(); ++i) {
       const Curve& curve = data_.panels[panel][i];
       const LineStyle style = line_style(i);
-      Strokes strokes = make_strokes({data_.x, curve.y, data_.jump}, x_, p.y, p.box);
+      Strokes strokes = make_strokes({data_.x, curve.y, data_.jump, data_.added}, x_, p.y, p.box);
       const auto add = [&](const char* role, std::vector<Polyline> drawn, double width) -> DrawnPath* {
         std::erase_if(drawn, [](const Polyline& l) { return l.empty(); });
         if (drawn.empty()) return nullptr;
@@ -418,18 +418,24 @@ class Layout {
     return cut;
   }
 
+  /// Those of the result.
+  std::size_t num_rows() const {
+    return static_cast<std::size_t>(std::count(data_.added.begin(), data_.added.end(), 0));
+  }
+
   void describe() {
     std::string all;
     for (const auto& panel : data_.panels) all += (all.empty() ? "" : "; ") + joined_labels(panel);
     drawing_.title = options_.title.empty() ? elided(all, 200) + " against " + data_.abscissa : options_.title;
     std::string& text = drawing_.description;
-    text = fmt::format("{}, against {} from {:.6g} to {:.6g}.", count_noun(data_.x.size(), "row"), data_.abscissa,
+    text = fmt::format("{}, against {} from {:.6g} to {:.6g}.", count_noun(num_rows(), "row"), data_.abscissa,
                        ranges_.x.low, ranges_.x.high);
     std::size_t count = 0;
     for (const auto& panel : data_.panels)
       for (const Curve& curve : panel) {
         RangeFinder range(false);
-        for (const double y : curve.y) range.add(y);
+        for (std::size_t i = 0; i < curve.y.size(); ++i)
+          if (!data_.added[i]) range.add(curve.y[i]);
         if (++count <= 20 && !range.empty())
           text += fmt::format(" {}: from {:.6g} to {:.6g}.", curve.label, range.range().low, range.range().high);
       }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "mechanician/plot/between_rows.hpp"
 #include "mechanician/plot/safe_text.hpp"
 
 namespace mechanician {
@@ -61,6 +62,17 @@ KnownAtEvent known_at_event(const std::string& name, const std::vector<std::stri
   return {};
 }
 
+/// Reads the derivatives of columns too: `x'` for `x`.
+std::vector<DerivativePair> add_derivatives(Needed& needed, const std::vector<std::string>& names) {
+  std::vector<DerivativePair> pairs;
+  const std::size_t shown = needed.columns.size();
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto found = std::find(names.begin(), names.end(), names[needed.columns[i]] + "'");
+    if (found != names.end()) pairs.push_back({i, needed.add(static_cast<std::size_t>(found - names.begin()))});
+  }
+  return pairs;
+}
+
 /// Rows of before and after each jump among the rows of the result. A row at the very time is of before.
 std::vector<char> insert_jumps(ResultRows& rows, std::size_t time, const std::vector<KnownAtEvent>& known) {
   const std::vector<double> t = rows.columns[time];
@@ -116,7 +128,8 @@ double row_at(const std::vector<double>& t, double time) {
 
 }  // namespace
 
-PlotData make_plot_data(ResultSource& source, const Shown& abscissa, const std::vector<std::vector<Shown>>& panels) {
+PlotData make_plot_data(ResultSource& source, const Shown& abscissa, const std::vector<std::vector<Shown>>& panels,
+                        const PlotDataOptions& options) {
   Needed needed;
   const auto& names = source.columns();
   const auto found = std::find(names.begin(), names.end(), "t");
@@ -125,6 +138,8 @@ PlotData make_plot_data(ResultSource& source, const Shown& abscissa, const std::
   needed.add(abscissa);
   for (const auto& panel : panels)
     for (const Shown& shown : panel) needed.add(shown);
+  std::vector<DerivativePair> pairs;
+  if (has_time && !options.straight) pairs = add_derivatives(needed, names);
 
   ResultRows rows = source.read(needed.columns);
   PlotData data;
@@ -142,6 +157,8 @@ PlotData make_plot_data(ResultSource& source, const Shown& abscissa, const std::
     for (const std::size_t column : needed.columns) known.push_back(known_at_event(names[column], rows.coordinates));
     data.jump = insert_jumps(rows, time, known);
   }
+  if (!ordered) pairs.clear();
+  data.added = add_rows_between(rows.columns, time, pairs, data.jump);
   data.x = values_of(abscissa, rows, needed);
   for (const auto& panel : panels) {
     auto& curves = data.panels.emplace_back();

@@ -161,7 +161,8 @@ TEST(PlotData, velocities_jump_at_impacts_and_nothing_else_is_made_up) {
                {"time": 0.5, "kind": "user", "name": "half", "position": {"z": 0}, "velocity_before": {"z": 0}, "velocity_after": {"z": 0}}]})json");
   const auto source = open_result(file);
   const auto& names = source->columns();
-  const PlotData data = make_plot_data(*source, default_abscissa(names), {select_shown("z,z',Qc(z),z + z'", names)});
+  const PlotData data =
+      make_plot_data(*source, default_abscissa(names), {select_shown("z,z',Qc(z),z + z'", names)}, {.straight = true});
   EXPECT_EQ(data.x, (std::vector<double>{0, 1, 1.5, 1.5, 2, 3, 3}));
   EXPECT_EQ(data.panels[0][0].y, (std::vector<double>{1, 0.5, 0.125, 0.125, 0.25, 2, 2}));
   EXPECT_EQ(data.panels[0][1].y, (std::vector<double>{-1, -2, -3, 4, 3, 1, -1}));

@@ -200,7 +200,7 @@ class TerminalPlot {
   }
 
   void draw_curve(Canvas& canvas, const Curve& curve, int index, const Axis& y_axis, const Box& box) const {
-    const Strokes strokes = make_strokes({data_.x, curve.y, data_.jump}, x_, y_axis, box);
+    const Strokes strokes = make_strokes({data_.x, curve.y, data_.jump, data_.added}, x_, y_axis, box);
     const auto dot = [](double x) { return static_cast<int>(std::lround(x)); };
     if (options_.style != PlotOptions::Style::points)
       for (const auto* lines : {&strokes.jumps, &strokes.lines})

@@ -166,7 +166,7 @@ Strokes make_strokes(const CurveRows& rows, const Axis& x_axis, const Axis& y_ax
   bool joined = false;  // the point before is the end of a segment
   for (std::size_t i = 0; i < n; ++i) {
     const Point p = at(i);
-    if (is_finite(p) && box.holds(p)) {
+    if (is_finite(p) && box.holds(p) && (rows.added.empty() || !rows.added[i])) {
       if (strokes.points.empty() || rounded(strokes.points.back()) != rounded(p)) strokes.points.push_back(p);
     }
     const bool jumps = i > 0 && rows.jump[i - 1];

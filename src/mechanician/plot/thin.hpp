@@ -44,6 +44,7 @@ struct Strokes {
 struct CurveRows {
   std::span<const double> x, y;
   std::span<const char> jump;
+  std::span<const char> added = {};  ///< rows that are no points of their own; may be empty
 };
 /// Everything outside of the box is cut off.
 Strokes make_strokes(const CurveRows& rows, const Axis& x_axis, const Axis& y_axis, const Box& box);
