@@ -3,6 +3,8 @@
 
 usage: check_gallery.py --program PATH [--only NAME …] [--models FOLDER]
 
+The commands that a model proposes under `Try:` are run too; they end with 0, or otherwise where its text says so.
+
 CHECKS has one short function for each model: conserved quantities, closed forms, equations derived by hand and solved here, numbers from
 the literature, and what the diagnosis has to say. A model without a function is a miss, and so is a page of docs/gallery that is not
 what tools/build_gallery makes of the model.
@@ -12,7 +14,7 @@ and velocity. All steps together move a quantity r(q, q') by at most steps · to
 until the end. The growth is measured on the equations that are solved here, or stated where the motion is known.
 
 Prints a line for each miss, with how much of what is allowed was used where that is interesting (--verbose), and last `N passed, N failed`."""
-import argparse, json, math, os, random, subprocess, sys, tempfile, tomllib
+import argparse, json, math, os, random, re, subprocess, sys, tempfile, tomllib
 from math import acosh, asinh, atan2, cos, cosh, exp, hypot, pi, sin, sqrt, tan, tanh
 
 sys.dont_write_bytecode = True
@@ -870,6 +872,24 @@ CHECKS = {f.__name__: f for f in (
 CHECKS |= {f'ladder_{n}': ladder(n) for n in (1, 2, 10, 40)}
 
 
+def tries(page):
+    """The commands of a page of the gallery under `Try`: words, and what is said of them."""
+    for line in page.split('\n'):
+        found = re.match(r'- `(\./run|mechanician \w+) (models/\w+\.toml)([^`]*)`:?(.*)', line)
+        if not found: continue
+        verb, model, options, why = found.groups()
+        verb = verb.split()[-1] if verb != './run' else 'accelerate' if '--form' in options else 'run'
+        yield [verb, os.path.join(ROOT, model), *options.split()], why
+
+
+def try_all(program, name):
+    path = os.path.join(ROOT, 'docs', 'gallery', name + '.md')
+    for words, why in tries(open(path, encoding='utf-8').read()):
+        p = subprocess.run([program, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, encoding='utf-8', timeout=120)
+        fails = any(word in why for word in ('refused', 'cannot go on')) or name == 'contradiction'
+        if (p.returncode != 0) != fails: raise Miss(f"`{' '.join(words)}` ends with {p.returncode}: {p.stderr.strip()[:300]}")
+
+
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument('--program', default=os.path.join(ROOT, 'build', 'release', 'mechanician'))
@@ -891,7 +911,10 @@ def main():
         if options.only and name not in options.only: continue
         if name not in present: say(f'{name}: there is no such model'); continue
         model = Model(os.path.abspath(options.program), os.path.join(options.models, name + '.toml'))
-        try: check(model); miss = None
+        try:
+            check(model)
+            if options.models == os.path.join(ROOT, 'models'): try_all(model.program, name)
+            miss = None
         except Miss as e: miss = f'{name}: {e}'
         except (KeyError, IndexError, TypeError, StopIteration, ZeroDivisionError, OSError) as e: miss = f'{name}: {type(e).__name__} {e}'
         say(miss)
