@@ -1,0 +1,334 @@
+#include "mechanician/solve/sparse_elimination.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+namespace mechanician {
+
+using sparse::Index;
+
+namespace {
+constexpr int most_unmet = 64;
+}
+
+const char* describe(SparseStatus status) {
+  switch (status) {
+    case SparseStatus::vouched: return "solved";
+    case SparseStatus::doubtful: return "elimination cannot vouch for the answer";
+    case SparseStatus::contradiction: return "a row that depends on others is not met";
+    case SparseStatus::mass_not_definite: return "M has no positive pivot at some coordinate";
+    case SparseStatus::not_finite: return "a number is infinite or not a number";
+  }
+  return "";
+}
+
+std::string describe(const SparseResult& r) {
+  std::string text = describe(r.status);
+  if (r.num_masked > 0) text += fmt::format("; {} dependent rows left out", r.num_masked);
+  if (r.num_grey > 0) text += fmt::format("; {} rows too near to dependent to tell (1/sin² up to {:.1e})", r.num_grey, r.row_growth);
+  if (r.status == SparseStatus::contradiction)
+    text += fmt::format("; row {} misses by {:.1e} of its terms", r.worst_row, r.masked_residual);
+  else if (r.status == SparseStatus::doubtful)
+    text += fmt::format("; residual {:.1e} after {} refinements", std::max(r.residual, r.masked_residual), r.num_refinements);
+  return text;
+}
+
+SparseElimination::SparseElimination(const SparsePattern& pattern, const SparseOptions& options)
+    : options_(options),
+      plan_(make_sparse_plan(pattern, {.ordering = options.ordering, .augment_all = options.augment_all})),
+      kernels_(&sparse::kernels()),
+      lists_(plan_.lists()) {
+  const std::size_t positions = plan_.row_at.size();
+  values_.assign(plan_.num_values, 0.0);
+  P_.assign(positions, 0.0);
+  y_.assign(positions, 0.0);
+  work_.assign(plan_.work_size + 64, 0.0);
+  W_.assign(plan_.n, 0.0);
+  if (!plan_.form_target.empty()) B_.assign(plan_.A_row.size(), 0.0);
+  if (!plan_.augmented.empty()) row_weight_.assign(plan_.m, 0.0);
+  if (options_.check_residual) {
+    for (auto* v : {&f_left_, &size_, &dx_}) v->assign(plan_.n, 0.0);
+    for (auto* v : {&g_left_, &dlambda_}) v->assign(plan_.m, 0.0);
+  }
+  masked_.reserve(plan_.m);
+  unmet_.reserve(most_unmet);
+  is_masked_.assign(plan_.m, 0);
+}
+
+void SparseElimination::set_mass(std::span<const double> M) {
+  assert(M.size() == plan_.M_row.size());
+  M_ = M;
+  kernels_->invert(plan_.n, M.data(), plan_.mass_in_order ? nullptr : plan_.mass_slot.data(), W_.data());
+}
+
+/// Entries of the core and of rows outside strips, before anything is eliminated.
+void SparseElimination::form_core() {
+  std::fill(values_.begin() + plan_.core_values, values_.end(), 0.0);
+  const int core = static_cast<int>(plan_.row_at.size());
+  std::fill(values_.begin() + plan_.first_core, values_.begin() + core, 0.0);
+  if (!plan_.form_target.empty()) {
+    kernels_->scale(static_cast<int>(plan_.A_row.size()), A_.data(), plan_.A_col.data(), W_.data(), B_.data());
+    kernels_->form(static_cast<Index>(plan_.form_target.size()), plan_.form_target.data(), plan_.form_begin.data(),
+                   plan_.form_pairs.data(), B_.data(), A_.data(), values_.data());
+  }
+  for (const SparsePlan::Copy& copy : plan_.copies_M) values_[copy.target] += M_[copy.slot];
+  for (const SparsePlan::Copy& copy : plan_.copies_A) values_[copy.target] += A_[copy.slot];
+  if (!plan_.augmented.empty()) {
+    // Weights that make w·aᵀa as large as the masses a row touches.
+    double largest = 0;
+    for (int i = 0; i < plan_.n; ++i)
+      if (plan_.mass_slot[i] >= 0) largest = std::max(largest, std::abs(M_[plan_.mass_slot[i]]));
+    for (const SparsePlan::Copy& copy : plan_.copies_M) largest = std::max(largest, std::abs(M_[copy.slot]));
+    if (!(largest > 0)) largest = 1;
+    for (const int r : plan_.augmented) {
+      double square = 0;
+      for (const int* s = plan_.row_slots.first(r); s != plan_.row_slots.last(r); ++s) square += A_[*s] * A_[*s];
+      row_weight_[r] = square > 0 ? largest / square : 0;
+    }
+    for (const SparsePlan::Product& p : plan_.augmenting) values_[p.target] += row_weight_[p.row] * A_[p.a] * A_[p.b];
+  }
+  for (int p = plan_.first_core; p < core; ++p) P_[p] = std::abs(values_[plan_.diagonal(p)]);
+}
+
+/// With f: y as well, through the runs.
+void SparseElimination::eliminate(const double* f, const double* g) {
+  count_ = {};
+  const sparse::PivotLimits limits{options_.dependent, options_.grey, options_.indefinite};
+  for (const sparse::Run& run : plan_.runs) P_[run.first] = 0;
+  const std::vector<sparse::Run>& runs = plan_.runs;
+  for (std::size_t k = 0; k < runs.size();) {
+    const bool pair = k + 1 < runs.size() && plan_.run_level[k] == plan_.run_level[k + 1];
+    kernels_->run(lists_, &runs[k], pair ? &runs[k + 1] : nullptr, plan_.strips.data(), A_.data(), W_.data(), f, g, limits,
+                  values_.data(), P_.data(), f ? y_.data() : nullptr, count_);
+    k += pair ? 2 : 1;
+  }
+  for (const SparsePlan::Task& task : plan_.tasks) {
+    if (task.is_supernode)
+      kernels_->supernode(lists_, plan_.supernodes[task.index], limits, values_.data(), P_.data(), work_.data(), count_);
+    else
+      kernels_->small(lists_, plan_.small[task.index], limits, values_.data(), P_.data(), count_);
+  }
+  list_masked();
+}
+
+void SparseElimination::list_masked() {
+  for (const int r : masked_) is_masked_[r] = 0;
+  masked_.clear();
+  if (count_.num_masked == 0) return;
+  for (int r = 0; r < plan_.m; ++r)
+    if (values_[plan_.position_of_row[r]] == 0.0) masked_.push_back(r), is_masked_[r] = 1;
+}
+
+SparseResult SparseElimination::judge_pivots() const {
+  SparseResult result;
+  result.row_growth = count_.row_growth;
+  result.mass_growth = count_.mass_growth;
+  result.num_masked = count_.num_masked;
+  result.num_grey = count_.num_grey;
+  if (count_.num_not_finite > 0 || !std::isfinite(count_.row_growth) || !std::isfinite(count_.mass_growth))
+    result.status = SparseStatus::not_finite;
+  else if (count_.num_indefinite > 0 || !plan_.massless.empty())
+    result.status = SparseStatus::mass_not_definite;
+  else if (count_.num_grey > 0 || count_.mass_growth * options_.grey_mass > 1)
+    result.status = SparseStatus::doubtful;
+  return result;
+}
+
+SparseResult SparseElimination::factor(std::span<const double> M, std::span<const double> A) {
+  set_mass(M);
+  return factor(A);
+}
+
+SparseResult SparseElimination::factor(std::span<const double> A) {
+  assert(A.size() == plan_.A_row.size() && M_.size() == plan_.M_row.size());
+  A_ = A;
+  form_core();
+  eliminate(nullptr, nullptr);
+  return judge_pivots();
+}
+
+/// y of everything outside strips: f of coupled coordinates, −A M⁻¹f of rows; g as well where the row is not in a run.
+void SparseElimination::start(const double* f, const double* g) {
+  for (const int p : plan_.loose_rows) {
+    double sum = p >= plan_.first_core ? g[plan_.row_at[p]] : 0.0;
+    const int row = plan_.row_at[p];
+    for (const int* s = plan_.row_slots.first(row); s != plan_.row_slots.last(row); ++s)
+      sum -= A_[*s] * W_[plan_.A_col[*s]] * f[plan_.A_col[*s]];
+    y_[p] = sum;
+  }
+  for (std::size_t p = plan_.first_core; p < plan_.row_at.size(); ++p)
+    if (const int i = -1 - plan_.row_at[p]; i >= 0) y_[p] = f[i];
+  for (const int r : plan_.augmented)
+    for (const int* s = plan_.row_slots.first(r); s != plan_.row_slots.last(r); ++s)
+      y_[plan_.position_of_coordinate[plan_.A_col[*s]]] += A_[*s] * row_weight_[r] * g[r];
+}
+
+void SparseElimination::forward(const double* f, const double* g) {
+  for (const sparse::Strip& strip : plan_.strips) std::fill_n(y_.begin() + strip.first, strip.count, 0.0);
+  for (const sparse::Run& run : plan_.runs)
+    kernels_->run_forward(lists_, run, plan_.strips.data(), A_.data(), W_.data(), f, g, values_.data(), y_.data());
+  forward_core();
+}
+
+void SparseElimination::forward_core() {
+  for (const SparsePlan::Task& task : plan_.tasks) {
+    if (task.is_supernode)
+      kernels_->supernode_forward(lists_, plan_.supernodes[task.index], values_.data(), y_.data(), work_.data());
+    else
+      kernels_->small_forward(lists_, plan_.small[task.index], values_.data(), y_.data());
+  }
+}
+
+void SparseElimination::backward(const double* f, double* x, double* lambda) {
+  for (auto task = plan_.tasks.rbegin(); task != plan_.tasks.rend(); ++task) {
+    if (task->is_supernode)
+      kernels_->supernode_backward(lists_, plan_.supernodes[task->index], values_.data(), y_.data(), work_.data());
+    else
+      kernels_->small_backward(lists_, plan_.small[task->index], values_.data(), y_.data());
+  }
+  for (std::size_t p = plan_.first_core; p < plan_.row_at.size(); ++p) {
+    if (const int r = plan_.row_at[p]; r >= 0)
+      lambda[r] = -y_[p];
+    else
+      x[-1 - r] = y_[p];
+  }
+  const std::vector<sparse::Run>& runs = plan_.runs;
+  for (std::size_t k = runs.size(); k-- > 0;) {
+    const bool pair = k > 0 && plan_.run_level[k] == plan_.run_level[k - 1];
+    kernels_->run_backward(lists_, &runs[k], pair ? &runs[k - 1] : nullptr, values_.data(), y_.data(), lambda);
+    if (pair) --k;
+  }
+  double finite = 0;
+  for (const sparse::Band& band : plan_.bands) finite += kernels_->band(band, A_.data(), W_.data(), f, lambda, x);
+  for (const int i : plan_.loose_coordinates) {
+    double force = f[i];
+    for (const int* s = plan_.col_slots.first(i); s != plan_.col_slots.last(i); ++s) force += A_[*s] * lambda[plan_.A_row[*s]];
+    x[i] = W_[i] * force;
+    finite += x[i] - x[i];
+  }
+  for (std::size_t p = plan_.first_core; p < plan_.row_at.size(); ++p) finite += y_[p] - y_[p];
+  finite_ = finite;
+}
+
+void SparseElimination::solve_once(const double* f, const double* g, double* x, double* lambda) {
+  start(f, g);
+  forward(f, g);
+  backward(f, x, lambda);
+}
+
+SparseResult SparseElimination::solve(std::span<const double> f, std::span<const double> g, std::span<double> x,
+                                      std::span<double> lambda) {
+  assert(static_cast<int>(f.size()) == plan_.n && static_cast<int>(g.size()) == plan_.m);
+  assert(static_cast<int>(x.size()) == plan_.n && static_cast<int>(lambda.size()) == plan_.m);
+  solve_once(f.data(), g.data(), x.data(), lambda.data());
+  return finish(f.data(), g.data(), x.data(), lambda.data());
+}
+
+SparseResult SparseElimination::factor_and_solve(std::span<const double> M, std::span<const double> A,
+                                                 std::span<const double> f, std::span<const double> g, std::span<double> x,
+                                                 std::span<double> lambda) {
+  assert(static_cast<int>(f.size()) == plan_.n && static_cast<int>(g.size()) == plan_.m);
+  assert(static_cast<int>(x.size()) == plan_.n && static_cast<int>(lambda.size()) == plan_.m);
+  if (!M.empty()) set_mass(M);
+  A_ = A;
+  form_core();
+  start(f.data(), g.data());
+  eliminate(f.data(), g.data());
+  forward_core();
+  backward(f.data(), x.data(), lambda.data());
+  return finish(f.data(), g.data(), x.data(), lambda.data());
+}
+
+/// What is missing in both equations, and how large that is against the terms. x of an uncoupled coordinate is the sum of
+/// what acts on it, times 1/M: its rounding is relative to those terms, and so is that of A x.
+SparseElimination::Residual SparseElimination::calc_residual(const double* f, const double* g, const double* x,
+                                                             const double* lambda) {
+  Residual residual;
+  for (int i = 0; i < plan_.n; ++i) {
+    double sum = f[i], size = std::abs(f[i]);
+    for (const int* s = plan_.col_slots.first(i); s != plan_.col_slots.last(i); ++s) {
+      const double term = A_[*s] * lambda[plan_.A_row[*s]];
+      sum += term;
+      size += std::abs(term);
+    }
+    f_left_[i] = sum;
+    size_[i] = size;
+  }
+  if (plan_.mass_in_order) {
+    for (int i = 0; i < plan_.n; ++i) {
+      f_left_[i] -= M_[i] * x[i];
+      size_[i] = size_[i] * W_[i] + std::abs(x[i]);
+    }
+  } else {
+    // First the sizes of M x, kept in dx_, which is free here.
+    std::fill(dx_.begin(), dx_.end(), 0.0);
+    for (std::size_t k = 0; k < plan_.M_row.size(); ++k) {
+      const int i = plan_.M_row[k], j = plan_.M_col[k];
+      f_left_[i] -= M_[k] * x[j];
+      dx_[i] += std::abs(M_[k] * x[j]);
+      if (i == j) continue;
+      f_left_[j] -= M_[k] * x[i];
+      dx_[j] += std::abs(M_[k] * x[i]);
+    }
+    for (int i = 0; i < plan_.n; ++i) {
+      const double size = size_[i] + dx_[i];
+      if (plan_.position_of_coordinate[i] >= 0) {
+        const double share = std::abs(f_left_[i]) / (size > 0 ? size : 1);
+        residual.kept = share > residual.kept ? share : residual.kept;
+      }
+      size_[i] = std::abs(x[i]) + W_[i] * size_[i];
+    }
+  }
+  for (int r = 0; r < plan_.m; ++r) {
+    double sum = g[r], size = std::abs(g[r]);
+    for (const int* s = plan_.row_slots.first(r); s != plan_.row_slots.last(r); ++s) {
+      sum -= A_[*s] * x[plan_.A_col[*s]];
+      size += std::abs(A_[*s]) * size_[plan_.A_col[*s]];
+    }
+    g_left_[r] = sum;
+    const double share = std::abs(sum) > 0 ? std::abs(sum) / size : 0;
+    if (is_masked_[r]) {
+      if (share > residual.masked) residual.masked = share, residual.worst_masked = r;
+      if (share > options_.contradiction && unmet_.size() < most_unmet) unmet_.push_back(r);
+    } else if (share > residual.kept) {
+      residual.kept = share;
+      residual.worst_kept = r;
+    }
+  }
+  return residual;
+}
+
+SparseResult SparseElimination::finish(const double* f, const double* g, double* x, double* lambda) {
+  SparseResult result = judge_pivots();
+  unmet_.clear();
+  if (!(finite_ == 0.0)) {
+    result.status = SparseStatus::not_finite;
+    return result;
+  }
+  if (result.status == SparseStatus::mass_not_definite || result.status == SparseStatus::not_finite) return result;
+  if (!options_.check_residual) return result;
+
+  Residual residual = calc_residual(f, g, x, lambda);
+  while (residual.kept > options_.accuracy && result.num_refinements < options_.most_refinements) {
+    solve_once(f_left_.data(), g_left_.data(), dx_.data(), dlambda_.data());
+    if (!(finite_ == 0.0)) break;
+    for (int i = 0; i < plan_.n; ++i) x[i] += dx_[i];
+    for (int r = 0; r < plan_.m; ++r) lambda[r] += dlambda_[r];
+    ++result.num_refinements;
+    unmet_.clear();
+    residual = calc_residual(f, g, x, lambda);
+  }
+  result.residual = residual.kept;
+  result.masked_residual = residual.masked;
+  result.worst_row = residual.worst_masked >= 0 && residual.masked > options_.accuracy ? residual.worst_masked : residual.worst_kept;
+  if (residual.masked > options_.contradiction)
+    result.status = SparseStatus::contradiction;
+  else if (!(residual.kept <= options_.accuracy) || !(residual.masked <= options_.contradiction))
+    result.status = SparseStatus::doubtful;
+  return result;
+}
+
+}  // namespace mechanician

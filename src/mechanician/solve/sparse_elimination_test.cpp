@@ -1,0 +1,347 @@
+#include "mechanician/solve/sparse_elimination.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "mechanician/solve/sparse_system_for_test.hpp"
+
+namespace mechanician {
+namespace {
+
+using testing::make_chain;
+using testing::make_ladder;
+using testing::make_net;
+using testing::make_random;
+using testing::SparseSystem;
+using LongMatrix = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
+using LongVector = Eigen::Matrix<long double, Eigen::Dynamic, 1>;
+
+constexpr double eps = std::numeric_limits<double>::epsilon();
+
+struct Dense {
+  LongMatrix M, A;
+};
+
+Dense make_dense(const SparseSystem& s) {
+  Dense d{LongMatrix::Zero(s.pattern.n, s.pattern.n), LongMatrix::Zero(s.pattern.m, s.pattern.n)};
+  for (std::size_t k = 0; k < s.M.size(); ++k) {
+    d.M(s.pattern.M[k].row, s.pattern.M[k].col) = s.M[k];
+    d.M(s.pattern.M[k].col, s.pattern.M[k].row) = s.M[k];
+  }
+  for (std::size_t k = 0; k < s.A.size(); ++k) d.A(s.pattern.A[k].row, s.pattern.A[k].col) = s.A[k];
+  return d;
+}
+
+/// x and λ of least norm of the whole system, in extended precision, by an orthogonal decomposition.
+LongVector solve_dense(const SparseSystem& s) {
+  const Dense d = make_dense(s);
+  const int n = s.pattern.n, m = s.pattern.m;
+  LongMatrix K = LongMatrix::Zero(n + m, n + m);
+  K.topLeftCorner(n, n) = d.M;
+  K.topRightCorner(n, m) = -d.A.transpose();
+  K.bottomLeftCorner(m, n) = d.A;
+  LongVector rhs(n + m);
+  for (int i = 0; i < n; ++i) rhs[i] = s.f[i];
+  for (int r = 0; r < m; ++r) rhs[n + r] = s.g[r];
+  Eigen::CompleteOrthogonalDecomposition<LongMatrix> cod;
+  cod.setThreshold(1e-13L);
+  cod.compute(K);
+  return cod.solve(rhs);
+}
+
+struct Answer {
+  std::vector<double> x, lambda;
+  SparseResult result;
+};
+
+Answer solve(SparseElimination& elimination, const SparseSystem& s) {
+  Answer a;
+  a.x.assign(s.pattern.n, 0), a.lambda.assign(s.pattern.m, 0);
+  a.result = elimination.factor_and_solve(s.M, s.A, s.f, s.g, a.x, a.lambda);
+  return a;
+}
+
+/// Largest difference of x, relative to the largest x.
+double difference(const std::vector<double>& x, const LongVector& expected) {
+  long double most = 0, size = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    most = std::max(most, std::abs(x[i] - expected[static_cast<Eigen::Index>(i)]));
+    size = std::max(size, std::abs(expected[static_cast<Eigen::Index>(i)]));
+  }
+  return static_cast<double>(most / (size > 0 ? size : 1));
+}
+
+/// Left-over of both equations, computed here from the triplets in extended precision, against the largest term.
+double left_over(const SparseSystem& s, const Answer& a) {
+  std::vector<long double> f(s.f.begin(), s.f.end()), g(s.g.begin(), s.g.end());
+  long double size = 0;
+  for (const double v : s.f) size = std::max<long double>(size, std::abs(v));
+  for (std::size_t k = 0; k < s.M.size(); ++k) {
+    const auto [i, j] = s.pattern.M[k];
+    f[i] -= static_cast<long double>(s.M[k]) * a.x[j];
+    if (i != j) f[j] -= static_cast<long double>(s.M[k]) * a.x[i];
+  }
+  for (std::size_t k = 0; k < s.A.size(); ++k) {
+    const auto [r, i] = s.pattern.A[k];
+    const long double term = static_cast<long double>(s.A[k]) * a.lambda[r];
+    f[i] += term;
+    g[r] -= static_cast<long double>(s.A[k]) * a.x[i];
+    size = std::max(size, std::abs(term));
+  }
+  long double most = 0;
+  for (const long double v : f) most = std::max(most, std::abs(v));
+  for (const long double v : g) most = std::max(most, std::abs(v));
+  return static_cast<double>(most / size);
+}
+
+class Orderings : public ::testing::TestWithParam<SparseOrdering> {};
+
+TEST_P(Orderings, RandomSystemsAgreeWithADenseSolutionInExtendedPrecision) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    testing::RandomSparse spec;
+    spec.n = 5 + static_cast<int>(random() % 60);
+    spec.m = 1 + static_cast<int>(random() % static_cast<unsigned>(spec.n / 2));
+    spec.coupling = 0.25 * static_cast<double>(random() % 4);
+    const SparseSystem s = make_random(spec, seed);
+    SparseElimination elimination(s.pattern, {.ordering = GetParam()});
+    const Answer a = solve(elimination, s);
+    const LongVector expected = solve_dense(s);
+    if (a.result.status == SparseStatus::vouched) {
+      EXPECT_LT(difference(a.x, expected), 100 * eps * a.result.row_growth * a.result.mass_growth + 1e-13) << describe(a.result);
+    } else {
+      EXPECT_GT(a.result.row_growth, 1e8) << describe(a.result);
+    }
+    // Two steps instead of one give the same.
+    Answer b{std::vector<double>(a.x.size()), std::vector<double>(a.lambda.size()), {}};
+    elimination.factor(s.M, s.A);
+    b.result = elimination.solve(s.f, s.g, b.x, b.lambda);
+    EXPECT_EQ(a.result.status, b.result.status);
+    if (a.result.vouched()) {
+      EXPECT_LT(difference(b.x, expected), 100 * eps * a.result.row_growth * a.result.mass_growth + 1e-13);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Orderings,
+                         ::testing::Values(SparseOrdering::automatic, SparseOrdering::least_degree,
+                                           SparseOrdering::joined_rows, SparseOrdering::dissection));
+
+TEST(SparseElimination, MasksRowsThatRepeatOthersAndKeepsTheMotion) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    testing::RandomSparse spec{.n = 40, .m = 12, .coupling = seed % 2 ? 0.5 : 0.0, .num_repeated = 1 + int(seed % 5)};
+    const SparseSystem s = make_random(spec, seed);
+    SparseElimination elimination(s.pattern);
+    const Answer a = solve(elimination, s);
+    const Dense d = make_dense(s);
+    Eigen::ColPivHouseholderQR<LongMatrix> qr(d.A);
+    qr.setThreshold(1e-14L);
+    EXPECT_EQ(static_cast<int>(elimination.masked_rows().size()), s.pattern.m - qr.rank());
+    EXPECT_EQ(a.result.status, SparseStatus::vouched) << describe(a.result);
+    for (const int r : elimination.masked_rows()) EXPECT_EQ(a.lambda[r], 0.0);
+    EXPECT_LT(difference(a.x, solve_dense(s)), 1e4 * eps * a.result.row_growth);
+  }
+}
+
+TEST(SparseElimination, NamesARowThatContradicts) {
+  SparseSystem s = make_chain(50, 0.4);
+  // The tenth rod twice, and a third time with another right-hand side.
+  for (const double off : {0.0, 0.5}) {
+    const int row = s.pattern.m++;
+    for (std::size_t k = 0; k < s.pattern.A.size(); ++k)
+      if (s.pattern.A[k].row == 10) s.add_row_entry(row, s.pattern.A[k].col, 2 * s.A[k]);
+    s.g.push_back(2 * s.g[10] + off);
+  }
+  SparseElimination elimination(s.pattern);
+  const Answer a = solve(elimination, s);
+  EXPECT_EQ(a.result.status, SparseStatus::contradiction);
+  EXPECT_EQ(elimination.masked_rows().size(), 2u);
+  ASSERT_FALSE(elimination.unmet_rows().empty());
+  for (const int r : elimination.unmet_rows()) EXPECT_TRUE(r == 10 || r >= 50) << r;
+  EXPECT_NE(describe(a.result).find("row"), std::string::npos);
+}
+
+TEST(SparseElimination, SaysThatNearlyDependentRowsAreBeyondIt) {
+  SparseSystem s = make_chain(20, 0.4);
+  const int row = s.pattern.m++;
+  for (std::size_t k = 0; k < s.pattern.A.size(); ++k)
+    if (s.pattern.A[k].row == 7) s.add_row_entry(row, s.pattern.A[k].col, s.A[k] + (s.pattern.A[k].col == 18 ? 3e-6 : 0));
+  s.g.push_back(s.g[7]);
+  SparseElimination elimination(s.pattern);
+  const Answer a = solve(elimination, s);
+  EXPECT_EQ(a.result.status, SparseStatus::doubtful) << describe(a.result);
+  EXPECT_EQ(a.result.num_grey, 1);
+}
+
+TEST(SparseElimination, SolvesWithMasslessCoordinates) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const SparseSystem s = make_random({.n = 30, .m = 12, .coupling = 0.4, .num_massless = 4}, seed);
+    SparseElimination elimination(s.pattern);
+    EXPECT_FALSE(elimination.plan().augmented.empty());
+    const Answer a = solve(elimination, s);
+    if (a.result.vouched()) {
+      EXPECT_LT(difference(a.x, solve_dense(s)), 1e4 * eps * a.result.row_growth * a.result.mass_growth);
+    } else {
+      EXPECT_GT(a.result.mass_growth * a.result.row_growth, 1e6) << describe(a.result);
+    }
+  }
+}
+
+TEST(SparseElimination, SaysThatACoordinateIsUndetermined) {
+  SparseSystem s = make_chain(3, 0.4);
+  s.pattern.n += 1;  // a coordinate with neither mass nor row
+  s.f.push_back(0.0);
+  SparseElimination elimination(s.pattern);
+  EXPECT_EQ(solve(elimination, s).result.status, SparseStatus::mass_not_definite);
+  EXPECT_EQ(elimination.plan().massless, std::vector<int>{9});
+
+  SparseSystem two;  // M = [1 1; 1 1] without rows
+  two.pattern.n = 2;
+  two.add_mass(0, 0, 1), two.add_mass(1, 0, 1), two.add_mass(1, 1, 1);
+  two.f = {1, 2};
+  SparseElimination singular(two.pattern);
+  EXPECT_EQ(solve(singular, two).result.status, SparseStatus::mass_not_definite);
+}
+
+TEST(SparseElimination, SingularCoupledMassIsSolvedWhenAllRowsEnter) {
+  SparseSystem s;  // M = [1 1; 1 1], x0 − x1 = 1: x0 + x1 = f0 where f0 = f1
+  s.pattern.n = 2, s.pattern.m = 1;
+  s.add_mass(0, 0, 1), s.add_mass(1, 0, 1), s.add_mass(1, 1, 1);
+  s.add_row_entry(0, 0, 1), s.add_row_entry(0, 1, -1);
+  s.f = {3, 3}, s.g = {1};
+  SparseElimination elimination(s.pattern, {.augment_all = true});
+  const Answer a = solve(elimination, s);
+  EXPECT_TRUE(a.result.vouched()) << describe(a.result);
+  EXPECT_NEAR(a.x[0], 2, 10 * eps);
+  EXPECT_NEAR(a.x[1], 1, 10 * eps);
+  EXPECT_NEAR(a.lambda[0], 0, 10 * eps);
+}
+
+TEST(SparseElimination, RefusesNumbersThatAreNone) {
+  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    for (const int where : {0, 17, 100}) {
+      SparseSystem s = make_chain(40, 0.4);
+      s.A[where] = bad;
+      SparseElimination elimination(s.pattern);
+      EXPECT_EQ(solve(elimination, s).result.status, SparseStatus::not_finite) << bad << " at " << where;
+    }
+    SparseSystem s = make_ladder(10, 0.4);
+    s.M[7] = bad;
+    SparseElimination elimination(s.pattern);
+    EXPECT_EQ(solve(elimination, s).result.status, SparseStatus::not_finite) << bad;
+    SparseSystem t = make_ladder(10, 0.4);
+    t.f[7] = bad;
+    EXPECT_EQ(solve(elimination, t).result.status, SparseStatus::not_finite) << bad;
+  }
+}
+
+TEST(SparseElimination, RefusesPatternsThatAreNone) {
+  EXPECT_THROW(SparseElimination({.n = 2, .m = 1, .M = {{0, 1}}, .A = {}}), std::invalid_argument);
+  EXPECT_THROW(SparseElimination({.n = 2, .m = 1, .M = {}, .A = {{0, 2}}}), std::invalid_argument);
+  EXPECT_THROW(SparseElimination({.n = 2, .m = 1, .M = {}, .A = {{0, 1}, {0, 1}}}), std::invalid_argument);
+}
+
+TEST(SparseElimination, ChainsLaddersAndNetsAgreeWithDenseSolutions) {
+  for (const SparseSystem& s : {make_chain(1, 0.4), make_chain(2, 0.4), make_chain(7, 0.4), make_chain(60, 0.4), make_chain(61, 0.4, true), make_ladder(1, 0.3),
+                                make_ladder(12, 0.4), make_net(2), make_net(5), make_net(8, false)}) {
+    SparseElimination elimination(s.pattern);
+    const Answer a = solve(elimination, s);
+    const LongVector expected = solve_dense(s);
+    EXPECT_TRUE(a.result.vouched()) << s.pattern.n << ": " << describe(a.result);
+    EXPECT_LT(difference(a.x, expected), 1e4 * eps * a.result.row_growth) << s.pattern.n;
+    for (int r = 0; r < s.pattern.m; ++r)
+      EXPECT_NEAR(a.lambda[r], static_cast<double>(expected[s.pattern.n + r]), 1e6 * eps * (1 + std::abs(a.lambda[r])));
+  }
+}
+
+TEST(SparseElimination, TreesOfRodsAgreeWithDenseSolutions) {
+  // Branches at every third point: runs that end in runs.
+  SparseSystem s;
+  const int N = 120;
+  s.pattern.n = 3 * N;
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> normal;
+  std::vector<double> p(3 * N);
+  const double origin[3] = {0, 0, 0};
+  for (int i = 0; i < N; ++i) {
+    const int parent = i == 0 ? -1 : i % 40 == 0 ? i / 3 : i - 1;
+    for (int k = 0; k < 3; ++k) {
+      p[3 * i + k] = (parent >= 0 ? p[3 * parent + k] : 0) + normal(random);
+      s.add_mass(3 * i + k, 3 * i + k, 1 + 0.3 * std::abs(normal(random)));
+      s.f.push_back(normal(random));
+    }
+    s.add_rod(3, parent, i, parent >= 0 ? &p[3 * parent] : origin, &p[3 * i], normal(random));
+  }
+  SparseElimination elimination(s.pattern);
+  EXPECT_GT(elimination.plan().runs.size(), 3u);
+  const Answer a = solve(elimination, s);
+  EXPECT_TRUE(a.result.vouched()) << describe(a.result);
+  EXPECT_LT(difference(a.x, solve_dense(s)), 1e3 * eps * a.result.row_growth);
+}
+
+TEST(SparseElimination, NearlyStraightChainsOfManyRodsMeetBothEquations) {
+  const int N = 100'000;
+  for (const double bend : {1e-3, 0.3}) {
+    const SparseSystem s = make_chain(N, bend);
+    SparseElimination elimination(s.pattern);
+    const Answer a = solve(elimination, s);
+    EXPECT_TRUE(a.result.vouched()) << describe(a.result);
+    EXPECT_LT(left_over(s, a), 1e3 * eps) << bend;
+  }
+  // Between two walls a straight chain has one row too many.
+  const SparseSystem s = make_chain(1000, 0.0, true);
+  SparseElimination elimination(s.pattern);
+  Answer a = solve(elimination, s);
+  EXPECT_EQ(elimination.masked_rows().size(), 1u);
+  EXPECT_EQ(a.result.status, SparseStatus::contradiction);  // the ends cannot rotate as prescribed
+}
+
+TEST(SparseElimination, CostGrowsInProportionToTheBodies) {
+  const auto cost = [](const SparseSystem& s) {
+    const SparseElimination elimination(s.pattern);
+    return std::pair(elimination.plan().num_products, elimination.plan().bytes());
+  };
+  for (const bool ladder : {false, true}) {
+    const auto make = [&](int N) { return ladder ? make_ladder(N, 0.4) : make_chain(N, 0.4); };
+    const auto one = cost(make(1000)), ten = cost(make(10'000)), hundred = cost(make(100'000));
+    for (const auto& [few, many] : {std::pair(one, ten), std::pair(ten, hundred)}) {
+      EXPECT_LT(many.first, 10.3 * few.first) << ladder;
+      EXPECT_LT(many.second, 10.6 * few.second) << ladder;
+    }
+  }
+  // Rings have no ends.
+  const auto ring = [](int N) {
+    SparseSystem s;
+    s.pattern.n = 2 * N;
+    for (int i = 0; i < N; ++i) {
+      const double a = i, from[2] = {std::cos(a), std::sin(a)}, to[2] = {std::cos(a + 1), std::sin(a + 1)};
+      for (int k = 0; k < 2; ++k) s.add_mass(2 * i + k, 2 * i + k, 1), s.f.push_back(1);
+      s.add_rod(2, i, (i + 1) % N, from, to, 0);
+    }
+    return s;
+  };
+  EXPECT_LT(cost(ring(100'000)).first, 10.3 * cost(ring(10'000)).first);
+  // Nets k×k: k³ products, k² log k entries.
+  const auto small = cost(make_net(25)), large = cost(make_net(100));
+  EXPECT_LT(large.first, 1.5 * 64 * small.first);
+  EXPECT_LT(large.second, 1.6 * 16 * small.second);
+}
+
+TEST(SparseElimination, ARowThatTouchesEverythingCostsNoMoreThanItsLength) {
+  SparseSystem s = make_ladder(2000, 0.4);
+  const int row = s.pattern.m++;
+  for (int i = 0; i < s.pattern.n; i += 2) s.add_row_entry(row, i, 1.0);
+  s.g.push_back(0.0);
+  const SparseElimination elimination(s.pattern), without(make_ladder(2000, 0.4).pattern);
+  EXPECT_LT(elimination.plan().num_products, 4 * without.plan().num_products);
+}
+
+}  // namespace
+}  // namespace mechanician
