@@ -70,7 +70,9 @@ void SparseElimination::form_core() {
   const int core = static_cast<int>(plan_.row_at.size());
   std::fill(values_.begin() + plan_.first_core, values_.begin() + core, 0.0);
   if (!plan_.form_target.empty()) {
-    kernels_->scale(static_cast<int>(plan_.A_row.size()), A_.data(), plan_.A_col.data(), W_.data(), B_.data());
+    const bool some = !plan_.form_slots.empty();
+    kernels_->scale(static_cast<int>(some ? plan_.form_slots.size() : plan_.A_row.size()),
+                    some ? plan_.form_slots.data() : nullptr, A_.data(), plan_.A_col.data(), W_.data(), B_.data());
     kernels_->form(static_cast<Index>(plan_.form_target.size()), plan_.form_target.data(), plan_.form_begin.data(),
                    plan_.form_pairs.data(), B_.data(), A_.data(), values_.data());
   }

@@ -3,6 +3,10 @@
 
 #include "mechanician/solve/sparse_kernels_internal.hpp"
 
+#if defined(__AVX512VL__)
+#include <immintrin.h>
+#endif
+
 namespace mechanician::sparse {
 namespace {
 
@@ -69,8 +73,11 @@ void invert(int count, const double* M, const int* slot, double* W) {
     for (int i = 0; i < count; ++i) W[i] = slot[i] < 0 ? 0.0 : 1.0 / M[slot[i]];
 }
 
-void scale(int count, const double* A, const int* coordinate, const double* W, double* B) {
-  for (int s = 0; s < count; ++s) B[s] = -A[s] * W[coordinate[s]];
+void scale(int count, const int* slots, const double* A, const int* coordinate, const double* W, double* B) {
+  if (slots == nullptr)
+    for (int s = 0; s < count; ++s) B[s] = -A[s] * W[coordinate[s]];
+  else
+    for (int k = 0; k < count; ++k) B[slots[k]] = -A[slots[k]] * W[coordinate[slots[k]]];
 }
 
 void form(Index count, const int* target, const int* begin, const int* pairs, const double* B, const double* A,
@@ -116,6 +123,47 @@ void form_strip(const Strip& strip, int from, int to, const int* row_at, const d
     if (with_y) y[at] = g[row_at[at]] - e;
   }
 }
+
+#if defined(__AVX512VL__)
+/// The four sums over the lanes of a, b, c and d.
+inline __m256d sums(__m256d a, __m256d b, __m256d c, __m256d d) {
+  const __m256d ab = _mm256_hadd_pd(a, b), cd = _mm256_hadd_pd(c, d);
+  return _mm256_add_pd(_mm256_permute2f128_pd(ab, cd, 0x21), _mm256_blend_pd(ab, cd, 0b1100));
+}
+
+/// Four rows of a strip of rods, to local arrays: −T on and beside the diagonal, e = A M⁻¹f.
+struct RodStrip {
+  const double *a0, *a1, *w0, *w1, *f0, *f1, *b;
+  Index ds, dc, dp;
+  __mmask8 mask;
+  int shared;
+
+  RodStrip(const Strip& s, const double* A, const double* W, const double* f)
+      : a0(A + s.slot[0]), a1(A + s.slot[s.dimension]), w0(W + s.coordinate[0]), w1(W + s.coordinate[s.dimension]),
+        f0(f + s.coordinate[0]), f1(f + s.coordinate[s.dimension]), b(A + s.partner[0]), ds(s.slot_step),
+        dc(s.coordinate_step), dp(s.partner_step), mask(static_cast<__mmask8>((1 << s.dimension) - 1)),
+        shared(s.shared_block) {}
+
+  template <bool with_y>
+  inline void form(Index j, double* diagonal, double* beside, double* e) const {
+    __m256d p[4], o[4], q[4];
+    for (int k = 0; k < 4; ++k) {
+      const Index t = j + k;
+      const __m256d x0 = _mm256_maskz_loadu_pd(mask, a0 + t * ds), x1 = _mm256_maskz_loadu_pd(mask, a1 + t * ds);
+      const __m256d z0 = _mm256_mul_pd(x0, _mm256_maskz_loadu_pd(mask, w0 + t * dc));
+      const __m256d z1 = _mm256_mul_pd(x1, _mm256_maskz_loadu_pd(mask, w1 + t * dc));
+      p[k] = _mm256_fmadd_pd(z0, x0, _mm256_mul_pd(z1, x1));
+      if (with_y)
+        q[k] = _mm256_fmadd_pd(z0, _mm256_maskz_loadu_pd(mask, f0 + t * dc),
+                               _mm256_mul_pd(z1, _mm256_maskz_loadu_pd(mask, f1 + t * dc)));
+      o[k] = _mm256_mul_pd(shared ? z1 : z0, _mm256_maskz_loadu_pd(mask, b + t * dp));
+    }
+    _mm256_storeu_pd(diagonal, sums(p[0], p[1], p[2], p[3]));
+    _mm256_storeu_pd(beside, sums(o[0], o[1], o[2], o[3]));
+    if (with_y) _mm256_storeu_pd(e, sums(q[0], q[1], q[2], q[3]));
+  }
+};
+#endif
 
 template <bool with_y>
 void form_rows(const Strip& strip, int from, int to, const int* row_at, const double* A, const double* W, const double* f,
@@ -174,25 +222,51 @@ struct Lane {
   double* d;
   double* e;
   double* y;
-  double off = 0, l = 0, last_y = 0;
+  double inv = 0, off = 0, l = 0, last_y = 0;
 };
 
+/// One row with P and T beside the diagonal (both positive in sign of T) and y as far as it is formed. From one pivot to
+/// the next there are only a product and a division.
 template <bool with_y>
-inline void eliminate_one(Lane& lane, Index j, RowPivots& pivots) {
-  const double P = -lane.d[j];
-  const double s = P - lane.l * lane.off;
+inline void eliminate_row(Lane& lane, Index j, double P, double off, double y, RowPivots& pivots) {
+  const double s = P - (lane.off * lane.off) * lane.inv;
   const double inv = pivots.inverse(s, P);
-  const double off = -lane.e[j];
-  const double l = off * inv;
   if (with_y) {
-    const double y = lane.y[j] - lane.l * lane.last_y;
+    y -= lane.l * lane.last_y;
     lane.y[j] = lane.last_y = y;
   }
+  const double l = off * inv;
   lane.d[j] = -inv;
   lane.e[j] = l;
+  lane.inv = inv;
   lane.off = off;
   lane.l = l;
 }
+
+template <bool with_y>
+inline void eliminate_one(Lane& lane, Index j, RowPivots& pivots) {
+  eliminate_row<with_y>(lane, j, -lane.d[j], -lane.e[j], with_y ? lane.y[j] : 0.0, pivots);
+}
+
+#if defined(__AVX512VL__)
+/// Forms and eliminates `count` rows (a multiple of 4) of one or two strips of rods; forming the next rows fills the time
+/// in which the pivots wait for each other.
+template <bool with_y, int num>
+void eliminate_rods(const RodStrip (&rods)[2], const Index (&from)[2], Lane (&given)[2], const int* const (&row_at)[2],
+                    const double* g, int count, RowPivots& all) {
+  Lane lane[2] = {given[0], given[1]};
+  RowPivots pivots = all;
+  for (Index j = 0; j < count; j += 4) {
+    double P[num][4], off[num][4], e[num][4];
+    for (int k = 0; k < num; ++k) rods[k].form<with_y>(from[k] + j, P[k], off[k], e[k]);
+    for (int t = 0; t < 4; ++t)
+      for (int k = 0; k < num; ++k)
+        eliminate_row<with_y>(lane[k], j + t, P[k][t], off[k][t], with_y ? g[row_at[k][j + t]] - e[k][t] : 0.0, pivots);
+  }
+  for (int k = 0; k < num; ++k) given[k] = lane[k];
+  all = pivots;
+}
+#endif
 
 template <bool with_y>
 void eliminate_rows(Lane& lane, int count, RowPivots& pivots) {
@@ -231,17 +305,54 @@ void run_all(const Lists& lists, const Run* one, const Run* two, const Strip* st
     const double given = -values[at], taken = P[at];
     const double inv = pivots.inverse(given - taken, given), off = -lane[k].e[0];
     if (with_y) lane[k].last_y = lane[k].y[0];
+    lane[k].inv = inv;
     lane[k].off = off;
     lane[k].l = off * inv;
     lane[k].d[0] = -inv;
     lane[k].e[0] = lane[k].l;
     w[k].at = 1;
   }
+  // Rows of rods that can be formed and eliminated in one go at the present place.
+  const auto rods_here = [&](int k) -> int {
+#if defined(__AVX512VL__)
+    if (w[k].at != w[k].formed) return 0;
+    while (w[k].strip != w[k].strip_end && w[k].strip->first + w[k].strip->count <= runs[k]->first + w[k].at) ++w[k].strip;
+    if (w[k].strip == w[k].strip_end || w[k].strip->dimension == 0) return 0;
+    const int begin = w[k].strip->first - runs[k]->first;
+    return w[k].at < begin ? 0 : (begin + w[k].strip->count - w[k].at) / 4 * 4;
+#else
+    return 0 * k;
+#endif
+  };
   while (true) {
     const bool more[2] = {w[0].at < w[0].run->count, num == 2 && w[1].at < w[1].run->count};
+    const int rods[2] = {more[0] ? rods_here(0) : 0, more[1] ? rods_here(1) : 0};
+#if defined(__AVX512VL__)
+    const int k0 = rods[0] > 0 ? 0 : 1;
+    if (rods[k0] > 0 && (!(more[0] && more[1]) || (rods[0] > 0 && rods[1] > 0))) {
+      const bool both = more[0] && more[1];
+      const int k1 = both ? 1 : k0;
+      const int c = both && rods[1] < rods[0] ? rods[1] : rods[k0];
+      set(k0), set(k1);
+      const RodStrip strip[2] = {RodStrip(*w[k0].strip, A, W, f), RodStrip(*w[k1].strip, A, W, f)};
+      const Index from[2] = {runs[k0]->first + w[k0].at - w[k0].strip->first, runs[k1]->first + w[k1].at - w[k1].strip->first};
+      const int* row_at[2] = {lists.row_at + runs[k0]->first + w[k0].at, lists.row_at + runs[k1]->first + w[k1].at};
+      Lane active[2] = {lane[k0], lane[k1]};
+      if (both)
+        eliminate_rods<with_y, 2>(strip, from, active, row_at, g, c, pivots);
+      else
+        eliminate_rods<with_y, 1>(strip, from, active, row_at, g, c, pivots);
+      lane[k0] = active[0];
+      if (both) lane[k1] = active[1];
+      w[k0].at = w[k0].formed = w[k0].at + c;
+      if (both) w[k1].at = w[k1].formed = w[k1].at + c;
+      continue;
+    }
+#endif
     if (more[0] && more[1]) {
       const int a = prepare<with_y>(w[0], lists, A, W, f, g, values, y), b = prepare<with_y>(w[1], lists, A, W, f, g, values, y);
-      const int c = a < b ? a : b;
+      int c = a < b ? a : b;
+      c = c < 8 || (rods[0] == 0 && rods[1] == 0) ? c : 8;  // not far, where rods are near
       set(0), set(1);
       eliminate_two<with_y>(lane[0], lane[1], c, pivots);
       w[0].at += c, w[1].at += c;
@@ -525,7 +636,41 @@ double band_of(const Band& b, const double* A, const double* W, const double* f,
   return bad;
 }
 
+#if defined(__AVX512VL__)
+template <int degree>
+double band_blocks(const Band& b, const double* A, const double* W, const double* f, const double* lambda, double* x) {
+  const __mmask8 mask = static_cast<__mmask8>((1 << b.period) - 1);
+  const Index ds = b.slot_step, dr = b.row_step, period = b.period;
+  const double *a[degree], *l[degree];
+  for (int r = 0; r < degree; ++r) a[r] = A + b.slot[0][r], l[r] = lambda + b.row[0][r];
+  __m256d bad = _mm256_setzero_pd();
+  for (Index j = 0; j < b.num_groups; ++j) {
+    const Index c = b.first + j * period;
+    __m256d force = _mm256_maskz_loadu_pd(mask, f + c);
+    for (int r = 0; r < degree; ++r)
+      force = _mm256_fmadd_pd(_mm256_maskz_loadu_pd(mask, a[r] + j * ds), _mm256_set1_pd(l[r][j * dr]), force);
+    const __m256d value = _mm256_mul_pd(_mm256_maskz_loadu_pd(mask, W + c), force);
+    _mm256_mask_storeu_pd(x + c, mask, value);
+    bad = _mm256_add_pd(bad, _mm256_sub_pd(value, value));
+  }
+  double lanes_[4];
+  _mm256_storeu_pd(lanes_, bad);
+  return (lanes_[0] + lanes_[1]) + (lanes_[2] + lanes_[3]);
+}
+#endif
+
 double band(const Band& b, const double* A, const double* W, const double* f, const double* lambda, double* x) {
+#if defined(__AVX512VL__)
+  if (b.blocks) {
+    switch (b.degree) {
+      case 1: return band_blocks<1>(b, A, W, f, lambda, x);
+      case 2: return band_blocks<2>(b, A, W, f, lambda, x);
+      case 3: return band_blocks<3>(b, A, W, f, lambda, x);
+      case 4: return band_blocks<4>(b, A, W, f, lambda, x);
+      default: break;
+    }
+  }
+#endif
   switch (b.period * 16 + b.degree) {
     case 3 * 16 + 2: return band_of<3, 2>(b, A, W, f, lambda, x);
     case 3 * 16 + 4: return band_of<3, 4>(b, A, W, f, lambda, x);

@@ -34,6 +34,9 @@ struct Strip {
   int slot[most_terms], coordinate[most_terms];
   int shared[most_shared], partner[most_shared];
   int slot_step = 0, coordinate_step = 0, partner_step = 0;
+  // Two blocks of `dimension` terms, each of them at consecutive slots and coordinates, `shared_block` of them shared:
+  // rods between points. 0 where the terms do not lie so.
+  int dimension = 0, shared_block = 0;
 };
 
 /// Rows at positions first … first+count−1, each with the next one as only neighbour left; after the last comes `parent`.
@@ -77,6 +80,7 @@ struct Band {
   int first = 0, num_groups = 0, period = 0, degree = 0;
   int slot[most_period][most_degree], row[most_period][most_degree];
   int slot_step = 0, row_step = 0;
+  bool blocks = false;  // the members of a group have consecutive slots and the same rows
 };
 
 /// Everything that does not change from one evaluation to the next.
@@ -94,8 +98,8 @@ struct Lists {
 struct Kernels {
   /// W = 1/M at the places `slot`, or at slot0 + i where slot is null.
   void (*invert)(int count, const double* M, const int* slot, double* W);
-  /// B[s] = −A[s]·W[coordinate[s]]; zero where W is zero.
-  void (*scale)(int count, const double* A, const int* coordinate, const double* W, double* B);
+  /// B[s] = −A[s]·W[coordinate[s]] for the slots listed, for all where the list is null; zero where W is zero.
+  void (*scale)(int count, const int* slots, const double* A, const int* coordinate, const double* W, double* B);
   /// values[target[t]] = Σ B[a]·A[b] over pairs begin[t] … begin[t+1]−1
   void (*form)(Index count, const int* target, const int* begin, const int* pairs, const double* B, const double* A,
                double* values);

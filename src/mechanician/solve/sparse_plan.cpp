@@ -197,6 +197,13 @@ void make_forming(SparsePlan& plan, const SparseStructure& structure, const std:
     const Index k = count[place]++;
     plan.form_pairs[2 * k] = a, plan.form_pairs[2 * k + 1] = b;
   });
+  std::vector<char> used(plan.A_row.size(), 0);
+  for (Index k = 0; k < num_pairs; ++k) used[plan.form_pairs[2 * k]] = 1;
+  const auto num_used = std::count(used.begin(), used.end(), char{1});
+  if (4 * num_used > 3 * static_cast<Index>(used.size())) return;
+  plan.form_slots.reserve(num_used);
+  for (std::size_t s = 0; s < used.size(); ++s)
+    if (used[s]) plan.form_slots.push_back(static_cast<int>(s));
 }
 
 void make_copies(SparsePlan& plan, const SparseStructure& structure) {

@@ -49,6 +49,7 @@ struct SparsePlan {
   sparse::Index work_size = 0;
 
   std::vector<int> form_target, form_begin, form_pairs;
+  std::vector<int> form_slots;  // that occur in pairs; empty for all
   struct Copy {
     int target, slot;
   };

@@ -42,6 +42,22 @@ bool follows(const sparse::Strip& a, const sparse::Strip& b, Steps& steps) {
   return true;
 }
 
+/// Whether the terms are two blocks, as those of a rod between two points.
+void describe_blocks(sparse::Strip& strip) {
+  const int d = strip.num_terms / 2;
+  if (strip.num_terms % 2 != 0 || d > 4 || strip.num_shared != d) return;
+  for (int k = 0; k < strip.num_terms; ++k) {
+    const int first = k < d ? 0 : d;
+    if (strip.slot[k] != strip.slot[first] + k - first) return;
+    if (strip.coordinate[k] != strip.coordinate[first] + k - first) return;
+  }
+  for (int k = 0; k < d; ++k)
+    if (strip.shared[k] != strip.shared[0] + k || strip.partner[k] != strip.partner[0] + k) return;
+  if (strip.shared[0] != 0 && strip.shared[0] != d) return;
+  strip.dimension = d;
+  strip.shared_block = strip.shared[0] == d ? 1 : 0;
+}
+
 }  // namespace
 
 std::vector<char> find_strips(SparsePlan& plan) {
@@ -70,6 +86,7 @@ std::vector<char> find_strips(SparsePlan& plan) {
       if (strip.count >= least_strip) {
         strip.slot_step = first_steps.slot, strip.coordinate_step = first_steps.coordinate;
         strip.partner_step = first_steps.partner;
+        describe_blocks(strip);
         plan.strips.push_back(strip);
         std::fill_n(in_strip.begin() + run.first + at, strip.count, char{1});
         plan.num_products += static_cast<double>(strip.count) * (2.0 * strip.num_terms + strip.num_shared);
@@ -120,6 +137,10 @@ void find_bands(SparsePlan& plan) {
         }
     }
     if (best.num_groups > 0) {
+      best.blocks = best.period >= 2 && best.period <= 4;
+      for (int k = 0; k < best.period; ++k)
+        for (int r = 0; r < best.degree; ++r)
+          best.blocks = best.blocks && best.slot[k][r] == best.slot[0][r] + k && best.row[k][r] == best.row[0][r];
       plan.bands.push_back(best);
       c += best.num_groups * best.period;
     } else {
