@@ -3,27 +3,11 @@
 #include <algorithm>
 
 #ifdef MECHANICIAN_METIS
+#include <dlfcn.h>
 #include <metis.h>
 #endif
 
 namespace mechanician {
-
-#ifdef MECHANICIAN_METIS
-
-std::vector<int> dissect(const SparseLists& neighbours) {
-  idx_t size = neighbours.size();
-  std::vector<idx_t> begin(neighbours.begin.begin(), neighbours.begin.end());
-  std::vector<idx_t> items(neighbours.items.begin(), neighbours.items.end());
-  std::vector<idx_t> order(size), position(size), options(METIS_NOPTIONS);
-  METIS_SetDefaultOptions(options.data());
-  options[METIS_OPTION_SEED] = 1;
-  if (size < 2 || METIS_NodeND(&size, begin.data(), items.data(), nullptr, options.data(), order.data(),
-                               position.data()) != METIS_OK)
-    for (idx_t v = 0; v < size; ++v) order[v] = v;
-  return {order.begin(), order.end()};
-}
-
-#else
 
 namespace {
 
@@ -125,10 +109,37 @@ class Dissection {
   int num_parts_ = 0;
 };
 
+#ifdef MECHANICIAN_METIS
+/// Empty where the library is not on this machine or refuses.
+std::vector<int> dissect_by_metis(const SparseLists& neighbours) {
+  // Opened when the first net comes along, as it is of no use to others; never closed.
+  static void* const library = dlopen(MECHANICIAN_METIS, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return {};
+  const auto set_options = reinterpret_cast<decltype(&METIS_SetDefaultOptions)>(dlsym(library, "METIS_SetDefaultOptions"));
+  const auto node_nd = reinterpret_cast<decltype(&METIS_NodeND)>(dlsym(library, "METIS_NodeND"));
+  if (set_options == nullptr || node_nd == nullptr) return {};
+  idx_t size = neighbours.size();
+  std::vector<idx_t> begin(neighbours.begin.begin(), neighbours.begin.end());
+  std::vector<idx_t> items(neighbours.items.begin(), neighbours.items.end());
+  std::vector<idx_t> order(size), position(size), options(METIS_NOPTIONS);
+  set_options(options.data());
+  options[METIS_OPTION_SEED] = 1;
+  if (node_nd(&size, begin.data(), items.data(), nullptr, options.data(), order.data(), position.data()) != METIS_OK)
+    return {};
+  return {order.begin(), order.end()};
+}
+#endif
+
 }  // namespace
 
-std::vector<int> dissect(const SparseLists& neighbours) { return Dissection(neighbours).order(); }
-
+std::vector<int> dissect(const SparseLists& neighbours) {
+#ifdef MECHANICIAN_METIS
+  if (neighbours.size() > 1)
+    if (std::vector<int> order = dissect_by_metis(neighbours); !order.empty()) return order;
 #endif
+  return Dissection(neighbours).order();
+}
+
+std::vector<int> dissect_by_levels(const SparseLists& neighbours) { return Dissection(neighbours).order(); }
 
 }  // namespace mechanician

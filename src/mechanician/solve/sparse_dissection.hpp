@@ -1,6 +1,6 @@
 // Nested dissection: a graph is cut in two by a separator, which comes last; then the parts in the same way.
 //
-// METIS where the library was built with it. Otherwise separators are level sets of a breadth-first search from a node at
+// By METIS where that is installed; it is opened when it is needed. Otherwise separators are level sets of a breadth-first search from a node at
 // the rim (George, Liu), thinned to what touches both sides; parts of fewer than 64 nodes are left as they are met.
 // On k×k nets that makes O(k³) products and O(k² log k) entries.
 #pragma once
@@ -13,5 +13,8 @@ namespace mechanician {
 
 /// Neighbours both ways, no loops. Every node once.
 std::vector<int> dissect(const SparseLists& neighbours);
+
+/// The same without METIS.
+std::vector<int> dissect_by_levels(const SparseLists& neighbours);
 
 }  // namespace mechanician

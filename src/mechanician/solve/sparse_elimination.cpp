@@ -39,7 +39,7 @@ std::string describe(const SparseResult& r) {
 SparseElimination::SparseElimination(const SparsePattern& pattern, const SparseOptions& options)
     : options_(options),
       plan_(make_sparse_plan(pattern, {.ordering = options.ordering, .augment_all = options.augment_all})),
-      kernels_(&sparse::kernels()),
+      kernels_(&sparse::kernels(options.most_lanes)),
       lists_(plan_.lists()) {
   const std::size_t positions = plan_.row_at.size();
   values_.assign(plan_.num_values, 0.0);

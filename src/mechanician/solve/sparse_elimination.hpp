@@ -35,6 +35,7 @@ struct SparseOptions {
   bool check_residual = true;  // false: vouch by the pivots alone, as compiled programs do
   SparseOrdering ordering = SparseOrdering::automatic;
   bool augment_all = false;  // M may be singular anywhere: all rows enter H
+  int most_lanes = 8;        // doubles in a vector: 8, 4 or 2, as far as the processor has them; last bits differ
 };
 
 enum class SparseStatus {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "mechanician/solve/sparse_dissection.hpp"
 #include "mechanician/solve/sparse_system_for_test.hpp"
 
 namespace mechanician {
@@ -251,9 +252,15 @@ TEST(SparseElimination, RefusesPatternsThatAreNone) {
 TEST(SparseElimination, ChainsLaddersAndNetsAgreeWithDenseSolutions) {
   for (const SparseSystem& s : {make_chain(1, 0.4), make_chain(2, 0.4), make_chain(7, 0.4), make_chain(60, 0.4), make_chain(61, 0.4, true), make_ladder(1, 0.3),
                                 make_ladder(12, 0.4), make_net(2), make_net(5), make_net(8, false)}) {
+    const LongVector expected = solve_dense(s);
+    for (const int lanes : {2, 4}) {
+      SparseElimination narrow(s.pattern, {.most_lanes = lanes});
+      const Answer b = solve(narrow, s);
+      EXPECT_TRUE(b.result.vouched()) << s.pattern.n << ", " << lanes << ": " << describe(b.result);
+      EXPECT_LT(difference(b.x, expected), 1e4 * eps * b.result.row_growth) << s.pattern.n << ", " << lanes;
+    }
     SparseElimination elimination(s.pattern);
     const Answer a = solve(elimination, s);
-    const LongVector expected = solve_dense(s);
     EXPECT_TRUE(a.result.vouched()) << s.pattern.n << ": " << describe(a.result);
     EXPECT_LT(difference(a.x, expected), 1e4 * eps * a.result.row_growth) << s.pattern.n;
     for (int r = 0; r < s.pattern.m; ++r)
@@ -332,6 +339,36 @@ TEST(SparseElimination, CostGrowsInProportionToTheBodies) {
   const auto small = cost(make_net(25)), large = cost(make_net(100));
   EXPECT_LT(large.first, 1.5 * 64 * small.first);
   EXPECT_LT(large.second, 1.6 * 16 * small.second);
+}
+
+TEST(SparseDissection, LevelSetsSeparateNets) {
+  const int k = 60;
+  SparseLists grid;
+  for (int i = 0; i < k; ++i)
+    for (int j = 0; j < k; ++j) {
+      for (const auto& [di, dj] : {std::pair(-1, 0), std::pair(0, -1), std::pair(0, 1), std::pair(1, 0)})
+        if (i + di >= 0 && i + di < k && j + dj >= 0 && j + dj < k) grid.items.push_back((i + di) * k + j + dj);
+      grid.begin.push_back(static_cast<int>(grid.items.size()));
+    }
+  for (const std::vector<int>& order : {dissect(grid), dissect_by_levels(grid)}) {
+    std::vector<int> sorted = order;
+    std::sort(sorted.begin(), sorted.end());
+    for (int v = 0; v < k * k; ++v) ASSERT_EQ(sorted[v], v);
+    // What is left without the last 2k nodes, about one separator, falls into parts none of which is nearly everything.
+    std::vector<int> part(k * k, -1);
+    for (int v = k * k - 2 * k; v < k * k; ++v) part[order[v]] = 0;
+    int largest = 0;
+    for (int start = 0; start < k * k; ++start) {
+      if (part[start] >= 0) continue;
+      std::vector<int> queue = {start};
+      part[start] = 1;
+      for (std::size_t q = 0; q < queue.size(); ++q)
+        for (const int* u = grid.first(queue[q]); u != grid.last(queue[q]); ++u)
+          if (part[*u] < 0) part[*u] = 1, queue.push_back(*u);
+      largest = std::max(largest, static_cast<int>(queue.size()));
+    }
+    EXPECT_LT(largest, k * k * 3 / 4);
+  }
 }
 
 TEST(SparseElimination, ARowThatTouchesEverythingCostsNoMoreThanItsLength) {

@@ -1,16 +1,15 @@
-#include "mechanician/solve/sparse_kernels_internal.hpp"
+#include "mechanician/solve/sparse_kernels.hpp"
 
 namespace mechanician::sparse {
 
-const Kernels& kernels() {
+const Kernels& kernels([[maybe_unused]] int most_lanes) {
 #ifdef MECHANICIAN_SPARSE_WIDE
-  static const Kernels& best = __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("fma") ? avx512_kernels
-                               : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? avx2_kernels
-                                                                                                  : baseline_kernels;
-  return best;
-#else
-  return baseline_kernels;
+  const bool fma = __builtin_cpu_supports("fma");
+  if (most_lanes >= 8 && fma && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
+    return avx512_kernels;
+  if (most_lanes >= 4 && fma && __builtin_cpu_supports("avx2")) return avx2_kernels;
 #endif
+  return baseline_kernels;
 }
 
 }  // namespace mechanician::sparse

@@ -1,7 +1,7 @@
 // The loops, compiled once for each kind of processor. No header of the standard library with code in it may be
 // included here: the linker would be free to use that code, made for AVX-512, everywhere.
 
-#include "mechanician/solve/sparse_kernels_internal.hpp"
+#include "mechanician/solve/sparse_kernels.hpp"
 
 #if defined(__AVX512VL__)
 #include <immintrin.h>

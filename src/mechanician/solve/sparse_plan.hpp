@@ -12,7 +12,7 @@
 
 #include <vector>
 
-#include "mechanician/solve/sparse_kernels_internal.hpp"
+#include "mechanician/solve/sparse_kernels.hpp"
 #include "mechanician/solve/sparse_order.hpp"
 #include "mechanician/solve/sparse_pattern.hpp"
 

@@ -129,6 +129,7 @@ struct Kernels {
 };
 
 extern const Kernels baseline_kernels, avx2_kernels, avx512_kernels;
-const Kernels& kernels();
+/// The widest of the versions that the processor has, up to that number of doubles in a vector.
+const Kernels& kernels(int most_lanes);
 
 }  // namespace mechanician::sparse
