@@ -22,13 +22,10 @@ def named(nav):
 def on_config(config):
     known = named(config['nav'])
     for entry in config['nav']:
-        for section, folder in (('How-to', 'how-to'), ('Gallery', 'gallery'), ('Reference', 'reference')):
+        for section, folder in (('How-to', 'how-to'), ('Reference', 'reference')):
             path = os.path.join(config['docs_dir'], folder)
             if section not in entry or not os.path.isdir(path): continue
-            if section == 'Gallery': files = ['index.md'] if os.path.exists(os.path.join(path, 'index.md')) else []      # it links to the rest
-            else: files = sorted(os.listdir(path))
-            further = [f'{folder}/{file}' for file in files if file.endswith('.md') and f'{folder}/{file}' not in known]
-            entry[section] = further + entry[section] if section == 'Gallery' else entry[section] + further
+            entry[section] += [f'{folder}/{file}' for file in sorted(os.listdir(path)) if file.endswith('.md') and f'{folder}/{file}' not in known]
     return config
 
 

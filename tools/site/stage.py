@@ -3,13 +3,12 @@
 
 usage: stage.py ROOT FOLDER
 
-README.md is the home page, ARCHITECTURE.md and its neighbours stand under "Inside", and a model that the gallery does not
-show is a page. Links
-between them are made to fit. What a page links to and is no page (a folder, a script) is named without a link."""
-import os, re, shutil, sys, tomllib
+README.md is the home page, ARCHITECTURE.md and its neighbours stand under "Inside"; a link to a model leads to its page in
+the gallery. Links between pages are made to fit. What a page links to and is no page (a folder, a script) is named without a link."""
+import os, re, shutil, sys
 
 PAGES = {'README.md': 'index.md', 'NOTATION.md': 'notation.md', 'ARCHITECTURE.md': 'inside/architecture.md',
-         'CONTRIBUTING.md': 'inside/contributing.md', 'CHANGELOG.md': 'inside/changes.md', 'models': 'models/index.md',
+         'CONTRIBUTING.md': 'inside/contributing.md', 'CHANGELOG.md': 'inside/changes.md', 'models': 'gallery/index.md',
          'docs/how-to/README.md': 'how-to/index.md', 'docs/how-to': 'how-to/index.md',
          'docs/gallery/README.md': 'gallery/index.md', 'docs/gallery': 'gallery/index.md'}
 COPIED = ('.md', '.svg', '.png', '.jpg', '.webp', '.gif', '.html')
@@ -22,8 +21,8 @@ def place_of(path, root):
     if path in PAGES: return PAGES[path]
     if path.startswith('docs/') and path.endswith(COPIED): return path[len('docs/'):]
     if path.startswith('models/') and path.endswith('.toml'):
-        shown = f'gallery/{path[len("models/"):-len("toml")]}md'       # with its picture
-        return shown if os.path.exists(os.path.join(root, 'docs', shown)) else path[:-len('toml')] + 'md'
+        shown = f'gallery/{path[len("models/"):-len("toml")]}md'
+        return shown if os.path.exists(os.path.join(root, 'docs', shown)) else None
     return None
 
 
@@ -74,15 +73,6 @@ def write(folder, place, text):
     with open(path, 'w', encoding='utf-8') as f: f.write(text)
 
 
-def model_page(name, text):
-    """A model as a page: its title, the comment at its head, its text."""
-    title = tomllib.loads(text).get('title', name)
-    head = re.match(r'(?:#.*\n)*', text).group(0)
-    words = '\n'.join(line.lstrip('#').strip() for line in head.split('\n') if not line.startswith('# expect:'))
-    words = re.sub(r'([\\*_<>\[\]])', r'\\\1', words)
-    return title, f'# {title}\n\n{words.strip()}\n\n`models/{name}.toml`\n\n```toml\n{text[len(head):].strip()}\n```\n'
-
-
 def main():
     root, folder = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
     shutil.rmtree(folder, ignore_errors=True)
@@ -99,16 +89,6 @@ def main():
     for source, place in PAGES.items():
         if '/' in source or not source.endswith('.md'): continue
         with open(os.path.join(root, source), encoding='utf-8') as f: write(folder, place, relink(f.read(), source, root))
-    rows = []
-    for file in sorted(os.listdir(os.path.join(root, 'models'))):
-        if not file.endswith('.toml'): continue
-        with open(os.path.join(root, 'models', file), encoding='utf-8') as f: text = f.read()
-        title, page = model_page(file[:-len('.toml')], text)
-        place = place_of(f'models/{file}', root)
-        if place.startswith('models/'): write(folder, place, page)
-        rows.append(f'| [{file[:-len(".toml")]}]({os.path.relpath(place, "models")}) | {title} |')
-    write(folder, 'models/index.md', '# Models\n\nThe folder `models`; `./run models/NAME.toml` shows one of them moving.\n\n'
-          '| model | shows |\n|---|---|\n' + '\n'.join(rows) + '\n')
 
 
 if __name__ == '__main__': main()
