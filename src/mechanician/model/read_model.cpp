@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/model/family_model.hpp"
 #include "mechanician/model/model_reader.hpp"
 #include "mechanician/model/source_map.hpp"
 
@@ -105,6 +106,10 @@ Model read_model_text(std::string_view text, std::string file_name, const Parame
 
 Model read_model(const std::filesystem::path& file, const ParameterOverrides& overrides) {
   return read_model_text(read_file(file), file.string(), overrides);
+}
+
+FamilyModel read_family_model(const std::string& file, const ParameterOverrides& overrides) {
+  return read_family_model_text(read_file(file), file, overrides);
 }
 
 }  // namespace mechanician

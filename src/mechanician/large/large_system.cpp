@@ -1,0 +1,288 @@
+#include "mechanician/large/large_system.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "mechanician/base/text.hpp"
+#include "mechanician/equations/equations.hpp"
+#include "mechanician/expression/degree.hpp"
+#include "mechanician/expression/simplify.hpp"
+#include "mechanician/expression/tape.hpp"
+
+namespace mechanician {
+
+namespace {
+
+constexpr KindSet moving = kind_bit(SymbolKind::coordinate) | kind_bit(SymbolKind::velocity) | kind_bit(SymbolKind::time);
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+/// A term in the coordinates of one member, as a model of its own.
+Model model_of(const Term& term) {
+  Model small;
+  for (const MemberSymbol& m : term.coordinates) small.add_coordinate(m.symbol.symbol().name);
+  for (const TermIndex& index : term.indices) small.add_parameter(index.name, 0.0);
+  for (const MemberSymbol& m : term.numbers) small.add_parameter(m.symbol.symbol().name, 0.0);
+  small.kinetic = Expr(0.0);
+  if (term.kind == TermKind::kinetic) small.kinetic = term.body;
+  if (term.kind == TermKind::potential) small.potential = term.body;
+  if (term.kind == TermKind::constraint) small.add_constraint(term.name, term.body, 0.0);
+  return small;
+}
+
+}  // namespace
+
+/// One term: its program, and where its numbers come from and go to.
+struct LargeSystem::Kernel {
+  /// An entry of M or A, of Q or b, of one member.
+  enum class Part : std::uint8_t { mass, force, row, right };
+  struct Output {
+    Part part;
+    int a = 0, b = 0;  ///< local coordinates: of M both, of Q and A one
+    Expr value;
+    std::vector<std::int32_t> to;  ///< by member: place among the values; −1: nowhere, its mirror image counts
+    std::int64_t first = -1;       ///< where places follow each other, the first
+  };
+  const Term* term = nullptr;
+  TermMembers members;
+  int first_row = 0;
+  std::vector<Output> constant, varying;
+  std::vector<char> in_sequence;  ///< by coordinate: members follow each other
+  CompiledFunction function;      ///< of varying, lanes side by side
+  std::vector<double> inputs, outputs;
+
+  std::size_t num_coordinates() const { return members.coordinates.size(); }
+};
+
+LargeSystem::LargeSystem(FamilyModel model) : model_(std::move(model)), n_(static_cast<int>(model_.num_coordinates())) {
+  for (const Term& term : model_.terms)
+    if (term.kind != TermKind::position && term.kind != TermKind::velocity) add_kernel(term, find_members(model_, term));
+  find_patterns();
+  evaluate_constants();
+}
+
+void LargeSystem::add_kernel(const Term& term, TermMembers members) {
+  if (term.kind == TermKind::kinetic && !has_degree_at_most(term.body, SymbolKind::velocity, 2))
+    throw ModelError({{term.place, "the kinetic energy is not quadratic in the velocities", {}}}, model_.source);
+  if ((term.kind == TermKind::potential) && term.body.contains(SymbolKind::velocity))
+    throw ModelError({{term.place, "the potential energy contains velocities", {}}}, model_.source);
+  auto kernel = std::make_shared<Kernel>();
+  kernel->term = &term;
+  kernel->members = std::move(members);
+  if (term.kind == TermKind::constraint) kernel->first_row = m_, m_ += static_cast<int>(kernel->members.count);
+
+  // What one member gives.
+  Equations eqs = derive(model_of(term));
+  const auto add = [&](Kernel::Part part, int a, int b, const Expr& value) {
+    if (value.is_zero()) return;
+    const bool varies = (value.kinds() & moving) != 0;
+    (varies ? kernel->varying : kernel->constant).push_back({part, a, b, value, {}, -1});
+    if (part == Kernel::Part::mass) mass_is_constant_ &= !varies;
+  };
+  for (const auto& e : eqs.M.entries) add(Kernel::Part::mass, e.row, e.col, e.value);
+  for (int i = 0; i < eqs.n(); ++i) add(Kernel::Part::force, i, 0, eqs.Q[at(i)]);
+  for (const auto& e : eqs.A.entries) add(Kernel::Part::row, e.col, 0, e.value);
+  if (!eqs.b.empty()) add(Kernel::Part::right, 0, 0, eqs.b.front());
+  if (term.kind == TermKind::force) {
+    kernel->members.coordinates.push_back(kernel->members.target);
+    add(Kernel::Part::force, static_cast<int>(kernel->num_coordinates()) - 1, 0, term.body);
+  }
+  for (const auto& numbers : kernel->members.coordinates) {
+    bool sequence = true;
+    for (std::size_t j = 1; j < numbers.size() && sequence; ++j) sequence = numbers[j] == numbers[j - 1] + 1;
+    kernel->in_sequence.push_back(sequence);
+  }
+
+  // The program: [t | q | q̇ | indices | numbers].
+  if (!kernel->varying.empty()) {
+    std::vector<Expr> inputs{time_symbol()}, outputs;
+    for (const bool velocity : {false, true})
+      for (const MemberSymbol& c : term.coordinates) inputs.push_back(velocity ? dot(c.symbol) : c.symbol);
+    for (const TermIndex& index : term.indices) inputs.push_back(index.symbol);
+    for (const MemberSymbol& c : term.numbers) inputs.push_back(c.symbol);
+    for (const Kernel::Output& o : kernel->varying) outputs.push_back(o.value);
+    ProgramBuilder builder(static_cast<int>(inputs.size()));
+    std::vector<ProgramBuilder::Value> in;
+    for (std::size_t i = 0; i < inputs.size(); ++i) in.push_back(builder.input(static_cast<int>(i)));
+    kernel->function = CompiledFunction(builder.finish(builder.append(Tape(outputs, inputs), in)), {.lanes = static_cast<int>(lanes)});
+    kernel->function.make_quick_code();
+    kernel->inputs.resize(inputs.size() * at(lanes)), kernel->outputs.resize(outputs.size() * at(lanes));
+  }
+  kernels_.push_back(std::move(kernel));
+}
+
+/// Where each output of each member belongs.
+void LargeSystem::find_patterns() {
+  // M: pairs of coordinates, each once.
+  const auto key = [](std::int64_t row, std::int64_t col) { return row << 32 | col; };
+  std::vector<std::int64_t> keys;
+  const auto each_mass = [&](auto&& visit) {
+    for (const auto& kernel : kernels_)
+      for (auto* list : {&kernel->constant, &kernel->varying})
+        for (Kernel::Output& o : *list)
+          if (o.part == Kernel::Part::mass) visit(*kernel, o);
+  };
+  each_mass([&](Kernel& kernel, Kernel::Output& o) {
+    const auto &a = kernel.members.coordinates[at(o.a)], &b = kernel.members.coordinates[at(o.b)];
+    for (std::size_t j = 0; j < a.size(); ++j)
+      if (a[j] >= b[j]) keys.push_back(key(a[j], b[j]));
+  });
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  for (const std::int64_t k : keys) M_pattern_.push_back({static_cast<int>(k >> 32), static_cast<int>(k & 0xffffffff)});
+  each_mass([&](Kernel& kernel, Kernel::Output& o) {
+    const auto &a = kernel.members.coordinates[at(o.a)], &b = kernel.members.coordinates[at(o.b)];
+    o.to.resize(a.size());
+    for (std::size_t j = 0; j < a.size(); ++j)
+      o.to[j] = a[j] < b[j] ? -1 : static_cast<std::int32_t>(std::lower_bound(keys.begin(), keys.end(), key(a[j], b[j])) - keys.begin());
+  });
+  // A: for each entry of a family its members one after the other; a coordinate that a member has twice has one place.
+  for (const auto& kernel : kernels_) {
+    std::vector<Kernel::Output*> entries;
+    for (auto* list : {&kernel->constant, &kernel->varying})
+      for (Kernel::Output& o : *list) {
+        if (o.part == Kernel::Part::row) entries.push_back(&o);
+        if (o.part == Kernel::Part::force) o.to = kernel->members.coordinates[at(o.a)];
+        if (o.part == Kernel::Part::right) {
+          o.to.resize(at(kernel->members.count));
+          for (std::int64_t j = 0; j < kernel->members.count; ++j) o.to[at(j)] = kernel->first_row + static_cast<std::int32_t>(j);
+        }
+      }
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+      const auto& columns = kernel->members.coordinates[at(entries[k]->a)];
+      entries[k]->to.resize(columns.size());
+      for (std::size_t j = 0; j < columns.size(); ++j) {
+        std::int32_t place = -1;
+        for (std::size_t l = 0; l < k && place < 0; ++l)
+          if (kernel->members.coordinates[at(entries[l]->a)][j] == columns[j]) place = entries[l]->to[j];
+        if (place < 0) {
+          place = static_cast<std::int32_t>(A_pattern_.size());
+          A_pattern_.push_back({kernel->first_row + static_cast<int>(j), columns[j]});
+        }
+        entries[k]->to[j] = place;
+      }
+    }
+    for (auto* list : {&kernel->constant, &kernel->varying})
+      for (Kernel::Output& o : *list) {
+        bool sequence = !o.to.empty() && o.to.front() >= 0;
+        for (std::size_t j = 1; j < o.to.size() && sequence; ++j) sequence = o.to[j] == o.to[j - 1] + 1;
+        if (sequence) o.first = o.to.front();
+      }
+  }
+}
+
+LargeSystem::Values LargeSystem::make_values() const { return constant_; }
+
+void LargeSystem::evaluate_constants() {
+  constant_.M.assign(M_pattern_.size(), 0.0), constant_.A.assign(A_pattern_.size(), 0.0);
+  constant_.Q.assign(at(n_), 0.0), constant_.b.assign(at(m_), 0.0);
+  for (const auto& kernel : kernels_) {
+    if (kernel->constant.empty()) continue;
+    std::vector<Expr> symbols, values;
+    for (const TermIndex& index : kernel->term->indices) symbols.push_back(index.symbol);
+    for (const MemberSymbol& c : kernel->term->numbers) symbols.push_back(c.symbol);
+    for (const Kernel::Output& o : kernel->constant) values.push_back(o.value);
+    const Tape tape(values, symbols);
+    std::vector<double> inputs(symbols.size()), registers(at(tape.num_registers())), outputs(values.size());
+    for (std::int64_t j = 0; j < kernel->members.count; ++j) {
+      std::size_t k = 0;
+      for (const auto& index : kernel->members.indices) inputs[k++] = index[at(j)];
+      for (std::size_t l = 0; l < kernel->members.numbers.size(); ++l)
+        inputs[k++] = model_.numbers[at(kernel->term->numbers[l].family)].values[at(kernel->members.numbers[l][at(j)])];
+      tape.evaluate<double>(inputs, registers, outputs);
+      for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const Kernel::Output& o = kernel->constant[i];
+        std::vector<double>& part = o.part == Kernel::Part::mass    ? constant_.M
+                                    : o.part == Kernel::Part::force ? constant_.Q
+                                    : o.part == Kernel::Part::row   ? constant_.A
+                                                                    : constant_.b;
+        if (o.to[at(j)] >= 0) part[at(o.to[at(j)])] += outputs[i];
+      }
+    }
+  }
+}
+
+void LargeSystem::evaluate(double t, std::span<const double> q, std::span<const double> qd, Values& values) {
+  if (!mass_is_constant_) std::copy(constant_.M.begin(), constant_.M.end(), values.M.begin());
+  std::copy(constant_.Q.begin(), constant_.Q.end(), values.Q.begin());
+  std::copy(constant_.A.begin(), constant_.A.end(), values.A.begin());
+  std::copy(constant_.b.begin(), constant_.b.end(), values.b.begin());
+  for (const auto& shared : kernels_) {
+    Kernel& kernel = *shared;
+    if (kernel.varying.empty()) continue;
+    const std::int64_t count = kernel.members.count;
+    const std::size_t k = kernel.term->coordinates.size();
+    double* const in = kernel.inputs.data();
+    for (std::int64_t lane = 0; lane < lanes; ++lane) in[lane] = t;
+    for (std::int64_t begin = 0; begin < count; begin += lanes) {
+      const std::int64_t here = std::min(lanes, count - begin);
+      double* to = in + lanes;
+      const auto last = [&](std::int64_t lane) { return at(begin + std::min(lane, here - 1)); };  // the last once more
+      for (const double* state : {q.data(), qd.data()})
+        for (std::size_t i = 0; i < k; ++i, to += lanes) {
+          const std::int32_t* const from = kernel.members.coordinates[i].data();
+          if (kernel.in_sequence[i] && here == lanes)
+            std::memcpy(to, state + from[begin], sizeof(double) * at(lanes));
+          else
+            for (std::int64_t lane = 0; lane < lanes; ++lane) to[lane] = state[from[last(lane)]];
+        }
+      for (const auto& index : kernel.members.indices) {
+        for (std::int64_t lane = 0; lane < lanes; ++lane) to[lane] = index[last(lane)];
+        to += lanes;
+      }
+      for (std::size_t i = 0; i < kernel.members.numbers.size(); ++i, to += lanes)
+        for (std::int64_t lane = 0; lane < lanes; ++lane)
+          to[lane] = model_.numbers[at(kernel.term->numbers[i].family)].values[at(kernel.members.numbers[i][last(lane)])];
+      kernel.function(in, kernel.outputs.data());
+      const double* out = kernel.outputs.data();
+      for (const Kernel::Output& o : kernel.varying) {
+        double* const part = o.part == Kernel::Part::mass    ? values.M.data()
+                             : o.part == Kernel::Part::force ? values.Q.data()
+                             : o.part == Kernel::Part::row   ? values.A.data()
+                                                             : values.b.data();
+        if (o.first >= 0 && here == lanes) {
+          double* const place = part + o.first + begin;
+          for (std::int64_t lane = 0; lane < lanes; ++lane) place[lane] += out[lane];
+        } else {
+          for (std::int64_t lane = 0; lane < here; ++lane)
+            if (const std::int32_t place = o.to[at(begin + lane)]; place >= 0) part[place] += out[lane];
+        }
+        out += lanes;
+      }
+    }
+  }
+}
+
+LargeSystem::Start LargeSystem::start() const {
+  Start result{model_.start_time, std::vector<double>(at(n_), 0.0), std::vector<double>(at(n_), 0.0)};
+  for (const Term& term : model_.terms) {
+    if (term.kind != TermKind::position && term.kind != TermKind::velocity) continue;
+    const TermMembers members = find_members(model_, term);
+    std::vector<Expr> symbols;
+    for (const TermIndex& index : term.indices) symbols.push_back(index.symbol);
+    for (const MemberSymbol& c : term.numbers) symbols.push_back(c.symbol);
+    if ((term.body.kinds() & moving) != 0) throw ModelError({{term.place, "a start value is made of numbers, parameters and indices", {}}}, model_.source);
+    const Tape tape(std::span(&term.body, 1), symbols);
+    std::vector<double> inputs(symbols.size()), registers(at(tape.num_registers())), value(1);
+    for (std::int64_t j = 0; j < members.count; ++j) {
+      std::size_t k = 0;
+      for (const auto& index : members.indices) inputs[k++] = index[at(j)];
+      for (std::size_t l = 0; l < members.numbers.size(); ++l)
+        inputs[k++] = model_.numbers[at(term.numbers[l].family)].values[at(members.numbers[l][at(j)])];
+      tape.evaluate<double>(inputs, registers, value);
+      (term.kind == TermKind::position ? result.q : result.qd)[at(members.target[at(j)])] = value.front();
+    }
+  }
+  return result;
+}
+
+std::string LargeSystem::row_name(int row) const {
+  for (const auto& kernel : kernels_)
+    if (kernel->term->kind == TermKind::constraint && row < kernel->first_row + kernel->members.count)
+      return member_name(*kernel->term, kernel->members, row - kernel->first_row);
+  return "";
+}
+
+}  // namespace mechanician

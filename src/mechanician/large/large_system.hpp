@@ -1,0 +1,68 @@
+#pragma once
+
+/// The equations of a model with families, member by member in loops: M, Q, A, b as numbers on a fixed sparse pattern.
+///
+///     M q̈ = Q + Aᵀλ,   A q̈ = b          each a sum over the members of the terms of the model
+///
+/// A term (m/2·x[i]'², a rod between x[i − 1] and x[i]) is differentiated once, in the few coordinates that one member of it
+/// has, and compiled once, for four members side by side; what does not depend on the state is worked out when the system is
+/// made. So deriving and compiling do not grow with the size, and an evaluation is linear in it. Nothing is allocated in
+/// evaluate(). One object serves one thread.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mechanician/compile/compiled_function.hpp"
+#include "mechanician/large/term_members.hpp"
+#include "mechanician/model/family_model.hpp"
+
+namespace mechanician {
+
+class LargeSystem {
+ public:
+  /// Throws ModelError for what find_members() finds wrong, and for kinetic energies that are not quadratic in velocities.
+  explicit LargeSystem(FamilyModel model);
+
+  const FamilyModel& model() const { return model_; }
+  int n() const { return n_; }
+  int m() const { return m_; }
+
+  struct Entry {
+    int row, col;
+  };
+  const std::vector<Entry>& M_pattern() const { return M_pattern_; }  ///< lower triangle, each once
+  const std::vector<Entry>& A_pattern() const { return A_pattern_; }  ///< each once
+  bool mass_is_constant() const { return mass_is_constant_; }
+
+  struct Values {
+    std::vector<double> M, Q, A, b;  ///< M and A in the order of their patterns
+  };
+  /// Of the right size, with what does not change in it.
+  Values make_values() const;
+  void evaluate(double t, std::span<const double> q, std::span<const double> qd, Values& values);
+
+  struct Start {
+    double t = 0.0;
+    std::vector<double> q, qd;
+  };
+  Start start() const;
+  std::string row_name(int row) const;
+
+ private:
+  static constexpr std::int64_t lanes = 4;
+  struct Kernel;
+  void add_kernel(const Term& term, TermMembers members);
+  void find_patterns();
+  void evaluate_constants();
+
+  FamilyModel model_;
+  int n_ = 0, m_ = 0;
+  std::vector<Entry> M_pattern_, A_pattern_;
+  bool mass_is_constant_ = true;
+  std::vector<std::shared_ptr<Kernel>> kernels_;
+  Values constant_;
+};
+
+}  // namespace mechanician

@@ -1,0 +1,88 @@
+#pragma once
+
+/// A model whose families stay as they are written: terms with indices instead of a list of members, for systems of a
+/// million coordinates. What it holds grows with the text of the model, not with its size; lists of numbers apart.
+///
+///     kinetic = Σ terms,  each  Σ over its indices of an expression of a few members:   m/2·x[i]'²,  i = 1..N
+///
+/// A member in a term is a symbol of its own, "x[i - 1]", with the family and the index it stands for. Scalar
+/// parameters are numbers here.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mechanician/base/diagnostic.hpp"
+#include "mechanician/expression/expression.hpp"
+#include "mechanician/model/model.hpp"
+#include "mechanician/model/parameters.hpp"
+
+namespace mechanician {
+
+struct IndexBounds {
+  long from = 0, to = 0;
+  long count() const { return to - from + 1; }
+};
+
+/// x[1..N], or a single coordinate: then it has no bounds. Members follow each other, the last index fastest.
+struct CoordinateFamily {
+  std::string name;
+  std::vector<IndexBounds> bounds;
+  long first = 0;  ///< number of its first member among all coordinates
+  long count = 1;
+  Place place;
+};
+
+/// A list of numbers, indexed from 1.
+struct NumberFamily {
+  std::string name;
+  std::vector<IndexBounds> bounds;
+  std::vector<double> values;
+};
+
+/// A member that a term mentions; its indices are expressions of those of the term.
+struct MemberSymbol {
+  Expr symbol;  ///< a coordinate, or a parameter
+  int family = 0;
+  std::vector<Expr> indices;
+};
+
+/// Bounds may contain the indices before it.
+struct TermIndex {
+  std::string name;
+  Expr symbol, from, to;
+};
+
+enum class TermKind { kinetic, potential, force, constraint, position, velocity };
+
+struct Term {
+  TermKind kind = TermKind::kinetic;
+  std::string name;  ///< of a constraint
+  std::vector<TermIndex> indices;
+  Expr body;  ///< of a constraint: left − right
+  std::vector<MemberSymbol> coordinates, numbers;
+  MemberSymbol target;  ///< of a force or a start value
+  std::string text;
+  Place place;
+};
+
+struct FamilyModel {
+  std::string title;
+  std::vector<CoordinateFamily> coordinates;
+  std::vector<NumberFamily> numbers;
+  std::vector<Term> terms;
+  double start_time = 0.0;
+  RunSettings run;
+  SourceText source;
+
+  long num_coordinates() const { return coordinates.empty() ? 0 : coordinates.back().first + coordinates.back().count; }
+  /// "x[3]"
+  std::string name_of(long coordinate) const;
+};
+
+/// For models of energies, forces, equations on positions and velocities, and start values; what else a file says is
+/// refused. Throws FileError and ModelError as read_model() does.
+FamilyModel read_family_model(const std::string& file, const ParameterOverrides& overrides = {});
+FamilyModel read_family_model_text(std::string_view text, std::string file_name, const ParameterOverrides& overrides = {});
+
+}  // namespace mechanician
