@@ -8,6 +8,7 @@
 #include "mechanician/base/text.hpp"
 #include "mechanician/equations/equations.hpp"
 #include "mechanician/expression/degree.hpp"
+#include "mechanician/expression/differentiate.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/tape.hpp"
 
@@ -51,6 +52,9 @@ struct LargeSystem::Kernel {
   std::vector<Output> constant, varying;
   std::vector<char> in_sequence;  ///< by coordinate: members follow each other
   CompiledFunction function;      ///< of varying, lanes side by side
+  CompiledFunction rows;          ///< residual and rate of a constraint
+  CompiledFunction mass_power;    ///< ½ q̇ᵀṀ q̇
+  bool on_positions = false;
   std::vector<double> inputs, outputs;
 
   std::size_t num_coordinates() const { return members.coordinates.size(); }
@@ -95,20 +99,38 @@ void LargeSystem::add_kernel(const Term& term, TermMembers members) {
     kernel->in_sequence.push_back(sequence);
   }
 
-  // The program: [t | q | q̇ | indices | numbers].
-  if (!kernel->varying.empty()) {
-    std::vector<Expr> inputs{time_symbol()}, outputs;
-    for (const bool velocity : {false, true})
-      for (const MemberSymbol& c : term.coordinates) inputs.push_back(velocity ? dot(c.symbol) : c.symbol);
-    for (const TermIndex& index : term.indices) inputs.push_back(index.symbol);
-    for (const MemberSymbol& c : term.numbers) inputs.push_back(c.symbol);
-    for (const Kernel::Output& o : kernel->varying) outputs.push_back(o.value);
+  // The programs: [t | q | q̇ | indices | numbers].
+  std::vector<Expr> inputs{time_symbol()};
+  for (const bool velocity : {false, true})
+    for (const MemberSymbol& c : term.coordinates) inputs.push_back(velocity ? dot(c.symbol) : c.symbol);
+  for (const TermIndex& index : term.indices) inputs.push_back(index.symbol);
+  for (const MemberSymbol& c : term.numbers) inputs.push_back(c.symbol);
+  const auto compile = [&](const std::vector<Expr>& outputs) {
     ProgramBuilder builder(static_cast<int>(inputs.size()));
     std::vector<ProgramBuilder::Value> in;
     for (std::size_t i = 0; i < inputs.size(); ++i) in.push_back(builder.input(static_cast<int>(i)));
-    kernel->function = CompiledFunction(builder.finish(builder.append(Tape(outputs, inputs), in)), {.lanes = static_cast<int>(lanes)});
-    kernel->function.make_quick_code();
-    kernel->inputs.resize(inputs.size() * at(lanes)), kernel->outputs.resize(outputs.size() * at(lanes));
+    CompiledFunction function(builder.finish(builder.append(Tape(outputs, inputs), in)), {.lanes = static_cast<int>(lanes)});
+    function.make_quick_code();
+    kernel->outputs.resize(std::max(kernel->outputs.size(), outputs.size() * at(lanes)));
+    return function;
+  };
+  kernel->inputs.resize(inputs.size() * at(lanes));
+  std::vector<Expr> outputs;
+  for (const Kernel::Output& o : kernel->varying) outputs.push_back(o.value);
+  if (!outputs.empty()) kernel->function = compile(outputs);
+  if (term.kind == TermKind::constraint) {
+    const Row& row = eqs.rows.front();
+    kernel->on_positions = row.level == Level::position;
+    rows_are_linear_ &= row.linear;
+    kernel->rows = compile({row.residual, kernel->on_positions ? row.rate : row.residual});
+  }
+  if (term.kind == TermKind::kinetic) {
+    Expr kinetic = 0;
+    for (const auto& e : eqs.M.entries) kinetic += 0.5 * e.value * eqs.qd[at(e.row)] * eqs.qd[at(e.col)];
+    std::vector<Tangent> along{{eqs.t, 1.0}};
+    for (int i = 0; i < eqs.n(); ++i) along.push_back({eqs.q[at(i)], eqs.qd[at(i)]});
+    const Expr power = simplify(directional(kinetic, along));
+    if (!power.is_zero()) kernel->mass_power = compile({power});
   }
   kernels_.push_back(std::move(kernel));
 }
@@ -204,6 +226,29 @@ void LargeSystem::evaluate_constants() {
   }
 }
 
+/// Inputs of the members from `begin` on; the last one again where there are fewer than lanes.
+void LargeSystem::gather(Kernel& kernel, std::int64_t begin, std::span<const double> q, std::span<const double> qd) const {
+  const std::int64_t here = std::min(lanes, kernel.members.count - begin);
+  const std::size_t k = kernel.term->coordinates.size();
+  double* to = kernel.inputs.data() + lanes;
+  const auto last = [&](std::int64_t lane) { return at(begin + std::min(lane, here - 1)); };
+  for (const double* state : {q.data(), qd.data()})
+    for (std::size_t i = 0; i < k; ++i, to += lanes) {
+      const std::int32_t* const from = kernel.members.coordinates[i].data();
+      if (kernel.in_sequence[i] && here == lanes)
+        std::memcpy(to, state + from[begin], sizeof(double) * at(lanes));
+      else
+        for (std::int64_t lane = 0; lane < lanes; ++lane) to[lane] = state[from[last(lane)]];
+    }
+  for (const auto& index : kernel.members.indices) {
+    for (std::int64_t lane = 0; lane < lanes; ++lane) to[lane] = index[last(lane)];
+    to += lanes;
+  }
+  for (std::size_t i = 0; i < kernel.members.numbers.size(); ++i, to += lanes)
+    for (std::int64_t lane = 0; lane < lanes; ++lane)
+      to[lane] = model_.numbers[at(kernel.term->numbers[i].family)].values[at(kernel.members.numbers[i][last(lane)])];
+}
+
 void LargeSystem::evaluate(double t, std::span<const double> q, std::span<const double> qd, Values& values) {
   if (!mass_is_constant_) std::copy(constant_.M.begin(), constant_.M.end(), values.M.begin());
   std::copy(constant_.Q.begin(), constant_.Q.end(), values.Q.begin());
@@ -213,29 +258,11 @@ void LargeSystem::evaluate(double t, std::span<const double> q, std::span<const 
     Kernel& kernel = *shared;
     if (kernel.varying.empty()) continue;
     const std::int64_t count = kernel.members.count;
-    const std::size_t k = kernel.term->coordinates.size();
-    double* const in = kernel.inputs.data();
-    for (std::int64_t lane = 0; lane < lanes; ++lane) in[lane] = t;
+    std::fill_n(kernel.inputs.begin(), lanes, t);
     for (std::int64_t begin = 0; begin < count; begin += lanes) {
       const std::int64_t here = std::min(lanes, count - begin);
-      double* to = in + lanes;
-      const auto last = [&](std::int64_t lane) { return at(begin + std::min(lane, here - 1)); };  // the last once more
-      for (const double* state : {q.data(), qd.data()})
-        for (std::size_t i = 0; i < k; ++i, to += lanes) {
-          const std::int32_t* const from = kernel.members.coordinates[i].data();
-          if (kernel.in_sequence[i] && here == lanes)
-            std::memcpy(to, state + from[begin], sizeof(double) * at(lanes));
-          else
-            for (std::int64_t lane = 0; lane < lanes; ++lane) to[lane] = state[from[last(lane)]];
-        }
-      for (const auto& index : kernel.members.indices) {
-        for (std::int64_t lane = 0; lane < lanes; ++lane) to[lane] = index[last(lane)];
-        to += lanes;
-      }
-      for (std::size_t i = 0; i < kernel.members.numbers.size(); ++i, to += lanes)
-        for (std::int64_t lane = 0; lane < lanes; ++lane)
-          to[lane] = model_.numbers[at(kernel.term->numbers[i].family)].values[at(kernel.members.numbers[i][last(lane)])];
-      kernel.function(in, kernel.outputs.data());
+      gather(kernel, begin, q, qd);
+      kernel.function(kernel.inputs.data(), kernel.outputs.data());
       const double* out = kernel.outputs.data();
       for (const Kernel::Output& o : kernel.varying) {
         double* const part = o.part == Kernel::Part::mass    ? values.M.data()
@@ -253,6 +280,41 @@ void LargeSystem::evaluate(double t, std::span<const double> q, std::span<const 
       }
     }
   }
+}
+
+void LargeSystem::evaluate_rows(double t, std::span<const double> q, std::span<const double> qd, std::span<double> residual, std::span<double> rate) {
+  for (const auto& kernel : kernels_) {
+    if (!kernel->rows) continue;
+    std::fill_n(kernel->inputs.begin(), lanes, t);
+    for (std::int64_t begin = 0; begin < kernel->members.count; begin += lanes) {
+      gather(*kernel, begin, q, qd);
+      kernel->rows(kernel->inputs.data(), kernel->outputs.data());
+      for (std::int64_t lane = 0; lane < std::min(lanes, kernel->members.count - begin); ++lane) {
+        residual[at(kernel->first_row + begin + lane)] = kernel->outputs[at(lane)];
+        rate[at(kernel->first_row + begin + lane)] = kernel->outputs[at(lanes + lane)];
+      }
+    }
+  }
+}
+
+double LargeSystem::calc_mass_power(double t, std::span<const double> q, std::span<const double> qd) {
+  double sum = 0.0;
+  for (const auto& kernel : kernels_) {
+    if (!kernel->mass_power) continue;
+    std::fill_n(kernel->inputs.begin(), lanes, t);
+    for (std::int64_t begin = 0; begin < kernel->members.count; begin += lanes) {
+      gather(*kernel, begin, q, qd);
+      kernel->mass_power(kernel->inputs.data(), kernel->outputs.data());
+      for (std::int64_t lane = 0; lane < std::min(lanes, kernel->members.count - begin); ++lane) sum += kernel->outputs[at(lane)];
+    }
+  }
+  return sum;
+}
+
+bool LargeSystem::is_position_row(int row) const {
+  for (const auto& kernel : kernels_)
+    if (kernel->term->kind == TermKind::constraint && row < kernel->first_row + kernel->members.count) return kernel->on_positions;
+  return false;
 }
 
 LargeSystem::Start LargeSystem::start() const {

@@ -43,6 +43,13 @@ class LargeSystem {
   Values make_values() const;
   void evaluate(double t, std::span<const double> q, std::span<const double> qd, Values& values);
 
+  /// φ or ψ of every row, and φ̇ of those on positions (ψ again of the others).
+  void evaluate_rows(double t, std::span<const double> q, std::span<const double> qd, std::span<double> residual, std::span<double> rate);
+  bool is_position_row(int row) const;
+  bool rows_are_linear() const { return rows_are_linear_; }  ///< in velocities
+  /// ½ q̇ᵀṀ q̇: what a mass matrix that changes adds to the power of the forces.
+  double calc_mass_power(double t, std::span<const double> q, std::span<const double> qd);
+
   struct Start {
     double t = 0.0;
     std::vector<double> q, qd;
@@ -60,8 +67,9 @@ class LargeSystem {
   FamilyModel model_;
   int n_ = 0, m_ = 0;
   std::vector<Entry> M_pattern_, A_pattern_;
-  bool mass_is_constant_ = true;
+  bool mass_is_constant_ = true, rows_are_linear_ = true;
   std::vector<std::shared_ptr<Kernel>> kernels_;
+  void gather(Kernel& kernel, std::int64_t begin, std::span<const double> q, std::span<const double> qd) const;
   Values constant_;
 };
 

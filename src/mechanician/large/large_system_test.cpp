@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "mechanician/expression/tape.hpp"
 #include "mechanician/instant/accelerate.hpp"
 #include "mechanician/model/read_model.hpp"
 
@@ -48,6 +49,42 @@ void expect_same(const std::string& text, int n, int m) {
     same(A, instant.values.A, "A");
     same(Eigen::Map<const Eigen::VectorXd>(values.Q.data(), n), instant.values.Q, "Q");
     same(Eigen::Map<const Eigen::VectorXd>(values.b.data(), m), instant.values.b, "b");
+
+    // Rows and what the changing mass adds to the power, from the equations as they are written out.
+    const Equations& eqs = system.equations();
+    std::vector<Expr> symbols{eqs.t}, outputs;
+    symbols.insert(symbols.end(), eqs.q.begin(), eqs.q.end());
+    symbols.insert(symbols.end(), eqs.qd.begin(), eqs.qd.end());
+    symbols.insert(symbols.end(), eqs.parameters.begin(), eqs.parameters.end());
+    for (const Row& row : eqs.rows) outputs.push_back(row.residual);
+    for (const Row& row : eqs.rows) outputs.push_back(row.level == Level::position ? row.rate : row.residual);
+    std::vector<double> inputs{state.t};
+    inputs.insert(inputs.end(), state.q.begin(), state.q.end());
+    inputs.insert(inputs.end(), state.qd.begin(), state.qd.end());
+    inputs.insert(inputs.end(), parameters.values.begin(), parameters.values.end());
+    const std::vector<double> expected = Tape(outputs, symbols)(std::span<const double>(inputs));
+    std::vector<double> residual(static_cast<std::size_t>(m)), rate(residual);
+    large.evaluate_rows(state.t, {state.q.data(), static_cast<std::size_t>(n)}, {state.qd.data(), static_cast<std::size_t>(n)}, residual, rate);
+    for (int j = 0; j < m; ++j) {
+      EXPECT_NEAR(residual[static_cast<std::size_t>(j)], expected[static_cast<std::size_t>(j)], 1e-13);
+      EXPECT_NEAR(rate[static_cast<std::size_t>(j)], expected[static_cast<std::size_t>(m + j)], 1e-13);
+      EXPECT_EQ(large.is_position_row(j), eqs.rows[static_cast<std::size_t>(j)].level == Level::position);
+    }
+    // ½ q̇ᵀ(dM/dt)q̇ by a difference of M along the motion.
+    constexpr double h = 1e-6;
+    const auto M_at = [&](double tau) {
+      const Eigen::VectorXd q = state.q + tau * state.qd;
+      LargeSystem::Values there = large.make_values();
+      large.evaluate(state.t + tau, {q.data(), static_cast<std::size_t>(n)}, {state.qd.data(), static_cast<std::size_t>(n)}, there);
+      double sum = 0.0;
+      for (std::size_t k = 0; k < there.M.size(); ++k) {
+        const auto [row, col] = large.M_pattern()[k];
+        sum += (row == col ? 0.5 : 1.0) * there.M[k] * state.qd(row) * state.qd(col);
+      }
+      return sum;
+    };
+    EXPECT_NEAR(large.calc_mass_power(state.t, {state.q.data(), static_cast<std::size_t>(n)}, {state.qd.data(), static_cast<std::size_t>(n)}),
+                (M_at(h) - M_at(-h)) / (2 * h), 1e-7);
   }
 }
 
