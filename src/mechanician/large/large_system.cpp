@@ -45,6 +45,7 @@ struct LargeSystem::Kernel {
     Expr value;
     std::vector<std::int32_t> to;  ///< by member: place among the values; −1: nowhere, its mirror image counts
     std::int64_t first = -1;       ///< where places follow each other, the first
+    bool alone = false;            ///< nothing else goes to these places: no sum to begin with
   };
   const Term* term = nullptr;
   TermMembers members;
@@ -64,6 +65,7 @@ LargeSystem::LargeSystem(FamilyModel model) : model_(std::move(model)), n_(stati
   for (const Term& term : model_.terms)
     if (term.kind != TermKind::position && term.kind != TermKind::velocity) add_kernel(term, find_members(model_, term));
   find_patterns();
+  find_sums();
   evaluate_constants();
 }
 
@@ -197,6 +199,22 @@ void LargeSystem::find_patterns() {
 
 LargeSystem::Values LargeSystem::make_values() const { return constant_; }
 
+/// Which parts are sums that have to begin anew at every evaluation.
+void LargeSystem::find_sums() {
+  std::vector<std::uint8_t> count[4];
+  count[0].assign(M_pattern_.size(), 0), count[1].assign(at(n_), 0), count[2].assign(A_pattern_.size(), 0), count[3].assign(at(m_), 0);
+  for (const auto& kernel : kernels_)
+    for (auto* list : {&kernel->constant, &kernel->varying})
+      for (const Kernel::Output& o : *list)
+        for (const std::int32_t place : o.to)
+          if (place >= 0) count[static_cast<int>(o.part)][at(place)] = static_cast<std::uint8_t>(std::min(2, count[static_cast<int>(o.part)][at(place)] + 1));
+  for (const auto& kernel : kernels_)
+    for (Kernel::Output& o : kernel->varying) {
+      o.alone = std::all_of(o.to.begin(), o.to.end(), [&](std::int32_t place) { return place >= 0 && count[static_cast<int>(o.part)][at(place)] == 1; });
+      is_sum_[static_cast<int>(o.part)] |= !o.alone;
+    }
+}
+
 void LargeSystem::evaluate_constants() {
   constant_.M.assign(M_pattern_.size(), 0.0), constant_.A.assign(A_pattern_.size(), 0.0);
   constant_.Q.assign(at(n_), 0.0), constant_.b.assign(at(m_), 0.0);
@@ -250,10 +268,11 @@ void LargeSystem::gather(Kernel& kernel, std::int64_t begin, std::span<const dou
 }
 
 void LargeSystem::evaluate(double t, std::span<const double> q, std::span<const double> qd, Values& values) {
-  if (!mass_is_constant_) std::copy(constant_.M.begin(), constant_.M.end(), values.M.begin());
-  std::copy(constant_.Q.begin(), constant_.Q.end(), values.Q.begin());
-  std::copy(constant_.A.begin(), constant_.A.end(), values.A.begin());
-  std::copy(constant_.b.begin(), constant_.b.end(), values.b.begin());
+  // What does not change is there from make_values() on.
+  if (is_sum_[0]) std::copy(constant_.M.begin(), constant_.M.end(), values.M.begin());
+  if (is_sum_[1]) std::copy(constant_.Q.begin(), constant_.Q.end(), values.Q.begin());
+  if (is_sum_[2]) std::copy(constant_.A.begin(), constant_.A.end(), values.A.begin());
+  if (is_sum_[3]) std::copy(constant_.b.begin(), constant_.b.end(), values.b.begin());
   for (const auto& shared : kernels_) {
     Kernel& kernel = *shared;
     if (kernel.varying.empty()) continue;
@@ -271,10 +290,13 @@ void LargeSystem::evaluate(double t, std::span<const double> q, std::span<const 
                                                              : values.b.data();
         if (o.first >= 0 && here == lanes) {
           double* const place = part + o.first + begin;
-          for (std::int64_t lane = 0; lane < lanes; ++lane) place[lane] += out[lane];
+          if (o.alone)
+            std::memcpy(place, out, sizeof(double) * at(lanes));
+          else
+            for (std::int64_t lane = 0; lane < lanes; ++lane) place[lane] += out[lane];
         } else {
           for (std::int64_t lane = 0; lane < here; ++lane)
-            if (const std::int32_t place = o.to[at(begin + lane)]; place >= 0) part[place] += out[lane];
+            if (const std::int32_t place = o.to[at(begin + lane)]; place >= 0) part[place] = (o.alone ? 0.0 : part[place]) + out[lane];
         }
         out += lanes;
       }

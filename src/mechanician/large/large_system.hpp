@@ -62,12 +62,14 @@ class LargeSystem {
   struct Kernel;
   void add_kernel(const Term& term, TermMembers members);
   void find_patterns();
+  void find_sums();
   void evaluate_constants();
 
   FamilyModel model_;
   int n_ = 0, m_ = 0;
   std::vector<Entry> M_pattern_, A_pattern_;
   bool mass_is_constant_ = true, rows_are_linear_ = true;
+  bool is_sum_[4] = {};  ///< M, Q, A, b
   std::vector<std::shared_ptr<Kernel>> kernels_;
   void gather(Kernel& kernel, std::int64_t begin, std::span<const double> q, std::span<const double> qd) const;
   Values constant_;

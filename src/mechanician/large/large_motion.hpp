@@ -1,0 +1,117 @@
+#pragma once
+
+/// The motion of a large system: DOP853, every step brought onto the constraints, by sparse elimination throughout.
+///
+///     LargeMotion motion(system, system.start(), {.to = 10});
+///     while (motion.advance()) …                                  // one accepted step each
+///     motion.sample(t, q, qd)                                     // within the last step
+///
+/// Cost of a step: twelve accelerations, two projections; linear in the size where the elimination is. Memory: some 30
+/// numbers for each coordinate, and the factor. After construction nothing is allocated. There are no events, no crossing
+/// of singular configurations and no implicit method here: where the elimination cannot vouch for an answer, the motion stops
+/// and says so.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mechanician/large/large_system.hpp"
+#include "mechanician/motion/dop853.hpp"
+#include "mechanician/solve/sparse_elimination.hpp"
+
+namespace mechanician {
+
+/// Accelerations and projections at one state.
+class LargeDynamics {
+ public:
+  explicit LargeDynamics(LargeSystem& system);
+
+  LargeSystem& system() { return *system_; }
+  /// q̈. False: why() says why.
+  bool accelerate(double t, const double* q, const double* qd, double* qdd);
+  /// At the state of the last accelerate().
+  struct Powers {
+    double given = 0.0, constraints = 0.0;
+  };
+  Powers calc_powers(double t, const double* q, const double* qd);
+  std::span<const double> multipliers() const { return lambda_; }
+  const SparseResult& result() const { return result_; }
+  const std::string& why() const { return why_; }
+
+  /// Onto the constraints, least in the mass norm: positions, then velocities.
+  bool project(double t, double* q, double* qd);
+  struct Violation {
+    double position = 0.0, velocity = 0.0;
+    int worst = -1;  ///< row
+  };
+  Violation calc_violation(double t, const double* q, const double* qd);
+
+  double calc_kinetic(const double* qd) const;  ///< ½ q̇ᵀM q̇ of the last accelerate()
+  /// The change of energy that errors of relative size 1 would make, at the last accelerate().
+  double calc_energy_scale(const double* q, const double* qd) const;
+  /// Rows that depend on others, of the last accelerate().
+  const std::vector<int>& dependent_rows() const { return solver_.masked_rows(); }
+
+  long evaluations = 0, projections = 0;
+
+ private:
+  bool judge(const SparseResult& result);
+  std::span<const double> mass();
+  bool mass_given_ = false;
+
+  LargeSystem* system_;
+  SparseElimination solver_;
+  LargeSystem::Values values_;
+  std::vector<double> lambda_, residual_, rate_, right_, zero_, step_, spare_;
+  std::vector<char> on_positions_;
+  SparseResult result_;
+  std::string why_;
+};
+
+struct LargeRunOptions {
+  double to = 0.0;
+  double tolerance = 1e-10;  ///< local error over max(1, |value|)
+};
+
+class LargeMotion {
+ public:
+  /// Throws ModelError where the start is off the constraints.
+  LargeMotion(LargeSystem& system, const LargeSystem::Start& start, const LargeRunOptions& options);
+
+  /// One accepted step. False: at the end, or stopped.
+  bool advance();
+  double t() const { return t_; }
+  double step_begin() const { return step_t_; }
+  bool failed() const { return !message_.empty(); }
+  const std::string& message() const { return message_; }
+  /// State within the last step, brought onto the constraints.
+  void sample(double t, std::span<double> q, std::span<double> qd);
+
+  struct Certificate {
+    long steps = 0, rejected = 0, evaluations = 0, projections = 0;
+    double position_violation = 0.0, velocity_violation = 0.0;  ///< largest at the ends of steps
+    double kinetic_start = 0.0, kinetic_end = 0.0, work_given = 0.0, work_constraints = 0.0;
+    double balance = 0.0, balance_largest = 0.0, balance_allowed = 0.0;
+    int dependent_rows = 0;
+    bool holds() const { return balance_largest <= balance_allowed && position_violation <= 1e-8 && velocity_violation <= 1e-8; }
+  };
+  const Certificate& certificate() const { return certificate_; }
+  LargeDynamics& dynamics() { return dynamics_; }
+
+ private:
+  bool rate_of(double t, double* y, double* dy);
+  void watch();
+  bool fail(std::string why);
+
+  LargeDynamics dynamics_;
+  LargeRunOptions options_;
+  std::size_t n_;
+  Dop853 rk_;
+  double t_, step_t_, step_h_ = 0.0, h_ = 0.0;
+  bool dense_ = false;
+  std::vector<double> e5_, e3_, y_;
+  Certificate certificate_;
+  std::string message_;
+};
+
+}  // namespace mechanician

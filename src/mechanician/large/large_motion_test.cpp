@@ -1,0 +1,148 @@
+#include "mechanician/large/large_motion.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "mechanician/instant/accelerate.hpp"
+#include "mechanician/model/read_model.hpp"
+#include "mechanician/motion/integrator.hpp"
+
+namespace mechanician {
+namespace {
+
+struct Both {
+  explicit Both(const std::string& text, const ParameterOverrides& overrides = {})
+      : written(read_model_text(text, "m.toml", overrides)),
+        parameters(evaluate_parameters(written, overrides)),
+        start(state_of(start_state(written, parameters))),
+        system(written, parameters.values),
+        large(read_family_model_text(text, "m.toml", overrides)) {}
+  Model written;
+  ParameterValues parameters;
+  State start;
+  System system;
+  LargeSystem large;
+};
+
+constexpr const char* chain = R"toml(
+coordinates = ["x[1..N]", "y[1..N]", "z[1..N]"]
+[parameters]
+N = 6
+[dynamics]
+kinetic = "sum(i = 1..N, 0.5*(x[i]'^2 + y[i]'^2 + z[i]'^2))"
+potential = "sum(i = 1..N, 9.81*z[i])"
+[dynamics.force]
+"x[i]" = { for = "i = 1..N", value = "-0.1*x[i]'" }
+[constraints]
+top = "(x[1] - sin(t)/4)^2 + y[1]^2 + z[1]^2 = 1"
+[constraints.rod]
+for = "i = 2..N"
+equation = "(x[i] - x[i-1])^2 + (y[i] - y[i-1])^2 + (z[i] - z[i-1])^2 = 1"
+[start.position]
+"x[i]" = { for = "i = 1..N", value = "0.6*i" }
+"z[i]" = { for = "i = 1..N", value = "-0.8*i" }
+[start.velocity]
+"x[i]" = { for = "i = 1..N", value = 0.25 }
+"y[i]" = { for = "i = 1..N", value = "0.1*i" }
+)toml";
+
+/// A bead on each of several moving rods, with masses that couple, a blade, and one row twice.
+constexpr const char* mixed = R"toml(
+coordinates = ["s[1..N]", "a[1..N]"]
+[parameters]
+N = 5
+[dynamics]
+kinetic = "sum(i = 1..N, (s[i]'^2 + (1 + s[i]^2)*a[i]'^2)/2) + sum(i = 2..N, 0.2*cos(a[i])*s[i]'*s[i-1]')"
+potential = "sum(i = 1..N, 3*sin(a[i])*s[i] + s[i]^2)"
+[constraints.linked]
+for = "i = 2..N"
+equation = "a[i] - a[i-1] = 0.3*sin(s[i]) - 0.3*sin(s[i-1])"
+[constraints.again]
+for = "i = 3..3"
+equation = "2*a[i] - 2*a[i-1] = 0.6*sin(s[i]) - 0.6*sin(s[i-1])"
+[constraints]
+blade = "s[1]' = cos(a[2])*s[2]'"
+[start.velocity]
+"s[i]" = { for = "i = 1..N", value = 0.5 }
+)toml";
+
+TEST(LargeDynamics, GivesTheAccelerationOfTheModelWrittenOut) {
+  for (const char* text : {chain, mixed}) {
+    Both both(text);
+    LargeDynamics dynamics(both.large);
+    const auto n = static_cast<std::size_t>(both.large.n());
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      std::mt19937_64 random(seed);
+      std::uniform_real_distribution<double> any(-0.3, 0.3);
+      State state = both.start;
+      for (std::size_t i = 0; i < n; ++i) state.q(static_cast<Eigen::Index>(i)) += any(random), state.qd(static_cast<Eigen::Index>(i)) += any(random);
+      if (text == mixed)  // the row that is there twice has to ask for the same
+        state.t = 0.0;
+      const Instant instant = accelerate(both.system, state, {.diagnose = false});
+      std::vector<double> qdd(n);
+      ASSERT_TRUE(dynamics.accelerate(state.t, state.q.data(), state.qd.data(), qdd.data())) << dynamics.why() << ", seed " << seed;
+      const double size = 1.0 + instant.solution.qdd.cwiseAbs().maxCoeff();
+      for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(qdd[i], instant.solution.qdd(static_cast<Eigen::Index>(i)), 1e-10 * size) << "seed " << seed;
+      EXPECT_EQ(dynamics.dependent_rows().size(), text == mixed ? 1u : 0u);
+    }
+  }
+}
+
+TEST(LargeMotion, IsThatOfTheModelWrittenOut) {
+  for (const char* text : {chain, mixed}) {
+    Both both(text);
+    constexpr double to = 1.5;
+    Integrator integrator(both.system, both.start, {.to = to, .tolerance = 1e-10});
+    while (integrator.advance()) {
+    }
+    const Sample expected = integrator.sample(to);
+    ASSERT_EQ(integrator.t(), to);
+    LargeMotion motion(both.large, both.large.start(), {.to = to, .tolerance = 1e-10});
+    std::vector<double> q(static_cast<std::size_t>(both.large.n())), qd(q);
+    // Samples within steps lie on the constraints, too.
+    bool sampled = false;
+    while (motion.advance()) {
+      const double middle = 0.5 * (motion.step_begin() + motion.t());
+      motion.sample(middle, q, qd);
+      const auto off = motion.dynamics().calc_violation(middle, q.data(), qd.data());
+      EXPECT_LT(std::max(off.position, off.velocity), 1e-12);
+      sampled = true;
+    }
+    ASSERT_TRUE(sampled && !motion.failed()) << motion.message();
+    EXPECT_EQ(motion.t(), to);
+    motion.sample(to, q, qd);
+    for (std::size_t i = 0; i < q.size(); ++i) {
+      EXPECT_NEAR(q[i], expected.q(static_cast<Eigen::Index>(i)), 2e-8) << i;
+      EXPECT_NEAR(qd[i], expected.qd(static_cast<Eigen::Index>(i)), 2e-7) << i;
+    }
+    EXPECT_TRUE(motion.certificate().holds());
+    EXPECT_LT(motion.certificate().position_violation, 1e-13);
+    EXPECT_NEAR(motion.certificate().kinetic_end, integrator.certificate().kinetic_end, 1e-7);
+    EXPECT_LT(motion.certificate().balance_largest, 1e-7);
+  }
+}
+
+TEST(LargeMotion, RefusesAStartOffTheConstraintsAndNamesTheWorst) {
+  const std::string text = std::string(chain).replace(std::string(chain).find("0.6*i"), 5, "if(i == 4, 2.5, 0.6*i)");
+  Both both(text);
+  try {
+    LargeMotion motion(both.large, both.large.start(), {.to = 1.0});
+    FAIL() << "accepted";
+  } catch (const ModelError& e) {
+    EXPECT_NE(e.problems().front().message.find("most of all off `rod[4]`"), std::string::npos) << e.problems().front().message;
+  }
+}
+
+TEST(LargeMotion, StopsWhereRowsContradict) {
+  const std::string text = std::string(mixed).replace(std::string(mixed).find("0.6*sin(s[i])"), 13, "0.6*sin(s[i]) + t^2");
+  Both both(text);
+  LargeMotion motion(both.large, both.large.start(), {.to = 1.0});
+  while (motion.advance()) {
+  }
+  EXPECT_TRUE(motion.failed());
+  EXPECT_NE(motion.message().find("again[3]"), std::string::npos) << motion.message();
+}
+
+}  // namespace
+}  // namespace mechanician
