@@ -75,11 +75,20 @@ Exit dispatch(const CLI::App& app, RawOptions& raw) {
   const std::map<std::string, Form> forms{{"auto", Form::automatic}, {"F1", Form::f1}, {"F2", Form::f2},
                                           {"F3", Form::f3},          {"F4", Form::f4}, {"F5", Form::f5}};
   options.form = forms.at(raw.form);
-  if (app.got_subcommand("check")) return run_check(options);
-  if (app.got_subcommand("accelerate")) return run_accelerate(options);
+  if (app.got_subcommand("check")) {
+    if (const auto done = check_large(options)) return *done;
+    return run_check(options);
+  }
+  if (app.got_subcommand("accelerate")) {
+    if (const auto done = accelerate_large(options)) return *done;
+    return run_accelerate(options);
+  }
   if (app.got_subcommand("equations")) return run_equations(options);
   if (app.got_subcommand("project")) return run_project(options);
-  if (app.got_subcommand("run")) return run_run(options);
+  if (app.got_subcommand("run")) {
+    if (const auto done = run_large(options)) return *done;
+    return run_run(options);
+  }
   if (app.got_subcommand("bench")) return run_bench(options);
   if (app.got_subcommand("plot")) return run_plot(options);
   if (app.got_subcommand("completion")) return print_completion(raw.shell);
@@ -142,6 +151,8 @@ int run_program(int argc, char** argv) {
   add_model_options(*run, raw)->required(false)->description("Model file; not needed with --resume");
   run->add_option("-o", raw.command.output, "Result; without it CSV goes to standard output")
       ->type_name("FILE.csv|.json|.h5");
+  run->add_option("--columns", raw.command.columns, "Of a model of more than 1,000 coordinates: columns to write, names with * and ?, joined by commas")
+      ->type_name("NAMES");
   run->add_option("--to", raw.command.to, "End time; overrides the file")->type_name("T");
   run->add_option("--every", raw.command.every, "Time between rows; without it a row per step; overrides the file")
       ->type_name("DT");

@@ -32,6 +32,7 @@ struct CommandOptions {
   std::string to, every, tolerance, method;  ///< as given; empty: what the model says
   std::string resume;
   std::string report;
+  std::string columns;  ///< patterns; empty: all
   bool verify = false;
   bool project_start = false;
   bool quiet = false;

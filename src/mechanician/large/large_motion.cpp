@@ -109,6 +109,15 @@ LargeDynamics::Violation LargeDynamics::calc_violation(double t, const double* q
   return found;
 }
 
+std::vector<double> LargeDynamics::calc_constraint_force() const {
+  std::vector<double> force(values_.Q.size(), 0.0);
+  for (std::size_t k = 0; k < values_.A.size(); ++k) {
+    const auto [row, col] = system_->A_pattern()[k];
+    force[static_cast<std::size_t>(col)] += values_.A[k] * lambda_[static_cast<std::size_t>(row)];
+  }
+  return force;
+}
+
 double LargeDynamics::calc_kinetic(const double* qd) const {
   double twice = 0.0;
   for (std::size_t k = 0; k < values_.M.size(); ++k) {
@@ -233,6 +242,7 @@ void LargeMotion::sample(double t, std::span<double> q, std::span<double> qd) {
   }
   std::copy(from, from + n_, q.begin());
   std::copy(from + n_, from + 2 * n_, qd.begin());
+  sampled_works_[0] = from[2 * n_], sampled_works_[1] = from[2 * n_ + 1];
 }
 
 }  // namespace mechanician

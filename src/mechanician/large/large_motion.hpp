@@ -46,6 +46,8 @@ class LargeDynamics {
   };
   Violation calc_violation(double t, const double* q, const double* qd);
 
+  /// Aᵀλ of the last accelerate().
+  std::vector<double> calc_constraint_force() const;
   double calc_kinetic(const double* qd) const;  ///< ½ q̇ᵀM q̇ of the last accelerate()
   /// The change of energy that errors of relative size 1 would make, at the last accelerate().
   double calc_energy_scale(const double* q, const double* qd) const;
@@ -86,6 +88,9 @@ class LargeMotion {
   const std::string& message() const { return message_; }
   /// State within the last step, brought onto the constraints.
   void sample(double t, std::span<double> q, std::span<double> qd);
+  /// Since the start, at the time of the last sample().
+  double work_given() const { return sampled_works_[0]; }
+  double work_constraints() const { return sampled_works_[1]; }
 
   struct Certificate {
     long steps = 0, rejected = 0, evaluations = 0, projections = 0;
@@ -110,6 +115,7 @@ class LargeMotion {
   double t_, step_t_, step_h_ = 0.0, h_ = 0.0;
   bool dense_ = false;
   std::vector<double> e5_, e3_, y_;
+  double sampled_works_[2] = {};
   Certificate certificate_;
   std::string message_;
 };

@@ -78,11 +78,16 @@ struct FamilyModel {
   long num_coordinates() const { return coordinates.empty() ? 0 : coordinates.back().first + coordinates.back().count; }
   /// "x[3]"
   std::string name_of(long coordinate) const;
+  /// The number of "x[3]", or −1.
+  long find(std::string_view name) const;
 };
 
 /// For models of energies, forces, equations on positions and velocities, and start values; what else a file says is
 /// refused. Throws FileError and ModelError as read_model() does.
 FamilyModel read_family_model(const std::string& file, const ParameterOverrides& overrides = {});
 FamilyModel read_family_model_text(std::string_view text, std::string file_name, const ParameterOverrides& overrides = {});
+
+/// How many coordinates a model has, without reading more of it; 0 where it has no families or cannot be read.
+long count_family_coordinates(const std::string& file, const ParameterOverrides& overrides = {});
 
 }  // namespace mechanician

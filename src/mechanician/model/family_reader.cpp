@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <unordered_map>
@@ -19,6 +20,8 @@
 #include "mechanician/model/toml_source.hpp"
 
 namespace mechanician {
+
+long count_family_coordinates_of(std::string text, const std::string& file, const ParameterOverrides& overrides);
 
 namespace {
 
@@ -78,6 +81,15 @@ class FamilyReader {
     if (model_.coordinates.empty() && fields_.problems.empty()) fields_.report(0, 1, "the model has no coordinates");
     if (!fields_.problems.empty()) throw ModelError(std::move(fields_.problems), model_.source);
     return std::move(model_);
+  }
+
+  long count() {
+    if (text_.find("..") == std::string::npos) return 0;
+    TomlDocument document = parse_toml(map_);
+    root_ = std::move(document.root);
+    read_parameters();
+    read_coordinates();
+    return fields_.problems.empty() ? model_.num_coordinates() : 0;
   }
 
  private:
@@ -415,6 +427,28 @@ std::string FamilyModel::name_of(long number) const {
     return fmt::format("{}[{}]", family.name, text);
   }
   return "";
+}
+
+long FamilyModel::find(std::string_view name) const {
+  const ParsedName parsed = parse_name(name);
+  if (!parsed.problems.empty()) return -1;
+  for (const CoordinateFamily& family : coordinates) {
+    if (family.name != parsed.name || family.bounds.size() != parsed.indices.size()) continue;
+    long number = 0;
+    for (std::size_t k = 0; k < family.bounds.size(); ++k) {
+      long index = 0;
+      const std::string_view text = parsed.indices[k].text;
+      const auto read = std::from_chars(text.data(), text.data() + text.size(), index);
+      if (read.ec != std::errc() || read.ptr != text.data() + text.size() || index < family.bounds[k].from || index > family.bounds[k].to) return -1;
+      number = number * family.bounds[k].count() + index - family.bounds[k].from;
+    }
+    return family.first + number;
+  }
+  return -1;
+}
+
+long count_family_coordinates_of(std::string text, const std::string& file, const ParameterOverrides& overrides) {
+  return FamilyReader({file, std::move(text)}, overrides).count();
 }
 
 FamilyModel read_family_model_text(std::string_view text, std::string file_name, const ParameterOverrides& overrides) {

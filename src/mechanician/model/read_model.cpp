@@ -112,4 +112,14 @@ FamilyModel read_family_model(const std::string& file, const ParameterOverrides&
   return read_family_model_text(read_file(file), file, overrides);
 }
 
+long count_family_coordinates_of(std::string text, const std::string& file, const ParameterOverrides& overrides);
+
+long count_family_coordinates(const std::string& file, const ParameterOverrides& overrides) {
+  std::string text = read_file(file);
+  // What is wrong with it is said when it is read in earnest.
+  std::vector<Problem> problems;
+  if (!clean_text(text, {file, text}, problems) || !problems.empty()) return 0;
+  return count_family_coordinates_of(std::move(text), file, overrides);
+}
+
 }  // namespace mechanician
