@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Models with families that are too large to be written out, through the command line.
+
+    check_large.py --program build/release/mechanician
+
+Oracles: the closed form of a straight chain under gravity, laws of energy and length computed here from the rows, the same
+model below the size at which the program changes its ways, and what must be refused. Prints a line for each miss and
+`N passed, N failed` at the end."""
+import argparse, csv, json, math, os, subprocess, sys, tempfile
+
+CHAIN = '''coordinates = ["x[1..N]", "y[1..N]", "z[1..N]"]
+[parameters]
+N = 1000
+[dynamics]
+kinetic = "sum(i = 1..N, 0.5*(x[i]'^2 + y[i]'^2 + z[i]'^2))"
+potential = "sum(i = 1..N, 9.81*z[i])"
+[constraints]
+top = "x[1]^2 + y[1]^2 + z[1]^2 = 1"
+[constraints.rod]
+for = "i = 2..N"
+equation = "(x[i] - x[i-1])^2 + (y[i] - y[i-1])^2 + (z[i] - z[i-1])^2 = 1"
+[start.position]
+"x[i]" = { for = "i = 1..N", value = "0.6*i" }
+"z[i]" = { for = "i = 1..N", value = "-0.8*i" }
+[start.velocity]
+"y[i]" = { for = "i = 1..N", value = "0.01*i" }
+[run]
+to = 0.5
+every = 0.25
+tolerance = 1e-9
+'''
+passed = failed = 0
+
+
+def expect(ok, what):
+    global passed, failed
+    if ok: passed += 1
+    else: failed += 1; print(what)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--program', required=True)
+    program = os.path.abspath(parser.parse_args().program)
+    with tempfile.TemporaryDirectory() as folder:
+        def write(name, text):
+            with open(os.path.join(folder, name), 'w', encoding='utf-8') as f: f.write(text)
+
+        def run(*arguments):
+            return subprocess.run([program, *arguments], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+
+        write('chain.toml', CHAIN)
+        # A straight chain at rest: rods pull along its line only, so across it every mass falls freely, along it none moves, and the top
+        # rod carries the weight of all along the line.
+        for n in (334, 2000):
+            p = run('accelerate', 'chain.toml', '--set', f'N={n}', '--velocity', ','.join(f'y[{i}]=0' for i in range(1, n + 1)), '--json')
+            expect(p.returncode == 0, f'accelerate N={n}: exit {p.returncode}: {p.stderr[:300]}')
+            if p.returncode: continue
+            d = json.loads(p.stdout)
+            a = d['acceleration']
+            worst = 0.0
+            for i in range(1, n + 1):
+                before = (a[f'x[{i - 1}]'], a[f'z[{i - 1}]']) if i > 1 else (0.0, 0.0)
+                worst = max(worst, abs(0.6 * (a[f'x[{i}]'] - before[0]) - 0.8 * (a[f'z[{i}]'] - before[1])))
+            expect(worst < 1e-9, f'accelerate N={n}: rods stretch by {worst}')
+            across = max(abs(0.8 * a[f'x[{i}]'] + 0.6 * a[f'z[{i}]'] + 9.81 * 0.6) for i in range(1, n + 1))
+            expect(across < 1e-8, f'accelerate N={n}: acceleration across the chain off by {across}')
+            # The gradient of |r|^2 is twice the unit vector: the multiplier is half the tension.
+            tension = abs(2 * d['multipliers']['top'])
+            expect(abs(tension - 0.8 * 9.81 * n) < 1e-8 * tension, f'accelerate N={n}: tension {tension}')
+            expect(d['rank'] == n and d['multipliers_unique'], f'accelerate N={n}: rank {d["rank"]}')
+
+        p = run('check', 'chain.toml', '--json')
+        d = json.loads(p.stdout)
+        expect(p.returncode == 0 and d['coordinates'] == 3000 and d['degrees_of_freedom'] == 2000, f'check: {p.stdout} {p.stderr}')
+
+        # Energy and lengths from the rows.
+        p = run('run', 'chain.toml', '-o', 'rows.csv')
+        expect(p.returncode == 0 and 'passes its checks' in p.stderr, f'run: exit {p.returncode}: {p.stderr[:400]}')
+        with open(os.path.join(folder, 'rows.csv'), encoding='utf-8', newline='') as f: rows = [{k: float(v) for k, v in r.items()} for r in csv.DictReader(f)]
+        expect([r['t'] for r in rows] == [0.0, 0.25, 0.5], f'run: times {[r["t"] for r in rows]}')
+        energies = [sum(0.5 * (r[f"x[{i}]'"]**2 + r[f"y[{i}]'"]**2 + r[f"z[{i}]'"]**2) + 9.81 * r[f'z[{i}]'] for i in range(1, 1001)) for r in rows]
+        expect(max(abs(e - energies[0]) for e in energies) < 1e-6 * abs(energies[0]), f'run: energies {energies}')
+        longest = max(abs(math.dist(*((r.get(f'x[{i}]', 0.0), r.get(f'y[{i}]', 0.0), r.get(f'z[{i}]', 0.0)) for i in (k, k - 1))) - 1.0) for r in rows for k in range(1, 1001))
+        expect(longest < 1e-11, f'run: a rod is off by {longest}')
+
+        # The same motion by the ordinary path and by this one: 20 masses that nothing touches make the model larger than 1,000.
+        # Errors: the tolerance of each step, relative to values of up to 260, over some 300 steps of both.
+        small = CHAIN.replace('N = 1000', 'N = 330').replace('1e-9', '1e-12')
+        write('small.toml', small)
+        write('both.toml', small.replace('"z[1..N]"]', '"z[1..N]", "dummy[1..20]"]').replace(
+            'z[i]\'^2))"', 'z[i]\'^2)) + sum(i = 1..20, dummy[i]\'^2)"'))
+        ends = []
+        for name in ('small.toml', 'both.toml'):
+            p = run('run', name, '-o', 'end.csv')
+            expect(p.returncode == 0, f'{name}: exit {p.returncode}: {p.stderr[:300]}')
+            with open(os.path.join(folder, 'end.csv'), encoding='utf-8', newline='') as f: ends.append(list(csv.DictReader(f))[-1])
+        off = max(abs(float(ends[0][k]) - float(ends[1][k])) for k in ends[0] if k in ends[1] and k[0] in 'xyz')
+        expect(off < 2 * 300 * 260 * 1e-12, f'two paths differ by {off}')
+
+        # A dependent rod is named, a contradicting one refused.
+        write('twice.toml', CHAIN.replace('[start.position]', '[constraints.again]\nfor = "i = 500..500"\nequation = "2*(x[i] - x[i-1])^2 + 2*(y[i] - y[i-1])^2 + 2*(z[i] - z[i-1])^2 = 2"\n[start.position]'))
+        p = run('check', 'twice.toml')
+        expect(p.returncode == 0 and 'rank                  1000 of 1001' in p.stdout and ('again[500]' in p.stdout or 'rod[500]' in p.stdout), f'twice: {p.stdout}{p.stderr}')
+        write('moving.toml', CHAIN.replace('[start.position]', '[constraints.again]\nfor = "i = 500..500"\nequation = "(x[i] - x[i-1])^2 + (y[i] - y[i-1])^2 + (z[i] - z[i-1])^2 = 1 + t^2"\n[start.position]'))
+        p = run('check', 'moving.toml')
+        expect(p.returncode == 1 and '500]' in p.stderr, f'moving: exit {p.returncode} {p.stdout}{p.stderr}')
+
+        # Columns, and what is refused.
+        p = run('run', 'chain.toml', '-o', 'few.csv', '--columns', "x[1000],y[99?]',lambda(rod[2]),work_given,residual")
+        with open(os.path.join(folder, 'few.csv'), encoding='utf-8') as f: header = f.readline().strip()
+        expect(header == 't,x[1000],' + ','.join(f"y[{i}]'" for i in range(990, 1000)) + ',lambda(rod[2]),residual,work_given', f'columns: {header}')
+        for arguments, status, says in [
+                (('run', 'chain.toml', '--columns', 'q*'), 2, 'no column is called `q*`'),
+                (('run', 'chain.toml', '-o', 'x.h5'), 2, 'written as .csv'),
+                (('run', 'chain.toml', '--verify'), 2, 'not supported for a model of this size'),
+                (('run', 'chain.toml', '--to', '-1'), 2, 'would end at'),
+                (('run', 'chain.toml', '--position', 'x[3]=5'), 1, 'most of all off `rod['),
+                (('check', 'chain.toml', '--position', 'x[3]=5'), 1, 'off the constraints'),
+                (('accelerate', 'chain.toml', '--position', 'x[1001]=5'), 2, 'no coordinate `x[1001]`'),
+                (('run', 'small.toml', '--columns', 'x[1]'), 2, 'more than 1,000 coordinates')]:
+            p = run(*arguments)
+            expect(p.returncode == status and says in p.stderr, f'{arguments}: exit {p.returncode}, said {p.stderr[:300]}')
+        for name in ('x.h5', 'x.h5.part'): expect(not os.path.exists(os.path.join(folder, name)), f'{name} was left')
+    print(f'{passed} passed, {failed} failed')
+    sys.exit(failed > 0)
+
+
+main()
