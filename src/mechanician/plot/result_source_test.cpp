@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <random>
 
 #include "mechanician/base/diagnostic.hpp"
 #include "mechanician/plot/plot_data.hpp"
@@ -71,6 +72,46 @@ TEST_P(EveryFormat, reads_back_what_was_written) {
   EXPECT_EQ(read.events[1].position, (std::vector<double>{1, 2}));
   EXPECT_EQ(read.events[1].velocity_before, (std::vector<double>{3, 4}));
   EXPECT_EQ(read.events[1].velocity_after, (std::vector<double>{5, 6}));
+}
+
+TEST_P(EveryFormat, damaged_anywhere_is_refused_or_read) {
+  const System system = example_system();
+  const Columns columns(system);
+  const Folder folder;
+  const std::string file = folder / ("a." + std::string(GetParam()));
+  {
+    const auto writer = make_writer(file, *format_of(file), example_header(system));
+    std::vector<double> row;
+    for (int i = 0; i < 4; ++i) {
+      columns.fill_row(example_sample(i), row);
+      writer->row(row);
+    }
+    RunState state;
+    const std::vector<MotionEvent> events{example_event(1.0)};
+    state.events = events;
+    state.summary.status = RunStatus::done;
+    writer->finish(state);
+  }
+  const std::string whole = read_file(file);
+  constexpr unsigned seed = 20261115;
+  std::mt19937 random(seed);
+  const std::string likely = "\"\\[]{},:\n#-e.0n\xff\x00";
+  for (int round = 0; round < 300; ++round) {
+    std::string bytes = whole;
+    for (auto k = random() % 3 + 1; k > 0; --k) {
+      const std::size_t at = random() % bytes.size();
+      if (random() % 4 == 0)
+        bytes.resize(at + 1);
+      else if (random() % 2 == 0)
+        bytes[at] = likely[random() % likely.size()];
+      else
+        bytes.erase(at, random() % 20);
+      if (bytes.empty()) bytes = "x";
+    }
+    write_text(file, bytes);
+    const std::string said = refusal(file);  // anything but a FileError ends the test
+    ASSERT_TRUE(said == "accepted" || said.find(file) == 0) << "seed " << seed << " round " << round << ": " << said;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(formats, EveryFormat, testing::Values("csv", "json", "h5"),
