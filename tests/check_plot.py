@@ -252,8 +252,11 @@ def check_values(c):
     points = [(picture.x.pixel(a), picture.y[0].pixel(b)) for a, b in zip(rows['x'], rows["x'"])]
     worst = max(min(distance(p, line[i - 1], line[i]) for line in lines for i in range(1, len(line))) for p in points)
     c.that('a phase portrait passes through all rows', worst < TOLERANCE + 3 * ROUNDING, worst)
-    picture = c.svg('p.csv', '--show', 'y', '--against', 'x', '--equal')
-    c.that('--equal', abs(picture.x.unit() / picture.y[0].unit() - 1) < 1e-3, (picture.x.unit(), picture.y[0].unit()))
+    for size in ([], ['--size', '700x260'], ['--size', '300x600']):
+        picture = c.svg('p.csv', '--show', 'y', '--against', 'x', '--equal', *size)
+        c.that(f'--equal {size}', abs(picture.x.unit() / picture.y[0].unit() - 1) < 1e-3, (picture.x.unit(), picture.y[0].unit()))
+        inside = [picture.frames[0][0] <= x <= picture.frames[0][2] and picture.frames[0][1] <= y <= picture.frames[0][3] for x, y in sum(picture.curves()[('y', 0)], [])]
+        c.that(f'--equal {size}: the whole curve', all(inside))
     picture = c.svg('p.csv', '--style', 'points')
     dots = picture.curves('points')[('x', 0)]
     c.that('a point for each row', len(dots) == len(rows['t']) and not picture.curves(), len(dots))
