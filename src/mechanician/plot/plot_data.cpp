@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
 
 #include "mechanician/plot/between_rows.hpp"
 #include "mechanician/plot/safe_text.hpp"
@@ -17,16 +18,26 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 class Needed {
  public:
   std::size_t add(std::size_t column) {
-    const auto at = std::find(columns.begin(), columns.end(), column);
-    if (at != columns.end()) return static_cast<std::size_t>(at - columns.begin());
-    columns.push_back(column);
-    return columns.size() - 1;
+    const auto [at, is_new] = places_.try_emplace(column, columns.size());
+    if (is_new) columns.push_back(column);
+    return at->second;
   }
   void add(const Shown& shown) {
     for (const std::size_t column : shown.columns) add(column);
   }
   std::vector<std::size_t> columns;
+
+ private:
+  std::unordered_map<std::size_t, std::size_t> places_;
 };
+
+/// Places of names; of equal ones, the first.
+using NamePlaces = std::unordered_map<std::string, std::size_t>;
+NamePlaces places_of(const std::vector<std::string>& names) {
+  NamePlaces places;
+  for (std::size_t i = 0; i < names.size(); ++i) places.try_emplace(names[i], i);
+  return places;
+}
 
 bool is_jump(const ResultEvent& e) {
   return std::isfinite(e.time) && !e.velocity_after.empty() && e.velocity_before != e.velocity_after;
@@ -53,23 +64,23 @@ struct KnownAtEvent {
   }
 };
 
-KnownAtEvent known_at_event(const std::string& name, const std::vector<std::string>& coordinates) {
+KnownAtEvent known_at_event(const std::string& name, const NamePlaces& coordinates) {
   if (name == "t") return {KnownAtEvent::What::time, 0};
-  for (std::size_t i = 0; i < coordinates.size(); ++i) {
-    if (name == coordinates[i]) return {KnownAtEvent::What::position, i};
-    if (name == coordinates[i] + "'") return {KnownAtEvent::What::velocity, i};
-  }
-  return {};
+  if (const auto found = coordinates.find(name); found != coordinates.end())
+    return {KnownAtEvent::What::position, found->second};
+  if (name.empty() || name.back() != '\'') return {};
+  const auto found = coordinates.find(name.substr(0, name.size() - 1));
+  return found == coordinates.end() ? KnownAtEvent{} : KnownAtEvent{KnownAtEvent::What::velocity, found->second};
 }
 
 /// Reads the derivatives of columns too: `x'` for `x`.
 std::vector<DerivativePair> add_derivatives(Needed& needed, const std::vector<std::string>& names) {
   std::vector<DerivativePair> pairs;
   const std::size_t shown = needed.columns.size();
-  for (std::size_t i = 0; i < shown; ++i) {
-    const auto found = std::find(names.begin(), names.end(), names[needed.columns[i]] + "'");
-    if (found != names.end()) pairs.push_back({i, needed.add(static_cast<std::size_t>(found - names.begin()))});
-  }
+  const NamePlaces places = places_of(names);
+  for (std::size_t i = 0; i < shown; ++i)
+    if (const auto found = places.find(names[needed.columns[i]] + "'"); found != places.end())
+      pairs.push_back({i, needed.add(found->second)});
   return pairs;
 }
 
@@ -154,7 +165,8 @@ PlotData make_plot_data(ResultSource& source, const Shown& abscissa, const std::
       std::none_of(rows.columns[time].begin(), rows.columns[time].end(), [](double t) { return !std::isfinite(t); });
   if (ordered && std::any_of(rows.events.begin(), rows.events.end(), is_jump)) {
     std::vector<KnownAtEvent> known;
-    for (const std::size_t column : needed.columns) known.push_back(known_at_event(names[column], rows.coordinates));
+    const NamePlaces coordinates = places_of(rows.coordinates);
+    for (const std::size_t column : needed.columns) known.push_back(known_at_event(names[column], coordinates));
     data.jump = insert_jumps(rows, time, known);
   }
   if (!ordered) pairs.clear();
