@@ -54,6 +54,10 @@ class LargeDynamics {
   /// Rows that depend on others, of the last accelerate().
   const std::vector<int>& dependent_rows() const { return solver_.masked_rows(); }
 
+  /// False: the pivots of the elimination alone vouch for an answer, as for compiled programs; a third faster. The stages of a
+  /// step do without: its error estimate and the checks at its end see what they do not.
+  void set_check_residuals(bool check) { solver_.set_check_residual(check); }
+
   long evaluations = 0, projections = 0;
 
  private:

@@ -277,6 +277,37 @@ velocity = { y = 1 }
   }
 }
 
+TEST(Crossing, is_none_where_a_row_that_was_left_out_stands_in) {
+  // `turning` becomes parallel to `first` at t = π/2; the plane stays held by `slanted`, which depends on them elsewhere.
+  const Loaded model(R"toml(
+coordinates = ["x", "y", "z"]
+[dynamics]
+kinetic = "(x'^2 + y'^2 + z'^2)/2"
+potential = "9.81*z"
+[constraints]
+first = "x = 0"
+turning = "x*cos(t + pi/2) + y*sin(t + pi/2) = 0"
+slanted = "0.8*x + 0.6*y = 0"
+)toml");
+  for (const bool stands_in : {true, false}) {
+    Model other = model.system.model();
+    if (!stands_in) other.constraints.pop_back();  // now the rank does drop
+    const Loaded now(std::move(other));
+    Integrator integrator = now.integrator({.to = 3.0});
+    while (integrator.advance()) {
+    }
+    EXPECT_EQ(integrator.t(), 3.0);
+    ASSERT_EQ(integrator.events().size(), stands_in ? 0u : 1u);
+    if (!stands_in) {
+      EXPECT_NEAR(integrator.events().front().time, 1.5707963267948966, 1e-9);
+    }
+    const Sample end = integrator.sample(3.0);
+    EXPECT_NEAR(end.q(0), 0.0, 1e-12);
+    EXPECT_NEAR(end.q(1), 0.0, 1e-12);
+    EXPECT_NEAR(end.q(2), -9.81 * 4.5, 1e-9);
+  }
+}
+
 TEST(Crossing, two_mechanisms_that_cross_at_different_times_are_both_reported) {
   const char* text = R"toml(
 coordinates = ["x0", "y0", "x1", "y1", "u0", "v0", "u1", "v1"]

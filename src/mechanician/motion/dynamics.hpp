@@ -77,6 +77,10 @@ class Dynamics {
   /// one, and the same bits. False where rows have no value at one of them.
   bool calc_sines_of(std::span<const double> times, const double* states, double* sines);
   const std::vector<int>& rows_of_sines() const { return sine_rows_; }
+  /// The same of all rows together, with those that are left out because they depend on others: the smallest pivot of an
+  /// orthogonal factorisation that counts. Rows that were chosen may become dependent where the rank does not drop: where
+  /// a row that was left out comes in for them.
+  double calc_weakest_of_all(double t, const double* y);
   /// By how much the rows have turned since the last call, the largest change over the size.
   double calc_turn(double t, const double* y);
   /// Sizes at a state as those that rows are compared with. Rows that vanish there get theirs as they grow.

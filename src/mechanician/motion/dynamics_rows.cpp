@@ -143,6 +143,15 @@ bool Dynamics::choose(RowSet& set, double t, const double* y) {
   return true;
 }
 
+double Dynamics::calc_weakest_of_all(double t, const double* y) {
+  RowSet every{all.candidates, static_cast<int>(sine_rows_.size()), {}, {}};
+  const long before = projections;
+  const bool ok = evaluate_rows(t, y, y + n_) && choose(every, t, y);
+  projections = before;
+  if (!ok || every.pivot.size() < sine_rows_.size() || sine_rows_.empty()) return 0.0;
+  return every.pivot[sine_rows_.size() - 1] / every.pivot.front();
+}
+
 bool Dynamics::choose_rows_now(double t, const double* y) {
   if (!evaluate_rows(t, y, y + n_)) return false;
   zero_rows(t, y);

@@ -118,6 +118,11 @@ bool SmoothMotion::report_crossing(double h, double place, const StepPlan& plan,
   // A near miss is not a singular configuration.
   const double zero = std::max(1e-6, 100.0 * options.tolerance);
   if (relative > zero) return false;
+  if (dynamics_.rows_of_sines().size() < dynamics_.all.candidates.size()) {
+    // Rows that were left out may stand in for those that have become dependent: then the rank stays what it was.
+    state_at(step_t_ + place * h, y_sample_.data(), nullptr);
+    if (dynamics_.calc_weakest_of_all(step_t_ + place * h, y_sample_.data()) > 1e3 * zero) return false;
+  }
   crossing_time_ = time;
   if (time > t) return true;  // beyond the end of the run
   for (auto e = events.rbegin(); e != events.rend() && e->time >= step_begin; ++e)

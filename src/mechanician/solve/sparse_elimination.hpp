@@ -80,6 +80,8 @@ class SparseElimination {
   const std::vector<int>& unmet_rows() const { return unmet_; }
   const SparsePlan& plan() const { return plan_; }
   const SparseOptions& options() const { return options_; }
+  /// SparseOptions::check_residual from now on.
+  void set_check_residual(bool check) { options_.check_residual = check; }
 
  private:
   void set_mass(std::span<const double> M);
