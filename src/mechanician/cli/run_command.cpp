@@ -33,7 +33,7 @@ RunOptions parse_run_options(const CommandOptions& options) {
   if (options.json && !options.output.empty())
     throw UsageError("--json writes the result to standard output and -o to a file: give one of them");
   if (!options.report.empty() && !report_page())
-    throw UsageError("--report: this program was built without the report page (node and npm were not there)");
+    throw UsageError("--report: this program was built without the report page (node, npm or its packages could not be had when it was built)");
   if (!options.report.empty() && !options.report.ends_with(".html"))
     throw UsageError(fmt::format("--report {}: the name must end in .html", options.report));
   RunOptions run;
