@@ -30,7 +30,7 @@ constexpr const char* bash = R"(_mechanician() {
       accelerate) common="$common --form --parts --explain" ;;
       equations) common="$common --latex" ;;
       bench) common="$common --listing" ;;
-      run) common="$common -o --to --every --tolerance --method --report --project-start --verify --resume --quiet" ;;
+      run) common="$common -o --columns --to --every --tolerance --method --report --project-start --verify --resume --quiet" ;;
     esac
     [ "$command" = plot ] && common="-o --show --against --from --to --equal --log --style --straight --title --x-label --y-label --size --no-color --help"
     COMPREPLY=($(compgen -W "$common" -- "$word"))
@@ -59,7 +59,7 @@ complete -c mechanician -n "__fish_seen_subcommand_from bench" -l listing
 complete -c mechanician -n "__fish_seen_subcommand_from run" -s o -l resume -l report -r -F
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l to -l every -l tolerance -x
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l method -x -a "auto dop853 bdf"
-complete -c mechanician -n "__fish_seen_subcommand_from run" -l project-start -l verify -l quiet
+complete -c mechanician -n "__fish_seen_subcommand_from run" -l columns -l project-start -l verify -l quiet
 complete -c mechanician -n "__fish_seen_subcommand_from plot" -s o -r -F
 complete -c mechanician -n "__fish_seen_subcommand_from plot" -l show -x -a "positions velocities accelerations forces multipliers outputs residuals works energies"
 complete -c mechanician -n "__fish_seen_subcommand_from plot" -l against -l from -l to -l title -l x-label -l y-label -l size -x
