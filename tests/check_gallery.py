@@ -86,7 +86,7 @@ class Run:
         self.rows = [dict(zip(self.columns, row)) for row in result['rows']]
         self.first, self.last = self.rows[0], self.rows[-1]
         if not self.summary['trusted'] or self.summary['status'] != 'done': raise Miss(f"the run is {self.summary['status']}: {self.summary['reasons']}")
-        names = model.data['coordinates']
+        names = [c for c in self.columns if c + "'" in self.columns and not c.endswith("'")]     # members of families, too
         self.state_names = names + [name + "'" for name in names]
         self.budget = (self.summary['steps'] + 1) * self.summary['tolerance']
         self.span = self.last['t'] - self.first['t']
@@ -208,6 +208,39 @@ def damped(e0, rate0, frequency, damping, t):
     if damping == 1: return (e0 + (rate0 + frequency * e0) * t) * exp(-frequency * t)
     w = frequency * sqrt(1 - damping ** 2)
     return exp(-a * t) * (e0 * cos(w * t) + (rate0 + a * e0) / w * sin(w * t))
+
+
+# ---- families -----------------------------------------------------------------------------------------------------------
+
+def falling_chain(m):
+    p, run = m.p, m.run()
+    n = int(p.N)
+    run.kept('energy', lambda r: p.m * sum(v2(r, f'x[{i}]', f'y[{i}]') / 2 + p.g * r[f'y[{i}]'] for i in range(1, n + 1)))
+    run.vanishes('the stone does not fall freely', lambda r: r['stone'] + p.L + p.g * r['t'] ** 2 / 2)
+    for i in range(1, n + 1):
+        before = (lambda r: (r[f'x[{i - 1}]'], r[f'y[{i - 1}]'])) if i > 1 else (lambda r: (0.0, 0.0))
+        m.small(f'rod {i}', max(abs(math.dist((r[f'x[{i}]'], r[f'y[{i}]']), before(r)) - p.L) for r in run.rows), 1e-10)
+    # The weight that is still falling has nearly all the energy, so it overtakes what falls by itself.
+    m.is_true('the end does not overtake the stone', run.last['ahead'] > 0.1)
+    m.is_true('the nail does not feel it', max(abs(2 * r['lambda(nail)'] * p.L) for r in run.rows) > 1.5 * n * p.m * p.g)
+
+
+def net(m):
+    p, run = m.p, m.run()
+    k = int(p.K)
+    knots = [(i, j) for i in range(1, k + 1) for j in range(1, k + 1)]
+    run.kept('energy', lambda r: p.m * sum(v2(r, f'x[{i},{j}]', f'y[{i},{j}]', f'z[{i},{j}]') / 2 + p.g * r[f'z[{i},{j}]'] for i, j in knots))
+    at = lambda r, i, j: [r[f'{c}[{i},{j}]'] for c in 'xyz']
+    for i, j in knots:
+        for a, b in ((i - 1, j), (i, j - 1)):
+            if a < 1 or b < 1: continue
+            m.small(f'thread from {a},{b} to {i},{j}', max(abs(math.dist(at(r, i, j), at(r, a, b)) - p.L) for r in run.rows), 1e-10)
+    for i, j in knots:
+        if i < j or i == 1: continue
+        run.vanishes(f'knot {i},{j} and its mirror image', lambda r: r[f'x[{i},{j}]'] - r[f'y[{j},{i}]'])
+        if i > j: run.vanishes(f'knot {i},{j} and its mirror image', lambda r: r[f'z[{i},{j}]'] - r[f'z[{j},{i}]'])
+    said = m.says('check')
+    m.is_true('freedoms', said['rank'] == 2 * k * (k - 1) + 3)
 
 
 # ---- first steps --------------------------------------------------------------------------------------------------------
@@ -867,6 +900,7 @@ CHECKS = {f.__name__: f for f in (
     three_rods, door_on_two_hinges, bricard,
     bouncing_ball, ball_on_incline, newtons_cradle, string_pendulum, ladder_leaves_wall, tipping_rod, rough_incline, block_on_incline, rough_wire_bead,
     sliding_to_rolling_disc, ball_tube, box_stack,
+    falling_chain, net,
     steered_bead, tracking_arm, formation_satellites,
     kalaba_udwadia_2, contradiction, loose_lever, measured_gauges)}
 CHECKS |= {f'ladder_{n}': ladder(n) for n in (1, 2, 10, 40)}
