@@ -281,6 +281,9 @@ std::optional<Exit> run_large(const CommandOptions& options) {
                short_number(c.work_given), short_number(c.work_constraints));
     fmt::print(stderr, "  balance of energy and work: {:.2g} at the end, at most {:.2g} (allowed {:.2g})\n", c.balance, c.balance_largest, c.balance_allowed);
     if (c.dependent_rows > 0) fmt::print(stderr, "  {} rows depend on others\n", c.dependent_rows);
+    if (c.comes_near_singular())
+      fmt::print(stderr, "  rows come within an angle of {:.1g} of depending on each other, near t = {}: the smooth motion is followed; other branches were not looked for\n",
+                 c.smallest_angle, short_number(c.smallest_angle_at));
     fmt::print(stderr, "{}\n", c.holds() ? "the run passes its checks: constraints held, works and energy balance" : "the run does not pass its checks");
   }
   if (motion.failed()) return Exit::stopped;

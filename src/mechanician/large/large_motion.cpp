@@ -16,6 +16,7 @@ namespace {
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
 constexpr double start_tolerance = 1e-8;  ///< of residuals at the start
+constexpr double too_near = 1e6;          ///< 1/sin² of the angle between a row and the others at the end of a step
 
 SparsePattern pattern_of(const LargeSystem& system) {
   SparsePattern pattern;
@@ -24,6 +25,9 @@ SparsePattern pattern_of(const LargeSystem& system) {
   for (const auto& [row, col] : system.A_pattern()) pattern.A.push_back({row, col});
   return pattern;
 }
+
+/// From 1/sin².
+double angle_of(double growth) { return growth > 1.0 ? std::asin(1.0 / std::sqrt(growth)) : 1.0; }
 
 }  // namespace
 
@@ -44,6 +48,7 @@ std::span<const double> LargeDynamics::mass() {
 
 bool LargeDynamics::judge(const SparseResult& result) {
   result_ = result;
+  if (std::isfinite(result.row_growth)) largest_growth = std::max(largest_growth, result.row_growth);
   if (result.vouched()) return true;
   why_ = describe(result);
   if (result.worst_row >= 0) why_ += fmt::format(" (constraint `{}`)", system_->row_name(result.worst_row));
@@ -157,6 +162,7 @@ LargeMotion::LargeMotion(LargeSystem& system, const LargeSystem::Start& start, c
   }
   certificate_.kinetic_start = certificate_.kinetic_end = dynamics_.calc_kinetic(y + n_);
   certificate_.dependent_rows = static_cast<int>(dynamics_.dependent_rows().size());
+  certificate_.angle_at_start = certificate_.smallest_angle = angle_of(dynamics_.largest_growth);
   // Hairer's first guess: a step in which the state changes by a hundredth of its size, or the rate by as much as it is large.
   double size = 1e-3, change = 1e-6;
   for (std::size_t i = 0; i < 2 * n_; ++i) size = std::max(size, std::abs(y[i])), change = std::max(change, std::abs(rk_.k[12][i]));
@@ -201,7 +207,10 @@ bool LargeMotion::advance() {
     }
     const double factor = error == 0.0 ? 10.0 : std::isfinite(error) ? std::clamp(0.9 * std::pow(error, -1.0 / 8.0), 0.2, 10.0) : 0.25;
     double* const y = rk_.y_new.data();
-    if (error <= 1.0 && dynamics_.project(t_ + h, y, y + n_) && rate_of(t_ + h, y, rk_.k[12].data())) {
+    bool good = error <= 1.0 && dynamics_.project(t_ + h, y, y + n_) && rate_of(t_ + h, y, rk_.k[12].data());
+    // A step does not end where rows are nearly dependent: rounding there would choose the way on.
+    if (good && !last && dynamics_.result().row_growth > too_near && tries < 20) good = false;
+    if (good) {
       step_t_ = t_, step_h_ = h, dense_ = false;
       t_ = last ? options_.to : t_ + h;
       h_ = h * (rejected ? std::min(1.0, factor) : factor);
@@ -211,7 +220,7 @@ bool LargeMotion::advance() {
     }
     ++certificate_.rejected;
     rejected = true;
-    h_ = h * (error <= 1.0 ? 0.25 : factor);
+    h_ = h * (error <= 1.0 ? 0.7 : factor);
   }
   return fail(dynamics_.why().empty() ? "the step size has come down to nothing" : dynamics_.why());
 }
@@ -229,6 +238,7 @@ void LargeMotion::watch() {
                        2.0 * eps * (std::abs(c.kinetic_end) + std::abs(c.work_given) + std::abs(c.work_constraints));
   const LargeDynamics::Violation now = dynamics_.calc_violation(t_, y, y + n_);
   c.position_violation = std::max(c.position_violation, now.position), c.velocity_violation = std::max(c.velocity_violation, now.velocity);
+  if (const double angle = angle_of(dynamics_.largest_growth); angle < c.smallest_angle) c.smallest_angle = angle, c.smallest_angle_at = t_;
   c.dependent_rows = std::max(c.dependent_rows, static_cast<int>(dynamics_.dependent_rows().size()));
 }
 

@@ -59,6 +59,7 @@ class LargeDynamics {
   void set_check_residuals(bool check) { solver_.set_check_residual(check); }
 
   long evaluations = 0, projections = 0;
+  double largest_growth = 0.0;  ///< P/s of all so far: 1/sin² of the angle between a row and the others
 
  private:
   bool judge(const SparseResult& result);
@@ -102,6 +103,10 @@ class LargeMotion {
     double kinetic_start = 0.0, kinetic_end = 0.0, work_given = 0.0, work_constraints = 0.0;
     double balance = 0.0, balance_largest = 0.0, balance_allowed = 0.0;
     int dependent_rows = 0;
+    /// The smallest angle between a row and the others that was met, and about when. Near zero the motion has passed a singular
+    /// configuration, or come near one: the smooth branch is followed, but others are not looked for.
+    double smallest_angle = 1.0, smallest_angle_at = 0.0, angle_at_start = 1.0;
+    bool comes_near_singular() const { return smallest_angle < 0.1 * angle_at_start; }
     bool holds() const { return balance_largest <= balance_allowed && position_violation <= 1e-8 && velocity_violation <= 1e-8; }
   };
   const Certificate& certificate() const { return certificate_; }

@@ -134,6 +134,54 @@ TEST(LargeMotion, RefusesAStartOffTheConstraintsAndNamesTheWorst) {
   }
 }
 
+TEST(LargeMotion, SaysThatItPassesSingularConfigurations) {
+  // A ladder of parallelograms turns through its flat positions; a pendulum's chain passes none.
+  constexpr const char* ladder = R"toml(
+coordinates = ["x[0..N]", "y[0..N]"]
+[parameters]
+N = 12
+[dynamics]
+kinetic = "sum(i = 0..N, (x[i]'^2 + y[i]'^2)/2)"
+potential = "sum(i = 0..N, 9.81*y[i])"
+[constraints.crank]
+for = "i = 0..N"
+equation = "(x[i] - i)^2 + y[i]^2 = 1"
+[constraints.coupler]
+for = "i = 1..N"
+equation = "(x[i] - x[i-1])^2 + (y[i] - y[i-1])^2 = 1"
+[start.position]
+"x[i]" = { for = "i = 0..N", value = "i + 0.6" }
+"y[i]" = { for = "i = 0..N", value = "0.8" }
+[start.velocity]
+"x[i]" = { for = "i = 0..N", value = "0.8" }
+"y[i]" = { for = "i = 0..N", value = "-0.6" }
+)toml";
+  for (const char* text : {ladder, chain}) {
+    Both both(text);
+    LargeMotion motion(both.large, both.large.start(), {.to = 1.5, .tolerance = 1e-8});
+    while (motion.advance()) {
+    }
+    ASSERT_FALSE(motion.failed()) << motion.message();
+    EXPECT_EQ(motion.certificate().comes_near_singular(), text == ladder);
+    if (text == chain) continue;
+    // It is one pendulum: θ'' = −g cos θ, followed here by small steps.
+    double theta = std::atan2(0.8, 0.6), omega = -1.0;
+    const int steps = 200000;
+    const double h = 1.5 / steps;
+    for (int k = 0; k < steps; ++k) {
+      omega -= 0.5 * h * 9.81 * std::cos(theta);
+      theta += h * omega;
+      omega -= 0.5 * h * 9.81 * std::cos(theta);
+    }
+    std::vector<double> q(static_cast<std::size_t>(both.large.n())), qd(q);
+    motion.sample(1.5, q, qd);
+    for (std::size_t i = 0; i <= 12; ++i) {
+      EXPECT_NEAR(q[i], static_cast<double>(i) + std::cos(theta), 1e-5);
+      EXPECT_NEAR(q[13 + i], std::sin(theta), 1e-5);
+    }
+  }
+}
+
 TEST(LargeMotion, StopsWhereRowsContradict) {
   const std::string text = std::string(mixed).replace(std::string(mixed).find("0.6*sin(s[i])"), 13, "0.6*sin(s[i]) + t^2");
   Both both(text);
