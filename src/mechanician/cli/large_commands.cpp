@@ -122,19 +122,28 @@ std::optional<Exit> check_large(const CommandOptions& options) {
   const std::vector<int> dependent = dynamics.dependent_rows();
   const bool on = std::max(off.position, off.velocity) <= 1e-8;
   const int rank = system.m() - static_cast<int>(dependent.size());
+  const bool decided = dynamics.result().num_grey == 0;  // else a row may or may not depend on others
   if (options.json) {
     std::vector<std::string> names;
     for (const int row : dependent) names.push_back(system.row_name(row));
     JsonWriter json;
-    json.begin_object().key("coordinates").value(system.n()).key("rows").value(system.m()).key("rank").value(rank).key("degrees_of_freedom").value(system.n() - rank);
+    json.begin_object().key("coordinates").value(system.n()).key("rows").value(system.m());
+    if (decided)
+      json.key("rank").value(rank).key("degrees_of_freedom").value(system.n() - rank);
+    else
+      json.key("rank").null().key("degrees_of_freedom").null();
     json.key("redundant").list(names).key("consistent").value(vouched).key("start_residual").value(std::max(off.position, off.velocity)).end_object();
     write_out(json.text());
   } else {
     std::string text = system.model().title.empty() ? "" : system.model().title + "\n";
     text += fmt::format("  coordinates           {} ({} … {})\n  constraint rows       {}\n", system.n(), system.model().name_of(0), system.model().name_of(system.n() - 1), system.m());
     text += fmt::format("  entries               {} of M, {} of A\n\n", system.M_pattern().size(), system.A_pattern().size());
-    text += fmt::format("  rank                  {} of {} rows\n  degrees of freedom    {}\n", rank, system.m(), system.n() - rank);
-    text += fmt::format("  dependent rows        {}\n", dependent.empty() ? "none" : names_of(system, dependent));
+    if (decided) {
+      text += fmt::format("  rank                  {} of {} rows\n  degrees of freedom    {}\n", rank, system.m(), system.n() - rank);
+      text += fmt::format("  dependent rows        {}\n", dependent.empty() ? "none" : names_of(system, dependent));
+    } else {
+      text += "  rank                  not decided\n";
+    }
     text += fmt::format("  acceleration          {}\n", vouched ? "unique" : dynamics.why());
     text += fmt::format("  start                 largest residual {}{}\n", short_number(std::max(off.position, off.velocity)),
                         off.worst >= 0 && !on ? fmt::format(", of {}", system.row_name(off.worst)) : "");
