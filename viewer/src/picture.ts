@@ -8,13 +8,13 @@ import { make_shape, vector_at, type Shape, type Stage } from "./shapes";
 
 const layers = ["ground", "trace", "box", "disc", "sphere", "spring", "line", "rod", "point", "arrow"];
 
-/// The box in which everything happens.
-function extent(view: View, rows: number): THREE.Box3 {
+/// The box in which everything happens; or what there is in one row.
+function extent(view: View, rows: number, only?: number): THREE.Box3 {
   const box = new THREE.Box3();
   const p = new THREE.Vector3();
   const add = (at: Triple, margin = 0) => {
     const stride = Math.max(1, Math.floor(rows / 400));
-    for (let i = 0; i < rows; i += stride) {
+    for (let i = only ?? 0; i < (only === undefined ? rows : only + 1); i += stride) {
       vector_at(view, at, i, p);
       if (!Number.isFinite(p.x + p.y + p.z)) continue;
       box.expandByPoint(p.clone().addScalar(margin));
@@ -28,7 +28,7 @@ function extent(view: View, rows: number): THREE.Box3 {
     else if (item.kind === "box") add(item.at, 0.5 * Math.hypot(...item.size.slice(0, flat ? 2 : 3).map((c) => view.channels[c](0))));
     else if (item.kind === "rod" || item.kind === "spring") add(item.from), add(item.to);
     else if (item.kind === "line") item.through.forEach((at) => add(at));
-    else if (item.kind === "trace") add(item.of);
+    else if (item.kind === "trace" && only === undefined) add(item.of);
   }
   if (box.isEmpty()) box.expandByPoint(new THREE.Vector3());
   if (flat) box.min.z = box.max.z = 0;
@@ -49,6 +49,7 @@ export class Picture {
   private row = 0;
   private box: THREE.Box3;
   private size: number;
+  private arrow_size: number;
   private unit_force = 0;
   private followed = new THREE.Vector3();
   private names: { at: Triple; element: HTMLElement }[] = [];
@@ -65,6 +66,10 @@ export class Picture {
     this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
     this.box = extent(view, report.rows);
     this.size = this.box.getSize(new THREE.Vector3()).length() || 1;
+    // Arrows suit the bodies, not the way they go: a small wheel on a long way has small arrows.
+    let largest = 0;
+    for (let k = 0; k < 8; ++k) largest = Math.max(largest, extent(view, report.rows, Math.floor((k / 7) * (report.rows - 1))).getSize(new THREE.Vector3()).length());
+    this.arrow_size = largest > 0 ? Math.min(this.size, 2.5 * largest) : this.size;
     this.unit_force = this.largest_force();
     this.roles = new Set(view.items.flatMap((i) => (i.kind === "arrow" && i.role !== "user" && this.is_seen(i.vector) ? [i.role] : [])));
 
@@ -82,8 +87,8 @@ export class Picture {
     }
 
     const stage: Stage = {
-      view, rows: report.rows, row_time: report.t, size: this.size, centre: this.box.getCenter(new THREE.Vector3()),
-      force_scale: () => (this.unit_force > 0 ? (this.force_size * 0.22 * this.size) / this.unit_force : 0),
+      view, rows: report.rows, row_time: report.t, size: this.size, arrow_size: this.arrow_size, centre: this.box.getCenter(new THREE.Vector3()),
+      force_scale: () => (this.unit_force > 0 ? (this.force_size * 0.22 * this.arrow_size) / this.unit_force : 0),
       forces_shown: () => this.forces_shown,
     };
     for (const item of view.items) {

@@ -184,7 +184,7 @@ class Panel {
       series: [
         { label: "t" },
         ...group.columns.map((_, i) => ({
-          label: String(i), stroke: this.line_colour(i), width: 1.6, show: this.shown[i], points: { show: false },
+          label: String(i), stroke: this.line_colour(i), width: 1.6, pxAlign: 0, show: this.shown[i], points: { show: false },
           dash: i >= series_colours.length ? [6, 4] : undefined,
         })),
       ],

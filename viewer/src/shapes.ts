@@ -21,6 +21,7 @@ export interface Stage {
   row_time: Float64Array;
   size: number; // of everything that is ever seen
   centre: THREE.Vector3; // of the same
+  arrow_size: number; // what arrows are measured by: of the bodies, where they go a long way
   force_scale(): number; // length of an arrow per unit of force
   forces_shown(): boolean;
 }
@@ -312,7 +313,7 @@ function trace(stage: Stage, item: Item & { kind: "trace" }): Shape {
 }
 
 function arrow(stage: Stage, item: Item & { kind: "arrow" }): Shape {
-  const { view, size, rows } = stage;
+  const { view, arrow_size: size, rows } = stage;
   const { material, recolour } = solid(item.colour, item.role === "user" ? "green" : item.role, { roughness: 0.7 });
   const object = new THREE.Group();
   const shaft = new THREE.Mesh(cylinder(1, 1, 1, 16), material);
