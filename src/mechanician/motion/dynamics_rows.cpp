@@ -1,5 +1,6 @@
 // Which rows act in a step: the largest independent set, by column-pivoted QR of the rows in the mass metric.
 
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -144,12 +145,24 @@ bool Dynamics::choose(RowSet& set, double t, const double* y) {
 }
 
 double Dynamics::calc_weakest_of_all(double t, const double* y) {
-  RowSet every{all.candidates, static_cast<int>(sine_rows_.size()), {}, {}};
+  const auto count = static_cast<Eigen::Index>(sine_rows_.size());
   const long before = projections;
-  const bool ok = evaluate_rows(t, y, y + n_) && choose(every, t, y);
+  const bool ok = evaluate_rows(t, y, y + n_) && make_metric();
   projections = before;
-  if (!ok || every.pivot.size() < sine_rows_.size() || sine_rows_.empty()) return 0.0;
-  return every.pivot[sine_rows_.size() - 1] / every.pivot.front();
+  if (!ok || count == 0) return 0.0;
+  // Unit columns, except that a row which has shrunk since the start stays small.
+  Eigen::MatrixXd Z(n_, static_cast<Eigen::Index>(all.candidates.size()));
+  for (std::size_t k = 0; k < all.candidates.size(); ++k) {
+    const int j = all.candidates[k];
+    double* const z = Z.col(static_cast<Eigen::Index>(k)).data();
+    copy_row(j, z);
+    const double shrunk = start_size_[j] > 0.0 ? std::min(1.0, kernels::norm(n_, z) / start_size_[j]) : 1.0;
+    kernels::solve_lower(n_, L_.data(), z);
+    const double size = kernels::norm(n_, z);
+    for (int i = 0; i < n_; ++i) z[i] *= size > 0.0 ? shrunk / size : 0.0;
+  }
+  const auto R = Eigen::ColPivHouseholderQR<Eigen::MatrixXd>(Z).matrixR();
+  return count <= std::min(R.rows(), R.cols()) ? std::abs(R(count - 1, count - 1)) : 0.0;
 }
 
 bool Dynamics::choose_rows_now(double t, const double* y) {
