@@ -140,6 +140,32 @@ std::vector<int> dissect(const SparseLists& neighbours) {
   return Dissection(neighbours).order();
 }
 
+std::vector<int> find_middle(const SparseLists& neighbours, int most) {
+  const int size = neighbours.size();
+  if (size < 64) return {};
+  std::vector<int> queue, level;
+  int start = 0;
+  for (int pass = 0; pass < 3; ++pass) {
+    queue.assign(1, start);
+    level.assign(size, -1);
+    level[start] = 0;
+    for (std::size_t k = 0; k < queue.size(); ++k)
+      for (const int* u = neighbours.first(queue[k]); u != neighbours.last(queue[k]); ++u)
+        if (level[*u] < 0) level[*u] = level[queue[k]] + 1, queue.push_back(*u);
+    if (static_cast<int>(queue.size()) < size) return {};
+    start = queue.back();
+  }
+  const int middle = level[queue[size / 2]];
+  if (middle < 8 || level[queue.back()] < middle + 8) return {};
+  std::vector<int> result;
+  for (const int v : queue)
+    if (level[v] == middle &&
+        std::any_of(neighbours.first(v), neighbours.last(v), [&](int u) { return level[u] == middle + 1; }))
+      result.push_back(v);
+  if (static_cast<int>(result.size()) > most) return {};
+  return result;
+}
+
 std::vector<int> dissect_by_levels(const SparseLists& neighbours) { return Dissection(neighbours).order(); }
 
 }  // namespace mechanician

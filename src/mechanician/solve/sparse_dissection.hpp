@@ -14,7 +14,11 @@ namespace mechanician {
 /// Neighbours both ways, no loops. Every node once.
 std::vector<int> dissect(const SparseLists& neighbours);
 
-/// The same without METIS.
+/// A thin set of nodes whose removal leaves two parts of about the same size; empty where the graph is not connected, not
+/// long, or more than `most` nodes are needed.
+std::vector<int> find_middle(const SparseLists& neighbours, int most);
+
+/// The same as dissect() without METIS.
 std::vector<int> dissect_by_levels(const SparseLists& neighbours);
 
 }  // namespace mechanician

@@ -95,7 +95,7 @@ void SparseElimination::form_core() {
   for (int p = plan_.first_core; p < core; ++p) P_[p] = std::abs(values_[plan_.diagonal(p)]);
 }
 
-/// With f: y as well, through the runs.
+/// With f: y as well.
 void SparseElimination::eliminate(const double* f, const double* g) {
   count_ = {};
   const sparse::PivotLimits limits{options_.dependent, options_.grey, options_.indefinite};
@@ -107,12 +107,7 @@ void SparseElimination::eliminate(const double* f, const double* g) {
                   values_.data(), P_.data(), f ? y_.data() : nullptr, count_);
     k += pair ? 2 : 1;
   }
-  for (const SparsePlan::Task& task : plan_.tasks) {
-    if (task.is_supernode)
-      kernels_->supernode(lists_, plan_.supernodes[task.index], limits, values_.data(), P_.data(), work_.data(), count_);
-    else
-      kernels_->small(lists_, plan_.small[task.index], limits, values_.data(), P_.data(), count_);
-  }
+  kernels_->core(lists_, limits, values_.data(), P_.data(), f ? y_.data() : nullptr, work_.data(), count_);
   list_masked();
 }
 
@@ -157,7 +152,7 @@ void SparseElimination::start(const double* f, const double* g) {
   for (const int p : plan_.loose_rows) {
     double sum = p >= plan_.first_core ? g[plan_.row_at[p]] : 0.0;
     const int row = plan_.row_at[p];
-    for (const int* s = plan_.row_slots.first(row); s != plan_.row_slots.last(row); ++s)
+    for (const int* s = plan_.row_slots.first(row); plan_.has_uncoupled && s != plan_.row_slots.last(row); ++s)
       sum -= A_[*s] * W_[plan_.A_col[*s]] * f[plan_.A_col[*s]];
     y_[p] = sum;
   }
@@ -172,25 +167,11 @@ void SparseElimination::forward(const double* f, const double* g) {
   for (const sparse::Strip& strip : plan_.strips) std::fill_n(y_.begin() + strip.first, strip.count, 0.0);
   for (const sparse::Run& run : plan_.runs)
     kernels_->run_forward(lists_, run, plan_.strips.data(), A_.data(), W_.data(), f, g, values_.data(), y_.data());
-  forward_core();
-}
-
-void SparseElimination::forward_core() {
-  for (const SparsePlan::Task& task : plan_.tasks) {
-    if (task.is_supernode)
-      kernels_->supernode_forward(lists_, plan_.supernodes[task.index], values_.data(), y_.data(), work_.data());
-    else
-      kernels_->small_forward(lists_, plan_.small[task.index], values_.data(), y_.data());
-  }
+  kernels_->core_forward(lists_, values_.data(), y_.data(), work_.data());
 }
 
 void SparseElimination::backward(const double* f, double* x, double* lambda) {
-  for (auto task = plan_.tasks.rbegin(); task != plan_.tasks.rend(); ++task) {
-    if (task->is_supernode)
-      kernels_->supernode_backward(lists_, plan_.supernodes[task->index], values_.data(), y_.data(), work_.data());
-    else
-      kernels_->small_backward(lists_, plan_.small[task->index], values_.data(), y_.data());
-  }
+  kernels_->core_backward(lists_, values_.data(), y_.data(), work_.data());
   for (std::size_t p = plan_.first_core; p < plan_.row_at.size(); ++p) {
     if (const int r = plan_.row_at[p]; r >= 0)
       lambda[r] = -y_[p];
@@ -239,7 +220,6 @@ SparseResult SparseElimination::factor_and_solve(std::span<const double> M, std:
   form_core();
   start(f.data(), g.data());
   eliminate(f.data(), g.data());
-  forward_core();
   backward(f.data(), x.data(), lambda.data());
   return finish(f.data(), g.data(), x.data(), lambda.data());
 }

@@ -90,7 +90,6 @@ class SparseElimination {
   void list_masked();
   void start(const double* f, const double* g);
   void forward(const double* f, const double* g);
-  void forward_core();
   void backward(const double* f, double* x, double* lambda);
   void solve_once(const double* f, const double* g, double* x, double* lambda);
   SparseResult judge_pivots() const;

@@ -131,7 +131,8 @@ TEST_P(Orderings, RandomSystemsAgreeWithADenseSolutionInExtendedPrecision) {
 
 INSTANTIATE_TEST_SUITE_P(All, Orderings,
                          ::testing::Values(SparseOrdering::automatic, SparseOrdering::least_degree,
-                                           SparseOrdering::joined_rows, SparseOrdering::dissection));
+                                           SparseOrdering::joined_rows, SparseOrdering::dissection,
+                                           SparseOrdering::halved));
 
 TEST(SparseElimination, MasksRowsThatRepeatOthersAndKeepsTheMotion) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {

@@ -74,6 +74,11 @@ struct Piece {
   Index relative = 0;  // into `relative`, for the further rows from `from` on
 };
 
+struct Task {
+  bool is_supernode;
+  int index;  // into `supernodes` or `small`
+};
+
 /// Coordinates c, c+1, …, in groups of `period`: each member of a group has `degree` rows at equal distances.
 inline constexpr int most_period = 6, most_degree = 4;
 struct Band {
@@ -93,6 +98,10 @@ struct Lists {
   const Index* origins = nullptr;  // from first_core on: where a column's entries would begin, where its diagonal is
   const int* relative = nullptr;
   const Piece* pieces = nullptr;
+  const Task* tasks = nullptr;  // of the core, in the order of elimination
+  Index num_tasks = 0;
+  const SmallPivots* small = nullptr;
+  const Supernode* supernodes = nullptr;
 };
 
 struct Kernels {
@@ -113,16 +122,11 @@ struct Kernels {
                       const double* f, const double* g, const double* values, double* y);
   void (*run_backward)(const Lists& lists, const Run* one, const Run* two, const double* values, double* y, double* lambda);
 
-  void (*small)(const Lists& lists, const SmallPivots& pivots, const PivotLimits& limits, double* values, double* P,
-                PivotCount& count);
-  void (*small_forward)(const Lists& lists, const SmallPivots& pivots, const double* values, double* y);
-  void (*small_backward)(const Lists& lists, const SmallPivots& pivots, const double* values, double* y);
-
-  /// work: unscaled columns (lead·(width+8)) and eight columns of the update.
-  void (*supernode)(const Lists& lists, const Supernode& s, const PivotLimits& limits, double* values, double* P,
-                    double* work, PivotCount& count);
-  void (*supernode_forward)(const Lists& lists, const Supernode& s, const double* values, double* y, double* work);
-  void (*supernode_backward)(const Lists& lists, const Supernode& s, const double* values, double* y, double* work);
+  /// The core. Where y is given, it is eliminated as well. work: of supernodes, unscaled columns and eight columns of the update.
+  void (*core)(const Lists& lists, const PivotLimits& limits, double* values, double* P, double* y, double* work,
+               PivotCount& count);
+  void (*core_forward)(const Lists& lists, const double* values, double* y, double* work);
+  void (*core_backward)(const Lists& lists, const double* values, double* y, double* work);
 
   /// x = W (f + Aᵀλ); returns zero, or not a number where some x is not finite.
   double (*band)(const Band& band, const double* A, const double* W, const double* f, const double* lambda, double* x);

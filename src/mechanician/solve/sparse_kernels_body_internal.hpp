@@ -429,12 +429,12 @@ void run_backward(const Lists& lists, const Run* one, const Run* two, const doub
 
 // ---- pivots with few neighbours
 
-template <int fixed>
-void small_of(const Lists& lists, const SmallPivots& s, const PivotLimits& limits, double* values, double* P,
-              PivotCount& count) {
+/// `fixed` neighbours, or as many as there are where it is negative.
+template <int fixed, bool with_y>
+inline __attribute__((always_inline)) void small_of(const Lists& lists, const SmallPivots& s, double* __restrict values,
+                                                    double* __restrict P, double* __restrict y, RowPivots& rows,
+                                                    MassPivots& masses) {
   const int d = fixed < 0 ? s.degree : fixed;
-  RowPivots rows(limits);
-  MassPivots masses{limits.indefinite};
   const int* target = lists.targets + s.targets;
   const int* at = lists.rows + s.rows;
   double* entry = values + s.entry;
@@ -447,29 +447,18 @@ void small_of(const Lists& lists, const SmallPivots& s, const PivotLimits& limit
       l[i] = e[i] * inv;
       entry[i] = l[i];
     }
-    if (!s.is_row)
-      for (int i = 0; i < d; ++i) P[at[i]] += l[i] * e[i];
     for (int i = 0; i < d; ++i)
       for (int j = i; j < d; ++j) values[*target++] -= l[i] * e[j];
-  }
-  rows.add_to(count);
-  masses.add_to(count);
-}
-
-void small(const Lists& lists, const SmallPivots& s, const PivotLimits& limits, double* values, double* P, PivotCount& count) {
-  switch (s.degree) {
-    case 0: return small_of<0>(lists, s, limits, values, P, count);
-    case 1: return small_of<1>(lists, s, limits, values, P, count);
-    case 2: return small_of<2>(lists, s, limits, values, P, count);
-    case 3: return small_of<3>(lists, s, limits, values, P, count);
-    case 4: return small_of<4>(lists, s, limits, values, P, count);
-    case 5: return small_of<5>(lists, s, limits, values, P, count);
-    case 6: return small_of<6>(lists, s, limits, values, P, count);
-    default: return small_of<-1>(lists, s, limits, values, P, count);
+    if (with_y) {
+      const double yk = y[k];
+      for (int i = 0; i < d; ++i) y[at[i]] -= l[i] * yk;
+    }
+    if (!s.is_row)
+      for (int i = 0; i < d; ++i) P[at[i]] += l[i] * e[i];
   }
 }
 
-void small_forward(const Lists& lists, const SmallPivots& s, const double* values, double* y) {
+inline void small_forward(const Lists& lists, const SmallPivots& s, const double* values, double* y) {
   const int* at = lists.rows + s.rows;
   const double* l = values + s.entry;
   for (Index k = s.first; k < s.first + s.count; ++k, at += s.degree, l += s.degree) {
@@ -478,14 +467,22 @@ void small_forward(const Lists& lists, const SmallPivots& s, const double* value
   }
 }
 
-void small_backward(const Lists& lists, const SmallPivots& s, const double* values, double* y) {
-  const int* at = lists.rows + s.rows + Index(s.count) * s.degree;
-  const double* l = values + s.entry + Index(s.count) * s.degree;
+template <int fixed>
+inline __attribute__((always_inline)) void small_backward(const Lists& lists, const SmallPivots& s,
+                                                          const double* __restrict values, double* __restrict y) {
+  const int d = fixed < 0 ? s.degree : fixed;
+  const int* at = lists.rows + s.rows + Index(s.count) * d;
+  const double* l = values + s.entry + Index(s.count) * d;
   for (Index k = s.first + s.count - 1; k >= s.first; --k) {
-    at -= s.degree, l -= s.degree;
-    double z = y[k] * values[k];
-    for (int i = 0; i < s.degree; ++i) z -= l[i] * y[at[i]];
-    y[k] = z;
+    at -= d, l -= d;
+    // Two sums: the last neighbours are known first.
+    double z = y[k] * values[k], rest = 0;
+    for (int i = d - 1; i > 0; i -= 2) {
+      z -= l[i] * y[at[i]];
+      rest -= l[i - 1] * y[at[i - 1]];
+    }
+    if (d % 2) z -= l[0] * y[at[0]];
+    y[k] = z + rest;
   }
 }
 
@@ -616,6 +613,77 @@ void supernode_backward(const Lists& lists, const Supernode& s, const double* va
   }
 }
 
+// ---- the core
+
+template <bool with_y>
+void core_of(const Lists& lists, const PivotLimits& limits, double* values, double* P, double* y, double* work,
+             PivotCount& count) {
+  RowPivots rows(limits);
+  MassPivots masses{limits.indefinite};
+  for (const Task* task = lists.tasks; task != lists.tasks + lists.num_tasks; ++task) {
+    if (task->is_supernode) {
+      const Supernode& s = lists.supernodes[task->index];
+      supernode(lists, s, limits, values, P, work, count);
+      if (with_y) supernode_forward(lists, s, values, y, work);
+      continue;
+    }
+    const SmallPivots& s = lists.small[task->index];
+    switch (s.degree) {
+      case 0: small_of<0, with_y>(lists, s, values, P, y, rows, masses); break;
+      case 1: small_of<1, with_y>(lists, s, values, P, y, rows, masses); break;
+      case 2: small_of<2, with_y>(lists, s, values, P, y, rows, masses); break;
+      case 3: small_of<3, with_y>(lists, s, values, P, y, rows, masses); break;
+      case 4: small_of<4, with_y>(lists, s, values, P, y, rows, masses); break;
+      case 5: small_of<5, with_y>(lists, s, values, P, y, rows, masses); break;
+      case 6: small_of<6, with_y>(lists, s, values, P, y, rows, masses); break;
+      case 7: small_of<7, with_y>(lists, s, values, P, y, rows, masses); break;
+      case 8: small_of<8, with_y>(lists, s, values, P, y, rows, masses); break;
+      default: small_of<-1, with_y>(lists, s, values, P, y, rows, masses);
+    }
+  }
+  rows.add_to(count);
+  masses.add_to(count);
+}
+
+void core(const Lists& lists, const PivotLimits& limits, double* values, double* P, double* y, double* work,
+          PivotCount& count) {
+  if (y)
+    core_of<true>(lists, limits, values, P, y, work, count);
+  else
+    core_of<false>(lists, limits, values, P, y, work, count);
+}
+
+void core_forward(const Lists& lists, const double* values, double* y, double* work) {
+  for (const Task* task = lists.tasks; task != lists.tasks + lists.num_tasks; ++task) {
+    if (task->is_supernode)
+      supernode_forward(lists, lists.supernodes[task->index], values, y, work);
+    else
+      small_forward(lists, lists.small[task->index], values, y);
+  }
+}
+
+void core_backward(const Lists& lists, const double* values, double* y, double* work) {
+  for (const Task* task = lists.tasks + lists.num_tasks; task-- != lists.tasks;) {
+    if (task->is_supernode) {
+      supernode_backward(lists, lists.supernodes[task->index], values, y, work);
+      continue;
+    }
+    const SmallPivots& s = lists.small[task->index];
+    switch (s.degree) {
+      case 0: small_backward<0>(lists, s, values, y); break;
+      case 1: small_backward<1>(lists, s, values, y); break;
+      case 2: small_backward<2>(lists, s, values, y); break;
+      case 3: small_backward<3>(lists, s, values, y); break;
+      case 4: small_backward<4>(lists, s, values, y); break;
+      case 5: small_backward<5>(lists, s, values, y); break;
+      case 6: small_backward<6>(lists, s, values, y); break;
+      case 7: small_backward<7>(lists, s, values, y); break;
+      case 8: small_backward<8>(lists, s, values, y); break;
+      default: small_backward<-1>(lists, s, values, y);
+    }
+  }
+}
+
 // ---- accelerations of uncoupled coordinates
 
 template <int period_, int degree_>
@@ -681,8 +749,7 @@ double band(const Band& b, const double* A, const double* W, const double* f, co
   }
 }
 
-constexpr Kernels table = {invert,        scale,          form,      run,               run_forward,        run_backward, small,
-                           small_forward, small_backward, supernode, supernode_forward, supernode_backward, band};
+constexpr Kernels table = {invert, scale, form, run, run_forward, run_backward, core, core_forward, core_backward, band};
 
 }  // namespace
 }  // namespace mechanician::sparse

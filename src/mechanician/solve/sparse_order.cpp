@@ -248,7 +248,61 @@ SparseOrder finish(const SparseGraph& graph, const std::vector<int>& order, Spar
   return result;
 }
 
+/// Least degree with `middle` last: joined to a clique of dummies it has no low degree, and elimination comes towards it.
+std::vector<int> order_halves(const SparseLists& near, const std::vector<int>& middle) {
+  constexpr int num_dummies = 24;
+  const int size = near.size();
+  std::vector<char> in_middle(size, 0);
+  for (const int v : middle) in_middle[v] = 1;
+  SparseLists all;
+  for (int v = 0; v < size; ++v) {
+    all.items.insert(all.items.end(), near.first(v), near.last(v));
+    for (int k = 0; in_middle[v] && k < num_dummies; ++k) all.items.push_back(size + k);
+    all.begin.push_back(static_cast<int>(all.items.size()));
+  }
+  std::vector<int> sorted = middle;
+  std::sort(sorted.begin(), sorted.end());
+  for (int k = 0; k < num_dummies; ++k) {
+    all.items.insert(all.items.end(), sorted.begin(), sorted.end());
+    for (int j = 0; j < num_dummies; ++j)
+      if (j != k) all.items.push_back(size + j);
+    all.begin.push_back(static_cast<int>(all.items.size()));
+  }
+  std::vector<int> order;
+  for (const int v : least_degree(all))
+    if (v < size && !in_middle[v]) order.push_back(v);
+  order.insert(order.end(), middle.begin(), middle.end());
+  return order;
+}
+
 }  // namespace
+
+SparseHalves find_halves(const std::vector<int>& parent) {
+  const int size = static_cast<int>(parent.size());
+  std::vector<int> weight(size, 1), first(size + 1, -1), next(size, -1);
+  for (int v = 0; v < size; ++v) {
+    const int to = parent[v] < 0 ? size : parent[v];
+    if (parent[v] >= 0) weight[to] += weight[v];
+    next[v] = first[to], first[to] = v;
+  }
+  // Down the heaviest branch to where a second one has a weight of its own.
+  for (int at = size; at >= 0;) {
+    int heavy = -1, second = -1;
+    for (int v = first[at]; v >= 0; v = next[v]) {
+      if (heavy < 0 || weight[v] > weight[heavy])
+        second = heavy, heavy = v;
+      else if (second < 0 || weight[v] > weight[second])
+        second = v;
+    }
+    if (heavy < 0 || weight[heavy] < 32) break;
+    if (second >= 0 && weight[second] * 4 > weight[heavy]) {
+      const int a = std::min(heavy, second), b = std::max(heavy, second);
+      return {{a + 1 - weight[a], b + 1 - weight[b]}, {a + 1, b + 1}};
+    }
+    at = heavy;
+  }
+  return {};
+}
 
 SparseOrder find_sparse_order(const SparseGraph& graph, SparseOrdering wanted) {
   const bool coupled = std::any_of(graph.is_row.begin(), graph.is_row.end(), [](char row) { return row == 0; });
@@ -281,6 +335,18 @@ SparseOrder find_sparse_order(const SparseGraph& graph, SparseOrdering wanted) {
     std::vector<int> order = dissect(graph.neighbours);
     if (coupled) order = put_off_rows(graph, order);
     consider(finish(graph, order, SparseOrdering::dissection));
+  }
+  constexpr int narrow = 12;
+  const bool band = any && best.num_products < 200.0 * graph.size();
+  if (wanted == SparseOrdering::halved || band) {
+    if (const std::vector<int> middle = find_middle(graph.neighbours, narrow); !middle.empty()) {
+      std::vector<int> order = order_halves(graph.neighbours, middle);
+      if (coupled) order = put_off_rows(graph, order);
+      SparseOrder halved = finish(graph, order, SparseOrdering::halved);
+      if (best.nodes.empty() || halved.num_products < 1.1 * best.num_products) best = std::move(halved);
+    } else if (best.nodes.empty()) {
+      return find_sparse_order(graph, SparseOrdering::automatic);
+    }
   }
   return best;
 }

@@ -9,7 +9,8 @@
 //   2. The core. Least degree (Amestoy, Davis, Duff, from Eigen) on the graph as it is, rows put off until after their
 //      coordinates; the same on the graph in which rows join their coordinates, each row placed after its last coordinate:
 //      there a row in waiting touches the boundary of what is eliminated, so that fill stays within a constant of that
-//      of M + AᵀA; and nested dissection. The cheapest by count of products is taken.
+//      of M + AᵀA; and nested dissection. The cheapest by count of products is taken. Where that is a long narrow band,
+//      it is cut in the middle, so that pivots of both halves are under way at the same time.
 //   3. Postorder of the elimination tree, for supernodes.
 //
 // Cost: O(entries of the factor) at worst, O(nodes) for trees.
@@ -29,7 +30,7 @@ struct SparseGraph {
   int size() const { return neighbours.size(); }
 };
 
-enum class SparseOrdering { automatic, least_degree, joined_rows, dissection };
+enum class SparseOrdering { automatic, least_degree, joined_rows, dissection, halved };
 
 /// Nodes that were taken away as trees, in runs: each node of a run is the only neighbour left of the one before.
 struct SparseRuns {
@@ -48,6 +49,12 @@ struct SparseOrder {
   double num_products = 0;  // of a factorisation
   SparseOrdering chosen = SparseOrdering::least_degree;
 };
+
+/// Two parts of the elimination tree that do not touch, [first, last) each, to be worked on in turns; empty for none.
+struct SparseHalves {
+  int first[2] = {0, 0}, last[2] = {0, 0};
+};
+SparseHalves find_halves(const std::vector<int>& parent);
 
 SparseOrder find_sparse_order(const SparseGraph& graph, SparseOrdering wanted);
 

@@ -15,8 +15,20 @@ namespace mechanician {
 using sparse::Index;
 
 sparse::Lists SparsePlan::lists() const {
-  return {static_cast<int>(row_at.size()), row_at.data(),   rows.data(),  targets.data(),
-          first_core,                      origins.data(), relative.data(), pieces.data()};
+  sparse::Lists lists;
+  lists.num_positions = static_cast<int>(row_at.size());
+  lists.row_at = row_at.data();
+  lists.rows = rows.data();
+  lists.targets = targets.data();
+  lists.first_core = first_core;
+  lists.origins = origins.data();
+  lists.relative = relative.data();
+  lists.pieces = pieces.data();
+  lists.tasks = tasks.data();
+  lists.num_tasks = static_cast<Index>(tasks.size());
+  lists.small = small.data();
+  lists.supernodes = supernodes.data();
+  return lists;
 }
 
 double SparsePlan::bytes() const {
@@ -291,6 +303,7 @@ SparsePlan make_sparse_plan(const SparsePattern& pattern, const SparsePlanOption
   for (int i = 0; i < plan.n; ++i) {
     if (plan.position_of_coordinate[i] >= 0) plan.mass_slot[i] = -1;
     plan.mass_in_order = plan.mass_in_order && plan.mass_slot[i] == i;
+    plan.has_uncoupled = plan.has_uncoupled || (plan.position_of_coordinate[i] < 0 && plan.col_slots.count(i) > 0);
   }
 
   const std::vector<char> in_strip = find_strips(plan);

@@ -36,11 +36,7 @@ struct SparsePlan {
   std::vector<sparse::Run> runs;
   std::vector<int> run_level;
   std::vector<sparse::Strip> strips;
-  struct Task {
-    bool is_supernode;
-    int index;
-  };
-  std::vector<Task> tasks;
+  std::vector<sparse::Task> tasks;
   std::vector<sparse::SmallPivots> small;
   std::vector<sparse::Supernode> supernodes;
   std::vector<sparse::Piece> pieces;
@@ -60,6 +56,7 @@ struct SparsePlan {
   std::vector<Product> augmenting;  // target += w_row A[a] A[b]
 
   std::vector<int> loose_rows;         // positions outside strips
+  bool has_uncoupled = false;          // rows touch uncoupled coordinates
   std::vector<sparse::Band> bands;
   std::vector<int> loose_coordinates;  // uncoupled, in no band
 

@@ -121,6 +121,16 @@ SparseStructure find_structure(const SparseLists& neighbours, const SparseOrder&
 
   // The lists for the loops.
   const int base = plan.first_core;
+  SparseHalves halves = find_halves(order.parent);
+  // A node that reaches beyond its half takes from both: it comes after them.
+  for (int k = 0; k < 2; ++k)
+    if (halves.last[k] > halves.first[k]) {
+      const SparseStructure::Node& node = s.nodes[s.node_of[halves.last[k] - 1]];
+      if (node.first + node.width > halves.last[k]) halves.last[k] = std::max(node.first, halves.first[k]);
+    }
+  const auto is_boundary = [&](int column) {
+    return column == halves.first[0] || column == halves.first[1] || column == halves.last[0] || column == halves.last[1];
+  };
   for (const SparseStructure::Node& node : s.nodes) {
     const int below = static_cast<int>(node.rows.size());
     if (!node.dense) {
@@ -129,7 +139,7 @@ SparseStructure find_structure(const SparseLists& neighbours, const SparseOrder&
         const int is_row = plan.row_at[base + column] >= 0;
         const Index entry = s.origins[2 * static_cast<std::size_t>(column)] + c + 1;
         const bool joins = !plan.tasks.empty() && !plan.tasks.back().is_supernode && plan.small.back().degree == degree &&
-                           plan.small.back().is_row == is_row;
+                           plan.small.back().is_row == is_row && !is_boundary(column);
         if (joins) {
           ++plan.small.back().count;
         } else {
@@ -183,6 +193,33 @@ SparseStructure find_structure(const SparseLists& neighbours, const SparseOrder&
     plan.supernodes.push_back(super);
   }
   plan.origins = s.origins;
+
+  // The tasks of two halves in turns: while a pivot of one waits for a division, the other goes on.
+  if (halves.last[0] > halves.first[0] && halves.last[1] > halves.first[1]) {
+    const auto column_of = [&](const sparse::Task& task) {
+      return (task.is_supernode ? plan.supernodes[task.index].first : plan.small[task.index].first) - base;
+    };
+    std::vector<sparse::Task> before, half[2], after, all;
+    for (const sparse::Task& task : plan.tasks) {
+      const int c = column_of(task);
+      if (c >= halves.first[0] && c < halves.last[0])
+        half[0].push_back(task);
+      else if (c >= halves.first[1] && c < halves.last[1])
+        half[1].push_back(task);
+      else
+        (c < halves.last[0] ? before : after).push_back(task);
+    }
+    all = std::move(before);
+    const std::size_t a = half[0].size(), b = half[1].size();
+    for (std::size_t i = 0, j = 0; i < a || j < b;) {
+      if (j >= b || (i < a && i * b <= j * a))
+        all.push_back(half[0][i++]);
+      else
+        all.push_back(half[1][j++]);
+    }
+    all.insert(all.end(), after.begin(), after.end());
+    plan.tasks = std::move(all);
+  }
   return s;
 }
 
