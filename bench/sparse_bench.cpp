@@ -92,8 +92,16 @@ struct Line {
   double bodies, ns;
 };
 
-Line measure(const std::string& name, double bodies, const SparseSystem& s, bool diagonal_mass) {
-  std::vector<double> x(s.pattern.n), lambda(s.pattern.m);
+Line measure(const std::string& name, double bodies, const SparseSystem& given, bool diagonal_mass) {
+  struct {
+    const SparsePattern& pattern;
+    LargeVector M, A, f, g;
+  } s{given.pattern,
+      {given.M.begin(), given.M.end()},
+      {given.A.begin(), given.A.end()},
+      {given.f.begin(), given.f.end()},
+      {given.g.begin(), given.g.end()}};
+  LargeVector x(s.pattern.n), lambda(s.pattern.m);
   SparseOptions plain;
   plain.check_residual = false;
   double setup = 0;
@@ -110,7 +118,7 @@ Line measure(const std::string& name, double bodies, const SparseSystem& s, bool
   double other = NAN;
 #ifdef MECHANICIAN_BENCH_CHOLMOD
   if (diagonal_mass) {
-    Cholmod cholmod(s);
+    Cholmod cholmod(given);
     other = best_of([&] { cholmod.solve(); });
   }
 #endif

@@ -224,11 +224,10 @@ SparseResult SparseElimination::factor_and_solve(std::span<const double> M, std:
   return finish(f.data(), g.data(), x.data(), lambda.data());
 }
 
-/// What is missing in both equations, and how large that is against the terms. x of an uncoupled coordinate is the sum of
+/// f − M x + Aᵀλ, the sizes of x, and the largest share that is left of a coupled coordinate. For the others x is the sum of
 /// what acts on it, times 1/M: its rounding is relative to those terms, and so is that of A x.
-SparseElimination::Residual SparseElimination::calc_residual(const double* f, const double* g, const double* x,
-                                                             const double* lambda) {
-  Residual residual;
+double SparseElimination::calc_force_residual(const double* f, const double* x, const double* lambda) {
+  double worst = 0;
   for (int i = 0; i < plan_.n; ++i) {
     double sum = f[i], size = std::abs(f[i]);
     for (const int* s = plan_.col_slots.first(i); s != plan_.col_slots.last(i); ++s) {
@@ -239,46 +238,55 @@ SparseElimination::Residual SparseElimination::calc_residual(const double* f, co
     f_left_[i] = sum;
     size_[i] = size;
   }
-  if (plan_.mass_in_order) {
-    for (int i = 0; i < plan_.n; ++i) {
-      f_left_[i] -= M_[i] * x[i];
-      size_[i] = size_[i] * W_[i] + std::abs(x[i]);
+  // The sizes of M x are kept in dx_, which is free here.
+  std::fill(dx_.begin(), dx_.end(), 0.0);
+  for (std::size_t k = 0; k < plan_.M_row.size(); ++k) {
+    const int i = plan_.M_row[k], j = plan_.M_col[k];
+    f_left_[i] -= M_[k] * x[j];
+    dx_[i] += std::abs(M_[k] * x[j]);
+    if (i == j) continue;
+    f_left_[j] -= M_[k] * x[i];
+    dx_[j] += std::abs(M_[k] * x[i]);
+  }
+  for (int i = 0; i < plan_.n; ++i) {
+    const double size = size_[i] + dx_[i];
+    if (plan_.position_of_coordinate[i] >= 0) {
+      const double share = std::abs(f_left_[i]) / (size > 0 ? size : 1);
+      worst = share > worst ? share : worst;
+    }
+    size_[i] = std::abs(x[i]) + W_[i] * size_[i];
+  }
+  return worst;
+}
+
+/// How large what is missing is against its terms. Where all coordinates are uncoupled, their own equation holds by
+/// construction and is left out.
+SparseElimination::Residual SparseElimination::calc_residual(const double* f, const double* g, const double* x,
+                                                             const double* lambda) {
+  Residual residual;
+  if (plan_.first_core == static_cast<int>(plan_.row_at.size()) || plan_.mass_in_order) {
+    for (const sparse::Band& band : plan_.bands) kernels_->band_sizes(band, A_.data(), W_.data(), f, lambda, x, size_.data());
+    for (const int i : plan_.loose_coordinates) {
+      double size = std::abs(f[i]);
+      for (const int* s = plan_.col_slots.first(i); s != plan_.col_slots.last(i); ++s)
+        size += std::abs(A_[*s] * lambda[plan_.A_row[*s]]);
+      size_[i] = std::abs(x[i]) + W_[i] * size;
     }
   } else {
-    // First the sizes of M x, kept in dx_, which is free here.
-    std::fill(dx_.begin(), dx_.end(), 0.0);
-    for (std::size_t k = 0; k < plan_.M_row.size(); ++k) {
-      const int i = plan_.M_row[k], j = plan_.M_col[k];
-      f_left_[i] -= M_[k] * x[j];
-      dx_[i] += std::abs(M_[k] * x[j]);
-      if (i == j) continue;
-      f_left_[j] -= M_[k] * x[i];
-      dx_[j] += std::abs(M_[k] * x[i]);
-    }
-    for (int i = 0; i < plan_.n; ++i) {
-      const double size = size_[i] + dx_[i];
-      if (plan_.position_of_coordinate[i] >= 0) {
-        const double share = std::abs(f_left_[i]) / (size > 0 ? size : 1);
-        residual.kept = share > residual.kept ? share : residual.kept;
-      }
-      size_[i] = std::abs(x[i]) + W_[i] * size_[i];
-    }
+    residual.kept = calc_force_residual(f, x, lambda);
   }
-  for (int r = 0; r < plan_.m; ++r) {
-    double sum = g[r], size = std::abs(g[r]);
-    for (const int* s = plan_.row_slots.first(r); s != plan_.row_slots.last(r); ++s) {
-      sum -= A_[*s] * x[plan_.A_col[*s]];
+  const sparse::RowResidual rows =
+      kernels_->residual(plan_.m, plan_.row_slots.begin.data(), plan_.rows_in_order ? nullptr : plan_.row_slots.items.data(),
+                         plan_.A_col.data(), A_.data(), x, size_.data(), g, masked_.empty() ? nullptr : is_masked_.data(),
+                         g_left_.data());
+  if (rows.share > residual.kept) residual.kept = rows.share, residual.worst_kept = rows.row;
+  for (const int r : masked_) {
+    double size = std::abs(g[r]);
+    for (const int* s = plan_.row_slots.first(r); s != plan_.row_slots.last(r); ++s)
       size += std::abs(A_[*s]) * size_[plan_.A_col[*s]];
-    }
-    g_left_[r] = sum;
-    const double share = std::abs(sum) > 0 ? std::abs(sum) / size : 0;
-    if (is_masked_[r]) {
-      if (share > residual.masked) residual.masked = share, residual.worst_masked = r;
-      if (share > options_.contradiction && unmet_.size() < most_unmet) unmet_.push_back(r);
-    } else if (share > residual.kept) {
-      residual.kept = share;
-      residual.worst_kept = r;
-    }
+    const double share = g_left_[r] == 0 ? 0 : std::abs(g_left_[r]) / size;
+    if (!(share <= residual.masked)) residual.masked = share, residual.worst_masked = r;
+    if (share > options_.contradiction && unmet_.size() < most_unmet) unmet_.push_back(r);
   }
   return residual;
 }
@@ -295,6 +303,7 @@ SparseResult SparseElimination::finish(const double* f, const double* g, double*
 
   Residual residual = calc_residual(f, g, x, lambda);
   while (residual.kept > options_.accuracy && result.num_refinements < options_.most_refinements) {
+    calc_force_residual(f, x, lambda);
     solve_once(f_left_.data(), g_left_.data(), dx_.data(), dlambda_.data());
     if (!(finite_ == 0.0)) break;
     for (int i = 0; i < plan_.n; ++i) x[i] += dx_[i];

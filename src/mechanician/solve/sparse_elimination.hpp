@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "mechanician/solve/sparse_memory.hpp"
 #include "mechanician/solve/sparse_plan.hpp"
 
 namespace mechanician {
@@ -97,6 +98,7 @@ class SparseElimination {
     double kept = 0, masked = 0;
     int worst_kept = -1, worst_masked = -1;
   };
+  double calc_force_residual(const double* f, const double* x, const double* lambda);
   Residual calc_residual(const double* f, const double* g, const double* x, const double* lambda);
   SparseResult finish(const double* f, const double* g, double* x, double* lambda);
 
@@ -104,9 +106,9 @@ class SparseElimination {
   SparsePlan plan_;
   const sparse::Kernels* kernels_;
   sparse::Lists lists_;
-  std::vector<double> values_, P_, y_, work_;
-  std::vector<double> W_, B_, row_weight_;
-  std::vector<double> f_left_, g_left_, size_, dx_, dlambda_;
+  LargeVector values_, P_, y_, work_;
+  LargeVector W_, B_, row_weight_;
+  LargeVector f_left_, g_left_, size_, dx_, dlambda_;
   std::vector<int> masked_, unmet_;
   std::vector<char> is_masked_;
   sparse::PivotCount count_;

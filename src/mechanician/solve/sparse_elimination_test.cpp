@@ -244,6 +244,19 @@ TEST(SparseElimination, RefusesNumbersThatAreNone) {
   }
 }
 
+TEST(SparseElimination, DoesNotVouchForADependentRowWithoutANumber) {
+  SparseSystem s = make_chain(10, 0.4);
+  const int row = s.pattern.m++;
+  for (std::size_t k = 0; k < s.pattern.A.size(); ++k)
+    if (s.pattern.A[k].row == 4) s.add_row_entry(row, s.pattern.A[k].col, s.A[k]);
+  s.g.push_back(s.g[4]);
+  SparseElimination elimination(s.pattern);
+  EXPECT_TRUE(solve(elimination, s).result.vouched());
+  ASSERT_EQ(elimination.masked_rows().size(), 1u);
+  s.g[elimination.masked_rows()[0]] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(solve(elimination, s).result.vouched());
+}
+
 TEST(SparseElimination, RefusesPatternsThatAreNone) {
   EXPECT_THROW(SparseElimination({.n = 2, .m = 1, .M = {{0, 1}}, .A = {}}), std::invalid_argument);
   EXPECT_THROW(SparseElimination({.n = 2, .m = 1, .M = {}, .A = {{0, 2}}}), std::invalid_argument);

@@ -104,6 +104,11 @@ struct Lists {
   const Supernode* supernodes = nullptr;
 };
 
+struct RowResidual {
+  double share = 0;
+  int row = -1;
+};
+
 struct Kernels {
   /// W = 1/M at the places `slot`, or at slot0 + i where slot is null.
   void (*invert)(int count, const double* M, const int* slot, double* W);
@@ -130,6 +135,12 @@ struct Kernels {
 
   /// x = W (f + Aᵀλ); returns zero, or not a number where some x is not finite.
   double (*band)(const Band& band, const double* A, const double* W, const double* f, const double* lambda, double* x);
+  /// size = |x| + W (|f| + |Aᵀ||λ|): what rounding in x is relative to.
+  void (*band_sizes)(const Band& band, const double* A, const double* W, const double* f, const double* lambda,
+                     const double* x, double* size);
+  /// left = g − A x for all rows; largest share of |g| + |A|·size among rows that are not masked (null: none is).
+  RowResidual (*residual)(int m, const int* begin, const int* slots, const int* coordinate, const double* A,
+                          const double* x, const double* size, const double* g, const char* masked, double* left);
 };
 
 extern const Kernels baseline_kernels, avx2_kernels, avx512_kernels;

@@ -419,12 +419,14 @@ void run_backward(const Lists& lists, const Run* one, const Run* two, const doub
   const auto step = [&](int k, Index j) {
     const Index p = runs[k]->first + j;
     next[k] = y[p] * values[p] - values[runs[k]->entry + j] * next[k];
-    y[p] = next[k];
     lambda[lists.row_at[p]] = -next[k];
   };
   while (at[0] >= 0 && at[1] >= 0) step(0, at[0]--), step(1, at[1]--);
   for (int k = 0; k < 2; ++k)
     while (at[k] >= 0) step(k, at[k]--);
+  // Runs that end here end at the first row.
+  for (int k = 0; k < 2; ++k)
+    if (runs[k]) y[runs[k]->first] = next[k];
 }
 
 // ---- pivots with few neighbours
@@ -749,7 +751,50 @@ double band(const Band& b, const double* A, const double* W, const double* f, co
   }
 }
 
-constexpr Kernels table = {invert, scale, form, run, run_forward, run_backward, core, core_forward, core_backward, band};
+template <int period_, int degree_>
+void sizes_of(const Band& b, const double* A, const double* W, const double* f, const double* lambda, const double* x,
+              double* size) {
+  const int period = period_ ? period_ : b.period, degree = period_ ? degree_ : b.degree;
+  const Index ds = b.slot_step, dr = b.row_step;
+  for (Index j = 0; j < b.num_groups; ++j) {
+    const Index c = b.first + j * period;
+    for (int k = 0; k < period; ++k) {
+      double force = __builtin_fabs(f[c + k]);
+      for (int r = 0; r < degree; ++r) force += __builtin_fabs(A[b.slot[k][r] + j * ds] * lambda[b.row[k][r] + j * dr]);
+      size[c + k] = __builtin_fabs(x[c + k]) + W[c + k] * force;
+    }
+  }
+}
+
+void band_sizes(const Band& b, const double* A, const double* W, const double* f, const double* lambda, const double* x,
+                double* size) {
+  if (b.period == 3 && b.degree == 2)
+    sizes_of<3, 2>(b, A, W, f, lambda, x, size);
+  else
+    sizes_of<0, 0>(b, A, W, f, lambda, x, size);
+}
+
+RowResidual residual(int m, const int* begin, const int* slots, const int* coordinate, const double* A, const double* x,
+                     const double* size, const double* g, const char* masked, double* left) {
+  RowResidual worst;
+  for (int r = 0; r < m; ++r) {
+    double sum = g[r], scale = __builtin_fabs(g[r]);
+    for (int k = begin[r]; k < begin[r + 1]; ++k) {
+      const int s = slots ? slots[k] : k, c = coordinate[s];
+      sum -= A[s] * x[c];
+      scale += __builtin_fabs(A[s]) * size[c];
+    }
+    left[r] = sum;
+    if (__builtin_fabs(sum) > worst.share * scale && !(masked && masked[r])) {
+      worst.share = __builtin_fabs(sum) / scale;
+      worst.row = r;
+    }
+  }
+  return worst;
+}
+
+constexpr Kernels table = {invert,       scale,         form, run,        run_forward, run_backward, core,
+                           core_forward, core_backward, band, band_sizes, residual};
 
 }  // namespace
 }  // namespace mechanician::sparse

@@ -249,6 +249,9 @@ SparsePlan make_sparse_plan(const SparsePattern& pattern, const SparsePlanOption
   for (const SparseEntry& e : pattern.M) plan.M_row.push_back(e.row), plan.M_col.push_back(e.col);
   plan.row_slots = group(plan.m, plan.A_row);
   plan.col_slots = group(plan.n, plan.A_col);
+  plan.rows_in_order = true;
+  for (std::size_t k = 0; k < plan.row_slots.items.size(); ++k)
+    plan.rows_in_order = plan.rows_in_order && plan.row_slots.items[k] == static_cast<int>(k);
   check_twice(plan.row_slots, plan.A_col, plan.n, "A");
   check_twice(group(plan.n, plan.M_row), plan.M_col, plan.n, "M");
 

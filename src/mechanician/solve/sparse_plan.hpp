@@ -23,6 +23,7 @@ struct SparsePlan {
   std::vector<int> A_row, A_col;     // by slot
   std::vector<int> M_row, M_col;     // by slot
   SparseLists row_slots, col_slots;  // slots of A by row and by coordinate
+  bool rows_in_order = false;        // row_slots.items[k] = k
   std::vector<int> mass_slot;        // diagonal of M by coordinate, −1 where the coordinate is coupled
   bool mass_in_order = false;        // mass_slot[i] = i
   std::vector<int> position_of_coordinate;  // −1 where uncoupled
