@@ -665,7 +665,8 @@ void core_forward(const Lists& lists, const double* values, double* y, double* w
 }
 
 void core_backward(const Lists& lists, const double* values, double* y, double* work) {
-  for (const Task* task = lists.tasks + lists.num_tasks; task-- != lists.tasks;) {
+  for (Index t = lists.num_tasks - 1; t >= 0; --t) {
+    const Task* task = lists.tasks + t;
     if (task->is_supernode) {
       supernode_backward(lists, lists.supernodes[task->index], values, y, work);
       continue;
