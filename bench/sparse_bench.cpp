@@ -2,8 +2,9 @@
 //
 //   bench_sparse [chain|ladder|net] [largest]
 //
-// Columns: ns per body for values in, x and λ out (T formed, factored, solved); the same with residuals checked; the same
-// with M unchanged; CHOLMOD: numerical factorisation and solution only, A M⁻¹Aᵀ in its own format given for nothing.
+// Columns: ns per body for values in, x and λ out (T formed, factored, solved); the same with residuals checked; the
+// same with M unchanged; CHOLMOD: numerical factorisation and solution only, A M⁻¹Aᵀ in its own format given for
+// nothing.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -123,8 +124,9 @@ Line measure(const std::string& name, double bodies, const SparseSystem& given, 
   }
 #endif
   const double ns = 1e9 / bodies;
-  fmt::print("{:<8} {:>9.0f} {:>10.2f} {:>10.2f} {:>10.2f} {:>10.1f} {:>8.2f} {:>9.3f} {:>8.1f} {:>10.1f}  {}\n", name, bodies, all * ns,
-             with_check * ns, same_mass * ns, other * ns, other / all, setup, megabytes, products / bodies, describe(result.status));
+  fmt::print("{:<8} {:>9.0f} {:>10.2f} {:>10.2f} {:>10.2f} {:>10.1f} {:>8.2f} {:>9.3f} {:>8.1f} {:>10.1f}  {}\n", name,
+             bodies, all * ns, with_check * ns, same_mass * ns, other * ns, other / all, setup, megabytes,
+             products / bodies, describe(result.status));
   std::fflush(stdout);
   return {bodies, all * ns * bodies};
 }
@@ -143,8 +145,8 @@ void growth(const std::vector<Line>& lines) {
 int main(int argc, char** argv) {
   const std::string which = argc > 1 ? argv[1] : "all";
   const int largest = argc > 2 ? std::atoi(argv[2]) : 1'000'000;
-  fmt::print("{:<8} {:>9} {:>10} {:>10} {:>10} {:>10} {:>8} {:>9} {:>8} {:>10}\n", "", "bodies", "ns/body", "checked", "same M",
-             "CHOLMOD", "ratio", "setup s", "MB", "products");
+  fmt::print("{:<8} {:>9} {:>10} {:>10} {:>10} {:>10} {:>8} {:>9} {:>8} {:>10}\n", "", "bodies", "ns/body", "checked",
+             "same M", "CHOLMOD", "ratio", "setup s", "MB", "products");
   std::vector<Line> lines;
   if (which == "all" || which == "chain") {
     for (const int N : {100, 1000, 10'000, 100'000, 1'000'000})

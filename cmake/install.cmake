@@ -15,6 +15,7 @@ install(TARGETS mechanician_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY src/mechanician DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.hpp"
   PATTERN "cli" EXCLUDE
+  PATTERN "suitesparse" EXCLUDE
   REGEX "(internal|testing|_test)[^/]*$" EXCLUDE)
 
 configure_package_config_file(cmake/mechanicianConfig.cmake.in ${PROJECT_BINARY_DIR}/package/mechanicianConfig.cmake

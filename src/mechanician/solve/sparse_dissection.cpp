@@ -91,8 +91,8 @@ class Dissection {
     std::vector<int> low, high;
     for (const int v : queue_) {
       const bool on = level_[v] == best;
-      const bool touches_high =
-          on && std::any_of(near_.first(v), near_.last(v), [&](int u) { return part_[u] == own && level_[u] == best + 1; });
+      const bool touches_high = on && std::any_of(near_.first(v), near_.last(v),
+                                                  [&](int u) { return part_[u] == own && level_[u] == best + 1; });
       if (touches_high)
         result_.push_back(v);
       else
@@ -115,7 +115,8 @@ std::vector<int> dissect_by_metis(const SparseLists& neighbours) {
   // Opened when the first net comes along, as it is of no use to others; never closed.
   static void* const library = dlopen(MECHANICIAN_METIS, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return {};
-  const auto set_options = reinterpret_cast<decltype(&METIS_SetDefaultOptions)>(dlsym(library, "METIS_SetDefaultOptions"));
+  const auto set_options =
+      reinterpret_cast<decltype(&METIS_SetDefaultOptions)>(dlsym(library, "METIS_SetDefaultOptions"));
   const auto node_nd = reinterpret_cast<decltype(&METIS_NodeND)>(dlsym(library, "METIS_NodeND"));
   if (set_options == nullptr || node_nd == nullptr) return {};
   idx_t size = neighbours.size();

@@ -16,11 +16,16 @@ constexpr int most_unmet = 64;
 
 const char* describe(SparseStatus status) {
   switch (status) {
-    case SparseStatus::vouched: return "solved";
-    case SparseStatus::doubtful: return "elimination cannot vouch for the answer";
-    case SparseStatus::contradiction: return "a row that depends on others is not met";
-    case SparseStatus::mass_not_definite: return "M has no positive pivot at some coordinate";
-    case SparseStatus::not_finite: return "a number is infinite or not a number";
+    case SparseStatus::vouched:
+      return "solved";
+    case SparseStatus::doubtful:
+      return "elimination cannot vouch for the answer";
+    case SparseStatus::contradiction:
+      return "a row that depends on others is not met";
+    case SparseStatus::mass_not_definite:
+      return "M has no positive pivot at some coordinate";
+    case SparseStatus::not_finite:
+      return "a number is infinite or not a number";
   }
   return "";
 }
@@ -28,11 +33,13 @@ const char* describe(SparseStatus status) {
 std::string describe(const SparseResult& r) {
   std::string text = describe(r.status);
   if (r.num_masked > 0) text += fmt::format("; {} dependent rows left out", r.num_masked);
-  if (r.num_grey > 0) text += fmt::format("; {} rows too near to dependent to tell (1/sin² up to {:.1e})", r.num_grey, r.row_growth);
+  if (r.num_grey > 0)
+    text += fmt::format("; {} rows too near to dependent to tell (1/sin² up to {:.1e})", r.num_grey, r.row_growth);
   if (r.status == SparseStatus::contradiction)
     text += fmt::format("; row {} misses by {:.1e} of its terms", r.worst_row, r.masked_residual);
   else if (r.status == SparseStatus::doubtful)
-    text += fmt::format("; residual {:.1e} after {} refinements", std::max(r.residual, r.masked_residual), r.num_refinements);
+    text += fmt::format("; residual {:.1e} after {} refinements", std::max(r.residual, r.masked_residual),
+                        r.num_refinements);
   return text;
 }
 
@@ -103,8 +110,8 @@ void SparseElimination::eliminate(const double* f, const double* g) {
   const std::vector<sparse::Run>& runs = plan_.runs;
   for (std::size_t k = 0; k < runs.size();) {
     const bool pair = k + 1 < runs.size() && plan_.run_level[k] == plan_.run_level[k + 1];
-    kernels_->run(lists_, &runs[k], pair ? &runs[k + 1] : nullptr, plan_.strips.data(), A_.data(), W_.data(), f, g, limits,
-                  values_.data(), P_.data(), f ? y_.data() : nullptr, count_);
+    kernels_->run(lists_, &runs[k], pair ? &runs[k + 1] : nullptr, plan_.strips.data(), A_.data(), W_.data(), f, g,
+                  limits, values_.data(), P_.data(), f ? y_.data() : nullptr, count_);
     k += pair ? 2 : 1;
   }
   kernels_->core(lists_, limits, values_.data(), P_.data(), f ? y_.data() : nullptr, work_.data(), count_);
@@ -188,7 +195,8 @@ void SparseElimination::backward(const double* f, double* x, double* lambda) {
   for (const sparse::Band& band : plan_.bands) finite += kernels_->band(band, A_.data(), W_.data(), f, lambda, x);
   for (const int i : plan_.loose_coordinates) {
     double force = f[i];
-    for (const int* s = plan_.col_slots.first(i); s != plan_.col_slots.last(i); ++s) force += A_[*s] * lambda[plan_.A_row[*s]];
+    for (const int* s = plan_.col_slots.first(i); s != plan_.col_slots.last(i); ++s)
+      force += A_[*s] * lambda[plan_.A_row[*s]];
     x[i] = W_[i] * force;
     finite += x[i] - x[i];
   }
@@ -211,8 +219,8 @@ SparseResult SparseElimination::solve(std::span<const double> f, std::span<const
 }
 
 SparseResult SparseElimination::factor_and_solve(std::span<const double> M, std::span<const double> A,
-                                                 std::span<const double> f, std::span<const double> g, std::span<double> x,
-                                                 std::span<double> lambda) {
+                                                 std::span<const double> f, std::span<const double> g,
+                                                 std::span<double> x, std::span<double> lambda) {
   assert(static_cast<int>(f.size()) == plan_.n && static_cast<int>(g.size()) == plan_.m);
   assert(static_cast<int>(x.size()) == plan_.n && static_cast<int>(lambda.size()) == plan_.m);
   if (!M.empty()) set_mass(M);
@@ -224,8 +232,8 @@ SparseResult SparseElimination::factor_and_solve(std::span<const double> M, std:
   return finish(f.data(), g.data(), x.data(), lambda.data());
 }
 
-/// f − M x + Aᵀλ, the sizes of x, and the largest share that is left of a coupled coordinate. For the others x is the sum of
-/// what acts on it, times 1/M: its rounding is relative to those terms, and so is that of A x.
+/// f − M x + Aᵀλ, the sizes of x, and the largest share that is left of a coupled coordinate. For the others x is the
+/// sum of what acts on it, times 1/M: its rounding is relative to those terms, and so is that of A x.
 double SparseElimination::calc_force_residual(const double* f, const double* x, const double* lambda) {
   double worst = 0;
   for (int i = 0; i < plan_.n; ++i) {
@@ -265,7 +273,8 @@ SparseElimination::Residual SparseElimination::calc_residual(const double* f, co
                                                              const double* lambda) {
   Residual residual;
   if (plan_.first_core == static_cast<int>(plan_.row_at.size()) || plan_.mass_in_order) {
-    for (const sparse::Band& band : plan_.bands) kernels_->band_sizes(band, A_.data(), W_.data(), f, lambda, x, size_.data());
+    for (const sparse::Band& band : plan_.bands)
+      kernels_->band_sizes(band, A_.data(), W_.data(), f, lambda, x, size_.data());
     for (const int i : plan_.loose_coordinates) {
       double size = std::abs(f[i]);
       for (const int* s = plan_.col_slots.first(i); s != plan_.col_slots.last(i); ++s)
@@ -275,10 +284,9 @@ SparseElimination::Residual SparseElimination::calc_residual(const double* f, co
   } else {
     residual.kept = calc_force_residual(f, x, lambda);
   }
-  const sparse::RowResidual rows =
-      kernels_->residual(plan_.m, plan_.row_slots.begin.data(), plan_.rows_in_order ? nullptr : plan_.row_slots.items.data(),
-                         plan_.A_col.data(), A_.data(), x, size_.data(), g, masked_.empty() ? nullptr : is_masked_.data(),
-                         g_left_.data());
+  const sparse::RowResidual rows = kernels_->residual(
+      plan_.m, plan_.row_slots.begin.data(), plan_.rows_in_order ? nullptr : plan_.row_slots.items.data(),
+      plan_.A_col.data(), A_.data(), x, size_.data(), g, masked_.empty() ? nullptr : is_masked_.data(), g_left_.data());
   if (rows.share > residual.kept) residual.kept = rows.share, residual.worst_kept = rows.row;
   for (const int r : masked_) {
     double size = std::abs(g[r]);
@@ -314,7 +322,8 @@ SparseResult SparseElimination::finish(const double* f, const double* g, double*
   }
   result.residual = residual.kept;
   result.masked_residual = residual.masked;
-  result.worst_row = residual.worst_masked >= 0 && residual.masked > options_.accuracy ? residual.worst_masked : residual.worst_kept;
+  result.worst_row =
+      residual.worst_masked >= 0 && residual.masked > options_.accuracy ? residual.worst_masked : residual.worst_kept;
   if (residual.masked > options_.contradiction)
     result.status = SparseStatus::contradiction;
   else if (!(residual.kept <= options_.accuracy) || !(residual.masked <= options_.contradiction))

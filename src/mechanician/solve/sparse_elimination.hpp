@@ -1,11 +1,12 @@
-// Large sparse systems at one instant, on a pattern that never changes (K93 eq. 16 as a linear system, λ as in NOTATION.md):
+// Large sparse systems at one instant, on a pattern that never changes (K93 eq. 16 as a linear system, λ as in
+// NOTATION.md):
 //
 //     M x − Aᵀλ = f,   A x = g          [H Gᵀ; G −T] = L D Lᵀ, rows after their coordinates, no pivoting
 //
-// The mathematics is that of compile/elimination.hpp: for a row, s = P − R with P what its coordinates give it and R what
-// earlier rows take away; s/P is the squared sine of the angle between the row and the earlier ones. Here it runs in loops
-// over lists made once (sparse_plan.hpp), in time and memory proportional to the entries of the factor: for chains, trees and
-// ladders to the number of bodies, for k×k nets to k³ and k² log k.
+// The mathematics is that of compile/elimination.hpp: for a row, s = P − R with P what its coordinates give it and R
+// what earlier rows take away; s/P is the squared sine of the angle between the row and the earlier ones. Here it runs
+// in loops over lists made once (sparse_plan.hpp), in time and memory proportional to the entries of the factor: for
+// chains, trees and ladders to the number of bodies, for k×k nets to k³ and k² log k.
 //
 //   s ≤ dependent·P   the row is masked: it counts as depending on earlier ones, λ = 0, and is listed
 //   s < grey·P        too near to tell by elimination: the answer is `doubtful`
@@ -26,11 +27,11 @@
 namespace mechanician {
 
 struct SparseOptions {
-  double dependent = 1e-13;   // squared sine up to which a row is masked
-  double grey = 1e-10;        // squared sine below which the answer is doubtful
-  double indefinite = 1e-12;  // share of its mass below which a pivot of a coordinate is none
-  double grey_mass = 1e-10;   // and below which the answer is doubtful
-  double accuracy = 1e-12;    // of residuals, against the sizes of their terms
+  double dependent = 1e-13;     // squared sine up to which a row is masked
+  double grey = 1e-10;          // squared sine below which the answer is doubtful
+  double indefinite = 1e-12;    // share of its mass below which a pivot of a coordinate is none
+  double grey_mass = 1e-10;     // and below which the answer is doubtful
+  double accuracy = 1e-12;      // of residuals, against the sizes of their terms
   double contradiction = 1e-9;  // residual of a masked row, likewise, that counts as contradiction
   int most_refinements = 2;
   bool check_residual = true;  // false: vouch by the pivots alone, as compiled programs do
@@ -70,7 +71,8 @@ class SparseElimination {
   SparseResult factor(std::span<const double> M, std::span<const double> A);
   /// M as at the last call.
   SparseResult factor(std::span<const double> A);
-  SparseResult solve(std::span<const double> f, std::span<const double> g, std::span<double> x, std::span<double> lambda);
+  SparseResult solve(std::span<const double> f, std::span<const double> g, std::span<double> x,
+                     std::span<double> lambda);
   /// Both in one pass, with less to read: the fastest way to one acceleration. An empty M: as at the last call.
   SparseResult factor_and_solve(std::span<const double> M, std::span<const double> A, std::span<const double> f,
                                 std::span<const double> g, std::span<double> x, std::span<double> lambda);

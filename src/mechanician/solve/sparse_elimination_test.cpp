@@ -114,7 +114,8 @@ TEST_P(Orderings, RandomSystemsAgreeWithADenseSolutionInExtendedPrecision) {
     const Answer a = solve(elimination, s);
     const LongVector expected = solve_dense(s);
     if (a.result.status == SparseStatus::vouched) {
-      EXPECT_LT(difference(a.x, expected), 100 * eps * a.result.row_growth * a.result.mass_growth + 1e-13) << describe(a.result);
+      EXPECT_LT(difference(a.x, expected), 100 * eps * a.result.row_growth * a.result.mass_growth + 1e-13)
+          << describe(a.result);
     } else {
       EXPECT_GT(a.result.row_growth, 1e8) << describe(a.result);
     }
@@ -173,7 +174,8 @@ TEST(SparseElimination, SaysThatNearlyDependentRowsAreBeyondIt) {
   SparseSystem s = make_chain(20, 0.4);
   const int row = s.pattern.m++;
   for (std::size_t k = 0; k < s.pattern.A.size(); ++k)
-    if (s.pattern.A[k].row == 7) s.add_row_entry(row, s.pattern.A[k].col, s.A[k] + (s.pattern.A[k].col == 18 ? 3e-6 : 0));
+    if (s.pattern.A[k].row == 7)
+      s.add_row_entry(row, s.pattern.A[k].col, s.A[k] + (s.pattern.A[k].col == 18 ? 3e-6 : 0));
   s.g.push_back(s.g[7]);
   SparseElimination elimination(s.pattern);
   const Answer a = solve(elimination, s);
@@ -264,8 +266,9 @@ TEST(SparseElimination, RefusesPatternsThatAreNone) {
 }
 
 TEST(SparseElimination, ChainsLaddersAndNetsAgreeWithDenseSolutions) {
-  for (const SparseSystem& s : {make_chain(1, 0.4), make_chain(2, 0.4), make_chain(7, 0.4), make_chain(60, 0.4), make_chain(61, 0.4, true), make_ladder(1, 0.3),
-                                make_ladder(12, 0.4), make_net(2), make_net(5), make_net(8, false)}) {
+  for (const SparseSystem& s :
+       {make_chain(1, 0.4), make_chain(2, 0.4), make_chain(7, 0.4), make_chain(60, 0.4), make_chain(61, 0.4, true),
+        make_ladder(1, 0.3), make_ladder(12, 0.4), make_net(2), make_net(5), make_net(8, false)}) {
     const LongVector expected = solve_dense(s);
     for (const int lanes : {2, 4}) {
       SparseElimination narrow(s.pattern, {.most_lanes = lanes});

@@ -1,5 +1,5 @@
-// The loops of the sparse elimination, and the lists they run over. Three versions of the same source: for any processor,
-// for AVX2 and for AVX-512; the widest that the processor has is taken once.
+// The loops of the sparse elimination, and the lists they run over. Three versions of the same source: for any
+// processor, for AVX2 and for AVX-512; the widest that the processor has is taken once.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@ struct PivotLimits {
   double dependent = 0, grey = 0, indefinite = 0;
 };
 
-inline constexpr int most_terms = 12;   // of a row in a strip
-inline constexpr int most_shared = 6;   // of these, shared with the next row
+inline constexpr int most_terms = 12;  // of a row in a strip
+inline constexpr int most_shared = 6;  // of these, shared with the next row
 
 /// Rows at consecutive positions whose entries lie at equal distances: no lists are needed. Row j of the strip has the
 /// terms A[slot[k] + j·slot_step] at the coordinates coordinate[k] + j·coordinate_step; of these, term shared[k] meets
@@ -39,7 +39,8 @@ struct Strip {
   int dimension = 0, shared_block = 0;
 };
 
-/// Rows at positions first … first+count−1, each with the next one as only neighbour left; after the last comes `parent`.
+/// Rows at positions first … first+count−1, each with the next one as only neighbour left; after the last comes
+/// `parent`.
 struct Run {
   int first = 0, count = 0;
   int parent = -1;
@@ -91,7 +92,7 @@ struct Band {
 /// Everything that does not change from one evaluation to the next.
 struct Lists {
   int num_positions = 0;
-  const int* row_at = nullptr;   // by position: row, or −1−coordinate
+  const int* row_at = nullptr;  // by position: row, or −1−coordinate
   const int* rows = nullptr;
   const int* targets = nullptr;
   int first_core = 0;              // positions before that are those of runs
@@ -125,9 +126,11 @@ struct Kernels {
   /// The same for y alone, with the factors that are there.
   void (*run_forward)(const Lists& lists, const Run& run, const Strip* strips, const double* A, const double* W,
                       const double* f, const double* g, const double* values, double* y);
-  void (*run_backward)(const Lists& lists, const Run* one, const Run* two, const double* values, double* y, double* lambda);
+  void (*run_backward)(const Lists& lists, const Run* one, const Run* two, const double* values, double* y,
+                       double* lambda);
 
-  /// The core. Where y is given, it is eliminated as well. work: of supernodes, unscaled columns and eight columns of the update.
+  /// The core. Where y is given, it is eliminated as well. work: of supernodes, unscaled columns and eight columns of
+  /// the update.
   void (*core)(const Lists& lists, const PivotLimits& limits, double* values, double* P, double* y, double* work,
                PivotCount& count);
   void (*core_forward)(const Lists& lists, const double* values, double* y, double* work);

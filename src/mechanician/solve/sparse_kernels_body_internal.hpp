@@ -93,8 +93,8 @@ void form(Index count, const int* target, const int* begin, const int* pairs, co
 
 /// T on and beside the diagonal (positive here) for rows from … to of a strip, and e = g − A M⁻¹f where f is given.
 template <int terms, int shared, bool with_y>
-void form_strip(const Strip& strip, int from, int to, const int* row_at, const double* A, const double* W, const double* f,
-                const double* g, double* diagonal, double* beside, double* y) {
+void form_strip(const Strip& strip, int from, int to, const int* row_at, const double* A, const double* W,
+                const double* f, const double* g, double* diagonal, double* beside, double* y) {
   const int p = terms ? terms : strip.num_terms, q = terms ? shared : strip.num_shared;
   const Index ds = strip.slot_step, dc = strip.coordinate_step, dp = strip.partner_step;
   const double* a[most_terms];
@@ -139,9 +139,17 @@ struct RodStrip {
   int shared;
 
   RodStrip(const Strip& s, const double* A, const double* W, const double* f)
-      : a0(A + s.slot[0]), a1(A + s.slot[s.dimension]), w0(W + s.coordinate[0]), w1(W + s.coordinate[s.dimension]),
-        f0(f + s.coordinate[0]), f1(f + s.coordinate[s.dimension]), b(A + s.partner[0]), ds(s.slot_step),
-        dc(s.coordinate_step), dp(s.partner_step), mask(static_cast<__mmask8>((1 << s.dimension) - 1)),
+      : a0(A + s.slot[0]),
+        a1(A + s.slot[s.dimension]),
+        w0(W + s.coordinate[0]),
+        w1(W + s.coordinate[s.dimension]),
+        f0(f + s.coordinate[0]),
+        f1(f + s.coordinate[s.dimension]),
+        b(A + s.partner[0]),
+        ds(s.slot_step),
+        dc(s.coordinate_step),
+        dp(s.partner_step),
+        mask(static_cast<__mmask8>((1 << s.dimension) - 1)),
         shared(s.shared_block) {}
 
   template <bool with_y>
@@ -166,13 +174,18 @@ struct RodStrip {
 #endif
 
 template <bool with_y>
-void form_rows(const Strip& strip, int from, int to, const int* row_at, const double* A, const double* W, const double* f,
-               const double* g, double* diagonal, double* beside, double* y) {
+void form_rows(const Strip& strip, int from, int to, const int* row_at, const double* A, const double* W,
+               const double* f, const double* g, double* diagonal, double* beside, double* y) {
   const int kind = strip.num_terms * 16 + strip.num_shared;
   switch (kind) {
-    case 6 * 16 + 3: form_strip<6, 3, with_y>(strip, from, to, row_at, A, W, f, g, diagonal, beside, y); break;
-    case 4 * 16 + 2: form_strip<4, 2, with_y>(strip, from, to, row_at, A, W, f, g, diagonal, beside, y); break;
-    default: form_strip<0, 0, with_y>(strip, from, to, row_at, A, W, f, g, diagonal, beside, y);
+    case 6 * 16 + 3:
+      form_strip<6, 3, with_y>(strip, from, to, row_at, A, W, f, g, diagonal, beside, y);
+      break;
+    case 4 * 16 + 2:
+      form_strip<4, 2, with_y>(strip, from, to, row_at, A, W, f, g, diagonal, beside, y);
+      break;
+    default:
+      form_strip<0, 0, with_y>(strip, from, to, row_at, A, W, f, g, diagonal, beside, y);
   }
 }
 
@@ -225,8 +238,8 @@ struct Lane {
   double inv = 0, off = 0, l = 0, last_y = 0;
 };
 
-/// One row with P and T beside the diagonal (both positive in sign of T) and y as far as it is formed. From one pivot to
-/// the next there are only a product and a division.
+/// One row with P and T beside the diagonal (both positive in sign of T) and y as far as it is formed. From one pivot
+/// to the next there are only a product and a division.
 template <bool with_y>
 inline void eliminate_row(Lane& lane, Index j, double P, double off, double y, RowPivots& pivots) {
   const double s = P - (lane.off * lane.off) * lane.inv;
@@ -249,8 +262,8 @@ inline void eliminate_one(Lane& lane, Index j, RowPivots& pivots) {
 }
 
 #if defined(__AVX512VL__)
-/// Forms and eliminates `count` rows (a multiple of 4) of one or two strips of rods; forming the next rows fills the time
-/// in which the pivots wait for each other.
+/// Forms and eliminates `count` rows (a multiple of 4) of one or two strips of rods; forming the next rows fills the
+/// time in which the pivots wait for each other.
 template <bool with_y, int num>
 void eliminate_rods(const RodStrip (&rods)[2], const Index (&from)[2], Lane (&given)[2], const int* const (&row_at)[2],
                     const double* g, int count, RowPivots& all) {
@@ -290,7 +303,8 @@ void run_all(const Lists& lists, const Run* one, const Run* two, const Strip* st
   Lane lane[2];
   const Run* runs[2] = {one, two};
   const int num = two ? 2 : 1;
-  for (int k = 0; k < num; ++k) w[k].run = runs[k], w[k].strip = strips + runs[k]->strip_begin, w[k].strip_end = strips + runs[k]->strip_end;
+  for (int k = 0; k < num; ++k)
+    w[k].run = runs[k], w[k].strip = strips + runs[k]->strip_begin, w[k].strip_end = strips + runs[k]->strip_end;
 
   const auto set = [&](int k) {
     lane[k].d = values + w[k].run->first + w[k].at;
@@ -316,7 +330,8 @@ void run_all(const Lists& lists, const Run* one, const Run* two, const Strip* st
   const auto rods_here = [&](int k) -> int {
 #if defined(__AVX512VL__)
     if (w[k].at != w[k].formed) return 0;
-    while (w[k].strip != w[k].strip_end && w[k].strip->first + w[k].strip->count <= runs[k]->first + w[k].at) ++w[k].strip;
+    while (w[k].strip != w[k].strip_end && w[k].strip->first + w[k].strip->count <= runs[k]->first + w[k].at)
+      ++w[k].strip;
     if (w[k].strip == w[k].strip_end || w[k].strip->dimension == 0) return 0;
     const int begin = w[k].strip->first - runs[k]->first;
     return w[k].at < begin ? 0 : (begin + w[k].strip->count - w[k].at) / 4 * 4;
@@ -335,7 +350,8 @@ void run_all(const Lists& lists, const Run* one, const Run* two, const Strip* st
       const int c = both && rods[1] < rods[0] ? rods[1] : rods[k0];
       set(k0), set(k1);
       const RodStrip strip[2] = {RodStrip(*w[k0].strip, A, W, f), RodStrip(*w[k1].strip, A, W, f)};
-      const Index from[2] = {runs[k0]->first + w[k0].at - w[k0].strip->first, runs[k1]->first + w[k1].at - w[k1].strip->first};
+      const Index from[2] = {runs[k0]->first + w[k0].at - w[k0].strip->first,
+                             runs[k1]->first + w[k1].at - w[k1].strip->first};
       const int* row_at[2] = {lists.row_at + runs[k0]->first + w[k0].at, lists.row_at + runs[k1]->first + w[k1].at};
       Lane active[2] = {lane[k0], lane[k1]};
       if (both)
@@ -350,7 +366,8 @@ void run_all(const Lists& lists, const Run* one, const Run* two, const Strip* st
     }
 #endif
     if (more[0] && more[1]) {
-      const int a = prepare<with_y>(w[0], lists, A, W, f, g, values, y), b = prepare<with_y>(w[1], lists, A, W, f, g, values, y);
+      const int a = prepare<with_y>(w[0], lists, A, W, f, g, values, y),
+                b = prepare<with_y>(w[1], lists, A, W, f, g, values, y);
       int c = a < b ? a : b;
       c = c < 8 || (rods[0] == 0 && rods[1] == 0) ? c : 8;  // not far, where rods are near
       set(0), set(1);
@@ -387,8 +404,8 @@ void run(const Lists& lists, const Run* one, const Run* two, const Strip* strips
     run_all<false>(lists, one, two, strips, A, W, f, g, limits, values, P, y, count);
 }
 
-void run_forward(const Lists& lists, const Run& run, const Strip* strips, const double* A, const double* W, const double* f,
-                 const double* g, const double* values, double* y) {
+void run_forward(const Lists& lists, const Run& run, const Strip* strips, const double* A, const double* W,
+                 const double* f, const double* g, const double* values, double* y) {
   for (const Strip* strip = strips + run.strip_begin; strip != strips + run.strip_end; ++strip) {
     const Index ds = strip->slot_step, dc = strip->coordinate_step;
     for (Index j = 0; j < strip->count; ++j) {
@@ -523,8 +540,8 @@ void update_columns(double* C, Index lead_C, const double* L, const double* E, I
   for (; i < height; i += lanes) tile<1>(C + i, lead_C, L + i, E, lead, depth);
 }
 
-void supernode(const Lists& lists, const Supernode& s, const PivotLimits& limits, double* values, double* P, double* work,
-               PivotCount& count) {
+void supernode(const Lists& lists, const Supernode& s, const PivotLimits& limits, double* values, double* P,
+               double* work, PivotCount& count) {
   RowPivots rows(limits);
   MassPivots masses{limits.indefinite};
   double* L = values + s.values;
@@ -631,16 +648,35 @@ void core_of(const Lists& lists, const PivotLimits& limits, double* values, doub
     }
     const SmallPivots& s = lists.small[task->index];
     switch (s.degree) {
-      case 0: small_of<0, with_y>(lists, s, values, P, y, rows, masses); break;
-      case 1: small_of<1, with_y>(lists, s, values, P, y, rows, masses); break;
-      case 2: small_of<2, with_y>(lists, s, values, P, y, rows, masses); break;
-      case 3: small_of<3, with_y>(lists, s, values, P, y, rows, masses); break;
-      case 4: small_of<4, with_y>(lists, s, values, P, y, rows, masses); break;
-      case 5: small_of<5, with_y>(lists, s, values, P, y, rows, masses); break;
-      case 6: small_of<6, with_y>(lists, s, values, P, y, rows, masses); break;
-      case 7: small_of<7, with_y>(lists, s, values, P, y, rows, masses); break;
-      case 8: small_of<8, with_y>(lists, s, values, P, y, rows, masses); break;
-      default: small_of<-1, with_y>(lists, s, values, P, y, rows, masses);
+      case 0:
+        small_of<0, with_y>(lists, s, values, P, y, rows, masses);
+        break;
+      case 1:
+        small_of<1, with_y>(lists, s, values, P, y, rows, masses);
+        break;
+      case 2:
+        small_of<2, with_y>(lists, s, values, P, y, rows, masses);
+        break;
+      case 3:
+        small_of<3, with_y>(lists, s, values, P, y, rows, masses);
+        break;
+      case 4:
+        small_of<4, with_y>(lists, s, values, P, y, rows, masses);
+        break;
+      case 5:
+        small_of<5, with_y>(lists, s, values, P, y, rows, masses);
+        break;
+      case 6:
+        small_of<6, with_y>(lists, s, values, P, y, rows, masses);
+        break;
+      case 7:
+        small_of<7, with_y>(lists, s, values, P, y, rows, masses);
+        break;
+      case 8:
+        small_of<8, with_y>(lists, s, values, P, y, rows, masses);
+        break;
+      default:
+        small_of<-1, with_y>(lists, s, values, P, y, rows, masses);
     }
   }
   rows.add_to(count);
@@ -673,16 +709,35 @@ void core_backward(const Lists& lists, const double* values, double* y, double* 
     }
     const SmallPivots& s = lists.small[task->index];
     switch (s.degree) {
-      case 0: small_backward<0>(lists, s, values, y); break;
-      case 1: small_backward<1>(lists, s, values, y); break;
-      case 2: small_backward<2>(lists, s, values, y); break;
-      case 3: small_backward<3>(lists, s, values, y); break;
-      case 4: small_backward<4>(lists, s, values, y); break;
-      case 5: small_backward<5>(lists, s, values, y); break;
-      case 6: small_backward<6>(lists, s, values, y); break;
-      case 7: small_backward<7>(lists, s, values, y); break;
-      case 8: small_backward<8>(lists, s, values, y); break;
-      default: small_backward<-1>(lists, s, values, y);
+      case 0:
+        small_backward<0>(lists, s, values, y);
+        break;
+      case 1:
+        small_backward<1>(lists, s, values, y);
+        break;
+      case 2:
+        small_backward<2>(lists, s, values, y);
+        break;
+      case 3:
+        small_backward<3>(lists, s, values, y);
+        break;
+      case 4:
+        small_backward<4>(lists, s, values, y);
+        break;
+      case 5:
+        small_backward<5>(lists, s, values, y);
+        break;
+      case 6:
+        small_backward<6>(lists, s, values, y);
+        break;
+      case 7:
+        small_backward<7>(lists, s, values, y);
+        break;
+      case 8:
+        small_backward<8>(lists, s, values, y);
+        break;
+      default:
+        small_backward<-1>(lists, s, values, y);
     }
   }
 }
@@ -734,21 +789,32 @@ double band(const Band& b, const double* A, const double* W, const double* f, co
 #if defined(__AVX512VL__)
   if (b.blocks) {
     switch (b.degree) {
-      case 1: return band_blocks<1>(b, A, W, f, lambda, x);
-      case 2: return band_blocks<2>(b, A, W, f, lambda, x);
-      case 3: return band_blocks<3>(b, A, W, f, lambda, x);
-      case 4: return band_blocks<4>(b, A, W, f, lambda, x);
-      default: break;
+      case 1:
+        return band_blocks<1>(b, A, W, f, lambda, x);
+      case 2:
+        return band_blocks<2>(b, A, W, f, lambda, x);
+      case 3:
+        return band_blocks<3>(b, A, W, f, lambda, x);
+      case 4:
+        return band_blocks<4>(b, A, W, f, lambda, x);
+      default:
+        break;
     }
   }
 #endif
   switch (b.period * 16 + b.degree) {
-    case 3 * 16 + 2: return band_of<3, 2>(b, A, W, f, lambda, x);
-    case 3 * 16 + 4: return band_of<3, 4>(b, A, W, f, lambda, x);
-    case 2 * 16 + 2: return band_of<2, 2>(b, A, W, f, lambda, x);
-    case 1 * 16 + 1: return band_of<1, 1>(b, A, W, f, lambda, x);
-    case 1 * 16 + 2: return band_of<1, 2>(b, A, W, f, lambda, x);
-    default: return band_of<0, 0>(b, A, W, f, lambda, x);
+    case 3 * 16 + 2:
+      return band_of<3, 2>(b, A, W, f, lambda, x);
+    case 3 * 16 + 4:
+      return band_of<3, 4>(b, A, W, f, lambda, x);
+    case 2 * 16 + 2:
+      return band_of<2, 2>(b, A, W, f, lambda, x);
+    case 1 * 16 + 1:
+      return band_of<1, 1>(b, A, W, f, lambda, x);
+    case 1 * 16 + 2:
+      return band_of<1, 2>(b, A, W, f, lambda, x);
+    default:
+      return band_of<0, 0>(b, A, W, f, lambda, x);
   }
 }
 
@@ -794,8 +860,8 @@ RowResidual residual(int m, const int* begin, const int* slots, const int* coord
   return worst;
 }
 
-constexpr Kernels table = {invert,       scale,         form, run,        run_forward, run_backward, core,
-                           core_forward, core_backward, band, band_sizes, residual};
+constexpr Kernels table = {invert, scale,        form,          run,  run_forward, run_backward,
+                           core,   core_forward, core_backward, band, band_sizes,  residual};
 
 }  // namespace
 }  // namespace mechanician::sparse

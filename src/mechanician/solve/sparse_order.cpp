@@ -153,9 +153,8 @@ JoinedGraph join_rows(const SparseGraph& graph) {
     for (std::size_t a = 0; a < touched.size(); ++a)
       for (std::size_t b = 0; b < a; ++b) join(touched[a], touched[b]);
   }
-  std::sort(edges.begin(), edges.end(), [](const SparseEntry& a, const SparseEntry& b) {
-    return a.row != b.row ? a.row < b.row : a.col < b.col;
-  });
+  std::sort(edges.begin(), edges.end(),
+            [](const SparseEntry& a, const SparseEntry& b) { return a.row != b.row ? a.row < b.row : a.col < b.col; });
   joined.neighbours.begin.assign(joined.nodes.size() + 1, 0);
   int last_row = -1, last_col = -1;
   for (const SparseEntry& edge : edges) {
@@ -169,7 +168,8 @@ JoinedGraph join_rows(const SparseGraph& graph) {
 }
 
 /// Elimination tree (Liu) by position.
-std::vector<int> elimination_tree(const SparseLists& near, const std::vector<int>& order, const std::vector<int>& position) {
+std::vector<int> elimination_tree(const SparseLists& near, const std::vector<int>& order,
+                                  const std::vector<int>& position) {
   const int size = near.size();
   std::vector<int> parent(size, -1), ancestor(size, -1);
   for (int k = 0; k < size; ++k) {
@@ -248,7 +248,8 @@ SparseOrder finish(const SparseGraph& graph, const std::vector<int>& order, Spar
   return result;
 }
 
-/// Least degree with `middle` last: joined to a clique of dummies it has no low degree, and elimination comes towards it.
+/// Least degree with `middle` last: joined to a clique of dummies it has no low degree, and elimination comes towards
+/// it.
 std::vector<int> order_halves(const SparseLists& near, const std::vector<int>& middle) {
   constexpr int num_dummies = 24;
   const int size = near.size();

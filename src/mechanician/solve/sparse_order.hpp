@@ -4,13 +4,13 @@
 // have their signs whatever the numbers are (as in compile/elimination_order.hpp). Three steps:
 //
 //   1. Trees. Rows that touch uncoupled coordinates only and have at most one neighbour left are taken away, again and
-//      again, from all ends at the same pace. They cause no fill. What remains of a chain is nothing; its two halves are
-//      two runs, which can be worked on side by side.
+//      again, from all ends at the same pace. They cause no fill. What remains of a chain is nothing; its two halves
+//      are two runs, which can be worked on side by side.
 //   2. The core. Least degree (Amestoy, Davis, Duff, from Eigen) on the graph as it is, rows put off until after their
-//      coordinates; the same on the graph in which rows join their coordinates, each row placed after its last coordinate:
-//      there a row in waiting touches the boundary of what is eliminated, so that fill stays within a constant of that
-//      of M + AᵀA; and nested dissection. The cheapest by count of products is taken. Where that is a long narrow band,
-//      it is cut in the middle, so that pivots of both halves are under way at the same time.
+//      coordinates; the same on the graph in which rows join their coordinates, each row placed after its last
+//      coordinate: there a row in waiting touches the boundary of what is eliminated, so that fill stays within a
+//      constant of that of M + AᵀA; and nested dissection. The cheapest by count of products is taken. Where that is a
+//      long narrow band, it is cut in the middle, so that pivots of both halves are under way at the same time.
 //   3. Postorder of the elimination tree, for supernodes.
 //
 // Cost: O(entries of the factor) at worst, O(nodes) for trees.
@@ -34,10 +34,10 @@ enum class SparseOrdering { automatic, least_degree, joined_rows, dissection, ha
 
 /// Nodes that were taken away as trees, in runs: each node of a run is the only neighbour left of the one before.
 struct SparseRuns {
-  std::vector<int> nodes;   // run after run
+  std::vector<int> nodes;        // run after run
   std::vector<int> begin = {0};  // of runs in `nodes`
-  std::vector<int> parent;  // node that follows a run, −1 for none
-  std::vector<int> level;   // a run of level k takes from runs of lower levels only; increasing
+  std::vector<int> parent;       // node that follows a run, −1 for none
+  std::vector<int> level;        // a run of level k takes from runs of lower levels only; increasing
 };
 
 SparseRuns strip_trees(const SparseGraph& graph);

@@ -35,10 +35,10 @@ double SparsePlan::bytes() const {
   const auto size = [](const auto& v) { return static_cast<double>(v.size() * sizeof(v[0])); };
   return size(A_row) + size(A_col) + size(M_row) + size(M_col) + size(row_slots.items) + size(col_slots.items) +
          size(row_slots.begin) + size(col_slots.begin) + size(mass_slot) + size(position_of_coordinate) +
-         size(position_of_row) + size(row_at) + size(runs) + size(strips) + size(tasks) + size(small) + size(supernodes) +
-         size(pieces) + size(rows) + size(targets) + size(relative) + size(origins) + size(form_target) +
-         size(form_begin) + size(form_pairs) + size(copies_M) + size(copies_A) + size(augmenting) + size(loose_rows) +
-         size(bands) + size(loose_coordinates) + 8.0 * static_cast<double>(num_values + work_size);
+         size(position_of_row) + size(row_at) + size(runs) + size(strips) + size(tasks) + size(small) +
+         size(supernodes) + size(pieces) + size(rows) + size(targets) + size(relative) + size(origins) +
+         size(form_target) + size(form_begin) + size(form_pairs) + size(copies_M) + size(copies_A) + size(augmenting) +
+         size(loose_rows) + size(bands) + size(loose_coordinates) + 8.0 * static_cast<double>(num_values + work_size);
 }
 
 namespace {
@@ -52,7 +52,8 @@ void check(const SparsePattern& pattern) {
   for (const SparseEntry& e : pattern.M) {
     inside(e, pattern.n, "M");
     if (e.row < e.col)
-      throw std::invalid_argument(fmt::format("M has an entry at ({}, {}): only the lower triangle is given", e.row, e.col));
+      throw std::invalid_argument(
+          fmt::format("M has an entry at ({}, {}): only the lower triangle is given", e.row, e.col));
   }
   for (const SparseEntry& e : pattern.A) inside(e, pattern.m, "A");
 }
@@ -72,7 +73,8 @@ void check_twice(const SparseLists& row_slots, const std::vector<int>& col, int 
   std::vector<int> seen(n, -1);
   for (int r = 0; r < row_slots.size(); ++r)
     for (const int* s = row_slots.first(r); s != row_slots.last(r); ++s) {
-      if (seen[col[*s]] == r) throw std::invalid_argument(fmt::format("{} has the entry ({}, {}) twice", name, r, col[*s]));
+      if (seen[col[*s]] == r)
+        throw std::invalid_argument(fmt::format("{} has the entry ({}, {}) twice", name, r, col[*s]));
       seen[col[*s]] = r;
     }
 }
@@ -222,8 +224,9 @@ void make_copies(SparsePlan& plan, const SparseStructure& structure) {
   const auto position = [&](int i) { return plan.position_of_coordinate[i]; };
   for (std::size_t k = 0; k < plan.M_row.size(); ++k)
     if (position(plan.M_row[k]) >= 0)
-      plan.copies_M.push_back({static_cast<int>(place_of(plan, structure, position(plan.M_row[k]), position(plan.M_col[k]))),
-                               static_cast<int>(k)});
+      plan.copies_M.push_back(
+          {static_cast<int>(place_of(plan, structure, position(plan.M_row[k]), position(plan.M_col[k]))),
+           static_cast<int>(k)});
   for (std::size_t s = 0; s < plan.A_row.size(); ++s)
     if (position(plan.A_col[s]) >= 0)
       plan.copies_A.push_back(
@@ -233,7 +236,8 @@ void make_copies(SparsePlan& plan, const SparseStructure& structure) {
     for (const int* a = plan.row_slots.first(r); a != plan.row_slots.last(r); ++a)
       for (const int* b = plan.row_slots.first(r);; ++b) {
         plan.augmenting.push_back(
-            {static_cast<int>(place_of(plan, structure, position(plan.A_col[*a]), position(plan.A_col[*b]))), *a, *b, r});
+            {static_cast<int>(place_of(plan, structure, position(plan.A_col[*a]), position(plan.A_col[*b]))), *a, *b,
+             r});
         if (b == a) break;
       }
   plan.num_products += static_cast<double>(plan.augmenting.size());

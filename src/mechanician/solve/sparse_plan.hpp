@@ -5,9 +5,9 @@
 //
 //   [H Gᵀ; G −T] (x_c; −λ) = (f_c; g − A M⁻¹f)
 //
-// `values` holds, one after the other: the diagonal by position (later the inverse pivots), one entry for each row of a run,
-// the entries of the core.
-// Memory: about 100 bytes for each row of a chain in strips, else 8 bytes for each product of T, 4 for each target of a small pivot.
+// `values` holds, one after the other: the diagonal by position (later the inverse pivots), one entry for each row of a
+// run, the entries of the core. Memory: about 100 bytes for each row of a chain in strips, else 8 bytes for each
+// product of T, 4 for each target of a small pivot.
 #pragma once
 
 #include <vector>
@@ -20,17 +20,17 @@ namespace mechanician {
 
 struct SparsePlan {
   int n = 0, m = 0;
-  std::vector<int> A_row, A_col;     // by slot
-  std::vector<int> M_row, M_col;     // by slot
-  SparseLists row_slots, col_slots;  // slots of A by row and by coordinate
-  bool rows_in_order = false;        // row_slots.items[k] = k
-  std::vector<int> mass_slot;        // diagonal of M by coordinate, −1 where the coordinate is coupled
-  bool mass_in_order = false;        // mass_slot[i] = i
+  std::vector<int> A_row, A_col;            // by slot
+  std::vector<int> M_row, M_col;            // by slot
+  SparseLists row_slots, col_slots;         // slots of A by row and by coordinate
+  bool rows_in_order = false;               // row_slots.items[k] = k
+  std::vector<int> mass_slot;               // diagonal of M by coordinate, −1 where the coordinate is coupled
+  bool mass_in_order = false;               // mass_slot[i] = i
   std::vector<int> position_of_coordinate;  // −1 where uncoupled
   std::vector<int> position_of_row;
-  std::vector<int> row_at;            // by position: row, or −1−coordinate
-  std::vector<int> massless;          // coordinates without mass that no row touches: nothing determines them
-  std::vector<int> augmented;         // rows r that enter H as w_r a_rᵀa_r, because M alone is singular there
+  std::vector<int> row_at;     // by position: row, or −1−coordinate
+  std::vector<int> massless;   // coordinates without mass that no row touches: nothing determines them
+  std::vector<int> augmented;  // rows r that enter H as w_r a_rᵀa_r, because M alone is singular there
   int first_core = 0;
   sparse::Index num_values = 0, core_values = 0;  // the core's begin at core_values
 
@@ -56,13 +56,13 @@ struct SparsePlan {
   };
   std::vector<Product> augmenting;  // target += w_row A[a] A[b]
 
-  std::vector<int> loose_rows;         // positions outside strips
-  bool has_uncoupled = false;          // rows touch uncoupled coordinates
+  std::vector<int> loose_rows;  // positions outside strips
+  bool has_uncoupled = false;   // rows touch uncoupled coordinates
   std::vector<sparse::Band> bands;
   std::vector<int> loose_coordinates;  // uncoupled, in no band
 
   SparseOrdering ordering = SparseOrdering::least_degree;
-  double num_products = 0;      // of one factorisation, T included
+  double num_products = 0;  // of one factorisation, T included
   double num_core_products = 0;
 
   sparse::Lists lists() const;

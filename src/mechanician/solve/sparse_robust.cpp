@@ -85,7 +85,8 @@ double SparseRobust::refine(std::span<const double> f, std::span<const double> g
   for (int step = 0; step < most_steps; ++step) {
     elimination_.solve(f_left_, g_left_, dx_, dlambda_);
     double change = 0, size = 0;
-    for (int i = 0; i < pattern_.n; ++i) change = std::max(change, std::abs(dx_[i])), size = std::max(size, std::abs(x[i]));
+    for (int i = 0; i < pattern_.n; ++i)
+      change = std::max(change, std::abs(dx_[i])), size = std::max(size, std::abs(x[i]));
     if (!(change < 0.5 * last_change)) break;
     last_change = change;
     for (int i = 0; i < pattern_.n; ++i) x[i] += dx_[i];
@@ -127,12 +128,15 @@ SparseRobust::Left SparseRobust::calc_left(int row) {
   }
   left.size = std::sqrt(square);
   // r·x suffers where r itself is rounding: then its own norm tells.
-  left.sine = left.size > 0 ? std::max(std::sqrt(std::max(rest, 0.0)), std::min(std::sqrt(squares), 1e-12 * left.size)) / left.size : 0;
+  left.sine =
+      left.size > 0
+          ? std::max(std::sqrt(std::max(rest, 0.0)), std::min(std::sqrt(squares), 1e-12 * left.size)) / left.size
+          : 0;
   return left;
 }
 
-SparseRobustSolution SparseRobust::solve(std::span<const double> M, std::span<const double> A, std::span<const double> f,
-                                         std::span<const double> g) {
+SparseRobustSolution SparseRobust::solve(std::span<const double> M, std::span<const double> A,
+                                         std::span<const double> f, std::span<const double> g) {
   SparseRobustSolution solution;
   const int n = pattern_.n, m = pattern_.m;
   M_ = M, A_ = A;

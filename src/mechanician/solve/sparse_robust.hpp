@@ -1,14 +1,14 @@
-// Large sparse systems where elimination alone cannot vouch for its answer: rows that are nearly dependent, dependent rows
-// to be explained, contradictions to be named.
+// Large sparse systems where elimination alone cannot vouch for its answer: rows that are nearly dependent, dependent
+// rows to be explained, contradictions to be named.
 //
-// Rows at an angle of less than 10⁻⁴ to earlier ones (squared sine `apart`) are set apart; the others, E, are eliminated
-// (sparse_elimination.hpp) and are well conditioned. Of each row j that was set apart, what the others leave is computed
-// as a vector, refined with residuals in extended precision:
+// Rows at an angle of less than 10⁻⁴ to earlier ones (squared sine `apart`) are set apart; the others, E, are
+// eliminated (sparse_elimination.hpp) and are well conditioned. Of each row j that was set apart, what the others leave
+// is computed as a vector, refined with residuals in extended precision:
 //
 //   M x_j − A_Eᵀλ_j = a_jᵀ,  A_E x_j = 0        r_j = a_jᵀ + A_Eᵀλ_j,   r_j·x_k = r_j M⁻¹r_kᵀ
 //
-// Nothing is squared in r_j, so that sines of 10⁻⁹ are told from dependence, as orthogonal methods do. The few rows that are left are
-// a small dense system: with x_E, λ_E from the rows E alone,
+// Nothing is squared in r_j, so that sines of 10⁻⁹ are told from dependence, as orthogonal methods do. The few rows
+// that are left are a small dense system: with x_E, λ_E from the rows E alone,
 //
 //   G μ = g_F − A_F x_E,  G_jk = r_j·x_k        x = x_E + Σ μ_k x_k,   λ_E + Σ μ_k λ_k,  λ_F = μ
 //
@@ -31,8 +31,8 @@ struct SparseRobustOptions {
   double gap = 1e2;          // factor around `dependent` in which the decision is called near
   double negligible = 1e-9;  // share of a row that a coefficient must contribute to be named
   double contradiction = 1e-9;
-  double accuracy = 1e-12;   // as in SparseOptions
-  int most_apart = 256;      // more rows than that: doubtful, none of them explained
+  double accuracy = 1e-12;  // as in SparseOptions
+  int most_apart = 256;     // more rows than that: doubtful, none of them explained
   SparseOrdering ordering = SparseOrdering::automatic;
   bool augment_all = false;
 };

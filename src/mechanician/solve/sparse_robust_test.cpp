@@ -41,7 +41,8 @@ LongVector solve_dense(const SparseSystem& s, int rank) {
 
 double difference(const std::vector<double>& x, const LongVector& expected) {
   long double most = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) most = std::max(most, std::abs(x[i] - expected[static_cast<Eigen::Index>(i)]));
+  for (std::size_t i = 0; i < x.size(); ++i)
+    most = std::max(most, std::abs(x[i] - expected[static_cast<Eigen::Index>(i)]));
   return static_cast<double>(most / expected.cwiseAbs().maxCoeff());
 }
 

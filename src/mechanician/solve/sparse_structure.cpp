@@ -93,7 +93,8 @@ SparseStructure find_structure(const SparseLists& neighbours, const SparseOrder&
       if (row >= end && mark[row] != index) mark[row] = index, node.rows.push_back(row);
     };
     for (int k = node.first; k < end; ++k)
-      for (const int* u = neighbours.first(order.nodes[k]); u != neighbours.last(order.nodes[k]); ++u) add(position[*u]);
+      for (const int* u = neighbours.first(order.nodes[k]); u != neighbours.last(order.nodes[k]); ++u)
+        add(position[*u]);
     for (int child = first_child[index]; child >= 0; child = next_child[child])
       for (const int row : s.nodes[child].rows) add(row);
     std::sort(node.rows.begin(), node.rows.end());
@@ -115,7 +116,8 @@ SparseStructure find_structure(const SparseLists& neighbours, const SparseOrder&
       }
     }
     if (node.dense) values += lead * node.width;
-    if (values > std::numeric_limits<int>::max()) throw std::length_error("the factor of this system has more than 2³¹ entries");
+    if (values > std::numeric_limits<int>::max())
+      throw std::length_error("the factor of this system has more than 2³¹ entries");
   }
   plan.num_values = values;
 
@@ -129,7 +131,8 @@ SparseStructure find_structure(const SparseLists& neighbours, const SparseOrder&
       if (node.first + node.width > halves.last[k]) halves.last[k] = std::max(node.first, halves.first[k]);
     }
   const auto is_boundary = [&](int column) {
-    return column == halves.first[0] || column == halves.first[1] || column == halves.last[0] || column == halves.last[1];
+    return column == halves.first[0] || column == halves.first[1] || column == halves.last[0] ||
+           column == halves.last[1];
   };
   for (const SparseStructure::Node& node : s.nodes) {
     const int below = static_cast<int>(node.rows.size());
@@ -138,8 +141,9 @@ SparseStructure find_structure(const SparseLists& neighbours, const SparseOrder&
         const int column = node.first + c, degree = node.width - 1 - c + below;
         const int is_row = plan.row_at[base + column] >= 0;
         const Index entry = s.origins[2 * static_cast<std::size_t>(column)] + c + 1;
-        const bool joins = !plan.tasks.empty() && !plan.tasks.back().is_supernode && plan.small.back().degree == degree &&
-                           plan.small.back().is_row == is_row && !is_boundary(column);
+        const bool joins = !plan.tasks.empty() && !plan.tasks.back().is_supernode &&
+                           plan.small.back().degree == degree && plan.small.back().is_row == is_row &&
+                           !is_boundary(column);
         if (joins) {
           ++plan.small.back().count;
         } else {
@@ -157,7 +161,8 @@ SparseStructure find_structure(const SparseLists& neighbours, const SparseOrder&
         for (const int row : at) plan.rows.push_back(base + row);
         for (std::size_t i = 0; i < at.size(); ++i) {
           plan.targets.push_back(static_cast<int>(s.origins[2 * static_cast<std::size_t>(at[i]) + 1]));
-          for (std::size_t j = i + 1; j < at.size(); ++j) plan.targets.push_back(static_cast<int>(s.entry(at[j], at[i])));
+          for (std::size_t j = i + 1; j < at.size(); ++j)
+            plan.targets.push_back(static_cast<int>(s.entry(at[j], at[i])));
         }
       }
       continue;

@@ -1,7 +1,8 @@
-// The structure of the core's factor: supernodes (columns with the same neighbours), small pivots, and all lists for them.
+// The structure of the core's factor: supernodes (columns with the same neighbours), small pivots, and all lists for
+// them.
 //
-// Columns are joined where they share their rows, and where joining adds few zeros (a share that shrinks with the width).
-// Up to 12 rows in all, columns stay single: there a list of targets is faster than a dense block.
+// Columns are joined where they share their rows, and where joining adds few zeros (a share that shrinks with the
+// width). Up to 12 rows in all, columns stay single: there a list of targets is faster than a dense block.
 #pragma once
 
 #include <vector>
@@ -17,8 +18,8 @@ struct SparseStructure {
     std::vector<int> rows;  // positions in the core, increasing
   };
   std::vector<Node> nodes;
-  std::vector<int> node_of;               // by column
-  std::vector<sparse::Index> origins;     // as in SparsePlan
+  std::vector<int> node_of;            // by column
+  std::vector<sparse::Index> origins;  // as in SparsePlan
 
   /// Place in `values`; row > column, both counted within the core.
   sparse::Index entry(int row, int column) const;

@@ -32,7 +32,8 @@ struct SparseSystem {
   }
 };
 
-/// N points in space hanging by unit rods, heavy by 9.81. `bend` = 0: straight down. `held`: a last rod to a fixed point.
+/// N points in space hanging by unit rods, heavy by 9.81. `bend` = 0: straight down. `held`: a last rod to a fixed
+/// point.
 inline SparseSystem make_chain(int N, double bend, bool held = false) {
   SparseSystem s;
   s.pattern.n = 3 * N;
@@ -86,7 +87,8 @@ inline SparseSystem make_net(int k, bool held = true) {
   for (int i = 0; i < k; ++i)
     for (int j = 0; j < k; ++j) {
       double* at = &p[3 * (i * k + j)];
-      at[0] = i + 0.2 * std::sin(1.1 * j), at[1] = j + 0.2 * std::cos(1.7 * i), at[2] = 0.3 * std::sin(0.9 * i + 0.5 * j);
+      at[0] = i + 0.2 * std::sin(1.1 * j), at[1] = j + 0.2 * std::cos(1.7 * i),
+      at[2] = 0.3 * std::sin(0.9 * i + 0.5 * j);
       for (int c = 0; c < 3; ++c) {
         const int q = 3 * (i * k + j) + c;
         s.add_mass(q, q, 1.0);
@@ -110,9 +112,9 @@ inline SparseSystem make_net(int k, bool held = true) {
 
 struct RandomSparse {
   int n = 10, m = 5;
-  double coupling = 0.3;    // share of coordinates whose mass is coupled to another
-  int num_repeated = 0;     // further rows that are combinations of up to three rows before
-  int num_massless = 0;     // coordinates without mass
+  double coupling = 0.3;  // share of coordinates whose mass is coupled to another
+  int num_repeated = 0;   // further rows that are combinations of up to three rows before
+  int num_massless = 0;   // coordinates without mass
 };
 
 inline SparseSystem make_random(const RandomSparse& spec, std::uint64_t seed) {
