@@ -10,6 +10,25 @@
 #include "mechanician/solve/sparse_dissection.hpp"
 #include "mechanician/solve/sparse_system_for_test.hpp"
 
+// Every allocation of the program is counted; the sanitizers keep malloc to themselves.
+#if !defined(__SANITIZE_ADDRESS__)
+namespace {
+thread_local long num_allocations = 0;
+}
+extern "C" {
+void* __libc_malloc(std::size_t size);
+void* __libc_memalign(std::size_t alignment, std::size_t size);
+void* malloc(std::size_t size) {
+  ++num_allocations;
+  return __libc_malloc(size);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t size) {
+  ++num_allocations;
+  return __libc_memalign(alignment, size);
+}
+}
+#endif
+
 namespace mechanician {
 namespace {
 
@@ -135,6 +154,24 @@ INSTANTIATE_TEST_SUITE_P(All, Orderings,
                                            SparseOrdering::joined_rows, SparseOrdering::dissection,
                                            SparseOrdering::halved));
 
+// Large enough for dense blocks of coordinates and rows; both equations are put together again from the triplets.
+TEST_P(Orderings, LargerRandomSystemsMeetBothEquations) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const SparseSystem s = make_random(
+        {.n = 500, .m = 220, .coupling = 0.3 + 0.3 * static_cast<double>(seed % 3), .num_repeated = seed % 2 ? 3 : 0},
+        seed);
+    for (const int lanes : {2, 4, 8}) {
+      SparseElimination elimination(s.pattern, {.ordering = GetParam(), .most_lanes = lanes});
+      EXPECT_FALSE(elimination.plan().supernodes.empty());
+      const Answer a = solve(elimination, s);
+      EXPECT_TRUE(a.result.vouched()) << describe(a.result);
+      EXPECT_EQ(a.result.num_masked, seed % 2 ? 3 : 0);
+      EXPECT_LT(left_over(s, a), 1e3 * eps * (1 + a.result.row_growth));
+    }
+  }
+}
+
 TEST(SparseElimination, MasksRowsThatRepeatOthersAndKeepsTheMotion) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -258,6 +295,29 @@ TEST(SparseElimination, DoesNotVouchForADependentRowWithoutANumber) {
   s.g[elimination.masked_rows()[0]] = std::numeric_limits<double>::quiet_NaN();
   EXPECT_FALSE(solve(elimination, s).result.vouched());
 }
+
+#if !defined(__SANITIZE_ADDRESS__)
+TEST(SparseElimination, AllocatesNothingOnceItIsMade) {
+  SparseSystem twice = make_chain(30, 0.4);  // dependent rows, contradicting: lists are filled, steps are refined
+  const std::size_t entries = twice.A.size();
+  for (std::size_t k = 0; k < entries; ++k)
+    twice.add_row_entry(30 + twice.pattern.A[k].row, twice.pattern.A[k].col, 1.1 * twice.A[k]);
+  twice.pattern.m = 60;
+  for (int r = 0; r < 30; ++r) twice.g.push_back(r);
+  for (const SparseSystem& s : {make_chain(500, 0.4), make_ladder(50, 0.4), make_net(12), twice}) {
+    SparseElimination elimination(s.pattern, {.accuracy = 0, .most_refinements = 2});
+    std::vector<double> x(s.pattern.n), lambda(s.pattern.m);
+    const long before = num_allocations;
+    elimination.factor_and_solve(s.M, s.A, s.f, s.g, x, lambda);
+    elimination.factor(s.M, s.A);
+    elimination.solve(s.f, s.g, x, lambda);
+    EXPECT_EQ(num_allocations - before, 0) << s.pattern.n;
+  }
+  const long before = num_allocations;
+  const std::vector<double> one(100);
+  EXPECT_GT(num_allocations, before);
+}
+#endif
 
 TEST(SparseElimination, RefusesPatternsThatAreNone) {
   EXPECT_THROW(SparseElimination({.n = 2, .m = 1, .M = {{0, 1}}, .A = {}}), std::invalid_argument);
