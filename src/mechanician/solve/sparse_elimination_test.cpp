@@ -326,9 +326,9 @@ TEST(SparseElimination, RefusesPatternsThatAreNone) {
 }
 
 TEST(SparseElimination, ChainsLaddersAndNetsAgreeWithDenseSolutions) {
-  for (const SparseSystem& s :
-       {make_chain(1, 0.4), make_chain(2, 0.4), make_chain(7, 0.4), make_chain(60, 0.4), make_chain(61, 0.4, true),
-        make_ladder(1, 0.3), make_ladder(12, 0.4), make_net(2), make_net(5), make_net(8, false)}) {
+  for (const SparseSystem& s : {make_chain(1, 0.4), make_chain(2, 0.4), make_chain(7, 0.4), make_chain(60, 0.4),
+                                make_chain(90, 0.4), make_chain(61, 0.4, true), make_ladder(1, 0.3),
+                                make_ladder(12, 0.4), make_net(2), make_net(5), make_net(8, false)}) {
     const LongVector expected = solve_dense(s);
     for (const int lanes : {2, 4}) {
       SparseElimination narrow(s.pattern, {.most_lanes = lanes});
@@ -342,6 +342,30 @@ TEST(SparseElimination, ChainsLaddersAndNetsAgreeWithDenseSolutions) {
     EXPECT_LT(difference(a.x, expected), 1e4 * eps * a.result.row_growth) << s.pattern.n;
     for (int r = 0; r < s.pattern.m; ++r)
       EXPECT_NEAR(a.lambda[r], static_cast<double>(expected[s.pattern.n + r]), 1e6 * eps * (1 + std::abs(a.lambda[r])));
+  }
+}
+
+TEST(SparseElimination, ManyShortChainsAgreeWithDenseSolutions) {
+  for (const int length : {1, 2, 11}) {
+    SparseSystem s;
+    const int N = 66;
+    s.pattern.n = 3 * N;
+    std::mt19937_64 random(5);
+    std::normal_distribution<double> normal;
+    for (int i = 0; i < N; ++i) {
+      double from[3], to[3];
+      for (int k = 0; k < 3; ++k) {
+        from[k] = normal(random), to[k] = normal(random);
+        s.add_mass(3 * i + k, 3 * i + k, 1 + 0.3 * std::abs(normal(random)));
+        s.f.push_back(normal(random));
+      }
+      s.add_rod(3, i % length ? i - 1 : -1, i, from, to, normal(random));
+    }
+    SparseElimination elimination(s.pattern);
+    EXPECT_EQ(static_cast<int>(elimination.plan().runs.size()), N / length);
+    const Answer a = solve(elimination, s);
+    EXPECT_TRUE(a.result.vouched()) << describe(a.result);
+    EXPECT_LT(difference(a.x, solve_dense(s)), 1e3 * eps * a.result.row_growth) << length;
   }
 }
 

@@ -19,7 +19,28 @@ SparseRuns strip_trees(const SparseGraph& graph) {
   for (int v = 0; v < size; ++v) {
     degree[v] = near.count(v);
     may[v] = graph.is_row[v] && std::all_of(near.first(v), near.last(v), [&](int u) { return graph.is_row[u] != 0; });
-    if (may[v] && degree[v] <= 1) order.push_back(v);
+  }
+  // A short path is taken from one end: there are others to be worked on beside it, and each run has its price.
+  constexpr int short_path = 64;
+  const auto other_end = [&](int v) {
+    int last = -1, at = v;
+    for (int steps = 0; steps < short_path; ++steps) {
+      int next = -1;
+      for (const int* u = near.first(at); u != near.last(at); ++u)
+        if (*u != last) next = *u;
+      if (next < 0 || degree[next] > 2 || !may[next]) return -1;
+      if (degree[next] == 1) return next;
+      last = at, at = next;
+    }
+    return -1;
+  };
+  std::vector<char> queued(size, 0);
+  const auto enqueue = [&](int v) {
+    if (!queued[v]) order.push_back(v), queued[v] = 1;
+  };
+  for (int v = 0; v < size; ++v) {
+    if (!may[v] || degree[v] > 1 || (degree[v] == 1 && other_end(v) >= 0 && other_end(v) < v)) continue;
+    enqueue(v);
   }
   for (std::size_t k = 0; k < order.size(); ++k) {
     const int v = order[k];
@@ -28,7 +49,7 @@ SparseRuns strip_trees(const SparseGraph& graph) {
       if (gone[*u]) continue;
       parent[v] = *u;
       ++children[*u];
-      if (--degree[*u] == 1 && may[*u]) order.push_back(*u);
+      if (--degree[*u] <= 1 && may[*u]) enqueue(*u);
     }
   }
 
