@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
+#include <stdexcept>
 
 namespace mechanician {
 
@@ -12,7 +12,12 @@ using sparse::Index;
 
 namespace {
 constexpr int most_unmet = 64;
+
+void check_size(const char* name, std::size_t given, std::size_t wanted) {
+  if (given != wanted)
+    throw std::invalid_argument(fmt::format("{} has {} values; the pattern has {}", name, given, wanted));
 }
+}  // namespace
 
 const char* describe(SparseStatus status) {
   switch (status) {
@@ -66,9 +71,10 @@ SparseElimination::SparseElimination(const SparsePattern& pattern, const SparseO
 }
 
 void SparseElimination::set_mass(std::span<const double> M) {
-  assert(M.size() == plan_.M_row.size());
+  check_size("M", M.size(), plan_.M_row.size());
   M_ = M;
-  kernels_->invert(plan_.n, M.data(), plan_.mass_in_order ? nullptr : plan_.mass_slot.data(), W_.data());
+  num_not_positive_ =
+      kernels_->invert(plan_.n, M.data(), plan_.mass_in_order ? nullptr : plan_.mass_slot.data(), W_.data());
 }
 
 /// Entries of the core and of rows outside strips, before anything is eliminated.
@@ -132,9 +138,10 @@ SparseResult SparseElimination::judge_pivots() const {
   result.mass_growth = count_.mass_growth;
   result.num_masked = count_.num_masked;
   result.num_grey = count_.num_grey;
-  if (count_.num_not_finite > 0 || !std::isfinite(count_.row_growth) || !std::isfinite(count_.mass_growth))
+  if (num_not_positive_ == 0 &&
+      (count_.num_not_finite > 0 || !std::isfinite(count_.row_growth) || !std::isfinite(count_.mass_growth)))
     result.status = SparseStatus::not_finite;
-  else if (count_.num_indefinite > 0 || !plan_.massless.empty())
+  else if (count_.num_indefinite > 0 || num_not_positive_ > 0 || !plan_.massless.empty())
     result.status = SparseStatus::mass_not_definite;
   else if (count_.num_grey > 0 || count_.mass_growth * options_.grey_mass > 1)
     result.status = SparseStatus::doubtful;
@@ -147,7 +154,8 @@ SparseResult SparseElimination::factor(std::span<const double> M, std::span<cons
 }
 
 SparseResult SparseElimination::factor(std::span<const double> A) {
-  assert(A.size() == plan_.A_row.size() && M_.size() == plan_.M_row.size());
+  check_size("A", A.size(), plan_.A_row.size());
+  check_size("M", M_.size(), plan_.M_row.size());
   A_ = A;
   form_core();
   eliminate(nullptr, nullptr);
@@ -210,10 +218,17 @@ void SparseElimination::solve_once(const double* f, const double* g, double* x, 
   backward(f, x, lambda);
 }
 
+void SparseElimination::check_sizes(std::span<const double> f, std::span<const double> g, std::span<const double> x,
+                                    std::span<const double> lambda) const {
+  check_size("f", f.size(), plan_.n);
+  check_size("g", g.size(), plan_.m);
+  check_size("x", x.size(), plan_.n);
+  check_size("lambda", lambda.size(), plan_.m);
+}
+
 SparseResult SparseElimination::solve(std::span<const double> f, std::span<const double> g, std::span<double> x,
                                       std::span<double> lambda) {
-  assert(static_cast<int>(f.size()) == plan_.n && static_cast<int>(g.size()) == plan_.m);
-  assert(static_cast<int>(x.size()) == plan_.n && static_cast<int>(lambda.size()) == plan_.m);
+  check_sizes(f, g, x, lambda);
   solve_once(f.data(), g.data(), x.data(), lambda.data());
   return finish(f.data(), g.data(), x.data(), lambda.data());
 }
@@ -221,9 +236,10 @@ SparseResult SparseElimination::solve(std::span<const double> f, std::span<const
 SparseResult SparseElimination::factor_and_solve(std::span<const double> M, std::span<const double> A,
                                                  std::span<const double> f, std::span<const double> g,
                                                  std::span<double> x, std::span<double> lambda) {
-  assert(static_cast<int>(f.size()) == plan_.n && static_cast<int>(g.size()) == plan_.m);
-  assert(static_cast<int>(x.size()) == plan_.n && static_cast<int>(lambda.size()) == plan_.m);
+  check_sizes(f, g, x, lambda);
   if (!M.empty()) set_mass(M);
+  check_size("M", M_.size(), plan_.M_row.size());
+  check_size("A", A.size(), plan_.A_row.size());
   A_ = A;
   form_core();
   start(f.data(), g.data());
@@ -302,7 +318,7 @@ SparseElimination::Residual SparseElimination::calc_residual(const double* f, co
 SparseResult SparseElimination::finish(const double* f, const double* g, double* x, double* lambda) {
   SparseResult result = judge_pivots();
   unmet_.clear();
-  if (!(finite_ == 0.0)) {
+  if (!(finite_ == 0.0) && num_not_positive_ == 0) {
     result.status = SparseStatus::not_finite;
     return result;
   }

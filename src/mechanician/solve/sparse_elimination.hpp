@@ -14,7 +14,8 @@
 //
 // Nothing is ever silently wrong: what comes back is `vouched` only if all pivots are good and the residuals of both
 // equations, A x = g of masked rows included, are small against the terms they consist of.
-// factor(), solve() and factor_and_solve() allocate nothing. One object serves one thread.
+// factor(), solve() and factor_and_solve() allocate nothing, and throw std::invalid_argument where sizes disagree. One
+// object serves one thread.
 #pragma once
 
 #include <span>
@@ -88,6 +89,8 @@ class SparseElimination {
 
  private:
   void set_mass(std::span<const double> M);
+  void check_sizes(std::span<const double> f, std::span<const double> g, std::span<const double> x,
+                   std::span<const double> lambda) const;
   void form_core();
   void eliminate(const double* f, const double* g);
   void list_masked();
@@ -115,6 +118,7 @@ class SparseElimination {
   std::vector<char> is_masked_;
   sparse::PivotCount count_;
   std::span<const double> M_, A_;
+  int num_not_positive_ = 0;  // masses of uncoupled coordinates
   double finite_ = 0;
 };
 

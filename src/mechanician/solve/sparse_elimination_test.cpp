@@ -251,6 +251,15 @@ TEST(SparseElimination, SaysThatACoordinateIsUndetermined) {
   EXPECT_EQ(solve(singular, two).result.status, SparseStatus::mass_not_definite);
 }
 
+TEST(SparseElimination, SaysThatAMassIsNotPositive) {
+  for (const double mass : {0.0, -1.0, -1e-3}) {
+    SparseSystem s = make_chain(30, 0.4);
+    s.M[40] = mass;
+    SparseElimination elimination(s.pattern);
+    EXPECT_EQ(solve(elimination, s).result.status, SparseStatus::mass_not_definite) << mass;
+  }
+}
+
 TEST(SparseElimination, SingularCoupledMassIsSolvedWhenAllRowsEnter) {
   SparseSystem s;  // M = [1 1; 1 1], x0 − x1 = 1: x0 + x1 = f0 where f0 = f1
   s.pattern.n = 2, s.pattern.m = 1;
@@ -323,6 +332,20 @@ TEST(SparseElimination, RefusesPatternsThatAreNone) {
   EXPECT_THROW(SparseElimination({.n = 2, .m = 1, .M = {{0, 1}}, .A = {}}), std::invalid_argument);
   EXPECT_THROW(SparseElimination({.n = 2, .m = 1, .M = {}, .A = {{0, 2}}}), std::invalid_argument);
   EXPECT_THROW(SparseElimination({.n = 2, .m = 1, .M = {}, .A = {{0, 1}, {0, 1}}}), std::invalid_argument);
+}
+
+TEST(SparseElimination, RefusesValuesOfOtherSizes) {
+  const SparseSystem s = make_chain(3, 0.4);
+  SparseElimination elimination(s.pattern);
+  std::vector<double> x(9), lambda(3), few(2);
+  EXPECT_THROW(elimination.factor_and_solve({}, s.A, s.f, s.g, x, lambda), std::invalid_argument);  // no M so far
+  EXPECT_THROW(elimination.factor(s.A), std::invalid_argument);
+  EXPECT_THROW(elimination.factor(few, s.A), std::invalid_argument);
+  EXPECT_THROW(elimination.factor(s.M, few), std::invalid_argument);
+  elimination.factor(s.M, s.A);
+  EXPECT_THROW(elimination.solve(few, s.g, x, lambda), std::invalid_argument);
+  EXPECT_THROW(elimination.solve(s.f, s.g, few, lambda), std::invalid_argument);
+  EXPECT_TRUE(elimination.factor_and_solve({}, s.A, s.f, s.g, x, lambda).vouched());
 }
 
 TEST(SparseElimination, ChainsLaddersAndNetsAgreeWithDenseSolutions) {

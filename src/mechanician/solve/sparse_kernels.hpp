@@ -112,7 +112,8 @@ struct RowResidual {
 
 struct Kernels {
   /// W = 1/M at the places `slot`, or at slot0 + i where slot is null.
-  void (*invert)(int count, const double* M, const int* slot, double* W);
+  /// Returns how many of these are not positive.
+  int (*invert)(int count, const double* M, const int* slot, double* W);
   /// B[s] = −A[s]·W[coordinate[s]] for the slots listed, for all where the list is null; zero where W is zero.
   void (*scale)(int count, const int* slots, const double* A, const int* coordinate, const double* W, double* B);
   /// values[target[t]] = Σ B[a]·A[b] over pairs begin[t] … begin[t+1]−1

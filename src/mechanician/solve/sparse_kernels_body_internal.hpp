@@ -66,11 +66,25 @@ struct MassPivots {
   }
 };
 
-void invert(int count, const double* M, const int* slot, double* W) {
-  if (slot == nullptr)
-    for (int i = 0; i < count; ++i) W[i] = 1.0 / M[i];
-  else
-    for (int i = 0; i < count; ++i) W[i] = slot[i] < 0 ? 0.0 : 1.0 / M[slot[i]];
+int invert(int count, const double* M, const int* slot, double* W) {
+  int not_positive = 0;
+  if (slot == nullptr) {
+    for (int i = 0; i < count; ++i) {
+      W[i] = 1.0 / M[i];
+      not_positive += M[i] <= 0;
+    }
+    return not_positive;
+  }
+  for (int i = 0; i < count; ++i) {
+    if (slot[i] < 0) {
+      W[i] = 0.0;
+      continue;
+    }
+    const double mass = M[slot[i]];
+    W[i] = 1.0 / mass;
+    not_positive += mass <= 0;
+  }
+  return not_positive;
 }
 
 void scale(int count, const int* slots, const double* A, const int* coordinate, const double* W, double* B) {
