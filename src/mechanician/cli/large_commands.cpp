@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "mechanician/base/patterns.hpp"
 #include "mechanician/base/text.hpp"
 #include "mechanician/cli/commands.hpp"
 #include "mechanician/cli/loading.hpp"
@@ -60,22 +61,6 @@ std::string names_of(const LargeSystem& system, const std::vector<int>& rows) {
   return text;
 }
 
-bool matches(std::string_view pattern, std::string_view name) {
-  std::size_t p = 0, n = 0, star = std::string_view::npos, from = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && (pattern[p] == '?' || (pattern[p] == name[n] && pattern[p] != '*')))
-      ++p, ++n;
-    else if (p < pattern.size() && pattern[p] == '*')
-      star = p++, from = n;
-    else if (star != std::string_view::npos)
-      p = star + 1, n = ++from;
-    else
-      return false;
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
-
 /// What a row of the result holds.
 struct Column {
   enum class Of : std::uint8_t { position, velocity, acceleration, multiplier, residual, work_given, work_ideal } of;
@@ -84,19 +69,13 @@ struct Column {
 };
 
 std::vector<Column> choose_columns(const LargeSystem& system, const std::string& patterns) {
-  std::vector<std::string> wanted;
-  for (std::size_t at = 0; at < patterns.size();) {
-    std::size_t comma = at;
-    for (int depth = 0; comma < patterns.size() && (depth > 0 || patterns[comma] != ','); ++comma) depth += (patterns[comma] == '[') - (patterns[comma] == ']');
-    wanted.push_back(patterns.substr(at, comma - at));
-    at = comma + 1;
-  }
+  const std::vector<std::string_view> wanted = patterns.empty() ? std::vector<std::string_view>{} : split_list(patterns);
   std::vector<bool> used(wanted.size(), false);
   std::vector<Column> columns;
   const auto offer = [&](Column::Of of, std::size_t index, std::string name) {
     bool take = wanted.empty();
     for (std::size_t k = 0; k < wanted.size(); ++k)
-      if (matches(wanted[k], name)) take = true, used[k] = true;
+      if (fits_pattern(wanted[k], name)) take = true, used[k] = true;
     if (take) columns.push_back({of, index, std::move(name)});
   };
   const auto n = static_cast<std::size_t>(system.n()), m = static_cast<std::size_t>(system.m());

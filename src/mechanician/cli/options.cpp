@@ -6,6 +6,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "mechanician/base/patterns.hpp"
+
 namespace mechanician {
 
 double parse_number(const std::string& text, const std::string& what) {
@@ -21,14 +23,9 @@ double parse_number(const std::string& text, const std::string& what) {
 Assignments parse_assignments(const std::vector<std::string>& texts, const std::string& option) {
   Assignments result;
   for (const std::string& text : texts) {
-    std::size_t at = 0;
-    while (at <= text.size() && !text.empty()) {
-      // Commas between brackets belong to a name: net[1,2]=0.5.
-      std::size_t comma = at;
-      for (int depth = 0; comma < text.size() && (depth > 0 || text[comma] != ','); ++comma)
-        depth += (text[comma] == '[') - (text[comma] == ']');
-      const std::string item = text.substr(at, comma - at);
-      at = comma + 1;
+    if (text.empty()) continue;
+    for (const std::string_view piece : split_list(text)) {
+      const std::string item(piece);
       const std::size_t equal = item.find('=');
       if (equal == std::string::npos || equal == 0)
         throw UsageError(fmt::format("{}: `{}` is not of the form name=value", option, item));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "mechanician/base/patterns.hpp"
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/parse.hpp"
 #include "mechanician/plot/column_groups.hpp"
@@ -15,53 +16,6 @@ namespace mechanician {
 namespace {
 
 constexpr std::size_t most_listed = 30;
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
-/// At commas that stand neither in parentheses nor in quotation marks.
-std::vector<std::string_view> split(std::string_view text) {
-  std::vector<std::string_view> items;
-  std::size_t begin = 0;
-  int depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '"') quoted = !quoted;
-    if (quoted) continue;
-    if (c == '(' || c == '[') ++depth;
-    if ((c == ')' || c == ']') && depth > 0) --depth;
-    if (c == ',' && depth == 0) {
-      items.push_back(trimmed(text.substr(begin, i - begin)));
-      begin = i + 1;
-    }
-  }
-  items.push_back(trimmed(text.substr(begin)));
-  return items;
-}
-
-/// * is any text, ? any character. Linear but for the last star.
-bool fits(std::string_view pattern, std::string_view name) {
-  std::size_t p = 0, n = 0, star = std::string_view::npos, retry = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      retry = n;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
-      ++p, ++n;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      n = ++retry;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
 
 class Selector {
  public:
@@ -83,7 +37,7 @@ class Selector {
       throw std::invalid_argument(fmt::format("this result has no {}\n{}", text, listing()));
     if (text.find_first_of("*?") != std::string_view::npos)
       for (std::size_t i = 0; i < columns_.size(); ++i)
-        if (fits(text, columns_[i])) result.push_back(column(i));
+        if (fits_pattern(text, columns_[i])) result.push_back(column(i));
     if (!result.empty()) return result;
     return {formula(text)};
   }
@@ -210,7 +164,7 @@ std::vector<Shown> select_shown(std::string_view text, std::span<const std::stri
   const Selector selector(columns);
   if (const auto whole = selector.find(text)) return {selector.column(*whole)};
   std::vector<Shown> result;
-  for (const std::string_view item : split(text)) {
+  for (const std::string_view item : split_list(text)) {
     std::vector<Shown> more = selector.item(item);
     result.insert(result.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   }
