@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "mechanician/equations/mass_rate.hpp"
 #include "mechanician/compile/kkt_draft.hpp"
 #include "mechanician/expression/differentiate.hpp"
 
@@ -14,15 +15,6 @@ namespace {
 const Number zero = constant_number(0.0), one = constant_number(1.0);
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-/// ½ q̇ᵀM q̇ differentiated along the motion with q̇ held: what M itself contributes to the balance of energy.
-Expr mass_rate(const Equations& eqs) {
-  Expr kinetic = 0;
-  for (const auto& e : eqs.M.entries) kinetic += 0.5 * e.value * eqs.qd[at(e.row)] * eqs.qd[at(e.col)];
-  std::vector<Tangent> along{{eqs.t, 1.0}};
-  for (int i = 0; i < eqs.n(); ++i) along.push_back({eqs.q[at(i)], eqs.qd[at(i)]});
-  return directional(kinetic, along);
-}
 
 /// λ (A q̇) = 0 on the constraints: φ(q) = 0, and ψ linear and homogeneous in q̇.
 bool is_powerless(const Row& row) {

@@ -7,8 +7,8 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/equations/equations.hpp"
+#include "mechanician/equations/mass_rate.hpp"
 #include "mechanician/expression/degree.hpp"
-#include "mechanician/expression/differentiate.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/tape.hpp"
 
@@ -127,11 +127,7 @@ void LargeSystem::add_kernel(const Term& term, TermMembers members) {
     kernel->rows = compile({row.residual, kernel->on_positions ? row.rate : row.residual});
   }
   if (term.kind == TermKind::kinetic) {
-    Expr kinetic = 0;
-    for (const auto& e : eqs.M.entries) kinetic += 0.5 * e.value * eqs.qd[at(e.row)] * eqs.qd[at(e.col)];
-    std::vector<Tangent> along{{eqs.t, 1.0}};
-    for (int i = 0; i < eqs.n(); ++i) along.push_back({eqs.q[at(i)], eqs.qd[at(i)]});
-    const Expr power = simplify(directional(kinetic, along));
+    const Expr power = simplify(mass_rate(eqs));
     if (!power.is_zero()) kernel->mass_power = compile({power});
   }
   kernels_.push_back(std::move(kernel));

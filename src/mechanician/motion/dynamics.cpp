@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "mechanician/equations/mass_rate.hpp"
 #include "mechanician/compile/given_power.hpp"
 #include "mechanician/expression/differentiate.hpp"
 #include "mechanician/expression/simplify.hpp"
@@ -16,17 +17,6 @@ namespace mechanician {
 namespace {
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
-
-/// ½ q̇ᵀM q̇ differentiated along the motion with q̇ held: what M itself contributes to the balance of energy.
-Expr mass_rate(const Equations& eqs) {
-  Expr kinetic = 0;
-  for (const auto& e : eqs.M.entries)
-    kinetic += 0.5 * e.value * eqs.qd[e.row] * eqs.qd[e.col];
-  std::vector<Tangent> along{{eqs.t, 1.0}};
-  for (int i = 0; i < eqs.n(); ++i)
-    along.push_back({eqs.q[i], eqs.qd[i]});
-  return directional(kinetic, along);
-}
 
 CompiledFunction compiled(const Tape& tape) {
   ProgramBuilder builder(tape.num_inputs());
