@@ -1,0 +1,77 @@
+#pragma once
+
+/// Many motions of one model: what is asked for, what became of each, and who runs them.
+///
+///     MotionBatch batch = …;                       // starts and parameters of some motions, one row each
+///     BatchResult result(batch);
+///     runner.run(batch, result);                   // a MotionRunner: one by one, in vector lanes, on a GPU
+///
+/// A motion of a batch does not depend on the others in it: any cut of the work gives the same bits with the same runner.
+/// What goes wrong in one motion is its outcome, with a reason; it stops no other and is no exception.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mechanician/motion/motion_record.hpp"
+
+namespace mechanician {
+
+enum class EnsembleMethod : std::uint8_t {
+  rk4,       ///< classical, with fixed steps
+  adaptive,  ///< as `run` would, at a tolerance
+};
+
+struct EnsembleOptions {
+  EnsembleMethod method = EnsembleMethod::adaptive;
+  Method adaptive = Method::automatic;  ///< which of them, for EnsembleMethod::adaptive
+  double step = 0.0;                    ///< of rk4; the last step is shortened to end at `to`
+  double to = 0.0;
+  double tolerance = 1e-10;
+};
+
+/// Rows are motions. Starts are on the constraints, or were given as they are on purpose.
+struct MotionBatch {
+  int count = 0, num_parameters = 0, n = 0;
+  double t = 0.0;                  ///< all begin at one time
+  std::vector<double> parameters;  ///< count × num_parameters, in the order of model.parameters
+  std::vector<double> q, qd;       ///< count × n
+};
+
+enum class Outcome : std::uint8_t {
+  done,     ///< at `to`, and the certificate holds
+  suspect,  ///< at `to`, but the certificate does not hold
+  stopped,  ///< an event of the model ended it
+  failed,   ///< it could not begin or go on
+};
+std::string_view describe(Outcome outcome);
+
+struct BatchResult {
+  BatchResult() = default;
+  explicit BatchResult(const MotionBatch& batch);
+
+  int count = 0, n = 0;
+  std::vector<double> t;      ///< count: where each motion ended
+  std::vector<double> q, qd;  ///< count × n, at the end
+  std::vector<Outcome> outcome;
+  std::vector<std::string> reason;      ///< empty where done
+  std::vector<std::int64_t> steps;      ///< accepted
+  std::vector<std::int64_t> served;     ///< steps that the robust path or the single integrator took for it
+  std::vector<double> violation;        ///< largest |φ|, |ψ| at the ends of steps (rk4: at the end of the motion)
+  std::vector<double> balance;          ///< of energy and works, over what is allowed; not a number where not kept
+};
+
+/// Not for several threads at once: each has its own, made by clone(), which shares the compiled code.
+class MotionRunner {
+ public:
+  virtual ~MotionRunner() = default;
+  virtual void run(const MotionBatch& batch, BatchResult& result) = 0;
+  virtual std::unique_ptr<MotionRunner> clone() const = 0;
+  virtual int lanes() const = 0;               ///< side by side
+  virtual int preferred_batch() const = 0;     ///< motions per call that keep it busy
+  virtual std::string_view device() const = 0; ///< "cpu", "gpu"
+};
+
+}  // namespace mechanician
