@@ -1,0 +1,40 @@
+#include "mechanician/cli/large_loading.hpp"
+
+#include <fmt/format.h>
+
+#include <tuple>
+
+namespace mechanician {
+
+namespace {
+
+/// From here on dense factorisations take too long.
+constexpr long many_coordinates = 1000;
+/// Models of up to so many that need what only the ordinary path has are read by it.
+constexpr long most_for_the_ordinary_path = 3000;
+
+}  // namespace
+
+std::optional<Large> load_large(const CommandOptions& options) {
+  if (options.model.empty()) return std::nullopt;  // --resume
+  const ParameterOverrides set(options.set.begin(), options.set.end());
+  const long count = count_family_coordinates(options.model, set);
+  if (count <= many_coordinates) return std::nullopt;
+  try {
+    LargeSystem system(read_family_model(options.model, set));
+    LargeSystem::Start start = system.start();
+    for (const auto& [values, option, to] : {std::tuple(&options.position, "--position", &start.q), std::tuple(&options.velocity, "--velocity", &start.qd)})
+      for (const auto& [name, value] : *values) {
+        const long number = system.model().find(name);
+        if (number < 0) throw UsageError(fmt::format("{}: the model has no coordinate `{}`", option, name));
+        (*to)[static_cast<std::size_t>(number)] = value;
+      }
+    if (!options.time.empty()) start.t = parse_number(options.time, "--time");
+    return Large{std::move(system), std::move(start)};
+  } catch (const ModelError&) {
+    if (count <= most_for_the_ordinary_path) return std::nullopt;
+    throw;
+  }
+}
+
+}  // namespace mechanician
