@@ -36,6 +36,7 @@ namespace mechanician {
 struct ProgramOptions {
   /// Values that are built in; without, parameters are inputs (for sweeps).
   std::optional<std::vector<double>> parameters;
+  std::vector<int> varied;  ///< of the parameters that have values: these are inputs all the same, in this order
   std::vector<Expr> sides;  ///< symbols that are further inputs, in this order
   /// Rows that depend on others: they get λ = 0 (or their share, where it matters) and are watched.
   std::vector<int> dropped;

@@ -259,6 +259,46 @@ std::vector<ProgramBuilder::Value> ProgramBuilder::append(const Tape& tape, std:
   return values;
 }
 
+std::vector<ProgramBuilder::Value> ProgramBuilder::append(const Program& program, std::span<const Value> inputs) {
+  assert(static_cast<int>(inputs.size()) == program.num_inputs);
+  std::vector<Value> registers(inputs.begin(), inputs.end());
+  registers.reserve(static_cast<std::size_t>(program.num_registers()));
+  for (const double x : program.constants) registers.push_back(constant(x));
+  const auto reg = [&](std::int32_t i) { return registers[static_cast<std::size_t>(i)]; };
+  for (const Step& s : program.steps) {
+    Value v = -1;
+    if (s.action == Action::fma)
+      v = add(mul(reg(s.a), reg(s.b)), reg(s.c));
+    else if (s.action == Action::fms)
+      v = sub(mul(reg(s.a), reg(s.b)), reg(s.c));
+    else if (s.action == Action::fnma)
+      v = sub(reg(s.c), mul(reg(s.a), reg(s.b)));
+    else
+      v = apply(static_cast<Op>(s.action), reg(s.a), reg(s.b), reg(s.c));
+    registers.push_back(v);
+  }
+  std::vector<Value> values;
+  for (const std::int32_t i : program.outputs) values.push_back(reg(i));
+  return values;
+}
+
+ProgramBuilder::Value ProgramBuilder::is_positive(Value v) {
+  std::vector<Value> left{v};
+  Value all = -1;
+  while (!left.empty()) {
+    const Value x = left.back();
+    left.pop_back();
+    if (is(x, Op::min)) {
+      left.push_back(at(x).a), left.push_back(at(x).b);
+      continue;
+    }
+    // x − y > 0 exactly where x > y: nothing underflows to zero.
+    const Value one = is(x, Op::sub) ? apply(Op::gt, at(x).a, at(x).b) : apply(Op::gt, x, constant(0.0));
+    all = all < 0 ? one : apply(Op::logical_and, all, one);
+  }
+  return all;
+}
+
 Program ProgramBuilder::finish(std::span<const Value> outputs) const {
   const auto count = nodes_.size();
   const auto index = [](Value v) { return static_cast<std::size_t>(v); };

@@ -70,6 +70,11 @@ class ProgramBuilder {
 
   /// The outputs of a tape, its inputs taken from `inputs` (values of this program).
   std::vector<Value> append(const Tape& tape, std::span<const Value> inputs);
+  /// The outputs of a program, alike. Its fused products are products and sums again, for finish() to fuse.
+  std::vector<Value> append(const Program& program, std::span<const Value> inputs);
+  /// Whether a value is above zero, as 1 or 0: the smallest of several is where all of them are, and nothing that is
+  /// not a number is. Comparisons cost less than minima do.
+  Value is_positive(Value v);
 
   /// Steps that no output needs are dropped; a product that is used once, in a sum or a difference, is fused with it.
   Program finish(std::span<const Value> outputs) const;

@@ -1,0 +1,133 @@
+#include "mechanician/compile/step_program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include "mechanician/model/parameters.hpp"
+#include "mechanician/model/read_model.hpp"
+
+namespace mechanician {
+namespace {
+
+std::vector<double> evaluate(const Program& program, std::vector<double> inputs) {
+  EXPECT_EQ(static_cast<int>(inputs.size()), program.num_inputs);
+  std::vector<double> registers(static_cast<std::size_t>(program.num_registers())),
+      values(static_cast<std::size_t>(program.num_outputs()));
+  program.evaluate(inputs.data(), registers.data(), values.data());
+  return values;
+}
+
+/// The method as every textbook writes it, for y = (q, q̇).
+std::vector<double> textbook(const std::function<std::vector<double>(double, std::vector<double>)>& f, double t,
+                             const std::vector<double>& y, double h) {
+  const auto moved = [&](double c, const std::vector<double>& k) {
+    std::vector<double> x = y;
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] += c * k[i];
+    return x;
+  };
+  const auto k1 = f(t, y), k2 = f(t + h / 2, moved(h / 2, k1)), k3 = f(t + h / 2, moved(h / 2, k2)),
+             k4 = f(t + h, moved(h, k3));
+  std::vector<double> x = y;
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] += h / 6 * (k1[i] + 2 * k2[i] + 2 * k3[i] + k4[i]);
+  return x;
+}
+
+constexpr const char* driven_pendulum = R"toml(
+coordinates = ["x", "y"]
+[parameters]
+m = 2.0
+g = 9.81
+w = 3.0
+[dynamics]
+kinetic = "m/2*(x'^2 + y'^2)"
+potential = "m*g*y"
+force = { x = "sin(w*t) - 0.1*x'" }
+[constraints]
+rod = "x^2 + y^2 = 1"
+)toml";
+
+TEST(StepProgram, is_a_step_of_the_textbook_with_the_acceleration_of_the_model) {
+  const Equations eqs = derive(read_model_text(driven_pendulum, "test.toml"));
+  const AccelerationProgramResult acceleration = make_acceleration_program(eqs, {});
+  ASSERT_TRUE(acceleration.made) << acceleration.reason;
+  constexpr unsigned seed = 7;
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+  ProgramOptions built_in, one_varied;
+  built_in.parameters = one_varied.parameters = {2.0, 9.81, 3.0};
+  one_varied.varied = {2};
+  const StepProgramResult made[] = {make_step_program(eqs, {}), make_step_program(eqs, built_in), make_step_program(eqs, one_varied)};
+  const std::vector<double> parameters[] = {{2.0, 9.81, 3.0}, {}, {3.0}};
+  for (int round = 0; round < 20; ++round) {
+    const double t = uniform(random), h = 0.05, angle = 3.0 * uniform(random), rate = 2.0 * uniform(random);
+    const std::vector<double> y{std::cos(angle), std::sin(angle), -rate * std::sin(angle), rate * std::cos(angle)};
+    const auto f = [&](double time, std::vector<double> x) {
+      const std::vector<double> a = evaluate(acceleration.made->program, {time, x[0], x[1], x[2], x[3], 2.0, 9.81, 3.0});
+      return std::vector<double>{x[2], x[3], a[0], a[1]};
+    };
+    const std::vector<double> expected = textbook(f, t, y, h);
+    for (int k = 0; k < 3; ++k) {
+      ASSERT_TRUE(made[k].made) << made[k].reason;
+      std::vector<double> inputs{t, h};
+      inputs.insert(inputs.end(), y.begin(), y.end());
+      inputs.insert(inputs.end(), parameters[k].begin(), parameters[k].end());
+      const std::vector<double> out = evaluate(made[k].made->program, inputs);
+      EXPECT_EQ(out[4], 1.0);
+      // Accelerations of about 20 and a step of 0.05: rounding of the end is that of about 2.
+      for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(out[i], expected[i], 64 * 2.3e-16) << "seed " << seed << " round " << round;
+    }
+  }
+}
+
+TEST(StepProgram, vouches_for_no_step_with_a_singular_state_inside) {
+  // Two rods that become parallel at x = 0: at y = 0 both rows are (1, 0). A step of 0.2 from y = −0.1 with unit velocity
+  // has the stages in its middle there, and no singular state at its ends.
+  const Equations eqs = derive(read_model_text(R"toml(
+coordinates = ["x", "y", "z"]
+[dynamics]
+kinetic = "(x'^2 + y'^2 + z'^2)/2"
+[constraints]
+one = "x + y^2 = 0"
+two = "x - y^2 + z*y = 0"
+)toml", "test.toml"));
+  const StepProgramResult made = make_step_program(eqs, {});
+  ASSERT_TRUE(made.made) << made.reason;
+  const auto vouched = [&](double y, double h) {
+    // ẋ and ż such that the first stage is a motion; the third coordinate stays 0.
+    return evaluate(made.made->program, {0.0, h, -y * y, y, 0.0, -2 * y, 1.0, 0.0}).back();
+  };
+  EXPECT_EQ(vouched(0.5, 1e-3), 1.0);
+  EXPECT_EQ(vouched(-0.1, 1e-3), 1.0);
+  EXPECT_EQ(vouched(-0.1, 0.2), 0.0);
+  EXPECT_EQ(vouched(0.0, 1e-3), 0.0);
+}
+
+TEST(StepProgram, says_why_there_is_none) {
+  const Equations eqs = derive(read_model_text(driven_pendulum, "test.toml"));
+  ProgramOptions options;
+  options.most_steps = 3;
+  const StepProgramResult made = make_step_program(eqs, options);
+  EXPECT_FALSE(made.made);
+  EXPECT_EQ(made.reason, "too large");
+}
+
+TEST(ProgramBuilder, holds_where_the_least_of_several_is_above_zero) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  ProgramBuilder with(3);
+  const auto least = with.apply(Op::min, with.apply(Op::min, with.input(0), with.sub(with.input(1), with.constant(1.0))), with.input(2));
+  const std::array<ProgramBuilder::Value, 2> outputs{with.is_positive(least), least};
+  const Program program = with.finish(outputs);
+  for (const double a : {-1.0, 0.0, 2.0, nan})
+    for (const double b : {0.5, 1.0, 3.0, nan})
+      for (const double c : {-1.0, 4.0, nan}) {
+        const std::vector<double> y = evaluate(program, {a, b, c});
+        EXPECT_EQ(y[0], y[1] > 0.0 ? 1.0 : 0.0) << a << ' ' << b << ' ' << c;
+      }
+}
+
+}  // namespace
+}  // namespace mechanician
