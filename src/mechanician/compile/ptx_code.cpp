@@ -1,0 +1,201 @@
+#include "mechanician/compile/ptx_code.hpp"
+
+#include <fmt/format.h>
+
+#include <cassert>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "mechanician/compile/device_functions.hpp"
+#include "mechanician/compile/ptx_text_internal.hpp"
+
+namespace mechanician {
+
+namespace {
+
+using F = PtxText::F;
+using P = PtxText::P;
+
+/// Writes the steps of a program.
+class BodyWriter {
+ public:
+  explicit BodyWriter(PtxInstructions& to) : o_(to), functions_(o_) {}
+
+  std::vector<F> write(const Program& program, std::span<const F> inputs) {
+    assert(static_cast<int>(inputs.size()) == program.num_inputs);
+    std::vector<F> values(inputs.begin(), inputs.end());
+    values.reserve(static_cast<std::size_t>(program.num_registers()));
+    for (const double x : program.constants) values.push_back(PtxText::constant(x));
+    for (const Step& s : program.steps) {
+      const auto at = [&](std::int32_t i) { return values[static_cast<std::size_t>(i)]; };
+      values.push_back(write(s, at(s.a), at(s.b), at(s.c)));
+    }
+    std::vector<F> outputs;
+    for (const std::int32_t i : program.outputs) outputs.push_back(values[static_cast<std::size_t>(i)]);
+    return outputs;
+  }
+
+ private:
+  F write(const Step& step, F a, F b, F c) {
+    switch (step.action) {
+      case Action::fma: return o_.fma(a, b, c);
+      case Action::fms: return o_.fma(a, b, o_.neg(c));
+      case Action::fnma: return o_.fma(o_.neg(a), b, c);
+      default: return write(static_cast<Op>(step.action), a, b, c);
+    }
+  }
+
+  F write(Op op, F a, F b, F c) {
+    switch (op) {
+      case Op::constant:
+      case Op::symbol: return a;
+      case Op::add: return o_.add(a, b);
+      case Op::sub: return o_.sub(a, b);
+      case Op::mul: return o_.mul(a, b);
+      case Op::div: return o_.div(a, b);
+      case Op::pow: return functions_.pow(a, b);
+      case Op::neg: return o_.neg(a);
+      case Op::sin: return sine_cosine(a).sine;
+      case Op::cos: return sine_cosine(a).cosine;
+      case Op::tan: return functions_.tan(a);
+      case Op::asin: return functions_.asin(a);
+      case Op::acos: return functions_.acos(a);
+      case Op::atan: return functions_.atan(a);
+      case Op::atan2: return functions_.atan2(a, b);
+      case Op::sinh: return functions_.sinh(a);
+      case Op::cosh: return functions_.cosh(a);
+      case Op::tanh: return functions_.tanh(a);
+      case Op::asinh: return functions_.asinh(a);
+      case Op::acosh: return functions_.acosh(a);
+      case Op::atanh: return functions_.atanh(a);
+      case Op::exp: return functions_.exp(a);
+      case Op::log: return functions_.log(a);
+      case Op::sqrt: return o_.sqrt(a);
+      case Op::abs: return o_.abs(a);
+      case Op::sign: {
+        const F below = o_.select(o_.less(a, zero), PtxText::constant(-1.0), o_.select(o_.equal(a, zero), zero, a));
+        return o_.select(o_.less(zero, a), one, below);
+      }
+      // What is not a number stays so, whichever argument it is.
+      case Op::min: return o_.select(o_.differs(a, a), a, o_.select(o_.either(o_.less(b, a), o_.differs(b, b)), b, a));
+      case Op::max: return o_.select(o_.differs(a, a), a, o_.select(o_.either(o_.less(a, b), o_.differs(b, b)), b, a));
+      case Op::hypot: return functions_.hypot(a, b);
+      case Op::select: return o_.select(is_true(a), b, c);
+      case Op::lt: return truth(o_.less(a, b));
+      case Op::le: return truth(o_.less_equal(a, b));
+      case Op::gt: return truth(o_.less(b, a));
+      case Op::ge: return truth(o_.less_equal(b, a));
+      case Op::eq: return truth(o_.equal(a, b));
+      case Op::logical_and: return truth(o_.both(is_true(a), is_true(b)));
+      case Op::logical_or: return truth(o_.either(is_true(a), is_true(b)));
+      case Op::logical_not: return truth(o_.negated(is_true(a)));
+    }
+    return a;
+  }
+
+  P is_true(F a) { return o_.differs(a, zero); }
+  F truth(P p) { return o_.select(p, one, zero); }
+  DeviceFunctions<PtxText>::Both sine_cosine(F a) {
+    const auto key = std::pair(a.is_constant, a.what);
+    const auto found = angles_.find(key);
+    if (found != angles_.end()) return found->second;
+    return angles_.emplace(key, functions_.sine_cosine(a)).first->second;
+  }
+
+  static constexpr F zero{true, 0}, one{true, 0x3ff0000000000000};
+  PtxText o_;
+  DeviceFunctions<PtxText> functions_;
+  std::map<std::pair<bool, std::uint64_t>, DeviceFunctions<PtxText>::Both> angles_;  ///< both come from one reduction
+};
+
+std::string assemble(const char* entry, const char* parameters, const std::string& begin,
+                     const PtxInstructions& body, const std::string& end) {
+  return fmt::format(
+      "// mechanician\n.version 6.4\n.target sm_60\n.address_size 64\n\n.visible .entry {}(\n{})\n{{\n"
+      "\t.reg .f64 %fd<{}>;\n\t.reg .b64 %rd<{}>;\n\t.reg .pred %p<{}>;\n"
+      "\t.reg .b64 %at, %row, %count, %me, %base;\n\t.reg .b32 %x, %y, %z, %done, %first, %last;\n\t.reg .pred %out;\n"
+      "{}{}{}}}\n",
+      entry, parameters, body.num_doubles + 1, body.num_words + 1, body.num_predicates + 1, begin, body.text, end);
+}
+
+/// %me: the number of the instance; what is beyond the last one leaves.
+constexpr const char* find_instance =
+    "\tmov.u32 %x, %ctaid.x;\n\tmov.u32 %y, %ntid.x;\n\tmov.u32 %z, %tid.x;\n"
+    "\tmul.wide.u32 %me, %x, %y;\n\tcvt.u64.u32 %row, %z;\n\tadd.u64 %me, %me, %row;\n"
+    "\tsetp.ge.u64 %out, %me, %count;\n\t@%out bra LEAVE;\n";
+
+/// %row: where the doubles of this instance begin, in an array of `width` each.
+std::string find_row(const char* array, int width) {
+  return fmt::format("\tld.param.u64 %base, [{}];\n\tcvta.to.global.u64 %base, %base;\n\tmul.lo.u64 %row, %me, {};\n"
+                     "\tadd.u64 %row, %base, %row;\n",
+                     array, 8L * width);
+}
+
+std::string load(F to, int i) { return fmt::format("\tld.global.f64 {}, [%row+{}];\n", PtxText::name(to), 8L * i); }
+std::string store(F from, int i) { return fmt::format("\tst.global.f64 [%row+{}], {};\n", 8L * i, PtxText::name(from)); }
+std::string copy(F to, F from) { return fmt::format("\tmov.f64 {}, {};\n", PtxText::name(to), PtxText::name(from)); }
+
+}  // namespace
+
+std::string make_ptx_step(const Program& step, int n) {
+  assert(step.num_inputs >= 2 + 2 * n && step.num_outputs() == 2 * n + 1);
+  const int num_parameters = step.num_inputs - 2 - 2 * n;
+  PtxInstructions body;
+  PtxText o(body);
+  std::vector<F> inputs;
+  for (int i = 0; i < step.num_inputs; ++i) inputs.push_back(o.next());
+  const std::vector<F> outputs = BodyWriter(body).write(step, inputs);
+
+  std::string begin = "\tld.param.u64 %count, [count];\n" + std::string(find_instance);
+  begin += "\tld.param.u64 %base, [done];\n\tcvta.to.global.u64 %base, %base;\n\tshl.b64 %at, %me, 2;\n"
+           "\tadd.u64 %at, %base, %at;\n\tld.global.u32 %done, [%at];\n\tld.param.u32 %first, [first];\n"
+           "\tsetp.ne.u32 %out, %done, %first;\n\t@%out bra LEAVE;\n"
+           "\tld.param.u32 %last, [steps];\n\tadd.u32 %last, %first, %last;\n";
+  if (num_parameters > 0) {
+    begin += find_row("parameters", num_parameters);
+    for (int i = 0; i < num_parameters; ++i) begin += load(inputs[static_cast<std::size_t>(2 + 2 * n + i)], i);
+  }
+  begin += find_row("states", 2 * n);
+  for (int i = 0; i < 2 * n; ++i) begin += load(inputs[static_cast<std::size_t>(2 + i)], i);
+  begin += fmt::format("\tld.param.f64 {}, [h];\n", PtxText::name(inputs[1]));
+  // t of a step is that of the first plus whole steps, so that it does not drift.
+  const F begin_t = o.next(), number = o.next();
+  begin += fmt::format("\tld.param.f64 {}, [t];\nSTEP:\n\tsetp.ge.u32 %out, %done, %last;\n\t@%out bra STORE;\n"
+                       "\tsub.u32 %x, %done, %first;\n\tcvt.rn.f64.u32 {}, %x;\n\tfma.rn.f64 {}, {}, {}, {};\n",
+                       PtxText::name(begin_t), PtxText::name(number), PtxText::name(inputs[0]), PtxText::name(number),
+                       PtxText::name(inputs[1]), PtxText::name(begin_t));
+
+  std::string end = fmt::format("\tsetp.leu.f64 %out, {}, {};\n\t@%out bra STORE;\n", PtxText::name(outputs.back()),
+                                PtxText::name(PtxText::constant(0.0)));
+  // Outputs may be inputs under other names: all are read before one is written.
+  std::vector<F> spare;
+  for (int i = 0; i < 2 * n; ++i) spare.push_back(o.next());
+  for (int i = 0; i < 2 * n; ++i) end += copy(spare[static_cast<std::size_t>(i)], outputs[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < 2 * n; ++i) end += copy(inputs[static_cast<std::size_t>(2 + i)], spare[static_cast<std::size_t>(i)]);
+  end += "\tadd.u32 %done, %done, 1;\n\tbra STEP;\nSTORE:\n";
+  for (int i = 0; i < 2 * n; ++i) end += store(inputs[static_cast<std::size_t>(2 + i)], i);
+  end += "\tst.global.u32 [%at], %done;\nLEAVE:\n\tret;\n";
+  return assemble(ptx_step_entry,
+                  "\t.param .u64 states,\n\t.param .u64 parameters,\n\t.param .u64 done,\n\t.param .u64 count,\n"
+                  "\t.param .f64 t,\n\t.param .f64 h,\n\t.param .u32 first,\n\t.param .u32 steps\n",
+                  begin, body, end);
+}
+
+std::string make_ptx_map(const Program& program) {
+  PtxInstructions body;
+  PtxText o(body);
+  std::vector<F> inputs;
+  for (int i = 0; i < program.num_inputs; ++i) inputs.push_back(o.next());
+  const std::vector<F> outputs = BodyWriter(body).write(program, inputs);
+  std::string begin = "\tld.param.u64 %count, [count];\n" + std::string(find_instance);
+  begin += find_row("inputs", program.num_inputs);
+  for (int i = 0; i < program.num_inputs; ++i) begin += load(inputs[static_cast<std::size_t>(i)], i);
+  std::string end = find_row("outputs", program.num_outputs());
+  for (int i = 0; i < program.num_outputs(); ++i) end += store(outputs[static_cast<std::size_t>(i)], i);
+  end += "LEAVE:\n\tret;\n";
+  return assemble(ptx_map_entry, "\t.param .u64 inputs,\n\t.param .u64 outputs,\n\t.param .u64 count\n", begin, body, end);
+}
+
+}  // namespace mechanician
