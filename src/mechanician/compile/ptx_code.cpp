@@ -160,10 +160,10 @@ std::string make_ptx_step(const Program& step, int n) {
   begin += find_row("states", 2 * n);
   for (int i = 0; i < 2 * n; ++i) begin += load(inputs[static_cast<std::size_t>(2 + i)], i);
   begin += fmt::format("\tld.param.f64 {}, [h];\n", PtxText::name(inputs[1]));
-  // t of a step is that of the first plus whole steps, so that it does not drift.
+  // t of a step is that of step `origin` plus whole steps: it does not drift, nor depend on how launches are cut.
   const F begin_t = o.next(), number = o.next();
   begin += fmt::format("\tld.param.f64 {}, [t];\nSTEP:\n\tsetp.ge.u32 %out, %done, %last;\n\t@%out bra STORE;\n"
-                       "\tsub.u32 %x, %done, %first;\n\tcvt.rn.f64.u32 {}, %x;\n\tfma.rn.f64 {}, {}, {}, {};\n",
+                       "\tld.param.u32 %x, [origin];\n\tsub.u32 %x, %done, %x;\n\tcvt.rn.f64.u32 {}, %x;\n\tfma.rn.f64 {}, {}, {}, {};\n",
                        PtxText::name(begin_t), PtxText::name(number), PtxText::name(inputs[0]), PtxText::name(number),
                        PtxText::name(inputs[1]), PtxText::name(begin_t));
 
@@ -179,7 +179,7 @@ std::string make_ptx_step(const Program& step, int n) {
   end += "\tst.global.u32 [%at], %done;\nLEAVE:\n\tret;\n";
   return assemble(ptx_step_entry,
                   "\t.param .u64 states,\n\t.param .u64 parameters,\n\t.param .u64 done,\n\t.param .u64 count,\n"
-                  "\t.param .f64 t,\n\t.param .f64 h,\n\t.param .u32 first,\n\t.param .u32 steps\n",
+                  "\t.param .f64 t,\n\t.param .f64 h,\n\t.param .u32 origin,\n\t.param .u32 first,\n\t.param .u32 steps\n",
                   begin, body, end);
 }
 

@@ -25,7 +25,7 @@ inline constexpr const char* ptx_map_entry = "mechanician_map";
 ///     u64 parameters  doubles, num_inputs − 2 − 2n for each instance
 ///     u64 done        u32, steps done by each instance so far, changed in place
 ///     u64 count       instances
-///     f64 t, f64 h    time of step `first`, size of steps
+///     f64 t, f64 h, u32 origin   size of steps, and the time of step number `origin`
 ///     u32 first, u32 steps
 ///
 /// An instance takes steps first … first + steps − 1, if it has done all before. Where vouch is not positive it stops before

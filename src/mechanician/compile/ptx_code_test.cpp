@@ -190,7 +190,7 @@ TEST(PtxCode, StepsUntilTheAnswerIsNotVouchedFor) {
   std::vector<std::uint32_t> done(count, 0);
   const auto launch = [&](std::uint64_t first, std::uint64_t steps) {
     machine.launch({std::bit_cast<std::uint64_t>(states.data()), std::bit_cast<std::uint64_t>(parameters.data()),
-                    std::bit_cast<std::uint64_t>(done.data()), count, std::bit_cast<std::uint64_t>(0.0), std::bit_cast<std::uint64_t>(h), first, steps},
+                    std::bit_cast<std::uint64_t>(done.data()), count, std::bit_cast<std::uint64_t>(0.0), std::bit_cast<std::uint64_t>(h), 0, first, steps},
                    2, 3);
   };
   launch(0, 100);
