@@ -146,6 +146,7 @@ std::string make_ptx_step(const Program& step, int n) {
   PtxText o(body);
   std::vector<F> inputs;
   for (int i = 0; i < step.num_inputs; ++i) inputs.push_back(o.next());
+  const std::span state = std::span(inputs).subspan(2, static_cast<std::size_t>(2 * n));
   const std::vector<F> outputs = BodyWriter(body).write(step, inputs);
 
   std::string begin = "\tld.param.u64 %count, [count];\n" + std::string(find_instance);
@@ -153,33 +154,29 @@ std::string make_ptx_step(const Program& step, int n) {
            "\tadd.u64 %at, %base, %at;\n\tld.global.u32 %done, [%at];\n\tld.param.u32 %first, [first];\n"
            "\tsetp.ne.u32 %out, %done, %first;\n\t@%out bra LEAVE;\n"
            "\tld.param.u32 %last, [steps];\n\tadd.u32 %last, %first, %last;\n";
-  if (num_parameters > 0) {
-    begin += find_row("parameters", num_parameters);
-    for (int i = 0; i < num_parameters; ++i) begin += load(inputs[static_cast<std::size_t>(2 + 2 * n + i)], i);
-  }
-  begin += find_row("states", 2 * n);
-  for (int i = 0; i < 2 * n; ++i) begin += load(inputs[static_cast<std::size_t>(2 + i)], i);
+  begin += find_row("rows", 1 + 2 * n + num_parameters);
+  for (int i = 0; i < 2 * n + num_parameters; ++i) begin += load(inputs[static_cast<std::size_t>(2 + i)], 1 + i);
   begin += fmt::format("\tld.param.f64 {}, [h];\n", PtxText::name(inputs[1]));
   // t of a step is that of step `origin` plus whole steps: it does not drift, nor depend on how launches are cut.
   const F begin_t = o.next(), number = o.next();
-  begin += fmt::format("\tld.param.f64 {}, [t];\nSTEP:\n\tsetp.ge.u32 %out, %done, %last;\n\t@%out bra STORE;\n"
-                       "\tld.param.u32 %x, [origin];\n\tsub.u32 %x, %done, %x;\n\tcvt.rn.f64.u32 {}, %x;\n\tfma.rn.f64 {}, {}, {}, {};\n",
-                       PtxText::name(begin_t), PtxText::name(number), PtxText::name(inputs[0]), PtxText::name(number),
-                       PtxText::name(inputs[1]), PtxText::name(begin_t));
+  begin += fmt::format("\tld.param.f64 {0}, [t];\nSTEP:\n\tld.param.u32 %x, [origin];\n\tsub.u32 %x, %done, %x;\n"
+                       "\tcvt.rn.f64.u32 {1}, %x;\n\tfma.rn.f64 {2}, {1}, {3}, {0};\n"
+                       "\tsetp.ge.u32 %out, %done, %last;\n\t@%out bra STORE;\n",
+                       PtxText::name(begin_t), PtxText::name(number), PtxText::name(inputs[0]), PtxText::name(inputs[1]));
 
   std::string end = fmt::format("\tsetp.leu.f64 %out, {}, {};\n\t@%out bra STORE;\n", PtxText::name(outputs.back()),
                                 PtxText::name(PtxText::constant(0.0)));
   // Outputs may be inputs under other names: all are read before one is written.
   std::vector<F> spare;
-  for (int i = 0; i < 2 * n; ++i) spare.push_back(o.next());
-  for (int i = 0; i < 2 * n; ++i) end += copy(spare[static_cast<std::size_t>(i)], outputs[static_cast<std::size_t>(i)]);
-  for (int i = 0; i < 2 * n; ++i) end += copy(inputs[static_cast<std::size_t>(2 + i)], spare[static_cast<std::size_t>(i)]);
-  end += "\tadd.u32 %done, %done, 1;\n\tbra STEP;\nSTORE:\n";
-  for (int i = 0; i < 2 * n; ++i) end += store(inputs[static_cast<std::size_t>(2 + i)], i);
+  for (std::size_t i = 0; i < state.size(); ++i) spare.push_back(o.next());
+  for (std::size_t i = 0; i < state.size(); ++i) end += copy(spare[i], outputs[i]);
+  for (std::size_t i = 0; i < state.size(); ++i) end += copy(state[i], spare[i]);
+  end += "\tadd.u32 %done, %done, 1;\n\tbra STEP;\nSTORE:\n" + store(inputs[0], 0);
+  for (std::size_t i = 0; i < state.size(); ++i) end += store(state[i], 1 + static_cast<int>(i));
   end += "\tst.global.u32 [%at], %done;\nLEAVE:\n\tret;\n";
   return assemble(ptx_step_entry,
-                  "\t.param .u64 states,\n\t.param .u64 parameters,\n\t.param .u64 done,\n\t.param .u64 count,\n"
-                  "\t.param .f64 t,\n\t.param .f64 h,\n\t.param .u32 origin,\n\t.param .u32 first,\n\t.param .u32 steps\n",
+                  "\t.param .u64 rows,\n\t.param .u64 done,\n\t.param .u64 count,\n\t.param .f64 t,\n\t.param .f64 h,\n"
+                  "\t.param .u32 origin,\n\t.param .u32 first,\n\t.param .u32 steps\n",
                   begin, body, end);
 }
 

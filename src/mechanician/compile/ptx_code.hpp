@@ -21,9 +21,8 @@ inline constexpr const char* ptx_map_entry = "mechanician_map";
 
 /// `step`: inputs [t | h | q | q̇ | parameters], outputs [q | q̇ | vouch], n coordinates. Kernel parameters:
 ///
-///     u64 states      doubles, 2n for each instance, changed in place
-///     u64 parameters  doubles, num_inputs − 2 − 2n for each instance
-///     u64 done        u32, steps done by each instance so far, changed in place
+///     u64 rows        doubles [t | q | q̇ | parameters] for each instance; t, q and q̇ are changed
+///     u64 done        u32, steps done by each instance so far, changed
 ///     u64 count       instances
 ///     f64 t, f64 h, u32 origin   size of steps, and the time of step number `origin`
 ///     u32 first, u32 steps

@@ -182,15 +182,12 @@ TEST(PtxCode, StepsUntilTheAnswerIsNotVouchedFor) {
   ASSERT_EQ(machine.entry(), ptx_step_entry);
   constexpr int count = 5;
   const double h = 0.01;
-  std::vector<double> states, parameters;
-  for (int k = 0; k < count; ++k) {
-    states.insert(states.end(), {1.0, 0.0});
-    parameters.push_back(1.0 + k);
-  }
+  std::vector<double> rows;
+  for (int k = 0; k < count; ++k) rows.insert(rows.end(), {0.0, 1.0, 0.0, 1.0 + k});
   std::vector<std::uint32_t> done(count, 0);
   const auto launch = [&](std::uint64_t first, std::uint64_t steps) {
-    machine.launch({std::bit_cast<std::uint64_t>(states.data()), std::bit_cast<std::uint64_t>(parameters.data()),
-                    std::bit_cast<std::uint64_t>(done.data()), count, std::bit_cast<std::uint64_t>(0.0), std::bit_cast<std::uint64_t>(h), 0, first, steps},
+    machine.launch({std::bit_cast<std::uint64_t>(rows.data()), std::bit_cast<std::uint64_t>(done.data()), count, std::bit_cast<std::uint64_t>(0.5),
+                    std::bit_cast<std::uint64_t>(h), 0, first, steps},
                    2, 3);
   };
   launch(0, 100);
@@ -200,13 +197,14 @@ TEST(PtxCode, StepsUntilTheAnswerIsNotVouchedFor) {
     std::uint32_t expected = 0;
     while (expected < 180 && x + 0.5 > 0) {
       const double next = std::fma(h, v, x);
-      v = std::fma(h, -(parameters[static_cast<std::size_t>(k)] * x), v);
+      v = std::fma(h, -((1.0 + k) * x), v);
       x = next;
       ++expected;
     }
     EXPECT_EQ(done[static_cast<std::size_t>(k)], expected) << k;
-    EXPECT_NEAR(states[static_cast<std::size_t>(2 * k)], x, 1e-13) << k;
-    EXPECT_NEAR(states[static_cast<std::size_t>(2 * k + 1)], v, 1e-13) << k;
+    EXPECT_EQ(rows[static_cast<std::size_t>(4 * k)], std::fma(expected, h, 0.5)) << k;
+    EXPECT_NEAR(rows[static_cast<std::size_t>(4 * k + 1)], x, 1e-13) << k;
+    EXPECT_NEAR(rows[static_cast<std::size_t>(4 * k + 2)], v, 1e-13) << k;
   }
   EXPECT_LT(done.back(), 180u);
   EXPECT_EQ(done.front(), 180u);
