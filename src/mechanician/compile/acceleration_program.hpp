@@ -46,6 +46,10 @@ struct ProgramOptions {
   /// Inputs of the program at a state where the rows have their usual size; empty: shrinking rows are not noticed.
   std::vector<double> reference;
   bool singular_mass = false;  ///< M may be singular though no diagonal entry vanishes identically
+  /// The last two rows share a division: its time is what short programs wait for.
+  bool joint_pivots = false;
+  /// vouch tells of the pivots alone: what else there is to watch is watched at a state nearby.
+  bool vouch_for_pivots = false;
   bool refine = false;         ///< one step of refinement: a hundred times the condition for half as many steps again
   long most_steps = 20'000;
 };

@@ -183,6 +183,7 @@ CodeKey code_key(const Program& program, const ObjectOptions& options) {
   hash.add(static_cast<std::uint64_t>(options.level));
   hash.add(static_cast<std::uint64_t>(options.lanes));
   hash.add(static_cast<std::uint64_t>(options.steps_per_part));
+  hash.add(static_cast<std::uint64_t>(options.carried));
   hash.add(static_cast<std::uint64_t>(program.num_inputs));
   hash.add(program.constants.size());
   for (const double x : program.constants) hash.add(std::bit_cast<std::uint64_t>(x));

@@ -25,6 +25,7 @@ Elimination::Elimination(Numbers& numbers, KktMatrix matrix, const EliminationLi
   by_row_.resize(m), by_col_.resize(n);
   H_.assign(n, zero), mass_inverse_ = H_;
   P_.assign(m, zero), s_inverse_ = P_;
+  joined_.assign(m, 0);
   R_.resize(m);
   for (const auto& e : K_.M) {
     assert(e.row >= e.col);
@@ -128,7 +129,10 @@ bool Elimination::eliminate(int node) {
       return false;
     }
   }
-  Pivot column{node, numbers_->reciprocal(pivot), {}};
+  if (limits_.joint_pivots && is_row(node) && order_.size() >= 2 && position_[at(node)] == static_cast<int>(order_.size()) - 2 &&
+      is_row(order_.back()))
+    join_pivots(node, order_.back(), pivot);
+  Pivot column{node, is_row(node) && joined_[at(j)] ? s_inverse_[at(j)] : numbers_->reciprocal(pivot), {}};
   (is_row(node) ? s_inverse_[at(j)] : mass_inverse_[at(node)]) = column.inverse;
 
   std::vector<Link> links;  // entries that are left, with the pivot still to be divided by
@@ -161,6 +165,19 @@ bool Elimination::eliminate(int node) {
     }
   pivots_.push_back(std::move(column));
   return true;
+}
+
+void Elimination::join_pivots(int a, int b, const Number& pivot) {
+  Numbers& with = *numbers_;
+  const Number T = entry(a, b);
+  Number rest = P_[at(b - K_.n)];
+  for (const auto& product : R_[at(b - K_.n)]) rest = with.sub(rest, with.mul(product.a, product.b));
+  const Number D = with.sub(with.mul(pivot, rest), with.mul(T, T));
+  // Constants are divided by while building; what they come to is checked pivot by pivot.
+  if (pivot.is_constant() || T.is_zero() || D.is_constant()) return;
+  const Number u = with.reciprocal(with.mul(pivot, D));
+  s_inverse_[at(a - K_.n)] = with.mul(D, u), s_inverse_[at(b - K_.n)] = with.mul(with.mul(pivot, pivot), u);
+  joined_[at(a - K_.n)] = joined_[at(b - K_.n)] = 1;
 }
 
 Elimination::Solution Elimination::solve(const std::vector<Number>& f, const std::vector<Number>& g) {

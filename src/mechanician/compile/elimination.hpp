@@ -54,6 +54,8 @@ struct EliminationLimits {
   double mass_growth = 1e10;  ///< largest M_ii/d_i of a coordinate
   /// Beyond this, mass_growth lowers what is allowed for rows.
   double mass_growth_free = 1e4;
+  /// The two rows that come last have one division in common, and neither waits for the other (see join_pivots()).
+  bool joint_pivots = false;
 };
 
 class Elimination {
@@ -94,6 +96,9 @@ class Elimination {
   void form_T();
   bool find_order(long most_products);
   bool eliminate(int node);
+  /// 1/s of rows a and b, the last two. With T between them and D = s_a P_b − T² = s_a s_b:  u = 1/(s_a D),
+  /// 1/s_a = D u and 1/s_b = s_a² u. D loses as much to rounding as s_b does: eps·P_b/s_b of itself.
+  void join_pivots(int a, int b, const Number& pivot);
   /// Entry between two nodes that are left, zero where there was none.
   Number& entry(int a, int b);
 
@@ -115,6 +120,7 @@ class Elimination {
   std::vector<std::map<int, Number>> entries_;    ///< by the node that is eliminated first
   std::vector<Number> H_;                         ///< diagonal, by coordinate
   std::vector<Number> P_, s_inverse_;             ///< by row
+  std::vector<char> joined_;                      ///< by row: 1/s is there already
   std::vector<std::vector<Numbers::Product>> R_;  ///< terms of R, by row
   std::vector<Number> mass_inverse_;              ///< 1/d of coupled coordinates
   std::vector<Pivot> pivots_;

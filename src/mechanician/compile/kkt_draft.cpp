@@ -98,7 +98,7 @@ KktDraft::KktDraft(const Equations& eqs, const ProgramOptions& options, const st
   for (const auto& e : K.M)
     if (e.row == e.col) M_diagonal[at(e.row)] = e.value;
 
-  EliminationLimits limits;
+  EliminationLimits limits{.joint_pivots = options.joint_pivots};
   if (options.refine) limits.growth = 1e11, path += ", refined";
   elimination.emplace(numbers, std::move(K), limits, options.most_steps);
   problem = elimination->problem();
@@ -386,6 +386,7 @@ Number KktDraft::square_sum(const std::vector<Number>& xs) {
 
 Number KktDraft::calc_vouch(const std::vector<Number>& x, const std::vector<Number>& finite) {
   Number vouch = elimination->calc_vouch(least);
+  if (options_.vouch_for_pivots) return vouch;
   std::vector<Numbers::Product> squares;
   for (std::size_t i = 0; i < x.size(); ++i) squares.push_back({M_diagonal[i], x[i], x[i]});
   const Number size = numbers.sum(squares);

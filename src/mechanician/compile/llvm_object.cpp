@@ -15,7 +15,8 @@ namespace mechanician {
 
 namespace {
 
-int steps_per_part(const ObjectOptions& options) {
+int steps_per_part(const Program& program, const ObjectOptions& options) {
+  if (options.carried > 0) return std::max(1, static_cast<int>(program.steps.size()));
   if (options.steps_per_part > 0) return options.steps_per_part;
   return options.level == CodeLevel::quick ? 250 : 500;
 }
@@ -23,7 +24,7 @@ int steps_per_part(const ObjectOptions& options) {
 /// Which values cross from one part to a later one, and where they are kept meanwhile.
 struct Crossings {
   Crossings(const Program& program, const ObjectOptions& options)
-      : size(steps_per_part(options)),
+      : size(steps_per_part(program, options)),
         first(program.num_inputs + static_cast<int>(program.constants.size())),
         slot(program.steps.size(), -1) {
     const int count = static_cast<int>(program.steps.size());
@@ -78,6 +79,7 @@ class PartEmitter {
       : llvm_(llvm),
         program_(program),
         lanes_(options.lanes),
+        carried_(options.carried),
         crossings_(crossings),
         values_(static_cast<std::size_t>(program.num_registers()), nullptr),
         conditions_(program.steps.size(), nullptr),
@@ -100,6 +102,10 @@ class PartEmitter {
   /// The object of a part, empty if LLVM fails; or its assembly.
   std::string emit(int part, LLVMCodeGenFileType type) {
     start();
+    if (carried_ > 0) {
+      emit_loop();
+      return finish(type);
+    }
     const int begin = part * crossings_.size,
               end = std::min(static_cast<int>(program_.steps.size()), begin + crossings_.size);
     if (part == 0)
@@ -109,6 +115,14 @@ class PartEmitter {
     find_pairs(begin, end, batches);
     std::size_t area = 0;
     for (int p = 0; p < part; ++p) area += crossings_.batches[static_cast<std::size_t>(p)].size();
+    emit_steps(begin, end, batches, area);
+    llvm_.BuildRetVoid(builder_);
+    return finish(type);
+  }
+
+ private:
+  /// Steps [begin, end) but for those that are known already.
+  void emit_steps(int begin, int end, const std::vector<SineBatch>& batches, std::size_t area) {
     auto next_batch = batches.begin();
     for (int i = begin; i < end; ++i) {
       if (next_batch != batches.end() && next_batch->begin == i) {
@@ -117,16 +131,85 @@ class PartEmitter {
         continue;
       }
       const auto k = static_cast<std::size_t>(i);
+      if (values_[static_cast<std::size_t>(crossings_.first + i)]) continue;
       const LLVMValueRef v = emit(i, program_.steps[k]);
       set(crossings_.first + i, v);
+      if (carried_ > 0) continue;
       for (const int output : outputs_of_[k]) store(v, outputs_, output);
       if (crossings_.slot[k] >= 0) store(v, scratch_, crossings_.slot[k]);
     }
-    llvm_.BuildRetVoid(builder_);
-    return finish(type);
   }
 
- private:
+  /// The whole function of a loop.
+  void emit_loop() {
+    const int count = static_cast<int>(program_.steps.size());
+    const LLVMBasicBlockRef before = llvm_.GetInsertBlock(builder_),
+                            body = llvm_.AppendBasicBlockInContext(context_, function_, ""),
+                            after = llvm_.AppendBasicBlockInContext(context_, function_, "");
+    find_pairs(0, count, crossings_.batches[0]);
+    emit_invariant_steps();
+    const LLVMTypeRef integer = llvm_.Int64TypeInContext(context_), bit = llvm_.Int1TypeInContext(context_),
+                      bits = lanes_ == 1 ? bit : llvm_.VectorType(bit, static_cast<unsigned>(lanes_));
+    // What is carried from one step to the next, as it comes into the loop.
+    struct Carried {
+      LLVMValueRef first, now;
+    };
+    const auto whole = [&](int k) { return llvm_.ConstInt(integer, static_cast<unsigned long long>(k), 0); };
+    std::vector<LLVMValueRef> all(static_cast<std::size_t>(lanes_), llvm_.ConstInt(bit, 1, 0));
+    const LLVMValueRef number_of_steps = llvm_.BuildLoad2(builder_, integer, place(number_, inputs_, program_.num_inputs + 1), "");
+    Carried index{whole(0), nullptr}, k{load(inputs_, program_.num_inputs), nullptr},
+        good{lanes_ == 1 ? all[0] : llvm_.ConstVector(all.data(), static_cast<unsigned>(lanes_)), nullptr};
+    std::vector<Carried> x;
+    for (int i = 0; i < carried_; ++i) x.push_back({load(inputs_, 2 + i), nullptr});
+    llvm_.BuildBr(builder_, body);
+
+    llvm_.PositionBuilderAtEnd(builder_, body);
+    index.now = llvm_.BuildPhi(builder_, integer, "");
+    k.now = llvm_.BuildPhi(builder_, number_, "");
+    good.now = llvm_.BuildPhi(builder_, bits, "");
+    for (int i = 0; i < carried_; ++i) {
+      x[static_cast<std::size_t>(i)].now = llvm_.BuildPhi(builder_, number_, "");
+      set(2 + i, x[static_cast<std::size_t>(i)].now);
+    }
+    set(0, fma(k.now, value(1), start_time_));
+    emit_steps(0, count, crossings_.batches[0], 0);
+    const auto carry = [&](const Carried& c, LLVMValueRef next) {
+      LLVMValueRef values[] = {c.first, next};
+      LLVMBasicBlockRef blocks[] = {before, body};
+      llvm_.AddIncoming(c.now, values, blocks, 2);
+      return next;
+    };
+    std::vector<LLVMValueRef> last;
+    for (int i = 0; i < carried_; ++i)
+      last.push_back(carry(x[static_cast<std::size_t>(i)], value(program_.outputs[static_cast<std::size_t>(i)])));
+    const LLVMValueRef vouch =
+        carry(good, llvm_.BuildAnd(builder_, good.now, condition(program_.outputs[static_cast<std::size_t>(carried_)]), ""));
+    carry(k, llvm_.BuildFAdd(builder_, k.now, constant(1), ""));
+    const LLVMValueRef next = carry(index, llvm_.BuildAdd(builder_, index.now, whole(1), ""));
+    llvm_.BuildCondBr(builder_, llvm_.BuildICmp(builder_, LLVMIntULT, next, number_of_steps, ""), body, after);
+
+    llvm_.PositionBuilderAtEnd(builder_, after);
+    for (int i = 0; i < carried_; ++i) store(last[static_cast<std::size_t>(i)], outputs_, i);
+    store(choose(vouch, constant(1), constant(0)), outputs_, carried_);
+    llvm_.BuildRetVoid(builder_);
+  }
+
+  /// What depends on neither time nor state is done once, before the loop.
+  void emit_invariant_steps() {
+    start_time_ = load(inputs_, 0);
+    std::vector<char> fixed(static_cast<std::size_t>(program_.num_registers()), 0);
+    const auto is_fixed = [&](int r) -> char& { return fixed[static_cast<std::size_t>(r)]; };
+    for (int r = 1; r < crossings_.first; ++r) is_fixed(r) = r == 1 || r >= 2 + carried_;
+    for (int r = 1; r < program_.num_inputs; ++r)
+      if (is_fixed(r)) value(r);
+    for (int i = 0; i < static_cast<int>(program_.steps.size()); ++i) {
+      const Step& s = program_.steps[static_cast<std::size_t>(i)];
+      if (!is_fixed(s.a) || !is_fixed(s.b) || !is_fixed(s.c) || is_call(s)) continue;
+      is_fixed(crossings_.first + i) = 1;
+      set(crossings_.first + i, emit(i, s));
+    }
+  }
+
   void start() {
     context_ = llvm_.ContextCreate();
     module_ = llvm_.ModuleCreateWithNameInContext("program", context_);
@@ -312,7 +395,7 @@ class PartEmitter {
     const LLVMTypeRef type = llvm_.FunctionType(llvm_.VoidTypeInContext(context_), types, 4, 0);
     const LLVMValueRef callee = llvm_.BuildLoad2(builder_, pointer_, place(pointer_, functions_, function_sines), "");
     llvm_.BuildCall2(builder_, type, callee, arguments, 4, "");
-    for (int i = batch.begin; i < batch.end; ++i)
+    for (int i = batch.begin; i < batch.end && carried_ == 0; ++i)
       for (const int output : outputs_of_[static_cast<std::size_t>(i)])
         store(value(crossings_.first + i), outputs_, output);
   }
@@ -382,7 +465,7 @@ class PartEmitter {
 
   const LlvmLibrary& llvm_;
   const Program& program_;
-  const int lanes_;
+  const int lanes_, carried_;
   const Crossings& crossings_;
   std::vector<LLVMValueRef> values_;  ///< by register; null: not known in this part
   std::vector<int> touched_;
@@ -399,6 +482,7 @@ class PartEmitter {
   LLVMModuleRef module_ = nullptr;
   LLVMBuilderRef builder_ = nullptr;
   LLVMTypeRef scalar_ = nullptr, number_ = nullptr, pointer_ = nullptr;
+  LLVMValueRef start_time_ = nullptr;
   LLVMValueRef function_ = nullptr, inputs_ = nullptr, outputs_ = nullptr, scratch_ = nullptr, functions_ = nullptr;
 };
 

@@ -11,6 +11,12 @@
 ///
 /// With lanes = W every number is a vector of W: input i of lane k is inputs[i·W + k], outputs and scratch alike.
 /// Sines and cosines are computed for all lanes at once, other functions lane by lane.
+///
+/// A program that is a step of something can be made into a loop over steps, in which what one step leaves for the next
+/// stays in registers (step_function.hpp):
+///
+///     inputs [t₀ | h | x | …] → outputs [x | vouch];   further inputs of the loop: [first k | number of steps, an integer]
+///     for k = first, first + 1, …:  x, v = program(t₀ + k·h, h, x, …),  vouch = vouch and v
 
 #include <functional>
 #include <optional>
@@ -27,6 +33,7 @@ struct ObjectOptions {
   CodeLevel level = CodeLevel::optimised;
   int lanes = 1;
   int steps_per_part = 0;  ///< 0: what was measured to be good for the level
+  int carried = 0;         ///< > 0: a loop in one part, with so many numbers x
 };
 
 /// Whether there is LLVM to compile with. Opens it (some 30 ms the first time).

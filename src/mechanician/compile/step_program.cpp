@@ -11,8 +11,12 @@ StepProgramResult make_step_program(const Equations& eqs, const ProgramOptions& 
   AccelerationOptions wanted;
   static_cast<ProgramOptions&>(wanted) = options;
   assert(options.sides.empty());
-  AccelerationProgramResult found = make_acceleration_program(eqs, wanted);
+  wanted.joint_pivots = true;
+  const AccelerationProgramResult found = make_acceleration_program(eqs, wanted);
   if (!found.made) return {std::nullopt, found.reason};
+  wanted.vouch_for_pivots = true;
+  const AccelerationProgramResult inner = make_acceleration_program(eqs, wanted);
+  if (!inner.made) return {std::nullopt, inner.reason};
   const Program& acceleration = found.made->program;
 
   StepProgram made;
@@ -31,13 +35,13 @@ StepProgramResult make_step_program(const Equations& eqs, const ProgramOptions& 
 
   Value vouch = -1;
   const auto also = [&](Value truth) { vouch = vouch < 0 ? truth : with.apply(Op::logical_and, vouch, truth); };
-  const auto accelerate = [&](Value time, std::span<const Value> position, std::span<const Value> velocity) {
+  const auto accelerate = [&](const AccelerationProgram& by, Value time, std::span<const Value> position, std::span<const Value> velocity) {
     std::vector<Value> inputs{time};
     inputs.insert(inputs.end(), position.begin(), position.end());
     inputs.insert(inputs.end(), velocity.begin(), velocity.end());
     inputs.insert(inputs.end(), parameters.begin(), parameters.end());
-    std::vector<Value> outputs = with.append(acceleration, inputs);
-    also(with.is_positive(outputs[static_cast<std::size_t>(found.made->at_vouch)]));
+    std::vector<Value> outputs = with.append(by.program, inputs);
+    also(with.is_positive(outputs[static_cast<std::size_t>(by.at_vouch)]));
     outputs.resize(n);
     return outputs;
   };
@@ -57,11 +61,11 @@ StepProgramResult make_step_program(const Equations& eqs, const ProgramOptions& 
   const Value half = times(0.5, h), square = with.mul(h, h);
   const Value middle = with.add(t, half), end = with.add(t, h);
   const std::vector<Value> q_half = plus(q, half, qd), q_whole = plus(q, h, qd);
-  const std::vector<Value> k1 = accelerate(t, q, qd);
-  const std::vector<Value> k2 = accelerate(middle, q_half, plus(qd, half, k1));
-  const std::vector<Value> k3 = accelerate(middle, plus(q_half, times(0.25, square), k1), plus(qd, half, k2));
-  const std::vector<Value> k4 = accelerate(end, plus(q_whole, times(0.5, square), k2), plus(qd, h, k3));
-  const std::vector<Value> inner = sum_of(k2, k3), first = sum_of(k1, inner), last = sum_of(inner, k4);
+  const std::vector<Value> k1 = accelerate(*found.made, t, q, qd);
+  const std::vector<Value> k2 = accelerate(*inner.made, middle, q_half, plus(qd, half, k1));
+  const std::vector<Value> k3 = accelerate(*inner.made, middle, plus(q_half, times(0.25, square), k1), plus(qd, half, k2));
+  const std::vector<Value> k4 = accelerate(*inner.made, end, plus(q_whole, times(0.5, square), k2), plus(qd, h, k3));
+  const std::vector<Value> middles = sum_of(k2, k3), first = sum_of(k1, middles), last = sum_of(middles, k4);
   std::vector<Value> outputs = plus(q_whole, with.div(square, with.constant(6.0)), first);
   const std::vector<Value> velocities = plus(qd, with.div(h, with.constant(6.0)), sum_of(first, last));
   outputs.insert(outputs.end(), velocities.begin(), velocities.end());

@@ -11,9 +11,10 @@
 ///     outputs  [q | q̇ | vouch]
 ///
 /// vouch is 1 where all four accelerations are vouched for, else 0 (that q and q̇ are finite is for the caller to see: a
-/// coordinate that occurs nowhere may overflow). Every stage is watched: a
-/// motion may be next to a singular state in the middle of a step and far from it at both ends. As a truth value (and
-/// not the least of many margins) that costs a comparison for each margin.
+/// coordinate that occurs nowhere may overflow). The pivots of every stage are watched: a motion may be next to a singular
+/// state in the middle of a step and far from it at both ends. What else there is to watch (multipliers that are large
+/// beside accelerations, rows that were left out, numbers that are not finite) is watched at the first stage, which is the
+/// end of the step before. As a truth value, and not the least of many margins, that costs a comparison for each margin.
 ///
 /// Steps: four times those of the acceleration, and 13 for each coordinate.
 

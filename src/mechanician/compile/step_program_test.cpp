@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <random>
+#include <string>
 
 #include "mechanician/model/parameters.hpp"
 #include "mechanician/model/read_model.hpp"
@@ -104,6 +107,33 @@ two = "x - y^2 + z*y = 0"
   EXPECT_EQ(vouched(-0.1, 1e-3), 1.0);
   EXPECT_EQ(vouched(-0.1, 0.2), 0.0);
   EXPECT_EQ(vouched(0.0, 1e-3), 0.0);
+}
+
+TEST(AccelerationProgram, is_the_same_with_one_division_for_the_last_two_rows) {
+  for (const char* file : {"double_pendulum", "squeezer", "arm7", "four_bar"}) {
+    const Model model = read_model(std::string(MECHANICIAN_SOURCE_DIR) + "/models/" + file + ".toml");
+    const ParameterValues parameters = evaluate_parameters(model);
+    const StartState start = start_state(model, parameters);
+    AccelerationOptions options;
+    options.parameters = parameters.values;
+    const AccelerationProgramResult apart = make_acceleration_program(derive(model), options);
+    options.joint_pivots = true;
+    const AccelerationProgramResult joined = make_acceleration_program(derive(model), options);
+    ASSERT_TRUE(apart.made && joined.made) << apart.reason << joined.reason;
+    const auto divisions = [](const Program& p) {
+      return std::count_if(p.steps.begin(), p.steps.end(), [](const Step& s) { return s.action == action_of(Op::div); });
+    };
+    EXPECT_EQ(divisions(joined.made->program) + 1, divisions(apart.made->program)) << file;
+    std::vector<double> inputs{start.time};
+    inputs.insert(inputs.end(), start.q.begin(), start.q.end());
+    inputs.insert(inputs.end(), start.qd.begin(), start.qd.end());
+    const std::vector<double> a = evaluate(apart.made->program, inputs), b = evaluate(joined.made->program, inputs);
+    double size = 1.0;
+    for (const double x : a) size = std::max(size, std::abs(x));
+    // What is vouched for is good to 1e-12 of the accelerations.
+    for (std::size_t i = 0; i + 1 < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-12 * size) << file << ' ' << i;
+    EXPECT_GT(b.back(), 0.0);
+  }
 }
 
 TEST(StepProgram, says_why_there_is_none) {
