@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
 #include <map>
 #include <span>
@@ -21,20 +22,38 @@ using P = PtxText::P;
 /// Writes the steps of a program.
 class BodyWriter {
  public:
-  explicit BodyWriter(PtxInstructions& to) : o_(to), functions_(o_) {}
+  explicit BodyWriter(PtxInstructions& to) : to_(&to), o_(to), functions_(o_) {}
 
-  std::vector<F> write(const Program& program, std::span<const F> inputs) {
+  /// `varies`: by input. Steps that depend on none of those that do are written first, and are what `invariant` gets: they
+  /// are done once, before the loop.
+  std::vector<F> write(const Program& program, std::span<const F> inputs, std::vector<bool> varies, std::string& invariant) {
     assert(static_cast<int>(inputs.size()) == program.num_inputs);
     std::vector<F> values(inputs.begin(), inputs.end());
-    values.reserve(static_cast<std::size_t>(program.num_registers()));
     for (const double x : program.constants) values.push_back(PtxText::constant(x));
+    const std::size_t first = values.size();
+    values.resize(first + program.steps.size());
+    varies.resize(first, false);
     for (const Step& s : program.steps) {
-      const auto at = [&](std::int32_t i) { return values[static_cast<std::size_t>(i)]; };
-      values.push_back(write(s, at(s.a), at(s.b), at(s.c)));
+      const auto at = [&](std::int32_t i) { return varies[static_cast<std::size_t>(i)]; };
+      varies.push_back(at(s.a) || at(s.b) || at(s.c));
+    }
+    for (const bool now : {false, true}) {
+      for (std::size_t k = 0; k < program.steps.size(); ++k) {
+        if (varies[first + k] != now) continue;
+        const Step& s = program.steps[k];
+        const auto at = [&](std::int32_t i) { return values[static_cast<std::size_t>(i)]; };
+        values[first + k] = write(s, at(s.a), at(s.b), at(s.c));
+      }
+      if (!now) invariant = std::exchange(to_->text, {});
     }
     std::vector<F> outputs;
     for (const std::int32_t i : program.outputs) outputs.push_back(values[static_cast<std::size_t>(i)]);
     return outputs;
+  }
+  P is_positive(F a) { return truths_.contains(a.what) && !a.is_constant ? truths_.at(a.what) : o_.less(zero, a); }
+  P is_true(F a) {
+    const auto found = a.is_constant ? truths_.end() : truths_.find(a.what);
+    return found == truths_.end() ? o_.differs(a, zero) : found->second;
   }
 
  private:
@@ -95,8 +114,12 @@ class BodyWriter {
     return a;
   }
 
-  P is_true(F a) { return o_.differs(a, zero); }
-  F truth(P p) { return o_.select(p, one, zero); }
+  /// Most truth values are only asked whether they are true: the number is then left out by the driver's compiler.
+  F truth(P p) {
+    const F number = o_.select(p, one, zero);
+    truths_.emplace(number.what, p);
+    return number;
+  }
   DeviceFunctions<PtxText>::Both sine_cosine(F a) {
     const auto key = std::pair(a.is_constant, a.what);
     const auto found = angles_.find(key);
@@ -105,7 +128,9 @@ class BodyWriter {
   }
 
   static constexpr F zero{true, 0}, one{true, 0x3ff0000000000000};
+  PtxInstructions* to_;
   PtxText o_;
+  std::map<std::uint64_t, P> truths_;  ///< by register
   DeviceFunctions<PtxText> functions_;
   std::map<std::pair<bool, std::uint64_t>, DeviceFunctions<PtxText>::Both> angles_;  ///< both come from one reduction
 };
@@ -147,7 +172,12 @@ std::string make_ptx_step(const Program& step, int n) {
   std::vector<F> inputs;
   for (int i = 0; i < step.num_inputs; ++i) inputs.push_back(o.next());
   const std::span state = std::span(inputs).subspan(2, static_cast<std::size_t>(2 * n));
-  const std::vector<F> outputs = BodyWriter(body).write(step, inputs);
+  std::vector<bool> varies(inputs.size(), false);
+  std::fill_n(varies.begin(), 2 + 2 * n, true);
+  varies[1] = false;  // h
+  std::string invariant;
+  BodyWriter writer(body);
+  const std::vector<F> outputs = writer.write(step, inputs, varies, invariant);
 
   std::string begin = "\tld.param.u64 %count, [count];\n" + std::string(find_instance);
   begin += "\tld.param.u64 %base, [done];\n\tcvta.to.global.u64 %base, %base;\n\tshl.b64 %at, %me, 2;\n"
@@ -156,7 +186,7 @@ std::string make_ptx_step(const Program& step, int n) {
            "\tld.param.u32 %last, [steps];\n\tadd.u32 %last, %first, %last;\n";
   begin += find_row("rows", 1 + 2 * n + num_parameters);
   for (int i = 0; i < 2 * n + num_parameters; ++i) begin += load(inputs[static_cast<std::size_t>(2 + i)], 1 + i);
-  begin += fmt::format("\tld.param.f64 {}, [h];\n", PtxText::name(inputs[1]));
+  begin += fmt::format("\tld.param.f64 {}, [h];\n", PtxText::name(inputs[1])) + invariant;
   // t of a step is that of step `origin` plus whole steps: it does not drift, nor depend on how launches are cut.
   const F begin_t = o.next(), number = o.next();
   begin += fmt::format("\tld.param.f64 {0}, [t];\nSTEP:\n\tld.param.u32 %x, [origin];\n\tsub.u32 %x, %done, %x;\n"
@@ -164,8 +194,8 @@ std::string make_ptx_step(const Program& step, int n) {
                        "\tsetp.ge.u32 %out, %done, %last;\n\t@%out bra STORE;\n",
                        PtxText::name(begin_t), PtxText::name(number), PtxText::name(inputs[0]), PtxText::name(inputs[1]));
 
-  std::string end = fmt::format("\tsetp.leu.f64 %out, {}, {};\n\t@%out bra STORE;\n", PtxText::name(outputs.back()),
-                                PtxText::name(PtxText::constant(0.0)));
+  const P good = writer.is_positive(outputs.back());
+  std::string end = fmt::format("\t@!{} bra STORE;\n", PtxText::name(good));
   // Outputs may be inputs under other names: all are read before one is written.
   std::vector<F> spare;
   for (std::size_t i = 0; i < state.size(); ++i) spare.push_back(o.next());
@@ -185,8 +215,9 @@ std::string make_ptx_map(const Program& program) {
   PtxText o(body);
   std::vector<F> inputs;
   for (int i = 0; i < program.num_inputs; ++i) inputs.push_back(o.next());
-  const std::vector<F> outputs = BodyWriter(body).write(program, inputs);
-  std::string begin = "\tld.param.u64 %count, [count];\n" + std::string(find_instance);
+  std::string invariant;
+  const std::vector<F> outputs = BodyWriter(body).write(program, inputs, std::vector<bool>(inputs.size(), true), invariant);
+  std::string begin = "\tld.param.u64 %count, [count];\n" + std::string(find_instance) + invariant;
   begin += find_row("inputs", program.num_inputs);
   for (int i = 0; i < program.num_inputs; ++i) begin += load(inputs[static_cast<std::size_t>(i)], i);
   std::string end = find_row("outputs", program.num_outputs());

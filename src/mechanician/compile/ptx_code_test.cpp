@@ -144,7 +144,7 @@ TEST(PtxCode, ComputesWhatTheInterpreterComputes) {
   constexpr int seed = 804;
   std::mt19937_64 random(seed);
   int compared = 0;
-  for (int trial = 0; trial < 400; ++trial) {
+  for (int trial = 0; trial < 120; ++trial) {
     const Program program = random_program(random, {.num_steps = 20});
     PtxMachine machine(make_ptx_map(program));
     ASSERT_EQ(machine.entry(), ptx_map_entry);
@@ -165,7 +165,7 @@ TEST(PtxCode, ComputesWhatTheInterpreterComputes) {
       }
     }
   }
-  EXPECT_GT(compared, 20);
+  EXPECT_GT(compared, 10);
 }
 
 /// x'' = −k x by explicit Euler; vouched for while x > −0.5.

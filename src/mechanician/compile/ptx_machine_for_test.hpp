@@ -84,7 +84,7 @@ class PtxMachine {
     for (std::size_t at = 0; at < code_.size(); ++at) {
       std::vector<std::string> w = code_[at];
       if (w[0][0] == '@') {
-        const bool holds = get(w[0].substr(1)) != 0;
+        const bool negated = w[0][1] == '!', holds = (get(w[0].substr(negated ? 2 : 1)) != 0) != negated;
         w.erase(w.begin());
         if (!holds) continue;
       }
@@ -120,6 +120,7 @@ class PtxMachine {
     if (op == "sub.rn.f64") return set_number(w[1], number(w[2]) - number(w[3]));
     if (op == "mul.rn.f64") return set_number(w[1], number(w[2]) * number(w[3]));
     if (op == "div.rn.f64") return set_number(w[1], number(w[2]) / number(w[3]));
+    if (op == "rcp.rn.f64") return set_number(w[1], 1.0 / number(w[2]));
     if (op == "sqrt.rn.f64") return set_number(w[1], std::sqrt(number(w[2])));
     if (op == "cvt.rmi.f64.f64") return set_number(w[1], std::floor(number(w[2])));
     if (op == "cvt.rn.f64.s64") return set_number(w[1], static_cast<double>(static_cast<std::int64_t>(get(w[2]))));

@@ -34,7 +34,11 @@ class PtxText {
   F add(F a, F b) { return make("add.rn.f64", a, b); }
   F sub(F a, F b) { return make("sub.rn.f64", a, b); }
   F mul(F a, F b) { return make("mul.rn.f64", a, b); }
-  F div(F a, F b) { return make("div.rn.f64", a, b); }
+  F div(F a, F b) {
+    // The same bits for fewer instructions.
+    if (a.is_constant && a.what == constant(1.0).what) return write("rcp.rn.f64", next(), name(b));
+    return make("div.rn.f64", a, b);
+  }
   F fma(F a, F b, F c) { return write("fma.rn.f64", next(), name(a) + ", " + name(b) + ", " + name(c)); }
   F neg(F a) { return a.is_constant ? F{true, a.what ^ sign_bit} : write("neg.f64", next(), name(a)); }
   F abs(F a) { return write("abs.f64", next(), name(a)); }

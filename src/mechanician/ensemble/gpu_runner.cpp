@@ -51,7 +51,8 @@ void GpuRunner::run(const MotionBatch& batch, BatchResult& result) {
 void GpuRunner::run_part(const MotionBatch& batch, int first, int count, BatchResult& result, std::vector<int>& left) {
   const auto n = static_cast<std::size_t>(n_), p = static_cast<std::size_t>(num_parameters_), width = 1 + 2 * n + p;
   const auto motions = static_cast<std::size_t>(count), begin = static_cast<std::size_t>(first);
-  std::vector<double> rows(motions * width);
+  std::vector<double>& rows = rows_;
+  rows.resize(motions * width);
   for (std::size_t k = 0; k < motions; ++k) {
     double* const row = rows.data() + k * width;
     row[0] = batch.t;
@@ -60,7 +61,8 @@ void GpuRunner::run_part(const MotionBatch& batch, int first, int count, BatchRe
     std::copy_n(batch.parameters.data() + (begin + k) * static_cast<std::size_t>(batch.num_parameters), p, row + 1 + 2 * n);
   }
   GpuMemory on_rows(*gpu_, rows.size() * 8), on_done(*gpu_, motions * 4), on_violation(*gpu_, motions * 8);
-  std::vector<std::uint32_t> done(motions, 0);
+  std::vector<std::uint32_t>& done = done_;
+  done.assign(motions, 0);
   gpu_->copy_in(on_rows.address(), rows.data(), rows.size() * 8);
   gpu_->copy_in(on_done.address(), done.data(), done.size() * 4);
 

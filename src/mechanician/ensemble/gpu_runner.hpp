@@ -38,6 +38,8 @@ class GpuRunner : public MotionRunner {
   Gpu::Kernel step_, violation_;
   std::unique_ptr<MotionRunner> cpu_;
   double kernel_seconds_ = 0.0;
+  std::vector<double> rows_;          ///< on this side
+  std::vector<std::uint32_t> done_;
 };
 
 /// Whole steps from t to `to`, and the shorter one at the end: 0 where there is none.
