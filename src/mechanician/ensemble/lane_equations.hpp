@@ -1,0 +1,37 @@
+#pragma once
+
+/// What the programs of all motions of an ensemble are made from: rows and sizes at one state of the model, so that a motion
+/// does not depend on which others are computed with it.
+
+#include <optional>
+#include <vector>
+
+#include "mechanician/compile/acceleration_program.hpp"
+#include "mechanician/ensemble/motion_batch.hpp"
+#include "mechanician/instant/system.hpp"
+
+namespace mechanician {
+
+/// Parameters of the model that differ between motions, by index; none given: any may.
+using Varied = std::optional<std::vector<int>>;
+
+/// `nominal`: a start of the model. The rows that are left out are those that depend on others at a general state near it.
+ProgramOptions make_lane_options(const System& system, const State& nominal, const Varied& varied);
+
+/// The parameters that are inputs of the programs, from a row of a batch. Throws std::invalid_argument where a parameter
+/// that was built in has another value in the batch.
+class VariedParameters {
+ public:
+  VariedParameters() = default;
+  VariedParameters(const System& system, const ProgramOptions& options);
+  const std::vector<int>& varied() const { return varied_; }
+  void check(const MotionBatch& batch) const;
+
+ private:
+  std::vector<int> varied_;
+  std::vector<std::string> names_;
+  std::vector<double> values_;
+  std::vector<char> built_in_;
+};
+
+}  // namespace mechanician
