@@ -121,13 +121,14 @@ def main():
     parser.add_argument('--program', required=True, type=Path, help='path of mechanician')
     parser.add_argument('--case', help='name of the only case to check')
     parser.add_argument('--tag', help='only cases with this tag')
+    parser.add_argument('--every', type=int, default=1, metavar='N', help='only every Nth case')
     parser.add_argument('folders', nargs='+', type=Path, help='where the cases are')
     options = parser.parse_args()
     if not options.program.is_file():
         parser.error(f'no program at {options.program}')
     cases = [c for c in find_cases(options.folders, options.case)
              if ('end' in c.expected or 'refuse' in c.expected) and (not options.tag or options.tag in c.expected['tags'])]
-    passed, failed = check(Program(options.program.resolve()), cases)
+    passed, failed = check(Program(options.program.resolve()), cases[::options.every])
     print(f'{passed} passed, {failed} failed')
     return 0 if passed and not failed else 1
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks `mechanician plot`: pictures are read back and compared with the numbers they were made of.
 
-usage: check_plot.py --program PATH [--only TEXT]
+usage: check_plot.py --program PATH [--only TEXT] [--rows N]
 
 An SVG is parsed, its places are turned into numbers by means of its own tick labels, and those are compared with the rows; a PNG is
 decoded here and the colours are looked for where the curves must be; braille characters are turned back into dots. Prints a line for
@@ -17,7 +17,8 @@ ROUNDING = 0.01       # pixels; places have two decimals
 
 
 class Check:
-    def __init__(self, program, folder, only):
+    def __init__(self, program, folder, only, rows):
+        self.rows = rows
         self.program, self.folder, self.only, self.passed, self.failed, self.part = program, folder, only, 0, 0, ''
         # For a program under the address sanitizer: what fontconfig keeps to the end is not ours to free.
         self.leaks = self.file('leaks.txt', 'leak:libfontconfig\n')
@@ -343,7 +344,7 @@ def check_axes(c):
 
 def check_decimation(c):
     """Many rows: a small picture that keeps every extreme."""
-    rng, n = random.Random(20261115), 200000
+    rng, n = random.Random(20261115), c.rows
     t = [k / n * 10 for k in range(n)]
     v = [math.sin(3 * x) + 0.05 * rng.uniform(-1, 1) for x in t]
     spikes = [k * n // 40 + rng.randrange(n // 80) for k in range(40)]      # never two in one column of pixels
@@ -376,7 +377,7 @@ def check_decimation(c):
         worst = max(worst, best)
     c.that('every vertex is a row', worst < 3 * ROUNDING, worst)
     # A curve that goes round and round.
-    c.file('round.csv', 't,a,b\n' + ''.join(f'{k},{math.cos(k * 0.0137)!r},{math.sin(k * 0.0137)!r}\n' for k in range(300000)))
+    c.file('round.csv', 't,a,b\n' + ''.join(f'{k},{math.cos(k * 0.0137)!r},{math.sin(k * 0.0137)!r}\n' for k in range(c.rows * 3 // 2)))
     picture = c.svg('round.csv', '--show', 'b', '--against', 'a', '--equal')
     c.that('an orbit is small', len(picture.text) < 700000, len(picture.text))
     points = sum(picture.curves()[('b', 0)], [])
@@ -691,9 +692,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--program', required=True)
     parser.add_argument('--only', default='')
+    parser.add_argument('--rows', type=int, default=200000, help='of a long result')
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        c = Check(os.path.abspath(options.program), folder, options.only)
+        c = Check(os.path.abspath(options.program), folder, options.only, options.rows)
         for name, check in sorted(globals().items()):
             if not name.startswith('check_') or options.only not in name: continue
             c.part = name

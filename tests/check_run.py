@@ -2,7 +2,7 @@
 """Checks `mechanician run` through the command line: results in every format, exit statuses and messages, interruption, kill -9 and
 --resume, disks that are full, pipes that are closed, two writers.
 
-usage: check_run.py --program PATH [--kills N]
+usage: check_run.py --program PATH [--kills N] [--shorten FACTOR]
 
 Prints a line for each miss and, last, `N passed, N failed`. Needs Python 3.11 and h5dump (Debian: hdf5-tools)."""
 import argparse
@@ -372,15 +372,16 @@ def check_kills(c, what, kills, *args, sign=signal.SIGKILL):
     c.that(f'{what}: enough were killed in the middle', resumed >= kills, (resumed, kills))
 
 
-def check_resume(c, kills):
+def check_resume(c, kills, shorten):
     few = max(2, kills // 2)
+    seconds = lambda whole: str(whole / shorten)
     c.file('events.toml', PENDULUM + '[events]\nlow = { when = "x", direction = "up" }\n')
-    check_kills(c, 'kill -9', kills, 'events.toml', '--to', '1000')
-    check_kills(c, 'kill -9 with rows in between', kills, 'p.toml', '--to', '200', '--every', '0.001')
-    check_kills(c, 'kill -9 with --verify', few, 'events.toml', '--to', '200', '--every', '0.05', '--verify', '--tolerance', '1e-8')
-    check_kills(c, 'kill -9 of the implicit method', few, 'p.toml', '--to', '60', '--method', 'bdf')
-    check_kills(c, 'SIGINT', kills, 'p.toml', '--to', '1000', '--every', '0.07', sign=signal.SIGINT)
-    check_kills(c, 'kill -9 with options', few, 'p.toml', '--to', '300', '--set', 'm=3,L=1.5', '--position', 'x=0.9,y=-1.2', '--velocity', 'x=0.4,y=0.3', '--time', '1')
+    check_kills(c, 'kill -9', kills, 'events.toml', '--to', seconds(1000))
+    check_kills(c, 'kill -9 with rows in between', kills, 'p.toml', '--to', seconds(200), '--every', '0.001')
+    check_kills(c, 'kill -9 with --verify', few, 'events.toml', '--to', seconds(200), '--every', '0.05', '--verify', '--tolerance', '1e-8')
+    check_kills(c, 'kill -9 of the implicit method', few, 'p.toml', '--to', seconds(60), '--method', 'bdf')
+    check_kills(c, 'SIGINT', kills, 'p.toml', '--to', seconds(1000), '--every', '0.07', sign=signal.SIGINT)
+    check_kills(c, 'kill -9 with options', few, 'p.toml', '--to', seconds(300), '--set', 'm=3,L=1.5', '--position', 'x=0.9,y=-1.2', '--velocity', 'x=0.4,y=0.3', '--time', '1')
 
     c.status('a complete run', 0, '--resume', 'whole.h5', out='', err='nothing to go on with: the run is done')
     c.status('with its model', 0, 'p.toml', '--resume', 'whole.h5', out='', err='the run is done')
@@ -511,6 +512,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument('--program', required=True)
     arguments.add_argument('--kills', type=int, default=8, help='how often each kind of run is killed')
+    arguments.add_argument('--shorten', type=float, default=1, help='runs that are killed are shorter by this factor: for programs that are slow')
     options = arguments.parse_args()
     if not shutil.which('h5dump'):
         sys.exit('check_run.py: h5dump is missing (Debian: hdf5-tools)')
@@ -518,7 +520,7 @@ def main():
         c = Check(os.path.abspath(options.program), folder)
         c.file('p.toml', PENDULUM)
         for group in (check_results, check_options, check_starts, check_ends, check_interrupts, check_files, check_progress,
-                      lambda c: check_resume(c, options.kills)):
+                      lambda c: check_resume(c, options.kills, options.shorten)):
             try:
                 group(c)
             except (OSError, ValueError, KeyError, IndexError, TypeError, subprocess.TimeoutExpired):

@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 
+#include "mechanician/base/trials_for_test.hpp"
 #include "mechanician/instant/accelerate.hpp"
 #include "mechanician/model/parameters.hpp"
 #include "mechanician/model/read_model.hpp"
@@ -77,7 +78,7 @@ System make_system(const std::string& text) {
 
 TEST(Impact, without_friction_it_obeys_newton_and_the_minimum_and_adds_no_energy) {
   int impacts = 0;
-  for (unsigned seed = 1; seed <= 1000; ++seed) {
+  for (unsigned seed = 1; seed <= num_trials(1000); ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937_64 random(seed);
     const RandomImpact given = make_random(random, false);
@@ -110,12 +111,12 @@ TEST(Impact, without_friction_it_obeys_newton_and_the_minimum_and_adds_no_energy
     EXPECT_NEAR(change, -impact.energy_lost, 1e-10 * size * size);
     EXPECT_NEAR(impact.surface_work, 0.0, 1e-10 * size * size);
   }
-  EXPECT_GE(impacts, 500);
+  EXPECT_GE(impacts, static_cast<int>(num_trials(500)));
 }
 
 TEST(Impact, with_friction_it_stays_in_the_cone_and_adds_no_energy) {
   int impacts = 0, lowered = 0;
-  for (unsigned seed = 1; seed <= 600; ++seed) {
+  for (unsigned seed = 1; seed <= num_trials(600); ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937_64 random(seed);
     const RandomImpact given = make_random(random, true);
@@ -132,7 +133,7 @@ TEST(Impact, with_friction_it_stays_in_the_cone_and_adds_no_energy) {
     EXPECT_NEAR(before - after, impact.energy_lost + impact.friction_lost, 1e-9 * before);
   }
   EXPECT_GT(lowered, 0);
-  EXPECT_GE(impacts, 200);
+  EXPECT_GE(impacts, static_cast<int>(num_trials(200)));
 }
 
 TEST(Impact, a_moving_wall_gives_what_is_said_to_be_its_work) {
