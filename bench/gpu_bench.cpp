@@ -99,7 +99,8 @@ long count_function_mismatches(Gpu& gpu) {
 /// Velocities of many motions, on the constraints.
 MotionBatch make_batch(const Equations& eqs, const StartState& start, const std::vector<double>& parameters, int count) {
   MotionBatch batch;
-  batch.count = count, batch.n = eqs.n();
+  batch.count = count, batch.n = eqs.n(), batch.num_parameters = static_cast<int>(parameters.size());
+  for (int k = 0; k < count; ++k) batch.parameters.insert(batch.parameters.end(), parameters.begin(), parameters.end());
   const auto n = static_cast<std::size_t>(eqs.n());
   ProgramOptions options;
   options.parameters = parameters;
@@ -132,15 +133,16 @@ int bench(const char* file, int count, int steps, double h) {
   const Model model = read_model(file);
   const ParameterValues parameters = evaluate_parameters(model);
   const StartState start = start_state(model, parameters);
-  const Equations eqs = derive(model);
-  ProgramOptions options;
-  options.parameters = parameters.values;
+  const System system(model, parameters.values);
+  const Equations& eqs = system.equations();
+  const ProgramOptions options = make_lane_options(system, state_of(start), std::vector<int>{});
+  const VariedParameters varied(system, options);
   const StepProgramResult step = make_step_program(eqs, options);
   if (!step.made) {
     fmt::print(stderr, "no step program: {}\n", step.reason);
     return 1;
   }
-  const Program violation = make_violation_program(eqs, options.parameters);
+  const Program violation = make_violation_program(eqs, options);
   const MotionBatch batch = make_batch(eqs, start, parameters.values, count);
 
   // Against the processor, a hundred steps of some.
@@ -149,7 +151,7 @@ int bench(const char* file, int count, int steps, double h) {
   some.count = few;
   some.q.resize(static_cast<std::size_t>(few) * static_cast<std::size_t>(batch.n)), some.qd.resize(some.q.size());
   BatchResult check(some);
-  GpuRunner(found.gpu, *step.made, violation, {.method = EnsembleMethod::rk4, .step = h, .to = start.time + 100 * h}, std::make_unique<Nobody>()).run(some, check);
+  GpuRunner(found.gpu, *step.made, violation, varied, {.method = EnsembleMethod::rk4, .step = h, .to = start.time + 100 * h}, std::make_unique<Nobody>()).run(some, check);
   double difference = 0.0, size = 0.0;
   std::vector<double> registers(static_cast<std::size_t>(step.made->program.num_registers())), outputs(static_cast<std::size_t>(2 * batch.n + 1));
   const auto n = static_cast<std::size_t>(batch.n);
@@ -169,7 +171,7 @@ int bench(const char* file, int count, int steps, double h) {
   }
 
   const auto begin = Clock::now();
-  GpuRunner runner(found.gpu, *step.made, violation, {.method = EnsembleMethod::rk4, .step = h, .to = start.time + steps * h}, std::make_unique<Nobody>());
+  GpuRunner runner(found.gpu, *step.made, violation, varied, {.method = EnsembleMethod::rk4, .step = h, .to = start.time + steps * h}, std::make_unique<Nobody>());
   const double compile_seconds = seconds_since(begin);
   std::vector<double> rates, whole;
   BatchResult result;

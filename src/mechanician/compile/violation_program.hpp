@@ -2,7 +2,7 @@
 
 /// How far a state is off the constraints, as a program.
 ///
-///     inputs   [t | q | q̇ | parameters, unless built in]
+///     inputs   [t | q | q̇ | parameters that are not built in]
 ///     outputs  [largest of |φ|, |φ̇| and |ψ|]
 ///
 /// Control requirements, measured and acceleration-level rows take no part.
@@ -11,7 +11,7 @@
 
 namespace mechanician {
 
-/// `parameters`: values that are built in.
-Program make_violation_program(const Equations& eqs, const std::optional<std::vector<double>>& parameters = std::nullopt);
+/// Of the options, those of parameters count.
+Program make_violation_program(const Equations& eqs, const ProgramOptions& options = {});
 
 }  // namespace mechanician

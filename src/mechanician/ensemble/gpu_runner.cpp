@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "mechanician/compile/ptx_code.hpp"
+#include "mechanician/compile/violation_program.hpp"
 
 namespace mechanician {
 
@@ -17,22 +18,14 @@ unsigned blocks_for(int count) { return (static_cast<unsigned>(count) + threads 
 
 }  // namespace
 
-StepCount count_steps(double t, double to, double step) {
-  const double ratio = (to - t) / step;
-  // A rest that is rounding of the ratio is none.
-  const double whole = std::floor(ratio + 8 * std::numeric_limits<double>::epsilon() * std::max(1.0, ratio));
-  const double rest = to - std::fma(whole, step, t);
-  return {static_cast<std::int64_t>(whole), rest > 8 * std::numeric_limits<double>::epsilon() * std::max(std::abs(to), step) ? rest : 0.0};
-}
-
-GpuRunner::GpuRunner(std::shared_ptr<Gpu> gpu, const StepProgram& step, const Program& violation, const EnsembleOptions& options,
-                     std::unique_ptr<MotionRunner> cpu)
-    : gpu_(std::move(gpu)), options_(options), n_(step.n), num_parameters_(step.num_parameters),
+GpuRunner::GpuRunner(std::shared_ptr<Gpu> gpu, const StepProgram& step, const Program& violation, VariedParameters parameters,
+                     const EnsembleOptions& options, std::unique_ptr<MotionRunner> cpu)
+    : gpu_(std::move(gpu)), options_(options), parameters_(std::move(parameters)), n_(step.n),
       step_(gpu_->load(make_ptx_step(step.program, step.n), ptx_step_entry)),
       violation_(gpu_->load(make_ptx_map(violation), ptx_map_entry)), cpu_(std::move(cpu)) {}
 
 GpuRunner::GpuRunner(const GpuRunner& other, std::unique_ptr<MotionRunner> cpu)
-    : gpu_(other.gpu_), options_(other.options_), n_(other.n_), num_parameters_(other.num_parameters_), step_(other.step_),
+    : gpu_(other.gpu_), options_(other.options_), parameters_(other.parameters_), n_(other.n_), step_(other.step_),
       violation_(other.violation_), cpu_(std::move(cpu)) {}
 
 std::unique_ptr<MotionRunner> GpuRunner::clone() const {
@@ -40,7 +33,8 @@ std::unique_ptr<MotionRunner> GpuRunner::clone() const {
 }
 
 void GpuRunner::run(const MotionBatch& batch, BatchResult& result) {
-  const std::size_t width = static_cast<std::size_t>(1 + 2 * n_ + num_parameters_) * 8 + 8 + 4;
+  parameters_.check(batch);
+  const std::size_t width = (1 + 2 * static_cast<std::size_t>(n_) + parameters_.varied().size()) * 8 + 8 + 4;
   const auto room = static_cast<double>(gpu_->free_memory()) * 0.8 / static_cast<double>(width);
   const int most = static_cast<int>(std::clamp(room, 1.0, 1.0 * (1 << 24)));
   std::vector<int> left;
@@ -49,7 +43,7 @@ void GpuRunner::run(const MotionBatch& batch, BatchResult& result) {
 }
 
 void GpuRunner::run_part(const MotionBatch& batch, int first, int count, BatchResult& result, std::vector<int>& left) {
-  const auto n = static_cast<std::size_t>(n_), p = static_cast<std::size_t>(num_parameters_), width = 1 + 2 * n + p;
+  const auto n = static_cast<std::size_t>(n_), p = parameters_.varied().size(), width = 1 + 2 * n + p;
   const auto motions = static_cast<std::size_t>(count), begin = static_cast<std::size_t>(first);
   std::vector<double>& rows = rows_;
   rows.resize(motions * width);
@@ -58,7 +52,8 @@ void GpuRunner::run_part(const MotionBatch& batch, int first, int count, BatchRe
     row[0] = batch.t;
     std::copy_n(batch.q.data() + (begin + k) * n, n, row + 1);
     std::copy_n(batch.qd.data() + (begin + k) * n, n, row + 1 + n);
-    std::copy_n(batch.parameters.data() + (begin + k) * static_cast<std::size_t>(batch.num_parameters), p, row + 1 + 2 * n);
+    const double* const all = batch.parameters.data() + (begin + k) * static_cast<std::size_t>(batch.num_parameters);
+    std::transform(parameters_.varied().begin(), parameters_.varied().end(), row + 1 + 2 * n, [&](int i) { return all[i]; });
   }
   GpuMemory on_rows(*gpu_, rows.size() * 8), on_done(*gpu_, motions * 4), on_violation(*gpu_, motions * 8);
   std::vector<std::uint32_t>& done = done_;
@@ -103,6 +98,7 @@ void GpuRunner::run_part(const MotionBatch& batch, int first, int count, BatchRe
     std::copy_n(row + 1 + n, n, result.qd.data() + to * n);
     result.outcome[to] = Outcome::done;
     result.steps[to] = total;
+    judge_fixed_steps(result, static_cast<int>(to));
   }
 }
 
@@ -138,6 +134,18 @@ void GpuRunner::finish_on_cpu(const MotionBatch& batch, const std::vector<int>& 
     result.violation[k] = got.violation[i];
     result.balance[k] = got.balance[i];
   }
+}
+
+GpuRunnerResult make_gpu_runner(std::shared_ptr<Gpu> gpu, const System& system, const State& nominal, const EnsembleOptions& options,
+                                const LaneOptions& lanes) {
+  LaneRunnerResult cpu = make_lane_runner(system, nominal, options, lanes);
+  if (!cpu.made) return {nullptr, cpu.reason};
+  const ProgramOptions programs = make_lane_options(system, nominal, lanes.varied);
+  const StepProgramResult step = make_step_program(system.equations(), programs);
+  if (!step.made) return {nullptr, step.reason};
+  return {std::make_unique<GpuRunner>(std::move(gpu), *step.made, make_violation_program(system.equations(), programs),
+                                      VariedParameters(system, programs), options, std::move(cpu.made)),
+          {}};
 }
 
 }  // namespace mechanician

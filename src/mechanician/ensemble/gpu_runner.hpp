@@ -3,21 +3,22 @@
 /// Motions of fixed steps on a GPU: one in each thread, its state in registers.
 ///
 /// The step is the program that also runs in lanes on the processor (step_program.hpp), so both agree to rounding. A motion whose
-/// step the program cannot vouch for is done on the processor, from its start; `cpu` does it.
+/// step the program cannot vouch for is done on the processor, from its start.
 
 #include <memory>
 
 #include "mechanician/compile/step_program.hpp"
 #include "mechanician/ensemble/gpu.hpp"
+#include "mechanician/ensemble/lane_runner.hpp"
 #include "mechanician/ensemble/motion_batch.hpp"
 
 namespace mechanician {
 
 class GpuRunner : public MotionRunner {
  public:
-  /// `violation` (violation_program.hpp) has the parameters that `step` has: all as inputs, or none. Throws GpuError.
-  GpuRunner(std::shared_ptr<Gpu> gpu, const StepProgram& step, const Program& violation, const EnsembleOptions& options,
-            std::unique_ptr<MotionRunner> cpu);
+  /// `violation` (violation_program.hpp) and `step` have `parameters` as inputs. Throws GpuError.
+  GpuRunner(std::shared_ptr<Gpu> gpu, const StepProgram& step, const Program& violation, VariedParameters parameters,
+            const EnsembleOptions& options, std::unique_ptr<MotionRunner> cpu);
 
   void run(const MotionBatch& batch, BatchResult& result) override;
   std::unique_ptr<MotionRunner> clone() const override;
@@ -34,7 +35,8 @@ class GpuRunner : public MotionRunner {
 
   std::shared_ptr<Gpu> gpu_;
   EnsembleOptions options_;
-  int n_, num_parameters_;
+  VariedParameters parameters_;
+  int n_;
   Gpu::Kernel step_, violation_;
   std::unique_ptr<MotionRunner> cpu_;
   double kernel_seconds_ = 0.0;
@@ -42,11 +44,13 @@ class GpuRunner : public MotionRunner {
   std::vector<std::uint32_t> done_;
 };
 
-/// Whole steps from t to `to`, and the shorter one at the end: 0 where there is none.
-struct StepCount {
-  std::int64_t whole = 0;
-  double rest = 0.0;
+struct GpuRunnerResult {
+  std::unique_ptr<MotionRunner> made;
+  std::string reason;  ///< why not, in words
 };
-StepCount count_steps(double t, double to, double step);
+
+/// Where make_lane_runner() makes one, which then does what is left over. Throws GpuError.
+GpuRunnerResult make_gpu_runner(std::shared_ptr<Gpu> gpu, const System& system, const State& nominal, const EnsembleOptions& options,
+                                const LaneOptions& lanes = {});
 
 }  // namespace mechanician

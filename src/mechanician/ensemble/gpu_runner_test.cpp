@@ -79,9 +79,12 @@ position = { x = "L", y = 0.0 }
 velocity = { x = 0.1, y = 0.0 }
 )",
                                 "rod.toml");
-  Equations eqs = derive(model);
-  StepProgram step = *make_step_program(eqs, {}).made;
-  Program violation = make_violation_program(eqs);
+  System system{model, evaluate_parameters(model).values};
+  State nominal = state_of(start_state(model, evaluate_parameters(model)));
+  ProgramOptions programs = make_lane_options(system, nominal, std::nullopt);
+  VariedParameters parameters{system, programs};
+  StepProgram step = *make_step_program(system.equations(), programs).made;
+  Program violation = make_violation_program(system.equations(), programs);
 
   static MotionBatch batch(int count) {
     MotionBatch b;
@@ -102,7 +105,7 @@ TEST(GpuRunner, TakesTheStepsOfTheProgram) {
     const EnsembleOptions options{.method = EnsembleMethod::rk4, .step = 0.01, .to = to};
     auto gpu = std::make_shared<InterpretedGpu>();
     gpu->memory = 600;  // a few motions at a time
-    GpuRunner runner(gpu, rig.step, rig.violation, options, std::make_unique<StandIn>());
+    GpuRunner runner(gpu, rig.step, rig.violation, rig.parameters, options, std::make_unique<StandIn>());
     const MotionBatch batch = Rig::batch(9);
     BatchResult result(batch);
     runner.run(batch, result);
@@ -140,7 +143,7 @@ TEST(GpuRunner, ResultsDoNotDependOnHowLaunchesAreCut) {
   for (const double seconds : {1e-3, 100.0}) {
     auto gpu = std::make_shared<InterpretedGpu>();
     gpu->launch_seconds = seconds;
-    GpuRunner runner(gpu, rig.step, rig.violation, {.method = EnsembleMethod::rk4, .step = 0.001, .to = 0.3}, std::make_unique<StandIn>());
+    GpuRunner runner(gpu, rig.step, rig.violation, rig.parameters, {.method = EnsembleMethod::rk4, .step = 0.001, .to = 0.3}, std::make_unique<StandIn>());
     results.emplace_back(batch);
     runner.run(batch, results.back());
   }
@@ -152,7 +155,7 @@ TEST(GpuRunner, LeavesToTheProcessorWhatTheProgramCannotVouchFor) {
   Rig rig;
   MotionBatch batch = Rig::batch(4);
   batch.q[2 * 2] = batch.q[2 * 2 + 1] = 0.0;  // the rod has no direction
-  GpuRunner runner(std::make_shared<InterpretedGpu>(), rig.step, rig.violation, {.method = EnsembleMethod::rk4, .step = 0.01, .to = 0.02},
+  GpuRunner runner(std::make_shared<InterpretedGpu>(), rig.step, rig.violation, rig.parameters, {.method = EnsembleMethod::rk4, .step = 0.01, .to = 0.02},
                    std::make_unique<StandIn>());
   BatchResult result(batch);
   runner.run(batch, result);
@@ -161,6 +164,25 @@ TEST(GpuRunner, LeavesToTheProcessorWhatTheProgramCannotVouchFor) {
   EXPECT_EQ(result.q[4], 1e3);
   EXPECT_EQ(result.served[2], 7);
   EXPECT_EQ(result.served[1], 0);
+}
+
+TEST(GpuRunner, AgreesWithLanesToTheLastBitAndLeavesThemWhatItCannotDo) {
+  Rig rig;
+  const EnsembleOptions options{.method = EnsembleMethod::rk4, .step = 0.01, .to = 0.035};
+  const LaneOptions lanes{.varied = std::vector{0}};
+  GpuRunnerResult gpu = make_gpu_runner(std::make_shared<InterpretedGpu>(), rig.system, rig.nominal, options, lanes);
+  LaneRunnerResult cpu = make_lane_runner(rig.system, rig.nominal, options, lanes);
+  ASSERT_TRUE(gpu.made && cpu.made) << gpu.reason << cpu.reason;
+  MotionBatch batch = Rig::batch(11);
+  batch.q[2 * 5] = batch.q[2 * 5 + 1] = 0.0;
+  BatchResult on_gpu(batch), on_cpu(batch);
+  gpu.made->run(batch, on_gpu);
+  cpu.made->run(batch, on_cpu);
+  EXPECT_EQ(on_gpu.q, on_cpu.q);
+  EXPECT_EQ(on_gpu.qd, on_cpu.qd);
+  EXPECT_EQ(on_gpu.outcome, on_cpu.outcome);
+  EXPECT_EQ(on_gpu.steps, on_cpu.steps);
+  EXPECT_NE(on_gpu.outcome[5], Outcome::done);
 }
 
 TEST(CountSteps, RestsOfRoundingAreNone) {

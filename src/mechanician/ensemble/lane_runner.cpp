@@ -8,7 +8,6 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/compile/violation_program.hpp"
-#include "mechanician/ensemble/gpu_runner.hpp"
 #include "mechanician/ensemble/robust_step.hpp"
 
 namespace mechanician {
@@ -82,6 +81,7 @@ void LaneRunner::run(const MotionBatch& batch, BatchResult& result) {
       std::copy_n(batch.parameters.begin() + static_cast<std::ptrdiff_t>(motion * at(batch.num_parameters)), batch.num_parameters,
                   inputs.begin() + 1 + 2 * n);
       violation_(inputs.data(), &result.violation[motion]);
+      judge_fixed_steps(result, pack.begin + k);
     }
   }
 }

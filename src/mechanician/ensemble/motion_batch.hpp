@@ -32,6 +32,13 @@ struct EnsembleOptions {
   double tolerance = 1e-10;
 };
 
+/// Whole steps from t to `to`, and the shorter one at the end: 0 where there is none.
+struct StepCount {
+  std::int64_t whole = 0;
+  double rest = 0.0;
+};
+StepCount count_steps(double t, double to, double step);
+
 /// Rows are motions. Starts are on the constraints, or were given as they are on purpose.
 struct MotionBatch {
   int count = 0, num_parameters = 0, n = 0;
@@ -62,6 +69,10 @@ struct BatchResult {
   std::vector<double> violation;        ///< largest |φ|, |ψ| at the ends of steps (rk4: at the end of the motion)
   std::vector<double> balance;          ///< of energy and works, over what is allowed; not a number where not kept
 };
+
+/// What fixed steps, which hold no constraint, are worth: a motion that was done is suspect where it ended off the constraints
+/// by more than a thousandth (of its coordinates, if these are larger than one).
+void judge_fixed_steps(BatchResult& result, int motion);
 
 /// Not for several threads at once: each has its own, made by clone(), which shares the compiled code.
 class MotionRunner {
