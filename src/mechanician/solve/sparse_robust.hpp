@@ -14,7 +14,13 @@
 //
 // and a row with nothing left is Σ c_k a_k of rows that were kept. These are independent, so c is unique and the set is
 // minimal: with g_j ≠ Σ c_k g_k it is an irreducible conflict, else a redundancy (U23, A A⁺b = b).
-// Cost: one or two solutions with the factors for each row that was set apart. Allocates.
+//
+// Rows may be set apart by the thousands, where rods are there twice or a truss has more than it needs. That nothing is
+// left of any of them one solution tells: of a sum with random factors nothing is left only if nothing is of each. And
+// where the rows that explain one do not touch those that explain another, one solution explains both: rows are
+// explained in groups, and only those that do not come apart one by one.
+// Cost: some two solutions with the factors to know the rank, and for each row about which something is left one more;
+// to explain, as many as rows have to do with each other, within `most_work`. Allocates.
 #pragma once
 
 #include <span>
@@ -32,7 +38,8 @@ struct SparseRobustOptions {
   double negligible = 1e-9;  // share of a row that a coefficient must contribute to be named
   double contradiction = 1e-9;
   double accuracy = 1e-12;  // as in SparseOptions
-  int most_apart = 256;     // more rows than that: doubtful, none of them explained
+  int most_apart = 256;     // more rows of which something, but little, is left: doubtful
+  double most_work = 5e9;   // numbers that are read to explain rows; what is left then stays unexplained
   SparseOrdering ordering = SparseOrdering::automatic;
   bool augment_all = false;
 };
@@ -48,12 +55,23 @@ struct SparseDependence {
   bool contradicts = false;
 };
 
+enum class SparseExplain {
+  nothing,  // the rank, and which rows depend on others
+  all,
+};
+
 struct SparseRobustSolution {
   SparseStatus status = SparseStatus::vouched;
   std::vector<double> x, lambda;  // where the status is vouched or doubtful; with contradictions those of the kept rows
-  std::vector<SparseDependence> dependences;  // contradictions first
+  std::vector<int> dependent;     // rows that depend on the others, increasing; λ = 0
+  std::vector<int> unmet;         // those of them that x does not meet
+  std::vector<SparseDependence> dependences;  // of rows that are explained, contradictions first
+  bool explained = true;                      // all of them
+  std::vector<double> row_size;               // of the terms of A x = g, row by row
   int rank = 0;
   double least_sine = 1;  // of the kept rows, of those that were set apart
+  double row_growth = 0;  // 1/sin² of the kept rows, at most
+  int num_solutions = 0;  // with the factors
   bool near_decision = false;
   double residual = 0;  // of the kept rows, against its terms
 };
@@ -63,14 +81,19 @@ class SparseRobust {
   explicit SparseRobust(const SparsePattern& pattern, const SparseRobustOptions& options = {});
 
   SparseRobustSolution solve(std::span<const double> M, std::span<const double> A, std::span<const double> f,
-                             std::span<const double> g);
+                             std::span<const double> g, SparseExplain explain = SparseExplain::all);
 
  private:
   struct Left;
+  void measure_rows();
   double refine(std::span<const double> f, std::span<const double> g, std::span<double> x, std::span<double> lambda);
   double calc_residual(std::span<const double> f, std::span<const double> g, std::span<const double> x,
                        std::span<const double> lambda);
-  Left calc_left(int row);
+  Left calc_left(std::span<const int> rows);
+  void sift(std::span<const int> rows, std::vector<int>& nothing, std::vector<int>& something);
+  void explain_group(const std::vector<int>& group, std::vector<std::vector<int>>& next,
+                     std::vector<SparseDependence>& explained);
+  void judge(SparseDependence& dependence, std::span<const double> g) const;
 
   SparsePattern pattern_;
   SparseRobustOptions options_;
@@ -78,6 +101,9 @@ class SparseRobust {
   std::span<const double> M_, A_;
   std::vector<char> is_apart_;
   std::vector<double> f_left_, g_left_, dx_, dlambda_;
+  std::vector<double> weight_, size_, size_g_;  // 1/mass by coordinate; of rows in that metric; of their terms
+  std::vector<int> parent_;                     // of coordinates, for explain_group
+  long num_solutions_ = 0;
 };
 
 }  // namespace mechanician

@@ -136,18 +136,57 @@ TEST(SparseRobust, NamesAllRodsOfAStraightChainBetweenWalls) {
   EXPECT_EQ(robust.solve(s.M, s.A, s.f, s.g).status, SparseStatus::vouched);
 }
 
-TEST(SparseRobust, SaysWhenTooManyRowsAreToBeSetApart) {
-  SparseSystem s = make_chain(30, 0.4);
+/// All rows twice.
+SparseSystem all_twice(SparseSystem s) {
   const std::size_t entries = s.A.size();
-  for (std::size_t k = 0; k < entries; ++k) s.add_row_entry(30 + s.pattern.A[k].row, s.pattern.A[k].col, s.A[k]);
-  for (int r = 0; r < 30; ++r) s.g.push_back(s.g[r]);
-  s.pattern.m = 60;
-  SparseRobust few(s.pattern, {.most_apart = 10}), enough(s.pattern);
-  EXPECT_EQ(few.solve(s.M, s.A, s.f, s.g).status, SparseStatus::doubtful);
-  const SparseRobustSolution solution = enough.solve(s.M, s.A, s.f, s.g);
+  const int m = s.pattern.m;
+  for (std::size_t k = 0; k < entries; ++k) s.add_row_entry(m + s.pattern.A[k].row, s.pattern.A[k].col, s.A[k]);
+  for (int r = 0; r < m; ++r) s.g.push_back(s.g[r]);
+  s.pattern.m = 2 * m;
+  return s;
+}
+
+TEST(SparseRobust, SaysWhenTooMuchIsToBeExplained) {
+  const SparseSystem s = all_twice(make_chain(30, 0.4));
+  SparseRobust few(s.pattern, {.most_work = 1}), enough(s.pattern);
+  SparseRobustSolution solution = few.solve(s.M, s.A, s.f, s.g);
+  EXPECT_EQ(solution.status, SparseStatus::vouched);
+  EXPECT_EQ(solution.rank, 30);
+  EXPECT_EQ(solution.dependent.size(), 30u);
+  EXPECT_FALSE(solution.explained);
+  solution = enough.solve(s.M, s.A, s.f, s.g);
   EXPECT_EQ(solution.status, SparseStatus::vouched);
   EXPECT_EQ(solution.dependences.size(), 30u);
   for (const SparseDependence& d : solution.dependences) EXPECT_EQ(d.rows.size(), 1u);
+}
+
+TEST(SparseRobust, ExplainsManyRowsWithFewSolutions) {
+  const SparseSystem s = all_twice(make_chain(3000, 0.4));
+  SparseRobust robust(s.pattern);
+  const SparseRobustSolution solution = robust.solve(s.M, s.A, s.f, s.g);
+  EXPECT_EQ(solution.rank, 3000);
+  ASSERT_EQ(solution.dependences.size(), 3000u);
+  for (const SparseDependence& d : solution.dependences) {
+    ASSERT_EQ(d.rows.size(), 1u);
+    EXPECT_EQ(d.rows[0] % 3000, d.row % 3000);
+    EXPECT_NEAR(d.coefficients[0], 1.0, 1e-12);
+  }
+  // Rows side by side have a coordinate in common and do not come apart at once; eight groups do.
+  EXPECT_LT(solution.num_solutions, 100);
+}
+
+TEST(SparseRobust, ExplainsALongDependenceAmongManyShortOnes) {
+  const int N = 400;
+  SparseSystem s = all_twice(make_chain(N, 0.0, true));
+  std::fill(s.g.begin(), s.g.end(), 0.0);
+  SparseRobust robust(s.pattern);
+  const SparseRobustSolution solution = robust.solve(s.M, s.A, s.f, s.g);
+  EXPECT_EQ(solution.status, SparseStatus::vouched) << solution.residual;
+  EXPECT_EQ(solution.rank, N);
+  ASSERT_EQ(solution.dependences.size(), static_cast<std::size_t>(N + 2));
+  int longest = 0;
+  for (const SparseDependence& d : solution.dependences) longest += static_cast<int>(d.rows.size()) == N ? 1 : 0;
+  EXPECT_EQ(longest, 2);  // both copies of the row that closes the chain
 }
 
 }  // namespace
