@@ -1,0 +1,88 @@
+#include "mechanician/solve/sparse_free_directions.hpp"
+
+#include <Eigen/Sparse>
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace mechanician {
+
+namespace {
+
+using Eigen::VectorXd;
+using Matrix = Eigen::SparseMatrix<double>;
+
+constexpr double shift = 1e-11;  ///< δ, of matrices of size 1
+constexpr int powers = 3;        ///< of the projection: what is not free goes with (δ/σ)³
+constexpr double seen = 1e-6;    ///< share of the largest entry from which a coordinate counts
+
+Matrix shifted(const Matrix& H) {
+  Matrix I(H.rows(), H.cols());
+  I.setIdentity();
+  return H + shift * I;
+}
+
+VectorXd project(const Eigen::SimplicialLDLT<Matrix>& ldlt, VectorXd x) {
+  for (int k = 0; k < powers; ++k) x = shift * ldlt.solve(x);
+  return x;
+}
+
+std::vector<int> find_large_entries(const VectorXd& x, double from) {
+  std::vector<int> found;
+  for (Eigen::Index i = 0; i < x.size(); ++i)
+    if (std::abs(x(i)) > from) found.push_back(static_cast<int>(i));
+  return found;
+}
+
+}  // namespace
+
+SparseFreeDirections find_free_directions(const SparsePattern& pattern, std::span<const double> M, std::span<const double> A,
+                                          std::span<const double> f) {
+  SparseFreeDirections result;
+  const Eigen::Index n = pattern.n, m = pattern.m;
+  VectorXd D = VectorXd::Zero(n);
+  double heaviest = 0;
+  for (std::size_t k = 0; k < M.size(); ++k)
+    if (pattern.M[k].row == pattern.M[k].col) D(pattern.M[k].row) = M[k], heaviest = std::max(heaviest, std::abs(M[k]));
+  if (!(heaviest > 0)) heaviest = 1;
+  for (Eigen::Index i = 0; i < n; ++i) D(i) = 1 / std::sqrt(std::abs(D(i)) > 1e-14 * heaviest ? std::abs(D(i)) : heaviest);
+  std::vector<Eigen::Triplet<double>> entries;
+  for (std::size_t k = 0; k < M.size(); ++k) {
+    const auto [i, j] = pattern.M[k];
+    entries.emplace_back(i, j, M[k] * D(i) * D(j));
+    if (i != j) entries.emplace_back(j, i, M[k] * D(i) * D(j));
+  }
+  Matrix mass(n, n);
+  mass.setFromTriplets(entries.begin(), entries.end());
+  const Eigen::SimplicialLDLT<Matrix> of_mass(shifted(mass));
+  if (of_mass.info() != Eigen::Success || of_mass.vectorD().minCoeff() < 0) {
+    result.mass_is_indefinite = true;
+    return result;
+  }
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal;
+  VectorXd z(n);
+  for (Eigen::Index i = 0; i < n; ++i) z(i) = normal(random);
+  result.mass_is_definite = project(of_mass, z).cwiseAbs().maxCoeff() <= seen;
+
+  entries.clear();
+  VectorXd size = VectorXd::Zero(m);
+  for (std::size_t s = 0; s < A.size(); ++s) size(pattern.A[s].row) += A[s] * A[s] * D(pattern.A[s].col) * D(pattern.A[s].col);
+  for (std::size_t s = 0; s < A.size(); ++s) {
+    const auto [r, i] = pattern.A[s];
+    if (size(r) > 0) entries.emplace_back(r, i, A[s] * D(i) / std::sqrt(size(r)));
+  }
+  Matrix rows(m, n);
+  rows.setFromTriplets(entries.begin(), entries.end());
+  const Matrix H = mass + Matrix(rows.transpose() * rows);
+  const Eigen::SimplicialLDLT<Matrix> ldlt(shifted(H));
+  const VectorXd free = project(ldlt, z);
+  const double largest = free.cwiseAbs().maxCoeff();
+  if (largest <= seen) return result;
+  result.undetermined = find_large_entries(free, seen * largest);
+  const VectorXd force = D.cwiseProduct(Eigen::Map<const VectorXd>(f.data(), n));
+  result.solvable = project(ldlt, force).norm() <= 1e-9 * force.norm();
+  return result;
+}
+
+}  // namespace mechanician

@@ -1,0 +1,27 @@
+// Directions in which a large system is free to accelerate in any way: what neither mass nor row sees,
+//
+//   null(M) ∩ null(A) = null(H),   H = D M D + D Aᵀ S² A D, D and S such that masses and rows are of size 1
+//
+// For a small δ, δ(H + δI)⁻¹ is the projection onto that space up to δ/σ, σ the smallest eigenvalue of H that is not zero.
+// Applied to a vector of random numbers it shows every coordinate that has a part in a free direction; applied to the force
+// it shows whether the force pushes there. Cost: one simplicial factorisation and some solutions. Allocates.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "mechanician/solve/sparse_pattern.hpp"
+
+namespace mechanician {
+
+struct SparseFreeDirections {
+  bool mass_is_indefinite = false;  // M has a negative eigenvalue; then nothing else is said
+  bool mass_is_definite = true;     // no direction without mass
+  std::vector<int> undetermined;    // coordinates, increasing; empty: the acceleration is unique
+  bool solvable = true;             // no force acts in a free direction
+};
+
+SparseFreeDirections find_free_directions(const SparsePattern& pattern, std::span<const double> M, std::span<const double> A,
+                                          std::span<const double> f);
+
+}  // namespace mechanician
