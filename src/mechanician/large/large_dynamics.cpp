@@ -7,10 +7,16 @@
 #include <limits>
 
 #include "mechanician/motion/kernels.hpp"
+#include "mechanician/solve/sparse_diagnosis.hpp"
 
 namespace mechanician {
 
 namespace {
+
+constexpr double small_residual = 1e-9;  ///< of an answer of the robust path, against its terms
+constexpr double met = 1e-8;             ///< how far a row that is left out may be off after a projection
+
+}  // namespace
 
 SparsePattern pattern_of(const LargeSystem& system) {
   SparsePattern pattern;
@@ -20,9 +26,35 @@ SparsePattern pattern_of(const LargeSystem& system) {
   return pattern;
 }
 
-}  // namespace
+/// The system without rows that depend on others.
+struct LargeDynamics::Held {
+  explicit Held(const SparsePattern& all, const std::vector<int>& left_out) {
+    std::vector<int> number(static_cast<std::size_t>(all.m), 0);
+    for (const int row : left_out) number[static_cast<std::size_t>(row)] = -1;
+    for (int row = 0; row < all.m; ++row)
+      if (int& k = number[static_cast<std::size_t>(row)]; k == 0) k = static_cast<int>(rows.size()), rows.push_back(row);
+    SparsePattern pattern;
+    pattern.n = all.n, pattern.m = static_cast<int>(rows.size()), pattern.M = all.M;
+    for (std::size_t s = 0; s < all.A.size(); ++s) {
+      const int row = number[static_cast<std::size_t>(all.A[s].row)];
+      if (row >= 0)
+        pattern.A.push_back({row, all.A[s].col}), slots.push_back(s);
+      else
+        left_out_slots.push_back(s);
+    }
+    solver = std::make_unique<SparseElimination>(pattern);
+    A.resize(slots.size()), g.resize(rows.size()), lambda.resize(rows.size());
+    left.resize(static_cast<std::size_t>(all.m)), size.resize(left.size());
+  }
+  std::unique_ptr<SparseElimination> solver;
+  std::vector<int> rows;
+  std::vector<std::size_t> slots, left_out_slots;
+  std::vector<double> A, g, lambda;
+  std::vector<double> left, size;  ///< by row of all, of those left out
+  bool mass_given = false;
+};
 
-LargeDynamics::LargeDynamics(LargeSystem& system) : system_(&system), solver_(pattern_of(system)), values_(system.make_values()) {
+LargeDynamics::LargeDynamics(LargeSystem& system) : system_(&system), pattern_(pattern_of(system)), solver_(pattern_), values_(system.make_values()) {
   const auto n = static_cast<std::size_t>(system.n()), m = static_cast<std::size_t>(system.m());
   for (auto* x : {&lambda_, &residual_, &rate_, &right_}) x->assign(m, 0.0);
   for (auto* x : {&zero_, &step_, &spare_}) x->assign(n, 0.0);
@@ -30,28 +62,148 @@ LargeDynamics::LargeDynamics(LargeSystem& system) : system_(&system), solver_(pa
   for (std::size_t j = 0; j < m; ++j) on_positions_[j] = system.is_position_row(static_cast<int>(j));
 }
 
+LargeDynamics::~LargeDynamics() = default;
+
+void LargeDynamics::set_check_residuals(bool check) {
+  check_residuals_ = check;
+  solver_.set_check_residual(check);
+  if (held_) held_->solver->set_check_residual(check);
+}
+
 /// Empty where the solver has it already.
-std::span<const double> LargeDynamics::mass() {
-  if (mass_given_ && system_->mass_is_constant()) return {};
-  mass_given_ = true;
+std::span<const double> LargeDynamics::mass(bool& given) {
+  if (given && system_->mass_is_constant()) return {};
+  given = true;
   return values_.M;
 }
 
 bool LargeDynamics::judge(const SparseResult& result) {
   result_ = result;
-  if (std::isfinite(result.row_growth)) largest_growth = std::max(largest_growth, result.row_growth);
-  if (result.vouched()) return true;
+  if (result.vouched()) {
+    if (std::isfinite(result.row_growth)) largest_growth = std::max(largest_growth, result.row_growth);
+    return true;
+  }
   why_ = describe(result);
   if (result.worst_row >= 0) why_ += fmt::format(" (constraint `{}`)", system_->row_name(result.worst_row));
   return false;
+}
+
+/// M x = f + Aᵀλ, A x = g with the matrices at hand.
+bool LargeDynamics::solve(std::span<const double> f, std::span<const double> g, std::span<double> x, For what) {
+  if (held_) return solve_held(f, g, x, what);
+  const bool vouched = judge(solver_.factor_and_solve(mass(mass_given_), values_.A, f, g, x, lambda_));
+  const bool usual = held_rank_ < 0 || result_.num_masked == pattern_.m - held_rank_;
+  if (vouched && usual) {
+    dependent_ = solver_.masked_rows();
+    return true;
+  }
+  return result_.status != SparseStatus::not_finite && ask_robust(f, g, x, what);
+}
+
+bool LargeDynamics::solve_held(std::span<const double> f, std::span<const double> g, std::span<double> x, For what) {
+  Held& held = *held_;
+  for (std::size_t k = 0; k < held.slots.size(); ++k) held.A[k] = values_.A[held.slots[k]];
+  for (std::size_t k = 0; k < held.rows.size(); ++k) held.g[k] = g[static_cast<std::size_t>(held.rows[k])];
+  SparseResult result = held.solver->factor_and_solve(mass(held.mass_given), held.A, f, held.g, x, held.lambda);
+  if (result.worst_row >= 0) result.worst_row = held.rows[static_cast<std::size_t>(result.worst_row)];
+  if (!judge(result) || result.num_masked > 0) return result_.status != SparseStatus::not_finite && ask_robust(f, g, x, what);
+  for (std::size_t k = 0; k < held.rows.size(); ++k) lambda_[static_cast<std::size_t>(held.rows[k])] = held.lambda[k];
+  return what == For::projection || !check_residuals_ || meets_left_out(f, g, x);
+}
+
+/// A x = g of the rows that are left out, against the terms: x itself, and what each force alone would do.
+bool LargeDynamics::meets_left_out(std::span<const double> f, std::span<const double> g, std::span<const double> x) {
+  Held& held = *held_;
+  for (std::size_t i = 0; i < spare_.size(); ++i) spare_[i] = std::abs(f[i]);
+  for (const std::size_t s : held.slots) spare_[static_cast<std::size_t>(pattern_.A[s].col)] += std::abs(values_.A[s] * lambda_[static_cast<std::size_t>(pattern_.A[s].row)]);
+  for (std::size_t k = 0; k < values_.M.size(); ++k)
+    if (const auto [row, col] = pattern_.M[k]; row == col && values_.M[k] > 0.0) spare_[static_cast<std::size_t>(row)] /= values_.M[k];
+  // A row whose own terms are all rounding has to bear that of the others, which grows with the condition of the rows.
+  double largest = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) largest = std::max({largest, std::abs(x[i]), spare_[i]});
+  const double rounding = std::min(1.0, 1e-2 + 1e-6 * result_.row_growth) * largest;
+  for (const int row : dependent_) {
+    const auto j = static_cast<std::size_t>(row);
+    held.left[j] = g[j], held.size[j] = std::abs(g[j]);
+  }
+  for (const std::size_t s : held.left_out_slots) {
+    const auto j = static_cast<std::size_t>(pattern_.A[s].row), i = static_cast<std::size_t>(pattern_.A[s].col);
+    held.left[j] -= values_.A[s] * x[i];
+    held.size[j] += std::abs(values_.A[s]) * (std::abs(x[i]) + spare_[i] + rounding);
+  }
+  for (const int row : dependent_) {
+    const auto j = static_cast<std::size_t>(row);
+    if (std::abs(held.left[j]) <= small_residual * held.size[j]) continue;
+    result_.status = SparseStatus::contradiction;
+    why_ = fmt::format("constraint `{}` contradicts others: {:.1e} of its terms are missing", system_->row_name(row), std::abs(held.left[j]) / held.size[j]);
+    return false;
+  }
+  return true;
+}
+
+bool LargeDynamics::ask_robust(std::span<const double> f, std::span<const double> g, std::span<double> x, For what) {
+  if (!robust_ || (result_.status == SparseStatus::mass_not_definite && !robust_->options().augment_all))
+    robust_ = std::make_unique<SparseRobust>(pattern_, SparseRobustOptions{.augment_all = result_.status == SparseStatus::mass_not_definite});
+  const SparseRobustSolution solution = robust_->solve(values_.M, values_.A, f, g, SparseExplain::nothing);
+  ++robust_answers;
+  if (solution.status == SparseStatus::not_finite || solution.status == SparseStatus::mass_not_definite) {
+    result_.status = solution.status, why_ = describe(solution.status);
+    return false;
+  }
+  if (held_rank_ >= 0 && solution.rank != held_rank_) {
+    result_.status = SparseStatus::doubtful;
+    why_ = fmt::format("the rank of the constraints is {} here, and was {} at the start", solution.rank, held_rank_);
+    return false;
+  }
+  if (!(solution.residual <= small_residual) || (solution.near_decision && what == For::acceleration)) {
+    result_.status = SparseStatus::doubtful;
+    why_ = solution.near_decision ? "rows are too near to depending on each other to tell" : fmt::format("the residual of the solution is {:.1e}", solution.residual);
+    return false;
+  }
+  // A step of a projection need not meet rows that depend on others on the constraints only: its end tells.
+  if (solution.status == SparseStatus::contradiction && what == For::acceleration) {
+    result_.status = SparseStatus::contradiction;
+    say_contradiction(solution, g);
+    return false;
+  }
+  std::copy(solution.x.begin(), solution.x.end(), x.begin());
+  lambda_ = solution.lambda;
+  if (!held_) dependent_ = solution.dependent;
+  result_.row_growth = solution.row_growth, result_.num_masked = static_cast<int>(solution.dependent.size()), result_.num_grey = 0;
+  result_.status = SparseStatus::vouched;
+  largest_growth = std::max(largest_growth, solution.row_growth);
+  return true;
+}
+
+void LargeDynamics::say_contradiction(const SparseRobustSolution& solution, std::span<const double> g) {
+  why_ = fmt::format("constraint `{}` contradicts others", system_->row_name(solution.unmet.empty() ? 0 : solution.unmet.front()));
+  const SparseRobustSolution explained = robust_->solve(values_.M, values_.A, values_.Q, g);
+  const SparseDiagnosis diagnosis = diagnose_sparse(pattern_, values_.M, values_.A, g, explained);
+  if (diagnosis.conflicts.empty()) return;
+  const std::vector<int>& rows = diagnosis.conflicts.front();
+  why_ = "these constraints contradict each other: ";
+  constexpr std::size_t most = 8;
+  for (std::size_t k = 0; k < rows.size() && k < most; ++k) why_ += fmt::format("{}`{}`", k == 0 ? "" : ", ", system_->row_name(rows[k]));
+  if (rows.size() > most) why_ += fmt::format(" and {} others", rows.size() - most);
+}
+
+bool LargeDynamics::hold_rows(double t, const double* q, const double* qd) {
+  const auto n = static_cast<std::size_t>(system_->n());
+  held_.reset(), held_rank_ = -1;
+  system_->evaluate(t, {q, n}, {qd, n}, values_);
+  if (!solve(values_.Q, values_.b, step_, For::acceleration)) return false;
+  held_rank_ = pattern_.m - static_cast<int>(dependent_.size());
+  if (dependent_.empty()) return true;
+  held_ = std::make_unique<Held>(pattern_, dependent_);
+  for (const int row : dependent_) lambda_[static_cast<std::size_t>(row)] = 0.0;
+  return true;
 }
 
 bool LargeDynamics::accelerate(double t, const double* q, const double* qd, double* qdd) {
   const auto n = static_cast<std::size_t>(system_->n());
   ++evaluations;
   system_->evaluate(t, {q, n}, {qd, n}, values_);
-  if (!judge(solver_.factor_and_solve(mass(), values_.A, values_.Q, values_.b, {qdd, n}, lambda_))) return false;
-  return kernels::all_finite(static_cast<std::ptrdiff_t>(n), qdd);
+  return solve(values_.Q, values_.b, {qdd, n}, For::acceleration) && kernels::all_finite(static_cast<std::ptrdiff_t>(n), qdd);
 }
 
 LargeDynamics::Powers LargeDynamics::calc_powers(double t, const double* q, const double* qd) {
@@ -75,7 +227,7 @@ bool LargeDynamics::project(double t, double* q, double* qd) {
       system_->evaluate(t, {q, n}, {qd, n}, values_);
       system_->evaluate_rows(t, {q, n}, {qd, n}, residual_, rate_);
       for (std::size_t j = 0; j < m; ++j) right_[j] = velocities ? -rate_[j] : on_positions_[j] ? -residual_[j] : 0.0;
-      if (!judge(solver_.factor_and_solve(mass(), values_.A, zero_, right_, step_, lambda_))) return false;
+      if (!solve(zero_, right_, step_, For::projection)) return false;
       const double moved = kernels::add_and_measure(static_cast<std::ptrdiff_t>(n), step_.data(), velocities ? qd : q);
       if (!std::isfinite(moved)) {
         why_ = "the projection onto the constraints has no value";
@@ -88,6 +240,17 @@ bool LargeDynamics::project(double t, double* q, double* qd) {
       }
       last = moved;
     }
+  }
+  if (dependent_.empty()) return true;
+  // Rows that depend on others hold where the others do, or they contradict them.
+  system_->evaluate_rows(t, {q, n}, {qd, n}, residual_, rate_);
+  const double allowed = met * std::max(1.0, kernels::largest(static_cast<std::ptrdiff_t>(n), qd));
+  for (const int row : dependent_) {
+    const auto j = static_cast<std::size_t>(row);
+    const double off = std::max(on_positions_[j] ? std::abs(residual_[j]) : 0.0, std::abs(rate_[j]));
+    if (off <= allowed) continue;
+    why_ = fmt::format("constraint `{}` contradicts others: it is off by {:.1e} where they hold", system_->row_name(row), off);
+    return false;
   }
   return true;
 }

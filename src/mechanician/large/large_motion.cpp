@@ -34,12 +34,13 @@ LargeMotion::LargeMotion(LargeSystem& system, const LargeSystem::Start& start, c
                                    short_number(off.velocity), system.row_name(off.worst)),
                        {}}},
                      system.model().source);
-  if (!dynamics_.project(t_, y, y + n_) || !rate_of(t_, y, rk_.k[12].data())) {
+  if (!dynamics_.project(t_, y, y + n_) || !dynamics_.hold_rows(t_, y, y + n_) || !rate_of(t_, y, rk_.k[12].data())) {
     fail(dynamics_.why());
     return;
   }
   certificate_.kinetic_start = certificate_.kinetic_end = dynamics_.calc_kinetic(y + n_);
   certificate_.dependent_rows = static_cast<int>(dynamics_.dependent_rows().size());
+  certificate_.robust_answers = dynamics_.robust_answers;
   certificate_.angle_at_start = certificate_.smallest_angle = angle_of(dynamics_.largest_growth);
   // Hairer's first guess: a step in which the state changes by a hundredth of its size, or the rate by as much as it is large.
   double size = 1e-3, change = 1e-6;
@@ -106,7 +107,7 @@ bool LargeMotion::advance() {
 void LargeMotion::watch() {
   const double* y = rk_.y_new.data();
   Certificate& c = certificate_;
-  c.evaluations = dynamics_.evaluations, c.projections = dynamics_.projections;
+  c.evaluations = dynamics_.evaluations, c.projections = dynamics_.projections, c.robust_answers = dynamics_.robust_answers;
   c.kinetic_end = dynamics_.calc_kinetic(y + n_);
   c.work_given = y[2 * n_], c.work_constraints = y[2 * n_ + 1];
   c.balance = c.kinetic_end - c.kinetic_start - c.work_given - c.work_constraints;

@@ -44,6 +44,7 @@ class LargeMotion {
 
   struct Certificate {
     long steps = 0, rejected = 0, evaluations = 0, projections = 0;
+    long robust_answers = 0;  ///< of evaluations and projections: those that elimination could not vouch for
     double position_violation = 0.0, velocity_violation = 0.0;  ///< largest at the ends of steps
     double kinetic_start = 0.0, kinetic_end = 0.0, work_given = 0.0, work_constraints = 0.0;
     double balance = 0.0, balance_largest = 0.0, balance_allowed = 0.0;

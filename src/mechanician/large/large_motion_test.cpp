@@ -192,5 +192,75 @@ TEST(LargeMotion, StopsWhereRowsContradict) {
   EXPECT_NE(motion.message().find("again[3]"), std::string::npos) << motion.message();
 }
 
+/// A square lattice with both diagonals of every cell, on a pin at its corner: far more rods than it needs.
+constexpr const char* truss = R"toml(
+coordinates = ["x[1..K, 1..K]", "y[1..K, 1..K]"]
+[parameters]
+K = 24
+[dynamics]
+kinetic = "sum(i = 1..K, j = 1..K, (x[i,j]'^2 + y[i,j]'^2)/2)"
+potential = "sum(i = 1..K, j = 1..K, 9.81*y[i,j])"
+[constraints]
+ax = "x[1,1] = 1"
+ay = "y[1,1] = 1"
+[constraints.a]
+for = "i = 2..K, j = 1..K"
+equation = "(x[i,j] - x[i-1,j])^2 + (y[i,j] - y[i-1,j])^2 = 1"
+[constraints.b]
+for = "i = 1..K, j = 2..K"
+equation = "(x[i,j] - x[i,j-1])^2 + (y[i,j] - y[i,j-1])^2 = 1"
+[constraints.d]
+for = "i = 2..K, j = 2..K"
+equation = "(x[i,j] - x[i-1,j-1])^2 + (y[i,j] - y[i-1,j-1])^2 = 2"
+[constraints.e]
+for = "i = 2..K, j = 2..K"
+equation = "(x[i-1,j] - x[i,j-1])^2 + (y[i-1,j] - y[i,j-1])^2 = 2"
+[start.position]
+"x[i,j]" = { for = "i = 1..K, j = 1..K", value = "i" }
+"y[i,j]" = { for = "i = 1..K, j = 1..K", value = "j" }
+)toml";
+
+TEST(LargeMotion, ATrussWithMoreRodsThanItNeedsIsOnePendulum) {
+  LargeSystem system(read_family_model_text(truss, "truss.toml", {}));
+  constexpr int K = 24;
+  LargeMotion motion(system, system.start(), {.to = 1.0, .tolerance = 1e-9});
+  while (motion.advance()) {
+  }
+  ASSERT_FALSE(motion.failed()) << motion.message();
+  EXPECT_TRUE(motion.certificate().holds());
+  EXPECT_GT(motion.certificate().robust_answers, 0);
+  // Rank: all coordinates but the angle.
+  EXPECT_EQ(motion.certificate().dependent_rows, system.m() - (system.n() - 1));
+  // I θ'' = −g Σ (x cos θ − y sin θ) about the pin, x and y before the turn.
+  double inertia = 0.0, sx = 0.0, sy = 0.0;
+  for (int i = 0; i < K; ++i)
+    for (int j = 0; j < K; ++j) inertia += i * i + j * j, sx += i, sy += j;
+  double theta = 0.0, omega = 0.0;
+  const int steps = 200000;
+  const double h = 1.0 / steps;
+  const auto pull = [&] { return -9.81 * (sx * std::cos(theta) - sy * std::sin(theta)) / inertia; };
+  for (int k = 0; k < steps; ++k) {
+    omega += 0.5 * h * pull();
+    theta += h * omega;
+    omega += 0.5 * h * pull();
+  }
+  std::vector<double> q(static_cast<std::size_t>(system.n())), qd(q);
+  motion.sample(1.0, q, qd);
+  for (int i = 0; i < K; ++i)
+    for (int j = 0; j < K; ++j) {
+      const auto at = static_cast<std::size_t>(i * K + j);
+      EXPECT_NEAR(q[at], 1.0 + i * std::cos(theta) - j * std::sin(theta), 1e-6);
+      EXPECT_NEAR(q[K * K + at], 1.0 + i * std::sin(theta) + j * std::cos(theta), 1e-6);
+    }
+}
+
+TEST(LargeMotion, ARodOfATrussThatChangesItsLengthIsRefusedByName) {
+  const std::string text = std::string(truss) + "[constraints.pump]\nfor = \"i = 4..4\"\nequation = \"(x[i,4] - x[i-1,4])^2 + (y[i,4] - y[i-1,4])^2 = 1 + t^2\"\n";
+  LargeSystem system(read_family_model_text(text, "truss.toml", {}));
+  LargeMotion motion(system, system.start(), {.to = 1.0});
+  EXPECT_TRUE(motion.failed());
+  EXPECT_NE(motion.message().find("pump[4]"), std::string::npos) << motion.message();
+}
+
 }  // namespace
 }  // namespace mechanician

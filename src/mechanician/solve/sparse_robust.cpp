@@ -92,6 +92,14 @@ double SparseRobust::calc_residual(std::span<const double> f, std::span<const do
   return worst;
 }
 
+/// A row whose own terms are all rounding has to bear that of the others: some 10⁻¹³ of the largest acceleration.
+void SparseRobust::add_rounding(std::span<const double> f, std::span<const double> x) {
+  constexpr double share = 1e-4;  // of terms, of which `contradiction` is allowed to be missing
+  double largest = 0;
+  for (int i = 0; i < pattern_.n; ++i) largest = std::max({largest, std::abs(x[i]) / std::sqrt(weight_[i]), std::abs(f[i]) * std::sqrt(weight_[i])});
+  for (int r = 0; r < pattern_.m; ++r) size_g_[r] += share * largest * size_[r];
+}
+
 /// Steps of refinement until they gain nothing; the last residual.
 double SparseRobust::refine(std::span<const double> f, std::span<const double> g, std::span<double> x,
                             std::span<double> lambda) {
@@ -376,6 +384,7 @@ SparseRobustSolution SparseRobust::solve(std::span<const double> M, std::span<co
   std::vector<char> was_apart = is_apart_;
   for (const int k : kept) is_apart_[left[k].row] = 0;
   solution.residual = calc_residual(f, g, solution.x, solution.lambda);
+  add_rounding(f, solution.x);
   solution.row_size = size_g_;
   if (!(solution.residual <= options_.accuracy) || solution.near_decision) solution.status = SparseStatus::doubtful;
   for (int r = 0; r < m; ++r) {

@@ -82,6 +82,7 @@ class SparseRobust {
 
   SparseRobustSolution solve(std::span<const double> M, std::span<const double> A, std::span<const double> f,
                              std::span<const double> g, SparseExplain explain = SparseExplain::all);
+  const SparseRobustOptions& options() const { return options_; }
 
  private:
   struct Left;
@@ -89,6 +90,7 @@ class SparseRobust {
   double refine(std::span<const double> f, std::span<const double> g, std::span<double> x, std::span<double> lambda);
   double calc_residual(std::span<const double> f, std::span<const double> g, std::span<const double> x,
                        std::span<const double> lambda);
+  void add_rounding(std::span<const double> f, std::span<const double> x);
   Left calc_left(std::span<const int> rows);
   void sift(std::span<const int> rows, std::vector<int>& nothing, std::vector<int>& something);
   void explain_group(const std::vector<int>& group, std::vector<std::vector<int>>& next,
