@@ -34,6 +34,7 @@ Integrator::Integrator(const System& system, State start, MotionOptions options)
   else
     steps_ = std::make_unique<SmoothMotion>(system, std::move(start), options);
 }
+Integrator::Integrator(std::unique_ptr<MotionSteps> steps) : steps_(std::move(steps)) {}
 Integrator::~Integrator() = default;
 Integrator::Integrator(Integrator&&) noexcept = default;
 Integrator& Integrator::operator=(Integrator&&) noexcept = default;

@@ -34,6 +34,8 @@ class Integrator {
  public:
   /// Throws std::invalid_argument for options that make no sense.
   Integrator(const System& system, State start, MotionOptions options);
+  /// Of steps that are made elsewhere (large/); system() is not there then.
+  explicit Integrator(std::unique_ptr<MotionSteps> steps);
   ~Integrator();
   Integrator(Integrator&&) noexcept;
   Integrator& operator=(Integrator&&) noexcept;

@@ -1,6 +1,7 @@
 #pragma once
 
-// What an Integrator drives, step by step: a smooth motion (SmoothMotion), or one with contacts (PhasedMotion).
+// What an Integrator drives, step by step: a smooth motion (SmoothMotion), one with contacts (PhasedMotion), or that of a
+// large system (large/).
 
 #include <optional>
 #include <span>
@@ -16,6 +17,8 @@ class MotionSteps {
  public:
   MotionSteps(const System& system_given, State start_given, MotionOptions options_given)
       : system(&system_given), start(std::move(start_given)), options(options_given), t(start.t), step_begin(start.t) {}
+  /// Of something else than a System.
+  MotionSteps(State start_given, MotionOptions options_given) : start(std::move(start_given)), options(options_given), t(start.t), step_begin(start.t) {}
   virtual ~MotionSteps() = default;
 
   virtual bool advance() = 0;
@@ -26,7 +29,7 @@ class MotionSteps {
   virtual std::vector<double> checkpoint() const = 0;
   virtual void restore(std::span<const double> from) = 0;
 
-  const System* system;
+  const System* system = nullptr;
   State start;
   MotionOptions options;
   std::optional<Stop> refusal;
