@@ -2,71 +2,150 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
+#include <span>
+#include <stdexcept>
+
+#include "mechanician/base/patterns.hpp"
+#include "mechanician/base/text.hpp"
 
 namespace mechanician {
 
 namespace {
 
-std::vector<std::string> wrapped(const char* what, const std::vector<std::string>& names) {
-  std::vector<std::string> result;
-  result.reserve(names.size());
-  for (const std::string& name : names) result.push_back(fmt::format("{}({})", what, name));
-  return result;
-}
+/// Lists of all names, and whole states at events, are for systems up to this size.
+constexpr long most_listed = 10'000;
 
-std::vector<std::string> with_suffix(const std::vector<std::string>& names, const char* suffix) {
-  std::vector<std::string> result;
-  result.reserve(names.size());
-  for (const std::string& name : names) result.push_back(name + suffix);
-  return result;
+/// Which columns are wanted.
+class Choice {
+ public:
+  explicit Choice(std::string_view patterns) {
+    if (!patterns.empty())
+      for (const std::string_view p : split_list(patterns)) patterns_.push_back({p, false});
+  }
+  bool all() const { return patterns_.empty(); }
+
+  /// Whether a name of this form may fit: most patterns are about one quantity.
+  bool may_take(std::string_view prefix, std::string_view suffix) const {
+    if (all()) return true;
+    return std::any_of(patterns_.begin(), patterns_.end(), [&](const Pattern& p) {
+      const std::string_view begin = p.text.substr(0, p.text.find_first_of("*?"));
+      const std::size_t same = std::min(begin.size(), prefix.size());
+      if (begin.substr(0, same) != prefix.substr(0, same)) return false;
+      const char last = p.text.empty() ? '\0' : p.text.back();
+      return suffix.empty() || last == '*' || last == '?' || last == suffix.back();
+    });
+  }
+  bool takes(std::string_view name) {
+    bool take = all();
+    for (Pattern& p : patterns_)
+      if (fits_pattern(p.text, name)) take = p.used = true;
+    return take;
+  }
+  /// Throws where a pattern fits nothing.
+  void finish() const {
+    for (const Pattern& p : patterns_)
+      if (!p.used) throw std::invalid_argument(fmt::format("no column is called `{}`", p.text));
+  }
+
+ private:
+  struct Pattern {
+    std::string_view text;
+    bool used;
+  };
+  std::vector<Pattern> patterns_;
+};
+
+/// Quantities that have an entry for each of the same things.
+struct Wrapped {
+  const char *quantity, *prefix, *suffix;
+};
+
+ColumnSource source_of(const System& system) {
+  ColumnSource source;
+  std::vector<std::string> constraints;
+  for (int i = 0; i < system.m(); ++i)
+    if (system.row(i).kind == RowKind::constraint) constraints.push_back(system.row(i).name);
+  source.num_coordinates = system.n();
+  source.num_constraints = static_cast<long>(constraints.size());
+  source.coordinate = [&system](long i) { return std::string(system.coordinate(static_cast<int>(i))); };
+  source.has_control = source.num_constraints < system.m();
+  source.constraint = [names = std::move(constraints)](long i) { return names[static_cast<std::size_t>(i)]; };
+  for (const ContactRow& c : system.equations().contacts) {
+    if (!c.has_friction) continue;
+    const std::string& name = system.row(c.row).name;
+    source.normals.push_back(fmt::format("normal({})", name));
+    for (std::size_t k = 0; k < c.slip.size(); ++k)
+      source.frictions.push_back(c.slip.size() == 1 ? fmt::format("friction({})", name) : fmt::format("friction({},{})", name, k + 1));
+  }
+  for (const Named& output : system.model().outputs) source.outputs.push_back(output.name);
+  return source;
 }
 
 }  // namespace
 
-Columns::Columns(const System& system) {
-  for (int i = 0; i < system.n(); ++i) coordinates_.push_back(system.coordinate(i));
-  for (int i = 0; i < system.m(); ++i)
-    if (system.row(i).kind == RowKind::constraint) constraints_.push_back(system.row(i).name);
-  has_control_ = static_cast<int>(constraints_.size()) < system.m();
-  std::vector<std::string> outputs;
-  for (const Named& output : system.model().outputs) outputs.push_back(output.name);
+Columns::Columns(const System& system, std::string_view patterns) : Columns(source_of(system), patterns) {}
+
+Columns::Columns(const ColumnSource& source, std::string_view patterns) : num_constraints_(source.num_constraints) {
+  Choice choice(patterns);
+  std::vector<ColumnGroup> found;
+  const auto add = [&](ColumnGroup& group, std::string name, long entry) {
+    if (!choice.all()) group.chosen.push_back(static_cast<std::uint32_t>(entry));
+    group.names.push_back(std::move(name));
+  };
+  // Each name is made once and tried in all its forms.
+  const auto add_wrapped = [&](std::span<const Wrapped> forms, long count, const std::function<std::string(long)>& name_of) {
+    const std::size_t first = found.size();
+    std::vector<char> viable;
+    for (const Wrapped& w : forms) {
+      found.push_back({w.quantity, {}, false, {}});
+      viable.push_back(choice.may_take(w.prefix, w.suffix));
+    }
+    if (std::none_of(viable.begin(), viable.end(), [](char v) { return v != 0; })) return;
+    std::string whole;
+    for (long i = 0; i < count; ++i) {
+      const std::string name = name_of(i);
+      for (std::size_t k = 0; k < forms.size(); ++k) {
+        if (!viable[k]) continue;
+        whole.assign(forms[k].prefix).append(name).append(forms[k].suffix);
+        if (choice.takes(whole)) add(found[first + k], whole, i);
+      }
+    }
+  };
+  const auto add_list = [&](const char* quantity, const std::vector<std::string>& names) {
+    found.push_back({quantity, {}, false, {}});
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (choice.takes(names[i])) add(found.back(), names[i], static_cast<long>(i));
+  };
+  const auto add_scalar = [&](const char* quantity) {
+    if (choice.takes(quantity) || quantity == std::string_view("t")) found.push_back({quantity, {quantity}, true, {}});
+  };
 
   add_scalar("t");
-  add("q", coordinates_);
-  add("qd", with_suffix(coordinates_, "'"));
-  add("qdd", with_suffix(coordinates_, "''"));
-  add("Qc", wrapped("Qc", coordinates_));
-  add("Qi", wrapped("Qi", coordinates_));
-  add("Qni", wrapped("Qni", coordinates_));
-  if (has_control_) add("Qcontrol", wrapped("Qcontrol", coordinates_));
-  add("lambda", wrapped("lambda", constraints_));
-  std::vector<std::string> normals, frictions;
-  for (const ContactRow& c : system.equations().contacts) {
-    if (!c.has_friction) continue;
-    const std::string& name = system.row(c.row).name;
-    normals.push_back(fmt::format("normal({})", name));
-    for (std::size_t k = 0; k < c.slip.size(); ++k)
-      frictions.push_back(c.slip.size() == 1 ? fmt::format("friction({})", name) : fmt::format("friction({},{})", name, k + 1));
-  }
-  add("normal", normals);
-  add("friction", frictions);
-  add("outputs", outputs);
+  static constexpr Wrapped by_coordinate[] = {{"q", "", ""},         {"qd", "", "'"},      {"qdd", "", "''"},
+                                              {"Qc", "Qc(", ")"},    {"Qi", "Qi(", ")"},   {"Qni", "Qni(", ")"},
+                                              {"Qcontrol", "Qcontrol(", ")"}};
+  add_wrapped(std::span(by_coordinate).first(source.has_control ? 7 : 6), source.num_coordinates, source.coordinate);
+  static constexpr Wrapped multipliers[] = {{"lambda", "lambda(", ")"}}, powers[] = {{"power", "power(", ")"}}, works[] = {{"work", "work(", ")"}};
+  add_wrapped(multipliers, source.num_constraints, source.constraint);
+  add_list("normal", source.normals);
+  add_list("friction", source.frictions);
+  add_list("outputs", source.outputs);
   add_scalar("residual");
-  add("power", wrapped("power", constraints_));
+  add_wrapped(powers, source.num_constraints, source.constraint);
   for (const char* work : {"work_given", "work_ideal", "work_nonideal", "work_control"}) add_scalar(work);
-  add("work", wrapped("work", constraints_));
-}
-
-void Columns::add(std::string quantity, std::vector<std::string> names) {
-  if (names.empty()) return;
-  size_ += static_cast<int>(names.size());
-  groups_.push_back({std::move(quantity), std::move(names), false});
-}
-
-void Columns::add_scalar(std::string quantity) {
-  add(quantity, {quantity});
-  groups_.back().scalar = true;
+  add_wrapped(works, source.num_constraints, source.constraint);
+  choice.finish();
+  for (ColumnGroup& group : found) {
+    if (group.names.empty()) continue;
+    size_ += static_cast<int>(group.names.size());
+    groups_.push_back(std::move(group));
+  }
+  if (source.num_coordinates <= most_listed)
+    for (long i = 0; i < source.num_coordinates; ++i) coordinates_.push_back(source.coordinate(i));
+  if (source.num_constraints <= most_listed)
+    for (long i = 0; i < source.num_constraints; ++i) constraints_.push_back(source.constraint(i));
 }
 
 std::vector<std::string> Columns::names() const {
@@ -75,20 +154,45 @@ std::vector<std::string> Columns::names() const {
   return result;
 }
 
+bool Columns::has(std::string_view quantity) const {
+  return std::any_of(groups_.begin(), groups_.end(), [&](const ColumnGroup& g) { return g.quantity == quantity; });
+}
+
 void Columns::fill_row(const Sample& s, std::vector<double>& row) const {
   row.clear();
-  const auto append = [&](const Eigen::VectorXd& x) { row.insert(row.end(), x.data(), x.data() + x.size()); };
-  row.push_back(s.t);
-  for (const Eigen::VectorXd* x : {&s.q, &s.qd, &s.qdd, &s.Qc, &s.Qc_i, &s.Qc_ni}) append(*x);
-  if (has_control_) append(s.Q_control);
-  append(s.lambda);
-  append(s.normal);
-  append(s.friction);
-  append(s.outputs);
-  row.push_back(s.residual);
-  append(s.power);
-  row.insert(row.end(), {s.works.given, s.works.ideal, s.works.nonideal, s.works.control});
-  append(s.works.constraints);
+  const auto vector = [](const Eigen::VectorXd& x) { return std::span(x.data(), static_cast<std::size_t>(x.size())); };
+  const auto number = [](const double& x) { return std::span(&x, 1); };
+  // In the order of the constructor.
+  const std::pair<std::string_view, std::span<const double>> all[] = {
+      {"t", number(s.t)},
+      {"q", vector(s.q)},
+      {"qd", vector(s.qd)},
+      {"qdd", vector(s.qdd)},
+      {"Qc", vector(s.Qc)},
+      {"Qi", vector(s.Qc_i)},
+      {"Qni", vector(s.Qc_ni)},
+      {"Qcontrol", vector(s.Q_control)},
+      {"lambda", vector(s.lambda)},
+      {"normal", vector(s.normal)},
+      {"friction", vector(s.friction)},
+      {"outputs", vector(s.outputs)},
+      {"residual", number(s.residual)},
+      {"power", vector(s.power)},
+      {"work_given", number(s.works.given)},
+      {"work_ideal", number(s.works.ideal)},
+      {"work_nonideal", number(s.works.nonideal)},
+      {"work_control", number(s.works.control)},
+      {"work", vector(s.works.constraints)},
+  };
+  const auto* next = std::begin(all);
+  for (const ColumnGroup& group : groups_) {
+    while (next->first != group.quantity) ++next;
+    if (group.chosen.empty()) {
+      row.insert(row.end(), next->second.begin(), next->second.end());
+    } else {
+      for (const std::uint32_t entry : group.chosen) row.push_back(next->second[entry]);
+    }
+  }
   assert(static_cast<int>(row.size()) == size_);
 }
 

@@ -6,10 +6,13 @@
 ///     power(NAME)…  work_given  work_ideal  work_nonideal  work_control  work(NAME)…
 ///
 /// Qcontrol is there for models with control requirements only. New columns are added at the end or in such places;
-/// readers go by name.
+/// readers go by name. Of all these some may be chosen, by patterns with * and ?; t is always among them.
 
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mechanician/instant/system.hpp"
@@ -22,30 +25,42 @@ struct ColumnGroup {
   std::string quantity;            ///< "t", "q", "qd", "Qc", "lambda", …
   std::vector<std::string> names;  ///< of the columns, never empty
   bool scalar = false;             ///< one number a row by its nature, not a vector that happens to have one entry
+  std::vector<std::uint32_t> chosen = {};  ///< entries of the quantity; none: all of them
+};
+
+/// Where names come from. A large system has too many of them to be listed.
+struct ColumnSource {
+  long num_coordinates = 0, num_constraints = 0;
+  std::function<std::string(long)> coordinate, constraint;
+  bool has_control = false;
+  std::vector<std::string> normals, frictions, outputs;
 };
 
 class Columns {
  public:
-  explicit Columns(const System& system);
+  /// `patterns`: joined by commas; empty: all. Throws std::invalid_argument for one that fits no column.
+  explicit Columns(const System& system, std::string_view patterns = {});
+  explicit Columns(const ColumnSource& source, std::string_view patterns = {});
 
   /// Groups without columns are left out.
   const std::vector<ColumnGroup>& groups() const { return groups_; }
   std::vector<std::string> names() const;
   int size() const { return size_; }
+  bool has(std::string_view quantity) const;
+
+  /// All names, whatever columns were chosen; none where they are too many to be listed.
   const std::vector<std::string>& coordinates() const { return coordinates_; }
   const std::vector<std::string>& constraints() const { return constraints_; }
+  long num_constraints() const { return num_constraints_; }
 
   /// Replaces `row` by the numbers of the sample, in the order of names().
   void fill_row(const Sample& sample, std::vector<double>& row) const;
 
  private:
-  void add(std::string quantity, std::vector<std::string> names);
-  void add_scalar(std::string quantity);
-
   std::vector<ColumnGroup> groups_;
   std::vector<std::string> coordinates_, constraints_;
+  long num_constraints_ = 0;
   int size_ = 0;
-  bool has_control_ = false;
 };
 
 }  // namespace mechanician

@@ -124,6 +124,8 @@ std::vector<Hdf5Attribute> plan_attributes(const ResultHeader& header, const Run
       {"summary", summary.text()},
   };
   if (setup.every) plan.push_back({"every", *setup.every});
+  if (!setup.columns.empty()) plan.push_back({"columns_chosen", setup.columns});
+  if (setup.large) plan.push_back({"large", std::int64_t{1}});
   return plan;
 }
 

@@ -28,14 +28,17 @@ std::string options_json(const RunSetup& setup, const Columns& columns) {
   json.key("tolerance").value(setup.motion.tolerance);
   json.key("method").value(name_of(setup.motion.method));
   json.key("verify").value(setup.verify);
+  if (!setup.columns.empty()) json.key("columns").value(setup.columns);
   json.key("parameters").begin_object();
-  for (std::size_t i = 0; i < setup.parameters.size(); ++i)
+  for (std::size_t i = 0; i < setup.parameter_names.size(); ++i)
     json.key(setup.parameter_names[i]).value(setup.parameters[i]);
   json.end_object();
   json.key("start").begin_object();
   json.key("time").value(setup.start.t);
-  json.key("position").named(columns.coordinates(), setup.start.q);
-  json.key("velocity").named(columns.coordinates(), setup.start.qd);
+  if (columns.coordinates().size() == static_cast<std::size_t>(setup.start.q.size())) {
+    json.key("position").named(columns.coordinates(), setup.start.q);
+    json.key("velocity").named(columns.coordinates(), setup.start.qd);
+  }
   json.end_object();
   json.end_object();
   return json.text();

@@ -41,6 +41,8 @@ class StoredRunReader {
     if (!method) damaged("its method is unknown");
     s.motion.method = *method;
     if (reader_.has_attribute("every")) s.every = reader_.number_attribute("every");
+    if (reader_.has_attribute("columns_chosen")) s.columns = reader_.text_attribute("columns_chosen");
+    s.large = reader_.has_attribute("large") && reader_.integer_attribute("large") != 0;
     s.verify = reader_.integer_attribute("verify") != 0;
     s.start.t = reader_.number_attribute("start_time");
     const auto vector = [&](const char* name) {

@@ -37,6 +37,7 @@ std::string counted(long count, const char* noun) {
 /// Largest work first; what is nothing beside the others, or no more than the balance is off, is left out.
 std::vector<std::string> works_that_count(const Certificate& c, const Columns& columns) {
   const Eigen::VectorXd& work = c.works.constraints;
+  if (columns.constraints().size() != static_cast<std::size_t>(work.size())) return {};  // too many to be listed
   double size = std::max({std::abs(c.kinetic_start), std::abs(c.kinetic_end), std::abs(c.works.given)});
   if (work.size() > 0) size = std::max(size, work.cwiseAbs().maxCoeff());
   std::vector<Eigen::Index> order;
@@ -53,6 +54,14 @@ std::vector<std::string> works_that_count(const Certificate& c, const Columns& c
     result.push_back(fmt::format("{} {}", columns.constraints()[static_cast<std::size_t>(i)], short_number(work(i))));
   }
   return result;
+}
+
+/// Of a large system there may be too many names, or no numbers.
+void write_named(JsonWriter& json, const std::vector<std::string>& names, const Eigen::VectorXd& x) {
+  if (names.size() == static_cast<std::size_t>(x.size()))
+    json.named(names, x);
+  else
+    json.null();
 }
 
 std::string event_text(const MotionEvent& e) {
@@ -110,7 +119,7 @@ std::string summary_text(const Summary& s, std::span<const MotionEvent> events, 
                                 counted(n.evaluations, "evaluation"), counted(s.rows, "row"), s.wall_time);
   if (n.robust > 0)
     out += fmt::format("  accelerations: {}, {} of them by the robust path\n", c.path, grouped(n.robust));
-  if (!columns.constraints().empty())
+  if (columns.num_constraints() > 0)
     out += fmt::format("  largest constraint violation: {:.2g} in positions, {:.2g} in velocities\n",
                        c.position_violation, c.velocity_violation);
   if (c.measured_residual > 0.0)
@@ -142,9 +151,9 @@ void write_event(JsonWriter& json, const MotionEvent& e, const Columns& columns)
   json.key("time").value(e.time);
   json.key("kind").value(name_of(e.kind));
   json.key("constraints").list(e.constraints);
-  json.key("position").named(columns.coordinates(), e.q);
-  json.key("velocity_before").named(columns.coordinates(), e.qd_before);
-  json.key("velocity_after").named(columns.coordinates(), e.qd_after);
+  write_named(json.key("position"), columns.coordinates(), e.q);
+  write_named(json.key("velocity_before"), columns.coordinates(), e.qd_before);
+  write_named(json.key("velocity_after"), columns.coordinates(), e.qd_after);
   if (!e.name.empty()) json.key("name").value(e.name);
   if (e.kind == EventKind::singular) {
     json.key("sigma").value(e.sigma);
@@ -191,7 +200,7 @@ void write_summary(JsonWriter& json, const Summary& s, std::span<const MotionEve
   json.key("work_ideal").value(c.works.ideal);
   json.key("work_nonideal").value(c.works.nonideal);
   json.key("work_control").value(c.works.control);
-  json.key("work_by_constraint").named(columns.constraints(), c.works.constraints);
+  write_named(json.key("work_by_constraint"), columns.constraints(), c.works.constraints);
   json.key("balance").value(c.balance);
   json.key("balance_largest").value(c.balance_largest);
   json.key("balance_allowed").value(c.balance_allowed);
