@@ -6,15 +6,6 @@
 
 namespace mechanician {
 
-namespace {
-
-/// From here on dense factorisations take too long.
-constexpr long many_coordinates = 1000;
-/// Models of up to so many that need what only the ordinary path has are read by it.
-constexpr long most_for_the_ordinary_path = 3000;
-
-}  // namespace
-
 std::optional<Large> load_large(const CommandOptions& options) {
   if (options.model.empty()) return std::nullopt;  // --resume
   const ParameterOverrides set(options.set.begin(), options.set.end());

@@ -9,6 +9,11 @@
 
 namespace mechanician {
 
+/// From here on dense factorisations take too long.
+inline constexpr long many_coordinates = 1000;
+/// Models of up to so many that need what only the ordinary path has are read by it.
+inline constexpr long most_for_the_ordinary_path = 3000;
+
 struct Large {
   LargeSystem system;
   LargeSystem::Start start;

@@ -3,142 +3,149 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <memory>
+#include <stdexcept>
 
-#include "mechanician/base/patterns.hpp"
 #include "mechanician/base/text.hpp"
+#include "mechanician/base/version.hpp"
 #include "mechanician/cli/commands.hpp"
 #include "mechanician/cli/large_loading.hpp"
-#include "mechanician/cli/loading.hpp"
-#include "mechanician/cli/progress.hpp"
-#include "mechanician/large/large_motion.hpp"
-#include "mechanician/result/result_writer.hpp"
-#include "mechanician/result/text_sink.hpp"
+#include "mechanician/cli/run_parts.hpp"
+#include "mechanician/large/large_steps.hpp"
 
 namespace mechanician {
 
 namespace {
 
-/// What a row of the result holds.
-struct Column {
-  enum class Of : std::uint8_t { position, velocity, acceleration, multiplier, residual, work_given, work_ideal } of;
-  std::size_t index = 0;
-  std::string name;
-};
+Columns columns_of(const LargeSystem& system, const std::string& patterns) {
+  ColumnSource source;
+  source.num_coordinates = system.n(), source.num_constraints = system.m();
+  source.coordinate = [&](long i) { return system.model().name_of(i); };
+  source.constraint = [&](long j) { return system.row_name(static_cast<int>(j)); };
+  return Columns(source, patterns);
+}
 
-std::vector<Column> choose_columns(const LargeSystem& system, const std::string& patterns) {
-  const std::vector<std::string_view> wanted = patterns.empty() ? std::vector<std::string_view>{} : split_list(patterns);
-  std::vector<bool> used(wanted.size(), false);
-  std::vector<Column> columns;
-  const auto offer = [&](Column::Of of, std::size_t index, std::string name) {
-    bool take = wanted.empty();
-    for (std::size_t k = 0; k < wanted.size(); ++k)
-      if (fits_pattern(wanted[k], name)) take = true, used[k] = true;
-    if (take) columns.push_back({of, index, std::move(name)});
+RunSetup setup_of(const LargeSystem& system, State start, const MotionOptions& motion, std::optional<double> every) {
+  RunSetup setup;
+  const FamilyModel& model = system.model();
+  setup.model = model.source;
+  setup.parameter_names = model.parameter_names;
+  setup.parameters = model.parameters;
+  for (const NumberFamily& list : model.numbers) setup.parameters.insert(setup.parameters.end(), list.values.begin(), list.values.end());
+  setup.start = std::move(start);
+  setup.motion = motion;
+  setup.every = every;
+  setup.large = true;
+  setup.version = version();
+  return setup;
+}
+
+std::unique_ptr<Recorder> make_recorder(LargeSystem& system, RunSetup setup) {
+  Columns columns = columns_of(system, setup.columns);
+  const auto any = [&](std::initializer_list<const char*> quantities) {
+    return std::any_of(quantities.begin(), quantities.end(), [&](const char* q) { return columns.has(q); });
   };
-  const auto n = static_cast<std::size_t>(system.n()), m = static_cast<std::size_t>(system.m());
-  for (const auto& [of, primes] : {std::pair(Column::Of::position, ""), std::pair(Column::Of::velocity, "'"), std::pair(Column::Of::acceleration, "''")})
-    for (std::size_t i = 0; i < n; ++i) offer(of, i, system.model().name_of(static_cast<long>(i)) + primes);
-  for (std::size_t j = 0; j < m; ++j) offer(Column::Of::multiplier, j, fmt::format("lambda({})", system.row_name(static_cast<int>(j))));
-  offer(Column::Of::residual, 0, "residual"), offer(Column::Of::work_given, 0, "work_given"), offer(Column::Of::work_ideal, 0, "work_ideal");
-  for (std::size_t k = 0; k < wanted.size(); ++k)
-    if (!used[k]) throw UsageError(fmt::format("--columns: no column is called `{}`", wanted[k]));
-  return columns;
+  const LargeWants wants{any({"qdd", "Qc", "Qi", "Qni", "lambda", "power"}), any({"work"})};
+  const State start = setup.start;
+  return std::make_unique<Recorder>(std::move(columns), std::move(setup),
+                                    [&](const MotionOptions& options) { return Integrator(make_large_steps(system, start, options, wants)); });
+}
+
+/// What the file says, overridden by the command line.
+MotionOptions motion_options(const RunOptions& run, const CommandOptions& options, const Large& large) {
+  const FamilyModel& model = large.system.model();
+  const auto wrong = [&](std::string message, std::string hint) { return ModelError({{{}, std::move(message), std::move(hint)}}, model.source); };
+  MotionOptions motion;
+  if (!run.to && !model.run.to) throw wrong("nothing says how long the run is to be", "write `to = 10.0` in the section [run], or give --to 10");
+  motion.to = run.to ? *run.to : *model.run.to;
+  if (!(motion.to > large.start.t)) {
+    const std::string message = fmt::format("the run would end at t = {}, but it starts at t = {}", short_number(motion.to), short_number(large.start.t));
+    if (run.to) throw UsageError(fmt::format("--to {}: {}", options.to, message));
+    throw wrong(message, "the end must be later than the start");
+  }
+  motion.tolerance = run.tolerance ? *run.tolerance : model.run.tolerance;
+  if (!(motion.tolerance > 0.0 && motion.tolerance <= largest_tolerance))
+    throw wrong("`run.tolerance` is too large to mean anything", fmt::format("it must be above 0 and at most {}, for example 1e-9", largest_tolerance));
+  motion.method = run.method ? *run.method : method_of(model.run.method).value_or(Method::automatic);
+  return motion;
+}
+
+State state_of(const LargeSystem::Start& start) {
+  const auto vector = [](const std::vector<double>& x) { return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size()))); };
+  return {start.t, vector(start.q), vector(start.qd)};
+}
+
+/// Moved onto the constraints, and by how much; throws where that does not succeed.
+void project_start(Large& large, bool quiet) {
+  LargeDynamics dynamics(large.system);
+  LargeSystem::Start& start = large.start;
+  const LargeSystem::Start given = start;
+  if (!dynamics.project(start.t, start.q.data(), start.qd.data()))
+    throw ModelError({{{}, fmt::format("the start cannot be moved onto the constraints: {}", dynamics.why()), {}}}, large.system.model().source);
+  double moved = 0.0;
+  for (std::size_t i = 0; i < start.q.size(); ++i) moved = std::max({moved, std::abs(start.q[i] - given.q[i]), std::abs(start.qd[i] - given.qd[i])});
+  if (moved > 0.0 && !quiet)
+    fmt::print(stderr, "{}: note: the start was moved onto the constraints, by {} at most in a coordinate or velocity\n", large.system.model().source.file, short_number(moved));
 }
 
 }  // namespace
 
 std::optional<Exit> run_large(const CommandOptions& options) {
   auto large = load_large(options);
-  if (!large) {
-    if (!options.columns.empty()) throw UsageError("--columns is for models of more than 1,000 coordinates");
-    return std::nullopt;
-  }
+  if (!large) return std::nullopt;
+  const RunOptions run = parse_run_options(options);
+  const MotionOptions motion = motion_options(run, options, *large);
   LargeSystem& system = large->system;
-  const RunSettings& settings = system.model().run;
-  for (const auto& [given, name] : {std::pair(!options.report.empty(), "--report"), std::pair(options.verify, "--verify"), std::pair(!options.method.empty(), "--method"),
-                                    std::pair(options.project_start, "--project-start"), std::pair(options.json, "--json")})
-    if (given) throw UsageError(fmt::format("{} is not supported for a model of this size yet", name));
-  if (!options.output.empty() && format_of(options.output) != ResultFormat::csv)
-    throw UsageError(fmt::format("-o {}: results of a model of this size are written as .csv", options.output));
-  const auto number = [&](const std::string& text, const char* what, std::optional<double> otherwise) { return text.empty() ? otherwise : parse_number(text, what); };
-  const auto to = number(options.to, "--to", settings.to), every = number(options.every, "--every", settings.every);
-  const double tolerance = *number(options.tolerance, "--tolerance", settings.tolerance);
-  if (!to) throw ModelError({{{}, "nothing says how long the run is to be", "write `to = 10.0` in the section [run], or give --to 10"}}, system.model().source);
-  if (!(*to > large->start.t)) throw UsageError(fmt::format("the run would end at t = {}, but it starts at t = {}", short_number(*to), short_number(large->start.t)));
-  if (every && !(*every > 0.0)) throw UsageError("the time between two rows must be positive");
-  if (!(tolerance > 0.0 && tolerance <= 0.1)) throw UsageError("the tolerance must be above 0 and at most 0.1, for example 1e-9");
-  const std::vector<Column> columns = choose_columns(system, options.columns);
+  for (const auto& [given, name] : {std::pair(!options.report.empty(), "--report"), std::pair(motion.method == Method::bdf, "the method bdf")}) {
+    if (!given) continue;
+    if (system.n() <= most_for_the_ordinary_path) return std::nullopt;
+    throw UsageError(fmt::format("{} is for models of at most {} coordinates, and this one has {}", name, most_for_the_ordinary_path, system.n()));
+  }
+  check_columns([&] { columns_of(system, options.columns); });
+  if (options.project_start) project_start(*large, options.quiet);
+  RunSetup setup = setup_of(system, state_of(large->start), motion, run.every ? run.every : system.model().run.every);
+  setup.verify = options.verify;
+  setup.columns = options.columns;
+  const auto recorder = make_recorder(system, std::move(setup));
+  if (refuse_motion(system.model().source, *recorder)) return Exit::refused;
+  const InterruptFlag interrupt;  // before there is a file that could be left half begun
+  const auto writer = options.output.empty() ? make_standard_output_writer(run.format.value_or(ResultFormat::csv), recorder->header())
+                                             : make_writer(options.output, *run.format, recorder->header());
+  return run_to_end(system.model().source, *recorder, *writer, options, options.output, interrupt);
+}
 
-  LargeMotion motion(system, large->start, {.to = *to, .tolerance = tolerance});
-  if (motion.failed()) {
-    fmt::print(stderr, "{}: error: {}\n", system.model().source.file, motion.message());
-    return Exit::refused;
-  }
-  const InterruptFlag interrupt;
-  const auto sink = options.output.empty() ? make_standard_output_sink() : make_file_sink(options.output);
-  std::string line = "t";
-  for (const Column& c : columns) line += "," + (c.name.find(',') == std::string::npos ? c.name : "\"" + c.name + "\"");
-  sink->append(line + "\n");
-  const bool rates = std::any_of(columns.begin(), columns.end(), [](const Column& c) { return c.of == Column::Of::acceleration || c.of == Column::Of::multiplier; });
-  std::vector<double> q(large->start.q.size()), qd(q), qdd(q);
-  long rows = 0;
-  const auto write = [&](double time) {
-    motion.sample(time, q, qd);
-    if (rates) motion.dynamics().accelerate(time, q.data(), qd.data(), qdd.data());
-    const auto off = motion.dynamics().calc_violation(time, q.data(), qd.data());
-    line.clear();
-    append_number(line, time);
-    for (const Column& c : columns) {
-      line += ',';
-      switch (c.of) {
-        case Column::Of::position: append_number(line, q[c.index]); break;
-        case Column::Of::velocity: append_number(line, qd[c.index]); break;
-        case Column::Of::acceleration: append_number(line, qdd[c.index]); break;
-        case Column::Of::multiplier: append_number(line, motion.dynamics().multipliers()[c.index]); break;
-        case Column::Of::residual: append_number(line, std::max(off.position, off.velocity)); break;
-        case Column::Of::work_given: append_number(line, motion.work_given()); break;
-        case Column::Of::work_ideal: append_number(line, motion.work_constraints()); break;
-      }
+Exit resume_large(StoredRun run, const CommandOptions& options, const InterruptFlag& interrupt) {
+  const auto damaged = [&](const std::string& why) { return FileError(fmt::format("{}: the file is damaged: {}", run.source, why)); };
+  const RunSetup& stored = run.setup;
+  FamilyModel model = read_family_model_text(stored.model.text, stored.model.file);
+  if (stored.parameters.size() < model.parameters.size()) throw damaged("it does not fit its model");
+  ParameterOverrides then;
+  for (std::size_t i = 0; i < model.parameters.size(); ++i) then.emplace(model.parameter_names[i], stored.parameters[i]);
+  model = read_family_model_text(stored.model.text, stored.model.file, then);
+  // Lists as they were then, whatever a CSV file says now.
+  std::size_t at = model.parameters.size();
+  for (NumberFamily& list : model.numbers)
+    for (double& x : list.values) {
+      if (at >= stored.parameters.size()) throw damaged("it does not fit its model");
+      x = stored.parameters[at++];
     }
-    sink->append(line + "\n");
-    ++rows;
-  };
-  const auto begin = std::chrono::steady_clock::now();
-  const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
-  ProgressBar bar(options.quiet ? ProgressBar::Mode::silent : ProgressBar::Mode::if_terminal);
-  write(large->start.t);
-  double last = large->start.t;
-  for (long k = 1; !interrupt.raised() && motion.advance();) {
-    if (every)
-      for (double time; (time = large->start.t + static_cast<double>(k) * *every) <= motion.t(); ++k)
-        if (time < *to) write(last = time);
-    if (!every || motion.t() >= *to) write(last = motion.t());
-    bar.update({large->start.t, motion.t(), *to, motion.certificate().steps, rows, seconds()});
+  if (at != stored.parameters.size() || stored.start.q.size() != model.num_coordinates()) throw damaged("it does not fit its model");
+  LargeSystem system(std::move(model));
+  RunSetup setup = setup_of(system, stored.start, stored.motion, stored.every);
+  setup.verify = stored.verify, setup.columns = stored.columns;
+  std::unique_ptr<Recorder> recorder;
+  try {
+    recorder = make_recorder(system, std::move(setup));
+    if (!run.checkpoint.motion.empty()) recorder->restore(run.checkpoint);
+  } catch (const std::invalid_argument& e) {
+    throw damaged(e.what());
   }
-  if (last < motion.t()) write(motion.t());
-  bar.clear();
-  sink->finish();
-  const LargeMotion::Certificate& c = motion.certificate();
-  if (motion.failed()) fmt::print(stderr, "{}: error: {}\n", system.model().source.file, motion.message());
-  if (!options.quiet) {
-    fmt::print(stderr, "{}: t = {} to {} in {} steps, {} rejected, {} evaluations, {} rows, {:.3g} s\n",
-               motion.failed() ? "stopped" : motion.t() < *to ? "interrupted" : "done", short_number(large->start.t), short_number(motion.t()), c.steps, c.rejected, c.evaluations,
-               rows, seconds());
-    fmt::print(stderr, "  largest constraint violation: {:.2g} in positions, {:.2g} in velocities\n", c.position_violation, c.velocity_violation);
-    fmt::print(stderr, "  kinetic energy {} to {}; work of given forces {}, of constraints {}\n", short_number(c.kinetic_start), short_number(c.kinetic_end),
-               short_number(c.work_given), short_number(c.work_constraints));
-    fmt::print(stderr, "  balance of energy and work: {:.2g} at the end, at most {:.2g} (allowed {:.2g})\n", c.balance, c.balance_largest, c.balance_allowed);
-    if (c.dependent_rows > 0) fmt::print(stderr, "  {} rows depend on others\n", c.dependent_rows);
-    if (c.comes_near_singular())
-      fmt::print(stderr, "  rows come within an angle of {:.1g} of depending on each other, near t = {}: the smooth motion is followed; other branches were not looked for\n",
-                 c.smallest_angle, short_number(c.smallest_angle_at));
-    fmt::print(stderr, "{}\n", c.holds() ? "the run passes its checks: constraints held, works and energy balance" : "the run does not pass its checks");
-  }
-  if (motion.failed()) return Exit::stopped;
-  if (motion.t() < *to) return Exit::interrupted;
-  return c.holds() ? Exit::done : Exit::suspect;
+  if (refuse_motion(system.model().source, *recorder)) return Exit::refused;
+  if (!options.quiet) fmt::print(stderr, "{}: goes on at t = {:.10g}\n", run.source, recorder->integrator().t());
+  const std::string file = run.file;
+  const auto writer = make_resuming_hdf5_writer(std::move(run), recorder->header());
+  return run_to_end(system.model().source, *recorder, *writer, options, file, interrupt);
 }
 
 }  // namespace mechanician

@@ -151,7 +151,7 @@ int run_program(int argc, char** argv) {
   add_model_options(*run, raw)->required(false)->description("Model file; not needed with --resume");
   run->add_option("-o", raw.command.output, "Result; without it CSV goes to standard output")
       ->type_name("FILE.csv|.json|.h5");
-  run->add_option("--columns", raw.command.columns, "Of a model of more than 1,000 coordinates: columns to write, names with * and ?, joined by commas")
+  run->add_option("--columns", raw.command.columns, "Columns to write, names with * and ?, joined by commas; without it all")
       ->type_name("NAMES");
   run->add_option("--to", raw.command.to, "End time; overrides the file")->type_name("T");
   run->add_option("--every", raw.command.every, "Time between rows; without it a row per step; overrides the file")

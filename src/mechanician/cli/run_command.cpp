@@ -9,7 +9,9 @@
 #include "mechanician/cli/commands.hpp"
 #include "mechanician/cli/loading.hpp"
 #include "mechanician/cli/progress.hpp"
+#include "mechanician/cli/run_parts.hpp"
 #include "mechanician/cli/saying.hpp"
+#include "mechanician/model/family_model.hpp"
 #include "mechanician/model/read_model.hpp"
 #include "mechanician/report/report.hpp"
 #include "mechanician/result/hdf5_writer.hpp"
@@ -19,46 +21,6 @@
 namespace mechanician {
 
 namespace {
-
-constexpr double largest_tolerance = 0.1;
-
-/// What the command line says of the run; checked before the model is read.
-struct RunOptions {
-  std::optional<ResultFormat> format;  ///< none: CSV to standard output
-  std::optional<double> to, every, tolerance;
-  std::optional<Method> method;
-};
-
-RunOptions parse_run_options(const CommandOptions& options) {
-  if (options.json && !options.output.empty())
-    throw UsageError("--json writes the result to standard output and -o to a file: give one of them");
-  if (!options.report.empty() && !report_page())
-    throw UsageError("--report: this program was built without the report page (node, npm or its packages could not be had when it was built)");
-  if (!options.report.empty() && !options.report.ends_with(".html"))
-    throw UsageError(fmt::format("--report {}: the name must end in .html", options.report));
-  RunOptions run;
-  if (!options.output.empty() && !(run.format = format_of(options.output)))
-    throw UsageError(fmt::format("-o {}: the ending says the format: .csv, .json or .h5", options.output));
-  if (options.json) run.format = ResultFormat::json;
-  if (!options.to.empty()) run.to = parse_number(options.to, "--to");
-  if (!options.every.empty()) {
-    run.every = parse_number(options.every, "--every");
-    if (!(*run.every > 0.0))
-      throw UsageError(fmt::format("--every {}: the time between two rows must be positive", options.every));
-  }
-  if (!options.tolerance.empty()) {
-    run.tolerance = parse_number(options.tolerance, "--tolerance");
-    if (!(*run.tolerance > 0.0 && *run.tolerance <= largest_tolerance))
-      throw UsageError(fmt::format("--tolerance {}: it must be above 0 and at most {}, for example 1e-9",
-                                   options.tolerance, largest_tolerance));
-  }
-  if (!options.method.empty() && !(run.method = method_of(options.method))) {
-    const std::string near = nearest(options.method, std::vector<std::string>{"auto", "dop853", "bdf"});
-    throw UsageError(fmt::format("--method {}: {}", options.method,
-                                 near.empty() ? "it is auto, dop853 or bdf" : "did you mean `" + near + "`?"));
-  }
-  return run;
-}
 
 Place place_of(const Model& model, const std::string& key) {
   const auto found = model.places.find(key);
@@ -116,64 +78,11 @@ bool accept_start(Loaded& loaded, const CommandOptions& options) {
   return !refused;
 }
 
-Exit exit_of(RunStatus status) {
-  switch (status) {
-    case RunStatus::done:
-    case RunStatus::stopped:
-      return Exit::done;
-    case RunStatus::suspect:
-      return Exit::suspect;
-    case RunStatus::interrupted:
-      return Exit::interrupted;
-    case RunStatus::failed:
-    case RunStatus::incomplete:
-      break;
-  }
-  return Exit::stopped;
-}
-
-/// Why the motion cannot begin; true if it cannot.
-bool refuse_motion(const System& system, const Recorder& recorder) {
-  if (!recorder.refusal()) return false;
-  say({recorder.refusal()->message, {}, recorder.refusal()->place}, "error", system);
-  return true;
-}
-
 /// What is written beside the result, and how.
 struct ReportFile {
   ReportRecorder rows;
   std::unique_ptr<TextSink> sink;  ///< opened before the run: a name that cannot be written is said at once
 };
-
-Exit run_to_end(const System& system, Recorder& recorder, ResultWriter& writer, const CommandOptions& options,
-                const std::string& file, const InterruptFlag& interrupt, ReportFile* report = nullptr) {
-  ProgressBar bar(options.quiet || options.json ? ProgressBar::Mode::silent : ProgressBar::Mode::if_terminal);
-  const Summary summary = recorder.run(writer, [&](const RunProgress& progress) {
-    bar.update(progress);
-    return !interrupt.raised();
-  });
-  bar.clear();
-  Integrator& integrator = recorder.integrator();
-  if (report) {
-    report->rows.finish(integrator);
-    const State start = recorder.header().setup.start;
-    report->sink->append(report_html(*report_page(), {system, start, report->rows, summary, integrator.events()}));
-    report->sink->finish();
-  }
-  if (summary.status == RunStatus::failed) say({summary.message, {}, integrator.stop().place}, "error", system);
-  if (!options.quiet) {
-    if (summary.status == RunStatus::stopped) say({summary.message, {}, integrator.stop().place}, "note", system);
-    fmt::print(stderr, "{}", summary_text(summary, integrator.events(), recorder.columns()));
-  } else if (!summary.certificate.holds) {
-    fmt::print(stderr, "mechanician: {}\n", trust_line(summary));
-  }
-  if (summary.status == RunStatus::interrupted && !options.quiet) {
-    fmt::print(stderr, "mechanician: interrupted; what was computed is kept\n");
-    if (format_of(file) == ResultFormat::hdf5)
-      fmt::print(stderr, "mechanician: `mechanician run --resume {}` goes on with it\n", file);
-  }
-  return exit_of(summary.status);
-}
 
 Exit start_run(const CommandOptions& options) {
   const RunOptions run = parse_run_options(options);
@@ -181,8 +90,11 @@ Exit start_run(const CommandOptions& options) {
   const MotionOptions motion = motion_options(run, options, loaded);
   const std::optional<double> every = run.every ? run.every : loaded.system.model().run.every;
   if (!accept_start(loaded, options)) return Exit::refused;
-  Recorder recorder(loaded.system, make_setup(loaded.system, loaded.start, motion, every, options.verify));
-  if (refuse_motion(loaded.system, recorder)) return Exit::refused;
+  RunSetup setup = make_setup(loaded.system, loaded.start, motion, every, options.verify);
+  setup.columns = options.columns;
+  check_columns([&] { Columns(loaded.system, options.columns); });
+  Recorder recorder(loaded.system, std::move(setup));
+  if (refuse_motion(loaded.system.model().source, recorder)) return Exit::refused;
   const InterruptFlag interrupt;  // before there is a file that could be left half begun
   const auto writer = options.output.empty()
                           ? make_standard_output_writer(run.format.value_or(ResultFormat::csv), recorder.header())
@@ -194,7 +106,13 @@ Exit start_run(const CommandOptions& options) {
                    make_file_sink(options.report)});
     recorder.watch([&](Integrator& integrator) { report->rows.look(integrator); });
   }
-  return run_to_end(loaded.system, recorder, *writer, options, options.output, interrupt, report ? &*report : nullptr);
+  return run_to_end(loaded.system.model().source, recorder, *writer, options, options.output, interrupt, [&](const Summary& summary) {
+    if (!report) return;
+    Integrator& integrator = recorder.integrator();
+    report->rows.finish(integrator);
+    report->sink->append(report_html(*report_page(), {loaded.system, recorder.header().setup.start, report->rows, summary, integrator.events()}));
+    report->sink->finish();
+  });
 }
 
 /// Everything but --quiet and the model comes from the file.
@@ -212,6 +130,7 @@ void refuse_options_of_resume(const CommandOptions& o) {
       {"--time", !o.time.empty()},
       {"-o", !o.output.empty()},
       {"--json", o.json},
+      {"--columns", !o.columns.empty()},
       {"--report", !o.report.empty()},
   };
   for (const auto& [name, is_given] : given)
@@ -227,11 +146,13 @@ std::optional<Exit> already_over(const StoredRun& run) {
   return exit_of(run.status);
 }
 
+std::string text_of(const std::string& model, bool large) { return (large ? read_family_model(model).source : read_model(model).source).text; }
+
 Exit resume_run(const CommandOptions& options) {
   refuse_options_of_resume(options);
   const InterruptFlag interrupt;
   StoredRun run = open_stored_run(options.resume);
-  if (!options.model.empty() && read_model(options.model).source.text != run.setup.model.text) {
+  if (!options.model.empty() && text_of(options.model, run.setup.large) != run.setup.model.text) {
     fmt::print(stderr,
                "{}: error: this is not the model of the run in {}\n"
                "    leave it out: the result holds its model, `{}` as it was then\n",
@@ -243,6 +164,7 @@ Exit resume_run(const CommandOptions& options) {
     fmt::print(stderr, "{}: note: begun by version {}, goes on with {}: the last digits may differ\n", run.source,
                run.setup.version, version());
 
+  if (run.setup.large) return resume_large(std::move(run), options, interrupt);
   Model model = read_model_text(run.setup.model.text, run.setup.model.file);
   // Sizes of families are made of parameters, which may have been given on the command line.
   if (run.setup.parameters.size() == model.parameters.size() && run.setup.start.q.size() != model.num_coordinates()) {
@@ -258,6 +180,7 @@ Exit resume_run(const CommandOptions& options) {
     throw damaged("it does not fit its model");
   const System system(std::move(model), run.setup.parameters);
   RunSetup setup = make_setup(system, run.setup.start, run.setup.motion, run.setup.every, run.setup.verify);
+  setup.columns = run.setup.columns;
   std::optional<Recorder> recorder;
   try {
     recorder.emplace(system, std::move(setup));
@@ -265,11 +188,11 @@ Exit resume_run(const CommandOptions& options) {
   } catch (const std::invalid_argument& e) {
     throw damaged(e.what());
   }
-  if (refuse_motion(system, *recorder)) return Exit::refused;
+  if (refuse_motion(system.model().source, *recorder)) return Exit::refused;
   if (!options.quiet) fmt::print(stderr, "{}: goes on at t = {:.10g}\n", run.source, recorder->integrator().t());
   const std::string file = run.file;
   const auto writer = make_resuming_hdf5_writer(std::move(run), recorder->header());
-  return run_to_end(system, *recorder, *writer, options, file, interrupt);
+  return run_to_end(system.model().source, *recorder, *writer, options, file, interrupt);
 }
 
 }  // namespace

@@ -297,4 +297,13 @@ double LargeDynamics::calc_energy_scale(const double* q, const double* qd) const
   return scale;
 }
 
+void LargeDynamics::calc_row_powers(const double* qd, std::span<double> power) const {
+  std::fill(power.begin(), power.end(), 0.0);
+  for (std::size_t k = 0; k < values_.A.size(); ++k) {
+    const auto [row, col] = system_->A_pattern()[k];
+    power[static_cast<std::size_t>(row)] += values_.A[k] * qd[col];
+  }
+  for (std::size_t j = 0; j < power.size(); ++j) power[j] *= lambda_[j];
+}
+
 }  // namespace mechanician

@@ -36,6 +36,8 @@ class LargeDynamics {
     double given = 0.0, constraints = 0.0;
   };
   Powers calc_powers(double t, const double* q, const double* qd);
+  /// λ_j (A q̇)_j of every row, at the state of the last accelerate().
+  void calc_row_powers(const double* qd, std::span<double> power) const;
   std::span<const double> multipliers() const { return lambda_; }
   const SparseResult& result() const { return result_; }
   const std::string& why() const { return why_; }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
+#include <type_traits>
 
 #include "mechanician/base/text.hpp"
 
@@ -16,14 +18,17 @@ constexpr double eps = std::numeric_limits<double>::epsilon();
 constexpr double start_tolerance = 1e-8;  ///< of residuals at the start
 constexpr double too_near = 1e6;          ///< 1/sin² of the angle between a row and the others at the end of a step
 
+constexpr double checkpoint_version = 1.0;
+
 /// From 1/sin².
 double angle_of(double growth) { return growth > 1.0 ? std::asin(1.0 / std::sqrt(growth)) : 1.0; }
 
 }  // namespace
 
 LargeMotion::LargeMotion(LargeSystem& system, const LargeSystem::Start& start, const LargeRunOptions& options)
-    : dynamics_(system), options_(options), n_(static_cast<std::size_t>(system.n())), rk_(2 * system.n() + 2), t_(start.t), step_t_(start.t) {
-  for (auto* x : {&e5_, &e3_, &y_}) x->assign(2 * n_ + 2, 0.0);
+    : dynamics_(system), options_(options), n_(static_cast<std::size_t>(system.n())), rk_(2 * system.n() + 2 + (options.works_by_constraint ? system.m() : 0)), t_(start.t), step_t_(start.t) {
+  for (auto* x : {&e5_, &e3_}) x->assign(2 * n_, 0.0);
+  y_.assign(rk_.y_new.size(), 0.0), sampled_works_.assign(num_works(), 0.0);
   std::copy(start.q.begin(), start.q.end(), rk_.y_new.begin());
   std::copy(start.qd.begin(), start.qd.end(), rk_.y_new.begin() + static_cast<std::ptrdiff_t>(n_));
   double* const y = rk_.y_new.data();
@@ -46,6 +51,7 @@ LargeMotion::LargeMotion(LargeSystem& system, const LargeSystem::Start& start, c
   double size = 1e-3, change = 1e-6;
   for (std::size_t i = 0; i < 2 * n_; ++i) size = std::max(size, std::abs(y[i])), change = std::max(change, std::abs(rk_.k[12][i]));
   h_ = std::min(0.01 * size / change * std::pow(options_.tolerance / 1e-10, 1.0 / 8.0), options_.to - t_);
+  if (options_.first_step > 0.0) h_ = std::min(options_.first_step, options_.to - t_);
 }
 
 bool LargeMotion::fail(std::string why) {
@@ -58,16 +64,18 @@ bool LargeMotion::rate_of(double t, double* y, double* dy) {
   if (!dynamics_.accelerate(t, y, y + n_, dy + n_)) return false;
   const LargeDynamics::Powers powers = dynamics_.calc_powers(t, y, y + n_);
   dy[2 * n_] = powers.given, dy[2 * n_ + 1] = powers.constraints;
+  if (num_works() > 2) dynamics_.calc_row_powers(y + n_, {dy + 2 * n_ + 2, num_works() - 2});
   return true;
 }
 
 bool LargeMotion::advance() {
-  if (failed() || t_ >= options_.to) return false;
+  if (failed() || ended_ || t_ >= options_.to) return false;
   rk_.y = rk_.y_new, rk_.k[0] = rk_.k[12];
   const auto f = [this](double t, double* y, double* dy) { return rate_of(t, y, dy); };
   bool rejected = false;
   for (int tries = 0; tries < 200; ++tries) {
     const double remaining = options_.to - t_;
+    if (options_.largest_step > 0.0) h_ = std::min(h_, options_.largest_step);
     const bool last = h_ >= remaining * (1.0 - 1e-12);
     const double h = last ? remaining : h_;
     if (!(h > 4.0 * eps * std::max(std::abs(t_), 1e-6 * remaining))) break;
@@ -91,7 +99,7 @@ bool LargeMotion::advance() {
     if (good && !last && dynamics_.result().row_growth > too_near && tries < 20) good = false;
     if (good) {
       step_t_ = t_, step_h_ = h, dense_ = false;
-      t_ = last ? options_.to : t_ + h;
+      t_ = step_end_ = last ? options_.to : t_ + h;
       h_ = h * (rejected ? std::min(1.0, factor) : factor);
       ++certificate_.steps;
       watch();
@@ -121,20 +129,61 @@ void LargeMotion::watch() {
   c.dependent_rows = std::max(c.dependent_rows, static_cast<int>(dynamics_.dependent_rows().size()));
 }
 
-void LargeMotion::sample(double t, std::span<double> q, std::span<double> qd) {
+void LargeMotion::state_at(double t, std::span<double> q, std::span<double> qd, bool project) {
   const double* from = rk_.y_new.data();
-  if (step_h_ > 0.0 && t < t_) {
+  if (step_h_ > 0.0 && t < step_end_) {
     const auto f = [this](double time, double* y, double* dy) { return rate_of(time, y, dy); };
     if (!dense_) dense_ = rk_.make_dense(f, step_t_, step_h_);
     if (dense_) {
       rk_.sample((t - step_t_) / step_h_, y_.data(), nullptr);
-      dynamics_.project(t, y_.data(), y_.data() + n_);
+      if (project) dynamics_.project(t, y_.data(), y_.data() + n_);
       from = y_.data();
     }
   }
   std::copy(from, from + n_, q.begin());
   std::copy(from + n_, from + 2 * n_, qd.begin());
-  sampled_works_[0] = from[2 * n_], sampled_works_[1] = from[2 * n_ + 1];
+  std::copy(from + 2 * n_, from + rk_.size(), sampled_works_.begin());
+}
+
+void LargeMotion::sample(double t, std::span<double> q, std::span<double> qd) { state_at(t, q, qd, true); }
+
+void LargeMotion::end_at(double t) { t_ = t, ended_ = true; }
+
+// Everything that the rest of the motion depends on, in one order for both ways.
+template <class Do>
+void LargeMotion::each_number(Do&& number) {
+  number(t_), number(h_);
+  for (double& x : rk_.y_new) number(x);
+  Certificate& c = certificate_;
+  number(c.steps), number(c.rejected), number(c.evaluations), number(c.projections), number(c.position_violation), number(c.velocity_violation);
+  number(c.kinetic_start), number(c.kinetic_end), number(c.work_given), number(c.work_constraints);
+  number(c.balance), number(c.balance_largest), number(c.balance_allowed), number(c.dependent_rows);
+  number(c.smallest_angle), number(c.smallest_angle_at), number(c.angle_at_start);
+  number(dynamics_.evaluations), number(dynamics_.projections), number(dynamics_.largest_growth);
+}
+
+std::vector<double> LargeMotion::checkpoint() const {
+  std::vector<double> out{checkpoint_version, static_cast<double>(rk_.size())};
+  out.reserve(rk_.y_new.size() + 32);
+  const_cast<LargeMotion*>(this)->each_number([&](auto& x) { out.push_back(static_cast<double>(x)); });
+  return out;
+}
+
+void LargeMotion::restore(std::span<const double> from) {
+  if (from.size() < 2 || from[0] != checkpoint_version || from[1] != static_cast<double>(rk_.size()))
+    throw std::invalid_argument("the checkpoint is of another program version or model");
+  std::size_t at = 2;
+  each_number([&](auto& x) {
+    if (at >= from.size()) throw std::invalid_argument("the checkpoint is cut off");
+    x = static_cast<std::remove_reference_t<decltype(x)>>(from[at++]);
+  });
+  if (at != from.size()) throw std::invalid_argument("the checkpoint is too long");
+  message_.clear(), ended_ = false;
+  step_t_ = t_, step_h_ = 0.0, dense_ = false;
+  const long evaluations = dynamics_.evaluations, projections = dynamics_.projections;
+  const double growth = dynamics_.largest_growth;
+  if (!rate_of(t_, rk_.y_new.data(), rk_.k[12].data())) fail(dynamics_.why());
+  dynamics_.evaluations = evaluations, dynamics_.projections = projections, dynamics_.largest_growth = growth;
 }
 
 }  // namespace mechanician

@@ -7,9 +7,9 @@
 ///     motion.sample(t, q, qd)                                     // within the last step
 ///
 /// Cost of a step: twelve accelerations, two projections; linear in the size where the elimination is. Memory: some 30
-/// numbers for each coordinate, and the factor. After construction nothing is allocated. There are no events, no crossing
-/// of singular configurations and no implicit method here: where the elimination cannot vouch for an answer, the motion stops
-/// and says so.
+/// numbers for each coordinate, and the factor. After construction nothing is allocated. There is no crossing of singular
+/// configurations and no implicit method here: where the elimination cannot vouch for an answer, the motion stops and says so.
+/// Events, outputs and samples are added by large_steps.hpp.
 
 #include <span>
 #include <string>
@@ -23,6 +23,9 @@ namespace mechanician {
 struct LargeRunOptions {
   double to = 0.0;
   double tolerance = 1e-10;  ///< local error over max(1, |value|)
+  double first_step = 0.0;   ///< 0: chosen
+  double largest_step = 0.0;          ///< 0: no limit
+  bool works_by_constraint = false;   ///< integrates the work of every row, too
 };
 
 class LargeMotion {
@@ -38,9 +41,22 @@ class LargeMotion {
   const std::string& message() const { return message_; }
   /// State within the last step, brought onto the constraints.
   void sample(double t, std::span<double> q, std::span<double> qd);
+  /// The same without the projection, or with one that may fail and leave the state as it is.
+  void state_at(double t, std::span<double> q, std::span<double> qd, bool project);
   /// Since the start, at the time of the last sample().
   double work_given() const { return sampled_works_[0]; }
   double work_constraints() const { return sampled_works_[1]; }
+  /// Of every row, where that was asked for.
+  std::span<const double> works_by_constraint() const { return std::span(sampled_works_).subspan(2); }
+  /// The same at the end of the last step.
+  std::span<const double> works_at_end() const { return std::span(rk_.y_new).subspan(2 * n_ + 2); }
+  /// The motion is over at a time within its last step.
+  void end_at(double t);
+
+  /// Everything that the rest of the motion depends on.
+  std::vector<double> checkpoint() const;
+  /// On a fresh motion with the same system, start and options. Throws std::invalid_argument if it does not fit.
+  void restore(std::span<const double> from);
 
   struct Certificate {
     long steps = 0, rejected = 0, evaluations = 0, projections = 0;
@@ -62,15 +78,19 @@ class LargeMotion {
   bool rate_of(double t, double* y, double* dy);
   void watch();
   bool fail(std::string why);
+  std::size_t num_works() const { return rk_.y_new.size() - 2 * n_; }
+  template <class Do>
+  void each_number(Do&& number);
 
   LargeDynamics dynamics_;
   LargeRunOptions options_;
   std::size_t n_;
   Dop853 rk_;
-  double t_, step_t_, step_h_ = 0.0, h_ = 0.0;
+  double t_, step_t_, step_end_ = 0.0, step_h_ = 0.0, h_ = 0.0;
   bool dense_ = false;
   std::vector<double> e5_, e3_, y_;
-  double sampled_works_[2] = {};
+  std::vector<double> sampled_works_;
+  bool ended_ = false;
   Certificate certificate_;
   std::string message_;
 };

@@ -70,6 +70,8 @@ struct FamilyModel {
   std::string title;
   std::vector<CoordinateFamily> coordinates;
   std::vector<NumberFamily> numbers;
+  std::vector<std::string> parameter_names;  ///< of single parameters
+  std::vector<double> parameters;            ///< their values
   std::vector<Term> terms;
   double start_time = 0.0;
   RunSettings run;

@@ -248,7 +248,11 @@ class FamilyReader {
     }
     const ParameterEvaluation values = try_evaluate_parameters(numbers, overrides_);
     for (const Problem& p : values.problems) fields_.problems.push_back(p);
-    for (std::size_t i = 0; i < numbers.parameters.size(); ++i) scalars_.emplace(numbers.parameters[i].name, values.values.values[i]);
+    for (std::size_t i = 0; i < numbers.parameters.size(); ++i) {
+      scalars_.emplace(numbers.parameters[i].name, values.values.values[i]);
+      model_.parameter_names.push_back(numbers.parameters[i].name);
+      model_.parameters.push_back(values.values.values[i]);
+    }
   }
 
   void read_numbers(const TomlMember& field) {

@@ -1,0 +1,40 @@
+#pragma once
+
+/// What runs of ordinary and of large models have in common.
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "mechanician/cli/options.hpp"
+#include "mechanician/cli/progress.hpp"
+#include "mechanician/result/hdf5_writer.hpp"
+#include "mechanician/result/record.hpp"
+
+namespace mechanician {
+
+inline constexpr double largest_tolerance = 0.1;
+
+/// What the command line says of the run; checked before the model is read.
+struct RunOptions {
+  std::optional<ResultFormat> format;  ///< none: CSV to standard output
+  std::optional<double> to, every, tolerance;
+  std::optional<Method> method;
+};
+
+RunOptions parse_run_options(const CommandOptions& options);
+
+Exit exit_of(RunStatus status);
+/// Why the motion cannot begin; true if it cannot.
+bool refuse_motion(const SourceText& source, const Recorder& recorder);
+/// What `make` throws for patterns that fit nothing, as a mistake of the command line.
+void check_columns(const std::function<void()>& make);
+
+/// To the end, with a bar on the way and a summary; `at_end` is called when the rows are out.
+Exit run_to_end(const SourceText& source, Recorder& recorder, ResultWriter& writer, const CommandOptions& options, const std::string& file,
+                const InterruptFlag& interrupt, const std::function<void(const Summary&)>& at_end = {});
+
+/// Of a large model (large_run.cpp).
+Exit resume_large(StoredRun run, const CommandOptions& options, const InterruptFlag& interrupt);
+
+}  // namespace mechanician
