@@ -6,7 +6,7 @@
 Oracles: the closed form of a straight chain under gravity, laws of energy and length computed here from the rows, the same
 model below the size at which the program changes its ways, and what must be refused. Prints a line for each miss and
 `N passed, N failed` at the end."""
-import argparse, csv, json, math, os, subprocess, sys, tempfile
+import argparse, array, csv, json, math, os, resource, signal, subprocess, sys, tempfile, time
 
 CHAIN = '''coordinates = ["x[1..N]", "y[1..N]", "z[1..N]"]
 [parameters]
@@ -36,6 +36,65 @@ def expect(ok, what):
     global passed, failed
     if ok: passed += 1
     else: failed += 1; print(what)
+
+
+def numbers_of(folder, file, dataset):
+    subprocess.run(['h5dump', '-d', dataset, '-b', 'LE', '-o', 'raw', file], cwd=folder, capture_output=True, check=True, timeout=60)
+    with open(os.path.join(folder, 'raw'), 'rb') as f: return array.array('d', f.read()).tolist()
+
+
+def results(folder, program, run):
+    """CSV, JSON and HDF5 hold the same numbers; runs that were ended are taken up to the same bits; nothing half done is left."""
+    few = ('--columns', 'x[1000],z[9*],lambda(top),work*,power(rod[7]),residual')
+    p = run('run', 'chain.toml', *few, '-o', 'few.csv')
+    expect(p.returncode == 0, f'csv: exit {p.returncode}: {p.stderr[:300]}')
+    with open(os.path.join(folder, 'few.csv'), encoding='utf-8', newline='') as f: rows = list(csv.DictReader(f))
+    p = run('run', 'chain.toml', *few, '--json')
+    expect(p.returncode == 0, f'json: exit {p.returncode}: {p.stderr[:300]}')
+    d = json.loads(p.stdout)
+    expect(d['columns'] == list(rows[0]) and d['rows'] == [[float(x) for x in r.values()] for r in rows], 'json: other numbers than in CSV')
+    expect(d['summary']['status'] == 'done' and d['summary']['trusted'] and d['summary']['path'] == 'sparse', f'json: {d["summary"]}')
+    p = run('run', 'chain.toml', *few, '-o', 'few.h5')
+    expect(p.returncode == 0, f'h5: exit {p.returncode}: {p.stderr[:300]}')
+    for dataset, names in (('t', ['t']), ('q', [k for k in rows[0] if k[:2] in ('x[', 'z[')]), ('lambda', ['lambda(top)']), ('work', [k for k in rows[0] if k.startswith('work(')]),
+                           ('residual', ['residual'])):
+        expect(numbers_of(folder, 'few.h5', dataset) == [float(r[k]) for r in rows for k in names], f'h5: other numbers in `{dataset}` than in CSV')
+
+    # Ended by a signal: what there is reads; killed: the same. Then to the end, and all rows have the same bits.
+    long = ('run', 'chain.toml', '--to', '4', '--every', '0.05', *few)
+    p = run(*long, '-o', 'whole.h5')
+    expect(p.returncode == 0, f'whole: exit {p.returncode}')
+    for name, how, status in (('term.h5', signal.SIGTERM, 130), ('int.h5', signal.SIGINT, 130), ('kill.h5', signal.SIGKILL, -9)):
+        process = subprocess.Popen([program, *long, '-o', name], cwd=folder, stderr=subprocess.DEVNULL)
+        while not os.path.exists(os.path.join(folder, name + '.part')) and process.poll() is None: time.sleep(0.01)
+        time.sleep(0.3)
+        process.send_signal(how)
+        process.wait(60)
+        ended = process.returncode
+        if ended == 0: continue  # faster than the signal
+        expect(ended == status, f'{name}: exit {ended}')
+        p = run('run', '--resume', name)
+        expect(p.returncode == 0, f'{name}, resumed: exit {p.returncode}: {p.stderr[:300]}')
+        for dataset in ('t', 'q', 'lambda', 'work', 'power', 'residual', 'work_given', 'work_ideal'):
+            expect(numbers_of(folder, name, dataset) == numbers_of(folder, 'whole.h5', dataset), f'{name}, resumed: `{dataset}` has other bits')
+        p = run('run', '--resume', name)
+        expect(p.returncode == 0 and 'nothing to go on with' in p.stderr, f'{name}, resumed twice: exit {p.returncode}: {p.stderr[:300]}')
+
+    # A full disk.
+    for name in ('full.h5', 'full.csv', 'full.json'):
+        p = subprocess.run([program, *long, '-o', name], cwd=folder, capture_output=True, text=True, timeout=300, check=False,
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000)))
+        expect(p.returncode == 3 and 'full' in p.stderr, f'{name}: exit {p.returncode}: {p.stderr[:300]}')
+        expect(not os.path.exists(os.path.join(folder, name)), f'{name} looks finished')
+
+    # A second run beside, a start that is moved, all of it also below 1,000 coordinates.
+    p = run('run', 'chain.toml', '--verify', '--json', '--columns', 'z[1]')
+    expect(p.returncode == 0 and json.loads(p.stdout)['summary']['global_error'] < 1e-5, f'verify: exit {p.returncode}: {p.stderr[:300]}')
+    p = run('run', 'chain.toml', '--position', 'x[1000]=600.001', '--project-start', '--columns', 'residual')
+    expect(p.returncode == 0 and 'moved onto the constraints' in p.stderr, f'project-start: exit {p.returncode}: {p.stderr[:300]}')
+    expect(all(float(r['residual']) < 1e-8 for r in csv.DictReader(p.stdout.splitlines())), f'project-start: {p.stdout}')
+    p = run('run', 'small.toml', '--columns', "y[3?],x[30]'")
+    expect(p.returncode == 0 and p.stdout.splitlines()[0] == "t,y[30],x[30]'", f'columns of a small model: exit {p.returncode}: {p.stdout[:100]}')
 
 
 def main():
@@ -112,16 +171,17 @@ def main():
         expect(header == 't,x[1000],' + ','.join(f"y[{i}]'" for i in range(990, 1000)) + ',lambda(rod[2]),residual,work_given', f'columns: {header}')
         for arguments, status, says in [
                 (('run', 'chain.toml', '--columns', 'q*'), 2, 'no column is called `q*`'),
-                (('run', 'chain.toml', '-o', 'x.h5'), 2, 'written as .csv'),
-                (('run', 'chain.toml', '--verify'), 2, 'not supported for a model of this size'),
+                (('run', 'chain.toml', '--columns', 'x[1001]', '-o', 'x.h5'), 2, 'no column is called `x[1001]`'),
+                (('run', 'chain.toml', '--set', 'N=2000', '--method', 'bdf', '-o', 'x.h5'), 2, 'at most 3000 coordinates'),
+                (('run', 'chain.toml', '--set', 'N=2000', '--report', 'x.html', '-o', 'x.h5'), 2, 'at most 3000 coordinates'),
                 (('run', 'chain.toml', '--to', '-1'), 2, 'would end at'),
                 (('run', 'chain.toml', '--position', 'x[3]=5'), 1, 'most of all off `rod['),
                 (('check', 'chain.toml', '--position', 'x[3]=5'), 1, 'off the constraints'),
-                (('accelerate', 'chain.toml', '--position', 'x[1001]=5'), 2, 'no coordinate `x[1001]`'),
-                (('run', 'small.toml', '--columns', 'x[1]'), 2, 'more than 1,000 coordinates')]:
+                (('accelerate', 'chain.toml', '--position', 'x[1001]=5'), 2, 'no coordinate `x[1001]`')]:
             p = run(*arguments)
             expect(p.returncode == status and says in p.stderr, f'{arguments}: exit {p.returncode}, said {p.stderr[:300]}')
         for name in ('x.h5', 'x.h5.part'): expect(not os.path.exists(os.path.join(folder, name)), f'{name} was left')
+        results(folder, program, run)
     print(f'{passed} passed, {failed} failed')
     sys.exit(failed > 0)
 
