@@ -143,7 +143,11 @@ class Hdf5Source final : public ResultSource {
     vectors("events/position", &ResultEvent::position);
     vectors("events/velocity_before", &ResultEvent::velocity_before);
     vectors("events/velocity_after", &ResultEvent::velocity_after);
-    rows.coordinates = names_of("q");
+    // Chosen columns need not be all coordinates; of many the names stand with `q` only.
+    rows.coordinates = reader_.column_names("events/position");
+    if (rows.coordinates.empty() && reader_.has("q")) rows.coordinates = names_of("q");
+    for (ResultEvent& e : rows.events)
+      if (e.position.size() != rows.coordinates.size()) e.position.clear(), e.velocity_before.clear(), e.velocity_after.clear();
   }
 
   std::string path_;
