@@ -1,0 +1,281 @@
+/// Ensembles on one core: motions of fixed steps against a program written by hand for this one mechanism, accelerations in
+/// lanes, and adaptive motions against single runs.
+///
+///     bench_ensemble MODELS BENCH_MODELS [w4|w2|adaptive]
+///
+/// MODELS and BENCH_MODELS are the folders of the model files. Lines: what, figure, remarks.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "mechanician/compile/compiled_function.hpp"
+#include "mechanician/ensemble/adaptive_runner.hpp"
+#include "mechanician/ensemble/lane_runner.hpp"
+#include "mechanician/instant/measure_model.hpp"
+#include "mechanician/instant/project.hpp"
+#include "mechanician/model/parameters.hpp"
+#include "mechanician/model/read_model.hpp"
+#include "mechanician/motion/integrator.hpp"
+
+namespace {
+
+using namespace mechanician;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+struct Ready {
+  System system;
+  State start;
+};
+
+Ready read(const std::string& file) {
+  Model model = read_model(file);
+  const ParameterValues parameters = evaluate_parameters(model);
+  State start = state_of(start_state(model, parameters));
+  return {System(std::move(model), parameters.values), std::move(start)};
+}
+
+// ---- W4 by hand: eight pendulums in a vector, two vectors side by side, multipliers by Cramer's rule.
+
+typedef double Vector __attribute__((vector_size(64)));
+constexpr int groups = 2, width = 8;
+constexpr double mass1 = 1.0, mass2 = 1.5, gravity = 9.81;
+
+struct HandPack {
+  Vector x[groups][4], v[groups][4];
+};
+
+#if defined(__x86_64__)
+#define WIDEST __attribute__((target("avx512f,avx512dq,avx512vl,fma"), optimize("fp-contract=fast", "O3")))
+#else
+#define WIDEST
+#endif
+
+WIDEST inline __attribute__((always_inline)) void accelerate(const Vector* x, const Vector* v, Vector* a) {
+  constexpr double ratio = mass1 / mass2;
+  const Vector dx = x[2] - x[0], dy = x[3] - x[1], du = v[2] - v[0], dw = v[3] - v[1];
+  const Vector k11 = x[0] * x[0] + x[1] * x[1], k12 = -(x[0] * dx + x[1] * dy), k22 = (dx * dx + dy * dy) * (1.0 + ratio);
+  const Vector e1 = gravity * x[1] - (v[0] * v[0] + v[1] * v[1]), e2 = -(du * du + dw * dw);
+  const Vector over = 1.0 / (k11 * k22 - k12 * k12);
+  const Vector l1 = (k22 * e1 - k12 * e2) * over, l2 = (k11 * e2 - k12 * e1) * over, share = l2 * ratio;
+  a[0] = x[0] * l1 - dx * l2, a[1] = x[1] * l1 - dy * l2 - gravity;
+  a[2] = dx * share, a[3] = dy * share - gravity;
+}
+
+WIDEST void advance_by_hand(HandPack& pack, double h, long steps) {
+  Vector x[groups][4], v[groups][4];
+  std::memcpy(x, pack.x, sizeof x), std::memcpy(v, pack.v, sizeof v);
+  for (long i = 0; i < steps; ++i) {
+    Vector sx[groups][4], sv[groups][4], y[groups][4], w[groups][4], a[groups][4];
+    for (int g = 0; g < groups; ++g) accelerate(x[g], v[g], a[g]);
+    for (int g = 0; g < groups; ++g)
+      for (int c = 0; c < 4; ++c) {
+        sx[g][c] = v[g][c], sv[g][c] = a[g][c];
+        y[g][c] = x[g][c] + 0.5 * h * v[g][c], w[g][c] = v[g][c] + 0.5 * h * a[g][c];
+      }
+    for (const double part : {0.5 * h, h}) {
+      for (int g = 0; g < groups; ++g) accelerate(y[g], w[g], a[g]);
+      for (int g = 0; g < groups; ++g)
+        for (int c = 0; c < 4; ++c) {
+          sx[g][c] += 2.0 * w[g][c], sv[g][c] += 2.0 * a[g][c];
+          y[g][c] = x[g][c] + part * w[g][c], w[g][c] = v[g][c] + part * a[g][c];
+        }
+    }
+    for (int g = 0; g < groups; ++g) accelerate(y[g], w[g], a[g]);
+    for (int g = 0; g < groups; ++g)
+      for (int c = 0; c < 4; ++c) {
+        x[g][c] += h / 6.0 * (sx[g][c] + w[g][c]);
+        v[g][c] += h / 6.0 * (sv[g][c] + a[g][c]);
+      }
+  }
+  std::memcpy(pack.x, x, sizeof x), std::memcpy(pack.v, v, sizeof v);
+}
+
+MotionBatch pendulums(int count) {
+  MotionBatch batch;
+  batch.count = count, batch.n = 4;
+  for (int i = 0; i < count; ++i) {
+    const double upper = 0.3 + 1e-5 * i, lower = 0.9 - 1e-5 * i;
+    const double x = std::sin(upper), y = -std::cos(upper);
+    batch.q.insert(batch.q.end(), {x, y, x + 0.8 * std::sin(lower), y - 0.8 * std::cos(lower)});
+    batch.qd.insert(batch.qd.end(), 4, 0.0);
+  }
+  return batch;
+}
+
+void w4(const std::string& models) {
+  constexpr int count = 100'000;
+  constexpr double h = 1e-3;
+  const Ready ready = read(models + "/double_pendulum.toml");
+  const MotionBatch batch = pendulums(count);
+  LaneRunnerResult made = make_lane_runner(ready.system, ready.start, {.method = EnsembleMethod::rk4, .step = h, .to = 1.0});
+  auto& runner = dynamic_cast<LaneRunner&>(*made.made);
+  runner.code().wait();
+  const bool hand = __builtin_cpu_supports("avx512f");
+  double ours = 1e300, theirs = 1e300, difference = 0.0;
+  BatchResult result(batch);
+  for (int round = 0; round < 5; ++round) {
+    result = BatchResult(batch);
+    auto begin = Clock::now();
+    runner.run(batch, result);
+    ours = std::min(ours, seconds_since(begin));
+    if (!hand) continue;
+    begin = Clock::now();
+    std::vector<double> ends(4 * static_cast<std::size_t>(count));
+    for (int k = 0; k + groups * width <= count; k += groups * width) {
+      HandPack pack;
+      for (int g = 0; g < groups; ++g)
+        for (int c = 0; c < 4; ++c)
+          for (int l = 0; l < width; ++l) pack.x[g][c][l] = batch.q[static_cast<std::size_t>(4 * (k + g * width + l) + c)], pack.v[g][c][l] = 0.0;
+      advance_by_hand(pack, h, 1000);
+      for (int g = 0; g < groups; ++g)
+        for (int c = 0; c < 4; ++c)
+          for (int l = 0; l < width; ++l) ends[static_cast<std::size_t>(4 * (k + g * width + l) + c)] = pack.x[g][c][l];
+    }
+    theirs = std::min(theirs, seconds_since(begin));
+    difference = 0.0;
+    for (std::size_t i = 0; i < ends.size() / 32 * 32; ++i) difference = std::max(difference, std::abs(ends[i] - result.q[i]));
+  }
+  const double violation = *std::max_element(result.violation.begin(), result.violation.end());
+  fmt::print("w4 lanes      {:7.1f} million steps/s  {} lanes, {}, violation {:.1e}\n", 1e-6 * count * 1000 / ours, runner.lanes(), describe(runner.code().tier()), violation);
+  if (hand) fmt::print("w4 by hand    {:7.1f} million steps/s  ratio {:.2f}, ends differ by {:.1e}\n", 1e-6 * count * 1000 / theirs, theirs / ours, difference);
+}
+
+void w2(const std::string& models) {
+  constexpr int count = 10'000;
+  const Ready ready = read(models + "/arm7.toml");
+  const AccelerationProgramResult made = make_program_near(ready.system, ready.start);
+  const std::vector<State> states = states_near(ready.system, ready.start);
+  for (const int lanes : {1, 4, 8, 16}) {
+    CompiledFunction function(made.made->program, {.tier = lanes == 4 || lanes == 1 ? TierPolicy::automatic : TierPolicy::optimised, .lanes = lanes});
+    function.wait();
+    const std::size_t inputs = static_cast<std::size_t>(function.num_inputs() * lanes), outputs = static_cast<std::size_t>(function.num_outputs() * lanes);
+    std::vector<double> x(inputs * static_cast<std::size_t>((count + lanes - 1) / lanes)), y(outputs);
+    std::size_t at = 0;
+    for (int k = 0; k < count; k += lanes, at += inputs)
+      for (int l = 0; l < lanes; ++l) {
+        const State& s = states[static_cast<std::size_t>(k + l) % states.size()];
+        const auto set = [&](int i, double value) { x[at + static_cast<std::size_t>(i * lanes + l)] = value; };
+        set(0, s.t);
+        for (int i = 0; i < ready.system.n(); ++i) set(1 + i, s.q(i)), set(1 + ready.system.n() + i, s.qd(i));
+      }
+    double best = 1e300, vouched = 1.0;
+    for (int round = 0; round < 9; ++round) {
+      const auto begin = Clock::now();
+      at = 0;
+      for (int k = 0; k < count; k += lanes, at += inputs) {
+        function(x.data() + at, y.data());
+        vouched = std::min(vouched, y[static_cast<std::size_t>(made.made->at_vouch * lanes)] > 0.0 ? 1.0 : 0.0);
+      }
+      best = std::min(best, seconds_since(begin));
+    }
+    fmt::print("w2 {:2} lanes   {:7.1f} ns an acceleration  {}, {} steps{}\n", lanes, 1e9 * best / count, describe(function.tier()), made.made->program.steps.size(), vouched > 0 ? "" : ", not vouched for");
+  }
+}
+
+// ---- Adaptive motions.
+
+/// One after the other, as `run` would.
+class Single : public MotionRunner {
+ public:
+  Single(const System& system, EnsembleOptions options) : system_(system), options_(options) {}
+  void run(const MotionBatch& batch, BatchResult& result) override {
+    const auto n = static_cast<std::size_t>(batch.n);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(batch.count); ++i) {
+      const State start{batch.t, Eigen::Map<const Eigen::VectorXd>(batch.q.data() + i * n, batch.n), Eigen::Map<const Eigen::VectorXd>(batch.qd.data() + i * n, batch.n)};
+      Integrator integrator(system_, start, {.to = options_.to, .tolerance = options_.tolerance, .method = options_.adaptive});
+      while (integrator.advance()) {
+      }
+      const Sample end = integrator.sample(integrator.t());
+      std::copy(end.q.begin(), end.q.end(), result.q.begin() + static_cast<std::ptrdiff_t>(i * n));
+      result.steps[i] = integrator.statistics().steps;
+      result.outcome[i] = integrator.certificate().holds ? Outcome::done : Outcome::suspect;
+    }
+  }
+  std::unique_ptr<MotionRunner> clone() const override { return std::make_unique<Single>(*this); }
+  int lanes() const override { return 1; }
+  int preferred_batch() const override { return 1; }
+  std::string_view device() const override { return "cpu"; }
+
+ private:
+  System system_;
+  EnsembleOptions options_;
+};
+
+void adaptive(const std::string& models, const std::string& name, double to) {
+  constexpr int count = 10'000, singles = 500;
+  const Ready ready = read(models + "/" + name + ".toml");
+  const EnsembleOptions options{.to = to, .tolerance = 1e-8};
+  // Velocities that differ by a few per cent, on the constraints.
+  MotionBatch batch;
+  batch.n = ready.system.n(), batch.num_parameters = static_cast<int>(ready.system.parameters().size());
+  batch.t = ready.start.t;
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> uniform(-0.05, 0.05);
+  for (batch.count = 0; batch.count < count; ++batch.count) {
+    State state = ready.start;
+    for (Eigen::Index i = 0; i < state.qd.size(); ++i) state.qd(i) += uniform(random) * std::max(0.1, std::abs(state.qd(i)));
+    const auto projected = project(ready.system, state);
+    state = projected.state;
+    batch.q.insert(batch.q.end(), state.q.begin(), state.q.end());
+    batch.qd.insert(batch.qd.end(), state.qd.begin(), state.qd.end());
+    batch.parameters.insert(batch.parameters.end(), ready.system.parameters().begin(), ready.system.parameters().end());
+  }
+  LaneOptions built_in;
+  built_in.varied = std::vector<int>{};
+  LaneRunnerResult made = make_adaptive_runner(ready.system, ready.start, options, std::make_unique<Single>(ready.system, options), built_in);
+  if (!made.made) {
+    fmt::print("{}: {}\n", name, made.reason);
+    return;
+  }
+  double ours = 1e300, theirs = 1e300;
+  BatchResult result(batch);
+  for (int round = 0; round < 3; ++round) {
+    result = BatchResult(batch);
+    const auto begin = Clock::now();
+    made.made->run(batch, result);
+    ours = std::min(ours, seconds_since(begin) / count);
+  }
+  MotionBatch some = batch;
+  some.count = singles;
+  BatchResult alone(some);
+  for (int round = 0; round < 2; ++round) {
+    const auto begin = Clock::now();
+    Single(ready.system, options).run(some, alone);
+    theirs = std::min(theirs, seconds_since(begin) / singles);
+  }
+  double difference = 0.0;
+  long steps = 0, single_steps = 0, served = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    steps += result.steps[i], served += result.served[i] > 0;
+    if (i >= singles) continue;
+    single_steps += alone.steps[i];
+    for (int j = 0; j < batch.n; ++j) difference = std::max(difference, std::abs(result.q[i * static_cast<std::size_t>(batch.n) + static_cast<std::size_t>(j)] - alone.q[i * static_cast<std::size_t>(batch.n) + static_cast<std::size_t>(j)]));
+  }
+  fmt::print("{:13} {:7.1f} µs a motion in {} lanes, {:.1f} single: {:.1f} times; {:.1f} steps a motion ({:.1f}), {} of {} left to single runs, ends differ by {:.1e}\n", name,
+             1e6 * ours, made.made->lanes(), 1e6 * theirs, theirs / ours, static_cast<double>(steps) / count, static_cast<double>(single_steps) / singles, served, count, difference);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    fmt::print(stderr, "bench_ensemble MODELS BENCH_MODELS [w4|w2|adaptive]\n");
+    return 2;
+  }
+  const std::string what = argc > 3 ? argv[3] : "";
+  if (what.empty() || what == "w4") w4(argv[2]);
+  if (what.empty() || what == "w2") w2(argv[1]);
+  if (what.empty() || what == "adaptive") {
+    adaptive(argv[1], "rolling_disk", 1.0);
+    adaptive(argv[1], "squeezer", 0.03);
+  }
+}

@@ -1,0 +1,40 @@
+#pragma once
+
+/// The compiled functions of a model that adaptive motions in lanes use, over the same number of lanes.
+
+#include <optional>
+#include <string>
+
+#include "mechanician/compile/compiled_function.hpp"
+#include "mechanician/ensemble/lane_equations.hpp"
+#include "mechanician/ensemble/watch_program.hpp"
+
+namespace mechanician {
+
+struct AdaptiveCode {
+  int n = 0, lanes = 1;
+  CompiledFunction acceleration;
+  int at_powers = 0, at_vouch = 0;
+  /// One Newton step; none where no rows take part.
+  struct Projection {
+    CompiledFunction step;
+    int at_vouch = 0;
+  };
+  Projection positions, velocities;
+  bool one_velocity_step = true;  ///< rows are linear in velocities
+  CompiledFunction rank;          ///< [1/s | P] of num_rows rows; none without rows
+  int num_rows = 0;
+  CompiledFunction watch, divisors;
+  WatchProgram watched;  ///< without its program
+  bool depends_on_time = false;
+};
+
+struct AdaptiveCodeResult {
+  std::optional<AdaptiveCode> made;
+  std::string reason;
+};
+
+/// Waits for the code. lanes = 0: what the processor has.
+AdaptiveCodeResult make_adaptive_code(const System& system, const State& nominal, const ProgramOptions& options, int lanes);
+
+}  // namespace mechanician

@@ -1,0 +1,110 @@
+#include "mechanician/ensemble/watch_program.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace mechanician {
+
+namespace {
+
+using Value = ProgramBuilder::Value;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+/// Symbols of the equations, as inputs or as constants.
+struct Inputs {
+  std::vector<Expr> symbols;
+  std::vector<Value> values;
+
+  static int count(const Equations& eqs, const ProgramOptions& options) {
+    return 1 + 2 * eqs.n() + static_cast<int>(options.varied.size());
+  }
+  Inputs(ProgramBuilder& builder, const Equations& eqs, const ProgramOptions& options) {
+    symbols.push_back(eqs.t);
+    symbols.insert(symbols.end(), eqs.q.begin(), eqs.q.end());
+    symbols.insert(symbols.end(), eqs.qd.begin(), eqs.qd.end());
+    for (const int i : options.varied) symbols.push_back(eqs.parameters[at(i)]);
+    for (std::size_t i = 0; i < symbols.size(); ++i) values.push_back(builder.input(static_cast<int>(i)));
+    for (int i = 0; i < static_cast<int>(eqs.parameters.size()); ++i) {
+      if (std::find(options.varied.begin(), options.varied.end(), i) != options.varied.end()) continue;
+      symbols.push_back(eqs.parameters[at(i)]);
+      values.push_back(builder.constant((*options.parameters)[at(i)]));
+    }
+  }
+};
+
+}  // namespace
+
+WatchProgram make_watch_program(const Equations& eqs, const ProgramOptions& options, const std::vector<int>& rows,
+                                const std::vector<Expr>& divisors) {
+  ProgramBuilder with(Inputs::count(eqs, options));
+  const Inputs inputs(with, eqs, options);
+  const int n = eqs.n();
+  std::vector<Expr> wanted;
+  const auto add = [&](const Expr& e) {
+    wanted.push_back(e);
+    return wanted.size() - 1;
+  };
+  for (const auto& e : eqs.M.entries) add(e.value);
+  const std::size_t at_Q = wanted.size();
+  for (const Expr& e : eqs.Q) add(e);
+  const std::size_t at_A = wanted.size();
+  for (const auto& e : eqs.A.entries) add(e.value);
+  const std::size_t at_residual = wanted.size();
+  for (const Row& row : eqs.rows) add(row.residual), add(row.rate);
+  const std::size_t at_divisor = wanted.size();
+  for (const Expr& e : divisors) add(e);
+  const std::vector<Value> v = with.append(Tape(wanted, inputs.symbols), inputs.values);
+
+  const auto abs = [&](Value x) { return with.apply(Op::abs, x); };
+  const auto larger = [&](Value a, Value b) { return with.apply(Op::max, a, b); };
+  const Value one = with.constant(1.0), zero = with.constant(0.0);
+  const auto q = [&](int i) { return with.input(1 + i); };
+  const auto qd = [&](int i) { return with.input(1 + n + i); };
+  Value twice = zero, scale = zero, q_size = one, qd_size = one;
+  for (std::size_t k = 0; k < eqs.M.entries.size(); ++k) {
+    const auto& e = eqs.M.entries[k];
+    const Value momentum = with.mul(qd(e.row), v[k]);
+    twice = with.add(twice, with.mul(momentum, qd(e.col)));
+    scale = with.add(scale, with.mul(abs(momentum), larger(one, abs(qd(e.col)))));
+  }
+  for (int i = 0; i < n; ++i) {
+    scale = with.add(scale, with.mul(abs(v[at_Q + at(i)]), larger(one, abs(q(i)))));
+    q_size = larger(q_size, abs(q(i))), qd_size = larger(qd_size, abs(qd(i)));
+  }
+  std::map<int, std::vector<Value>> of_row;
+  for (std::size_t k = 0; k < eqs.A.entries.size(); ++k) of_row[eqs.A.entries[k].row].push_back(v[at_A + k]);
+  Value violation = zero, distance = zero;
+  for (int j = 0; j < eqs.m(); ++j) {
+    const Row& row = eqs.rows[at(j)];
+    if (row.kind == RowKind::control || row.measured || row.level == Level::acceleration) continue;
+    const bool position = row.level == Level::position;
+    const Value residual = abs(v[at_residual + 2 * at(j)]), rate = position ? abs(v[at_residual + 2 * at(j) + 1]) : zero;
+    violation = larger(violation, larger(residual, rate));
+    Value squared = zero;
+    for (const Value a : of_row[j]) squared = with.add(squared, with.mul(a, a));
+    const Value slope = with.apply(Op::sqrt, squared);
+    distance = larger(distance, with.div(residual, with.mul(slope, position ? q_size : qd_size)));
+    if (position) distance = larger(distance, with.div(rate, with.mul(slope, qd_size)));
+  }
+  WatchProgram made;
+  std::vector<Value> outputs{with.mul(with.constant(0.5), twice), scale, violation, distance};
+  for (const int j : rows) {
+    made.row_begin.push_back(static_cast<int>(outputs.size()) - WatchProgram::at_rows);
+    outputs.insert(outputs.end(), of_row[j].begin(), of_row[j].end());
+  }
+  made.row_begin.push_back(static_cast<int>(outputs.size()) - WatchProgram::at_rows);
+  made.at_divisors = static_cast<int>(outputs.size());
+  made.num_divisors = static_cast<int>(divisors.size());
+  for (std::size_t k = 0; k < divisors.size(); ++k) outputs.push_back(v[at_divisor + k]);
+  made.program = with.finish(outputs);
+  return made;
+}
+
+Program make_divisor_program(const Equations& eqs, const ProgramOptions& options, const std::vector<Expr>& divisors) {
+  ProgramBuilder with(Inputs::count(eqs, options));
+  const Inputs inputs(with, eqs, options);
+  return with.finish(with.append(Tape(divisors, inputs.symbols), inputs.values));
+}
+
+}  // namespace mechanician

@@ -1,0 +1,32 @@
+#pragma once
+
+/// What a motion is watched by at the end of a step, as a program: energy, how far the state is off the constraints, how the
+/// rows lie, and what stands below fraction lines.
+///
+///     inputs   [t | q | q̇ | parameters that are inputs]
+///     outputs  [½ q̇ᵀM q̇ | energy scale | largest |φ|, |φ̇|, |ψ| | largest distance | entries of A | divisors]
+///
+/// Energy scale: the change of energy that errors of relative size 1 would make. Distance: to a constraint, over max(1, |q|) or
+/// max(1, |q̇|). Both as the certificate of a single run has them (motion/dynamics.hpp).
+
+#include <vector>
+
+#include "mechanician/compile/acceleration_program.hpp"
+
+namespace mechanician {
+
+struct WatchProgram {
+  Program program;
+  static constexpr int at_kinetic = 0, at_scale = 1, at_violation = 2, at_distance = 3, at_rows = 4;
+  std::vector<int> row_begin;  ///< of each of `rows` among the entries, and their end
+  int at_divisors = 4, num_divisors = 0;
+};
+
+/// options: parameters and varied. `rows`: whose entries are wanted.
+WatchProgram make_watch_program(const Equations& eqs, const ProgramOptions& options, const std::vector<int>& rows,
+                                const std::vector<Expr>& divisors);
+
+/// The divisors alone.
+Program make_divisor_program(const Equations& eqs, const ProgramOptions& options, const std::vector<Expr>& divisors);
+
+}  // namespace mechanician
