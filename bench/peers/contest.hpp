@@ -64,8 +64,7 @@ constexpr double gravity = 9.81, rod_inertia = 1.0 / 12.0;  // about the centre 
 constexpr int ladder_states = 64;
 inline double ladder_angle(int k) { return 0.3 + 0.01 * k; }
 constexpr double ladder_speed = 1.0;
-inline double ladder_exact(double angle) {
-  const double N = ladder_size;
+inline double ladder_exact(double angle, double N = ladder_size) {
   return ((N + 1) / 2 + N) * gravity * std::sin(angle) / ((N + 1) / 3 + N);
 }
 /// θ(10 s) from θ = 0, θ' = 1: the pendulum integrated with 13 digits.

@@ -6,7 +6,7 @@
 
 #include <sstream>
 
-#include "contest.hpp"
+#include "large_contest.hpp"
 
 namespace {
 
@@ -46,11 +46,12 @@ std::string opening(const Settings& s, const char* gravity_vector, const std::st
   return o.str();
 }
 
-std::string ladder(const Settings& s) {
-  const int N = ladder_size;
+std::string ladder(const Settings& s, int N = ladder_size) {
   std::ostringstream o;
   o.precision(17);
-  o << opening(s, "0 -9.81 0", "<size njmax='" + std::to_string(8 * N + 50) + "' nconmax='1' nstack='4000000'/>")
+  const long stack = std::max(4000000L, 300L * N * N);
+  o << opening(s, "0 -9.81 0",
+               "<size njmax='" + std::to_string(8 * N + 50) + "' nconmax='1' nstack='" + std::to_string(stack) + "'/>")
     << "<worldbody>";
   const auto rod = [&](const char* centre, const char* along) {
     const double i = rod_inertia, thin = 1e-6;
@@ -75,8 +76,8 @@ std::string ladder(const Settings& s) {
   return o.str();
 }
 
-void set_ladder(mjData* d, double angle, double speed) {
-  for (int i = 0; i <= 2 * ladder_size; ++i) {
+void set_ladder(mjData* d, double angle, double speed, int N = ladder_size) {
+  for (int i = 0; i <= 2 * N; ++i) {
     const double side = i % 2 ? 1.0 : -1.0;  // couplers turn back by what the cranks turn
     d->qpos[i] = side * angle, d->qvel[i] = side * speed;
   }
@@ -99,6 +100,25 @@ void w1(const Arguments& a) {
     });
     report(name, t, error, "\"rows\": " + std::to_string(sim.d->nefc));
   }
+}
+
+/// The ladder of any size, as far as memory goes.
+void large_ladder(int N) {
+  Settings s;
+  s.jacobian = "sparse";
+  Simulation sim(ladder(s, N));
+  double error = 0.0;
+  const auto one = [&] {
+    set_ladder(sim.d, ladder_angle(0), ladder_speed, N);
+    mj_forward(sim.m, sim.d);
+    std::copy(sim.d->qacc, sim.d->qacc + sim.m->nv, sim.d->qacc_warmstart);
+    const double exact = ladder_exact(ladder_angle(0), N);
+    error = std::max(error, std::abs(-sim.d->qacc[0] - exact) / exact);
+  };
+  one();
+  error = 0.0;  // from here on it starts at the last solution
+  const Timing t = time_large(one);
+  report("Newton, sparse", t, error, "\"rows\": " + std::to_string(sim.d->nefc));
 }
 
 void w1_motion(const Arguments& a) {
@@ -184,6 +204,7 @@ void w4() {
 int main(int argc, char** argv) {
   const Arguments a = arguments(argc, argv);
   if (a.workload == "w1") w1(a);
+  if (a.workload == "ladder") large_ladder(size_of(a));
   if (a.workload == "w1motion") w1_motion(a);
   if (a.workload == "w2") w2(a);
   if (a.workload == "w4") w4();

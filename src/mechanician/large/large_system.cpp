@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "mechanician/base/text.hpp"
@@ -80,6 +81,7 @@ void LargeSystem::add_kernel(const Term& term, TermMembers members) {
   if (term.kind == TermKind::constraint) kernel->first_row = m_, m_ += static_cast<int>(kernel->members.count);
 
   // What one member gives.
+  const auto begin = std::chrono::steady_clock::now();
   Equations eqs = derive(model_of(term));
   const auto add = [&](Kernel::Part part, int a, int b, const Expr& value) {
     if (value.is_zero()) return;
@@ -95,12 +97,6 @@ void LargeSystem::add_kernel(const Term& term, TermMembers members) {
     kernel->members.coordinates.push_back(kernel->members.target);
     add(Kernel::Part::force, static_cast<int>(kernel->num_coordinates()) - 1, 0, term.body);
   }
-  for (const auto& numbers : kernel->members.coordinates) {
-    bool sequence = true;
-    for (std::size_t j = 1; j < numbers.size() && sequence; ++j) sequence = numbers[j] == numbers[j - 1] + 1;
-    kernel->in_sequence.push_back(sequence);
-  }
-
   // The programs: [t | q | q̇ | indices | numbers].
   std::vector<Expr> inputs{time_symbol()};
   for (const bool velocity : {false, true})
@@ -129,6 +125,13 @@ void LargeSystem::add_kernel(const Term& term, TermMembers members) {
   if (term.kind == TermKind::kinetic) {
     const Expr power = simplify(mass_rate(eqs));
     if (!power.is_zero()) kernel->mass_power = compile({power});
+  }
+  seconds_of_deriving_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+
+  for (const auto& numbers : kernel->members.coordinates) {
+    bool sequence = true;
+    for (std::size_t j = 1; j < numbers.size() && sequence; ++j) sequence = numbers[j] == numbers[j - 1] + 1;
+    kernel->in_sequence.push_back(sequence);
   }
   kernels_.push_back(std::move(kernel));
 }

@@ -56,6 +56,7 @@ class LargeSystem {
   };
   Start start() const;
   std::string row_name(int row) const;
+  double seconds_of_deriving() const { return seconds_of_deriving_; }  ///< and compiling: what does not grow with the size
 
  private:
   static constexpr std::int64_t lanes = 4;
@@ -67,6 +68,7 @@ class LargeSystem {
 
   FamilyModel model_;
   int n_ = 0, m_ = 0;
+  double seconds_of_deriving_ = 0.0;
   std::vector<Entry> M_pattern_, A_pattern_;
   bool mass_is_constant_ = true, rows_are_linear_ = true;
   bool is_sum_[4] = {};  ///< M, Q, A, b
