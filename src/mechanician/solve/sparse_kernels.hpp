@@ -26,17 +26,21 @@ inline constexpr int most_terms = 12;  // of a row in a strip
 inline constexpr int most_shared = 6;  // of these, shared with the next row
 
 /// Rows at consecutive positions whose entries lie at equal distances: no lists are needed. Row j of the strip has the
-/// terms A[slot[k] + j·slot_step] at the coordinates coordinate[k] + j·coordinate_step; of these, term shared[k] meets
-/// A[partner[k] + j·partner_step] of the row after it in the run.
+/// terms A[slot[k] + j·slot_step] at the coordinates coordinate[k] + j·coordinate_step; the first num_shared of these
+/// meet A[partner[k] + j·partner_step] of the row after it in the run.
 struct Strip {
   int first = 0, count = 0;  // positions
   int num_terms = 0, num_shared = 0;
   int slot[most_terms], coordinate[most_terms];
-  int shared[most_shared], partner[most_shared];
+  int partner[most_shared];
   int slot_step = 0, coordinate_step = 0, partner_step = 0;
-  // Two blocks of `dimension` terms, each of them at consecutive slots and coordinates, `shared_block` of them shared:
-  // rods between points. 0 where the terms do not lie so.
-  int dimension = 0, shared_block = 0;
+  int row = 0;  // at the first position
+  // Two blocks of `dimension` terms, each of them at consecutive slots and coordinates, the first one shared: rods
+  // between points. 0 where the terms do not lie so.
+  int dimension = 0;
+  // 1 or −1 where all steps are that, the one from row to row too: numbers of rows that follow each other do so in
+  // memory. Else 0.
+  int direction = 0;
 };
 
 /// Rows at positions first … first+count−1, each with the next one as only neighbour left; after the last comes

@@ -13,32 +13,39 @@ bool describe_row(const SparsePlan& plan, int position, sparse::Strip& strip) {
   const int row = plan.row_at[position], next = plan.row_at[position + 1];
   const int terms = plan.row_slots.count(row);
   if (terms > sparse::most_terms) return false;
-  strip.first = position, strip.count = 1, strip.num_terms = terms, strip.num_shared = 0;
+  strip.first = position, strip.count = 1, strip.num_terms = terms, strip.num_shared = 0, strip.row = row;
+  // Terms that the next row shares come first.
+  int others[sparse::most_terms], num_others = 0;
   for (int k = 0; k < terms; ++k) {
     const int slot = plan.row_slots.first(row)[k], coordinate = plan.A_col[slot];
-    strip.slot[k] = slot, strip.coordinate[k] = coordinate;
-    for (const int* other = plan.row_slots.first(next); other != plan.row_slots.last(next); ++other) {
-      if (plan.A_col[*other] != coordinate) continue;
-      if (strip.num_shared == sparse::most_shared) return false;
-      strip.shared[strip.num_shared] = k;
-      strip.partner[strip.num_shared++] = *other;
+    const int *other = plan.row_slots.first(next), *last = plan.row_slots.last(next);
+    while (other != last && plan.A_col[*other] != coordinate) ++other;
+    if (other == last) {
+      others[num_others++] = slot;
+      continue;
     }
+    if (strip.num_shared == sparse::most_shared) return false;
+    strip.slot[strip.num_shared] = slot, strip.coordinate[strip.num_shared] = coordinate;
+    strip.partner[strip.num_shared++] = *other;
   }
+  for (int k = 0; k < num_others; ++k)
+    strip.slot[strip.num_shared + k] = others[k], strip.coordinate[strip.num_shared + k] = plan.A_col[others[k]];
   return terms > 0 && strip.num_shared > 0;
 }
 
 struct Steps {
-  int slot, coordinate, partner;
+  int slot, coordinate, partner, row;
+  bool operator==(const Steps&) const = default;
 };
 
 /// Whether b can follow a, and at which distances.
 bool follows(const sparse::Strip& a, const sparse::Strip& b, Steps& steps) {
   if (a.num_terms != b.num_terms || a.num_shared != b.num_shared) return false;
-  steps = {b.slot[0] - a.slot[0], b.coordinate[0] - a.coordinate[0], b.partner[0] - a.partner[0]};
+  steps = {b.slot[0] - a.slot[0], b.coordinate[0] - a.coordinate[0], b.partner[0] - a.partner[0], b.row - a.row};
   for (int k = 0; k < a.num_terms; ++k)
     if (b.slot[k] - a.slot[k] != steps.slot || b.coordinate[k] - a.coordinate[k] != steps.coordinate) return false;
   for (int k = 0; k < a.num_shared; ++k)
-    if (b.shared[k] != a.shared[k] || b.partner[k] - a.partner[k] != steps.partner) return false;
+    if (b.partner[k] - a.partner[k] != steps.partner) return false;
   return true;
 }
 
@@ -52,10 +59,8 @@ void describe_blocks(sparse::Strip& strip) {
     if (strip.coordinate[k] != strip.coordinate[first] + k - first) return;
   }
   for (int k = 0; k < d; ++k)
-    if (strip.shared[k] != strip.shared[0] + k || strip.partner[k] != strip.partner[0] + k) return;
-  if (strip.shared[0] != 0 && strip.shared[0] != d) return;
+    if (strip.partner[k] != strip.partner[0] + k) return;
   strip.dimension = d;
-  strip.shared_block = strip.shared[0] == d ? 1 : 0;
 }
 
 }  // namespace
@@ -77,9 +82,7 @@ std::vector<char> find_strips(SparsePlan& plan) {
       while (at + strip.count < run.count - 1 && describe_row(plan, run.first + at + strip.count, next) &&
              follows(last, next, steps)) {
         if (strip.count == 1) first_steps = steps;
-        if (steps.slot != first_steps.slot || steps.coordinate != first_steps.coordinate ||
-            steps.partner != first_steps.partner)
-          break;
+        if (!(steps == first_steps)) break;
         last = next;
         ++strip.count;
       }
@@ -87,6 +90,8 @@ std::vector<char> find_strips(SparsePlan& plan) {
         strip.slot_step = first_steps.slot, strip.coordinate_step = first_steps.coordinate;
         strip.partner_step = first_steps.partner;
         describe_blocks(strip);
+        for (const int step : {1, -1})
+          if (first_steps == Steps{step, step, step, step}) strip.direction = step;
         plan.strips.push_back(strip);
         std::fill_n(in_strip.begin() + run.first + at, strip.count, char{1});
         plan.num_products += static_cast<double>(strip.count) * (2.0 * strip.num_terms + strip.num_shared);

@@ -1,0 +1,264 @@
+// The loops of the sparse elimination over runs: rows that each have only the next one as neighbour.
+#pragma once
+
+#include "mechanician/solve/sparse_kernels_even_internal.hpp"
+
+namespace mechanician::sparse {
+namespace {
+
+/// Where a run is: rows that lie in strips are formed a block at a time, right before they are eliminated.
+struct Walker {
+  const Run* run = nullptr;
+  const Strip* strip = nullptr;
+  const Strip* strip_end = nullptr;
+  int at = 0, formed = 0;  // rows of the run, eliminated and formed
+  double off = 0, l = 0, y = 0;
+};
+
+constexpr int block = 128;
+
+template <bool with_y>
+inline int prepare(Walker& w, const Lists& lists, const double* A, const double* W, const double* f, const double* g,
+                   double* values, double* y) {
+  if (w.at < w.formed) return w.formed - w.at;
+  const Run& run = *w.run;
+  while (w.strip != w.strip_end && w.strip->first + w.strip->count <= run.first + w.at) ++w.strip;
+  int ready = run.count - w.at;
+  if (w.strip != w.strip_end) {
+    const int begin = w.strip->first - run.first;
+    if (w.at < begin) {
+      ready = begin - w.at;
+    } else {
+      const int from = w.at - begin;
+      const int to = from + block < w.strip->count ? from + block : w.strip->count;
+      form_rows<with_y>(*w.strip, from, to, lists.row_at, A, W, f, g, values, values + run.entry + begin, y);
+      w.formed = w.at + to - from;
+      return to - from;
+    }
+  }
+  if (ready > block) ready = block;
+  if (with_y) {
+    // Rows outside strips have −A M⁻¹f in y already.
+    for (int k = 0; k < ready; ++k) {
+      const int at = run.first + w.at + k;
+      y[at] += g[lists.row_at[at]];
+    }
+  }
+  w.formed = w.at + ready;
+  return ready;
+}
+
+template <bool with_y>
+inline void eliminate_one(Lane& lane, Index j, RowPivots& pivots) {
+  eliminate_row<with_y>(lane, j, -lane.d[j], -lane.e[j], with_y ? lane.y[j] : 0.0, pivots);
+}
+
+#if defined(__AVX512VL__)
+/// Forms and eliminates `count` rows (a multiple of 4) of one or two strips of rods; forming the next rows fills the
+/// time in which the pivots wait for each other.
+template <bool with_y, int num>
+void eliminate_rods(const RodStrip (&rods)[2], const Index (&from)[2], Lane (&given)[2], const int* const (&row_at)[2],
+                    const double* g, int count, RowPivots& all) {
+  Lane lane[2] = {given[0], given[1]};
+  RowPivots pivots = all;
+  for (Index j = 0; j < count; j += 4) {
+    double P[num][4], off[num][4], e[num][4];
+    for (int k = 0; k < num; ++k) rods[k].form<with_y>(from[k] + j, P[k], off[k], e[k]);
+    for (int t = 0; t < 4; ++t)
+      for (int k = 0; k < num; ++k)
+        eliminate_row<with_y>(lane[k], j + t, P[k][t], off[k][t], with_y ? g[row_at[k][j + t]] - e[k][t] : 0.0, pivots);
+  }
+  for (int k = 0; k < num; ++k) given[k] = lane[k];
+  all = pivots;
+}
+#endif
+
+template <bool with_y>
+void eliminate_rows(Lane& lane, int count, RowPivots& pivots) {
+  for (Index j = 0; j < count; ++j) eliminate_one<with_y>(lane, j, pivots);
+}
+
+template <bool with_y>
+void eliminate_two(Lane& one, Lane& two, int count, RowPivots& pivots) {
+  for (Index j = 0; j < count; ++j) {
+    eliminate_one<with_y>(one, j, pivots);
+    eliminate_one<with_y>(two, j, pivots);
+  }
+}
+
+template <bool with_y>
+void run_all(const Lists& lists, const Run* one, const Run* two, const Strip* strips, const double* A, const double* W,
+             const double* f, const double* g, const PivotLimits& limits, double* values, double* P, double* y,
+             PivotCount& count) {
+  RowPivots pivots(limits);
+  Walker w[2];
+  Lane lane[2];
+  const Run* runs[2] = {one, two};
+  const int num = two ? 2 : 1;
+  for (int k = 0; k < num; ++k)
+    w[k].run = runs[k], w[k].strip = strips + runs[k]->strip_begin, w[k].strip_end = strips + runs[k]->strip_end;
+
+  const auto set = [&](int k) {
+    lane[k].d = values + w[k].run->first + w[k].at;
+    lane[k].e = values + w[k].run->entry + w[k].at;
+    lane[k].y = y + (with_y ? w[k].run->first + w[k].at : 0);
+  };
+  // The first row may have taken from runs before: its P is kept apart.
+  for (int k = 0; k < num; ++k) {
+    prepare<with_y>(w[k], lists, A, W, f, g, values, y);
+    set(k);
+    const Index at = w[k].run->first;
+    const double given = -values[at], taken = P[at];
+    const double inv = pivots.inverse(given - taken, given), off = -lane[k].e[0];
+    if (with_y) lane[k].last_y = lane[k].y[0];
+    lane[k].inv = inv;
+    lane[k].off = off;
+    lane[k].l = off * inv;
+    lane[k].d[0] = -inv;
+    lane[k].e[0] = lane[k].l;
+    w[k].at = 1;
+  }
+  // Rows that can be formed and eliminated in one go at the present place, and how.
+  enum class Way { one_by_one, even, rods };
+  const auto find_ready = [&](int k, Way& way) -> int {
+    way = Way::one_by_one;
+    if (w[k].at != w[k].formed) return 0;
+    while (w[k].strip != w[k].strip_end && w[k].strip->first + w[k].strip->count <= runs[k]->first + w[k].at)
+      ++w[k].strip;
+    if (w[k].strip == w[k].strip_end) return 0;
+    const int begin = w[k].strip->first - runs[k]->first;
+    const int left = w[k].at < begin ? 0 : begin + w[k].strip->count - w[k].at;
+    if (w[k].strip->direction != 0 && left >= EvenRows::group) {
+      way = Way::even;
+      return left / EvenRows::group * EvenRows::group;
+    }
+#if defined(__AVX512VL__)
+    if (w[k].strip->dimension > 0 && left >= 4) {
+      way = Way::rods;
+      return left / 4 * 4;
+    }
+#endif
+    return 0;
+  };
+  while (true) {
+    const bool more[2] = {w[0].at < w[0].run->count, num == 2 && w[1].at < w[1].run->count};
+    const bool both = more[0] && more[1];
+    Way way[2] = {Way::one_by_one, Way::one_by_one};
+    int ready[2] = {0, 0};
+    for (int k = 0; k < 2; ++k)
+      if (more[k]) ready[k] = find_ready(k, way[k]);
+    const int k0 = more[0] ? 0 : 1, k1 = both ? 1 : k0;
+    if (way[k0] != Way::one_by_one && way[k0] == way[k1]) {
+      const int c = ready[k1] < ready[k0] ? ready[k1] : ready[k0];
+      set(k0), set(k1);
+      const Index from[2] = {runs[k0]->first + w[k0].at - w[k0].strip->first,
+                             runs[k1]->first + w[k1].at - w[k1].strip->first};
+      Lane active[2] = {lane[k0], lane[k1]};
+      if (way[k0] == Way::even) {
+        const Strip* strip[2] = {w[k0].strip, w[k1].strip};
+        if (both)
+          eliminate_even<with_y, 2>(strip, from, active, c, A, W, f, g, pivots);
+        else
+          eliminate_even<with_y, 1>(strip, from, active, c, A, W, f, g, pivots);
+      }
+#if defined(__AVX512VL__)
+      if (way[k0] == Way::rods) {
+        const RodStrip strip[2] = {RodStrip(*w[k0].strip, A, W, f), RodStrip(*w[k1].strip, A, W, f)};
+        const int* row_at[2] = {lists.row_at + runs[k0]->first + w[k0].at, lists.row_at + runs[k1]->first + w[k1].at};
+        if (both)
+          eliminate_rods<with_y, 2>(strip, from, active, row_at, g, c, pivots);
+        else
+          eliminate_rods<with_y, 1>(strip, from, active, row_at, g, c, pivots);
+      }
+#endif
+      lane[k0] = active[0];
+      w[k0].at = w[k0].formed = w[k0].at + c;
+      if (both) {
+        lane[k1] = active[1];
+        w[k1].at = w[k1].formed = w[k1].at + c;
+      }
+      continue;
+    }
+    if (more[0] && more[1]) {
+      const int a = prepare<with_y>(w[0], lists, A, W, f, g, values, y),
+                b = prepare<with_y>(w[1], lists, A, W, f, g, values, y);
+      int c = a < b ? a : b;
+      c = c < 8 || (ready[0] == 0 && ready[1] == 0) ? c : 8;  // not far, where quicker ways are near
+      set(0), set(1);
+      eliminate_two<with_y>(lane[0], lane[1], c, pivots);
+      w[0].at += c, w[1].at += c;
+    } else if (more[0] || more[1]) {
+      const int k = more[0] ? 0 : 1;
+      const int c = prepare<with_y>(w[k], lists, A, W, f, g, values, y);
+      set(k);
+      eliminate_rows<with_y>(lane[k], c, pivots);
+      w[k].at += c;
+    } else {
+      break;
+    }
+  }
+  for (int k = 0; k < num; ++k) {
+    const Run& run = *runs[k];
+    if (run.parent < 0) continue;
+    if (run.parent_diagonal < 0)
+      P[run.parent] += lane[k].l * lane[k].off;  // head of another run
+    else
+      values[run.parent_diagonal] += lane[k].l * lane[k].off;
+    if (with_y) y[run.parent] -= lane[k].l * lane[k].last_y;
+  }
+  pivots.add_to(count);
+}
+
+void run(const Lists& lists, const Run* one, const Run* two, const Strip* strips, const double* A, const double* W,
+         const double* f, const double* g, const PivotLimits& limits, double* values, double* P, double* y,
+         PivotCount& count) {
+  if (y)
+    run_all<true>(lists, one, two, strips, A, W, f, g, limits, values, P, y, count);
+  else
+    run_all<false>(lists, one, two, strips, A, W, f, g, limits, values, P, y, count);
+}
+
+void run_forward(const Lists& lists, const Run& run, const Strip* strips, const double* A, const double* W,
+                 const double* f, const double* g, const double* values, double* y) {
+  for (const Strip* strip = strips + run.strip_begin; strip != strips + run.strip_end; ++strip) {
+    const Index ds = strip->slot_step, dc = strip->coordinate_step;
+    for (Index j = 0; j < strip->count; ++j) {
+      double e = 0;
+      for (int k = 0; k < strip->num_terms; ++k) {
+        const Index c = strip->coordinate[k] + j * dc;
+        e += A[strip->slot[k] + j * ds] * W[c] * f[c];
+      }
+      y[strip->first + j] -= e;
+    }
+  }
+  const double* l = values + run.entry;
+  double last = 0;
+  for (Index j = 0; j < run.count; ++j) {
+    const Index at = run.first + j;
+    last = y[at] + g[lists.row_at[at]] - (j ? l[j - 1] * last : 0.0);
+    y[at] = last;
+  }
+  if (run.parent >= 0) y[run.parent] -= l[run.count - 1] * last;
+}
+
+void run_backward(const Lists& lists, const Run* one, const Run* two, const double* values, double* y, double* lambda) {
+  const Run* runs[2] = {one, two};
+  Index at[2] = {one->count - 1, two ? two->count - 1 : -1};
+  double next[2] = {0, 0};
+  for (int k = 0; k < 2; ++k)
+    if (runs[k] && runs[k]->parent >= 0) next[k] = y[runs[k]->parent];
+  const auto step = [&](int k, Index j) {
+    const Index p = runs[k]->first + j;
+    next[k] = y[p] * values[p] - values[runs[k]->entry + j] * next[k];
+    lambda[lists.row_at[p]] = -next[k];
+  };
+  while (at[0] >= 0 && at[1] >= 0) step(0, at[0]--), step(1, at[1]--);
+  for (int k = 0; k < 2; ++k)
+    while (at[k] >= 0) step(k, at[k]--);
+  // Runs that end here end at the first row.
+  for (int k = 0; k < 2; ++k)
+    if (runs[k]) y[runs[k]->first] = next[k];
+}
+
+}  // namespace
+}  // namespace mechanician::sparse
