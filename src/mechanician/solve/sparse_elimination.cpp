@@ -300,10 +300,21 @@ SparseElimination::Residual SparseElimination::calc_residual(const double* f, co
   } else {
     residual.kept = calc_force_residual(f, x, lambda);
   }
-  const sparse::RowResidual rows = kernels_->residual(
-      plan_.m, plan_.row_slots.begin.data(), plan_.rows_in_order ? nullptr : plan_.row_slots.items.data(),
-      plan_.A_col.data(), A_.data(), x, size_.data(), g, masked_.empty() ? nullptr : is_masked_.data(), g_left_.data());
-  if (rows.share > residual.kept) residual.kept = rows.share, residual.worst_kept = rows.row;
+  const auto add = [&](const sparse::RowResidual& rows) {
+    if (rows.share > residual.kept) residual.kept = rows.share, residual.worst_kept = rows.row;
+  };
+  const auto add_rows = [&](int from, int to) {
+    add(kernels_->residual(from, to, plan_.row_slots.begin.data(),
+                           plan_.rows_in_order ? nullptr : plan_.row_slots.items.data(), plan_.A_col.data(), A_.data(),
+                           x, size_.data(), g, masked_.empty() ? nullptr : is_masked_.data(), g_left_.data()));
+  };
+  if (masked_.empty()) {
+    for (const sparse::Strip& strip : plan_.strips)
+      if (strip.direction != 0) add(kernels_->strip_residual(strip, A_.data(), x, size_.data(), g, g_left_.data()));
+    for (const SparsePlan::Range& range : plan_.uneven_rows) add_rows(range.from, range.to);
+  } else {
+    add_rows(0, plan_.m);
+  }
   for (const int r : masked_) {
     double size = std::abs(g[r]);
     for (const int* s = plan_.row_slots.first(r); s != plan_.row_slots.last(r); ++s)

@@ -146,9 +146,13 @@ struct Kernels {
   /// size = |x| + W (|f| + |Aᵀ||λ|): what rounding in x is relative to.
   void (*band_sizes)(const Band& band, const double* A, const double* W, const double* f, const double* lambda,
                      const double* x, double* size);
-  /// left = g − A x for all rows; largest share of |g| + |A|·size among rows that are not masked (null: none is).
-  RowResidual (*residual)(int m, const int* begin, const int* slots, const int* coordinate, const double* A,
+  /// left = g − A x for rows from … to − 1; largest share of |g| + |A|·size among rows that are not masked (null: none
+  /// is).
+  RowResidual (*residual)(int from, int to, const int* begin, const int* slots, const int* coordinate, const double* A,
                           const double* x, const double* size, const double* g, const char* masked, double* left);
+  /// The same for a strip with a direction.
+  RowResidual (*strip_residual)(const Strip& strip, const double* A, const double* x, const double* size,
+                                const double* g, double* left);
 };
 
 extern const Kernels baseline_kernels, avx2_kernels, avx512_kernels;

@@ -24,6 +24,34 @@ double band_of(const Band& b, const double* A, const double* W, const double* f,
   return bad;
 }
 
+/// Coordinates, slots and rows that all follow each other: side by side in vectors, the last few one by one.
+inline bool is_even(const Band& b) { return b.period == 1 && b.slot_step == 1 && b.row_step == 1; }
+
+template <int degree>
+double band_even(const Band& b, const double* A, const double* W, const double* f, const double* lambda, double* x) {
+  const double *a[degree], *l[degree];
+  for (int r = 0; r < degree; ++r) a[r] = A + b.slot[0][r], l[r] = lambda + b.row[0][r];
+  W += b.first, f += b.first, x += b.first;
+  Vec bad{};
+  Index j = 0;
+  for (; j + lanes <= b.num_groups; j += lanes) {
+    Vec force = load(f + j);
+    for (int r = 0; r < degree; ++r) force += load(a[r] + j) * load(l[r] + j);
+    const Vec value = load(W + j) * force;
+    store(x + j, value);
+    bad += value - value;
+  }
+  double sum = 0;
+  for (int k = 0; k < lanes; ++k) sum += bad[k];
+  for (; j < b.num_groups; ++j) {
+    double force = f[j];
+    for (int r = 0; r < degree; ++r) force += a[r][j] * l[r][j];
+    x[j] = W[j] * force;
+    sum += x[j] - x[j];
+  }
+  return sum;
+}
+
 #if defined(__AVX512VL__)
 template <int degree>
 double band_blocks(const Band& b, const double* A, const double* W, const double* f, const double* lambda, double* x) {
@@ -48,6 +76,18 @@ double band_blocks(const Band& b, const double* A, const double* W, const double
 #endif
 
 double band(const Band& b, const double* A, const double* W, const double* f, const double* lambda, double* x) {
+  if (is_even(b)) {
+    switch (b.degree) {
+      case 1:
+        return band_even<1>(b, A, W, f, lambda, x);
+      case 2:
+        return band_even<2>(b, A, W, f, lambda, x);
+      case 3:
+        return band_even<3>(b, A, W, f, lambda, x);
+      default:
+        return band_even<4>(b, A, W, f, lambda, x);
+    }
+  }
 #if defined(__AVX512VL__)
   if (b.blocks) {
     switch (b.degree) {
@@ -71,10 +111,6 @@ double band(const Band& b, const double* A, const double* W, const double* f, co
       return band_of<3, 4>(b, A, W, f, lambda, x);
     case 2 * 16 + 2:
       return band_of<2, 2>(b, A, W, f, lambda, x);
-    case 1 * 16 + 1:
-      return band_of<1, 1>(b, A, W, f, lambda, x);
-    case 1 * 16 + 2:
-      return band_of<1, 2>(b, A, W, f, lambda, x);
     default:
       return band_of<0, 0>(b, A, W, f, lambda, x);
   }
@@ -95,18 +131,33 @@ void sizes_of(const Band& b, const double* A, const double* W, const double* f, 
   }
 }
 
+inline Vec absolute(Vec v) { return v < 0.0 ? -v : v; }
+
 void band_sizes(const Band& b, const double* A, const double* W, const double* f, const double* lambda, const double* x,
                 double* size) {
-  if (b.period == 3 && b.degree == 2)
+  if (is_even(b)) {
+    Band rest = b;
+    Index j = 0;
+    for (; j + lanes <= b.num_groups; j += lanes) {
+      const Index c = b.first + j;
+      Vec force = absolute(load(f + c));
+      for (int r = 0; r < b.degree; ++r) force += absolute(load(A + b.slot[0][r] + j) * load(lambda + b.row[0][r] + j));
+      store(size + c, absolute(load(x + c)) + load(W + c) * force);
+    }
+    // What is left is a band too.
+    rest.first += static_cast<int>(j), rest.num_groups -= static_cast<int>(j);
+    for (int r = 0; r < b.degree; ++r) rest.slot[0][r] += static_cast<int>(j), rest.row[0][r] += static_cast<int>(j);
+    sizes_of<0, 0>(rest, A, W, f, lambda, x, size);
+  } else if (b.period == 3 && b.degree == 2)
     sizes_of<3, 2>(b, A, W, f, lambda, x, size);
   else
     sizes_of<0, 0>(b, A, W, f, lambda, x, size);
 }
 
-RowResidual residual(int m, const int* begin, const int* slots, const int* coordinate, const double* A, const double* x,
-                     const double* size, const double* g, const char* masked, double* left) {
+RowResidual residual(int from, int to, const int* begin, const int* slots, const int* coordinate, const double* A,
+                     const double* x, const double* size, const double* g, const char* masked, double* left) {
   RowResidual worst;
-  for (int r = 0; r < m; ++r) {
+  for (int r = from; r < to; ++r) {
     double sum = g[r], scale = __builtin_fabs(g[r]);
     for (int k = begin[r]; k < begin[r + 1]; ++k) {
       const int s = slots ? slots[k] : k, c = coordinate[s];
@@ -120,6 +171,51 @@ RowResidual residual(int m, const int* begin, const int* slots, const int* coord
     }
   }
   return worst;
+}
+
+template <int terms>
+RowResidual strip_residual_of(const Strip& strip, const double* A, const double* x, const double* size, const double* g,
+                              double* left) {
+  const int p = terms ? terms : strip.num_terms;
+  RowResidual worst;
+  // In the order of memory, whatever that of elimination is.
+  const Index lowest = strip.direction > 0 ? 0 : 1 - strip.count;
+  for (Index j = lowest; j < lowest + strip.count;) {
+    if (j + lanes > lowest + strip.count) {
+      const Index r = strip.row + j;
+      double sum = g[r], scale = __builtin_fabs(g[r]);
+      for (int k = 0; k < p; ++k) {
+        const double a = A[strip.slot[k] + j];
+        sum -= a * x[strip.coordinate[k] + j];
+        scale += __builtin_fabs(a) * size[strip.coordinate[k] + j];
+      }
+      left[r] = sum;
+      if (__builtin_fabs(sum) > worst.share * scale)
+        worst.share = __builtin_fabs(sum) / scale, worst.row = static_cast<int>(r);
+      ++j;
+      continue;
+    }
+    const Index r = strip.row + j;
+    Vec sum = load(g + r), scale = absolute(sum);
+    for (int k = 0; k < p; ++k) {
+      const Vec a = load(A + strip.slot[k] + j);
+      sum -= a * load(x + strip.coordinate[k] + j);
+      scale += absolute(a) * load(size + strip.coordinate[k] + j);
+    }
+    store(left + r, sum);
+    const Vec share = absolute(sum) / scale;
+    for (int k = 0; k < lanes; ++k)
+      if (__builtin_expect(share[k] > worst.share, 0)) worst.share = share[k], worst.row = static_cast<int>(r + k);
+    j += lanes;
+  }
+  return worst;
+}
+
+RowResidual strip_residual(const Strip& strip, const double* A, const double* x, const double* size, const double* g,
+                           double* left) {
+  if (strip.num_terms == 6) return strip_residual_of<6>(strip, A, x, size, g, left);
+  if (strip.num_terms == 4) return strip_residual_of<4>(strip, A, x, size, g, left);
+  return strip_residual_of<0>(strip, A, x, size, g, left);
 }
 
 }  // namespace

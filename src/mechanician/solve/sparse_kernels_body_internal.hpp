@@ -45,8 +45,8 @@ void form(Index count, const int* target, const int* begin, const int* pairs, co
   }
 }
 
-constexpr Kernels table = {invert, scale,        form,          run,  run_forward, run_backward,
-                           core,   core_forward, core_backward, band, band_sizes,  residual};
+constexpr Kernels table = {invert,       scale,         form, run,        run_forward, run_backward,  core,
+                           core_forward, core_backward, band, band_sizes, residual,    strip_residual};
 
 }  // namespace
 }  // namespace mechanician::sparse

@@ -57,6 +57,10 @@ struct SparsePlan {
   std::vector<Product> augmenting;  // target += w_row A[a] A[b]
 
   std::vector<int> loose_rows;  // positions outside strips
+  struct Range {
+    int from, to;
+  };
+  std::vector<Range> uneven_rows;  // in no strip with a direction
   bool has_uncoupled = false;   // rows touch uncoupled coordinates
   std::vector<sparse::Band> bands;
   std::vector<int> loose_coordinates;  // uncoupled, in no band

@@ -100,6 +100,19 @@ std::vector<char> find_strips(SparsePlan& plan) {
     }
     run.strip_end = static_cast<int>(plan.strips.size());
   }
+  std::vector<SparsePlan::Range> even;
+  for (const sparse::Strip& strip : plan.strips)
+    if (strip.direction != 0) {
+      const int last = strip.row + strip.direction * (strip.count - 1);
+      even.push_back({std::min(strip.row, last), std::max(strip.row, last) + 1});
+    }
+  std::sort(even.begin(), even.end(), [](const auto& a, const auto& b) { return a.from < b.from; });
+  even.push_back({plan.m, plan.m});
+  int covered = 0;
+  for (const auto& range : even) {
+    if (covered < range.from) plan.uneven_rows.push_back({covered, range.from});
+    covered = range.to;
+  }
   for (int p = 0; p < static_cast<int>(plan.row_at.size()); ++p)
     if (plan.row_at[p] >= 0 && (p >= plan.first_core || !in_strip[p])) plan.loose_rows.push_back(p);
   return in_strip;
