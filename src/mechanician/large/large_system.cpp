@@ -57,9 +57,15 @@ struct LargeSystem::Kernel {
   CompiledFunction rows;          ///< residual and rate of a constraint
   CompiledFunction mass_power;    ///< ½ q̇ᵀṀ q̇
   bool on_positions = false;
+  std::vector<char> needed;  ///< by input: some program reads it
+  /// Of a batch: block after block, in each the lanes of one number after those of the other.
   std::vector<double> inputs, outputs;
 
   std::size_t num_coordinates() const { return members.coordinates.size(); }
+  void run(CompiledFunction& program, std::int64_t num_blocks) {
+    const std::size_t in = needed.size() * at(lanes), out = at(program.num_outputs()) * at(lanes);
+    for (std::size_t k = 0; k < at(num_blocks); ++k) program(inputs.data() + k * in, outputs.data() + k * out);
+  }
 };
 
 LargeSystem::LargeSystem(FamilyModel model) : model_(std::move(model)), n_(static_cast<int>(model_.num_coordinates())) {
@@ -109,10 +115,16 @@ void LargeSystem::add_kernel(const Term& term, TermMembers members) {
     for (std::size_t i = 0; i < inputs.size(); ++i) in.push_back(builder.input(static_cast<int>(i)));
     CompiledFunction function(builder.finish(builder.append(Tape(outputs, inputs), in)), {.lanes = static_cast<int>(lanes)});
     function.make_quick_code();
-    kernel->outputs.resize(std::max(kernel->outputs.size(), outputs.size() * at(lanes)));
+    kernel->outputs.resize(std::max(kernel->outputs.size(), outputs.size() * at(lanes * batch)));
+    const auto need = [&](std::int32_t number) {
+      if (number < function.num_inputs()) kernel->needed[at(number)] = 1;
+    };
+    for (const Step& step : function.program().steps) need(step.a), need(step.b), need(step.c);
+    for (const std::int32_t number : function.program().outputs) need(number);
     return function;
   };
-  kernel->inputs.resize(inputs.size() * at(lanes));
+  kernel->needed.assign(inputs.size(), 0);
+  kernel->inputs.resize(inputs.size() * at(lanes * batch));
   std::vector<Expr> outputs;
   for (const Kernel::Output& o : kernel->varying) outputs.push_back(o.value);
   if (!outputs.empty()) kernel->function = compile(outputs);
@@ -233,7 +245,7 @@ void LargeSystem::evaluate_constants() {
       tape.evaluate<double>(inputs, registers, outputs);
       for (std::size_t i = 0; i < outputs.size(); ++i) {
         const Kernel::Output& o = kernel->constant[i];
-        std::vector<double>& part = o.part == Kernel::Part::mass    ? constant_.M
+        LargeVector& part = o.part == Kernel::Part::mass    ? constant_.M
                                     : o.part == Kernel::Part::force ? constant_.Q
                                     : o.part == Kernel::Part::row   ? constant_.A
                                                                     : constant_.b;
@@ -243,27 +255,39 @@ void LargeSystem::evaluate_constants() {
   }
 }
 
-/// Inputs of the members from `begin` on; the last one again where there are fewer than lanes.
-void LargeSystem::gather(Kernel& kernel, std::int64_t begin, std::span<const double> q, std::span<const double> qd) const {
-  const std::int64_t here = std::min(lanes, kernel.members.count - begin);
-  const std::size_t k = kernel.term->coordinates.size();
-  double* to = kernel.inputs.data() + lanes;
-  const auto last = [&](std::int64_t lane) { return at(begin + std::min(lane, here - 1)); };
+/// Inputs of a batch of members from `begin` on; the last one again where there are fewer than its blocks have lanes. Many at a
+/// time: what was written a moment ago cannot be read back in other pieces at once. Returns how many members there are.
+std::int64_t LargeSystem::gather(Kernel& kernel, std::int64_t begin, double t, std::span<const double> q, std::span<const double> qd) const {
+  const std::int64_t here = std::min(lanes * batch, kernel.members.count - begin), full = here / lanes, stride = lanes * static_cast<std::int64_t>(kernel.needed.size());
+  std::size_t number = 0;
+  const auto each = [&](auto&& value) {
+    if (!kernel.needed[number++]) return;
+    double* to = kernel.inputs.data() + at(lanes) * (number - 1);
+    for (std::int64_t j = 0; j < here; to += stride)
+      for (std::int64_t lane = 0; lane < lanes; ++lane, ++j) to[lane] = value(std::min(j, here - 1));
+  };
+  const auto copy = [&](const double* from) {
+    if (full * lanes < here) return each([&](std::int64_t j) { return from[j]; });
+    if (!kernel.needed[number++]) return;
+    double* to = kernel.inputs.data() + at(lanes) * (number - 1);
+    for (std::int64_t k = 0; k < full; ++k) std::memcpy(to + k * stride, from + k * lanes, sizeof(double) * at(lanes));
+  };
+  each([&](std::int64_t) { return t; });
   for (const double* state : {q.data(), qd.data()})
-    for (std::size_t i = 0; i < k; ++i, to += lanes) {
-      const std::int32_t* const from = kernel.members.coordinates[i].data();
-      if (kernel.in_sequence[i] && here == lanes)
-        std::memcpy(to, state + from[begin], sizeof(double) * at(lanes));
+    for (std::size_t i = 0; i < kernel.term->coordinates.size(); ++i) {
+      const std::int32_t* const from = kernel.members.coordinates[i].data() + begin;
+      if (kernel.in_sequence[i])
+        copy(state + from[0]);
       else
-        for (std::int64_t lane = 0; lane < lanes; ++lane) to[lane] = state[from[last(lane)]];
+        each([&](std::int64_t j) { return state[from[j]]; });
     }
-  for (const auto& index : kernel.members.indices) {
-    for (std::int64_t lane = 0; lane < lanes; ++lane) to[lane] = index[last(lane)];
-    to += lanes;
+  for (const auto& index : kernel.members.indices) copy(index.data() + begin);
+  for (std::size_t i = 0; i < kernel.members.numbers.size(); ++i) {
+    const double* const values = model_.numbers[at(kernel.term->numbers[i].family)].values.data();
+    const std::int32_t* const from = kernel.members.numbers[i].data() + begin;
+    each([&](std::int64_t j) { return values[from[j]]; });
   }
-  for (std::size_t i = 0; i < kernel.members.numbers.size(); ++i, to += lanes)
-    for (std::int64_t lane = 0; lane < lanes; ++lane)
-      to[lane] = model_.numbers[at(kernel.term->numbers[i].family)].values[at(kernel.members.numbers[i][last(lane)])];
+  return here;
 }
 
 void LargeSystem::evaluate(double t, std::span<const double> q, std::span<const double> qd, Values& values) {
@@ -275,28 +299,32 @@ void LargeSystem::evaluate(double t, std::span<const double> q, std::span<const 
   for (const auto& shared : kernels_) {
     Kernel& kernel = *shared;
     if (kernel.varying.empty()) continue;
-    const std::int64_t count = kernel.members.count;
-    std::fill_n(kernel.inputs.begin(), lanes, t);
-    for (std::int64_t begin = 0; begin < count; begin += lanes) {
-      const std::int64_t here = std::min(lanes, count - begin);
-      gather(kernel, begin, q, qd);
-      kernel.function(kernel.inputs.data(), kernel.outputs.data());
+    const std::int64_t stride = lanes * static_cast<std::int64_t>(kernel.varying.size());
+    for (std::int64_t begin = 0; begin < kernel.members.count; begin += lanes * batch) {
+      const std::int64_t here = gather(kernel, begin, t, q, qd), full = here / lanes;
+      kernel.run(kernel.function, (here + lanes - 1) / lanes);
       const double* out = kernel.outputs.data();
       for (const Kernel::Output& o : kernel.varying) {
         double* const part = o.part == Kernel::Part::mass    ? values.M.data()
                              : o.part == Kernel::Part::force ? values.Q.data()
                              : o.part == Kernel::Part::row   ? values.A.data()
                                                              : values.b.data();
-        if (o.first >= 0 && here == lanes) {
+        std::int64_t j = 0;  // members done
+        if (o.first >= 0) {
           double* const place = part + o.first + begin;
-          if (o.alone)
-            std::memcpy(place, out, sizeof(double) * at(lanes));
-          else
-            for (std::int64_t lane = 0; lane < lanes; ++lane) place[lane] += out[lane];
-        } else {
-          for (std::int64_t lane = 0; lane < here; ++lane)
-            if (const std::int32_t place = o.to[at(begin + lane)]; place >= 0) part[place] = (o.alone ? 0.0 : part[place]) + out[lane];
+          for (std::int64_t k = 0; k < full; ++k) {
+            if (o.alone)
+              std::memcpy(place + k * lanes, out + k * stride, sizeof(double) * at(lanes));
+            else
+              for (std::int64_t lane = 0; lane < lanes; ++lane) place[k * lanes + lane] += out[k * stride + lane];
+          }
+          j = full * lanes;
         }
+        for (; j < here; ++j)
+          if (const std::int32_t place = o.to[at(begin + j)]; place >= 0) {
+            const double value = out[j / lanes * stride + j % lanes];
+            part[place] = o.alone ? value : part[place] + value;
+          }
         out += lanes;
       }
     }
@@ -306,13 +334,13 @@ void LargeSystem::evaluate(double t, std::span<const double> q, std::span<const 
 void LargeSystem::evaluate_rows(double t, std::span<const double> q, std::span<const double> qd, std::span<double> residual, std::span<double> rate) {
   for (const auto& kernel : kernels_) {
     if (!kernel->rows) continue;
-    std::fill_n(kernel->inputs.begin(), lanes, t);
-    for (std::int64_t begin = 0; begin < kernel->members.count; begin += lanes) {
-      gather(*kernel, begin, q, qd);
-      kernel->rows(kernel->inputs.data(), kernel->outputs.data());
-      for (std::int64_t lane = 0; lane < std::min(lanes, kernel->members.count - begin); ++lane) {
-        residual[at(kernel->first_row + begin + lane)] = kernel->outputs[at(lane)];
-        rate[at(kernel->first_row + begin + lane)] = kernel->outputs[at(lanes + lane)];
+    for (std::int64_t begin = 0; begin < kernel->members.count; begin += lanes * batch) {
+      const std::int64_t here = gather(*kernel, begin, t, q, qd);
+      kernel->run(kernel->rows, (here + lanes - 1) / lanes);
+      for (std::int64_t j = 0; j < here; ++j) {
+        const double* const out = kernel->outputs.data() + 2 * lanes * (j / lanes) + j % lanes;
+        residual[at(kernel->first_row + begin + j)] = out[0];
+        rate[at(kernel->first_row + begin + j)] = out[lanes];
       }
     }
   }
@@ -322,11 +350,10 @@ double LargeSystem::calc_mass_power(double t, std::span<const double> q, std::sp
   double sum = 0.0;
   for (const auto& kernel : kernels_) {
     if (!kernel->mass_power) continue;
-    std::fill_n(kernel->inputs.begin(), lanes, t);
-    for (std::int64_t begin = 0; begin < kernel->members.count; begin += lanes) {
-      gather(*kernel, begin, q, qd);
-      kernel->mass_power(kernel->inputs.data(), kernel->outputs.data());
-      for (std::int64_t lane = 0; lane < std::min(lanes, kernel->members.count - begin); ++lane) sum += kernel->outputs[at(lane)];
+    for (std::int64_t begin = 0; begin < kernel->members.count; begin += lanes * batch) {
+      const std::int64_t here = gather(*kernel, begin, t, q, qd);
+      kernel->run(kernel->mass_power, (here + lanes - 1) / lanes);
+      for (std::int64_t j = 0; j < here; ++j) sum += kernel->outputs[at(j)];
     }
   }
   return sum;

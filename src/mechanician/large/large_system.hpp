@@ -17,6 +17,7 @@
 #include "mechanician/compile/compiled_function.hpp"
 #include "mechanician/large/term_members.hpp"
 #include "mechanician/model/family_model.hpp"
+#include "mechanician/solve/sparse_memory.hpp"
 
 namespace mechanician {
 
@@ -37,7 +38,7 @@ class LargeSystem {
   bool mass_is_constant() const { return mass_is_constant_; }
 
   struct Values {
-    std::vector<double> M, Q, A, b;  ///< M and A in the order of their patterns
+    LargeVector M, Q, A, b;  ///< M and A in the order of their patterns
   };
   /// Of the right size, with what does not change in it.
   Values make_values() const;
@@ -59,7 +60,7 @@ class LargeSystem {
   double seconds_of_deriving() const { return seconds_of_deriving_; }  ///< and compiling: what does not grow with the size
 
  private:
-  static constexpr std::int64_t lanes = 4;
+  static constexpr std::int64_t lanes = 4, batch = 16;  ///< members side by side in a block; blocks at a time
   struct Kernel;
   void add_kernel(const Term& term, TermMembers members);
   void find_patterns();
@@ -73,7 +74,7 @@ class LargeSystem {
   bool mass_is_constant_ = true, rows_are_linear_ = true;
   bool is_sum_[4] = {};  ///< M, Q, A, b
   std::vector<std::shared_ptr<Kernel>> kernels_;
-  void gather(Kernel& kernel, std::int64_t begin, std::span<const double> q, std::span<const double> qd) const;
+  std::int64_t gather(Kernel& kernel, std::int64_t begin, double t, std::span<const double> q, std::span<const double> qd) const;
   Values constant_;
 };
 
