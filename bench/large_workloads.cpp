@@ -26,12 +26,17 @@ struct Problem {
   LargeSystem system;
   LargeSystem::Start state;
   LargeDynamics dynamics;
-  std::vector<double> qdd;
+  LargeVector q, qd, qdd;
 
   Problem(const std::string& file, double N)
-      : system(read_family_model(file, {{"N", N}})), state(system.start()), dynamics(system), qdd(at(system.n())) {}
+      : system(read_family_model(file, {{"N", N}})),
+        state(system.start()),
+        dynamics(system),
+        q(at(system.n())),
+        qd(at(system.n())),
+        qdd(at(system.n())) {}
   void accelerate() {
-    if (!dynamics.accelerate(state.t, state.q.data(), state.qd.data(), qdd.data()))
+    if (!dynamics.accelerate(state.t, q.data(), qd.data(), qdd.data()))
       throw std::runtime_error(dynamics.why());
   }
 };
@@ -53,8 +58,8 @@ void measure_rods(const std::string& models, const std::string& name, int size) 
   const auto masses = at(rods.num_masses);
   for (std::size_t i = 0; i < masses; ++i)
     for (std::size_t k = 0; k < 3; ++k) {
-      problem.state.q[k * masses + i] = rods.x[3 * i + k];
-      problem.state.qd[k * masses + i] = rods.v[3 * i + k];
+      problem.q[k * masses + i] = rods.x[3 * i + k];
+      problem.qd[k * masses + i] = rods.v[3 * i + k];
     }
   const std::vector<double> exact = name == "chain" ? contest::chain_acceleration(rods) : std::vector<double>{};
   measure(problem, [&] {
@@ -70,8 +75,8 @@ void measure_ladder(const std::string& models, int N) {
   const double angle = contest::ladder_angle(0), speed = contest::ladder_speed;
   const auto tips = at(N) + 1;
   for (std::size_t i = 0; i < tips; ++i) {
-    problem.state.q[i] = static_cast<double>(i) + std::sin(angle), problem.state.q[tips + i] = std::cos(angle);
-    problem.state.qd[i] = speed * std::cos(angle), problem.state.qd[tips + i] = -speed * std::sin(angle);
+    problem.q[i] = static_cast<double>(i) + std::sin(angle), problem.q[tips + i] = std::cos(angle);
+    problem.qd[i] = speed * std::cos(angle), problem.qd[tips + i] = -speed * std::sin(angle);
   }
   measure(problem, [&] {
     const double exact = contest::ladder_exact(angle, N);

@@ -259,6 +259,7 @@ void LargeSystem::evaluate_constants() {
 /// time: what was written a moment ago cannot be read back in other pieces at once. Returns how many members there are.
 std::int64_t LargeSystem::gather(Kernel& kernel, std::int64_t begin, double t, std::span<const double> q, std::span<const double> qd) const {
   const std::int64_t here = std::min(lanes * batch, kernel.members.count - begin), full = here / lanes, stride = lanes * static_cast<std::int64_t>(kernel.needed.size());
+  const bool more = begin + 2 * lanes * batch <= kernel.members.count;
   std::size_t number = 0;
   const auto each = [&](auto&& value) {
     if (!kernel.needed[number++]) return;
@@ -270,6 +271,8 @@ std::int64_t LargeSystem::gather(Kernel& kernel, std::int64_t begin, double t, s
     if (full * lanes < here) return each([&](std::int64_t j) { return from[j]; });
     if (!kernel.needed[number++]) return;
     double* to = kernel.inputs.data() + at(lanes) * (number - 1);
+    if (more)
+      for (std::int64_t k = 0; k < lanes * batch; k += 8) __builtin_prefetch(from + lanes * batch + k);
     for (std::int64_t k = 0; k < full; ++k) std::memcpy(to + k * stride, from + k * lanes, sizeof(double) * at(lanes));
   };
   each([&](std::int64_t) { return t; });
