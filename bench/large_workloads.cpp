@@ -36,8 +36,7 @@ struct Problem {
         qd(at(system.n())),
         qdd(at(system.n())) {}
   void accelerate() {
-    if (!dynamics.accelerate(state.t, q.data(), qd.data(), qdd.data()))
-      throw std::runtime_error(dynamics.why());
+    if (!dynamics.accelerate(state.t, q.data(), qd.data(), qdd.data())) throw std::runtime_error(dynamics.why());
   }
 };
 

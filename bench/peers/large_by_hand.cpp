@@ -1,5 +1,5 @@
-// What somebody would write for one chain only: the tridiagonal system for the forces in the rods, formed and eliminated
-// in one pass, solved and turned into accelerations in a second one.
+// What somebody would write for one chain only: the tridiagonal system for the forces in the rods, formed and
+// eliminated in one pass, solved and turned into accelerations in a second one.
 
 #include "large_contest.hpp"
 

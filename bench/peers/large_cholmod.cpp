@@ -77,13 +77,14 @@ int main(int argc, char** argv) {
   const contest::Arguments a = contest::arguments(argc, argv);
   const bool is_chain = a.workload == "chain";
   if (!is_chain && a.workload != "net") return 0;
-  const contest::Rods system = is_chain ? contest::make_chain(contest::size_of(a)) : contest::make_net(contest::size_of(a));
+  const contest::Rods system =
+      is_chain ? contest::make_chain(contest::size_of(a)) : contest::make_net(contest::size_of(a));
   for (const int kind : {CHOLMOD_SIMPLICIAL, CHOLMOD_SUPERNODAL}) {
     Solver solver(system, kind);
     const contest::Timing t = contest::time_large([&] { solver.solve(); });
     const std::vector<double> qdd = solver.accelerations(system);
-    contest::report(kind == CHOLMOD_SIMPLICIAL ? "simplicial" : "supernodal", t,
-                    is_chain ? contest::chain_error(contest::chain_acceleration(system), qdd)
-                             : contest::rod_error(system, qdd));
+    contest::report(
+        kind == CHOLMOD_SIMPLICIAL ? "simplicial" : "supernodal", t,
+        is_chain ? contest::chain_error(contest::chain_acceleration(system), qdd) : contest::rod_error(system, qdd));
   }
 }

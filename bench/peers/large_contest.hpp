@@ -1,8 +1,8 @@
 #pragma once
 
 /// What the contestants of the large workloads share: chains and nets of point masses on rods in space, of any size.
-/// `PROGRAM WORKLOAD N` writes one line of JSON for each variant, as in contest.hpp; times are those of one acceleration
-/// of the whole system.
+/// `PROGRAM WORKLOAD N` writes one line of JSON for each variant, as in contest.hpp; times are those of one
+/// acceleration of the whole system.
 
 #include <array>
 
@@ -53,8 +53,7 @@ inline Rods make_net(int k) {
   const auto at = [k](int i, int j) { return (i - 1) * k + j - 1; };
   for (int i = 1; i <= k; ++i)
     for (int j = 1; j <= k; ++j)
-      for (const double c : {0.8 * i, 0.8 * j, 0.3 * (2 - std::cos(M_PI * i) - std::cos(M_PI * j))})
-        s.x.push_back(c);
+      for (const double c : {0.8 * i, 0.8 * j, 0.3 * (2 - std::cos(M_PI * i) - std::cos(M_PI * j))}) s.x.push_back(c);
   for (int i = 2; i <= k; ++i)
     for (int j = 1; j <= k; ++j) s.rods.push_back({at(i - 1, j), at(i, j)});
   for (int i = 1; i <= k; ++i)
@@ -130,9 +129,12 @@ Timing time_large(Call&& call) {
   call();
   const double once = seconds_since(begin);
   if (once > 1.0) return {1e9 * once, 1e9 * once};
-  return time_calls(1, [&](int) { call(); }, 0.2);
+  return time_calls(
+      1, [&](int) { call(); }, 0.2);
 }
 
-inline int size_of(const Arguments& a) { return std::max(1, static_cast<int>(std::strtod(a.variant.c_str(), nullptr))); }
+inline int size_of(const Arguments& a) {
+  return std::max(1, static_cast<int>(std::strtod(a.variant.c_str(), nullptr)));
+}
 
 }  // namespace contest

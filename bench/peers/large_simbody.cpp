@@ -92,8 +92,8 @@ void measure_motion(int N) {
   State state = tree.system.realizeTopology();
   tree.system.realizeModel(state);
   // All rods along the first: a turn about y.
-  tree.bodies[0].setQToFitRotation(
-      state, Rotation(std::atan2(-contest::motion_start[0], -contest::motion_start[2]), YAxis));
+  tree.bodies[0].setQToFitRotation(state,
+                                   Rotation(std::atan2(-contest::motion_start[0], -contest::motion_start[2]), YAxis));
   tree.system.realize(state, Stage::Dynamics);
   const double energy = tree.system.calcEnergy(state);
   RungeKuttaMersonIntegrator integrator(tree.system);

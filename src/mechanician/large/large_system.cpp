@@ -17,7 +17,8 @@ namespace mechanician {
 
 namespace {
 
-constexpr KindSet moving = kind_bit(SymbolKind::coordinate) | kind_bit(SymbolKind::velocity) | kind_bit(SymbolKind::time);
+constexpr KindSet moving =
+    kind_bit(SymbolKind::coordinate) | kind_bit(SymbolKind::velocity) | kind_bit(SymbolKind::time);
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -70,7 +71,8 @@ struct LargeSystem::Kernel {
 
 LargeSystem::LargeSystem(FamilyModel model) : model_(std::move(model)), n_(static_cast<int>(model_.num_coordinates())) {
   for (const Term& term : model_.terms)
-    if (term.kind != TermKind::position && term.kind != TermKind::velocity) add_kernel(term, find_members(model_, term));
+    if (term.kind != TermKind::position && term.kind != TermKind::velocity)
+      add_kernel(term, find_members(model_, term));
   find_patterns();
   find_sums();
   evaluate_constants();
@@ -113,7 +115,8 @@ void LargeSystem::add_kernel(const Term& term, TermMembers members) {
     ProgramBuilder builder(static_cast<int>(inputs.size()));
     std::vector<ProgramBuilder::Value> in;
     for (std::size_t i = 0; i < inputs.size(); ++i) in.push_back(builder.input(static_cast<int>(i)));
-    CompiledFunction function(builder.finish(builder.append(Tape(outputs, inputs), in)), {.lanes = static_cast<int>(lanes)});
+    CompiledFunction function(builder.finish(builder.append(Tape(outputs, inputs), in)),
+                              {.lanes = static_cast<int>(lanes)});
     function.make_quick_code();
     kernel->outputs.resize(std::max(kernel->outputs.size(), outputs.size() * at(lanes * batch)));
     const auto need = [&](std::int32_t number) {
@@ -171,7 +174,10 @@ void LargeSystem::find_patterns() {
     const auto &a = kernel.members.coordinates[at(o.a)], &b = kernel.members.coordinates[at(o.b)];
     o.to.resize(a.size());
     for (std::size_t j = 0; j < a.size(); ++j)
-      o.to[j] = a[j] < b[j] ? -1 : static_cast<std::int32_t>(std::lower_bound(keys.begin(), keys.end(), key(a[j], b[j])) - keys.begin());
+      o.to[j] =
+          a[j] < b[j]
+              ? -1
+              : static_cast<std::int32_t>(std::lower_bound(keys.begin(), keys.end(), key(a[j], b[j])) - keys.begin());
   });
   // A: for each entry of a family its members one after the other; a coordinate that a member has twice has one place.
   for (const auto& kernel : kernels_) {
@@ -182,7 +188,8 @@ void LargeSystem::find_patterns() {
         if (o.part == Kernel::Part::force) o.to = kernel->members.coordinates[at(o.a)];
         if (o.part == Kernel::Part::right) {
           o.to.resize(at(kernel->members.count));
-          for (std::int64_t j = 0; j < kernel->members.count; ++j) o.to[at(j)] = kernel->first_row + static_cast<std::int32_t>(j);
+          for (std::int64_t j = 0; j < kernel->members.count; ++j)
+            o.to[at(j)] = kernel->first_row + static_cast<std::int32_t>(j);
         }
       }
     for (std::size_t k = 0; k < entries.size(); ++k) {
@@ -213,15 +220,20 @@ LargeSystem::Values LargeSystem::make_values() const { return constant_; }
 /// Which parts are sums that have to begin anew at every evaluation.
 void LargeSystem::find_sums() {
   std::vector<std::uint8_t> count[4];
-  count[0].assign(M_pattern_.size(), 0), count[1].assign(at(n_), 0), count[2].assign(A_pattern_.size(), 0), count[3].assign(at(m_), 0);
+  count[0].assign(M_pattern_.size(), 0), count[1].assign(at(n_), 0), count[2].assign(A_pattern_.size(), 0),
+      count[3].assign(at(m_), 0);
   for (const auto& kernel : kernels_)
     for (auto* list : {&kernel->constant, &kernel->varying})
       for (const Kernel::Output& o : *list)
         for (const std::int32_t place : o.to)
-          if (place >= 0) count[static_cast<int>(o.part)][at(place)] = static_cast<std::uint8_t>(std::min(2, count[static_cast<int>(o.part)][at(place)] + 1));
+          if (place >= 0)
+            count[static_cast<int>(o.part)][at(place)] =
+                static_cast<std::uint8_t>(std::min(2, count[static_cast<int>(o.part)][at(place)] + 1));
   for (const auto& kernel : kernels_)
     for (Kernel::Output& o : kernel->varying) {
-      o.alone = std::all_of(o.to.begin(), o.to.end(), [&](std::int32_t place) { return place >= 0 && count[static_cast<int>(o.part)][at(place)] == 1; });
+      o.alone = std::all_of(o.to.begin(), o.to.end(), [&](std::int32_t place) {
+        return place >= 0 && count[static_cast<int>(o.part)][at(place)] == 1;
+      });
       is_sum_[static_cast<int>(o.part)] |= !o.alone;
     }
 }
@@ -246,19 +258,22 @@ void LargeSystem::evaluate_constants() {
       for (std::size_t i = 0; i < outputs.size(); ++i) {
         const Kernel::Output& o = kernel->constant[i];
         LargeVector& part = o.part == Kernel::Part::mass    ? constant_.M
-                                    : o.part == Kernel::Part::force ? constant_.Q
-                                    : o.part == Kernel::Part::row   ? constant_.A
-                                                                    : constant_.b;
+                            : o.part == Kernel::Part::force ? constant_.Q
+                            : o.part == Kernel::Part::row   ? constant_.A
+                                                            : constant_.b;
         if (o.to[at(j)] >= 0) part[at(o.to[at(j)])] += outputs[i];
       }
     }
   }
 }
 
-/// Inputs of a batch of members from `begin` on; the last one again where there are fewer than its blocks have lanes. Many at a
-/// time: what was written a moment ago cannot be read back in other pieces at once. Returns how many members there are.
-std::int64_t LargeSystem::gather(Kernel& kernel, std::int64_t begin, double t, std::span<const double> q, std::span<const double> qd) const {
-  const std::int64_t here = std::min(lanes * batch, kernel.members.count - begin), full = here / lanes, stride = lanes * static_cast<std::int64_t>(kernel.needed.size());
+/// Inputs of a batch of members from `begin` on; the last one again where there are fewer than its blocks have lanes.
+/// Many at a time: what was written a moment ago cannot be read back in other pieces at once. Returns how many members
+/// there are.
+std::int64_t LargeSystem::gather(Kernel& kernel, std::int64_t begin, double t, std::span<const double> q,
+                                 std::span<const double> qd) const {
+  const std::int64_t here = std::min(lanes * batch, kernel.members.count - begin), full = here / lanes,
+                     stride = lanes * static_cast<std::int64_t>(kernel.needed.size());
   const bool more = begin + 2 * lanes * batch <= kernel.members.count;
   std::size_t number = 0;
   const auto each = [&](auto&& value) {
@@ -334,7 +349,8 @@ void LargeSystem::evaluate(double t, std::span<const double> q, std::span<const 
   }
 }
 
-void LargeSystem::evaluate_rows(double t, std::span<const double> q, std::span<const double> qd, std::span<double> residual, std::span<double> rate) {
+void LargeSystem::evaluate_rows(double t, std::span<const double> q, std::span<const double> qd,
+                                std::span<double> residual, std::span<double> rate) {
   for (const auto& kernel : kernels_) {
     if (!kernel->rows) continue;
     for (std::int64_t begin = 0; begin < kernel->members.count; begin += lanes * batch) {
@@ -364,7 +380,8 @@ double LargeSystem::calc_mass_power(double t, std::span<const double> q, std::sp
 
 bool LargeSystem::is_position_row(int row) const {
   for (const auto& kernel : kernels_)
-    if (kernel->term->kind == TermKind::constraint && row < kernel->first_row + kernel->members.count) return kernel->on_positions;
+    if (kernel->term->kind == TermKind::constraint && row < kernel->first_row + kernel->members.count)
+      return kernel->on_positions;
   return false;
 }
 
@@ -376,7 +393,8 @@ LargeSystem::Start LargeSystem::start() const {
     std::vector<Expr> symbols;
     for (const TermIndex& index : term.indices) symbols.push_back(index.symbol);
     for (const MemberSymbol& c : term.numbers) symbols.push_back(c.symbol);
-    if ((term.body.kinds() & moving) != 0) throw ModelError({{term.place, "a start value is made of numbers, parameters and indices", {}}}, model_.source);
+    if ((term.body.kinds() & moving) != 0)
+      throw ModelError({{term.place, "a start value is made of numbers, parameters and indices", {}}}, model_.source);
     const Tape tape(std::span(&term.body, 1), symbols);
     std::vector<double> inputs(symbols.size()), registers(at(tape.num_registers())), value(1);
     for (std::int64_t j = 0; j < members.count; ++j) {

@@ -4,10 +4,10 @@
 ///
 ///     M q̈ = Q + Aᵀλ,   A q̈ = b          each a sum over the members of the terms of the model
 ///
-/// A term (m/2·x[i]'², a rod between x[i − 1] and x[i]) is differentiated once, in the few coordinates that one member of it
-/// has, and compiled once, for four members side by side; what does not depend on the state is worked out when the system is
-/// made. So deriving and compiling do not grow with the size, and an evaluation is linear in it. Nothing is allocated in
-/// evaluate(). One object serves one thread.
+/// A term (m/2·x[i]'², a rod between x[i − 1] and x[i]) is differentiated once, in the few coordinates that one member
+/// of it has, and compiled once, for four members side by side; what does not depend on the state is worked out when
+/// the system is made. So deriving and compiling do not grow with the size, and an evaluation is linear in it. Nothing
+/// is allocated in evaluate(). One object serves one thread.
 
 #include <memory>
 #include <span>
@@ -23,7 +23,8 @@ namespace mechanician {
 
 class LargeSystem {
  public:
-  /// Throws ModelError for what find_members() finds wrong, and for kinetic energies that are not quadratic in velocities.
+  /// Throws ModelError for what find_members() finds wrong, and for kinetic energies that are not quadratic in
+  /// velocities.
   explicit LargeSystem(FamilyModel model);
 
   const FamilyModel& model() const { return model_; }
@@ -45,7 +46,8 @@ class LargeSystem {
   void evaluate(double t, std::span<const double> q, std::span<const double> qd, Values& values);
 
   /// φ or ψ of every row, and φ̇ of those on positions (ψ again of the others).
-  void evaluate_rows(double t, std::span<const double> q, std::span<const double> qd, std::span<double> residual, std::span<double> rate);
+  void evaluate_rows(double t, std::span<const double> q, std::span<const double> qd, std::span<double> residual,
+                     std::span<double> rate);
   bool is_position_row(int row) const;
   bool rows_are_linear() const { return rows_are_linear_; }  ///< in velocities
   /// ½ q̇ᵀṀ q̇: what a mass matrix that changes adds to the power of the forces.
@@ -57,7 +59,9 @@ class LargeSystem {
   };
   Start start() const;
   std::string row_name(int row) const;
-  double seconds_of_deriving() const { return seconds_of_deriving_; }  ///< and compiling: what does not grow with the size
+  double seconds_of_deriving() const {
+    return seconds_of_deriving_;
+  }  ///< and compiling: what does not grow with the size
 
  private:
   static constexpr std::int64_t lanes = 4, batch = 16;  ///< members side by side in a block; blocks at a time
@@ -74,7 +78,8 @@ class LargeSystem {
   bool mass_is_constant_ = true, rows_are_linear_ = true;
   bool is_sum_[4] = {};  ///< M, Q, A, b
   std::vector<std::shared_ptr<Kernel>> kernels_;
-  std::int64_t gather(Kernel& kernel, std::int64_t begin, double t, std::span<const double> q, std::span<const double> qd) const;
+  std::int64_t gather(Kernel& kernel, std::int64_t begin, double t, std::span<const double> q,
+                      std::span<const double> qd) const;
   Values constant_;
 };
 

@@ -61,7 +61,7 @@ struct SparsePlan {
     int from, to;
   };
   std::vector<Range> uneven_rows;  // in no strip with a direction
-  bool has_uncoupled = false;   // rows touch uncoupled coordinates
+  bool has_uncoupled = false;      // rows touch uncoupled coordinates
   std::vector<sparse::Band> bands;
   std::vector<int> loose_coordinates;  // uncoupled, in no band
 
