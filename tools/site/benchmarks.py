@@ -50,6 +50,7 @@ def main():
     misses, checks = [], 0
     for large, begin in ((False, BEGIN), (True, BEGIN_LARGE)):
         file = newest(large)
+        if file is None and large: continue
         if file is None: print('there are no results in bench/results'); return 1
         with open(file, encoding='utf-8') as f: results = json.load(f)
         with open(file[:-len('json')] + 'md', encoding='utf-8') as f: full = f.read()

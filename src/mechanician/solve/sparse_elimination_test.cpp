@@ -32,6 +32,7 @@ void* aligned_alloc(std::size_t alignment, std::size_t size) {
 namespace mechanician {
 namespace {
 
+using testing::by_axis;
 using testing::make_chain;
 using testing::make_ladder;
 using testing::make_net;
@@ -502,6 +503,70 @@ TEST(SparseElimination, ARowThatTouchesEverythingCostsNoMoreThanItsLength) {
   s.g.push_back(0.0);
   const SparseElimination elimination(s.pattern), without(make_ladder(2000, 0.4).pattern);
   EXPECT_LT(elimination.plan().num_products, 4 * without.plan().num_products);
+}
+
+// ---- strips with a direction: chains whose numbers lie by axis
+
+TEST(SparseStrips, RowsThatLieOneAfterTheOtherHaveADirectionFromBothEnds) {
+  const SparseElimination elimination(by_axis(make_chain(200, 0.5), 3).pattern);
+  int up = 0, down = 0;
+  for (const sparse::Strip& strip : elimination.plan().strips)
+    (strip.direction > 0 ? up : down) += strip.direction == 0 ? 0 : strip.count;
+  EXPECT_GT(up, 80);
+  EXPECT_GT(down, 80);
+}
+
+TEST(SparseStrips, ChainsByAxisAreSolvedAsAccuratelyAsAnyWhateverTheirScaleAndOnEveryProcessor) {
+  for (const double scale : {1.0, 1e-60, 1e50})
+    for (const int N : {17, 40, 90}) {
+      SparseSystem s = by_axis(make_chain(N, 0.5), 3);
+      for (double& a : s.A) a *= scale;
+      for (double& g : s.g) g *= scale;
+      const LongVector expected = solve_dense(by_axis(make_chain(N, 0.5), 3));
+      for (const int lanes : {8, 4, 2})
+        for (const bool check : {true, false}) {
+          SparseElimination elimination(s.pattern, {.check_residual = check, .most_lanes = lanes});
+          const Answer a = solve(elimination, s);
+          EXPECT_TRUE(a.result.vouched()) << describe(a.result);
+          EXPECT_LT(difference(a.x, expected), 100 * eps) << N << ' ' << scale << ' ' << lanes;
+          // Again with the factors alone.
+          std::vector<double> x(s.pattern.n), lambda(s.pattern.m);
+          elimination.factor(s.M, s.A);
+          EXPECT_TRUE(elimination.solve(s.f, s.g, x, lambda).vouched());
+          EXPECT_LT(difference(x, expected), 100 * eps) << N << ' ' << scale << ' ' << lanes;
+        }
+    }
+}
+
+TEST(SparseStrips, ADependentRowWithinAStripIsMaskedAndTheOthersHold) {
+  // Rods 30 and 31 both pull at mass 30 alone, along the same line: one of them says what the other does.
+  SparseSystem s = by_axis(make_chain(64, 0.5), 3);
+  double along[3] = {0.6, 0.0, -0.8};
+  for (std::size_t k = 0; k < s.A.size(); ++k) {
+    const auto [row, col] = s.pattern.A[k];
+    if (row == 30 || row == 31) s.A[k] = col % 64 == 30 ? along[col / 64] : 0.0;
+  }
+  s.g[31] = s.g[30];
+  const LongVector expected = solve_dense(s);
+  for (const int lanes : {8, 4, 2}) {
+    SparseElimination elimination(s.pattern, {.most_lanes = lanes});
+    const Answer a = solve(elimination, s);
+    EXPECT_TRUE(a.result.vouched()) << describe(a.result);
+    EXPECT_EQ(a.result.num_masked, 1);
+    ASSERT_EQ(elimination.masked_rows().size(), 1u);
+    EXPECT_TRUE(elimination.masked_rows()[0] == 30 || elimination.masked_rows()[0] == 31);
+    EXPECT_LT(difference(a.x, expected), 1000 * eps) << lanes;
+    s.g[31] += 1.0;
+    EXPECT_EQ(solve(elimination, s).result.status, SparseStatus::contradiction);
+    s.g[31] = s.g[30];
+  }
+}
+
+TEST(SparseStrips, ANumberThatIsNoneIsFoundWithinAStrip) {
+  SparseSystem s = by_axis(make_chain(64, 0.5), 3);
+  s.A[100] = std::numeric_limits<double>::quiet_NaN();
+  SparseElimination elimination(s.pattern);
+  EXPECT_EQ(solve(elimination, s).result.status, SparseStatus::not_finite);
 }
 
 }  // namespace

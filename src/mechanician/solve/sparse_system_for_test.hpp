@@ -60,6 +60,27 @@ inline SparseSystem make_chain(int N, double bend, bool held = false) {
   return s;
 }
 
+/// The same system with coordinates by axis, and entries of A by end and axis, as families of a model give them: the
+/// numbers of rows that follow each other lie one after the other.
+inline SparseSystem by_axis(const SparseSystem& s, int dim) {
+  const int points = s.pattern.n / dim;
+  const auto renamed = [&](int c) { return c % dim * points + c / dim; };
+  SparseSystem r;
+  r.pattern.n = s.pattern.n, r.pattern.m = s.pattern.m;
+  r.g = s.g, r.f.resize(s.f.size()), r.M.resize(s.M.size()), r.pattern.M.resize(s.M.size());
+  for (std::size_t k = 0; k < s.M.size(); ++k) {
+    const int c = renamed(s.pattern.M[k].row);  // diagonal
+    r.M[c] = s.M[k], r.pattern.M[c] = {c, c}, r.f[c] = s.f[s.pattern.M[k].row];
+  }
+  for (int end = 0; end < 2; ++end)
+    for (int axis = 0; axis < dim; ++axis)
+      for (std::size_t k = 0; k < s.A.size(); ++k) {
+        const auto [row, col] = s.pattern.A[k];
+        if (col % dim == axis && (col / dim == row) == (end == 1)) r.add_row_entry(row, renamed(col), s.A[k]);
+      }
+  return r;
+}
+
 /// N four-bars side by side in natural coordinates: points B_0 … B_N on cranks, joined by couplers, rods with mass.
 inline SparseSystem make_ladder(int N, double angle) {
   SparseSystem s;
