@@ -19,19 +19,14 @@ constexpr std::size_t most_steps_to_wait_for = 20'000;
 
 }  // namespace
 
-AdaptiveCodeResult make_adaptive_code(const System& system, const State& nominal, const ProgramOptions& options, int lanes) {
+AdaptiveCodeResult make_adaptive_code(const System& system, const ProgramOptions& options, const DependentRows& dependent, int lanes) {
   const Equations& eqs = system.equations();
   if (system.has_contacts()) return {std::nullopt, "contacts"};
   if (!eqs.measured.empty()) return {std::nullopt, "measured constraints"};
   if (!system.model().events.empty()) return {std::nullopt, "events"};
   if (options.singular_mass) return {std::nullopt, "a mass matrix that may be singular"};
-  Dynamics dynamics(system);
+  const Dynamics dynamics(system);
   if (!dynamics.switches().empty()) return {std::nullopt, "expressions that switch"};
-  std::vector<double> y(static_cast<std::size_t>(dynamics.size()));
-  std::copy(nominal.q.begin(), nominal.q.end(), y.begin());
-  std::copy(nominal.qd.begin(), nominal.qd.end(), y.begin() + system.n());
-  if (!dynamics.choose_rows(nominal.t, y.data()) || dynamics.singular_mass) return {std::nullopt, "the start of the model"};
-
   AdaptiveCode code;
   code.n = system.n();
   code.depends_on_time = dynamics.depends_on_time();
@@ -49,9 +44,7 @@ AdaptiveCodeResult make_adaptive_code(const System& system, const State& nominal
     const RowSet& set = of_positions ? dynamics.positions : dynamics.velocities;
     if (set.candidates.empty()) continue;
     ProgramOptions own = options;
-    own.dropped.clear();
-    for (const int j : set.candidates)
-      if (std::find(set.kept.begin(), set.kept.end(), j) == set.kept.end()) own.dropped.push_back(j);
+    own.dropped = of_positions ? dependent.positions : dependent.velocities;
     ProjectionProgramResult made = make_projection_program(eqs, what, own);
     if (!made.made) return {std::nullopt, made.reason};
     (of_positions ? code.positions : code.velocities).at_vouch = made.made->at_vouch;

@@ -35,6 +35,6 @@ struct AdaptiveCodeResult {
 };
 
 /// Waits for the code. lanes = 0: what the processor has.
-AdaptiveCodeResult make_adaptive_code(const System& system, const State& nominal, const ProgramOptions& options, int lanes);
+AdaptiveCodeResult make_adaptive_code(const System& system, const ProgramOptions& options, const DependentRows& dependent, int lanes);
 
 }  // namespace mechanician

@@ -6,12 +6,55 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "mechanician/instant/generic_rows.hpp"
+#include "mechanician/instant/measure_model.hpp"
 #include "mechanician/motion/dynamics.hpp"
 
 namespace mechanician {
 
-ProgramOptions make_lane_options(const System& system, const State& nominal, const Varied& varied) {
+namespace {
+
+/// How many of the kept rows, in pivot order, are clearly independent: states near by are on the constraints to rounding of
+/// their own, and rows that depend on others there do so almost.
+std::size_t count_clear(const RowSet& set) {
+  constexpr double clear = 1e-5;
+  std::size_t count = 0;
+  while (count < set.kept.size() && count < set.pivot.size() && set.pivot[count] > clear * set.pivot[0]) ++count;
+  return count;
+}
+
+}  // namespace
+
+DependentRows find_dependent_rows(const System& system, const State& nominal) {
+  DependentRows result;
+  std::vector<State> states = states_near(system, nominal, {.num_states = 3});
+  states.push_back(nominal);
+  std::size_t most = 0;
+  bool first = true;
+  for (const State& state : states) {
+    Dynamics dynamics(system);
+    std::vector<double> y(static_cast<std::size_t>(dynamics.size()));
+    std::copy(state.q.begin(), state.q.end(), y.begin());
+    std::copy(state.qd.begin(), state.qd.end(), y.begin() + system.n());
+    if (!dynamics.choose_rows(state.t, y.data())) continue;
+    result.singular_mass |= dynamics.singular_mass;
+    // The nominal state itself may be singular: it says something only where no other does.
+    const std::size_t rank = count_clear(dynamics.all);
+    if (!first && rank <= most) continue;
+    first = false;
+    most = rank;
+    const auto dependent = [](const RowSet& set) {
+      std::vector<int> rows;
+      const auto end = set.kept.begin() + static_cast<std::ptrdiff_t>(count_clear(set));
+      for (const int j : set.candidates)
+        if (std::find(set.kept.begin(), end, j) == end) rows.push_back(j);
+      return rows;
+    };
+    result.all = dependent(dynamics.all), result.positions = dependent(dynamics.positions), result.velocities = dependent(dynamics.velocities);
+  }
+  return result;
+}
+
+ProgramOptions make_lane_options(const System& system, const State& nominal, const DependentRows& dependent, const Varied& varied) {
   ProgramOptions options;
   options.parameters = system.parameters();
   if (varied) {
@@ -20,18 +63,13 @@ ProgramOptions make_lane_options(const System& system, const State& nominal, con
     options.varied.resize(system.parameters().size());
     std::iota(options.varied.begin(), options.varied.end(), 0);
   }
-  const std::vector<int> kept = generic_rows(system, nominal);
-  for (int j = 0; j < system.m(); ++j)
-    if (std::find(kept.begin(), kept.end(), j) == kept.end()) options.dropped.push_back(j);
+  options.dropped = dependent.all;
   // Rows that depend on others on the constraints only do so almost where stages are.
   options.dropped_tolerance = 1e-6;
-  Dynamics dynamics(system);
-  std::vector<double> y(static_cast<std::size_t>(dynamics.size()));
-  std::copy(nominal.q.begin(), nominal.q.end(), y.begin());
-  std::copy(nominal.qd.begin(), nominal.qd.end(), y.begin() + system.n());
-  options.singular_mass = dynamics.choose_rows(nominal.t, y.data()) && dynamics.singular_mass;
+  options.singular_mass = dependent.singular_mass;
   options.reference.push_back(nominal.t);
-  options.reference.insert(options.reference.end(), y.begin(), y.begin() + 2 * system.n());
+  options.reference.insert(options.reference.end(), nominal.q.begin(), nominal.q.end());
+  options.reference.insert(options.reference.end(), nominal.qd.begin(), nominal.qd.end());
   for (const int i : options.varied) options.reference.push_back(system.parameters()[static_cast<std::size_t>(i)]);
   return options;
 }

@@ -15,8 +15,19 @@ namespace mechanician {
 /// Parameters of the model that differ between motions, by index; none given: any may.
 using Varied = std::optional<std::vector<int>>;
 
-/// `nominal`: a start of the model. The rows that are left out are those that depend on others at a general state near it.
-ProgramOptions make_lane_options(const System& system, const State& nominal, const Varied& varied);
+/// Rows that depend on others at a general state on the constraints near `nominal`: of all, of those that projections of
+/// positions and of velocities use.
+struct DependentRows {
+  std::vector<int> all, positions, velocities;
+  bool singular_mass = false;
+};
+DependentRows find_dependent_rows(const System& system, const State& nominal);
+
+/// `nominal`: a start of the model.
+ProgramOptions make_lane_options(const System& system, const State& nominal, const DependentRows& dependent, const Varied& varied);
+inline ProgramOptions make_lane_options(const System& system, const State& nominal, const Varied& varied) {
+  return make_lane_options(system, nominal, find_dependent_rows(system, nominal), varied);
+}
 
 /// The parameters that are inputs of the programs, from a row of a batch. Throws std::invalid_argument where a parameter
 /// that was built in has another value in the batch.
