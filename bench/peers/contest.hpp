@@ -50,6 +50,21 @@ Timing time_calls(int num_states, Call&& call, double seconds = 0.3) {
   return {1e9 * rounds[0], 1e9 * rounds[rounds.size() / 2]};
 }
 
+/// A whole motion, anew each time: prepare() before the clock starts, then run(). Three to nine times; once where it takes
+/// long.
+template <class Prepare, class Run>
+Timing time_motion(Prepare&& prepare, Run&& run) {
+  std::vector<double> rounds;
+  for (double sum = 0.0; rounds.size() < 9 && (rounds.size() < 3 || sum < 0.3) && sum < 2.0; sum += rounds.back()) {
+    prepare();
+    const auto begin = Clock::now();
+    run();
+    rounds.push_back(seconds_since(begin));
+  }
+  std::sort(rounds.begin(), rounds.end());
+  return {1e9 * rounds[0], 1e9 * rounds[rounds.size() / 2]};
+}
+
 /// A line of results. `error`: how far the numbers are off, in the measure of the workload.
 inline void report(const std::string& variant, const Timing& time, double error, const std::string& more = "") {
   std::printf("{\"variant\": \"%s\", \"ns\": %.6g, \"median_ns\": %.6g, \"error\": %.3e%s%s}\n", variant.c_str(),

@@ -26,7 +26,7 @@ struct Dynamics::Fast {
   Acceleration acceleration;
   Acceleration held;  ///< brings velocities onto the constraints first; none where that takes more than one step
   CompiledFunction rank, rank_of_four;  ///< of one state, and of four side by side
-  std::vector<double> inputs_of_four, pivots_of_four;
+  std::vector<double> inputs_of_four, pivots_of_four, sines_of_four;
   std::vector<double> pivots;  ///< [1/s | P] of the rank program
   /// One Newton step each; none where no rows take part.
   struct Projection {
@@ -92,6 +92,7 @@ void Dynamics::make_fast(double t, const double* y) {
     fast_->pivots.resize(rank.made->program.outputs.size());
     fast_->rank_of_four = CompiledFunction(rank.made->program, {.lanes = 4});
     fast_->inputs_of_four.resize(4 * fast_->inputs.size()), fast_->pivots_of_four.resize(4 * fast_->pivots.size());
+    fast_->sines_of_four.resize(4 * sine_rows_.size());
     fast_->rank = CompiledFunction(std::move(rank.made->program));
   }
   fast_->acceleration = Fast::Acceleration(std::move(*result.made));
@@ -177,14 +178,6 @@ bool Dynamics::rhs_held(double t, double* y, double* dy, const ProjectOptions& o
   }
   return project(t, y, options).ok && rhs(t, y, dy);
 }
-
-namespace {
-/// From 1/s and P of the rank program, and the size that counts at least.
-inline double sine_of(double inverse_pivot, double size, double least_size) {
-  const double squared = 1.0 / (inverse_pivot * (size > least_size ? size : least_size));
-  return squared > 0.0 ? std::sqrt(squared < 1.0 ? squared : 1.0) : 0.0;  // also where it is not a number
-}
-}  // namespace
 
 void Dynamics::set_fast_inputs(double t, const double* y) {
   std::vector<double>& x = fast_->inputs;
@@ -283,7 +276,8 @@ std::span<const double> Dynamics::calc_sines(double t, const double* y) {
     sines_t_ = std::numeric_limits<double>::quiet_NaN();
     return {};
   }
-  for (std::size_t k = 0; k < r; ++k) sines_[k] = sine_of(joint_[k], full_[k], row_size_[k]);
+  std::copy(row_size_.begin(), row_size_.end(), sines_.begin());
+  kernels::calc_sines(std::ssize(sines_), joint_.data(), full_.data(), sines_.data());
   return sines_;
 }
 
@@ -302,8 +296,11 @@ bool Dynamics::calc_sines_of(std::span<const double> times, const double* states
     }
     const double* const p = fast_->pivots_of_four.data();
     fast_->rank_of_four(x, fast_->pivots_of_four.data());
+    std::vector<double>& side_by_side = fast_->sines_of_four;
+    for (std::size_t j = 0; j < r; ++j) std::fill_n(side_by_side.begin() + 4 * j, 4, row_size_[j]);
+    kernels::calc_sines(static_cast<std::ptrdiff_t>(4 * r), p, p + 4 * r, side_by_side.data());
     for (std::size_t lane = 0; lane < std::min<std::size_t>(4, times.size() - k); ++lane)
-      for (std::size_t j = 0; j < r; ++j) sines[(k + lane) * r + j] = sine_of(p[4 * j + lane], p[4 * (r + j) + lane], row_size_[j]);
+      for (std::size_t j = 0; j < r; ++j) sines[(k + lane) * r + j] = side_by_side[4 * j + lane];
   }
   for (; k < times.size(); ++k) {
     const auto found = calc_sines(times[k], states + k * width);

@@ -117,12 +117,9 @@ bool Dynamics::choose(RowSet& set, double t, const double* y) {
   int rank = 0;
   for (; rank < most; ++rank) {
     // The column with most left in it.
-    int best = rank;
     double largest = -1.0;
-    for (int k = rank; k < m; ++k) {
-      const double left = kernels::norm(n_ - rank, Z + static_cast<std::ptrdiff_t>(k) * n_ + rank);
-      if (left > largest * (1.0 + 1e-12)) largest = left, best = k;
-    }
+    double* const corner = Z + static_cast<std::ptrdiff_t>(rank) * n_ + rank;
+    const int best = rank + kernels::find_largest(n_ - rank, m - rank, n_, corner, largest);
     set.pivot.push_back(largest);
     // Beyond the generic rank there is rounding, unless the rank has grown since it was found.
     const double least = set.rank < 0 ? rank_tolerance_of_start : rank < set.rank ? 0.0 : rank_has_grown;
@@ -132,10 +129,8 @@ bool Dynamics::choose(RowSet& set, double t, const double* y) {
                        Z + static_cast<std::ptrdiff_t>(best) * n_);
       std::swap(order[rank], order[best]);
     }
-    double* z = Z + static_cast<std::ptrdiff_t>(rank) * n_ + rank;
-    const double tau = kernels::make_reflector(n_ - rank, z);
-    for (int k = rank + 1; k < m; ++k)
-      kernels::apply_reflector(n_ - rank, tau, z, Z + static_cast<std::ptrdiff_t>(k) * n_ + rank);
+    const double tau = kernels::make_reflector(n_ - rank, corner);
+    kernels::apply_reflector_to(n_ - rank, tau, corner, m - rank - 1, n_, corner + n_);
   }
   order.resize(static_cast<std::size_t>(rank));
   if (set.rank >= 0) set.rank = std::max(set.rank, rank);

@@ -66,6 +66,7 @@ class SmoothMotion : public MotionSteps {
   double calc_clock_noise(double h);
   Attempt try_step(double h, const StepPlan& plan);
   bool advance_explicit();
+  void see_whether_holding_helps(double h, double error_before, double error);
   void accept(double h, const StepPlan& plan, const Attempt& attempt);
   bool finish_step(double h);
   bool make_dense();
@@ -144,6 +145,9 @@ class SmoothMotion : public MotionSteps {
   std::vector<SingularRoot> roots_ahead_;
   double last_crossing_ = -std::numeric_limits<double>::infinity();
   double hold_until_ = -std::numeric_limits<double>::infinity();  ///< stages are held on the constraints near singular states
+  /// Holding stages was in vain lately, with steps of this size.
+  double in_vain_until_ = -std::numeric_limits<double>::infinity(), in_vain_step_ = 0.0, in_vain_pause_ = 0.0;
+  double last_error_ = 0.0, last_size_ = 0.0;  ///< of the last step; 0: none before
   bool last_held_ = false, last_robust_ = false;
   double bad_t_ = -std::numeric_limits<double>::infinity();  ///< where a stage had no value last
   std::vector<double> bad_y_;

@@ -23,6 +23,8 @@ constexpr double least_progress = 1e-4;
 constexpr double least_steps = 100.0;
 
 constexpr double safety = 0.9, most_growth = 10.0, least_growth = 0.2;
+/// Smaller errors say little about how they change from step to step.
+constexpr double least_error = 0.01;
 
 }  // namespace
 
@@ -329,6 +331,7 @@ bool SmoothMotion::advance_explicit() {
   h_ = std::min(h_, largest / 1.02);  // a crossing step may be 2 % longer
   bool rejected = false;
   double landing = 0.0;  // a step of this length ends where a switch turns
+  double not_held = 0.0;  // error of the attempt before, whose stages were not held where those of this one are
   int turning_switch = -1;
   for (int tries = 0; tries < 500; ++tries) {
     const double remaining = options.to - t;
@@ -367,10 +370,13 @@ bool SmoothMotion::advance_explicit() {
       dynamics_.choose_rows(t, rk_.y.data());
       // Steps that shrink towards a singular state (or from one) do so because stages leave the constraints, where the
       // acceleration is singular though the motion is not: try again with stages held on the constraints.
-      if (attempt.finite && !plan.crossing && near && !plan.hold_stages) {
+      if (attempt.finite && !plan.crossing && near && !plan.hold_stages && !(t < in_vain_until_ && h > 0.5 * in_vain_step_)) {
         hold_until_ = t + 12.0 * h_ + (std::isfinite(to_singular) ? 2.0 * to_singular : 0.0);
+        not_held = attempt.error;
         continue;
       }
+      if (plan.hold_stages && attempt.finite) see_whether_holding_helps(h, not_held, attempt.error);
+      not_held = 0.0;
       const double factor = !attempt.finite || attempt.branch_lost ? 0.25
                             : good                                 ? 0.5
                                    : std::max(least_growth, safety * std::pow(attempt.error, -1.0 / 8.0));
@@ -434,11 +440,19 @@ bool SmoothMotion::advance_explicit() {
     const double factor =
         attempt.error == 0.0 ? most_growth
                              : std::clamp(safety * std::pow(attempt.error, -1.0 / 8.0), least_growth, most_growth);
-    const double grown = h * (rejected ? std::min(1.0, factor) : factor);
+    // After a rejection the next step is not longer than this one was meant to be. Where errors grow from step to step, for
+    // their sizes, they are taken to go on growing (Gustafsson).
+    double grown = rejected ? std::min(std::max(h, h_), h * factor) : h * factor;
+    if (last_error_ > 0.0 && attempt.error > 0.0 && h > 0.2 * last_size_) {
+      const double trend = h / last_size_ * std::pow(std::max(last_error_, least_error) / attempt.error, 1.0 / 8.0);
+      grown = std::min(grown, h * std::max(factor * trend, least_growth));
+    }
+    last_error_ = attempt.error, last_size_ = h;
     // A step that was cut for a landing, a crossing or the end says little about the next one.
     h_ = landing > 0.0 || h < 0.5 * h_ ? std::max(h_, grown) : grown;
     if (landing > 0.0) h_ = std::max({grown, std::min(h_, 100.0 * h), 1e-4 * h_});
     sigma_guard_ = 0;
+    if (plan.hold_stages) see_whether_holding_helps(h, not_held, attempt.error);
     accept(h, plan, attempt);
     if (turning_switch >= 0) return turn_side(turning_switch) || true;
     return true;
@@ -446,6 +460,20 @@ bool SmoothMotion::advance_explicit() {
   stay();
   fail(StopReason::step_too_small, fmt::format("at t = {}: no step was accepted in 500 attempts", short_number(t)));
   return false;
+}
+
+/// A step with stages that are held costs as much as three others: where it is not much more exact, it is as well to make
+/// shorter ones.
+void SmoothMotion::see_whether_holding_helps(double h, double error_before, double error) {
+  constexpr double much = 0.1, first_pause = 4.0, longest_pause = 256.0;
+  if (error_before == 0.0) return;
+  if (!(error > much * error_before)) {
+    in_vain_pause_ = 0.0;
+    return;
+  }
+  in_vain_pause_ = std::clamp(4.0 * in_vain_pause_, first_pause, longest_pause);
+  in_vain_until_ = t + in_vain_pause_ * h, in_vain_step_ = h;
+  hold_until_ = -std::numeric_limits<double>::infinity();
 }
 
 /// A branch that ends where its guard switches, as in if(t < 1, sqrt(1 - t), 0): steps come ever nearer and find nothing

@@ -2,7 +2,8 @@
 
 /// Small dense kernels on column-major arrays that belong to the caller: nothing is allocated, nothing is checked.
 ///
-/// The matrices of a step are small and of fixed size; plain loops beat general libraries there by several times.
+/// The matrices of a step are small and of fixed size; plain loops beat general libraries there by several times. What
+/// takes longest is in kernels.cpp, for wide vectors.
 
 #include <cmath>
 #include <cstddef>
@@ -121,14 +122,17 @@ inline void apply_reflector(int n, double tau, const double* x, double* y) {
   for (int i = 1; i < n; ++i) y[i] -= s * x[i];
 }
 
+/// The same for `count` columns, each `stride` after the one before.
+void apply_reflector_to(int n, double tau, const double* x, int count, std::ptrdiff_t stride, double* Y);
+
+/// Which of `count` columns is longest, the first of those that are within rounding, and how long.
+int find_largest(int n, int count, std::ptrdiff_t stride, const double* Y, double& largest);
+
 /// Z = V R, Z n×r with r ≤ n, in place: R in the upper triangle, reflectors below.
-inline void qr(int n, int r, double* Z, double* tau) {
-  for (int j = 0; j < r; ++j) {
-    double* cj = Z + static_cast<std::ptrdiff_t>(j) * n + j;
-    tau[j] = make_reflector(n - j, cj);
-    for (int k = j + 1; k < r; ++k) apply_reflector(n - j, tau[j], cj, Z + static_cast<std::ptrdiff_t>(k) * n + j);
-  }
-}
+void qr(int n, int r, double* Z, double* tau);
+
+/// 1/√(inverse pivot × size), at most 1; 0 where it is not a number. `sines` holds the least sizes that count before.
+void calc_sines(std::ptrdiff_t count, const double* inverse_pivots, const double* sizes, double* sines);
 
 /// x ← Vᵀx and x ← V x with the full n×n orthogonal V.
 inline void apply_vt(int n, int r, const double* Z, const double* tau, double* x) {

@@ -1,0 +1,85 @@
+#include "mechanician/motion/kernels.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+// For the widest vectors that the CPU has. Sums have eight parts whatever the width, and nothing is contracted
+// (-ffp-contract=off): all versions give the same bits.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#define MECHANICIAN_WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define MECHANICIAN_WIDEST
+#endif
+
+namespace mechanician::kernels {
+
+namespace {
+
+constexpr int block = 8;
+typedef double Block __attribute__((vector_size(block * sizeof(double))));
+
+__attribute__((always_inline)) inline void load(const double* from, Block& to) { std::memcpy(&to, from, sizeof to); }
+
+__attribute__((always_inline)) inline double dot_of(int n, const double* x, const double* y) {
+  Block sum = {}, a, b;
+  int i = 0;
+  for (; i + block <= n; i += block) load(x + i, a), load(y + i, b), sum += a * b;
+  double rest = 0.0;
+  for (; i < n; ++i) rest += x[i] * y[i];
+  return (((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]))) + rest;
+}
+
+/// y ← y − s·x
+__attribute__((always_inline)) inline void subtract(int n, double s, const double* x, double* y) {
+  Block a, b;
+  int i = 0;
+  for (; i + block <= n; i += block) {
+    load(x + i, a), load(y + i, b);
+    b -= s * a;
+    std::memcpy(y + i, &b, sizeof b);
+  }
+  for (; i < n; ++i) y[i] -= s * x[i];
+}
+
+}  // namespace
+
+MECHANICIAN_WIDEST void apply_reflector_to(int n, double tau, const double* x, int count, std::ptrdiff_t stride, double* Y) {
+  if (tau == 0.0) return;
+  for (int k = 0; k < count; ++k) {
+    double* const y = Y + k * stride;
+    const double s = tau * (y[0] + dot_of(n - 1, x + 1, y + 1));
+    if (s == 0.0) continue;  // rows with nothing in common
+    y[0] -= s;
+    subtract(n - 1, s, x + 1, y + 1);
+  }
+}
+
+MECHANICIAN_WIDEST int find_largest(int n, int count, std::ptrdiff_t stride, const double* Y, double& largest) {
+  int best = 0;
+  largest = -1.0;
+  for (int k = 0; k < count; ++k) {
+    const double* const y = Y + k * stride;
+    const double size = std::sqrt(dot_of(n, y, y));
+    if (size > largest * (1.0 + 1e-12)) largest = size, best = k;
+  }
+  return best;
+}
+
+void qr(int n, int r, double* Z, double* tau) {
+  for (int j = 0; j < r; ++j) {
+    double* const c = Z + static_cast<std::ptrdiff_t>(j) * n + j;
+    tau[j] = make_reflector(n - j, c);
+    apply_reflector_to(n - j, tau[j], c, r - j - 1, n, c + n);
+  }
+}
+
+MECHANICIAN_WIDEST void calc_sines(std::ptrdiff_t count, const double* __restrict inverse_pivots, const double* __restrict sizes,
+                                   double* __restrict sines) {
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    const double size = sizes[i] > sines[i] ? sizes[i] : sines[i], squared = 1.0 / (inverse_pivots[i] * size);
+    // Also where it is not a number.
+    sines[i] = std::sqrt(squared > 0.0 ? (squared < 1.0 ? squared : 1.0) : 0.0);
+  }
+}
+
+}  // namespace mechanician::kernels
