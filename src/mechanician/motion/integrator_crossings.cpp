@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "mechanician/motion/integrator_impl.hpp"
+#include "mechanician/motion/kernels.hpp"
 
 namespace mechanician {
 
@@ -255,21 +256,23 @@ void SmoothMotion::find_passed_crossings() {
         const double turn = dynamics_.calc_turn(along_t_[k], along_y_.data() + k * 2 * dynamics_.n());
         fine &= k == 0 || turn < much;
       }
-      if (k > 0)
-        for (std::size_t j = 0; j < r; ++j) fine &= std::abs(sines_along_[k * r + j] - sines_along_[(k - 1) * r + j]) < much;
+      if (k > 0) fine &= kernels::largest_change(std::ssize(dynamics_.rows_of_sines()), &sines_along_[(k - 1) * r], &sines_along_[k * r]) < much;
     }
     fine |= pieces >= most_pieces;
     if (fine) break;
   }
   const double width = (end - begin) / pieces;
   std::vector<double> looked_at;
-  for (int k = 0; k <= pieces; ++k)
+  for (int k = 0; k <= pieces; ++k) {
+    // Lowest of its neighbours, and within reach of zero at the speed it has. Right behind a zero, or before one, the neighbour
+    // may lie as far on the other side: then it is the one after that tells the speed.
+    const double* const here = &sines_along_[k * r];
+    const double *const before = k > 0 ? here - r : here + r, *const after = k < pieces ? here + r : here - r;
+    const double* const beyond = k == 0 ? here + 2 * r : k == pieces ? here - 2 * r : after;
+    if (!kernels::any_may_vanish(std::ssize(dynamics_.rows_of_sines()), before, here, after, beyond)) continue;
     for (std::size_t j = 0; j < r; ++j) {
       const auto sine = [&](int at) { return sines_along_[at * r + j]; };
-      const bool lowest = (k == 0 || sine(k) < sine(k - 1)) && (k == pieces || sine(k) <= sine(k + 1));
-      // Within reach of zero at the speed it has.
-      const double change = std::max(k > 0 ? sine(k - 1) - sine(k) : 0.0, k < pieces ? sine(k + 1) - sine(k) : 0.0);
-      if (!lowest || sine(k) > 2.5 * change) continue;
+      if (!kernels::any_may_vanish(1, before + j, here + j, after + j, beyond + j)) continue;
       if (!last_implicit_ && !make_dense()) return;
       if (r <= few_rows) return find_passed_by_vectors(begin, end);
       // Where the parabola through the squares has its least value: inside the step, and near zero. Most rows share it with
@@ -289,6 +292,7 @@ void SmoothMotion::find_passed_crossings() {
       report_crossing(h, place, StepPlan{}, false,
                       {.low = std::max(begin, place - 1.2 * width), .high = std::min(end, place + 1.2 * width), .width = 0.4 * width, .row = static_cast<int>(j)});
     }
+  }
   std::stable_sort(events.begin(), events.end(), [](const MotionEvent& a, const MotionEvent& b) { return a.time < b.time; });
 }
 

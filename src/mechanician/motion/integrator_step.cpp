@@ -441,9 +441,11 @@ bool SmoothMotion::advance_explicit() {
         attempt.error == 0.0 ? most_growth
                              : std::clamp(safety * std::pow(attempt.error, -1.0 / 8.0), least_growth, most_growth);
     // After a rejection the next step is not longer than this one was meant to be. Where errors grow from step to step, for
-    // their sizes, they are taken to go on growing (Gustafsson).
+    // their sizes, they are taken to go on growing (Gustafsson). Not where stability decides on them, nor towards a singular state, into which
+    // steps must not shrink unnoticed.
     double grown = rejected ? std::min(std::max(h, h_), h * factor) : h * factor;
-    if (last_error_ > 0.0 && attempt.error > 0.0 && h > 0.2 * last_size_) {
+    if (last_error_ > 0.0 && attempt.error > 0.0 && h > 0.2 * last_size_ && stiff_hits_ == 0 &&
+        !(near && std::isfinite(to_singular))) {
       const double trend = h / last_size_ * std::pow(std::max(last_error_, least_error) / attempt.error, 1.0 / 8.0);
       grown = std::min(grown, h * std::max(factor * trend, least_growth));
     }

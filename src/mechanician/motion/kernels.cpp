@@ -82,4 +82,24 @@ MECHANICIAN_WIDEST void calc_sines(std::ptrdiff_t count, const double* __restric
   }
 }
 
+MECHANICIAN_WIDEST double largest_change(std::ptrdiff_t n, const double* x, const double* y) {
+  double most[block] = {};
+  std::ptrdiff_t i = 0;
+  for (; i + block <= n; i += block)
+    for (int l = 0; l < block; ++l) most[l] = std::abs(y[i + l] - x[i + l]) > most[l] ? std::abs(y[i + l] - x[i + l]) : most[l];
+  for (; i < n; ++i) most[0] = std::max(most[0], std::abs(y[i] - x[i]));
+  return *std::max_element(most, most + block);
+}
+
+MECHANICIAN_WIDEST bool any_may_vanish(std::ptrdiff_t n, const double* before, const double* here, const double* after,
+                                       const double* beyond) {
+  long count = 0;
+  for (std::ptrdiff_t i = 0; i < n; ++i) {
+    const double x = here[i], falls = before[i] - x, rises = after[i] - x, on = beyond[i] - after[i];
+    const double near_by = falls > rises ? falls : rises, change = near_by > on ? near_by : on;
+    count += (falls >= 0.0) & (rises >= 0.0) & (x <= 2.5 * change) & (change > 0.0);
+  }
+  return count > 0;
+}
+
 }  // namespace mechanician::kernels
