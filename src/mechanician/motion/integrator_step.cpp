@@ -109,10 +109,11 @@ SmoothMotion::Attempt SmoothMotion::try_step(double h, const StepPlan& plan) {
     return false;
   };
   const bool preferred = dynamics_.prefer_robust;
-  // The nearest stage is so near the singular state; where elimination would lose digits that count, it does not serve.
+  // The nearest stage is so near the singular state; where what elimination loses would be more than a thousandth of the
+  // tolerance, it does not serve.
   const double nearest_sine = 0.2857 * predictor_.smallest();
   dynamics_.prefer_robust |=
-      (plan.crossing || plan.hold_stages) && eps > 1e-5 * options.tolerance * nearest_sine * nearest_sine;
+      (plan.crossing || plan.hold_stages) && eps > 1e-3 * options.tolerance * nearest_sine * nearest_sine;
   attempt.robust = dynamics_.prefer_robust;
   const bool made = rk_.make_stages(f, t, h);
   dynamics_.prefer_robust = preferred;
