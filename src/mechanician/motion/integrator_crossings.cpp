@@ -177,6 +177,8 @@ bool SmoothMotion::find_crossing(double h, double& place, CrossingPredictor::Spe
     ok = predictor_.calc_spectrum(step_t_ + place * h, at(place), s);
     if (!ok || s.sigma.size() == 0) break;
     const Eigen::Index weak = s.sigma.size() - 1;
+    // On the zero itself the vectors are rounding and would lead away from it.
+    if (s.sigma(weak) <= 1e-13 * s.sigma(0)) break;
     double left = 0.0, right = 0.0;
     const double width = (k == 0 ? 1.0 : 0.2) * near.width;
     ok = predictor_.calc_signed(step_t_ + (place - width) * h, at(place - width), s, weak, left) &&
