@@ -147,7 +147,6 @@ class SmoothMotion : public MotionSteps {
   double hold_until_ = -std::numeric_limits<double>::infinity();  ///< stages are held on the constraints near singular states
   /// Holding stages was in vain lately, with steps of this size.
   double in_vain_until_ = -std::numeric_limits<double>::infinity(), in_vain_step_ = 0.0, in_vain_pause_ = 0.0;
-  double last_error_ = 0.0, last_size_ = 0.0;  ///< of the last step; 0: none before
   bool last_held_ = false, last_robust_ = false;
   double bad_t_ = -std::numeric_limits<double>::infinity();  ///< where a stage had no value last
   std::vector<double> bad_y_;

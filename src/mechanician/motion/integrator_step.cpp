@@ -23,8 +23,6 @@ constexpr double least_progress = 1e-4;
 constexpr double least_steps = 100.0;
 
 constexpr double safety = 0.9, most_growth = 10.0, least_growth = 0.2;
-/// Smaller errors say little about how they change from step to step.
-constexpr double least_error = 0.01;
 
 }  // namespace
 
@@ -441,16 +439,8 @@ bool SmoothMotion::advance_explicit() {
     const double factor =
         attempt.error == 0.0 ? most_growth
                              : std::clamp(safety * std::pow(attempt.error, -1.0 / 8.0), least_growth, most_growth);
-    // After a rejection the next step is not longer than this one was meant to be. Where errors grow from step to step, for
-    // their sizes, they are taken to go on growing (Gustafsson). Not where stability decides on them, nor towards a singular state, into which
-    // steps must not shrink unnoticed.
-    double grown = rejected ? std::min(std::max(h, h_), h * factor) : h * factor;
-    if (last_error_ > 0.0 && attempt.error > 0.0 && h > 0.2 * last_size_ && stiff_hits_ == 0 &&
-        !(near && std::isfinite(to_singular))) {
-      const double trend = h / last_size_ * std::pow(std::max(last_error_, least_error) / attempt.error, 1.0 / 8.0);
-      grown = std::min(grown, h * std::max(factor * trend, least_growth));
-    }
-    last_error_ = attempt.error, last_size_ = h;
+    // After a rejection the next step is not longer than this one was meant to be.
+    const double grown = rejected ? std::min(std::max(h, h_), h * factor) : h * factor;
     // A step that was cut for a landing, a crossing or the end says little about the next one.
     h_ = landing > 0.0 || h < 0.5 * h_ ? std::max(h_, grown) : grown;
     if (landing > 0.0) h_ = std::max({grown, std::min(h_, 100.0 * h), 1e-4 * h_});
