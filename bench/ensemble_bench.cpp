@@ -158,7 +158,7 @@ void w2(const std::string& models) {
     CompiledFunction function(made.made->program, {.tier = lanes == 4 || lanes == 1 ? TierPolicy::automatic : TierPolicy::optimised, .lanes = lanes});
     function.wait();
     const std::size_t inputs = static_cast<std::size_t>(function.num_inputs() * lanes), outputs = static_cast<std::size_t>(function.num_outputs() * lanes);
-    std::vector<double> x(inputs * static_cast<std::size_t>((count + lanes - 1) / lanes)), y(outputs);
+    AlignedNumbers x(inputs * static_cast<std::size_t>((count + lanes - 1) / lanes)), y(outputs);
     std::size_t at = 0;
     for (int k = 0; k < count; k += lanes, at += inputs)
       for (int l = 0; l < lanes; ++l) {

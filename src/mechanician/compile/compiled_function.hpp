@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mechanician/compile/aligned.hpp"
 #include "mechanician/compile/machine_code.hpp"
 #include "mechanician/compile/program.hpp"
 
@@ -94,7 +95,7 @@ class CompiledFunction {
 
   std::shared_ptr<Shared> shared_;
   const std::atomic<const MachineCode*>* code_ = nullptr;  ///< of shared_
-  std::vector<double> registers_;
+  AlignedNumbers registers_;
   std::int64_t countdown_ = 0;  ///< evaluations until the next look at the clock
   std::int64_t batch_ = 0;      ///< evaluations that the next look stands for
   double num_evaluations_ = 0.0;

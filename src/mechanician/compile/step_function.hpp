@@ -4,7 +4,7 @@
 /// small models, the state in registers all the while.
 ///
 ///     StepFunction step(program);
-///     std::vector<double> block(step.block_size());   // [t₀ | h | q | q̇ | parameters] × lanes(), filled in by the caller
+///     AlignedNumbers block(step.block_size());        // [t₀ | h | q | q̇ | parameters] × lanes(), filled in by the caller
 ///     step.advance(block.data(), 0, 100, vouched);    // q and q̇ a hundred steps later
 ///
 /// Step k goes from t₀ + k·h to t₀ + (k + 1)·h. The result of a lane depends on its own numbers only: not on what the other
@@ -60,7 +60,7 @@ class StepFunction {
   void advance_by_steps(const MachineCode* code, int width, double* block, std::int64_t first, std::int64_t count, double* vouched);
 
   std::shared_ptr<Shared> shared_;
-  std::vector<double> outputs_, scratch_, part_;
+  AlignedNumbers outputs_, scratch_, part_;
 };
 
 /// Lanes of the widest vectors that generated code has here: 8, 4, or 1.

@@ -31,7 +31,7 @@ struct Weights {
   std::array<const double*, 13> from{};
   int count = 0;
 
-  Weights(const double* all, int stages, const std::array<std::vector<double>, 13>& k) {
+  Weights(const double* all, int stages, const std::array<AlignedNumbers, 13>& k) {
     for (int j = 0; j < stages; ++j)
       if (all[j] != 0.0) w[static_cast<std::size_t>(count)] = all[j], from[static_cast<std::size_t>(count++)] = k[static_cast<std::size_t>(j)].data();
   }
@@ -41,7 +41,7 @@ struct Weights {
 
 AdaptivePack::AdaptivePack(AdaptiveCode& code, const EnsembleOptions& options)
     : code_(&code), options_(options), n_(code.n), L_(code.lanes), size_(2 * code.n + 4), num_parameters_(code.acceleration.num_inputs() - 1 - 2 * code.n) {
-  const auto sized = [&](int count) { return std::vector<double>(static_cast<std::size_t>(count * L_)); };
+  const auto sized = [&](int count) { return AlignedNumbers(static_cast<std::size_t>(count * L_)); };
   const int num_rows = code.num_rows, num_entries = code.watched.row_begin.back(), num_divisors = code.watched.num_divisors;
   lanes.resize(static_cast<std::size_t>(L_));
   y = y_new_ = sized(size_), scale_ = sized(2 * n_), last_stage_ = sized(2 * n_);
@@ -60,7 +60,7 @@ void AdaptivePack::set_inputs(const double* time, const double* state) {
   std::copy_n(state, 2 * n_ * L_, inputs_.begin() + L_);
 }
 
-void AdaptivePack::accelerate(std::vector<double>& rate) {
+void AdaptivePack::accelerate(AlignedNumbers& rate) {
   code_->acceleration(inputs_.data(), outputs_.data());
   std::copy_n(inputs_.begin() + (1 + n_) * L_, n_ * L_, rate.begin());
   std::copy_n(outputs_.begin(), n_ * L_, rate.begin() + n_ * L_);
@@ -71,7 +71,7 @@ void AdaptivePack::accelerate(std::vector<double>& rate) {
 
 void AdaptivePack::converge(AdaptiveCode::Projection& projection, int offset, bool one_is_enough) {
   if (!projection.step) return;
-  std::vector<double> moving(static_cast<std::size_t>(L_)), last(static_cast<std::size_t>(L_), infinity), moved(static_cast<std::size_t>(L_));
+  AlignedNumbers moving(static_cast<std::size_t>(L_)), last(static_cast<std::size_t>(L_), infinity), moved(static_cast<std::size_t>(L_));
   for (int l = 0; l < L_; ++l) moving[static_cast<std::size_t>(l)] = of(good_, 0, l);
   for (int step = 0; step < most_newton_steps; ++step) {
     projection.step(inputs_.data(), projection_.data());
@@ -177,7 +177,7 @@ void AdaptivePack::choose_first_steps() {
     }
     return std::sqrt(s / std::max(count, 1));
   };
-  std::vector<double> h0(static_cast<std::size_t>(L_)), d1 = h0, vouched = good_;
+  AlignedNumbers h0(static_cast<std::size_t>(L_)), d1 = h0, vouched = good_;
   for (int l = 0; l < L_; ++l) {
     const auto at = static_cast<std::size_t>(l);
     const double d0 = scaled(l, [&](int i) { return of(y, i, l); });
@@ -204,7 +204,7 @@ void AdaptivePack::choose_first_steps() {
 void AdaptivePack::take(int lane, const AdaptivePack& from, int other) {
   t0_ = from.t0_;
   lanes[static_cast<std::size_t>(lane)] = from.lanes[static_cast<std::size_t>(other)];
-  const auto copy = [&](std::vector<double>& to, const std::vector<double>& x) {
+  const auto copy = [&](AlignedNumbers& to, const AlignedNumbers& x) {
     for (std::size_t i = 0; i < to.size(); i += static_cast<std::size_t>(L_)) to[i + static_cast<std::size_t>(lane)] = x[i + static_cast<std::size_t>(other)];
   };
   copy(y, from.y), copy(k_[0], from.k_[0]), copy(parameters_, from.parameters_), copy(sines_, from.sines_), copy(row_sizes_, from.row_sizes_), copy(A_, from.A_);
@@ -214,7 +214,7 @@ void AdaptivePack::take(int lane, const AdaptivePack& from, int other) {
 
 void AdaptivePack::calc_errors() {
   // What rounding alone puts into the estimate: of the state, and of the acceleration, magnified by its condition.
-  std::vector<double> rate_q(static_cast<std::size_t>(L_)), rate_qd = rate_q, five = rate_q, three = rate_q;
+  AlignedNumbers rate_q(static_cast<std::size_t>(L_)), rate_qd = rate_q, five = rate_q, three = rate_q;
   lanes::largest_size(n_ * L_, L_, k_[0].data(), rate_q.data());
   lanes::largest_size(n_ * L_, L_, k_[0].data() + n_ * L_, rate_qd.data());
   for (int l = 0; l < L_; ++l) rate_q[static_cast<std::size_t>(l)] *= eps * of(h_, 0, l);
@@ -312,7 +312,7 @@ void AdaptivePack::look_along() {
     calc_sines(out);
   };
   bool ends_wanted = false;
-  std::vector<double> beside(2 * sines_.size());
+  AlignedNumbers beside(2 * sines_.size());
   std::vector<std::pair<int, int>> at_ends;  // lane, row; row ≥ r: at the end
   for (int pieces = 4; pieces <= wanted && pieces <= most_pieces; pieces *= 2) {
     if (std::find(pieces_.begin(), pieces_.end(), pieces) == pieces_.end()) continue;
@@ -434,7 +434,7 @@ void AdaptivePack::accept(int l) {
   }
   watch(l);
   if (is_stiff(l)) lane.fate = Fate::left;
-  const auto copy = [&](std::vector<double>& to, const double* from, int count) {
+  const auto copy = [&](AlignedNumbers& to, const double* from, int count) {
     for (int i = 0; i < count; ++i) of(to, i, l) = from[i * L_ + l];
   };
   copy(y, y_new_.data(), size_), copy(k_[0], k_[12].data(), size_), copy(sines_, sines_new_.data(), code_->num_rows);

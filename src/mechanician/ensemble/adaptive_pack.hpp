@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "mechanician/compile/aligned.hpp"
 #include "mechanician/ensemble/adaptive_code.hpp"
 #include "mechanician/ensemble/motion_batch.hpp"
 
@@ -36,7 +37,7 @@ class AdaptivePack {
     double violation = 0.0, distance = 0.0;
   };
   std::vector<Lane> lanes;
-  std::vector<double> y;  ///< [q | q̇ | works]
+  AlignedNumbers y;  ///< [q | q̇ | works]
 
   /// Brings motions of a batch into all lanes at once, as a single run would begin: lanes without one (−1) stay empty.
   void begin(const MotionBatch& batch, const std::vector<int>& varied, const std::vector<int>& motions);
@@ -48,7 +49,7 @@ class AdaptivePack {
  private:
   void set_inputs(const double* time, const double* state);
   /// rate = [q̇ | q̈ | powers] at inputs_; `good` of lanes that are not vouched for becomes 0.
-  void accelerate(std::vector<double>& rate);
+  void accelerate(AlignedNumbers& rate);
   void project();
   void converge(AdaptiveCode::Projection& projection, int offset, bool one_is_enough);
   void calc_errors();
@@ -63,20 +64,20 @@ class AdaptivePack {
   void watch(int l);
   bool is_stiff(int l);
   bool holds(int l) const;
-  double& of(std::vector<double>& x, int i, int l) { return x[static_cast<std::size_t>(i * L_ + l)]; }
-  double of(const std::vector<double>& x, int i, int l) const { return x[static_cast<std::size_t>(i * L_ + l)]; }
+  double& of(AlignedNumbers& x, int i, int l) { return x[static_cast<std::size_t>(i * L_ + l)]; }
+  double of(const AlignedNumbers& x, int i, int l) const { return x[static_cast<std::size_t>(i * L_ + l)]; }
 
   AdaptiveCode* code_;
   EnsembleOptions options_;
   double t0_ = 0.0;
   int n_, L_, size_, num_parameters_;
-  std::vector<double> parameters_;  ///< inputs that do not change
-  std::vector<double> sines_, row_sizes_, A_, divisors_, divisors_before_, divisors_largest_;  ///< at t; of the start; …
+  AlignedNumbers parameters_;  ///< inputs that do not change
+  AlignedNumbers sines_, row_sizes_, A_, divisors_, divisors_before_, divisors_largest_;  ///< at t; of the start; …
 
   // Of the attempt.
-  std::array<std::vector<double>, 13> k_;
-  std::vector<double> inputs_, outputs_, projection_, pivots_, seen_, y_new_, last_stage_, errors_, scale_, extra_, good_, h_, times_;
-  std::vector<double> sines_new_, look_, below_;
+  std::array<AlignedNumbers, 13> k_;
+  AlignedNumbers inputs_, outputs_, projection_, pivots_, seen_, y_new_, last_stage_, errors_, scale_, extra_, good_, h_, times_;
+  AlignedNumbers sines_new_, look_, below_;
   std::vector<int> pieces_;
 };
 

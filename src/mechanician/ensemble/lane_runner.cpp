@@ -27,7 +27,8 @@ struct LaneRunner::Pack {
   const MotionBatch& batch;
   BatchResult& result;
   int begin = 0, used = 0;
-  std::vector<double> block, before, vouched;
+  AlignedNumbers block;
+  std::vector<double> before, vouched;
   std::vector<char> alive;                            ///< by lane
   std::vector<std::unique_ptr<RobustStep>> robust;    ///< by lane, where it was needed
 };
@@ -46,7 +47,7 @@ void LaneRunner::run(const MotionBatch& batch, BatchResult& result) {
   const StepCount steps = count_steps(batch.t, options_.to, options_.step);
   const int lanes = step_.lanes(), n = batch.n;
   const auto w = at(lanes);
-  Pack pack{batch, result, 0, 0, std::vector<double>(step_.block_size()), {}, std::vector<double>(w), {}, {}};
+  Pack pack{batch, result, 0, 0, AlignedNumbers(step_.block_size()), {}, std::vector<double>(w), {}, {}};
   std::vector<double> inputs(1 + 2 * at(n) + at(batch.num_parameters));
   for (pack.begin = 0; pack.begin < batch.count; pack.begin += lanes) {
     pack.used = std::min(lanes, batch.count - pack.begin);
@@ -118,7 +119,8 @@ void LaneRunner::serve(Pack& pack, int lane, const double* state, std::int64_t f
   const int size = 2 * pack.batch.n;
   const auto w = at(step_.lanes()), motion = at(pack.begin + lane);
   // The same code with this motion in every lane.
-  std::vector<double> alone(step_.block_size()), vouched(w), x(state, state + size), tried(at(size));
+  AlignedNumbers alone(step_.block_size());
+  std::vector<double> vouched(w), x(state, state + size), tried(at(size));
   for (std::size_t i = 0; i < alone.size() / w; ++i) std::fill_n(alone.begin() + static_cast<std::ptrdiff_t>(i * w), w, pack.block[i * w + at(lane)]);
   const double t0 = alone[0], h = alone[w];
   for (std::int64_t step = first; step < first + count && pack.alive[at(lane)]; ++step) {
