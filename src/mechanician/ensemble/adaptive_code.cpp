@@ -1,6 +1,5 @@
 #include "mechanician/ensemble/adaptive_code.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "mechanician/compile/given_power.hpp"
@@ -14,19 +13,21 @@ namespace mechanician {
 
 namespace {
 
-/// Beyond this, code by LLVM is waited for too long; the quick code has four lanes.
-constexpr std::size_t most_steps_to_wait_for = 20'000;
+/// Beyond this, code by LLVM takes too long to make.
+constexpr std::size_t most_steps_for_llvm = 20'000;
+constexpr int quick_lanes = 4;
 
 }  // namespace
 
 AdaptiveCodeResult make_adaptive_code(const System& system, const ProgramOptions& options, const DependentRows& dependent, int lanes) {
   const Equations& eqs = system.equations();
-  if (system.has_contacts()) return {std::nullopt, "contacts"};
-  if (!eqs.measured.empty()) return {std::nullopt, "measured constraints"};
-  if (!system.model().events.empty()) return {std::nullopt, "events"};
-  if (options.singular_mass) return {std::nullopt, "a mass matrix that may be singular"};
+  const auto no = [](std::string reason) { return AdaptiveCodeResult{std::nullopt, std::nullopt, std::move(reason)}; };
+  if (system.has_contacts()) return no("contacts");
+  if (!eqs.measured.empty()) return no("measured constraints");
+  if (!system.model().events.empty()) return no("events");
+  if (options.singular_mass) return no("a mass matrix that may be singular");
   const Dynamics dynamics(system);
-  if (!dynamics.switches().empty()) return {std::nullopt, "expressions that switch"};
+  if (!dynamics.switches().empty()) return no("expressions that switch");
   AdaptiveCode code;
   code.n = system.n();
   code.depends_on_time = dynamics.depends_on_time();
@@ -35,7 +36,7 @@ AdaptiveCodeResult make_adaptive_code(const System& system, const ProgramOptions
   wanted.powers = wanted.joint_pivots = true;
   wanted.given_power = make_given_power(system.model());
   AccelerationProgramResult acceleration = make_acceleration_program(eqs, wanted);
-  if (!acceleration.made) return {std::nullopt, acceleration.reason};
+  if (!acceleration.made) return no(acceleration.reason);
   code.at_powers = acceleration.made->at_powers, code.at_vouch = acceleration.made->at_vouch;
 
   Program projection[2], rank;
@@ -46,38 +47,54 @@ AdaptiveCodeResult make_adaptive_code(const System& system, const ProgramOptions
     ProgramOptions own = options;
     own.dropped = of_positions ? dependent.positions : dependent.velocities;
     ProjectionProgramResult made = make_projection_program(eqs, what, own);
-    if (!made.made) return {std::nullopt, made.reason};
+    if (!made.made) return no(made.reason);
     (of_positions ? code.positions : code.velocities).at_vouch = made.made->at_vouch;
     projection[of_positions ? 0 : 1] = std::move(made.made->program);
   }
   std::vector<int> rows;
   if (system.m() > 0) {
     RankProgramResult made = make_rank_program(eqs, options);
-    if (!made.made) return {std::nullopt, made.reason};
+    if (!made.made) return no(made.reason);
     rows = made.made->rows;
     rank = std::move(made.made->program);
   }
   code.num_rows = static_cast<int>(rows.size());
   for (const Row& row : eqs.rows) code.one_velocity_step &= row.level != Level::velocity || row.linear;
   code.watched = make_watch_program(eqs, options, rows, dynamics.divisors());
-  Program watch = std::exchange(code.watched.program, {});
-  Program divisors = make_divisor_program(eqs, options, dynamics.divisors());
+  const Program watch = std::exchange(code.watched.program, {});
+  const Program divisors = make_divisor_program(eqs, options, dynamics.divisors());
 
   const std::size_t size = acceleration.made->program.steps.size() + projection[0].steps.size() + projection[1].steps.size() +
                            rank.steps.size() + watch.steps.size() + divisors.steps.size();
-  const bool by_llvm = size <= most_steps_to_wait_for && can_compile_objects();
-  code.lanes = lanes > 0 ? lanes : by_llvm ? std::max(4, widest_lanes()) : 4;
-  const auto compile = [&](Program&& program, CompiledFunction& function) {
-    if (program.outputs.empty()) return;
-    function = CompiledFunction(std::move(program), {.tier = by_llvm ? TierPolicy::optimised : TierPolicy::automatic,
-                                                     .background = !by_llvm, .lanes = code.lanes});
-    if (!by_llvm) function.make_quick_code();
+  const auto compile = [&](int width, TierPolicy tier, bool background) {
+    AdaptiveCode compiled = code;
+    compiled.lanes = width;
+    const auto one = [&](const Program& program, CompiledFunction& function) {
+      if (program.outputs.empty()) return;
+      function = CompiledFunction(program, {.tier = tier, .background = background, .lanes = width});
+      function.make_quick_code();
+    };
+    one(acceleration.made->program, compiled.acceleration);
+    one(projection[0], compiled.positions.step), one(projection[1], compiled.velocities.step);
+    if (code.num_rows > 0) one(rank, compiled.rank);
+    one(watch, compiled.watch), one(divisors, compiled.divisors);
+    return compiled;
   };
-  compile(std::move(acceleration.made->program), code.acceleration);
-  compile(std::move(projection[0]), code.positions.step), compile(std::move(projection[1]), code.velocities.step);
-  if (code.num_rows > 0) compile(std::move(rank), code.rank);
-  compile(std::move(watch), code.watch), compile(std::move(divisors), code.divisors);
-  return {std::move(code), {}};
+  AdaptiveCodeResult result;
+  if (lanes > 0) {
+    result.made = compile(lanes, can_compile_objects() ? TierPolicy::optimised : TierPolicy::automatic, false);
+    return result;
+  }
+  result.made = compile(quick_lanes, TierPolicy::automatic, true);
+  if (size <= most_steps_for_llvm && widest_lanes() > quick_lanes && !compiler_version().empty())
+    result.wider = compile(widest_lanes(), TierPolicy::optimised, true);
+  return result;
+}
+
+bool is_ready(const AdaptiveCode& code) {
+  const auto ready = [](const CompiledFunction& f) { return !f || f.tier() == Tier::optimised; };
+  return ready(code.acceleration) && ready(code.positions.step) && ready(code.velocities.step) && ready(code.rank) && ready(code.watch) &&
+         ready(code.divisors);
 }
 
 }  // namespace mechanician

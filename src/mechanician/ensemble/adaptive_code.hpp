@@ -31,10 +31,14 @@ struct AdaptiveCode {
 
 struct AdaptiveCodeResult {
   std::optional<AdaptiveCode> made;
+  std::optional<AdaptiveCode> wider;  ///< the same over more lanes, not before is_ready()
   std::string reason;
 };
 
-/// Waits for the code. lanes = 0: what the processor has.
+/// lanes = 0: four lanes at once, and as many as the processor has as soon as LLVM has made the code, in the background. Else so
+/// many lanes; waits for LLVM.
 AdaptiveCodeResult make_adaptive_code(const System& system, const ProgramOptions& options, const DependentRows& dependent, int lanes);
+
+bool is_ready(const AdaptiveCode& code);
 
 }  // namespace mechanician

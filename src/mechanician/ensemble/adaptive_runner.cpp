@@ -11,21 +11,22 @@ namespace {
 
 class AdaptiveRunner : public MotionRunner {
  public:
-  AdaptiveRunner(AdaptiveCode code, VariedParameters parameters, const EnsembleOptions& options, std::unique_ptr<MotionRunner> single)
-      : code_(std::move(code)), parameters_(std::move(parameters)), options_(options), single_(std::move(single)) {}
+  AdaptiveRunner(AdaptiveCode code, std::optional<AdaptiveCode> wider, VariedParameters parameters, const EnsembleOptions& options,
+                 std::unique_ptr<MotionRunner> single)
+      : code_(std::move(code)), wider_(std::move(wider)), parameters_(std::move(parameters)), options_(options), single_(std::move(single)) {}
 
   std::unique_ptr<MotionRunner> clone() const override {
-    return std::make_unique<AdaptiveRunner>(code_, parameters_, options_, single_->clone());
+    return std::make_unique<AdaptiveRunner>(code_, wider_, parameters_, options_, single_->clone());
   }
-  int lanes() const override { return code_.lanes; }
-  int preferred_batch() const override { return 32 * code_.lanes; }
+  int lanes() const override { return wider_ ? wider_->lanes : code_.lanes; }
+  int preferred_batch() const override { return 32 * lanes(); }
   std::string_view device() const override { return "cpu"; }
 
   void run(const MotionBatch& batch, BatchResult& result) override {
     parameters_.check(batch);
     std::vector<int> left;
     if (options_.to > batch.t) {
-      run_lanes(batch, result, left);
+      run_lanes(wider_ && is_ready(*wider_) ? *wider_ : code_, batch, result, left);
     } else {
       for (int i = 0; i < batch.count; ++i) left.push_back(i);
     }
@@ -34,9 +35,10 @@ class AdaptiveRunner : public MotionRunner {
   }
 
  private:
-  void run_lanes(const MotionBatch& batch, BatchResult& result, std::vector<int>& left) {
-    AdaptivePack pack(code_, options_), waiting(code_, options_);
-    const int count = code_.lanes;
+  /// Any code gives the same bits.
+  void run_lanes(AdaptiveCode& code, const MotionBatch& batch, BatchResult& result, std::vector<int>& left) {
+    AdaptivePack pack(code, options_), waiting(code, options_);
+    const int count = code.lanes;
     std::vector<int> motions(static_cast<std::size_t>(count), -1);
     int next = 0, ready = count;  // waiting lanes before `ready` are gone
     const auto refill = [&](int l) {
@@ -76,7 +78,7 @@ class AdaptiveRunner : public MotionRunner {
 
   void keep(const AdaptivePack& pack, int l, BatchResult& result) const {
     const AdaptivePack::Lane& lane = pack.lanes[static_cast<std::size_t>(l)];
-    const auto motion = static_cast<std::size_t>(lane.motion), n = static_cast<std::size_t>(result.n), count = static_cast<std::size_t>(code_.lanes);
+    const auto motion = static_cast<std::size_t>(lane.motion), n = static_cast<std::size_t>(result.n), count = pack.lanes.size();
     for (std::size_t i = 0; i < n; ++i) {
       result.q[motion * n + i] = pack.y[i * count + static_cast<std::size_t>(l)];
       result.qd[motion * n + i] = pack.y[(n + i) * count + static_cast<std::size_t>(l)];
@@ -108,6 +110,7 @@ class AdaptiveRunner : public MotionRunner {
   }
 
   AdaptiveCode code_;
+  std::optional<AdaptiveCode> wider_;
   VariedParameters parameters_;
   EnsembleOptions options_;
   std::unique_ptr<MotionRunner> single_;
@@ -123,7 +126,7 @@ LaneRunnerResult make_adaptive_runner(const System& system, const State& nominal
   const ProgramOptions programs = make_lane_options(system, nominal, dependent, lanes.varied);
   AdaptiveCodeResult code = make_adaptive_code(system, programs, dependent, lanes.code.lanes);
   if (!code.made) return {nullptr, code.reason};
-  return {std::make_unique<AdaptiveRunner>(std::move(*code.made), VariedParameters(system, programs), options, std::move(single)), {}};
+  return {std::make_unique<AdaptiveRunner>(std::move(*code.made), std::move(code.wider), VariedParameters(system, programs), options, std::move(single)), {}};
 }
 
 }  // namespace mechanician

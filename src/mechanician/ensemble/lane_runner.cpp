@@ -44,7 +44,7 @@ LaneRunner::LaneRunner(const System& system, StepProgram step, VariedParameters 
 
 void LaneRunner::run(const MotionBatch& batch, BatchResult& result) {
   parameters_.check(batch);
-  const StepCount steps = count_steps(batch.t, options_.to, options_.step);
+  const StepCount steps = options_.to > batch.t ? count_steps(batch.t, options_.to, options_.step) : StepCount{};
   const int lanes = step_.lanes(), n = batch.n;
   const auto w = at(lanes);
   Pack pack{batch, result, 0, 0, AlignedNumbers(step_.block_size()), {}, std::vector<double>(w), {}, {}};
@@ -75,7 +75,7 @@ void LaneRunner::run(const MotionBatch& batch, BatchResult& result) {
         result.q[motion * at(n) + at(i)] = pack.block[at(2 + i) * w + at(k)];
         result.qd[motion * at(n) + at(i)] = pack.block[at(2 + n + i) * w + at(k)];
       }
-      if (pack.alive[at(k)]) result.outcome[motion] = Outcome::done, result.t[motion] = options_.to;
+      if (pack.alive[at(k)]) result.outcome[motion] = Outcome::done, result.t[motion] = std::max(batch.t, options_.to);
       inputs[0] = result.t[motion];
       std::copy_n(result.q.begin() + static_cast<std::ptrdiff_t>(motion * at(n)), n, inputs.begin() + 1);
       std::copy_n(result.qd.begin() + static_cast<std::ptrdiff_t>(motion * at(n)), n, inputs.begin() + 1 + n);
