@@ -53,16 +53,15 @@ struct LargeSystem::Kernel {
   TermMembers members;
   int first_row = 0;
   std::vector<Output> constant, varying;
-  std::vector<char> in_sequence;  ///< by coordinate: members follow each other
-  CompiledFunction function;      ///< of varying, lanes side by side
-  CompiledFunction rows;          ///< residual and rate of a constraint
-  CompiledFunction mass_power;    ///< ½ q̇ᵀṀ q̇
+  std::vector<std::int64_t> first;  ///< by coordinate: where members follow each other the first one's; else −1
+  CompiledFunction function;        ///< of varying, lanes side by side
+  CompiledFunction rows;            ///< residual and rate of a constraint
+  CompiledFunction mass_power;      ///< ½ q̇ᵀṀ q̇
   bool on_positions = false;
   std::vector<char> needed;  ///< by input: some program reads it
   /// Of a batch: block after block, in each the lanes of one number after those of the other.
   std::vector<double> inputs, outputs;
 
-  std::size_t num_coordinates() const { return members.coordinates.size(); }
   void run(CompiledFunction& program, std::int64_t num_blocks) {
     const std::size_t in = needed.size() * at(lanes), out = at(program.num_outputs()) * at(lanes);
     for (std::size_t k = 0; k < at(num_blocks); ++k) program(inputs.data() + k * in, outputs.data() + k * out);
@@ -71,22 +70,20 @@ struct LargeSystem::Kernel {
 
 LargeSystem::LargeSystem(FamilyModel model) : model_(std::move(model)), n_(static_cast<int>(model_.num_coordinates())) {
   for (const Term& term : model_.terms)
-    if (term.kind != TermKind::position && term.kind != TermKind::velocity)
-      add_kernel(term, find_members(model_, term));
+    if (term.kind != TermKind::position && term.kind != TermKind::velocity) add_kernel(term);
+  add_members();
   find_patterns();
   find_sums();
   evaluate_constants();
 }
 
-void LargeSystem::add_kernel(const Term& term, TermMembers members) {
+void LargeSystem::add_kernel(const Term& term) {
   if (term.kind == TermKind::kinetic && !has_degree_at_most(term.body, SymbolKind::velocity, 2))
     throw ModelError({{term.place, "the kinetic energy is not quadratic in the velocities", {}}}, model_.source);
   if ((term.kind == TermKind::potential) && term.body.contains(SymbolKind::velocity))
     throw ModelError({{term.place, "the potential energy contains velocities", {}}}, model_.source);
   auto kernel = std::make_shared<Kernel>();
   kernel->term = &term;
-  kernel->members = std::move(members);
-  if (term.kind == TermKind::constraint) kernel->first_row = m_, m_ += static_cast<int>(kernel->members.count);
 
   // What one member gives.
   const auto begin = std::chrono::steady_clock::now();
@@ -101,10 +98,7 @@ void LargeSystem::add_kernel(const Term& term, TermMembers members) {
   for (int i = 0; i < eqs.n(); ++i) add(Kernel::Part::force, i, 0, eqs.Q[at(i)]);
   for (const auto& e : eqs.A.entries) add(Kernel::Part::row, e.col, 0, e.value);
   if (!eqs.b.empty()) add(Kernel::Part::right, 0, 0, eqs.b.front());
-  if (term.kind == TermKind::force) {
-    kernel->members.coordinates.push_back(kernel->members.target);
-    add(Kernel::Part::force, static_cast<int>(kernel->num_coordinates()) - 1, 0, term.body);
-  }
+  if (term.kind == TermKind::force) add(Kernel::Part::force, static_cast<int>(term.coordinates.size()), 0, term.body);
   // The programs: [t | q | q̇ | indices | numbers].
   std::vector<Expr> inputs{time_symbol()};
   for (const bool velocity : {false, true})
@@ -143,12 +137,22 @@ void LargeSystem::add_kernel(const Term& term, TermMembers members) {
   }
   seconds_of_deriving_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 
-  for (const auto& numbers : kernel->members.coordinates) {
-    bool sequence = true;
-    for (std::size_t j = 1; j < numbers.size() && sequence; ++j) sequence = numbers[j] == numbers[j - 1] + 1;
-    kernel->in_sequence.push_back(sequence);
-  }
   kernels_.push_back(std::move(kernel));
+}
+
+/// Once everything is compiled: what does not grow with the size is not kept waiting for memory by what does.
+void LargeSystem::add_members() {
+  for (const auto& kernel : kernels_) {
+    kernel->members = find_members(model_, *kernel->term);
+    if (kernel->term->kind == TermKind::constraint)
+      kernel->first_row = m_, m_ += static_cast<int>(kernel->members.count);
+    if (kernel->term->kind == TermKind::force) kernel->members.coordinates.push_back(kernel->members.target);
+    for (const auto& numbers : kernel->members.coordinates) {
+      bool sequence = true;
+      for (std::size_t j = 1; j < numbers.size() && sequence; ++j) sequence = numbers[j] == numbers[j - 1] + 1;
+      kernel->first.push_back(sequence && !numbers.empty() ? numbers[0] : -1);
+    }
+  }
 }
 
 /// Where each output of each member belongs.
@@ -294,8 +298,8 @@ std::int64_t LargeSystem::gather(Kernel& kernel, std::int64_t begin, double t, s
   for (const double* state : {q.data(), qd.data()})
     for (std::size_t i = 0; i < kernel.term->coordinates.size(); ++i) {
       const std::int32_t* const from = kernel.members.coordinates[i].data() + begin;
-      if (kernel.in_sequence[i])
-        copy(state + from[0]);
+      if (kernel.first[i] >= 0)
+        copy(state + kernel.first[i] + begin);  // the list itself is not read: it would be all misses
       else
         each([&](std::int64_t j) { return state[from[j]]; });
     }

@@ -66,7 +66,8 @@ class LargeSystem {
  private:
   static constexpr std::int64_t lanes = 4, batch = 16;  ///< members side by side in a block; blocks at a time
   struct Kernel;
-  void add_kernel(const Term& term, TermMembers members);
+  void add_kernel(const Term& term);
+  void add_members();
   void find_patterns();
   void find_sums();
   void evaluate_constants();

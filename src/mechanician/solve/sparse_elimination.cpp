@@ -12,6 +12,30 @@ using sparse::Index;
 
 namespace {
 constexpr int most_unmet = 64;
+constexpr int least_streamed = 1 << 20;  // coordinates from which results are not worth a place in the caches
+
+/// Bands piece by piece, in turns: those of x, y and z read the same multipliers.
+template <class Visit>
+void visit_bands(const std::vector<sparse::Band>& bands, Visit visit) {
+  constexpr int piece = 1024;
+  int longest = 0;
+  for (const sparse::Band& band : bands) longest = std::max(longest, band.num_groups);
+  for (int from = 0; from < longest; from += piece)
+    for (const sparse::Band& band : bands) {
+      if (from >= band.num_groups) continue;
+      if (band.num_groups <= piece) {
+        visit(band);
+        continue;
+      }
+      sparse::Band part = band;
+      part.first += from * band.period;
+      part.num_groups = std::min(piece, band.num_groups - from);
+      for (int k = 0; k < band.period; ++k)
+        for (int r = 0; r < band.degree; ++r)
+          part.slot[k][r] += from * band.slot_step, part.row[k][r] += from * band.row_step;
+      visit(part);
+    }
+}
 
 void check_size(const char* name, std::size_t given, std::size_t wanted) {
   if (given != wanted)
@@ -75,6 +99,9 @@ void SparseElimination::set_mass(std::span<const double> M) {
   M_ = M;
   num_not_positive_ =
       kernels_->invert(plan_.n, M.data(), plan_.mass_in_order ? nullptr : plan_.mass_slot.data(), W_.data());
+  // Masses that are all alike need not be read.
+  const bool equal = plan_.mass_in_order && std::all_of(W_.begin(), W_.end(), [&](double w) { return w == W_[0]; });
+  lists_.equal_W = equal && !W_.empty() ? W_[0] : 0.0;
 }
 
 /// Entries of the core and of rows outside strips, before anything is eliminated.
@@ -200,7 +227,9 @@ void SparseElimination::backward(const double* f, double* x, double* lambda) {
     if (pair) --k;
   }
   double finite = 0;
-  for (const sparse::Band& band : plan_.bands) finite += kernels_->band(band, A_.data(), W_.data(), f, lambda, x);
+  visit_bands(plan_.bands, [&](const sparse::Band& band) {
+    finite += kernels_->band(band, A_.data(), W_.data(), f, lambda, x, lists_.equal_W, plan_.n > least_streamed);
+  });
   for (const int i : plan_.loose_coordinates) {
     double force = f[i];
     for (const int* s = plan_.col_slots.first(i); s != plan_.col_slots.last(i); ++s)
@@ -289,8 +318,9 @@ SparseElimination::Residual SparseElimination::calc_residual(const double* f, co
                                                              const double* lambda) {
   Residual residual;
   if (plan_.first_core == static_cast<int>(plan_.row_at.size()) || plan_.mass_in_order) {
-    for (const sparse::Band& band : plan_.bands)
+    visit_bands(plan_.bands, [&](const sparse::Band& band) {
       kernels_->band_sizes(band, A_.data(), W_.data(), f, lambda, x, size_.data());
+    });
     for (const int i : plan_.loose_coordinates) {
       double size = std::abs(f[i]);
       for (const int* s = plan_.col_slots.first(i); s != plan_.col_slots.last(i); ++s)

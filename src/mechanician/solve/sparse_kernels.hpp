@@ -105,6 +105,7 @@ struct Lists {
   const Piece* pieces = nullptr;
   const Task* tasks = nullptr;  // of the core, in the order of elimination
   Index num_tasks = 0;
+  double equal_W = 0;  // where all of W is the same, that; else 0. The only member that changes with the numbers
   const SmallPivots* small = nullptr;
   const Supernode* supernodes = nullptr;
 };
@@ -141,8 +142,10 @@ struct Kernels {
   void (*core_forward)(const Lists& lists, const double* values, double* y, double* work);
   void (*core_backward)(const Lists& lists, const double* values, double* y, double* work);
 
-  /// x = W (f + Aᵀλ); returns zero, or not a number where some x is not finite.
-  double (*band)(const Band& band, const double* A, const double* W, const double* f, const double* lambda, double* x);
+  /// x = W (f + Aᵀλ); returns zero, or not a number where some x is not finite. equal_W as in Lists. stream: past the
+  /// caches.
+  double (*band)(const Band& band, const double* A, const double* W, const double* f, const double* lambda, double* x,
+                 double equal_W, bool stream);
   /// size = |x| + W (|f| + |Aᵀ||λ|): what rounding in x is relative to.
   void (*band_sizes)(const Band& band, const double* A, const double* W, const double* f, const double* lambda,
                      const double* x, double* size);

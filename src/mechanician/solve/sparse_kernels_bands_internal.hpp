@@ -27,28 +27,38 @@ double band_of(const Band& b, const double* A, const double* W, const double* f,
 /// Coordinates, slots and rows that all follow each other: side by side in vectors, the last few one by one.
 inline bool is_even(const Band& b) { return b.period == 1 && b.slot_step == 1 && b.row_step == 1; }
 
-template <int degree>
-double band_even(const Band& b, const double* A, const double* W, const double* f, const double* lambda, double* x) {
+template <int degree, bool equal>
+double band_even(const Band& b, const double* A, const double* W, const double* f, const double* lambda, double* x,
+                 double equal_W, [[maybe_unused]] bool stream) {
   const double *a[degree], *l[degree];
   for (int r = 0; r < degree; ++r) a[r] = A + b.slot[0][r], l[r] = lambda + b.row[0][r];
   W += b.first, f += b.first, x += b.first;
-  Vec bad{};
-  Index j = 0;
-  for (; j + lanes <= b.num_groups; j += lanes) {
-    Vec force = load(f + j);
-    for (int r = 0; r < degree; ++r) force += load(a[r] + j) * load(l[r] + j);
-    const Vec value = load(W + j) * force;
-    store(x + j, value);
-    bad += value - value;
-  }
   double sum = 0;
-  for (int k = 0; k < lanes; ++k) sum += bad[k];
-  for (; j < b.num_groups; ++j) {
+  const auto one = [&](Index j) {
     double force = f[j];
     for (int r = 0; r < degree; ++r) force += a[r][j] * l[r][j];
-    x[j] = W[j] * force;
+    x[j] = (equal ? equal_W : W[j]) * force;
     sum += x[j] - x[j];
+  };
+  Vec bad{};
+  const auto some = [&](Index j) {
+    Vec force = load(f + j);
+    for (int r = 0; r < degree; ++r) force += load(a[r] + j) * load(l[r] + j);
+    const Vec value = equal ? force * equal_W : force * load(W + j);
+    bad += value - value;
+    return value;
+  };
+  Index j = 0;
+#if defined(__AVX512VL__)
+  if (stream) {
+    for (; j < b.num_groups && reinterpret_cast<unsigned long>(x + j) % 64 != 0; ++j) one(j);
+    for (; j + lanes <= b.num_groups; j += lanes) _mm512_stream_pd(x + j, (__m512d)some(j));
+    _mm_sfence();
   }
+#endif
+  for (; j + lanes <= b.num_groups; j += lanes) store(x + j, some(j));
+  for (; j < b.num_groups; ++j) one(j);
+  for (int k = 0; k < lanes; ++k) sum += bad[k];
   return sum;
 }
 
@@ -75,19 +85,26 @@ double band_blocks(const Band& b, const double* A, const double* W, const double
 }
 #endif
 
-double band(const Band& b, const double* A, const double* W, const double* f, const double* lambda, double* x) {
-  if (is_even(b)) {
-    switch (b.degree) {
-      case 1:
-        return band_even<1>(b, A, W, f, lambda, x);
-      case 2:
-        return band_even<2>(b, A, W, f, lambda, x);
-      case 3:
-        return band_even<3>(b, A, W, f, lambda, x);
-      default:
-        return band_even<4>(b, A, W, f, lambda, x);
-    }
+template <bool equal>
+double band_even_of(const Band& b, const double* A, const double* W, const double* f, const double* lambda, double* x,
+                    double equal_W, bool stream) {
+  switch (b.degree) {
+    case 1:
+      return band_even<1, equal>(b, A, W, f, lambda, x, equal_W, stream);
+    case 2:
+      return band_even<2, equal>(b, A, W, f, lambda, x, equal_W, stream);
+    case 3:
+      return band_even<3, equal>(b, A, W, f, lambda, x, equal_W, stream);
+    default:
+      return band_even<4, equal>(b, A, W, f, lambda, x, equal_W, stream);
   }
+}
+
+double band(const Band& b, const double* A, const double* W, const double* f, const double* lambda, double* x,
+            double equal_W, bool stream) {
+  if (is_even(b))
+    return equal_W != 0 ? band_even_of<true>(b, A, W, f, lambda, x, equal_W, stream)
+                        : band_even_of<false>(b, A, W, f, lambda, x, equal_W, stream);
 #if defined(__AVX512VL__)
   if (b.blocks) {
     switch (b.degree) {

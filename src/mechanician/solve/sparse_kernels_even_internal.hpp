@@ -82,7 +82,7 @@ inline bool divide_even(const EvenRows& rows, int count, double most_growth, dou
 /// Forms and eliminates `count` rows (a multiple of 8) of one or two strips.
 template <bool with_y, int num>
 void eliminate_even(const Strip* const (&strip)[2], const Index (&from)[2], Lane (&lane)[2], int count, const double* A,
-                    const double* W, const double* f, const double* g, RowPivots& pivots) {
+                    const double* W, double equal_W, const double* f, const double* g, RowPivots& pivots) {
   EvenRows rows[num];
   const double doubt = pivots.limits.grey > pivots.limits.dependent ? pivots.limits.grey : pivots.limits.dependent;
   const double most_growth = 0.999 / doubt;
@@ -91,7 +91,7 @@ void eliminate_even(const Strip* const (&strip)[2], const Index (&from)[2], Lane
     here = count - done < EvenRows::most ? static_cast<int>(count - done) : EvenRows::most;
     double before[num], last[num], off[num];
     for (int k = 0; k < num; ++k) {
-      form_even<with_y>(*strip[k], from[k] + done, here, A, W, f, g, rows[k].P, rows[k].off, rows[k].y);
+      form_even<with_y>(*strip[k], from[k] + done, here, A, W, equal_W, f, g, rows[k].P, rows[k].off, rows[k].y);
       before[k] = lane[k].inv, last[k] = 1.0, off[k] = lane[k].off;
     }
     int at = 0;

@@ -157,9 +157,9 @@ void run_all(const Lists& lists, const Run* one, const Run* two, const Strip* st
       if (way[k0] == Way::even) {
         const Strip* strip[2] = {w[k0].strip, w[k1].strip};
         if (both)
-          eliminate_even<with_y, 2>(strip, from, active, c, A, W, f, g, pivots);
+          eliminate_even<with_y, 2>(strip, from, active, c, A, W, lists.equal_W, f, g, pivots);
         else
-          eliminate_even<with_y, 1>(strip, from, active, c, A, W, f, g, pivots);
+          eliminate_even<with_y, 1>(strip, from, active, c, A, W, lists.equal_W, f, g, pivots);
       }
 #if defined(__AVX512VL__)
       if (way[k0] == Way::rods) {

@@ -113,9 +113,9 @@ inline Vec turned(Vec v) {
 
 /// Rows from … from + count − 1 (a multiple of lanes) of a strip with a direction, side by side in vectors: P, T beside
 /// the diagonal, and g − A M⁻¹f where f is given.
-template <int direction, int terms, int shared, bool with_y>
-void form_even_of(const Strip& strip, Index from, int count, const double* A, const double* W, const double* f,
-                  const double* g, double* P, double* off, double* y) {
+template <int direction, int terms, int shared, bool with_y, bool equal>
+void form_even_of(const Strip& strip, Index from, int count, const double* A, const double* W, double equal_W,
+                  const double* f, const double* g, double* P, double* off, double* y) {
   const int p = terms ? terms : strip.num_terms, q = terms ? shared : strip.num_shared;
   const Index begin = direction * from - (direction > 0 ? 0 : lanes - 1);  // the lowest of the first vector
   for (Index j = 0; j < count; j += lanes) {
@@ -124,11 +124,12 @@ void form_even_of(const Strip& strip, Index from, int count, const double* A, co
     for (int k = 0; k < p; ++k) {
       const Vec a = load(A + strip.slot[k] + at);
       const Index c = strip.coordinate[k] + at;
-      const Vec z = a * load(W + c);
+      const Vec z = equal ? a : a * load(W + c);
       sum += z * a;
       if (k < q) beside += z * load(A + strip.partner[k] + at);
       if (with_y) e += z * load(f + c);
     }
+    if (equal) sum *= equal_W, beside *= equal_W, e *= equal_W;
     if (with_y) e = load(g + strip.row + at) - e;
     store(P + j, turned<direction>(sum));
     store(off + j, turned<direction>(beside));
@@ -136,21 +137,28 @@ void form_even_of(const Strip& strip, Index from, int count, const double* A, co
   }
 }
 
-template <bool with_y>
-void form_even(const Strip& strip, Index from, int count, const double* A, const double* W, const double* f,
-               const double* g, double* P, double* off, double* y) {
-  const bool up = strip.direction > 0;
+template <int direction, bool with_y, bool equal>
+void form_even_along(const Strip& strip, Index from, int count, const double* A, const double* W, double equal_W,
+                     const double* f, const double* g, double* P, double* off, double* y) {
   switch (strip.num_terms * 16 + strip.num_shared) {
     case 6 * 16 + 3:
-      return up ? form_even_of<1, 6, 3, with_y>(strip, from, count, A, W, f, g, P, off, y)
-                : form_even_of<-1, 6, 3, with_y>(strip, from, count, A, W, f, g, P, off, y);
+      return form_even_of<direction, 6, 3, with_y, equal>(strip, from, count, A, W, equal_W, f, g, P, off, y);
     case 4 * 16 + 2:
-      return up ? form_even_of<1, 4, 2, with_y>(strip, from, count, A, W, f, g, P, off, y)
-                : form_even_of<-1, 4, 2, with_y>(strip, from, count, A, W, f, g, P, off, y);
+      return form_even_of<direction, 4, 2, with_y, equal>(strip, from, count, A, W, equal_W, f, g, P, off, y);
     default:
-      return up ? form_even_of<1, 0, 0, with_y>(strip, from, count, A, W, f, g, P, off, y)
-                : form_even_of<-1, 0, 0, with_y>(strip, from, count, A, W, f, g, P, off, y);
+      return form_even_of<direction, 0, 0, with_y, equal>(strip, from, count, A, W, equal_W, f, g, P, off, y);
   }
+}
+
+/// equal_W: as in Lists.
+template <bool with_y>
+void form_even(const Strip& strip, Index from, int count, const double* A, const double* W, double equal_W,
+               const double* f, const double* g, double* P, double* off, double* y) {
+  if (strip.direction > 0)
+    return equal_W != 0 ? form_even_along<1, with_y, true>(strip, from, count, A, W, equal_W, f, g, P, off, y)
+                        : form_even_along<1, with_y, false>(strip, from, count, A, W, equal_W, f, g, P, off, y);
+  return equal_W != 0 ? form_even_along<-1, with_y, true>(strip, from, count, A, W, equal_W, f, g, P, off, y)
+                      : form_even_along<-1, with_y, false>(strip, from, count, A, W, equal_W, f, g, P, off, y);
 }
 
 }  // namespace
