@@ -69,10 +69,11 @@ int main(int argc, char** argv) {
       const double evaluate_ns = median_ns(5, 100, [&] { system.evaluate(start.t, start.q, start.qd, values); });
       const auto one = [&] { dynamics.accelerate(start.t, start.q.data(), start.qd.data(), qdd.data()); };
       const double checked_ns = median_ns(5, 100, one);
+      const SparseResult checked = dynamics.result();
       dynamics.set_check_residuals(false);
       const double ns = median_ns(5, 200, one);
-      fmt::print("N = {:.0f}: n = {}, m = {}; read {:.3g} ms, set up {:.3g} ms, {:.0f} MiB; one acceleration {:.4g} us, {:.3g} ns per N ({:.3g} of it M, Q, A, b; {:.3g} with residuals checked)", size,
-                 system.n(), system.m(), read_ms, made_ms, peak_mib(), 1e-3 * ns, ns / size, evaluate_ns / size, checked_ns / size);
+      fmt::print("N = {:.0f}: n = {}, m = {}; read {:.3g} ms, set up {:.3g} ms, {:.0f} MiB; one acceleration {:.4g} us, {:.3g} ns per N ({:.3g} of it M, Q, A, b; {:.3g} with residuals checked, residual {:.1e}, {} refinements)", size,
+                 system.n(), system.m(), read_ms, made_ms, peak_mib(), 1e-3 * ns, ns / size, evaluate_ns / size, checked_ns / size, checked.residual, checked.num_refinements);
       if (before_ns > 0.0) fmt::print("; exponent {:.2f}", std::log(ns / before_ns) / std::log(size / before_size));
       fmt::print("\n");
       before_size = size, before_ns = ns;
