@@ -44,7 +44,7 @@ void SmoothMotion::watch() {
   energy_exchanged_ = std::max(energy_exchanged_, sizes);
   balance_largest_ = std::max(balance_largest_, std::abs(kinetic_ - kinetic_start_ - work));
   // Local errors of the size of the tolerance in every component at every step explain this much.
-  const double energy_scale = dynamics_.last_energy_scale(y);
+  const double energy_scale = energy_scale_ = dynamics_.last_energy_scale(y);
   balance_allowed_ +=
       5.0 * (options.tolerance + 4.0 * eps + (last_was_crossing_ ? crossing_noise : 0.0)) * energy_scale + 2.0 * eps * sizes;
   for (int i = 2 * n; i < dynamics_.size(); ++i) balance_allowed_ += 8.0 * eps * step_h_ * std::abs(rk_.k[12][i]);

@@ -143,23 +143,33 @@ Dynamics::Violation Dynamics::calc_violation(double t, const double* y) {
   return result;
 }
 
+namespace {
+/// Σ term(0 … count − 1) in four parts, so that none waits for another.
+template <class Term>
+double sum_of(std::size_t count, Term&& term) {
+  double part[4] = {};
+  std::size_t k = 0;
+  for (; k + 4 <= count; k += 4)
+    for (std::size_t l = 0; l < 4; ++l) part[l] += term(k + l);
+  for (; k < count; ++k) part[0] += term(k);
+  return (part[0] + part[1]) + (part[2] + part[3]);
+}
+}  // namespace
+
 double Dynamics::last_kinetic(const double* y) const {
   refresh_values();
   const double* qd = y + n_;
-  double twice = 0.0;
-  for (const Entry& e : M_entries_) twice += qd[e.row] * v_[e.at] * qd[e.col];
-  return 0.5 * twice;
+  const Entry* const M = M_entries_.data();
+  return 0.5 * sum_of(M_entries_.size(), [&](std::size_t k) { return qd[M[k].row] * v_[M[k].at] * qd[M[k].col]; });
 }
 
 double Dynamics::last_energy_scale(const double* y) const {
   refresh_values();
   const double* qd = y + n_;
   const auto size = [](double x) { return std::abs(x) > 1.0 ? std::abs(x) : 1.0; };
-  double scale[2] = {};  // two sums, so that neither waits for the other
-  int k = 0;
-  for (const Entry& e : M_entries_) scale[k ^= 1] += std::abs(qd[e.row] * v_[e.at]) * size(qd[e.col]);
-  for (int i = 0; i < n_; ++i) scale[i & 1] += std::abs(v_[at_Q_ + i]) * size(y[i]);
-  return scale[0] + scale[1];
+  const Entry* const M = M_entries_.data();
+  return sum_of(M_entries_.size(), [&](std::size_t k) { return std::abs(qd[M[k].row] * v_[M[k].at]) * size(qd[M[k].col]); }) +
+         sum_of(static_cast<std::size_t>(n_), [&](std::size_t i) { return std::abs(v_[at_Q_ + i]) * size(y[i]); });
 }
 
 }  // namespace mechanician

@@ -28,7 +28,7 @@ constexpr double tolerance_factor = 0.1;
 void SmoothMotion::watch_stiffness(double h) {
   if (options.method == Method::bdf || implicit_ || last_held_ || predictor_.smallest() < 0.02) return;
   // What rests is not stiff, whatever its rounding does.
-  if (kinetic_ <= 1e-24 * std::max(1.0, dynamics_.last_energy_scale(rk_.y_new.data()))) return;
+  if (kinetic_ <= 1e-24 * std::max(1.0, energy_scale_)) return;
   if (stiff_hits_ == 0) stiff_since_ = t, stiff_steps_ = statistics_.steps + statistics_.rejected;
   const double fast = rk_.calc_stiffness(h, 2 * dynamics_.n());
   if (fast > stability_edge ||

@@ -181,6 +181,7 @@ class SmoothMotion : public MotionSteps {
   double kinetic_start_ = 0.0, kinetic_ = 0.0;
   double power_error_ = 0.0;  ///< of the given forces, implicit method
   double energy_exchanged_ = 0.0;
+  double energy_scale_ = 0.0;  ///< at t
   double balance_largest_ = 0.0, balance_allowed_ = 1e-14;
   Dynamics::Violation violation_;
   long noise_limited_ = 0;
