@@ -35,7 +35,22 @@ def table(results, large):
             lines.append('| ' + ' | '.join((*first, goal['goal'], digits(goal['reached']), 'met' if goal['met'] else '**missed**')) + ' |')
             wanted, met = wanted + 1, met + goal['met']
         for who in workload['missing']: lines.append(f'| | | {"" if large else "| "}{who} | was not there | |')
-    return '\n'.join([*lines, '', f'{met} of {wanted} goals are met.', ''])
+    lines += ['', f'{met} of {wanted} goals are met.', '']
+    for workload in results['workloads']: lines += levels(workload)
+    return '\n'.join(lines)
+
+
+def levels(workload):
+    """Times by the error that may be made."""
+    if not workload.get('levels'): return []
+    names = [row['who'] for row in workload['rows']]
+    lines = [f'{workload["name"]} by the error that may be made; × is the time over ours:', '',
+             f'| error at most | {" | ".join(names)} |', '|--:|' + '--:|' * len(names)]
+    for level in workload['levels']:
+        found = {x['who']: x for x in level['settings']}
+        cell = lambda x: time_of(x['ns']) + (f', {digits(x["ratio"])} ×' if x['who'] != 'mechanician' and x['ratio'] else '')
+        lines.append(f'| {level["error"]:g} | {" | ".join(cell(found[n]) if n in found else "–" for n in names)} |')
+    return [*lines, '']
 
 
 def newest(large):

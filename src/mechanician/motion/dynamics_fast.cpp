@@ -350,6 +350,15 @@ bool Dynamics::choose_rows(double t, const double* y) {
 void Dynamics::settle_rows() {
   if (!rows_stale_) return;
   rows_stale_ = false;
+  // Where all rows act and none is near the others, all are chosen again.
+  const auto is_whole = [](const RowSet& set) { return set.kept.size() == set.candidates.size() && !set.kept.empty(); };
+  if (rows_far_ && !singular_mass && !measured_ && is_whole(all) && is_whole(positions) && is_whole(velocities)) {
+    for (RowSet* set : {&all, &positions, &velocities}) {
+      set->pivot.assign(set->kept.size(), 1.0);
+      set->pivot.back() = set->kept.size() > 1 ? weakest_sine_ : 1.0;
+    }
+    return;
+  }
   const long before = projections;  // when this happens depends on who asks
   choose_rows_now(chosen_t_, chosen_y_.data());
   projections = before;
