@@ -99,37 +99,33 @@ bool CrossingPredictor::calc_split(double t, const double* y, Split& s) {
   dynamics_->calc_units(s.units.data());
   s.D.resize(static_cast<Index>(rows.size()));
   s.Z.resize(rows.size());
-  struct Term {
-    Index column;  ///< of products, or of the Gram matrix
-    double z;
-    bool weak;
-  };
-  std::vector<std::vector<Term>> on(static_cast<std::size_t>(n));
+  auto& on = s.on;
+  on.resize(static_cast<std::size_t>(n));
+  for (auto& here : on) here.clear();
   for (const bool weak : {false, true}) {
     const std::vector<int>& which = weak ? s.weak : s.strong;
     for (std::size_t i = 0; i < which.size(); ++i) {
       const auto k = static_cast<std::size_t>(which[i]);
-      dynamics_->copy_row(rows[k], row_.data());
       s.Z[k].clear();
       double squared = 0.0;
-      for (int c = 0; c < n; ++c) {
-        if (row_(c) == 0.0) continue;
-        const double z = row_(c) * s.units(c);
+      dynamics_->each_entry(rows[k], [&](int c, double a) {
+        const double z = a * s.units(c);
         s.Z[k].push_back({c, z});
         squared += z * z;
-      }
+      });
       const double size = std::sqrt(std::max(squared, dynamics_->row_sizes()[k]));
       s.D(which[i]) = size > 0.0 ? 1.0 / size : 0.0;
       for (auto& [c, z] : s.Z[k]) z *= s.D(which[i]), on[static_cast<std::size_t>(c)].push_back({static_cast<Index>(i), z, weak});
     }
   }
   const auto strong = static_cast<Index>(s.strong.size());
-  MatrixXd G = MatrixXd::Zero(strong, strong);
+  MatrixXd& G = s.G;
+  G.setZero(strong, strong);
   s.products.setZero(strong, static_cast<Index>(s.weak.size()));
   for (const auto& here : on)
-    for (const Term& a : here) {
+    for (const Split::Term& a : here) {
       if (a.weak) break;  // strong ones come first
-      for (const Term& b : here) (b.weak ? s.products : G)(a.column, b.column) += a.z * b.z;
+      for (const Split::Term& b : here) (b.weak ? s.products : G)(a.column, b.column) += a.z * b.z;
     }
   s.gram.compute(G);
   if (s.gram.info() == Eigen::Success) return true;

@@ -68,6 +68,14 @@ class CrossingPredictor {
     Eigen::LLT<Eigen::MatrixXd> gram;    ///< of Z of the strong rows: they are well apart, and Newton mends rounding
     Eigen::MatrixXd products;            ///< of strong and weak columns
     Eigen::VectorXd D;                   ///< scales of all
+    // Work space: entries by coordinate, and the Gram matrix itself.
+    struct Term {
+      Eigen::Index column;  ///< of products, or of the Gram matrix
+      double z;
+      bool weak;
+    };
+    std::vector<std::vector<Term>> on;
+    Eigen::MatrixXd G;
   };
   bool calc_split(double t, const double* y, Split& s);
   /// uᵀ Z(t, y) v with the vectors and scales of `s` and the metric of the last calc_spectrum: signed through a crossing.

@@ -158,6 +158,11 @@ class Dynamics {
   double start_size(int j) const { return start_size_[static_cast<std::size_t>(j)]; }
   /// Row j of A of the last evaluation, dense.
   void copy_row(int j, double* a) const;
+  /// The same, entry(coordinate, value) for each that is not zero by structure.
+  template <class Do>
+  void each_entry(int j, Do&& entry) const {
+    for (int l = A_begin_[j]; l < A_begin_[j + 1]; ++l) entry(A_entries_[l].col, (*last_)[last_A_ + A_entries_[l].at]);
+  }
 
   /// All there is to say about a state; qdd_given, where not null, in the place of the pointwise solution (near singular
   /// states, where that is rounding).

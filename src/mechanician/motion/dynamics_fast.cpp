@@ -287,20 +287,25 @@ bool Dynamics::calc_sines_of(std::span<const double> times, const double* states
   std::size_t k = 0;
   for (; together && k + 1 < times.size(); k += 4) {
     double* const x = fast_->inputs_of_four.data();
+    const double* y[4];
     for (std::size_t lane = 0; lane < 4; ++lane) {
       const std::size_t which = std::min(k + lane, times.size() - 1);  // the last once more where there are fewer
-      const double* const y = states + which * width;
+      y[lane] = states + which * width;
       x[lane] = times[which];
-      for (std::size_t i = 0; i < width; ++i) x[4 * (1 + i) + lane] = y[i];
-      for (std::size_t i = 0; i < sides_.size(); ++i) x[4 * (1 + width + i) + lane] = sides_[i];
     }
+    for (std::size_t i = 0; i < width; ++i)
+      for (std::size_t lane = 0; lane < 4; ++lane) x[4 * (1 + i) + lane] = y[lane][i];
+    for (std::size_t i = 0; i < sides_.size(); ++i) std::fill_n(x + 4 * (1 + width + i), 4, sides_[i]);
     const double* const p = fast_->pivots_of_four.data();
     fast_->rank_of_four(x, fast_->pivots_of_four.data());
     std::vector<double>& side_by_side = fast_->sines_of_four;
     for (std::size_t j = 0; j < r; ++j) std::fill_n(side_by_side.begin() + 4 * j, 4, row_size_[j]);
     kernels::calc_sines(static_cast<std::ptrdiff_t>(4 * r), p, p + 4 * r, side_by_side.data());
-    for (std::size_t lane = 0; lane < std::min<std::size_t>(4, times.size() - k); ++lane)
-      for (std::size_t j = 0; j < r; ++j) sines[(k + lane) * r + j] = side_by_side[4 * j + lane];
+    // Where there are fewer, the last is written more than once.
+    double* to[4];
+    for (std::size_t lane = 0; lane < 4; ++lane) to[lane] = sines + std::min(k + lane, times.size() - 1) * r;
+    for (std::size_t j = 0; j < r; ++j)
+      for (std::size_t lane = 0; lane < 4; ++lane) to[lane][j] = side_by_side[4 * j + lane];
   }
   for (; k < times.size(); ++k) {
     const auto found = calc_sines(times[k], states + k * width);

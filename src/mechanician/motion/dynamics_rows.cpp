@@ -64,7 +64,7 @@ double Dynamics::calc_turn(double t, const double* y) {
       change += (a - b) * (a - b), now += a * a, before += b * b;
     }
     const double size = std::max(now, before);
-    if (size > 0.0) turned = std::max(turned, change / size);
+    if (size > 0.0 && change > turned * size) turned = change / size;
   }
   for (std::size_t l = 0; l < A_entries_.size(); ++l) turned_from_[l] = rows_[at_row_A_ + A_entries_[l].at];
   return first ? 1.0 : std::sqrt(turned);
