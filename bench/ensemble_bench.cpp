@@ -1,5 +1,5 @@
-/// Ensembles on one core: motions of fixed steps against a program written by hand for this one mechanism, accelerations in
-/// lanes, and adaptive motions against single runs.
+/// Ensembles on one core: motions of fixed steps against a program written by hand for this one mechanism,
+/// accelerations in lanes, and adaptive motions against single runs.
 ///
 ///     bench_ensemble MODELS BENCH_MODELS [w4|w2|adaptive]
 ///
@@ -62,7 +62,8 @@ struct HandPack {
 WIDEST inline __attribute__((always_inline)) void accelerate(const Vector* x, const Vector* v, Vector* a) {
   constexpr double ratio = mass1 / mass2;
   const Vector dx = x[2] - x[0], dy = x[3] - x[1], du = v[2] - v[0], dw = v[3] - v[1];
-  const Vector k11 = x[0] * x[0] + x[1] * x[1], k12 = -(x[0] * dx + x[1] * dy), k22 = (dx * dx + dy * dy) * (1.0 + ratio);
+  const Vector k11 = x[0] * x[0] + x[1] * x[1], k12 = -(x[0] * dx + x[1] * dy),
+               k22 = (dx * dx + dy * dy) * (1.0 + ratio);
   const Vector e1 = gravity * x[1] - (v[0] * v[0] + v[1] * v[1]), e2 = -(du * du + dw * dw);
   const Vector over = 1.0 / (k11 * k22 - k12 * k12);
   const Vector l1 = (k22 * e1 - k12 * e2) * over, l2 = (k11 * e2 - k12 * e1) * over, share = l2 * ratio;
@@ -116,7 +117,8 @@ void w4(const std::string& models) {
   constexpr double h = 1e-3;
   const Ready ready = read(models + "/double_pendulum.toml");
   const MotionBatch batch = pendulums(count);
-  LaneRunnerResult made = make_lane_runner(ready.system, ready.start, {.method = EnsembleMethod::rk4, .step = h, .to = 1.0});
+  LaneRunnerResult made =
+      make_lane_runner(ready.system, ready.start, {.method = EnsembleMethod::rk4, .step = h, .to = 1.0});
   auto& runner = dynamic_cast<LaneRunner&>(*made.made);
   runner.code().wait();
   const bool hand = __builtin_cpu_supports("avx512f");
@@ -134,7 +136,8 @@ void w4(const std::string& models) {
       HandPack pack;
       for (int g = 0; g < groups; ++g)
         for (int c = 0; c < 4; ++c)
-          for (int l = 0; l < width; ++l) pack.x[g][c][l] = batch.q[static_cast<std::size_t>(4 * (k + g * width + l) + c)], pack.v[g][c][l] = 0.0;
+          for (int l = 0; l < width; ++l)
+            pack.x[g][c][l] = batch.q[static_cast<std::size_t>(4 * (k + g * width + l) + c)], pack.v[g][c][l] = 0.0;
       advance_by_hand(pack, h, 1000);
       for (int g = 0; g < groups; ++g)
         for (int c = 0; c < 4; ++c)
@@ -142,11 +145,15 @@ void w4(const std::string& models) {
     }
     theirs = std::min(theirs, seconds_since(begin));
     difference = 0.0;
-    for (std::size_t i = 0; i < ends.size() / 32 * 32; ++i) difference = std::max(difference, std::abs(ends[i] - result.q[i]));
+    for (std::size_t i = 0; i < ends.size() / 32 * 32; ++i)
+      difference = std::max(difference, std::abs(ends[i] - result.q[i]));
   }
   const double violation = *std::max_element(result.violation.begin(), result.violation.end());
-  fmt::print("w4 lanes      {:7.1f} million steps/s  {} lanes, {}, violation {:.1e}\n", 1e-6 * count * 1000 / ours, runner.lanes(), describe(runner.code().tier()), violation);
-  if (hand) fmt::print("w4 by hand    {:7.1f} million steps/s  ratio {:.2f}, ends differ by {:.1e}\n", 1e-6 * count * 1000 / theirs, theirs / ours, difference);
+  fmt::print("w4 lanes      {:7.1f} million steps/s  {} lanes, {}, violation {:.1e}\n", 1e-6 * count * 1000 / ours,
+             runner.lanes(), describe(runner.code().tier()), violation);
+  if (hand)
+    fmt::print("w4 by hand    {:7.1f} million steps/s  ratio {:.2f}, ends differ by {:.1e}\n",
+               1e-6 * count * 1000 / theirs, theirs / ours, difference);
 }
 
 void w2(const std::string& models) {
@@ -155,9 +162,12 @@ void w2(const std::string& models) {
   const AccelerationProgramResult made = make_program_near(ready.system, ready.start);
   const std::vector<State> states = states_near(ready.system, ready.start);
   for (const int lanes : {1, 4, 8, 16}) {
-    CompiledFunction function(made.made->program, {.tier = lanes == 4 || lanes == 1 ? TierPolicy::automatic : TierPolicy::optimised, .lanes = lanes});
+    CompiledFunction function(
+        made.made->program,
+        {.tier = lanes == 4 || lanes == 1 ? TierPolicy::automatic : TierPolicy::optimised, .lanes = lanes});
     function.wait();
-    const std::size_t inputs = static_cast<std::size_t>(function.num_inputs() * lanes), outputs = static_cast<std::size_t>(function.num_outputs() * lanes);
+    const std::size_t inputs = static_cast<std::size_t>(function.num_inputs() * lanes),
+                      outputs = static_cast<std::size_t>(function.num_outputs() * lanes);
     AlignedNumbers x(inputs * static_cast<std::size_t>((count + lanes - 1) / lanes)), y(outputs);
     std::size_t at = 0;
     for (int k = 0; k < count; k += lanes, at += inputs)
@@ -177,7 +187,8 @@ void w2(const std::string& models) {
       }
       best = std::min(best, seconds_since(begin));
     }
-    fmt::print("w2 {:2} lanes   {:7.1f} ns an acceleration  {}, {} steps{}\n", lanes, 1e9 * best / count, describe(function.tier()), made.made->program.steps.size(), vouched > 0 ? "" : ", not vouched for");
+    fmt::print("w2 {:2} lanes   {:7.1f} ns an acceleration  {}, {} steps{}\n", lanes, 1e9 * best / count,
+               describe(function.tier()), made.made->program.steps.size(), vouched > 0 ? "" : ", not vouched for");
   }
 }
 
@@ -190,8 +201,10 @@ class Single : public MotionRunner {
   void run(const MotionBatch& batch, BatchResult& result) override {
     const auto n = static_cast<std::size_t>(batch.n);
     for (std::size_t i = 0; i < static_cast<std::size_t>(batch.count); ++i) {
-      const State start{batch.t, Eigen::Map<const Eigen::VectorXd>(batch.q.data() + i * n, batch.n), Eigen::Map<const Eigen::VectorXd>(batch.qd.data() + i * n, batch.n)};
-      Integrator integrator(system_, start, {.to = options_.to, .tolerance = options_.tolerance, .method = options_.adaptive});
+      const State start{batch.t, Eigen::Map<const Eigen::VectorXd>(batch.q.data() + i * n, batch.n),
+                        Eigen::Map<const Eigen::VectorXd>(batch.qd.data() + i * n, batch.n)};
+      Integrator integrator(system_, start,
+                            {.to = options_.to, .tolerance = options_.tolerance, .method = options_.adaptive});
       while (integrator.advance()) {
       }
       const Sample end = integrator.sample(integrator.t());
@@ -222,7 +235,8 @@ void adaptive(const std::string& models, const std::string& name, double to) {
   std::uniform_real_distribution<double> uniform(-0.05, 0.05);
   for (batch.count = 0; batch.count < count; ++batch.count) {
     State state = ready.start;
-    for (Eigen::Index i = 0; i < state.qd.size(); ++i) state.qd(i) += uniform(random) * std::max(0.1, std::abs(state.qd(i)));
+    for (Eigen::Index i = 0; i < state.qd.size(); ++i)
+      state.qd(i) += uniform(random) * std::max(0.1, std::abs(state.qd(i)));
     const auto projected = project(ready.system, state);
     state = projected.state;
     batch.q.insert(batch.q.end(), state.q.begin(), state.q.end());
@@ -231,7 +245,8 @@ void adaptive(const std::string& models, const std::string& name, double to) {
   }
   LaneOptions built_in;
   built_in.varied = std::vector<int>{};
-  LaneRunnerResult made = make_adaptive_runner(ready.system, ready.start, options, std::make_unique<Single>(ready.system, options), built_in);
+  LaneRunnerResult made = make_adaptive_runner(ready.system, ready.start, options,
+                                               std::make_unique<Single>(ready.system, options), built_in);
   if (!made.made) {
     fmt::print("{}: {}\n", name, made.reason);
     return;
@@ -258,10 +273,16 @@ void adaptive(const std::string& models, const std::string& name, double to) {
     steps += result.steps[i], served += result.served[i] > 0;
     if (i >= singles) continue;
     single_steps += alone.steps[i];
-    for (int j = 0; j < batch.n; ++j) difference = std::max(difference, std::abs(result.q[i * static_cast<std::size_t>(batch.n) + static_cast<std::size_t>(j)] - alone.q[i * static_cast<std::size_t>(batch.n) + static_cast<std::size_t>(j)]));
+    for (int j = 0; j < batch.n; ++j)
+      difference =
+          std::max(difference, std::abs(result.q[i * static_cast<std::size_t>(batch.n) + static_cast<std::size_t>(j)] -
+                                        alone.q[i * static_cast<std::size_t>(batch.n) + static_cast<std::size_t>(j)]));
   }
-  fmt::print("{:13} {:7.1f} µs a motion in {} lanes, {:.1f} single: {:.1f} times; {:.1f} steps a motion ({:.1f}), {} of {} left to single runs, ends differ by {:.1e}\n", name,
-             1e6 * ours, made.made->lanes(), 1e6 * theirs, theirs / ours, static_cast<double>(steps) / count, static_cast<double>(single_steps) / singles, served, count, difference);
+  fmt::print(
+      "{:13} {:7.1f} µs a motion in {} lanes, {:.1f} single: {:.1f} times; {:.1f} steps a motion ({:.1f}), {} of {} "
+      "left to single runs, ends differ by {:.1e}\n",
+      name, 1e6 * ours, made.made->lanes(), 1e6 * theirs, theirs / ours, static_cast<double>(steps) / count,
+      static_cast<double>(single_steps) / singles, served, count, difference);
 }
 
 }  // namespace

@@ -129,8 +129,8 @@ bool Elimination::eliminate(int node) {
       return false;
     }
   }
-  if (limits_.joint_pivots && is_row(node) && order_.size() >= 2 && position_[at(node)] == static_cast<int>(order_.size()) - 2 &&
-      is_row(order_.back()))
+  if (limits_.joint_pivots && is_row(node) && order_.size() >= 2 &&
+      position_[at(node)] == static_cast<int>(order_.size()) - 2 && is_row(order_.back()))
     join_pivots(node, order_.back(), pivot);
   Pivot column{node, is_row(node) && joined_[at(j)] ? s_inverse_[at(j)] : numbers_->reciprocal(pivot), {}};
   (is_row(node) ? s_inverse_[at(j)] : mass_inverse_[at(node)]) = column.inverse;
@@ -138,7 +138,8 @@ bool Elimination::eliminate(int node) {
   std::vector<Link> links;  // entries that are left, with the pivot still to be divided by
   for (const auto& [other, value] : entries_[at(node)])
     if (!value.is_zero()) links.push_back({other, value});
-  // Last to be eliminated first: going back, what is known last comes last in every sum, and nothing waits for the rest.
+  // Last to be eliminated first: going back, what is known last comes last in every sum, and nothing waits for the
+  // rest.
   std::sort(links.begin(), links.end(),
             [&](const Link& a, const Link& b) { return position_[at(a.node)] > position_[at(b.node)]; });
   for (const Link& link : links) column.links.push_back({link.node, numbers_->mul(link.l, column.inverse)});

@@ -66,7 +66,9 @@ std::optional<Expr> divide(const Expr& e, double c, int depth = 100) {
 KktDraft::KktDraft(const Equations& eqs, const ProgramOptions& options, const std::vector<int>& rows, bool loose)
     : builder(1 + 2 * eqs.n() + static_cast<int>(options.parameters ? options.varied.size() : eqs.parameters.size()) +
               static_cast<int>(options.sides.size())),
-      numbers(builder), eqs_(eqs), options_(options) {
+      numbers(builder),
+      eqs_(eqs),
+      options_(options) {
   symbols_.push_back(eqs.t);
   symbols_.insert(symbols_.end(), eqs.q.begin(), eqs.q.end());
   symbols_.insert(symbols_.end(), eqs.qd.begin(), eqs.qd.end());
@@ -76,7 +78,8 @@ KktDraft::KktDraft(const Equations& eqs, const ProgramOptions& options, const st
   for (std::size_t i = 0; i < symbols_.size(); ++i) inputs_.push_back(builder.input(static_cast<int>(i)));
   if (options.parameters)
     for (std::size_t i = 0; i < eqs.parameters.size(); ++i) {
-      if (std::find(options.varied.begin(), options.varied.end(), static_cast<int>(i)) != options.varied.end()) continue;
+      if (std::find(options.varied.begin(), options.varied.end(), static_cast<int>(i)) != options.varied.end())
+        continue;
       symbols_.push_back(eqs.parameters[i]);
       inputs_.push_back(builder.constant((*options.parameters)[i]));
     }
@@ -333,7 +336,8 @@ std::vector<Number> KktDraft::hold_velocities() {
   Number load = zero;
   std::vector<Numbers::Product> squares;
   for (std::size_t j = 0; j < kept.size(); ++j)
-    load = numbers.add(load, numbers.mul(elimination->row_sizes()[j], numbers.mul(correction.lambda[j], correction.lambda[j])));
+    load = numbers.add(
+        load, numbers.mul(elimination->row_sizes()[j], numbers.mul(correction.lambda[j], correction.lambda[j])));
   const auto first = static_cast<std::size_t>(1 + eqs_.n());
   for (std::size_t i = 0; i < qd.size(); ++i) {
     qd[i] = numbers.add(qd[i], correction.x[i]);
@@ -390,8 +394,8 @@ Number KktDraft::calc_vouch(const std::vector<Number>& x, const std::vector<Numb
   std::vector<Numbers::Product> squares;
   for (std::size_t i = 0; i < x.size(); ++i) squares.push_back({M_diagonal[i], x[i], x[i]});
   const Number size = numbers.sum(squares);
-  // The elimination solves  M x − Aᵀλ = f, A x + E λ = g  with E of about eps·√(P_j P_k): √(Σ P λ²) is what the rounding
-  // of A x is relative to. Where rows are nearly dependent in ways that no single pivot shows, λ is large.
+  // The elimination solves  M x − Aᵀλ = f, A x + E λ = g  with E of about eps·√(P_j P_k): √(Σ P λ²) is what the
+  // rounding of A x is relative to. Where rows are nearly dependent in ways that no single pivot shows, λ is large.
   if (!options_.refine && !load_.is_zero()) {
     const Number allowed = numbers.mul(constant_number(largest_load * largest_load), numbers.add(size, free_));
     margins.push_back(numbers.add(numbers.sub(allowed, load_), constant_number(1e-300)));

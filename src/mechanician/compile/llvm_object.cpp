@@ -156,7 +156,8 @@ class PartEmitter {
     };
     const auto whole = [&](int k) { return llvm_.ConstInt(integer, static_cast<unsigned long long>(k), 0); };
     std::vector<LLVMValueRef> all(static_cast<std::size_t>(lanes_), llvm_.ConstInt(bit, 1, 0));
-    const LLVMValueRef number_of_steps = llvm_.BuildLoad2(builder_, integer, place(number_, inputs_, program_.num_inputs + 1), "");
+    const LLVMValueRef number_of_steps =
+        llvm_.BuildLoad2(builder_, integer, place(number_, inputs_, program_.num_inputs + 1), "");
     Carried index{whole(0), nullptr}, k{load(inputs_, program_.num_inputs), nullptr},
         good{lanes_ == 1 ? all[0] : llvm_.ConstVector(all.data(), static_cast<unsigned>(lanes_)), nullptr};
     std::vector<Carried> x;
@@ -182,8 +183,8 @@ class PartEmitter {
     std::vector<LLVMValueRef> last;
     for (int i = 0; i < carried_; ++i)
       last.push_back(carry(x[static_cast<std::size_t>(i)], value(program_.outputs[static_cast<std::size_t>(i)])));
-    const LLVMValueRef vouch =
-        carry(good, llvm_.BuildAnd(builder_, good.now, condition(program_.outputs[static_cast<std::size_t>(carried_)]), ""));
+    const LLVMValueRef vouch = carry(
+        good, llvm_.BuildAnd(builder_, good.now, condition(program_.outputs[static_cast<std::size_t>(carried_)]), ""));
     carry(k, llvm_.BuildFAdd(builder_, k.now, constant(1), ""));
     const LLVMValueRef next = carry(index, llvm_.BuildAdd(builder_, index.now, whole(1), ""));
     llvm_.BuildCondBr(builder_, llvm_.BuildICmp(builder_, LLVMIntULT, next, number_of_steps, ""), body, after);

@@ -15,8 +15,8 @@
 /// A program that is a step of something can be made into a loop over steps, in which what one step leaves for the next
 /// stays in registers (step_function.hpp):
 ///
-///     inputs [t₀ | h | x | …] → outputs [x | vouch];   further inputs of the loop: [first k | number of steps, an integer]
-///     for k = first, first + 1, …:  x, v = program(t₀ + k·h, h, x, …),  vouch = vouch and v
+///     inputs [t₀ | h | x | …] → outputs [x | vouch];   further inputs of the loop: [first k | number of steps, an
+///     integer] for k = first, first + 1, …:  x, v = program(t₀ + k·h, h, x, …),  vouch = vouch and v
 
 #include <functional>
 #include <optional>

@@ -29,7 +29,8 @@ constexpr int quick_lanes = 4;
 
 int widest_lanes() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) return 8;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    return 8;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return 4;
 #endif
   return 1;
@@ -39,7 +40,8 @@ struct StepFunction::Shared : std::enable_shared_from_this<StepFunction::Shared>
   Shared(StepProgram s, const StepFunctionOptions& o) : step(std::move(s)), options(o) {
     const std::size_t size = step.program.steps.size();
     lanes = options.lanes;
-    if (lanes == 0) lanes = size <= most_steps_of_two_groups ? 2 * widest_lanes() : std::max(quick_lanes, widest_lanes());
+    if (lanes == 0)
+      lanes = size <= most_steps_of_two_groups ? 2 * widest_lanes() : std::max(quick_lanes, widest_lanes());
     looped = size <= most_steps_of_a_loop;
     objects = {.level = CodeLevel::optimised, .lanes = lanes, .carried = looped ? 2 * step.n : 0};
     ordered = with_calls_first(step.program);
@@ -90,15 +92,16 @@ struct StepFunction::Shared : std::enable_shared_from_this<StepFunction::Shared>
     quick = make_x86_code(ordered, quick_lanes);
     if (options.tier == TierPolicy::quick || compiler_version().empty()) return finish();
     if (!options.background) return compile({});
-    const bool added = CompileQueue::instance().add([weak = weak_from_this()](const CompileQueue::Abandon& process_ends) {
-      const std::shared_ptr<Shared> self = weak.lock();
-      if (!self) return;
-      try {
-        self->compile([&] { return process_ends() || self.use_count() == 1; });
-      } catch (const std::exception&) {  // no memory: what there is goes on
-        self->finish();
-      }
-    });
+    const bool added =
+        CompileQueue::instance().add([weak = weak_from_this()](const CompileQueue::Abandon& process_ends) {
+          const std::shared_ptr<Shared> self = weak.lock();
+          if (!self) return;
+          try {
+            self->compile([&] { return process_ends() || self.use_count() == 1; });
+          } catch (const std::exception&) {  // no memory: what there is goes on
+            self->finish();
+          }
+        });
     if (!added) finish();
   }
 };
@@ -115,7 +118,10 @@ StepFunction::StepFunction(StepProgram step, const StepFunctionOptions& options)
 }
 
 StepFunction::StepFunction(const StepFunction& other)
-    : shared_(other.shared_), outputs_(other.outputs_.size()), scratch_(other.scratch_.size()), part_(other.part_.size()) {}
+    : shared_(other.shared_),
+      outputs_(other.outputs_.size()),
+      scratch_(other.scratch_.size()),
+      part_(other.part_.size()) {}
 
 StepFunction& StepFunction::operator=(const StepFunction& other) {
   StepFunction copy(other);
@@ -139,8 +145,10 @@ void StepFunction::advance(double* block, std::int64_t first, std::int64_t count
   advance_by_steps(s.quick.get(), s.quick ? quick_lanes : 1, block, first, count, vouched);
 }
 
-void StepFunction::advance_looped(const MachineCode& code, double* block, std::int64_t first, std::int64_t count, double* vouched) {
-  const auto lanes = static_cast<std::size_t>(shared_->lanes), at = static_cast<std::size_t>(shared_->step.program.num_inputs) * lanes,
+void StepFunction::advance_looped(const MachineCode& code, double* block, std::int64_t first, std::int64_t count,
+                                  double* vouched) {
+  const auto lanes = static_cast<std::size_t>(shared_->lanes),
+             at = static_cast<std::size_t>(shared_->step.program.num_inputs) * lanes,
              size = 2 * static_cast<std::size_t>(shared_->step.n) * lanes;
   std::fill_n(block + at, lanes, static_cast<double>(first));
   block[at + lanes] = std::bit_cast<double>(count);
@@ -150,8 +158,8 @@ void StepFunction::advance_looped(const MachineCode& code, double* block, std::i
 }
 
 /// `width` lanes at a time; no code: one at a time, interpreted.
-void StepFunction::advance_by_steps(const MachineCode* code, int width, double* block, std::int64_t first, std::int64_t count,
-                                    double* vouched) {
+void StepFunction::advance_by_steps(const MachineCode* code, int width, double* block, std::int64_t first,
+                                    std::int64_t count, double* vouched) {
   const Program& p = shared_->step.program;
   const auto lanes = static_cast<std::size_t>(shared_->lanes), w = static_cast<std::size_t>(width),
              num_inputs = static_cast<std::size_t>(p.num_inputs), size = 2 * static_cast<std::size_t>(shared_->step.n);

@@ -1,16 +1,16 @@
 #pragma once
 
-/// Many steps of many motions: a StepProgram as machine code over vector lanes, with the loop over steps inside and, for
-/// small models, the state in registers all the while.
+/// Many steps of many motions: a StepProgram as machine code over vector lanes, with the loop over steps inside and,
+/// for small models, the state in registers all the while.
 ///
 ///     StepFunction step(program);
-///     AlignedNumbers block(step.block_size());        // [t₀ | h | q | q̇ | parameters] × lanes(), filled in by the caller
-///     step.advance(block.data(), 0, 100, vouched);    // q and q̇ a hundred steps later
+///     AlignedNumbers block(step.block_size());        // [t₀ | h | q | q̇ | parameters] × lanes(), filled in by the
+///     caller step.advance(block.data(), 0, 100, vouched);    // q and q̇ a hundred steps later
 ///
-/// Step k goes from t₀ + k·h to t₀ + (k + 1)·h. The result of a lane depends on its own numbers only: not on what the other
-/// lanes hold, nor on how many of them there are, nor on how the steps are cut into calls, nor on the tier. Tiers: the
-/// interpreter; code for four lanes made at once (x86_code.hpp); LLVM's, made in the background and taken up between two
-/// calls, or from the disk.
+/// Step k goes from t₀ + k·h to t₀ + (k + 1)·h. The result of a lane depends on its own numbers only: not on what the
+/// other lanes hold, nor on how many of them there are, nor on how the steps are cut into calls, nor on the tier.
+/// Tiers: the interpreter; code for four lanes made at once (x86_code.hpp); LLVM's, made in the background and taken up
+/// between two calls, or from the disk.
 ///
 /// One object is for one thread. Copies share the code.
 
@@ -28,7 +28,8 @@ struct StepFunctionOptions {
   TierPolicy tier = TierPolicy::automatic;  ///< automatic: quick code, and LLVM's as soon as it is there
   bool background = true;                   ///< false: the constructor waits for LLVM
   bool cache = true;
-  int lanes = 0;  ///< 0: as many as the processor has in a vector, and twice that for small models, whose chains wait for each other
+  int lanes = 0;  ///< 0: as many as the processor has in a vector, and twice that for small models, whose chains wait
+                  ///< for each other
 };
 
 class StepFunction {
@@ -46,8 +47,8 @@ class StepFunction {
   int lanes() const;
   std::size_t block_size() const;
 
-  /// Number i of lane k is block[i·lanes() + k]. vouched[k] is 1 where every step of lane k is vouched for, else 0; then
-  /// its state means nothing. count ≥ 1.
+  /// Number i of lane k is block[i·lanes() + k]. vouched[k] is 1 where every step of lane k is vouched for, else 0;
+  /// then its state means nothing. count ≥ 1.
   void advance(double* block, std::int64_t first, std::int64_t count, double* vouched);
 
   Tier tier() const;
@@ -57,7 +58,8 @@ class StepFunction {
  private:
   struct Shared;
   void advance_looped(const MachineCode& code, double* block, std::int64_t first, std::int64_t count, double* vouched);
-  void advance_by_steps(const MachineCode* code, int width, double* block, std::int64_t first, std::int64_t count, double* vouched);
+  void advance_by_steps(const MachineCode* code, int width, double* block, std::int64_t first, std::int64_t count,
+                        double* vouched);
 
   std::shared_ptr<Shared> shared_;
   AlignedNumbers outputs_, scratch_, part_;

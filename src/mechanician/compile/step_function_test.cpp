@@ -36,18 +36,21 @@ Ready make(const char* file, bool parameters_are_inputs) {
 }
 
 /// Motions that differ a little, some steps on: states and vouches, motion by motion.
-std::vector<std::uint64_t> bits_after(const Ready& ready, const StepFunctionOptions& options, int num_motions, std::vector<int> cuts) {
+std::vector<std::uint64_t> bits_after(const Ready& ready, const StepFunctionOptions& options, int num_motions,
+                                      std::vector<int> cuts) {
   StepFunction step(ready.program, options);
   const int lanes = step.lanes(), size = 2 * ready.program.n;
   std::vector<std::uint64_t> all;
   for (int begin = 0; begin < num_motions; begin += lanes) {
-    std::vector<double> block(step.block_size()), vouched(static_cast<std::size_t>(lanes)), good(static_cast<std::size_t>(lanes), 1.0);
+    std::vector<double> block(step.block_size()), vouched(static_cast<std::size_t>(lanes)),
+        good(static_cast<std::size_t>(lanes), 1.0);
     for (int k = 0; k < lanes; ++k) {
       std::mt19937 random(static_cast<unsigned>(std::min(begin + k, num_motions - 1)));
       std::uniform_real_distribution<double> uniform(-1e-3, 1e-3);
       block[static_cast<std::size_t>(k)] = 0.25, block[static_cast<std::size_t>(lanes + k)] = 1e-3;
       for (std::size_t i = 0; i < ready.start.size(); ++i)
-        block[(2 + i) * static_cast<std::size_t>(lanes) + static_cast<std::size_t>(k)] = ready.start[i] + uniform(random) * (1.0 + std::abs(ready.start[i]));
+        block[(2 + i) * static_cast<std::size_t>(lanes) + static_cast<std::size_t>(k)] =
+            ready.start[i] + uniform(random) * (1.0 + std::abs(ready.start[i]));
     }
     std::int64_t first = 0;
     for (const int count : cuts) {
@@ -56,7 +59,8 @@ std::vector<std::uint64_t> bits_after(const Ready& ready, const StepFunctionOpti
       first += count;
     }
     for (int k = 0; k < lanes && begin + k < num_motions; ++k) {
-      for (int i = 0; i < size; ++i) all.push_back(std::bit_cast<std::uint64_t>(block[static_cast<std::size_t>((2 + i) * lanes + k)]));
+      for (int i = 0; i < size; ++i)
+        all.push_back(std::bit_cast<std::uint64_t>(block[static_cast<std::size_t>((2 + i) * lanes + k)]));
       all.push_back(std::bit_cast<std::uint64_t>(good[static_cast<std::size_t>(k)]));
     }
   }
@@ -74,11 +78,14 @@ TEST_P(StepFunctionOf, gives_the_same_bits_with_all_tiers_lanes_and_cuts) {
     EXPECT_EQ(expected, bits_after(ready, {.tier = TierPolicy::quick, .lanes = 6}, 19, {20}));
     if (!can_compile_objects() || ready.program.program.steps.size() > 1000) continue;
     for (const int lanes : {1, 4, 8, 16})
-      EXPECT_EQ(expected, bits_after(ready, {.background = false, .cache = false, .lanes = lanes}, 19, {1, 12, 7})) << lanes;
+      EXPECT_EQ(expected, bits_after(ready, {.background = false, .cache = false, .lanes = lanes}, 19, {1, 12, 7}))
+          << lanes;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, StepFunctionOf, testing::Values("double_pendulum.toml", "rolling_disk.toml", "kapitza_pendulum.toml", "squeezer.toml"),
+INSTANTIATE_TEST_SUITE_P(Models, StepFunctionOf,
+                         testing::Values("double_pendulum.toml", "rolling_disk.toml", "kapitza_pendulum.toml",
+                                         "squeezer.toml"),
                          [](const auto& named) {
                            const std::string name = named.param;
                            return name.substr(0, name.find('.'));

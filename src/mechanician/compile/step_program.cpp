@@ -30,12 +30,14 @@ StepProgramResult make_step_program(const Equations& eqs, const ProgramOptions& 
   ProgramBuilder with(acceleration.num_inputs + 1);
   const Value t = with.input(0), h = with.input(1);
   std::vector<Value> q, qd, parameters;
-  for (int i = 0; i < made.n; ++i) q.push_back(with.input(made.at_q() + i)), qd.push_back(with.input(made.at_q() + made.n + i));
+  for (int i = 0; i < made.n; ++i)
+    q.push_back(with.input(made.at_q() + i)), qd.push_back(with.input(made.at_q() + made.n + i));
   for (int i = 0; i < made.num_parameters; ++i) parameters.push_back(with.input(made.at_parameters() + i));
 
   Value vouch = -1;
   const auto also = [&](Value truth) { vouch = vouch < 0 ? truth : with.apply(Op::logical_and, vouch, truth); };
-  const auto accelerate = [&](const AccelerationProgram& by, Value time, std::span<const Value> position, std::span<const Value> velocity) {
+  const auto accelerate = [&](const AccelerationProgram& by, Value time, std::span<const Value> position,
+                              std::span<const Value> velocity) {
     std::vector<Value> inputs{time};
     inputs.insert(inputs.end(), position.begin(), position.end());
     inputs.insert(inputs.end(), velocity.begin(), velocity.end());
@@ -63,7 +65,8 @@ StepProgramResult make_step_program(const Equations& eqs, const ProgramOptions& 
   const std::vector<Value> q_half = plus(q, half, qd), q_whole = plus(q, h, qd);
   const std::vector<Value> k1 = accelerate(*found.made, t, q, qd);
   const std::vector<Value> k2 = accelerate(*inner.made, middle, q_half, plus(qd, half, k1));
-  const std::vector<Value> k3 = accelerate(*inner.made, middle, plus(q_half, times(0.25, square), k1), plus(qd, half, k2));
+  const std::vector<Value> k3 =
+      accelerate(*inner.made, middle, plus(q_half, times(0.25, square), k1), plus(qd, half, k2));
   const std::vector<Value> k4 = accelerate(*inner.made, end, plus(q_whole, times(0.5, square), k2), plus(qd, h, k3));
   const std::vector<Value> middles = sum_of(k2, k3), first = sum_of(k1, middles), last = sum_of(middles, k4);
   std::vector<Value> outputs = plus(q_whole, with.div(square, with.constant(6.0)), first);

@@ -1,7 +1,7 @@
 #pragma once
 
-/// One step of the classical Runge–Kutta method as one straight-line program: four accelerations with the elimination of
-/// the constraints in each (acceleration_program.hpp), and nothing between them but sums.
+/// One step of the classical Runge–Kutta method as one straight-line program: four accelerations with the elimination
+/// of the constraints in each (acceleration_program.hpp), and nothing between them but sums.
 ///
 ///     k₁ = q̈(t, q, q̇)                              k₂ = q̈(t + h/2, q + h/2 q̇, q̇ + h/2 k₁)
 ///     k₃ = q̈(t + h/2, q + h/2 q̇ + h²/4 k₁, q̇ + h/2 k₂)   k₄ = q̈(t + h, q + h q̇ + h²/2 k₂, q̇ + h k₃)
@@ -11,10 +11,11 @@
 ///     outputs  [q | q̇ | vouch]
 ///
 /// vouch is 1 where all four accelerations are vouched for, else 0 (that q and q̇ are finite is for the caller to see: a
-/// coordinate that occurs nowhere may overflow). The pivots of every stage are watched: a motion may be next to a singular
-/// state in the middle of a step and far from it at both ends. What else there is to watch (multipliers that are large
-/// beside accelerations, rows that were left out, numbers that are not finite) is watched at the first stage, which is the
-/// end of the step before. As a truth value, and not the least of many margins, that costs a comparison for each margin.
+/// coordinate that occurs nowhere may overflow). The pivots of every stage are watched: a motion may be next to a
+/// singular state in the middle of a step and far from it at both ends. What else there is to watch (multipliers that
+/// are large beside accelerations, rows that were left out, numbers that are not finite) is watched at the first stage,
+/// which is the end of the step before. As a truth value, and not the least of many margins, that costs a comparison
+/// for each margin.
 ///
 /// Steps: four times those of the acceleration, and 13 for each coordinate.
 

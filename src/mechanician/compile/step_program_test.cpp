@@ -63,13 +63,15 @@ TEST(StepProgram, is_a_step_of_the_textbook_with_the_acceleration_of_the_model) 
   ProgramOptions built_in, one_varied;
   built_in.parameters = one_varied.parameters = {2.0, 9.81, 3.0};
   one_varied.varied = {2};
-  const StepProgramResult made[] = {make_step_program(eqs, {}), make_step_program(eqs, built_in), make_step_program(eqs, one_varied)};
+  const StepProgramResult made[] = {make_step_program(eqs, {}), make_step_program(eqs, built_in),
+                                    make_step_program(eqs, one_varied)};
   const std::vector<double> parameters[] = {{2.0, 9.81, 3.0}, {}, {3.0}};
   for (int round = 0; round < 20; ++round) {
     const double t = uniform(random), h = 0.05, angle = 3.0 * uniform(random), rate = 2.0 * uniform(random);
     const std::vector<double> y{std::cos(angle), std::sin(angle), -rate * std::sin(angle), rate * std::cos(angle)};
     const auto f = [&](double time, std::vector<double> x) {
-      const std::vector<double> a = evaluate(acceleration.made->program, {time, x[0], x[1], x[2], x[3], 2.0, 9.81, 3.0});
+      const std::vector<double> a =
+          evaluate(acceleration.made->program, {time, x[0], x[1], x[2], x[3], 2.0, 9.81, 3.0});
       return std::vector<double>{x[2], x[3], a[0], a[1]};
     };
     const std::vector<double> expected = textbook(f, t, y, h);
@@ -81,14 +83,15 @@ TEST(StepProgram, is_a_step_of_the_textbook_with_the_acceleration_of_the_model) 
       const std::vector<double> out = evaluate(made[k].made->program, inputs);
       EXPECT_EQ(out[4], 1.0);
       // Accelerations of about 20 and a step of 0.05: rounding of the end is that of about 2.
-      for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(out[i], expected[i], 64 * 2.3e-16) << "seed " << seed << " round " << round;
+      for (std::size_t i = 0; i < 4; ++i)
+        EXPECT_NEAR(out[i], expected[i], 64 * 2.3e-16) << "seed " << seed << " round " << round;
     }
   }
 }
 
 TEST(StepProgram, vouches_for_no_step_with_a_singular_state_inside) {
-  // Two rods that become parallel at x = 0: at y = 0 both rows are (1, 0). A step of 0.2 from y = −0.1 with unit velocity
-  // has the stages in its middle there, and no singular state at its ends.
+  // Two rods that become parallel at x = 0: at y = 0 both rows are (1, 0). A step of 0.2 from y = −0.1 with unit
+  // velocity has the stages in its middle there, and no singular state at its ends.
   const Equations eqs = derive(read_model_text(R"toml(
 coordinates = ["x", "y", "z"]
 [dynamics]
@@ -96,7 +99,8 @@ kinetic = "(x'^2 + y'^2 + z'^2)/2"
 [constraints]
 one = "x + y^2 = 0"
 two = "x - y^2 + z*y = 0"
-)toml", "test.toml"));
+)toml",
+                                               "test.toml"));
   const StepProgramResult made = make_step_program(eqs, {});
   ASSERT_TRUE(made.made) << made.reason;
   const auto vouched = [&](double y, double h) {
@@ -121,7 +125,8 @@ TEST(AccelerationProgram, is_the_same_with_one_division_for_the_last_two_rows) {
     const AccelerationProgramResult joined = make_acceleration_program(derive(model), options);
     ASSERT_TRUE(apart.made && joined.made) << apart.reason << joined.reason;
     const auto divisions = [](const Program& p) {
-      return std::count_if(p.steps.begin(), p.steps.end(), [](const Step& s) { return s.action == action_of(Op::div); });
+      return std::count_if(p.steps.begin(), p.steps.end(),
+                           [](const Step& s) { return s.action == action_of(Op::div); });
     };
     EXPECT_EQ(divisions(joined.made->program) + 1, divisions(apart.made->program)) << file;
     std::vector<double> inputs{start.time};
@@ -148,7 +153,8 @@ TEST(StepProgram, says_why_there_is_none) {
 TEST(ProgramBuilder, holds_where_the_least_of_several_is_above_zero) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   ProgramBuilder with(3);
-  const auto least = with.apply(Op::min, with.apply(Op::min, with.input(0), with.sub(with.input(1), with.constant(1.0))), with.input(2));
+  const auto least = with.apply(
+      Op::min, with.apply(Op::min, with.input(0), with.sub(with.input(1), with.constant(1.0))), with.input(2));
   const std::array<ProgramBuilder::Value, 2> outputs{with.is_positive(least), least};
   const Program program = with.finish(outputs);
   for (const double a : {-1.0, 0.0, 2.0, nan})

@@ -19,7 +19,8 @@ constexpr int quick_lanes = 4;
 
 }  // namespace
 
-AdaptiveCodeResult make_adaptive_code(const System& system, const ProgramOptions& options, const DependentRows& dependent, int lanes) {
+AdaptiveCodeResult make_adaptive_code(const System& system, const ProgramOptions& options,
+                                      const DependentRows& dependent, int lanes) {
   const Equations& eqs = system.equations();
   const auto no = [](std::string reason) { return AdaptiveCodeResult{std::nullopt, std::nullopt, std::move(reason)}; };
   if (system.has_contacts()) return no("contacts");
@@ -64,8 +65,8 @@ AdaptiveCodeResult make_adaptive_code(const System& system, const ProgramOptions
   const Program watch = std::exchange(code.watched.program, {});
   const Program divisors = make_divisor_program(eqs, options, dynamics.divisors());
 
-  const std::size_t size = acceleration.made->program.steps.size() + projection[0].steps.size() + projection[1].steps.size() +
-                           rank.steps.size() + watch.steps.size() + divisors.steps.size();
+  const std::size_t size = acceleration.made->program.steps.size() + projection[0].steps.size() +
+                           projection[1].steps.size() + rank.steps.size() + watch.steps.size() + divisors.steps.size();
   const auto compile = [&](int width, TierPolicy tier, bool background) {
     AdaptiveCode compiled = code;
     compiled.lanes = width;
@@ -93,8 +94,8 @@ AdaptiveCodeResult make_adaptive_code(const System& system, const ProgramOptions
 
 bool is_ready(const AdaptiveCode& code) {
   const auto ready = [](const CompiledFunction& f) { return !f || f.tier() == Tier::optimised; };
-  return ready(code.acceleration) && ready(code.positions.step) && ready(code.velocities.step) && ready(code.rank) && ready(code.watch) &&
-         ready(code.divisors);
+  return ready(code.acceleration) && ready(code.positions.step) && ready(code.velocities.step) && ready(code.rank) &&
+         ready(code.watch) && ready(code.divisors);
 }
 
 }  // namespace mechanician

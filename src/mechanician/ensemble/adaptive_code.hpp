@@ -35,9 +35,10 @@ struct AdaptiveCodeResult {
   std::string reason;
 };
 
-/// lanes = 0: four lanes at once, and as many as the processor has as soon as LLVM has made the code, in the background. Else so
-/// many lanes; waits for LLVM.
-AdaptiveCodeResult make_adaptive_code(const System& system, const ProgramOptions& options, const DependentRows& dependent, int lanes);
+/// lanes = 0: four lanes at once, and as many as the processor has as soon as LLVM has made the code, in the
+/// background. Else so many lanes; waits for LLVM.
+AdaptiveCodeResult make_adaptive_code(const System& system, const ProgramOptions& options,
+                                      const DependentRows& dependent, int lanes);
 
 bool is_ready(const AdaptiveCode& code);
 

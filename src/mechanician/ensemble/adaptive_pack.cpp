@@ -19,8 +19,8 @@ constexpr double safety = 0.9, most_growth = 10.0, least_growth = 0.2, least_ste
 constexpr int most_tries = 60, most_not_vouched = 4;
 /// Rows are clearly independent at the start of a motion, and stay so.
 constexpr double clearly_independent = 1e-2, least_sine = 1e-3;
-/// Of the certificate (certificate.cpp).
-constexpr double held = 1e-10, start_distance = 1e-8;
+/// A start this far off the constraints is on them (certificate.cpp).
+constexpr double start_distance = 1e-8;
 // Projections (dynamics.hpp): what Newton steps of this size leave is their square.
 constexpr int most_newton_steps = 8;
 const double nearly_there = std::sqrt(0.1 * 1e-17);
@@ -33,23 +33,33 @@ struct Weights {
 
   Weights(const double* all, int stages, const std::array<AlignedNumbers, 13>& k) {
     for (int j = 0; j < stages; ++j)
-      if (all[j] != 0.0) w[static_cast<std::size_t>(count)] = all[j], from[static_cast<std::size_t>(count++)] = k[static_cast<std::size_t>(j)].data();
+      if (all[j] != 0.0)
+        w[static_cast<std::size_t>(count)] = all[j],
+        from[static_cast<std::size_t>(count++)] = k[static_cast<std::size_t>(j)].data();
   }
 };
 
 }  // namespace
 
 AdaptivePack::AdaptivePack(AdaptiveCode& code, const EnsembleOptions& options)
-    : code_(&code), options_(options), n_(code.n), L_(code.lanes), size_(2 * code.n + 4), num_parameters_(code.acceleration.num_inputs() - 1 - 2 * code.n) {
+    : code_(&code),
+      options_(options),
+      n_(code.n),
+      L_(code.lanes),
+      size_(2 * code.n + 4),
+      num_parameters_(code.acceleration.num_inputs() - 1 - 2 * code.n) {
   const auto sized = [&](int count) { return AlignedNumbers(static_cast<std::size_t>(count * L_)); };
-  const int num_rows = code.num_rows, num_entries = code.watched.row_begin.back(), num_divisors = code.watched.num_divisors;
+  const int num_rows = code.num_rows, num_entries = code.watched.row_begin.back(),
+            num_divisors = code.watched.num_divisors;
   lanes.resize(static_cast<std::size_t>(L_));
   y = y_new_ = sized(size_), scale_ = sized(2 * n_), last_stage_ = sized(2 * n_);
   parameters_ = sized(num_parameters_), inputs_ = sized(1 + 2 * n_ + num_parameters_);
   sines_ = row_sizes_ = sines_new_ = sized(num_rows), pivots_ = sized(2 * num_rows), look_ = sized(17 * num_rows);
-  A_ = sized(num_entries), divisors_ = divisors_before_ = divisors_largest_ = sized(num_divisors), below_ = sized(3 * num_divisors);
+  A_ = sized(num_entries), divisors_ = divisors_before_ = divisors_largest_ = sized(num_divisors),
+  below_ = sized(3 * num_divisors);
   outputs_ = sized(code.acceleration.num_outputs()), seen_ = sized(code.watch.num_outputs());
-  projection_ = sized(std::max(code.positions.step ? code.positions.step.num_outputs() : 0, code.velocities.step ? code.velocities.step.num_outputs() : 0));
+  projection_ = sized(std::max(code.positions.step ? code.positions.step.num_outputs() : 0,
+                               code.velocities.step ? code.velocities.step.num_outputs() : 0));
   for (auto& k : k_) k = sized(size_);
   errors_ = extra_ = good_ = h_ = times_ = sized(1);
   pieces_.resize(static_cast<std::size_t>(L_));
@@ -71,7 +81,8 @@ void AdaptivePack::accelerate(AlignedNumbers& rate) {
 
 void AdaptivePack::converge(AdaptiveCode::Projection& projection, int offset, bool one_is_enough) {
   if (!projection.step) return;
-  AlignedNumbers moving(static_cast<std::size_t>(L_)), last(static_cast<std::size_t>(L_), infinity), moved(static_cast<std::size_t>(L_));
+  AlignedNumbers moving(static_cast<std::size_t>(L_)), last(static_cast<std::size_t>(L_), infinity),
+      moved(static_cast<std::size_t>(L_));
   for (int l = 0; l < L_; ++l) moving[static_cast<std::size_t>(l)] = of(good_, 0, l);
   for (int step = 0; step < most_newton_steps; ++step) {
     projection.step(inputs_.data(), projection_.data());
@@ -80,7 +91,8 @@ void AdaptivePack::converge(AdaptiveCode::Projection& projection, int offset, bo
       if (moves > 0.0 && !(of(projection_, projection.at_vouch, l) > 0.0)) moves = of(good_, 0, l) = 0.0;
     }
     std::fill(moved.begin(), moved.end(), 0.0);
-    lanes::add_and_measure(n_ * L_, L_, moving.data(), projection_.data(), inputs_.data() + (1 + offset) * L_, moved.data());
+    lanes::add_and_measure(n_ * L_, L_, moving.data(), projection_.data(), inputs_.data() + (1 + offset) * L_,
+                           moved.data());
     bool any = false;
     for (std::size_t l = 0; l < moving.size(); ++l) {
       if (!(moving[l] > 0.0)) continue;
@@ -135,7 +147,8 @@ void AdaptivePack::begin(const MotionBatch& batch, const std::vector<int>& varie
     }
     for (int i = 0; i < 4; ++i) of(y, 2 * n_ + i, l) = 0.0;
     for (int i = 0; i < num_parameters_; ++i)
-      of(parameters_, i, l) = batch.parameters[from * static_cast<std::size_t>(batch.num_parameters) + static_cast<std::size_t>(varied[static_cast<std::size_t>(i)])];
+      of(parameters_, i, l) = batch.parameters[from * static_cast<std::size_t>(batch.num_parameters) +
+                                               static_cast<std::size_t>(varied[static_cast<std::size_t>(i)])];
   }
   std::fill(good_.begin(), good_.end(), 1.0);
   std::fill(times_.begin(), times_.end(), batch.t);
@@ -161,7 +174,8 @@ void AdaptivePack::begin(const MotionBatch& batch, const std::vector<int>& varie
     lane.weakest = calc_weakest(sines_.data(), l);
     lane.kinetic = lane.kinetic_start = of(seen_, WatchProgram::at_kinetic, l);
     lane.scale = of(seen_, WatchProgram::at_scale, l);
-    if (!(of(good_, 0, l) > 0.0) || !(lane.weakest >= clearly_independent) || !std::isfinite(lane.h)) lane.fate = Fate::left;
+    if (!(of(good_, 0, l) > 0.0) || !(lane.weakest >= clearly_independent) || !std::isfinite(lane.h))
+      lane.fate = Fate::left;
   }
 }
 
@@ -205,10 +219,13 @@ void AdaptivePack::take(int lane, const AdaptivePack& from, int other) {
   t0_ = from.t0_;
   lanes[static_cast<std::size_t>(lane)] = from.lanes[static_cast<std::size_t>(other)];
   const auto copy = [&](AlignedNumbers& to, const AlignedNumbers& x) {
-    for (std::size_t i = 0; i < to.size(); i += static_cast<std::size_t>(L_)) to[i + static_cast<std::size_t>(lane)] = x[i + static_cast<std::size_t>(other)];
+    for (std::size_t i = 0; i < to.size(); i += static_cast<std::size_t>(L_))
+      to[i + static_cast<std::size_t>(lane)] = x[i + static_cast<std::size_t>(other)];
   };
-  copy(y, from.y), copy(k_[0], from.k_[0]), copy(parameters_, from.parameters_), copy(sines_, from.sines_), copy(row_sizes_, from.row_sizes_), copy(A_, from.A_);
-  copy(divisors_, from.divisors_), copy(divisors_before_, from.divisors_before_), copy(divisors_largest_, from.divisors_largest_);
+  copy(y, from.y), copy(k_[0], from.k_[0]), copy(parameters_, from.parameters_), copy(sines_, from.sines_),
+      copy(row_sizes_, from.row_sizes_), copy(A_, from.A_);
+  copy(divisors_, from.divisors_), copy(divisors_before_, from.divisors_before_),
+      copy(divisors_largest_, from.divisors_largest_);
   std::copy(parameters_.begin(), parameters_.end(), inputs_.begin() + (1 + 2 * n_) * L_);
 }
 
@@ -223,7 +240,8 @@ void AdaptivePack::calc_errors() {
     rate_qd[static_cast<std::size_t>(l)] *= 2.0 * eps * condition * of(h_, 0, l);
   }
   lanes::make_scale(n_ * L_, L_, options_.tolerance, y.data(), y_new_.data(), rate_q.data(), scale_.data());
-  lanes::make_scale(n_ * L_, L_, options_.tolerance, y.data() + n_ * L_, y_new_.data() + n_ * L_, rate_qd.data(), scale_.data() + n_ * L_);
+  lanes::make_scale(n_ * L_, L_, options_.tolerance, y.data() + n_ * L_, y_new_.data() + n_ * L_, rate_qd.data(),
+                    scale_.data() + n_ * L_);
   std::array<double, 12> third;
   for (std::size_t j = 0; j < 12; ++j) third[j] = dop853::a[12][j];
   third[0] -= dop853::b3[0], third[8] -= dop853::b3[1], third[11] -= dop853::b3[2];
@@ -252,13 +270,16 @@ void AdaptivePack::advance() {
   std::fill(good_.begin(), good_.end(), 1.0);
   for (int i = 1; i < 12; ++i) {
     const Weights stage(dop853::a[i], i, k_);
-    for (int l = 0; l < L_; ++l) inputs_[static_cast<std::size_t>(l)] = lanes[static_cast<std::size_t>(l)].t + dop853::c[i] * of(h_, 0, l);
-    lanes::add_weighted(2 * n_ * L_, L_, stage.count, stage.w.data(), stage.from.data(), y.data(), h_.data(), inputs_.data() + L_);
+    for (int l = 0; l < L_; ++l)
+      inputs_[static_cast<std::size_t>(l)] = lanes[static_cast<std::size_t>(l)].t + dop853::c[i] * of(h_, 0, l);
+    lanes::add_weighted(2 * n_ * L_, L_, stage.count, stage.w.data(), stage.from.data(), y.data(), h_.data(),
+                        inputs_.data() + L_);
     accelerate(k_[static_cast<std::size_t>(i)]);
   }
   std::copy_n(inputs_.begin() + L_, 2 * n_ * L_, last_stage_.begin());
   const Weights whole(dop853::a[12], 12, k_);
-  lanes::add_weighted(size_ * L_, L_, whole.count, whole.w.data(), whole.from.data(), y.data(), h_.data(), y_new_.data());
+  lanes::add_weighted(size_ * L_, L_, whole.count, whole.w.data(), whole.from.data(), y.data(), h_.data(),
+                      y_new_.data());
   calc_errors();
   for (int l = 0; l < L_; ++l)
     if (!(of(good_, 0, l) > 0.0)) of(errors_, 0, l) = std::numeric_limits<double>::quiet_NaN();
@@ -275,120 +296,6 @@ void AdaptivePack::advance() {
   look_for_poles();
   for (int l = 0; l < L_; ++l)
     if (of(h_, 0, l) > 0.0) decide(l);
-}
-
-double AdaptivePack::calc_turn(int l) const {
-  const std::vector<int>& begin = code_->watched.row_begin;
-  double turned = 0.0;
-  for (std::size_t j = 0; j + 1 < begin.size(); ++j) {
-    double change = 0.0, now = 0.0, before = 0.0;
-    for (int e = begin[j]; e < begin[j + 1]; ++e) {
-      const double a = of(seen_, WatchProgram::at_rows + e, l), b = of(A_, e, l);
-      change += (a - b) * (a - b), now += a * a, before += b * b;
-    }
-    const double size = std::max(now, before);
-    if (size > 0.0) turned = std::max(turned, change / size);
-  }
-  return std::sqrt(turned);
-}
-
-/// Sines along the step: where one of them comes within reach of zero, the single run looks closer.
-void AdaptivePack::look_along() {
-  constexpr double much = 0.5, within_reach = 0.3, fine = 0.3, speed_factor = 2.5;
-  constexpr int most_pieces = 16;
-  const int r = code_->num_rows;
-  if (r == 0) return;
-  int wanted = 0;
-  for (int l = 0; l < L_; ++l) {
-    pieces_[static_cast<std::size_t>(l)] = 0;
-    if (!(of(h_, 0, l) > 0.0) || !(of(errors_, 0, l) <= 1.0) || !(of(good_, 0, l) > 0.0)) continue;
-    const double turned = calc_turn(l), near = std::min(calc_weakest(sines_.data(), l), calc_weakest(sines_new_.data(), l));
-    if (!(turned > much || turned > within_reach * near)) continue;
-    wanted = std::max(wanted, pieces_[static_cast<std::size_t>(l)] = turned > 1.2 ? 16 : turned > 0.6 ? 8 : 4);
-  }
-  const auto sines_at = [&](double theta, double* out) {
-    for (int l = 0; l < L_; ++l) inputs_[static_cast<std::size_t>(l)] = lanes[static_cast<std::size_t>(l)].t + theta * of(h_, 0, l);
-    lanes::between(2 * n_ * L_, L_, theta, h_.data(), y.data(), y_new_.data(), k_[0].data(), k_[12].data(), inputs_.data() + L_);
-    calc_sines(out);
-  };
-  bool ends_wanted = false;
-  AlignedNumbers beside(2 * sines_.size());
-  std::vector<std::pair<int, int>> at_ends;  // lane, row; row ≥ r: at the end
-  for (int pieces = 4; pieces <= wanted && pieces <= most_pieces; pieces *= 2) {
-    if (std::find(pieces_.begin(), pieces_.end(), pieces) == pieces_.end()) continue;
-    const std::size_t width = sines_.size();
-    std::copy(sines_.begin(), sines_.end(), look_.begin());
-    for (int k = 1; k < pieces; ++k) sines_at(static_cast<double>(k) / pieces, look_.data() + static_cast<std::size_t>(k) * width);
-    std::copy(sines_new_.begin(), sines_new_.end(), look_.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(pieces) * width));
-    for (int l = 0; l < L_; ++l) {
-      if (pieces_[static_cast<std::size_t>(l)] != pieces) continue;
-      const auto sine = [&](int k, int j) { return look_[static_cast<std::size_t>(k) * width + static_cast<std::size_t>(j * L_ + l)]; };
-      double change = 0.0;
-      for (int k = 1; k <= pieces; ++k)
-        for (int j = 0; j < r; ++j) change = std::max(change, std::abs(sine(k, j) - sine(k - 1, j)));
-      Lane& lane = lanes[static_cast<std::size_t>(l)];
-      if (!(change < fine)) {
-        if (pieces == most_pieces)
-          lane.fate = Fate::left;
-        else
-          wanted = std::max(wanted, pieces_[static_cast<std::size_t>(l)] = 2 * pieces);
-        continue;
-      }
-      for (int k = 0; k <= pieces; ++k)
-        for (int j = 0; j < r; ++j) {
-          const double here = sine(k, j), before = k > 0 ? sine(k - 1, j) : here, after = k < pieces ? sine(k + 1, j) : here;
-          const bool lowest = (k == 0 || here < before) && (k == pieces || here <= after);
-          const double falls = std::max(before - here, after - here);
-          if (!lowest || here > speed_factor * falls) continue;
-          if (k > 0 && k < pieces)
-            lane.fate = Fate::left;
-          else if (here < 0.1 * falls)
-            lane.fate = Fate::left;
-          else
-            at_ends.emplace_back(l, k == 0 ? j : r + j), ends_wanted = true;
-        }
-    }
-  }
-  if (!ends_wanted) return;
-  // At the begin a sine that rises has nothing ahead; at the end one that still falls is for the next step to see.
-  constexpr double a_little = 1.0 / 64.0;
-  sines_at(a_little, beside.data());
-  sines_at(1.0 - a_little, beside.data() + sines_.size());
-  for (const auto& [l, j] : at_ends) {
-    const bool end = j >= r;
-    const int row = end ? j - r : j;
-    const double here = of(end ? sines_new_ : sines_, row, l), next = beside[static_cast<std::size_t>(end ? 1 : 0) * sines_.size() + static_cast<std::size_t>(row * L_ + l)];
-    if (next < here) lanes[static_cast<std::size_t>(l)].fate = Fate::left;
-  }
-}
-
-/// What stands below fraction lines, along the step.
-void AdaptivePack::look_for_poles() {
-  const int count = code_->watched.num_divisors;
-  if (count == 0) return;
-  constexpr double small = 0.2;
-  for (int k = 0; k < 3; ++k) {
-    const double theta = 0.25 * (k + 1);
-    for (int l = 0; l < L_; ++l) inputs_[static_cast<std::size_t>(l)] = lanes[static_cast<std::size_t>(l)].t + theta * of(h_, 0, l);
-    lanes::between(2 * n_ * L_, L_, theta, h_.data(), y.data(), y_new_.data(), k_[0].data(), k_[12].data(), inputs_.data() + L_);
-    code_->divisors(inputs_.data(), below_.data() + k * count * L_);
-  }
-  for (int l = 0; l < L_; ++l) {
-    if (!(of(h_, 0, l) > 0.0) || !(of(errors_, 0, l) <= 1.0) || !(of(good_, 0, l) > 0.0)) continue;
-    for (int i = 0; i < count; ++i) {
-      const double v[] = {of(divisors_before_, i, l), of(divisors_, i, l), of(below_, i, l), of(below_, count + i, l), of(below_, 2 * count + i, l),
-                          of(seen_, code_->watched.at_divisors + i, l)};
-      double largest = of(divisors_largest_, i, l);
-      for (int k = 1; k < 6; ++k) largest = std::max(largest, std::abs(v[k]));
-      bool near = false;
-      for (int k = 1; k < 6; ++k) {
-        if (k > 1) near |= !(v[k] * v[k - 1] > 0.0);
-        const double here = std::abs(v[k]);
-        if (k < 5 && here < small * largest && here < std::abs(v[k - 1]) && here <= std::abs(v[k + 1])) near = true;
-      }
-      if (near) lanes[static_cast<std::size_t>(l)].fate = Fate::left;
-    }
-  }
 }
 
 void AdaptivePack::decide(int l) {
@@ -413,7 +320,8 @@ void AdaptivePack::decide(int l) {
     lane.fate = Fate::left;
     return;
   }
-  const double factor = error == 0.0 ? most_growth : std::clamp(safety * std::pow(error, -1.0 / 8.0), least_growth, most_growth);
+  const double factor =
+      error == 0.0 ? most_growth : std::clamp(safety * std::pow(error, -1.0 / 8.0), least_growth, most_growth);
   const double grown = h * (lane.rejected ? std::min(1.0, factor) : factor);
   lane.h = h < 0.5 * lane.h ? std::max(lane.h, grown) : grown;
   lane.weakest = weakest;
@@ -425,7 +333,8 @@ void AdaptivePack::accept(int l) {
   const double h = of(h_, 0, l), end = of(times_, 0, l);
   ++lane.steps;
   lane.rejected = false, lane.tries = lane.not_vouched = 0;
-  lane.t = end >= options_.to || std::abs(end - options_.to) <= 4.0 * eps * std::max(std::abs(end), h) ? options_.to : end;
+  lane.t =
+      end >= options_.to || std::abs(end - options_.to) <= 4.0 * eps * std::max(std::abs(end), h) ? options_.to : end;
   constexpr std::int64_t steps_of_progress = 20000;
   if (lane.steps % steps_of_progress == 0) {
     lane.most_progress = std::max(lane.most_progress, lane.t - lane.progress_mark);
@@ -440,60 +349,13 @@ void AdaptivePack::accept(int l) {
   copy(y, y_new_.data(), size_), copy(k_[0], k_[12].data(), size_), copy(sines_, sines_new_.data(), code_->num_rows);
   copy(A_, seen_.data() + WatchProgram::at_rows * L_, code_->watched.row_begin.back());
   const int count = code_->watched.num_divisors;
-  copy(divisors_, seen_.data() + code_->watched.at_divisors * L_, count), copy(divisors_before_, below_.data() + 2 * count * L_, count);
+  copy(divisors_, seen_.data() + code_->watched.at_divisors * L_, count),
+      copy(divisors_before_, below_.data() + 2 * count * L_, count);
   for (int i = 0; i < count; ++i)
-    for (const double x : {of(divisors_, i, l), of(below_, i, l), of(below_, count + i, l), of(below_, 2 * count + i, l)})
+    for (const double x :
+         {of(divisors_, i, l), of(below_, i, l), of(below_, count + i, l), of(below_, 2 * count + i, l)})
       of(divisors_largest_, i, l) = std::max(of(divisors_largest_, i, l), std::abs(x));
   if (lane.t >= options_.to && lane.fate == Fate::running) lane.fate = holds(l) ? Fate::done : Fate::left;
-}
-
-/// As certificate.cpp has it.
-void AdaptivePack::watch(int l) {
-  Lane& lane = lanes[static_cast<std::size_t>(l)];
-  lane.kinetic = of(seen_, WatchProgram::at_kinetic, l), lane.scale = of(seen_, WatchProgram::at_scale, l);
-  double work = 0.0, sizes = std::abs(lane.kinetic) + std::abs(lane.kinetic_start);
-  for (int i = 0; i < 4; ++i) {
-    const double w = of(y_new_, 2 * n_ + i, l);
-    work += w, sizes += std::abs(w);
-    lane.balance_allowed += 8.0 * eps * of(h_, 0, l) * std::abs(of(k_[12], 2 * n_ + i, l));
-  }
-  lane.exchanged = std::max(lane.exchanged, sizes);
-  lane.balance_largest = std::max(lane.balance_largest, std::abs(lane.kinetic - lane.kinetic_start - work));
-  lane.balance_allowed += 5.0 * (options_.tolerance + 4.0 * eps) * lane.scale + 2.0 * eps * sizes;
-  const double violation = of(seen_, WatchProgram::at_violation, l), distance = of(seen_, WatchProgram::at_distance, l);
-  if (!(distance <= start_distance)) lane.fate = Fate::left;  // also where it is not a number
-  lane.violation = std::max(lane.violation, violation), lane.distance = std::max(lane.distance, distance);
-}
-
-/// As integrator_bdf.cpp has it: where a single run would change the method.
-bool AdaptivePack::is_stiff(int l) {
-  constexpr double stability_edge = 6.1, worth_a_look = 0.25, stiffness_ratio = 50.0, rounding = 64.0 * eps;
-  constexpr int hits_for_stiff = 15, misses_for_not = 6;
-  Lane& lane = lanes[static_cast<std::size_t>(l)];
-  if (options_.adaptive == Method::dop853 || lane.kinetic <= 1e-24 * std::max(1.0, lane.scale)) return false;
-  double rates = 0.0, values = 0.0, size = 1.0, slow_rates = 0.0, slow_values = 0.0;
-  for (int i = 0; i < 2 * n_; ++i) {
-    const double dk = of(k_[12], i, l) - of(k_[11], i, l), dy = of(y_new_, i, l) - of(last_stage_, i, l);
-    const double DK = of(k_[12], i, l) - of(k_[0], i, l), DY = of(y_new_, i, l) - of(y, i, l);
-    rates += dk * dk, values += dy * dy, slow_rates += DK * DK, slow_values += DY * DY;
-    size = std::max(size, std::abs(of(y_new_, i, l)));
-  }
-  const double h = of(h_, 0, l), fast = values > rounding * rounding * size * size ? h * std::sqrt(rates / values) : 0.0,
-               slow = slow_values > 0.0 ? h * std::sqrt(slow_rates / slow_values) : 0.0;
-  if (fast > stability_edge || (fast > worth_a_look && fast > stiffness_ratio * slow)) {
-    lane.not_stiff_hits = 0;
-    return ++lane.stiff_hits >= hits_for_stiff;
-  }
-  if (lane.stiff_hits > 0 && ++lane.not_stiff_hits >= misses_for_not) lane.stiff_hits = lane.not_stiff_hits = 0;
-  return false;
-}
-
-bool AdaptivePack::holds(int l) const {
-  const Lane& lane = lanes[static_cast<std::size_t>(l)];
-  const bool at_rest = std::max(lane.kinetic_start, lane.kinetic) <= 1e-20 * std::max(1.0, lane.scale);
-  if (!(lane.distance <= std::max(held, 10.0 * options_.tolerance * 1e-3)) || !(lane.balance_largest <= lane.balance_allowed)) return false;
-  return !(lane.balance_largest > std::max(0.05, 300.0 * options_.tolerance) * lane.exchanged &&
-           lane.balance_largest > (at_rest ? 2e-3 * lane.balance_allowed : 1e-12));
 }
 
 }  // namespace mechanician

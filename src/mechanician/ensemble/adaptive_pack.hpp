@@ -1,7 +1,7 @@
 #pragma once
 
-/// Adaptive motions side by side: the state of each lane, one attempt at a step for all, and what the certificate of each
-/// says. See adaptive_runner.hpp.
+/// Adaptive motions side by side: the state of each lane, one attempt at a step for all, and what the certificate of
+/// each says. See adaptive_runner.hpp.
 
 #include <array>
 #include <string>
@@ -71,12 +71,13 @@ class AdaptivePack {
   EnsembleOptions options_;
   double t0_ = 0.0;
   int n_, L_, size_, num_parameters_;
-  AlignedNumbers parameters_;  ///< inputs that do not change
+  AlignedNumbers parameters_;                                                             ///< inputs that do not change
   AlignedNumbers sines_, row_sizes_, A_, divisors_, divisors_before_, divisors_largest_;  ///< at t; of the start; …
 
   // Of the attempt.
   std::array<AlignedNumbers, 13> k_;
-  AlignedNumbers inputs_, outputs_, projection_, pivots_, seen_, y_new_, last_stage_, errors_, scale_, extra_, good_, h_, times_;
+  AlignedNumbers inputs_, outputs_, projection_, pivots_, seen_, y_new_, last_stage_, errors_, scale_, extra_, good_,
+      h_, times_;
   AlignedNumbers sines_new_, look_, below_;
   std::vector<int> pieces_;
 };

@@ -11,9 +11,13 @@ namespace {
 
 class AdaptiveRunner : public MotionRunner {
  public:
-  AdaptiveRunner(AdaptiveCode code, std::optional<AdaptiveCode> wider, VariedParameters parameters, const EnsembleOptions& options,
-                 std::unique_ptr<MotionRunner> single)
-      : code_(std::move(code)), wider_(std::move(wider)), parameters_(std::move(parameters)), options_(options), single_(std::move(single)) {}
+  AdaptiveRunner(AdaptiveCode code, std::optional<AdaptiveCode> wider, VariedParameters parameters,
+                 const EnsembleOptions& options, std::unique_ptr<MotionRunner> single)
+      : code_(std::move(code)),
+        wider_(std::move(wider)),
+        parameters_(std::move(parameters)),
+        options_(options),
+        single_(std::move(single)) {}
 
   std::unique_ptr<MotionRunner> clone() const override {
     return std::make_unique<AdaptiveRunner>(code_, wider_, parameters_, options_, single_->clone());
@@ -78,7 +82,8 @@ class AdaptiveRunner : public MotionRunner {
 
   void keep(const AdaptivePack& pack, int l, BatchResult& result) const {
     const AdaptivePack::Lane& lane = pack.lanes[static_cast<std::size_t>(l)];
-    const auto motion = static_cast<std::size_t>(lane.motion), n = static_cast<std::size_t>(result.n), count = pack.lanes.size();
+    const auto motion = static_cast<std::size_t>(lane.motion), n = static_cast<std::size_t>(result.n),
+               count = pack.lanes.size();
     for (std::size_t i = 0; i < n; ++i) {
       result.q[motion * n + i] = pack.y[i * count + static_cast<std::size_t>(l)];
       result.qd[motion * n + i] = pack.y[(n + i) * count + static_cast<std::size_t>(l)];
@@ -126,7 +131,9 @@ LaneRunnerResult make_adaptive_runner(const System& system, const State& nominal
   const ProgramOptions programs = make_lane_options(system, nominal, dependent, lanes.varied);
   AdaptiveCodeResult code = make_adaptive_code(system, programs, dependent, lanes.code.lanes);
   if (!code.made) return {nullptr, code.reason};
-  return {std::make_unique<AdaptiveRunner>(std::move(*code.made), std::move(code.wider), VariedParameters(system, programs), options, std::move(single)), {}};
+  return {std::make_unique<AdaptiveRunner>(std::move(*code.made), std::move(code.wider),
+                                           VariedParameters(system, programs), options, std::move(single)),
+          {}};
 }
 
 }  // namespace mechanician

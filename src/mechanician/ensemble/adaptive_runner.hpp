@@ -1,19 +1,22 @@
 #pragma once
 
-/// Motions at a tolerance in vector lanes: DOP853 with a step size, an error test and a projection onto the constraints for
-/// each lane, as a single run has them (motion/integrator.hpp). A lane whose motion is over takes the next one at once.
+/// Motions at a tolerance in vector lanes: DOP853 with a step size, an error test and a projection onto the constraints
+/// for each lane, as a single run has them (motion/integrator.hpp). A lane whose motion is over takes the next one at
+/// once.
 ///
-/// What is left to the single run, from the start of the motion on, so that it is diagnosed there and nowhere silently wrong:
+/// What is left to the single run, from the start of the motion on, so that it is diagnosed there and nowhere silently
+/// wrong:
 ///   - a start off the constraints, or near a singular configuration;
 ///   - accelerations or projections that compiled code does not vouch for;
-///   - rows that come within reach of being dependent: sines of their angles are sampled along every step on which the rows
+///   - rows that come within reach of being dependent: sines of their angles are sampled along every step on which the
+///   rows
 ///     turn by so much that they could be;
 ///   - a divisor that comes near zero; steps that come down to nothing; a motion that becomes stiff;
 ///   - a certificate that does not hold at the end.
 /// What becomes of a motion does not depend on the others, nor on the number of lanes: the same bits.
 ///
-/// The steps are those of a single run to rounding where nothing of this happens. Cost of a step of all lanes: 12 evaluations of
-/// the acceleration, two or three of projections, one of the rank and up to three more where rows turn.
+/// The steps are those of a single run to rounding where nothing of this happens. Cost of a step of all lanes: 12
+/// evaluations of the acceleration, two or three of projections, one of the rank and up to three more where rows turn.
 
 #include <memory>
 #include <string>
@@ -25,8 +28,9 @@
 
 namespace mechanician {
 
-/// For options.method == adaptive; `single` does what is left over. None for models with contacts, events, switches, measured
-/// constraints or a singular mass matrix, for method bdf, and where there is no compiled code that vouches for the nominal start.
+/// For options.method == adaptive; `single` does what is left over. None for models with contacts, events, switches,
+/// measured constraints or a singular mass matrix, for method bdf, and where there is no compiled code that vouches for
+/// the nominal start.
 LaneRunnerResult make_adaptive_runner(const System& system, const State& nominal, const EnsembleOptions& options,
                                       std::unique_ptr<MotionRunner> single, const LaneOptions& lanes = {});
 

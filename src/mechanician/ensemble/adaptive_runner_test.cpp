@@ -25,7 +25,9 @@ Ready make(Model model) {
   State start = state_of(start_state(model, parameters));
   return {System(std::move(model), parameters.values), std::move(start)};
 }
-Ready read(const std::string& name) { return make(read_model(std::string(MECHANICIAN_SOURCE_DIR) + "/models/" + name + ".toml")); }
+Ready read(const std::string& name) {
+  return make(read_model(std::string(MECHANICIAN_SOURCE_DIR) + "/models/" + name + ".toml"));
+}
 
 /// The integrator of `run`, one motion after the other.
 class Alone : public MotionRunner {
@@ -36,8 +38,10 @@ class Alone : public MotionRunner {
     for (std::size_t i = 0; i < static_cast<std::size_t>(batch.count); ++i) {
       const auto from = batch.parameters.begin() + static_cast<std::ptrdiff_t>(i * p);
       const System system(system_.model(), {from, from + static_cast<std::ptrdiff_t>(p)}, System::Checked::already);
-      const State start{batch.t, Eigen::Map<const Eigen::VectorXd>(batch.q.data() + i * n, batch.n), Eigen::Map<const Eigen::VectorXd>(batch.qd.data() + i * n, batch.n)};
-      Integrator integrator(system, start, {.to = options_.to, .tolerance = options_.tolerance, .method = options_.adaptive});
+      const State start{batch.t, Eigen::Map<const Eigen::VectorXd>(batch.q.data() + i * n, batch.n),
+                        Eigen::Map<const Eigen::VectorXd>(batch.qd.data() + i * n, batch.n)};
+      Integrator integrator(system, start,
+                            {.to = options_.to, .tolerance = options_.tolerance, .method = options_.adaptive});
       if (integrator.refusal()) {
         result.reason[i] = integrator.refusal()->message;
         continue;
@@ -68,14 +72,16 @@ class Alone : public MotionRunner {
 /// Starts whose velocities differ from the model's by a few per cent, on the constraints; the first is the model's.
 MotionBatch starts_near(const Ready& ready, int count, unsigned seed) {
   MotionBatch batch;
-  batch.count = count, batch.n = ready.system.n(), batch.num_parameters = static_cast<int>(ready.system.parameters().size());
+  batch.count = count, batch.n = ready.system.n(),
+  batch.num_parameters = static_cast<int>(ready.system.parameters().size());
   batch.t = ready.start.t;
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> uniform(-0.05, 0.05);
   for (int k = 0; k < count; ++k) {
     State state = ready.start;
     if (k > 0) {
-      for (Eigen::Index i = 0; i < state.qd.size(); ++i) state.qd(i) += uniform(random) * std::max(0.1, std::abs(state.qd(i)));
+      for (Eigen::Index i = 0; i < state.qd.size(); ++i)
+        state.qd(i) += uniform(random) * std::max(0.1, std::abs(state.qd(i)));
       state = project(ready.system, state).state;
     }
     batch.q.insert(batch.q.end(), state.q.begin(), state.q.end());
@@ -85,8 +91,10 @@ MotionBatch starts_near(const Ready& ready, int count, unsigned seed) {
   return batch;
 }
 
-BatchResult run(const Ready& ready, const MotionBatch& batch, const EnsembleOptions& options, const LaneOptions& lanes = {}) {
-  const LaneRunnerResult made = make_adaptive_runner(ready.system, ready.start, options, std::make_unique<Alone>(ready.system, options), lanes);
+BatchResult run(const Ready& ready, const MotionBatch& batch, const EnsembleOptions& options,
+                const LaneOptions& lanes = {}) {
+  const LaneRunnerResult made =
+      make_adaptive_runner(ready.system, ready.start, options, std::make_unique<Alone>(ready.system, options), lanes);
   EXPECT_TRUE(made.made) << made.reason;
   BatchResult result(batch);
   if (made.made) made.made->run(batch, result);
@@ -122,7 +130,8 @@ TEST_P(AdaptiveLanes, take_the_steps_of_single_runs) {
     EXPECT_EQ(lanes.t[i], alone.t[i]);
     EXPECT_EQ(lanes.steps[i], alone.steps[i]) << "seed " << seed << " motion " << i;
     // Rounding that grows along the motion; the error of either run is a thousand times larger.
-    for (std::size_t j = 0; j < n; ++j) EXPECT_NEAR(lanes.q[i * n + j], alone.q[i * n + j], 1e-11 * std::max(1.0, std::abs(alone.q[i * n + j])));
+    for (std::size_t j = 0; j < n; ++j)
+      EXPECT_NEAR(lanes.q[i * n + j], alone.q[i * n + j], 1e-11 * std::max(1.0, std::abs(alone.q[i * n + j])));
     EXPECT_LE(lanes.violation[i], std::max(1e-12, 10.0 * alone.violation[i]));  // both are rounding
     EXPECT_LT(lanes.balance[i], 1.0);
     if (alone.balance[i] > 1e-3) {
@@ -132,8 +141,10 @@ TEST_P(AdaptiveLanes, take_the_steps_of_single_runs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, AdaptiveLanes,
-                         testing::Values(Case{"rolling_disk", 2.0}, Case{"squeezer", 0.03}, Case{"four_bar", 1.0}, Case{"double_pendulum", 2.0}, Case{"car_axis", 0.5},
-                                         Case{"kapitza_pendulum", 0.3}, Case{"peaucellier", 2.0}, Case{"ball_on_turntable", 2.0}, Case{"three_rods", 1.0}),
+                         testing::Values(Case{"rolling_disk", 2.0}, Case{"squeezer", 0.03}, Case{"four_bar", 1.0},
+                                         Case{"double_pendulum", 2.0}, Case{"car_axis", 0.5},
+                                         Case{"kapitza_pendulum", 0.3}, Case{"peaucellier", 2.0},
+                                         Case{"ball_on_turntable", 2.0}, Case{"three_rods", 1.0}),
                          [](const auto& named) { return std::string(named.param.model); });
 
 TEST(AdaptiveLanes, give_a_motion_the_same_bits_in_any_company) {
@@ -141,7 +152,8 @@ TEST(AdaptiveLanes, give_a_motion_the_same_bits_in_any_company) {
   const Ready ready = read("double_pendulum");
   const EnsembleOptions options{.to = 1.0, .tolerance = 1e-8};
   MotionBatch batch = starts_near(ready, 29, seed);
-  for (std::size_t i = 0; i < 29; ++i) batch.parameters[5 * i + 4] = 5.0 + 0.3 * static_cast<double>(i);  // g: some end much sooner
+  for (std::size_t i = 0; i < 29; ++i)
+    batch.parameters[5 * i + 4] = 5.0 + 0.3 * static_cast<double>(i);  // g: some end much sooner
   const BatchResult whole = run(ready, batch, options, lanes_of(8));
   const auto same = [&](const BatchResult& part, std::size_t from) {
     EXPECT_EQ(0, std::memcmp(part.q.data(), whole.q.data() + 4 * from, part.q.size() * sizeof(double)));
@@ -203,7 +215,8 @@ kinetic = "x'^2/2"
 force = { x = "-1/x^2" }
 [start]
 position = { x = "1" }
-)toml", "test.toml"));
+)toml",
+                                           "test.toml"));
   expect_left(ready, starts_near(ready, 4, 1), {.to = 3.0, .tolerance = 1e-8});
   // One that keeps its distance is not left.
   MotionBatch batch = starts_near(ready, 3, 1);
@@ -221,14 +234,16 @@ kinetic = "(x'^2 + y'^2)/2"
 force = { x = "-1e6*(x - cos(t)) - 2e5*x'", y = "-y" }
 [start]
 position = { x = "1", y = "1" }
-)toml", "test.toml"));
+)toml",
+                                           "test.toml"));
   expect_left(ready, starts_near(ready, 2, 1), {.to = 3.0, .tolerance = 1e-6});
 }
 
 TEST(AdaptiveLanes, are_for_models_without_events_contacts_and_switches) {
   const EnsembleOptions options{.to = 1.0};
   const auto reason = [&](const Ready& ready) {
-    return make_adaptive_runner(ready.system, ready.start, options, std::make_unique<Alone>(ready.system, options)).reason;
+    return make_adaptive_runner(ready.system, ready.start, options, std::make_unique<Alone>(ready.system, options))
+        .reason;
   };
   EXPECT_EQ(reason(read("bouncing_ball")), "contacts");
   EXPECT_EQ(reason(read("flyball_governor")), "expressions that switch");
@@ -240,7 +255,9 @@ coordinates = ["x"]
 kinetic = "x'^2/2"
 [events]
 zero = { when = "x" }
-)toml", "test.toml"))), "events");
+)toml",
+                                        "test.toml"))),
+            "events");
 }
 
 }  // namespace

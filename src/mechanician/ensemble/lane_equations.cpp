@@ -13,8 +13,8 @@ namespace mechanician {
 
 namespace {
 
-/// How many of the kept rows, in pivot order, are clearly independent: states near by are on the constraints to rounding of
-/// their own, and rows that depend on others there do so almost.
+/// How many of the kept rows, in pivot order, are clearly independent: states near by are on the constraints to
+/// rounding of their own, and rows that depend on others there do so almost.
 std::size_t count_clear(const RowSet& set) {
   constexpr double clear = 1e-5;
   std::size_t count = 0;
@@ -49,12 +49,14 @@ DependentRows find_dependent_rows(const System& system, const State& nominal) {
         if (std::find(set.kept.begin(), end, j) == end) rows.push_back(j);
       return rows;
     };
-    result.all = dependent(dynamics.all), result.positions = dependent(dynamics.positions), result.velocities = dependent(dynamics.velocities);
+    result.all = dependent(dynamics.all), result.positions = dependent(dynamics.positions),
+    result.velocities = dependent(dynamics.velocities);
   }
   return result;
 }
 
-ProgramOptions make_lane_options(const System& system, const State& nominal, const DependentRows& dependent, const Varied& varied) {
+ProgramOptions make_lane_options(const System& system, const State& nominal, const DependentRows& dependent,
+                                 const Varied& varied) {
   ProgramOptions options;
   options.parameters = system.parameters();
   if (varied) {
@@ -86,7 +88,8 @@ void VariedParameters::check(const MotionBatch& batch) const {
   for (std::size_t j = 0; j < values_.size(); ++j)
     for (std::size_t i = 0; built_in_[j] && i < static_cast<std::size_t>(batch.count); ++i)
       if (batch.parameters[i * values_.size() + j] != values_[j])
-        throw std::invalid_argument(fmt::format("parameter `{}` differs between motions and was built in as {}", names_[j], values_[j]));
+        throw std::invalid_argument(
+            fmt::format("parameter `{}` differs between motions and was built in as {}", names_[j], values_[j]));
 }
 
 }  // namespace mechanician

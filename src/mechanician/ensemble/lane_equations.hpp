@@ -1,7 +1,7 @@
 #pragma once
 
-/// What the programs of all motions of an ensemble are made from: rows and sizes at one state of the model, so that a motion
-/// does not depend on which others are computed with it.
+/// What the programs of all motions of an ensemble are made from: rows and sizes at one state of the model, so that a
+/// motion does not depend on which others are computed with it.
 
 #include <optional>
 #include <vector>
@@ -15,8 +15,8 @@ namespace mechanician {
 /// Parameters of the model that differ between motions, by index; none given: any may.
 using Varied = std::optional<std::vector<int>>;
 
-/// Rows that depend on others at a general state on the constraints near `nominal`: of all, of those that projections of
-/// positions and of velocities use.
+/// Rows that depend on others at a general state on the constraints near `nominal`: of all, of those that projections
+/// of positions and of velocities use.
 struct DependentRows {
   std::vector<int> all, positions, velocities;
   bool singular_mass = false;
@@ -24,13 +24,14 @@ struct DependentRows {
 DependentRows find_dependent_rows(const System& system, const State& nominal);
 
 /// `nominal`: a start of the model.
-ProgramOptions make_lane_options(const System& system, const State& nominal, const DependentRows& dependent, const Varied& varied);
+ProgramOptions make_lane_options(const System& system, const State& nominal, const DependentRows& dependent,
+                                 const Varied& varied);
 inline ProgramOptions make_lane_options(const System& system, const State& nominal, const Varied& varied) {
   return make_lane_options(system, nominal, find_dependent_rows(system, nominal), varied);
 }
 
-/// The parameters that are inputs of the programs, from a row of a batch. Throws std::invalid_argument where a parameter
-/// that was built in has another value in the batch.
+/// The parameters that are inputs of the programs, from a row of a batch. Throws std::invalid_argument where a
+/// parameter that was built in has another value in the batch.
 class VariedParameters {
  public:
   VariedParameters() = default;

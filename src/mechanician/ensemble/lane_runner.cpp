@@ -29,12 +29,12 @@ struct LaneRunner::Pack {
   int begin = 0, used = 0;
   AlignedNumbers block;
   std::vector<double> before, vouched;
-  std::vector<char> alive;                            ///< by lane
-  std::vector<std::unique_ptr<RobustStep>> robust;    ///< by lane, where it was needed
+  std::vector<char> alive;                          ///< by lane
+  std::vector<std::unique_ptr<RobustStep>> robust;  ///< by lane, where it was needed
 };
 
-LaneRunner::LaneRunner(const System& system, StepProgram step, VariedParameters parameters, const EnsembleOptions& options,
-                       const LaneOptions& lanes)
+LaneRunner::LaneRunner(const System& system, StepProgram step, VariedParameters parameters,
+                       const EnsembleOptions& options, const LaneOptions& lanes)
     : system_(std::make_shared<const System>(system)),
       step_(std::move(step), lanes.code),
       parameters_(std::move(parameters)),
@@ -58,7 +58,8 @@ void LaneRunner::run(const MotionBatch& batch, BatchResult& result) {
       const std::size_t motion = at(pack.begin + std::min(k, pack.used - 1));
       const auto set = [&](int i, double x) { pack.block[at(i) * w + at(k)] = x; };
       set(0, batch.t), set(1, options_.step);
-      for (int i = 0; i < n; ++i) set(2 + i, batch.q[motion * at(n) + at(i)]), set(2 + n + i, batch.qd[motion * at(n) + at(i)]);
+      for (int i = 0; i < n; ++i)
+        set(2 + i, batch.q[motion * at(n) + at(i)]), set(2 + n + i, batch.qd[motion * at(n) + at(i)]);
       int next = 2 + 2 * n;
       for (const int p : parameters_.varied()) set(next++, batch.parameters[motion * at(batch.num_parameters) + at(p)]);
     }
@@ -79,8 +80,8 @@ void LaneRunner::run(const MotionBatch& batch, BatchResult& result) {
       inputs[0] = result.t[motion];
       std::copy_n(result.q.begin() + static_cast<std::ptrdiff_t>(motion * at(n)), n, inputs.begin() + 1);
       std::copy_n(result.qd.begin() + static_cast<std::ptrdiff_t>(motion * at(n)), n, inputs.begin() + 1 + n);
-      std::copy_n(batch.parameters.begin() + static_cast<std::ptrdiff_t>(motion * at(batch.num_parameters)), batch.num_parameters,
-                  inputs.begin() + 1 + 2 * n);
+      std::copy_n(batch.parameters.begin() + static_cast<std::ptrdiff_t>(motion * at(batch.num_parameters)),
+                  batch.num_parameters, inputs.begin() + 1 + 2 * n);
       violation_(inputs.data(), &result.violation[motion]);
       judge_fixed_steps(result, pack.begin + k);
     }
@@ -90,7 +91,8 @@ void LaneRunner::run(const MotionBatch& batch, BatchResult& result) {
 void LaneRunner::advance(Pack& pack, std::int64_t first, std::int64_t count) {
   const int lanes = step_.lanes(), size = 2 * pack.batch.n;
   const auto w = at(lanes);
-  pack.before.assign(pack.block.begin() + static_cast<std::ptrdiff_t>(2 * w), pack.block.begin() + static_cast<std::ptrdiff_t>(at(2 + size) * w));
+  pack.before.assign(pack.block.begin() + static_cast<std::ptrdiff_t>(2 * w),
+                     pack.block.begin() + static_cast<std::ptrdiff_t>(at(2 + size) * w));
   step_.advance(pack.block.data(), first, count, pack.vouched.data());
   std::vector<double> state(at(size));
   const auto gather = [&](const double* from, int k) {
@@ -121,7 +123,8 @@ void LaneRunner::serve(Pack& pack, int lane, const double* state, std::int64_t f
   // The same code with this motion in every lane.
   AlignedNumbers alone(step_.block_size());
   std::vector<double> vouched(w), x(state, state + size), tried(at(size));
-  for (std::size_t i = 0; i < alone.size() / w; ++i) std::fill_n(alone.begin() + static_cast<std::ptrdiff_t>(i * w), w, pack.block[i * w + at(lane)]);
+  for (std::size_t i = 0; i < alone.size() / w; ++i)
+    std::fill_n(alone.begin() + static_cast<std::ptrdiff_t>(i * w), w, pack.block[i * w + at(lane)]);
   const double t0 = alone[0], h = alone[w];
   for (std::int64_t step = first; step < first + count && pack.alive[at(lane)]; ++step) {
     for (int i = 0; i < size; ++i) std::fill_n(alone.begin() + static_cast<std::ptrdiff_t>(at(2 + i) * w), w, x[at(i)]);
@@ -139,7 +142,9 @@ void LaneRunner::serve(Pack& pack, int lane, const double* state, std::int64_t f
     std::string trouble = "the acceleration has no finite or no unique value";
     bool ok = false;
     try {
-      if (!robust) robust = std::make_unique<RobustStep>(*system_, std::vector<double>(parameters, parameters + static_cast<std::ptrdiff_t>(p)));
+      if (!robust)
+        robust = std::make_unique<RobustStep>(
+            *system_, std::vector<double>(parameters, parameters + static_cast<std::ptrdiff_t>(p)));
       ok = robust->advance(t, h, x.data());
     } catch (const std::exception& e) {  // parameters that make no system: this motion's own affair
       trouble = e.what();
@@ -156,7 +161,8 @@ void LaneRunner::serve(Pack& pack, int lane, const double* state, std::int64_t f
   for (int i = 0; i < size; ++i) pack.block[at(2 + i) * w + at(lane)] = x[at(i)];
 }
 
-LaneRunnerResult make_lane_runner(const System& system, const State& nominal, const EnsembleOptions& options, const LaneOptions& lanes) {
+LaneRunnerResult make_lane_runner(const System& system, const State& nominal, const EnsembleOptions& options,
+                                  const LaneOptions& lanes) {
   if (system.has_contacts()) return {nullptr, "contacts need an adaptive method"};
   for (const Event& e : system.model().events)
     if (e.action == EventAction::stop) return {nullptr, "events that stop need an adaptive method"};
@@ -164,11 +170,14 @@ LaneRunnerResult make_lane_runner(const System& system, const State& nominal, co
   StepProgramResult step = make_step_program(system.equations(), programs);
   if (!step.made) return {nullptr, step.reason};
   // Where even the nominal start is not vouched for, nothing is gained.
-  std::vector<double> inputs{nominal.t, options.step}, registers(at(step.made->program.num_registers())), outputs(step.made->program.outputs.size());
+  std::vector<double> inputs{nominal.t, options.step}, registers(at(step.made->program.num_registers())),
+      outputs(step.made->program.outputs.size());
   inputs.insert(inputs.end(), programs.reference.begin() + 1, programs.reference.end());
   step.made->program.evaluate(inputs.data(), registers.data(), outputs.data());
   if (!(outputs.back() > 0.0)) return {nullptr, "compiled code does not vouch for the start of the model"};
-  return {std::make_unique<LaneRunner>(system, std::move(*step.made), VariedParameters(system, programs), options, lanes), {}};
+  return {
+      std::make_unique<LaneRunner>(system, std::move(*step.made), VariedParameters(system, programs), options, lanes),
+      {}};
 }
 
 }  // namespace mechanician

@@ -1,11 +1,12 @@
 #pragma once
 
-/// Motions of fixed steps in vector lanes: as many side by side as the processor has lanes (step_function.hpp), each with its
-/// own parameters.
+/// Motions of fixed steps in vector lanes: as many side by side as the processor has lanes (step_function.hpp), each
+/// with its own parameters.
 ///
-/// A lane for which compiled code does not vouch somewhere in a block of steps is set back to the begin of the block and goes
-/// through it step by step; the steps that are not vouched for are taken by the robust path (robust_step.hpp). Then it is back
-/// in its pack. What becomes of a motion does not depend on the others, nor on the number of lanes, nor on blocks: the same bits.
+/// A lane for which compiled code does not vouch somewhere in a block of steps is set back to the begin of the block
+/// and goes through it step by step; the steps that are not vouched for are taken by the robust path (robust_step.hpp).
+/// Then it is back in its pack. What becomes of a motion does not depend on the others, nor on the number of lanes, nor
+/// on blocks: the same bits.
 ///
 /// Constraints are differentiated, not held: what drifts is told by BatchResult::violation.
 
@@ -57,8 +58,8 @@ struct LaneRunnerResult {
   std::string reason;  ///< why not, in words
 };
 
-/// For options.method == rk4. None for models with contacts or events that stop, and where there is no compiled code that
-/// vouches for the nominal start.
+/// For options.method == rk4. None for models with contacts or events that stop, and where there is no compiled code
+/// that vouches for the nominal start.
 LaneRunnerResult make_lane_runner(const System& system, const State& nominal, const EnsembleOptions& options,
                                   const LaneOptions& lanes = {});
 

@@ -89,7 +89,9 @@ MotionBatch reordered(const MotionBatch& batch, const std::vector<int>& order) {
   const auto append = [&](std::vector<double>& to, const std::vector<double>& from, int width, int i) {
     to.insert(to.end(), from.begin() + i * width, from.begin() + (i + 1) * width);
   };
-  for (const int i : order) append(other.q, batch.q, batch.n, i), append(other.qd, batch.qd, batch.n, i), append(other.parameters, batch.parameters, batch.num_parameters, i);
+  for (const int i : order)
+    append(other.q, batch.q, batch.n, i), append(other.qd, batch.qd, batch.n, i),
+        append(other.parameters, batch.parameters, batch.num_parameters, i);
   return other;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-/// One step of the classical Runge–Kutta method by the robust path: orthogonal factorisations at every stage, rows and sides
-/// of switches chosen there. For steps that compiled code does not vouch for.
+/// One step of the classical Runge–Kutta method by the robust path: orthogonal factorisations at every stage, rows and
+/// sides of switches chosen there. For steps that compiled code does not vouch for.
 
 #include <memory>
 #include <vector>

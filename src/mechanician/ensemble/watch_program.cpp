@@ -79,7 +79,8 @@ WatchProgram make_watch_program(const Equations& eqs, const ProgramOptions& opti
     const Row& row = eqs.rows[at(j)];
     if (row.kind == RowKind::control || row.measured || row.level == Level::acceleration) continue;
     const bool position = row.level == Level::position;
-    const Value residual = abs(v[at_residual + 2 * at(j)]), rate = position ? abs(v[at_residual + 2 * at(j) + 1]) : zero;
+    const Value residual = abs(v[at_residual + 2 * at(j)]),
+                rate = position ? abs(v[at_residual + 2 * at(j) + 1]) : zero;
     violation = larger(violation, larger(residual, rate));
     Value squared = zero;
     for (const Value a : of_row[j]) squared = with.add(squared, with.mul(a, a));

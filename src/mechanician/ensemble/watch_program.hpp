@@ -1,13 +1,13 @@
 #pragma once
 
-/// What a motion is watched by at the end of a step, as a program: energy, how far the state is off the constraints, how the
-/// rows lie, and what stands below fraction lines.
+/// What a motion is watched by at the end of a step, as a program: energy, how far the state is off the constraints,
+/// how the rows lie, and what stands below fraction lines.
 ///
 ///     inputs   [t | q | q̇ | parameters that are inputs]
 ///     outputs  [½ q̇ᵀM q̇ | energy scale | largest |φ|, |φ̇|, |ψ| | largest distance | entries of A | divisors]
 ///
-/// Energy scale: the change of energy that errors of relative size 1 would make. Distance: to a constraint, over max(1, |q|) or
-/// max(1, |q̇|). Both as the certificate of a single run has them (motion/dynamics.hpp).
+/// Energy scale: the change of energy that errors of relative size 1 would make. Distance: to a constraint, over max(1,
+/// |q|) or max(1, |q̇|). Both as the certificate of a single run has them (motion/dynamics.hpp).
 
 #include <vector>
 
