@@ -23,6 +23,7 @@ Columns columns_of(const LargeSystem& system, const std::string& patterns) {
   source.num_coordinates = system.n(), source.num_constraints = system.m();
   source.coordinate = [&](long i) { return system.model().name_of(i); };
   source.constraint = [&](long j) { return system.row_name(static_cast<int>(j)); };
+  source.outputs = output_names(system.model());
   return Columns(source, patterns);
 }
 
@@ -46,7 +47,7 @@ std::unique_ptr<Recorder> make_recorder(LargeSystem& system, RunSetup setup) {
   const auto any = [&](std::initializer_list<const char*> quantities) {
     return std::any_of(quantities.begin(), quantities.end(), [&](const char* q) { return columns.has(q); });
   };
-  const LargeWants wants{any({"qdd", "Qc", "Qi", "Qni", "lambda", "power"}), any({"work"})};
+  const LargeWants wants{any({"qdd", "Qc", "Qi", "Qni", "lambda", "power"}), any({"work"}), any({"outputs"})};
   const State start = setup.start;
   return std::make_unique<Recorder>(std::move(columns), std::move(setup),
                                     [&](const MotionOptions& options) { return Integrator(make_large_steps(system, start, options, wants)); });

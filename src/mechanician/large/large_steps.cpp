@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/large/large_quantities.hpp"
 
 namespace mechanician {
 
@@ -15,6 +16,12 @@ namespace {
 std::vector<double> numbers_of(const Eigen::VectorXd& x) { return {x.data(), x.data() + x.size()}; }
 std::span<double> span_of(Eigen::VectorXd& x) { return {x.data(), static_cast<std::size_t>(x.size())}; }
 Eigen::VectorXd vector_of(std::span<const double> x) { return Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size())); }
+
+std::vector<const FamilyQuantity*> outputs_of(const FamilyModel& model) {
+  std::vector<const FamilyQuantity*> result;
+  for (const FamilyQuantity& output : model.outputs) result.push_back(&output);
+  return result;
+}
 
 class LargeSteps final : public MotionSteps {
  public:
@@ -25,6 +32,7 @@ class LargeSteps final : public MotionSteps {
                 {options.to, options.tolerance, options.first_step, options.largest_step, wants.works}) {
     if (motion_.failed()) refusal = stop_of();
     note_dependent_rows();
+    if (wants.outputs) outputs_.emplace(system_given.model(), outputs_of(system_given.model()));
   }
 
   bool advance() override {
@@ -46,7 +54,7 @@ class LargeSteps final : public MotionSteps {
     motion_.sample(time, span_of(s.q), span_of(s.qd));
     s.works.given = motion_.work_given(), s.works.ideal = motion_.work_constraints();
     if (wants_.works) s.works.constraints = vector_of(motion_.works_by_constraint());
-    if (wants_.rates) {
+    if (wants_.rates || (outputs_ && outputs_->has_accelerations())) {
       s.qdd.resize(n);
       dynamics.accelerate(time, s.q.data(), s.qd.data(), s.qdd.data());
       s.lambda = vector_of(dynamics.multipliers());
@@ -54,6 +62,10 @@ class LargeSteps final : public MotionSteps {
       dynamics.calc_row_powers(s.qd.data(), span_of(s.power));
       s.Qc = s.Qc_i = vector_of(dynamics.calc_constraint_force());
       s.Qc_ni = Eigen::VectorXd::Zero(n);
+    }
+    if (outputs_) {
+      s.outputs.resize(static_cast<Eigen::Index>(outputs_->size()));
+      outputs_->evaluate(time, span_of(s.q), span_of(s.qd), span_of(s.qdd), span_of(s.outputs));
     }
     const auto off = dynamics.calc_violation(time, s.q.data(), s.qd.data());
     s.residual = std::max(off.position, off.velocity);
@@ -127,10 +139,13 @@ class LargeSteps final : public MotionSteps {
 
   LargeWants wants_;
   LargeMotion motion_;
+  std::optional<LargeQuantities> outputs_;
   Statistics statistics_;
 };
 
 }  // namespace
+
+std::vector<std::string> output_names(const FamilyModel& model) { return LargeQuantities(model, outputs_of(model)).names(); }
 
 std::unique_ptr<MotionSteps> make_large_steps(LargeSystem& system, const State& start, const MotionOptions& options, const LargeWants& wants) {
   if (start.q.size() != system.n() || start.qd.size() != system.n()) throw std::invalid_argument("the start does not fit the system");

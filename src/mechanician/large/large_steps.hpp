@@ -17,7 +17,11 @@ namespace mechanician {
 struct LargeWants {
   bool rates = true;   ///< q̈, forces, multipliers, powers
   bool works = false;  ///< by constraint
+  bool outputs = true;
 };
+
+/// Names of the outputs of a large system, those of families member by member. Throws ModelError as LargeQuantities does.
+std::vector<std::string> output_names(const FamilyModel& model);
 
 /// The system must outlive it, and serves no other thread meanwhile; several motions may take turns. Throws ModelError where the
 /// start is off the constraints, std::invalid_argument for options that make no sense.

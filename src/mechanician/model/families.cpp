@@ -4,12 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/model/csv_column.hpp"
 #include "mechanician/model/model_reader.hpp"
 #include "mechanician/model/parameters_internal.hpp"
 #include "mechanician/model/validate.hpp"
@@ -18,7 +16,7 @@ namespace mechanician {
 
 namespace {
 
-/// Not std::quoted, which <filesystem> brings along.
+/// Not std::quoted.
 constexpr auto in_quotes = [](std::string_view text) { return mechanician::quoted(text); };
 
 std::string index_text(const std::vector<std::pair<std::string, long>>& bound) {
@@ -182,56 +180,9 @@ void ModelReader::read_array_of_file(const TomlMember& field, const TomlMember& 
   if (!column) return wrong(field.value, fmt::format("{} does not say which column", in_quotes(path)), "give column = \"name\"");
   const std::string *name = fields_.string(file, "`csv`"), *wanted = fields_.string(*column, "`column`");
   if (!name || !wanted) return fail(path);
-  // A model file opens nothing outside its folder.
-  const std::filesystem::path relative(*name);
-  bool inside = relative.is_relative();
-  for (const auto& part : relative) inside &= part != "..";
-  if (!inside) return wrong(file.value, "a CSV file lies in the folder of the model, or below it", "give its path from there");
-  const std::filesystem::path whole = std::filesystem::path(model_.source.file).parent_path() / relative;
-  std::error_code error;
-  const auto folder = std::filesystem::weakly_canonical(std::filesystem::path(model_.source.file).parent_path().empty() ? "." : std::filesystem::path(model_.source.file).parent_path(), error);
-  const auto real = std::filesystem::weakly_canonical(whole, error);
-  if (error || std::mismatch(folder.begin(), folder.end(), real.begin(), real.end()).first != folder.end())
-    return wrong(file.value, "this leads out of the folder of the model");
-  std::ifstream in(whole);
-  if (!in || !std::filesystem::is_regular_file(whole, error)) return wrong(file.value, fmt::format("{} cannot be read", in_quotes(*name)));
-  const auto cells = [](std::string line) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    std::vector<std::string> found;
-    for (std::size_t begin = 0; begin <= line.size();) {
-      const std::size_t end = std::min(line.find(',', begin), line.size());
-      std::string cell = line.substr(begin, end - begin);
-      const auto first = cell.find_first_not_of(" \t\""), last = cell.find_last_not_of(" \t\"");
-      found.push_back(first == std::string::npos ? "" : cell.substr(first, last - first + 1));
-      begin = end + 1;
-    }
-    return found;
-  };
-  std::string line;
-  std::getline(in, line);
-  const std::vector<std::string> header = cells(line);
-  const auto at = std::find(header.begin(), header.end(), *wanted);
-  if (at == header.end()) {
-    const std::string near = nearest(*wanted, header);
-    return wrong(column->value, fmt::format("{} has no column {}", in_quotes(*name), in_quotes(*wanted)),
-                 near.empty() ? fmt::format("its columns are {}", quote_list(header, 20)) : fmt::format("did you mean `{}`?", near));
-  }
-  const auto which = static_cast<std::size_t>(at - header.begin());
-  std::vector<double> numbers;
-  for (long number = 2; std::getline(in, line); ++number) {
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const std::vector<std::string> row = cells(line);
-    double x = 0.0;
-    const std::string cell = which < row.size() ? row[which] : "";
-    const char* const end = cell.data() + cell.size();
-    const auto read = std::from_chars(cell.data(), end, x);
-    if (read.ec != std::errc() || read.ptr != end || !std::isfinite(x))
-      return wrong(file.value, fmt::format("line {} of {} has {} in column {}, which is no number", number, in_quotes(*name), in_quotes(cell), in_quotes(*wanted)));
-    numbers.push_back(x);
-    if (numbers.size() > static_cast<std::size_t>(most_coordinates)) return wrong(file.value, fmt::format("{} has more than {} rows", in_quotes(*name), most_coordinates));
-  }
-  if (numbers.empty()) return wrong(file.value, fmt::format("{} has no rows", in_quotes(*name)));
-  if (!add_array(field, {}, numbers, 0)) fail(path);
+  const CsvColumn found = read_csv_column(model_.source.file, *name, *wanted, static_cast<std::size_t>(most_coordinates));
+  if (!found.problem.empty()) return wrong(found.about_column ? column->value : file.value, found.problem, found.hint);
+  if (!add_array(field, {}, found.values, 0)) fail(path);
 }
 
 void ModelReader::declare_constraint_family(const TomlMember& field) {

@@ -53,7 +53,7 @@ struct TermIndex {
   Expr symbol, from, to;
 };
 
-enum class TermKind { kinetic, potential, force, constraint, position, velocity };
+enum class TermKind { kinetic, potential, force, constraint, position, velocity, quantity };
 
 struct Term {
   TermKind kind = TermKind::kinetic;
@@ -61,9 +61,37 @@ struct Term {
   std::vector<TermIndex> indices;
   Expr body;  ///< of a constraint: left − right
   std::vector<MemberSymbol> coordinates, numbers;
+  /// Members of definitions that it mentioned: written into the body, and kept to see that they exist.
+  struct Guard {
+    std::string name;
+    std::vector<IndexBounds> bounds;
+    std::vector<Expr> indices;
+  };
+  std::vector<Guard> guards;
+  bool of_sum = false;  ///< one of the terms that a sum() consists of
   MemberSymbol target;  ///< of a force or a start value
   std::string text;
   Place place;
+};
+
+/// A sum over members within an expression, where a symbol stands for it.
+struct QuantitySum {
+  Expr symbol;
+  std::vector<Term> terms;
+};
+
+/// An output, or what an event looks at: an expression of members and of sums, one for each set of its indices.
+struct FamilyQuantity {
+  std::string name;         ///< without indices, where there are any
+  std::vector<Expr> label;  ///< the indices in the name of a member
+  Term term;                ///< its indices, and the expression
+  std::vector<QuantitySum> sums;
+};
+
+struct FamilyEvent {
+  FamilyQuantity when;
+  EventDirection direction = EventDirection::both;
+  EventAction action = EventAction::record;
 };
 
 struct FamilyModel {
@@ -73,6 +101,8 @@ struct FamilyModel {
   std::vector<std::string> parameter_names;  ///< of single parameters
   std::vector<double> parameters;            ///< their values
   std::vector<Term> terms;
+  std::vector<FamilyQuantity> outputs;
+  std::vector<FamilyEvent> events;
   double start_time = 0.0;
   RunSettings run;
   SourceText source;

@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <initializer_list>
 #include <map>
+#include <span>
 #include <unordered_map>
 
 #include "mechanician/base/text.hpp"
@@ -12,6 +16,7 @@
 #include "mechanician/expression/evaluate_operator.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/simplify.hpp"
+#include "mechanician/model/csv_column.hpp"
 #include "mechanician/model/expression_fields.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/names.hpp"
@@ -42,7 +47,7 @@ class FamilyReader {
     root_ = std::move(document.root);
     fields_.problems = std::move(document.problems);
     for (const TomlMember& m : root_.members) {
-      static const std::vector<std::string> known{"title", "coordinates", "parameters", "define", "dynamics", "constraints", "start", "run", "view"};
+      static const std::vector<std::string> known{"title", "coordinates", "parameters", "define", "dynamics", "constraints", "start", "run", "view", "outputs", "events"};
       if (std::find(known.begin(), known.end(), m.name) == known.end())
         fields_.report(m, fmt::format("[{}] is not supported in a model of this size yet", printable(m.name)));
     }
@@ -66,7 +71,12 @@ class FamilyReader {
         if (m.name == "position") read_by_coordinate(m, TermKind::position);
         if (m.name == "velocity") read_by_coordinate(m, TermKind::velocity);
         if (m.name == "time")
-          if (const auto f = fields_.expression(m.value, scope({}), "`start.time`"); f && f->is_constant()) model_.start_time = f->value();
+          if (const auto f = fields_.expression(m.value, scope({}), "`start.time`")) {
+            if (const auto time = number_of(*f))
+              model_.start_time = *time;
+            else
+              fields_.report(m.value, "`start.time` must be a number");
+          }
       }
     }
     if (const TomlValue* run = section("run")) {
@@ -77,7 +87,13 @@ class FamilyReader {
       };
       model_.run.to = number("to"), model_.run.every = number("every");
       if (const auto tolerance = number("tolerance")) model_.run.tolerance = *tolerance;
+      if (const auto* method = run->find("method"))
+        if (const auto* text = fields_.string(*method, "`run.method`")) model_.run.method = *text;
     }
+    if (const TomlValue* outputs = section("outputs"))
+      for (const TomlMember& m : outputs->members) read_output(m);
+    if (const TomlValue* events = section("events"))
+      for (const TomlMember& m : events->members) read_event(m);
     if (model_.coordinates.empty() && fields_.problems.empty()) fields_.report(0, 1, "the model has no coordinates");
     if (!fields_.problems.empty()) throw ModelError(std::move(fields_.problems), model_.source);
     return std::move(model_);
@@ -87,6 +103,7 @@ class FamilyReader {
     if (text_.find("..") == std::string::npos) return 0;
     TomlDocument document = parse_toml(map_);
     root_ = std::move(document.root);
+    only_sizes_ = true;
     read_parameters();
     read_coordinates();
     return fields_.problems.empty() ? model_.num_coordinates() : 0;
@@ -119,10 +136,8 @@ class FamilyReader {
         mention(key, {coordinate(key), static_cast<int>(one->second), {}});
         return primed(coordinate(key), primes);
       }
-      if (const auto d = definitions_.find(key); d != definitions_.end() && primes == 0) {
-        ParsedExpression f = parse_expression(d->second, scope(indices));
-        return f.value;
-      }
+      if (const auto e = expanded_.find(key); e != expanded_.end() && primes == 0) return e->second;
+      if (const auto d = definitions_.find(key); d != definitions_.end() && primes == 0 && d->second.indices.empty()) return expand(d->second, {});
       return std::nullopt;
     };
     s.explain = [this](std::string_view name, int) -> ParseProblem {
@@ -144,6 +159,14 @@ class FamilyReader {
       }
       const std::string symbol = fmt::format("{}[{}]", key, shown);
       const auto family = families_.find(key), numbers = arrays_.find(key);
+      if (const auto d = definitions_.find(key); d != definitions_.end() && !d->second.indices.empty()) {
+        if (d->second.indices.size() != at.size()) return {std::nullopt, {0, 1, fmt::format("{} has {} indices, not {}", in_quotes(name), d->second.indices.size(), at.size()), ""}};
+        const auto f = expand(d->second, at);
+        if (!f) return {std::nullopt, {0, 1, fmt::format("{} cannot be worked out", in_quotes(name)), "its definition has a mistake, or leads back to itself"}};
+        expanded_.insert_or_assign(symbol, *f);
+        if (!d->second.bounds.empty()) guards_.push_back({key, d->second.bounds, at});
+        return {symbol, {}};
+      }
       if (family == families_.end() && numbers == arrays_.end()) return {std::nullopt, {0, 1, fmt::format("there is no family {}", in_quotes(name)), ""}};
       const auto& bounds = family != families_.end() ? model_.coordinates[family->second].bounds : model_.numbers[numbers->second].bounds;
       if (bounds.size() != at.size()) return {std::nullopt, {0, 1, fmt::format("{} has {} indices, not {}", in_quotes(name), bounds.size(), at.size()), ""}};
@@ -156,6 +179,10 @@ class FamilyReader {
     s.sum = [this, indices](std::span<const IndexRange> ranges, std::string_view body, std::size_t offset) -> ParsedExpression {
       std::vector<TermIndex> inside = indices;
       for (const IndexRange& range : ranges) {
+        // An index of a definition may stand for an expression of those around it: a second one of that name would catch it.
+        if (is_reserved(range.name) || scalars_.contains(range.name) || families_.contains(range.name) ||
+            std::any_of(inside.begin(), inside.end(), [&](const TermIndex& i) { return i.name == range.name; }))
+          return {std::nullopt, {{range.offset, range.length, fmt::format("the index {} is in use already", in_quotes(range.name)), "take another letter"}}};
         ParsedExpression from = parse_expression(range.from, scope(inside)), to = parse_expression(range.to, scope(inside));
         for (auto* bound : {&from, &to})
           if (!bound->problems.empty()) {
@@ -164,13 +191,20 @@ class FamilyReader {
           }
         inside.push_back({range.name, parameter(range.name), simplify(*from.value), simplify(*to.value)});
       }
+      const std::size_t before = guards_.size();
       ParsedExpression parsed = parse_expression(body, scope(inside));
+      const std::vector<Term::Guard> guards(guards_.begin() + static_cast<std::ptrdiff_t>(before), guards_.end());
+      guards_.resize(before);
       for (ParseProblem& p : parsed.problems) p.offset += offset;
       if (!parsed.problems.empty()) return {std::nullopt, std::move(parsed.problems)};
       const std::vector<TermIndex> own(inside.begin() + static_cast<std::ptrdiff_t>(indices.size()), inside.end());
       auto terms = split(*parsed.value);
       if (!terms) return {std::nullopt, {{offset, body.size(), "a sum may be multiplied by numbers and parameters only, in a model of this size", ""}}};
-      for (Term& term : *terms) term.indices.insert(term.indices.begin(), own.begin(), own.end());
+      for (Term& term : *terms) {
+        term.indices.insert(term.indices.begin(), own.begin(), own.end());
+        term.guards.insert(term.guards.end(), guards.begin(), guards.end());
+        term.of_sum = true;
+      }
       const Expr symbol = parameter(fmt::format("sum #{}", sums_.size()));
       sums_.push_back({symbol, std::move(*terms)});
       return {symbol, {}};
@@ -213,8 +247,13 @@ class FamilyReader {
     return terms;
   }
 
-  /// The term with what it mentions, for good.
   void add(Term term) {
+    complete(term);
+    model_.terms.push_back(std::move(term));
+  }
+
+  /// The term with what it mentions.
+  void complete(Term& term) {
     for (const Expr& s : symbols_of(std::span(&term.body, 1))) {
       const auto kind = s.symbol().kind;
       const auto found = members_.find(s.symbol().name);
@@ -222,7 +261,28 @@ class FamilyReader {
       auto& list = kind == SymbolKind::parameter ? term.numbers : term.coordinates;
       if (std::none_of(list.begin(), list.end(), [&](const MemberSymbol& m) { return same_symbol(m.symbol, found->second.symbol); })) list.push_back(found->second);
     }
-    model_.terms.push_back(std::move(term));
+    // Those within sums have been handed to the terms of the sums.
+    if (!term.of_sum) term.guards = guards_;
+  }
+
+  /// A definition with its indices at the places asked for; nothing where it cannot be read.
+  struct Definition {
+    std::string text;
+    std::vector<std::string> indices;
+    std::vector<IndexBounds> bounds;  ///< of its indices; none: not known
+  };
+  std::optional<Expr> expand(const Definition& definition, const std::vector<Expr>& at) {
+    constexpr int deepest = 40;
+    if (depth_ >= deepest) return std::nullopt;
+    // Its own indices, for what they stand for; names in there are taken, so that no sum in it catches them.
+    std::vector<TermIndex> inside;
+    for (std::size_t k = 0; k < at.size(); ++k) inside.push_back({definition.indices[k], at[k], Expr(0.0), Expr(0.0)});
+    for (const Expr& s : symbols_of(at))
+      if (std::find(definition.indices.begin(), definition.indices.end(), s.symbol().name) == definition.indices.end()) inside.push_back({s.symbol().name, s, Expr(0.0), Expr(0.0)});
+    ++depth_;
+    ParsedExpression f = parse_expression(definition.text, scope(inside));
+    --depth_;
+    return f.value;
   }
 
   // ---- sections
@@ -238,12 +298,12 @@ class FamilyReader {
     if (!table) return;
     NameTable names;
     Model numbers;
+    const auto is_list = [](const TomlMember& m) { return m.value.type == TomlValue::Type::array || m.value.type == TomlValue::Type::table; };
     for (const TomlMember& m : table->members)
-      if (m.value.type != TomlValue::Type::array) names.add(m.name, NameKind::parameter, parameter(m.name));
+      if (!is_list(m)) names.add(m.name, NameKind::parameter, parameter(m.name));
     for (const TomlMember& m : table->members) {
-      if (m.value.type == TomlValue::Type::array)
-        read_numbers(m);
-      else if (const auto f = fields_.expression(m.value, names.parameter_scope(), in_quotes("parameters." + m.name)))
+      if (is_list(m)) continue;
+      if (const auto f = fields_.expression(m.value, names.parameter_scope(), in_quotes("parameters." + m.name)))
         numbers.add_parameter(m.name, *f, fields_.place_of(m.value));
     }
     const ParameterEvaluation values = try_evaluate_parameters(numbers, overrides_);
@@ -253,19 +313,75 @@ class FamilyReader {
       model_.parameter_names.push_back(numbers.parameters[i].name);
       model_.parameters.push_back(values.values.values[i]);
     }
+    if (only_sizes_) return;
+    for (const TomlMember& m : table->members)
+      if (is_list(m)) read_numbers(m);
+    for (const auto& [name, value] : overrides_) {
+      if (scalars_.contains(name) || set_member(name, value)) continue;
+      const std::string near = nearest(name, model_.parameter_names);
+      fields_.report(0, 1, fmt::format("--set: the model has no parameter {}", in_quotes(name)), near.empty() ? "" : fmt::format("did you mean `{}`?", near));
+    }
   }
 
+  /// m[3] of a list.
+  bool set_member(const std::string& name, double value) {
+    const ParsedName parsed = parse_name(name);
+    const auto list = arrays_.find(std::string(parsed.name));
+    if (!parsed.problems.empty() || list == arrays_.end()) return false;
+    NumberFamily& family = model_.numbers[list->second];
+    if (parsed.indices.size() != family.bounds.size()) return false;
+    long number = 0;
+    for (std::size_t k = 0; k < family.bounds.size(); ++k) {
+      long index = 0;
+      const std::string_view text = parsed.indices[k].text;
+      const auto read = std::from_chars(text.data(), text.data() + text.size(), index);
+      if (read.ec != std::errc() || read.ptr != text.data() + text.size() || index < family.bounds[k].from || index > family.bounds[k].to) return false;
+      number = number * family.bounds[k].count() + index - family.bounds[k].from;
+    }
+    family.values[static_cast<std::size_t>(number)] = value;
+    return true;
+  }
+
+  /// A list, a list of lists, or a column of a CSV file.
   void read_numbers(const TomlMember& field) {
+    constexpr std::size_t most_numbers = 100'000'000;
     NumberFamily family;
     family.name = field.name;
-    for (const TomlValue& item : field.value.items) {
-      if (item.type != TomlValue::Type::number) {
-        fields_.report(item, "a list of parameters has numbers only, in a model of this size");
-        return;
+    const std::string path = "parameters." + field.name;
+    if (field.value.type == TomlValue::Type::table) {
+      fields_.check_keys(field.value, {"csv", "column"}, fmt::format("in {}", in_quotes(path)));
+      const TomlMember *file = field.value.find("csv"), *column = field.value.find("column");
+      if (!file || !column) return fields_.report(field.value, fmt::format("{} is a table", in_quotes(path)), "numbers from a file are given as { csv = \"file.csv\", column = \"name\" }");
+      const std::string *name = fields_.string(*file, "`csv`"), *wanted = fields_.string(*column, "`column`");
+      if (!name || !wanted) return;
+      CsvColumn found = read_csv_column(model_.source.file, *name, *wanted, most_numbers);
+      if (!found.problem.empty()) return fields_.report(found.about_column ? column->value : file->value, found.problem, found.hint);
+      family.values = std::move(found.values);
+      family.bounds = {{1, static_cast<long>(family.values.size())}};
+    } else {
+      const auto& rows = field.value.items;
+      const bool matrix = !rows.empty() && rows.front().type == TomlValue::Type::array;
+      const auto add = [&](const TomlValue& item) {
+        if (item.type == TomlValue::Type::number) {
+          family.values.push_back(item.number);
+          return true;
+        }
+        const auto f = fields_.expression(item, scope({}), in_quotes(path));
+        const auto value = f ? number_of(*f) : std::nullopt;
+        if (f && !value) fields_.report(item, "a list of parameters is made of numbers and parameters");
+        family.values.push_back(value.value_or(0.0));
+        return value.has_value();
+      };
+      for (const TomlValue& row : rows) {
+        if ((row.type == TomlValue::Type::array) != matrix || (matrix && row.items.size() != rows.front().items.size()))
+          return fields_.report(row, fmt::format("the rows of {} are not alike", in_quotes(path)), "a list has numbers, or lists of equal length");
+        for (const TomlValue& item : matrix ? std::span(row.items) : std::span(&row, 1))
+          if (!add(item)) return;
       }
-      family.values.push_back(item.number);
+      if (family.values.empty()) return fields_.report(field.value, fmt::format("{} has no members", in_quotes(path)));
+      family.bounds = {{1, static_cast<long>(rows.size())}};
+      if (matrix) family.bounds.push_back({1, static_cast<long>(rows.front().items.size())});
     }
-    family.bounds = {{1, static_cast<long>(family.values.size())}};
     arrays_.emplace(field.name, model_.numbers.size());
     model_.numbers.push_back(std::move(family));
   }
@@ -306,14 +422,50 @@ class FamilyReader {
     const TomlValue* table = section("define");
     if (!table) return;
     for (const TomlMember& m : table->members) {
-      if (m.value.type != TomlValue::Type::string || m.name.find('[') != std::string::npos)
-        fields_.report(m, "a definition is an expression without an index, in a model of this size");
-      else
-        definitions_.emplace(m.name, m.value.text);
+      Definition definition;
+      std::string name = m.name;
+      const TomlValue* value = &m.value;
+      if (m.name.find('[') != std::string::npos) {
+        const ParsedName parsed = parse_name(m.name);
+        const auto ranges = indices_of(m.value);
+        const TomlMember* inner = m.value.type == TomlValue::Type::table ? m.value.find("value") : nullptr;
+        if (!ranges) continue;
+        if (!parsed.problems.empty() || !inner || parsed.indices.size() != ranges->size() || ranges->empty()) {
+          fields_.report(m, fmt::format("the definition {} does not say what its index runs over", in_quotes(m.name)),
+                         fmt::format("write \"{}\" = {{ for = \"i = 1..N\", value = \"...\" }}", printable(m.name)));
+          continue;
+        }
+        name = std::string(parsed.name), value = &inner->value;
+        bool plain = true;
+        for (std::size_t k = 0; k < ranges->size(); ++k) {
+          const TermIndex& index = (*ranges)[k];
+          plain &= parsed.indices[k].text == index.name;
+          definition.indices.push_back(index.name);
+          const auto from = number_of(index.from), to = number_of(index.to);
+          if (from && to && definition.bounds.size() == k) definition.bounds.push_back({static_cast<long>(*from), static_cast<long>(*to)});
+        }
+        if (definition.bounds.size() != ranges->size()) definition.bounds.clear();
+        if (!plain) {
+          fields_.report(m, "the indices of a definition are those of its `for`, in their order, in a model of this size");
+          continue;
+        }
+      }
+      if (value->type == TomlValue::Type::number) definition.text = fmt::format("{}", value->number);
+      if (value->type == TomlValue::Type::string) definition.text = value->text;
+      if (definition.text.empty() || !definitions_.emplace(name, std::move(definition)).second)
+        fields_.report(m, fmt::format("{} is no definition, or one that is given twice", in_quotes(m.name)));
     }
+    // What is wrong in one is said there, not where it is used.
+    for (const TomlMember& m : table->members) {
+      const auto indices = m.value.type == TomlValue::Type::table ? indices_of(m.value) : std::vector<TermIndex>{};
+      const TomlMember* inner = m.value.type == TomlValue::Type::table ? m.value.find("value") : nullptr;
+      if (indices && (inner ? inner->value : m.value).type == TomlValue::Type::string) fields_.expression(inner ? inner->value : m.value, scope(*indices), in_quotes("define." + m.name));
+    }
+    guards_.clear();
   }
 
   void read_energy(const TomlMember& m, TermKind kind) {
+    guards_.clear();
     const auto f = fields_.expression(m.value, scope({}), in_quotes(m.name));
     if (!f) return;
     auto terms = split(*f);
@@ -352,6 +504,7 @@ class FamilyReader {
   }
 
   void read_constraint(const TomlMember& m) {
+    guards_.clear();
     const auto indices = indices_of(m.value);
     if (!indices) return;
     const TomlValue* text = &m.value;
@@ -377,10 +530,95 @@ class FamilyReader {
     add(std::move(term));
   }
 
+  /// An expression with sums in it, for every set of the indices.
+  std::optional<FamilyQuantity> read_quantity(const TomlValue& value, std::vector<TermIndex> indices, const std::string& what) {
+    guards_.clear();
+    const auto f = fields_.expression(value, scope(indices), what);
+    if (!f) return std::nullopt;
+    FamilyQuantity quantity;
+    for (const Expr& s : symbols_of(std::span(&*f, 1)))
+      for (const Sum& sum : sums_) {
+        if (!same_symbol(s, sum.symbol)) continue;
+        quantity.sums.push_back({sum.symbol, sum.terms});
+        for (Term& term : quantity.sums.back().terms) {
+          term.kind = TermKind::quantity, term.place = fields_.place_of(value);
+          std::vector<Expr> parts{term.body};
+          for (const TermIndex& i : term.indices) parts.push_back(i.from), parts.push_back(i.to);
+          for (const Expr& used : symbols_of(parts))
+            for (const TermIndex& outer : indices)
+              if (same_symbol(used, outer.symbol) && std::none_of(term.indices.begin(), term.indices.end(), [&](const TermIndex& i) { return i.name == outer.name; })) {
+                fields_.report(value, fmt::format("a sum that depends on the index {} around it is not supported in a model of this size", in_quotes(outer.name)));
+                return std::nullopt;
+              }
+          complete(term);
+        }
+      }
+    quantity.term.kind = TermKind::quantity;
+    quantity.term.indices = std::move(indices);
+    quantity.term.body = simplify(*f);
+    quantity.term.place = fields_.place_of(value);
+    complete(quantity.term);
+    guards_.clear();
+    return quantity;
+  }
+
+  void read_output(const TomlMember& m) {
+    const auto indices = indices_of(m.value);
+    if (!indices) return;
+    const TomlMember* inner = m.value.type == TomlValue::Type::table ? m.value.find("value") : nullptr;
+    auto quantity = read_quantity(inner ? inner->value : m.value, *indices, in_quotes("outputs." + m.name));
+    if (!quantity) return;
+    quantity->name = m.name;
+    if (const ParsedName name = parse_name(m.name); name.indexed) {
+      if (!name.problems.empty()) return fields_.report(m, name.problems.front().message, name.problems.front().hint);
+      quantity->name = std::string(name.name);
+      for (const ParsedName::Piece& piece : name.indices) {
+        const ParsedExpression f = parse_expression(piece.text, scope(*indices));
+        if (!f.value) return fields_.report(m, f.problems.front().message, f.problems.front().hint);
+        quantity->label.push_back(simplify(*f.value));
+      }
+    } else if (!indices->empty()) {
+      return fields_.report(m, fmt::format("the output {} has no index, though it says `for`", in_quotes(m.name)), "write its name with the index, as in \"e[i]\"");
+    }
+    model_.outputs.push_back(std::move(*quantity));
+  }
+
+  void read_event(const TomlMember& m) {
+    const TomlValue* table = fields_.table(m, in_quotes("events." + m.name));
+    const auto indices = table ? indices_of(*table) : std::nullopt;
+    if (!indices) return;
+    fields_.check_keys(*table, {"when", "direction", "do", "for"}, fmt::format("in the event {}", in_quotes(m.name)));
+    const auto choose = [&](const char* key, std::initializer_list<std::string_view> choices) -> std::size_t {
+      const TomlMember* field = table->find(key);
+      const std::string* text = field ? fields_.string(*field, fmt::format("`{}`", key)) : nullptr;
+      for (std::size_t i = 0; text && i < choices.size(); ++i)
+        if (*text == choices.begin()[i]) return i;
+      if (text) fields_.report(field->value, fmt::format("`{}` cannot be {}", key, in_quotes(*text)), fmt::format("it is {}", fmt::join(choices, " or ")));
+      return 0;
+    };
+    FamilyEvent event;
+    event.direction = std::array{EventDirection::both, EventDirection::up, EventDirection::down}[choose("direction", {"both", "up", "down"})];
+    event.action = std::array{EventAction::record, EventAction::stop}[choose("do", {"record", "stop"})];
+    const TomlMember* when = table->find("when");
+    if (!when) return fields_.report(m, fmt::format("the event {} has no `when`", in_quotes(m.name)), "give an expression that passes zero, as in when = \"x\"");
+    auto quantity = read_quantity(when->value, *indices, in_quotes("events." + m.name));
+    if (!quantity) return;
+    quantity->name = m.name;
+    for (const TermIndex& index : *indices) quantity->label.push_back(index.symbol);
+    event.when = std::move(*quantity);
+    std::vector<Expr> bodies{event.when.term.body};
+    for (const QuantitySum& sum : event.when.sums)
+      for (const Term& term : sum.terms) bodies.push_back(term.body);
+    for (const Expr& f : bodies)
+      if (f.contains(SymbolKind::acceleration)) return fields_.report(when->value, "events with accelerations are not supported in a model of this size yet");
+    model_.events.push_back(std::move(event));
+  }
+
   void read_by_coordinate(const TomlMember& field, TermKind kind) {
     const TomlValue* table = fields_.table(field, in_quotes(field.name));
     if (!table) return;
     for (const TomlMember& m : table->members) {
+      guards_.clear();
       const auto indices = indices_of(m.value);
       if (!indices) continue;
       const TomlMember* inner = m.value.type == TomlValue::Type::table ? m.value.find("value") : nullptr;
@@ -410,7 +648,11 @@ class FamilyReader {
   TomlValue root_;
   std::unordered_map<std::string, double> scalars_;
   std::unordered_map<std::string, std::size_t> families_, arrays_;
-  std::unordered_map<std::string, std::string> definitions_;
+  std::unordered_map<std::string, Definition> definitions_;
+  std::unordered_map<std::string, Expr> expanded_;  ///< members of definitions
+  std::vector<Term::Guard> guards_;                 ///< of the field that is read now
+  int depth_ = 0;                                   ///< of definitions within definitions
+  bool only_sizes_ = false;
   std::unordered_map<std::string, Expr> mentioned_;
   std::map<std::string, MemberSymbol> members_;
   std::vector<Sum> sums_;

@@ -1,0 +1,114 @@
+#include "mechanician/large/large_quantities.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "mechanician/expression/tape.hpp"
+#include "mechanician/model/model.hpp"
+
+namespace mechanician {
+
+namespace {
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+}  // namespace
+
+LargeQuantities::LargeQuantities(const FamilyModel& model, const std::vector<const FamilyQuantity*>& quantities) : model_(&model) {
+  for (const FamilyQuantity* stated : quantities) {
+    Quantity quantity;
+    quantity.stated = stated;
+    for (const QuantitySum& sum : stated->sums) {
+      auto& kernels = quantity.sums.emplace_back();
+      for (const Term& term : sum.terms) kernels.push_back(make_kernel(term, {}));
+    }
+    quantity.whole = make_kernel(stated->term, stated->sums);
+    size_ += at(quantity.whole.members.count);
+    quantities_.push_back(std::move(quantity));
+  }
+}
+
+LargeQuantities::Kernel LargeQuantities::make_kernel(const Term& term, std::span<const QuantitySum> sums) {
+  Kernel kernel;
+  kernel.term = &term;
+  kernel.members = find_members(*model_, term);
+  has_accelerations_ |= term.body.contains(SymbolKind::acceleration);
+  // [t | q | q̇ | q̈ | indices | numbers | sums]
+  std::vector<Expr> inputs{time_symbol()};
+  for (int order = 0; order < 3; ++order)
+    for (const MemberSymbol& c : term.coordinates) inputs.push_back(order == 0 ? c.symbol : order == 1 ? dot(c.symbol) : ddot(c.symbol));
+  for (const TermIndex& index : term.indices) inputs.push_back(index.symbol);
+  for (const MemberSymbol& c : term.numbers) inputs.push_back(c.symbol);
+  for (const QuantitySum& sum : sums) inputs.push_back(sum.symbol);
+  ProgramBuilder builder(static_cast<int>(inputs.size()));
+  std::vector<ProgramBuilder::Value> in;
+  for (std::size_t i = 0; i < inputs.size(); ++i) in.push_back(builder.input(static_cast<int>(i)));
+  kernel.function = CompiledFunction(builder.finish(builder.append(Tape(std::span(&term.body, 1), inputs), in)), {.lanes = static_cast<int>(lanes)});
+  kernel.function.make_quick_code();
+  kernel.inputs.resize(inputs.size() * at(lanes));
+  return kernel;
+}
+
+template <class Take>
+void LargeQuantities::run(Kernel& kernel, double t, std::span<const double> q, std::span<const double> qd, std::span<const double> qdd,
+                          std::span<const double> sums, Take&& take) {
+  const TermMembers& members = kernel.members;
+  std::fill_n(kernel.inputs.begin(), lanes, t);
+  for (std::int64_t begin = 0; begin < members.count; begin += lanes) {
+    double* to = kernel.inputs.data() + lanes;
+    const auto place = [&](auto&& value) {
+      for (std::int64_t lane = 0; lane < lanes; ++lane) *to++ = value(at(std::min(begin + lane, members.count - 1)));
+    };
+    for (const std::span<const double> state : {q, qd, qdd})
+      for (const auto& numbers : members.coordinates)
+        place([&](std::size_t j) { return state.empty() ? 0.0 : state[at(numbers[j])]; });
+    for (const auto& index : members.indices) place([&](std::size_t j) { return index[j]; });
+    for (std::size_t k = 0; k < members.numbers.size(); ++k) {
+      const std::vector<double>& values = model_->numbers[at(kernel.term->numbers[k].family)].values;
+      place([&](std::size_t j) { return values[at(members.numbers[k][j])]; });
+    }
+    for (const double sum : sums) place([&](std::size_t) { return sum; });
+    kernel.function(kernel.inputs.data(), kernel.outputs);
+    for (std::int64_t lane = 0; lane < std::min(lanes, members.count - begin); ++lane) take(at(begin + lane), kernel.outputs[lane]);
+  }
+}
+
+void LargeQuantities::evaluate(double t, std::span<const double> q, std::span<const double> qd, std::span<const double> qdd, std::span<double> values) {
+  std::size_t first = 0;
+  for (Quantity& quantity : quantities_) {
+    sums_.assign(quantity.sums.size(), 0.0);
+    for (std::size_t k = 0; k < quantity.sums.size(); ++k)
+      for (Kernel& kernel : quantity.sums[k]) run(kernel, t, q, qd, qdd, {}, [&](std::size_t, double x) { sums_[k] += x; });
+    run(quantity.whole, t, q, qd, qdd, sums_, [&](std::size_t member, double x) { values[first + member] = x; });
+    first += at(quantity.whole.members.count);
+  }
+}
+
+std::size_t LargeQuantities::quantity_of(std::size_t member) const {
+  std::size_t k = 0;
+  for (; member >= at(quantities_[k].whole.members.count); ++k) member -= at(quantities_[k].whole.members.count);
+  return k;
+}
+
+std::vector<std::string> LargeQuantities::names() const {
+  std::vector<std::string> result;
+  result.reserve(size_);
+  for (const Quantity& quantity : quantities_) {
+    const FamilyQuantity& stated = *quantity.stated;
+    const TermMembers& members = quantity.whole.members;
+    if (stated.label.empty()) {
+      result.push_back(stated.name);
+      continue;
+    }
+    std::vector<Expr> symbols;
+    for (const TermIndex& index : stated.term.indices) symbols.push_back(index.symbol);
+    const Tape tape(stated.label, symbols);
+    std::vector<double> indices(symbols.size());
+    for (std::int64_t j = 0; j < members.count; ++j) {
+      for (std::size_t k = 0; k < indices.size(); ++k) indices[k] = members.indices[k][at(j)];
+      result.push_back(fmt::format("{}[{}]", stated.name, fmt::join(tape(std::span<const double>(indices)), ",")));
+    }
+  }
+  return result;
+}
+
+}  // namespace mechanician

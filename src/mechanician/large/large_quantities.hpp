@@ -1,0 +1,61 @@
+#pragma once
+
+/// Outputs and events of a large system: expressions of members and of sums over members, as numbers at a state.
+///
+///     LargeQuantities outputs(model, {&quantity, …});
+///     outputs.evaluate(t, q, qd, qdd, values);
+///
+/// Each expression is compiled once and run over its members, four side by side. Cost: linear in the members of its sums.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mechanician/compile/compiled_function.hpp"
+#include "mechanician/large/term_members.hpp"
+#include "mechanician/model/family_model.hpp"
+
+namespace mechanician {
+
+class LargeQuantities {
+ public:
+  /// The model must outlive it. Throws ModelError where an index leads out of its bounds.
+  LargeQuantities(const FamilyModel& model, const std::vector<const FamilyQuantity*>& quantities);
+
+  std::size_t size() const { return size_; }
+  /// Of all members, in their order.
+  std::vector<std::string> names() const;
+  /// Which of the quantities given a member belongs to.
+  std::size_t quantity_of(std::size_t member) const;
+  bool has_accelerations() const { return has_accelerations_; }
+
+  /// `qdd` may be empty where there are no accelerations.
+  void evaluate(double t, std::span<const double> q, std::span<const double> qd, std::span<const double> qdd, std::span<double> values);
+
+ private:
+  static constexpr std::int64_t lanes = 4;
+  struct Kernel {
+    const Term* term = nullptr;
+    TermMembers members;
+    CompiledFunction function;
+    std::vector<double> inputs;
+    double outputs[lanes] = {};
+  };
+  struct Quantity {
+    const FamilyQuantity* stated = nullptr;
+    std::vector<std::vector<Kernel>> sums;
+    Kernel whole;
+  };
+  Kernel make_kernel(const Term& term, std::span<const QuantitySum> sums);
+  /// Calls `take(member, value)` for each.
+  template <class Take>
+  void run(Kernel& kernel, double t, std::span<const double> q, std::span<const double> qd, std::span<const double> qdd, std::span<const double> sums, Take&& take);
+
+  const FamilyModel* model_;
+  std::vector<Quantity> quantities_;
+  std::vector<double> sums_;
+  std::size_t size_ = 0;
+  bool has_accelerations_ = false;
+};
+
+}  // namespace mechanician
