@@ -4,6 +4,8 @@
 
 #include <tuple>
 
+#include "mechanician/base/text.hpp"
+
 namespace mechanician {
 
 std::optional<Large> load_large(const CommandOptions& options) {
@@ -13,6 +15,10 @@ std::optional<Large> load_large(const CommandOptions& options) {
   if (count <= many_coordinates) return std::nullopt;
   try {
     LargeSystem system(read_family_model(options.model, set));
+    if (const auto& unknown = system.model().unknown_overrides; !unknown.empty()) {
+      const std::string near = nearest(unknown.front(), system.model().parameter_names);
+      throw UsageError(fmt::format("--set: the model has no parameter `{}`{}", unknown.front(), near.empty() ? "" : fmt::format("; did you mean `{}`?", near)));
+    }
     LargeSystem::Start start = system.start();
     for (const auto& [values, option, to] : {std::tuple(&options.position, "--position", &start.q), std::tuple(&options.velocity, "--velocity", &start.qd)})
       for (const auto& [name, value] : *values) {

@@ -47,7 +47,7 @@ std::unique_ptr<Recorder> make_recorder(LargeSystem& system, RunSetup setup) {
   const auto any = [&](std::initializer_list<const char*> quantities) {
     return std::any_of(quantities.begin(), quantities.end(), [&](const char* q) { return columns.has(q); });
   };
-  const LargeWants wants{any({"qdd", "Qc", "Qi", "Qni", "lambda", "power"}), any({"work"}), any({"outputs"})};
+  const LargeWants wants{any({"qdd", "Qc", "Qi", "Qni", "lambda", "power"}), any({"work"}), any({"outputs"}), !columns.coordinates().empty()};
   const State start = setup.start;
   return std::make_unique<Recorder>(std::move(columns), std::move(setup),
                                     [&](const MotionOptions& options) { return Integrator(make_large_steps(system, start, options, wants)); });

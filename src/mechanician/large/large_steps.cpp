@@ -7,6 +7,8 @@
 #include <stdexcept>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/expression/print.hpp"
+#include "mechanician/large/large_events.hpp"
 #include "mechanician/large/large_quantities.hpp"
 
 namespace mechanician {
@@ -29,9 +31,11 @@ class LargeSteps final : public MotionSteps {
       : MotionSteps(start_given, options_given),
         wants_(wants),
         motion_(system_given, {start.t, numbers_of(start.q), numbers_of(start.qd)},
-                {options.to, options.tolerance, options.first_step, options.largest_step, wants.works}) {
+                {options.to, options.tolerance, options.first_step, options.largest_step, wants.works}),
+        events_(system_given.model()) {
     if (motion_.failed()) refusal = stop_of();
     note_dependent_rows();
+    if (!refusal) events_.begin(motion_);
     if (wants.outputs) outputs_.emplace(system_given.model(), outputs_of(system_given.model()));
   }
 
@@ -41,7 +45,8 @@ class LargeSteps final : public MotionSteps {
     const bool made = motion_.advance();
     if (made) step_begin = motion_.step_begin(), t = motion_.t();
     if (motion_.failed()) return finish(stop_of());
-    if (t >= options.to) finish({});
+    if (made) take_events();
+    if (!over && t >= options.to) finish({});
     return made;
   }
 
@@ -101,9 +106,16 @@ class LargeSteps final : public MotionSteps {
   }
 
   bool at_checkpoint() const override { return true; }
-  std::vector<double> checkpoint() const override { return motion_.checkpoint(); }
+  std::vector<double> checkpoint() const override {
+    std::vector<double> all = motion_.checkpoint();
+    all.insert(all.end(), events_.sides().begin(), events_.sides().end());
+    return all;
+  }
   void restore(std::span<const double> from) override {
-    motion_.restore(from);
+    std::vector<double>& sides = events_.sides();
+    if (from.size() < sides.size()) throw std::invalid_argument("the checkpoint is cut off");
+    motion_.restore(from.first(from.size() - sides.size()));
+    std::copy(from.end() - static_cast<std::ptrdiff_t>(sides.size()), from.end(), sides.begin());
     over = false, stop = {}, refusal.reset();
     t = step_begin = motion_.t();
     if (motion_.failed())
@@ -124,6 +136,25 @@ class LargeSteps final : public MotionSteps {
                                   c.smallest_angle, short_number(c.smallest_angle_at)));
     return false;
   }
+  void take_events() {
+    for (const LargeEvents::Found& found : events_.find(motion_)) {
+      MotionEvent event;
+      event.time = found.time;
+      event.name = found.name;
+      if (wants_.states) {
+        const Eigen::Index n = motion_.dynamics().system().n();
+        event.q.resize(n), event.qd_before.resize(n);
+        motion_.state_at(found.time, span_of(event.q), span_of(event.qd_before), true);
+        event.qd_after = event.qd_before;
+      }
+      events.push_back(std::move(event));
+      if (!found.stop) continue;
+      t = found.time;
+      motion_.end_at(t);
+      finish({StopReason::event, fmt::format("event `{}` at t = {}", found.name, number_text(t)), {}});
+      return;
+    }
+  }
   void note_dependent_rows() {
     if (const int count = motion_.certificate().dependent_rows; count > 0)
       notes.push_back(fmt::format("{} constraint {} on others", count, count == 1 ? "row depends" : "rows depend"));
@@ -139,6 +170,7 @@ class LargeSteps final : public MotionSteps {
 
   LargeWants wants_;
   LargeMotion motion_;
+  LargeEvents events_;
   std::optional<LargeQuantities> outputs_;
   Statistics statistics_;
 };

@@ -18,6 +18,7 @@ struct LargeWants {
   bool rates = true;   ///< q̈, forces, multipliers, powers
   bool works = false;  ///< by constraint
   bool outputs = true;
+  bool states = true;  ///< positions and velocities at events
 };
 
 /// Names of the outputs of a large system, those of families member by member. Throws ModelError as LargeQuantities does.

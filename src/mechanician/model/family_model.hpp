@@ -100,6 +100,7 @@ struct FamilyModel {
   std::vector<NumberFamily> numbers;
   std::vector<std::string> parameter_names;  ///< of single parameters
   std::vector<double> parameters;            ///< their values
+  std::vector<std::string> unknown_overrides;  ///< names that were set and are no parameters
   std::vector<Term> terms;
   std::vector<FamilyQuantity> outputs;
   std::vector<FamilyEvent> events;

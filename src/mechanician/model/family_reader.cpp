@@ -317,9 +317,7 @@ class FamilyReader {
     for (const TomlMember& m : table->members)
       if (is_list(m)) read_numbers(m);
     for (const auto& [name, value] : overrides_) {
-      if (scalars_.contains(name) || set_member(name, value)) continue;
-      const std::string near = nearest(name, model_.parameter_names);
-      fields_.report(0, 1, fmt::format("--set: the model has no parameter {}", in_quotes(name)), near.empty() ? "" : fmt::format("did you mean `{}`?", near));
+      if (!scalars_.contains(name) && !set_member(name, value)) model_.unknown_overrides.push_back(name);
     }
   }
 
