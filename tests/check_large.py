@@ -29,6 +29,54 @@ to = 0.5
 every = 0.25
 tolerance = 1e-9
 '''
+# Everything that a model may say of families, in N masses; DUMMY and EXTRA make it large by masses that nothing touches.
+RICH = '''coordinates = ["x[1..N]", "y[1..N]", "a"DUMMY]
+[parameters]
+N = 20
+g = 9.81
+k = "2*g"
+m = { csv = "masses.csv", column = "mass" }
+w = [1, "g/5", 2.5]
+B = [[1, 2], [3, "k/10"]]
+[define]
+"v2[i]" = { for = "i = 1..N", value = "x[i]'^2 + y[i]'^2" }
+"len[i]" = { for = "i = 2..N", value = "(x[i] - x[i-1])^2 + (y[i] - y[i-1])^2" }
+total = "sum(i = 1..N, m[i]*v2[i]/2)"
+mass = "sum(i = 1..N, m[i])"
+lift = "B[2,2]*sin(a)"
+[dynamics]
+kinetic = "total + a'^2/2EXTRA"
+potential = "sum(i = 1..N, m[i]*g*y[i]) + w[2]*a^2 + lift"
+[constraints]
+top = "x[1]^2 + y[1]^2 = 1"
+[constraints.rod]
+for = "i = 2..N"
+equation = "len[i] = 1"
+[start.position]
+"x[i]" = { for = "i = 1..N", value = "i" }
+[start.velocity]
+"y[i]" = { for = "i = 1..N", value = "0.1*i" }
+[outputs]
+energy = "total"
+centre = "sum(i = 1..N, m[i]*y[i])/mass"
+spread = "sqrt(sum(i = 1..N, (y[i] - 1)^2)) + a*sum(j = 2..3, x[j])"
+"e[i]" = { for = "i = 2..3", value = "m[i]*v2[i]/2 + total/mass" }
+"f[i+1]" = { for = "i = 1..2", value = "x[i]'' + y[i]''*t" }
+"g[i,j]" = { for = "i = 1..2, j = i..2", value = "B[i,j]*x[i] - w[j]" }
+[events.low]
+for = "i = 5..7"
+when = "y[i] + 1"
+[events.up]
+when = "y[5] + 1"
+direction = "up"
+[events.enough]
+when = "total - 900"
+do = "stop"
+[run]
+to = 1.0
+every = 0.25
+tolerance = 1e-11
+'''
 passed = failed = 0
 
 
@@ -95,6 +143,44 @@ def results(folder, program, run):
     expect(all(float(r['residual']) < 1e-8 for r in csv.DictReader(p.stdout.splitlines())), f'project-start: {p.stdout}')
     p = run('run', 'small.toml', '--columns', "y[3?],x[30]'")
     expect(p.returncode == 0 and p.stdout.splitlines()[0] == "t,y[30],x[30]'", f'columns of a small model: exit {p.returncode}: {p.stdout[:100]}')
+
+
+def rich(write, run):
+    """Outputs, definitions, lists, CSV columns and events by both paths; errors: some 70 steps of 1e-11, times forces of up to 30."""
+    write('masses.csv', 'id,mass\n' + ''.join(f'{i},{1 + (7 * i % 11) / 11}\n' for i in range(30)))
+    write('written.toml', RICH.replace('DUMMY', '').replace('EXTRA', ''))
+    large = RICH.replace('DUMMY', ', "dummy[1..4000]"').replace('EXTRA', " + sum(i = 1..4000, dummy[i]'^2/2)")
+    write('rich.toml', large)
+    found = []
+    for name in ('written.toml', 'rich.toml'):
+        p = run('run', name, '--set', 'm[2]=1.5', '--json')
+        expect(p.returncode == 0, f'{name}: exit {p.returncode}: {p.stderr[:300]}')
+        if p.returncode: return
+        found.append(json.loads(p.stdout))
+    rows = [[dict(zip(d['columns'], r)) for r in d['rows']] for d in found]
+    expect(found[1]['summary']['path'] == 'sparse' and found[1]['summary']['status'] == 'stopped' and len(rows[0]) == len(rows[1]), 'rich: not the same run')
+    for k in rows[0][0]:
+        off = max(abs(a[k] - b[k]) / max(1.0, abs(a[k])) for a, b in zip(*rows))
+        expect(off < 3e-8, f'rich: two paths differ by {off} in {k}')
+    events = [[(e['name'], e['time']) for e in d['events']] for d in found]
+    expect([n for n, _ in events[0]] == ['low[5]', 'low[6]', 'low[7]', 'enough'], f'rich: {events[0]}')
+    expect([n for n, _ in events[0]] == [n for n, _ in events[1]] and max(abs(a - b) for (_, a), (_, b) in zip(*events)) < 1e-9, f'rich: events {events}')
+    expect(found[1]['summary']['end'] == events[1][-1][1], 'rich: the run does not end at its event')
+    for what, change, arguments, status, says in [
+            ('a list that is too short', None, ('--set', 'N=31'), 1, '`m` has no member 31 for i = 31'),
+            ('an unknown parameter', None, ('--set', 'mm=1'), 2, 'no parameter `mm`'),
+            ('an unknown column', None, ('--columns', 'e[9]'), 2, 'no column is called `e[9]`'),
+            ('a member of a definition that is not there', ('y[5] + 1', 'len[1]'), (), 1, '`len` has no member 1'),
+            ('an event on a member that is not there', ('y[i] + 1', 'y[i+15]'), (), 1, '`y` has no member 21 for i = 6'),
+            ('a definition of itself', ('B[2,2]*sin(a)', 'lift + 1'), (), 1, 'lift'),
+            ('no such column of the file', ('"mass" }', '"masses" }'), (), 1, 'did you mean `mass`?'),
+            ('no such file', ('masses.csv', 'other.csv'), (), 1, '`other.csv` cannot be read'),
+            ('an index that is used twice', ('sum(j = 2..3, x[j])', 'sum(j = 2..3, sum(j = 1..2, x[j]))'), (), 1, 'in use already'),
+            ('an unknown name in an output', ('energy = "total"', 'energy = "totl"'), (), 1, 'unknown name `totl`'),
+            ('a direction that is none', ('"up"', '"upward"'), (), 1, '`direction` cannot be `upward`')]:
+        write('wrong.toml', large.replace(*change) if change else large)
+        p = run('run', 'wrong.toml', *arguments)
+        expect(p.returncode == status and says in p.stderr, f'{what}: exit {p.returncode}, said {p.stderr[:300]}')
 
 
 def main():
@@ -182,6 +268,7 @@ def main():
             expect(p.returncode == status and says in p.stderr, f'{arguments}: exit {p.returncode}, said {p.stderr[:300]}')
         for name in ('x.h5', 'x.h5.part'): expect(not os.path.exists(os.path.join(folder, name)), f'{name} was left')
         results(folder, program, run)
+        rich(write, run)
     print(f'{passed} passed, {failed} failed')
     sys.exit(failed > 0)
 

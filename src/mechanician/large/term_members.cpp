@@ -100,12 +100,12 @@ TermMembers find_members(const FamilyModel& model, const Term& term) {
     const CoordinateFamily& family = model.coordinates[static_cast<std::size_t>(m.family)];
     return locate(model, term, members, family.name, family.bounds, family.first, m.indices);
   };
+  for (const Term::Guard& guard : term.guards) locate(model, term, members, guard.name, guard.bounds, 0, guard.indices);
   for (const MemberSymbol& m : term.coordinates) members.coordinates.push_back(coordinate(m));
   for (const MemberSymbol& m : term.numbers) {
     const NumberFamily& family = model.numbers[static_cast<std::size_t>(m.family)];
     members.numbers.push_back(locate(model, term, members, family.name, family.bounds, 0, m.indices));
   }
-  for (const Term::Guard& guard : term.guards) locate(model, term, members, guard.name, guard.bounds, 0, guard.indices);
   if (term.kind == TermKind::force || term.kind == TermKind::position || term.kind == TermKind::velocity) members.target = coordinate(term.target);
   return members;
 }

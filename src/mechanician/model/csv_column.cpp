@@ -30,7 +30,7 @@ CsvColumn read_csv_column(const std::string& model_file, const std::string& name
   const std::filesystem::path whole = std::filesystem::path(model_file).parent_path() / relative;
   std::error_code error;
   const auto folder = std::filesystem::weakly_canonical(std::filesystem::path(model_file).parent_path().empty() ? "." : std::filesystem::path(model_file).parent_path(), error);
-  const auto real = std::filesystem::weakly_canonical(whole, error);
+  const auto real = std::filesystem::weakly_canonical(std::filesystem::absolute(whole, error), error);  // also where there is no such file
   if (error || std::mismatch(folder.begin(), folder.end(), real.begin(), real.end()).first != folder.end())
     return wrong(false, "this leads out of the folder of the model");
   std::ifstream in(whole);
