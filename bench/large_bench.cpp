@@ -2,8 +2,8 @@
 ///
 ///     bench_large MODEL N[,N…] [SECONDS]
 ///
-/// Reads MODEL with --set N=…, and prints times of reading, of setting up, of one acceleration (median of many) and, where
-/// SECONDS is given, of a motion of that length at tolerance 1e-8.
+/// Reads MODEL with --set N=…, and prints times of reading, of setting up, of one acceleration (median of many) and,
+/// where SECONDS is given, of a motion of that length at tolerance 1e-8.
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -22,7 +22,9 @@ namespace {
 using namespace mechanician;
 using Clock = std::chrono::steady_clock;
 
-double ms_since(Clock::time_point begin) { return std::chrono::duration<double, std::milli>(Clock::now() - begin).count(); }
+double ms_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
 
 double peak_mib() {
   rusage used{};
@@ -64,7 +66,8 @@ int main(int argc, char** argv) {
       LargeDynamics dynamics(system);
       const double made_ms = ms_since(making);
       std::vector<double> qdd(static_cast<std::size_t>(system.n()));
-      if (!dynamics.accelerate(start.t, start.q.data(), start.qd.data(), qdd.data())) throw std::runtime_error(dynamics.why());
+      if (!dynamics.accelerate(start.t, start.q.data(), start.qd.data(), qdd.data()))
+        throw std::runtime_error(dynamics.why());
       LargeSystem::Values values = system.make_values();
       const double evaluate_ns = median_ns(5, 100, [&] { system.evaluate(start.t, start.q, start.qd, values); });
       const auto one = [&] { dynamics.accelerate(start.t, start.q.data(), start.qd.data(), qdd.data()); };
@@ -72,8 +75,11 @@ int main(int argc, char** argv) {
       const SparseResult checked = dynamics.result();
       dynamics.set_check_residuals(false);
       const double ns = median_ns(5, 200, one);
-      fmt::print("N = {:.0f}: n = {}, m = {}; read {:.3g} ms, set up {:.3g} ms, {:.0f} MiB; one acceleration {:.4g} us, {:.3g} ns per N ({:.3g} of it M, Q, A, b; {:.3g} with residuals checked, residual {:.1e}, {} refinements)", size,
-                 system.n(), system.m(), read_ms, made_ms, peak_mib(), 1e-3 * ns, ns / size, evaluate_ns / size, checked_ns / size, checked.residual, checked.num_refinements);
+      fmt::print(
+          "N = {:.0f}: n = {}, m = {}; read {:.3g} ms, set up {:.3g} ms, {:.0f} MiB; one acceleration {:.4g} us, "
+          "{:.3g} ns per N ({:.3g} of it M, Q, A, b; {:.3g} with residuals checked, residual {:.1e}, {} refinements)",
+          size, system.n(), system.m(), read_ms, made_ms, peak_mib(), 1e-3 * ns, ns / size, evaluate_ns / size,
+          checked_ns / size, checked.residual, checked.num_refinements);
       if (before_ns > 0.0) fmt::print("; exponent {:.2f}", std::log(ns / before_ns) / std::log(size / before_size));
       fmt::print("\n");
       before_size = size, before_ns = ns;
@@ -83,9 +89,11 @@ int main(int argc, char** argv) {
         while (motion.advance()) {
         }
         const auto& c = motion.certificate();
-        fmt::print("  {} s of motion in {:.3g} s: {} steps, {} rejected, {} evaluations; violation {:.1e}, {:.1e}; balance {:.1e} of {:.1e} allowed{}\n", argv[3],
-                   1e-3 * ms_since(begin), c.steps, c.rejected, c.evaluations, c.position_violation, c.velocity_violation, c.balance_largest, c.balance_allowed,
-                   motion.failed() ? "; " + motion.message() : "");
+        fmt::print(
+            "  {} s of motion in {:.3g} s: {} steps, {} rejected, {} evaluations; violation {:.1e}, {:.1e}; balance "
+            "{:.1e} of {:.1e} allowed{}\n",
+            argv[3], 1e-3 * ms_since(begin), c.steps, c.rejected, c.evaluations, c.position_violation,
+            c.velocity_violation, c.balance_largest, c.balance_allowed, motion.failed() ? "; " + motion.message() : "");
       }
     }
   } catch (const std::exception& e) {

@@ -17,7 +17,7 @@ constexpr int least_streamed = 1 << 20;  // coordinates from which results are n
 /// Bands piece by piece, in turns: those of x, y and z read the same multipliers.
 template <class Visit>
 void visit_bands(const std::vector<sparse::Band>& bands, Visit visit) {
-  constexpr int piece = 1024;
+  constexpr int piece = 8192;
   int longest = 0;
   for (const sparse::Band& band : bands) longest = std::max(longest, band.num_groups);
   for (int from = 0; from < longest; from += piece)

@@ -118,9 +118,16 @@ void form_even_of(const Strip& strip, Index from, int count, const double* A, co
                   const double* f, const double* g, double* P, double* off, double* y) {
   const int p = terms ? terms : strip.num_terms, q = terms ? shared : strip.num_shared;
   const Index begin = direction * from - (direction > 0 ? 0 : lanes - 1);  // the lowest of the first vector
+  const bool far = strip.count > (1 << 14);
   for (Index j = 0; j < count; j += lanes) {
-    const Index at = begin + direction * j;
+    const Index at = begin + direction * j, next = at + direction * count;
     Vec sum{}, beside{}, e{};
+    if (far) {
+      // The rows of the next call: a dozen places at once are more than the processor foresees.
+      for (int k = 0; k < p; ++k) __builtin_prefetch(A + strip.slot[k] + next);
+      for (int k = 0; k < q && with_y; ++k) __builtin_prefetch(f + strip.coordinate[k] + next);
+      if (with_y) __builtin_prefetch(g + strip.row + next);
+    }
     for (int k = 0; k < p; ++k) {
       const Vec a = load(A + strip.slot[k] + at);
       const Index c = strip.coordinate[k] + at;
