@@ -308,6 +308,7 @@ SparseRobustSolution SparseRobust::solve(std::span<const double> M, std::span<co
   if (static_cast<int>(something.size()) > most_apart) {
     solution.dependent = apart;
     solution.explained = false;
+    solution.near_decision = true;
     solution.residual = calc_residual(f, g, solution.x, solution.lambda);
     solution.row_size = size_g_;
     solution.status = SparseStatus::doubtful;
