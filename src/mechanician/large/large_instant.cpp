@@ -122,7 +122,7 @@ class Examination {
 
   void answer(std::vector<double> x, std::vector<double> lambda) {
     instant_.has_acceleration = true;
-    if (!instant_.rows.depends.empty()) lambda = calc_least_norm_multipliers(lambda, instant_.rows.depends);
+    if (!instant_.rows.basis.empty()) lambda = calc_least_norm_multipliers(lambda, instant_.rows.basis);
     const auto n = x.size(), m = lambda.size();
     instant_.constraint_force.assign(n, 0.0);
     std::vector<long double> left_f(values_.Q.begin(), values_.Q.end()), left_g(values_.b.begin(), values_.b.end());

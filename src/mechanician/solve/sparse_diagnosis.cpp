@@ -273,6 +273,7 @@ SparseDiagnosis diagnose_sparse(const SparsePattern& pattern, std::span<const do
   d.rank = solution.rank;
   d.decided = !solution.near_decision;
   d.explained = solution.explained;
+  d.basis = solution.dependences;
   d.consistent = solution.status != SparseStatus::contradiction;
   std::vector<double> size(static_cast<std::size_t>(pattern.m), 0.0);
   for (std::size_t s = 0; s < A.size(); ++s) size[static_cast<std::size_t>(pattern.A[s].row)] += A[s] * A[s];
@@ -327,17 +328,17 @@ SparseDiagnosis diagnose_sparse(const SparsePattern& pattern, std::span<const do
   return d;
 }
 
-std::vector<double> calc_least_norm_multipliers(std::span<const double> lambda, const std::vector<SparseDependence>& depends) {
+std::vector<double> calc_least_norm_multipliers(std::span<const double> lambda, const std::vector<SparseDependence>& basis) {
   std::vector<double> result(lambda.begin(), lambda.end());
-  if (depends.empty()) return result;
+  if (basis.empty()) return result;
   std::vector<Eigen::Triplet<double>> entries;
-  for (std::size_t k = 0; k < depends.size(); ++k) {
-    const NullVector v = vector_of(depends[k]);
+  for (std::size_t k = 0; k < basis.size(); ++k) {
+    const NullVector v = vector_of(basis[k]);
     double square = 0;
     for (const double value : v.values) square += value * value;
     for (std::size_t i = 0; i < v.rows.size(); ++i) entries.emplace_back(v.rows[i], static_cast<int>(k), v.values[i] / std::sqrt(square));
   }
-  Eigen::SparseMatrix<double> N(static_cast<Eigen::Index>(lambda.size()), static_cast<Eigen::Index>(depends.size()));
+  Eigen::SparseMatrix<double> N(static_cast<Eigen::Index>(lambda.size()), static_cast<Eigen::Index>(basis.size()));
   N.setFromTriplets(entries.begin(), entries.end());
   const Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> ldlt(Eigen::SparseMatrix<double>(N.transpose() * N));
   Eigen::Map<Eigen::VectorXd> x(result.data(), static_cast<Eigen::Index>(result.size()));

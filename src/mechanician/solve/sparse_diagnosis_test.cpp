@@ -61,7 +61,7 @@ void expect_as_dense(const SparseSystem& s) {
   }
   if (!d.consistent) return;
   const Solution x = solve(factor(values), values);
-  const std::vector<double> lambda = calc_least_norm_multipliers(solution.lambda, d.depends);
+  const std::vector<double> lambda = calc_least_norm_multipliers(solution.lambda, d.basis);
   for (int r = 0; r < s.pattern.m; ++r) EXPECT_NEAR(lambda[r], x.multipliers(r), 1e-7 * (1 + x.multipliers.cwiseAbs().maxCoeff())) << "row " << r;
 }
 

@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "mechanician/solve/sparse_local_dependence.hpp"
+
 namespace mechanician {
 
 namespace {
@@ -192,6 +194,19 @@ void SparseRobust::sift(std::span<const int> rows, std::vector<int>& nothing, st
     sift(rows.first(rows.size() / 2), nothing, something);
     sift(rows.subspan(rows.size() / 2), nothing, something);
   }
+}
+
+/// By rows before them in their neighbourhoods. False where that does not explain all.
+bool SparseRobust::explain_locally(const std::vector<int>& rows, std::vector<SparseDependence>& explained) const {
+  if (rows.empty()) return true;
+  std::vector<LocalDependence> found = find_local_dependences(pattern_, A_, weight_, {.negligible = options_.negligible});
+  if (found.size() != rows.size()) return false;
+  for (LocalDependence& d : found) {
+    explained.emplace_back();
+    explained.back().row = d.row;
+    explained.back().rows = std::move(d.rows), explained.back().coefficients = std::move(d.coefficients);
+  }
+  return true;
 }
 
 /// Rows of which nothing is left, all at once. What explains one and what explains another come apart where they have no
@@ -402,8 +417,9 @@ SparseRobustSolution SparseRobust::solve(std::span<const double> M, std::span<co
   }
 
   // Dependent rows, in terms of rows that were kept.
+  const bool locally = explain_locally(solution.dependent, solution.dependences);
   for (std::size_t k = 0; k < left.size(); ++k) {
-    if (done[k]) continue;
+    if (done[k] || locally) continue;
     std::vector<double> c(m, 0.0);
     for (int r = 0; r < m; ++r) c[r] = -left[k].lambda[r];
     if (num > 0) {
@@ -430,7 +446,7 @@ SparseRobustSolution SparseRobust::solve(std::span<const double> M, std::span<co
   const double one = 4.0 * static_cast<double>(elimination_.plan().num_values + n + m + 2 * static_cast<long>(A_.size()));
   std::vector<double> sizes = size_g_;  // explaining measures other terms
   std::vector<std::vector<int>> groups, next;
-  if (!nothing.empty()) groups.push_back(nothing);
+  if (!nothing.empty() && !locally) groups.push_back(nothing);
   const long before = num_solutions_;
   while (!groups.empty()) {
     next.clear();

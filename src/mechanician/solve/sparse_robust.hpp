@@ -18,7 +18,8 @@
 // Rows may be set apart by the thousands, where rods are there twice or a truss has more than it needs. That nothing is
 // left of any of them one solution tells: of a sum with random factors nothing is left only if nothing is of each. And
 // where the rows that explain one do not touch those that explain another, one solution explains both: rows are
-// explained in groups, and only those that do not come apart one by one.
+// explained in groups, and only those that do not come apart one by one. Before that, each by rows of its neighbourhood
+// (sparse_local_dependence.hpp), where that explains all: then also by rows that depend on others themselves.
 // Cost: some two solutions with the factors to know the rank, and for each row about which something is left one more;
 // to explain, as many as rows have to do with each other, within `most_work`. Allocates.
 #pragma once
@@ -65,7 +66,8 @@ struct SparseRobustSolution {
   std::vector<double> x, lambda;  // where the status is vouched or doubtful; with contradictions those of the kept rows
   std::vector<int> dependent;     // rows that depend on the others, increasing; λ = 0
   std::vector<int> unmet;         // those of them that x does not meet
-  std::vector<SparseDependence> dependences;  // of rows that are explained, contradictions first
+  // Contradictions first. As many as dependent rows, and independent of each other, but not always about these rows.
+  std::vector<SparseDependence> dependences;
   bool explained = true;                      // all of them
   std::vector<double> row_size;               // of the terms of A x = g, row by row
   int rank = 0;
@@ -95,6 +97,7 @@ class SparseRobust {
   void sift(std::span<const int> rows, std::vector<int>& nothing, std::vector<int>& something);
   void explain_group(const std::vector<int>& group, std::vector<std::vector<int>>& next,
                      std::vector<SparseDependence>& explained);
+  bool explain_locally(const std::vector<int>& rows, std::vector<SparseDependence>& explained) const;
   void judge(SparseDependence& dependence, std::span<const double> g) const;
 
   SparsePattern pattern_;
