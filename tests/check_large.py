@@ -251,6 +251,49 @@ def main():
         p = run('check', 'moving.toml')
         expect(p.returncode == 1 and '500]' in p.stderr, f'moving: exit {p.returncode} {p.stdout}{p.stderr}')
 
+        # More rods than needed: what is redundant is known by how the model is made.
+        models = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'bench', 'models')
+        p = run('accelerate', os.path.join(models, 'redundant_chain.toml'), '--json')
+        d = json.loads(p.stdout)
+        expect(p.returncode == 0 and d['rank'] == 1000 and d['rows'] == 1030 and d['unique'] and d['consistent'] and d['conflicts'] == [], f'redundant: exit {p.returncode} {p.stderr[:300]}')
+        names = [f'twice[{i}]' for i in range(1, 11)] + [f'thrice[{i},{k}]' for i in range(1, 11) for k in (1, 2)]
+        expect(sorted(d['redundant']) == sorted(names), f'redundant: {d["redundant"]}')
+        truth = {f'twice[{i}]': (f'rod[{100 * i}]', 2.0) for i in range(1, 11)} | {f'thrice[{i},{k}]': (f'rod[{100 * i - 50}]', 1.0) for i in range(1, 11) for k in (1, 2)}
+        for name, on in d['depends'].items():
+            rod, c = truth[name]
+            expect(list(on) == [rod] and abs(on[rod] - c) < 1e-12, f'redundant: {name} = {on}')
+        # Least norm: of a row and c times it, λ and cλ; of three equal ones, a third each.
+        m = d['multipliers']
+        expect(all(abs(m[f'twice[{i}]'] - 2 * m[f'rod[{100 * i}]']) < 1e-9 * abs(m['top']) for i in range(1, 11)), 'redundant: multipliers of rods that are there twice')
+        expect(all(abs(m[f'thrice[{i},{k}]'] - m[f'rod[{100 * i - 50}]']) < 1e-9 * abs(m['top']) for i in range(1, 11) for k in (1, 2)), 'redundant: multipliers of rods that are there three times')
+        expect(d['solution_residual'] <= 1e-9 and len(d['multipliers_undetermined']) == 50 and not d['multipliers_unique'], f'redundant: residual {d["solution_residual"]}')
+        a, f = d['acceleration'], d['constraint_force']
+        g = sum(f[x] * (a[x] - d['unconstrained_acceleration'][x]) for x in a)
+        expect(abs(g - d['gaussian']) <= 1e-9 * g, f'redundant: gaussian {d["gaussian"]}, expected {g}')
+        for name, rank, rows, dependent in [('truss.toml', 1151, 2164, 1013), ('girder.toml', 4003, 5003, 1000)]:
+            p = run('check', os.path.join(models, name), '--json')
+            d = json.loads(p.stdout)
+            expect(p.returncode == 0 and (d['rank'], d['rows'], len(d['redundant'])) == (rank, rows, dependent), f'{name}: exit {p.returncode} rank {d["rank"]} of {d["rows"]} {p.stderr[:300]}')
+        # Each cell of the girder is one too many, and the last of its rods in the file is its falling one.
+        expect(set(d['redundant']) == {f'falling[{i}]' for i in range(1, 1001)} and all(len(on) == 5 for on in d['depends'].values()), f'girder: {d["redundant"][:5]}')
+        p = run('run', os.path.join(models, 'truss.toml'), '-o', 'truss.csv', '--columns', 'x[2,1],y[2,1],residual')
+        expect(p.returncode == 0 and 'passes its checks' in p.stderr, f'truss: exit {p.returncode} {p.stderr[:300]}')
+        # A straight chain between walls: one rod too many, explained by all others; bent by 1e-6 none is.
+        for bend, rank in (('0', 1000), ('1e-6', 1001)):
+            p = run('check', os.path.join(models, 'straight_chain.toml'), '--set', f'bend={bend}', '--json')
+            d = json.loads(p.stdout)
+            expect(p.returncode == 0 and d['rank'] == rank, f'straight: exit {p.returncode} rank {d["rank"]} {p.stderr[:300]}')
+            if bend == '0': expect(d['redundant'] == ['last[1000]'] and len(d['depends']['last[1000]']) == 1000 and all(abs(abs(c) - 1) < 1e-9 for c in d['depends']['last[1000]'].values()), f'straight: {d["redundant"]}')
+        # What contradicts is named, and nothing else.
+        p = run('accelerate', 'moving.toml', '--json')
+        d = json.loads(p.stdout)
+        expect(p.returncode == 1 and d['conflicts'] == [['rod[500]', 'again[500]']] and d['acceleration'] is None and not d['consistent'], f'moving: {p.returncode} {d["conflicts"]}')
+        # Coordinates without mass that nothing holds.
+        write('free.toml', CHAIN.replace('"z[1..N]"]', '"z[1..N]", "s[1..3]"]').replace('[start.position]', '[constraints.tie]\nfor = "i = 2..2"\nequation = "s[i] = x[1]"\n[start.position]'))
+        p = run('accelerate', 'free.toml', '--json')
+        d = json.loads(p.stdout)
+        expect(p.returncode == 1 and not d['unique'] and d['solvable'] and d['undetermined'] == ['s[1]', 's[3]'] and d['acceleration'] is None and d['gaussian'] is None, f'free: {p.returncode} {d["undetermined"]} {p.stderr[:300]}')
+
         # Columns, and what is refused.
         p = run('run', 'chain.toml', '-o', 'few.csv', '--columns', "x[1000],y[99?]',lambda(rod[2]),work_given,residual")
         with open(os.path.join(folder, 'few.csv'), encoding='utf-8') as f: header = f.readline().strip()
