@@ -128,6 +128,23 @@ def results(folder, program, run):
         p = run('run', '--resume', name)
         expect(p.returncode == 0 and 'nothing to go on with' in p.stderr, f'{name}, resumed twice: exit {p.returncode}: {p.stderr[:300]}')
 
+    # So many coordinates that they are not listed: events without states, a start all the same, and resumed from it.
+    wide = ('run', 'rich.toml', '--columns', "x[2],energy", '--every', '0.02')
+    p = run(*wide, '-o', 'wide.h5')
+    expect(p.returncode == 0, f'wide: exit {p.returncode}: {p.stderr[:300]}')
+    expect(len(numbers_of(folder, 'wide.h5', 'setup/start_position')) == 12041 and numbers_of(folder, 'wide.h5', 'setup/start_position')[:3] == [1.0, 2.0, 3.0], 'wide: start')
+    expect(len(numbers_of(folder, 'wide.h5', 'events/time')) == 4, 'wide: events')
+    process = subprocess.Popen([program, *wide, '-o', 'wider.h5'], cwd=folder, stderr=subprocess.DEVNULL)
+    while not os.path.exists(os.path.join(folder, 'wider.h5.part')) and process.poll() is None: time.sleep(0.01)
+    time.sleep(0.4)
+    process.send_signal(signal.SIGKILL)
+    process.wait(60)
+    if process.returncode != 0:
+        p = run('run', '--resume', 'wider.h5')
+        expect(p.returncode == 0, f'wide, resumed: exit {p.returncode}: {p.stderr[:300]}')
+    for dataset in ('t', 'q', 'outputs', 'events/time'):
+        expect(numbers_of(folder, 'wider.h5', dataset) == numbers_of(folder, 'wide.h5', dataset), f'wide, resumed: `{dataset}` has other bits')
+
     # A full disk.
     for name in ('full.h5', 'full.csv', 'full.json'):
         p = subprocess.run([program, *long, '-o', name], cwd=folder, capture_output=True, text=True, timeout=300, check=False,
@@ -310,6 +327,8 @@ def main():
             p = run(*arguments)
             expect(p.returncode == status and says in p.stderr, f'{arguments}: exit {p.returncode}, said {p.stderr[:300]}')
         for name in ('x.h5', 'x.h5.part'): expect(not os.path.exists(os.path.join(folder, name)), f'{name} was left')
+        write('masses.csv', 'id,mass\n' + ''.join(f'{i},{1 + (7 * i % 11) / 11}\n' for i in range(30)))
+        write('rich.toml', RICH.replace('DUMMY', ', "dummy[1..12000]"').replace('EXTRA', " + sum(i = 1..12000, dummy[i]'^2/2)"))
         results(folder, program, run)
         rich(write, run)
     print(f'{passed} passed, {failed} failed')

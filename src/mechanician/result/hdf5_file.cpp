@@ -161,7 +161,7 @@ std::uint64_t create_dataset(const Session& session, hid_t file, const Hdf5Datas
       session.own(H5Dcreate2(file, d.path.c_str(), type, space, links, made, H5P_DEFAULT), H5Dclose, d.path);
   session.write_names(dataset, d.names);
   if (!d.about.empty()) session.write_text(dataset, "about", d.about);
-  if (d.rows == 0) return 0;
+  if (d.rows == 0 || d.columns == 0) return 0;
   const haddr_t offset = H5Dget_offset(dataset);
   if (offset == HADDR_UNDEF) throw FileError(fmt::format("{}: no room for {}", session.file(), d.path));
   return offset;

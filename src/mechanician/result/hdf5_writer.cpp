@@ -48,7 +48,7 @@ class PlacedFile {
   /// An existing file, for copying from it.
   explicit PlacedFile(const Hdf5Reader& reader, const std::vector<Hdf5Dataset>& datasets) {
     for (const Hdf5Dataset& d : datasets) {
-      if (!reader.has(d.path)) continue;
+      if (d.columns == 0 || !reader.has(d.path)) continue;
       const auto layout = reader.layout(d.path, d.type);
       places_.emplace(d.path, Place{layout.offset, layout.columns * (d.row_size() / d.columns), layout.rows});
     }
