@@ -63,3 +63,12 @@ if(CAIRO_INCLUDE)
 else()
   message(STATUS "No headers of cairo (package libcairo2-dev): plots are SVG or text, not PNG or PDF")
 endif()
+
+# TBB, for sweeps on all cores.
+find_package(TBB REQUIRED)
+get_target_property(tbb_libraries TBB::tbb IMPORTED_LOCATION_RELEASE)
+if(NOT tbb_libraries)
+  get_target_property(tbb_libraries TBB::tbb IMPORTED_LOCATION_NONE)
+endif()
+add_library(mechanician_tbb INTERFACE)
+target_link_libraries(mechanician_tbb INTERFACE TBB::tbb)

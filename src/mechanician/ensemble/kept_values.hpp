@@ -1,0 +1,37 @@
+#pragma once
+
+/// What is kept of a motion beside its end: [outputs] of the model, accelerations, forces and multipliers at the end.
+
+#include <string>
+#include <vector>
+
+#include "mechanician/expression/tape.hpp"
+#include "mechanician/instant/system.hpp"
+
+namespace mechanician {
+
+/// One per thread: it has a system of its own.
+class KeptValues {
+ public:
+  /// Names and patterns with * and ?, of: outputs, `x''`, `Qc(x)`, `Qi(x)`, `Qni(x)`, `Qcontrol(x)`, `lambda(NAME)`. Throws
+  /// std::invalid_argument for one that fits nothing.
+  KeptValues(const System& system, const std::vector<std::string>& patterns);
+
+  const std::vector<std::string>& names() const { return names_; }
+  /// Writes a number for each name; not a number where it has no value.
+  void calc(const double* parameters, double t, const double* q, const double* qd, double* values);
+
+ private:
+  struct Source {
+    enum class Of : std::uint8_t { output, qdd, Qc, Qi, Qni, Qcontrol, lambda } of;
+    int index;
+  };
+  System system_;
+  std::vector<std::string> names_;
+  std::vector<Source> sources_;
+  bool needs_solution_ = false;
+  Tape outputs_;  ///< of t, q, q̇, parameters, q̈
+  std::vector<double> inputs_, registers_, output_values_;
+};
+
+}  // namespace mechanician

@@ -1,0 +1,19 @@
+#pragma once
+
+/// Which runner computes the motions of a model.
+
+#include <memory>
+#include <string_view>
+
+#include "mechanician/ensemble/motion_batch.hpp"
+#include "mechanician/instant/system.hpp"
+
+namespace mechanician {
+
+enum class Device : std::uint8_t { automatic, cpu, gpu };
+std::string_view name_of(Device device);  ///< "auto", "cpu", "gpu"
+
+/// Throws std::invalid_argument for options that make no sense for this model, and for a device that is not there.
+std::unique_ptr<MotionRunner> make_runner(const System& system, const State& nominal, const EnsembleOptions& options, Device device);
+
+}  // namespace mechanician

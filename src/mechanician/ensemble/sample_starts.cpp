@@ -1,0 +1,208 @@
+#include "mechanician/ensemble/sample_starts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "mechanician/base/text.hpp"
+#include "mechanician/expression/simplify.hpp"
+#include "mechanician/instant/accelerate.hpp"
+#include "mechanician/instant/project.hpp"
+#include "mechanician/model/dependency_order.hpp"
+#include "mechanician/model/read_model.hpp"
+#include "mechanician/model/validate.hpp"
+
+namespace mechanician {
+
+namespace {
+
+std::size_t index_of(const Model& model, const std::string& coordinate) {
+  const int i = model.find_coordinate(coordinate);
+  if (i >= 0) return static_cast<std::size_t>(i);
+  throw std::invalid_argument(fmt::format("the model has no coordinate `{}`", coordinate));
+}
+
+/// What an expression without symbols, or of parameters alone, is made of.
+std::vector<std::size_t> parameters_of(const Expr& f, const std::map<std::string, std::size_t>& index) {
+  std::vector<std::size_t> result;
+  for (const Expr& s : symbols_of(std::span(&f, 1)))
+    if (s.symbol().kind == SymbolKind::parameter)
+      if (const auto found = index.find(s.symbol().name); found != index.end()) result.push_back(found->second);
+  return result;
+}
+
+/// Whether the checks of values could say anything new for other parameters.
+bool values_matter(const Model& model) {
+  const auto varies = [](const Expr& e) { return !e.is_constant(); };
+  if (!model.mass.empty() || !model.measured.empty()) return true;
+  for (const Constraint& c : model.constraints)
+    if ((c.weight && varies(*c.weight)) || (c.restitution && varies(*c.restitution)) || (c.friction && varies(c.friction->coefficient)))
+      return true;
+  for (const Control& c : model.controls)
+    if ((c.frequency && varies(*c.frequency)) || varies(c.damping)) return true;
+  return false;
+}
+
+bool same_models(const Model& a, const Model& b) {
+  if (a.coordinates.size() != b.coordinates.size() || a.constraints.size() != b.constraints.size() ||
+      a.controls.size() != b.controls.size() || a.parameters.size() != b.parameters.size() ||
+      a.outputs.size() != b.outputs.size() || a.forces.size() != b.forces.size() || a.nonideal.size() != b.nonideal.size())
+    return false;
+  const auto same_optional = [](const std::optional<Expr>& x, const std::optional<Expr>& y) {
+    return x.has_value() == y.has_value() && (!x || same(*x, *y));
+  };
+  const auto same_named = [](const std::vector<Named>& x, const std::vector<Named>& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), [](const Named& u, const Named& v) { return same(u.value, v.value); });
+  };
+  const auto same_rows = [](const auto& x, const auto& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), [](const auto& u, const auto& v) { return same(u.residual, v.residual); });
+  };
+  return same_optional(a.kinetic, b.kinetic) && same_optional(a.potential, b.potential) && same_named(a.forces, b.forces) &&
+         same_named(a.nonideal, b.nonideal) && same_named(a.outputs, b.outputs) && same_rows(a.constraints, b.constraints) &&
+         same_rows(a.controls, b.controls);
+}
+
+}  // namespace
+
+std::optional<std::string> find_size(const Model& model, const std::vector<std::string>& names, const ParameterOverrides& parameters) {
+  // A range of indices has two dots; without one nothing has a size.
+  if (model.source.text.find("..") == std::string::npos) return std::nullopt;
+  for (const std::string& name : names) {
+    const auto found = std::find_if(model.parameters.begin(), model.parameters.end(), [&](const Parameter& p) { return p.name == name; });
+    if (found == model.parameters.end()) continue;
+    ParameterOverrides other = parameters;
+    other[name] = evaluate_constant(found->symbol(), model, evaluate_parameters(model, parameters)) + 1.0;
+    try {
+      if (!same_models(model, read_model_text(model.source.text, model.source.file, other))) return name;
+    } catch (const ModelError&) {
+      return name;
+    }
+  }
+  return std::nullopt;
+}
+
+SampleStarts::SampleStarts(const System& system, const std::vector<std::string>& names, const StartOverrides& overrides)
+    : system_(system), as_given_(overrides.as_given) {
+  const Model& model = system_.model();
+  std::map<std::string, std::size_t> index;
+  for (std::size_t i = 0; i < model.parameters.size(); ++i) index.emplace(model.parameters[i].name, i);
+
+  std::vector<bool> varies(model.parameters.size(), false);
+  for (const std::string& name : names) {
+    const bool primed = name.ends_with('\'');
+    if (const auto found = index.find(name); found != index.end()) {
+      targets_.push_back({Target::Kind::parameter, found->second});
+      varies[found->second] = true;
+    } else if (const int i = model.find_coordinate(primed ? name.substr(0, name.size() - 1) : name); i >= 0) {
+      targets_.push_back({primed ? Target::Kind::velocity : Target::Kind::position, static_cast<std::size_t>(i)});
+    } else {
+      std::vector<std::string> known;
+      for (const Parameter& p : model.parameters) known.push_back(p.name);
+      for (const Coordinate& c : model.coordinates) known.push_back(c.name), known.push_back(c.name + "'");
+      const std::string near = nearest(name, known);
+      throw std::invalid_argument(
+          fmt::format("`{}` is neither a parameter nor a coordinate nor a velocity of the model{}", name,
+                      near.empty() ? "" : fmt::format("; did you mean `{}`?", near)));
+    }
+  }
+  if (const auto size = find_size(model, names, overrides.parameters))
+    throw std::invalid_argument(fmt::format("`{}` says how many members there are: it cannot vary from motion to motion", *size));
+
+  fixed_ = evaluate_parameters(model, overrides.parameters).values;
+  parameters_ = fixed_;
+
+  // Parameters that are made of varied ones, in the order in which they can be worked out.
+  std::vector<std::vector<int>> needs(model.parameters.size());
+  for (std::size_t i = 0; i < needs.size(); ++i) {
+    if (varies[i] || overrides.parameters.contains(model.parameters[i].name)) continue;
+    for (const std::size_t j : parameters_of(model.parameters[i].value, index)) needs[i].push_back(static_cast<int>(j));
+  }
+  std::vector<Expr> symbols;
+  for (const Parameter& p : model.parameters) symbols.push_back(p.symbol());
+  std::vector<bool> changes = varies;
+  int most_registers = 0;
+  for (const int i : dependency_order(needs).order) {
+    const auto at = static_cast<std::size_t>(i);
+    if (std::none_of(needs[at].begin(), needs[at].end(), [&](int j) { return changes[static_cast<std::size_t>(j)]; })) continue;
+    changes[at] = true;
+    made_.emplace_back(at, Tape(std::span(&model.parameters[at].value, 1), symbols));
+    most_registers = std::max(most_registers, made_.back().second.num_registers());
+  }
+  check_values_ = values_matter(model) && std::find(changes.begin(), changes.end(), true) != changes.end();
+
+  if (!overrides.time)
+    for (const std::size_t j : parameters_of(model.start.time, index))
+      if (changes[j])
+        throw std::invalid_argument(fmt::format("the start time is made of `{}`: all motions begin at one time; --time says which", model.parameters[j].name));
+  time_ = overrides.time ? *overrides.time : evaluate_constant(model.start.time, model, {fixed_});
+
+  std::vector<Expr> start;
+  for (const auto* values : {&model.start.position, &model.start.velocity})
+    for (const Coordinate& c : model.coordinates) {
+      const auto found = values->find(c.name);
+      start.push_back(found == values->end() ? Expr(0.0) : found->second);
+    }
+  start_ = Tape(start, symbols);
+  registers_.resize(static_cast<std::size_t>(std::max(most_registers, start_.num_registers())));
+  values_.resize(start.size());
+  for (const auto& [name, value] : overrides.position) given_q_.emplace_back(index_of(model, name), value);
+  for (const auto& [name, value] : overrides.velocity) given_qd_.emplace_back(index_of(model, name), value);
+  state_.t = time_;
+  state_.q = state_.qd = Eigen::VectorXd::Zero(system_.n());
+}
+
+std::string SampleStarts::set_parameters(std::span<const double> sample) {
+  const Model& model = system_.model();
+  parameters_ = fixed_;
+  for (std::size_t i = 0; i < targets_.size(); ++i)
+    if (targets_[i].kind == Target::Kind::parameter) parameters_[targets_[i].index] = sample[i];
+  for (const auto& [at, tape] : made_) {
+    tape.evaluate<double>(parameters_, std::span(registers_).first(static_cast<std::size_t>(tape.num_registers())), std::span(&parameters_[at], 1));
+    if (!std::isfinite(parameters_[at])) return fmt::format("the parameter `{}` is not finite", model.parameters[at].name);
+  }
+  if (check_values_)
+    if (const auto problems = validate_values(model, {parameters_}); !problems.empty()) return problems.front().message;
+  system_.set_parameters(parameters_);
+  return {};
+}
+
+std::string SampleStarts::project_start() {
+  const Evaluation now = system_.evaluate(state_);
+  if (now.not_finite) return "the start cannot be evaluated: " + now.not_finite->message();
+  const auto residuals = calc_residuals(system_, state_, now);
+  if (std::none_of(residuals.begin(), residuals.end(), [](const RowResidual& r) { return r.scaled > 0.0; })) return {};
+  Projection projected = project(system_, state_);
+  if (!projected.converged) {
+    std::vector<std::string> names;
+    for (const int j : projected.unmet) names.push_back(system_.row(j).name);
+    if (projected.not_finite) return "the start cannot be moved onto the constraints: " + projected.not_finite->message();
+    return fmt::format("the start cannot be moved onto the constraints{}{}", names.empty() ? "" : ": there is no state nearby that meets ",
+                       names.empty() ? "" : quote_list(names, 4));
+  }
+  state_ = std::move(projected.state);
+  return {};
+}
+
+std::string SampleStarts::make(std::span<const double> sample, double* parameters, double* q, double* qd) {
+  const auto n = static_cast<std::size_t>(system_.n());
+  std::string trouble = set_parameters(sample);
+  start_.evaluate<double>(parameters_, std::span(registers_).first(static_cast<std::size_t>(start_.num_registers())), values_);
+  const auto put = [](Eigen::VectorXd& x, std::size_t i, double value) { x(static_cast<Eigen::Index>(i)) = value; };
+  for (std::size_t i = 0; i < n; ++i) put(state_.q, i, values_[i]), put(state_.qd, i, values_[n + i]);
+  for (const auto& [i, value] : given_q_) put(state_.q, i, value);
+  for (const auto& [i, value] : given_qd_) put(state_.qd, i, value);
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    if (targets_[i].kind == Target::Kind::position) put(state_.q, targets_[i].index, sample[i]);
+    if (targets_[i].kind == Target::Kind::velocity) put(state_.qd, targets_[i].index, sample[i]);
+  }
+  if (trouble.empty() && !(state_.q.allFinite() && state_.qd.allFinite())) trouble = "a start value is not finite";
+  if (trouble.empty() && !as_given_ && system_.m() > 0) trouble = project_start();
+  std::copy(parameters_.begin(), parameters_.end(), parameters);
+  std::copy(state_.q.begin(), state_.q.end(), q);
+  std::copy(state_.qd.begin(), state_.qd.end(), qd);
+  return trouble;
+}
+
+}  // namespace mechanician

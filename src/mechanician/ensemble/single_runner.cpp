@@ -1,0 +1,180 @@
+#include "mechanician/ensemble/single_runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "mechanician/base/text.hpp"
+#include "mechanician/instant/accelerate.hpp"
+#include "mechanician/motion/dynamics.hpp"
+#include "mechanician/motion/integrator.hpp"
+
+namespace mechanician {
+
+namespace {
+
+void fail(BatchResult& result, int i, std::string reason) {
+  result.outcome[static_cast<std::size_t>(i)] = Outcome::failed;
+  result.reason[static_cast<std::size_t>(i)] = std::move(reason);
+}
+
+/// Why the motion cannot begin at a state; empty where it can.
+std::string refuse_start(const System& system, const State& start, bool must_be_on_constraints) {
+  const Instant instant = accelerate(system, start, {.diagnose = false});
+  if (instant.not_finite) return "the start cannot be evaluated: " + instant.not_finite->message();
+  if (!instant.multiplier_not_unique.empty())
+    return fmt::format("the multiplier of {} is not unique at the start", quote_list(instant.multiplier_not_unique));
+  if (!instant.contact_trouble.empty()) return instant.contact_trouble;
+  if (must_be_on_constraints)
+    for (const RowResidual& r : instant.violations())
+      return fmt::format("the start violates constraint `{}`: residual {}{}", system.row(r.row).name, short_number(r.value),
+                         r.of_rate ? " in its rate" : "");
+  if (instant.impact) return {};  // how some motions begin
+  switch (instant.solution.status) {
+    case SolveStatus::solved: break;
+    case SolveStatus::inconsistent: return "the constraints contradict each other at the start";
+    case SolveStatus::mass_indefinite:
+    case SolveStatus::mass_not_symmetric: return "the mass matrix is no mass matrix at the start: not symmetric, or with a negative eigenvalue";
+    case SolveStatus::weights_not_definite: return "the weights of the measured constraints are not positive definite at the start";
+    case SolveStatus::unsolvable:
+    case SolveStatus::not_unique: return "the acceleration is not unique at the start";
+    case SolveStatus::form_not_applicable:
+    case SolveStatus::not_finite: return "the start cannot be evaluated";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string refuse_fixed_steps(const Model& model) {
+  for (const Constraint& c : model.constraints)
+    if (c.is_contact())
+      return fmt::format("steps of fixed size cannot meet what constraint `{}` does, which is {}: use an adaptive method", c.name,
+                         c.one_sided ? "one-sided" : "with friction");
+  for (const Event& e : model.events)
+    if (e.action == EventAction::stop)
+      return fmt::format("steps of fixed size do not find where event `{}` stops the motion: use an adaptive method", e.name);
+  return {};
+}
+
+std::int64_t num_fixed_steps(double t, const EnsembleOptions& options) {
+  // A span that is a whole number of steps but for rounding has no last step of rounding size.
+  const double steps = (options.to - t) / options.step;
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(steps * (1.0 - 1e-12) - 1e-9)));
+}
+
+SingleRunner::SingleRunner(const System& system, EnsembleOptions options) : system_(system), options_(options) {
+  if (options_.method != EnsembleMethod::rk4) return;
+  if (!(options_.step > 0.0) || !std::isfinite(options_.step)) throw std::invalid_argument("the step must be positive");
+  if (const std::string why = refuse_fixed_steps(system.model()); !why.empty()) throw std::invalid_argument(why);
+}
+
+std::unique_ptr<MotionRunner> SingleRunner::clone() const { return std::make_unique<SingleRunner>(*this); }
+
+void SingleRunner::run(const MotionBatch& batch, BatchResult& result) {
+  for (int i = 0; i < batch.count; ++i) run_one(batch, i, result);
+}
+
+void SingleRunner::run_one(const MotionBatch& batch, int i, BatchResult& result) {
+  const auto at = static_cast<std::size_t>(i), n = static_cast<std::size_t>(batch.n), num = static_cast<std::size_t>(batch.num_parameters);
+  system_.set_parameters(std::span(batch.parameters).subspan(at * num, num));
+  State start{batch.t, Eigen::Map<const Eigen::VectorXd>(batch.q.data() + at * n, batch.n),
+              Eigen::Map<const Eigen::VectorXd>(batch.qd.data() + at * n, batch.n)};
+  // What goes wrong is this motion's own affair.
+  try {
+    if (std::string why = refuse_start(system_, start, options_.method == EnsembleMethod::adaptive); !why.empty())
+      fail(result, i, std::move(why));
+    else if (options_.method == EnsembleMethod::rk4)
+      run_fixed(start, i, result);
+    else
+      run_adaptive(start, i, result);
+  } catch (const ModelError& e) {
+    fail(result, i, e.problems().empty() ? std::string(e.what()) : e.problems().front().message);
+  }
+}
+
+void SingleRunner::run_adaptive(const State& start, int i, BatchResult& result) {
+  const auto at = static_cast<std::size_t>(i), n = static_cast<std::size_t>(result.n);
+  Integrator integrator(system_, start, {.to = options_.to, .tolerance = options_.tolerance, .method = options_.adaptive});
+  if (integrator.refusal()) return fail(result, i, integrator.refusal()->message);
+  while (integrator.advance()) {
+  }
+  const Sample end = integrator.sample(integrator.t());
+  result.t[at] = end.t;
+  std::copy(end.q.begin(), end.q.end(), result.q.begin() + static_cast<std::ptrdiff_t>(at * n));
+  std::copy(end.qd.begin(), end.qd.end(), result.qd.begin() + static_cast<std::ptrdiff_t>(at * n));
+  result.steps[at] = result.served[at] = integrator.statistics().steps;
+  const Certificate certificate = integrator.certificate();
+  result.violation[at] = std::max(certificate.position_violation, certificate.velocity_violation);
+  if (certificate.balance_allowed > 0.0) result.balance[at] = certificate.balance_largest / certificate.balance_allowed;
+  const Stop& stop = integrator.stop();
+  if (stop.failed()) return fail(result, i, stop.message);
+  result.outcome[at] = !certificate.holds ? Outcome::suspect : stop.reason == StopReason::event ? Outcome::stopped : Outcome::done;
+  if (!certificate.holds && !certificate.reasons.empty())
+    result.reason[at] = certificate.reasons.front();
+  else
+    result.reason[at] = stop.message;
+}
+
+void SingleRunner::run_fixed(const State& start, int i, BatchResult& result) {
+  const auto at = static_cast<std::size_t>(i);
+  const int n = result.n;
+  Dynamics dynamics(system_);
+  const auto size = static_cast<std::size_t>(dynamics.size());
+  std::vector<double> y(size), stage(size), k1(size), k2(size), k3(size), k4(size), g(dynamics.switches().size());
+  std::copy(start.q.begin(), start.q.end(), y.begin());
+  std::copy(start.qd.begin(), start.qd.end(), y.begin() + n);
+  double t = start.t;
+  if (!dynamics.choose_rows(t, y.data())) return fail(result, i, "the start cannot be evaluated");
+  const auto hold_sides = [&] {
+    for (std::size_t round = 0; round <= g.size() && !g.empty(); ++round) {
+      if (!dynamics.calc_switches(t, y.data(), g)) return;
+      bool changed = false;
+      for (std::size_t k = 0; k < g.size(); ++k) {
+        const double side = g[k] >= 0.0 ? 1.0 : -1.0;
+        changed |= side != dynamics.sides()[k];
+        dynamics.sides()[k] = side;
+      }
+      if (!changed) return;
+    }
+  };
+  hold_sides();
+  dynamics.compile(t, y.data());
+
+  const std::int64_t steps = num_fixed_steps(start.t, options_);
+  const auto add = [&](const std::vector<double>& k, double h) {
+    for (std::size_t j = 0; j < size; ++j) stage[j] = y[j] + h * k[j];
+  };
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const double begin = start.t + static_cast<double>(step) * options_.step;
+    const double h = step + 1 == steps ? options_.to - begin : options_.step;
+    hold_sides();
+    bool ok = dynamics.choose_rows(t, y.data()) && dynamics.rhs(begin, y.data(), k1.data());
+    if (ok) add(k1, h / 2), ok = dynamics.rhs(begin + h / 2, stage.data(), k2.data());
+    if (ok) add(k2, h / 2), ok = dynamics.rhs(begin + h / 2, stage.data(), k3.data());
+    if (ok) add(k3, h), ok = dynamics.rhs(begin + h, stage.data(), k4.data());
+    bool finite = ok;
+    if (ok)
+      for (std::size_t j = 0; j < size; ++j) {
+        stage[j] = y[j] + h / 6 * (k1[j] + 2 * k2[j] + 2 * k3[j] + k4[j]);
+        finite &= std::isfinite(stage[j]);
+      }
+    if (!finite) {
+      fail(result, i, fmt::format("at t = {}: the acceleration has no finite value", short_number(begin)));
+      break;
+    }
+    y.swap(stage);
+    t = step + 1 == steps ? options_.to : begin + h;
+    ++result.steps[at], ++result.served[at];
+    if (step + 1 == steps) result.outcome[at] = Outcome::done;
+  }
+  result.t[at] = t;
+  std::copy(y.begin(), y.begin() + n, result.q.begin() + static_cast<std::ptrdiff_t>(at) * n);
+  std::copy(y.begin() + n, y.begin() + 2 * n, result.qd.begin() + static_cast<std::ptrdiff_t>(at) * n);
+  const Dynamics::Violation violation = dynamics.calc_violation(t, y.data());
+  result.violation[at] = std::max(violation.position, violation.velocity);
+}
+
+}  // namespace mechanician

@@ -1,0 +1,42 @@
+#pragma once
+
+/// Motions one after the other, each as `run` would compute it: switches, events, contacts, singular configurations and all.
+/// The reference for the runners that are faster, and what they fall back on.
+///
+/// Equations are derived once for all motions; what is compiled is compiled for each, for its parameters and its kept rows. A motion
+/// does not depend on those before it.
+
+#include "mechanician/ensemble/motion_batch.hpp"
+#include "mechanician/instant/system.hpp"
+
+namespace mechanician {
+
+class SingleRunner : public MotionRunner {
+ public:
+  /// Throws std::invalid_argument for options that make no sense for this model.
+  SingleRunner(const System& system, EnsembleOptions options);
+
+  void run(const MotionBatch& batch, BatchResult& result) override;
+  /// Motion i of a batch.
+  void run_one(const MotionBatch& batch, int i, BatchResult& result);
+
+  std::unique_ptr<MotionRunner> clone() const override;
+  int lanes() const override { return 1; }
+  int preferred_batch() const override { return 4; }
+  std::string_view device() const override { return "cpu"; }
+
+ private:
+  void run_adaptive(const State& start, int i, BatchResult& result);
+  void run_fixed(const State& start, int i, BatchResult& result);
+
+  System system_;  ///< with the parameters of the motion that is computed
+  EnsembleOptions options_;
+};
+
+/// How many steps of fixed size there are from t to options.to; the last one may be shorter.
+std::int64_t num_fixed_steps(double t, const EnsembleOptions& options);
+
+/// Why steps of fixed size cannot be taken for a model; nothing where they can.
+std::string refuse_fixed_steps(const Model& model);
+
+}  // namespace mechanician

@@ -1,0 +1,47 @@
+#pragma once
+
+/// A stretch of motions of a sweep: from samples to results. What is computed, distributed, written and taken up again in one piece.
+
+#include <memory>
+#include <vector>
+
+#include "mechanician/ensemble/kept_values.hpp"
+#include "mechanician/ensemble/motion_batch.hpp"
+#include "mechanician/ensemble/sample_starts.hpp"
+#include "mechanician/ensemble/samples.hpp"
+
+namespace mechanician {
+
+/// Motions first … first + count − 1 of a sweep.
+struct MotionRange {
+  std::int64_t first = 0, count = 0;
+};
+
+struct SweepBlock {
+  std::int64_t first = 0;
+  std::vector<double> samples;  ///< count × names
+  std::vector<double> kept;     ///< count × kept names
+  BatchResult result;
+};
+
+/// One per thread. A motion that cannot begin is a failed one with a reason.
+class BlockMaker {
+ public:
+  BlockMaker(const System& system, std::shared_ptr<const SamplePlan> plan, const StartOverrides& overrides,
+             const std::vector<std::string>& keep, std::unique_ptr<MotionRunner> runner);
+  BlockMaker(const BlockMaker& other);
+
+  double time() const { return starts_.time(); }
+  const MotionRunner& runner() const { return *runner_; }
+  const std::vector<std::string>& kept_names() const { return kept_.names(); }
+  SweepBlock make(MotionRange range);
+
+ private:
+  std::shared_ptr<const SamplePlan> plan_;
+  SampleStarts starts_;
+  KeptValues kept_;
+  std::unique_ptr<MotionRunner> runner_;
+  int n_ = 0, num_parameters_ = 0;
+};
+
+}  // namespace mechanician
