@@ -14,6 +14,7 @@ Exit run_project(const CommandOptions& options);
 Exit run_equations(const CommandOptions& options);
 Exit run_run(const CommandOptions& options);
 Exit run_bench(const CommandOptions& options);
+Exit run_sweep_command(const CommandOptions& options);
 Exit run_plot(const CommandOptions& options);
 
 /// Models with so many members that they are not written out (large/). Nothing: the model is not one of them.

@@ -67,6 +67,31 @@ void add_plot_options(CLI::App& plot, CommandOptions& o) {
   plot.add_flag("--no-color", o.no_colour, "No colours in the terminal");
 }
 
+void add_sweep_options(CLI::App& sweep, CommandOptions& o) {
+  sweep.add_option("--vary", o.vary,
+                   "Parameter, start position x or start velocity x' as a grid FROM:TO:COUNT, a list v1,v2,…, normal(MEAN,SD) or "
+                   "uniform(A,B); given again: grids and lists multiply")
+      ->type_name("NAME=VALUES")
+      ->allow_extra_args(false);
+  sweep.add_option("--samples", o.samples, "Samples instead: a column for each name, a row for each motion")->type_name("FILE.csv");
+  sweep.add_option("--count", o.count, "Random samples, for each combination of grids and lists")->type_name("N");
+  sweep.add_option("--seed", o.seed, "Of random samples; default: 0")->type_name("S");
+  sweep.add_option("--sampling", o.sampling, "random (default), lhs (Latin hypercube) or sobol")->type_name("KIND");
+  sweep.add_flag("--as-given", o.as_given, "Do not move varied starts onto the constraints");
+  sweep.add_option("--keep", o.keep, "Outputs of the model, accelerations x'', forces Qc(x), multipliers lambda(NAME) at the end; names with * and ?, joined by commas")
+      ->type_name("NAMES")
+      ->allow_extra_args(false);
+  sweep.add_option("-o", o.output, "Result; without it CSV goes to standard output, or nothing but the summary with --json")->type_name("FILE.h5|.csv");
+  sweep.add_option("--to", o.to, "End time; overrides the file")->type_name("T");
+  sweep.add_option("--method", o.method, "rk4 with --step, or auto, dop853, bdf; overrides the file")->type_name("METHOD");
+  sweep.add_option("--step", o.step, "Step of rk4")->type_name("H");
+  sweep.add_option("--tolerance", o.tolerance, "Local error of adaptive methods; overrides the file")->type_name("TOL");
+  sweep.add_option("--device", o.device, "cpu, gpu or auto (default)")->type_name("DEVICE");
+  sweep.add_option("--threads", o.threads, "Default: one for each core")->type_name("N");
+  sweep.add_option("--resume", o.resume, "Do the rest of a sweep that was killed or interrupted")->type_name("FILE.h5|.csv");
+  sweep.add_flag("--quiet", o.quiet, "No progress bar, no summary; only what is wrong");
+}
+
 Exit dispatch(const CLI::App& app, RawOptions& raw) {
   CommandOptions& options = raw.command;
   options.set = parse_assignments(raw.set, "--set");
@@ -90,6 +115,7 @@ Exit dispatch(const CLI::App& app, RawOptions& raw) {
     return run_run(options);
   }
   if (app.got_subcommand("bench")) return run_bench(options);
+  if (app.got_subcommand("sweep")) return run_sweep_command(options);
   if (app.got_subcommand("plot")) return run_plot(options);
   if (app.got_subcommand("completion")) return print_completion(raw.shell);
   return Exit::usage;
@@ -167,6 +193,10 @@ int run_program(int argc, char** argv) {
   run->add_option("--resume", raw.command.resume, "Go on with a run that was killed or interrupted")
       ->type_name("FILE.h5");
   run->add_flag("--quiet", raw.command.quiet, "No progress bar, no summary; only what is wrong");
+
+  auto* sweep = app.add_subcommand("sweep", "Many motions at once: parameters and starts varied, a row per motion");
+  add_model_options(*sweep, raw)->required(false)->description("Model file; not needed with --resume");
+  add_sweep_options(*sweep, raw.command);
 
   auto* bench = app.add_subcommand("bench", "Measure deriving, compiling and evaluating the acceleration of a model");
   add_model_options(*bench, raw);

@@ -37,6 +37,11 @@ struct CommandOptions {
   bool project_start = false;
   bool quiet = false;
 
+  // sweep; what is given for a run too is in its fields above
+  std::vector<std::string> vary, keep;
+  std::string samples, count, seed, sampling, step, device, threads;
+  bool as_given = false;
+
   // bench
   bool listing = false;
 

@@ -15,7 +15,8 @@ std::string_view name_of(Device device) {
   return "auto";
 }
 
-std::unique_ptr<MotionRunner> make_runner(const System& system, const State&, const EnsembleOptions& options, Device device) {
+std::unique_ptr<MotionRunner> make_runner(const System& system, const State&, const EnsembleOptions& options, Device device,
+                                          const std::vector<std::string>&) {
   if (device == Device::gpu) throw std::invalid_argument("this program has no code for GPUs: use --device cpu or auto");
   return std::make_unique<SingleRunner>(system, options);
 }

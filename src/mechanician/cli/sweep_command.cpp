@@ -1,0 +1,363 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <thread>
+
+#include "mechanician/base/patterns.hpp"
+#include "mechanician/base/text.hpp"
+#include "mechanician/base/version.hpp"
+#include "mechanician/cli/commands.hpp"
+#include "mechanician/cli/loading.hpp"
+#include "mechanician/cli/progress.hpp"
+#include "mechanician/cli/sweep_progress.hpp"
+#include "mechanician/ensemble/make_runner.hpp"
+#include "mechanician/model/read_model.hpp"
+#include "mechanician/output/json_writer.hpp"
+#include "mechanician/result/sweep_result.hpp"
+#include "mechanician/result/text_sink.hpp"
+
+namespace mechanician {
+
+namespace {
+
+constexpr double largest_tolerance = 0.1;
+
+std::int64_t parse_whole(const std::string& text, const char* option, std::int64_t least) {
+  std::int64_t value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || value < least)
+    throw UsageError(fmt::format("{}: `{}` is not a whole number from {} on", option, text, least));
+  return value;
+}
+
+template <class Enum>
+Enum parse_word(const std::string& text, const char* option, std::initializer_list<Enum> known) {
+  std::vector<std::string> names;
+  for (const Enum value : known) {
+    names.emplace_back(name_of(value));
+    if (names.back() == text) return value;
+  }
+  throw UsageError(fmt::format("{} {}: it is one of {}", option, text, quote_list(names)));
+}
+
+/// Samples that are wrong, in a file that could be read: exit status 1.
+class BadSamples : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+SweepSetup setup_of(const CommandOptions& o) {
+  if (o.vary.empty() && o.samples.empty())
+    throw UsageError("sweep: nothing is varied: give --vary NAME=FROM:TO:COUNT, or --samples FILE.csv\nTry `mechanician sweep --help`.");
+  if (!o.vary.empty() && !o.samples.empty()) throw UsageError("--vary and --samples: give one of them");
+  SweepSetup setup;
+  setup.version = version();
+  for (const auto& [name, value] : o.set) setup.set[name] = value;
+  for (const auto& [name, value] : o.position) setup.position[name] = value;
+  for (const auto& [name, value] : o.velocity) setup.velocity[name] = value;
+  if (!o.time.empty()) setup.time = parse_number(o.time, "--time");
+  setup.as_given = o.as_given;
+  setup.vary = o.vary;
+  if (!o.samples.empty()) {
+    for (const auto& [name, given] : {std::pair{"--count", !o.count.empty()}, {"--seed", !o.seed.empty()}, {"--sampling", !o.sampling.empty()}})
+      if (given) throw UsageError(fmt::format("{}: --samples says what the samples are", name));
+    std::error_code error;
+    const auto whole = std::filesystem::absolute(o.samples, error);
+    setup.samples_file = error ? o.samples : whole.string();
+  }
+  if (!o.count.empty()) setup.samples.count = parse_whole(o.count, "--count", 1);
+  if (!o.seed.empty()) setup.samples.seed = static_cast<std::uint64_t>(parse_whole(o.seed, "--seed", 0));
+  if (!o.sampling.empty())
+    setup.samples.sampling = parse_word(o.sampling, "--sampling", {Sampling::random, Sampling::latin_hypercube, Sampling::sobol});
+  if (!o.device.empty()) setup.device = parse_word(o.device, "--device", {Device::automatic, Device::cpu, Device::gpu});
+  for (const std::string& list : o.keep)
+    for (const std::string_view name : split_list(list)) setup.keep.emplace_back(name);
+  if (o.method == "rk4") {
+    setup.options.method = EnsembleMethod::rk4;
+    if (o.step.empty()) throw UsageError("--method rk4 needs --step H");
+    setup.options.step = parse_number(o.step, "--step");
+    if (!(setup.options.step > 0.0)) throw UsageError(fmt::format("--step {}: it must be positive", o.step));
+    if (!o.tolerance.empty()) throw UsageError("--tolerance is for adaptive methods: rk4 has steps of one size");
+  } else {
+    if (!o.step.empty()) throw UsageError("--step is for --method rk4: adaptive methods choose their steps");
+    if (!o.method.empty()) {
+      const auto method = method_of(o.method);
+      if (!method) throw UsageError(fmt::format("--method {}: it is rk4, auto, dop853 or bdf", o.method));
+      setup.options.adaptive = *method;
+    }
+  }
+  if (!o.tolerance.empty()) {
+    setup.options.tolerance = parse_number(o.tolerance, "--tolerance");
+    if (!(setup.options.tolerance > 0.0 && setup.options.tolerance <= largest_tolerance))
+      throw UsageError(fmt::format("--tolerance {}: it must be above 0 and at most {}, for example 1e-9", o.tolerance, largest_tolerance));
+  }
+  return setup;
+}
+
+/// What the model says where the command line does not.
+void complete(SweepSetup& setup, const Model& model, const State& start, const CommandOptions& o) {
+  if (o.tolerance.empty()) setup.options.tolerance = model.run.tolerance;
+  if (!(setup.options.tolerance > 0.0 && setup.options.tolerance <= largest_tolerance))
+    throw UsageError(fmt::format("`run.tolerance` of the model is too large to mean anything: give --tolerance, at most {}", largest_tolerance));
+  if (o.method.empty()) {
+    setup.options.adaptive = method_of(model.run.method).value_or(Method::automatic);
+  }
+  if (o.to.empty() && !model.run.to)
+    throw ModelError({{{}, "nothing says how long the motions are to be", "write `to = 10.0` in the section [run], or give --to 10"}}, model.source);
+  setup.options.to = o.to.empty() ? *model.run.to : parse_number(o.to, "--to");
+  if (!(setup.options.to > start.t))
+    throw UsageError(fmt::format("the motions would end at t = {}, but they start at t = {}", short_number(setup.options.to), short_number(start.t)));
+}
+
+std::shared_ptr<const SamplePlan> plan_of(SweepSetup& setup, bool check_hash) {
+  if (setup.samples_file.empty()) {
+    std::vector<Variation> variations;
+    for (const std::string& text : setup.vary) try {
+        variations.push_back(parse_variation(text));
+      } catch (const std::invalid_argument& e) {
+        throw UsageError(fmt::format("--vary {}", e.what()));
+      }
+    return std::make_shared<SamplePlan>(std::move(variations), setup.samples);
+  }
+  SampleTable table;
+  try {
+    table = read_samples(setup.samples_file);
+  } catch (const std::invalid_argument& e) {
+    throw BadSamples(e.what());
+  }
+  const std::uint64_t hash = hash_samples(table);
+  if (check_hash && hash != setup.samples_hash)
+    throw BadSamples(fmt::format("{}: these are not the samples that the sweep was begun with", setup.samples_file));
+  setup.samples_hash = hash;
+  return std::make_shared<SamplePlan>(std::move(table));
+}
+
+/// A sweep that can be run.
+struct Prepared {
+  SweepSetup setup;
+  std::unique_ptr<BlockMaker> maker;
+};
+
+Prepared prepare(const CommandOptions& o, const std::string& resume) {
+  Prepared made;
+  SweepSetup& setup = made.setup;
+  const bool again = !resume.empty();
+  if (again && !o.model.empty()) {
+    setup = read_sweep_setup(resume);
+    if (read_model(o.model, setup.set).source.text != setup.model.text)
+      throw BadSamples(fmt::format("{}: this is not the model of the sweep in {}; leave it out", o.model, resume));
+  }
+  setup = again ? read_sweep_setup(resume) : setup_of(o);
+  Model model = again ? read_model_text(setup.model.text, setup.model.file, setup.set) : read_model(o.model, setup.set);
+  std::shared_ptr<const SamplePlan> plan;
+  try {
+    plan = plan_of(setup, again);
+    const ParameterValues parameters = evaluate_parameters(model, setup.set);
+    State start = state_of(start_state(model, parameters));
+    for (const auto& [values, x] : {std::pair{&setup.position, &start.q}, {&setup.velocity, &start.qd}})
+      for (const auto& [name, value] : *values) {
+        const int i = model.find_coordinate(name);
+        if (i < 0) throw UsageError(fmt::format("--{}: the model has no coordinate `{}`", x == &start.q ? "position" : "velocity", name));
+        (*x)(i) = value;
+      }
+    if (setup.time) start.t = *setup.time;
+    if (!again) complete(setup, model, start, o);
+    setup.model = model.source;
+    const System system(std::move(model), parameters.values);
+    const StartOverrides overrides{.parameters = setup.set, .position = setup.position, .velocity = setup.velocity, .time = setup.time, .as_given = setup.as_given};
+    SampleStarts check(system, plan->names(), overrides);
+    auto runner = make_runner(system, start, setup.options, again && setup.computed_on == "gpu" ? Device::gpu : again ? Device::cpu : setup.device, plan->names());
+    setup.computed_on = runner->device();
+    made.maker = std::make_unique<BlockMaker>(system, plan, overrides, setup.keep, std::move(runner));
+    setup.motions = plan->count();
+    setup.begin = made.maker->time();
+    setup.sample_names.clear(), setup.coordinates.clear();
+    for (const std::string& name : plan->names()) {
+      const bool is_start = system.model().find_coordinate(name.ends_with('\'') ? name.substr(0, name.size() - 1) : name) >= 0;
+      setup.sample_names.push_back(is_start ? fmt::format("start({})", name) : name);
+    }
+    for (int i = 0; i < system.n(); ++i) setup.coordinates.push_back(system.coordinate(i));
+    setup.kept_names = made.maker->kept_names();
+  } catch (const std::invalid_argument& e) {
+    if (plan && !setup.samples_file.empty()) throw BadSamples(fmt::format("{}: {}", setup.samples_file, e.what()));
+    throw UsageError(e.what());
+  }
+  return made;
+}
+
+/// What is said on standard error at the end.
+std::string summary(const SweepStore& store, const SweepSetup& setup, const SweepCounts& all) {
+  std::string text = fmt::format("{} motions: {} done", all.motions, all.motions - all.suspect - all.stopped - all.failed);
+  for (const auto& [count, what] : {std::pair{all.stopped, "stopped by an event"}, {all.suspect, "suspect"}, {all.failed, "failed"}})
+    if (count > 0) text += fmt::format(", {} {}", count, what);
+  text += '\n';
+  constexpr std::size_t most = 10;
+  for (const SweepReason& r : find_reasons(store, most))
+    text += fmt::format("  motion {} ({}): {}\n", r.motion, sample_text(store, setup, r.motion), r.text);
+  if (const std::int64_t more = all.suspect + all.failed - static_cast<std::int64_t>(most); more > 0)
+    text += fmt::format("  … and {} more, in the result\n", more);
+  for (const SweepStatistics& s : calc_statistics(store, setup))
+    text += fmt::format("{}: mean {}, standard deviation {}, median {}, 5 % below {}, 5 % above {}\n", s.name, short_number(s.mean),
+                        short_number(s.deviation), short_number(s.quantiles[3]), short_number(s.quantiles[1]), short_number(s.quantiles[5]));
+  if (!setup.coordinates.empty()) text += fmt::format("largest constraint violation: {:.1e}\n", all.violation);
+  return text;
+}
+
+Exit exit_of(const SweepCounts& all) {
+  if (all.failed == all.motions) return Exit::stopped;
+  return all.failed + all.suspect == all.motions ? Exit::suspect : Exit::done;
+}
+
+Exit sweep(const CommandOptions& o, Ranks* ranks) {
+  const bool first = !ranks || ranks->rank() == 0;
+  const bool quiet = o.quiet || !first;
+  if (!o.output.empty() && !o.output.ends_with(".h5") && !o.output.ends_with(".csv"))
+    throw UsageError(fmt::format("-o {}: the ending says the format: .h5 or .csv", o.output));
+  if (!o.resume.empty()) {
+    for (const auto& [name, given] : {std::pair{"-o", !o.output.empty()}, {"--vary", !o.vary.empty()}, {"--samples", !o.samples.empty()}, {"--count", !o.count.empty()},
+                                      {"--seed", !o.seed.empty()}, {"--sampling", !o.sampling.empty()}, {"--method", !o.method.empty()}, {"--step", !o.step.empty()},
+                                      {"--to", !o.to.empty()}, {"--tolerance", !o.tolerance.empty()}, {"--device", !o.device.empty()}, {"--keep", !o.keep.empty()},
+                                      {"--as-given", o.as_given}, {"--set", !o.set.empty()}, {"--position", !o.position.empty()}, {"--velocity", !o.velocity.empty()}, {"--time", !o.time.empty()}})
+      if (given) throw UsageError(fmt::format("--resume takes everything from the file: {} cannot be given", name));
+  } else if (o.model.empty()) {
+    throw UsageError("sweep: MODEL is required\nTry `mechanician sweep --help`.");
+  }
+  const int threads = o.threads.empty() ? 0 : static_cast<int>(std::min<std::int64_t>(parse_whole(o.threads, "--threads", 1), 4096));
+  std::string file = o.resume.empty() ? o.output : o.resume;
+  if (ranks && file.empty() ) throw UsageError("sweep: under mpirun the result needs a file: give -o FILE.h5");
+  const InterruptFlag interrupt;
+  Prepared prepared = prepare(o, o.resume);
+  const SweepSetup& setup = prepared.setup;
+
+  // The first process owns the result; the others may begin their parts when it has made sure of it.
+  std::unique_ptr<SweepStore> store;
+  const auto begin = o.resume.empty() ? SweepStore::Begin::anew : SweepStore::Begin::again;
+  if (file.empty()) {
+    store = std::make_unique<SweepStore>(setup);
+  } else if (!ranks) {
+    store = std::make_unique<SweepStore>(setup, file, 0, begin);
+  } else {
+    if (first) store = std::make_unique<SweepStore>(setup, file, 0, begin);
+    file = ranks->broadcast(first ? store->part().path() : std::string());
+    if (!first) store = std::make_unique<SweepStore>(setup, file, ranks->rank(), begin);
+  }
+  Work work(setup.motions, first ? store->done() : std::vector<MotionRange>{}, prepared.maker->runner().preferred_batch());
+  if (!quiet && !o.resume.empty()) fmt::print(stderr, "{}: {} of {} motions are left\n", file, work.left(), setup.motions);
+
+  SweepBar bar(quiet || o.json ? SweepBar::Mode::silent : SweepBar::Mode::if_terminal);
+  auto synced = std::chrono::steady_clock::now();
+  SweepCounts computed;  // in this call, over all ranks
+  double seconds = 0.0;
+  const SweepEnd end = run_sweep(
+      *prepared.maker, work, {.threads = threads, .motions = setup.motions},
+      [&](const SweepBlock& block) {
+        store->append(block);
+        if (const auto now = std::chrono::steady_clock::now(); now - synced > std::chrono::seconds(10)) synced = now, store->sync();
+      },
+      [&](const SweepProgress& progress) {
+        computed = progress.now, seconds = progress.seconds;
+        bar.update(progress);
+        return !interrupt.raised();
+      },
+      ranks);
+  bar.clear();
+  store->sync();
+  std::int32_t interrupted = end.interrupted;
+  if (ranks) ranks->broadcast(&interrupted, sizeof interrupted);
+  if (interrupted && !file.empty()) {
+    if (!quiet) fmt::print(stderr, "mechanician: interrupted; what was computed is kept\nmechanician: `mechanician sweep --resume {}` does the rest\n", file);
+    return Exit::interrupted;
+  }
+
+  if (ranks && first) store->gather();
+  store->sort();
+  if (first && !interrupted) check_complete(*store, setup);
+  if (file.ends_with(".h5")) {
+    write_sweep_hdf5(*store, setup, ranks);
+  } else if (first && !(o.json && file.empty())) {
+    if (file.empty()) {
+      const auto sink = make_standard_output_sink();
+      write_sweep_csv(*store, setup, [&](std::string_view text) { sink->append(text); });
+      sink->finish();
+    } else {
+      write_sweep_csv(*store, setup);
+    }
+  }
+  if (!first) return Exit::done;
+  const SweepCounts all = count_motions(*store, setup);
+  if (!quiet) {
+    const std::string text = summary(*store, setup, all);
+    fmt::print(stderr, "{}{} steps in {:.3g} s: {:.3g} steps/s on {}{}, {}\n", text, computed.steps, seconds,
+               static_cast<double>(computed.steps) / std::max(seconds, 1e-9), ranks ? fmt::format("{} ranks × ", ranks->size()) : "", count_noun(static_cast<std::size_t>(end.threads), "thread"),
+               prepared.maker->runner().lanes() > 1 ? fmt::format("{}, {} lanes", setup.computed_on, prepared.maker->runner().lanes()) : setup.computed_on);
+  } else if (all.failed + all.suspect > 0 && first) {
+    fmt::print(stderr, "mechanician: {} failed and {} suspect of {} motions\n", all.failed, all.suspect, all.motions);
+  }
+  if (!file.empty()) store->finish();
+  if (o.json) {
+    JsonWriter json;
+    json.begin_object();
+    const auto whole = [&](const char* name, std::int64_t value) { json.key(name).value(static_cast<Eigen::Index>(value)); };
+    whole("motions", all.motions), whole("failed", all.failed), whole("suspect", all.suspect), whole("stopped", all.stopped), whole("steps", all.steps);
+    json.key("seconds").value(seconds);
+    json.key("steps_per_second").value(static_cast<double>(computed.steps) / std::max(seconds, 1e-9));
+    json.key("device").value(setup.computed_on);
+    json.key("lanes").value(prepared.maker->runner().lanes());
+    json.key("threads").value(end.threads);
+    json.key("ranks").value(ranks ? ranks->size() : 1);
+    json.key("largest_constraint_violation").value(all.violation);
+    json.end_object();
+    write_out(json.text());
+  }
+  return interrupted ? Exit::interrupted : exit_of(all);
+}
+
+/// Message and exit status of what a sweep can throw.
+std::pair<std::string, Exit> describe_trouble() {
+  try {
+    throw;
+  } catch (const ModelError& e) {
+    return {e.what(), Exit::refused};
+  } catch (const BadSamples& e) {
+    return {fmt::format("mechanician: {}", e.what()), Exit::refused};
+  } catch (const UsageError& e) {
+    return {fmt::format("mechanician: {}", e.what()), Exit::usage};
+  } catch (const FileError& e) {
+    return {fmt::format("mechanician: {}", e.what()), Exit::file};
+  } catch (const std::bad_alloc&) {
+    return {"mechanician: out of memory", Exit::file};
+  } catch (const std::exception& e) {
+    return {fmt::format("mechanician: internal error: {}", e.what()), Exit::refused};
+  }
+}
+
+}  // namespace
+
+Exit run_sweep_command(const CommandOptions& options) {
+  std::unique_ptr<Ranks> ranks;
+  try {
+    ranks = Ranks::join();
+  } catch (const std::runtime_error& e) {
+    throw UsageError(e.what());
+  }
+  try {
+    return sweep(options, ranks.get());
+  } catch (...) {
+    const auto [text, exit] = describe_trouble();
+    if (ranks && ranks->rank() != 0) {
+      // What is wrong for all is said by the first; it ends this process meanwhile.
+      std::this_thread::sleep_for(std::chrono::seconds(2));
+    }
+    fmt::print(stderr, "{}\n", text);
+    std::fflush(nullptr);
+    if (ranks) ranks->abort(static_cast<int>(exit));
+    return exit;
+  }
+}
+
+}  // namespace mechanician

@@ -1,0 +1,292 @@
+#include "mechanician/result/sweep_result.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "mechanician/base/text.hpp"
+#include "mechanician/result/hdf5_file.hpp"
+#include "mechanician/result/text_sink.hpp"
+
+namespace mechanician {
+
+const std::vector<double> sweep_quantiles{0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0};
+
+namespace {
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t most_reasons = 1'000'000, most_reason_size = 240;
+
+std::size_t find_quantity(const std::vector<SweepQuantity>& quantities, std::string_view name) {
+  const auto found = std::find_if(quantities.begin(), quantities.end(), [&](const SweepQuantity& q) { return q.name == name; });
+  return static_cast<std::size_t>(found - quantities.begin());
+}
+
+template <class T>
+T value_at(const std::vector<char>& bytes, std::size_t index) {
+  T value;
+  std::memcpy(&value, bytes.data() + index * sizeof value, sizeof value);
+  return value;
+}
+
+double quantile(const std::vector<double>& sorted, double p) {
+  if (sorted.empty()) return none;
+  const double at = p * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  if (below + 1 >= sorted.size()) return sorted.back();
+  const double part = at - static_cast<double>(below);
+  return sorted[below] + part * (sorted[below + 1] - sorted[below]);
+}
+
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"') result += '"';
+    result += c == '\n' || c == '\r' ? ' ' : c;
+  }
+  return result + '"';
+}
+
+/// A name as it is, unless a reader would cut it.
+std::string csv_name(const std::string& name) { return name.find_first_of(",\"") == std::string::npos ? name : quoted(name); }
+
+}  // namespace
+
+std::vector<SweepStatistics> calc_statistics(const SweepStore& store, const SweepSetup& setup) {
+  const auto quantities = quantities_of(setup);
+  const std::size_t kept = find_quantity(quantities, "outputs"), outcome = find_quantity(quantities, "outcome");
+  std::vector<SweepStatistics> result;
+  std::vector<char> outcomes, numbers;
+  for (std::size_t c = 0; c < setup.kept_names.size(); ++c) {
+    std::vector<double> values;
+    for (const auto& record : store.records()) {
+      store.read(record, outcome, outcomes);
+      store.read(record, kept, numbers);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(record.count); ++i) {
+        if (value_at<std::int64_t>(outcomes, i) == static_cast<std::int64_t>(Outcome::failed)) continue;
+        const double x = value_at<double>(numbers, i * setup.kept_names.size() + c);
+        if (std::isfinite(x)) values.push_back(x);
+      }
+    }
+    SweepStatistics s;
+    s.name = setup.kept_names[c];
+    s.count = static_cast<std::int64_t>(values.size());
+    // Twice over the values: no digits are lost where the mean is large beside the deviation.
+    double sum = 0.0, squares = 0.0;
+    for (const double x : values) sum += x;
+    s.mean = values.empty() ? none : sum / static_cast<double>(values.size());
+    for (const double x : values) squares += (x - s.mean) * (x - s.mean);
+    s.deviation = values.size() < 2 ? none : std::sqrt(squares / static_cast<double>(values.size() - 1));
+    std::sort(values.begin(), values.end());
+    for (const double p : sweep_quantiles) s.quantiles.push_back(quantile(values, p));
+    result.push_back(std::move(s));
+  }
+  return result;
+}
+
+SweepCounts count_motions(const SweepStore& store, const SweepSetup& setup) {
+  const auto quantities = quantities_of(setup);
+  const std::size_t at_outcome = find_quantity(quantities, "outcome"), at_steps = find_quantity(quantities, "steps"),
+                    at_violation = find_quantity(quantities, "violation");
+  SweepCounts counts;
+  std::vector<char> outcomes, steps, violations;
+  for (const auto& record : store.records()) {
+    store.read(record, at_outcome, outcomes), store.read(record, at_steps, steps), store.read(record, at_violation, violations);
+    counts.motions += record.count;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(record.count); ++i) {
+      const auto outcome = static_cast<Outcome>(value_at<std::int64_t>(outcomes, i));
+      counts.suspect += outcome == Outcome::suspect;
+      counts.stopped += outcome == Outcome::stopped;
+      counts.failed += outcome == Outcome::failed;
+      counts.steps += value_at<std::int64_t>(steps, i);
+      if (outcome != Outcome::failed && value_at<double>(violations, i) > counts.violation) counts.violation = value_at<double>(violations, i);
+    }
+  }
+  return counts;
+}
+
+std::vector<SweepReason> find_reasons(const SweepStore& store, std::size_t most) {
+  std::vector<SweepReason> result;
+  for (const auto& record : store.records()) {
+    if (result.size() >= most) break;
+    for (SweepReason& reason : store.reasons(record)) {
+      if (result.size() >= most) break;
+      if (reason.text.size() > most_reason_size) {
+        // Not in the middle of a character.
+        std::size_t end = most_reason_size;
+        while (end > 0 && (static_cast<unsigned char>(reason.text[end]) & 0xC0u) == 0x80u) --end;
+        reason.text.resize(end);
+        reason.text += "…";
+      }
+      result.push_back(std::move(reason));
+    }
+  }
+  return result;
+}
+
+namespace {
+
+std::vector<double> sample_of(const SweepStore& store, const SweepSetup& setup, std::int64_t motion) {
+  const auto& records = store.records();
+  auto found = std::upper_bound(records.begin(), records.end(), motion, [](std::int64_t m, const SweepStore::Record& r) { return m < r.first; });
+  std::vector<char> bytes;
+  store.read(*--found, 0, bytes);
+  std::vector<double> sample;
+  const std::size_t names = setup.sample_names.size();
+  for (std::size_t i = 0; i < names; ++i) sample.push_back(value_at<double>(bytes, static_cast<std::size_t>(motion - found->first) * names + i));
+  return sample;
+}
+
+}  // namespace
+
+std::string sample_text(const SweepStore& store, const SweepSetup& setup, std::int64_t motion) {
+  const std::vector<double> sample = sample_of(store, setup, motion);
+  std::string text;
+  for (std::size_t i = 0; i < sample.size(); ++i)
+    text += fmt::format("{}{} = {}", i == 0 ? "" : ", ", setup.sample_names[i], short_number(sample[i]));
+  return text;
+}
+
+void check_complete(const SweepStore& store, const SweepSetup& setup) {
+  std::int64_t at = 0;
+  for (const auto& record : store.records()) {
+    if (record.first != at) throw FileError(fmt::format("motion {} is there {}: the part files are damaged", std::min(at, record.first), record.first < at ? "twice" : "nowhere"));
+    at += record.count;
+  }
+  if (at != setup.motions) throw FileError(fmt::format("{} of {} motions are there: the part files are damaged", at, setup.motions));
+}
+
+void write_sweep_csv(const SweepStore& store, const SweepSetup& setup, const std::function<void(std::string_view)>& write) {
+  const auto quantities = quantities_of(setup);
+  std::string text;
+  for (const SweepQuantity& q : quantities) {
+    if (q.names.empty()) text += q.name + ',';
+    for (const std::string& name : q.names) text += csv_name(name) + ',';
+  }
+  text += "reason\n";
+  std::vector<std::vector<char>> values(quantities.size());
+  for (const auto& record : store.records()) {
+    for (std::size_t k = 0; k < quantities.size(); ++k) store.read(record, k, values[k]);
+    const std::vector<SweepReason> reasons = store.reasons(record);
+    auto reason = reasons.begin();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(record.count); ++i) {
+      for (std::size_t k = 0; k < quantities.size(); ++k) {
+        const SweepQuantity& q = quantities[k];
+        for (std::size_t c = 0; c < q.columns; ++c) {
+          if (q.name == "outcome")
+            text += describe(static_cast<Outcome>(value_at<std::int64_t>(values[k], i)));
+          else if (q.whole)
+            text += fmt::format("{}", value_at<std::int64_t>(values[k], i * q.columns + c));
+          else
+            append_number(text, value_at<double>(values[k], i * q.columns + c));
+          text += ',';
+        }
+      }
+      if (reason != reasons.end() && reason->motion == record.first + static_cast<std::int64_t>(i)) text += quoted(reason++->text);
+      text += '\n';
+    }
+    write(text);
+    text.clear();
+  }
+  if (!text.empty()) write(text);
+}
+
+void write_sweep_csv(SweepStore& store, const SweepSetup& setup) {
+  OpenFile file(store.part().scratch(), OpenFile::Mode::create);
+  file.truncate(0);
+  std::uint64_t end = 0;
+  try {
+    write_sweep_csv(store, setup, [&](std::string_view text) {
+      file.write_at(end, text);
+      end += text.size();
+    });
+    file.sync();
+  } catch (const FileError&) {
+    remove_quietly(file.path());
+    throw;
+  }
+}
+
+void write_sweep_hdf5(SweepStore& store, const SweepSetup& setup, Ranks* ranks) {
+  const auto quantities = quantities_of(setup);
+  const bool first = !ranks || ranks->rank() == 0;
+  std::vector<std::uint64_t> offsets(quantities.size());
+  std::string scratch;
+  std::vector<std::pair<std::size_t, std::string>> rest;  // datasets behind those of the motions, with what they hold
+  std::vector<std::uint64_t> all_offsets;
+  if (first) {
+    std::vector<Hdf5Dataset> datasets;
+    for (const SweepQuantity& q : quantities)
+      datasets.push_back({.path = q.name, .type = q.whole ? Hdf5Type::integer : Hdf5Type::number, .rows = static_cast<std::uint64_t>(setup.motions),
+                          .columns = q.columns, .matrix = !q.names.empty(), .names = q.names, .about = q.about});
+    const auto add = [&](Hdf5Dataset dataset, std::string bytes) {
+      rest.emplace_back(datasets.size(), std::move(bytes));
+      datasets.push_back(std::move(dataset));
+    };
+    const auto add_texts = [&](const std::string& path, const std::vector<std::string>& texts, const std::string& about) {
+      std::size_t size = 1;
+      for (const std::string& t : texts) size = std::max(size, t.size());
+      std::string bytes;
+      for (std::string t : texts) t.resize(size), bytes += t;
+      add({.path = path, .type = Hdf5Type::text, .rows = texts.size(), .columns = size, .names = {}, .about = about}, std::move(bytes));
+    };
+    const auto reasons = find_reasons(store, most_reasons);
+    std::vector<std::string> texts;
+    std::string motions, samples;
+    for (const SweepReason& r : reasons) {
+      texts.push_back(r.text);
+      motions.append(reinterpret_cast<const char*>(&r.motion), sizeof r.motion);
+      for (const double x : sample_of(store, setup, r.motion)) samples.append(reinterpret_cast<const char*>(&x), sizeof x);
+    }
+    if (!reasons.empty()) {
+      add({.path = "reasons/motion", .type = Hdf5Type::integer, .rows = reasons.size(), .names = {}, .about = "rows that are suspect or failed"}, motions);
+      add_texts("reasons/reason", texts, "why");
+      add({.path = "reasons/samples", .rows = reasons.size(), .columns = setup.sample_names.size(), .matrix = true, .names = setup.sample_names, .about = "what was varied there"}, samples);
+    }
+    if (const auto statistics = calc_statistics(store, setup); !statistics.empty()) {
+      std::vector<std::string> columns{"count", "mean", "deviation", "least", "5%", "25%", "50%", "75%", "95%", "largest"}, names;
+      std::string bytes;
+      for (const SweepStatistics& s : statistics) {
+        names.push_back(s.name);
+        std::vector<double> row{static_cast<double>(s.count), s.mean, s.deviation};
+        row.insert(row.end(), s.quantiles.begin(), s.quantiles.end());
+        bytes.append(reinterpret_cast<const char*>(row.data()), row.size() * sizeof(double));
+      }
+      add_texts("statistics/names", names, "of the rows of values");
+      add({.path = "statistics/values", .rows = statistics.size(), .columns = columns.size(), .matrix = true, .names = columns, .about = "of what was kept, over the motions that have not failed"}, bytes);
+    }
+    add_texts("model", {setup.model.text}, "the model file");
+    add_texts("setup", {encode(setup)}, "everything that the sweep depends on");
+    const SweepCounts counts = count_motions(store, setup);
+    scratch = store.part().scratch();
+    all_offsets = create_hdf5(scratch, datasets,
+                              {{"kind", std::string("sweep")}, {"version", setup.version}, {"model_file", setup.model.file}, {"motions", setup.motions},
+                               {"failed", counts.failed}, {"suspect", counts.suspect}, {"stopped", counts.stopped}, {"steps", counts.steps},
+                               {"largest_constraint_violation", counts.violation}, {"device", setup.computed_on}});
+    std::copy_n(all_offsets.begin(), offsets.size(), offsets.begin());
+  }
+  if (ranks) {
+    scratch = ranks->broadcast(scratch);
+    ranks->broadcast(offsets.data(), offsets.size() * sizeof(std::uint64_t));
+  }
+  OpenFile file(scratch, OpenFile::Mode::write);
+  std::vector<char> bytes;
+  for (const auto& record : store.records()) {
+    if (ranks && !store.is_mine(record, ranks->size())) continue;
+    for (std::size_t k = 0; k < quantities.size(); ++k) {
+      store.read(record, k, bytes);
+      file.write_at(offsets[k] + 8 * quantities[k].columns * static_cast<std::uint64_t>(record.first), {bytes.data(), bytes.size()});
+    }
+  }
+  if (!first) file.sync();
+  if (ranks) ranks->barrier();
+  if (!first) return;
+  for (const auto& [which, what] : rest) file.write_at(all_offsets[which], what);
+  seal_hdf5(file, {});
+  file.sync();
+}
+
+}  // namespace mechanician
