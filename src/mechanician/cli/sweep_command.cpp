@@ -170,8 +170,9 @@ Prepared prepare(const CommandOptions& o, const std::string& resume) {
     setup.model = model.source;
     const System system(std::move(model), parameters.values);
     const StartOverrides overrides{.parameters = setup.set, .position = setup.position, .velocity = setup.velocity, .time = setup.time, .as_given = setup.as_given};
-    SampleStarts check(system, plan->names(), overrides);
-    auto runner = make_runner(system, start, setup.options, again && setup.computed_on == "gpu" ? Device::gpu : again ? Device::cpu : setup.device, plan->names());
+    const SampleStarts starts(system, plan->names(), overrides);
+    auto runner = make_runner(system, start, setup.options,
+                              {.device = !again ? setup.device : setup.computed_on == "gpu" ? Device::gpu : Device::cpu, .varied = starts.changing(), .motions = plan->count()});
     setup.computed_on = runner->device();
     made.maker = std::make_unique<BlockMaker>(system, plan, overrides, setup.keep, std::move(runner));
     setup.motions = plan->count();

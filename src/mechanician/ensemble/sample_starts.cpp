@@ -130,6 +130,8 @@ SampleStarts::SampleStarts(const System& system, const std::vector<std::string>&
     made_.emplace_back(at, Tape(std::span(&model.parameters[at].value, 1), symbols));
     most_registers = std::max(most_registers, made_.back().second.num_registers());
   }
+  for (std::size_t i = 0; i < changes.size(); ++i)
+    if (changes[i]) changing_.push_back(static_cast<int>(i));
   check_values_ = values_matter(model) && std::find(changes.begin(), changes.end(), true) != changes.end();
 
   if (!overrides.time)

@@ -32,6 +32,8 @@ class SampleStarts {
   SampleStarts(const System& system, const std::vector<std::string>& names, const StartOverrides& overrides);
 
   double time() const { return time_; }
+  /// Parameters that differ from motion to motion: varied ones, and what is made of them.
+  const std::vector<int>& changing() const { return changing_; }
   /// Writes num_parameters, n and n numbers. Returns why the motion cannot begin; nothing where it can.
   std::string make(std::span<const double> sample, double* parameters, double* q, double* qd);
 
@@ -47,6 +49,7 @@ class SampleStarts {
   bool as_given_ = false, check_values_ = false;
   double time_ = 0.0;
   std::vector<Target> targets_;
+  std::vector<int> changing_;
   std::vector<double> fixed_;           ///< parameters that do not change
   std::vector<std::pair<std::size_t, Tape>> made_;  ///< parameters made of others that change, in order
   Tape start_;                          ///< [q | q̇] of the parameters

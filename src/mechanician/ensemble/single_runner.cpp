@@ -59,12 +59,6 @@ std::string refuse_fixed_steps(const Model& model) {
   return {};
 }
 
-std::int64_t num_fixed_steps(double t, const EnsembleOptions& options) {
-  // A span that is a whole number of steps but for rounding has no last step of rounding size.
-  const double steps = (options.to - t) / options.step;
-  return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(steps * (1.0 - 1e-12) - 1e-9)));
-}
-
 SingleRunner::SingleRunner(const System& system, EnsembleOptions options) : system_(system), options_(options) {
   if (options_.method != EnsembleMethod::rk4) return;
   if (!(options_.step > 0.0) || !std::isfinite(options_.step)) throw std::invalid_argument("the step must be positive");
@@ -143,13 +137,14 @@ void SingleRunner::run_fixed(const State& start, int i, BatchResult& result) {
   hold_sides();
   dynamics.compile(t, y.data());
 
-  const std::int64_t steps = num_fixed_steps(start.t, options_);
+  const StepCount count = count_steps(start.t, options_.to, options_.step);
+  const std::int64_t steps = count.whole + (count.rest > 0.0);
   const auto add = [&](const std::vector<double>& k, double h) {
     for (std::size_t j = 0; j < size; ++j) stage[j] = y[j] + h * k[j];
   };
   for (std::int64_t step = 0; step < steps; ++step) {
     const double begin = start.t + static_cast<double>(step) * options_.step;
-    const double h = step + 1 == steps ? options_.to - begin : options_.step;
+    const double h = step < count.whole ? options_.step : count.rest;
     hold_sides();
     bool ok = dynamics.choose_rows(t, y.data()) && dynamics.rhs(begin, y.data(), k1.data());
     if (ok) add(k1, h / 2), ok = dynamics.rhs(begin + h / 2, stage.data(), k2.data());

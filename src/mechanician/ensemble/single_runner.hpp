@@ -33,9 +33,6 @@ class SingleRunner : public MotionRunner {
   EnsembleOptions options_;
 };
 
-/// How many steps of fixed size there are from t to options.to; the last one may be shorter.
-std::int64_t num_fixed_steps(double t, const EnsembleOptions& options);
-
 /// Why steps of fixed size cannot be taken for a model; nothing where they can.
 std::string refuse_fixed_steps(const Model& model);
 
