@@ -10,11 +10,11 @@ constexpr const char* bash = R"(_mechanician() {
   local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} previous=${COMP_WORDS[COMP_CWORD-1]}
   local common="--set --position --velocity --time --json --help"
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "check accelerate equations project run bench plot completion --help --version" -- "$word"))
+    COMPREPLY=($(compgen -W "check accelerate equations project run sweep bench plot completion --help --version" -- "$word"))
   elif [ "$previous" = --form ]; then
     COMPREPLY=($(compgen -W "auto F1 F2 F3 F4 F5" -- "$word"))
   elif [ "$previous" = --method ]; then
-    COMPREPLY=($(compgen -W "auto dop853 bdf" -- "$word"))
+    COMPREPLY=($(compgen -W "auto dop853 bdf rk4" -- "$word"))
   elif [ "$previous" = --resume ]; then
     COMPREPLY=($(compgen -f -X '!*.h5*' -- "$word") $(compgen -d -- "$word"))
   elif [ "$previous" = --log ]; then
@@ -30,6 +30,7 @@ constexpr const char* bash = R"(_mechanician() {
       accelerate) common="$common --form --parts --explain" ;;
       equations) common="$common --latex" ;;
       bench) common="$common --listing" ;;
+      sweep) common="$common --vary --samples --count --seed --sampling --as-given --keep -o --to --method --step --tolerance --device --threads --resume --quiet" ;;
       run) common="$common -o --columns --to --every --tolerance --method --report --project-start --verify --resume --quiet" ;;
     esac
     [ "$command" = plot ] && common="-o --show --against --from --to --equal --log --style --straight --title --x-label --y-label --size --no-color --help"
@@ -46,9 +47,9 @@ complete -o filenames -F _mechanician mechanician
 constexpr const char* zsh_prefix = "autoload -U +X bashcompinit && bashcompinit\n";
 
 constexpr const char* fish =
-    R"(complete -c mechanician -n __fish_use_subcommand -f -a "check accelerate equations project run bench plot completion"
+    R"(complete -c mechanician -n __fish_use_subcommand -f -a "check accelerate equations project run sweep bench plot completion"
 complete -c mechanician -n __fish_use_subcommand -l help -l version
-for command in check accelerate equations project run bench
+for command in check accelerate equations project run sweep bench
   complete -c mechanician -n "__fish_seen_subcommand_from $command" -l set -l position -l velocity -l time -x
   complete -c mechanician -n "__fish_seen_subcommand_from $command" -l json -l help
 end
@@ -56,6 +57,9 @@ complete -c mechanician -n "__fish_seen_subcommand_from accelerate" -l form -x -
 complete -c mechanician -n "__fish_seen_subcommand_from accelerate" -l parts -l explain
 complete -c mechanician -n "__fish_seen_subcommand_from equations" -l latex
 complete -c mechanician -n "__fish_seen_subcommand_from bench" -l listing
+complete -c mechanician -n "__fish_seen_subcommand_from sweep" -s o -l resume -l samples -r -F
+complete -c mechanician -n "__fish_seen_subcommand_from sweep" -l vary -l count -l seed -l sampling -l keep -l to -l method -l step -l tolerance -l device -l threads -x
+complete -c mechanician -n "__fish_seen_subcommand_from sweep" -l as-given -l quiet
 complete -c mechanician -n "__fish_seen_subcommand_from run" -s o -l resume -l report -r -F
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l to -l every -l tolerance -x
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l method -x -a "auto dop853 bdf"

@@ -13,7 +13,7 @@
 namespace mechanician {
 
 KeptValues::KeptValues(const System& system, const std::vector<std::string>& patterns) : system_(system) {
-  const Model& model = system_.model();
+  const Model& model = system.model();
   std::vector<std::string> known;
   std::vector<Source> sources;
   const auto offer = [&](std::string name, Source::Of of, int index) {
@@ -21,12 +21,12 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
     sources.push_back({of, index});
   };
   for (std::size_t i = 0; i < model.outputs.size(); ++i) offer(model.outputs[i].name, Source::Of::output, static_cast<int>(i));
-  for (int i = 0; i < system_.n(); ++i) offer(system_.coordinate(i) + "''", Source::Of::qdd, i);
+  for (int i = 0; i < system.n(); ++i) offer(system.coordinate(i) + "''", Source::Of::qdd, i);
   for (const auto& [word, of] : {std::pair{"Qc", Source::Of::Qc}, {"Qi", Source::Of::Qi}, {"Qni", Source::Of::Qni}, {"Qcontrol", Source::Of::Qcontrol}})
-    for (int i = 0; i < system_.n(); ++i) offer(fmt::format("{}({})", word, system_.coordinate(i)), of, i);
+    for (int i = 0; i < system.n(); ++i) offer(fmt::format("{}({})", word, system.coordinate(i)), of, i);
   int constraint = 0;
-  for (int j = 0; j < system_.m(); ++j)
-    if (system_.row(j).kind == RowKind::constraint) offer(fmt::format("lambda({})", system_.row(j).name), Source::Of::lambda, constraint++);
+  for (int j = 0; j < system.m(); ++j)
+    if (system.row(j).kind == RowKind::constraint) offer(fmt::format("lambda({})", system.row(j).name), Source::Of::lambda, constraint++);
 
   std::vector<bool> wanted(known.size(), false);
   for (const std::string& pattern : patterns) {
@@ -57,7 +57,7 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
     sources_.back().index = static_cast<int>(outputs.size());
     outputs.push_back(value);
   }
-  const Equations& eqs = system_.equations();
+  const Equations& eqs = system.equations();
   std::vector<Expr> inputs{eqs.t};
   for (const auto* part : {&eqs.q, &eqs.qd, &eqs.parameters, &eqs.qdd}) inputs.insert(inputs.end(), part->begin(), part->end());
   outputs_ = Tape(outputs, inputs);
@@ -69,7 +69,7 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
 void KeptValues::calc(const double* parameters, double t, const double* q, const double* qd, double* values) {
   if (sources_.empty()) return;
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
-  const auto n = static_cast<std::size_t>(system_.n()), num = system_.parameters().size();
+  const auto n = static_cast<std::size_t>(system_.system().n()), num = system_.system().parameters().size();
   auto next = inputs_.begin();
   *next++ = t;
   next = std::copy_n(q, n, next);
@@ -78,9 +78,8 @@ void KeptValues::calc(const double* parameters, double t, const double* q, const
   std::fill(next, inputs_.end(), none);
   std::optional<Instant> instant;
   if (needs_solution_) {
-    system_.set_parameters({parameters, num});
     const auto size = static_cast<Eigen::Index>(n);
-    instant = accelerate(system_, {t, Eigen::Map<const Eigen::VectorXd>(q, size), Eigen::Map<const Eigen::VectorXd>(qd, size)}, {.diagnose = false});
+    instant = accelerate(system_.with({parameters, num}), {t, Eigen::Map<const Eigen::VectorXd>(q, size), Eigen::Map<const Eigen::VectorXd>(qd, size)}, {.diagnose = false});
     if (instant->has_acceleration())
       std::copy(instant->solution.qdd.begin(), instant->solution.qdd.end(), next);
     else

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "mechanician/expression/tape.hpp"
-#include "mechanician/instant/system.hpp"
+#include "mechanician/ensemble/varied_system.hpp"
 
 namespace mechanician {
 
@@ -26,7 +26,7 @@ class KeptValues {
     enum class Of : std::uint8_t { output, qdd, Qc, Qi, Qni, Qcontrol, lambda } of;
     int index;
   };
-  System system_;
+  VariedSystem system_;
   std::vector<std::string> names_;
   std::vector<Source> sources_;
   bool needs_solution_ = false;

@@ -8,7 +8,6 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/simplify.hpp"
-#include "mechanician/instant/accelerate.hpp"
 #include "mechanician/instant/project.hpp"
 #include "mechanician/model/dependency_order.hpp"
 #include "mechanician/model/read_model.hpp"
@@ -85,7 +84,7 @@ std::optional<std::string> find_size(const Model& model, const std::vector<std::
 
 SampleStarts::SampleStarts(const System& system, const std::vector<std::string>& names, const StartOverrides& overrides)
     : system_(system), as_given_(overrides.as_given) {
-  const Model& model = system_.model();
+  const Model& model = system.model();
   std::map<std::string, std::size_t> index;
   for (std::size_t i = 0; i < model.parameters.size(); ++i) index.emplace(model.parameters[i].name, i);
 
@@ -152,11 +151,37 @@ SampleStarts::SampleStarts(const System& system, const std::vector<std::string>&
   for (const auto& [name, value] : overrides.position) given_q_.emplace_back(index_of(model, name), value);
   for (const auto& [name, value] : overrides.velocity) given_qd_.emplace_back(index_of(model, name), value);
   state_.t = time_;
-  state_.q = state_.qd = Eigen::VectorXd::Zero(system_.n());
+  state_.q = state_.qd = Eigen::VectorXd::Zero(system.n());
+
+  const Equations& eqs = system.equations();
+  std::vector<Expr> rows, inputs{eqs.t};
+  for (const Row& row : eqs.rows) {
+    if (row.kind == RowKind::control || row.measured || row.level == Level::acceleration) continue;
+    rows.push_back(row.residual), one_sided_.push_back(row.one_sided);
+    if (row.level == Level::position && !row.one_sided) rows.push_back(row.rate), one_sided_.push_back(false);
+  }
+  for (const auto* part : {&eqs.q, &eqs.qd, &eqs.parameters}) inputs.insert(inputs.end(), part->begin(), part->end());
+  rows_ = Tape(rows, inputs);
+  row_inputs_.resize(inputs.size()), row_values_.resize(rows.size()), row_bounds_.resize(rows.size());
+}
+
+/// As far as rounding can tell.
+bool SampleStarts::is_on_constraints() {
+  auto next = row_inputs_.begin();
+  *next++ = state_.t;
+  next = std::copy(state_.q.begin(), state_.q.end(), next);
+  next = std::copy(state_.qd.begin(), state_.qd.end(), next);
+  std::copy(parameters_.begin(), parameters_.end(), next);
+  rows_.evaluate_with_bounds(row_inputs_, row_values_, row_bounds_);
+  for (std::size_t i = 0; i < row_values_.size(); ++i) {
+    const double allowed = 4.0 * row_bounds_[i];
+    if (!(row_values_[i] >= -allowed) || !(one_sided_[i] || row_values_[i] <= allowed)) return false;
+  }
+  return true;
 }
 
 std::string SampleStarts::set_parameters(std::span<const double> sample) {
-  const Model& model = system_.model();
+  const Model& model = system_.system().model();
   parameters_ = fixed_;
   for (std::size_t i = 0; i < targets_.size(); ++i)
     if (targets_[i].kind == Target::Kind::parameter) parameters_[targets_[i].index] = sample[i];
@@ -166,19 +191,16 @@ std::string SampleStarts::set_parameters(std::span<const double> sample) {
   }
   if (check_values_)
     if (const auto problems = validate_values(model, {parameters_}); !problems.empty()) return problems.front().message;
-  system_.set_parameters(parameters_);
   return {};
 }
 
 std::string SampleStarts::project_start() {
-  const Evaluation now = system_.evaluate(state_);
-  if (now.not_finite) return "the start cannot be evaluated: " + now.not_finite->message();
-  const auto residuals = calc_residuals(system_, state_, now);
-  if (std::none_of(residuals.begin(), residuals.end(), [](const RowResidual& r) { return r.scaled > 0.0; })) return {};
-  Projection projected = project(system_, state_);
+  if (is_on_constraints()) return {};
+  const System& system = system_.with(parameters_);
+  Projection projected = project(system, state_);
   if (!projected.converged) {
     std::vector<std::string> names;
-    for (const int j : projected.unmet) names.push_back(system_.row(j).name);
+    for (const int j : projected.unmet) names.push_back(system.row(j).name);
     if (projected.not_finite) return "the start cannot be moved onto the constraints: " + projected.not_finite->message();
     return fmt::format("the start cannot be moved onto the constraints{}{}", names.empty() ? "" : ": there is no state nearby that meets ",
                        names.empty() ? "" : quote_list(names, 4));
@@ -188,7 +210,7 @@ std::string SampleStarts::project_start() {
 }
 
 std::string SampleStarts::make(std::span<const double> sample, double* parameters, double* q, double* qd) {
-  const auto n = static_cast<std::size_t>(system_.n());
+  const auto n = static_cast<std::size_t>(system_.system().n());
   std::string trouble = set_parameters(sample);
   start_.evaluate<double>(parameters_, std::span(registers_).first(static_cast<std::size_t>(start_.num_registers())), values_);
   const auto put = [](Eigen::VectorXd& x, std::size_t i, double value) { x(static_cast<Eigen::Index>(i)) = value; };
@@ -200,7 +222,7 @@ std::string SampleStarts::make(std::span<const double> sample, double* parameter
     if (targets_[i].kind == Target::Kind::velocity) put(state_.qd, targets_[i].index, sample[i]);
   }
   if (trouble.empty() && !(state_.q.allFinite() && state_.qd.allFinite())) trouble = "a start value is not finite";
-  if (trouble.empty() && !as_given_ && system_.m() > 0) trouble = project_start();
+  if (trouble.empty() && !as_given_ && system_.system().m() > 0) trouble = project_start();
   std::copy(parameters_.begin(), parameters_.end(), parameters);
   std::copy(state_.q.begin(), state_.q.end(), q);
   std::copy(state_.qd.begin(), state_.qd.end(), qd);

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "mechanician/expression/tape.hpp"
-#include "mechanician/instant/system.hpp"
+#include "mechanician/ensemble/varied_system.hpp"
 
 namespace mechanician {
 
@@ -45,16 +45,20 @@ class SampleStarts {
   std::string set_parameters(std::span<const double> sample);
   std::string project_start();
 
-  System system_;
+  bool is_on_constraints();
+
+  VariedSystem system_;
   bool as_given_ = false, check_values_ = false;
   double time_ = 0.0;
   std::vector<Target> targets_;
   std::vector<int> changing_;
   std::vector<double> fixed_;           ///< parameters that do not change
   std::vector<std::pair<std::size_t, Tape>> made_;  ///< parameters made of others that change, in order
+  Tape rows_;                           ///< φ, φ̇ and ψ of t, q, q̇ and the parameters
+  std::vector<bool> one_sided_;         ///< of them
   Tape start_;                          ///< [q | q̇] of the parameters
   std::vector<std::pair<std::size_t, double>> given_q_, given_qd_;
-  std::vector<double> parameters_, registers_, values_;
+  std::vector<double> parameters_, registers_, values_, row_inputs_, row_values_, row_bounds_;
   State state_;
 };
 

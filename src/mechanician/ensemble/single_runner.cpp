@@ -73,25 +73,25 @@ void SingleRunner::run(const MotionBatch& batch, BatchResult& result) {
 
 void SingleRunner::run_one(const MotionBatch& batch, int i, BatchResult& result) {
   const auto at = static_cast<std::size_t>(i), n = static_cast<std::size_t>(batch.n), num = static_cast<std::size_t>(batch.num_parameters);
-  system_.set_parameters(std::span(batch.parameters).subspan(at * num, num));
   State start{batch.t, Eigen::Map<const Eigen::VectorXd>(batch.q.data() + at * n, batch.n),
               Eigen::Map<const Eigen::VectorXd>(batch.qd.data() + at * n, batch.n)};
   // What goes wrong is this motion's own affair.
   try {
-    if (std::string why = refuse_start(system_, start, options_.method == EnsembleMethod::adaptive); !why.empty())
+    const System& system = system_.with(std::span(batch.parameters).subspan(at * num, num));
+    if (std::string why = refuse_start(system, start, options_.method == EnsembleMethod::adaptive); !why.empty())
       fail(result, i, std::move(why));
     else if (options_.method == EnsembleMethod::rk4)
-      run_fixed(start, i, result);
+      run_fixed(system, start, i, result);
     else
-      run_adaptive(start, i, result);
+      run_adaptive(system, start, i, result);
   } catch (const ModelError& e) {
     fail(result, i, e.problems().empty() ? std::string(e.what()) : e.problems().front().message);
   }
 }
 
-void SingleRunner::run_adaptive(const State& start, int i, BatchResult& result) {
+void SingleRunner::run_adaptive(const System& system, const State& start, int i, BatchResult& result) {
   const auto at = static_cast<std::size_t>(i), n = static_cast<std::size_t>(result.n);
-  Integrator integrator(system_, start, {.to = options_.to, .tolerance = options_.tolerance, .method = options_.adaptive});
+  Integrator integrator(system, start, {.to = options_.to, .tolerance = options_.tolerance, .method = options_.adaptive});
   if (integrator.refusal()) return fail(result, i, integrator.refusal()->message);
   while (integrator.advance()) {
   }
@@ -112,10 +112,10 @@ void SingleRunner::run_adaptive(const State& start, int i, BatchResult& result) 
     result.reason[at] = stop.message;
 }
 
-void SingleRunner::run_fixed(const State& start, int i, BatchResult& result) {
+void SingleRunner::run_fixed(const System& system, const State& start, int i, BatchResult& result) {
   const auto at = static_cast<std::size_t>(i);
   const int n = result.n;
-  Dynamics dynamics(system_);
+  Dynamics dynamics(system);
   const auto size = static_cast<std::size_t>(dynamics.size());
   std::vector<double> y(size), stage(size), k1(size), k2(size), k3(size), k4(size), g(dynamics.switches().size());
   std::copy(start.q.begin(), start.q.end(), y.begin());

@@ -3,11 +3,10 @@
 /// Motions one after the other, each as `run` would compute it: switches, events, contacts, singular configurations and all.
 /// The reference for the runners that are faster, and what they fall back on.
 ///
-/// Equations are derived once for all motions; what is compiled is compiled for each, for its parameters and its kept rows. A motion
-/// does not depend on those before it.
+/// What is compiled is compiled for each motion, for its parameters and its kept rows. A motion does not depend on those before it.
 
 #include "mechanician/ensemble/motion_batch.hpp"
-#include "mechanician/instant/system.hpp"
+#include "mechanician/ensemble/varied_system.hpp"
 
 namespace mechanician {
 
@@ -26,10 +25,10 @@ class SingleRunner : public MotionRunner {
   std::string_view device() const override { return "cpu"; }
 
  private:
-  void run_adaptive(const State& start, int i, BatchResult& result);
-  void run_fixed(const State& start, int i, BatchResult& result);
+  void run_adaptive(const System& system, const State& start, int i, BatchResult& result);
+  void run_fixed(const System& system, const State& start, int i, BatchResult& result);
 
-  System system_;  ///< with the parameters of the motion that is computed
+  VariedSystem system_;
   EnsembleOptions options_;
 };
 

@@ -120,12 +120,6 @@ System::System(Model model, std::vector<double> parameters, Checked)
     needs_reactions_ |= c.contains(SymbolKind::ideal_force) || c.contains(SymbolKind::multiplier);
 }
 
-void System::set_parameters(std::span<const double> values) {
-  if (values.size() != parameters_.size())
-    throw std::invalid_argument(fmt::format("the model has {}, but {} given", count_noun(parameters_.size(), "parameter"), values.size()));
-  parameters_.assign(values.begin(), values.end());
-}
-
 std::vector<double> System::inputs(const State& state) const {
   std::vector<double> x{state.t};
   x.insert(x.end(), state.q.begin(), state.q.end());

@@ -9,7 +9,6 @@
 
 #include <Eigen/Core>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -73,9 +72,6 @@ class System {
   const Model& model() const { return model_; }
   const Equations& equations() const { return eqs_; }
   const std::vector<double>& parameters() const { return parameters_; }
-  /// Other values, as many, for another motion of the same model: nothing is derived again. Whoever sets them checks them
-  /// (validate_values); not while somebody computes with this system.
-  void set_parameters(std::span<const double> values);
   int n() const { return eqs_.n(); }
   int m() const { return eqs_.m(); }
   const Row& row(int i) const { return eqs_.rows[static_cast<std::size_t>(i)]; }
