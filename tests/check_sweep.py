@@ -106,7 +106,7 @@ def check_failures(s):
     check('all failed: exit status 4', done.returncode == 4, done.stderr)
 
 
-def long(count=400): return [model('four_bar'), '--vary', 'g=normal(9.81,0.1)', '--count', str(count), '--seed', '5', '--to', '2']
+def long(count=2000): return [model('four_bar'), '--vary', 'g=normal(9.81,0.1)', '--count', str(count), '--seed', '5', '--to', '2']
 
 
 def check_threads_and_kills(s):
@@ -116,7 +116,7 @@ def check_threads_and_kills(s):
         check(f'1, 2 and 3 threads give the same {end}', s.bytes(f'1.{end}') == s.bytes(f'2.{end}') == s.bytes(f'3.{end}'))
     s.run(*long(), '-o', 'whole.h5', '--quiet')
     whole = s.bytes('whole.h5')
-    for how, least in ((signal.SIGKILL, 20000), (signal.SIGINT, 20000)):
+    for how, least in ((signal.SIGKILL, 12000), (signal.SIGINT, 12000)):
         run = subprocess.Popen([s.program, 'sweep', *long(), '-o', 'k.h5', '--threads', '1'], cwd=s.folder, stderr=subprocess.PIPE, text=True)
         part = os.path.join(s.folder, 'k.h5.part')
         wait_until(lambda: os.path.exists(part) and os.path.getsize(part) > least or run.poll() is not None)
@@ -125,8 +125,8 @@ def check_threads_and_kills(s):
         check(f'{how.name} came in the middle', os.path.exists(part) and not s.there('k.h5'))
         if how == signal.SIGINT: check('interrupted: 130, and how to go on', run.returncode == 130 and '--resume k.h5' in said, said)
         done = s.run('--resume', 'k.h5')
-        left = int(re.search(r'(\d+) of 400 motions are left', done.stderr).group(1)) if ' are left' in done.stderr else -1
-        check('only the rest is done', done.returncode == 0 and 0 < left < 400, done.stderr)
+        left = int(re.search(r'(\d+) of 2000 motions are left', done.stderr).group(1)) if ' are left' in done.stderr else -1
+        check('only the rest is done', done.returncode == 0 and 0 < left < 2000, done.stderr)
         check(f'after {how.name} the file is that of an undisturbed sweep', s.bytes('k.h5') == whole)
         check('no part is left', not s.there('k.h5.part'))
         os.remove(os.path.join(s.folder, 'k.h5'))
@@ -135,7 +135,7 @@ def check_threads_and_kills(s):
     # A last block that was cut off is noticed and done again.
     run = subprocess.Popen([s.program, 'sweep', *long(), '-o', 'c.h5', '--threads', '1', '--quiet'], cwd=s.folder)
     part = os.path.join(s.folder, 'c.h5.part')
-    wait_until(lambda: os.path.exists(part) and os.path.getsize(part) > 20000 or run.poll() is not None)
+    wait_until(lambda: os.path.exists(part) and os.path.getsize(part) > 12000 or run.poll() is not None)
     run.kill(), run.wait()
     os.truncate(part, os.path.getsize(part) - 100)
     s.run('--resume', 'c.h5', '--quiet')
@@ -166,11 +166,11 @@ def check_ranks(s, whole):
         check(f'{ranks} ranks', done.returncode == 0 and json.loads(done.stdout)['ranks'] == ranks, done.stderr)
         check(f'{ranks} ranks give the file of one process', s.there(f'r{ranks}.h5') and s.bytes(f'r{ranks}.h5') == whole)
     for ending in ('m.h5', 'm.csv'):
-        longer = long(1500)
+        longer = long(4000)
         s.run(*longer, '-o', 'undisturbed' + ending, '--quiet')
         run = subprocess.Popen(MPIRUN + ['-n', '4', s.program, 'sweep', *longer, '-o', ending, '--threads', '1'], cwd=s.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         part = os.path.join(s.folder, ending + '.part-2')
-        wait_until(lambda: os.path.exists(part) and os.path.getsize(part) > 20000 or run.poll() is not None)
+        wait_until(lambda: os.path.exists(part) and os.path.getsize(part) > 8000 or run.poll() is not None)
         ranks = children_of(run.pid)
         check('the ranks are there', len(ranks) == 4, str(ranks))
         if ranks: os.kill(ranks[-1], signal.SIGKILL)
