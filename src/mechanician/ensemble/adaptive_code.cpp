@@ -20,7 +20,7 @@ constexpr int quick_lanes = 4;
 }  // namespace
 
 AdaptiveCodeResult make_adaptive_code(const System& system, const ProgramOptions& options,
-                                      const DependentRows& dependent, int lanes) {
+                                      const RowsLeftOut& dependent, int lanes) {
   const Equations& eqs = system.equations();
   const auto no = [](std::string reason) { return AdaptiveCodeResult{std::nullopt, std::nullopt, std::move(reason)}; };
   if (system.has_contacts()) return no("contacts");

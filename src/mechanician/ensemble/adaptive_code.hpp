@@ -38,7 +38,7 @@ struct AdaptiveCodeResult {
 /// lanes = 0: four lanes at once, and as many as the processor has as soon as LLVM has made the code, in the
 /// background. Else so many lanes; waits for LLVM.
 AdaptiveCodeResult make_adaptive_code(const System& system, const ProgramOptions& options,
-                                      const DependentRows& dependent, int lanes);
+                                      const RowsLeftOut& dependent, int lanes);
 
 bool is_ready(const AdaptiveCode& code);
 

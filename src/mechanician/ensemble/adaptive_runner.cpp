@@ -127,7 +127,7 @@ LaneRunnerResult make_adaptive_runner(const System& system, const State& nominal
                                       std::unique_ptr<MotionRunner> single, const LaneOptions& lanes) {
   if (options.adaptive == Method::bdf) return {nullptr, "the implicit method"};
   if (system.has_contacts()) return {nullptr, "contacts"};
-  const DependentRows dependent = find_dependent_rows(system, nominal);
+  const RowsLeftOut dependent = find_dependent_rows(system, nominal);
   const ProgramOptions programs = make_lane_options(system, nominal, dependent, lanes.varied);
   AdaptiveCodeResult code = make_adaptive_code(system, programs, dependent, lanes.code.lanes);
   if (!code.made) return {nullptr, code.reason};

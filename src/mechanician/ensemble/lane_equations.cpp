@@ -24,8 +24,8 @@ std::size_t count_clear(const RowSet& set) {
 
 }  // namespace
 
-DependentRows find_dependent_rows(const System& system, const State& nominal) {
-  DependentRows result;
+RowsLeftOut find_dependent_rows(const System& system, const State& nominal) {
+  RowsLeftOut result;
   std::vector<State> states = states_near(system, nominal, {.num_states = 3});
   states.push_back(nominal);
   std::size_t most = 0;
@@ -55,7 +55,7 @@ DependentRows find_dependent_rows(const System& system, const State& nominal) {
   return result;
 }
 
-ProgramOptions make_lane_options(const System& system, const State& nominal, const DependentRows& dependent,
+ProgramOptions make_lane_options(const System& system, const State& nominal, const RowsLeftOut& dependent,
                                  const Varied& varied) {
   ProgramOptions options;
   options.parameters = system.parameters();

@@ -17,14 +17,14 @@ using Varied = std::optional<std::vector<int>>;
 
 /// Rows that depend on others at a general state on the constraints near `nominal`: of all, of those that projections
 /// of positions and of velocities use.
-struct DependentRows {
+struct RowsLeftOut {
   std::vector<int> all, positions, velocities;
   bool singular_mass = false;
 };
-DependentRows find_dependent_rows(const System& system, const State& nominal);
+RowsLeftOut find_dependent_rows(const System& system, const State& nominal);
 
 /// `nominal`: a start of the model.
-ProgramOptions make_lane_options(const System& system, const State& nominal, const DependentRows& dependent,
+ProgramOptions make_lane_options(const System& system, const State& nominal, const RowsLeftOut& dependent,
                                  const Varied& varied);
 inline ProgramOptions make_lane_options(const System& system, const State& nominal, const Varied& varied) {
   return make_lane_options(system, nominal, find_dependent_rows(system, nominal), varied);

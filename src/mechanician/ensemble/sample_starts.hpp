@@ -11,8 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "mechanician/expression/tape.hpp"
+#include "mechanician/compile/compiled_function.hpp"
 #include "mechanician/ensemble/varied_system.hpp"
+#include "mechanician/expression/tape.hpp"
 
 namespace mechanician {
 
@@ -44,7 +45,8 @@ class SampleStarts {
   };
   std::string set_parameters(std::span<const double> sample);
   std::string project_start();
-
+  void prepare_velocities();
+  bool project_velocities();
   bool is_on_constraints();
 
   VariedSystem system_;
@@ -60,6 +62,8 @@ class SampleStarts {
   std::vector<std::pair<std::size_t, double>> given_q_, given_qd_;
   std::vector<double> parameters_, registers_, values_, row_inputs_, row_values_, row_bounds_;
   State state_;
+  CompiledFunction velocities_;  ///< a Newton step of them onto the constraints; empty where there is none
+  std::vector<double> velocity_outputs_;
 };
 
 /// The parameters that the members of a model's families depend on cannot vary from motion to motion; the first of `names` that
