@@ -106,7 +106,10 @@ def check_failures(s):
     check('all failed: exit status 4', done.returncode == 4, done.stderr)
 
 
-def long(count=2000): return [model('four_bar'), '--vary', 'g=normal(9.81,0.1)', '--count', str(count), '--seed', '5', '--to', '2']
+MOTIONS = 2000       # of a long sweep
+
+
+def long(count=None): return [model('four_bar'), '--vary', 'g=normal(9.81,0.1)', '--count', str(count or MOTIONS), '--seed', '5', '--to', '2']
 
 
 def check_threads_and_kills(s):
@@ -125,8 +128,8 @@ def check_threads_and_kills(s):
         check(f'{how.name} came in the middle', os.path.exists(part) and not s.there('k.h5'))
         if how == signal.SIGINT: check('interrupted: 130, and how to go on', run.returncode == 130 and '--resume k.h5' in said, said)
         done = s.run('--resume', 'k.h5')
-        left = int(re.search(r'(\d+) of 2000 motions are left', done.stderr).group(1)) if ' are left' in done.stderr else -1
-        check('only the rest is done', done.returncode == 0 and 0 < left < 2000, done.stderr)
+        left = int(re.search(rf'(\d+) of {MOTIONS} motions are left', done.stderr).group(1)) if ' are left' in done.stderr else -1
+        check('only the rest is done', done.returncode == 0 and 0 < left < MOTIONS, done.stderr)
         check(f'after {how.name} the file is that of an undisturbed sweep', s.bytes('k.h5') == whole)
         check('no part is left', not s.there('k.h5.part'))
         os.remove(os.path.join(s.folder, 'k.h5'))
@@ -166,7 +169,7 @@ def check_ranks(s, whole):
         check(f'{ranks} ranks', done.returncode == 0 and json.loads(done.stdout)['ranks'] == ranks, done.stderr)
         check(f'{ranks} ranks give the file of one process', s.there(f'r{ranks}.h5') and s.bytes(f'r{ranks}.h5') == whole)
     for ending in ('m.h5', 'm.csv'):
-        longer = long(4000)
+        longer = long(2 * MOTIONS)
         s.run(*longer, '-o', 'undisturbed' + ending, '--quiet')
         run = subprocess.Popen(MPIRUN + ['-n', '4', s.program, 'sweep', *longer, '-o', ending, '--threads', '1'], cwd=s.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         part = os.path.join(s.folder, ending + '.part-2')
@@ -227,9 +230,13 @@ def size_of_net():
 
 
 def main():
+    global MOTIONS
     parser = argparse.ArgumentParser()
     parser.add_argument('--program', required=True)
-    program = os.path.abspath(parser.parse_args().program)
+    parser.add_argument('--motions', type=int, default=MOTIONS, help='of a long sweep: fewer for a program that is slow')
+    options = parser.parse_args()
+    MOTIONS = options.motions
+    program = os.path.abspath(options.program)
     with tempfile.TemporaryDirectory() as folder:
         s = Sweeps(program, folder)
         check_results(s), check_samples(s), check_failures(s)
