@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "ready.hpp"
 #include "mechanician/compile/compiled_function.hpp"
 #include "mechanician/ensemble/adaptive_runner.hpp"
 #include "mechanician/ensemble/lane_runner.hpp"
@@ -30,18 +31,6 @@ using namespace mechanician;
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-struct Ready {
-  System system;
-  State start;
-};
-
-Ready read(const std::string& file) {
-  Model model = read_model(file);
-  const ParameterValues parameters = evaluate_parameters(model);
-  State start = state_of(start_state(model, parameters));
-  return {System(std::move(model), parameters.values), std::move(start)};
-}
 
 // ---- W4 by hand: eight pendulums in a vector, two vectors side by side, multipliers by Cramer's rule.
 

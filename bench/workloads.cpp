@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "ready.hpp"
 #include "mechanician/compile/acceleration_program.hpp"
 #include "mechanician/compile/compiled_function.hpp"
 #include "mechanician/instant/accelerate.hpp"
@@ -26,18 +27,6 @@
 namespace {
 
 using namespace mechanician;
-
-struct Ready {
-  System system;
-  State start;
-};
-
-Ready read(const std::string& file) {
-  Model model = read_model(file);
-  const ParameterValues parameters = evaluate_parameters(model);
-  State start = state_of(start_state(model, parameters));
-  return {System(std::move(model), parameters.values), std::move(start)};
-}
 
 /// q̈ by compiled code, by the robust path where that does not vouch for it.
 class Acceleration {

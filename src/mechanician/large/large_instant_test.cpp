@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "mechanician/instant/accelerate.hpp"
+#include "mechanician/large/truss_for_test.hpp"
 #include "mechanician/model/read_model.hpp"
 
 namespace mechanician {
@@ -33,33 +34,6 @@ equation = "(x[10*i-5] - x[10*i-6])^2 + (y[10*i-5] - y[10*i-6])^2 + (z[10*i-5] -
 "z[i]" = { for = "i = 1..N", value = "-0.8*i" }
 [start.velocity]
 "y[i]" = { for = "i = 1..N", value = "0.05*i" }
-)toml";
-
-constexpr const char* truss = R"toml(
-coordinates = ["x[1..K, 1..K]", "y[1..K, 1..K]"]
-[parameters]
-K = 5
-[dynamics]
-kinetic = "sum(i = 1..K, j = 1..K, (x[i,j]'^2 + y[i,j]'^2)/2)"
-potential = "sum(i = 1..K, j = 1..K, 9.81*y[i,j])"
-[constraints]
-ax = "x[1,1] = 1"
-ay = "y[1,1] = 1"
-[constraints.a]
-for = "i = 2..K, j = 1..K"
-equation = "(x[i,j] - x[i-1,j])^2 + (y[i,j] - y[i-1,j])^2 = 1"
-[constraints.b]
-for = "i = 1..K, j = 2..K"
-equation = "(x[i,j] - x[i,j-1])^2 + (y[i,j] - y[i,j-1])^2 = 1"
-[constraints.d]
-for = "i = 2..K, j = 2..K"
-equation = "(x[i,j] - x[i-1,j-1])^2 + (y[i,j] - y[i-1,j-1])^2 = 2"
-[constraints.e]
-for = "i = 2..K, j = 2..K"
-equation = "(x[i-1,j] - x[i,j-1])^2 + (y[i-1,j] - y[i,j-1])^2 = 2"
-[start.position]
-"x[i,j]" = { for = "i = 1..K, j = 1..K", value = "i" }
-"y[i,j]" = { for = "i = 1..K, j = 1..K", value = "j" }
 )toml";
 
 /// Straight between two walls: one rod too many, and as far as it goes every rod explains it.
@@ -160,7 +134,7 @@ TEST(LargeInstant, AChainWithRodsTwiceAndThreeTimesIsThatOfTheModelWrittenOut) {
 }
 
 TEST(LargeInstant, ATrussIsThatOfTheModelWrittenOut) {
-  for (const double K : {3.0, 5.0}) expect_as_written_out(truss, {{"K", K}});
+  for (const double K : {3.0, 5.0}) expect_as_written_out(truss_for_test, {{"K", K}});
 }
 
 TEST(LargeInstant, AStraightChainBetweenWallsIsThatOfTheModelWrittenOut) {

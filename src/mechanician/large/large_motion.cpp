@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/motion/checkpoint_numbers.hpp"
 
 namespace mechanician {
 
@@ -163,21 +164,12 @@ void LargeMotion::each_number(Do&& number) {
 }
 
 std::vector<double> LargeMotion::checkpoint() const {
-  std::vector<double> out{checkpoint_version, static_cast<double>(rk_.size())};
-  out.reserve(rk_.y_new.size() + 32);
-  const_cast<LargeMotion*>(this)->each_number([&](auto& x) { out.push_back(static_cast<double>(x)); });
-  return out;
+  return write_checkpoint({checkpoint_version, static_cast<double>(rk_.size())},
+                          [this](auto&& visit) { const_cast<LargeMotion*>(this)->each_number(visit); });
 }
 
 void LargeMotion::restore(std::span<const double> from) {
-  if (from.size() < 2 || from[0] != checkpoint_version || from[1] != static_cast<double>(rk_.size()))
-    throw std::invalid_argument("the checkpoint is of another program version or model");
-  std::size_t at = 2;
-  each_number([&](auto& x) {
-    if (at >= from.size()) throw std::invalid_argument("the checkpoint is cut off");
-    x = static_cast<std::remove_reference_t<decltype(x)>>(from[at++]);
-  });
-  if (at != from.size()) throw std::invalid_argument("the checkpoint is too long");
+  read_checkpoint({checkpoint_version, static_cast<double>(rk_.size())}, from, [this](auto&& visit) { each_number(visit); });
   message_.clear(), ended_ = false;
   step_t_ = t_, step_h_ = 0.0, dense_ = false;
   const long evaluations = dynamics_.evaluations, projections = dynamics_.projections;

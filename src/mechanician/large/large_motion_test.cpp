@@ -5,6 +5,7 @@
 #include <random>
 
 #include "mechanician/instant/accelerate.hpp"
+#include "mechanician/large/truss_for_test.hpp"
 #include "mechanician/model/read_model.hpp"
 #include "mechanician/motion/integrator.hpp"
 
@@ -192,36 +193,8 @@ TEST(LargeMotion, StopsWhereRowsContradict) {
   EXPECT_NE(motion.message().find("again[3]"), std::string::npos) << motion.message();
 }
 
-/// A square lattice with both diagonals of every cell, on a pin at its corner: far more rods than it needs.
-constexpr const char* truss = R"toml(
-coordinates = ["x[1..K, 1..K]", "y[1..K, 1..K]"]
-[parameters]
-K = 24
-[dynamics]
-kinetic = "sum(i = 1..K, j = 1..K, (x[i,j]'^2 + y[i,j]'^2)/2)"
-potential = "sum(i = 1..K, j = 1..K, 9.81*y[i,j])"
-[constraints]
-ax = "x[1,1] = 1"
-ay = "y[1,1] = 1"
-[constraints.a]
-for = "i = 2..K, j = 1..K"
-equation = "(x[i,j] - x[i-1,j])^2 + (y[i,j] - y[i-1,j])^2 = 1"
-[constraints.b]
-for = "i = 1..K, j = 2..K"
-equation = "(x[i,j] - x[i,j-1])^2 + (y[i,j] - y[i,j-1])^2 = 1"
-[constraints.d]
-for = "i = 2..K, j = 2..K"
-equation = "(x[i,j] - x[i-1,j-1])^2 + (y[i,j] - y[i-1,j-1])^2 = 2"
-[constraints.e]
-for = "i = 2..K, j = 2..K"
-equation = "(x[i-1,j] - x[i,j-1])^2 + (y[i-1,j] - y[i,j-1])^2 = 2"
-[start.position]
-"x[i,j]" = { for = "i = 1..K, j = 1..K", value = "i" }
-"y[i,j]" = { for = "i = 1..K, j = 1..K", value = "j" }
-)toml";
-
 TEST(LargeMotion, ATrussWithMoreRodsThanItNeedsIsOnePendulum) {
-  LargeSystem system(read_family_model_text(truss, "truss.toml", {}));
+  LargeSystem system(read_family_model_text(truss_for_test, "truss.toml", {{"K", 24.0}}));
   constexpr int K = 24;
   LargeMotion motion(system, system.start(), {.to = 1.0, .tolerance = 1e-9});
   while (motion.advance()) {
@@ -255,8 +228,8 @@ TEST(LargeMotion, ATrussWithMoreRodsThanItNeedsIsOnePendulum) {
 }
 
 TEST(LargeMotion, ARodOfATrussThatChangesItsLengthIsRefusedByName) {
-  const std::string text = std::string(truss) + "[constraints.pump]\nfor = \"i = 4..4\"\nequation = \"(x[i,4] - x[i-1,4])^2 + (y[i,4] - y[i-1,4])^2 = 1 + t^2\"\n";
-  LargeSystem system(read_family_model_text(text, "truss.toml", {}));
+  const std::string text = std::string(truss_for_test) + "[constraints.pump]\nfor = \"i = 4..4\"\nequation = \"(x[i,4] - x[i-1,4])^2 + (y[i,4] - y[i-1,4])^2 = 1 + t^2\"\n";
+  LargeSystem system(read_family_model_text(text, "truss.toml", {{"K", 24.0}}));
   LargeMotion motion(system, system.start(), {.to = 1.0});
   EXPECT_TRUE(motion.failed());
   EXPECT_NE(motion.message().find("pump[4]"), std::string::npos) << motion.message();

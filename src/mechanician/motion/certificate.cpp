@@ -13,6 +13,7 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/instant/accelerate.hpp"
+#include "mechanician/motion/checkpoint_numbers.hpp"
 #include "mechanician/motion/integrator_impl.hpp"
 
 namespace mechanician {
@@ -192,20 +193,12 @@ void SmoothMotion::each_number(Do&& number) {
 }
 
 std::vector<double> SmoothMotion::checkpoint() const {
-  std::vector<double> out{checkpoint_version, static_cast<double>(dynamics_.size())};
-  const_cast<SmoothMotion*>(this)->each_number([&](auto& x) { out.push_back(static_cast<double>(x)); });
-  return out;
+  return write_checkpoint({checkpoint_version, static_cast<double>(dynamics_.size())},
+                          [this](auto&& visit) { const_cast<SmoothMotion*>(this)->each_number(visit); });
 }
 
 void SmoothMotion::restore(std::span<const double> from) {
-  if (from.size() < 2 || from[0] != checkpoint_version || from[1] != static_cast<double>(dynamics_.size()))
-    throw std::invalid_argument("the checkpoint is of another program version or model");
-  std::size_t at = 2;
-  each_number([&](auto& x) {
-    if (at >= from.size()) throw std::invalid_argument("the checkpoint is cut off");
-    x = static_cast<std::remove_reference_t<decltype(x)>>(from[at++]);
-  });
-  if (at != from.size()) throw std::invalid_argument("the checkpoint is too long");
+  read_checkpoint({checkpoint_version, static_cast<double>(dynamics_.size())}, from, [this](auto&& visit) { each_number(visit); });
   over = false, stop = {}, refusal.reset();
   next_sides_.clear();
   step_begin = step_t_ = t, step_h_ = 0.0;
