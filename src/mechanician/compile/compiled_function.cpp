@@ -168,18 +168,7 @@ struct CompiledFunction::Shared : std::enable_shared_from_this<CompiledFunction:
     if (requested.exchange(true)) return;
     if (compiler_version().empty()) return finish();
     if (!options.background) return compile({});
-    const bool added =
-        CompileQueue::instance().add([weak = weak_from_this()](const CompileQueue::Abandon& process_ends) {
-          // While it compiles, the thread owns the function too; if it is the only one left, nobody wants the code.
-          const std::shared_ptr<Shared> self = weak.lock();
-          if (!self) return;
-          try {
-            self->compile([&] { return process_ends() || self.use_count() == 1; });
-          } catch (const std::exception&) {  // no memory: what there is goes on
-            self->finish();
-          }
-        });
-    if (!added) finish();
+    CompileQueue::instance().compile_later(shared_from_this());
   }
 
   /// What to do after so many evaluations that took so long. False: nothing more, whatever comes.

@@ -92,17 +92,7 @@ struct StepFunction::Shared : std::enable_shared_from_this<StepFunction::Shared>
     quick = make_x86_code(ordered, quick_lanes);
     if (options.tier == TierPolicy::quick || compiler_version().empty()) return finish();
     if (!options.background) return compile({});
-    const bool added =
-        CompileQueue::instance().add([weak = weak_from_this()](const CompileQueue::Abandon& process_ends) {
-          const std::shared_ptr<Shared> self = weak.lock();
-          if (!self) return;
-          try {
-            self->compile([&] { return process_ends() || self.use_count() == 1; });
-          } catch (const std::exception&) {  // no memory: what there is goes on
-            self->finish();
-          }
-        });
-    if (!added) finish();
+    CompileQueue::instance().compile_later(shared_from_this());
   }
 };
 
