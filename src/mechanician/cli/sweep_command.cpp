@@ -12,8 +12,10 @@
 #include "mechanician/base/text.hpp"
 #include "mechanician/base/version.hpp"
 #include "mechanician/cli/commands.hpp"
+#include "mechanician/cli/large_loading.hpp"
 #include "mechanician/cli/loading.hpp"
 #include "mechanician/cli/progress.hpp"
+#include "mechanician/cli/standard_error.hpp"
 #include "mechanician/cli/sweep_progress.hpp"
 #include "mechanician/ensemble/make_runner.hpp"
 #include "mechanician/model/read_model.hpp"
@@ -45,7 +47,7 @@ Enum parse_word(const std::string& text, const char* option, std::initializer_li
   throw UsageError(fmt::format("{} {}: it is one of {}", option, text, quote_list(names)));
 }
 
-/// Samples that are wrong, in a file that could be read: exit status 1.
+/// Samples or a model that are not what they should be, in files that could be read: exit status 1.
 class BadSamples : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -112,6 +114,18 @@ void complete(SweepSetup& setup, const Model& model, const State& start, const C
   setup.options.to = o.to.empty() ? *model.run.to : parse_number(o.to, "--to");
   if (!(setup.options.to > start.t))
     throw UsageError(fmt::format("the motions would end at t = {}, but they start at t = {}", short_number(setup.options.to), short_number(start.t)));
+  // Beyond that a step would not move the time, and steps could not be counted.
+  constexpr double eps = std::numeric_limits<double>::epsilon();
+  if (setup.options.method == EnsembleMethod::rk4 &&
+      !(setup.options.step > 4.0 * eps * std::max(std::abs(start.t), std::abs(setup.options.to))))
+    throw UsageError(fmt::format("--step {}: it is lost in the rounding of the time, which goes to {}", o.step, short_number(setup.options.to)));
+}
+
+/// Each motion is computed by dense factorisations, and by code that is written out for every member.
+void refuse_large(const Model& model) {
+  if (static_cast<long>(model.coordinates.size()) <= many_coordinates) return;
+  throw ModelError({{{}, fmt::format("the model has {} coordinates; `sweep` takes up to {}", model.coordinates.size(), many_coordinates),
+                     "`run --set` computes such motions one by one"}}, model.source);
 }
 
 std::shared_ptr<const SamplePlan> plan_of(SweepSetup& setup, bool check_hash) {
@@ -153,11 +167,17 @@ Prepared prepare(const CommandOptions& o, const std::string& resume) {
       throw BadSamples(fmt::format("{}: this is not the model of the sweep in {}; leave it out", o.model, resume));
   }
   setup = again ? read_sweep_setup(resume) : setup_of(o);
+  if (!again && !o.output.empty()) setup.format = o.output.ends_with(".h5") ? "h5" : "csv";
   Model model = again ? read_model_text(setup.model.text, setup.model.file, setup.set) : read_model(o.model, setup.set);
+  refuse_large(model);
   std::shared_ptr<const SamplePlan> plan;
   try {
     plan = plan_of(setup, again);
     const ParameterValues parameters = evaluate_parameters(model, setup.set);
+    const std::uint64_t parameters_hash = hash_numbers(parameters.values);
+    if (again && setup.parameters_hash != parameters_hash)
+      throw BadSamples(fmt::format("{}: a file that it takes numbers from is not what it was when the sweep was begun", setup.model.file));
+    setup.parameters_hash = parameters_hash;
     State start = state_of(start_state(model, parameters));
     for (const auto& [values, x] : {std::pair{&setup.position, &start.q}, {&setup.velocity, &start.qd}})
       for (const auto& [name, value] : *values) {
@@ -193,7 +213,7 @@ Prepared prepare(const CommandOptions& o, const std::string& resume) {
 
 /// What is said on standard error at the end.
 std::string summary(const SweepStore& store, const SweepSetup& setup, const SweepCounts& all) {
-  std::string text = fmt::format("{} motions: {} done", all.motions, all.motions - all.suspect - all.stopped - all.failed);
+  std::string text = fmt::format("{}: {} done", count_noun(static_cast<std::size_t>(all.motions), "motion"), all.motions - all.suspect - all.stopped - all.failed);
   for (const auto& [count, what] : {std::pair{all.stopped, "stopped by an event"}, {all.suspect, "suspect"}, {all.failed, "failed"}})
     if (count > 0) text += fmt::format(", {} {}", count, what);
   text += '\n';
@@ -202,9 +222,11 @@ std::string summary(const SweepStore& store, const SweepSetup& setup, const Swee
     text += fmt::format("  motion {} ({}): {}\n", r.motion, sample_text(store, setup, r.motion), r.text);
   if (const std::int64_t more = all.suspect + all.failed - static_cast<std::int64_t>(most); more > 0)
     text += fmt::format("  … and {} more, in the result\n", more);
-  for (const SweepStatistics& s : calc_statistics(store, setup))
+  for (const SweepStatistics& s : calc_statistics(store, setup)) {
+    if (s.count == 0) continue;  // no motion came to its end, or none has a value
     text += fmt::format("{}: mean {}, standard deviation {}, median {}, 5 % below {}, 5 % above {}\n", s.name, short_number(s.mean),
                         short_number(s.deviation), short_number(s.quantiles[3]), short_number(s.quantiles[1]), short_number(s.quantiles[5]));
+  }
   if (!setup.coordinates.empty()) text += fmt::format("largest constraint violation: {:.1e}\n", all.violation);
   return text;
 }
@@ -237,10 +259,13 @@ Exit sweep(const CommandOptions& o, Ranks* ranks) {
   }
   const int threads = o.threads.empty() ? 0 : static_cast<int>(std::min<std::int64_t>(parse_whole(o.threads, "--threads", 1), 4096));
   std::string file = o.resume.empty() ? o.output : o.resume;
-  if (ranks && file.empty() ) throw UsageError("sweep: under mpirun the result needs a file: give -o FILE.h5");
-  const InterruptFlag interrupt;
+  if (ranks && file.empty()) throw UsageError("sweep: under mpirun the result needs a file: give -o FILE.h5");
   Prepared prepared = prepare(o, o.resume);
   const SweepSetup& setup = prepared.setup;
+  if (!quiet && setup.version != version())
+    say("{}: note: begun by version {}, goes on with {}: the last digits may differ\n", file, setup.version, version());
+  // Until here there is nothing to be kept, and a signal ends the process at once.
+  const InterruptFlag interrupt;
 
   // The first process owns the result; the others may begin their parts when it has made sure of it.
   std::unique_ptr<SweepStore> store;
@@ -255,12 +280,14 @@ Exit sweep(const CommandOptions& o, Ranks* ranks) {
     if (!first) store = std::make_unique<SweepStore>(setup, file, ranks->rank(), begin);
   }
   Work work(setup.motions, first ? store->done() : std::vector<MotionRange>{}, block_size(prepared.maker->runner(), setup.motions));
-  if (!quiet && !o.resume.empty()) fmt::print(stderr, "{}: {} of {} motions are left\n", file, work.left(), setup.motions);
+  if (!quiet && !o.resume.empty()) say("{}: {} of {} motions are left\n", file, work.left(), setup.motions);
 
   SweepBar bar(quiet || o.json ? SweepBar::Mode::silent : SweepBar::Mode::if_terminal);
   auto synced = std::chrono::steady_clock::now();
   SweepCounts computed;  // in this call, over all ranks
   double seconds = 0.0;
+  std::optional<double> raised_at;
+  bool waiting = false;
   const SweepEnd end = run_sweep(
       *prepared.maker, work, {.threads = threads, .motions = setup.motions},
       [&](const SweepBlock& block) {
@@ -270,7 +297,15 @@ Exit sweep(const CommandOptions& o, Ranks* ranks) {
       [&](const SweepProgress& progress) {
         computed = progress.now, seconds = progress.seconds;
         bar.update(progress);
-        return !interrupt.raised();
+        if (!interrupt.raised()) return true;
+        // Silence would look as if the signal were lost.
+        if (!raised_at) raised_at = progress.seconds;
+        if (!quiet && !waiting && progress.seconds - *raised_at > 1.0) {
+          bar.clear();
+          say("mechanician: interrupted: motions that are under way are finished first; once more leaves them, too\n");
+          waiting = true;
+        }
+        return false;
       },
       ranks);
   bar.clear();
@@ -278,14 +313,16 @@ Exit sweep(const CommandOptions& o, Ranks* ranks) {
   std::int32_t interrupted = end.interrupted;
   if (ranks) ranks->broadcast(&interrupted, sizeof interrupted);
   if (interrupted && !file.empty()) {
-    if (!quiet) fmt::print(stderr, "mechanician: interrupted; what was computed is kept\nmechanician: `mechanician sweep --resume {}` does the rest\n", file);
+    if (!quiet) say("mechanician: interrupted; what was computed is kept\nmechanician: `mechanician sweep --resume {}` does the rest\n", file);
     return Exit::interrupted;
   }
+
+  if (interrupted && !quiet) say("mechanician: interrupted: {} of {} motions were computed\n", computed.motions, setup.motions);
 
   if (ranks && first) store->gather();
   store->sort();
   if (first && !interrupted) check_complete(*store, setup);
-  if (file.ends_with(".h5")) {
+  if (setup.format == "h5") {
     write_sweep_hdf5(*store, setup, ranks);
   } else if (first && !(o.json && file.empty())) {
     if (file.empty()) {
@@ -300,11 +337,11 @@ Exit sweep(const CommandOptions& o, Ranks* ranks) {
   const SweepCounts all = count_motions(*store, setup);
   if (!quiet) {
     const std::string text = summary(*store, setup, all);
-    fmt::print(stderr, "{}{} steps in {:.3g} s: {:.3g} steps/s on {}{}, {}\n", text, computed.steps, seconds,
+    say("{}{} steps in {:.3g} s: {:.3g} steps/s on {}{}, {}\n", text, computed.steps, seconds,
                static_cast<double>(computed.steps) / std::max(seconds, 1e-9), ranks ? fmt::format("{} ranks × ", ranks->size()) : "", count_noun(static_cast<std::size_t>(end.threads), "thread"),
                prepared.maker->runner().lanes() > 1 ? fmt::format("{}, {} lanes", setup.computed_on, prepared.maker->runner().lanes()) : setup.computed_on);
   } else if (all.failed + all.suspect > 0 && first) {
-    fmt::print(stderr, "mechanician: {} failed and {} suspect of {} motions\n", all.failed, all.suspect, all.motions);
+    say("mechanician: {} failed and {} suspect of {} motions\n", all.failed, all.suspect, all.motions);
   }
   if (!file.empty()) store->finish();
   if (o.json) {
@@ -361,7 +398,7 @@ Exit run_sweep_command(const CommandOptions& options) {
       // What is wrong for all is said by the first; it ends this process meanwhile.
       std::this_thread::sleep_for(std::chrono::seconds(2));
     }
-    fmt::print(stderr, "{}\n", text);
+    say("{}\n", text);
     std::fflush(nullptr);
     if (ranks) ranks->abort(static_cast<int>(exit));
     return exit;

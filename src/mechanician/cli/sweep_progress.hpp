@@ -26,7 +26,8 @@ class SweepBar {
   std::chrono::steady_clock::time_point next_;
 };
 
-/// " 42 % [########            ] 4200 of 10000 motions, 3 failed, 1.2e+06 steps/s, 0:03 left"
-std::string sweep_line(const SweepProgress& progress);
+/// " 42 % [########            ] 4200 of 10000 motions, 0:03 left, 3 failed, 1.2e+06 steps/s", in a narrow terminal without the bar
+/// and as much of the rest as there is room for: a line that is broken could not be redrawn.
+std::string sweep_line(const SweepProgress& progress, std::size_t columns);
 
 }  // namespace mechanician

@@ -16,17 +16,28 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
   const Model& model = system.model();
   std::vector<std::string> known;
   std::vector<Source> sources;
-  const auto offer = [&](std::string name, Source::Of of, int index) {
+  const auto offer = [&](std::string name, Source::Of of, int index, int slip = 0) {
     known.push_back(std::move(name));
-    sources.push_back({of, index});
+    sources.push_back({of, index, slip});
   };
   for (std::size_t i = 0; i < model.outputs.size(); ++i) offer(model.outputs[i].name, Source::Of::output, static_cast<int>(i));
   for (int i = 0; i < system.n(); ++i) offer(system.coordinate(i) + "''", Source::Of::qdd, i);
+  bool has_control = false;
+  for (int j = 0; j < system.m(); ++j) has_control |= system.row(j).kind == RowKind::control;
   for (const auto& [word, of] : {std::pair{"Qc", Source::Of::Qc}, {"Qi", Source::Of::Qi}, {"Qni", Source::Of::Qni}, {"Qcontrol", Source::Of::Qcontrol}})
-    for (int i = 0; i < system.n(); ++i) offer(fmt::format("{}({})", word, system.coordinate(i)), of, i);
+    for (int i = 0; i < system.n() && (has_control || of != Source::Of::Qcontrol); ++i) offer(fmt::format("{}({})", word, system.coordinate(i)), of, i);
   int constraint = 0;
   for (int j = 0; j < system.m(); ++j)
     if (system.row(j).kind == RowKind::constraint) offer(fmt::format("lambda({})", system.row(j).name), Source::Of::lambda, constraint++);
+  const auto& contacts = system.equations().contacts;
+  for (std::size_t c = 0; c < contacts.size(); ++c) {
+    if (!contacts[c].has_friction) continue;
+    const std::string& name = system.row(contacts[c].row).name;
+    offer(fmt::format("normal({})", name), Source::Of::normal, static_cast<int>(c));
+    const auto slips = static_cast<int>(contacts[c].slip.size());
+    for (int k = 0; k < slips; ++k)
+      offer(slips == 1 ? fmt::format("friction({})", name) : fmt::format("friction({},{})", name, k + 1), Source::Of::friction, static_cast<int>(c), k);
+  }
 
   std::vector<bool> wanted(known.size(), false);
   for (const std::string& pattern : patterns) {
@@ -34,6 +45,9 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
     for (std::size_t i = 0; i < known.size(); ++i)
       if (known[i] == pattern || fits_pattern(pattern, known[i])) wanted[i] = found = true;
     if (found) continue;
+    const std::string of_coordinate = pattern.ends_with('\'') ? pattern.substr(0, pattern.size() - 1) : pattern;
+    if (pattern == "t" || model.find_coordinate(of_coordinate) >= 0)
+      throw std::invalid_argument(fmt::format("`{}` at the end of each motion is in every result: leave it out of what is to be kept", pattern));
     const std::string near = nearest(pattern, known);
     std::vector<std::string> outputs;
     for (const Named& o : model.outputs) outputs.push_back(o.name);
@@ -103,6 +117,8 @@ void KeptValues::calc(const double* parameters, double t, const double* q, const
       case Source::Of::Qni: values[k] = entry(s.Qc_ni, i); break;
       case Source::Of::Qcontrol: values[k] = entry(s.Q_control, i); break;
       case Source::Of::lambda: values[k] = entry(s.multipliers, i); break;
+      case Source::Of::normal: values[k] = instant->contacts[static_cast<std::size_t>(i)].normal; break;
+      case Source::Of::friction: values[k] = entry(instant->contacts[static_cast<std::size_t>(i)].friction, sources_[k].slip); break;
       case Source::Of::output: break;
     }
   }

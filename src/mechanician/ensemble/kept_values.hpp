@@ -13,7 +13,8 @@ namespace mechanician {
 /// One per thread: it has a system of its own.
 class KeptValues {
  public:
-  /// Names and patterns with * and ?, of: outputs, `x''`, `Qc(x)`, `Qi(x)`, `Qni(x)`, `Qcontrol(x)`, `lambda(NAME)`. Throws
+  /// Names and patterns with * and ?, of what `run` has columns for: outputs, `x''`, `Qc(x)`, `Qi(x)`, `Qni(x)`, `lambda(NAME)`,
+  /// `Qcontrol(x)` where something is controlled, `normal(NAME)` and `friction(NAME)` where there is friction. Throws
   /// std::invalid_argument for one that fits nothing.
   KeptValues(const System& system, const std::vector<std::string>& patterns);
 
@@ -23,8 +24,9 @@ class KeptValues {
 
  private:
   struct Source {
-    enum class Of : std::uint8_t { output, qdd, Qc, Qi, Qni, Qcontrol, lambda } of;
+    enum class Of : std::uint8_t { output, qdd, Qc, Qi, Qni, Qcontrol, lambda, normal, friction } of;
     int index;
+    int slip = 0;  ///< of a friction: which
   };
   VariedSystem system_;
   std::vector<std::string> names_;

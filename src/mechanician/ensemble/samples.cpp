@@ -16,6 +16,7 @@
 
 #include "mechanician/base/diagnostic.hpp"
 #include "mechanician/base/patterns.hpp"
+#include "mechanician/base/text.hpp"
 #include "mechanician/ensemble/random.hpp"
 
 namespace mechanician {
@@ -31,10 +32,14 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(blank) - begin + 1);
 }
 
+std::string_view unquoted(std::string_view text) {
+  return text.size() >= 2 && text.front() == '"' && text.back() == '"' ? text.substr(1, text.size() - 2) : text;
+}
+
 template <class T>
 std::optional<T> parse(std::string_view text) {
   text = trimmed(text);
-  if (text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   T value{};
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
   if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) return std::nullopt;
@@ -90,11 +95,15 @@ Variation parse_variation(std::string_view text) {
     made.b = finite(right.substr(colon + 1, second - colon - 1), text);
     if (!std::isfinite(made.b - made.a)) throw std::invalid_argument(fmt::format("{}: the interval is too wide", text));
     const auto points = parse<std::int64_t>(right.substr(second + 1));
-    if (!points || *points < 1 || *points > most_samples)
+    if (points && *points > most_samples) throw std::invalid_argument(fmt::format("{}: these are too many points", text));
+    if (!points || *points < 1)
       throw std::invalid_argument(
           fmt::format("{}: the number of points `{}` is not a whole number from 1 on", text, trimmed(right.substr(second + 1))));
     made.points = *points;
   } else {
+    // A word before a parenthesis that was none of the above.
+    if (const std::size_t open = right.find('('); open != std::string_view::npos && right.ends_with(')'))
+      throw std::invalid_argument(fmt::format("{}: there is no distribution `{}`: normal(MEAN,SD) and uniform(A,B) are there", text, trimmed(right.substr(0, open))));
     for (const std::string_view item : split_list(right)) made.values.push_back(finite(item, text));
     if (made.values.empty()) throw std::invalid_argument(fmt::format("{}: there is no value", text));
   }
@@ -140,7 +149,9 @@ SampleTable parse_samples(std::string_view text, const std::string& file) {
     const auto items = split_list(whole);
     if (table.names.empty()) {
       for (std::string_view name : items) {
-        if (name.size() >= 2 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
+        name = unquoted(name);
+        // So that rows of a result can be samples again.
+        if (name.starts_with("start(") && name.ends_with(')')) name = name.substr(6, name.size() - 7);
         if (name.empty()) throw fail("a column has no name");
         if (std::find(table.names.begin(), table.names.end(), name) != table.names.end())
           throw fail(fmt::format("the column `{}` is there twice", name));
@@ -149,9 +160,9 @@ SampleTable parse_samples(std::string_view text, const std::string& file) {
       continue;
     }
     if (items.size() != table.names.size())
-      throw fail(fmt::format("{} values for {} columns", items.size(), table.names.size()));
+      throw fail(fmt::format("{} for {}", count_noun(items.size(), "value"), count_noun(table.names.size(), "column")));
     for (std::size_t i = 0; i < items.size(); ++i) {
-      const auto value = parse<double>(items[i]);
+      const auto value = parse<double>(unquoted(items[i]));
       if (!value || !std::isfinite(*value))
         throw fail(fmt::format("`{}` in column `{}` is not a finite number", items[i], table.names[i]));
       table.values.push_back(*value);

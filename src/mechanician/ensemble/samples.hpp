@@ -52,7 +52,7 @@ struct SampleTable {
   std::int64_t rows() const { return names.empty() ? 0 : static_cast<std::int64_t>(values.size() / names.size()); }
 };
 
-/// First line: names. Blank lines and lines that begin with # are skipped. Throws FileError where the file cannot be read, and
+/// First line: names, of a start also as results have it, `start(x)`. Blank lines and lines that begin with # are skipped. Throws FileError where the file cannot be read, and
 /// std::invalid_argument, with file and line, where it holds anything but finite numbers, or no sample.
 SampleTable read_samples(const std::string& file);
 SampleTable parse_samples(std::string_view text, const std::string& file);

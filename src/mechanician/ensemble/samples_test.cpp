@@ -115,7 +115,9 @@ TEST(ParseVariation, SaysWhatIsWrong) {
                                    {"m=normal(1)", "normal(MEAN,SD)"},
                                    {"m=normal(1,-2)", "not negative"},
                                    {"m=uniform(2,1)", "below the first"},
-                                   {"m=gamma(2,1)", "not a finite number"}})
+                                   {"m=gamma(2,1)", "no distribution `gamma`"},
+                                   {"m=1:2:1000000000000000", "too many points"},
+                                   {"m=+-1", "`+-1` is not a finite number"}})
     EXPECT_NE(message_of([t = text] { parse_variation(t); }).find(part), std::string::npos) << text;
 }
 
@@ -127,10 +129,17 @@ TEST(ParseSamples, TakesNamesFromTheFirstLine) {
   EXPECT_EQ(sample(plan, 1), (std::vector<double>{3.0, 0.4, 1.0}));
 }
 
+TEST(ParseSamples, TakesColumnsOfAResultAndNumbersInQuotationMarks) {
+  const SampleTable table = parse_samples("\"start(x[2,1])\",start(y'),m\n\"1.5\",+2,\"-3\"\n", "s.csv");
+  EXPECT_EQ(table.names, (std::vector<std::string>{"x[2,1]", "y'", "m"}));
+  EXPECT_EQ(table.values, (std::vector<double>{1.5, 2.0, -3.0}));
+}
+
 TEST(ParseSamples, NamesTheLineOfAMistake) {
   for (const auto& [text, part] : {std::pair{"m,x\n1,2\n1,nan\n", "s.csv:3: `nan` in column `x` is not a finite number"},
-                                   {"m,x\n1\n", "s.csv:2: 1 values for 2 columns"},
+                                   {"m,x\n1\n", "s.csv:2: 1 value for 2 columns"},
                                    {"m,m\n1,2\n", "s.csv:1: the column `m` is there twice"},
+                                   {"x,start(x)\n1,2\n", "s.csv:1: the column `x` is there twice"},
                                    {"m,\n1,2\n", "s.csv:1: a column has no name"},
                                    {"m\n", "no samples"},
                                    {"", "is empty"}})

@@ -73,6 +73,7 @@ class Pool {
       : control_(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads) + 1), arena_(threads, 0), maker_(maker) {}
   ~Pool() {
     std::unique_lock lock(mutex_);
+    stopped_ = true;  // what is left in the case of trouble is not wanted
     changed_.wait(lock, [&] { return running_ == 0; });
   }
 
@@ -90,6 +91,12 @@ class Pool {
     arena_.enqueue([this, range] { work(range); });
   }
 
+  /// Blocks that no thread has begun are left.
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+
   std::vector<SweepBlock> take(std::chrono::milliseconds wait) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, wait, [&] { return !finished_.empty() || trouble_; });
@@ -99,6 +106,14 @@ class Pool {
 
  private:
   void work(MotionRange range) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopped_) {
+        --running_;
+        changed_.notify_all();
+        return;
+      }
+    }
     std::exception_ptr trouble;
     SweepBlock block;
     try {
@@ -137,6 +152,7 @@ class Pool {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   int running_ = 0;
+  bool stopped_ = false;
   std::vector<SweepBlock> finished_;
   std::vector<std::unique_ptr<BlockMaker>> idle_;
   std::exception_ptr trouble_;
@@ -270,7 +286,7 @@ SweepEnd run_sweep(const BlockMaker& maker, Work& work, const SweepRun& run, con
     }
     SweepProgress progress{.motions = run.motions, .now = end.counts, .before = before, .seconds = std::chrono::duration<double>(Clock::now() - begin).count()};
     progress.now.add(source.others());
-    if (!on_progress(progress) && !end.interrupted) end.interrupted = true, source.stop();
+    if (!on_progress(progress) && !end.interrupted) end.interrupted = true, source.stop(), pool.stop();
   }
   source.end(end.counts, end.interrupted);
   if (source.others_interrupted()) end.interrupted = true;

@@ -52,7 +52,7 @@ struct SweepEnd {
   int threads = 0;
 };
 
-/// `on_progress` is called some ten times a second and returns false to stop: blocks that were begun are finished. `ranks`: none
+/// `on_progress` is called some ten times a second and returns false to stop: motions that are under way are finished. `ranks`: none
 /// where this process is alone; there `work` matters to rank 0 only.
 SweepEnd run_sweep(const BlockMaker& maker, Work& work, const SweepRun& run, const std::function<void(SweepBlock)>& on_block,
                    const std::function<bool(const SweepProgress&)>& on_progress, Ranks* ranks = nullptr);

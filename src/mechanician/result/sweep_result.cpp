@@ -53,6 +53,23 @@ std::string quoted(std::string_view text) {
 /// A name as it is, unless a reader would cut it.
 std::string csv_name(const std::string& name) { return name.find_first_of(",\"") == std::string::npos ? name : quoted(name); }
 
+/// The names of columns. What a model calls as a column of every result, or as another of its own, is value(NAME): a reader goes by
+/// names.
+std::vector<std::string> csv_names(const std::vector<SweepQuantity>& quantities) {
+  std::vector<std::string> taken{"reason"}, result;
+  for (const SweepQuantity& q : quantities)
+    if (q.names.empty()) taken.push_back(q.name);
+  for (const SweepQuantity& q : quantities) {
+    if (q.names.empty()) result.push_back(q.name);
+    for (std::string name : q.names) {
+      while (std::find(taken.begin(), taken.end(), name) != taken.end()) name = fmt::format("value({})", name);
+      taken.push_back(name);
+      result.push_back(std::move(name));
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<SweepStatistics> calc_statistics(const SweepStore& store, const SweepSetup& setup) {
@@ -162,10 +179,7 @@ void check_complete(const SweepStore& store, const SweepSetup& setup) {
 void write_sweep_csv(const SweepStore& store, const SweepSetup& setup, const std::function<void(std::string_view)>& write) {
   const auto quantities = quantities_of(setup);
   std::string text;
-  for (const SweepQuantity& q : quantities) {
-    if (q.names.empty()) text += q.name + ',';
-    for (const std::string& name : q.names) text += csv_name(name) + ',';
-  }
+  for (const std::string& name : csv_names(quantities)) text += csv_name(name) + ',';
   text += "reason\n";
   std::vector<std::vector<char>> values(quantities.size());
   for (const auto& record : store.records()) {

@@ -65,6 +65,7 @@ std::string encode(const SweepSetup& s) {
   out.add("set", s.set), out.add("position", s.position), out.add("velocity", s.velocity);
   if (s.time) out.add("time", *s.time);
   if (s.as_given) out.add("as_given", std::string_view("yes"));
+  if (s.parameters_hash != 0) out.add_whole("parameters_hash", s.parameters_hash);
   out.add("vary", s.vary);
   if (!s.samples_file.empty()) out.add("samples", std::string_view(s.samples_file)), out.add_whole("samples_hash", s.samples_hash);
   out.add_whole("count", static_cast<std::uint64_t>(s.samples.count));
@@ -78,6 +79,7 @@ std::string encode(const SweepSetup& s) {
   out.add("device", name_of(s.device));
   out.add("computed_on", std::string_view(s.computed_on));
   out.add("keep", s.keep);
+  if (!s.format.empty()) out.add("format", std::string_view(s.format));
   out.add_whole("motions", static_cast<std::uint64_t>(s.motions));
   out.add("begin", s.begin);
   out.add("sample_name", s.sample_names), out.add("coordinate", s.coordinates), out.add("kept_name", s.kept_names);
@@ -104,6 +106,7 @@ SweepSetup decode_sweep_setup(std::string_view text) {
     else if (name == "time") s.time = number(value);
     else if (name == "as_given") s.as_given = true;
     else if (name == "vary") s.vary.emplace_back(value);
+    else if (name == "parameters_hash") s.parameters_hash = whole(value);
     else if (name == "samples") s.samples_file = value;
     else if (name == "samples_hash") s.samples_hash = whole(value);
     else if (name == "count") s.samples.count = static_cast<std::int64_t>(whole(value));
@@ -117,6 +120,7 @@ SweepSetup decode_sweep_setup(std::string_view text) {
     else if (name == "device") s.device = one_of(value, {Device::automatic, Device::cpu, Device::gpu});
     else if (name == "computed_on") s.computed_on = value;
     else if (name == "keep") s.keep.emplace_back(value);
+    else if (name == "format") s.format = value;
     else if (name == "motions") s.motions = static_cast<std::int64_t>(whole(value));
     else if (name == "begin") s.begin = number(value);
     else if (name == "sample_name") s.sample_names.emplace_back(value);
@@ -132,6 +136,10 @@ std::uint64_t hash_samples(const SampleTable& table) {
   for (const std::string& name : table.names) hash.add(name), hash.add("\n");
   hash.add({reinterpret_cast<const char*>(table.values.data()), table.values.size() * sizeof(double)});
   return hash.value();
+}
+
+std::uint64_t hash_numbers(const std::vector<double>& numbers) {
+  return hash_of({reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double)});
 }
 
 }  // namespace mechanician

@@ -22,14 +22,16 @@ struct SweepSetup {
   std::map<std::string, double> set, position, velocity;
   std::optional<double> time;
   bool as_given = false;
-  std::vector<std::string> vary;  ///< as given
-  std::string samples_file;       ///< instead of it, with the hash of what it held
+  std::vector<std::string> vary;      ///< as given
+  std::uint64_t parameters_hash = 0;  ///< of the values of all parameters, some of which may come from files beside the model
+  std::string samples_file;           ///< instead of it, with the hash of what it held
   std::uint64_t samples_hash = 0;
   SampleOptions samples;
   EnsembleOptions options;
   Device device = Device::automatic;
   std::string computed_on;  ///< the device that it came to
   std::vector<std::string> keep;
+  std::string format;  ///< of the result, "h5" or "csv", whatever a link to it is called; empty: standard output
 
   // What follows from it.
   std::int64_t motions = 0;
@@ -44,5 +46,7 @@ SweepSetup decode_sweep_setup(std::string_view text);
 
 /// Of the file that samples come from.
 std::uint64_t hash_samples(const SampleTable& table);
+/// By bits.
+std::uint64_t hash_numbers(const std::vector<double>& numbers);
 
 }  // namespace mechanician

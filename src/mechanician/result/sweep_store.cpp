@@ -105,8 +105,12 @@ std::vector<std::pair<int, std::string>> other_parts(const std::string& file) {
 }
 
 SweepSetup read_sweep_setup(const std::string& file) {
-  const std::string part = PartFile::part_of(file);
+  // Where `file` is a link, perhaps to nothing yet, the part lies beside what it leads to.
+  std::filesystem::path path = file;
   std::error_code error;
+  for (int links = 0; links < 40 && std::filesystem::is_symlink(path, error); ++links)
+    path = path.parent_path() / std::filesystem::read_symlink(path, error);
+  const std::string part = PartFile::part_of(path.string());
   if (!std::filesystem::exists(part, error))
     throw FileError(std::filesystem::exists(file, error)
                         ? fmt::format("{}: nothing to go on with: the sweep is complete", file)
