@@ -98,6 +98,37 @@ def check_samples(s):
         check(f'{sampling} has one value in each interval', sorted(int(float(r['g'])) for r in rows) == list(range(16)))
 
 
+def check_columns(s):
+    # Columns of a result are samples again: what failed can be looked at by itself.
+    _, rows = s.rows(model('pendulum'), '--vary', "x'=0.5,-1", '--vary', 'L=1,2', '--to', '1')
+    with open(os.path.join(s.folder, 'again.csv'), 'w') as f:
+        f.write("\"start(x')\",L\n" + ''.join(f'"{r["start(x" + chr(39) + ")"]}",{r["L"]}\n' for r in rows))
+    check('samples taken from a result', s.rows(model('pendulum'), '--samples', 'again.csv', '--to', '1')[1] == rows)
+    # What `run` has columns for can be kept, and is the same.
+    for name, vary in (('rough_wire_bead', 'mu=0.1'), ('tracking_arm', None), ('pendulum', 'm=1.5')):
+        if vary is None: vary = first_parameter(name)
+        _, rows = s.rows(model(name), '--vary', vary, '--keep', '*', '--to', '0.5')
+        alone = subprocess.run([s.program, 'run', model(name), '--set', vary, '--to', '0.5', '--quiet', '--project-start'], capture_output=True, text=True)
+        last = list(csv.DictReader(io.StringIO(alone.stdout)))[-1]
+        wanted = [n for n in last if not re.match('power|work|residual', n)]
+        check(f'{name}: everything of `run`', all(n in rows[0] and math.isclose(float(rows[0][n]), float(last[n]), rel_tol=1e-6, abs_tol=1e-6) for n in wanted),
+              str([n for n in wanted if n not in rows[0]]))
+        extra = set(rows[0]) - set(last) - {vary.split('=')[0], 'outcome', 'steps', 'served', 'violation', 'balance', 'reason'}
+        check(f'{name}: nothing that `run` does not have', not extra, str(extra))
+    # No two columns have one name.
+    with open(os.path.join(s.folder, 'names.toml'), 'w') as f:
+        f.write('coordinates = ["balance"]\n[parameters]\nk = 4.0\n[dynamics]\nkinetic = "balance\'^2/2"\npotential = "k*balance^2/2"\n'
+                '[start]\nposition = { balance = 1.0 }\n[run]\nto = 0.1\n[outputs]\nk = "2*balance"\nsteps = "3*balance"\n')
+    _, rows = s.rows('names.toml', '--vary', 'k=4,9', '--keep', 'k,steps')
+    check('columns of the model give way to those of every result', [r['k'] for r in rows] == ['4', '9'] and all(
+        float(r['value(k)']) == 2 * float(r['value(balance)']) and float(r['value(steps)']) == 3 * float(r['value(balance)']) and int(r['steps']) > 0 for r in rows), str(rows[:1]))
+
+
+def first_parameter(name):
+    with open(model(name)) as f: text = f.read()
+    return '='.join(re.search(r'^\[parameters\].*?^(\w+) *= *([0-9.]+)', text, re.M | re.S).groups())
+
+
 def check_failures(s):
     done = s.run(model('pendulum'), '--vary', 'm=1,-1,2', '--to', '0.5', '-o', 'f.csv')
     with open(os.path.join(s.folder, 'f.csv')) as f: rows = list(csv.DictReader(f))
@@ -106,6 +137,12 @@ def check_failures(s):
     check('what it left is said', '2 done, 1 failed' in done.stderr, done.stderr)
     done = s.run(model('pendulum'), '--vary', 'm=-1,-2', '--to', '0.5', '-o', 'f.csv')
     check('all failed: exit status 4', done.returncode == 4, done.stderr)
+    done = s.run(model('pendulum'), '--vary', 'm=-1', '--keep', 'lambda(rod)', '--to', '0.5', '-o', 'f.csv')
+    check('no statistics of nothing', '1 motion: 0 done, 1 failed' in done.stderr and 'nan' not in done.stderr, done.stderr)
+    for file, status in (('f.csv', 0), ('nowhere/f.csv', 3)):
+        with open('/dev/full', 'w') as full:
+            done = subprocess.run([s.program, 'sweep', model('pendulum'), '--vary', 'm=1,2', '--to', '0.5', '-o', file], cwd=s.folder, stderr=full)
+        check('messages that nobody can hear end nothing', done.returncode == status, str(done.returncode))
 
 
 MOTIONS = 2000       # of a long sweep
@@ -135,6 +172,9 @@ def check_threads_and_kills(s):
         check(f'after {how.name} the file is that of an undisturbed sweep', s.bytes('k.h5') == whole)
         check('no part is left', not s.there('k.h5.part'))
         os.remove(os.path.join(s.folder, 'k.h5'))
+    check_what_changed(s)
+    check_links(s)
+    check_impatience(s)
     done = s.run('--resume', 'whole.h5')
     check('nothing to go on with', done.returncode == 3 and 'complete' in done.stderr, done.stderr)
     # A last block that was cut off is noticed and done again.
@@ -146,6 +186,58 @@ def check_threads_and_kills(s):
     s.run('--resume', 'c.h5', '--quiet')
     check('a part that was cut off', s.bytes('c.h5') == whole)
     return whole
+
+
+def killed(s, result, part, *args):
+    """A sweep that is killed when something of it is in its part file."""
+    run = subprocess.Popen([s.program, 'sweep', *args, '-o', result, '--threads', '1', '--quiet'], cwd=s.folder)
+    path = os.path.join(s.folder, part)
+    wait_until(lambda: os.path.exists(path) and os.path.getsize(path) > 12000 or run.poll() is not None)
+    run.kill(), run.wait()
+    check(f'{result} was killed in the middle', os.path.exists(path))
+
+
+def check_what_changed(s):
+    def file(name, text):
+        with open(os.path.join(s.folder, name), 'w') as f: f.write(text)
+    samples = 'k\n' + ''.join(f'{1 + i / 1e4}\n' for i in range(4 * MOTIONS))
+    file('masses.csv', 'm\n1\n2\n'), file('k.csv', samples)
+    text = ('coordinates = ["x[1..2]"]\n[parameters]\nm = { csv = "masses.csv", column = "m" }\nk = 1.0\n[dynamics]\nkinetic = "sum(i = 1..2, m[i]/2*x[i]\'^2)"\n'
+            'potential = "sum(i = 1..2, k/2*x[i]^2)"\n[start]\nvelocity = { "x[1]" = 1.0 }\n[run]\nto = 40.0\n')
+    file('masses.toml', text)
+    killed(s, 'w.h5', 'w.h5.part', 'masses.toml', '--samples', 'k.csv')
+    file('masses.toml', text.replace('40', '30')), file('masses.csv', 'm\n1\n3\n'), file('k.csv', samples.replace('1.0001\n', '1.0002\n'))
+    done = s.run('--resume', 'w.h5')
+    check('samples that have changed', done.returncode == 1 and 'not the samples that the sweep was begun with' in done.stderr, done.stderr)
+    file('k.csv', samples)
+    done = s.run('--resume', 'w.h5')
+    check('numbers of the model that have changed', done.returncode == 1 and 'is not what it was' in done.stderr, done.stderr)
+    file('masses.csv', 'm\n1\n2\n')
+    done = s.run('masses.toml', '--resume', 'w.h5')
+    check('a model that has changed', done.returncode == 1 and 'not the model of the sweep' in done.stderr, done.stderr)
+    done = s.run('--resume', 'w.h5')
+    check('it goes on when all is as it was', done.returncode == 0, done.stderr)
+
+
+def check_links(s):
+    os.mkdir(os.path.join(s.folder, 'far'))
+    os.symlink('far/target', os.path.join(s.folder, 'link.h5'))
+    killed(s, 'link.h5', 'far/target.part', *long())
+    done = s.run('--resume', 'link.h5', '--quiet')
+    check('a result behind a link', done.returncode == 0 and os.path.islink(os.path.join(s.folder, 'link.h5')) and s.bytes('far/target') == s.bytes('whole.h5'), done.stderr)
+
+
+def check_impatience(s):
+    """Motions take long: a first signal waits for those under way and says so, a second one does not."""
+    run = subprocess.Popen([s.program, 'sweep', model('double_pendulum'), '--vary', 'g=9,10', '--method', 'rk4', '--step', '1e-5', '--to', '1e6', '-o', 'i.h5'],
+                           cwd=s.folder, stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: s.there('i.h5.part') or run.poll() is not None)
+    run.send_signal(signal.SIGINT)
+    said = run.stderr.readline()
+    check('what is under way is finished first', 'under way are finished first' in said and run.poll() is None, said)
+    run.send_signal(signal.SIGINT)
+    run.communicate(timeout=60)
+    check('once more leaves it', run.returncode == -signal.SIGINT, str(run.returncode))
 
 
 def wait_until(holds):
@@ -192,6 +284,8 @@ def check_ranks(s, whole):
 def check_mistakes(s):
     def file(name, text):
         with open(os.path.join(s.folder, name), 'w') as f: f.write(text)
+    file('large.toml', 'coordinates = ["x[1..1001]"]\n[dynamics]\nkinetic = "sum(i = 1..1001, x[i]\'^2/2)"\n[run]\nto = 1.0\n')
+    file('steer.csv', 'L\n\033[31mred\n')
     file('nan.csv', 'L\n1\nnan\n'), file('wrong.csv', 'L,lenght\n1,2\n'), file('none.csv', 'L\n')
     p = model('pendulum')
     for what, args, status, part in (
@@ -200,6 +294,7 @@ def check_mistakes(s):
             ('a file that is not there', [p, '--samples', 'nowhere.csv'], 3, 'nowhere.csv: cannot read'),
             ('a sample that is not a number', [p, '--samples', 'nan.csv'], 1, 'nan.csv:3: `nan` in column `L`'),
             ('a column that is nothing', [p, '--samples', 'wrong.csv'], 1, '`lenght` is neither a parameter'),
+            ('samples that would steer the terminal', [p, '--samples', 'steer.csv'], 1, '[31mred` in column `L`'),
             ('no samples', [p, '--samples', 'none.csv'], 1, 'no samples'),
             ('no samples asked for', [p, '--vary', 'L=normal(1,1)', '--count', '0'], 2, '--count'),
             ('no count', [p, '--vary', 'L=normal(1,1)'], 2, 'need --count'),
@@ -207,6 +302,11 @@ def check_mistakes(s):
             ('a grid that is none', [p, '--vary', 'L=1:2'], 2, 'FROM:TO:COUNT'),
             ('nothing to keep', [p, '--vary', 'L=1', '--keep', 'enrgy'], 2, 'nothing that can be kept'),
             ('rk4 without a step', [p, '--vary', 'L=1', '--method', 'rk4'], 2, '--step'),
+            ('a step below rounding', [p, '--vary', 'L=1', '--method', 'rk4', '--step', '1e-300'], 2, 'lost in the rounding of the time'),
+            ('a time beyond counting', [p, '--vary', 'L=1', '--method', 'rk4', '--step', '1', '--to', '1e300'], 2, 'lost in the rounding of the time'),
+            ('what is there anyway', [p, '--vary', 'L=1', '--keep', "x'"], 2, 'is in every result'),
+            ('a distribution that is none', [p, '--vary', 'L=gamma(1,2)', '--count', '3'], 2, 'no distribution `gamma`'),
+            ('a large model', ['large.toml', '--vary', "x[1]'=1,2"], 1, 'up to 1000'),
             ('rk4 and contacts', [model('bouncing_ball'), '--vary', 'g=9,10', '--method', 'rk4', '--step', '1e-3'], 2, 'one-sided'),
             ('a method that is none', [p, '--vary', 'L=1', '--method', 'rk5'], 2, 'rk4, auto'),
             ('a device that is none', [p, '--vary', 'L=1', '--device', 'tpu'], 2, '--device tpu'),
@@ -217,7 +317,7 @@ def check_mistakes(s):
             ('options with --resume', ['--resume', 'y.h5', '--to', '1'], 2, '--to cannot be given'),
             ('sizes of families', [model('net'), '--vary', size_of_net()], 2, 'how many members')):
         done = s.run(*args)
-        check(what, done.returncode == status and part in done.stderr and not done.stdout, f'{done.returncode} {done.stderr}')
+        check(what, done.returncode == status and part in done.stderr and not done.stdout and '\033' not in done.stderr, f'{done.returncode} {done.stderr}')
     done = s.run(p, '--vary', 'L=uniform(1,2)', '--count', '300', '--to', '0.1', '-o', 'full.h5', limit=20000)
     check('no room on the disk', done.returncode == 3 and 'full.h5' in done.stderr and not s.there('full.h5'), f'{done.returncode} {done.stderr}')
     done = s.run('--resume', 'full.h5')
@@ -241,7 +341,7 @@ def main():
     program = os.path.abspath(options.program)
     with tempfile.TemporaryDirectory() as folder:
         s = Sweeps(program, folder)
-        check_results(s), check_samples(s), check_failures(s)
+        check_results(s), check_samples(s), check_columns(s), check_failures(s)
         whole = check_threads_and_kills(s)
         check_mistakes(s)
         if shutil.which('mpirun') and os.path.exists(os.path.join(os.path.dirname(program), 'mechanician_mpi.so')): check_ranks(s, whole)

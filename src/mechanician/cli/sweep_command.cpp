@@ -20,6 +20,7 @@
 #include "mechanician/ensemble/make_runner.hpp"
 #include "mechanician/model/read_model.hpp"
 #include "mechanician/output/json_writer.hpp"
+#include "mechanician/plot/safe_text.hpp"
 #include "mechanician/result/sweep_result.hpp"
 #include "mechanician/result/text_sink.hpp"
 
@@ -369,7 +370,8 @@ std::pair<std::string, Exit> describe_trouble() {
   } catch (const ModelError& e) {
     return {e.what(), Exit::refused};
   } catch (const BadSamples& e) {
-    return {fmt::format("mechanician: {}", e.what()), Exit::refused};
+    // What stands in a file of samples must not steer the terminal, nor fill it.
+    return {fmt::format("mechanician: {}", elided(safe_text(e.what()), 600)), Exit::refused};
   } catch (const UsageError& e) {
     return {fmt::format("mechanician: {}", e.what()), Exit::usage};
   } catch (const FileError& e) {
