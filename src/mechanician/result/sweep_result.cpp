@@ -72,34 +72,46 @@ std::vector<std::string> csv_names(const std::vector<SweepQuantity>& quantities)
 
 }  // namespace
 
+namespace {
+
+SweepStatistics statistics_of(const std::string& name, std::vector<double>& values) {
+  SweepStatistics s;
+  s.name = name;
+  s.count = static_cast<std::int64_t>(values.size());
+  // Twice over the values: no digits are lost where the mean is large beside the deviation.
+  double sum = 0.0, squares = 0.0;
+  for (const double x : values) sum += x;
+  s.mean = values.empty() ? none : sum / static_cast<double>(values.size());
+  for (const double x : values) squares += (x - s.mean) * (x - s.mean);
+  s.deviation = values.size() < 2 ? none : std::sqrt(squares / static_cast<double>(values.size() - 1));
+  std::sort(values.begin(), values.end());
+  for (const double p : sweep_quantiles) s.quantiles.push_back(quantile(values, p));
+  return s;
+}
+
+}  // namespace
+
 std::vector<SweepStatistics> calc_statistics(const SweepStore& store, const SweepSetup& setup) {
   const auto quantities = quantities_of(setup);
   const std::size_t kept = find_quantity(quantities, "outputs"), outcome = find_quantity(quantities, "outcome");
+  const std::size_t columns = setup.kept_names.size();
+  // Records are read once for as many columns as take some 128 MB.
+  constexpr std::size_t most_values = std::size_t{1} << 24;
+  const std::size_t at_once = std::max<std::size_t>(1, most_values / std::max<std::size_t>(1, static_cast<std::size_t>(setup.motions)));
   std::vector<SweepStatistics> result;
   std::vector<char> outcomes, numbers;
-  for (std::size_t c = 0; c < setup.kept_names.size(); ++c) {
-    std::vector<double> values;
+  for (std::size_t first = 0; first < columns; first += at_once) {
+    std::vector<std::vector<double>> values(std::min(at_once, columns - first));
     for (const auto& record : store.records()) {
       store.read(record, outcome, outcomes);
       store.read(record, kept, numbers);
       for (std::size_t i = 0; i < static_cast<std::size_t>(record.count); ++i) {
         if (value_at<std::int64_t>(outcomes, i) == static_cast<std::int64_t>(Outcome::failed)) continue;
-        const double x = value_at<double>(numbers, i * setup.kept_names.size() + c);
-        if (std::isfinite(x)) values.push_back(x);
+        for (std::size_t c = 0; c < values.size(); ++c)
+          if (const double x = value_at<double>(numbers, i * columns + first + c); std::isfinite(x)) values[c].push_back(x);
       }
     }
-    SweepStatistics s;
-    s.name = setup.kept_names[c];
-    s.count = static_cast<std::int64_t>(values.size());
-    // Twice over the values: no digits are lost where the mean is large beside the deviation.
-    double sum = 0.0, squares = 0.0;
-    for (const double x : values) sum += x;
-    s.mean = values.empty() ? none : sum / static_cast<double>(values.size());
-    for (const double x : values) squares += (x - s.mean) * (x - s.mean);
-    s.deviation = values.size() < 2 ? none : std::sqrt(squares / static_cast<double>(values.size() - 1));
-    std::sort(values.begin(), values.end());
-    for (const double p : sweep_quantiles) s.quantiles.push_back(quantile(values, p));
-    result.push_back(std::move(s));
+    for (std::size_t c = 0; c < values.size(); ++c) result.push_back(statistics_of(setup.kept_names[first + c], values[c]));
   }
   return result;
 }
@@ -146,21 +158,34 @@ std::vector<SweepReason> find_reasons(const SweepStore& store, std::size_t most)
 
 namespace {
 
-std::vector<double> sample_of(const SweepStore& store, const SweepSetup& setup, std::int64_t motion) {
-  const auto& records = store.records();
-  auto found = std::upper_bound(records.begin(), records.end(), motion, [](std::int64_t m, const SweepStore::Record& r) { return m < r.first; });
-  std::vector<char> bytes;
-  store.read(*--found, 0, bytes);
-  std::vector<double> sample;
-  const std::size_t names = setup.sample_names.size();
-  for (std::size_t i = 0; i < names; ++i) sample.push_back(value_at<double>(bytes, static_cast<std::size_t>(motion - found->first) * names + i));
-  return sample;
-}
+/// Samples of single motions. Those of one record after the other are read once for each record.
+class SampleReader {
+ public:
+  SampleReader(const SweepStore& store, const SweepSetup& setup) : store_(store), names_(setup.sample_names.size()) {}
+
+  std::vector<double> read(std::int64_t motion) {
+    if (!(motion >= first_ && motion < first_ + count_)) {
+      const auto& records = store_.records();
+      const auto found = std::upper_bound(records.begin(), records.end(), motion, [](std::int64_t m, const SweepStore::Record& r) { return m < r.first; }) - 1;
+      store_.read(*found, 0, bytes_);
+      first_ = found->first, count_ = found->count;
+    }
+    std::vector<double> sample;
+    for (std::size_t i = 0; i < names_; ++i) sample.push_back(value_at<double>(bytes_, static_cast<std::size_t>(motion - first_) * names_ + i));
+    return sample;
+  }
+
+ private:
+  const SweepStore& store_;
+  std::size_t names_;
+  std::int64_t first_ = 0, count_ = 0;
+  std::vector<char> bytes_;
+};
 
 }  // namespace
 
 std::string sample_text(const SweepStore& store, const SweepSetup& setup, std::int64_t motion) {
-  const std::vector<double> sample = sample_of(store, setup, motion);
+  const std::vector<double> sample = SampleReader(store, setup).read(motion);
   std::string text;
   for (std::size_t i = 0; i < sample.size(); ++i)
     text += fmt::format("{}{} = {}", i == 0 ? "" : ", ", setup.sample_names[i], short_number(sample[i]));
@@ -250,10 +275,11 @@ void write_sweep_hdf5(SweepStore& store, const SweepSetup& setup, Ranks* ranks) 
     const auto reasons = find_reasons(store, most_reasons);
     std::vector<std::string> texts;
     std::string motions, samples;
+    SampleReader reader(store, setup);
     for (const SweepReason& r : reasons) {
       texts.push_back(r.text);
       motions.append(reinterpret_cast<const char*>(&r.motion), sizeof r.motion);
-      for (const double x : sample_of(store, setup, r.motion)) samples.append(reinterpret_cast<const char*>(&x), sizeof x);
+      for (const double x : reader.read(r.motion)) samples.append(reinterpret_cast<const char*>(&x), sizeof x);
     }
     if (!reasons.empty()) {
       add({.path = "reasons/motion", .type = Hdf5Type::integer, .rows = reasons.size(), .names = {}, .about = "rows that are suspect or failed"}, motions);
