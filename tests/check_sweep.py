@@ -5,7 +5,7 @@ usage: check_sweep.py --program PATH
 
 Prints a line for each miss and, last, `N passed, N failed`. Sweeps of several ranks are left out where there is no mpirun or no
 mechanician_mpi.so beside the program."""
-import argparse, csv, io, json, math, os, re, resource, shutil, signal, subprocess, sys, tempfile, time
+import argparse, csv, fcntl, io, json, math, os, pty, re, resource, shutil, signal, struct, subprocess, sys, tempfile, termios, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 passed = failed = 0
@@ -175,6 +175,7 @@ def check_threads_and_kills(s):
     check_what_changed(s)
     check_links(s)
     check_impatience(s)
+    check_bar(s)
     done = s.run('--resume', 'whole.h5')
     check('nothing to go on with', done.returncode == 3 and 'complete' in done.stderr, done.stderr)
     # A last block that was cut off is noticed and done again.
@@ -225,6 +226,25 @@ def check_links(s):
     killed(s, 'link.h5', 'far/target.part', *long())
     done = s.run('--resume', 'link.h5', '--quiet')
     check('a result behind a link', done.returncode == 0 and os.path.islink(os.path.join(s.folder, 'link.h5')) and s.bytes('far/target') == s.bytes('whole.h5'), done.stderr)
+
+
+def check_bar(s):
+    for columns in (30, 120):
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
+        run = subprocess.Popen([s.program, 'sweep', *long(), '-o', 'b.csv'], cwd=s.folder, stderr=slave)
+        os.close(slave)
+        said = b''
+        while True:
+            try: piece = os.read(master, 65536)
+            except OSError: break  # the other end has gone
+            if not piece: break
+            said += piece
+        run.wait(), os.close(master)
+        drawn = [line.replace('\x1b[K', '') for line in said.decode().split('\r') if ' % ' in line and ' of ' in line]
+        check(f'a bar that fits {columns} columns', drawn and max(map(len, drawn)) < columns and any('[' in d for d in drawn) == (columns > 90), str(drawn[:2]))
+    done = s.run(*long(40), '-o', 'b.csv')
+    check('no bar where there is no terminal', '\r' not in done.stderr and '%' not in done.stderr, done.stderr)
 
 
 def check_impatience(s):
