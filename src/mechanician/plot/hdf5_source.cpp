@@ -1,4 +1,5 @@
-/// HDF5 results: a dataset a quantity, a row per time; read in stretches of rows, of which only what is wanted is kept.
+/// HDF5 results: a dataset a quantity, a row per time; read in blocks around the columns that are wanted. Finished
+/// results are in chunks, each of which is read once; those that are being written are contiguous.
 
 #include <fmt/format.h>
 
@@ -9,7 +10,6 @@
 #include "mechanician/plot/safe_text.hpp"
 #include "mechanician/plot/sources_internal.hpp"
 #include "mechanician/result/hdf5_file.hpp"
-#include "mechanician/result/part_file.hpp"
 
 namespace mechanician {
 
@@ -23,7 +23,7 @@ constexpr const char* quantities[] = {
 
 class Hdf5Source final : public ResultSource {
  public:
-  explicit Hdf5Source(const std::string& file) : path_(file), reader_(file), file_(file, OpenFile::Mode::read) {
+  explicit Hdf5Source(const std::string& file) : path_(file), reader_(file) {
     for (const char* quantity : quantities) {
       if (!reader_.has(quantity)) continue;
       const auto layout = reader_.layout(quantity, Hdf5Type::number);
@@ -33,7 +33,7 @@ class Hdf5Source final : public ResultSource {
         places_.push_back({datasets_.size(), k});
         columns_.push_back(std::move(names[k]));
       }
-      datasets_.push_back(layout);
+      datasets_.push_back({quantity, layout});
     }
     if (columns_.empty()) throw FileError(fmt::format("{}: this is no result that `run` has written", path_));
   }
@@ -42,20 +42,15 @@ class Hdf5Source final : public ResultSource {
     ResultRows rows;
     const std::uint64_t num_rows = count("rows_valid");
     rows.columns.resize(wanted.size());
+    std::vector<Wanted> of_dataset;
     for (std::size_t d = 0; d < datasets_.size(); ++d) {
-      std::vector<std::pair<std::size_t, std::size_t>> from_to;  // column of the dataset, place among the wanted
+      of_dataset.clear();
       for (std::size_t i = 0; i < wanted.size(); ++i)
-        if (places_[wanted[i]].dataset == d) from_to.emplace_back(places_[wanted[i]].column, i);
-      if (from_to.empty()) continue;
-      if (datasets_[d].rows < num_rows) damaged("it has fewer rows than it says");
-      const std::uint64_t width = datasets_[d].columns;
-      const std::uint64_t at_once = std::max<std::uint64_t>(1, (std::uint64_t{1} << 17) / width);
-      for (std::uint64_t row = 0; row < num_rows; row += at_once) {
-        const std::uint64_t n = std::min(at_once, num_rows - row);
-        const std::vector<double> values = numbers(datasets_[d], row, n);
-        for (const auto& [from, to] : from_to)
-          for (std::uint64_t k = 0; k < n; ++k) rows.columns[to].push_back(values[k * width + from]);
-      }
+        if (places_[wanted[i]].dataset == d) of_dataset.push_back({places_[wanted[i]].column, i});
+      if (of_dataset.empty()) continue;
+      if (datasets_[d].layout.rows < num_rows) damaged("it has fewer rows than it says");
+      std::sort(of_dataset.begin(), of_dataset.end(), [](const Wanted& a, const Wanted& b) { return a.column < b.column; });
+      read_columns(datasets_[d], num_rows, of_dataset, rows);
     }
     read_events(rows);
     rows.remark = remark_of(reader_.text_attribute("status"), safe_text(reader_.text_attribute("message")));
@@ -67,43 +62,56 @@ class Hdf5Source final : public ResultSource {
     std::size_t dataset, column;
   };
 
+  struct Dataset {
+    std::string name;
+    Hdf5Reader::Layout layout;
+  };
+  struct Wanted {
+    std::size_t column, to;  ///< of the dataset; its place in the result
+  };
+
+  /// Band by band: the columns of a chunk, or what a page of the file holds of a row.
+  void read_columns(const Dataset& d, std::uint64_t num_rows, std::span<const Wanted> wanted, ResultRows& rows) const {
+    const auto& chunks = d.layout.chunks;
+    const std::uint64_t width = chunks ? chunks->columns : 512;
+    while (!wanted.empty()) {
+      const std::uint64_t end = (wanted.front().column / width + 1) * width;
+      std::size_t n = 0;
+      while (n < wanted.size() && wanted[n].column < end) ++n;
+      Hdf5Block b{.column = wanted[0].column, .columns = wanted[n - 1].column - wanted[0].column + 1};
+      // Some 1 MiB, in whole chunks.
+      std::uint64_t at_once = std::max<std::uint64_t>(1, (std::uint64_t{1} << 17) / b.columns);
+      if (chunks) at_once = std::max<std::uint64_t>(1, at_once / chunks->rows) * chunks->rows;
+      for (; b.row < num_rows; b.row += b.rows) {
+        b.rows = std::min(at_once, num_rows - b.row);
+        const std::vector<double> values = reader_.numbers(d.name, b);
+        for (const Wanted& w : wanted.first(n))
+          for (std::uint64_t k = 0; k < b.rows; ++k) rows.columns[w.to].push_back(values[k * b.columns + (w.column - b.column)]);
+      }
+      wanted = wanted.subspan(n);
+    }
+  }
+
   [[noreturn]] void damaged(const std::string& why) const {
     throw FileError(fmt::format("{}: the file is damaged: {}", path_, why));
-  }
-
-  std::string raw(const Hdf5Reader::Layout& layout, std::uint64_t row, std::uint64_t rows, std::uint64_t size) const {
-    const std::uint64_t row_size = layout.columns * size, most = file_.size();
-    if (row_size > most || rows > most || rows * row_size > most) damaged("a dataset is larger than the file");
-    std::string bytes(static_cast<std::size_t>(rows * row_size), '\0');
-    if (!bytes.empty()) file_.read_at(layout.offset + row * row_size, bytes);
-    return bytes;
-  }
-
-  std::vector<double> numbers(const Hdf5Reader::Layout& layout, std::uint64_t row, std::uint64_t rows) const {
-    const std::string bytes = raw(layout, row, rows, sizeof(double));
-    std::vector<double> values(bytes.size() / sizeof(double));
-    std::memcpy(values.data(), bytes.data(), bytes.size());
-    return values;
   }
 
   std::uint64_t count(const char* name) const {
     const auto layout = reader_.layout(name, Hdf5Type::integer);
     if (layout.rows != 1 || layout.columns != 1) damaged(fmt::format("{} is no number", name));
     std::int64_t value = 0;
-    const std::string bytes = raw(layout, 0, 1, sizeof value);
-    std::memcpy(&value, bytes.data(), sizeof value);
+    std::memcpy(&value, reader_.bytes(name, Hdf5Type::integer, {0, 1, 0, 1}).data(), sizeof value);
     if (value < 0) damaged(fmt::format("{} is negative", name));
     return static_cast<std::uint64_t>(value);
   }
 
   /// Texts padded with zeros.
   std::vector<std::string> texts(const std::string& name, std::uint64_t rows) const {
-    const auto layout = reader_.layout(name, Hdf5Type::text);
-    if (layout.rows < rows) damaged(fmt::format("`{}` is too short", name));
-    const std::string bytes = raw(layout, 0, rows, 1);
+    const std::uint64_t size = reader_.layout(name, Hdf5Type::text).columns;
+    const std::string bytes = reader_.bytes(name, Hdf5Type::text, {0, rows, 0, 1});
     std::vector<std::string> result;
     for (std::uint64_t i = 0; i < rows; ++i) {
-      std::string text = bytes.substr(i * layout.columns, layout.columns);
+      std::string text = bytes.substr(i * size, size);
       text.resize(std::min(text.find('\0'), text.size()));
       result.push_back(std::move(text));
     }
@@ -120,21 +128,17 @@ class Hdf5Source final : public ResultSource {
   void read_events(ResultRows& rows) const {
     const std::uint64_t num_events = count("events_valid");
     if (num_events == 0) return;
-    rows.events.resize(num_events);
     const auto kinds = texts("events/kind", num_events), names = texts("events/name", num_events);
+    rows.events.resize(num_events);
     const auto vectors = [&](const char* name, auto member) {
       const auto layout = reader_.layout(name, Hdf5Type::number);
-      if (layout.rows < num_events) damaged(fmt::format("`{}` is too short", name));
-      const std::vector<double> values = numbers(layout, 0, num_events);
+      const std::vector<double> values = reader_.numbers(name, {0, num_events, 0, layout.columns});
       for (std::size_t i = 0; i < num_events; ++i) {
         const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i * layout.columns);
         (rows.events[i].*member).assign(begin, begin + static_cast<std::ptrdiff_t>(layout.columns));
       }
     };
-    std::vector<double> times;
-    const auto layout = reader_.layout("events/time", Hdf5Type::number);
-    if (layout.rows < num_events) damaged("`events/time` is too short");
-    times = numbers(layout, 0, num_events);
+    const std::vector<double> times = reader_.numbers("events/time", {0, num_events, 0, 1});
     for (std::size_t i = 0; i < num_events; ++i) {
       rows.events[i].time = times[i];
       rows.events[i].kind = kinds[i];
@@ -152,8 +156,7 @@ class Hdf5Source final : public ResultSource {
 
   std::string path_;
   Hdf5Reader reader_;
-  OpenFile file_;
-  std::vector<Hdf5Reader::Layout> datasets_;
+  std::vector<Dataset> datasets_;
   std::vector<Place> places_;  ///< by column
 };
 

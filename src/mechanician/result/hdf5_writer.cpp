@@ -34,7 +34,22 @@ std::uint64_t expected_rows(const RunSetup& setup) {
   return intervals < 1e12 ? static_cast<std::uint64_t>(intervals) + 1 : unknown_rows;
 }
 
-/// A file with its datasets and where they are.
+/// Calls f with blocks that cover the first rows of a dataset, a chunk or about as much at a time, so that a chunk is read once.
+template <class F>
+void for_each_block(const Hdf5Reader::Layout& layout, std::uint64_t rows, F f) {
+  constexpr std::uint64_t cells = std::uint64_t{1} << 15;
+  const std::uint64_t columns = layout.chunks ? layout.chunks->columns : std::min(layout.columns, cells);
+  const std::uint64_t at_once = layout.chunks ? layout.chunks->rows : std::max<std::uint64_t>(1, cells / columns);
+  for (Hdf5Block b; b.row < rows; b.row += b.rows) {
+    b.rows = std::min(at_once, rows - b.row);
+    for (b.column = 0; b.column < layout.columns; b.column += b.columns) {
+      b.columns = std::min(columns, layout.columns - b.column);
+      f(b);
+    }
+  }
+}
+
+/// A file with its datasets and where they are; those in chunks are nowhere.
 class PlacedFile {
  public:
   PlacedFile() = default;
@@ -42,16 +57,8 @@ class PlacedFile {
              const std::vector<Hdf5Attribute>& attributes) {
     const auto offsets = create_hdf5(path, datasets, attributes);
     for (std::size_t i = 0; i < datasets.size(); ++i)
-      places_.emplace(datasets[i].path, Place{offsets[i], datasets[i].row_size(), datasets[i].rows});
-  }
-
-  /// An existing file, for copying from it.
-  explicit PlacedFile(const Hdf5Reader& reader, const std::vector<Hdf5Dataset>& datasets) {
-    for (const Hdf5Dataset& d : datasets) {
-      if (d.columns == 0 || !reader.has(d.path)) continue;
-      const auto layout = reader.layout(d.path, d.type);
-      places_.emplace(d.path, Place{layout.offset, layout.columns * (d.row_size() / d.columns), layout.rows});
-    }
+      if (!datasets[i].chunks)
+        places_.emplace(datasets[i].path, Place{offsets[i], datasets[i].row_size(), datasets[i].rows});
   }
 
   void write(OpenFile& file, const std::string& dataset, std::uint64_t row, std::string_view bytes) const {
@@ -63,16 +70,22 @@ class PlacedFile {
     const auto value = static_cast<std::int64_t>(count);
     write(file, dataset, 0, {reinterpret_cast<const char*>(&value), sizeof value});
   }
-  /// The first rows of a dataset from another file; false if that has not got them.
-  bool copy(OpenFile& file, const OpenFile& from, const PlacedFile& other, const std::string& dataset,
-            std::uint64_t rows) const {
-    if (rows == 0) return true;
-    const auto source = other.places_.find(dataset);
-    const Place& p = places_.at(dataset);
-    if (source == other.places_.end() || source->second.row_size != p.row_size || source->second.rows < rows)
-      return false;
-    file.copy_from(from, source->second.offset, p.offset, rows * p.row_size);
-    return true;
+  /// The first rows of a dataset of numbers from another file.
+  void copy(OpenFile& file, const Hdf5Reader& from, const Hdf5Dataset& dataset, std::uint64_t rows) const {
+    if (rows == 0) return;
+    const Place& p = places_.at(dataset.path);
+    const auto layout = from.layout(dataset.path, dataset.type);
+    if (layout.columns != dataset.columns || layout.rows < rows)
+      throw FileError(fmt::format("{}: the rows of `{}` are not there", from.path(), dataset.path));
+    std::string bytes;
+    const std::uint64_t cell = size_of(dataset.type);
+    for_each_block(layout, rows, [&](const Hdf5Block& b) {
+      bytes.resize(static_cast<std::size_t>(b.rows * b.columns * cell));
+      from.read(dataset.path, dataset.type, b, bytes);
+      const std::uint64_t lines = b.columns == layout.columns ? 1 : b.rows, line = bytes.size() / lines;
+      for (std::uint64_t i = 0; i < lines; ++i)
+        file.write_at(p.offset + (b.row + i) * p.row_size + b.column * cell, std::string_view(bytes).substr(i * line, line));
+    });
   }
   Extent extent(const std::string& dataset, std::uint64_t rows) const {
     const auto p = places_.find(dataset);
@@ -94,6 +107,18 @@ class PlacedFile {
   };
   std::unordered_map<std::string, Place> places_;
 };
+
+/// A block of a dataset whose bytes from a row on are at hand; all others are zero.
+void copy_block(std::string_view known, std::uint64_t from_row, const Hdf5Dataset& d, const Hdf5Block& block,
+                std::span<char> bytes) {
+  const std::uint64_t cell = d.matrix ? size_of(d.type) : d.row_size(), line = block.columns * cell;
+  std::fill(bytes.begin(), bytes.end(), '\0');
+  for (std::uint64_t i = 0; i < block.rows; ++i) {
+    if (block.row + i < from_row) continue;
+    const std::uint64_t at = (block.row + i - from_row) * d.row_size() + block.column * cell;
+    if (at < known.size()) known.substr(at, line).copy(bytes.data() + i * line, line);
+  }
+}
 
 /// Rows to come: in all of them t is not a number.
 void write_no_time(const PlacedFile& places, OpenFile& file, std::uint64_t first, std::uint64_t last) {
@@ -117,7 +142,7 @@ class Hdf5Writer final : public ResultWriter {
     hashes_.resize(buffers_.size());
   }
 
-  void begin() { rebuild(part_->file(), places_, std::span<const MotionEvent>{}); }
+  void begin() { rebuild(nullptr, std::span<const MotionEvent>{}); }
 
   void resume(const StoredRun& run) {
     rows_ = static_cast<std::uint64_t>(run.checkpoint.rows);
@@ -125,10 +150,7 @@ class Hdf5Writer final : public ResultWriter {
     if (!run.checkpoint.motion.empty()) checkpoint_ = to_bytes(run.checkpoint, ++sequence_);
     make_room_for(run.checkpoint.events);
     const Hdf5Reader reader(run.source);
-    const OpenFile source(run.source, OpenFile::Mode::read);
-    const PlacedFile places(reader, plan_datasets(header_, room_));
-    check_rows(source, places, run.checkpoint);
-    rebuild(source, places, run.checkpoint.events);
+    rebuild(&reader, run.checkpoint.events, &run.checkpoint);
   }
 
   bool keeps_checkpoints() const override { return true; }
@@ -148,7 +170,8 @@ class Hdf5Writer final : public ResultWriter {
     write_rows();
     if (state.checkpoint) store(*state.checkpoint);
     if (make_room_for(state.events)) {
-      rebuild(part_->file(), places_, state.events);
+      const Hdf5Reader now(part_->file().path());
+      rebuild(&now, state.events);
       return;
     }
     // All of them: late ones may have been refined since they were written.
@@ -165,37 +188,77 @@ class Hdf5Writer final : public ResultWriter {
       exact.constraints_size = std::max<std::uint64_t>(exact.constraints_size, constraints_text(e).size());
     }
     if (!state.summary.complete()) exact.checkpoint_size = checkpoint_.size();
-    build(exact, state, part_->file(), places_, state.events);
-    part_->finish_by_scratch();
+    try {
+      const Hdf5Reader now(part_->file().path());
+      build(exact, Purpose::finished, state, &now, state.events);
+      part_->finish_by_scratch();
+    } catch (const FileError& e) {
+      throw FileError(fmt::format("{}; nothing is lost: {} has all rows, and `--resume {}` makes the result of it", e.what(),
+                                  part_->file().path(), part_->path()));
+    }
   }
 
  private:
   std::uint64_t slot() const { return static_cast<std::uint64_t>(sequence_ % 2); }
 
-  /// The scratch file with all that there is so far; the events from the other file where none are given.
-  PlacedFile build(const Room& room, const RunState& state, const OpenFile& from, const PlacedFile& old,
+  enum class Purpose { to_grow, finished };
+
+  /// All datasets but the rows and the checkpoint, as they lie in the file; the events from the other file where none are given.
+  std::unordered_map<std::string, std::string> contents(const Room& room, const std::vector<Hdf5Dataset>& plan,
+                                                        const Hdf5Reader* from,
+                                                        std::optional<std::span<const MotionEvent>> events) const {
+    std::unordered_map<std::string, std::string> known;
+    const auto add = [&](const char* path, std::string_view bytes) { known.emplace(path, bytes); };
+    const auto add_count = [&](const char* path, std::uint64_t count) {
+      const auto value = static_cast<std::int64_t>(count);
+      add(path, {reinterpret_cast<const char*>(&value), sizeof value});
+    };
+    add_count("rows_valid", rows_);
+    add_count("events_valid", events ? events->size() : num_events_);
+    for (PackedColumn& c : pack_events(events.value_or(std::span<const MotionEvent>{}), room, header_.columns.coordinates().size())) {
+      const auto of_it = std::find_if(plan.begin(), plan.end(), [&](const Hdf5Dataset& d) { return d.path == c.path; });
+      if (!events && num_events_ > 0) c.bytes = from->bytes(c.path, of_it->type, {0, num_events_, 0, of_it->columns});
+      known.emplace(c.path, std::move(c.bytes));
+    }
+    const RunSetup& setup = header_.setup;
+    add("setup/parameters", bytes_of(setup.parameters));
+    add("setup/start_position", bytes_of(setup.start.q));
+    add("setup/start_velocity", bytes_of(setup.start.qd));
+    for (PackedColumn& c : long_names(header_.columns)) known.emplace(c.path, std::move(c.bytes));
+    return known;
+  }
+
+  /// The scratch file with all that there is so far.
+  PlacedFile build(const Room& room, Purpose purpose, const RunState& state, const Hdf5Reader* from,
                    std::optional<std::span<const MotionEvent>> events) const {
     try {
-      PlacedFile next(part_->scratch(), plan_datasets(header_, room), plan_attributes(header_, state));
+      std::vector<Hdf5Dataset> plan = plan_datasets(header_, room);
+      if (purpose == Purpose::finished)
+        for (Hdf5Dataset& d : plan) d.chunks = choose_chunks(d);
+      auto known = contents(room, plan, from, events);
+      PlacedFile next(part_->scratch(), plan, plan_attributes(header_, state));
+      const std::vector<Extent> chunks = write_chunks(
+          part_->scratch(), plan, [&](const Hdf5Dataset& d, const Hdf5Block& block, std::span<char> bytes) {
+            if (const auto found = known.find(d.path); found != known.end())
+              copy_block(found->second, 0, d, block, bytes);
+            else if (d.path == "checkpoint")
+              copy_block(checkpoint_, slot(), d, block, bytes);
+            else
+              from->read(d.path, d.type, block, bytes);
+          });
       OpenFile file(part_->scratch(), OpenFile::Mode::write);
-      for (const ColumnGroup& g : header_.columns.groups())
-        if (!next.copy(file, from, old, g.quantity, rows_))
-          throw FileError(fmt::format("{}: the rows of `{}` are not there", from.path(), g.quantity));
-      write_no_time(next, file, rows_, room.rows);
-      next.write_count(file, "rows_valid", rows_);
-      if (events) {
-        write_events(file, next, room, *events);
-      } else {
-        for (const PackedColumn& c : pack_events({}, room, 0)) next.copy(file, from, old, c.path, num_events_);
-        next.write_count(file, "events_valid", num_events_);
+      for (const Hdf5Dataset& d : plan) {
+        if (d.chunks) continue;
+        if (const auto found = known.find(d.path); found != known.end())
+          next.write(file, d.path, 0, found->second);
+        else if (d.path == "checkpoint")
+          next.write(file, d.path, slot(), checkpoint_);
+        else if (rows_ > 0)
+          next.copy(file, *from, d, rows_);
       }
-      const RunSetup& setup = header_.setup;
-      next.write(file, "setup/parameters", 0, bytes_of(setup.parameters));
-      next.write(file, "setup/start_position", 0, bytes_of(setup.start.q));
-      next.write(file, "setup/start_velocity", 0, bytes_of(setup.start.qd));
-      for (const PackedColumn& c : long_names(header_.columns)) next.write(file, c.path, 0, c.bytes);
-      if (room.checkpoint_size > 0) next.write(file, "checkpoint", slot(), checkpoint_);
-      seal_hdf5(file, next.changing());
+      write_no_time(next, file, rows_, room.rows);
+      // Of a finished file everything stays as it is; chunks have checks of their own.
+      seal_hdf5(file, purpose == Purpose::finished ? chunks : next.changing());
       file.close();
       return next;
     } catch (...) {
@@ -204,13 +267,15 @@ class Hdf5Writer final : public ResultWriter {
     }
   }
 
-  /// A new FILE.part with the room wanted.
-  void rebuild(const OpenFile& from, const PlacedFile& old, std::optional<std::span<const MotionEvent>> events) {
+  /// A new FILE.part with the room wanted. Its rows must be those of the checkpoint, if there is one.
+  void rebuild(const Hdf5Reader* from, std::optional<std::span<const MotionEvent>> events,
+               const RunCheckpoint* checkpoint = nullptr) {
     RunState state;
     state.summary.begin = state.summary.end = header_.setup.start.t;
     state.summary.method = name_of(header_.setup.motion.method);
     state.summary.tolerance = header_.setup.motion.tolerance;
-    PlacedFile next = build(room_, state, from, old, events);
+    PlacedFile next = build(room_, Purpose::to_grow, state, from, events);
+    if (checkpoint) check_rows(next, *checkpoint, from->path());
     part_->replace_by_scratch();
     part_->keep();
     places_ = std::move(next);
@@ -219,7 +284,10 @@ class Hdf5Writer final : public ResultWriter {
 
   void write_rows() {
     if (buffered_ == 0) return;
-    if (make_room_for_rows(rows_ + buffered_)) rebuild(part_->file(), places_, std::nullopt);
+    if (make_room_for_rows(rows_ + buffered_)) {
+      const Hdf5Reader now(part_->file().path());
+      rebuild(&now, std::nullopt);
+    }
     auto buffer = buffers_.begin();
     auto hash = hashes_.begin();
     for (const ColumnGroup& g : header_.columns.groups()) {
@@ -246,20 +314,22 @@ class Hdf5Writer final : public ResultWriter {
     checkpoint_ = to_bytes(checkpoint, ++sequence_);
   }
 
-  /// The rows of a file that was left behind are those that were written.
-  void check_rows(const OpenFile& source, const PlacedFile& places, const RunCheckpoint& checkpoint) {
+  /// The rows of a file that was left behind, now in the scratch file, are those that were written.
+  void check_rows(const PlacedFile& places, const RunCheckpoint& checkpoint, const std::string& left_behind) {
     if (rows_ == 0) return;
     const auto damaged = [&](const std::string& what) {
-      return FileError(fmt::format("{}: the file is damaged: {} are not as they were written", source.path(), what));
+      remove_quietly(part_->scratch());
+      return FileError(fmt::format("{}: the file is damaged: {} are not as they were written", left_behind, what));
     };
     if (checkpoint.row_hashes.size() != hashes_.size()) throw damaged("the columns");
+    const OpenFile file(part_->scratch(), OpenFile::Mode::read);
     std::vector<char> bytes;
     for (std::size_t i = 0; i < hashes_.size(); ++i) {
       const std::string& quantity = header_.columns.groups()[i].quantity;
       Extent e = places.extent(quantity, rows_);
       while (e.size > 0) {
         bytes.resize(static_cast<std::size_t>(std::min<std::uint64_t>(e.size, 1u << 20)));
-        source.read_at(e.offset, bytes);
+        file.read_at(e.offset, bytes);
         hashes_[i].add({bytes.data(), bytes.size()});
         e = {e.offset + bytes.size(), e.size - bytes.size()};
       }

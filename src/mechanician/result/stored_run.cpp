@@ -24,7 +24,7 @@ bool exists(const std::string& path) {
 
 class StoredRunReader {
  public:
-  explicit StoredRunReader(const std::string& path) : path_(path), reader_(path), file_(path, OpenFile::Mode::read) {
+  explicit StoredRunReader(const std::string& path) : path_(path), reader_(path) {
     if (!reader_.has_attribute("format") || reader_.text_attribute("format") != result_format)
       throw FileError(fmt::format("{}: this is no result that `run` has written", path_));
   }
@@ -70,7 +70,7 @@ class StoredRunReader {
     if (!reader_.has("checkpoint")) damaged("it has no checkpoint");
     const auto slots = reader_.layout("checkpoint", Hdf5Type::bytes);
     for (std::uint64_t i = 0; i < slots.rows; ++i) {
-      const auto found = checkpoint_of(raw(slots, i, 1));
+      const auto found = checkpoint_of(reader_.bytes("checkpoint", Hdf5Type::bytes, {i, 1, 0, slots.columns}));
       if (found && found->sequence > best.sequence && found->checkpoint.rows <= rows) best = *found;
     }
     return best.checkpoint;
@@ -81,29 +81,16 @@ class StoredRunReader {
     throw FileError(fmt::format("{}: the file is damaged: {}", path_, why));
   }
 
-  std::string raw(const Hdf5Reader::Layout& layout, std::uint64_t row, std::uint64_t rows,
-                  Hdf5Type type = Hdf5Type::bytes) const {
-    const std::uint64_t row_size = layout.columns * (type == Hdf5Type::number || type == Hdf5Type::integer ? 8 : 1);
-    const std::uint64_t size = file_.size();
-    // Sizes of a damaged file may be anything.
-    if (row_size > size || rows > size || rows * row_size > size) damaged("a dataset is larger than the file");
-    std::string bytes(static_cast<std::size_t>(rows * row_size), '\0');
-    if (!bytes.empty()) file_.read_at(layout.offset + row * row_size, bytes);
-    return bytes;
-  }
-
   long count(const char* name) const {
-    const auto layout = reader_.layout(name, Hdf5Type::integer);
-    if (layout.rows != 1) damaged(fmt::format("{} is no number", name));
+    if (const auto layout = reader_.layout(name, Hdf5Type::integer); layout.rows != 1 || layout.columns != 1)
+      damaged(fmt::format("{} is no number", name));
     std::int64_t value = 0;
-    const std::string bytes = raw(layout, 0, 1, Hdf5Type::integer);
-    std::memcpy(&value, bytes.data(), sizeof value);
+    std::memcpy(&value, reader_.bytes(name, Hdf5Type::integer, {0, 1, 0, 1}).data(), sizeof value);
     return static_cast<long>(value);
   }
 
   std::string path_;
   Hdf5Reader reader_;
-  OpenFile file_;
 };
 
 }  // namespace
