@@ -120,7 +120,13 @@ class Hdf5:
                 group = ''
             else:
                 name = (group if 'group' in dir() else '') + m[2]
-                self.data[name] = raw[int(m[5]):int(m[5]) + int(m[4])] if m[5] else b''
+                if 'CHUNKED' in m[0]:
+                    self.dump('-d', name, '-b', 'LE', '-o', path + '.raw', path)
+                    with open(path + '.raw', 'rb') as f:
+                        self.data[name] = f.read()
+                    os.unlink(path + '.raw')
+                else:
+                    self.data[name] = raw[int(m[5]):int(m[5]) + int(m[4])] if m[5] else b''
                 self.shape[name] = [int(n) for n in m[3].split(', ')]
         self.path = path
 
@@ -467,6 +473,17 @@ def check_full_disk(c):
                 c.status('the same in one go', 0, 'p.toml', '--to', '300', '--every', '0.01', '-o', 'roomy.h5', '--quiet')
                 same_numbers(c, 'after a full disk', c.hdf5('roomy.h5'), c.hdf5('moved.h5'))
             os.unlink(os.path.join(disk, f'a.{ending}.part'))
+        # Room for all rows (and twice half of them while the file grows), but not for the compressed file beside them.
+        rows = ['p.toml', '--to', '119.11', '--every', '0.01']
+        subprocess.run(['mount', '-o', 'remount,size=2700k', disk], check=True)
+        c.status('a disk that is full at the end', 3, *rows, '-o', 'disk/b.h5', out='', err='nothing is lost: disk/b.h5.part has all rows')
+        c.that('only the part is there', os.listdir(disk) == ['b.h5.part'], os.listdir(disk))
+        c.that('with all rows', c.hdf5('disk/b.h5.part').integer('rows_valid') == 11912)
+        c.status('still no room', 3, '--resume', 'disk/b.h5', '--quiet', out='', err='No space left on device')
+        subprocess.run(['mount', '-o', 'remount,size=16m', disk], check=True)
+        c.status('with more room', 0, '--resume', 'disk/b.h5', '--quiet', out='', err='')
+        c.status('the same with enough room', 0, *rows, '-o', 'roomy.h5', '--quiet')
+        same_numbers(c, 'after a disk that was full at the end', c.hdf5('roomy.h5'), c.hdf5('disk/b.h5'))
     finally:
         subprocess.run(['umount', disk], check=True)
 

@@ -9,6 +9,8 @@
 #include "mechanician/base/diagnostic.hpp"
 #include "mechanician/plot/plot_data.hpp"
 #include "mechanician/result/example_for_test.hpp"
+#include "mechanician/result/hdf5_file.hpp"
+#include "mechanician/result/part_file.hpp"
 
 namespace mechanician {
 namespace {
@@ -142,6 +144,66 @@ TEST(Hdf5Source, knows_the_names_of_thousands_of_columns) {
   const ResultRows rows = source->read(wanted);
   EXPECT_EQ(rows.columns[0], std::vector<double>{4100.5});
   EXPECT_EQ(rows.columns[1], std::vector<double>{2.5});
+}
+
+/// A result as versions before chunks have finished it, and as it is while it is written: contiguous.
+void write_contiguous(const std::string& file, const std::vector<std::string>& names, std::uint64_t rows, std::uint64_t room,
+                      double (*value)(std::uint64_t, std::uint64_t)) {
+  const std::vector<std::string> q(names.begin() + 1, names.end());
+  const std::vector<Hdf5Dataset> datasets{
+      {"t", Hdf5Type::number, room, 1, false, {"t"}, {}},          {"q", Hdf5Type::number, room, q.size(), true, q, {}},
+      {"rows_valid", Hdf5Type::integer, 1, 1, false, {}, {}}, {"events_valid", Hdf5Type::integer, 1, 1, false, {}, {}}};
+  const auto offsets = create_hdf5(file, datasets, {{"status", std::string("done")}, {"message", std::string()}});
+  OpenFile out(file, OpenFile::Mode::write);
+  const auto number = [&](std::uint64_t at, auto x) { out.write_at(at, {reinterpret_cast<const char*>(&x), sizeof x}); };
+  std::vector<double> row(q.size());
+  for (std::uint64_t i = 0; i < rows; ++i) {
+    number(offsets[0] + 8 * i, value(i, 0));
+    for (std::uint64_t k = 0; k < q.size(); ++k) row[k] = value(i, k + 1);
+    out.write_at(offsets[1] + 8 * i * q.size(), {reinterpret_cast<const char*>(row.data()), 8 * q.size()});
+  }
+  number(offsets[2], static_cast<std::int64_t>(rows));
+  number(offsets[3], std::int64_t{0});
+  seal_hdf5(out, {});
+}
+
+TEST(Hdf5Source, reads_chosen_columns_of_chunks_and_of_contiguous_rows) {
+  constexpr std::uint64_t n = 1300, num_rows = 700;
+  const auto value = +[](std::uint64_t row, std::uint64_t column) { return static_cast<double>(row) + static_cast<double>(column) / 4096.0; };
+  const System system(read_model_text("coordinates = [\"x[1..1299]\"]\n[dynamics]\nkinetic = \"sum(i = 1..1299, x[i]'^2/2)\"\n", "wide.toml"), {});
+  const Columns columns(system, "x[*]");
+  ASSERT_EQ(columns.names().size(), n);
+  const Folder folder;
+  const std::string file = folder / "wide.h5";
+  const State start{0.0, Eigen::VectorXd::Zero(n - 1), Eigen::VectorXd::Zero(n - 1)};
+  const auto writer = make_writer(file, ResultFormat::hdf5, {columns, make_setup(system, start, {.to = 1.0}, std::nullopt, false)});
+  std::vector<double> row(n);
+  for (std::uint64_t i = 0; i < num_rows; ++i) {
+    for (std::uint64_t k = 0; k < n; ++k) row[k] = value(i, k);
+    writer->row(row);
+  }
+  RunState state;
+  writer->flush(state);
+  const auto growing = open_result(file + ".part");
+  state.summary.status = RunStatus::done;
+  writer->finish(state);
+  const auto chunks = Hdf5Reader(file).layout("q", Hdf5Type::number).chunks;
+  ASSERT_TRUE(chunks);
+  EXPECT_LT(chunks->columns, n / 2);
+  EXPECT_LT(chunks->rows, num_rows / 2);
+  const auto finished = open_result(file);
+  write_contiguous(folder / "old.h5", columns.names(), num_rows, num_rows + 50, value);
+  const auto old = open_result(folder / "old.h5");
+
+  const std::vector<std::size_t> wanted{n - 1, 0, 512, 1, chunks->columns, chunks->columns + 1, 513, 700};
+  for (const auto& source : {&growing, &finished, &old}) {
+    ASSERT_EQ((*source)->columns(), columns.names());
+    const ResultRows rows = (*source)->read(wanted);
+    for (std::size_t c = 0; c < wanted.size(); ++c) {
+      ASSERT_EQ(rows.columns[c].size(), num_rows);
+      for (std::uint64_t i = 0; i < num_rows; ++i) ASSERT_EQ(rows.columns[c][i], value(i, wanted[c])) << wanted[c] << ", row " << i;
+    }
+  }
 }
 
 TEST(CsvSource, is_read_in_pieces_that_do_not_show) {

@@ -2,6 +2,7 @@
 
 /// A small model with a bit of everything, and made-up samples of it.
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -69,6 +70,30 @@ inline MotionEvent example_event(double time) {
   e.q = Eigen::Vector2d(1, 2), e.qd_before = Eigen::Vector2d(3, 4), e.qd_after = Eigen::Vector2d(5, 6);
   e.sigma = 1e-3, e.dimension = 1, e.turning = true;
   return e;
+}
+
+/// One row for each time from first to last − 1.
+inline void write_rows(ResultWriter& writer, const Columns& columns, int first, int last) {
+  std::vector<double> row;
+  for (int i = first; i < last; ++i) {
+    columns.fill_row(example_sample(i), row);
+    writer.row(row);
+  }
+}
+
+inline RunState state_with(RunStatus status) {
+  RunState state;
+  state.summary.status = status;
+  return state;
+}
+
+/// The least that a checkpoint needs to be taken for one.
+inline RunCheckpoint checkpoint_at(long rows) {
+  RunCheckpoint c;
+  c.rows = rows;
+  c.motion = {1.0, static_cast<double>(rows)};
+  c.notes = {"a note", ""};
+  return c;
 }
 
 /// A folder that is gone afterwards.

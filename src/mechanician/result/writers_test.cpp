@@ -15,29 +15,6 @@
 namespace mechanician {
 namespace {
 
-void write_rows(ResultWriter& writer, const Columns& columns, int first, int last) {
-  std::vector<double> row;
-  for (int i = first; i < last; ++i) {
-    columns.fill_row(example_sample(i), row);
-    writer.row(row);
-  }
-}
-
-RunState state_with(RunStatus status) {
-  RunState state;
-  state.summary.status = status;
-  return state;
-}
-
-/// The least that a checkpoint needs to be taken for one.
-RunCheckpoint checkpoint_at(long rows) {
-  RunCheckpoint c;
-  c.rows = rows;
-  c.motion = {1.0, static_cast<double>(rows)};
-  c.notes = {"a note", ""};
-  return c;
-}
-
 /// Brackets and quotation marks balance, and nothing follows: enough for text that a program made.
 bool looks_like_json(const std::string& text) {
   std::string open;
