@@ -24,7 +24,7 @@ Elimination::Elimination(Numbers& numbers, KktMatrix matrix, const EliminationLi
   inverse_mass_.assign(n, zero);
   by_row_.resize(m), by_col_.resize(n);
   H_.assign(n, zero), mass_inverse_ = H_;
-  P_.assign(m, zero), s_inverse_ = P_;
+  P_.assign(m, zero), s_ = s_inverse_ = P_;
   joined_.assign(m, 0);
   R_.resize(m);
   for (const auto& e : K_.M) {
@@ -129,6 +129,7 @@ bool Elimination::eliminate(int node) {
       return false;
     }
   }
+  if (is_row(node) && !joined_[at(j)]) s_[at(j)] = pivot;
   if (limits_.joint_pivots && is_row(node) && order_.size() >= 2 &&
       position_[at(node)] == static_cast<int>(order_.size()) - 2 && is_row(order_.back()))
     join_pivots(node, order_.back(), pivot);
@@ -173,12 +174,15 @@ void Elimination::join_pivots(int a, int b, const Number& pivot) {
   const Number T = entry(a, b);
   Number rest = P_[at(b - K_.n)];
   for (const auto& product : R_[at(b - K_.n)]) rest = with.sub(rest, with.mul(product.a, product.b));
-  const Number D = with.sub(with.mul(pivot, rest), with.mul(T, T));
+  const Number product = with.mul(pivot, rest), D = with.sub(product, with.mul(T, T));
   // Constants are divided by while building; what they come to is checked pivot by pivot.
   if (pivot.is_constant() || T.is_zero() || D.is_constant()) return;
   const Number u = with.reciprocal(with.mul(pivot, D));
   s_inverse_[at(a - K_.n)] = with.mul(D, u), s_inverse_[at(b - K_.n)] = with.mul(with.mul(pivot, pivot), u);
   joined_[at(a - K_.n)] = joined_[at(b - K_.n)] = 1;
+  s_[at(b - K_.n)] = D;
+  if (R_[at(a - K_.n)].empty() && R_[at(b - K_.n)].empty() && !rest.is_constant())
+    pair_ = Pair{a - K_.n, b - K_.n, T, product, D, with.reciprocal(D)};
 }
 
 Elimination::Solution Elimination::solve(const std::vector<Number>& f, const std::vector<Number>& g) {
@@ -188,7 +192,10 @@ Elimination::Solution Elimination::solve(const std::vector<Number>& f, const std
   // Forward. x of uncoupled coordinates without constraints first: g − A M⁻¹f.
   std::vector<Number> free(at(K_.n), zero);
   for (int i = 0; i < K_.n; ++i)
-    if (uncoupled_[at(i)]) free[at(i)] = with.mul(inverse_mass_[at(i)], f[at(i)]);
+    if (uncoupled_[at(i)])
+      free[at(i)] = H_[at(i)].is_constant() && f[at(i)].is_constant()
+                        ? constant_number(f[at(i)].scale / H_[at(i)].scale)  // alike for all masses in one field
+                        : with.mul(inverse_mass_[at(i)], f[at(i)]);
   for (int j = 0; j < K_.m; ++j) {
     std::vector<Numbers::Product> products{{g[at(j)]}};
     for (const Link& a : by_row_[at(j)])
@@ -196,13 +203,22 @@ Elimination::Solution Elimination::solve(const std::vector<Number>& f, const std
     y.lambda[at(j)] = with.sum(products);
   }
   for (const Pivot& p : pivots_)
-    for (const Link& link : p.links) {
+    for (const Link& link : in_pair(p.node) ? std::vector<Link>{} : p.links) {
       const Number product = with.mul(link.l, of(p.node));
       const bool gain = is_row(p.node) && !is_row(link.node);
       of(link.node) = gain ? with.add(of(link.node), product) : with.sub(of(link.node), product);
     }
   // Backward. A row: s λ = y − G x − T λ; a coordinate: d x = y − H x + Gᵀλ.
+  if (cramer_) {
+    Number &first = y.lambda[at(pair_->a)], &second = y.lambda[at(pair_->b)];
+    const auto calc = [&](const Number& P, const Number& own, const Number& other) {
+      return with.mul(with.sub(with.mul(P, own), with.mul(pair_->T, other)), pair_->inverse);
+    };
+    const Number lambda = calc(P_[at(pair_->b)], first, second);
+    second = calc(P_[at(pair_->a)], second, first), first = lambda;
+  }
   for (auto p = pivots_.rbegin(); p != pivots_.rend(); ++p) {
+    if (in_pair(p->node)) continue;
     Number value = with.mul(of(p->node), p->inverse);
     for (const Link& link : p->links) {
       const Number product = with.mul(link.l, of(link.node));
@@ -219,6 +235,16 @@ Elimination::Solution Elimination::solve(const std::vector<Number>& f, const std
       // λ/m is shared with the other coordinates of the particle.
       const Link& a = by_col_[at(i)][0];
       y.x[at(i)] = with.add(with.mul(a.l, with.mul(c, y.lambda[at(a.node)])), free[at(i)]);
+      continue;
+    }
+    if (c.is_constant() && c.scale == 1.0 && free[at(i)].is_constant()) {
+      // Begun with what is known first: fused from the first product on.
+      std::vector<Link> links = by_col_[at(i)];
+      std::stable_sort(links.begin(), links.end(), [&](const Link& a, const Link& b) {
+        return position_[at(K_.n + a.node)] > position_[at(K_.n + b.node)];
+      });
+      y.x[at(i)] = free[at(i)];
+      for (const Link& a : links) y.x[at(i)] = with.add(y.x[at(i)], with.mul(a.l, y.lambda[at(a.node)]));
       continue;
     }
     for (const Link& a : by_col_[at(i)]) force.push_back({one, a.l, y.lambda[at(a.node)]});
@@ -292,6 +318,44 @@ Number Elimination::calc_vouch(const std::vector<double>& least) {
   sum = with.mul(with.mul(allowed, allowed), sum);
   const Number vouch = with.sub(one, with.mul(constant_number(tau * tau), sum));
   return any ? with.apply(Op::min, vouch, smallest) : vouch;
+}
+
+Number Elimination::calc_comparisons(const std::vector<double>& least, std::optional<double> least_pair) {
+  // What coupled masses add is in the sum.
+  if (std::any_of(uncoupled_.begin(), uncoupled_.end(), [](char u) { return !u; })) {
+    Number vouch = calc_vouch(least);
+    if (cramer_) vouch = numbers_->apply(Op::min, vouch, calc_pair_margin(0.0));
+    return vouch;
+  }
+  Numbers& with = *numbers_;
+  Number smallest = one;
+  const auto hold = [&](const Number& margin) {
+    if (margin.is_constant() && margin.scale > 0.0) return;
+    smallest = smallest.is_constant() && smallest.scale > 0.0 ? margin : with.apply(Op::min, smallest, margin);
+  };
+  const auto least_of = [&](int j) { return least.empty() ? 0.0 : std::max(0.0, least[at(j)]); };
+  for (const auto& e : K_.M) hold(e.value);
+  if (cramer_) hold(calc_pair_margin(least_pair.value_or(0.0)));
+  for (int j = 0; j < K_.m; ++j) {
+    if (cramer_ && joined_[at(j)]) {
+      // s_b is above P_b/pair_growth.
+      const double size = least_of(j) * (j == pair_->b ? limits_.pair_growth : 1.0);
+      if (!least_pair) hold(with.sub(P_[at(j)], constant_number(size)));
+      continue;
+    }
+    // s > P/growth + least
+    Number bound = constant_number(least_of(j));
+    if (!R_[at(j)].empty()) bound = with.add(with.mul(constant_number(1.0 / limits_.growth), P_[at(j)]), bound);
+    if (joined_[at(j)] && order_.back() == K_.n + j) bound = with.mul(s_[at(order_[order_.size() - 2] - K_.n)], bound);
+    hold(with.sub(s_[at(j)], bound));
+  }
+  return smallest;
+}
+
+Number Elimination::calc_pair_margin(double least) {
+  Numbers& with = *numbers_;
+  const Number bound = with.mul(constant_number(1.0 / limits_.pair_growth), pair_->product);
+  return with.sub(pair_->D, with.add(bound, constant_number(least)));
 }
 
 }  // namespace mechanician

@@ -30,6 +30,7 @@
 /// what is constant costs nothing.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,8 @@ struct EliminationLimits {
   double mass_growth_free = 1e4;
   /// The two rows that come last have one division in common, and neither waits for the other (see join_pivots()).
   bool joint_pivots = false;
+  /// Largest P_a P_b/D of two rows that are solved for by Cramer's rule: rounding of λ grows by that much.
+  double pair_growth = 4e3;
 };
 
 class Elimination {
@@ -81,6 +84,21 @@ class Elimination {
   const std::vector<Number>& inverse_pivots() const { return s_inverse_; }
   /// Positive where every pivot is well above rounding. `least` (m, or empty) are sizes that no s may fall below.
   Number calc_vouch(const std::vector<double>& least);
+  /// The same for whoever compares with zero and asks for no more: the least of differences, which costs less.
+  /// `least_pair`: for a pair by Cramer's rule one difference will do, D may not fall below this. Otherwise `least` holds
+  /// for each of the two.
+  Number calc_comparisons(const std::vector<double>& least, std::optional<double> least_pair);
+
+  /// The last two rows, where no earlier row is connected with them and neither is constant: P_a P_b and D, of which
+  /// D/(P_a P_b) is the squared sine of the angle between them. Nothing where there is no such pair.
+  struct Pair {
+    int a, b;  ///< rows
+    Number T, product, D, inverse;
+  };
+  const std::optional<Pair>& pair() const { return pair_; }
+  /// From now on λ of the pair is (P_b g_a − T g_b)/D and (P_a g_b − T g_a)/D. That takes three products less and is as
+  /// good as long as the rows are far from dependent, which calc_comparisons() then watches (pair_growth).
+  void solve_pair_by_cramer() { cramer_ = pair_.has_value(); }
 
  private:
   struct Link {
@@ -93,12 +111,15 @@ class Elimination {
     std::vector<Link> links;  ///< to nodes that are eliminated later: entry/pivot
   };
   bool is_row(int node) const { return node >= K_.n; }
+  bool in_pair(int node) const { return cramer_ && is_row(node) && joined_[static_cast<std::size_t>(node - K_.n)]; }
   void form_T();
   bool find_order(long most_products);
   bool eliminate(int node);
   /// 1/s of rows a and b, the last two. With T between them and D = s_a P_b − T² = s_a s_b:  u = 1/(s_a D),
   /// 1/s_a = D u and 1/s_b = s_a² u. D loses as much to rounding as s_b does: eps·P_b/s_b of itself.
   void join_pivots(int a, int b, const Number& pivot);
+  /// D − P_a P_b/pair_growth − least
+  Number calc_pair_margin(double least);
   /// Entry between two nodes that are left, zero where there was none.
   Number& entry(int a, int b);
 
@@ -120,7 +141,10 @@ class Elimination {
   std::vector<std::map<int, Number>> entries_;    ///< by the node that is eliminated first
   std::vector<Number> H_;                         ///< diagonal, by coordinate
   std::vector<Number> P_, s_inverse_;             ///< by row
+  std::vector<Number> s_;                         ///< by row; of the last one of two joined ones D = s_a s_b
   std::vector<char> joined_;                      ///< by row: 1/s is there already
+  std::optional<Pair> pair_;
+  bool cramer_ = false;
   std::vector<std::vector<Numbers::Product>> R_;  ///< terms of R, by row
   std::vector<Number> mass_inverse_;              ///< 1/d of coupled coordinates
   std::vector<Pivot> pivots_;

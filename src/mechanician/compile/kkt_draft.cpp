@@ -17,6 +17,9 @@ constexpr double loose_mass = 1e-13;
 /// Largest √(Σ P λ²) over the accelerations with and without constraints, all in the mass metric. Rows hold to about
 /// eps times that.
 constexpr double largest_load = 1e3;
+/// Two rows are solved for by Cramer's rule if they are so many times better than they have to be, at the reference: the
+/// motion may go where they are worse.
+constexpr double cramer_margin = 100.0;
 /// Largest correction by a step of refinement.
 constexpr double largest_change = 1e-6;
 /// Larger sums of squares are not vouched for.
@@ -109,6 +112,11 @@ KktDraft::KktDraft(const Equations& eqs, const ProgramOptions& options, const st
 
   least = at_reference(elimination->row_sizes());
   for (double& x : least) x = std::isfinite(x) && x > 0.0 ? x * least_row * least_row : 0.0;
+  if (!options.compared || !elimination->pair()) return;
+  const std::vector<double> pair = at_reference({elimination->pair()->product, elimination->pair()->D});
+  if (!(pair[1] * limits.pair_growth > cramer_margin * pair[0]) || !std::isfinite(pair[0])) return;
+  elimination->solve_pair_by_cramer();
+  least_pair_ = pair[0] * least_row * least_row;
 }
 
 std::vector<double> KktDraft::at_reference(const std::vector<Number>& wanted) {
@@ -389,7 +397,9 @@ Number KktDraft::square_sum(const std::vector<Number>& xs) {
 }
 
 Number KktDraft::calc_vouch(const std::vector<Number>& x, const std::vector<Number>& finite) {
-  Number vouch = elimination->calc_vouch(least);
+  const std::optional<double> least_pair = options_.vouch_for_pivots ? std::optional(least_pair_) : std::nullopt;
+  Number vouch =
+      options_.compared ? elimination->calc_comparisons(least, least_pair) : elimination->calc_vouch(least);
   if (options_.vouch_for_pivots) return vouch;
   std::vector<Numbers::Product> squares;
   for (std::size_t i = 0; i < x.size(); ++i) squares.push_back({M_diagonal[i], x[i], x[i]});
@@ -397,11 +407,15 @@ Number KktDraft::calc_vouch(const std::vector<Number>& x, const std::vector<Numb
   // The elimination solves  M x − Aᵀλ = f, A x + E λ = g  with E of about eps·√(P_j P_k): √(Σ P λ²) is what the
   // rounding of A x is relative to. Where rows are nearly dependent in ways that no single pivot shows, λ is large.
   if (!options_.refine && !load_.is_zero()) {
-    const Number allowed = numbers.mul(constant_number(largest_load * largest_load), numbers.add(size, free_));
-    margins.push_back(numbers.add(numbers.sub(allowed, load_), constant_number(1e-300)));
+    const Number most = constant_number(largest_load * largest_load);
+    const Number more = numbers.add(numbers.mul(most, free_), constant_number(1e-300));
+    margins.push_back(numbers.sub(numbers.add(numbers.mul(most, size), more), load_));
   }
   const Number all = numbers.add(size, square_sum(finite));
-  vouch = numbers.sub(vouch, numbers.mul(constant_number(1.0 / largest_square), all));
+  if (options_.compared)
+    margins.push_back(numbers.sub(constant_number(largest_square), all));
+  else
+    vouch = numbers.sub(vouch, numbers.mul(constant_number(1.0 / largest_square), all));
   for (const Number& margin : margins)
     if (!(margin.is_constant() && margin.scale > 0.0)) vouch = numbers.apply(Op::min, vouch, margin);
   return vouch;

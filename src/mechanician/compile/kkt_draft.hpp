@@ -76,6 +76,7 @@ class KktDraft {
   const ProgramOptions& options_;
   std::vector<Expr> symbols_;
   std::vector<ProgramBuilder::Value> inputs_;
+  double least_pair_ = 0.0;      ///< what D of the last two rows must not fall below
   std::vector<Number> weights_;  ///< of kept rows; empty where M is definite
   Number load_ = constant_number(0.0), free_ = constant_number(0.0);  ///< Σ P λ² and Σ f²/M_ii of all solutions
 };

@@ -1,6 +1,7 @@
 #include "mechanician/compile/llvm_object.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 
 #include "mechanician/compile/machine_code.hpp"
@@ -79,10 +80,11 @@ class PartEmitter {
       : llvm_(llvm),
         program_(program),
         lanes_(options.lanes),
+        bits_(options.lanes % 8 == 0 && std::has_single_bit(static_cast<unsigned>(options.lanes)) ? 8 : options.lanes),
         carried_(options.carried),
         crossings_(crossings),
         values_(static_cast<std::size_t>(program.num_registers()), nullptr),
-        conditions_(program.steps.size(), nullptr),
+        conditions_(program.steps.size()),
         outputs_of_(program.steps.size()) {
     for (std::size_t i = 0; i < program.outputs.size(); ++i) {
       const int step = program.outputs[i] - crossings_.first;
@@ -149,25 +151,26 @@ class PartEmitter {
     find_pairs(0, count, crossings_.batches[0]);
     emit_invariant_steps();
     const LLVMTypeRef integer = llvm_.Int64TypeInContext(context_), bit = llvm_.Int1TypeInContext(context_),
-                      bits = lanes_ == 1 ? bit : llvm_.VectorType(bit, static_cast<unsigned>(lanes_));
+                      bits = lanes_ == 1 ? bit : llvm_.VectorType(bit, static_cast<unsigned>(bits_));
     // What is carried from one step to the next, as it comes into the loop.
     struct Carried {
       LLVMValueRef first, now;
     };
     const auto whole = [&](int k) { return llvm_.ConstInt(integer, static_cast<unsigned long long>(k), 0); };
-    std::vector<LLVMValueRef> all(static_cast<std::size_t>(lanes_), llvm_.ConstInt(bit, 1, 0));
+    std::vector<LLVMValueRef> all(static_cast<std::size_t>(bits_), llvm_.ConstInt(bit, 1, 0));
     const LLVMValueRef number_of_steps =
         llvm_.BuildLoad2(builder_, integer, place(number_, inputs_, program_.num_inputs + 1), "");
-    Carried index{whole(0), nullptr}, k{load(inputs_, program_.num_inputs), nullptr},
-        good{lanes_ == 1 ? all[0] : llvm_.ConstVector(all.data(), static_cast<unsigned>(lanes_)), nullptr};
-    std::vector<Carried> x;
+    Carried index{whole(0), nullptr}, k{load(inputs_, program_.num_inputs), nullptr};
+    std::vector<Carried> x, good(static_cast<std::size_t>(lanes_ / bits_),
+                                 {lanes_ == 1 ? all[0] : llvm_.ConstVector(all.data(), static_cast<unsigned>(bits_)),
+                                  nullptr});
     for (int i = 0; i < carried_; ++i) x.push_back({load(inputs_, 2 + i), nullptr});
     llvm_.BuildBr(builder_, body);
 
     llvm_.PositionBuilderAtEnd(builder_, body);
     index.now = llvm_.BuildPhi(builder_, integer, "");
     k.now = llvm_.BuildPhi(builder_, number_, "");
-    good.now = llvm_.BuildPhi(builder_, bits, "");
+    for (Carried& part : good) part.now = llvm_.BuildPhi(builder_, bits, "");
     for (int i = 0; i < carried_; ++i) {
       x[static_cast<std::size_t>(i)].now = llvm_.BuildPhi(builder_, number_, "");
       set(2 + i, x[static_cast<std::size_t>(i)].now);
@@ -183,8 +186,9 @@ class PartEmitter {
     std::vector<LLVMValueRef> last;
     for (int i = 0; i < carried_; ++i)
       last.push_back(carry(x[static_cast<std::size_t>(i)], value(program_.outputs[static_cast<std::size_t>(i)])));
-    const LLVMValueRef vouch = carry(
-        good, llvm_.BuildAnd(builder_, good.now, condition(program_.outputs[static_cast<std::size_t>(carried_)]), ""));
+    Bits vouch = condition(program_.outputs[static_cast<std::size_t>(carried_)]);
+    for (std::size_t part = 0; part < good.size(); ++part)
+      vouch[part] = carry(good[part], llvm_.BuildAnd(builder_, good[part].now, vouch[part], ""));
     carry(k, llvm_.BuildFAdd(builder_, k.now, constant(1), ""));
     const LLVMValueRef next = carry(index, llvm_.BuildAdd(builder_, index.now, whole(1), ""));
     llvm_.BuildCondBr(builder_, llvm_.BuildICmp(builder_, LLVMIntULT, next, number_of_steps, ""), body, after);
@@ -249,7 +253,7 @@ class PartEmitter {
     llvm_.ContextDispose(context_);
     for (const int r : touched_) values_[static_cast<std::size_t>(r)] = nullptr;
     touched_.clear();
-    for (const int step : decided_) conditions_[static_cast<std::size_t>(step)] = nullptr;
+    for (const int step : decided_) conditions_[static_cast<std::size_t>(step)].clear();
     decided_.clear();
     return object;
   }
@@ -296,22 +300,57 @@ class PartEmitter {
     return v;
   }
 
-  LLVMValueRef compare(LLVMRealPredicate predicate, LLVMValueRef a, LLVMValueRef b) {
-    return llvm_.BuildFCmp(builder_, predicate, a, b, "");
+  /// Truth values, one for each vector of the processor: together in one mask they would have to be put together and
+  /// taken apart, where a mask of one vector is combined with the next comparison at no cost.
+  using Bits = std::vector<LLVMValueRef>;
+
+  /// Lanes [part·bits_, (part + 1)·bits_).
+  LLVMValueRef part_of(LLVMValueRef x, int part) {
+    if (lanes_ == bits_) return x;
+    std::vector<LLVMValueRef> which;
+    for (int k = 0; k < bits_; ++k) which.push_back(lane_index(part * bits_ + k));
+    return llvm_.BuildShuffleVector(builder_, x, llvm_.GetPoison(number_),
+                                    llvm_.ConstVector(which.data(), static_cast<unsigned>(bits_)), "");
   }
-  LLVMValueRef choose(LLVMValueRef condition, LLVMValueRef a, LLVMValueRef b) {
-    return llvm_.BuildSelect(builder_, condition, a, b, "");
+  Bits compare(LLVMRealPredicate predicate, LLVMValueRef a, LLVMValueRef b) {
+    Bits parts;
+    for (int part = 0; part < lanes_ / bits_; ++part)
+      parts.push_back(llvm_.BuildFCmp(builder_, predicate, part_of(a, part), part_of(b, part), ""));
+    return parts;
   }
-  /// Whether a register is not zero, as one bit.
-  LLVMValueRef condition(int r) {
+  LLVMValueRef choose(const Bits& condition, LLVMValueRef a, LLVMValueRef b) {
+    std::vector<LLVMValueRef> parts;
+    for (int part = 0; part < lanes_ / bits_; ++part)
+      parts.push_back(llvm_.BuildSelect(builder_, condition[static_cast<std::size_t>(part)], part_of(a, part),
+                                        part_of(b, part), ""));
+    // Put together two by two.
+    for (int width = bits_; parts.size() > 1; width *= 2) {
+      std::vector<LLVMValueRef> wider, which;
+      for (int k = 0; k < 2 * width; ++k) which.push_back(lane_index(k));
+      for (std::size_t i = 0; i + 1 < parts.size(); i += 2)
+        wider.push_back(llvm_.BuildShuffleVector(builder_, parts[i], parts[i + 1],
+                                                 llvm_.ConstVector(which.data(), static_cast<unsigned>(2 * width)), ""));
+      parts = std::move(wider);
+    }
+    return parts[0];
+  }
+  /// Whether a register is not zero.
+  Bits condition(int r) {
     const int step = r - crossings_.first;
-    if (step >= 0 && conditions_[static_cast<std::size_t>(step)]) return conditions_[static_cast<std::size_t>(step)];
+    if (step >= 0 && !conditions_[static_cast<std::size_t>(step)].empty())
+      return conditions_[static_cast<std::size_t>(step)];
     return compare(LLVMRealUNE, value(r), constant(0));
   }
-  LLVMValueRef truth(int step, LLVMValueRef bit) {
-    conditions_[static_cast<std::size_t>(step)] = bit;
+  LLVMValueRef truth(int step, const Bits& bits) {
+    conditions_[static_cast<std::size_t>(step)] = bits;
     decided_.push_back(step);
-    return choose(bit, constant(1), constant(0));
+    return choose(bits, constant(1), constant(0));
+  }
+  template <class F>
+  LLVMValueRef truth_of(int step, F combine) {
+    Bits bits;
+    for (std::size_t part = 0; part < static_cast<std::size_t>(lanes_ / bits_); ++part) bits.push_back(combine(part));
+    return truth(step, bits);
   }
 
   LLVMValueRef intrinsic(std::string_view name, std::initializer_list<LLVMValueRef> arguments) {
@@ -446,11 +485,15 @@ class PartEmitter {
       case Op::eq:
         return truth(i, compare(LLVMRealOEQ, value(s.a), value(s.b)));
       case Op::logical_and:
-        return truth(i, llvm_.BuildAnd(builder_, condition(s.a), condition(s.b), ""));
-      case Op::logical_or:
-        return truth(i, llvm_.BuildOr(builder_, condition(s.a), condition(s.b), ""));
-      case Op::logical_not:
-        return truth(i, llvm_.BuildNot(builder_, condition(s.a), ""));
+      case Op::logical_or: {
+        const Bits a = condition(s.a), b = condition(s.b);
+        const auto build = s.action == action_of(Op::logical_and) ? llvm_.BuildAnd : llvm_.BuildOr;
+        return truth_of(i, [&](std::size_t part) { return build(builder_, a[part], b[part], ""); });
+      }
+      case Op::logical_not: {
+        const Bits a = condition(s.a);
+        return truth_of(i, [&](std::size_t part) { return llvm_.BuildNot(builder_, a[part], ""); });
+      }
       case Op::sin:
       case Op::cos:
         return sine_or_cosine(i, s);
@@ -466,11 +509,11 @@ class PartEmitter {
 
   const LlvmLibrary& llvm_;
   const Program& program_;
-  const int lanes_, carried_;
+  const int lanes_, bits_, carried_;  ///< bits_: lanes of one mask
   const Crossings& crossings_;
   std::vector<LLVMValueRef> values_;  ///< by register; null: not known in this part
   std::vector<int> touched_;
-  std::vector<LLVMValueRef> conditions_;  ///< by step; the bit of a truth value
+  std::vector<Bits> conditions_;  ///< by step; the bits of a truth value
   std::vector<int> decided_;
   std::vector<std::vector<int>> outputs_of_;
   std::vector<int> plain_outputs_;  ///< inputs and constants

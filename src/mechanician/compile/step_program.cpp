@@ -11,7 +11,7 @@ StepProgramResult make_step_program(const Equations& eqs, const ProgramOptions& 
   AccelerationOptions wanted;
   static_cast<ProgramOptions&>(wanted) = options;
   assert(options.sides.empty());
-  wanted.joint_pivots = true;
+  wanted.joint_pivots = wanted.compared = true;
   const AccelerationProgramResult found = make_acceleration_program(eqs, wanted);
   if (!found.made) return {std::nullopt, found.reason};
   wanted.vouch_for_pivots = true;
