@@ -1,9 +1,10 @@
 /// Ensembles on one core: motions of fixed steps against a program written by hand for this one mechanism,
 /// accelerations in lanes, and adaptive motions against single runs.
 ///
-///     bench_ensemble MODELS BENCH_MODELS [w4|w2|adaptive]
+///     bench_ensemble MODELS BENCH_MODELS w4|angles|w2|disk|squeezer
 ///
-/// MODELS and BENCH_MODELS are the folders of the model files. Lines: what, figure, remarks.
+/// MODELS and BENCH_MODELS are the folders of the model files. A line of JSON for each variant, as peers/contest.hpp has
+/// it: nanoseconds of a step, an acceleration or a motion, the quickest and the median, and how far the ends are off.
 
 #include <fmt/format.h>
 
@@ -89,68 +90,88 @@ WIDEST void advance_by_hand(HandPack& pack, double h, long steps) {
   std::memcpy(pack.x, x, sizeof x), std::memcpy(pack.v, v, sizeof v);
 }
 
-MotionBatch pendulums(int count) {
+/// Double pendulums of many starts, in Cartesian coordinates or in angles.
+MotionBatch pendulums(int begin, int count, bool angles) {
   MotionBatch batch;
-  batch.count = count, batch.n = 4;
-  for (int i = 0; i < count; ++i) {
+  batch.count = count, batch.n = angles ? 2 : 4;
+  for (int i = begin; i < begin + count; ++i) {
     const double upper = 0.3 + 1e-5 * i, lower = 0.9 - 1e-5 * i;
     const double x = std::sin(upper), y = -std::cos(upper);
-    batch.q.insert(batch.q.end(), {x, y, x + 0.8 * std::sin(lower), y - 0.8 * std::cos(lower)});
-    batch.qd.insert(batch.qd.end(), 4, 0.0);
+    if (angles)
+      batch.q.insert(batch.q.end(), {upper, lower});
+    else
+      batch.q.insert(batch.q.end(), {x, y, x + 0.8 * std::sin(lower), y - 0.8 * std::cos(lower)});
   }
+  batch.qd.assign(batch.q.size(), 0.0);
   return batch;
 }
 
-void w4(const std::string& models) {
-  constexpr int count = 100'000;
-  constexpr double h = 1e-3;
-  const Ready ready = read(models + "/double_pendulum.toml");
-  const MotionBatch batch = pendulums(count);
-  LaneRunnerResult made =
-      make_lane_runner(ready.system, ready.start, {.method = EnsembleMethod::rk4, .step = h, .to = 1.0});
+/// Times of one piece of work, several times over.
+class Times {
+ public:
+  void add(double seconds, double pieces) { ns_.push_back(1e9 * seconds / pieces); }
+  void report(const std::string& variant, double error, const std::string& more = "") {
+    std::sort(ns_.begin(), ns_.end());
+    fmt::print("{{\"variant\": \"{}\", \"ns\": {:.6g}, \"median_ns\": {:.6g}, \"error\": {:.3e}{}{}}}\n", variant, ns_[0],
+               ns_[ns_.size() / 2], error, more.empty() ? "" : ", ", more);
+  }
+
+ private:
+  std::vector<double> ns_;
+};
+
+void run_by_hand(const MotionBatch& batch, double h, long steps, std::vector<double>& ends) {
+  for (int k = 0; k + groups * width <= batch.count; k += groups * width) {
+    HandPack pack;
+    const auto place = [&](int g, int c, int l) { return static_cast<std::size_t>(4 * (k + g * width + l) + c); };
+    for (int g = 0; g < groups; ++g)
+      for (int c = 0; c < 4; ++c)
+        for (int l = 0; l < width; ++l) pack.x[g][c][l] = batch.q[place(g, c, l)], pack.v[g][c][l] = 0.0;
+    advance_by_hand(pack, h, steps);
+    for (int g = 0; g < groups; ++g)
+      for (int c = 0; c < 4; ++c)
+        for (int l = 0; l < width; ++l) ends[place(g, c, l)] = pack.x[g][c][l];
+  }
+}
+
+/// 100,000 motions of 1000 steps in slices, ours and the program by hand in turns. Errors: ours, the largest violation;
+/// by hand, the largest difference to ours.
+void w4(const std::string& models, bool angles) {
+  constexpr int count = 100'000, slice = 2000;
+  constexpr long steps = 1000;
+  const Ready ready = read(models + (angles ? "/double_pendulum_angles.toml" : "/double_pendulum.toml"));
+  const LaneRunnerResult made =
+      make_lane_runner(ready.system, ready.start, {.method = EnsembleMethod::rk4, .step = 1e-3, .to = 1.0});
   auto& runner = dynamic_cast<LaneRunner&>(*made.made);
   runner.code().wait();
-  const bool hand = __builtin_cpu_supports("avx512f");
-  double ours = 1e300, theirs = 1e300, difference = 0.0;
-  BatchResult result(batch);
-  for (int round = 0; round < 5; ++round) {
-    result = BatchResult(batch);
-    auto begin = Clock::now();
+  const bool hand = !angles && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+  Times ours, theirs;
+  double violation = 0.0, difference = 0.0;
+  for (int begin = 0; begin < count; begin += slice) {
+    const MotionBatch batch = pendulums(begin, slice, angles);
+    BatchResult result(batch);
+    std::vector<double> ends(batch.q.size());
+    auto start = Clock::now();
     runner.run(batch, result);
-    ours = std::min(ours, seconds_since(begin));
+    ours.add(seconds_since(start), slice * steps);
+    violation = std::max(violation, *std::max_element(result.violation.begin(), result.violation.end()));
     if (!hand) continue;
-    begin = Clock::now();
-    std::vector<double> ends(4 * static_cast<std::size_t>(count));
-    for (int k = 0; k + groups * width <= count; k += groups * width) {
-      HandPack pack;
-      for (int g = 0; g < groups; ++g)
-        for (int c = 0; c < 4; ++c)
-          for (int l = 0; l < width; ++l)
-            pack.x[g][c][l] = batch.q[static_cast<std::size_t>(4 * (k + g * width + l) + c)], pack.v[g][c][l] = 0.0;
-      advance_by_hand(pack, h, 1000);
-      for (int g = 0; g < groups; ++g)
-        for (int c = 0; c < 4; ++c)
-          for (int l = 0; l < width; ++l) ends[static_cast<std::size_t>(4 * (k + g * width + l) + c)] = pack.x[g][c][l];
-    }
-    theirs = std::min(theirs, seconds_since(begin));
-    difference = 0.0;
-    for (std::size_t i = 0; i < ends.size() / 32 * 32; ++i)
-      difference = std::max(difference, std::abs(ends[i] - result.q[i]));
+    start = Clock::now();
+    run_by_hand(batch, 1e-3, steps, ends);
+    theirs.add(seconds_since(start), slice * steps);
+    for (std::size_t i = 0; i < ends.size(); ++i) difference = std::max(difference, std::abs(ends[i] - result.q[i]));
   }
-  const double violation = *std::max_element(result.violation.begin(), result.violation.end());
-  fmt::print("w4 lanes      {:7.1f} million steps/s  {} lanes, {}, violation {:.1e}\n", 1e-6 * count * 1000 / ours,
-             runner.lanes(), describe(runner.code().tier()), violation);
-  if (hand)
-    fmt::print("w4 by hand    {:7.1f} million steps/s  ratio {:.2f}, ends differ by {:.1e}\n",
-               1e-6 * count * 1000 / theirs, theirs / ours, difference);
+  ours.report(fmt::format("loop over steps, {} lanes, {}", runner.lanes(), describe(runner.code().tier())), violation);
+  if (hand) theirs.report("by hand, 16 lanes", difference);
 }
 
 void w2(const std::string& models) {
-  constexpr int count = 10'000;
+  constexpr int count = 10'000;  // whole packs
   const Ready ready = read(models + "/arm7.toml");
   const AccelerationProgramResult made = make_program_near(ready.system, ready.start);
   const std::vector<State> states = states_near(ready.system, ready.start);
-  for (const int lanes : {1, 4, 8, 16}) {
+  std::vector<double> alone;
+  for (const int lanes : {1, 8}) {
     CompiledFunction function(
         made.made->program,
         {.tier = lanes == 4 || lanes == 1 ? TierPolicy::automatic : TierPolicy::optimised, .lanes = lanes});
@@ -166,18 +187,27 @@ void w2(const std::string& models) {
         set(0, s.t);
         for (int i = 0; i < ready.system.n(); ++i) set(1 + i, s.q(i)), set(1 + ready.system.n() + i, s.qd(i));
       }
-    double best = 1e300, vouched = 1.0;
-    for (int round = 0; round < 9; ++round) {
+    Times times;
+    double vouched = 1.0, difference = 0.0;
+    for (int round = 0; round < 50; ++round) {
       const auto begin = Clock::now();
       at = 0;
       for (int k = 0; k < count; k += lanes, at += inputs) {
         function(x.data() + at, y.data());
         vouched = std::min(vouched, y[static_cast<std::size_t>(made.made->at_vouch * lanes)] > 0.0 ? 1.0 : 0.0);
       }
-      best = std::min(best, seconds_since(begin));
+      times.add(seconds_since(begin), count);
     }
-    fmt::print("w2 {:2} lanes   {:7.1f} ns an acceleration  {}, {} steps{}\n", lanes, 1e9 * best / count,
-               describe(function.tier()), made.made->program.steps.size(), vouched > 0 ? "" : ", not vouched for");
+    // The last ones, beside those of one lane.
+    std::vector<double> end(y.begin(), y.begin() + ready.system.n() * lanes);
+    for (int i = 0; i < ready.system.n(); ++i) {
+      const double x = end[static_cast<std::size_t>((i + 1) * lanes - 1)];
+      if (lanes == 1) alone.push_back(x);
+      difference = std::max(difference, std::abs(x - alone[static_cast<std::size_t>(i)]));
+    }
+    times.report(fmt::format("{} lane{}, {}{}", lanes, lanes > 1 ? "s" : "", describe(function.tier()),
+                             vouched > 0 ? "" : ", not vouched for"),
+                 difference);
   }
 }
 
@@ -213,7 +243,7 @@ class Single : public MotionRunner {
 };
 
 void adaptive(const std::string& models, const std::string& name, double to) {
-  constexpr int count = 10'000, singles = 500;
+  constexpr int count = 10'000, singles = 250;
   const Ready ready = read(models + "/" + name + ".toml");
   const EnsembleOptions options{.to = to, .tolerance = 1e-8};
   // Velocities that differ by a few per cent, on the constraints.
@@ -237,24 +267,21 @@ void adaptive(const std::string& models, const std::string& name, double to) {
   LaneRunnerResult made = make_adaptive_runner(ready.system, ready.start, options,
                                                std::make_unique<Single>(ready.system, options), built_in);
   if (!made.made) {
-    fmt::print("{}: {}\n", name, made.reason);
+    fmt::print(stderr, "{}: {}\n", name, made.reason);
     return;
   }
-  double ours = 1e300, theirs = 1e300;
-  BatchResult result(batch);
-  for (int round = 0; round < 3; ++round) {
-    result = BatchResult(batch);
-    const auto begin = Clock::now();
-    made.made->run(batch, result);
-    ours = std::min(ours, seconds_since(begin) / count);
-  }
+  Times ours, theirs;
   MotionBatch some = batch;
   some.count = singles;
-  BatchResult alone(some);
+  BatchResult result(batch), alone(some);
   for (int round = 0; round < 2; ++round) {
-    const auto begin = Clock::now();
+    result = BatchResult(batch);
+    auto begin = Clock::now();
+    made.made->run(batch, result);
+    ours.add(seconds_since(begin), count);
+    begin = Clock::now();
     Single(ready.system, options).run(some, alone);
-    theirs = std::min(theirs, seconds_since(begin) / singles);
+    theirs.add(seconds_since(begin), singles);
   }
   double difference = 0.0;
   long steps = 0, single_steps = 0, served = 0;
@@ -267,25 +294,26 @@ void adaptive(const std::string& models, const std::string& name, double to) {
           std::max(difference, std::abs(result.q[i * static_cast<std::size_t>(batch.n) + static_cast<std::size_t>(j)] -
                                         alone.q[i * static_cast<std::size_t>(batch.n) + static_cast<std::size_t>(j)]));
   }
-  fmt::print(
-      "{:13} {:7.1f} µs a motion in {} lanes, {:.1f} single: {:.1f} times; {:.1f} steps a motion ({:.1f}), {} of {} "
-      "left to single runs, ends differ by {:.1e}\n",
-      name, 1e6 * ours, made.made->lanes(), 1e6 * theirs, theirs / ours, static_cast<double>(steps) / count,
-      static_cast<double>(single_steps) / singles, served, count, difference);
+  const auto more = [](double of_a_motion) { return fmt::format("\"steps\": {:.1f}", of_a_motion); };
+  ours.report(fmt::format("{} lanes, {} of {} left to single runs", made.made->lanes(), served, count), difference,
+              more(static_cast<double>(steps) / count));
+  theirs.report("single runs", 0.0, more(static_cast<double>(single_steps) / singles));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3) {
-    fmt::print(stderr, "bench_ensemble MODELS BENCH_MODELS [w4|w2|adaptive]\n");
-    return 2;
-  }
-  const std::string what = argc > 3 ? argv[3] : "";
-  if (what.empty() || what == "w4") w4(argv[2]);
-  if (what.empty() || what == "w2") w2(argv[1]);
-  if (what.empty() || what == "adaptive") {
+  const std::string what = argc == 4 ? argv[3] : "";
+  if (what == "w4" || what == "angles")
+    w4(argv[2], what == "angles");
+  else if (what == "w2")
+    w2(argv[1]);
+  else if (what == "disk")
     adaptive(argv[1], "rolling_disk", 1.0);
+  else if (what == "squeezer")
     adaptive(argv[1], "squeezer", 0.03);
+  else {
+    fmt::print(stderr, "bench_ensemble MODELS BENCH_MODELS w4|angles|w2|disk|squeezer\n");
+    return 2;
   }
 }

@@ -141,6 +141,65 @@ TEST(AccelerationProgram, is_the_same_with_one_division_for_the_last_two_rows) {
   }
 }
 
+TEST(StepProgram, solves_for_two_rows_at_once_only_where_they_are_far_from_dependent) {
+  // Rods in line: the squared sine between the rows is m1/(m1 + m2).
+  const Equations eqs = derive(read_model_text(R"toml(
+coordinates = ["x1", "y1", "x2", "y2"]
+[parameters]
+m2 = 1.5
+[dynamics]
+mass = { x1 = "1", y1 = "1", x2 = "m2", y2 = "m2" }
+force = { y1 = "-9.81", y2 = "-9.81*m2" }
+[constraints]
+upper = "x1^2 + y1^2 = 1"
+lower = "(x2 - x1)^2 + (y2 - y1)^2 = 0.64"
+)toml",
+                                               "test.toml"));
+  const std::vector<double> hanging{0.0, -1.0, 0.0, -1.8, 0.2, 0.0, -0.3, 0.0};
+  ProgramOptions one_by_one, at_once;
+  at_once.reference = {0.0};
+  at_once.reference.insert(at_once.reference.end(), hanging.begin(), hanging.end());
+  at_once.reference.push_back(1.5);
+  const StepProgramResult apart = make_step_program(eqs, one_by_one), pair = make_step_program(eqs, at_once);
+  at_once.reference.back() = 1e3;
+  const StepProgramResult heavy = make_step_program(eqs, at_once);
+  ASSERT_TRUE(apart.made && pair.made && heavy.made);
+  EXPECT_LT(pair.made->program.steps.size(), heavy.made->program.steps.size());
+  for (const double m2 : {1e-6, 1.5, 1e3, 1e4}) {
+    std::vector<double> inputs{0.0, 1e-3};
+    inputs.insert(inputs.end(), hanging.begin(), hanging.end());
+    inputs.push_back(m2);
+    const std::vector<double> a = evaluate(apart.made->program, inputs), b = evaluate(pair.made->program, inputs);
+    EXPECT_EQ(b.back(), m2 < 4e3 ? 1.0 : 0.0) << m2;
+    // 30 eps × condition × accelerations of about 10 × a step of 1e-3; the state itself rounds to eps.
+    for (std::size_t i = 0; i < 8; ++i)
+      EXPECT_NEAR(a[i], b[i], 2.3e-16 * (8.0 + 0.3 * (1.0 + m2))) << m2 << ' ' << i;
+  }
+}
+
+TEST(StepProgram, does_not_vouch_where_a_row_of_a_pair_has_shrunk) {
+  // The gradient of u³ is 3u² times that of u.
+  const Equations eqs = derive(read_model_text(R"toml(
+coordinates = ["x", "y", "z"]
+[dynamics]
+kinetic = "(x'^2 + y'^2 + z'^2)/2"
+[constraints]
+one = "x^2 + z = 1"
+two = "(y + x*z)^3 = 8"
+)toml",
+                                               "test.toml"));
+  ProgramOptions options;
+  options.reference = {0.0, 1.0, 1.5, 0.5, 0.0, 0.0, 0.0};
+  const StepProgramResult made = make_step_program(eqs, options);
+  ASSERT_TRUE(made.made);
+  const auto vouched = [&](double u) {
+    return evaluate(made.made->program, {0.0, 1e-3, 1.0, u - 0.5, 0.5, 0.0, 0.0, 0.0}).back();
+  };
+  EXPECT_EQ(vouched(2.0), 1.0);
+  EXPECT_EQ(vouched(0.2), 1.0);
+  EXPECT_EQ(vouched(2e-4), 0.0);
+}
+
 TEST(StepProgram, says_why_there_is_none) {
   const Equations eqs = derive(read_model_text(driven_pendulum, "test.toml"));
   ProgramOptions options;
