@@ -199,11 +199,10 @@ void w2(const std::string& models) {
       times.add(seconds_since(begin), count);
     }
     // The last ones, beside those of one lane.
-    std::vector<double> end(y.begin(), y.begin() + ready.system.n() * lanes);
     for (int i = 0; i < ready.system.n(); ++i) {
-      const double x = end[static_cast<std::size_t>((i + 1) * lanes - 1)];
-      if (lanes == 1) alone.push_back(x);
-      difference = std::max(difference, std::abs(x - alone[static_cast<std::size_t>(i)]));
+      const double last = y[static_cast<std::size_t>((i + 1) * lanes - 1)];
+      if (lanes == 1) alone.push_back(last);
+      difference = std::max(difference, std::abs(last - alone[static_cast<std::size_t>(i)]));
     }
     times.report(fmt::format("{} lane{}, {}{}", lanes, lanes > 1 ? "s" : "", describe(function.tier()),
                              vouched > 0 ? "" : ", not vouched for"),

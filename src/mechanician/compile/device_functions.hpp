@@ -29,8 +29,16 @@ class DeviceFunctions {
   DeviceFunctions() = default;
   explicit DeviceFunctions(Arithmetic arithmetic) : o(arithmetic) {}
 
-  /// trigonometry.cpp says why it is done so.
   Both sine_cosine(F x) {
+    const Both near = near_sine_cosine(x);
+    const P far = is_far(x);
+    return {o.select(far, none(), near.sine), o.select(far, none(), near.cosine)};
+  }
+  /// Beyond 2²⁰, or not a number.
+  P is_far(F x) { return o.not_less_equal(o.abs(x), c(0x1p20)); }
+
+  /// Of angles that are not far. trigonometry.cpp says why it is done so.
+  Both near_sine_cosine(F x) {
     const F n_shifted = o.fma(x, c(0x1.45f306dc9c883p-1), c(0x1.8p52));
     const F n = o.sub(n_shifted, c(0x1.8p52));
     const F minus_n = o.neg(n);
@@ -56,11 +64,10 @@ class DeviceFunctions {
     const F cosine = o.add(w, o.add(o.sub(o.sub(c(1.0), w), half), o.fma(z2, C, o.neg(o.fma(r, t, half_error)))));
     sine = o.select(o.less(o.abs(x), c(0x1p-27)), x, sine);
 
-    const P odd = o.is_set(quadrant, 1), far = o.not_less_equal(o.abs(x), c(0x1p20));
+    const P odd = o.is_set(quadrant, 1);
     const I sign_s = o.shift_left(o.bit_and(quadrant, 2), 62);
     const I sign_c = o.shift_left(o.bit_and(o.plus(quadrant, 1), 2), 62);
-    const F s = o.flip(o.select(odd, cosine, sine), sign_s), k = o.flip(o.select(odd, sine, cosine), sign_c);
-    return {o.select(far, none(), s), o.select(far, none(), k)};
+    return {o.flip(o.select(odd, cosine, sine), sign_s), o.flip(o.select(odd, sine, cosine), sign_c)};
   }
 
   F tan(F x) {

@@ -24,6 +24,8 @@ namespace mechanician {
   X(DisposeBuilder) X(PositionBuilderAtEnd) X(GetInsertBlock) X(BuildFAdd) X(BuildFSub) X(BuildFMul) X(BuildFDiv)      \
   X(BuildFNeg) X(BuildFCmp) X(BuildSelect) X(BuildAnd) X(BuildOr) X(BuildNot) X(BuildPhi) X(AddIncoming) X(BuildBr)    \
   X(BuildCondBr) X(BuildAdd) X(BuildICmp) X(BuildShuffleVector) X(Int1TypeInContext) X(Int8TypeInContext)              \
+  X(IntTypeInContext) X(BuildBitCast) X(BuildXor) X(BuildShl) X(MDStringInContext2) X(MDNodeInContext2)                \
+  X(ValueAsMetadata) X(MetadataAsValue) X(GetMDKindIDInContext) X(SetMetadata)                                         \
   X(BuildLoad2) X(BuildStore) X(SetAlignment) X(BuildInBoundsGEP2) X(BuildCall2) X(BuildExtractValue)                  \
   X(BuildExtractElement) X(BuildInsertElement) X(BuildRetVoid) X(ConstReal) X(ConstInt) X(ConstVector) X(GetPoison)    \
   X(LookupIntrinsicID) X(GetIntrinsicDeclaration) X(GetEnumAttributeKindForName) X(CreateEnumAttribute)                \

@@ -1,14 +1,16 @@
 #include "mechanician/compile/llvm_object.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
+#include <optional>
 
 #include "mechanician/compile/machine_code.hpp"
 #include "mechanician/compile/object_file.hpp"
 #include "mechanician/compile/program_order.hpp"
 
 #if defined(MECHANICIAN_LLVM)
+#include "mechanician/compile/device_functions.hpp"
+#include "mechanician/compile/llvm_arithmetic_internal.hpp"
 #include "mechanician/compile/llvm_library_internal.hpp"
 #endif
 
@@ -73,6 +75,9 @@ std::size_t scratch_size(const Program& program, const ObjectOptions& options) {
 
 namespace {
 
+/// Sines in the loop over steps, without calls: up to so many angles, as each takes some fifty instructions for a vector.
+constexpr std::size_t most_angles_inside = 48;
+
 /// Emits one part of a program as a module of its own.
 class PartEmitter {
  public:
@@ -80,7 +85,6 @@ class PartEmitter {
       : llvm_(llvm),
         program_(program),
         lanes_(options.lanes),
-        bits_(options.lanes % 8 == 0 && std::has_single_bit(static_cast<unsigned>(options.lanes)) ? 8 : options.lanes),
         carried_(options.carried),
         crossings_(crossings),
         values_(static_cast<std::size_t>(program.num_registers()), nullptr),
@@ -93,6 +97,10 @@ class PartEmitter {
       else
         plain_outputs_.push_back(static_cast<int>(i));
     }
+    std::size_t num_angles = 0;
+    for (const auto& part : crossings_.batches)
+      for (const SineBatch& batch : part) num_angles += batch.arguments.size();
+    sines_inside_ = carried_ > 0 && lanes_ > 1 && num_angles <= most_angles_inside && __builtin_cpu_supports("fma");
     const int level = options.level == CodeLevel::quick ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault;
     machine_ = llvm_.CreateTargetMachine(llvm_.target, llvm_.triple, llvm_.cpu, llvm_.features,
                                          static_cast<LLVMCodeGenOptLevel>(level), LLVMRelocPIC, LLVMCodeModelSmall);
@@ -150,36 +158,34 @@ class PartEmitter {
                             after = llvm_.AppendBasicBlockInContext(context_, function_, "");
     find_pairs(0, count, crossings_.batches[0]);
     emit_invariant_steps();
-    const LLVMTypeRef integer = llvm_.Int64TypeInContext(context_), bit = llvm_.Int1TypeInContext(context_),
-                      bits = lanes_ == 1 ? bit : llvm_.VectorType(bit, static_cast<unsigned>(bits_));
+    const LLVMTypeRef integer = llvm_.Int64TypeInContext(context_);
     // What is carried from one step to the next, as it comes into the loop.
     struct Carried {
       LLVMValueRef first, now;
     };
     const auto whole = [&](int k) { return llvm_.ConstInt(integer, static_cast<unsigned long long>(k), 0); };
-    std::vector<LLVMValueRef> all(static_cast<std::size_t>(bits_), llvm_.ConstInt(bit, 1, 0));
     const LLVMValueRef number_of_steps =
         llvm_.BuildLoad2(builder_, integer, place(number_, inputs_, program_.num_inputs + 1), "");
     Carried index{whole(0), nullptr}, k{load(inputs_, program_.num_inputs), nullptr};
-    std::vector<Carried> x, good(static_cast<std::size_t>(lanes_ / bits_),
-                                 {lanes_ == 1 ? all[0] : llvm_.ConstVector(all.data(), static_cast<unsigned>(bits_)),
-                                  nullptr});
+    std::vector<Carried> x, good;
+    for (const LLVMValueRef all : o_->truth(true)) good.push_back({all, nullptr});
     for (int i = 0; i < carried_; ++i) x.push_back({load(inputs_, 2 + i), nullptr});
     llvm_.BuildBr(builder_, body);
 
     llvm_.PositionBuilderAtEnd(builder_, body);
     index.now = llvm_.BuildPhi(builder_, integer, "");
     k.now = llvm_.BuildPhi(builder_, number_, "");
-    for (Carried& part : good) part.now = llvm_.BuildPhi(builder_, bits, "");
+    for (Carried& part : good) part.now = llvm_.BuildPhi(builder_, o_->mask(), "");
     for (int i = 0; i < carried_; ++i) {
       x[static_cast<std::size_t>(i)].now = llvm_.BuildPhi(builder_, number_, "");
       set(2 + i, x[static_cast<std::size_t>(i)].now);
     }
     set(0, fma(k.now, value(1), start_time_));
     emit_steps(0, count, crossings_.batches[0], 0);
+    const LLVMBasicBlockRef end = llvm_.GetInsertBlock(builder_);
     const auto carry = [&](const Carried& c, LLVMValueRef next) {
       LLVMValueRef values[] = {c.first, next};
-      LLVMBasicBlockRef blocks[] = {before, body};
+      LLVMBasicBlockRef blocks[] = {before, end};
       llvm_.AddIncoming(c.now, values, blocks, 2);
       return next;
     };
@@ -195,7 +201,7 @@ class PartEmitter {
 
     llvm_.PositionBuilderAtEnd(builder_, after);
     for (int i = 0; i < carried_; ++i) store(last[static_cast<std::size_t>(i)], outputs_, i);
-    store(choose(vouch, constant(1), constant(0)), outputs_, carried_);
+    store(o_->select(vouch, constant(1), constant(0)), outputs_, carried_);
     llvm_.BuildRetVoid(builder_);
   }
 
@@ -222,8 +228,10 @@ class PartEmitter {
     const LLVMTargetDataRef layout = llvm_.CreateTargetDataLayout(machine_);
     llvm_.SetModuleDataLayout(module_, layout);
     llvm_.DisposeTargetData(layout);
-    scalar_ = llvm_.DoubleTypeInContext(context_);
-    number_ = lanes_ == 1 ? scalar_ : llvm_.VectorType(scalar_, static_cast<unsigned>(lanes_));
+    builder_ = llvm_.CreateBuilderInContext(context_);
+    o_.emplace(llvm_, context_, module_, builder_, lanes_);
+    scalar_ = o_->scalar();
+    number_ = o_->number();
     pointer_ = llvm_.PointerTypeInContext(context_, 0);
     LLVMTypeRef arguments[] = {pointer_, pointer_, pointer_, pointer_};
     const LLVMTypeRef type = llvm_.FunctionType(llvm_.VoidTypeInContext(context_), arguments, 4, 0);
@@ -235,7 +243,6 @@ class PartEmitter {
     outputs_ = llvm_.GetParam(function_, 1);
     scratch_ = llvm_.GetParam(function_, 2);
     functions_ = llvm_.GetParam(function_, 3);
-    builder_ = llvm_.CreateBuilderInContext(context_);
     llvm_.PositionBuilderAtEnd(builder_, llvm_.AppendBasicBlockInContext(context_, function_, ""));
   }
 
@@ -263,12 +270,7 @@ class PartEmitter {
     llvm_.AddAttributeAtIndex(function_, index, llvm_.CreateEnumAttribute(context_, kind, 0));
   }
 
-  LLVMValueRef constant(double x) {
-    const LLVMValueRef one = llvm_.ConstReal(scalar_, x);
-    if (lanes_ == 1) return one;
-    std::vector<LLVMValueRef> all(static_cast<std::size_t>(lanes_), one);
-    return llvm_.ConstVector(all.data(), static_cast<unsigned>(lanes_));
-  }
+  LLVMValueRef constant(double x) { return o_->constant(x); }
   LLVMValueRef place(LLVMTypeRef type, LLVMValueRef base, int i) {
     LLVMValueRef index = llvm_.ConstInt(llvm_.Int64TypeInContext(context_), static_cast<unsigned long long>(i), 0);
     return llvm_.BuildInBoundsGEP2(builder_, type, base, &index, 1, "");
@@ -300,67 +302,21 @@ class PartEmitter {
     return v;
   }
 
-  /// Truth values, one for each vector of the processor: together in one mask they would have to be put together and
-  /// taken apart, where a mask of one vector is combined with the next comparison at no cost.
-  using Bits = std::vector<LLVMValueRef>;
+  using Bits = LlvmArithmetic::P;
 
-  /// Lanes [part·bits_, (part + 1)·bits_).
-  LLVMValueRef part_of(LLVMValueRef x, int part) {
-    if (lanes_ == bits_) return x;
-    std::vector<LLVMValueRef> which;
-    for (int k = 0; k < bits_; ++k) which.push_back(lane_index(part * bits_ + k));
-    return llvm_.BuildShuffleVector(builder_, x, llvm_.GetPoison(number_),
-                                    llvm_.ConstVector(which.data(), static_cast<unsigned>(bits_)), "");
-  }
-  Bits compare(LLVMRealPredicate predicate, LLVMValueRef a, LLVMValueRef b) {
-    Bits parts;
-    for (int part = 0; part < lanes_ / bits_; ++part)
-      parts.push_back(llvm_.BuildFCmp(builder_, predicate, part_of(a, part), part_of(b, part), ""));
-    return parts;
-  }
-  LLVMValueRef choose(const Bits& condition, LLVMValueRef a, LLVMValueRef b) {
-    std::vector<LLVMValueRef> parts;
-    for (int part = 0; part < lanes_ / bits_; ++part)
-      parts.push_back(llvm_.BuildSelect(builder_, condition[static_cast<std::size_t>(part)], part_of(a, part),
-                                        part_of(b, part), ""));
-    // Put together two by two.
-    for (int width = bits_; parts.size() > 1; width *= 2) {
-      std::vector<LLVMValueRef> wider, which;
-      for (int k = 0; k < 2 * width; ++k) which.push_back(lane_index(k));
-      for (std::size_t i = 0; i + 1 < parts.size(); i += 2)
-        wider.push_back(llvm_.BuildShuffleVector(builder_, parts[i], parts[i + 1],
-                                                 llvm_.ConstVector(which.data(), static_cast<unsigned>(2 * width)), ""));
-      parts = std::move(wider);
-    }
-    return parts[0];
-  }
   /// Whether a register is not zero.
   Bits condition(int r) {
     const int step = r - crossings_.first;
     if (step >= 0 && !conditions_[static_cast<std::size_t>(step)].empty())
       return conditions_[static_cast<std::size_t>(step)];
-    return compare(LLVMRealUNE, value(r), constant(0));
+    return o_->compare(LLVMRealUNE, value(r), constant(0));
   }
   LLVMValueRef truth(int step, const Bits& bits) {
     conditions_[static_cast<std::size_t>(step)] = bits;
     decided_.push_back(step);
-    return choose(bits, constant(1), constant(0));
-  }
-  template <class F>
-  LLVMValueRef truth_of(int step, F combine) {
-    Bits bits;
-    for (std::size_t part = 0; part < static_cast<std::size_t>(lanes_ / bits_); ++part) bits.push_back(combine(part));
-    return truth(step, bits);
+    return o_->select(bits, constant(1), constant(0));
   }
 
-  LLVMValueRef intrinsic(std::string_view name, std::initializer_list<LLVMValueRef> arguments) {
-    const unsigned id = llvm_.LookupIntrinsicID(name.data(), name.size());
-    const LLVMValueRef callee = llvm_.GetIntrinsicDeclaration(module_, id, &number_, 1);
-    std::vector<LLVMTypeRef> types(arguments.size(), number_);
-    const LLVMTypeRef type = llvm_.FunctionType(number_, types.data(), static_cast<unsigned>(types.size()), 0);
-    std::vector<LLVMValueRef> copy(arguments);
-    return llvm_.BuildCall2(builder_, type, callee, copy.data(), static_cast<unsigned>(copy.size()), "");
-  }
   /// A call of a function of the table for one lane.
   LLVMValueRef call_scalar(int function, LLVMTypeRef result, std::vector<LLVMValueRef> arguments) {
     const LLVMValueRef callee = llvm_.BuildLoad2(builder_, pointer_, place(pointer_, functions_, function), "");
@@ -383,7 +339,7 @@ class PartEmitter {
   }
 
   LLVMValueRef fma(LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
-    if (__builtin_cpu_supports("fma")) return intrinsic("llvm.fma", {a, b, c});
+    if (__builtin_cpu_supports("fma")) return o_->fma(a, b, c);
     return call(function_fma, {a, b, c});
   }
 
@@ -423,8 +379,19 @@ class PartEmitter {
     return llvm_.BuildExtractValue(builder_, both, sine ? 0 : 1, "");
   }
 
-  /// All sines and cosines of a batch, in all lanes, by one call.
+  /// All sines and cosines of a batch, in all lanes.
   void emit(const SineBatch& batch, const Crossings::Area& area) {
+    if (sines_inside_)
+      emit_inside(batch, area);
+    else
+      call(batch, area);
+    for (int i = batch.begin; i < batch.end && carried_ == 0; ++i)
+      for (const int output : outputs_of_[static_cast<std::size_t>(i)])
+        store(value(crossings_.first + i), outputs_, output);
+  }
+
+  /// By one call, which leaves them in the area of the batch.
+  void call(const SineBatch& batch, const Crossings::Area& area) {
     for (std::size_t k = 0; k < batch.arguments.size(); ++k)
       store(value(batch.arguments[k]), scratch_, area.begin + static_cast<int>(k));
     const LLVMTypeRef integer = llvm_.Int64TypeInContext(context_);
@@ -435,9 +402,49 @@ class PartEmitter {
     const LLVMTypeRef type = llvm_.FunctionType(llvm_.VoidTypeInContext(context_), types, 4, 0);
     const LLVMValueRef callee = llvm_.BuildLoad2(builder_, pointer_, place(pointer_, functions_, function_sines), "");
     llvm_.BuildCall2(builder_, type, callee, arguments, 4, "");
-    for (int i = batch.begin; i < batch.end && carried_ == 0; ++i)
-      for (const int output : outputs_of_[static_cast<std::size_t>(i)])
-        store(value(crossings_.first + i), outputs_, output);
+  }
+
+  /// Here and now; by a call, for all of them, where an angle is too far for that in some lane.
+  void emit_inside(const SineBatch& batch, const Crossings::Area& area) {
+    DeviceFunctions<LlvmArithmetic> functions(*o_);
+    std::vector<DeviceFunctions<LlvmArithmetic>::Both> near;
+    Bits far = o_->truth(false);
+    for (const int r : batch.arguments) {
+      near.push_back(functions.near_sine_cosine(value(r)));
+      far = o_->either(far, functions.is_far(value(r)));
+    }
+    const LLVMBasicBlockRef here = llvm_.GetInsertBlock(builder_),
+                            outside = llvm_.AppendBasicBlockInContext(context_, function_, ""),
+                            after = llvm_.AppendBasicBlockInContext(context_, function_, "");
+    const LLVMValueRef branch = llvm_.BuildCondBr(builder_, o_->any(far), outside, after);
+    set_rare(branch);
+    llvm_.PositionBuilderAtEnd(builder_, outside);
+    call(batch, area);
+    std::vector<LLVMValueRef> called;
+    for (int i = batch.begin; i < batch.end; ++i)
+      called.push_back(load(scratch_, crossings_.slot[static_cast<std::size_t>(i)]));
+    llvm_.BuildBr(builder_, after);
+    llvm_.PositionBuilderAtEnd(builder_, after);
+    for (int i = batch.begin; i < batch.end; ++i) {
+      const auto k = static_cast<std::size_t>(i - batch.begin);
+      const auto& both = near[static_cast<std::size_t>(batch.which[k])];
+      const bool sine = program_.steps[static_cast<std::size_t>(i)].action == action_of(Op::sin);
+      LLVMValueRef values[] = {sine ? both.sine : both.cosine, called[k]};
+      LLVMBasicBlockRef blocks[] = {here, outside};
+      const LLVMValueRef phi = llvm_.BuildPhi(builder_, number_, "");
+      llvm_.AddIncoming(phi, values, blocks, 2);
+      set(crossings_.first + i, phi);
+    }
+  }
+  /// The first way of a branch is hardly ever taken: what is saved around a call is saved there.
+  void set_rare(LLVMValueRef branch) {
+    const auto weight = [&](unsigned long long w) {
+      return llvm_.ValueAsMetadata(llvm_.ConstInt(llvm_.Int32TypeInContext(context_), w, 0));
+    };
+    constexpr std::string_view name = "branch_weights", kind = "prof";
+    LLVMMetadataRef parts[] = {llvm_.MDStringInContext2(context_, name.data(), name.size()), weight(1), weight(1000000)};
+    llvm_.SetMetadata(branch, llvm_.GetMDKindIDInContext(context_, kind.data(), static_cast<unsigned>(kind.size())),
+                      llvm_.MetadataAsValue(context_, llvm_.MDNodeInContext2(context_, parts, 3)));
   }
 
   LLVMValueRef emit(int i, const Step& s) {
@@ -456,44 +463,40 @@ class PartEmitter {
       case Op::neg:
         return negative(value(s.a));
       case Op::sqrt:
-        return intrinsic("llvm.sqrt", {value(s.a)});
+        return o_->sqrt(value(s.a));
       case Op::abs:
-        return intrinsic("llvm.fabs", {value(s.a)});
+        return o_->abs(value(s.a));
       case Op::sign: {
         const LLVMValueRef a = value(s.a), zero = constant(0);
-        return choose(
-            compare(LLVMRealOGT, a, zero), constant(1),
-            choose(compare(LLVMRealOLT, a, zero), constant(-1), choose(compare(LLVMRealOEQ, a, zero), zero, a)));
+        const LLVMValueRef rest = o_->select(o_->compare(LLVMRealOEQ, a, zero), zero, a);
+        return o_->select(o_->compare(LLVMRealOGT, a, zero), constant(1),
+                          o_->select(o_->compare(LLVMRealOLT, a, zero), constant(-1), rest));
       }
       case Op::min:
       case Op::max: {
         // As the processor has it, and b where that is not a number.
         const LLVMValueRef a = value(s.a), b = value(s.b);
         const LLVMRealPredicate better = s.action == action_of(Op::min) ? LLVMRealOLT : LLVMRealOGT;
-        return choose(compare(LLVMRealUNO, b, b), b, choose(compare(better, b, a), b, a));
+        return o_->select(o_->compare(LLVMRealUNO, b, b), b, o_->select(o_->compare(better, b, a), b, a));
       }
       case Op::select:
-        return choose(condition(s.a), value(s.b), value(s.c));
+        return o_->select(condition(s.a), value(s.b), value(s.c));
       case Op::lt:
-        return truth(i, compare(LLVMRealOLT, value(s.a), value(s.b)));
+        return truth(i, o_->compare(LLVMRealOLT, value(s.a), value(s.b)));
       case Op::le:
-        return truth(i, compare(LLVMRealOLE, value(s.a), value(s.b)));
+        return truth(i, o_->compare(LLVMRealOLE, value(s.a), value(s.b)));
       case Op::gt:
-        return truth(i, compare(LLVMRealOGT, value(s.a), value(s.b)));
+        return truth(i, o_->compare(LLVMRealOGT, value(s.a), value(s.b)));
       case Op::ge:
-        return truth(i, compare(LLVMRealOGE, value(s.a), value(s.b)));
+        return truth(i, o_->compare(LLVMRealOGE, value(s.a), value(s.b)));
       case Op::eq:
-        return truth(i, compare(LLVMRealOEQ, value(s.a), value(s.b)));
+        return truth(i, o_->compare(LLVMRealOEQ, value(s.a), value(s.b)));
       case Op::logical_and:
-      case Op::logical_or: {
-        const Bits a = condition(s.a), b = condition(s.b);
-        const auto build = s.action == action_of(Op::logical_and) ? llvm_.BuildAnd : llvm_.BuildOr;
-        return truth_of(i, [&](std::size_t part) { return build(builder_, a[part], b[part], ""); });
-      }
-      case Op::logical_not: {
-        const Bits a = condition(s.a);
-        return truth_of(i, [&](std::size_t part) { return llvm_.BuildNot(builder_, a[part], ""); });
-      }
+        return truth(i, o_->both(condition(s.a), condition(s.b)));
+      case Op::logical_or:
+        return truth(i, o_->either(condition(s.a), condition(s.b)));
+      case Op::logical_not:
+        return truth(i, o_->negated(condition(s.a)));
       case Op::sin:
       case Op::cos:
         return sine_or_cosine(i, s);
@@ -509,7 +512,8 @@ class PartEmitter {
 
   const LlvmLibrary& llvm_;
   const Program& program_;
-  const int lanes_, bits_, carried_;  ///< bits_: lanes of one mask
+  const int lanes_, carried_;
+  bool sines_inside_ = false;  ///< not by calls
   const Crossings& crossings_;
   std::vector<LLVMValueRef> values_;  ///< by register; null: not known in this part
   std::vector<int> touched_;
@@ -525,6 +529,7 @@ class PartEmitter {
   LLVMContextRef context_ = nullptr;
   LLVMModuleRef module_ = nullptr;
   LLVMBuilderRef builder_ = nullptr;
+  std::optional<LlvmArithmetic> o_;
   LLVMTypeRef scalar_ = nullptr, number_ = nullptr, pointer_ = nullptr;
   LLVMValueRef start_time_ = nullptr;
   LLVMValueRef function_ = nullptr, inputs_ = nullptr, outputs_ = nullptr, scratch_ = nullptr, functions_ = nullptr;
