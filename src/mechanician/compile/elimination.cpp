@@ -181,7 +181,8 @@ void Elimination::join_pivots(int a, int b, const Number& pivot) {
   s_inverse_[at(a - K_.n)] = with.mul(D, u), s_inverse_[at(b - K_.n)] = with.mul(with.mul(pivot, pivot), u);
   joined_[at(a - K_.n)] = joined_[at(b - K_.n)] = 1;
   s_[at(b - K_.n)] = D;
-  if (R_[at(a - K_.n)].empty() && R_[at(b - K_.n)].empty() && !rest.is_constant())
+  const bool any_coupled = std::find(uncoupled_.begin(), uncoupled_.end(), 0) != uncoupled_.end();
+  if (R_[at(a - K_.n)].empty() && R_[at(b - K_.n)].empty() && !rest.is_constant() && !any_coupled)
     pair_ = Pair{a - K_.n, b - K_.n, T, product, D, with.reciprocal(D)};
 }
 
@@ -322,11 +323,7 @@ Number Elimination::calc_vouch(const std::vector<double>& least) {
 
 Number Elimination::calc_comparisons(const std::vector<double>& least, std::optional<double> least_pair) {
   // What coupled masses add is in the sum.
-  if (std::any_of(uncoupled_.begin(), uncoupled_.end(), [](char u) { return !u; })) {
-    Number vouch = calc_vouch(least);
-    if (cramer_) vouch = numbers_->apply(Op::min, vouch, calc_pair_margin(0.0));
-    return vouch;
-  }
+  if (std::find(uncoupled_.begin(), uncoupled_.end(), 0) != uncoupled_.end()) return calc_vouch(least);
   Numbers& with = *numbers_;
   Number smallest = one;
   const auto hold = [&](const Number& margin) {

@@ -89,8 +89,8 @@ class Elimination {
   /// for each of the two.
   Number calc_comparisons(const std::vector<double>& least, std::optional<double> least_pair);
 
-  /// The last two rows, where no earlier row is connected with them and neither is constant: P_a P_b and D, of which
-  /// D/(P_a P_b) is the squared sine of the angle between them. Nothing where there is no such pair.
+  /// The last two rows, where no earlier row is connected with them, neither is constant and no masses are coupled: P_a P_b
+  /// and D, of which D/(P_a P_b) is the squared sine of the angle between them. Nothing where there is no such pair.
   struct Pair {
     int a, b;  ///< rows
     Number T, product, D, inverse;

@@ -43,6 +43,7 @@ class LaneRunner : public MotionRunner {
   struct Pack;
   /// Steps first, first + 1, … of all lanes.
   void advance(Pack& pack, std::int64_t first, std::int64_t count);
+  bool all_good(const Pack& pack, int size) const;
   void serve(Pack& pack, int lane, const double* state, std::int64_t first, std::int64_t count);
 
   std::shared_ptr<const System> system_;
