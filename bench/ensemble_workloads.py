@@ -125,7 +125,7 @@ def table(workload, result, digits):
     ours = next((r['ns'] for r in result['rows'] if r['who'] == 'mechanician'), None)
     per_second = lambda ns: f'{digits(1e3 / ns)} million' if ns < 1e4 else f'{1e9 / ns:,.0f}'
     out = [f'### {result["name"]}: {result["title"]}', '',
-           f'| | variant | {workload.unit} a {workload.piece} | {workload.piece}s/s | × mechanician | {workload.error} |', '|---|---|--:|--:|--:|--:|']
+           f'| | variant | {workload.unit} for each {workload.piece} | {workload.piece}s/s | × mechanician | {workload.error} |', '|---|---|--:|--:|--:|--:|']
     for r in result['rows']:
         ratio = digits(r['ns'] / ours) if ours else ''
         out.append(f'| {r["who"]} | {r["variant"]} | {digits(r["ns"] / size)} | {per_second(r["ns"])} | {ratio} | {r["error"]:.1e} |')
