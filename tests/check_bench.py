@@ -142,9 +142,30 @@ def check_refusals(c):
 def check_script(c):
     """bench/run, as far as nothing is installed or built."""
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'bench', 'run')
-    for args, status, word in ((['--help'], 0, '--rounds'), (['--only', 'W9'], 2, 'there are W1'), (['--rounds', '0'], 2, 'at least 1')):
+    for args, status, word in ((['--help'], 0, '--rounds'), (['--only', 'W9'], 2, 'there are W1'), (['--rounds', '0'], 2, 'at least 1'),
+                               (['--ensembles', '--only', 'W1'], 2, 'there are W4'), (['--ensembles', '--large'], 2, 'two runs')):
         p = subprocess.run([sys.executable, script, *args], capture_output=True, text=True, timeout=60)
         c.that(f'bench/run {args}', p.returncode == status and word in p.stdout + p.stderr, (p.returncode, p.stdout, p.stderr))
+
+
+def check_ensembles(c):
+    """The tables of bench/run --ensembles, from figures that are made up."""
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'bench'))
+    import ensemble_workloads as e
+    here = __file__
+    times = iter([8.0, 6.0, 7.0])
+    made = {'mechanician': e.Contestant(here, lambda _: {'variant': 'lanes', 'ns': next(times), 'error': 0.0}),
+            'peer': e.Contestant(here, lambda _: {'variant': 'slow', 'ns': 30.0, 'error': 0.0}),
+            'nobody': e.Contestant('/nowhere', lambda _: None), 'broken': e.Contestant(here, lambda _: None)}
+    workload = e.Workload('W', 'title', 'step', 'ns', 'off by', made, [e.faster(5, 'mechanician', 'peer'), e.faster(6, 'mechanician', 'peer'),
+                                                                      e.faster(1, 'mechanician', 'nobody')])
+    result = e.measure(workload, 3, lambda _: None)
+    c.that('the quickest round counts', result['rows'][0]['ns'] == 6.0 and result['rows'][0]['rounds'] == 3, result)
+    c.that('who is not there or fails is missing', result['missing'] == ['nobody', 'broken'], result)
+    c.that('goals', [g['met'] for g in result['goals']] == [True, False] and result['goals'][0]['reached'] == 5.0, result)
+    text = e.table(workload, result, lambda x: f'{x:.1f}')
+    c.that('the table', '- met: ' in text and '- MISSED: ' in text and '| peer | slow | 30.0 |' in text and '| nobody | not there |' in text, text)
 
 
 def main():
@@ -157,6 +178,7 @@ def main():
         check_text(c)
         check_refusals(c)
         check_script(c)
+        check_ensembles(c)
         print(f'{c.passed} passed, {c.failed} failed')
     sys.exit(c.failed > 0)
 
