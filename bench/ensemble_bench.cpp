@@ -1,7 +1,7 @@
 /// Ensembles on one core: motions of fixed steps against a program written by hand for this one mechanism,
 /// accelerations in lanes, and adaptive motions against single runs.
 ///
-///     bench_ensemble MODELS BENCH_MODELS w4|angles|w2|disk|squeezer
+///     bench_ensemble MODELS BENCH_MODELS w4|threads|angles|w2|disk|squeezer
 ///
 /// MODELS and BENCH_MODELS are the folders of the model files. A line of JSON for each variant, as peers/contest.hpp has
 /// it: nanoseconds of a step, an acceleration or a motion, the quickest and the median, and how far the ends are off.
@@ -12,8 +12,10 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ready.hpp"
@@ -165,6 +167,32 @@ void w4(const std::string& models, bool angles) {
   if (hand) theirs.report("by hand, 16 lanes", difference);
 }
 
+/// The loop of W4 on one thread and on two, in turns: as many motions for each.
+void w4_threads(const std::string& models) {
+  constexpr int count = 3200;
+  const Ready ready = read(models + "/double_pendulum.toml");
+  const LaneRunnerResult made =
+      make_lane_runner(ready.system, ready.start, {.method = EnsembleMethod::rk4, .step = 1e-3, .to = 1.0});
+  dynamic_cast<LaneRunner&>(*made.made).code().wait();
+  const MotionBatch batch = pendulums(0, count, false);
+  Times times[2];
+  for (int round = 0; round < 20; ++round)
+    for (int threads = 1; threads <= 2; ++threads) {
+      std::vector<std::unique_ptr<MotionRunner>> runners;
+      std::vector<BatchResult> results(static_cast<std::size_t>(threads), BatchResult(batch));
+      for (int k = 0; k < threads; ++k) runners.push_back(made.made->clone());
+      const auto begin = Clock::now();
+      std::vector<std::thread> others;
+      for (std::size_t k = 1; k < runners.size(); ++k)
+        others.emplace_back([&, k] { runners[k]->run(batch, results[k]); });
+      runners[0]->run(batch, results[0]);
+      for (std::thread& thread : others) thread.join();
+      times[threads - 1].add(seconds_since(begin), 1000.0 * count * threads);
+    }
+  times[0].report("1 thread", 0.0);
+  times[1].report("2 threads", 0.0);
+}
+
 void w2(const std::string& models) {
   constexpr int count = 10'000;  // whole packs
   const Ready ready = read(models + "/arm7.toml");
@@ -305,6 +333,8 @@ int main(int argc, char** argv) {
   const std::string what = argc == 4 ? argv[3] : "";
   if (what == "w4" || what == "angles")
     w4(argv[2], what == "angles");
+  else if (what == "threads")
+    w4_threads(argv[2]);
   else if (what == "w2")
     w2(argv[1]);
   else if (what == "disk")
@@ -312,7 +342,7 @@ int main(int argc, char** argv) {
   else if (what == "squeezer")
     adaptive(argv[1], "squeezer", 0.03);
   else {
-    fmt::print(stderr, "bench_ensemble MODELS BENCH_MODELS w4|angles|w2|disk|squeezer\n");
+    fmt::print(stderr, "bench_ensemble MODELS BENCH_MODELS w4|threads|angles|w2|disk|squeezer\n");
     return 2;
   }
 }
