@@ -232,7 +232,7 @@ def check_bar(s):
     for columns in (30, 120):
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
-        run = subprocess.Popen([s.program, 'sweep', *long(), '-o', 'b.csv'], cwd=s.folder, stderr=slave)
+        run = subprocess.Popen([s.program, 'sweep', *long(6 * MOTIONS), '-o', 'b.csv', '--threads', '1'], cwd=s.folder, stderr=slave)  # some seconds
         os.close(slave)
         said = b''
         while True:
