@@ -59,6 +59,7 @@ LargeDynamics::LargeDynamics(LargeSystem& system) : system_(&system), pattern_(p
   for (auto* x : {&lambda_, &residual_, &rate_, &right_}) x->assign(m, 0.0);
   for (auto* x : {&zero_, &step_, &spare_}) x->assign(n, 0.0);
   on_positions_.resize(m);
+  if (system.force_is_constant()) solver_.hold_force(values_.Q);
   for (std::size_t j = 0; j < m; ++j) on_positions_[j] = system.is_position_row(static_cast<int>(j));
 }
 
@@ -195,6 +196,7 @@ bool LargeDynamics::hold_rows(double t, const double* q, const double* qd) {
   held_rank_ = pattern_.m - static_cast<int>(dependent_.size());
   if (dependent_.empty()) return true;
   held_ = std::make_unique<Held>(pattern_, dependent_);
+  if (system_->force_is_constant()) held_->solver->hold_force(values_.Q);
   for (const int row : dependent_) lambda_[static_cast<std::size_t>(row)] = 0.0;
   return true;
 }

@@ -20,6 +20,8 @@ namespace {
 constexpr KindSet moving =
     kind_bit(SymbolKind::coordinate) | kind_bit(SymbolKind::velocity) | kind_bit(SymbolKind::time);
 
+constexpr std::size_t least_streamed = std::size_t{1} << 22;  ///< entries of A from which they are not worth a place in the caches
+
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// A term in the coordinates of one member, as a model of its own.
@@ -48,6 +50,7 @@ struct LargeSystem::Kernel {
     std::vector<std::int32_t> to;  ///< by member: place among the values; −1: nowhere, its mirror image counts
     std::int64_t first = -1;       ///< where places follow each other, the first
     bool alone = false;            ///< nothing else goes to these places: no sum to begin with
+    LineWriter<lanes * batch> lines{};  ///< past the caches, where there are too many
   };
   const Term* term = nullptr;
   TermMembers members;
@@ -93,6 +96,7 @@ void LargeSystem::add_kernel(const Term& term) {
     const bool varies = (value.kinds() & moving) != 0;
     (varies ? kernel->varying : kernel->constant).push_back({part, a, b, value, {}, -1});
     if (part == Kernel::Part::mass) mass_is_constant_ &= !varies;
+    if (part == Kernel::Part::force) force_is_constant_ &= !varies;
   };
   for (const auto& e : eqs.M.entries) add(Kernel::Part::mass, e.row, e.col, e.value);
   for (int i = 0; i < eqs.n(); ++i) add(Kernel::Part::force, i, 0, eqs.Q[at(i)]);
@@ -313,6 +317,7 @@ std::int64_t LargeSystem::gather(Kernel& kernel, std::int64_t begin, double t, s
 }
 
 void LargeSystem::evaluate(double t, std::span<const double> q, std::span<const double> qd, Values& values) {
+  const bool past_caches = values.A.size() >= least_streamed;
   // What does not change is there from make_values() on.
   if (is_sum_[0]) std::copy(constant_.M.begin(), constant_.M.end(), values.M.begin());
   if (is_sum_[1]) std::copy(constant_.Q.begin(), constant_.Q.end(), values.Q.begin());
@@ -326,13 +331,20 @@ void LargeSystem::evaluate(double t, std::span<const double> q, std::span<const 
       const std::int64_t here = gather(kernel, begin, t, q, qd), full = here / lanes;
       kernel.run(kernel.function, (here + lanes - 1) / lanes);
       const double* out = kernel.outputs.data();
-      for (const Kernel::Output& o : kernel.varying) {
+      for (Kernel::Output& o : kernel.varying) {
         double* const part = o.part == Kernel::Part::mass    ? values.M.data()
                              : o.part == Kernel::Part::force ? values.Q.data()
                              : o.part == Kernel::Part::row   ? values.A.data()
                                                              : values.b.data();
         std::int64_t j = 0;  // members done
-        if (o.first >= 0) {
+        if (o.first >= 0 && o.alone && past_caches) {
+          if (begin == 0) o.lines.begin(part + o.first);
+          double* const room = o.lines.room();
+          for (; j < full * lanes; j += lanes) std::memcpy(room + j, out + j / lanes * stride, sizeof(double) * at(lanes));
+          for (; j < here; ++j) room[j] = out[j / lanes * stride + j % lanes];
+          o.lines.write(here);
+          if (begin + here == kernel.members.count) o.lines.finish();
+        } else if (o.first >= 0) {
           double* const place = part + o.first + begin;
           for (std::int64_t k = 0; k < full; ++k) {
             if (o.alone)

@@ -37,6 +37,7 @@ class LargeSystem {
   const std::vector<Entry>& M_pattern() const { return M_pattern_; }  ///< lower triangle, each once
   const std::vector<Entry>& A_pattern() const { return A_pattern_; }  ///< each once
   bool mass_is_constant() const { return mass_is_constant_; }
+  bool force_is_constant() const { return force_is_constant_; }
 
   struct Values {
     LargeVector M, Q, A, b;  ///< M and A in the order of their patterns
@@ -76,7 +77,7 @@ class LargeSystem {
   int n_ = 0, m_ = 0;
   double seconds_of_deriving_ = 0.0;
   std::vector<Entry> M_pattern_, A_pattern_;
-  bool mass_is_constant_ = true, rows_are_linear_ = true;
+  bool mass_is_constant_ = true, force_is_constant_ = true, rows_are_linear_ = true;
   bool is_sum_[4] = {};  ///< M, Q, A, b
   std::vector<std::shared_ptr<Kernel>> kernels_;
   std::int64_t gather(Kernel& kernel, std::int64_t begin, double t, std::span<const double> q,

@@ -104,6 +104,24 @@ void SparseElimination::set_mass(std::span<const double> M) {
   lists_.equal_W = equal && !W_.empty() ? W_[0] : 0.0;
 }
 
+void SparseElimination::hold_force(std::span<const double> f) {
+  check_size("f", f.size(), plan_.n);
+  held_force_ = f.data();
+  for (sparse::Strip& strip : plan_.strips) {
+    strip.even_force = strip.direction != 0;
+    for (int k = 0; k < strip.num_terms && strip.even_force; ++k) {
+      const double* const at = f.data() + strip.coordinate[k];
+      strip.force[k] = *at;
+      for (Index j = 1; j < strip.count && strip.even_force; ++j) strip.even_force = at[strip.direction * j] == *at;
+    }
+  }
+  for (sparse::Band& band : plan_.bands) {
+    const double* const at = f.data() + band.first;
+    band.force = *at;
+    band.even_force = band.period == 1 && std::all_of(at, at + band.num_groups, [&](double x) { return x == *at; });
+  }
+}
+
 /// Entries of the core and of rows outside strips, before anything is eliminated.
 void SparseElimination::form_core() {
   std::fill(values_.begin() + plan_.core_values, values_.end(), 0.0);
@@ -223,12 +241,13 @@ void SparseElimination::backward(const double* f, double* x, double* lambda) {
   const std::vector<sparse::Run>& runs = plan_.runs;
   for (std::size_t k = runs.size(); k-- > 0;) {
     const bool pair = k > 0 && plan_.run_level[k] == plan_.run_level[k - 1];
-    kernels_->run_backward(lists_, &runs[k], pair ? &runs[k - 1] : nullptr, values_.data(), y_.data(), lambda);
+    kernels_->run_backward(lists_, &runs[k], pair ? &runs[k - 1] : nullptr, plan_.strips.data(), values_.data(),
+                           y_.data(), lambda);
     if (pair) --k;
   }
   double finite = 0;
   visit_bands(plan_.bands, [&](const sparse::Band& band) {
-    finite += kernels_->band(band, A_.data(), W_.data(), f, lambda, x, lists_.equal_W, plan_.n > least_streamed);
+    finite += kernels_->band(lists_, band, A_.data(), W_.data(), f, lambda, x, plan_.n > least_streamed);
   });
   for (const int i : plan_.loose_coordinates) {
     double force = f[i];
@@ -242,6 +261,7 @@ void SparseElimination::backward(const double* f, double* x, double* lambda) {
 }
 
 void SparseElimination::solve_once(const double* f, const double* g, double* x, double* lambda) {
+  lists_.force_held = f == held_force_;
   start(f, g);
   forward(f, g);
   backward(f, x, lambda);
@@ -270,6 +290,7 @@ SparseResult SparseElimination::factor_and_solve(std::span<const double> M, std:
   check_size("M", M_.size(), plan_.M_row.size());
   check_size("A", A.size(), plan_.A_row.size());
   A_ = A;
+  lists_.force_held = f.data() == held_force_;
   form_core();
   start(f.data(), g.data());
   eliminate(f.data(), g.data());

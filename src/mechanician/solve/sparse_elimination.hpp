@@ -78,6 +78,10 @@ class SparseElimination {
   SparseResult factor_and_solve(std::span<const double> M, std::span<const double> A, std::span<const double> f,
                                 std::span<const double> g, std::span<double> x, std::span<double> lambda);
 
+  /// A promise: numbers given as f that begin where these do are these. Where they are the same along a family, they are
+  /// not read again.
+  void hold_force(std::span<const double> f);
+
   /// Of the last factorisation, increasing.
   const std::vector<int>& masked_rows() const { return masked_; }
   /// Masked rows that the last solution does not meet, at most 64 of them.
@@ -118,6 +122,7 @@ class SparseElimination {
   std::vector<char> is_masked_;
   sparse::PivotCount count_;
   std::span<const double> M_, A_;
+  const double* held_force_ = nullptr;
   int num_not_positive_ = 0;  // masses of uncoupled coordinates
   double finite_ = 0;
 };

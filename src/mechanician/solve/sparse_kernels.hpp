@@ -41,6 +41,9 @@ struct Strip {
   // 1 or −1 where all steps are that, the one from row to row too: numbers of rows that follow each other do so in
   // memory. Else 0.
   int direction = 0;
+  // Where f is held (SparseElimination::hold_force) and the same along each term: that, and it need not be read.
+  bool even_force = false;
+  double force[most_terms];
 };
 
 /// Rows at positions first … first+count−1, each with the next one as only neighbour left; after the last comes
@@ -91,6 +94,9 @@ struct Band {
   int slot[most_period][most_degree], row[most_period][most_degree];
   int slot_step = 0, row_step = 0;
   bool blocks = false;  // the members of a group have consecutive slots and the same rows
+  // As in Strip, where the period is 1.
+  bool even_force = false;
+  double force = 0;
 };
 
 /// Everything that does not change from one evaluation to the next.
@@ -105,7 +111,9 @@ struct Lists {
   const Piece* pieces = nullptr;
   const Task* tasks = nullptr;  // of the core, in the order of elimination
   Index num_tasks = 0;
-  double equal_W = 0;  // where all of W is the same, that; else 0. The only member that changes with the numbers
+  // The only members that change with the numbers.
+  double equal_W = 0;       // where all of W is the same, that; else 0
+  bool force_held = false;  // f is the one that strips and bands know
   const SmallPivots* small = nullptr;
   const Supernode* supernodes = nullptr;
 };
@@ -132,8 +140,9 @@ struct Kernels {
   /// The same for y alone, with the factors that are there.
   void (*run_forward)(const Lists& lists, const Run& run, const Strip* strips, const double* A, const double* W,
                       const double* f, const double* g, const double* values, double* y);
-  void (*run_backward)(const Lists& lists, const Run* one, const Run* two, const double* values, double* y,
-                       double* lambda);
+  /// Both leave y over the pivot in y: what comes now.
+  void (*run_backward)(const Lists& lists, const Run* one, const Run* two, const Strip* strips, const double* values,
+                       double* y, double* lambda);
 
   /// The core. Where y is given, it is eliminated as well. work: of supernodes, unscaled columns and eight columns of
   /// the update.
@@ -142,10 +151,9 @@ struct Kernels {
   void (*core_forward)(const Lists& lists, const double* values, double* y, double* work);
   void (*core_backward)(const Lists& lists, const double* values, double* y, double* work);
 
-  /// x = W (f + Aᵀλ); returns zero, or not a number where some x is not finite. equal_W as in Lists. stream: past the
-  /// caches.
-  double (*band)(const Band& band, const double* A, const double* W, const double* f, const double* lambda, double* x,
-                 double equal_W, bool stream);
+  /// x = W (f + Aᵀλ); returns zero, or not a number where some x is not finite. stream: past the caches.
+  double (*band)(const Lists& lists, const Band& band, const double* A, const double* W, const double* f,
+                 const double* lambda, double* x, bool stream);
   /// size = |x| + W (|f| + |Aᵀ||λ|): what rounding in x is relative to.
   void (*band_sizes)(const Band& band, const double* A, const double* W, const double* f, const double* lambda,
                      const double* x, double* size);

@@ -27,7 +27,7 @@ double band_of(const Band& b, const double* A, const double* W, const double* f,
 /// Coordinates, slots and rows that all follow each other: side by side in vectors, the last few one by one.
 inline bool is_even(const Band& b) { return b.period == 1 && b.slot_step == 1 && b.row_step == 1; }
 
-template <int degree, bool equal>
+template <int degree, bool equal, bool equal_f>
 double band_even(const Band& b, const double* A, const double* W, const double* f, const double* lambda, double* x,
                  double equal_W, [[maybe_unused]] bool stream) {
   const double *a[degree], *l[degree];
@@ -35,14 +35,14 @@ double band_even(const Band& b, const double* A, const double* W, const double* 
   W += b.first, f += b.first, x += b.first;
   double sum = 0;
   const auto one = [&](Index j) {
-    double force = f[j];
+    double force = equal_f ? b.force : f[j];
     for (int r = 0; r < degree; ++r) force += a[r][j] * l[r][j];
     x[j] = (equal ? equal_W : W[j]) * force;
     sum += x[j] - x[j];
   };
   Vec bad{};
   const auto some = [&](Index j) {
-    Vec force = load(f + j);
+    Vec force = equal_f ? Vec{} + b.force : load(f + j);
     for (int r = 0; r < degree; ++r) force += load(a[r] + j) * load(l[r] + j);
     const Vec value = equal ? force * equal_W : force * load(W + j);
     bad += value - value;
@@ -85,26 +85,29 @@ double band_blocks(const Band& b, const double* A, const double* W, const double
 }
 #endif
 
-template <bool equal>
+template <bool equal, bool equal_f>
 double band_even_of(const Band& b, const double* A, const double* W, const double* f, const double* lambda, double* x,
                     double equal_W, bool stream) {
   switch (b.degree) {
     case 1:
-      return band_even<1, equal>(b, A, W, f, lambda, x, equal_W, stream);
+      return band_even<1, equal, equal_f>(b, A, W, f, lambda, x, equal_W, stream);
     case 2:
-      return band_even<2, equal>(b, A, W, f, lambda, x, equal_W, stream);
+      return band_even<2, equal, equal_f>(b, A, W, f, lambda, x, equal_W, stream);
     case 3:
-      return band_even<3, equal>(b, A, W, f, lambda, x, equal_W, stream);
+      return band_even<3, equal, equal_f>(b, A, W, f, lambda, x, equal_W, stream);
     default:
-      return band_even<4, equal>(b, A, W, f, lambda, x, equal_W, stream);
+      return band_even<4, equal, equal_f>(b, A, W, f, lambda, x, equal_W, stream);
   }
 }
 
-double band(const Band& b, const double* A, const double* W, const double* f, const double* lambda, double* x,
-            double equal_W, bool stream) {
-  if (is_even(b))
-    return equal_W != 0 ? band_even_of<true>(b, A, W, f, lambda, x, equal_W, stream)
-                        : band_even_of<false>(b, A, W, f, lambda, x, equal_W, stream);
+double band(const Lists& lists, const Band& b, const double* A, const double* W, const double* f, const double* lambda,
+            double* x, bool stream) {
+  if (is_even(b)) {
+    const double w = lists.equal_W;
+    if (w == 0) return band_even_of<false, false>(b, A, W, f, lambda, x, w, stream);
+    return lists.force_held && b.even_force ? band_even_of<true, true>(b, A, W, f, lambda, x, w, stream)
+                                            : band_even_of<true, false>(b, A, W, f, lambda, x, w, stream);
+  }
 #if defined(__AVX512VL__)
   if (b.blocks) {
     switch (b.degree) {

@@ -18,7 +18,7 @@ namespace {
 struct Lane {
   double* d;
   double* e;
-  double* y;
+  double* y;  // over the pivot where the row is done
   double inv = 0, off = 0, l = 0, last_y = 0;
 };
 
@@ -29,8 +29,8 @@ inline void eliminate_row(Lane& lane, Index j, double P, double off, double y, R
   const double s = P - (lane.off * lane.off) * lane.inv;
   const double inv = pivots.inverse(s, P);
   if (with_y) {
-    y -= lane.l * lane.last_y;
-    lane.y[j] = lane.last_y = y;
+    lane.last_y = y - lane.l * lane.last_y;
+    lane.y[j] = -inv * lane.last_y;
   }
   const double l = off * inv;
   lane.d[j] = -inv;
@@ -81,8 +81,8 @@ inline bool divide_even(const EvenRows& rows, int count, double most_growth, dou
 
 /// Forms and eliminates `count` rows (a multiple of 8) of one or two strips.
 template <bool with_y, int num>
-void eliminate_even(const Strip* const (&strip)[2], const Index (&from)[2], Lane (&lane)[2], int count, const double* A,
-                    const double* W, double equal_W, const double* f, const double* g, RowPivots& pivots) {
+void eliminate_even(const Lists& lists, const Strip* const (&strip)[2], const Index (&from)[2], Lane (&lane)[2], int count, const double* A,
+                    const double* W, const double* f, const double* g, RowPivots& pivots) {
   EvenRows rows[num];
   const double doubt = pivots.limits.grey > pivots.limits.dependent ? pivots.limits.grey : pivots.limits.dependent;
   const double most_growth = 0.999 / doubt;
@@ -91,7 +91,7 @@ void eliminate_even(const Strip* const (&strip)[2], const Index (&from)[2], Lane
     here = count - done < EvenRows::most ? static_cast<int>(count - done) : EvenRows::most;
     double before[num], last[num], off[num];
     for (int k = 0; k < num; ++k) {
-      form_even<with_y>(*strip[k], from[k] + done, here, A, W, equal_W, f, g, rows[k].P, rows[k].off, rows[k].y);
+      form_even<with_y>(lists, *strip[k], from[k] + done, here, A, W, f, g, rows[k].P, rows[k].off, rows[k].y);
       before[k] = lane[k].inv, last[k] = 1.0, off[k] = lane[k].off;
     }
     int at = 0;
@@ -123,7 +123,7 @@ void eliminate_even(const Strip* const (&strip)[2], const Index (&from)[2], Lane
         for (int k = 0; k < num; ++k) {
           y[k] = rows[k].y[i] - l[k] * y[k];
           l[k] = lane[k].e[done + i];
-          lane[k].y[done + i] = y[k];
+          lane[k].y[done + i] = lane[k].d[done + i] * y[k];
         }
       for (int k = 0; k < num; ++k) lane[k].last_y = y[k];
     }

@@ -110,7 +110,7 @@ void run_all(const Lists& lists, const Run* one, const Run* two, const Strip* st
     const Index at = w[k].run->first;
     const double given = -values[at], taken = P[at];
     const double inv = pivots.inverse(given - taken, given), off = -lane[k].e[0];
-    if (with_y) lane[k].last_y = lane[k].y[0];
+    if (with_y) lane[k].last_y = lane[k].y[0], lane[k].y[0] *= -inv;
     lane[k].inv = inv;
     lane[k].off = off;
     lane[k].l = off * inv;
@@ -157,9 +157,9 @@ void run_all(const Lists& lists, const Run* one, const Run* two, const Strip* st
       if (way[k0] == Way::even) {
         const Strip* strip[2] = {w[k0].strip, w[k1].strip};
         if (both)
-          eliminate_even<with_y, 2>(strip, from, active, c, A, W, lists.equal_W, f, g, pivots);
+          eliminate_even<with_y, 2>(lists, strip, from, active, c, A, W, f, g, pivots);
         else
-          eliminate_even<with_y, 1>(strip, from, active, c, A, W, lists.equal_W, f, g, pivots);
+          eliminate_even<with_y, 1>(lists, strip, from, active, c, A, W, f, g, pivots);
       }
 #if defined(__AVX512VL__)
       if (way[k0] == Way::rods) {
@@ -236,28 +236,88 @@ void run_forward(const Lists& lists, const Run& run, const Strip* strips, const 
   for (Index j = 0; j < run.count; ++j) {
     const Index at = run.first + j;
     last = y[at] + g[lists.row_at[at]] - (j ? l[j - 1] * last : 0.0);
-    y[at] = last;
+    y[at] = last * values[at];
   }
   if (run.parent >= 0) y[run.parent] -= l[run.count - 1] * last;
 }
 
-void run_backward(const Lists& lists, const Run* one, const Run* two, const double* values, double* y, double* lambda) {
-  const Run* runs[2] = {one, two};
-  Index at[2] = {one->count - 1, two ? two->count - 1 : -1};
-  double next[2] = {0, 0};
-  for (int k = 0; k < 2; ++k)
-    if (runs[k] && runs[k]->parent >= 0) next[k] = y[runs[k]->parent];
-  const auto step = [&](int k, Index j) {
-    const Index p = runs[k]->first + j;
-    next[k] = y[p] * values[p] - values[runs[k]->entry + j] * next[k];
-    lambda[lists.row_at[p]] = -next[k];
+/// Rows of a run from its end on, a stretch at a time: numbers of rows in a strip with a direction need not be looked up.
+struct Return {
+  const Run* run;
+  const Strip* strips;  // before this one
+  int at;               // rows that are left
+  const double *y, *e;
+  const int* row_at;
+  double next = 0;
+
+  /// Rows of the stretch from `begin` on; first: where its first λ belongs, where the others follow it.
+  struct Stretch {
+    int begin;
+    int direction;  // 0: by row_at
+    Index first;
   };
-  while (at[0] >= 0 && at[1] >= 0) step(0, at[0]--), step(1, at[1]--);
-  for (int k = 0; k < 2; ++k)
-    while (at[k] >= 0) step(k, at[k]--);
-  // Runs that end here end at the first row.
-  for (int k = 0; k < 2; ++k)
-    if (runs[k]) y[runs[k]->first] = next[k];
+  Stretch stretch(const Strip* all) {
+    const Strip* begin = all + run->strip_begin;
+    while (strips != begin && strips[-1].first - run->first >= at) --strips;
+    if (strips == begin) return {0, 0, 0};
+    const Strip& s = strips[-1];
+    const int from = s.first - run->first, to = from + s.count;
+    if (to < at) return {to, 0, 0};
+    return {from, s.direction, s.row};
+  }
+};
+
+template <bool both>
+inline void return_rows(Return (&r)[2], const Return::Stretch (&stretch)[2], int count, double* lambda) {
+  const Index begin[2] = {r[0].at - count, r[1].at - count};
+  if (stretch[0].direction == 0 || (both && stretch[1].direction == 0)) {
+    for (Index j = count - 1; j >= 0; --j)
+      for (int k = 0; k < 1 + both; ++k) {
+        const Index i = begin[k] + j;
+        r[k].next = r[k].y[i] - r[k].e[i] * r[k].next;
+        lambda[r[k].row_at[i]] = -r[k].next;
+      }
+  } else {
+    double* to[2];
+    Index step[2];
+    for (int k = 0; k < 1 + both; ++k) {
+      step[k] = stretch[k].direction;
+      to[k] = lambda + stretch[k].first + step[k] * (begin[k] - stretch[k].begin);
+    }
+    double next[2] = {r[0].next, r[1].next};
+    for (Index j = count - 1; j >= 0; --j)
+      for (int k = 0; k < 1 + both; ++k) {
+        next[k] = r[k].y[begin[k] + j] - r[k].e[begin[k] + j] * next[k];
+        to[k][step[k] * j] = -next[k];
+      }
+    r[0].next = next[0], r[1].next = next[1];
+  }
+  for (int k = 0; k < 1 + both; ++k) r[k].at -= count;
+}
+
+void run_backward(const Lists& lists, const Run* one, const Run* two, const Strip* strips, const double* values,
+                  double* y, double* lambda) {
+  Return r[2];
+  const Run* runs[2] = {one, two ? two : one};
+  for (int k = 0; k < 2; ++k) {
+    const Run& run = *runs[k];
+    r[k] = {&run, strips + run.strip_end, run.count, y + run.first, values + run.entry, lists.row_at + run.first};
+    if (run.parent >= 0) r[k].next = y[run.parent];
+  }
+  while (two && r[0].at > 0 && r[1].at > 0) {
+    const Return::Stretch stretch[2] = {r[0].stretch(strips), r[1].stretch(strips)};
+    const int a = r[0].at - stretch[0].begin, b = r[1].at - stretch[1].begin;
+    return_rows<true>(r, stretch, a < b ? a : b, lambda);
+  }
+  for (int k = 0; k < (two ? 2 : 1); ++k) {
+    Return rest[2] = {r[k], r[k]};
+    while (rest[0].at > 0) {
+      const Return::Stretch stretch[2] = {rest[0].stretch(strips), {}};
+      return_rows<false>(rest, stretch, rest[0].at - stretch[0].begin, lambda);
+    }
+    // Runs that end here end at the first row.
+    y[runs[k]->first] = rest[0].next;
+  }
 }
 
 }  // namespace

@@ -113,7 +113,8 @@ inline Vec turned(Vec v) {
 
 /// Rows from … from + count − 1 (a multiple of lanes) of a strip with a direction, side by side in vectors: P, T beside
 /// the diagonal, and g − A M⁻¹f where f is given.
-template <int direction, int terms, int shared, bool with_y, bool equal>
+enum class Equal { nothing, masses, masses_and_forces };
+template <int direction, int terms, int shared, bool with_y, Equal equal>
 void form_even_of(const Strip& strip, Index from, int count, const double* A, const double* W, double equal_W,
                   const double* f, const double* g, double* P, double* off, double* y) {
   const int p = terms ? terms : strip.num_terms, q = terms ? shared : strip.num_shared;
@@ -125,18 +126,18 @@ void form_even_of(const Strip& strip, Index from, int count, const double* A, co
     if (far) {
       // The rows of the next call: a dozen places at once are more than the processor foresees.
       for (int k = 0; k < p; ++k) __builtin_prefetch(A + strip.slot[k] + next);
-      for (int k = 0; k < q && with_y; ++k) __builtin_prefetch(f + strip.coordinate[k] + next);
+      for (int k = 0; k < q && with_y && equal != Equal::masses_and_forces; ++k) __builtin_prefetch(f + strip.coordinate[k] + next);
       if (with_y) __builtin_prefetch(g + strip.row + next);
     }
     for (int k = 0; k < p; ++k) {
       const Vec a = load(A + strip.slot[k] + at);
       const Index c = strip.coordinate[k] + at;
-      const Vec z = equal ? a : a * load(W + c);
+      const Vec z = equal != Equal::nothing ? a : a * load(W + c);
       sum += z * a;
       if (k < q) beside += z * load(A + strip.partner[k] + at);
-      if (with_y) e += z * load(f + c);
+      if (with_y) e += equal == Equal::masses_and_forces ? z * strip.force[k] : z * load(f + c);
     }
-    if (equal) sum *= equal_W, beside *= equal_W, e *= equal_W;
+    if (equal != Equal::nothing) sum *= equal_W, beside *= equal_W, e *= equal_W;
     if (with_y) e = load(g + strip.row + at) - e;
     store(P + j, turned<direction>(sum));
     store(off + j, turned<direction>(beside));
@@ -144,7 +145,7 @@ void form_even_of(const Strip& strip, Index from, int count, const double* A, co
   }
 }
 
-template <int direction, bool with_y, bool equal>
+template <int direction, bool with_y, Equal equal>
 void form_even_along(const Strip& strip, Index from, int count, const double* A, const double* W, double equal_W,
                      const double* f, const double* g, double* P, double* off, double* y) {
   switch (strip.num_terms * 16 + strip.num_shared) {
@@ -157,15 +158,21 @@ void form_even_along(const Strip& strip, Index from, int count, const double* A,
   }
 }
 
-/// equal_W: as in Lists.
+template <int direction, bool with_y>
+void form_even_as(const Lists& lists, const Strip& strip, Index from, int count, const double* A, const double* W,
+                  const double* f, const double* g, double* P, double* off, double* y) {
+  const double w = lists.equal_W;
+  if (w == 0) return form_even_along<direction, with_y, Equal::nothing>(strip, from, count, A, W, w, f, g, P, off, y);
+  if (with_y && lists.force_held && strip.even_force)
+    return form_even_along<direction, with_y, Equal::masses_and_forces>(strip, from, count, A, W, w, f, g, P, off, y);
+  return form_even_along<direction, with_y, Equal::masses>(strip, from, count, A, W, w, f, g, P, off, y);
+}
+
 template <bool with_y>
-void form_even(const Strip& strip, Index from, int count, const double* A, const double* W, double equal_W,
+void form_even(const Lists& lists, const Strip& strip, Index from, int count, const double* A, const double* W,
                const double* f, const double* g, double* P, double* off, double* y) {
-  if (strip.direction > 0)
-    return equal_W != 0 ? form_even_along<1, with_y, true>(strip, from, count, A, W, equal_W, f, g, P, off, y)
-                        : form_even_along<1, with_y, false>(strip, from, count, A, W, equal_W, f, g, P, off, y);
-  return equal_W != 0 ? form_even_along<-1, with_y, true>(strip, from, count, A, W, equal_W, f, g, P, off, y)
-                      : form_even_along<-1, with_y, false>(strip, from, count, A, W, equal_W, f, g, P, off, y);
+  return strip.direction > 0 ? form_even_as<1, with_y>(lists, strip, from, count, A, W, f, g, P, off, y)
+                             : form_even_as<-1, with_y>(lists, strip, from, count, A, W, f, g, P, off, y);
 }
 
 }  // namespace
