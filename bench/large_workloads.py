@@ -108,7 +108,7 @@ def make(build, peers):
             [at_most('at most 25 ns for each mass', 25, sizes[:3]), faster(50, 'Simbody', 'joints'), faster(50, 'Simbody', 'rods'),
              runs(1000000), exponent(1.1, [(1000, 1000000)]), accurate(1e-9)]),
         Family('W1L', 'ladder of N four-bars, one acceleration', 'ns for each loop', 'error of angular accelerations', [40, 200, 1000, 10000], [
-            Contestant('mechanician', ours, models, 'ladder'), Contestant('MuJoCo', peers / 'mujoco', 'ladder', most=1000)],
+            Contestant('mechanician', ours, models, 'ladder'), Contestant('MuJoCo', peers / 'mujoco', 'ladder')],
             [faster(10, 'MuJoCo'), exponent(1.1, [(40, 10000)]), accurate(1e-9)]),
         Family('net', 'net of k by k masses and 2k(k − 1) rods, one acceleration', 'µs for each mass', 'how far rods are missed', [30, 100, 300], [
             Contestant('mechanician', ours, models, 'net'), Contestant('CHOLMOD', peers / 'large_cholmod', 'net')],
@@ -122,8 +122,8 @@ def make(build, peers):
 
 
 def measure(family, rounds, call, say):
-    """call(command) gives the lines of a contestant, or None."""
-    cells, missing = {}, []
+    """call(command) gives the lines of a contestant, or None. A line that says why a size was skipped counts as that size's answer."""
+    cells, skipped = {}, {}
     missing = sorted({c.who for c in family.contestants if not os.path.exists(c.command[0])})
     rounds = min(rounds, family.rounds or rounds)
     for n in family.sizes:
@@ -136,6 +136,9 @@ def measure(family, rounds, call, say):
                     continue  # what takes long is not repeated as often
                 lines = call([*contestant.command, n])
                 for line in lines or []:
+                    if 'skipped' in line:
+                        skipped[(contestant.who, n)] = line['skipped']
+                        continue
                     cell = cells.setdefault((contestant.who, line['variant']), {}).setdefault(n, {'rounds': [], 'error': 0.0})
                     cell['rounds'].append(line['ns'])
                     cell['error'] = max(cell['error'], line['error'])
@@ -154,7 +157,8 @@ def measure(family, rounds, call, say):
             cell['rounds'] = len(cell['rounds'])
     rows = [{'who': who, 'variant': variant, 'N': n, **cell} for (who, variant), row in cells.items() for n, cell in row.items()]
     goals = [g for judge in family.goals for g in judge(cells, family)] if any(who == 'mechanician' for who, _ in cells) else []
-    return {'name': family.name, 'title': family.title, 'error_is': family.error, 'unit': family.unit, 'rows': rows, 'missing': missing, 'goals': goals}
+    return {'name': family.name, 'title': family.title, 'error_is': family.error, 'unit': family.unit, 'rows': rows, 'missing': missing, 'goals': goals,
+            'skipped': [{'who': who, 'N': n, 'why': why} for (who, n), why in skipped.items()]}
 
 
 def table(family, result, digits):
@@ -179,6 +183,8 @@ def table(family, result, digits):
     for who in result['missing']:
         out.append(f'| {who}: not there |' + ' |' * (len(family.sizes) + bool(family.error)))
     out.append('')
+    for s in result.get('skipped', []):
+        out.append(f'- {s["who"]}, N = {number(s["N"])}: {s["why"]}')
     for g in result['goals']:
         reached = f'{g["reached"]:.1e}' if abs(g['reached']) < 1e-2 else digits(g['reached'])
         out.append(f'- {"met" if g["met"] else "MISSED"}: {g["goal"]}: {reached}')
