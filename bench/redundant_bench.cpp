@@ -1,7 +1,8 @@
 /// Large systems with more rows than they need:
 ///
-///     bench_redundant MODEL [NAME=VALUE…]
+///     bench_redundant MODEL [NAME=VALUE…] [--dependent FAMILY[,FAMILY…]]
 ///
+/// --dependent says which rows are the dependent ones by construction: exactly those of these families must be named.
 /// Prints the rank, how many rows depend on others, the residuals of A q̈ = b and M q̈ = Q + Aᵀλ against their terms, and the
 /// times of the whole diagnosis, of one answer of the robust path, and of one acceleration with the rows that a motion holds.
 
@@ -37,13 +38,18 @@ double least_ms(int rounds, Call&& call) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    fmt::print(stderr, "usage: bench_redundant MODEL [NAME=VALUE...]\n");
+    fmt::print(stderr, "usage: bench_redundant MODEL [NAME=VALUE...] [--dependent FAMILY[,FAMILY...]]\n");
     return 2;
   }
   try {
     ParameterOverrides set;
+    std::string families;
     for (int k = 2; k < argc; ++k) {
       const std::string text = argv[k];
+      if (text == "--dependent" && k + 1 < argc) {
+        families = fmt::format(",{},", argv[++k]);
+        continue;
+      }
       const auto at = text.find('=');
       if (at == std::string::npos) throw std::invalid_argument(text + " is not NAME=VALUE");
       set.emplace(text.substr(0, at), std::atof(text.c_str() + at + 1));
@@ -56,6 +62,14 @@ int main(int argc, char** argv) {
                instant.rows.rank, instant.rows.decided ? "" : " (not decided)", instant.rows.redundant.size(), instant.row_residual, instant.force_residual,
                instant.smallest_sine, examine_ms);
     if (!instant.why.empty()) fmt::print("; {}", instant.why);
+    if (!families.empty()) {
+      std::vector<int> truth;
+      for (int row = 0; row < system.m(); ++row) {
+        const std::string name = system.row_name(row);
+        if (families.find(',' + name.substr(0, name.find('[')) + ',') != std::string::npos) truth.push_back(row);
+      }
+      fmt::print("; names {}", instant.rows.redundant == truth ? "as they must be" : "WRONG");
+    }
     LargeSystem::Values values = system.make_values();
     system.evaluate(start.t, start.q, start.qd, values);
     SparseRobust robust(pattern_of(system));

@@ -1,3 +1,6 @@
+# The sparse elimination in `solve` shares large systems out to threads; the library of these shows in one source file.
+target_link_libraries(mechanician_solve PRIVATE mechanician_tbb)
+
 # The sparse elimination in `solve`: its loops for wider vectors, picked when the program runs.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(sparse_dir ${PROJECT_SOURCE_DIR}/src/mechanician/solve)

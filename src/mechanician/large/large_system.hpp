@@ -7,7 +7,7 @@
 /// A term (m/2·x[i]'², a rod between x[i − 1] and x[i]) is differentiated once, in the few coordinates that one member
 /// of it has, and compiled once, for four members side by side; what does not depend on the state is worked out when
 /// the system is made. So deriving and compiling do not grow with the size, and an evaluation is linear in it. Nothing
-/// is allocated in evaluate(). One object serves one thread.
+/// is allocated in evaluate(). One object serves one caller at a time; threads share terms of very many members.
 
 #include <memory>
 #include <span>
@@ -18,6 +18,7 @@
 #include "mechanician/large/term_members.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/solve/sparse_memory.hpp"
+#include "mechanician/solve/sparse_threads.hpp"
 
 namespace mechanician {
 
@@ -25,7 +26,8 @@ class LargeSystem {
  public:
   /// Throws ModelError for what find_members() finds wrong, and for kinetic energies that are not quadratic in
   /// velocities.
-  explicit LargeSystem(FamilyModel model);
+  /// num_threads: as in SparseOptions.
+  explicit LargeSystem(FamilyModel model, int num_threads = 0);
 
   const FamilyModel& model() const { return model_; }
   int n() const { return n_; }
@@ -67,11 +69,17 @@ class LargeSystem {
  private:
   static constexpr std::int64_t lanes = 4, batch = 16;  ///< members side by side in a block; blocks at a time
   struct Kernel;
+  struct Desk;
   void add_kernel(const Term& term);
   void add_members();
   void find_patterns();
   void find_sums();
   void evaluate_constants();
+  void set_up_desks();
+  std::int64_t gather(const Kernel& kernel, double* inputs, std::int64_t begin, double t, std::span<const double> q,
+                      std::span<const double> qd) const;
+  void evaluate_members(const Kernel& kernel, Desk& desk, std::int64_t from, std::int64_t to, double t,
+                        std::span<const double> q, std::span<const double> qd, Values& values) const;
 
   FamilyModel model_;
   int n_ = 0, m_ = 0;
@@ -80,9 +88,8 @@ class LargeSystem {
   bool mass_is_constant_ = true, force_is_constant_ = true, rows_are_linear_ = true;
   bool is_sum_[4] = {};  ///< M, Q, A, b
   std::vector<std::shared_ptr<Kernel>> kernels_;
-  std::int64_t gather(Kernel& kernel, std::int64_t begin, double t, std::span<const double> q,
-                      std::span<const double> qd) const;
   Values constant_;
+  std::shared_ptr<SparseThreads> threads_;
 };
 
 }  // namespace mechanician

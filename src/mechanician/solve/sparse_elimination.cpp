@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 namespace mechanician {
@@ -14,27 +15,14 @@ namespace {
 constexpr int most_unmet = 64;
 constexpr int least_streamed = 1 << 20;  // coordinates from which results are not worth a place in the caches
 
-/// Bands piece by piece, in turns: those of x, y and z read the same multipliers.
-template <class Visit>
-void visit_bands(const std::vector<sparse::Band>& bands, Visit visit) {
-  constexpr int piece = 8192;
-  int longest = 0;
-  for (const sparse::Band& band : bands) longest = std::max(longest, band.num_groups);
-  for (int from = 0; from < longest; from += piece)
-    for (const sparse::Band& band : bands) {
-      if (from >= band.num_groups) continue;
-      if (band.num_groups <= piece) {
-        visit(band);
-        continue;
-      }
-      sparse::Band part = band;
-      part.first += from * band.period;
-      part.num_groups = std::min(piece, band.num_groups - from);
-      for (int k = 0; k < band.period; ++k)
-        for (int r = 0; r < band.degree; ++r)
-          part.slot[k][r] += from * band.slot_step, part.row[k][r] += from * band.row_step;
-      visit(part);
-    }
+constexpr int least_wide = 300'000;          // coordinates from which the loops around an elimination are shared
+constexpr Index range = 1 << 14;             // numbers in a piece of these
+
+void add(sparse::PivotCount& sum, const sparse::PivotCount& count) {
+  sum.row_growth = std::max(sum.row_growth, count.row_growth);
+  sum.mass_growth = std::max(sum.mass_growth, count.mass_growth);
+  sum.num_masked += count.num_masked, sum.num_grey += count.num_grey;
+  sum.num_indefinite += count.num_indefinite, sum.num_not_finite += count.num_not_finite;
 }
 
 void check_size(const char* name, std::size_t given, std::size_t wanted) {
@@ -74,14 +62,18 @@ std::string describe(const SparseResult& r) {
 
 SparseElimination::SparseElimination(const SparsePattern& pattern, const SparseOptions& options)
     : options_(options),
-      plan_(make_sparse_plan(pattern, {.ordering = options.ordering, .augment_all = options.augment_all})),
+      plan_(make_sparse_plan(pattern, {.ordering = options.ordering,
+                                       .augment_all = options.augment_all,
+                                       .least_products = options.least_products})),
       kernels_(&sparse::kernels(options.most_lanes)),
-      lists_(plan_.lists()) {
-  const std::size_t positions = plan_.row_at.size();
+      lists_(plan_.lists()),
+      threads_(options.num_threads) {
+  const std::size_t positions = plan_.num_positions, num_parts = plan_.parts.size();
+  wide_ = num_parts > 1 || plan_.n >= least_wide;
   values_.assign(plan_.num_values, 0.0);
   P_.assign(positions, 0.0);
   y_.assign(positions, 0.0);
-  work_.assign(plan_.work_size + 64, 0.0);
+  work_.assign((num_parts > 1 ? threads_.count() : 1) * (plan_.work_size + 64), 0.0);
   W_.assign(plan_.n, 0.0);
   if (!plan_.form_target.empty()) B_.assign(plan_.A_row.size(), 0.0);
   if (!plan_.augmented.empty()) row_weight_.assign(plan_.m, 0.0);
@@ -92,6 +84,99 @@ SparseElimination::SparseElimination(const SparsePattern& pattern, const SparseO
   masked_.reserve(plan_.m);
   unmet_.reserve(most_unmet);
   is_masked_.assign(plan_.m, 0);
+  row_residuals_.resize(plan_.m / range + 1);
+  part_counts_.resize(num_parts);
+  pending_ = std::make_unique<std::atomic<int>[]>(num_parts);
+  int deepest = 0;
+  for (std::size_t p = 0; p < num_parts; ++p) {
+    if (plan_.parts[p].child_begin == plan_.parts[p].child_end) leaves_.push_back(static_cast<int>(p));
+    deepest = std::max(deepest, plan_.parts[p].depth);
+  }
+  for (int depth = 0; depth <= deepest; ++depth) {
+    for (std::size_t p = 0; p < num_parts; ++p)
+      if (plan_.parts[p].depth == depth) depths_.items.push_back(static_cast<int>(p));
+    depths_.begin.push_back(static_cast<int>(depths_.items.size()));
+  }
+  by_parts_ = num_parts > 1 && plan_.runs.empty() && plan_.copies_M.empty() && plan_.copies_A.empty();
+  const auto place = [](const std::vector<int>& list, Index value) {
+    return std::lower_bound(list.begin(), list.end(), value) - list.begin();
+  };
+  for (const SparsePlan::Stretch& s : plan_.stretches)
+    forming_.push_back({{place(plan_.form_target, s.first), place(plan_.form_target, s.last)},
+                        {place(plan_.form_target, s.values), place(plan_.form_target, s.values_end)},
+                        {place(plan_.loose_rows, s.first), place(plan_.loose_rows, s.last)}});
+  cut_bands();
+  if (wide_) threads_.start();
+}
+
+/// Bands in pieces, those of x, y and z in turns: they read the same multipliers.
+void SparseElimination::cut_bands() {
+  constexpr int piece = 8192;
+  int longest = 0;
+  for (const sparse::Band& band : plan_.bands) longest = std::max(longest, band.num_groups);
+  Index held = range;  // coordinates in the group so far
+  for (int from = 0; from < longest; from += piece)
+    for (const sparse::Band& band : plan_.bands) {
+      if (from >= band.num_groups) continue;
+      sparse::Band part = band;
+      part.first += from * band.period;
+      part.num_groups = std::min(piece, band.num_groups - from);
+      for (int k = 0; k < band.period; ++k)
+        for (int r = 0; r < band.degree; ++r)
+          part.slot[k][r] += from * band.slot_step, part.row[k][r] += from * band.row_step;
+      if (held >= range) band_groups_.push_back(static_cast<int>(bands_.size())), held = 0;
+      held += static_cast<Index>(part.num_groups) * part.period;
+      bands_.push_back(part);
+    }
+  band_groups_.push_back(static_cast<int>(bands_.size()));
+}
+
+/// body(from, to) for ranges of 0 … size − 1.
+template <class Body>
+void SparseElimination::each_range(Index size, Body&& body) {
+  if (wide_)
+    threads_.ranges(size, range, [&](Index from, Index to, int) { body(from, to); });
+  else if (size > 0)
+    body(Index{0}, size);
+}
+
+template <class Body>
+void SparseElimination::each_band(Body&& body) {
+  const auto group = [&](int k, int) {
+    for (int b = band_groups_[k]; b < band_groups_[k + 1]; ++b) body(bands_[b]);
+  };
+  const int num_groups = static_cast<int>(band_groups_.size()) - 1;
+  if (wide_) return threads_.each(num_groups, group);
+  for (int k = 0; k < num_groups; ++k) group(k, 0);
+}
+
+/// body(part, work) with children before parents. Whoever does the last child goes on with the parent.
+template <class Body>
+void SparseElimination::each_part_up(Body&& body) {
+  const Index work = plan_.work_size + 64;
+  const int num_parts = static_cast<int>(plan_.parts.size());
+  if (threads_.count() == 1 || num_parts == 1) {
+    for (int p = 0; p < num_parts; ++p) body(p, work_.data());
+    return;
+  }
+  for (int p = 0; p < num_parts; ++p)
+    pending_[p].store(plan_.parts[p].child_end - plan_.parts[p].child_begin, std::memory_order_relaxed);
+  threads_.each(static_cast<int>(leaves_.size()), [&](int leaf, int slot) {
+    int p = leaves_[leaf];
+    do {
+      body(p, work_.data() + slot * work);
+      p = plan_.parts[p].parent;
+    } while (p >= 0 && pending_[p].fetch_sub(1, std::memory_order_acq_rel) == 1);
+  });
+}
+
+/// The other way.
+template <class Body>
+void SparseElimination::each_part_down(Body&& body) {
+  for (int depth = 0; depth < depths_.size(); ++depth)
+    threads_.each(depths_.count(depth), [&](int k, int slot) {
+      body(depths_.first(depth)[k], work_.data() + slot * (plan_.work_size + 64));
+    });
 }
 
 void SparseElimination::set_mass(std::span<const double> M) {
@@ -115,25 +200,32 @@ void SparseElimination::hold_force(std::span<const double> f) {
       for (Index j = 1; j < strip.count && strip.even_force; ++j) strip.even_force = at[strip.direction * j] == *at;
     }
   }
-  for (sparse::Band& band : plan_.bands) {
+  for (sparse::Band& band : bands_) {
     const double* const at = f.data() + band.first;
     band.force = *at;
     band.even_force = band.period == 1 && std::all_of(at, at + band.num_groups, [&](double x) { return x == *at; });
   }
 }
 
-/// Entries of the core and of rows outside strips, before anything is eliminated.
+/// Entries of the core and of rows outside strips, before anything is eliminated. Those of parts wait for their turn.
 void SparseElimination::form_core() {
-  std::fill(values_.begin() + plan_.core_values, values_.end(), 0.0);
-  const int core = static_cast<int>(plan_.row_at.size());
-  std::fill(values_.begin() + plan_.first_core, values_.begin() + core, 0.0);
-  if (!plan_.form_target.empty()) {
-    const bool some = !plan_.form_slots.empty();
-    kernels_->scale(static_cast<int>(some ? plan_.form_slots.size() : plan_.A_row.size()),
-                    some ? plan_.form_slots.data() : nullptr, A_.data(), plan_.A_col.data(), W_.data(), B_.data());
-    kernels_->form(static_cast<Index>(plan_.form_target.size()), plan_.form_target.data(), plan_.form_begin.data(),
-                   plan_.form_pairs.data(), B_.data(), A_.data(), values_.data());
+  // Masses that are all alike are a factor.
+  const double factor = lists_.equal_W != 0 ? -lists_.equal_W : 1.0;
+  if (!plan_.form_target.empty() && lists_.equal_W == 0) {
+    const int* const slots = plan_.form_slots.empty() ? nullptr : plan_.form_slots.data();
+    each_range(static_cast<Index>(slots ? plan_.form_slots.size() : plan_.A_row.size()), [&](Index from, Index to) {
+      const Index at = slots ? 0 : from;
+      kernels_->scale(static_cast<int>(to - from), slots ? slots + from : nullptr, A_.data() + at,
+                      plan_.A_col.data() + at, W_.data(), B_.data() + at);
+    });
   }
+  if (by_parts_) return;
+  const Index core = static_cast<Index>(plan_.row_at.size());
+  std::fill(values_.begin() + plan_.core_values, values_.end(), 0.0);
+  std::fill(values_.begin() + plan_.first_core, values_.begin() + core, 0.0);
+  kernels_->form(static_cast<Index>(plan_.form_target.size()), plan_.form_target.data(), plan_.form_begin.data(),
+                 plan_.form_pairs.data(), factor, lists_.equal_W != 0 ? A_.data() : B_.data(), A_.data(),
+                 values_.data());
   for (const SparsePlan::Copy& copy : plan_.copies_M) values_[copy.target] += M_[copy.slot];
   for (const SparsePlan::Copy& copy : plan_.copies_A) values_[copy.target] += A_[copy.slot];
   if (!plan_.augmented.empty()) {
@@ -150,7 +242,27 @@ void SparseElimination::form_core() {
     }
     for (const SparsePlan::Product& p : plan_.augmenting) values_[p.target] += row_weight_[p.row] * A_[p.a] * A_[p.b];
   }
-  for (int p = plan_.first_core; p < core; ++p) P_[p] = std::abs(values_[plan_.diagonal(p)]);
+  for (Index p = plan_.first_core; p < core; ++p) P_[p] = std::abs(values_[plan_.diagonal(static_cast<int>(p))]);
+  std::fill(P_.begin() + core, P_.end(), 0.0);
+}
+
+/// The same for the columns of a part, with f also y: while they are in the caches.
+void SparseElimination::form_part(const sparse::Part& part, const double* f, const double* g) {
+  const bool equal = lists_.equal_W != 0;
+  for (int k = part.stretch_begin; k < part.stretch_end; ++k) {
+    const SparsePlan::Stretch& s = plan_.stretches[k];
+    std::fill(values_.begin() + s.values, values_.begin() + s.values_end, 0.0);
+    std::fill(values_.begin() + s.first, values_.begin() + s.last, 0.0);
+    for (const auto* range_of : {forming_[k].diagonals, forming_[k].entries})
+      kernels_->form(range_of[1] - range_of[0], plan_.form_target.data() + range_of[0],
+                     plan_.form_begin.data() + range_of[0], plan_.form_pairs.data(), equal ? -lists_.equal_W : 1.0,
+                     equal ? A_.data() : B_.data(), A_.data(), values_.data());
+    for (int p = s.first; p < s.last; ++p) P_[p] = std::abs(values_[plan_.diagonal(p)]);
+    if (f) start_rows(forming_[k].rows[0], forming_[k].rows[1], f, g);
+  }
+  std::fill_n(values_.begin() + part.values, static_cast<Index>(part.size) * part.lead, 0.0);
+  std::fill_n(P_.begin() + part.first, part.size, 0.0);
+  if (f) std::fill_n(y_.begin() + part.first, part.size, 0.0);
 }
 
 /// With f: y as well.
@@ -165,7 +277,13 @@ void SparseElimination::eliminate(const double* f, const double* g) {
                   limits, values_.data(), P_.data(), f ? y_.data() : nullptr, count_);
     k += pair ? 2 : 1;
   }
-  kernels_->core(lists_, limits, values_.data(), P_.data(), f ? y_.data() : nullptr, work_.data(), count_);
+  each_part_up([&](int p, double* work) {
+    part_counts_[p] = {};
+    if (by_parts_) form_part(plan_.parts[p], f, g);
+    kernels_->core(lists_, plan_.parts[p], limits, values_.data(), P_.data(), f ? y_.data() : nullptr, work,
+                   part_counts_[p]);
+  });
+  for (const sparse::PivotCount& count : part_counts_) add(count_, count);
   list_masked();
 }
 
@@ -207,15 +325,22 @@ SparseResult SparseElimination::factor(std::span<const double> A) {
   return judge_pivots();
 }
 
-/// y of everything outside strips: f of coupled coordinates, −A M⁻¹f of rows; g as well where the row is not in a run.
-void SparseElimination::start(const double* f, const double* g) {
-  for (const int p : plan_.loose_rows) {
-    double sum = p >= plan_.first_core ? g[plan_.row_at[p]] : 0.0;
-    const int row = plan_.row_at[p];
+/// y of rows outside strips: −A M⁻¹f, and g where the row is not in a run.
+void SparseElimination::start_rows(Index from, Index to, const double* f, const double* g) {
+  for (Index k = from; k < to; ++k) {
+    const int p = plan_.loose_rows[k], row = plan_.row_at[p];
+    double sum = p >= plan_.first_core ? g[row] : 0.0;
     for (const int* s = plan_.row_slots.first(row); plan_.has_uncoupled && s != plan_.row_slots.last(row); ++s)
       sum -= A_[*s] * W_[plan_.A_col[*s]] * f[plan_.A_col[*s]];
     y_[p] = sum;
   }
+}
+
+/// And f of coupled coordinates.
+void SparseElimination::start(const double* f, const double* g) {
+  each_range(static_cast<Index>(plan_.loose_rows.size()),
+             [&](Index from, Index to) { start_rows(from, to, f, g); });
+  std::fill(y_.begin() + plan_.row_at.size(), y_.end(), 0.0);  // of fronts
   for (std::size_t p = plan_.first_core; p < plan_.row_at.size(); ++p)
     if (const int i = -1 - plan_.row_at[p]; i >= 0) y_[p] = f[i];
   for (const int r : plan_.augmented)
@@ -227,11 +352,15 @@ void SparseElimination::forward(const double* f, const double* g) {
   for (const sparse::Strip& strip : plan_.strips) std::fill_n(y_.begin() + strip.first, strip.count, 0.0);
   for (const sparse::Run& run : plan_.runs)
     kernels_->run_forward(lists_, run, plan_.strips.data(), A_.data(), W_.data(), f, g, values_.data(), y_.data());
-  kernels_->core_forward(lists_, values_.data(), y_.data(), work_.data());
+  each_part_up([&](int p, double* work) {
+    kernels_->core_forward(lists_, plan_.parts[p], values_.data(), y_.data(), work);
+  });
 }
 
 void SparseElimination::backward(const double* f, double* x, double* lambda) {
-  kernels_->core_backward(lists_, values_.data(), y_.data(), work_.data());
+  each_part_down([&](int p, double* work) {
+    kernels_->core_backward(lists_, plan_.parts[p], values_.data(), y_.data(), work);
+  });
   for (std::size_t p = plan_.first_core; p < plan_.row_at.size(); ++p) {
     if (const int r = plan_.row_at[p]; r >= 0)
       lambda[r] = -y_[p];
@@ -245,10 +374,12 @@ void SparseElimination::backward(const double* f, double* x, double* lambda) {
                            y_.data(), lambda);
     if (pair) --k;
   }
-  double finite = 0;
-  visit_bands(plan_.bands, [&](const sparse::Band& band) {
-    finite += kernels_->band(lists_, band, A_.data(), W_.data(), f, lambda, x, plan_.n > least_streamed);
+  std::atomic<bool> all_finite{true};
+  each_band([&](const sparse::Band& band) {
+    if (kernels_->band(lists_, band, A_.data(), W_.data(), f, lambda, x, plan_.n > least_streamed) != 0)
+      all_finite.store(false, std::memory_order_relaxed);
   });
+  double finite = all_finite ? 0.0 : std::numeric_limits<double>::quiet_NaN();
   for (const int i : plan_.loose_coordinates) {
     double force = f[i];
     for (const int* s = plan_.col_slots.first(i); s != plan_.col_slots.last(i); ++s)
@@ -292,7 +423,7 @@ SparseResult SparseElimination::factor_and_solve(std::span<const double> M, std:
   A_ = A;
   lists_.force_held = f.data() == held_force_;
   form_core();
-  start(f.data(), g.data());
+  if (!by_parts_) start(f.data(), g.data());
   eliminate(f.data(), g.data());
   backward(f.data(), x.data(), lambda.data());
   return finish(f.data(), g.data(), x.data(), lambda.data());
@@ -339,7 +470,7 @@ SparseElimination::Residual SparseElimination::calc_residual(const double* f, co
                                                              const double* lambda) {
   Residual residual;
   if (plan_.first_core == static_cast<int>(plan_.row_at.size()) || plan_.mass_in_order) {
-    visit_bands(plan_.bands, [&](const sparse::Band& band) {
+    each_band([&](const sparse::Band& band) {
       kernels_->band_sizes(band, A_.data(), W_.data(), f, lambda, x, size_.data());
     });
     for (const int i : plan_.loose_coordinates) {
@@ -351,17 +482,22 @@ SparseElimination::Residual SparseElimination::calc_residual(const double* f, co
   } else {
     residual.kept = calc_force_residual(f, x, lambda);
   }
-  const auto add = [&](const sparse::RowResidual& rows) {
+  const auto include = [&](const sparse::RowResidual& rows) {
     if (rows.share > residual.kept) residual.kept = rows.share, residual.worst_kept = rows.row;
   };
-  const auto add_rows = [&](int from, int to) {
-    add(kernels_->residual(from, to, plan_.row_slots.begin.data(),
-                           plan_.rows_in_order ? nullptr : plan_.row_slots.items.data(), plan_.A_col.data(), A_.data(),
-                           x, size_.data(), g, masked_.empty() ? nullptr : is_masked_.data(), g_left_.data()));
+  const auto add_rows = [&](int begin, int end) {
+    if (begin == end) return;
+    each_range(end - begin, [&](Index from, Index to) {
+      row_residuals_[from / range] = kernels_->residual(
+          begin + static_cast<int>(from), begin + static_cast<int>(to), plan_.row_slots.begin.data(),
+          plan_.rows_in_order ? nullptr : plan_.row_slots.items.data(), plan_.A_col.data(), A_.data(), x, size_.data(), g,
+          masked_.empty() ? nullptr : is_masked_.data(), g_left_.data());
+    });
+    for (Index k = 0; k <= (wide_ ? (end - begin - 1) / range : 0); ++k) include(row_residuals_[k]);
   };
   if (masked_.empty()) {
     for (const sparse::Strip& strip : plan_.strips)
-      if (strip.direction != 0) add(kernels_->strip_residual(strip, A_.data(), x, size_.data(), g, g_left_.data()));
+      if (strip.direction != 0) include(kernels_->strip_residual(strip, A_.data(), x, size_.data(), g, g_left_.data()));
     for (const SparsePlan::Range& range : plan_.uneven_rows) add_rows(range.from, range.to);
   } else {
     add_rows(0, plan_.m);

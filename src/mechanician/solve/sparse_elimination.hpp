@@ -15,15 +15,19 @@
 // Nothing is ever silently wrong: what comes back is `vouched` only if all pivots are good and the residuals of both
 // equations, A x = g of masked rows included, are small against the terms they consist of.
 // factor(), solve() and factor_and_solve() allocate nothing, and throw std::invalid_argument where sizes disagree. One
-// object serves one thread.
+// object serves one caller at a time. Where an elimination is worth it (nets from some 60×60 on), threads share it, part
+// by part of the elimination tree (sparse_parts.hpp); and the loops around it, as those of long chains.
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "mechanician/solve/sparse_memory.hpp"
 #include "mechanician/solve/sparse_plan.hpp"
+#include "mechanician/solve/sparse_threads.hpp"
 
 namespace mechanician {
 
@@ -39,6 +43,8 @@ struct SparseOptions {
   SparseOrdering ordering = SparseOrdering::automatic;
   bool augment_all = false;  // M may be singular anywhere: all rows enter H
   int most_lanes = 8;        // doubles in a vector: 8, 4 or 2, as far as the processor has them; last bits differ
+  int num_threads = 0;       // for large systems; 0: all cores that the process may use. The same bits for every number
+  double least_products = 4e6;  // of an elimination that threads share
 };
 
 enum class SparseStatus {
@@ -95,7 +101,18 @@ class SparseElimination {
   void set_mass(std::span<const double> M);
   void check_sizes(std::span<const double> f, std::span<const double> g, std::span<const double> x,
                    std::span<const double> lambda) const;
+  void cut_bands();
+  template <class Body>
+  void each_range(sparse::Index size, Body&& body);
+  template <class Body>
+  void each_band(Body&& body);
+  template <class Body>
+  void each_part_up(Body&& body);
+  template <class Body>
+  void each_part_down(Body&& body);
   void form_core();
+  void form_part(const sparse::Part& part, const double* f, const double* g);
+  void start_rows(sparse::Index from, sparse::Index to, const double* f, const double* g);
   void eliminate(const double* f, const double* g);
   void list_masked();
   void start(const double* f, const double* g);
@@ -121,6 +138,21 @@ class SparseElimination {
   std::vector<int> masked_, unmet_;
   std::vector<char> is_masked_;
   sparse::PivotCount count_;
+  // Threads: parts without children, parts by depth, and what each part or range found.
+  SparseThreads threads_;
+  bool wide_ = false;      // worth their while
+  bool by_parts_ = false;  // what a part consists of is formed right before it is eliminated
+  struct Forming {
+    sparse::Index diagonals[2], entries[2], rows[2];  // of a stretch: of form_target, of loose_rows
+  };
+  std::vector<Forming> forming_;
+  std::vector<int> leaves_;
+  SparseLists depths_;
+  std::unique_ptr<std::atomic<int>[]> pending_;  // children of a part that are not done
+  std::vector<sparse::PivotCount> part_counts_;
+  std::vector<sparse::RowResidual> row_residuals_;
+  std::vector<sparse::Band> bands_;  // of the plan, in pieces: those of x, y and z that read the same multipliers together
+  std::vector<int> band_groups_;     // where groups of these begin that are worth a thread
   std::span<const double> M_, A_;
   const double* held_force_ = nullptr;
   int num_not_positive_ = 0;  // masses of uncoupled coordinates

@@ -323,6 +323,15 @@ TEST(SparseElimination, AllocatesNothingOnceItIsMade) {
     elimination.solve(s.f, s.g, x, lambda);
     EXPECT_EQ(num_allocations - before, 0) << s.pattern.n;
   }
+  // Neither do threads, once their library has had what it keeps.
+  const SparseSystem net = make_net(25);
+  SparseElimination shared(net.pattern, {.num_threads = 2, .least_products = 1});
+  EXPECT_GT(shared.plan().parts.size(), 2u);
+  std::vector<double> x(net.pattern.n), lambda(net.pattern.m);
+  for (int round = 0; round < 20; ++round) shared.factor_and_solve(net.M, net.A, net.f, net.g, x, lambda);
+  const long settled = num_allocations;
+  for (int round = 0; round < 5; ++round) shared.factor_and_solve(net.M, net.A, net.f, net.g, x, lambda);
+  EXPECT_EQ(num_allocations - settled, 0);
   const long before = num_allocations;
   const std::vector<double> one(100);
   EXPECT_GT(num_allocations, before);

@@ -87,6 +87,19 @@ struct Task {
   int index;  // into `supernodes` or `small`
 };
 
+/// A part of the elimination tree for one thread (sparse_parts.hpp): its tasks, and the front in which it leaves what
+/// belongs to later columns. A front is a lower triangle of `size` columns, at positions of its own.
+struct Part {
+  Index task_begin = 0, task_end = 0;
+  int parent = -1, depth = 0;
+  int child_begin = 0, child_end = 0;  // into part_children
+  int size = 0, lead = 0, first = 0;   // of the front; first position
+  Index values = 0;
+  Index rows = 0, pieces_begin = 0, pieces_end = 0;  // where its columns belong in the parent, as those of a supernode
+  Index owners = 0;                                  // into `rows`: whose columns these are in the end
+  int stretch_begin = 0, stretch_end = 0;            // of the plan
+};
+
 /// Coordinates c, c+1, …, in groups of `period`: each member of a group has `degree` rows at equal distances.
 inline constexpr int most_period = 6, most_degree = 4;
 struct Band {
@@ -101,7 +114,6 @@ struct Band {
 
 /// Everything that does not change from one evaluation to the next.
 struct Lists {
-  int num_positions = 0;
   const int* row_at = nullptr;  // by position: row, or −1−coordinate
   const int* rows = nullptr;
   const int* targets = nullptr;
@@ -110,7 +122,8 @@ struct Lists {
   const int* relative = nullptr;
   const Piece* pieces = nullptr;
   const Task* tasks = nullptr;  // of the core, in the order of elimination
-  Index num_tasks = 0;
+  const Part* parts = nullptr;
+  const int* part_children = nullptr;
   // The only members that change with the numbers.
   double equal_W = 0;       // where all of W is the same, that; else 0
   bool force_held = false;  // f is the one that strips and bands know
@@ -129,9 +142,9 @@ struct Kernels {
   int (*invert)(int count, const double* M, const int* slot, double* W);
   /// B[s] = −A[s]·W[coordinate[s]] for the slots listed, for all where the list is null; zero where W is zero.
   void (*scale)(int count, const int* slots, const double* A, const int* coordinate, const double* W, double* B);
-  /// values[target[t]] = Σ B[a]·A[b] over pairs begin[t] … begin[t+1]−1
-  void (*form)(Index count, const int* target, const int* begin, const int* pairs, const double* B, const double* A,
-               double* values);
+  /// values[target[t]] = factor Σ B[a]·A[b] over pairs begin[t] … begin[t+1]−1
+  void (*form)(Index count, const int* target, const int* begin, const int* pairs, double factor, const double* B,
+               const double* A, double* values);
   /// Factors and, where y is given, also computes y = g − A M⁻¹f and eliminates there. The two runs side by side;
   /// the second may be null.
   void (*run)(const Lists& lists, const Run* one, const Run* two, const Strip* strips, const double* A, const double* W,
@@ -144,12 +157,13 @@ struct Kernels {
   void (*run_backward)(const Lists& lists, const Run* one, const Run* two, const Strip* strips, const double* values,
                        double* y, double* lambda);
 
-  /// The core. Where y is given, it is eliminated as well. work: of supernodes, unscaled columns and eight columns of
-  /// the update.
-  void (*core)(const Lists& lists, const PivotLimits& limits, double* values, double* P, double* y, double* work,
-               PivotCount& count);
-  void (*core_forward)(const Lists& lists, const double* values, double* y, double* work);
-  void (*core_backward)(const Lists& lists, const double* values, double* y, double* work);
+  /// A part of the core whose children are done. Where y is given, it is eliminated as well. work: of supernodes,
+  /// unscaled columns and eight columns of the update.
+  void (*core)(const Lists& lists, const Part& part, const PivotLimits& limits, double* values, double* P, double* y,
+               double* work, PivotCount& count);
+  void (*core_forward)(const Lists& lists, const Part& part, const double* values, double* y, double* work);
+  /// Parents first.
+  void (*core_backward)(const Lists& lists, const Part& part, const double* values, double* y, double* work);
 
   /// x = W (f + Aᵀλ); returns zero, or not a number where some x is not finite. stream: past the caches.
   double (*band)(const Lists& lists, const Band& band, const double* A, const double* W, const double* f,

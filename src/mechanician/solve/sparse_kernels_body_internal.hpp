@@ -36,12 +36,12 @@ void scale(int count, const int* slots, const double* A, const int* coordinate, 
     for (int k = 0; k < count; ++k) B[slots[k]] = -A[slots[k]] * W[coordinate[slots[k]]];
 }
 
-void form(Index count, const int* target, const int* begin, const int* pairs, const double* B, const double* A,
-          double* values) {
+void form(Index count, const int* target, const int* begin, const int* pairs, double factor, const double* B,
+          const double* A, double* values) {
   for (Index t = 0; t < count; ++t) {
     double sum = 0;
     for (int p = begin[t]; p < begin[t + 1]; ++p) sum += B[pairs[2 * Index(p)]] * A[pairs[2 * Index(p) + 1]];
-    values[target[t]] = sum;
+    values[target[t]] = factor * sum;
   }
 }
 

@@ -191,12 +191,35 @@ void supernode_backward(const Lists& lists, const Supernode& s, const double* va
 
 // ---- the core
 
+/// What the children of a part left for it, in their order.
 template <bool with_y>
-void core_of(const Lists& lists, const PivotLimits& limits, double* values, double* P, double* y, double* work,
+void take_fronts(const Lists& lists, const Part& part, double* values, double* P, double* y) {
+  for (int c = part.child_begin; c < part.child_end; ++c) {
+    const Part& child = lists.parts[lists.part_children[c]];
+    Index at_piece = child.pieces_begin;
+    for (int j = 0; j < child.size; ++j) {
+      while (lists.pieces[at_piece].to <= j) ++at_piece;
+      const Piece& piece = lists.pieces[at_piece];
+      const int* relative = lists.relative + piece.relative - piece.from;
+      const int at = lists.rows[child.rows + j];
+      const Index* origin = lists.origins + 2 * Index(at - lists.first_core);
+      const double* u = values + child.values + Index(j) * child.lead;
+      values[origin[1]] += u[j];
+      double* to = values + origin[0];
+      for (int i = j + 1; i < child.size; ++i) to[relative[i]] += u[i];
+      P[at] += P[child.first + j];
+      if (with_y) y[at] += y[child.first + j];
+    }
+  }
+}
+
+template <bool with_y>
+void core_of(const Lists& lists, const Part& part, const PivotLimits& limits, double* values, double* P, double* y, double* work,
              PivotCount& count) {
   RowPivots rows(limits);
   MassPivots masses{limits.indefinite};
-  for (const Task* task = lists.tasks; task != lists.tasks + lists.num_tasks; ++task) {
+  take_fronts<with_y>(lists, part, values, P, y);
+  for (const Task* task = lists.tasks + part.task_begin; task != lists.tasks + part.task_end; ++task) {
     if (task->is_supernode) {
       const Supernode& s = lists.supernodes[task->index];
       supernode(lists, s, limits, values, P, work, count);
@@ -240,16 +263,20 @@ void core_of(const Lists& lists, const PivotLimits& limits, double* values, doub
   masses.add_to(count);
 }
 
-void core(const Lists& lists, const PivotLimits& limits, double* values, double* P, double* y, double* work,
-          PivotCount& count) {
+void core(const Lists& lists, const Part& part, const PivotLimits& limits, double* values, double* P, double* y,
+          double* work, PivotCount& count) {
   if (y)
-    core_of<true>(lists, limits, values, P, y, work, count);
+    core_of<true>(lists, part, limits, values, P, y, work, count);
   else
-    core_of<false>(lists, limits, values, P, y, work, count);
+    core_of<false>(lists, part, limits, values, P, y, work, count);
 }
 
-void core_forward(const Lists& lists, const double* values, double* y, double* work) {
-  for (const Task* task = lists.tasks; task != lists.tasks + lists.num_tasks; ++task) {
+void core_forward(const Lists& lists, const Part& part, const double* values, double* y, double* work) {
+  for (int c = part.child_begin; c < part.child_end; ++c) {
+    const Part& child = lists.parts[lists.part_children[c]];
+    for (int j = 0; j < child.size; ++j) y[lists.rows[child.rows + j]] += y[child.first + j];
+  }
+  for (const Task* task = lists.tasks + part.task_begin; task != lists.tasks + part.task_end; ++task) {
     if (task->is_supernode)
       supernode_forward(lists, lists.supernodes[task->index], values, y, work);
     else
@@ -257,8 +284,9 @@ void core_forward(const Lists& lists, const double* values, double* y, double* w
   }
 }
 
-void core_backward(const Lists& lists, const double* values, double* y, double* work) {
-  for (Index t = lists.num_tasks - 1; t >= 0; --t) {
+void core_backward(const Lists& lists, const Part& part, const double* values, double* y, double* work) {
+  for (int j = 0; j < part.size; ++j) y[part.first + j] = y[lists.rows[part.owners + j]];
+  for (Index t = part.task_end - 1; t >= part.task_begin; --t) {
     const Task* task = lists.tasks + t;
     if (task->is_supernode) {
       supernode_backward(lists, lists.supernodes[task->index], values, y, work);

@@ -16,7 +16,6 @@ using sparse::Index;
 
 sparse::Lists SparsePlan::lists() const {
   sparse::Lists lists;
-  lists.num_positions = static_cast<int>(row_at.size());
   lists.row_at = row_at.data();
   lists.rows = rows.data();
   lists.targets = targets.data();
@@ -25,7 +24,8 @@ sparse::Lists SparsePlan::lists() const {
   lists.relative = relative.data();
   lists.pieces = pieces.data();
   lists.tasks = tasks.data();
-  lists.num_tasks = static_cast<Index>(tasks.size());
+  lists.parts = parts.data();
+  lists.part_children = part_children.data();
   lists.small = small.data();
   lists.supernodes = supernodes.data();
   return lists;
@@ -36,7 +36,7 @@ double SparsePlan::bytes() const {
   return size(A_row) + size(A_col) + size(M_row) + size(M_col) + size(row_slots.items) + size(col_slots.items) +
          size(row_slots.begin) + size(col_slots.begin) + size(mass_slot) + size(position_of_coordinate) +
          size(position_of_row) + size(row_at) + size(runs) + size(strips) + size(tasks) + size(small) +
-         size(supernodes) + size(pieces) + size(rows) + size(targets) + size(relative) + size(origins) +
+         size(supernodes) + size(pieces) + size(rows) + size(targets) + size(relative) + size(origins) + size(parts) +
          size(form_target) + size(form_begin) + size(form_pairs) + size(copies_M) + size(copies_A) + size(augmenting) +
          size(loose_rows) + size(bands) + size(loose_coordinates) + 8.0 * static_cast<double>(num_values + work_size);
 }
@@ -299,7 +299,7 @@ SparsePlan make_sparse_plan(const SparsePattern& pattern, const SparsePlanOption
       }
     plan.position_of_row.assign(position.begin() + num_coupled, position.end());
     plan.core_values = static_cast<Index>(num_nodes) + plan.first_core;
-    structure = find_structure(core.neighbours, order, plan);
+    structure = find_structure(core.neighbours, order, plan, options.least_products);
   }
   for (sparse::Run& run : plan.runs) {
     if (run.parent < 0) continue;

@@ -38,6 +38,15 @@ struct SparsePlan {
   std::vector<int> run_level;
   std::vector<sparse::Strip> strips;
   std::vector<sparse::Task> tasks;
+  std::vector<sparse::Part> parts;  // of the core, children first; one where it is not worth more
+  std::vector<int> part_children;
+  /// Columns of a part that follow each other, and their values.
+  struct Stretch {
+    int first, last;
+    sparse::Index values, values_end;
+  };
+  std::vector<Stretch> stretches;
+  int num_positions = 0;  // with those of fronts
   std::vector<sparse::SmallPivots> small;
   std::vector<sparse::Supernode> supernodes;
   std::vector<sparse::Piece> pieces;
@@ -79,6 +88,7 @@ struct SparsePlan {
 struct SparsePlanOptions {
   SparseOrdering ordering = SparseOrdering::automatic;
   bool augment_all = false;  // all rows enter H; else those that touch coordinates without mass
+  double least_products = 4e6;  // of a core that is cut into parts for threads
 };
 
 /// std::invalid_argument where an entry lies outside, is there twice, or M's lies above the diagonal; std::length_error

@@ -19,6 +19,7 @@ struct SparseStructure {
   };
   std::vector<Node> nodes;
   std::vector<int> node_of;            // by column
+  std::vector<sparse::Index> begin;    // of the values of each node, and the end of all
   std::vector<sparse::Index> origins;  // as in SparsePlan
 
   /// Place in `values`; row > column, both counted within the core.
@@ -27,7 +28,9 @@ struct SparseStructure {
   int place(const Node& node, int row) const;
 };
 
-/// Fills tasks, small, supernodes, pieces, rows, targets, relative, origins, work_size and num_values of the plan.
-SparseStructure find_structure(const SparseLists& neighbours, const SparseOrder& order, SparsePlan& plan);
+/// Fills tasks, parts, small, supernodes, pieces, rows, targets, relative, origins, work_size and num_values of the plan.
+/// least_products: as in SparsePlanOptions.
+SparseStructure find_structure(const SparseLists& neighbours, const SparseOrder& order, SparsePlan& plan,
+                               double least_products);
 
 }  // namespace mechanician
