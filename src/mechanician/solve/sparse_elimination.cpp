@@ -361,12 +361,21 @@ void SparseElimination::backward(const double* f, double* x, double* lambda) {
   each_part_down([&](int p, double* work) {
     kernels_->core_backward(lists_, plan_.parts[p], values_.data(), y_.data(), work);
   });
-  for (std::size_t p = plan_.first_core; p < plan_.row_at.size(); ++p) {
-    if (const int r = plan_.row_at[p]; r >= 0)
-      lambda[r] = -y_[p];
-    else
-      x[-1 - r] = y_[p];
-  }
+  std::atomic<bool> all_finite{true};
+  const auto expect_finite = [&](double zero) {
+    if (!(zero == 0.0)) all_finite.store(false, std::memory_order_relaxed);
+  };
+  each_range(static_cast<Index>(plan_.row_at.size()) - plan_.first_core, [&](Index from, Index to) {
+    double zero = 0;
+    for (Index p = plan_.first_core + from; p < plan_.first_core + to; ++p) {
+      if (const int r = plan_.row_at[p]; r >= 0)
+        lambda[r] = -y_[p];
+      else
+        x[-1 - r] = y_[p];
+      zero += y_[p] - y_[p];
+    }
+    expect_finite(zero);
+  });
   const std::vector<sparse::Run>& runs = plan_.runs;
   for (std::size_t k = runs.size(); k-- > 0;) {
     const bool pair = k > 0 && plan_.run_level[k] == plan_.run_level[k - 1];
@@ -374,21 +383,22 @@ void SparseElimination::backward(const double* f, double* x, double* lambda) {
                            y_.data(), lambda);
     if (pair) --k;
   }
-  std::atomic<bool> all_finite{true};
   each_band([&](const sparse::Band& band) {
-    if (kernels_->band(lists_, band, A_.data(), W_.data(), f, lambda, x, plan_.n > least_streamed) != 0)
-      all_finite.store(false, std::memory_order_relaxed);
+    expect_finite(kernels_->band(lists_, band, A_.data(), W_.data(), f, lambda, x, plan_.n > least_streamed));
   });
-  double finite = all_finite ? 0.0 : std::numeric_limits<double>::quiet_NaN();
-  for (const int i : plan_.loose_coordinates) {
-    double force = f[i];
-    for (const int* s = plan_.col_slots.first(i); s != plan_.col_slots.last(i); ++s)
-      force += A_[*s] * lambda[plan_.A_row[*s]];
-    x[i] = W_[i] * force;
-    finite += x[i] - x[i];
-  }
-  for (std::size_t p = plan_.first_core; p < plan_.row_at.size(); ++p) finite += y_[p] - y_[p];
-  finite_ = finite;
+  each_range(static_cast<Index>(plan_.loose_coordinates.size()), [&](Index from, Index to) {
+    double zero = 0;
+    for (Index k = from; k < to; ++k) {
+      const int i = plan_.loose_coordinates[k];
+      double force = f[i];
+      for (const int* s = plan_.col_slots.first(i); s != plan_.col_slots.last(i); ++s)
+        force += A_[*s] * lambda[plan_.A_row[*s]];
+      x[i] = W_[i] * force;
+      zero += x[i] - x[i];
+    }
+    expect_finite(zero);
+  });
+  finite_ = all_finite ? 0.0 : std::numeric_limits<double>::quiet_NaN();
 }
 
 void SparseElimination::solve_once(const double* f, const double* g, double* x, double* lambda) {

@@ -137,7 +137,7 @@ void SparseRobust::measure_rows() {
 }
 
 /// Of one row as it is; of several, of the sum of unit rows times factor_of().
-SparseRobust::Left SparseRobust::calc_left(std::span<const int> rows) {
+SparseRobust::Left SparseRobust::calc_left(std::span<const int> rows, Care care) {
   const SparsePlan& plan = elimination_.plan();
   Left left;
   left.row = rows.front();
@@ -152,8 +152,19 @@ SparseRobust::Left SparseRobust::calc_left(std::span<const int> rows) {
   }
   elimination_.solve(a, zero, left.x, left.lambda);
   ++num_solutions_;
+  if (care == Care::tell) {
+    // Without refinement λ is right to some 10⁻⁸, as rows are at 10⁻⁴ at least: what is well above that is there.
+    measure_left(a, rows, left);
+    if (left.sine > 1e10 * left.noise) return left;
+  }
   refine(a, zero, left.x, left.lambda);
+  measure_left(a, rows, left);
+  return left;
+}
 
+/// r = aᵀ + A_Eᵀλ, and how large it is.
+void SparseRobust::measure_left(const std::vector<double>& a, std::span<const int> rows, Left& left) const {
+  const bool alone = rows.size() == 1;
   std::vector<long double> r(a.begin(), a.end());
   std::vector<double> terms(pattern_.n);
   for (int i = 0; i < pattern_.n; ++i) terms[i] = std::abs(a[i]);
@@ -171,11 +182,10 @@ SparseRobust::Left SparseRobust::calc_left(std::span<const int> rows) {
     rest += left.r[i] * left.x[i];
   }
   left.size = alone ? size_[rows.front()] : 1.0;
-  if (!(left.size > 0)) return left;
+  if (!(left.size > 0)) return;
   left.sine = std::max(std::sqrt(std::max(rest, 0.0)), std::min(std::sqrt(squares), 1e-12 * left.size)) / left.size;
   left.noise = 2 * std::numeric_limits<double>::epsilon() * std::sqrt(noise) / left.size;
   if (!alone) left.sine = std::sqrt(squares);
-  return left;
 }
 
 /// Rows of which nothing is left, and others: a sum with random factors leaves nothing only if none of them does.
@@ -185,7 +195,7 @@ void SparseRobust::sift(std::span<const int> rows, std::vector<int>& nothing, st
     something.insert(something.end(), rows.begin(), rows.end());
     return;
   }
-  const Left left = calc_left(rows);
+  const Left left = calc_left(rows, Care::tell);
   if (left.sine <= std::max(options_.dependent / options_.gap, std::min(left.noise, options_.dependent))) {
     nothing.insert(nothing.end(), rows.begin(), rows.end());
   } else if (rows.size() == 1) {

@@ -93,7 +93,9 @@ class SparseRobust {
   double calc_residual(std::span<const double> f, std::span<const double> g, std::span<const double> x,
                        std::span<const double> lambda);
   void add_rounding(std::span<const double> f, std::span<const double> x);
-  Left calc_left(std::span<const int> rows);
+  enum class Care { measure, tell };  // exactly; or as far as it takes to see that something is left
+  Left calc_left(std::span<const int> rows, Care care = Care::measure);
+  void measure_left(const std::vector<double>& a, std::span<const int> rows, Left& left) const;
   void sift(std::span<const int> rows, std::vector<int>& nothing, std::vector<int>& something);
   void explain_group(const std::vector<int>& group, std::vector<std::vector<int>>& next,
                      std::vector<SparseDependence>& explained);
