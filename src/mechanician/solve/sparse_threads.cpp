@@ -1,9 +1,8 @@
 #include "mechanician/solve/sparse_threads.hpp"
 
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
-
-#include <thread>
 
 namespace mechanician {
 
@@ -13,7 +12,7 @@ struct SparseThreads::Arena {
 };
 
 SparseThreads::SparseThreads(int wanted)
-    : count_(std::max(1, wanted > 0 ? wanted : static_cast<int>(std::thread::hardware_concurrency()))) {}
+    : count_(std::max(1, wanted > 0 ? wanted : tbb::info::default_concurrency())) {}
 
 SparseThreads::~SparseThreads() = default;
 
