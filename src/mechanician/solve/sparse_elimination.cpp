@@ -508,7 +508,7 @@ SparseElimination::Residual SparseElimination::calc_residual(const double* f, co
   if (masked_.empty()) {
     for (const sparse::Strip& strip : plan_.strips)
       if (strip.direction != 0) include(kernels_->strip_residual(strip, A_.data(), x, size_.data(), g, g_left_.data()));
-    for (const SparsePlan::Range& range : plan_.uneven_rows) add_rows(range.from, range.to);
+    for (const SparsePlan::Range& rows : plan_.uneven_rows) add_rows(rows.from, rows.to);
   } else {
     add_rows(0, plan_.m);
   }
