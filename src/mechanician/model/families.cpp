@@ -4,12 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "mechanician/base/text.hpp"
-#include "mechanician/model/csv_column.hpp"
 #include "mechanician/model/model_reader.hpp"
-#include "mechanician/model/parameters_internal.hpp"
+#include "mechanician/model/number_fields.hpp"
 #include "mechanician/model/validate.hpp"
 
 namespace mechanician {
@@ -52,27 +50,16 @@ bool ModelReader::report_in(const TomlValue& value, const ParseProblem& problem)
 void ModelReader::find_sizes() {
   const TomlMember* field = root_.find("parameters");
   if (!field || field->value.type != TomlValue::Type::table) return;
-  // Mistakes are reported when the parameters are read.
-  NameTable alone;
-  Model sizes;
-  std::vector<std::pair<const TomlMember*, std::string>> texts;
-  for (const TomlMember& m : field->value.members)
-    if (m.value.type == TomlValue::Type::number || m.value.type == TomlValue::Type::string) alone.add(m.name, NameKind::parameter, parameter(m.name));
-  for (const TomlMember& m : field->value.members) {
-    if (m.value.type == TomlValue::Type::number) sizes.add_parameter(m.name, m.value.number);
-    if (m.value.type != TomlValue::Type::string || m.value.text.size() > longest_expression) continue;
-    if (const ParsedExpression f = parse_expression(m.value.text, alone.parameter_scope()); f.value) sizes.add_parameter(m.name, *f.value);
-  }
-  const ParameterEvaluation found = try_evaluate_parameters(sizes, overrides_);
+  // Mistakes are reported when the parameters are read. Bounds of coordinates are read before the names of parameters
+  // are declared.
+  FieldReader silent(map_);
+  const auto [sizes, found] = read_scalars(field->value, size_names_, silent, overrides_);
   for (std::size_t i = 0; i < sizes.parameters.size(); ++i)
     if (found.known[i]) sizes_.emplace(sizes.parameters[i].name, found.values.values[i]);
   names_.parameter_value = [this](const std::string& name) -> std::optional<double> {
     const auto size = sizes_.find(name);
     return size == sizes_.end() ? std::nullopt : std::optional(size->second);
   };
-  // Bounds of coordinates are read before the names of parameters are declared.
-  for (const TomlMember& m : field->value.members)
-    if (m.value.type == TomlValue::Type::number || m.value.type == TomlValue::Type::string) size_names_.add(m.name, NameKind::parameter, parameter(m.name));
   size_names_.parameter_value = names_.parameter_value;
 }
 
@@ -81,39 +68,17 @@ void ModelReader::read_coordinate_family(const TomlValue& item) {
     report_in(item, problem);
     fail("coordinates");
   };
-  const ParsedName family = parse_name(item.text);
-  if (!family.problems.empty()) return wrong(family.problems.front());
-  std::vector<NameTable::Bounds> bounds;
-  double count = 1.0;
-  for (const ParsedName::Piece& piece : family.indices) {
-    const auto range = split_range(piece);
-    if (!range) return wrong({piece.offset, piece.text.size(), "a family of coordinates is given with its bounds", fmt::format("for example {}[1..N]", family.name)});
-    long ends[2];
-    for (const bool upper : {false, true}) {
-      const ParsedName::Piece& end = upper ? range->second : range->first;
-      ParsedExpression f = parse_expression(end.text, size_names_.parameter_scope());
-      if (!f.problems.empty()) {
-        f.problems.front().offset += end.offset;
-        return wrong(f.problems.front());
-      }
-      const NameTable::Whole whole = size_names_.whole_number(*f.value);
-      if (!whole.value) return wrong({end.offset, end.text.size(), fmt::format("a bound of {}: {}", in_quotes(family.name), whole.problem), whole.hint});
-      ends[upper] = *whole.value;
-    }
-    if (ends[1] < ends[0])
-      return wrong({piece.offset, piece.text.size(), fmt::format("the family {} has no members: its bounds are {}..{}", in_quotes(family.name), ends[0], ends[1]), {}});
-    bounds.push_back({ends[0], ends[1]});
-    count *= static_cast<double>(ends[1] - ends[0] + 1);
-  }
+  const auto [family, bounds, count, problem] = read_coordinate_bounds(item.text, size_names_);
+  if (problem) return wrong(*problem);
   if (count + model_.num_coordinates() > most_coordinates)
     return wrong({0, item.text.size(), fmt::format("the model has {:.0f} coordinates; {} are possible", count + model_.num_coordinates(), most_coordinates), {}});
-  if (names_.is_family(family.name) || coordinates_.contains(family.name))
-    return wrong({0, family.name.size(), fmt::format("the coordinate {} is given twice", in_quotes(family.name)), {}});
-  names_.add_family(family.name, bounds);
+  if (names_.is_family(family) || coordinates_.contains(family))
+    return wrong({0, family.size(), fmt::format("the coordinate {} is given twice", in_quotes(family)), {}});
+  names_.add_family(family, bounds);
   std::vector<long> at;
   for (const auto& b : bounds) at.push_back(b.from);
   for (;;) {
-    const std::string name = fmt::format("{}[{}]", family.name, fmt::join(at, ","));
+    const std::string name = fmt::format("{}[{}]", family, fmt::join(at, ","));
     names_.add(name, NameKind::coordinate, model_.add_coordinate(name, fields_.place_of(item)));
     coordinates_.emplace(name, model_.num_coordinates() - 1);
     std::size_t k = at.size();
@@ -124,30 +89,8 @@ void ModelReader::read_coordinate_family(const TomlValue& item) {
 }
 
 void ModelReader::read_array(const TomlMember& field) {
-  const std::string path = "parameters." + field.name;
-  if (field.value.type == TomlValue::Type::table) {
-    if (const TomlMember* file = field.value.find("csv")) return read_array_of_file(field, *file);
-    fields_.report(field.value, fmt::format("{} is a table", in_quotes(path)), "numbers from a file are given as { csv = \"file.csv\", column = \"name\" }");
-    return fail(path);
-  }
-  std::vector<const TomlValue*> items;
-  std::size_t columns = 0;
-  const auto& rows = field.value.items;
-  const bool matrix = !rows.empty() && rows.front().type == TomlValue::Type::array;
-  for (const TomlValue& row : rows) {
-    if ((row.type == TomlValue::Type::array) != matrix || (matrix && row.items.size() != rows.front().items.size())) {
-      fields_.report(row, fmt::format("the rows of {} are not alike", in_quotes(path)), "a list has numbers, or lists of equal length");
-      return fail(path);
-    }
-    if (!matrix) items.push_back(&row);
-    for (const TomlValue& item : row.items) items.push_back(&item);
-  }
-  if (matrix) columns = rows.front().items.size();
-  if (items.empty()) {
-    fields_.report(field.value, fmt::format("{} has no members", in_quotes(path)));
-    return fail(path);
-  }
-  if (!add_array(field, items, {}, columns)) fail(path);
+  const auto list = read_list(field, fields_, model_.source.file, static_cast<std::size_t>(most_coordinates));
+  if (!list || !add_array(field, list->items, list->numbers, list->columns)) fail("parameters." + field.name);
 }
 
 /// One of items and numbers is given.
@@ -167,22 +110,6 @@ bool ModelReader::add_array(const TomlMember& field, const std::vector<const Tom
     if (f->is_constant()) sizes_.emplace(name, f->value());
   }
   return true;
-}
-
-void ModelReader::read_array_of_file(const TomlMember& field, const TomlMember& file) {
-  const std::string path = "parameters." + field.name;
-  const auto wrong = [&](const TomlValue& at, std::string_view message, std::string_view hint = {}) {
-    fields_.report(at, message, hint);
-    fail(path);
-  };
-  fields_.check_keys(field.value, {"csv", "column"}, fmt::format("in {}", in_quotes(path)));
-  const TomlMember* column = field.value.find("column");
-  if (!column) return wrong(field.value, fmt::format("{} does not say which column", in_quotes(path)), "give column = \"name\"");
-  const std::string *name = fields_.string(file, "`csv`"), *wanted = fields_.string(*column, "`column`");
-  if (!name || !wanted) return fail(path);
-  const CsvColumn found = read_csv_column(model_.source.file, *name, *wanted, static_cast<std::size_t>(most_coordinates));
-  if (!found.problem.empty()) return wrong(found.about_column ? column->value : file.value, found.problem, found.hint);
-  if (!add_array(field, {}, found.values, 0)) fail(path);
 }
 
 void ModelReader::declare_constraint_family(const TomlMember& field) {

@@ -3,10 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cmath>
-#include <initializer_list>
 #include <map>
 #include <span>
 #include <unordered_map>
@@ -16,11 +12,8 @@
 #include "mechanician/expression/evaluate_operator.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/simplify.hpp"
-#include "mechanician/model/csv_column.hpp"
-#include "mechanician/model/expression_fields.hpp"
 #include "mechanician/model/family_model.hpp"
-#include "mechanician/model/names.hpp"
-#include "mechanician/model/parameters_internal.hpp"
+#include "mechanician/model/number_fields.hpp"
 #include "mechanician/model/read_model.hpp"
 #include "mechanician/model/toml_source.hpp"
 
@@ -287,99 +280,56 @@ class FamilyReader {
 
   // ---- sections
 
-  std::optional<double> number_of(const Expr& f) {
-    const Expr simple = simplify(f);
-    if (simple.kinds() != 0) return std::nullopt;
-    return evaluate_constant(simple, ParameterIndex{}, std::vector<double>{}).value;
-  }
-
   void read_parameters() {
     const TomlValue* table = section("parameters");
     if (!table) return;
-    NameTable names;
-    Model numbers;
-    const auto is_list = [](const TomlMember& m) { return m.value.type == TomlValue::Type::array || m.value.type == TomlValue::Type::table; };
-    for (const TomlMember& m : table->members)
-      if (!is_list(m)) names.add(m.name, NameKind::parameter, parameter(m.name));
-    for (const TomlMember& m : table->members) {
-      if (is_list(m)) continue;
-      if (const auto f = fields_.expression(m.value, names.parameter_scope(), in_quotes("parameters." + m.name)))
-        numbers.add_parameter(m.name, *f, fields_.place_of(m.value));
-    }
-    const ParameterEvaluation values = try_evaluate_parameters(numbers, overrides_);
-    for (const Problem& p : values.problems) fields_.problems.push_back(p);
+    const auto [numbers, found] = read_scalars(*table, sizes_, fields_, overrides_);
+    for (const Problem& p : found.problems) fields_.problems.push_back(p);
     for (std::size_t i = 0; i < numbers.parameters.size(); ++i) {
-      scalars_.emplace(numbers.parameters[i].name, values.values.values[i]);
+      scalars_.emplace(numbers.parameters[i].name, found.values.values[i]);
       model_.parameter_names.push_back(numbers.parameters[i].name);
-      model_.parameters.push_back(values.values.values[i]);
+      model_.parameters.push_back(found.values.values[i]);
     }
+    sizes_.parameter_value = [this](const std::string& name) -> std::optional<double> {
+      const auto scalar = scalars_.find(name);
+      return scalar == scalars_.end() ? std::nullopt : std::optional(scalar->second);
+    };
     if (only_sizes_) return;
     for (const TomlMember& m : table->members)
-      if (is_list(m)) read_numbers(m);
-    for (const auto& [name, value] : overrides_) {
+      if (m.value.type == TomlValue::Type::array || m.value.type == TomlValue::Type::table) read_numbers(m);
+    for (const auto& [name, value] : overrides_)
       if (!scalars_.contains(name) && !set_member(name, value)) model_.unknown_overrides.push_back(name);
-    }
   }
 
   /// m[3] of a list.
   bool set_member(const std::string& name, double value) {
     const ParsedName parsed = parse_name(name);
     const auto list = arrays_.find(std::string(parsed.name));
-    if (!parsed.problems.empty() || list == arrays_.end()) return false;
-    NumberFamily& family = model_.numbers[list->second];
-    if (parsed.indices.size() != family.bounds.size()) return false;
-    long number = 0;
-    for (std::size_t k = 0; k < family.bounds.size(); ++k) {
-      long index = 0;
-      const std::string_view text = parsed.indices[k].text;
-      const auto read = std::from_chars(text.data(), text.data() + text.size(), index);
-      if (read.ec != std::errc() || read.ptr != text.data() + text.size() || index < family.bounds[k].from || index > family.bounds[k].to) return false;
-      number = number * family.bounds[k].count() + index - family.bounds[k].from;
-    }
-    family.values[static_cast<std::size_t>(number)] = value;
-    return true;
+    return parsed.problems.empty() && list != arrays_.end() && set_number(model_.numbers[list->second], parsed, value);
   }
 
   /// A list, a list of lists, or a column of a CSV file.
   void read_numbers(const TomlMember& field) {
     constexpr std::size_t most_numbers = 100'000'000;
+    auto list = read_list(field, fields_, model_.source.file, most_numbers);
+    if (!list) return;
     NumberFamily family;
     family.name = field.name;
-    const std::string path = "parameters." + field.name;
-    if (field.value.type == TomlValue::Type::table) {
-      fields_.check_keys(field.value, {"csv", "column"}, fmt::format("in {}", in_quotes(path)));
-      const TomlMember *file = field.value.find("csv"), *column = field.value.find("column");
-      if (!file || !column) return fields_.report(field.value, fmt::format("{} is a table", in_quotes(path)), "numbers from a file are given as { csv = \"file.csv\", column = \"name\" }");
-      const std::string *name = fields_.string(*file, "`csv`"), *wanted = fields_.string(*column, "`column`");
-      if (!name || !wanted) return;
-      CsvColumn found = read_csv_column(model_.source.file, *name, *wanted, most_numbers);
-      if (!found.problem.empty()) return fields_.report(found.about_column ? column->value : file->value, found.problem, found.hint);
-      family.values = std::move(found.values);
-      family.bounds = {{1, static_cast<long>(family.values.size())}};
-    } else {
-      const auto& rows = field.value.items;
-      const bool matrix = !rows.empty() && rows.front().type == TomlValue::Type::array;
-      const auto add = [&](const TomlValue& item) {
-        if (item.type == TomlValue::Type::number) {
-          family.values.push_back(item.number);
-          return true;
-        }
-        const auto f = fields_.expression(item, scope({}), in_quotes(path));
-        const auto value = f ? number_of(*f) : std::nullopt;
-        if (f && !value) fields_.report(item, "a list of parameters is made of numbers and parameters");
-        family.values.push_back(value.value_or(0.0));
-        return value.has_value();
-      };
-      for (const TomlValue& row : rows) {
-        if ((row.type == TomlValue::Type::array) != matrix || (matrix && row.items.size() != rows.front().items.size()))
-          return fields_.report(row, fmt::format("the rows of {} are not alike", in_quotes(path)), "a list has numbers, or lists of equal length");
-        for (const TomlValue& item : matrix ? std::span(row.items) : std::span(&row, 1))
-          if (!add(item)) return;
+    family.values = std::move(list->numbers);
+    for (const TomlValue* item : list->items) {
+      if (item->type == TomlValue::Type::number) {
+        family.values.push_back(item->number);
+        continue;
       }
-      if (family.values.empty()) return fields_.report(field.value, fmt::format("{} has no members", in_quotes(path)));
-      family.bounds = {{1, static_cast<long>(rows.size())}};
-      if (matrix) family.bounds.push_back({1, static_cast<long>(rows.front().items.size())});
+      const auto f = fields_.expression(*item, scope({}), in_quotes("parameters." + field.name));
+      const auto value = f ? number_of(*f) : std::nullopt;
+      if (f && !value) fields_.report(*item, "a list of parameters is made of numbers and parameters");
+      if (!value) return;
+      family.values.push_back(*value);
     }
+    const std::size_t columns = std::max<std::size_t>(1, list->columns);
+    family.bounds = {{1, static_cast<long>(family.values.size() / columns)}};
+    if (list->columns > 0) family.bounds.push_back({1, static_cast<long>(columns)});
     arrays_.emplace(field.name, model_.numbers.size());
     model_.numbers.push_back(std::move(family));
   }
@@ -388,29 +338,17 @@ class FamilyReader {
     const TomlMember* field = root_.find("coordinates");
     if (!field) return;
     for (const TomlValue& item : field->value.items) {
-      CoordinateFamily family;
-      family.place = fields_.place_of(item);
-      family.first = model_.num_coordinates();
-      const ParsedName name = parse_name(item.text);
-      family.name = name.name;
-      bool good = item.type == TomlValue::Type::string && name.problems.empty();
-      for (const ParsedName::Piece& piece : name.indices) {
-        const auto range = split_range(piece);
-        long ends[2] = {0, -1};
-        for (const bool upper : {false, true}) {
-          const ParsedExpression f = parse_expression(range ? (upper ? range->second.text : range->first.text) : "x", scope({}));
-          const auto value = f.value ? number_of(*f.value) : std::nullopt;
-          good = good && value && *value == std::round(*value) && std::abs(*value) < 2e9;
-          if (good) ends[upper] = static_cast<long>(*value);
-        }
-        good = good && ends[1] >= ends[0];
-        family.bounds.push_back({ends[0], ends[1]});
-        family.count *= family.bounds.back().count();
-      }
-      if (!good || families_.contains(family.name) || family.count > 100'000'000) {
+      const CoordinateBounds read = read_coordinate_bounds(item.text, sizes_);
+      if (item.type != TomlValue::Type::string || read.problem || families_.contains(read.name) || read.count > 1e8) {
         fields_.report(item, "this is no family of coordinates, or one that is given twice", "for example \"x[1..N]\"");
         continue;
       }
+      CoordinateFamily family;
+      family.place = fields_.place_of(item);
+      family.first = model_.num_coordinates();
+      family.name = read.name;
+      family.count = static_cast<long>(read.count);
+      for (const auto& [from, to] : read.bounds) family.bounds.push_back({from, to});
       families_.emplace(family.name, model_.coordinates.size());
       model_.coordinates.push_back(std::move(family));
     }
@@ -585,18 +523,9 @@ class FamilyReader {
     const TomlValue* table = fields_.table(m, in_quotes("events." + m.name));
     const auto indices = table ? indices_of(*table) : std::nullopt;
     if (!indices) return;
-    fields_.check_keys(*table, {"when", "direction", "do", "for"}, fmt::format("in the event {}", in_quotes(m.name)));
-    const auto choose = [&](const char* key, std::initializer_list<std::string_view> choices) -> std::size_t {
-      const TomlMember* field = table->find(key);
-      const std::string* text = field ? fields_.string(*field, fmt::format("`{}`", key)) : nullptr;
-      for (std::size_t i = 0; text && i < choices.size(); ++i)
-        if (*text == choices.begin()[i]) return i;
-      if (text) fields_.report(field->value, fmt::format("`{}` cannot be {}", key, in_quotes(*text)), fmt::format("it is {}", fmt::join(choices, " or ")));
-      return 0;
-    };
+    const EventChoice choice = read_event_choice(m, *table, fields_);
     FamilyEvent event;
-    event.direction = std::array{EventDirection::both, EventDirection::up, EventDirection::down}[choose("direction", {"both", "up", "down"})];
-    event.action = std::array{EventAction::record, EventAction::stop}[choose("do", {"record", "stop"})];
+    event.direction = choice.direction, event.action = choice.action;
     const TomlMember* when = table->find("when");
     if (!when) return fields_.report(m, fmt::format("the event {} has no `when`", in_quotes(m.name)), "give an expression that passes zero, as in when = \"x\"");
     auto quantity = read_quantity(when->value, *indices, in_quotes("events." + m.name));
@@ -645,6 +574,7 @@ class FamilyReader {
   const ParameterOverrides overrides_;
   TomlValue root_;
   std::unordered_map<std::string, double> scalars_;
+  NameTable sizes_;  ///< parameters alone, for bounds
   std::unordered_map<std::string, std::size_t> families_, arrays_;
   std::unordered_map<std::string, Definition> definitions_;
   std::unordered_map<std::string, Expr> expanded_;  ///< members of definitions

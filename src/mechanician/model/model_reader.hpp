@@ -71,7 +71,6 @@ class ModelReader {
   void find_sizes();
   void read_coordinate_family(const TomlValue& item);
   void read_array(const TomlMember& field);
-  void read_array_of_file(const TomlMember& field, const TomlMember& file);
   bool add_array(const TomlMember& field, const std::vector<const TomlValue*>& items, const std::vector<double>& numbers, std::size_t columns);
   /// The bounds of constraint families, for multiplier(), and of definitions.
   void declare_constraint_family(const TomlMember& field);

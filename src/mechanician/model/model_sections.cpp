@@ -9,6 +9,7 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/model/model_reader.hpp"
+#include "mechanician/model/number_fields.hpp"
 #include "mechanician/model/parameters.hpp"
 #include "mechanician/model/validate.hpp"
 
@@ -407,24 +408,10 @@ bool ModelReader::read_event(const TomlMember& m, const TomlValue& table) {
   const TomlValue* entry = &table;
   const std::string path = "events." + m.name;
   model_.places[path] = fields_.place_of(m);
-  fields_.check_keys(*entry, {"when", "direction", "do", "for"}, fmt::format("in the event {}", quoted(m.name)));
   Event event;
   event.name = m.name;
-  const auto choose = [&](const char* key, std::span<const std::string_view> choices) -> std::size_t {
-    const TomlMember* field = entry->find(key);
-    const std::string* text = field ? fields_.string(*field, fmt::format("`{}`", key)) : nullptr;
-    for (std::size_t i = 0; text && i < choices.size(); ++i)
-      if (*text == choices[i]) return i;
-    if (text)
-      fields_.report(field->value, fmt::format("`{}` cannot be {}", key, quoted(*text)),
-                     fmt::format("it is {}", fmt::join(choices, " or ")));
-    return 0;
-  };
-  constexpr std::array<std::string_view, 3> directions = {"both", "up", "down"};
-  constexpr std::array<std::string_view, 2> actions = {"record", "stop"};
-  event.direction =
-      std::array{EventDirection::both, EventDirection::up, EventDirection::down}[choose("direction", directions)];
-  event.action = std::array{EventAction::record, EventAction::stop}[choose("do", actions)];
+  const EventChoice choice = read_event_choice(m, *entry, fields_);
+  event.direction = choice.direction, event.action = choice.action;
   const TomlMember* when = entry->find("when");
   if (!when) {
     if (!unreadable_.covers(path + ".when"))
