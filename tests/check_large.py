@@ -91,6 +91,11 @@ def numbers_of(folder, file, dataset):
     with open(os.path.join(folder, 'raw'), 'rb') as f: return array.array('d', f.read()).tolist()
 
 
+def wait_for(part, process):
+    """Until a run has begun to write: before that there is nothing to go on with."""
+    while not (os.path.exists(part) and os.path.getsize(part)) and process.poll() is None: time.sleep(0.01)
+
+
 def results(folder, program, run):
     """CSV, JSON and HDF5 hold the same numbers; runs that were ended are taken up to the same bits; nothing half done is left."""
     few = ('--columns', 'x[1000],z[9*],lambda(top),work*,power(rod[7]),residual')
@@ -114,7 +119,7 @@ def results(folder, program, run):
     expect(p.returncode == 0, f'whole: exit {p.returncode}')
     for name, how, status in (('term.h5', signal.SIGTERM, 130), ('int.h5', signal.SIGINT, 130), ('kill.h5', signal.SIGKILL, -9)):
         process = subprocess.Popen([program, *long, '-o', name], cwd=folder, stderr=subprocess.DEVNULL)
-        while not os.path.exists(os.path.join(folder, name + '.part')) and process.poll() is None: time.sleep(0.01)
+        wait_for(os.path.join(folder, name + '.part'), process)
         time.sleep(0.3)
         process.send_signal(how)
         process.wait(60)
@@ -135,7 +140,7 @@ def results(folder, program, run):
     expect(len(numbers_of(folder, 'wide.h5', 'setup/start_position')) == 12041 and numbers_of(folder, 'wide.h5', 'setup/start_position')[:3] == [1.0, 2.0, 3.0], 'wide: start')
     expect(len(numbers_of(folder, 'wide.h5', 'events/time')) == 4, 'wide: events')
     process = subprocess.Popen([program, *wide, '-o', 'wider.h5'], cwd=folder, stderr=subprocess.DEVNULL)
-    while not os.path.exists(os.path.join(folder, 'wider.h5.part')) and process.poll() is None: time.sleep(0.01)
+    wait_for(os.path.join(folder, 'wider.h5.part'), process)
     time.sleep(0.4)
     process.send_signal(signal.SIGKILL)
     process.wait(60)
