@@ -88,7 +88,12 @@ __attribute__((target("avx2,fma"))) void many_avx2(const double* x, double* sine
                                                    std::int64_t count) {
   many(x, sines, cosines, count);
 }
-__attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma,prefer-vector-width=512"))) void many_avx512(
+#if defined(__clang__)
+#define MECHANICIAN_WIDE  // takes the width from the processor
+#else
+#define MECHANICIAN_WIDE ",prefer-vector-width=512"
+#endif
+__attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma" MECHANICIAN_WIDE))) void many_avx512(
     const double* x, double* sines, double* cosines, std::int64_t count) {
   many(x, sines, cosines, count);
 }

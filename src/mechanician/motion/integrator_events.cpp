@@ -13,7 +13,6 @@
 namespace mechanician {
 
 namespace {
-constexpr double eps = std::numeric_limits<double>::epsilon();
 constexpr long many_switches = 200;
 }
 
@@ -161,7 +160,7 @@ void SmoothMotion::find_user_events() {
     if (!last_held_) dynamics_.project(time, y_sample_.data(), {.most_iterations = 3});
     if (dynamics_.calc_events(time, y_sample_.data(), when)) return;
     for (std::size_t i = 0; i < count; ++i)
-      if (!std::isfinite(when[i]) && !event_noted_[i]) {
+      if (!std::isfinite(when[i]) && event_noted_[i] == 0.0) {
         event_noted_[i] = 1.0;
         notes.push_back(fmt::format("event `{}` has no value at t = {} and is not looked for there", model_events[i].name, short_number(time)));
       }

@@ -106,9 +106,15 @@ void form_rows(const Strip& strip, int from, int to, const int* row_at, const do
 template <int direction>
 inline Vec turned(Vec v) {
   if (direction > 0) return v;
+#if defined(__clang__)
+  Vec reversed;
+  for (int k = 0; k < lanes; ++k) reversed[k] = v[lanes - 1 - k];
+  return reversed;
+#else
   Mask order;
   for (int k = 0; k < lanes; ++k) order[k] = lanes - 1 - k;
   return __builtin_shuffle(v, order);
+#endif
 }
 
 /// Rows from … from + count − 1 (a multiple of lanes) of a strip with a direction, side by side in vectors: P, T beside
