@@ -5,7 +5,7 @@ namespace mechanician {
 /// Random trials of a test. The sanitizers, which make everything slower, look for other mistakes than wrong numbers: a
 /// fifth of them is enough there.
 constexpr unsigned num_trials(unsigned ordinary) {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef MECHANICIAN_SANITIZED
   return ordinary / 5;
 #else
   return ordinary;

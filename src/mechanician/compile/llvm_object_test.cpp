@@ -152,7 +152,7 @@ TEST_F(Objects, CompiledAndDroppedAThousandTimesLeaveNothingBehind) {
     if (seed == 100) mappings = num_mappings(), resident = resident_mb();
   }
   EXPECT_LE(num_mappings(), mappings + 20);
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(MECHANICIAN_SANITIZED)
   constexpr double allowed = 1000;  // it keeps what was freed
 #else
   constexpr double allowed = 40;

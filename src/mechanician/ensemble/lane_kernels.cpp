@@ -3,7 +3,7 @@
 #include <cstring>
 #include <limits>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(MECHANICIAN_SANITIZED)
 #define MECHANICIAN_WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define MECHANICIAN_WIDEST

@@ -2,10 +2,13 @@
 
 /// Random expressions for tests: seeded, over all operators, with sharing.
 
+#include <cmath>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "mechanician/expression/expression.hpp"
+#include "mechanician/expression/tape.hpp"
 
 namespace mechanician {
 
@@ -70,6 +73,16 @@ inline Expr random_expression(std::mt19937_64& random, const std::vector<Expr>& 
     }
   }
   return pool.back();
+}
+
+/// Whether f and everything in it has a value there. A comparison, an exponential or an arcus tangent may hide that a
+/// part has none: exp(1/−0) is 0.
+inline bool has_values_throughout(const Expr& f, const std::vector<Expr>& symbols, const std::vector<double>& at) {
+  const Expr alone[] = {f};
+  if (!std::isfinite(Tape(alone, symbols)(std::span<const double>(at))[0])) return false;
+  for (int i = 0; i < f.num_args(); ++i)
+    if (!has_values_throughout(f.arg(i), symbols, at)) return false;
+  return true;
 }
 
 }  // namespace mechanician

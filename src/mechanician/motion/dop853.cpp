@@ -10,7 +10,7 @@
 
 // The loops over components for the widest vectors that the CPU has. Nothing is contracted (-ffp-contract=off), so that
 // all versions give the same bits.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(MECHANICIAN_SANITIZED)
 #define MECHANICIAN_WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define MECHANICIAN_WIDEST

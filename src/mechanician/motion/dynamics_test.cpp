@@ -12,7 +12,7 @@
 #include "mechanician/solve/pseudo_inverse.hpp"
 
 // Every allocation of the program is counted, Eigen's too; the sanitizers keep malloc to themselves.
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(MECHANICIAN_SANITIZED)
 namespace {
 thread_local long num_allocations = 0;
 }
@@ -278,7 +278,7 @@ TEST_P(DynamicsTest, violations_are_those_of_the_instant) {
   });
 }
 
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(MECHANICIAN_SANITIZED)
 /// Measured rows go through the general solver, which allocates.
 class InnerLoop : public DynamicsTest {};
 INSTANTIATE_TEST_SUITE_P(kinds, InnerLoop, testing::ValuesIn([] {

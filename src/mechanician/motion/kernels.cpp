@@ -5,7 +5,7 @@
 
 // For the widest vectors that the CPU has. Sums have eight parts whatever the width, and nothing is contracted
 // (-ffp-contract=off): all versions give the same bits.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(MECHANICIAN_SANITIZED)
 #define MECHANICIAN_WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define MECHANICIAN_WIDEST

@@ -1,3 +1,4 @@
+#include "mechanician/base/trials_for_test.hpp"
 #include "mechanician/motion/switches.hpp"
 
 #include <gtest/gtest.h>
@@ -147,7 +148,7 @@ TEST(Switches, WhatIsFrozenAlreadyKeepsItsSides) {
 
 TEST(Switches, RandomExpressionsKeepTheirValueToTheLastBit) {
   int compared = 0, undefined = 0, with_switch = 0;
-  for (unsigned seed = 0; seed < 3000; ++seed) {
+  for (unsigned seed = 0; seed < num_trials(3000); ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937_64 random(seed);
     // Kinks on top of expressions that are random themselves: several of them, sharing parts.
@@ -190,9 +191,9 @@ TEST(Switches, RandomExpressionsKeepTheirValueToTheLastBit) {
       }
     }
   }
-  EXPECT_GT(compared, 20000);
-  EXPECT_GT(undefined, 500);
-  EXPECT_GT(with_switch, 2800);
+  EXPECT_GT(compared, static_cast<int>(num_trials(20000)));
+  EXPECT_GT(undefined, static_cast<int>(num_trials(500)));
+  EXPECT_GT(with_switch, static_cast<int>(num_trials(2800)));
 }
 
 TEST(Switches, RestingOnASwitchHasTheValueOfTheOriginal) {
@@ -224,7 +225,7 @@ TEST(Switches, HeldSidesContinueTheExpressionSmoothly) {
 
 TEST(Switches, DerivativesOfFrozenExpressionsAreFrozenDerivatives) {
   int compared = 0;
-  for (unsigned seed = 0; seed < 1000; ++seed) {
+  for (unsigned seed = 0; seed < num_trials(1000); ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937_64 random(seed);
     const Expr a = random_expression(random, symbols, {.num_operations = 5}),
@@ -246,7 +247,7 @@ TEST(Switches, DerivativesOfFrozenExpressionsAreFrozenDerivatives) {
       ++compared;
     }
   }
-  EXPECT_GT(compared, 1500);
+  EXPECT_GT(compared, static_cast<int>(num_trials(1500)));
 }
 
 TEST(Switches, BranchesThatAreNotTakenDoNotContaminate) {

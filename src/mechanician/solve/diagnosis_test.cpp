@@ -279,7 +279,7 @@ TEST(Diagnosis, beyond_twenty_rows_every_row_of_a_contradiction_is_in_some_confl
 }
 
 TEST(Diagnosis, all_conflicts_of_twenty_generic_rows) {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef MECHANICIAN_SANITIZED
   const int m = 14, n = 6;
   const std::size_t want = 3432;  // C(14, 7)
 #else

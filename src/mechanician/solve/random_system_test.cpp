@@ -59,7 +59,7 @@ MatrixXd pinv_by_svd(const MatrixXd& X, Index rank) {
 }
 
 int num_systems(int ordinary) {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef MECHANICIAN_SANITIZED
   return std::max(1, ordinary / 20);
 #else
   return ordinary;
@@ -115,7 +115,9 @@ RandomSystem make_system(std::uint64_t seed, const SystemSpec& spec) {
     const double exponent = k == 1 ? 0.0 : -spec.log_condition * static_cast<double>(i) / static_cast<double>(k - 1);
     sigma(i) = std::pow(10.0, exponent);
   }
-  MatrixXd B0 = random_orthogonal(random, k) * sigma.asDiagonal() * random_orthogonal(random, n).topRows(k);
+  // One after the other: the same systems with every compiler.
+  const MatrixXd right = random_orthogonal(random, n);
+  MatrixXd B0 = random_orthogonal(random, k) * sigma.asDiagonal() * right.topRows(k);
   MatrixXd L = MatrixXd::Identity(n, n);
   if (spec.mass_defect == 0) L = Mbar.llt().matrixL();
   system.A0 = B0 * L.transpose() * inverse_scale.asDiagonal();
@@ -146,7 +148,8 @@ RandomSystem make_system(std::uint64_t seed, const SystemSpec& spec) {
   system.b0 =
       random_int(random, 0, 1) == 0 ? VectorXd(B0 * x) : random_vector(random, k).cwiseProduct(B0.rowwise().norm());
   v.b = system.S * system.b0;
-  v.Q = inverse_scale.cwiseProduct(random_vector(random, n)) * std::pow(10.0, random_real(random, -1.0, 1.0));
+  const double size_of_Q = std::pow(10.0, random_real(random, -1.0, 1.0));
+  v.Q = inverse_scale.cwiseProduct(random_vector(random, n)) * size_of_Q;
   if (spec.nonideal) v.C = inverse_scale.cwiseProduct(random_vector(random, n));
 
   // What errors are to be compared with.
