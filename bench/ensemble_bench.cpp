@@ -291,8 +291,7 @@ void adaptive(const std::string& models, const std::string& name, double to) {
   }
   LaneOptions built_in;
   built_in.varied = std::vector<int>{};
-  LaneRunnerResult made = make_adaptive_runner(ready.system, ready.start, options,
-                                               std::make_unique<Single>(ready.system, options), built_in);
+  LaneRunnerResult made = make_adaptive_runner(ready.system, ready.start, options, built_in);
   if (!made.made) {
     fmt::print(stderr, "{}: {}\n", name, made.reason);
     return;

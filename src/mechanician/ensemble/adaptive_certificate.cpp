@@ -11,8 +11,8 @@ namespace mechanician {
 namespace {
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
-/// Distances to the constraints up to this are held well enough; starts up to that are on them (certificate.cpp).
-constexpr double held = 1e-10, start_distance = 1e-8;
+/// Distances to the constraints up to this are held well enough (certificate.cpp).
+constexpr double held = 1e-10;
 
 }  // namespace
 
@@ -26,11 +26,13 @@ void AdaptivePack::watch(int l) {
     work += w, sizes += std::abs(w);
     lane.balance_allowed += 8.0 * eps * of(h_, 0, l) * std::abs(of(k_[12], 2 * n_ + i, l));
   }
+  double acceleration = 0.0;
+  for (int i = n_; i < 2 * n_; ++i) acceleration = std::max(acceleration, std::abs(of(k_[12], i, l)));
+  lane.acceleration_integral += of(h_, 0, l) * acceleration;
   lane.exchanged = std::max(lane.exchanged, sizes);
   lane.balance_largest = std::max(lane.balance_largest, std::abs(lane.kinetic - lane.kinetic_start - work));
   lane.balance_allowed += 5.0 * (options_.tolerance + 4.0 * eps) * lane.scale + 2.0 * eps * sizes;
   const double violation = of(seen_, WatchProgram::at_violation, l), distance = of(seen_, WatchProgram::at_distance, l);
-  if (!(distance <= start_distance)) lane.fate = Fate::left;  // also where it is not a number
   lane.violation = std::max(lane.violation, violation), lane.distance = std::max(lane.distance, distance);
 }
 
@@ -64,6 +66,7 @@ bool AdaptivePack::holds(int l) const {
   if (!(lane.distance <= std::max(held, 10.0 * options_.tolerance * 1e-3)) ||
       !(lane.balance_largest <= lane.balance_allowed))
     return false;
+  if (code_->num_gaps > 0) return true;  // one phase of many may exchange next to nothing
   return !(lane.balance_largest > std::max(0.05, 300.0 * options_.tolerance) * lane.exchanged &&
            lane.balance_largest > (at_rest ? 2e-3 * lane.balance_allowed : 1e-12));
 }

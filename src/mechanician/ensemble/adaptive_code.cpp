@@ -1,5 +1,6 @@
 #include "mechanician/ensemble/adaptive_code.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "mechanician/compile/given_power.hpp"
@@ -19,23 +20,41 @@ constexpr int quick_lanes = 4;
 
 }  // namespace
 
-AdaptiveCodeResult make_adaptive_code(const System& system, const ProgramOptions& options,
+AdaptiveCodeResult make_adaptive_code(const System& whole, const System& flight, ProgramOptions options,
                                       const RowsLeftOut& dependent, int lanes) {
-  const Equations& eqs = system.equations();
   const auto no = [](std::string reason) { return AdaptiveCodeResult{std::nullopt, std::nullopt, std::move(reason)}; };
-  if (system.has_contacts()) return no("contacts");
-  if (!eqs.measured.empty()) return no("measured constraints");
-  if (!system.model().events.empty()) return no("events");
+  if (!flight.equations().measured.empty()) return no("measured constraints");
   if (options.singular_mass) return no("a mass matrix that may be singular");
-  const Dynamics dynamics(system);
-  if (!dynamics.switches().empty()) return no("expressions that switch");
+  Dynamics dynamics(flight);
+  const Equations& eqs = dynamics.frozen();
+  if (dynamics.events_use_acceleration()) return no("events that use accelerations");
   AdaptiveCode code;
-  code.n = system.n();
+  code.n = flight.n();
   code.depends_on_time = dynamics.depends_on_time();
+  std::vector<Expr> guards;
+  for (const Switch& s : dynamics.switches()) {
+    if (s.g.contains(SymbolKind::ideal_force) || s.g.contains(SymbolKind::multiplier))
+      return no("expressions that switch with the forces of constraints");
+    guards.push_back(s.g);
+    options.sides.push_back(s.side);
+  }
+  // Inner switches come first, so a few rounds settle the sides of the nominal state.
+  std::vector<double> y(static_cast<std::size_t>(dynamics.size())), g(dynamics.switches().size());
+  std::copy_n(options.reference.begin() + 1, 2 * code.n, y.begin());
+  for (std::size_t round = 0; round <= g.size() && !g.empty(); ++round)
+    if (!dynamics.calc_switches(options.reference[0], y.data(), g) || !update_sides(g, dynamics.sides())) break;
+  options.reference.insert(options.reference.end(), dynamics.sides().begin(), dynamics.sides().end());
+  for (const Event& e : whole.model().events) {
+    guards.push_back(e.when);
+    code.events.push_back({e.direction, e.action == EventAction::stop});
+  }
+  for (const ContactRow& c : whole.equations().contacts) guards.push_back(whole.row(c.row).residual);
+  code.num_switches = static_cast<int>(dynamics.switches().size());
+  code.num_gaps = static_cast<int>(whole.equations().contacts.size());
   AccelerationOptions wanted;
   static_cast<ProgramOptions&>(wanted) = options;
   wanted.powers = wanted.joint_pivots = true;
-  wanted.given_power = make_given_power(system.model());
+  wanted.given_power = code.num_switches > 0 ? dynamics.given_power() : make_given_power(flight.model());
   AccelerationProgramResult acceleration = make_acceleration_program(eqs, wanted);
   if (!acceleration.made) return no(acceleration.reason);
   code.at_powers = acceleration.made->at_powers, code.at_vouch = acceleration.made->at_vouch;
@@ -53,7 +72,7 @@ AdaptiveCodeResult make_adaptive_code(const System& system, const ProgramOptions
     projection[of_positions ? 0 : 1] = std::move(made.made->program);
   }
   std::vector<int> rows;
-  if (system.m() > 0) {
+  if (flight.m() > 0) {
     RankProgramResult made = make_rank_program(eqs, options);
     if (!made.made) return no(made.reason);
     rows = made.made->rows;
@@ -63,10 +82,12 @@ AdaptiveCodeResult make_adaptive_code(const System& system, const ProgramOptions
   for (const Row& row : eqs.rows) code.one_velocity_step &= row.level != Level::velocity || row.linear;
   code.watched = make_watch_program(eqs, options, rows, dynamics.divisors());
   const Program watch = std::exchange(code.watched.program, {});
-  const Program divisors = make_divisor_program(eqs, options, dynamics.divisors());
+  const Program divisors = make_values_program(eqs, options, dynamics.divisors());
+  const Program guard_values = make_values_program(eqs, options, guards);
 
   const std::size_t size = acceleration.made->program.steps.size() + projection[0].steps.size() +
-                           projection[1].steps.size() + rank.steps.size() + watch.steps.size() + divisors.steps.size();
+                           projection[1].steps.size() + rank.steps.size() + watch.steps.size() + divisors.steps.size() +
+                           guard_values.steps.size();
   const auto compile = [&](int width, TierPolicy tier, bool background) {
     AdaptiveCode compiled = code;
     compiled.lanes = width;
@@ -78,7 +99,7 @@ AdaptiveCodeResult make_adaptive_code(const System& system, const ProgramOptions
     one(acceleration.made->program, compiled.acceleration);
     one(projection[0], compiled.positions.step), one(projection[1], compiled.velocities.step);
     if (code.num_rows > 0) one(rank, compiled.rank);
-    one(watch, compiled.watch), one(divisors, compiled.divisors);
+    one(watch, compiled.watch), one(divisors, compiled.divisors), one(guard_values, compiled.guards);
     return compiled;
   };
   AdaptiveCodeResult result;
@@ -95,7 +116,7 @@ AdaptiveCodeResult make_adaptive_code(const System& system, const ProgramOptions
 bool is_ready(const AdaptiveCode& code) {
   const auto ready = [](const CompiledFunction& f) { return !f || f.tier() == Tier::optimised; };
   return ready(code.acceleration) && ready(code.positions.step) && ready(code.velocities.step) && ready(code.rank) &&
-         ready(code.watch) && ready(code.divisors);
+         ready(code.watch) && ready(code.divisors) && ready(code.guards);
 }
 
 }  // namespace mechanician

@@ -1,6 +1,7 @@
 #pragma once
 
-/// The compiled functions of a model that adaptive motions in lanes use, over the same number of lanes.
+/// The compiled functions of a model that adaptive motions in lanes use, over the same number of lanes: of the motion in
+/// free flight, where there are contacts, with sides of switches held (motion/switches.hpp).
 
 #include <optional>
 #include <string>
@@ -26,6 +27,15 @@ struct AdaptiveCode {
   int num_rows = 0;
   CompiledFunction watch, divisors;
   WatchProgram watched;  ///< without its program
+  /// Whose zeros end what is smooth, or are looked for: [switches | events | gaps].
+  CompiledFunction guards;
+  struct LookedFor {
+    EventDirection direction = EventDirection::both;
+    bool stops = false;
+  };
+  std::vector<LookedFor> events;
+  int num_switches = 0, num_gaps = 0;
+  int num_guards() const { return num_switches + static_cast<int>(events.size()) + num_gaps; }
   bool depends_on_time = false;
 };
 
@@ -35,9 +45,9 @@ struct AdaptiveCodeResult {
   std::string reason;
 };
 
-/// lanes = 0: four lanes at once, and as many as the processor has as soon as LLVM has made the code, in the
+/// `flight`: the system with all contacts open, or the whole one where there are none. lanes = 0: four lanes at once, and as many as the processor has as soon as LLVM has made the code, in the
 /// background. Else so many lanes; waits for LLVM.
-AdaptiveCodeResult make_adaptive_code(const System& system, const ProgramOptions& options,
+AdaptiveCodeResult make_adaptive_code(const System& whole, const System& flight, ProgramOptions options,
                                       const RowsLeftOut& dependent, int lanes);
 
 bool is_ready(const AdaptiveCode& code);

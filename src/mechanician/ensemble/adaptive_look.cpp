@@ -74,20 +74,25 @@ void AdaptivePack::look_along() {
           wanted = std::max(wanted, pieces_[static_cast<std::size_t>(l)] = 2 * pieces);
         continue;
       }
-      for (int k = 0; k <= pieces; ++k)
-        for (int j = 0; j < r; ++j) {
+      for (int j = 0; j < r; ++j) {
+        double fastest = 0.0;
+        for (int k = 1; k <= pieces; ++k) fastest = std::max(fastest, std::abs(sine(k, j) - sine(k - 1, j)));
+        for (int k = 0; k <= pieces; ++k) {
           const double here = sine(k, j), before = k > 0 ? sine(k - 1, j) : here,
                        after = k < pieces ? sine(k + 1, j) : here;
           const bool lowest = (k == 0 || here < before) && (k == pieces || here <= after);
-          const double falls = std::max(before - here, after - here);
+          // At the ends the difference to the next sample says little: a zero may lie between.
+          const bool inside = k > 0 && k < pieces;
+          const double falls = inside ? std::max(before - here, after - here) : fastest;
           if (!lowest || here > speed_factor * falls) continue;
-          if (k > 0 && k < pieces)
+          if (inside)
             lane.fate = Fate::left;
           else if (here < 0.1 * falls)
             lane.fate = Fate::left;
           else
             at_ends.emplace_back(l, k == 0 ? j : r + j), ends_wanted = true;
         }
+      }
     }
   }
   if (!ends_wanted) return;

@@ -47,7 +47,8 @@ AdaptivePack::AdaptivePack(AdaptiveCode& code, const EnsembleOptions& options)
       n_(code.n),
       L_(code.lanes),
       size_(2 * code.n + 4),
-      num_parameters_(code.acceleration.num_inputs() - 1 - 2 * code.n) {
+      num_parameters_(code.acceleration.num_inputs() - 1 - 2 * code.n),
+      num_varied_(num_parameters_ - code.num_switches) {
   const auto sized = [&](int count) { return AlignedNumbers(static_cast<std::size_t>(count * L_)); };
   const int num_rows = code.num_rows, num_entries = code.watched.row_begin.back(),
             num_divisors = code.watched.num_divisors;
@@ -57,6 +58,8 @@ AdaptivePack::AdaptivePack(AdaptiveCode& code, const EnsembleOptions& options)
   sines_ = row_sizes_ = sines_new_ = sized(num_rows), pivots_ = sized(2 * num_rows), look_ = sized(17 * num_rows);
   A_ = sized(num_entries), divisors_ = divisors_before_ = divisors_largest_ = sized(num_divisors),
   below_ = sized(3 * num_divisors);
+  guards_ = guards_new_ = sized(code.num_guards()), guards_along_ = sized(3 * code.num_guards());
+  events_seen_.resize(static_cast<std::size_t>(L_));
   outputs_ = sized(code.acceleration.num_outputs()), seen_ = sized(code.watch.num_outputs());
   projection_ = sized(std::max(code.positions.step ? code.positions.step.num_outputs() : 0,
                                code.velocities.step ? code.velocities.step.num_outputs() : 0));
@@ -132,51 +135,96 @@ double AdaptivePack::calc_weakest(const double* sines, int l) const {
   return weakest;
 }
 
-void AdaptivePack::begin(const MotionBatch& batch, const std::vector<int>& varied, const std::vector<int>& motions) {
+void AdaptivePack::begin(const MotionBatch& batch, const std::vector<int>& varied, const std::vector<Entry>& entries) {
   t0_ = batch.t;
-  int some = 0;  // in lanes without a motion
-  for (const int motion : motions)
-    if (motion >= 0) some = motion;
+  Entry some;  // in lanes without a motion
+  for (const Entry& entry : entries)
+    if (entry.motion >= 0) some = entry;
+  std::fill(row_sizes_.begin(), row_sizes_.end(), 0.0);
   for (int l = 0; l < L_; ++l) {
-    const int motion = motions[static_cast<std::size_t>(l)];
-    lanes[static_cast<std::size_t>(l)] = {.motion = motion, .t = batch.t, .progress_mark = batch.t};
-    const auto from = static_cast<std::size_t>(motion >= 0 ? motion : some);
+    const Entry& entry = entries[static_cast<std::size_t>(l)].motion >= 0 ? entries[static_cast<std::size_t>(l)] : some;
+    const HandedMotion* const handed = entry.handed;
+    const auto from = static_cast<std::size_t>(entry.motion), n = static_cast<std::size_t>(n_);
     for (int i = 0; i < n_; ++i) {
-      of(y, i, l) = batch.q[from * static_cast<std::size_t>(n_) + static_cast<std::size_t>(i)];
-      of(y, n_ + i, l) = batch.qd[from * static_cast<std::size_t>(n_) + static_cast<std::size_t>(i)];
+      of(y, i, l) = handed ? handed->y[static_cast<std::size_t>(i)] : batch.q[from * n + static_cast<std::size_t>(i)];
+      of(y, n_ + i, l) = handed ? handed->y[static_cast<std::size_t>(n_ + i)] : batch.qd[from * n + static_cast<std::size_t>(i)];
     }
-    for (int i = 0; i < 4; ++i) of(y, 2 * n_ + i, l) = 0.0;
-    for (int i = 0; i < num_parameters_; ++i)
+    for (int i = 2 * n_; i < size_; ++i) of(y, i, l) = handed ? handed->y[static_cast<std::size_t>(i)] : 0.0;
+    for (int i = 0; i < num_varied_; ++i)
       of(parameters_, i, l) = batch.parameters[from * static_cast<std::size_t>(batch.num_parameters) +
                                                static_cast<std::size_t>(varied[static_cast<std::size_t>(i)])];
+    for (int i = 0; i < code_->num_switches; ++i)
+      of(parameters_, num_varied_ + i, l) = handed ? handed->sides[static_cast<std::size_t>(i)] : 1.0;
+    if (handed && entry.row_sizes)
+      for (std::size_t i = 0; i < entry.row_sizes->size(); ++i) of(row_sizes_, static_cast<int>(i), l) = (*entry.row_sizes)[i];
+    of(times_, 0, l) = handed ? handed->t : batch.t;
   }
   std::fill(good_.begin(), good_.end(), 1.0);
-  std::fill(times_.begin(), times_.end(), batch.t);
-  std::copy(parameters_.begin(), parameters_.end(), inputs_.begin() + (1 + 2 * n_) * L_);
   set_inputs(times_.data(), y.data());
+  settle_sides(entries);
+  std::copy(parameters_.begin(), parameters_.end(), inputs_.begin() + (1 + 2 * n_) * L_);
   code_->watch(inputs_.data(), seen_.data());
   for (int l = 0; l < L_; ++l)
     if (!(of(seen_, WatchProgram::at_distance, l) <= start_distance)) of(good_, 0, l) = 0.0;
   project();
   accelerate(k_[0]);
   std::copy_n(inputs_.begin() + L_, 2 * n_ * L_, y.begin());
-  std::fill(row_sizes_.begin(), row_sizes_.end(), 0.0);
   calc_sines(sines_.data());
-  std::copy_n(pivots_.begin() + code_->num_rows * L_, code_->num_rows * L_, row_sizes_.begin());
+  for (int i = 0; i < code_->num_rows; ++i)
+    for (int l = 0; l < L_; ++l)
+      if (of(row_sizes_, i, l) == 0.0) of(row_sizes_, i, l) = of(pivots_, code_->num_rows + i, l);
   code_->watch(inputs_.data(), seen_.data());
   std::copy_n(seen_.begin() + WatchProgram::at_rows * L_, A_.size(), A_.begin());
   std::copy_n(seen_.begin() + code_->watched.at_divisors * L_, divisors_.size(), divisors_.begin());
   std::fill(divisors_before_.begin(), divisors_before_.end(), std::numeric_limits<double>::quiet_NaN());
   for (std::size_t i = 0; i < divisors_.size(); ++i) divisors_largest_[i] = std::abs(divisors_[i]);
+  begin_guards(entries);
   choose_first_steps();
   for (int l = 0; l < L_; ++l) {
+    const Entry& entry = entries[static_cast<std::size_t>(l)];
     Lane& lane = lanes[static_cast<std::size_t>(l)];
-    lane.weakest = calc_weakest(sines_.data(), l);
+    const double first_step = lane.h;
+    lane = {.motion = entry.motion, .t = batch.t, .h = first_step, .progress_mark = batch.t};
     lane.kinetic = lane.kinetic_start = of(seen_, WatchProgram::at_kinetic, l);
     lane.scale = of(seen_, WatchProgram::at_scale, l);
+    if (entry.motion >= 0 && entry.handed) {
+      const HandedMotion& from = *entry.handed;
+      lane.t = from.t, lane.h = from.h, lane.steps = lane.begun_with = from.steps;
+      lane.progress_mark = from.progress_mark, lane.most_progress = from.most_progress;
+      lane.kinetic_start = from.kinetic_start, lane.kinetic = from.kinetic, lane.exchanged = from.energy_exchanged;
+      lane.balance_largest = from.balance_largest, lane.balance_allowed = from.balance_allowed;
+      lane.violation = from.violation, lane.distance = from.distance;
+      lane.acceleration_integral = from.acceleration_integral;
+      for (std::size_t i = 0; i < from.divisors.size(); ++i) {
+        double& largest = of(divisors_largest_, static_cast<int>(i), l);
+        largest = std::max(largest, from.divisors[i]);
+      }
+    }
+    lane.weakest = calc_weakest(sines_.data(), l);
     if (!(of(good_, 0, l) > 0.0) || !(lane.weakest >= clearly_independent) || !std::isfinite(lane.h))
       lane.fate = Fate::left;
   }
+}
+
+HandedMotion AdaptivePack::hand_over(int l) const {
+  const Lane& lane = lanes[static_cast<std::size_t>(l)];
+  HandedMotion to{.t = lane.t, .h = lane.h, .y = {}, .sides = {}, .events = {}, .divisors = {}};
+  for (int i = 0; i < size_; ++i) to.y.push_back(of(y, i, l));
+  for (int i = 0; i < code_->num_switches; ++i) to.sides.push_back(side_of(i, l));
+  for (int i = 0; i < static_cast<int>(code_->events.size()); ++i) to.events.push_back(of(guards_, code_->num_switches + i, l));
+  for (int i = 0; i < code_->watched.num_divisors; ++i) to.divisors.push_back(of(divisors_largest_, i, l));
+  to.kinetic_start = lane.kinetic_start, to.kinetic = lane.kinetic, to.energy_exchanged = lane.exchanged;
+  to.balance_largest = lane.balance_largest, to.balance_allowed = lane.balance_allowed;
+  to.violation = lane.violation, to.distance = lane.distance;
+  to.acceleration_integral = lane.acceleration_integral;
+  to.steps = lane.steps, to.progress_mark = lane.progress_mark, to.most_progress = lane.most_progress;
+  return to;
+}
+
+std::vector<double> AdaptivePack::row_sizes(int l) const {
+  std::vector<double> sizes;
+  for (int i = 0; i < code_->num_rows; ++i) sizes.push_back(of(row_sizes_, i, l));
+  return sizes;
 }
 
 /// Hairer, Nørsett, Wanner I, section II.4, with the order of the method.
@@ -197,7 +245,7 @@ void AdaptivePack::choose_first_steps() {
     const double d0 = scaled(l, [&](int i) { return of(y, i, l); });
     d1[at] = scaled(l, [&](int i) { return of(k_[0], i, l); });
     h0[at] = std::min(d0 < 1e-5 || d1[at] < 1e-5 ? 1e-6 : 0.01 * d0 / d1[at], span);
-    times_[at] = t0_ + h0[at];
+    times_[at] += h0[at];
   }
   const double weight[] = {1.0};
   const double* from[] = {k_[0].data()};
@@ -223,7 +271,7 @@ void AdaptivePack::take(int lane, const AdaptivePack& from, int other) {
       to[i + static_cast<std::size_t>(lane)] = x[i + static_cast<std::size_t>(other)];
   };
   copy(y, from.y), copy(k_[0], from.k_[0]), copy(parameters_, from.parameters_), copy(sines_, from.sines_),
-      copy(row_sizes_, from.row_sizes_), copy(A_, from.A_);
+      copy(row_sizes_, from.row_sizes_), copy(A_, from.A_), copy(guards_, from.guards_);
   copy(divisors_, from.divisors_), copy(divisors_before_, from.divisors_before_),
       copy(divisors_largest_, from.divisors_largest_);
   std::copy(parameters_.begin(), parameters_.end(), inputs_.begin() + (1 + 2 * n_) * L_);
@@ -255,7 +303,8 @@ void AdaptivePack::calc_errors() {
 }
 
 void AdaptivePack::advance() {
-  const double largest = code_->depends_on_time ? (options_.to - t0_) / least_steps : infinity;
+  const bool bounded = code_->depends_on_time || !code_->events.empty() || code_->num_gaps > 0;
+  const double largest = bounded ? (options_.to - t0_) / least_steps : infinity;
   for (int l = 0; l < L_; ++l) {
     Lane& lane = lanes[static_cast<std::size_t>(l)];
     of(h_, 0, l) = 0.0;
@@ -291,9 +340,11 @@ void AdaptivePack::advance() {
   accelerate(k_[12]);
   std::copy_n(inputs_.begin() + L_, 2 * n_ * L_, y_new_.begin());
   code_->watch(inputs_.data(), seen_.data());
+  if (code_->guards) code_->guards(inputs_.data(), guards_new_.data());
   calc_sines(sines_new_.data());
   look_along();
   look_for_poles();
+  look_for_zeros();
   for (int l = 0; l < L_; ++l)
     if (of(h_, 0, l) > 0.0) decide(l);
 }
@@ -316,7 +367,8 @@ void AdaptivePack::decide(int l) {
   const double weakest = calc_weakest(sines_new_.data(), l);
   bool finite = true;
   for (int i = 0; i < size_; ++i) finite &= std::isfinite(of(y_new_, i, l));
-  if (!finite || weakest < least_sine || weakest < 0.02 * lane.weakest) {
+  const bool on_constraints = of(seen_, WatchProgram::at_distance, l) <= start_distance;  // not where it is not a number
+  if (!finite || !on_constraints || weakest < least_sine || weakest < 0.02 * lane.weakest) {
     lane.fate = Fate::left;
     return;
   }
@@ -342,12 +394,14 @@ void AdaptivePack::accept(int l) {
     lane.progress_mark = lane.t;
   }
   watch(l);
-  if (is_stiff(l)) lane.fate = Fate::left;
+  lane.events += events_seen_[static_cast<std::size_t>(l)];
+  if (is_stiff(l)) lane.fate = Fate::left, lane.stiff = true;
   const auto copy = [&](AlignedNumbers& to, const double* from, int count) {
     for (int i = 0; i < count; ++i) of(to, i, l) = from[i * L_ + l];
   };
   copy(y, y_new_.data(), size_), copy(k_[0], k_[12].data(), size_), copy(sines_, sines_new_.data(), code_->num_rows);
   copy(A_, seen_.data() + WatchProgram::at_rows * L_, code_->watched.row_begin.back());
+  copy(guards_, guards_new_.data(), code_->num_guards());
   const int count = code_->watched.num_divisors;
   copy(divisors_, seen_.data() + code_->watched.at_divisors * L_, count),
       copy(divisors_before_, below_.data() + 2 * count * L_, count);
@@ -355,7 +409,7 @@ void AdaptivePack::accept(int l) {
     for (const double x :
          {of(divisors_, i, l), of(below_, i, l), of(below_, count + i, l), of(below_, 2 * count + i, l)})
       of(divisors_largest_, i, l) = std::max(of(divisors_largest_, i, l), std::abs(x));
-  if (lane.t >= options_.to && lane.fate == Fate::running) lane.fate = holds(l) ? Fate::done : Fate::left;
+  if (lane.t >= options_.to) lane.fate = Fate::done;
 }
 
 }  // namespace mechanician

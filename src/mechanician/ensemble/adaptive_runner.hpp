@@ -4,15 +4,16 @@
 /// for each lane, as a single run has them (motion/integrator.hpp). A lane whose motion is over takes the next one at
 /// once.
 ///
-/// What is left to the single run, from the start of the motion on, so that it is diagnosed there and nowhere silently
-/// wrong:
-///   - a start off the constraints, or near a singular configuration;
+/// What lanes cannot do is served by a single run, from the begin of the step in which it comes up, and the motion comes back
+/// to a lane when it is past:
+///   - an event that stops the motion, and any that may be there or not; contacts that close, until all are open again;
+///     places where an expression switches;
+///   - a start off the constraints, near a singular configuration, in contact or on an event;
 ///   - accelerations or projections that compiled code does not vouch for;
 ///   - rows that come within reach of being dependent: sines of their angles are sampled along every step on which the
-///   rows
-///     turn by so much that they could be;
-///   - a divisor that comes near zero; steps that come down to nothing; a motion that becomes stiff;
-///   - a certificate that does not hold at the end.
+///     rows turn by so much that they could be;
+///   - a divisor that comes near zero; steps that come down to nothing; a motion that becomes stiff.
+/// A motion that was served, or whose certificate does not hold, is judged by the certificate of the single run.
 /// What becomes of a motion does not depend on the others, nor on the number of lanes: the same bits.
 ///
 /// The steps are those of a single run to rounding where nothing of this happens. Cost of a step of all lanes: 12
@@ -28,10 +29,10 @@
 
 namespace mechanician {
 
-/// For options.method == adaptive; `single` does what is left over. None for models with contacts, events, switches,
-/// measured constraints or a singular mass matrix, for method bdf, and where there is no compiled code that vouches for
-/// the nominal start.
+/// For options.method == adaptive. None for models with measured constraints, a singular mass matrix, friction of two-sided
+/// constraints or events that use accelerations, for method bdf, and where there is no compiled code that vouches for the
+/// nominal start.
 LaneRunnerResult make_adaptive_runner(const System& system, const State& nominal, const EnsembleOptions& options,
-                                      std::unique_ptr<MotionRunner> single, const LaneOptions& lanes = {});
+                                      const LaneOptions& lanes = {});
 
 }  // namespace mechanician

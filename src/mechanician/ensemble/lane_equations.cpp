@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "mechanician/instant/measure_model.hpp"
 #include "mechanician/motion/dynamics.hpp"
@@ -55,16 +56,18 @@ RowsLeftOut find_dependent_rows(const System& system, const State& nominal) {
   return result;
 }
 
+std::vector<int> varied_or_all(const System& system, const Varied& varied) {
+  if (varied) return *varied;
+  std::vector<int> all(system.parameters().size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 ProgramOptions make_lane_options(const System& system, const State& nominal, const RowsLeftOut& dependent,
                                  const Varied& varied) {
   ProgramOptions options;
   options.parameters = system.parameters();
-  if (varied) {
-    options.varied = *varied;
-  } else {
-    options.varied.resize(system.parameters().size());
-    std::iota(options.varied.begin(), options.varied.end(), 0);
-  }
+  options.varied = varied_or_all(system, varied);
   options.dropped = dependent.all;
   // Rows that depend on others on the constraints only do so almost where stages are.
   options.dropped_tolerance = 1e-6;
@@ -76,8 +79,8 @@ ProgramOptions make_lane_options(const System& system, const State& nominal, con
   return options;
 }
 
-VariedParameters::VariedParameters(const System& system, const ProgramOptions& options)
-    : varied_(options.varied), values_(system.parameters()), built_in_(values_.size(), 1) {
+VariedParameters::VariedParameters(const System& system, std::vector<int> varied)
+    : varied_(std::move(varied)), values_(system.parameters()), built_in_(values_.size(), 1) {
   for (const Parameter& p : system.model().parameters) names_.push_back(p.name);
   for (const int i : varied_) built_in_[static_cast<std::size_t>(i)] = 0;
 }

@@ -30,12 +30,16 @@ inline ProgramOptions make_lane_options(const System& system, const State& nomin
   return make_lane_options(system, nominal, find_dependent_rows(system, nominal), varied);
 }
 
+/// The parameters that are inputs: those that vary, or all.
+std::vector<int> varied_or_all(const System& system, const Varied& varied);
+
 /// The parameters that are inputs of the programs, from a row of a batch. Throws std::invalid_argument where a
 /// parameter that was built in has another value in the batch.
 class VariedParameters {
  public:
   VariedParameters() = default;
-  VariedParameters(const System& system, const ProgramOptions& options);
+  VariedParameters(const System& system, std::vector<int> varied);
+  VariedParameters(const System& system, const ProgramOptions& options) : VariedParameters(system, options.varied) {}
   const std::vector<int>& varied() const { return varied_; }
   void check(const MotionBatch& batch) const;
 

@@ -18,11 +18,11 @@ namespace {
 constexpr std::int64_t worth_a_gpu = 20'000;
 
 std::unique_ptr<MotionRunner> make_cpu_runner(const System& system, const State& nominal, const EnsembleOptions& options, const Varied& varied) {
-  auto single = std::make_unique<SingleRunner>(system, options);
+  auto single = std::make_unique<SingleRunner>(system, nominal, options, varied);
   // Both keep to what the single one would do, and leave to it what they cannot do.
   LaneRunnerResult lanes = options.method == EnsembleMethod::rk4
                                ? make_lane_runner(system, nominal, options, {.varied = varied})
-                               : make_adaptive_runner(system, nominal, options, single->clone(), {.varied = varied});
+                               : make_adaptive_runner(system, nominal, options, {.varied = varied});
   if (lanes.made) return std::move(lanes.made);
   return single;
 }

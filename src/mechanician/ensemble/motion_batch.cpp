@@ -30,6 +30,7 @@ BatchResult::BatchResult(const MotionBatch& batch) : count(batch.count), n(batch
   reason.resize(motions);
   steps.resize(motions);
   served.resize(motions);
+  events.resize(motions);
   violation.assign(motions, none);
   balance.assign(motions, none);
 }

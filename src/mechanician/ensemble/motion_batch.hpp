@@ -66,6 +66,7 @@ struct BatchResult {
   std::vector<std::string> reason;      ///< empty where done
   std::vector<std::int64_t> steps;      ///< accepted
   std::vector<std::int64_t> served;     ///< steps that the robust path or the single integrator took for it
+  std::vector<std::int64_t> events;     ///< of the model, of contacts and of singular configurations (rk4: none are looked for)
   std::vector<double> violation;        ///< largest |φ|, |ψ| at the ends of steps (rk4: at the end of the motion)
   std::vector<double> balance;          ///< of energy and works, over what is allowed; not a number where not kept
 };

@@ -59,47 +59,86 @@ std::string refuse_fixed_steps(const Model& model) {
   return {};
 }
 
-SingleRunner::SingleRunner(const System& system, EnsembleOptions options) : system_(system), options_(options) {
+SingleRunner::SingleRunner(const System& system, const State& nominal, EnsembleOptions options, const Varied& varied)
+    : family_(std::make_unique<MotionFamily>(system, nominal, varied_or_all(system, varied))),
+      parameters_(system, family_->varied()),
+      options_(options) {
   if (options_.method != EnsembleMethod::rk4) return;
   if (!(options_.step > 0.0) || !std::isfinite(options_.step)) throw std::invalid_argument("the step must be positive");
   if (const std::string why = refuse_fixed_steps(system.model()); !why.empty()) throw std::invalid_argument(why);
 }
 
+SingleRunner::SingleRunner(const SingleRunner& other) : family_(other.family_->clone()), parameters_(other.parameters_), options_(other.options_) {}
+
 std::unique_ptr<MotionRunner> SingleRunner::clone() const { return std::make_unique<SingleRunner>(*this); }
 
 void SingleRunner::run(const MotionBatch& batch, BatchResult& result) {
+  parameters_.check(batch);
   for (int i = 0; i < batch.count; ++i) run_one(batch, i, result);
 }
 
+namespace {
+
+State start_of(const MotionBatch& batch, int i) {
+  const auto at = static_cast<std::size_t>(i), n = static_cast<std::size_t>(batch.n);
+  return {batch.t, Eigen::Map<const Eigen::VectorXd>(batch.q.data() + at * n, batch.n),
+          Eigen::Map<const Eigen::VectorXd>(batch.qd.data() + at * n, batch.n)};
+}
+
+}  // namespace
+
+void SingleRunner::set_parameters(const MotionBatch& batch, int i) {
+  const auto num = static_cast<std::size_t>(batch.num_parameters);
+  family_->set_parameters(std::span(batch.parameters).subspan(static_cast<std::size_t>(i) * num, num));
+}
+
 void SingleRunner::run_one(const MotionBatch& batch, int i, BatchResult& result) {
-  const auto at = static_cast<std::size_t>(i), n = static_cast<std::size_t>(batch.n), num = static_cast<std::size_t>(batch.num_parameters);
-  State start{batch.t, Eigen::Map<const Eigen::VectorXd>(batch.q.data() + at * n, batch.n),
-              Eigen::Map<const Eigen::VectorXd>(batch.qd.data() + at * n, batch.n)};
+  if (options_.method == EnsembleMethod::adaptive) {
+    const std::unique_ptr<Integrator> integrator = begin(batch, i, result);
+    if (!integrator) return;
+    while (integrator->advance()) {
+    }
+    return finish(*integrator, i, result);
+  }
   // What goes wrong is this motion's own affair.
   try {
-    const System& system = system_.with(std::span(batch.parameters).subspan(at * num, num));
-    if (std::string why = refuse_start(system, start, options_.method == EnsembleMethod::adaptive); !why.empty())
+    set_parameters(batch, i);
+    const State start = start_of(batch, i);
+    if (std::string why = refuse_start(family_->system(), start, false); !why.empty())
       fail(result, i, std::move(why));
-    else if (options_.method == EnsembleMethod::rk4)
-      run_fixed(system, start, i, result);
     else
-      run_adaptive(system, start, i, result);
+      run_fixed(start, i, result);
   } catch (const ModelError& e) {
     fail(result, i, e.problems().empty() ? std::string(e.what()) : e.problems().front().message);
   }
 }
 
-void SingleRunner::run_adaptive(const System& system, const State& start, int i, BatchResult& result) {
-  const auto at = static_cast<std::size_t>(i), n = static_cast<std::size_t>(result.n);
-  Integrator integrator(system, start, {.to = options_.to, .tolerance = options_.tolerance, .method = options_.adaptive});
-  if (integrator.refusal()) return fail(result, i, integrator.refusal()->message);
-  while (integrator.advance()) {
+std::unique_ptr<Integrator> SingleRunner::begin(const MotionBatch& batch, int i, BatchResult& result) {
+  try {
+    set_parameters(batch, i);
+    State start = start_of(batch, i);
+    if (std::string why = refuse_start(family_->system(), start, true); !why.empty()) {
+      fail(result, i, std::move(why));
+      return nullptr;
+    }
+    auto integrator = std::make_unique<Integrator>(
+        *family_, std::move(start), MotionOptions{.to = options_.to, .tolerance = options_.tolerance, .method = options_.adaptive});
+    if (!integrator->refusal()) return integrator;
+    fail(result, i, integrator->refusal()->message);
+  } catch (const ModelError& e) {
+    fail(result, i, e.problems().empty() ? std::string(e.what()) : e.problems().front().message);
   }
+  return nullptr;
+}
+
+void SingleRunner::finish(Integrator& integrator, int i, BatchResult& result) const {
+  const auto at = static_cast<std::size_t>(i), n = static_cast<std::size_t>(result.n);
   const Sample end = integrator.sample(integrator.t());
   result.t[at] = end.t;
   std::copy(end.q.begin(), end.q.end(), result.q.begin() + static_cast<std::ptrdiff_t>(at * n));
   std::copy(end.qd.begin(), end.qd.end(), result.qd.begin() + static_cast<std::ptrdiff_t>(at * n));
   result.steps[at] = result.served[at] = integrator.statistics().steps;
+  result.events[at] = static_cast<std::int64_t>(integrator.events().size());
   const Certificate certificate = integrator.certificate();
   result.violation[at] = std::max(certificate.position_violation, certificate.velocity_violation);
   if (certificate.balance_allowed > 0.0) result.balance[at] = certificate.balance_largest / certificate.balance_allowed;
@@ -112,10 +151,11 @@ void SingleRunner::run_adaptive(const System& system, const State& start, int i,
     result.reason[at] = stop.message;
 }
 
-void SingleRunner::run_fixed(const System& system, const State& start, int i, BatchResult& result) {
+void SingleRunner::run_fixed(const State& start, int i, BatchResult& result) {
   const auto at = static_cast<std::size_t>(i);
   const int n = result.n;
-  Dynamics dynamics(system);
+  Dynamics dynamics = family_->dynamics();
+  dynamics.take_parameters();
   const auto size = static_cast<std::size_t>(dynamics.size());
   std::vector<double> y(size), stage(size), k1(size), k2(size), k3(size), k4(size), g(dynamics.switches().size());
   std::copy(start.q.begin(), start.q.end(), y.begin());

@@ -116,7 +116,7 @@ TEST(SingleRunner, HasTheFixedStepsOfTheLanes) {
   const EnsembleOptions options{.method = EnsembleMethod::rk4, .step = 1e-3, .to = 0.5};
   MotionBatch batch{.count = 1, .num_parameters = 4, .n = 2, .t = 0.0, .parameters = {0.5, 1.0, 9.81, 1.0}, .q = {0.6, -0.8}, .qd = {0.0, 0.0}};
   BatchResult one(batch), lanes(batch);
-  SingleRunner(system, options).run(batch, one);
+  SingleRunner(system, {0.0, Eigen::Vector2d(0.6, -0.8), Eigen::Vector2d::Zero()}, options).run(batch, one);
   make_runner(system, {0.0, Eigen::Vector2d(0.6, -0.8), Eigen::Vector2d::Zero()}, options, {.device = Device::cpu})->run(batch, lanes);
   ASSERT_EQ(one.outcome[0], Outcome::done) << one.reason[0];
   ASSERT_EQ(lanes.outcome[0], Outcome::done) << lanes.reason[0];

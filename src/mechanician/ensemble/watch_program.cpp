@@ -17,13 +17,14 @@ struct Inputs {
   std::vector<Value> values;
 
   static int count(const Equations& eqs, const ProgramOptions& options) {
-    return 1 + 2 * eqs.n() + static_cast<int>(options.varied.size());
+    return 1 + 2 * eqs.n() + static_cast<int>(options.varied.size() + options.sides.size());
   }
   Inputs(ProgramBuilder& builder, const Equations& eqs, const ProgramOptions& options) {
     symbols.push_back(eqs.t);
     symbols.insert(symbols.end(), eqs.q.begin(), eqs.q.end());
     symbols.insert(symbols.end(), eqs.qd.begin(), eqs.qd.end());
     for (const int i : options.varied) symbols.push_back(eqs.parameters[at(i)]);
+    symbols.insert(symbols.end(), options.sides.begin(), options.sides.end());
     for (std::size_t i = 0; i < symbols.size(); ++i) values.push_back(builder.input(static_cast<int>(i)));
     for (int i = 0; i < static_cast<int>(eqs.parameters.size()); ++i) {
       if (std::find(options.varied.begin(), options.varied.end(), i) != options.varied.end()) continue;
@@ -102,10 +103,10 @@ WatchProgram make_watch_program(const Equations& eqs, const ProgramOptions& opti
   return made;
 }
 
-Program make_divisor_program(const Equations& eqs, const ProgramOptions& options, const std::vector<Expr>& divisors) {
+Program make_values_program(const Equations& eqs, const ProgramOptions& options, const std::vector<Expr>& functions) {
   ProgramBuilder with(Inputs::count(eqs, options));
   const Inputs inputs(with, eqs, options);
-  return with.finish(with.append(Tape(divisors, inputs.symbols), inputs.values));
+  return with.finish(with.append(Tape(functions, inputs.symbols), inputs.values));
 }
 
 }  // namespace mechanician

@@ -3,7 +3,7 @@
 /// What a motion is watched by at the end of a step, as a program: energy, how far the state is off the constraints,
 /// how the rows lie, and what stands below fraction lines.
 ///
-///     inputs   [t | q | q̇ | parameters that are inputs]
+///     inputs   [t | q | q̇ | parameters that are inputs | sides]
 ///     outputs  [½ q̇ᵀM q̇ | energy scale | largest |φ|, |φ̇|, |ψ| | largest distance | entries of A | divisors]
 ///
 /// Energy scale: the change of energy that errors of relative size 1 would make. Distance: to a constraint, over max(1,
@@ -22,11 +22,11 @@ struct WatchProgram {
   int at_divisors = 4, num_divisors = 0;
 };
 
-/// options: parameters and varied. `rows`: whose entries are wanted.
+/// options: parameters, varied and sides. `rows`: whose entries are wanted.
 WatchProgram make_watch_program(const Equations& eqs, const ProgramOptions& options, const std::vector<int>& rows,
                                 const std::vector<Expr>& divisors);
 
-/// The divisors alone.
-Program make_divisor_program(const Equations& eqs, const ProgramOptions& options, const std::vector<Expr>& divisors);
+/// Any functions of these inputs.
+Program make_values_program(const Equations& eqs, const ProgramOptions& options, const std::vector<Expr>& functions);
 
 }  // namespace mechanician

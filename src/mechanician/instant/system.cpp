@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -118,6 +120,11 @@ System::System(Model model, std::vector<double> parameters, Checked)
   nonideal_ = Tape(eqs_.C, inputs);
   for (const Expr& c : eqs_.C)
     needs_reactions_ |= c.contains(SymbolKind::ideal_force) || c.contains(SymbolKind::multiplier);
+}
+
+void System::set_parameters(std::span<const double> values) {
+  assert(values.size() == parameters_.size());
+  std::copy(values.begin(), values.end(), parameters_.begin());
 }
 
 std::vector<double> System::inputs(const State& state) const {

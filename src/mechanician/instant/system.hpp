@@ -9,6 +9,7 @@
 
 #include <Eigen/Core>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,8 @@ class System {
   const Model& model() const { return model_; }
   const Equations& equations() const { return eqs_; }
   const std::vector<double>& parameters() const { return parameters_; }
+  /// Other values, as many; they are not checked (validate_values). Nothing is derived again.
+  void set_parameters(std::span<const double> values);
   int n() const { return eqs_.n(); }
   int m() const { return eqs_.m(); }
   const Row& row(int i) const { return eqs_.rows[static_cast<std::size_t>(i)]; }

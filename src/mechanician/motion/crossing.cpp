@@ -192,6 +192,8 @@ bool CrossingPredictor::calc_ahead(double t, const double* y, const double* qdd,
   return dynamics_->calc_sines_of({t_ahead_.data(), taus.size()}, y_ahead_.data(), ahead_.data());
 }
 
+void CrossingPredictor::forget() { t_before_ = t_now_ = -std::numeric_limits<double>::infinity(); }
+
 bool CrossingPredictor::may_vanish(double t, double h) const {
   const double passed = t - t_before_;
   if (!(passed > 0.0) || !std::isfinite(passed)) return true;

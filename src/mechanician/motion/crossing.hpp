@@ -88,6 +88,9 @@ class CrossingPredictor {
   };
   Passed count_passed(double t, const double* y, const Spectrum& s);
 
+  /// As at the start: the motion has gone on unseen.
+  void forget();
+
   /// What the next prediction depends on besides the state.
   template <class Do>
   void each_number(Do&& number) {

@@ -188,7 +188,7 @@ Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(
 
   const auto size = [](auto k) { return static_cast<std::size_t>(k); };
   x_.assign(inputs_C.size() + size(n_), 0.0);
-  std::copy(system.parameters().begin(), system.parameters().end(), x_.begin() + 1 + 2 * n_);
+  take_parameters();
   registers_.resize(size(std::max({rhs_tape_.num_registers(), row_tape_.num_registers(), C_tape_.num_registers(),
                                    sliding_tape_.num_registers(), switch_tape_.num_registers(), switch_rate_tape_.num_registers(),
                                    divisor_tape_.num_registers(), output_tape_.num_registers()})));
@@ -208,6 +208,10 @@ Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(
   inert.assign(size(m_), false);
   for (RowSet* set : {&all, &positions, &velocities})
     set->kept.reserve(size(m_)), set->pivot.reserve(size(m_ + 1));
+}
+
+void Dynamics::take_parameters() {
+  std::copy(system_->parameters().begin(), system_->parameters().end(), x_.begin() + 1 + 2 * n_);
 }
 
 void Dynamics::set_inputs(double t, const double* q, const double* qd) {
@@ -312,7 +316,7 @@ bool Dynamics::rhs_robust(double t, const double* y, double* dy) {
   if (measured_) return rhs_measured(t, y, dy);
   set_inputs(t, q, qd);
   if (!run(rhs_values_, v_)) return false;
-  last_ = &v_, last_A_ = at_A_;
+  last_is_rows_ = false, last_A_ = at_A_;
   if (!factor_mass(v_, at_A_, all, false) || !form_qr(v_, at_A_, all, Z_, tau_)) return false;
   const int r = static_cast<int>(all.kept.size());
 

@@ -22,6 +22,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mechanician/compile/compiled_function.hpp"
@@ -45,6 +46,20 @@ class Dynamics {
  public:
   explicit Dynamics(const System& system);
 
+  /// Compiled code for later motions of the same system: what one of its copies compiles, the others find. Not for
+  /// several threads.
+  struct KeptCode;
+  /// What it is made for, whichever motion needs it first. Parameters that are varied become inputs, the others are built in.
+  struct Nominal {
+    State state;
+    std::vector<double> parameters;
+    std::vector<int> varied;
+  };
+  /// Before anything else is asked of it, and before it is copied.
+  void keep_code(const Nominal& nominal);
+  /// The values of parameters that the system has now.
+  void take_parameters();
+
   const System& system() const { return *system_; }
   int n() const { return n_; }
   bool depends_on_time() const { return depends_on_time_; }
@@ -53,6 +68,11 @@ class Dynamics {
   int size() const { return 2 * n_ + num_works(); }
 
   const std::vector<Switch>& switches() const { return switches_; }
+  const std::vector<double>& sides() const { return sides_; }
+  /// The equations with sides held, and what power is made of (acceleration_program.hpp).
+  const Equations& frozen() const { return frozen_; }
+  const std::optional<Expr>& given_power() const { return given_power_; }
+  bool events_use_acceleration() const { return events_use_qdd_; }
   std::vector<double>& sides() { return sides_; }
   /// Switching functions at a state, with the sides as they are. False where a value is not finite.
   bool calc_switches(double t, const double* y, std::span<double> g);
@@ -103,7 +123,7 @@ class Dynamics {
   /// Compiles the equations, with the rows that are kept now. To be called once, after choose_rows(); `rows_may_grow`:
   /// this is near a singular state, where rows need not have their usual sizes.
   void compile(double t, const double* y, bool rows_may_grow = false);
-  bool is_compiled() const { return fast_ != nullptr; }
+  bool is_compiled() const { return static_cast<bool>(fast_); }
   const std::string& path() const { return path_; }  ///< how accelerations are computed, or why not by compiled code
   bool prefer_robust = false;  ///< near singular states, where digits count
   long robust_evaluations = 0;  ///< though there is compiled code
@@ -161,7 +181,7 @@ class Dynamics {
   /// The same, entry(coordinate, value) for each that is not zero by structure.
   template <class Do>
   void each_entry(int j, Do&& entry) const {
-    for (int l = A_begin_[j]; l < A_begin_[j + 1]; ++l) entry(A_entries_[l].col, (*last_)[last_A_ + A_entries_[l].at]);
+    for (int l = A_begin_[j]; l < A_begin_[j + 1]; ++l) entry(A_entries_[l].col, last()[last_A_ + A_entries_[l].at]);
   }
 
   /// All there is to say about a state; qdd_given, where not null, in the place of the pointwise solution (near singular
@@ -232,10 +252,26 @@ class Dynamics {
 
   /// The compiled equations of motion (compile/acceleration_program.hpp).
   struct Fast;
-  struct FastDelete {
-    void operator()(Fast* fast) const;
+  /// Copied with what it points to: code is shared, work space is not.
+  class FastPointer {
+   public:
+    FastPointer() = default;
+    explicit FastPointer(Fast* fast) : fast_(fast) {}
+    FastPointer(const FastPointer& other);
+    FastPointer(FastPointer&& other) noexcept : fast_(std::exchange(other.fast_, nullptr)) {}
+    FastPointer& operator=(FastPointer other) noexcept {
+      std::swap(fast_, other.fast_);
+      return *this;
+    }
+    ~FastPointer();
+    explicit operator bool() const { return fast_ != nullptr; }
+    Fast* operator->() const { return fast_; }
+
+   private:
+    Fast* fast_ = nullptr;
   };
-  std::unique_ptr<Fast, FastDelete> fast_;
+  FastPointer fast_;
+  std::shared_ptr<KeptCode> kept_code_;
   std::string path_ = "qr";
   // Rows are chosen when they are asked for: far from singular states compiled code needs no choice.
   bool rows_far_ = false;    ///< far from singular states at the last choice
@@ -252,6 +288,7 @@ class Dynamics {
   bool calc_pivots(double t, const double* y, std::span<double> inverse_pivots, std::span<double> sizes);
 
   void make_fast(double t, const double* y);
+  void make_fast_for(double t, const double* y);
   void set_fast_inputs(double t, const double* y);
   /// Where compiled code can vouch for it.
   std::optional<Projected> project_fast(double t, double* y, const ProjectOptions& options);
@@ -304,7 +341,8 @@ class Dynamics {
       qdd_, column_, pivot_Z_, G_, S_, weights_, full_, joint_, scratch_, coordinate_scale_;
   std::vector<double> start_size_;  ///< of the rows of A, from the start: what a vanishing row is compared with
   std::vector<bool> zero_row_;
-  const std::vector<double>* last_ = nullptr;  ///< v_ or rows_, whichever was evaluated last
+  bool last_is_rows_ = false;  ///< rows_, not v_, was evaluated last
+  const std::vector<double>& last() const { return last_is_rows_ ? rows_ : v_; }
   int last_A_ = 0;
   bool L_is_constant_ = false;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "mechanician/compile/acceleration_program.hpp"
 #include "mechanician/compile/compiled_function.hpp"
@@ -36,10 +37,45 @@ struct Dynamics::Fast {
     std::vector<double> outputs;
   };
   Projection positions, velocities;
-  std::vector<double> inputs;  ///< [t | q | q̇ | sides]
+  std::vector<double> inputs;  ///< [t | q | q̇ | parameters that are inputs | sides]
+  int at_sides = 0;
 };
 
-void Dynamics::FastDelete::operator()(Fast* fast) const { delete fast; }
+Dynamics::FastPointer::FastPointer(const FastPointer& other) : fast_(other.fast_ ? new Fast(*other.fast_) : nullptr) {}
+Dynamics::FastPointer::~FastPointer() { delete fast_; }
+
+struct Dynamics::KeptCode {
+  std::vector<int> varied;
+  std::vector<double> values;     ///< of the parameters, nominal
+  std::vector<double> reference;  ///< [t | q | q̇ | varied | sides], nominal
+  struct Made {
+    FastPointer fast;
+    std::vector<int> sine_rows;
+    std::string path;
+  };
+  std::map<std::vector<int>, Made> made;  ///< by the rows that are kept
+};
+
+void Dynamics::keep_code(const Nominal& nominal) {
+  kept_code_ = std::make_shared<KeptCode>();
+  KeptCode& code = *kept_code_;
+  code.values = nominal.parameters, code.varied = nominal.varied;
+  std::copy(code.values.begin(), code.values.end(), x_.begin() + 1 + 2 * n_);
+  // The sides of the nominal state: inner switches come first, so a few rounds settle them.
+  std::vector<double> y(static_cast<std::size_t>(size()), 0.0), g(switches_.size());
+  std::copy(nominal.state.q.begin(), nominal.state.q.end(), y.begin());
+  std::copy(nominal.state.qd.begin(), nominal.state.qd.end(), y.begin() + n_);
+  const std::vector<double> sides = sides_;
+  if (!needs_reactions_)
+    for (std::size_t round = 0; round <= g.size() && !g.empty(); ++round)
+      if (!calc_switches(nominal.state.t, y.data(), g) || !update_sides(g, sides_)) break;
+  code.reference.push_back(nominal.state.t);
+  code.reference.insert(code.reference.end(), y.begin(), y.begin() + 2 * n_);
+  for (const int i : code.varied) code.reference.push_back(code.values[static_cast<std::size_t>(i)]);
+  code.reference.insert(code.reference.end(), sides_.begin(), sides_.end());
+  sides_ = sides;
+  take_parameters();
+}
 
 void Dynamics::compile(double t, const double* y, bool rows_may_grow) {
   make_fast(t, y);
@@ -50,7 +86,7 @@ void Dynamics::compile(double t, const double* y, bool rows_may_grow) {
 }
 
 void Dynamics::make_fast(double t, const double* y) {
-  fast_.reset();
+  fast_ = {};
   sine_rows_ = all.kept;
   if (measured_) {
     path_ = "general: weighted rows";
@@ -60,8 +96,30 @@ void Dynamics::make_fast(double t, const double* y) {
     path_ = "qr: sliding friction";
     return;
   }
+  if (!kept_code_) return make_fast_for(t, y);
+  // All that the programs depend on beside the equations.
+  std::vector<int> key{singular_mass ? 1 : 0};
+  for (const int j : all.candidates) key.push_back(inert[j] ? 1 : 0);
+  for (const RowSet* set : {&all, &positions, &velocities})
+    for (const int j : set->candidates) key.push_back(std::find(set->kept.begin(), set->kept.end(), j) != set->kept.end() ? 1 : 0);
+  auto found = kept_code_->made.find(key);
+  if (found == kept_code_->made.end()) {
+    make_fast_for(t, y);
+    found = kept_code_->made.emplace(std::move(key), KeptCode::Made{fast_, sine_rows_, path_}).first;
+  }
+  const KeptCode::Made& made = found->second;
+  fast_ = made.fast, path_ = made.path;
+  if (!fast_) return;
+  if (fast_->rank) sine_rows_ = made.sine_rows;
+  for (std::size_t i = 0; i < kept_code_->varied.size(); ++i)
+    fast_->inputs[static_cast<std::size_t>(1 + 2 * n_) + i] = system_->parameters()[static_cast<std::size_t>(kept_code_->varied[i])];
+  values_y_.resize(2 * static_cast<std::size_t>(n_));
+}
+
+void Dynamics::make_fast_for(double t, const double* y) {
   AccelerationOptions options;
-  options.parameters = system_->parameters();
+  options.parameters = kept_code_ ? kept_code_->values : system_->parameters();
+  if (kept_code_) options.varied = kept_code_->varied;
   for (const Switch& s : switches_) options.sides.push_back(s.side);
   for (const int j : all.candidates) {
     if (inert[j])
@@ -74,15 +132,20 @@ void Dynamics::make_fast(double t, const double* y) {
   options.dropped_tolerance = 1e-6;
   options.powers = true;
   options.given_power = given_power_;
-  options.reference.push_back(t);
-  options.reference.insert(options.reference.end(), y, y + 2 * n_);
-  options.reference.insert(options.reference.end(), sides_.begin(), sides_.end());
+  if (kept_code_) {
+    options.reference = kept_code_->reference;
+  } else {
+    options.reference.push_back(t);
+    options.reference.insert(options.reference.end(), y, y + 2 * n_);
+    options.reference.insert(options.reference.end(), sides_.begin(), sides_.end());
+  }
   AccelerationProgramResult result = make_acceleration_program(frozen_, options);
   if (!result.made) {
     path_ = "qr: " + result.reason;
     return;
   }
-  fast_.reset(new Fast);
+  fast_ = FastPointer(new Fast);
+  fast_->at_sides = 1 + 2 * n_ + static_cast<int>(options.varied.size());
   values_y_.resize(2 * static_cast<std::size_t>(n_));
   fast_->inputs = options.reference;
   path_ = result.made->path;
@@ -183,7 +246,7 @@ void Dynamics::set_fast_inputs(double t, const double* y) {
   std::vector<double>& x = fast_->inputs;
   x[0] = t;
   std::copy(y, y + 2 * n_, x.begin() + 1);
-  std::copy(sides_.begin(), sides_.end(), x.begin() + 1 + 2 * n_);
+  std::copy(sides_.begin(), sides_.end(), x.begin() + fast_->at_sides);
 }
 
 bool Dynamics::take_acceleration(const double* outputs, int at_powers, double t, const double* y, double* dy) {
@@ -200,7 +263,7 @@ bool Dynamics::take_acceleration(const double* outputs, int at_powers, double t,
 
 bool Dynamics::rhs(double t, const double* y, double* dy) {
   if (!fast_ || prefer_robust) {
-    robust_evaluations += fast_ != nullptr;
+    robust_evaluations += static_cast<bool>(fast_);
     return rhs_robust(t, y, dy);
   }
   Fast::Acceleration& fast = fast_->acceleration;
@@ -217,7 +280,7 @@ void Dynamics::refresh_values() const {
   self.values_stale_ = false;
   self.set_inputs(values_t_, values_y_.data(), values_y_.data() + n_);
   self.run(self.rhs_values_, self.v_);
-  self.last_ = &self.v_, self.last_A_ = at_A_;
+  self.last_is_rows_ = false, self.last_A_ = at_A_;
 }
 
 bool Dynamics::project_tangent_fast(double t, const double* y, double* v) {
@@ -295,7 +358,9 @@ bool Dynamics::calc_sines_of(std::span<const double> times, const double* states
     }
     for (std::size_t i = 0; i < width; ++i)
       for (std::size_t lane = 0; lane < 4; ++lane) x[4 * (1 + i) + lane] = y[lane][i];
-    for (std::size_t i = 0; i < sides_.size(); ++i) std::fill_n(x + 4 * (1 + width + i), 4, sides_[i]);
+    const std::size_t at_sides = static_cast<std::size_t>(fast_->at_sides);
+    for (std::size_t i = 1 + width; i < at_sides; ++i) std::fill_n(x + 4 * i, 4, fast_->inputs[i]);
+    for (std::size_t i = 0; i < sides_.size(); ++i) std::fill_n(x + 4 * (at_sides + i), 4, sides_[i]);
     const double* const p = fast_->pivots_of_four.data();
     fast_->rank_of_four(x, fast_->pivots_of_four.data());
     std::vector<double>& side_by_side = fast_->sines_of_four;

@@ -48,7 +48,7 @@ bool Dynamics::evaluate_rows(double t, const double* q, const double* qd) {
   ++projections;
   set_inputs(t, q, qd);
   if (!run(row_values_, rows_)) return false;
-  last_ = &rows_, last_A_ = at_row_A_;
+  last_is_rows_ = true, last_A_ = at_row_A_;
   return true;
 }
 
@@ -91,7 +91,7 @@ void Dynamics::copy_row(int j, double* a) const {
   std::fill(a, a + n_, 0.0);
   for (int l = A_begin_[j]; l < A_begin_[j + 1]; ++l) {
     const Entry& e = A_entries_[l];
-    a[e.col] = (*last_)[last_A_ + e.at];
+    a[e.col] = last()[last_A_ + e.at];
   }
 }
 

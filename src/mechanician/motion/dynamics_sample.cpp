@@ -47,7 +47,7 @@ bool Dynamics::rhs_measured(double t, const double* y, double* dy) {
   const double* qd = y + n_;
   set_inputs(t, y, qd);
   if (!run(rhs_values_, v_)) return false;
-  last_ = &v_, last_A_ = at_A_;
+  last_is_rows_ = false, last_A_ = at_A_;
   std::copy(qd, qd + n_, dy);
   for (int i = 0; i < n_; ++i) dy[n_ + i] = qdd_[i] = solution.qdd(i);
   double* power = dy + 2 * n_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mechanician/motion/integrator_impl.hpp"
+#include "mechanician/motion/motion_family.hpp"
 #include "mechanician/motion/phased_motion.hpp"
 
 namespace mechanician {
@@ -34,6 +35,13 @@ Integrator::Integrator(const System& system, State start, MotionOptions options)
   else
     steps_ = std::make_unique<SmoothMotion>(system, std::move(start), options);
 }
+Integrator::Integrator(MotionFamily& family, State start, MotionOptions options) {
+  check(family.system(), start, options);
+  if (family.system().has_contacts())
+    steps_ = std::make_unique<PhasedMotion>(family.system(), std::move(start), options, family.phases());
+  else
+    steps_ = std::make_unique<SmoothMotion>(family.dynamics(), std::move(start), options, SmoothMotion::Phase());
+}
 Integrator::Integrator(std::unique_ptr<MotionSteps> steps) : steps_(std::move(steps)) {}
 Integrator::~Integrator() = default;
 Integrator::Integrator(Integrator&&) noexcept = default;
@@ -59,6 +67,9 @@ void Integrator::restore(std::span<const double> checkpoint, std::vector<MotionE
   steps_->events = std::move(past_events);
   steps_->notes = std::move(past_notes);
 }
+bool Integrator::can_hand_over() const { return steps_->can_hand_over(); }
+HandedMotion Integrator::hand_over() const { return steps_->hand_over(); }
+void Integrator::take_back(const HandedMotion& motion) { steps_->take_back(motion); }
 const System& Integrator::system() const { return *steps_->system; }
 const MotionOptions& Integrator::options() const { return steps_->options; }
 

@@ -29,11 +29,15 @@ struct MotionOptions {
 };
 
 class MotionSteps;
+struct HandedMotion;
+class MotionFamily;
 
 class Integrator {
  public:
   /// Throws std::invalid_argument for options that make no sense.
   Integrator(const System& system, State start, MotionOptions options);
+  /// Of a family that stays where it is, with the parameters that it has now.
+  Integrator(MotionFamily& family, State start, MotionOptions options);
   /// Of steps that are made elsewhere (large/); system() is not there then.
   explicit Integrator(std::unique_ptr<MotionSteps> steps);
   ~Integrator();
@@ -72,6 +76,14 @@ class Integrator {
   /// On a fresh integrator with the same system, start and options. Throws std::invalid_argument if it does not fit.
   void restore(std::span<const double> checkpoint, std::vector<MotionEvent> past_events,
                std::vector<std::string> past_notes);
+
+  /// Whether the motion is smooth from here on, so that somebody else may make steps: no singular configuration near, no
+  /// contact closed, the method explicit.
+  bool can_hand_over() const;
+  HandedMotion hand_over() const;
+  /// Where the other has brought it; at the end of the run the motion is over. Only where it was handed over, or after the
+  /// start where it could have been.
+  void take_back(const HandedMotion& motion);
 
   const System& system() const;
   const MotionOptions& options() const;

@@ -29,7 +29,8 @@ class SmoothMotion : public MotionSteps {
     std::function<bool(const State&)> may_go_on;
   };
   SmoothMotion(const System& system, State start, MotionOptions options);
-  SmoothMotion(const System& system, State start, MotionOptions options, Phase phase);
+  /// Of a system whose dynamics are there already, with the parameters that it has now.
+  SmoothMotion(Dynamics dynamics, State start, MotionOptions options, Phase phase);
 
   bool advance() override;
   Sample sample(double t) override;
@@ -37,6 +38,9 @@ class SmoothMotion : public MotionSteps {
   bool at_checkpoint() const override { return !implicit_ || restart_pending_; }
   std::vector<double> checkpoint() const override;
   void restore(std::span<const double> from) override;
+  bool can_hand_over() const override;
+  HandedMotion hand_over() const override;
+  void take_back(const HandedMotion& from) override;
   /// Statistics with the counts of the parts added.
   const Statistics& statistics() override;
 

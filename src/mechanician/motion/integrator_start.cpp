@@ -121,14 +121,15 @@ RankAhead look_ahead(Dynamics& d, const RowSet& set, double t, const VectorXd& y
 }  // namespace
 
 SmoothMotion::SmoothMotion(const System& system_given, State start_given, MotionOptions options_given)
-    : SmoothMotion(system_given, std::move(start_given), options_given, Phase()) {}
+    : SmoothMotion(Dynamics(system_given), std::move(start_given), options_given, Phase()) {}
 
-SmoothMotion::SmoothMotion(const System& system_given, State start_given, MotionOptions options_given, Phase phase)
-    : MotionSteps(system_given, std::move(start_given), options_given),
-      dynamics_(system_given),
+SmoothMotion::SmoothMotion(Dynamics dynamics, State start_given, MotionOptions options_given, Phase phase)
+    : MotionSteps(dynamics.system(), std::move(start_given), options_given),
+      dynamics_(std::move(dynamics)),
       phase_(std::move(phase)),
       rk_(dynamics_.size()),
       predictor_(dynamics_) {
+  dynamics_.take_parameters();
   const auto size = static_cast<std::size_t>(dynamics_.size());
   for (auto* x : {&y_sample_, &rate_sample_, &e5_, &e3_, &scale_}) x->assign(size, 0.0);
   g_begin_.assign(dynamics_.switches().size(), 0.0);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "mechanician/motion/handed_motion.hpp"
 #include "mechanician/motion/integrator.hpp"
 
 namespace mechanician {
@@ -28,6 +29,9 @@ class MotionSteps {
   virtual bool at_checkpoint() const = 0;
   virtual std::vector<double> checkpoint() const = 0;
   virtual void restore(std::span<const double> from) = 0;
+  virtual bool can_hand_over() const { return false; }
+  virtual HandedMotion hand_over() const { return {}; }
+  virtual void take_back(const HandedMotion&) {}
 
   const System* system = nullptr;
   State start;

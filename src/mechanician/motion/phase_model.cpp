@@ -60,7 +60,21 @@ PhaseSystem make_phase_system(const System& whole, const std::vector<ContactStat
   model.constraints = std::move(constraints);
   for (Named& force : model.nonideal) force.value = substitute(force.value, absent);
   phase.system = std::make_unique<System>(std::move(model), whole.parameters(), System::Checked::already);
+  phase.dynamics = std::make_unique<Dynamics>(*phase.system);
   return phase;
+}
+
+const PhaseSystem& PhaseSystems::of(const std::vector<ContactStatus>& statuses) {
+  auto found = systems_.find(statuses);
+  if (found == systems_.end()) {
+    found = systems_.emplace(statuses, make_phase_system(*whole_, statuses)).first;
+    if (nominal_) found->second.dynamics->keep_code(*nominal_);
+  }
+  return found->second;
+}
+
+void PhaseSystems::set_parameters(std::span<const double> values) {
+  for (auto& [statuses, phase] : systems_) phase.system->set_parameters(values);
 }
 
 namespace {

@@ -4,7 +4,11 @@
 /// smooth motion under two-sided constraints: contacts that hold are equations, sticking ones have equations for their
 /// slips too, sliding ones have friction (Dynamics), open ones are absent.
 
+#include <map>
 #include <memory>
+#include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "mechanician/instant/contacts.hpp"
@@ -25,12 +29,29 @@ struct PhaseSystem {
   std::vector<int> row_of;                   ///< row of the whole system for each constraint row; −1: of a slip
   std::vector<std::vector<int>> slip_rows;   ///< by contact: rows of the slips, where it sticks
   std::vector<int> rows;                     ///< by contact: its row, −1 where it is open
+  std::unique_ptr<Dynamics> dynamics;        ///< to be copied for each phase
 };
 
 /// A gap that is small as a number but not as a distance (1e-10*z >= 0) does not touch.
 void open_what_is_apart(std::vector<Contact>& contacts, const Evaluation& now, const State& state);
 
 PhaseSystem make_phase_system(const System& whole, const std::vector<ContactStatus>& statuses);
+
+/// The systems of all phases that have been met.
+class PhaseSystems {
+ public:
+  /// `whole` must stay where it is. With `nominal`, code that is compiled for a phase is kept for later ones, of motions
+  /// with other parameters too.
+  explicit PhaseSystems(const System& whole, std::optional<Dynamics::Nominal> nominal = {}) : whole_(&whole), nominal_(std::move(nominal)) {}
+
+  const PhaseSystem& of(const std::vector<ContactStatus>& statuses);
+  void set_parameters(std::span<const double> values);
+
+ private:
+  const System* whole_;
+  std::optional<Dynamics::Nominal> nominal_;
+  std::map<std::vector<ContactStatus>, PhaseSystem> systems_;
+};
 
 /// What the phase lasts for; guards on multipliers only with `with_multipliers`.
 Dynamics::Guards make_guards(const System& whole, const PhaseSystem& phase, const std::vector<ContactMode>& modes,

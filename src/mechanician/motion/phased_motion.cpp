@@ -35,7 +35,16 @@ bool is(const Contact& c, ContactStatus status) { return c.status == status; }
 }  // namespace
 
 PhasedMotion::PhasedMotion(const System& system_given, State start_given, MotionOptions options_given)
-    : MotionSteps(system_given, std::move(start_given), options_given) {
+    : PhasedMotion(system_given, std::move(start_given), options_given, std::make_unique<PhaseSystems>(system_given), nullptr) {}
+
+PhasedMotion::PhasedMotion(const System& system_given, State start_given, MotionOptions options_given, PhaseSystems& phases)
+    : PhasedMotion(system_given, std::move(start_given), options_given, nullptr, &phases) {}
+
+PhasedMotion::PhasedMotion(const System& system_given, State start_given, MotionOptions options_given, std::unique_ptr<PhaseSystems> own,
+                           PhaseSystems* phases)
+    : MotionSteps(system_given, std::move(start_given), options_given),
+      own_systems_(std::move(own)),
+      systems_(phases ? phases : own_systems_.get()) {
   const int constraints = system->m() - system->equations().num_control();
   sums_.works.constraints = VectorXd::Zero(constraints);
   many_since_ = start.t;
@@ -90,9 +99,7 @@ void PhasedMotion::fail(StopReason reason, std::string message) {
 const PhaseSystem& PhasedMotion::phase_system() {
   std::vector<ContactStatus> statuses;
   for (const ContactMode& mode : modes_) statuses.push_back(mode.status);
-  auto found = systems_.find(statuses);
-  if (found == systems_.end()) found = systems_.emplace(statuses, make_phase_system(*system, statuses)).first;
-  return found->second;
+  return systems_->of(statuses);
 }
 
 void PhasedMotion::begin_phase(State state, double until) {
@@ -154,7 +161,7 @@ void PhasedMotion::make_smooth(const State& state, double until) {
   MotionOptions own = options;
   own.to = until;
   if (sums_.phases > 0) own.first_step = 0.0;
-  smooth_ = std::make_unique<SmoothMotion>(*phase_->system, state, own, std::move(phase));
+  smooth_ = std::make_unique<SmoothMotion>(*phase_->dynamics, state, own, std::move(phase));
   phase_added_ = false;
   if (smooth_->refusal) {
     over = true;
@@ -330,6 +337,18 @@ Sample PhasedMotion::of_whole(const Sample& part) {
   s.Qc_ni = s.Qc - s.Qc_i;
   s.power = s.lambda.cwiseProduct(now.values.A.topRows(constraints) * s.qd);
   return s;
+}
+
+/// In free flight.
+bool PhasedMotion::can_hand_over() const {
+  return !over && !change_pending_ && phase_until_ >= options.to && smooth_ && smooth_->can_hand_over() &&
+         std::all_of(modes_.begin(), modes_.end(), [](const ContactMode& mode) { return mode.status == ContactStatus::open; });
+}
+
+void PhasedMotion::take_back(const HandedMotion& from) {
+  smooth_->take_back(from);
+  t = step_begin = smooth_->t;
+  over = smooth_->over;
 }
 
 template <class Do>

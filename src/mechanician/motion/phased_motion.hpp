@@ -9,7 +9,6 @@
 // Rebounds that have become lower than the tolerance (or than rounding) are taken as contact; the time at which the
 // infinitely many impacts that would follow end, t∞ = t + 2γ/(|φ̈|(1 − e)), is the time of the event.
 
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -22,6 +21,8 @@ namespace mechanician {
 class PhasedMotion : public MotionSteps {
  public:
   PhasedMotion(const System& system, State start, MotionOptions options);
+  /// With phase systems that others use too.
+  PhasedMotion(const System& system, State start, MotionOptions options, PhaseSystems& phases);
 
   bool advance() override;
   Sample sample(double t) override;
@@ -30,6 +31,9 @@ class PhasedMotion : public MotionSteps {
   bool at_checkpoint() const override { return smooth_ && smooth_->at_checkpoint(); }
   std::vector<double> checkpoint() const override;
   void restore(std::span<const double> from) override;
+  bool can_hand_over() const override;
+  HandedMotion hand_over() const override { return smooth_->hand_over(); }
+  void take_back(const HandedMotion& from) override;
 
  private:
   /// What past phases and impacts have added up to.
@@ -69,7 +73,10 @@ class PhasedMotion : public MotionSteps {
   void find_jumped_events(const State& before, const State& after);
   const std::string& contact_name(std::size_t c) const { return system->row(system->equations().contacts[c].row).name; }
 
-  std::map<std::vector<ContactStatus>, PhaseSystem> systems_;
+  PhasedMotion(const System& system, State start, MotionOptions options, std::unique_ptr<PhaseSystems> own, PhaseSystems* phases);
+
+  std::unique_ptr<PhaseSystems> own_systems_;
+  PhaseSystems* systems_;
   std::vector<ContactMode> modes_;
   bool multipliers_unique_ = true;
   State phase_start_;

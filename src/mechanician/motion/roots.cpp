@@ -7,6 +7,7 @@
 #include <limits>
 #include <numbers>
 #include <numeric>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -175,13 +176,21 @@ Vertex vertex_of(double l, double fl, double m, double fm, double r, double fr) 
   return {m + shift, fm + 0.5 * slope * shift};
 }
 
+/// Its matrix takes as long to make as a hundred searches: made once in a thread.
+const SamplePolynomial& polynomial_of(int samples) {
+  thread_local std::array<std::optional<SamplePolynomial>, 21> made;
+  std::optional<SamplePolynomial>& found = made[static_cast<std::size_t>(samples)];
+  if (!found) found.emplace(samples);
+  return *found;
+}
+
 }  // namespace
 
 class RootFinder::Impl {
  public:
   Impl(int num_functions, int samples)
       : k_(static_cast<std::size_t>(num_functions)),
-        polynomial_(samples),
+        polynomial_(polynomial_of(samples)),
         errors_(k_),
         trial_(k_),
         far_(k_),

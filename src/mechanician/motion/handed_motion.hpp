@@ -1,0 +1,27 @@
+#pragma once
+
+/// A motion between two steps, as it is handed from one who makes steps to another: an Integrator can serve the steps that
+/// lanes of an ensemble cannot make (events, impacts, singular configurations), and hand the motion back.
+
+#include <vector>
+
+namespace mechanician {
+
+struct HandedMotion {
+  double t = 0.0, h = 0.0;       ///< h: to be tried next
+  std::vector<double> y;         ///< q, q̇, the four works of Works
+  std::vector<double> sides;     ///< of the switches (Dynamics)
+  std::vector<double> events;    ///< `when` of the events, with the signs of the sides that they are on
+  std::vector<double> divisors;  ///< the largest that were seen
+
+  // The certificate so far, of this phase.
+  double kinetic_start = 0.0, kinetic = 0.0, energy_exchanged = 0.0, balance_largest = 0.0, balance_allowed = 0.0;
+  double violation = 0.0;  ///< largest |φ|, |φ̇|, |ψ|
+  double distance = 0.0;   ///< to a constraint, over max(1, |value|)
+
+  double acceleration_integral = 0.0;
+  long steps = 0;  ///< of this phase
+  double progress_mark = 0.0, most_progress = 0.0;
+};
+
+}  // namespace mechanician
