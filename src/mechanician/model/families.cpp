@@ -7,7 +7,7 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/model/model_reader.hpp"
-#include "mechanician/model/number_fields.hpp"
+#include "mechanician/model/number_fields_internal.hpp"
 #include "mechanician/model/validate.hpp"
 
 namespace mechanician {

@@ -13,7 +13,7 @@
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/model/family_model.hpp"
-#include "mechanician/model/number_fields.hpp"
+#include "mechanician/model/number_fields_internal.hpp"
 #include "mechanician/model/read_model.hpp"
 #include "mechanician/model/toml_source.hpp"
 

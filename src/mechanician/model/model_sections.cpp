@@ -9,7 +9,7 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/model/model_reader.hpp"
-#include "mechanician/model/number_fields.hpp"
+#include "mechanician/model/number_fields_internal.hpp"
 #include "mechanician/model/parameters.hpp"
 #include "mechanician/model/validate.hpp"
 

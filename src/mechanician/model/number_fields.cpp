@@ -1,4 +1,4 @@
-#include "mechanician/model/number_fields.hpp"
+#include "mechanician/model/number_fields_internal.hpp"
 
 #include <fmt/format.h>
 
