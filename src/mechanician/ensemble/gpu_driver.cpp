@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <mutex>
 #include <vector>
 
 #include "mechanician/ensemble/gpu.hpp"
@@ -140,6 +141,8 @@ class CudaGpu : public Gpu {
     std::vector<std::uint64_t> values(arguments.begin(), arguments.end());
     std::vector<void*> places;
     for (std::uint64_t& value : values) places.push_back(&value);  // a shorter parameter is the first bytes of it
+    // One kernel after the other: threads share the two events, and the device runs them one by one anyway.
+    const std::lock_guard lock(launching_);
     check(driver_.event_record(begin_, nullptr), "starting a kernel on it");
     check(driver_.launch(kernel, blocks, 1, 1, threads, 1, 1, 0, nullptr, places.data(), nullptr), "starting a kernel on it");
     check(driver_.event_record(end_, nullptr), "starting a kernel on it");
@@ -172,6 +175,7 @@ class CudaGpu : public Gpu {
   Driver::Handle context_ = nullptr, begin_ = nullptr, end_ = nullptr;
   std::vector<Driver::Handle> modules_;
   std::string name_;
+  std::mutex launching_;
 };
 
 }  // namespace
