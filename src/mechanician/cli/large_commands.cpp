@@ -144,6 +144,8 @@ std::string explain_refusal(const LargeSystem& system, const LargeInstant& insta
     why += ": " + rows_of(system, instant.rows.conflicts.front());
   else if (!instant.undetermined.empty())
     why += ": " + coordinates_of(system, instant.undetermined);
+  else if (!instant.negative.empty())
+    why += ", in the directions of " + coordinates_of(system, instant.negative);
   return why;
 }
 

@@ -75,14 +75,14 @@ inline Expr random_expression(std::mt19937_64& random, const std::vector<Expr>& 
   return pool.back();
 }
 
-/// Whether f and everything in it has a value there. A comparison, an exponential or an arcus tangent may hide that a
-/// part has none: exp(1/−0) is 0.
-inline bool has_values_throughout(const Expr& f, const std::vector<Expr>& symbols, const std::vector<double>& at) {
+/// Whether something in f is infinite there: an exponential or an arcus tangent may hide that, and the sign of a zero
+/// then decides: exp(1/−0) is 0.
+inline bool has_infinite_part(const Expr& f, const std::vector<Expr>& symbols, const std::vector<double>& at) {
   const Expr alone[] = {f};
-  if (!std::isfinite(Tape(alone, symbols)(std::span<const double>(at))[0])) return false;
+  if (std::isinf(Tape(alone, symbols)(std::span<const double>(at))[0])) return true;
   for (int i = 0; i < f.num_args(); ++i)
-    if (!has_values_throughout(f.arg(i), symbols, at)) return false;
-  return true;
+    if (has_infinite_part(f.arg(i), symbols, at)) return true;
+  return false;
 }
 
 }  // namespace mechanician

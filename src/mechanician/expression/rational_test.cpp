@@ -140,7 +140,7 @@ TEST(RationalForm, HasTheValueOfTheExpressionWhereverThatIsDefined) {
           if (!std::isfinite(values[0]) || !std::isfinite(bounds[0])) continue;
           // Where a comparison or a root is decided by rounding, the bound says nothing.
           if (!std::isfinite(bounds[1]) || bounds[0] > 1e-6 * (1 + std::abs(values[0]))) continue;
-          if (!has_values_throughout(f, symbols, at)) continue;
+          if (has_infinite_part(f, symbols, at)) continue;
           EXPECT_NEAR(values[0], values[1], 1e3 * (bounds[0] + bounds[1])) << to_text(f) << "\n" << to_text(*r);
           ++compared;
         }

@@ -97,7 +97,7 @@ TEST(Simplify, KeepsValueAndDomainOfRandomExpressions) {
                            : std::uniform_real_distribution<double>(-2, 2)(random);
       tape.evaluate_with_bounds(at, values, bounds);
       if (std::abs(values[0]) > 1e100) continue;  // near overflow
-      if (std::isfinite(values[0]) && !has_values_throughout(f, symbols, at)) continue;
+      if (std::isfinite(values[0]) && has_infinite_part(f, symbols, at)) continue;
       EXPECT_EQ(std::isfinite(values[0]), std::isfinite(values[1]))
           << to_text(f) << "\n"
           << to_text(both[1]) << "\nat " << at[0] << ", " << at[1] << ", " << at[2];

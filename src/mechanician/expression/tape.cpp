@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mechanician/expression/definite_conditions.hpp"
 #include "mechanician/expression/node.hpp"
 
 namespace mechanician {
@@ -34,7 +35,8 @@ struct InstructionEqual {
 
 }  // namespace
 
-Tape::Tape(std::span<const Expr> outputs, std::span<const Expr> inputs) : num_inputs_(static_cast<int>(inputs.size())) {
+Tape::Tape(std::span<const Expr> given, std::span<const Expr> inputs) : num_inputs_(static_cast<int>(inputs.size())) {
+  const std::vector<Expr> outputs = with_definite_conditions(given);
   const PostOrder order = post_order(outputs);
   NodeIndex input_of;
   for (std::size_t i = 0; i < inputs.size(); ++i) input_of.emplace(inputs[i].node(), static_cast<int>(i));

@@ -55,6 +55,38 @@ TEST(Tape, EvaluatesEveryOperatorLikeTheMathematicalLibrary) {
   EXPECT_EQ(value_of(select(x >= 0.3 && equal_to(y, 0.7), 1, 2), at), 1);
 }
 
+/// A condition whose operands have no value has none, unless another part decides it.
+TEST(Tape, HasNoValueWhereAConditionHasNone) {
+  const auto has_value = [](const Expr& condition, double at) {
+    const double chosen = value_of(select(condition, 1, 2), {at, 0, 0});
+    return std::isfinite(chosen) ? static_cast<int>(chosen) : 0;
+  };
+  const Expr no_value = log(x);  // at −1
+  for (const Expr& c : {no_value < 0, no_value <= 0, no_value > 0, no_value >= 0, equal_to(no_value, 0), 0 < no_value,
+                        equal_to(no_value, no_value), !(no_value < 0), no_value < 0 && y <= 0, y <= 0 && no_value < 0,
+                        no_value < 0 || y > 0, !(y > 0 || no_value < 0), no_value < 0 || no_value >= 0})
+    EXPECT_EQ(has_value(c, -1), 0) << to_text(c);
+  EXPECT_EQ(has_value(x > 0 && no_value < 1, -1), 2);
+  EXPECT_EQ(has_value(x <= 0 || no_value < 1, -1), 1);
+  EXPECT_EQ(has_value(!(x > 0 && no_value < 1), -1), 1);
+  EXPECT_EQ(has_value(x > 0 && (y <= 0 || no_value < 1), -1), 2);
+  for (const double at : {0.5, 2.0, 5.0}) {
+    EXPECT_EQ(has_value(no_value < 1, at), std::log(at) < 1 ? 1 : 2);
+    EXPECT_EQ(has_value(!(no_value < 1) && no_value < 1.2, at), std::log(at) >= 1 && std::log(at) < 1.2 ? 1 : 2);
+    EXPECT_EQ(has_value(equal_to(no_value, std::log(0.5)), at), at == 0.5 ? 1 : 2);
+  }
+  // One within another, and in the branch that is not taken.
+  EXPECT_EQ(has_value(select(no_value < 0, 1, 2) < 3, -1), 0);
+  EXPECT_EQ(value_of(select(x > 0, select(no_value < 0, 1, 2), 3), {-1, 0, 0}), 3);
+}
+
+TEST(Tape, NamesTheOperandThatLeavesAConditionWithoutValue) {
+  const Expr f = 2 * select(y > 0 && !(sqrt(x) < 1), 1, 2);
+  const auto culprit = Tape(std::span(&f, 1), symbols).find_culprit(0, std::vector<double>{-1, 1, 0});
+  ASSERT_TRUE(culprit);
+  EXPECT_EQ(to_text(culprit->expression), "sqrt(x)");
+}
+
 TEST(Tape, ComputesEqualSubexpressionsOnce) {
   const Expr fs[] = {sin(x * y) + x, sin(y * x) + x, sin(x * y)};
   const Tape tape(fs, symbols);

@@ -135,8 +135,8 @@ std::vector<double> System::inputs(const State& state) const {
   return x;
 }
 
-NotFinite System::explain(const Tape& tape, int output, std::span<const double> inputs, std::string quantity,
-                          Place place) const {
+NotFinite explain_not_finite(const Tape& tape, int output, std::span<const double> inputs, std::string quantity,
+                             Place place) {
   NotFinite result{std::move(quantity), "an input is not finite", {}, place};
   const auto culprit = tape.find_culprit(output, inputs);
   if (!culprit) return result;
@@ -159,7 +159,7 @@ NotFinite System::explain_dynamics(int output, std::span<const double> inputs) c
   };
   if (output < at.Q) {
     const auto& e = eqs_.M.entries[static_cast<std::size_t>(output)];
-    return explain(dynamics_, output, inputs,
+    return explain_not_finite(dynamics_, output, inputs,
                    fmt::format("the mass matrix entry ({}, {})", coordinate(e.row), coordinate(e.col)),
                    place_of(model_.kinetic ? "kinetic" : "mass"));
   }
@@ -168,24 +168,24 @@ NotFinite System::explain_dynamics(int output, std::span<const double> inputs) c
     Place place = place_of(model_.potential ? "potential" : "kinetic");
     for (const Named& f : model_.forces)
       if (f.name == name) place = f.place;
-    return explain(dynamics_, output, inputs, fmt::format("the given force on `{}`", name), place);
+    return explain_not_finite(dynamics_, output, inputs, fmt::format("the given force on `{}`", name), place);
   }
   if (output < at.b) {
     const auto& e = eqs_.A.entries[static_cast<std::size_t>(output - at.A)];
-    return explain(dynamics_, output, inputs,
+    return explain_not_finite(dynamics_, output, inputs,
                    fmt::format("the coefficient of {}'' in {}", coordinate(e.col), row_name(row(e.row))),
                    row(e.row).place);
   }
   if (output < at.W)
-    return explain(dynamics_, output, inputs, fmt::format("b of {}", row_name(row(output - at.b))),
+    return explain_not_finite(dynamics_, output, inputs, fmt::format("b of {}", row_name(row(output - at.b))),
                    row(output - at.b).place);
   if (output < at.residual) {
     const auto size = static_cast<int>(eqs_.measured.size());
     const Row& r = row(eqs_.measured[static_cast<std::size_t>((output - at.W) / size)]);
-    return explain(dynamics_, output, inputs, fmt::format("the weight of {}", row_name(r)), r.place);
+    return explain_not_finite(dynamics_, output, inputs, fmt::format("the weight of {}", row_name(r)), r.place);
   }
   const int i = output < at.rate ? output - at.residual : output - at.rate;
-  return explain(dynamics_, output, inputs,
+  return explain_not_finite(dynamics_, output, inputs,
                  fmt::format("{}{}", output < at.rate ? "" : "the rate of ", row_name(row(i))), row(i).place);
 }
 
@@ -268,7 +268,7 @@ NotFinite System::explain_contacts(int output, std::span<const double> inputs) c
       const Row& r = row(c.row);
       const char* key = output == first ? "restitution" : output == first + 1 ? "friction" : "slip";
       const auto found = model_.places.find(fmt::format("constraints.{}.{}", r.name, key));
-      return explain(contacts_, output, inputs, fmt::format("the {} of {}", key, row_name(r)),
+      return explain_not_finite(contacts_, output, inputs, fmt::format("the {} of {}", key, row_name(r)),
                      found == model_.places.end() ? r.place : found->second);
     }
     first = end;
@@ -299,7 +299,7 @@ System::Nonideal System::calc_C(const State& state, const Solution& ideal) const
     Place place;
     for (const Named& c : model_.nonideal)
       if (c.name == coordinate(i)) place = c.place;
-    result.not_finite = explain(nonideal_, i, x, fmt::format("the non-ideal force on `{}`", coordinate(i)), place);
+    result.not_finite = explain_not_finite(nonideal_, i, x, fmt::format("the non-ideal force on `{}`", coordinate(i)), place);
   }
   return result;
 }

@@ -40,6 +40,10 @@ struct NotFinite {
   std::string message() const;
 };
 
+/// Follows output `output` of the tape down to what has no value.
+NotFinite explain_not_finite(const Tape& tape, int output, std::span<const double> inputs, std::string quantity,
+                             Place place);
+
 struct Evaluation {
   InstantValues values;      ///< C is empty
   Eigen::VectorXd residual;  ///< m: φ or ψ; zero for acceleration-level rows
@@ -102,8 +106,6 @@ class System {
 
  private:
   std::vector<double> inputs(const State& state) const;
-  NotFinite explain(const Tape& tape, int output, std::span<const double> inputs, std::string quantity,
-                    Place place) const;
   NotFinite explain_dynamics(int output, std::span<const double> inputs) const;
   NotFinite explain_contacts(int output, std::span<const double> inputs) const;
 

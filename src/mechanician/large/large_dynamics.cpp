@@ -8,6 +8,7 @@
 
 #include "mechanician/motion/kernels.hpp"
 #include "mechanician/solve/sparse_diagnosis.hpp"
+#include "mechanician/solve/sparse_free_directions.hpp"
 
 namespace mechanician {
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr double small_residual = 1e-9;  ///< of an answer of the robust path, against its terms
 constexpr double met = 1e-8;             ///< how far a row that is left out may be off after a projection
+constexpr std::size_t most_named = 8;
 
 }  // namespace
 
@@ -149,6 +151,7 @@ bool LargeDynamics::ask_robust(std::span<const double> f, std::span<const double
   ++robust_answers;
   if (solution.status == SparseStatus::not_finite || solution.status == SparseStatus::mass_not_definite) {
     result_.status = solution.status, why_ = describe(solution.status);
+    if (solution.status == SparseStatus::mass_not_definite) say_mass();
     return false;
   }
   if (held_rank_ >= 0 && solution.rank != held_rank_) {
@@ -176,6 +179,24 @@ bool LargeDynamics::ask_robust(std::span<const double> f, std::span<const double
   return true;
 }
 
+/// Which coordinates have no mass, or a negative one.
+void LargeDynamics::say_mass() {
+  const SparseFreeDirections free = find_free_directions(pattern_, values_.M, values_.A, values_.Q);
+  const std::vector<int>& coordinates = free.mass_is_indefinite ? free.negative : free.undetermined;
+  if (coordinates.empty()) return;
+  why_ = free.mass_is_indefinite ? "the mass matrix has a negative eigenvalue, in the directions of " : "neither mass nor constraint determines ";
+  for (std::size_t k = 0; k < coordinates.size() && k < most_named; ++k) why_ += fmt::format("{}`{}`", k == 0 ? "" : ", ", system_->model().name_of(coordinates[k]));
+  if (coordinates.size() > most_named) why_ += fmt::format(" and {} others", coordinates.size() - most_named);
+}
+
+/// In the place of a message that names no number. False, for those who give up.
+bool LargeDynamics::say_not_finite(double t, const double* q, const double* qd) {
+  if (!explain_ || result_.status != SparseStatus::not_finite) return false;
+  const auto n = static_cast<std::size_t>(system_->n());
+  if (std::string why = system_->explain_not_finite(t, {q, n}, {qd, n}); !why.empty()) why_ = std::move(why);
+  return false;
+}
+
 void LargeDynamics::say_contradiction(const SparseRobustSolution& solution, std::span<const double> g) {
   why_ = fmt::format("constraint `{}` contradicts others", system_->row_name(solution.unmet.empty() ? 0 : solution.unmet.front()));
   const SparseRobustSolution explained = robust_->solve(values_.M, values_.A, values_.Q, g);
@@ -183,16 +204,15 @@ void LargeDynamics::say_contradiction(const SparseRobustSolution& solution, std:
   if (diagnosis.conflicts.empty()) return;
   const std::vector<int>& rows = diagnosis.conflicts.front();
   why_ = "these constraints contradict each other: ";
-  constexpr std::size_t most = 8;
-  for (std::size_t k = 0; k < rows.size() && k < most; ++k) why_ += fmt::format("{}`{}`", k == 0 ? "" : ", ", system_->row_name(rows[k]));
-  if (rows.size() > most) why_ += fmt::format(" and {} others", rows.size() - most);
+  for (std::size_t k = 0; k < rows.size() && k < most_named; ++k) why_ += fmt::format("{}`{}`", k == 0 ? "" : ", ", system_->row_name(rows[k]));
+  if (rows.size() > most_named) why_ += fmt::format(" and {} others", rows.size() - most_named);
 }
 
 bool LargeDynamics::hold_rows(double t, const double* q, const double* qd) {
   const auto n = static_cast<std::size_t>(system_->n());
   held_.reset(), held_rank_ = -1;
   system_->evaluate(t, {q, n}, {qd, n}, values_);
-  if (!solve(values_.Q, values_.b, step_, For::acceleration)) return false;
+  if (!solve(values_.Q, values_.b, step_, For::acceleration)) return say_not_finite(t, q, qd);
   held_rank_ = pattern_.m - static_cast<int>(dependent_.size());
   if (dependent_.empty()) return true;
   held_ = std::make_unique<Held>(pattern_, dependent_);
@@ -205,7 +225,7 @@ bool LargeDynamics::accelerate(double t, const double* q, const double* qd, doub
   const auto n = static_cast<std::size_t>(system_->n());
   ++evaluations;
   system_->evaluate(t, {q, n}, {qd, n}, values_);
-  return solve(values_.Q, values_.b, {qdd, n}, For::acceleration);  // what is vouched for is finite
+  return solve(values_.Q, values_.b, {qdd, n}, For::acceleration) || say_not_finite(t, q, qd);  // what is vouched for is finite
 }
 
 LargeDynamics::Powers LargeDynamics::calc_powers(double t, const double* q, const double* qd) {
@@ -229,7 +249,7 @@ bool LargeDynamics::project(double t, double* q, double* qd) {
       system_->evaluate(t, {q, n}, {qd, n}, values_);
       system_->evaluate_rows(t, {q, n}, {qd, n}, residual_, rate_);
       for (std::size_t j = 0; j < m; ++j) right_[j] = velocities ? -rate_[j] : on_positions_[j] ? -residual_[j] : 0.0;
-      if (!solve(zero_, right_, step_, For::projection)) return false;
+      if (!solve(zero_, right_, step_, For::projection)) return say_not_finite(t, q, qd);
       const double moved = kernels::add_and_measure(static_cast<std::ptrdiff_t>(n), step_.data(), velocities ? qd : q);
       if (!std::isfinite(moved)) {
         why_ = "the projection onto the constraints has no value";

@@ -65,6 +65,9 @@ class LargeDynamics {
   /// step do without: its error estimate and the checks at its end see what they do not.
   void set_check_residuals(bool check);
 
+  /// From now on why() says which number has no value, where one has none: slow, for the last word before giving up.
+  void set_explain(bool explain) { explain_ = explain; }
+
   long evaluations = 0, projections = 0;
   long robust_answers = 0;      ///< of these, those that elimination could not vouch for
   double largest_growth = 0.0;  ///< P/s of all so far: 1/sin² of the angle between a row and the others
@@ -76,6 +79,8 @@ class LargeDynamics {
   bool ask_robust(std::span<const double> f, std::span<const double> g, std::span<double> x, For what);
   bool meets_left_out(std::span<const double> f, std::span<const double> g, std::span<const double> x);
   bool judge(const SparseResult& result);
+  void say_mass();
+  bool say_not_finite(double t, const double* q, const double* qd);
   void say_contradiction(const SparseRobustSolution& solution, std::span<const double> g);
   std::span<const double> mass(bool& given);
 
@@ -90,7 +95,7 @@ class LargeDynamics {
   std::unique_ptr<SparseRobust> robust_;
   std::unique_ptr<Held> held_;
   int held_rank_ = -1;  ///< −1: any
-  bool mass_given_ = false, check_residuals_ = true;
+  bool mass_given_ = false, check_residuals_ = true, explain_ = false;
   SparseResult result_;
   std::string why_;
 };

@@ -50,7 +50,8 @@ class Examination {
     SparseElimination elimination(pattern_);
     const SparseResult first = elimination.factor_and_solve(values_.M, values_.A, values_.Q, values_.b, x, lambda);
     if (first.status == SparseStatus::not_finite) {
-      instant_.why = describe(first.status);
+      instant_.why = system.explain_not_finite(t, q, qd);
+      if (instant_.why.empty()) instant_.why = describe(first.status);
       instant_.rows.decided = false;
       return std::move(instant_);
     }
@@ -79,6 +80,7 @@ class Examination {
     if (mass_in_doubt) {
       const SparseFreeDirections free = find_free_directions(pattern_, values_.M, values_.A, values_.Q);
       instant_.mass_is_indefinite = free.mass_is_indefinite, instant_.mass_is_definite = free.mass_is_definite;
+      instant_.negative = free.negative;
       instant_.undetermined = free.undetermined, instant_.unique = free.undetermined.empty(), instant_.solvable = free.solvable;
     }
     SparseRobustSolution solution;

@@ -33,6 +33,7 @@ struct LargeInstant {
   SparseDiagnosis rows;
   bool rank_by_finder = false;
   bool mass_is_indefinite = false, mass_is_definite = true;
+  std::vector<int> negative;  ///< coordinates of a direction of negative mass
   bool unique = true, solvable = true;
   std::vector<int> undetermined;                       ///< coordinates
   double row_residual = 0.0, force_residual = 0.0;  ///< of A q̈ = b and M q̈ = Q + Aᵀλ, largest, against their terms

@@ -40,10 +40,12 @@ LargeMotion::LargeMotion(LargeSystem& system, const LargeSystem::Start& start, c
                                    short_number(off.velocity), system.row_name(off.worst)),
                        {}}},
                      system.model().source);
+  dynamics_.set_explain(true);
   if (!dynamics_.project(t_, y, y + n_) || !dynamics_.hold_rows(t_, y, y + n_) || !rate_of(t_, y, rk_.k[12].data())) {
     fail(dynamics_.why());
     return;
   }
+  dynamics_.set_explain(false);
   certificate_.kinetic_start = certificate_.kinetic_end = dynamics_.calc_kinetic(y + n_);
   certificate_.dependent_rows = static_cast<int>(dynamics_.dependent_rows().size());
   certificate_.robust_answers = dynamics_.robust_answers;
@@ -74,6 +76,7 @@ bool LargeMotion::advance() {
   rk_.y = rk_.y_new, rk_.k[0] = rk_.k[12];
   const auto f = [this](double t, double* y, double* dy) { return rate_of(t, y, dy); };
   bool rejected = false;
+  double not_made = 0.0;  // the last step whose stages could not be made
   for (int tries = 0; tries < 200; ++tries) {
     const double remaining = options_.to - t_;
     if (options_.largest_step > 0.0) h_ = std::min(h_, options_.largest_step);
@@ -84,6 +87,7 @@ bool LargeMotion::advance() {
     dynamics_.set_check_residuals(false);
     const bool made = rk_.make_stages(f, t_, h);
     dynamics_.set_check_residuals(true);
+    if (!made) not_made = h;
     if (made) {
       rk_.calc_errors(h, static_cast<int>(2 * n_), e5_.data(), e3_.data());
       double s5 = 0.0, s3 = 0.0;
@@ -109,6 +113,10 @@ bool LargeMotion::advance() {
     ++certificate_.rejected;
     rejected = true;
     h_ = h * (error <= 1.0 ? 0.7 : factor);
+  }
+  if (not_made > 0.0) {
+    dynamics_.set_explain(true);
+    rk_.make_stages(f, t_, not_made);
   }
   return fail(dynamics_.why().empty() ? "the step size has come down to nothing" : dynamics_.why());
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/equations/equations.hpp"
@@ -12,6 +11,7 @@
 #include "mechanician/expression/degree.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/tape.hpp"
+#include "mechanician/large/large_kernel_internal.hpp"
 
 namespace mechanician {
 
@@ -20,10 +20,7 @@ namespace {
 constexpr KindSet moving =
     kind_bit(SymbolKind::coordinate) | kind_bit(SymbolKind::velocity) | kind_bit(SymbolKind::time);
 
-/// Entries of A from which they are not worth a place in the caches.
-constexpr std::size_t least_streamed = std::size_t{1} << 22;
-constexpr std::int64_t least_shared = 80'000;            ///< members of a term from which threads share them
-constexpr std::int64_t members_at_a_time = 64 * 128;  ///< of a thread: a multiple of a batch
+constexpr std::int64_t least_shared = 80'000;  ///< members of a term from which threads share them
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -41,45 +38,6 @@ Model model_of(const Term& term) {
 }
 
 }  // namespace
-
-/// What one thread needs. Inputs and outputs of a batch: block after block, in each the lanes of one number after those
-/// of the other.
-struct LargeSystem::Desk {
-  CompiledFunction function;  ///< that of the kernel, with registers of its own
-  std::vector<double> inputs, outputs;
-  std::vector<LineWriter<lanes * batch>> lines;  ///< by output, past the caches
-};
-
-/// One term: its program, and where its numbers come from and go to.
-struct LargeSystem::Kernel {
-  /// An entry of M or A, of Q or b, of one member.
-  enum class Part : std::uint8_t { mass, force, row, right };
-  struct Output {
-    Part part;
-    int a = 0, b = 0;  ///< local coordinates: of M both, of Q and A one
-    Expr value;
-    std::vector<std::int32_t> to;  ///< by member: place among the values; −1: nowhere, its mirror image counts
-    std::int64_t first = -1;       ///< where places follow each other, the first
-    bool alone = false;            ///< nothing else goes to these places: no sum to begin with
-  };
-  const Term* term = nullptr;
-  TermMembers members;
-  int first_row = 0;
-  std::vector<Output> constant, varying;
-  std::vector<std::int64_t> first;  ///< by coordinate: where members follow each other the first one's; else −1
-  CompiledFunction function;        ///< of varying, lanes side by side
-  CompiledFunction rows;            ///< residual and rate of a constraint
-  CompiledFunction mass_power;      ///< ½ q̇ᵀṀ q̇
-  bool on_positions = false;
-  std::vector<char> needed;  ///< by input: some program reads it
-  std::vector<Desk> desks = std::vector<Desk>(1);
-  bool shared = false;  ///< worth several threads, and no two members go to the same place
-
-  void run(CompiledFunction& program, Desk& desk, std::int64_t num_blocks) const {
-    const std::size_t in = needed.size() * at(lanes), out = at(program.num_outputs()) * at(lanes);
-    for (std::size_t k = 0; k < at(num_blocks); ++k) program(desk.inputs.data() + k * in, desk.outputs.data() + k * out);
-  }
-};
 
 LargeSystem::LargeSystem(FamilyModel model, int num_threads)
     : model_(std::move(model)),
@@ -304,138 +262,6 @@ void LargeSystem::set_up_desks() {
   }
 }
 
-/// Inputs of a batch of members from `begin` on; the last one again where there are fewer than its blocks have lanes.
-/// Many at a time: what was written a moment ago cannot be read back in other pieces at once. Returns how many members
-/// there are.
-std::int64_t LargeSystem::gather(const Kernel& kernel, double* inputs, std::int64_t begin, double t,
-                                 std::span<const double> q, std::span<const double> qd) const {
-  const std::int64_t here = std::min(lanes * batch, kernel.members.count - begin), full = here / lanes,
-                     stride = lanes * static_cast<std::int64_t>(kernel.needed.size());
-  const bool more = begin + 2 * lanes * batch <= kernel.members.count;
-  std::size_t number = 0;
-  const auto each = [&](auto&& value) {
-    if (!kernel.needed[number++]) return;
-    double* to = inputs + at(lanes) * (number - 1);
-    for (std::int64_t j = 0; j < here; to += stride)
-      for (std::int64_t lane = 0; lane < lanes; ++lane, ++j) to[lane] = value(std::min(j, here - 1));
-  };
-  const auto copy = [&](const double* from) {
-    if (full * lanes < here) return each([&](std::int64_t j) { return from[j]; });
-    if (!kernel.needed[number++]) return;
-    double* to = inputs + at(lanes) * (number - 1);
-    if (more)
-      for (std::int64_t k = 0; k < lanes * batch; k += 8) __builtin_prefetch(from + lanes * batch + k);
-    for (std::int64_t k = 0; k < full; ++k) std::memcpy(to + k * stride, from + k * lanes, sizeof(double) * at(lanes));
-  };
-  each([&](std::int64_t) { return t; });
-  for (const double* state : {q.data(), qd.data()})
-    for (std::size_t i = 0; i < kernel.term->coordinates.size(); ++i) {
-      const std::int32_t* const from = kernel.members.coordinates[i].data() + begin;
-      if (kernel.first[i] >= 0)
-        copy(state + kernel.first[i] + begin);  // the list itself is not read: it would be all misses
-      else
-        each([&](std::int64_t j) { return state[from[j]]; });
-    }
-  for (const auto& index : kernel.members.indices) copy(index.data() + begin);
-  for (std::size_t i = 0; i < kernel.members.numbers.size(); ++i) {
-    const double* const values = model_.numbers[at(kernel.term->numbers[i].family)].values.data();
-    const std::int32_t* const from = kernel.members.numbers[i].data() + begin;
-    each([&](std::int64_t j) { return values[from[j]]; });
-  }
-  return here;
-}
-
-void LargeSystem::evaluate(double t, std::span<const double> q, std::span<const double> qd, Values& values) {
-  // What does not change is there from make_values() on.
-  if (is_sum_[0]) std::copy(constant_.M.begin(), constant_.M.end(), values.M.begin());
-  if (is_sum_[1]) std::copy(constant_.Q.begin(), constant_.Q.end(), values.Q.begin());
-  if (is_sum_[2]) std::copy(constant_.A.begin(), constant_.A.end(), values.A.begin());
-  if (is_sum_[3]) std::copy(constant_.b.begin(), constant_.b.end(), values.b.begin());
-  for (const auto& kernel : kernels_) {
-    if (kernel->varying.empty()) continue;
-    const auto piece = [&](std::int64_t from, std::int64_t to, int slot) {
-      evaluate_members(*kernel, kernel->desks[at(slot)], from, to, t, q, qd, values);
-    };
-    if (kernel->shared)
-      threads_->ranges(kernel->members.count, members_at_a_time, piece);
-    else
-      piece(0, kernel->members.count, 0);
-  }
-}
-
-void LargeSystem::evaluate_members(const Kernel& kernel, Desk& desk, std::int64_t from, std::int64_t to, double t,
-                                   std::span<const double> q, std::span<const double> qd, Values& values) const {
-  const bool past_caches = values.A.size() >= least_streamed;
-  const std::int64_t stride = lanes * static_cast<std::int64_t>(kernel.varying.size());
-  for (std::int64_t begin = from; begin < to; begin += lanes * batch) {
-    const std::int64_t here = gather(kernel, desk.inputs.data(), begin, t, q, qd), full = here / lanes;
-    kernel.run(desk.function, desk, (here + lanes - 1) / lanes);
-    const double* out = desk.outputs.data();
-    for (std::size_t i = 0; i < kernel.varying.size(); ++i, out += lanes) {
-      const Kernel::Output& o = kernel.varying[i];
-      double* const part = o.part == Kernel::Part::mass    ? values.M.data()
-                           : o.part == Kernel::Part::force ? values.Q.data()
-                           : o.part == Kernel::Part::row   ? values.A.data()
-                                                           : values.b.data();
-      std::int64_t j = 0;  // members done
-      if (o.first >= 0 && o.alone && past_caches) {
-        auto& lines = desk.lines[i];
-        if (begin == from) lines.begin(part + o.first + begin);
-        double* const room = lines.room();
-        for (; j < full * lanes; j += lanes) std::memcpy(room + j, out + j / lanes * stride, sizeof(double) * at(lanes));
-        for (; j < here; ++j) room[j] = out[j / lanes * stride + j % lanes];
-        lines.write(here);
-        if (begin + here == to) lines.finish();
-      } else if (o.first >= 0) {
-        double* const place = part + o.first + begin;
-        for (std::int64_t k = 0; k < full; ++k) {
-          if (o.alone)
-            std::memcpy(place + k * lanes, out + k * stride, sizeof(double) * at(lanes));
-          else
-            for (std::int64_t lane = 0; lane < lanes; ++lane) place[k * lanes + lane] += out[k * stride + lane];
-        }
-        j = full * lanes;
-      }
-      for (; j < here; ++j)
-        if (const std::int32_t place = o.to[at(begin + j)]; place >= 0) {
-          const double value = out[j / lanes * stride + j % lanes];
-          part[place] = o.alone ? value : part[place] + value;
-        }
-    }
-  }
-}
-
-void LargeSystem::evaluate_rows(double t, std::span<const double> q, std::span<const double> qd,
-                                std::span<double> residual, std::span<double> rate) {
-  for (const auto& kernel : kernels_) {
-    if (!kernel->rows) continue;
-    for (std::int64_t begin = 0; begin < kernel->members.count; begin += lanes * batch) {
-      Desk& desk = kernel->desks.front();
-      const std::int64_t here = gather(*kernel, desk.inputs.data(), begin, t, q, qd);
-      kernel->run(kernel->rows, desk, (here + lanes - 1) / lanes);
-      for (std::int64_t j = 0; j < here; ++j) {
-        const double* const out = desk.outputs.data() + 2 * lanes * (j / lanes) + j % lanes;
-        residual[at(kernel->first_row + begin + j)] = out[0];
-        rate[at(kernel->first_row + begin + j)] = out[lanes];
-      }
-    }
-  }
-}
-
-double LargeSystem::calc_mass_power(double t, std::span<const double> q, std::span<const double> qd) {
-  double sum = 0.0;
-  for (const auto& kernel : kernels_) {
-    if (!kernel->mass_power) continue;
-    for (std::int64_t begin = 0; begin < kernel->members.count; begin += lanes * batch) {
-      Desk& desk = kernel->desks.front();
-      const std::int64_t here = gather(*kernel, desk.inputs.data(), begin, t, q, qd);
-      kernel->run(kernel->mass_power, desk, (here + lanes - 1) / lanes);
-      for (std::int64_t j = 0; j < here; ++j) sum += desk.outputs[at(j)];
-    }
-  }
-  return sum;
-}
-
 bool LargeSystem::is_position_row(int row) const {
   for (const auto& kernel : kernels_)
     if (kernel->term->kind == TermKind::constraint && row < kernel->first_row + kernel->members.count)
@@ -465,13 +291,6 @@ LargeSystem::Start LargeSystem::start() const {
     }
   }
   return result;
-}
-
-std::string LargeSystem::row_name(int row) const {
-  for (const auto& kernel : kernels_)
-    if (kernel->term->kind == TermKind::constraint && row < kernel->first_row + kernel->members.count)
-      return member_name(*kernel->term, kernel->members, row - kernel->first_row);
-  return "";
 }
 
 }  // namespace mechanician

@@ -62,6 +62,8 @@ class LargeSystem {
   };
   Start start() const;
   std::string row_name(int row) const;
+  /// Which number of the equations has no value there, and why: one sentence, empty where all have. Slow.
+  std::string explain_not_finite(double t, std::span<const double> q, std::span<const double> qd) const;
   double seconds_of_deriving() const {
     return seconds_of_deriving_;
   }  ///< and compiling: what does not grow with the size
@@ -76,6 +78,8 @@ class LargeSystem {
   void find_sums();
   void evaluate_constants();
   void set_up_desks();
+  std::string quantity_name(const Kernel& kernel, int output, std::int64_t member) const;
+  static std::int64_t block_begin(std::int64_t k, std::int64_t here);
   std::int64_t gather(const Kernel& kernel, double* inputs, std::int64_t begin, double t, std::span<const double> q,
                       std::span<const double> qd) const;
   void evaluate_members(const Kernel& kernel, Desk& desk, std::int64_t from, std::int64_t to, double t,

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "mechanician/expression/definite_conditions.hpp"
 #include "mechanician/expression/print.hpp"
 
 namespace mechanician {
@@ -53,7 +54,7 @@ Signed canonical(const Expr& g) {
 }
 
 /// A side never shows that its g has no value; where that can happen it is asked for, so that what was undefined stays
-/// so.
+/// so: of conditions as far as they are not decided without (definite_conditions.hpp).
 Expr is_number(const Expr& g) { return equal_to(g, g); }
 
 Op mirrored(Op comparison) {
@@ -85,6 +86,9 @@ class Freezer {
         changed |= !same(a, args.back());
       }
       frozen_.push_back(freeze_node(f, args, changed));
+      if (row_of(f.op()).condition && row_of(f.op()).takes_conditions)
+        for (int k = 0; k < f.num_args(); ++k) args[static_cast<std::size_t>(k)] = exact_[index_.at(f.arg(k).node())];
+      exact_.push_back(row_of(f.op()).condition ? make_raw(f.op(), args) : frozen_.back());
     }
     for (const Expr& f : expressions) result_.expressions.push_back(frozen_[index_.at(f.node())]);
     return std::move(result_);
@@ -180,8 +184,13 @@ class Freezer {
         const Signed g = sum(args[0], args[1], -1);
         if (!moves(g.f) || same(args[0], args[1])) break;
         const Use u = use(g, f, true);
-        const Expr holds = make_raw(u.sign > 0 ? f.op() : mirrored(f.op()), {u.side, 0});
-        return g.f.is_total() ? holds : is_number(g.f) && holds;
+        return make_raw(u.sign > 0 ? f.op() : mirrored(f.op()), {u.side, 0});
+      }
+      case Op::select: {
+        if (f.arg(0).is_total()) break;
+        // x > 0 and log(x) < 1 is decided beyond x = 0, where the sides of before still hold within a step.
+        const Truth truth = truth_of(exact_[index_.at(f.arg(0).node())]);
+        return select(truth.yes || truth.no, make_raw(f.op(), args), truth.unsure);
       }
       default:
         break;
@@ -204,6 +213,7 @@ class Freezer {
 
   static constexpr int too_long = 64;  ///< nodes, written out as a tree
   std::vector<Expr> nodes_, frozen_;
+  std::vector<Expr> exact_;  ///< conditions in terms of their operands, frozen, and not of sides
   std::vector<int> size_;
   std::unordered_map<const ExprNode*, std::size_t> index_;
   std::unordered_map<const ExprNode*, std::size_t> known_;  ///< g → switch; the switches keep the nodes alive

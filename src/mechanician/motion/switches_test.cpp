@@ -146,6 +146,18 @@ TEST(Switches, WhatIsFrozenAlreadyKeepsItsSides) {
   for (const Switch& s : first.switches) EXPECT_FALSE(same(s.side, second.switches[0].side));
 }
 
+/// Within a step the side of x > 0 is still that of before where x has passed zero, and log(x) has no value there.
+TEST(Switches, AConditionThatIsDecidedElsewhereMayLackAnOperand) {
+  const Expr guarded[] = {select(x > 0 && log(x) < 1, x, -x), select(log(x) < 1, x, -x)};
+  const Machine machine(freeze(guarded));
+  std::vector<double> at(symbols.size(), 0.5);
+  const std::vector<double> sides = machine.sides_at(at);
+  at[0] = -0.25;
+  const std::vector<double> values = machine.values(at, sides);
+  EXPECT_EQ(values[0], -0.25);
+  EXPECT_TRUE(std::isnan(values[1]));
+}
+
 TEST(Switches, RandomExpressionsKeepTheirValueToTheLastBit) {
   int compared = 0, undefined = 0, with_switch = 0;
   for (unsigned seed = 0; seed < num_trials(3000); ++seed) {
@@ -186,6 +198,8 @@ TEST(Switches, RandomExpressionsKeepTheirValueToTheLastBit) {
       if (std::find(g.begin(), g.end(), 0.0) != g.end()) continue;
       const std::vector<double> exact = original.operator()<double>(at), frozen = machine.values(at, sides);
       for (std::size_t i = 0; i < fs.size(); ++i) {
+        // The difference of two infinite operands has no value, their comparison may have one.
+        if (std::isnan(frozen[i]) && !std::isnan(exact[i]) && has_infinite_part(fs[i], symbols, at)) continue;
         EXPECT_TRUE(same_number(exact[i], frozen[i])) << to_text(fs[i]) << ": " << exact[i] << ", " << frozen[i];
         ++(std::isnan(exact[i]) ? undefined : compared);
       }

@@ -34,6 +34,16 @@ std::vector<int> find_large_entries(const VectorXd& x, double from) {
   return found;
 }
 
+/// H = L D Lᵀ with D_k < 0: x = L⁻ᵀe_k has xᵀH x = D_k.
+std::vector<int> find_negative(const Eigen::SimplicialLDLT<Matrix>& ldlt, Eigen::Index n) {
+  if (ldlt.info() != Eigen::Success) return {};
+  Eigen::Index k = 0;
+  ldlt.vectorD().minCoeff(&k);
+  VectorXd x = ldlt.matrixU().solve(VectorXd::Unit(n, k));
+  x = ldlt.permutationPinv() * x;
+  return find_large_entries(x, 1e-3 * x.cwiseAbs().maxCoeff());
+}
+
 }  // namespace
 
 SparseFreeDirections find_free_directions(const SparsePattern& pattern, std::span<const double> M, std::span<const double> A,
@@ -57,6 +67,7 @@ SparseFreeDirections find_free_directions(const SparsePattern& pattern, std::spa
   const Eigen::SimplicialLDLT<Matrix> of_mass(shifted(mass));
   if (of_mass.info() != Eigen::Success || of_mass.vectorD().minCoeff() < 0) {
     result.mass_is_indefinite = true;
+    result.negative = find_negative(of_mass, n);
     return result;
   }
   std::mt19937_64 random(1);

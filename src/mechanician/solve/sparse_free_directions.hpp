@@ -15,7 +15,8 @@
 namespace mechanician {
 
 struct SparseFreeDirections {
-  bool mass_is_indefinite = false;  // M has a negative eigenvalue; then nothing else is said
+  bool mass_is_indefinite = false;  // M has a negative eigenvalue; then nothing else is said but
+  std::vector<int> negative;        // coordinates of a direction x with xᵀM x < 0, increasing
   bool mass_is_definite = true;     // no direction without mass
   std::vector<int> undetermined;    // coordinates, increasing; empty: the acceleration is unique
   bool solvable = true;             // no force acts in a free direction

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Eigenvalues>
+
 #include "mechanician/solve/diagnosis.hpp"
 #include "mechanician/solve/sparse_system_for_test.hpp"
 
@@ -39,12 +41,29 @@ TEST(SparseFreeDirections, AreThoseOfTheDensePath) {
   EXPECT_GT(not_unique, 10);
 }
 
-TEST(SparseFreeDirections, ANegativeMassIsSeen) {
-  SparseSystem s = make_random({.n = 20, .m = 8, .coupling = 0.3}, 1);
-  EXPECT_FALSE(find_free_directions(s.pattern, s.M, s.A, s.f).mass_is_indefinite);
-  for (std::size_t k = 0; k < s.M.size(); ++k)
-    if (s.pattern.M[k].row == 7 && s.pattern.M[k].col == 7) s.M[k] = -0.1;
-  EXPECT_TRUE(find_free_directions(s.pattern, s.M, s.A, s.f).mass_is_indefinite);
+TEST(SparseFreeDirections, ANegativeMassIsSeenAndNamed) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    SparseSystem s = make_random({.n = 20, .m = 8, .coupling = seed % 2 == 0 ? 0.0 : 0.3}, seed);
+    EXPECT_FALSE(find_free_directions(s.pattern, s.M, s.A, s.f).mass_is_indefinite);
+    Eigen::MatrixXd M = Eigen::MatrixXd::Zero(20, 20);
+    for (std::size_t k = 0; k < s.M.size(); ++k) {
+      if (s.pattern.M[k].row == 7 && s.pattern.M[k].col == 7) s.M[k] = -0.1;
+      M(s.pattern.M[k].row, s.pattern.M[k].col) = M(s.pattern.M[k].col, s.pattern.M[k].row) = s.M[k];
+    }
+    const SparseFreeDirections found = find_free_directions(s.pattern, s.M, s.A, s.f);
+    EXPECT_TRUE(found.mass_is_indefinite);
+    // The masses that are named are indefinite among themselves; where nothing is coupled it is the one.
+    ASSERT_FALSE(found.negative.empty());
+    const auto size = static_cast<Eigen::Index>(found.negative.size());
+    Eigen::MatrixXd named(size, size);
+    for (Eigen::Index i = 0; i < size; ++i)
+      for (Eigen::Index j = 0; j < size; ++j) named(i, j) = M(found.negative[i], found.negative[j]);
+    EXPECT_LT(Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(named).eigenvalues()(0), 0.0);
+    if (seed % 2 == 0) {
+      EXPECT_EQ(found.negative, std::vector<int>{7});
+    }
+  }
 }
 
 }  // namespace

@@ -59,24 +59,27 @@ VectorXd calc_weighted_b(const WeightedRows& weighted, const RowFactor& all_rows
   const Index rank = std::min<Index>({weighted.rank, weighted.V2.cols(), num_measured});
   if (rank > 0) {
     const MatrixXd G = weighted.W_root * (A_w * weighted.V2);
-    const VectorXd g = weighted.W_root * (b_w - A_w * y_exact);
     std::vector<Index> by_size(static_cast<std::size_t>(num_measured));
     std::iota(by_size.begin(), by_size.end(), Index{0});
     const VectorXd size = G.rowwise().norm();
     std::sort(by_size.begin(), by_size.end(), [&](Index i, Index j) { return size(i) > size(j); });
     MatrixXd G_sorted(G.rows(), G.cols());
-    VectorXd g_sorted(G.rows());
-    for (Index i = 0; i < num_measured; ++i) {
-      G_sorted.row(i) = G.row(by_size[i]);
-      g_sorted(i) = g(by_size[i]);
-    }
+    for (Index i = 0; i < num_measured; ++i) G_sorted.row(i) = G.row(by_size[i]);
     // Any minimiser will do: the basic solution. The rank was decided with scaled rows, before the weights.
     const PivotedQr qr = calc_pivoted_qr(G_sorted);
-    const VectorXd reduced =
-        solve_upper(MatrixXd(qr.R.topLeftCorner(rank, rank)), VectorXd(qr.V.leftCols(rank).transpose() * g_sorted));
-    VectorXd x = VectorXd::Zero(G.cols());
-    for (Index i = 0; i < rank; ++i) x(qr.order[i]) = reduced(i);
-    y += weighted.V2 * x;
+    const MatrixXd R = qr.R.topLeftCorner(rank, rank);
+    // Weights mix rows of very different sizes, and rounding in the large ones drowns the small. Rows that can all be met
+    // leave nothing of themselves, large or small, so that going on with what is left brings the small ones back.
+    constexpr int num_passes = 3;
+    for (int pass = 0; pass < num_passes; ++pass) {
+      const VectorXd g = weighted.W_root * (b_w - A_w * y);
+      VectorXd g_sorted(G.rows());
+      for (Index i = 0; i < num_measured; ++i) g_sorted(i) = g(by_size[i]);
+      const VectorXd reduced = solve_upper(R, VectorXd(qr.V.leftCols(rank).transpose() * g_sorted));
+      VectorXd x = VectorXd::Zero(G.cols());
+      for (Index i = 0; i < rank; ++i) x(qr.order[i]) = reduced(i);
+      y += weighted.V2 * x;
+    }
   }
   return A_w * y;
 }

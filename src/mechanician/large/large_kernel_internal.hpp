@@ -1,0 +1,51 @@
+#pragma once
+
+/// A term of a large system, ready to run over its members.
+
+#include <cstdint>
+#include <vector>
+
+#include "mechanician/large/large_system.hpp"
+
+namespace mechanician {
+
+/// What one thread needs. Inputs and outputs of a batch: block after block, in each the lanes of one number after those
+/// of the other.
+struct LargeSystem::Desk {
+  CompiledFunction function;  ///< that of the kernel, with registers of its own
+  std::vector<double> inputs, outputs;
+  std::vector<LineWriter<lanes * batch>> lines;  ///< by output, past the caches
+};
+
+/// One term: its program, and where its numbers come from and go to.
+struct LargeSystem::Kernel {
+  /// An entry of M or A, of Q or b, of one member.
+  enum class Part : std::uint8_t { mass, force, row, right };
+  struct Output {
+    Part part;
+    int a = 0, b = 0;  ///< local coordinates: of M both, of Q and A one
+    Expr value;
+    std::vector<std::int32_t> to;  ///< by member: place among the values; −1: nowhere, its mirror image counts
+    std::int64_t first = -1;       ///< where places follow each other, the first
+    bool alone = false;            ///< nothing else goes to these places: no sum to begin with
+  };
+  const Term* term = nullptr;
+  TermMembers members;
+  int first_row = 0;
+  std::vector<Output> constant, varying;
+  std::vector<std::int64_t> first;  ///< by coordinate: where members follow each other the first one's; else −1
+  CompiledFunction function;        ///< of varying, lanes side by side
+  CompiledFunction rows;            ///< residual and rate of a constraint
+  CompiledFunction mass_power;      ///< ½ q̇ᵀṀ q̇
+  bool on_positions = false;
+  std::vector<char> needed;  ///< by input: some program reads it
+  std::vector<Desk> desks = std::vector<Desk>(1);
+  bool shared = false;  ///< worth several threads, and no two members go to the same place
+
+  void run(CompiledFunction& program, Desk& desk, std::int64_t num_blocks) const {
+    const std::size_t in = needed.size() * static_cast<std::size_t>(lanes), out = static_cast<std::size_t>(program.num_outputs()) * static_cast<std::size_t>(lanes);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(num_blocks); ++k) program(desk.inputs.data() + k * in, desk.outputs.data() + k * out);
+  }
+};
+
+}  // namespace mechanician

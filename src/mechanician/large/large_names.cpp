@@ -1,0 +1,73 @@
+// What the members of a large system are called, and which of them has no value.
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "mechanician/instant/system.hpp"
+#include "mechanician/large/large_kernel_internal.hpp"
+
+namespace mechanician {
+
+std::string LargeSystem::row_name(int row) const {
+  for (const auto& kernel : kernels_)
+    if (kernel->term->kind == TermKind::constraint && row < kernel->first_row + kernel->members.count)
+      return member_name(*kernel->term, kernel->members, row - kernel->first_row);
+  return "";
+}
+
+/// "b of constraint `rod[3]`"
+std::string LargeSystem::quantity_name(const Kernel& kernel, int output, std::int64_t member) const {
+  const auto num_constant = static_cast<int>(kernel.constant.size());
+  const Kernel::Output& o = output < num_constant ? kernel.constant[static_cast<std::size_t>(output)]
+                                                  : kernel.varying[static_cast<std::size_t>(output - num_constant)];
+  const auto coordinate = [&](int local) {
+    return model_.name_of(kernel.members.coordinates[static_cast<std::size_t>(local)][static_cast<std::size_t>(member)]);
+  };
+  switch (o.part) {
+    case Kernel::Part::mass:
+      return fmt::format("the mass matrix entry ({}, {})", coordinate(o.a), coordinate(o.b));
+    case Kernel::Part::force:
+      return fmt::format("the given force on `{}`", coordinate(o.a));
+    default:
+      return fmt::format("{} of constraint `{}`",
+                         o.part == Kernel::Part::right ? "b" : "the coefficient of " + coordinate(o.a) + "''",
+                         member_name(*kernel.term, kernel.members, member));
+  }
+}
+
+std::string LargeSystem::explain_not_finite(double t, std::span<const double> q, std::span<const double> qd) const {
+  for (std::size_t i = 0; i < q.size(); ++i)
+    if (!std::isfinite(q[i]) || !std::isfinite(qd[i]))
+      return fmt::format("the state is not finite: `{}`", model_.name_of(static_cast<long>(i)));
+  for (const auto& kernel : kernels_) {
+    std::vector<Expr> inputs{time_symbol()}, values;
+    for (const bool velocity : {false, true})
+      for (const MemberSymbol& c : kernel->term->coordinates) inputs.push_back(velocity ? dot(c.symbol) : c.symbol);
+    for (const TermIndex& index : kernel->term->indices) inputs.push_back(index.symbol);
+    for (const MemberSymbol& c : kernel->term->numbers) inputs.push_back(c.symbol);
+    for (const auto* list : {&kernel->constant, &kernel->varying})
+      for (const Kernel::Output& o : *list) values.push_back(o.value);
+    const Tape tape(values, inputs);
+    std::vector<double> in(inputs.size()), registers(static_cast<std::size_t>(tape.num_registers())), out(values.size());
+    for (std::size_t j = 0; j < static_cast<std::size_t>(kernel->members.count); ++j) {
+      std::size_t k = 0;
+      in[k++] = t;
+      for (const double* state : {q.data(), qd.data()})
+        for (std::size_t i = 0; i < kernel->term->coordinates.size(); ++i) in[k++] = state[kernel->members.coordinates[i][j]];
+      for (const auto& index : kernel->members.indices) in[k++] = index[j];
+      for (std::size_t l = 0; l < kernel->members.numbers.size(); ++l)
+        in[k++] = model_.numbers[static_cast<std::size_t>(kernel->term->numbers[l].family)]
+                      .values[static_cast<std::size_t>(kernel->members.numbers[l][j])];
+      tape.evaluate<double>(in, registers, out);
+      for (std::size_t i = 0; i < out.size(); ++i)
+        if (!std::isfinite(out[i])) {
+          const auto output = static_cast<int>(i);
+          return mechanician::explain_not_finite(tape, output, in, quantity_name(*kernel, output, static_cast<std::int64_t>(j)), {}).message();
+        }
+    }
+  }
+  return "";
+}
+
+}  // namespace mechanician
