@@ -79,6 +79,19 @@ class CompiledFunction {
     evaluate_and_watch(inputs, outputs);
   }
 
+  /// `count` evaluations, inputs and outputs so many numbers apart.
+  void evaluate_all(const double* inputs, std::int64_t inputs_apart, double* outputs, std::int64_t outputs_apart,
+                    std::int64_t count) {
+    if (countdown_ > count) [[likely]] {
+      if (const MachineCode* code = code_->load(std::memory_order_acquire)) [[likely]] {
+        countdown_ -= count;
+        code->run(inputs, inputs_apart, outputs, outputs_apart, registers_.data(), count);
+        return;
+      }
+    }
+    for (; count > 0; --count, inputs += inputs_apart, outputs += outputs_apart) (*this)(inputs, outputs);
+  }
+
   Tier tier() const { return report().tier; }
   /// Milliseconds spent on making the code that is in use.
   double compile_ms() const;

@@ -1,8 +1,8 @@
 // A large system at one state: numbers of members in, side by side through the program of their term, and out again.
 
 #include <algorithm>
-#include <cstring>
 
+#include "mechanician/large/large_blocks_internal.hpp"
 #include "mechanician/large/large_kernel_internal.hpp"
 
 namespace mechanician {
@@ -26,41 +26,33 @@ std::int64_t LargeSystem::block_begin(std::int64_t k, std::int64_t here) {
 /// what was written a moment ago cannot be read back in other pieces at once. Returns how many members there are.
 std::int64_t LargeSystem::gather(const Kernel& kernel, double* inputs, std::int64_t begin, double t,
                                  std::span<const double> q, std::span<const double> qd) const {
+  using From = Kernel::Source::From;
   const std::int64_t here = std::min(lanes * batch, kernel.members.count - begin), blocks = (here + lanes - 1) / lanes,
                      stride = lanes * static_cast<std::int64_t>(kernel.needed.size());
   const bool more = begin + 2 * lanes * batch <= kernel.members.count;
-  std::size_t number = 0;
-  const auto each = [&](auto&& value) {
-    if (!kernel.needed[number++]) return;
-    double* to = inputs + at(lanes) * (number - 1);
-    for (std::int64_t k = 0; k < blocks; ++k, to += stride) {
-      const std::int64_t first = block_begin(k, here);
-      for (std::int64_t lane = 0; lane < lanes; ++lane) to[lane] = value(std::min(first + lane, here - 1));
+  const BlockCopies& copies = block_copies();
+  for (const Kernel::Source& source : kernel.sources) {
+    double* to = inputs + source.place;
+    if (source.from == From::time) {
+      for (std::int64_t k = 0; k < blocks; ++k, to += stride) std::fill_n(to, lanes, t);
+      continue;
     }
-  };
-  const auto copy = [&](const double* from) {
-    if (here < lanes) return each([&](std::int64_t j) { return from[j]; });
-    if (!kernel.needed[number++]) return;
-    double* to = inputs + at(lanes) * (number - 1);
+    const double* from = source.from == From::position ? q.data() : source.from == From::velocity ? qd.data() : source.numbers;
+    if (source.first < 0) {
+      const std::int32_t* const list = source.list + begin;
+      for (std::int64_t k = 0; k < blocks; ++k, to += stride) {
+        const std::int64_t first = block_begin(k, here);
+        for (std::int64_t lane = 0; lane < lanes; ++lane) to[lane] = from[list[std::min(first + lane, here - 1)]];
+      }
+      continue;
+    }
+    from += source.first + begin;  // the list itself is not read: it would be all misses
     if (more)
       for (std::int64_t k = 0; k < lanes * batch; k += 8) __builtin_prefetch(from + lanes * batch + k);
-    for (std::int64_t k = 0; k < blocks - 1; ++k) std::memcpy(to + k * stride, from + k * lanes, sizeof(double) * at(lanes));
-    std::memcpy(to + (blocks - 1) * stride, from + here - lanes, sizeof(double) * at(lanes));
-  };
-  each([&](std::int64_t) { return t; });
-  for (const double* state : {q.data(), qd.data()})
-    for (std::size_t i = 0; i < kernel.term->coordinates.size(); ++i) {
-      const std::int32_t* const from = kernel.members.coordinates[i].data() + begin;
-      if (kernel.first[i] >= 0)
-        copy(state + kernel.first[i] + begin);  // the list itself is not read: it would be all misses
-      else
-        each([&](std::int64_t j) { return state[from[j]]; });
-    }
-  for (const auto& index : kernel.members.indices) copy(index.data() + begin);
-  for (std::size_t i = 0; i < kernel.members.numbers.size(); ++i) {
-    const double* const values = model_.numbers[at(kernel.term->numbers[i].family)].values.data();
-    const std::int32_t* const from = kernel.members.numbers[i].data() + begin;
-    each([&](std::int64_t j) { return values[from[j]]; });
+    if (here >= lanes)
+      copies.spread(from, here, to, stride);
+    else
+      for (std::int64_t lane = 0; lane < lanes; ++lane) to[lane] = from[std::min(lane, here - 1)];
   }
   return here;
 }
@@ -86,6 +78,7 @@ void LargeSystem::evaluate(double t, std::span<const double> q, std::span<const 
 void LargeSystem::evaluate_members(const Kernel& kernel, Desk& desk, std::int64_t from, std::int64_t to, double t,
                                    std::span<const double> q, std::span<const double> qd, Values& values) const {
   const bool past_caches = values.A.size() >= least_streamed;
+  const BlockCopies& copies = block_copies();
   const std::int64_t stride = lanes * static_cast<std::int64_t>(kernel.varying.size());
   for (std::int64_t begin = from; begin < to; begin += lanes * batch) {
     const std::int64_t here = gather(kernel, desk.inputs.data(), begin, t, q, qd), blocks = (here + lanes - 1) / lanes;
@@ -101,10 +94,8 @@ void LargeSystem::evaluate_members(const Kernel& kernel, Desk& desk, std::int64_
         LineWriter<lanes * batch>* const lines = past_caches ? &desk.lines[i] : nullptr;
         if (lines && begin == from) lines->begin(part + o.first + begin);
         double* const place = lines ? lines->room() : part + o.first + begin;
-        for (std::int64_t k = 0; k < blocks - 1; ++k)
-          std::memcpy(place + k * lanes, out + k * stride, sizeof(double) * at(lanes));
         if (here >= lanes)
-          std::memcpy(place + here - lanes, out + (blocks - 1) * stride, sizeof(double) * at(lanes));
+          copies.collect(out, stride, here, place);
         else
           std::copy_n(out, here, place);
         if (lines) lines->write(here);

@@ -39,12 +39,21 @@ struct LargeSystem::Kernel {
   CompiledFunction mass_power;      ///< ½ q̇ᵀṀ q̇
   bool on_positions = false;
   std::vector<char> needed;  ///< by input: some program reads it
+  /// Where the inputs come from that some program reads.
+  struct Source {
+    enum class From : std::uint8_t { time, position, velocity, index, number } from;
+    std::int64_t place;               ///< of the lanes of the first block
+    std::int64_t first = -1;          ///< where members follow each other: among the positions or velocities
+    const std::int32_t* list = nullptr;  ///< by member, where they do not
+    const double* numbers = nullptr;     ///< of an index or a list of numbers
+  };
+  std::vector<Source> sources;
   std::vector<Desk> desks = std::vector<Desk>(1);
   bool shared = false;  ///< worth several threads, and no two members go to the same place
 
   void run(CompiledFunction& program, Desk& desk, std::int64_t num_blocks) const {
-    const std::size_t in = needed.size() * static_cast<std::size_t>(lanes), out = static_cast<std::size_t>(program.num_outputs()) * static_cast<std::size_t>(lanes);
-    for (std::size_t k = 0; k < static_cast<std::size_t>(num_blocks); ++k) program(desk.inputs.data() + k * in, desk.outputs.data() + k * out);
+    program.evaluate_all(desk.inputs.data(), static_cast<std::int64_t>(needed.size()) * lanes, desk.outputs.data(),
+                         program.num_outputs() * lanes, num_blocks);
   }
 };
 

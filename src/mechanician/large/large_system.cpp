@@ -49,6 +49,7 @@ LargeSystem::LargeSystem(FamilyModel model, int num_threads)
   find_patterns();
   find_sums();
   evaluate_constants();
+  set_up_sources();
   set_up_desks();
 }
 
@@ -245,6 +246,26 @@ void LargeSystem::evaluate_constants() {
         if (o.to[at(j)] >= 0) part[at(o.to[at(j)])] += outputs[i];
       }
     }
+  }
+}
+
+/// Inputs: [t | q | q̇ | indices | numbers].
+void LargeSystem::set_up_sources() {
+  using From = Kernel::Source::From;
+  for (const auto& kernel : kernels_) {
+    std::int64_t number = 0;
+    const auto add = [&](Kernel::Source source) {
+      source.place = lanes * number;
+      if (kernel->needed[at(number++)]) kernel->sources.push_back(source);
+    };
+    const TermMembers& members = kernel->members;
+    add({From::time, 0});
+    for (const From from : {From::position, From::velocity})
+      for (std::size_t i = 0; i < kernel->term->coordinates.size(); ++i)
+        add({from, 0, kernel->first[i], members.coordinates[i].data()});
+    for (const auto& index : members.indices) add({From::index, 0, 0, nullptr, index.data()});
+    for (std::size_t i = 0; i < members.numbers.size(); ++i)
+      add({From::number, 0, -1, members.numbers[i].data(), model_.numbers[at(kernel->term->numbers[i].family)].values.data()});
   }
 }
 

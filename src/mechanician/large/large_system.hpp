@@ -77,6 +77,7 @@ class LargeSystem {
   void find_patterns();
   void find_sums();
   void evaluate_constants();
+  void set_up_sources();
   void set_up_desks();
   std::string quantity_name(const Kernel& kernel, int output, std::int64_t member) const;
   static std::int64_t block_begin(std::int64_t k, std::int64_t here);

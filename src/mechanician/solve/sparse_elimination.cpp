@@ -77,6 +77,8 @@ SparseElimination::SparseElimination(const SparsePattern& pattern, const SparseO
   W_.assign(plan_.n, 0.0);
   if (!plan_.form_target.empty()) B_.assign(plan_.A_row.size(), 0.0);
   if (!plan_.augmented.empty()) row_weight_.assign(plan_.m, 0.0);
+  if (plan_.form_target.empty() && plan_.augmented.empty() && !plan_.copies_M.empty())
+    mass_values_.assign(plan_.num_values, 0.0), mass_P_.assign(positions, 0.0);
   if (options_.check_residual) {
     for (auto* v : {&f_left_, &size_, &dx_}) v->assign(plan_.n, 0.0);
     for (auto* v : {&g_left_, &dlambda_}) v->assign(plan_.m, 0.0);
@@ -182,6 +184,7 @@ void SparseElimination::each_part_down(Body&& body) {
 void SparseElimination::set_mass(std::span<const double> M) {
   check_size("M", M.size(), plan_.M_row.size());
   M_ = M;
+  num_formed_ = 0;
   num_not_positive_ =
       kernels_->invert(plan_.n, M.data(), plan_.mass_in_order ? nullptr : plan_.mass_slot.data(), W_.data());
   // Masses that are all alike need not be read.
@@ -221,6 +224,11 @@ void SparseElimination::form_core() {
   }
   if (by_parts_) return;
   const Index core = static_cast<Index>(plan_.row_at.size());
+  if (!mass_values_.empty()) {
+    form_masses();
+    for (const SparsePlan::Copy& copy : plan_.copies_A) values_[copy.target] += A_[copy.slot];
+    return;
+  }
   std::fill(values_.begin() + plan_.core_values, values_.end(), 0.0);
   std::fill(values_.begin() + plan_.first_core, values_.begin() + core, 0.0);
   kernels_->form(static_cast<Index>(plan_.form_target.size()), plan_.form_target.data(), plan_.form_begin.data(),
@@ -244,6 +252,32 @@ void SparseElimination::form_core() {
   }
   for (Index p = plan_.first_core; p < core; ++p) P_[p] = std::abs(values_[plan_.diagonal(static_cast<int>(p))]);
   std::fill(P_.begin() + core, P_.end(), 0.0);
+}
+
+/// Where the diagonal of the core consists of masses alone: values and P before rows are added. From the second time on
+/// that M is the same they are copied.
+void SparseElimination::form_masses() {
+  const Index core = static_cast<Index>(plan_.row_at.size()), first = plan_.first_core;
+  const auto copy = [&](const LargeVector& from, LargeVector& to, Index begin, Index end) {
+    std::copy(from.begin() + begin, from.begin() + end, to.begin() + begin);
+  };
+  const auto size = static_cast<Index>(values_.size()), positions = static_cast<Index>(P_.size());
+  if (++num_formed_ > 2) {
+    copy(mass_values_, values_, plan_.core_values, size);
+    copy(mass_values_, values_, first, core);
+    copy(mass_P_, P_, first, positions);
+    return;
+  }
+  std::fill(values_.begin() + plan_.core_values, values_.end(), 0.0);
+  std::fill(values_.begin() + first, values_.begin() + core, 0.0);
+  for (const SparsePlan::Copy& c : plan_.copies_M) values_[c.target] += M_[c.slot];
+  for (Index p = first; p < core; ++p) P_[p] = std::abs(values_[plan_.diagonal(static_cast<int>(p))]);
+  std::fill(P_.begin() + core, P_.end(), 0.0);
+  if (num_formed_ < 2) return;
+  // M has not changed once: it is worth being kept.
+  copy(values_, mass_values_, plan_.core_values, size);
+  copy(values_, mass_values_, first, core);
+  copy(P_, mass_P_, first, positions);
 }
 
 /// The same for the columns of a part, with f also y: while they are in the caches.

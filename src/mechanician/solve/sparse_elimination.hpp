@@ -111,6 +111,7 @@ class SparseElimination {
   template <class Body>
   void each_part_down(Body&& body);
   void form_core();
+  void form_masses();
   void form_part(const sparse::Part& part, const double* f, const double* g);
   void start_rows(sparse::Index from, sparse::Index to, const double* f, const double* g);
   void eliminate(const double* f, const double* g);
@@ -134,6 +135,8 @@ class SparseElimination {
   sparse::Lists lists_;
   LargeVector values_, P_, y_, work_;
   LargeVector W_, B_, row_weight_;
+  LargeVector mass_values_, mass_P_;  // of the core, from M alone: for as long as M stays the same
+  int num_formed_ = 0;                // times since M was set
   LargeVector f_left_, g_left_, size_, dx_, dlambda_;
   std::vector<int> masked_, unmet_;
   std::vector<char> is_masked_;

@@ -17,8 +17,9 @@ struct Walker {
 
 constexpr int block = 128;
 
+/// Forms rows, at most so many; returns how many are formed and not eliminated.
 template <bool with_y>
-inline int prepare(Walker& w, const Lists& lists, const double* A, const double* W, const double* f, const double* g,
+inline int prepare(Walker& w, int most, const Lists& lists, const double* A, const double* W, const double* f, const double* g,
                    double* values, double* y) {
   if (w.at < w.formed) return w.formed - w.at;
   const Run& run = *w.run;
@@ -30,13 +31,13 @@ inline int prepare(Walker& w, const Lists& lists, const double* A, const double*
       ready = begin - w.at;
     } else {
       const int from = w.at - begin;
-      const int to = from + block < w.strip->count ? from + block : w.strip->count;
+      const int to = from + most < w.strip->count ? from + most : w.strip->count;
       form_rows<with_y>(*w.strip, from, to, lists.row_at, A, W, f, g, values, values + run.entry + begin, y);
       w.formed = w.at + to - from;
       return to - from;
     }
   }
-  if (ready > block) ready = block;
+  if (ready > most) ready = most;
   if (with_y) {
     // Rows outside strips have −A M⁻¹f in y already.
     for (int k = 0; k < ready; ++k) {
@@ -105,7 +106,7 @@ void run_all(const Lists& lists, const Run* one, const Run* two, const Strip* st
   };
   // The first row may have taken from runs before: its P is kept apart.
   for (int k = 0; k < num; ++k) {
-    prepare<with_y>(w[k], lists, A, W, f, g, values, y);
+    prepare<with_y>(w[k], 1, lists, A, W, f, g, values, y);  // the others may have a quicker way
     set(k);
     const Index at = w[k].run->first;
     const double given = -values[at], taken = P[at];
@@ -180,16 +181,17 @@ void run_all(const Lists& lists, const Run* one, const Run* two, const Strip* st
       continue;
     }
     if (more[0] && more[1]) {
-      const int a = prepare<with_y>(w[0], lists, A, W, f, g, values, y),
-                b = prepare<with_y>(w[1], lists, A, W, f, g, values, y);
+      const int most = ready[0] == 0 && ready[1] == 0 ? block : 8;  // not far, where quicker ways are near
+      const int a = prepare<with_y>(w[0], most, lists, A, W, f, g, values, y),
+                b = prepare<with_y>(w[1], most, lists, A, W, f, g, values, y);
       int c = a < b ? a : b;
-      c = c < 8 || (ready[0] == 0 && ready[1] == 0) ? c : 8;  // not far, where quicker ways are near
+      c = c < most ? c : most;
       set(0), set(1);
       eliminate_two<with_y>(lane[0], lane[1], c, pivots);
       w[0].at += c, w[1].at += c;
     } else if (more[0] || more[1]) {
       const int k = more[0] ? 0 : 1;
-      const int c = prepare<with_y>(w[k], lists, A, W, f, g, values, y);
+      const int c = prepare<with_y>(w[k], block, lists, A, W, f, g, values, y);
       set(k);
       eliminate_rows<with_y>(lane[k], c, pivots);
       w[k].at += c;
