@@ -1,10 +1,12 @@
 """The large workloads of bench/run --large: chains, ladders and nets of growing size, and what is wanted of them.
 
 A workload is a table: contestants down, sizes across. All contestants of a size run in turns, round after round. A contestant
-writes the lines of peers/contest.hpp, one for each variant; the quickest batch of a call counts, and the median of the rounds."""
+writes the lines of peers/contest.hpp, one for each variant; the quickest batch of all rounds counts, of every contestant.
+
+Not the median: a program of somebody else on the other half of the core slows some contestants by nearly twice and others not at
+all, for minutes (bench/gauge.cpp shows it), and never makes one quicker. The gauge is read in every round and stands in the table."""
 import math
 import os
-import statistics
 
 
 class Family:
@@ -121,7 +123,16 @@ def make(build, peers):
     ]
 
 
-def measure(family, rounds, call, say):
+def disturbance(readings):
+    """One sentence on what the gauge showed, from its readings."""
+    if not readings:
+        return ''
+    spread = {key: max(r[key] for r in readings) / min(r[key] for r in readings) for key in ('waits_ns', 'busy_ns')}
+    return (f'While this was measured, a loop that keeps the core busy took 1.00 to {spread["busy_ns"]:.2f} times its quickest, one that waits for '
+            f'itself 1.00 to {spread["waits_ns"]:.2f} ({len(readings)} readings of bench/gauge.cpp).')
+
+
+def measure(family, rounds, call, say, gauge=lambda: None):
     """call(command) gives the lines of a contestant, or None. A line that says why a size was skipped counts as that size's answer."""
     cells, skipped = {}, {}
     missing = sorted({c.who for c in family.contestants if not os.path.exists(c.command[0])})
@@ -129,6 +140,7 @@ def measure(family, rounds, call, say):
     for n in family.sizes:
         times = {}
         for k in range(rounds):
+            gauge()
             for contestant in family.contestants:
                 if n > contestant.most or contestant.who in missing:
                     continue
@@ -153,7 +165,7 @@ def measure(family, rounds, call, say):
         say(f'bench: {family.name}: N = {n}')
     for row in cells.values():
         for cell in row.values():
-            cell['least_ns'], cell['most_ns'], cell['ns'] = min(cell['rounds']), max(cell['rounds']), statistics.median(cell['rounds'])
+            cell['least_ns'], cell['most_ns'], cell['ns'] = min(cell['rounds']), max(cell['rounds']), min(cell['rounds'])
             cell['rounds'] = len(cell['rounds'])
     rows = [{'who': who, 'variant': variant, 'N': n, **cell} for (who, variant), row in cells.items() for n, cell in row.items()]
     goals = [g for judge in family.goals for g in judge(cells, family)] if any(who == 'mechanician' for who, _ in cells) else []

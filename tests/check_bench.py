@@ -168,6 +168,22 @@ def check_ensembles(c):
     c.that('the table', '- met: ' in text and '- MISSED: ' in text and '| peer | slow | 30.0 |' in text and '| nobody | not there |' in text, text)
 
 
+def check_large(c):
+    """The tables of bench/run --large, from figures that are made up."""
+    import large_workloads as w
+    family = w.Family('W', 'title', 'ns', 'off by', [10], [w.Contestant('mechanician', __file__), w.Contestant('peer', sys.executable)],
+                      [w.at_most('at most 1 ns', 1, [10]), w.faster(4, 'peer')])
+    times = iter([9.0, 30.0, 8.0, 44.0, 12.0, 28.0])
+    gauged = []
+    result = w.measure(family, 3, lambda _: [{'variant': 'pivots checked', 'ns': next(times), 'error': 0.0}], lambda _: None, lambda: gauged.append(1))
+    rows = {r['who']: r for r in result['rows']}
+    c.that('the quickest of all rounds counts, of every contestant', rows['mechanician']['ns'] == 8.0 and rows['peer']['ns'] == 28.0
+           and rows['peer']['most_ns'] == 44.0 and len(gauged) == 3, result)
+    c.that('goals of large models', [g['met'] for g in result['goals']] == [True, False], result['goals'])
+    said = w.disturbance([{'waits_ns': 2.0, 'busy_ns': 4.0}, {'waits_ns': 2.02, 'busy_ns': 7.0}])
+    c.that('what the gauge showed', '1.75' in said and '1.01' in said and w.disturbance([]) == '', said)
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument('--program', required=True)
@@ -179,6 +195,7 @@ def main():
         check_refusals(c)
         check_script(c)
         check_ensembles(c)
+        check_large(c)
         print(f'{c.passed} passed, {c.failed} failed')
     sys.exit(c.failed > 0)
 
