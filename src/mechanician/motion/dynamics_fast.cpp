@@ -14,6 +14,11 @@
 
 namespace mechanician {
 
+namespace {
+/// Of a program: a ladder of 600 loops. Quick code is linear in them; without it every acceleration is cubic in the size.
+constexpr long most_steps = 80'000;
+}  // namespace
+
 struct Dynamics::Fast {
   struct Acceleration {
     CompiledFunction function;
@@ -118,6 +123,7 @@ void Dynamics::make_fast(double t, const double* y) {
 
 void Dynamics::make_fast_for(double t, const double* y) {
   AccelerationOptions options;
+  options.most_steps = most_steps;
   options.parameters = kept_code_ ? kept_code_->values : system_->parameters();
   if (kept_code_) options.varied = kept_code_->varied;
   for (const Switch& s : switches_) options.sides.push_back(s.side);
