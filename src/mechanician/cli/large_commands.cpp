@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/cli/commands.hpp"
@@ -157,7 +158,7 @@ std::optional<Exit> check_large(const CommandOptions& options) {
   LargeSystem& system = large->system;
   const LargeInstant instant = examine(system, large->start.t, large->start.q, large->start.qd, rank_finder);
   const SparseDiagnosis& d = instant.rows;
-  const bool on = instant.violation <= start_tolerance;
+  const bool on = instant.distance <= start_tolerance;
   if (options.json) {
     LargeJson out(system);
     out.json.begin_object().key("title").value(system.model().title).key("coordinates").value(system.n()).key("rows").value(system.m());
@@ -183,7 +184,9 @@ std::optional<Exit> check_large(const CommandOptions& options) {
                         instant.worst_row >= 0 && !on ? fmt::format(", of {}", system.row_name(instant.worst_row)) : "");
     write_out(text);
   }
-  if (!on) fmt::print(stderr, "{}: error: the start is off the constraints\n", system.model().source.file);
+  if (!on && std::isfinite(instant.distance))
+    fmt::print(stderr, "{}: error: the start is off the constraints, most of all off `{}`: residual {}\n", system.model().source.file,
+               system.row_name(instant.worst_row), short_number(instant.violation));
   if (!instant.has_acceleration) fmt::print(stderr, "{}: error: {}\n", system.model().source.file, explain_refusal(system, instant));
   return on && instant.has_acceleration ? Exit::done : Exit::refused;
 }

@@ -56,18 +56,18 @@ std::unique_ptr<Recorder> make_recorder(LargeSystem& system, RunSetup setup) {
 /// What the file says, overridden by the command line.
 MotionOptions motion_options(const RunOptions& run, const CommandOptions& options, const Large& large) {
   const FamilyModel& model = large.system.model();
-  const auto wrong = [&](std::string message, std::string hint) { return ModelError({{{}, std::move(message), std::move(hint)}}, model.source); };
+  const auto wrong = [&](std::string message, std::string hint, const Place& place = {}) { return ModelError({{place, std::move(message), std::move(hint)}}, model.source); };
   MotionOptions motion;
   if (!run.to && !model.run.to) throw wrong("nothing says how long the run is to be", "write `to = 10.0` in the section [run], or give --to 10");
   motion.to = run.to ? *run.to : *model.run.to;
   if (!(motion.to > large.start.t)) {
     const std::string message = fmt::format("the run would end at t = {}, but it starts at t = {}", short_number(motion.to), short_number(large.start.t));
     if (run.to) throw UsageError(fmt::format("--to {}: {}", options.to, message));
-    throw wrong(message, "the end must be later than the start");
+    throw wrong(message, "the end must be later than the start", model.run_places.to);
   }
   motion.tolerance = run.tolerance ? *run.tolerance : model.run.tolerance;
   if (!(motion.tolerance > 0.0 && motion.tolerance <= largest_tolerance))
-    throw wrong("`run.tolerance` is too large to mean anything", fmt::format("it must be above 0 and at most {}, for example 1e-9", largest_tolerance));
+    throw wrong("`run.tolerance` is too large to mean anything", fmt::format("it must be above 0 and at most {}, for example 1e-9", largest_tolerance), model.run_places.tolerance);
   motion.method = run.method ? *run.method : method_of(model.run.method).value_or(Method::automatic);
   return motion;
 }

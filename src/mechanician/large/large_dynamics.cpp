@@ -159,9 +159,10 @@ bool LargeDynamics::ask_robust(std::span<const double> f, std::span<const double
     why_ = fmt::format("the rank of the constraints is {} here, and was {} at the start", solution.rank, held_rank_);
     return false;
   }
-  if (!(solution.residual <= small_residual) || (solution.near_decision && what == For::acceleration)) {
+  const double residual = calc_solution_residual(pattern_, {values_.M, values_.A, f, g, solution.x, solution.lambda, solution.dependent}).largest();
+  if (!(residual <= small_residual) || (solution.near_decision && what == For::acceleration)) {
     result_.status = SparseStatus::doubtful;
-    why_ = solution.near_decision ? "rows are too near to depending on each other to tell" : fmt::format("the residual of the solution is {:.1e}", solution.residual);
+    why_ = solution.near_decision ? "rows are too near to depending on each other to tell" : fmt::format("the residual of the solution is {:.1e}", residual);
     return false;
   }
   // A step of a projection need not meet rows that depend on others on the constraints only: its end tells.
@@ -212,6 +213,10 @@ bool LargeDynamics::hold_rows(double t, const double* q, const double* qd) {
   const auto n = static_cast<std::size_t>(system_->n());
   held_.reset(), held_rank_ = -1;
   system_->evaluate(t, {q, n}, {qd, n}, values_);
+  if (!all_finite(values_)) {
+    result_.status = SparseStatus::not_finite, why_ = describe(result_.status);
+    return say_not_finite(t, q, qd);
+  }
   if (!solve(values_.Q, values_.b, step_, For::acceleration)) return say_not_finite(t, q, qd);
   held_rank_ = pattern_.m - static_cast<int>(dependent_.size());
   if (dependent_.empty()) return true;
@@ -257,6 +262,8 @@ bool LargeDynamics::project(double t, double* q, double* qd) {
       }
       if (moved < 1e-8 || (velocities && system_->rows_are_linear())) break;
       if (k > 0 && moved > 0.5 * last) {
+        // Coordinates so large that their rounding is all that is left.
+        if (moved <= 1e-12 * kernels::largest(static_cast<std::ptrdiff_t>(n), velocities ? qd : q)) break;
         why_ = "the projection onto the constraints does not converge";
         return false;
       }
@@ -266,11 +273,12 @@ bool LargeDynamics::project(double t, double* q, double* qd) {
   if (dependent_.empty()) return true;
   // Rows that depend on others hold where the others do, or they contradict them.
   system_->evaluate_rows(t, {q, n}, {qd, n}, residual_, rate_);
-  const double allowed = met * std::max(1.0, kernels::largest(static_cast<std::ptrdiff_t>(n), qd));
+  const std::vector<double> slope = calc_row_sizes(*system_, values_.A);
+  const double q_size = std::max(1.0, kernels::largest(static_cast<std::ptrdiff_t>(n), q)), qd_size = std::max(1.0, kernels::largest(static_cast<std::ptrdiff_t>(n), qd));
   for (const int row : dependent_) {
     const auto j = static_cast<std::size_t>(row);
-    const double off = std::max(on_positions_[j] ? std::abs(residual_[j]) : 0.0, std::abs(rate_[j]));
-    if (off <= allowed) continue;
+    const double off = std::max(on_positions_[j] ? std::abs(residual_[j]) : 0.0, std::abs(rate_[j])), size = slope[j] > 0.0 ? slope[j] : 1.0;
+    if ((!on_positions_[j] || std::abs(residual_[j]) <= met * size * q_size) && std::abs(rate_[j]) <= met * size * qd_size) continue;
     why_ = fmt::format("constraint `{}` contradicts others: it is off by {:.1e} where they hold", system_->row_name(row), off);
     return false;
   }
@@ -288,6 +296,18 @@ LargeDynamics::Violation LargeDynamics::calc_violation(double t, const double* q
     if (const double size = std::max(std::abs(residual_[j]), std::abs(rate_[j])); size > worst) worst = size, found.worst = static_cast<int>(j);
   }
   return found;
+}
+
+RowDistance LargeDynamics::calc_distance(const double* q, const double* qd) const {
+  const auto n = static_cast<std::size_t>(system_->n());
+  return calc_row_distance(*system_, values_.A, residual_, rate_, {q, n}, {qd, n});
+}
+
+RowDistance LargeDynamics::calc_distance_at(double t, const double* q, const double* qd) {
+  const auto n = static_cast<std::size_t>(system_->n());
+  system_->evaluate(t, {q, n}, {qd, n}, values_);
+  system_->evaluate_rows(t, {q, n}, {qd, n}, residual_, rate_);
+  return calc_distance(q, qd);
 }
 
 std::vector<double> LargeDynamics::calc_constraint_force() const {

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "mechanician/large/large_measures.hpp"
 #include "mechanician/large/large_system.hpp"
 #include "mechanician/solve/sparse_robust.hpp"
 
@@ -49,6 +50,11 @@ class LargeDynamics {
     int worst = -1;  ///< row
   };
   Violation calc_violation(double t, const double* q, const double* qd);
+  /// The distance to the constraints in place of their residuals, of which a factor in an equation is no part: of the state of the
+  /// last accelerate(), after calc_violation() of it.
+  RowDistance calc_distance(const double* q, const double* qd) const;
+  /// At any state.
+  RowDistance calc_distance_at(double t, const double* q, const double* qd);
 
   /// Aᵀλ of the last accelerate().
   std::vector<double> calc_constraint_force() const;

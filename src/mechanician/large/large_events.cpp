@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "mechanician/base/text.hpp"
+
 namespace mechanician {
 
 namespace {
@@ -25,13 +27,18 @@ LargeEvents::LargeEvents(const FamilyModel& model)
     : model_(&model), when_(model, whens(model)), finder_(static_cast<int>(std::min(when_.size(), most_events))), names_(when_.names()) {
   if (when_.size() > most_events)
     throw ModelError({{model.events.front().when.term.place, fmt::format("the model has {} events; {} are possible", when_.size(), most_events), {}}}, model.source);
-  sides_.assign(when_.size(), 0.0);
+  sides_.assign(when_.size(), 0.0), noted_ = sides_;
 }
 
 void LargeEvents::evaluate(LargeMotion& motion, double t, std::span<double> values) {
   // Dense output is off the constraints by about the tolerance, and an event may be about just that.
   motion.state_at(t, q_, qd_, true);
   when_.evaluate(t, q_, qd_, {}, values);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::isfinite(values[i]) || noted_[i] != 0.0) continue;
+    noted_[i] = 1.0;
+    notes_.push_back(fmt::format("event `{}` has no value at t = {} and is not looked for there", names_[i], short_number(t)));
+  }
 }
 
 void LargeEvents::begin(LargeMotion& motion) {

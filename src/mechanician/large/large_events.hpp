@@ -7,6 +7,7 @@
 ///     for (const Found& e : events.find(motion)) …   // after each step, in order of time
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mechanician/large/large_motion.hpp"
@@ -33,6 +34,11 @@ class LargeEvents {
   /// Which side of zero each is on: what finding on depends on.
   std::vector<double>& sides() { return sides_; }
   const std::vector<double>& sides() const { return sides_; }
+  /// 1 for each of which it was noted that it has no value somewhere; with the sides.
+  std::vector<double>& noted() { return noted_; }
+  const std::vector<double>& noted() const { return noted_; }
+  /// What there is to say since the last time.
+  std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
 
  private:
   void evaluate(LargeMotion& motion, double t, std::span<double> values);
@@ -41,7 +47,8 @@ class LargeEvents {
   LargeQuantities when_;
   RootFinder finder_;
   std::vector<std::string> names_;
-  std::vector<double> sides_, q_, qd_;
+  std::vector<std::string> notes_;
+  std::vector<double> sides_, noted_, q_, qd_;
 };
 
 }  // namespace mechanician

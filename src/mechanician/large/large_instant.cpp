@@ -48,10 +48,11 @@ class Examination {
     const auto n = static_cast<std::size_t>(pattern_.n), m = static_cast<std::size_t>(pattern_.m);
     std::vector<double> x(n), lambda(m);
     SparseElimination elimination(pattern_);
+    // Infinite masses and the like may leave numbers that look like an answer.
     const SparseResult first = elimination.factor_and_solve(values_.M, values_.A, values_.Q, values_.b, x, lambda);
-    if (first.status == SparseStatus::not_finite) {
+    if (first.status == SparseStatus::not_finite || !all_finite(values_)) {
       instant_.why = system.explain_not_finite(t, q, qd);
-      if (instant_.why.empty()) instant_.why = describe(first.status);
+      if (instant_.why.empty()) instant_.why = describe(SparseStatus::not_finite);
       instant_.rows.decided = false;
       return std::move(instant_);
     }
@@ -72,7 +73,9 @@ class Examination {
     system.evaluate_rows(t, q, qd, residual, rate);
     for (std::size_t j = 0; j < residual.size(); ++j)
       if (const double off = std::max(std::abs(residual[j]), std::abs(rate[j])); off > instant_.violation || std::isnan(off))
-        instant_.violation = off, instant_.worst_row = static_cast<int>(j);
+        instant_.violation = off;
+    const RowDistance far = calc_row_distance(system, values_.A, residual, rate, q, qd);
+    instant_.distance = far.largest, instant_.worst_row = far.worst;
   }
 
   void robust(bool mass_in_doubt, std::vector<double>& x, std::vector<double>& lambda) {
@@ -99,8 +102,10 @@ class Examination {
       instant_.rows = diagnose_sparse(pattern_, values_.M, values_.A, values_.b, solution);
       if (!instant_.rows.decided)
         instant_.why = "rows are too near to depending on each other to tell";
-      else if (!(solution.residual <= small_residual))
-        instant_.why = fmt::format("the residual of the solution is {:.1e}", solution.residual);
+      else if (const double residual =
+                   calc_solution_residual(pattern_, {values_.M, values_.A, values_.Q, values_.b, solution.x, solution.lambda, solution.dependent}).largest();
+               !(residual <= small_residual))
+        instant_.why = fmt::format("the residual of the solution is {:.1e}", residual);
     }
     if (!instant_.rows.consistent) instant_.why = "the constraints contradict each other";
     if (solution.row_growth > 1.0) instant_.smallest_sine = 1.0 / std::sqrt(solution.row_growth);
@@ -125,39 +130,12 @@ class Examination {
   void answer(std::vector<double> x, std::vector<double> lambda) {
     instant_.has_acceleration = true;
     if (!instant_.rows.basis.empty()) lambda = calc_least_norm_multipliers(lambda, instant_.rows.basis);
-    const auto n = x.size(), m = lambda.size();
+    const auto n = x.size();
     instant_.constraint_force.assign(n, 0.0);
-    std::vector<long double> left_f(values_.Q.begin(), values_.Q.end()), left_g(values_.b.begin(), values_.b.end());
-    std::vector<double> size_f(n), size_g(m), mass(n, 0.0);
-    for (std::size_t i = 0; i < n; ++i) size_f[i] = std::abs(values_.Q[i]);
-    for (std::size_t j = 0; j < m; ++j) size_g[j] = std::abs(values_.b[j]);
-    for (std::size_t s = 0; s < values_.A.size(); ++s) {
-      const auto j = static_cast<std::size_t>(pattern_.A[s].row), i = static_cast<std::size_t>(pattern_.A[s].col);
-      const double force = values_.A[s] * lambda[j];
-      instant_.constraint_force[i] += force;
-      left_f[i] += static_cast<long double>(values_.A[s]) * lambda[j], size_f[i] += std::abs(force);
-    }
-    for (std::size_t k = 0; k < values_.M.size(); ++k) {
-      const auto i = static_cast<std::size_t>(pattern_.M[k].row), j = static_cast<std::size_t>(pattern_.M[k].col);
-      left_f[i] -= static_cast<long double>(values_.M[k]) * x[j], size_f[i] += std::abs(values_.M[k] * x[j]);
-      if (i == j) {
-        mass[i] = values_.M[k];
-        continue;
-      }
-      left_f[j] -= static_cast<long double>(values_.M[k]) * x[i], size_f[j] += std::abs(values_.M[k] * x[i]);
-    }
-    for (std::size_t s = 0; s < values_.A.size(); ++s) {
-      const auto j = static_cast<std::size_t>(pattern_.A[s].row), i = static_cast<std::size_t>(pattern_.A[s].col);
-      left_g[j] -= static_cast<long double>(values_.A[s]) * x[i];
-      size_g[j] += std::abs(values_.A[s]) * (std::abs(x[i]) + (mass[i] > 0.0 ? size_f[i] / mass[i] : 0.0));
-    }
-    const auto worst = [](const std::vector<long double>& left, const std::vector<double>& size) {
-      double most = 0.0;
-      for (std::size_t k = 0; k < left.size(); ++k)
-        if (size[k] > 0.0) most = std::max(most, static_cast<double>(std::abs(left[k])) / size[k]);
-      return most;
-    };
-    instant_.force_residual = worst(left_f, size_f), instant_.row_residual = worst(left_g, size_g);
+    for (std::size_t s = 0; s < values_.A.size(); ++s)
+      instant_.constraint_force[static_cast<std::size_t>(pattern_.A[s].col)] += values_.A[s] * lambda[static_cast<std::size_t>(pattern_.A[s].row)];
+    const SolutionResidual residual = calc_solution_residual(pattern_, {values_.M, values_.A, values_.Q, values_.b, x, lambda});
+    instant_.force_residual = residual.force, instant_.row_residual = residual.row;
     // G = (q̈ − a)ᵀM(q̈ − a) = Qᶜ·(q̈ − a)
     if (!instant_.a.empty()) {
       long double sum = 0.0L;

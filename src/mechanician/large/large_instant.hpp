@@ -38,6 +38,7 @@ struct LargeInstant {
   std::vector<int> undetermined;                       ///< coordinates
   double row_residual = 0.0, force_residual = 0.0;  ///< of A q̈ = b and M q̈ = Q + Aᵀλ, largest, against their terms
   double violation = 0.0;                              ///< of the constraints by the state, positions and velocities
+  double distance = 0.0;                               ///< the same as RowDistance
   int worst_row = -1;                                  ///< there
   double smallest_sine = 1.0;                          ///< of the angle between an independent row and the others
   bool by_robust_path = false;

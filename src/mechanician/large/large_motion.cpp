@@ -19,7 +19,7 @@ constexpr double eps = std::numeric_limits<double>::epsilon();
 constexpr double start_tolerance = 1e-8;  ///< of residuals at the start
 constexpr double too_near = 1e6;          ///< 1/sin² of the angle between a row and the others at the end of a step
 
-constexpr double checkpoint_version = 1.0;
+constexpr double checkpoint_version = 2.0;
 
 /// From 1/sin².
 double angle_of(double growth) { return growth > 1.0 ? std::asin(1.0 / std::sqrt(growth)) : 1.0; }
@@ -34,10 +34,10 @@ LargeMotion::LargeMotion(LargeSystem& system, const LargeSystem::Start& start, c
   std::copy(start.qd.begin(), start.qd.end(), rk_.y_new.begin() + static_cast<std::ptrdiff_t>(n_));
   double* const y = rk_.y_new.data();
   const LargeDynamics::Violation off = dynamics_.calc_violation(t_, y, y + n_);
-  if (std::max(off.position, off.velocity) > start_tolerance)
+  if (const RowDistance far = dynamics_.calc_distance_at(t_, y, y + n_); far.largest > start_tolerance && std::isfinite(far.largest))
     throw ModelError({{{},
                        fmt::format("the start is off the constraints by {} in positions and {} in velocities, most of all off `{}`", short_number(off.position),
-                                   short_number(off.velocity), system.row_name(off.worst)),
+                                   short_number(off.velocity), system.row_name(far.worst)),
                        {}}},
                      system.model().source);
   dynamics_.set_explain(true);
@@ -134,6 +134,7 @@ void LargeMotion::watch() {
                        2.0 * eps * (std::abs(c.kinetic_end) + std::abs(c.work_given) + std::abs(c.work_constraints));
   const LargeDynamics::Violation now = dynamics_.calc_violation(t_, y, y + n_);
   c.position_violation = std::max(c.position_violation, now.position), c.velocity_violation = std::max(c.velocity_violation, now.velocity);
+  c.distance = std::max(c.distance, dynamics_.calc_distance(y, y + n_).largest);
   if (const double angle = angle_of(dynamics_.largest_growth); angle < c.smallest_angle) c.smallest_angle = angle, c.smallest_angle_at = t_;
   c.dependent_rows = std::max(c.dependent_rows, static_cast<int>(dynamics_.dependent_rows().size()));
 }
@@ -156,7 +157,16 @@ void LargeMotion::state_at(double t, std::span<double> q, std::span<double> qd, 
 
 void LargeMotion::sample(double t, std::span<double> q, std::span<double> qd) { state_at(t, q, qd, true); }
 
-void LargeMotion::end_at(double t) { t_ = t, ended_ = true; }
+void LargeMotion::end_at(double t) {
+  std::vector<double> q(n_), qd(n_), qdd(n_);
+  state_at(t, q, qd, true);
+  t_ = t, ended_ = true, end_works_ = sampled_works_;
+  if (!dynamics_.accelerate(t, q.data(), qd.data(), qdd.data())) return;
+  Certificate& c = certificate_;
+  c.kinetic_end = dynamics_.calc_kinetic(qd.data());
+  c.work_given = end_works_[0], c.work_constraints = end_works_[1];
+  c.balance = c.kinetic_end - c.kinetic_start - c.work_given - c.work_constraints;
+}
 
 // Everything that the rest of the motion depends on, in one order for both ways.
 template <class Do>
@@ -164,7 +174,7 @@ void LargeMotion::each_number(Do&& number) {
   number(t_), number(h_);
   for (double& x : rk_.y_new) number(x);
   Certificate& c = certificate_;
-  number(c.steps), number(c.rejected), number(c.evaluations), number(c.projections), number(c.position_violation), number(c.velocity_violation);
+  number(c.steps), number(c.rejected), number(c.evaluations), number(c.projections), number(c.position_violation), number(c.velocity_violation), number(c.distance);
   number(c.kinetic_start), number(c.kinetic_end), number(c.work_given), number(c.work_constraints);
   number(c.balance), number(c.balance_largest), number(c.balance_allowed), number(c.dependent_rows);
   number(c.smallest_angle), number(c.smallest_angle_at), number(c.angle_at_start);

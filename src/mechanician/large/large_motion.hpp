@@ -48,9 +48,9 @@ class LargeMotion {
   double work_constraints() const { return sampled_works_[1]; }
   /// Of every row, where that was asked for.
   std::span<const double> works_by_constraint() const { return std::span(sampled_works_).subspan(2); }
-  /// The same at the end of the last step.
-  std::span<const double> works_at_end() const { return std::span(rk_.y_new).subspan(2 * n_ + 2); }
-  /// The motion is over at a time within its last step.
+  /// The same at the end of the motion so far.
+  std::span<const double> works_at_end() const { return ended_ ? std::span(end_works_).subspan(2) : std::span(rk_.y_new).subspan(2 * n_ + 2); }
+  /// The motion is over at a time within its last step, and its certificate is about that time.
   void end_at(double t);
 
   /// Everything that the rest of the motion depends on.
@@ -62,6 +62,7 @@ class LargeMotion {
     long steps = 0, rejected = 0, evaluations = 0, projections = 0;
     long robust_answers = 0;  ///< of evaluations and projections: those that elimination could not vouch for
     double position_violation = 0.0, velocity_violation = 0.0;  ///< largest at the ends of steps
+    double distance = 0.0;                                      ///< largest of RowDistance there
     double kinetic_start = 0.0, kinetic_end = 0.0, work_given = 0.0, work_constraints = 0.0;
     double balance = 0.0, balance_largest = 0.0, balance_allowed = 0.0;
     int dependent_rows = 0;
@@ -69,7 +70,7 @@ class LargeMotion {
     /// configuration, or come near one: the smooth branch is followed, but others are not looked for.
     double smallest_angle = 1.0, smallest_angle_at = 0.0, angle_at_start = 1.0;
     bool comes_near_singular() const { return smallest_angle < 0.1 * angle_at_start; }
-    bool holds() const { return balance_largest <= balance_allowed && position_violation <= 1e-8 && velocity_violation <= 1e-8; }
+    bool holds() const { return balance_largest <= balance_allowed && distance <= 1e-8; }
   };
   const Certificate& certificate() const { return certificate_; }
   LargeDynamics& dynamics() { return dynamics_; }
@@ -89,7 +90,7 @@ class LargeMotion {
   double t_, step_t_, step_end_ = 0.0, step_h_ = 0.0, h_ = 0.0;
   bool dense_ = false;
   std::vector<double> e5_, e3_, y_;
-  std::vector<double> sampled_works_;
+  std::vector<double> sampled_works_, end_works_;
   bool ended_ = false;
   Certificate certificate_;
   std::string message_;

@@ -90,8 +90,7 @@ class LargeSteps final : public MotionSteps {
       c.holds = false;
       c.reasons.push_back(std::move(reason));
     };
-    if (const double worst = std::max(own.position_violation, own.velocity_violation); !(worst <= held))
-      doubt(fmt::format("the constraints are violated by up to {:.1e}", worst));
+    if (!(own.distance <= held)) doubt(fmt::format("the constraints are violated by up to {:.1e} of max(1, |value|)", own.distance));
     if (!(own.balance_largest <= own.balance_allowed))
       doubt(fmt::format("energy and work differ by up to {:.1e}, where the tolerance explains {:.1e}", own.balance_largest, own.balance_allowed));
     c.notes = notes;
@@ -108,14 +107,16 @@ class LargeSteps final : public MotionSteps {
   bool at_checkpoint() const override { return true; }
   std::vector<double> checkpoint() const override {
     std::vector<double> all = motion_.checkpoint();
-    all.insert(all.end(), events_.sides().begin(), events_.sides().end());
+    for (const auto* list : {&events_.sides(), &events_.noted()}) all.insert(all.end(), list->begin(), list->end());
     return all;
   }
   void restore(std::span<const double> from) override {
-    std::vector<double>& sides = events_.sides();
-    if (from.size() < sides.size()) throw std::invalid_argument("the checkpoint is cut off");
-    motion_.restore(from.first(from.size() - sides.size()));
-    std::copy(from.end() - static_cast<std::ptrdiff_t>(sides.size()), from.end(), sides.begin());
+    std::vector<double>&sides = events_.sides(), &noted = events_.noted();
+    if (from.size() < 2 * sides.size()) throw std::invalid_argument("the checkpoint is cut off");
+    const std::span<const double> own = from.first(from.size() - 2 * sides.size()), rest = from.subspan(own.size());
+    motion_.restore(own);
+    std::copy_n(rest.begin(), sides.size(), sides.begin());
+    std::copy_n(rest.begin() + static_cast<std::ptrdiff_t>(sides.size()), noted.size(), noted.begin());
     over = false, stop = {}, refusal.reset();
     t = step_begin = motion_.t();
     if (motion_.failed())
@@ -137,7 +138,9 @@ class LargeSteps final : public MotionSteps {
     return false;
   }
   void take_events() {
-    for (const LargeEvents::Found& found : events_.find(motion_)) {
+    const std::vector<LargeEvents::Found> all = events_.find(motion_);
+    for (std::string& note : events_.take_notes()) notes.push_back(std::move(note));
+    for (const LargeEvents::Found& found : all) {
       MotionEvent event;
       event.time = found.time;
       event.name = found.name;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/equations/equations.hpp"
@@ -12,6 +13,7 @@
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/tape.hpp"
 #include "mechanician/large/large_kernel_internal.hpp"
+#include "mechanician/model/source_map.hpp"
 
 namespace mechanician {
 
@@ -292,14 +294,19 @@ bool LargeSystem::is_position_row(int row) const {
 
 LargeSystem::Start LargeSystem::start() const {
   Start result{model_.start_time, std::vector<double>(at(n_), 0.0), std::vector<double>(at(n_), 0.0)};
+  std::vector<char> given[2] = {std::vector<char>(at(n_), 0), std::vector<char>(at(n_), 0)};
+  const auto refuse = [&](const Place& place, std::string message) { throw ModelError({{place, std::move(message), {}}}, model_.source); };
   for (const Term& term : model_.terms) {
     if (term.kind != TermKind::position && term.kind != TermKind::velocity) continue;
+    const bool velocity = term.kind == TermKind::velocity;
     const TermMembers members = find_members(model_, term);
+    // The terms of a sum come with one that stands for the whole.
+    if (!term.of_sum)
+      for (const std::int32_t number : members.target)
+        if (given[velocity][at(number)]++) refuse(term.key, fmt::format("{} has two start values", quoted(model_.name_of(number))));
     std::vector<Expr> symbols;
     for (const TermIndex& index : term.indices) symbols.push_back(index.symbol);
     for (const MemberSymbol& c : term.numbers) symbols.push_back(c.symbol);
-    if ((term.body.kinds() & moving) != 0)
-      throw ModelError({{term.place, "a start value is made of numbers, parameters and indices", {}}}, model_.source);
     const Tape tape(std::span(&term.body, 1), symbols);
     std::vector<double> inputs(symbols.size()), registers(at(tape.num_registers())), value(1);
     for (std::int64_t j = 0; j < members.count; ++j) {
@@ -308,7 +315,9 @@ LargeSystem::Start LargeSystem::start() const {
       for (std::size_t l = 0; l < members.numbers.size(); ++l)
         inputs[k++] = model_.numbers[at(term.numbers[l].family)].values[at(members.numbers[l][at(j)])];
       tape.evaluate<double>(inputs, registers, value);
-      (term.kind == TermKind::position ? result.q : result.qd)[at(members.target[at(j)])] = value.front();
+      if (!std::isfinite(value.front()))
+        refuse(term.place, fmt::format("`start.{}.{}` is not finite", velocity ? "velocity" : "position", model_.name_of(members.target[at(j)])));
+      (velocity ? result.qd : result.q)[at(members.target[at(j)])] += value.front();
     }
   }
   return result;

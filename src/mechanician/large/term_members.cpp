@@ -46,6 +46,10 @@ void enumerate(const FamilyModel& model, const Term& term, TermMembers& members)
     for (const double x : found)
       if (x != std::round(x) || !(std::abs(x) < 2e9))
         refuse(model, term, fmt::format("a bound of the index {} is {}, and must be a whole number", quoted(term.indices[level].name), short_number(x)));
+    // i = 1..0 is nothing, as sums over nothing are.
+    if (found[1] < found[0] - 1.0)
+      refuse(model, term, fmt::format("the index {} runs backwards, from {:.0f} to {:.0f}{}", quoted(term.indices[level].name), found[0], found[1],
+                                      where(term, std::vector<double>(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(level)))));
     at[level] = found[0], to[level] = found[1];
   };
   begin(0);

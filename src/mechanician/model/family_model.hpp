@@ -72,6 +72,7 @@ struct Term {
   MemberSymbol target;  ///< of a force or a start value
   std::string text;
   Place place;
+  Place key;  ///< of a force or a start value: where its coordinate is named
 };
 
 /// A sum over members within an expression, where a symbol stands for it.
@@ -106,6 +107,9 @@ struct FamilyModel {
   std::vector<FamilyEvent> events;
   double start_time = 0.0;
   RunSettings run;
+  struct RunPlaces {
+    Place to, tolerance;
+  } run_places;
   SourceText source;
 
   long num_coordinates() const { return coordinates.empty() ? 0 : coordinates.back().first + coordinates.back().count; }

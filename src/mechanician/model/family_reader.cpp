@@ -3,15 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/differentiate.hpp"
 #include "mechanician/expression/evaluate_operator.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/simplify.hpp"
+#include "mechanician/model/family_checks.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/number_fields_internal.hpp"
 #include "mechanician/model/read_model.hpp"
@@ -24,6 +27,8 @@ long count_family_coordinates_of(std::string text, const std::string& file, cons
 namespace {
 
 constexpr auto in_quotes = [](std::string_view text) { return mechanician::quoted(text); };
+constexpr std::size_t most_numbers = 100'000'000;  ///< of a list
+constexpr auto what_a_name_is = "a name is a letter or _, then letters, digits and _";
 constexpr KindSet of_the_state = kind_bit(SymbolKind::coordinate) | kind_bit(SymbolKind::velocity) | kind_bit(SymbolKind::acceleration);
 
 bool same_symbol(const Expr& a, const Expr& b) { return a.symbol().kind == b.symbol().kind && a.symbol().name == b.symbol().name; }
@@ -39,11 +44,12 @@ class FamilyReader {
     TomlDocument document = parse_toml(map_);
     root_ = std::move(document.root);
     fields_.problems = std::move(document.problems);
-    for (const TomlMember& m : root_.members) {
-      static const std::vector<std::string> known{"title", "coordinates", "parameters", "define", "dynamics", "constraints", "start", "run", "view", "outputs", "events"};
-      if (std::find(known.begin(), known.end(), m.name) == known.end())
-        fields_.report(m, fmt::format("[{}] is not supported in a model of this size yet", printable(m.name)));
-    }
+    fields_.check_keys(root_,
+                       {"title", "coordinates", "parameters", "define", "dynamics", "constraints", "nonideal", "start", "run", "outputs", "measured", "control",
+                        "unknown", "events", "view"},
+                       "at the top of the file");
+    for (const char* name : {"nonideal", "measured", "control", "unknown"})
+      if (const TomlMember* m = root_.find(name)) fields_.report(*m, fmt::format("[{}] is not supported in a model of this size yet", name));
     if (const auto* title = root_.find("title"))
       if (const auto* text = fields_.string(*title, "`title`")) model_.title = *text;
     read_parameters();
@@ -51,10 +57,14 @@ class FamilyReader {
     read_definitions();
     if (const TomlValue* dynamics = section("dynamics")) {
       fields_.check_keys(*dynamics, {"kinetic", "potential", "force"}, "in [dynamics] of a model of this size");
+      if (!dynamics->find("kinetic") && !dynamics->find("mass") && fields_.problems.empty())
+        fields_.report(*root_.find("dynamics"), "[dynamics] has no `kinetic`", "for example kinetic = \"sum(i = 1..N, m/2*x[i]'^2)\"");
       for (const TomlMember& m : dynamics->members) {
         if (m.name == "kinetic" || m.name == "potential") read_energy(m, m.name == "kinetic" ? TermKind::kinetic : TermKind::potential);
         if (m.name == "force") read_by_coordinate(m, TermKind::force);
       }
+    } else if (!root_.find("dynamics")) {
+      fields_.report(0, 1, "the model has no [dynamics]", "it needs a section [dynamics] with kinetic = \"sum(i = 1..N, m/2*x[i]'^2)\"");
     }
     if (const TomlValue* constraints = section("constraints"))
       for (const TomlMember& m : constraints->members) read_constraint(m);
@@ -65,29 +75,21 @@ class FamilyReader {
         if (m.name == "velocity") read_by_coordinate(m, TermKind::velocity);
         if (m.name == "time")
           if (const auto f = fields_.expression(m.value, scope({}), "`start.time`")) {
-            if (const auto time = number_of(*f))
+            if (const auto time = number_of(*f); time && std::isfinite(*time))
               model_.start_time = *time;
             else
-              fields_.report(m.value, "`start.time` must be a number");
+              fields_.report(m.value, time ? "`start.time` is not finite" : "`start.time` must be a number", "a start value is made of numbers and parameters");
           }
       }
     }
-    if (const TomlValue* run = section("run")) {
-      const auto number = [&](const char* key) -> std::optional<double> {
-        const TomlMember* m = run->find(key);
-        const auto f = m ? fields_.expression(m->value, scope({}), key) : std::nullopt;
-        return f ? number_of(*f) : std::nullopt;
-      };
-      model_.run.to = number("to"), model_.run.every = number("every");
-      if (const auto tolerance = number("tolerance")) model_.run.tolerance = *tolerance;
-      if (const auto* method = run->find("method"))
-        if (const auto* text = fields_.string(*method, "`run.method`")) model_.run.method = *text;
-    }
+    read_run();
     if (const TomlValue* outputs = section("outputs"))
       for (const TomlMember& m : outputs->members) read_output(m);
     if (const TomlValue* events = section("events"))
       for (const TomlMember& m : events->members) read_event(m);
     if (model_.coordinates.empty() && fields_.problems.empty()) fields_.report(0, 1, "the model has no coordinates");
+    for (Problem& p : check_family_model(model_))
+      if (!fields_.is_full()) fields_.problems.push_back(std::move(p));
     if (!fields_.problems.empty()) throw ModelError(std::move(fields_.problems), model_.source);
     return std::move(model_);
   }
@@ -124,7 +126,9 @@ class FamilyReader {
         if (i.name == name && primes == 0) return i.symbol;
       const std::string key(name);
       if (const auto number = scalars_.find(key); number != scalars_.end() && primes == 0) return Expr(number->second);
-      if (const auto found = mentioned_.find(key); found != mentioned_.end()) return primed(found->second, primes);
+      if (primes > 2) return std::nullopt;
+      if (const auto found = mentioned_.find(key); found != mentioned_.end() && (primes == 0 || found->second.symbol().kind == SymbolKind::coordinate))
+        return primed(found->second, primes);
       if (const auto one = families_.find(key); one != families_.end() && model_.coordinates[one->second].bounds.empty()) {
         mention(key, {coordinate(key), static_cast<int>(one->second), {}});
         return primed(coordinate(key), primes);
@@ -133,7 +137,14 @@ class FamilyReader {
       if (const auto d = definitions_.find(key); d != definitions_.end() && primes == 0 && d->second.indices.empty()) return expand(d->second, {});
       return std::nullopt;
     };
-    s.explain = [this](std::string_view name, int) -> ParseProblem {
+    s.explain = [this](std::string_view name, int primes) -> ParseProblem {
+      const std::string key(name);
+      const bool definition = definitions_.contains(key) || expanded_.contains(key), number = scalars_.contains(key) || mentioned_.contains(key);
+      if (primes > 2 && (families_.contains(key) || mentioned_.contains(key)))
+        return {0, 1, fmt::format("`{}{}` has too many primes", name, std::string(static_cast<std::size_t>(primes), '\'')), "the highest derivative is marked with two"};
+      if (primes > 0 && (definition || number))
+        return {0, 1, fmt::format("`{}{}`: only a coordinate can have primes", name, std::string(static_cast<std::size_t>(primes), '\'')),
+                fmt::format("`{}` is a {}", name, definition ? "defined name" : "parameter")};
       std::vector<std::string> known;
       for (const auto& [other, value] : scalars_) known.push_back(other);
       for (const auto& [other, value] : families_) known.push_back(other);
@@ -160,6 +171,7 @@ class FamilyReader {
         if (!d->second.bounds.empty()) guards_.push_back({key, d->second.bounds, at});
         return {symbol, {}};
       }
+      if (family == families_.end() && numbers == arrays_.end() && unreadable_.contains(key)) return {};  // said where it stands
       if (family == families_.end() && numbers == arrays_.end()) return {std::nullopt, {0, 1, fmt::format("there is no family {}", in_quotes(name)), ""}};
       const auto& bounds = family != families_.end() ? model_.coordinates[family->second].bounds : model_.numbers[numbers->second].bounds;
       if (bounds.size() != at.size()) return {std::nullopt, {0, 1, fmt::format("{} has {} indices, not {}", in_quotes(name), bounds.size(), at.size()), ""}};
@@ -173,15 +185,14 @@ class FamilyReader {
       std::vector<TermIndex> inside = indices;
       for (const IndexRange& range : ranges) {
         // An index of a definition may stand for an expression of those around it: a second one of that name would catch it.
-        if (is_reserved(range.name) || scalars_.contains(range.name) || families_.contains(range.name) ||
-            std::any_of(inside.begin(), inside.end(), [&](const TermIndex& i) { return i.name == range.name; }))
-          return {std::nullopt, {{range.offset, range.length, fmt::format("the index {} is in use already", in_quotes(range.name)), "take another letter"}}};
+        if (auto taken = taken_index(range, inside)) return {std::nullopt, {std::move(*taken)}};
         ParsedExpression from = parse_expression(range.from, scope(inside)), to = parse_expression(range.to, scope(inside));
         for (auto* bound : {&from, &to})
           if (!bound->problems.empty()) {
             bound->problems.front().offset += bound == &from ? range.from_offset : range.to_offset;
             return {std::nullopt, {bound->problems.front()}};
           }
+        if (auto backwards = backwards_index(range, *from.value, *to.value)) return {std::nullopt, {std::move(*backwards)}};
         inside.push_back({range.name, parameter(range.name), simplify(*from.value), simplify(*to.value)});
       }
       const std::size_t before = guards_.size();
@@ -204,6 +215,25 @@ class FamilyReader {
     };
     return s;
   }
+  /// What an index cannot be called.
+  std::optional<ParseProblem> taken_index(const IndexRange& range, const std::vector<TermIndex>& around) const {
+    if (std::any_of(around.begin(), around.end(), [&](const TermIndex& i) { return i.name == range.name; }))
+      return ParseProblem{range.offset, range.length, fmt::format("the index {} is in use already", in_quotes(range.name)), "take another letter"};
+    if (is_reserved(range.name) || scalars_.contains(range.name) || families_.contains(range.name) || arrays_.contains(range.name) || definitions_.contains(range.name))
+      return ParseProblem{range.offset, range.length, fmt::format("{} cannot be an index: it stands for something else", in_quotes(range.name)), "take another letter"};
+    return std::nullopt;
+  }
+  /// Bounds that are known already; 1..0 is nothing, as sums over nothing are.
+  static std::optional<ParseProblem> backwards_index(const IndexRange& range, const Expr& from, const Expr& to) {
+    const auto a = number_of(from), b = number_of(to);
+    for (const bool upper : {false, true})
+      if (const auto& x = upper ? b : a; x && (*x != std::round(*x) || !(std::abs(*x) < 1e15)))
+        return ParseProblem{upper ? range.to_offset : range.from_offset, (upper ? range.to : range.from).size(),
+                            fmt::format("a bound of {}: this is {}, and must be a whole number", in_quotes(range.name), short_number(*x)), ""};
+    if (!a || !b || *b >= *a - 1.0) return std::nullopt;
+    return ParseProblem{range.from_offset, range.to_offset + range.to.size() - range.from_offset,
+                        fmt::format("the index {} runs backwards, from {:.0f} to {:.0f}", in_quotes(range.name), *a, *b), ""};
+  }
   static Expr primed(Expr x, int primes) {
     for (int k = 0; k < primes; ++k) x = derivative_symbol(x);
     return x;
@@ -217,6 +247,8 @@ class FamilyReader {
   std::optional<std::vector<Term>> split(const Expr& f) {
     std::vector<Term> terms;
     std::vector<Replacement> none;
+    if (!is_linear_in(f, [&](const Expr& s) { return std::any_of(sums_.begin(), sums_.end(), [&](const Sum& sum) { return same_symbol(s, sum.symbol); }); }))
+      return std::nullopt;
     for (const Expr& s : symbols_of(std::span(&f, 1)))
       for (const Sum& sum : sums_)
         if (same_symbol(s, sum.symbol)) none.push_back({s, 0.0});
@@ -254,8 +286,8 @@ class FamilyReader {
       auto& list = kind == SymbolKind::parameter ? term.numbers : term.coordinates;
       if (std::none_of(list.begin(), list.end(), [&](const MemberSymbol& m) { return same_symbol(m.symbol, found->second.symbol); })) list.push_back(found->second);
     }
-    // Those within sums have been handed to the terms of the sums.
-    if (!term.of_sum) term.guards = guards_;
+    // Those within sums have been handed to the terms of the sums, which are worked out by themselves in quantities.
+    if (!term.of_sum || term.kind != TermKind::quantity) term.guards.insert(term.guards.end(), guards_.begin(), guards_.end());
   }
 
   /// A definition with its indices at the places asked for; nothing where it cannot be read.
@@ -283,6 +315,10 @@ class FamilyReader {
   void read_parameters() {
     const TomlValue* table = section("parameters");
     if (!table) return;
+    for (const TomlMember& m : table->members)
+      if (!is_name(m.name) || is_reserved(m.name))
+        fields_.report(m, fmt::format("{} cannot be the name of a parameter", in_quotes(m.name)), is_name(m.name) ? "it is part of the language" : what_a_name_is);
+    declare_lists(*table);
     const auto [numbers, found] = read_scalars(*table, sizes_, fields_, overrides_);
     for (const Problem& p : found.problems) fields_.problems.push_back(p);
     for (std::size_t i = 0; i < numbers.parameters.size(); ++i) {
@@ -301,6 +337,30 @@ class FamilyReader {
       if (!scalars_.contains(name) && !set_member(name, value)) model_.unknown_overrides.push_back(name);
   }
 
+  /// Parameters that are made of members of lists: those of lists of numbers are known before all others.
+  void declare_lists(const TomlValue& table) {
+    const bool used = std::any_of(table.members.begin(), table.members.end(),
+                                  [](const TomlMember& m) { return m.value.type == TomlValue::Type::string && m.value.text.find('[') != std::string::npos; });
+    if (!used) return;
+    FieldReader silent(map_);  // what is wrong is said where the list is read
+    for (const TomlMember& m : table.members) {
+      if (m.value.type != TomlValue::Type::array && m.value.type != TomlValue::Type::table) continue;
+      const auto list = read_list(m, silent, model_.source.file, most_numbers);
+      if (!list || std::any_of(list->items.begin(), list->items.end(), [](const TomlValue* x) { return x->type != TomlValue::Type::number; })) continue;
+      std::vector<double> values = list->numbers;
+      for (const TomlValue* item : list->items) values.push_back(item->number);
+      const auto columns = static_cast<long>(list->columns), size = static_cast<long>(values.size());
+      std::vector<NameTable::Bounds> bounds{{1, columns > 0 ? size / columns : size}};
+      if (columns > 0) bounds.push_back({1, columns});
+      sizes_.add_family(m.name, bounds);
+      for (long k = 0; k < size; ++k) {
+        const std::string name = columns > 0 ? fmt::format("{}[{},{}]", m.name, k / columns + 1, k % columns + 1) : fmt::format("{}[{}]", m.name, k + 1);
+        const auto set = overrides_.find(name);
+        sizes_.add(name, NameKind::parameter, Expr(set == overrides_.end() ? values[static_cast<std::size_t>(k)] : set->second));
+      }
+    }
+  }
+
   /// m[3] of a list.
   bool set_member(const std::string& name, double value) {
     const ParsedName parsed = parse_name(name);
@@ -310,23 +370,24 @@ class FamilyReader {
 
   /// A list, a list of lists, or a column of a CSV file.
   void read_numbers(const TomlMember& field) {
-    constexpr std::size_t most_numbers = 100'000'000;
+    unreadable_.insert(field.name);
     auto list = read_list(field, fields_, model_.source.file, most_numbers);
     if (!list) return;
     NumberFamily family;
     family.name = field.name;
     family.values = std::move(list->numbers);
     for (const TomlValue* item : list->items) {
-      if (item->type == TomlValue::Type::number) {
-        family.values.push_back(item->number);
-        continue;
-      }
-      const auto f = fields_.expression(*item, scope({}), in_quotes("parameters." + field.name));
+      const std::size_t k = family.values.size();
+      const std::string name =
+          list->columns > 0 ? fmt::format("{}[{},{}]", field.name, k / list->columns + 1, k % list->columns + 1) : fmt::format("{}[{}]", field.name, k + 1);
+      const auto f = fields_.expression(*item, scope({}), in_quotes("parameters." + name));
       const auto value = f ? number_of(*f) : std::nullopt;
       if (f && !value) fields_.report(*item, "a list of parameters is made of numbers and parameters");
-      if (!value) return;
+      if (value && !std::isfinite(*value)) fields_.report(*item, fmt::format("the parameter {} is not finite", in_quotes(name)));
+      if (!value || !std::isfinite(*value)) return;
       family.values.push_back(*value);
     }
+    unreadable_.erase(field.name);
     const std::size_t columns = std::max<std::size_t>(1, list->columns);
     family.bounds = {{1, static_cast<long>(family.values.size() / columns)}};
     if (list->columns > 0) family.bounds.push_back({1, static_cast<long>(columns)});
@@ -339,6 +400,13 @@ class FamilyReader {
     if (!field) return;
     for (const TomlValue& item : field->value.items) {
       const CoordinateBounds read = read_coordinate_bounds(item.text, sizes_);
+      const bool single = read.bounds.empty(), reserved = single && is_reserved(read.name);
+      if (item.type == TomlValue::Type::string && !read.problem && (reserved || (single ? scalars_.contains(read.name) : arrays_.contains(read.name)))) {
+        fields_.report(item, reserved ? fmt::format("{} cannot be the name of a coordinate", in_quotes(read.name))
+                                                    : fmt::format("{} stands for two things: a coordinate and a parameter", in_quotes(read.name)),
+                       reserved ? fmt::format("{} is part of the language", read.name) : "");
+        continue;
+      }
       if (item.type != TomlValue::Type::string || read.problem || families_.contains(read.name) || read.count > 1e8) {
         fields_.report(item, "this is no family of coordinates, or one that is given twice", "for example \"x[1..N]\"");
         continue;
@@ -366,6 +434,7 @@ class FamilyReader {
         const auto ranges = indices_of(m.value);
         const TomlMember* inner = m.value.type == TomlValue::Type::table ? m.value.find("value") : nullptr;
         if (!ranges) continue;
+        if (m.value.type == TomlValue::Type::table) fields_.check_keys(m.value, {"for", "value"}, fmt::format("in {}", in_quotes("define." + m.name)));
         if (!parsed.problems.empty() || !inner || parsed.indices.size() != ranges->size() || ranges->empty()) {
           fields_.report(m, fmt::format("the definition {} does not say what its index runs over", in_quotes(m.name)),
                          fmt::format("write \"{}\" = {{ for = \"i = 1..N\", value = \"...\" }}", printable(m.name)));
@@ -385,6 +454,15 @@ class FamilyReader {
           fields_.report(m, "the indices of a definition are those of its `for`, in their order, in a model of this size");
           continue;
         }
+      }
+      const bool single = definition.indices.empty(), coordinate = families_.contains(name) && model_.coordinates[families_.at(name)].bounds.empty() == single;
+      if (!is_name(name) || (single && is_reserved(name))) {
+        fields_.report(m, fmt::format("{} cannot be the name of a defined name", in_quotes(name)), is_name(name) ? "it is part of the language" : what_a_name_is);
+        continue;
+      }
+      if (coordinate || (single ? scalars_.contains(name) : arrays_.contains(name))) {
+        fields_.report(m, fmt::format("{} stands for two things: a {} and a defined name", in_quotes(name), coordinate ? "coordinate" : "parameter"));
+        continue;
       }
       if (value->type == TomlValue::Type::number) definition.text = fmt::format("{}", value->number);
       if (value->type == TomlValue::Type::string) definition.text = value->text;
@@ -429,17 +507,72 @@ class FamilyReader {
       return std::nullopt;
     }
     for (const IndexRange& r : parsed.ranges) {
-      const ParsedExpression from = parse_expression(r.from, scope(indices)), to = parse_expression(r.to, scope(indices));
-      if (!from.value || !to.value) {
-        fields_.report(range->value, (from.value ? to : from).problems.front().message);
+      const auto wrong = [&](const ParseProblem& p) {
+        if (!p.message.empty()) fields_.report(raw_offset(text_, range->value.begin, p.offset), raw_offset(text_, range->value.begin, p.offset + p.length), p.message, p.hint);
         return std::nullopt;
-      }
+      };
+      if (const auto taken = taken_index(r, indices)) return wrong(*taken);
+      ParsedExpression from = parse_expression(r.from, scope(indices)), to = parse_expression(r.to, scope(indices));
+      for (const bool upper : {false, true})
+        if (ParsedExpression& bound = upper ? to : from; !bound.problems.empty()) {
+          bound.problems.front().offset += upper ? r.to_offset : r.from_offset;
+          return wrong(bound.problems.front());
+        }
+      if (const auto backwards = backwards_index(r, *from.value, *to.value)) return wrong(*backwards);
       indices.push_back({r.name, parameter(r.name), simplify(*from.value), simplify(*to.value)});
     }
     return indices;
   }
 
+  /// What is given for all members together: { for = ..., value = ... }, or one expression.
+  const TomlValue* value_of(const TomlMember& m, const std::string& path) {
+    if (m.value.type != TomlValue::Type::table || !m.value.find("for")) return &m.value;
+    fields_.check_keys(m.value, {"for", "value"}, fmt::format("in {}", in_quotes(path + "." + m.name)));
+    if (const TomlMember* inner = m.value.find("value")) return &inner->value;
+    fields_.report(m, fmt::format("{} has no value", in_quotes(m.name)), "give value = \"...\"");
+    return nullptr;
+  }
+
+  bool check_name(const TomlMember& m, std::string_view name, std::string_view what) {
+    if (!is_name(name)) fields_.report(m, fmt::format("{} cannot be the name of {}", in_quotes(m.name), what), what_a_name_is);
+    return is_name(name);
+  }
+
+  void read_run() {
+    const TomlValue* run = section("run");
+    if (!run) return;
+    fields_.check_keys(*run, {"to", "every", "tolerance", "method"}, "in [run]");
+    RunPlaces places;
+    const auto number = [&](const char* key, Place& place) -> std::optional<double> {
+      const TomlMember* m = run->find(key);
+      if (!m) return std::nullopt;
+      place = fields_.place_of(m->value);
+      // Parameters are numbers here: whether one is mentioned is seen in a scope in which they are names.
+      const std::string path = in_quotes(fmt::format("run.{}", key));
+      bool named = false;
+      NameScope names = scope({});
+      names.find = [&, inner = names.find](std::string_view name, int primes) {
+        const auto found = inner(name, primes);
+        named |= found.has_value();
+        return found;
+      };
+      const auto f = fields_.expression(m->value, names, path);
+      const auto value = f && !named ? number_of(*f) : std::nullopt;
+      if (f && !value) fields_.report(m->value, fmt::format("{} must be a number", path), "parameters and other names cannot be used here");
+      return value;
+    };
+    model_.run.to = number("to", places.to), model_.run.every = number("every", places.every);
+    if (const auto tolerance = number("tolerance", places.tolerance)) model_.run.tolerance = *tolerance;
+    if (const auto* method = run->find("method")) {
+      places.method = fields_.place_of(method->value);
+      if (const auto* text = fields_.string(*method, "`run.method`")) model_.run.method = *text;
+    }
+    for (Problem& p : check_run_settings(model_.run, places)) fields_.problems.push_back(std::move(p));
+    model_.run_places = {places.to, places.tolerance};
+  }
+
   void read_constraint(const TomlMember& m) {
+    if (!check_name(m, m.name, "a constraint")) return;
     guards_.clear();
     const auto indices = indices_of(m.value);
     if (!indices) return;
@@ -501,11 +634,12 @@ class FamilyReader {
   void read_output(const TomlMember& m) {
     const auto indices = indices_of(m.value);
     if (!indices) return;
-    const TomlMember* inner = m.value.type == TomlValue::Type::table ? m.value.find("value") : nullptr;
-    auto quantity = read_quantity(inner ? inner->value : m.value, *indices, in_quotes("outputs." + m.name));
-    if (!quantity) return;
+    const TomlValue* value = value_of(m, "outputs");
+    auto quantity = value ? read_quantity(*value, *indices, in_quotes("outputs." + m.name)) : std::nullopt;
+    const ParsedName name = parse_name(m.name);
+    if (!quantity || !check_name(m, name.indexed ? name.name : m.name, "an output")) return;
     quantity->name = m.name;
-    if (const ParsedName name = parse_name(m.name); name.indexed) {
+    if (name.indexed) {
       if (!name.problems.empty()) return fields_.report(m, name.problems.front().message, name.problems.front().hint);
       quantity->name = std::string(name.name);
       for (const ParsedName::Piece& piece : name.indices) {
@@ -520,6 +654,7 @@ class FamilyReader {
   }
 
   void read_event(const TomlMember& m) {
+    if (!check_name(m, m.name, "an event")) return;
     const TomlValue* table = fields_.table(m, in_quotes("events." + m.name));
     const auto indices = table ? indices_of(*table) : std::nullopt;
     if (!indices) return;
@@ -544,26 +679,37 @@ class FamilyReader {
   void read_by_coordinate(const TomlMember& field, TermKind kind) {
     const TomlValue* table = fields_.table(field, in_quotes(field.name));
     if (!table) return;
+    const std::string path = kind == TermKind::force ? "dynamics.force" : "start." + field.name;
     for (const TomlMember& m : table->members) {
       guards_.clear();
       const auto indices = indices_of(m.value);
-      if (!indices) continue;
-      const TomlMember* inner = m.value.type == TomlValue::Type::table ? m.value.find("value") : nullptr;
+      const TomlValue* value = indices ? value_of(m, path) : nullptr;
+      if (!value) continue;
       const ParsedExpression target = parse_expression(m.name, scope(*indices));
       const auto member = target.value && target.value->is_symbol() ? members_.find(target.value->symbol().name) : members_.end();
       if (member == members_.end() || member->second.symbol.symbol().kind != SymbolKind::coordinate) {
-        fields_.report(m, target.problems.empty() ? fmt::format("{} is no coordinate", in_quotes(m.name)) : target.problems.front().message);
+        const bool unknown = target.problems.empty() || target.problems.front().message.starts_with("unknown name");
+        fields_.report(m, unknown ? fmt::format("{} is no coordinate", in_quotes(m.name)) : target.problems.front().message);
         continue;
       }
-      const auto f = fields_.expression(inner ? inner->value : m.value, scope(*indices), in_quotes(m.name));
+      const auto f = fields_.expression(*value, scope(*indices), in_quotes(path + "." + m.name));
       if (!f) continue;
-      Term term;
-      term.kind = kind;
-      term.indices = *indices;
-      term.body = simplify(*f);
-      term.target = member->second;
-      term.place = fields_.place_of(m.value);
-      add(std::move(term));
+      auto terms = split(*f);
+      if (!terms) {
+        fields_.report(*value, "a sum may be multiplied by numbers and parameters only, in a model of this size");
+        continue;
+      }
+      // What is left beside the sums stands for the whole: a member has one start value, however many terms it is the sum of.
+      if (terms->back().of_sum) terms->emplace_back();
+      for (Term& term : *terms) {
+        term.kind = kind;
+        term.indices.insert(term.indices.begin(), indices->begin(), indices->end());
+        term.body = simplify(term.body);
+        term.target = member->second;
+        term.place = fields_.place_of(*value);
+        term.key = fields_.place_of(m);
+        add(std::move(term));
+      }
     }
   }
 
@@ -578,6 +724,7 @@ class FamilyReader {
   std::unordered_map<std::string, std::size_t> families_, arrays_;
   std::unordered_map<std::string, Definition> definitions_;
   std::unordered_map<std::string, Expr> expanded_;  ///< members of definitions
+  std::unordered_set<std::string> unreadable_;      ///< lists that have a mistake in them
   std::vector<Term::Guard> guards_;                 ///< of the field that is read now
   int depth_ = 0;                                   ///< of definitions within definitions
   bool only_sizes_ = false;
