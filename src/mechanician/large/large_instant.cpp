@@ -63,6 +63,7 @@ class Examination {
       robust(first.status == SparseStatus::mass_not_definite, x, lambda);
     }
     if (!instant_.mass_is_indefinite) instant_.a = calc_unconstrained(pattern_, values_);
+    if (instant_.a.empty()) instant_.mass_is_definite = false;  // what is held by constraints needs no mass
     if (instant_.why.empty()) answer(std::move(x), std::move(lambda));
     return std::move(instant_);
   }

@@ -18,6 +18,8 @@ constexpr double most_members = 2e8;
   throw ModelError({{term.place, std::move(message), std::move(hint)}}, model.source);
 }
 
+std::string number_word(double x) { return std::isnan(x) ? "not a number" : short_number(x); }
+
 /// " for i = 3, j = 1"
 std::string where(const Term& term, const std::vector<double>& at) {
   std::string text;
@@ -45,7 +47,7 @@ void enumerate(const FamilyModel& model, const Term& term, TermMembers& members)
     const std::vector<double> found = bounds[level](std::span<const double>(at.data(), level));
     for (const double x : found)
       if (x != std::round(x) || !(std::abs(x) < 2e9))
-        refuse(model, term, fmt::format("a bound of the index {} is {}, and must be a whole number", quoted(term.indices[level].name), short_number(x)));
+        refuse(model, term, fmt::format("a bound of the index {} is {}, and must be a whole number", quoted(term.indices[level].name), number_word(x)));
     // i = 1..0 is nothing, as sums over nothing are.
     if (found[1] < found[0] - 1.0)
       refuse(model, term, fmt::format("the index {} runs backwards, from {:.0f} to {:.0f}{}", quoted(term.indices[level].name), found[0], found[1],
@@ -84,7 +86,7 @@ std::vector<std::int32_t> locate(const FamilyModel& model, const Term& term, con
     long number = 0;
     for (std::size_t k = 0; k < values.size(); ++k) {
       if (values[k] != std::round(values[k]))
-        refuse(model, term, fmt::format("an index of {} is {}, and must be a whole number{}", quoted(family), short_number(values[k]), where(term, at)));
+        refuse(model, term, fmt::format("an index of {} is {}, and must be a whole number{}", quoted(family), number_word(values[k]), where(term, at)));
       if (!(values[k] >= static_cast<double>(bounds[k].from) && values[k] <= static_cast<double>(bounds[k].to)))
         refuse(model, term, fmt::format("{} has no member {:.0f}{}", quoted(family), values[k], where(term, at)),
                fmt::format("its bounds are {}..{}", bounds[k].from, bounds[k].to));

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/expression/definite_conditions.hpp"
 #include "mechanician/expression/evaluate_operator.hpp"
 #include "mechanician/model/names.hpp"
 #include "mechanician/model/source_map.hpp"
@@ -47,10 +48,11 @@ std::optional<double> NameTable::number_of(const Expr& f) const {
 }
 
 NameTable::Whole NameTable::whole_number(const Expr& f) const {
-  const auto value = number_of(f);
+  // A condition without a truth value gives no number either.
+  const auto value = number_of(with_definite_conditions(std::span(&f, 1)).front());
   if (!value) return {std::nullopt, "this must be known when the model is read", "it is made of numbers, parameters and indices"};
   if (!(std::abs(*value) < 1e15) || *value != std::round(*value))
-    return {std::nullopt, fmt::format("this is {}, and must be a whole number{}", short_number(*value), bound_text()), ""};
+    return {std::nullopt, fmt::format("this is {}, and must be a whole number{}", std::isnan(*value) ? "not a number" : short_number(*value), bound_text()), ""};
   return {static_cast<long>(*value), {}, {}};
 }
 

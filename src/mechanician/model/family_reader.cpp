@@ -183,25 +183,28 @@ class FamilyReader {
     };
     s.sum = [this, indices](std::span<const IndexRange> ranges, std::string_view body, std::size_t offset) -> ParsedExpression {
       std::vector<TermIndex> inside = indices;
+      const std::size_t around = active_.size();
       for (const IndexRange& range : ranges) {
-        // An index of a definition may stand for an expression of those around it: a second one of that name would catch it.
-        if (auto taken = taken_index(range, inside)) return {std::nullopt, {std::move(*taken)}};
+        if (auto taken = taken_index(range, inside)) return active_.resize(around), ParsedExpression{std::nullopt, {std::move(*taken)}};
         ParsedExpression from = parse_expression(range.from, scope(inside)), to = parse_expression(range.to, scope(inside));
         for (auto* bound : {&from, &to})
           if (!bound->problems.empty()) {
             bound->problems.front().offset += bound == &from ? range.from_offset : range.to_offset;
-            return {std::nullopt, {bound->problems.front()}};
+            return active_.resize(around), ParsedExpression{std::nullopt, {bound->problems.front()}};
           }
-        if (auto backwards = backwards_index(range, *from.value, *to.value)) return {std::nullopt, {std::move(*backwards)}};
-        inside.push_back({range.name, parameter(range.name), simplify(*from.value), simplify(*to.value)});
+        if (auto backwards = backwards_index(range, *from.value, *to.value)) return active_.resize(around), ParsedExpression{std::nullopt, {std::move(*backwards)}};
+        inside.push_back({range.name, parameter(fresh_index(range.name)), simplify(*from.value), simplify(*to.value)});
+        active_.push_back(inside.back().symbol.symbol().name);
       }
       const std::size_t before = guards_.size();
       ParsedExpression parsed = parse_expression(body, scope(inside));
+      active_.resize(around);
       const std::vector<Term::Guard> guards(guards_.begin() + static_cast<std::ptrdiff_t>(before), guards_.end());
       guards_.resize(before);
       for (ParseProblem& p : parsed.problems) p.offset += offset;
       if (!parsed.problems.empty()) return {std::nullopt, std::move(parsed.problems)};
-      const std::vector<TermIndex> own(inside.begin() + static_cast<std::ptrdiff_t>(indices.size()), inside.end());
+      std::vector<TermIndex> own(inside.begin() + static_cast<std::ptrdiff_t>(indices.size()), inside.end());
+      for (TermIndex& index : own) index.name = index.symbol.symbol().name;
       auto terms = split(*parsed.value);
       if (!terms) return {std::nullopt, {{offset, body.size(), "a sum may be multiplied by numbers and parameters only, in a model of this size", ""}}};
       for (Term& term : *terms) {
@@ -229,10 +232,16 @@ class FamilyReader {
     for (const bool upper : {false, true})
       if (const auto& x = upper ? b : a; x && (*x != std::round(*x) || !(std::abs(*x) < 1e15)))
         return ParseProblem{upper ? range.to_offset : range.from_offset, (upper ? range.to : range.from).size(),
-                            fmt::format("a bound of {}: this is {}, and must be a whole number", in_quotes(range.name), short_number(*x)), ""};
+                            fmt::format("a bound of {}: this is {}, and must be a whole number", in_quotes(range.name), std::isnan(*x) ? "not a number" : short_number(*x)), ""};
     if (!a || !b || *b >= *a - 1.0) return std::nullopt;
     return ParseProblem{range.from_offset, range.to_offset + range.to.size() - range.from_offset,
                         fmt::format("the index {} runs backwards, from {:.0f} to {:.0f}", in_quotes(range.name), *a, *b), ""};
+  }
+  /// The sum of a definition may use the letter of a sum around it, and is another index all the same.
+  std::string fresh_index(const std::string& name) const {
+    std::string fresh = name;
+    for (int k = 2; std::find(active_.begin(), active_.end(), fresh) != active_.end(); ++k) fresh = fmt::format("{}#{}", name, k);
+    return fresh;
   }
   static Expr primed(Expr x, int primes) {
     for (int k = 0; k < primes; ++k) x = derivative_symbol(x);
@@ -299,11 +308,9 @@ class FamilyReader {
   std::optional<Expr> expand(const Definition& definition, const std::vector<Expr>& at) {
     constexpr int deepest = 40;
     if (depth_ >= deepest) return std::nullopt;
-    // Its own indices, for what they stand for; names in there are taken, so that no sum in it catches them.
+    // Its own indices, for what they stand for.
     std::vector<TermIndex> inside;
     for (std::size_t k = 0; k < at.size(); ++k) inside.push_back({definition.indices[k], at[k], Expr(0.0), Expr(0.0)});
-    for (const Expr& s : symbols_of(at))
-      if (std::find(definition.indices.begin(), definition.indices.end(), s.symbol().name) == definition.indices.end()) inside.push_back({s.symbol().name, s, Expr(0.0), Expr(0.0)});
     ++depth_;
     ParsedExpression f = parse_expression(definition.text, scope(inside));
     --depth_;
@@ -479,7 +486,7 @@ class FamilyReader {
   }
 
   void read_energy(const TomlMember& m, TermKind kind) {
-    guards_.clear();
+    guards_.clear(), active_.clear();
     const auto f = fields_.expression(m.value, scope({}), in_quotes(m.name));
     if (!f) return;
     auto terms = split(*f);
@@ -497,6 +504,7 @@ class FamilyReader {
   /// Indices of `for`, or none.
   std::optional<std::vector<TermIndex>> indices_of(const TomlValue& table) {
     std::vector<TermIndex> indices;
+    active_.clear();
     const TomlMember* range = table.type == TomlValue::Type::table ? table.find("for") : nullptr;
     if (!range) return indices;
     const std::string* text = fields_.string(*range, "`for`");
@@ -520,6 +528,7 @@ class FamilyReader {
         }
       if (const auto backwards = backwards_index(r, *from.value, *to.value)) return wrong(*backwards);
       indices.push_back({r.name, parameter(r.name), simplify(*from.value), simplify(*to.value)});
+      active_.push_back(r.name);
     }
     return indices;
   }
@@ -726,6 +735,7 @@ class FamilyReader {
   std::unordered_map<std::string, Expr> expanded_;  ///< members of definitions
   std::unordered_set<std::string> unreadable_;      ///< lists that have a mistake in them
   std::vector<Term::Guard> guards_;                 ///< of the field that is read now
+  std::vector<std::string> active_;                 ///< indices around what is read now, also those that it cannot see
   int depth_ = 0;                                   ///< of definitions within definitions
   bool only_sizes_ = false;
   std::unordered_map<std::string, Expr> mentioned_;
