@@ -77,6 +77,33 @@ to = 1.0
 every = 0.25
 tolerance = 1e-11
 '''
+# What a model may say, and what it must not, in five masses on rods; masses that nothing touches make it large.
+FIVE = '''coordinates = ["x[1..N]", "y[1..N]", "a"]
+[parameters]
+N = 5
+[define]
+U = "sum(i = 1..N, x[i]*i)"
+"S[k]" = { for = "k = 1..2", value = "sum(i = 1..N, k*x[i])" }
+[dynamics]
+kinetic = "sum(i = 1..N, MASS*(x[i]'^2 + y[i]'^2)/2) + WEIGHT*a'^2/2"
+potential = "sum(i = 1..N, 9.81*LENGTH*y[i])POTENTIAL"
+[dynamics.force]
+FORCE
+[constraints]
+top = "x[1]^2 + y[1]^2 = LENGTH^2"
+ROW
+[constraints.rod]
+for = "i = 2..N"
+equation = "(x[i] - x[i-1])^2 + (y[i] - y[i-1])^2 = LENGTH^2"
+[start.position]
+"x[i]" = { for = "i = 1..N", value = "i*LENGTH" }
+START
+[run]
+to = 0.4
+every = 0.1
+tolerance = 1e-11
+REST
+'''
 passed = failed = 0
 
 
@@ -188,6 +215,10 @@ def rich(write, run):
     expect([n for n, _ in events[0]] == ['low[5]', 'low[6]', 'low[7]', 'enough'], f'rich: {events[0]}')
     expect([n for n, _ in events[0]] == [n for n, _ in events[1]] and max(abs(a - b) for (_, a), (_, b) in zip(*events)) < 1e-9, f'rich: events {events}')
     expect(found[1]['summary']['end'] == events[1][-1][1], 'rich: the run does not end at its event')
+    # What is said of the end is said of the event, not of the end of the step that it lies in.
+    for k in ('kinetic_end', 'work_given', 'end'):
+        off = abs(found[0]['summary'][k] - found[1]['summary'][k]) / max(1.0, abs(found[0]['summary'][k]))
+        expect(off < 3e-8, f'rich: {k} is {found[1]["summary"][k]}, and {found[0]["summary"][k]} by the other path')
     for what, change, arguments, status, says in [
             ('a list that is too short', None, ('--set', 'N=31'), 1, '`m` has no member 31 for i = 31'),
             ('an unknown parameter', None, ('--set', 'mm=1'), 2, 'no parameter `mm`'),
@@ -203,6 +234,84 @@ def rich(write, run):
         write('wrong.toml', large.replace(*change) if change else large)
         p = run('run', 'wrong.toml', *arguments)
         expect(p.returncode == status and says in p.stderr, f'{what}: exit {p.returncode}, said {p.stderr[:300]}')
+
+
+def five(k=0, **parts):
+    """FIVE with its parts, and k masses more."""
+    text = FIVE
+    for name in ('MASS', 'WEIGHT', 'LENGTH', 'POTENTIAL', 'FORCE', 'ROW', 'START', 'REST'): text = text.replace(name, parts.get(name, '1' if name in ('MASS', 'WEIGHT', 'LENGTH') else ''))
+    if k: text = text.replace('"a"]', f'"a", "dummy[1..{k}]"]').replace("a'^2/2\"", f"a'^2/2 + sum(j = 1..{k}, dummy[j]'^2/2)\"")
+    return text
+
+
+def by_both_paths(write, run):
+    """Accelerations, multipliers, rows of the run and what it says of itself, of models below and above the size that divides them; errors: as of rich()."""
+    for what, parts in {
+            'nothing more': {},
+            'sums in forces': {'FORCE': 'a = "sum(i = 1..N, x[i])"\n"x[i]" = { for = "i = 1..N", value = "sum(j = 1..N, 0.1*i*(x[j] - x[i])) - U/100" }'},
+            'sums in start values': {'START': 'a = "1 + sum(i = 1..N, i)/10"'},
+            'a sum of a sum with the same letter': {'POTENTIAL': ' + sum(i = 1..2, i*U/10) + sum(i = 1..2, S[i]/10)'},
+            'a follower without mass': {'ROW': 's = "a = x[2]*y[2]"', 'WEIGHT': '0'},
+            'long units': {'LENGTH': '1e5'},
+            'a constraint times 1e9': {'ROW': 'far = "1e9*a = 1e8"', 'START': 'a = 0.1000000000001'},
+            'a condition that is decided': {'FORCE': '"x[i]" = { for = "i = 1..N", value = "if(x[i] > 2.6 and log(x[i] - 2.5) < 0, 1, 2)" }'},
+            'moving rows, rows on velocities': {'ROW': "turns = \"a' = 0.3*cos(3*t) + x[1]*y[2]'\"", 'START': '[start.velocity]\na = 0.3'},
+            'masses that couple members': {'POTENTIAL': ' + sum(i = 1..N, j = 1..i-1, 1/(2 + (x[i] - x[j])^2))', 'FORCE': "\"y[N]\" = \"-0.2*y[N]'\""}}.items():
+        write('few.toml', five(**parts)), write('many.toml', five(4000, **parts))
+        d = []
+        for name in ('few.toml', 'many.toml'):
+            for command in ('check', 'accelerate', 'run'):
+                p = run(command, name, '--json')
+                expect(p.returncode == 0, f'{what}: {command} {name}: exit {p.returncode}: {p.stderr[:300]}')
+                if p.returncode == 0: d.append(json.loads(p.stdout))
+        if len(d) != 6: continue
+        expect(d[0]['rank'] == d[3]['rank'] and d[3]['start_valid'], f'{what}: rank {d[0]["rank"]}, {d[3]["rank"]}')
+        for key in ('acceleration', 'constraint_force', 'multipliers'):
+            scale = max(1.0, max(abs(x) for x in d[1][key].values()))
+            off = max(abs(x - d[4][key][k]) for k, x in d[1][key].items()) / scale
+            expect(off < 1e-11, f'{what}: two paths differ by {off} in {key}')
+        expect(d[5]['summary']['path'] == 'sparse' and d[5]['summary']['trusted'] and len(d[2]['rows']) == len(d[5]['rows']), f'{what}: {d[5]["summary"]}')
+        rows = [[dict(zip(x['columns'], r)) for r in x['rows']] for x in (d[2], d[5])]
+        for k in rows[0][0]:
+            if k.startswith(('work_i', 'power', 'work(', 'residual')): continue
+            scale = max(1.0, max(abs(a[k]) for a in rows[0]))
+            off = max(abs(a[k] - b[k]) for a, b in zip(*rows)) / scale
+            expect(off < 3e-8 * (1e2 if 'long' in what else 1), f'{what}: two paths differ by {off} in {k}')
+
+
+def to_blame(write, run):
+    """What is wrong in one member is refused with the name of that member, or with the place in the file, as in a small model."""
+    for what, parts, says in [
+            ('a force without value', {'FORCE': '"x[i]" = { for = "i = 1..N", value = "log(4.5 - x[i])" }'}, 'the given force on `x[5]` is not a finite number: log('),
+            ('a condition without value', {'FORCE': '"x[i]" = { for = "i = 1..N", value = "if(log(4.5 - i) < 0, 1, 2)" }'}, 'the given force on `x[5]` is not a finite number: log('),
+            ('a condition in a row', {'ROW': '[constraints.c]\nfor = "i = 3..4"\nequation = "y[i]*if(sqrt(3.5 - x[i]) < 1, 1, 2) = 0"'}, 'constraint `c[4]` is not a finite number: sqrt('),
+            ('a mass without value', {'MASS': 'sqrt(3.5 - i)'}, 'the mass matrix entry (x[4], x[4]) is not a finite number'),
+            ('an infinite mass', {'MASS': '1/(i - 3)^2'}, 'the mass matrix entry (x[3], x[3]) is not a finite number'),
+            ('a negative mass', {'MASS': '(i - 1.5)'}, 'a negative eigenvalue, in the directions of'),
+            ('a start value without value', {'START': '"y[i]" = { for = "i = 1..N", value = "0*log(i - 1)" }'}, '`start.position.y[1]` is not finite'),
+            ('two start values', {'START': '"x[3]" = 3'}, '`x[3]` has two start values'),
+            ('a start off the constraints', {'ROW': 'off = "1e-9*(a - 3) = 0"'}, 'off the constraints'),
+            ('a bound without value', {'FORCE': '"x[i]" = { for = "i = 1..if(log(-1) < 0, 2, 3)", value = 1 }'}, 'a bound of `i`: this is not a number'),
+            ('an index without value', {'FORCE': '"x[1]" = "x[if(log(-1) < 0, 2, 3)]"'}, 'an index of `x`'),
+            ('bounds that cross', {'POTENTIAL': ' + sum(i = 1..N, j = i..2, x[j])'}, 'the index `j` runs backwards, from 4 to 2 for i = 4'),
+            ('a misspelt key', {'FORCE': '"x[i]" = { for = "i = 1..N", value = 1, valu = 2 }'}, 'unknown key `valu`'),
+            ('no such method', {'REST': 'method = "fast"'}, 'there is no method `fast`'),
+            ('an acceleration in a force', {'FORCE': 'a = "x[1]\'\'"'}, 'the force on `a` contains the acceleration')]:
+        for k in (0, 4000):
+            write('wrong.toml', five(k, **parts))
+            p = run('run', 'wrong.toml')
+            expect(p.returncode == 1 and (says in p.stderr or k == 0), f'{what}, {k} more: exit {p.returncode}, said {p.stderr[:300]}')
+    write('sum.toml', five(4000, POTENTIAL=' + a*sign(sum(i = 1..N, x[i]))'))
+    p = run('check', 'sum.toml')
+    expect(p.returncode == 1 and 'a sum may be multiplied by numbers' in p.stderr, f'a sum in a function: exit {p.returncode}: {p.stderr[:300]}')
+    write('few.toml', five(2000, POTENTIAL=' + a*sign(sum(i = 1..N, x[i]))'))
+    p = run('accelerate', 'few.toml', '--json')
+    expect(p.returncode == 0 and json.loads(p.stdout)['acceleration']['a'] == -1.0, f'a sum in a function, written out: exit {p.returncode}: {p.stderr[:300]}')
+    # An event without value is noted, once.
+    write('log.toml', five(4000, REST='[events.e]\nfor = "i = 1..N"\nwhen = "log(y[i] + 0.3)"'))
+    p = run('run', 'log.toml', '--json')
+    notes = json.loads(p.stdout)['summary']['notes'] if p.returncode == 0 else []
+    expect(sorted(n.split('`')[1] for n in notes if 'has no value' in n) == ['e[1]', 'e[2]', 'e[3]', 'e[4]', 'e[5]'], f'events without value: exit {p.returncode}: {notes}')
 
 
 def main():
@@ -338,6 +447,8 @@ def main():
         write('rich.toml', RICH.replace('DUMMY', ', "dummy[1..12000]"').replace('EXTRA', " + sum(i = 1..12000, dummy[i]'^2/2)"))
         results(folder, program, run, '1' if options.small else '4')
         rich(write, run)
+        by_both_paths(write, run)
+        to_blame(write, run)
     print(f'{passed} passed, {failed} failed')
     sys.exit(failed > 0)
 

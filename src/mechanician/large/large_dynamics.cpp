@@ -209,14 +209,17 @@ void LargeDynamics::say_contradiction(const SparseRobustSolution& solution, std:
   if (rows.size() > most_named) why_ += fmt::format(" and {} others", rows.size() - most_named);
 }
 
-bool LargeDynamics::hold_rows(double t, const double* q, const double* qd) {
+bool LargeDynamics::has_values(double t, const double* q, const double* qd) {
   const auto n = static_cast<std::size_t>(system_->n());
-  held_.reset(), held_rank_ = -1;
   system_->evaluate(t, {q, n}, {qd, n}, values_);
-  if (!all_finite(values_)) {
-    result_.status = SparseStatus::not_finite, why_ = describe(result_.status);
-    return say_not_finite(t, q, qd);
-  }
+  if (all_finite(values_)) return true;
+  result_.status = SparseStatus::not_finite, why_ = describe(result_.status);
+  return say_not_finite(t, q, qd);
+}
+
+bool LargeDynamics::hold_rows(double t, const double* q, const double* qd) {
+  held_.reset(), held_rank_ = -1;
+  if (!has_values(t, q, qd)) return false;
   if (!solve(values_.Q, values_.b, step_, For::acceleration)) return say_not_finite(t, q, qd);
   held_rank_ = pattern_.m - static_cast<int>(dependent_.size());
   if (dependent_.empty()) return true;

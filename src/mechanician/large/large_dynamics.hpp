@@ -66,6 +66,8 @@ class LargeDynamics {
   /// From now on rows that depend on others at this state, which must lie on the constraints, are left out: λ = 0. Where the
   /// rank is found to be another one later, there is no answer. False: why() says why.
   bool hold_rows(double t, const double* q, const double* qd);
+  /// Whether all numbers of the equations have a value there. False: why() says which has none, where explanations are asked for.
+  bool has_values(double t, const double* q, const double* qd);
 
   /// False: the pivots of the elimination alone vouch for an answer, as for compiled programs; a third faster. The stages of a
   /// step do without: its error estimate and the checks at its end see what they do not.

@@ -41,7 +41,7 @@ LargeMotion::LargeMotion(LargeSystem& system, const LargeSystem::Start& start, c
                        {}}},
                      system.model().source);
   dynamics_.set_explain(true);
-  if (!dynamics_.project(t_, y, y + n_) || !dynamics_.hold_rows(t_, y, y + n_) || !rate_of(t_, y, rk_.k[12].data())) {
+  if (!dynamics_.has_values(t_, y, y + n_) || !dynamics_.project(t_, y, y + n_) || !dynamics_.hold_rows(t_, y, y + n_) || !rate_of(t_, y, rk_.k[12].data())) {
     fail(dynamics_.why());
     return;
   }

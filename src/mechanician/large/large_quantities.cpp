@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "mechanician/base/text.hpp"
 #include "mechanician/expression/tape.hpp"
 #include "mechanician/model/model.hpp"
+#include "mechanician/model/source_map.hpp"
 
 namespace mechanician {
 
@@ -105,7 +108,11 @@ std::vector<std::string> LargeQuantities::names() const {
     std::vector<double> indices(symbols.size());
     for (std::int64_t j = 0; j < members.count; ++j) {
       for (std::size_t k = 0; k < indices.size(); ++k) indices[k] = members.indices[k][at(j)];
-      result.push_back(fmt::format("{}[{}]", stated.name, fmt::join(tape(std::span<const double>(indices)), ",")));
+      const std::vector<double> label = tape(std::span<const double>(indices));
+      for (const double x : label)
+        if (x != std::round(x))
+          throw ModelError({{stated.term.place, fmt::format("an index of {} is {}, and must be a whole number", quoted(stated.name), std::isnan(x) ? "not a number" : short_number(x)), {}}}, model_->source);
+      result.push_back(fmt::format("{}[{}]", stated.name, fmt::join(label, ",")));
     }
   }
   return result;

@@ -435,6 +435,7 @@ class FamilyReader {
     for (const TomlMember& m : table->members) {
       Definition definition;
       std::string name = m.name;
+      unreadable_.insert(std::string(parse_name(m.name).name));
       const TomlValue* value = &m.value;
       if (m.name.find('[') != std::string::npos) {
         const ParsedName parsed = parse_name(m.name);
@@ -473,11 +474,15 @@ class FamilyReader {
       }
       if (value->type == TomlValue::Type::number) definition.text = fmt::format("{}", value->number);
       if (value->type == TomlValue::Type::string) definition.text = value->text;
-      if (definition.text.empty() || !definitions_.emplace(name, std::move(definition)).second)
+      if (definition.text.empty() || !definitions_.emplace(name, std::move(definition)).second) {
         fields_.report(m, fmt::format("{} is no definition, or one that is given twice", in_quotes(m.name)));
+        continue;
+      }
+      unreadable_.erase(name);
     }
     // What is wrong in one is said there, not where it is used.
     for (const TomlMember& m : table->members) {
+      if (unreadable_.contains(std::string(parse_name(m.name).name))) continue;
       const auto indices = m.value.type == TomlValue::Type::table ? indices_of(m.value) : std::vector<TermIndex>{};
       const TomlMember* inner = m.value.type == TomlValue::Type::table ? m.value.find("value") : nullptr;
       if (indices && (inner ? inner->value : m.value).type == TomlValue::Type::string) fields_.expression(inner ? inner->value : m.value, scope(*indices), in_quotes("define." + m.name));
@@ -733,7 +738,7 @@ class FamilyReader {
   std::unordered_map<std::string, std::size_t> families_, arrays_;
   std::unordered_map<std::string, Definition> definitions_;
   std::unordered_map<std::string, Expr> expanded_;  ///< members of definitions
-  std::unordered_set<std::string> unreadable_;      ///< lists that have a mistake in them
+  std::unordered_set<std::string> unreadable_;      ///< lists and definitions that have a mistake in them
   std::vector<Term::Guard> guards_;                 ///< of the field that is read now
   std::vector<std::string> active_;                 ///< indices around what is read now, also those that it cannot see
   int depth_ = 0;                                   ///< of definitions within definitions

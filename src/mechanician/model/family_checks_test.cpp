@@ -1,0 +1,157 @@
+// Mistakes in a model whose families stay as they are written: what is said is what is said of the same model written out.
+
+#include "mechanician/model/family_checks.hpp"
+
+#include <gtest/gtest.h>
+
+#include "mechanician/model/read_model.hpp"
+
+namespace mechanician {
+namespace {
+
+constexpr const char* sound = R"toml(
+coordinates = ["x[1..N]", "a"]
+[parameters]
+N = 5
+m = [1, 2, 3, 4, 5]
+[define]
+"d[k]" = { for = "k = 1..N", value = "x[k]^2" }
+[dynamics]
+kinetic = "sum(i = 1..N, m[i]*x[i]'^2/2) + a'^2/2"
+potential = "sum(i = 1..N, d[i]) + a^2"
+[dynamics.force]
+"x[i]" = { for = "i = 1..N", value = "-x[i]'" }
+[constraints]
+c = "a = x[1]"
+[start]
+time = 0
+[start.position]
+"x[i]" = { for = "i = 1..N", value = "i" }
+a = 1
+[run]
+to = 1
+every = 0.1
+[outputs]
+o = "a"
+[events]
+e = { when = "a" }
+)toml";
+
+std::string changed(const std::string& from, const std::string& to) {
+  std::string text = sound;
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+template <class Read>
+std::vector<Problem> problems_of(Read&& read) {
+  try {
+    read();
+  } catch (const ModelError& e) {
+    return e.problems();
+  }
+  return {};
+}
+
+TEST(FamilyChecks, TheSoundModelIsRead) {
+  EXPECT_NO_THROW(read_model_text(sound, "m.toml"));
+  EXPECT_NO_THROW(read_family_model_text(sound, "m.toml"));
+}
+
+TEST(FamilyChecks, MistakesAreNamedAsInTheModelWrittenOut) {
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"\"-x[i]'\" }", "\"-x[i]'\", vale = 1 }"},
+           {"value = \"-x[i]'\"", "vlue = 1"},
+           {"for = \"i = 1..N\", value = \"-", "for = \"N = 1..5\", value = \"-"},
+           {"for = \"i = 1..N\", value = \"-", "for = \"a = 1..5\", value = \"-"},
+           {"for = \"i = 1..N\", value = \"-", "for = \"i = 1..5, i = 1..5\", value = \"-"},
+           {"for = \"i = 1..N\", value = \"-", "for = \"t = 1..5\", value = \"-"},
+           {"for = \"i = 1..N\", value = \"-", "for = \"i = 5..1\", value = \"-"},
+           {"for = \"i = 1..N\", value = \"-", "for = \"i = 1..N/2\", value = \"-"},
+           {"for = \"i = 1..N\", value = \"-", "for = \"i = 1..if(log(-1) < 0, 1, 2)\", value = \"-"},
+           {"for = \"k = 1..N\"", "for = \"k = 5..1\""},
+           {"sum(i = 1..N, d[i])", "sum(i = 4..1, d[i])"},
+           {"sum(i = 1..N, d[i])", "sum(N = 1..4, d[N])"},
+           {"+ a^2", "+ a*a'"},
+           {"+ a^2", "+ a*x[1]''"},
+           {"+ a^2", "+ N'"},
+           {"+ a'^2/2", "+ a'^3"},
+           {"+ a'^2/2", "+ a'*a''"},
+           {"a = x[1]", "N = 5"},
+           {"a = 1", "a = \"x[1]\""},
+           {"a = 1", "a = \"t\""},
+           {"a = 1", "b = 1"},
+           {"to = 1", "to = \"N\""},
+           {"to = 1", "tow = 1"},
+           {"every = 0.1", "every = 0"},
+           {"every = 0.1", "every = -1"},
+           {"every = 0.1", "tolerance = 2"},
+           {"every = 0.1", "tolerance = 0"},
+           {"every = 0.1", "method = \"fast\""},
+           {"o = \"a\"", "\"o o\" = \"a\""},
+           {"o = \"a\"", "o = { value = \"a\" }"},
+           {"o = \"a\"", "\"o[i]\" = { for = \"i = 1..2\" }"},
+           {"o = \"a\"", "o = \"a'''\""},
+           {"e = {", "\"e e\" = {"},
+           {"c = \"a", "\"c c\" = \"a"},
+           {"\"d[k]\" = {", "t = 1\n\"d[k]\" = {"},
+           {"\"d[k]\" = {", "a = 1\n\"d[k]\" = {"},
+           {"\"d[k]\" = {", "N = 1\n\"d[k]\" = {"},
+           {"\"a\"]", "\"sin\"]"},
+           {"[events]", "[evnts]"},
+           {"[1, 2, 3, 4, 5]", "[1, 2, inf, 4, 5]"},
+           {"[1, 2, 3, 4, 5]", "[1, 2, \"log(-1)\", 4, 5]"},
+           {"[1, 2, 3, 4, 5]", "[1, 2, true, 4, 5]"},
+       }) {
+    SCOPED_TRACE(from + " -> " + to);
+    const std::string text = changed(from, to);
+    const auto written = problems_of([&] { read_model_text(text, "m.toml"); }), found = problems_of([&] { read_family_model_text(text, "m.toml"); });
+    ASSERT_FALSE(written.empty());
+    ASSERT_FALSE(found.empty());
+    EXPECT_EQ(found.front().message, written.front().message);
+    EXPECT_EQ(found.front().place.line, written.front().place.line);
+  }
+}
+
+/// One and the same name for two things: said of the family, not of each of its members.
+TEST(FamilyChecks, ANameStandsForOneThing) {
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{{"\"x[1..N]\", \"a\"", "\"x[1..N]\", \"m[1..3]\", \"a\""},
+                                                                                {"\"d[k]\"", "\"x[k]\""},
+                                                                                {"\"d[k]\"", "\"m[k]\""}}) {
+    const auto found = problems_of([&] { read_family_model_text(changed(from, to), "m.toml"); });
+    ASSERT_FALSE(found.empty()) << to;
+    EXPECT_NE(found.front().message.find("stands for two things"), std::string::npos) << found.front().message;
+  }
+}
+
+/// Sums are taken apart where they stand in products; anything else would be lost without a word.
+TEST(FamilyChecks, ASumWithinAFunctionOrAConditionIsRefused) {
+  for (const char* potential : {"if(sum(i = 1..N, x[i]) > 3, a, 2*a)", "a*sign(sum(i = 1..N, x[i]))", "sum(i = 1..N, x[i])^2", "1/(2 + sum(i = 1..N, x[i]))",
+                                "sum(i = 1..N, x[i])*sum(i = 1..N, x[i])", "min(a, sum(i = 1..N, x[i]))", "sum(j = 1..2, abs(sum(i = 1..N, x[i])))"}) {
+    const auto found = problems_of([&] { read_family_model_text(changed("sum(i = 1..N, d[i]) + a^2", potential), "m.toml"); });
+    ASSERT_FALSE(found.empty()) << potential;
+    EXPECT_NE(found.front().message.find("a sum may be multiplied by numbers and parameters only"), std::string::npos) << found.front().message;
+  }
+  for (const char* potential : {"-(3*sum(i = 1..N, x[i])/(2 + t) - a)*N", "if(t > 1, sum(i = 1..N, x[i]), 2*sum(i = 1..N, d[i]))"})
+    EXPECT_NO_THROW(read_family_model_text(changed("sum(i = 1..N, d[i]) + a^2", potential), "m.toml")) << potential;
+}
+
+TEST(FamilyChecks, AParameterMayBeMadeOfMembersOfLists) {
+  const std::string text = changed("N = 5\n", "N = 5\ntotal = \"2*m[2] + sum(i = 1..3, m[i])\"\n");
+  const auto total = [&](const ParameterOverrides& set) { return read_family_model_text(text, "m.toml", set).parameters.back(); };
+  EXPECT_EQ(total({}), 10.0);
+  EXPECT_EQ(total({{"m[2]", 10.0}}), 34.0);
+}
+
+/// What is linear as it is written.
+TEST(FamilyChecks, LinearMeansThatNoFunctionOrProductHoldsIt) {
+  const Expr s = parameter("s"), u = parameter("u"), x = coordinate("x");
+  const auto linear = [&](const Expr& f) { return is_linear_in(f, [](const Expr& symbol) { return symbol.symbol().name != "x"; }); };
+  EXPECT_TRUE(linear(3.0 * s - u / (1.0 + x * x) + sin(x)));
+  EXPECT_TRUE(linear(select(x > 0.0, s, -u)));
+  for (const Expr& f : {s * u, s * s, x / s, sin(s), sign(s), select(s > 0.0, x, 2.0 * x), pow(s, 2.0)}) EXPECT_FALSE(linear(f));
+}
+
+}  // namespace
+}  // namespace mechanician
