@@ -144,6 +144,21 @@ TEST(FamilyChecks, AParameterMayBeMadeOfMembersOfLists) {
   EXPECT_EQ(total({{"m[2]", 10.0}}), 34.0);
 }
 
+/// Each of forty definitions uses the one before twice; 2⁴⁰ readings would not end.
+TEST(FamilyChecks, DefinitionsOfDefinitionsAreReadOnce) {
+  for (const char* last : {"a", "sum(i = 1..N, i*d[i])", "b40", "nowhere"}) {
+    std::string text = changed("[define]\n", "[define]\nb0 = \"" + std::string(last) + "\"\n");
+    for (int k = 1; k <= 40; ++k) {
+      const std::string line = "b" + std::to_string(k) + " = \"(b" + std::to_string(k - 1) + " + b" + std::to_string(k - 1) + ")/2\"\n";
+      text.insert(text.find("[define]\n") + 9, line);
+    }
+    text.replace(text.find("+ a^2"), 5, "+ sum(i = 1..2, b40)");
+    const auto found = problems_of([&] { read_family_model_text(text, "m.toml"); });
+    const bool sound_one = std::string(last) != "b40" && std::string(last) != "nowhere";
+    EXPECT_EQ(found.empty(), sound_one) << last << (found.empty() ? "" : ": " + found.front().message);
+  }
+}
+
 /// What is linear as it is written.
 TEST(FamilyChecks, LinearMeansThatNoFunctionOrProductHoldsIt) {
   const Expr s = parameter("s"), u = parameter("u"), x = coordinate("x");
