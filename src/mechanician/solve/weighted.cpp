@@ -1,6 +1,7 @@
 #include "mechanician/solve/weighted.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -38,7 +39,7 @@ WeightedRows prepare_weighted(const MatrixXd& Z_given, const MatrixXd& noise, co
   if (result.weights_definite && W.size() > 0) {
     const Cholesky cholesky = calc_cholesky(0.5 * (W + W.transpose()));
     result.weights_definite = cholesky.definite;
-    result.W_root = cholesky.L.transpose();
+    result.W = 0.5 * (W + W.transpose());
   }
   return result;
 }
@@ -58,25 +59,37 @@ VectorXd calc_weighted_b(const WeightedRows& weighted, const RowFactor& all_rows
   VectorXd y = y_exact;
   const Index rank = std::min<Index>({weighted.rank, weighted.V2.cols(), num_measured});
   if (rank > 0) {
-    const MatrixXd G = weighted.W_root * (A_w * weighted.V2);
+    // Weights mix rows, which may be of very different sizes. With the largest rows first, the root of W is a triangle that adds
+    // smaller ones to larger ones only: what is said by the small ones alone does not drown in rounding.
+    // A row that the exact ones decide is left with rounding of its own size, which may be large beside rows that count.
+    const double rounding = 16.0 * static_cast<double>(n) * std::numeric_limits<double>::epsilon();
+    MatrixXd F = A_w * weighted.V2;
+    for (Index i = 0; i < num_measured; ++i)
+      if (F.row(i).norm() <= rounding * A_w.row(i).norm()) F.row(i).setZero();
     std::vector<Index> by_size(static_cast<std::size_t>(num_measured));
     std::iota(by_size.begin(), by_size.end(), Index{0});
-    const VectorXd size = G.rowwise().norm();
+    const VectorXd size = F.rowwise().norm();
     std::sort(by_size.begin(), by_size.end(), [&](Index i, Index j) { return size(i) > size(j); });
-    MatrixXd G_sorted(G.rows(), G.cols());
-    for (Index i = 0; i < num_measured; ++i) G_sorted.row(i) = G.row(by_size[i]);
+    MatrixXd F_sorted(num_measured, F.cols()), W_sorted(num_measured, num_measured);
+    for (Index i = 0; i < num_measured; ++i) {
+      F_sorted.row(i) = F.row(by_size[i]);
+      for (Index j = 0; j < num_measured; ++j) W_sorted(i, j) = weighted.W(by_size[i], by_size[j]);
+    }
+    const MatrixXd W_root = calc_cholesky(W_sorted).L.transpose();
     // Any minimiser will do: the basic solution. The rank was decided with scaled rows, before the weights.
-    const PivotedQr qr = calc_pivoted_qr(G_sorted);
+    const PivotedQr qr = calc_pivoted_qr(W_root * F_sorted);
     const MatrixXd R = qr.R.topLeftCorner(rank, rank);
-    // Weights mix rows of very different sizes, and rounding in the large ones drowns the small. Rows that can all be met
-    // leave nothing of themselves, large or small, so that going on with what is left brings the small ones back.
+    // Rows that can all be met leave nothing of themselves, large or small: going on with what is left is exact for these.
     constexpr int num_passes = 3;
     for (int pass = 0; pass < num_passes; ++pass) {
-      const VectorXd g = weighted.W_root * (b_w - A_w * y);
-      VectorXd g_sorted(G.rows());
-      for (Index i = 0; i < num_measured; ++i) g_sorted(i) = g(by_size[i]);
-      const VectorXd reduced = solve_upper(R, VectorXd(qr.V.leftCols(rank).transpose() * g_sorted));
-      VectorXd x = VectorXd::Zero(G.cols());
+      VectorXd left = b_w - A_w * y;
+      const VectorXd terms = b_w.cwiseAbs() + A_w.cwiseAbs() * y.cwiseAbs();
+      for (Index i = 0; i < num_measured; ++i)
+        if (std::abs(left(i)) <= rounding * terms(i)) left(i) = 0.0;  // met
+      VectorXd left_sorted(num_measured);
+      for (Index i = 0; i < num_measured; ++i) left_sorted(i) = left(by_size[i]);
+      const VectorXd reduced = solve_upper(R, VectorXd(qr.V.leftCols(rank).transpose() * (W_root * left_sorted)));
+      VectorXd x = VectorXd::Zero(F.cols());
       for (Index i = 0; i < rank; ++i) x(qr.order[i]) = reduced(i);
       y += weighted.V2 * x;
     }
