@@ -76,18 +76,21 @@ SolutionResidual calc_solution_residual(const SparsePattern& pattern, const Solu
     }
     left_f[j] -= static_cast<long double>(M[k]) * x[i], size_f[j] += std::abs(M[k] * x[i]);
   }
-  double largest = 0.0;
+  double fastest = 0.0, heaviest = 0.0;
+  for (std::size_t i = 0; i < n; ++i) fastest = std::max({fastest, std::abs(x[i]), mass[i] > 0.0 ? size_f[i] / mass[i] : 0.0}), heaviest = std::max(heaviest, mass[i]);
+  // Where only coordinates without mass move there is no force at all, and that of a mass which moved with them is the measure.
+  double largest = heaviest * fastest;
   for (const double size : size_f) largest = std::max(largest, size);
-  double fastest = 0.0;
-  for (std::size_t i = 0; i < n; ++i) fastest = std::max({fastest, std::abs(x[i]), mass[i] > 0.0 ? size_f[i] / mass[i] : 0.0});
+  const bool some_have_none = std::find(has_mass.begin(), has_mass.end(), char{0}) != has_mass.end();
   std::vector<double> floor(n, 0.0), floor_g(m, 0.0);
+  if (some_have_none && heaviest > 0.0)
+    for (std::size_t i = 0; i < n; ++i) floor[i] = share_of_others * largest * mass[i] / heaviest;
   for (std::size_t s = 0; s < A.size(); ++s) {
     const auto j = at(pattern.A[s].row), i = at(pattern.A[s].col);
     left_g[j] -= static_cast<long double>(A[s]) * x[i];
     size_g[j] += std::abs(A[s]) * (std::abs(x[i]) + (mass[i] > 0.0 ? size_f[i] / mass[i] : 0.0));
-    if (has_mass[i] || !(largest_in_row[j] > 0.0)) continue;
-    floor[i] = std::max(floor[i], share_of_others * largest * std::abs(A[s]) / largest_in_row[j]);
-    floor_g[j] = share_of_others * fastest * largest_in_row[j];
+    if (some_have_none) floor_g[j] = share_of_others * fastest * largest_in_row[j];
+    if (!has_mass[i] && largest_in_row[j] > 0.0) floor[i] = std::max(floor[i], share_of_others * largest * std::abs(A[s]) / largest_in_row[j]);
   }
   SolutionResidual result;
   const auto take = [](double& most, long double left, double size) {

@@ -25,7 +25,8 @@ std::vector<double> calc_row_sizes(const LargeSystem& system, std::span<const do
 
 /// The largest part of its terms that is missing in a row of M x = f + Aᵀλ and of A x = g; infinite where it has no value. Rows that
 /// depend on others may be left out. A coordinate without mass has no acceleration in its row that could bear the rounding of λ:
-/// where no force acts on it, λ is zero up to some 10⁻¹³ of what acts on the others; accelerations in its constraints likewise.
+/// where no force acts on it, λ is zero up to some 10⁻¹³ of what acts on the others. Where there are such coordinates all rows are
+/// granted that much: behind a joint without mass may be nothing but rounding.
 struct SolutionResidual {
   double force = 0.0, row = 0.0;
   double largest() const { return force > row ? force : row; }

@@ -86,5 +86,37 @@ equation = "s[i] = x[i]*y[i] + i"
   EXPECT_TRUE(motion.certificate().holds());
 }
 
+/// A joint without mass takes up the rounding of a start by itself, and no force is left to measure that of the multipliers by.
+TEST(LargeMeasures, AJointWithoutMassBeginsToMove) {
+  for (const int turn : {3, 7, 11}) {
+    const std::string text = R"toml(
+coordinates = ["x[1..N]", "y[1..N]"]
+[parameters]
+N = 6
+[dynamics]
+kinetic = "sum(i = 1..N, if(i == 2 or i == 4, 0, 1)*(x[i]'^2 + y[i]'^2)/2)"
+potential = "sum(i = 1..N, 9.81*y[i])"
+[constraints]
+top = "x[1]^2 + y[1]^2 = 1"
+[constraints.rod]
+for = "i = 2..N"
+equation = "(x[i] - x[i-1])^2 + (y[i] - y[i-1])^2 = 1"
+[constraints.rate]
+for = "i = N..N"
+equation = "(x[i] - x[i-1])*(x[i]' - x[i-1]') + (y[i] - y[i-1])*(y[i]' - y[i-1]') = 0"
+[start.position]
+"x[i]" = { for = "i = 1..N", value = "sum(j = 1..i, cos(TURN*j))" }
+"y[i]" = { for = "i = 1..N", value = "sum(j = 1..i, sin(TURN*j))" }
+)toml";
+    std::string turned = text;
+    for (std::size_t at; (at = turned.find("TURN")) != std::string::npos;) turned.replace(at, 4, std::to_string(turn));
+    LargeSystem system(read_family_model_text(turned, "m.toml"), 1);
+    LargeMotion motion(system, system.start(), {.to = 0.01, .tolerance = 1e-9});
+    while (motion.advance()) {}
+    EXPECT_FALSE(motion.failed()) << turn << ": " << motion.message();
+    EXPECT_TRUE(motion.certificate().holds()) << turn;
+  }
+}
+
 }  // namespace
 }  // namespace mechanician
