@@ -119,7 +119,8 @@ TEST(FamilyChecks, ANameStandsForOneThing) {
   for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{{"\"x[1..N]\", \"a\"", "\"x[1..N]\", \"m[1..3]\", \"a\""},
                                                                                 {"\"d[k]\"", "\"x[k]\""},
                                                                                 {"\"d[k]\"", "\"m[k]\""}}) {
-    const auto found = problems_of([&] { read_family_model_text(changed(from, to), "m.toml"); });
+    const std::string text = changed(from, to);
+    const auto found = problems_of([&] { read_family_model_text(text, "m.toml"); });
     ASSERT_FALSE(found.empty()) << to;
     EXPECT_NE(found.front().message.find("stands for two things"), std::string::npos) << found.front().message;
   }
