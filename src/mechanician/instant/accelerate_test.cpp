@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/LU>
 #include <cmath>
 #include <random>
 #include <stdexcept>
@@ -10,6 +9,7 @@
 #include "mechanician/expression/differentiate.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/tape.hpp"
+#include "mechanician/solve/eigen_decompositions.hpp"
 
 namespace mechanician {
 namespace {

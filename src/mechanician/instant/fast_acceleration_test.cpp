@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -20,6 +18,7 @@
 #include "mechanician/instant/accelerate.hpp"
 #include "mechanician/model/read_model.hpp"
 #include "mechanician/motion/random_model_for_test.hpp"
+#include "mechanician/solve/eigen_decompositions.hpp"
 #include "mechanician/solve/factorisation.hpp"
 
 namespace mechanician {

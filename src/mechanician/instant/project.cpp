@@ -1,6 +1,5 @@
 #include "mechanician/instant/project.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "mechanician/solve/dense.hpp"
+#include "mechanician/solve/eigen_decompositions.hpp"
 #include "mechanician/solve/factorisation.hpp"
 
 namespace mechanician {

@@ -93,7 +93,7 @@ void FieldReader::check_keys(const TomlValue& table, std::initializer_list<std::
     const std::vector<std::string> names(known.begin(), known.end());
     const std::string near = nearest(m.name, names);
     report(
-        m, fmt::format("unknown key {} {}", quoted(m.name), where),
+        m, fmt::format("unknown key {} {}", mechanician::quoted(m.name), where),
         near.empty() ? fmt::format("known here: {}", quote_list(names, 20)) : fmt::format("did you mean `{}`?", near));
   }
 }

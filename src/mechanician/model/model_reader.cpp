@@ -77,7 +77,7 @@ const TomlValue* ModelReader::section(const std::string& name) {
 }
 
 std::optional<Expr> ModelReader::expression(const TomlValue& value, const std::string& path, const NameScope& scope) {
-  std::optional<Expr> f = fields_.expression(value, scope, quoted(path));
+  std::optional<Expr> f = fields_.expression(value, scope, mechanician::quoted(path));
   if (!f) fail(path);
   return f;
 }
@@ -161,7 +161,7 @@ void ModelReader::read_unknowns() {
   for (const TomlMember& m : field->value.members) {
     const std::string path = "unknown." + m.name;
     model_.places[path] = fields_.place_of(m);
-    const std::string* text = fields_.string(m, quoted(path));
+    const std::string* text = fields_.string(m, mechanician::quoted(path));
     if (!text) {
       fail(path);
       continue;
@@ -187,7 +187,7 @@ void ModelReader::read_unknowns() {
         fields_.report(at, raw_offset(text_, m.value.begin, last),
                        name.empty()
                            ? "a function depends on something"
-                           : fmt::format("a function depends on t and coordinates, and {} is neither", quoted(name)),
+                           : fmt::format("a function depends on t and coordinates, and {} is neither", mechanician::quoted(name)),
                        name.empty() ? "for example alpha = \"t\" or alpha = \"x, t\"" : "");
       }
     }
@@ -225,7 +225,7 @@ void ModelReader::read_definitions() {
     const auto name_of = [&](int i) { return members[static_cast<std::size_t>(i)].name; };
     const TomlMember& first = members[static_cast<std::size_t>(cycle.front())];
     fields_.report(first.value,
-                   fmt::format("{} is defined by itself: {}", quoted(first.name), cycle_text(cycle, name_of)));
+                   fmt::format("{} is defined by itself: {}", mechanician::quoted(first.name), cycle_text(cycle, name_of)));
     for (const int i : cycle) in_cycle[static_cast<std::size_t>(i)] = true;
   }
 

@@ -16,7 +16,7 @@
 namespace mechanician {
 
 std::optional<FieldReader::Equation> ModelReader::equation(const TomlValue& value, const std::string& path) {
-  auto e = fields_.equation(value, names_.scope(), quoted(path));
+  auto e = fields_.equation(value, names_.scope(), mechanician::quoted(path));
   if (!e) fail(path);
   return e;
 }
@@ -31,7 +31,7 @@ bool ModelReader::is_coordinate(const TomlMember& key) {
     near = nearest(key.name, known);
     if (near.empty() && !known.empty()) near = {};
   }
-  fields_.report(key, fmt::format("{} is no coordinate", quoted(key.name)),
+  fields_.report(key, fmt::format("{} is no coordinate", mechanician::quoted(key.name)),
                  near.empty() ? "" : fmt::format("did you mean `{}`?", near));
   return false;
 }
@@ -160,7 +160,7 @@ bool ModelReader::read_constraint(const TomlMember& field, const TomlValue& valu
   const TomlValue* text = &value;
   if (value.type == TomlValue::Type::table) {
     fields_.check_keys(value, {"equation", "weight", "restitution", "friction", "slip", "for"},
-                       fmt::format("in the constraint {}", quoted(field.name)));
+                       fmt::format("in the constraint {}", mechanician::quoted(field.name)));
     if (const auto* m = value.find("weight")) {
       model_.places[path + ".weight"] = fields_.place_of(m->value);
       options.weight = expression(m->value, path + ".weight", names_.scope());
@@ -169,7 +169,7 @@ bool ModelReader::read_constraint(const TomlMember& field, const TomlValue& valu
     const TomlMember* equation = value.find("equation");
     if (!equation) {
       if (!unreadable_.covers(path + ".equation"))
-        fields_.report(field, fmt::format("the constraint {} has no equation", quoted(field.name)),
+        fields_.report(field, fmt::format("the constraint {} has no equation", mechanician::quoted(field.name)),
                        "give it as equation = \"left = right\"");
       return wrong();
     }
@@ -198,10 +198,10 @@ void ModelReader::read_contact(const TomlMember& field, const TomlValue& value, 
     options.restitution = expression(restitution->value, path + ".restitution", scope);
   }
   if (friction && !slip && !unreadable_.covers(path + ".slip"))
-    fields_.report(*friction, fmt::format("the constraint {} has friction but no slip", quoted(field.name)),
+    fields_.report(*friction, fmt::format("the constraint {} has friction but no slip", mechanician::quoted(field.name)),
                    "slip is the velocity that friction acts against, for example slip = \"x'\"");
   if (slip && !friction && !unreadable_.covers(path + ".friction"))
-    fields_.report(*slip, fmt::format("the constraint {} has a slip but no friction", quoted(field.name)),
+    fields_.report(*slip, fmt::format("the constraint {} has a slip but no friction", mechanician::quoted(field.name)),
                    "give the coefficient of friction, for example friction = 0.3");
   if (!friction || !slip) return;
   // What could not be read is left out, so that the rest is looked at.
@@ -244,7 +244,7 @@ bool ModelReader::read_control(const TomlMember& field, const TomlValue& table) 
     if (const auto* m = table.find(key))
       fields_.report(*m, fmt::format("a control requirement has no {}", key), "it belongs to a constraint");
   fields_.check_keys(table, {"equation", "frequency", "damping", "weight", "for", "restitution", "friction", "slip"},
-                     fmt::format("in the control requirement {}", quoted(field.name)));
+                     fmt::format("in the control requirement {}", mechanician::quoted(field.name)));
   ControlOptions options;
   const NameScope scope = names_.scope();
   const TomlMember *frequency = table.find("frequency"), *damping = table.find("damping"),
@@ -259,7 +259,7 @@ bool ModelReader::read_control(const TomlMember& field, const TomlValue& table) 
   }
   if (!equation) {
     if (!unreadable_.covers(path + ".equation"))
-      fields_.report(field, fmt::format("the control requirement {} has no equation", quoted(field.name)),
+      fields_.report(field, fmt::format("the control requirement {} has no equation", mechanician::quoted(field.name)),
                      "give it as equation = \"left = right\"");
     fail(path);
     return false;
@@ -352,7 +352,7 @@ void ModelReader::read_start() {
 
 void ModelReader::read_start_values(const TomlMember& field, const std::string& path,
                                     std::map<std::string, Expr>& values) {
-  const TomlValue* table = fields_.table(field, quoted(path));
+  const TomlValue* table = fields_.table(field, mechanician::quoted(path));
   if (!table) return fail(path);
   for (const TomlMember& entry : table->members)
     each_member(entry, path, [&](const TomlMember& m, const TomlValue& value) {
@@ -360,7 +360,7 @@ void ModelReader::read_start_values(const TomlMember& field, const std::string& 
       model_.places[path + "." + m.name] = fields_.place_of(value);
       const auto f = expression(value, path + "." + m.name, names_.scope());
       if (f && !values.emplace(m.name, *f).second) {
-        fields_.report(entry, fmt::format("{} has two start values", quoted(m.name)));
+        fields_.report(entry, fmt::format("{} has two start values", mechanician::quoted(m.name)));
         return false;
       }
       return f.has_value();
@@ -400,7 +400,7 @@ void ModelReader::read_events() {
   const TomlValue* table = section("events");
   if (!table) return;
   for (const TomlMember& m : table->members)
-    if (const TomlValue* entry = fields_.table(m, quoted("events." + m.name)))
+    if (const TomlValue* entry = fields_.table(m, mechanician::quoted("events." + m.name)))
       each_index(m, *entry, "events." + m.name, [&](const TomlMember& member) { return read_event(member, *entry); });
 }
 
@@ -415,7 +415,7 @@ bool ModelReader::read_event(const TomlMember& m, const TomlValue& table) {
   const TomlMember* when = entry->find("when");
   if (!when) {
     if (!unreadable_.covers(path + ".when"))
-      fields_.report(m, fmt::format("the event {} has no `when`", quoted(m.name)),
+      fields_.report(m, fmt::format("the event {} has no `when`", mechanician::quoted(m.name)),
                      "give an expression that passes zero, as in when = \"x\"");
     return false;
   }

@@ -99,19 +99,19 @@ ParseProblem NameTable::explain(std::string_view name, int primes) const {
   }
   if (is_excused(name)) return silent();
   if (families_.contains(std::string(name)))
-    return problem(fmt::format("{} is a family: one of its members is meant", quoted(name)), fmt::format("write {}[...]", name));
+    return problem(fmt::format("{} is a family: one of its members is meant", mechanician::quoted(name)), fmt::format("write {}[...]", name));
   std::string hint = wants_hints() ? did_you_mean(name, names_) : std::string();
   if (hint.empty() && wants_hints()) hint = did_you_mean(name, std::vector<std::string>{"t", "pi"});
   if (hint.empty() && name == "e") hint = "the number e is written exp(1)";
   if (hint.empty()) hint = "names are coordinates, or stand in [parameters] or [define]";
-  return problem(fmt::format("unknown name {}", quoted(name)), std::move(hint));
+  return problem(fmt::format("unknown name {}", mechanician::quoted(name)), std::move(hint));
 }
 
 ParseProblem NameTable::explain_in_parameter(std::string_view name, int primes) const {
   const Entry* e = entry(name);
   if (name == "t") return problem("a parameter cannot depend on t", "what changes with time stands in [define]");
   if (e && e->kind != NameKind::parameter)
-    return problem(fmt::format("a parameter cannot be made of the {} {}", in_words(e->kind), quoted(name)),
+    return problem(fmt::format("a parameter cannot be made of the {} {}", in_words(e->kind), mechanician::quoted(name)),
                    "a parameter is made of numbers and other parameters; other expressions stand in [define]");
   return explain(name, primes);
 }
@@ -132,11 +132,11 @@ ParseProblem NameTable::explain_reaction(std::string_view function, std::string_
     std::vector<std::string> coordinates;
     for (const std::string& n : names_)
       if (entries_.at(n).kind == NameKind::coordinate) coordinates.push_back(n);
-    return problem(fmt::format("ideal() takes a coordinate, and {} is none", quoted(name)),
+    return problem(fmt::format("ideal() takes a coordinate, and {} is none", mechanician::quoted(name)),
                    wants_hints() ? did_you_mean(name, coordinates) : "");
   }
   if (is_constraint_excused(name)) return silent();
-  return problem(fmt::format("multiplier() takes a constraint, and {} is none", quoted(name)),
+  return problem(fmt::format("multiplier() takes a constraint, and {} is none", mechanician::quoted(name)),
                  wants_hints() ? did_you_mean(name, constraints_) : "");
 }
 

@@ -102,7 +102,7 @@ TEST(Printable, SpellsOutWhatCouldDriveATerminal) {
   EXPECT_EQ(printable("θ → x\ty\nz"), "θ → x y z");
   EXPECT_EQ(printable("\xff"), "<U+00FF>");
   EXPECT_EQ(printable("abcdef", 3), "abc…");
-  EXPECT_EQ(quoted("rod"), "`rod`");
+  EXPECT_EQ(mechanician::quoted("rod"), "`rod`");
 }
 
 }  // namespace

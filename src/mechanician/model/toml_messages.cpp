@@ -98,10 +98,10 @@ StatementProblem explain_syntax(std::string_view text, const std::vector<Stateme
     if (trimmed(key).empty())
       return say(s.begin, s.key_end, header ? "the section has no name" : "a name is missing before the =");
     if (has_non_ascii(key) && key.find_first_of("\"'") == std::string_view::npos)
-      return say(s.key_begin, s.key_end, fmt::format("{} must stand in quotation marks here", quoted(trimmed(key))),
+      return say(s.key_begin, s.key_end, fmt::format("{} must stand in quotation marks here", mechanician::quoted(trimmed(key))),
                  fmt::format("TOML wants \"{}\"{}; inside expressions it needs none", printable(trimmed(key)),
                              header ? "" : " = ..."));
-    return say(s.key_begin, s.key_end, fmt::format("{} is no name", quoted(trimmed(key))),
+    return say(s.key_begin, s.key_end, fmt::format("{} is no name", mechanician::quoted(trimmed(key))),
                "a name is made of letters, digits and _");
   }
   if (header)
@@ -111,7 +111,7 @@ StatementProblem explain_syntax(std::string_view text, const std::vector<Stateme
   const std::string_view value = trimmed(text.substr(s.value_begin, s.end - s.value_begin));
   const std::size_t value_begin = value.empty() ? s.value_begin : static_cast<std::size_t>(value.data() - text.data());
   if (value.empty() || value.front() == '#')
-    return say(s.key_begin, s.key_end, fmt::format("{} has no value", quoted(key)));
+    return say(s.key_begin, s.key_end, fmt::format("{} has no value", mechanician::quoted(key)));
   if (starts_with_typographic_mark(value))
     return say(value_begin, value_begin + 3, "this quotation mark is not the plain one",
                "write \"...\" with the quotation mark of the keyboard");

@@ -163,7 +163,7 @@ class Document {
     for (std::size_t i = 0; i < index; ++i)
       if (!statements_[i].bad && statements_[i].kind == s.kind && names_of(statements_[i]) == names) {
         p.message = header ? fmt::format("section [{}] begins twice", printable(path))
-                           : fmt::format("{} is given twice", quoted(names.back()));
+                           : fmt::format("{} is given twice", mechanician::quoted(names.back()));
         p.hint = fmt::format("it is given first in line {}",
                              source_.place_of(statements_[i].begin, statements_[i].end).line);
         return p;
@@ -177,11 +177,11 @@ class Document {
       if (!inner.empty()) {
         p.begin = source_.text().find_first_not_of(" \t", begin),
         p.end = source_.text().find_last_not_of(" \t", end - 1) + 1;
-        p.message = fmt::format("{} is given twice", quoted(inner.back()));
+        p.message = fmt::format("{} is given twice", mechanician::quoted(inner.back()));
         return p;
       }
     }
-    p.message = fmt::format("{} is given twice, in different ways", quoted(path));
+    p.message = fmt::format("{} is given twice, in different ways", mechanician::quoted(path));
     p.hint = "a name stands for one value or for one section";
     return p;
   }

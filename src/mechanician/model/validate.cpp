@@ -98,7 +98,7 @@ class Validator {
       check_name(name, in_words(kind), at);
       if (is_reserved(name))
         report(at,
-               fmt::format("{} cannot be the name of a{} {}", quoted(name), kind == NameKind::unknown ? "n" : "",
+               fmt::format("{} cannot be the name of a{} {}", mechanician::quoted(name), kind == NameKind::unknown ? "n" : "",
                            in_words(kind)),
                name == "t"    ? "t is the time"
                : name == "pi" ? "pi is a number"
@@ -108,10 +108,10 @@ class Validator {
       const std::string where =
           first->second.place.line > 0 ? fmt::format("the first is in line {}", first->second.place.line) : "";
       if (first->second.kind == kind)
-        report(at, fmt::format("the {} {} is given twice", in_words(kind), quoted(name)), where);
+        report(at, fmt::format("the {} {} is given twice", in_words(kind), mechanician::quoted(name)), where);
       else
         report(at,
-               fmt::format("{} stands for two things: a {} and a{} {}", quoted(name), in_words(first->second.kind),
+               fmt::format("{} stands for two things: a {} and a{} {}", mechanician::quoted(name), in_words(first->second.kind),
                            kind == NameKind::unknown ? "n" : "", in_words(kind)),
                where);
     };
@@ -126,7 +126,7 @@ class Validator {
       check_name(name, what, at);
       const auto [first, fresh] = rows.emplace(name, at);
       if (!fresh)
-        report(at, fmt::format("{} is the name of two constraints or requirements", quoted(name)),
+        report(at, fmt::format("{} is the name of two constraints or requirements", mechanician::quoted(name)),
                first->second.line > 0 ? fmt::format("the first is in line {}", first->second.line) : "");
     };
     for (const Constraint& c : model_.constraints)
@@ -148,7 +148,7 @@ class Validator {
   void check_name(const std::string& name, std::string_view what, const Place& at) {
     if (!is_name(name) && !is_member_name(name))
       report(at,
-             fmt::format("{} cannot be the name of a{} {}", quoted(name),
+             fmt::format("{} cannot be the name of a{} {}", mechanician::quoted(name),
                          what == "event" || what == "output" || what.starts_with('u') ? "n" : "", what),
              "a name is a letter or _, then letters, digits and _");
   }
@@ -203,10 +203,10 @@ class Validator {
     const std::string to_force = "forces that depend on velocities stand under force",
                       no_acceleration = "accelerations can stand in constraints and outputs only";
     for (const Parameter& p : model_.parameters)
-      add(p.value, fmt::format("the parameter {}", quoted(p.name)), place("parameters." + p.name, p.place),
+      add(p.value, fmt::format("the parameter {}", mechanician::quoted(p.name)), place("parameters." + p.name, p.place),
           of_parameters, "a parameter is made of numbers and other parameters");
     for (const Named& d : model_.definitions)
-      add(d.value, fmt::format("the definition {}", quoted(d.name)), place("define." + d.name, d.place),
+      add(d.value, fmt::format("the definition {}", mechanician::quoted(d.name)), place("define." + d.name, d.place),
           of_motion | of_reactions);
     if (model_.kinetic) add(*model_.kinetic, "the kinetic energy", place("kinetic"), of_velocities, no_acceleration);
     if (model_.potential) add(*model_.potential, "the potential energy", place("potential"), of_positions, to_force);
@@ -217,54 +217,54 @@ class Validator {
               to_force);
     for (const Named& f : model_.forces) {
       check_coordinate(f.name, "a force", f.place);
-      add(f.value, fmt::format("the force on {}", quoted(f.name)), f.place, of_velocities, no_acceleration);
+      add(f.value, fmt::format("the force on {}", mechanician::quoted(f.name)), f.place, of_velocities, no_acceleration);
     }
     for (const Named& f : model_.nonideal) {
       check_coordinate(f.name, "a nonideal force", f.place);
-      add(f.value, fmt::format("the nonideal force on {}", quoted(f.name)), f.place, of_reactions, no_acceleration);
+      add(f.value, fmt::format("the nonideal force on {}", mechanician::quoted(f.name)), f.place, of_reactions, no_acceleration);
     }
     for (const Constraint& c : model_.constraints) {
-      add(c.residual, fmt::format("the constraint {}", quoted(c.name)), c.place, of_motion);
+      add(c.residual, fmt::format("the constraint {}", mechanician::quoted(c.name)), c.place, of_motion);
       if (c.weight)
-        add(*c.weight, fmt::format("the weight of {}", quoted(c.name)),
+        add(*c.weight, fmt::format("the weight of {}", mechanician::quoted(c.name)),
             place("constraints." + c.name + ".weight", c.place), of_velocities, no_acceleration);
       if (c.restitution)
-        add(*c.restitution, fmt::format("the restitution of {}", quoted(c.name)),
+        add(*c.restitution, fmt::format("the restitution of {}", mechanician::quoted(c.name)),
             place("constraints." + c.name + ".restitution", c.place), of_positions,
             "it may depend on coordinates, parameters and t");
       if (!c.friction) continue;
-      add(c.friction->coefficient, fmt::format("the friction of {}", quoted(c.name)), c.friction->place, of_velocities,
+      add(c.friction->coefficient, fmt::format("the friction of {}", mechanician::quoted(c.name)), c.friction->place, of_velocities,
           no_acceleration);
       for (std::size_t k = 0; k < c.friction->slip.size(); ++k)
-        add(c.friction->slip[k], fmt::format("the slip of {}", quoted(c.name)), slip_place(model_, c, k),
+        add(c.friction->slip[k], fmt::format("the slip of {}", mechanician::quoted(c.name)), slip_place(model_, c, k),
             of_velocities, no_acceleration);
     }
     for (const Control& c : model_.controls) {
-      add(c.residual, fmt::format("the control requirement {}", quoted(c.name)), c.place, of_motion);
+      add(c.residual, fmt::format("the control requirement {}", mechanician::quoted(c.name)), c.place, of_motion);
       const std::string hint = "it may depend on parameters and t";
       if (c.frequency)
-        add(*c.frequency, fmt::format("the frequency of {}", quoted(c.name)),
+        add(*c.frequency, fmt::format("the frequency of {}", mechanician::quoted(c.name)),
             place("control." + c.name + ".frequency", c.place), of_time, hint);
-      add(c.damping, fmt::format("the damping of {}", quoted(c.name)), place("control." + c.name + ".damping", c.place),
+      add(c.damping, fmt::format("the damping of {}", mechanician::quoted(c.name)), place("control." + c.name + ".damping", c.place),
           of_time, hint);
     }
     for (const Measured& m : model_.measured)
       for (const auto& row : m.weight)
         for (const Expr& w : row) add(w, "the weight in [measured]", m.place, of_velocities, no_acceleration);
-    for (const Event& e : model_.events) add(e.when, fmt::format("the event {}", quoted(e.name)), e.place, of_motion);
+    for (const Event& e : model_.events) add(e.when, fmt::format("the event {}", mechanician::quoted(e.name)), e.place, of_motion);
     for (const Named& o : model_.outputs)
-      add(o.value, fmt::format("the output {}", quoted(o.name)), o.place, of_motion);
+      add(o.value, fmt::format("the output {}", mechanician::quoted(o.name)), o.place, of_motion);
     const std::string of_start = "a start value is made of numbers and parameters";
     add(model_.start.time, "`start.time`", place("start.time"), of_parameters, of_start);
     for (const auto& [name, f] : model_.start.position)
-      add(f, quoted("start.position." + name), place("start.position." + name), of_parameters, of_start);
+      add(f, mechanician::quoted("start.position." + name), place("start.position." + name), of_parameters, of_start);
     for (const auto& [name, f] : model_.start.velocity)
-      add(f, quoted("start.velocity." + name), place("start.velocity." + name), of_parameters, of_start);
+      add(f, mechanician::quoted("start.velocity." + name), place("start.velocity." + name), of_parameters, of_start);
   }
 
   void check_coordinate(const std::string& name, std::string_view what, const Place& at) {
     if (coordinate_names().contains(name)) return;
-    report(at, fmt::format("{} acts on {}, which is no coordinate", what, quoted(name)));
+    report(at, fmt::format("{} acts on {}, which is no coordinate", what, mechanician::quoted(name)));
   }
 
   const std::unordered_set<std::string>& coordinate_names() {
@@ -323,7 +323,7 @@ class Validator {
       for (const Expr& s : symbols_of(std::span(&p.f, 1)))
         if (!is_known(s.symbol()))
           report(p.place, fmt::format("{} contains {} {}, which the model does not have", p.what,
-                                      kind_in_words(s.symbol().kind), quoted(symbol_text(s.symbol()))));
+                                      kind_in_words(s.symbol().kind), mechanician::quoted(symbol_text(s.symbol()))));
   }
 
   // ---- rows
@@ -341,12 +341,12 @@ class Validator {
 
   void check_constraints() {
     for (const Constraint& c : model_.constraints)
-      check_row(c.residual, fmt::format("the constraint {}", quoted(c.name)), c.place);
+      check_row(c.residual, fmt::format("the constraint {}", mechanician::quoted(c.name)), c.place);
   }
 
   void check_controls() {
     for (const Control& c : model_.controls) {
-      check_row(c.residual, fmt::format("the control requirement {}", quoted(c.name)), c.place);
+      check_row(c.residual, fmt::format("the control requirement {}", mechanician::quoted(c.name)), c.place);
       if (c.level() != Level::position && !c.damping.is_constant(1.0))
         report(place("control." + c.name + ".damping", c.place), "a requirement with velocities has no damping",
                "its error follows e' + frequency*e = 0");
@@ -364,15 +364,15 @@ class Validator {
     for (const Measured& m : model_.measured) {
       for (const std::string& name : m.constraints) {
         const Place at = place("measured." + name, m.place);
-        if (!seen.insert(name).second) report(at, fmt::format("the constraint {} is measured twice", quoted(name)));
+        if (!seen.insert(name).second) report(at, fmt::format("the constraint {} is measured twice", mechanician::quoted(name)));
         const auto found = known.find(name);
         if (found == known.end()) {
           if (unreadable_.covers("constraints." + name)) continue;
           const std::string near = nearest(name, names);
-          report(at, fmt::format("there is no constraint {}", quoted(name)),
+          report(at, fmt::format("there is no constraint {}", mechanician::quoted(name)),
                  near.empty() ? "" : fmt::format("did you mean `{}`?", near));
         } else if (found->second->weight) {
-          report(at, fmt::format("the constraint {} has a weight of its own", quoted(name)),
+          report(at, fmt::format("the constraint {} has a weight of its own", mechanician::quoted(name)),
                  "give it there or in [measured]");
         }
       }
@@ -392,7 +392,7 @@ class Validator {
     for (const auto* values : {&model_.start.position, &model_.start.velocity})
       for (const auto& [name, f] : *values)
         if (!coordinate_names().contains(name))
-          report({}, fmt::format("a start value is given for {}, which is no coordinate", quoted(name)));
+          report({}, fmt::format("a start value is given for {}, which is no coordinate", mechanician::quoted(name)));
   }
 
   void check_run() {
@@ -404,7 +404,7 @@ class Validator {
       report(place("run.tolerance"), "`run.tolerance` must lie between 0 and 1", "for example 1e-10");
     if (run.method != "auto" && run.method != "dop853" && run.method != "bdf") {
       const std::string near = nearest(run.method, std::vector<std::string>{"auto", "dop853", "bdf"});
-      report(place("run.method"), fmt::format("there is no method {}", quoted(run.method)),
+      report(place("run.method"), fmt::format("there is no method {}", mechanician::quoted(run.method)),
              near.empty() ? "it is auto, dop853 or bdf" : fmt::format("did you mean `{}`?", near));
     }
   }

@@ -118,7 +118,7 @@ class ValueChecks {
       const auto w = constant(*c.weight);
       if (w && !(*w > 0.0 && std::isfinite(*w)))
         report(place("constraints." + c.name + ".weight", c.place),
-               fmt::format("the weight of {} is {}; a weight is positive and finite", quoted(c.name), short_number(*w)),
+               fmt::format("the weight of {} is {}; a weight is positive and finite", mechanician::quoted(c.name), short_number(*w)),
                "a weight is 1/variance");
     }
     for (const Measured& m : model_.measured) check_weight_matrix(m);
@@ -145,7 +145,7 @@ class ValueChecks {
         if (!alike && !(constants && std::abs(w[i][j] - w[j][i]) <= tolerance))
           return report(m.place,
                         fmt::format("the weight in [measured] is not symmetric: the entries for {} and {} differ",
-                                    quoted(m.constraints[j]), quoted(m.constraints[i])));
+                                    mechanician::quoted(m.constraints[j]), mechanician::quoted(m.constraints[i])));
       }
     if (all_constant && n > 0 && !is_positive_definite(std::move(w)))
       report(m.place, "the weight in [measured] is not positive definite",
@@ -158,7 +158,7 @@ class ValueChecks {
         const auto value = constant(f);
         if (value && !(*value >= 0.0 && std::isfinite(*value)))
           report(place(fmt::format("control.{}.{}", c.name, what), c.place),
-                 fmt::format("the {} of {} is {}; it cannot be {}", what, quoted(c.name), short_number(*value),
+                 fmt::format("the {} of {} is {}; it cannot be {}", what, mechanician::quoted(c.name), short_number(*value),
                              *value < 0.0 ? "negative" : "infinite or undefined"));
       };
       if (c.frequency) check(*c.frequency, "frequency");

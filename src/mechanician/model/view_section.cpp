@@ -124,7 +124,7 @@ class ViewReader {
     item.place = fields_.place_of(m);
     return item;
   }
-  std::string path(const TomlMember& m) const { return quoted("view." + section_ + "." + m.name); }
+  std::string path(const TomlMember& m) const { return mechanician::quoted("view." + section_ + "." + m.name); }
 
   std::optional<Expr> number(const TomlValue& value, const std::string& what) {
     return fields_.expression(value, scope_, what);
@@ -160,9 +160,9 @@ class ViewReader {
     std::vector<std::string> names;
     for (const auto& [name, point] : points_) names.push_back(name);
     const std::string near = nearest(value.text, names);
-    fields_.report(value, fmt::format("{} names no point: {}", what, quoted(value.text)),
+    fields_.report(value, fmt::format("{} names no point: {}", what, mechanician::quoted(value.text)),
                    near.empty() ? "points are named in [view.points]; or give components, as in [\"x\", \"y\"]"
-                                : fmt::format("did you mean {}?", quoted(near)));
+                                : fmt::format("did you mean {}?", mechanician::quoted(near)));
     return std::nullopt;
   }
   /// A field that must be there.
@@ -175,7 +175,7 @@ class ViewReader {
 
   bool truth(const TomlMember& m) {
     if (m.value.type == TomlValue::Type::boolean) return m.value.number != 0.0;
-    fields_.report(m.value, fmt::format("{} is true or false, not {}", quoted(m.name), in_words(m.value.type)));
+    fields_.report(m.value, fmt::format("{} is true or false, not {}", mechanician::quoted(m.name), in_words(m.value.type)));
     return false;
   }
 
@@ -189,7 +189,7 @@ class ViewReader {
     if (hex || std::find(known.begin(), known.end(), *text) != known.end())
       item.colour = *text;
     else
-      fields_.report(field->value, fmt::format("{} is no colour", quoted(*text)),
+      fields_.report(field->value, fmt::format("{} is no colour", mechanician::quoted(*text)),
                      fmt::format("it is {} or \"#rrggbb\"", fmt::join(known, ", ")));
   }
 
@@ -431,7 +431,7 @@ class ViewReader {
     for (const auto& [name, kind] : known)
       if (*word == name) item.force = kind;
     if (item.force == ViewForce::none)
-      fields_.report(force.value, fmt::format("`force` cannot be {}", quoted(*word)),
+      fields_.report(force.value, fmt::format("`force` cannot be {}", mechanician::quoted(*word)),
                      "it is constraint, ideal, nonideal or control");
     const TomlMember* of = m.value.find("of");
     if (!of || of->value.type != TomlValue::Type::array || of->value.items.empty() || of->value.items.size() > 3) {
@@ -450,7 +450,7 @@ class ViewReader {
       std::vector<std::string> names;
       for (const auto& [coordinate, index] : coordinates_) names.push_back(coordinate);
       const std::string near = nearest(name.text, names);
-      fields_.report(name, "this is no coordinate", near.empty() ? "" : fmt::format("did you mean {}?", quoted(near)));
+      fields_.report(name, "this is no coordinate", near.empty() ? "" : fmt::format("did you mean {}?", mechanician::quoted(near)));
       good = false;
     }
     return good;

@@ -1,12 +1,12 @@
 // Which rows act in a step: the largest independent set, by column-pivoted QR of the rows in the mass metric.
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "mechanician/motion/dynamics.hpp"
 #include "mechanician/motion/kernels.hpp"
+#include "mechanician/solve/eigen_decompositions.hpp"
 #include "mechanician/solve/mass.hpp"
 
 namespace mechanician {

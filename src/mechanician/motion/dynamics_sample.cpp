@@ -1,9 +1,9 @@
 // What is known of a motion at one time: forces, multipliers, powers. Not part of the inner loop.
 
-#include <Eigen/QR>
 #include <cmath>
 
 #include "mechanician/motion/dynamics.hpp"
+#include "mechanician/solve/eigen_decompositions.hpp"
 #include "mechanician/solve/factorisation.hpp"
 
 namespace mechanician {

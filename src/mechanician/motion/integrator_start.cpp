@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/QR>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,6 +12,7 @@
 #include "mechanician/instant/accelerate.hpp"
 #include "mechanician/instant/generic_rows.hpp"
 #include "mechanician/motion/integrator_impl.hpp"
+#include "mechanician/solve/eigen_decompositions.hpp"
 
 namespace mechanician {
 

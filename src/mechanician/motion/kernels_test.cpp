@@ -2,11 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/QR>
 #include <cmath>
 #include <limits>
 #include <random>
 #include <vector>
+
+#include "mechanician/solve/eigen_decompositions.hpp"
 
 namespace mechanician {
 namespace {

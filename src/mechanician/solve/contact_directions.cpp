@@ -1,10 +1,10 @@
 // Modes in which contacts start to slide in a plane: the directions of the slip are unknown too.
-#include <Eigen/LU>
 #include <array>
 #include <cmath>
 #include <random>
 
 #include "mechanician/solve/contact_modes.hpp"
+#include "mechanician/solve/eigen_decompositions.hpp"
 
 namespace mechanician {
 

@@ -2,12 +2,12 @@
 // eliminates its unknowns from all that follows, so that modes that begin alike share the work; at a leaf only the last
 // elimination, a back-substitution and the signs are left. What cannot be excluded by a wide margin, or where an
 // elimination was on the edge, is handed on to be looked at properly.
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
 #include "mechanician/solve/contact_modes.hpp"
+#include "mechanician/solve/eigen_decompositions.hpp"
 
 namespace mechanician {
 namespace {

@@ -1,13 +1,11 @@
 #include "mechanician/solve/contact_modes.hpp"
 
-#include <Eigen/LU>
-#include <Eigen/QR>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "mechanician/solve/eigen_decompositions.hpp"
 #include "mechanician/solve/least_distance.hpp"
 
 namespace mechanician {

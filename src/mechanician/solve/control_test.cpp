@@ -1,9 +1,9 @@
 // Control requirements beside constraints, against the bordered system solved directly.
 #include <gtest/gtest.h>
 
-#include <Eigen/LU>
 #include <limits>
 
+#include "mechanician/solve/eigen_decompositions.hpp"
 #include "mechanician/solve/form.hpp"
 #include "mechanician/solve/random_system_for_test.hpp"
 

@@ -1,9 +1,9 @@
 #include "mechanician/solve/dense.hpp"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
 #include <algorithm>
+
+#include "mechanician/solve/eigen_decompositions.hpp"
 
 namespace mechanician {
 

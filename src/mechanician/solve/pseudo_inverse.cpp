@@ -1,8 +1,7 @@
 #include "mechanician/solve/pseudo_inverse.hpp"
 
-#include <Eigen/SVD>
-
 #include "mechanician/solve/dense.hpp"
+#include "mechanician/solve/eigen_decompositions.hpp"
 
 namespace mechanician {
 

@@ -2,11 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Cholesky>
-#include <Eigen/QR>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 
+#include "mechanician/solve/eigen_decompositions.hpp"
 #include "mechanician/solve/random_system_for_test.hpp"
 
 namespace mechanician::testing {

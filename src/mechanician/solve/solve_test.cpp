@@ -1,11 +1,11 @@
 // Special cases and statuses of solve(); the rest is in accuracy_test.cpp and laws_test.cpp.
 #include <gtest/gtest.h>
 
-#include <Eigen/QR>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 
+#include "mechanician/solve/eigen_decompositions.hpp"
 #include "mechanician/solve/form.hpp"
 #include "mechanician/solve/parts.hpp"
 #include "mechanician/solve/random_system_for_test.hpp"

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/LU>
 #include <cmath>
 #include <limits>
 
+#include "mechanician/solve/eigen_decompositions.hpp"
 #include "mechanician/solve/form.hpp"
 #include "mechanician/solve/pseudo_inverse.hpp"
 #include "mechanician/solve/random_system_for_test.hpp"
