@@ -9,6 +9,7 @@
 #include "mechanician/cli/commands.hpp"
 #include "mechanician/cli/large_loading.hpp"
 #include "mechanician/cli/loading.hpp"
+#include "mechanician/instant/accelerate.hpp"
 #include "mechanician/large/large_instant.hpp"
 #include "mechanician/output/json_writer.hpp"
 #ifdef MECHANICIAN_PROGRAM_SPQR
@@ -21,7 +22,6 @@ namespace {
 
 constexpr std::size_t most_names = 20;
 constexpr std::size_t most_sets = 5;
-constexpr double start_tolerance = 1e-8;
 
 #ifdef MECHANICIAN_PROGRAM_SPQR
 const SparseRankFinder rank_finder = [](const SparsePattern& pattern, std::span<const double> M, std::span<const double> A) {

@@ -41,7 +41,7 @@ double quantile(const std::vector<double>& sorted, double p) {
   return sorted[below] + part * (sorted[below + 1] - sorted[below]);
 }
 
-std::string mechanician::quoted(std::string_view text) {
+std::string quoted(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"') result += '"';
@@ -51,7 +51,7 @@ std::string mechanician::quoted(std::string_view text) {
 }
 
 /// A name as it is, unless a reader would cut it.
-std::string csv_name(const std::string& name) { return name.find_first_of(",\"") == std::string::npos ? name : mechanician::quoted(name); }
+std::string csv_name(const std::string& name) { return name.find_first_of(",\"") == std::string::npos ? name : quoted(name); }
 
 /// The names of columns. What a model calls as a column of every result, or as another of its own, is value(NAME): a reader goes by
 /// names.
@@ -224,7 +224,7 @@ void write_sweep_csv(const SweepStore& store, const SweepSetup& setup, const std
           text += ',';
         }
       }
-      if (reason != reasons.end() && reason->motion == record.first + static_cast<std::int64_t>(i)) text += mechanician::quoted(reason++->text);
+      if (reason != reasons.end() && reason->motion == record.first + static_cast<std::int64_t>(i)) text += quoted(reason++->text);
       text += '\n';
     }
     write(text);

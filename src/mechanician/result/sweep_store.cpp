@@ -127,7 +127,7 @@ SweepSetup read_sweep_setup(const std::string& file) {
 SweepStore::SweepStore(const SweepSetup& setup) : quantities_(quantities_of(setup)) {}
 
 SweepStore::SweepStore(const SweepSetup& setup, const std::string& file, int rank, Begin begin)
-    : quantities_(quantities_of(setup)), setup_(encode(setup)), file_(file), rank_(rank) {
+    : quantities_(quantities_of(setup)), setup_(encode(setup)), file_(file) {
   Source mine;
   mine.rank = rank;
   if (rank == 0) {

@@ -84,7 +84,6 @@ class SweepStore {
   std::vector<SweepQuantity> quantities_;
   std::string setup_;
   std::string file_;
-  int rank_ = 0;
   std::unique_ptr<PartFile> part_;
   std::vector<Source> sources_;  ///< the first is this process's own, without a file for rank 0: that is part_
   std::vector<std::string> memory_;
