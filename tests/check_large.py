@@ -436,6 +436,8 @@ def main():
                 (('run', 'chain.toml', '--columns', 'x[1001]', '-o', 'x.h5'), 2, 'no column is called `x[1001]`'),
                 (('run', 'chain.toml', '--set', 'N=2000', '--method', 'bdf', '-o', 'x.h5'), 2, 'at most 3000 coordinates'),
                 (('run', 'chain.toml', '--set', 'N=2000', '--report', 'x.html', '-o', 'x.h5'), 2, '--report'),
+                (('project', 'chain.toml', '--set', 'N=2000'), 2, 'run --project-start'),
+                (('bench', 'chain.toml', '--set', 'N=2000'), 2, 'at most 3000 coordinates'),
                 (('run', 'chain.toml', '--to', '-1'), 2, 'would end at'),
                 (('run', 'chain.toml', '--position', 'x[3]=5'), 1, 'most of all off `rod['),
                 (('check', 'chain.toml', '--position', 'x[3]=5'), 1, 'off the constraints'),

@@ -34,4 +34,11 @@ std::optional<Large> load_large(const CommandOptions& options) {
   }
 }
 
+void refuse_many_coordinates(const CommandOptions& options, const char* command, const char* instead) {
+  const long count = count_family_coordinates(options.model, ParameterOverrides(options.set.begin(), options.set.end()));
+  if (count <= most_for_the_ordinary_path) return;
+  throw UsageError(fmt::format("{} is for models of at most {} coordinates, and this one has {}{}{}", command, most_for_the_ordinary_path, count,
+                               *instead ? "; " : "", instead));
+}
+
 }  // namespace mechanician

@@ -22,4 +22,7 @@ struct Large {
 /// Reads the model and applies --set, --position, --velocity and --time. Nothing: the ordinary path takes it.
 std::optional<Large> load_large(const CommandOptions& options);
 
+/// For commands that have the ordinary path only: throws UsageError where the model is too large for it.
+void refuse_many_coordinates(const CommandOptions& options, const char* command, const char* instead = "");
+
 }  // namespace mechanician

@@ -17,6 +17,7 @@
 #include "mechanician/base/version.hpp"
 #include "mechanician/cli/commands.hpp"
 #include "mechanician/cli/completion.hpp"
+#include "mechanician/cli/large_loading.hpp"
 
 namespace {
 
@@ -108,13 +109,22 @@ Exit dispatch(const CLI::App& app, RawOptions& raw) {
     if (const auto done = accelerate_large(options)) return *done;
     return run_accelerate(options);
   }
-  if (app.got_subcommand("equations")) return run_equations(options);
-  if (app.got_subcommand("project")) return run_project(options);
+  if (app.got_subcommand("equations")) {
+    refuse_many_coordinates(options, "equations");
+    return run_equations(options);
+  }
+  if (app.got_subcommand("project")) {
+    refuse_many_coordinates(options, "project", "`run --project-start` moves the start of larger ones onto the constraints");
+    return run_project(options);
+  }
   if (app.got_subcommand("run")) {
     if (const auto done = run_large(options)) return *done;
     return run_run(options);
   }
-  if (app.got_subcommand("bench")) return run_bench(options);
+  if (app.got_subcommand("bench")) {
+    refuse_many_coordinates(options, "bench");
+    return run_bench(options);
+  }
   if (app.got_subcommand("sweep")) return run_sweep_command(options);
   if (app.got_subcommand("plot")) return run_plot(options);
   if (app.got_subcommand("completion")) return print_completion(raw.shell);
