@@ -36,31 +36,6 @@ function(mechanician_flags target)
   endif()
 endfunction()
 
-# Compiles the sources of a target in groups, each as one: what a folder's sources have in common, headers and templates, is
-# read and made once per group. Halves the time of a build from nothing; a change of one source compiles its group again.
-function(mechanician_unity target)
-  if(NOT MECHANICIAN_UNITY)
-    return()
-  endif()
-  find_package(Python3 QUIET COMPONENTS Interpreter)
-  if(NOT Python3_FOUND)
-    return()
-  endif()
-  execute_process(COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/unity_groups.py 1500 ${ARGN}
-                  OUTPUT_VARIABLE lines COMMAND_ERROR_IS_FATAL ANY)
-  string(REGEX MATCHALL "[^\n]+" lines "${lines}")
-  foreach(line IN LISTS lines)
-    string(REGEX MATCH "^([0-9]+) (.*)$" line "${line}")
-    set_source_files_properties(${CMAKE_MATCH_2} PROPERTIES UNITY_GROUP group_${CMAKE_MATCH_1})
-  endforeach()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  # A local name may be that of a constant of another source.
-  target_compile_options(${target} PRIVATE -Wno-shadow)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(${target} PRIVATE -Wshadow=local -Wno-subobject-linkage)
-  endif()
-endfunction()
-
 function(mechanician_folder name)
   cmake_parse_arguments(arg "" "" "DEPENDS;PUBLIC;PRIVATE" ${ARGN})
   set(dir ${PROJECT_SOURCE_DIR}/src/mechanician/${name})
@@ -78,9 +53,8 @@ function(mechanician_folder name)
   target_link_libraries(mechanician_${name} PUBLIC ${depends} ${arg_PUBLIC} PRIVATE ${arg_PRIVATE} fmt::fmt)
   target_compile_definitions(mechanician_${name} PRIVATE MECHANICIAN_VERSION="${PROJECT_VERSION}")
   mechanician_flags(mechanician_${name})
-  mechanician_unity(mechanician_${name} ${sources})
-  if(CMAKE_BUILD_TYPE STREQUAL "Release" AND name MATCHES "^(output|report|plot)$")
-    target_compile_options(mechanician_${name} PRIVATE -O1)  # words and pictures; no loop of these is long
+  if(CMAKE_BUILD_TYPE STREQUAL "Release" AND name MATCHES "^(output|report)$")
+    target_compile_options(mechanician_${name} PRIVATE -O1)  # words; no loop of these is long
   endif()
   set(MECHANICIAN_FOLDERS ${MECHANICIAN_FOLDERS} ${name} CACHE INTERNAL "")
 
@@ -91,7 +65,6 @@ function(mechanician_folder name)
     target_link_libraries(${name}_test PRIVATE mechanician_${name} GTest::gtest_main fmt::fmt)
     target_compile_definitions(${name}_test PRIVATE MECHANICIAN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     mechanician_flags(${name}_test)
-    mechanician_unity(${name}_test ${tests})
     if(CMAKE_BUILD_TYPE STREQUAL "Release")
       target_compile_options(${name}_test PRIVATE -O1)  # compiles faster than it saves
     endif()
