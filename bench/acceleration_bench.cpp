@@ -74,10 +74,11 @@ void measure(const std::string& file) {
   std::vector<AccelerationProgramResult> results;
   std::vector<CompiledFunction> compiled;
   memory.reserve(20), results.reserve(10), compiled.reserve(20);
-  for (const Variant& v : {Variant{"q̈", false, false, false, true}, Variant{"q̈, parameters as inputs", false, false, false, false},
-                           Variant{"q̈, rows checked", false, false, true, true}, Variant{"q̈, refined", false, true, false, true},
-                           Variant{"q̈ and powers, with Ṁ", true, false, false, true},
-                           Variant{"q̈ and powers", true, false, false, true, true}}) {
+  for (const Variant& v :
+       {Variant{"q̈", false, false, false, true}, Variant{"q̈, parameters as inputs", false, false, false, false},
+        Variant{"q̈, rows checked", false, false, true, true}, Variant{"q̈, refined", false, true, false, true},
+        Variant{"q̈ and powers, with Ṁ", true, false, false, true},
+        Variant{"q̈ and powers", true, false, false, true, true}}) {
     AccelerationOptions o = options;
     o.powers = v.powers, o.refine = v.refine, o.check_rows = v.check_rows;
     if (v.short_power) o.given_power = make_given_power(model);
@@ -106,17 +107,20 @@ void measure(const std::string& file) {
         worst = std::max(worst, std::abs(values[i] - robust.solution.qdd(i)));
         size = std::max(size, std::abs(robust.solution.qdd(i)));
       }
-    fmt::print("  {:<28} {:>6} steps: {:>6} equations, {:>6} elimination; vouch {:.3g}, differs by {:.1e} of {:.3g}; {} built in {:.2f} ms\n",
-               v.name, made.program.steps.size(), made.num_equation_steps, made.num_elimination_steps,
-               values[made.at_vouch], worst, size, made.path, build);
+    fmt::print(
+        "  {:<28} {:>6} steps: {:>6} equations, {:>6} elimination; vouch {:.3g}, differs by {:.1e} of {:.3g}; {} built "
+        "in {:.2f} ms\n",
+        v.name, made.program.steps.size(), made.num_equation_steps, made.num_elimination_steps, values[made.at_vouch],
+        worst, size, made.path, build);
     for (const TierPolicy tier : {TierPolicy::quick, TierPolicy::optimised}) {
       compiled.emplace_back(made.program, CompileOptions{.tier = tier, .background = false, .cache = false});
       CompiledFunction& f = compiled.back();
       f.wait();
-      timed.push_back({fmt::format("{} code ({:.1f} ms), {}", describe(f.tier()), f.compile_ms(), v.name), [&f, x, values, &sink] {
-                         f(x, values);
-                         sink += values[0];
-                       }});
+      timed.push_back(
+          {fmt::format("{} code ({:.1f} ms), {}", describe(f.tier()), f.compile_ms(), v.name), [&f, x, values, &sink] {
+             f(x, values);
+             sink += values[0];
+           }});
     }
     timed.push_back({"interpreter, " + v.name, [&program = made.program, x, registers, values, &sink] {
                        program.evaluate(x, registers, values);

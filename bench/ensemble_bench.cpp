@@ -18,7 +18,6 @@
 #include <thread>
 #include <vector>
 
-#include "ready.hpp"
 #include "mechanician/compile/compiled_function.hpp"
 #include "mechanician/ensemble/adaptive_runner.hpp"
 #include "mechanician/ensemble/lane_runner.hpp"
@@ -27,6 +26,7 @@
 #include "mechanician/model/parameters.hpp"
 #include "mechanician/model/read_model.hpp"
 #include "mechanician/motion/integrator.hpp"
+#include "ready.hpp"
 
 namespace {
 
@@ -114,8 +114,8 @@ class Times {
   void add(double seconds, double pieces) { ns_.push_back(1e9 * seconds / pieces); }
   void report(const std::string& variant, double error, const std::string& more = "") {
     std::sort(ns_.begin(), ns_.end());
-    fmt::print("{{\"variant\": \"{}\", \"ns\": {:.6g}, \"median_ns\": {:.6g}, \"error\": {:.3e}{}{}}}\n", variant, ns_[0],
-               ns_[ns_.size() / 2], error, more.empty() ? "" : ", ", more);
+    fmt::print("{{\"variant\": \"{}\", \"ns\": {:.6g}, \"median_ns\": {:.6g}, \"error\": {:.3e}{}{}}}\n", variant,
+               ns_[0], ns_[ns_.size() / 2], error, more.empty() ? "" : ", ", more);
   }
 
  private:

@@ -44,36 +44,57 @@ long count_function_mismatches(Gpu& gpu) {
   DeviceFunctions<HostArithmetic> host;
   const auto expected = [&](Op op, double a, double b) {
     switch (op) {
-      case Op::sin: return host.sine_cosine(a).sine;
-      case Op::cos: return host.sine_cosine(a).cosine;
-      case Op::tan: return host.tan(a);
-      case Op::asin: return host.asin(a);
-      case Op::acos: return host.acos(a);
-      case Op::atan: return host.atan(a);
-      case Op::atan2: return host.atan2(a, b);
-      case Op::sinh: return host.sinh(a);
-      case Op::cosh: return host.cosh(a);
-      case Op::tanh: return host.tanh(a);
-      case Op::asinh: return host.asinh(a);
-      case Op::acosh: return host.acosh(a);
-      case Op::atanh: return host.atanh(a);
-      case Op::exp: return host.exp(a);
-      case Op::log: return host.log(a);
-      case Op::hypot: return host.hypot(a, b);
-      case Op::pow: return host.pow(a, b);
-      case Op::div: return a / b;
-      case Op::sqrt: return std::sqrt(a);
-      default: return a;
+      case Op::sin:
+        return host.sine_cosine(a).sine;
+      case Op::cos:
+        return host.sine_cosine(a).cosine;
+      case Op::tan:
+        return host.tan(a);
+      case Op::asin:
+        return host.asin(a);
+      case Op::acos:
+        return host.acos(a);
+      case Op::atan:
+        return host.atan(a);
+      case Op::atan2:
+        return host.atan2(a, b);
+      case Op::sinh:
+        return host.sinh(a);
+      case Op::cosh:
+        return host.cosh(a);
+      case Op::tanh:
+        return host.tanh(a);
+      case Op::asinh:
+        return host.asinh(a);
+      case Op::acosh:
+        return host.acosh(a);
+      case Op::atanh:
+        return host.atanh(a);
+      case Op::exp:
+        return host.exp(a);
+      case Op::log:
+        return host.log(a);
+      case Op::hypot:
+        return host.hypot(a, b);
+      case Op::pow:
+        return host.pow(a, b);
+      case Op::div:
+        return a / b;
+      case Op::sqrt:
+        return std::sqrt(a);
+      default:
+        return a;
     }
   };
   constexpr std::size_t count = 1'000'000;
   std::mt19937_64 random(901);
   std::uniform_real_distribution<double> number(-3, 3);
   std::vector<double> inputs;
-  for (std::size_t i = 0; i < 2 * count; ++i) inputs.push_back(number(random) * (i % 7 == 0 ? 1e-3 : i % 11 == 0 ? 100.0 : 1.0));
+  for (std::size_t i = 0; i < 2 * count; ++i)
+    inputs.push_back(number(random) * (i % 7 == 0 ? 1e-3 : i % 11 == 0 ? 100.0 : 1.0));
   long wrong = 0;
-  for (const Op op : {Op::sin, Op::cos, Op::tan, Op::asin, Op::acos, Op::atan, Op::atan2, Op::sinh, Op::cosh, Op::tanh, Op::asinh, Op::acosh, Op::atanh,
-                      Op::exp, Op::log, Op::hypot, Op::pow, Op::div, Op::sqrt}) {
+  for (const Op op : {Op::sin, Op::cos, Op::tan, Op::asin, Op::acos, Op::atan, Op::atan2, Op::sinh, Op::cosh, Op::tanh,
+                      Op::asinh, Op::acosh, Op::atanh, Op::exp, Op::log, Op::hypot, Op::pow, Op::div, Op::sqrt}) {
     Program program;
     program.num_inputs = 2;
     program.steps = {{action_of(op), 0, row_of(op).arity > 1 ? 1 : 0, 0}};
@@ -97,7 +118,8 @@ long count_function_mismatches(Gpu& gpu) {
 }
 
 /// Velocities of many motions, on the constraints.
-MotionBatch make_batch(const Equations& eqs, const StartState& start, const std::vector<double>& parameters, int count) {
+MotionBatch make_batch(const Equations& eqs, const StartState& start, const std::vector<double>& parameters,
+                       int count) {
   MotionBatch batch;
   batch.count = count, batch.n = eqs.n(), batch.num_parameters = static_cast<int>(parameters.size());
   for (int k = 0; k < count; ++k) batch.parameters.insert(batch.parameters.end(), parameters.begin(), parameters.end());
@@ -108,7 +130,9 @@ MotionBatch make_batch(const Equations& eqs, const StartState& start, const std:
   std::mt19937_64 random(902);
   std::uniform_real_distribution<double> spread(-0.5, 0.5);
   std::vector<double> registers, values;
-  if (projection.made) registers.resize(static_cast<std::size_t>(projection.made->program.num_registers())), values.resize(static_cast<std::size_t>(projection.made->program.num_outputs()));
+  if (projection.made)
+    registers.resize(static_cast<std::size_t>(projection.made->program.num_registers())),
+        values.resize(static_cast<std::size_t>(projection.made->program.num_outputs()));
   for (int k = 0; k < count; ++k) {
     std::vector<double> inputs{start.time};
     inputs.insert(inputs.end(), start.q.begin(), start.q.end());
@@ -151,27 +175,35 @@ int bench(const char* file, int count, int steps, double h) {
   some.count = few;
   some.q.resize(static_cast<std::size_t>(few) * static_cast<std::size_t>(batch.n)), some.qd.resize(some.q.size());
   BatchResult check(some);
-  GpuRunner(found.gpu, *step.made, violation, varied, {.method = EnsembleMethod::rk4, .step = h, .to = start.time + 100 * h}, std::make_unique<Nobody>()).run(some, check);
+  GpuRunner(found.gpu, *step.made, violation, varied,
+            {.method = EnsembleMethod::rk4, .step = h, .to = start.time + 100 * h}, std::make_unique<Nobody>())
+      .run(some, check);
   double difference = 0.0, size = 0.0;
-  std::vector<double> registers(static_cast<std::size_t>(step.made->program.num_registers())), outputs(static_cast<std::size_t>(2 * batch.n + 1));
+  std::vector<double> registers(static_cast<std::size_t>(step.made->program.num_registers())),
+      outputs(static_cast<std::size_t>(2 * batch.n + 1));
   const auto n = static_cast<std::size_t>(batch.n);
   for (std::size_t k = 0; k < static_cast<std::size_t>(few); ++k) {
     std::vector<double> inputs{start.time, h};
-    inputs.insert(inputs.end(), some.q.begin() + static_cast<std::ptrdiff_t>(k * n), some.q.begin() + static_cast<std::ptrdiff_t>(k * n + n));
-    inputs.insert(inputs.end(), some.qd.begin() + static_cast<std::ptrdiff_t>(k * n), some.qd.begin() + static_cast<std::ptrdiff_t>(k * n + n));
+    inputs.insert(inputs.end(), some.q.begin() + static_cast<std::ptrdiff_t>(k * n),
+                  some.q.begin() + static_cast<std::ptrdiff_t>(k * n + n));
+    inputs.insert(inputs.end(), some.qd.begin() + static_cast<std::ptrdiff_t>(k * n),
+                  some.qd.begin() + static_cast<std::ptrdiff_t>(k * n + n));
     for (int i = 0; i < 100; ++i) {
       inputs[0] = std::fma(i, h, start.time);
       step.made->program.evaluate(inputs.data(), registers.data(), outputs.data());
       std::copy_n(outputs.begin(), 2 * n, inputs.begin() + 2);
     }
     for (std::size_t i = 0; i < n; ++i) {
-      difference = std::max({difference, std::abs(inputs[2 + i] - check.q[k * n + i]), std::abs(inputs[2 + n + i] - check.qd[k * n + i])});
+      difference = std::max({difference, std::abs(inputs[2 + i] - check.q[k * n + i]),
+                             std::abs(inputs[2 + n + i] - check.qd[k * n + i])});
       size = std::max({size, std::abs(inputs[2 + i]), std::abs(inputs[2 + n + i])});
     }
   }
 
   const auto begin = Clock::now();
-  GpuRunner runner(found.gpu, *step.made, violation, varied, {.method = EnsembleMethod::rk4, .step = h, .to = start.time + steps * h}, std::make_unique<Nobody>());
+  GpuRunner runner(found.gpu, *step.made, violation, varied,
+                   {.method = EnsembleMethod::rk4, .step = h, .to = start.time + steps * h},
+                   std::make_unique<Nobody>());
   const double compile_seconds = seconds_since(begin);
   std::vector<double> rates, whole;
   BatchResult result;
@@ -190,8 +222,9 @@ int bench(const char* file, int count, int steps, double h) {
       " \"steps_per_second\": {:.4g}, \"steps_per_second_with_copies\": {:.4g}, \"compile_seconds\": {:.3g},\n"
       " \"largest_constraint_violation\": {:.3g}, \"left_to_processor\": {},\n"
       " \"difference_from_processor_after_100_steps\": {:.3g}, \"size\": {:.3g}, \"functions_with_other_bits\": {}}}\n",
-      model.title, found.gpu->name(), count, steps, step.made->program.steps.size(), rates[2], whole[2], compile_seconds,
-      *std::max_element(result.violation.begin(), result.violation.end()), Nobody::left, difference, size, mismatches);
+      model.title, found.gpu->name(), count, steps, step.made->program.steps.size(), rates[2], whole[2],
+      compile_seconds, *std::max_element(result.violation.begin(), result.violation.end()), Nobody::left, difference,
+      size, mismatches);
   return mismatches == 0 ? 0 : 1;
 }
 
@@ -204,7 +237,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    return mechanician::bench(argv[1], argc > 2 ? std::atoi(argv[2]) : 4'000'000, argc > 3 ? std::atoi(argv[3]) : 1000, argc > 4 ? std::atof(argv[4]) : 1e-3);
+    return mechanician::bench(argv[1], argc > 2 ? std::atoi(argv[2]) : 4'000'000, argc > 3 ? std::atoi(argv[3]) : 1000,
+                              argc > 4 ? std::atof(argv[4]) : 1e-3);
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 1;

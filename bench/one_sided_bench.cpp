@@ -131,8 +131,8 @@ double median_microseconds(const std::function<void()>& run) {
 void report(const std::string& name, const Problem& p) {
   OneSidedSolution s;
   const double time = median_microseconds([&] { s = solve_one_sided(p.values, p.one_sided); });
-  fmt::print("{:<44} {:>10.1f} µs   holding {:>3} of {:>3}, {} changes, optimality {:.0e}\n", name, time, s.holding.size(),
-             p.one_sided.size(), s.iterations, s.optimality.largest());
+  fmt::print("{:<44} {:>10.1f} µs   holding {:>3} of {:>3}, {} changes, optimality {:.0e}\n", name, time,
+             s.holding.size(), p.one_sided.size(), s.iterations, s.optimality.largest());
 }
 
 void report_friction(const std::string& name, const Problem& p) {
@@ -150,5 +150,6 @@ int main() {
   report("400 unit masses, 200 random contacts", random_contacts(400, 200));
   report("1 plate on four feet", plates(1));
   report("50 plates stacked, 200 dependent contacts", plates(50));
-  for (const Index num : {1, 2, 4, 6, 20, 200}) report_friction(fmt::format("{} slabs with friction, pushed", num), slabs(num));
+  for (const Index num : {1, 2, 4, 6, 20, 200})
+    report_friction(fmt::format("{} slabs with friction, pushed", num), slabs(num));
 }

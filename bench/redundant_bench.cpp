@@ -58,9 +58,11 @@ int main(int argc, char** argv) {
     const auto start = system.start();
     LargeInstant instant;
     const double examine_ms = least_ms(2, [&] { instant = examine(system, start.t, start.q, start.qd); });
-    fmt::print("n = {}, m = {}: rank {}{}, {} rows depend on others; residuals {:.1e} of rows, {:.1e} of forces; smallest sine {:.1e}; diagnosis {:.3g} ms", system.n(), system.m(),
-               instant.rows.rank, instant.rows.decided ? "" : " (not decided)", instant.rows.redundant.size(), instant.row_residual, instant.force_residual,
-               instant.smallest_sine, examine_ms);
+    fmt::print(
+        "n = {}, m = {}: rank {}{}, {} rows depend on others; residuals {:.1e} of rows, {:.1e} of forces; smallest "
+        "sine {:.1e}; diagnosis {:.3g} ms",
+        system.n(), system.m(), instant.rows.rank, instant.rows.decided ? "" : " (not decided)",
+        instant.rows.redundant.size(), instant.row_residual, instant.force_residual, instant.smallest_sine, examine_ms);
     if (!instant.why.empty()) fmt::print("; {}", instant.why);
     if (!families.empty()) {
       std::vector<int> truth;
@@ -73,11 +75,13 @@ int main(int argc, char** argv) {
     LargeSystem::Values values = system.make_values();
     system.evaluate(start.t, start.q, start.qd, values);
     SparseRobust robust(pattern_of(system));
-    const double robust_ms = least_ms(3, [&] { robust.solve(values.M, values.A, values.Q, values.b, SparseExplain::nothing); });
+    const double robust_ms =
+        least_ms(3, [&] { robust.solve(values.M, values.A, values.Q, values.b, SparseExplain::nothing); });
     LargeDynamics dynamics(system);
     if (!dynamics.hold_rows(start.t, start.q.data(), start.qd.data())) throw std::runtime_error(dynamics.why());
     std::vector<double> qdd(start.q.size());
-    const double held_ms = least_ms(10, [&] { dynamics.accelerate(start.t, start.q.data(), start.qd.data(), qdd.data()); });
+    const double held_ms =
+        least_ms(10, [&] { dynamics.accelerate(start.t, start.q.data(), start.qd.data(), qdd.data()); });
     fmt::print("; robust {:.3g} ms, held rows {:.3g} ms\n", robust_ms, held_ms);
   } catch (const std::exception& e) {
     fmt::print(stderr, "{}\n", e.what());

@@ -14,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "ready.hpp"
 #include "mechanician/compile/acceleration_program.hpp"
 #include "mechanician/compile/compiled_function.hpp"
 #include "mechanician/instant/accelerate.hpp"
@@ -23,6 +22,7 @@
 #include "mechanician/model/read_model.hpp"
 #include "mechanician/motion/integrator.hpp"
 #include "peers/contest.hpp"
+#include "ready.hpp"
 
 namespace {
 
@@ -92,14 +92,17 @@ void w1(const std::string& models) {
 
 void w1_motion(const std::string& models, const std::string& variant) {
   const Ready ladder = read(models + "/ladder_40.toml");
-  for (const char* tolerance : {"1e-3", "3e-4", "1e-4", "3e-5", "1e-5", "7e-6", "5e-6", "1e-6", "1e-7", "1e-8", "1e-9", "1e-10"}) {
+  for (const char* tolerance :
+       {"1e-3", "3e-4", "1e-4", "3e-5", "1e-5", "7e-6", "5e-6", "1e-6", "1e-7", "1e-8", "1e-9", "1e-10"}) {
     const std::string name = fmt::format("tolerance {}", tolerance);
     if (!variant.empty() && variant != name) continue;
     // Deriving and compiling come before, as building a model does with the others; quick code is made on the way.
     std::optional<Integrator> integrator;
     Sample end;
     const contest::Timing t = contest::time_motion(
-        [&] { integrator.emplace(ladder.system, ladder.start, MotionOptions{.to = 10.0, .tolerance = std::stod(tolerance)}); },
+        [&] {
+          integrator.emplace(ladder.system, ladder.start, MotionOptions{.to = 10.0, .tolerance = std::stod(tolerance)});
+        },
         [&] {
           while (integrator->advance()) {
           }

@@ -53,8 +53,9 @@ std::string ladder(const Settings& s, int N = ladder_size) {
   std::ostringstream o;
   o.precision(17);
   const long stack = std::max(4000000L, 50L * N * N);  // of which it touches a tenth; with 20 N² it stops
-  o << opening(s, "0 -9.81 0",
-               "<size njmax='" + std::to_string(ladder_rows(N)) + "' nconmax='1' nstack='" + std::to_string(stack) + "'/>")
+  o << opening(
+           s, "0 -9.81 0",
+           "<size njmax='" + std::to_string(ladder_rows(N)) + "' nconmax='1' nstack='" + std::to_string(stack) + "'/>")
     << "<worldbody>";
   const auto rod = [&](const char* centre, const char* along) {
     const double i = rod_inertia, thin = 1e-6;
@@ -114,9 +115,12 @@ double ladder_bytes(double N) {
 
 /// The ladder of any size, as far as memory goes.
 void large_ladder(int N) {
-  const double wanted = ladder_bytes(N), there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  const double wanted = ladder_bytes(N),
+               there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   if (wanted > 0.9 * there) {
-    std::printf("{\"variant\": \"Newton, sparse\", \"skipped\": \"wants %.0f GB of memory, of %.0f that the machine has\"}\n", wanted / 1e9, there / 1e9);
+    std::printf(
+        "{\"variant\": \"Newton, sparse\", \"skipped\": \"wants %.0f GB of memory, of %.0f that the machine has\"}\n",
+        wanted / 1e9, there / 1e9);
     return;
   }
   Settings s;

@@ -24,7 +24,8 @@ constexpr std::size_t most_names = 20;
 constexpr std::size_t most_sets = 5;
 
 #ifdef MECHANICIAN_PROGRAM_SPQR
-const SparseRankFinder rank_finder = [](const SparsePattern& pattern, std::span<const double> M, std::span<const double> A) {
+const SparseRankFinder rank_finder = [](const SparsePattern& pattern, std::span<const double> M,
+                                        std::span<const double> A) {
   return find_sparse_rank(pattern, M, A).dependences;
 };
 #else
@@ -65,15 +66,21 @@ std::string sum_of(const LargeSystem& system, const SparseDependence& d) {
 std::string describe_rows(const LargeSystem& system, const LargeInstant& instant) {
   const SparseDiagnosis& d = instant.rows;
   std::string text;
-  for (std::size_t k = 0; k < d.depends.size() && k < most_sets; ++k) text += fmt::format("    {} = {}\n", system.row_name(d.depends[k].row), sum_of(system, d.depends[k]));
-  if (d.depends.size() > most_sets) text += fmt::format("    … and {} others; --json has them all\n", d.depends.size() - most_sets);
+  for (std::size_t k = 0; k < d.depends.size() && k < most_sets; ++k)
+    text += fmt::format("    {} = {}\n", system.row_name(d.depends[k].row), sum_of(system, d.depends[k]));
+  if (d.depends.size() > most_sets)
+    text += fmt::format("    … and {} others; --json has them all\n", d.depends.size() - most_sets);
   if (!d.explained) text += "    too many depend on each other: some may be named in place of others\n";
   if (!d.conflicts.empty()) {
-    text += fmt::format("  contradictions        {}\n", d.conflicts.size() == 1 ? "one set" : fmt::format("{} sets", d.conflicts.size()));
-    for (std::size_t k = 0; k < d.conflicts.size() && k < most_sets; ++k) text += fmt::format("    {}\n", rows_of(system, d.conflicts[k]));
-    if (d.conflicts.size() > most_sets) text += fmt::format("    … and {} others; --json has them all\n", d.conflicts.size() - most_sets);
+    text += fmt::format("  contradictions        {}\n",
+                        d.conflicts.size() == 1 ? "one set" : fmt::format("{} sets", d.conflicts.size()));
+    for (std::size_t k = 0; k < d.conflicts.size() && k < most_sets; ++k)
+      text += fmt::format("    {}\n", rows_of(system, d.conflicts[k]));
+    if (d.conflicts.size() > most_sets)
+      text += fmt::format("    … and {} others; --json has them all\n", d.conflicts.size() - most_sets);
   }
-  if (!instant.undetermined.empty()) text += fmt::format("  undetermined          {}\n", coordinates_of(system, instant.undetermined));
+  if (!instant.undetermined.empty())
+    text += fmt::format("  undetermined          {}\n", coordinates_of(system, instant.undetermined));
   return text;
 }
 
@@ -111,7 +118,8 @@ class LargeJson {
     json.key("depends").begin_object();
     for (const SparseDependence& dependence : d.depends) {
       json.key(system_.row_name(dependence.row)).begin_object();
-      for (std::size_t k = 0; k < dependence.rows.size(); ++k) json.key(system_.row_name(dependence.rows[k])).value(dependence.coefficients[k]);
+      for (std::size_t k = 0; k < dependence.rows.size(); ++k)
+        json.key(system_.row_name(dependence.rows[k])).value(dependence.coefficients[k]);
       json.end_object();
     }
     json.end_object();
@@ -119,7 +127,12 @@ class LargeJson {
     json.key("conflicts").begin_array();
     for (const std::vector<int>& set : d.conflicts) names(set);
     json.end_array();
-    json.key("unique").value(instant.unique).key("solvable").value(instant.solvable).key("consistent").value(d.consistent);
+    json.key("unique")
+        .value(instant.unique)
+        .key("solvable")
+        .value(instant.solvable)
+        .key("consistent")
+        .value(d.consistent);
     std::vector<std::string> list;
     for (const int i : instant.undetermined) list.push_back(system_.model().name_of(i));
     json.key("undetermined").list(list);
@@ -136,7 +149,9 @@ class LargeJson {
   const LargeSystem& system_;
 };
 
-const char* mass_word(const LargeInstant& instant) { return instant.mass_is_indefinite ? "indefinite" : instant.mass_is_definite ? "definite" : "semidefinite"; }
+const char* mass_word(const LargeInstant& instant) {
+  return instant.mass_is_indefinite ? "indefinite" : instant.mass_is_definite ? "definite" : "semidefinite";
+}
 
 /// Why there is no acceleration, with the names that belong to it.
 std::string explain_refusal(const LargeSystem& system, const LargeInstant& instant) {
@@ -161,7 +176,13 @@ std::optional<Exit> check_large(const CommandOptions& options) {
   const bool on = instant.distance <= start_tolerance;
   if (options.json) {
     LargeJson out(system);
-    out.json.begin_object().key("title").value(system.model().title).key("coordinates").value(system.n()).key("rows").value(system.m());
+    out.json.begin_object()
+        .key("title")
+        .value(system.model().title)
+        .key("coordinates")
+        .value(system.n())
+        .key("rows")
+        .value(system.m());
     out.json.key("mass").value(mass_word(instant));
     out.rank(instant);
     out.json.key("degrees_of_freedom");
@@ -171,23 +192,32 @@ std::optional<Exit> check_large(const CommandOptions& options) {
     write_out(out.json.text());
   } else {
     std::string text = system.model().title.empty() ? "" : system.model().title + "\n";
-    text += fmt::format("  coordinates           {} ({} … {})\n  constraint rows       {}\n", system.n(), system.model().name_of(0), system.model().name_of(system.n() - 1), system.m());
-    text += fmt::format("  entries               {} of M, {} of A\n\n", system.M_pattern().size(), system.A_pattern().size());
+    text += fmt::format("  coordinates           {} ({} … {})\n  constraint rows       {}\n", system.n(),
+                        system.model().name_of(0), system.model().name_of(system.n() - 1), system.m());
+    text += fmt::format("  entries               {} of M, {} of A\n\n", system.M_pattern().size(),
+                        system.A_pattern().size());
     if (d.decided)
-      text += fmt::format("  rank                  {} of {} rows\n  degrees of freedom    {}\n", d.rank, system.m(), system.n() - d.rank);
+      text += fmt::format("  rank                  {} of {} rows\n  degrees of freedom    {}\n", d.rank, system.m(),
+                          system.n() - d.rank);
     else
       text += "  rank                  not decided\n";
-    text += fmt::format("  dependent rows        {}\n", d.redundant.empty() ? "none" : d.redundant.size() > most_names ? fmt::format("{}: {}", d.redundant.size(), rows_of(system, d.redundant)) : rows_of(system, d.redundant));
+    text += fmt::format("  dependent rows        {}\n",
+                        d.redundant.empty() ? "none"
+                        : d.redundant.size() > most_names
+                            ? fmt::format("{}: {}", d.redundant.size(), rows_of(system, d.redundant))
+                            : rows_of(system, d.redundant));
     text += describe_rows(system, instant);
     text += fmt::format("  acceleration          {}\n", instant.has_acceleration ? "unique" : instant.why);
-    text += fmt::format("  start                 largest residual {}{}\n", short_number(instant.violation),
-                        instant.worst_row >= 0 && !on ? fmt::format(", of {}", system.row_name(instant.worst_row)) : "");
+    text +=
+        fmt::format("  start                 largest residual {}{}\n", short_number(instant.violation),
+                    instant.worst_row >= 0 && !on ? fmt::format(", of {}", system.row_name(instant.worst_row)) : "");
     write_out(text);
   }
   if (!on && std::isfinite(instant.distance))
-    fmt::print(stderr, "{}: error: the start is off the constraints, most of all off `{}`: residual {}\n", system.model().source.file,
-               system.row_name(instant.worst_row), short_number(instant.violation));
-  if (!instant.has_acceleration) fmt::print(stderr, "{}: error: {}\n", system.model().source.file, explain_refusal(system, instant));
+    fmt::print(stderr, "{}: error: the start is off the constraints, most of all off `{}`: residual {}\n",
+               system.model().source.file, system.row_name(instant.worst_row), short_number(instant.violation));
+  if (!instant.has_acceleration)
+    fmt::print(stderr, "{}: error: {}\n", system.model().source.file, explain_refusal(system, instant));
   return on && instant.has_acceleration ? Exit::done : Exit::refused;
 }
 
@@ -208,7 +238,8 @@ std::optional<Exit> accelerate_large(const CommandOptions& options) {
     out.by_coordinate("position", start.q), out.by_coordinate("velocity", start.qd);
     out.by_coordinate("acceleration", instant.qdd, has);
     out.by_coordinate("unconstrained_acceleration", instant.a, !instant.a.empty());
-    out.by_coordinate("constraint_force", instant.constraint_force, has), out.by_coordinate("ideal_force", instant.constraint_force, has);
+    out.by_coordinate("constraint_force", instant.constraint_force, has),
+        out.by_coordinate("ideal_force", instant.constraint_force, has);
     const std::vector<double> zero(has ? start.q.size() : 0, 0.0);
     out.by_coordinate("nonideal_force", zero, has), out.by_coordinate("control_force", zero, has);
     out.by_row("multipliers", instant.multipliers, has);
@@ -225,15 +256,19 @@ std::optional<Exit> accelerate_large(const CommandOptions& options) {
     return has ? Exit::done : Exit::refused;
   }
   constexpr int shown = 20;
-  std::string text = fmt::format("t = {}\n\n  {:14} {:>14} {:>14} {:>14}\n", short_number(start.t), "coordinate", "position", "velocity", "acceleration");
+  std::string text = fmt::format("t = {}\n\n  {:14} {:>14} {:>14} {:>14}\n", short_number(start.t), "coordinate",
+                                 "position", "velocity", "acceleration");
   for (int i = 0; i < std::min(shown, system.n()); ++i) {
     const auto k = static_cast<std::size_t>(i);
-    text += fmt::format("  {:14} {:>14} {:>14} {:>14}\n", system.model().name_of(i), short_number(start.q[k]), short_number(start.qd[k]), has ? short_number(instant.qdd[k]) : "–");
+    text += fmt::format("  {:14} {:>14} {:>14} {:>14}\n", system.model().name_of(i), short_number(start.q[k]),
+                        short_number(start.qd[k]), has ? short_number(instant.qdd[k]) : "–");
   }
   if (system.n() > shown) text += fmt::format("  … and {} others; --json has them all\n", system.n() - shown);
-  text += instant.rows.decided ? fmt::format("\n  rank {} of {} rows", instant.rows.rank, system.m()) : std::string("\n  rank not decided");
+  text += instant.rows.decided ? fmt::format("\n  rank {} of {} rows", instant.rows.rank, system.m())
+                               : std::string("\n  rank not decided");
   text += fmt::format(", largest constraint residual {}\n", short_number(instant.violation));
-  if (!instant.rows.redundant.empty()) text += fmt::format("  dependent rows: {}\n", rows_of(system, instant.rows.redundant));
+  if (!instant.rows.redundant.empty())
+    text += fmt::format("  dependent rows: {}\n", rows_of(system, instant.rows.redundant));
   text += describe_rows(system, instant);
   write_out(text);
   return has ? Exit::done : Exit::refused;

@@ -17,10 +17,12 @@ std::optional<Large> load_large(const CommandOptions& options) {
     LargeSystem system(read_family_model(options.model, set));
     if (const auto& unknown = system.model().unknown_overrides; !unknown.empty()) {
       const std::string near = nearest(unknown.front(), system.model().parameter_names);
-      throw UsageError(fmt::format("--set: the model has no parameter `{}`{}", unknown.front(), near.empty() ? "" : fmt::format("; did you mean `{}`?", near)));
+      throw UsageError(fmt::format("--set: the model has no parameter `{}`{}", unknown.front(),
+                                   near.empty() ? "" : fmt::format("; did you mean `{}`?", near)));
     }
     LargeSystem::Start start = system.start();
-    for (const auto& [values, option, to] : {std::tuple(&options.position, "--position", &start.q), std::tuple(&options.velocity, "--velocity", &start.qd)})
+    for (const auto& [values, option, to] : {std::tuple(&options.position, "--position", &start.q),
+                                             std::tuple(&options.velocity, "--velocity", &start.qd)})
       for (const auto& [name, value] : *values) {
         const long number = system.model().find(name);
         if (number < 0) throw UsageError(fmt::format("{}: the model has no coordinate `{}`", option, name));
@@ -35,10 +37,11 @@ std::optional<Large> load_large(const CommandOptions& options) {
 }
 
 void refuse_many_coordinates(const CommandOptions& options, const char* command, const char* instead) {
-  const long count = count_family_coordinates(options.model, ParameterOverrides(options.set.begin(), options.set.end()));
+  const long count =
+      count_family_coordinates(options.model, ParameterOverrides(options.set.begin(), options.set.end()));
   if (count <= most_for_the_ordinary_path) return;
-  throw UsageError(fmt::format("{} is for models of at most {} coordinates, and this one has {}{}{}", command, most_for_the_ordinary_path, count,
-                               *instead ? "; " : "", instead));
+  throw UsageError(fmt::format("{} is for models of at most {} coordinates, and this one has {}{}{}", command,
+                               most_for_the_ordinary_path, count, *instead ? "; " : "", instead));
 }
 
 }  // namespace mechanician

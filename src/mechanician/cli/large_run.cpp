@@ -33,7 +33,8 @@ RunSetup setup_of(const LargeSystem& system, State start, const MotionOptions& m
   setup.model = model.source;
   setup.parameter_names = model.parameter_names;
   setup.parameters = model.parameters;
-  for (const NumberFamily& list : model.numbers) setup.parameters.insert(setup.parameters.end(), list.values.begin(), list.values.end());
+  for (const NumberFamily& list : model.numbers)
+    setup.parameters.insert(setup.parameters.end(), list.values.begin(), list.values.end());
   setup.start = std::move(start);
   setup.motion = motion;
   setup.every = every;
@@ -47,33 +48,43 @@ std::unique_ptr<Recorder> make_recorder(LargeSystem& system, RunSetup setup) {
   const auto any = [&](std::initializer_list<const char*> quantities) {
     return std::any_of(quantities.begin(), quantities.end(), [&](const char* q) { return columns.has(q); });
   };
-  const LargeWants wants{any({"qdd", "Qc", "Qi", "Qni", "lambda", "power"}), any({"work"}), any({"outputs"}), !columns.coordinates().empty()};
+  const LargeWants wants{any({"qdd", "Qc", "Qi", "Qni", "lambda", "power"}), any({"work"}), any({"outputs"}),
+                         !columns.coordinates().empty()};
   const State start = setup.start;
-  return std::make_unique<Recorder>(std::move(columns), std::move(setup),
-                                    [&](const MotionOptions& options) { return Integrator(make_large_steps(system, start, options, wants)); });
+  return std::make_unique<Recorder>(std::move(columns), std::move(setup), [&](const MotionOptions& options) {
+    return Integrator(make_large_steps(system, start, options, wants));
+  });
 }
 
 /// What the file says, overridden by the command line.
 MotionOptions motion_options(const RunOptions& run, const CommandOptions& options, const Large& large) {
   const FamilyModel& model = large.system.model();
-  const auto wrong = [&](std::string message, std::string hint, const Place& place = {}) { return ModelError({{place, std::move(message), std::move(hint)}}, model.source); };
+  const auto wrong = [&](std::string message, std::string hint, const Place& place = {}) {
+    return ModelError({{place, std::move(message), std::move(hint)}}, model.source);
+  };
   MotionOptions motion;
-  if (!run.to && !model.run.to) throw wrong("nothing says how long the run is to be", "write `to = 10.0` in the section [run], or give --to 10");
+  if (!run.to && !model.run.to)
+    throw wrong("nothing says how long the run is to be", "write `to = 10.0` in the section [run], or give --to 10");
   motion.to = run.to ? *run.to : *model.run.to;
   if (!(motion.to > large.start.t)) {
-    const std::string message = fmt::format("the run would end at t = {}, but it starts at t = {}", short_number(motion.to), short_number(large.start.t));
+    const std::string message = fmt::format("the run would end at t = {}, but it starts at t = {}",
+                                            short_number(motion.to), short_number(large.start.t));
     if (run.to) throw UsageError(fmt::format("--to {}: {}", options.to, message));
     throw wrong(message, "the end must be later than the start", model.run_places.to);
   }
   motion.tolerance = run.tolerance ? *run.tolerance : model.run.tolerance;
   if (!(motion.tolerance > 0.0 && motion.tolerance <= largest_tolerance))
-    throw wrong("`run.tolerance` is too large to mean anything", fmt::format("it must be above 0 and at most {}, for example 1e-9", largest_tolerance), model.run_places.tolerance);
+    throw wrong("`run.tolerance` is too large to mean anything",
+                fmt::format("it must be above 0 and at most {}, for example 1e-9", largest_tolerance),
+                model.run_places.tolerance);
   motion.method = run.method ? *run.method : method_of(model.run.method).value_or(Method::automatic);
   return motion;
 }
 
 State state_of(const LargeSystem::Start& start) {
-  const auto vector = [](const std::vector<double>& x) { return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size()))); };
+  const auto vector = [](const std::vector<double>& x) {
+    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size())));
+  };
   return {start.t, vector(start.q), vector(start.qd)};
 }
 
@@ -83,11 +94,15 @@ void project_start(Large& large, bool quiet) {
   LargeSystem::Start& start = large.start;
   const LargeSystem::Start given = start;
   if (!dynamics.project(start.t, start.q.data(), start.qd.data()))
-    throw ModelError({{{}, fmt::format("the start cannot be moved onto the constraints: {}", dynamics.why()), {}}}, large.system.model().source);
+    throw ModelError({{{}, fmt::format("the start cannot be moved onto the constraints: {}", dynamics.why()), {}}},
+                     large.system.model().source);
   double moved = 0.0;
-  for (std::size_t i = 0; i < start.q.size(); ++i) moved = std::max({moved, std::abs(start.q[i] - given.q[i]), std::abs(start.qd[i] - given.qd[i])});
+  for (std::size_t i = 0; i < start.q.size(); ++i)
+    moved = std::max({moved, std::abs(start.q[i] - given.q[i]), std::abs(start.qd[i] - given.qd[i])});
   if (moved > 0.0 && !quiet)
-    fmt::print(stderr, "{}: note: the start was moved onto the constraints, by {} at most in a coordinate or velocity\n", large.system.model().source.file, short_number(moved));
+    fmt::print(stderr,
+               "{}: note: the start was moved onto the constraints, by {} at most in a coordinate or velocity\n",
+               large.system.model().source.file, short_number(moved));
 }
 
 }  // namespace
@@ -98,10 +113,12 @@ std::optional<Exit> run_large(const CommandOptions& options) {
   const RunOptions run = parse_run_options(options);
   const MotionOptions motion = motion_options(run, options, *large);
   LargeSystem& system = large->system;
-  for (const auto& [given, name] : {std::pair(!options.report.empty(), "--report"), std::pair(motion.method == Method::bdf, "the method bdf")}) {
+  for (const auto& [given, name] :
+       {std::pair(!options.report.empty(), "--report"), std::pair(motion.method == Method::bdf, "the method bdf")}) {
     if (!given) continue;
     if (system.n() <= most_for_the_ordinary_path) return std::nullopt;
-    throw UsageError(fmt::format("{} is for models of at most {} coordinates, and this one has {}", name, most_for_the_ordinary_path, system.n()));
+    throw UsageError(fmt::format("{} is for models of at most {} coordinates, and this one has {}", name,
+                                 most_for_the_ordinary_path, system.n()));
   }
   check_columns([&] { columns_of(system, options.columns); });
   if (options.project_start) project_start(*large, options.quiet);
@@ -111,18 +128,22 @@ std::optional<Exit> run_large(const CommandOptions& options) {
   const auto recorder = make_recorder(system, std::move(setup));
   if (refuse_motion(system.model().source, *recorder)) return Exit::refused;
   const InterruptFlag interrupt;  // before there is a file that could be left half begun
-  const auto writer = options.output.empty() ? make_standard_output_writer(run.format.value_or(ResultFormat::csv), recorder->header())
-                                             : make_writer(options.output, *run.format, recorder->header());
+  const auto writer = options.output.empty()
+                          ? make_standard_output_writer(run.format.value_or(ResultFormat::csv), recorder->header())
+                          : make_writer(options.output, *run.format, recorder->header());
   return run_to_end(system.model().source, *recorder, *writer, options, options.output, interrupt);
 }
 
 Exit resume_large(StoredRun run, const CommandOptions& options, const InterruptFlag& interrupt) {
-  const auto damaged = [&](const std::string& why) { return FileError(fmt::format("{}: the file is damaged: {}", run.source, why)); };
+  const auto damaged = [&](const std::string& why) {
+    return FileError(fmt::format("{}: the file is damaged: {}", run.source, why));
+  };
   const RunSetup& stored = run.setup;
   FamilyModel model = read_family_model_text(stored.model.text, stored.model.file);
   if (stored.parameters.size() < model.parameters.size()) throw damaged("it does not fit its model");
   ParameterOverrides then;
-  for (std::size_t i = 0; i < model.parameters.size(); ++i) then.emplace(model.parameter_names[i], stored.parameters[i]);
+  for (std::size_t i = 0; i < model.parameters.size(); ++i)
+    then.emplace(model.parameter_names[i], stored.parameters[i]);
   model = read_family_model_text(stored.model.text, stored.model.file, then);
   // Lists as they were then, whatever a CSV file says now.
   std::size_t at = model.parameters.size();
@@ -131,7 +152,8 @@ Exit resume_large(StoredRun run, const CommandOptions& options, const InterruptF
       if (at >= stored.parameters.size()) throw damaged("it does not fit its model");
       x = stored.parameters[at++];
     }
-  if (at != stored.parameters.size() || stored.start.q.size() != model.num_coordinates()) throw damaged("it does not fit its model");
+  if (at != stored.parameters.size() || stored.start.q.size() != model.num_coordinates())
+    throw damaged("it does not fit its model");
   LargeSystem system(std::move(model));
   RunSetup setup = setup_of(system, stored.start, stored.motion, stored.every);
   setup.verify = stored.verify, setup.columns = stored.columns;

@@ -69,27 +69,38 @@ void add_plot_options(CLI::App& plot, CommandOptions& o) {
 }
 
 void add_sweep_options(CLI::App& sweep, CommandOptions& o) {
-  sweep.add_option("--vary", o.vary,
-                   "Parameter, start position x or start velocity x' as a grid FROM:TO:COUNT, a list v1,v2,…, normal(MEAN,SD) or "
-                   "uniform(A,B); given again: grids and lists multiply")
+  sweep
+      .add_option("--vary", o.vary,
+                  "Parameter, start position x or start velocity x' as a grid FROM:TO:COUNT, a list v1,v2,…, "
+                  "normal(MEAN,SD) or "
+                  "uniform(A,B); given again: grids and lists multiply")
       ->type_name("NAME=VALUES")
       ->allow_extra_args(false);
-  sweep.add_option("--samples", o.samples, "Samples instead: a column for each name, a row for each motion")->type_name("FILE.csv");
+  sweep.add_option("--samples", o.samples, "Samples instead: a column for each name, a row for each motion")
+      ->type_name("FILE.csv");
   sweep.add_option("--count", o.count, "Random samples, for each combination of grids and lists")->type_name("N");
   sweep.add_option("--seed", o.seed, "Of random samples; default: 0")->type_name("S");
   sweep.add_option("--sampling", o.sampling, "random (default), lhs (Latin hypercube) or sobol")->type_name("KIND");
   sweep.add_flag("--as-given", o.as_given, "Do not move varied starts onto the constraints");
-  sweep.add_option("--keep", o.keep, "Outputs of the model, accelerations x'', forces Qc(x), multipliers lambda(NAME) at the end; names with * and ?, joined by commas")
+  sweep
+      .add_option("--keep", o.keep,
+                  "Outputs of the model, accelerations x'', forces Qc(x), multipliers lambda(NAME) at the end; names "
+                  "with * and ?, joined by commas")
       ->type_name("NAMES")
       ->allow_extra_args(false);
-  sweep.add_option("-o", o.output, "Result; without it CSV goes to standard output, or nothing but the summary with --json")->type_name("FILE.h5|.csv");
+  sweep
+      .add_option("-o", o.output,
+                  "Result; without it CSV goes to standard output, or nothing but the summary with --json")
+      ->type_name("FILE.h5|.csv");
   sweep.add_option("--to", o.to, "End time; overrides the file")->type_name("T");
-  sweep.add_option("--method", o.method, "rk4 with --step, or auto, dop853, bdf; overrides the file")->type_name("METHOD");
+  sweep.add_option("--method", o.method, "rk4 with --step, or auto, dop853, bdf; overrides the file")
+      ->type_name("METHOD");
   sweep.add_option("--step", o.step, "Step of rk4")->type_name("H");
   sweep.add_option("--tolerance", o.tolerance, "Local error of adaptive methods; overrides the file")->type_name("TOL");
   sweep.add_option("--device", o.device, "cpu, gpu or auto (default)")->type_name("DEVICE");
   sweep.add_option("--threads", o.threads, "Default: one for each core")->type_name("N");
-  sweep.add_option("--resume", o.resume, "Do the rest of a sweep that was killed or interrupted")->type_name("FILE.h5|.csv");
+  sweep.add_option("--resume", o.resume, "Do the rest of a sweep that was killed or interrupted")
+      ->type_name("FILE.h5|.csv");
   sweep.add_flag("--quiet", o.quiet, "No progress bar, no summary; only what is wrong");
 }
 
@@ -114,7 +125,8 @@ Exit dispatch(const CLI::App& app, RawOptions& raw) {
     return run_equations(options);
   }
   if (app.got_subcommand("project")) {
-    refuse_many_coordinates(options, "project", "`run --project-start` moves the start of larger ones onto the constraints");
+    refuse_many_coordinates(options, "project",
+                            "`run --project-start` moves the start of larger ones onto the constraints");
     return run_project(options);
   }
   if (app.got_subcommand("run")) {
@@ -187,7 +199,8 @@ int run_program(int argc, char** argv) {
   add_model_options(*run, raw)->required(false)->description("Model file; not needed with --resume");
   run->add_option("-o", raw.command.output, "Result; without it CSV goes to standard output")
       ->type_name("FILE.csv|.json|.h5");
-  run->add_option("--columns", raw.command.columns, "Columns to write, names with * and ?, joined by commas; without it all")
+  run->add_option("--columns", raw.command.columns,
+                  "Columns to write, names with * and ?, joined by commas; without it all")
       ->type_name("NAMES");
   run->add_option("--to", raw.command.to, "End time; overrides the file")->type_name("T");
   run->add_option("--every", raw.command.every, "Time between rows; without it a row per step; overrides the file")

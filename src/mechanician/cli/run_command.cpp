@@ -106,13 +106,15 @@ Exit start_run(const CommandOptions& options) {
                    make_file_sink(options.report)});
     recorder.watch([&](Integrator& integrator) { report->rows.look(integrator); });
   }
-  return run_to_end(loaded.system.model().source, recorder, *writer, options, options.output, interrupt, [&](const Summary& summary) {
-    if (!report) return;
-    Integrator& integrator = recorder.integrator();
-    report->rows.finish(integrator);
-    report->sink->append(report_html(*report_page(), {loaded.system, recorder.header().setup.start, report->rows, summary, integrator.events()}));
-    report->sink->finish();
-  });
+  return run_to_end(loaded.system.model().source, recorder, *writer, options, options.output, interrupt,
+                    [&](const Summary& summary) {
+                      if (!report) return;
+                      Integrator& integrator = recorder.integrator();
+                      report->rows.finish(integrator);
+                      report->sink->append(report_html(*report_page(), {loaded.system, recorder.header().setup.start,
+                                                                        report->rows, summary, integrator.events()}));
+                      report->sink->finish();
+                    });
 }
 
 /// Everything but --quiet and the model comes from the file.
@@ -146,7 +148,9 @@ std::optional<Exit> already_over(const StoredRun& run) {
   return exit_of(run.status);
 }
 
-std::string text_of(const std::string& model, bool large) { return (large ? read_family_model(model).source : read_model(model).source).text; }
+std::string text_of(const std::string& model, bool large) {
+  return (large ? read_family_model(model).source : read_model(model).source).text;
+}
 
 Exit resume_run(const CommandOptions& options) {
   refuse_options_of_resume(options);

@@ -13,7 +13,9 @@ namespace mechanician {
 
 namespace {
 
-void say(const Remark& remark, std::string_view severity, const SourceText& source) { fmt::print(stderr, "{}\n", render(remark, severity, source)); }
+void say(const Remark& remark, std::string_view severity, const SourceText& source) {
+  fmt::print(stderr, "{}\n", render(remark, severity, source));
+}
 
 }  // namespace
 
@@ -21,7 +23,9 @@ RunOptions parse_run_options(const CommandOptions& options) {
   if (options.json && !options.output.empty())
     throw UsageError("--json writes the result to standard output and -o to a file: give one of them");
   if (!options.report.empty() && !report_page())
-    throw UsageError("--report: this program was built without the report page (node, npm or its packages could not be had when it was built)");
+    throw UsageError(
+        "--report: this program was built without the report page (node, npm or its packages could not be had when it "
+        "was built)");
   if (!options.report.empty() && !options.report.ends_with(".html"))
     throw UsageError(fmt::format("--report {}: the name must end in .html", options.report));
   RunOptions run;
@@ -78,8 +82,9 @@ void check_columns(const std::function<void()>& make) {
   }
 }
 
-Exit run_to_end(const SourceText& source, Recorder& recorder, ResultWriter& writer, const CommandOptions& options, const std::string& file,
-                const InterruptFlag& interrupt, const std::function<void(const Summary&)>& at_end) {
+Exit run_to_end(const SourceText& source, Recorder& recorder, ResultWriter& writer, const CommandOptions& options,
+                const std::string& file, const InterruptFlag& interrupt,
+                const std::function<void(const Summary&)>& at_end) {
   ProgressBar bar(options.quiet || options.json ? ProgressBar::Mode::silent : ProgressBar::Mode::if_terminal);
   const Summary summary = recorder.run(writer, [&](const RunProgress& progress) {
     bar.update(progress);
@@ -97,7 +102,8 @@ Exit run_to_end(const SourceText& source, Recorder& recorder, ResultWriter& writ
   }
   if (summary.status == RunStatus::interrupted && !options.quiet) {
     fmt::print(stderr, "mechanician: interrupted; what was computed is kept\n");
-    if (format_of(file) == ResultFormat::hdf5) fmt::print(stderr, "mechanician: `mechanician run --resume {}` goes on with it\n", file);
+    if (format_of(file) == ResultFormat::hdf5)
+      fmt::print(stderr, "mechanician: `mechanician run --resume {}` goes on with it\n", file);
   }
   return exit_of(summary.status);
 }

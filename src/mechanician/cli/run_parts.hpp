@@ -31,8 +31,9 @@ bool refuse_motion(const SourceText& source, const Recorder& recorder);
 void check_columns(const std::function<void()>& make);
 
 /// To the end, with a bar on the way and a summary; `at_end` is called when the rows are out.
-Exit run_to_end(const SourceText& source, Recorder& recorder, ResultWriter& writer, const CommandOptions& options, const std::string& file,
-                const InterruptFlag& interrupt, const std::function<void(const Summary&)>& at_end = {});
+Exit run_to_end(const SourceText& source, Recorder& recorder, ResultWriter& writer, const CommandOptions& options,
+                const std::string& file, const InterruptFlag& interrupt,
+                const std::function<void(const Summary&)>& at_end = {});
 
 /// Of a large model (large_run.cpp).
 Exit resume_large(StoredRun run, const CommandOptions& options, const InterruptFlag& interrupt);

@@ -56,7 +56,9 @@ class BadSamples : public std::runtime_error {
 
 SweepSetup setup_of(const CommandOptions& o) {
   if (o.vary.empty() && o.samples.empty())
-    throw UsageError("sweep: nothing is varied: give --vary NAME=FROM:TO:COUNT, or --samples FILE.csv\nTry `mechanician sweep --help`.");
+    throw UsageError(
+        "sweep: nothing is varied: give --vary NAME=FROM:TO:COUNT, or --samples FILE.csv\nTry `mechanician sweep "
+        "--help`.");
   if (!o.vary.empty() && !o.samples.empty()) throw UsageError("--vary and --samples: give one of them");
   SweepSetup setup;
   setup.version = version();
@@ -67,7 +69,8 @@ SweepSetup setup_of(const CommandOptions& o) {
   setup.as_given = o.as_given;
   setup.vary = o.vary;
   if (!o.samples.empty()) {
-    for (const auto& [name, given] : {std::pair{"--count", !o.count.empty()}, {"--seed", !o.seed.empty()}, {"--sampling", !o.sampling.empty()}})
+    for (const auto& [name, given] :
+         {std::pair{"--count", !o.count.empty()}, {"--seed", !o.seed.empty()}, {"--sampling", !o.sampling.empty()}})
       if (given) throw UsageError(fmt::format("{}: --samples says what the samples are", name));
     std::error_code error;
     const auto whole = std::filesystem::absolute(o.samples, error);
@@ -76,7 +79,8 @@ SweepSetup setup_of(const CommandOptions& o) {
   if (!o.count.empty()) setup.samples.count = parse_whole(o.count, "--count", 1);
   if (!o.seed.empty()) setup.samples.seed = static_cast<std::uint64_t>(parse_whole(o.seed, "--seed", 0));
   if (!o.sampling.empty())
-    setup.samples.sampling = parse_word(o.sampling, "--sampling", {Sampling::random, Sampling::latin_hypercube, Sampling::sobol});
+    setup.samples.sampling =
+        parse_word(o.sampling, "--sampling", {Sampling::random, Sampling::latin_hypercube, Sampling::sobol});
   if (!o.device.empty()) setup.device = parse_word(o.device, "--device", {Device::automatic, Device::cpu, Device::gpu});
   for (const std::string& list : o.keep)
     for (const std::string_view name : split_list(list)) setup.keep.emplace_back(name);
@@ -97,7 +101,8 @@ SweepSetup setup_of(const CommandOptions& o) {
   if (!o.tolerance.empty()) {
     setup.options.tolerance = parse_number(o.tolerance, "--tolerance");
     if (!(setup.options.tolerance > 0.0 && setup.options.tolerance <= largest_tolerance))
-      throw UsageError(fmt::format("--tolerance {}: it must be above 0 and at most {}, for example 1e-9", o.tolerance, largest_tolerance));
+      throw UsageError(fmt::format("--tolerance {}: it must be above 0 and at most {}, for example 1e-9", o.tolerance,
+                                   largest_tolerance));
   }
   return setup;
 }
@@ -106,27 +111,36 @@ SweepSetup setup_of(const CommandOptions& o) {
 void complete(SweepSetup& setup, const Model& model, const State& start, const CommandOptions& o) {
   if (o.tolerance.empty()) setup.options.tolerance = model.run.tolerance;
   if (!(setup.options.tolerance > 0.0 && setup.options.tolerance <= largest_tolerance))
-    throw UsageError(fmt::format("`run.tolerance` of the model is too large to mean anything: give --tolerance, at most {}", largest_tolerance));
+    throw UsageError(fmt::format(
+        "`run.tolerance` of the model is too large to mean anything: give --tolerance, at most {}", largest_tolerance));
   if (o.method.empty()) {
     setup.options.adaptive = method_of(model.run.method).value_or(Method::automatic);
   }
   if (o.to.empty() && !model.run.to)
-    throw ModelError({{{}, "nothing says how long the motions are to be", "write `to = 10.0` in the section [run], or give --to 10"}}, model.source);
+    throw ModelError({{{},
+                       "nothing says how long the motions are to be",
+                       "write `to = 10.0` in the section [run], or give --to 10"}},
+                     model.source);
   setup.options.to = o.to.empty() ? *model.run.to : parse_number(o.to, "--to");
   if (!(setup.options.to > start.t))
-    throw UsageError(fmt::format("the motions would end at t = {}, but they start at t = {}", short_number(setup.options.to), short_number(start.t)));
+    throw UsageError(fmt::format("the motions would end at t = {}, but they start at t = {}",
+                                 short_number(setup.options.to), short_number(start.t)));
   // Beyond that a step would not move the time, and steps could not be counted.
   constexpr double eps = std::numeric_limits<double>::epsilon();
   if (setup.options.method == EnsembleMethod::rk4 &&
       !(setup.options.step > 4.0 * eps * std::max(std::abs(start.t), std::abs(setup.options.to))))
-    throw UsageError(fmt::format("--step {}: it is lost in the rounding of the time, which goes to {}", o.step, short_number(setup.options.to)));
+    throw UsageError(fmt::format("--step {}: it is lost in the rounding of the time, which goes to {}", o.step,
+                                 short_number(setup.options.to)));
 }
 
 /// Each motion is computed by dense factorisations, and by code that is written out for every member.
 void refuse_large(const Model& model) {
   if (static_cast<long>(model.coordinates.size()) <= many_coordinates) return;
-  throw ModelError({{{}, fmt::format("the model has {} coordinates; `sweep` takes up to {}", model.coordinates.size(), many_coordinates),
-                     "`run --set` computes such motions one by one"}}, model.source);
+  throw ModelError(
+      {{{},
+        fmt::format("the model has {} coordinates; `sweep` takes up to {}", model.coordinates.size(), many_coordinates),
+        "`run --set` computes such motions one by one"}},
+      model.source);
 }
 
 std::shared_ptr<const SamplePlan> plan_of(SweepSetup& setup, bool check_hash) {
@@ -177,30 +191,42 @@ Prepared prepare(const CommandOptions& o, const std::string& resume) {
     const ParameterValues parameters = evaluate_parameters(model, setup.set);
     const std::uint64_t parameters_hash = hash_numbers(parameters.values);
     if (again && setup.parameters_hash != parameters_hash)
-      throw BadSamples(fmt::format("{}: a file that it takes numbers from is not what it was when the sweep was begun", setup.model.file));
+      throw BadSamples(fmt::format("{}: a file that it takes numbers from is not what it was when the sweep was begun",
+                                   setup.model.file));
     setup.parameters_hash = parameters_hash;
     State start = state_of(start_state(model, parameters));
     for (const auto& [values, x] : {std::pair{&setup.position, &start.q}, {&setup.velocity, &start.qd}})
       for (const auto& [name, value] : *values) {
         const int i = model.find_coordinate(name);
-        if (i < 0) throw UsageError(fmt::format("--{}: the model has no coordinate `{}`", x == &start.q ? "position" : "velocity", name));
+        if (i < 0)
+          throw UsageError(
+              fmt::format("--{}: the model has no coordinate `{}`", x == &start.q ? "position" : "velocity", name));
         (*x)(i) = value;
       }
     if (setup.time) start.t = *setup.time;
     if (!again) complete(setup, model, start, o);
     setup.model = model.source;
     const System system(std::move(model), parameters.values);
-    const StartOverrides overrides{.parameters = setup.set, .position = setup.position, .velocity = setup.velocity, .time = setup.time, .as_given = setup.as_given};
+    const StartOverrides overrides{.parameters = setup.set,
+                                   .position = setup.position,
+                                   .velocity = setup.velocity,
+                                   .time = setup.time,
+                                   .as_given = setup.as_given};
     const SampleStarts starts(system, plan->names(), overrides);
     auto runner = make_runner(system, start, setup.options,
-                              {.device = !again ? setup.device : setup.computed_on == "gpu" ? Device::gpu : Device::cpu, .varied = starts.changing(), .motions = plan->count()});
+                              {.device = !again                       ? setup.device
+                                         : setup.computed_on == "gpu" ? Device::gpu
+                                                                      : Device::cpu,
+                               .varied = starts.changing(),
+                               .motions = plan->count()});
     setup.computed_on = runner->device();
     made.maker = std::make_unique<BlockMaker>(system, plan, overrides, setup.keep, std::move(runner));
     setup.motions = plan->count();
     setup.begin = made.maker->time();
     setup.sample_names.clear(), setup.coordinates.clear();
     for (const std::string& name : plan->names()) {
-      const bool is_start = system.model().find_coordinate(name.ends_with('\'') ? name.substr(0, name.size() - 1) : name) >= 0;
+      const bool is_start =
+          system.model().find_coordinate(name.ends_with('\'') ? name.substr(0, name.size() - 1) : name) >= 0;
       setup.sample_names.push_back(is_start ? fmt::format("start({})", name) : name);
     }
     for (int i = 0; i < system.n(); ++i) setup.coordinates.push_back(system.coordinate(i));
@@ -214,8 +240,10 @@ Prepared prepare(const CommandOptions& o, const std::string& resume) {
 
 /// What is said on standard error at the end.
 std::string summary(const SweepStore& store, const SweepSetup& setup, const SweepCounts& all) {
-  std::string text = fmt::format("{}: {} done", count_noun(static_cast<std::size_t>(all.motions), "motion"), all.motions - all.suspect - all.stopped - all.failed);
-  for (const auto& [count, what] : {std::pair{all.stopped, "stopped by an event"}, {all.suspect, "suspect"}, {all.failed, "failed"}})
+  std::string text = fmt::format("{}: {} done", count_noun(static_cast<std::size_t>(all.motions), "motion"),
+                                 all.motions - all.suspect - all.stopped - all.failed);
+  for (const auto& [count, what] :
+       {std::pair{all.stopped, "stopped by an event"}, {all.suspect, "suspect"}, {all.failed, "failed"}})
     if (count > 0) text += fmt::format(", {} {}", count, what);
   text += '\n';
   constexpr std::size_t most = 10;
@@ -225,8 +253,9 @@ std::string summary(const SweepStore& store, const SweepSetup& setup, const Swee
     text += fmt::format("  … and {} more, in the result\n", more);
   for (const SweepStatistics& s : calc_statistics(store, setup)) {
     if (s.count == 0) continue;  // no motion came to its end, or none has a value
-    text += fmt::format("{}: mean {}, standard deviation {}, median {}, 5 % below {}, 5 % above {}\n", s.name, short_number(s.mean),
-                        short_number(s.deviation), short_number(s.quantiles[3]), short_number(s.quantiles[1]), short_number(s.quantiles[5]));
+    text += fmt::format("{}: mean {}, standard deviation {}, median {}, 5 % below {}, 5 % above {}\n", s.name,
+                        short_number(s.mean), short_number(s.deviation), short_number(s.quantiles[3]),
+                        short_number(s.quantiles[1]), short_number(s.quantiles[5]));
   }
   if (!setup.coordinates.empty()) text += fmt::format("largest constraint violation: {:.1e}\n", all.violation);
   return text;
@@ -250,15 +279,29 @@ Exit sweep(const CommandOptions& o, Ranks* ranks) {
   if (!o.output.empty() && !o.output.ends_with(".h5") && !o.output.ends_with(".csv"))
     throw UsageError(fmt::format("-o {}: the ending says the format: .h5 or .csv", o.output));
   if (!o.resume.empty()) {
-    for (const auto& [name, given] : {std::pair{"-o", !o.output.empty()}, {"--vary", !o.vary.empty()}, {"--samples", !o.samples.empty()}, {"--count", !o.count.empty()},
-                                      {"--seed", !o.seed.empty()}, {"--sampling", !o.sampling.empty()}, {"--method", !o.method.empty()}, {"--step", !o.step.empty()},
-                                      {"--to", !o.to.empty()}, {"--tolerance", !o.tolerance.empty()}, {"--device", !o.device.empty()}, {"--keep", !o.keep.empty()},
-                                      {"--as-given", o.as_given}, {"--set", !o.set.empty()}, {"--position", !o.position.empty()}, {"--velocity", !o.velocity.empty()}, {"--time", !o.time.empty()}})
+    for (const auto& [name, given] : {std::pair{"-o", !o.output.empty()},
+                                      {"--vary", !o.vary.empty()},
+                                      {"--samples", !o.samples.empty()},
+                                      {"--count", !o.count.empty()},
+                                      {"--seed", !o.seed.empty()},
+                                      {"--sampling", !o.sampling.empty()},
+                                      {"--method", !o.method.empty()},
+                                      {"--step", !o.step.empty()},
+                                      {"--to", !o.to.empty()},
+                                      {"--tolerance", !o.tolerance.empty()},
+                                      {"--device", !o.device.empty()},
+                                      {"--keep", !o.keep.empty()},
+                                      {"--as-given", o.as_given},
+                                      {"--set", !o.set.empty()},
+                                      {"--position", !o.position.empty()},
+                                      {"--velocity", !o.velocity.empty()},
+                                      {"--time", !o.time.empty()}})
       if (given) throw UsageError(fmt::format("--resume takes everything from the file: {} cannot be given", name));
   } else if (o.model.empty()) {
     throw UsageError("sweep: MODEL is required\nTry `mechanician sweep --help`.");
   }
-  const int threads = o.threads.empty() ? 0 : static_cast<int>(std::min<std::int64_t>(parse_whole(o.threads, "--threads", 1), 4096));
+  const int threads =
+      o.threads.empty() ? 0 : static_cast<int>(std::min<std::int64_t>(parse_whole(o.threads, "--threads", 1), 4096));
   std::string file = o.resume.empty() ? o.output : o.resume;
   if (ranks && file.empty()) throw UsageError("sweep: under mpirun the result needs a file: give -o FILE.h5");
   Prepared prepared = prepare(o, o.resume);
@@ -280,7 +323,8 @@ Exit sweep(const CommandOptions& o, Ranks* ranks) {
     file = ranks->broadcast(first ? store->part().path() : std::string());
     if (!first) store = std::make_unique<SweepStore>(setup, file, ranks->rank(), begin);
   }
-  Work work(setup.motions, first ? store->done() : std::vector<MotionRange>{}, block_size(prepared.maker->runner(), setup.motions));
+  Work work(setup.motions, first ? store->done() : std::vector<MotionRange>{},
+            block_size(prepared.maker->runner(), setup.motions));
   if (!quiet && !o.resume.empty()) say("{}: {} of {} motions are left\n", file, work.left(), setup.motions);
 
   SweepBar bar(quiet || o.json ? SweepBar::Mode::silent : SweepBar::Mode::if_terminal);
@@ -293,7 +337,8 @@ Exit sweep(const CommandOptions& o, Ranks* ranks) {
       *prepared.maker, work, {.threads = threads, .motions = setup.motions},
       [&](const SweepBlock& block) {
         store->append(block);
-        if (const auto now = std::chrono::steady_clock::now(); now - synced > std::chrono::seconds(10)) synced = now, store->sync();
+        if (const auto now = std::chrono::steady_clock::now(); now - synced > std::chrono::seconds(10))
+          synced = now, store->sync();
       },
       [&](const SweepProgress& progress) {
         computed = progress.now, seconds = progress.seconds;
@@ -314,11 +359,15 @@ Exit sweep(const CommandOptions& o, Ranks* ranks) {
   std::int32_t interrupted = end.interrupted;
   if (ranks) ranks->broadcast(&interrupted, sizeof interrupted);
   if (interrupted && !file.empty()) {
-    if (!quiet) say("mechanician: interrupted; what was computed is kept\nmechanician: `mechanician sweep --resume {}` does the rest\n", file);
+    if (!quiet)
+      say("mechanician: interrupted; what was computed is kept\nmechanician: `mechanician sweep --resume {}` does the "
+          "rest\n",
+          file);
     return Exit::interrupted;
   }
 
-  if (interrupted && !quiet) say("mechanician: interrupted: {} of {} motions were computed\n", computed.motions, setup.motions);
+  if (interrupted && !quiet)
+    say("mechanician: interrupted: {} of {} motions were computed\n", computed.motions, setup.motions);
 
   if (ranks && first) store->gather();
   store->sort();
@@ -339,8 +388,12 @@ Exit sweep(const CommandOptions& o, Ranks* ranks) {
   if (!quiet) {
     const std::string text = summary(*store, setup, all);
     say("{}{} steps in {:.3g} s: {:.3g} steps/s on {}{}, {}\n", text, computed.steps, seconds,
-               static_cast<double>(computed.steps) / std::max(seconds, 1e-9), ranks ? fmt::format("{} ranks × ", ranks->size()) : "", count_noun(static_cast<std::size_t>(end.threads), "thread"),
-               prepared.maker->runner().lanes() > 1 ? fmt::format("{}, {} lanes", setup.computed_on, prepared.maker->runner().lanes()) : setup.computed_on);
+        static_cast<double>(computed.steps) / std::max(seconds, 1e-9),
+        ranks ? fmt::format("{} ranks × ", ranks->size()) : "",
+        count_noun(static_cast<std::size_t>(end.threads), "thread"),
+        prepared.maker->runner().lanes() > 1
+            ? fmt::format("{}, {} lanes", setup.computed_on, prepared.maker->runner().lanes())
+            : setup.computed_on);
   } else if (all.failed + all.suspect > 0 && first) {
     say("mechanician: {} failed and {} suspect of {} motions\n", all.failed, all.suspect, all.motions);
   }
@@ -348,8 +401,11 @@ Exit sweep(const CommandOptions& o, Ranks* ranks) {
   if (o.json) {
     JsonWriter json;
     json.begin_object();
-    const auto whole = [&](const char* name, std::int64_t value) { json.key(name).value(static_cast<Eigen::Index>(value)); };
-    whole("motions", all.motions), whole("failed", all.failed), whole("suspect", all.suspect), whole("stopped", all.stopped), whole("steps", all.steps);
+    const auto whole = [&](const char* name, std::int64_t value) {
+      json.key(name).value(static_cast<Eigen::Index>(value));
+    };
+    whole("motions", all.motions), whole("failed", all.failed), whole("suspect", all.suspect),
+        whole("stopped", all.stopped), whole("steps", all.steps);
     json.key("seconds").value(seconds);
     json.key("steps_per_second").value(static_cast<double>(computed.steps) / std::max(seconds, 1e-9));
     json.key("device").value(setup.computed_on);

@@ -17,7 +17,8 @@ namespace {
 std::string duration(double seconds) {
   if (!(seconds < 1e7)) return "long";
   const long s = std::lround(seconds);
-  return s < 3600 ? fmt::format("{}:{:02}", s / 60, s % 60) : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+  return s < 3600 ? fmt::format("{}:{:02}", s / 60, s % 60)
+                  : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
 }
 
 /// Of the terminal; it may change meanwhile.
@@ -50,13 +51,16 @@ void SweepBar::clear() {
 
 std::string sweep_line(const SweepProgress& p, std::size_t columns) {
   const std::int64_t done = p.before + p.now.motions;
-  const double fraction = std::clamp(static_cast<double>(done) / static_cast<double>(std::max<std::int64_t>(p.motions, 1)), 0.0, 1.0);
+  const double fraction =
+      std::clamp(static_cast<double>(done) / static_cast<double>(std::max<std::int64_t>(p.motions, 1)), 0.0, 1.0);
   const auto filled = static_cast<std::size_t>(20.0 * fraction);
-  const double left = p.now.motions > 0 ? p.seconds * static_cast<double>(p.motions - done) / static_cast<double>(p.now.motions) : 1e9;
+  const double left =
+      p.now.motions > 0 ? p.seconds * static_cast<double>(p.motions - done) / static_cast<double>(p.now.motions) : 1e9;
   // The last column stays free: some terminals go to the next line when it is written.
   std::string line = fmt::format("{:3.0f} %", std::floor(100.0 * fraction));
   for (const std::string& part :
-       {fmt::format(" {} of {} motions", done, p.motions), fmt::format(", {} left", duration(left)), fmt::format(", {} failed", p.now.failed),
+       {fmt::format(" {} of {} motions", done, p.motions), fmt::format(", {} left", duration(left)),
+        fmt::format(", {} failed", p.now.failed),
         fmt::format(", {:.2g} steps/s", static_cast<double>(p.now.steps) / std::max(p.seconds, 1e-9))}) {
     if (line.size() + part.size() >= columns) return line.substr(0, columns > 0 ? columns - 1 : 0);
     line += part;

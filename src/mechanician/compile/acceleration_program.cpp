@@ -4,8 +4,8 @@
 #include <numeric>
 #include <utility>
 
-#include "mechanician/equations/mass_rate.hpp"
 #include "mechanician/compile/kkt_draft.hpp"
+#include "mechanician/equations/mass_rate.hpp"
 #include "mechanician/expression/differentiate.hpp"
 
 namespace mechanician {
@@ -52,8 +52,7 @@ class Maker {
     std::vector<Number> C;
     if (eqs_.has_C && !reactions) C = draft_.evaluate(eqs_.C);
     Number K = zero;
-    if (options_.powers)
-      K = draft_.evaluate({options_.given_power ? *options_.given_power : mass_rate(eqs_)})[0];
+    if (options_.powers) K = draft_.evaluate({options_.given_power ? *options_.given_power : mass_rate(eqs_)})[0];
     const int num_equations = count_equations(b, C, K);
 
     // What dropped rows are made of.
@@ -208,7 +207,8 @@ class Maker {
         const Number term = with_.mul(a, qdd_[at(i)]);
         off = with_.sub(off, term);
         // What q̈ is a difference of: where it is small, its rounding is not.
-        const Number force = with_.mul(draft_.abs(a), with_.mul(draft_.abs(Q_[at(i)]), with_.reciprocal(draft_.M_diagonal[at(i)])));
+        const Number force =
+            with_.mul(draft_.abs(a), with_.mul(draft_.abs(Q_[at(i)]), with_.reciprocal(draft_.M_diagonal[at(i)])));
         size = with_.add(with_.add(size, draft_.abs(term)), force);
       }
       const Number allowed = with_.mul(constant_number(options_.dropped_tolerance), size);
@@ -228,8 +228,7 @@ class Maker {
     for (std::size_t j = 0; j < draft_.kept.size(); ++j) {
       Number off = b[j];
       for (const auto& [i, a] : draft_.kept[j].a) off = with_.sub(off, with_.mul(a, qdd_[at(i)]));
-      const Number size =
-          with_.add(with_.mul(b[j], b[j]), with_.mul(draft_.elimination->row_sizes()[j], energy));
+      const Number size = with_.add(with_.mul(b[j], b[j]), with_.mul(draft_.elimination->row_sizes()[j], energy));
       const Number margin = with_.sub(with_.mul(constant_number(1e-20), size), with_.mul(off, off));
       draft_.margins.push_back(with_.add(margin, constant_number(1e-300)));
     }

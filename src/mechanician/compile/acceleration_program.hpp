@@ -53,7 +53,7 @@ struct ProgramOptions {
   /// vouch is compared with zero and used for nothing else: the least of many margins, for ProgramBuilder::is_positive. With
   /// joint_pivots and a reference where they are far from dependent, two rows are solved for by Cramer's rule.
   bool compared = false;
-  bool refine = false;         ///< one step of refinement: a hundred times the condition for half as many steps again
+  bool refine = false;  ///< one step of refinement: a hundred times the condition for half as many steps again
   long most_steps = 20'000;
 };
 

@@ -243,7 +243,8 @@ edge = "y2*x2' = 0.3*y1'"
     const double t = 0.1 * k, a = 0.3 + 0.2 * k, b = 1.1 - 0.13 * k;
     std::vector<double> inputs{t, std::sin(t) / 3 + std::cos(a), std::sin(a), 0.0, 0.0, 0.4, -0.2 * k, 1.0, 0.3};
     inputs[3] = inputs[1] + std::cos(b), inputs[4] = inputs[2] + std::sin(b);
-    const std::vector<double> step = evaluate(projection.made->program, inputs), found = evaluate(held.made->program, inputs);
+    const std::vector<double> step = evaluate(projection.made->program, inputs),
+                              found = evaluate(held.made->program, inputs);
     std::vector<double> projected = inputs;
     for (std::size_t i = 0; i < 4; ++i) projected[5 + i] += step[i];
     const std::vector<double> expected = evaluate(plain.made->program, projected);
@@ -252,14 +253,18 @@ edge = "y2*x2' = 0.3*y1'"
     ++compared;
     double size = 1.0;
     for (const double x : expected) size = std::max(size, std::abs(x));
-    for (std::size_t i = 0; i < expected.size() - 1; ++i) EXPECT_NEAR(found[i], expected[i], 1e-11 * size) << k << ", output " << i;
+    for (std::size_t i = 0; i < expected.size() - 1; ++i)
+      EXPECT_NEAR(found[i], expected[i], 1e-11 * size) << k << ", output " << i;
     for (std::size_t i = 0; i < 4; ++i)
       EXPECT_NEAR(found[static_cast<std::size_t>(held.made->at_velocities) + i], projected[5 + i], 1e-12 * size) << k;
   }
   EXPECT_GT(compared, 15);
   options.dropped.clear();
-  const auto nonlinear = equations("coordinates = [\"x\", \"y\"]\n[dynamics]\nmass = { x = 1, y = 1 }\n[constraints]\nspeed = \"x'^2 + y'^2 = 1\"\n");
-  EXPECT_EQ(make_acceleration_program(nonlinear, options).reason, "velocities are held by rows that are linear in them only");
+  const auto nonlinear = equations(
+      "coordinates = [\"x\", \"y\"]\n[dynamics]\nmass = { x = 1, y = 1 }\n[constraints]\nspeed = \"x'^2 + y'^2 = "
+      "1\"\n");
+  EXPECT_EQ(make_acceleration_program(nonlinear, options).reason,
+            "velocities are held by rows that are linear in them only");
 }
 
 }  // namespace

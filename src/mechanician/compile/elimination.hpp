@@ -136,13 +136,13 @@ class Elimination {
     int a, b;
     Number value;
   };
-  std::vector<Joint> joints_;                     ///< H, G, T off the diagonal, before anything coupled is eliminated
-  std::vector<int> order_, position_;             ///< nodes by position, positions by node
-  std::vector<std::map<int, Number>> entries_;    ///< by the node that is eliminated first
-  std::vector<Number> H_;                         ///< diagonal, by coordinate
-  std::vector<Number> P_, s_inverse_;             ///< by row
-  std::vector<Number> s_;                         ///< by row; of the last one of two joined ones D = s_a s_b
-  std::vector<char> joined_;                      ///< by row: 1/s is there already
+  std::vector<Joint> joints_;                   ///< H, G, T off the diagonal, before anything coupled is eliminated
+  std::vector<int> order_, position_;           ///< nodes by position, positions by node
+  std::vector<std::map<int, Number>> entries_;  ///< by the node that is eliminated first
+  std::vector<Number> H_;                       ///< diagonal, by coordinate
+  std::vector<Number> P_, s_inverse_;           ///< by row
+  std::vector<Number> s_;                       ///< by row; of the last one of two joined ones D = s_a s_b
+  std::vector<char> joined_;                    ///< by row: 1/s is there already
   std::optional<Pair> pair_;
   bool cramer_ = false;
   std::vector<std::vector<Numbers::Product>> R_;  ///< terms of R, by row

@@ -23,7 +23,8 @@ class Greedy {
     for (const auto& [a, b] : graph.edges) {
       assert(a != b);
       near_[at(a)].insert(b), near_[at(b)].insert(a);
-      if (is_row(a) != is_row(b)) touched_by_[at(std::min(a, b))].push_back(std::max(a, b)), ++waits_[at(std::max(a, b))];
+      if (is_row(a) != is_row(b))
+        touched_by_[at(std::min(a, b))].push_back(std::max(a, b)), ++waits_[at(std::max(a, b))];
     }
   }
 
@@ -59,7 +60,8 @@ class Greedy {
     if (waits_[at(v)] > 0) return;
     const auto degree = static_cast<long>(near_[at(v)].size());
     const long fill = calc_fill(v);
-    key_[at(v)] = rule_ == Rule::degree_first ? Key{degree, fill, depth_[at(v)], v} : Key{fill, degree, depth_[at(v)], v};
+    key_[at(v)] =
+        rule_ == Rule::degree_first ? Key{degree, fill, depth_[at(v)], v} : Key{fill, degree, depth_[at(v)], v};
     queue_.insert(key_[at(v)]);
   }
 

@@ -192,7 +192,8 @@ TEST(Elimination, does_not_vouch_for_rows_that_are_nearly_dependent_or_masses_th
   EXPECT_GT(vouch(1.0, 0.5), 0.0);
   EXPECT_GT(vouch(1e-2, 0.5), 0.0);
   for (const double angle : {1e-6, 1e-8, 1e-10, 1e-14, 0.0}) EXPECT_FALSE(vouch(angle, 0.5) > 0.0) << angle;
-  for (const double mass : {1.0, -1.0, 1.5, 5.0, 1.0 - 1e-11, std::nan("")}) EXPECT_FALSE(vouch(1.0, mass) > 0.0) << mass;
+  for (const double mass : {1.0, -1.0, 1.5, 5.0, 1.0 - 1e-11, std::nan("")})
+    EXPECT_FALSE(vouch(1.0, mass) > 0.0) << mass;
 }
 
 TEST(EliminationOrder, rows_come_after_their_coordinates_and_every_node_comes_once) {

@@ -398,8 +398,7 @@ Number KktDraft::square_sum(const std::vector<Number>& xs) {
 
 Number KktDraft::calc_vouch(const std::vector<Number>& x, const std::vector<Number>& finite) {
   const std::optional<double> least_pair = options_.vouch_for_pivots ? std::optional(least_pair_) : std::nullopt;
-  Number vouch =
-      options_.compared ? elimination->calc_comparisons(least, least_pair) : elimination->calc_vouch(least);
+  Number vouch = options_.compared ? elimination->calc_comparisons(least, least_pair) : elimination->calc_vouch(least);
   if (options_.vouch_for_pivots) return vouch;
   std::vector<Numbers::Product> squares;
   for (std::size_t i = 0; i < x.size(); ++i) squares.push_back({M_diagonal[i], x[i], x[i]});

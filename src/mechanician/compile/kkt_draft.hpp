@@ -37,7 +37,7 @@ class KktDraft {
   std::string problem;  ///< why there is no program; empty if all is well
   std::string path = "ldlt";
   std::vector<DraftRow> kept, dropped;
-  std::vector<Number> M_diagonal;  ///< of what is eliminated
+  std::vector<Number> M_diagonal;   ///< of what is eliminated
   std::vector<KktMatrix::Entry> M;  ///< as given, lower triangle
   std::optional<Elimination> elimination;
   std::vector<double> least;  ///< sizes that rows must not fall below

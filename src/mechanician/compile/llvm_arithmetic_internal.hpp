@@ -51,7 +51,8 @@ class LlvmArithmetic {
   F sqrt(F a) { return intrinsic("llvm.sqrt", {a}); }
 
   P compare(LLVMRealPredicate predicate, F a, F b) {
-    return each([&](int part) { return llvm_->BuildFCmp(builder_, predicate, part_of(a, part), part_of(b, part), ""); });
+    return each(
+        [&](int part) { return llvm_->BuildFCmp(builder_, predicate, part_of(a, part), part_of(b, part), ""); });
   }
   P less(F a, F b) { return compare(LLVMRealOLT, a, b); }
   P not_less_equal(F a, F b) { return compare(LLVMRealUGT, a, b); }
@@ -93,13 +94,10 @@ class LlvmArithmetic {
   I bit_and(I a, std::uint64_t b) { return llvm_->BuildAnd(builder_, a, word(b, lanes_), ""); }
   P is_set(I a, std::uint64_t bit) {
     const I found = bit_and(a, bit);
-    return each(
-        [&](int k) { return llvm_->BuildICmp(builder_, LLVMIntNE, part_of(found, k), word(0, bits_), ""); });
+    return each([&](int k) { return llvm_->BuildICmp(builder_, LLVMIntNE, part_of(found, k), word(0, bits_), ""); });
   }
   I plus(I a, std::uint64_t b) { return llvm_->BuildAdd(builder_, a, word(b, lanes_), ""); }
-  I shift_left(I a, int by) {
-    return llvm_->BuildShl(builder_, a, word(static_cast<std::uint64_t>(by), lanes_), "");
-  }
+  I shift_left(I a, int by) { return llvm_->BuildShl(builder_, a, word(static_cast<std::uint64_t>(by), lanes_), ""); }
 
  private:
   static std::size_t at(int k) { return static_cast<std::size_t>(k); }

@@ -442,7 +442,8 @@ class PartEmitter {
       return llvm_.ValueAsMetadata(llvm_.ConstInt(llvm_.Int32TypeInContext(context_), w, 0));
     };
     constexpr std::string_view name = "branch_weights", kind = "prof";
-    LLVMMetadataRef parts[] = {llvm_.MDStringInContext2(context_, name.data(), name.size()), weight(1), weight(1000000)};
+    LLVMMetadataRef parts[] = {llvm_.MDStringInContext2(context_, name.data(), name.size()), weight(1),
+                               weight(1000000)};
     llvm_.SetMetadata(branch, llvm_.GetMDKindIDInContext(context_, kind.data(), static_cast<unsigned>(kind.size())),
                       llvm_.MetadataAsValue(context_, llvm_.MDNodeInContext2(context_, parts, 3)));
   }

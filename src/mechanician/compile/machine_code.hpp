@@ -52,8 +52,8 @@ class MachineCode {
     for (const Function f : functions_) f(inputs, outputs, scratch, table_);
   }
   /// `count` times, inputs and outputs so many numbers apart.
-  void run(const double* inputs, std::int64_t inputs_apart, double* outputs, std::int64_t outputs_apart, double* scratch,
-           std::int64_t count) const {
+  void run(const double* inputs, std::int64_t inputs_apart, double* outputs, std::int64_t outputs_apart,
+           double* scratch, std::int64_t count) const {
     const Function first = functions_.front();
     const bool alone = functions_.size() == 1;
     for (; count > 0; --count, inputs += inputs_apart, outputs += outputs_apart)

@@ -293,10 +293,10 @@ ProgramBuilder::Value ProgramBuilder::is_positive(Value v) {
       continue;
     }
     // x − y > 0 exactly where x > y: nothing underflows to zero.
-    const Value one = is(x, Op::sub)                             ? apply(Op::gt, at(x).a, at(x).b)
+    const Value one = is(x, Op::sub)                           ? apply(Op::gt, at(x).a, at(x).b)
                       : is(x, Op::add) && is_constant(at(x).a) ? apply(Op::gt, at(x).b, constant(-number(at(x).a)))
                       : is(x, Op::add) && is_constant(at(x).b) ? apply(Op::gt, at(x).a, constant(-number(at(x).b)))
-                                                                 : apply(Op::gt, x, constant(0.0));
+                                                               : apply(Op::gt, x, constant(0.0));
     all = all < 0 ? one : apply(Op::logical_and, all, one);
   }
   return all;

@@ -189,7 +189,8 @@ TEST(ProgramBuilder, drops_a_product_with_zero_only_where_the_other_factor_has_a
   ProgramBuilder builder(1);
   const auto x = builder.input(0), zero = builder.constant(0.0);
   EXPECT_TRUE(builder.is_constant(builder.mul(zero, builder.apply(Op::sin, x)), 0.0));
-  const auto root = builder.mul(builder.apply(Op::sqrt, x), zero), pole = builder.mul(zero, builder.div(builder.constant(1.0), x));
+  const auto root = builder.mul(builder.apply(Op::sqrt, x), zero),
+             pole = builder.mul(zero, builder.div(builder.constant(1.0), x));
   const std::vector<ProgramBuilder::Value> outputs{root, pole};
   const Program program = builder.finish(outputs);
   std::vector<double> registers(static_cast<std::size_t>(program.num_registers())), values(2);

@@ -1,6 +1,7 @@
 #include "mechanician/compile/ptx_code.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -9,7 +10,6 @@
 #include <functional>
 #include <limits>
 #include <random>
-#include <unistd.h>
 
 #include "mechanician/compile/device_functions.hpp"
 #include "mechanician/compile/host_arithmetic_for_test.hpp"
@@ -53,7 +53,8 @@ TEST(DeviceFunctions, AreAsAccurateAsTheHeaderSays) {
       {"asinh", [&](double x) { return d.asinh(x); }, [](long double x) { return std::asinh(x); }, -9, 9, 3.0},
       {"acosh", [&](double x) { return d.acosh(x); }, [](long double x) { return std::acosh(x); }, 1, 9, 3.0},
       {"atanh", [&](double x) { return d.atanh(x); }, [](long double x) { return std::atanh(x); }, -1, 1, 3.0},
-      {"hypot", [&](double x) { return d.hypot(x, 0.7); }, [](long double x) { return std::hypot(x, 0.7L); }, -9, 9, 2.0},
+      {"hypot", [&](double x) { return d.hypot(x, 0.7); }, [](long double x) { return std::hypot(x, 0.7L); }, -9, 9,
+       2.0},
   };
   constexpr int seed = 801;
   for (const Claim& claim : claims) {
@@ -93,7 +94,8 @@ TEST(DeviceFunctions, PowersAreAccurateWhateverTheirSize) {
   for (const double a : numbers)
     for (const double b : {0.0, 1.0, -1.0, 2.0, 3.0, -3.0, 0.5, -0.5, 2.5, 4.0, -4.0, nan}) {
       if ((a == 0.0 && std::signbit(a)) || (a == 1.0 && std::isnan(b))) continue;  // the sign of zero is not kept
-      EXPECT_LE(ulps(d.pow(a, b), std::pow(static_cast<long double>(a), static_cast<long double>(b))), 1.0) << a << "^" << b;
+      EXPECT_LE(ulps(d.pow(a, b), std::pow(static_cast<long double>(a), static_cast<long double>(b))), 1.0)
+          << a << "^" << b;
     }
 }
 
@@ -106,12 +108,14 @@ TEST(DeviceFunctions, KnowTheEndsOfTheirDomains) {
   EXPECT_EQ(d.log(0.0), -inf);
   EXPECT_EQ(d.log(inf), inf);
   EXPECT_LE(ulps(d.log(1e-310), std::log(1e-310L)), 1.0);
-  for (const double x : {d.log(-1.0), d.asin(1.1), d.acos(-1.1), d.acosh(0.9), d.atanh(1.5), d.exp(nan), d.log(nan), d.atan(nan),
-                         d.sinh(nan), d.tanh(nan), d.hypot(nan, 1.0), d.hypot(1.0, nan), d.sine_cosine(2e6).sine, d.sine_cosine(nan).cosine})
+  for (const double x : {d.log(-1.0), d.asin(1.1), d.acos(-1.1), d.acosh(0.9), d.atanh(1.5), d.exp(nan), d.log(nan),
+                         d.atan(nan), d.sinh(nan), d.tanh(nan), d.hypot(nan, 1.0), d.hypot(1.0, nan),
+                         d.sine_cosine(2e6).sine, d.sine_cosine(nan).cosine})
     EXPECT_TRUE(std::isnan(x));
   for (const double y : {0.0, -0.0, 1.0, -1.0, 3.0, -1e-300, 1e300})
     for (const double x : {0.0, -0.0, 1.0, -1.0, -3.0, 1e-300, -1e300})
-      EXPECT_LE(ulps(d.atan2(y, x), std::atan2(static_cast<long double>(y), static_cast<long double>(x))), 1.3) << y << " " << x;
+      EXPECT_LE(ulps(d.atan2(y, x), std::atan2(static_cast<long double>(y), static_cast<long double>(x))), 1.3)
+          << y << " " << x;
 }
 
 TEST(DeviceFunctions, SineAndCosineHaveTheBitsOfTheProcessor) {
@@ -152,17 +156,21 @@ TEST(PtxCode, ComputesWhatTheInterpreterComputes) {
     constexpr int count = 3;
     const std::vector<double> inputs = random_inputs(random, count * program.num_inputs);
     std::vector<double> outputs(static_cast<std::size_t>(count * program.num_outputs()), -77.0);
-    ASSERT_NO_THROW(machine.launch({std::bit_cast<std::uint64_t>(inputs.data()), std::bit_cast<std::uint64_t>(outputs.data()), count}, 1, 4));
+    ASSERT_NO_THROW(machine.launch(
+        {std::bit_cast<std::uint64_t>(inputs.data()), std::bit_cast<std::uint64_t>(outputs.data()), count}, 1, 4));
     if (has_own_functions(program)) continue;
     ++compared;
-    std::vector<double> registers(static_cast<std::size_t>(program.num_registers())), expected(static_cast<std::size_t>(program.num_outputs()));
+    std::vector<double> registers(static_cast<std::size_t>(program.num_registers())),
+        expected(static_cast<std::size_t>(program.num_outputs()));
     for (int k = 0; k < count; ++k) {
       program.evaluate(inputs.data() + k * program.num_inputs, registers.data(), expected.data());
       // sin and cos of what is beyond 2²⁰ are not a number on the device, and so is what is made of them
       for (std::size_t i = 0; i < expected.size(); ++i) {
         const double got = outputs[static_cast<std::size_t>(k) * expected.size() + i];
-        const bool far = std::any_of(registers.begin(), registers.end(), [](double x) { return !(std::abs(x) <= 0x1p20); });
-        EXPECT_TRUE(same(got, expected[i]) || far) << got << " for " << expected[i] << ", trial " << trial << ", seed " << seed;
+        const bool far =
+            std::any_of(registers.begin(), registers.end(), [](double x) { return !(std::abs(x) <= 0x1p20); });
+        EXPECT_TRUE(same(got, expected[i]) || far)
+            << got << " for " << expected[i] << ", trial " << trial << ", seed " << seed;
       }
     }
   }
@@ -174,7 +182,8 @@ Program oscillator_step() {
   ProgramBuilder b(5);  // t h x x' k
   const auto t = b.input(0), h = b.input(1), x = b.input(2), v = b.input(3), k = b.input(4);
   const auto a = b.neg(b.mul(k, x));
-  return b.finish(std::vector{b.add(x, b.mul(h, v)), b.add(v, b.mul(h, a)), b.add(b.add(x, b.constant(0.5)), b.mul(t, b.constant(0.0)))});
+  return b.finish(std::vector{b.add(x, b.mul(h, v)), b.add(v, b.mul(h, a)),
+                              b.add(b.add(x, b.constant(0.5)), b.mul(t, b.constant(0.0)))});
 }
 
 TEST(PtxCode, StepsUntilTheAnswerIsNotVouchedFor) {
@@ -187,8 +196,8 @@ TEST(PtxCode, StepsUntilTheAnswerIsNotVouchedFor) {
   for (int k = 0; k < count; ++k) rows.insert(rows.end(), {0.0, 1.0, 0.0, 1.0 + k});
   std::vector<std::uint32_t> done(count, 0);
   const auto launch = [&](std::uint64_t first, std::uint64_t steps) {
-    machine.launch({std::bit_cast<std::uint64_t>(rows.data()), std::bit_cast<std::uint64_t>(done.data()), count, std::bit_cast<std::uint64_t>(0.5),
-                    std::bit_cast<std::uint64_t>(h), 0, first, steps},
+    machine.launch({std::bit_cast<std::uint64_t>(rows.data()), std::bit_cast<std::uint64_t>(done.data()), count,
+                    std::bit_cast<std::uint64_t>(0.5), std::bit_cast<std::uint64_t>(h), 0, first, steps},
                    2, 3);
   };
   launch(0, 100);
@@ -219,9 +228,11 @@ TEST(PtxCode, IsAcceptedByTheAssemblerWhereThereIsOne) {
   std::mt19937_64 random(seed);
   const auto file = std::filesystem::temp_directory_path() / ("mechanician_" + std::to_string(::getpid()) + ".ptx");
   for (int trial = 0; trial < 5; ++trial) {
-    const std::string text = trial == 0 ? make_ptx_step(oscillator_step(), 1) : make_ptx_map(random_program(random, {.num_steps = 200}));
+    const std::string text =
+        trial == 0 ? make_ptx_step(oscillator_step(), 1) : make_ptx_map(random_program(random, {.num_steps = 200}));
     std::ofstream(file) << text;
-    EXPECT_EQ(std::system((program + " -arch=sm_90 -o /dev/null " + file.string()).c_str()), 0) << "trial " << trial << ", seed " << seed;
+    EXPECT_EQ(std::system((program + " -arch=sm_90 -o /dev/null " + file.string()).c_str()), 0)
+        << "trial " << trial << ", seed " << seed;
   }
   std::filesystem::remove(file);
 }

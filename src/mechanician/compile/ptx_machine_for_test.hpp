@@ -131,7 +131,8 @@ class PtxMachine {
     // The sign of the first, the size of the second.
     if (op == "copysign.f64") return set_number(w[1], std::copysign(number(w[3]), number(w[2])));
     if (op == "selp.f64") return set(w[1], get(w[4]) != 0 ? get(w[2]) : get(w[3]));
-    if (op == "mov.f64" || op == "mov.b64" || op == "mov.u32" || op == "cvta.to.global.u64") return set(w[1], get(w[2]));
+    if (op == "mov.f64" || op == "mov.b64" || op == "mov.u32" || op == "cvta.to.global.u64")
+      return set(w[1], get(w[2]));
     if (op == "and.b64" || op == "and.pred") return set(w[1], get(w[2]) & get(w[3]));
     if (op == "or.pred") return set(w[1], get(w[2]) | get(w[3]));
     if (op == "not.pred") return set(w[1], get(w[2]) ^ 1);

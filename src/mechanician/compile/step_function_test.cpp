@@ -102,10 +102,9 @@ TEST(StepFunction, has_the_same_bits_where_an_angle_is_far_in_one_lane) {
   ASSERT_EQ(ready.program.n, 2);
   const double angles[] = {0.3, 0x1p20 + 0.5, -0x1.8p23, 0x1p20 - 1e-3, 1e300, -0.0, 1e-300, 2.0};
   std::vector<std::vector<double>> ends;
-  for (const StepFunctionOptions& options :
-       {StepFunctionOptions{.tier = TierPolicy::interpreter, .lanes = 8},
-        StepFunctionOptions{.background = false, .cache = false, .lanes = 8},
-        StepFunctionOptions{.background = false, .cache = false, .lanes = 16}}) {
+  for (const StepFunctionOptions& options : {StepFunctionOptions{.tier = TierPolicy::interpreter, .lanes = 8},
+                                             StepFunctionOptions{.background = false, .cache = false, .lanes = 8},
+                                             StepFunctionOptions{.background = false, .cache = false, .lanes = 16}}) {
     StepFunction step(ready.program, options);
     const auto lanes = static_cast<std::size_t>(step.lanes());
     std::vector<double> block(step.block_size()), vouched(lanes), end;

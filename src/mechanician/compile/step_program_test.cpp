@@ -172,8 +172,7 @@ lower = "(x2 - x1)^2 + (y2 - y1)^2 = 0.64"
     const std::vector<double> a = evaluate(apart.made->program, inputs), b = evaluate(pair.made->program, inputs);
     EXPECT_EQ(b.back(), m2 < 4e3 ? 1.0 : 0.0) << m2;
     // 30 eps × condition × accelerations of about 10 × a step of 1e-3; the state itself rounds to eps.
-    for (std::size_t i = 0; i < 8; ++i)
-      EXPECT_NEAR(a[i], b[i], 2.3e-16 * (8.0 + 0.3 * (1.0 + m2))) << m2 << ' ' << i;
+    for (std::size_t i = 0; i < 8; ++i) EXPECT_NEAR(a[i], b[i], 2.3e-16 * (8.0 + 0.3 * (1.0 + m2))) << m2 << ' ' << i;
   }
 }
 

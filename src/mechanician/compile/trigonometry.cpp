@@ -93,8 +93,10 @@ __attribute__((target("avx2,fma"))) void many_avx2(const double* x, double* sine
 #else
 #define MECHANICIAN_WIDE ",prefer-vector-width=512"
 #endif
-__attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma" MECHANICIAN_WIDE))) void many_avx512(
-    const double* x, double* sines, double* cosines, std::int64_t count) {
+__attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma" MECHANICIAN_WIDE))) void many_avx512(const double* x,
+                                                                                                double* sines,
+                                                                                                double* cosines,
+                                                                                                std::int64_t count) {
   many(x, sines, cosines, count);
 }
 __attribute__((target("fma"))) SineCosine one_fma(double x) {

@@ -36,8 +36,10 @@ position = { x = 2.0, y = 0.0 }
   ASSERT_EQ(with_inputs.num_inputs, 6);
   ASSERT_EQ(built_in.num_inputs, 5);
   ASSERT_EQ(varied.num_inputs, 6);
-  for (const auto& [x, y, u, v] : {std::array{2.0, 0.0, 0.0, 0.0}, std::array{1.0, 1.0, 0.0, 0.0}, std::array{2.0, 0.0, 0.5, 0.0}, std::array{0.0, 2.0, 0.3, -0.1}}) {
-    const double expected = std::max({std::abs(x * x + y * y - 4.0), std::abs(2 * x * u + 2 * y * v), std::abs(u - 3 * v)});
+  for (const auto& [x, y, u, v] : {std::array{2.0, 0.0, 0.0, 0.0}, std::array{1.0, 1.0, 0.0, 0.0},
+                                   std::array{2.0, 0.0, 0.5, 0.0}, std::array{0.0, 2.0, 0.3, -0.1}}) {
+    const double expected =
+        std::max({std::abs(x * x + y * y - 4.0), std::abs(2 * x * u + 2 * y * v), std::abs(u - 3 * v)});
     const double inputs[] = {0.0, x, y, u, v, 2.0};
     for (const Program* program : {&with_inputs, &built_in, &varied}) {
       std::vector<double> registers(static_cast<std::size_t>(program->num_registers()));

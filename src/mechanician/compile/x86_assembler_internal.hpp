@@ -150,7 +150,8 @@ class Assembler {
         if (constants_[k].wide != wide) continue;
         make_room();
         place[k] = size_;
-        for (int copy = 0; copy < (!wide ? 1 : packed_ ? 4 : 2); ++copy) append(&constants_[k].word, sizeof(std::uint64_t));
+        for (int copy = 0; copy < (!wide ? 1 : packed_ ? 4 : 2); ++copy)
+          append(&constants_[k].word, sizeof(std::uint64_t));
       }
     for (const Fixup& f : fixups_) {
       const auto distance = static_cast<std::int32_t>(

@@ -16,7 +16,8 @@ std::vector<double> run(const MachineCode& code, const Program& program, const s
 }
 
 /// Four instances at once, each by itself in the result.
-std::vector<std::vector<double>> run_four(const MachineCode& code, const Program& program, const std::vector<std::vector<double>>& inputs) {
+std::vector<std::vector<double>> run_four(const MachineCode& code, const Program& program,
+                                          const std::vector<std::vector<double>>& inputs) {
   std::vector<double> together(4 * static_cast<std::size_t>(program.num_inputs)), values(4 * program.outputs.size()),
       scratch(scratch_bound(program, 4));
   for (std::size_t k = 0; k < 4; ++k)
@@ -119,7 +120,8 @@ TEST_F(X86Code, OfLongProgramsWithManyLiveNumbersGivesTheBitsOfTheInterpreter) {
     const std::vector<double> inputs = random_inputs(random, program.num_inputs);
     const std::vector<double> expected = interpret(program, inputs);
     EXPECT_TRUE(same_bits(run(*code, program, inputs), expected)) << "seed " << seed;
-    const auto four = run_four(*make_x86_code(program, 4), program, {inputs, inputs, random_inputs(random, program.num_inputs), inputs});
+    const auto four = run_four(*make_x86_code(program, 4), program,
+                               {inputs, inputs, random_inputs(random, program.num_inputs), inputs});
     EXPECT_TRUE(same_bits(four[0], expected) && same_bits(four[3], expected)) << "seed " << seed;
   }
 }

@@ -147,7 +147,8 @@ void AdaptivePack::begin(const MotionBatch& batch, const std::vector<int>& varie
     const auto from = static_cast<std::size_t>(entry.motion), n = static_cast<std::size_t>(n_);
     for (int i = 0; i < n_; ++i) {
       of(y, i, l) = handed ? handed->y[static_cast<std::size_t>(i)] : batch.q[from * n + static_cast<std::size_t>(i)];
-      of(y, n_ + i, l) = handed ? handed->y[static_cast<std::size_t>(n_ + i)] : batch.qd[from * n + static_cast<std::size_t>(i)];
+      of(y, n_ + i, l) =
+          handed ? handed->y[static_cast<std::size_t>(n_ + i)] : batch.qd[from * n + static_cast<std::size_t>(i)];
     }
     for (int i = 2 * n_; i < size_; ++i) of(y, i, l) = handed ? handed->y[static_cast<std::size_t>(i)] : 0.0;
     for (int i = 0; i < num_varied_; ++i)
@@ -156,7 +157,8 @@ void AdaptivePack::begin(const MotionBatch& batch, const std::vector<int>& varie
     for (int i = 0; i < code_->num_switches; ++i)
       of(parameters_, num_varied_ + i, l) = handed ? handed->sides[static_cast<std::size_t>(i)] : 1.0;
     if (handed && entry.row_sizes)
-      for (std::size_t i = 0; i < entry.row_sizes->size(); ++i) of(row_sizes_, static_cast<int>(i), l) = (*entry.row_sizes)[i];
+      for (std::size_t i = 0; i < entry.row_sizes->size(); ++i)
+        of(row_sizes_, static_cast<int>(i), l) = (*entry.row_sizes)[i];
     of(times_, 0, l) = handed ? handed->t : batch.t;
   }
   std::fill(good_.begin(), good_.end(), 1.0);
@@ -211,7 +213,8 @@ HandedMotion AdaptivePack::hand_over(int l) const {
   HandedMotion to{.t = lane.t, .h = lane.h, .y = {}, .sides = {}, .events = {}, .divisors = {}};
   for (int i = 0; i < size_; ++i) to.y.push_back(of(y, i, l));
   for (int i = 0; i < code_->num_switches; ++i) to.sides.push_back(side_of(i, l));
-  for (int i = 0; i < static_cast<int>(code_->events.size()); ++i) to.events.push_back(of(guards_, code_->num_switches + i, l));
+  for (int i = 0; i < static_cast<int>(code_->events.size()); ++i)
+    to.events.push_back(of(guards_, code_->num_switches + i, l));
   for (int i = 0; i < code_->watched.num_divisors; ++i) to.divisors.push_back(of(divisors_largest_, i, l));
   to.kinetic_start = lane.kinetic_start, to.kinetic = lane.kinetic, to.energy_exchanged = lane.exchanged;
   to.balance_largest = lane.balance_largest, to.balance_allowed = lane.balance_allowed;
@@ -367,7 +370,8 @@ void AdaptivePack::decide(int l) {
   const double weakest = calc_weakest(sines_new_.data(), l);
   bool finite = true;
   for (int i = 0; i < size_; ++i) finite &= std::isfinite(of(y_new_, i, l));
-  const bool on_constraints = of(seen_, WatchProgram::at_distance, l) <= start_distance;  // not where it is not a number
+  const bool on_constraints =
+      of(seen_, WatchProgram::at_distance, l) <= start_distance;  // not where it is not a number
   if (!finite || !on_constraints || weakest < least_sine || weakest < 0.02 * lane.weakest) {
     lane.fate = Fate::left;
     return;

@@ -42,8 +42,8 @@ class AdaptiveRunner : public MotionRunner {
   /// A motion that has been in the hands of a single run.
   struct Served {
     std::unique_ptr<Integrator> integrator;
-    HandedMotion handed;            ///< for the next lane
-    std::vector<double> row_sizes;  ///< of its start; empty where no lane has seen it
+    HandedMotion handed;                                        ///< for the next lane
+    std::vector<double> row_sizes;                              ///< of its start; empty where no lane has seen it
     std::int64_t least = least_service, steps = 0, events = 0;  ///< events: seen in lanes
   };
 
@@ -53,7 +53,7 @@ class AdaptiveRunner : public MotionRunner {
     const int count = code.lanes;
     std::vector<AdaptivePack::Entry> entries(static_cast<std::size_t>(count));
     std::map<int, Served> served;
-    std::deque<int> back;  // from the single run
+    std::deque<int> back;         // from the single run
     int next = 0, ready = count;  // waiting lanes before `ready` are gone
     const auto leave = [&](const AdaptivePack& from, int l) {
       Served& motion = served[from.lanes[static_cast<std::size_t>(l)].motion];
@@ -105,7 +105,8 @@ class AdaptiveRunner : public MotionRunner {
       // Those that came back are brought into lanes together.
       for (int l = 0; l < count; ++l)
         if (pack.lanes[static_cast<std::size_t>(l)].motion < 0 && refill(l)) ++running;
-      running = static_cast<int>(std::count_if(pack.lanes.begin(), pack.lanes.end(), [](const auto& lane) { return lane.motion >= 0; }));
+      running = static_cast<int>(
+          std::count_if(pack.lanes.begin(), pack.lanes.end(), [](const auto& lane) { return lane.motion >= 0; }));
     }
   }
 
@@ -175,15 +176,17 @@ LaneRunnerResult make_adaptive_runner(const System& system, const State& nominal
     if (!system.row(c.row).one_sided) return {nullptr, "friction of two-sided constraints"};
   PhaseSystem flight;
   if (system.has_contacts())
-    flight = make_phase_system(system, std::vector<ContactStatus>(system.equations().contacts.size(), ContactStatus::open));
+    flight =
+        make_phase_system(system, std::vector<ContactStatus>(system.equations().contacts.size(), ContactStatus::open));
   const System& smooth = flight.system ? *flight.system : system;
   const RowsLeftOut dependent = find_dependent_rows(smooth, nominal);
   const ProgramOptions programs = make_lane_options(smooth, nominal, dependent, lanes.varied);
   AdaptiveCodeResult code = make_adaptive_code(system, smooth, programs, dependent, lanes.code.lanes);
   if (!code.made) return {nullptr, code.reason};
-  return {std::make_unique<AdaptiveRunner>(std::move(*code.made), std::move(code.wider), VariedParameters(system, programs),
-                                           options, SingleRunner(system, nominal, options, lanes.varied)),
-          {}};
+  return {
+      std::make_unique<AdaptiveRunner>(std::move(*code.made), std::move(code.wider), VariedParameters(system, programs),
+                                       options, SingleRunner(system, nominal, options, lanes.varied)),
+      {}};
 }
 
 }  // namespace mechanician

@@ -53,10 +53,10 @@ class Alone {
       std::copy(end.qd.begin(), end.qd.end(), result.qd.begin() + static_cast<std::ptrdiff_t>(i * n));
       result.t[i] = end.t, result.steps[i] = integrator.statistics().steps;
       const Certificate c = integrator.certificate();
-      result.outcome[i] = integrator.stop().failed()                           ? Outcome::failed
-                          : !c.holds                                           ? Outcome::suspect
+      result.outcome[i] = integrator.stop().failed()                      ? Outcome::failed
+                          : !c.holds                                      ? Outcome::suspect
                           : integrator.stop().reason == StopReason::event ? Outcome::stopped
-                                                                               : Outcome::done;
+                                                                          : Outcome::done;
       result.reason[i] = integrator.stop().message;
       result.events[i] = static_cast<std::int64_t>(integrator.events().size());
       result.violation[i] = std::max(c.position_violation, c.velocity_violation);
@@ -173,7 +173,8 @@ void expect_same_bits(const Ready& ready, const MotionBatch& batch, const Ensemb
       EXPECT_EQ(part.served[i], whole.served[from + i]) << "motion " << from + i;
       EXPECT_EQ(part.events[i], whole.events[from + i]) << "motion " << from + i;
       EXPECT_EQ(0, std::memcmp(&part.balance[i], &whole.balance[from + i], sizeof(double))) << "motion " << from + i;
-      EXPECT_EQ(0, std::memcmp(&part.violation[i], &whole.violation[from + i], sizeof(double))) << "motion " << from + i;
+      EXPECT_EQ(0, std::memcmp(&part.violation[i], &whole.violation[from + i], sizeof(double)))
+          << "motion " << from + i;
     }
   };
   same(run(ready, batch, options, lanes_of(4)), 0);
@@ -201,19 +202,23 @@ TEST(AdaptiveLanes, give_a_motion_the_same_bits_in_any_company) {
 
 /// Ends, outcomes and events are those of the integrator of `run`; what the two differ by is their errors, which the tolerance
 /// explains, times what the motion makes of them.
-void expect_like_alone(const Ready& ready, const MotionBatch& batch, const EnsembleOptions& options, double growth = 1e3) {
+void expect_like_alone(const Ready& ready, const MotionBatch& batch, const EnsembleOptions& options,
+                       double growth = 1e3) {
   const BatchResult lanes = run(ready, batch, options);
   BatchResult alone(batch);
   Alone(ready.system, options).run(batch, alone);
   const auto n = static_cast<std::size_t>(batch.n);
   for (std::size_t i = 0; i < lanes.steps.size(); ++i) {
-    EXPECT_EQ(lanes.outcome[i], alone.outcome[i]) << "motion " << i << ": " << lanes.reason[i] << " / " << alone.reason[i];
-    EXPECT_EQ(lanes.reason[i].empty(), alone.reason[i].empty()) << "motion " << i << ": " << lanes.reason[i] << " / " << alone.reason[i];
+    EXPECT_EQ(lanes.outcome[i], alone.outcome[i])
+        << "motion " << i << ": " << lanes.reason[i] << " / " << alone.reason[i];
+    EXPECT_EQ(lanes.reason[i].empty(), alone.reason[i].empty())
+        << "motion " << i << ": " << lanes.reason[i] << " / " << alone.reason[i];
     EXPECT_EQ(lanes.events[i], alone.events[i]) << "motion " << i;
     EXPECT_NEAR(lanes.t[i], alone.t[i], growth * options.tolerance * std::max(1.0, alone.t[i])) << "motion " << i;
     EXPECT_GT(lanes.served[i], 0) << "motion " << i;
     for (std::size_t j = 0; j < n; ++j)
-      EXPECT_NEAR(lanes.q[i * n + j], alone.q[i * n + j], growth * options.tolerance * std::max(1.0, std::abs(alone.q[i * n + j])))
+      EXPECT_NEAR(lanes.q[i * n + j], alone.q[i * n + j],
+                  growth * options.tolerance * std::max(1.0, std::abs(alone.q[i * n + j])))
           << "motion " << i << " coordinate " << j;
     EXPECT_LE(lanes.violation[i], std::max(1e-11, 10.0 * alone.violation[i])) << "motion " << i;
     if (alone.outcome[i] == Outcome::done) {
@@ -290,7 +295,9 @@ position = { x = "1", y = "1" }
 
 TEST(AdaptiveLanes, are_not_for_every_model) {
   const EnsembleOptions options{.to = 1.0};
-  const auto reason = [&](const Ready& ready) { return make_adaptive_runner(ready.system, ready.start, options).reason; };
+  const auto reason = [&](const Ready& ready) {
+    return make_adaptive_runner(ready.system, ready.start, options).reason;
+  };
   EXPECT_EQ(reason(read("rough_wire_bead")), "friction of two-sided constraints");
   EXPECT_EQ(reason(read("measured_gauges")), "measured constraints");
   EXPECT_EQ(reason(read("wheel_with_massless_coordinate")), "a mass matrix that may be singular");
@@ -347,21 +354,24 @@ double period(double L) {
 }
 
 TEST(AdaptiveLanes, count_events_that_are_passed) {
-  const Ready ready = make(read_model_text(std::string(pendulum) + "both = { when = \"a\" }\nup = { when = \"a\", direction = \"up\" }\n", "test.toml"));
+  const Ready ready = make(read_model_text(
+      std::string(pendulum) + "both = { when = \"a\" }\nup = { when = \"a\", direction = \"up\" }\n", "test.toml"));
   const EnsembleOptions options{.to = 10.0, .tolerance = 1e-9};
   const MotionBatch batch = with_parameter(ready, 31, 1, 0.5, 2.0);
   const BatchResult result = run(ready, batch, options);
   for (std::size_t i = 0; i < 31; ++i) {
     const double T = period(batch.parameters[2 * i + 1]);
     EXPECT_EQ(result.outcome[i], Outcome::done) << result.reason[i];
-    EXPECT_EQ(result.events[i], std::floor(10.0 / T + 0.75) * 1 + std::floor(10.0 / T + 0.25) * 2) << "L = " << batch.parameters[2 * i + 1];
+    EXPECT_EQ(result.events[i], std::floor(10.0 / T + 0.75) * 1 + std::floor(10.0 / T + 0.25) * 2)
+        << "L = " << batch.parameters[2 * i + 1];
     EXPECT_EQ(result.served[i], 0);
   }
   expect_same_bits(ready, batch, options);
 }
 
 TEST(AdaptiveLanes, stop_at_events_that_stop) {
-  const Ready ready = make(read_model_text(std::string(pendulum) + "third = { when = \"a\", direction = \"up\", do = \"stop\" }\n", "test.toml"));
+  const Ready ready = make(read_model_text(
+      std::string(pendulum) + "third = { when = \"a\", direction = \"up\", do = \"stop\" }\n", "test.toml"));
   const EnsembleOptions options{.to = 10.0, .tolerance = 1e-10};
   const MotionBatch batch = with_parameter(ready, 24, 1, 0.5, 2.0);
   const BatchResult result = run(ready, batch, options);
@@ -377,7 +387,9 @@ TEST(AdaptiveLanes, stop_at_events_that_stop) {
 
 TEST(AdaptiveLanes, have_events_that_are_nearly_touched_served) {
   // The pendulum turns at −1.2: just short of one event and just beyond the other.
-  const Ready ready = make(read_model_text(std::string(pendulum) + "short_of = { when = \"a + 1.2000001\" }\nbeyond = { when = \"a + 1.1999999\" }\n", "test.toml"));
+  const Ready ready = make(read_model_text(
+      std::string(pendulum) + "short_of = { when = \"a + 1.2000001\" }\nbeyond = { when = \"a + 1.1999999\" }\n",
+      "test.toml"));
   expect_like_alone(ready, with_parameter(ready, 8, 1, 0.5, 2.0), {.to = 5.0, .tolerance = 1e-10}, 1e4);
 }
 

@@ -43,7 +43,8 @@ void AdaptivePack::begin_guards(const std::vector<Entry>& entries) {
     for (int i = 0; i < code_->num_switches; ++i) clear &= side_of(i, l) * of(guards_, i, l) > 0.0;
     for (int i = at_gaps; i < code_->num_guards(); ++i) clear &= of(guards_, i, l) > (handed ? 0.0 : clear_gap);
     if (!clear) of(good_, 0, l) = 0.0;
-    for (int i = 0; handed && i < events; ++i) of(guards_, code_->num_switches + i, l) = handed->events[static_cast<std::size_t>(i)];
+    for (int i = 0; handed && i < events; ++i)
+      of(guards_, code_->num_switches + i, l) = handed->events[static_cast<std::size_t>(i)];
   }
 }
 
@@ -53,7 +54,8 @@ void AdaptivePack::look_for_zeros() {
     const double theta = 0.25 * (k + 1);
     for (int l = 0; l < L_; ++l)
       inputs_[static_cast<std::size_t>(l)] = lanes[static_cast<std::size_t>(l)].t + theta * of(h_, 0, l);
-    lanes::between(2 * n_ * L_, L_, theta, h_.data(), y.data(), y_new_.data(), k_[0].data(), k_[12].data(), inputs_.data() + L_);
+    lanes::between(2 * n_ * L_, L_, theta, h_.data(), y.data(), y_new_.data(), k_[0].data(), k_[12].data(),
+                   inputs_.data() + L_);
     code_->guards(inputs_.data(), guards_along_.data() + k * code_->num_guards() * L_);
   }
   for (int l = 0; l < L_; ++l)
@@ -64,7 +66,8 @@ void AdaptivePack::look_for_zeros(int l) {
   constexpr int pieces = 4;
   Lane& lane = lanes[static_cast<std::size_t>(l)];
   int& seen = events_seen_[static_cast<std::size_t>(l)] = 0;
-  const int count = code_->num_guards(), at_events = code_->num_switches, at_gaps = at_events + static_cast<int>(code_->events.size());
+  const int count = code_->num_guards(), at_events = code_->num_switches,
+            at_gaps = at_events + static_cast<int>(code_->events.size());
   for (int i = 0; i < count; ++i) {
     const double v[pieces + 1] = {of(guards_, i, l), of(guards_along_, i, l), of(guards_along_, count + i, l),
                                   of(guards_along_, 2 * count + i, l), of(guards_new_, i, l)};
@@ -80,7 +83,9 @@ void AdaptivePack::look_for_zeros(int l) {
         return;
       }
       const AdaptiveCode::LookedFor& event = code_->events[static_cast<std::size_t>(i - at_events)];
-      if ((event.direction == EventDirection::up && change < 0.0) || (event.direction == EventDirection::down && change > 0.0)) continue;
+      if ((event.direction == EventDirection::up && change < 0.0) ||
+          (event.direction == EventDirection::down && change > 0.0))
+        continue;
       if (event.stops) {
         lane.fate = Fate::left;
         return;

@@ -33,7 +33,8 @@ struct Driver {
   Result (*release)(std::uint64_t);
   Result (*copy_in)(std::uint64_t, const void*, std::size_t);
   Result (*copy_out)(void*, std::uint64_t, std::size_t);
-  Result (*launch)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void**, void**);
+  Result (*launch)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void**,
+                   void**);
   Result (*event_create)(Handle*, unsigned);
   Result (*event_destroy)(Handle);
   Result (*event_record)(Handle, Handle);
@@ -112,7 +113,8 @@ class CudaGpu : public Gpu {
     void* values[] = {said.data(), std::bit_cast<void*>(said.size() - 1)};
     Driver::Handle module = nullptr;
     const Driver::Result result = driver_.module_load(&module, ptx.c_str(), 2, options, values);
-    if (result != 0) throw GpuError(message(result, "compiling for it") + (said[0] ? std::string("\n") + said.data() : std::string()));
+    if (result != 0)
+      throw GpuError(message(result, "compiling for it") + (said[0] ? std::string("\n") + said.data() : std::string()));
     modules_.push_back(module);
     Driver::Handle function = nullptr;
     check(driver_.module_function(&function, module, entry), "compiling for it");
@@ -144,7 +146,8 @@ class CudaGpu : public Gpu {
     // One kernel after the other: threads share the two events, and the device runs them one by one anyway.
     const std::lock_guard lock(launching_);
     check(driver_.event_record(begin_, nullptr), "starting a kernel on it");
-    check(driver_.launch(kernel, blocks, 1, 1, threads, 1, 1, 0, nullptr, places.data(), nullptr), "starting a kernel on it");
+    check(driver_.launch(kernel, blocks, 1, 1, threads, 1, 1, 0, nullptr, places.data(), nullptr),
+          "starting a kernel on it");
     check(driver_.event_record(end_, nullptr), "starting a kernel on it");
     check(driver_.synchronize(), "running a kernel on it");
     float ms = 0;
@@ -157,7 +160,8 @@ class CudaGpu : public Gpu {
   std::string message(Driver::Result result, const char* doing) const {
     const char* words = nullptr;
     driver_.error_string(result, &words);
-    return fmt::format("{}: error while {}: {} (CUDA error {})", name_.empty() ? "GPU" : name_, doing, words ? words : "unknown", result);
+    return fmt::format("{}: error while {}: {} (CUDA error {})", name_.empty() ? "GPU" : name_, doing,
+                       words ? words : "unknown", result);
   }
   void check(Driver::Result result, const char* doing) const {
     if (result != 0) throw GpuError(message(result, doing));

@@ -18,15 +18,24 @@ unsigned blocks_for(int count) { return (static_cast<unsigned>(count) + threads 
 
 }  // namespace
 
-GpuRunner::GpuRunner(std::shared_ptr<Gpu> gpu, const StepProgram& step, const Program& violation, VariedParameters parameters,
-                     const EnsembleOptions& options, std::unique_ptr<MotionRunner> cpu)
-    : gpu_(std::move(gpu)), options_(options), parameters_(std::move(parameters)), n_(step.n),
+GpuRunner::GpuRunner(std::shared_ptr<Gpu> gpu, const StepProgram& step, const Program& violation,
+                     VariedParameters parameters, const EnsembleOptions& options, std::unique_ptr<MotionRunner> cpu)
+    : gpu_(std::move(gpu)),
+      options_(options),
+      parameters_(std::move(parameters)),
+      n_(step.n),
       step_(gpu_->load(make_ptx_step(step.program, step.n), ptx_step_entry)),
-      violation_(gpu_->load(make_ptx_map(violation), ptx_map_entry)), cpu_(std::move(cpu)) {}
+      violation_(gpu_->load(make_ptx_map(violation), ptx_map_entry)),
+      cpu_(std::move(cpu)) {}
 
 GpuRunner::GpuRunner(const GpuRunner& other, std::unique_ptr<MotionRunner> cpu)
-    : gpu_(other.gpu_), options_(other.options_), parameters_(other.parameters_), n_(other.n_), step_(other.step_),
-      violation_(other.violation_), cpu_(std::move(cpu)) {}
+    : gpu_(other.gpu_),
+      options_(other.options_),
+      parameters_(other.parameters_),
+      n_(other.n_),
+      step_(other.step_),
+      violation_(other.violation_),
+      cpu_(std::move(cpu)) {}
 
 std::unique_ptr<MotionRunner> GpuRunner::clone() const {
   return std::unique_ptr<MotionRunner>(new GpuRunner(*this, cpu_->clone()));
@@ -38,7 +47,8 @@ void GpuRunner::run(const MotionBatch& batch, BatchResult& result) {
   const auto room = static_cast<double>(gpu_->free_memory()) * 0.8 / static_cast<double>(width);
   const int most = static_cast<int>(std::clamp(room, 1.0, 1.0 * (1 << 24)));
   std::vector<int> left;
-  for (int first = 0; first < batch.count; first += most) run_part(batch, first, std::min(most, batch.count - first), result, left);
+  for (int first = 0; first < batch.count; first += most)
+    run_part(batch, first, std::min(most, batch.count - first), result, left);
   finish_on_cpu(batch, left, result);
 }
 
@@ -53,7 +63,8 @@ void GpuRunner::run_part(const MotionBatch& batch, int first, int count, BatchRe
     std::copy_n(batch.q.data() + (begin + k) * n, n, row + 1);
     std::copy_n(batch.qd.data() + (begin + k) * n, n, row + 1 + n);
     const double* const all = batch.parameters.data() + (begin + k) * static_cast<std::size_t>(batch.num_parameters);
-    std::transform(parameters_.varied().begin(), parameters_.varied().end(), row + 1 + 2 * n, [&](int i) { return all[i]; });
+    std::transform(parameters_.varied().begin(), parameters_.varied().end(), row + 1 + 2 * n,
+                   [&](int i) { return all[i]; });
   }
   GpuMemory on_rows(*gpu_, rows.size() * 8), on_done(*gpu_, motions * 4), on_violation(*gpu_, motions * 8);
   std::vector<std::uint32_t>& done = done_;
@@ -63,8 +74,14 @@ void GpuRunner::run_part(const MotionBatch& batch, int first, int count, BatchRe
 
   const StepCount steps = count_steps(batch.t, options_.to, options_.step);
   const auto advance = [&](double t, double h, std::int64_t origin, std::int64_t from, std::int64_t number) {
-    const std::uint64_t arguments[] = {on_rows.address(), on_done.address(), motions, bits(t), bits(h), static_cast<std::uint64_t>(origin),
-                                       static_cast<std::uint64_t>(from), static_cast<std::uint64_t>(number)};
+    const std::uint64_t arguments[] = {on_rows.address(),
+                                       on_done.address(),
+                                       motions,
+                                       bits(t),
+                                       bits(h),
+                                       static_cast<std::uint64_t>(origin),
+                                       static_cast<std::uint64_t>(from),
+                                       static_cast<std::uint64_t>(number)};
     const double seconds = gpu_->launch(step_, blocks_for(count), threads, arguments);
     kernel_seconds_ += seconds;
     return seconds;
@@ -75,10 +92,13 @@ void GpuRunner::run_part(const MotionBatch& batch, int first, int count, BatchRe
     const std::int64_t number = std::min(at_once, steps.whole - at);
     const double seconds = advance(batch.t, options_.step, 0, at, number);
     at += number;
-    at_once = std::clamp<std::int64_t>(static_cast<std::int64_t>(static_cast<double>(number) * 0.25 / std::max(seconds, 1e-4)), 16, 1 << 24);
+    at_once = std::clamp<std::int64_t>(
+        static_cast<std::int64_t>(static_cast<double>(number) * 0.25 / std::max(seconds, 1e-4)), 16, 1 << 24);
   }
   const auto total = steps.whole + (steps.rest > 0 ? 1 : 0);
-  if (steps.rest > 0) advance(std::fma(static_cast<double>(steps.whole), options_.step, batch.t), steps.rest, steps.whole, steps.whole, 1);
+  if (steps.rest > 0)
+    advance(std::fma(static_cast<double>(steps.whole), options_.step, batch.t), steps.rest, steps.whole, steps.whole,
+            1);
 
   const std::uint64_t arguments[] = {on_rows.address(), on_violation.address(), motions};
   gpu_->launch(violation_, blocks_for(count), threads, arguments);
@@ -136,8 +156,8 @@ void GpuRunner::finish_on_cpu(const MotionBatch& batch, const std::vector<int>& 
   }
 }
 
-GpuRunnerResult make_gpu_runner(std::shared_ptr<Gpu> gpu, const System& system, const State& nominal, const EnsembleOptions& options,
-                                const LaneOptions& lanes) {
+GpuRunnerResult make_gpu_runner(std::shared_ptr<Gpu> gpu, const System& system, const State& nominal,
+                                const EnsembleOptions& options, const LaneOptions& lanes) {
   LaneRunnerResult cpu = make_lane_runner(system, nominal, options, lanes);
   if (!cpu.made) return {nullptr, cpu.reason};
   const ProgramOptions programs = make_lane_options(system, nominal, lanes.varied);

@@ -40,7 +40,7 @@ class GpuRunner : public MotionRunner {
   Gpu::Kernel step_, violation_;
   std::unique_ptr<MotionRunner> cpu_;
   double kernel_seconds_ = 0.0;
-  std::vector<double> rows_;          ///< on this side
+  std::vector<double> rows_;  ///< on this side
   std::vector<std::uint32_t> done_;
 };
 
@@ -50,7 +50,7 @@ struct GpuRunnerResult {
 };
 
 /// Where make_lane_runner() makes one, which then does what is left over. Throws GpuError.
-GpuRunnerResult make_gpu_runner(std::shared_ptr<Gpu> gpu, const System& system, const State& nominal, const EnsembleOptions& options,
-                                const LaneOptions& lanes = {});
+GpuRunnerResult make_gpu_runner(std::shared_ptr<Gpu> gpu, const System& system, const State& nominal,
+                                const EnsembleOptions& options, const LaneOptions& lanes = {});
 
 }  // namespace mechanician

@@ -30,8 +30,12 @@ class InterpretedGpu : public Gpu {
     return address;
   }
   void release(Address address) override { blocks_.erase(address); }
-  void copy_in(Address to, const void* from, std::size_t bytes) override { std::memcpy(std::bit_cast<void*>(to), from, bytes); }
-  void copy_out(void* to, Address from, std::size_t bytes) override { std::memcpy(to, std::bit_cast<const void*>(from), bytes); }
+  void copy_in(Address to, const void* from, std::size_t bytes) override {
+    std::memcpy(std::bit_cast<void*>(to), from, bytes);
+  }
+  void copy_out(void* to, Address from, std::size_t bytes) override {
+    std::memcpy(to, std::bit_cast<const void*>(from), bytes);
+  }
   double launch(Kernel kernel, unsigned blocks, unsigned threads, std::span<const std::uint64_t> arguments) override {
     static_cast<PtxMachine*>(kernel)->launch({arguments.begin(), arguments.end()}, blocks, threads);
     return launch_seconds;
@@ -143,7 +147,8 @@ TEST(GpuRunner, ResultsDoNotDependOnHowLaunchesAreCut) {
   for (const double seconds : {1e-3, 100.0}) {
     auto gpu = std::make_shared<InterpretedGpu>();
     gpu->launch_seconds = seconds;
-    GpuRunner runner(gpu, rig.step, rig.violation, rig.parameters, {.method = EnsembleMethod::rk4, .step = 0.001, .to = 0.3}, std::make_unique<StandIn>());
+    GpuRunner runner(gpu, rig.step, rig.violation, rig.parameters,
+                     {.method = EnsembleMethod::rk4, .step = 0.001, .to = 0.3}, std::make_unique<StandIn>());
     results.emplace_back(batch);
     runner.run(batch, results.back());
   }
@@ -155,8 +160,8 @@ TEST(GpuRunner, LeavesToTheProcessorWhatTheProgramCannotVouchFor) {
   Rig rig;
   MotionBatch batch = Rig::batch(4);
   batch.q[2 * 2] = batch.q[2 * 2 + 1] = 0.0;  // the rod has no direction
-  GpuRunner runner(std::make_shared<InterpretedGpu>(), rig.step, rig.violation, rig.parameters, {.method = EnsembleMethod::rk4, .step = 0.01, .to = 0.02},
-                   std::make_unique<StandIn>());
+  GpuRunner runner(std::make_shared<InterpretedGpu>(), rig.step, rig.violation, rig.parameters,
+                   {.method = EnsembleMethod::rk4, .step = 0.01, .to = 0.02}, std::make_unique<StandIn>());
   BatchResult result(batch);
   runner.run(batch, result);
   for (std::size_t k = 0; k < 4; ++k) EXPECT_EQ(result.outcome[k], k == 2 ? Outcome::suspect : Outcome::done) << k;

@@ -20,15 +20,21 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
     known.push_back(std::move(name));
     sources.push_back({of, index, slip});
   };
-  for (std::size_t i = 0; i < model.outputs.size(); ++i) offer(model.outputs[i].name, Source::Of::output, static_cast<int>(i));
+  for (std::size_t i = 0; i < model.outputs.size(); ++i)
+    offer(model.outputs[i].name, Source::Of::output, static_cast<int>(i));
   for (int i = 0; i < system.n(); ++i) offer(system.coordinate(i) + "''", Source::Of::qdd, i);
   bool has_control = false;
   for (int j = 0; j < system.m(); ++j) has_control |= system.row(j).kind == RowKind::control;
-  for (const auto& [word, of] : {std::pair{"Qc", Source::Of::Qc}, {"Qi", Source::Of::Qi}, {"Qni", Source::Of::Qni}, {"Qcontrol", Source::Of::Qcontrol}})
-    for (int i = 0; i < system.n() && (has_control || of != Source::Of::Qcontrol); ++i) offer(fmt::format("{}({})", word, system.coordinate(i)), of, i);
+  for (const auto& [word, of] : {std::pair{"Qc", Source::Of::Qc},
+                                 {"Qi", Source::Of::Qi},
+                                 {"Qni", Source::Of::Qni},
+                                 {"Qcontrol", Source::Of::Qcontrol}})
+    for (int i = 0; i < system.n() && (has_control || of != Source::Of::Qcontrol); ++i)
+      offer(fmt::format("{}({})", word, system.coordinate(i)), of, i);
   int constraint = 0;
   for (int j = 0; j < system.m(); ++j)
-    if (system.row(j).kind == RowKind::constraint) offer(fmt::format("lambda({})", system.row(j).name), Source::Of::lambda, constraint++);
+    if (system.row(j).kind == RowKind::constraint)
+      offer(fmt::format("lambda({})", system.row(j).name), Source::Of::lambda, constraint++);
   const auto& contacts = system.equations().contacts;
   for (std::size_t c = 0; c < contacts.size(); ++c) {
     if (!contacts[c].has_friction) continue;
@@ -36,7 +42,8 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
     offer(fmt::format("normal({})", name), Source::Of::normal, static_cast<int>(c));
     const auto slips = static_cast<int>(contacts[c].slip.size());
     for (int k = 0; k < slips; ++k)
-      offer(slips == 1 ? fmt::format("friction({})", name) : fmt::format("friction({},{})", name, k + 1), Source::Of::friction, static_cast<int>(c), k);
+      offer(slips == 1 ? fmt::format("friction({})", name) : fmt::format("friction({},{})", name, k + 1),
+            Source::Of::friction, static_cast<int>(c), k);
   }
 
   std::vector<bool> wanted(known.size(), false);
@@ -47,15 +54,17 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
     if (found) continue;
     const std::string of_coordinate = pattern.ends_with('\'') ? pattern.substr(0, pattern.size() - 1) : pattern;
     if (pattern == "t" || model.find_coordinate(of_coordinate) >= 0)
-      throw std::invalid_argument(fmt::format("`{}` at the end of each motion is in every result: leave it out of what is to be kept", pattern));
+      throw std::invalid_argument(fmt::format(
+          "`{}` at the end of each motion is in every result: leave it out of what is to be kept", pattern));
     const std::string near = nearest(pattern, known);
     std::vector<std::string> outputs;
     for (const Named& o : model.outputs) outputs.push_back(o.name);
     throw std::invalid_argument(fmt::format(
         "`{}` is nothing that can be kept{}", pattern,
         !near.empty() ? fmt::format("; did you mean `{}`?", near)
-        : outputs.empty() ? "; the model has no [outputs], but accelerations as x'', forces as Qc(x), multipliers as lambda(NAME)"
-                          : fmt::format("; the outputs are {}", quote_list(outputs))));
+        : outputs.empty()
+            ? "; the model has no [outputs], but accelerations as x'', forces as Qc(x), multipliers as lambda(NAME)"
+            : fmt::format("; the outputs are {}", quote_list(outputs))));
   }
   std::vector<Expr> outputs;
   for (std::size_t i = 0; i < known.size(); ++i) {
@@ -73,7 +82,8 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
   }
   const Equations& eqs = system.equations();
   std::vector<Expr> inputs{eqs.t};
-  for (const auto* part : {&eqs.q, &eqs.qd, &eqs.parameters, &eqs.qdd}) inputs.insert(inputs.end(), part->begin(), part->end());
+  for (const auto* part : {&eqs.q, &eqs.qd, &eqs.parameters, &eqs.qdd})
+    inputs.insert(inputs.end(), part->begin(), part->end());
   outputs_ = Tape(outputs, inputs);
   inputs_.resize(inputs.size());
   registers_.resize(static_cast<std::size_t>(outputs_.num_registers()));
@@ -93,7 +103,9 @@ void KeptValues::calc(const double* parameters, double t, const double* q, const
   std::optional<Instant> instant;
   if (needs_solution_) {
     const auto size = static_cast<Eigen::Index>(n);
-    instant = accelerate(system_.with({parameters, num}), {t, Eigen::Map<const Eigen::VectorXd>(q, size), Eigen::Map<const Eigen::VectorXd>(qd, size)}, {.diagnose = false});
+    instant = accelerate(system_.with({parameters, num}),
+                         {t, Eigen::Map<const Eigen::VectorXd>(q, size), Eigen::Map<const Eigen::VectorXd>(qd, size)},
+                         {.diagnose = false});
     if (instant->has_acceleration())
       std::copy(instant->solution.qdd.begin(), instant->solution.qdd.end(), next);
     else
@@ -111,15 +123,32 @@ void KeptValues::calc(const double* parameters, double t, const double* q, const
     if (!instant) continue;
     const Solution& s = instant->solution;
     switch (sources_[k].of) {
-      case Source::Of::qdd: values[k] = entry(s.qdd, i); break;
-      case Source::Of::Qc: values[k] = entry(s.Qc, i); break;
-      case Source::Of::Qi: values[k] = entry(s.Qc_i, i); break;
-      case Source::Of::Qni: values[k] = entry(s.Qc_ni, i); break;
-      case Source::Of::Qcontrol: values[k] = entry(s.Q_control, i); break;
-      case Source::Of::lambda: values[k] = entry(s.multipliers, i); break;
-      case Source::Of::normal: values[k] = instant->contacts[static_cast<std::size_t>(i)].normal; break;
-      case Source::Of::friction: values[k] = entry(instant->contacts[static_cast<std::size_t>(i)].friction, sources_[k].slip); break;
-      case Source::Of::output: break;
+      case Source::Of::qdd:
+        values[k] = entry(s.qdd, i);
+        break;
+      case Source::Of::Qc:
+        values[k] = entry(s.Qc, i);
+        break;
+      case Source::Of::Qi:
+        values[k] = entry(s.Qc_i, i);
+        break;
+      case Source::Of::Qni:
+        values[k] = entry(s.Qc_ni, i);
+        break;
+      case Source::Of::Qcontrol:
+        values[k] = entry(s.Q_control, i);
+        break;
+      case Source::Of::lambda:
+        values[k] = entry(s.multipliers, i);
+        break;
+      case Source::Of::normal:
+        values[k] = instant->contacts[static_cast<std::size_t>(i)].normal;
+        break;
+      case Source::Of::friction:
+        values[k] = entry(instant->contacts[static_cast<std::size_t>(i)].friction, sources_[k].slip);
+        break;
+      case Source::Of::output:
+        break;
     }
   }
 }

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "mechanician/expression/tape.hpp"
 #include "mechanician/ensemble/varied_system.hpp"
+#include "mechanician/expression/tape.hpp"
 
 namespace mechanician {
 

@@ -49,7 +49,8 @@ TEST(KeptValues, HaveForcesOfContactsAndControls) {
   // By hand: the floor carries 10 m, friction is a quarter of that against the slip, and steering takes 3.
   const System system = make_system(blocks);
   KeptValues kept(system, {"normal(floor)", "friction(floor)", "x''", "Qcontrol(s)", "lambda(floor)", "speed"});
-  EXPECT_EQ(kept.names(), (std::vector<std::string>{"speed", "x''", "Qcontrol(s)", "lambda(floor)", "normal(floor)", "friction(floor)"}));
+  EXPECT_EQ(kept.names(), (std::vector<std::string>{"speed", "x''", "Qcontrol(s)", "lambda(floor)", "normal(floor)",
+                                                    "friction(floor)"}));
   constexpr double tolerance = 64 * std::numeric_limits<double>::epsilon() * 40.0;  // forces up to 40, well conditioned
   const auto near = [&](const std::vector<double>& found, const std::vector<double>& wanted) {
     ASSERT_EQ(found.size(), wanted.size());
@@ -62,9 +63,14 @@ TEST(KeptValues, HaveForcesOfContactsAndControls) {
 
 TEST(KeptValues, OfEverythingAreWhatTheModelHas) {
   const KeptValues all(make_system(blocks), {"*"});
-  const auto has = [](const KeptValues& kept, const char* name) { return std::find(kept.names().begin(), kept.names().end(), name) != kept.names().end(); };
-  for (const char* name : {"speed", "s''", "Qc(x)", "Qi(y)", "Qni(x)", "Qcontrol(s)", "lambda(floor)", "normal(floor)", "friction(floor)"}) EXPECT_TRUE(has(all, name)) << name;
-  const KeptValues plain(make_system("coordinates = [\"x\"]\n[dynamics]\nkinetic = \"x'^2/2\"\n[constraints]\nheld = \"x = 0\"\n"), {"*"});
+  const auto has = [](const KeptValues& kept, const char* name) {
+    return std::find(kept.names().begin(), kept.names().end(), name) != kept.names().end();
+  };
+  for (const char* name :
+       {"speed", "s''", "Qc(x)", "Qi(y)", "Qni(x)", "Qcontrol(s)", "lambda(floor)", "normal(floor)", "friction(floor)"})
+    EXPECT_TRUE(has(all, name)) << name;
+  const KeptValues plain(
+      make_system("coordinates = [\"x\"]\n[dynamics]\nkinetic = \"x'^2/2\"\n[constraints]\nheld = \"x = 0\"\n"), {"*"});
   EXPECT_EQ(plain.names(), (std::vector<std::string>{"x''", "Qc(x)", "Qi(x)", "Qni(x)", "lambda(held)"}));
 }
 

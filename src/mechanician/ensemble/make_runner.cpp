@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::int64_t worth_a_gpu = 20'000;
 
-std::unique_ptr<MotionRunner> make_cpu_runner(const System& system, const State& nominal, const EnsembleOptions& options, const Varied& varied) {
+std::unique_ptr<MotionRunner> make_cpu_runner(const System& system, const State& nominal,
+                                              const EnsembleOptions& options, const Varied& varied) {
   auto single = std::make_unique<SingleRunner>(system, nominal, options, varied);
   // Both keep to what the single one would do, and leave to it what they cannot do.
   LaneRunnerResult lanes = options.method == EnsembleMethod::rk4
@@ -28,7 +29,9 @@ std::unique_ptr<MotionRunner> make_cpu_runner(const System& system, const State&
 }
 
 /// Null, and why, where it cannot be.
-std::unique_ptr<MotionRunner> make_gpu_runner(const System& system, const State& nominal, const EnsembleOptions& options, const Varied& varied, std::string& why_not) {
+std::unique_ptr<MotionRunner> make_gpu_runner(const System& system, const State& nominal,
+                                              const EnsembleOptions& options, const Varied& varied,
+                                              std::string& why_not) {
   if (options.method != EnsembleMethod::rk4) {
     why_not = "a GPU takes steps of fixed size: give --method rk4 --step H";
     return nullptr;
@@ -47,7 +50,8 @@ std::unique_ptr<MotionRunner> make_gpu_runner(const System& system, const State&
       return nullptr;
     }
     return std::make_unique<GpuRunner>(found.gpu, *step.made, make_violation_program(system.equations(), programs),
-                                       VariedParameters(system, programs), options, make_cpu_runner(system, nominal, options, varied));
+                                       VariedParameters(system, programs), options,
+                                       make_cpu_runner(system, nominal, options, varied));
   } catch (const GpuError& e) {
     why_not = e.what();
     return nullptr;
@@ -58,14 +62,18 @@ std::unique_ptr<MotionRunner> make_gpu_runner(const System& system, const State&
 
 std::string_view name_of(Device device) {
   switch (device) {
-    case Device::automatic: return "auto";
-    case Device::cpu: return "cpu";
-    case Device::gpu: return "gpu";
+    case Device::automatic:
+      return "auto";
+    case Device::cpu:
+      return "cpu";
+    case Device::gpu:
+      return "gpu";
   }
   return "auto";
 }
 
-std::unique_ptr<MotionRunner> make_runner(const System& system, const State& start, const EnsembleOptions& options, const RunnerOptions& runner) {
+std::unique_ptr<MotionRunner> make_runner(const System& system, const State& start, const EnsembleOptions& options,
+                                          const RunnerOptions& runner) {
   // Programs are made for states on the constraints.
   State nominal = start;
   if (system.m() > 0)

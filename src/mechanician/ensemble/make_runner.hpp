@@ -17,7 +17,7 @@ std::string_view name_of(Device device);  ///< "auto", "cpu", "gpu"
 
 struct RunnerOptions {
   Device device = Device::automatic;
-  Varied varied = {};         ///< parameters that differ from motion to motion; none given: any may
+  Varied varied = {};        ///< parameters that differ from motion to motion; none given: any may
   std::int64_t motions = 0;  ///< few are not worth a GPU
 };
 

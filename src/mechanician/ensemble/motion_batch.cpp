@@ -12,10 +12,14 @@ namespace mechanician {
 
 std::string_view describe(Outcome outcome) {
   switch (outcome) {
-    case Outcome::done: return "done";
-    case Outcome::suspect: return "suspect";
-    case Outcome::stopped: return "stopped";
-    case Outcome::failed: return "failed";
+    case Outcome::done:
+      return "done";
+    case Outcome::suspect:
+      return "suspect";
+    case Outcome::stopped:
+      return "stopped";
+    case Outcome::failed:
+      return "failed";
   }
   return "failed";
 }
@@ -40,7 +44,8 @@ StepCount count_steps(double t, double to, double step) {
   // A rest that is rounding of the ratio is none.
   const double whole = std::floor(ratio + 8 * std::numeric_limits<double>::epsilon() * std::max(1.0, ratio));
   const double rest = to - std::fma(whole, step, t);
-  return {static_cast<std::int64_t>(whole), rest > 8 * std::numeric_limits<double>::epsilon() * std::max(std::abs(to), step) ? rest : 0.0};
+  return {static_cast<std::int64_t>(whole),
+          rest > 8 * std::numeric_limits<double>::epsilon() * std::max(std::abs(to), step) ? rest : 0.0};
 }
 
 void judge_fixed_steps(BatchResult& result, int motion) {
@@ -50,7 +55,8 @@ void judge_fixed_steps(BatchResult& result, int motion) {
   for (std::size_t i = k * n; i < (k + 1) * n; ++i) size = std::max(size, std::abs(result.q[i]));
   if (result.violation[k] <= 1e-3 * size) return;
   result.outcome[k] = Outcome::suspect;
-  result.reason[k] = fmt::format("the constraints are off by {} at the end: smaller steps, or an adaptive method", short_number(result.violation[k]));
+  result.reason[k] = fmt::format("the constraints are off by {} at the end: smaller steps, or an adaptive method",
+                                 short_number(result.violation[k]));
 }
 
 }  // namespace mechanician

@@ -63,12 +63,13 @@ struct BatchResult {
   std::vector<double> t;      ///< count: where each motion ended
   std::vector<double> q, qd;  ///< count × n, at the end
   std::vector<Outcome> outcome;
-  std::vector<std::string> reason;      ///< empty where done
-  std::vector<std::int64_t> steps;      ///< accepted
-  std::vector<std::int64_t> served;     ///< steps that the robust path or the single integrator took for it
-  std::vector<std::int64_t> events;     ///< of the model, of contacts and of singular configurations (rk4: none are looked for)
-  std::vector<double> violation;        ///< largest |φ|, |ψ| at the ends of steps (rk4: at the end of the motion)
-  std::vector<double> balance;          ///< of energy and works, over what is allowed; not a number where not kept
+  std::vector<std::string> reason;   ///< empty where done
+  std::vector<std::int64_t> steps;   ///< accepted
+  std::vector<std::int64_t> served;  ///< steps that the robust path or the single integrator took for it
+  std::vector<std::int64_t>
+      events;  ///< of the model, of contacts and of singular configurations (rk4: none are looked for)
+  std::vector<double> violation;  ///< largest |φ|, |ψ| at the ends of steps (rk4: at the end of the motion)
+  std::vector<double> balance;    ///< of energy and works, over what is allowed; not a number where not kept
 };
 
 /// What fixed steps, which hold no constraint, are worth: a motion that was done is suspect where it ended off the constraints
@@ -81,9 +82,9 @@ class MotionRunner {
   virtual ~MotionRunner() = default;
   virtual void run(const MotionBatch& batch, BatchResult& result) = 0;
   virtual std::unique_ptr<MotionRunner> clone() const = 0;
-  virtual int lanes() const = 0;               ///< side by side
-  virtual int preferred_batch() const = 0;     ///< motions per call that keep it busy
-  virtual std::string_view device() const = 0; ///< "cpu", "gpu"
+  virtual int lanes() const = 0;                ///< side by side
+  virtual int preferred_batch() const = 0;      ///< motions per call that keep it busy
+  virtual std::string_view device() const = 0;  ///< "cpu", "gpu"
 };
 
 }  // namespace mechanician

@@ -43,7 +43,7 @@ double inverse_normal(double p) {
        2.65321895265761230930e-2, 1.24266094738807843860e-3, 2.71155556874348757815e-5, 2.01033439929228813265e-7},
       {1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2, 7.86869131145613259100e-4,
        1.84631831751005468180e-5, 1.42151175831644588870e-7, 2.04426310338993978564e-15}};
-  const auto ratio = [](const double (&of)[2][8], double r) {
+  const auto ratio = [](const double(&of)[2][8], double r) {
     double above = of[0][7], below = of[1][7];
     for (int i = 6; i >= 0; --i) above = above * r + of[0][i], below = below * r + of[1][i];
     return above / below;

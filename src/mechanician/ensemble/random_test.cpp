@@ -60,9 +60,10 @@ TEST(Permuted, DependsOnSeedDimensionAndNumber) {
 
 TEST(Sobol, GivesThePointsOfAnotherImplementation) {
   // scipy.stats.qmc.Sobol(21, scramble=False, bits=30), point 37 of its order by Gray's code: 37 ^ 18 = 55.
-  const std::vector<std::uint64_t> expected{989855744, 687865856, 620756992, 989855744, 822083584, 318767104,  184549376,
-                                            855638016, 654311424, 184549376, 16777216,  83886080,  620756992,  922746880,
-                                            117440512, 520093696, 855638016, 452984832, 50331648,  150994944, 1023410176};
+  const std::vector<std::uint64_t> expected{989855744, 687865856, 620756992, 989855744, 822083584, 318767104,
+                                            184549376, 855638016, 654311424, 184549376, 16777216,  83886080,
+                                            620756992, 922746880, 117440512, 520093696, 855638016, 452984832,
+                                            50331648,  150994944, 1023410176};
   ASSERT_EQ(expected.size(), static_cast<std::size_t>(most_sobol_dimensions));
   for (int d = 0; d < most_sobol_dimensions; ++d)
     EXPECT_EQ(sobol_bits(55, d) >> 22, expected[static_cast<std::size_t>(d)]) << "dimension " << d;

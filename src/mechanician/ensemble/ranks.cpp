@@ -14,7 +14,8 @@
 namespace mechanician {
 
 void SweepCounts::add(const SweepCounts& other) {
-  motions += other.motions, suspect += other.suspect, stopped += other.stopped, failed += other.failed, steps += other.steps;
+  motions += other.motions, suspect += other.suspect, stopped += other.stopped, failed += other.failed,
+      steps += other.steps;
   violation = std::max(violation, other.violation);
 }
 
@@ -62,7 +63,8 @@ std::unique_ptr<Ranks> Ranks::join() {
     if (plugin && plugin->version == ranks_plugin_version) return std::unique_ptr<Ranks>(new Ranks(plugin, library));
     why = fmt::format("{} does not fit this program", place);
   }
-  throw std::runtime_error(fmt::format("this is one of {} processes of a parallel job, which needs mechanician_mpi.so: {}", size, why));
+  throw std::runtime_error(
+      fmt::format("this is one of {} processes of a parallel job, which needs mechanician_mpi.so: {}", size, why));
 }
 
 Ranks::~Ranks() { plugin_->finish(); }  // the library stays open: MPI has handlers in it for the end of the process
@@ -87,6 +89,8 @@ void Ranks::abort(int status) {
 }
 
 void Ranks::send_bytes(int to, int tag, const void* bytes, std::size_t count) { plugin_->send(to, tag, bytes, count); }
-bool Ranks::receive_bytes(int tag, void* bytes, std::size_t count, int& from) { return plugin_->receive(tag, bytes, count, &from) != 0; }
+bool Ranks::receive_bytes(int tag, void* bytes, std::size_t count, int& from) {
+  return plugin_->receive(tag, bytes, count, &from) != 0;
+}
 
 }  // namespace mechanician

@@ -39,7 +39,8 @@ bool values_matter(const Model& model) {
   const auto varies = [](const Expr& e) { return !e.is_constant(); };
   if (!model.mass.empty() || !model.measured.empty()) return true;
   for (const Constraint& c : model.constraints)
-    if ((c.weight && varies(*c.weight)) || (c.restitution && varies(*c.restitution)) || (c.friction && varies(c.friction->coefficient)))
+    if ((c.weight && varies(*c.weight)) || (c.restitution && varies(*c.restitution)) ||
+        (c.friction && varies(c.friction->coefficient)))
       return true;
   for (const Control& c : model.controls)
     if ((c.frequency && varies(*c.frequency)) || varies(c.damping)) return true;
@@ -49,29 +50,34 @@ bool values_matter(const Model& model) {
 bool same_models(const Model& a, const Model& b) {
   if (a.coordinates.size() != b.coordinates.size() || a.constraints.size() != b.constraints.size() ||
       a.controls.size() != b.controls.size() || a.parameters.size() != b.parameters.size() ||
-      a.outputs.size() != b.outputs.size() || a.forces.size() != b.forces.size() || a.nonideal.size() != b.nonideal.size())
+      a.outputs.size() != b.outputs.size() || a.forces.size() != b.forces.size() ||
+      a.nonideal.size() != b.nonideal.size())
     return false;
   const auto same_optional = [](const std::optional<Expr>& x, const std::optional<Expr>& y) {
     return x.has_value() == y.has_value() && (!x || same(*x, *y));
   };
   const auto same_named = [](const std::vector<Named>& x, const std::vector<Named>& y) {
-    return std::equal(x.begin(), x.end(), y.begin(), [](const Named& u, const Named& v) { return same(u.value, v.value); });
+    return std::equal(x.begin(), x.end(), y.begin(),
+                      [](const Named& u, const Named& v) { return same(u.value, v.value); });
   };
   const auto same_rows = [](const auto& x, const auto& y) {
-    return std::equal(x.begin(), x.end(), y.begin(), [](const auto& u, const auto& v) { return same(u.residual, v.residual); });
+    return std::equal(x.begin(), x.end(), y.begin(),
+                      [](const auto& u, const auto& v) { return same(u.residual, v.residual); });
   };
-  return same_optional(a.kinetic, b.kinetic) && same_optional(a.potential, b.potential) && same_named(a.forces, b.forces) &&
-         same_named(a.nonideal, b.nonideal) && same_named(a.outputs, b.outputs) && same_rows(a.constraints, b.constraints) &&
-         same_rows(a.controls, b.controls);
+  return same_optional(a.kinetic, b.kinetic) && same_optional(a.potential, b.potential) &&
+         same_named(a.forces, b.forces) && same_named(a.nonideal, b.nonideal) && same_named(a.outputs, b.outputs) &&
+         same_rows(a.constraints, b.constraints) && same_rows(a.controls, b.controls);
 }
 
 }  // namespace
 
-std::optional<std::string> find_size(const Model& model, const std::vector<std::string>& names, const ParameterOverrides& parameters) {
+std::optional<std::string> find_size(const Model& model, const std::vector<std::string>& names,
+                                     const ParameterOverrides& parameters) {
   // A range of indices has two dots; without one nothing has a size.
   if (model.source.text.find("..") == std::string::npos) return std::nullopt;
   for (const std::string& name : names) {
-    const auto found = std::find_if(model.parameters.begin(), model.parameters.end(), [&](const Parameter& p) { return p.name == name; });
+    const auto found = std::find_if(model.parameters.begin(), model.parameters.end(),
+                                    [&](const Parameter& p) { return p.name == name; });
     if (found == model.parameters.end()) continue;
     ParameterOverrides other = parameters;
     other[name] = evaluate_constant(found->symbol(), model, evaluate_parameters(model, parameters)) + 1.0;
@@ -109,7 +115,8 @@ SampleStarts::SampleStarts(const System& system, const std::vector<std::string>&
     }
   }
   if (const auto size = find_size(model, names, overrides.parameters))
-    throw std::invalid_argument(fmt::format("`{}` says how many members there are: it cannot vary from motion to motion", *size));
+    throw std::invalid_argument(
+        fmt::format("`{}` says how many members there are: it cannot vary from motion to motion", *size));
 
   fixed_ = evaluate_parameters(model, overrides.parameters).values;
   parameters_ = fixed_;
@@ -126,7 +133,8 @@ SampleStarts::SampleStarts(const System& system, const std::vector<std::string>&
   int most_registers = 0;
   for (const int i : dependency_order(needs).order) {
     const auto at = static_cast<std::size_t>(i);
-    if (std::none_of(needs[at].begin(), needs[at].end(), [&](int j) { return changes[static_cast<std::size_t>(j)]; })) continue;
+    if (std::none_of(needs[at].begin(), needs[at].end(), [&](int j) { return changes[static_cast<std::size_t>(j)]; }))
+      continue;
     changes[at] = true;
     made_.emplace_back(at, Tape(std::span(&model.parameters[at].value, 1), symbols));
     most_registers = std::max(most_registers, made_.back().second.num_registers());
@@ -138,7 +146,9 @@ SampleStarts::SampleStarts(const System& system, const std::vector<std::string>&
   if (!overrides.time)
     for (const std::size_t j : parameters_of(model.start.time, index))
       if (changes[j])
-        throw std::invalid_argument(fmt::format("the start time is made of `{}`: all motions begin at one time; --time says which", model.parameters[j].name));
+        throw std::invalid_argument(
+            fmt::format("the start time is made of `{}`: all motions begin at one time; --time says which",
+                        model.parameters[j].name));
   time_ = overrides.time ? *overrides.time : evaluate_constant(model.start.time, model, {fixed_});
 
   std::vector<Expr> start;
@@ -174,7 +184,8 @@ void SampleStarts::prepare_velocities() {
   const System& system = system_.system();
   const auto n = static_cast<std::size_t>(system.n());
   if (as_given_ || system.m() == 0 || system.has_contacts()) return;
-  start_.evaluate<double>(fixed_, std::span(registers_).first(static_cast<std::size_t>(start_.num_registers())), values_);
+  start_.evaluate<double>(fixed_, std::span(registers_).first(static_cast<std::size_t>(start_.num_registers())),
+                          values_);
   State nominal = state_;
   std::copy_n(values_.begin(), n, nominal.q.begin());
   std::copy_n(values_.begin() + static_cast<std::ptrdiff_t>(n), n, nominal.qd.begin());
@@ -221,8 +232,10 @@ std::string SampleStarts::set_parameters(std::span<const double> sample) {
   for (std::size_t i = 0; i < targets_.size(); ++i)
     if (targets_[i].kind == Target::Kind::parameter) parameters_[targets_[i].index] = sample[i];
   for (const auto& [at, tape] : made_) {
-    tape.evaluate<double>(parameters_, std::span(registers_).first(static_cast<std::size_t>(tape.num_registers())), std::span(&parameters_[at], 1));
-    if (!std::isfinite(parameters_[at])) return fmt::format("the parameter `{}` is not finite", model.parameters[at].name);
+    tape.evaluate<double>(parameters_, std::span(registers_).first(static_cast<std::size_t>(tape.num_registers())),
+                          std::span(&parameters_[at], 1));
+    if (!std::isfinite(parameters_[at]))
+      return fmt::format("the parameter `{}` is not finite", model.parameters[at].name);
   }
   if (check_values_)
     if (const auto problems = validate_values(model, {parameters_}); !problems.empty()) return problems.front().message;
@@ -236,8 +249,10 @@ std::string SampleStarts::project_start() {
   if (!projected.converged) {
     std::vector<std::string> names;
     for (const int j : projected.unmet) names.push_back(system.row(j).name);
-    if (projected.not_finite) return "the start cannot be moved onto the constraints: " + projected.not_finite->message();
-    return fmt::format("the start cannot be moved onto the constraints{}{}", names.empty() ? "" : ": there is no state nearby that meets ",
+    if (projected.not_finite)
+      return "the start cannot be moved onto the constraints: " + projected.not_finite->message();
+    return fmt::format("the start cannot be moved onto the constraints{}{}",
+                       names.empty() ? "" : ": there is no state nearby that meets ",
                        names.empty() ? "" : quote_list(names, 4));
   }
   state_ = std::move(projected.state);
@@ -247,7 +262,8 @@ std::string SampleStarts::project_start() {
 std::string SampleStarts::make(std::span<const double> sample, double* parameters, double* q, double* qd) {
   const auto n = static_cast<std::size_t>(system_.system().n());
   std::string trouble = set_parameters(sample);
-  start_.evaluate<double>(parameters_, std::span(registers_).first(static_cast<std::size_t>(start_.num_registers())), values_);
+  start_.evaluate<double>(parameters_, std::span(registers_).first(static_cast<std::size_t>(start_.num_registers())),
+                          values_);
   const auto put = [](Eigen::VectorXd& x, std::size_t i, double value) { x(static_cast<Eigen::Index>(i)) = value; };
   for (std::size_t i = 0; i < n; ++i) put(state_.q, i, values_[i]), put(state_.qd, i, values_[n + i]);
   for (const auto& [i, value] : given_q_) put(state_.q, i, value);

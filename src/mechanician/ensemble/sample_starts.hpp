@@ -54,11 +54,11 @@ class SampleStarts {
   double time_ = 0.0;
   std::vector<Target> targets_;
   std::vector<int> changing_;
-  std::vector<double> fixed_;           ///< parameters that do not change
+  std::vector<double> fixed_;                       ///< parameters that do not change
   std::vector<std::pair<std::size_t, Tape>> made_;  ///< parameters made of others that change, in order
-  Tape rows_;                           ///< φ, φ̇ and ψ of t, q, q̇ and the parameters
-  std::vector<bool> one_sided_;         ///< of them
-  Tape start_;                          ///< [q | q̇] of the parameters
+  Tape rows_;                                       ///< φ, φ̇ and ψ of t, q, q̇ and the parameters
+  std::vector<bool> one_sided_;                     ///< of them
+  Tape start_;                                      ///< [q | q̇] of the parameters
   std::vector<std::pair<std::size_t, double>> given_q_, given_qd_;
   std::vector<double> parameters_, registers_, values_, row_inputs_, row_values_, row_bounds_;
   State state_;

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cassert>
-#include <charconv>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -95,15 +95,18 @@ Variation parse_variation(std::string_view text) {
     made.b = finite(right.substr(colon + 1, second - colon - 1), text);
     if (!std::isfinite(made.b - made.a)) throw std::invalid_argument(fmt::format("{}: the interval is too wide", text));
     const auto points = parse<std::int64_t>(right.substr(second + 1));
-    if (points && *points > most_samples) throw std::invalid_argument(fmt::format("{}: these are too many points", text));
+    if (points && *points > most_samples)
+      throw std::invalid_argument(fmt::format("{}: these are too many points", text));
     if (!points || *points < 1)
-      throw std::invalid_argument(
-          fmt::format("{}: the number of points `{}` is not a whole number from 1 on", text, trimmed(right.substr(second + 1))));
+      throw std::invalid_argument(fmt::format("{}: the number of points `{}` is not a whole number from 1 on", text,
+                                              trimmed(right.substr(second + 1))));
     made.points = *points;
   } else {
     // A word before a parenthesis that was none of the above.
     if (const std::size_t open = right.find('('); open != std::string_view::npos && right.ends_with(')'))
-      throw std::invalid_argument(fmt::format("{}: there is no distribution `{}`: normal(MEAN,SD) and uniform(A,B) are there", text, trimmed(right.substr(0, open))));
+      throw std::invalid_argument(
+          fmt::format("{}: there is no distribution `{}`: normal(MEAN,SD) and uniform(A,B) are there", text,
+                      trimmed(right.substr(0, open))));
     for (const std::string_view item : split_list(right)) made.values.push_back(finite(item, text));
     if (made.values.empty()) throw std::invalid_argument(fmt::format("{}: there is no value", text));
   }
@@ -112,9 +115,12 @@ Variation parse_variation(std::string_view text) {
 
 std::string_view name_of(Sampling sampling) {
   switch (sampling) {
-    case Sampling::random: return "random";
-    case Sampling::latin_hypercube: return "lhs";
-    case Sampling::sobol: return "sobol";
+    case Sampling::random:
+      return "random";
+    case Sampling::latin_hypercube:
+      return "lhs";
+    case Sampling::sobol:
+      return "sobol";
   }
   return "random";
 }
@@ -168,7 +174,8 @@ SampleTable parse_samples(std::string_view text, const std::string& file) {
       table.values.push_back(*value);
     }
   }
-  if (table.names.empty()) throw std::invalid_argument(fmt::format("{}: the file is empty: its first line names the columns", file));
+  if (table.names.empty())
+    throw std::invalid_argument(fmt::format("{}: the file is empty: its first line names the columns", file));
   if (table.values.empty()) throw std::invalid_argument(fmt::format("{}: no samples below the line of names", file));
   return table;
 }
@@ -180,7 +187,8 @@ SamplePlan::SamplePlan(std::vector<Variation> variations, SampleOptions options)
   int num_random = 0;
   std::int64_t combinations = 1;
   const auto multiply = [](std::int64_t x, std::int64_t by) {
-    if (by > most_samples / x) throw std::invalid_argument("these are too many motions: the numbers of samples multiply");
+    if (by > most_samples / x)
+      throw std::invalid_argument("these are too many motions: the numbers of samples multiply");
     return x * by;
   };
   for (const Variation& v : variations_) {
@@ -193,12 +201,14 @@ SamplePlan::SamplePlan(std::vector<Variation> variations, SampleOptions options)
       combinations = multiply(combinations, v.size());
   }
   if (any_random && options_.count < 1)
-    throw std::invalid_argument("random values need --count N, a whole number from 1 on: how many samples there are to be");
+    throw std::invalid_argument(
+        "random values need --count N, a whole number from 1 on: how many samples there are to be");
   if (!any_random && options_.count > 0)
     throw std::invalid_argument("--count is for random values, and none are asked for: a grid has its own count");
   if (any_random) draws_ = options_.count;
   if (options_.sampling == Sampling::sobol && num_random > most_sobol_dimensions)
-    throw std::invalid_argument(fmt::format("Sobol's sequence has at most {} random quantities here", most_sobol_dimensions));
+    throw std::invalid_argument(
+        fmt::format("Sobol's sequence has at most {} random quantities here", most_sobol_dimensions));
   count_ = multiply(combinations, draws_);
 }
 
@@ -216,8 +226,10 @@ double SamplePlan::random_value(const Variation& v, std::int64_t k, std::int64_t
       break;
     case Sampling::latin_hypercube: {
       const auto draws = static_cast<std::uint64_t>(draws_);
-      const std::uint64_t interval = permuted(static_cast<std::uint64_t>(place), draws, seed, dimension, static_cast<std::uint64_t>(combination));
-      const double inside = unit_interval(random_bits(seed, static_cast<std::uint64_t>(k), dimension, RandomUse::place));
+      const std::uint64_t interval =
+          permuted(static_cast<std::uint64_t>(place), draws, seed, dimension, static_cast<std::uint64_t>(combination));
+      const double inside =
+          unit_interval(random_bits(seed, static_cast<std::uint64_t>(k), dimension, RandomUse::place));
       // Rounding must not make it 1.
       p = std::min((static_cast<double>(interval) + inside) / static_cast<double>(draws), 1.0 - 0x1p-53);
       break;
@@ -250,7 +262,8 @@ void SamplePlan::fill(std::int64_t k, std::span<double> values) const {
     else if (at + 1 == v.points && v.points > 1)
       values[i] = v.b;
     else
-      values[i] = v.a + (v.b - v.a) * (static_cast<double>(at) / static_cast<double>(std::max<std::int64_t>(v.points - 1, 1)));
+      values[i] =
+          v.a + (v.b - v.a) * (static_cast<double>(at) / static_cast<double>(std::max<std::int64_t>(v.points - 1, 1)));
   }
   std::uint32_t dimension = 0;
   for (std::size_t i = 0; i < variations_.size(); ++i)

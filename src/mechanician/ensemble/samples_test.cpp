@@ -46,21 +46,27 @@ TEST(SamplePlan, EndsAGridExactlyWhereItIsToEnd) {
 TEST(SamplePlan, GivesSampleKWhateverWasAskedBefore) {
   for (const Sampling sampling : {Sampling::random, Sampling::latin_hypercube, Sampling::sobol}) {
     const SampleOptions options{.count = 100, .seed = 42, .sampling = sampling};
-    const SamplePlan plan({parse_variation("a=normal(1,2)"), parse_variation("b=0,1"), parse_variation("c=uniform(-1,1)")}, options);
+    const SamplePlan plan(
+        {parse_variation("a=normal(1,2)"), parse_variation("b=0,1"), parse_variation("c=uniform(-1,1)")}, options);
     ASSERT_EQ(plan.count(), 200);
     const std::vector<double> seventh = sample(plan, 7);
     for (std::int64_t k = 199; k >= 0; --k) sample(plan, k);
     EXPECT_EQ(sample(plan, 7), seventh);
     SampleOptions other = options;
     other.seed = 43;
-    EXPECT_NE(sample(SamplePlan({parse_variation("a=normal(1,2)"), parse_variation("b=0,1"), parse_variation("c=uniform(-1,1)")}, other), 7), seventh);
+    EXPECT_NE(sample(SamplePlan({parse_variation("a=normal(1,2)"), parse_variation("b=0,1"),
+                                 parse_variation("c=uniform(-1,1)")},
+                                other),
+                     7),
+              seventh);
   }
 }
 
 TEST(SamplePlan, HasTheMomentsThatItIsToHave) {
   constexpr std::int64_t count = 20'000;
   for (const Sampling sampling : {Sampling::random, Sampling::latin_hypercube, Sampling::sobol}) {
-    const SamplePlan plan({parse_variation("a=normal(3,0.5)"), parse_variation("c=uniform(-1,3)")}, {.count = count, .seed = 9, .sampling = sampling});
+    const SamplePlan plan({parse_variation("a=normal(3,0.5)"), parse_variation("c=uniform(-1,3)")},
+                          {.count = count, .seed = 9, .sampling = sampling});
     double mean[2] = {}, square[2] = {}, product = 0.0;
     for (std::int64_t k = 0; k < count; ++k) {
       const std::vector<double> x = sample(plan, k);
@@ -79,8 +85,9 @@ TEST(SamplePlan, HasTheMomentsThatItIsToHave) {
 }
 
 TEST(SamplePlan, PutsOneValueIntoEachIntervalOfALatinHypercube) {
-  const SamplePlan plan({parse_variation("g=1,2"), parse_variation("u=uniform(0,50)"), parse_variation("v=uniform(0,50)")},
-                        {.count = 50, .seed = 1, .sampling = Sampling::latin_hypercube});
+  const SamplePlan plan(
+      {parse_variation("g=1,2"), parse_variation("u=uniform(0,50)"), parse_variation("v=uniform(0,50)")},
+      {.count = 50, .seed = 1, .sampling = Sampling::latin_hypercube});
   for (std::int64_t g = 0; g < 2; ++g) {
     std::set<int> u, v;
     for (std::int64_t k = 50 * g; k < 50 * (g + 1); ++k) {
@@ -96,10 +103,12 @@ TEST(SamplePlan, RefusesWhatMakesNoSense) {
   const auto refused = [](std::vector<Variation> variations, SampleOptions options) {
     return message_of([&] { SamplePlan plan(std::move(variations), options); });
   };
-  EXPECT_NE(refused({parse_variation("a=1"), parse_variation("a=2")}, {}).find("`a` is varied twice"), std::string::npos);
+  EXPECT_NE(refused({parse_variation("a=1"), parse_variation("a=2")}, {}).find("`a` is varied twice"),
+            std::string::npos);
   EXPECT_NE(refused({parse_variation("a=normal(0,1)")}, {}).find("need --count"), std::string::npos);
   EXPECT_NE(refused({parse_variation("a=1,2")}, {.count = 3}).find("--count is for random values"), std::string::npos);
-  EXPECT_NE(refused({parse_variation("a=0:1:9000000000"), parse_variation("b=0:1:9000000000")}, {}).find("too many"), std::string::npos);
+  EXPECT_NE(refused({parse_variation("a=0:1:9000000000"), parse_variation("b=0:1:9000000000")}, {}).find("too many"),
+            std::string::npos);
   EXPECT_NE(refused({}, {}).find("nothing is varied"), std::string::npos);
 }
 
@@ -136,13 +145,14 @@ TEST(ParseSamples, TakesColumnsOfAResultAndNumbersInQuotationMarks) {
 }
 
 TEST(ParseSamples, NamesTheLineOfAMistake) {
-  for (const auto& [text, part] : {std::pair{"m,x\n1,2\n1,nan\n", "s.csv:3: `nan` in column `x` is not a finite number"},
-                                   {"m,x\n1\n", "s.csv:2: 1 value for 2 columns"},
-                                   {"m,m\n1,2\n", "s.csv:1: the column `m` is there twice"},
-                                   {"x,start(x)\n1,2\n", "s.csv:1: the column `x` is there twice"},
-                                   {"m,\n1,2\n", "s.csv:1: a column has no name"},
-                                   {"m\n", "no samples"},
-                                   {"", "is empty"}})
+  for (const auto& [text, part] :
+       {std::pair{"m,x\n1,2\n1,nan\n", "s.csv:3: `nan` in column `x` is not a finite number"},
+        {"m,x\n1\n", "s.csv:2: 1 value for 2 columns"},
+        {"m,m\n1,2\n", "s.csv:1: the column `m` is there twice"},
+        {"x,start(x)\n1,2\n", "s.csv:1: the column `x` is there twice"},
+        {"m,\n1,2\n", "s.csv:1: a column has no name"},
+        {"m\n", "no samples"},
+        {"", "is empty"}})
     EXPECT_NE(message_of([t = text] { parse_samples(t, "s.csv"); }).find(part), std::string::npos) << text;
   EXPECT_THROW(read_samples("/nowhere/s.csv"), FileError);
   EXPECT_THROW(read_samples("/"), FileError);

@@ -29,19 +29,25 @@ std::string refuse_start(const System& system, const State& start, bool must_be_
   if (!instant.contact_trouble.empty()) return instant.contact_trouble;
   if (must_be_on_constraints)
     for (const RowResidual& r : instant.violations())
-      return fmt::format("the start violates constraint `{}`: residual {}{}", system.row(r.row).name, short_number(r.value),
-                         r.of_rate ? " in its rate" : "");
+      return fmt::format("the start violates constraint `{}`: residual {}{}", system.row(r.row).name,
+                         short_number(r.value), r.of_rate ? " in its rate" : "");
   if (instant.impact) return {};  // how some motions begin
   switch (instant.solution.status) {
-    case SolveStatus::solved: break;
-    case SolveStatus::inconsistent: return "the constraints contradict each other at the start";
+    case SolveStatus::solved:
+      break;
+    case SolveStatus::inconsistent:
+      return "the constraints contradict each other at the start";
     case SolveStatus::mass_indefinite:
-    case SolveStatus::mass_not_symmetric: return "the mass matrix is no mass matrix at the start: not symmetric, or with a negative eigenvalue";
-    case SolveStatus::weights_not_definite: return "the weights of the measured constraints are not positive definite at the start";
+    case SolveStatus::mass_not_symmetric:
+      return "the mass matrix is no mass matrix at the start: not symmetric, or with a negative eigenvalue";
+    case SolveStatus::weights_not_definite:
+      return "the weights of the measured constraints are not positive definite at the start";
     case SolveStatus::unsolvable:
-    case SolveStatus::not_unique: return "the acceleration is not unique at the start";
+    case SolveStatus::not_unique:
+      return "the acceleration is not unique at the start";
     case SolveStatus::form_not_applicable:
-    case SolveStatus::not_finite: return "the start cannot be evaluated";
+    case SolveStatus::not_finite:
+      return "the start cannot be evaluated";
   }
   return {};
 }
@@ -51,11 +57,13 @@ std::string refuse_start(const System& system, const State& start, bool must_be_
 std::string refuse_fixed_steps(const Model& model) {
   for (const Constraint& c : model.constraints)
     if (c.is_contact())
-      return fmt::format("steps of fixed size cannot meet what constraint `{}` does, which is {}: use an adaptive method", c.name,
-                         c.one_sided ? "one-sided" : "with friction");
+      return fmt::format(
+          "steps of fixed size cannot meet what constraint `{}` does, which is {}: use an adaptive method", c.name,
+          c.one_sided ? "one-sided" : "with friction");
   for (const Event& e : model.events)
     if (e.action == EventAction::stop)
-      return fmt::format("steps of fixed size do not find where event `{}` stops the motion: use an adaptive method", e.name);
+      return fmt::format("steps of fixed size do not find where event `{}` stops the motion: use an adaptive method",
+                         e.name);
   return {};
 }
 
@@ -68,7 +76,8 @@ SingleRunner::SingleRunner(const System& system, const State& nominal, EnsembleO
   if (const std::string why = refuse_fixed_steps(system.model()); !why.empty()) throw std::invalid_argument(why);
 }
 
-SingleRunner::SingleRunner(const SingleRunner& other) : family_(other.family_->clone()), parameters_(other.parameters_), options_(other.options_) {}
+SingleRunner::SingleRunner(const SingleRunner& other)
+    : family_(other.family_->clone()), parameters_(other.parameters_), options_(other.options_) {}
 
 std::unique_ptr<MotionRunner> SingleRunner::clone() const { return std::make_unique<SingleRunner>(*this); }
 
@@ -122,7 +131,8 @@ std::unique_ptr<Integrator> SingleRunner::begin(const MotionBatch& batch, int i,
       return nullptr;
     }
     auto integrator = std::make_unique<Integrator>(
-        *family_, std::move(start), MotionOptions{.to = options_.to, .tolerance = options_.tolerance, .method = options_.adaptive});
+        *family_, std::move(start),
+        MotionOptions{.to = options_.to, .tolerance = options_.tolerance, .method = options_.adaptive});
     if (!integrator->refusal()) return integrator;
     fail(result, i, integrator->refusal()->message);
   } catch (const ModelError& e) {
@@ -144,7 +154,9 @@ void SingleRunner::finish(Integrator& integrator, int i, BatchResult& result) co
   if (certificate.balance_allowed > 0.0) result.balance[at] = certificate.balance_largest / certificate.balance_allowed;
   const Stop& stop = integrator.stop();
   if (stop.failed()) return fail(result, i, stop.message);
-  result.outcome[at] = !certificate.holds ? Outcome::suspect : stop.reason == StopReason::event ? Outcome::stopped : Outcome::done;
+  result.outcome[at] = !certificate.holds                 ? Outcome::suspect
+                       : stop.reason == StopReason::event ? Outcome::stopped
+                                                          : Outcome::done;
   if (!certificate.holds && !certificate.reasons.empty())
     result.reason[at] = certificate.reasons.front();
   else

@@ -14,7 +14,8 @@
 
 namespace mechanician {
 
-Work::Work(std::int64_t count, std::vector<MotionRange> done, std::int64_t block) : block_(std::max<std::int64_t>(block, 1)) {
+Work::Work(std::int64_t count, std::vector<MotionRange> done, std::int64_t block)
+    : block_(std::max<std::int64_t>(block, 1)) {
   std::sort(done.begin(), done.end(), [](const MotionRange& a, const MotionRange& b) { return a.first < b.first; });
   std::int64_t at = 0;
   const auto add = [&](std::int64_t to) {
@@ -60,7 +61,8 @@ SweepCounts counts_of(const BatchResult& result) {
     counts.suspect += result.outcome[i] == Outcome::suspect;
     counts.stopped += result.outcome[i] == Outcome::stopped;
     counts.failed += result.outcome[i] == Outcome::failed;
-    if (result.outcome[i] != Outcome::failed && result.violation[i] > counts.violation) counts.violation = result.violation[i];
+    if (result.outcome[i] != Outcome::failed && result.violation[i] > counts.violation)
+      counts.violation = result.violation[i];
   }
   return counts;
 }
@@ -70,7 +72,9 @@ class Pool {
  public:
   Pool(const BlockMaker& maker, int threads)
       // The calling thread does not compute; TBB would count it among those that do.
-      : control_(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads) + 1), arena_(threads, 0), maker_(maker) {}
+      : control_(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads) + 1),
+        arena_(threads, 0),
+        maker_(maker) {}
   ~Pool() {
     std::unique_lock lock(mutex_);
     stopped_ = true;  // what is left in the case of trouble is not wanted
@@ -175,7 +179,8 @@ struct Ending {
 class Source {
  public:
   Source(Work& work, Ranks* ranks, std::int64_t block) : work_(work), ranks_(ranks), block_(block) {
-    if (ranks_ && ranks_->rank() == 0) of_ranks_.resize(static_cast<std::size_t>(ranks_->size())), left_ = ranks_->size() - 1;
+    if (ranks_ && ranks_->rank() == 0)
+      of_ranks_.resize(static_cast<std::size_t>(ranks_->size())), left_ = ranks_->size() - 1;
   }
 
   bool is_first() const { return !ranks_ || ranks_->rank() == 0; }
@@ -216,8 +221,10 @@ class Source {
       have_ = {reply.first, reply.count};
       exhausted_ = reply.count == 0;
     }
-    if (!asked_ && !exhausted_ && !stopped_ && have_.count == 0) ranks_->send(0, tag_request, Request{2 * threads}), asked_ = true;
-    if (const auto now = Clock::now(); now >= tell_at_) tell_at_ = now + std::chrono::milliseconds(200), ranks_->send(0, tag_counts, mine);
+    if (!asked_ && !exhausted_ && !stopped_ && have_.count == 0)
+      ranks_->send(0, tag_request, Request{2 * threads}), asked_ = true;
+    if (const auto now = Clock::now(); now >= tell_at_)
+      tell_at_ = now + std::chrono::milliseconds(200), ranks_->send(0, tag_counts, mine);
   }
 
   /// A request that is still open is answered before the end, so that no message is left over.
@@ -238,7 +245,8 @@ class Source {
     Reply reply{0, 0};
     // Large stretches first, small ones at the end, so that all are finished together.
     const std::int64_t blocks_left = work_.left() / block_;
-    const std::int64_t fair = std::clamp<std::int64_t>(blocks_left / (2 * ranks_->size()), 1, std::max(1, request.blocks));
+    const std::int64_t fair =
+        std::clamp<std::int64_t>(blocks_left / (2 * ranks_->size()), 1, std::max(1, request.blocks));
     for (std::int64_t i = 0; i < fair && !stopped_; ++i) {
       if (i > 0 && work_.left() > 0 && !work_.continues(reply.first + reply.count)) break;
       const auto range = work_.next();
@@ -261,7 +269,8 @@ class Source {
 
 }  // namespace
 
-SweepEnd run_sweep(const BlockMaker& maker, Work& work, const SweepRun& run, const std::function<void(SweepBlock)>& on_block,
+SweepEnd run_sweep(const BlockMaker& maker, Work& work, const SweepRun& run,
+                   const std::function<void(SweepBlock)>& on_block,
                    const std::function<bool(const SweepProgress&)>& on_progress, Ranks* ranks) {
   SweepEnd end;
   end.threads = run.threads > 0 ? run.threads : default_threads(ranks);
@@ -284,7 +293,10 @@ SweepEnd run_sweep(const BlockMaker& maker, Work& work, const SweepRun& run, con
       end.counts.add(counts_of(block.result));
       on_block(std::move(block));
     }
-    SweepProgress progress{.motions = run.motions, .now = end.counts, .before = before, .seconds = std::chrono::duration<double>(Clock::now() - begin).count()};
+    SweepProgress progress{.motions = run.motions,
+                           .now = end.counts,
+                           .before = before,
+                           .seconds = std::chrono::duration<double>(Clock::now() - begin).count()};
     progress.now.add(source.others());
     if (!on_progress(progress) && !end.interrupted) end.interrupted = true, source.stop(), pool.stop();
   }

@@ -42,7 +42,7 @@ struct SweepProgress {
 };
 
 struct SweepRun {
-  int threads = 0;          ///< 0: as many as this process may use
+  int threads = 0;           ///< 0: as many as this process may use
   std::int64_t motions = 0;  ///< of the sweep, for the progress
 };
 
@@ -54,7 +54,8 @@ struct SweepEnd {
 
 /// `on_progress` is called some ten times a second and returns false to stop: motions that are under way are finished. `ranks`: none
 /// where this process is alone; there `work` matters to rank 0 only.
-SweepEnd run_sweep(const BlockMaker& maker, Work& work, const SweepRun& run, const std::function<void(SweepBlock)>& on_block,
+SweepEnd run_sweep(const BlockMaker& maker, Work& work, const SweepRun& run,
+                   const std::function<void(SweepBlock)>& on_block,
                    const std::function<bool(const SweepProgress&)>& on_progress, Ranks* ranks = nullptr);
 
 /// Cores that this process may use, its share of them where other ranks are on the same machine.

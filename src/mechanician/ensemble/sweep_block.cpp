@@ -7,16 +7,25 @@ namespace mechanician {
 
 BlockMaker::BlockMaker(const System& system, std::shared_ptr<const SamplePlan> plan, const StartOverrides& overrides,
                        const std::vector<std::string>& keep, std::unique_ptr<MotionRunner> runner)
-    : plan_(std::move(plan)), starts_(system, plan_->names(), overrides), kept_(system, keep), runner_(std::move(runner)),
-      n_(system.n()), num_parameters_(static_cast<int>(system.parameters().size())) {}
+    : plan_(std::move(plan)),
+      starts_(system, plan_->names(), overrides),
+      kept_(system, keep),
+      runner_(std::move(runner)),
+      n_(system.n()),
+      num_parameters_(static_cast<int>(system.parameters().size())) {}
 
 BlockMaker::BlockMaker(const BlockMaker& other)
-    : plan_(other.plan_), starts_(other.starts_), kept_(other.kept_), runner_(other.runner_->clone()), n_(other.n_),
+    : plan_(other.plan_),
+      starts_(other.starts_),
+      kept_(other.kept_),
+      runner_(other.runner_->clone()),
+      n_(other.n_),
       num_parameters_(other.num_parameters_) {}
 
 SweepBlock BlockMaker::make(MotionRange range) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
-  const auto count = static_cast<std::size_t>(range.count), n = static_cast<std::size_t>(n_), num = static_cast<std::size_t>(num_parameters_);
+  const auto count = static_cast<std::size_t>(range.count), n = static_cast<std::size_t>(n_),
+             num = static_cast<std::size_t>(num_parameters_);
   const std::size_t names = plan_->names().size(), num_kept = kept_.names().size();
   SweepBlock block;
   block.first = range.first;
@@ -24,13 +33,21 @@ SweepBlock BlockMaker::make(MotionRange range) {
   block.kept.assign(count * num_kept, none);
 
   // Starts of all motions; those that can begin are handed on without gaps.
-  MotionBatch all{.count = static_cast<int>(count), .num_parameters = num_parameters_, .n = n_, .t = starts_.time(), .parameters = {}, .q = {}, .qd = {}};
+  MotionBatch all{.count = static_cast<int>(count),
+                  .num_parameters = num_parameters_,
+                  .n = n_,
+                  .t = starts_.time(),
+                  .parameters = {},
+                  .q = {},
+                  .qd = {}};
   all.parameters.resize(count * num), all.q.resize(count * n), all.qd.resize(count * n);
   std::vector<std::string> trouble(count);
   MotionBatch batch = all;
   std::vector<std::size_t> which;
-  const auto copy_row = [](const std::vector<double>& from, std::size_t i, std::vector<double>& to, std::size_t j, std::size_t size) {
-    std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(i * size), size, to.begin() + static_cast<std::ptrdiff_t>(j * size));
+  const auto copy_row = [](const std::vector<double>& from, std::size_t i, std::vector<double>& to, std::size_t j,
+                           std::size_t size) {
+    std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(i * size), size,
+                to.begin() + static_cast<std::ptrdiff_t>(j * size));
   };
   for (std::size_t i = 0; i < count; ++i) {
     const std::span<double> sample(block.samples.data() + i * names, names);
@@ -60,7 +77,8 @@ SweepBlock BlockMaker::make(MotionRange range) {
     result.steps[i] = made.steps[j], result.served[i] = made.served[j], result.events[i] = made.events[j];
     result.violation[i] = made.violation[j], result.balance[i] = made.balance[j];
     if (num_kept > 0 && result.outcome[i] != Outcome::failed)
-      kept_.calc(all.parameters.data() + i * num, result.t[i], result.q.data() + i * n, result.qd.data() + i * n, block.kept.data() + i * num_kept);
+      kept_.calc(all.parameters.data() + i * num, result.t[i], result.q.data() + i * n, result.qd.data() + i * n,
+                 block.kept.data() + i * num_kept);
   }
   return block;
 }

@@ -114,10 +114,17 @@ TEST(KeptValues, AreThoseOfTheInstant) {
 TEST(SingleRunner, HasTheFixedStepsOfTheLanes) {
   const System system = make_system(pendulum);
   const EnsembleOptions options{.method = EnsembleMethod::rk4, .step = 1e-3, .to = 0.5};
-  MotionBatch batch{.count = 1, .num_parameters = 4, .n = 2, .t = 0.0, .parameters = {0.5, 1.0, 9.81, 1.0}, .q = {0.6, -0.8}, .qd = {0.0, 0.0}};
+  MotionBatch batch{.count = 1,
+                    .num_parameters = 4,
+                    .n = 2,
+                    .t = 0.0,
+                    .parameters = {0.5, 1.0, 9.81, 1.0},
+                    .q = {0.6, -0.8},
+                    .qd = {0.0, 0.0}};
   BatchResult one(batch), lanes(batch);
   SingleRunner(system, {0.0, Eigen::Vector2d(0.6, -0.8), Eigen::Vector2d::Zero()}, options).run(batch, one);
-  make_runner(system, {0.0, Eigen::Vector2d(0.6, -0.8), Eigen::Vector2d::Zero()}, options, {.device = Device::cpu})->run(batch, lanes);
+  make_runner(system, {0.0, Eigen::Vector2d(0.6, -0.8), Eigen::Vector2d::Zero()}, options, {.device = Device::cpu})
+      ->run(batch, lanes);
   ASSERT_EQ(one.outcome[0], Outcome::done) << one.reason[0];
   ASSERT_EQ(lanes.outcome[0], Outcome::done) << lanes.reason[0];
   EXPECT_EQ(one.steps, lanes.steps);
@@ -138,20 +145,28 @@ TEST(Work, HandsOutWhatIsLeft) {
 
 TEST(Sweep, GivesTheSameBitsForAnyNumberOfThreadsAndAnyBlocks) {
   const System system = make_system(pendulum);
-  const auto plan = std::make_shared<SamplePlan>(std::vector<Variation>{parse_variation("g=normal(9.81,0.5)"), parse_variation("m=1,-1")}, SampleOptions{.count = 12, .seed = 3});
+  const auto plan = std::make_shared<SamplePlan>(
+      std::vector<Variation>{parse_variation("g=normal(9.81,0.5)"), parse_variation("m=1,-1")},
+      SampleOptions{.count = 12, .seed = 3});
   const EnsembleOptions options{.to = 0.3};
   std::map<std::int64_t, std::vector<double>> first;
   for (const auto& [threads, block] : {std::pair{1, 4}, {2, 4}, {3, 7}}) {
-    const BlockMaker maker(system, plan, {}, {"height"}, make_runner(system, {0.0, Eigen::Vector2d(0.6, -0.8), Eigen::Vector2d::Zero()}, options, {}));
+    const BlockMaker maker(
+        system, plan, {}, {"height"},
+        make_runner(system, {0.0, Eigen::Vector2d(0.6, -0.8), Eigen::Vector2d::Zero()}, options, {}));
     Work work(plan->count(), {}, block);
     std::map<std::int64_t, std::vector<double>> rows;
-    const SweepEnd end = run_sweep(maker, work, {.threads = threads, .motions = plan->count()}, [&](const SweepBlock& b) {
-      for (int i = 0; i < b.result.count; ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        rows[b.first + i] = {b.samples[2 * at], b.result.t[at], b.result.q[2 * at], b.result.qd[2 * at + 1], static_cast<double>(b.result.outcome[at])};
-        if (b.result.outcome[at] != Outcome::failed) rows[b.first + i].push_back(b.kept[at]);
-      }
-    }, [](const SweepProgress&) { return true; });
+    const SweepEnd end = run_sweep(
+        maker, work, {.threads = threads, .motions = plan->count()},
+        [&](const SweepBlock& b) {
+          for (int i = 0; i < b.result.count; ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            rows[b.first + i] = {b.samples[2 * at], b.result.t[at], b.result.q[2 * at], b.result.qd[2 * at + 1],
+                                 static_cast<double>(b.result.outcome[at])};
+            if (b.result.outcome[at] != Outcome::failed) rows[b.first + i].push_back(b.kept[at]);
+          }
+        },
+        [](const SweepProgress&) { return true; });
     EXPECT_EQ(rows.size(), 24u);
     // Masses below zero fail, and stop no other.
     EXPECT_EQ(end.counts.failed, 12);
@@ -163,12 +178,16 @@ TEST(Sweep, GivesTheSameBitsForAnyNumberOfThreadsAndAnyBlocks) {
 
 TEST(Sweep, StopsWhenItIsTold) {
   const System system = make_system(pendulum);
-  const auto plan = std::make_shared<SamplePlan>(std::vector<Variation>{parse_variation("g=1:9:1000000")}, SampleOptions{});
-  const BlockMaker maker(system, plan, {}, {}, make_runner(system, {0.0, Eigen::Vector2d(0.6, -0.8), Eigen::Vector2d::Zero()}, {.to = 0.1}, {}));
+  const auto plan =
+      std::make_shared<SamplePlan>(std::vector<Variation>{parse_variation("g=1:9:1000000")}, SampleOptions{});
+  const BlockMaker maker(
+      system, plan, {}, {},
+      make_runner(system, {0.0, Eigen::Vector2d(0.6, -0.8), Eigen::Vector2d::Zero()}, {.to = 0.1}, {}));
   Work work(plan->count(), {}, 4);
   std::int64_t got = 0;
-  const SweepEnd end = run_sweep(maker, work, {.threads = 2, .motions = plan->count()}, [&](const SweepBlock& b) { got += b.result.count; },
-                                 [&](const SweepProgress& p) { return p.now.motions < 20; });
+  const SweepEnd end = run_sweep(
+      maker, work, {.threads = 2, .motions = plan->count()}, [&](const SweepBlock& b) { got += b.result.count; },
+      [&](const SweepProgress& p) { return p.now.motions < 20; });
   EXPECT_TRUE(end.interrupted);
   EXPECT_EQ(end.counts.motions, got);
   EXPECT_LT(got, 200);

@@ -41,8 +41,8 @@ struct Row {
   RowKind kind = RowKind::constraint;
   Level level = Level::position;
   bool one_sided = false;  ///< residual ≥ 0 is what holds
-  Expr residual;  ///< φ or ψ; for acceleration-level rows left − right as written
-  Expr rate;      ///< φ̇ for position-level rows, else zero
+  Expr residual;           ///< φ or ψ; for acceleration-level rows left − right as written
+  Expr rate;               ///< φ̇ for position-level rows, else zero
   bool measured = false;
   Place place;
   std::string text;
@@ -60,10 +60,10 @@ struct ContactRow {
   int row = 0;
   Expr restitution = 0;  ///< 0 where not given
   bool has_friction = false;
-  Expr friction = 0;          ///< the coefficient
-  std::vector<Expr> slip;     ///< ψ, one or two; none without friction
-  SparseExprMatrix T;         ///< ∂ψ/∂q̇, one row for each slip
-  std::vector<Expr> slip_b;   ///< −ψ_q q̇ − ψ_t: the slip accelerates by T q̈ − slip_b
+  Expr friction = 0;         ///< the coefficient
+  std::vector<Expr> slip;    ///< ψ, one or two; none without friction
+  SparseExprMatrix T;        ///< ∂ψ/∂q̇, one row for each slip
+  std::vector<Expr> slip_b;  ///< −ψ_q q̇ − ψ_t: the slip accelerates by T q̈ − slip_b
 };
 
 struct Equations {

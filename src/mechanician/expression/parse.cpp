@@ -270,15 +270,17 @@ class Parser {
       indices.push_back(*index);
     }
     const std::size_t length = token_.offset + 1 - name.offset;
-    MemberName member = scope_.member ? scope_.member(name.text, indices)
-                                      : MemberName{std::nullopt, {0, 1, fmt::format("`{}`: no index can stand here", name.text), {}}};
+    MemberName member =
+        scope_.member ? scope_.member(name.text, indices)
+                      : MemberName{std::nullopt, {0, 1, fmt::format("`{}`: no index can stand here", name.text), {}}};
     if (!member.name) complain(name.offset, length, std::move(member.problem.message), std::move(member.problem.hint));
     return std::move(member.name);
   }
 
   bool indexed(const Token& name) {
     if (name.primes > 0)
-      return fail(name.offset, name.length(), "the prime stands behind the index", fmt::format("write {}[...]'", name.text));
+      return fail(name.offset, name.length(), "the prime stands behind the index",
+                  fmt::format("write {}[...]'", name.text));
     const auto whole = member(name);
     if (failed_) return false;
     const std::size_t length = token_.offset + token_.length() - name.offset;
@@ -289,7 +291,8 @@ class Parser {
       if (const auto found = scope_.find ? scope_.find(*whole, primes) : std::nullopt) {
         value = *found;
       } else {
-        ParseProblem p = scope_.explain ? scope_.explain(*whole, primes) : ParseProblem{0, 1, fmt::format("unknown name `{}`", *whole), {}};
+        ParseProblem p = scope_.explain ? scope_.explain(*whole, primes)
+                                        : ParseProblem{0, 1, fmt::format("unknown name `{}`", *whole), {}};
         complain(name.offset, length, std::move(p.message), std::move(p.hint));
       }
     }
@@ -303,7 +306,8 @@ class Parser {
     const std::size_t end = token_.offset + 1;
     constexpr const char* example = "for example sum(i = 1..N, m*x[i]^2)";
     if (token_.text != ")") return fail(token_.offset, 1, "a sum ends with )");
-    if (found->size() < 2) return fail(name.offset, end - name.offset, "a sum has an index with its bounds, and what is summed", example);
+    if (found->size() < 2)
+      return fail(name.offset, end - name.offset, "a sum has an index with its bounds, and what is summed", example);
     const Piece body = found->back();
     const std::size_t begin = found->front().begin;
     ParsedRanges header = parse_ranges(text_.substr(begin, body.begin - 1 - begin));
@@ -341,7 +345,8 @@ class Parser {
       return fail_at_token("an operator is missing before this parenthesis", "products are written with *");
     if (token_.text == "[") return fail_at_token("an index stands behind a name", "for example x[i + 1]");
     if (token_.text == "]") return fail_at_token("this bracket was never opened");
-    if (token_.text == "..") return fail_at_token("`..` stands between the bounds of an index only", "for example sum(i = 1..N, x[i])");
+    if (token_.text == "..")
+      return fail_at_token("`..` stands between the bounds of an index only", "for example sum(i = 1..N, x[i])");
     if (equation_ && depth_ == 0 &&
         (is_relation(token_.text) || token_.text == "==" || token_.text == "<" || token_.text == ">"))
       return relation_sign();

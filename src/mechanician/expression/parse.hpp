@@ -61,7 +61,8 @@ struct NameScope {
   std::function<MemberName(std::string_view name, std::span<const Expr> indices)> member = nullptr;
   /// sum(i = 1..N, body): the parser leaves it to the scope to say what the index stands for. Offsets of problems are those
   /// of the whole text.
-  std::function<ParsedExpression(std::span<const IndexRange> ranges, std::string_view body, std::size_t body_offset)> sum = nullptr;
+  std::function<ParsedExpression(std::span<const IndexRange> ranges, std::string_view body, std::size_t body_offset)>
+      sum = nullptr;
 };
 
 ParsedExpression parse_expression(std::string_view text, const NameScope& scope);

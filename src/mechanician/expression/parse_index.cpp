@@ -50,7 +50,8 @@ std::optional<std::pair<ParsedName::Piece, ParsedName::Piece>> split_range(const
 ParsedRanges parse_ranges(std::string_view text) {
   ParsedRanges result;
   const auto problem = [&](const ParsedName::Piece& at, std::string message) {
-    result.problems.push_back({at.offset, std::max<std::size_t>(at.text.size(), 1), std::move(message), "for example i = 1..N"});
+    result.problems.push_back(
+        {at.offset, std::max<std::size_t>(at.text.size(), 1), std::move(message), "for example i = 1..N"});
   };
   for (const ParsedName::Piece& piece : cut(text, 0, text.size())) {
     const std::size_t equals = piece.text.find('=');
@@ -66,8 +67,8 @@ ParsedRanges parse_ranges(std::string_view text) {
     else if (!bounds || bounds->first.text.empty() || bounds->second.text.empty())
       problem(rest, "the bounds of an index are written from..to");
     else
-      result.ranges.push_back({std::string(name.text), name.offset, name.text.size(), bounds->first.text, bounds->second.text,
-                               bounds->first.offset, bounds->second.offset});
+      result.ranges.push_back({std::string(name.text), name.offset, name.text.size(), bounds->first.text,
+                               bounds->second.text, bounds->first.offset, bounds->second.offset});
   }
   return result;
 }
@@ -83,7 +84,8 @@ ParsedName parse_name(std::string_view text) {
   result.name = std::string(name.text);
   result.indexed = true;
   if (!is_name(name.text))
-    result.problems.push_back({name.offset, std::max<std::size_t>(name.text.size(), 1), "a name stands before the index", "for example x[1..N]"});
+    result.problems.push_back({name.offset, std::max<std::size_t>(name.text.size(), 1),
+                               "a name stands before the index", "for example x[1..N]"});
   else if (all.text.back() != ']')
     result.problems.push_back({all.offset + all.text.size() - 1, 1, "an index ends with ]", {}});
   else

@@ -1,4 +1,3 @@
-#include "mechanician/base/trials_for_test.hpp"
 #include "mechanician/expression/rational.hpp"
 
 #include <gtest/gtest.h>
@@ -6,6 +5,7 @@
 #include <cmath>
 
 #include "mechanician/base/deep_for_test.hpp"
+#include "mechanician/base/trials_for_test.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/random_expression.hpp"
 #include "mechanician/expression/tape.hpp"

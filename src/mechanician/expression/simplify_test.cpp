@@ -1,4 +1,3 @@
-#include "mechanician/base/trials_for_test.hpp"
 #include "mechanician/expression/simplify.hpp"
 
 #include <gtest/gtest.h>
@@ -7,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "mechanician/base/trials_for_test.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/random_expression.hpp"
 #include "mechanician/expression/tape.hpp"

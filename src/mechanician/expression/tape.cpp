@@ -116,7 +116,8 @@ double carried_error(Op op, double f, double a, double b, double ea, double eb) 
     case Op::div:
       return scaled(1.0 / b, ea) + scaled(f / b, eb);
     case Op::pow:
-      return scaled(b == 2.0 ? 2.0 * a : b * std::pow(a, b - 1.0), ea) + (eb == 0.0 || a <= 0.0 ? 0.0 : scaled(f * std::log(a), eb));
+      return scaled(b == 2.0 ? 2.0 * a : b * std::pow(a, b - 1.0), ea) +
+             (eb == 0.0 || a <= 0.0 ? 0.0 : scaled(f * std::log(a), eb));
     case Op::neg:
     case Op::abs:
       return ea;

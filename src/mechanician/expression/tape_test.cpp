@@ -62,7 +62,7 @@ TEST(Tape, HasNoValueWhereAConditionHasNone) {
     return std::isfinite(chosen) ? static_cast<int>(chosen) : 0;
   };
   const Expr no_value = log(x);  // at −1
-  for (const Expr& c : {no_value < 0, no_value <= 0, no_value > 0, no_value >= 0, equal_to(no_value, 0), 0 < no_value,
+  for (const Expr& c : {no_value<0, no_value <= 0, no_value> 0, no_value >= 0, equal_to(no_value, 0), 0 < no_value,
                         equal_to(no_value, no_value), !(no_value < 0), no_value < 0 && y <= 0, y <= 0 && no_value < 0,
                         no_value < 0 || y > 0, !(y > 0 || no_value < 0), no_value < 0 || no_value >= 0})
     EXPECT_EQ(has_value(c, -1), 0) << to_text(c);

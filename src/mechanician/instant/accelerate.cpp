@@ -56,7 +56,8 @@ std::vector<RowResidual> calc_residuals(const System& system, const State& state
 namespace {
 
 /// The contacts decide which rows act; these rows as equalities, with friction as a part of C, are then solved as ever.
-void solve_with_contacts(const System& system, const Evaluation& now, const AccelerateOptions& options, Instant& instant) {
+void solve_with_contacts(const System& system, const Evaluation& now, const AccelerateOptions& options,
+                         Instant& instant) {
   const State& state = instant.state;
   instant.values = now.values;
   const auto solve_acting = [&](const std::vector<Eigen::Index>& acting, const Eigen::VectorXd& C, bool last) {
@@ -154,7 +155,8 @@ std::optional<Evaluation> evaluate(const System& system, Instant& instant) {
 
 }  // namespace
 
-Instant accelerate_with(const System& system, const State& state, std::vector<Contact> contacts, const AccelerateOptions& options) {
+Instant accelerate_with(const System& system, const State& state, std::vector<Contact> contacts,
+                        const AccelerateOptions& options) {
   Instant instant;
   instant.state = state;
   const std::optional<Evaluation> now = evaluate(system, instant);

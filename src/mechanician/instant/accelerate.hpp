@@ -63,7 +63,8 @@ struct Instant {
   std::vector<Eigen::Index> contact_conflict;  ///< rows that cannot hold together
 
   bool has_acceleration() const {
-    return !not_finite && !impact && contact_trouble.empty() && multiplier_not_unique.empty() && solution.has_acceleration();
+    return !not_finite && !impact && contact_trouble.empty() && multiplier_not_unique.empty() &&
+           solution.has_acceleration();
   }
   /// Residuals above start_tolerance.
   std::vector<RowResidual> violations() const;
@@ -73,7 +74,7 @@ Instant accelerate(const System& system, const State& state, const AccelerateOpt
 
 /// With contacts as the caller says: which touch, and which way they slip.
 Instant accelerate_with(const System& system, const State& state, std::vector<Contact> contacts,
-                   const AccelerateOptions& options = {});
+                        const AccelerateOptions& options = {});
 
 /// φ, φ̇ and ψ of the constraints at an evaluated state.
 std::vector<RowResidual> calc_residuals(const System& system, const State& state, const Evaluation& now);

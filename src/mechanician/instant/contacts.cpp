@@ -20,14 +20,22 @@ constexpr double touching_tolerance = 1e-9;
 
 std::string_view name_of(ContactStatus status) {
   switch (status) {
-    case ContactStatus::open: return "open";
-    case ContactStatus::separating: return "separating";
-    case ContactStatus::impact: return "impact";
-    case ContactStatus::touching: return "touching";
-    case ContactStatus::leaving: return "leaving";
-    case ContactStatus::holding: return "holding";
-    case ContactStatus::sticking: return "sticking";
-    case ContactStatus::sliding: return "sliding";
+    case ContactStatus::open:
+      return "open";
+    case ContactStatus::separating:
+      return "separating";
+    case ContactStatus::impact:
+      return "impact";
+    case ContactStatus::touching:
+      return "touching";
+    case ContactStatus::leaving:
+      return "leaving";
+    case ContactStatus::holding:
+      return "holding";
+    case ContactStatus::sticking:
+      return "sticking";
+    case ContactStatus::sliding:
+      return "sliding";
   }
   return "";
 }
@@ -41,11 +49,19 @@ std::vector<Contact> classify_contacts(const System& system, const State& state,
     const Index j = values.row;
     const Row& row = system.row(values.row);
     if (!not_finite && !(values.restitution >= 0.0 && values.restitution <= 1.0))
-      not_finite = NotFinite{{}, {}, {}, row.place, fmt::format("the restitution of `{}` is {} at this state: it must be from 0 to 1",
-                                                                row.name, short_number(values.restitution))};
+      not_finite = NotFinite{{},
+                             {},
+                             {},
+                             row.place,
+                             fmt::format("the restitution of `{}` is {} at this state: it must be from 0 to 1",
+                                         row.name, short_number(values.restitution))};
     if (!not_finite && values.has_friction && !(values.mu >= 0.0))
-      not_finite = NotFinite{{}, {}, {}, row.place, fmt::format("the friction of `{}` is {} at this state: it must not be negative",
-                                                                row.name, short_number(values.mu))};
+      not_finite = NotFinite{{},
+                             {},
+                             {},
+                             row.place,
+                             fmt::format("the friction of `{}` is {} at this state: it must not be negative", row.name,
+                                         short_number(values.mu))};
     c.gap_tolerance = touching_tolerance * std::max(1.0, now.values.A.row(j).norm());
     c.rate_tolerance = c.gap_tolerance * speed;
     if (values.level == Level::position) c.gap = now.residual(j), c.rate = now.rate(j);
@@ -57,7 +73,8 @@ std::vector<Contact> classify_contacts(const System& system, const State& state,
     if (values.one_sided && (c.gap > c.gap_tolerance || (values.level == Level::velocity && c.rate > c.rate_tolerance)))
       c.status = ContactStatus::open;
     // A coefficient that is zero for good is no friction.
-    constexpr KindSet varies = kind_bit(SymbolKind::time) | kind_bit(SymbolKind::coordinate) | kind_bit(SymbolKind::velocity);
+    constexpr KindSet varies =
+        kind_bit(SymbolKind::time) | kind_bit(SymbolKind::coordinate) | kind_bit(SymbolKind::velocity);
     if (values.mu == 0.0 && (system.equations().contacts[contacts.size()].friction.kinds() & varies) == 0)
       values.has_friction = false;
     if (values.has_friction) {
@@ -115,7 +132,8 @@ ContactSolution solve_contacts(const System& system, const InstantValues& values
   } else {
     const CoulombSolution s = solve_coulomb(part, one_sided, friction);
     result.status = s.status;
-    const bool known = s.answer && (s.count == CoulombSolution::Count::one || s.count == CoulombSolution::Count::unknown);
+    const bool known =
+        s.answer && (s.count == CoulombSolution::Count::one || s.count == CoulombSolution::Count::unknown);
     if (s.status == SolveStatus::solved && !known) result.trouble = s.description;
     if (s.status != SolveStatus::solved || !known) {
       result.contacts = std::move(contacts);
@@ -131,8 +149,12 @@ ContactSolution solve_contacts(const System& system, const InstantValues& values
       Contact& c = contacts[friction_of[k]];
       c.friction = answer.friction[k];
       switch (answer.mode.states[k]) {
-        case ContactState::open: c.status = ContactStatus::leaving; break;
-        case ContactState::sticking: c.status = ContactStatus::sticking; break;
+        case ContactState::open:
+          c.status = ContactStatus::leaving;
+          break;
+        case ContactState::sticking:
+          c.status = ContactStatus::sticking;
+          break;
         case ContactState::sliding:
           c.status = ContactStatus::sliding;
           c.direction = answer.mode.directions[k];
@@ -141,7 +163,8 @@ ContactSolution solve_contacts(const System& system, const InstantValues& values
     }
   }
   for (Contact& c : contacts) {
-    if (c.values.one_sided && c.status != ContactStatus::touching && !c.acts() && c.status != ContactStatus::leaving) continue;
+    if (c.values.one_sided && c.status != ContactStatus::touching && !c.acts() && c.status != ContactStatus::leaving)
+      continue;
     const Index j = c.values.row, at = std::lower_bound(rows.begin(), rows.end(), j) - rows.begin();
     c.normal = result.multipliers(j);
     if (!c.values.one_sided) {

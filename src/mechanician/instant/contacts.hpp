@@ -57,16 +57,16 @@ struct ContactSolution {
   SolveStatus status = SolveStatus::solved;
   /// Coulomb's law has no or several solutions, or the programme none: what is to be said of it. Empty: all is well.
   std::string trouble;
-  std::vector<Contact> contacts;         ///< with their statuses decided
-  std::vector<Eigen::Index> acting;      ///< rows that act as equalities, increasing
+  std::vector<Contact> contacts;     ///< with their statuses decided
+  std::vector<Eigen::Index> acting;  ///< rows that act as equalities, increasing
   /// Without friction: all there is to say, by rows of the system.
   std::optional<Solution> solution;
-  Eigen::VectorXd qdd;                   ///< n
-  Eigen::VectorXd multipliers;           ///< m: actual ones, with C and friction
-  Eigen::VectorXd friction_force;        ///< n; zeros without friction
-  std::vector<Eigen::Index> conflict;    ///< rows that cannot hold together
+  Eigen::VectorXd qdd;                 ///< n
+  Eigen::VectorXd multipliers;         ///< m: actual ones, with C and friction
+  Eigen::VectorXd friction_force;      ///< n; zeros without friction
+  std::vector<Eigen::Index> conflict;  ///< rows that cannot hold together
   Optimality optimality;
-  bool uniqueness_unknown = false;       ///< too many contacts with friction to rule out further solutions
+  bool uniqueness_unknown = false;  ///< too many contacts with friction to rule out further solutions
 };
 
 /// The touching contacts as given (a caller may know better than classify_contacts what touches and slips), all others

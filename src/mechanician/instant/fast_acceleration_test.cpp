@@ -94,13 +94,14 @@ struct Tally {
   double worst = 0.0, worst_lambda = 0.0, worst_power = 0.0;
   std::map<std::string, int> reasons, needless;  ///< why there is no program; the same where there is an acceleration
   void print(const std::string& name) const {
-    fmt::print("{}: {} models, {} without a program; {} states with an acceleration, {} not vouched for\n", name, models,
-               without, states, states - vouched);
+    fmt::print("{}: {} models, {} without a program; {} states with an acceleration, {} not vouched for\n", name,
+               models, without, states, states - vouched);
     fmt::print("  largest error of q̈ {:.2g} × condition, multipliers {:.2g} × condition², powers {:.2g} × condition²\n",
                worst, worst_lambda, worst_power);
     for (const auto& [reason, count] : reasons) {
       const auto found = needless.find(reason);
-      fmt::print("  {:>6} × {} ({} with an acceleration)\n", count, reason, found == needless.end() ? 0 : found->second);
+      fmt::print("  {:>6} × {} ({} with an acceleration)\n", count, reason,
+                 found == needless.end() ? 0 : found->second);
     }
   }
 };
@@ -139,9 +140,7 @@ void compare(const System& system, const AccelerationProgram& made, const std::v
   const Factorisation f = factor(want.values);
   const double kappa = condition_of(f);
   const Measure measure = measure_of(f, want.values, want.solution.qdd);
-  const auto part = [&](int begin, int size) {
-    return VectorXd(Eigen::Map<const VectorXd>(got.data() + begin, size));
-  };
+  const auto part = [&](int begin, int size) { return VectorXd(Eigen::Map<const VectorXd>(got.data() + begin, size)); };
   const VectorXd qdd = part(0, system.n());
   const double error = (qdd - want.solution.qdd).cwiseProduct(measure.unit).norm();
   if (measure.size > 0.0) {
@@ -271,7 +270,8 @@ void compare_folder(const std::string& folder, Tally& tally) {
       for (double& x : s.qd) x += far * std::uniform_real_distribution<double>(-1, 1)(random);
       states.push_back(s);
     }
-    for (const Ways& ways : {Ways{}, Ways{.built_in = false, .short_power = false}, Ways{.refine = true}, Ways{.check_rows = true}})
+    for (const Ways& ways :
+         {Ways{}, Ways{.built_in = false, .short_power = false}, Ways{.refine = true}, Ways{.check_rows = true}})
       compare(*system, states, ways, tally);
   }
 }
@@ -383,7 +383,8 @@ struct Numeric {
 };
 NumberModel make_numeric(std::mt19937_64& random, const Numeric& with) {
   const auto real = [&] { return std::uniform_real_distribution<double>(-1, 1)(random); };
-  const int n = 2 + static_cast<int>(random() % 9) + with.massless, rank = 1 + static_cast<int>(random() % static_cast<unsigned>(n - 1 - with.massless)) + with.massless;
+  const int n = 2 + static_cast<int>(random() % 9) + with.massless,
+            rank = 1 + static_cast<int>(random() % static_cast<unsigned>(n - 1 - with.massless)) + with.massless;
   MatrixXd M = MatrixXd::Zero(n, n), A = MatrixXd::Zero(rank, n);
   for (int i = with.massless; i < n; ++i) M(i, i) = std::pow(with.mass_ratio, real() / 2);
   if (with.coupled)
@@ -419,7 +420,8 @@ TEST(FastAcceleration, is_that_of_the_robust_path_on_random_numbers) {
       Numeric with;
       with.angle = random() % 2 ? 1.0 : std::pow(10.0, -std::uniform_real_distribution<double>(0, 3)(random));
       with.mass_ratio = std::pow(10.0, std::uniform_real_distribution<double>(0, 6)(random));
-      with.redundant = static_cast<int>(random() % 3), with.massless = random() % 3 == 0 ? 1 + static_cast<int>(random() % 2) : 0;
+      with.redundant = static_cast<int>(random() % 3),
+      with.massless = random() % 3 == 0 ? 1 + static_cast<int>(random() % 2) : 0;
       with.coupled = random() % 2;
       const NumberModel model = make_numeric(random, with);
       const Factorisation f = factor(model.values);
@@ -434,8 +436,10 @@ TEST(FastAcceleration, is_that_of_the_robust_path_on_random_numbers) {
       EXPECT_LT(error, promised * kappa) << "condition " << kappa;
       worst = std::max(worst, error / kappa);
     }
-    fmt::print("random numbers{}: {} systems, {} without a program, {} more not vouched for, largest error {:.2g} × condition\n",
-               refine ? ", refined" : "", count, without, count - vouched - without, worst);
+    fmt::print(
+        "random numbers{}: {} systems, {} without a program, {} more not vouched for, largest error {:.2g} × "
+        "condition\n",
+        refine ? ", refined" : "", count, without, count - vouched - without, worst);
     EXPECT_GT(vouched, count * 9 / 10);
   }
 }
@@ -471,8 +475,8 @@ TEST(FastAcceleration, in_the_grey_zone_is_right_or_not_vouched_for) {
           EXPECT_LT(error, promised * kappa + choice) << "condition " << kappa;
           worst = std::max(worst, error / kappa);
         }
-        fmt::print("angle 1e-{:02}, masses {:5.0e}{}: {} of {} vouched for, largest error {:.2g} × condition\n", exponent, ratio,
-                   refine ? ", refined" : "", vouched, count, worst);
+        fmt::print("angle 1e-{:02}, masses {:5.0e}{}: {} of {} vouched for, largest error {:.2g} × condition\n",
+                   exponent, ratio, refine ? ", refined" : "", vouched, count, worst);
       }
 }
 

@@ -13,8 +13,8 @@ using Eigen::VectorXd;
 constexpr double eps = std::numeric_limits<double>::epsilon();
 
 /// The jump with all restitutions multiplied by `part`.
-ContactSolution solve_jump(const System& system, const State& state, const Evaluation& now, std::vector<Contact> contacts,
-                           double part) {
+ContactSolution solve_jump(const System& system, const State& state, const Evaluation& now,
+                           std::vector<Contact> contacts, double part) {
   InstantValues values = now.values;
   values.Q = values.M * state.qd;
   values.Q_noise = eps * (values.M.cwiseAbs() * state.qd.cwiseAbs());
@@ -46,7 +46,8 @@ ContactSolution solve_jump(const System& system, const State& state, const Evalu
 
 }  // namespace
 
-Impact calc_impact(const System& system, const State& state, const Evaluation& now, const std::vector<Contact>& contacts) {
+Impact calc_impact(const System& system, const State& state, const Evaluation& now,
+                   const std::vector<Contact>& contacts) {
   const auto& M = now.values.M;
   const double before = 0.5 * state.qd.dot(M * state.qd);
   const auto make = [&](double part) {
@@ -75,7 +76,8 @@ Impact calc_impact(const System& system, const State& state, const Evaluation& n
         impact.surface_work += c.friction.dot(moving);
         impact.friction_lost -= c.friction.dot(0.5 * c.values.T * sum - moving);
       }
-      if (c.values.one_sided && c.acts() && impact.impulses(c.values.row) > 0.0) impact.contacts.push_back(static_cast<int>(i));
+      if (c.values.one_sided && c.acts() && impact.impulses(c.values.row) > 0.0)
+        impact.contacts.push_back(static_cast<int>(i));
     }
     return impact;
   };
@@ -84,7 +86,8 @@ Impact calc_impact(const System& system, const State& state, const Evaluation& n
   const auto adds_energy = [&](const Impact& x) {
     return x.energy_lost + x.friction_lost < -1e-12 * std::max(before, std::abs(x.surface_work));
   };
-  const bool any_friction = std::any_of(contacts.begin(), contacts.end(), [](const Contact& c) { return c.values.has_friction; });
+  const bool any_friction =
+      std::any_of(contacts.begin(), contacts.end(), [](const Contact& c) { return c.values.has_friction; });
   if (any_friction && adds_energy(impact)) {
     double low = 0.0, high = 1.0;
     Impact best = make(0.0);

@@ -23,17 +23,18 @@ namespace mechanician {
 
 struct Impact {
   SolveStatus status = SolveStatus::solved;
-  std::string trouble;        ///< why there is no answer; empty: there is
-  Eigen::VectorXd qd_after;   ///< n
-  Eigen::VectorXd impulses;   ///< m, by row
-  std::vector<int> contacts;  ///< indices of the contacts with an impulse
-  double energy_lost = 0.0;      ///< in the contacts, by restitution below 1
-  double friction_lost = 0.0;    ///< by friction
-  double surface_work = 0.0;     ///< done on the system by constraints that move
-  double restitution_part = 1.0; ///< below 1: lowered so that friction adds no energy
+  std::string trouble;            ///< why there is no answer; empty: there is
+  Eigen::VectorXd qd_after;       ///< n
+  Eigen::VectorXd impulses;       ///< m, by row
+  std::vector<int> contacts;      ///< indices of the contacts with an impulse
+  double energy_lost = 0.0;       ///< in the contacts, by restitution below 1
+  double friction_lost = 0.0;     ///< by friction
+  double surface_work = 0.0;      ///< done on the system by constraints that move
+  double restitution_part = 1.0;  ///< below 1: lowered so that friction adds no energy
 };
 
 /// `contacts`: classified, those that take part with status impact or touching.
-Impact calc_impact(const System& system, const State& state, const Evaluation& now, const std::vector<Contact>& contacts);
+Impact calc_impact(const System& system, const State& state, const Evaluation& now,
+                   const std::vector<Contact>& contacts);
 
 }  // namespace mechanician

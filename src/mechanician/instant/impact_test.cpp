@@ -93,14 +93,16 @@ TEST(Impact, without_friction_it_obeys_newton_and_the_minimum_and_adds_no_energy
     const VectorXd &before = given.state.qd, &after = impact.qd_after;
     const double size = before.norm() * (1.0 + M.norm());
     // M Δv = Aᵀ Λ
-    EXPECT_LE((M * (after - before) - A.transpose() * impact.impulses).norm(), 1e-11 * size * (1.0 + impact.impulses.norm()));
+    EXPECT_LE((M * (after - before) - A.transpose() * impact.impulses).norm(),
+              1e-11 * size * (1.0 + impact.impulses.norm()));
     for (const Contact& c : instant.contacts) {
       const auto j = c.values.row;
       const double was = A.row(j).dot(before), is = A.row(j).dot(after), scale = 1e-10 * size * A.row(j).norm();
       if (was > 0.0) continue;  // separating: has no part in the first impact
       EXPECT_GE(is, -c.values.restitution * was - scale);
       EXPECT_GE(impact.impulses(j), -1e-10 * size);
-      EXPECT_LE(std::min(impact.impulses(j), is + c.values.restitution * was), 1e-9 * size * (1.0 + impact.impulses.norm()));
+      EXPECT_LE(std::min(impact.impulses(j), is + c.values.restitution * was),
+                1e-9 * size * (1.0 + impact.impulses.norm()));
     }
     for (int j = 0; j < system.m(); ++j)
       if (!system.row(j).one_sided) {
@@ -128,7 +130,8 @@ TEST(Impact, with_friction_it_stays_in_the_cone_and_adds_no_energy) {
     ++impacts;
     lowered += impact.restitution_part < 1.0;
     const MatrixXd& M = instant.values.M;
-    const double before = 0.5 * given.state.qd.dot(M * given.state.qd), after = 0.5 * impact.qd_after.dot(M * impact.qd_after);
+    const double before = 0.5 * given.state.qd.dot(M * given.state.qd),
+                 after = 0.5 * impact.qd_after.dot(M * impact.qd_after);
     EXPECT_LE(after, before * (1.0 + 1e-10));
     EXPECT_NEAR(before - after, impact.energy_lost + impact.friction_lost, 1e-9 * before);
   }

@@ -177,7 +177,8 @@ std::vector<int> rows_to_meet(const System& system, bool velocities, const std::
     const Row& row = system.row(i);
     if (row.kind == RowKind::control || row.measured) continue;
     // One-sided: only where it would be violated; a rate below zero at the constraint is an impact and no violation.
-    if (row.one_sided && (!violated[static_cast<std::size_t>(i)] || (velocities && row.level == Level::position))) continue;
+    if (row.one_sided && (!violated[static_cast<std::size_t>(i)] || (velocities && row.level == Level::position)))
+      continue;
     if (row.level == Level::position || (velocities && row.level == Level::velocity)) rows.push_back(i);
   }
   return rows;
@@ -200,7 +201,8 @@ ConstraintValues select(const System& system, const State& state, const std::vec
   return at;
 }
 
-Projection project_rows(const System& system, const State& given, ProjectionGoal goal, const std::vector<bool>& violated) {
+Projection project_rows(const System& system, const State& given, ProjectionGoal goal,
+                        const std::vector<bool>& violated) {
   Projection result;
   result.state = given;
   const Evaluation start = system.evaluate(given);
@@ -252,7 +254,9 @@ Projection project(const System& system, const State& given, ProjectionGoal goal
     bool more = false;
     for (int j = 0; j < system.m(); ++j) {
       const Row& row = system.row(j);
-      if (!row.one_sided || violated[static_cast<std::size_t>(j)] || !(there.residual(j) < -4.0 * there.residual_noise(j))) continue;
+      if (!row.one_sided || violated[static_cast<std::size_t>(j)] ||
+          !(there.residual(j) < -4.0 * there.residual_noise(j)))
+        continue;
       violated[static_cast<std::size_t>(j)] = more = true;
     }
     if (!more) break;

@@ -160,8 +160,8 @@ NotFinite System::explain_dynamics(int output, std::span<const double> inputs) c
   if (output < at.Q) {
     const auto& e = eqs_.M.entries[static_cast<std::size_t>(output)];
     return explain_not_finite(dynamics_, output, inputs,
-                   fmt::format("the mass matrix entry ({}, {})", coordinate(e.row), coordinate(e.col)),
-                   place_of(model_.kinetic ? "kinetic" : "mass"));
+                              fmt::format("the mass matrix entry ({}, {})", coordinate(e.row), coordinate(e.col)),
+                              place_of(model_.kinetic ? "kinetic" : "mass"));
   }
   if (output < at.A) {
     const std::string& name = coordinate(output - at.Q);
@@ -173,12 +173,12 @@ NotFinite System::explain_dynamics(int output, std::span<const double> inputs) c
   if (output < at.b) {
     const auto& e = eqs_.A.entries[static_cast<std::size_t>(output - at.A)];
     return explain_not_finite(dynamics_, output, inputs,
-                   fmt::format("the coefficient of {}'' in {}", coordinate(e.col), row_name(row(e.row))),
-                   row(e.row).place);
+                              fmt::format("the coefficient of {}'' in {}", coordinate(e.col), row_name(row(e.row))),
+                              row(e.row).place);
   }
   if (output < at.W)
     return explain_not_finite(dynamics_, output, inputs, fmt::format("b of {}", row_name(row(output - at.b))),
-                   row(output - at.b).place);
+                              row(output - at.b).place);
   if (output < at.residual) {
     const auto size = static_cast<int>(eqs_.measured.size());
     const Row& r = row(eqs_.measured[static_cast<std::size_t>((output - at.W) / size)]);
@@ -186,7 +186,8 @@ NotFinite System::explain_dynamics(int output, std::span<const double> inputs) c
   }
   const int i = output < at.rate ? output - at.residual : output - at.rate;
   return explain_not_finite(dynamics_, output, inputs,
-                 fmt::format("{}{}", output < at.rate ? "" : "the rate of ", row_name(row(i))), row(i).place);
+                            fmt::format("{}{}", output < at.rate ? "" : "the rate of ", row_name(row(i))),
+                            row(i).place);
 }
 
 Evaluation System::evaluate(const State& state) const {
@@ -269,7 +270,7 @@ NotFinite System::explain_contacts(int output, std::span<const double> inputs) c
       const char* key = output == first ? "restitution" : output == first + 1 ? "friction" : "slip";
       const auto found = model_.places.find(fmt::format("constraints.{}.{}", r.name, key));
       return explain_not_finite(contacts_, output, inputs, fmt::format("the {} of {}", key, row_name(r)),
-                     found == model_.places.end() ? r.place : found->second);
+                                found == model_.places.end() ? r.place : found->second);
     }
     first = end;
   }
@@ -299,7 +300,8 @@ System::Nonideal System::calc_C(const State& state, const Solution& ideal) const
     Place place;
     for (const Named& c : model_.nonideal)
       if (c.name == coordinate(i)) place = c.place;
-    result.not_finite = explain_not_finite(nonideal_, i, x, fmt::format("the non-ideal force on `{}`", coordinate(i)), place);
+    result.not_finite =
+        explain_not_finite(nonideal_, i, x, fmt::format("the non-ideal force on `{}`", coordinate(i)), place);
   }
   return result;
 }

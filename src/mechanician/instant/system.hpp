@@ -32,10 +32,10 @@ State state_of(const StartState& start);
 
 /// A number that is infinite, undefined or out of its range: which, where it comes from, and at which state.
 struct NotFinite {
-  std::string quantity;    ///< "b of constraint `rod`"
-  std::string expression;  ///< the innermost subexpression that fails
-  std::string operands;    ///< "sqrt of -1"
-  Place place;             ///< in the model file
+  std::string quantity;      ///< "b of constraint `rod`"
+  std::string expression;    ///< the innermost subexpression that fails
+  std::string operands;      ///< "sqrt of -1"
+  Place place;               ///< in the model file
   std::string problem = {};  ///< in the place of all that where the number is finite and may not be what it is
   std::string message() const;
 };
@@ -59,9 +59,9 @@ struct ContactValues {
   Level level = Level::position;
   double restitution = 0.0;
   bool has_friction = false;
-  double mu = 0.0;       ///< coefficient of friction
-  Eigen::VectorXd slip;  ///< k: ψ, one or two; none without friction
-  Eigen::MatrixXd T;     ///< k×n: ∂ψ/∂q̇
+  double mu = 0.0;         ///< coefficient of friction
+  Eigen::VectorXd slip;    ///< k: ψ, one or two; none without friction
+  Eigen::MatrixXd T;       ///< k×n: ∂ψ/∂q̇
   Eigen::VectorXd slip_b;  ///< k: the slip accelerates by T q̈ − slip_b
 };
 

@@ -125,8 +125,9 @@ TEST(System, ConstraintsOfBothSensesCanBeBuiltInCpp) {
   Model model;
   const Expr x = model.add_coordinate("x"), y = model.add_coordinate("y");
   model.kinetic = (pow(dot(x), 2) + pow(dot(y), 2)) / 2;
-  model.add_at_least("floor", y, 1.0,
-                     {.restitution = Expr(0.5), .friction = Friction{.coefficient = 0.3, .slip = {dot(x)}, .place = {}}});
+  model.add_at_least(
+      "floor", y, 1.0,
+      {.restitution = Expr(0.5), .friction = Friction{.coefficient = 0.3, .slip = {dot(x)}, .place = {}}});
   model.add_at_most("roof", y, 3.0);
   const System system(model, {});
   const State s{0.0, Eigen::Vector2d(0.0, 1.5), Eigen::Vector2d(2.0, -1.0)};

@@ -34,7 +34,8 @@ struct LargeDynamics::Held {
     std::vector<int> number(static_cast<std::size_t>(all.m), 0);
     for (const int row : left_out) number[static_cast<std::size_t>(row)] = -1;
     for (int row = 0; row < all.m; ++row)
-      if (int& k = number[static_cast<std::size_t>(row)]; k == 0) k = static_cast<int>(rows.size()), rows.push_back(row);
+      if (int& k = number[static_cast<std::size_t>(row)]; k == 0)
+        k = static_cast<int>(rows.size()), rows.push_back(row);
     SparsePattern pattern;
     pattern.n = all.n, pattern.m = static_cast<int>(rows.size()), pattern.M = all.M;
     for (std::size_t s = 0; s < all.A.size(); ++s) {
@@ -56,7 +57,8 @@ struct LargeDynamics::Held {
   bool mass_given = false;
 };
 
-LargeDynamics::LargeDynamics(LargeSystem& system) : system_(&system), pattern_(pattern_of(system)), solver_(pattern_), values_(system.make_values()) {
+LargeDynamics::LargeDynamics(LargeSystem& system)
+    : system_(&system), pattern_(pattern_of(system)), solver_(pattern_), values_(system.make_values()) {
   const auto n = static_cast<std::size_t>(system.n()), m = static_cast<std::size_t>(system.m());
   for (auto* x : {&lambda_, &residual_, &rate_, &right_}) x->assign(m, 0.0);
   for (auto* x : {&zero_, &step_, &spare_}) x->assign(n, 0.0);
@@ -109,7 +111,8 @@ bool LargeDynamics::solve_held(std::span<const double> f, std::span<const double
   for (std::size_t k = 0; k < held.rows.size(); ++k) held.g[k] = g[static_cast<std::size_t>(held.rows[k])];
   SparseResult result = held.solver->factor_and_solve(mass(held.mass_given), held.A, f, held.g, x, held.lambda);
   if (result.worst_row >= 0) result.worst_row = held.rows[static_cast<std::size_t>(result.worst_row)];
-  if (!judge(result) || result.num_masked > 0) return result_.status != SparseStatus::not_finite && ask_robust(f, g, x, what);
+  if (!judge(result) || result.num_masked > 0)
+    return result_.status != SparseStatus::not_finite && ask_robust(f, g, x, what);
   for (std::size_t k = 0; k < held.rows.size(); ++k) lambda_[static_cast<std::size_t>(held.rows[k])] = held.lambda[k];
   return what == For::projection || !check_residuals_ || meets_left_out(f, g, x);
 }
@@ -118,9 +121,12 @@ bool LargeDynamics::solve_held(std::span<const double> f, std::span<const double
 bool LargeDynamics::meets_left_out(std::span<const double> f, std::span<const double> g, std::span<const double> x) {
   Held& held = *held_;
   for (std::size_t i = 0; i < spare_.size(); ++i) spare_[i] = std::abs(f[i]);
-  for (const std::size_t s : held.slots) spare_[static_cast<std::size_t>(pattern_.A[s].col)] += std::abs(values_.A[s] * lambda_[static_cast<std::size_t>(pattern_.A[s].row)]);
+  for (const std::size_t s : held.slots)
+    spare_[static_cast<std::size_t>(pattern_.A[s].col)] +=
+        std::abs(values_.A[s] * lambda_[static_cast<std::size_t>(pattern_.A[s].row)]);
   for (std::size_t k = 0; k < values_.M.size(); ++k)
-    if (const auto [row, col] = pattern_.M[k]; row == col && values_.M[k] > 0.0) spare_[static_cast<std::size_t>(row)] /= values_.M[k];
+    if (const auto [row, col] = pattern_.M[k]; row == col && values_.M[k] > 0.0)
+      spare_[static_cast<std::size_t>(row)] /= values_.M[k];
   // A row whose own terms are all rounding has to bear that of the others, which grows with the condition of the rows.
   double largest = 0.0;
   for (std::size_t i = 0; i < x.size(); ++i) largest = std::max({largest, std::abs(x[i]), spare_[i]});
@@ -138,7 +144,8 @@ bool LargeDynamics::meets_left_out(std::span<const double> f, std::span<const do
     const auto j = static_cast<std::size_t>(row);
     if (std::abs(held.left[j]) <= small_residual * held.size[j]) continue;
     result_.status = SparseStatus::contradiction;
-    why_ = fmt::format("constraint `{}` contradicts others: {:.1e} of its terms are missing", system_->row_name(row), std::abs(held.left[j]) / held.size[j]);
+    why_ = fmt::format("constraint `{}` contradicts others: {:.1e} of its terms are missing", system_->row_name(row),
+                       std::abs(held.left[j]) / held.size[j]);
     return false;
   }
   return true;
@@ -146,7 +153,8 @@ bool LargeDynamics::meets_left_out(std::span<const double> f, std::span<const do
 
 bool LargeDynamics::ask_robust(std::span<const double> f, std::span<const double> g, std::span<double> x, For what) {
   if (!robust_ || (result_.status == SparseStatus::mass_not_definite && !robust_->options().augment_all))
-    robust_ = std::make_unique<SparseRobust>(pattern_, SparseRobustOptions{.augment_all = result_.status == SparseStatus::mass_not_definite});
+    robust_ = std::make_unique<SparseRobust>(
+        pattern_, SparseRobustOptions{.augment_all = result_.status == SparseStatus::mass_not_definite});
   const SparseRobustSolution solution = robust_->solve(values_.M, values_.A, f, g, SparseExplain::nothing);
   ++robust_answers;
   if (solution.status == SparseStatus::not_finite || solution.status == SparseStatus::mass_not_definite) {
@@ -161,11 +169,13 @@ bool LargeDynamics::ask_robust(std::span<const double> f, std::span<const double
   }
   // A step of a projection is to meet its rows. Its forces do not count, and are none where rows that depend on others ask for
   // something else, as rows on velocities do while positions are moved.
-  const SolutionResidual off = calc_solution_residual(pattern_, {values_.M, values_.A, f, g, solution.x, solution.lambda, solution.dependent});
+  const SolutionResidual off =
+      calc_solution_residual(pattern_, {values_.M, values_.A, f, g, solution.x, solution.lambda, solution.dependent});
   const double residual = what == For::projection ? off.row : off.largest();
   if (!(residual <= small_residual) || (solution.near_decision && what == For::acceleration)) {
     result_.status = SparseStatus::doubtful;
-    why_ = solution.near_decision ? "rows are too near to depending on each other to tell" : fmt::format("the residual of the solution is {:.1e}", residual);
+    why_ = solution.near_decision ? "rows are too near to depending on each other to tell"
+                                  : fmt::format("the residual of the solution is {:.1e}", residual);
     return false;
   }
   // A step of a projection need not meet rows that depend on others on the constraints only: its end tells.
@@ -177,7 +187,8 @@ bool LargeDynamics::ask_robust(std::span<const double> f, std::span<const double
   std::copy(solution.x.begin(), solution.x.end(), x.begin());
   lambda_ = solution.lambda;
   if (!held_) dependent_ = solution.dependent;
-  result_.row_growth = solution.row_growth, result_.num_masked = static_cast<int>(solution.dependent.size()), result_.num_grey = 0;
+  result_.row_growth = solution.row_growth, result_.num_masked = static_cast<int>(solution.dependent.size()),
+  result_.num_grey = 0;
   result_.status = SparseStatus::vouched;
   largest_growth = std::max(largest_growth, solution.row_growth);
   return true;
@@ -188,8 +199,10 @@ void LargeDynamics::say_mass() {
   const SparseFreeDirections free = find_free_directions(pattern_, values_.M, values_.A, values_.Q);
   const std::vector<int>& coordinates = free.mass_is_indefinite ? free.negative : free.undetermined;
   if (coordinates.empty()) return;
-  why_ = free.mass_is_indefinite ? "the mass matrix has a negative eigenvalue, in the directions of " : "neither mass nor constraint determines ";
-  for (std::size_t k = 0; k < coordinates.size() && k < most_named; ++k) why_ += fmt::format("{}`{}`", k == 0 ? "" : ", ", system_->model().name_of(coordinates[k]));
+  why_ = free.mass_is_indefinite ? "the mass matrix has a negative eigenvalue, in the directions of "
+                                 : "neither mass nor constraint determines ";
+  for (std::size_t k = 0; k < coordinates.size() && k < most_named; ++k)
+    why_ += fmt::format("{}`{}`", k == 0 ? "" : ", ", system_->model().name_of(coordinates[k]));
   if (coordinates.size() > most_named) why_ += fmt::format(" and {} others", coordinates.size() - most_named);
 }
 
@@ -202,13 +215,15 @@ bool LargeDynamics::say_not_finite(double t, const double* q, const double* qd) 
 }
 
 void LargeDynamics::say_contradiction(const SparseRobustSolution& solution, std::span<const double> g) {
-  why_ = fmt::format("constraint `{}` contradicts others", system_->row_name(solution.unmet.empty() ? 0 : solution.unmet.front()));
+  why_ = fmt::format("constraint `{}` contradicts others",
+                     system_->row_name(solution.unmet.empty() ? 0 : solution.unmet.front()));
   const SparseRobustSolution explained = robust_->solve(values_.M, values_.A, values_.Q, g);
   const SparseDiagnosis diagnosis = diagnose_sparse(pattern_, values_.M, values_.A, g, explained);
   if (diagnosis.conflicts.empty()) return;
   const std::vector<int>& rows = diagnosis.conflicts.front();
   why_ = "these constraints contradict each other: ";
-  for (std::size_t k = 0; k < rows.size() && k < most_named; ++k) why_ += fmt::format("{}`{}`", k == 0 ? "" : ", ", system_->row_name(rows[k]));
+  for (std::size_t k = 0; k < rows.size() && k < most_named; ++k)
+    why_ += fmt::format("{}`{}`", k == 0 ? "" : ", ", system_->row_name(rows[k]));
   if (rows.size() > most_named) why_ += fmt::format(" and {} others", rows.size() - most_named);
 }
 
@@ -236,7 +251,8 @@ bool LargeDynamics::accelerate(double t, const double* q, const double* qd, doub
   const auto n = static_cast<std::size_t>(system_->n());
   ++evaluations;
   system_->evaluate(t, {q, n}, {qd, n}, values_);
-  return solve(values_.Q, values_.b, {qdd, n}, For::acceleration) || say_not_finite(t, q, qd);  // what is vouched for is finite
+  return solve(values_.Q, values_.b, {qdd, n}, For::acceleration) ||
+         say_not_finite(t, q, qd);  // what is vouched for is finite
 }
 
 LargeDynamics::Powers LargeDynamics::calc_powers(double t, const double* q, const double* qd) {
@@ -245,7 +261,8 @@ LargeDynamics::Powers LargeDynamics::calc_powers(double t, const double* q, cons
   powers.given = kernels::dot(static_cast<int>(n), values_.Q.data(), qd) + system_->calc_mass_power(t, {q, n}, {qd, n});
   // λᵀA q̇: rows that do not move do no work, up to their violation.
   for (std::size_t k = 0; k < values_.A.size(); ++k)
-    powers.constraints += lambda_[static_cast<std::size_t>(system_->A_pattern()[k].row)] * values_.A[k] * qd[system_->A_pattern()[k].col];
+    powers.constraints +=
+        lambda_[static_cast<std::size_t>(system_->A_pattern()[k].row)] * values_.A[k] * qd[system_->A_pattern()[k].col];
   return powers;
 }
 
@@ -280,12 +297,17 @@ bool LargeDynamics::project(double t, double* q, double* qd) {
   // Rows that depend on others hold where the others do, or they contradict them.
   system_->evaluate_rows(t, {q, n}, {qd, n}, residual_, rate_);
   const std::vector<double> slope = calc_row_sizes(*system_, values_.A);
-  const double q_size = std::max(1.0, kernels::largest(static_cast<std::ptrdiff_t>(n), q)), qd_size = std::max(1.0, kernels::largest(static_cast<std::ptrdiff_t>(n), qd));
+  const double q_size = std::max(1.0, kernels::largest(static_cast<std::ptrdiff_t>(n), q)),
+               qd_size = std::max(1.0, kernels::largest(static_cast<std::ptrdiff_t>(n), qd));
   for (const int row : dependent_) {
     const auto j = static_cast<std::size_t>(row);
-    const double off = std::max(on_positions_[j] ? std::abs(residual_[j]) : 0.0, std::abs(rate_[j])), size = slope[j] > 0.0 ? slope[j] : 1.0;
-    if ((!on_positions_[j] || std::abs(residual_[j]) <= met * size * q_size) && std::abs(rate_[j]) <= met * size * qd_size) continue;
-    why_ = fmt::format("constraint `{}` contradicts others: it is off by {:.1e} where they hold", system_->row_name(row), off);
+    const double off = std::max(on_positions_[j] ? std::abs(residual_[j]) : 0.0, std::abs(rate_[j])),
+                 size = slope[j] > 0.0 ? slope[j] : 1.0;
+    if ((!on_positions_[j] || std::abs(residual_[j]) <= met * size * q_size) &&
+        std::abs(rate_[j]) <= met * size * qd_size)
+      continue;
+    why_ = fmt::format("constraint `{}` contradicts others: it is off by {:.1e} where they hold",
+                       system_->row_name(row), off);
     return false;
   }
   return true;
@@ -299,7 +321,8 @@ LargeDynamics::Violation LargeDynamics::calc_violation(double t, const double* q
   for (std::size_t j = 0; j < residual_.size(); ++j) {
     if (on_positions_[j]) found.position = std::max(found.position, std::abs(residual_[j]));
     found.velocity = std::max(found.velocity, std::abs(rate_[j]));
-    if (const double size = std::max(std::abs(residual_[j]), std::abs(rate_[j])); size > worst) worst = size, found.worst = static_cast<int>(j);
+    if (const double size = std::max(std::abs(residual_[j]), std::abs(rate_[j])); size > worst)
+      worst = size, found.worst = static_cast<int>(j);
   }
   return found;
 }

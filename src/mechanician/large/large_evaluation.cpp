@@ -37,7 +37,9 @@ std::int64_t LargeSystem::gather(const Kernel& kernel, double* inputs, std::int6
       for (std::int64_t k = 0; k < blocks; ++k, to += stride) std::fill_n(to, lanes, t);
       continue;
     }
-    const double* from = source.from == From::position ? q.data() : source.from == From::velocity ? qd.data() : source.numbers;
+    const double* from = source.from == From::position   ? q.data()
+                         : source.from == From::velocity ? qd.data()
+                                                         : source.numbers;
     if (source.first < 0) {
       const std::int32_t* const list = source.list + begin;
       for (std::int64_t k = 0; k < blocks; ++k, to += stride) {
@@ -91,7 +93,7 @@ void LargeSystem::evaluate_members(const Kernel& kernel, Desk& desk, std::int64_
                            : o.part == Kernel::Part::row   ? values.A.data()
                                                            : values.b.data();
       if (o.first >= 0 && o.alone && (here >= lanes || past_caches)) {
-        LineWriter<lanes * batch>* const lines = past_caches ? &desk.lines[i] : nullptr;
+        LineWriter<lanes* batch>* const lines = past_caches ? &desk.lines[i] : nullptr;
         if (lines && begin == from) lines->begin(part + o.first + begin);
         double* const place = lines ? lines->room() : part + o.first + begin;
         if (here >= lanes)
@@ -107,7 +109,8 @@ void LargeSystem::evaluate_members(const Kernel& kernel, Desk& desk, std::int64_
         const double* const block = out + k * stride - block_begin(k, here);
         const std::int64_t end = std::min(here, (k + 1) * lanes);
         if (o.first >= 0)
-          for (double* const place = part + o.first + begin; j < end; ++j) place[j] = o.alone ? block[j] : place[j] + block[j];
+          for (double* const place = part + o.first + begin; j < end; ++j)
+            place[j] = o.alone ? block[j] : place[j] + block[j];
         for (; j < end; ++j)
           if (const std::int32_t place = o.to[at(begin + j)]; place >= 0)
             part[place] = o.alone ? block[j] : part[place] + block[j];
@@ -141,7 +144,8 @@ double LargeSystem::calc_mass_power(double t, std::span<const double> q, std::sp
       Desk& desk = kernel->desks.front();
       const std::int64_t here = gather(*kernel, desk.inputs.data(), begin, t, q, qd);
       kernel->run(kernel->mass_power, desk, (here + lanes - 1) / lanes);
-      for (std::int64_t j = 0; j < here; ++j) sum += desk.outputs[at(j / lanes * lanes + j - block_begin(j / lanes, here))];
+      for (std::int64_t j = 0; j < here; ++j)
+        sum += desk.outputs[at(j / lanes * lanes + j - block_begin(j / lanes, here))];
     }
   }
   return sum;

@@ -49,7 +49,8 @@ TEST_P(Sizes, NumbersPastTheCachesAreTheSameToTheLastBit) {
     EXPECT_EQ(near.Q, far.Q);
     EXPECT_EQ(near.b, far.b);
     for (std::size_t k = 0; k < entries; ++k) ASSERT_EQ(near.A[k], far.A[k]) << "entry " << k;
-    for (std::size_t k = entries; k < past_caches; ++k) ASSERT_EQ(far.A[k], untouched) << "beyond the end: " << k - entries;
+    for (std::size_t k = entries; k < past_caches; ++k)
+      ASSERT_EQ(far.A[k], untouched) << "beyond the end: " << k - entries;
     std::swap(q, qd);
   }
 }
@@ -96,7 +97,8 @@ equation = "x[i]^3 = i"
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(LargeEvaluation, Sizes, testing::Values(1, 2, 3, 4, 5, 6, 7, 63, 64, 65, 66, 67, 127, 128, 129, 130, 131));
+INSTANTIATE_TEST_SUITE_P(LargeEvaluation, Sizes,
+                         testing::Values(1, 2, 3, 4, 5, 6, 7, 63, 64, 65, 66, 67, 127, 128, 129, 130, 131));
 
 }  // namespace
 }  // namespace mechanician

@@ -24,9 +24,15 @@ std::vector<const FamilyQuantity*> whens(const FamilyModel& model) {
 }  // namespace
 
 LargeEvents::LargeEvents(const FamilyModel& model)
-    : model_(&model), when_(model, whens(model)), finder_(static_cast<int>(std::min(when_.size(), most_events))), names_(when_.names()) {
+    : model_(&model),
+      when_(model, whens(model)),
+      finder_(static_cast<int>(std::min(when_.size(), most_events))),
+      names_(when_.names()) {
   if (when_.size() > most_events)
-    throw ModelError({{model.events.front().when.term.place, fmt::format("the model has {} events; {} are possible", when_.size(), most_events), {}}}, model.source);
+    throw ModelError({{model.events.front().when.term.place,
+                       fmt::format("the model has {} events; {} are possible", when_.size(), most_events),
+                       {}}},
+                     model.source);
   sides_.assign(when_.size(), 0.0), noted_ = sides_;
 }
 
@@ -37,7 +43,8 @@ void LargeEvents::evaluate(LargeMotion& motion, double t, std::span<double> valu
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (std::isfinite(values[i]) || noted_[i] != 0.0) continue;
     noted_[i] = 1.0;
-    notes_.push_back(fmt::format("event `{}` has no value at t = {} and is not looked for there", names_[i], short_number(t)));
+    notes_.push_back(
+        fmt::format("event `{}` has no value at t = {} and is not looked for there", names_[i], short_number(t)));
   }
 }
 
@@ -58,13 +65,15 @@ std::vector<LargeEvents::Found> LargeEvents::find(LargeMotion& motion) {
     for (std::size_t i = 0; i < count; ++i) low[i] = std::min(low[i], now[i]), high[i] = std::max(high[i], now[i]);
   }
   bool far = true;
-  for (std::size_t i = 0; i < count; ++i) far &= std::min(std::abs(low[i]), std::abs(high[i])) > 3.0 * (high[i] - low[i]) && low[i] * high[i] > 0.0;
+  for (std::size_t i = 0; i < count; ++i)
+    far &= std::min(std::abs(low[i]), std::abs(high[i])) > 3.0 * (high[i] - low[i]) && low[i] * high[i] > 0.0;
   if (far) {
     sides_ = now;
     return {};
   }
   // What rounding of the state does to them is no change of sign.
-  for (std::size_t i = 0; i < q_.size(); ++i) q_[i] *= 1.0 + (i % 2 == 0 ? 8.0 : -8.0) * eps, qd_[i] *= 1.0 + (i % 3 == 0 ? 8.0 : -8.0) * eps;
+  for (std::size_t i = 0; i < q_.size(); ++i)
+    q_[i] *= 1.0 + (i % 2 == 0 ? 8.0 : -8.0) * eps, qd_[i] *= 1.0 + (i % 3 == 0 ? 8.0 : -8.0) * eps;
   when_.evaluate(t1, q_, qd_, {}, noise);
   for (std::size_t i = 0; i < count; ++i) noise[i] = 4.0 * std::abs(noise[i] - now[i]);
   // A step may be long for the event though it is short for the motion: cut it until nothing more is found.
@@ -77,7 +86,8 @@ std::vector<LargeEvents::Found> LargeEvents::find(LargeMotion& motion) {
       const double from = t0 + (t1 - t0) * k / pieces, to = k + 1 == pieces ? t1 : t0 + (t1 - t0) * (k + 1) / pieces;
       if (!(to > from)) continue;
       const std::vector<double> begin = side;
-      const auto found = finder_.find_all({.t0 = from, .t1 = to, .begin = begin, .floor = noise, .time_tolerance = 0.0}, evaluate_at);
+      const auto found =
+          finder_.find_all({.t0 = from, .t1 = to, .begin = begin, .floor = noise, .time_tolerance = 0.0}, evaluate_at);
       roots.insert(roots.end(), found.begin(), found.end());
       side.assign(finder_.end().begin(), finder_.end().end());
     }
@@ -99,7 +109,9 @@ std::vector<LargeEvents::Found> LargeEvents::find(LargeMotion& motion) {
   for (const Root& root : roots) {
     const auto i = static_cast<std::size_t>(root.function);
     const FamilyEvent& event = model_->events[when_.quantity_of(i)];
-    if ((event.direction == EventDirection::up && root.direction < 0) || (event.direction == EventDirection::down && root.direction > 0)) continue;
+    if ((event.direction == EventDirection::up && root.direction < 0) ||
+        (event.direction == EventDirection::down && root.direction > 0))
+      continue;
     result.push_back({root.t, names_[i], event.action == EventAction::stop});
     if (result.back().stop) break;
   }

@@ -25,13 +25,15 @@ std::vector<double> calc_unconstrained(const SparsePattern& pattern, const Large
 }
 
 /// With the diagonal of M alone, or any mass where there is none: rows can be told apart whatever M is.
-SparsePattern with_diagonal_mass(const SparsePattern& pattern, std::span<const double> M, std::vector<double>& diagonal) {
+SparsePattern with_diagonal_mass(const SparsePattern& pattern, std::span<const double> M,
+                                 std::vector<double>& diagonal) {
   SparsePattern result;
   result.n = pattern.n, result.m = pattern.m, result.A = pattern.A;
   diagonal.assign(static_cast<std::size_t>(pattern.n), 0.0);
   double heaviest = 0.0;
   for (std::size_t k = 0; k < M.size(); ++k)
-    if (pattern.M[k].row == pattern.M[k].col) diagonal[static_cast<std::size_t>(pattern.M[k].row)] = M[k], heaviest = std::max(heaviest, M[k]);
+    if (pattern.M[k].row == pattern.M[k].col)
+      diagonal[static_cast<std::size_t>(pattern.M[k].row)] = M[k], heaviest = std::max(heaviest, M[k]);
   for (double& mass : diagonal)
     if (!(mass > 0.0)) mass = heaviest > 0.0 ? heaviest : 1.0;
   for (int i = 0; i < pattern.n; ++i) result.M.push_back({i, i});
@@ -40,7 +42,8 @@ SparsePattern with_diagonal_mass(const SparsePattern& pattern, std::span<const d
 
 class Examination {
  public:
-  Examination(LargeSystem& system, const SparseRankFinder& finder) : pattern_(pattern_of(system)), finder_(finder), values_(system.make_values()) {}
+  Examination(LargeSystem& system, const SparseRankFinder& finder)
+      : pattern_(pattern_of(system)), finder_(finder), values_(system.make_values()) {}
 
   LargeInstant run(LargeSystem& system, double t, std::span<const double> q, std::span<const double> qd) {
     system.evaluate(t, q, qd, values_);
@@ -73,7 +76,8 @@ class Examination {
     std::vector<double> residual(static_cast<std::size_t>(pattern_.m)), rate(residual.size());
     system.evaluate_rows(t, q, qd, residual, rate);
     for (std::size_t j = 0; j < residual.size(); ++j)
-      if (const double off = std::max(std::abs(residual[j]), std::abs(rate[j])); off > instant_.violation || std::isnan(off))
+      if (const double off = std::max(std::abs(residual[j]), std::abs(rate[j]));
+          off > instant_.violation || std::isnan(off))
         instant_.violation = off;
     const RowDistance far = calc_row_distance(system, values_.A, residual, rate, q, qd);
     instant_.distance = far.largest, instant_.worst_row = far.worst;
@@ -85,7 +89,8 @@ class Examination {
       const SparseFreeDirections free = find_free_directions(pattern_, values_.M, values_.A, values_.Q);
       instant_.mass_is_indefinite = free.mass_is_indefinite, instant_.mass_is_definite = free.mass_is_definite;
       instant_.negative = free.negative;
-      instant_.undetermined = free.undetermined, instant_.unique = free.undetermined.empty(), instant_.solvable = free.solvable;
+      instant_.undetermined = free.undetermined, instant_.unique = free.undetermined.empty(),
+      instant_.solvable = free.solvable;
     }
     SparseRobustSolution solution;
     if (instant_.mass_is_indefinite || !instant_.unique) {
@@ -95,7 +100,9 @@ class Examination {
       solution = rows.solve(diagonal, values_.A, values_.Q, values_.b);
       consult_finder(pattern, diagonal, solution);
       instant_.rows = diagnose_sparse(pattern, diagonal, values_.A, values_.b, solution);
-      instant_.why = instant_.mass_is_indefinite ? "the mass matrix has a negative eigenvalue" : instant_.solvable ? "the acceleration is not unique" : "a force acts where there is neither mass nor constraint";
+      instant_.why = instant_.mass_is_indefinite ? "the mass matrix has a negative eigenvalue"
+                     : instant_.solvable         ? "the acceleration is not unique"
+                                                 : "a force acts where there is neither mass nor constraint";
     } else {
       SparseRobust system(pattern_, {.augment_all = mass_in_doubt});
       solution = system.solve(values_.M, values_.A, values_.Q, values_.b);
@@ -104,7 +111,9 @@ class Examination {
       if (!instant_.rows.decided)
         instant_.why = "rows are too near to depending on each other to tell";
       else if (const double residual =
-                   calc_solution_residual(pattern_, {values_.M, values_.A, values_.Q, values_.b, solution.x, solution.lambda, solution.dependent}).largest();
+                   calc_solution_residual(pattern_, {values_.M, values_.A, values_.Q, values_.b, solution.x,
+                                                     solution.lambda, solution.dependent})
+                       .largest();
                !(residual <= small_residual))
         instant_.why = fmt::format("the residual of the solution is {:.1e}", residual);
     }
@@ -134,13 +143,16 @@ class Examination {
     const auto n = x.size();
     instant_.constraint_force.assign(n, 0.0);
     for (std::size_t s = 0; s < values_.A.size(); ++s)
-      instant_.constraint_force[static_cast<std::size_t>(pattern_.A[s].col)] += values_.A[s] * lambda[static_cast<std::size_t>(pattern_.A[s].row)];
-    const SolutionResidual residual = calc_solution_residual(pattern_, {values_.M, values_.A, values_.Q, values_.b, x, lambda});
+      instant_.constraint_force[static_cast<std::size_t>(pattern_.A[s].col)] +=
+          values_.A[s] * lambda[static_cast<std::size_t>(pattern_.A[s].row)];
+    const SolutionResidual residual =
+        calc_solution_residual(pattern_, {values_.M, values_.A, values_.Q, values_.b, x, lambda});
     instant_.force_residual = residual.force, instant_.row_residual = residual.row;
     // G = (q̈ − a)ᵀM(q̈ − a) = Qᶜ·(q̈ − a)
     if (!instant_.a.empty()) {
       long double sum = 0.0L;
-      for (std::size_t i = 0; i < n; ++i) sum += static_cast<long double>(instant_.constraint_force[i]) * (x[i] - instant_.a[i]);
+      for (std::size_t i = 0; i < n; ++i)
+        sum += static_cast<long double>(instant_.constraint_force[i]) * (x[i] - instant_.a[i]);
       instant_.gaussian = std::max(0.0, static_cast<double>(sum));
     }
     instant_.qdd = std::move(x), instant_.multipliers = std::move(lambda);
@@ -154,7 +166,8 @@ class Examination {
 
 }  // namespace
 
-LargeInstant examine(LargeSystem& system, double t, std::span<const double> q, std::span<const double> qd, const SparseRankFinder& finder) {
+LargeInstant examine(LargeSystem& system, double t, std::span<const double> q, std::span<const double> qd,
+                     const SparseRankFinder& finder) {
   return Examination(system, finder).run(system, t, q, qd);
 }
 

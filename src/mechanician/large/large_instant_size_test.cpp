@@ -23,7 +23,8 @@ TEST(LargeInstant, OfTenThousandRodsThoseThatAreThereTwiceAndThreeTimesAreNamed)
   std::map<std::string, std::pair<std::string, double>> truth;
   for (int i = 1; i <= N / 100; ++i) {
     truth["twice[" + std::to_string(i) + "]"] = {"rod[" + std::to_string(100 * i) + "]", 2.0};
-    for (const char* k : {"1", "2"}) truth["thrice[" + std::to_string(i) + "," + k + "]"] = {"rod[" + std::to_string(100 * i - 50) + "]", 1.0};
+    for (const char* k : {"1", "2"})
+      truth["thrice[" + std::to_string(i) + "," + k + "]"] = {"rod[" + std::to_string(100 * i - 50) + "]", 1.0};
   }
   ASSERT_TRUE(found.has_acceleration) << found.why;
   EXPECT_TRUE(found.rows.decided && found.rows.explained && found.rows.consistent);

@@ -102,14 +102,19 @@ void expect_as_written_out(const std::string& text, const ParameterOverrides& se
   EXPECT_EQ(found.undetermined, std::vector<int>(d.undetermined.begin(), d.undetermined.end()));
   ASSERT_EQ(found.rows.depends.size(), d.depends.size());
   for (std::size_t k = 0; k < d.depends.size(); ++k) {
-    ASSERT_EQ(names_of(found.rows.depends[k].rows), rows_of(d.depends[k].on)) << system.row_name(found.rows.depends[k].row);
-    for (std::size_t i = 0; i < d.depends[k].on.size(); ++i) EXPECT_NEAR(found.rows.depends[k].coefficients[i], d.depends[k].coefficients[i], 1e-9 * (1 + std::abs(d.depends[k].coefficients[i])));
+    ASSERT_EQ(names_of(found.rows.depends[k].rows), rows_of(d.depends[k].on))
+        << system.row_name(found.rows.depends[k].row);
+    for (std::size_t i = 0; i < d.depends[k].on.size(); ++i)
+      EXPECT_NEAR(found.rows.depends[k].coefficients[i], d.depends[k].coefficients[i],
+                  1e-9 * (1 + std::abs(d.depends[k].coefficients[i])));
   }
   ASSERT_EQ(found.rows.conflicts.size(), d.conflicts.size());
-  for (std::size_t k = 0; k < d.conflicts.size(); ++k) EXPECT_EQ(names_of(found.rows.conflicts[k]), rows_of(d.conflicts[k].rows));
+  for (std::size_t k = 0; k < d.conflicts.size(); ++k)
+    EXPECT_EQ(names_of(found.rows.conflicts[k]), rows_of(d.conflicts[k].rows));
   EXPECT_EQ(found.a.empty(), !s.a.has_value());
   if (!found.has_acceleration) return;
-  const double size = 1 + s.qdd.cwiseAbs().maxCoeff(), force = 1 + s.Qc.cwiseAbs().maxCoeff(), pull = 1 + s.multipliers.cwiseAbs().maxCoeff();
+  const double size = 1 + s.qdd.cwiseAbs().maxCoeff(), force = 1 + s.Qc.cwiseAbs().maxCoeff(),
+               pull = 1 + s.multipliers.cwiseAbs().maxCoeff();
   for (Eigen::Index i = 0; i < s.qdd.size(); ++i) {
     const auto k = static_cast<std::size_t>(i);
     EXPECT_NEAR(found.qdd[k], s.qdd(i), 1e-9 * size);
@@ -118,7 +123,9 @@ void expect_as_written_out(const std::string& text, const ParameterOverrides& se
       EXPECT_NEAR(found.a[k], (*s.a)(i), 1e-12 * size);
     }
   }
-  for (Eigen::Index j = 0; j < s.multipliers.size(); ++j) EXPECT_NEAR(found.multipliers[static_cast<std::size_t>(j)], s.multipliers(j), 1e-8 * pull) << system.row_name(static_cast<int>(j));
+  for (Eigen::Index j = 0; j < s.multipliers.size(); ++j)
+    EXPECT_NEAR(found.multipliers[static_cast<std::size_t>(j)], s.multipliers(j), 1e-8 * pull)
+        << system.row_name(static_cast<int>(j));
   ASSERT_EQ(found.gaussian.has_value(), s.gaussian.has_value());
   if (s.gaussian) {
     EXPECT_NEAR(*found.gaussian, *s.gaussian, 1e-9 * (1 + *s.gaussian));
@@ -142,7 +149,8 @@ TEST(LargeInstant, AStraightChainBetweenWallsIsThatOfTheModelWrittenOut) {
 }
 
 TEST(LargeInstant, ContradictionsAreThoseOfTheModelWrittenOut) {
-  const std::string text = std::string(chain).replace(std::string(chain).find("= 1\"\n[start"), 4, "= 1 + if(i == 2 and k == 2, t^2, 0)\"");
+  const std::string text =
+      std::string(chain).replace(std::string(chain).find("= 1\"\n[start"), 4, "= 1 + if(i == 2 and k == 2, t^2, 0)\"");
   expect_as_written_out(text);
   LargeSystem system(read_family_model_text(text, "m.toml", {}));
   const auto start = system.start();
@@ -163,7 +171,9 @@ TEST(LargeInstant, CoordinatesWithoutMassAreAsInTheModelWrittenOut) {
 
 TEST(LargeInstant, AFinderIsAskedWhereTheRankIsTooNear) {
   // A rod that is turned out of the direction of another by 3·10⁻¹⁰.
-  const std::string text = std::string(chain) + "[constraints.nearly]\nfor = \"i = 7..7\"\nequation = \"(x[i] - x[i-1])^2 + (y[i] - y[i-1])^2 + (z[i] - z[i-1])^2 + 3e-10*x[i+5] = 1 + 3e-10*7.2\"\n";
+  const std::string text = std::string(chain) +
+                           "[constraints.nearly]\nfor = \"i = 7..7\"\nequation = \"(x[i] - x[i-1])^2 + (y[i] - "
+                           "y[i-1])^2 + (z[i] - z[i-1])^2 + 3e-10*x[i+5] = 1 + 3e-10*7.2\"\n";
   LargeSystem system(read_family_model_text(text, "m.toml", {}));
   const auto start = system.start();
   const LargeInstant alone = examine(system, start.t, start.q, start.qd);

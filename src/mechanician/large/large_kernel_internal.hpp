@@ -42,8 +42,8 @@ struct LargeSystem::Kernel {
   /// Where the inputs come from that some program reads.
   struct Source {
     enum class From : std::uint8_t { time, position, velocity, index, number } from;
-    std::int64_t place;               ///< of the lanes of the first block
-    std::int64_t first = -1;          ///< where members follow each other: among the positions or velocities
+    std::int64_t place;                  ///< of the lanes of the first block
+    std::int64_t first = -1;             ///< where members follow each other: among the positions or velocities
     const std::int32_t* list = nullptr;  ///< by member, where they do not
     const double* numbers = nullptr;     ///< of an index or a list of numbers
   };

@@ -46,7 +46,8 @@ RowDistance calc_row_distance(const LargeSystem& system, std::span<const double>
     const double value = std::abs(residual[j]) / (size * (system.is_position_row(row) ? q_size : qd_size)),
                  speed = std::abs(rate[j]) / (size * qd_size);
     for (const double off : {value, speed})
-      if (off > result.largest || std::isnan(off)) result = {std::isnan(off) ? std::numeric_limits<double>::infinity() : off, row};
+      if (off > result.largest || std::isnan(off))
+        result = {std::isnan(off) ? std::numeric_limits<double>::infinity() : off, row};
   }
   return result;
 }
@@ -77,7 +78,9 @@ SolutionResidual calc_solution_residual(const SparsePattern& pattern, const Solu
     left_f[j] -= static_cast<long double>(M[k]) * x[i], size_f[j] += std::abs(M[k] * x[i]);
   }
   double fastest = 0.0, heaviest = 0.0;
-  for (std::size_t i = 0; i < n; ++i) fastest = std::max({fastest, std::abs(x[i]), mass[i] > 0.0 ? size_f[i] / mass[i] : 0.0}), heaviest = std::max(heaviest, mass[i]);
+  for (std::size_t i = 0; i < n; ++i)
+    fastest = std::max({fastest, std::abs(x[i]), mass[i] > 0.0 ? size_f[i] / mass[i] : 0.0}),
+    heaviest = std::max(heaviest, mass[i]);
   // Where only coordinates without mass move there is no force at all, and that of a mass which moved with them is the measure.
   double largest = heaviest * fastest;
   for (const double size : size_f) largest = std::max(largest, size);
@@ -90,7 +93,8 @@ SolutionResidual calc_solution_residual(const SparsePattern& pattern, const Solu
     left_g[j] -= static_cast<long double>(A[s]) * x[i];
     size_g[j] += std::abs(A[s]) * (std::abs(x[i]) + (mass[i] > 0.0 ? size_f[i] / mass[i] : 0.0));
     if (some_have_none) floor_g[j] = share_of_others * fastest * largest_in_row[j];
-    if (!has_mass[i] && largest_in_row[j] > 0.0) floor[i] = std::max(floor[i], share_of_others * largest * std::abs(A[s]) / largest_in_row[j]);
+    if (!has_mass[i] && largest_in_row[j] > 0.0)
+      floor[i] = std::max(floor[i], share_of_others * largest * std::abs(A[s]) / largest_in_row[j]);
   }
   SolutionResidual result;
   const auto take = [](double& most, long double left, double size) {

@@ -12,9 +12,12 @@ namespace {
 
 std::string chain(const std::string& length, const std::string& factor) {
   return "coordinates = [\"x[1..N]\", \"y[1..N]\"]\n[parameters]\nN = 12\nL = " + length +
-         "\n[dynamics]\nkinetic = \"sum(i = 1..N, (x[i]'^2 + y[i]'^2)/2)\"\npotential = \"sum(i = 1..N, 9.81*L*y[i])\"\n[constraints]\ntop = \"" + factor +
-         "*(x[1]^2 + y[1]^2) = " + factor + "*L^2\"\n[constraints.rod]\nfor = \"i = 2..N\"\nequation = \"" + factor + "*((x[i] - x[i-1])^2 + (y[i] - y[i-1])^2) = " +
-         factor + "*L^2\"\n[start.position]\n\"x[i]\" = { for = \"i = 1..N\", value = \"0.6*i*L\" }\n\"y[i]\" = { for = \"i = 1..N\", value = \"-0.8*i*L\" }\n";
+         "\n[dynamics]\nkinetic = \"sum(i = 1..N, (x[i]'^2 + y[i]'^2)/2)\"\npotential = \"sum(i = 1..N, "
+         "9.81*L*y[i])\"\n[constraints]\ntop = \"" +
+         factor + "*(x[1]^2 + y[1]^2) = " + factor + "*L^2\"\n[constraints.rod]\nfor = \"i = 2..N\"\nequation = \"" +
+         factor + "*((x[i] - x[i-1])^2 + (y[i] - y[i-1])^2) = " + factor +
+         "*L^2\"\n[start.position]\n\"x[i]\" = { for = \"i = 1..N\", value = \"0.6*i*L\" }\n\"y[i]\" = { for = \"i = "
+         "1..N\", value = \"-0.8*i*L\" }\n";
 }
 
 /// The distance to a rod, whatever its equation is multiplied by and whatever the unit of length.
@@ -26,7 +29,8 @@ TEST(LargeMeasures, ADistanceDoesNotDependOnHowAConstraintIsWritten) {
       LargeSystem::Start start = system.start();
       const double L = std::stod(length), size = 9.6 * L;
       LargeMotion motion(system, start, {.to = 0.2, .tolerance = 1e-9});
-      while (motion.advance()) {}
+      while (motion.advance()) {
+      }
       EXPECT_FALSE(motion.failed()) << motion.message();
       EXPECT_TRUE(motion.certificate().holds());
       // The last mass moved along its rod by a share of the whole: that far is it off, to first order.
@@ -79,9 +83,12 @@ equation = "s[i] = x[i]*y[i] + i"
   const Instant small = accelerate(System(std::move(written), parameters.values), state);
   ASSERT_TRUE(small.solution.has_acceleration());
   for (int i = 0; i < large.n(); ++i)
-    EXPECT_NEAR(instant.qdd[static_cast<std::size_t>(i)], small.solution.qdd(i), 1e-11 * small.solution.qdd.cwiseAbs().maxCoeff()) << large.model().name_of(i);
+    EXPECT_NEAR(instant.qdd[static_cast<std::size_t>(i)], small.solution.qdd(i),
+                1e-11 * small.solution.qdd.cwiseAbs().maxCoeff())
+        << large.model().name_of(i);
   LargeMotion motion(large, start, {.to = 0.3, .tolerance = 1e-9});
-  while (motion.advance()) {}
+  while (motion.advance()) {
+  }
   EXPECT_FALSE(motion.failed()) << motion.message();
   EXPECT_TRUE(motion.certificate().holds());
 }
@@ -112,7 +119,8 @@ equation = "(x[i] - x[i-1])*(x[i]' - x[i-1]') + (y[i] - y[i-1])*(y[i]' - y[i-1]'
     for (std::size_t at; (at = turned.find("TURN")) != std::string::npos;) turned.replace(at, 4, std::to_string(turn));
     LargeSystem system(read_family_model_text(turned, "m.toml"), 1);
     LargeMotion motion(system, system.start(), {.to = 0.01, .tolerance = 1e-9});
-    while (motion.advance()) {}
+    while (motion.advance()) {
+    }
     EXPECT_FALSE(motion.failed()) << turn << ": " << motion.message();
     EXPECT_TRUE(motion.certificate().holds()) << turn;
   }

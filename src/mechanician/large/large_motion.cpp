@@ -27,21 +27,29 @@ double angle_of(double growth) { return growth > 1.0 ? std::asin(1.0 / std::sqrt
 }  // namespace
 
 LargeMotion::LargeMotion(LargeSystem& system, const LargeSystem::Start& start, const LargeRunOptions& options)
-    : dynamics_(system), options_(options), n_(static_cast<std::size_t>(system.n())), rk_(2 * system.n() + 2 + (options.works_by_constraint ? system.m() : 0)), t_(start.t), step_t_(start.t) {
+    : dynamics_(system),
+      options_(options),
+      n_(static_cast<std::size_t>(system.n())),
+      rk_(2 * system.n() + 2 + (options.works_by_constraint ? system.m() : 0)),
+      t_(start.t),
+      step_t_(start.t) {
   for (auto* x : {&e5_, &e3_}) x->assign(2 * n_, 0.0);
   y_.assign(rk_.y_new.size(), 0.0), sampled_works_.assign(num_works(), 0.0);
   std::copy(start.q.begin(), start.q.end(), rk_.y_new.begin());
   std::copy(start.qd.begin(), start.qd.end(), rk_.y_new.begin() + static_cast<std::ptrdiff_t>(n_));
   double* const y = rk_.y_new.data();
   const LargeDynamics::Violation off = dynamics_.calc_violation(t_, y, y + n_);
-  if (const RowDistance far = dynamics_.calc_distance_at(t_, y, y + n_); far.largest > start_tolerance && std::isfinite(far.largest))
-    throw ModelError({{{},
-                       fmt::format("the start is off the constraints by {} in positions and {} in velocities, most of all off `{}`", short_number(off.position),
-                                   short_number(off.velocity), system.row_name(far.worst)),
-                       {}}},
-                     system.model().source);
+  if (const RowDistance far = dynamics_.calc_distance_at(t_, y, y + n_);
+      far.largest > start_tolerance && std::isfinite(far.largest))
+    throw ModelError(
+        {{{},
+          fmt::format("the start is off the constraints by {} in positions and {} in velocities, most of all off `{}`",
+                      short_number(off.position), short_number(off.velocity), system.row_name(far.worst)),
+          {}}},
+        system.model().source);
   dynamics_.set_explain(true);
-  if (!dynamics_.has_values(t_, y, y + n_) || !dynamics_.project(t_, y, y + n_) || !dynamics_.hold_rows(t_, y, y + n_) || !rate_of(t_, y, rk_.k[12].data())) {
+  if (!dynamics_.has_values(t_, y, y + n_) || !dynamics_.project(t_, y, y + n_) ||
+      !dynamics_.hold_rows(t_, y, y + n_) || !rate_of(t_, y, rk_.k[12].data())) {
     fail(dynamics_.why());
     return;
   }
@@ -52,7 +60,8 @@ LargeMotion::LargeMotion(LargeSystem& system, const LargeSystem::Start& start, c
   certificate_.angle_at_start = certificate_.smallest_angle = angle_of(dynamics_.largest_growth);
   // Hairer's first guess: a step in which the state changes by a hundredth of its size, or the rate by as much as it is large.
   double size = 1e-3, change = 1e-6;
-  for (std::size_t i = 0; i < 2 * n_; ++i) size = std::max(size, std::abs(y[i])), change = std::max(change, std::abs(rk_.k[12][i]));
+  for (std::size_t i = 0; i < 2 * n_; ++i)
+    size = std::max(size, std::abs(y[i])), change = std::max(change, std::abs(rk_.k[12][i]));
   h_ = std::min(0.01 * size / change * std::pow(options_.tolerance / 1e-10, 1.0 / 8.0), options_.to - t_);
   if (options_.first_step > 0.0) h_ = std::min(options_.first_step, options_.to - t_);
 }
@@ -97,7 +106,9 @@ bool LargeMotion::advance() {
       }
       error = s5 == 0.0 ? 0.0 : s5 / std::sqrt(1.0 + 0.01 * (s3 / s5) * (s3 / s5));
     }
-    const double factor = error == 0.0 ? 10.0 : std::isfinite(error) ? std::clamp(0.9 * std::pow(error, -1.0 / 8.0), 0.2, 10.0) : 0.25;
+    const double factor = error == 0.0           ? 10.0
+                          : std::isfinite(error) ? std::clamp(0.9 * std::pow(error, -1.0 / 8.0), 0.2, 10.0)
+                                                 : 0.25;
     double* const y = rk_.y_new.data();
     bool good = error <= 1.0 && dynamics_.project(t_ + h, y, y + n_) && rate_of(t_ + h, y, rk_.k[12].data());
     // A step does not end where rows are nearly dependent: rounding there would choose the way on.
@@ -124,7 +135,8 @@ bool LargeMotion::advance() {
 void LargeMotion::watch() {
   const double* y = rk_.y_new.data();
   Certificate& c = certificate_;
-  c.evaluations = dynamics_.evaluations, c.projections = dynamics_.projections, c.robust_answers = dynamics_.robust_answers;
+  c.evaluations = dynamics_.evaluations, c.projections = dynamics_.projections,
+  c.robust_answers = dynamics_.robust_answers;
   c.kinetic_end = dynamics_.calc_kinetic(y + n_);
   c.work_given = y[2 * n_], c.work_constraints = y[2 * n_ + 1];
   c.balance = c.kinetic_end - c.kinetic_start - c.work_given - c.work_constraints;
@@ -133,9 +145,11 @@ void LargeMotion::watch() {
   c.balance_allowed += 5.0 * (options_.tolerance + 4.0 * eps) * dynamics_.calc_energy_scale(y, y + n_) +
                        2.0 * eps * (std::abs(c.kinetic_end) + std::abs(c.work_given) + std::abs(c.work_constraints));
   const LargeDynamics::Violation now = dynamics_.calc_violation(t_, y, y + n_);
-  c.position_violation = std::max(c.position_violation, now.position), c.velocity_violation = std::max(c.velocity_violation, now.velocity);
+  c.position_violation = std::max(c.position_violation, now.position),
+  c.velocity_violation = std::max(c.velocity_violation, now.velocity);
   c.distance = std::max(c.distance, dynamics_.calc_distance(y, y + n_).largest);
-  if (const double angle = angle_of(dynamics_.largest_growth); angle < c.smallest_angle) c.smallest_angle = angle, c.smallest_angle_at = t_;
+  if (const double angle = angle_of(dynamics_.largest_growth); angle < c.smallest_angle)
+    c.smallest_angle = angle, c.smallest_angle_at = t_;
   c.dependent_rows = std::max(c.dependent_rows, static_cast<int>(dynamics_.dependent_rows().size()));
 }
 
@@ -174,7 +188,8 @@ void LargeMotion::each_number(Do&& number) {
   number(t_), number(h_);
   for (double& x : rk_.y_new) number(x);
   Certificate& c = certificate_;
-  number(c.steps), number(c.rejected), number(c.evaluations), number(c.projections), number(c.position_violation), number(c.velocity_violation), number(c.distance);
+  number(c.steps), number(c.rejected), number(c.evaluations), number(c.projections), number(c.position_violation),
+      number(c.velocity_violation), number(c.distance);
   number(c.kinetic_start), number(c.kinetic_end), number(c.work_given), number(c.work_constraints);
   number(c.balance), number(c.balance_largest), number(c.balance_allowed), number(c.dependent_rows);
   number(c.smallest_angle), number(c.smallest_angle_at), number(c.angle_at_start);
@@ -187,7 +202,8 @@ std::vector<double> LargeMotion::checkpoint() const {
 }
 
 void LargeMotion::restore(std::span<const double> from) {
-  read_checkpoint({checkpoint_version, static_cast<double>(rk_.size())}, from, [this](auto&& visit) { each_number(visit); });
+  read_checkpoint({checkpoint_version, static_cast<double>(rk_.size())}, from,
+                  [this](auto&& visit) { each_number(visit); });
   message_.clear(), ended_ = false;
   step_t_ = t_, step_h_ = 0.0, dense_ = false;
   const long evaluations = dynamics_.evaluations, projections = dynamics_.projections;

@@ -22,10 +22,10 @@ namespace mechanician {
 
 struct LargeRunOptions {
   double to = 0.0;
-  double tolerance = 1e-10;  ///< local error over max(1, |value|)
-  double first_step = 0.0;   ///< 0: chosen
-  double largest_step = 0.0;          ///< 0: no limit
-  bool works_by_constraint = false;   ///< integrates the work of every row, too
+  double tolerance = 1e-10;          ///< local error over max(1, |value|)
+  double first_step = 0.0;           ///< 0: chosen
+  double largest_step = 0.0;         ///< 0: no limit
+  bool works_by_constraint = false;  ///< integrates the work of every row, too
 };
 
 class LargeMotion {
@@ -49,7 +49,9 @@ class LargeMotion {
   /// Of every row, where that was asked for.
   std::span<const double> works_by_constraint() const { return std::span(sampled_works_).subspan(2); }
   /// The same at the end of the motion so far.
-  std::span<const double> works_at_end() const { return ended_ ? std::span(end_works_).subspan(2) : std::span(rk_.y_new).subspan(2 * n_ + 2); }
+  std::span<const double> works_at_end() const {
+    return ended_ ? std::span(end_works_).subspan(2) : std::span(rk_.y_new).subspan(2 * n_ + 2);
+  }
   /// The motion is over at a time within its last step, and its certificate is about that time.
   void end_at(double t);
 

@@ -77,14 +77,17 @@ TEST(LargeDynamics, GivesTheAccelerationOfTheModelWrittenOut) {
       std::mt19937_64 random(seed);
       std::uniform_real_distribution<double> any(-0.3, 0.3);
       State state = both.start;
-      for (std::size_t i = 0; i < n; ++i) state.q(static_cast<Eigen::Index>(i)) += any(random), state.qd(static_cast<Eigen::Index>(i)) += any(random);
+      for (std::size_t i = 0; i < n; ++i)
+        state.q(static_cast<Eigen::Index>(i)) += any(random), state.qd(static_cast<Eigen::Index>(i)) += any(random);
       if (text == mixed)  // the row that is there twice has to ask for the same
         state.t = 0.0;
       const Instant instant = accelerate(both.system, state, {.diagnose = false});
       std::vector<double> qdd(n);
-      ASSERT_TRUE(dynamics.accelerate(state.t, state.q.data(), state.qd.data(), qdd.data())) << dynamics.why() << ", seed " << seed;
+      ASSERT_TRUE(dynamics.accelerate(state.t, state.q.data(), state.qd.data(), qdd.data()))
+          << dynamics.why() << ", seed " << seed;
       const double size = 1.0 + instant.solution.qdd.cwiseAbs().maxCoeff();
-      for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(qdd[i], instant.solution.qdd(static_cast<Eigen::Index>(i)), 1e-10 * size) << "seed " << seed;
+      for (std::size_t i = 0; i < n; ++i)
+        EXPECT_NEAR(qdd[i], instant.solution.qdd(static_cast<Eigen::Index>(i)), 1e-10 * size) << "seed " << seed;
       EXPECT_EQ(dynamics.dependent_rows().size(), text == mixed ? 1u : 0u);
     }
   }
@@ -131,7 +134,8 @@ TEST(LargeMotion, RefusesAStartOffTheConstraintsAndNamesTheWorst) {
     LargeMotion motion(both.large, both.large.start(), {.to = 1.0});
     FAIL() << "accepted";
   } catch (const ModelError& e) {
-    EXPECT_NE(e.problems().front().message.find("most of all off `rod[4]`"), std::string::npos) << e.problems().front().message;
+    EXPECT_NE(e.problems().front().message.find("most of all off `rod[4]`"), std::string::npos)
+        << e.problems().front().message;
   }
 }
 
@@ -184,7 +188,8 @@ equation = "(x[i] - x[i-1])^2 + (y[i] - y[i-1])^2 = 1"
 }
 
 TEST(LargeMotion, StopsWhereRowsContradict) {
-  const std::string text = std::string(mixed).replace(std::string(mixed).find("0.6*sin(s[i])"), 13, "0.6*sin(s[i]) + t^2");
+  const std::string text =
+      std::string(mixed).replace(std::string(mixed).find("0.6*sin(s[i])"), 13, "0.6*sin(s[i]) + t^2");
   Both both(text);
   LargeMotion motion(both.large, both.large.start(), {.to = 1.0});
   while (motion.advance()) {
@@ -228,7 +233,9 @@ TEST(LargeMotion, ATrussWithMoreRodsThanItNeedsIsOnePendulum) {
 }
 
 TEST(LargeMotion, ARodOfATrussThatChangesItsLengthIsRefusedByName) {
-  const std::string text = std::string(truss_for_test) + "[constraints.pump]\nfor = \"i = 4..4\"\nequation = \"(x[i,4] - x[i-1,4])^2 + (y[i,4] - y[i-1,4])^2 = 1 + t^2\"\n";
+  const std::string text = std::string(truss_for_test) +
+                           "[constraints.pump]\nfor = \"i = 4..4\"\nequation = \"(x[i,4] - x[i-1,4])^2 + (y[i,4] - "
+                           "y[i-1,4])^2 = 1 + t^2\"\n";
   LargeSystem system(read_family_model_text(text, "truss.toml", {{"K", 24.0}}));
   LargeMotion motion(system, system.start(), {.to = 1.0});
   EXPECT_TRUE(motion.failed());

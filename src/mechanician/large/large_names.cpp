@@ -22,7 +22,8 @@ std::string LargeSystem::quantity_name(const Kernel& kernel, int output, std::in
   const Kernel::Output& o = output < num_constant ? kernel.constant[static_cast<std::size_t>(output)]
                                                   : kernel.varying[static_cast<std::size_t>(output - num_constant)];
   const auto coordinate = [&](int local) {
-    return model_.name_of(kernel.members.coordinates[static_cast<std::size_t>(local)][static_cast<std::size_t>(member)]);
+    return model_.name_of(
+        kernel.members.coordinates[static_cast<std::size_t>(local)][static_cast<std::size_t>(member)]);
   };
   switch (o.part) {
     case Kernel::Part::mass:
@@ -49,12 +50,14 @@ std::string LargeSystem::explain_not_finite(double t, std::span<const double> q,
     for (const auto* list : {&kernel->constant, &kernel->varying})
       for (const Kernel::Output& o : *list) values.push_back(o.value);
     const Tape tape(values, inputs);
-    std::vector<double> in(inputs.size()), registers(static_cast<std::size_t>(tape.num_registers())), out(values.size());
+    std::vector<double> in(inputs.size()), registers(static_cast<std::size_t>(tape.num_registers())),
+        out(values.size());
     for (std::size_t j = 0; j < static_cast<std::size_t>(kernel->members.count); ++j) {
       std::size_t k = 0;
       in[k++] = t;
       for (const double* state : {q.data(), qd.data()})
-        for (std::size_t i = 0; i < kernel->term->coordinates.size(); ++i) in[k++] = state[kernel->members.coordinates[i][j]];
+        for (std::size_t i = 0; i < kernel->term->coordinates.size(); ++i)
+          in[k++] = state[kernel->members.coordinates[i][j]];
       for (const auto& index : kernel->members.indices) in[k++] = index[j];
       for (std::size_t l = 0; l < kernel->members.numbers.size(); ++l)
         in[k++] = model_.numbers[static_cast<std::size_t>(kernel->term->numbers[l].family)]
@@ -63,7 +66,9 @@ std::string LargeSystem::explain_not_finite(double t, std::span<const double> q,
       for (std::size_t i = 0; i < out.size(); ++i)
         if (!std::isfinite(out[i])) {
           const auto output = static_cast<int>(i);
-          return mechanician::explain_not_finite(tape, output, in, quantity_name(*kernel, output, static_cast<std::int64_t>(j)), {}).message();
+          return mechanician::explain_not_finite(tape, output, in,
+                                                 quantity_name(*kernel, output, static_cast<std::int64_t>(j)), {})
+              .message();
         }
     }
   }

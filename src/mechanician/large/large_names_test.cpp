@@ -11,9 +11,12 @@ namespace mechanician {
 namespace {
 
 std::string with(const std::string& kinetic, const std::string& force, const std::string& constraint) {
-  return "coordinates = [\"x[1..N]\", \"y[1..N]\"]\n[parameters]\nN = 9\nm = [1, 1, 1, 1, -2, 1, 1, 0, 1]\n[dynamics]\nkinetic = \"" + kinetic +
-         "\"\n[dynamics.force]\n\"x[i]\" = { for = \"i = 1..N\", value = \"" + force + "\" }\n[constraints.row]\nfor = \"i = 2..N\"\nequation = \"" +
-         constraint + "\"\n[start.position]\n\"x[i]\" = { for = \"i = 1..N\", value = \"i\" }\n\"y[i]\" = { for = \"i = 1..N\", value = \"1\" }\n";
+  return "coordinates = [\"x[1..N]\", \"y[1..N]\"]\n[parameters]\nN = 9\nm = [1, 1, 1, 1, -2, 1, 1, 0, "
+         "1]\n[dynamics]\nkinetic = \"" +
+         kinetic + "\"\n[dynamics.force]\n\"x[i]\" = { for = \"i = 1..N\", value = \"" + force +
+         "\" }\n[constraints.row]\nfor = \"i = 2..N\"\nequation = \"" + constraint +
+         "\"\n[start.position]\n\"x[i]\" = { for = \"i = 1..N\", value = \"i\" }\n\"y[i]\" = { for = \"i = 1..N\", "
+         "value = \"1\" }\n";
 }
 const std::string masses = "sum(i = 1..N, (x[i]'^2 + y[i]'^2)/2)", nothing = "0", same = "y[i] = y[i-1]";
 
@@ -23,13 +26,18 @@ struct Case {
 
 TEST(LargeNames, ANumberWithoutValueIsNamedWithItsMemberAndItsReason) {
   for (const auto& [text, says] : std::vector<Case>{
-           {with(masses, "log(x[i] - 6.5)", same), "the given force on `x[1]` is not a finite number: log(x[i] - 6.5) (`log` of -5.5 is nan)"},
+           {with(masses, "log(x[i] - 6.5)", same),
+            "the given force on `x[1]` is not a finite number: log(x[i] - 6.5) (`log` of -5.5 is nan)"},
            {with(masses, "if(i > 3, sqrt(7.5 - i), 0)", same), "the given force on `x[8]` is not a finite number"},
-           {with(masses, "if(log(7.5 - x[i]) < 0, 1, 2)", same), "the given force on `x[8]` is not a finite number: log("},
-           {with(masses, nothing, "y[i]*sqrt(x[i] - 2.5) = y[i-1]"), "constraint `row[2]` is not a finite number: sqrt(x[i] - 2.5)"},
+           {with(masses, "if(log(7.5 - x[i]) < 0, 1, 2)", same),
+            "the given force on `x[8]` is not a finite number: log("},
+           {with(masses, nothing, "y[i]*sqrt(x[i] - 2.5) = y[i-1]"),
+            "constraint `row[2]` is not a finite number: sqrt(x[i] - 2.5)"},
            {with(masses, nothing, "y[i]*1/(x[i] - 5) = y[i-1]"), "constraint `row[5]` is not a finite number"},
-           {with("sum(i = 1..N, (log(i)*x[i]'^2 + log(6.5 - i)*y[i]'^2)/2)", nothing, same), "the mass matrix entry (y[7], y[7]) is not a finite number: log(6.5 - i)"},
-           {with("sum(i = 1..N, (x[i]'^2 + y[i]'^2/(x[i] - 3))/2)", nothing, same), "the mass matrix entry (y[3], y[3]) is not a finite number"}}) {
+           {with("sum(i = 1..N, (log(i)*x[i]'^2 + log(6.5 - i)*y[i]'^2)/2)", nothing, same),
+            "the mass matrix entry (y[7], y[7]) is not a finite number: log(6.5 - i)"},
+           {with("sum(i = 1..N, (x[i]'^2 + y[i]'^2/(x[i] - 3))/2)", nothing, same),
+            "the mass matrix entry (y[3], y[3]) is not a finite number"}}) {
     SCOPED_TRACE(text);
     LargeSystem system(read_family_model_text(text, "m.toml"), 1);
     const LargeSystem::Start start = system.start();
@@ -55,7 +63,8 @@ TEST(LargeNames, NothingIsSaidWhereAllNumbersAreThere) {
 
 /// Numbers that are infinite and not in the way of the elimination: an infinite mass does not move.
 TEST(LargeNames, AnInfiniteMassIsNoAnswer) {
-  LargeSystem system(read_family_model_text(with("sum(i = 1..N, (x[i]'^2 + y[i]'^2/(i - 4)^2)/2)", nothing, same), "m.toml"), 1);
+  LargeSystem system(
+      read_family_model_text(with("sum(i = 1..N, (x[i]'^2 + y[i]'^2/(i - 4)^2)/2)", nothing, same), "m.toml"), 1);
   const LargeSystem::Start start = system.start();
   const LargeInstant instant = examine(system, start.t, start.q, start.qd);
   EXPECT_FALSE(instant.has_acceleration);
@@ -64,7 +73,9 @@ TEST(LargeNames, AnInfiniteMassIsNoAnswer) {
 }
 
 TEST(LargeNames, ANegativeMassIsNamed) {
-  LargeSystem system(read_family_model_text(with("sum(i = 1..N, (x[i]'^2 + m[i]*y[i]'^2)/2)", nothing, "x[i] = x[i-1] + 1"), "m.toml"), 1);
+  LargeSystem system(
+      read_family_model_text(with("sum(i = 1..N, (x[i]'^2 + m[i]*y[i]'^2)/2)", nothing, "x[i] = x[i-1] + 1"), "m.toml"),
+      1);
   const LargeSystem::Start start = system.start();
   const LargeInstant instant = examine(system, start.t, start.q, start.qd);
   EXPECT_TRUE(instant.mass_is_indefinite);
@@ -76,7 +87,9 @@ TEST(LargeNames, ANegativeMassIsNamed) {
 
 /// T = x'² + 4x'y' + y'²: each alone has mass, together in x = −y less than none.
 TEST(LargeNames, ADirectionOfNegativeMassIsNamedByItsCoordinates) {
-  LargeSystem system(read_family_model_text(with(masses + " + 2*x[3]'*y[6]'", nothing, "y[i] + x[i] = y[i-1] + x[i-1] + 1"), "m.toml"), 1);
+  LargeSystem system(
+      read_family_model_text(with(masses + " + 2*x[3]'*y[6]'", nothing, "y[i] + x[i] = y[i-1] + x[i-1] + 1"), "m.toml"),
+      1);
   const LargeSystem::Start start = system.start();
   const LargeInstant instant = examine(system, start.t, start.q, start.qd);
   EXPECT_TRUE(instant.mass_is_indefinite);
@@ -86,7 +99,10 @@ TEST(LargeNames, ADirectionOfNegativeMassIsNamedByItsCoordinates) {
 }
 
 TEST(LargeNames, WhatNeitherMassNorConstraintDeterminesIsNamed) {
-  LargeSystem system(read_family_model_text(with("sum(i = 1..N, (x[i]'^2 + if(m[i] == 0, 0, 1)*y[i]'^2)/2)", nothing, "x[i] = x[i-1] + 1"), "m.toml"), 1);
+  LargeSystem system(
+      read_family_model_text(
+          with("sum(i = 1..N, (x[i]'^2 + if(m[i] == 0, 0, 1)*y[i]'^2)/2)", nothing, "x[i] = x[i-1] + 1"), "m.toml"),
+      1);
   const LargeMotion motion(system, system.start(), {.to = 1.0});
   EXPECT_EQ(motion.message(), "at t = 0: neither mass nor constraint determines `y[8]`");
 }

@@ -16,7 +16,8 @@ namespace {
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 }  // namespace
 
-LargeQuantities::LargeQuantities(const FamilyModel& model, const std::vector<const FamilyQuantity*>& quantities) : model_(&model) {
+LargeQuantities::LargeQuantities(const FamilyModel& model, const std::vector<const FamilyQuantity*>& quantities)
+    : model_(&model) {
   for (const FamilyQuantity* stated : quantities) {
     Quantity quantity;
     quantity.stated = stated;
@@ -38,22 +39,24 @@ LargeQuantities::Kernel LargeQuantities::make_kernel(const Term& term, std::span
   // [t | q | q̇ | q̈ | indices | numbers | sums]
   std::vector<Expr> inputs{time_symbol()};
   for (int order = 0; order < 3; ++order)
-    for (const MemberSymbol& c : term.coordinates) inputs.push_back(order == 0 ? c.symbol : order == 1 ? dot(c.symbol) : ddot(c.symbol));
+    for (const MemberSymbol& c : term.coordinates)
+      inputs.push_back(order == 0 ? c.symbol : order == 1 ? dot(c.symbol) : ddot(c.symbol));
   for (const TermIndex& index : term.indices) inputs.push_back(index.symbol);
   for (const MemberSymbol& c : term.numbers) inputs.push_back(c.symbol);
   for (const QuantitySum& sum : sums) inputs.push_back(sum.symbol);
   ProgramBuilder builder(static_cast<int>(inputs.size()));
   std::vector<ProgramBuilder::Value> in;
   for (std::size_t i = 0; i < inputs.size(); ++i) in.push_back(builder.input(static_cast<int>(i)));
-  kernel.function = CompiledFunction(builder.finish(builder.append(Tape(std::span(&term.body, 1), inputs), in)), {.lanes = static_cast<int>(lanes)});
+  kernel.function = CompiledFunction(builder.finish(builder.append(Tape(std::span(&term.body, 1), inputs), in)),
+                                     {.lanes = static_cast<int>(lanes)});
   kernel.function.make_quick_code();
   kernel.inputs.resize(inputs.size() * at(lanes));
   return kernel;
 }
 
 template <class Take>
-void LargeQuantities::run(Kernel& kernel, double t, std::span<const double> q, std::span<const double> qd, std::span<const double> qdd,
-                          std::span<const double> sums, Take&& take) {
+void LargeQuantities::run(Kernel& kernel, double t, std::span<const double> q, std::span<const double> qd,
+                          std::span<const double> qdd, std::span<const double> sums, Take&& take) {
   const TermMembers& members = kernel.members;
   std::fill_n(kernel.inputs.begin(), lanes, t);
   for (std::int64_t begin = 0; begin < members.count; begin += lanes) {
@@ -71,16 +74,19 @@ void LargeQuantities::run(Kernel& kernel, double t, std::span<const double> q, s
     }
     for (const double sum : sums) place([&](std::size_t) { return sum; });
     kernel.function(kernel.inputs.data(), kernel.outputs);
-    for (std::int64_t lane = 0; lane < std::min(lanes, members.count - begin); ++lane) take(at(begin + lane), kernel.outputs[lane]);
+    for (std::int64_t lane = 0; lane < std::min(lanes, members.count - begin); ++lane)
+      take(at(begin + lane), kernel.outputs[lane]);
   }
 }
 
-void LargeQuantities::evaluate(double t, std::span<const double> q, std::span<const double> qd, std::span<const double> qdd, std::span<double> values) {
+void LargeQuantities::evaluate(double t, std::span<const double> q, std::span<const double> qd,
+                               std::span<const double> qdd, std::span<double> values) {
   std::size_t first = 0;
   for (Quantity& quantity : quantities_) {
     sums_.assign(quantity.sums.size(), 0.0);
     for (std::size_t k = 0; k < quantity.sums.size(); ++k)
-      for (Kernel& kernel : quantity.sums[k]) run(kernel, t, q, qd, qdd, {}, [&](std::size_t, double x) { sums_[k] += x; });
+      for (Kernel& kernel : quantity.sums[k])
+        run(kernel, t, q, qd, qdd, {}, [&](std::size_t, double x) { sums_[k] += x; });
     run(quantity.whole, t, q, qd, qdd, sums_, [&](std::size_t member, double x) { values[first + member] = x; });
     first += at(quantity.whole.members.count);
   }
@@ -111,7 +117,11 @@ std::vector<std::string> LargeQuantities::names() const {
       const std::vector<double> label = tape(std::span<const double>(indices));
       for (const double x : label)
         if (x != std::round(x))
-          throw ModelError({{stated.term.place, fmt::format("an index of {} is {}, and must be a whole number", quoted(stated.name), std::isnan(x) ? "not a number" : short_number(x)), {}}}, model_->source);
+          throw ModelError({{stated.term.place,
+                             fmt::format("an index of {} is {}, and must be a whole number", quoted(stated.name),
+                                         std::isnan(x) ? "not a number" : short_number(x)),
+                             {}}},
+                           model_->source);
       result.push_back(fmt::format("{}[{}]", stated.name, fmt::join(label, ",")));
     }
   }

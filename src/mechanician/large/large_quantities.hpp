@@ -30,7 +30,8 @@ class LargeQuantities {
   bool has_accelerations() const { return has_accelerations_; }
 
   /// `qdd` may be empty where there are no accelerations.
-  void evaluate(double t, std::span<const double> q, std::span<const double> qd, std::span<const double> qdd, std::span<double> values);
+  void evaluate(double t, std::span<const double> q, std::span<const double> qd, std::span<const double> qdd,
+                std::span<double> values);
 
  private:
   static constexpr std::int64_t lanes = 4;
@@ -49,7 +50,8 @@ class LargeQuantities {
   Kernel make_kernel(const Term& term, std::span<const QuantitySum> sums);
   /// Calls `take(member, value)` for each.
   template <class Take>
-  void run(Kernel& kernel, double t, std::span<const double> q, std::span<const double> qd, std::span<const double> qdd, std::span<const double> sums, Take&& take);
+  void run(Kernel& kernel, double t, std::span<const double> q, std::span<const double> qd, std::span<const double> qdd,
+           std::span<const double> sums, Take&& take);
 
   const FamilyModel* model_;
   std::vector<Quantity> quantities_;

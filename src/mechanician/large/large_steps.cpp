@@ -17,7 +17,9 @@ namespace {
 
 std::vector<double> numbers_of(const Eigen::VectorXd& x) { return {x.data(), x.data() + x.size()}; }
 std::span<double> span_of(Eigen::VectorXd& x) { return {x.data(), static_cast<std::size_t>(x.size())}; }
-Eigen::VectorXd vector_of(std::span<const double> x) { return Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size())); }
+Eigen::VectorXd vector_of(std::span<const double> x) {
+  return Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size()));
+}
 
 std::vector<const FamilyQuantity*> outputs_of(const FamilyModel& model) {
   std::vector<const FamilyQuantity*> result;
@@ -27,7 +29,8 @@ std::vector<const FamilyQuantity*> outputs_of(const FamilyModel& model) {
 
 class LargeSteps final : public MotionSteps {
  public:
-  LargeSteps(LargeSystem& system_given, const State& start_given, const MotionOptions& options_given, const LargeWants& wants)
+  LargeSteps(LargeSystem& system_given, const State& start_given, const MotionOptions& options_given,
+             const LargeWants& wants)
       : MotionSteps(start_given, options_given),
         wants_(wants),
         motion_(system_given, {start.t, numbers_of(start.q), numbers_of(start.qd)},
@@ -90,9 +93,11 @@ class LargeSteps final : public MotionSteps {
       c.holds = false;
       c.reasons.push_back(std::move(reason));
     };
-    if (!(own.distance <= held)) doubt(fmt::format("the constraints are violated by up to {:.1e} of max(1, |value|)", own.distance));
+    if (!(own.distance <= held))
+      doubt(fmt::format("the constraints are violated by up to {:.1e} of max(1, |value|)", own.distance));
     if (!(own.balance_largest <= own.balance_allowed))
-      doubt(fmt::format("energy and work differ by up to {:.1e}, where the tolerance explains {:.1e}", own.balance_largest, own.balance_allowed));
+      doubt(fmt::format("energy and work differ by up to {:.1e}, where the tolerance explains {:.1e}",
+                        own.balance_largest, own.balance_allowed));
     c.notes = notes;
     return c;
   }
@@ -132,9 +137,11 @@ class LargeSteps final : public MotionSteps {
     over = true, stop = std::move(why);
     // Said once, at the end: by then it is known how near the motion came.
     if (const LargeMotion::Certificate& c = motion_.certificate(); c.comes_near_singular())
-      notes.push_back(fmt::format("constraints come within an angle of {:.1g} of depending on each other, near t = {}: the smooth motion is followed; "
-                                  "other branches were not looked for",
-                                  c.smallest_angle, short_number(c.smallest_angle_at)));
+      notes.push_back(
+          fmt::format("constraints come within an angle of {:.1g} of depending on each other, near t = {}: the smooth "
+                      "motion is followed; "
+                      "other branches were not looked for",
+                      c.smallest_angle, short_number(c.smallest_angle_at)));
     return false;
   }
   void take_events() {
@@ -180,13 +187,20 @@ class LargeSteps final : public MotionSteps {
 
 }  // namespace
 
-std::vector<std::string> output_names(const FamilyModel& model) { return LargeQuantities(model, outputs_of(model)).names(); }
+std::vector<std::string> output_names(const FamilyModel& model) {
+  return LargeQuantities(model, outputs_of(model)).names();
+}
 
-std::unique_ptr<MotionSteps> make_large_steps(LargeSystem& system, const State& start, const MotionOptions& options, const LargeWants& wants) {
-  if (start.q.size() != system.n() || start.qd.size() != system.n()) throw std::invalid_argument("the start does not fit the system");
-  if (!(options.to > start.t) || !std::isfinite(options.to)) throw std::invalid_argument("the end must be later than the start");
-  if (!(options.tolerance > 0.0) || !(options.tolerance <= 0.1)) throw std::invalid_argument("the tolerance must lie between 0 and 0.1");
-  if (options.method == Method::bdf) throw std::invalid_argument("the method bdf is not there for a model of this size");
+std::unique_ptr<MotionSteps> make_large_steps(LargeSystem& system, const State& start, const MotionOptions& options,
+                                              const LargeWants& wants) {
+  if (start.q.size() != system.n() || start.qd.size() != system.n())
+    throw std::invalid_argument("the start does not fit the system");
+  if (!(options.to > start.t) || !std::isfinite(options.to))
+    throw std::invalid_argument("the end must be later than the start");
+  if (!(options.tolerance > 0.0) || !(options.tolerance <= 0.1))
+    throw std::invalid_argument("the tolerance must lie between 0 and 0.1");
+  if (options.method == Method::bdf)
+    throw std::invalid_argument("the method bdf is not there for a model of this size");
   return std::make_unique<LargeSteps>(system, start, options, wants);
 }
 

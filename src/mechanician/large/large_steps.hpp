@@ -26,6 +26,7 @@ std::vector<std::string> output_names(const FamilyModel& model);
 
 /// The system must outlive it, and serves no other thread meanwhile; several motions may take turns. Throws ModelError where the
 /// start is off the constraints, std::invalid_argument for options that make no sense.
-std::unique_ptr<MotionSteps> make_large_steps(LargeSystem& system, const State& start, const MotionOptions& options, const LargeWants& wants = {});
+std::unique_ptr<MotionSteps> make_large_steps(LargeSystem& system, const State& start, const MotionOptions& options,
+                                              const LargeWants& wants = {});
 
 }  // namespace mechanician

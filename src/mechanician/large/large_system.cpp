@@ -267,7 +267,8 @@ void LargeSystem::set_up_sources() {
         add({from, 0, kernel->first[i], members.coordinates[i].data()});
     for (const auto& index : members.indices) add({From::index, 0, 0, nullptr, index.data()});
     for (std::size_t i = 0; i < members.numbers.size(); ++i)
-      add({From::number, 0, -1, members.numbers[i].data(), model_.numbers[at(kernel->term->numbers[i].family)].values.data()});
+      add({From::number, 0, -1, members.numbers[i].data(),
+           model_.numbers[at(kernel->term->numbers[i].family)].values.data()});
   }
 }
 
@@ -295,7 +296,9 @@ bool LargeSystem::is_position_row(int row) const {
 LargeSystem::Start LargeSystem::start() const {
   Start result{model_.start_time, std::vector<double>(at(n_), 0.0), std::vector<double>(at(n_), 0.0)};
   std::vector<char> given[2] = {std::vector<char>(at(n_), 0), std::vector<char>(at(n_), 0)};
-  const auto refuse = [&](const Place& place, std::string message) { throw ModelError({{place, std::move(message), {}}}, model_.source); };
+  const auto refuse = [&](const Place& place, std::string message) {
+    throw ModelError({{place, std::move(message), {}}}, model_.source);
+  };
   for (const Term& term : model_.terms) {
     if (term.kind != TermKind::position && term.kind != TermKind::velocity) continue;
     const bool velocity = term.kind == TermKind::velocity;
@@ -303,7 +306,8 @@ LargeSystem::Start LargeSystem::start() const {
     // The terms of a sum come with one that stands for the whole.
     if (!term.of_sum)
       for (const std::int32_t number : members.target)
-        if (given[velocity][at(number)]++) refuse(term.key, fmt::format("{} has two start values", quoted(model_.name_of(number))));
+        if (given[velocity][at(number)]++)
+          refuse(term.key, fmt::format("{} has two start values", quoted(model_.name_of(number))));
     std::vector<Expr> symbols;
     for (const TermIndex& index : term.indices) symbols.push_back(index.symbol);
     for (const MemberSymbol& c : term.numbers) symbols.push_back(c.symbol);
@@ -316,7 +320,8 @@ LargeSystem::Start LargeSystem::start() const {
         inputs[k++] = model_.numbers[at(term.numbers[l].family)].values[at(members.numbers[l][at(j)])];
       tape.evaluate<double>(inputs, registers, value);
       if (!std::isfinite(value.front()))
-        refuse(term.place, fmt::format("`start.{}.{}` is not finite", velocity ? "velocity" : "position", model_.name_of(members.target[at(j)])));
+        refuse(term.place, fmt::format("`start.{}.{}` is not finite", velocity ? "velocity" : "position",
+                                       model_.name_of(members.target[at(j)])));
       (velocity ? result.qd : result.q)[at(members.target[at(j)])] += value.front();
     }
   }

@@ -34,16 +34,19 @@ void expect_same(const std::string& text, int n, int m) {
     State state{any(random), Eigen::VectorXd(n), Eigen::VectorXd(n)};
     for (int i = 0; i < n; ++i) state.q(i) = any(random), state.qd(i) = any(random);
     const Instant instant = accelerate(system, state, {.diagnose = false});
-    large.evaluate(state.t, {state.q.data(), static_cast<std::size_t>(n)}, {state.qd.data(), static_cast<std::size_t>(n)}, values);
+    large.evaluate(state.t, {state.q.data(), static_cast<std::size_t>(n)},
+                   {state.qd.data(), static_cast<std::size_t>(n)}, values);
     Eigen::MatrixXd M = Eigen::MatrixXd::Zero(n, n), A = Eigen::MatrixXd::Zero(m, n);
     for (std::size_t k = 0; k < values.M.size(); ++k) {
       const auto [row, col] = large.M_pattern()[k];
       ASSERT_GE(row, col);
       M(row, col) = M(col, row) = values.M[k];
     }
-    for (std::size_t k = 0; k < values.A.size(); ++k) A(large.A_pattern()[k].row, large.A_pattern()[k].col) += values.A[k];
+    for (std::size_t k = 0; k < values.A.size(); ++k)
+      A(large.A_pattern()[k].row, large.A_pattern()[k].col) += values.A[k];
     const auto same = [&](const Eigen::MatrixXd& found, const Eigen::MatrixXd& expected, const char* what) {
-      EXPECT_LE((found - expected).cwiseAbs().maxCoeff(), 1e-13 * (1.0 + expected.cwiseAbs().maxCoeff())) << what << ", seed " << seed;
+      EXPECT_LE((found - expected).cwiseAbs().maxCoeff(), 1e-13 * (1.0 + expected.cwiseAbs().maxCoeff()))
+          << what << ", seed " << seed;
     };
     same(M, instant.values.M, "M");
     same(A, instant.values.A, "A");
@@ -64,7 +67,8 @@ void expect_same(const std::string& text, int n, int m) {
     inputs.insert(inputs.end(), parameters.values.begin(), parameters.values.end());
     const std::vector<double> expected = Tape(outputs, symbols)(std::span<const double>(inputs));
     std::vector<double> residual(static_cast<std::size_t>(m)), rate(residual);
-    large.evaluate_rows(state.t, {state.q.data(), static_cast<std::size_t>(n)}, {state.qd.data(), static_cast<std::size_t>(n)}, residual, rate);
+    large.evaluate_rows(state.t, {state.q.data(), static_cast<std::size_t>(n)},
+                        {state.qd.data(), static_cast<std::size_t>(n)}, residual, rate);
     for (int j = 0; j < m; ++j) {
       EXPECT_NEAR(residual[static_cast<std::size_t>(j)], expected[static_cast<std::size_t>(j)], 1e-13);
       EXPECT_NEAR(rate[static_cast<std::size_t>(j)], expected[static_cast<std::size_t>(m + j)], 1e-13);
@@ -75,7 +79,8 @@ void expect_same(const std::string& text, int n, int m) {
     const auto M_at = [&](double tau) {
       const Eigen::VectorXd q = state.q + tau * state.qd;
       LargeSystem::Values there = large.make_values();
-      large.evaluate(state.t + tau, {q.data(), static_cast<std::size_t>(n)}, {state.qd.data(), static_cast<std::size_t>(n)}, there);
+      large.evaluate(state.t + tau, {q.data(), static_cast<std::size_t>(n)},
+                     {state.qd.data(), static_cast<std::size_t>(n)}, there);
       double sum = 0.0;
       for (std::size_t k = 0; k < there.M.size(); ++k) {
         const auto [row, col] = large.M_pattern()[k];
@@ -83,7 +88,8 @@ void expect_same(const std::string& text, int n, int m) {
       }
       return sum;
     };
-    EXPECT_NEAR(large.calc_mass_power(state.t, {state.q.data(), static_cast<std::size_t>(n)}, {state.qd.data(), static_cast<std::size_t>(n)}),
+    EXPECT_NEAR(large.calc_mass_power(state.t, {state.q.data(), static_cast<std::size_t>(n)},
+                                      {state.qd.data(), static_cast<std::size_t>(n)}),
                 (M_at(h) - M_at(-h)) / (2 * h), 1e-7);
   }
 }
@@ -174,17 +180,25 @@ TEST(LargeSystem, SaysWhichMemberIsWrong) {
     }
     return "accepted";
   };
-  const std::string top = "coordinates = [\"x[1..N]\"]\n[parameters]\nN = 1000000\n[dynamics]\n", kinetic = "kinetic = \"sum(i = 1..N, x[i]'^2)\"\n";
+  const std::string top = "coordinates = [\"x[1..N]\"]\n[parameters]\nN = 1000000\n[dynamics]\n",
+                    kinetic = "kinetic = \"sum(i = 1..N, x[i]'^2)\"\n";
   EXPECT_EQ(refusal(top + kinetic), "accepted");
   EXPECT_EQ(refusal(top + "kinetic = \"sum(i = 1..N, x[i+1]'^2)\"\n"), "5 `x` has no member 1000001 for i = 1000000");
-  EXPECT_EQ(refusal(top + kinetic + "[constraints.rod]\nfor = \"i = 1..N\"\nequation = \"x[i] = x[i-1]\"\n"), "8 `x` has no member 0 for i = 1");
-  EXPECT_EQ(refusal(top + kinetic + "potential = \"sum(i = 1..N, x[i/2])\"\n"), "6 an index of `x` is 0.5, and must be a whole number for i = 1");
-  EXPECT_EQ(refusal(top + "kinetic = \"sum(i = 1..N, x[i]'^4)\"\n"), "5 the kinetic energy is not quadratic in the velocities");
-  EXPECT_EQ(refusal(top + "kinetic = \"sum(i = 1..N, x[i]'^2)^2\"\n"), "5 a sum may be multiplied by numbers and parameters only, in a model of this size");
+  EXPECT_EQ(refusal(top + kinetic + "[constraints.rod]\nfor = \"i = 1..N\"\nequation = \"x[i] = x[i-1]\"\n"),
+            "8 `x` has no member 0 for i = 1");
+  EXPECT_EQ(refusal(top + kinetic + "potential = \"sum(i = 1..N, x[i/2])\"\n"),
+            "6 an index of `x` is 0.5, and must be a whole number for i = 1");
+  EXPECT_EQ(refusal(top + "kinetic = \"sum(i = 1..N, x[i]'^4)\"\n"),
+            "5 the kinetic energy is not quadratic in the velocities");
+  EXPECT_EQ(refusal(top + "kinetic = \"sum(i = 1..N, x[i]'^2)^2\"\n"),
+            "5 a sum may be multiplied by numbers and parameters only, in a model of this size");
   EXPECT_EQ(refusal(top + kinetic + "potential = \"sum(i = 1..M, x[i])\"\n"), "6 unknown name `M`");
-  EXPECT_EQ(refusal(top + kinetic + "[constraints]\nfloor = \"x[1] >= 0\"\n"), "7 one-sided constraints are not supported in a model of this size yet");
-  EXPECT_EQ(refusal(top + kinetic + "[nonideal]\n\"x[1]\" = 1\n"), "6 [nonideal] is not supported in a model of this size yet");
-  EXPECT_EQ(refusal(top + kinetic + "[start.position]\n\"x[i]\" = { for = \"i = 0..3\", value = 1 }\n"), "7 `x` has no member 0 for i = 0");
+  EXPECT_EQ(refusal(top + kinetic + "[constraints]\nfloor = \"x[1] >= 0\"\n"),
+            "7 one-sided constraints are not supported in a model of this size yet");
+  EXPECT_EQ(refusal(top + kinetic + "[nonideal]\n\"x[1]\" = 1\n"),
+            "6 [nonideal] is not supported in a model of this size yet");
+  EXPECT_EQ(refusal(top + kinetic + "[start.position]\n\"x[i]\" = { for = \"i = 0..3\", value = 1 }\n"),
+            "7 `x` has no member 0 for i = 0");
 }
 
 }  // namespace

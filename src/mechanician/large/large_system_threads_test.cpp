@@ -15,9 +15,11 @@ bool same_bits(const LargeVector& a, const LargeVector& b) {
 // Long enough to be shared. The state is anything: what is compared is arithmetic.
 TEST(LargeSystem, GivesTheSameBitsForEveryNumberOfThreads) {
   const std::string model = MECHANICIAN_SOURCE_DIR "/bench/models/chain.toml";
-  LargeSystem one(read_family_model(model, {{"N", 100'000.0}}), 1), three(read_family_model(model, {{"N", 100'000.0}}), 3);
+  LargeSystem one(read_family_model(model, {{"N", 100'000.0}}), 1),
+      three(read_family_model(model, {{"N", 100'000.0}}), 3);
   std::vector<double> q(static_cast<std::size_t>(one.n())), qd(q.size());
-  for (std::size_t i = 0; i < q.size(); ++i) q[i] = std::sin(0.3 * static_cast<double>(i)), qd[i] = std::cos(0.7 * static_cast<double>(i));
+  for (std::size_t i = 0; i < q.size(); ++i)
+    q[i] = std::sin(0.3 * static_cast<double>(i)), qd[i] = std::cos(0.7 * static_cast<double>(i));
   LargeSystem::Values a = one.make_values(), b = three.make_values();
   for (int round = 0; round < 2; ++round) {
     one.evaluate(0.0, q, qd, a);

@@ -23,7 +23,8 @@ std::string number_word(double x) { return std::isnan(x) ? "not a number" : shor
 /// " for i = 3, j = 1"
 std::string where(const Term& term, const std::vector<double>& at) {
   std::string text;
-  for (std::size_t k = 0; k < at.size(); ++k) text += fmt::format("{} {} = {}", k == 0 ? " for" : ",", term.indices[k].name, at[k]);
+  for (std::size_t k = 0; k < at.size(); ++k)
+    text += fmt::format("{} {} = {}", k == 0 ? " for" : ",", term.indices[k].name, at[k]);
   return text;
 }
 
@@ -47,11 +48,16 @@ void enumerate(const FamilyModel& model, const Term& term, TermMembers& members)
     const std::vector<double> found = bounds[level](std::span<const double>(at.data(), level));
     for (const double x : found)
       if (x != std::round(x) || !(std::abs(x) < 2e9))
-        refuse(model, term, fmt::format("a bound of the index {} is {}, and must be a whole number", quoted(term.indices[level].name), number_word(x)));
+        refuse(model, term,
+               fmt::format("a bound of the index {} is {}, and must be a whole number",
+                           quoted(term.indices[level].name), number_word(x)));
     // i = 1..0 is nothing, as sums over nothing are.
     if (found[1] < found[0] - 1.0)
-      refuse(model, term, fmt::format("the index {} runs backwards, from {:.0f} to {:.0f}{}", quoted(term.indices[level].name), found[0], found[1],
-                                      where(term, std::vector<double>(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(level)))));
+      refuse(
+          model, term,
+          fmt::format("the index {} runs backwards, from {:.0f} to {:.0f}{}", quoted(term.indices[level].name),
+                      found[0], found[1],
+                      where(term, std::vector<double>(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(level)))));
     at[level] = found[0], to[level] = found[1];
   };
   begin(0);
@@ -72,21 +78,25 @@ void enumerate(const FamilyModel& model, const Term& term, TermMembers& members)
 }
 
 /// The number of a member of a family: bounds as a box, the last index fastest.
-std::vector<std::int32_t> locate(const FamilyModel& model, const Term& term, const TermMembers& members, const std::string& family,
-                                 const std::vector<IndexBounds>& bounds, long first, const std::vector<Expr>& indices) {
+std::vector<std::int32_t> locate(const FamilyModel& model, const Term& term, const TermMembers& members,
+                                 const std::string& family, const std::vector<IndexBounds>& bounds, long first,
+                                 const std::vector<Expr>& indices) {
   std::vector<std::int32_t> found(static_cast<std::size_t>(members.count), static_cast<std::int32_t>(first));
   if (indices.empty()) return found;
   std::vector<Expr> symbols;
   for (const TermIndex& index : term.indices) symbols.push_back(index.symbol);
   const Tape tape(indices, symbols);
-  std::vector<double> at(symbols.size()), registers(static_cast<std::size_t>(tape.num_registers())), values(indices.size());
+  std::vector<double> at(symbols.size()), registers(static_cast<std::size_t>(tape.num_registers())),
+      values(indices.size());
   for (std::size_t j = 0; j < found.size(); ++j) {
     for (std::size_t k = 0; k < at.size(); ++k) at[k] = members.indices[k][j];
     tape.evaluate<double>(at, registers, values);
     long number = 0;
     for (std::size_t k = 0; k < values.size(); ++k) {
       if (values[k] != std::round(values[k]))
-        refuse(model, term, fmt::format("an index of {} is {}, and must be a whole number{}", quoted(family), number_word(values[k]), where(term, at)));
+        refuse(model, term,
+               fmt::format("an index of {} is {}, and must be a whole number{}", quoted(family), number_word(values[k]),
+                           where(term, at)));
       if (!(values[k] >= static_cast<double>(bounds[k].from) && values[k] <= static_cast<double>(bounds[k].to)))
         refuse(model, term, fmt::format("{} has no member {:.0f}{}", quoted(family), values[k], where(term, at)),
                fmt::format("its bounds are {}..{}", bounds[k].from, bounds[k].to));
@@ -112,14 +122,16 @@ TermMembers find_members(const FamilyModel& model, const Term& term) {
     const NumberFamily& family = model.numbers[static_cast<std::size_t>(m.family)];
     members.numbers.push_back(locate(model, term, members, family.name, family.bounds, 0, m.indices));
   }
-  if (term.kind == TermKind::force || term.kind == TermKind::position || term.kind == TermKind::velocity) members.target = coordinate(term.target);
+  if (term.kind == TermKind::force || term.kind == TermKind::position || term.kind == TermKind::velocity)
+    members.target = coordinate(term.target);
   return members;
 }
 
 std::string member_name(const Term& term, const TermMembers& members, std::int64_t member) {
   if (term.indices.empty()) return term.name;
   std::string text;
-  for (const auto& index : members.indices) text += fmt::format("{}{}", text.empty() ? "" : ",", index[static_cast<std::size_t>(member)]);
+  for (const auto& index : members.indices)
+    text += fmt::format("{}{}", text.empty() ? "" : ",", index[static_cast<std::size_t>(member)]);
   return fmt::format("{}[{}]", term.name, text);
 }
 

@@ -19,10 +19,16 @@ struct Way {
   bool right = true;
 };
 
-const std::vector<Way> restitutions = {{""}, {"0"}, {"1"}, {"'e*exp(-x^2)'"}, {"'e'"}, {"'0.1*y\\''", false}, {"1.5", false}};
+const std::vector<Way> restitutions = {{""},          {"0"}, {"1"}, {"'e*exp(-x^2)'"}, {"'e'"}, {"'0.1*y\\''", false},
+                                       {"1.5", false}};
 const std::vector<Way> frictions = {{""}, {"0"}, {"'mu*(1 + y\\'^2)'"}, {"-0.1", false}, {"'x\\'\\''", false}};
-const std::vector<Way> slips = {{""},        {"'x\\''"},         {"['x\\' - 2', 't*y\\'']"}, {"[]", false},
-                                {"'x'", false}, {"'x\\'*y\\''", false}, {"['x\\'', 'y\\'', 'x\\'']", false}};
+const std::vector<Way> slips = {{""},
+                                {"'x\\''"},
+                                {"['x\\' - 2', 't*y\\'']"},
+                                {"[]", false},
+                                {"'x'", false},
+                                {"'x\\'*y\\''", false},
+                                {"['x\\'', 'y\\'', 'x\\'']", false}};
 
 /// Texts above are written in single quotation marks with \' for a prime; TOML has them in double ones.
 std::string toml(std::string text) {
@@ -108,9 +114,8 @@ TEST(Contacts, AModelBuiltInCppPassesTheSameChecks) {
               m.add_constraint("floor", x, 0.0, {.restitution = Expr(0.5)});
             })),
             Said{"the constraint `floor` has a restitution but is an equation"});
-  EXPECT_EQ(said(model_with([&](Model& m, const Expr& x, const Expr&) {
-              m.add_at_most("roof", x, 0.0, {.friction = rough});
-            })),
+  EXPECT_EQ(said(model_with(
+                [&](Model& m, const Expr& x, const Expr&) { m.add_at_most("roof", x, 0.0, {.friction = rough}); })),
             Said{"the slip of `roof` has 0 expressions"});
   EXPECT_EQ(said(model_with([&](Model& m, const Expr& x, const Expr& y) {
               Friction f = rough;

@@ -13,6 +13,7 @@ struct CsvColumn {
   bool about_column = false;  ///< with the column that is asked for, not with the file
 };
 
-CsvColumn read_csv_column(const std::string& model_file, const std::string& name, const std::string& column, std::size_t most_rows);
+CsvColumn read_csv_column(const std::string& model_file, const std::string& name, const std::string& column,
+                          std::size_t most_rows);
 
 }  // namespace mechanician

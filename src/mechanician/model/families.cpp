@@ -42,8 +42,8 @@ class Box {
 
 bool ModelReader::report_in(const TomlValue& value, const ParseProblem& problem) {
   if (!problem.message.empty())
-    fields_.report(raw_offset(text_, value.begin, problem.offset), raw_offset(text_, value.begin, problem.offset + problem.length), problem.message,
-                   problem.hint);
+    fields_.report(raw_offset(text_, value.begin, problem.offset),
+                   raw_offset(text_, value.begin, problem.offset + problem.length), problem.message, problem.hint);
   return false;
 }
 
@@ -71,7 +71,11 @@ void ModelReader::read_coordinate_family(const TomlValue& item) {
   const auto [family, bounds, count, problem] = read_coordinate_bounds(item.text, size_names_);
   if (problem) return wrong(*problem);
   if (count + model_.num_coordinates() > most_coordinates)
-    return wrong({0, item.text.size(), fmt::format("the model has {:.0f} coordinates; {} are possible", count + model_.num_coordinates(), most_coordinates), {}});
+    return wrong({0,
+                  item.text.size(),
+                  fmt::format("the model has {:.0f} coordinates; {} are possible", count + model_.num_coordinates(),
+                              most_coordinates),
+                  {}});
   if (names_.is_family(family) || coordinates_.contains(family))
     return wrong({0, family.size(), fmt::format("the coordinate {} is given twice", in_quotes(family)), {}});
   names_.add_family(family, bounds);
@@ -94,15 +98,18 @@ void ModelReader::read_array(const TomlMember& field) {
 }
 
 /// One of items and numbers is given.
-bool ModelReader::add_array(const TomlMember& field, const std::vector<const TomlValue*>& items, const std::vector<double>& numbers, std::size_t columns) {
+bool ModelReader::add_array(const TomlMember& field, const std::vector<const TomlValue*>& items,
+                            const std::vector<double>& numbers, std::size_t columns) {
   const std::size_t count = std::max(items.size(), numbers.size());
   std::vector<NameTable::Bounds> bounds{{1, static_cast<long>(columns > 0 ? count / columns : count)}};
   if (columns > 0) bounds.push_back({1, static_cast<long>(columns)});
   names_.add_family(field.name, bounds);
   const NameScope scope = names_.parameter_scope();
   for (std::size_t k = 0; k < count; ++k) {
-    const std::string name = columns > 0 ? fmt::format("{}[{},{}]", field.name, k / columns + 1, k % columns + 1) : fmt::format("{}[{}]", field.name, k + 1);
-    const std::optional<Expr> f = items.empty() ? std::optional(Expr(numbers[k])) : expression(*items[k], "parameters." + name, scope);
+    const std::string name = columns > 0 ? fmt::format("{}[{},{}]", field.name, k / columns + 1, k % columns + 1)
+                                         : fmt::format("{}[{}]", field.name, k + 1);
+    const std::optional<Expr> f =
+        items.empty() ? std::optional(Expr(numbers[k])) : expression(*items[k], "parameters." + name, scope);
     if (!f) return false;
     names_.add(name, NameKind::parameter, parameter(name));
     model_.places["parameters." + name] = items.empty() ? fields_.place_of(field) : fields_.place_of(*items[k]);
@@ -194,7 +201,8 @@ void ModelReader::each_member(const TomlMember& field, const std::string& path,
   bool good = parsed.problems.empty();
   for (const ParseProblem& p : parsed.problems) report_in(range->value, p);
   if (good)
-    if (const auto problem = names_.for_each(parsed.ranges, names_.parameter_scope(), value->value.text.size(), [&] { return good = one(value->value); }))
+    if (const auto problem = names_.for_each(parsed.ranges, names_.parameter_scope(), value->value.text.size(),
+                                             [&] { return good = one(value->value); }))
       good = report_in(range->value, *problem);
   if (!good) fail(path + "." + field.name);
 }
@@ -212,9 +220,11 @@ void ModelReader::each_index(const TomlMember& field, const TomlValue& table, co
   bool good = parsed.problems.empty();
   for (const ParseProblem& p : parsed.problems) report_in(range->value, p);
   if (good)
-    if (const auto problem = names_.for_each(parsed.ranges, names_.parameter_scope(), range->value.begin < table.end ? table.end - table.begin : 200, [&] {
-          return good = read({field.name + index_text(names_.bound()), field.begin, field.end, {}});
-        }))
+    if (const auto problem =
+            names_.for_each(parsed.ranges, names_.parameter_scope(),
+                            range->value.begin < table.end ? table.end - table.begin : 200, [&] {
+                              return good = read({field.name + index_text(names_.bound()), field.begin, field.end, {}});
+                            }))
       good = report_in(range->value, *problem);
   if (!good) fail(path);
 }

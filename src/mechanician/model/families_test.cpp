@@ -173,9 +173,11 @@ link2 = ["p1", "p2"]
   std::string plain;
   for (const char c : text_of(family)) {
     if (c == '[' || c == ']' || c == ',') continue;
-    plain += c == '-' && !plain.empty() && plain.size() > 1 && plain[plain.size() - 1] == '1' && plain[plain.size() - 2] == 'u' ? '_'
-             : c == '-' && plain.size() > 1 && plain[plain.size() - 1] == '2' && plain[plain.size() - 2] == 'u'                 ? '_'
-                                                                                                                                : c;
+    plain += c == '-' && !plain.empty() && plain.size() > 1 && plain[plain.size() - 1] == '1' &&
+                     plain[plain.size() - 2] == 'u'
+                 ? '_'
+             : c == '-' && plain.size() > 1 && plain[plain.size() - 1] == '2' && plain[plain.size() - 2] == 'u' ? '_'
+                                                                                                                : c;
   }
   EXPECT_EQ(plain, text_of(written));
 }
@@ -201,7 +203,9 @@ equation = "x[i] = i*x[i-1]"
 
 TEST(Families, SayWhichIndexIsWrong) {
   const auto with = [](const std::string& coordinates, const std::string& kinetic, const std::string& more = "") {
-    const auto said = refusals("coordinates = " + coordinates + "\n[parameters]\nN = 4\nh = 0.5\na = [1, 2]\n[dynamics]\nkinetic = \"" + kinetic + "\"\n" + more);
+    const auto said =
+        refusals("coordinates = " + coordinates +
+                 "\n[parameters]\nN = 4\nh = 0.5\na = [1, 2]\n[dynamics]\nkinetic = \"" + kinetic + "\"\n" + more);
     return said.empty() ? std::string("accepted") : said.front();
   };
   const std::string x = "[\"x[1..N]\"]", good = "sum(i = 1..N, x[i]'^2)";
@@ -234,21 +238,27 @@ TEST(Families, SayWhichIndexIsWrong) {
   EXPECT_EQ(with("[\"x[N]\"]", good), "1:19 a family of coordinates is given with its bounds");
   EXPECT_EQ(with("[\"x[1..N]\", \"x[1..2]\"]", good), "1:28 the coordinate `x` is given twice");
   EXPECT_EQ(with("[\"x[1..N\"]", good), "1:22 an index ends with ]");
-  EXPECT_EQ(with(x, good, "[constraints.rod]\nfor = \"i = 1..N\"\nequation = \"x[i] = x[i-1]\"\n"), "10:20 `x` has no member 0 for i = 1");
-  EXPECT_EQ(with(x, good, "[constraints.rod]\nfor = \"i = 1\"\nequation = \"x[i] = 0\"\n"), "9:12 the bounds of an index are written from..to");
-  EXPECT_EQ(with(x, good, "[start.position]\n\"x[i]\" = { for = \"i = 1..9\", value = 1 }\n"), "9:1 `x[5]` is no coordinate");
-  EXPECT_EQ(with(x, good, "[start.position]\n\"x[i]\" = { for = \"i = 1..4\", value = 1 }\n\"x[2]\" = 1\n"), "10:1 `x[2]` has two start values");
+  EXPECT_EQ(with(x, good, "[constraints.rod]\nfor = \"i = 1..N\"\nequation = \"x[i] = x[i-1]\"\n"),
+            "10:20 `x` has no member 0 for i = 1");
+  EXPECT_EQ(with(x, good, "[constraints.rod]\nfor = \"i = 1\"\nequation = \"x[i] = 0\"\n"),
+            "9:12 the bounds of an index are written from..to");
+  EXPECT_EQ(with(x, good, "[start.position]\n\"x[i]\" = { for = \"i = 1..9\", value = 1 }\n"),
+            "9:1 `x[5]` is no coordinate");
+  EXPECT_EQ(with(x, good, "[start.position]\n\"x[i]\" = { for = \"i = 1..4\", value = 1 }\n\"x[2]\" = 1\n"),
+            "10:1 `x[2]` has two start values");
   EXPECT_EQ(with(x, good, "[start.position]\n\"x[j]\" = 1\n"), "9:1 unknown name `j`");
   EXPECT_EQ(with(x, good, "[nonideal]\n\"x[1]\" = \"ideal(x[7])\"\n"), "9:17 `x` has no member 7");
 }
 
 TEST(Families, TakeNumbersFromAFileBesideTheModel) {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("families_" + std::to_string(::getpid()));
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("families_" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder / "data");
   std::ofstream(folder / "data" / "masses.csv") << "name, mass,\"length\"\r\na,1.5,0.1\r\nb,2.5,0.2\r\n\r\n";
   std::ofstream(folder / "bad.csv") << "mass\n1\nheavy\n";
   const auto text = [](const std::string& source) {
-    return "coordinates = [\"x[1..2]\"]\n[parameters]\nm = " + source + "\n[dynamics]\nkinetic = \"sum(i = 1..2, m[i]*x[i]'^2)\"\n";
+    return "coordinates = [\"x[1..2]\"]\n[parameters]\nm = " + source +
+           "\n[dynamics]\nkinetic = \"sum(i = 1..2, m[i]*x[i]'^2)\"\n";
   };
   const std::string file = (folder / "model.toml").string();
   const Model model = read_model_text(text("{ csv = \"data/masses.csv\", column = \"mass\" }"), file);
@@ -258,10 +268,13 @@ TEST(Families, TakeNumbersFromAFileBesideTheModel) {
     return all.empty() ? std::string("accepted") : all.front();
   };
   EXPECT_EQ(said("{ csv = \"data/masses.csv\", column = \"mas\" }"), "3:41 `data/masses.csv` has no column `mas`");
-  EXPECT_EQ(said("{ csv = \"bad.csv\", column = \"mass\" }"), "3:13 line 3 of `bad.csv` has `heavy` in column `mass`, which is no number");
+  EXPECT_EQ(said("{ csv = \"bad.csv\", column = \"mass\" }"),
+            "3:13 line 3 of `bad.csv` has `heavy` in column `mass`, which is no number");
   EXPECT_EQ(said("{ csv = \"none.csv\", column = \"mass\" }"), "3:13 `none.csv` cannot be read");
-  EXPECT_EQ(said("{ csv = \"../m.csv\", column = \"mass\" }"), "3:13 a CSV file lies in the folder of the model, or below it");
-  EXPECT_EQ(said("{ csv = \"/etc/passwd\", column = \"mass\" }"), "3:13 a CSV file lies in the folder of the model, or below it");
+  EXPECT_EQ(said("{ csv = \"../m.csv\", column = \"mass\" }"),
+            "3:13 a CSV file lies in the folder of the model, or below it");
+  EXPECT_EQ(said("{ csv = \"/etc/passwd\", column = \"mass\" }"),
+            "3:13 a CSV file lies in the folder of the model, or below it");
   std::filesystem::create_symlink("/etc", folder / "out");
   EXPECT_EQ(said("{ csv = \"out/passwd\", column = \"mass\" }"), "3:13 this leads out of the folder of the model");
   EXPECT_EQ(said("{ csv = \"bad.csv\" }"), "3:5 `parameters.m` does not say which column");

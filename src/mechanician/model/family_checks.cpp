@@ -40,15 +40,17 @@ Rule rule_of(const Term& term) {
       return {fmt::format("the force on {}", quoted(target())), of_velocities, no_acceleration};
     case TermKind::position:
     case TermKind::velocity:
-      return {quoted(fmt::format("start.{}.{}", term.kind == TermKind::position ? "position" : "velocity", target())), of_numbers,
-              "a start value is made of numbers and parameters"};
+      return {quoted(fmt::format("start.{}.{}", term.kind == TermKind::position ? "position" : "velocity", target())),
+              of_numbers, "a start value is made of numbers and parameters"};
     default:
       return {fmt::format("the constraint {}", quoted(term.name)), ~KindSet{0}, ""};
   }
 }
 
 const char* in_words(SymbolKind kind) {
-  return kind == SymbolKind::coordinate ? "the coordinate" : kind == SymbolKind::velocity ? "the velocity" : "the acceleration";
+  return kind == SymbolKind::coordinate ? "the coordinate"
+         : kind == SymbolKind::velocity ? "the velocity"
+                                        : "the acceleration";
 }
 
 }  // namespace
@@ -63,13 +65,16 @@ std::vector<Problem> check_family_model(const FamilyModel& model) {
         if ((kind_bit(kind) & rule.allowed) != 0) continue;
         problems.push_back({term.place,
                             kind == SymbolKind::time ? fmt::format("{} contains the time", rule.what)
-                                                     : fmt::format("{} contains {} `{}`", rule.what, in_words(kind), symbol_text(s.symbol())),
+                                                     : fmt::format("{} contains {} `{}`", rule.what, in_words(kind),
+                                                                   symbol_text(s.symbol())),
                             rule.hint});
         break;
       }
     } else if (term.kind == TermKind::kinetic && !has_degree_at_most(term.body, SymbolKind::velocity, 2)) {
-      problems.push_back({term.place, "the kinetic energy is not quadratic in the velocities", "it may have terms of degree 0, 1 and 2 in them"});
-    } else if (term.kind == TermKind::constraint && !term.body.contains(SymbolKind::coordinate) && !term.body.contains(SymbolKind::velocity)) {
+      problems.push_back({term.place, "the kinetic energy is not quadratic in the velocities",
+                          "it may have terms of degree 0, 1 and 2 in them"});
+    } else if (term.kind == TermKind::constraint && !term.body.contains(SymbolKind::coordinate) &&
+               !term.body.contains(SymbolKind::velocity)) {
       problems.push_back({term.place, fmt::format("{} mentions no coordinate", rule.what),
                           "an equation of numbers, parameters and t does not constrain the motion"});
     }

@@ -106,7 +106,8 @@ TEST(FamilyChecks, MistakesAreNamedAsInTheModelWrittenOut) {
        }) {
     SCOPED_TRACE(from + " -> " + to);
     const std::string text = changed(from, to);
-    const auto written = problems_of([&] { read_model_text(text, "m.toml"); }), found = problems_of([&] { read_family_model_text(text, "m.toml"); });
+    const auto written = problems_of([&] { read_model_text(text, "m.toml"); }),
+               found = problems_of([&] { read_family_model_text(text, "m.toml"); });
     ASSERT_FALSE(written.empty());
     ASSERT_FALSE(found.empty());
     EXPECT_EQ(found.front().message, written.front().message);
@@ -116,9 +117,10 @@ TEST(FamilyChecks, MistakesAreNamedAsInTheModelWrittenOut) {
 
 /// One and the same name for two things: said of the family, not of each of its members.
 TEST(FamilyChecks, ANameStandsForOneThing) {
-  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{{"\"x[1..N]\", \"a\"", "\"x[1..N]\", \"m[1..3]\", \"a\""},
-                                                                                {"\"d[k]\"", "\"x[k]\""},
-                                                                                {"\"d[k]\"", "\"m[k]\""}}) {
+  for (const auto& [from, to] :
+       std::vector<std::pair<std::string, std::string>>{{"\"x[1..N]\", \"a\"", "\"x[1..N]\", \"m[1..3]\", \"a\""},
+                                                        {"\"d[k]\"", "\"x[k]\""},
+                                                        {"\"d[k]\"", "\"m[k]\""}}) {
     const std::string text = changed(from, to);
     const auto found = problems_of([&] { read_family_model_text(text, "m.toml"); });
     ASSERT_FALSE(found.empty()) << to;
@@ -128,19 +130,26 @@ TEST(FamilyChecks, ANameStandsForOneThing) {
 
 /// Sums are taken apart where they stand in products; anything else would be lost without a word.
 TEST(FamilyChecks, ASumWithinAFunctionOrAConditionIsRefused) {
-  for (const char* potential : {"if(sum(i = 1..N, x[i]) > 3, a, 2*a)", "a*sign(sum(i = 1..N, x[i]))", "sum(i = 1..N, x[i])^2", "1/(2 + sum(i = 1..N, x[i]))",
-                                "sum(i = 1..N, x[i])*sum(i = 1..N, x[i])", "min(a, sum(i = 1..N, x[i]))", "sum(j = 1..2, abs(sum(i = 1..N, x[i])))"}) {
-    const auto found = problems_of([&] { read_family_model_text(changed("sum(i = 1..N, d[i]) + a^2", potential), "m.toml"); });
+  for (const char* potential :
+       {"if(sum(i = 1..N, x[i]) > 3, a, 2*a)", "a*sign(sum(i = 1..N, x[i]))", "sum(i = 1..N, x[i])^2",
+        "1/(2 + sum(i = 1..N, x[i]))", "sum(i = 1..N, x[i])*sum(i = 1..N, x[i])", "min(a, sum(i = 1..N, x[i]))",
+        "sum(j = 1..2, abs(sum(i = 1..N, x[i])))"}) {
+    const auto found =
+        problems_of([&] { read_family_model_text(changed("sum(i = 1..N, d[i]) + a^2", potential), "m.toml"); });
     ASSERT_FALSE(found.empty()) << potential;
-    EXPECT_NE(found.front().message.find("a sum may be multiplied by numbers and parameters only"), std::string::npos) << found.front().message;
+    EXPECT_NE(found.front().message.find("a sum may be multiplied by numbers and parameters only"), std::string::npos)
+        << found.front().message;
   }
-  for (const char* potential : {"-(3*sum(i = 1..N, x[i])/(2 + t) - a)*N", "if(t > 1, sum(i = 1..N, x[i]), 2*sum(i = 1..N, d[i]))"})
+  for (const char* potential :
+       {"-(3*sum(i = 1..N, x[i])/(2 + t) - a)*N", "if(t > 1, sum(i = 1..N, x[i]), 2*sum(i = 1..N, d[i]))"})
     EXPECT_NO_THROW(read_family_model_text(changed("sum(i = 1..N, d[i]) + a^2", potential), "m.toml")) << potential;
 }
 
 TEST(FamilyChecks, AParameterMayBeMadeOfMembersOfLists) {
   const std::string text = changed("N = 5\n", "N = 5\ntotal = \"2*m[2] + sum(i = 1..3, m[i])\"\n");
-  const auto total = [&](const ParameterOverrides& set) { return read_family_model_text(text, "m.toml", set).parameters.back(); };
+  const auto total = [&](const ParameterOverrides& set) {
+    return read_family_model_text(text, "m.toml", set).parameters.back();
+  };
   EXPECT_EQ(total({}), 10.0);
   EXPECT_EQ(total({{"m[2]", 10.0}}), 34.0);
 }
@@ -150,7 +159,8 @@ TEST(FamilyChecks, DefinitionsOfDefinitionsAreReadOnce) {
   for (const char* last : {"a", "sum(i = 1..N, i*d[i])", "b40", "nowhere"}) {
     std::string text = changed("[define]\n", "[define]\nb0 = \"" + std::string(last) + "\"\n");
     for (int k = 1; k <= 40; ++k) {
-      const std::string line = "b" + std::to_string(k) + " = \"(b" + std::to_string(k - 1) + " + b" + std::to_string(k - 1) + ")/2\"\n";
+      const std::string line =
+          "b" + std::to_string(k) + " = \"(b" + std::to_string(k - 1) + " + b" + std::to_string(k - 1) + ")/2\"\n";
       text.insert(text.find("[define]\n") + 9, line);
     }
     text.replace(text.find("+ a^2"), 5, "+ sum(i = 1..2, b40)");
@@ -163,10 +173,13 @@ TEST(FamilyChecks, DefinitionsOfDefinitionsAreReadOnce) {
 /// What is linear as it is written.
 TEST(FamilyChecks, LinearMeansThatNoFunctionOrProductHoldsIt) {
   const Expr s = parameter("s"), u = parameter("u"), x = coordinate("x");
-  const auto linear = [&](const Expr& f) { return is_linear_in(f, [](const Expr& symbol) { return symbol.symbol().name != "x"; }); };
+  const auto linear = [&](const Expr& f) {
+    return is_linear_in(f, [](const Expr& symbol) { return symbol.symbol().name != "x"; });
+  };
   EXPECT_TRUE(linear(3.0 * s - u / (1.0 + x * x) + sin(x)));
   EXPECT_TRUE(linear(select(x > 0.0, s, -u)));
-  for (const Expr& f : {s * u, s * s, x / s, sin(s), sign(s), select(s > 0.0, x, 2.0 * x), pow(s, 2.0)}) EXPECT_FALSE(linear(f));
+  for (const Expr& f : {s * u, s * s, x / s, sin(s), sign(s), select(s > 0.0, x, 2.0 * x), pow(s, 2.0)})
+    EXPECT_FALSE(linear(f));
 }
 
 }  // namespace

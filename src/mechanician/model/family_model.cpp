@@ -33,7 +33,9 @@ long FamilyModel::find(std::string_view name) const {
       long index = 0;
       const std::string_view text = parsed.indices[k].text;
       const auto read = std::from_chars(text.data(), text.data() + text.size(), index);
-      if (read.ec != std::errc() || read.ptr != text.data() + text.size() || index < family.bounds[k].from || index > family.bounds[k].to) return -1;
+      if (read.ec != std::errc() || read.ptr != text.data() + text.size() || index < family.bounds[k].from ||
+          index > family.bounds[k].to)
+        return -1;
       number = number * family.bounds[k].count() + index - family.bounds[k].from;
     }
     return family.first + number;

@@ -99,8 +99,8 @@ struct FamilyModel {
   std::string title;
   std::vector<CoordinateFamily> coordinates;
   std::vector<NumberFamily> numbers;
-  std::vector<std::string> parameter_names;  ///< of single parameters
-  std::vector<double> parameters;            ///< their values
+  std::vector<std::string> parameter_names;    ///< of single parameters
+  std::vector<double> parameters;              ///< their values
   std::vector<std::string> unknown_overrides;  ///< names that were set and are no parameters
   std::vector<Term> terms;
   std::vector<FamilyQuantity> outputs;
@@ -122,7 +122,8 @@ struct FamilyModel {
 /// For models of energies, forces, equations on positions and velocities, and start values; what else a file says is
 /// refused. Throws FileError and ModelError as read_model() does.
 FamilyModel read_family_model(const std::string& file, const ParameterOverrides& overrides = {});
-FamilyModel read_family_model_text(std::string_view text, std::string file_name, const ParameterOverrides& overrides = {});
+FamilyModel read_family_model_text(std::string_view text, std::string file_name,
+                                   const ParameterOverrides& overrides = {});
 
 /// How many coordinates a model has, without reading more of it; 0 where it has no families or cannot be read.
 long count_family_coordinates(const std::string& file, const ParameterOverrides& overrides = {});

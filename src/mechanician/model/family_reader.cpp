@@ -36,11 +36,12 @@ class FamilyReader : private FamilyNames {
     root_ = std::move(document.root);
     fields_.problems = std::move(document.problems);
     fields_.check_keys(root_,
-                       {"title", "coordinates", "parameters", "define", "dynamics", "constraints", "nonideal", "start", "run", "outputs", "measured", "control",
-                        "unknown", "events", "view"},
+                       {"title", "coordinates", "parameters", "define", "dynamics", "constraints", "nonideal", "start",
+                        "run", "outputs", "measured", "control", "unknown", "events", "view"},
                        "at the top of the file");
     for (const char* name : {"nonideal", "measured", "control", "unknown"})
-      if (const TomlMember* m = root_.find(name)) fields_.report(*m, fmt::format("[{}] is not supported in a model of this size yet", name));
+      if (const TomlMember* m = root_.find(name))
+        fields_.report(*m, fmt::format("[{}] is not supported in a model of this size yet", name));
     if (const auto* title = root_.find("title"))
       if (const auto* text = fields_.string(*title, "`title`")) model_.title = *text;
     read_parameters();
@@ -49,13 +50,16 @@ class FamilyReader : private FamilyNames {
     if (const TomlValue* dynamics = section("dynamics")) {
       fields_.check_keys(*dynamics, {"kinetic", "potential", "force"}, "in [dynamics] of a model of this size");
       if (!dynamics->find("kinetic") && !dynamics->find("mass") && fields_.problems.empty())
-        fields_.report(*root_.find("dynamics"), "[dynamics] has no `kinetic`", "for example kinetic = \"sum(i = 1..N, m/2*x[i]'^2)\"");
+        fields_.report(*root_.find("dynamics"), "[dynamics] has no `kinetic`",
+                       "for example kinetic = \"sum(i = 1..N, m/2*x[i]'^2)\"");
       for (const TomlMember& m : dynamics->members) {
-        if (m.name == "kinetic" || m.name == "potential") read_energy(m, m.name == "kinetic" ? TermKind::kinetic : TermKind::potential);
+        if (m.name == "kinetic" || m.name == "potential")
+          read_energy(m, m.name == "kinetic" ? TermKind::kinetic : TermKind::potential);
         if (m.name == "force") read_by_coordinate(m, TermKind::force);
       }
     } else if (!root_.find("dynamics")) {
-      fields_.report(0, 1, "the model has no [dynamics]", "it needs a section [dynamics] with kinetic = \"sum(i = 1..N, m/2*x[i]'^2)\"");
+      fields_.report(0, 1, "the model has no [dynamics]",
+                     "it needs a section [dynamics] with kinetic = \"sum(i = 1..N, m/2*x[i]'^2)\"");
     }
     if (const TomlValue* constraints = section("constraints"))
       for (const TomlMember& m : constraints->members) read_constraint(m);
@@ -69,7 +73,8 @@ class FamilyReader : private FamilyNames {
             if (const auto time = number_of(*f); time && std::isfinite(*time))
               model_.start_time = *time;
             else
-              fields_.report(m.value, time ? "`start.time` is not finite" : "`start.time` must be a number", "a start value is made of numbers and parameters");
+              fields_.report(m.value, time ? "`start.time` is not finite" : "`start.time` must be a number",
+                             "a start value is made of numbers and parameters");
           }
       }
     }
@@ -111,7 +116,8 @@ class FamilyReader : private FamilyNames {
     if (!table) return;
     for (const TomlMember& m : table->members)
       if (!is_name(m.name) || is_reserved(m.name))
-        fields_.report(m, fmt::format("{} cannot be the name of a parameter", in_quotes(m.name)), is_name(m.name) ? "it is part of the language" : what_a_name_is);
+        fields_.report(m, fmt::format("{} cannot be the name of a parameter", in_quotes(m.name)),
+                       is_name(m.name) ? "it is part of the language" : what_a_name_is);
     declare_lists(*table);
     const auto [numbers, found] = read_scalars(*table, sizes_, fields_, overrides_);
     for (const Problem& p : found.problems) fields_.problems.push_back(p);
@@ -133,14 +139,17 @@ class FamilyReader : private FamilyNames {
 
   /// Parameters that are made of members of lists: those of lists of numbers are known before all others.
   void declare_lists(const TomlValue& table) {
-    const bool used = std::any_of(table.members.begin(), table.members.end(),
-                                  [](const TomlMember& m) { return m.value.type == TomlValue::Type::string && m.value.text.find('[') != std::string::npos; });
+    const bool used = std::any_of(table.members.begin(), table.members.end(), [](const TomlMember& m) {
+      return m.value.type == TomlValue::Type::string && m.value.text.find('[') != std::string::npos;
+    });
     if (!used) return;
     FieldReader silent(map_);  // what is wrong is said where the list is read
     for (const TomlMember& m : table.members) {
       if (m.value.type != TomlValue::Type::array && m.value.type != TomlValue::Type::table) continue;
       const auto list = read_list(m, silent, model_.source.file, most_numbers);
-      if (!list || std::any_of(list->items.begin(), list->items.end(), [](const TomlValue* x) { return x->type != TomlValue::Type::number; })) continue;
+      if (!list || std::any_of(list->items.begin(), list->items.end(),
+                               [](const TomlValue* x) { return x->type != TomlValue::Type::number; }))
+        continue;
       std::vector<double> values = list->numbers;
       for (const TomlValue* item : list->items) values.push_back(item->number);
       const auto columns = static_cast<long>(list->columns), size = static_cast<long>(values.size());
@@ -148,9 +157,11 @@ class FamilyReader : private FamilyNames {
       if (columns > 0) bounds.push_back({1, columns});
       sizes_.add_family(m.name, bounds);
       for (long k = 0; k < size; ++k) {
-        const std::string name = columns > 0 ? fmt::format("{}[{},{}]", m.name, k / columns + 1, k % columns + 1) : fmt::format("{}[{}]", m.name, k + 1);
+        const std::string name = columns > 0 ? fmt::format("{}[{},{}]", m.name, k / columns + 1, k % columns + 1)
+                                             : fmt::format("{}[{}]", m.name, k + 1);
         const auto set = overrides_.find(name);
-        sizes_.add(name, NameKind::parameter, Expr(set == overrides_.end() ? values[static_cast<std::size_t>(k)] : set->second));
+        sizes_.add(name, NameKind::parameter,
+                   Expr(set == overrides_.end() ? values[static_cast<std::size_t>(k)] : set->second));
       }
     }
   }
@@ -172,12 +183,14 @@ class FamilyReader : private FamilyNames {
     family.values = std::move(list->numbers);
     for (const TomlValue* item : list->items) {
       const std::size_t k = family.values.size();
-      const std::string name =
-          list->columns > 0 ? fmt::format("{}[{},{}]", field.name, k / list->columns + 1, k % list->columns + 1) : fmt::format("{}[{}]", field.name, k + 1);
+      const std::string name = list->columns > 0
+                                   ? fmt::format("{}[{},{}]", field.name, k / list->columns + 1, k % list->columns + 1)
+                                   : fmt::format("{}[{}]", field.name, k + 1);
       const auto f = fields_.expression(*item, scope({}), in_quotes("parameters." + name));
       const auto value = f ? number_of(*f) : std::nullopt;
       if (f && !value) fields_.report(*item, "a list of parameters is made of numbers and parameters");
-      if (value && !std::isfinite(*value)) fields_.report(*item, fmt::format("the parameter {} is not finite", in_quotes(name)));
+      if (value && !std::isfinite(*value))
+        fields_.report(*item, fmt::format("the parameter {} is not finite", in_quotes(name)));
       if (!value || !std::isfinite(*value)) return;
       family.values.push_back(*value);
     }
@@ -195,10 +208,13 @@ class FamilyReader : private FamilyNames {
     for (const TomlValue& item : field->value.items) {
       const CoordinateBounds read = read_coordinate_bounds(item.text, sizes_);
       const bool single = read.bounds.empty(), reserved = single && is_reserved(read.name);
-      if (item.type == TomlValue::Type::string && !read.problem && (reserved || (single ? scalars_.contains(read.name) : arrays_.contains(read.name)))) {
-        fields_.report(item, reserved ? fmt::format("{} cannot be the name of a coordinate", in_quotes(read.name))
-                                                    : fmt::format("{} stands for two things: a coordinate and a parameter", in_quotes(read.name)),
-                       reserved ? fmt::format("{} is part of the language", read.name) : "");
+      if (item.type == TomlValue::Type::string && !read.problem &&
+          (reserved || (single ? scalars_.contains(read.name) : arrays_.contains(read.name)))) {
+        fields_.report(
+            item,
+            reserved ? fmt::format("{} cannot be the name of a coordinate", in_quotes(read.name))
+                     : fmt::format("{} stands for two things: a coordinate and a parameter", in_quotes(read.name)),
+            reserved ? fmt::format("{} is part of the language", read.name) : "");
         continue;
       }
       if (item.type != TomlValue::Type::string || read.problem || families_.contains(read.name) || read.count > 1e8) {
@@ -229,7 +245,8 @@ class FamilyReader : private FamilyNames {
         const auto ranges = indices_of(m.value);
         const TomlMember* inner = m.value.type == TomlValue::Type::table ? m.value.find("value") : nullptr;
         if (!ranges) continue;
-        if (m.value.type == TomlValue::Type::table) fields_.check_keys(m.value, {"for", "value"}, fmt::format("in {}", in_quotes("define." + m.name)));
+        if (m.value.type == TomlValue::Type::table)
+          fields_.check_keys(m.value, {"for", "value"}, fmt::format("in {}", in_quotes("define." + m.name)));
         if (!parsed.problems.empty() || !inner || parsed.indices.size() != ranges->size() || ranges->empty()) {
           fields_.report(m, fmt::format("the definition {} does not say what its index runs over", in_quotes(m.name)),
                          fmt::format("write \"{}\" = {{ for = \"i = 1..N\", value = \"...\" }}", printable(m.name)));
@@ -242,21 +259,27 @@ class FamilyReader : private FamilyNames {
           plain &= parsed.indices[k].text == index.name;
           definition.indices.push_back(index.name);
           const auto from = number_of(index.from), to = number_of(index.to);
-          if (from && to && definition.bounds.size() == k) definition.bounds.push_back({static_cast<long>(*from), static_cast<long>(*to)});
+          if (from && to && definition.bounds.size() == k)
+            definition.bounds.push_back({static_cast<long>(*from), static_cast<long>(*to)});
         }
         if (definition.bounds.size() != ranges->size()) definition.bounds.clear();
         if (!plain) {
-          fields_.report(m, "the indices of a definition are those of its `for`, in their order, in a model of this size");
+          fields_.report(m,
+                         "the indices of a definition are those of its `for`, in their order, in a model of this size");
           continue;
         }
       }
-      const bool single = definition.indices.empty(), coordinate = families_.contains(name) && model_.coordinates[families_.at(name)].bounds.empty() == single;
+      const bool single = definition.indices.empty(),
+                 coordinate =
+                     families_.contains(name) && model_.coordinates[families_.at(name)].bounds.empty() == single;
       if (!is_name(name) || (single && is_reserved(name))) {
-        fields_.report(m, fmt::format("{} cannot be the name of a defined name", in_quotes(name)), is_name(name) ? "it is part of the language" : what_a_name_is);
+        fields_.report(m, fmt::format("{} cannot be the name of a defined name", in_quotes(name)),
+                       is_name(name) ? "it is part of the language" : what_a_name_is);
         continue;
       }
       if (coordinate || (single ? scalars_.contains(name) : arrays_.contains(name))) {
-        fields_.report(m, fmt::format("{} stands for two things: a {} and a defined name", in_quotes(name), coordinate ? "coordinate" : "parameter"));
+        fields_.report(m, fmt::format("{} stands for two things: a {} and a defined name", in_quotes(name),
+                                      coordinate ? "coordinate" : "parameter"));
         continue;
       }
       if (value->type == TomlValue::Type::number) definition.text = fmt::format("{}", value->number);
@@ -272,7 +295,8 @@ class FamilyReader : private FamilyNames {
       if (unreadable_.contains(std::string(parse_name(m.name).name))) continue;
       const auto indices = m.value.type == TomlValue::Type::table ? indices_of(m.value) : std::vector<TermIndex>{};
       const TomlMember* inner = m.value.type == TomlValue::Type::table ? m.value.find("value") : nullptr;
-      if (indices && (inner ? inner->value : m.value).type == TomlValue::Type::string) fields_.expression(inner ? inner->value : m.value, scope(*indices), in_quotes("define." + m.name));
+      if (indices && (inner ? inner->value : m.value).type == TomlValue::Type::string)
+        fields_.expression(inner ? inner->value : m.value, scope(*indices), in_quotes("define." + m.name));
     }
     guards_.clear();
   }
@@ -308,7 +332,9 @@ class FamilyReader : private FamilyNames {
     }
     for (const IndexRange& r : parsed.ranges) {
       const auto wrong = [&](const ParseProblem& p) {
-        if (!p.message.empty()) fields_.report(raw_offset(text_, range->value.begin, p.offset), raw_offset(text_, range->value.begin, p.offset + p.length), p.message, p.hint);
+        if (!p.message.empty())
+          fields_.report(raw_offset(text_, range->value.begin, p.offset),
+                         raw_offset(text_, range->value.begin, p.offset + p.length), p.message, p.hint);
         return std::nullopt;
       };
       if (const auto taken = taken_index(r, indices)) return wrong(*taken);
@@ -335,7 +361,8 @@ class FamilyReader : private FamilyNames {
   }
 
   bool check_name(const TomlMember& m, std::string_view name, std::string_view what) {
-    if (!is_name(name)) fields_.report(m, fmt::format("{} cannot be the name of {}", in_quotes(m.name), what), what_a_name_is);
+    if (!is_name(name))
+      fields_.report(m, fmt::format("{} cannot be the name of {}", in_quotes(m.name), what), what_a_name_is);
     return is_name(name);
   }
 
@@ -359,7 +386,9 @@ class FamilyReader : private FamilyNames {
       };
       const auto f = fields_.expression(m->value, names, path);
       const auto value = f && !named ? number_of(*f) : std::nullopt;
-      if (f && !value) fields_.report(m->value, fmt::format("{} must be a number", path), "parameters and other names cannot be used here");
+      if (f && !value)
+        fields_.report(m->value, fmt::format("{} must be a number", path),
+                       "parameters and other names cannot be used here");
       return value;
     };
     model_.run.to = number("to", places.to), model_.run.every = number("every", places.every);
@@ -386,7 +415,8 @@ class FamilyReader : private FamilyNames {
     }
     const auto e = fields_.equation(*text, scope(*indices), in_quotes(m.name));
     if (!e) return;
-    if (e->relation != Relation::equal) return fields_.report(*text, "one-sided constraints are not supported in a model of this size yet");
+    if (e->relation != Relation::equal)
+      return fields_.report(*text, "one-sided constraints are not supported in a model of this size yet");
     Term term;
     term.kind = TermKind::constraint;
     term.name = m.name;
@@ -394,14 +424,16 @@ class FamilyReader : private FamilyNames {
     term.body = e->right.is_zero() ? e->left : e->left - e->right;
     term.text = text->text;
     term.place = fields_.place_of(*text);
-    if (term.body.contains(SymbolKind::acceleration)) return fields_.report(*text, "constraints with accelerations are not supported in a model of this size yet");
+    if (term.body.contains(SymbolKind::acceleration))
+      return fields_.report(*text, "constraints with accelerations are not supported in a model of this size yet");
     if (auto parts = split(term.body); !parts || parts->size() != 1 || !parts->front().indices.empty())
       return fields_.report(*text, "sums in constraints are not supported in a model of this size yet");
     add(std::move(term));
   }
 
   /// An expression with sums in it, for every set of the indices.
-  std::optional<FamilyQuantity> read_quantity(const TomlValue& value, std::vector<TermIndex> indices, const std::string& what) {
+  std::optional<FamilyQuantity> read_quantity(const TomlValue& value, std::vector<TermIndex> indices,
+                                              const std::string& what) {
     guards_.clear();
     const auto f = fields_.expression(value, scope(indices), what);
     if (!f) return std::nullopt;
@@ -416,8 +448,13 @@ class FamilyReader : private FamilyNames {
           for (const TermIndex& i : term.indices) parts.push_back(i.from), parts.push_back(i.to);
           for (const Expr& used : symbols_of(parts))
             for (const TermIndex& outer : indices)
-              if (same_symbol(used, outer.symbol) && std::none_of(term.indices.begin(), term.indices.end(), [&](const TermIndex& i) { return i.name == outer.name; })) {
-                fields_.report(value, fmt::format("a sum that depends on the index {} around it is not supported in a model of this size", in_quotes(outer.name)));
+              if (same_symbol(used, outer.symbol) &&
+                  std::none_of(term.indices.begin(), term.indices.end(),
+                               [&](const TermIndex& i) { return i.name == outer.name; })) {
+                fields_.report(
+                    value,
+                    fmt::format("a sum that depends on the index {} around it is not supported in a model of this size",
+                                in_quotes(outer.name)));
                 return std::nullopt;
               }
           complete(term);
@@ -449,7 +486,8 @@ class FamilyReader : private FamilyNames {
         quantity->label.push_back(simplify(*f.value));
       }
     } else if (!indices->empty()) {
-      return fields_.report(m, fmt::format("the output {} has no index, though it says `for`", in_quotes(m.name)), "write its name with the index, as in \"e[i]\"");
+      return fields_.report(m, fmt::format("the output {} has no index, though it says `for`", in_quotes(m.name)),
+                            "write its name with the index, as in \"e[i]\"");
     }
     model_.outputs.push_back(std::move(*quantity));
   }
@@ -463,7 +501,9 @@ class FamilyReader : private FamilyNames {
     FamilyEvent event;
     event.direction = choice.direction, event.action = choice.action;
     const TomlMember* when = table->find("when");
-    if (!when) return fields_.report(m, fmt::format("the event {} has no `when`", in_quotes(m.name)), "give an expression that passes zero, as in when = \"x\"");
+    if (!when)
+      return fields_.report(m, fmt::format("the event {} has no `when`", in_quotes(m.name)),
+                            "give an expression that passes zero, as in when = \"x\"");
     auto quantity = read_quantity(when->value, *indices, in_quotes("events." + m.name));
     if (!quantity) return;
     quantity->name = m.name;
@@ -473,7 +513,8 @@ class FamilyReader : private FamilyNames {
     for (const QuantitySum& sum : event.when.sums)
       for (const Term& term : sum.terms) bodies.push_back(term.body);
     for (const Expr& f : bodies)
-      if (f.contains(SymbolKind::acceleration)) return fields_.report(when->value, "events with accelerations are not supported in a model of this size yet");
+      if (f.contains(SymbolKind::acceleration))
+        return fields_.report(when->value, "events with accelerations are not supported in a model of this size yet");
     model_.events.push_back(std::move(event));
   }
 
@@ -487,10 +528,12 @@ class FamilyReader : private FamilyNames {
       const TomlValue* value = indices ? value_of(m, path) : nullptr;
       if (!value) continue;
       const ParsedExpression target = parse_expression(m.name, scope(*indices));
-      const auto member = target.value && target.value->is_symbol() ? members_.find(target.value->symbol().name) : members_.end();
+      const auto member =
+          target.value && target.value->is_symbol() ? members_.find(target.value->symbol().name) : members_.end();
       if (member == members_.end() || member->second.symbol.symbol().kind != SymbolKind::coordinate) {
         const bool unknown = target.problems.empty() || target.problems.front().message.starts_with("unknown name");
-        fields_.report(m, unknown ? fmt::format("{} is no coordinate", in_quotes(m.name)) : target.problems.front().message);
+        fields_.report(
+            m, unknown ? fmt::format("{} is no coordinate", in_quotes(m.name)) : target.problems.front().message);
         continue;
       }
       const auto f = fields_.expression(*value, scope(*indices), in_quotes(path + "." + m.name));

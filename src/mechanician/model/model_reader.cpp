@@ -13,7 +13,8 @@
 
 namespace mechanician {
 
-ModelReader::ModelReader(SourceText source, std::string cleaned, std::vector<Problem> problems, const ParameterOverrides& overrides)
+ModelReader::ModelReader(SourceText source, std::string cleaned, std::vector<Problem> problems,
+                         const ParameterOverrides& overrides)
     : text_(std::move(cleaned)), map_(text_), fields_(map_), overrides_(overrides) {
   model_.source = std::move(source);
   fields_.problems = std::move(problems);
@@ -128,7 +129,8 @@ void ModelReader::declare_names() {
     }
   if (const TomlValue* table = section("parameters")) {
     for (const TomlMember& m : table->members)
-      if (m.value.type != TomlValue::Type::array && m.value.type != TomlValue::Type::table) names_.add(m.name, NameKind::parameter, parameter(m.name));
+      if (m.value.type != TomlValue::Type::array && m.value.type != TomlValue::Type::table)
+        names_.add(m.name, NameKind::parameter, parameter(m.name));
   }
   for (const auto& [name, kind] : {std::pair("define", NameKind::definition), std::pair("unknown", NameKind::unknown)})
     if (const TomlValue* table = section(name))
@@ -185,9 +187,9 @@ void ModelReader::read_unknowns() {
         if (unreadable_.covers("coordinates")) continue;
         const std::size_t at = raw_offset(text_, m.value.begin, first);
         fields_.report(at, raw_offset(text_, m.value.begin, last),
-                       name.empty()
-                           ? "a function depends on something"
-                           : fmt::format("a function depends on t and coordinates, and {} is neither", mechanician::quoted(name)),
+                       name.empty() ? "a function depends on something"
+                                    : fmt::format("a function depends on t and coordinates, and {} is neither",
+                                                  mechanician::quoted(name)),
                        name.empty() ? "for example alpha = \"t\" or alpha = \"x, t\"" : "");
       }
     }
@@ -224,8 +226,8 @@ void ModelReader::read_definitions() {
   for (const auto& cycle : order.cycles) {
     const auto name_of = [&](int i) { return members[static_cast<std::size_t>(i)].name; };
     const TomlMember& first = members[static_cast<std::size_t>(cycle.front())];
-    fields_.report(first.value,
-                   fmt::format("{} is defined by itself: {}", mechanician::quoted(first.name), cycle_text(cycle, name_of)));
+    fields_.report(first.value, fmt::format("{} is defined by itself: {}", mechanician::quoted(first.name),
+                                            cycle_text(cycle, name_of)));
     for (const int i : cycle) in_cycle[static_cast<std::size_t>(i)] = true;
   }
 

@@ -20,7 +20,8 @@ class ModelReader {
  public:
   /// `cleaned` is the source text without the bytes that `problems` are about.
   /// `overrides`: of parameters, for those that bounds of families are made of.
-  ModelReader(SourceText source, std::string cleaned, std::vector<Problem> problems, const ParameterOverrides& overrides);
+  ModelReader(SourceText source, std::string cleaned, std::vector<Problem> problems,
+              const ParameterOverrides& overrides);
   ModelReader(const ModelReader&) = delete;
   ModelReader& operator=(const ModelReader&) = delete;
 
@@ -45,7 +46,8 @@ class ModelReader {
   void read_constraints();
   bool read_constraint(const TomlMember& field, const TomlValue& value);
   /// restitution, friction and slip of a constraint that is written as a table
-  void read_contact(const TomlMember& field, const TomlValue& value, const std::string& path, ConstraintOptions& options);
+  void read_contact(const TomlMember& field, const TomlValue& value, const std::string& path,
+                    ConstraintOptions& options);
   void read_controls();
   bool read_control(const TomlMember& field, const TomlValue& table);
   void read_measured();
@@ -71,7 +73,8 @@ class ModelReader {
   void find_sizes();
   void read_coordinate_family(const TomlValue& item);
   void read_array(const TomlMember& field);
-  bool add_array(const TomlMember& field, const std::vector<const TomlValue*>& items, const std::vector<double>& numbers, std::size_t columns);
+  bool add_array(const TomlMember& field, const std::vector<const TomlValue*>& items,
+                 const std::vector<double>& numbers, std::size_t columns);
   /// The bounds of constraint families, for multiplier(), and of definitions.
   void declare_constraint_family(const TomlMember& field);
   void declare_definition_family(const TomlMember& field);

@@ -146,7 +146,8 @@ void ModelReader::read_constraints() {
   const TomlValue* table = section("constraints");
   if (!table) return;
   for (const TomlMember& m : table->members)
-    each_index(m, m.value, "constraints." + m.name, [&](const TomlMember& member) { return read_constraint(member, m.value); });
+    each_index(m, m.value, "constraints." + m.name,
+               [&](const TomlMember& member) { return read_constraint(member, m.value); });
 }
 
 bool ModelReader::read_constraint(const TomlMember& field, const TomlValue& value) {
@@ -186,7 +187,8 @@ bool ModelReader::read_constraint(const TomlMember& field, const TomlValue& valu
   return true;
 }
 
-void ModelReader::read_contact(const TomlMember& field, const TomlValue& value, const std::string& path, ConstraintOptions& options) {
+void ModelReader::read_contact(const TomlMember& field, const TomlValue& value, const std::string& path,
+                               ConstraintOptions& options) {
   const NameScope scope = names_.scope();
   for (const TomlMember& m : value.members)
     if (const std::string near = nearest(m.name, std::vector<std::string>{"friction", "slip"}); !near.empty())
@@ -198,7 +200,8 @@ void ModelReader::read_contact(const TomlMember& field, const TomlValue& value, 
     options.restitution = expression(restitution->value, path + ".restitution", scope);
   }
   if (friction && !slip && !unreadable_.covers(path + ".slip"))
-    fields_.report(*friction, fmt::format("the constraint {} has friction but no slip", mechanician::quoted(field.name)),
+    fields_.report(*friction,
+                   fmt::format("the constraint {} has friction but no slip", mechanician::quoted(field.name)),
                    "slip is the velocity that friction acts against, for example slip = \"x'\"");
   if (slip && !friction && !unreadable_.covers(path + ".friction"))
     fields_.report(*slip, fmt::format("the constraint {} has a slip but no friction", mechanician::quoted(field.name)),
@@ -226,7 +229,8 @@ void ModelReader::read_controls() {
   if (!table) return;
   for (const TomlMember& m : table->members) {
     if (m.value.type == TomlValue::Type::table) {
-      each_index(m, m.value, "control." + m.name, [&](const TomlMember& member) { return read_control(member, m.value); });
+      each_index(m, m.value, "control." + m.name,
+                 [&](const TomlMember& member) { return read_control(member, m.value); });
     } else {
       fields_.report(m.value, fmt::format("a control requirement is a table, not {}", in_words(m.value.type)),
                      fmt::format("write [control.{}] and below it equation = \"left = right\"", printable(m.name)));

@@ -99,7 +99,8 @@ ParseProblem NameTable::explain(std::string_view name, int primes) const {
   }
   if (is_excused(name)) return silent();
   if (families_.contains(std::string(name)))
-    return problem(fmt::format("{} is a family: one of its members is meant", mechanician::quoted(name)), fmt::format("write {}[...]", name));
+    return problem(fmt::format("{} is a family: one of its members is meant", mechanician::quoted(name)),
+                   fmt::format("write {}[...]", name));
   std::string hint = wants_hints() ? did_you_mean(name, names_) : std::string();
   if (hint.empty() && wants_hints()) hint = did_you_mean(name, std::vector<std::string>{"t", "pi"});
   if (hint.empty() && name == "e") hint = "the number e is written exp(1)";
@@ -142,7 +143,8 @@ ParseProblem NameTable::explain_reaction(std::string_view function, std::string_
 
 NameScope NameTable::scope() const {
   return with_families({[this](std::string_view name, int primes) { return find(name, primes); },
-                        [this](std::string_view name, int primes) { return explain(name, primes); }}, &NameTable::scope);
+                        [this](std::string_view name, int primes) { return explain(name, primes); }},
+                       &NameTable::scope);
 }
 
 NameScope NameTable::nonideal_scope() const {
@@ -157,11 +159,13 @@ NameScope NameTable::nonideal_scope() const {
 
 NameScope NameTable::parameter_scope() const {
   return with_families({[this](std::string_view name, int primes) -> std::optional<Expr> {
-                          if (const auto found = find(name, primes); found && found->is_constant()) return found;  // an index
+                          if (const auto found = find(name, primes); found && found->is_constant())
+                            return found;  // an index
                           const Entry* e = entry(name);
                           return e && e->kind == NameKind::parameter && primes == 0 ? e->value : std::nullopt;
                         },
-                        [this](std::string_view name, int primes) { return explain_in_parameter(name, primes); }}, &NameTable::parameter_scope);
+                        [this](std::string_view name, int primes) { return explain_in_parameter(name, primes); }},
+                       &NameTable::parameter_scope);
 }
 
 }  // namespace mechanician

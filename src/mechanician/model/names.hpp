@@ -42,7 +42,9 @@ class NameTable {
   /// Within the life of this an index stands for a number.
   class Binding {
    public:
-    Binding(NameTable& names, std::string index, long value) : names_(names) { names.bound_.emplace_back(std::move(index), value); }
+    Binding(NameTable& names, std::string index, long value) : names_(names) {
+      names.bound_.emplace_back(std::move(index), value);
+    }
     ~Binding() { names_.bound_.pop_back(); }
     Binding(const Binding&) = delete;
     Binding& operator=(const Binding&) = delete;
@@ -64,7 +66,9 @@ class NameTable {
   };
   Whole whole_number(const Expr& f) const;
   /// Values of parameters, where they are known.
-  std::function<std::optional<double>(const std::string& parameter)> parameter_value = [](const std::string&) { return std::nullopt; };
+  std::function<std::optional<double>(const std::string& parameter)> parameter_value = [](const std::string&) {
+    return std::nullopt;
+  };
   std::vector<std::pair<std::string, long>> bound() const { return bound_; }
   MemberName member(std::string_view name, std::span<const Expr> indices) const;
 
@@ -98,7 +102,8 @@ class NameTable {
   ParseProblem explain(std::string_view name, int primes) const;
   ParseProblem explain_in_parameter(std::string_view name, int primes) const;
   std::optional<double> number_of(const Expr& f) const;
-  ParsedExpression sum(std::span<const IndexRange> ranges, std::string_view body, std::size_t offset, const NameScope& scope);
+  ParsedExpression sum(std::span<const IndexRange> ranges, std::string_view body, std::size_t offset,
+                       const NameScope& scope);
   /// `same`: what makes this scope.
   NameScope with_families(NameScope scope, NameScope (NameTable::*same)() const) const;
   std::optional<Expr> find_reaction(std::string_view function, std::string_view name) const;

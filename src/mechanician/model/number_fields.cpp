@@ -1,5 +1,3 @@
-#include "mechanician/model/number_fields_internal.hpp"
-
 #include <fmt/format.h>
 
 #include <array>
@@ -9,6 +7,7 @@
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/model/csv_column.hpp"
+#include "mechanician/model/number_fields_internal.hpp"
 
 namespace mechanician {
 
@@ -92,7 +91,8 @@ std::optional<NumberList> read_list(const TomlMember& field, FieldReader& fields
     const std::string *name = fields.string(*file, "`csv`"), *wanted = fields.string(*column, "`column`");
     if (!name || !wanted) return std::nullopt;
     CsvColumn found = read_csv_column(model_file, *name, *wanted, most_rows);
-    if (!found.problem.empty()) return wrong(found.about_column ? column->value : file->value, found.problem, found.hint);
+    if (!found.problem.empty())
+      return wrong(found.about_column ? column->value : file->value, found.problem, found.hint);
     list.numbers = std::move(found.values);
     return list;
   }
@@ -100,7 +100,8 @@ std::optional<NumberList> read_list(const TomlMember& field, FieldReader& fields
   const bool matrix = !rows.empty() && rows.front().type == TomlValue::Type::array;
   for (const TomlValue& row : rows) {
     if ((row.type == TomlValue::Type::array) != matrix || (matrix && row.items.size() != rows.front().items.size()))
-      return wrong(row, fmt::format("the rows of {} are not alike", path), "a list has numbers, or lists of equal length");
+      return wrong(row, fmt::format("the rows of {} are not alike", path),
+                   "a list has numbers, or lists of equal length");
     if (!matrix) list.items.push_back(&row);
     for (const TomlValue& item : row.items) list.items.push_back(&item);
   }
@@ -122,7 +123,8 @@ bool set_number(NumberFamily& family, const ParsedName& member, double value) {
     long index = 0;
     const std::string_view text = member.indices[k].text;
     const auto read = std::from_chars(text.data(), text.data() + text.size(), index);
-    if (read.ec != std::errc() || read.ptr != text.data() + text.size() || index < family.bounds[k].from || index > family.bounds[k].to)
+    if (read.ec != std::errc() || read.ptr != text.data() + text.size() || index < family.bounds[k].from ||
+        index > family.bounds[k].to)
       return false;
     number = number * family.bounds[k].count() + index - family.bounds[k].from;
   }

@@ -98,7 +98,8 @@ StatementProblem explain_syntax(std::string_view text, const std::vector<Stateme
     if (trimmed(key).empty())
       return say(s.begin, s.key_end, header ? "the section has no name" : "a name is missing before the =");
     if (has_non_ascii(key) && key.find_first_of("\"'") == std::string_view::npos)
-      return say(s.key_begin, s.key_end, fmt::format("{} must stand in quotation marks here", mechanician::quoted(trimmed(key))),
+      return say(s.key_begin, s.key_end,
+                 fmt::format("{} must stand in quotation marks here", mechanician::quoted(trimmed(key))),
                  fmt::format("TOML wants \"{}\"{}; inside expressions it needs none", printable(trimmed(key)),
                              header ? "" : " = ..."));
     return say(s.key_begin, s.key_end, fmt::format("{} is no name", mechanician::quoted(trimmed(key))),

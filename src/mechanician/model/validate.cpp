@@ -98,8 +98,8 @@ class Validator {
       check_name(name, in_words(kind), at);
       if (is_reserved(name))
         report(at,
-               fmt::format("{} cannot be the name of a{} {}", mechanician::quoted(name), kind == NameKind::unknown ? "n" : "",
-                           in_words(kind)),
+               fmt::format("{} cannot be the name of a{} {}", mechanician::quoted(name),
+                           kind == NameKind::unknown ? "n" : "", in_words(kind)),
                name == "t"    ? "t is the time"
                : name == "pi" ? "pi is a number"
                               : fmt::format("{} is part of the language", name));
@@ -111,8 +111,8 @@ class Validator {
         report(at, fmt::format("the {} {} is given twice", in_words(kind), mechanician::quoted(name)), where);
       else
         report(at,
-               fmt::format("{} stands for two things: a {} and a{} {}", mechanician::quoted(name), in_words(first->second.kind),
-                           kind == NameKind::unknown ? "n" : "", in_words(kind)),
+               fmt::format("{} stands for two things: a {} and a{} {}", mechanician::quoted(name),
+                           in_words(first->second.kind), kind == NameKind::unknown ? "n" : "", in_words(kind)),
                where);
     };
     for (const Coordinate& c : model_.coordinates) add(c.name, NameKind::coordinate, c.place);
@@ -217,11 +217,13 @@ class Validator {
               to_force);
     for (const Named& f : model_.forces) {
       check_coordinate(f.name, "a force", f.place);
-      add(f.value, fmt::format("the force on {}", mechanician::quoted(f.name)), f.place, of_velocities, no_acceleration);
+      add(f.value, fmt::format("the force on {}", mechanician::quoted(f.name)), f.place, of_velocities,
+          no_acceleration);
     }
     for (const Named& f : model_.nonideal) {
       check_coordinate(f.name, "a nonideal force", f.place);
-      add(f.value, fmt::format("the nonideal force on {}", mechanician::quoted(f.name)), f.place, of_reactions, no_acceleration);
+      add(f.value, fmt::format("the nonideal force on {}", mechanician::quoted(f.name)), f.place, of_reactions,
+          no_acceleration);
     }
     for (const Constraint& c : model_.constraints) {
       add(c.residual, fmt::format("the constraint {}", mechanician::quoted(c.name)), c.place, of_motion);
@@ -233,8 +235,8 @@ class Validator {
             place("constraints." + c.name + ".restitution", c.place), of_positions,
             "it may depend on coordinates, parameters and t");
       if (!c.friction) continue;
-      add(c.friction->coefficient, fmt::format("the friction of {}", mechanician::quoted(c.name)), c.friction->place, of_velocities,
-          no_acceleration);
+      add(c.friction->coefficient, fmt::format("the friction of {}", mechanician::quoted(c.name)), c.friction->place,
+          of_velocities, no_acceleration);
       for (std::size_t k = 0; k < c.friction->slip.size(); ++k)
         add(c.friction->slip[k], fmt::format("the slip of {}", mechanician::quoted(c.name)), slip_place(model_, c, k),
             of_velocities, no_acceleration);
@@ -245,13 +247,14 @@ class Validator {
       if (c.frequency)
         add(*c.frequency, fmt::format("the frequency of {}", mechanician::quoted(c.name)),
             place("control." + c.name + ".frequency", c.place), of_time, hint);
-      add(c.damping, fmt::format("the damping of {}", mechanician::quoted(c.name)), place("control." + c.name + ".damping", c.place),
-          of_time, hint);
+      add(c.damping, fmt::format("the damping of {}", mechanician::quoted(c.name)),
+          place("control." + c.name + ".damping", c.place), of_time, hint);
     }
     for (const Measured& m : model_.measured)
       for (const auto& row : m.weight)
         for (const Expr& w : row) add(w, "the weight in [measured]", m.place, of_velocities, no_acceleration);
-    for (const Event& e : model_.events) add(e.when, fmt::format("the event {}", mechanician::quoted(e.name)), e.place, of_motion);
+    for (const Event& e : model_.events)
+      add(e.when, fmt::format("the event {}", mechanician::quoted(e.name)), e.place, of_motion);
     for (const Named& o : model_.outputs)
       add(o.value, fmt::format("the output {}", mechanician::quoted(o.name)), o.place, of_motion);
     const std::string of_start = "a start value is made of numbers and parameters";
@@ -364,7 +367,8 @@ class Validator {
     for (const Measured& m : model_.measured) {
       for (const std::string& name : m.constraints) {
         const Place at = place("measured." + name, m.place);
-        if (!seen.insert(name).second) report(at, fmt::format("the constraint {} is measured twice", mechanician::quoted(name)));
+        if (!seen.insert(name).second)
+          report(at, fmt::format("the constraint {} is measured twice", mechanician::quoted(name)));
         const auto found = known.find(name);
         if (found == known.end()) {
           if (unreadable_.covers("constraints." + name)) continue;

@@ -26,8 +26,8 @@ void check_restitution_value(const Model& model, const Constraint& c, double e, 
 void check_friction_value(const Constraint& c, double mu, std::vector<Problem>& problems) {
   if (!(mu >= 0.0 && std::isfinite(mu)))
     problems.push_back({c.friction->place,
-                        fmt::format("the friction of {} is {}; it cannot be {}", mechanician::quoted(c.name), short_number(mu),
-                                    mu < 0.0 ? "negative" : "infinite or undefined"),
+                        fmt::format("the friction of {} is {}; it cannot be {}", mechanician::quoted(c.name),
+                                    short_number(mu), mu < 0.0 ? "negative" : "infinite or undefined"),
                         "it is the coefficient of friction: largest friction force over normal force"});
 }
 
@@ -69,7 +69,8 @@ class ContactChecks {
       report(at, fmt::format("the constraint {} has a restitution but is an equation", mechanician::quoted(c.name)),
              "impacts are where a gap closes: write the constraint with >= or <=");
     else if (c.level() == Level::velocity)
-      report(at, fmt::format("the constraint {} has a restitution but is one on velocities", mechanician::quoted(c.name)),
+      report(at,
+             fmt::format("the constraint {} has a restitution but is one on velocities", mechanician::quoted(c.name)),
              "impacts are where a gap closes: restitution belongs to constraints on positions");
     if (c.restitution->is_constant()) check_restitution_value(model_, c, c.restitution->value(), problems_);
   }
@@ -78,23 +79,27 @@ class ContactChecks {
     const Friction& friction = *c.friction;
     if (friction.coefficient.is_constant()) check_friction_value(c, friction.coefficient.value(), problems_);
     if (!c.one_sided && c.level() == Level::acceleration)  // else it is said of the one-sided constraint
-      report(friction.place, fmt::format("the constraint {} has friction and contains accelerations", mechanician::quoted(c.name)),
+      report(friction.place,
+             fmt::format("the constraint {} has friction and contains accelerations", mechanician::quoted(c.name)),
              "friction belongs to constraints on positions or on velocities");
     if (!c.one_sided && is_measured(c))
       report(friction.place, fmt::format("the constraint {} is measured and has friction", mechanician::quoted(c.name)),
              "a measured constraint has no constraint force of its own that friction could follow");
     if (friction.slip.empty() || friction.slip.size() > 2)
       report(place_in(model_, "constraints." + c.name + ".slip", friction.place),
-             fmt::format("the slip of {} has {}", mechanician::quoted(c.name), count_noun(friction.slip.size(), "expression")),
+             fmt::format("the slip of {} has {}", mechanician::quoted(c.name),
+                         count_noun(friction.slip.size(), "expression")),
              "a slip is one expression, or two in a list");
     for (std::size_t k = 0; k < friction.slip.size(); ++k) {
       const Expr& psi = friction.slip[k];
       if (psi.is_condition() || psi.contains(SymbolKind::acceleration)) continue;  // said where symbols are checked
       if (!psi.contains(SymbolKind::velocity))
-        report(slip_place(model_, c, k), fmt::format("the slip of {} mentions no velocity", mechanician::quoted(c.name)),
+        report(slip_place(model_, c, k),
+               fmt::format("the slip of {} mentions no velocity", mechanician::quoted(c.name)),
                "a slip is the velocity that friction acts against, for example slip = \"x'\"");
       else if (!has_degree_at_most(psi, SymbolKind::velocity, 1))
-        report(slip_place(model_, c, k), fmt::format("the slip of {} is not linear in the velocities", mechanician::quoted(c.name)),
+        report(slip_place(model_, c, k),
+               fmt::format("the slip of {} is not linear in the velocities", mechanician::quoted(c.name)),
                "friction acts along its gradient by the velocities, which must not depend on them");
     }
   }

@@ -118,7 +118,8 @@ class ValueChecks {
       const auto w = constant(*c.weight);
       if (w && !(*w > 0.0 && std::isfinite(*w)))
         report(place("constraints." + c.name + ".weight", c.place),
-               fmt::format("the weight of {} is {}; a weight is positive and finite", mechanician::quoted(c.name), short_number(*w)),
+               fmt::format("the weight of {} is {}; a weight is positive and finite", mechanician::quoted(c.name),
+                           short_number(*w)),
                "a weight is 1/variance");
     }
     for (const Measured& m : model_.measured) check_weight_matrix(m);
@@ -158,8 +159,8 @@ class ValueChecks {
         const auto value = constant(f);
         if (value && !(*value >= 0.0 && std::isfinite(*value)))
           report(place(fmt::format("control.{}.{}", c.name, what), c.place),
-                 fmt::format("the {} of {} is {}; it cannot be {}", what, mechanician::quoted(c.name), short_number(*value),
-                             *value < 0.0 ? "negative" : "infinite or undefined"));
+                 fmt::format("the {} of {} is {}; it cannot be {}", what, mechanician::quoted(c.name),
+                             short_number(*value), *value < 0.0 ? "negative" : "infinite or undefined"));
       };
       if (c.frequency) check(*c.frequency, "frequency");
       check(c.damping, "damping");

@@ -31,7 +31,8 @@ std::vector<Expr> turn_about(int axis, const Expr& angle) {
 
 class ViewReader {
  public:
-  ViewReader(FieldReader& fields, NameTable& names, NameScope scope, const std::unordered_map<std::string, int>& coordinates)
+  ViewReader(FieldReader& fields, NameTable& names, NameScope scope,
+             const std::unordered_map<std::string, int>& coordinates)
       : fields_(fields), names_(names), scope_(std::move(scope)), coordinates_(coordinates) {}
 
   View read(const TomlValue& table) {
@@ -86,7 +87,8 @@ class ViewReader {
     const std::size_t problems = fields_.problems.size();
     const auto problem = names_.for_each(parsed.ranges, names_.parameter_scope(), 500, [&] {
       std::string indices;
-      for (const auto& [index, value] : names_.bound()) indices += fmt::format("{}{}", indices.empty() ? "" : ",", value);
+      for (const auto& [index, value] : names_.bound())
+        indices += fmt::format("{}{}", indices.empty() ? "" : ",", value);
       member.name = fmt::format("{}[{}]", m.name, indices);
       read_one(member);
       return fields_.problems.size() == problems && view_.items.size() < most_items;
@@ -103,14 +105,16 @@ class ViewReader {
       const auto range = split_range(piece);
       long ends[2];
       for (const bool upper : {false, true}) {
-        const ParsedExpression f = parse_expression(range ? upper ? range->second.text : range->first.text : piece.text, names_.parameter_scope());
+        const ParsedExpression f = parse_expression(range ? upper ? range->second.text : range->first.text : piece.text,
+                                                    names_.parameter_scope());
         const NameTable::Whole whole = f.value ? names_.whole_number(*f.value) : NameTable::Whole{};
         if (!whole.value) return {value.text};
         ends[upper] = *whole.value;
       }
       std::vector<std::string> more;
       for (const std::string& begun : texts)
-        for (long i = ends[0]; i <= ends[1] && more.size() < most_items; ++i) more.push_back(fmt::format("{}{}{}", begun, begun.empty() ? "" : ",", i));
+        for (long i = ends[0]; i <= ends[1] && more.size() < most_items; ++i)
+          more.push_back(fmt::format("{}{}{}", begun, begun.empty() ? "" : ",", i));
       texts = std::move(more);
     }
     for (std::string& text : texts) text = fmt::format("{}[{}]", name.name, text);
@@ -175,7 +179,8 @@ class ViewReader {
 
   bool truth(const TomlMember& m) {
     if (m.value.type == TomlValue::Type::boolean) return m.value.number != 0.0;
-    fields_.report(m.value, fmt::format("{} is true or false, not {}", mechanician::quoted(m.name), in_words(m.value.type)));
+    fields_.report(m.value,
+                   fmt::format("{} is true or false, not {}", mechanician::quoted(m.name), in_words(m.value.type)));
     return false;
   }
 
@@ -233,7 +238,9 @@ class ViewReader {
       if (const auto* f = m.value.find("dashed")) item.dashed = truth(*f);
       colour(m, item);
     }
-    const auto is_range = [](const TomlValue& v) { return v.type == TomlValue::Type::string && v.text.find("..") != std::string::npos; };
+    const auto is_range = [](const TomlValue& v) {
+      return v.type == TomlValue::Type::string && v.text.find("..") != std::string::npos;
+    };
     if (corners->type != TomlValue::Type::array ||
         (corners->items.size() < 2 && std::none_of(corners->items.begin(), corners->items.end(), is_range))) {
       fields_.report(*corners, fmt::format("{} is a list of at least two points", path(m)),
@@ -450,7 +457,8 @@ class ViewReader {
       std::vector<std::string> names;
       for (const auto& [coordinate, index] : coordinates_) names.push_back(coordinate);
       const std::string near = nearest(name.text, names);
-      fields_.report(name, "this is no coordinate", near.empty() ? "" : fmt::format("did you mean {}?", mechanician::quoted(near)));
+      fields_.report(name, "this is no coordinate",
+                     near.empty() ? "" : fmt::format("did you mean {}?", mechanician::quoted(near)));
       good = false;
     }
     return good;

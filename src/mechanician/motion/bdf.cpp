@@ -62,9 +62,10 @@ void check(const BdfProblem& problem, const BdfOptions& options) {
                                             problem.size, problem.num_dynamic, problem.num_positions));
   if (!problem.rhs) throw std::invalid_argument("bdf: rhs is missing");
   if (!(options.tolerance > 0.0) || !(options.largest_step >= 0.0) || !(options.first_step >= 0.0))
-    throw std::invalid_argument(fmt::format("bdf: tolerance {} must be positive, largest step {} and first step {} not "
-                                            "negative",
-                                            options.tolerance, options.largest_step, options.first_step));
+    throw std::invalid_argument(
+        fmt::format("bdf: tolerance {} must be positive, largest step {} and first step {} not "
+                    "negative",
+                    options.tolerance, options.largest_step, options.first_step));
   if (options.largest_order < 1 || options.largest_order > 5)
     throw std::invalid_argument(fmt::format("bdf: largest order {} is not in 1 … 5", options.largest_order));
 }
@@ -140,7 +141,8 @@ class Bdf::Impl {
     // A new integrator each time: CVodeReInit promises nothing about what it keeps.
     cvode_.reset(made(CVodeCreate(CV_BDF, context_.get())));
     void* const c = cvode_.get();
-    must(CVodeSetErrHandlerFn(c, [](int, const char*, const char*, char*, void*) {}, nullptr));
+    must(CVodeSetErrHandlerFn(
+        c, [](int, const char*, const char*, char*, void*) {}, nullptr));
     must(CVodeInit(c, call_rhs, t, y_.get()));
     must(CVodeSetUserData(c, this));
     must(CVodeWFtolerances(c, call_weights));
@@ -304,7 +306,8 @@ class Bdf::Impl {
     impl.calc_noise(values);
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double slack = static_cast<int>(i) < impl.problem_.num_dynamic ? 1.0 : quadrature_slack;
-      out[i] = 1.0 / (slack * impl.options_.tolerance * std::max(1.0, std::abs(values[i])) + noise_slack * impl.noise_[i]);
+      out[i] =
+          1.0 / (slack * impl.options_.tolerance * std::max(1.0, std::abs(values[i])) + noise_slack * impl.noise_[i]);
     }
     return 0;
   }

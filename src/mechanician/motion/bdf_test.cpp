@@ -181,7 +181,9 @@ TEST(Bdf, van_der_pol_s_oscillator_passes_its_jump) {
   ASSERT_LT(expected[0], -1.9L);
   for (const double tolerance : {1e-6, 1e-9, 1e-11}) {
     SCOPED_TRACE(tolerance);
-    Bdf bdf({.size = 2, .num_dynamic = 2, .num_positions = 1,
+    Bdf bdf({.size = 2,
+             .num_dynamic = 2,
+             .num_positions = 1,
              .rhs =
                  [](double, In y, Out dy) {
                    dy[0] = y[1];
@@ -206,7 +208,8 @@ TEST(Bdf, robertson_s_reactions_at_40) {
   EXPECT_NEAR(static_cast<double>(expected[0]), 0.71582706872, 1e-10);  // well-known digits
   for (const double tolerance : {1e-6, 1e-8, 1e-10, 1e-12}) {
     SCOPED_TRACE(tolerance);
-    Bdf bdf({.size = 3, .num_dynamic = 3,
+    Bdf bdf({.size = 3,
+             .num_dynamic = 3,
              .rhs =
                  [](double, In y, Out dy) {
                    const double r1 = 0.04 * y[0], r2 = 1e4 * y[1] * y[2], r3 = 3e7 * y[1] * y[1];
@@ -248,8 +251,7 @@ TEST(Bdf, a_constraint_holds_to_rounding_after_every_step) {
     const long double fx = tie_k * (z[2] - x1) + tie_c * (z[4] - u1), fy = tie_k * (z[3] - y1) + tie_c * (z[5] - v1);
     return std::array<long double, 6>{z[1], -y1 * fx + x1 * (fy - gravity), z[4], z[5], -fx, -fy - gravity};
   };
-  const auto expected =
-      reference<6>(in_angle, 0.0L, {1.0L, 0.0L, std::sin(1.0L), -std::cos(1.0L), 0.0L, 0.0L}, 2.0L);
+  const auto expected = reference<6>(in_angle, 0.0L, {1.0L, 0.0L, std::sin(1.0L), -std::cos(1.0L), 0.0L, 0.0L}, 2.0L);
 
   for (const double tolerance : {1e-5, 1e-8, 1e-11}) {
     SCOPED_TRACE(tolerance);
@@ -417,8 +419,7 @@ TEST(Bdf, counts_over_all_starts) {
 
 TEST(Bdf, says_where_the_right_side_ends) {
   // No value beyond t = 1.
-  Bdf wall({.size = 1, .num_dynamic = 1,
-            .rhs = [](double t, In y, Out dy) { return dy[0] = -y[0], t <= 1.0; }},
+  Bdf wall({.size = 1, .num_dynamic = 1, .rhs = [](double t, In y, Out dy) { return dy[0] = -y[0], t <= 1.0; }},
            {.tolerance = 1e-6});
   wall.start(0.0, Vector{1.0});
   while (wall.step(2.0) == Bdf::Outcome::stepped) ASSERT_LE(wall.t(), 1.0);
@@ -457,7 +458,8 @@ TEST(Bdf, stops_before_a_value_runs_away) {
 TEST(Bdf, a_step_into_a_forbidden_region_is_repeated_shorter) {
   // √y has no value below zero; the motion tends to y = 0.04, but a long first step overshoots.
   int refused = 0;
-  Bdf bdf({.size = 1, .num_dynamic = 1,
+  Bdf bdf({.size = 1,
+           .num_dynamic = 1,
            .rhs =
                [&refused](double, In y, Out dy) {
                  if (y[0] < 0.0) return ++refused, false;
@@ -472,7 +474,10 @@ TEST(Bdf, a_step_into_a_forbidden_region_is_repeated_shorter) {
 }
 
 TEST(Bdf, says_when_the_constraints_cannot_be_reached) {
-  Bdf bdf({.size = 8, .num_dynamic = 8, .num_positions = 4, .rhs = tied_beads,
+  Bdf bdf({.size = 8,
+           .num_dynamic = 8,
+           .num_positions = 4,
+           .rhs = tied_beads,
            .project = [](double t, Out y) { return t <= 0.5 && onto_circle(t, y); }},
           {.tolerance = 1e-6});
   bdf.start(0.0, Vector{1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0});
@@ -480,12 +485,14 @@ TEST(Bdf, says_when_the_constraints_cannot_be_reached) {
   EXPECT_EQ(bdf.failure(), Bdf::Failure::projection);
   EXPECT_GT(bdf.t(), 0.5 - 1e-6);
   EXPECT_GT(bdf.statistics().projection_failures, 0);
-  EXPECT_NE(bdf.reason().find("the constraints cannot be reached, however short the step, at t = 0."), std::string::npos)
+  EXPECT_NE(bdf.reason().find("the constraints cannot be reached, however short the step, at t = 0."),
+            std::string::npos)
       << bdf.reason();
 }
 
 TEST(Bdf, what_a_callback_throws_comes_through) {
-  Bdf bdf({.size = 1, .num_dynamic = 1,
+  Bdf bdf({.size = 1,
+           .num_dynamic = 1,
            .rhs =
                [](double t, In y, Out dy) {
                  if (t > 0.5) throw std::domain_error("half");

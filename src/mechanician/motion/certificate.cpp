@@ -47,7 +47,8 @@ void SmoothMotion::watch() {
   // Local errors of the size of the tolerance in every component at every step explain this much.
   const double energy_scale = energy_scale_ = dynamics_.last_energy_scale(y);
   balance_allowed_ +=
-      5.0 * (options.tolerance + 4.0 * eps + (last_was_crossing_ ? crossing_noise : 0.0)) * energy_scale + 2.0 * eps * sizes;
+      5.0 * (options.tolerance + 4.0 * eps + (last_was_crossing_ ? crossing_noise : 0.0)) * energy_scale +
+      2.0 * eps * sizes;
   for (int i = 2 * n; i < dynamics_.size(); ++i) balance_allowed_ += 8.0 * eps * step_h_ * std::abs(rk_.k[12][i]);
   balance_allowed_ += step_h_ * (clock_power_ + clock_noise_ * energy_scale);
   if (last_implicit_) {
@@ -73,17 +74,20 @@ void SmoothMotion::watch() {
     for (int j = 0; j < system->m(); ++j)
       if (dynamics_.inert[j] && std::abs(dynamics_.residual_of(j)) == now.inert)
         fail(StopReason::projection,
-             fmt::format("at t = {}: the motion has left constraint `{}`, which cannot act: its coefficients vanish where it "
-                         "holds. Write it without a power or product that makes them vanish",
-                         short_number(t), system->row(j).name),
+             fmt::format(
+                 "at t = {}: the motion has left constraint `{}`, which cannot act: its coefficients vanish where it "
+                 "holds. Write it without a power or product that makes them vanish",
+                 short_number(t), system->row(j).name),
              system->row(j).place);
   }
   if (last_implicit_) condition_largest_ = std::max(condition_largest_, 1e3 / std::max(weakest, 1e-300));
   if (!last_implicit_ && !last_was_crossing_ && statistics_.steps > 1 && !passed_noted_ &&
-      (weakest < std::clamp(10.0 * options.tolerance, lost_in_rounding, 1e-3) || dynamics_.condition() * lost_in_rounding > 1.0)) {
+      (weakest < std::clamp(10.0 * options.tolerance, lost_in_rounding, 1e-3) ||
+       dynamics_.condition() * lost_in_rounding > 1.0)) {
     passed_noted_ = true;
-    doubts.push_back(fmt::format("the motion comes within rounding of a singular configuration at t = {} and does not pass it smoothly",
-                                 short_number(t)));
+    doubts.push_back(fmt::format(
+        "the motion comes within rounding of a singular configuration at t = {} and does not pass it smoothly",
+        short_number(t)));
   }
   violation_.position = std::max(violation_.position, now.position);
   violation_.velocity = std::max(violation_.velocity, now.velocity);
@@ -97,7 +101,8 @@ void SmoothMotion::watch() {
 
 /// Rows that depend on others are held by them, unless they contradict. Needs rhs() at this state.
 std::optional<Stop> SmoothMotion::find_contradiction(double time, const double* y) {
-  if (dynamics_.rows_of_sines().size() == dynamics_.all.candidates.size() || !system->equations().measured.empty()) return {};
+  if (dynamics_.rows_of_sines().size() == dynamics_.all.candidates.size() || !system->equations().measured.empty())
+    return {};
   if (dynamics_.last_mismatch() < 1e-6 && dynamics_.calc_violation(time, y).scaled < 1e-8) return {};
   const int n = dynamics_.n();
   const State state{time, Eigen::Map<const Eigen::VectorXd>(y, n), Eigen::Map<const Eigen::VectorXd>(y + n, n)};
@@ -107,15 +112,18 @@ std::optional<Stop> SmoothMotion::find_contradiction(double time, const double* 
   if (instant.solution.consistent && off.empty()) return {};
   std::vector<std::string> names;
   if (instant.diagnosis && !instant.diagnosis->conflicts.empty())
-    for (const Eigen::Index j : instant.diagnosis->conflicts.front().rows) names.push_back(system->row(static_cast<int>(j)).name);
+    for (const Eigen::Index j : instant.diagnosis->conflicts.front().rows)
+      names.push_back(system->row(static_cast<int>(j)).name);
   else
     for (const RowResidual& r : off) names.push_back(system->row(r.row).name);
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
-  return Stop{StopReason::contradiction,
-              fmt::format("from t = {} on {} cannot be satisfied together with the others: the constraints contradict each other",
-                          short_number(time), quote_list(names)),
-              off.empty() ? Place{} : system->row(off.front().row).place};
+  return Stop{
+      StopReason::contradiction,
+      fmt::format(
+          "from t = {} on {} cannot be satisfied together with the others: the constraints contradict each other",
+          short_number(time), quote_list(names)),
+      off.empty() ? Place{} : system->row(off.front().row).place};
 }
 
 const Statistics& SmoothMotion::statistics() {
@@ -149,11 +157,13 @@ Certificate SmoothMotion::certificate() const {
   if (!(violation_.scaled <= std::max(held, 10.0 * options.tolerance * 1e-3)))
     doubt(fmt::format("the constraints are violated by up to {:.1e} of max(1, |value|)", violation_.scaled));
   if (!(c.balance_largest <= c.balance_allowed))
-    doubt(fmt::format("energy and work differ by up to {:.1e}, where the tolerance explains {:.1e}", c.balance_largest, c.balance_allowed));
+    doubt(fmt::format("energy and work differ by up to {:.1e}, where the tolerance explains {:.1e}", c.balance_largest,
+                      c.balance_allowed));
   else if (phase_.largest_step == 0.0 &&  // one phase of many may exchange next to nothing
            c.balance_largest > std::max(0.05, 300.0 * options.tolerance) * energy_exchanged_ &&
            c.balance_largest > (at_rest ? 2e-3 * c.balance_allowed : 1e-12))
-    doubt(fmt::format("energy and work differ by up to {:.1e}, a large part of the energies exchanged, {:.1e}", c.balance_largest, energy_exchanged_));
+    doubt(fmt::format("energy and work differ by up to {:.1e}, a large part of the energies exchanged, {:.1e}",
+                      c.balance_largest, energy_exchanged_));
   for (const std::string& reason : doubts) doubt(reason);
   if (condition_largest_ > 1e7)
     doubt("the implicit method came near a singular configuration of the constraints, which it cannot cross");
@@ -166,7 +176,9 @@ Certificate SmoothMotion::certificate() const {
 // Everything that the rest of the motion depends on, in one order for both ways.
 template <class Do>
 void SmoothMotion::each_number(Do&& number) {
-  number(t), number(h_), number(last_crossing_), number(hold_until_), number(in_vain_until_), number(in_vain_step_), number(in_vain_pause_), number(no_crossing_before_), number(progress_mark_), number(most_progress_), number(energy_exchanged_), number(clock_noted_), number(passed_noted_), number(condition_begin_);
+  number(t), number(h_), number(last_crossing_), number(hold_until_), number(in_vain_until_), number(in_vain_step_),
+      number(in_vain_pause_), number(no_crossing_before_), number(progress_mark_), number(most_progress_),
+      number(energy_exchanged_), number(clock_noted_), number(passed_noted_), number(condition_begin_);
   for (double& x : rk_.y_new) number(x);
   for (RowSet* set : {&dynamics_.all, &dynamics_.velocities, &dynamics_.positions}) number(set->rank);
   number(dynamics_.singular_mass);
@@ -184,7 +196,8 @@ void SmoothMotion::each_number(Do&& number) {
   number(stiff_hits_), number(not_stiff_hits_), number(stiff_since_), number(stiff_pause_until_), number(stiff_steps_);
   number(explicit_rate_), number(explicit_step_), number(sigma_guard_);
   number(switches_since_);
-  number(kinetic_start_), number(kinetic_), number(balance_largest_), number(balance_allowed_), number(condition_largest_);
+  number(kinetic_start_), number(kinetic_), number(balance_largest_), number(balance_allowed_),
+      number(condition_largest_);
   number(violation_.position), number(violation_.velocity), number(violation_.measured), number(violation_.scaled);
   number(noise_limited_), number(power_error_);
   number(dynamics_.evaluations), number(dynamics_.projections), number(dynamics_.robust_evaluations);
@@ -198,12 +211,14 @@ std::vector<double> SmoothMotion::checkpoint() const {
 }
 
 void SmoothMotion::restore(std::span<const double> from) {
-  read_checkpoint({checkpoint_version, static_cast<double>(dynamics_.size())}, from, [this](auto&& visit) { each_number(visit); });
+  read_checkpoint({checkpoint_version, static_cast<double>(dynamics_.size())}, from,
+                  [this](auto&& visit) { each_number(visit); });
   over = false, stop = {}, refusal.reset();
   next_sides_.clear();
   step_begin = step_t_ = t, step_h_ = 0.0;
   last_was_crossing_ = last_held_ = last_implicit_ = false, dense_made_ = false;
-  const long evaluations = dynamics_.evaluations, projections = dynamics_.projections, robust = dynamics_.robust_evaluations;
+  const long evaluations = dynamics_.evaluations, projections = dynamics_.projections,
+             robust = dynamics_.robust_evaluations;
   dynamics_.choose_rows(t, rk_.y_new.data());
   dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data());
   dynamics_.calc_turn(t, rk_.y_new.data());

@@ -146,8 +146,8 @@ position = { y = "cos(0.3)", a = 0.3 }
   const int n = 20000;
   for (int k = 0; k < n; ++k) {
     const long double s = (k + 0.5L) * to / n, theta = 0.3L + s * s;
-    const long double rate =
-        std::sqrt(2.0L * 9.81L * (std::cos(0.3L) - std::cos(theta)) / (std::sin(theta) * std::sin(theta) + 1.0L / 3.0L));
+    const long double rate = std::sqrt(2.0L * 9.81L * (std::cos(0.3L) - std::cos(theta)) /
+                                       (std::sin(theta) * std::sin(theta) + 1.0L / 3.0L));
     t += 2.0L * s / rate * to / n;
   }
   EXPECT_NEAR(impact[0].time, static_cast<double>(t), 1e-8);  // midpoint rule
@@ -276,7 +276,8 @@ l4 = "z - a - b >= 0"
 
 TEST(ContactMotion, a_restitution_that_leaves_its_range_stops_the_motion) {
   std::string text = bouncing(0.5);
-  text.replace(text.find("restitution = "), text.find("[start]") - text.find("restitution = "), "restitution = \"0.5 + t\"\n");
+  text.replace(text.find("restitution = "), text.find("[start]") - text.find("restitution = "),
+               "restitution = \"0.5 + t\"\n");
   const Loaded ball(text);
   Integrator integrator = ball.integrator({.to = 2.0});
   run_to_end(integrator);
@@ -377,8 +378,8 @@ TEST(ContactMotion, twenty_balls_in_a_tube_rest_for_a_hundred_seconds) {
                 (i > 1 ? " - y" + std::to_string(i - 1) + " >= 0.2\"\n" : " >= 0.1\"\n");
     start += (i > 1 ? ", " : "") + std::string("y") + std::to_string(i) + " = " + std::to_string(0.2 * i - 0.1);
   }
-  const Loaded tube("coordinates = [" + names + "]\n[dynamics]\nkinetic = \"" + kinetic + "\"\npotential = \"" + potential + "\"\n" +
-                    contacts + "[start]\nposition = { " + start + " }\n");
+  const Loaded tube("coordinates = [" + names + "]\n[dynamics]\nkinetic = \"" + kinetic + "\"\npotential = \"" +
+                    potential + "\"\n" + contacts + "[start]\nposition = { " + start + " }\n");
   Ran run(tube, 100.0, 1e-10);
   EXPECT_TRUE(run.integrator.events().empty());
   EXPECT_LE((run.last.q - tube.start.q).cwiseAbs().maxCoeff(), 1e-14);
@@ -477,7 +478,8 @@ position = { x = 1.0 }
   ASSERT_GE(impact.size(), 5u);
   // A quarter of the period from 90°: K(1/√2)/√g.
   const double quarter = 1.8540746773013719 / std::sqrt(g);
-  for (std::size_t k = 0; k < impact.size(); ++k) EXPECT_NEAR(impact[k].time, (2.0 * static_cast<double>(k) + 1.0) * quarter, 1e-8);
+  for (std::size_t k = 0; k < impact.size(); ++k)
+    EXPECT_NEAR(impact[k].time, (2.0 * static_cast<double>(k) + 1.0) * quarter, 1e-8);
   EXPECT_NEAR(0.5 * run.last.qd.squaredNorm() + g * run.last.q(1), 0.0, 1e-8);
   EXPECT_LE(run.integrator.certificate().position_violation, 1e-14);
 }
@@ -504,7 +506,8 @@ velocity = { x = 0.7 }
   ASSERT_GT(checkpoints.size(), 30u);
   for (std::size_t k = 0; k + 1 < checkpoints.size(); k += 7) {
     Integrator again = ball.integrator(options);
-    again.restore(checkpoints[k], {whole.events().begin(), whole.events().begin() + static_cast<std::ptrdiff_t>(events[k])}, {});
+    again.restore(checkpoints[k],
+                  {whole.events().begin(), whole.events().begin() + static_cast<std::ptrdiff_t>(events[k])}, {});
     const Sample there = run_to_end(again);
     EXPECT_EQ(there.q, end.q) << k;
     EXPECT_EQ(there.qd, end.qd) << k;

@@ -25,9 +25,9 @@ constexpr double turning_beyond = 0.1;
 
 /// The minimum of the parabola through three equally spaced values of sin².
 struct Parabola {
-  double place;   ///< from the middle, in units of the spacing
-  double least;   ///< value there
-  double curve;   ///< half the second derivative
+  double place;  ///< from the middle, in units of the spacing
+  double least;  ///< value there
+  double curve;  ///< half the second derivative
 };
 Parabola fit(double left, double middle, double right) {
   const double slope = 0.5 * (right - left), curve = 0.5 * (right + left) - middle;
@@ -113,7 +113,8 @@ bool CrossingPredictor::calc_split(double t, const double* y, Split& s) {
       });
       const double size = std::sqrt(std::max(squared, dynamics_->row_sizes()[k]));
       s.D(which[i]) = size > 0.0 ? 1.0 / size : 0.0;
-      for (auto& [c, z] : s.Z[k]) z *= s.D(which[i]), on[static_cast<std::size_t>(c)].push_back({static_cast<Index>(i), z, weak});
+      for (auto& [c, z] : s.Z[k])
+        z *= s.D(which[i]), on[static_cast<std::size_t>(c)].push_back({static_cast<Index>(i), z, weak});
     }
   }
   const auto strong = static_cast<Index>(s.strong.size());
@@ -236,7 +237,8 @@ const std::vector<SingularRoot>& CrossingPredictor::predict(double t, const doub
     // A sine that is about to vanish between here and the first probe.
     if (x < 0.0 && squared(1) > squared(0)) {
       const Parabola p = fit(squared(0), squared(1), squared(2));
-      if (p.curve > 0.0 && p.place > -1.0 && p.place < 0.0) x = 1.0 + p.place, least = std::max(p.least, 0.0), wide = std::sqrt(least / p.curve);
+      if (p.curve > 0.0 && p.place > -1.0 && p.place < 0.0)
+        x = 1.0 + p.place, least = std::max(p.least, 0.0), wide = std::sqrt(least / p.curve);
     }
     if (!(x > 0.0) || x > 48.0 || least > must_fall_to * must_fall_to * squared(0) || wide > 0.6 * x) continue;
     roots_.push_back({x * reach / probes, wide > turning_beyond * x, j});

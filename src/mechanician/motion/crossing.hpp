@@ -15,8 +15,8 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
-#include <string>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "mechanician/motion/dynamics.hpp"
@@ -64,10 +64,10 @@ class CrossingPredictor {
     };
     // In the metric of the diagonal of M, where Z = diag(units) Aᵀ is as sparse as A: what depends on what is the same in all.
     Eigen::VectorXd units;
-    std::vector<std::vector<Entry>> Z;   ///< columns of all, scaled
-    Eigen::LLT<Eigen::MatrixXd> gram;    ///< of Z of the strong rows: they are well apart, and Newton mends rounding
-    Eigen::MatrixXd products;            ///< of strong and weak columns
-    Eigen::VectorXd D;                   ///< scales of all
+    std::vector<std::vector<Entry>> Z;  ///< columns of all, scaled
+    Eigen::LLT<Eigen::MatrixXd> gram;   ///< of Z of the strong rows: they are well apart, and Newton mends rounding
+    Eigen::MatrixXd products;           ///< of strong and weak columns
+    Eigen::VectorXd D;                  ///< scales of all
     // Work space: entries by coordinate, and the Gram matrix itself.
     struct Term {
       Eigen::Index column;  ///< of products, or of the Gram matrix
@@ -119,8 +119,8 @@ class CrossingPredictor {
 struct StepPlan {
   double h = 0.0;
   bool crossing = false;
-  bool turning = false;  ///< all roots of the group only come near zero
-  double at = 0.0;       ///< of the crossing, after the begin of the step
+  bool turning = false;      ///< all roots of the group only come near zero
+  double at = 0.0;           ///< of the crossing, after the begin of the step
   bool hold_stages = false;  ///< every stage is projected, as in a crossing
 };
 

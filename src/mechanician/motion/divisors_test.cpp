@@ -25,7 +25,9 @@ TEST(Divisors, are_what_stands_below_a_fraction_line_taken_apart) {
   EXPECT_EQ(found(1 / (x / y)), (std::set<std::string>{"x", "y"}));
 }
 
-TEST(Divisors, are_cosines_where_a_tangent_is_taken) { EXPECT_EQ(found(tan(x - t)), (std::set<std::string>{"cos(x - t)"})); }
+TEST(Divisors, are_cosines_where_a_tangent_is_taken) {
+  EXPECT_EQ(found(tan(x - t)), (std::set<std::string>{"cos(x - t)"}));
+}
 
 TEST(Divisors, are_not_what_stays_the_same_along_a_motion) {
   EXPECT_TRUE(found(x / k + y / (k * 3)).empty());

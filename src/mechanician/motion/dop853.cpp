@@ -1,12 +1,10 @@
 #include "mechanician/motion/dop853.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-
-#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 // The loops over components for the widest vectors that the CPU has. Nothing is contracted (-ffp-contract=off), so that
 // all versions give the same bits.
@@ -28,8 +26,8 @@ inline void load(const double* from, Block& to) { std::memcpy(&to, from, sizeof 
 inline void store(const Block& from, double* to) { std::memcpy(to, &from, sizeof from); }
 
 /// out = y + h·Σ w_j k_j. The sum comes first: small terms are not lost against y one by one.
-MECHANICIAN_WIDEST void add_weighted(int size, int count, const double* w, const double* const* k, const double* y, double h,
-                                     double* __restrict out) {
+MECHANICIAN_WIDEST void add_weighted(int size, int count, const double* w, const double* const* k, const double* y,
+                                     double h, double* __restrict out) {
   int i = 0;
   // The last block ends with the last component, and does a few of the block before again.
   for (; size >= block && i < size; i += block) {
@@ -47,7 +45,8 @@ MECHANICIAN_WIDEST void add_weighted(int size, int count, const double* w, const
 }
 
 /// out = h·Σ w_j k_j.
-MECHANICIAN_WIDEST void weighted(int size, int count, const double* w, const double* const* k, double h, double* __restrict out) {
+MECHANICIAN_WIDEST void weighted(int size, int count, const double* w, const double* const* k, double h,
+                                 double* __restrict out) {
   int i = 0;
   for (; size >= block && i < size; i += block) {
     i = std::min(i, size - block);

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "mechanician/equations/mass_rate.hpp"
 #include "mechanician/compile/given_power.hpp"
+#include "mechanician/equations/mass_rate.hpp"
 #include "mechanician/expression/differentiate.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/motion/divisors.hpp"
@@ -189,9 +189,10 @@ Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(
   const auto size = [](auto k) { return static_cast<std::size_t>(k); };
   x_.assign(inputs_C.size() + size(n_), 0.0);
   take_parameters();
-  registers_.resize(size(std::max({rhs_tape_.num_registers(), row_tape_.num_registers(), C_tape_.num_registers(),
-                                   sliding_tape_.num_registers(), switch_tape_.num_registers(), switch_rate_tape_.num_registers(),
-                                   divisor_tape_.num_registers(), output_tape_.num_registers()})));
+  registers_.resize(
+      size(std::max({rhs_tape_.num_registers(), row_tape_.num_registers(), C_tape_.num_registers(),
+                     sliding_tape_.num_registers(), switch_tape_.num_registers(), switch_rate_tape_.num_registers(),
+                     divisor_tape_.num_registers(), output_tape_.num_registers()})));
   v_.resize(size(rhs_tape_.num_outputs()));
   rows_.resize(size(row_tape_.num_outputs()));
   Cv_.resize(size(n_));
@@ -206,8 +207,7 @@ Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(
   S_.resize(size(m_) * size(m_));
   zero_row_.assign(size(m_), false);
   inert.assign(size(m_), false);
-  for (RowSet* set : {&all, &positions, &velocities})
-    set->kept.reserve(size(m_)), set->pivot.reserve(size(m_ + 1));
+  for (RowSet* set : {&all, &positions, &velocities}) set->kept.reserve(size(m_)), set->pivot.reserve(size(m_ + 1));
 }
 
 void Dynamics::take_parameters() {
@@ -241,8 +241,7 @@ void Dynamics::calc_row_weights(const std::vector<double>& values, int at_A) {
   std::vector<double>& s = coordinate_scale_;
   std::fill(s.begin(), s.end(), 0.0);
   for (const Entry& e : M_entries_)
-    if (e.row == e.col && values[e.at] > 0.0)
-      s[e.row] = 1.0 / std::sqrt(values[e.at]);
+    if (e.row == e.col && values[e.at] > 0.0) s[e.row] = 1.0 / std::sqrt(values[e.at]);
   for (int i = 0; i < n_; ++i) {
     if (s[i] > 0.0) continue;
     double largest = 0.0;
@@ -264,8 +263,7 @@ void Dynamics::calc_row_weights(const std::vector<double>& values, int at_A) {
 bool Dynamics::factor_mass(const std::vector<double>& values, int at_A, const RowSet& set, bool loose) {
   if (mass_constant_ && !singular_mass && L_is_constant_) return true;
   std::fill(L_.begin(), L_.end(), 0.0);
-  for (const Entry& e : M_entries_)
-    L_[e.col * n_ + e.row] = values[e.at];
+  for (const Entry& e : M_entries_) L_[e.col * n_ + e.row] = values[e.at];
   if (singular_mass) {
     for (const int j : set.candidates) {
       const double w = weights_[j];
@@ -273,8 +271,7 @@ bool Dynamics::factor_mass(const std::vector<double>& values, int at_A, const Ro
       for (int k = begin; k < end; ++k)
         for (int l = begin; l < end; ++l) {
           const Entry &e = A_entries_[k], &f = A_entries_[l];
-          L_[f.col * n_ + e.col] +=
-              w * values[at_A + e.at] * values[at_A + f.at];
+          L_[f.col * n_ + e.col] += w * values[at_A + e.at] * values[at_A + f.at];
         }
     }
     // In projections fewer rows take part and may leave directions without mass: there the Euclidean norm decides.
@@ -332,11 +329,9 @@ bool Dynamics::rhs_robust(double t, const double* y, double* dy) {
     }
   kernels::solve_lower(n_, L_.data(), u_.data());
   kernels::apply_vt(n_, r, Z_.data(), tau_.data(), u_.data());
-  for (int k = 0; k < r; ++k)
-    c_[k] = v_[at_b_ + all.kept[k]];
+  for (int k = 0; k < r; ++k) c_[k] = v_[at_b_ + all.kept[k]];
   kernels::solve_upper_transposed(r, n_, Z_.data(), c_.data());
-  for (int k = 0; k < r; ++k)
-    lambda_[k] = c_[k] - u_[k];
+  for (int k = 0; k < r; ++k) lambda_[k] = c_[k] - u_[k];
   kernels::solve_upper(r, n_, Z_.data(), lambda_.data());
   std::copy(lambda_.begin(), lambda_.begin() + r, lambda_joint_.begin());
   by_rows(lambda_, full_);
@@ -404,16 +399,14 @@ void Dynamics::calc_powers(const double* qd, double* power) {
     return s;
   };
   for (int j = 0; j < num_constraints_; ++j)
-    if (!powerless_[j])
-      power[1] += power[4 + j] = full_[j] * rate_of(j);
+    if (!powerless_[j]) power[1] += power[4 + j] = full_[j] * rate_of(j);
   if (num_constraints_ < m_) {
     if (has_nonideal_) by_rows(lambda_joint_, joint_);
     for (int j = num_constraints_; j < m_; ++j) power[3] += (has_nonideal_ ? joint_ : full_)[j] * rate_of(j);
   }
   if (!has_nonideal_) return;
   double total = 0.0;
-  for (const Entry& e : M_entries_)
-    total += qd[e.row] * v_[e.at] * qdd_[e.col];
+  for (const Entry& e : M_entries_) total += qd[e.row] * v_[e.at] * qdd_[e.col];
   for (int i = 0; i < n_; ++i) total -= qd[i] * v_[at_Q_ + i];
   power[2] = total - power[3];
   for (int j = 0; j < num_constraints_; ++j) power[2] -= full_[j] * rate_of(j);

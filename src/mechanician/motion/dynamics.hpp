@@ -125,8 +125,8 @@ class Dynamics {
   void compile(double t, const double* y, bool rows_may_grow = false);
   bool is_compiled() const { return static_cast<bool>(fast_); }
   const std::string& path() const { return path_; }  ///< how accelerations are computed, or why not by compiled code
-  bool prefer_robust = false;  ///< near singular states, where digits count
-  long robust_evaluations = 0;  ///< though there is compiled code
+  bool prefer_robust = false;                        ///< near singular states, where digits count
+  long robust_evaluations = 0;                       ///< though there is compiled code
   /// Also q̈ alone; M, Q, A, b of the last call are kept for the accessors below.
   std::span<const double> qdd() const { return {qdd_.data(), static_cast<std::size_t>(n_)}; }
 
@@ -337,8 +337,8 @@ class Dynamics {
   std::optional<Expr> given_power_;
 
   // Work space.
-  std::vector<double> x_, registers_, v_, rows_, Cv_, L_, Z_, tau_, u_, c_, uC_, lambda_, lambda_joint_,
-      qdd_, column_, pivot_Z_, G_, S_, weights_, full_, joint_, scratch_, coordinate_scale_;
+  std::vector<double> x_, registers_, v_, rows_, Cv_, L_, Z_, tau_, u_, c_, uC_, lambda_, lambda_joint_, qdd_, column_,
+      pivot_Z_, G_, S_, weights_, full_, joint_, scratch_, coordinate_scale_;
   std::vector<double> start_size_;  ///< of the rows of A, from the start: what a vanishing row is compared with
   std::vector<bool> zero_row_;
   bool last_is_rows_ = false;  ///< rows_, not v_, was evaluated last

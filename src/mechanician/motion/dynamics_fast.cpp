@@ -25,7 +25,10 @@ struct Dynamics::Fast {
     int at_powers = 0, at_velocities = 0, at_vouch = 0;
     std::vector<double> outputs;
     explicit Acceleration(AccelerationProgram made)
-        : function(std::move(made.program)), at_powers(made.at_powers), at_velocities(made.at_velocities), at_vouch(made.at_vouch),
+        : function(std::move(made.program)),
+          at_powers(made.at_powers),
+          at_velocities(made.at_velocities),
+          at_vouch(made.at_vouch),
           outputs(function.program().outputs.size()) {}
     Acceleration() = default;
   };
@@ -106,7 +109,8 @@ void Dynamics::make_fast(double t, const double* y) {
   std::vector<int> key{singular_mass ? 1 : 0};
   for (const int j : all.candidates) key.push_back(inert[j] ? 1 : 0);
   for (const RowSet* set : {&all, &positions, &velocities})
-    for (const int j : set->candidates) key.push_back(std::find(set->kept.begin(), set->kept.end(), j) != set->kept.end() ? 1 : 0);
+    for (const int j : set->candidates)
+      key.push_back(std::find(set->kept.begin(), set->kept.end(), j) != set->kept.end() ? 1 : 0);
   auto found = kept_code_->made.find(key);
   if (found == kept_code_->made.end()) {
     make_fast_for(t, y);
@@ -117,7 +121,8 @@ void Dynamics::make_fast(double t, const double* y) {
   if (!fast_) return;
   if (fast_->rank) sine_rows_ = made.sine_rows;
   for (std::size_t i = 0; i < kept_code_->varied.size(); ++i)
-    fast_->inputs[static_cast<std::size_t>(1 + 2 * n_) + i] = system_->parameters()[static_cast<std::size_t>(kept_code_->varied[i])];
+    fast_->inputs[static_cast<std::size_t>(1 + 2 * n_) + i] =
+        system_->parameters()[static_cast<std::size_t>(kept_code_->varied[i])];
   values_y_.resize(2 * static_cast<std::size_t>(n_));
 }
 
@@ -156,7 +161,8 @@ void Dynamics::make_fast_for(double t, const double* y) {
   fast_->inputs = options.reference;
   path_ = result.made->path;
   // With a singular mass matrix M + AᵀWA itself degenerates where rows do: there the rows are looked at as they are.
-  if (RankProgramResult rank; !singular_mass && (rank = make_rank_program(frozen_, options)).made && !rank.made->rows.empty()) {
+  if (RankProgramResult rank;
+      !singular_mass && (rank = make_rank_program(frozen_, options)).made && !rank.made->rows.empty()) {
     sine_rows_ = rank.made->rows;
     fast_->pivots.resize(rank.made->program.outputs.size());
     fast_->rank_of_four = CompiledFunction(rank.made->program, {.lanes = 4});
@@ -167,7 +173,8 @@ void Dynamics::make_fast_for(double t, const double* y) {
   fast_->acceleration = Fast::Acceleration(std::move(*result.made));
   // Where singular states may come, stages are held on the constraints.
   options.hold_velocities = true;
-  if (fast_->rank && std::is_permutation(velocities.kept.begin(), velocities.kept.end(), all.kept.begin(), all.kept.end()))
+  if (fast_->rank &&
+      std::is_permutation(velocities.kept.begin(), velocities.kept.end(), all.kept.begin(), all.kept.end()))
     if (AccelerationProgramResult held = make_acceleration_program(frozen_, options); held.made)
       fast_->held = Fast::Acceleration(std::move(*held.made));
   for (const ProjectionOf what : {ProjectionOf::positions, ProjectionOf::velocities}) {
@@ -178,7 +185,8 @@ void Dynamics::make_fast_for(double t, const double* y) {
     ProgramOptions own = options;
     own.dropped.clear(), own.inert.clear();
     for (const int j : set.candidates)
-      if (std::find(set.kept.begin(), set.kept.end(), j) == set.kept.end()) (inert[j] ? own.inert : own.dropped).push_back(j);
+      if (std::find(set.kept.begin(), set.kept.end(), j) == set.kept.end())
+        (inert[j] ? own.inert : own.dropped).push_back(j);
     ProjectionProgramResult made = make_projection_program(frozen_, what, own);
     projection.missing = !made.made;
     if (!made.made) continue;
@@ -187,7 +195,8 @@ void Dynamics::make_fast_for(double t, const double* y) {
     projection.step = CompiledFunction(std::move(made.made->program));
   }
   // A step takes a dozen evaluations and more: no motion is so short that the interpreter would do.
-  for (CompiledFunction* f : {&fast_->acceleration.function, &fast_->held.function, &fast_->rank, &fast_->rank_of_four, &fast_->positions.step, &fast_->velocities.step, &rhs_values_, &row_values_})
+  for (CompiledFunction* f : {&fast_->acceleration.function, &fast_->held.function, &fast_->rank, &fast_->rank_of_four,
+                              &fast_->positions.step, &fast_->velocities.step, &rhs_values_, &row_values_})
     f->make_quick_code();
 }
 
@@ -206,7 +215,8 @@ bool Dynamics::converge_fast(bool of_positions, double t, double* y, const Proje
     const double* const out = projection.outputs.data();
     if (!(out[projection.at_vouch] > 0.0)) return false;
     if (k == 0)
-      (of_positions ? result.phi : result.rate) = kernels::largest(projection.at_vouch - projection.at_residuals, out + projection.at_residuals);
+      (of_positions ? result.phi : result.rate) =
+          kernels::largest(projection.at_vouch - projection.at_residuals, out + projection.at_residuals);
     const double largest = kernels::add_and_measure(n_, out, x);
     (of_positions ? result.moved_q : result.moved_qd) += largest;
     if (largest <= nearly_there || one_is_enough) return true;

@@ -21,9 +21,7 @@ Dynamics::Projected Dynamics::project(double t, double* y, const ProjectOptions&
   settle_rows();
   Projected result;
   double *q = y, *qd = y + n_;
-  const auto residual = [&](int j, bool rate) {
-    return rows_[(rate ? at_rate_ : at_residual_) + j];
-  };
+  const auto residual = [&](int j, bool rate) { return rows_[(rate ? at_rate_ : at_residual_) + j]; };
   // One Newton step for x; returns its largest entry over max(1, |x|), or a negative number where it fails.
   const auto step = [&](const RowSet& set, double* x, bool velocity, double& largest_residual) {
     if (!factor_mass(rows_, at_row_A_, set, true) || !form_qr(rows_, at_row_A_, set, Z_, tau_)) return -1.0;
@@ -115,12 +113,12 @@ Dynamics::Violation Dynamics::calc_violation(double t, const double* y) {
   Violation result;
   if (num_constraints_ == 0 || !evaluate_rows(t, y, y + n_)) return result;
   double q_size = 1.0, qd_size = 1.0;
-  for (int i = 0; i < n_; ++i) q_size = std::max(q_size, std::abs(y[i])), qd_size = std::max(qd_size, std::abs(y[n_ + i]));
+  for (int i = 0; i < n_; ++i)
+    q_size = std::max(q_size, std::abs(y[i])), qd_size = std::max(qd_size, std::abs(y[n_ + i]));
   for (int j = 0; j < num_constraints_; ++j) {
     const Row& row = system_->row(j);
     if (row.level == Level::acceleration) continue;
-    const double value = std::abs(rows_[at_residual_ + j]),
-                 rate = std::abs(rows_[at_rate_ + j]);
+    const double value = std::abs(rows_[at_residual_ + j]), rate = std::abs(rows_[at_rate_ + j]);
     if (row.measured) {
       result.measured = std::max(result.measured, value);
       continue;
@@ -168,7 +166,8 @@ double Dynamics::last_energy_scale(const double* y) const {
   const double* qd = y + n_;
   const auto size = [](double x) { return std::abs(x) > 1.0 ? std::abs(x) : 1.0; };
   const Entry* const M = M_entries_.data();
-  return sum_of(M_entries_.size(), [&](std::size_t k) { return std::abs(qd[M[k].row] * v_[M[k].at]) * size(qd[M[k].col]); }) +
+  return sum_of(M_entries_.size(),
+                [&](std::size_t k) { return std::abs(qd[M[k].row] * v_[M[k].at]) * size(qd[M[k].col]); }) +
          sum_of(static_cast<std::size_t>(n_), [&](std::size_t i) { return std::abs(v_[at_Q_ + i]) * size(y[i]); });
 }
 

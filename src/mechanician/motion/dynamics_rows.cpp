@@ -33,8 +33,8 @@ const std::vector<bool>& Dynamics::zero_rows(double t, const double* y) {
   for (int j = 0; !look && j < m_; ++j) look = norm_of(j) <= suspicious * start_size_[j];
   std::fill(zero_row_.begin(), zero_row_.end(), false);
   if (!look) return zero_row_;
-  const Evaluation now = system_->evaluate(
-      {t, Eigen::Map<const Eigen::VectorXd>(y, n_), Eigen::Map<const Eigen::VectorXd>(y + n_, n_)});
+  const Evaluation now =
+      system_->evaluate({t, Eigen::Map<const Eigen::VectorXd>(y, n_), Eigen::Map<const Eigen::VectorXd>(y + n_, n_)});
   const bool first = start_size_.empty();
   for (int j = 0; j < m_; ++j) {
     const double noise = now.values.A_noise.row(j).norm();
@@ -191,7 +191,8 @@ double Dynamics::last_weakest() const {
   double weakest = 1.0;
   for (const int j : all.kept) {
     double s = 0.0;
-    for (int l = A_begin_[j]; l < A_begin_[j + 1]; ++l) s += v_[at_A_ + A_entries_[l].at] * v_[at_A_ + A_entries_[l].at];
+    for (int l = A_begin_[j]; l < A_begin_[j + 1]; ++l)
+      s += v_[at_A_ + A_entries_[l].at] * v_[at_A_ + A_entries_[l].at];
     if (start_size_[j] > 0.0) weakest = std::min(weakest, std::sqrt(s) / start_size_[j]);
   }
   return weakest;
@@ -244,14 +245,10 @@ bool Dynamics::spread(const RowSet& set, std::vector<double>& lambda) {
       for (int b = 0; b < r; ++b) S_[a * r + b] += g[a] * g[b];
   }
   if (!kernels::cholesky(r, S_.data(), 0.0)) return false;
-  for (int k = 0; k < r; ++k)
-    column_[k] =
-        lambda[set.kept[k]];
+  for (int k = 0; k < r; ++k) column_[k] = lambda[set.kept[k]];
   kernels::solve_lower(r, S_.data(), column_.data());
   kernels::solve_lower_transposed(r, S_.data(), column_.data());
-  for (int j = 0; j < m_; ++j)
-    lambda[j] =
-        kernels::dot(r, T + static_cast<std::ptrdiff_t>(j) * m_, column_.data());
+  for (int j = 0; j < m_; ++j) lambda[j] = kernels::dot(r, T + static_cast<std::ptrdiff_t>(j) * m_, column_.data());
   return true;
 }
 

@@ -73,7 +73,8 @@ std::optional<Sample> Dynamics::calc_sample(double t, const double* y, const dou
   s.qd = Eigen::Map<const VectorXd>(y + n_, n_);
   if (!rhs_robust(t, y, scratch_.data())) return std::nullopt;
   --evaluations, ++projections;
-  s.qdd = qdd_given ? VectorXd(Eigen::Map<const VectorXd>(qdd_given, n_)) : VectorXd(Eigen::Map<const VectorXd>(qdd_.data(), n_));
+  s.qdd = qdd_given ? VectorXd(Eigen::Map<const VectorXd>(qdd_given, n_))
+                    : VectorXd(Eigen::Map<const VectorXd>(qdd_.data(), n_));
 
   MatrixXd A = MatrixXd::Zero(m_, n_), M = MatrixXd::Zero(n_, n_);
   for (const Entry& e : A_entries_) A(e.row, e.col) = v_[at_A_ + e.at];
@@ -142,15 +143,16 @@ bool Dynamics::calc_events(double t, const double* y, std::span<double> when) {
   if (!set_output_inputs(t, y)) return false;
   run(output_tape_, output_values_);
   double sum = 0.0;
-  for (std::size_t i = 0; i < when.size(); ++i) sum += 0.0 * (when[i] = output_values_[system_->model().outputs.size() + i]);
+  for (std::size_t i = 0; i < when.size(); ++i)
+    sum += 0.0 * (when[i] = output_values_[system_->model().outputs.size() + i]);
   return sum == 0.0;
 }
 
 void Dynamics::calc_event_noise(double t, const double* y, std::span<double> noise) {
   std::vector<double> bounds(output_values_.size());
   if (!set_output_inputs(t, y)) return;
-  output_tape_.evaluate_with_bounds(std::span<const double>(x_).first(static_cast<std::size_t>(output_tape_.num_inputs())),
-                                    output_values_, bounds);
+  output_tape_.evaluate_with_bounds(
+      std::span<const double>(x_).first(static_cast<std::size_t>(output_tape_.num_inputs())), output_values_, bounds);
   for (std::size_t i = 0; i < noise.size(); ++i) {
     const double e = bounds[system_->model().outputs.size() + i];
     noise[i] = std::isfinite(e) ? 8.0 * e : 0.0;

@@ -223,8 +223,8 @@ slip = "x' + sin(a)*a'"
 friction = 2.0
 [start]
 position = { y = "sin(1.0)", a = 1.0 }
-velocity = { x = -5.0, a = )model" + std::to_string(spin) +
-                  ", y = \"cos(1.0)*(" + std::to_string(spin) + ")\" }\n");
+velocity = { x = -5.0, a = )model" +
+                  std::to_string(spin) + ", y = \"cos(1.0)*(" + std::to_string(spin) + ")\" }\n");
   };
   for (const double spin : {0.0, -4.0}) {
     SCOPED_TRACE(spin);
@@ -235,7 +235,8 @@ velocity = { x = -5.0, a = )model" + std::to_string(spin) +
     Integrator integrator = model.integrator({.to = 1.0});
     ASSERT_TRUE(integrator.refusal()) << q;
     // Not held apart (q < 0): no force does it. Apart (q > 0): open, or pressed by a force that friction needs.
-    EXPECT_NE(integrator.refusal()->message.find(q < 0.0 ? "no " : "several"), std::string::npos) << integrator.refusal()->message;
+    EXPECT_NE(integrator.refusal()->message.find(q < 0.0 ? "no " : "several"), std::string::npos)
+        << integrator.refusal()->message;
   }
 }
 

@@ -21,8 +21,8 @@
 namespace mechanician {
 
 struct MotionOptions {
-  double to = 0.0;            ///< later than the start
-  double tolerance = 1e-10;   ///< of the local error, relative to max(1, |value|), component by component
+  double to = 0.0;           ///< later than the start
+  double tolerance = 1e-10;  ///< of the local error, relative to max(1, |value|), component by component
   Method method = Method::automatic;
   double first_step = 0.0;    ///< 0: chosen
   double largest_step = 0.0;  ///< 0: no limit

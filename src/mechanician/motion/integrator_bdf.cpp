@@ -38,7 +38,8 @@ void SmoothMotion::watch_stiffness(double h) {
     stiff_hits_ = 0;
     if (options.method == Method::dop853) {
       if (!stiffness_noted_)
-        notes.push_back(fmt::format("from t = {} on the motion is stiff: method \"bdf\" or \"auto\" may be faster", short_number(t)));
+        notes.push_back(fmt::format("from t = {} on the motion is stiff: method \"bdf\" or \"auto\" may be faster",
+                                    short_number(t)));
       stiffness_noted_ = true;
       return;
     }
@@ -73,8 +74,9 @@ void SmoothMotion::restart_implicit() {
       return false;
     };
     problem.project = [this](double time, std::span<double> y) { return dynamics_.project(time, y.data()).ok; };
-    bdf_ = std::make_unique<Bdf>(std::move(problem), BdfOptions{.tolerance = std::max(tolerance_factor * options.tolerance, 1e-14),
-                                                                .largest_step = options.largest_step});
+    bdf_ = std::make_unique<Bdf>(std::move(problem),
+                                 BdfOptions{.tolerance = std::max(tolerance_factor * options.tolerance, 1e-14),
+                                            .largest_step = options.largest_step});
   }
   dynamics_.choose_rows(t, rk_.y_new.data());
   bdf_->start(t, rk_.y_new);
@@ -91,8 +93,9 @@ bool SmoothMotion::advance_implicit() {
     return false;
   }
   const BdfStatistics now = bdf_->statistics();
-  statistics_.rejected += now.error_failures + now.convergence_failures + now.projection_failures - bdf_before_.error_failures -
-                          bdf_before_.convergence_failures - bdf_before_.projection_failures;
+  statistics_.rejected += now.error_failures + now.convergence_failures + now.projection_failures -
+                          bdf_before_.error_failures - bdf_before_.convergence_failures -
+                          bdf_before_.projection_failures;
   statistics_.jacobians += now.jacobians - bdf_before_.jacobians;
   bdf_before_ = now;
   ++statistics_.steps, ++steps_since_restart_;
@@ -127,8 +130,9 @@ bool SmoothMotion::advance_implicit() {
   if (find_pole()) {
     state_at(step_begin, rk_.y_new.data(), nullptr);
     t = step_begin, step_h_ = 0.0;
-    fail(StopReason::not_finite, fmt::format("at t = {}: the acceleration grows without bound: the divisor `{}` goes to zero",
-                                             short_number(bad_t_), pole_));
+    fail(StopReason::not_finite,
+         fmt::format("at t = {}: the acceleration grows without bound: the divisor `{}` goes to zero",
+                     short_number(bad_t_), pole_));
     return false;
   }
   if (const auto contradiction = find_contradiction(t, rk_.y_new.data())) {

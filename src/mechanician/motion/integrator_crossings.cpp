@@ -127,7 +127,9 @@ bool SmoothMotion::report_crossing(double h, double place, const StepPlan& plan,
   crossing_time_ = time;
   if (time > t) return true;  // beyond the end of the run
   for (auto e = events.rbegin(); e != events.rend() && e->time >= step_begin; ++e)
-    if (e->kind == EventKind::singular && std::abs(e->time - time) < std::clamp(10.0 * options.tolerance, 1e-5, 1e-2) * h) return true;
+    if (e->kind == EventKind::singular &&
+        std::abs(e->time - time) < std::clamp(10.0 * options.tolerance, 1e-5, 1e-2) * h)
+      return true;
   MotionEvent event;
   event.time = time;
   event.kind = EventKind::singular;
@@ -157,7 +159,8 @@ bool SmoothMotion::report_crossing(double h, double place, const StepPlan& plan,
       event.constraints.push_back(system->row(dynamics_.rows_of_sines()[j]).name);
   // Several weak directions at once, drawn apart by the error of the step: one state.
   for (auto e = events.rbegin(); event.dimension > 1 && e != events.rend() && e->time >= step_begin; ++e)
-    if (e->kind == EventKind::singular && e->dimension == event.dimension && e->constraints == event.constraints) return true;
+    if (e->kind == EventKind::singular && e->dimension == event.dimension && e->constraints == event.constraints)
+      return true;
   ++statistics_.crossings;
   state_at(event.time, y_sample_.data(), nullptr);
   event.q = Eigen::Map<const Eigen::VectorXd>(y_sample_.data(), n);
@@ -197,14 +200,17 @@ double SmoothMotion::find_least_sine(double h, double place, const Near& near) {
   state_at(step_t_ + place * h, y_sample_.data(), nullptr);
   const auto here = dynamics_.calc_sines(step_t_ + place * h, y_sample_.data());
   if (here.empty()) return place;
-  const std::size_t row = near.row >= 0 ? static_cast<std::size_t>(near.row)
-                                        : static_cast<std::size_t>(std::min_element(here.begin(), here.end()) - here.begin());
+  const std::size_t row = near.row >= 0
+                              ? static_cast<std::size_t>(near.row)
+                              : static_cast<std::size_t>(std::min_element(here.begin(), here.end()) - here.begin());
   constexpr double narrowest = 1e-4;
   double width = near.width;
   for (int k = 0; k < 8; ++k) {
     const double thetas[3] = {place - width, place, place + width};
     if (!calc_sines_along(h, thetas, false)) break;
-    const auto squared = [&](std::size_t at) { return sines_along_[at * here.size() + row] * sines_along_[at * here.size() + row]; };
+    const auto squared = [&](std::size_t at) {
+      return sines_along_[at * here.size() + row] * sines_along_[at * here.size() + row];
+    };
     const double left = squared(0), middle = squared(1), right = squared(2), curve = 0.5 * (left + right) - middle;
     if (!(curve > 0.0)) break;
     const double move = std::clamp(0.25 * (left - right) / curve, -2.0, 2.0) * width;
@@ -221,7 +227,8 @@ double SmoothMotion::find_least_sine(double h, double place, const Near& near) {
 bool SmoothMotion::calc_sines_along(double h, std::span<const double> thetas, bool roughly) {
   const std::size_t width = 2 * static_cast<std::size_t>(dynamics_.n());
   // Dense output writes works, too.
-  along_t_.resize(thetas.size()), along_y_.resize(thetas.size() * width + static_cast<std::size_t>(dynamics_.num_works()));
+  along_t_.resize(thetas.size()),
+      along_y_.resize(thetas.size() * width + static_cast<std::size_t>(dynamics_.num_works()));
   sines_along_.resize(thetas.size() * dynamics_.rows_of_sines().size());
   for (std::size_t k = 0; k < thetas.size(); ++k) {
     along_t_[k] = step_t_ + thetas[k] * h;
@@ -258,7 +265,9 @@ void SmoothMotion::find_passed_crossings() {
         const double turn = dynamics_.calc_turn(along_t_[k], along_y_.data() + k * 2 * dynamics_.n());
         fine &= k == 0 || turn < much;
       }
-      if (k > 0) fine &= kernels::largest_change(std::ssize(dynamics_.rows_of_sines()), &sines_along_[(k - 1) * r], &sines_along_[k * r]) < much;
+      if (k > 0)
+        fine &= kernels::largest_change(std::ssize(dynamics_.rows_of_sines()), &sines_along_[(k - 1) * r],
+                                        &sines_along_[k * r]) < much;
     }
     fine |= pieces >= most_pieces;
     if (fine) break;
@@ -280,8 +289,8 @@ void SmoothMotion::find_passed_crossings() {
       // Where the parabola through the squares has its least value: inside the step, and near zero. Most rows share it with
       // one that was looked at.
       const int middle = std::clamp(k, 1, pieces - 1);
-      const double l = sine(middle - 1) * sine(middle - 1), c = sine(middle) * sine(middle), u = sine(middle + 1) * sine(middle + 1),
-                   curve = 0.5 * (l + u) - c;
+      const double l = sine(middle - 1) * sine(middle - 1), c = sine(middle) * sine(middle),
+                   u = sine(middle + 1) * sine(middle + 1), curve = 0.5 * (l + u) - c;
       if (!(curve > 0.0)) continue;
       const double from_middle = 0.25 * (l - u) / curve, place = begin + width * (middle + from_middle);
       if (place < begin || place > end || c - curve * from_middle * from_middle > 0.1 * (l + u)) continue;
@@ -292,10 +301,14 @@ void SmoothMotion::find_passed_crossings() {
       if (known) continue;
       looked_at.push_back(place);
       report_crossing(h, place, StepPlan{}, false,
-                      {.low = std::max(begin, place - 1.2 * width), .high = std::min(end, place + 1.2 * width), .width = 0.4 * width, .row = static_cast<int>(j)});
+                      {.low = std::max(begin, place - 1.2 * width),
+                       .high = std::min(end, place + 1.2 * width),
+                       .width = 0.4 * width,
+                       .row = static_cast<int>(j)});
     }
   }
-  std::stable_sort(events.begin(), events.end(), [](const MotionEvent& a, const MotionEvent& b) { return a.time < b.time; });
+  std::stable_sort(events.begin(), events.end(),
+                   [](const MotionEvent& a, const MotionEvent& b) { return a.time < b.time; });
 }
 
 /// The same with few rows, more sharply: Z(t) is looked at in the singular vectors of a state before. With every singular
@@ -314,7 +327,8 @@ void SmoothMotion::find_passed_by_vectors(double begin, double end) {
     double from, to;
   };
   std::vector<Piece> pieces;
-  for (int k = 3; k >= 0; --k) pieces.push_back({begin + (end - begin) * k / 4, k == 3 ? end : begin + (end - begin) * (k + 1) / 4});
+  for (int k = 3; k >= 0; --k)
+    pieces.push_back({begin + (end - begin) * k / 4, k == 3 ? end : begin + (end - begin) * (k + 1) / 4});
   while (!pieces.empty() && looks++ < most_looks) {
     const Piece piece = pieces.back();
     pieces.pop_back();
@@ -341,12 +355,14 @@ void SmoothMotion::find_passed_by_vectors(double begin, double end) {
         const double place = 0.5 * (low + high);
         (predictor_.count_passed(step_t_ + place * h, at(place), s).count > found ? high : low) = place;
       }
-      report_crossing(h, 0.5 * (low + high), StepPlan{}, false, {.low = low - 1e-4, .high = high + 1e-4, .width = 1e-5});
+      report_crossing(h, 0.5 * (low + high), StepPlan{}, false,
+                      {.low = low - 1e-4, .high = high + 1e-4, .width = 1e-5});
       if (!predictor_.calc_spectrum(step_t_ + vectors_at * h, at(vectors_at), s)) return;  // the metric of the vectors
       from = low;
     }
   }
-  std::stable_sort(events.begin(), events.end(), [](const MotionEvent& a, const MotionEvent& b) { return a.time < b.time; });
+  std::stable_sort(events.begin(), events.end(),
+                   [](const MotionEvent& a, const MotionEvent& b) { return a.time < b.time; });
 }
 
 }  // namespace mechanician

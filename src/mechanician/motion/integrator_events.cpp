@@ -38,10 +38,12 @@ int SmoothMotion::find_switch(double h, double& when) {
     double end = step_t_ + h;
     if (first) end = first->t;
     for (int k = 0; k < pieces; ++k) {
-      const double from = step_t_ + (end - step_t_) * k / pieces, to = k + 1 == pieces ? end : step_t_ + (end - step_t_) * (k + 1) / pieces;
+      const double from = step_t_ + (end - step_t_) * k / pieces,
+                   to = k + 1 == pieces ? end : step_t_ + (end - step_t_) * (k + 1) / pieces;
       if (!(to > from)) continue;
       const std::vector<double> begin = side;
-      const auto root = finder.find_first({.t0 = from, .t1 = to, .begin = begin, .floor = g_noise_, .time_tolerance = 0.0}, evaluate);
+      const auto root =
+          finder.find_first({.t0 = from, .t1 = to, .begin = begin, .floor = g_noise_, .time_tolerance = 0.0}, evaluate);
       if (root) {
         first = root;
         break;
@@ -93,7 +95,8 @@ bool SmoothMotion::turn_side(int which) {
     if (!update_sides(g_begin_, dynamics_.sides())) break;
   }
   if (!dynamics_.choose_rows(t, rk_.y_new.data()) || !dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data())) {
-    fail_not_finite(t, rk_.y_new.data(), fmt::format("beyond the point where `{}` switches nothing can be evaluated", s.text));
+    fail_not_finite(t, rk_.y_new.data(),
+                    fmt::format("beyond the point where `{}` switches nothing can be evaluated", s.text));
     return false;
   }
   // Constraints that switch must fit together where they do: the state must not have to jump.
@@ -106,29 +109,31 @@ bool SmoothMotion::turn_side(int which) {
   const double most = 1e-9 + options.tolerance + 10.0 * missed * speed;
   if (!jump.ok || jump.moved_q > most || jump.moved_qd > most) {
     fail(StopReason::contradiction,
-         fmt::format("at t = {} the constraints jump where `{}` switches: {} would have to change at once", short_number(t), s.text,
-                     jump.moved_q > most ? "positions" : "velocities"));
+         fmt::format("at t = {} the constraints jump where `{}` switches: {} would have to change at once",
+                     short_number(t), s.text, jump.moved_q > most ? "positions" : "velocities"));
     return false;
   }
   rk_.y_new = y_sample_;
   if (!dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data())) return false;
   if (dynamics_.condition() > 1e4)
-    doubts.push_back(fmt::format("`{}` switches at t = {}, on or near a singular configuration: which branch follows is not sure",
-                                 s.text, short_number(t)));
+    doubts.push_back(
+        fmt::format("`{}` switches at t = {}, on or near a singular configuration: which branch follows is not sure",
+                    s.text, short_number(t)));
   // Driven back at once: the motion would slide along the surface.
   if (s.is_discontinuous && side * calc_switch_direction(which) < 0.0) {
     fail(StopReason::sliding,
-         fmt::format("from t = {} on the motion slides along the surface where `{}` switches: on either side it is driven "
-                     "back to it. A constraint can say what holds there",
-                     short_number(t), s.text));
+         fmt::format(
+             "from t = {} on the motion slides along the surface where `{}` switches: on either side it is driven "
+             "back to it. A constraint can say what holds there",
+             short_number(t), s.text));
     return false;
   }
   // The landing is as exact as the motion is: what is left of g there is no return to the side just left.
   if (dynamics_.calc_switches(t, rk_.y_new.data(), g_begin_)) landing_floor_[i] = 4.0 * std::abs(g_begin_[i]);
   if (statistics_.switches % many_switches == 0) {
     if (t - switches_since_ < 1e-5 * (options.to - start.t)) {
-      fail(StopReason::sliding, fmt::format("near t = {} `{}` switches ever more often: {} times since t = {}", short_number(t),
-                                            s.text, many_switches, short_number(switches_since_)));
+      fail(StopReason::sliding, fmt::format("near t = {} `{}` switches ever more often: {} times since t = {}",
+                                            short_number(t), s.text, many_switches, short_number(switches_since_)));
       return false;
     }
     switches_since_ = t;
@@ -162,7 +167,8 @@ void SmoothMotion::find_user_events() {
     for (std::size_t i = 0; i < count; ++i)
       if (!std::isfinite(when[i]) && event_noted_[i] == 0.0) {
         event_noted_[i] = 1.0;
-        notes.push_back(fmt::format("event `{}` has no value at t = {} and is not looked for there", model_events[i].name, short_number(time)));
+        notes.push_back(fmt::format("event `{}` has no value at t = {} and is not looked for there",
+                                    model_events[i].name, short_number(time)));
       }
   };
   // Kinks in the events cut the step.
@@ -208,10 +214,12 @@ void SmoothMotion::find_user_events() {
       const double whole = cuts[c + 1] - cuts[c];
       const int here = whole < 1e-3 * (t - step_begin) ? 1 : pieces;
       for (int k = 0; k < here; ++k) {
-        const double from = cuts[c] + whole * k / here, to = k + 1 == here ? cuts[c + 1] : cuts[c] + whole * (k + 1) / here;
+        const double from = cuts[c] + whole * k / here,
+                     to = k + 1 == here ? cuts[c + 1] : cuts[c] + whole * (k + 1) / here;
         if (!(to > from)) continue;
         const std::vector<double> begin = side;
-        const auto found = finder.find_all({.t0 = from, .t1 = to, .begin = begin, .floor = noise, .time_tolerance = 0.0}, evaluate);
+        const auto found =
+            finder.find_all({.t0 = from, .t1 = to, .begin = begin, .floor = noise, .time_tolerance = 0.0}, evaluate);
         roots.insert(roots.end(), found.begin(), found.end());
         side.assign(finder.end().begin(), finder.end().end());
       }

@@ -10,7 +10,8 @@ namespace mechanician {
 
 State SmoothMotion::end_state() const {
   const int n = dynamics_.n();
-  return {t, Eigen::Map<const Eigen::VectorXd>(rk_.y_new.data(), n), Eigen::Map<const Eigen::VectorXd>(rk_.y_new.data() + n, n)};
+  return {t, Eigen::Map<const Eigen::VectorXd>(rk_.y_new.data(), n),
+          Eigen::Map<const Eigen::VectorXd>(rk_.y_new.data() + n, n)};
 }
 
 void SmoothMotion::begin_guards() {
@@ -54,10 +55,13 @@ void SmoothMotion::find_guard() {
       double from_time = step_begin;
       std::vector<bool> unsigned_yet(count);
       for (std::size_t i = 0; i < count; ++i) unsigned_yet[i] = std::abs(guard_begin_[i]) <= guard_noise_[i];
-      const auto any_unsigned = [&] { return std::find(unsigned_yet.begin(), unsigned_yet.end(), true) != unsigned_yet.end(); };
+      const auto any_unsigned = [&] {
+        return std::find(unsigned_yet.begin(), unsigned_yet.end(), true) != unsigned_yet.end();
+      };
       if (any_unsigned()) {
         const double least = 4.0 * std::numeric_limits<double>::epsilon() * std::max(std::abs(end), end - step_begin);
-        for (double tau = std::max(1e-12 * (end - step_begin), least); tau < end - step_begin && any_unsigned(); tau *= 2.0) {
+        for (double tau = std::max(1e-12 * (end - step_begin), least); tau < end - step_begin && any_unsigned();
+             tau *= 2.0) {
           evaluate(step_begin + tau, now);
           bool any_down = false;
           for (std::size_t i = 0; i < count; ++i) any_down |= now[i] < -guard_noise_[i];

@@ -44,7 +44,8 @@ void SmoothMotion::take_back(const HandedMotion& from) {
   kinetic_start_ = from.kinetic_start, kinetic_ = from.kinetic, energy_exchanged_ = from.energy_exchanged;
   balance_largest_ = from.balance_largest, balance_allowed_ = from.balance_allowed;
   // Which of the two it was is not known where it has grown.
-  if (from.violation > std::max(violation_.position, violation_.velocity)) violation_.position = violation_.velocity = from.violation;
+  if (from.violation > std::max(violation_.position, violation_.velocity))
+    violation_.position = violation_.velocity = from.violation;
   violation_.scaled = from.distance;
   acceleration_integral_ = from.acceleration_integral;
   statistics_.steps = from.steps, progress_mark_ = from.progress_mark, most_progress_ = from.most_progress;
@@ -56,7 +57,8 @@ void SmoothMotion::take_back(const HandedMotion& from) {
   predictor_.forget();
   step_begin = step_t_ = t, step_h_ = 0.0;
   last_was_crossing_ = last_held_ = last_implicit_ = dense_made_ = false;
-  const long evaluations = dynamics_.evaluations, projections = dynamics_.projections, robust = dynamics_.robust_evaluations;
+  const long evaluations = dynamics_.evaluations, projections = dynamics_.projections,
+             robust = dynamics_.robust_evaluations;
   dynamics_.choose_rows(t, rk_.y_new.data());
   dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data());
   dynamics_.calc_turn(t, rk_.y_new.data());

@@ -45,8 +45,8 @@ class SmoothMotion : public MotionSteps {
   const Statistics& statistics() override;
 
   std::vector<std::string> doubts;  ///< why the certificate does not hold, apart from the numbers
-  int guard = -1;              ///< that ended the phase, by Dynamics::calc_guards
-  bool may_not_go_on = false;  ///< the phase ended because of Phase::may_go_on
+  int guard = -1;                   ///< that ended the phase, by Dynamics::calc_guards
+  bool may_not_go_on = false;       ///< the phase ended because of Phase::may_go_on
   State end_state() const;
   const Dynamics& dynamics() const { return dynamics_; }
   Dynamics& dynamics() { return dynamics_; }
@@ -136,19 +136,20 @@ class SmoothMotion : public MotionSteps {
   CrossingPredictor predictor_;
   std::unique_ptr<Bdf> bdf_;
 
-  double h_ = 0.0;                  ///< to be tried next
-  double step_t_ = 0.0;             ///< begin and length of the last step as computed: the end of the run may lie inside
+  double h_ = 0.0;       ///< to be tried next
+  double step_t_ = 0.0;  ///< begin and length of the last step as computed: the end of the run may lie inside
   double step_h_ = 0.0;
-  bool start_almost_ = false;       ///< and is only almost on it
-  bool start_singular_ = false;     ///< the first step has still to leave a singular configuration
+  bool start_almost_ = false;    ///< and is only almost on it
+  bool start_singular_ = false;  ///< the first step has still to leave a singular configuration
   bool dense_made_ = false;
   bool implicit_ = false;
   bool last_was_crossing_ = false;
-  double crossing_time_ = 0.0;      ///< of the last crossing step
-  double crossing_reach_ = 0.0;     ///< samples nearer than this take their acceleration from dense output
+  double crossing_time_ = 0.0;   ///< of the last crossing step
+  double crossing_reach_ = 0.0;  ///< samples nearer than this take their acceleration from dense output
   std::vector<SingularRoot> roots_ahead_;
   double last_crossing_ = -std::numeric_limits<double>::infinity();
-  double hold_until_ = -std::numeric_limits<double>::infinity();  ///< stages are held on the constraints near singular states
+  double hold_until_ =
+      -std::numeric_limits<double>::infinity();  ///< stages are held on the constraints near singular states
   /// Holding stages was in vain lately, with steps of this size.
   double in_vain_until_ = -std::numeric_limits<double>::infinity(), in_vain_step_ = 0.0, in_vain_pause_ = 0.0;
   bool last_held_ = false, last_robust_ = false;
@@ -156,21 +157,24 @@ class SmoothMotion : public MotionSteps {
   std::vector<double> bad_y_;
   std::vector<double> pole_values_, divisor_middle_, divisor_largest_;
   double acceleration_integral_ = 0.0;  ///< ∫ max|q̈| dt
-  std::string pole_;  ///< the divisor that find_pole() found
+  std::string pole_;                    ///< the divisor that find_pole() found
   double guard_passed_t_ = std::numeric_limits<double>::quiet_NaN();
   double clock_noise_ = 0.0, clock_power_ = 0.0, clock_noise_t_ = std::numeric_limits<double>::quiet_NaN();
   bool clock_noted_ = false, passed_noted_ = false;
-  double no_crossing_before_ = -std::numeric_limits<double>::infinity();  ///< what comes near zero before is a near miss
+  double no_crossing_before_ =
+      -std::numeric_limits<double>::infinity();  ///< what comes near zero before is a near miss
   double most_progress_ = 0.0;
-  double progress_mark_ = 0.0;  ///< where the motion was some steps ago
-  double condition_begin_ = 1.0;    ///< smallest over largest pivot at the begin of the step
+  double progress_mark_ = 0.0;    ///< where the motion was some steps ago
+  double condition_begin_ = 1.0;  ///< smallest over largest pivot at the begin of the step
   int sigma_guard_ = 0;
   double condition_largest_ = 1.0;  ///< seen by the implicit method
-  std::vector<double> next_sides_;  ///< after a switch at the end of the last step; those of the step stay for its samples
+  std::vector<double>
+      next_sides_;  ///< after a switch at the end of the last step; those of the step stay for its samples
   std::vector<double> sines_along_, along_t_, along_y_, thetas_;
   CrossingPredictor::Split split_;  ///< of split_time_
   double split_time_ = std::numeric_limits<double>::quiet_NaN();
-  std::vector<double> y_sample_, rate_sample_, e5_, e3_, scale_, g_begin_, g_noise_, landing_floor_, event_sign_, event_noted_;
+  std::vector<double> y_sample_, rate_sample_, e5_, e3_, scale_, g_begin_, g_noise_, landing_floor_, event_sign_,
+      event_noted_;
   int stiff_hits_ = 0, not_stiff_hits_ = 0;
   bool stiffness_noted_ = false;
   double stiff_since_ = 0.0, stiff_pause_until_ = 0.0;

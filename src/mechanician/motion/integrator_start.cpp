@@ -41,9 +41,9 @@ MatrixXd unit_columns(Dynamics& d, const RowSet& set, const VectorXd& D) {
 
 /// How the rank found at a state would change along directions there.
 struct RankAhead {
-  int now = 0;            ///< rank at the state
-  int along_motion = 0;   ///< gained by moving with the velocity (and time)
-  int along_any = 0;      ///< gained by moving in a random direction that the constraints allow
+  int now = 0;           ///< rank at the state
+  int along_motion = 0;  ///< gained by moving with the velocity (and time)
+  int along_any = 0;     ///< gained by moving in a random direction that the constraints allow
 };
 
 constexpr double clearly_independent = 1e-2;
@@ -100,7 +100,8 @@ RankAhead look_ahead(Dynamics& d, const RowSet& set, double t, const VectorXd& y
     if (!(scale > 1e-9 * size)) return 0;
     const Eigen::JacobiSVD<MatrixXd> small(U0.transpose() * rate * V0);
     int rank = 0;
-    for (Index i = 0; i < small.singularValues().size(); ++i) rank += small.singularValues()(i) > rank_tolerance_of_rate * scale;
+    for (Index i = 0; i < small.singularValues().size(); ++i)
+      rank += small.singularValues()(i) > rank_tolerance_of_rate * scale;
     return rank;
   };
   result.along_motion = gained(y.segment(n, n), 1.0);
@@ -155,10 +156,12 @@ void SmoothMotion::begin() {
   const auto refuse = [&](StopReason reason, std::string message, Place place = {}) {
     refusal = Stop{reason, std::move(message), place};
   };
-  if (instant.not_finite) return refuse(StopReason::not_finite, instant.not_finite->message(), instant.not_finite->place);
+  if (instant.not_finite)
+    return refuse(StopReason::not_finite, instant.not_finite->message(), instant.not_finite->place);
   if (!instant.has_acceleration())
-    return refuse(instant.solution.status == SolveStatus::inconsistent ? StopReason::contradiction : StopReason::not_unique,
-                  fmt::format("at the start: {}", describe(instant.solution.status)));
+    return refuse(
+        instant.solution.status == SolveStatus::inconsistent ? StopReason::contradiction : StopReason::not_unique,
+        fmt::format("at the start: {}", describe(instant.solution.status)));
   if (const auto off = instant.violations(); !off.empty())
     return refuse(StopReason::projection,
                   fmt::format("the start violates constraint `{}` by {}", system->row(off.front().row).name,
@@ -174,9 +177,11 @@ void SmoothMotion::begin() {
     const auto moved = dynamics_.project(t, y.data());
     if (!moved.ok) return refuse(StopReason::projection, "the start could not be brought onto the constraints");
     if (moved.moved_q > 1e-13 || moved.moved_qd > 1e-13)
-      notes.push_back(fmt::format("the start was moved onto the constraints, by {:.1e} at most", std::max(moved.moved_q, moved.moved_qd)));
+      notes.push_back(fmt::format("the start was moved onto the constraints, by {:.1e} at most",
+                                  std::max(moved.moved_q, moved.moved_qd)));
   }
-  if (!dynamics_.rhs(t, y.data(), rk_.k[12].data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
+  if (!dynamics_.rhs(t, y.data(), rk_.k[12].data()))
+    return refuse(StopReason::not_finite, "the start cannot be evaluated");
   if (start_singular_) {
     // Which rows are dependent for good shows beside the singular state.
     double speed = 0.0;
@@ -223,12 +228,13 @@ bool SmoothMotion::find_rank() {
     std::vector<std::string> names;
     for (const int j : set->candidates)
       if (std::find(set->kept.begin(), set->kept.end(), j) == set->kept.end()) names.push_back(system->row(j).name);
-    refusal = Stop{StopReason::not_unique,
-                   fmt::format("the start is a singular configuration where several motions branch off (the rank of the "
-                               "constraints drops from {} to {}; dependent here: {}){}: no branch is determined",
-                               ahead.now + ahead.along_any, ahead.now, quote_list(names),
-                               rest ? ", and the system is at rest" : ", and the velocity does not choose between them"),
-                   {}};
+    refusal =
+        Stop{StopReason::not_unique,
+             fmt::format("the start is a singular configuration where several motions branch off (the rank of the "
+                         "constraints drops from {} to {}; dependent here: {}){}: no branch is determined",
+                         ahead.now + ahead.along_any, ahead.now, quote_list(names),
+                         rest ? ", and the system is at rest" : ", and the velocity does not choose between them"),
+             {}};
     return false;
   }
   return true;
@@ -267,11 +273,12 @@ bool SmoothMotion::set_first_sides() {
     const double up = ahead(1.0), down = ahead(-1.0);
     sides[i] = up >= 0.0 ? 1.0 : -1.0;
     if (up < 0.0 && down > 0.0 && dynamics_.switches()[i].is_discontinuous) {
-      refusal = Stop{StopReason::sliding,
-                     fmt::format("the start lies where `{}` switches, and the motion would slide along there: on either "
-                                 "side it is driven back. A constraint can say what holds there",
-                                 dynamics_.switches()[i].text),
-                     {}};
+      refusal =
+          Stop{StopReason::sliding,
+               fmt::format("the start lies where `{}` switches, and the motion would slide along there: on either "
+                           "side it is driven back. A constraint can say what holds there",
+                           dynamics_.switches()[i].text),
+               {}};
       return false;
     }
   }
@@ -371,7 +378,8 @@ bool SmoothMotion::start_on_singular() {
       if (off > 4.0 * last) break;
       last = off;
     }
-    if (found && !attempt.branch_lost && attempt.error > 1.0) factor = std::clamp(0.9 * std::pow(attempt.error, -0.125), 0.2, 0.9);
+    if (found && !attempt.branch_lost && attempt.error > 1.0)
+      factor = std::clamp(0.9 * std::pow(attempt.error, -0.125), 0.2, 0.9);
     if (!found || attempt.branch_lost || !(attempt.error <= 1.0)) continue;
     // Works count from the start, which lies inside this step.
     rk_.sample(crossing_place, y_sample_.data(), nullptr);
@@ -388,9 +396,10 @@ bool SmoothMotion::start_on_singular() {
     return true;
   }
   dynamics_.prefer_robust = false;
-  fail(StopReason::not_unique,
-       fmt::format("the motion cannot leave the singular configuration of the start: its velocity lies on no branch, or "
-                   "branches touch there"));
+  fail(
+      StopReason::not_unique,
+      fmt::format("the motion cannot leave the singular configuration of the start: its velocity lies on no branch, or "
+                  "branches touch there"));
   return false;
 }
 

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "mechanician/base/text.hpp"
-#include "mechanician/instant/accelerate.hpp"
 #include "mechanician/expression/print.hpp"
+#include "mechanician/instant/accelerate.hpp"
 #include "mechanician/motion/integrator_impl.hpp"
 
 namespace mechanician {
@@ -46,32 +46,37 @@ void SmoothMotion::stay() {
 void SmoothMotion::fail_not_finite(double time, const double* y, const std::string& otherwise) {
   const int n = dynamics_.n();
   // A stage near by that had no value says more than the last state that had one.
-  if (std::abs(bad_t_ - time) <= 1e-6 * std::max(std::abs(time), options.to - start.t)) time = bad_t_, y = bad_y_.data();
+  if (std::abs(bad_t_ - time) <= 1e-6 * std::max(std::abs(time), options.to - start.t))
+    time = bad_t_, y = bad_y_.data();
   std::string at;
-  for (int i = 0; i < std::min(n, 6); ++i)
-    at += fmt::format(", {} = {}", system->coordinate(i), short_number(y[i]));
+  for (int i = 0; i < std::min(n, 6); ++i) at += fmt::format(", {} = {}", system->coordinate(i), short_number(y[i]));
   if (n > 6) at += ", …";
   const State state{time, Eigen::Map<const Eigen::VectorXd>(y, n), Eigen::Map<const Eigen::VectorXd>(y + n, n)};
   const Instant now = accelerate(*system, state, {.diagnose = false, .contacts = false});
   if (now.not_finite)
-    return fail(StopReason::not_finite, fmt::format("at t = {}{}: {}", short_number(time), at, now.not_finite->message()),
+    return fail(StopReason::not_finite,
+                fmt::format("at t = {}{}: {}", short_number(time), at, now.not_finite->message()),
                 now.not_finite->place);
-  if (const SolveStatus status = now.solution.status;
-      status == SolveStatus::mass_indefinite || status == SolveStatus::mass_not_symmetric || status == SolveStatus::not_unique)
+  if (const SolveStatus status = now.solution.status; status == SolveStatus::mass_indefinite ||
+                                                      status == SolveStatus::mass_not_symmetric ||
+                                                      status == SolveStatus::not_unique)
     return fail(StopReason::not_unique, fmt::format("at t = {}{}: {}", short_number(time), at, describe(status)));
   // Just beyond there may be the reason.
   const std::vector<double>& rate = last_implicit_ ? rk_.k[12] : rk_.k[0];
-  for (double tau = eps * std::max(std::abs(t), h_); tau < 1e-9 * std::max(std::abs(t), options.to - start.t); tau *= 4.0) {
+  for (double tau = eps * std::max(std::abs(t), h_); tau < 1e-9 * std::max(std::abs(t), options.to - start.t);
+       tau *= 4.0) {
     State beyond{t + tau, state.q, state.qd};
     for (int i = 0; i < n; ++i) beyond.q(i) += tau * rate[i], beyond.qd(i) += tau * rate[n + i];
     const Instant there = accelerate(*system, beyond, {.diagnose = false, .contacts = false});
     if (there.not_finite)
-      return fail(StopReason::not_finite, fmt::format("at t = {}{}: {}", short_number(beyond.t), at, there.not_finite->message()),
+      return fail(StopReason::not_finite,
+                  fmt::format("at t = {}{}: {}", short_number(beyond.t), at, there.not_finite->message()),
                   there.not_finite->place);
   }
   if (!pole_.empty() && std::abs(bad_t_ - t) <= 1e-6 * std::max(std::abs(t), options.to - start.t))
-    return fail(StopReason::not_finite, fmt::format("at t = {}{}: the acceleration grows without bound: the divisor `{}` goes to zero",
-                                                    short_number(bad_t_), at, pole_));
+    return fail(StopReason::not_finite,
+                fmt::format("at t = {}{}: the acceleration grows without bound: the divisor `{}` goes to zero",
+                            short_number(bad_t_), at, pole_));
   fail(StopReason::step_too_small, fmt::format("at t = {}{}: {}", short_number(time), at, otherwise));
 }
 
@@ -86,8 +91,9 @@ double SmoothMotion::calc_clock_noise(double h) {
   for (int i = 2 * n; i < 2 * n + 4; ++i) clock_power_ += std::abs(rate_sample_[i] - rk_.k[0][i]) / 32.0;
   if (clock_noise_ * h > options.tolerance && !clock_noted_) {
     clock_noted_ = true;
-    notes.push_back(fmt::format("t = {} is so far from zero that its rounding limits the accuracy: let the time begin near zero",
-                                short_number(t)));
+    notes.push_back(
+        fmt::format("t = {} is so far from zero that its rounding limits the accuracy: let the time begin near zero",
+                    short_number(t)));
   }
   return clock_noise_;
 }
@@ -99,8 +105,9 @@ SmoothMotion::Attempt SmoothMotion::try_step(double h, const StepPlan& plan) {
   // every stage is projected first.
   const double stage_error = 1e-4 * options.tolerance;
   const auto f = [&](double time, double* y, double* dy) {
-    if (plan.crossing || plan.hold_stages ? dynamics_.rhs_held(time, y, dy, {.most_iterations = 4, .enough = stage_error})
-                                          : dynamics_.rhs(time, y, dy))
+    if (plan.crossing || plan.hold_stages
+            ? dynamics_.rhs_held(time, y, dy, {.most_iterations = 4, .enough = stage_error})
+            : dynamics_.rhs(time, y, dy))
       return true;
     bad_t_ = time;
     bad_y_.assign(y, y + 2 * n);
@@ -175,8 +182,8 @@ SmoothMotion::Attempt SmoothMotion::try_step(double h, const StepPlan& plan) {
   for (std::vector<double>* e : {&e5_, &e3_})
     for (const int part : {0, n})
       if (!dynamics_.project_tangent(t + h, y.data(), e->data() + part)) return attempt;
-  const double sigma = predictor_.smallest(), rate = sigma / std::max(plan.at, eps * h),
-               nearest = 0.2857 * sigma, noise = eps * h * rate * rate / (nearest * nearest * nearest) / tolerance;
+  const double sigma = predictor_.smallest(), rate = sigma / std::max(plan.at, eps * h), nearest = 0.2857 * sigma,
+               noise = eps * h * rate * rate / (nearest * nearest * nearest) / tolerance;
   attempt.error = std::max(norm(e5_, e3_), raw > noise ? 0.3 * raw : 0.0);
   if (attempt.error >= 1.0 && attempt.error < noise && jump_qd < 1e-3 * speed) {
     attempt.error = 0.99;
@@ -213,7 +220,8 @@ void SmoothMotion::rough_state(double theta, double* y) {
   if (last_implicit_) return state_at(step_t_ + theta * step_h_, y, nullptr);
   const double s = 1.0 - theta, h0 = (1.0 + 2.0 * theta) * s * s, h1 = theta * theta * (3.0 - 2.0 * theta),
                g0 = step_h_ * theta * s * s, g1 = -step_h_ * theta * theta * s;
-  for (int i = 0; i < 2 * dynamics_.n(); ++i) y[i] = h0 * rk_.y[i] + h1 * rk_.y_new[i] + g0 * rk_.k[0][i] + g1 * rk_.k[12][i];
+  for (int i = 0; i < 2 * dynamics_.n(); ++i)
+    y[i] = h0 * rk_.y[i] + h1 * rk_.y_new[i] + g0 * rk_.k[0][i] + g1 * rk_.k[12][i];
 }
 
 bool SmoothMotion::find_pole() {
@@ -246,13 +254,15 @@ bool SmoothMotion::find_pole() {
           place = 0.5 * (low + high);
           (divisor(i, place) * value(k) > 0.0 ? low : high) = place;
         }
-      } else if (here < small * largest && (k > 0 ? here < std::abs(value(k - 1)) : std::abs(divisor(i, 1e-3)) < here) &&
+      } else if (here < small * largest &&
+                 (k > 0 ? here < std::abs(value(k - 1)) : std::abs(divisor(i, 1e-3)) < here) &&
                  (k < pieces ? here < std::abs(value(k + 1)) : std::abs(divisor(i, 1.0 - 1e-3)) < here)) {
         // A minimum, inside or between the ends and the samples next to them.
         low = std::max(0.0, static_cast<double>(k - 1) / pieces), high = std::min(1.0, high);
         for (int round = 0; round < 60; ++round) {
           const double a = low + (high - low) / 3.0, b = high - (high - low) / 3.0;
-          (std::abs(divisor(i, a)) < std::abs(divisor(i, b)) ? high : low) = std::abs(divisor(i, a)) < std::abs(divisor(i, b)) ? b : a;
+          (std::abs(divisor(i, a)) < std::abs(divisor(i, b)) ? high : low) =
+              std::abs(divisor(i, a)) < std::abs(divisor(i, b)) ? b : a;
         }
         place = 0.5 * (low + high);
         if (std::abs(divisor(i, place)) > none * largest) continue;
@@ -329,7 +339,7 @@ bool SmoothMotion::advance_explicit() {
     largest = std::min(largest, phase_.largest_step > 0.0 ? phase_.largest_step : (options.to - start.t) / least_steps);
   h_ = std::min(h_, largest / 1.02);  // a crossing step may be 2 % longer
   bool rejected = false;
-  double landing = 0.0;  // a step of this length ends where a switch turns
+  double landing = 0.0;   // a step of this length ends where a switch turns
   double not_held = 0.0;  // error of the attempt before, whose stages were not held where those of this one are
   int turning_switch = -1;
   for (int tries = 0; tries < 500; ++tries) {
@@ -345,11 +355,13 @@ bool SmoothMotion::advance_explicit() {
       if (!plan.crossing) plan.h = std::min(plan.h, remaining);
     }
     // A singular state within reach, ahead or behind: see the rejection below.
-    const double to_singular = !roots_ahead_.empty() ? roots_ahead_.front().tau : std::numeric_limits<double>::infinity();
+    const double to_singular =
+        !roots_ahead_.empty() ? roots_ahead_.front().tau : std::numeric_limits<double>::infinity();
     const bool near = (to_singular < 12.0 * h_ && predictor_.smallest() < 0.35) || t - last_crossing_ < 12.0 * h_;
     plan.hold_stages = near && t < hold_until_;
     const double h = (t + plan.h) - t;  // exactly representable: stages and end agree on the time
-    if (!(h > 0.0) || (landing == 0.0 && h < remaining && h < 4.0 * eps * std::max(std::abs(t), (options.to - start.t) * 1e-6))) {
+    if (!(h > 0.0) ||
+        (landing == 0.0 && h < remaining && h < 4.0 * eps * std::max(std::abs(t), (options.to - start.t) * 1e-6))) {
       if (pass_guard(tries)) continue;
       stay();
       fail_not_finite(t, rk_.y.data(),
@@ -369,7 +381,8 @@ bool SmoothMotion::advance_explicit() {
       dynamics_.choose_rows(t, rk_.y.data());
       // Steps that shrink towards a singular state (or from one) do so because stages leave the constraints, where the
       // acceleration is singular though the motion is not: try again with stages held on the constraints.
-      if (attempt.finite && !plan.crossing && near && !plan.hold_stages && !(t < in_vain_until_ && h > 0.5 * in_vain_step_)) {
+      if (attempt.finite && !plan.crossing && near && !plan.hold_stages &&
+          !(t < in_vain_until_ && h > 0.5 * in_vain_step_)) {
         hold_until_ = t + 12.0 * h_ + (std::isfinite(to_singular) ? 2.0 * to_singular : 0.0);
         not_held = attempt.error;
         continue;
@@ -436,9 +449,9 @@ bool SmoothMotion::advance_explicit() {
       }
       if (which >= 0) turning_switch = which;
     }
-    const double factor =
-        attempt.error == 0.0 ? most_growth
-                             : std::clamp(safety * std::pow(attempt.error, -1.0 / 8.0), least_growth, most_growth);
+    const double factor = attempt.error == 0.0
+                              ? most_growth
+                              : std::clamp(safety * std::pow(attempt.error, -1.0 / 8.0), least_growth, most_growth);
     // After a rejection the next step is not longer than this one was meant to be.
     const double grown = rejected ? std::min(std::max(h, h_), h * factor) : h * factor;
     // A step that was cut for a landing, a crossing or the end says little about the next one.
@@ -472,7 +485,8 @@ void SmoothMotion::see_whether_holding_helps(double h, double error_before, doub
 /// A branch that ends where its guard switches, as in if(t < 1, sqrt(1 - t), 0): steps come ever nearer and find nothing
 /// beyond. Within rounding of the switch its side is turned.
 bool SmoothMotion::pass_guard(int tries) {
-  if (dynamics_.switches().empty() || guard_passed_t_ == t || !(std::abs(bad_t_ - t) < 1e-6 * (options.to - start.t)) || tries > 400)
+  if (dynamics_.switches().empty() || guard_passed_t_ == t || !(std::abs(bad_t_ - t) < 1e-6 * (options.to - start.t)) ||
+      tries > 400)
     return false;
   guard_passed_t_ = t;
   const std::size_t count = dynamics_.switches().size();
@@ -489,7 +503,8 @@ bool SmoothMotion::pass_guard(int tries) {
     side = -side, turned = true;
     ++statistics_.switches;
   }
-  if (!turned || !dynamics_.choose_rows(t, rk_.y.data()) || !dynamics_.rhs(t, rk_.y.data(), rk_.k[0].data())) return false;
+  if (!turned || !dynamics_.choose_rows(t, rk_.y.data()) || !dynamics_.rhs(t, rk_.y.data(), rk_.k[0].data()))
+    return false;
   rk_.y_new = rk_.y, rk_.k[12] = rk_.k[0];
   h_ = choose_first_step();
   return true;
@@ -507,8 +522,8 @@ void SmoothMotion::accept(double h, const StepPlan& plan, const Attempt& attempt
     most_progress_ = std::max(most_progress_, t - progress_mark_);
     if (t - progress_mark_ < least_progress * most_progress_ && t < options.to)
       fail(StopReason::step_too_small,
-           fmt::format("at t = {}: {} steps have moved the time by {} only: the motion has a singularity there", short_number(t),
-                       steps_of_progress, short_number(t - progress_mark_)));
+           fmt::format("at t = {}: {} steps have moved the time by {} only: the motion has a singularity there",
+                       short_number(t), steps_of_progress, short_number(t - progress_mark_)));
     progress_mark_ = t;
   }
   if (plan.crossing) last_crossing_ = step_t_ + plan.at;

@@ -43,7 +43,8 @@ __attribute__((always_inline)) inline void subtract(int n, double s, const doubl
 
 }  // namespace
 
-MECHANICIAN_WIDEST void apply_reflector_to(int n, double tau, const double* x, int count, std::ptrdiff_t stride, double* Y) {
+MECHANICIAN_WIDEST void apply_reflector_to(int n, double tau, const double* x, int count, std::ptrdiff_t stride,
+                                           double* Y) {
   if (tau == 0.0) return;
   for (int k = 0; k < count; ++k) {
     double* const y = Y + k * stride;
@@ -73,8 +74,8 @@ void qr(int n, int r, double* Z, double* tau) {
   }
 }
 
-MECHANICIAN_WIDEST void calc_sines(std::ptrdiff_t count, const double* __restrict inverse_pivots, const double* __restrict sizes,
-                                   double* __restrict sines) {
+MECHANICIAN_WIDEST void calc_sines(std::ptrdiff_t count, const double* __restrict inverse_pivots,
+                                   const double* __restrict sizes, double* __restrict sines) {
   for (std::ptrdiff_t i = 0; i < count; ++i) {
     const double size = sizes[i] > sines[i] ? sizes[i] : sines[i], squared = 1.0 / (inverse_pivots[i] * size);
     // Also where it is not a number.
@@ -86,7 +87,8 @@ MECHANICIAN_WIDEST double largest_change(std::ptrdiff_t n, const double* x, cons
   double most[block] = {};
   std::ptrdiff_t i = 0;
   for (; i + block <= n; i += block)
-    for (int l = 0; l < block; ++l) most[l] = std::abs(y[i + l] - x[i + l]) > most[l] ? std::abs(y[i + l] - x[i + l]) : most[l];
+    for (int l = 0; l < block; ++l)
+      most[l] = std::abs(y[i + l] - x[i + l]) > most[l] ? std::abs(y[i + l] - x[i + l]) : most[l];
   for (; i < n; ++i) most[0] = std::max(most[0], std::abs(y[i] - x[i]));
   return *std::max_element(most, most + block);
 }

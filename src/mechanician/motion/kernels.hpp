@@ -136,7 +136,8 @@ double largest_change(std::ptrdiff_t n, const double* x, const double* y);
 
 /// Whether some of n values on the way may have passed zero: lowest of its neighbours, and no more than 2.5 times as large as
 /// it changes from here to them or from `after` to `beyond`.
-bool any_may_vanish(std::ptrdiff_t n, const double* before, const double* here, const double* after, const double* beyond);
+bool any_may_vanish(std::ptrdiff_t n, const double* before, const double* here, const double* after,
+                    const double* beyond);
 
 /// 1/√(inverse pivot × size), at most 1; 0 where it is not a number. `sines` holds the least sizes that count before.
 void calc_sines(std::ptrdiff_t count, const double* inverse_pivots, const double* sizes, double* sines);

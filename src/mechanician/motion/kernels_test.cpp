@@ -18,9 +18,11 @@ TEST(Kernels, qr_is_that_of_an_independent_library_up_to_signs) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937 random(seed);
-    const int n = std::uniform_int_distribution<int>(1, 40)(random), r = std::uniform_int_distribution<int>(1, n)(random);
+    const int n = std::uniform_int_distribution<int>(1, 40)(random),
+              r = std::uniform_int_distribution<int>(1, n)(random);
     Eigen::MatrixXd Z(n, r);
-    for (double& z : Z.reshaped()) z = random() % 3 == 0 ? 0.0 : std::uniform_real_distribution<double>(-1.0, 1.0)(random);
+    for (double& z : Z.reshaped())
+      z = random() % 3 == 0 ? 0.0 : std::uniform_real_distribution<double>(-1.0, 1.0)(random);
     for (int k = 0; k < r; ++k) Z(k, k) += 2.0;
     Eigen::MatrixXd ours = Z;
     std::vector<double> tau(static_cast<std::size_t>(r));

@@ -42,8 +42,8 @@ const std::vector<std::string>& Motion::notes() const { return data_->notes; }
 Sample Motion::sample(double t) const {
   Data& d = *data_;
   if (!(t >= d.times.front() && t <= d.times.back()))
-    throw std::out_of_range(fmt::format("the motion is known from t = {} to {}, not at {}", number_text(d.times.front()),
-                                        number_text(d.times.back()), number_text(t)));
+    throw std::out_of_range(fmt::format("the motion is known from t = {} to {}, not at {}",
+                                        number_text(d.times.front()), number_text(d.times.back()), number_text(t)));
   const std::lock_guard lock(d.mutex);
   // Step i ends at times[i + 1].
   const auto end = std::lower_bound(d.times.begin() + 1, d.times.end(), t);

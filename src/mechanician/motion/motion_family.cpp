@@ -5,7 +5,9 @@
 namespace mechanician {
 
 MotionFamily::MotionFamily(const System& system, State nominal, std::vector<int> varied)
-    : system_(system), nominal_{std::move(nominal), system.parameters(), std::move(varied)}, phases_(system_, nominal_) {}
+    : system_(system),
+      nominal_{std::move(nominal), system.parameters(), std::move(varied)},
+      phases_(system_, nominal_) {}
 
 std::unique_ptr<MotionFamily> MotionFamily::clone() const {
   System system = system_;

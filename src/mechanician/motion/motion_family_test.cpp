@@ -49,7 +49,8 @@ class Family : public testing::TestWithParam<FamilyCase> {
  protected:
   std::vector<double> values(const Ready& ready, int k) const {
     std::vector<double> parameters = ready.system.parameters();
-    parameters[static_cast<std::size_t>(GetParam().parameter)] = GetParam().from + (GetParam().to - GetParam().from) * k / 2.0;
+    parameters[static_cast<std::size_t>(GetParam().parameter)] =
+        GetParam().from + (GetParam().to - GetParam().from) * k / 2.0;
     return parameters;
   }
 };
@@ -88,8 +89,10 @@ TEST_P(Family, gives_a_motion_the_same_bits_whatever_came_before) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Family,
-                         testing::Values(FamilyCase{"double_pendulum", 4, 8.0, 11.0, 1.0}, FamilyCase{"bouncing_ball", 2, 0.5, 0.9, 2.0},
-                                         FamilyCase{"rolling_disk", 2, 9.0, 10.0, 0.5}, FamilyCase{"ball_on_incline", 1, 9.0, 10.0, 0.5}),
+                         testing::Values(FamilyCase{"double_pendulum", 4, 8.0, 11.0, 1.0},
+                                         FamilyCase{"bouncing_ball", 2, 0.5, 0.9, 2.0},
+                                         FamilyCase{"rolling_disk", 2, 9.0, 10.0, 0.5},
+                                         FamilyCase{"ball_on_incline", 1, 9.0, 10.0, 0.5}),
                          [](const auto& named) { return std::string(named.param.model); });
 
 TEST(HandedMotion, goes_on_where_another_integrator_takes_it_over) {

@@ -94,8 +94,8 @@ struct ContactCertificate {
   double impact_friction_lost = 0.0;  ///< energy, by friction during impacts
   /// Energy, by friction in all, impacts included; unknown where [nonideal] forces act too or surfaces move along.
   std::optional<double> friction_lost;
-  double surface_work = 0.0;          ///< done by constraints that move, during impacts
-  double penetration = 0.0;           ///< largest −φ of a one-sided constraint, over max(1, ‖φ_q‖) max(1, |q|)
+  double surface_work = 0.0;     ///< done by constraints that move, during impacts
+  double penetration = 0.0;      ///< largest −φ of a one-sided constraint, over max(1, ‖φ_q‖) max(1, |q|)
   double optimality = 0.0;       ///< largest relative residual of the conditions of the minimum, where phases begin
   double complementarity = 0.0;  ///< there, the largest of the lesser of force and opening acceleration, relative
 };
@@ -109,13 +109,13 @@ struct Certificate {
   double measured_residual = 0.0;    ///< largest |left − right| of measured rows; not held, only reported
   double kinetic_start = 0.0, kinetic_end = 0.0;  ///< ½ q̇ᵀM q̇
   Works works;
-  double balance = 0.0;          ///< kinetic_end − kinetic_start − works: zero for the exact motion
-  double balance_largest = 0.0;  ///< largest |balance| at any step
-  double balance_allowed = 0.0;  ///< what the tolerance and the number of steps explain
+  double balance = 0.0;                ///< kinetic_end − kinetic_start − works: zero for the exact motion
+  double balance_largest = 0.0;        ///< largest |balance| at any step
+  double balance_allowed = 0.0;        ///< what the tolerance and the number of steps explain
   std::optional<double> global_error;  ///< from a second run at a tighter tolerance, relative to max(1, |value|)
   std::vector<std::string> notes;      ///< e.g. that the method was changed
   std::optional<ContactCertificate> contacts;
-  std::string path;                    ///< how accelerations were computed: "ldlt", compiled, or why not
+  std::string path;  ///< how accelerations were computed: "ldlt", compiled, or why not
 };
 
 }  // namespace mechanician

@@ -47,14 +47,16 @@ void PhasedMotion::add_event(EventKind kind, double time, std::vector<std::strin
 }
 
 /// What the instant says, with the contacts as given; nothing where the motion cannot go on.
-std::optional<Instant> PhasedMotion::decide(const State& state, const std::vector<Contact>& contacts, const std::string& when) {
+std::optional<Instant> PhasedMotion::decide(const State& state, const std::vector<Contact>& contacts,
+                                            const std::string& when) {
   Instant instant = accelerate_with(*system, state, contacts, {.diagnose = false});
   const auto stop_with = [&](StopReason reason, std::string message, Place place = {}) {
     over = true;
     stop = {reason, std::move(message), place};
   };
   if (instant.not_finite) {
-    stop_with(StopReason::not_finite, fmt::format("{}: {}", when, instant.not_finite->message()), instant.not_finite->place);
+    stop_with(StopReason::not_finite, fmt::format("{}: {}", when, instant.not_finite->message()),
+              instant.not_finite->place);
     return {};
   }
   if (!instant.contact_trouble.empty()) {
@@ -62,7 +64,8 @@ std::optional<Instant> PhasedMotion::decide(const State& state, const std::vecto
     return {};
   }
   if (!instant.multiplier_not_unique.empty()) {
-    stop_with(StopReason::not_unique, fmt::format("{}: the multiplier of {} is not unique", when, quote_list(instant.multiplier_not_unique)));
+    stop_with(StopReason::not_unique,
+              fmt::format("{}: the multiplier of {} is not unique", when, quote_list(instant.multiplier_not_unique)));
     return {};
   }
   if (!instant.has_acceleration()) {
@@ -75,7 +78,8 @@ std::optional<Instant> PhasedMotion::decide(const State& state, const std::vecto
   }
   if (instant.uniqueness_unknown && !uniqueness_noted_) {
     uniqueness_noted_ = true;
-    notes.push_back(fmt::format("{}: many contacts with friction: whether other motions obey Coulomb's law too was not examined", when));
+    notes.push_back(fmt::format(
+        "{}: many contacts with friction: whether other motions obey Coulomb's law too was not examined", when));
   }
   sums_.optimality = std::max(sums_.optimality, instant.optimality.largest());
   double force = 0.0, opening = 0.0;
@@ -83,7 +87,8 @@ std::optional<Instant> PhasedMotion::decide(const State& state, const std::vecto
     force = std::max(force, std::abs(c.normal)), opening = std::max(opening, std::abs(c.gap_acceleration));
   for (const Contact& c : instant.contacts)
     if (force > 0.0 && opening > 0.0 && c.values.one_sided)
-      sums_.complementarity = std::max(sums_.complementarity, std::min(std::abs(c.normal) / force, std::abs(c.gap_acceleration) / opening));
+      sums_.complementarity =
+          std::max(sums_.complementarity, std::min(std::abs(c.normal) / force, std::abs(c.gap_acceleration) / opening));
   return instant;
 }
 
@@ -99,7 +104,8 @@ void PhasedMotion::set_modes(const Instant& instant) {
           meanings_[smooth_->guard].what == What::sliding_multiplier)
         mode.sign = -modes_[c].sign;
     }
-    for (Index k = 0; k < contact.direction.size(); ++k) mode.direction[static_cast<std::size_t>(k)] = contact.direction(k);
+    for (Index k = 0; k < contact.direction.size(); ++k)
+      mode.direction[static_cast<std::size_t>(k)] = contact.direction(k);
     modes_[c] = mode;
   }
 }
@@ -107,7 +113,8 @@ void PhasedMotion::set_modes(const Instant& instant) {
 /// Impacts until nothing closes any more. True if velocities jumped.
 bool PhasedMotion::jump(State& state, Evaluation& now, std::vector<Contact>& contacts) {
   bool jumped = false;
-  for (int round = 0; std::any_of(contacts.begin(), contacts.end(), [](const Contact& c) { return c.status == ContactStatus::impact; });
+  for (int round = 0; std::any_of(contacts.begin(), contacts.end(),
+                                  [](const Contact& c) { return c.status == ContactStatus::impact; });
        ++round) {
     const std::string when = fmt::format("impact at t = {}", short_number(state.t));
     if (round == most_impacts_at_once) {
@@ -116,14 +123,16 @@ bool PhasedMotion::jump(State& state, Evaluation& now, std::vector<Contact>& con
     }
     const Impact impact = calc_impact(*system, state, now, contacts);
     if (impact.status != SolveStatus::solved || !impact.trouble.empty()) {
-      fail(impact.trouble.empty() && impact.status == SolveStatus::inconsistent ? StopReason::contradiction : StopReason::not_unique,
+      fail(impact.trouble.empty() && impact.status == SolveStatus::inconsistent ? StopReason::contradiction
+                                                                                : StopReason::not_unique,
            fmt::format("{}: {}", when, impact.trouble.empty() ? describe(impact.status) : impact.trouble));
       return jumped;
     }
     if (impact.restitution_part < 1.0 && !impact_lowered_noted_) {
       impact_lowered_noted_ = true;
-      notes.push_back(fmt::format("{}: with friction the restitution asked for would add energy: it was lowered to {:.3g} of it", when,
-                                  impact.restitution_part));
+      notes.push_back(
+          fmt::format("{}: with friction the restitution asked for would add energy: it was lowered to {:.3g} of it",
+                      when, impact.restitution_part));
     }
     ++sums_.impacts;
     sums_.impact_lost += impact.energy_lost, sums_.impact_friction_lost += impact.friction_lost;
@@ -150,7 +159,8 @@ bool PhasedMotion::jump(State& state, Evaluation& now, std::vector<Contact>& con
 
     std::vector<bool> touching(contacts.size()), thrown_back(contacts.size());
     for (std::size_t c = 0; c < contacts.size(); ++c) touching[c] = touches(contacts[c]);
-    for (const int c : impact.contacts) thrown_back[static_cast<std::size_t>(c)] = contacts[static_cast<std::size_t>(c)].values.restitution > 0.0;
+    for (const int c : impact.contacts)
+      thrown_back[static_cast<std::size_t>(c)] = contacts[static_cast<std::size_t>(c)].values.restitution > 0.0;
     now = system->evaluate(state);
     std::optional<NotFinite> not_finite = now.not_finite;
     if (!not_finite) contacts = classify_contacts(*system, state, now, not_finite);
@@ -170,15 +180,16 @@ bool PhasedMotion::jump(State& state, Evaluation& now, std::vector<Contact>& con
   }
   if (sums_.impacts % many_impacts == 0 && jumped) {
     if (state.t - many_since_ < 1e-9 * (options.to - start.t))
-      fail(StopReason::step_too_small,
-           fmt::format("near t = {}: {} impacts since t = {}: they do not come to an end", short_number(state.t), many_impacts, short_number(many_since_)));
+      fail(StopReason::step_too_small, fmt::format("near t = {}: {} impacts since t = {}: they do not come to an end",
+                                                   short_number(state.t), many_impacts, short_number(many_since_)));
     many_since_ = state.t;
   }
   return jumped;
 }
 
 /// Rebounds too low to be followed end in contact. The contacts are changed where that is so.
-PhasedMotion::Settling PhasedMotion::settle(const State& state, const Evaluation& now, std::vector<Contact>& contacts, Instant& instant) {
+PhasedMotion::Settling PhasedMotion::settle(const State& state, const Evaluation& now, std::vector<Contact>& contacts,
+                                            Instant& instant) {
   Settling result;
   result.until = state.t;
   std::vector<std::size_t> low;
@@ -194,7 +205,8 @@ PhasedMotion::Settling PhasedMotion::settle(const State& state, const Evaluation
     const double height = contact.rate * contact.rate / (-2.0 * acceleration);
     const bool slow = contact.rate <= std::max(options.tolerance, 1e-9) * size * speed;
     // Nor can the clock resolve a flight that is shorter than its rounding.
-    const double flight = 2.0 * contact.rate / -acceleration, tick = std::numeric_limits<double>::epsilon() * std::abs(state.t);
+    const double flight = 2.0 * contact.rate / -acceleration,
+                 tick = std::numeric_limits<double>::epsilon() * std::abs(state.t);
     if (!slow && height > 100.0 * now.residual_noise(j) && flight > 1e5 * tick) continue;
     low.push_back(c);
     const double e = contact.values.restitution;
@@ -238,7 +250,8 @@ void PhasedMotion::find_jumped_events(const State& before, const State& after) {
   for (std::size_t i = 0; i < was.size(); ++i) {
     const Event& e = model.events[i];
     if (!(was[i] * is[i] < 0.0)) continue;
-    if ((e.direction == EventDirection::up && is[i] < 0.0) || (e.direction == EventDirection::down && is[i] > 0.0)) continue;
+    if ((e.direction == EventDirection::up && is[i] < 0.0) || (e.direction == EventDirection::down && is[i] > 0.0))
+      continue;
     add_event(EventKind::user, after.t, {}, after, before.qd);
     events.back().name = e.name;
     if (e.action == EventAction::stop && !over) {
@@ -259,10 +272,12 @@ bool PhasedMotion::change_phase() {
   leave_phase();
   const std::string when = fmt::format("at t = {}", short_number(state.t));
   if (why && why->what == What::friction_solvable) {
-    fail(StopReason::not_unique,
-         fmt::format("{}: with the friction of `{}` the forces have no bound: beyond, Coulomb's law has no or several solutions "
-                     "(Painlevé)",
-                     when, contact_name(why->contact)));
+    fail(
+        StopReason::not_unique,
+        fmt::format(
+            "{}: with the friction of `{}` the forces have no bound: beyond, Coulomb's law has no or several solutions "
+            "(Painlevé)",
+            when, contact_name(why->contact)));
     return false;
   }
   Evaluation now = system->evaluate(state);
@@ -282,10 +297,13 @@ bool PhasedMotion::change_phase() {
     Contact& contact = contacts[c];
     const bool acted = old[c].status != ContactStatus::open;
     if (contact.values.one_sided) {
-      sums_.penetration = std::max(sums_.penetration, -contact.gap / (std::max(1.0, now.values.A.row(contact.values.row).norm()) * std::max(1.0, state.q.cwiseAbs().maxCoeff())));
+      sums_.penetration =
+          std::max(sums_.penetration, -contact.gap / (std::max(1.0, now.values.A.row(contact.values.row).norm()) *
+                                                      std::max(1.0, state.q.cwiseAbs().maxCoeff())));
       if (acted) contact.status = ContactStatus::touching;
       if (is_why(c, What::gap)) set_status_by_rate(contact);
-      if (is_why(c, What::multiplier) || is_why(c, What::sliding_multiplier)) contact.status = ContactStatus::separating;
+      if (is_why(c, What::multiplier) || is_why(c, What::sliding_multiplier))
+        contact.status = ContactStatus::separating;
     }
     if (!contact.values.has_friction || !acted) continue;
     if (old[c].status == ContactStatus::sticking) {
@@ -294,7 +312,8 @@ bool PhasedMotion::change_phase() {
         // The slip begins against the friction that held it.
         const auto& joint = smooth_->dynamics().calc_joint_multipliers();
         VectorXd f(static_cast<Index>(phase_->slip_rows[c].size()));
-        for (Index k = 0; k < f.size(); ++k) f(k) = joint[static_cast<std::size_t>(phase_->slip_rows[c][static_cast<std::size_t>(k)])];
+        for (Index k = 0; k < f.size(); ++k)
+          f(k) = joint[static_cast<std::size_t>(phase_->slip_rows[c][static_cast<std::size_t>(k)])];
         if (f.norm() > 0.0) contact.direction = -f.normalized();
       }
     } else if (old[c].status == ContactStatus::sliding) {
@@ -303,17 +322,20 @@ bool PhasedMotion::change_phase() {
         contact.direction.resize(0);
       } else if (contact.direction.size() == 0) {
         contact.direction.resize(contact.values.slip.size());
-        for (Index k = 0; k < contact.direction.size(); ++k) contact.direction(k) = old[c].direction[static_cast<std::size_t>(k)];
+        for (Index k = 0; k < contact.direction.size(); ++k)
+          contact.direction(k) = old[c].direction[static_cast<std::size_t>(k)];
       }
     }
   }
 
   for (const Contact& contact : contacts) {
     const Index j = contact.values.row;
-    if (contact.values.one_sided && touches(contact) && now.values.A.row(j).norm() <= 16.0 * now.values.A_noise.row(j).norm()) {
-      fail(StopReason::not_unique, fmt::format("{}: the gradient of `{}` vanishes where its gap closes: no force can hold it there. "
-                                               "State it so that it does not (z >= 0 instead of z^3 >= 0)",
-                                               when, system->row(static_cast<int>(j)).name));
+    if (contact.values.one_sided && touches(contact) &&
+        now.values.A.row(j).norm() <= 16.0 * now.values.A_noise.row(j).norm()) {
+      fail(StopReason::not_unique,
+           fmt::format("{}: the gradient of `{}` vanishes where its gap closes: no force can hold it there. "
+                       "State it so that it does not (z >= 0 instead of z^3 >= 0)",
+                       when, system->row(static_cast<int>(j)).name));
       return false;
     }
   }

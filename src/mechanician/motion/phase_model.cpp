@@ -11,8 +11,8 @@ namespace mechanician {
 void open_what_is_apart(std::vector<Contact>& contacts, const Evaluation& now, const State& state) {
   const double reach = 1e-9 * std::max(1.0, state.q.size() ? state.q.cwiseAbs().maxCoeff() : 0.0);
   for (Contact& c : contacts)
-    if (c.values.one_sided && c.values.level == Level::position && c.gap > reach * now.values.A.row(c.values.row).norm() &&
-        c.gap > 16.0 * now.residual_noise(c.values.row))
+    if (c.values.one_sided && c.values.level == Level::position &&
+        c.gap > reach * now.values.A.row(c.values.row).norm() && c.gap > 16.0 * now.residual_noise(c.values.row))
       c.status = ContactStatus::open;
 }
 
@@ -102,7 +102,8 @@ Dynamics::Guards make_guards(const System& whole, const PhaseSystem& phase, cons
   Dynamics::Guards guards;
   const auto& contacts = whole.equations().contacts;
   each_guard(
-      whole, modes, with_multipliers, [&](std::size_t c) { guards.functions.push_back(whole.row(contacts[c].row).residual); },
+      whole, modes, with_multipliers,
+      [&](std::size_t c) { guards.functions.push_back(whole.row(contacts[c].row).residual); },
       [&](std::size_t c) { guards.rows.push_back(phase.rows[c]); },
       [&](std::size_t c) {
         guards.cones.push_back(
@@ -116,12 +117,20 @@ std::vector<GuardMeaning> guard_meanings(const System& whole, const PhaseSystem&
   using What = GuardMeaning::What;
   std::vector<GuardMeaning> meanings;
   each_guard(
-      whole, modes, with_multipliers, [&](std::size_t c) { meanings.push_back({What::gap, c}); },
-      [&](std::size_t c) { meanings.push_back({What::multiplier, c}); },
-      [&](std::size_t c) { meanings.push_back({What::cone, c}); });
+      whole, modes, with_multipliers,
+      [&](std::size_t c) {
+        meanings.push_back({What::gap, c});
+      },
+      [&](std::size_t c) {
+        meanings.push_back({What::multiplier, c});
+      },
+      [&](std::size_t c) {
+        meanings.push_back({What::cone, c});
+      });
   for (std::size_t c = 0; c < modes.size(); ++c)
     if (modes[c].status == ContactStatus::sliding)
-      for (const What what : {What::sliding_multiplier, What::slip, What::friction_solvable}) meanings.push_back({what, c});
+      for (const What what : {What::sliding_multiplier, What::slip, What::friction_solvable})
+        meanings.push_back({what, c});
   return meanings;
 }
 

@@ -26,10 +26,10 @@ struct ContactMode {
 /// The system of a phase, good for all phases in which the contacts have the same statuses.
 struct PhaseSystem {
   std::unique_ptr<System> system;
-  std::vector<int> row_of;                   ///< row of the whole system for each constraint row; −1: of a slip
-  std::vector<std::vector<int>> slip_rows;   ///< by contact: rows of the slips, where it sticks
-  std::vector<int> rows;                     ///< by contact: its row, −1 where it is open
-  std::unique_ptr<Dynamics> dynamics;        ///< to be copied for each phase
+  std::vector<int> row_of;                  ///< row of the whole system for each constraint row; −1: of a slip
+  std::vector<std::vector<int>> slip_rows;  ///< by contact: rows of the slips, where it sticks
+  std::vector<int> rows;                    ///< by contact: its row, −1 where it is open
+  std::unique_ptr<Dynamics> dynamics;       ///< to be copied for each phase
 };
 
 /// A gap that is small as a number but not as a distance (1e-10*z >= 0) does not touch.
@@ -42,7 +42,8 @@ class PhaseSystems {
  public:
   /// `whole` must stay where it is. With `nominal`, code that is compiled for a phase is kept for later ones, of motions
   /// with other parameters too.
-  explicit PhaseSystems(const System& whole, std::optional<Dynamics::Nominal> nominal = {}) : whole_(&whole), nominal_(std::move(nominal)) {}
+  explicit PhaseSystems(const System& whole, std::optional<Dynamics::Nominal> nominal = {})
+      : whole_(&whole), nominal_(std::move(nominal)) {}
 
   const PhaseSystem& of(const std::vector<ContactStatus>& statuses);
   void set_parameters(std::span<const double> values);

@@ -35,13 +35,15 @@ bool is(const Contact& c, ContactStatus status) { return c.status == status; }
 }  // namespace
 
 PhasedMotion::PhasedMotion(const System& system_given, State start_given, MotionOptions options_given)
-    : PhasedMotion(system_given, std::move(start_given), options_given, std::make_unique<PhaseSystems>(system_given), nullptr) {}
+    : PhasedMotion(system_given, std::move(start_given), options_given, std::make_unique<PhaseSystems>(system_given),
+                   nullptr) {}
 
-PhasedMotion::PhasedMotion(const System& system_given, State start_given, MotionOptions options_given, PhaseSystems& phases)
+PhasedMotion::PhasedMotion(const System& system_given, State start_given, MotionOptions options_given,
+                           PhaseSystems& phases)
     : PhasedMotion(system_given, std::move(start_given), options_given, nullptr, &phases) {}
 
-PhasedMotion::PhasedMotion(const System& system_given, State start_given, MotionOptions options_given, std::unique_ptr<PhaseSystems> own,
-                           PhaseSystems* phases)
+PhasedMotion::PhasedMotion(const System& system_given, State start_given, MotionOptions options_given,
+                           std::unique_ptr<PhaseSystems> own, PhaseSystems* phases)
     : MotionSteps(system_given, std::move(start_given), options_given),
       own_systems_(std::move(own)),
       systems_(phases ? phases : own_systems_.get()) {
@@ -106,9 +108,9 @@ void PhasedMotion::begin_phase(State state, double until) {
   // Ideal forces are those without friction, and a phase in which contacts stick does not know them.
   for (std::size_t c = 0; c < modes_.size(); ++c)
     if (modes_[c].status == ContactStatus::sticking && system->needs_reactions())
-      return fail(StopReason::not_unique,
-                  fmt::format("at t = {}: `{}` sticks, and [nonideal] uses ideal() or multiplier(): the two cannot be together in a run",
-                              short_number(state.t), contact_name(c)));
+      return fail(StopReason::not_unique, fmt::format("at t = {}: `{}` sticks, and [nonideal] uses ideal() or "
+                                                      "multiplier(): the two cannot be together in a run",
+                                                      short_number(state.t), contact_name(c)));
   phase_ = &phase_system();
   const System& part = *phase_->system;
   const Instant instant = accelerate(part, state, {.diagnose = false, .contacts = false});
@@ -117,10 +119,12 @@ void PhasedMotion::begin_phase(State state, double until) {
     if (modes_[c].status == ContactStatus::sliding)
       for (const Index j : instant.solution.multipliers_undetermined)
         if (j == phase_->rows[c])
-          return fail(StopReason::not_unique,
-                      fmt::format("at t = {}: the force of `{}` is not unique (other constraints do the same), and so neither is "
-                                  "its friction",
-                                  short_number(state.t), contact_name(c)));
+          return fail(
+              StopReason::not_unique,
+              fmt::format(
+                  "at t = {}: the force of `{}` is not unique (other constraints do the same), and so neither is "
+                  "its friction",
+                  short_number(state.t), contact_name(c)));
   phase_start_ = std::move(state);
   phase_until_ = until;
   make_smooth(phase_start_, until);
@@ -215,7 +219,8 @@ bool PhasedMotion::advance() {
 void PhasedMotion::add_phase(Sums& sums) const {
   const Certificate c = smooth_->certificate();
   Works works;
-  works.given = c.works.given, works.ideal = c.works.ideal, works.nonideal = c.works.nonideal, works.control = c.works.control;
+  works.given = c.works.given, works.ideal = c.works.ideal, works.nonideal = c.works.nonideal,
+  works.control = c.works.control;
   works.constraints.setZero(sums.works.constraints.size());
   for (Index j = 0; j < c.works.constraints.size(); ++j) {
     const int row = phase_->row_of[static_cast<std::size_t>(j)];
@@ -240,7 +245,8 @@ void PhasedMotion::leave_phase() {
   add(sums_.statistics, smooth_->statistics());
   ++sums_.phases;
   for (const std::string& reason : smooth_->certificate().reasons)
-    if (doubts_.size() < 20 && std::find(doubts_.begin(), doubts_.end(), reason) == doubts_.end()) doubts_.push_back(reason);
+    if (doubts_.size() < 20 && std::find(doubts_.begin(), doubts_.end(), reason) == doubts_.end())
+      doubts_.push_back(reason);
 }
 
 const Statistics& PhasedMotion::statistics() {
@@ -342,7 +348,8 @@ Sample PhasedMotion::of_whole(const Sample& part) {
 /// In free flight.
 bool PhasedMotion::can_hand_over() const {
   return !over && !change_pending_ && phase_until_ >= options.to && smooth_ && smooth_->can_hand_over() &&
-         std::all_of(modes_.begin(), modes_.end(), [](const ContactMode& mode) { return mode.status == ContactStatus::open; });
+         std::all_of(modes_.begin(), modes_.end(),
+                     [](const ContactMode& mode) { return mode.status == ContactStatus::open; });
 }
 
 void PhasedMotion::take_back(const HandedMotion& from) {
@@ -355,7 +362,8 @@ template <class Do>
 void PhasedMotion::each_number(Sums& s, Do&& number) {
   number(s.works.given), number(s.works.ideal), number(s.works.nonideal), number(s.works.control);
   for (double& x : s.works.constraints) number(x);
-  number(s.statistics.steps), number(s.statistics.rejected), number(s.statistics.evaluations), number(s.statistics.robust);
+  number(s.statistics.steps), number(s.statistics.rejected), number(s.statistics.evaluations),
+      number(s.statistics.robust);
   number(s.statistics.projections), number(s.statistics.jacobians), number(s.statistics.crossings);
   number(s.statistics.switches), number(s.statistics.restarts);
   number(s.position_violation), number(s.velocity_violation), number(s.measured_residual);

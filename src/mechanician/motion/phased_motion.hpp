@@ -69,11 +69,13 @@ class PhasedMotion : public MotionSteps {
   std::optional<Instant> decide(const State& state, const std::vector<Contact>& contacts, const std::string& when);
   Settling settle(const State& state, const Evaluation& now, std::vector<Contact>& contacts, Instant& instant);
   void set_modes(const Instant& instant);
-  void add_event(EventKind kind, double time, std::vector<std::string> names, const State& state, const Eigen::VectorXd& before);
+  void add_event(EventKind kind, double time, std::vector<std::string> names, const State& state,
+                 const Eigen::VectorXd& before);
   void find_jumped_events(const State& before, const State& after);
   const std::string& contact_name(std::size_t c) const { return system->row(system->equations().contacts[c].row).name; }
 
-  PhasedMotion(const System& system, State start, MotionOptions options, std::unique_ptr<PhaseSystems> own, PhaseSystems* phases);
+  PhasedMotion(const System& system, State start, MotionOptions options, std::unique_ptr<PhaseSystems> own,
+               PhaseSystems* phases);
 
   std::unique_ptr<PhaseSystems> own_systems_;
   PhaseSystems* systems_;
@@ -85,9 +87,9 @@ class PhasedMotion : public MotionSteps {
   std::unique_ptr<SmoothMotion> smooth_;
   std::vector<GuardMeaning> meanings_;
   bool change_pending_ = false;
-  bool phase_added_ = false;  ///< the sums hold the phase that has just ended
+  bool phase_added_ = false;           ///< the sums hold the phase that has just ended
   std::vector<std::string> settling_;  ///< contacts whose impacts accumulate at the end of this phase
-  bool friction_alone_ = false;  ///< all non-ideal work is done by friction against slips of surfaces at rest
+  bool friction_alone_ = false;        ///< all non-ideal work is done by friction against slips of surfaces at rest
   bool impact_lowered_noted_ = false, uniqueness_noted_ = false;
   Sums sums_;
   Statistics statistics_;

@@ -1,4 +1,3 @@
-#include "mechanician/base/trials_for_test.hpp"
 #include "mechanician/motion/switches.hpp"
 
 #include <gtest/gtest.h>
@@ -8,6 +7,7 @@
 #include <limits>
 #include <random>
 
+#include "mechanician/base/trials_for_test.hpp"
 #include "mechanician/expression/differentiate.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/random_expression.hpp"

@@ -72,10 +72,13 @@ void abort_all(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const mechanician::RanksPlugin* mechanician_mpi_begin() {
-  static mechanician::RanksPlugin plugin{mechanician::ranks_plugin_version, 0, 1, 1, send, receive, barrier, broadcast, finish, abort_all};
+  static mechanician::RanksPlugin plugin{
+      mechanician::ranks_plugin_version, 0, 1, 1, send, receive, barrier, broadcast, finish, abort_all};
   int provided = 0;
   // One thread talks.
-  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS || provided < MPI_THREAD_FUNNELED) return nullptr;
+  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS ||
+      provided < MPI_THREAD_FUNNELED)
+    return nullptr;
   MPI_Comm_rank(MPI_COMM_WORLD, &plugin.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &plugin.size);
   MPI_Comm node = MPI_COMM_NULL;

@@ -111,7 +111,8 @@ class AccelerateJson {
     json_.begin_object();
     by_coordinate_if("velocity_after", impact.qd_after, solved);
     json_.key("impulses");
-    solved ? json_.named(constraints_, VectorXd(impact.impulses.head(static_cast<Eigen::Index>(constraints_.size())))) : json_.null();
+    solved ? json_.named(constraints_, VectorXd(impact.impulses.head(static_cast<Eigen::Index>(constraints_.size()))))
+           : json_.null();
     json_.key("energy_lost").value(impact.energy_lost + impact.friction_lost);
     json_.end_object();
   }

@@ -71,7 +71,8 @@ std::string accelerate_text(const System& system, const Instant& instant) {
       std::vector<std::string> row{system.row(v.row).name,
                                    v.one_sided && v.level == Level::position ? number(c.gap) : "-",
                                    v.one_sided ? number(c.rate) : "-", above(c.normal, least_force)};
-      if (friction) row.push_back(v.has_friction ? list(v.slip) : "-"), row.push_back(v.has_friction ? list(c.friction) : "-");
+      if (friction)
+        row.push_back(v.has_friction ? list(v.slip) : "-"), row.push_back(v.has_friction ? list(c.friction) : "-");
       row.emplace_back(name_of(c.status));
       contacts.add(std::move(row));
     }

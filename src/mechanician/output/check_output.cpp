@@ -103,7 +103,8 @@ std::string check_text(const System& system, const Instant& instant) {
                             : rows == 1         ? ", one-sided"
                             : one_sided == rows ? ", all one-sided"
                                                 : fmt::format(", {} of them one-sided", one_sided);
-  say("constraint rows", fmt::format("{}{}{}", rows, sides, control ? fmt::format(", and {} of control", control) : ""));
+  say("constraint rows",
+      fmt::format("{}{}{}", rows, sides, control ? fmt::format(", and {} of control", control) : ""));
   say("operations", fmt::format("{} for M, Q, A and b", system.num_operations()));
   if (system.m() > 0) {
     const auto residuals = by_row(instant);
@@ -130,7 +131,8 @@ std::string check_text(const System& system, const Instant& instant) {
   const Diagnosis& d = *instant.diagnosis;
   const auto acting = static_cast<std::size_t>(d.num_rows);
   const char* const open = d.num_rows == system.m() ? "" : acting == 1 ? " that acts" : " that act";
-  say("rank", acting == 0 && system.m() > 0 ? "0: no row acts" : fmt::format("{} of {}{}", d.rank, count_noun(acting, "row"), open));
+  say("rank", acting == 0 && system.m() > 0 ? "0: no row acts"
+                                            : fmt::format("{} of {}{}", d.rank, count_noun(acting, "row"), open));
   say("degrees of freedom", std::to_string(system.n() - static_cast<int>(d.rank)));
   say("dependent rows", d.redundant.empty() ? "none" : quote_list(row_names(system, d.redundant)));
   say("consistent", d.consistent ? "yes" : instant.has_acceleration() ? "no (weighted)" : "no");

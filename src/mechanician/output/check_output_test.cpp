@@ -62,10 +62,11 @@ TEST(CheckOutput, SaysOfEachContactWhatItDoesAtTheStart) {
 
 TEST(CheckOutput, JsonSaysTheSame) {
   const Checked c = at({3.0, 0.5, 0.0}, {0.0, 0.0, 0.0});
-  expect_parts(check_json(c.system, c.instant),
-               {R"("one_sided": true, "status": "open", "restitution": 0, "residual": 3.5, "rate": 0})",
-                R"("one_sided": true, "status": "sticking", "restitution": 0.5, "friction": 0.25, "slip": [0],)",
-                R"("impact": false, "acting": ["table", "wall"], "rank": 2, "degrees_of_freedom": 1, "redundant": [])"});
+  expect_parts(
+      check_json(c.system, c.instant),
+      {R"("one_sided": true, "status": "open", "restitution": 0, "residual": 3.5, "rate": 0})",
+       R"("one_sided": true, "status": "sticking", "restitution": 0.5, "friction": 0.25, "slip": [0],)",
+       R"("impact": false, "acting": ["table", "wall"], "rank": 2, "degrees_of_freedom": 1, "redundant": [])"});
 }
 
 TEST(CheckOutput, AnImpactAtTheStartIsNamed) {

@@ -40,9 +40,10 @@ TEST(EquationsOutput, TextShowsGapsRestitutionFrictionAndSlips) {
   const std::string text = equations_text(disc.report);
   for (const char* line :
        {"\n  A[string, x] = -2*x\n", "\n  b[table] = 0      (one-sided)\n", "\n  b[wire] = 0\n",
-        "\n  string: 4 - (x^2 + y^2) >= 0\n", "\n  restitution[string] = 0\n", "\n  slow: 3 - x' >= 0\n  table: y - r >= 0\n",
-        "\n  restitution[table] = 0.5\n", "\n  mu[table] = mu\n", "\n  slip[table, 1] = x' + r*th'\n",
-        "\n  T[table, 1, th] = r\n  d[table, 1] = 0\n", "\n  slip[table, 2] = x*y'\n  T[table, 2, y] = x\n  d[table, 2] = -x'*y'\n",
+        "\n  string: 4 - (x^2 + y^2) >= 0\n", "\n  restitution[string] = 0\n",
+        "\n  slow: 3 - x' >= 0\n  table: y - r >= 0\n", "\n  restitution[table] = 0.5\n", "\n  mu[table] = mu\n",
+        "\n  slip[table, 1] = x' + r*th'\n", "\n  T[table, 1, th] = r\n  d[table, 1] = 0\n",
+        "\n  slip[table, 2] = x*y'\n  T[table, 2, y] = x\n  d[table, 2] = -x'*y'\n",
         "\n  mu[wire] = 0.1\n  slip[wire] = th'\n  T[wire, th] = 1\n"})
     EXPECT_NE(text.find(line), std::string::npos) << "no " << line << " in\n" << text;
   EXPECT_EQ(text.find("wire: "), std::string::npos) << "an equation has no gap";
@@ -76,7 +77,8 @@ TEST(EquationsOutput, LatexHasBalancedBracesAndTheSigns) {
 }
 
 TEST(EquationsOutput, ModelsOfEquationsHaveNoContacts) {
-  const Model model = read_model_text("coordinates = [\"x\"]\n[dynamics]\nmass = { x = 1 }\n[constraints]\nc = \"x = t\"\n", "c.toml");
+  const Model model =
+      read_model_text("coordinates = [\"x\"]\n[dynamics]\nmass = { x = 1 }\n[constraints]\nc = \"x = t\"\n", "c.toml");
   const Equations eqs = derive(model);
   const EquationsReport report{model, eqs, std::nullopt, ""};
   EXPECT_EQ(equations_json(report).find("contacts"), std::string::npos);

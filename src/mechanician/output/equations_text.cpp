@@ -95,8 +95,9 @@ class EquationsText {
       }
     }
     if (std::any_of(eqs_.contacts.begin(), eqs_.contacts.end(), [](const ContactRow& c) { return c.has_friction; }))
-      line("friction acts along the rows of T: |F| <= mu·|lambda| while T q'' = d keeps the slip at zero,\n"
-           "else F = -mu·|lambda| slip/|slip|");
+      line(
+          "friction acts along the rows of T: |F| <= mu·|lambda| while T q'' = d keeps the slip at zero,\n"
+          "else F = -mu·|lambda| slip/|slip|");
   }
 
   void weights() {

@@ -171,8 +171,13 @@ Remark impact_remark(const System& system, const Instant& instant) {
   std::vector<std::string> closing;
   for (const Contact& c : instant.contacts)
     if (c.status == ContactStatus::impact) closing.push_back(system.row(c.values.row).name);
-  Remark remark{fmt::format("there is an impact at this state, and no acceleration: {} with its gap closing", quote_list(closing)), {}, {}};
-  if (closing.size() > 1) remark.text = fmt::format("there is an impact at this state, and no acceleration: {} with their gaps closing", quote_list(closing));
+  Remark remark{fmt::format("there is an impact at this state, and no acceleration: {} with its gap closing",
+                            quote_list(closing)),
+                {},
+                {}};
+  if (closing.size() > 1)
+    remark.text = fmt::format("there is an impact at this state, and no acceleration: {} with their gaps closing",
+                              quote_list(closing));
   const Impact& impact = *instant.impact;
   if (impact.status != SolveStatus::solved || !impact.trouble.empty()) {
     remark.details.push_back(impact.trouble.empty() ? std::string(describe(impact.status)) : impact.trouble);

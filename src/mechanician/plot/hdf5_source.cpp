@@ -49,7 +49,8 @@ class Hdf5Source final : public ResultSource {
         if (places_[wanted[i]].dataset == d) of_dataset.push_back({places_[wanted[i]].column, i});
       if (of_dataset.empty()) continue;
       if (datasets_[d].layout.rows < num_rows) damaged("it has fewer rows than it says");
-      std::sort(of_dataset.begin(), of_dataset.end(), [](const Wanted& a, const Wanted& b) { return a.column < b.column; });
+      std::sort(of_dataset.begin(), of_dataset.end(),
+                [](const Wanted& a, const Wanted& b) { return a.column < b.column; });
       read_columns(datasets_[d], num_rows, of_dataset, rows);
     }
     read_events(rows);
@@ -86,7 +87,8 @@ class Hdf5Source final : public ResultSource {
         b.rows = std::min(at_once, num_rows - b.row);
         const std::vector<double> values = reader_.numbers(d.name, b);
         for (const Wanted& w : wanted.first(n))
-          for (std::uint64_t k = 0; k < b.rows; ++k) rows.columns[w.to].push_back(values[k * b.columns + (w.column - b.column)]);
+          for (std::uint64_t k = 0; k < b.rows; ++k)
+            rows.columns[w.to].push_back(values[k * b.columns + (w.column - b.column)]);
       }
       wanted = wanted.subspan(n);
     }
@@ -151,7 +153,8 @@ class Hdf5Source final : public ResultSource {
     rows.coordinates = reader_.column_names("events/position");
     if (rows.coordinates.empty() && reader_.has("q")) rows.coordinates = names_of("q");
     for (ResultEvent& e : rows.events)
-      if (e.position.size() != rows.coordinates.size()) e.position.clear(), e.velocity_before.clear(), e.velocity_after.clear();
+      if (e.position.size() != rows.coordinates.size())
+        e.position.clear(), e.velocity_before.clear(), e.velocity_after.clear();
   }
 
   std::string path_;

@@ -147,15 +147,18 @@ TEST(Hdf5Source, knows_the_names_of_thousands_of_columns) {
 }
 
 /// A result as versions before chunks have finished it, and as it is while it is written: contiguous.
-void write_contiguous(const std::string& file, const std::vector<std::string>& names, std::uint64_t rows, std::uint64_t room,
-                      double (*value)(std::uint64_t, std::uint64_t)) {
+void write_contiguous(const std::string& file, const std::vector<std::string>& names, std::uint64_t rows,
+                      std::uint64_t room, double (*value)(std::uint64_t, std::uint64_t)) {
   const std::vector<std::string> q(names.begin() + 1, names.end());
-  const std::vector<Hdf5Dataset> datasets{
-      {"t", Hdf5Type::number, room, 1, false, {"t"}, {}},          {"q", Hdf5Type::number, room, q.size(), true, q, {}},
-      {"rows_valid", Hdf5Type::integer, 1, 1, false, {}, {}}, {"events_valid", Hdf5Type::integer, 1, 1, false, {}, {}}};
+  const std::vector<Hdf5Dataset> datasets{{"t", Hdf5Type::number, room, 1, false, {"t"}, {}},
+                                          {"q", Hdf5Type::number, room, q.size(), true, q, {}},
+                                          {"rows_valid", Hdf5Type::integer, 1, 1, false, {}, {}},
+                                          {"events_valid", Hdf5Type::integer, 1, 1, false, {}, {}}};
   const auto offsets = create_hdf5(file, datasets, {{"status", std::string("done")}, {"message", std::string()}});
   OpenFile out(file, OpenFile::Mode::write);
-  const auto number = [&](std::uint64_t at, auto x) { out.write_at(at, {reinterpret_cast<const char*>(&x), sizeof x}); };
+  const auto number = [&](std::uint64_t at, auto x) {
+    out.write_at(at, {reinterpret_cast<const char*>(&x), sizeof x});
+  };
   std::vector<double> row(q.size());
   for (std::uint64_t i = 0; i < rows; ++i) {
     number(offsets[0] + 8 * i, value(i, 0));
@@ -169,14 +172,20 @@ void write_contiguous(const std::string& file, const std::vector<std::string>& n
 
 TEST(Hdf5Source, reads_chosen_columns_of_chunks_and_of_contiguous_rows) {
   constexpr std::uint64_t n = 1300, num_rows = 700;
-  const auto value = +[](std::uint64_t row, std::uint64_t column) { return static_cast<double>(row) + static_cast<double>(column) / 4096.0; };
-  const System system(read_model_text("coordinates = [\"x[1..1299]\"]\n[dynamics]\nkinetic = \"sum(i = 1..1299, x[i]'^2/2)\"\n", "wide.toml"), {});
+  const auto value = +[](std::uint64_t row, std::uint64_t column) {
+    return static_cast<double>(row) + static_cast<double>(column) / 4096.0;
+  };
+  const System system(
+      read_model_text("coordinates = [\"x[1..1299]\"]\n[dynamics]\nkinetic = \"sum(i = 1..1299, x[i]'^2/2)\"\n",
+                      "wide.toml"),
+      {});
   const Columns columns(system, "x[*]");
   ASSERT_EQ(columns.names().size(), n);
   const Folder folder;
   const std::string file = folder / "wide.h5";
   const State start{0.0, Eigen::VectorXd::Zero(n - 1), Eigen::VectorXd::Zero(n - 1)};
-  const auto writer = make_writer(file, ResultFormat::hdf5, {columns, make_setup(system, start, {.to = 1.0}, std::nullopt, false)});
+  const auto writer =
+      make_writer(file, ResultFormat::hdf5, {columns, make_setup(system, start, {.to = 1.0}, std::nullopt, false)});
   std::vector<double> row(n);
   for (std::uint64_t i = 0; i < num_rows; ++i) {
     for (std::uint64_t k = 0; k < n; ++k) row[k] = value(i, k);
@@ -201,7 +210,8 @@ TEST(Hdf5Source, reads_chosen_columns_of_chunks_and_of_contiguous_rows) {
     const ResultRows rows = (*source)->read(wanted);
     for (std::size_t c = 0; c < wanted.size(); ++c) {
       ASSERT_EQ(rows.columns[c].size(), num_rows);
-      for (std::uint64_t i = 0; i < num_rows; ++i) ASSERT_EQ(rows.columns[c][i], value(i, wanted[c])) << wanted[c] << ", row " << i;
+      for (std::uint64_t i = 0; i < num_rows; ++i)
+        ASSERT_EQ(rows.columns[c][i], value(i, wanted[c])) << wanted[c] << ", row " << i;
     }
   }
 }

@@ -77,7 +77,8 @@ ColumnSource source_of(const System& system) {
     const std::string& name = system.row(c.row).name;
     source.normals.push_back(fmt::format("normal({})", name));
     for (std::size_t k = 0; k < c.slip.size(); ++k)
-      source.frictions.push_back(c.slip.size() == 1 ? fmt::format("friction({})", name) : fmt::format("friction({},{})", name, k + 1));
+      source.frictions.push_back(c.slip.size() == 1 ? fmt::format("friction({})", name)
+                                                    : fmt::format("friction({},{})", name, k + 1));
   }
   for (const Named& output : system.model().outputs) source.outputs.push_back(output.name);
   return source;
@@ -95,7 +96,8 @@ Columns::Columns(const ColumnSource& source, std::string_view patterns) : num_co
     group.names.push_back(std::move(name));
   };
   // Each name is made once and tried in all its forms.
-  const auto add_wrapped = [&](std::span<const Wrapped> forms, long count, const std::function<std::string(long)>& name_of) {
+  const auto add_wrapped = [&](std::span<const Wrapped> forms, long count,
+                               const std::function<std::string(long)>& name_of) {
     const std::size_t first = found.size();
     std::vector<char> viable;
     for (const Wrapped& w : forms) {
@@ -123,11 +125,16 @@ Columns::Columns(const ColumnSource& source, std::string_view patterns) : num_co
   };
 
   add_scalar("t");
-  static constexpr Wrapped by_coordinate[] = {{"q", "", ""},         {"qd", "", "'"},      {"qdd", "", "''"},
-                                              {"Qc", "Qc(", ")"},    {"Qi", "Qi(", ")"},   {"Qni", "Qni(", ")"},
+  static constexpr Wrapped by_coordinate[] = {{"q", "", ""},
+                                              {"qd", "", "'"},
+                                              {"qdd", "", "''"},
+                                              {"Qc", "Qc(", ")"},
+                                              {"Qi", "Qi(", ")"},
+                                              {"Qni", "Qni(", ")"},
                                               {"Qcontrol", "Qcontrol(", ")"}};
   add_wrapped(std::span(by_coordinate).first(source.has_control ? 7 : 6), source.num_coordinates, source.coordinate);
-  static constexpr Wrapped multipliers[] = {{"lambda", "lambda(", ")"}}, powers[] = {{"power", "power(", ")"}}, works[] = {{"work", "work(", ")"}};
+  static constexpr Wrapped multipliers[] = {{"lambda", "lambda(", ")"}}, powers[] = {{"power", "power(", ")"}},
+                           works[] = {{"work", "work(", ")"}};
   add_wrapped(multipliers, source.num_constraints, source.constraint);
   add_list("normal", source.normals);
   add_list("friction", source.frictions);

@@ -67,10 +67,18 @@ std::string made_up(const Hdf5Dataset& d, unsigned seed) {
 
 TEST(Chunks, give_back_what_was_written_block_by_block) {
   std::vector<Hdf5Dataset> datasets{
-      matrix(4567, 7), matrix(123, 4567), matrix(1, 100001),
+      matrix(4567, 7),
+      matrix(123, 4567),
+      matrix(1, 100001),
       {.path = "group/v", .type = Hdf5Type::integer, .rows = 50001, .names = {}, .about = "integers"},
       {.path = "group/texts", .type = Hdf5Type::text, .rows = 5000, .columns = 17, .names = {}, .about = {}},
-      {.path = "bytes", .type = Hdf5Type::bytes, .rows = 2, .columns = 300001, .matrix = true, .names = {}, .about = {}},
+      {.path = "bytes",
+       .type = Hdf5Type::bytes,
+       .rows = 2,
+       .columns = 300001,
+       .matrix = true,
+       .names = {},
+       .about = {}},
       {.path = "small", .rows = 100, .names = {}, .about = {}}};
   datasets[1].path = "wide", datasets[2].path = "row";
   std::vector<std::string> all;
@@ -89,13 +97,16 @@ TEST(Chunks, give_back_what_was_written_block_by_block) {
   const Folder folder;
   const std::string path = folder / "a.h5";
   create_hdf5(path, datasets, {{"format", std::string("test")}});
-  const auto chunks = write_chunks(path, datasets, [&](const Hdf5Dataset& d, const Hdf5Block& b, std::span<char> bytes) {
-    ASSERT_LE(bytes.size(), 1048576u);
-    const auto k = static_cast<std::size_t>(std::find_if(datasets.begin(), datasets.end(), [&](const auto& x) { return x.path == d.path; }) - datasets.begin());
-    const std::string block = block_of(all[k], d, b);
-    ASSERT_EQ(block.size(), bytes.size());
-    std::memcpy(bytes.data(), block.data(), block.size());
-  });
+  const auto chunks =
+      write_chunks(path, datasets, [&](const Hdf5Dataset& d, const Hdf5Block& b, std::span<char> bytes) {
+        ASSERT_LE(bytes.size(), 1048576u);
+        const auto k = static_cast<std::size_t>(
+            std::find_if(datasets.begin(), datasets.end(), [&](const auto& x) { return x.path == d.path; }) -
+            datasets.begin());
+        const std::string block = block_of(all[k], d, b);
+        ASSERT_EQ(block.size(), bytes.size());
+        std::memcpy(bytes.data(), block.data(), block.size());
+      });
   OpenFile file(path, OpenFile::Mode::write);
   seal_hdf5(file, chunks);
   EXPECT_LT(file.size(), 4'000'000u);  // of 8 million
@@ -189,7 +200,8 @@ TEST_F(Finished, keeps_the_rows_where_it_cannot_be_made) {
       w->finish(state_with(RunStatus::done));
       FAIL() << "finished";
     } catch (const FileError& e) {
-      EXPECT_NE(std::string(e.what()).find("nothing is lost: " + file + ".part has all rows"), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find("nothing is lost: " + file + ".part has all rows"), std::string::npos)
+          << e.what();
     }
   }
   EXPECT_FALSE(std::filesystem::exists(file));

@@ -100,7 +100,7 @@ class Hdf5Reader {
 
   const std::string& path() const;
   struct Layout {
-    std::uint64_t rows = 0, columns = 1;   ///< columns of a text: its bytes
+    std::uint64_t rows = 0, columns = 1;    ///< columns of a text: its bytes
     std::optional<Hdf5Chunks> chunks = {};  ///< none: contiguous
   };
   bool has(const std::string& dataset) const;

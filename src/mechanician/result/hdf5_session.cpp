@@ -101,8 +101,7 @@ Session::Selection Session::select(hid_t dataset, const Hdf5Block& block, const 
 void Session::write_text(hid_t object, const std::string& name, const std::string& value) const {
   const Handle type = text_type();
   const Handle space = own(H5Screate(H5S_SCALAR), H5Sclose, name);
-  const Handle attribute =
-      own(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose, name);
+  const Handle attribute = own(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose, name);
   const char* text = value.c_str();
   check(H5Awrite(attribute, type, &text), name);
 }

@@ -84,7 +84,8 @@ class PlacedFile {
       from.read(dataset.path, dataset.type, b, bytes);
       const std::uint64_t lines = b.columns == layout.columns ? 1 : b.rows, line = bytes.size() / lines;
       for (std::uint64_t i = 0; i < lines; ++i)
-        file.write_at(p.offset + (b.row + i) * p.row_size + b.column * cell, std::string_view(bytes).substr(i * line, line));
+        file.write_at(p.offset + (b.row + i) * p.row_size + b.column * cell,
+                      std::string_view(bytes).substr(i * line, line));
     });
   }
   Extent extent(const std::string& dataset, std::uint64_t rows) const {
@@ -193,8 +194,8 @@ class Hdf5Writer final : public ResultWriter {
       build(exact, Purpose::finished, state, &now, state.events);
       part_->finish_by_scratch();
     } catch (const FileError& e) {
-      throw FileError(fmt::format("{}; nothing is lost: {} has all rows, and `--resume {}` makes the result of it", e.what(),
-                                  part_->file().path(), part_->path()));
+      throw FileError(fmt::format("{}; nothing is lost: {} has all rows, and `--resume {}` makes the result of it",
+                                  e.what(), part_->file().path(), part_->path()));
     }
   }
 
@@ -215,7 +216,8 @@ class Hdf5Writer final : public ResultWriter {
     };
     add_count("rows_valid", rows_);
     add_count("events_valid", events ? events->size() : num_events_);
-    for (PackedColumn& c : pack_events(events.value_or(std::span<const MotionEvent>{}), room, header_.columns.coordinates().size())) {
+    for (PackedColumn& c :
+         pack_events(events.value_or(std::span<const MotionEvent>{}), room, header_.columns.coordinates().size())) {
       const auto of_it = std::find_if(plan.begin(), plan.end(), [&](const Hdf5Dataset& d) { return d.path == c.path; });
       if (!events && num_events_ > 0) c.bytes = from->bytes(c.path, of_it->type, {0, num_events_, 0, of_it->columns});
       known.emplace(c.path, std::move(c.bytes));

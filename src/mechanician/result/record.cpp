@@ -200,7 +200,8 @@ class Recorder::Impl {
 Recorder::Recorder(Columns columns, RunSetup setup, const MakeIntegrator& make)
     : impl_(std::make_unique<Impl>(std::move(columns), std::move(setup), make)) {}
 Recorder::Recorder(const System& system, RunSetup setup)
-    : Recorder(Columns(system, setup.columns), setup, [&](const MotionOptions& options) { return Integrator(system, setup.start, options); }) {}
+    : Recorder(Columns(system, setup.columns), setup,
+               [&](const MotionOptions& options) { return Integrator(system, setup.start, options); }) {}
 Recorder::~Recorder() = default;
 
 const std::optional<Stop>& Recorder::refusal() const { return impl_->integrator.refusal(); }

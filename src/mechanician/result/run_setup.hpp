@@ -17,7 +17,7 @@ struct RunSetup {
   std::vector<std::string> parameter_names;
   /// Values, with what was set on the command line. Of a large model lists of numbers follow, without names.
   std::vector<double> parameters;
-  State start;                     ///< as it was handed to the integrator
+  State start;  ///< as it was handed to the integrator
   MotionOptions motion;
   std::optional<double> every;  ///< time between rows; absent: a row per step
   bool verify = false;          ///< a second run at a tighter tolerance beside this one

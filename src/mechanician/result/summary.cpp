@@ -133,10 +133,12 @@ std::string summary_text(const Summary& s, std::span<const MotionEvent> events, 
     out += fmt::format("  work by constraint: {}\n", joined(works, ", "));
   if (c.contacts) {
     const ContactCertificate& k = *c.contacts;
-    out += fmt::format("  contacts: {}, {}; energy lost in impacts {}, by their friction {}, given by moving surfaces {}\n",
-                       counted(k.phases, "phase"), counted(k.impacts, "impact"), short_number(k.impact_lost),
-                       short_number(k.impact_friction_lost), short_number(k.surface_work));
-    if (k.friction_lost) out += fmt::format("  energy lost by friction, impacts included: {}\n", short_number(*k.friction_lost));
+    out += fmt::format(
+        "  contacts: {}, {}; energy lost in impacts {}, by their friction {}, given by moving surfaces {}\n",
+        counted(k.phases, "phase"), counted(k.impacts, "impact"), short_number(k.impact_lost),
+        short_number(k.impact_friction_lost), short_number(k.surface_work));
+    if (k.friction_lost)
+      out += fmt::format("  energy lost by friction, impacts included: {}\n", short_number(*k.friction_lost));
     out += fmt::format("  one-sided constraints: violated by at most {:.2g}; conditions of the minimum met to {:.2g}\n",
                        k.penetration, k.optimality);
   }

@@ -29,7 +29,9 @@ inline SweepSetup example_sweep(std::int64_t motions) {
 }
 
 /// Every seventh motion has failed, every eleventh of the others is suspect.
-inline Outcome example_outcome(std::int64_t k) { return k % 7 == 3 ? Outcome::failed : k % 11 == 5 ? Outcome::suspect : Outcome::done; }
+inline Outcome example_outcome(std::int64_t k) {
+  return k % 7 == 3 ? Outcome::failed : k % 11 == 5 ? Outcome::suspect : Outcome::done;
+}
 /// What is kept of it.
 inline double example_kept(std::int64_t k) { return std::sin(static_cast<double>(k)); }
 

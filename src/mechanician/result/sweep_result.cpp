@@ -21,7 +21,8 @@ constexpr double none = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t most_reasons = 1'000'000, most_reason_size = 240;
 
 std::size_t find_quantity(const std::vector<SweepQuantity>& quantities, std::string_view name) {
-  const auto found = std::find_if(quantities.begin(), quantities.end(), [&](const SweepQuantity& q) { return q.name == name; });
+  const auto found =
+      std::find_if(quantities.begin(), quantities.end(), [&](const SweepQuantity& q) { return q.name == name; });
   return static_cast<std::size_t>(found - quantities.begin());
 }
 
@@ -51,7 +52,9 @@ std::string quoted(std::string_view text) {
 }
 
 /// A name as it is, unless a reader would cut it.
-std::string csv_name(const std::string& name) { return name.find_first_of(",\"") == std::string::npos ? name : quoted(name); }
+std::string csv_name(const std::string& name) {
+  return name.find_first_of(",\"") == std::string::npos ? name : quoted(name);
+}
 
 /// The names of columns. What a model calls as a column of every result, or as another of its own, is value(NAME): a reader goes by
 /// names.
@@ -97,7 +100,8 @@ std::vector<SweepStatistics> calc_statistics(const SweepStore& store, const Swee
   const std::size_t columns = setup.kept_names.size();
   // Records are read once for as many columns as take some 128 MB.
   constexpr std::size_t most_values = std::size_t{1} << 24;
-  const std::size_t at_once = std::max<std::size_t>(1, most_values / std::max<std::size_t>(1, static_cast<std::size_t>(setup.motions)));
+  const std::size_t at_once =
+      std::max<std::size_t>(1, most_values / std::max<std::size_t>(1, static_cast<std::size_t>(setup.motions)));
   std::vector<SweepStatistics> result;
   std::vector<char> outcomes, numbers;
   for (std::size_t first = 0; first < columns; first += at_once) {
@@ -108,10 +112,12 @@ std::vector<SweepStatistics> calc_statistics(const SweepStore& store, const Swee
       for (std::size_t i = 0; i < static_cast<std::size_t>(record.count); ++i) {
         if (value_at<std::int64_t>(outcomes, i) == static_cast<std::int64_t>(Outcome::failed)) continue;
         for (std::size_t c = 0; c < values.size(); ++c)
-          if (const double x = value_at<double>(numbers, i * columns + first + c); std::isfinite(x)) values[c].push_back(x);
+          if (const double x = value_at<double>(numbers, i * columns + first + c); std::isfinite(x))
+            values[c].push_back(x);
       }
     }
-    for (std::size_t c = 0; c < values.size(); ++c) result.push_back(statistics_of(setup.kept_names[first + c], values[c]));
+    for (std::size_t c = 0; c < values.size(); ++c)
+      result.push_back(statistics_of(setup.kept_names[first + c], values[c]));
   }
   return result;
 }
@@ -123,7 +129,8 @@ SweepCounts count_motions(const SweepStore& store, const SweepSetup& setup) {
   SweepCounts counts;
   std::vector<char> outcomes, steps, violations;
   for (const auto& record : store.records()) {
-    store.read(record, at_outcome, outcomes), store.read(record, at_steps, steps), store.read(record, at_violation, violations);
+    store.read(record, at_outcome, outcomes), store.read(record, at_steps, steps),
+        store.read(record, at_violation, violations);
     counts.motions += record.count;
     for (std::size_t i = 0; i < static_cast<std::size_t>(record.count); ++i) {
       const auto outcome = static_cast<Outcome>(value_at<std::int64_t>(outcomes, i));
@@ -131,7 +138,8 @@ SweepCounts count_motions(const SweepStore& store, const SweepSetup& setup) {
       counts.stopped += outcome == Outcome::stopped;
       counts.failed += outcome == Outcome::failed;
       counts.steps += value_at<std::int64_t>(steps, i);
-      if (outcome != Outcome::failed && value_at<double>(violations, i) > counts.violation) counts.violation = value_at<double>(violations, i);
+      if (outcome != Outcome::failed && value_at<double>(violations, i) > counts.violation)
+        counts.violation = value_at<double>(violations, i);
     }
   }
   return counts;
@@ -166,12 +174,15 @@ class SampleReader {
   std::vector<double> read(std::int64_t motion) {
     if (!(motion >= first_ && motion < first_ + count_)) {
       const auto& records = store_.records();
-      const auto found = std::upper_bound(records.begin(), records.end(), motion, [](std::int64_t m, const SweepStore::Record& r) { return m < r.first; }) - 1;
+      const auto found = std::upper_bound(records.begin(), records.end(), motion,
+                                          [](std::int64_t m, const SweepStore::Record& r) { return m < r.first; }) -
+                         1;
       store_.read(*found, 0, bytes_);
       first_ = found->first, count_ = found->count;
     }
     std::vector<double> sample;
-    for (std::size_t i = 0; i < names_; ++i) sample.push_back(value_at<double>(bytes_, static_cast<std::size_t>(motion - first_) * names_ + i));
+    for (std::size_t i = 0; i < names_; ++i)
+      sample.push_back(value_at<double>(bytes_, static_cast<std::size_t>(motion - first_) * names_ + i));
     return sample;
   }
 
@@ -195,13 +206,17 @@ std::string sample_text(const SweepStore& store, const SweepSetup& setup, std::i
 void check_complete(const SweepStore& store, const SweepSetup& setup) {
   std::int64_t at = 0;
   for (const auto& record : store.records()) {
-    if (record.first != at) throw FileError(fmt::format("motion {} is there {}: the part files are damaged", std::min(at, record.first), record.first < at ? "twice" : "nowhere"));
+    if (record.first != at)
+      throw FileError(fmt::format("motion {} is there {}: the part files are damaged", std::min(at, record.first),
+                                  record.first < at ? "twice" : "nowhere"));
     at += record.count;
   }
-  if (at != setup.motions) throw FileError(fmt::format("{} of {} motions are there: the part files are damaged", at, setup.motions));
+  if (at != setup.motions)
+    throw FileError(fmt::format("{} of {} motions are there: the part files are damaged", at, setup.motions));
 }
 
-void write_sweep_csv(const SweepStore& store, const SweepSetup& setup, const std::function<void(std::string_view)>& write) {
+void write_sweep_csv(const SweepStore& store, const SweepSetup& setup,
+                     const std::function<void(std::string_view)>& write) {
   const auto quantities = quantities_of(setup);
   std::string text;
   for (const std::string& name : csv_names(quantities)) text += csv_name(name) + ',';
@@ -224,7 +239,8 @@ void write_sweep_csv(const SweepStore& store, const SweepSetup& setup, const std
           text += ',';
         }
       }
-      if (reason != reasons.end() && reason->motion == record.first + static_cast<std::int64_t>(i)) text += quoted(reason++->text);
+      if (reason != reasons.end() && reason->motion == record.first + static_cast<std::int64_t>(i))
+        text += quoted(reason++->text);
       text += '\n';
     }
     write(text);
@@ -259,18 +275,25 @@ void write_sweep_hdf5(SweepStore& store, const SweepSetup& setup, Ranks* ranks) 
   if (first) {
     std::vector<Hdf5Dataset> datasets;
     for (const SweepQuantity& q : quantities)
-      datasets.push_back({.path = q.name, .type = q.whole ? Hdf5Type::integer : Hdf5Type::number, .rows = static_cast<std::uint64_t>(setup.motions),
-                          .columns = q.columns, .matrix = !q.names.empty(), .names = q.names, .about = q.about});
+      datasets.push_back({.path = q.name,
+                          .type = q.whole ? Hdf5Type::integer : Hdf5Type::number,
+                          .rows = static_cast<std::uint64_t>(setup.motions),
+                          .columns = q.columns,
+                          .matrix = !q.names.empty(),
+                          .names = q.names,
+                          .about = q.about});
     const auto add = [&](Hdf5Dataset dataset, std::string bytes) {
       rest.emplace_back(datasets.size(), std::move(bytes));
       datasets.push_back(std::move(dataset));
     };
-    const auto add_texts = [&](const std::string& path, const std::vector<std::string>& texts, const std::string& about) {
+    const auto add_texts = [&](const std::string& path, const std::vector<std::string>& texts,
+                               const std::string& about) {
       std::size_t size = 1;
       for (const std::string& t : texts) size = std::max(size, t.size());
       std::string bytes;
       for (std::string t : texts) t.resize(size), bytes += t;
-      add({.path = path, .type = Hdf5Type::text, .rows = texts.size(), .columns = size, .names = {}, .about = about}, std::move(bytes));
+      add({.path = path, .type = Hdf5Type::text, .rows = texts.size(), .columns = size, .names = {}, .about = about},
+          std::move(bytes));
     };
     const auto reasons = find_reasons(store, most_reasons);
     std::vector<std::string> texts;
@@ -282,12 +305,25 @@ void write_sweep_hdf5(SweepStore& store, const SweepSetup& setup, Ranks* ranks) 
       for (const double x : reader.read(r.motion)) samples.append(reinterpret_cast<const char*>(&x), sizeof x);
     }
     if (!reasons.empty()) {
-      add({.path = "reasons/motion", .type = Hdf5Type::integer, .rows = reasons.size(), .names = {}, .about = "rows that are suspect or failed"}, motions);
+      add({.path = "reasons/motion",
+           .type = Hdf5Type::integer,
+           .rows = reasons.size(),
+           .names = {},
+           .about = "rows that are suspect or failed"},
+          motions);
       add_texts("reasons/reason", texts, "why");
-      add({.path = "reasons/samples", .rows = reasons.size(), .columns = setup.sample_names.size(), .matrix = true, .names = setup.sample_names, .about = "what was varied there"}, samples);
+      add({.path = "reasons/samples",
+           .rows = reasons.size(),
+           .columns = setup.sample_names.size(),
+           .matrix = true,
+           .names = setup.sample_names,
+           .about = "what was varied there"},
+          samples);
     }
     if (const auto statistics = calc_statistics(store, setup); !statistics.empty()) {
-      std::vector<std::string> columns{"count", "mean", "deviation", "least", "5%", "25%", "50%", "75%", "95%", "largest"}, names;
+      std::vector<std::string> columns{"count", "mean", "deviation", "least", "5%",
+                                       "25%",   "50%",  "75%",       "95%",   "largest"},
+          names;
       std::string bytes;
       for (const SweepStatistics& s : statistics) {
         names.push_back(s.name);
@@ -296,16 +332,29 @@ void write_sweep_hdf5(SweepStore& store, const SweepSetup& setup, Ranks* ranks) 
         bytes.append(reinterpret_cast<const char*>(row.data()), row.size() * sizeof(double));
       }
       add_texts("statistics/names", names, "of the rows of values");
-      add({.path = "statistics/values", .rows = statistics.size(), .columns = columns.size(), .matrix = true, .names = columns, .about = "of what was kept, over the motions that have not failed"}, bytes);
+      add({.path = "statistics/values",
+           .rows = statistics.size(),
+           .columns = columns.size(),
+           .matrix = true,
+           .names = columns,
+           .about = "of what was kept, over the motions that have not failed"},
+          bytes);
     }
     add_texts("model", {setup.model.text}, "the model file");
     add_texts("setup", {encode(setup)}, "everything that the sweep depends on");
     const SweepCounts counts = count_motions(store, setup);
     scratch = store.part().scratch();
     all_offsets = create_hdf5(scratch, datasets,
-                              {{"kind", std::string("sweep")}, {"version", setup.version}, {"model_file", setup.model.file}, {"motions", setup.motions},
-                               {"failed", counts.failed}, {"suspect", counts.suspect}, {"stopped", counts.stopped}, {"steps", counts.steps},
-                               {"largest_constraint_violation", counts.violation}, {"device", setup.computed_on}});
+                              {{"kind", std::string("sweep")},
+                               {"version", setup.version},
+                               {"model_file", setup.model.file},
+                               {"motions", setup.motions},
+                               {"failed", counts.failed},
+                               {"suspect", counts.suspect},
+                               {"stopped", counts.stopped},
+                               {"steps", counts.steps},
+                               {"largest_constraint_violation", counts.violation},
+                               {"device", setup.computed_on}});
     std::copy_n(all_offsets.begin(), offsets.size(), offsets.begin());
   }
   if (ranks) {
@@ -318,7 +367,8 @@ void write_sweep_hdf5(SweepStore& store, const SweepSetup& setup, Ranks* ranks) 
     if (ranks && !store.is_mine(record, ranks->size())) continue;
     for (std::size_t k = 0; k < quantities.size(); ++k) {
       store.read(record, k, bytes);
-      file.write_at(offsets[k] + 8 * quantities[k].columns * static_cast<std::uint64_t>(record.first), {bytes.data(), bytes.size()});
+      file.write_at(offsets[k] + 8 * quantities[k].columns * static_cast<std::uint64_t>(record.first),
+                    {bytes.data(), bytes.size()});
     }
   }
   if (!first) file.sync();

@@ -39,7 +39,8 @@ std::string sample_text(const SweepStore& store, const SweepSetup& setup, std::i
 /// Throws FileError where not every motion is there exactly once.
 void check_complete(const SweepStore& store, const SweepSetup& setup);
 
-void write_sweep_csv(const SweepStore& store, const SweepSetup& setup, const std::function<void(std::string_view)>& write);
+void write_sweep_csv(const SweepStore& store, const SweepSetup& setup,
+                     const std::function<void(std::string_view)>& write);
 /// To the scratch file of the store.
 void write_sweep_csv(SweepStore& store, const SweepSetup& setup);
 /// To the scratch file of the store, by all ranks together.

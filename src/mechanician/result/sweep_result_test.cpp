@@ -20,7 +20,8 @@ SweepStatistics statistics_of(const std::vector<double>& values) {
   const SweepSetup setup = example_sweep(count);
   SweepBlock block = example_block(0, count);
   block.kept = values;
-  for (std::size_t i = 0; i < values.size(); ++i) block.result.outcome[i] = std::isnan(values[i]) ? Outcome::failed : Outcome::done;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    block.result.outcome[i] = std::isnan(values[i]) ? Outcome::failed : Outcome::done;
   SweepStore store(setup);
   store.append(block);
   const auto all = calc_statistics(store, setup);
@@ -160,7 +161,8 @@ TEST(SweepCsv, HasALineForEachMotionWithItsReason) {
   store.sort();
   const std::string text = csv_of(store, setup);
   std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) lines.push_back(text.substr(at, text.find('\n', at) - at));
+  for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+    lines.push_back(text.substr(at, text.find('\n', at) - at));
   ASSERT_EQ(lines.size(), 7u);
   EXPECT_EQ(lines[0], "m,start(x'),t,x,x',lambda(rod),outcome,steps,served,violation,balance,reason");
   EXPECT_EQ(lines[1], "0,-0,0.10000000000000001,0,0,0,done,0,0,0,0.5,");
@@ -177,7 +179,8 @@ TEST(SweepCsv, HasNoTwoColumnsOfOneName) {
   SweepStore store(setup);
   store.append(example_block(0, 1));
   const std::string text = csv_of(store, setup);
-  EXPECT_EQ(text.substr(0, text.find('\n')), "m,value(steps),t,value(outcome),outcome',value(m),outcome,steps,served,violation,balance,reason");
+  EXPECT_EQ(text.substr(0, text.find('\n')),
+            "m,value(steps),t,value(outcome),outcome',value(m),outcome,steps,served,violation,balance,reason");
   setup.kept_names = {"u[1,2]"};
   EXPECT_NE(csv_of(store, setup).find(",\"u[1,2]\",outcome,"), std::string::npos);
 }
@@ -211,7 +214,8 @@ TEST(SweepHdf5, DoesNotDependOnTheOrderInWhichBlocksCome) {
   // Samples of motions that are suspect or failed, from several blocks.
   std::vector<double> wanted;
   for (std::int64_t k = 0; k < 60; ++k)
-    if (example_outcome(k) != Outcome::done) wanted.push_back(static_cast<double>(k)), wanted.push_back(-static_cast<double>(k));
+    if (example_outcome(k) != Outcome::done)
+      wanted.push_back(static_cast<double>(k)), wanted.push_back(-static_cast<double>(k));
   EXPECT_EQ(reader.numbers("reasons/samples"), wanted);
   EXPECT_EQ(reader.text_attribute("kind"), "sweep");
   EXPECT_EQ(reader.integer_attribute("failed"), 9);

@@ -16,7 +16,9 @@ namespace {
 /// Fields as NAME LENGTH\nTEXT\n, in any order; a list repeats its name.
 class Encoder {
  public:
-  void add(std::string_view name, std::string_view value) { text_ += fmt::format("{} {}\n{}\n", name, value.size(), value); }
+  void add(std::string_view name, std::string_view value) {
+    text_ += fmt::format("{} {}\n{}\n", name, value.size(), value);
+  }
   void add(std::string_view name, double value) { add(name, std::string_view(fmt::format("{:.17g}", value))); }
   void add_whole(std::string_view name, std::uint64_t value) { add(name, std::string_view(fmt::format("{}", value))); }
   void add(std::string_view name, const std::vector<std::string>& values) {
@@ -67,7 +69,8 @@ std::string encode(const SweepSetup& s) {
   if (s.as_given) out.add("as_given", std::string_view("yes"));
   if (s.parameters_hash != 0) out.add_whole("parameters_hash", s.parameters_hash);
   out.add("vary", s.vary);
-  if (!s.samples_file.empty()) out.add("samples", std::string_view(s.samples_file)), out.add_whole("samples_hash", s.samples_hash);
+  if (!s.samples_file.empty())
+    out.add("samples", std::string_view(s.samples_file)), out.add_whole("samples_hash", s.samples_hash);
   out.add_whole("count", static_cast<std::uint64_t>(s.samples.count));
   out.add_whole("seed", s.samples.seed);
   out.add("sampling", name_of(s.samples.sampling));
@@ -90,43 +93,74 @@ SweepSetup decode_sweep_setup(std::string_view text) {
   SweepSetup s;
   while (!text.empty()) {
     const std::size_t blank = text.find(' '), line = text.find('\n');
-    if (blank == std::string_view::npos || line == std::string_view::npos || blank > line) throw std::invalid_argument("a field has no name");
+    if (blank == std::string_view::npos || line == std::string_view::npos || blank > line)
+      throw std::invalid_argument("a field has no name");
     const std::string_view name = text.substr(0, blank);
     const std::uint64_t size = whole(text.substr(blank + 1, line - blank - 1));
     text.remove_prefix(line + 1);
     if (size >= text.size()) throw std::invalid_argument("a field is cut off");
     const std::string_view value = text.substr(0, static_cast<std::size_t>(size));
     text.remove_prefix(static_cast<std::size_t>(size) + 1);
-    if (name == "version") s.version = value;
-    else if (name == "file") s.model.file = value;
-    else if (name == "model") s.model.text = value;
-    else if (name == "set") put(s.set, value);
-    else if (name == "position") put(s.position, value);
-    else if (name == "velocity") put(s.velocity, value);
-    else if (name == "time") s.time = number(value);
-    else if (name == "as_given") s.as_given = true;
-    else if (name == "vary") s.vary.emplace_back(value);
-    else if (name == "parameters_hash") s.parameters_hash = whole(value);
-    else if (name == "samples") s.samples_file = value;
-    else if (name == "samples_hash") s.samples_hash = whole(value);
-    else if (name == "count") s.samples.count = static_cast<std::int64_t>(whole(value));
-    else if (name == "seed") s.samples.seed = whole(value);
-    else if (name == "sampling") s.samples.sampling = one_of(value, {Sampling::random, Sampling::latin_hypercube, Sampling::sobol});
-    else if (name == "method" && value == "rk4") s.options.method = EnsembleMethod::rk4;
-    else if (name == "method") s.options.adaptive = one_of(value, {Method::automatic, Method::dop853, Method::bdf});
-    else if (name == "step") s.options.step = number(value);
-    else if (name == "tolerance") s.options.tolerance = number(value);
-    else if (name == "to") s.options.to = number(value);
-    else if (name == "device") s.device = one_of(value, {Device::automatic, Device::cpu, Device::gpu});
-    else if (name == "computed_on") s.computed_on = value;
-    else if (name == "keep") s.keep.emplace_back(value);
-    else if (name == "format") s.format = value;
-    else if (name == "motions") s.motions = static_cast<std::int64_t>(whole(value));
-    else if (name == "begin") s.begin = number(value);
-    else if (name == "sample_name") s.sample_names.emplace_back(value);
-    else if (name == "coordinate") s.coordinates.emplace_back(value);
-    else if (name == "kept_name") s.kept_names.emplace_back(value);
-    else throw std::invalid_argument("a field is unknown");
+    if (name == "version")
+      s.version = value;
+    else if (name == "file")
+      s.model.file = value;
+    else if (name == "model")
+      s.model.text = value;
+    else if (name == "set")
+      put(s.set, value);
+    else if (name == "position")
+      put(s.position, value);
+    else if (name == "velocity")
+      put(s.velocity, value);
+    else if (name == "time")
+      s.time = number(value);
+    else if (name == "as_given")
+      s.as_given = true;
+    else if (name == "vary")
+      s.vary.emplace_back(value);
+    else if (name == "parameters_hash")
+      s.parameters_hash = whole(value);
+    else if (name == "samples")
+      s.samples_file = value;
+    else if (name == "samples_hash")
+      s.samples_hash = whole(value);
+    else if (name == "count")
+      s.samples.count = static_cast<std::int64_t>(whole(value));
+    else if (name == "seed")
+      s.samples.seed = whole(value);
+    else if (name == "sampling")
+      s.samples.sampling = one_of(value, {Sampling::random, Sampling::latin_hypercube, Sampling::sobol});
+    else if (name == "method" && value == "rk4")
+      s.options.method = EnsembleMethod::rk4;
+    else if (name == "method")
+      s.options.adaptive = one_of(value, {Method::automatic, Method::dop853, Method::bdf});
+    else if (name == "step")
+      s.options.step = number(value);
+    else if (name == "tolerance")
+      s.options.tolerance = number(value);
+    else if (name == "to")
+      s.options.to = number(value);
+    else if (name == "device")
+      s.device = one_of(value, {Device::automatic, Device::cpu, Device::gpu});
+    else if (name == "computed_on")
+      s.computed_on = value;
+    else if (name == "keep")
+      s.keep.emplace_back(value);
+    else if (name == "format")
+      s.format = value;
+    else if (name == "motions")
+      s.motions = static_cast<std::int64_t>(whole(value));
+    else if (name == "begin")
+      s.begin = number(value);
+    else if (name == "sample_name")
+      s.sample_names.emplace_back(value);
+    else if (name == "coordinate")
+      s.coordinates.emplace_back(value);
+    else if (name == "kept_name")
+      s.kept_names.emplace_back(value);
+    else
+      throw std::invalid_argument("a field is unknown");
   }
   return s;
 }

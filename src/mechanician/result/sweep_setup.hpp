@@ -22,9 +22,10 @@ struct SweepSetup {
   std::map<std::string, double> set, position, velocity;
   std::optional<double> time;
   bool as_given = false;
-  std::vector<std::string> vary;      ///< as given
-  std::uint64_t parameters_hash = 0;  ///< of the values of all parameters, some of which may come from files beside the model
-  std::string samples_file;           ///< instead of it, with the hash of what it held
+  std::vector<std::string> vary;  ///< as given
+  std::uint64_t parameters_hash =
+      0;                     ///< of the values of all parameters, some of which may come from files beside the model
+  std::string samples_file;  ///< instead of it, with the hash of what it held
   std::uint64_t samples_hash = 0;
   SampleOptions samples;
   EnsembleOptions options;

@@ -25,7 +25,8 @@ struct RecordHead {
 
 std::uint64_t hash_record(const RecordHead& head, std::string_view body) {
   Hash hash;
-  const std::uint64_t of_head[] = {head.text_size, head.number_size, static_cast<std::uint64_t>(head.first), static_cast<std::uint64_t>(head.count)};
+  const std::uint64_t of_head[] = {head.text_size, head.number_size, static_cast<std::uint64_t>(head.first),
+                                   static_cast<std::uint64_t>(head.count)};
   hash.add({reinterpret_cast<const char*>(of_head), sizeof of_head});
   hash.add(body);
   return hash.value();
@@ -59,7 +60,8 @@ std::optional<std::string> setup_in(const OpenFile& file) {
   if (size < magic_size + sizeof numbers) return std::nullopt;
   file.read_at(0, first);
   file.read_at(magic_size, std::span(reinterpret_cast<char*>(numbers), sizeof numbers));
-  if (std::memcmp(first, magic, magic_size) != 0 || numbers[0] > size - magic_size - sizeof numbers) return std::nullopt;
+  if (std::memcmp(first, magic, magic_size) != 0 || numbers[0] > size - magic_size - sizeof numbers)
+    return std::nullopt;
   std::string setup(static_cast<std::size_t>(numbers[0]), '\0');
   file.read_at(magic_size + sizeof numbers, setup);
   if (hash_of(setup) != numbers[1]) return std::nullopt;
@@ -98,7 +100,8 @@ std::vector<std::pair<int, std::string>> other_parts(const std::string& file) {
     if (!name.starts_with(prefix)) continue;
     int rank = 0;
     const auto read = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), rank);
-    if (read.ec == std::errc{} && read.ptr == name.data() + name.size() && rank > 0) result.emplace_back(rank, entry.path().string());
+    if (read.ec == std::errc{} && read.ptr == name.data() + name.size() && rank > 0)
+      result.emplace_back(rank, entry.path().string());
   }
   std::sort(result.begin(), result.end());
   return result;
@@ -137,7 +140,8 @@ SweepStore::SweepStore(const SweepSetup& setup, const std::string& file, int ran
       for (const auto& [other, path] : other_parts(file_)) remove_quietly(path);
   } else {
     mine.file = OpenFile(fmt::format("{}-{}", PartFile::part_of(file), rank), OpenFile::Mode::create);
-    if (!mine.file.try_lock()) throw FileError(fmt::format("{}: another sweep is writing this result", mine.file.path()));
+    if (!mine.file.try_lock())
+      throw FileError(fmt::format("{}: another sweep is writing this result", mine.file.path()));
   }
   sources_.push_back(std::move(mine));
   OpenFile& own = part_ ? part_->file() : sources_[0].file;
@@ -180,13 +184,18 @@ void SweepStore::scan(Source& source, int index) {
     if (size - source.end < sizeof head) return;
     file.read_at(source.end, std::span(reinterpret_cast<char*>(&head), sizeof head));
     const std::uint64_t rest = size - source.end - sizeof head;
-    if (head.mark != record_mark || head.count < 1 || head.first < 0 || head.text_size > rest || head.number_size > rest - head.text_size ||
-        head.number_size / row != static_cast<std::uint64_t>(head.count) || head.number_size % row != 0)
+    if (head.mark != record_mark || head.count < 1 || head.first < 0 || head.text_size > rest ||
+        head.number_size > rest - head.text_size || head.number_size / row != static_cast<std::uint64_t>(head.count) ||
+        head.number_size % row != 0)
       return;
     body.resize(static_cast<std::size_t>(head.text_size + head.number_size));
     file.read_at(source.end + sizeof head, body);
     if (hash_record(head, body) != head.hash) return;
-    records_.push_back({.file = index, .at = source.end + sizeof head, .first = head.first, .count = head.count, .text_size = head.text_size});
+    records_.push_back({.file = index,
+                        .at = source.end + sizeof head,
+                        .first = head.first,
+                        .count = head.count,
+                        .text_size = head.text_size});
     source.end += sizeof head + body.size();
   }
 }
@@ -200,11 +209,17 @@ void SweepStore::append(const SweepBlock& block) {
     body += bytes_of(static_cast<std::uint64_t>(r.reason[i].size()));
     body += r.reason[i];
   }
-  RecordHead head{.mark = record_mark, .text_size = body.size(), .number_size = 0, .hash = 0, .first = block.first, .count = r.count};
+  RecordHead head{.mark = record_mark,
+                  .text_size = body.size(),
+                  .number_size = 0,
+                  .hash = 0,
+                  .first = block.first,
+                  .count = r.count};
   std::vector<std::int64_t> outcomes;
   for (const Outcome o : r.outcome) outcomes.push_back(static_cast<std::int64_t>(o));
-  for (const std::string_view part : {bytes_of(block.samples), bytes_of(r.t), bytes_of(r.q), bytes_of(r.qd), bytes_of(block.kept), bytes_of(outcomes),
-                                      bytes_of(r.steps), bytes_of(r.served), bytes_of(r.violation), bytes_of(r.balance)})
+  for (const std::string_view part :
+       {bytes_of(block.samples), bytes_of(r.t), bytes_of(r.q), bytes_of(r.qd), bytes_of(block.kept), bytes_of(outcomes),
+        bytes_of(r.steps), bytes_of(r.served), bytes_of(r.violation), bytes_of(r.balance)})
     body += part;
   head.number_size = body.size() - head.text_size;
   head.hash = hash_record(head, body);
@@ -242,15 +257,18 @@ bool SweepStore::is_mine(const Record& record, int num_ranks) const {
 
 void SweepStore::read_bytes(const Record& record, std::uint64_t at, std::span<char> bytes) const {
   if (record.file < 0) {
-    std::copy_n(memory_[static_cast<std::size_t>(record.at)].begin() + static_cast<std::ptrdiff_t>(at), bytes.size(), bytes.begin());
+    std::copy_n(memory_[static_cast<std::size_t>(record.at)].begin() + static_cast<std::ptrdiff_t>(at), bytes.size(),
+                bytes.begin());
     return;
   }
-  (record.file == 0 && part_ ? part_->file() : sources_[static_cast<std::size_t>(record.file)].file).read_at(record.at + at, bytes);
+  (record.file == 0 && part_ ? part_->file() : sources_[static_cast<std::size_t>(record.file)].file)
+      .read_at(record.at + at, bytes);
 }
 
 void SweepStore::read(const Record& record, std::size_t quantity, std::vector<char>& bytes) const {
   std::uint64_t at = record.text_size;
-  for (std::size_t i = 0; i < quantity; ++i) at += 8 * quantities_[i].columns * static_cast<std::uint64_t>(record.count);
+  for (std::size_t i = 0; i < quantity; ++i)
+    at += 8 * quantities_[i].columns * static_cast<std::uint64_t>(record.count);
   bytes.resize(8 * quantities_[quantity].columns * static_cast<std::size_t>(record.count));
   read_bytes(record, at, bytes);
 }

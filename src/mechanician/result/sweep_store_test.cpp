@@ -27,7 +27,8 @@ void expect_as_made(const SweepStore& store, const SweepSetup& setup) {
   const auto quantities = quantities_of(setup);
   std::vector<char> bytes;
   const auto numbers_of = [&](const SweepStore::Record& record, std::string_view name) {
-    const auto found = std::find_if(quantities.begin(), quantities.end(), [&](const SweepQuantity& q) { return q.name == name; });
+    const auto found =
+        std::find_if(quantities.begin(), quantities.end(), [&](const SweepQuantity& q) { return q.name == name; });
     store.read(record, static_cast<std::size_t>(found - quantities.begin()), bytes);
     std::vector<double> result(bytes.size() / 8);
     for (std::size_t i = 0; i < result.size(); ++i) {
@@ -43,13 +44,16 @@ void expect_as_made(const SweepStore& store, const SweepSetup& setup) {
     EXPECT_EQ(numbers_of(record, "q"), made.result.q);
     EXPECT_EQ(numbers_of(record, "qd"), made.result.qd);
     EXPECT_EQ(numbers_of(record, "violation"), made.result.violation);
-    const auto outcomes = numbers_of(record, "outcome"), steps = numbers_of(record, "steps"), kept = numbers_of(record, "outputs");
+    const auto outcomes = numbers_of(record, "outcome"), steps = numbers_of(record, "steps"),
+               kept = numbers_of(record, "outputs");
     std::vector<std::pair<std::int64_t, std::string>> reasons;
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
       EXPECT_EQ(outcomes[i], static_cast<double>(made.result.outcome[i]));
       EXPECT_EQ(steps[i], static_cast<double>(made.result.steps[i]));
-      EXPECT_TRUE(kept[i] == made.kept[i] || (std::isnan(kept[i]) && std::isnan(made.kept[i]))) << kept[i] << ' ' << made.kept[i];
-      if (made.result.outcome[i] != Outcome::done) reasons.emplace_back(record.first + static_cast<std::int64_t>(i), made.result.reason[i]);
+      EXPECT_TRUE(kept[i] == made.kept[i] || (std::isnan(kept[i]) && std::isnan(made.kept[i])))
+          << kept[i] << ' ' << made.kept[i];
+      if (made.result.outcome[i] != Outcome::done)
+        reasons.emplace_back(record.first + static_cast<std::int64_t>(i), made.result.reason[i]);
     }
     std::vector<std::pair<std::int64_t, std::string>> found;
     for (const SweepReason& r : store.reasons(record)) found.emplace_back(r.motion, r.text);
@@ -110,7 +114,11 @@ TEST(SweepStore, ABlockThatIsCutOffOrDamagedIsDoneAgain) {
     return left;
   };
   for (std::uintmax_t size = sizes[0]; size <= whole.size(); size += 37)
-    EXPECT_EQ(left_of(whole.substr(0, size)), size >= sizes[3] ? 3u : size >= sizes[2] ? 2u : size >= sizes[1] ? 1u : 0u) << size;
+    EXPECT_EQ(left_of(whole.substr(0, size)), size >= sizes[3]   ? 3u
+                                              : size >= sizes[2] ? 2u
+                                              : size >= sizes[1] ? 1u
+                                                                 : 0u)
+        << size;
   for (std::uintmax_t at = sizes[1]; at < sizes[2]; at += 41) {
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
@@ -131,7 +139,8 @@ TEST(SweepStore, TakesUpWhatOtherRanksHaveWritten) {
     EXPECT_EQ(ranges_of(first), (Ranges{{0, 9}, {10, 19}, {20, 29}}));
     // Of three processes each has its own; of two, the first copies what the third has left.
     std::vector<bool> of_three, of_two;
-    for (const auto& r : first.records()) of_three.push_back(first.is_mine(r, 3)), of_two.push_back(first.is_mine(r, 2));
+    for (const auto& r : first.records())
+      of_three.push_back(first.is_mine(r, 3)), of_two.push_back(first.is_mine(r, 2));
     EXPECT_EQ(of_three, (std::vector<bool>{true, false, false}));
     EXPECT_EQ(of_two, (std::vector<bool>{true, true, false}));
     expect_as_made(first, setup);

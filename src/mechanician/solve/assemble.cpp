@@ -99,7 +99,8 @@ LeastSquaresMotion calc_least_squares(const Factorisation& f, const InstantValue
 }
 
 /// Tells the force apart by kind of row.
-void attribute_forces(const Factorisation& f, const InstantValues& values, const MotionForces& motion, Solution& solution) {
+void attribute_forces(const Factorisation& f, const InstantValues& values, const MotionForces& motion,
+                      Solution& solution) {
   const Index num_control = values.num_control;
   const Index num_constraint = f.m() - num_control;
   const bool refined = motion.lambda_ideal.size() > 0;

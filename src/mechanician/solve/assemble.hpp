@@ -9,7 +9,8 @@
 namespace mechanician {
 
 /// Computes the motion for a consistent b; C empty or n.
-using MotionOf = std::function<MotionForces(const Eigen::VectorXd& Q, const Eigen::VectorXd& b, const Eigen::VectorXd& C)>;
+using MotionOf =
+    std::function<MotionForces(const Eigen::VectorXd& Q, const Eigen::VectorXd& b, const Eigen::VectorXd& C)>;
 
 /// Takes acceleration, forces and multipliers out again.
 void clear_motion(Solution& solution);

@@ -179,7 +179,8 @@ class ModeTree {
       values_(normal_column(i)) = x(0);
       for (Index c = 0; c < u.k; ++c) {
         const bool sticks = choice.choice == Choice::sticking;
-        const double given = sticks ? (x.size() > 1 ? x(1 + c) : 0.0) : -u.mu * choice.sign * choice.direction(c) * x(0);
+        const double given =
+            sticks ? (x.size() > 1 ? x(1 + c) : 0.0) : -u.mu * choice.sign * choice.direction(c) * x(0);
         values_(g_.tangent_[i] + c) = given;
       }
       largest = std::max(largest, x.cwiseAbs().maxCoeff());

@@ -18,7 +18,7 @@ using Choice = UnitMode::Choice;
 
 namespace {
 
-constexpr double dependent = 1e-10;       // pivots up to this fraction of the largest count as zero
+constexpr double dependent = 1e-10;         // pivots up to this fraction of the largest count as zero
 constexpr double solvable_residual = 1e-9;  // of a singular system, as a fraction
 constexpr int most_cuts = 60;
 constexpr Index large_mode = 40;  // unknowns from which on a plain elimination is tried first
@@ -299,7 +299,8 @@ std::optional<ModeSolution> ContactGroup::solve(const GroupMode& mode, Signs sig
 }
 
 /// Independent unknowns of a mode, and as many independent equations.
-void ContactGroup::choose_independent(const GroupMode& mode, std::vector<Index>& rows, std::vector<Index>& columns) const {
+void ContactGroup::choose_independent(const GroupMode& mode, std::vector<Index>& rows,
+                                      std::vector<Index>& columns) const {
   const Equations e = assemble(mode);
   rows.clear();
   columns.clear();

@@ -24,7 +24,7 @@ inline constexpr double distinct_answers = 1e-7;  // accelerations further apart
 struct UnitMode {
   enum class Choice { open, held, sticking, sliding };
   Choice choice = Choice::open;
-  int sign = 1;                   // σ
+  int sign = 1;                    // σ
   Eigen::VectorXd direction = {};  // where sliding; empty: to be found
 };
 
@@ -32,12 +32,12 @@ using GroupMode = std::vector<UnitMode>;
 
 struct ModeSolution {
   GroupMode mode;
-  Eigen::VectorXd f;       // p, zero outside the group
-  Eigen::VectorXd z;       // u
-  Eigen::VectorXd lambda;  // λ̂ by unit of the group
-  Eigen::VectorXd y;       // n, what the group adds to y₀
-  double violation = 0;    // fraction by which signs and cones are missed
-  bool distributed = false;  // the forces are not unique
+  Eigen::VectorXd f;                         // p, zero outside the group
+  Eigen::VectorXd z;                         // u
+  Eigen::VectorXd lambda;                    // λ̂ by unit of the group
+  Eigen::VectorXd y;                         // n, what the group adds to y₀
+  double violation = 0;                      // fraction by which signs and cones are missed
+  bool distributed = false;                  // the forces are not unique
   std::vector<Eigen::VectorXd> others = {};  // y of further solutions of the same mode: a continuum
 };
 
@@ -96,8 +96,8 @@ class ContactGroup {
 
   const ContactSystem& s_;
   std::vector<std::size_t> units_;
-  std::vector<Eigen::Index> columns_;              // of the group's forces
-  std::vector<Eigen::Index> normal_, tangent_;     // by unit, positions in columns_
+  std::vector<Eigen::Index> columns_;           // of the group's forces
+  std::vector<Eigen::Index> normal_, tangent_;  // by unit, positions in columns_
   Eigen::MatrixXd W_, Y_, UZ_;
   Eigen::VectorXd w0_;
   std::vector<Eigen::RowVectorXd> lambda_;  // by unit, two-sided only

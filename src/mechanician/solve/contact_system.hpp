@@ -34,23 +34,23 @@ struct ContactUnit {
 };
 
 struct ContactSystem {
-  SolveStatus status = SolveStatus::solved;  // anything else: of the two-sided rows; nothing below is there
+  SolveStatus status = SolveStatus::solved;       // anything else: of the two-sided rows; nothing below is there
   SolveStatus open_status = SolveStatus::solved;  // where the two-sided rows alone leave the acceleration open
-  InstantValues values;                      // b of measured rows replaced by what they can attain
-  std::vector<Eigen::Index> equality;        // two-sided rows
-  Factorisation f;                           // of these
-  Eigen::MatrixXd G;                         // n×p, unit forces as given
-  Eigen::VectorXd D;                         // p, force as given = D·f
-  Eigen::MatrixXd Z, Y;                      // n×p
-  Eigen::VectorXd y0;                        // n
-  Eigen::MatrixXd W;                         // p×p
-  Eigen::VectorXd slip_b;                    // p, right-hand sides of the rows Gᵀ
-  Eigen::VectorXd w0;                        // p, D (Gᵀq̈₀ − slip_b)
-  Eigen::MatrixXd U;                         // n×u
-  Eigen::VectorXd U_force;                   // u, Uᵀg
-  Eigen::MatrixXd UZ;                        // u×p
-  Eigen::VectorXd lambda0;                   // two-sided rows
-  Eigen::MatrixXd Lambda;                    // two-sided rows × p
+  InstantValues values;                           // b of measured rows replaced by what they can attain
+  std::vector<Eigen::Index> equality;             // two-sided rows
+  Factorisation f;                                // of these
+  Eigen::MatrixXd G;                              // n×p, unit forces as given
+  Eigen::VectorXd D;                              // p, force as given = D·f
+  Eigen::MatrixXd Z, Y;                           // n×p
+  Eigen::VectorXd y0;                             // n
+  Eigen::MatrixXd W;                              // p×p
+  Eigen::VectorXd slip_b;                         // p, right-hand sides of the rows Gᵀ
+  Eigen::VectorXd w0;                             // p, D (Gᵀq̈₀ − slip_b)
+  Eigen::MatrixXd U;                              // n×u
+  Eigen::VectorXd U_force;                        // u, Uᵀg
+  Eigen::MatrixXd UZ;                             // u×p
+  Eigen::VectorXd lambda0;                        // two-sided rows
+  Eigen::MatrixXd Lambda;                         // two-sided rows × p
   std::vector<ContactUnit> units;
   std::vector<Eigen::Index> one_sided;  // as given
   double scale = 0;                     // size of accelerations and forces in the metric

@@ -51,7 +51,7 @@ void add(const ContactGroup& group, const ModeSolution& solution, Whole& whole) 
 /// The two-sided problem that a mode amounts to: closed and sticking rows hold, sliding friction is a given force.
 struct RobustMode {
   InstantValues values;
-  std::vector<Index> rows;           // of A, increasing
+  std::vector<Index> rows;            // of A, increasing
   std::vector<std::size_t> sticking;  // units, their rows after these
 };
 
@@ -127,7 +127,8 @@ CoulombAnswer make_answer(const ContactSystem& s, const std::vector<FrictionCont
   if (solution.has_acceleration()) {
     const VectorXd difference = solution.qdd - answer.qdd;
     const double size = s.scale + whole.y.norm();
-    const VectorXd y = s.f.definite ? VectorXd(s.f.L.transpose() * difference) : VectorXd(difference.cwiseQuotient(s.f.s));
+    const VectorXd y =
+        s.f.definite ? VectorXd(s.f.L.transpose() * difference) : VectorXd(difference.cwiseQuotient(s.f.s));
     if (y.norm() <= distinct_answers * size) {
       answer.qdd = solution.qdd;
       if (solution.multipliers_unique) {
@@ -159,8 +160,7 @@ CoulombAnswer make_answer(const ContactSystem& s, const std::vector<FrictionCont
     answer.mode.sign[u.contact] = u.two_sided() ? mode.sign : 1;
     if (state == ContactState::sliding) {
       answer.mode.directions[u.contact] = mode.direction;
-      f.segment(u.tangent, u.k) =
-          -contacts[u.contact].mu * mode.sign * answer.multipliers(u.row) * mode.direction;
+      f.segment(u.tangent, u.k) = -contacts[u.contact].mu * mode.sign * answer.multipliers(u.row) * mode.direction;
     } else if (state == ContactState::open) {
       f.segment(u.tangent, u.k).setZero();
     }
@@ -168,7 +168,8 @@ CoulombAnswer make_answer(const ContactSystem& s, const std::vector<FrictionCont
   }
   std::sort(answer.mode.holding.begin(), answer.mode.holding.end());
   answer.friction_force = VectorXd::Zero(s.values.M.rows());
-  for (std::size_t c = 0; c < contacts.size(); ++c) answer.friction_force += contacts[c].T.transpose() * answer.friction[c];
+  for (std::size_t c = 0; c < contacts.size(); ++c)
+    answer.friction_force += contacts[c].T.transpose() * answer.friction[c];
   answer.slack = VectorXd::Zero(static_cast<Index>(s.one_sided.size()));
   for (std::size_t i = 0; i < s.one_sided.size(); ++i) {
     const Index row = s.one_sided[i];
@@ -202,7 +203,8 @@ void keep_new(const ContactSystem& s, ModeSolution solution, GroupAnswers& answe
   answers.list.push_back(std::move(solution));
 }
 
-GroupAnswers look_at(const ContactSystem& s, const ContactGroup& group, const CoulombOptions& options, long& num_modes) {
+GroupAnswers look_at(const ContactSystem& s, const ContactGroup& group, const CoulombOptions& options,
+                     long& num_modes) {
   GroupAnswers answers;
   const auto choices = group.options();
   double count = 1;
@@ -272,8 +274,9 @@ std::string describe(const CoulombSolution& solution) {
       return fmt::format("Coulomb friction allows several accelerations at this state (Painlevé): {} were found",
                          solution.alternatives.size() + 1);
     case Count::unknown:
-      return solution.answer ? "an acceleration satisfies Coulomb's law; whether it is the only one is not known"
-                             : "no acceleration was found that satisfies Coulomb's law; whether there is one is not known";
+      return solution.answer
+                 ? "an acceleration satisfies Coulomb's law; whether it is the only one is not known"
+                 : "no acceleration was found that satisfies Coulomb's law; whether there is one is not known";
   }
   return "";
 }

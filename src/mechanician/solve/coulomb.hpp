@@ -86,8 +86,7 @@ CoulombSolution solve_coulomb(const InstantValues& values, const std::vector<Eig
 
 /// The equations of one mode, signs looked at but not enforced (`violation`): what a motion needs between events.
 /// Nothing where the mode's equations have no solution.
-std::optional<CoulombAnswer> solve_coulomb_mode(const InstantValues& values,
-                                                const std::vector<Eigen::Index>& one_sided,
+std::optional<CoulombAnswer> solve_coulomb_mode(const InstantValues& values, const std::vector<Eigen::Index>& one_sided,
                                                 const std::vector<FrictionContact>& contacts, const CoulombMode& mode);
 
 }  // namespace mechanician

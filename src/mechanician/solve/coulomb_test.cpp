@@ -45,7 +45,8 @@ InstantValues system(const MatrixXd& M, const VectorXd& Q, const MatrixXd& A, co
   return v;
 }
 
-FrictionContact contact(Index row, double mu, const MatrixXd& T, const VectorXd& slip_b, const VectorXd& direction = {}) {
+FrictionContact contact(Index row, double mu, const MatrixXd& T, const VectorXd& slip_b,
+                        const VectorXd& direction = {}) {
   FrictionContact c;
   c.row = row;
   c.mu = mu;
@@ -60,8 +61,8 @@ FrictionContact contact(Index row, double mu, const MatrixXd& T) {
 }
 
 /// Coulomb's law and the equations of motion, looked at afresh.
-void expect_law(const InstantValues& v, const std::vector<Index>& one_sided, const std::vector<FrictionContact>& contacts,
-                const CoulombAnswer& a, double tolerance) {
+void expect_law(const InstantValues& v, const std::vector<Index>& one_sided,
+                const std::vector<FrictionContact>& contacts, const CoulombAnswer& a, double tolerance) {
   VectorXd rest = v.M * a.qdd - v.Q - v.A.transpose() * a.multipliers;
   if (v.C.size() > 0) rest -= v.C;
   double size = 1 + v.Q.cwiseAbs().maxCoeff() + a.multipliers.cwiseAbs().sum() + a.qdd.cwiseAbs().sum();
@@ -92,8 +93,9 @@ void expect_law(const InstantValues& v, const std::vector<Index>& one_sided, con
 
 // A block on an incline: coordinates along and across the plane.
 CoulombSolution block_on_incline(double angle, double mu, const VectorXd& direction) {
-  const InstantValues v = system(2.0 * MatrixXd::Identity(2, 2), vec({2 * g * std::sin(angle), -2 * g * std::cos(angle)}),
-                                 rows({{0, 1}}), VectorXd::Zero(1));
+  const InstantValues v =
+      system(2.0 * MatrixXd::Identity(2, 2), vec({2 * g * std::sin(angle), -2 * g * std::cos(angle)}), rows({{0, 1}}),
+             VectorXd::Zero(1));
   return solve_coulomb(v, {0}, {contact(0, mu, rows({{1, 0}}), VectorXd::Zero(1), direction)});
 }
 
@@ -144,11 +146,10 @@ struct Rod {
   double p() const { return 1 + 3 * std::cos(theta) * (std::cos(theta) + side * mu * std::sin(theta)); }
   double q() const { return -g + l * std::sin(theta) * spin * spin; }
   CoulombSolution solve() const {
-    const InstantValues v =
-        system(vec({1, 1, l * l / 3}).asDiagonal(), vec({0, -g, 0}), rows({{0, 1, -l * std::cos(theta)}}),
-               vec({-l * std::sin(theta) * spin * spin}));
-    const FrictionContact c = contact(0, mu, rows({{1, 0, l * std::sin(theta)}}),
-                                      vec({-l * std::cos(theta) * spin * spin}), vec({side}));
+    const InstantValues v = system(vec({1, 1, l * l / 3}).asDiagonal(), vec({0, -g, 0}),
+                                   rows({{0, 1, -l * std::cos(theta)}}), vec({-l * std::sin(theta) * spin * spin}));
+    const FrictionContact c =
+        contact(0, mu, rows({{1, 0, l * std::sin(theta)}}), vec({-l * std::cos(theta) * spin * spin}), vec({side}));
     const auto s = solve_coulomb(v, {0}, {c});
     if (s.answer) expect_law(v, {0}, {c}, *s.answer, 1e-13);
     for (const auto& a : s.alternatives) expect_law(v, {0}, {c}, a, 1e-13);
@@ -299,9 +300,9 @@ TEST(Coulomb, in_the_plane_a_block_starts_down_the_slope_whatever_the_directions
   const double mu = 0.3, slope = 0.6;
   for (const double turn : {0.0, 0.3, 1.1, 2.9, -2.0}) {
     const double c = std::cos(turn), s = std::sin(turn);
-    const InstantValues v =
-        system(MatrixXd::Identity(3, 3), vec({g * std::sin(slope) * 0.6, g * std::sin(slope) * 0.8, -g * std::cos(slope)}),
-               rows({{0, 0, 1}}), VectorXd::Zero(1));
+    const InstantValues v = system(MatrixXd::Identity(3, 3),
+                                   vec({g * std::sin(slope) * 0.6, g * std::sin(slope) * 0.8, -g * std::cos(slope)}),
+                                   rows({{0, 0, 1}}), VectorXd::Zero(1));
     const FrictionContact rough = contact(0, mu, rows({{c, s, 0}, {-s, c, 0}}));
     const auto solution = solve_coulomb(v, {0}, {rough});
     ASSERT_EQ(solution.count, Count::one);
@@ -326,8 +327,8 @@ TEST(Coulomb, random_contacts_in_space_obey_the_law_and_do_not_see_the_basis_of_
     const MatrixXd F = testing::random_matrix(random, n, n);
     const bool wire = random_int(random, 0, 2) == 0;
     MatrixXd A = testing::random_matrix(random, 2, n);
-    const InstantValues v = system(F.transpose() * F + 0.5 * MatrixXd::Identity(n, n), 5 * testing::random_vector(random, n),
-                                   A, testing::random_vector(random, 2));
+    const InstantValues v = system(F.transpose() * F + 0.5 * MatrixXd::Identity(n, n),
+                                   5 * testing::random_vector(random, n), A, testing::random_vector(random, 2));
     const std::vector<Index> one_sided = wire ? std::vector<Index>{} : std::vector<Index>{1};
     const FrictionContact c = contact(1, random_real(random, 0.0, 1.0), testing::random_matrix(random, 2, n),
                                       testing::random_vector(random, 2));
@@ -468,9 +469,8 @@ TEST(Coulomb, random_contacts_agree_with_the_elimination_of_every_mode) {
     for (std::size_t i = 0; i < num; ++i) {
       const CoulombAnswer& a = i == 0 ? *s.answer : s.alternatives[i - 1];
       expect_law(v, one_sided, contacts, a, 1e-11);
-      EXPECT_TRUE(std::any_of(expected.begin(), expected.end(), [&](const VectorXd& qdd) {
-        return (qdd - a.qdd).norm() <= 1e-9 * (1 + qdd.norm());
-      }));
+      EXPECT_TRUE(std::any_of(expected.begin(), expected.end(),
+                              [&](const VectorXd& qdd) { return (qdd - a.qdd).norm() <= 1e-9 * (1 + qdd.norm()); }));
       // The mode by itself gives the same.
       const auto again = solve_coulomb_mode(v, one_sided, contacts, a.mode);
       ASSERT_TRUE(again);
@@ -499,7 +499,8 @@ struct Plate {
     std::vector<FrictionContact> list;
     Index row = 0;
     for (const double x : {-a, a}) {
-      for (const double y : {-a, a}) list.push_back(contact(row++, mu, rows({{1, 0, 0, 0, -h, -y}, {0, 1, 0, h, 0, x}})));
+      for (const double y : {-a, a})
+        list.push_back(contact(row++, mu, rows({{1, 0, 0, 0, -h, -y}, {0, 1, 0, h, 0, x}})));
     }
     return list;
   }

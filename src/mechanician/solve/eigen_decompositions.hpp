@@ -21,6 +21,7 @@ extern template class FullPivLU<MatrixXd>;
 extern template class EigenSolver<MatrixXd>;
 extern template EigenSolver<MatrixXd>& EigenSolver<MatrixXd>::compute(const EigenBase<MatrixXd>&, bool);
 extern template class SelfAdjointEigenSolver<MatrixXd>;
-extern template SelfAdjointEigenSolver<MatrixXd>& SelfAdjointEigenSolver<MatrixXd>::compute(const EigenBase<MatrixXd>&, int);
+extern template SelfAdjointEigenSolver<MatrixXd>& SelfAdjointEigenSolver<MatrixXd>::compute(const EigenBase<MatrixXd>&,
+                                                                                            int);
 
 }  // namespace Eigen

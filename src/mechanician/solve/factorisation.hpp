@@ -79,7 +79,7 @@ struct MotionForces {
 
 /// b must be consistent, the acceleration unique; C empty or n.
 MotionForces calc_motion(const Factorisation& f, const Eigen::VectorXd& Q, const Eigen::VectorXd& b,
-                   const Eigen::VectorXd& C);
+                         const Eigen::VectorXd& C);
 
 /// Second stage: `values` has the M, A, W and `measured` that were factored, and any Q, b, C.
 Solution solve(const Factorisation& f, const InstantValues& values);

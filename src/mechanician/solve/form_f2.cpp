@@ -15,7 +15,8 @@ MotionForces calc_form_f2(const FormInput& in, const F2Inverses& inverses) {
   const Eigen::MatrixXd H_inv = inverses.of_H ? inverses.of_H(H, rank_H) : pseudo_inverse(H, rank_H);
 
   const Eigen::VectorXd particular = D_inv * in.b;
-  const auto qdd_for = [&, &M_root = M_root, &M_inv_root = M_inv_root](const Eigen::VectorXd& force) -> Eigen::VectorXd {
+  const auto qdd_for = [&, &M_root = M_root,
+                        &M_inv_root = M_inv_root](const Eigen::VectorXd& force) -> Eigen::VectorXd {
     return particular - projector * (H_inv * (M_root * particular)) + projector * (H_inv * (M_inv_root * force));
   };
   const Eigen::VectorXd qdd_ideal = qdd_for(in.Q);

@@ -23,7 +23,7 @@ namespace {
 constexpr double independent = 1e-6;
 constexpr double dependent = 1e-11;
 constexpr double shift_of_rank = 1e-13;
-constexpr double dense_from = 0.2;  // of the entries
+constexpr double dense_from = 0.2;   // of the entries
 constexpr double asymmetry = 1e-12;  // rounding
 
 }  // namespace
@@ -34,7 +34,9 @@ struct Gram::Factor::Impl {
   std::optional<Eigen::SimplicialLDLT<Sparse>> sparse;
   std::optional<Eigen::LLT<MatrixXd>> dense;
 
-  VectorXd solve_once(const VectorXd& r) const { return dense ? VectorXd(dense->solve(r)) : VectorXd(sparse->solve(r)); }
+  VectorXd solve_once(const VectorXd& r) const {
+    return dense ? VectorXd(dense->solve(r)) : VectorXd(sparse->solve(r));
+  }
 };
 
 std::optional<Gram> Gram::make(const InstantValues& v) {

@@ -19,10 +19,10 @@
 namespace mechanician {
 
 struct LeastDistanceProblem {
-  Eigen::MatrixXd Z;                    // n×m, unit columns (zero columns are never violated nor active)
-  Eigen::VectorXd b;                    // m
-  Eigen::VectorXd g;                    // n
-  std::vector<Eigen::Index> equality;   // columns; may be dependent, must be consistent
+  Eigen::MatrixXd Z;                   // n×m, unit columns (zero columns are never violated nor active)
+  Eigen::VectorXd b;                   // m
+  Eigen::VectorXd g;                   // n
+  std::vector<Eigen::Index> equality;  // columns; may be dependent, must be consistent
   std::vector<Eigen::Index> inequality;
   // A row is violated by more than tolerance + relative·‖y‖; rows that depend on others contradict them where they miss
   // by more than contradiction + relative_contradiction·‖y‖, summed over the rows of the dependence.
@@ -30,15 +30,15 @@ struct LeastDistanceProblem {
   Eigen::VectorXd contradiction;  // m, ≥ tolerance
   double relative = 1e-12;
   double relative_contradiction = 1e-9;
-  double independent = 1e-12;           // sine of the angle below which a row counts as dependent on others
+  double independent = 1e-12;  // sine of the angle below which a row counts as dependent on others
 };
 
 struct LeastDistance {
   enum class Outcome { found, infeasible, gave_up };
   Outcome outcome = Outcome::found;
-  Eigen::VectorXd y;                   // n
-  std::vector<Eigen::Index> active;    // inequalities of the set, independent of each other and of the equalities
-  Eigen::VectorXd multipliers;         // of these, ≥ 0
+  Eigen::VectorXd y;                 // n
+  std::vector<Eigen::Index> active;  // inequalities of the set, independent of each other and of the equalities
+  Eigen::VectorXd multipliers;       // of these, ≥ 0
   int iterations = 0;
   // Infeasible: Σ coefficients · z = 0, ≥ 0 on inequalities, Σ coefficients · b > 0.
   std::vector<Eigen::Index> conflict;  // irreducible

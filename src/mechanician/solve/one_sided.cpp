@@ -38,8 +38,8 @@ bool is_zero(const VectorXd& x) { return x.size() == 0 || x.isZero(0.0); }
 
 /// The rows that are equalities and those that are one-sided.
 struct Kinds {
-  std::vector<bool> one_sided;   // m
-  std::vector<Index> equality;   // increasing
+  std::vector<bool> one_sided;    // m
+  std::vector<Index> equality;    // increasing
   std::vector<Index> increasing;  // one-sided rows
 };
 
@@ -63,16 +63,16 @@ Kinds tell_apart(const InstantValues& values, const std::vector<Index>& one_side
 
 /// The two-sided answer with a set of holding rows, and what the conditions of optimality need.
 struct Candidate {
-  Factorisation f;             // of the rows below
-  std::vector<Index> rows;     // equalities and holding rows, increasing
-  Solution solution;           // rows numbered within `rows`
-  VectorXd joint;              // λ̃ of `rows`
-  VectorXd scaled_joint;       // the same as forces in the metric
-  VectorXd slack;              // m, A q̈ − b
-  VectorXd slack_scaled;       // m, with rows of unit norm in the metric
-  VectorXd tolerance_scaled;   // m, what counts as zero there
-  double scale = 0;            // size of accelerations and forces in the metric
-  double multiplier_zero = 0;  // scaled multipliers up to this count as zero
+  Factorisation f;              // of the rows below
+  std::vector<Index> rows;      // equalities and holding rows, increasing
+  Solution solution;            // rows numbered within `rows`
+  VectorXd joint;               // λ̃ of `rows`
+  VectorXd scaled_joint;        // the same as forces in the metric
+  VectorXd slack;               // m, A q̈ − b
+  VectorXd slack_scaled;        // m, with rows of unit norm in the metric
+  VectorXd tolerance_scaled;    // m, what counts as zero there
+  double scale = 0;             // size of accelerations and forces in the metric
+  double multiplier_zero = 0;   // scaled multipliers up to this count as zero
   bool multipliers_fit = true;  // ≥ 0 on one-sided rows
 };
 
@@ -158,8 +158,8 @@ void Programme::measure(Candidate& c) const {
   c.slack = v_.A * qdd - v_.b;
   c.slack_scaled.resize(m());
   c.tolerance_scaled.resize(m());
-  const MatrixXd Z = f.definite ? solve_lower(f.L, MatrixXd(v_.A.transpose()))
-                                : MatrixXd(f.s.asDiagonal() * v_.A.transpose());
+  const MatrixXd Z =
+      f.definite ? solve_lower(f.L, MatrixXd(v_.A.transpose())) : MatrixXd(f.s.asDiagonal() * v_.A.transpose());
   for (Index j = 0; j < m(); ++j) {
     const double norm = Z.col(j).norm();
     const double D = norm > 0 ? 1.0 / norm : 1.0;
@@ -167,8 +167,7 @@ void Programme::measure(Candidate& c) const {
     if (v_.b_noise.size() > 0) row_noise += v_.b_noise(j);
     if (v_.A_noise.size() > 0) row_noise += v_.A_noise.row(j).dot(qdd.cwiseAbs());
     c.slack_scaled(j) = D * c.slack(j);
-    c.tolerance_scaled(j) =
-        zero_fraction * (c.scale + D * std::abs(v_.b(j))) + noise_factor * (D * row_noise + noise);
+    c.tolerance_scaled(j) = zero_fraction * (c.scale + D * std::abs(v_.b(j))) + noise_factor * (D * row_noise + noise);
   }
   c.scaled_joint = c.joint.cwiseQuotient(f.rows.D);
   const double factor = std::min(zero_fraction * std::max(1.0, f.rows.condition), largest_zero_fraction);
@@ -263,7 +262,8 @@ bool Programme::unique(const Candidate& c) const {
   const MatrixXd F = calc_mass_root(c.f.M_scaled, c.f.mass.tolerance);
   MatrixXd stacked(n(), F.rows() + static_cast<Index>(strong.size()));
   stacked.leftCols(F.rows()) = F.transpose();
-  for (std::size_t i = 0; i < strong.size(); ++i) stacked.col(F.rows() + static_cast<Index>(i)) = c.f.rows.Z.col(strong[i]);
+  for (std::size_t i = 0; i < strong.size(); ++i)
+    stacked.col(F.rows() + static_cast<Index>(i)) = c.f.rows.Z.col(strong[i]);
   const MatrixXd free = calc_orthonormal_complement(factor_rows(stacked).V1);
   const Index p = free.cols();
   if (p == 0) return true;

@@ -14,7 +14,7 @@ namespace mechanician::testing {
 
 struct EnumeratedOptimum {
   bool found = false;
-  bool unique = true;              // of the acceleration, by enumeration of the rays of the cone of optimal directions
+  bool unique = true;  // of the acceleration, by enumeration of the rays of the cone of optimal directions
   Eigen::VectorXd qdd;
   std::vector<Eigen::Index> zero;  // one-sided rows with slack 0
 };

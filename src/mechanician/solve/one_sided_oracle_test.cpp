@@ -1,5 +1,3 @@
-#include "mechanician/solve/one_sided_oracle_for_test.hpp"
-
 #include <gtest/gtest.h>
 
 #include <Eigen/LU>
@@ -7,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "mechanician/solve/one_sided_oracle_for_test.hpp"
 #include "mechanician/solve/random_system_for_test.hpp"
 
 namespace mechanician::testing {

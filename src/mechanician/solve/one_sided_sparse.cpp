@@ -20,11 +20,11 @@ using Eigen::VectorXd;
 constexpr double eps = std::numeric_limits<double>::epsilon();
 constexpr double zero_fraction = 1e-12;
 constexpr double noise_factor = 8.0;
-constexpr double shift = 1e-8;           // of S while the set is searched
-constexpr double search_zero = 1e-9;     // signs in the search
-constexpr double too_large = 1e6;        // multipliers of rows that contradict grow with 1/shift
-constexpr double good_enough = 1e-12;    // of the certificate
-constexpr int most_rounds = 6;           // of the final set
+constexpr double shift = 1e-8;         // of S while the set is searched
+constexpr double search_zero = 1e-9;   // signs in the search
+constexpr double too_large = 1e6;      // multipliers of rows that contradict grow with 1/shift
+constexpr double good_enough = 1e-12;  // of the certificate
+constexpr int most_rounds = 6;         // of the final set
 
 /// q̈ and multipliers of all rows.
 struct Motion {
@@ -187,7 +187,8 @@ std::optional<OneSidedSolution> SparseProgramme::finish(std::vector<Index> held)
       double noise = v_.b_noise.size() > 0 ? v_.b_noise(j) : 0.0;
       if (v_.A_noise.size() > 0) noise += v_.A_noise.row(j).dot(motion.qdd.cwiseAbs());
       slack_scaled(j) = gram_.D(j) * slack(j);
-      zero(j) = zero_fraction * (scale + gram_.D(j) * std::abs(v_.b(j))) + noise_factor * (gram_.D(j) * noise + force_noise_);
+      zero(j) =
+          zero_fraction * (scale + gram_.D(j) * std::abs(v_.b(j))) + noise_factor * (gram_.D(j) * noise + force_noise_);
     }
     for (const Index j : f.dropped) {
       if (std::abs(slack_scaled(j)) > std::max(zero(j), consistency_tolerance * gram_.D(j) * std::abs(v_.b(j)))) {

@@ -146,7 +146,8 @@ TEST(OneSided, singular_masses_are_determined_open_or_without_an_answer_as_the_e
       ++num_open;
     } else {
       ASSERT_EQ(s.solution.status, SolveStatus::solved);
-      EXPECT_LE((s.solution.qdd - expected.qdd).cwiseAbs().maxCoeff(), 1e-11 * (1 + expected.qdd.cwiseAbs().maxCoeff()));
+      EXPECT_LE((s.solution.qdd - expected.qdd).cwiseAbs().maxCoeff(),
+                1e-11 * (1 + expected.qdd.cwiseAbs().maxCoeff()));
       EXPECT_EQ(s.holding, expected.zero);
       expect_optimal(v, one_sided, s, 1e-11);
       ++num_solved;

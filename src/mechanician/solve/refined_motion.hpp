@@ -14,6 +14,6 @@ namespace mechanician {
 
 /// As calc_motion(), with the multipliers of the kept rows filled in.
 MotionForces calc_refined_motion(const Factorisation& f, const Eigen::VectorXd& Q, const Eigen::VectorXd& b,
-                           const Eigen::VectorXd& C);
+                                 const Eigen::VectorXd& C);
 
 }  // namespace mechanician

@@ -27,7 +27,8 @@ struct NullVector {
 /// Sizes of rows make entries comparable: value × size.
 class Reduction {
  public:
-  Reduction(std::vector<double> size, const SparseDiagnosisOptions& options) : size_(std::move(size)), options_(options) {}
+  Reduction(std::vector<double> size, const SparseDiagnosisOptions& options)
+      : size_(std::move(size)), options_(options) {}
 
   /// v − factor·w without row `gone` and without what is rounding.
   NullVector subtract(const NullVector& v, double factor, const NullVector& w, int gone) const {
@@ -77,7 +78,8 @@ class Reduction {
       double best = -1;
       for (const int k : here) {
         const double share = share_of_end(vectors[static_cast<std::size_t>(k)]);
-        const bool shorter = vectors[static_cast<std::size_t>(k)].rows.size() < vectors[static_cast<std::size_t>(pivot)].rows.size();
+        const bool shorter =
+            vectors[static_cast<std::size_t>(k)].rows.size() < vectors[static_cast<std::size_t>(pivot)].rows.size();
         if (share > 1.5 * best || (share > 0.5 * best && shorter)) best = std::max(share, best), pivot = k;
       }
       const NullVector& p = vectors[static_cast<std::size_t>(pivot)];
@@ -122,7 +124,8 @@ class Reduction {
  private:
   double share_of_end(const NullVector& v) const {
     double largest = 0;
-    for (std::size_t i = 0; i < v.rows.size(); ++i) largest = std::max(largest, std::abs(v.values[i]) * size_[v.rows[i]]);
+    for (std::size_t i = 0; i < v.rows.size(); ++i)
+      largest = std::max(largest, std::abs(v.values[i]) * size_[v.rows[i]]);
     return largest > 0 ? std::abs(v.values.back()) * size_[v.rows.back()] / largest : 1;
   }
 
@@ -145,25 +148,35 @@ std::vector<std::vector<int>> link(const std::vector<SparseDependence>& depends,
   std::vector<int> parent(static_cast<std::size_t>(m));
   std::iota(parent.begin(), parent.end(), 0);
   const auto root_of = [&](int i) {
-    while (parent[static_cast<std::size_t>(i)] != i) i = parent[static_cast<std::size_t>(i)] = parent[static_cast<std::size_t>(parent[static_cast<std::size_t>(i)])];
+    while (parent[static_cast<std::size_t>(i)] != i)
+      i = parent[static_cast<std::size_t>(i)] = parent[static_cast<std::size_t>(parent[static_cast<std::size_t>(i)])];
     return i;
   };
   for (const SparseDependence& d : depends)
     for (const int r : d.rows) parent[static_cast<std::size_t>(root_of(r))] = root_of(d.row);
   std::vector<std::vector<int>> sets(static_cast<std::size_t>(m));
-  for (std::size_t k = 0; k < depends.size(); ++k) sets[static_cast<std::size_t>(root_of(depends[k].row))].push_back(static_cast<int>(k));
+  for (std::size_t k = 0; k < depends.size(); ++k)
+    sets[static_cast<std::size_t>(root_of(depends[k].row))].push_back(static_cast<int>(k));
   std::erase_if(sets, [](const std::vector<int>& set) { return set.empty(); });
   return sets;
 }
 
 class Conflicts {
  public:
-  Conflicts(const SparsePattern& pattern, std::span<const double> M, std::span<const double> A, std::span<const double> g, const std::vector<double>& row_size,
-            const Reduction& reduction, const SparseDiagnosisOptions& options)
-      : pattern_(pattern), A_(A), g_(g), row_size_(row_size), reduction_(reduction), options_(options), weight_(static_cast<std::size_t>(pattern.n), 0.0) {
+  Conflicts(const SparsePattern& pattern, std::span<const double> M, std::span<const double> A,
+            std::span<const double> g, const std::vector<double>& row_size, const Reduction& reduction,
+            const SparseDiagnosisOptions& options)
+      : pattern_(pattern),
+        A_(A),
+        g_(g),
+        row_size_(row_size),
+        reduction_(reduction),
+        options_(options),
+        weight_(static_cast<std::size_t>(pattern.n), 0.0) {
     double heaviest = 0;
     for (std::size_t k = 0; k < M.size(); ++k)
-      if (pattern.M[k].row == pattern.M[k].col) weight_[static_cast<std::size_t>(pattern.M[k].row)] = M[k], heaviest = std::max(heaviest, M[k]);
+      if (pattern.M[k].row == pattern.M[k].col)
+        weight_[static_cast<std::size_t>(pattern.M[k].row)] = M[k], heaviest = std::max(heaviest, M[k]);
     for (double& w : weight_) w = 1 / std::sqrt(w > 0 ? w : heaviest > 0 ? heaviest : 1);
     std::vector<int> count(static_cast<std::size_t>(pattern.m) + 1, 0);
     for (const SparseEntry& e : pattern.A) ++count[static_cast<std::size_t>(e.row) + 1];
@@ -171,13 +184,15 @@ class Conflicts {
     std::partial_sum(slots_.begin.begin(), slots_.begin.end(), slots_.begin.begin());
     slots_.items.resize(pattern.A.size());
     std::vector<int> next(slots_.begin.begin(), slots_.begin.end() - 1);
-    for (std::size_t s = 0; s < pattern.A.size(); ++s) slots_.items[static_cast<std::size_t>(next[static_cast<std::size_t>(pattern.A[s].row)]++)] = static_cast<int>(s);
+    for (std::size_t s = 0; s < pattern.A.size(); ++s)
+      slots_.items[static_cast<std::size_t>(next[static_cast<std::size_t>(pattern.A[s].row)]++)] = static_cast<int>(s);
   }
 
   /// Of dependences that are linked, one of which contradicts.
   void find(const std::vector<const SparseDependence*>& linked, std::vector<std::vector<int>>& conflicts) const {
     std::vector<int> rows;
-    for (const SparseDependence* d : linked) rows.push_back(d->row), rows.insert(rows.end(), d->rows.begin(), d->rows.end());
+    for (const SparseDependence* d : linked)
+      rows.push_back(d->row), rows.insert(rows.end(), d->rows.begin(), d->rows.end());
     std::sort(rows.begin(), rows.end());
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
     if (static_cast<int>(rows.size()) <= options_.dense_conflicts && find_dense(rows, linked.size(), conflicts)) return;
@@ -186,10 +201,12 @@ class Conflicts {
 
  private:
   /// False where the dense decision about the rank is another one.
-  bool find_dense(const std::vector<int>& rows, std::size_t num_dependent, std::vector<std::vector<int>>& conflicts) const {
+  bool find_dense(const std::vector<int>& rows, std::size_t num_dependent,
+                  std::vector<std::vector<int>>& conflicts) const {
     std::vector<int> cols;
     for (const int r : rows)
-      for (const int* s = slots_.first(r); s != slots_.last(r); ++s) cols.push_back(pattern_.A[static_cast<std::size_t>(*s)].col);
+      for (const int* s = slots_.first(r); s != slots_.last(r); ++s)
+        cols.push_back(pattern_.A[static_cast<std::size_t>(*s)].col);
     std::sort(cols.begin(), cols.end());
     cols.erase(std::unique(cols.begin(), cols.end()), cols.end());
     const auto count = static_cast<Eigen::Index>(rows.size());
@@ -201,7 +218,8 @@ class Conflicts {
       tolerance(j) = options_.contradiction * row_size_[static_cast<std::size_t>(r)];
       for (const int* s = slots_.first(r); s != slots_.last(r); ++s) {
         const int col = pattern_.A[static_cast<std::size_t>(*s)].col;
-        Z(std::lower_bound(cols.begin(), cols.end(), col) - cols.begin(), j) = A_[static_cast<std::size_t>(*s)] * weight_[static_cast<std::size_t>(col)];
+        Z(std::lower_bound(cols.begin(), cols.end(), col) - cols.begin(), j) =
+            A_[static_cast<std::size_t>(*s)] * weight_[static_cast<std::size_t>(col)];
       }
     }
     const RowFactor factor = factor_rows(Z);
@@ -213,9 +231,12 @@ class Conflicts {
     return true;
   }
 
-  void cover(const std::vector<const SparseDependence*>& linked, const std::vector<int>& rows, std::vector<std::vector<int>>& conflicts) const {
+  void cover(const std::vector<const SparseDependence*>& linked, const std::vector<int>& rows,
+             std::vector<std::vector<int>>& conflicts) const {
     // Those that contradict by themselves; then, from neighbour to neighbour, those that hold.
-    const auto index_of = [&](int row) { return static_cast<std::size_t>(std::lower_bound(rows.begin(), rows.end(), row) - rows.begin()); };
+    const auto index_of = [&](int row) {
+      return static_cast<std::size_t>(std::lower_bound(rows.begin(), rows.end(), row) - rows.begin());
+    };
     std::vector<int> conflict_with(rows.size(), -1);
     std::vector<NullVector> found;
     const auto add = [&](NullVector v) {
@@ -248,7 +269,8 @@ class Conflicts {
           continue;
         }
         more = true;
-        if (std::all_of(v.rows.begin(), v.rows.end(), [&](int row) { return conflict_with[index_of(row)] >= 0; })) continue;
+        if (std::all_of(v.rows.begin(), v.rows.end(), [&](int row) { return conflict_with[index_of(row)] >= 0; }))
+          continue;
         const NullVector& w = found[static_cast<std::size_t>(with)];
         add(reduction_.subtract(w, w.at(common) / v.at(common), v, common));
       }
@@ -267,8 +289,9 @@ class Conflicts {
 
 }  // namespace
 
-SparseDiagnosis diagnose_sparse(const SparsePattern& pattern, std::span<const double> M, std::span<const double> A, std::span<const double> g,
-                                const SparseRobustSolution& solution, const SparseDiagnosisOptions& options) {
+SparseDiagnosis diagnose_sparse(const SparsePattern& pattern, std::span<const double> M, std::span<const double> A,
+                                std::span<const double> g, const SparseRobustSolution& solution,
+                                const SparseDiagnosisOptions& options) {
   SparseDiagnosis d;
   d.rank = solution.rank;
   d.decided = !solution.near_decision;
@@ -320,15 +343,18 @@ SparseDiagnosis diagnose_sparse(const SparsePattern& pattern, std::span<const do
   for (const std::vector<int>& set : link(d.depends, pattern.m)) {
     std::vector<const SparseDependence*> linked;
     bool contradicts = false;
-    for (const int k : set) linked.push_back(&d.depends[static_cast<std::size_t>(k)]), contradicts |= linked.back()->contradicts;
+    for (const int k : set)
+      linked.push_back(&d.depends[static_cast<std::size_t>(k)]), contradicts |= linked.back()->contradicts;
     if (contradicts) conflicts.find(linked, d.conflicts);
   }
-  std::sort(d.conflicts.begin(), d.conflicts.end(), [](const auto& x, const auto& y) { return x.size() != y.size() ? x.size() < y.size() : x < y; });
+  std::sort(d.conflicts.begin(), d.conflicts.end(),
+            [](const auto& x, const auto& y) { return x.size() != y.size() ? x.size() < y.size() : x < y; });
   d.conflicts.erase(std::unique(d.conflicts.begin(), d.conflicts.end()), d.conflicts.end());
   return d;
 }
 
-std::vector<double> calc_least_norm_multipliers(std::span<const double> lambda, const std::vector<SparseDependence>& basis) {
+std::vector<double> calc_least_norm_multipliers(std::span<const double> lambda,
+                                                const std::vector<SparseDependence>& basis) {
   std::vector<double> result(lambda.begin(), lambda.end());
   if (basis.empty()) return result;
   std::vector<Eigen::Triplet<double>> entries;
@@ -336,7 +362,8 @@ std::vector<double> calc_least_norm_multipliers(std::span<const double> lambda, 
     const NullVector v = vector_of(basis[k]);
     double square = 0;
     for (const double value : v.values) square += value * value;
-    for (std::size_t i = 0; i < v.rows.size(); ++i) entries.emplace_back(v.rows[i], static_cast<int>(k), v.values[i] / std::sqrt(square));
+    for (std::size_t i = 0; i < v.rows.size(); ++i)
+      entries.emplace_back(v.rows[i], static_cast<int>(k), v.values[i] / std::sqrt(square));
   }
   Eigen::SparseMatrix<double> N(static_cast<Eigen::Index>(lambda.size()), static_cast<Eigen::Index>(basis.size()));
   N.setFromTriplets(entries.begin(), entries.end());

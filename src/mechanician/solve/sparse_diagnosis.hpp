@@ -27,8 +27,8 @@ struct SparseDiagnosis {
   bool decided = true;         // no row is so near to depending on others that it might or might not
   bool explained = true;       // false: rows of `redundant` may come before those they depend on, `depends` lacks some
   std::vector<int> redundant;  // increasing
-  std::vector<SparseDependence> depends;  // in that order, on rows before that are not redundant
-  std::vector<SparseDependence> basis;    // the same space with less to write, as it was found; for multipliers
+  std::vector<SparseDependence> depends;      // in that order, on rows before that are not redundant
+  std::vector<SparseDependence> basis;        // the same space with less to write, as it was found; for multipliers
   std::vector<int> multipliers_undetermined;  // increasing
   bool consistent = true;
   std::vector<std::vector<int>> conflicts;  // each increasing; smallest first
@@ -47,6 +47,7 @@ SparseDiagnosis diagnose_sparse(const SparsePattern& pattern, std::span<const do
                                 const SparseDiagnosisOptions& options = {});
 
 /// The multipliers of least norm that give the same force; `basis` as in SparseDiagnosis.
-std::vector<double> calc_least_norm_multipliers(std::span<const double> lambda, const std::vector<SparseDependence>& basis);
+std::vector<double> calc_least_norm_multipliers(std::span<const double> lambda,
+                                                const std::vector<SparseDependence>& basis);
 
 }  // namespace mechanician

@@ -62,13 +62,15 @@ void expect_as_dense(const SparseSystem& s) {
   if (!d.consistent) return;
   const Solution x = solve(factor(values), values);
   const std::vector<double> lambda = calc_least_norm_multipliers(solution.lambda, d.basis);
-  for (int r = 0; r < s.pattern.m; ++r) EXPECT_NEAR(lambda[r], x.multipliers(r), 1e-7 * (1 + x.multipliers.cwiseAbs().maxCoeff())) << "row " << r;
+  for (int r = 0; r < s.pattern.m; ++r)
+    EXPECT_NEAR(lambda[r], x.multipliers(r), 1e-7 * (1 + x.multipliers.cwiseAbs().maxCoeff())) << "row " << r;
 }
 
 TEST(SparseDiagnosis, IsTheDenseOneOnRandomSystems) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    expect_as_dense(make_random({.n = 40, .m = 14, .coupling = seed % 2 ? 0.5 : 0.0, .num_repeated = int(seed % 6)}, seed));
+    expect_as_dense(
+        make_random({.n = 40, .m = 14, .coupling = seed % 2 ? 0.5 : 0.0, .num_repeated = int(seed % 6)}, seed));
   }
 }
 
@@ -108,7 +110,8 @@ TEST(SparseDiagnosis, ConflictsAreIrreducibleAndCoverTheirRowsOnBothWays) {
     const SparseRobustSolution solution = robust.solve(s.M, s.A, s.f, s.g);
     std::vector<std::vector<int>> covered;
     for (const int dense_conflicts : {200, 0}) {
-      const SparseDiagnosis d = diagnose_sparse(s.pattern, s.M, s.A, s.g, solution, {.dense_conflicts = dense_conflicts});
+      const SparseDiagnosis d =
+          diagnose_sparse(s.pattern, s.M, s.A, s.g, solution, {.dense_conflicts = dense_conflicts});
       ASSERT_FALSE(d.conflicts.empty());
       std::vector<int> rows;
       for (const std::vector<int>& set : d.conflicts) {

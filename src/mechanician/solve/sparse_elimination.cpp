@@ -15,8 +15,8 @@ namespace {
 constexpr int most_unmet = 64;
 constexpr int least_streamed = 1 << 20;  // coordinates from which results are not worth a place in the caches
 
-constexpr int least_wide = 300'000;          // coordinates from which the loops around an elimination are shared
-constexpr Index range = 1 << 14;             // numbers in a piece of these
+constexpr int least_wide = 300'000;  // coordinates from which the loops around an elimination are shared
+constexpr Index range = 1 << 14;     // numbers in a piece of these
 
 void add(sparse::PivotCount& sum, const sparse::PivotCount& count) {
   sum.row_growth = std::max(sum.row_growth, count.row_growth);
@@ -372,8 +372,7 @@ void SparseElimination::start_rows(Index from, Index to, const double* f, const 
 
 /// And f of coupled coordinates.
 void SparseElimination::start(const double* f, const double* g) {
-  each_range(static_cast<Index>(plan_.loose_rows.size()),
-             [&](Index from, Index to) { start_rows(from, to, f, g); });
+  each_range(static_cast<Index>(plan_.loose_rows.size()), [&](Index from, Index to) { start_rows(from, to, f, g); });
   std::fill(y_.begin() + plan_.row_at.size(), y_.end(), 0.0);  // of fronts
   for (std::size_t p = plan_.first_core; p < plan_.row_at.size(); ++p)
     if (const int i = -1 - plan_.row_at[p]; i >= 0) y_[p] = f[i];
@@ -386,15 +385,13 @@ void SparseElimination::forward(const double* f, const double* g) {
   for (const sparse::Strip& strip : plan_.strips) std::fill_n(y_.begin() + strip.first, strip.count, 0.0);
   for (const sparse::Run& run : plan_.runs)
     kernels_->run_forward(lists_, run, plan_.strips.data(), A_.data(), W_.data(), f, g, values_.data(), y_.data());
-  each_part_up([&](int p, double* work) {
-    kernels_->core_forward(lists_, plan_.parts[p], values_.data(), y_.data(), work);
-  });
+  each_part_up(
+      [&](int p, double* work) { kernels_->core_forward(lists_, plan_.parts[p], values_.data(), y_.data(), work); });
 }
 
 void SparseElimination::backward(const double* f, double* x, double* lambda) {
-  each_part_down([&](int p, double* work) {
-    kernels_->core_backward(lists_, plan_.parts[p], values_.data(), y_.data(), work);
-  });
+  each_part_down(
+      [&](int p, double* work) { kernels_->core_backward(lists_, plan_.parts[p], values_.data(), y_.data(), work); });
   std::atomic<bool> all_finite{true};
   const auto expect_finite = [&](double zero) {
     if (!(zero == 0.0)) all_finite.store(false, std::memory_order_relaxed);
@@ -534,8 +531,8 @@ SparseElimination::Residual SparseElimination::calc_residual(const double* f, co
     each_range(end - begin, [&](Index from, Index to) {
       row_residuals_[from / range] = kernels_->residual(
           begin + static_cast<int>(from), begin + static_cast<int>(to), plan_.row_slots.begin.data(),
-          plan_.rows_in_order ? nullptr : plan_.row_slots.items.data(), plan_.A_col.data(), A_.data(), x, size_.data(), g,
-          masked_.empty() ? nullptr : is_masked_.data(), g_left_.data());
+          plan_.rows_in_order ? nullptr : plan_.row_slots.items.data(), plan_.A_col.data(), A_.data(), x, size_.data(),
+          g, masked_.empty() ? nullptr : is_masked_.data(), g_left_.data());
     });
     for (Index k = 0; k <= (wide_ ? (end - begin - 1) / range : 0); ++k) include(row_residuals_[k]);
   };

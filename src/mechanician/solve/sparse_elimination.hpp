@@ -154,8 +154,9 @@ class SparseElimination {
   std::unique_ptr<std::atomic<int>[]> pending_;  // children of a part that are not done
   std::vector<sparse::PivotCount> part_counts_;
   std::vector<sparse::RowResidual> row_residuals_;
-  std::vector<sparse::Band> bands_;  // of the plan, in pieces: those of x, y and z that read the same multipliers together
-  std::vector<int> band_groups_;     // where groups of these begin that are worth a thread
+  std::vector<sparse::Band>
+      bands_;                     // of the plan, in pieces: those of x, y and z that read the same multipliers together
+  std::vector<int> band_groups_;  // where groups of these begin that are worth a thread
   std::span<const double> M_, A_;
   const double* held_force_ = nullptr;
   int num_not_positive_ = 0;  // masses of uncoupled coordinates

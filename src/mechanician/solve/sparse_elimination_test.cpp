@@ -1,4 +1,3 @@
-#include "mechanician/base/trials_for_test.hpp"
 #include "mechanician/solve/sparse_elimination.hpp"
 
 #include <gtest/gtest.h>
@@ -8,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "mechanician/base/trials_for_test.hpp"
 #include "mechanician/solve/sparse_dissection.hpp"
 #include "mechanician/solve/sparse_system_for_test.hpp"
 

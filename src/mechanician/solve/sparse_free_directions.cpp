@@ -46,8 +46,8 @@ std::vector<int> find_negative(const Eigen::SimplicialLDLT<Matrix>& ldlt, Eigen:
 
 }  // namespace
 
-SparseFreeDirections find_free_directions(const SparsePattern& pattern, std::span<const double> M, std::span<const double> A,
-                                          std::span<const double> f) {
+SparseFreeDirections find_free_directions(const SparsePattern& pattern, std::span<const double> M,
+                                          std::span<const double> A, std::span<const double> f) {
   SparseFreeDirections result;
   const Eigen::Index n = pattern.n, m = pattern.m;
   VectorXd D = VectorXd::Zero(n);
@@ -55,7 +55,8 @@ SparseFreeDirections find_free_directions(const SparsePattern& pattern, std::spa
   for (std::size_t k = 0; k < M.size(); ++k)
     if (pattern.M[k].row == pattern.M[k].col) D(pattern.M[k].row) = M[k], heaviest = std::max(heaviest, std::abs(M[k]));
   if (!(heaviest > 0)) heaviest = 1;
-  for (Eigen::Index i = 0; i < n; ++i) D(i) = 1 / std::sqrt(std::abs(D(i)) > 1e-14 * heaviest ? std::abs(D(i)) : heaviest);
+  for (Eigen::Index i = 0; i < n; ++i)
+    D(i) = 1 / std::sqrt(std::abs(D(i)) > 1e-14 * heaviest ? std::abs(D(i)) : heaviest);
   std::vector<Eigen::Triplet<double>> entries;
   for (std::size_t k = 0; k < M.size(); ++k) {
     const auto [i, j] = pattern.M[k];
@@ -78,7 +79,8 @@ SparseFreeDirections find_free_directions(const SparsePattern& pattern, std::spa
 
   entries.clear();
   VectorXd size = VectorXd::Zero(m);
-  for (std::size_t s = 0; s < A.size(); ++s) size(pattern.A[s].row) += A[s] * A[s] * D(pattern.A[s].col) * D(pattern.A[s].col);
+  for (std::size_t s = 0; s < A.size(); ++s)
+    size(pattern.A[s].row) += A[s] * A[s] * D(pattern.A[s].col) * D(pattern.A[s].col);
   for (std::size_t s = 0; s < A.size(); ++s) {
     const auto [r, i] = pattern.A[s];
     if (size(r) > 0) entries.emplace_back(r, i, A[s] * D(i) / std::sqrt(size(r)));

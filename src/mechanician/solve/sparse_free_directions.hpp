@@ -22,7 +22,7 @@ struct SparseFreeDirections {
   bool solvable = true;             // no force acts in a free direction
 };
 
-SparseFreeDirections find_free_directions(const SparsePattern& pattern, std::span<const double> M, std::span<const double> A,
-                                          std::span<const double> f);
+SparseFreeDirections find_free_directions(const SparsePattern& pattern, std::span<const double> M,
+                                          std::span<const double> A, std::span<const double> f);
 
 }  // namespace mechanician

@@ -214,8 +214,8 @@ void take_fronts(const Lists& lists, const Part& part, double* values, double* P
 }
 
 template <bool with_y>
-void core_of(const Lists& lists, const Part& part, const PivotLimits& limits, double* values, double* P, double* y, double* work,
-             PivotCount& count) {
+void core_of(const Lists& lists, const Part& part, const PivotLimits& limits, double* values, double* P, double* y,
+             double* work, PivotCount& count) {
   RowPivots rows(limits);
   MassPivots masses{limits.indefinite};
   take_fronts<with_y>(lists, part, values, P, y);

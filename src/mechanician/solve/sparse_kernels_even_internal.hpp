@@ -81,8 +81,8 @@ inline bool divide_even(const EvenRows& rows, int count, double most_growth, dou
 
 /// Forms and eliminates `count` rows (a multiple of 8) of one or two strips.
 template <bool with_y, int num>
-void eliminate_even(const Lists& lists, const Strip* const (&strip)[2], const Index (&from)[2], Lane (&lane)[2], int count, const double* A,
-                    const double* W, const double* f, const double* g, RowPivots& pivots) {
+void eliminate_even(const Lists& lists, const Strip* const (&strip)[2], const Index (&from)[2], Lane (&lane)[2],
+                    int count, const double* A, const double* W, const double* f, const double* g, RowPivots& pivots) {
   EvenRows rows[num];
   const double doubt = pivots.limits.grey > pivots.limits.dependent ? pivots.limits.grey : pivots.limits.dependent;
   const double most_growth = 0.999 / doubt;

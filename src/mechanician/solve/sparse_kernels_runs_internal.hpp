@@ -19,8 +19,8 @@ constexpr int block = 128;
 
 /// Forms rows, at most so many; returns how many are formed and not eliminated.
 template <bool with_y>
-inline int prepare(Walker& w, int most, const Lists& lists, const double* A, const double* W, const double* f, const double* g,
-                   double* values, double* y) {
+inline int prepare(Walker& w, int most, const Lists& lists, const double* A, const double* W, const double* f,
+                   const double* g, double* values, double* y) {
   if (w.at < w.formed) return w.formed - w.at;
   const Run& run = *w.run;
   while (w.strip != w.strip_end && w.strip->first + w.strip->count <= run.first + w.at) ++w.strip;

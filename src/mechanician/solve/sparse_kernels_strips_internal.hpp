@@ -132,7 +132,8 @@ void form_even_of(const Strip& strip, Index from, int count, const double* A, co
     if (far) {
       // The rows of the next call: a dozen places at once are more than the processor foresees.
       for (int k = 0; k < p; ++k) __builtin_prefetch(A + strip.slot[k] + next);
-      for (int k = 0; k < q && with_y && equal != Equal::masses_and_forces; ++k) __builtin_prefetch(f + strip.coordinate[k] + next);
+      for (int k = 0; k < q && with_y && equal != Equal::masses_and_forces; ++k)
+        __builtin_prefetch(f + strip.coordinate[k] + next);
       if (with_y) __builtin_prefetch(g + strip.row + next);
     }
     for (int k = 0; k < p; ++k) {

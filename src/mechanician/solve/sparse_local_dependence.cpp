@@ -20,17 +20,28 @@ SparseLists lists_by(const std::vector<SparseEntry>& entries, int count, Key&& k
   std::partial_sum(lists.begin.begin(), lists.begin.end(), lists.begin.begin());
   lists.items.resize(entries.size());
   std::vector<int> next(lists.begin.begin(), lists.begin.end() - 1);
-  for (std::size_t s = 0; s < entries.size(); ++s) lists.items[static_cast<std::size_t>(next[static_cast<std::size_t>(key(entries[s]))]++)] = static_cast<int>(s);
+  for (std::size_t s = 0; s < entries.size(); ++s)
+    lists.items[static_cast<std::size_t>(next[static_cast<std::size_t>(key(entries[s]))]++)] = static_cast<int>(s);
   return lists;
 }
 
 class LocalSearch {
  public:
-  LocalSearch(const SparsePattern& pattern, std::span<const double> A, std::span<const double> weight, const LocalDependenceOptions& options)
-      : pattern_(pattern), A_(A), weight_(weight), options_(options), of_row_(lists_by(pattern.A, pattern.m, [](const SparseEntry& e) { return e.row; })),
-        of_col_(lists_by(pattern.A, pattern.n, [](const SparseEntry& e) { return e.col; })), place_(static_cast<std::size_t>(pattern.n), -1),
-        seen_(static_cast<std::size_t>(pattern.m), -1), size_(static_cast<std::size_t>(pattern.m), 0.0), touched_(static_cast<std::size_t>(pattern.n), 0) {
-    for (std::size_t s = 0; s < A.size(); ++s) size_[static_cast<std::size_t>(pattern.A[s].row)] += A[s] * A[s] * weight[static_cast<std::size_t>(pattern.A[s].col)];
+  LocalSearch(const SparsePattern& pattern, std::span<const double> A, std::span<const double> weight,
+              const LocalDependenceOptions& options)
+      : pattern_(pattern),
+        A_(A),
+        weight_(weight),
+        options_(options),
+        of_row_(lists_by(pattern.A, pattern.m, [](const SparseEntry& e) { return e.row; })),
+        of_col_(lists_by(pattern.A, pattern.n, [](const SparseEntry& e) { return e.col; })),
+        place_(static_cast<std::size_t>(pattern.n), -1),
+        seen_(static_cast<std::size_t>(pattern.m), -1),
+        size_(static_cast<std::size_t>(pattern.m), 0.0),
+        touched_(static_cast<std::size_t>(pattern.n), 0) {
+    for (std::size_t s = 0; s < A.size(); ++s)
+      size_[static_cast<std::size_t>(pattern.A[s].row)] +=
+          A[s] * A[s] * weight[static_cast<std::size_t>(pattern.A[s].col)];
     for (double& size : size_) size = std::sqrt(size);
   }
 
@@ -38,7 +49,8 @@ class LocalSearch {
     std::vector<LocalDependence> found;
     for (int row = 0; row < pattern_.m; ++row) {
       bool possible = true;  // coordinates that no row before it touches make it independent of them
-      for (const int* s = of_row_.first(row); s != of_row_.last(row); ++s) possible &= A_[static_cast<std::size_t>(*s)] == 0 || touched_[col(*s)];
+      for (const int* s = of_row_.first(row); s != of_row_.last(row); ++s)
+        possible &= A_[static_cast<std::size_t>(*s)] == 0 || touched_[col(*s)];
       if (possible) explain(row, found);
       for (const int* s = of_row_.first(row); s != of_row_.last(row); ++s)
         if (A_[static_cast<std::size_t>(*s)] != 0) touched_[col(*s)] = 1;
@@ -63,7 +75,9 @@ class LocalSearch {
     Eigen::MatrixXd Z = Eigen::MatrixXd::Zero(static_cast<Index>(cols_.size()), count);
     Eigen::VectorXd a = Eigen::VectorXd::Zero(Z.rows());
     for (Index k = 0; k < count; ++k)
-      for (const int* s = of_row_.first(rows_[static_cast<std::size_t>(k)]); s != of_row_.last(rows_[static_cast<std::size_t>(k)]); ++s) Z(place_[col(*s)], k) = unit(*s);
+      for (const int* s = of_row_.first(rows_[static_cast<std::size_t>(k)]);
+           s != of_row_.last(rows_[static_cast<std::size_t>(k)]); ++s)
+        Z(place_[col(*s)], k) = unit(*s);
     for (const int* s = of_row_.first(row); s != of_row_.last(row); ++s) a(place_[col(*s)]) = unit(*s);
     for (const int c : cols_) place_[static_cast<std::size_t>(c)] = -1;
     Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr;
@@ -85,7 +99,8 @@ class LocalSearch {
       if (!(std::abs(c(k)) > options_.negligible)) continue;
       const int other = rows_[static_cast<std::size_t>(k)];
       dependence.rows.push_back(other);
-      dependence.coefficients.push_back(c(k) * size_[static_cast<std::size_t>(row)] / size_[static_cast<std::size_t>(other)]);
+      dependence.coefficients.push_back(c(k) * size_[static_cast<std::size_t>(row)] /
+                                        size_[static_cast<std::size_t>(other)]);
     }
     found.push_back(std::move(dependence));
   }
@@ -95,7 +110,8 @@ class LocalSearch {
     cols_.clear(), rows_.clear();
     const auto add_cols = [this](int r) {
       for (const int* s = of_row_.first(r); s != of_row_.last(r); ++s)
-        if (place_[col(*s)] < 0) place_[col(*s)] = static_cast<int>(cols_.size()), cols_.push_back(static_cast<int>(col(*s)));
+        if (place_[col(*s)] < 0)
+          place_[col(*s)] = static_cast<int>(cols_.size()), cols_.push_back(static_cast<int>(col(*s)));
     };
     add_cols(row);
     bool good = true;
@@ -111,10 +127,13 @@ class LocalSearch {
       if (of_col_.count(cols_[k]) > options_.most_rows) good = false;
       for (const int* s = of_col_.first(cols_[k]); good && s != of_col_.last(cols_[k]); ++s) {
         const int other = pattern_.A[static_cast<std::size_t>(*s)].row;
-        if (other >= row || seen_[static_cast<std::size_t>(other)] == row || !(size_[static_cast<std::size_t>(other)] > 0)) continue;
+        if (other >= row || seen_[static_cast<std::size_t>(other)] == row ||
+            !(size_[static_cast<std::size_t>(other)] > 0))
+          continue;
         seen_[static_cast<std::size_t>(other)] = row;
         bool inside = true;
-        for (const int* e = of_row_.first(other); inside && e != of_row_.last(other); ++e) inside = place_[col(*e)] >= 0;
+        for (const int* e = of_row_.first(other); inside && e != of_row_.last(other); ++e)
+          inside = place_[col(*e)] >= 0;
         if (inside) rows_.push_back(other);
       }
       if (static_cast<int>(rows_.size()) > options_.most_rows) good = false;
@@ -139,7 +158,8 @@ class LocalSearch {
 
 }  // namespace
 
-std::vector<LocalDependence> find_local_dependences(const SparsePattern& pattern, std::span<const double> A, std::span<const double> weight,
+std::vector<LocalDependence> find_local_dependences(const SparsePattern& pattern, std::span<const double> A,
+                                                    std::span<const double> weight,
                                                     const LocalDependenceOptions& options) {
   return LocalSearch(pattern, A, weight, options).run();
 }

@@ -22,13 +22,14 @@ struct LocalDependence {
 };
 
 struct LocalDependenceOptions {
-  double dependent = 1e-11;   // share of a row that may be left
-  double negligible = 1e-9;   // share of a row that a coefficient must contribute to be named
-  int most_rows = 150;        // of a neighbourhood; rows with more neighbours are passed over
+  double dependent = 1e-11;  // share of a row that may be left
+  double negligible = 1e-9;  // share of a row that a coefficient must contribute to be named
+  int most_rows = 150;       // of a neighbourhood; rows with more neighbours are passed over
 };
 
 /// `weight`: 1/mass by coordinate; lengths are taken in that metric. By increasing row.
-std::vector<LocalDependence> find_local_dependences(const SparsePattern& pattern, std::span<const double> A, std::span<const double> weight,
+std::vector<LocalDependence> find_local_dependences(const SparsePattern& pattern, std::span<const double> A,
+                                                    std::span<const double> weight,
                                                     const LocalDependenceOptions& options = {});
 
 }  // namespace mechanician

@@ -15,9 +15,9 @@ namespace mechanician {
 
 struct SparseParts {
   struct Part {
-    int root = -1;      // its last node, −1 where it is the rest of everything
-    int parent = -1;    // part
-    int end = 0;        // columns from here on are in the front
+    int root = -1;    // its last node, −1 where it is the rest of everything
+    int parent = -1;  // part
+    int end = 0;      // columns from here on are in the front
     std::vector<int> nodes, children;
   };
   std::vector<Part> parts;  // children first; the last one is the rest

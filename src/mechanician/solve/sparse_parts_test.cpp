@@ -147,7 +147,8 @@ TEST(SparseElimination, ForcesThatAreHeldAreTheSameForces) {
     Answer a{std::vector<double>(s.pattern.n), std::vector<double>(s.pattern.m), {}}, b = a;
     a.result = plain.factor_and_solve(s.M, s.A, s.f, s.g, a.x, a.lambda);
     held.hold_force(s.f);
-    EXPECT_TRUE(std::any_of(held.plan().strips.begin(), held.plan().strips.end(), [](const sparse::Strip& strip) { return strip.even_force; }));
+    EXPECT_TRUE(std::any_of(held.plan().strips.begin(), held.plan().strips.end(),
+                            [](const sparse::Strip& strip) { return strip.even_force; }));
     b.result = held.factor_and_solve(s.M, s.A, s.f, s.g, b.x, b.lambda);
     EXPECT_TRUE(a.result.vouched() && b.result.vouched());
     EXPECT_LT(left_over(s, b), 1e3 * eps * b.result.row_growth);

@@ -87,7 +87,7 @@ struct SparsePlan {
 
 struct SparsePlanOptions {
   SparseOrdering ordering = SparseOrdering::automatic;
-  bool augment_all = false;  // all rows enter H; else those that touch coordinates without mass
+  bool augment_all = false;     // all rows enter H; else those that touch coordinates without mass
   double least_products = 4e6;  // of a core that is cut into parts for threads
 };
 

@@ -98,7 +98,8 @@ double SparseRobust::calc_residual(std::span<const double> f, std::span<const do
 void SparseRobust::add_rounding(std::span<const double> f, std::span<const double> x) {
   constexpr double share = 1e-4;  // of terms, of which `contradiction` is allowed to be missing
   double largest = 0;
-  for (int i = 0; i < pattern_.n; ++i) largest = std::max({largest, std::abs(x[i]) / std::sqrt(weight_[i]), std::abs(f[i]) * std::sqrt(weight_[i])});
+  for (int i = 0; i < pattern_.n; ++i)
+    largest = std::max({largest, std::abs(x[i]) / std::sqrt(weight_[i]), std::abs(f[i]) * std::sqrt(weight_[i])});
   for (int r = 0; r < pattern_.m; ++r) size_g_[r] += share * largest * size_[r];
 }
 
@@ -128,7 +129,8 @@ void SparseRobust::measure_rows() {
   weight_.assign(pattern_.n, 0.0);
   double heaviest = 0;
   for (std::size_t k = 0; k < M_.size(); ++k)
-    if (pattern_.M[k].row == pattern_.M[k].col) weight_[pattern_.M[k].row] = M_[k], heaviest = std::max(heaviest, M_[k]);
+    if (pattern_.M[k].row == pattern_.M[k].col)
+      weight_[pattern_.M[k].row] = M_[k], heaviest = std::max(heaviest, M_[k]);
   if (!(heaviest > 0)) heaviest = 1;
   for (double& value : weight_) value = 1 / (value > 0 ? value : heaviest);
   size_.assign(pattern_.m, 0.0);
@@ -148,7 +150,8 @@ SparseRobust::Left SparseRobust::calc_left(std::span<const int> rows, Care care)
   for (const int row : rows) {
     if (!(size_[row] > 0)) continue;
     const double factor = alone ? 1.0 : factor_of(row) / size_[row];
-    for (const int* s = plan.row_slots.first(row); s != plan.row_slots.last(row); ++s) a[plan.A_col[*s]] += factor * A_[*s];
+    for (const int* s = plan.row_slots.first(row); s != plan.row_slots.last(row); ++s)
+      a[plan.A_col[*s]] += factor * A_[*s];
   }
   elimination_.solve(a, zero, left.x, left.lambda);
   ++num_solutions_;
@@ -209,7 +212,8 @@ void SparseRobust::sift(std::span<const int> rows, std::vector<int>& nothing, st
 /// By rows before them in their neighbourhoods. False where that does not explain all.
 bool SparseRobust::explain_locally(const std::vector<int>& rows, std::vector<SparseDependence>& explained) const {
   if (rows.empty()) return true;
-  std::vector<LocalDependence> found = find_local_dependences(pattern_, A_, weight_, {.negligible = options_.negligible});
+  std::vector<LocalDependence> found =
+      find_local_dependences(pattern_, A_, weight_, {.negligible = options_.negligible});
   if (found.size() != rows.size()) return false;
   for (LocalDependence& d : found) {
     explained.emplace_back();
@@ -271,7 +275,8 @@ void SparseRobust::explain_group(const std::vector<int>& group, std::vector<std:
   for (auto begin = members.begin(), end = begin; begin != members.end(); begin = end) {
     while (end != members.end() && end->root == begin->root) ++end;
     if (end - begin > 1) {
-      for (auto member = begin; member != end; ++member) slots[static_cast<std::size_t>(member - begin) % num_slots].push_back(member->row);
+      for (auto member = begin; member != end; ++member)
+        slots[static_cast<std::size_t>(member - begin) % num_slots].push_back(member->row);
       continue;
     }
     const int row = begin->row;
@@ -306,8 +311,7 @@ void SparseRobust::judge(SparseDependence& dependence, std::span<const double> g
 }
 
 SparseRobustSolution SparseRobust::solve(std::span<const double> M, std::span<const double> A,
-                                         std::span<const double> f, std::span<const double> g,
-                                         SparseExplain explain) {
+                                         std::span<const double> f, std::span<const double> g, SparseExplain explain) {
   SparseRobustSolution solution;
   const int n = pattern_.n, m = pattern_.m;
   M_ = M, A_ = A;
@@ -419,7 +423,8 @@ SparseRobustSolution SparseRobust::solve(std::span<const double> M, std::span<co
     if (std::abs(g_left_[r]) > options_.contradiction * size_g_[r]) solution.unmet.push_back(r);
   }
   if (!solution.unmet.empty()) solution.status = SparseStatus::contradiction;
-  if (!kept.empty()) solution.row_growth = std::max(solution.row_growth, 1 / (solution.least_sine * solution.least_sine));
+  if (!kept.empty())
+    solution.row_growth = std::max(solution.row_growth, 1 / (solution.least_sine * solution.least_sine));
   solution.num_solutions = static_cast<int>(num_solutions_);
   if (explain == SparseExplain::nothing) {
     solution.explained = solution.dependent.empty();
@@ -453,7 +458,8 @@ SparseRobustSolution SparseRobust::solve(std::span<const double> M, std::span<co
   }
   // All others, in groups. Each solution reads the factor and the rows some four times.
   is_apart_ = std::move(was_apart);
-  const double one = 4.0 * static_cast<double>(elimination_.plan().num_values + n + m + 2 * static_cast<long>(A_.size()));
+  const double one =
+      4.0 * static_cast<double>(elimination_.plan().num_values + n + m + 2 * static_cast<long>(A_.size()));
   std::vector<double> sizes = size_g_;  // explaining measures other terms
   std::vector<std::vector<int>> groups, next;
   if (!nothing.empty() && !locally) groups.push_back(nothing);
@@ -476,7 +482,8 @@ SparseRobustSolution SparseRobust::solve(std::span<const double> M, std::span<co
     judge(dependence, g);
     if (dependence.contradicts) solution.status = SparseStatus::contradiction;
   }
-  std::sort(solution.dependences.begin(), solution.dependences.end(), [](const SparseDependence& a, const SparseDependence& b) { return a.row < b.row; });
+  std::sort(solution.dependences.begin(), solution.dependences.end(),
+            [](const SparseDependence& a, const SparseDependence& b) { return a.row < b.row; });
   std::stable_sort(solution.dependences.begin(), solution.dependences.end(),
                    [](const SparseDependence& a, const SparseDependence& b) { return a.contradicts > b.contradicts; });
   return solution;

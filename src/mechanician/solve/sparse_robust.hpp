@@ -68,8 +68,8 @@ struct SparseRobustSolution {
   std::vector<int> unmet;         // those of them that x does not meet
   // Contradictions first. As many as dependent rows, and independent of each other, but not always about these rows.
   std::vector<SparseDependence> dependences;
-  bool explained = true;                      // all of them
-  std::vector<double> row_size;               // of the terms of A x = g, row by row
+  bool explained = true;         // all of them
+  std::vector<double> row_size;  // of the terms of A x = g, row by row
   int rank = 0;
   double least_sine = 1;  // of the kept rows, of those that were set apart
   double row_growth = 0;  // 1/sin² of the kept rows, at most

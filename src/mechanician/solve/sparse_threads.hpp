@@ -29,16 +29,15 @@ class SparseThreads {
     }
     using Called = std::remove_reference_t<Body>;
     run(
-        num_pieces, [](const void* context, int piece, int slot) { (*static_cast<const Called*>(context))(piece, slot); },
-        &body);
+        num_pieces,
+        [](const void* context, int piece, int slot) { (*static_cast<const Called*>(context))(piece, slot); }, &body);
   }
 
   /// body(from, to, slot) for pieces of 0 … size − 1.
   template <class Body>
   void ranges(std::ptrdiff_t size, std::ptrdiff_t piece, Body&& body) {
-    each(static_cast<int>((size + piece - 1) / piece), [&](int k, int slot) {
-      body(k * piece, std::min(size, (k + 1) * piece), slot);
-    });
+    each(static_cast<int>((size + piece - 1) / piece),
+         [&](int k, int slot) { body(k * piece, std::min(size, (k + 1) * piece), slot); });
   }
 
  private:

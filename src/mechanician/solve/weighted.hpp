@@ -18,7 +18,7 @@ struct WeightedRows {
   std::vector<Eigen::Index> exact;     // the others, in order
   RowFactor exact_rows;                // factorisation of the exact rows alone
   Eigen::MatrixXd V2;                  // n×(n−k_exact), orthonormal, accelerations that the exact rows leave free
-  Eigen::MatrixXd W;  ///< symmetric
+  Eigen::MatrixXd W;                   ///< symmetric
   Eigen::Index rank = 0;               // of the measured rows on that space
   bool weights_definite = true;
 };
