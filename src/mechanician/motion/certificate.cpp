@@ -191,6 +191,7 @@ void SmoothMotion::each_number(Do&& number) {
   for (double& x : event_sign_) number(x);
   for (double& x : event_noted_) number(x);
   for (double& x : guard_floor_) number(x);
+  for (double& x : guard_clear_) number(x);
   for (Dynamics::Sliding& s : dynamics_.sliding()) number(s.sign), number(s.direction[0]), number(s.direction[1]);
   number(implicit_), number(on_trial_), number(restart_pending_), number(start_singular_), number(stiffness_noted_);
   number(stiff_hits_), number(not_stiff_hits_), number(stiff_since_), number(stiff_pause_until_), number(stiff_steps_);

@@ -52,6 +52,7 @@ void SmoothMotion::take_back(const HandedMotion& from) {
   // What was near is past: the other makes steps only where nothing is.
   std::fill(landing_floor_.begin(), landing_floor_.end(), 0.0);
   std::fill(guard_floor_.begin(), guard_floor_.end(), 0.0);
+  std::fill(guard_clear_.begin(), guard_clear_.end(), 1.0);
   stiff_hits_ = not_stiff_hits_ = sigma_guard_ = 0;
   roots_ahead_.clear();
   predictor_.forget();
