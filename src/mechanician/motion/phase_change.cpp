@@ -23,9 +23,11 @@ constexpr int most_impacts_at_once = 1000;
 constexpr long many_impacts = 5000;
 /// Slips, gap accelerations and slip accelerations below this part of their terms count as zero after an event.
 constexpr double small = 1e-7;
-/// Rebounds lower than this multiple of the rounding of the gap, or shorter than that of the clock's, are not followed:
-/// of the last ones rounding would change more than this part.
-constexpr double clear_of_rounding = 1e4;
+/// Impulses below this part of the momentum that their coordinates can have are rounding.
+constexpr double felt = 1e-9;
+/// Rebounds that are lower than this multiple of the rounding of the gap or shorter than this one of the clock's are not
+/// followed: of the next ones rounding would make something else.
+constexpr double clear_height = 100.0, clear_flight = 1e5;
 constexpr double eps = std::numeric_limits<double>::epsilon();
 
 bool touches(const Contact& c) { return c.status != ContactStatus::open; }
@@ -158,13 +160,24 @@ bool PhasedMotion::jump(State& state, Evaluation& now, std::vector<Contact>& con
     // Friction has done the rest.
     sums_.works.nonideal += 0.5 * (state.qd - before).dot(now.values.M * sum) - works;
     std::vector<std::string> names;
-    for (const int c : impact.contacts) names.push_back(contact_name(static_cast<std::size_t>(c)));
+    // What lies still elsewhere has impulses too, of the size of rounding.
+    const VectorXd unfelt = felt * (now.values.M.cwiseAbs() * size_.qd);
+    for (const int c : impact.contacts) {
+      const Contact& contact = contacts[static_cast<std::size_t>(c)];
+      const Index j = contact.values.row;
+      const VectorXd impulse = impact.impulses(j) * now.values.A.row(j).transpose().cwiseAbs();
+      if (contact.status == ContactStatus::impact || (impulse.array() > unfelt.array()).any())
+        names.push_back(contact_name(static_cast<std::size_t>(c)));
+    }
     add_event(EventKind::impact, state.t, std::move(names), state, before);
 
     std::vector<bool> touching(contacts.size()), thrown_back(contacts.size());
     for (std::size_t c = 0; c < contacts.size(); ++c) touching[c] = touches(contacts[c]);
-    for (const int c : impact.contacts)
-      thrown_back[static_cast<std::size_t>(c)] = contacts[static_cast<std::size_t>(c)].values.restitution > 0.0;
+    for (const int c : impact.contacts) {
+      const Contact& contact = contacts[static_cast<std::size_t>(c)];
+      thrown_back[static_cast<std::size_t>(c)] =
+          contact.status == ContactStatus::impact && contact.values.restitution > 0.0;
+    }
     now = system->evaluate(state);
     std::optional<NotFinite> not_finite = now.not_finite;
     if (!not_finite) contacts = classify_contacts(*system, state, now, size_, not_finite);
@@ -208,8 +221,7 @@ PhasedMotion::Settling PhasedMotion::settle(const State& state, const Evaluation
     const bool slow = contact.rate <= std::max(options.tolerance, 1e-9) * contact.rate_size;
     // Nor can the clock resolve a flight that is shorter than its rounding.
     const double flight = 2.0 * contact.rate / -acceleration, tick = eps * std::abs(state.t);
-    if (!slow && height > clear_of_rounding * now.residual_noise(j) && flight > 10.0 * clear_of_rounding * tick)
-      continue;
+    if (!slow && height > clear_height * now.residual_noise(j) && flight > clear_flight * tick) continue;
     low.push_back(c);
   }
   // Those that would not stay are thrown up, and with them left out others may stay no more.
