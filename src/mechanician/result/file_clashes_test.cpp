@@ -117,6 +117,27 @@ TEST_F(FileClashes, NothingIsWrittenThroughLinksAtOurNames) {
   EXPECT_EQ(read("model.toml"), "a");
 }
 
+TEST_F(FileClashes, WithATailThereIsAWholePartAtEveryMoment) {
+  std::string body;
+  {
+    const auto sink = make_file_sink(path("a.json"));
+    for (int k = 0; k < 20; ++k) {
+      const std::string text = std::to_string(k) + ",", tail(static_cast<std::size_t>(k % 5 * 7 + 1), '.');
+      // Whoever has opened it before sees what it was, whole: nothing is written into it.
+      std::ifstream before(path("a.json.part"));
+      const std::string seen = k > 0 ? read("a.json.part") : "";
+      sink->append_with_tail(text, tail);
+      EXPECT_EQ(std::string(std::istreambuf_iterator<char>(before), {}), seen);
+      body += text;
+      EXPECT_EQ(read("a.json.part"), body + tail);
+    }
+    sink->append("end");
+    sink->finish();
+  }
+  EXPECT_EQ(read("a.json"), body + "end");
+  EXPECT_FALSE(fs::exists(path("a.json.part")) || fs::exists(path("a.json.part.new")));
+}
+
 TEST_F(FileClashes, APartStaysUntilThereIsSomethingNew) {
   write("old.csv.part", "rows");
   { const auto sink = make_file_sink(path("old.csv")); }

@@ -104,7 +104,10 @@ std::vector<std::pair<int, std::string>> other_parts(const std::string& file) {
     if (!name.starts_with(prefix)) continue;
     int rank = 0;
     const auto read = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), rank);
-    if (read.ec == std::errc{} && read.ptr == name.data() + name.size() && rank > 0)
+    if (read.ec != std::errc{} || read.ptr != name.data() + name.size() || rank <= 0) continue;
+    // A file of somebody else with such a name is left alone.
+    const FileText beginning = read_file(entry.path().string(), magic_size - 1);
+    if (beginning.problem.empty() && std::string_view(sweep_magic).starts_with(beginning.text))
       result.emplace_back(rank, entry.path().string());
   }
   std::sort(result.begin(), result.end());
