@@ -78,8 +78,8 @@ class KktDraft {
   const ProgramOptions& options_;
   std::vector<Expr> symbols_;
   std::vector<ProgramBuilder::Value> inputs_;
-  double least_pair_ = 0.0;      ///< what D of the last two rows must not fall below
-  std::vector<Number> weights_;  ///< of kept rows; empty where M is definite
+  double least_pair_ = 0.0;                 ///< what D of the last two rows must not fall below
+  std::vector<Number> weights_;             ///< of kept rows; empty where M is definite
   std::vector<double> coordinate_weights_;  ///< where there is a reference (row_weights.hpp)
   Number load_ = constant_number(0.0), free_ = constant_number(0.0);  ///< Σ P λ² and Σ f²/M_ii of all solutions
 };

@@ -20,7 +20,8 @@ std::vector<std::vector<double>> states_around(std::span<const double> q, const 
   for (std::size_t i = 0; i < q.size(); ++i) size[i] = std::abs(q[i]);
   for (std::size_t j = 0; j + 1 < rows.begin.size(); ++j) {
     double largest = 0.0;
-    for (int k = rows.begin[j]; k < rows.begin[j + 1]; ++k) largest = std::max(largest, std::abs(q[at(rows.cols[at(k)])]));
+    for (int k = rows.begin[j]; k < rows.begin[j + 1]; ++k)
+      largest = std::max(largest, std::abs(q[at(rows.cols[at(k)])]));
     for (int k = rows.begin[j]; k < rows.begin[j + 1]; ++k)
       if (const auto i = at(rows.cols[at(k)]); q[i] == 0.0) size[i] = std::max(size[i], largest);
   }
@@ -37,7 +38,8 @@ std::vector<std::vector<double>> states_around(std::span<const double> q, const 
 void TypicalSizes::add(std::span<const double> diagonal, std::span<const double> entries) {
   masses.resize(diagonal.size(), 0.0), squares.resize(entries.size(), 0.0);
   const auto finite = [](double x) { return std::isfinite(x); };
-  if (!std::all_of(diagonal.begin(), diagonal.end(), finite) || !std::all_of(entries.begin(), entries.end(), finite)) return;
+  if (!std::all_of(diagonal.begin(), diagonal.end(), finite) || !std::all_of(entries.begin(), entries.end(), finite))
+    return;
   const double share = 1.0 / ++count;
   for (std::size_t i = 0; i < masses.size(); ++i) masses[i] += share * (std::max(diagonal[i], 0.0) - masses[i]);
   for (std::size_t k = 0; k < squares.size(); ++k) squares[k] += share * (entries[k] * entries[k] - squares[k]);

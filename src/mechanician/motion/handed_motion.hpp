@@ -23,7 +23,7 @@ struct HandedMotion {
 
   double acceleration_integral = 0.0;
   long steps = 0;  ///< of this phase
-  Progress progress;
+  Progress progress{};
 };
 
 }  // namespace mechanician

@@ -14,7 +14,8 @@ struct Progress {
   /// Less than this part of what is left: some 10¹³ steps, which nobody waits for.
   static constexpr double least_of_rest = 1e-9;
 
-  double mark = 0.0, best = 0.0;  ///< where the motion was when it was looked at last; the most that it has moved since then
+  double mark = 0.0,
+         best = 0.0;  ///< where the motion was when it was looked at last; the most that it has moved since then
 
   /// After each step. False where the motion is to be given up; `moved` is then what the last steps have moved the time by.
   bool goes_on(std::int64_t step, double t, double to, double& moved) {

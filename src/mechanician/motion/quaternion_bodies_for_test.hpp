@@ -56,13 +56,14 @@ inline std::string text_of(int count, const std::vector<Joint>& joints) {
       for (const char ch : text) (ch == '#' ? result += i : result += ch);
       return result;
     };
-    define += put("w#1 = \"2*(a#*b#' - b#*a#' + d#*c#' - c#*d#')\"\nw#2 = \"2*(a#*c#' - c#*a#' + b#*d#' - d#*b#')\"\n"
-                  "w#3 = \"2*(a#*d#' - d#*a#' + c#*b#' - b#*c#')\"\n");
-    define += put("R#11 = \"a#^2+b#^2-c#^2-d#^2\"\nR#12 = \"2*(b#*c#-a#*d#)\"\nR#13 = \"2*(b#*d#+a#*c#)\"\n"
-                  "R#21 = \"2*(b#*c#+a#*d#)\"\nR#22 = \"a#^2-b#^2+c#^2-d#^2\"\nR#23 = \"2*(c#*d#-a#*b#)\"\n"
-                  "R#31 = \"2*(b#*d#-a#*c#)\"\nR#32 = \"2*(c#*d#+a#*b#)\"\nR#33 = \"a#^2-b#^2-c#^2+d#^2\"\n");
-    kinetic += put(k ? " + " : "") +
-               put("m#*(x#'^2+y#'^2+z#'^2)/2 + (J#1*w#1^2 + J#2*w#2^2 + J#3*w#3^2)/2");
+    define +=
+        put("w#1 = \"2*(a#*b#' - b#*a#' + d#*c#' - c#*d#')\"\nw#2 = \"2*(a#*c#' - c#*a#' + b#*d#' - d#*b#')\"\n"
+            "w#3 = \"2*(a#*d#' - d#*a#' + c#*b#' - b#*c#')\"\n");
+    define +=
+        put("R#11 = \"a#^2+b#^2-c#^2-d#^2\"\nR#12 = \"2*(b#*c#-a#*d#)\"\nR#13 = \"2*(b#*d#+a#*c#)\"\n"
+            "R#21 = \"2*(b#*c#+a#*d#)\"\nR#22 = \"a#^2-b#^2+c#^2-d#^2\"\nR#23 = \"2*(c#*d#-a#*b#)\"\n"
+            "R#31 = \"2*(b#*d#-a#*c#)\"\nR#32 = \"2*(c#*d#+a#*b#)\"\nR#33 = \"a#^2-b#^2-c#^2+d#^2\"\n");
+    kinetic += put(k ? " + " : "") + put("m#*(x#'^2+y#'^2+z#'^2)/2 + (J#1*w#1^2 + J#2*w#2^2 + J#3*w#3^2)/2");
     potential += put(k ? " + " : "") + put("m#*g*z#");
     constraints += put("unit# = \"a#^2+b#^2+c#^2+d#^2 = 1\"\n");
     position += put("a# = 1.0\n");
@@ -130,8 +131,8 @@ inline Bodies with_state(Bodies s, const Eigen::VectorXd& q, const Eigen::Vector
 inline double energy_of(const Bodies& s) {
   double sum = 0.0;
   for (std::size_t i = 0; i < s.bodies.size(); ++i)
-    sum += 0.5 * s.bodies[i].m * s.v[i].squaredNorm() +
-           0.5 * s.omega[i].dot(s.bodies[i].J.cwiseProduct(s.omega[i])) + s.bodies[i].m * s.gravity * s.x[i].z();
+    sum += 0.5 * s.bodies[i].m * s.v[i].squaredNorm() + 0.5 * s.omega[i].dot(s.bodies[i].J.cwiseProduct(s.omega[i])) +
+           s.bodies[i].m * s.gravity * s.x[i].z();
   return sum;
 }
 
@@ -181,7 +182,10 @@ inline Eigen::VectorXd newton_euler(const Bodies& s) {
     const double size = Z.row(j).norm();
     if (size > 0.0) Z.row(j) /= size, b(j) /= size;
   }
-  const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> cod(Z);
+  // The state is on the joints as far as a motion is: dependent rows are so almost.
+  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> cod(m, n);
+  cod.setThreshold(1e-7);
+  cod.compute(Z);
   return root.cwiseProduct(u + cod.solve(b - Z * u));
 }
 
@@ -203,7 +207,9 @@ inline Turned turn_freely(Turned at, const Eigen::Vector3d& J, double time, int 
   const auto rate = [&](const Turned& a) {
     return Turned{a.R * cross_matrix(a.omega), (-a.omega.cross(J.cwiseProduct(a.omega))).cwiseQuotient(J)};
   };
-  const auto plus = [](const Turned& a, double f, const Turned& r) { return Turned{a.R + f * r.R, a.omega + f * r.omega}; };
+  const auto plus = [](const Turned& a, double f, const Turned& r) {
+    return Turned{a.R + f * r.R, a.omega + f * r.omega};
+  };
   for (int i = 0; i < steps; ++i) {
     const Turned a = rate(at), b = rate(plus(at, h / 2, a)), c = rate(plus(at, h / 2, b)), d = rate(plus(at, h, c));
     at = plus(plus(plus(plus(at, h / 6, a), h / 3, b), h / 3, c), h / 6, d);
@@ -249,7 +255,8 @@ class RandomBodies {
       s.omega[i] = normal3();
     }
     for (std::size_t j = 0; j < s.joints.size(); ++j)
-      s.joints[j].at_a = length * normal3(), s.joints[j].at_b = s.joints[j].b < 0 ? length * normal3() : length * normal3();
+      s.joints[j].at_a = length * normal3(),
+      s.joints[j].at_b = s.joints[j].b < 0 ? length * normal3() : length * normal3();
     place(s, length);
     return s;
   }
