@@ -20,6 +20,9 @@ constexpr double loose_mass = 1e-13;
 /// Largest √(Σ P λ²) over the accelerations with and without constraints, all in the mass metric. Rows hold to about
 /// eps times that.
 constexpr double largest_load = 1e3;
+/// Largest M_ii/d_i of M + AᵀWA. A definite M cannot be had in a better condition; weights that have come to be far off can, by the
+/// robust path, which weighs anew.
+constexpr double largest_weighted_growth = 1e5;
 /// Two rows are solved for by Cramer's rule if they are so many times better than they have to be, at the reference: the
 /// motion may go where they are worse.
 constexpr double cramer_margin = 100.0;
@@ -109,6 +112,7 @@ KktDraft::KktDraft(const Equations& eqs, const ProgramOptions& options, const st
 
   EliminationLimits limits{.joint_pivots = options.joint_pivots};
   if (options.refine) limits.growth = 1e11, path += ", refined";
+  if (is_weighted()) limits.mass_growth = largest_weighted_growth;
   elimination.emplace(numbers, std::move(K), limits, options.most_steps);
   problem = elimination->problem();
   if (!problem.empty() || options.reference.empty()) return;
@@ -300,7 +304,10 @@ void KktDraft::weigh_rows_at_reference(const std::vector<Number>& diagonal, cons
   }
   const auto q = std::span(options_.reference).subspan(1, at(eqs_.n()));
   std::vector<std::vector<double>> inputs;
-  for (const std::vector<double>& state : states_around(q, rows)) {
+  std::vector<std::pair<int, int>> coupled;
+  for (const auto& e : M)
+    if (e.row != e.col) coupled.emplace_back(e.row, e.col);
+  for (const std::vector<double>& state : states_around(q, rows, std::move(coupled))) {
     inputs.push_back(options_.reference);
     std::copy(state.begin(), state.end(), inputs.back().begin() + 1);
   }

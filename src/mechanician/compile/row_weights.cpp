@@ -15,16 +15,22 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-std::vector<std::vector<double>> states_around(std::span<const double> q, const RowPattern& rows) {
+std::vector<std::vector<double>> states_around(std::span<const double> q, const RowPattern& rows,
+                                               std::vector<std::pair<int, int>> coupled) {
+  std::sort(coupled.begin(), coupled.end());
+  const auto are_coupled = [&](int i, int k) {
+    return std::binary_search(coupled.begin(), coupled.end(), std::pair(i, k)) ||
+           std::binary_search(coupled.begin(), coupled.end(), std::pair(k, i));
+  };
   std::vector<double> size(q.size());
   for (std::size_t i = 0; i < q.size(); ++i) size[i] = std::abs(q[i]);
-  for (std::size_t j = 0; j + 1 < rows.begin.size(); ++j) {
-    double largest = 0.0;
+  for (std::size_t j = 0; j + 1 < rows.begin.size(); ++j)
     for (int k = rows.begin[j]; k < rows.begin[j + 1]; ++k)
-      largest = std::max(largest, std::abs(q[at(rows.cols[at(k)])]));
-    for (int k = rows.begin[j]; k < rows.begin[j + 1]; ++k)
-      if (const auto i = at(rows.cols[at(k)]); q[i] == 0.0) size[i] = std::max(size[i], largest);
-  }
+      for (int l = rows.begin[j]; l < rows.begin[j + 1]; ++l) {
+        const int a = rows.cols[at(k)], b = rows.cols[at(l)];
+        if (std::abs(q[at(b)]) > size[at(a)] && (q[at(a)] == 0.0 || are_coupled(a, b)))
+          size[at(a)] = std::abs(q[at(b)]);
+      }
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> spread(-0.5, 0.5);
   std::vector<std::vector<double>> states{{q.begin(), q.end()}};

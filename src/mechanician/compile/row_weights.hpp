@@ -13,6 +13,7 @@
 /// around the one that is given.
 
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace mechanician {
@@ -22,9 +23,11 @@ struct RowPattern {
   std::vector<int> begin{0}, cols;
 };
 
-/// q itself and states around it, on the constraints or not: coordinates changed by their own size or, where they are zero,
-/// by that of coordinates they share a row with. Always the same.
-std::vector<std::vector<double>> states_around(std::span<const double> q, const RowPattern& rows);
+/// q itself and states around it, on the constraints or not: coordinates changed by half their size, where those count as one that
+/// share a row and a mass (as the four of a quaternion), or share a row with one that is zero. Always the same. `coupled`: pairs
+/// between which M has an entry.
+std::vector<std::vector<double>> states_around(std::span<const double> q, const RowPattern& rows,
+                                               std::vector<std::pair<int, int>> coupled);
 
 struct TypicalSizes {
   std::vector<double> masses;   ///< means of M_ii

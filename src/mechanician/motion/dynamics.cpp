@@ -238,11 +238,11 @@ bool Dynamics::run(CompiledFunction& function, std::vector<double>& values) {
   return kernels::all_finite(std::ssize(values), values.data());
 }
 
-/// As in compile/row_weights.hpp, at this very state: what a coordinate weighs here, or a trace of what it weighs elsewhere.
+/// As in compile/row_weights.hpp, at this very state: what a coordinate weighs here, or a part of what it weighs elsewhere.
 void Dynamics::calc_row_weights(const std::vector<double>& values, int at_A) {
-  constexpr double trace = 1e-8;
+  constexpr double part = 1e-2;
   std::vector<double>& mass = column_;
-  for (int i = 0; i < n_; ++i) mass[i] = (has_mass_[i] ? trace : 1.0) / (coordinate_scale_[i] * coordinate_scale_[i]);
+  for (int i = 0; i < n_; ++i) mass[i] = (has_mass_[i] ? part : 1.0) / (coordinate_scale_[i] * coordinate_scale_[i]);
   for (const Entry& e : M_entries_)
     if (e.row == e.col && has_mass_[e.row]) mass[e.row] = std::max(mass[e.row], values[e.at]);
   for (int j = 0; j < m_; ++j) {

@@ -178,7 +178,10 @@ void Dynamics::calc_typical_sizes(double t, const double* y) {
   TypicalSizes sizes;
   std::vector<double> diagonal(static_cast<std::size_t>(n_)), entries(A_entries_.size());
   const long before = projections;
-  for (const std::vector<double>& q : states_around({y, static_cast<std::size_t>(n_)}, pattern)) {
+  std::vector<std::pair<int, int>> coupled;
+  for (const Entry& e : M_entries_)
+    if (e.row > e.col) coupled.emplace_back(e.row, e.col);
+  for (const std::vector<double>& q : states_around({y, static_cast<std::size_t>(n_)}, pattern, std::move(coupled))) {
     if (!evaluate_rows(t, q.data(), y + n_)) continue;
     for (const Entry& e : M_entries_)
       if (e.row == e.col) diagonal[e.row] = rows_[e.at];

@@ -66,7 +66,7 @@ std::string check(const Trial& trial, Integrator& motion) {
   for (int steps = 0; motion.advance();)
     if (++steps > 20'000)
       return fmt::format("20,000 steps to t = {} of {}, {} of {} evaluations by the robust path", motion.t(), trial.to,
-                         motion.statistics().robust_evaluations, motion.statistics().evaluations);
+                         motion.statistics().robust, motion.statistics().evaluations);
   if (motion.stop().failed()) return motion.stop().message;
   const Sample sample = motion.sample(motion.t());
   const Bodies end = with_state(start, sample.q, sample.qd);
@@ -176,12 +176,13 @@ TEST(QuaternionBodies, that_leave_the_floor_fly_and_keep_what_jellett_found) {
       start.q << 0.0, 0.0, 0.3 - 0.06 * e.toRotationMatrix()(2, 2), e.w(), e.x(), e.y(), e.z();
       start.qd << 0.0, 0.0, 0.0, rate_of(e, {0.0, 0.0, w});
     }
-    Integrator motion(loaded.system, start, {.to = 1.0, .tolerance = 1e-10});
+    const double to = k > 0 ? 1.0 : 3.0;
+    Integrator motion(loaded.system, start, {.to = to, .tolerance = 1e-10});
     ASSERT_FALSE(motion.refusal()) << motion.refusal()->message;
     const double before = jellett(loaded.system, start.q, start.qd);
     const Sample end = run_to_end(motion);
     EXPECT_FALSE(motion.stop().failed()) << motion.stop().message;
-    EXPECT_DOUBLE_EQ(motion.t(), 1.0);
+    EXPECT_DOUBLE_EQ(motion.t(), to);
     EXPECT_NEAR(jellett(loaded.system, end.q, end.qd), before, 1e-7 * std::abs(before));
   }
 }
