@@ -344,7 +344,7 @@ Exit sweep(const CommandOptions& o, Ranks* ranks) {
         if (!raised_at) raised_at = progress.seconds;
         if (!quiet && !waiting && progress.seconds - *raised_at > 1.0) {
           bar.clear();
-          say("mechanician: interrupted: motions that are under way are finished first; once more leaves them, too\n");
+          say("mechanician: interrupted: motions that are under way have three seconds to come to their end\n");
           waiting = true;
         }
         return false;

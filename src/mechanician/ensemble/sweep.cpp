@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -105,6 +106,8 @@ class Pool {
     const std::lock_guard lock(mutex_);
     waiting_.clear();
   }
+  /// Those that are under way, too.
+  void abandon() { abandon_ = true; }
 
   std::vector<SweepBlock> take(std::chrono::milliseconds wait) {
     std::unique_lock lock(mutex_);
@@ -145,9 +148,14 @@ class Pool {
     bool no_memory = false;
     try {
       std::unique_ptr<BlockMaker> mine = borrow();
-      block = mine->make(range);
+      block = mine->make(range, &abandon_);
       const std::lock_guard again(mutex_);
       idle_.push_back(std::move(mine));
+    } catch (const MotionBatch::Abandoned&) {
+      lock.lock();
+      --running_;
+      changed_.notify_all();
+      return true;
     } catch (const std::bad_alloc&) {
       no_memory = true;
       trouble = std::current_exception();
@@ -190,6 +198,7 @@ class Pool {
   std::deque<MotionRange> waiting_;
   int running_ = 0, alive_ = 0, idle_threads_ = 0;
   bool ending_ = false, full_ = false;
+  std::atomic<bool> abandon_{false};
   std::vector<SweepBlock> finished_;
   std::vector<std::unique_ptr<BlockMaker>> idle_;
   std::exception_ptr trouble_;
@@ -314,6 +323,8 @@ SweepEnd run_sweep(const BlockMaker& maker, Work& work, const SweepRun& run,
   Pool pool(maker, end.threads);
   const int most_outstanding = 3 * end.threads + 2;
   const auto tick = std::chrono::milliseconds(ranks ? 1 : 50);
+  constexpr double grace = 3.0;  // seconds that motions have to come to their end once a sweep is interrupted
+  double interrupted_at = 0.0;
   for (;;) {
     source.talk(end.counts, end.threads);
     while (pool.outstanding() < most_outstanding) {
@@ -331,7 +342,9 @@ SweepEnd run_sweep(const BlockMaker& maker, Work& work, const SweepRun& run,
                            .before = before,
                            .seconds = std::chrono::duration<double>(Clock::now() - begin).count()};
     progress.now.add(source.others());
-    if (!on_progress(progress) && !end.interrupted) end.interrupted = true, source.stop(), pool.stop();
+    if (!on_progress(progress) && !end.interrupted)
+      end.interrupted = true, interrupted_at = progress.seconds, source.stop(), pool.stop();
+    if (end.interrupted && progress.seconds - interrupted_at > grace) pool.abandon();
   }
   end.threads = pool.threads();
   source.end(end.counts, end.interrupted);

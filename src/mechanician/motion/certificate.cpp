@@ -177,7 +177,7 @@ Certificate SmoothMotion::certificate() const {
 template <class Do>
 void SmoothMotion::each_number(Do&& number) {
   number(t), number(h_), number(last_crossing_), number(hold_until_), number(in_vain_until_), number(in_vain_step_),
-      number(in_vain_pause_), number(no_crossing_before_), number(progress_mark_), number(most_progress_),
+      number(in_vain_pause_), number(no_crossing_before_), number(progress_.mark), number(progress_.best),
       number(energy_exchanged_), number(clock_noted_), number(passed_noted_), number(condition_begin_);
   for (double& x : rk_.y_new) number(x);
   for (RowSet* set : {&dynamics_.all, &dynamics_.velocities, &dynamics_.positions}) number(set->rank);

@@ -11,6 +11,7 @@
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/motion/divisors.hpp"
 #include "mechanician/motion/kernels.hpp"
+#include "mechanician/solve/clear_mass.hpp"
 
 namespace mechanician {
 
@@ -206,6 +207,7 @@ Dynamics::Dynamics(const System& system) : system_(&system), n_(system.n()), m_(
   G_.resize(size(m_) * size(m_));
   S_.resize(size(m_) * size(m_));
   zero_row_.assign(size(m_), false);
+  has_mass_.assign(size(n_), false);
   inert.assign(size(m_), false);
   for (RowSet* set : {&all, &positions, &velocities}) set->kept.reserve(size(m_)), set->pivot.reserve(size(m_ + 1));
 }
@@ -236,25 +238,18 @@ bool Dynamics::run(CompiledFunction& function, std::vector<double>& values) {
   return kernels::all_finite(std::ssize(values), values.data());
 }
 
+/// As in compile/row_weights.hpp, at this very state: what a coordinate weighs here, or a part of what it weighs elsewhere.
 void Dynamics::calc_row_weights(const std::vector<double>& values, int at_A) {
-  // Coordinates in units of their own mass, massless ones in units that make the largest coefficient 1; rows of unit norm.
-  std::vector<double>& s = coordinate_scale_;
-  std::fill(s.begin(), s.end(), 0.0);
+  constexpr double part = 1e-2;
+  std::vector<double>& mass = column_;
+  for (int i = 0; i < n_; ++i) mass[i] = (has_mass_[i] ? part : 1.0) / (coordinate_scale_[i] * coordinate_scale_[i]);
   for (const Entry& e : M_entries_)
-    if (e.row == e.col && values[e.at] > 0.0) s[e.row] = 1.0 / std::sqrt(values[e.at]);
-  for (int i = 0; i < n_; ++i) {
-    if (s[i] > 0.0) continue;
-    double largest = 0.0;
-    for (const Entry& e : A_entries_)
-      if (e.col == i) largest = std::max(largest, std::abs(values[at_A + e.at]));
-    s[i] = largest > 0.0 ? 1.0 / largest : 1.0;
-  }
+    if (e.row == e.col && has_mass_[e.row]) mass[e.row] = std::max(mass[e.row], values[e.at]);
   for (int j = 0; j < m_; ++j) {
     double sum = 0.0;
-    for (int k = A_begin_[j]; k < A_begin_[j + 1]; ++k) {
-      const Entry& e = A_entries_[k];
-      const double a = values[at_A + e.at] * s[e.col];
-      sum += a * a;
+    for (int k = A_begin_[j]; k < A_begin_[j + 1] && !zero_row_[j]; ++k) {
+      const double a = values[at_A + A_entries_[k].at];
+      sum += a * a / mass[A_entries_[k].col];
     }
     weights_[j] = sum > 0.0 ? 1.0 / sum : 0.0;
   }
@@ -262,28 +257,31 @@ void Dynamics::calc_row_weights(const std::vector<double>& values, int at_A) {
 
 bool Dynamics::factor_mass(const std::vector<double>& values, int at_A, const RowSet& set, bool loose) {
   if (mass_constant_ && !singular_mass && L_is_constant_) return true;
-  std::fill(L_.begin(), L_.end(), 0.0);
-  for (const Entry& e : M_entries_) L_[e.col * n_ + e.row] = values[e.at];
-  if (singular_mass) {
-    for (const int j : set.candidates) {
-      const double w = weights_[j];
-      const int begin = A_begin_[j], end = A_begin_[j + 1];
-      for (int k = begin; k < end; ++k)
-        for (int l = begin; l < end; ++l) {
-          const Entry &e = A_entries_[k], &f = A_entries_[l];
-          L_[f.col * n_ + e.col] += w * values[at_A + e.at] * values[at_A + f.at];
-        }
-    }
-    // In projections fewer rows take part and may leave directions without mass: there the Euclidean norm decides.
-    if (loose) {
-      double largest = 0.0;
-      for (int i = 0; i < n_; ++i) largest = std::max(largest, L_[i * n_ + i]);
-      for (int i = 0; i < n_; ++i) L_[i * n_ + i] += 1e-13 * largest;
-    }
+  const auto form = [&] {
+    std::fill(L_.begin(), L_.end(), 0.0);
+    for (const Entry& e : M_entries_) L_[e.col * n_ + e.row] = values[e.at];
+  };
+  form();
+  if (!singular_mass) {
+    if (kernels::cholesky(n_, L_.data(), clearly_definite)) return L_is_constant_ = mass_constant_, true;
+    // Definite where the motion began, and hardly any more: from here on the form that is right in both cases.
+    form();
+    singular_mass = true;
   }
-  if (!kernels::cholesky(n_, L_.data(), singular_mass ? 0.0 : 16.0 * eps)) return false;
-  L_is_constant_ = mass_constant_ && !singular_mass;
-  return true;
+  calc_row_weights(values, at_A);
+  for (const int j : set.candidates) {
+    const double w = weights_[j];
+    const int begin = A_begin_[j], end = A_begin_[j + 1];
+    for (int k = begin; k < end; ++k)
+      for (int l = begin; l < end; ++l) {
+        const Entry &e = A_entries_[k], &f = A_entries_[l];
+        L_[f.col * n_ + e.col] += w * values[at_A + e.at] * values[at_A + f.at];
+      }
+  }
+  // In projections fewer rows take part and may leave directions without mass: there the units of the coordinates decide.
+  if (loose)
+    for (int i = 0; i < n_; ++i) L_[i * n_ + i] += 1e-13 / (coordinate_scale_[i] * coordinate_scale_[i]);
+  return kernels::cholesky(n_, L_.data(), 0.0);
 }
 
 bool Dynamics::form_qr(const std::vector<double>& values, int at_A, const RowSet& set, std::vector<double>& Z,

@@ -111,6 +111,8 @@ class Dynamics {
   RowSet all, positions, velocities;
   /// How much rounding is magnified in accelerations at the state of the last choose_rows().
   double condition() const { return rows_far_ ? 1.0 / weakest_sine_ : all.condition(); }
+  /// M is not clearly definite (solve/clear_mass.hpp): M + AᵀWA takes its place. Decided at the first state; a definite M that
+  /// comes near to being singular later on changes it.
   bool singular_mass = false;
   /// Chooses the kept rows at a state. False where M, A are not finite or M is no mass matrix.
   bool choose_rows(double t, const double* y);
@@ -242,6 +244,8 @@ class Dynamics {
                std::vector<double>& tau);
   bool choose(RowSet& set, double t, const double* y);
   void calc_row_weights(const std::vector<double>& values, int at_A);
+  void judge_mass(double t, const double* y);
+  void calc_typical_sizes(double t, const double* y);
   bool rhs_measured(double t, const double* y, double* dy);
   void by_rows(const std::vector<double>& kept, std::vector<double>& full);
   bool spread(const RowSet& set, std::vector<double>& lambda);
@@ -283,7 +287,7 @@ class Dynamics {
   std::vector<int> sine_rows_;
   std::vector<double> sines_, row_size_, sines_y_;
   std::vector<bool> row_grows_;
-  std::vector<double> turned_from_, metric_scale_;
+  std::vector<double> turned_from_;
   double sines_t_ = 0.0;
   bool calc_pivots(double t, const double* y, std::span<double> inverse_pivots, std::span<double> sizes);
 
@@ -338,7 +342,10 @@ class Dynamics {
 
   // Work space.
   std::vector<double> x_, registers_, v_, rows_, Cv_, L_, Z_, tau_, u_, c_, uC_, lambda_, lambda_joint_, qdd_, column_,
-      pivot_Z_, G_, S_, weights_, full_, joint_, scratch_, coordinate_scale_;
+      pivot_Z_, G_, S_, weights_, full_, joint_, scratch_;
+  std::vector<double> coordinate_scale_;  ///< 1/√ of what each coordinate weighs, typically; empty until it is needed
+  std::vector<bool> has_mass_;            ///< somewhere around the first state
+  bool mass_judged_ = false;
   std::vector<double> start_size_;  ///< of the rows of A, from the start: what a vanishing row is compared with
   std::vector<bool> zero_row_;
   bool last_is_rows_ = false;  ///< rows_, not v_, was evaluated last

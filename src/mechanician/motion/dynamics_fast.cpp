@@ -87,7 +87,6 @@ void Dynamics::keep_code(const Nominal& nominal) {
 
 void Dynamics::compile(double t, const double* y, bool rows_may_grow) {
   make_fast(t, y);
-  metric_scale_ = coordinate_scale_;
   row_size_.clear();
   set_row_sizes(t, y);
   if (rows_may_grow) std::fill(row_grows_.begin(), row_grows_.end(), true);

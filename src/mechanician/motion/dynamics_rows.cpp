@@ -4,8 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "mechanician/compile/row_weights.hpp"
 #include "mechanician/motion/dynamics.hpp"
 #include "mechanician/motion/kernels.hpp"
+#include "mechanician/solve/clear_mass.hpp"
 #include "mechanician/solve/eigen_decompositions.hpp"
 #include "mechanician/solve/mass.hpp"
 
@@ -74,14 +76,12 @@ bool Dynamics::make_metric() {
   if (!singular_mass) return factor_mass(rows_, at_row_A_, all, false);
   std::fill(L_.begin(), L_.end(), 0.0);
   // That of the start: a scale that follows the coefficients would hide that they vanish.
-  if (metric_scale_.empty()) metric_scale_ = coordinate_scale_;
-  for (int i = 0; i < n_; ++i) L_[i * n_ + i] = 1.0 / metric_scale_[i];
+  for (int i = 0; i < n_; ++i) L_[i * n_ + i] = 1.0 / coordinate_scale_[i];
   return true;
 }
 
 void Dynamics::calc_units(double* units) const {
-  const std::vector<double>& scale = metric_scale_.empty() ? coordinate_scale_ : metric_scale_;
-  std::copy_n(scale.begin(), n_, units);
+  std::copy_n(coordinate_scale_.begin(), n_, units);
   if (singular_mass) return;
   for (const Entry& e : M_entries_)
     if (e.row == e.col) units[e.row] = 1.0 / std::sqrt(rows_[e.at]);
@@ -160,16 +160,52 @@ double Dynamics::calc_weakest_of_all(double t, const double* y) {
   return count <= std::min(R.rows(), R.cols()) ? std::abs(R(count - 1, count - 1)) : 0.0;
 }
 
+/// Once, at the state where the motion begins, with the rounding of the entries: there is no second opinion later on.
+void Dynamics::judge_mass(double t, const double* y) {
+  mass_judged_ = true;
+  calc_typical_sizes(t, y);
+  const Evaluation now =
+      system_->evaluate({t, Eigen::Map<const Eigen::VectorXd>(y, n_), Eigen::Map<const Eigen::VectorXd>(y + n_, n_)});
+  singular_mass = singular_mass || !is_clearly_definite(now.values.M, now.values.M_noise);
+}
+
+void Dynamics::calc_typical_sizes(double t, const double* y) {
+  const RowPattern pattern = [&] {
+    RowPattern rows{A_begin_, {}};
+    for (const Entry& e : A_entries_) rows.cols.push_back(e.col);
+    return rows;
+  }();
+  TypicalSizes sizes;
+  std::vector<double> diagonal(static_cast<std::size_t>(n_)), entries(A_entries_.size());
+  const long before = projections;
+  std::vector<std::pair<int, int>> coupled;
+  for (const Entry& e : M_entries_)
+    if (e.row > e.col) coupled.emplace_back(e.row, e.col);
+  for (const std::vector<double>& q : states_around({y, static_cast<std::size_t>(n_)}, pattern, std::move(coupled))) {
+    if (!evaluate_rows(t, q.data(), y + n_)) continue;
+    for (const Entry& e : M_entries_)
+      if (e.row == e.col) diagonal[e.row] = rows_[e.at];
+    for (std::size_t k = 0; k < entries.size(); ++k) entries[k] = rows_[at_row_A_ + A_entries_[k].at];
+    sizes.add(diagonal, entries);
+  }
+  evaluate_rows(t, y, y + n_);
+  projections = before;
+  coordinate_scale_ = sizes.weigh_coordinates(pattern);
+  for (double& w : coordinate_scale_) w = 1.0 / std::sqrt(w);
+  for (int i = 0; i < n_; ++i) has_mass_[i] = sizes.masses[i] > 0.0;
+}
+
 bool Dynamics::choose_rows_now(double t, const double* y) {
   if (!evaluate_rows(t, y, y + n_)) return false;
   zero_rows(t, y);
-  if (!singular_mass && !factor_mass(rows_, at_row_A_, all, false)) {
+  if (!mass_judged_) judge_mass(t, y);
+  const bool was_singular = singular_mass;
+  if (!singular_mass && (!factor_mass(rows_, at_row_A_, all, false) || singular_mass != was_singular)) {
     Eigen::MatrixXd M = Eigen::MatrixXd::Zero(n_, n_);
     for (const Entry& e : M_entries_) M(e.row, e.col) = rows_[e.at];
-    if (check_mass(M).kind == MassKind::indefinite || check_mass(M).kind == MassKind::not_symmetric) return false;
-    singular_mass = true;
+    const MassKind kind = check_mass(M).kind;
+    if (kind == MassKind::indefinite || kind == MassKind::not_symmetric) return false;
   }
-  if (singular_mass) calc_row_weights(rows_, at_row_A_);
   if (measured_) {
     all.kept.clear();
     return choose(positions, t, y) && choose(velocities, t, y);
