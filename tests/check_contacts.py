@@ -81,6 +81,68 @@ def check_events(program, case):
     yield 'events', misses
 
 
+BALL = """
+coordinates = ["x", "y"]
+[parameters]
+f = 1.0
+e = 0.5
+L = 1.0
+T = 1.0
+s = 1.0
+[dynamics]
+kinetic = "0.5*(x'^2 + y'^2)"
+potential = "9.81*L/T^2*y"
+[constraints.floor]
+equation = "s*y >= s*f*L"
+restitution = "e"
+[start]
+position = { x = "0.6*L", y = "(f + 1)*L" }
+[run]
+every = 1e9
+"""
+
+
+def last_impact(e):
+    """Of a ball that falls by 1 with 9.81."""
+    return math.sqrt(2 / 9.81) * (1 + e) / (1 - e)
+
+
+def check_settling(program):
+    """A ball comes to rest where the series of its impacts ends: wherever the floor is, in all units, in sweeps too."""
+    with tempfile.TemporaryDirectory() as folder:
+        model, file = Path(folder) / 'ball.toml', Path(folder) / 'motion.json'
+        model.write_text(BALL)
+        for f, e, L, T, s in ((1, 0.5, 1, 1, 1), (-3, 0.8, 1, 1, 1), (1000, 0.3, 1, 1, 1e-9), (0, 0.5, 1e-9, 1, 1),
+                              (2, 0.9, 1e-6, 1e6, 1), (1, 0.5, 1e9, 1e-9, 1e9), (-7, 0.05, 1e9, 1e9, 1)):
+            end = T * last_impact(e)
+            status, _, err = program.call('run', model, '-o', file, '--to', repr(1.5 * end), '--set',
+                                          f'f={f},e={e},L={L!r},T={T!r},s={s!r}')
+            label, misses = f'settling f={f} e={e} L={L} T={T} s={s}', []
+            if status != 0:
+                yield label, [f'exit {status}: {err.strip()[-120:]}']
+                continue
+            events = json.loads(file.read_text())['events']
+            # A rebound of 100 times the rounding of y is the last: what that changes of the time that is left.
+            allowed = 1e-9 * T + T * math.sqrt(2.3e-16 * abs(f)) / (1 - e)
+            if [e['kind'] for e in events[:-1]] != ['impact'] * (len(events) - 1) or events[-1]['kind'] != 'contact':
+                misses.append(f'not impacts and then contact, {len(events)} events')
+            elif abs(events[-1]['time'] - end) > allowed:
+                misses.append(f"accumulation at {events[-1]['time']}, not {end}")
+            if len(events) > 3 + math.log(1e-9) / math.log(e):
+                misses.append(f'{len(events)} events')
+            yield label, misses
+        file = Path(folder) / 'sweep.csv'
+        status, _, err = program.call('sweep', model, '-o', file, '--to', '12', '--vary', 'f=-3:3:7', '--vary', 'e=0.1:0.9:5')
+        lines = file.read_text().split() if status == 0 else []
+        names = lines[0].split(',') if lines else []
+        rows = [dict(zip(names, line.split(','))) for line in lines[1:]]
+        misses = [] if len(rows) == 35 else [f'exit {status}, {len(rows)} motions: {err.strip()[-120:]}']
+        for r in rows:
+            if r['outcome'] != 'done' or float(r['y']) != float(r['f']) or float(r["y'"]) != 0.0:
+                misses.append(f"f={r['f']} e={r['e']}: {r['outcome']} at y = {r['y']}")
+        yield 'settling in a sweep', misses
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--program', required=True, type=Path, help='path of mechanician')
@@ -89,16 +151,17 @@ def main():
     if not options.program.is_file():
         parser.error(f'no program at {options.program}')
     program, passed, failed = Program(options.program.resolve()), 0, 0
-    for case in find_cases(options.folders):
-        for part in (check_instants, check_events):
-            try:
-                results = list(part(program, case))
-            except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-                results = [(part.__name__, [f'output that cannot be compared, {type(error).__name__}: {error}'])]
-            for label, misses in results:
-                passed, failed = passed + (not misses), failed + bool(misses)
-                if misses:
-                    print(f'{case.name} {label}: {"; ".join(misses)}')
+    parts = [(case.name, part, (program, case)) for case in find_cases(options.folders)
+             for part in (check_instants, check_events)] + [('ball', check_settling, (program,))]
+    for name, part, arguments in parts:
+        try:
+            results = list(part(*arguments))
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            results = [(part.__name__, [f'output that cannot be compared, {type(error).__name__}: {error}'])]
+        for label, misses in results:
+            passed, failed = passed + (not misses), failed + bool(misses)
+            if misses:
+                print(f'{name} {label}: {"; ".join(misses)}')
     print(f'{passed} passed, {failed} failed')
     return 0 if passed and not failed else 1
 

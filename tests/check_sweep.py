@@ -248,13 +248,20 @@ def check_bar(s):
 
 
 def check_impatience(s):
-    """Motions take long: a first signal waits for those under way and says so, a second one does not."""
+    """Motions take long: a first signal gives those under way some seconds and says so, a second one does not."""
     run = subprocess.Popen([s.program, 'sweep', model('double_pendulum'), '--vary', 'g=9,10', '--method', 'rk4', '--step', '1e-5', '--to', '1e6', '-o', 'i.h5'],
                            cwd=s.folder, stderr=subprocess.PIPE, text=True)
     wait_until(lambda: s.there('i.h5.part') or run.poll() is not None)
     run.send_signal(signal.SIGINT)
     said = run.stderr.readline()
-    check('what is under way is finished first', 'under way are finished first' in said and run.poll() is None, said)
+    check('what is under way has some time', 'under way have three seconds' in said and run.poll() is None, said)
+    run.communicate(timeout=60)
+    check('and no more than that', run.returncode == 130, str(run.returncode))
+    run = subprocess.Popen([s.program, 'sweep', model('double_pendulum'), '--vary', 'g=9,10', '--method', 'rk4', '--step', '1e-5', '--to', '1e6', '-o', 'j.h5'],
+                           cwd=s.folder, stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: s.there('j.h5.part') or run.poll() is not None)
+    run.send_signal(signal.SIGINT)
+    run.stderr.readline()
     run.send_signal(signal.SIGINT)
     run.communicate(timeout=60)
     check('once more leaves it', run.returncode == -signal.SIGINT, str(run.returncode))

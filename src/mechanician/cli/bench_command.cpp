@@ -19,14 +19,14 @@ Exit run_bench(const CommandOptions& options) {
   if (options.listing) {
     const AccelerationProgramResult made = make_program_near(loaded.system, loaded.start);
     if (made.made) {
-      write_out(program_listing(loaded.system, *made.made));
+      show(program_listing(loaded.system, *made.made));
       return Exit::done;
     }
-    fmt::print(stderr, "mechanician: nothing is compiled: {}\n", made.reason);
+    say("mechanician: nothing is compiled: {}\n", made.reason);
     return Exit::refused;
   }
   const ModelMeasurement measured = measure_model(loaded.system, loaded.start);
-  write_out(options.json ? bench_json(measured, derive_ms) : bench_text(loaded.system, measured, derive_ms));
+  options.json ? write_out(bench_json(measured, derive_ms)) : show(bench_text(loaded.system, measured, derive_ms));
   return Exit::done;
 }
 

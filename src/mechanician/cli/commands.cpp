@@ -16,8 +16,8 @@ Exit run_accelerate(const CommandOptions& options) {
   if (options.json) {
     write_out(accelerate_json(loaded.system, instant));
   } else if (instant.has_acceleration()) {
-    write_out(accelerate_text(loaded.system, instant));
-    if (options.parts || options.explain) write_out("\n" + explain_text(loaded.system, instant));
+    show(accelerate_text(loaded.system, instant));
+    if (options.parts || options.explain) show("\n" + explain_text(loaded.system, instant));
   }
   if (!refused) warn(loaded.system, instant);
   return refused ? Exit::refused : Exit::done;
@@ -27,7 +27,7 @@ Exit run_check(const CommandOptions& options) {
   const Loaded loaded = load(options);
   const Instant instant = accelerate(loaded.system, loaded.start);
   if (!nothing_to_show(instant))
-    write_out(options.json ? check_json(loaded.system, instant) : check_text(loaded.system, instant));
+    options.json ? write_out(check_json(loaded.system, instant)) : show(check_text(loaded.system, instant));
   bool refused = false;
   if (instant.impact)  // how some motions begin
     for (const Remark& r : refusals(loaded.system, instant)) say(r, "note", loaded.system);
@@ -51,8 +51,8 @@ Exit run_project(const CommandOptions& options) {
     say(projection_offer(loaded.system, loaded.start, projection), "error", loaded.system);
     return Exit::refused;
   }
-  write_out(options.json ? project_json(loaded.system, projection.state, projection.moved)
-                         : project_text(loaded.system, projection.state, projection.moved));
+  options.json ? write_out(project_json(loaded.system, projection.state, projection.moved))
+               : show(project_text(loaded.system, projection.state, projection.moved));
   return Exit::done;
 }
 

@@ -21,7 +21,10 @@ Exit run_equations(const CommandOptions& options) {
     rows = generic_rows_of_unknowns(eqs);
   }
   const EquationsReport report = make_equations_report(model, eqs, rows);
-  write_out(options.json ? equations_json(report) : options.latex ? equations_latex(report) : equations_text(report));
+  if (options.json)
+    write_out(equations_json(report));
+  else
+    show(options.latex ? equations_latex(report) : equations_text(report));
   return Exit::done;
 }
 

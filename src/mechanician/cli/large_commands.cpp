@@ -211,13 +211,12 @@ std::optional<Exit> check_large(const CommandOptions& options) {
     text +=
         fmt::format("  start                 largest residual {}{}\n", short_number(instant.violation),
                     instant.worst_row >= 0 && !on ? fmt::format(", of {}", system.row_name(instant.worst_row)) : "");
-    write_out(text);
+    show(text);
   }
   if (!on && std::isfinite(instant.distance))
-    fmt::print(stderr, "{}: error: the start is off the constraints, most of all off `{}`: residual {}\n",
-               system.model().source.file, system.row_name(instant.worst_row), short_number(instant.violation));
-  if (!instant.has_acceleration)
-    fmt::print(stderr, "{}: error: {}\n", system.model().source.file, explain_refusal(system, instant));
+    say("{}: error: the start is off the constraints, most of all off `{}`: residual {}\n", system.model().source.file,
+        system.row_name(instant.worst_row), short_number(instant.violation));
+  if (!instant.has_acceleration) say("{}: error: {}\n", system.model().source.file, explain_refusal(system, instant));
   return on && instant.has_acceleration ? Exit::done : Exit::refused;
 }
 
@@ -230,7 +229,7 @@ std::optional<Exit> accelerate_large(const CommandOptions& options) {
   const LargeSystem::Start& start = large->start;
   const LargeInstant instant = examine(system, start.t, start.q, start.qd, rank_finder);
   const bool has = instant.has_acceleration;
-  if (!has) fmt::print(stderr, "{}: error: {}\n", system.model().source.file, explain_refusal(system, instant));
+  if (!has) say("{}: error: {}\n", system.model().source.file, explain_refusal(system, instant));
   if (instant.mass_is_indefinite) return Exit::refused;
   if (options.json) {
     LargeJson out(system);
@@ -270,7 +269,7 @@ std::optional<Exit> accelerate_large(const CommandOptions& options) {
   if (!instant.rows.redundant.empty())
     text += fmt::format("  dependent rows: {}\n", rows_of(system, instant.rows.redundant));
   text += describe_rows(system, instant);
-  write_out(text);
+  show(text);
   return has ? Exit::done : Exit::refused;
 }
 

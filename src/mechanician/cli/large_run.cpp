@@ -73,10 +73,11 @@ MotionOptions motion_options(const RunOptions& run, const CommandOptions& option
     throw wrong(message, "the end must be later than the start", model.run_places.to);
   }
   motion.tolerance = run.tolerance ? *run.tolerance : model.run.tolerance;
-  if (!(motion.tolerance > 0.0 && motion.tolerance <= largest_tolerance))
-    throw wrong("`run.tolerance` is too large to mean anything",
-                fmt::format("it must be above 0 and at most {}, for example 1e-9", largest_tolerance),
-                model.run_places.tolerance);
+  if (const std::string why = wrong_tolerance(motion.tolerance); !why.empty())
+    throw wrong("`run.tolerance` cannot be met, or means nothing", why, model.run_places.tolerance);
+  if (const auto every = run.every ? run.every : model.run.every; every)
+    if (const std::string why = wrong_every(*every, large.start.t, motion.to); !why.empty())
+      throw wrong("rows cannot follow each other so closely", why);
   motion.method = run.method ? *run.method : method_of(model.run.method).value_or(Method::automatic);
   return motion;
 }
@@ -100,9 +101,8 @@ void project_start(Large& large, bool quiet) {
   for (std::size_t i = 0; i < start.q.size(); ++i)
     moved = std::max({moved, std::abs(start.q[i] - given.q[i]), std::abs(start.qd[i] - given.qd[i])});
   if (moved > 0.0 && !quiet)
-    fmt::print(stderr,
-               "{}: note: the start was moved onto the constraints, by {} at most in a coordinate or velocity\n",
-               large.system.model().source.file, short_number(moved));
+    say("{}: note: the start was moved onto the constraints, by {} at most in a coordinate or velocity\n",
+        large.system.model().source.file, short_number(moved));
 }
 
 }  // namespace
@@ -165,7 +165,7 @@ Exit resume_large(StoredRun run, const CommandOptions& options, const InterruptF
     throw damaged(e.what());
   }
   if (refuse_motion(system.model().source, *recorder)) return Exit::refused;
-  if (!options.quiet) fmt::print(stderr, "{}: goes on at t = {:.10g}\n", run.source, recorder->integrator().t());
+  if (!options.quiet) say("{}: goes on at t = {:.10g}\n", run.source, recorder->integrator().t());
   const std::string file = run.file;
   const auto writer = make_resuming_hdf5_writer(std::move(run), recorder->header());
   return run_to_end(system.model().source, *recorder, *writer, options, file, interrupt);

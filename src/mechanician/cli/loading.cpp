@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <stdexcept>
 #include <utility>
 
+#include "mechanician/base/safe_text.hpp"
 #include "mechanician/base/text.hpp"
 #include "mechanician/model/parameters.hpp"
 #include "mechanician/model/read_model.hpp"
+#include "mechanician/result/file_clashes.hpp"
+#include "mechanician/result/text_sink.hpp"
 
 namespace mechanician {
 
@@ -50,9 +50,28 @@ Loaded load(const CommandOptions& options) {
   return {System(std::move(model), parameters.values), std::move(start)};
 }
 
-void write_out(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    throw FileError(fmt::format("standard output: {}", std::strerror(errno)));
+void refuse_overwriting(const CommandOptions& o) {
+  std::vector<UsedFile> outputs, inputs;
+  const auto named = [](const std::string& file) { return file == "-" ? std::string("/dev/stdin") : file; };
+  if (!o.output.empty()) outputs.push_back({o.output, fmt::format("-o {}", o.output)});
+  if (!o.report.empty()) outputs.push_back({o.report, fmt::format("--report {}", o.report)});
+  if (outputs.empty()) return;
+  if (!o.model.empty()) {
+    inputs.push_back({named(o.model), "the model"});
+    for (const std::string& file : data_files(o.model))
+      inputs.push_back({file, "a file that the model takes numbers from"});
+  }
+  if (!o.samples.empty()) inputs.push_back({o.samples, "the file of samples"});
+  if (!o.result.empty()) inputs.push_back({named(o.result), "what is to be plotted"});
+  if (const auto clash = find_clash(outputs, inputs)) throw UsageError(*clash);
 }
+
+void write_out(const std::string& text) {
+  const auto sink = make_standard_output_sink();
+  sink->append(text);
+  sink->finish();
+}
+
+void show(const std::string& text) { write_out(safe_lines(text)); }
 
 }  // namespace mechanician

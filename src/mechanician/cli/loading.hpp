@@ -5,6 +5,7 @@
 #include <string>
 
 #include "mechanician/cli/options.hpp"
+#include "mechanician/cli/standard_error.hpp"
 #include "mechanician/instant/system.hpp"
 
 namespace mechanician {
@@ -17,7 +18,12 @@ struct Loaded {
 /// Reads the model and applies --set, --position, --velocity and --time.
 Loaded load(const CommandOptions& options);
 
+/// Throws UsageError where -o or --report names a file that the command reads, or both name the same one.
+void refuse_overwriting(const CommandOptions& options);
+
 /// To standard output; throws FileError if that fails.
 void write_out(const std::string& text);
+/// The same for people: names from files do not steer the terminal.
+void show(const std::string& text);
 
 }  // namespace mechanician

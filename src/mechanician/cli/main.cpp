@@ -5,19 +5,23 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <map>
 #include <new>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "mechanician/base/diagnostic.hpp"
+#include "mechanician/base/standard_streams.hpp"
 #include "mechanician/base/text.hpp"
 #include "mechanician/base/version.hpp"
 #include "mechanician/cli/commands.hpp"
 #include "mechanician/cli/completion.hpp"
 #include "mechanician/cli/large_loading.hpp"
+#include "mechanician/cli/loading.hpp"
+#include "mechanician/result/text_sink.hpp"
 
 namespace {
 
@@ -112,6 +116,7 @@ Exit dispatch(const CLI::App& app, RawOptions& raw) {
   const std::map<std::string, Form> forms{{"auto", Form::automatic}, {"F1", Form::f1}, {"F2", Form::f2},
                                           {"F3", Form::f3},          {"F4", Form::f4}, {"F5", Form::f5}};
   options.form = forms.at(raw.form);
+  refuse_overwriting(options);
   if (app.got_subcommand("check")) {
     if (const auto done = check_large(options)) return *done;
     return run_check(options);
@@ -144,20 +149,59 @@ Exit dispatch(const CLI::App& app, RawOptions& raw) {
 }
 
 int report(std::string_view text, Exit exit) {
-  fmt::print(stderr, "{}\n", text);
+  say("{}\n", text);
   return static_cast<int>(exit);
 }
 
-/// CLI11 only says that a command is missing; say which word is none.
-std::string unknown_command(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return {};
-  std::vector<std::string> known;
-  for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
-  const std::string word = argv[1];
-  if (std::find(known.begin(), known.end(), word) != known.end()) return {};
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& known, const std::string& otherwise) {
   const std::string near = nearest(word, known);
-  return fmt::format("mechanician: unknown command `{}`\n{}", word,
-                     near.empty() ? "Try `mechanician --help`." : fmt::format("did you mean `{}`?", near));
+  return near.empty() ? otherwise : fmt::format("did you mean `{}`?", near);
+}
+
+/// What people write who do not know the commands: `help`, `help run`, and a model without a command, which is checked.
+std::vector<std::string> with_command(const CLI::App& app, std::vector<std::string> words) {
+  if (words.empty() || (words[0].starts_with('-') && words[0] != "-")) return words;
+  const auto known = command_names(app);
+  const auto is_known = [&](const std::string& word) {
+    return std::find(known.begin(), known.end(), word) != known.end();
+  };
+  if (words[0] == "help") {
+    if (words.size() == 1) return {"--help"};
+    words = {words[1], "--help"};
+  }
+  if (is_known(words[0])) return words;
+  std::error_code error;
+  if (words[0] != "-" && !words[0].ends_with(".toml") && !std::filesystem::is_regular_file(words[0], error))
+    throw UsageError(
+        fmt::format("unknown command `{}`\n{}", words[0], did_you_mean(words[0], known, "Try `mechanician --help`.")));
+  say("mechanician: no command is given: this is `mechanician check {}`\n", words[0]);
+  words.insert(words.begin(), "check");
+  return words;
+}
+
+/// What is left over when a command has taken its options: the first, in the order in which they stand there.
+[[noreturn]] void refuse_extra(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
+  const auto left = app.remaining(true);
+  const auto is_left = [&](const std::string& word) { return std::find(left.begin(), left.end(), word) != left.end(); };
+  const auto first = std::find_if(words.begin(), words.end(), is_left);
+  const std::string word = first == words.end() ? (left.empty() ? "" : left.front()) : *first;
+  const std::string where = command == &app ? "" : command->get_name() + " ";
+  const std::string otherwise = fmt::format("Try `mechanician {}--help`.", where);
+  if (!word.starts_with('-'))
+    throw UsageError(fmt::format("{}`{}` is one argument too many\n{}",
+                                 where.empty() ? "" : where.substr(0, where.size() - 1) + ": ", word, otherwise));
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command->get_options())
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  throw UsageError(
+      fmt::format("there is no option `{}`\n{}", word, did_you_mean(word.substr(0, word.find('=')), known, otherwise)));
 }
 
 int run_program(int argc, char** argv) {
@@ -206,7 +250,7 @@ int run_program(int argc, char** argv) {
   run->add_option("--every", raw.command.every, "Time between rows; without it a row per step; overrides the file")
       ->type_name("DT");
   run->add_option("--tolerance", raw.command.tolerance,
-                  "Local error, relative to max(1, |value|), above 0 and at most 0.1; overrides the file")
+                  "Local error, relative to max(1, |value|), from 1e-15 to 0.1; overrides the file")
       ->type_name("TOL");
   run->add_option("--method", raw.command.method, "auto, dop853 or bdf; overrides the file")->type_name("METHOD");
   run->add_option("--report", raw.command.report, "A page that shows the motion, the forces and the certificate")
@@ -233,19 +277,30 @@ int run_program(int argc, char** argv) {
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
 
-  if (const std::string wrong = unknown_command(app, argc, argv); !wrong.empty()) return report(wrong, Exit::usage);
+  const std::vector<std::string> words = with_command(app, {argv + 1, argv + argc});
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& e) {
-    const int status = app.exit(e);
+    if (e.get_exit_code() != 0 && !app.remaining(true).empty()) refuse_extra(app, words);
+    std::ostringstream out, err;
+    const int status = app.exit(e, out, err);
+    say("{}", err.str());
+    if (!out.str().empty()) write_out(out.str());
     return status == 0 ? 0 : static_cast<int>(Exit::usage);
   }
+  return static_cast<int>(dispatch(app, raw));
+}
+
+/// What is wrong becomes a message and an exit status.
+int run_or_report(int argc, char** argv) {
   try {
-    return static_cast<int>(dispatch(app, raw));
+    return run_program(argc, argv);
   } catch (const ModelError& e) {
     return report(e.what(), Exit::refused);
   } catch (const UsageError& e) {
     return report(fmt::format("mechanician: {}", e.what()), Exit::usage);
+  } catch (const ReaderGone&) {
+    return static_cast<int>(Exit::file);
   } catch (const FileError& e) {
     return report(fmt::format("mechanician: {}", e.what()), Exit::file);
   } catch (const std::bad_alloc&) {
@@ -258,8 +313,9 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A closed pipe and a file that may not grow are write errors like any other, not a reason to die silently.
+  open_standard_streams();
+  // A closed pipe and a file that may not grow are write errors like any other: files are closed as they should be.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
-  return run_program(argc, argv);
+  return run_or_report(argc, argv);
 }

@@ -2,22 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <cmath>
+#include <optional>
 #include <string_view>
 
 #include "mechanician/base/patterns.hpp"
+#include "mechanician/model/constant_text.hpp"
 
 namespace mechanician {
 
 double parse_number(const std::string& text, const std::string& what) {
-  std::string_view digits = text;
-  if (!digits.empty() && digits.front() == '+') digits.remove_prefix(1);
-  double value = 0.0;
-  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (read.ec != std::errc{} || read.ptr != digits.data() + digits.size() || !std::isfinite(value))
-    throw UsageError(fmt::format("{}: `{}` is not a finite number", what, text));
-  return value;
+  const std::optional<double> value = constant_value(text);
+  if (!value)
+    throw UsageError(fmt::format("{}: `{}` is not a finite number, nor made of numbers like 2*pi", what, text));
+  return *value;
 }
 
 Assignments parse_assignments(const std::vector<std::string>& texts, const std::string& option) {

@@ -62,6 +62,7 @@ class UsageError : public std::runtime_error {
 
 /// "x=1,y=2" of the option named.
 Assignments parse_assignments(const std::vector<std::string>& texts, const std::string& option);
+/// A number, or an expression of numbers.
 double parse_number(const std::string& text, const std::string& what);
 
 }  // namespace mechanician

@@ -5,17 +5,16 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <optional>
 
 #include "mechanician/base/diagnostic.hpp"
+#include "mechanician/base/safe_text.hpp"
 #include "mechanician/cli/commands.hpp"
 #include "mechanician/cli/loading.hpp"
 #include "mechanician/plot/cairo_picture.hpp"
 #include "mechanician/plot/column_groups.hpp"
 #include "mechanician/plot/layout.hpp"
-#include "mechanician/plot/safe_text.hpp"
 #include "mechanician/plot/svg.hpp"
 #include "mechanician/plot/terminal.hpp"
 #include "mechanician/result/text_sink.hpp"
@@ -166,7 +165,7 @@ Exit run_plot(const CommandOptions& o) {
   } else {
     write_out(text);
   }
-  if (!data.remark.empty()) fmt::print(stderr, "{}: note: {}\n", name, data.remark);
+  if (!data.remark.empty()) say("{}: note: {}\n", name, data.remark);
   return Exit::done;
 }
 

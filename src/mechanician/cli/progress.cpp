@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
-#include <cstdio>
+
+#include "mechanician/cli/standard_error.hpp"
 
 namespace mechanician {
 
@@ -40,15 +41,13 @@ void ProgressBar::update(const RunProgress& p) {
   if (now < next_) return;
   next_ = now + std::chrono::milliseconds(100);
   const double left = (p.wall_time - first_wall_) * (p.end - p.now) / (p.now - first_time_);
-  fmt::print(stderr, "\r{}\x1b[K", progress_line(p, left));
-  std::fflush(stderr);
+  redraw_line(progress_line(p, left));
   shown_ = true;
 }
 
 void ProgressBar::clear() {
   if (!shown_) return;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
+  redraw_line({});
   shown_ = false;
 }
 

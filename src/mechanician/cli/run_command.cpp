@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdio>
 #include <optional>
 
 #include "mechanician/base/text.hpp"
@@ -46,9 +45,8 @@ MotionOptions motion_options(const RunOptions& run, const CommandOptions& option
     refuse_value(model, "run.to", message, "the end must be later than the start");
   }
   motion.tolerance = run.tolerance ? *run.tolerance : model.run.tolerance;
-  if (!(motion.tolerance > 0.0 && motion.tolerance <= largest_tolerance))
-    refuse_value(model, "run.tolerance", "`run.tolerance` is too large to mean anything",
-                 fmt::format("it must be above 0 and at most {}, for example 1e-9", largest_tolerance));
+  if (std::string wrong = wrong_tolerance(motion.tolerance); !wrong.empty())
+    refuse_value(model, "run.tolerance", "`run.tolerance` cannot be met, or means nothing", std::move(wrong));
   motion.method = run.method ? *run.method : method_of(model.run.method).value_or(Method::automatic);
   return motion;
 }
@@ -89,6 +87,10 @@ Exit start_run(const CommandOptions& options) {
   Loaded loaded = load(options);
   const MotionOptions motion = motion_options(run, options, loaded);
   const std::optional<double> every = run.every ? run.every : loaded.system.model().run.every;
+  if (std::string wrong = every ? wrong_every(*every, loaded.start.t, motion.to) : std::string(); !wrong.empty()) {
+    if (run.every) throw UsageError(fmt::format("--every {}: {}", options.every, wrong));
+    refuse_value(loaded.system.model(), "run.every", "`run.every` is too small", std::move(wrong));
+  }
   if (!accept_start(loaded, options)) return Exit::refused;
   RunSetup setup = make_setup(loaded.system, loaded.start, motion, every, options.verify);
   setup.columns = options.columns;
@@ -142,9 +144,9 @@ void refuse_options_of_resume(const CommandOptions& o) {
 /// Nothing is left to compute: says so. Otherwise none.
 std::optional<Exit> already_over(const StoredRun& run) {
   if (run.part) return std::nullopt;
-  fmt::print(stderr, "{}: nothing to go on with: the run is {}{}{}\n", run.file,
-             run.status == RunStatus::suspect ? "done, but not to be trusted" : name_of(run.status),
-             run.message.empty() ? "" : ": ", run.message);
+  say("{}: nothing to go on with: the run is {}{}{}\n", run.file,
+      run.status == RunStatus::suspect ? "done, but not to be trusted" : name_of(run.status),
+      run.message.empty() ? "" : ": ", run.message);
   return exit_of(run.status);
 }
 
@@ -157,16 +159,15 @@ Exit resume_run(const CommandOptions& options) {
   const InterruptFlag interrupt;
   StoredRun run = open_stored_run(options.resume);
   if (!options.model.empty() && text_of(options.model, run.setup.large) != run.setup.model.text) {
-    fmt::print(stderr,
-               "{}: error: this is not the model of the run in {}\n"
-               "    leave it out: the result holds its model, `{}` as it was then\n",
-               options.model, run.source, run.setup.model.file);
+    say("{}: error: this is not the model of the run in {}\n"
+        "    leave it out: the result holds its model, `{}` as it was then\n",
+        options.model, run.source, run.setup.model.file);
     return Exit::refused;
   }
   if (const auto over = already_over(run)) return *over;
   if (run.setup.version != version())
-    fmt::print(stderr, "{}: note: begun by version {}, goes on with {}: the last digits may differ\n", run.source,
-               run.setup.version, version());
+    say("{}: note: begun by version {}, goes on with {}: the last digits may differ\n", run.source, run.setup.version,
+        version());
 
   if (run.setup.large) return resume_large(std::move(run), options, interrupt);
   Model model = read_model_text(run.setup.model.text, run.setup.model.file);
@@ -193,7 +194,7 @@ Exit resume_run(const CommandOptions& options) {
     throw damaged(e.what());
   }
   if (refuse_motion(system.model().source, *recorder)) return Exit::refused;
-  if (!options.quiet) fmt::print(stderr, "{}: goes on at t = {:.10g}\n", run.source, recorder->integrator().t());
+  if (!options.quiet) say("{}: goes on at t = {:.10g}\n", run.source, recorder->integrator().t());
   const std::string file = run.file;
   const auto writer = make_resuming_hdf5_writer(std::move(run), recorder->header());
   return run_to_end(system.model().source, *recorder, *writer, options, file, interrupt);

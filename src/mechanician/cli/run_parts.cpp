@@ -2,22 +2,32 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "mechanician/base/text.hpp"
-#include "mechanician/output/remarks.hpp"
+#include "mechanician/cli/saying.hpp"
+#include "mechanician/motion/tolerances.hpp"
 #include "mechanician/report/report.hpp"
 
 namespace mechanician {
 
-namespace {
-
-void say(const Remark& remark, std::string_view severity, const SourceText& source) {
-  fmt::print(stderr, "{}\n", render(remark, severity, source));
+std::string wrong_tolerance(double tolerance) {
+  if (tolerance >= smallest_tolerance && tolerance <= largest_tolerance) return {};
+  return fmt::format("it must be at least {}, which is as much as rounding, and at most {}; for example 1e-9",
+                     smallest_tolerance, largest_tolerance);
 }
 
-}  // namespace
+std::string wrong_every(double every, double begin, double end) {
+  constexpr double eps = std::numeric_limits<double>::epsilon();
+  const double least = 4.0 * eps * std::max(std::abs(begin), std::abs(end));
+  if (every > least) return {};
+  return fmt::format(
+      "the time between two rows is lost in the rounding of the time, which goes to {}: it must be above {}",
+      short_number(std::abs(end) > std::abs(begin) ? end : begin), short_number(least));
+}
 
 RunOptions parse_run_options(const CommandOptions& options) {
   if (options.json && !options.output.empty())
@@ -40,9 +50,8 @@ RunOptions parse_run_options(const CommandOptions& options) {
   }
   if (!options.tolerance.empty()) {
     run.tolerance = parse_number(options.tolerance, "--tolerance");
-    if (!(*run.tolerance > 0.0 && *run.tolerance <= largest_tolerance))
-      throw UsageError(fmt::format("--tolerance {}: it must be above 0 and at most {}, for example 1e-9",
-                                   options.tolerance, largest_tolerance));
+    if (const std::string wrong = wrong_tolerance(*run.tolerance); !wrong.empty())
+      throw UsageError(fmt::format("--tolerance {}: {}", options.tolerance, wrong));
   }
   if (!options.method.empty() && !(run.method = method_of(options.method))) {
     const std::string near = nearest(options.method, std::vector<std::string>{"auto", "dop853", "bdf"});
@@ -96,14 +105,14 @@ Exit run_to_end(const SourceText& source, Recorder& recorder, ResultWriter& writ
   if (summary.status == RunStatus::failed) say({summary.message, {}, integrator.stop().place}, "error", source);
   if (!options.quiet) {
     if (summary.status == RunStatus::stopped) say({summary.message, {}, integrator.stop().place}, "note", source);
-    fmt::print(stderr, "{}", summary_text(summary, integrator.events(), recorder.columns()));
+    say("{}", summary_text(summary, integrator.events(), recorder.columns()));
   } else if (!summary.certificate.holds) {
-    fmt::print(stderr, "mechanician: {}\n", trust_line(summary));
+    say("mechanician: {}\n", trust_line(summary));
   }
   if (summary.status == RunStatus::interrupted && !options.quiet) {
-    fmt::print(stderr, "mechanician: interrupted; what was computed is kept\n");
+    say("mechanician: interrupted; what was computed is kept\n");
     if (format_of(file) == ResultFormat::hdf5)
-      fmt::print(stderr, "mechanician: `mechanician run --resume {}` goes on with it\n", file);
+      say("mechanician: `mechanician run --resume {}` goes on with it\n", file);
   }
   return exit_of(summary.status);
 }

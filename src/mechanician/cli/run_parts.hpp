@@ -8,12 +8,15 @@
 
 #include "mechanician/cli/options.hpp"
 #include "mechanician/cli/progress.hpp"
+#include "mechanician/cli/standard_error.hpp"
 #include "mechanician/result/hdf5_writer.hpp"
 #include "mechanician/result/record.hpp"
 
 namespace mechanician {
 
-inline constexpr double largest_tolerance = 0.1;
+/// What is wrong with a tolerance, or with the time between two rows; empty: nothing.
+std::string wrong_tolerance(double tolerance);
+std::string wrong_every(double every, double begin, double end);
 
 /// What the command line says of the run; checked before the model is read.
 struct RunOptions {

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
 namespace mechanician {
 
+void say(const Remark& remark, std::string_view severity, const SourceText& source) {
+  say("{}\n", render(remark, severity, source));
+}
+
 void say(const Remark& remark, std::string_view severity, const System& system) {
-  fmt::print(stderr, "{}\n", render(remark, severity, system.model().source));
+  say(remark, severity, system.model().source);
 }
 
 bool refuse(const System& system, const Instant& instant) {

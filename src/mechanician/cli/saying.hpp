@@ -4,12 +4,14 @@
 
 #include <string_view>
 
+#include "mechanician/cli/standard_error.hpp"
 #include "mechanician/instant/accelerate.hpp"
 #include "mechanician/output/remarks.hpp"
 
 namespace mechanician {
 
 /// file:line:column: severity: text
+void say(const Remark& remark, std::string_view severity, const SourceText& source);
 void say(const Remark& remark, std::string_view severity, const System& system);
 
 /// Says why there is no acceleration; true if there is none.

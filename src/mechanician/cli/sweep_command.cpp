@@ -3,32 +3,30 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <thread>
 
 #include "mechanician/base/patterns.hpp"
+#include "mechanician/base/safe_text.hpp"
 #include "mechanician/base/text.hpp"
 #include "mechanician/base/version.hpp"
 #include "mechanician/cli/commands.hpp"
 #include "mechanician/cli/large_loading.hpp"
 #include "mechanician/cli/loading.hpp"
 #include "mechanician/cli/progress.hpp"
+#include "mechanician/cli/run_parts.hpp"
 #include "mechanician/cli/standard_error.hpp"
 #include "mechanician/cli/sweep_progress.hpp"
 #include "mechanician/ensemble/make_runner.hpp"
 #include "mechanician/model/read_model.hpp"
 #include "mechanician/output/json_writer.hpp"
-#include "mechanician/plot/safe_text.hpp"
 #include "mechanician/result/sweep_result.hpp"
 #include "mechanician/result/text_sink.hpp"
 
 namespace mechanician {
 
 namespace {
-
-constexpr double largest_tolerance = 0.1;
 
 std::int64_t parse_whole(const std::string& text, const char* option, std::int64_t least) {
   std::int64_t value = 0;
@@ -100,9 +98,8 @@ SweepSetup setup_of(const CommandOptions& o) {
   }
   if (!o.tolerance.empty()) {
     setup.options.tolerance = parse_number(o.tolerance, "--tolerance");
-    if (!(setup.options.tolerance > 0.0 && setup.options.tolerance <= largest_tolerance))
-      throw UsageError(fmt::format("--tolerance {}: it must be above 0 and at most {}, for example 1e-9", o.tolerance,
-                                   largest_tolerance));
+    if (const std::string wrong = wrong_tolerance(setup.options.tolerance); !wrong.empty())
+      throw UsageError(fmt::format("--tolerance {}: {}", o.tolerance, wrong));
   }
   return setup;
 }
@@ -110,9 +107,8 @@ SweepSetup setup_of(const CommandOptions& o) {
 /// What the model says where the command line does not.
 void complete(SweepSetup& setup, const Model& model, const State& start, const CommandOptions& o) {
   if (o.tolerance.empty()) setup.options.tolerance = model.run.tolerance;
-  if (!(setup.options.tolerance > 0.0 && setup.options.tolerance <= largest_tolerance))
-    throw UsageError(fmt::format(
-        "`run.tolerance` of the model is too large to mean anything: give --tolerance, at most {}", largest_tolerance));
+  if (const std::string wrong = wrong_tolerance(setup.options.tolerance); !wrong.empty())
+    throw UsageError(fmt::format("`run.tolerance` of the model cannot be met, or means nothing: {}", wrong));
   if (o.method.empty()) {
     setup.options.adaptive = method_of(model.run.method).value_or(Method::automatic);
   }
@@ -348,7 +344,7 @@ Exit sweep(const CommandOptions& o, Ranks* ranks) {
         if (!raised_at) raised_at = progress.seconds;
         if (!quiet && !waiting && progress.seconds - *raised_at > 1.0) {
           bar.clear();
-          say("mechanician: interrupted: motions that are under way are finished first; once more leaves them, too\n");
+          say("mechanician: interrupted: motions that are under way have three seconds to come to their end\n");
           waiting = true;
         }
         return false;
@@ -430,6 +426,8 @@ std::pair<std::string, Exit> describe_trouble() {
     return {fmt::format("mechanician: {}", elided(safe_text(e.what()), 600)), Exit::refused};
   } catch (const UsageError& e) {
     return {fmt::format("mechanician: {}", e.what()), Exit::usage};
+  } catch (const ReaderGone&) {
+    return {{}, Exit::file};
   } catch (const FileError& e) {
     return {fmt::format("mechanician: {}", e.what()), Exit::file};
   } catch (const std::bad_alloc&) {
@@ -456,8 +454,7 @@ Exit run_sweep_command(const CommandOptions& options) {
       // What is wrong for all is said by the first; it ends this process meanwhile.
       std::this_thread::sleep_for(std::chrono::seconds(2));
     }
-    say("{}\n", text);
-    std::fflush(nullptr);
+    if (!text.empty()) say("{}\n", text);
     if (ranks) ranks->abort(static_cast<int>(exit));
     return exit;
   }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "mechanician/cli/standard_error.hpp"
 
@@ -37,15 +36,13 @@ void SweepBar::update(const SweepProgress& progress) {
   const auto now = std::chrono::steady_clock::now();
   if (!enabled_ || now < next_) return;
   next_ = now + std::chrono::milliseconds(100);
-  say("\r{}\x1b[K", sweep_line(progress, columns_of_terminal()));
-  std::fflush(stderr);
+  redraw_line(sweep_line(progress, columns_of_terminal()));
   shown_ = true;
 }
 
 void SweepBar::clear() {
   if (!shown_) return;
-  say("\r\x1b[K");
-  std::fflush(stderr);
+  redraw_line({});
   shown_ = false;
 }
 

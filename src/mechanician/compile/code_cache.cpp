@@ -21,6 +21,7 @@
 #include <cpuid.h>
 #endif
 
+#include "mechanician/base/standard_streams.hpp"
 #include "mechanician/base/version.hpp"
 
 namespace mechanician {
@@ -133,16 +134,6 @@ std::optional<std::string> read_all(int fd, std::size_t size) {
   return bytes;
 }
 
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 std::optional<std::vector<std::string>> parse(const std::string& bytes, const CodeKey& key) {
   Header header;
   if (bytes.size() < sizeof header) return std::nullopt;
@@ -163,6 +154,28 @@ std::optional<std::vector<std::string>> parse(const std::string& bytes, const Co
   }
   if (!payload.empty() || objects.empty()) return std::nullopt;
   return objects;
+}
+
+/// What a file is in a folder that may serve other purposes, too: results of killed runs end in .part as well.
+enum class CacheFile { object, part, foreign };
+
+/// By its name: KEY.object, or KEY.PROCESS.NUMBER.part, where the key has 32 hexadecimal digits.
+CacheFile kind_of(std::string_view name) {
+  const auto take = [&](std::string_view digits, std::size_t least, std::size_t most) {
+    const std::size_t count = std::min(name.find_first_not_of(digits), name.size());
+    name.remove_prefix(count);
+    return count >= least && count <= most;
+  };
+  const auto take_dot = [&] {
+    const bool there = name.starts_with('.');
+    if (there) name.remove_prefix(1);
+    return there;
+  };
+  constexpr std::string_view decimal = "0123456789";
+  if (!take("0123456789abcdef", 32, 32)) return CacheFile::foreign;
+  if (name == extension) return CacheFile::object;
+  const bool part = take_dot() && take(decimal, 1, 20) && take_dot() && take(decimal, 1, 20) && name == ".part";
+  return part ? CacheFile::part : CacheFile::foreign;
 }
 
 std::string variable(const char* name) {
@@ -265,11 +278,13 @@ void CodeCache::trim() const {
   for (fs::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
     std::error_code gone;
     const fs::path& path = it->path();
+    const CacheFile kind = kind_of(path.filename().string());
+    if (kind == CacheFile::foreign || !it->is_regular_file(gone)) continue;
     const auto used = it->last_write_time(gone);
     if (gone) continue;
-    if (path.extension() == ".part" && now - used > std::chrono::hours(1)) {
+    if (kind == CacheFile::part && now - used > std::chrono::hours(1)) {
       fs::remove(path, gone);  // of a process that was killed
-    } else if (path.extension() == extension) {
+    } else if (kind == CacheFile::object) {
       const std::uint64_t size = it->file_size(gone);
       if (gone) continue;
       files.push_back({used, size, path});

@@ -154,13 +154,32 @@ TEST_F(Cache, ForgetsWhatWasNotUsedForLongest) {
 
 TEST_F(Cache, RemovesWhatKilledProcessesLeft) {
   const CodeCache cache(directory);
-  const std::string left = directory + "/0123.1.0.part", fresh = directory + "/0123.2.0.part";
+  const std::string left = directory + "/" + key.text() + ".1.0.part",
+                    fresh = directory + "/" + key.text() + ".2.0.part";
   write(left, "x");
   write(fresh, "x");
   fs::last_write_time(left, fs::file_time_type::clock::now() - std::chrono::hours(2));
   cache.keep(key, objects);
   EXPECT_FALSE(fs::exists(left));
   EXPECT_TRUE(fs::exists(fresh));
+}
+
+TEST_F(Cache, TouchesNothingOfOthersInItsFolder) {
+  std::vector<std::string> foreign;
+  const std::string hex = CodeKey{3, 4}.text();
+  for (const std::string& name :
+       {std::string("motion.h5.part"), std::string("motion.csv.part"), std::string("sweep.h5.part-1"),
+        std::string("1.0.part"), std::string("a.object"), hex + ".part", hex + ".1.part", hex + ".1.2.h5.part",
+        hex + "0.1.2.part", hex + ".a.0.part", "x" + hex + ".1.0.part", hex + "x.object", hex.substr(1) + ".object",
+        hex + ".1.0.part.new"}) {
+    foreign.push_back(directory + "/" + name);
+    write(foreign.back(), std::string(1000, 'x'));
+    fs::last_write_time(foreign.back(), fs::file_time_type::clock::now() - std::chrono::hours(100));
+  }
+  CodeCache(directory).keep(key, objects);
+  CodeCache(directory, 11000).keep({5, 5}, objects);  // has to forget something
+  EXPECT_FALSE(fs::exists(CodeCache(directory).path_of(key)) && fs::exists(CodeCache(directory).path_of({5, 5})));
+  for (const std::string& file : foreign) EXPECT_TRUE(fs::exists(file)) << file;
 }
 
 TEST_F(Cache, IsSharedByThreadsAndProcessesThatWriteAndReadTheSameFiles) {

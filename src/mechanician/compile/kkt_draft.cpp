@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
+
+#include "mechanician/compile/row_weights.hpp"
 
 namespace mechanician {
 
@@ -12,11 +15,14 @@ const Number zero = constant_number(0.0), one = constant_number(1.0);
 
 /// A row that has shrunk to this much of its size may have become rounding of its own terms.
 constexpr double least_row = 1e-6;
-/// Mass that directions without any get in projections, of the largest entry.
+/// Mass that directions without any get in projections, of what coordinates weigh.
 constexpr double loose_mass = 1e-13;
 /// Largest √(Σ P λ²) over the accelerations with and without constraints, all in the mass metric. Rows hold to about
 /// eps times that.
 constexpr double largest_load = 1e3;
+/// Largest M_ii/d_i of M + AᵀWA. A definite M cannot be had in a better condition; weights that have come to be far off can, by the
+/// robust path, which weighs anew.
+constexpr double largest_weighted_growth = 1e5;
 /// Two rows are solved for by Cramer's rule if they are so many times better than they have to be, at the reference: the
 /// motion may go where they are worse.
 constexpr double cramer_margin = 100.0;
@@ -106,6 +112,7 @@ KktDraft::KktDraft(const Equations& eqs, const ProgramOptions& options, const st
 
   EliminationLimits limits{.joint_pivots = options.joint_pivots};
   if (options.refine) limits.growth = 1e11, path += ", refined";
+  if (is_weighted()) limits.mass_growth = largest_weighted_growth;
   elimination.emplace(numbers, std::move(K), limits, options.most_steps);
   problem = elimination->problem();
   if (!problem.empty() || options.reference.empty()) return;
@@ -120,11 +127,18 @@ KktDraft::KktDraft(const Equations& eqs, const ProgramOptions& options, const st
 }
 
 std::vector<double> KktDraft::at_reference(const std::vector<Number>& wanted) {
+  return evaluate_at({options_.reference}, wanted).front();
+}
+
+std::vector<std::vector<double>> KktDraft::evaluate_at(const std::vector<std::vector<double>>& inputs,
+                                                       const std::vector<Number>& wanted) {
   std::vector<ProgramBuilder::Value> outputs;
   for (const Number& x : wanted) outputs.push_back(numbers.value_of(x));
   const Program program = builder.finish(outputs);
-  std::vector<double> registers(at(program.num_registers())), values(outputs.size());
-  program.evaluate(options_.reference.data(), registers.data(), values.data());
+  std::vector<double> registers(at(program.num_registers()));
+  std::vector<std::vector<double>> values(inputs.size(), std::vector<double>(outputs.size()));
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    program.evaluate(inputs[k].data(), registers.data(), values[k].data());
   return values;
 }
 
@@ -246,11 +260,14 @@ void KktDraft::add_weights(KktMatrix& K, bool loose) {
   std::vector<char> has(at(n), 0);
   for (const auto& e : K.M)
     if (e.row == e.col) largest = numbers.apply(Op::max, largest, e.value), has[at(e.row)] = 1;
-  const Number little = numbers.mul(constant_number(loose_mass), largest);
+  const auto little = [&](int i) {
+    const Number of = coordinate_weights_.empty() ? largest : constant_number(coordinate_weights_[at(i)]);
+    return numbers.mul(constant_number(loose_mass), of);
+  };
   for (auto& e : K.M)
-    if (e.row == e.col) e.value = numbers.add(e.value, little);
+    if (e.row == e.col) e.value = numbers.add(e.value, little(e.row));
   for (int i = 0; i < n; ++i)
-    if (!has[at(i)]) K.M.push_back({i, i, little});
+    if (!has[at(i)]) K.M.push_back({i, i, little(i)});
 }
 
 void KktDraft::weigh_rows(const std::vector<Number>& diagonal, const std::vector<char>& weighted) {
@@ -274,31 +291,32 @@ void KktDraft::weigh_rows(const std::vector<Number>& diagonal, const std::vector
   }
 }
 
-/// Any weights give the same answer: those of one state do for all states where they are of about the right size, and
-/// cost no steps. A diagonal entry may vanish there.
+/// Those of one state do for all states where they are of about the right size, and cost no steps.
 void KktDraft::weigh_rows_at_reference(const std::vector<Number>& diagonal, const std::vector<char>& weighted) {
-  const std::vector<double> masses = at_reference(diagonal);
-  double largest = 0.0;
-  for (const double m : masses) largest = std::max(largest, m);
-  std::vector<double> units(masses.size(), 0.0), column(masses.size(), 0.0);  // squared
-  std::vector<std::vector<double>> rows;
-  for (const DraftRow& row : kept) {
-    std::vector<Number> a;
-    for (const auto& entry : row.a) a.push_back(entry.second);
-    rows.push_back(at_reference(a));
-  }
-  for (std::size_t j = 0; j < kept.size(); ++j)
-    for (std::size_t k = 0; k < rows[j].size() && weighted[j]; ++k) {
-      double& c = column[at(kept[j].a[k].first)];
-      c = std::max(c, rows[j][k] * rows[j][k]);
-    }
-  for (std::size_t i = 0; i < units.size(); ++i)
-    units[i] = masses[i] > 1e-12 * largest ? 1.0 / masses[i] : column[i] > 0.0 ? 1.0 / column[i] : 1.0;
+  std::vector<Number> wanted = diagonal;
+  RowPattern rows;
+  std::vector<std::size_t> which;
   for (std::size_t j = 0; j < kept.size(); ++j) {
-    double size = 0.0;
-    for (std::size_t k = 0; k < rows[j].size(); ++k) size += rows[j][k] * rows[j][k] * units[at(kept[j].a[k].first)];
-    if (weighted[j]) weights_[j] = constant_number(size > 0.0 && std::isfinite(size) ? 1.0 / size : 1.0);
+    if (!weighted[j]) continue;
+    for (const auto& [i, a] : kept[j].a) rows.cols.push_back(i), wanted.push_back(a);
+    rows.begin.push_back(static_cast<int>(rows.cols.size()));
+    which.push_back(j);
   }
+  const auto q = std::span(options_.reference).subspan(1, at(eqs_.n()));
+  std::vector<std::vector<double>> inputs;
+  std::vector<std::pair<int, int>> coupled;
+  for (const auto& e : M)
+    if (e.row != e.col) coupled.emplace_back(e.row, e.col);
+  for (const std::vector<double>& state : states_around(q, rows, std::move(coupled))) {
+    inputs.push_back(options_.reference);
+    std::copy(state.begin(), state.end(), inputs.back().begin() + 1);
+  }
+  TypicalSizes sizes;
+  for (const std::vector<double>& values : evaluate_at(inputs, wanted))
+    sizes.add(std::span(values).first(diagonal.size()), std::span(values).subspan(diagonal.size()));
+  coordinate_weights_ = sizes.weigh_coordinates(rows);
+  const std::vector<double> weights = sizes.weigh_rows(rows);
+  for (std::size_t k = 0; k < which.size(); ++k) weights_[which[k]] = constant_number(weights[k]);
 }
 
 Elimination::Solution KktDraft::solve(const std::vector<Number>& f, const std::vector<Number>& g) {

@@ -69,6 +69,8 @@ class KktDraft {
   void weigh_rows_at_reference(const std::vector<Number>& diagonal, const std::vector<char>& weighted);
   /// Values at options.reference.
   std::vector<double> at_reference(const std::vector<Number>& wanted);
+  std::vector<std::vector<double>> evaluate_at(const std::vector<std::vector<double>>& inputs,
+                                               const std::vector<Number>& wanted);
   /// a M⁻¹aᵀ with the diagonal of M alone.
   Number size_of(const DraftRow& row);
 
@@ -76,8 +78,9 @@ class KktDraft {
   const ProgramOptions& options_;
   std::vector<Expr> symbols_;
   std::vector<ProgramBuilder::Value> inputs_;
-  double least_pair_ = 0.0;      ///< what D of the last two rows must not fall below
-  std::vector<Number> weights_;  ///< of kept rows; empty where M is definite
+  double least_pair_ = 0.0;                 ///< what D of the last two rows must not fall below
+  std::vector<Number> weights_;             ///< of kept rows; empty where M is definite
+  std::vector<double> coordinate_weights_;  ///< where there is a reference (row_weights.hpp)
   Number load_ = constant_number(0.0), free_ = constant_number(0.0);  ///< Σ P λ² and Σ f²/M_ii of all solutions
 };
 

@@ -186,13 +186,13 @@ void AdaptivePack::begin(const MotionBatch& batch, const std::vector<int>& varie
     const Entry& entry = entries[static_cast<std::size_t>(l)];
     Lane& lane = lanes[static_cast<std::size_t>(l)];
     const double first_step = lane.h;
-    lane = {.motion = entry.motion, .t = batch.t, .h = first_step, .progress_mark = batch.t};
+    lane = {.motion = entry.motion, .t = batch.t, .h = first_step, .progress = {.mark = batch.t}};
     lane.kinetic = lane.kinetic_start = of(seen_, WatchProgram::at_kinetic, l);
     lane.scale = of(seen_, WatchProgram::at_scale, l);
     if (entry.motion >= 0 && entry.handed) {
       const HandedMotion& from = *entry.handed;
       lane.t = from.t, lane.h = from.h, lane.steps = lane.begun_with = from.steps;
-      lane.progress_mark = from.progress_mark, lane.most_progress = from.most_progress;
+      lane.progress = from.progress;
       lane.kinetic_start = from.kinetic_start, lane.kinetic = from.kinetic, lane.exchanged = from.energy_exchanged;
       lane.balance_largest = from.balance_largest, lane.balance_allowed = from.balance_allowed;
       lane.violation = from.violation, lane.distance = from.distance;
@@ -220,7 +220,7 @@ HandedMotion AdaptivePack::hand_over(int l) const {
   to.balance_largest = lane.balance_largest, to.balance_allowed = lane.balance_allowed;
   to.violation = lane.violation, to.distance = lane.distance;
   to.acceleration_integral = lane.acceleration_integral;
-  to.steps = lane.steps, to.progress_mark = lane.progress_mark, to.most_progress = lane.most_progress;
+  to.steps = lane.steps, to.progress = lane.progress;
   return to;
 }
 
@@ -391,12 +391,8 @@ void AdaptivePack::accept(int l) {
   lane.rejected = false, lane.tries = lane.not_vouched = 0;
   lane.t =
       end >= options_.to || std::abs(end - options_.to) <= 4.0 * eps * std::max(std::abs(end), h) ? options_.to : end;
-  constexpr std::int64_t steps_of_progress = 20000;
-  if (lane.steps % steps_of_progress == 0) {
-    lane.most_progress = std::max(lane.most_progress, lane.t - lane.progress_mark);
-    if (lane.t - lane.progress_mark < 1e-4 * lane.most_progress) lane.fate = Fate::left;
-    lane.progress_mark = lane.t;
-  }
+  // Whether it gets anywhere is for an integrator to say, in its next step.
+  if ((lane.steps + 1) % Progress::steps == 0) lane.fate = Fate::left;
   watch(l);
   lane.events += events_seen_[static_cast<std::size_t>(l)];
   if (is_stiff(l)) lane.fate = Fate::left, lane.stiff = true;

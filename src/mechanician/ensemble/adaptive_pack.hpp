@@ -32,7 +32,7 @@ class AdaptivePack {
     int tries = 0, not_vouched = 0, stiff_hits = 0, not_stiff_hits = 0;
     std::int64_t steps = 0, begun_with = 0;  ///< begun_with: when it came into the lane
     std::int64_t events = 0;                 ///< that were seen in lanes, since then
-    double progress_mark = 0.0, most_progress = 0.0;
+    Progress progress{};
     double weakest = 1.0;  ///< smallest sine at t
     double kinetic_start = 0.0, kinetic = 0.0, scale = 0.0;
     double exchanged = 0.0, balance_largest = 0.0, balance_allowed = 1e-14;

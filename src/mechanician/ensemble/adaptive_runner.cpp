@@ -92,6 +92,7 @@ class AdaptiveRunner : public MotionRunner {
     int running = 0;
     for (int l = 0; l < count; ++l) running += refill(l) ? 1 : 0;
     while (running > 0) {
+      batch.go_on();
       pack.advance();
       for (int l = 0; l < count; ++l) {
         AdaptivePack::Lane& lane = pack.lanes[static_cast<std::size_t>(l)];
@@ -150,6 +151,7 @@ class AdaptiveRunner : public MotionRunner {
     Integrator& integrator = *motion.integrator;
     for (std::int64_t steps = 0; integrator.advance();) {
       ++motion.steps;
+      batch.go_on();
       if (++steps < motion.least || !integrator.can_hand_over()) continue;
       motion.handed = integrator.hand_over();
       return true;

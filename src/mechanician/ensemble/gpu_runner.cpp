@@ -89,6 +89,7 @@ void GpuRunner::run_part(const MotionBatch& batch, int first, int count, BatchRe
   // Launches of about a quarter of a second: the device may also be somebody's screen.
   std::int64_t at_once = 256;
   for (std::int64_t at = 0; at < steps.whole;) {
+    batch.go_on();
     const std::int64_t number = std::min(at_once, steps.whole - at);
     const double seconds = advance(batch.t, options_.step, 0, at, number);
     at += number;

@@ -199,6 +199,10 @@ TEST(CountSteps, RestsOfRoundingAreNone) {
   EXPECT_NEAR(count_steps(2.0, 2.35, 0.1).rest, 0.05, 1e-15);
   EXPECT_EQ(count_steps(0.0, 0.05, 0.1).whole, 0);
   EXPECT_EQ(count_steps(0.0, 0.05, 0.1).rest, 0.05);
+  for (const double step : {2.0, 1e10, 1e16, 1e17, 1e300}) {
+    EXPECT_EQ(count_steps(0.0, 1.0, step).whole, 0) << step;
+    EXPECT_EQ(count_steps(0.0, 1.0, step).rest, 1.0) << step;
+  }
 }
 
 TEST(FindGpu, SaysWhyThereIsNone) {

@@ -63,7 +63,7 @@ void LaneRunner::run(const MotionBatch& batch, BatchResult& result) {
       int next = 2 + 2 * n;
       for (const int p : parameters_.varied()) set(next++, batch.parameters[motion * at(batch.num_parameters) + at(p)]);
     }
-    for (std::int64_t first = 0; first < steps.whole; first += steps_of_a_block_)
+    for (std::int64_t first = 0; first < steps.whole; batch.go_on(), first += steps_of_a_block_)
       advance(pack, first, std::min<std::int64_t>(steps_of_a_block_, steps.whole - first));
     if (steps.rest > 0.0) {
       std::fill_n(pack.block.begin(), w, std::fma(static_cast<double>(steps.whole), options_.step, batch.t));

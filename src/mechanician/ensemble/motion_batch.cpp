@@ -43,6 +43,7 @@ StepCount count_steps(double t, double to, double step) {
   const double ratio = (to - t) / step;
   // A rest that is rounding of the ratio is none.
   const double whole = std::floor(ratio + 8 * std::numeric_limits<double>::epsilon() * std::max(1.0, ratio));
+  if (whole == 0.0) return {0, to - t};  // a step that is longer than all of it
   const double rest = to - std::fma(whole, step, t);
   return {static_cast<std::int64_t>(whole),
           rest > 8 * std::numeric_limits<double>::epsilon() * std::max(std::abs(to), step) ? rest : 0.0};

@@ -9,6 +9,7 @@
 /// A motion of a batch does not depend on the others in it: any cut of the work gives the same bits with the same runner.
 /// What goes wrong in one motion is its outcome, with a reason; it stops no other and is no exception.
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -42,9 +43,16 @@ StepCount count_steps(double t, double to, double step);
 /// Rows are motions. Starts are on the constraints, or were given as they are on purpose.
 struct MotionBatch {
   int count = 0, num_parameters = 0, n = 0;
-  double t = 0.0;                  ///< all begin at one time
-  std::vector<double> parameters;  ///< count × num_parameters, in the order of model.parameters
-  std::vector<double> q, qd;       ///< count × n
+  double t = 0.0;                              ///< all begin at one time
+  std::vector<double> parameters;              ///< count × num_parameters, in the order of model.parameters
+  std::vector<double> q, qd;                   ///< count × n
+  const std::atomic<bool>* abandon = nullptr;  ///< once it is true, whoever runs the motions throws Abandoned
+
+  struct Abandoned {};
+  /// Between two steps.
+  void go_on() const {
+    if (abandon && abandon->load(std::memory_order_relaxed)) throw Abandoned{};
+  }
 };
 
 enum class Outcome : std::uint8_t {

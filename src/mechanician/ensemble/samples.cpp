@@ -4,20 +4,19 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
 
+#include "mechanician/base/csv.hpp"
 #include "mechanician/base/diagnostic.hpp"
 #include "mechanician/base/patterns.hpp"
+#include "mechanician/base/read_file.hpp"
 #include "mechanician/base/text.hpp"
 #include "mechanician/ensemble/random.hpp"
+#include "mechanician/model/constant_text.hpp"
 
 namespace mechanician {
 
@@ -32,10 +31,6 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(blank) - begin + 1);
 }
 
-std::string_view unquoted(std::string_view text) {
-  return text.size() >= 2 && text.front() == '"' && text.back() == '"' ? text.substr(1, text.size() - 2) : text;
-}
-
 template <class T>
 std::optional<T> parse(std::string_view text) {
   text = trimmed(text);
@@ -48,9 +43,8 @@ std::optional<T> parse(std::string_view text) {
 
 /// Of the text of a variation, for messages.
 double finite(std::string_view text, std::string_view whole) {
-  const auto value = parse<double>(text);
-  if (!value || !std::isfinite(*value))
-    throw std::invalid_argument(fmt::format("{}: `{}` is not a finite number", whole, trimmed(text)));
+  const std::optional<double> value = constant_value(trimmed(text));
+  if (!value) throw std::invalid_argument(fmt::format("{}: `{}` is not a finite number", whole, trimmed(text)));
   return *value;
 }
 
@@ -126,53 +120,36 @@ std::string_view name_of(Sampling sampling) {
 }
 
 SampleTable read_samples(const std::string& file) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(file.c_str(), "rb"), &std::fclose);
-  std::string text;
-  std::vector<char> piece(std::size_t{1} << 16);
-  while (in) {
-    const std::size_t got = std::fread(piece.data(), 1, piece.size(), in.get());
-    text.append(piece.data(), got);
-    if (got < piece.size()) break;
-  }
-  if (!in || std::ferror(in.get()))
-    throw FileError(fmt::format("{}: cannot read the samples: {}", file, std::strerror(errno)));
-  return parse_samples(text, file);
+  const FileText read = read_file(file);
+  if (!read.problem.empty()) throw FileError(fmt::format("{}: cannot read the samples: {}", file, read.problem));
+  return parse_samples(read.text, file);
 }
 
 SampleTable parse_samples(std::string_view text, const std::string& file) {
   SampleTable table;
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  long line = 0;
-  const auto fail = [&](const std::string& what) {
+  const auto fail = [&](long line, const std::string& what) {
     return std::invalid_argument(fmt::format("{}:{}: {}", file, line, what));
   };
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::string_view whole = trimmed(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    ++line;
-    if (whole.empty() || whole.front() == '#') continue;
-    const auto items = split_list(whole);
-    if (table.names.empty()) {
-      for (std::string_view name : items) {
-        name = unquoted(name);
-        // So that rows of a result can be samples again.
-        if (name.starts_with("start(") && name.ends_with(')')) name = name.substr(6, name.size() - 7);
-        if (name.empty()) throw fail("a column has no name");
-        if (std::find(table.names.begin(), table.names.end(), name) != table.names.end())
-          throw fail(fmt::format("the column `{}` is there twice", name));
-        table.names.emplace_back(name);
+  try {
+    CsvText csv(text);
+    for (std::string_view name : csv.names()) {
+      // So that rows of a result can be samples again.
+      if (name.starts_with("start(") && name.ends_with(')')) name = name.substr(6, name.size() - 7);
+      if (name.empty()) throw fail(csv.line(), "a column has no name");
+      if (std::find(table.names.begin(), table.names.end(), name) != table.names.end())
+        throw fail(csv.line(), fmt::format("the column `{}` is there twice", name));
+      table.names.emplace_back(name);
+    }
+    while (csv.next())
+      for (std::size_t i = 0; i < table.names.size(); ++i) {
+        const auto value = csv_number(csv.fields()[i]);
+        if (!value)
+          throw fail(csv.line(),
+                     fmt::format("`{}` in column `{}` is not a finite number", csv.fields()[i], table.names[i]));
+        table.values.push_back(*value);
       }
-      continue;
-    }
-    if (items.size() != table.names.size())
-      throw fail(fmt::format("{} for {}", count_noun(items.size(), "value"), count_noun(table.names.size(), "column")));
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      const auto value = parse<double>(unquoted(items[i]));
-      if (!value || !std::isfinite(*value))
-        throw fail(fmt::format("`{}` in column `{}` is not a finite number", items[i], table.names[i]));
-      table.values.push_back(*value);
-    }
+  } catch (const CsvError& e) {
+    throw fail(e.line, e.what());
   }
   if (table.names.empty())
     throw std::invalid_argument(fmt::format("{}: the file is empty: its first line names the columns", file));

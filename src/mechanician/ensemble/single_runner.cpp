@@ -105,8 +105,7 @@ void SingleRunner::run_one(const MotionBatch& batch, int i, BatchResult& result)
   if (options_.method == EnsembleMethod::adaptive) {
     const std::unique_ptr<Integrator> integrator = begin(batch, i, result);
     if (!integrator) return;
-    while (integrator->advance()) {
-    }
+    while (integrator->advance()) batch.go_on();
     return finish(*integrator, i, result);
   }
   // What goes wrong is this motion's own affair.
@@ -116,7 +115,7 @@ void SingleRunner::run_one(const MotionBatch& batch, int i, BatchResult& result)
     if (std::string why = refuse_start(family_->system(), start, false); !why.empty())
       fail(result, i, std::move(why));
     else
-      run_fixed(start, i, result);
+      run_fixed(batch, start, i, result);
   } catch (const ModelError& e) {
     fail(result, i, e.problems().empty() ? std::string(e.what()) : e.problems().front().message);
   }
@@ -163,7 +162,7 @@ void SingleRunner::finish(Integrator& integrator, int i, BatchResult& result) co
     result.reason[at] = stop.message;
 }
 
-void SingleRunner::run_fixed(const State& start, int i, BatchResult& result) {
+void SingleRunner::run_fixed(const MotionBatch& batch, const State& start, int i, BatchResult& result) {
   const auto at = static_cast<std::size_t>(i);
   const int n = result.n;
   Dynamics dynamics = family_->dynamics();
@@ -195,6 +194,7 @@ void SingleRunner::run_fixed(const State& start, int i, BatchResult& result) {
     for (std::size_t j = 0; j < size; ++j) stage[j] = y[j] + h * k[j];
   };
   for (std::int64_t step = 0; step < steps; ++step) {
+    batch.go_on();
     const double begin = start.t + static_cast<double>(step) * options_.step;
     const double h = step < count.whole ? options_.step : count.rest;
     hold_sides();

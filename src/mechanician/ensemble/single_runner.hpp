@@ -39,7 +39,7 @@ class SingleRunner : public MotionRunner {
   std::string_view device() const override { return "cpu"; }
 
  private:
-  void run_fixed(const State& start, int i, BatchResult& result);
+  void run_fixed(const MotionBatch& batch, const State& start, int i, BatchResult& result);
 
   std::unique_ptr<MotionFamily> family_;
   VariedParameters parameters_;

@@ -1,15 +1,16 @@
 #include "mechanician/ensemble/sweep.hpp"
 
 #include <sched.h>
-#include <tbb/global_control.h>
-#include <tbb/task_arena.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <thread>
 
 namespace mechanician {
@@ -67,74 +68,113 @@ SweepCounts counts_of(const BatchResult& result) {
   return counts;
 }
 
-/// Blocks on their way through the threads of this process.
+/// Blocks on their way through the threads of this process. Threads are made when there is something to do for one more. Where the
+/// system gives none, those that there are do the work, and without any the caller does it in take().
 class Pool {
  public:
-  Pool(const BlockMaker& maker, int threads)
-      // The calling thread does not compute; TBB would count it among those that do.
-      : control_(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads) + 1),
-        arena_(threads, 0),
-        maker_(maker) {}
+  Pool(const BlockMaker& maker, int threads) : maker_(maker), most_(static_cast<std::size_t>(threads)) {}
   ~Pool() {
-    std::unique_lock lock(mutex_);
-    stopped_ = true;  // what is left in the case of trouble is not wanted
-    changed_.wait(lock, [&] { return running_ == 0; });
+    {
+      const std::lock_guard lock(mutex_);
+      waiting_.clear();  // what is left in the case of trouble is not wanted
+      ending_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
   }
 
   /// Begun and not yet taken.
   int outstanding() const {
     const std::lock_guard lock(mutex_);
-    return running_ + static_cast<int>(finished_.size());
+    return running_ + static_cast<int>(waiting_.size() + finished_.size());
   }
 
   void begin(MotionRange range) {
-    {
-      const std::lock_guard lock(mutex_);
-      ++running_;
-    }
-    arena_.enqueue([this, range] { work(range); });
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(range);
+    if (static_cast<std::size_t>(idle_threads_) < waiting_.size() && threads_.size() < most_ && !full_) try {
+        threads_.emplace_back([this] { serve(); });
+        ++alive_, ++idle_threads_;
+      } catch (const std::exception&) {
+        full_ = true;  // no more threads to be had
+      }
+    changed_.notify_all();
   }
 
   /// Blocks that no thread has begun are left.
   void stop() {
     const std::lock_guard lock(mutex_);
-    stopped_ = true;
+    waiting_.clear();
   }
+  /// Those that are under way, too.
+  void abandon() { abandon_ = true; }
 
   std::vector<SweepBlock> take(std::chrono::milliseconds wait) {
     std::unique_lock lock(mutex_);
+    if (alive_ == 0 && !waiting_.empty() && !trouble_) work(lock);
     changed_.wait_for(lock, wait, [&] { return !finished_.empty() || trouble_; });
     if (trouble_) std::rethrow_exception(trouble_);
     return std::exchange(finished_, {});
   }
 
+  /// Those that computed, where fewer could be had than were asked for.
+  int threads() const {
+    const std::lock_guard lock(mutex_);
+    return full_ ? std::max(1, alive_) : static_cast<int>(most_);
+  }
+
  private:
-  void work(MotionRange range) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (stopped_) {
-        --running_;
-        changed_.notify_all();
-        return;
-      }
+  void serve() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [&] { return ending_ || !waiting_.empty(); });
+      --idle_threads_;
+      const bool goes_on = !waiting_.empty() && work(lock);
+      if (!goes_on) break;
+      ++idle_threads_;
     }
+    --alive_;
+    changed_.notify_all();
+  }
+
+  /// The next block. False where there is no memory for so many at once and others go on with it.
+  bool work(std::unique_lock<std::mutex>& lock) {
+    const MotionRange range = waiting_.front();
+    waiting_.pop_front();
+    ++running_;
+    lock.unlock();
     std::exception_ptr trouble;
     SweepBlock block;
+    bool no_memory = false;
     try {
       std::unique_ptr<BlockMaker> mine = borrow();
-      block = mine->make(range);
-      const std::lock_guard lock(mutex_);
+      block = mine->make(range, &abandon_);
+      const std::lock_guard again(mutex_);
       idle_.push_back(std::move(mine));
+    } catch (const MotionBatch::Abandoned&) {
+      lock.lock();
+      --running_;
+      changed_.notify_all();
+      return true;
+    } catch (const std::bad_alloc&) {
+      no_memory = true;
+      trouble = std::current_exception();
     } catch (...) {
       trouble = std::current_exception();
     }
-    const std::lock_guard lock(mutex_);
+    lock.lock();
     --running_;
-    if (trouble)
+    if (no_memory && alive_ > 1) {
+      waiting_.push_front(range);
+      full_ = true;
+      idle_.clear();
+    } else if (trouble) {
       trouble_ = trouble;
-    else
+    } else {
       finished_.push_back(std::move(block));
+    }
     changed_.notify_all();
+    return !trouble;
   }
 
   /// As many makers as blocks are ever computed at once.
@@ -150,13 +190,15 @@ class Pool {
     return std::make_unique<BlockMaker>(maker_);
   }
 
-  tbb::global_control control_;
-  tbb::task_arena arena_;
   const BlockMaker& maker_;
+  const std::size_t most_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  int running_ = 0;
-  bool stopped_ = false;
+  std::vector<std::thread> threads_;
+  std::deque<MotionRange> waiting_;
+  int running_ = 0, alive_ = 0, idle_threads_ = 0;
+  bool ending_ = false, full_ = false;
+  std::atomic<bool> abandon_{false};
   std::vector<SweepBlock> finished_;
   std::vector<std::unique_ptr<BlockMaker>> idle_;
   std::exception_ptr trouble_;
@@ -281,6 +323,8 @@ SweepEnd run_sweep(const BlockMaker& maker, Work& work, const SweepRun& run,
   Pool pool(maker, end.threads);
   const int most_outstanding = 3 * end.threads + 2;
   const auto tick = std::chrono::milliseconds(ranks ? 1 : 50);
+  constexpr double grace = 3.0;  // seconds that motions have to come to their end once a sweep is interrupted
+  double interrupted_at = 0.0;
   for (;;) {
     source.talk(end.counts, end.threads);
     while (pool.outstanding() < most_outstanding) {
@@ -298,8 +342,11 @@ SweepEnd run_sweep(const BlockMaker& maker, Work& work, const SweepRun& run,
                            .before = before,
                            .seconds = std::chrono::duration<double>(Clock::now() - begin).count()};
     progress.now.add(source.others());
-    if (!on_progress(progress) && !end.interrupted) end.interrupted = true, source.stop(), pool.stop();
+    if (!on_progress(progress) && !end.interrupted)
+      end.interrupted = true, interrupted_at = progress.seconds, source.stop(), pool.stop();
+    if (end.interrupted && progress.seconds - interrupted_at > grace) pool.abandon();
   }
+  end.threads = pool.threads();
   source.end(end.counts, end.interrupted);
   if (source.others_interrupted()) end.interrupted = true;
   return end;

@@ -5,7 +5,7 @@
 ///     Work work(ranges that are still to be done, motions per block);
 ///     run_sweep(maker, work, {.threads = 4}, on_block, on_progress);
 ///
-/// Blocks go to whoever is free (TBB). A motion depends on its number alone, so that results are the same bits for any number of
+/// Blocks go to whoever is free. A motion depends on its number alone, so that results are the same bits for any number of
 /// threads and ranks; on_block gets the blocks in the order in which they are finished, one at a time, in the calling thread.
 
 #include <functional>

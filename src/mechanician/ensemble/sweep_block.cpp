@@ -22,7 +22,7 @@ BlockMaker::BlockMaker(const BlockMaker& other)
       n_(other.n_),
       num_parameters_(other.num_parameters_) {}
 
-SweepBlock BlockMaker::make(MotionRange range) {
+SweepBlock BlockMaker::make(MotionRange range, const std::atomic<bool>* abandon) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   const auto count = static_cast<std::size_t>(range.count), n = static_cast<std::size_t>(n_),
              num = static_cast<std::size_t>(num_parameters_);
@@ -40,6 +40,7 @@ SweepBlock BlockMaker::make(MotionRange range) {
                   .parameters = {},
                   .q = {},
                   .qd = {}};
+  all.abandon = abandon;
   all.parameters.resize(count * num), all.q.resize(count * n), all.qd.resize(count * n);
   std::vector<std::string> trouble(count);
   MotionBatch batch = all;

@@ -34,7 +34,7 @@ class BlockMaker {
   double time() const { return starts_.time(); }
   const MotionRunner& runner() const { return *runner_; }
   const std::vector<std::string>& kept_names() const { return kept_.names(); }
-  SweepBlock make(MotionRange range);
+  SweepBlock make(MotionRange range, const std::atomic<bool>* abandon = nullptr);  ///< abandon: as in MotionBatch
 
  private:
   std::shared_ptr<const SamplePlan> plan_;

@@ -173,8 +173,8 @@ void Tape::evaluate_with_bounds(std::span<const double> inputs, std::span<double
   run<double>(inputs, r);
   const std::size_t first = inputs.size() + constants_.size();
   for (std::size_t i = 0; i < first; ++i) e[i] = 0.5 * eps * std::abs(r[i]);
-  // Small integers are exact.
-  for (std::size_t i = 0; i < first; ++i)
+  // Constants that are small integers are exact; an input that happens to be one is as rounded as its neighbours.
+  for (std::size_t i = inputs.size(); i < first; ++i)
     if (r[i] == std::floor(r[i]) && std::abs(r[i]) < 1e6) e[i] = 0.0;
   for (std::size_t i = 0; i < code_.size(); ++i) {
     const Instruction& ins = code_[i];

@@ -142,6 +142,16 @@ TEST(RoundingBound, SeesCancellation) {
   EXPECT_LT(bounds[0], 1e-15);
 }
 
+TEST(RoundingBound, CountsInputsAsRoundedAlsoWhereTheyAreWhole) {
+  const Expr f = x - 1;
+  const Tape tape(std::span(&f, 1), symbols);
+  std::vector<double> values(1), bounds(1);
+  tape.evaluate_with_bounds(std::vector<double>{1, 0, 0}, values, bounds);
+  EXPECT_EQ(values[0], 0.0);
+  EXPECT_GE(bounds[0], 1e-16);
+  EXPECT_LE(bounds[0], 3e-16);
+}
+
 TEST(RoundingBound, OfAnIfIsThatOfTheBranchTaken) {
   const Expr f = select(x > 0, y, 1e20 * y);
   const Tape tape(std::span(&f, 1), symbols);

@@ -172,7 +172,7 @@ Instant accelerate(const System& system, const State& state, const AccelerateOpt
   std::optional<Evaluation> now = evaluate(system, instant);
   if (!now) return instant;
   if (system.has_contacts() && options.contacts) {
-    instant.contacts = classify_contacts(system, state, *now, instant.not_finite);
+    instant.contacts = classify_contacts(system, state, *now, size_of(state), instant.not_finite);
     if (instant.not_finite)
       instant.solution.status = SolveStatus::not_finite;
     else

@@ -16,6 +16,8 @@ using Eigen::Index;
 using Eigen::VectorXd;
 
 constexpr double touching_tolerance = 1e-9;
+/// Gaps, rates and slips below this multiple of their rounding errors are rounding.
+constexpr double roundings = 16.0;
 }  // namespace
 
 std::string_view name_of(ContactStatus status) {
@@ -40,10 +42,15 @@ std::string_view name_of(ContactStatus status) {
   return "";
 }
 
+MotionSize size_of(const State& state) {
+  const Index n = state.q.size();
+  return {VectorXd::Constant(n, n ? state.q.cwiseAbs().maxCoeff() : 0.0),
+          VectorXd::Constant(n, n ? state.qd.cwiseAbs().maxCoeff() : 0.0)};
+}
+
 std::vector<Contact> classify_contacts(const System& system, const State& state, const Evaluation& now,
-                                       std::optional<NotFinite>& not_finite) {
+                                       const MotionSize& size, std::optional<NotFinite>& not_finite) {
   std::vector<Contact> contacts;
-  const double speed = std::max(1.0, state.qd.norm());
   for (ContactValues& values : system.evaluate_contacts(state, not_finite)) {
     Contact c;
     const Index j = values.row;
@@ -62,10 +69,14 @@ std::vector<Contact> classify_contacts(const System& system, const State& state,
                              row.place,
                              fmt::format("the friction of `{}` is {} at this state: it must not be negative", row.name,
                                          short_number(values.mu))};
-    c.gap_tolerance = touching_tolerance * std::max(1.0, now.values.A.row(j).norm());
-    c.rate_tolerance = c.gap_tolerance * speed;
     if (values.level == Level::position) c.gap = now.residual(j), c.rate = now.rate(j);
     if (values.level == Level::velocity) c.rate = now.residual(j);
+    // What moves by itself, φ_t or ψ₀, is a term of the rate too.
+    c.rate_size = now.values.A.row(j).cwiseAbs().dot(size.qd) + std::abs(c.rate - now.values.A.row(j).dot(state.qd));
+    c.rate_tolerance = std::max(touching_tolerance * c.rate_size,
+                                roundings * (values.level == Level::position ? now.rate_noise : now.residual_noise)(j));
+    c.gap_tolerance =
+        std::max(touching_tolerance * now.values.A.row(j).cwiseAbs().dot(size.q), roundings * now.residual_noise(j));
     if (!values.one_sided || std::abs(c.rate) <= c.rate_tolerance)
       c.status = ContactStatus::touching;
     else
@@ -78,7 +89,8 @@ std::vector<Contact> classify_contacts(const System& system, const State& state,
     if (values.mu == 0.0 && (system.equations().contacts[contacts.size()].friction.kinds() & varies) == 0)
       values.has_friction = false;
     if (values.has_friction) {
-      c.slip_tolerance = touching_tolerance * std::max(1.0, values.T.norm()) * speed;
+      const VectorXd terms = values.T.cwiseAbs() * size.qd + (values.slip - values.T * state.qd).cwiseAbs();
+      c.slip_tolerance = touching_tolerance * terms.norm();
       if (values.slip.norm() > c.slip_tolerance) c.direction = values.slip.normalized();
     }
     c.values = std::move(values);

@@ -4,9 +4,11 @@
 ///
 ///     minimise ½ q̈ᵀM q̈ − q̈ᵀ(Q + C)  over A q̈ = b and N q̈ ≥ d of the touching one-sided constraints
 ///
-/// A one-sided constraint φ ≥ 0 touches where |φ| ≤ 1e-9·max(1, ‖φ_q‖) and |φ̇| ≤ the same times max(1, ‖q̇‖), ψ ≥ 0
-/// where |ψ| is as small as that. At φ ≤ 0 with φ̇ < 0 there is an impact (impact.hpp) and no acceleration.
-/// Friction: Coulomb's law with the actual multiplier (coulomb.hpp), where slips count as zero below the same bound.
+/// What is zero is measured by the motion's own sizes s of positions and v of velocities (MotionSize), never by a unit: a
+/// one-sided constraint φ ≥ 0 has no gap where φ is at most 1e-9·Σ|∂φ/∂q_i| s_i, or rounding, and touches where
+/// |φ̇| ≤ 1e-9·(Σ|∂φ/∂q_i| v_i + |φ_t|) too, ψ ≥ 0 where |ψ| is as small as that. At φ ≤ 0 with φ̇ < 0 there is an impact
+/// (impact.hpp) and no acceleration. Friction: Coulomb's law with the actual multiplier (coulomb.hpp), where slips count as
+/// zero below the same part of their terms.
 
 #include <string>
 #include <vector>
@@ -32,8 +34,9 @@ std::string_view name_of(ContactStatus status);
 /// A constraint that is one-sided or has friction, at a state.
 struct Contact {
   ContactValues values;
-  double gap = 0.0;   ///< φ; zero for constraints on velocities
-  double rate = 0.0;  ///< φ̇ or ψ
+  double gap = 0.0;        ///< φ; zero for constraints on velocities
+  double rate = 0.0;       ///< φ̇ or ψ
+  double rate_size = 0.0;  ///< what rates of this contact are small or large against
   double gap_tolerance = 0.0, rate_tolerance = 0.0, slip_tolerance = 0.0;
   ContactStatus status = ContactStatus::open;
   /// Of the slip, a unit vector; empty where it does not slip (yet).
@@ -49,9 +52,16 @@ struct Contact {
   }
 };
 
+/// How far and how fast each coordinate moves, for what is to count as zero.
+struct MotionSize {
+  Eigen::VectorXd q, qd;
+};
+/// Where the state is all that is known: its largest coordinate and its largest velocity, for all of them.
+MotionSize size_of(const State& state);
+
 /// By geometry alone: open, separating, impact or touching, and the directions of the slips.
 std::vector<Contact> classify_contacts(const System& system, const State& state, const Evaluation& now,
-                                       std::optional<NotFinite>& not_finite);
+                                       const MotionSize& size, std::optional<NotFinite>& not_finite);
 
 struct ContactSolution {
   SolveStatus status = SolveStatus::solved;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "mechanician/motion/kernels.hpp"
+#include "mechanician/solve/clear_mass.hpp"
 #include "mechanician/solve/sparse_diagnosis.hpp"
 #include "mechanician/solve/sparse_free_directions.hpp"
 
@@ -30,7 +31,7 @@ SparsePattern pattern_of(const LargeSystem& system) {
 
 /// The system without rows that depend on others.
 struct LargeDynamics::Held {
-  explicit Held(const SparsePattern& all, const std::vector<int>& left_out) {
+  Held(const SparsePattern& all, const std::vector<int>& left_out, const SparseOptions& options) {
     std::vector<int> number(static_cast<std::size_t>(all.m), 0);
     for (const int row : left_out) number[static_cast<std::size_t>(row)] = -1;
     for (int row = 0; row < all.m; ++row)
@@ -45,7 +46,7 @@ struct LargeDynamics::Held {
       else
         left_out_slots.push_back(s);
     }
-    solver = std::make_unique<SparseElimination>(pattern);
+    solver = std::make_unique<SparseElimination>(pattern, options);
     A.resize(slots.size()), g.resize(rows.size()), lambda.resize(rows.size());
     left.resize(static_cast<std::size_t>(all.m)), size.resize(left.size());
   }
@@ -58,20 +59,34 @@ struct LargeDynamics::Held {
 };
 
 LargeDynamics::LargeDynamics(LargeSystem& system)
-    : system_(&system), pattern_(pattern_of(system)), solver_(pattern_), values_(system.make_values()) {
+    : system_(&system), pattern_(pattern_of(system)), values_(system.make_values()) {
   const auto n = static_cast<std::size_t>(system.n()), m = static_cast<std::size_t>(system.m());
   for (auto* x : {&lambda_, &residual_, &rate_, &right_}) x->assign(m, 0.0);
   for (auto* x : {&zero_, &step_, &spare_}) x->assign(n, 0.0);
   on_positions_.resize(m);
-  if (system.force_is_constant()) solver_.hold_force(values_.Q);
   for (std::size_t j = 0; j < m; ++j) on_positions_[j] = system.is_position_row(static_cast<int>(j));
+  make_solver();
+}
+
+void LargeDynamics::make_solver() {
+  solver_ = std::make_unique<SparseElimination>(pattern_, SparseOptions{.augment_all = singular_mass_});
+  solver_->set_check_residual(check_residuals_);
+  if (system_->force_is_constant()) solver_->hold_force(values_.Q);
+  mass_given_ = false;
+}
+
+std::unique_ptr<LargeDynamics::Held> LargeDynamics::make_held() const {
+  auto held = std::make_unique<Held>(pattern_, dependent_, SparseOptions{.augment_all = singular_mass_});
+  held->solver->set_check_residual(check_residuals_);
+  if (system_->force_is_constant()) held->solver->hold_force(values_.Q);
+  return held;
 }
 
 LargeDynamics::~LargeDynamics() = default;
 
 void LargeDynamics::set_check_residuals(bool check) {
   check_residuals_ = check;
-  solver_.set_check_residual(check);
+  solver_->set_check_residual(check);
   if (held_) held_->solver->set_check_residual(check);
 }
 
@@ -95,11 +110,21 @@ bool LargeDynamics::judge(const SparseResult& result) {
 
 /// M x = f + Aᵀλ, A x = g with the matrices at hand.
 bool LargeDynamics::solve(std::span<const double> f, std::span<const double> g, std::span<double> x, For what) {
+  if (!mass_judged_ && all_finite(values_)) {
+    mass_judged_ = true;
+    singular_mass_ = !is_clearly_definite(pattern_, values_.M);
+    if (singular_mass_) make_solver();
+  }
   if (held_) return solve_held(f, g, x, what);
-  const bool vouched = judge(solver_.factor_and_solve(mass(mass_given_), values_.A, f, g, x, lambda_));
+  bool vouched = judge(solver_->factor_and_solve(mass(mass_given_), values_.A, f, g, x, lambda_));
+  if (result_.status == SparseStatus::mass_not_definite && !singular_mass_) {
+    singular_mass_ = true;
+    make_solver();
+    vouched = judge(solver_->factor_and_solve(mass(mass_given_), values_.A, f, g, x, lambda_));
+  }
   const bool usual = held_rank_ < 0 || result_.num_masked == pattern_.m - held_rank_;
   if (vouched && usual) {
-    dependent_ = solver_.masked_rows();
+    dependent_ = solver_->masked_rows();
     return true;
   }
   return result_.status != SparseStatus::not_finite && ask_robust(f, g, x, what);
@@ -110,6 +135,12 @@ bool LargeDynamics::solve_held(std::span<const double> f, std::span<const double
   for (std::size_t k = 0; k < held.slots.size(); ++k) held.A[k] = values_.A[held.slots[k]];
   for (std::size_t k = 0; k < held.rows.size(); ++k) held.g[k] = g[static_cast<std::size_t>(held.rows[k])];
   SparseResult result = held.solver->factor_and_solve(mass(held.mass_given), held.A, f, held.g, x, held.lambda);
+  if (result.status == SparseStatus::mass_not_definite && !singular_mass_) {
+    singular_mass_ = true;
+    make_solver();
+    held_ = make_held();
+    return solve_held(f, g, x, what);
+  }
   if (result.worst_row >= 0) result.worst_row = held.rows[static_cast<std::size_t>(result.worst_row)];
   if (!judge(result) || result.num_masked > 0)
     return result_.status != SparseStatus::not_finite && ask_robust(f, g, x, what);
@@ -152,9 +183,8 @@ bool LargeDynamics::meets_left_out(std::span<const double> f, std::span<const do
 }
 
 bool LargeDynamics::ask_robust(std::span<const double> f, std::span<const double> g, std::span<double> x, For what) {
-  if (!robust_ || (result_.status == SparseStatus::mass_not_definite && !robust_->options().augment_all))
-    robust_ = std::make_unique<SparseRobust>(
-        pattern_, SparseRobustOptions{.augment_all = result_.status == SparseStatus::mass_not_definite});
+  if (!robust_ || singular_mass_ != robust_->options().augment_all)
+    robust_ = std::make_unique<SparseRobust>(pattern_, SparseRobustOptions{.augment_all = singular_mass_});
   const SparseRobustSolution solution = robust_->solve(values_.M, values_.A, f, g, SparseExplain::nothing);
   ++robust_answers;
   if (solution.status == SparseStatus::not_finite || solution.status == SparseStatus::mass_not_definite) {
@@ -241,8 +271,7 @@ bool LargeDynamics::hold_rows(double t, const double* q, const double* qd) {
   if (!solve(values_.Q, values_.b, step_, For::acceleration)) return say_not_finite(t, q, qd);
   held_rank_ = pattern_.m - static_cast<int>(dependent_.size());
   if (dependent_.empty()) return true;
-  held_ = std::make_unique<Held>(pattern_, dependent_);
-  if (system_->force_is_constant()) held_->solver->hold_force(values_.Q);
+  held_ = make_held();
   for (const int row : dependent_) lambda_[static_cast<std::size_t>(row)] = 0.0;
   return true;
 }

@@ -81,6 +81,7 @@ class LargeDynamics {
   double largest_growth = 0.0;  ///< P/s of all so far: 1/sin² of the angle between a row and the others
 
  private:
+  struct Held;
   enum class For { acceleration, projection };
   bool solve(std::span<const double> f, std::span<const double> g, std::span<double> x, For what);
   bool solve_held(std::span<const double> f, std::span<const double> g, std::span<double> x, For what);
@@ -91,11 +92,12 @@ class LargeDynamics {
   bool say_not_finite(double t, const double* q, const double* qd);
   void say_contradiction(const SparseRobustSolution& solution, std::span<const double> g);
   std::span<const double> mass(bool& given);
+  void make_solver();
+  std::unique_ptr<Held> make_held() const;
 
-  struct Held;
   LargeSystem* system_;
   SparsePattern pattern_;
-  SparseElimination solver_;
+  std::unique_ptr<SparseElimination> solver_;
   LargeSystem::Values values_;
   std::vector<double> lambda_, residual_, rate_, right_, zero_, step_, spare_;
   std::vector<char> on_positions_;
@@ -104,6 +106,9 @@ class LargeDynamics {
   std::unique_ptr<Held> held_;
   int held_rank_ = -1;  ///< −1: any
   bool mass_given_ = false, check_residuals_ = true, explain_ = false;
+  /// M is not clearly definite (solve/clear_mass.hpp): M + AᵀWA is what is eliminated. Decided at the first state; a definite M
+  /// that comes near to being singular later on changes it.
+  bool singular_mass_ = false, mass_judged_ = false;
   SparseResult result_;
   std::string why_;
 };

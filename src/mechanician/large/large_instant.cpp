@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "mechanician/large/large_dynamics.hpp"
+#include "mechanician/solve/clear_mass.hpp"
 #include "mechanician/solve/sparse_free_directions.hpp"
 
 namespace mechanician {
@@ -18,6 +19,7 @@ constexpr double small_residual = 1e-9;
 std::vector<double> calc_unconstrained(const SparsePattern& pattern, const LargeSystem::Values& values) {
   SparsePattern free;
   free.n = pattern.n, free.M = pattern.M;
+  if (!is_clearly_definite(free, values.M)) return {};
   SparseElimination elimination(free);
   std::vector<double> a(static_cast<std::size_t>(pattern.n));
   if (!elimination.factor_and_solve(values.M, {}, values.Q, {}, a, {}).vouched()) a.clear();
@@ -50,15 +52,16 @@ class Examination {
     measure_violation(system, t, q, qd);
     const auto n = static_cast<std::size_t>(pattern_.n), m = static_cast<std::size_t>(pattern_.m);
     std::vector<double> x(n), lambda(m);
-    SparseElimination elimination(pattern_);
     // Infinite masses and the like may leave numbers that look like an answer.
-    const SparseResult first = elimination.factor_and_solve(values_.M, values_.A, values_.Q, values_.b, x, lambda);
+    SparseElimination elimination(pattern_);
+    SparseResult first = elimination.factor_and_solve(values_.M, values_.A, values_.Q, values_.b, x, lambda);
     if (first.status == SparseStatus::not_finite || !all_finite(values_)) {
       instant_.why = system.explain_not_finite(t, q, qd);
       if (instant_.why.empty()) instant_.why = describe(SparseStatus::not_finite);
       instant_.rows.decided = false;
       return std::move(instant_);
     }
+    if (!is_clearly_definite(pattern_, values_.M)) first.status = SparseStatus::mass_not_definite;
     if (first.vouched() && first.num_masked == 0) {
       instant_.rows.rank = pattern_.m;
       if (first.row_growth > 1.0) instant_.smallest_sine = 1.0 / std::sqrt(first.row_growth);

@@ -307,7 +307,7 @@ LargeSystem::Start LargeSystem::start() const {
     if (!term.of_sum)
       for (const std::int32_t number : members.target)
         if (given[velocity][at(number)]++)
-          refuse(term.key, fmt::format("{} has two start values", quoted(model_.name_of(number))));
+          refuse(term.key, fmt::format("{} has two start values", mechanician::quoted(model_.name_of(number))));
     std::vector<Expr> symbols;
     for (const TermIndex& index : term.indices) symbols.push_back(index.symbol);
     for (const MemberSymbol& c : term.numbers) symbols.push_back(c.symbol);

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <filesystem>
-#include <fstream>
+#include <optional>
 
+#include "mechanician/base/csv.hpp"
+#include "mechanician/base/read_file.hpp"
 #include "mechanician/base/text.hpp"
 #include "mechanician/model/source_map.hpp"
 
@@ -40,49 +40,36 @@ CsvColumn read_csv_column(const std::string& model_file, const std::string& name
                                                       error);  // also where there is no such file
   if (error || std::mismatch(folder.begin(), folder.end(), real.begin(), real.end()).first != folder.end())
     return wrong(false, "this leads out of the folder of the model");
-  std::ifstream in(whole);
-  if (!in || !std::filesystem::is_regular_file(whole, error))
-    return wrong(false, fmt::format("{} cannot be read", in_quotes(name)));
-  const auto cells = [](std::string line) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    std::vector<std::string> found;
-    for (std::size_t begin = 0; begin <= line.size();) {
-      const std::size_t end = std::min(line.find(',', begin), line.size());
-      std::string cell = line.substr(begin, end - begin);
-      const auto first = cell.find_first_not_of(" \t\""), last = cell.find_last_not_of(" \t\"");
-      found.push_back(first == std::string::npos ? "" : cell.substr(first, last - first + 1));
-      begin = end + 1;
+  const FileText file = read_file(whole.string());
+  if (!file.problem.empty()) return wrong(false, fmt::format("{} cannot be read", in_quotes(name)), file.problem);
+  try {
+    CsvText csv(file.text);
+    const std::vector<std::string>& header = csv.names();
+    const auto at = std::find(header.begin(), header.end(), column);
+    if (at == header.end()) {
+      const std::string near = nearest(column, header);
+      return wrong(true, fmt::format("{} has no column {}", in_quotes(name), in_quotes(column)),
+                   near.empty() ? fmt::format("its columns are {}", quote_list(header, 20))
+                                : fmt::format("did you mean `{}`?", near));
     }
-    return found;
-  };
-  std::string line;
-  std::getline(in, line);
-  const std::vector<std::string> header = cells(line);
-  const auto at = std::find(header.begin(), header.end(), column);
-  if (at == header.end()) {
-    const std::string near = nearest(column, header);
-    return wrong(true, fmt::format("{} has no column {}", in_quotes(name), in_quotes(column)),
-                 near.empty() ? fmt::format("its columns are {}", quote_list(header, 20))
-                              : fmt::format("did you mean `{}`?", near));
+    if (std::find(at + 1, header.end(), column) != header.end())
+      return wrong(true, fmt::format("{} has the column {} twice", in_quotes(name), in_quotes(column)));
+    std::vector<double> numbers;
+    while (csv.next()) {
+      const std::string_view cell = csv.fields()[static_cast<std::size_t>(at - header.begin())];
+      const std::optional<double> x = csv_number(cell);
+      if (!x)
+        return wrong(false, fmt::format("line {} of {} has {} in column {}, which is no number", csv.line(),
+                                        in_quotes(name), in_quotes(csv_unquoted(cell)), in_quotes(column)));
+      numbers.push_back(*x);
+      if (numbers.size() > most_rows)
+        return wrong(false, fmt::format("{} has more than {} rows", in_quotes(name), most_rows));
+    }
+    if (numbers.empty()) return wrong(false, fmt::format("{} has no rows", in_quotes(name)));
+    return {std::move(numbers), {}, {}, false};
+  } catch (const CsvError& e) {
+    return wrong(false, fmt::format("line {} of {}: {}", e.line, in_quotes(name), e.what()));
   }
-  const auto which = static_cast<std::size_t>(at - header.begin());
-  std::vector<double> numbers;
-  for (long number = 2; std::getline(in, line); ++number) {
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const std::vector<std::string> row = cells(line);
-    double x = 0.0;
-    const std::string cell = which < row.size() ? row[which] : "";
-    const char* const end = cell.data() + cell.size();
-    const auto read = std::from_chars(cell.data(), end, x);
-    if (read.ec != std::errc() || read.ptr != end || !std::isfinite(x))
-      return wrong(false, fmt::format("line {} of {} has {} in column {}, which is no number", number, in_quotes(name),
-                                      in_quotes(cell), in_quotes(column)));
-    numbers.push_back(x);
-    if (numbers.size() > most_rows)
-      return wrong(false, fmt::format("{} has more than {} rows", in_quotes(name), most_rows));
-  }
-  if (numbers.empty()) return wrong(false, fmt::format("{} has no rows", in_quotes(name)));
-  return {std::move(numbers), {}, {}, false};
 }
 
 }  // namespace mechanician

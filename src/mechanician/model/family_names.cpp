@@ -55,8 +55,9 @@ NameTable::Whole NameTable::whole_number(const Expr& f) const {
     return {std::nullopt, "this must be known when the model is read", "it is made of numbers, parameters and indices"};
   if (!(std::abs(*value) < 1e15) || *value != std::round(*value))
     return {std::nullopt,
-            fmt::format("this is {}, and must be a whole number{}",
-                        std::isnan(*value) ? "not a number" : short_number(*value), bound_text()),
+            fmt::format("this is {}, and must be a whole number{}{}",
+                        std::isnan(*value) ? "not a number" : short_number(*value),
+                        std::abs(*value) >= 1e15 ? " below 1e15" : "", bound_text()),
             ""};
   return {static_cast<long>(*value), {}, {}};
 }

@@ -175,10 +175,11 @@ std::optional<ParseProblem> FamilyNames::backwards_index(const IndexRange& range
   const auto a = number_of(from), b = number_of(to);
   for (const bool upper : {false, true})
     if (const auto& x = upper ? b : a; x && (*x != std::round(*x) || !(std::abs(*x) < 1e15)))
-      return ParseProblem{upper ? range.to_offset : range.from_offset, (upper ? range.to : range.from).size(),
-                          fmt::format("a bound of {}: this is {}, and must be a whole number", in_quotes(range.name),
-                                      std::isnan(*x) ? "not a number" : short_number(*x)),
-                          ""};
+      return ParseProblem{
+          upper ? range.to_offset : range.from_offset, (upper ? range.to : range.from).size(),
+          fmt::format("a bound of {}: this is {}, and must be a whole number{}", in_quotes(range.name),
+                      std::isnan(*x) ? "not a number" : short_number(*x), std::abs(*x) >= 1e15 ? " below 1e15" : ""),
+          ""};
   if (!a || !b || *b >= *a - 1.0) return std::nullopt;
   return ParseProblem{range.from_offset, range.to_offset + range.to.size() - range.from_offset,
                       fmt::format("the index {} runs backwards, from {:.0f} to {:.0f}", in_quotes(range.name), *a, *b),

@@ -1,16 +1,17 @@
 #include "mechanician/model/read_model.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <memory>
 
+#include "mechanician/base/read_file.hpp"
 #include "mechanician/base/text.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/model_reader.hpp"
 #include "mechanician/model/source_map.hpp"
+#include "mechanician/model/toml_source.hpp"
 
 namespace mechanician {
 
@@ -25,30 +26,31 @@ namespace {
          file);
 }
 
-struct Close {
-  void operator()(std::FILE* f) const { std::fclose(f); }
-};
+/// Kept: it is looked at more than once, and can be read only once.
+const FileText& read_standard_input() {
+  static const FileText read = [] {
+    FileText input;
+    char piece[4096];
+    for (;;) {
+      const ssize_t got = ::read(STDIN_FILENO, piece, sizeof piece);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) input.problem = std::strerror(errno);
+      if (got <= 0 || input.text.size() > largest_file) return input;
+      input.text.append(piece, static_cast<std::size_t>(got));
+    }
+  }();
+  return read;
+}
 
-std::string read_file(const std::filesystem::path& path) {
-  const std::string shown = printable(path.string(), 400);
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (std::filesystem::is_directory(status)) throw FileError(fmt::format("cannot read {}: it is a folder", shown));
-  if (std::filesystem::is_regular_file(status) && std::filesystem::file_size(path, error) > largest_file && !error)
-    refuse_size(shown);
-  const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rb"));
-  if (!file) throw FileError(fmt::format("cannot read {}: {}", shown, std::strerror(errno)));
-  std::string text;
-  constexpr std::size_t chunk = 1 << 16;
-  for (;;) {
-    const std::size_t before = text.size();
-    text.resize(before + chunk);
-    text.resize(before + std::fread(text.data() + before, 1, chunk, file.get()));
-    if (text.size() > largest_file) refuse_size(shown);
-    if (text.size() < before + chunk) break;
-  }
-  if (std::ferror(file.get())) throw FileError(fmt::format("cannot read {}: {}", shown, std::strerror(errno)));
-  return text;
+/// As it is named in messages.
+std::string name_of(const std::filesystem::path& path) { return path == "-" ? "standard input" : path.string(); }
+
+std::string read_model_file(const std::filesystem::path& path) {
+  const std::string shown = printable(name_of(path), 400);
+  FileText file = path == "-" ? read_standard_input() : read_file(path.string(), largest_file);
+  if (!file.problem.empty()) throw FileError(fmt::format("cannot read {}: {}", shown, file.problem));
+  if (file.text.size() > largest_file) refuse_size(shown);
+  return std::move(file.text);
 }
 
 /// Bytes that no text has. They are replaced by blanks, so that the rest of the file can be looked at; false if there
@@ -105,17 +107,35 @@ Model read_model_text(std::string_view text, std::string file_name, const Parame
 }
 
 Model read_model(const std::filesystem::path& file, const ParameterOverrides& overrides) {
-  return read_model_text(read_file(file), file.string(), overrides);
+  return read_model_text(read_model_file(file), name_of(file), overrides);
+}
+
+std::vector<std::string> data_files(const std::filesystem::path& file) {
+  std::vector<std::string> found;
+  try {
+    std::string text = read_model_file(file);
+    std::vector<Problem> problems;
+    if (!clean_text(text, {file.string(), text}, problems)) return found;
+    const TomlDocument document = parse_toml(SourceMap(text));
+    const TomlMember* parameters = document.root.find("parameters");
+    if (!parameters) return found;
+    for (const TomlMember& m : parameters->value.members)
+      if (const TomlMember* csv = m.value.find("csv"); csv && csv->value.type == TomlValue::Type::string)
+        found.push_back((file.parent_path() / csv->value.text).string());
+  } catch (const std::runtime_error&) {
+    // What is wrong with it is said when it is read in earnest.
+  }
+  return found;
 }
 
 FamilyModel read_family_model(const std::string& file, const ParameterOverrides& overrides) {
-  return read_family_model_text(read_file(file), file, overrides);
+  return read_family_model_text(read_model_file(file), name_of(file), overrides);
 }
 
 long count_family_coordinates_of(std::string text, const std::string& file, const ParameterOverrides& overrides);
 
 long count_family_coordinates(const std::string& file, const ParameterOverrides& overrides) {
-  std::string text = read_file(file);
+  std::string text = read_model_file(file);
   // What is wrong with it is said when it is read in earnest.
   std::vector<Problem> problems;
   if (!clean_text(text, {file, text}, problems) || !problems.empty()) return 0;

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "mechanician/model/model.hpp"
 #include "mechanician/model/parameters.hpp"
@@ -23,11 +24,14 @@ namespace mechanician {
 
 inline constexpr std::size_t largest_file = std::size_t{16} << 20;  ///< bytes
 
-/// Throws FileError if the file cannot be read, and ModelError if it is no model.
+/// Throws FileError if the file cannot be read, and ModelError if it is no model. "-" is standard input, which is read once.
 /// `overrides` (parameters.hpp) matter here for parameters that sizes of families are made of; they are not kept.
 Model read_model(const std::filesystem::path& file, const ParameterOverrides& overrides = {});
 
 /// The same for a text in memory; `file_name` is for messages, and its folder is where CSV files are looked for.
 Model read_model_text(std::string_view text, std::string file_name, const ParameterOverrides& overrides = {});
+
+/// The CSV files that a model takes numbers from, as far as it can be read: what must not be overwritten.
+std::vector<std::string> data_files(const std::filesystem::path& file);
 
 }  // namespace mechanician

@@ -134,7 +134,17 @@ class Validator {
     for (const Control& c : model_.controls)
       add_row(c.name, "control requirement", place("control." + c.name, c.place));
     for (const Event& e : model_.events) check_name(e.name, "event", place("events." + e.name, e.place));
-    for (const Named& o : model_.outputs) check_name(o.name, "output", place("outputs." + o.name, o.place));
+    for (const Named& o : model_.outputs) {
+      const Place at = place("outputs." + o.name, o.place);
+      check_name(o.name, "output", at);
+      const bool coordinate = model_.find_coordinate(o.name) >= 0;
+      if (coordinate || o.name == "t" || o.name == "residual" || o.name == "work_given" || o.name == "work_ideal" ||
+          o.name == "work_nonideal" || o.name == "work_control")
+        report(at, fmt::format("the output {} would be a second column of that name", mechanician::quoted(o.name)),
+               fmt::format("results have the {} as a column anyway: take another name", coordinate      ? "coordinate"
+                                                                                        : o.name == "t" ? "time"
+                                                                                                        : o.name));
+    }
   }
 
   /// x[3], net[1,-2]: a member of a family.

@@ -173,7 +173,7 @@ Certificate SmoothMotion::certificate() const {
 template <class Do>
 void SmoothMotion::each_number(Do&& number) {
   number(t), number(h_), number(last_crossing_), number(hold_until_), number(in_vain_until_), number(in_vain_step_),
-      number(in_vain_pause_), number(no_crossing_before_), number(progress_mark_), number(most_progress_),
+      number(in_vain_pause_), number(no_crossing_before_), number(progress_.mark), number(progress_.best),
       number(energy_exchanged_), number(clock_noted_), number(passed_noted_), number(condition_begin_);
   for (double& x : rk_.y_new) number(x);
   for (RowSet* set : {&dynamics_.all, &dynamics_.velocities, &dynamics_.positions}) number(set->rank);
@@ -187,6 +187,7 @@ void SmoothMotion::each_number(Do&& number) {
   for (double& x : event_sign_) number(x);
   for (double& x : event_noted_) number(x);
   for (double& x : guard_floor_) number(x);
+  for (double& x : guard_clear_) number(x);
   for (Dynamics::Sliding& s : dynamics_.sliding()) number(s.sign), number(s.direction[0]), number(s.direction[1]);
   number(implicit_), number(on_trial_), number(restart_pending_), number(start_singular_), number(stiffness_noted_);
   number(stiff_hits_), number(not_stiff_hits_), number(stiff_since_), number(stiff_pause_until_), number(stiff_steps_);

@@ -9,13 +9,15 @@
 #include "mechanician/motion/kernels.hpp"
 #include "mechanician/motion/kkt_factors.hpp"
 #include "mechanician/motion/rank_limits.hpp"
+#include "mechanician/solve/clear_mass.hpp"
 #include "mechanician/solve/eigen_decompositions.hpp"
 
 namespace mechanician {
 
 namespace {
 
-constexpr double eps = std::numeric_limits<double>::epsilon();
+/// What is added in projections where M is singular, in the units of the coordinates.
+constexpr double loose_mass = 1e-13;
 
 class DenseKkt final : public KktFactors {
  public:
@@ -32,14 +34,18 @@ class DenseKkt final : public KktFactors {
   bool is_sparse() const override { return false; }
 
   MassKind judge_mass(const Matrices& at) override {
+    fill(at.M, L_.data());
+    L_is_constant_ = false;
+    if (was_definite_ && kernels::cholesky(n_, L_.data(), clearly_definite)) return MassKind::definite;
+    was_definite_ = false;
     Eigen::MatrixXd M = Eigen::MatrixXd::Zero(n_, n_);
     for (std::size_t k = 0; k < pattern_.M.size(); ++k) {
       const auto [i, j] = pattern_.M[k];
       M(i, j) = M(j, i) = at.M[k];
     }
-    fill(at.M, L_.data());
-    L_is_constant_ = false;
-    return kernels::cholesky(n_, L_.data(), 16.0 * eps) ? MassKind::definite : check_mass(M).kind;
+    if (!was_definite_ && is_clearly_definite(M)) was_definite_ = true;
+    const MassKind kind = was_definite_ ? MassKind::definite : check_mass(M).kind;
+    return kind == MassKind::definite && !was_definite_ ? MassKind::semidefinite : kind;
   }
 
   bool choose(const Matrices& at, RowSet& set, const std::vector<char>& off, Mass mass, double rounding) override {
@@ -86,8 +92,9 @@ class DenseKkt final : public KktFactors {
   }
 
   bool factor(const Matrices& at, const RowSet& set, Mass mass) override {
-    at_ = at, set_weights_ = singular_mass && mass == Mass::exact;
+    at_ = at;
     if (!factor_mass(at, set, mass)) return false;
+    set_weights_ = singular_mass && mass == Mass::exact;
     if (set_weights_) augmenting_ = set.candidates;
     kept_.assign(set.kept.begin(), set.kept.end());
     for (std::size_t k = 0; k < kept_.size(); ++k) {
@@ -220,15 +227,15 @@ class DenseKkt final : public KktFactors {
   }
 
   bool make_metric(const Matrices& at) override {
-    if (singular_mass) {
-      const double* const scale = hold_or_scale();
-      std::fill(metric_.begin(), metric_.end(), 0.0);
-      for (int i = 0; i < n_; ++i) metric_[static_cast<std::size_t>(i) * n_ + i] = 1.0 / scale[i];
-      return true;
+    if (!singular_mass) {
+      if (mass_is_constant_ && metric_is_mass_) return true;
+      fill(at.M, metric_.data());
+      if (metric_is_mass_ = kernels::cholesky(n_, metric_.data(), clearly_definite); metric_is_mass_) return true;
+      singular_mass = true;
     }
-    if (mass_is_constant_ && metric_is_mass_) return true;
-    fill(at.M, metric_.data());
-    return metric_is_mass_ = kernels::cholesky(n_, metric_.data(), 16.0 * eps);
+    std::fill(metric_.begin(), metric_.end(), 0.0);
+    for (int i = 0; i < n_; ++i) metric_[static_cast<std::size_t>(i) * n_ + i] = 1.0 / coordinate_scale_[i];
+    return true;
   }
   void to_metric(double* x) const override { kernels::solve_lower(n_, metric_.data(), x); }
   void from_metric(double* x) const override { kernels::solve_lower_transposed(n_, metric_.data(), x); }
@@ -247,22 +254,23 @@ class DenseKkt final : public KktFactors {
   bool factor_mass(const Matrices& at, const RowSet& set, Mass mass) {
     if (mass_is_constant_ && !singular_mass && L_is_constant_) return true;
     fill(at.M, L_.data());
-    if (singular_mass) {
-      for (const int j : set.candidates) {
-        const double w = weights_[j];
-        for (const int* s = row_slots_.first(j); s != row_slots_.last(j); ++s)
-          for (const int* t = row_slots_.first(j); t != row_slots_.last(j); ++t)
-            L_[static_cast<std::size_t>(pattern_.A[*t].col) * n_ + pattern_.A[*s].col] += w * at.A[*s] * at.A[*t];
-      }
-      if (mass == Mass::loose) {
-        double largest = 0.0;
-        for (int i = 0; i < n_; ++i) largest = std::max(largest, L_[static_cast<std::size_t>(i) * n_ + i]);
-        for (int i = 0; i < n_; ++i) L_[static_cast<std::size_t>(i) * n_ + i] += 1e-13 * largest;
-      }
+    if (!singular_mass) {
+      if (kernels::cholesky(n_, L_.data(), clearly_definite)) return L_is_constant_ = mass_is_constant_, true;
+      // Definite where the motion began, and hardly any more: from here on the form that is right in both cases.
+      fill(at.M, L_.data());
+      singular_mass = true;
     }
-    if (!kernels::cholesky(n_, L_.data(), singular_mass ? 0.0 : 16.0 * eps)) return false;
-    L_is_constant_ = mass_is_constant_ && !singular_mass;
-    return true;
+    calc_row_weights(at);
+    for (const int j : set.candidates) {
+      const double w = weights_[j];
+      for (const int* s = row_slots_.first(j); s != row_slots_.last(j); ++s)
+        for (const int* t = row_slots_.first(j); t != row_slots_.last(j); ++t)
+          L_[static_cast<std::size_t>(pattern_.A[*t].col) * n_ + pattern_.A[*s].col] += w * at.A[*s] * at.A[*t];
+    }
+    if (mass == Mass::loose)
+      for (int i = 0; i < n_; ++i)
+        L_[static_cast<std::size_t>(i) * n_ + i] += loose_mass / (coordinate_scale_[i] * coordinate_scale_[i]);
+    return kernels::cholesky(n_, L_.data(), 0.0);
   }
 
   std::vector<double> L_, metric_, Z_, pivot_Z_, tau_, pivot_tau_, c_, u_, x_, column_, G_, S_;

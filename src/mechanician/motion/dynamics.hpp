@@ -234,6 +234,7 @@ class Dynamics {
   bool set_output_point(double t, const double* y, Point& point);
 
   void find_zero_rows(double t, const double* y);
+  void find_typical_weights(double t, const double* y);
   bool choose_rows_now(double t, const double* y);
   void settle_rows();
   bool calc_pivots(double t, const double* y, std::span<double> inverse_pivots, std::span<double> sizes);
@@ -284,6 +285,7 @@ class Dynamics {
   std::vector<double> chosen_y_;
   std::vector<double> start_size_;  ///< of the rows of A, from the start: what a vanishing row is compared with
   std::vector<char> zero_row_, off_;
+  bool typical_known_ = false;
   std::vector<int> sine_rows_;
   std::vector<double> sines_, row_size_, sines_y_, inverse_pivots_, pivot_sizes_;
   std::vector<bool> row_grows_;

@@ -34,7 +34,6 @@ void Dynamics::keep_code(const Nominal& nominal) {
 
 void Dynamics::compile(double t, const double* y, bool rows_may_grow) {
   make_fast(t, y);
-  factors_->hold_scale();
   row_size_.clear();
   set_row_sizes(t, y);
   if (rows_may_grow) std::fill(row_grows_.begin(), row_grows_.end(), true);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "mechanician/compile/row_weights.hpp"
 #include "mechanician/motion/dynamics.hpp"
 #include "mechanician/motion/rank_limits.hpp"
 
@@ -28,16 +29,47 @@ void Dynamics::find_zero_rows(double t, const double* y) {
   for (int j = 0; j < m_; ++j) off_[j] = zero_row_[j] || inert[j];
 }
 
+/// Once, around the state where the motion begins: there is no second opinion later on.
+void Dynamics::find_typical_weights(double t, const double* y) {
+  typical_known_ = true;
+  const SparsePattern& pattern = facts().pattern;
+  RowPattern rows;
+  std::vector<double> entries;
+  for (int j = 0; j < m_; ++j) {
+    each_entry(j, [&](int i, double) { rows.cols.push_back(i); });
+    rows.begin.push_back(static_cast<int>(rows.cols.size()));
+  }
+  std::vector<std::pair<int, int>> coupled;
+  for (const SparseEntry& e : pattern.M)
+    if (e.row > e.col) coupled.emplace_back(e.row, e.col);
+  TypicalSizes sizes;
+  std::vector<double> diagonal(static_cast<std::size_t>(n_), 0.0);
+  const long before = projections;
+  for (const std::vector<double>& q : states_around({y, static_cast<std::size_t>(n_)}, rows, std::move(coupled))) {
+    if (!evaluate_rows(t, q.data(), y + n_)) continue;
+    for (std::size_t k = 0; k < pattern.M.size(); ++k)
+      if (pattern.M[k].row == pattern.M[k].col) diagonal[pattern.M[k].row] = matrices().M[k];
+    entries.clear();
+    for (int j = 0; j < m_; ++j) each_entry(j, [&](int, double a) { entries.push_back(a); });
+    sizes.add(diagonal, entries);
+  }
+  evaluate_rows(t, y, y + n_);
+  projections = before;
+  std::vector<char> has_mass(static_cast<std::size_t>(n_));
+  for (int i = 0; i < n_; ++i) has_mass[i] = sizes.masses[i] > 0.0;
+  factors_->set_typical(sizes.weigh_coordinates(rows), std::move(has_mass));
+}
+
 bool Dynamics::choose_rows_now(double t, const double* y) {
   if (!evaluate_rows(t, y, y + n_)) return false;
   find_zero_rows(t, y);
+  if (!typical_known_) find_typical_weights(t, y);
   const KktFactors::Matrices at = matrices();
   if (!singular_mass()) {
     const MassKind kind = factors_->judge_mass(at);
     if (kind == MassKind::indefinite || kind == MassKind::not_symmetric) return false;
     if (kind == MassKind::semidefinite) factors_->singular_mass = true;
   }
-  if (singular_mass()) factors_->calc_row_weights(at);
   const auto choose = [&](RowSet& set) {
     return factors_->choose(at, set, off_, &set == &all ? KktFactors::Mass::exact : KktFactors::Mass::loose);
   };

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "mechanician/motion/progress.hpp"
+
 namespace mechanician {
 
 struct HandedMotion {
@@ -21,7 +23,7 @@ struct HandedMotion {
 
   double acceleration_integral = 0.0;
   long steps = 0;  ///< of this phase
-  double progress_mark = 0.0, most_progress = 0.0;
+  Progress progress{};
 };
 
 }  // namespace mechanician

@@ -9,6 +9,7 @@
 #include "mechanician/motion/integrator_impl.hpp"
 #include "mechanician/motion/motion_family.hpp"
 #include "mechanician/motion/phased_motion.hpp"
+#include "mechanician/motion/tolerances.hpp"
 
 namespace mechanician {
 
@@ -20,8 +21,9 @@ void check(const System& system, const State& start, const MotionOptions& option
                                             start.q.size(), start.qd.size(), system.n()));
   if (!(options.to > start.t) || !std::isfinite(options.to))
     throw std::invalid_argument(fmt::format("the end {} must be later than the start {}", options.to, start.t));
-  if (!(options.tolerance > 0.0) || !(options.tolerance <= 0.1))
-    throw std::invalid_argument(fmt::format("the tolerance {} must lie between 0 and 0.1", options.tolerance));
+  if (!(options.tolerance >= smallest_tolerance && options.tolerance <= largest_tolerance))
+    throw std::invalid_argument(fmt::format("the tolerance {} must lie between {} and {}", options.tolerance,
+                                            smallest_tolerance, largest_tolerance));
   if (!(options.first_step >= 0.0) || !(options.largest_step >= 0.0))
     throw std::invalid_argument("step sizes must not be negative");
 }

@@ -144,6 +144,7 @@ bool SmoothMotion::advance_implicit() {
   if (!dynamics_.facts().events.empty()) find_user_events();
   settle_end();
   watch();
+  watch_progress();
   if (t >= options.to && !over) finish(StopReason::reached_end);
   if (on_trial_ && steps_since_restart_ == steps_on_trial && !over) {
     on_trial_ = false;

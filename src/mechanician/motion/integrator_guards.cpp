@@ -16,7 +16,7 @@ State SmoothMotion::end_state() const {
 
 void SmoothMotion::begin_guards() {
   const auto count = static_cast<std::size_t>(dynamics_.num_guards());
-  for (auto* x : {&guard_begin_, &guard_floor_, &guard_noise_}) x->assign(count, 0.0);
+  for (auto* x : {&guard_begin_, &guard_floor_, &guard_noise_, &guard_clear_}) x->assign(count, 0.0);
   if (count == 0) return;
   const long evaluations = dynamics_.evaluations, projections = dynamics_.projections;
   dynamics_.calc_guards(t, rk_.y_new.data(), guard_begin_, {});
@@ -49,7 +49,9 @@ void SmoothMotion::find_guard() {
     // Far from zero for the little that they change: most steps end here.
     bool far = true;
     for (std::size_t i = 0; i < count; ++i) far &= low[i] > 3.0 * (high[i] - low[i]) && low[i] > guard_noise_[i];
-    if (!far) {
+    if (far) {
+      std::fill(guard_clear_.begin(), guard_clear_.end(), 1.0);
+    } else {
       for (std::size_t i = 0; i < count; ++i) guard_noise_[i] = std::max(guard_noise_[i], guard_floor_[i]);
       // Where one begins at zero its sign is rounding for a while: the search begins where it has one.
       double from_time = step_begin;
@@ -59,12 +61,16 @@ void SmoothMotion::find_guard() {
         return std::find(unsigned_yet.begin(), unsigned_yet.end(), true) != unsigned_yet.end();
       };
       if (any_unsigned()) {
+        const std::vector<double> at_begin = guard_begin_;
         const double least = 4.0 * std::numeric_limits<double>::epsilon() * std::max(std::abs(end), end - step_begin);
         for (double tau = std::max(1e-12 * (end - step_begin), least); tau < end - step_begin && any_unsigned();
              tau *= 2.0) {
           evaluate(step_begin + tau, now);
-          bool any_down = false;
-          for (std::size_t i = 0; i < count; ++i) any_down |= now[i] < -guard_noise_[i];
+          bool any_down = false, again = false;
+          for (std::size_t i = 0; i < count; ++i)
+            if (now[i] < -guard_noise_[i]) any_down = true, again |= guard_clear_[i] != 0.0;
+          // One that comes down to zero where the step before has ended does so there, not where that begins to show.
+          if (again) from_time = step_begin, guard_begin_ = at_begin;
           if (any_down) break;  // between the last time and this one
           for (std::size_t i = 0; i < count; ++i) unsigned_yet[i] = unsigned_yet[i] && !(now[i] > guard_noise_[i]);
           from_time = step_begin + tau;
@@ -97,8 +103,10 @@ void SmoothMotion::find_guard() {
         t = first->t;
       } else {
         evaluate(end, now);
-        for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t i = 0; i < count; ++i) {
           if (now[i] > guard_floor_[i]) guard_floor_[i] = 0.0;
+          if (high[i] > guard_noise_[i]) guard_clear_[i] = 1.0;
+        }
       }
     }
   }

@@ -31,8 +31,7 @@ HandedMotion SmoothMotion::hand_over() const {
           .distance = violation_.scaled,
           .acceleration_integral = acceleration_integral_,
           .steps = statistics_.steps,
-          .progress_mark = progress_mark_,
-          .most_progress = most_progress_};
+          .progress = progress_};
 }
 
 void SmoothMotion::take_back(const HandedMotion& from) {
@@ -48,10 +47,11 @@ void SmoothMotion::take_back(const HandedMotion& from) {
     violation_.position = violation_.velocity = from.violation;
   violation_.scaled = from.distance;
   acceleration_integral_ = from.acceleration_integral;
-  statistics_.steps = from.steps, progress_mark_ = from.progress_mark, most_progress_ = from.most_progress;
+  statistics_.steps = from.steps, progress_ = from.progress;
   // What was near is past: the other makes steps only where nothing is.
   std::fill(landing_floor_.begin(), landing_floor_.end(), 0.0);
   std::fill(guard_floor_.begin(), guard_floor_.end(), 0.0);
+  std::fill(guard_clear_.begin(), guard_clear_.end(), 1.0);
   stiff_hits_ = not_stiff_hits_ = sigma_guard_ = 0;
   roots_ahead_.clear();
   predictor_.forget();

@@ -14,6 +14,7 @@
 #include "mechanician/motion/dop853.hpp"
 #include "mechanician/motion/dynamics.hpp"
 #include "mechanician/motion/motion_steps.hpp"
+#include "mechanician/motion/progress.hpp"
 #include "mechanician/motion/roots.hpp"
 
 namespace mechanician {
@@ -124,6 +125,7 @@ class SmoothMotion : public MotionSteps {
 
   // ---- certificate.cpp
   void watch();
+  void watch_progress();
   std::optional<Stop> find_contradiction(double time, const double* y);
   template <class Do>
   void each_number(Do&& number);
@@ -131,6 +133,7 @@ class SmoothMotion : public MotionSteps {
   Dynamics dynamics_;
   Phase phase_;
   std::vector<double> guard_begin_, guard_floor_, guard_noise_;
+  std::vector<double> guard_clear_;  ///< 1: has been clearly positive in this phase
   long end_call_ = 0;  ///< of rhs() at the end of the step
   Dop853 rk_;
   CrossingPredictor predictor_;
@@ -163,8 +166,7 @@ class SmoothMotion : public MotionSteps {
   bool clock_noted_ = false, passed_noted_ = false;
   double no_crossing_before_ =
       -std::numeric_limits<double>::infinity();  ///< what comes near zero before is a near miss
-  double most_progress_ = 0.0;
-  double progress_mark_ = 0.0;    ///< where the motion was some steps ago
+  Progress progress_;
   double condition_begin_ = 1.0;  ///< smallest over largest pivot at the begin of the step
   int sigma_guard_ = 0;
   double condition_largest_ = 1.0;  ///< seen by the implicit method

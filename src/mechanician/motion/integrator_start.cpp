@@ -205,7 +205,7 @@ void SmoothMotion::begin() {
                     number_text(verdict.off.front().value)),
         dynamics_.facts().rows[verdict.off.front().row].place);
 
-  t = step_begin = step_t_ = progress_mark_ = switches_since_ = start.t;
+  t = step_begin = step_t_ = progress_.mark = switches_since_ = start.t;
   if (!set_first_sides()) return;
   if (!dynamics_.choose_rows(t, y.data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
   if (!find_rank() || refusal) return;

@@ -14,10 +14,6 @@ namespace mechanician {
 namespace {
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
-/// A motion that makes less than this part of its best progress in so many steps will not get much further.
-constexpr long steps_of_progress = 20000;
-constexpr double least_progress = 1e-4;
-
 constexpr double least_steps = 100.0;
 
 constexpr double safety = 0.9, most_growth = 10.0, least_growth = 0.2;
@@ -507,6 +503,15 @@ bool SmoothMotion::pass_guard(int tries) {
   return true;
 }
 
+void SmoothMotion::watch_progress() {
+  double moved = 0.0;
+  if (progress_.goes_on(statistics_.steps, t, options.to, moved)) return;
+  fail(StopReason::step_too_small,
+       fmt::format("at t = {}: {} steps have moved the time by {} only: the motion has a singularity there, or "
+                   "accelerations are rounding",
+                   short_number(t), Progress::steps, short_number(moved)));
+}
+
 void SmoothMotion::accept(double h, const StepPlan& plan, const Attempt& attempt) {
   ++statistics_.steps;
   step_begin = t;
@@ -515,14 +520,7 @@ void SmoothMotion::accept(double h, const StepPlan& plan, const Attempt& attempt
   t = end >= options.to ? options.to : end;
   if (std::abs(t - options.to) <= 4.0 * eps * std::max(std::abs(t), h)) t = options.to;
   condition_begin_ = 1.0 / dynamics_.condition();
-  if (statistics_.steps % steps_of_progress == 0) {
-    most_progress_ = std::max(most_progress_, t - progress_mark_);
-    if (t - progress_mark_ < least_progress * most_progress_ && t < options.to)
-      fail(StopReason::step_too_small,
-           fmt::format("at t = {}: {} steps have moved the time by {} only: the motion has a singularity there",
-                       short_number(t), steps_of_progress, short_number(t - progress_mark_)));
-    progress_mark_ = t;
-  }
+  watch_progress();
   if (plan.crossing) last_crossing_ = step_t_ + plan.at;
   if (plan.crossing) report_crossings(h, plan, attempt.noise_limited);
   find_passed_crossings();

@@ -25,29 +25,31 @@ KktFactors::KktFactors(const EquationFacts& facts)
       row_slots_(facts.row_slots),
       mass_is_constant_(facts.mass_is_constant),
       weights_(static_cast<std::size_t>(facts.m)),
-      coordinate_scale_(static_cast<std::size_t>(facts.n)) {}
+      coordinate_scale_(static_cast<std::size_t>(facts.n), 1.0),
+      has_mass_(static_cast<std::size_t>(facts.n), 0),
+      mass_here_(static_cast<std::size_t>(facts.n)) {}
+
+void KktFactors::set_typical(std::span<const double> weights, std::vector<char> has_mass) {
+  for (int i = 0; i < n_; ++i) coordinate_scale_[i] = 1.0 / std::sqrt(weights[i]);
+  has_mass_ = std::move(has_mass);
+}
 
 void KktFactors::calc_row_weights(const Matrices& at) {
-  std::vector<double>& s = coordinate_scale_;
-  std::fill(s.begin(), s.end(), 0.0);
-  for (std::size_t k = 0; k < pattern_.A.size(); ++k)
-    s[pattern_.A[k].col] = std::max(s[pattern_.A[k].col], std::abs(at.A[k]));
-  for (double& x : s) x = x > 0.0 ? 1.0 / x : 1.0;
+  constexpr double part = 1e-2;
+  std::vector<double>& mass = mass_here_;
+  for (int i = 0; i < n_; ++i) mass[i] = (has_mass_[i] ? part : 1.0) / (coordinate_scale_[i] * coordinate_scale_[i]);
   for (std::size_t k = 0; k < pattern_.M.size(); ++k)
-    if (pattern_.M[k].row == pattern_.M[k].col && at.M[k] > 0.0) s[pattern_.M[k].row] = 1.0 / std::sqrt(at.M[k]);
+    if (const auto [i, j] = pattern_.M[k]; i == j && has_mass_[i]) mass[i] = std::max(mass[i], at.M[k]);
   for (int j = 0; j < m_; ++j) {
     double sum = 0.0;
-    for (const int* slot = row_slots_.first(j); slot != row_slots_.last(j); ++slot) {
-      const double a = at.A[*slot] * s[pattern_.A[*slot].col];
-      sum += a * a;
-    }
+    for (const int* slot = row_slots_.first(j); slot != row_slots_.last(j); ++slot)
+      sum += at.A[*slot] * at.A[*slot] / mass[pattern_.A[*slot].col];
     weights_[j] = sum > 0.0 ? 1.0 / sum : 0.0;
   }
 }
 
 void KktFactors::calc_units(const Matrices& at, double* units) const {
-  const std::vector<double>& scale = metric_scale_.empty() ? coordinate_scale_ : metric_scale_;
-  std::copy_n(scale.begin(), n_, units);
+  std::copy_n(coordinate_scale_.begin(), n_, units);
   if (singular_mass) return;
   for (std::size_t k = 0; k < pattern_.M.size(); ++k)
     if (pattern_.M[k].row == pattern_.M[k].col) units[pattern_.M[k].row] = 1.0 / std::sqrt(at.M[k]);

@@ -50,12 +50,14 @@ class KktFactors {
   /// directions without mass: there the Euclidean norm decides, where nothing else does.
   enum class Mass { exact, loose };
 
+  /// M is not clearly definite (solve/clear_mass.hpp): M + AᵀWA takes its place. A definite M that comes near to being singular
+  /// later on changes it.
   bool singular_mass = false;
   /// Near singular states, where digits count: as exactly as it can be had, whatever it costs.
   bool careful = false;
   long robust_solutions = 0;  ///< that the quick method could not vouch for
 
-  /// Definite, singular, or no mass matrix at all.
+  /// Definite (only where that is clear), singular, or no mass matrix at all.
   virtual MassKind judge_mass(const Matrices& at) = 0;
   /// The largest set of independent rows among the candidates that are not `off`, by pivots; where set.rank is known, not
   /// fewer. Until then pivots up to `rounding` times the first do not count. False where M is no mass matrix.
@@ -87,28 +89,28 @@ class KktFactors {
   virtual void to_metric(double* x) const = 0;    ///< x ← L⁻¹x, a row of A or a force
   virtual void from_metric(double* x) const = 0;  ///< x ← L⁻ᵀx, a direction
 
-  /// Coordinates in units of their own mass, massless ones in units that make the largest coefficient 1; and what makes
-  /// rows of unit norm in these. To be called where rows are chosen, if M is singular.
-  void calc_row_weights(const Matrices& at);
-  /// The scale of the coordinates that singular masses have from now on in calc_pivots() and make_metric().
-  void hold_scale() { metric_scale_ = coordinate_scale_; }
+  /// What each coordinate weighs, typically, and whether it has mass anywhere around the first state (compile/row_weights.hpp):
+  /// the units of coordinates where M is singular. Once, before anything is chosen or factored.
+  void set_typical(std::span<const double> weights, std::vector<char> has_mass);
   /// For each coordinate what a unit of it is in the metric of the diagonal of M, 1/√M_ii, or its scale.
   void calc_units(const Matrices& at, double* units) const;
 
  protected:
   explicit KktFactors(const EquationFacts& facts);
-  const double* hold_or_scale() {
-    if (metric_scale_.empty()) hold_scale();
-    return metric_scale_.data();
-  }
+  /// What makes rows of unit norm, where coordinates are in units of their own mass: at this very state, or of a part of what
+  /// they weigh elsewhere.
+  void calc_row_weights(const Matrices& at);
 
   int n_, m_;
   SparsePattern pattern_;
   SparseLists row_slots_;
   bool mass_is_constant_;
-  std::vector<double> weights_;           ///< by row: 1/size² in the scale of the coordinates
-  std::vector<double> coordinate_scale_;  ///< by coordinate
-  std::vector<double> metric_scale_;      ///< that of the start, where it is held
+  std::vector<double> weights_;  ///< by row: 1/size² in the scale of the coordinates
+  std::vector<double>
+      coordinate_scale_;  ///< 1/√ of what each weighs, typically: a scale that follows M would hide what vanishes
+  std::vector<char> has_mass_;  ///< by coordinate
+  std::vector<double> mass_here_;
+  bool was_definite_ = false;  ///< clearly, where it was judged first
 };
 
 std::unique_ptr<KktFactors> make_dense_kkt(const EquationFacts& facts);

@@ -23,6 +23,12 @@ constexpr int most_impacts_at_once = 1000;
 constexpr long many_impacts = 5000;
 /// Slips, gap accelerations and slip accelerations below this part of their terms count as zero after an event.
 constexpr double small = 1e-7;
+/// Impulses below this part of the momentum that their coordinates can have are rounding.
+constexpr double felt = 1e-9;
+/// Rebounds that are lower than this multiple of the rounding of the gap or shorter than this one of the clock's are not
+/// followed: of the next ones rounding would make something else.
+constexpr double clear_height = 100.0, clear_flight = 1e5;
+constexpr double eps = std::numeric_limits<double>::epsilon();
 
 bool touches(const Contact& c) { return c.status != ContactStatus::open; }
 
@@ -154,16 +160,27 @@ bool PhasedMotion::jump(State& state, Evaluation& now, std::vector<Contact>& con
     // Friction has done the rest.
     sums_.works.nonideal += 0.5 * (state.qd - before).dot(now.values.M * sum) - works;
     std::vector<std::string> names;
-    for (const int c : impact.contacts) names.push_back(contact_name(static_cast<std::size_t>(c)));
+    // What lies still elsewhere has impulses too, of the size of rounding.
+    const VectorXd unfelt = felt * (now.values.M.cwiseAbs() * size_.qd);
+    for (const int c : impact.contacts) {
+      const Contact& contact = contacts[static_cast<std::size_t>(c)];
+      const Index j = contact.values.row;
+      const VectorXd impulse = impact.impulses(j) * now.values.A.row(j).transpose().cwiseAbs();
+      if (contact.status == ContactStatus::impact || (impulse.array() > unfelt.array()).any())
+        names.push_back(contact_name(static_cast<std::size_t>(c)));
+    }
     add_event(EventKind::impact, state.t, std::move(names), state, before);
 
     std::vector<bool> touching(contacts.size()), thrown_back(contacts.size());
     for (std::size_t c = 0; c < contacts.size(); ++c) touching[c] = touches(contacts[c]);
-    for (const int c : impact.contacts)
-      thrown_back[static_cast<std::size_t>(c)] = contacts[static_cast<std::size_t>(c)].values.restitution > 0.0;
+    for (const int c : impact.contacts) {
+      const Contact& contact = contacts[static_cast<std::size_t>(c)];
+      thrown_back[static_cast<std::size_t>(c)] =
+          contact.status == ContactStatus::impact && contact.values.restitution > 0.0;
+    }
     now = system->evaluate(state);
     std::optional<NotFinite> not_finite = now.not_finite;
-    if (!not_finite) contacts = classify_contacts(*system, state, now, not_finite);
+    if (!not_finite) contacts = classify_contacts(*system, state, now, size_, not_finite);
     if (not_finite) {
       fail(StopReason::not_finite, fmt::format("{}: {}", when, not_finite->message()));
       return jumped;
@@ -179,7 +196,7 @@ bool PhasedMotion::jump(State& state, Evaluation& now, std::vector<Contact>& con
     }
   }
   if (sums_.impacts % many_impacts == 0 && jumped) {
-    if (state.t - many_since_ < 1e-9 * (options.to - start.t))
+    if (state.t - many_since_ < 1e-12 * (options.to - start.t))
       fail(StopReason::step_too_small, fmt::format("near t = {}: {} impacts since t = {}: they do not come to an end",
                                                    short_number(state.t), many_impacts, short_number(many_since_)));
     many_since_ = state.t;
@@ -194,36 +211,63 @@ PhasedMotion::Settling PhasedMotion::settle(const State& state, const Evaluation
   result.until = state.t;
   std::vector<std::size_t> low;
   double longest = 0.0;
-  const double speed = std::max(1.0, state.qd.norm());
   for (std::size_t c = 0; c < contacts.size(); ++c) {
     const Contact& contact = contacts[c];
     if (contact.status != ContactStatus::separating || contact.values.level != Level::position) continue;
     const Index j = contact.values.row;
     const double acceleration = now.values.A.row(j).dot(instant.solution.qdd) - now.values.b(j);
     if (!(acceleration < 0.0)) continue;
-    const double size = std::max(1.0, now.values.A.row(j).norm());
     const double height = contact.rate * contact.rate / (-2.0 * acceleration);
-    const bool slow = contact.rate <= std::max(options.tolerance, 1e-9) * size * speed;
+    const bool slow = contact.rate <= std::max(options.tolerance, 1e-9) * contact.rate_size;
     // Nor can the clock resolve a flight that is shorter than its rounding.
-    const double flight = 2.0 * contact.rate / -acceleration,
-                 tick = std::numeric_limits<double>::epsilon() * std::abs(state.t);
-    if (!slow && height > 100.0 * now.residual_noise(j) && flight > 1e5 * tick) continue;
+    const double flight = 2.0 * contact.rate / -acceleration, tick = eps * std::abs(state.t);
+    if (!slow && height > clear_height * now.residual_noise(j) && flight > clear_flight * tick) continue;
     low.push_back(c);
-    const double e = contact.values.restitution;
-    if (e < 1.0) longest = std::max(longest, 2.0 * contact.rate / (-acceleration * (1.0 - e)));
   }
-  if (low.empty()) return result;
-  std::vector<Contact> trial = contacts;
-  for (const std::size_t c : low) trial[c].status = ContactStatus::touching;
-  const Instant held = accelerate_with(*system, state, trial, {.diagnose = false});
-  if (!held.has_acceleration()) return result;
-  for (const std::size_t c : low)
-    if (!held.contacts[c].acts()) return result;
-  contacts = std::move(trial);
-  instant = held;
-  result.until = state.t + longest;
-  for (const std::size_t c : low) result.names.push_back(contact_name(c));
+  // Those that would not stay are thrown up, and with them left out others may stay no more.
+  while (!low.empty()) {
+    std::vector<Contact> trial = contacts;
+    for (const std::size_t c : low) trial[c].status = ContactStatus::touching;
+    Instant held = accelerate_with(*system, state, trial, {.diagnose = false});
+    if (!held.has_acceleration()) return result;
+    const std::size_t before = low.size();
+    std::erase_if(low, [&](std::size_t c) { return !held.contacts[c].acts(); });
+    if (low.size() < before) continue;
+    for (const std::size_t c : low) {
+      const Index j = contacts[c].values.row;
+      const double acceleration = now.values.A.row(j).dot(instant.solution.qdd) - now.values.b(j);
+      const double e = contacts[c].values.restitution;
+      if (e < 1.0) longest = std::max(longest, 2.0 * contacts[c].rate / (-acceleration * (1.0 - e)));
+    }
+    contacts = std::move(trial);
+    instant = std::move(held);
+    result.until = state.t + longest;
+    result.contacts = std::move(low);
+    return result;
+  }
   return result;
+}
+
+/// How far and how fast the phase has gone that ends here.
+void PhasedMotion::measure(const State& end) {
+  const double duration = end.t - phase_start_.t;
+  if (!(duration > 0.0)) return;
+  size_.q = (end.q - phase_start_.q).cwiseAbs();
+  size_.qd = size_.qd.cwiseMax(end.qd.cwiseAbs()).cwiseMax(phase_start_.qd.cwiseAbs());
+  // From rest to rest the way tells, where it is more than rounding.
+  for (Index i = 0; i < size_.q.size(); ++i)
+    if (size_.q(i) > 1e4 * eps * std::abs(end.q(i))) size_.qd(i) = std::max(size_.qd(i), size_.q(i) / duration);
+}
+
+/// Names of the contacts whose impacts have come to their end.
+std::vector<std::string> PhasedMotion::take_settled(double until) {
+  std::vector<std::string> names;
+  for (std::size_t c = 0; c < settles_at_.size(); ++c)
+    if (settles_at_[c] <= until) {
+      names.push_back(contact_name(c));
+      settles_at_[c] = std::numeric_limits<double>::infinity();
+    }
+  return names;
 }
 
 /// A user event whose function changes its sign with the velocities.
@@ -266,8 +310,11 @@ bool PhasedMotion::change_phase() {
   const State end = state;
   const std::optional<GuardMeaning> why =
       smooth_->guard >= 0 ? std::optional(meanings_[static_cast<std::size_t>(smooth_->guard)]) : std::nullopt;
-  if (!settling_.empty() && state.t >= phase_until_) add_event(EventKind::contact, state.t, settling_, state, state.qd);
-  settling_.clear();
+  // Nearer to each other no step can be made.
+  const double shortest = 1024.0 * eps * std::max(std::abs(state.t), options.to - start.t);
+  if (std::vector<std::string> settled = take_settled(state.t + shortest); !settled.empty())
+    add_event(EventKind::contact, state.t, std::move(settled), state, state.qd);
+  measure(state);
   const std::vector<ContactMode> old = modes_;
   leave_phase();
   const std::string when = fmt::format("at t = {}", short_number(state.t));
@@ -283,16 +330,14 @@ bool PhasedMotion::change_phase() {
   Evaluation now = system->evaluate(state);
   std::optional<NotFinite> not_finite = now.not_finite;
   std::vector<Contact> contacts;
-  if (!not_finite) contacts = classify_contacts(*system, state, now, not_finite);
+  if (!not_finite) contacts = classify_contacts(*system, state, now, size_, not_finite);
   if (not_finite) {
     fail(StopReason::not_finite, fmt::format("{}: {}", when, not_finite->message()));
     return false;
   }
 
-  open_what_is_apart(contacts, now, state);
   // What the phase knows better than the numbers: what acts touches, what has just closed does, what pulls has opened.
   const auto is_why = [&](std::size_t c, What what) { return why && why->contact == c && why->what == what; };
-  double speed = std::max(1.0, state.qd.norm());
   for (std::size_t c = 0; c < contacts.size(); ++c) {
     Contact& contact = contacts[c];
     const bool acted = old[c].status != ContactStatus::open;
@@ -302,6 +347,8 @@ bool PhasedMotion::change_phase() {
                                                       std::max(1.0, state.q.cwiseAbs().maxCoeff())));
       if (acted) contact.status = ContactStatus::touching;
       if (is_why(c, What::gap)) set_status_by_rate(contact);
+      // Velocities are continuous: a constraint on them that is met in a phase is met without a jump.
+      if (is_why(c, What::gap) && contact.values.level == Level::velocity) contact.status = ContactStatus::touching;
       if (is_why(c, What::multiplier) || is_why(c, What::sliding_multiplier))
         contact.status = ContactStatus::separating;
     }
@@ -317,7 +364,7 @@ bool PhasedMotion::change_phase() {
         if (f.norm() > 0.0) contact.direction = -f.normalized();
       }
     } else if (old[c].status == ContactStatus::sliding) {
-      const double at_rest = std::max(1e-9, 1e3 * options.tolerance) * std::max(1.0, contact.values.T.norm()) * speed;
+      const double at_rest = std::max(1.0, 1e12 * options.tolerance) * contact.slip_tolerance;
       if (is_why(c, What::slip) && contact.values.slip.norm() <= at_rest) {
         contact.direction.resize(0);
       } else if (contact.direction.size() == 0) {
@@ -381,7 +428,7 @@ bool PhasedMotion::change_phase() {
     state.q = projection.state.q, state.qd = projection.state.qd;
     const Evaluation there = system->evaluate(state);
     const double change = 0.5 * state.qd.dot(there.values.M * state.qd) - kinetic;
-    if (!settling.names.empty()) sums_.impact_lost -= change;
+    if (!settling.contacts.empty()) sums_.impact_lost -= change;
     sums_.works.ideal += change;
   }
 
@@ -389,9 +436,7 @@ bool PhasedMotion::change_phase() {
   for (std::size_t c = 0; c < modes_.size(); ++c) {
     const ContactStatus was = old[c].status, is = modes_[c].status;
     if (was != ContactStatus::open && is == ContactStatus::open && !jumped) released.push_back(contact_name(c));
-    if (was == ContactStatus::open && is != ContactStatus::open && !jumped &&
-        std::find(settling.names.begin(), settling.names.end(), contact_name(c)) == settling.names.end())
-      made.push_back(contact_name(c));
+    if (was == ContactStatus::open && is != ContactStatus::open && !jumped) made.push_back(contact_name(c));
     if (was == ContactStatus::sliding && is == ContactStatus::sticking) stuck.push_back(contact_name(c));
     if (was == ContactStatus::sticking && is == ContactStatus::sliding) slipped.push_back(contact_name(c));
     // Sliding on in the other direction: the slip was zero for a moment.
@@ -406,18 +451,13 @@ bool PhasedMotion::change_phase() {
   if (jumped) find_jumped_events(end, state);
   if (over) return jumped;
 
+  for (std::size_t c = 0; c < modes_.size(); ++c)
+    if (modes_[c].status == ContactStatus::open) settles_at_[c] = std::numeric_limits<double>::infinity();
+  for (const std::size_t c : settling.contacts) settles_at_[c] = settling.until;
+  if (std::vector<std::string> settled = take_settled(state.t + shortest); !settled.empty())
+    add_event(EventKind::contact, state.t, std::move(settled), state, before);
   double until = options.to;
-  settling_ = settling.names;
-  const double shortest = 1024.0 * std::numeric_limits<double>::epsilon() * std::max(1.0, std::abs(state.t));
-  if (!settling_.empty()) {
-    if (settling.until > state.t + shortest) {
-      until = std::min(options.to, settling.until);
-    } else {
-      add_event(EventKind::contact, state.t, settling_, state, before);
-      settling_.clear();
-    }
-  }
-  // So near to the end no step can be made.
+  for (const double x : settles_at_) until = std::min(until, x);
   const bool at_end = options.to - state.t <= shortest;
   if (at_end) state.t = options.to;
   begin_phase(state, at_end ? options.to + 1.0 : until);

@@ -32,9 +32,6 @@ struct PhaseSystem {
   std::unique_ptr<Dynamics> dynamics;       ///< to be copied for each phase
 };
 
-/// A gap that is small as a number but not as a distance (1e-10*z >= 0) does not touch.
-void open_what_is_apart(std::vector<Contact>& contacts, const Evaluation& now, const State& state);
-
 PhaseSystem make_phase_system(const System& whole, const std::vector<ContactStatus>& statuses);
 
 /// The systems of all phases that have been met.

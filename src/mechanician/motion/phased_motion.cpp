@@ -17,7 +17,7 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr double checkpoint_version = 1.0;
+constexpr double checkpoint_version = 2.0;
 
 void add(Works& to, const Works& from) {
   to.given += from.given, to.ideal += from.ideal, to.nonideal += from.nonideal, to.control += from.control;
@@ -51,6 +51,8 @@ PhasedMotion::PhasedMotion(const System& system_given, State start_given, Motion
   sums_.works.constraints = VectorXd::Zero(constraints);
   many_since_ = start.t;
   modes_.resize(system->equations().contacts.size());
+  settles_at_.assign(modes_.size(), std::numeric_limits<double>::infinity());
+  size_ = {size_of(start).q, start.qd.cwiseAbs()};
   std::vector<Replacement> at_rest;
   for (const Expr& v : system->equations().qd) at_rest.push_back({v, Expr(0)});
   for (const ContactRow& c : system->equations().contacts) {
@@ -66,7 +68,7 @@ PhasedMotion::PhasedMotion(const System& system_given, State start_given, Motion
   const Evaluation now = system->evaluate(start);
   std::optional<NotFinite> not_finite = now.not_finite;
   std::vector<Contact> contacts;
-  if (!not_finite) contacts = classify_contacts(*system, start, now, not_finite);
+  if (!not_finite) contacts = classify_contacts(*system, start, now, size_of(start), not_finite);
   if (not_finite) {
     refuse(StopReason::not_finite, not_finite->message(), not_finite->place);
     return;
@@ -79,7 +81,6 @@ PhasedMotion::PhasedMotion(const System& system_given, State start_given, Motion
            system->row(r.row).place);
     return;
   }
-  open_what_is_apart(contacts, now, start);
   // What closes at once does so in the first step.
   for (Contact& c : contacts)
     if (is(c, ContactStatus::impact)) c.status = ContactStatus::separating, change_pending_ = true;
@@ -146,7 +147,7 @@ void PhasedMotion::make_smooth(const State& state, double until) {
       const Evaluation now = system->evaluate(there);
       std::optional<NotFinite> not_finite = now.not_finite;
       if (not_finite) return true;
-      std::vector<Contact> contacts = classify_contacts(*system, there, now, not_finite);
+      std::vector<Contact> contacts = classify_contacts(*system, there, now, size_, not_finite);
       for (std::size_t c = 0; c < contacts.size(); ++c) {
         contacts[c].status = modes_[c].status;
         VectorXd& direction = contacts[c].direction;
@@ -332,7 +333,7 @@ Sample PhasedMotion::of_whole(const Sample& part) {
   const Evaluation now = system->evaluate(state);
   std::optional<NotFinite> not_finite = now.not_finite;
   if (not_finite) return s;
-  std::vector<Contact> contacts = classify_contacts(*system, state, now, not_finite);
+  std::vector<Contact> contacts = classify_contacts(*system, state, now, size_, not_finite);
   for (std::size_t c = 0; c < contacts.size(); ++c)
     contacts[c].status = modes_[c].status == ContactStatus::open ? ContactStatus::open : ContactStatus::touching;
   const ContactSolution ideal = solve_contacts(*system, now.values, std::move(contacts), {}, {.friction = false});
@@ -382,9 +383,9 @@ std::vector<double> PhasedMotion::checkpoint() const {
   for (const double x : phase_start_.qd) number(x);
   number(change_pending_), number(multipliers_unique_), number(impact_lowered_noted_), number(uniqueness_noted_);
   number(smooth_->guard), number(smooth_->may_not_go_on);
-  // Names of contacts that settle, by index.
-  for (std::size_t c = 0; c < modes_.size(); ++c)
-    number(std::find(settling_.begin(), settling_.end(), contact_name(c)) != settling_.end());
+  for (const auto* numbers : {&size_.q, &size_.qd})
+    for (const double x : *numbers) number(x);
+  for (const double x : settles_at_) number(x);
   each_number(const_cast<Sums&>(sums_), [&](auto& x) { out.push_back(static_cast<double>(x)); });
   const std::vector<double> inner = smooth_->checkpoint();
   out.insert(out.end(), inner.begin(), inner.end());
@@ -410,9 +411,9 @@ void PhasedMotion::restore(std::span<const double> from) {
   impact_lowered_noted_ = next() != 0.0, uniqueness_noted_ = next() != 0.0;
   const int guard = static_cast<int>(next());
   const bool may_not_go_on = next() != 0.0;
-  settling_.clear();
-  for (std::size_t c = 0; c < modes_.size(); ++c)
-    if (next() != 0.0) settling_.push_back(contact_name(c));
+  for (auto* numbers : {&size_.q, &size_.qd})
+    for (double& x : *numbers) x = next();
+  for (double& x : settles_at_) x = next();
   each_number(sums_, [&](auto& x) { x = static_cast<std::remove_reference_t<decltype(x)>>(next()); });
   over = false, stop = {}, refusal.reset();
   make_smooth(phase_start_, phase_until_);

@@ -6,8 +6,9 @@
 // longer hold: each is the zero of a guard, found on the dense output. Then velocities jump where gaps close
 // (impact.hpp) and what each contact does next is decided at that instant (contacts.hpp).
 //
-// Rebounds that have become lower than the tolerance (or than rounding) are taken as contact; the time at which the
-// infinitely many impacts that would follow end, t∞ = t + 2γ/(|φ̈|(1 − e)), is the time of the event.
+// Rebounds that have become slower than the tolerance, measured by the speeds of this motion, or so low or short that
+// rounding of positions or of the clock shows are taken as contact; the time at which the infinitely many impacts that
+// would follow end, t∞ = t + 2γ/(|φ̈|(1 − e)), is the time of the event.
 
 #include <memory>
 #include <vector>
@@ -62,8 +63,10 @@ class PhasedMotion : public MotionSteps {
   // ---- phase_change.cpp
   struct Settling {
     double until = 0.0;
-    std::vector<std::string> names;
+    std::vector<std::size_t> contacts;
   };
+  void measure(const State& end);
+  std::vector<std::string> take_settled(double until);
   bool change_phase();
   bool jump(State& state, Evaluation& now, std::vector<Contact>& contacts);
   std::optional<Instant> decide(const State& state, const std::vector<Contact>& contacts, const std::string& when);
@@ -87,9 +90,10 @@ class PhasedMotion : public MotionSteps {
   std::unique_ptr<SmoothMotion> smooth_;
   std::vector<GuardMeaning> meanings_;
   bool change_pending_ = false;
-  bool phase_added_ = false;           ///< the sums hold the phase that has just ended
-  std::vector<std::string> settling_;  ///< contacts whose impacts accumulate at the end of this phase
-  bool friction_alone_ = false;        ///< all non-ideal work is done by friction against slips of surfaces at rest
+  bool phase_added_ = false;        ///< the sums hold the phase that has just ended
+  std::vector<double> settles_at_;  ///< by contact: where its impacts accumulate, if it holds until then; else infinity
+  MotionSize size_;                 ///< q: the way of the last phase; qd: the largest speeds so far
+  bool friction_alone_ = false;     ///< all non-ideal work is done by friction against slips of surfaces at rest
   bool impact_lowered_noted_ = false, uniqueness_noted_ = false;
   Sums sums_;
   Statistics statistics_;

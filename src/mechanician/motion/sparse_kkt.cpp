@@ -11,6 +11,7 @@
 
 #include "mechanician/motion/kernels.hpp"
 #include "mechanician/motion/kkt_factors.hpp"
+#include "mechanician/solve/clear_mass.hpp"
 #include "mechanician/solve/sparse_free_directions.hpp"
 #include "mechanician/solve/sparse_robust.hpp"
 
@@ -41,9 +42,13 @@ class SparseKkt final : public KktFactors {
       if (pattern_.M[k].row == pattern_.M[k].col) diagonal[pattern_.M[k].row] = at.M[k];
     const double least = n_ > 0 ? *std::min_element(diagonal.begin(), diagonal.end()) : 1.0;
     MassKind kind = least < 0.0 ? MassKind::indefinite : least == 0.0 ? MassKind::semidefinite : MassKind::definite;
-    if (kind == MassKind::definite && pattern_.M.size() > static_cast<std::size_t>(n_) &&
-        plain().factor(mass_of(at), {at.A, pattern_.A.size()}).status == SparseStatus::mass_not_definite)
-      kind = MassKind::semidefinite;
+    if (kind == MassKind::definite && pattern_.M.size() > static_cast<std::size_t>(n_)) {
+      if (!was_definite_ && !is_clearly_definite(pattern_, {at.M, pattern_.M.size()}))
+        kind = MassKind::semidefinite;
+      else if (plain().factor(mass_of(at), {at.A, pattern_.A.size()}).status == SparseStatus::mass_not_definite)
+        kind = MassKind::semidefinite;
+    }
+    was_definite_ = kind == MassKind::definite;
     if (kind == MassKind::semidefinite && pattern_.M.size() > 0) {
       const std::vector<double> none(static_cast<std::size_t>(n_), 0.0);
       if (find_free_directions(pattern_, {at.M, pattern_.M.size()}, {at.A, pattern_.A.size()}, none).mass_is_indefinite)
@@ -116,6 +121,11 @@ class SparseKkt final : public KktFactors {
         result.status = SparseStatus::vouched;
     }
     if (result.vouched() && result.num_masked == num_off_) return true;
+    if (result.status == SparseStatus::mass_not_definite && !singular_mass) {
+      // Definite where the motion began, and hardly any more: from here on the form that is right in both cases.
+      singular_mass = pending_ = true;
+      return solve(f, g, x, lambda);
+    }
     if (result.status == SparseStatus::not_finite || result.status == SparseStatus::mass_not_definite) return false;
     return solve_robustly(f, g, x, lambda);
   }
@@ -179,10 +189,7 @@ class SparseKkt final : public KktFactors {
   }
 
   bool make_metric(const Matrices& at) override {
-    if (singular_mass) {
-      hold_or_scale();
-      return true;
-    }
+    if (singular_mass) return true;
     if (mass_is_constant_ && metric_made_) return true;
     std::vector<Eigen::Triplet<double>> entries;
     entries.reserve(pattern_.M.size());
@@ -196,14 +203,14 @@ class SparseKkt final : public KktFactors {
   void to_metric(double* x) const override {
     Eigen::Map<Eigen::VectorXd> v(x, n_);
     if (singular_mass)
-      v = v.cwiseProduct(Eigen::Map<const Eigen::VectorXd>(metric_scale_.data(), n_));
+      v = v.cwiseProduct(Eigen::Map<const Eigen::VectorXd>(coordinate_scale_.data(), n_));
     else
       v = metric_.matrixL().solve((metric_.permutationP() * v).eval());
   }
   void from_metric(double* x) const override {
     Eigen::Map<Eigen::VectorXd> v(x, n_);
     if (singular_mass)
-      v = v.cwiseProduct(Eigen::Map<const Eigen::VectorXd>(metric_scale_.data(), n_));
+      v = v.cwiseProduct(Eigen::Map<const Eigen::VectorXd>(coordinate_scale_.data(), n_));
     else
       v = metric_.permutationPinv() * metric_.matrixU().solve(v.eval()).eval();
   }
@@ -263,9 +270,8 @@ class SparseKkt final : public KktFactors {
       for (int i = 0; i < n_; ++i) pattern.M.push_back({i, i});
       scaled_ = std::make_unique<SparseElimination>(pattern, options(false));
     }
-    const double* const scale = hold_or_scale();
     M_scaled_.resize(n());
-    for (int i = 0; i < n_; ++i) M_scaled_[i] = 1.0 / (scale[i] * scale[i]);
+    for (int i = 0; i < n_; ++i) M_scaled_[i] = 1.0 / (coordinate_scale_[i] * coordinate_scale_[i]);
     scaled_->factor(M_scaled_, A_zero());
     return *scaled_;
   }
@@ -291,13 +297,9 @@ class SparseKkt final : public KktFactors {
     augmented();
     M_complete_.assign(at_.M, at_.M + pattern_.M.size());
     M_complete_.resize(complete_.M.size(), 0.0);
-    if (loose_) {
-      double largest = 0.0;
-      for (const double x : M_complete_) largest = std::max(largest, std::abs(x));
-      if (!(largest > 0.0)) largest = 1.0;
-      for (std::size_t k = 0; k < M_complete_.size(); ++k)
-        if (complete_.M[k].row == complete_.M[k].col) M_complete_[k] += loose_mass * largest;
-    }
+    for (std::size_t k = 0; loose_ && k < M_complete_.size(); ++k)
+      if (const auto [i, j] = complete_.M[k]; i == j)
+        M_complete_[k] += loose_mass / (coordinate_scale_[i] * coordinate_scale_[i]);
     return M_complete_;
   }
   SparseResult factor_plain(std::span<const double> A) {

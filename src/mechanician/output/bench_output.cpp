@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "mechanician/base/safe_text.hpp"
 #include "mechanician/expression/operators.hpp"
 #include "mechanician/output/json_writer.hpp"
 
@@ -41,7 +42,7 @@ const CodeMeasurement* of_tier(const ModelMeasurement& measured, Tier tier) {
 
 std::string bench_text(const System& system, const ModelMeasurement& measured, double derive_ms) {
   std::string out;
-  if (!system.model().title.empty()) out += system.model().title + "\n";
+  if (!system.model().title.empty()) out += safe_text(system.model().title) + "\n";
   out += line("coordinates", std::to_string(measured.n));
   out += line("rows", std::to_string(measured.m));
   out += line("operations", fmt::format("{}{}", measured.num_operations,

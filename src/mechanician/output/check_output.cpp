@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 
+#include "mechanician/base/safe_text.hpp"
 #include "mechanician/base/text.hpp"
 #include "mechanician/equations/classify.hpp"
 #include "mechanician/expression/print.hpp"
@@ -89,7 +90,7 @@ std::string check_text(const System& system, const Instant& instant) {
     fmt::format_to(std::back_inserter(out), "  {:<22}{}\n", label, text);
   };
   const Model& model = system.model();
-  if (!model.title.empty()) out += model.title + "\n";
+  if (!model.title.empty()) out += safe_text(model.title) + "\n";
   const int control = system.equations().num_control();
   say("coordinates", fmt::format("{} ({})", system.n(), system.n() <= 12 ? [&] {
         std::string names;

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "mechanician/base/safe_text.hpp"
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/output/equations_output.hpp"
@@ -18,7 +19,7 @@ class EquationsText {
   explicit EquationsText(const EquationsReport& report) : report_(report), eqs_(report.eqs) {}
 
   std::string text() {
-    if (!report_.model.title.empty()) line("{}\n", report_.model.title);
+    if (!report_.model.title.empty()) line("{}\n", safe_text(report_.model.title));
     line("M q'' = Q + Qc{},   A q'' = b{}", eqs_.num_control() ? " + Qcontrol" : "",
          eqs_.has_C ? ",   v·Qc = v·C for every v with A v = 0" : "");
     if (has_one_sided()) line("one-sided rows: A q'' >= b while they touch, with a multiplier that is not negative");

@@ -16,11 +16,21 @@
 
 namespace mechanician {
 
+namespace {
+
+/// What is to be opened; empty: the library that the system has.
+std::string library_asked_for() {
+  const char* name = std::getenv("MECHANICIAN_CAIRO");
+  return name ? name : "";
+}
+
+}  // namespace
+
 const CairoLibrary* cairo_library() {
   static const CairoLibrary* const library = []() -> const CairoLibrary* {
-    const char* name = std::getenv("MECHANICIAN_CAIRO");
-    if (!name || !*name) name = "libcairo.so.2";
-    if (std::strcmp(name, "off") == 0) return nullptr;
+    const std::string asked = library_asked_for();
+    if (asked == "off") return nullptr;
+    const char* const name = asked.empty() ? "libcairo.so.2" : asked.c_str();
     void* const opened = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!opened) return nullptr;
     static CairoLibrary functions;
@@ -40,10 +50,16 @@ namespace {
 
 const CairoLibrary& cairo() {
   const CairoLibrary* library = cairo_library();
-  if (!library)
+  if (const std::string asked = library_asked_for(); !library)
     throw std::runtime_error(
-        "PNG and PDF need the library cairo (libcairo.so.2), which cannot be opened: "
-        "install libcairo2, or write an SVG");
+        asked.empty()
+            ? "PNG and PDF need the library cairo (libcairo.so.2), which cannot be opened: install libcairo2, or "
+              "write an SVG"
+        : asked == "off" ? "PNG and PDF need the library cairo, which MECHANICIAN_CAIRO=off switches off: write an SVG"
+                         : fmt::format("PNG and PDF need the library cairo, and MECHANICIAN_CAIRO names `{}`, which "
+                                       "cannot be opened or is not "
+                                       "it: take that away, or write an SVG",
+                                       asked));
   return *library;
 }
 

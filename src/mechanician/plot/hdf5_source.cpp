@@ -7,9 +7,11 @@
 #include <cstring>
 
 #include "mechanician/base/diagnostic.hpp"
-#include "mechanician/plot/safe_text.hpp"
+#include "mechanician/base/safe_text.hpp"
 #include "mechanician/plot/sources_internal.hpp"
+#include "mechanician/result/hash_internal.hpp"
 #include "mechanician/result/hdf5_file.hpp"
+#include "mechanician/result/run_checkpoint.hpp"
 
 namespace mechanician {
 
@@ -51,6 +53,7 @@ class Hdf5Source final : public ResultSource {
       if (datasets_[d].layout.rows < num_rows) damaged("it has fewer rows than it says");
       std::sort(of_dataset.begin(), of_dataset.end(),
                 [](const Wanted& a, const Wanted& b) { return a.column < b.column; });
+      check_rows(d);
       read_columns(datasets_[d], num_rows, of_dataset, rows);
     }
     read_events(rows);
@@ -70,6 +73,26 @@ class Hdf5Source final : public ResultSource {
   struct Wanted {
     std::size_t column, to;  ///< of the dataset; its place in the result
   };
+
+  /// Of a result that is not finished, the rows before its last checkpoint, as --resume checks them; chunks have checks of their own.
+  void check_rows(std::size_t d) const {
+    const Dataset& dataset = datasets_[d];
+    if (dataset.layout.chunks || !reader_.has("checkpoint")) return;
+    const auto slots = reader_.layout("checkpoint", Hdf5Type::bytes);
+    StoredCheckpoint last;
+    for (std::uint64_t i = 0; i < slots.rows; ++i) {
+      const auto found = checkpoint_of(reader_.bytes("checkpoint", Hdf5Type::bytes, {i, 1, 0, slots.columns}));
+      if (found && found->sequence > last.sequence) last = *found;
+    }
+    const auto checked = static_cast<std::uint64_t>(last.checkpoint.rows);
+    if (last.checkpoint.row_hashes.size() != datasets_.size() || checked > dataset.layout.rows) return;
+    Hash hash;
+    const std::uint64_t columns = dataset.layout.columns, at_once = std::max<std::uint64_t>(1, (1u << 17) / columns);
+    for (std::uint64_t row = 0; row < checked; row += at_once)
+      hash.add(reader_.bytes(dataset.name, Hdf5Type::number, {row, std::min(at_once, checked - row), 0, columns}));
+    if (hash.value() != last.checkpoint.row_hashes[d])
+      damaged(fmt::format("rows of `{}` are not as they were written", dataset.name));
+  }
 
   /// Band by band: the columns of a chunk, or what a page of the file holds of a row.
   void read_columns(const Dataset& d, std::uint64_t num_rows, std::span<const Wanted> wanted, ResultRows& rows) const {

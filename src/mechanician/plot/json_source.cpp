@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "mechanician/base/safe_text.hpp"
 #include "mechanician/base/text.hpp"
 #include "mechanician/plot/json_input.hpp"
-#include "mechanician/plot/safe_text.hpp"
 #include "mechanician/plot/sources_internal.hpp"
 
 namespace mechanician {

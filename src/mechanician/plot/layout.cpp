@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "mechanician/base/safe_text.hpp"
 #include "mechanician/base/text.hpp"
 #include "mechanician/plot/marks.hpp"
-#include "mechanician/plot/safe_text.hpp"
 #include "mechanician/plot/text_width.hpp"
 
 namespace mechanician {

@@ -5,8 +5,8 @@
 #include <limits>
 #include <unordered_map>
 
+#include "mechanician/base/safe_text.hpp"
 #include "mechanician/plot/between_rows.hpp"
-#include "mechanician/plot/safe_text.hpp"
 
 namespace mechanician {
 

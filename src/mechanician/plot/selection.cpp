@@ -6,10 +6,10 @@
 #include <stdexcept>
 
 #include "mechanician/base/patterns.hpp"
+#include "mechanician/base/safe_text.hpp"
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/parse.hpp"
 #include "mechanician/plot/column_groups.hpp"
-#include "mechanician/plot/safe_text.hpp"
 
 namespace mechanician {
 

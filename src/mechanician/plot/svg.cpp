@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "mechanician/plot/safe_text.hpp"
+#include "mechanician/base/safe_text.hpp"
 #include "mechanician/plot/text_width.hpp"
 
 namespace mechanician {

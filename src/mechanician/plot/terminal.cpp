@@ -7,9 +7,9 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "mechanician/base/safe_text.hpp"
 #include "mechanician/base/text.hpp"
 #include "mechanician/plot/marks.hpp"
-#include "mechanician/plot/safe_text.hpp"
 
 namespace mechanician {
 

@@ -71,7 +71,8 @@ void check_seal(const OpenFile& file) {
   if (size < sizeof end) throw damaged("it is too short");
   file.read_at(size - sizeof end, {reinterpret_cast<char*>(&end), sizeof end});
   if (std::string_view(end.magic, sizeof end.magic) != seal_magic)
-    throw damaged("it does not end as a result of this program does");
+    throw FileError(
+        fmt::format("{}: the file is damaged, or no result of this program: it does not end as one does", file.path()));
   if (end.count > (size - sizeof end) / sizeof(Extent)) throw damaged("its end makes no sense");
   std::vector<Extent> extents(end.count);
   const std::uint64_t body = size - sizeof end - end.count * sizeof(Extent);

@@ -238,6 +238,7 @@ class Hdf5Writer final : public ResultWriter {
       if (purpose == Purpose::finished)
         for (Hdf5Dataset& d : plan) d.chunks = choose_chunks(d);
       auto known = contents(room, plan, from, events);
+      part_->make_scratch();
       PlacedFile next(part_->scratch(), plan, plan_attributes(header_, state));
       const std::vector<Extent> chunks = write_chunks(
           part_->scratch(), plan, [&](const Hdf5Dataset& d, const Hdf5Block& block, std::span<char> bytes) {

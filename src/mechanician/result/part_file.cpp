@@ -27,8 +27,9 @@ void rename_or_throw(const std::string& from, const std::string& to) {
   if (std::rename(from.c_str(), to.c_str()) != 0) fail(to, "rename to it", errno);
 }
 
-/// The file that a path means when it is a symbolic link, also to nothing yet, so that the link survives.
-std::string resolve(const std::string& file) {
+}  // namespace
+
+std::string resolve_links(const std::string& file) {
   std::filesystem::path path = file;
   for (int links = 0; links < 40; ++links) {
     std::error_code error;
@@ -39,10 +40,9 @@ std::string resolve(const std::string& file) {
   return file;
 }
 
-}  // namespace
-
 OpenFile::OpenFile(std::string path, Mode mode) : path_(std::move(path)) {
-  const int flags = mode == Mode::read ? O_RDONLY : mode == Mode::write ? O_RDWR : O_RDWR | O_CREAT;
+  // What is made here lies beside a result under a name of ours: a link there would lead to somebody else's file.
+  const int flags = mode == Mode::read ? O_RDONLY : mode == Mode::write ? O_RDWR : O_RDWR | O_CREAT | O_NOFOLLOW;
   fd_ = ::open(path_.c_str(), flags | O_CLOEXEC, 0666);
   if (fd_ < 0) fail(mode == Mode::read ? "read" : "write");
 }
@@ -115,6 +115,18 @@ void OpenFile::close() {
   if (const int fd = std::exchange(fd_, -1); fd >= 0 && ::close(fd) != 0 && errno != EINTR) fail("write");
 }
 
+unsigned OpenFile::permissions() const {
+  struct stat now {};
+  if (::fstat(fd_, &now) != 0) fail("read");
+  return now.st_mode & 0777u;
+}
+
+void OpenFile::set_permissions(unsigned permissions) {
+  // Some file systems have none.
+  if (::fchmod(fd_, static_cast<mode_t>(permissions)) != 0 && errno != ENOTSUP && errno != EPERM && errno != EINVAL)
+    fail("set permissions");
+}
+
 bool OpenFile::try_lock() {
   struct flock lock {};
   lock.l_type = F_WRLCK;
@@ -135,10 +147,14 @@ bool OpenFile::is_at_its_path() const {
 
 void remove_quietly(const std::string& path) { ::unlink(path.c_str()); }
 
-PartFile::PartFile(const std::string& file) : path_(resolve(file)) {
+PartFile::PartFile(const std::string& file) : path_(resolve_links(file)) {
   struct stat there {};
-  if (::stat(path_.c_str(), &there) == 0 && !S_ISREG(there.st_mode))
+  const bool replaces = ::stat(path_.c_str(), &there) == 0;
+  if (replaces && !S_ISREG(there.st_mode))
     throw FileError(fmt::format("{}: cannot write: it is not a regular file", path_));
+  // A rename asks nobody. The superuser may write everything, but protects files like others.
+  if (replaces && ((there.st_mode & 0222u) == 0 || ::faccessat(AT_FDCWD, path_.c_str(), W_OK, AT_EACCESS) != 0))
+    throw FileError(fmt::format("{}: cannot write: it is write-protected", path_));
   const std::string part = part_of(path_);
   for (;;) {
     file_ = OpenFile(part, OpenFile::Mode::create);
@@ -148,6 +164,12 @@ PartFile::PartFile(const std::string& file) : path_(resolve(file)) {
     if (file_.is_at_its_path()) break;
   }
   keep_ = file_.size() > 0;
+  if (replaces) file_.set_permissions(there.st_mode & 0777u);
+}
+
+void PartFile::make_scratch() const {
+  remove_quietly(scratch());
+  OpenFile(scratch(), OpenFile::Mode::create).set_permissions(file_.permissions());
 }
 
 PartFile::~PartFile() {
@@ -161,6 +183,15 @@ void PartFile::replace_by_scratch() {
   rename_or_throw(scratch(), part);
   next.set_path(part);
   file_ = std::move(next);
+}
+
+bool PartFile::exchange_with_scratch(OpenFile& other) {
+  if (::renameat2(AT_FDCWD, other.path().c_str(), AT_FDCWD, file_.path().c_str(), RENAME_EXCHANGE) != 0) return false;
+  const std::string part = file_.path();
+  file_.set_path(other.path());
+  other.set_path(part);
+  std::swap(file_, other);
+  return true;
 }
 
 void PartFile::finish() {

@@ -36,6 +36,9 @@ class OpenFile {
   /// To the disk itself: the only way to hear of errors that the system keeps to itself at first.
   void sync();
   void close();
+  /// Who may read and write it: the lowest nine bits.
+  unsigned permissions() const;
+  void set_permissions(unsigned permissions);
   /// False if another open file holds the lock.
   bool try_lock();
   /// Whether the path still leads to this file.
@@ -47,13 +50,16 @@ class OpenFile {
   int fd_ = -1;
 };
 
+/// The file that a path means when it is a symbolic link, also to nothing yet: what replaces it leaves the link as it is.
+std::string resolve_links(const std::string& file);
+
 /// Removes the file if it is there; errors do not matter.
 void remove_quietly(const std::string& path);
 
 class PartFile {
  public:
   /// Opens and locks FILE.part; what it held before is still there. Throws FileError, also where FILE is no regular
-  /// file.
+  /// file, or is write-protected. FILE.part may be read and written by those who may do so with FILE.
   explicit PartFile(const std::string& file);
   /// Leaves FILE.part as it is if it is worth keeping, else removes it.
   ~PartFile();
@@ -63,14 +69,20 @@ class PartFile {
   /// Where the result will be, links resolved.
   const std::string& path() const { return path_; }
   static std::string part_of(const std::string& file) { return file + ".part"; }
+  static std::string scratch_of(const std::string& file) { return part_of(file) + ".new"; }
   /// For building a new version beside it.
-  std::string scratch() const { return part_of(path_) + ".new"; }
+  std::string scratch() const { return scratch_of(path_); }
+  /// Makes an empty scratch file for the same people as FILE.part.
+  void make_scratch() const;
 
   OpenFile& file() { return file_; }
   /// From now on FILE.part is worth something when the process ends.
   void keep() { keep_ = true; }
   /// The scratch file, complete, takes the place of FILE.part.
   void replace_by_scratch();
+  /// The scratch file, complete and open, becomes FILE.part at once, and what was FILE.part the scratch file. False where the file
+  /// system cannot do that: then nothing has changed.
+  bool exchange_with_scratch(OpenFile& scratch);
   /// FILE.part becomes FILE.
   void finish();
   /// The scratch file becomes FILE, and FILE.part goes.

@@ -87,7 +87,10 @@ class Recorder::Impl {
   double end_of_run() const { return std::min(integrator.t(), setup.motion.to); }
 
   void emit(ResultWriter& writer, const Sample& sample) {
-    if (second) second->compare(sample, integrator.events());
+    if (second && !second->compare(sample, integrator.events(), [&] { return goes_on(); })) {
+      interrupted_ = within_step_ = true;
+      return;
+    }
     columns.fill_row(sample, row_);
     writer.row(row_);
     last_time_ = sample.t;
@@ -106,6 +109,7 @@ class Recorder::Impl {
       const double t = row_time(rows_);
       if (!(t <= integrator.t()) || t >= last) return;
       emit(writer, integrator.sample(t));
+      if (interrupted_) return;
       // A step may have any number of rows.
       if (count % 64 == 0 && !goes_on()) {
         interrupted_ = within_step_ = true;

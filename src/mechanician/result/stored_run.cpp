@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "mechanician/base/diagnostic.hpp"
+#include "mechanician/result/file_kind.hpp"
 #include "mechanician/result/hdf5_layout_internal.hpp"
 #include "mechanician/result/hdf5_writer.hpp"
 
@@ -24,7 +25,9 @@ bool exists(const std::string& path) {
 
 class StoredRunReader {
  public:
-  explicit StoredRunReader(const std::string& path) : path_(path), reader_(path) {
+  explicit StoredRunReader(const std::string& path) : path_(checked(path)), reader_(path) {
+    if (reader_.has_attribute("kind") && reader_.text_attribute("kind") == "sweep")
+      throw FileError(fmt::format("{}: this is the result of a sweep, and the sweep is complete", path_));
     if (!reader_.has_attribute("format") || reader_.text_attribute("format") != result_format)
       throw FileError(fmt::format("{}: this is no result that `run` has written", path_));
   }
@@ -77,6 +80,10 @@ class StoredRunReader {
   }
 
  private:
+  static std::string checked(const std::string& path) {
+    if (const auto what = why_no_hdf5(path)) throw FileError(fmt::format("{}: {}", path, *what));
+    return path;
+  }
   [[noreturn]] void damaged(const std::string& why) const {
     throw FileError(fmt::format("{}: the file is damaged: {}", path_, why));
   }

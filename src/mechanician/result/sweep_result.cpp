@@ -250,8 +250,8 @@ void write_sweep_csv(const SweepStore& store, const SweepSetup& setup,
 }
 
 void write_sweep_csv(SweepStore& store, const SweepSetup& setup) {
-  OpenFile file(store.part().scratch(), OpenFile::Mode::create);
-  file.truncate(0);
+  store.part().make_scratch();
+  OpenFile file(store.part().scratch(), OpenFile::Mode::write);
   std::uint64_t end = 0;
   try {
     write_sweep_csv(store, setup, [&](std::string_view text) {
@@ -344,6 +344,7 @@ void write_sweep_hdf5(SweepStore& store, const SweepSetup& setup, Ranks* ranks) 
     add_texts("setup", {encode(setup)}, "everything that the sweep depends on");
     const SweepCounts counts = count_motions(store, setup);
     scratch = store.part().scratch();
+    store.part().make_scratch();
     all_offsets = create_hdf5(scratch, datasets,
                               {{"kind", std::string("sweep")},
                                {"version", setup.version},

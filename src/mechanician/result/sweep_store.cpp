@@ -8,14 +8,18 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "mechanician/base/csv.hpp"
+#include "mechanician/base/diagnostic.hpp"
+#include "mechanician/base/read_file.hpp"
+#include "mechanician/result/file_kind.hpp"
 #include "mechanician/result/hash_internal.hpp"
+#include "mechanician/result/hdf5_file.hpp"
 
 namespace mechanician {
 
 namespace {
 
-constexpr char magic[] = "mechanician sweep 1\n";
-constexpr std::uint64_t magic_size = sizeof magic - 1;
+constexpr std::uint64_t magic_size = sizeof sweep_magic - 1;
 constexpr std::uint64_t record_mark = 0x6b636f6c62707773u;
 
 struct RecordHead {
@@ -49,7 +53,7 @@ std::uint64_t row_size(const std::vector<SweepQuantity>& quantities) {
 
 std::string head_of(const std::string& setup) {
   const std::uint64_t numbers[] = {setup.size(), hash_of(setup)};
-  return magic + std::string(reinterpret_cast<const char*>(numbers), sizeof numbers) + setup;
+  return sweep_magic + std::string(reinterpret_cast<const char*>(numbers), sizeof numbers) + setup;
 }
 
 /// The setup that a part file begins with; nothing where it has none that is whole.
@@ -60,7 +64,7 @@ std::optional<std::string> setup_in(const OpenFile& file) {
   if (size < magic_size + sizeof numbers) return std::nullopt;
   file.read_at(0, first);
   file.read_at(magic_size, std::span(reinterpret_cast<char*>(numbers), sizeof numbers));
-  if (std::memcmp(first, magic, magic_size) != 0 || numbers[0] > size - magic_size - sizeof numbers)
+  if (std::memcmp(first, sweep_magic, magic_size) != 0 || numbers[0] > size - magic_size - sizeof numbers)
     return std::nullopt;
   std::string setup(static_cast<std::size_t>(numbers[0]), '\0');
   file.read_at(magic_size + sizeof numbers, setup);
@@ -100,26 +104,59 @@ std::vector<std::pair<int, std::string>> other_parts(const std::string& file) {
     if (!name.starts_with(prefix)) continue;
     int rank = 0;
     const auto read = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), rank);
-    if (read.ec == std::errc{} && read.ptr == name.data() + name.size() && rank > 0)
+    if (read.ec != std::errc{} || read.ptr != name.data() + name.size() || rank <= 0) continue;
+    // A file of somebody else with such a name is left alone.
+    const FileText beginning = read_file(entry.path().string(), magic_size - 1);
+    if (beginning.problem.empty() && std::string_view(sweep_magic).starts_with(beginning.text))
       result.emplace_back(rank, entry.path().string());
   }
   std::sort(result.begin(), result.end());
   return result;
 }
 
+namespace {
+
+/// Why a file beside which there is no part cannot be gone on with.
+std::string describe_result(const std::string& file) {
+  if (file.ends_with(".h5")) {
+    if (const auto what = why_no_hdf5(file)) return *what;
+    const Hdf5Reader reader(file);
+    if (reader.has_attribute("kind") && reader.text_attribute("kind") == "sweep")
+      return "nothing to go on with: the sweep is complete";
+    return reader.has_attribute("format") ? "this is the result of `run`, not of a sweep"
+                                          : "this is no result of a sweep";
+  }
+  const FileText read = read_file(file, std::size_t{1} << 20);
+  if (!read.problem.empty()) return fmt::format("cannot be read: {}", read.problem);
+  if (read.text.empty()) return "it is empty";
+  const std::string_view names = std::string_view(read.text).substr(0, read.text.find('\n'));
+  const bool ours = names.find(",outcome,") != std::string_view::npos && names.ends_with(",reason");
+  return ours ? "nothing to go on with: the sweep is complete" : "this is no result of a sweep";
+}
+
+/// Why a part cannot be gone on with. One that holds nothing is removed, so that the sweep can be begun again.
+std::string describe_part(const std::string& file, const std::string& part) {
+  if (OpenFile(part, OpenFile::Mode::read).size() == 0) {
+    PartFile{file};  // goes with it, unless another process writes it
+    return "it holds nothing: the sweep was killed before it began; start it again";
+  }
+  if (!why_no_hdf5(part)) return "this is a run that has not ended: `mechanician run --resume` goes on with it";
+  return "this is no unfinished sweep, or it is damaged";
+}
+
+}  // namespace
+
 SweepSetup read_sweep_setup(const std::string& file) {
   // Where `file` is a link, perhaps to nothing yet, the part lies beside what it leads to.
-  std::filesystem::path path = file;
   std::error_code error;
-  for (int links = 0; links < 40 && std::filesystem::is_symlink(path, error); ++links)
-    path = path.parent_path() / std::filesystem::read_symlink(path, error);
-  const std::string part = PartFile::part_of(path.string());
-  if (!std::filesystem::exists(part, error))
-    throw FileError(std::filesystem::exists(file, error)
-                        ? fmt::format("{}: nothing to go on with: the sweep is complete", file)
-                        : fmt::format("{}: there is no {}: no sweep was interrupted there", file, part));
+  const std::string part = PartFile::part_of(resolve_links(file));
+  if (!std::filesystem::exists(part, error)) {
+    if (!std::filesystem::exists(file, error))
+      throw FileError(fmt::format("{}: there is no {}: no sweep was interrupted there", file, part));
+    throw FileError(fmt::format("{}: {}", file, describe_result(file)));
+  }
   const auto setup = setup_in(OpenFile(part, OpenFile::Mode::read));
-  if (!setup) throw FileError(fmt::format("{}: this is no unfinished sweep, or it is damaged", part));
+  if (!setup) throw FileError(fmt::format("{}: {}", part, describe_part(file, part)));
   try {
     return decode_sweep_setup(*setup);
   } catch (const std::invalid_argument& e) {
@@ -149,8 +186,15 @@ SweepStore::SweepStore(const SweepSetup& setup, const std::string& file, int ran
     scan(sources_[0], 0);
   } else {
     if (begin == Begin::again && rank == 0) throw FileError(fmt::format("{}: it belongs to another sweep", own.path()));
-    own.truncate(0);
-    own.write_at(0, head_of(setup_));
+    if (part_) {
+      // Whole from the first moment on: a part that is cut within its head would be in the way for ever.
+      part_->make_scratch();
+      OpenFile(part_->scratch(), OpenFile::Mode::write).write_at(0, head_of(setup_));
+      part_->replace_by_scratch();
+    } else {
+      own.truncate(0);
+      own.write_at(0, head_of(setup_));
+    }
     sources_[0].end = own.size();
   }
   own.truncate(sources_[0].end);

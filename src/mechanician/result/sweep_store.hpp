@@ -92,7 +92,7 @@ class SweepStore {
 
 /// The setup in FILE.part; throws FileError where there is none.
 SweepSetup read_sweep_setup(const std::string& file);
-/// FILE.part-1, FILE.part-2, … that are there, with their ranks.
+/// FILE.part-1, FILE.part-2, … that are there and of sweeps, with their ranks.
 std::vector<std::pair<int, std::string>> other_parts(const std::string& file);
 
 }  // namespace mechanician

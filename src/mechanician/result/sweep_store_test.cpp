@@ -185,6 +185,18 @@ TEST(SweepStore, TwoSweepsDoNotWriteOneResult) {
   expect_as_made(store, setup);
 }
 
+TEST(SweepStore, LeavesFilesOfOthersAlone) {
+  const Folder folder;
+  const std::string file = folder / "s.csv";
+  write_file(file + ".part-1", "precious");
+  write_file(file + ".part-2", "mechanician sweep 1\nold");
+  write_file(file + ".part-3", "");
+  EXPECT_EQ(other_parts(file).size(), 2u);
+  const SweepStore store(example_sweep(10), file, 0, SweepStore::Begin::anew);
+  EXPECT_TRUE(std::filesystem::exists(file + ".part-1"));
+  EXPECT_FALSE(std::filesystem::exists(file + ".part-2") || std::filesystem::exists(file + ".part-3"));
+}
+
 TEST(ReadSweepSetup, SaysWhatIsNotThere) {
   const Folder folder;
   const std::string file = folder / "s.h5";
@@ -197,9 +209,16 @@ TEST(ReadSweepSetup, SaysWhatIsNotThere) {
     return std::string("nothing");
   };
   EXPECT_NE(message().find("no sweep was interrupted there"), std::string::npos) << message();
+  write_file(file, "");
+  EXPECT_NE(message().find("it is empty"), std::string::npos) << message();
   write_file(file, "x");
-  EXPECT_NE(message().find("the sweep is complete"), std::string::npos) << message();
-  for (const std::string& text : {std::string(), std::string("mechanician sweep 1\n"), std::string(100, 'x')}) {
+  EXPECT_NE(message().find("this is text"), std::string::npos) << message();
+  write_file(file + ".part", "");
+  EXPECT_NE(message().find("it holds nothing"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(file + ".part"));
+  write_file(file + ".part", "\x89HDF\r\n\x1a\n");
+  EXPECT_NE(message().find("run --resume"), std::string::npos) << message();
+  for (const std::string& text : {std::string("mechanician sweep 1\n"), std::string(100, 'x')}) {
     write_file(file + ".part", text);
     EXPECT_NE(message().find("no unfinished sweep, or it is damaged"), std::string::npos) << message();
   }

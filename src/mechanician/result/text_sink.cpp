@@ -8,31 +8,27 @@
 #include <cmath>
 #include <cstring>
 
-#include "mechanician/base/diagnostic.hpp"
+#include "mechanician/base/standard_streams.hpp"
 #include "mechanician/result/part_file.hpp"
 
 namespace mechanician {
 
 namespace {
 
+/// CSV has no tail: lines are added, and one that a kill has cut does no harm. With a tail, as JSON has, text is replaced, and a kill
+/// within that would leave neither the old nor the new. So there are two files that change places, FILE.part and its scratch file:
+/// the whole one stays what it is while the other gets all that it does not have yet.
 class FileSink final : public TextSink {
  public:
-  explicit FileSink(const std::string& file) : part_(file) { part_.file().truncate(0); }
+  explicit FileSink(const std::string& file) : part_(file) {}
+  ~FileSink() override {
+    if (!other_.path().empty()) remove_quietly(part_.scratch());
+  }
 
   void append(std::string_view text) override { append_with_tail(text, {}); }
 
   void append_with_tail(std::string_view text, std::string_view tail) override {
-    std::string both(text);
-    both += tail;
-    try {
-      // One write: a process that is killed leaves the file as it was or as it should be, pages in between apart.
-      part_.file().write_at(end_, both);
-      if (both.size() < tail_.size()) part_.file().truncate(end_ + both.size());
-    } catch (const FileError&) {
-      put_back();
-      throw;
-    }
-    end_ += text.size();
+    if ((tail.empty() && tail_.empty()) || !replace(text, tail)) write_here(text, tail);
     tail_ = tail;
     part_.keep();
   }
@@ -40,6 +36,37 @@ class FileSink final : public TextSink {
   void finish() override { part_.finish(); }
 
  private:
+  /// By the other file; false where the file system cannot exchange them.
+  bool replace(std::string_view text, std::string_view tail) {
+    if (!can_exchange_) return false;
+    if (other_.path().empty()) {
+      part_.make_scratch();
+      other_ = OpenFile(part_.scratch(), OpenFile::Mode::write);
+      if (!other_.try_lock()) throw FileError(fmt::format("{}: another run is writing this result", other_.path()));
+    }
+    const std::uint64_t body = other_end_ + missing_.size() + text.size();
+    other_.write_at(other_end_, missing_ + std::string(text) + std::string(tail));
+    other_.truncate(body + tail.size());
+    can_exchange_ = part_.exchange_with_scratch(other_);
+    if (!can_exchange_) return false;
+    other_end_ = end_, end_ = body;
+    missing_ = text;
+    return true;
+  }
+
+  void write_here(std::string_view text, std::string_view tail) {
+    // What an earlier run has left there goes when there is something new.
+    if (end_ == 0) part_.file().truncate(0);
+    try {
+      part_.file().write_at(end_, std::string(text) + std::string(tail));
+      if (text.size() + tail.size() < tail_.size()) part_.file().truncate(end_ + text.size() + tail.size());
+    } catch (const FileError&) {
+      put_back();
+      throw;
+    }
+    end_ += text.size();
+  }
+
   /// What was there needs no new space on the disk.
   void put_back() {
     try {
@@ -51,19 +78,20 @@ class FileSink final : public TextSink {
   }
 
   PartFile part_;
-  std::uint64_t end_ = 0;
+  std::uint64_t end_ = 0;  ///< of the text without its tail
   std::string tail_;
+  OpenFile other_;               ///< the scratch file, if there is one
+  std::uint64_t other_end_ = 0;  ///< of the text that it shares with FILE.part
+  std::string missing_;          ///< what FILE.part has behind that
+  bool can_exchange_ = true;
 };
 
 class StandardOutputSink final : public TextSink {
  public:
   void append(std::string_view text) override {
-    while (!text.empty()) {
-      const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) throw FileError(fmt::format("standard output: {}", std::strerror(errno)));
-      text.remove_prefix(static_cast<std::size_t>(written));
-    }
+    if (write_all(STDOUT_FILENO, text)) return;
+    if (errno == EPIPE) throw ReaderGone();
+    throw FileError(fmt::format("standard output: {}", std::strerror(errno)));
   }
   void append_with_tail(std::string_view text, std::string_view) override { append(text); }
   void finish() override {

@@ -6,7 +6,15 @@
 #include <string>
 #include <string_view>
 
+#include "mechanician/base/diagnostic.hpp"
+
 namespace mechanician {
+
+/// Who read our standard output has gone, as `head` does: no mistake of anybody, and nothing to be said.
+class ReaderGone : public FileError {
+ public:
+  ReaderGone() : FileError("standard output: nobody reads it") {}
+};
 
 class TextSink {
  public:
@@ -22,6 +30,7 @@ class TextSink {
 
 /// FILE.part, then FILE. When a write fails the file is put back to what it was before.
 std::unique_ptr<TextSink> make_file_sink(const std::string& file);
+/// Throws ReaderGone where a pipe was closed at its other end.
 std::unique_ptr<TextSink> make_standard_output_sink();
 
 /// Adds a number with 17 significant digits, which reads back as the same number.

@@ -33,10 +33,11 @@ class SecondRun {
       before_ = integrator_->checkpoint();
   }
 
-  /// `events`: of the first motion so far.
-  void compare(const Sample& first, std::span<const MotionEvent> events) {
-    if (!ended_.empty()) return;
-    while (integrator_->t() < first.t && !integrator_->over()) {
+  /// `events`: of the first motion so far. It may be many steps behind: false where `goes_on` does not want to wait for it.
+  bool compare(const Sample& first, std::span<const MotionEvent> events, const std::function<bool()>& goes_on) {
+    if (!ended_.empty()) return true;
+    for (long count = 1; integrator_->t() < first.t && !integrator_->over(); ++count) {
+      if (count % 64 == 0 && !goes_on()) return false;
       if (integrator_->at_checkpoint()) before_ = integrator_->checkpoint();
       integrator_->advance();
     }
@@ -45,12 +46,13 @@ class SecondRun {
     if (first.t - t > std::sqrt(first_tolerance_) * std::max(1.0, std::abs(first.t))) {
       ended_ = fmt::format("it ended at t = {:.10g}", t);
       if (!integrator_->stop().message.empty()) ended_ += ": " + integrator_->stop().message;
-      return;
+      return true;
     }
     const Sample second = integrator_->sample(t);
     compare(first.q, second.q);
     // At an impact one motion may be before it and the other after it.
     if (!near_jump(first.t, events) && !near_jump(first.t, integrator_->events())) compare(first.qd, second.qd);
+    return true;
   }
 
   /// Adds what the comparison says to the certificate of the first motion.

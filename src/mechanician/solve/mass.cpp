@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "mechanician/solve/clear_mass.hpp"
 #include "mechanician/solve/dense.hpp"
 
 namespace mechanician {
@@ -16,8 +17,6 @@ using Eigen::VectorXd;
 constexpr double eps = std::numeric_limits<double>::epsilon();
 // Entries M_ij and M_ji may differ by this much of sqrt(M_ii M_jj): people fill matrices with rounded numbers.
 constexpr double asymmetry_tolerance = 1e-10;
-// Above this reciprocal condition of the scaled matrix Cholesky's word is taken.
-constexpr double clearly_definite = 1e-9;
 
 double noise_at(const MatrixXd& noise, Index i, Index j) { return noise.size() == 0 ? 0.0 : std::abs(noise(i, j)); }
 
@@ -94,12 +93,8 @@ MassCheck check_mass(const MatrixXd& M_given, const MatrixXd& noise) {
   if (noise.size() != 0) scaled_noise = (check.scale.asDiagonal() * noise * check.scale.asDiagonal()).norm();
   const double rounding = 32.0 * static_cast<double>(n) * eps + scaled_noise;
   check.tolerance = std::max(1e-13 * static_cast<double>(n), rounding);
-  if (n == 0) return check;
+  if (n == 0 || is_clearly_definite(M, noise)) return check;
 
-  if (check.scale.minCoeff() > 0) {
-    const Cholesky cholesky = calc_cholesky(scaled);
-    if (cholesky.definite && cholesky.rcond > std::max(clearly_definite, 1e3 * rounding)) return check;
-  }
   const SymmetricEigen eigen = calc_symmetric_eigen(scaled);
   const double smallest = eigen.values(0);
   if (smallest < -rounding) {

@@ -7,6 +7,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "mechanician/solve/clear_mass.hpp"
+
 namespace mechanician {
 
 using sparse::Index;
@@ -237,16 +239,19 @@ void SparseElimination::form_core() {
   for (const SparsePlan::Copy& copy : plan_.copies_M) values_[copy.target] += M_[copy.slot];
   for (const SparsePlan::Copy& copy : plan_.copies_A) values_[copy.target] += A_[copy.slot];
   if (!plan_.augmented.empty()) {
-    // Weights that make w·aᵀa as large as the masses a row touches.
+    // Weights that make w·aᵀa as large as the masses a row touches: 1/Σ a²/M_ii; of a row that touches none, the largest.
     double largest = 0;
     for (int i = 0; i < plan_.n; ++i)
-      if (plan_.mass_slot[i] >= 0) largest = std::max(largest, std::abs(M_[plan_.mass_slot[i]]));
-    for (const SparsePlan::Copy& copy : plan_.copies_M) largest = std::max(largest, std::abs(M_[copy.slot]));
+      if (plan_.mass_slot[i] >= 0) largest = std::max(largest, M_[plan_.mass_slot[i]]);
     if (!(largest > 0)) largest = 1;
     for (const int r : plan_.augmented) {
-      double square = 0;
-      for (const int* s = plan_.row_slots.first(r); s != plan_.row_slots.last(r); ++s) square += A_[*s] * A_[*s];
-      row_weight_[r] = square > 0 ? largest / square : 0;
+      double square = 0, per_mass = 0;
+      for (const int* s = plan_.row_slots.first(r); s != plan_.row_slots.last(r); ++s) {
+        const int slot = plan_.mass_slot[plan_.A_col[*s]];
+        square += A_[*s] * A_[*s];
+        if (slot >= 0 && M_[slot] > 0) per_mass += A_[*s] * A_[*s] / M_[slot];
+      }
+      row_weight_[r] = per_mass > 0 ? 1 / per_mass : square > 0 ? largest / square : 0;
     }
     for (const SparsePlan::Product& p : plan_.augmenting) values_[p.target] += row_weight_[p.row] * A_[p.a] * A_[p.b];
   }
@@ -354,7 +359,8 @@ SparseResult SparseElimination::judge_pivots() const {
   if (num_not_positive_ == 0 &&
       (count_.num_not_finite > 0 || !std::isfinite(count_.row_growth) || !std::isfinite(count_.mass_growth)))
     result.status = SparseStatus::not_finite;
-  else if (count_.num_indefinite > 0 || num_not_positive_ > 0 || !plan_.massless.empty())
+  else if (count_.num_indefinite > 0 || num_not_positive_ > 0 || !plan_.massless.empty() ||
+           (!options_.augment_all && count_.mass_growth * clearly_definite > 1))
     result.status = SparseStatus::mass_not_definite;
   else if (count_.num_grey > 0 || count_.mass_growth * options_.grey_mass > 1)
     result.status = SparseStatus::doubtful;

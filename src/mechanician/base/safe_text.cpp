@@ -1,4 +1,4 @@
-#include "mechanician/plot/safe_text.hpp"
+#include "mechanician/base/safe_text.hpp"
 
 #include "mechanician/base/text.hpp"
 
@@ -15,14 +15,14 @@ bool is_harmless(char32_t c) {
   return c != 0xFFFE && c != 0xFFFF && c != 0x2028 && c != 0x2029;
 }
 
-}  // namespace
-
-std::string safe_text(std::string_view text) {
+std::string make_safe(std::string_view text, bool lines) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
     const CodePoint c = decode_utf8(text, i);
     const auto length = static_cast<std::size_t>(c.length);
-    if (c.valid && (c.value == '\n' || c.value == '\t' || c.value == '\r'))
+    if (lines && c.value == '\n')
+      out += '\n';
+    else if (c.valid && (c.value == '\n' || c.value == '\t' || c.value == '\r'))
       out += ' ';
     else if (c.valid && is_harmless(c.value))
       out += text.substr(i, length);
@@ -32,6 +32,11 @@ std::string safe_text(std::string_view text) {
   }
   return out;
 }
+
+}  // namespace
+
+std::string safe_text(std::string_view text) { return make_safe(text, false); }
+std::string safe_lines(std::string_view text) { return make_safe(text, true); }
 
 std::string elided(std::string_view text, std::size_t most) {
   if (count_code_points(text) <= most || most == 0) return std::string(text);

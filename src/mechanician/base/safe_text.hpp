@@ -11,6 +11,9 @@ namespace mechanician {
 /// line break or tab becomes a blank.
 std::string safe_text(std::string_view text);
 
+/// The same, but for line breaks, which stay: for text of several lines.
+std::string safe_lines(std::string_view text);
+
 /// At most `most` code points, the last of them … where some were left out.
 std::string elided(std::string_view text, std::size_t most);
 

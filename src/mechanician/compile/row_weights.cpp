@@ -1,0 +1,76 @@
+#include "mechanician/compile/row_weights.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace mechanician {
+
+namespace {
+
+constexpr int num_states = 6;
+constexpr unsigned seed = 1993;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+std::vector<std::vector<double>> states_around(std::span<const double> q, const RowPattern& rows,
+                                               std::vector<std::pair<int, int>> coupled) {
+  std::sort(coupled.begin(), coupled.end());
+  const auto are_coupled = [&](int i, int k) {
+    return std::binary_search(coupled.begin(), coupled.end(), std::pair(i, k)) ||
+           std::binary_search(coupled.begin(), coupled.end(), std::pair(k, i));
+  };
+  std::vector<double> size(q.size());
+  for (std::size_t i = 0; i < q.size(); ++i) size[i] = std::abs(q[i]);
+  for (std::size_t j = 0; j + 1 < rows.begin.size(); ++j)
+    for (int k = rows.begin[j]; k < rows.begin[j + 1]; ++k)
+      for (int l = rows.begin[j]; l < rows.begin[j + 1]; ++l) {
+        const int a = rows.cols[at(k)], b = rows.cols[at(l)];
+        if (std::abs(q[at(b)]) > size[at(a)] && (q[at(a)] == 0.0 || are_coupled(a, b)))
+          size[at(a)] = std::abs(q[at(b)]);
+      }
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> spread(-0.5, 0.5);
+  std::vector<std::vector<double>> states{{q.begin(), q.end()}};
+  for (int k = 1; k < num_states; ++k) {
+    states.push_back(states.front());
+    for (std::size_t i = 0; i < q.size(); ++i) states.back()[i] += spread(random) * (size[i] > 0.0 ? size[i] : 1.0);
+  }
+  return states;
+}
+
+void TypicalSizes::add(std::span<const double> diagonal, std::span<const double> entries) {
+  masses.resize(diagonal.size(), 0.0), squares.resize(entries.size(), 0.0);
+  const auto finite = [](double x) { return std::isfinite(x); };
+  if (!std::all_of(diagonal.begin(), diagonal.end(), finite) || !std::all_of(entries.begin(), entries.end(), finite))
+    return;
+  const double share = 1.0 / ++count;
+  for (std::size_t i = 0; i < masses.size(); ++i) masses[i] += share * (std::max(diagonal[i], 0.0) - masses[i]);
+  for (std::size_t k = 0; k < squares.size(); ++k) squares[k] += share * (entries[k] * entries[k] - squares[k]);
+}
+
+std::vector<double> TypicalSizes::weigh_coordinates(const RowPattern& rows) const {
+  std::vector<double> column(masses.size(), 0.0), weight = masses;
+  for (std::size_t k = 0; k < squares.size(); ++k) {
+    double& c = column[at(rows.cols[k])];
+    c = std::max(c, squares[k]);
+  }
+  for (std::size_t i = 0; i < weight.size(); ++i)
+    if (!(weight[i] > 0.0)) weight[i] = column[i] > 0.0 ? column[i] : 1.0;
+  return weight;
+}
+
+std::vector<double> TypicalSizes::weigh_rows(const RowPattern& rows) const {
+  const std::vector<double> weight = weigh_coordinates(rows);
+  std::vector<double> result;
+  for (std::size_t j = 0; j + 1 < rows.begin.size(); ++j) {
+    double sum = 0.0;
+    for (int k = rows.begin[j]; k < rows.begin[j + 1]; ++k) sum += squares[at(k)] / weight[at(rows.cols[at(k)])];
+    result.push_back(sum > 0.0 && std::isfinite(sum) ? 1.0 / sum : 1.0);
+  }
+  return result;
+}
+
+}  // namespace mechanician
