@@ -24,8 +24,10 @@ std::vector<std::vector<double>> states_around(std::span<const double> q, const 
   };
   std::vector<double> size(q.size());
   for (std::size_t i = 0; i < q.size(); ++i) size[i] = std::abs(q[i]);
+  // Rows of very many coordinates are no bodies, and pairs of these too many.
+  constexpr int longest = 64;
   for (std::size_t j = 0; j + 1 < rows.begin.size(); ++j)
-    for (int k = rows.begin[j]; k < rows.begin[j + 1]; ++k)
+    for (int k = rows.begin[j]; k < rows.begin[j + 1] && rows.begin[j + 1] - rows.begin[j] <= longest; ++k)
       for (int l = rows.begin[j]; l < rows.begin[j + 1]; ++l) {
         const int a = rows.cols[at(k)], b = rows.cols[at(l)];
         if (std::abs(q[at(b)]) > size[at(a)] && (q[at(a)] == 0.0 || are_coupled(a, b)))
