@@ -64,15 +64,17 @@ Dynamics::Projected Dynamics::project(double t, double* y, const ProjectOptions&
       last = d;
       if (!evaluate_rows(t, q, qd)) return false;
       if (!velocity && d < 1e-9) {
-        // The evaluation that the velocities need anyway tells whether positions are there.
-        double far = 0.0, size = 1.0;
-        for (int i = 0; i < n_; ++i) size = std::max(size, std::abs(q[i]));
+        // The evaluation that the velocities need anyway tells whether positions are there, each row in the size of its terms.
+        bool there = true;
         for (const int j : set.kept) {
-          copy_row(j, column_.data());
-          const double slope = kernels::norm(n_, column_.data());
-          if (slope > 0.0) far = std::max(far, std::abs(residual(j, false)) / slope);
+          double slope = 0.0, terms = 0.0;
+          for (int l = A_begin_[j]; l < A_begin_[j + 1]; ++l) {
+            const double a = rows_[at_row_A_ + A_entries_[l].at];
+            slope += a * a, terms += std::abs(a * q[A_entries_[l].col]);
+          }
+          there &= std::abs(residual(j, false)) <= 1e-14 * std::max(std::sqrt(slope), terms);
         }
-        if (far <= 1e-14 * size) return true;
+        if (there) return true;
       }
     }
     return last < 1e-9;

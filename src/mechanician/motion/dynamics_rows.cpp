@@ -177,19 +177,20 @@ void Dynamics::calc_typical_sizes(double t, const double* y) {
   }();
   TypicalSizes sizes;
   std::vector<double> diagonal(static_cast<std::size_t>(n_)), entries(A_entries_.size());
-  const long before = projections;
+  // Interpreted: how often compiled functions are called decides when they become faster.
+  std::vector<double> values(rows_.size());
   std::vector<std::pair<int, int>> coupled;
   for (const Entry& e : M_entries_)
     if (e.row > e.col) coupled.emplace_back(e.row, e.col);
   for (const std::vector<double>& q : states_around({y, static_cast<std::size_t>(n_)}, pattern, std::move(coupled))) {
-    if (!evaluate_rows(t, q.data(), y + n_)) continue;
+    set_inputs(t, q.data(), y + n_);
+    if (!run(row_tape_, values)) continue;
     for (const Entry& e : M_entries_)
-      if (e.row == e.col) diagonal[e.row] = rows_[e.at];
-    for (std::size_t k = 0; k < entries.size(); ++k) entries[k] = rows_[at_row_A_ + A_entries_[k].at];
+      if (e.row == e.col) diagonal[e.row] = values[e.at];
+    for (std::size_t k = 0; k < entries.size(); ++k) entries[k] = values[at_row_A_ + A_entries_[k].at];
     sizes.add(diagonal, entries);
   }
-  evaluate_rows(t, y, y + n_);
-  projections = before;
+  set_inputs(t, y, y + n_);
   coordinate_scale_ = sizes.weigh_coordinates(pattern);
   for (double& w : coordinate_scale_) w = 1.0 / std::sqrt(w);
   for (int i = 0; i < n_; ++i) has_mass_[i] = sizes.masses[i] > 0.0;
