@@ -4,8 +4,10 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "mechanician/motion/kernels.hpp"
+#include "mechanician/solve/dense.hpp"
 #include "mechanician/solve/eigen_decompositions.hpp"
 
 namespace mechanician {
@@ -64,19 +66,8 @@ bool CrossingPredictor::calc_spectrum(double t, const double* y, Spectrum& s) {
     Z.col(k) = row_ * s.D(k);
   }
   s.Z = Z;
-  const Eigen::HouseholderQR<MatrixXd> qr(Z);
-  const MatrixXd R = qr.matrixQR().topRows(r).triangularView<Eigen::Upper>();
-  MatrixXd U_R;
-  if (r <= 16) {
-    const Eigen::JacobiSVD<MatrixXd> svd(R, Eigen::ComputeFullU | Eigen::ComputeFullV);
-    s.sigma = svd.singularValues(), s.V = svd.matrixV(), U_R = svd.matrixU();
-  } else {
-    const Eigen::BDCSVD<MatrixXd> svd(R, Eigen::ComputeFullU | Eigen::ComputeFullV);
-    s.sigma = svd.singularValues(), s.V = svd.matrixV(), U_R = svd.matrixU();
-  }
-  s.U = MatrixXd::Zero(n, r);
-  s.U.topRows(r) = U_R;
-  s.U.applyOnTheLeft(qr.householderQ());
+  auto [U, sigma, V] = calc_thin_svd(Z);
+  s.U = std::move(U), s.sigma = std::move(sigma), s.V = std::move(V);
   return s.sigma.allFinite();
 }
 

@@ -14,12 +14,12 @@
 /// the smooth motion is carried across. See plan_step.
 
 #include <Eigen/Cholesky>
-#include <Eigen/Core>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "mechanician/motion/dynamics.hpp"
+#include "mechanician/solve/eigen_kernels.hpp"
 
 namespace mechanician {
 

@@ -15,7 +15,6 @@
 ///
 /// Works: given, ideal, nonideal, control, then one for each constraint row.
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -29,6 +28,7 @@
 #include "mechanician/instant/system.hpp"
 #include "mechanician/motion/motion_record.hpp"
 #include "mechanician/motion/switches.hpp"
+#include "mechanician/solve/eigen_kernels.hpp"
 
 namespace mechanician {
 
