@@ -7,6 +7,13 @@
 
 set(MECHANICIAN_FOLDERS "" CACHE INTERNAL "")
 
+# mechanician_long_loops(NAME...)   sources FOLDER/NAME.cpp that compute: optimised most, and so without the precompiled header
+function(mechanician_long_loops)
+  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/src/mechanician/)
+  list(TRANSFORM ARGN APPEND .cpp)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
+endfunction()
+
 function(mechanician_flags target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
@@ -14,16 +21,11 @@ function(mechanician_flags target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC 12 reports false positives of these from inside Eigen and the standard library.
     target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-restrict)
+    # It looks for memory that it could use again from 128 MB on, a twentieth of its time; few sources need half a gigabyte.
+    target_compile_options(${target} PRIVATE --param=ggc-min-heapsize=524288)
   endif()
   if(MECHANICIAN_SANITIZE)
-    # The checks of undefined behaviour double the time that Eigen takes to compile: the code under test has them, the tests
-    # themselves only those of addresses.
-    # Bad pointers are for the checks of addresses to find: looking at each before it is used costs as much as all the rest.
-    set(checks address,undefined -fno-sanitize=null,alignment,object-size,vptr)
-    if(target MATCHES "_test$")
-      set(checks address)
-    endif()
-    target_compile_options(${target} PRIVATE -fsanitize=${checks} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_compile_definitions(${target} PRIVATE MECHANICIAN_SANITIZED)
     if(target MATCHES "_(base|expression)$")
       target_compile_options(${target} PRIVATE -O1)  # used by everything, and quick to compile
@@ -53,9 +55,14 @@ function(mechanician_folder name)
   target_link_libraries(mechanician_${name} PUBLIC ${depends} ${arg_PUBLIC} PRIVATE ${arg_PRIVATE} fmt::fmt)
   target_compile_definitions(mechanician_${name} PRIVATE MECHANICIAN_VERSION="${PROJECT_VERSION}")
   mechanician_flags(mechanician_${name})
-  if(CMAKE_BUILD_TYPE STREQUAL "Release" AND name MATCHES "^(output|report)$")
-    target_compile_options(mechanician_${name} PRIVATE -O1)  # words; no loop of these is long
+  if(CMAKE_BUILD_TYPE STREQUAL "Release")
+    if(name MATCHES "^(model|output|result|report|plot)$")
+      target_compile_options(mechanician_${name} PRIVATE -O1)  # words; no loop of these is long
+    else()
+      target_compile_options(mechanician_${name} PRIVATE -O2)  # a sixth quicker than -O3, which is for long loops
+    endif()
   endif()
+  mechanician_precompiled(mechanician_${name})
   set(MECHANICIAN_FOLDERS ${MECHANICIAN_FOLDERS} ${name} CACHE INTERNAL "")
 
   if(MECHANICIAN_TESTS AND tests)
@@ -68,7 +75,8 @@ function(mechanician_folder name)
     if(CMAKE_BUILD_TYPE STREQUAL "Release")
       target_compile_options(${name}_test PRIVATE -O1)  # compiles faster than it saves
     endif()
-    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600
+    mechanician_precompiled(${name}_test HEADER <gtest/gtest.h> LIBRARY GTest::gtest)
+    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 600 PROPERTIES TIMEOUT 3600
                          ENVIRONMENT MECHANICIAN_CACHE=${PROJECT_BINARY_DIR}/code_cache)
   endif()
 endfunction()

@@ -1,13 +1,13 @@
 # The sparse elimination in `solve` shares large systems out to threads; the library of these shows in one source file.
 target_link_libraries(mechanician_solve PRIVATE mechanician_tbb)
 
-# The sparse elimination in `solve`: its loops for wider vectors, picked when the program runs.
+# Its loops for wider vectors, picked when the program runs.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(sparse_dir ${PROJECT_SOURCE_DIR}/src/mechanician/solve)
   set_source_files_properties(${sparse_dir}/sparse_kernels.cpp PROPERTIES COMPILE_DEFINITIONS MECHANICIAN_SPARSE_WIDE)
-  set_source_files_properties(${sparse_dir}/sparse_kernels_avx2.cpp PROPERTIES
+  set_property(SOURCE ${sparse_dir}/sparse_kernels_avx2.cpp APPEND PROPERTY
     COMPILE_OPTIONS "-mavx2;-mfma;-ffp-contract=fast")
-  set_source_files_properties(${sparse_dir}/sparse_kernels_avx512.cpp PROPERTIES
+  set_property(SOURCE ${sparse_dir}/sparse_kernels_avx512.cpp APPEND PROPERTY
     COMPILE_OPTIONS "-mavx512f;-mavx512vl;-mavx512dq;-mavx2;-mfma;-mprefer-vector-width=512;-ffp-contract=fast")
 endif()
 
@@ -37,6 +37,6 @@ if(MECHANICIAN_SPQR AND SPQR_INCLUDE AND SPQR_LIBRARY AND SPQR_CHOLMOD_LIBRARY)
     add_executable(suitesparse_test ${suitesparse_dir}/sparse_rank_test.cpp)
     target_link_libraries(suitesparse_test PRIVATE mechanician_suitesparse mechanician_large GTest::gtest_main fmt::fmt)
     mechanician_flags(suitesparse_test)
-    gtest_discover_tests(suitesparse_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+    gtest_discover_tests(suitesparse_test DISCOVERY_TIMEOUT 600 PROPERTIES TIMEOUT 3600)
   endif()
 endif()

@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+import limits
+
 KEYS = ['coordinates', 'rows', 'operations', 'derive_ms', 'compile_ms', 'acceleration_ns', 'acceleration_lanes_ns', 'path']
 
 PENDULUM = """coordinates = ["x", "y"]
@@ -63,7 +65,7 @@ class Check:
         return name
 
     def call(self, *args, **environment):
-        p = subprocess.run([self.program, 'bench', *args], capture_output=True, text=True, timeout=120, cwd=self.folder,
+        p = subprocess.run([self.program, 'bench', *args], capture_output=True, text=True, timeout=limits.CLOCK, cwd=self.folder,
                            env={**os.environ, **environment})
         return p.returncode, p.stdout, p.stderr
 
@@ -144,7 +146,7 @@ def check_script(c):
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'bench', 'run')
     for args, status, word in ((['--help'], 0, '--rounds'), (['--only', 'W9'], 2, 'there are W1'), (['--rounds', '0'], 2, 'at least 1'),
                                (['--ensembles', '--only', 'W1'], 2, 'there are W4'), (['--ensembles', '--large'], 2, 'two runs')):
-        p = subprocess.run([sys.executable, script, *args], capture_output=True, text=True, timeout=60)
+        p = subprocess.run([sys.executable, script, *args], capture_output=True, text=True, timeout=limits.CLOCK)
         c.that(f'bench/run {args}', p.returncode == status and word in p.stdout + p.stderr, (p.returncode, p.stdout, p.stderr))
 
 

@@ -15,7 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-SECONDS_PER_CALL = 120
+import limits
+
 
 # What `accelerate --json` prints, apart from the state it was asked for.
 VECTORS = ('acceleration', 'unconstrained_acceleration', 'constraint_force', 'ideal_force', 'nonideal_force',
@@ -39,9 +40,9 @@ class Program:
         """Exit status (None if there was no answer in time), standard output, standard error."""
         try:
             done = subprocess.run([self.path, *map(str, arguments)], capture_output=True, text=True,
-                                  timeout=SECONDS_PER_CALL)
+                                  timeout=limits.CLOCK)
         except subprocess.TimeoutExpired:
-            return None, '', f'no answer in {SECONDS_PER_CALL} s'
+            return None, '', f'no answer in {limits.CLOCK} s'
         return done.returncode, done.stdout, done.stderr
 
     def accelerate(self, model, state):

@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+import limits
+
 PENDULUM = """title = "Pendulum"
 coordinates = ["x", "y"]
 [parameters]
@@ -50,7 +52,7 @@ class Check:
         return path
 
     def call(self, *args, **options):
-        p = subprocess.run([self.program, *args], capture_output=True, text=True, timeout=60, cwd=self.folder, **options)
+        p = subprocess.run([self.program, *args], capture_output=True, text=True, timeout=limits.CLOCK, cwd=self.folder, **options)
         return p.returncode, p.stdout, p.stderr
 
     def that(self, what, holds, seen=''):

@@ -5,6 +5,9 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
+
+import check_corpus
 
 CHECKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_corpus.py")
 EXPECTATIONS = """
@@ -55,6 +58,12 @@ class CheckerNotices(unittest.TestCase):
 
     def test_a_crash(self):
         self.refuses("kill -SEGV $$", "was ended by signal 11")
+
+    def test_a_loop_that_does_not_end(self):
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(check_corpus, "TIME_LIMIT", 1):
+            with open(os.path.join(folder, "check"), "w", encoding="utf-8") as f:
+                f.write("while :; do :; done\n")
+            self.assertEqual(check_corpus.run_one("/bin/sh", folder, "bad", {}, False), ["took more than 1 s"])
 
     def test_control_characters(self):
         self.refuses("printf '\\033[31m' >&2; " + RIGHT, "prints control characters")

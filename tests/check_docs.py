@@ -28,6 +28,8 @@ Looks at every Markdown file at the top of ROOT and under ROOT/docs, and at ROOT
 Prints a line for each miss and, last, `N passed, N failed`. Needs nothing but Python 3.11, bash and a compiler."""
 import argparse, math, os, re, shlex, shutil, subprocess, sys, tempfile, tomllib
 
+import limits
+
 FENCE = re.compile(r'^(\s*)(`{3,}|~{3,})\s*([\w+-]*)(.*)$')
 FILE = re.compile(r'^\s*(?:#|//)\s*file:\s*([\w./-]+)\s*$')
 NUMBER = re.compile(r'[-−+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?')
@@ -268,9 +270,9 @@ class Checker:
         script = ''.join(f'{command}\n__status=$?; echo; echo "{mark} $__status"; (exit $__status)\n' for command, _, _ in commands)
         environment = dict(os.environ, PATH=os.path.dirname(os.path.abspath(self.options.program)) + os.pathsep + os.environ['PATH'], LC_ALL='C.UTF-8')
         try:
-            p = subprocess.run(['bash', '-c', script], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding='utf-8', env=environment, timeout=120)
+            p = subprocess.run(['bash', '-c', script], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding='utf-8', env=environment, timeout=limits.CLOCK)
         except subprocess.TimeoutExpired:
-            return self.say(False, where, 'no answer in 120 s')
+            return self.say(False, where, f'no answer in {limits.CLOCK} s')
         parts = re.split(rf'\n{mark} (\d+)\n', p.stdout)
         for k, (command, line, want) in enumerate(commands):
             here = f'{where.rpartition(":")[0]}:{line}'
@@ -297,10 +299,10 @@ class Checker:
         self.say(text.startswith('#') and len(text.split('\ntitle')[0].split()) > 20, path, 'does not begin with a comment on what to see')
         self.say(bool(re.search(r'(?m)^title = ".+"$', text)), path, 'has no title')
         for command, want in (('check', int(expect.group(1)) if expect else 0), ('equations', 0)):
-            p = subprocess.run([os.path.abspath(self.options.program), command, path], cwd=self.root, capture_output=True, text=True, encoding='utf-8', timeout=120)
+            p = subprocess.run([os.path.abspath(self.options.program), command, path], cwd=self.root, capture_output=True, text=True, encoding='utf-8', timeout=limits.CLOCK)
             self.say(p.returncode == want, path, f'{command} ends with {p.returncode}, not {want}:\n{p.stderr}')
         if 'to' not in tomllib.loads(text).get('run', {}): return
-        p = subprocess.run([os.path.abspath(self.options.program), 'run', path], cwd=self.root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, encoding='utf-8', timeout=300)
+        p = subprocess.run([os.path.abspath(self.options.program), 'run', path], cwd=self.root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, encoding='utf-8', timeout=limits.CLOCK)
         self.say(p.returncode == 0, path, f'run ends with {p.returncode}:\n{p.stderr}')
 
     def run(self):

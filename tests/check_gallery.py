@@ -17,6 +17,8 @@ Prints a line for each miss, with how much of what is allowed was used where tha
 import argparse, json, math, os, random, re, subprocess, sys, tempfile, tomllib
 from math import acosh, asinh, atan2, cos, cosh, exp, hypot, pi, sin, sqrt, tan, tanh
 
+import limits
+
 sys.dont_write_bytecode = True
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
 EPS = sys.float_info.epsilon
@@ -52,7 +54,7 @@ class Model:
         self.used = 0.0          # of what was allowed, at most
 
     def ask(self, *words):
-        p = subprocess.run([self.program, *words], capture_output=True, text=True, encoding='utf-8', timeout=120)
+        p = subprocess.run([self.program, *words], capture_output=True, text=True, encoding='utf-8', timeout=limits.CLOCK)
         return p.returncode, p.stdout, p.stderr
 
     def says(self, command, status=0):
@@ -919,7 +921,7 @@ def tries(page):
 def try_all(program, name):
     path = os.path.join(ROOT, 'docs', 'gallery', name + '.md')
     for words, why in tries(open(path, encoding='utf-8').read()):
-        p = subprocess.run([program, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, encoding='utf-8', timeout=120)
+        p = subprocess.run([program, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, encoding='utf-8', timeout=limits.CLOCK)
         fails = any(word in why for word in ('refused', 'cannot go on')) or name == 'contradiction'
         if (p.returncode != 0) != fails: raise Miss(f"`{' '.join(words)}` ends with {p.returncode}: {p.stderr.strip()[:300]}")
 

@@ -7,6 +7,8 @@ gone on with, plots of finished and unfinished files, a chain of 2000 masses wit
 Prints a line for each miss and, last, `N passed, N failed`. Without h5py (Debian: python3-h5py) it ends with status 77."""
 import argparse, csv, os, signal, subprocess, sys, tempfile, time
 
+import limits
+
 try:
     import h5py
     import numpy
@@ -61,14 +63,14 @@ class Folder:
     def command(self, *args): return [self.program, *args]
 
     def run(self, *args):
-        p = subprocess.run(self.command(*args), cwd=self.folder, capture_output=True, text=True, timeout=300, check=False)
+        p = subprocess.run(self.command(*args), cwd=self.folder, capture_output=True, text=True, timeout=limits.CLOCK, check=False)
         expect(p.returncode == 0, f'{" ".join(args)}: exit {p.returncode}: {p.stderr[:300]}')
         return p.stdout
 
     def killed(self, name, *args):
         """Killed when it has some rows; false where it was faster."""
         process = subprocess.Popen(self.command(*args, '-o', name), cwd=self.folder, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + limits.CLOCK
         while process.poll() is None and time.monotonic() < deadline:
             try:
                 with h5py.File(self.path(name + '.part'), 'r') as f:
@@ -76,7 +78,7 @@ class Folder:
             except OSError: pass
             time.sleep(0.002)
         process.send_signal(signal.SIGKILL)
-        process.wait(60)
+        process.wait(limits.CLOCK)
         return process.returncode != 0
 
 
@@ -151,7 +153,7 @@ def resumed(s):
 def memory_of(s, *args):
     """Most memory of a command, in KiB. It is started by a small process: a child's account begins with what its parent has."""
     starter = 'import os, subprocess, sys; p = subprocess.Popen(sys.argv[1:]); _, s, u = os.wait4(p.pid, 0); print(s, u.ru_maxrss)'
-    p = subprocess.run([sys.executable, '-S', '-c', starter, *s.command(*args)], cwd=s.folder, capture_output=True, text=True, timeout=300, check=True)
+    p = subprocess.run([sys.executable, '-S', '-c', starter, *s.command(*args)], cwd=s.folder, capture_output=True, text=True, timeout=limits.CLOCK, check=True)
     status, memory = map(int, p.stdout.split())
     expect(status == 0, f'{" ".join(args)}: status {status}: {p.stderr[:300]}')
     return memory

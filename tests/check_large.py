@@ -8,6 +8,8 @@ model below the size at which the program changes its ways, and what must be ref
 `N passed, N failed` at the end."""
 import argparse, array, csv, json, math, os, resource, signal, subprocess, sys, tempfile, time
 
+import limits
+
 CHAIN = '''coordinates = ["x[1..N]", "y[1..N]", "z[1..N]"]
 [parameters]
 N = 1000
@@ -114,7 +116,7 @@ def expect(ok, what):
 
 
 def numbers_of(folder, file, dataset):
-    subprocess.run(['h5dump', '-d', dataset, '-b', 'LE', '-o', 'raw', file], cwd=folder, capture_output=True, check=True, timeout=60)
+    subprocess.run(['h5dump', '-d', dataset, '-b', 'LE', '-o', 'raw', file], cwd=folder, capture_output=True, check=True, timeout=limits.CLOCK)
     with open(os.path.join(folder, 'raw'), 'rb') as f: return array.array('d', f.read()).tolist()
 
 
@@ -149,7 +151,7 @@ def results(folder, program, run, to='4'):
         wait_for(os.path.join(folder, name + '.part'), process)
         time.sleep(0.3)
         process.send_signal(how)
-        process.wait(60)
+        process.wait(limits.CLOCK)
         ended = process.returncode
         if ended == 0: continue  # faster than the signal
         expect(ended == status, f'{name}: exit {ended}')
@@ -170,7 +172,7 @@ def results(folder, program, run, to='4'):
     wait_for(os.path.join(folder, 'wider.h5.part'), process)
     time.sleep(0.4)
     process.send_signal(signal.SIGKILL)
-    process.wait(60)
+    process.wait(limits.CLOCK)
     if process.returncode != 0:
         p = run('run', '--resume', 'wider.h5')
         expect(p.returncode == 0, f'wide, resumed: exit {p.returncode}: {p.stderr[:300]}')
@@ -179,7 +181,7 @@ def results(folder, program, run, to='4'):
 
     # A full disk.
     for name in ('full.h5', 'full.csv', 'full.json'):
-        p = subprocess.run([program, *long, '-o', name], cwd=folder, capture_output=True, text=True, timeout=300, check=False,
+        p = subprocess.run([program, *long, '-o', name], cwd=folder, capture_output=True, text=True, timeout=limits.CLOCK, check=False,
                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000)))
         expect(p.returncode == 3 and 'full' in p.stderr, f'{name}: exit {p.returncode}: {p.stderr[:300]}')
         expect(not os.path.exists(os.path.join(folder, name)), f'{name} looks finished')
@@ -325,7 +327,7 @@ def main():
             with open(os.path.join(folder, name), 'w', encoding='utf-8') as f: f.write(text)
 
         def run(*arguments):
-            return subprocess.run([program, *arguments], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+            return subprocess.run([program, *arguments], cwd=folder, capture_output=True, text=True, timeout=limits.CLOCK, check=False)
 
         write('chain.toml', CHAIN)
         # A straight chain at rest: rods pull along its line only, so across it every mass falls freely, along it none moves, and the top

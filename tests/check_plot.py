@@ -9,6 +9,8 @@ each miss and, last, `N passed, N failed`. Needs nothing but Python 3.11."""
 import argparse, bisect, csv, json, math, os, pty, random, re, resource, struct, subprocess, sys, tempfile, zlib
 import xml.etree.ElementTree as xml
 
+import limits
+
 SVG = '{http://www.w3.org/2000/svg}'
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODELS = os.path.join(HERE, '..', 'models')

@@ -23,6 +23,8 @@ import tempfile
 import time
 import traceback
 
+import limits
+
 PENDULUM = """coordinates = ["x", "y"]
 [parameters]
 m = 2.0
@@ -64,7 +66,7 @@ class Check:
 
     def call(self, *args, **options):
         options = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, **options}
-        p = subprocess.run([self.program, 'run', *args], text=True, timeout=300, cwd=self.folder, **options)
+        p = subprocess.run([self.program, 'run', *args], text=True, timeout=limits.CLOCK, cwd=self.folder, **options)
         return p.returncode, p.stdout, p.stderr
 
     def start(self, *args, **options):
@@ -132,7 +134,7 @@ class Hdf5:
 
     @staticmethod
     def dump(*args):
-        p = subprocess.run(['h5dump', *args], capture_output=True, text=True, timeout=120)
+        p = subprocess.run(['h5dump', *args], capture_output=True, text=True, timeout=limits.CLOCK)
         if p.returncode:
             raise ValueError(f'h5dump: {p.stderr.strip()[:300]}')
         return p.stdout
@@ -275,7 +277,7 @@ LONG = ['long.toml', '--to', '1e7', '--every', '0.01']
 
 def wait_for_rows(c, p, file, seconds=0.3):
     """until the run has begun to write, and some time after"""
-    end = time.monotonic() + 60
+    end = time.monotonic() + limits.CLOCK
     while file and p.poll() is None and time.monotonic() < end:
         if os.path.exists(c.path(file)) and os.path.getsize(c.path(file)):
             break
@@ -286,10 +288,10 @@ def wait_for_rows(c, p, file, seconds=0.3):
 def interrupt(c, file, sign=signal.SIGINT, after=0.3):
     p = c.start(*LONG, *(['-o', file] if file else ['--json']))
     if not file:
-        select.select([p.stdout], [], [], 60)
+        select.select([p.stdout], [], [], limits.CLOCK)
     wait_for_rows(c, p, file and file + '.part', after)
     p.send_signal(sign)
-    out, err = p.communicate(timeout=60)
+    out, err = p.communicate(timeout=limits.CLOCK)
     return p.returncode, out, err
 
 
@@ -451,7 +453,7 @@ def check_files(c):
     head = p.stdout.readline()
     p.stdout.close()
     err = p.stderr.read()
-    c.that('| head -1', p.wait(timeout=60) == 3 and head.startswith('t,x,y') and err == '', (p.returncode, head, err))
+    c.that('| head -1', p.wait(timeout=limits.CLOCK) == 3 and head.startswith('t,x,y') and err == '', (p.returncode, head, err))
     os.symlink('target.csv', c.path('link.csv'))
     c.status('through a link', 0, 'p.toml', '--to', '1', '-o', 'link.csv', '--quiet')
     c.that('the link is still one', os.path.islink(c.path('link.csv')) and os.path.isfile(c.path('target.csv')), c.left('link'))
@@ -500,10 +502,10 @@ def on_terminal(c, *args, seconds):
     p = subprocess.Popen([c.program, 'run', *args], cwd=c.folder, stdout=subprocess.DEVNULL, stderr=slave)
     os.close(slave)
     seen, end = b'', time.monotonic() + seconds
-    while time.monotonic() < end + 30:
+    while time.monotonic() < end + limits.CLOCK:
         if time.monotonic() > end:
             p.send_signal(signal.SIGINT)
-            end += 60
+            end += limits.CLOCK
         if select.select([master], [], [], 0.1)[0]:
             try:
                 data = os.read(master, 65536)
@@ -512,7 +514,7 @@ def on_terminal(c, *args, seconds):
             if not data:
                 break
             seen += data
-    p.wait(timeout=30)
+    p.wait(timeout=limits.CLOCK)
     os.close(master)
     return seen.decode('utf-8', 'replace')
 

@@ -14,6 +14,8 @@ usage: check_schema.py --program PATH [ROOT]
 Prints a line for each miss, the counts and, last, `N passed, N failed`. Ends with 77 where jsonschema is not installed."""
 import argparse, copy, glob, json, os, re, subprocess, sys, tempfile, tomllib
 
+import limits
+
 try: import jsonschema
 except ImportError: print('jsonschema is not installed: skipped'); sys.exit(77)
 
@@ -42,7 +44,7 @@ class Checker:
 
     def refusal(self, path):
         """What the program has against a file, or None. `equations` needs no start that fits and no answer."""
-        p = subprocess.run([os.path.abspath(self.options.program), 'equations', path], capture_output=True, text=True, encoding='utf-8', errors='replace', timeout=120)
+        p = subprocess.run([os.path.abspath(self.options.program), 'equations', path], capture_output=True, text=True, encoding='utf-8', errors='replace', timeout=limits.CLOCK)
         return None if p.returncode == 0 else p.stderr
 
     @staticmethod

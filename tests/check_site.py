@@ -14,6 +14,8 @@ Before that it checks itself on pages with one mistake each. Prints a line for e
 Ends with 77 where mkdocs is not installed."""
 import argparse, html.parser, json, os, re, shutil, subprocess, sys, tempfile, urllib.parse
 
+import limits
+
 SECTIONS = ('Home', 'Tutorial', 'How-to', 'Gallery', 'Reference', 'Theory', 'Inside', 'Benchmarks')
 LOADED = {'img': 'src', 'script': 'src', 'link': 'href', 'iframe': 'src', 'source': 'src', 'video': 'src', 'embed': 'src'}
 
@@ -119,7 +121,7 @@ def search_from_disk(site):
     try:
         with tempfile.TemporaryDirectory() as profile:
             p = subprocess.run([browser, '--headless', '--no-sandbox', '--disable-gpu', f'--user-data-dir={profile}', '--virtual-time-budget=10000', '--dump-dom', 'file://' + path],
-                               capture_output=True, text=True, timeout=180)
+                               capture_output=True, text=True, timeout=600)
     except subprocess.TimeoutExpired: print('chromium does not answer: the search is not tried'); return None
     finally: os.remove(path)
     if p.returncode != 0 or '<main>' not in p.stdout: print('chromium does not start: the search is not tried'); return None
@@ -137,7 +139,7 @@ def main():
     folder = None if options.site else tempfile.mkdtemp()
     site = os.path.abspath(options.site or os.path.join(folder, 'site'))
     try:
-        p = subprocess.run([os.path.join(options.root, 'tools/build_site'), site], capture_output=True, text=True, env=dict(os.environ, MECHANICIAN_SKIP_SETUP='1'), timeout=600)
+        p = subprocess.run([os.path.join(options.root, 'tools/build_site'), site], capture_output=True, text=True, env=dict(os.environ, MECHANICIAN_SKIP_SETUP='1'), timeout=limits.CLOCK)
         if p.returncode != 0 or p.stderr: print(f'tools/build_site ends with {p.returncode}:\n{p.stderr}\n0 passed, 1 failed'); return 1
         found, looked, pages = look(site)
         misses += found

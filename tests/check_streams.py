@@ -273,13 +273,18 @@ def check_killed(c, seed):
     rows = 0
     for trial in range(12):
         p = subprocess.Popen([c.program, 'run', 'p.toml', '--to', '1000', '--every', '1e-4', '-o', 'k.json', '--quiet'], cwd=c.folder)
-        while not (os.path.exists(c.path('k.json.part')) and os.path.getsize(c.path('k.json.part')) > 0):
+        least = rng.choice([1, 1000, 1000000, 4000000])  # bytes that are there when it is killed, at any moment of the writes that follow
+        while not (os.path.exists(c.path('k.json.part')) and os.path.getsize(c.path('k.json.part')) >= least):
             time.sleep(0.001)
-        time.sleep(rng.uniform(0.0, 0.6))
+        time.sleep(rng.uniform(0.0, 0.1))
         p.send_signal(signal.SIGKILL)
         p.wait()
+        data = c.read('k.json.part')
+        for left in ('k.json.part', 'k.json.part.new'):
+            if os.path.exists(c.path(left)):
+                os.remove(c.path(left))
         try:
-            found = json.loads(c.read('k.json.part'))
+            found = json.loads(data)
             rows = max(rows, len(found['rows']))
             c.that(f'trial {trial} of seed {seed}: JSON', found['summary']['status'] == 'incomplete' and all(len(r) == len(found['columns']) for r in found['rows']))
         except ValueError as e:
@@ -337,7 +342,10 @@ def check_signals(c):
                  ['run', 'chain.toml', '--to', '1e9', '--tolerance', '1e-15', '--every', '1e8', '-o', 'e.csv'],
                  ['sweep', 'p.toml', '--vary', 'L=0.5:1:2000000', '--as-given', '--to', '1', '-o', 'e.csv']):
         p = subprocess.Popen([c.program, *args, '--quiet'], cwd=c.folder, stderr=subprocess.PIPE, text=True)
-        time.sleep(1.5)
+        part = c.path(args[args.index('-o') + 1] + '.part')  # when it is there, signals are waited for
+        while not os.path.exists(part) and p.poll() is None:
+            time.sleep(0.01)
+        time.sleep(0.5)
         p.send_signal(signal.SIGTERM)
         try:
             err = p.communicate(timeout=30)[1]
@@ -346,6 +354,9 @@ def check_signals(c):
             p.kill()
             p.communicate()
             c.that(f'{" ".join(args)}: SIGTERM', False, 'it goes on')
+        for left in (part, part + '.new', part[:-len('.part')]):
+            if os.path.exists(left):
+                os.remove(left)
 
 
 def main():

@@ -7,6 +7,8 @@ Prints a line for each miss and, last, `N passed, N failed`. Sweeps of several r
 mechanician_mpi.so beside the program."""
 import argparse, csv, fcntl, io, json, math, os, pty, re, resource, shutil, signal, struct, subprocess, sys, tempfile, termios, time
 
+import limits
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 passed = failed = 0
 
@@ -30,7 +32,7 @@ class Sweeps:
         command = [self.program, 'sweep', *args]
         if ranks: command = MPIRUN + ['-n', str(ranks)] + command
         def small(): resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, preexec_fn=small if limit else None, timeout=300, **more)
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, preexec_fn=small if limit else None, timeout=limits.CLOCK, **more)
 
     def rows(self, *args):
         done = self.run(*args)
@@ -263,12 +265,12 @@ def check_impatience(s):
     run.send_signal(signal.SIGINT)
     run.stderr.readline()
     run.send_signal(signal.SIGINT)
-    run.communicate(timeout=60)
+    run.communicate(timeout=limits.CLOCK)
     check('once more leaves it', run.returncode == -signal.SIGINT, str(run.returncode))
 
 
 def wait_until(holds):
-    end = time.time() + 60
+    end = time.time() + limits.CLOCK
     while not holds() and time.time() < end: time.sleep(0.002)
 
 

@@ -15,7 +15,7 @@ export async function launch() {
 /// Opens a report; `wrong` collects console errors, exceptions, dialogs and requests.
 export async function open(browser, file, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, reducedMotion: "reduce", acceptDownloads: true, ...options });
-  context.setDefaultTimeout(180000); // a busy machine draws slowly
+  context.setDefaultTimeout(1200000); // a busy machine draws slowly
   const page = await context.newPage();
   const url = pathToFileURL(file).href, wrong = [];
   page.on("console", (m) => ["error", "warning"].includes(m.type()) && wrong.push(`${m.type()}: ${m.text()}`));

@@ -47,8 +47,8 @@ void append_excerpt(std::string& out, std::string_view line, const Place& place)
   }
   if (carets.find('^') == std::string::npos) carets += '^';
   carets.erase(carets.find_last_not_of(' ') + 1);
-  fmt::format_to(std::back_inserter(out), "{:>6} | {}{}\n       | {}{}\n", place.line, skip > 0 ? "…" : "", shown,
-                 skip > 0 ? " " : "", carets);
+  out +=
+      fmt::format("{:>6} | {}{}\n       | {}{}\n", place.line, skip > 0 ? "…" : "", shown, skip > 0 ? " " : "", carets);
 }
 
 }  // namespace
@@ -58,17 +58,15 @@ std::string render(const std::vector<Problem>& problems, const SourceText& sourc
   std::size_t shown = 0;
   for (const Problem& p : problems) {
     if (shown++ == most_problems) {
-      fmt::format_to(std::back_inserter(out), "… and {} more\n", problems.size() - most_problems);
+      out += fmt::format("… and {} more\n", problems.size() - most_problems);
       break;
     }
     if (p.place.line > 0)
-      fmt::format_to(std::back_inserter(out), "{}:{}:{}: error: {}\n", source.file, p.place.line, p.place.column,
-                     p.message);
+      out += fmt::format("{}:{}:{}: error: {}\n", source.file, p.place.line, p.place.column, p.message);
     else
-      fmt::format_to(std::back_inserter(out), "{}: error: {}\n", source.file.empty() ? "model" : source.file,
-                     p.message);
+      out += fmt::format("{}: error: {}\n", source.file.empty() ? "model" : source.file, p.message);
     if (p.place.line > 0) append_excerpt(out, line_of(source.text, p.place.line), p.place);
-    if (!p.hint.empty()) fmt::format_to(std::back_inserter(out), "       = {}\n", p.hint);
+    if (!p.hint.empty()) out += fmt::format("       = {}\n", p.hint);
   }
   if (!out.empty()) out.pop_back();
   return out;

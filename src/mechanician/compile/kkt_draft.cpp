@@ -20,9 +20,9 @@ constexpr double loose_mass = 1e-13;
 /// Largest √(Σ P λ²) over the accelerations with and without constraints, all in the mass metric. Rows hold to about
 /// eps times that.
 constexpr double largest_load = 1e3;
-/// Largest M_ii/d_i of M + AᵀWA. A definite M cannot be had in a better condition; weights that have come to be far off can, by the
-/// robust path, which weighs anew.
-constexpr double largest_weighted_growth = 1e5;
+/// Largest M_ii/d_i of M + AᵀWA. A definite M cannot be had in a better condition; M + AᵀWA can, by the robust path, which weighs
+/// anew, where constant weights have come to be far off (measured: q̈ loses 1e-13 × this).
+constexpr double largest_weighted_growth = 1e4;
 /// Two rows are solved for by Cramer's rule if they are so many times better than they have to be, at the reference: the
 /// motion may go where they are worse.
 constexpr double cramer_margin = 100.0;

@@ -8,7 +8,7 @@ namespace mechanician {
 
 namespace {
 
-constexpr int num_states = 6;
+constexpr int num_states = 6, longest_row = 64;
 constexpr unsigned seed = 1993;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -22,23 +22,32 @@ std::vector<std::vector<double>> states_around(std::span<const double> q, const 
     return std::binary_search(coupled.begin(), coupled.end(), std::pair(i, k)) ||
            std::binary_search(coupled.begin(), coupled.end(), std::pair(k, i));
   };
-  std::vector<double> size(q.size());
+  // Largest of those that share a row and a mass; for those that have no size then, the least of what their rows suggest.
+  std::vector<double> size(q.size()), otherwise(q.size(), 0.0);
   for (std::size_t i = 0; i < q.size(); ++i) size[i] = std::abs(q[i]);
-  // Rows of very many coordinates are no bodies, and pairs of these too many.
-  constexpr int longest = 64;
-  for (std::size_t j = 0; j + 1 < rows.begin.size(); ++j)
-    for (int k = rows.begin[j]; k < rows.begin[j + 1] && rows.begin[j + 1] - rows.begin[j] <= longest; ++k)
-      for (int l = rows.begin[j]; l < rows.begin[j + 1]; ++l) {
-        const int a = rows.cols[at(k)], b = rows.cols[at(l)];
-        if (std::abs(q[at(b)]) > size[at(a)] && (q[at(a)] == 0.0 || are_coupled(a, b)))
+  for (std::size_t j = 0; j + 1 < rows.begin.size(); ++j) {
+    double largest = 0.0;
+    for (int k = rows.begin[j]; k < rows.begin[j + 1]; ++k) {
+      const int a = rows.cols[at(k)];
+      largest = std::max(largest, std::abs(q[at(a)]));
+      // Rows of very many coordinates are no bodies, and pairs of these too many.
+      for (int l = rows.begin[j]; l < rows.begin[j + 1] && rows.begin[j + 1] - rows.begin[j] <= longest_row; ++l)
+        if (const int b = rows.cols[at(l)]; std::abs(q[at(b)]) > size[at(a)] && are_coupled(a, b))
           size[at(a)] = std::abs(q[at(b)]);
-      }
+    }
+    for (int k = rows.begin[j]; k < rows.begin[j + 1] && largest > 0.0; ++k) {
+      double& x = otherwise[at(rows.cols[at(k)])];
+      x = x > 0.0 ? std::min(x, largest) : largest;
+    }
+  }
+  for (std::size_t i = 0; i < size.size(); ++i)
+    if (size[i] == 0.0) size[i] = otherwise[i] > 0.0 ? otherwise[i] : 1.0;
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> spread(-0.5, 0.5);
   std::vector<std::vector<double>> states{{q.begin(), q.end()}};
   for (int k = 1; k < num_states; ++k) {
     states.push_back(states.front());
-    for (std::size_t i = 0; i < q.size(); ++i) states.back()[i] += spread(random) * (size[i] > 0.0 ? size[i] : 1.0);
+    for (std::size_t i = 0; i < q.size(); ++i) states.back()[i] += spread(random) * size[i];
   }
   return states;
 }

@@ -23,9 +23,9 @@ struct RowPattern {
   std::vector<int> begin{0}, cols;
 };
 
-/// q itself and states around it, on the constraints or not: coordinates changed by half their size, where those count as one that
-/// share a row and a mass (as the four of a quaternion), or share a row with one that is zero. Always the same. `coupled`: pairs
-/// between which M has an entry.
+/// q itself and states around it, on the constraints or not. Coordinates are changed by up to half their size, where those that share
+/// a row and a mass count as one, as the four of a quaternion; zeros by the size of others in their rows. Always the same.
+/// `coupled`: pairs between which M has an entry.
 std::vector<std::vector<double>> states_around(std::span<const double> q, const RowPattern& rows,
                                                std::vector<std::pair<int, int>> coupled);
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "mechanician/solve/dense.hpp"
-#include "mechanician/solve/eigen_decompositions.hpp"
 #include "mechanician/solve/factorisation.hpp"
 
 namespace mechanician {
@@ -46,11 +45,10 @@ class LeastStep {
     V2_ = calc_orthonormal_complement(euclidean().V1);
     Mhat_pinv_ = MatrixXd::Zero(V2_.cols(), V2_.cols());
     if (V2_.cols() == 0) return;  // the constraints say everything
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(V2_.transpose() * M_ * V2_);
-    const VectorXd& values_of = eigen.eigenvalues();
+    const auto [values_of, vectors] = calc_symmetric_eigen(V2_.transpose() * M_ * V2_);
     const double floor = values_of.cwiseAbs().maxCoeff() * 1e-12;
     for (Eigen::Index i = 0; i < values_of.size(); ++i) {
-      const VectorXd v = eigen.eigenvectors().col(i);
+      const VectorXd v = vectors.col(i);
       if (values_of(i) > floor)
         Mhat_pinv_ += v * v.transpose() / values_of(i);
       else

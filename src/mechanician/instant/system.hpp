@@ -7,7 +7,6 @@
 ///     const Solution ideal = solve(now.values);               // C = 0
 ///     const Eigen::VectorXd C = …system.calc_C(state, ideal)  // may depend on the ideal forces
 
-#include <Eigen/Core>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +16,7 @@
 #include "mechanician/expression/tape.hpp"
 #include "mechanician/model/model.hpp"
 #include "mechanician/model/parameters.hpp"
+#include "mechanician/solve/eigen_kernels.hpp"
 #include "mechanician/solve/instant_values.hpp"
 #include "mechanician/solve/solution.hpp"
 

@@ -137,7 +137,8 @@ class Validator {
     for (const Named& o : model_.outputs) {
       const Place at = place("outputs." + o.name, o.place);
       check_name(o.name, "output", at);
-      const bool coordinate = model_.find_coordinate(o.name) >= 0;
+      const auto found = known.find(o.name);
+      const bool coordinate = found != known.end() && found->second.kind == NameKind::coordinate;
       if (coordinate || o.name == "t" || o.name == "residual" || o.name == "work_given" || o.name == "work_ideal" ||
           o.name == "work_nonideal" || o.name == "work_control")
         report(at, fmt::format("the output {} would be a second column of that name", mechanician::quoted(o.name)),

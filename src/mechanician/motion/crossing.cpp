@@ -5,8 +5,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "mechanician/motion/rank_limits.hpp"
+#include "mechanician/solve/dense.hpp"
 #include "mechanician/solve/eigen_decompositions.hpp"
 
 namespace mechanician {
@@ -71,13 +73,8 @@ bool CrossingPredictor::calc_spectrum(double t, const double* y, Spectrum& s) {
     s.D(k) = size > 0.0 ? 1.0 / size : 0.0;
     Z.col(k) *= s.D(k);
   }
-  const Eigen::HouseholderQR<MatrixXd> qr(Z);
-  const MatrixXd R = qr.matrixQR().topRows(r).triangularView<Eigen::Upper>();
-  const Eigen::JacobiSVD<MatrixXd> svd(R, Eigen::ComputeFullU | Eigen::ComputeFullV);
-  s.sigma = svd.singularValues(), s.V = svd.matrixV();
-  s.U = MatrixXd::Zero(n, r);
-  s.U.topRows(r) = svd.matrixU();
-  s.U.applyOnTheLeft(qr.householderQ());
+  auto [U, sigma, V] = calc_thin_svd(Z);
+  s.U = std::move(U), s.sigma = std::move(sigma), s.V = std::move(V);
   return s.sigma.allFinite();
 }
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "mechanician/motion/dynamics.hpp"
+#include "mechanician/solve/eigen_kernels.hpp"
 
 namespace mechanician {
 

@@ -26,6 +26,7 @@
 #include "mechanician/motion/equation_values.hpp"
 #include "mechanician/motion/kkt_factors.hpp"
 #include "mechanician/motion/motion_record.hpp"
+#include "mechanician/solve/eigen_kernels.hpp"
 
 namespace mechanician {
 
@@ -248,7 +249,8 @@ class Dynamics {
   double newton_step(const RowSet& set, double* x, bool velocity, double& largest_residual);
   bool converge(const RowSet& set, bool velocity, double t, double* y, const ProjectOptions& options, double& moved,
                 double& before);
-  double calc_distance(const RowSet& set, const double* q) const;
+  /// Up to the rounding of each row in the size of its terms. Of the last evaluate_rows().
+  bool is_on(const RowSet& set, const double* q) const;
   /// The numbers of the state of the last rhs(), where compiled code has made none.
   EquationValues::Numbers numbers_of_last();
 

@@ -36,13 +36,14 @@ double Dynamics::newton_step(const RowSet& set, double* x, bool velocity, double
 }
 
 /// Largest distance to a constraint on positions.
-double Dynamics::calc_distance(const RowSet& set, const double* q) const {
+bool Dynamics::is_on(const RowSet& set, const double* q) const {
   const EquationValues::RowNumbers v = values_->row_numbers();
-  double far = 0.0, size = 1.0;
-  for (int i = 0; i < n_; ++i) size = std::max(size, std::abs(q[i]));
-  for (const int j : set.kept)
-    if (const double slope = calc_row_norm(j, v.A); slope > 0.0) far = std::max(far, std::abs(v.residual[j]) / slope);
-  return far / size;
+  for (const int j : set.kept) {
+    double terms = 0.0;
+    each_entry(j, [&](int i, double a) { terms += std::abs(a * q[i]); });
+    if (!(std::abs(v.residual[j]) <= 1e-14 * std::max(calc_row_norm(j, v.A), terms))) return false;
+  }
+  return true;
 }
 
 /// Iterates until the correction is rounding. `moved` is the sum of the corrections.
@@ -64,7 +65,7 @@ bool Dynamics::converge(const RowSet& set, bool velocity, double t, double* y, c
     last = d;
     if (!evaluate_rows(t, q, qd)) return false;
     // The evaluation that the velocities need anyway tells whether positions are there.
-    if (!velocity && d < 1e-9 && calc_distance(set, q) <= 1e-14) return true;
+    if (!velocity && d < 1e-9 && is_on(set, q)) return true;
   }
   return last < 1e-9;
 }

@@ -44,6 +44,7 @@ void Dynamics::find_typical_weights(double t, const double* y) {
     if (e.row > e.col) coupled.emplace_back(e.row, e.col);
   TypicalSizes sizes;
   std::vector<double> diagonal(static_cast<std::size_t>(n_), 0.0);
+  values_->make_quick_code();
   const long before = projections;
   for (const std::vector<double>& q : states_around({y, static_cast<std::size_t>(n_)}, rows, std::move(coupled))) {
     if (!evaluate_rows(t, q.data(), y + n_)) continue;

@@ -83,6 +83,8 @@ class EquationValues {
     const double *M, *Q, *A, *b, *C;
     double mass_power;  ///< ½ q̇ᵀṀ q̇
   };
+  /// There will be more evaluations than what is made when it pays by itself is worth.
+  virtual void make_quick_code() {}
   /// False where one is not finite.
   virtual bool evaluate(double t, const double* q, const double* qd) = 0;
   virtual Numbers numbers() const = 0;

@@ -134,7 +134,7 @@ class SmoothMotion : public MotionSteps {
   Phase phase_;
   std::vector<double> guard_begin_, guard_floor_, guard_noise_;
   std::vector<double> guard_clear_;  ///< 1: has been clearly positive in this phase
-  long end_call_ = 0;  ///< of rhs() at the end of the step
+  long end_call_ = 0;                ///< of rhs() at the end of the step
   Dop853 rk_;
   CrossingPredictor predictor_;
   std::unique_ptr<Bdf> bdf_;

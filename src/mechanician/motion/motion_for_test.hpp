@@ -2,7 +2,6 @@
 
 /// Motions of models that tests write as text or take from tests/motions.
 
-#include <Eigen/Core>
 #include <cstring>
 #include <filesystem>
 #include <string>
@@ -13,6 +12,7 @@
 #include "mechanician/model/parameters.hpp"
 #include "mechanician/model/read_model.hpp"
 #include "mechanician/motion/integrator.hpp"
+#include "mechanician/solve/eigen_kernels.hpp"
 
 namespace mechanician {
 

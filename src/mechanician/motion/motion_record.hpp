@@ -2,13 +2,13 @@
 
 /// What a motion consists of when it is looked at from outside: samples, events, counts, and why it ended.
 
-#include <Eigen/Core>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "mechanician/base/diagnostic.hpp"
+#include "mechanician/solve/eigen_kernels.hpp"
 
 namespace mechanician {
 

@@ -78,10 +78,9 @@ std::string accelerate_text(const System& system, const Instant& instant) {
     }
     out += "\n" + contacts.text();
   }
-  fmt::format_to(std::back_inserter(out), "\n  rank {} of {}", s.rank,
-                 count_noun(static_cast<std::size_t>(s.num_rows), "row"));
-  if (s.gaussian) fmt::format_to(std::back_inserter(out), ", Gaussian {}", number(*s.gaussian));
-  fmt::format_to(std::back_inserter(out), ", largest constraint residual {:.3g}\n", instant.constraint_residual);
+  out += fmt::format("\n  rank {} of {}", s.rank, count_noun(static_cast<std::size_t>(s.num_rows), "row"));
+  if (s.gaussian) out += fmt::format(", Gaussian {}", number(*s.gaussian));
+  out += fmt::format(", largest constraint residual {:.3g}\n", instant.constraint_residual);
   return out;
 }
 

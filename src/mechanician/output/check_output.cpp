@@ -87,7 +87,7 @@ bool knows_rank(const Instant& instant) { return !instant.not_finite && instant.
 std::string check_text(const System& system, const Instant& instant) {
   std::string out;
   const auto say = [&](std::string_view label, const std::string& text) {
-    fmt::format_to(std::back_inserter(out), "  {:<22}{}\n", label, text);
+    out += fmt::format("  {:<22}{}\n", label, text);
   };
   const Model& model = system.model();
   if (!model.title.empty()) out += safe_text(model.title) + "\n";

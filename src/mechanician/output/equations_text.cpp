@@ -38,7 +38,7 @@ class EquationsText {
  private:
   template <class... T>
   void line(fmt::format_string<T...> format, T&&... args) {
-    fmt::format_to(std::back_inserter(out_), format, std::forward<T>(args)...);
+    out_ += fmt::format(format, std::forward<T>(args)...);
     out_ += '\n';
   }
   static std::string shown(const Expr& f) {

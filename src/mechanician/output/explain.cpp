@@ -39,13 +39,11 @@ class Explanation {
   }
 
  private:
-  void heading(std::string_view title) {
-    fmt::format_to(std::back_inserter(out_), "{}{}\n", out_.empty() ? "" : "\n", title);
-  }
+  void heading(std::string_view title) { out_ += fmt::format("{}{}\n", out_.empty() ? "" : "\n", title); }
   template <class... T>
   void line(fmt::format_string<T...> format, T&&... args) {
     out_ += "  ";
-    fmt::format_to(std::back_inserter(out_), format, std::forward<T>(args)...);
+    out_ += fmt::format(format, std::forward<T>(args)...);
     out_ += '\n';
   }
   /// What is rounding beside the numbers that it was made of is shown as zero.

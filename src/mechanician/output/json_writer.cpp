@@ -58,7 +58,7 @@ void JsonWriter::quote(std::string_view x) {
     else if (c.value == '\t')
       out_ += "\\t";
     else if (c.value < 0x20 || (c.value >= 0x7F && c.value < 0xA0))
-      fmt::format_to(std::back_inserter(out_), "\\u{:04x}", static_cast<unsigned>(c.value));
+      out_ += fmt::format("\\u{:04x}", static_cast<unsigned>(c.value));
     else
       out_ += x.substr(i, length);
     i += length;

@@ -3,11 +3,12 @@
 /// JSON text, written as it comes. Numbers have 17 significant digits, so that they read back as the same number; what
 /// is not finite is null.
 
-#include <Eigen/Core>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "mechanician/solve/eigen_kernels.hpp"
 
 namespace mechanician {
 

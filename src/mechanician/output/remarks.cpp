@@ -45,17 +45,17 @@ std::string state_text(const System& system, const State& state) {
   constexpr int most = 12;
   std::string out = fmt::format("t = {}", short_number(state.t));
   for (int i = 0; i < system.n() && i < most; ++i)
-    fmt::format_to(std::back_inserter(out), ", {} = {}", system.coordinate(i), short_number(state.q(i)));
+    out += fmt::format(", {} = {}", system.coordinate(i), short_number(state.q(i)));
   for (int i = 0; i < system.n() && i < most; ++i)
-    fmt::format_to(std::back_inserter(out), ", {}' = {}", system.coordinate(i), short_number(state.qd(i)));
+    out += fmt::format(", {}' = {}", system.coordinate(i), short_number(state.qd(i)));
   return system.n() > most ? out + ", …" : out;
 }
 
 std::string render(const Remark& remark, std::string_view severity, const SourceText& source) {
   std::string out = source.file.empty() ? "model" : source.file;
-  if (remark.place.line > 0) fmt::format_to(std::back_inserter(out), ":{}:{}", remark.place.line, remark.place.column);
-  fmt::format_to(std::back_inserter(out), ": {}: {}", severity, remark.text);
-  for (const std::string& line : remark.details) fmt::format_to(std::back_inserter(out), "\n    {}", line);
+  if (remark.place.line > 0) out += fmt::format(":{}:{}", remark.place.line, remark.place.column);
+  out += fmt::format(": {}: {}", severity, remark.text);
+  for (const std::string& line : remark.details) out += fmt::format("\n    {}", line);
   return out;
 }
 

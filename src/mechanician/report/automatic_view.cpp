@@ -1,10 +1,11 @@
 #include "mechanician/report/automatic_view.hpp"
 
-#include <Eigen/Core>
 #include <cmath>
 #include <map>
 #include <random>
 #include <set>
+
+#include "mechanician/solve/eigen_kernels.hpp"
 
 namespace mechanician {
 

@@ -47,7 +47,7 @@ bool is_unseen(char32_t c) {
 }
 
 void append_escape(std::string& out, char32_t c) {
-  const auto unit = [&](unsigned u) { fmt::format_to(std::back_inserter(out), "\\u{:04x}", u); };
+  const auto unit = [&](unsigned u) { out += fmt::format("\\u{:04x}", u); };
   if (c < 0x10000) return unit(static_cast<unsigned>(c));
   const auto rest = static_cast<unsigned>(c) - 0x10000;
   unit(0xD800 + (rest >> 10));

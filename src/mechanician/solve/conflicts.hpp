@@ -9,9 +9,9 @@
 // filtering, one circuit for every row not yet covered, O(p² d) each.
 #pragma once
 
-#include <Eigen/Core>
 #include <vector>
 
+#include "mechanician/solve/eigen_kernels.hpp"
 #include "mechanician/solve/rank.hpp"
 
 namespace mechanician {

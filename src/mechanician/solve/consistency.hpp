@@ -5,10 +5,10 @@
 //   tol_j = 10⁻⁹ (Σ_i |A_ji||q̈_i| + max(|b_j|, b_size_j)) + rounding error bounds,   q̈ the least-squares solution.
 #pragma once
 
-#include <Eigen/Core>
 #include <functional>
 #include <vector>
 
+#include "mechanician/solve/eigen_kernels.hpp"
 #include "mechanician/solve/instant_values.hpp"
 #include "mechanician/solve/rank.hpp"
 

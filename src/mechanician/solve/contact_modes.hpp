@@ -9,12 +9,12 @@
 // planes), and a check whether these all have the same acceleration.
 #pragma once
 
-#include <Eigen/Core>
 #include <functional>
 #include <optional>
 #include <vector>
 
 #include "mechanician/solve/contact_system.hpp"
+#include "mechanician/solve/eigen_kernels.hpp"
 
 namespace mechanician {
 

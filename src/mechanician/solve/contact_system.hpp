@@ -8,10 +8,10 @@
 // open (singular M only); there the forces must balance. Cost n²p for p forces.
 #pragma once
 
-#include <Eigen/Core>
 #include <vector>
 
 #include "mechanician/solve/coulomb.hpp"
+#include "mechanician/solve/eigen_kernels.hpp"
 #include "mechanician/solve/factorisation.hpp"
 
 namespace mechanician {

@@ -20,11 +20,11 @@
 // Signs are decided with a tolerance of 10⁻¹¹ of the sizes in the metric, answers told apart by 10⁻⁷.
 #pragma once
 
-#include <Eigen/Core>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "mechanician/solve/eigen_kernels.hpp"
 #include "mechanician/solve/instant_values.hpp"
 #include "mechanician/solve/solution.hpp"
 

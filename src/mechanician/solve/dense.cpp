@@ -1,6 +1,5 @@
 #include "mechanician/solve/dense.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 
 #include "mechanician/solve/eigen_decompositions.hpp"
@@ -47,6 +46,23 @@ Cholesky calc_cholesky(const MatrixXd& X) {
 }
 
 VectorXd Cholesky::solve(const VectorXd& x) const { return solve_lower_transposed(L, solve_lower(L, x)); }
+
+ThinSvd calc_thin_svd(const MatrixXd& X) {
+  const Index q = X.cols();
+  if (X.size() == 0) return {MatrixXd::Zero(X.rows(), q), VectorXd::Zero(q), MatrixXd::Identity(q, q)};
+  const Eigen::HouseholderQR<MatrixXd> qr(X);
+  const MatrixXd R = qr.matrixQR().topRows(q).triangularView<Upper>();
+  ThinSvd result{MatrixXd::Zero(X.rows(), q), {}, {}};
+  const auto take = [&](const auto& svd) {
+    result.sigma = svd.singularValues(), result.V = svd.matrixV(), result.U.topRows(q) = svd.matrixU();
+  };
+  if (q <= 16)
+    take(Eigen::JacobiSVD<MatrixXd>(R, Eigen::ComputeFullU | Eigen::ComputeFullV));
+  else
+    take(Eigen::BDCSVD<MatrixXd>(R, Eigen::ComputeFullU | Eigen::ComputeFullV));
+  result.U.applyOnTheLeft(qr.householderQ());
+  return result;
+}
 
 SymmetricEigen calc_symmetric_eigen(const MatrixXd& X) {
   if (X.size() == 0) return {VectorXd(0), X};

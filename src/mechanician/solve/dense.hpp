@@ -2,8 +2,9 @@
 // are not always). Thin layer over Eigen; all results are plain matrices.
 #pragma once
 
-#include <Eigen/Core>
 #include <vector>
+
+#include "mechanician/solve/eigen_kernels.hpp"
 
 namespace mechanician {
 
@@ -31,6 +32,14 @@ struct Cholesky {
   Eigen::VectorXd solve(const Eigen::VectorXd& x) const;
 };
 Cholesky calc_cholesky(const Eigen::MatrixXd& X);
+
+/// X = U diag(σ) Vᵀ, σ decreasing; X is p×q with p ≥ q.
+struct ThinSvd {
+  Eigen::MatrixXd U;  // p×q
+  Eigen::VectorXd sigma;
+  Eigen::MatrixXd V;  // q×q
+};
+ThinSvd calc_thin_svd(const Eigen::MatrixXd& X);
 
 struct SymmetricEigen {
   Eigen::VectorXd values;   // increasing

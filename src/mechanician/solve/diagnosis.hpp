@@ -7,10 +7,10 @@
 // see conflicts.hpp.
 #pragma once
 
-#include <Eigen/Core>
 #include <vector>
 
 #include "mechanician/solve/conflicts.hpp"
+#include "mechanician/solve/eigen_kernels.hpp"
 #include "mechanician/solve/factorisation.hpp"
 #include "mechanician/solve/instant_values.hpp"
 

@@ -14,10 +14,10 @@
 // Error of q̈: a small factor times eps times κ, κ the condition number of Z. Cost about n³/3 + 2 m n min(m,n).
 #pragma once
 
-#include <Eigen/Core>
 #include <optional>
 #include <vector>
 
+#include "mechanician/solve/eigen_kernels.hpp"
 #include "mechanician/solve/instant_values.hpp"
 #include "mechanician/solve/mass.hpp"
 #include "mechanician/solve/multipliers.hpp"

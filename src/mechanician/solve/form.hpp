@@ -11,9 +11,9 @@
 // condition of M adds. Cost some 30 n³: not for inner loops.
 #pragma once
 
-#include <Eigen/Core>
 #include <functional>
 
+#include "mechanician/solve/eigen_kernels.hpp"
 #include "mechanician/solve/factorisation.hpp"
 #include "mechanician/solve/instant_values.hpp"
 #include "mechanician/solve/solution.hpp"

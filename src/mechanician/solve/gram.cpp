@@ -1,7 +1,5 @@
 #include "mechanician/solve/gram.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/SparseCholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,6 +7,8 @@
 #include <utility>
 
 #include "mechanician/solve/dense.hpp"
+#include "mechanician/solve/eigen_decompositions.hpp"
+#include "mechanician/solve/eigen_sparse.hpp"
 
 namespace mechanician {
 

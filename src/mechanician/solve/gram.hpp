@@ -7,11 +7,11 @@
 // factorisation.hpp would cost n³; what is computed with it is refined and verified.
 #pragma once
 
-#include <Eigen/Core>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "mechanician/solve/eigen_kernels.hpp"
 #include "mechanician/solve/instant_values.hpp"
 #include "mechanician/solve/mass.hpp"
 

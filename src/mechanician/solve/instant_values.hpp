@@ -2,8 +2,9 @@
 // constraint forces (U02 eq. 1–5, U05 eq. 3–6). Everything of this folder is a function of these numbers alone.
 #pragma once
 
-#include <Eigen/Core>
 #include <vector>
+
+#include "mechanician/solve/eigen_kernels.hpp"
 
 namespace mechanician {
 

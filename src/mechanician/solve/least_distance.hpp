@@ -13,8 +13,9 @@
 // O(n r) for the choice of the row. The y found is good to eps·κ; solve_one_sided() uses the set only.
 #pragma once
 
-#include <Eigen/Core>
 #include <vector>
+
+#include "mechanician/solve/eigen_kernels.hpp"
 
 namespace mechanician {
 

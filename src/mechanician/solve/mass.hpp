@@ -4,7 +4,7 @@
 // settles the usual case, a symmetric eigendecomposition the doubtful one. Cost n³/3 or about 9 n³.
 #pragma once
 
-#include <Eigen/Core>
+#include "mechanician/solve/eigen_kernels.hpp"
 
 namespace mechanician {
 

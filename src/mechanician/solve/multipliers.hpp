@@ -8,9 +8,9 @@
 // Cost about 2 n k² + k² d + k³/3, d = m − k.
 #pragma once
 
-#include <Eigen/Core>
 #include <vector>
 
+#include "mechanician/solve/eigen_kernels.hpp"
 #include "mechanician/solve/rank.hpp"
 
 namespace mechanician {

@@ -6,9 +6,10 @@
 // in ζ, as many unknowns as there are dropped rows.
 #pragma once
 
-#include <Eigen/Core>
 #include <optional>
 #include <vector>
+
+#include "mechanician/solve/eigen_kernels.hpp"
 
 namespace mechanician {
 

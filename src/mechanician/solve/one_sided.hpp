@@ -16,9 +16,9 @@
 // Cost: one or two solutions of the two-sided problem, and O(n m) for every change of the set.
 #pragma once
 
-#include <Eigen/Core>
 #include <vector>
 
+#include "mechanician/solve/eigen_kernels.hpp"
 #include "mechanician/solve/instant_values.hpp"
 #include "mechanician/solve/solution.hpp"
 

@@ -5,9 +5,9 @@
 // the code under test.
 #pragma once
 
-#include <Eigen/Core>
 #include <vector>
 
+#include "mechanician/solve/eigen_kernels.hpp"
 #include "mechanician/solve/instant_values.hpp"
 
 namespace mechanician::testing {

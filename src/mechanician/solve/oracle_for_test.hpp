@@ -7,7 +7,7 @@
 // harmless.
 #pragma once
 
-#include <Eigen/Core>
+#include "mechanician/solve/eigen_kernels.hpp"
 
 namespace mechanician::testing {
 

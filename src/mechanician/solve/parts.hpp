@@ -9,9 +9,9 @@
 //   K e = −M^(1/2)B⁺B M^(−1/2)Q + M^(1/2)B⁺b: reactions to forces and to prescribed motion      (K93 33, 42)
 #pragma once
 
-#include <Eigen/Core>
 #include <optional>
 
+#include "mechanician/solve/eigen_kernels.hpp"
 #include "mechanician/solve/factorisation.hpp"
 #include "mechanician/solve/instant_values.hpp"
 #include "mechanician/solve/solution.hpp"

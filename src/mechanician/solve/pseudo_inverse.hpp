@@ -2,7 +2,7 @@
 // with the rank given: the rank is decided once, from the scaled rows (rank.hpp), not again by every formula.
 #pragma once
 
-#include <Eigen/Core>
+#include "mechanician/solve/eigen_kernels.hpp"
 
 namespace mechanician {
 

@@ -1,11 +1,11 @@
 // Seeded random systems with chosen size, rank, redundancy, singular mass, scales and condition, for tests.
 #pragma once
 
-#include <Eigen/Core>
 #include <cstdint>
 #include <random>
 #include <string>
 
+#include "mechanician/solve/eigen_kernels.hpp"
 #include "mechanician/solve/instant_values.hpp"
 #include "mechanician/solve/oracle_for_test.hpp"
 

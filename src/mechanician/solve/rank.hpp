@@ -7,8 +7,9 @@
 // "Kept" rows are the first k of the pivot order, "dropped" rows the rest. Cost 2 m n min(m,n).
 #pragma once
 
-#include <Eigen/Core>
 #include <vector>
+
+#include "mechanician/solve/eigen_kernels.hpp"
 
 namespace mechanician {
 

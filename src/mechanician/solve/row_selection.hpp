@@ -1,9 +1,9 @@
 // The problem with some of its rows, and its answer in the numbering of all rows.
 #pragma once
 
-#include <Eigen/Core>
 #include <vector>
 
+#include "mechanician/solve/eigen_kernels.hpp"
 #include "mechanician/solve/instant_values.hpp"
 #include "mechanician/solve/solution.hpp"
 

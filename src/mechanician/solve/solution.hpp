@@ -1,10 +1,10 @@
 // The answer at one instant. M q̈ = Q + Qᶜ + Q_control, Qᶜ = Qᶜᵢ + Qᶜₙᵢ, Qᶜᵢ = A_constraintᵀ λ.
 #pragma once
 
-#include <Eigen/Core>
 #include <optional>
 #include <vector>
 
+#include "mechanician/solve/eigen_kernels.hpp"
 #include "mechanician/solve/mass.hpp"
 
 namespace mechanician {

@@ -1,12 +1,12 @@
 #include "mechanician/solve/sparse_diagnosis.hpp"
 
-#include <Eigen/Sparse>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "mechanician/solve/conflicts.hpp"
+#include "mechanician/solve/eigen_sparse.hpp"
 
 namespace mechanician {
 

@@ -1,9 +1,10 @@
 #include "mechanician/solve/sparse_free_directions.hpp"
 
-#include <Eigen/Sparse>
 #include <algorithm>
 #include <cmath>
 #include <random>
+
+#include "mechanician/solve/eigen_sparse.hpp"
 
 namespace mechanician {
 

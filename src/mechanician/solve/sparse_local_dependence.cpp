@@ -1,9 +1,10 @@
 #include "mechanician/solve/sparse_local_dependence.hpp"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+
+#include "mechanician/solve/eigen_decompositions.hpp"
 
 namespace mechanician {
 

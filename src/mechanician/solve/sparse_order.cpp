@@ -1,10 +1,9 @@
 #include "mechanician/solve/sparse_order.hpp"
 
-#include <Eigen/OrderingMethods>
-#include <Eigen/SparseCore>
 #include <algorithm>
 #include <numeric>
 
+#include "mechanician/solve/eigen_sparse.hpp"
 #include "mechanician/solve/sparse_dissection.hpp"
 
 namespace mechanician {

@@ -1,6 +1,5 @@
 #include "mechanician/solve/sparse_robust.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -8,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "mechanician/solve/eigen_decompositions.hpp"
 #include "mechanician/solve/sparse_local_dependence.hpp"
 
 namespace mechanician {
@@ -391,7 +391,7 @@ SparseRobustSolution SparseRobust::solve(std::span<const double> M, std::span<co
   for (Eigen::Index j = 0; j < num; ++j)
     for (Eigen::Index k = 0; k < num; ++k) G(j, k) = dot(left[kept[j]].r, left[kept[k]].x);
   const Eigen::VectorXd scale = G.diagonal().cwiseSqrt().cwiseInverse();
-  const Eigen::LDLT<Eigen::MatrixXd> ldlt(scale.asDiagonal() * G * scale.asDiagonal());
+  const Eigen::LDLT<Eigen::MatrixXd> ldlt(Eigen::MatrixXd(scale.asDiagonal() * G * scale.asDiagonal()));
   const SparsePlan& plan = elimination_.plan();
   const auto miss = [&](int row) {
     long double sum = g[row];

@@ -6,9 +6,9 @@
 // the weighted rest, rows sorted by size because weights may differ by many powers of ten.
 #pragma once
 
-#include <Eigen/Core>
 #include <vector>
 
+#include "mechanician/solve/eigen_kernels.hpp"
 #include "mechanician/solve/rank.hpp"
 
 namespace mechanician {

@@ -1,0 +1,30 @@
+# The headers that most sources include, compiled once for each set of options: a quarter of a build from nothing. Not with ccache, which
+# would know no object of another build folder then: no two precompiled headers are the same.
+if(CCACHE)
+  set(precompile_default OFF)
+else()
+  set(precompile_default ON)
+endif()
+option(MECHANICIAN_PRECOMPILE "Compile the headers that most sources include once" ${precompile_default})
+
+# mechanician_precompiled(TARGET [HEADER <header> LIBRARY its_target])   when TARGET has its options; HEADER: beyond precompiled.hpp
+# Targets with the same options and headers share one; sources with options of their own must do without.
+function(mechanician_precompiled target)
+  cmake_parse_arguments(arg "" "HEADER;LIBRARY" "" ${ARGN})
+  if(NOT MECHANICIAN_PRECOMPILE)
+    return()
+  endif()
+  get_target_property(options ${target} COMPILE_OPTIONS)
+  string(MD5 key "${options};${arg_HEADER}")
+  string(SUBSTRING ${key} 0 8 key)
+  set(owner mechanician_headers_${key})
+  if(NOT TARGET ${owner})
+    set(source ${PROJECT_BINARY_DIR}/precompiled/${key}.cpp)
+    file(CONFIGURE OUTPUT ${source} CONTENT "// No code: a target must have a source.\n")
+    add_library(${owner} OBJECT ${source})
+    target_link_libraries(${owner} PRIVATE fmt::fmt Eigen3::Eigen ${arg_LIBRARY})
+    target_compile_options(${owner} PRIVATE ${options})
+    target_precompile_headers(${owner} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp ${arg_HEADER})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${owner})
+endfunction()
