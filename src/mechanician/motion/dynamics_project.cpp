@@ -35,7 +35,6 @@ double Dynamics::newton_step(const RowSet& set, double* x, bool velocity, double
   return kernels::add_and_measure(n_, column_.data(), x);
 }
 
-/// Largest distance to a constraint on positions.
 bool Dynamics::is_on(const RowSet& set, const double* q) const {
   const EquationValues::RowNumbers v = values_->row_numbers();
   for (const int j : set.kept) {

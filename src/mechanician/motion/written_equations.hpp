@@ -29,7 +29,7 @@ class WrittenEquations final : public EquationValues {
   /// The values of parameters that the system has now, or others.
   void take_parameters() { take_parameters(system_->parameters()); }
   void take_parameters(std::span<const double> values);
-  void make_quick_code() { rhs_values_.make_quick_code(), row_values_.make_quick_code(); }
+  void make_quick_code() override { rhs_values_.make_quick_code(), row_values_.make_quick_code(); }
 
   std::string row_name(int row) const override { return system_->row(row).name; }
   std::string coordinate_name(int i) const override { return system_->coordinate(i); }
