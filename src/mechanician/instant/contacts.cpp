@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "mechanician/base/text.hpp"
-#include "mechanician/instant/row_subset.hpp"
+#include "mechanician/solve/row_selection.hpp"
 
 namespace mechanician {
 
@@ -62,7 +62,7 @@ std::vector<Contact> classify_contacts(const System& system, const State& state,
                              row.place,
                              fmt::format("the friction of `{}` is {} at this state: it must not be negative", row.name,
                                          short_number(values.mu))};
-    c.gap_tolerance = touching_tolerance * std::max(1.0, now.values.A.row(j).norm());
+    c.gap_tolerance = touching_tolerance * std::max(1.0, now.values.A.norm(j));
     c.rate_tolerance = c.gap_tolerance * speed;
     if (values.level == Level::position) c.gap = now.residual(j), c.rate = now.rate(j);
     if (values.level == Level::velocity) c.rate = now.residual(j);

@@ -37,7 +37,7 @@ const std::vector<bool>& Dynamics::zero_rows(double t, const double* y) {
       system_->evaluate({t, Eigen::Map<const Eigen::VectorXd>(y, n_), Eigen::Map<const Eigen::VectorXd>(y + n_, n_)});
   const bool first = start_size_.empty();
   for (int j = 0; j < m_; ++j) {
-    const double noise = now.values.A_noise.row(j).norm();
+    const double noise = now.values.A_noise.norm(j);
     zero_row_[j] = norm_of(j) <= 4.0 * noise;
     if (first) start_size_.push_back(std::max(norm_of(j), noise / std::numeric_limits<double>::epsilon()));
   }

@@ -11,8 +11,8 @@ namespace mechanician {
 void open_what_is_apart(std::vector<Contact>& contacts, const Evaluation& now, const State& state) {
   const double reach = 1e-9 * std::max(1.0, state.q.size() ? state.q.cwiseAbs().maxCoeff() : 0.0);
   for (Contact& c : contacts)
-    if (c.values.one_sided && c.values.level == Level::position &&
-        c.gap > reach * now.values.A.row(c.values.row).norm() && c.gap > 16.0 * now.residual_noise(c.values.row))
+    if (c.values.one_sided && c.values.level == Level::position && c.gap > reach * now.values.A.norm(c.values.row) &&
+        c.gap > 16.0 * now.residual_noise(c.values.row))
       c.status = ContactStatus::open;
 }
 
