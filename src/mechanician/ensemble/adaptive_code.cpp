@@ -26,13 +26,14 @@ AdaptiveCodeResult make_adaptive_code(const System& whole, const System& flight,
   if (!flight.equations().measured.empty()) return no("measured constraints");
   if (options.singular_mass) return no("a mass matrix that may be singular");
   Dynamics dynamics(flight);
-  const Equations& eqs = dynamics.frozen();
-  if (dynamics.events_use_acceleration()) return no("events that use accelerations");
+  const WrittenEquations& written = *dynamics.written();
+  const Equations& eqs = written.frozen();
+  if (written.facts().events_use_acceleration) return no("events that use accelerations");
   AdaptiveCode code;
   code.n = flight.n();
-  code.depends_on_time = dynamics.depends_on_time();
+  code.depends_on_time = written.facts().depends_on_time;
   std::vector<Expr> guards;
-  for (const Switch& s : dynamics.switches()) {
+  for (const Switch& s : written.switches()) {
     if (s.g.contains(SymbolKind::ideal_force) || s.g.contains(SymbolKind::multiplier))
       return no("expressions that switch with the forces of constraints");
     guards.push_back(s.g);
@@ -54,7 +55,7 @@ AdaptiveCodeResult make_adaptive_code(const System& whole, const System& flight,
   AccelerationOptions wanted;
   static_cast<ProgramOptions&>(wanted) = options;
   wanted.powers = wanted.joint_pivots = true;
-  wanted.given_power = code.num_switches > 0 ? dynamics.given_power() : make_given_power(flight.model());
+  wanted.given_power = code.num_switches > 0 ? written.given_power() : make_given_power(flight.model());
   AccelerationProgramResult acceleration = make_acceleration_program(eqs, wanted);
   if (!acceleration.made) return no(acceleration.reason);
   code.at_powers = acceleration.made->at_powers, code.at_vouch = acceleration.made->at_vouch;
@@ -80,9 +81,9 @@ AdaptiveCodeResult make_adaptive_code(const System& whole, const System& flight,
   }
   code.num_rows = static_cast<int>(rows.size());
   for (const Row& row : eqs.rows) code.one_velocity_step &= row.level != Level::velocity || row.linear;
-  code.watched = make_watch_program(eqs, options, rows, dynamics.divisors());
+  code.watched = make_watch_program(eqs, options, rows, written.divisors());
   const Program watch = std::exchange(code.watched.program, {});
-  const Program divisors = make_values_program(eqs, options, dynamics.divisors());
+  const Program divisors = make_values_program(eqs, options, written.divisors());
   const Program guard_values = make_values_program(eqs, options, guards);
 
   const std::size_t size = acceleration.made->program.steps.size() + projection[0].steps.size() +

@@ -37,7 +37,7 @@ RowsLeftOut find_dependent_rows(const System& system, const State& nominal) {
     std::copy(state.q.begin(), state.q.end(), y.begin());
     std::copy(state.qd.begin(), state.qd.end(), y.begin() + system.n());
     if (!dynamics.choose_rows(state.t, y.data())) continue;
-    result.singular_mass |= dynamics.singular_mass;
+    result.singular_mass |= dynamics.singular_mass();
     // The nominal state itself may be singular: it says something only where no other does.
     const std::size_t rank = count_clear(dynamics.all);
     if (!first && rank <= most) continue;

@@ -18,7 +18,7 @@ bool RobustStep::accelerate(double t, const double* x, double* dx) {
   // Inner switches come first: a few rounds settle all of them.
   for (std::size_t round = 0; round <= g_.size() && !g_.empty(); ++round)
     if (!dynamics_.calc_switches(t, y_.data(), g_) || !update_sides(g_, dynamics_.sides())) break;
-  if (!dynamics_.choose_rows(t, y_.data()) || !dynamics_.rhs_robust(t, y_.data(), dy_.data())) return false;
+  if (!dynamics_.choose_rows(t, y_.data()) || !dynamics_.rhs_by_factors(t, y_.data(), dy_.data())) return false;
   // Rows that are left out have to hold by themselves: where they do not, the constraints contradict each other.
   if (dynamics_.last_mismatch() > 1e-6) return false;
   std::copy_n(dy_.begin(), size, dx);

@@ -31,7 +31,7 @@ class LargeSteps final : public MotionSteps {
  public:
   LargeSteps(LargeSystem& system_given, const State& start_given, const MotionOptions& options_given,
              const LargeWants& wants)
-      : MotionSteps(start_given, options_given),
+      : MotionSteps(nullptr, start_given, options_given),
         wants_(wants),
         motion_(system_given, {start.t, numbers_of(start.q), numbers_of(start.qd)},
                 {options.to, options.tolerance, options.first_step, options.largest_step, wants.works}),

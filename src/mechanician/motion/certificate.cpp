@@ -12,9 +12,9 @@
 #include <stdexcept>
 
 #include "mechanician/base/text.hpp"
-#include "mechanician/instant/accelerate.hpp"
 #include "mechanician/motion/checkpoint_numbers.hpp"
 #include "mechanician/motion/integrator_impl.hpp"
+#include "mechanician/motion/rank_limits.hpp"
 
 namespace mechanician {
 
@@ -25,8 +25,7 @@ constexpr double eps = std::numeric_limits<double>::epsilon();
 constexpr double crossing_noise = 1e-9;
 /// Distances to the constraints up to this are held well enough, relative to max(1, |value|).
 constexpr double held = 1e-10;
-/// Singular values below this are rounding in all that follows from them.
-constexpr double lost_in_rounding = 1e-7;
+using rank_limits::lost_in_rounding;
 constexpr double checkpoint_version = 2.0;
 
 }  // namespace
@@ -71,14 +70,14 @@ void SmoothMotion::watch() {
   const double weakest = dynamics_.last_weakest();
   const Dynamics::Violation now = dynamics_.calc_violation(t, y);
   if (now.inert > std::max(1e-8, 10.0 * options.tolerance) && !over) {
-    for (int j = 0; j < system->m(); ++j)
+    for (int j = 0; j < dynamics_.facts().m; ++j)
       if (dynamics_.inert[j] && std::abs(dynamics_.residual_of(j)) == now.inert)
         fail(StopReason::projection,
              fmt::format(
                  "at t = {}: the motion has left constraint `{}`, which cannot act: its coefficients vanish where it "
                  "holds. Write it without a power or product that makes them vanish",
-                 short_number(t), system->row(j).name),
-             system->row(j).place);
+                 short_number(t), dynamics_.values().row_name(j)),
+             dynamics_.facts().rows[j].place);
   }
   if (last_implicit_) condition_largest_ = std::max(condition_largest_, 1e3 / std::max(weakest, 1e-300));
   if (!last_implicit_ && !last_was_crossing_ && statistics_.steps > 1 && !passed_noted_ &&
@@ -101,21 +100,18 @@ void SmoothMotion::watch() {
 
 /// Rows that depend on others are held by them, unless they contradict. Needs rhs() at this state.
 std::optional<Stop> SmoothMotion::find_contradiction(double time, const double* y) {
-  if (dynamics_.rows_of_sines().size() == dynamics_.all.candidates.size() || !system->equations().measured.empty())
-    return {};
+  if (dynamics_.rows_of_sines().size() == dynamics_.all.candidates.size() || dynamics_.facts().measured) return {};
   if (dynamics_.last_mismatch() < 1e-6 && dynamics_.calc_violation(time, y).scaled < 1e-8) return {};
   const int n = dynamics_.n();
   const State state{time, Eigen::Map<const Eigen::VectorXd>(y, n), Eigen::Map<const Eigen::VectorXd>(y + n, n)};
-  const Instant instant = accelerate(*system, state, {.contacts = false});
-  auto off = instant.violations();
-  std::erase_if(off, [&](const RowResidual& r) { return dynamics_.inert[r.row]; });
-  if (instant.solution.consistent && off.empty()) return {};
+  EquationValues::Verdict verdict = dynamics_.values().judge(state, true);
+  auto& off = verdict.off;
+  std::erase_if(off, [&](const auto& r) { return dynamics_.inert[r.row]; });
+  if (verdict.consistent && off.empty()) return {};
   std::vector<std::string> names;
-  if (instant.diagnosis && !instant.diagnosis->conflicts.empty())
-    for (const Eigen::Index j : instant.diagnosis->conflicts.front().rows)
-      names.push_back(system->row(static_cast<int>(j)).name);
-  else
-    for (const RowResidual& r : off) names.push_back(system->row(r.row).name);
+  for (const int j : verdict.conflict) names.push_back(dynamics_.values().row_name(j));
+  if (names.empty())
+    for (const auto& r : off) names.push_back(dynamics_.values().row_name(r.row));
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return Stop{
@@ -123,13 +119,13 @@ std::optional<Stop> SmoothMotion::find_contradiction(double time, const double* 
       fmt::format(
           "from t = {} on {} cannot be satisfied together with the others: the constraints contradict each other",
           short_number(time), quote_list(names)),
-      off.empty() ? Place{} : system->row(off.front().row).place};
+      off.empty() ? Place{} : dynamics_.facts().rows[off.front().row].place};
 }
 
 const Statistics& SmoothMotion::statistics() {
   statistics_.evaluations = dynamics_.evaluations;
   statistics_.projections = dynamics_.projections;
-  statistics_.robust = dynamics_.is_compiled() ? dynamics_.robust_evaluations : dynamics_.evaluations;
+  statistics_.robust = dynamics_.has_quick_way() ? dynamics_.robust_evaluations : dynamics_.evaluations;
   return statistics_;
 }
 
@@ -152,7 +148,7 @@ Certificate SmoothMotion::certificate() const {
     c.reasons.push_back(std::move(reason));
   };
   // What rests exchanges rounding, and nothing else.
-  const double energy_scale = std::max(1.0, dynamics_.last_energy_scale(rk_.y_new.data()));
+  const double energy_scale = std::max(1.0, energy_scale_);
   const bool at_rest = std::max(kinetic_start_, kinetic_) <= 1e-20 * energy_scale;
   if (!(violation_.scaled <= std::max(held, 10.0 * options.tolerance * 1e-3)))
     doubt(fmt::format("the constraints are violated by up to {:.1e} of max(1, |value|)", violation_.scaled));
@@ -181,7 +177,7 @@ void SmoothMotion::each_number(Do&& number) {
       number(energy_exchanged_), number(clock_noted_), number(passed_noted_), number(condition_begin_);
   for (double& x : rk_.y_new) number(x);
   for (RowSet* set : {&dynamics_.all, &dynamics_.velocities, &dynamics_.positions}) number(set->rank);
-  number(dynamics_.singular_mass);
+  number(dynamics_.factors().singular_mass);
   for (double& x : next_sides_.empty() ? dynamics_.sides() : next_sides_) number(x);
   for (double& x : landing_floor_) number(x);
   for (double& x : dynamics_.row_sizes()) number(x);
@@ -221,6 +217,7 @@ void SmoothMotion::restore(std::span<const double> from) {
              robust = dynamics_.robust_evaluations;
   dynamics_.choose_rows(t, rk_.y_new.data());
   dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data());
+  energy_scale_ = dynamics_.last_energy_scale(rk_.y_new.data());
   dynamics_.calc_turn(t, rk_.y_new.data());
   dynamics_.evaluations = evaluations, dynamics_.projections = projections, dynamics_.robust_evaluations = robust;
   if (t >= options.to) finish(StopReason::reached_end);

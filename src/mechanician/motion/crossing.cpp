@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
-#include "mechanician/motion/kernels.hpp"
+#include "mechanician/motion/rank_limits.hpp"
 #include "mechanician/solve/eigen_decompositions.hpp"
 
 namespace mechanician {
@@ -45,122 +46,128 @@ CrossingPredictor::CrossingPredictor(Dynamics& dynamics)
       t_now_(-std::numeric_limits<double>::infinity()),
       ahead_(probes * dynamics.all.candidates.size(), 1.0),
       t_ahead_(probes),
-      y_ahead_(probes * 2 * static_cast<std::size_t>(dynamics.n())),
-      row_(dynamics.n()) {}
+      y_ahead_(probes * 2 * static_cast<std::size_t>(dynamics.n())) {}
+
+/// Rows in the metric, scaled.
+void CrossingPredictor::calc_columns(const VectorXd& D, MatrixXd& Z) const {
+  const auto& rows = dynamics_->rows_of_sines();
+  Z.resize(dynamics_->n(), static_cast<Index>(rows.size()));
+  for (Index k = 0; k < Z.cols(); ++k) {
+    dynamics_->copy_row(rows[k], Z.col(k).data());
+    dynamics_->factors().to_metric(Z.col(k).data());
+    if (D.size() > 0) Z.col(k) *= D(k);
+  }
+}
 
 bool CrossingPredictor::calc_spectrum(double t, const double* y, Spectrum& s) {
   const int n = dynamics_->n();
-  const auto& rows = dynamics_->rows_of_sines();
-  const auto r = static_cast<Index>(rows.size());
-  if (!dynamics_->evaluate_rows(t, y, y + n) || !dynamics_->make_metric()) return false;
-  const double* L = dynamics_->metric();
-  MatrixXd Z(n, r);
+  const auto r = static_cast<Index>(dynamics_->rows_of_sines().size());
+  if (!dynamics_->evaluate_rows(t, y, y + n) || !dynamics_->factors().make_metric(dynamics_->matrices())) return false;
+  MatrixXd& Z = s.Z;
+  calc_columns({}, Z);
   s.D.resize(r);
   for (Index k = 0; k < r; ++k) {
-    dynamics_->copy_row(rows[k], row_.data());
-    kernels::solve_lower(n, L, row_.data());
-    const double size = std::max(row_.norm(), std::sqrt(dynamics_->row_sizes()[k]));
+    const double size = std::max(Z.col(k).norm(), std::sqrt(dynamics_->row_sizes()[k]));
     s.D(k) = size > 0.0 ? 1.0 / size : 0.0;
-    Z.col(k) = row_ * s.D(k);
+    Z.col(k) *= s.D(k);
   }
-  s.Z = Z;
   const Eigen::HouseholderQR<MatrixXd> qr(Z);
   const MatrixXd R = qr.matrixQR().topRows(r).triangularView<Eigen::Upper>();
-  MatrixXd U_R;
-  if (r <= 16) {
-    const Eigen::JacobiSVD<MatrixXd> svd(R, Eigen::ComputeFullU | Eigen::ComputeFullV);
-    s.sigma = svd.singularValues(), s.V = svd.matrixV(), U_R = svd.matrixU();
-  } else {
-    const Eigen::BDCSVD<MatrixXd> svd(R, Eigen::ComputeFullU | Eigen::ComputeFullV);
-    s.sigma = svd.singularValues(), s.V = svd.matrixV(), U_R = svd.matrixU();
-  }
+  const Eigen::JacobiSVD<MatrixXd> svd(R, Eigen::ComputeFullU | Eigen::ComputeFullV);
+  s.sigma = svd.singularValues(), s.V = svd.matrixV();
   s.U = MatrixXd::Zero(n, r);
-  s.U.topRows(r) = U_R;
+  s.U.topRows(r) = svd.matrixU();
   s.U.applyOnTheLeft(qr.householderQ());
   return s.sigma.allFinite();
 }
 
 bool CrossingPredictor::calc_split(double t, const double* y, Split& s) {
-  constexpr double small = 0.05;
   const int n = dynamics_->n();
   const auto& rows = dynamics_->rows_of_sines();
   const auto sines = dynamics_->calc_sines(t, y);
   if (sines.empty()) return false;
-  s.weak.clear(), s.strong.clear();
+  s.weak.clear(), s.strong.kept.clear();
   s.weakest = 1.0;
   for (std::size_t k = 0; k < sines.size(); ++k) {
-    (sines[k] < small ? s.weak : s.strong).push_back(static_cast<int>(k));
+    if (sines[k] < rank_limits::weak)
+      s.weak.push_back(static_cast<int>(k));
+    else
+      s.strong.kept.push_back(rows[k]);
     s.weakest = std::min(s.weakest, sines[k]);
   }
+  s.strong.candidates = s.strong.kept;
   if (!dynamics_->evaluate_rows(t, y, y + n)) return false;
-  s.units.resize(n);
-  dynamics_->calc_units(s.units.data());
-  s.D.resize(static_cast<Index>(rows.size()));
-  s.Z.resize(rows.size());
-  auto& on = s.on;
-  on.resize(static_cast<std::size_t>(n));
-  for (auto& here : on) here.clear();
-  for (const bool weak : {false, true}) {
-    const std::vector<int>& which = weak ? s.weak : s.strong;
-    for (std::size_t i = 0; i < which.size(); ++i) {
-      const auto k = static_cast<std::size_t>(which[i]);
-      s.Z[k].clear();
-      double squared = 0.0;
-      dynamics_->each_entry(rows[k], [&](int c, double a) {
-        const double z = a * s.units(c);
-        s.Z[k].push_back({c, z});
-        squared += z * z;
-      });
-      const double size = std::sqrt(std::max(squared, dynamics_->row_sizes()[k]));
-      s.D(which[i]) = size > 0.0 ? 1.0 / size : 0.0;
-      for (auto& [c, z] : s.Z[k])
-        z *= s.D(which[i]), on[static_cast<std::size_t>(c)].push_back({static_cast<Index>(i), z, weak});
-    }
+  s.units.resize(static_cast<std::size_t>(n)), s.x.resize(s.units.size()), s.D.resize(rows.size());
+  s.right.assign(dynamics_->facts().rows.size(), 0.0), s.lambda = s.right;
+  dynamics_->factors().calc_units(dynamics_->matrices(), s.units.data());
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    double squared = 0.0;
+    dynamics_->each_entry(rows[k], [&](int c, double a) { squared += a * s.units[c] * a * s.units[c]; });
+    const double size = std::sqrt(std::max(squared, dynamics_->row_sizes()[k]));
+    s.D[k] = size > 0.0 ? 1.0 / size : 0.0;
   }
-  const auto strong = static_cast<Index>(s.strong.size());
-  MatrixXd& G = s.G;
-  G.setZero(strong, strong);
-  s.products.setZero(strong, static_cast<Index>(s.weak.size()));
-  for (const auto& here : on)
-    for (const Split::Term& a : here) {
-      if (a.weak) break;  // strong ones come first
-      for (const Split::Term& b : here) (b.weak ? s.products : G)(a.column, b.column) += a.z * b.z;
+  return true;
+}
+
+bool CrossingPredictor::approach(double t, double* y, Split& s) {
+  const int n = dynamics_->n();
+  if (!dynamics_->evaluate_rows(t, y, y + n)) return false;
+  for (const int j : s.strong.kept) s.right[static_cast<std::size_t>(j)] = -dynamics_->residual_of(j);
+  KktFactors& factors = dynamics_->factors();
+  if (!factors.factor(dynamics_->matrices(), s.strong, KktFactors::Mass::loose) ||
+      !factors.solve(nullptr, s.right.data(), s.x.data(), nullptr))
+    return false;
+  for (int i = 0; i < n; ++i) y[i] += s.x[i];
+  return true;
+}
+
+/// A weak row is made of the strong ones: a_w + A_strongᵀλ = what is left of it, next to nothing.
+std::vector<double> CrossingPredictor::calc_involved(double t, const double* y, Split& s) {
+  constexpr std::size_t most_alone = 16, sums = 6;
+  const int n = dynamics_->n();
+  const auto& rows = dynamics_->rows_of_sines();
+  std::vector<double> involved(rows.size(), 0.0), force(static_cast<std::size_t>(n));
+  for (const int w : s.weak) involved[w] = 1.0;
+  if (s.strong.kept.empty() || !dynamics_->evaluate_rows(t, y, y + n)) return involved;
+  KktFactors& factors = dynamics_->factors();
+  if (!factors.factor(dynamics_->matrices(), s.strong, KktFactors::Mass::loose)) return involved;
+  // One by one, or where there are many a few sums of all, with signs by chance: what takes part in one does so in most.
+  const bool alone = s.weak.size() <= most_alone;
+  std::uint64_t chance = 0x9E3779B97F4A7C15u;
+  for (std::size_t k = 0; k < (alone ? s.weak.size() : sums); ++k) {
+    std::fill(force.begin(), force.end(), 0.0);
+    for (std::size_t i = 0; i < s.weak.size(); ++i) {
+      if (alone && i != k) continue;
+      chance = chance * 6364136223846793005u + 1442695040888963407u;
+      const double factor = s.D[s.weak[i]] * (chance >> 63 ? 1.0 : -1.0);
+      dynamics_->each_entry(rows[s.weak[i]], [&](int c, double a) { force[c] += factor * a; });
     }
-  s.gram.compute(G);
-  if (s.gram.info() == Eigen::Success) return true;
-  G.diagonal().array() += 1e-12;
-  s.gram.compute(G);
-  return s.gram.info() == Eigen::Success;
+    if (!factors.solve(force.data(), nullptr, s.x.data(), s.lambda.data())) return involved;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (s.D[i] > 0.0) involved[i] = std::max(involved[i], std::abs(s.lambda[rows[i]]) / s.D[i]);
+  }
+  return involved;
 }
 
 bool CrossingPredictor::calc_signed(double t, const double* y, const Spectrum& s, Index weak, double& value) {
-  const int n = dynamics_->n();
   const auto& kept = dynamics_->rows_of_sines();
   // The metric of the state where the vectors were taken is still there: evaluate_rows does not touch it.
-  const Eigen::Map<const MatrixXd> L(dynamics_->metric(), n, n);
   VectorXd u = s.U.col(weak);
-  L.transpose().triangularView<Eigen::Upper>().solveInPlace(u);
-  if (!dynamics_->evaluate_rows(t, y, y + n)) return false;
+  dynamics_->factors().from_metric(u.data());
+  if (!dynamics_->evaluate_rows(t, y, y + dynamics_->n())) return false;
   value = 0.0;
   for (std::size_t k = 0; k < kept.size(); ++k) {
-    dynamics_->copy_row(kept[k], row_.data());
-    value += u.dot(row_) * s.D(static_cast<Index>(k)) * s.V(static_cast<Index>(k), weak);
+    const double factor = s.D(static_cast<Index>(k)) * s.V(static_cast<Index>(k), weak);
+    dynamics_->each_entry(kept[k], [&](int c, double a) { value += factor * u(c) * a; });
   }
   return std::isfinite(value);
 }
 
 CrossingPredictor::Passed CrossingPredictor::count_passed(double t, const double* y, const Spectrum& s) {
-  const int n = dynamics_->n();
-  const auto& kept = dynamics_->rows_of_sines();
   const Index r = s.sigma.size();
-  if (!dynamics_->evaluate_rows(t, y, y + n)) return {};
-  const double* L = dynamics_->metric();
-  MatrixXd Z(n, r);
-  for (Index k = 0; k < r; ++k) {
-    dynamics_->copy_row(kept[k], row_.data());
-    kernels::solve_lower(n, L, row_.data());
-    Z.col(k) = row_ * s.D(k);
-  }
+  if (!dynamics_->evaluate_rows(t, y, y + dynamics_->n())) return {};
+  MatrixXd Z;
+  calc_columns(s.D, Z);
   Passed passed;
   for (Index k = 0; k < r; ++k) {
     const double size = std::max(Z.col(k).norm(), s.Z.col(k).norm());

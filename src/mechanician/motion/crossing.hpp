@@ -13,7 +13,6 @@
 /// widest gap between the nodes of DOP853 (1/3 and 0.6): no stage is then nearer to the singular state than 0.13 h, and
 /// the smooth motion is carried across. See plan_step.
 
-#include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <span>
 #include <string>
@@ -46,7 +45,7 @@ class CrossingPredictor {
   /// the sines at its begin and end are away from zero.
   bool is_worth_a_look(double turned, std::span<const double> end) const;
 
-  /// Singular values of unit columns of Z at a state, decreasing, with vectors; false where A has no value.
+  /// Singular values of unit columns of Z at a state, decreasing, with vectors; false where A has no value. For few rows.
   struct Spectrum {
     Eigen::VectorXd sigma;
     Eigen::MatrixXd U, V;  ///< n×r, r×r
@@ -54,30 +53,20 @@ class CrossingPredictor {
     Eigen::MatrixXd Z;     ///< n×r, scaled
   };
   bool calc_spectrum(double t, const double* y, Spectrum& s);
-  /// With many rows, in place of singular values: rows whose sines are small, apart from the others.
+  /// With many rows, in place of singular values: rows whose sines are small, apart from the others, which are well apart
+  /// from each other. What depends on what is the same in all metrics: units are those of the diagonal of M.
   struct Split {
-    std::vector<int> weak, strong;  ///< positions among the rows of sines
-    double weakest = 1.0;           ///< sine
-    struct Entry {
-      int coordinate;
-      double z;
-    };
-    // In the metric of the diagonal of M, where Z = diag(units) Aᵀ is as sparse as A: what depends on what is the same in all.
-    Eigen::VectorXd units;
-    std::vector<std::vector<Entry>> Z;  ///< columns of all, scaled
-    Eigen::LLT<Eigen::MatrixXd> gram;   ///< of Z of the strong rows: they are well apart, and Newton mends rounding
-    Eigen::MatrixXd products;           ///< of strong and weak columns
-    Eigen::VectorXd D;                  ///< scales of all
-    // Work space: entries by coordinate, and the Gram matrix itself.
-    struct Term {
-      Eigen::Index column;  ///< of products, or of the Gram matrix
-      double z;
-      bool weak;
-    };
-    std::vector<std::vector<Term>> on;
-    Eigen::MatrixXd G;
+    std::vector<int> weak;  ///< positions among the rows of sines
+    RowSet strong;
+    double weakest = 1.0;                  ///< sine
+    std::vector<double> units, D;          ///< by coordinate; scales of all rows of sines
+    std::vector<double> right, x, lambda;  ///< by row, coordinate, row: work space
   };
   bool calc_split(double t, const double* y, Split& s);
+  /// A Newton step of y towards the strong rows. False where there is none.
+  bool approach(double t, double* y, Split& s);
+  /// For each row of sines how much it takes part in what degenerates: 1 for weak rows.
+  std::vector<double> calc_involved(double t, const double* y, Split& s);
   /// uᵀ Z(t, y) v with the vectors and scales of `s` and the metric of the last calc_spectrum: signed through a crossing.
   bool calc_signed(double t, const double* y, const Spectrum& s, Eigen::Index weak, double& value);
   /// Seen in the singular vectors of an earlier state `s`, with its scales and metric: how many singular values have
@@ -103,6 +92,7 @@ class CrossingPredictor {
   using Sines = std::vector<double>;
   /// Sines at the states so far ahead, into ahead_.
   bool calc_ahead(double t, const double* y, const double* qdd, std::span<const double> taus);
+  void calc_columns(const Eigen::VectorXd& D, Eigen::MatrixXd& Z) const;
   bool may_vanish(double t, double h) const;
   void refine(double t, const double* y, const double* qdd, SingularRoot& root);
 
@@ -113,7 +103,6 @@ class CrossingPredictor {
   double t_before_, t_now_;
   Sines ahead_;  ///< of each state of calc_ahead, one after the other
   std::vector<double> t_ahead_, y_ahead_;
-  Eigen::VectorXd row_;
 };
 
 struct StepPlan {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "mechanician/motion/dynamics.hpp"
-#include "mechanician/solve/eigen_decompositions.hpp"
+#include "mechanician/motion/kernels.hpp"
 #include "mechanician/solve/factorisation.hpp"
 
 namespace mechanician {
@@ -15,8 +15,9 @@ using Eigen::VectorXd;
 
 /// The general solver, at home with measured and dependent rows. `with_noise`: zero rows decided here and now.
 bool Dynamics::solve_generally(double t, const double* y, bool with_noise, Solution& solution) {
+  const System& system = written()->system();
   const State state{t, Eigen::Map<const VectorXd>(y, n_), Eigen::Map<const VectorXd>(y + n_, n_)};
-  Evaluation now = system_->evaluate(state);
+  Evaluation now = system.evaluate(state);
   if (now.not_finite) return false;
   InstantValues& values = now.values;
   if (!with_noise) {
@@ -30,14 +31,14 @@ bool Dynamics::solve_generally(double t, const double* y, bool with_noise, Solut
   }
   const Factorisation factors = factor(values);
   const auto set_C = [&] {
-    System::Nonideal nonideal = system_->calc_C(state, solution);
+    System::Nonideal nonideal = system.calc_C(state, solution);
     if (nonideal.not_finite || !nonideal.not_unique.empty()) return false;
     values.C = std::move(nonideal.C);
     return true;
   };
-  if (has_C_ && !needs_reactions_ && !set_C()) return false;
+  if (facts().has_C && !facts().needs_reactions && !set_C()) return false;
   solution = solve(factors, values);
-  if (has_C_ && needs_reactions_ && solution.has_acceleration()) {
+  if (facts().has_C && facts().needs_reactions && solution.has_acceleration()) {
     if (!set_C()) return false;
     solution = solve(factors, values);
   }
@@ -48,25 +49,64 @@ bool Dynamics::rhs_measured(double t, const double* y, double* dy) {
   Solution solution;
   if (!solve_generally(t, y, false, solution)) return false;
   const double* qd = y + n_;
-  set_inputs(t, y, qd);
-  if (!run(rhs_values_, v_)) return false;
-  last_is_rows_ = false, last_A_ = at_A_;
+  if (!evaluate(t, y)) return false;
+  const EquationValues::Numbers now = values_->numbers();
   std::copy(qd, qd + n_, dy);
   for (int i = 0; i < n_; ++i) dy[n_ + i] = qdd_[i] = solution.qdd(i);
   double* power = dy + 2 * n_;
   const Eigen::Map<const VectorXd> v(qd, n_);
-  power[0] = v_[at_K_];
-  for (int i = 0; i < n_; ++i) power[0] += qd[i] * v_[at_Q_ + i];
+  power[0] = now.mass_power;
+  for (int i = 0; i < n_; ++i) power[0] += qd[i] * now.Q[i];
   power[1] = 0.0, power[2] = v.dot(solution.Qc_ni), power[3] = v.dot(solution.Q_control);
   for (int j = 0; j < num_constraints_; ++j) {
+    const RowFacts& row = facts().rows[static_cast<std::size_t>(j)];
     power[4 + j] = 0.0;
-    if (powerless_[j] && !system_->row(j).measured) continue;
-    copy_row(j, column_.data());
-    power[1] += power[4 + j] = solution.multipliers(j) * v.dot(Eigen::Map<const VectorXd>(column_.data(), n_));
+    if (row.powerless && !row.measured) continue;
+    power[1] += power[4 + j] = solution.multipliers(j) * calc_row_rate(j, qd);
   }
-  double sum = 0.0;
-  for (int i = 0; i < size(); ++i) sum += 0.0 * dy[i];
-  return sum == 0.0;
+  return kernels::all_finite(size() - n_, dy + n_);
+}
+
+/// Forces and multipliers of a sample, of the last rhs_by_factors(), whose q̈ is in it already.
+bool Dynamics::split_forces(const double* y, bool qdd_given, Sample& s) {
+  const EquationValues::Numbers now = values_->numbers();
+  const EquationFacts& f = facts();
+  s.Qc_ni = s.Q_control = VectorXd::Zero(n_);
+  // What all constraints do: M q̈ − Q.
+  VectorXd force = -Eigen::Map<const VectorXd>(now.Q, n_);
+  for (std::size_t k = 0; k < f.pattern.M.size(); ++k) {
+    const auto [i, j] = f.pattern.M[k];
+    force(i) += now.M[k] * s.qdd(j);
+    if (i != j) force(j) += now.M[k] * s.qdd(i);
+  }
+  const auto add_rows = [&](int from, int to, const double* lambda, VectorXd& sum) {
+    for (int j = from; j < to; ++j)
+      if (lambda[j] != 0.0) each_entry(j, [&](int i, double a) { sum(i) += a * lambda[j]; });
+  };
+  const bool unique = all.kept.size() == static_cast<std::size_t>(m_);
+  if (qdd_given && !has_nonideal_ && num_constraints_ == m_) {
+    // The force is given; multipliers of least norm that give it.
+    s.Qc = s.Qc_i = force;
+    s.lambda = VectorXd::Zero(m_);
+    return m_ == 0 || factors_->calc_multipliers(matrices(), force.data(), s.lambda.data());
+  }
+  if (!f.measured && (unique || factors_->is_sparse())) {
+    full_ = lambda_, joint_ = lambda_joint_;
+    spread(full_), spread(joint_);
+    s.lambda = Eigen::Map<const VectorXd>(full_.data(), num_constraints_);
+    s.Qc_i = VectorXd::Zero(n_);
+    add_rows(0, num_constraints_, full_.data(), s.Qc_i);
+    add_rows(num_constraints_, m_, joint_.data(), s.Q_control);
+  } else {
+    Solution solution;
+    if (!solve_generally(s.t, y, true, solution)) return false;
+    s.lambda = solution.multipliers;
+    s.Qc = solution.Qc, s.Qc_i = solution.Qc_i, s.Qc_ni = solution.Qc_ni, s.Q_control = solution.Q_control;
+    if (sliding_.empty()) return true;
+  }
+  if (has_nonideal_) s.Qc_ni = force - s.Qc_i - s.Q_control;
+  s.Qc = s.Qc_i + s.Qc_ni;
+  return true;
 }
 
 std::optional<Sample> Dynamics::calc_sample(double t, const double* y, const double* qdd_given) {
@@ -74,55 +114,18 @@ std::optional<Sample> Dynamics::calc_sample(double t, const double* y, const dou
   s.t = t;
   s.q = Eigen::Map<const VectorXd>(y, n_);
   s.qd = Eigen::Map<const VectorXd>(y + n_, n_);
-  if (!rhs_robust(t, y, scratch_.data())) return std::nullopt;
+  if (!rhs_by_factors(t, y, scratch_.data())) return std::nullopt;
   --evaluations, ++projections;
-  s.qdd = qdd_given ? VectorXd(Eigen::Map<const VectorXd>(qdd_given, n_))
-                    : VectorXd(Eigen::Map<const VectorXd>(qdd_.data(), n_));
-
-  MatrixXd A = MatrixXd::Zero(m_, n_), M = MatrixXd::Zero(n_, n_);
-  for (const Entry& e : A_entries_) A(e.row, e.col) = v_[at_A_ + e.at];
-  for (const Entry& e : M_entries_) M(e.row, e.col) = v_[e.at];
-  const VectorXd Q = Eigen::Map<const VectorXd>(v_.data() + at_Q_, n_);
-  const int r = static_cast<int>(all.kept.size());
-  const VectorXd zero = VectorXd::Zero(n_);
-
-  Solution solution;
-  const bool simple = !measured_ && r == m_;
-  if (qdd_given && !has_nonideal_ && num_constraints_ == m_) {
-    // The force is M q̈ − Q; multipliers of least norm that give it.
-    s.Qc = s.Qc_i = M * s.qdd - Q;
-    s.Qc_ni = s.Q_control = zero;
-    Eigen::CompleteOrthogonalDecomposition<MatrixXd> solver(m_, n_);
-    solver.setThreshold(1e-7);
-    if (m_ > 0) s.lambda = solver.compute(A.transpose()).solve(s.Qc_i);
-  } else if (simple) {
-    s.lambda = VectorXd::Zero(num_constraints_);
-    VectorXd control = VectorXd::Zero(m_);
-    for (int k = 0; k < r; ++k) {
-      const int j = all.kept[k];
-      if (j < num_constraints_) s.lambda(j) = lambda_[k];
-      if (j >= num_constraints_) control(j) = lambda_joint_[k];
-    }
-    s.Qc_i = A.topRows(num_constraints_).transpose() * s.lambda;
-    s.Q_control = A.transpose() * control;
-    s.Qc_ni = has_nonideal_ ? VectorXd(M * s.qdd - Q - s.Qc_i - s.Q_control) : zero;
-    s.Qc = s.Qc_i + s.Qc_ni;
-  } else {
-    if (!solve_generally(t, y, true, solution)) return std::nullopt;
-    s.lambda = solution.multipliers;
-    s.Qc = solution.Qc, s.Qc_i = solution.Qc_i, s.Qc_ni = solution.Qc_ni, s.Q_control = solution.Q_control;
-    if (!sliding_.empty()) s.Qc_ni = M * s.qdd - Q - s.Qc_i - s.Q_control, s.Qc = s.Qc_i + s.Qc_ni;
-  }
+  s.qdd = Eigen::Map<const VectorXd>(qdd_given ? qdd_given : qdd_.data(), n_);
+  if (!split_forces(y, qdd_given != nullptr, s)) return std::nullopt;
   if (s.lambda.size() == 0) s.lambda = VectorXd::Zero(num_constraints_);
-  s.power = s.lambda.cwiseProduct(A.topRows(num_constraints_) * s.qd);
+  s.power.resize(num_constraints_);
+  for (int j = 0; j < num_constraints_; ++j) s.power(j) = s.lambda(j) * calc_row_rate(j, y + n_);
 
   // Outputs may use accelerations.
-  const auto num_outputs = static_cast<Eigen::Index>(system_->model().outputs.size());
-  std::vector<double>& values = output_values_;
-  set_inputs(t, y, y + n_);
-  for (int i = 0; i < n_; ++i) x_[rhs_tape_.num_inputs() + i] = s.qdd(i);
-  run(output_tape_, values);
-  s.outputs = Eigen::Map<const VectorXd>(values.data(), num_outputs);
+  const std::span<const double> quantities =
+      values_->calc_quantities({.t = t, .q = y, .qd = y + n_, .qdd = s.qdd.data()});
+  s.outputs = Eigen::Map<const VectorXd>(quantities.data(), facts().num_outputs);
 
   const Violation violation = calc_violation(t, y);
   s.residual = std::max(violation.position, violation.velocity);
@@ -131,41 +134,42 @@ std::optional<Sample> Dynamics::calc_sample(double t, const double* y, const dou
   return s;
 }
 
-bool Dynamics::set_output_inputs(double t, const double* y) {
-  if (events_use_qdd_) {
-    if (!rhs(t, y, scratch_.data())) return false;
-    --evaluations, ++projections;
-  }
-  set_inputs(t, y, y + n_);
-  for (int i = 0; i < n_; ++i) x_[rhs_tape_.num_inputs() + i] = events_use_qdd_ ? qdd_[i] : 0.0;
+bool Dynamics::set_output_point(double t, const double* y, Point& point) {
+  point = point_of(t, y);
+  if (!facts().events_use_acceleration) return true;
+  if (!rhs(t, y, scratch_.data())) return false;
+  --evaluations, ++projections;
+  point.qdd = qdd_.data();
   return true;
 }
 
 bool Dynamics::calc_events(double t, const double* y, std::span<double> when) {
   if (when.empty()) return true;
-  if (!set_output_inputs(t, y)) return false;
-  run(output_tape_, output_values_);
-  double sum = 0.0;
-  for (std::size_t i = 0; i < when.size(); ++i)
-    sum += 0.0 * (when[i] = output_values_[system_->model().outputs.size() + i]);
-  return sum == 0.0;
+  Point point;
+  if (!set_output_point(t, y, point)) return false;
+  const std::span<const double> quantities = values_->calc_quantities(point);
+  std::copy_n(quantities.begin() + facts().num_outputs, when.size(), when.begin());
+  return kernels::all_finite(std::ssize(when), when.data());
 }
 
 void Dynamics::calc_event_noise(double t, const double* y, std::span<double> noise) {
-  std::vector<double> bounds(output_values_.size());
-  if (!set_output_inputs(t, y)) return;
-  output_tape_.evaluate_with_bounds(
-      std::span<const double>(x_).first(static_cast<std::size_t>(output_tape_.num_inputs())), output_values_, bounds);
+  Point point;
+  if (!set_output_point(t, y, point)) return;
+  const EquationFacts& f = facts();
+  const auto outputs = static_cast<std::size_t>(f.num_outputs);
+  std::vector<double> bounds(outputs + f.events.size() + static_cast<std::size_t>(f.num_event_switches));
+  values_->calc_quantity_noise(point, bounds);
   for (std::size_t i = 0; i < noise.size(); ++i) {
-    const double e = bounds[system_->model().outputs.size() + i];
+    const double e = bounds[outputs + i];
     noise[i] = std::isfinite(e) ? 8.0 * e : 0.0;
   }
 }
 
 bool Dynamics::calc_event_switches(double t, const double* y, std::span<double> g) {
-  if (!set_output_inputs(t, y)) return false;
-  run(output_tape_, output_values_);
-  std::copy(output_values_.end() - num_event_switches_, output_values_.end(), g.begin());
+  Point point;
+  if (!set_output_point(t, y, point)) return false;
+  const std::span<const double> quantities = values_->calc_quantities(point);
+  std::copy(quantities.end() - facts().num_event_switches, quantities.end(), g.begin());
   return true;
 }
 

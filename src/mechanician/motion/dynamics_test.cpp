@@ -99,7 +99,7 @@ class DynamicsTest : public testing::TestWithParam<Kind> {
 
   /// What rounding may do to accelerations and forces of a system.
   static double allowed(const Dynamics& dynamics, const Instant& instant) {
-    const double condition = dynamics.all.condition() * (dynamics.singular_mass ? 100.0 : 1.0);
+    const double condition = dynamics.all.condition() * (dynamics.singular_mass() ? 100.0 : 1.0);
     double size = 1.0 + instant.values.Q.cwiseAbs().maxCoeff() + instant.solution.qdd.cwiseAbs().maxCoeff();
     if (instant.solution.multipliers.size() > 0) size += instant.solution.multipliers.cwiseAbs().maxCoeff();
     return 1e3 * eps * condition * size;
@@ -371,7 +371,7 @@ position = { x = 1 }
   Dynamics dynamics(model.system);
   std::vector<double> y = y_of(model.start, dynamics.size());
   ASSERT_TRUE(dynamics.choose_rows(0.0, y.data()));
-  EXPECT_TRUE(dynamics.singular_mass);
+  EXPECT_TRUE(dynamics.singular_mass());
   y[0] = 1.1, y[1] = 0.2, y[2] = 0.7;
   y[3] = 0.3, y[4] = 0.1, y[5] = -0.5;
   ASSERT_TRUE(dynamics.project(0.0, y.data()).ok);

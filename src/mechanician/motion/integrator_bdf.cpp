@@ -114,7 +114,7 @@ bool SmoothMotion::advance_implicit() {
       state_at(t, rk_.y_new.data(), nullptr);
       find_passed_crossings();
       if (has_guards()) find_guard();
-      if (!system->model().events.empty()) find_user_events();
+      if (!dynamics_.facts().events.empty()) find_user_events();
       settle_end();
       watch();
       if (!over) turn_side(which);
@@ -141,7 +141,7 @@ bool SmoothMotion::advance_implicit() {
   }
   find_passed_crossings();
   if (has_guards()) find_guard();
-  if (!system->model().events.empty()) find_user_events();
+  if (!dynamics_.facts().events.empty()) find_user_events();
   settle_end();
   watch();
   if (t >= options.to && !over) finish(StopReason::reached_end);

@@ -19,7 +19,8 @@ constexpr std::size_t few_rows = 16;
 bool SmoothMotion::is_true_crossing(double h, const StepPlan& plan) {
   split_time_ = std::numeric_limits<double>::quiet_NaN();
   for (const int j : dynamics_.rows_of_sines())
-    if (system->row(j).level != Level::position || system->row(j).kind == RowKind::control) return true;
+    if (const RowFacts& row = dynamics_.facts().rows[j]; row.level != Level::position || row.kind == RowKind::control)
+      return true;
   if (!make_dense()) return true;
   if (dynamics_.rows_of_sines().size() > few_rows) return is_true_crossing_of_many(h, plan);
   const int n = dynamics_.n();
@@ -31,17 +32,18 @@ bool SmoothMotion::is_true_crossing(double h, const StepPlan& plan) {
   const Eigen::Index r = s.sigma.size();
   Eigen::Index strong = 0;
   while (strong < r && s.sigma(strong) > std::max(0.05 * s.sigma(0), 4.0 * s.sigma(r - 1))) ++strong;
-  const Eigen::Map<const Eigen::MatrixXd> L(dynamics_.metric(), n, n);
-  Eigen::VectorXd residual(r);
-  double size = 1.0, largest = 0.0;
-  for (int i = 0; i < n; ++i) size = std::max(size, std::abs(y_sample_[i])), largest = std::max(largest, L(i, i));
+  Eigen::VectorXd residual(r), units(n);
+  dynamics_.factors().calc_units(dynamics_.matrices(), units.data());
+  const double largest = 1.0 / units.minCoeff();
+  double size = 1.0;
+  for (int i = 0; i < n; ++i) size = std::max(size, std::abs(y_sample_[i]));
   for (int k = 0; k < 4; ++k) {
     if (!dynamics_.evaluate_rows(time, y_sample_.data(), y_sample_.data() + n)) return true;
     for (Eigen::Index j = 0; j < r; ++j) residual(j) = dynamics_.residual_of(dynamics_.rows_of_sines()[j]) * s.D(j);
     if (k == 3) break;
     Eigen::VectorXd step = Eigen::VectorXd::Zero(n);
     for (Eigen::Index i = 0; i < strong; ++i) step -= s.U.col(i) * (s.V.col(i).dot(residual) / s.sigma(i));
-    L.transpose().triangularView<Eigen::Upper>().solveInPlace(step);
+    dynamics_.factors().from_metric(step.data());
     for (int i = 0; i < n; ++i) y_sample_[i] += step(i);
   }
   double left = 0.0;
@@ -59,22 +61,13 @@ bool SmoothMotion::is_true_crossing_of_many(double h, const StepPlan& plan) {
   CrossingPredictor::Split& s = split_;
   split_time_ = time;
   if (!predictor_.calc_split(time, y_sample_.data(), s)) return true;
-  const auto r = static_cast<Eigen::Index>(s.strong.size());
   double size = 1.0, left = 0.0;
-  const double largest = 1.0 / s.units.minCoeff();
+  const double largest = 1.0 / *std::min_element(s.units.begin(), s.units.end());
   for (int i = 0; i < n; ++i) size = std::max(size, std::abs(y_sample_[i]));
-  Eigen::VectorXd residual(r), step(n);
-  for (int k = 0; k < 4; ++k) {
-    if (!dynamics_.evaluate_rows(time, y_sample_.data(), y_sample_.data() + n)) return true;
-    if (k == 3) break;
-    for (Eigen::Index j = 0; j < r; ++j) residual(j) = -dynamics_.residual_of(rows[s.strong[j]]) * s.D(s.strong[j]);
-    s.gram.solveInPlace(residual);
-    step.setZero();
-    for (Eigen::Index j = 0; j < r; ++j)
-      for (const auto& [c, z] : s.Z[s.strong[j]]) step(c) += z * residual(j);
-    for (int i = 0; i < n; ++i) y_sample_[i] += s.units(i) * step(i);
-  }
-  for (const int j : s.weak) left = std::max(left, std::abs(dynamics_.residual_of(rows[j]) * s.D(j)));
+  for (int k = 0; k < 3; ++k)
+    if (!predictor_.approach(time, y_sample_.data(), s)) return true;
+  if (!dynamics_.evaluate_rows(time, y_sample_.data(), y_sample_.data() + n)) return true;
+  for (const int j : s.weak) left = std::max(left, std::abs(dynamics_.residual_of(rows[j]) * s.D[j]));
   const double error = options.tolerance * size;
   return left <= largest * (1e-11 * size + error * error);
 }
@@ -136,27 +129,24 @@ bool SmoothMotion::report_crossing(double h, double place, const StepPlan& plan,
   event.sigma = relative;
   event.turning = plan.turning;
   event.noise_limited = noise_limited;
-  const auto r = static_cast<Eigen::Index>(dynamics_.rows_of_sines().size());
-  Eigen::VectorXd involved = Eigen::VectorXd::Zero(r);
+  const std::size_t r = dynamics_.rows_of_sines().size();
+  std::vector<double> involved(r, 0.0);
   if (many) {
-    // A weak row is made of the strong ones: which, says its image in their space, Zᵀ Z C = Zᵀ Z_weak.
-    const auto strong = static_cast<Eigen::Index>(split.strong.size());
     event.dimension = static_cast<int>(split.weak.size());
-    const Eigen::MatrixXd C = split.gram.solve(split.products);
-    Eigen::VectorXd largest = Eigen::VectorXd::Zero(strong);
-    if (C.cols() > 0) largest = C.cwiseAbs().rowwise().maxCoeff();
-    for (const int w : split.weak) involved(w) = 1.0;
-    for (Eigen::Index k = 0; k < strong; ++k) involved(split.strong[k]) = largest(k);
+    state_at(step_t_ + place * h, y_sample_.data(), nullptr);
+    involved = predictor_.calc_involved(step_t_ + place * h, y_sample_.data(), split);
   } else {
-    for (Eigen::Index i = 0; i < r; ++i)
+    for (Eigen::Index i = 0; i < s.sigma.size(); ++i)
       if (s.sigma(i) <= std::max(zero, 10.0 * relative) * std::max(1.0, s.sigma(0))) {
         ++event.dimension;
-        involved = involved.cwiseMax(s.V.col(i).cwiseAbs());
+        for (std::size_t j = 0; j < r; ++j)
+          involved[j] = std::max(involved[j], std::abs(s.V(static_cast<Eigen::Index>(j), i)));
       }
   }
-  for (Eigen::Index j = 0; j < r; ++j)
-    if (involved(j) > 0.1 * involved.maxCoeff())
-      event.constraints.push_back(system->row(dynamics_.rows_of_sines()[j]).name);
+  const double most = *std::max_element(involved.begin(), involved.end());
+  for (std::size_t j = 0; j < r; ++j)
+    if (involved[j] > 0.1 * most)
+      event.constraints.push_back(dynamics_.values().row_name(dynamics_.rows_of_sines()[j]));
   // Several weak directions at once, drawn apart by the error of the step: one state.
   for (auto e = events.rbegin(); event.dimension > 1 && e != events.rend() && e->time >= step_begin; ++e)
     if (e->kind == EventKind::singular && e->dimension == event.dimension && e->constraints == event.constraints)

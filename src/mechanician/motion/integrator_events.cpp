@@ -81,7 +81,7 @@ double SmoothMotion::calc_switch_direction(int which) {
 bool SmoothMotion::turn_side(int which) {
   ++statistics_.switches;
   const std::size_t i = static_cast<std::size_t>(which);
-  const Switch& s = dynamics_.switches()[i];
+  const SwitchFacts& s = dynamics_.switches()[i];
   double& side = dynamics_.sides()[i];
   if (over) return true;
   if (!last_implicit_) make_dense();  // while the sides are those of the step
@@ -155,7 +155,7 @@ void SmoothMotion::take_next_sides() {
 }
 
 void SmoothMotion::find_user_events() {
-  const auto& model_events = system->model().events;
+  const std::vector<EventFacts>& model_events = dynamics_.facts().events;
   const auto count = model_events.size();
   RootFinder finder(static_cast<int>(count));
   const int n = dynamics_.n();
@@ -239,7 +239,7 @@ void SmoothMotion::find_user_events() {
   });
   event_sign_ = side;
   for (const Root& root : roots) {
-    const Event& e = model_events[root.function];
+    const EventFacts& e = model_events[root.function];
     if ((e.direction == EventDirection::up && root.direction < 0) ||
         (e.direction == EventDirection::down && root.direction > 0))
       continue;

@@ -61,6 +61,7 @@ void SmoothMotion::take_back(const HandedMotion& from) {
              robust = dynamics_.robust_evaluations;
   dynamics_.choose_rows(t, rk_.y_new.data());
   dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data());
+  energy_scale_ = dynamics_.last_energy_scale(rk_.y_new.data());
   dynamics_.calc_turn(t, rk_.y_new.data());
   condition_begin_ = 1.0 / dynamics_.condition();
   dynamics_.evaluations = evaluations, dynamics_.projections = projections, dynamics_.robust_evaluations = robust;

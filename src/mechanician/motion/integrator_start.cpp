@@ -9,9 +9,8 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/print.hpp"
-#include "mechanician/instant/accelerate.hpp"
-#include "mechanician/instant/generic_rows.hpp"
 #include "mechanician/motion/integrator_impl.hpp"
+#include "mechanician/motion/rank_limits.hpp"
 #include "mechanician/solve/eigen_decompositions.hpp"
 
 namespace mechanician {
@@ -22,101 +21,140 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
-/// A start so near to a singular configuration that rounding decides there is treated as one on it.
-constexpr double rank_tolerance_almost = 3e-6;
-constexpr double rank_tolerance_of_start = 1e-9, rank_tolerance_of_rate = 1e-7;
 
-/// The rows of a set at a state in the mass metric, as unit columns; rows that vanish in units of their own terms.
-MatrixXd unit_columns(Dynamics& d, const RowSet& set, const VectorXd& D) {
-  const Eigen::Map<const MatrixXd> L(d.metric(), d.n(), d.n());
-  MatrixXd Z(d.n(), static_cast<Index>(set.candidates.size()));
-  VectorXd row(d.n());
-  for (Index k = 0; k < Z.cols(); ++k) {
-    d.copy_row(set.candidates[k], row.data());
-    L.triangularView<Eigen::Lower>().solveInPlace(row);
-    Z.col(k) = row * (D.size() ? D(k) : 1.0);
-  }
-  return Z;
-}
-
-/// How the rank found at a state would change along directions there.
+/// How the rank of a set of rows at a state would change along directions there.
 struct RankAhead {
   int now = 0;           ///< rank at the state
   int along_motion = 0;  ///< gained by moving with the velocity (and time)
   int along_any = 0;     ///< gained by moving in a random direction that the constraints allow
 };
 
-constexpr double clearly_independent = 1e-2;
-
-RankAhead look_ahead(Dynamics& d, const RowSet& set, double t, const VectorXd& y, bool almost) {
-  const int n = d.n();
-  RankAhead result;
-  if (set.candidates.empty() || !d.evaluate_rows(t, y.data(), y.data() + n) || !d.make_metric()) return result;
-  const MatrixXd given = unit_columns(d, set, {});
-  VectorXd D(given.cols());
-  for (Index k = 0; k < D.size(); ++k) {
-    const double size = given.col(k).norm(), own = d.start_size(set.candidates[k]);
-    const bool zero = d.is_zero_row(set.candidates[k]);
-    D(k) = zero || size == 0.0 ? (own > 0.0 ? 1.0 / own : 1.0) : 1.0 / size;
+/// The rank at a state is that of a choice of rows. Rows that were left out are sums of those kept, a_j + A_keptᵀλ_j = 0 with
+/// λ_j the multipliers of f = a_j, g = 0; so e_j + λ_j span the left null space V₀, and where such sums have a rate ȧᵀv
+/// that the rows do not hold already (the x of f = ȧᵀv, g = 0 is not zero), the rank grows:
+///   gained = rank of U₀ᵀ L⁻¹ Ȧᵀ V₀, whose Gram matrix is (ȧᵀv_k)·x_l.
+class LookAhead {
+ public:
+  LookAhead(Dynamics& d, const RowSet& set, double t, const VectorXd& y, double rounding)
+      : d_(d), n_(d.n()), t_(t), y_(y), rows_{.candidates = set.candidates} {
+    if (set.candidates.empty() || !d.evaluate_rows(t, y.data(), y.data() + n_)) return;
+    const EquationFacts& f = d.facts();
+    const KktFactors::Matrices at = d.matrices();
+    std::vector<char> off(static_cast<std::size_t>(f.m));
+    for (const int j : set.candidates) off[j] = d.is_zero_row(j);
+    if (!d.factors().choose(at, rows_, off, KktFactors::Mass::exact, rounding)) return;
+    ahead_.now = static_cast<int>(rows_.kept.size());
+    clear_ = rows_.kept.size() == set.candidates.size() && 1.0 > rank_limits::clearly_independent * rows_.condition();
+    if (rows_.kept.size() == set.candidates.size() || ahead_.now == n_) return;
+    M_.assign(at.M, at.M + f.pattern.M.size()), A_.assign(at.A, at.A + f.pattern.A.size());
+    measure();
+    find_null_space();
+    if (V_.cols() == 0) return;
+    ahead_.along_motion = gained(y.segment(n_, n_), 1.0);
+    std::mt19937_64 random(20251115);
+    std::normal_distribution<double> normal;
+    for (int trial = 0; trial < 3; ++trial) {
+      const VectorXd force = VectorXd::NullaryExpr(n_, [&] { return normal(random); }).cwiseQuotient(units_);
+      VectorXd w(n_);
+      if (!factor() || !d.factors().solve(force.data(), nullptr, w.data(), nullptr)) continue;
+      ahead_.along_any = std::max(ahead_.along_any, gained(w / std::max(w.cwiseAbs().maxCoeff(), 1e-300), 0.0));
+    }
+    d.evaluate_rows(t, y.data(), y.data() + n_);
   }
-  MatrixXd Z = given * D.asDiagonal();
-  for (Index k = 0; k < D.size(); ++k)
-    if (d.is_zero_row(set.candidates[k])) Z.col(k).setZero();
-  // Rows that are clearly independent need no singular values.
-  if (Z.cols() > 0 && Z.cols() <= n) {
-    const Eigen::ColPivHouseholderQR<MatrixXd> qr(Z);
-    const double last = std::abs(qr.matrixQR()(Z.cols() - 1, Z.cols() - 1));
-    if (last > clearly_independent * std::abs(qr.matrixQR()(0, 0))) {
-      result.now = static_cast<int>(Z.cols());
-      return result;
+  const RankAhead& result() const { return ahead_; }
+  bool clear() const { return clear_; }  ///< nothing to be looked at more closely
+
+ private:
+  bool factor() { return d_.factors().factor({M_.data(), A_.data()}, rows_, KktFactors::Mass::exact); }
+
+  /// Units of coordinates, and of rows: their size in these, or where they vanish that of their own terms.
+  void measure() {
+    const EquationFacts& f = d_.facts();
+    units_.resize(n_), D_ = VectorXd::Zero(f.m);
+    d_.factors().calc_units({M_.data(), A_.data()}, units_.data());
+    for (const int j : rows_.candidates) {
+      double squared = 0.0;
+      for (const int* s = f.row_slots.first(j); s != f.row_slots.last(j); ++s)
+        squared += std::pow(A_[*s] * units_(f.pattern.A[*s].col), 2);
+      const double own = d_.start_size(j);
+      D_(j) = d_.is_zero_row(j) || squared == 0.0 ? (own > 0.0 ? 1.0 / own : 1.0) : 1.0 / std::sqrt(squared);
     }
   }
-  const Eigen::JacobiSVD<MatrixXd> svd(Z, Eigen::ComputeFullU | Eigen::ComputeFullV);
-  const VectorXd sigma = svd.singularValues();
-  const auto rank_with = [&](double tolerance) {
-    int rank = 0;
-    while (rank < sigma.size() && sigma(rank) > tolerance * sigma(0)) ++rank;
-    return rank;
-  };
-  result.now = almost ? rank_with(rank_tolerance_almost) : rank_with(rank_tolerance_of_start);
-  if (result.now == Z.cols() || result.now == n) return result;
-  const MatrixXd U0 = svd.matrixU().rightCols(n - result.now), V0 = svd.matrixV().rightCols(Z.cols() - result.now);
-  const MatrixXd L = Eigen::Map<const MatrixXd>(d.metric(), n, n);
 
-  // Rank of U₀ᵀ (dZ/dτ) V₀ along q + wτ, t + clock·τ, by central differences.
-  const auto gained = [&](const VectorXd& w, double clock) {
+  /// An orthonormal basis of V₀, of scaled rows; where it is large, as much of it as sums by chance give.
+  void find_null_space() {
+    constexpr std::size_t most = 48;
+    const EquationFacts& f = d_.facts();
+    std::vector<int> dropped;
+    for (const int j : rows_.candidates)
+      if (!std::binary_search(rows_.kept.begin(), rows_.kept.end(), j)) dropped.push_back(j);
+    const bool alone = dropped.size() <= most;
+    std::mt19937_64 random(20251116);
+    std::normal_distribution<double> normal;
+    if (!factor()) return;
+    MatrixXd V = MatrixXd::Zero(f.m, static_cast<Index>(std::min(dropped.size(), most)));
+    VectorXd force(n_), x(n_), lambda(f.m);
+    for (Index k = 0; k < V.cols(); ++k) {
+      force.setZero();
+      for (std::size_t i = 0; i < dropped.size(); ++i) {
+        if (alone && static_cast<Index>(i) != k) continue;
+        const int j = dropped[i];
+        V(j, k) = alone ? 1.0 : normal(random);
+        if (d_.is_zero_row(j)) continue;
+        for (const int* s = f.row_slots.first(j); s != f.row_slots.last(j); ++s)
+          force(f.pattern.A[*s].col) += V(j, k) * D_(j) * A_[*s];
+      }
+      if (!d_.factors().solve(force.data(), nullptr, x.data(), lambda.data())) return;
+      for (const int j : rows_.kept) V(j, k) += lambda(j) / D_(j);
+    }
+    V_ = Eigen::HouseholderQR<MatrixXd>(V).householderQ() * MatrixXd::Identity(f.m, V.cols());
+  }
+
+  /// Along q + wτ, t + clock·τ, by central differences.
+  int gained(const VectorXd& w, double clock) {
+    const EquationFacts& f = d_.facts();
     const double size = std::max(w.cwiseAbs().maxCoeff(), clock > 0.0 ? 1e-3 : 0.0);
     if (size == 0.0) return 0;
-    const double tau = 1e-5 * std::max(1.0, y.head(n).cwiseAbs().maxCoeff()) / size;
-    MatrixXd side[2];
-    for (int i = 0; i < 2; ++i) {
-      const double s = i == 0 ? -tau : tau;
-      const VectorXd q = y.head(n) + s * w;
-      if (!d.evaluate_rows(t + clock * s, q.data(), y.data() + n)) return 0;
-      side[i] = unit_columns(d, set, D);
+    const double tau = 1e-5 * std::max(1.0, y_.head(n_).cwiseAbs().maxCoeff()) / size;
+    std::vector<double> rate(f.pattern.A.size(), 0.0);
+    for (const double s : {-tau, tau}) {
+      const VectorXd q = y_.head(n_) + s * w;
+      if (!d_.evaluate_rows(t_ + clock * s, q.data(), y_.data() + n_)) return 0;
+      for (std::size_t k = 0; k < rate.size(); ++k) rate[k] += d_.matrices().A[k] / (2.0 * s);
     }
-    const MatrixXd rate = (side[1] - side[0]) / (2.0 * tau);
-    const double scale = rate.norm();
-    if (!(scale > 1e-9 * size)) return 0;
-    const Eigen::JacobiSVD<MatrixXd> small(U0.transpose() * rate * V0);
+    double squared = 0.0;
+    for (std::size_t k = 0; k < rate.size(); ++k) {
+      const auto [j, i] = f.pattern.A[k];
+      rate[k] *= D_(j);
+      squared += std::pow(rate[k] * units_(i), 2);
+    }
+    const double scale = std::sqrt(squared);
+    if (!(scale > 1e-9 * size) || !factor()) return 0;
+    MatrixXd R = MatrixXd::Zero(n_, V_.cols()), X(n_, V_.cols());
+    for (std::size_t k = 0; k < rate.size(); ++k) {
+      const auto [j, i] = f.pattern.A[k];
+      R.row(i) += rate[k] * V_.row(j);
+    }
+    for (Index k = 0; k < R.cols(); ++k)
+      if (!d_.factors().solve(R.col(k).data(), nullptr, X.col(k).data(), nullptr)) return 0;
+    const MatrixXd G = R.transpose() * X;
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(0.5 * (G + G.transpose()), Eigen::EigenvaluesOnly);
     int rank = 0;
-    for (Index i = 0; i < small.singularValues().size(); ++i)
-      rank += small.singularValues()(i) > rank_tolerance_of_rate * scale;
+    for (Index k = 0; k < G.cols(); ++k) rank += eigen.eigenvalues()(k) > std::pow(rank_limits::of_rate * scale, 2);
     return rank;
-  };
-  result.along_motion = gained(y.segment(n, n), 1.0);
-  std::mt19937_64 random(20251115);
-  std::normal_distribution<double> normal;
-  for (int trial = 0; trial < 3; ++trial) {
-    const VectorXd z = VectorXd::NullaryExpr(U0.cols(), [&] { return normal(random); });
-    VectorXd w = U0 * z;
-    L.transpose().triangularView<Eigen::Upper>().solveInPlace(w);
-    result.along_any = std::max(result.along_any, gained(w / std::max(w.cwiseAbs().maxCoeff(), 1e-300), 0.0));
   }
-  d.evaluate_rows(t, y.data(), y.data() + n);
-  d.make_metric();
-  return result;
-}
+
+  Dynamics& d_;
+  int n_;
+  double t_;
+  const VectorXd& y_;
+  RowSet rows_;
+  RankAhead ahead_;
+  bool clear_ = false;
+  std::vector<double> M_, A_;
+  VectorXd units_, D_;
+  MatrixXd V_;
+};
 
 }  // namespace
 
@@ -124,7 +162,7 @@ SmoothMotion::SmoothMotion(const System& system_given, State start_given, Motion
     : SmoothMotion(Dynamics(system_given), std::move(start_given), options_given, Phase()) {}
 
 SmoothMotion::SmoothMotion(Dynamics dynamics, State start_given, MotionOptions options_given, Phase phase)
-    : MotionSteps(dynamics.system(), std::move(start_given), options_given),
+    : MotionSteps(dynamics.written() ? &dynamics.written()->system() : nullptr, std::move(start_given), options_given),
       dynamics_(std::move(dynamics)),
       phase_(std::move(phase)),
       rk_(dynamics_.size()),
@@ -135,10 +173,10 @@ SmoothMotion::SmoothMotion(Dynamics dynamics, State start_given, MotionOptions o
   g_begin_.assign(dynamics_.switches().size(), 0.0);
   g_noise_.assign(dynamics_.switches().size(), 0.0);
   landing_floor_.assign(dynamics_.switches().size(), 0.0);
-  divisor_middle_.assign(dynamics_.divisors().size(), 0.0);
+  divisor_middle_.assign(static_cast<std::size_t>(dynamics_.facts().num_divisors), 0.0);
   divisor_largest_ = divisor_middle_;
-  event_sign_.assign(system->model().events.size(), 0.0);
-  event_noted_.assign(system->model().events.size(), 0.0);
+  event_sign_.assign(dynamics_.facts().events.size(), 0.0);
+  event_noted_.assign(dynamics_.facts().events.size(), 0.0);
   if (!phase_.sliding.empty()) dynamics_.sliding() = phase_.sliding;
   dynamics_.set_guards(phase_.guards);
   begin();
@@ -152,21 +190,20 @@ void SmoothMotion::begin() {
   const int n = dynamics_.n();
   std::vector<double>& y = rk_.y_new;
   for (int i = 0; i < n; ++i) y[i] = start.q(i), y[n + i] = start.qd(i);
-  const Instant instant = accelerate(*system, start, {.diagnose = false, .contacts = false});
+  const EquationValues::Verdict verdict = dynamics_.values().judge(start, false);
   const auto refuse = [&](StopReason reason, std::string message, Place place = {}) {
     refusal = Stop{reason, std::move(message), place};
   };
-  if (instant.not_finite)
-    return refuse(StopReason::not_finite, instant.not_finite->message(), instant.not_finite->place);
-  if (!instant.has_acceleration())
+  if (!verdict.not_finite.empty()) return refuse(StopReason::not_finite, verdict.not_finite, verdict.place);
+  if (!verdict.has_acceleration())
+    return refuse(verdict.status == SolveStatus::inconsistent ? StopReason::contradiction : StopReason::not_unique,
+                  fmt::format("at the start: {}", describe(verdict.status)));
+  if (!verdict.off.empty())
     return refuse(
-        instant.solution.status == SolveStatus::inconsistent ? StopReason::contradiction : StopReason::not_unique,
-        fmt::format("at the start: {}", describe(instant.solution.status)));
-  if (const auto off = instant.violations(); !off.empty())
-    return refuse(StopReason::projection,
-                  fmt::format("the start violates constraint `{}` by {}", system->row(off.front().row).name,
-                              number_text(off.front().value)),
-                  system->row(off.front().row).place);
+        StopReason::projection,
+        fmt::format("the start violates constraint `{}` by {}", dynamics_.values().row_name(verdict.off.front().row),
+                    number_text(verdict.off.front().value)),
+        dynamics_.facts().rows[verdict.off.front().row].place);
 
   t = step_begin = step_t_ = progress_mark_ = switches_since_ = start.t;
   if (!set_first_sides()) return;
@@ -198,6 +235,7 @@ void SmoothMotion::begin() {
   dynamics_.rhs(t, y.data(), rk_.k[12].data());
   dynamics_.calc_turn(t, y.data());
   kinetic_start_ = kinetic_ = dynamics_.last_kinetic(y.data());
+  energy_scale_ = dynamics_.last_energy_scale(y.data());
   dynamics_.calc_events(t, y.data(), event_sign_);
   begin_guards();
   h_ = options.first_step > 0.0 ? options.first_step : choose_first_step();
@@ -207,14 +245,22 @@ void SmoothMotion::begin() {
 bool SmoothMotion::find_rank() {
   const VectorXd y = Eigen::Map<const VectorXd>(rk_.y_new.data(), dynamics_.size());
   const int n = dynamics_.n();
+  const RowSet* before = nullptr;
   for (RowSet* set : {&dynamics_.all, &dynamics_.velocities, &dynamics_.positions}) {
-    RankAhead ahead = look_ahead(dynamics_, *set, t, y, false);
-    // Rows that are almost dependent, and whose dependence the motion is about to end or has just ended.
-    if (const RankAhead almost = look_ahead(dynamics_, *set, t, y, true);
-        ahead.along_motion == 0 && almost.now < ahead.now && almost.now + almost.along_motion == ahead.now) {
-      ahead = almost;
-      start_almost_ = true;
+    if (before && before->candidates.size() == set->candidates.size()) {
+      set->rank = before->rank;
+      continue;
     }
+    before = set;
+    const LookAhead look(dynamics_, *set, t, y, rank_limits::of_start);
+    RankAhead ahead = look.result();
+    // Rows that are almost dependent, and whose dependence the motion is about to end or has just ended.
+    if (!look.clear() && ahead.along_motion == 0)
+      if (const RankAhead almost = LookAhead(dynamics_, *set, t, y, rank_limits::almost).result();
+          almost.now < ahead.now && almost.now + almost.along_motion == ahead.now) {
+        ahead = almost;
+        start_almost_ = true;
+      }
     set->rank = ahead.now + ahead.along_motion;
     if (set != &dynamics_.all) continue;
     start_singular_ = ahead.along_motion > 0;
@@ -223,11 +269,11 @@ bool SmoothMotion::find_rank() {
     if (ahead.along_any <= ahead.along_motion) continue;
     // Directions that the rows allow here need not be motions: at states nearby that are on the constraints the question
     // is settled.
-    if (static_cast<int>(generic_rows(*system, start).size()) <= set->rank) continue;
+    if (dynamics_.values().count_generic_rows(start) <= set->rank) continue;
     const bool rest = y.segment(n, n).cwiseAbs().maxCoeff() == 0.0;
     std::vector<std::string> names;
     for (const int j : set->candidates)
-      if (std::find(set->kept.begin(), set->kept.end(), j) == set->kept.end()) names.push_back(system->row(j).name);
+      if (!std::binary_search(set->kept.begin(), set->kept.end(), j)) names.push_back(dynamics_.values().row_name(j));
     refusal =
         Stop{StopReason::not_unique,
              fmt::format("the start is a singular configuration where several motions branch off (the rank of the "

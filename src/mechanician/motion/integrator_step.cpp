@@ -7,8 +7,6 @@
 #include <limits>
 
 #include "mechanician/base/text.hpp"
-#include "mechanician/expression/print.hpp"
-#include "mechanician/instant/accelerate.hpp"
 #include "mechanician/motion/integrator_impl.hpp"
 
 namespace mechanician {
@@ -49,17 +47,17 @@ void SmoothMotion::fail_not_finite(double time, const double* y, const std::stri
   if (std::abs(bad_t_ - time) <= 1e-6 * std::max(std::abs(time), options.to - start.t))
     time = bad_t_, y = bad_y_.data();
   std::string at;
-  for (int i = 0; i < std::min(n, 6); ++i) at += fmt::format(", {} = {}", system->coordinate(i), short_number(y[i]));
+  for (int i = 0; i < std::min(n, 6); ++i)
+    at += fmt::format(", {} = {}", dynamics_.values().coordinate_name(i), short_number(y[i]));
   if (n > 6) at += ", …";
   const State state{time, Eigen::Map<const Eigen::VectorXd>(y, n), Eigen::Map<const Eigen::VectorXd>(y + n, n)};
-  const Instant now = accelerate(*system, state, {.diagnose = false, .contacts = false});
-  if (now.not_finite)
-    return fail(StopReason::not_finite,
-                fmt::format("at t = {}{}: {}", short_number(time), at, now.not_finite->message()),
-                now.not_finite->place);
-  if (const SolveStatus status = now.solution.status; status == SolveStatus::mass_indefinite ||
-                                                      status == SolveStatus::mass_not_symmetric ||
-                                                      status == SolveStatus::not_unique)
+  const EquationValues::Verdict now = dynamics_.values().judge(state, false);
+  if (!now.not_finite.empty())
+    return fail(StopReason::not_finite, fmt::format("at t = {}{}: {}", short_number(time), at, now.not_finite),
+                now.place);
+  if (const SolveStatus status = now.status; status == SolveStatus::mass_indefinite ||
+                                             status == SolveStatus::mass_not_symmetric ||
+                                             status == SolveStatus::not_unique)
     return fail(StopReason::not_unique, fmt::format("at t = {}{}: {}", short_number(time), at, describe(status)));
   // Just beyond there may be the reason.
   const std::vector<double>& rate = last_implicit_ ? rk_.k[12] : rk_.k[0];
@@ -67,11 +65,10 @@ void SmoothMotion::fail_not_finite(double time, const double* y, const std::stri
        tau *= 4.0) {
     State beyond{t + tau, state.q, state.qd};
     for (int i = 0; i < n; ++i) beyond.q(i) += tau * rate[i], beyond.qd(i) += tau * rate[n + i];
-    const Instant there = accelerate(*system, beyond, {.diagnose = false, .contacts = false});
-    if (there.not_finite)
-      return fail(StopReason::not_finite,
-                  fmt::format("at t = {}{}: {}", short_number(beyond.t), at, there.not_finite->message()),
-                  there.not_finite->place);
+    const EquationValues::Verdict there = dynamics_.values().judge(beyond, false);
+    if (!there.not_finite.empty())
+      return fail(StopReason::not_finite, fmt::format("at t = {}{}: {}", short_number(beyond.t), at, there.not_finite),
+                  there.place);
   }
   if (!pole_.empty() && std::abs(bad_t_ - t) <= 1e-6 * std::max(std::abs(t), options.to - start.t))
     return fail(StopReason::not_finite,
@@ -225,7 +222,7 @@ void SmoothMotion::rough_state(double theta, double* y) {
 }
 
 bool SmoothMotion::find_pole() {
-  const std::size_t count = dynamics_.divisors().size();
+  const std::size_t count = static_cast<std::size_t>(dynamics_.facts().num_divisors);
   if (count == 0 || !(step_h_ > 0.0)) return false;
   const int n = dynamics_.n();
   const auto state = [&](double theta) { rough_state(theta, y_sample_.data()); };
@@ -287,7 +284,7 @@ bool SmoothMotion::find_pole() {
       state(place);
       bad_t_ = step_t_ + place * step_h_;
       bad_y_.assign(y_sample_.begin(), y_sample_.begin() + 2 * n);
-      pole_ = to_text(dynamics_.divisors()[i]);
+      pole_ = dynamics_.values().divisor_text(static_cast<int>(i));
       return true;
     }
   }
@@ -335,7 +332,7 @@ bool SmoothMotion::advance_explicit() {
   rk_.k[0] = rk_.k[12];
   // What depends on the time may happen while nothing else does, and events are looked for on samples of a step.
   double largest = options.largest_step > 0.0 ? options.largest_step : std::numeric_limits<double>::infinity();
-  if (dynamics_.depends_on_time() || has_guards() || !system->model().events.empty())
+  if (dynamics_.facts().depends_on_time || has_guards() || !dynamics_.facts().events.empty())
     largest = std::min(largest, phase_.largest_step > 0.0 ? phase_.largest_step : (options.to - start.t) / least_steps);
   h_ = std::min(h_, largest / 1.02);  // a crossing step may be 2 % longer
   bool rejected = false;
@@ -534,7 +531,7 @@ void SmoothMotion::accept(double h, const StepPlan& plan, const Attempt& attempt
     dynamics_.choose_rows(t, rk_.y_new.data());
   }
   if (has_guards()) find_guard();
-  if (!system->model().events.empty()) find_user_events();
+  if (!dynamics_.facts().events.empty()) find_user_events();
   settle_end();
   dynamics_.hold_slip_directions(t, rk_.y_new.data());
   watch();
@@ -586,7 +583,7 @@ Sample SmoothMotion::sample(double time) {
   };
   bare.qdd = bare.Qc = bare.Qc_i = bare.Qc_ni = bare.Q_control = unknown(n);
   bare.lambda = bare.power = unknown(dynamics_.num_constraints());
-  bare.outputs = unknown(static_cast<Eigen::Index>(system->model().outputs.size()));
+  bare.outputs = unknown(dynamics_.facts().num_outputs);
   bare.works.constraints = unknown(dynamics_.num_constraints());
   return bare;
 }

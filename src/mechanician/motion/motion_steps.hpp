@@ -16,11 +16,9 @@ namespace mechanician {
 
 class MotionSteps {
  public:
-  MotionSteps(const System& system_given, State start_given, MotionOptions options_given)
-      : system(&system_given), start(std::move(start_given)), options(options_given), t(start.t), step_begin(start.t) {}
-  /// Of something else than a System.
-  MotionSteps(State start_given, MotionOptions options_given)
-      : start(std::move(start_given)), options(options_given), t(start.t), step_begin(start.t) {}
+  /// Where it is that of a System.
+  MotionSteps(const System* system_given, State start_given, MotionOptions options_given)
+      : system(system_given), start(std::move(start_given)), options(options_given), t(start.t), step_begin(start.t) {}
   virtual ~MotionSteps() = default;
 
   virtual bool advance() = 0;

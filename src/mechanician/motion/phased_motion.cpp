@@ -44,7 +44,7 @@ PhasedMotion::PhasedMotion(const System& system_given, State start_given, Motion
 
 PhasedMotion::PhasedMotion(const System& system_given, State start_given, MotionOptions options_given,
                            std::unique_ptr<PhaseSystems> own, PhaseSystems* phases)
-    : MotionSteps(system_given, std::move(start_given), options_given),
+    : MotionSteps(&system_given, std::move(start_given), options_given),
       own_systems_(std::move(own)),
       systems_(phases ? phases : own_systems_.get()) {
   const int constraints = system->m() - system->equations().num_control();

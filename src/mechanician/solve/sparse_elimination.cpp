@@ -329,6 +329,22 @@ void SparseElimination::list_masked() {
     if (values_[plan_.position_of_row[r]] == 0.0) masked_.push_back(r), is_masked_[r] = 1;
 }
 
+void SparseElimination::calc_row_pivots(std::span<double> inverse_pivots, std::span<double> sizes) const {
+  for (int r = 0; r < plan_.m; ++r) {
+    const int p = plan_.position_of_row[r];
+    const double inverse = std::abs(values_[p]);
+    inverse_pivots[r] = inverse > 0 ? inverse : std::numeric_limits<double>::infinity();
+    double size = P_[p];
+    if (p < plan_.first_core) {
+      // Rows of runs touch uncoupled coordinates only, and their P is not kept.
+      size = 0;
+      for (const int* s = plan_.row_slots.first(r); s != plan_.row_slots.last(r); ++s)
+        size += A_[*s] * A_[*s] * W_[plan_.A_col[*s]];
+    }
+    sizes[r] = size;
+  }
+}
+
 SparseResult SparseElimination::judge_pivots() const {
   SparseResult result;
   result.row_growth = count_.row_growth;

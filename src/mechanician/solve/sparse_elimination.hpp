@@ -90,6 +90,8 @@ class SparseElimination {
 
   /// Of the last factorisation, increasing.
   const std::vector<int>& masked_rows() const { return masked_; }
+  /// Of the last factorisation, by row: P, and 1/s, infinite where the row is masked.
+  void calc_row_pivots(std::span<double> inverse_pivots, std::span<double> sizes) const;
   /// Masked rows that the last solution does not meet, at most 64 of them.
   const std::vector<int>& unmet_rows() const { return unmet_; }
   const SparsePlan& plan() const { return plan_; }

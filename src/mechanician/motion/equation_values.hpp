@@ -1,0 +1,146 @@
+#pragma once
+
+/// Where the numbers of the equations of motion come from: all that a motion needs to know of its system.
+///
+///     M q̈ = Q + C + Aᵀλ,   A q̈ = b            C may depend on Aᵀλ and λ (solve/instant_values.hpp)
+///
+/// M and A are lists of values on patterns that never change, so that one sparse elimination serves all states. What
+/// depends on the state by kinks (abs, sign, min, max, if) is made smooth by sides that are held (switches.hpp): they
+/// are numbers that every evaluation reads. There are no expressions here: the equations may be written out
+/// (written_equations.hpp), or be kernels that run over the members of families.
+///
+/// Numbers stay valid until the next call of the same function. Nothing is allocated by evaluate() and evaluate_rows().
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mechanician/base/diagnostic.hpp"
+#include "mechanician/equations/equations.hpp"
+#include "mechanician/instant/system.hpp"
+#include "mechanician/solve/sparse_pattern.hpp"
+
+namespace mechanician {
+
+struct RowFacts {
+  Level level = Level::position;
+  RowKind kind = RowKind::constraint;
+  bool measured = false;
+  bool linear = true;      ///< in velocities
+  bool powerless = false;  ///< λ (A q̇) = 0 wherever the row holds
+  Place place = {};
+};
+
+struct SwitchFacts {
+  std::string text;  ///< "abs(x)"
+  bool is_discontinuous = false;
+};
+
+struct EventFacts {
+  std::string name;
+  EventDirection direction = EventDirection::both;
+  EventAction action = EventAction::record;
+};
+
+/// A constraint with friction that slides: μ, slips and ∂slips/∂q̇ are numbers of calc_sliding().
+struct SlidingFacts {
+  int row = 0, num_slips = 1;
+  int at = 0;                  ///< of [μ | slips | entries of T]
+  std::vector<SparseEntry> T;  ///< row: which slip
+};
+
+struct EquationFacts {
+  int n = 0, m = 0, num_constraints = 0;  ///< rows of constraints come before those of control
+  SparsePattern pattern;
+  SparseLists row_slots;  ///< entries of A by row
+  std::vector<RowFacts> rows;
+  bool has_C = false, needs_reactions = false;  ///< C depends on reactions
+  bool measured = false, mass_is_constant = false, depends_on_time = false;
+  std::vector<SwitchFacts> switches;
+  int num_divisors = 0;
+  int num_outputs = 0, num_event_switches = 0;
+  std::vector<EventFacts> events;
+  bool events_use_acceleration = false;
+  std::vector<SlidingFacts> sliding;
+};
+
+class EquationValues {
+ public:
+  virtual ~EquationValues() = default;
+  virtual std::unique_ptr<EquationValues> clone() const = 0;
+
+  const EquationFacts& facts() const { return facts_; }
+  virtual std::string row_name(int row) const = 0;
+  virtual std::string coordinate_name(int i) const = 0;
+  virtual std::string divisor_text(int i) const = 0;
+  /// One for each switch, +1 or −1.
+  std::vector<double> sides;
+
+  /// In the order of the pattern. C: null where there is none, or where it needs reactions.
+  struct Numbers {
+    const double *M, *Q, *A, *b, *C;
+    double mass_power;  ///< ½ q̇ᵀṀ q̇
+  };
+  /// False where one is not finite.
+  virtual bool evaluate(double t, const double* q, const double* qd) = 0;
+  virtual Numbers numbers() const = 0;
+
+  /// φ or ψ, and φ̇ of rows on positions (ψ of the others); 0 of rows on accelerations.
+  struct RowNumbers {
+    const double *M, *A, *residual, *rate;
+  };
+  virtual bool evaluate_rows(double t, const double* q, const double* qd) = 0;
+  virtual RowNumbers row_numbers() const = 0;
+  /// How much rounding there may be in a row of A, as a norm: for every row.
+  virtual void calc_row_noise(double t, const double* q, const double* qd, std::span<double> noise) = 0;
+
+  /// What a state is, where more than positions and velocities is asked for. Null: not known, or not needed.
+  struct Point {
+    double t;
+    const double *q, *qd;
+    const double* qdd = nullptr;
+    const double *ideal = nullptr, *multipliers = nullptr;
+  };
+  /// C at the state of the last evaluate() with these reactions; null where a value is not finite.
+  virtual const double* calc_C(const Point& point) = 0;
+  /// False where a value is not finite.
+  virtual bool calc_switches(const Point& point, std::span<double> g) = 0;
+  virtual void calc_switch_noise(const Point& point, std::span<double> noise) = 0;
+  /// dg/dt along the motion (qdd given) and its rounding. Nothing where g depends on reactions.
+  virtual bool calc_switch_rates(const Point& point, std::span<double> rates, std::span<double> noise) = 0;
+  virtual void calc_divisors(const Point& point, std::span<double> values) = 0;
+  /// [outputs | events | functions that change sign where an event has a kink].
+  virtual std::span<const double> calc_quantities(const Point& point) = 0;
+  virtual void calc_quantity_noise(const Point& point, std::span<double> noise) = 0;
+  /// By SlidingFacts::at; empty where one is not finite.
+  virtual std::span<const double> calc_sliding(const Point& point) = 0;
+
+  /// What the general solver says of an instant (instant/accelerate.hpp). For starts and ends of motions.
+  struct Verdict {
+    std::string not_finite;  ///< which number has no value, and why; empty where all have
+    Place place;             ///< of it
+    SolveStatus status = SolveStatus::solved;
+    bool consistent = true;
+    struct Off {
+      int row;
+      double value;
+    };
+    std::vector<Off> off;       ///< rows that the state violates
+    std::vector<int> conflict;  ///< rows that contradict each other, where asked for
+    bool has_acceleration() const { return not_finite.empty() && may_accelerate; }
+    bool may_accelerate = false;
+  };
+  virtual Verdict judge(const State& state, bool diagnose) = 0;
+  /// How many rows are independent at general states near by on the constraints.
+  virtual int count_generic_rows(const State& state) = 0;
+
+ protected:
+  EquationFacts facts_;
+};
+
+/// Lists of the entries of A by row.
+SparseLists list_rows(const SparsePattern& pattern);
+
+}  // namespace mechanician

@@ -1,0 +1,60 @@
+#include "mechanician/motion/kkt_factors.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace mechanician {
+
+namespace {
+/// Coordinates from which the sparse kind is the quicker one even where nothing is sparse about the pattern but its size:
+/// below, a dense factor is a matter of microseconds, and the compiled programs stand before it.
+constexpr int least_sparse = 64;
+}  // namespace
+
+double RowSet::condition() const {
+  if (kept.empty()) return 1.0;
+  const double last = pivot[kept.size() - 1];
+  return last > 0.0 ? pivot.front() / last : std::numeric_limits<double>::infinity();
+}
+
+KktFactors::KktFactors(const EquationFacts& facts)
+    : n_(facts.n),
+      m_(facts.m),
+      pattern_(facts.pattern),
+      row_slots_(facts.row_slots),
+      mass_is_constant_(facts.mass_is_constant),
+      weights_(static_cast<std::size_t>(facts.m)),
+      coordinate_scale_(static_cast<std::size_t>(facts.n)) {}
+
+void KktFactors::calc_row_weights(const Matrices& at) {
+  std::vector<double>& s = coordinate_scale_;
+  std::fill(s.begin(), s.end(), 0.0);
+  for (std::size_t k = 0; k < pattern_.A.size(); ++k)
+    s[pattern_.A[k].col] = std::max(s[pattern_.A[k].col], std::abs(at.A[k]));
+  for (double& x : s) x = x > 0.0 ? 1.0 / x : 1.0;
+  for (std::size_t k = 0; k < pattern_.M.size(); ++k)
+    if (pattern_.M[k].row == pattern_.M[k].col && at.M[k] > 0.0) s[pattern_.M[k].row] = 1.0 / std::sqrt(at.M[k]);
+  for (int j = 0; j < m_; ++j) {
+    double sum = 0.0;
+    for (const int* slot = row_slots_.first(j); slot != row_slots_.last(j); ++slot) {
+      const double a = at.A[*slot] * s[pattern_.A[*slot].col];
+      sum += a * a;
+    }
+    weights_[j] = sum > 0.0 ? 1.0 / sum : 0.0;
+  }
+}
+
+void KktFactors::calc_units(const Matrices& at, double* units) const {
+  const std::vector<double>& scale = metric_scale_.empty() ? coordinate_scale_ : metric_scale_;
+  std::copy_n(scale.begin(), n_, units);
+  if (singular_mass) return;
+  for (std::size_t k = 0; k < pattern_.M.size(); ++k)
+    if (pattern_.M[k].row == pattern_.M[k].col) units[pattern_.M[k].row] = 1.0 / std::sqrt(at.M[k]);
+}
+
+std::unique_ptr<KktFactors> make_kkt_factors(const EquationFacts& facts) {
+  return facts.n < least_sparse || facts.measured ? make_dense_kkt(facts) : make_sparse_kkt(facts);
+}
+
+}  // namespace mechanician

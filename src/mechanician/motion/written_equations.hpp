@@ -1,0 +1,77 @@
+#pragma once
+
+/// The equations of a System, written out, as numbers: one straight-line program for M, Q, A, b and one for the rows.
+///
+/// All expressions are frozen together (switches.hpp), so that equal switching functions are one switch. The programs
+/// become machine code when they are asked to (make_quick_code).
+
+#include <optional>
+#include <vector>
+
+#include "mechanician/compile/compiled_function.hpp"
+#include "mechanician/motion/equation_values.hpp"
+#include "mechanician/motion/switches.hpp"
+
+namespace mechanician {
+
+class WrittenEquations final : public EquationValues {
+ public:
+  /// The system must outlive it.
+  explicit WrittenEquations(const System& system);
+
+  std::unique_ptr<EquationValues> clone() const override { return std::make_unique<WrittenEquations>(*this); }
+  const System& system() const { return *system_; }
+  /// With sides held, and what power is made of (acceleration_program.hpp).
+  const Equations& frozen() const { return frozen_; }
+  const std::optional<Expr>& given_power() const { return given_power_; }
+  const std::vector<Switch>& switches() const { return switches_; }
+  const std::vector<Expr>& divisors() const { return divisors_; }
+  /// The values of parameters that the system has now, or others.
+  void take_parameters() { take_parameters(system_->parameters()); }
+  void take_parameters(std::span<const double> values);
+  void make_quick_code() { rhs_values_.make_quick_code(), row_values_.make_quick_code(); }
+
+  std::string row_name(int row) const override { return system_->row(row).name; }
+  std::string coordinate_name(int i) const override { return system_->coordinate(i); }
+  std::string divisor_text(int i) const override;
+
+  bool evaluate(double t, const double* q, const double* qd) override;
+  Numbers numbers() const override;
+  bool evaluate_rows(double t, const double* q, const double* qd) override;
+  RowNumbers row_numbers() const override;
+  void calc_row_noise(double t, const double* q, const double* qd, std::span<double> noise) override;
+  const double* calc_C(const Point& point) override;
+  bool calc_switches(const Point& point, std::span<double> g) override;
+  void calc_switch_noise(const Point& point, std::span<double> noise) override;
+  bool calc_switch_rates(const Point& point, std::span<double> rates, std::span<double> noise) override;
+  void calc_divisors(const Point& point, std::span<double> values) override;
+  std::span<const double> calc_quantities(const Point& point) override;
+  void calc_quantity_noise(const Point& point, std::span<double> noise) override;
+  std::span<const double> calc_sliding(const Point& point) override;
+  Verdict judge(const State& state, bool diagnose) override;
+  int count_generic_rows(const State& state) override;
+
+ private:
+  struct Parts;
+  void set_facts();
+  void set_programs(const Parts& parts, const std::vector<Expr>& frozen);
+  void set_quantities();
+  std::vector<Expr> inputs() const;
+  void set_inputs(const Point& point);
+  std::span<const double> inputs_of(const Tape& tape) const;
+  void run(const Tape& tape, std::span<double> values);
+
+  const System* system_;
+  Equations frozen_;
+  std::optional<Expr> given_power_;
+  std::vector<Switch> switches_;
+  std::vector<Expr> divisors_;
+  // [M | Q | A | b | K̇ | C if it needs no reactions], [M | A | residual | rate].
+  CompiledFunction rhs_values_, row_values_;
+  Tape C_tape_, switch_tape_, switch_rate_tape_, divisor_tape_, quantity_tape_, sliding_tape_;
+  std::size_t at_Q_ = 0, at_A_ = 0, at_b_ = 0, at_K_ = 0, at_C_ = 0, at_row_A_ = 0, at_residual_ = 0, at_rate_ = 0;
+  std::size_t num_inputs_ = 0;  ///< [t | q | q̇ | parameters | sides]; after them [ideal | multipliers] or [q̈]
+  std::vector<double> x_, registers_, v_, rows_, C_, quantities_, sliding_;
+};
+
+}  // namespace mechanician
