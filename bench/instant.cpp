@@ -43,10 +43,11 @@ struct Entry {
 };
 
 Eigen::VectorXd by_hand(const InstantValues& v) {
-  const Eigen::LLT<Eigen::MatrixXd> M(v.M);
+  const Eigen::LLT<Eigen::MatrixXd> M(v.M.to_dense());
+  const Eigen::MatrixXd A = v.A.to_dense();
   const Eigen::VectorXd a = M.solve(v.Q);
-  const Eigen::MatrixXd X = M.solve(v.A.transpose());
-  return a + X * (v.A * X).completeOrthogonalDecomposition().solve(v.b - v.A * a);
+  const Eigen::MatrixXd X = M.solve(A.transpose());
+  return a + X * (A * X).completeOrthogonalDecomposition().solve(v.b - v.A * a);
 }
 
 void measure(const std::string& file) {

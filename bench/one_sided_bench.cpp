@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "mechanician/solve/coulomb.hpp"
+#include "mechanician/solve/dense_values_for_test.hpp"
 #include "mechanician/solve/one_sided.hpp"
 
 namespace {
@@ -21,7 +22,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 struct Problem {
-  InstantValues values;
+  testing::DenseValues values;
   std::vector<Index> one_sided;
   std::vector<FrictionContact> contacts;
 };
@@ -103,10 +104,11 @@ Problem slabs(Index num) {
     FrictionContact c;
     c.row = i;
     c.mu = 0.3;
-    c.T = MatrixXd::Zero(1, 2 * num);
+    MatrixXd T = MatrixXd::Zero(1, 2 * num);
     c.slip_b = VectorXd::Zero(1);
-    p.values.A(i, 2 * i + 1) = c.T(0, 2 * i) = 1;
-    if (i > 0) p.values.A(i, 2 * i - 1) = c.T(0, 2 * i - 2) = -1;
+    p.values.A(i, 2 * i + 1) = T(0, 2 * i) = 1;
+    if (i > 0) p.values.A(i, 2 * i - 1) = T(0, 2 * i - 2) = -1;
+    c.T = T;
     p.contacts.push_back(c);
   }
   p.values.Q(2 * (num / 2)) = 9.81 * 0.31 * static_cast<double>(num - num / 2);

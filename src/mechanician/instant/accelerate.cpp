@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "mechanician/instant/row_subset.hpp"
+#include "mechanician/solve/row_selection.hpp"
 
 namespace mechanician {
 
@@ -32,12 +32,12 @@ std::vector<RowResidual> calc_residuals(const System& system, const State& state
     // A one-sided constraint is violated on one side only, and its rate is free.
     if (row.one_sided) {
       const double least = std::min(0.0, now.residual(i));
-      const double slope_here = now.values.A.row(i).norm();
+      const double slope_here = now.values.A.norm(i);
       const double size = row.level == Level::position ? q_size : qd_size;
       result.push_back({i, false, least, least == 0.0 ? 0.0 : -least / (std::max(slope_here, 1e-300) * size)});
       continue;
     }
-    const double slope = now.values.A.row(i).norm(), slope_noise = now.values.A_noise.row(i).norm();
+    const double slope = now.values.A.norm(i), slope_noise = now.values.A_noise.norm(i);
     // |φ|/‖φ_q‖ is the distance to the constraint, to first order; where the gradient is lost in rounding, φ is
     // compared with the size of its own terms.
     const auto scaled = [&](double value, double noise, double size) {
@@ -179,10 +179,19 @@ Instant accelerate(const System& system, const State& state, const AccelerateOpt
       solve_with_contacts(system, *now, options, instant);
     return instant;
   }
-  for (int j = 0; j < system.m(); ++j) instant.acting.push_back(j);
   instant.values = std::move(now->values);
-  const Factorisation factors = factor(instant.values);
-  const auto solved = [&] { return solve_with_form(factors, instant.values, options.form); };
+  if (options.rows)
+    instant.acting = *options.rows;
+  else
+    for (int j = 0; j < system.m(); ++j) instant.acting.push_back(j);
+  InstantValues part = options.rows ? take_rows(instant.values, instant.acting) : instant.values;
+  const Factorisation factors = factor(part);
+  const auto solved = [&] {
+    part.C = instant.values.C;
+    Solution solution = solve_with_form(factors, part, options.form);
+    if (options.rows) restore_rows(solution, instant.acting, instant.values);
+    return solution;
+  };
   const auto set_C = [&] {
     System::Nonideal nonideal = system.calc_C(state, instant.solution);
     instant.multiplier_not_unique = std::move(nonideal.not_unique);
@@ -197,9 +206,12 @@ Instant accelerate(const System& system, const State& state, const AccelerateOpt
     set_C();
     if (instant.has_acceleration()) instant.solution = solved();
   }
-  if (options.diagnose) instant.diagnosis = diagnose(factors, instant.values);
-  if (options.parts && instant.has_acceleration())
-    instant.parts = calc_parts(factors, instant.values, instant.solution, state.qd);
+  if (options.diagnose) {
+    instant.diagnosis = diagnose(factors, part);
+    if (options.rows) restore_rows(*instant.diagnosis, instant.acting);
+  }
+  if (options.parts && instant.has_acceleration() && !options.rows)
+    instant.parts = calc_parts(factors, part, instant.solution, state.qd);
   return instant;
 }
 

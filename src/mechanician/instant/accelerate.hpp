@@ -25,6 +25,8 @@ struct AccelerateOptions {
   bool parts = false;    ///< the parts in which the papers explain the motion
   /// False: one-sided constraints must not be there, and friction is left out. For one phase of a motion.
   bool contacts = true;
+  /// Without contacts: the rows that act, increasing; nothing: all of them.
+  std::optional<std::vector<Eigen::Index>> rows = {};
 };
 
 /// How far a constraint is from being satisfied.

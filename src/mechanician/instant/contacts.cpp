@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "mechanician/base/text.hpp"
-#include "mechanician/instant/row_subset.hpp"
+#include "mechanician/solve/row_selection.hpp"
 
 namespace mechanician {
 
@@ -72,11 +72,10 @@ std::vector<Contact> classify_contacts(const System& system, const State& state,
     if (values.level == Level::position) c.gap = now.residual(j), c.rate = now.rate(j);
     if (values.level == Level::velocity) c.rate = now.residual(j);
     // What moves by itself, φ_t or ψ₀, is a term of the rate too.
-    c.rate_size = now.values.A.row(j).cwiseAbs().dot(size.qd) + std::abs(c.rate - now.values.A.row(j).dot(state.qd));
+    c.rate_size = now.values.A.abs_dot(j, size.qd) + std::abs(c.rate - now.values.A.dot(j, state.qd));
     c.rate_tolerance = std::max(touching_tolerance * c.rate_size,
                                 roundings * (values.level == Level::position ? now.rate_noise : now.residual_noise)(j));
-    c.gap_tolerance =
-        std::max(touching_tolerance * now.values.A.row(j).cwiseAbs().dot(size.q), roundings * now.residual_noise(j));
+    c.gap_tolerance = std::max(touching_tolerance * now.values.A.abs_dot(j, size.q), roundings * now.residual_noise(j));
     if (!values.one_sided || std::abs(c.rate) <= c.rate_tolerance)
       c.status = ContactStatus::touching;
     else

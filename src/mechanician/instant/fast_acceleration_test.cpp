@@ -137,7 +137,7 @@ void compare(const System& system, const AccelerationProgram& made, const std::v
   ++tally.states;
   if (!vouched) return;
   ++tally.vouched;
-  const Factorisation f = factor(want.values);
+  const Factorisation f = factor_dense(want.values);
   const double kappa = condition_of(f);
   const Measure measure = measure_of(f, want.values, want.solution.qdd);
   const auto part = [&](int begin, int size) { return VectorXd(Eigen::Map<const VectorXd>(got.data() + begin, size)); };
@@ -157,7 +157,7 @@ void compare(const System& system, const AccelerationProgram& made, const std::v
     // Multipliers by what they do: λ_j a_j in the mass metric, against all of that.
     double off = 0.0, size = measure.size;
     for (Index j = 0; j < lambda.size(); ++j) {
-      const double a = want.values.A.row(j).transpose().cwiseQuotient(measure.unit).norm();
+      const double a = want.values.A.to_dense().row(j).transpose().cwiseQuotient(measure.unit).norm();
       off = std::max(off, a * std::abs(lambda(j) - mine(j)));
       size = std::max(size, a * std::abs(lambda(j)));
     }
@@ -225,7 +225,7 @@ void compare(const System& system, const std::vector<State>& states, const Ways&
   options.reference = inputs(states[0]);
   const Evaluation now = system.evaluate(states[0]);
   if (!now.not_finite) {
-    const Factorisation f = factor(now.values);
+    const Factorisation f = factor_dense(now.values);
     leave_out(f, options);
     options.singular_mass = !f.definite;
   }
@@ -532,7 +532,7 @@ TEST(FastProjection, is_the_newton_step_of_least_mass_norm_on_random_models) {
       VectorXd r(m);
       for (Index k = 0; k < m; ++k) {
         const int j = result.made->rows[static_cast<std::size_t>(k)];
-        A.row(k) = now.values.A.row(j);
+        A.row(k) = now.values.A.to_dense().row(j);
         const bool rate = what == ProjectionOf::velocities && system.row(j).level == Level::position;
         r(k) = rate ? now.rate(j) : now.residual(j);
         EXPECT_NEAR(got[static_cast<std::size_t>(result.made->at_residuals + k)], r(k), 1e-13 * (1.0 + std::abs(r(k))));
@@ -541,7 +541,7 @@ TEST(FastProjection, is_the_newton_step_of_least_mass_norm_on_random_models) {
       if (!(got[static_cast<std::size_t>(result.made->at_vouch)] > 0.0)) continue;
       ++vouched;
       // δ = −L⁻ᵀ (A L⁻ᵀ)⁺ r
-      const MatrixXd L = Eigen::LLT<MatrixXd>(now.values.M).matrixL();
+      const MatrixXd L = Eigen::LLT<MatrixXd>(now.values.M.to_dense()).matrixL();
       const MatrixXd B = L.triangularView<Eigen::Lower>().solve(A.transpose()).transpose();
       const Eigen::JacobiSVD<MatrixXd> svd(B, Eigen::ComputeThinU | Eigen::ComputeThinV);
       const VectorXd y = svd.solve(-r), want = L.transpose().triangularView<Eigen::Upper>().solve(y);

@@ -15,9 +15,9 @@ constexpr int num_samples = 6;
 constexpr unsigned seed = 1993;
 
 /// Rows that are not redundant, from A alone.
-std::vector<int> independent_rows(const Eigen::MatrixXd& A, const Eigen::MatrixXd& A_noise) {
+std::vector<int> independent_rows(const SparseRows& A, const SparseRows& A_noise) {
   InstantValues values;
-  values.M = Eigen::MatrixXd::Identity(A.cols(), A.cols());
+  values.M = SparseRows::diagonal(Eigen::VectorXd::Ones(A.cols()));
   values.Q = Eigen::VectorXd::Zero(A.cols());
   values.A = A;
   values.A_noise = A_noise;
@@ -25,7 +25,7 @@ std::vector<int> independent_rows(const Eigen::MatrixXd& A, const Eigen::MatrixX
   const Diagnosis d = diagnose(values);
   std::vector<int> rows;
   for (int i = 0; i < static_cast<int>(A.rows()); ++i)
-    if (std::find(d.redundant.begin(), d.redundant.end(), i) == d.redundant.end()) rows.push_back(i);
+    if (!std::binary_search(d.redundant.begin(), d.redundant.end(), i)) rows.push_back(i);
   return rows;
 }
 
@@ -69,12 +69,8 @@ std::vector<int> generic_rows_of_unknowns(const Equations& eqs) {
     for (double& xi : x) xi = spread(random);
     std::vector<double> values(outputs.size()), bounds(outputs.size());
     tape.evaluate_with_bounds(x, values, bounds);
-    Eigen::MatrixXd A = Eigen::MatrixXd::Zero(eqs.m(), eqs.n()), A_noise = A;
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      A(eqs.A.entries[i].row, eqs.A.entries[i].col) = values[i];
-      A_noise(eqs.A.entries[i].row, eqs.A.entries[i].col) = bounds[i];
-    }
-    if (A.allFinite()) keep_larger(best, independent_rows(A, A_noise));
+    const SparseRows A = fill_rows(eqs.A, values), A_noise = fill_rows(eqs.A, bounds);
+    if (A.all_finite()) keep_larger(best, independent_rows(A, A_noise));
   }
   return best;
 }

@@ -17,8 +17,8 @@ ContactSolution solve_jump(const System& system, const State& state, const Evalu
                            std::vector<Contact> contacts, double part) {
   InstantValues values = now.values;
   values.Q = values.M * state.qd;
-  values.Q_noise = eps * (values.M.cwiseAbs() * state.qd.cwiseAbs());
-  const VectorXd Av = values.A * state.qd, size = values.A.cwiseAbs() * state.qd.cwiseAbs();
+  values.Q_noise = eps * values.M.abs_times(state.qd);
+  const VectorXd Av = values.A * state.qd, size = values.A.abs_times(state.qd);
   for (Index j = 0; j < values.A.rows(); ++j) {
     const Row& row = system.row(static_cast<int>(j));
     const bool holds = row.kind == RowKind::constraint && !row.measured;
@@ -60,10 +60,10 @@ Impact calc_impact(const System& system, const State& state, const Evaluation& n
     impact.impulses = s.multipliers;
     const VectorXd sum = impact.qd_after + state.qd;
     for (int j = 0; j < system.m(); ++j) {
-      const double both = now.values.A.row(j).dot(sum);  // (A v⁻ + A v⁺)_j
+      const double both = now.values.A.dot(j, sum);  // (A v⁻ + A v⁺)_j
       // What the constraint does by itself: −φ_t, −ψ₀; all of it where only A Δv = 0 is asked for.
       const Row& row = system.row(j);
-      double moving = now.values.A.row(j).dot(state.qd);
+      double moving = now.values.A.dot(j, state.qd);
       if (row.kind == RowKind::constraint && !row.measured && row.level == Level::position) moving -= now.rate(j);
       if (row.kind == RowKind::constraint && !row.measured && row.level == Level::velocity) moving -= now.residual(j);
       impact.surface_work += impact.impulses(j) * moving;
@@ -74,7 +74,7 @@ Impact calc_impact(const System& system, const State& state, const Evaluation& n
       if (c.friction.size()) {
         const VectorXd& moving = c.values.slip_b;  // T v⁻ − slip⁻
         impact.surface_work += c.friction.dot(moving);
-        impact.friction_lost -= c.friction.dot(0.5 * c.values.T * sum - moving);
+        impact.friction_lost -= c.friction.dot(0.5 * (c.values.T * sum) - moving);
       }
       if (c.values.one_sided && c.acts() && impact.impulses(c.values.row) > 0.0)
         impact.contacts.push_back(static_cast<int>(i));

@@ -10,6 +10,7 @@
 #include "mechanician/instant/accelerate.hpp"
 #include "mechanician/instant/project.hpp"
 #include "mechanician/solve/factorisation.hpp"
+#include "mechanician/solve/sparse_instant.hpp"
 
 namespace mechanician {
 
@@ -113,10 +114,16 @@ AccelerationProgramResult program_for(const System& system, const std::vector<An
   options.parameters = system.parameters();
   options.reference = inputs_of(general.state);
   const Factorisation factors = factor(general.instant.values);
-  const RowFactor& rows = factors.rows;
-  for (auto k = static_cast<std::size_t>(rows.rank); k < rows.order.size(); ++k) {
-    const auto j = static_cast<std::size_t>(rows.order[k]);
-    (rows.zero_row[j] ? options.inert : options.dropped).push_back(static_cast<int>(j));
+  if (factors.sparse) {
+    const std::vector<char>& zero = factors.sparse->zero_rows();
+    for (const int j : factors.sparse->rows().dependent())
+      (zero[static_cast<std::size_t>(j)] ? options.inert : options.dropped).push_back(j);
+  } else {
+    const RowFactor& rows = factors.rows;
+    for (auto k = static_cast<std::size_t>(rows.rank); k < rows.order.size(); ++k) {
+      const auto j = static_cast<std::size_t>(rows.order[k]);
+      (rows.zero_row[j] ? options.inert : options.dropped).push_back(static_cast<int>(j));
+    }
   }
   options.singular_mass = !factors.definite;
   return make_acceleration_program(system.equations(), options);

@@ -8,6 +8,7 @@
 
 #include "mechanician/solve/dense.hpp"
 #include "mechanician/solve/factorisation.hpp"
+#include "mechanician/solve/sparse_instant.hpp"
 
 namespace mechanician {
 
@@ -23,7 +24,9 @@ constexpr int most_tangent_steps = 500;
 /// r(x) = 0 with its Jacobian, where they are to be satisfied.
 struct ConstraintValues {
   VectorXd r, r_noise;
-  MatrixXd J, J_noise;
+  SparseRows J, J_noise;
+  std::shared_ptr<const InstantPattern> pattern;
+  std::vector<Eigen::Index> pattern_rows;
   std::optional<NotFinite> not_finite;
 };
 using EvaluateAt = std::function<ConstraintValues(const VectorXd& x)>;
@@ -32,20 +35,28 @@ using EvaluateAt = std::function<ConstraintValues(const VectorXd& x)>;
 /// the constraint do, to second order).
 class LeastStep {
  public:
-  LeastStep(const MatrixXd& M, const ConstraintValues& at) : M_(M) {
+  LeastStep(const SparseRows& M, const ConstraintValues& at) : M_(M) {
     InstantValues values;
     values.M = M;
     values.Q = VectorXd::Zero(M.rows());
     values.A = at.J;
     values.A_noise = at.J_noise;
     values.b = VectorXd::Zero(at.J.rows());
+    values.pattern = at.pattern, values.pattern_rows = at.pattern_rows;
     f_ = factor(values);
     if (f_.definite) return;
     // M ≥ 0: the mass norm first, the Euclidean norm in what it leaves open.
+    if (f_.sparse) {
+      constexpr double little = 1e-9;  // of a mass
+      const VectorXd mass = f_.sparse->mass().scale().cwiseAbs2().cwiseInverse();
+      values.M = with_diagonal(M, little * mass);
+      f_ = factor(values);
+      if (f_.sparse) return;
+    }
     V2_ = calc_orthonormal_complement(euclidean().V1);
     Mhat_pinv_ = MatrixXd::Zero(V2_.cols(), V2_.cols());
     if (V2_.cols() == 0) return;  // the constraints say everything
-    const auto [values_of, vectors] = calc_symmetric_eigen(V2_.transpose() * M_ * V2_);
+    const auto [values_of, vectors] = calc_symmetric_eigen(V2_.transpose() * f_.M * V2_);
     const double floor = values_of.cwiseAbs().maxCoeff() * 1e-12;
     for (Eigen::Index i = 0; i < values_of.size(); ++i) {
       const VectorXd v = vectors.col(i);
@@ -58,6 +69,7 @@ class LeastStep {
 
   VectorXd operator()(const VectorXd& r) const {
     if (f_.m() == 0) return VectorXd::Zero(M_.rows());
+    if (f_.sparse) return f_.sparse->respond(VectorXd::Zero(M_.rows()), f_.sparse->project_consistent(r)).x;
     if (f_.definite) {
       const RowFactor& rows = f_.rows;
       return f_.acceleration_of(rows.calc_least_norm(rows.project_consistent(rows.D.cwiseProduct(r))));
@@ -69,15 +81,30 @@ class LeastStep {
   }
 
   /// The part of d that stays on the constraints.
-  VectorXd tangential(const VectorXd& d) const { return d - (*this)(f_.A * d); }
+  VectorXd tangential(const VectorXd& d, const ConstraintValues& at) const { return d - (*this)(at.J * d); }
 
  private:
+  static SparseRows with_diagonal(const SparseRows& M, const VectorXd& more) {
+    SparseRows result(0, M.cols());
+    for (Eigen::Index i = 0; i < M.rows(); ++i) {
+      bool there = false;
+      for (const SparseRows::Entry& e : M.row(i)) {
+        if (!there && e.col > i) result.add(i, more(i)), there = true;
+        result.add(e.col, e.value + (e.col == i ? more(i) : 0.0));
+        there = there || e.col == i;
+      }
+      if (!there) result.add(i, more(i));
+      result.end_row();
+    }
+    return result;
+  }
+
   const RowFactor& euclidean() {
     euclidean_ = factor_rows(f_.A.transpose());
     return euclidean_;
   }
 
-  const MatrixXd& M_;
+  const SparseRows& M_;
   Factorisation f_;
   RowFactor euclidean_;
   MatrixXd V2_, Mhat_pinv_, free_{MatrixXd(M_.rows(), 0)};
@@ -88,7 +115,7 @@ double distance_to(const ConstraintValues& at) {
   double most = 0.0;
   for (Eigen::Index j = 0; j < at.r.size(); ++j) {
     if (std::abs(at.r(j)) <= at.r_noise(j)) continue;
-    const double slope = at.J.row(j).norm();
+    const double slope = at.J.norm(j);
     most = std::max(most, slope > 0.0 ? std::abs(at.r(j)) / slope : std::numeric_limits<double>::infinity());
   }
   return most;
@@ -96,7 +123,7 @@ double distance_to(const ConstraintValues& at) {
 
 class Projector {
  public:
-  Projector(const MatrixXd& M, EvaluateAt evaluate) : M_(M), evaluate_(std::move(evaluate)) {}
+  Projector(const SparseRows& M, EvaluateAt evaluate) : M_(M), evaluate_(std::move(evaluate)) {}
 
   /// Newton steps of least norm onto the constraints, shortened while they do not come nearer.
   bool restore(VectorXd& x) {
@@ -128,7 +155,8 @@ class Projector {
     double length = 1.0;
     VectorXd before_x, before_g;
     for (int k = 0; k < most_tangent_steps; ++k) {
-      const VectorXd g = LeastStep(M_, evaluate_(x)).tangential(x0 - x);
+      const ConstraintValues at = evaluate_(x);
+      const VectorXd g = LeastStep(M_, at).tangential(x0 - x, at);
       const double size = std::max({1.0, x.cwiseAbs().maxCoeff(), x0.cwiseAbs().maxCoeff()});
       if (!(g.cwiseAbs().maxCoeff() > 8.0 * eps * size)) return true;
       if (k > 0) {
@@ -150,7 +178,8 @@ class Projector {
       // No progress: rounding, if the step is small.
       if (!nearer) return g.cwiseAbs().maxCoeff() <= 1e-9 * size;
     }
-    return LeastStep(M_, evaluate_(x)).tangential(x0 - x).cwiseAbs().maxCoeff() <=
+    const ConstraintValues at = evaluate_(x);
+    return LeastStep(M_, at).tangential(x0 - x, at).cwiseAbs().maxCoeff() <=
            1e-9 * std::max(1.0, x.cwiseAbs().maxCoeff());
   }
 
@@ -164,19 +193,17 @@ class Projector {
     return false;
   }
 
-  const MatrixXd& M_;
+  const SparseRows& M_;
   EvaluateAt evaluate_;
 };
 
 /// The rows that positions or velocities have to meet.
-std::vector<int> rows_to_meet(const System& system, bool velocities, const std::vector<bool>& violated) {
+std::vector<int> rows_to_meet(const System& system, bool velocities, const std::vector<char>& meets) {
   std::vector<int> rows;
   for (int i = 0; i < system.m(); ++i) {
     const Row& row = system.row(i);
     if (row.kind == RowKind::control || row.measured) continue;
-    // One-sided: only where it would be violated; a rate below zero at the constraint is an impact and no violation.
-    if (row.one_sided && (!violated[static_cast<std::size_t>(i)] || (velocities && row.level == Level::position)))
-      continue;
+    if (!meets[static_cast<std::size_t>(i)]) continue;
     if (row.level == Level::position || (velocities && row.level == Level::velocity)) rows.push_back(i);
   }
   return rows;
@@ -186,21 +213,22 @@ ConstraintValues select(const System& system, const State& state, const std::vec
   const Evaluation now = system.evaluate(state);
   ConstraintValues at;
   const auto size = static_cast<Eigen::Index>(rows.size());
-  at.r.resize(size), at.r_noise.resize(size), at.J.resize(size, system.n()), at.J_noise.resize(size, system.n());
+  at.r.resize(size), at.r_noise.resize(size);
+  const std::vector<Eigen::Index> selected(rows.begin(), rows.end());
+  at.J = now.values.A.select(selected), at.J_noise = now.values.A_noise.select(selected);
+  if (!selected.empty()) at.pattern = now.values.pattern, at.pattern_rows = selected;
   at.not_finite = now.not_finite;
   for (Eigen::Index k = 0; k < size; ++k) {
     const int i = rows[static_cast<std::size_t>(k)];
     const bool rate = velocities && system.row(i).level == Level::position;
     at.r(k) = rate ? now.rate(i) : now.residual(i);
     at.r_noise(k) = rate ? now.rate_noise(i) : now.residual_noise(i);
-    at.J.row(k) = now.values.A.row(i);
-    at.J_noise.row(k) = now.values.A_noise.row(i);
   }
   return at;
 }
 
 Projection project_rows(const System& system, const State& given, ProjectionGoal goal,
-                        const std::vector<bool>& violated) {
+                        const std::vector<char>& for_positions, const std::vector<char>& for_velocities) {
   Projection result;
   result.state = given;
   const Evaluation start = system.evaluate(given);
@@ -208,7 +236,7 @@ Projection project_rows(const System& system, const State& given, ProjectionGoal
     result.not_finite = start.not_finite;
     return result;
   }
-  MatrixXd M = start.values.M;
+  SparseRows M = start.values.M;
   for (const bool velocities : {false, true}) {
     // Velocities live where the positions have been moved to.
     if (velocities) {
@@ -216,7 +244,7 @@ Projection project_rows(const System& system, const State& given, ProjectionGoal
       if ((result.not_finite = there.not_finite)) return result;
       M = there.values.M;
     }
-    const std::vector<int> rows = rows_to_meet(system, velocities, violated);
+    const std::vector<int> rows = rows_to_meet(system, velocities, velocities ? for_velocities : for_positions);
     VectorXd& x = velocities ? result.state.qd : result.state.q;
     const VectorXd x0 = x;
     Projector projector(M, [&](const VectorXd& at) {
@@ -243,23 +271,30 @@ Projection project_rows(const System& system, const State& given, ProjectionGoal
 
 Projection project(const System& system, const State& given, ProjectionGoal goal) {
   // One-sided constraints that are violated are met as equalities; those that this violates join them.
-  std::vector<bool> violated(static_cast<std::size_t>(system.m()), false);
+  // A rate below zero at a constraint on positions is an impact and no violation.
+  std::vector<char> positions(static_cast<std::size_t>(system.m()), 1);
+  for (int j = 0; j < system.m(); ++j) positions[static_cast<std::size_t>(j)] = !system.row(j).one_sided;
+  std::vector<char> velocities = positions;
   Projection result;
   for (int round = 0; round <= system.m(); ++round) {
-    result = project_rows(system, given, goal, violated);
+    result = project_rows(system, given, goal, positions, velocities);
     if (!result.converged || !system.has_contacts()) return result;
     const Evaluation there = system.evaluate(result.state);
     bool more = false;
     for (int j = 0; j < system.m(); ++j) {
       const Row& row = system.row(j);
-      if (!row.one_sided || violated[static_cast<std::size_t>(j)] ||
-          !(there.residual(j) < -4.0 * there.residual_noise(j)))
-        continue;
-      violated[static_cast<std::size_t>(j)] = more = true;
+      char& meets = positions[static_cast<std::size_t>(j)];
+      if (!row.one_sided || meets || !(there.residual(j) < -4.0 * there.residual_noise(j))) continue;
+      meets = more = true;
+      velocities[static_cast<std::size_t>(j)] = row.level != Level::position;
     }
     if (!more) break;
   }
   return result;
+}
+
+Projection project_onto(const System& system, const State& given, const std::vector<char>& rows, ProjectionGoal goal) {
+  return project_rows(system, given, goal, rows, rows);
 }
 
 }  // namespace mechanician

@@ -34,4 +34,7 @@ enum class ProjectionGoal {
 
 Projection project(const System& system, const State& given, ProjectionGoal goal = ProjectionGoal::nearest);
 
+/// Onto these rows alone (one flag for each), all as equations: those of a phase of a motion.
+Projection project_onto(const System& system, const State& given, const std::vector<char>& rows, ProjectionGoal goal);
+
 }  // namespace mechanician

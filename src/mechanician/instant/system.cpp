@@ -13,6 +13,7 @@
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/model/validate.hpp"
+#include "mechanician/solve/instant_pattern.hpp"
 
 namespace mechanician {
 
@@ -42,6 +43,17 @@ std::string row_name(const Row& row) {
 }
 
 }  // namespace
+
+SparseRows fill_rows(const SparseExprMatrix& pattern, std::span<const double> values) {
+  SparseRows result(0, pattern.cols);
+  std::size_t k = 0;
+  for (int row = 0; row < pattern.rows; ++row) {
+    for (; k < pattern.entries.size() && pattern.entries[k].row == row; ++k)
+      result.add(pattern.entries[k].col, values[k]);
+    result.end_row();
+  }
+  return result;
+}
 
 State state_of(const StartState& start) {
   const auto vector = [](const std::vector<double>& x) {
@@ -118,6 +130,8 @@ System::System(Model model, std::vector<double> parameters, Checked)
   inputs.insert(inputs.end(), eqs_.ideal.begin(), eqs_.ideal.end());
   inputs.insert(inputs.end(), eqs_.multipliers.begin(), eqs_.multipliers.end());
   nonideal_ = Tape(eqs_.C, inputs);
+  const std::vector<double> zeros(std::max(eqs_.M.entries.size(), eqs_.A.entries.size()), 0.0);
+  pattern_ = std::make_shared<const InstantPattern>(fill_rows(eqs_.M, zeros), fill_rows(eqs_.A, zeros));
   for (const Expr& c : eqs_.C)
     needs_reactions_ |= c.contains(SymbolKind::ideal_force) || c.contains(SymbolKind::multiplier);
 }
@@ -199,12 +213,10 @@ Evaluation System::evaluate(const State& state) const {
   Evaluation result;
   InstantValues& v = result.values;
   const int n = this->n(), m = this->m();
-  v.M = v.M_noise = Eigen::MatrixXd::Zero(n, n);
-  v.A = v.A_noise = Eigen::MatrixXd::Zero(m, n);
-  auto next = static_cast<std::size_t>(at.M);
-  for (const auto& e : eqs_.M.entries) v.M(e.row, e.col) = values[next], v.M_noise(e.row, e.col) = bounds[next], ++next;
-  next = static_cast<std::size_t>(at.A);
-  for (const auto& e : eqs_.A.entries) v.A(e.row, e.col) = values[next], v.A_noise(e.row, e.col) = bounds[next], ++next;
+  v.M = fill_rows(eqs_.M, std::span<const double>(values).subspan(static_cast<std::size_t>(at.M)));
+  v.A = fill_rows(eqs_.A, std::span<const double>(values).subspan(static_cast<std::size_t>(at.A)));
+  v.M_noise = fill_rows(eqs_.M, std::span<const double>(bounds).subspan(static_cast<std::size_t>(at.M)));
+  v.A_noise = fill_rows(eqs_.A, std::span<const double>(bounds).subspan(static_cast<std::size_t>(at.A)));
   const auto segment = [](const std::vector<double>& from, int begin, int size) {
     return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(from.data() + begin, size));
   };
@@ -214,6 +226,7 @@ Evaluation System::evaluate(const State& state) const {
   v.b_noise = segment(bounds, at.b, m);
   v.b_size = v.b.cwiseAbs().cwiseMax(v.b_noise / eps);
   v.num_control = eqs_.num_control();
+  v.pattern = pattern_;
   const auto size = static_cast<Eigen::Index>(eqs_.measured.size());
   v.W.resize(size, size);
   for (Eigen::Index i = 0; i < size; ++i) {
@@ -230,7 +243,10 @@ Evaluation System::evaluate(const State& state) const {
   const auto finite_only = [](auto& noise) {
     noise = noise.unaryExpr([](double e) { return std::isfinite(e) ? e : 0.0; });
   };
-  finite_only(v.M_noise), finite_only(v.A_noise), finite_only(v.Q_noise), finite_only(v.b_noise), finite_only(v.b_size);
+  finite_only(v.Q_noise), finite_only(v.b_noise), finite_only(v.b_size);
+  for (SparseRows* noise : {&v.M_noise, &v.A_noise})
+    for (SparseRows::Entry& e : noise->entries())
+      if (!std::isfinite(e.value)) e.value = 0.0;
   return result;
 }
 
@@ -252,9 +268,9 @@ std::vector<ContactValues> System::evaluate_contacts(const State& state, std::op
     v.mu = values[next++];
     const auto k = static_cast<Eigen::Index>(c.slip.size());
     v.slip.resize(k), v.slip_b.resize(k);
-    v.T = Eigen::MatrixXd::Zero(k, n());
     for (double& psi : v.slip) psi = values[next++];
-    for (const auto& e : c.T.entries) v.T(e.row, e.col) = values[next++];
+    v.T = fill_rows(c.T, std::span<const double>(values).subspan(next));
+    next += c.T.entries.size();
     for (double& b : v.slip_b) b = values[next++];
     result.push_back(std::move(v));
   }

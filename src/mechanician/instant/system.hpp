@@ -44,6 +44,9 @@ struct NotFinite {
 NotFinite explain_not_finite(const Tape& tape, int output, std::span<const double> inputs, std::string quantity,
                              Place place);
 
+/// Numbers in the order of the entries, as a matrix.
+SparseRows fill_rows(const SparseExprMatrix& pattern, std::span<const double> values);
+
 struct Evaluation {
   InstantValues values;      ///< C is empty
   Eigen::VectorXd residual;  ///< m: φ or ψ; zero for acceleration-level rows
@@ -61,7 +64,7 @@ struct ContactValues {
   bool has_friction = false;
   double mu = 0.0;         ///< coefficient of friction
   Eigen::VectorXd slip;    ///< k: ψ, one or two; none without friction
-  Eigen::MatrixXd T;       ///< k×n: ∂ψ/∂q̇
+  SparseRows T;            ///< k×n: ∂ψ/∂q̇
   Eigen::VectorXd slip_b;  ///< k: the slip accelerates by T q̈ − slip_b
 };
 
@@ -115,6 +118,7 @@ class System {
   Tape dynamics_;  ///< M entries, Q, A entries, b, W, residuals, rates
   Tape contacts_;  ///< for each contact: restitution, coefficient of friction, slip, T entries, slip_b
   bool needs_reactions_ = false;
+  std::shared_ptr<const InstantPattern> pattern_;
   Tape nonideal_;  ///< C; further inputs: ideal forces, multipliers
 };
 

@@ -75,7 +75,7 @@ TEST(System, TheGapOfAtMostIsRightMinusLeft) {
   // φ = 4 − x² − y², φ̇ = −2(x x' + y y'), φ̈ = −2(x x'' + y y'') − 2(x'² + y'²)
   EXPECT_NEAR(now.residual(1), 2.75, 1e-15);
   EXPECT_NEAR(now.rate(1), -8.0, 1e-14);
-  EXPECT_NEAR((now.values.A.row(1) - Eigen::RowVector3d(-1.0, -2.0, 0.0)).norm(), 0.0, 1e-15);
+  EXPECT_NEAR((now.values.A.to_dense().row(1) - Eigen::RowVector3d(-1.0, -2.0, 0.0)).norm(), 0.0, 1e-15);
   EXPECT_NEAR(now.values.b(1), 26.0, 1e-14);
 }
 

@@ -169,7 +169,7 @@ TEST(CrossingPredictor, decomposes_the_scaled_rows) {
   Eigen::MatrixXd A = model.system
                           .evaluate({0.0, Eigen::Map<const Eigen::VectorXd>(now.y.data(), 4),
                                      Eigen::Map<const Eigen::VectorXd>(now.y.data() + 4, 4)})
-                          .values.A;
+                          .values.A.to_dense();
   EXPECT_LT((A.transpose() * s.D.asDiagonal() - s.U * s.sigma.asDiagonal() * s.V.transpose()).cwiseAbs().maxCoeff(),
             64.0 * eps);
   EXPECT_GE(s.sigma(0), s.sigma(1));

@@ -22,9 +22,12 @@ bool Dynamics::solve_generally(double t, const double* y, bool with_noise, Solut
   InstantValues& values = now.values;
   if (!with_noise) {
     // Within a step the rows that act are those of its begin.
-    values.A_noise = MatrixXd::Zero(m_, n_);
-    for (int j = 0; j < m_; ++j)
-      if (zero_row_[j]) values.A_noise.row(j) = values.A.row(j).cwiseAbs();
+    values.A_noise = SparseRows(0, n_);
+    for (int j = 0; j < m_; ++j) {
+      if (zero_row_[j])
+        for (const SparseRows::Entry& e : values.A.row(j)) values.A_noise.add(e.col, std::abs(e.value));
+      values.A_noise.end_row();
+    }
   }
   const Factorisation factors = factor(values);
   const auto set_C = [&] {

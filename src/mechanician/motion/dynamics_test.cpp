@@ -141,7 +141,7 @@ TEST_P(DynamicsTest, powers_are_those_of_the_instant_and_add_up) {
     // given = q̇ᵀQ + ½ q̇ᵀṀ q̇, Ṁ by differences along the motion.
     const double h = 1e-5;
     const auto M_at = [&](double s) {
-      return system.evaluate({state.t + s, state.q + s * state.qd, state.qd}).values.M;
+      return system.evaluate({state.t + s, state.q + s * state.qd, state.qd}).values.M.to_dense();
     };
     const MatrixXd Md = (M_at(h) - M_at(-h)) / (2.0 * h);
     const double given = state.qd.dot(instant.values.Q) + 0.5 * state.qd.dot(Md * state.qd);
@@ -170,7 +170,7 @@ TEST_P(DynamicsTest, samples_have_the_forces_and_multipliers_of_the_instant) {
     EXPECT_TRUE(near(sample->Q_control, s.Q_control));
     EXPECT_TRUE(near(sample->lambda, s.multipliers)) << sample->lambda.transpose() << "\n" << s.multipliers.transpose();
     const auto m = static_cast<Eigen::Index>(dynamics.num_constraints());
-    EXPECT_TRUE(near(sample->power, s.multipliers.cwiseProduct(instant.values.A.topRows(m) * state.qd)));
+    EXPECT_TRUE(near(sample->power, s.multipliers.cwiseProduct((instant.values.A * state.qd).head(m))));
     EXPECT_NEAR(sample->residual, instant.constraint_residual, 1e-13);
   });
 }
@@ -234,7 +234,8 @@ TEST_P(DynamicsTest, what_is_tangential_stays_and_what_is_normal_goes) {
       if (row.kind == RowKind::constraint && !row.measured && row.level != Level::acceleration) held.push_back(j);
     }
     MatrixXd A(static_cast<Eigen::Index>(held.size()), n);
-    for (std::size_t k = 0; k < held.size(); ++k) A.row(static_cast<Eigen::Index>(k)) = instant.values.A.row(held[k]);
+    for (std::size_t k = 0; k < held.size(); ++k)
+      A.row(static_cast<Eigen::Index>(k)) = instant.values.A.to_dense().row(held[k]);
     const std::vector<double> y = y_of(state, dynamics.size());
     std::mt19937_64 random(7);
     std::normal_distribution<double> normal;
@@ -248,7 +249,7 @@ TEST_P(DynamicsTest, what_is_tangential_stays_and_what_is_normal_goes) {
     }
     // v − w is normal in the mass norm: M(v − w) has nothing along the null space of A.
     const MatrixXd V2 = null_space_basis(A, static_cast<Eigen::Index>(dynamics.velocities.kept.size()));
-    EXPECT_LT((V2.transpose() * instant.values.M * (v - w)).cwiseAbs().maxCoeff(), rounding * 10.0);
+    EXPECT_LT((V2.transpose() * (instant.values.M * (v - w))).cwiseAbs().maxCoeff(), rounding * 10.0);
     // Tangential vectors stay, where mass or the constraints determine every direction.
     VectorXd twice = w;
     ASSERT_TRUE(dynamics.project_tangent(state.t, y.data(), twice.data()));

@@ -150,7 +150,7 @@ bool PhasedMotion::jump(State& state, Evaluation& now, std::vector<Contact>& con
     const Index constraints = sums_.works.constraints.size();
     double works = 0.0;
     for (Index j = 0; j < now.values.A.rows(); ++j) {
-      const double work = 0.5 * impact.impulses(j) * now.values.A.row(j).dot(sum);
+      const double work = 0.5 * impact.impulses(j) * now.values.A.dot(j, sum);
       works += work;
       if (j < constraints)
         sums_.works.ideal += work, sums_.works.constraints(j) += work;
@@ -161,13 +161,14 @@ bool PhasedMotion::jump(State& state, Evaluation& now, std::vector<Contact>& con
     sums_.works.nonideal += 0.5 * (state.qd - before).dot(now.values.M * sum) - works;
     std::vector<std::string> names;
     // What lies still elsewhere has impulses too, of the size of rounding.
-    const VectorXd unfelt = felt * (now.values.M.cwiseAbs() * size_.qd);
+    const VectorXd unfelt = felt * now.values.M.abs_times(size_.qd);
     for (const int c : impact.contacts) {
       const Contact& contact = contacts[static_cast<std::size_t>(c)];
       const Index j = contact.values.row;
-      const VectorXd impulse = impact.impulses(j) * now.values.A.row(j).transpose().cwiseAbs();
-      if (contact.status == ContactStatus::impact || (impulse.array() > unfelt.array()).any())
-        names.push_back(contact_name(static_cast<std::size_t>(c)));
+      bool is_felt = contact.status == ContactStatus::impact;
+      for (const SparseRows::Entry& e : now.values.A.row(j))
+        is_felt |= std::abs(impact.impulses(j) * e.value) > unfelt(e.col);
+      if (is_felt) names.push_back(contact_name(static_cast<std::size_t>(c)));
     }
     add_event(EventKind::impact, state.t, std::move(names), state, before);
 
@@ -215,7 +216,7 @@ PhasedMotion::Settling PhasedMotion::settle(const State& state, const Evaluation
     const Contact& contact = contacts[c];
     if (contact.status != ContactStatus::separating || contact.values.level != Level::position) continue;
     const Index j = contact.values.row;
-    const double acceleration = now.values.A.row(j).dot(instant.solution.qdd) - now.values.b(j);
+    const double acceleration = now.values.A.dot(j, instant.solution.qdd) - now.values.b(j);
     if (!(acceleration < 0.0)) continue;
     const double height = contact.rate * contact.rate / (-2.0 * acceleration);
     const bool slow = contact.rate <= std::max(options.tolerance, 1e-9) * contact.rate_size;
@@ -235,7 +236,7 @@ PhasedMotion::Settling PhasedMotion::settle(const State& state, const Evaluation
     if (low.size() < before) continue;
     for (const std::size_t c : low) {
       const Index j = contacts[c].values.row;
-      const double acceleration = now.values.A.row(j).dot(instant.solution.qdd) - now.values.b(j);
+      const double acceleration = now.values.A.dot(j, instant.solution.qdd) - now.values.b(j);
       const double e = contacts[c].values.restitution;
       if (e < 1.0) longest = std::max(longest, 2.0 * contacts[c].rate / (-acceleration * (1.0 - e)));
     }
@@ -343,7 +344,7 @@ bool PhasedMotion::change_phase() {
     const bool acted = old[c].status != ContactStatus::open;
     if (contact.values.one_sided) {
       sums_.penetration =
-          std::max(sums_.penetration, -contact.gap / (std::max(1.0, now.values.A.row(contact.values.row).norm()) *
+          std::max(sums_.penetration, -contact.gap / (std::max(1.0, now.values.A.norm(contact.values.row)) *
                                                       std::max(1.0, state.q.cwiseAbs().maxCoeff())));
       if (acted) contact.status = ContactStatus::touching;
       if (is_why(c, What::gap)) set_status_by_rate(contact);
@@ -377,8 +378,7 @@ bool PhasedMotion::change_phase() {
 
   for (const Contact& contact : contacts) {
     const Index j = contact.values.row;
-    if (contact.values.one_sided && touches(contact) &&
-        now.values.A.row(j).norm() <= 16.0 * now.values.A_noise.row(j).norm()) {
+    if (contact.values.one_sided && touches(contact) && now.values.A.norm(j) <= 16.0 * now.values.A_noise.norm(j)) {
       fail(StopReason::not_unique,
            fmt::format("{}: the gradient of `{}` vanishes where its gap closes: no force can hold it there. "
                        "State it so that it does not (z >= 0 instead of z^3 >= 0)",
@@ -397,13 +397,13 @@ bool PhasedMotion::change_phase() {
     bool wrong = false;
     if (contacts[c].status == ContactStatus::separating && why->what != What::gap) {
       const Index j = contact.values.row;
-      const double terms = now.values.A.row(j).cwiseAbs().dot(qdd.cwiseAbs()) + std::abs(now.values.b(j));
-      wrong = now.values.A.row(j).dot(qdd) - now.values.b(j) < -small * terms;
+      const double terms = now.values.A.abs_dot(j, qdd) + std::abs(now.values.b(j));
+      wrong = now.values.A.dot(j, qdd) - now.values.b(j) < -small * terms;
       if (wrong) contacts[c].status = ContactStatus::touching;
     }
     if (why->what == What::cone && contact.status == ContactStatus::sliding) {
       const VectorXd s = contact.values.T * qdd - contact.values.slip_b;
-      const double terms = (contact.values.T.cwiseAbs() * qdd.cwiseAbs() + contact.values.slip_b.cwiseAbs()).norm();
+      const double terms = (contact.values.T.abs_times(qdd) + contact.values.slip_b.cwiseAbs()).norm();
       wrong = s.dot(contact.direction) < -small * terms;
       if (wrong) contacts[c].direction.resize(0);
     }

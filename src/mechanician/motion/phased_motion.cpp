@@ -9,7 +9,7 @@
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/simplify.hpp"
-#include "mechanician/instant/row_subset.hpp"
+#include "mechanician/solve/row_selection.hpp"
 
 namespace mechanician {
 
@@ -339,10 +339,10 @@ Sample PhasedMotion::of_whole(const Sample& part) {
   const ContactSolution ideal = solve_contacts(*system, now.values, std::move(contacts), {}, {.friction = false});
   if (ideal.status != SolveStatus::solved) return s;
   s.lambda = ideal.multipliers.head(constraints);
-  s.Qc_i = now.values.A.topRows(constraints).transpose() * s.lambda;
+  s.Qc_i = now.values.A.transposed_times(s.lambda);
   s.Qc = now.values.M * s.qdd - now.values.Q - s.Q_control;
   s.Qc_ni = s.Qc - s.Qc_i;
-  s.power = s.lambda.cwiseProduct(now.values.A.topRows(constraints) * s.qd);
+  s.power = s.lambda.cwiseProduct((now.values.A * s.qd).head(constraints));
   return s;
 }
 

@@ -286,7 +286,7 @@ EquationValues::RowNumbers WrittenEquations::row_numbers() const {
 void WrittenEquations::calc_row_noise(double t, const double* q, const double* qd, std::span<double> noise) {
   using Vector = Eigen::Map<const Eigen::VectorXd>;
   const Evaluation now = system_->evaluate({t, Vector(q, facts_.n), Vector(qd, facts_.n)});
-  for (int j = 0; j < facts_.m; ++j) noise[static_cast<std::size_t>(j)] = now.values.A_noise.row(j).norm();
+  for (int j = 0; j < facts_.m; ++j) noise[static_cast<std::size_t>(j)] = now.values.A_noise.norm(j);
 }
 
 const double* WrittenEquations::calc_C(const Point& point) {

@@ -85,7 +85,7 @@ class AccelerateJson {
         json_.key("gap_acceleration");
         const bool known = instant_.has_acceleration();
         const Eigen::Index j = c.values.row;
-        known ? json_.value(instant_.values.A.row(j).dot(instant_.solution.qdd) - instant_.values.b(j)) : json_.null();
+        known ? json_.value(instant_.values.A.dot(j, instant_.solution.qdd) - instant_.values.b(j)) : json_.null();
       }
       json_.key("normal").value(c.normal);
       if (c.values.has_friction) {
@@ -167,10 +167,15 @@ class AccelerateJson {
     by_coordinate("force_null", p.force_null);
     by_coordinate("force_range", p.force_range);
     json_.key("auxiliary").begin_object();
-    json_.key("matrix").begin_object();
-    for (Eigen::Index i = 0; i < p.auxiliary.Ms.rows(); ++i)
-      by_coordinate(system_.coordinate(static_cast<int>(i)), VectorXd(p.auxiliary.Ms.row(i).transpose()));
-    json_.end_object();
+    json_.key("matrix");
+    if (p.auxiliary.Ms.rows() < system_.n()) {
+      json_.null();  // too many numbers
+    } else {
+      json_.begin_object();
+      for (Eigen::Index i = 0; i < p.auxiliary.Ms.rows(); ++i)
+        by_coordinate(system_.coordinate(static_cast<int>(i)), VectorXd(p.auxiliary.Ms.row(i).transpose()));
+      json_.end_object();
+    }
     by_coordinate("force", p.auxiliary.Delta);
     by_coordinate("acceleration", p.auxiliary.qdd_A);
     json_.end_object();

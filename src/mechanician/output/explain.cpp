@@ -82,10 +82,12 @@ class Explanation {
         "The constraints answer with the ideal force K e, proportional to the error. The gain K = Aᵀ(A M⁻¹Aᵀ)⁺ says "
         "how");
     line("much force each unit of error calls up:");
-    for (int i = 0; i < system_.n(); ++i)
+    for (int i = 0; i < system_.n() && p_.gain; ++i)
       line("    on {}: {}", system_.coordinate(i), by_row(p_.gain->row(i).transpose()));
+    if (!p_.gain) line("    (too many numbers to be shown)");
     line("    K e, ideal force{}: {}", instant_.values.num_control > 0 ? " of constraints and control together" : "",
-         by_coordinate(*p_.gain * *p_.error_signal));
+         by_coordinate(p_.gain ? Eigen::VectorXd(*p_.gain * *p_.error_signal)
+                               : Eigen::VectorXd(*p_.reaction_to_forces + *p_.reaction_to_motion)));
   }
 
   void deviation() {

@@ -8,6 +8,7 @@
 
 #include "mechanician/solve/consistency.hpp"
 #include "mechanician/solve/refined_motion.hpp"
+#include "mechanician/solve/sparse_instant.hpp"
 
 namespace mechanician {
 namespace {
@@ -38,11 +39,7 @@ void describe_factorisation(const Factorisation& f, Index num_control, Solution&
   solution.multipliers_unique = solution.multipliers_undetermined.empty();
   if (!f.unique) {
     solution.undetermined_directions = f.s.asDiagonal() * f.undetermined_scaled;
-    for (auto column : solution.undetermined_directions.colwise()) {
-      Index largest = 0;
-      column.cwiseAbs().maxCoeff(&largest);
-      column /= column(largest);
-    }
+    scale_to_largest(solution.undetermined_directions);
   }
   // A left null vector whose control part alone still has a force effect moves force between the two kinds.
   if (num_control > 0 && num_constraint > 0 && f.rows.num_dropped() > 0) {
@@ -61,16 +58,7 @@ bool is_solvable(const Factorisation& f, const InstantValues& values) {
     force += values.C;
     size += values.C.cwiseAbs();
   }
-  const VectorXd noise = values.Q_noise.size() > 0 ? values.Q_noise : VectorXd::Zero(f.n());
-  // A direction is known to rounding: it sees a little of every force.
-  const double rounding =
-      64.0 * static_cast<double>(f.n()) * std::numeric_limits<double>::epsilon() * f.s.cwiseProduct(size).maxCoeff();
-  for (const auto direction : f.undetermined_scaled.colwise()) {
-    const double work = direction.dot(f.s.cwiseProduct(force));
-    const VectorXd weight = direction.cwiseAbs().cwiseProduct(f.s);
-    if (std::abs(work) > consistency_tolerance * weight.dot(size) + 8.0 * weight.dot(noise) + rounding) return false;
-  }
-  return true;
+  return is_force_balanced(f.undetermined_scaled, f.s, force, size, values.Q_noise);
 }
 
 /// Right-hand side that the measured rows can attain; sets the status where the exact rows contradict each other.
@@ -98,41 +86,55 @@ LeastSquaresMotion calc_least_squares(const Factorisation& f, const InstantValue
   return result;
 }
 
-/// Tells the force apart by kind of row.
-void attribute_forces(const Factorisation& f, const InstantValues& values, const MotionForces& motion,
-                      Solution& solution) {
-  const Index num_control = values.num_control;
-  const Index num_constraint = f.m() - num_control;
-  const bool refined = motion.lambda_ideal.size() > 0;
-  const VectorXd lambda = refined ? f.multipliers.spread(f.rows, motion.lambda_ideal)
-                                  : f.multipliers.calc_lambda(f.rows, f.to_metric(motion.F_ideal));
+}  // namespace
+
+void scale_to_largest(MatrixXd& directions) {
+  for (auto column : directions.colwise()) {
+    Index largest = 0;
+    column.cwiseAbs().maxCoeff(&largest);
+    column /= column(largest);
+  }
+}
+
+bool is_force_balanced(const MatrixXd& directions, const VectorXd& scale, const VectorXd& force, const VectorXd& size,
+                       const VectorXd& noise) {
+  // A direction is known to rounding: it sees a little of every force.
+  const double rounding = 64.0 * static_cast<double>(force.size()) * std::numeric_limits<double>::epsilon() *
+                          scale.cwiseProduct(size).maxCoeff();
+  for (const auto direction : directions.colwise()) {
+    const double work = direction.dot(scale.cwiseProduct(force));
+    const VectorXd weight = direction.cwiseAbs().cwiseProduct(scale);
+    const double noise_here = noise.size() > 0 ? weight.dot(noise) : 0.0;
+    if (std::abs(work) > consistency_tolerance * weight.dot(size) + 8.0 * noise_here + rounding) return false;
+  }
+  return true;
+}
+
+void attribute_forces(const InstantValues& values, const MotionForces& motion, const VectorXd& lambda,
+                      const std::function<VectorXd()>& joint_of, Solution& solution) {
+  const Index n = values.M.rows(), num_control = values.num_control;
+  const Index num_constraint = values.b.size() - num_control;
   solution.qdd = motion.qdd;
   solution.multipliers = lambda.head(num_constraint);
   if (num_control == 0) {
     solution.Qc_i = motion.F_ideal;
     solution.Qc_ni = motion.F_nonideal;
     solution.Qc = motion.F_ideal + motion.F_nonideal;
-    solution.Q_control = VectorXd::Zero(f.n());
+    solution.Q_control = VectorXd::Zero(n);
     solution.control_multipliers.resize(0);
-  } else {
-    // Joint multipliers with C: M q̈ − Q − C = Aᵀ λ̃. What C does not achieve by itself the rows must take up.
-    const VectorXd total = motion.F_ideal + motion.F_nonideal;
-    const bool has_C = values.C.size() > 0 && !values.C.isZero(0.0);
-    VectorXd joint = lambda;
-    if (has_C) {
-      joint = refined ? f.multipliers.spread(f.rows, motion.lambda_joint)
-                      : f.multipliers.calc_lambda(f.rows, f.to_metric(total - values.C));
-    }
-    solution.control_multipliers = joint.tail(num_control);
-    solution.Q_control = f.A.bottomRows(num_control).transpose() * solution.control_multipliers;
-    solution.Qc_i = f.A.topRows(num_constraint).transpose() * solution.multipliers;
-    solution.Qc = has_C ? VectorXd(total - solution.Q_control) : solution.Qc_i;
-    solution.Qc_ni = solution.Qc - solution.Qc_i;
+    return;
   }
-  if (f.definite) solution.gaussian = f.to_metric(motion.F_ideal + motion.F_nonideal).squaredNorm();
+  // Joint multipliers with C: M q̈ − Q − C = Aᵀ λ̃. What C does not achieve by itself the rows must take up.
+  const VectorXd total = motion.F_ideal + motion.F_nonideal;
+  const bool has_C = values.C.size() > 0 && !values.C.isZero(0.0);
+  VectorXd of_control = has_C ? joint_of() : lambda;
+  of_control.head(num_constraint).setZero();
+  solution.control_multipliers = of_control.tail(num_control);
+  solution.Q_control = values.A.transposed_times(of_control);
+  solution.Qc_i = values.A.transposed_times(solution.multipliers);
+  solution.Qc = has_C ? VectorXd(total - solution.Q_control) : solution.Qc_i;
+  solution.Qc_ni = solution.Qc - solution.Qc_i;
 }
-
-}  // namespace
 
 void clear_motion(Solution& solution) {
   for (VectorXd* vector : {&solution.qdd, &solution.Qc, &solution.Qc_i, &solution.Qc_ni, &solution.Q_control,
@@ -176,7 +178,16 @@ Solution solve_with(const Factorisation& f, const InstantValues& values, const M
   if (solution.status == SolveStatus::solved && !solution.unique) solution.status = SolveStatus::not_unique;
   if (solution.status != SolveStatus::solved) return solution;
 
-  attribute_forces(f, values, motion_of(values.Q, solution.b_used, values.C), solution);
+  const MotionForces motion = motion_of(values.Q, solution.b_used, values.C);
+  const bool refined = motion.lambda_ideal.size() > 0;
+  const auto spread = [&](const VectorXd& multipliers, const VectorXd& force) {
+    return refined ? f.multipliers.spread(f.rows, multipliers) : f.multipliers.calc_lambda(f.rows, f.to_metric(force));
+  };
+  const VectorXd total = motion.F_ideal + motion.F_nonideal;
+  attribute_forces(
+      values, motion, spread(motion.lambda_ideal, motion.F_ideal),
+      [&] { return spread(motion.lambda_joint, total - values.C); }, solution);
+  if (f.definite) solution.gaussian = f.to_metric(total).squaredNorm();
   if (!solution.qdd.allFinite()) {
     solution.status = SolveStatus::not_finite;
     clear_motion(solution);
@@ -185,6 +196,12 @@ Solution solve_with(const Factorisation& f, const InstantValues& values, const M
 }
 
 Solution solve(const Factorisation& f, const InstantValues& values) {
+  if (f.sparse) {
+    check_sizes(values);
+    if (values.M.rows() != f.n() || values.b.size() != f.m())
+      throw std::invalid_argument("solve() was given other sizes than factor()");
+    return f.sparse->solve(values);
+  }
   return solve_with(f, values, [&f](const VectorXd& Q, const VectorXd& b, const VectorXd& C) {
     return calc_refined_motion(f, Q, b, C);
   });

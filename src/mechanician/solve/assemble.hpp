@@ -15,6 +15,19 @@ using MotionOf =
 /// Takes acceleration, forces and multipliers out again.
 void clear_motion(Solution& solution);
 
+/// Tells the force apart by kind of row. lambda, joint(): multipliers of the ideal problem and of the one with C, of least
+/// norm where they are not unique; the second is asked for only where it is another.
+void attribute_forces(const InstantValues& values, const MotionForces& motion, const Eigen::VectorXd& lambda,
+                      const std::function<Eigen::VectorXd()>& joint, Solution& solution);
+
+/// Is the force in these directions (unit in the coordinates over their scale) zero (U23 eq. 14, 17)? `size`: of its terms;
+/// noise: may be empty.
+bool is_force_balanced(const Eigen::MatrixXd& directions, const Eigen::VectorXd& scale, const Eigen::VectorXd& force,
+                       const Eigen::VectorXd& size, const Eigen::VectorXd& noise);
+
+/// Each column such that its largest entry is 1.
+void scale_to_largest(Eigen::MatrixXd& directions);
+
 /// `values` must have the sizes that were factored, else std::invalid_argument.
 Solution solve_with(const Factorisation& f, const InstantValues& values, const MotionOf& motion_of);
 

@@ -13,6 +13,33 @@ namespace {
 constexpr double noise_factor = 8.0;
 }
 
+VectorXd calc_row_tolerances(const InstantValues& values, const std::vector<Index>& selection, const VectorXd& qdd_size,
+                             const VectorXd& D, double condition) {
+  const auto m = static_cast<Index>(selection.size());
+  VectorXd tolerance(m);
+  // Rounding of the other rows reaches a row whose own terms are all zero.
+  double largest = 0;
+  for (Index j = 0; j < m; ++j) largest = std::max(largest, std::abs(D(j) * values.b(selection[j])));
+  const double rounding =
+      largest * std::min(consistency_tolerance,
+                         64.0 * static_cast<double>(m) * std::numeric_limits<double>::epsilon() * condition);
+  // What the forces alone would do: where constraints hold a system at rest, rows differ by rounding of that.
+  VectorXd free = VectorXd::Zero(values.M.rows());
+  for (Index i = 0; i < free.size() && values.Q.size() == free.size(); ++i)
+    if (const double mass = values.M(i, i); mass > 0.0) free(i) = std::abs(values.Q(i)) / mass;
+  for (Index j = 0; j < m; ++j) {
+    const Index row = selection[j];
+    double size = values.A.abs_dot(row, qdd_size) + std::abs(values.b(row));
+    if (values.b_size.size() > 0) size += std::max(0.0, values.b_size(row) - std::abs(values.b(row)));
+    double noise = 0;
+    if (values.b_noise.size() > 0) noise += values.b_noise(row);
+    if (values.A_noise.size() > 0) noise += values.A_noise.dot(row, qdd_size);
+    noise += std::numeric_limits<double>::epsilon() * values.A.abs_dot(row, free);
+    tolerance(j) = consistency_tolerance * size + noise_factor * noise + rounding / D(j);
+  }
+  return tolerance;
+}
+
 Consistency check_consistency(const RowFactor& rows, const InstantValues& values, const std::vector<Index>& selection,
                               const AccelerationOf& to_qdd) {
   const Index m = rows.num_rows();
@@ -23,29 +50,8 @@ Consistency check_consistency(const RowFactor& rows, const InstantValues& values
   Consistency result;
   result.b = b_consistent.cwiseQuotient(rows.D);
   result.residual = (b_scaled - b_consistent).cwiseQuotient(rows.D);
-  result.tolerance = VectorXd::Zero(m);
   result.y_ls = rows.calc_least_norm(b_consistent);
-  const VectorXd qdd_size = to_qdd(result.y_ls).cwiseAbs();
-  // Rounding of the other rows reaches a row whose own terms are all zero.
-  const double rounding =
-      m == 0 ? 0.0
-             : b_scaled.cwiseAbs().maxCoeff() *
-                   std::min(consistency_tolerance,
-                            64.0 * static_cast<double>(m) * std::numeric_limits<double>::epsilon() * rows.condition);
-  // What the forces alone would do: where constraints hold a system at rest, rows differ by rounding of that.
-  VectorXd free = VectorXd::Zero(values.A.cols());
-  for (Index i = 0; i < free.size() && values.Q.size() == free.size(); ++i)
-    if (values.M(i, i) > 0.0) free(i) = std::abs(values.Q(i)) / values.M(i, i);
-  for (Index j = 0; j < m; ++j) {
-    const Index row = selection[j];
-    double size = values.A.row(row).cwiseAbs().dot(qdd_size) + std::abs(values.b(row));
-    if (values.b_size.size() > 0) size += std::max(0.0, values.b_size(row) - std::abs(values.b(row)));
-    double noise = 0;
-    if (values.b_noise.size() > 0) noise += values.b_noise(row);
-    if (values.A_noise.size() > 0) noise += values.A_noise.row(row).dot(qdd_size);
-    noise += std::numeric_limits<double>::epsilon() * values.A.row(row).cwiseAbs().dot(free);
-    result.tolerance(j) = consistency_tolerance * size + noise_factor * noise + rounding / rows.D(j);
-  }
+  result.tolerance = calc_row_tolerances(values, selection, to_qdd(result.y_ls).cwiseAbs(), rows.D, rows.condition);
   // Each dropped row with the kept rows that it depends on: what all of them allow together. (Row by row, a row of
   // zeros would have to bear the rounding of its partners.)
   const Index k = rows.rank;

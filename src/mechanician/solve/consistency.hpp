@@ -24,6 +24,11 @@ struct Consistency {
   Eigen::VectorXd y_ls;       // n, least-squares solution of least norm, in the metric
 };
 
+/// tol of every row of `selection`. qdd_size: |q̈| of the least-squares solution; D: scale of the rows; `condition` of the
+/// scaled rows.
+Eigen::VectorXd calc_row_tolerances(const InstantValues& values, const std::vector<Eigen::Index>& selection,
+                                    const Eigen::VectorXd& qdd_size, const Eigen::VectorXd& D, double condition);
+
 using AccelerationOf = std::function<Eigen::VectorXd(const Eigen::VectorXd& y)>;
 
 /// Rows of `values` to look at are `selection` (all of them in order for a factorisation of the whole A); the function

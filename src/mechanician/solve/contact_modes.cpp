@@ -46,8 +46,8 @@ ContactGroup::ContactGroup(const ContactSystem& system, std::vector<std::size_t>
     for (Index c = 0; c < u.k; ++c) columns_.push_back(u.tangent + c);
   }
   W_ = s_.W(columns_, columns_);
-  Y_ = s_.Y(Eigen::all, columns_);
-  UZ_ = s_.UZ(Eigen::all, columns_);
+  X_ = s_.X(Eigen::all, columns_);
+  UG_ = s_.UG(Eigen::all, columns_);
   w0_ = s_.w0(columns_);
   for (const std::size_t i : units_) {
     lambda_.push_back(s_.units[i].two_sided() ? RowVectorXd(s_.units[i].lambda(columns_)) : RowVectorXd());
@@ -111,7 +111,7 @@ ContactGroup::Equations ContactGroup::assemble(const GroupMode& mode) const {
   }
   // Accelerations at the contacts in terms of the unknowns.
   MatrixXd w = W_ * e.B;
-  if (u > 0) w.rightCols(u) += UZ_.transpose();
+  if (u > 0) w.rightCols(u) += UG_.transpose();
   e.K = MatrixXd::Zero(N, N);
   e.r = VectorXd::Zero(N);
   for (std::size_t i = 0; i < units_.size(); ++i) {
@@ -152,7 +152,7 @@ ContactGroup::Equations ContactGroup::assemble(const GroupMode& mode) const {
     }
   }
   if (u > 0) {
-    e.K.bottomRows(u) = UZ_ * e.B;
+    e.K.bottomRows(u) = UG_ * e.B;
     e.r.tail(u) = -s_.U_force;
   }
   return e;
@@ -228,8 +228,9 @@ std::optional<VectorXd> ContactGroup::choose(const GroupMode& mode, const Equati
   if (!chosen) return std::nullopt;
 
   // Do the solutions of this mode differ in the acceleration?
-  MatrixXd effect = Y_ * e.B * null;
-  if (s_.U.cols() > 0) effect += s_.U * null.bottomRows(s_.U.cols());
+  MatrixXd moved = X_ * e.B * null;
+  if (s_.U.cols() > 0) moved += s_.U * null.bottomRows(s_.U.cols());
+  const MatrixXd effect = s_.to_metric(moved);
   const Eigen::JacobiSVD<MatrixXd> svd(effect, Eigen::ComputeThinV);
   const VectorXd start = null.transpose() * (*chosen - x);
   for (Index j = 0; j < svd.singularValues().size(); ++j) {
@@ -239,10 +240,10 @@ std::optional<VectorXd> ContactGroup::choose(const GroupMode& mode, const Equati
       const auto other = nearest(target);
       if (!other) continue;
       const VectorXd difference = effect * (null.transpose() * (*other - *chosen));
-      if (difference.norm() <= distinct_answers * (s_.scale + (Y_ * (e.B * *other)).norm())) continue;
-      VectorXd y = Y_ * (e.B * *other);
-      if (s_.U.cols() > 0) y += s_.U * other->tail(s_.U.cols());
-      result.others.push_back(y);
+      VectorXd qdd = X_ * (e.B * *other);
+      if (difference.norm() <= distinct_answers * (s_.scale + s_.motion_norm(qdd))) continue;
+      if (s_.U.cols() > 0) qdd += s_.U * other->tail(s_.U.cols());
+      result.others.push_back(qdd);
     }
   }
   return chosen;
@@ -293,8 +294,8 @@ std::optional<ModeSolution> ContactGroup::solve(const GroupMode& mode, Signs sig
   for (std::size_t i = 0; i < units_.size(); ++i) {
     if (e.lambda_at[i] >= 0) result.lambda(static_cast<Index>(i)) = x(e.lambda_at[i]);
   }
-  result.y = Y_ * f;
-  if (s_.U.cols() > 0) result.y += s_.U * result.z;
+  result.qdd = X_ * f;
+  if (s_.U.cols() > 0) result.qdd += s_.U * result.z;
   return result;
 }
 
@@ -327,13 +328,13 @@ ContactGroup::SlipSample ContactGroup::sample_slip(const GroupMode& mode, std::s
     x(columns) = solved;
   }
   sample.slip = w0_.segment(tangent_[i], unit(i).k) + W_.middleRows(tangent_[i], unit(i).k) * (e.B * x);
-  if (s_.U.cols() > 0) sample.slip += UZ_.middleCols(tangent_[i], unit(i).k).transpose() * x.tail(s_.U.cols());
+  if (s_.U.cols() > 0) sample.slip += UG_.middleCols(tangent_[i], unit(i).k).transpose() * x.tail(s_.U.cols());
   return sample;
 }
 
 VectorXd ContactGroup::slip(const ModeSolution& solution, std::size_t i) const {
   VectorXd w = w0_.segment(tangent_[i], unit(i).k) + W_.middleRows(tangent_[i], unit(i).k) * solution.f(columns_);
-  if (s_.U.cols() > 0) w += UZ_.middleCols(tangent_[i], unit(i).k).transpose() * solution.z;
+  if (s_.U.cols() > 0) w += UG_.middleCols(tangent_[i], unit(i).k).transpose() * solution.z;
   return w;
 }
 

@@ -35,10 +35,10 @@ struct ModeSolution {
   Eigen::VectorXd f;                         // p, zero outside the group
   Eigen::VectorXd z;                         // u
   Eigen::VectorXd lambda;                    // λ̂ by unit of the group
-  Eigen::VectorXd y;                         // n, what the group adds to y₀
+  Eigen::VectorXd qdd;                       // n, what the group adds to q̈₀
   double violation = 0;                      // fraction by which signs and cones are missed
   bool distributed = false;                  // the forces are not unique
-  std::vector<Eigen::VectorXd> others = {};  // y of further solutions of the same mode: a continuum
+  std::vector<Eigen::VectorXd> others = {};  // q̈ of further solutions of the same mode: a continuum
 };
 
 class ModeTree;
@@ -98,7 +98,7 @@ class ContactGroup {
   std::vector<std::size_t> units_;
   std::vector<Eigen::Index> columns_;           // of the group's forces
   std::vector<Eigen::Index> normal_, tangent_;  // by unit, positions in columns_
-  Eigen::MatrixXd W_, Y_, UZ_;
+  Eigen::MatrixXd W_, X_, UG_;
   Eigen::VectorXd w0_;
   std::vector<Eigen::RowVectorXd> lambda_;  // by unit, two-sided only
 };

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "mechanician/solve/row_selection.hpp"
+#include "mechanician/solve/sparse_instant.hpp"
 
 namespace mechanician {
 namespace {
@@ -42,27 +43,34 @@ void check(const InstantValues& values, const std::vector<Index>& one_sided,
   }
 }
 
-MatrixXd to_metric(const Factorisation& f, const MatrixXd& forces) {
-  MatrixXd result(forces.rows(), forces.cols());
-  for (Index j = 0; j < forces.cols(); ++j) result.col(j) = f.to_metric(VectorXd(forces.col(j)));
-  return result;
-}
-
-/// Acceleration and two-sided force, in the metric, that a force in the metric causes.
+/// Acceleration and two-sided multipliers that a force causes.
 struct Response {
-  VectorXd y, u;
+  VectorXd qdd, lambda;
 };
-Response respond(const Factorisation& f, const VectorXd& g) {
+Response respond(const Factorisation& f, const VectorXd& force) {
+  if (f.sparse) {
+    RowSolver::Answer answer = f.sparse->respond(force, VectorXd::Zero(f.m()));
+    return {std::move(answer.x), std::move(answer.lambda)};
+  }
   const MatrixXd& V1 = f.rows.V1;
-  if (f.definite) {
-    if (f.rows.rank == f.n()) return {VectorXd::Zero(f.n()), -g};
+  const VectorXd g = f.to_metric(force);
+  VectorXd y, u;
+  if (!f.definite) {
+    y = f.V2 * f.solve_Mhat(f.V2.transpose() * g);
+    u = V1 * (V1.transpose() * (f.M_scaled * y - g));
+  } else if (f.rows.rank == f.n()) {
+    y = VectorXd::Zero(f.n()), u = -g;
+  } else {
     VectorXd held = V1 * (V1.transpose() * g);
     const VectorXd rest = g - held;
     held += V1 * (V1.transpose() * rest);
-    return {g - held, -held};
+    y = g - held, u = -held;
   }
-  const VectorXd y = f.V2 * f.solve_Mhat(f.V2.transpose() * g);
-  return {y, V1 * (V1.transpose() * (f.M_scaled * y - g))};
+  return {f.acceleration_of(y), f.m() > 0 ? f.multipliers.calc_lambda(f.rows, u) : VectorXd()};
+}
+
+double force_norm(const Factorisation& f, const VectorXd& force) {
+  return f.sparse ? f.sparse->mass().force_norm(force) : f.to_metric(force).norm();
 }
 
 }  // namespace
@@ -83,10 +91,15 @@ ContactSystem make_contact_system(const InstantValues& values, const std::vector
   }
 
   // The two-sided rows alone, as if nothing touched.
-  const InstantValues selected = select_rows(values, s.equality);
+  const InstantValues selected = take_rows(values, s.equality);
   s.f = factor(selected);
-  const Solution base = solve(s.f, selected);
+  Solution base = solve(s.f, selected);
   const bool open = base.status == SolveStatus::unsolvable || base.status == SolveStatus::not_unique;
+  if (open && s.f.sparse) {
+    // What is left open is for the null space method.
+    s.f = factor_dense(selected);
+    base = solve(s.f, selected);
+  }
   if (!base.has_acceleration() && !open) {
     s.status = base.status;
     return s;
@@ -97,28 +110,27 @@ ContactSystem make_contact_system(const InstantValues& values, const std::vector
   s.values.W.resize(0, 0);
   VectorXd force = values.Q;
   if (values.C.size() > 0) force += values.C;
-  const VectorXd g = s.f.to_metric(force);
-  const MotionForces motion = calc_motion(s.f, force, base.b_used, {});
-  const VectorXd qdd0 = open ? motion.qdd : base.qdd;
-  s.y0 = s.f.definite ? VectorXd(s.f.L.transpose() * qdd0) : VectorXd(qdd0.cwiseQuotient(s.f.s));
-  s.lambda0 = s.f.multipliers.calc_lambda(s.f.rows, s.f.to_metric(motion.F_ideal));
-  if (open) {
-    s.U = s.f.undetermined_scaled;
-    s.U_force = s.U.transpose() * g;
+  if (s.f.sparse) {
+    RowSolver::Answer motion = s.f.sparse->respond(force, base.b_used);
+    s.qdd0 = base.qdd, s.lambda0 = std::move(motion.lambda);
   } else {
-    s.U.resize(n, 0);
-    s.U_force.resize(0);
+    const MotionForces motion = calc_motion(s.f, force, base.b_used, {});
+    s.qdd0 = open ? motion.qdd : base.qdd;
+    s.lambda0 = s.f.multipliers.calc_lambda(s.f.rows, s.f.to_metric(motion.F_ideal));
   }
+  s.U = open ? MatrixXd(s.f.s.asDiagonal() * s.f.undetermined_scaled) : MatrixXd(n, 0);
+  s.U_force = s.U.transpose() * force;
 
   // Forces.
   Index p = static_cast<Index>(one_sided.size());
   for (const FrictionContact& c : contacts) p += c.T.rows();
-  s.G.resize(n, p);
+  s.G_transposed = SparseRows(0, n);
   VectorXd& right = s.slip_b;
   right.resize(p);
   for (std::size_t i = 0; i < one_sided.size(); ++i) {
     const auto column = static_cast<Index>(i);
-    s.G.col(column) = values.A.row(one_sided[i]).transpose();
+    for (const SparseRows::Entry& e : values.A.row(one_sided[i])) s.G_transposed.add(e.col, e.value);
+    s.G_transposed.end_row();
     right(column) = values.b(one_sided[i]);
     unit_of[one_sided[i]] = column;
     ContactUnit unit;
@@ -139,16 +151,17 @@ ContactSystem make_contact_system(const InstantValues& values, const std::vector
     unit.tangent = column;
     unit.k = c.T.rows();
     if (c.direction.size() > 0) unit.direction = c.direction.normalized();
-    s.G.middleCols(column, unit.k) = c.T.transpose();
+    s.G_transposed.add_rows(c.T);
     right.segment(column, unit.k) = c.slip_b;
     column += unit.k;
   }
-  s.Z = to_metric(s.f, s.G);
   s.D = VectorXd::Ones(p);
+  const auto unit_force = [&](Index k) { return s.G_transposed.select({k}).transposed_times(VectorXd::Ones(1)); };
   const auto scale_columns = [&](Index first, Index count) {
-    const double norm = s.Z.middleCols(first, count).norm() / std::sqrt(static_cast<double>(count));
+    double squares = 0;
+    for (Index k = first; k < first + count; ++k) squares += std::pow(force_norm(s.f, unit_force(k)), 2);
+    const double norm = std::sqrt(squares / static_cast<double>(count));
     if (norm == 0 || !std::isfinite(1.0 / norm)) return;
-    s.Z.middleCols(first, count) /= norm;
     s.D.segment(first, count).setConstant(1.0 / norm);
   };
   for (ContactUnit& unit : s.units) {
@@ -157,31 +170,43 @@ ContactSystem make_contact_system(const InstantValues& values, const std::vector
   }
 
   // Responses.
-  s.Y.resize(n, p);
+  s.X.resize(n, p);
   s.Lambda.resize(static_cast<Index>(s.equality.size()), p);
-  const bool needs_multipliers = !s.equality.empty();
+  s.W.resize(p, p);
   for (Index j = 0; j < p; ++j) {
-    const Response r = respond(s.f, s.Z.col(j));
-    s.Y.col(j) = r.y;
-    if (needs_multipliers) s.Lambda.col(j) = s.f.multipliers.calc_lambda(s.f.rows, r.u);
+    const Response r = respond(s.f, s.D(j) * unit_force(j));
+    s.X.col(j) = r.qdd;
+    if (!s.equality.empty()) s.Lambda.col(j) = r.lambda;
+    s.W.col(j) = s.D.cwiseProduct(s.G_transposed * r.qdd);
   }
-  s.W = s.Z.transpose() * s.Y;
-  s.w0 = s.Z.transpose() * s.y0 - s.D.cwiseProduct(right);
-  s.UZ = s.U.transpose() * s.Z;
+  s.w0 = s.D.cwiseProduct(s.G_transposed * s.qdd0 - right);
+  s.UG.resize(s.U.cols(), p);
+  for (Index u = 0; u < s.U.cols(); ++u)
+    s.UG.row(u) = s.D.cwiseProduct(s.G_transposed * VectorXd(s.U.col(u))).transpose();
   for (ContactUnit& unit : s.units) {
     double normal_scale = unit.normal >= 0 ? s.D(unit.normal) : 1.0;
     if (unit.two_sided()) {
       const Index at = equality_of[unit.row];
-      normal_scale = s.f.rows.D(at);
+      normal_scale = s.f.sparse ? s.f.sparse->row_scale()(at) : s.f.rows.D(at);
       unit.lambda_scale = normal_scale;
       unit.lambda0 = s.lambda0(at) / normal_scale;
       unit.lambda = s.Lambda.row(at) / normal_scale;
     }
     if (unit.k > 0) unit.mu = contacts[unit.contact].mu * normal_scale / s.D(unit.tangent);
   }
-  s.scale = g.norm() + s.y0.norm();
+  s.scale = force_norm(s.f, force) + s.motion_norm(s.qdd0);
   if (p > 0) s.scale += s.D.cwiseProduct(right).cwiseMax(0.0).maxCoeff();
   return s;
+}
+
+double ContactSystem::motion_norm(const VectorXd& qdd) const {
+  if (f.sparse) return f.sparse->mass().motion_norm(qdd);
+  return f.definite ? (f.L.transpose() * qdd).norm() : qdd.cwiseQuotient(f.s).norm();
+}
+
+MatrixXd ContactSystem::to_metric(const MatrixXd& qdd) const {
+  if (f.definite && !f.sparse) return f.L.transpose() * qdd;
+  return (f.sparse ? f.sparse->mass().scale() : f.s).cwiseInverse().asDiagonal() * qdd;
 }
 
 std::vector<std::vector<std::size_t>> find_groups(const ContactSystem& s) {

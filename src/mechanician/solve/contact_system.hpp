@@ -1,11 +1,11 @@
 // Contacts seen through everything else: accelerations at the contacts as functions of the contact forces, with the
 // two-sided rows eliminated,
 //
-//   y = y₀ + Y f + U z,   w = w₀ + W f + ZᵀU z,   λ_E = λ_E0 + Λ f,   Uᵀ(g + Z f) = 0,
+//   q̈ = q̈₀ + X f + U z,   w = w₀ + W f + (G D)ᵀU z,   λ_E = λ_E0 + Λ f,   Uᵀ(Q + C + G D f) = 0.
 //
-// in the metric of the masses. Forces f: one for each one-sided row and k for each contact with friction; columns of Z
-// are their unit directions, W = ZᵀY (symmetric, ≥ 0, diagonal ≤ 1). U: directions that masses and two-sided rows leave
-// open (singular M only); there the forces must balance. Cost n²p for p forces.
+// Forces f: one for each one-sided row and k for each contact with friction; columns of G D are their directions, of unit
+// size in the metric of the masses, W = (G D)ᵀX (symmetric, ≥ 0, diagonal ≤ 1). U: directions that masses and two-sided
+// rows leave open (singular M only); there the forces must balance. Cost: p solutions with the two-sided rows.
 #pragma once
 
 #include <vector>
@@ -39,16 +39,16 @@ struct ContactSystem {
   InstantValues values;                           // b of measured rows replaced by what they can attain
   std::vector<Eigen::Index> equality;             // two-sided rows
   Factorisation f;                                // of these
-  Eigen::MatrixXd G;                              // n×p, unit forces as given
+  SparseRows G_transposed;                        // p×n, unit forces as given
   Eigen::VectorXd D;                              // p, force as given = D·f
-  Eigen::MatrixXd Z, Y;                           // n×p
-  Eigen::VectorXd y0;                             // n
+  Eigen::MatrixXd X;                              // n×p
+  Eigen::VectorXd qdd0;                           // n
   Eigen::MatrixXd W;                              // p×p
   Eigen::VectorXd slip_b;                         // p, right-hand sides of the rows Gᵀ
   Eigen::VectorXd w0;                             // p, D (Gᵀq̈₀ − slip_b)
   Eigen::MatrixXd U;                              // n×u
-  Eigen::VectorXd U_force;                        // u, Uᵀg
-  Eigen::MatrixXd UZ;                             // u×p
+  Eigen::VectorXd U_force;                        // u, Uᵀ(Q + C)
+  Eigen::MatrixXd UG;                             // u×p, UᵀG D
   Eigen::VectorXd lambda0;                        // two-sided rows
   Eigen::MatrixXd Lambda;                         // two-sided rows × p
   std::vector<ContactUnit> units;
@@ -56,6 +56,10 @@ struct ContactSystem {
   double scale = 0;                     // size of accelerations and forces in the metric
 
   Eigen::Index p() const { return W.rows(); }
+  /// The size of an acceleration in the metric.
+  double motion_norm(const Eigen::VectorXd& qdd) const;
+  /// Accelerations in the metric; on the sparse path by the scale of the coordinates alone.
+  Eigen::MatrixXd to_metric(const Eigen::MatrixXd& qdd) const;
 };
 
 ContactSystem make_contact_system(const InstantValues& values, const std::vector<Eigen::Index>& one_sided,

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "mechanician/solve/dense_values_for_test.hpp"
 #include "mechanician/solve/eigen_decompositions.hpp"
 #include "mechanician/solve/form.hpp"
 #include "mechanician/solve/random_system_for_test.hpp"
@@ -39,7 +40,7 @@ TEST(Control, forces_of_control_and_constraints_are_told_apart) {
     const auto system = make_system(seed, spec);
     if (system.kappa_mass > 1e3) continue;
     SCOPED_TRACE(system.describe());
-    InstantValues v = system.values;
+    testing::DenseValues v = system.values;
     v.num_control = random_int(random, 1, spec.rank - 1);
     const Index m = v.A.rows(), n = v.M.rows(), constraints = m - v.num_control;
     const VectorXd C = v.C.size() > 0 ? v.C : VectorXd(VectorXd::Zero(n));
@@ -68,7 +69,7 @@ TEST(Control, forces_of_control_and_constraints_are_told_apart) {
 }
 
 TEST(Control, a_requirement_alone_gives_the_least_control_force) {  // U05 section 3
-  InstantValues v;
+  testing::DenseValues v;
   v.M = Eigen::Vector2d(1, 4).asDiagonal();
   v.Q = Eigen::Vector2d(0, -8);
   v.A = Eigen::RowVector2d(1, 2);
@@ -83,7 +84,7 @@ TEST(Control, a_requirement_alone_gives_the_least_control_force) {  // U05 secti
 }
 
 TEST(Control, a_requirement_that_repeats_a_constraint_shares_its_force_and_says_so) {
-  InstantValues v;
+  testing::DenseValues v;
   v.M = MatrixXd::Identity(2, 2);
   v.Q = Eigen::Vector2d(0, -10);
   v.A.resize(2, 2);
@@ -97,7 +98,7 @@ TEST(Control, a_requirement_that_repeats_a_constraint_shares_its_force_and_says_
 }
 
 TEST(Control, dependence_within_one_kind_leaves_the_split_unique) {
-  InstantValues v;
+  testing::DenseValues v;
   v.M = MatrixXd::Identity(3, 3);
   v.Q = Eigen::Vector3d(1, 2, 3);
   v.A.resize(4, 3);

@@ -10,7 +10,7 @@
 #include "mechanician/solve/contact_modes.hpp"
 #include "mechanician/solve/contact_system.hpp"
 #include "mechanician/solve/factorisation.hpp"
-#include "mechanician/solve/one_sided_sparse.hpp"
+#include "mechanician/solve/one_sided.hpp"
 #include "mechanician/solve/row_selection.hpp"
 
 namespace mechanician {
@@ -27,7 +27,7 @@ constexpr long most_searched = 4;  // modes with several unknown directions
 /// Mode, forces and acceleration of all groups together.
 struct Whole {
   std::vector<UnitMode> modes;  // by unit
-  VectorXd f, y;
+  VectorXd f, qdd;
   double violation = 0;
   bool distributed = false;
 };
@@ -36,14 +36,14 @@ Whole start_whole(const ContactSystem& s) {
   Whole whole;
   whole.modes.resize(s.units.size());
   whole.f = VectorXd::Zero(s.p());
-  whole.y = s.y0;
+  whole.qdd = s.qdd0;
   return whole;
 }
 
 void add(const ContactGroup& group, const ModeSolution& solution, Whole& whole) {
   for (std::size_t i = 0; i < group.units().size(); ++i) whole.modes[group.units()[i]] = solution.mode[i];
   whole.f += solution.f;
-  whole.y += solution.y;
+  whole.qdd += solution.qdd;
   whole.violation = std::max(whole.violation, solution.violation);
   whole.distributed = whole.distributed || solution.distributed;
 }
@@ -75,33 +75,23 @@ RobustMode make_robust(const ContactSystem& s, const Whole& whole) {
   const auto num = static_cast<Index>(r.rows.size());
   const InstantValues& v = s.values;
   r.values.M = v.M;
-  r.values.Q = v.Q + s.G * s.D.cwiseProduct(sliding);
+  r.values.Q = v.Q + s.G_transposed.transposed_times(s.D.cwiseProduct(sliding));
   if (v.C.size() > 0) r.values.Q += v.C;
   r.values.M_noise = v.M_noise;
+  r.values.path = v.path;
   r.values.Q_noise = v.Q_noise;
-  r.values.A.resize(num + num_stick, v.M.rows());
+  r.values.A = v.A.select(r.rows);
   r.values.b.resize(num + num_stick);
-  r.values.A.topRows(num) = v.A(r.rows, Eigen::all);
   r.values.b.head(num) = v.b(r.rows);
   Index at = num;
   for (const std::size_t i : r.sticking) {
     const ContactUnit& u = s.units[i];
     for (Index c = 0; c < u.k; ++c, ++at) {
-      r.values.A.row(at) = s.G.col(u.tangent + c).transpose();
+      r.values.A.add_rows(s.G_transposed.select({u.tangent + c}));
       r.values.b(at) = s.slip_b(u.tangent + c);
     }
   }
   return r;
-}
-
-/// The two-sided solution; by way of the sparsity where that pays and is beyond doubt.
-Solution solve_large_or_small(const InstantValues& values) {
-  constexpr Index large = 24;
-  if (values.M.rows() >= large) {
-    const std::vector<bool> none(static_cast<std::size_t>(values.b.size()), false);
-    if (auto sparse = try_solve_sparse(values, none, {})) return std::move(sparse->solution);
-  }
-  return solve(values);
 }
 
 CoulombAnswer make_answer(const ContactSystem& s, const std::vector<FrictionContact>& contacts, const Whole& whole) {
@@ -115,7 +105,7 @@ CoulombAnswer make_answer(const ContactSystem& s, const std::vector<FrictionCont
   answer.multipliers = VectorXd::Zero(m);
 
   // Acceleration and forces of the reduced system, then those of the two-sided problem that it leads to.
-  answer.qdd = s.f.acceleration_of(whole.y);
+  answer.qdd = whole.qdd;
   const VectorXd lambda = s.lambda0 + s.Lambda * whole.f;
   for (std::size_t i = 0; i < s.equality.size(); ++i) answer.multipliers(s.equality[i]) = lambda(static_cast<Index>(i));
   VectorXd f = s.D.cwiseProduct(whole.f);
@@ -123,13 +113,10 @@ CoulombAnswer make_answer(const ContactSystem& s, const std::vector<FrictionCont
     if (!u.two_sided()) answer.multipliers(u.row) = f(u.normal);
   }
   const RobustMode robust = make_robust(s, whole);
-  const Solution solution = solve_large_or_small(robust.values);
+  const Solution solution = solve(robust.values);
   if (solution.has_acceleration()) {
-    const VectorXd difference = solution.qdd - answer.qdd;
-    const double size = s.scale + whole.y.norm();
-    const VectorXd y =
-        s.f.definite ? VectorXd(s.f.L.transpose() * difference) : VectorXd(difference.cwiseQuotient(s.f.s));
-    if (y.norm() <= distinct_answers * size) {
+    const double size = s.scale + s.motion_norm(whole.qdd);
+    if (s.motion_norm(solution.qdd - answer.qdd) <= distinct_answers * size) {
       answer.qdd = solution.qdd;
       if (solution.multipliers_unique) {
         Index at = 0;
@@ -169,12 +156,12 @@ CoulombAnswer make_answer(const ContactSystem& s, const std::vector<FrictionCont
   std::sort(answer.mode.holding.begin(), answer.mode.holding.end());
   answer.friction_force = VectorXd::Zero(s.values.M.rows());
   for (std::size_t c = 0; c < contacts.size(); ++c)
-    answer.friction_force += contacts[c].T.transpose() * answer.friction[c];
+    answer.friction_force += contacts[c].T.transposed_times(answer.friction[c]);
   answer.slack = VectorXd::Zero(static_cast<Index>(s.one_sided.size()));
   for (std::size_t i = 0; i < s.one_sided.size(); ++i) {
     const Index row = s.one_sided[i];
     if (std::binary_search(answer.mode.holding.begin(), answer.mode.holding.end(), row)) continue;
-    const double slack = s.values.A.row(row).dot(answer.qdd) - s.values.b(row);
+    const double slack = s.values.A.dot(row, answer.qdd) - s.values.b(row);
     answer.slack(static_cast<Index>(i)) = answer.violation == 0 ? std::max(0.0, slack) : slack;
   }
   return answer;
@@ -189,16 +176,16 @@ struct GroupAnswers {
   bool continuum = false;
 };
 
-bool different(const ContactSystem& s, const VectorXd& y, const VectorXd& other) {
-  return (y - other).norm() > distinct_answers * (s.scale + y.norm() + other.norm());
+bool different(const ContactSystem& s, const VectorXd& qdd, const VectorXd& other) {
+  return s.motion_norm(qdd - other) > distinct_answers * (s.scale + s.motion_norm(qdd) + s.motion_norm(other));
 }
 
 void keep_new(const ContactSystem& s, ModeSolution solution, GroupAnswers& answers) {
-  for (const VectorXd& y : solution.others) {
-    answers.continuum = answers.continuum || different(s, y, solution.y);
+  for (const VectorXd& qdd : solution.others) {
+    answers.continuum = answers.continuum || different(s, qdd, solution.qdd);
   }
   for (const ModeSolution& known : answers.list) {
-    if (!different(s, known.y, solution.y)) return;
+    if (!different(s, known.qdd, solution.qdd)) return;
   }
   answers.list.push_back(std::move(solution));
 }
@@ -329,17 +316,17 @@ CoulombSolution solve_coulomb(const InstantValues& values, const std::vector<Ind
   result.answer = make_answer(s, contacts, whole);
   // Alternatives: one group at a time does something else.
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    const auto alternative = [&](const ModeSolution* solution, const VectorXd* y) {
+    const auto alternative = [&](const ModeSolution* solution, const VectorXd* qdd) {
       Whole other = start_whole(s);
       for (std::size_t j = 0; j < groups.size(); ++j) {
         add(groups[j], j == i && solution != nullptr ? *solution : answers[j].list.front(), other);
       }
       CoulombAnswer answer = make_answer(s, contacts, other);
-      if (y != nullptr) answer.qdd = s.f.acceleration_of(other.y - answers[i].list.front().y + *y);
+      if (qdd != nullptr) answer.qdd = other.qdd - answers[i].list.front().qdd + *qdd;
       result.alternatives.push_back(std::move(answer));
     };
     for (std::size_t j = 1; j < answers[i].list.size(); ++j) alternative(&answers[i].list[j], nullptr);
-    for (const VectorXd& y : answers[i].list.front().others) alternative(nullptr, &y);
+    for (const VectorXd& qdd : answers[i].list.front().others) alternative(nullptr, &qdd);
   }
   result.description = describe(result);
   return result;

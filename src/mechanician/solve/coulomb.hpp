@@ -33,7 +33,7 @@ namespace mechanician {
 struct FrictionContact {
   Eigen::Index row = 0;       // constraint row of A; one-sided or two-sided
   double mu = 0;              // coefficient of friction
-  Eigen::MatrixXd T;          // k×n, k = 1 or 2
+  SparseRows T;               // k×n, k = 1 or 2
   Eigen::VectorXd slip_b;     // k
   Eigen::VectorXd direction;  // k, unit direction of the slip velocity; empty where that is zero
 };

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <random>
 
+#include "mechanician/solve/dense_values_for_test.hpp"
 #include "mechanician/solve/eigen_decompositions.hpp"
 #include "mechanician/solve/random_system_for_test.hpp"
 
@@ -36,8 +37,8 @@ MatrixXd rows(std::initializer_list<std::initializer_list<double>> list) {
   return X;
 }
 
-InstantValues system(const MatrixXd& M, const VectorXd& Q, const MatrixXd& A, const VectorXd& b) {
-  InstantValues v;
+testing::DenseValues system(const MatrixXd& M, const VectorXd& Q, const MatrixXd& A, const VectorXd& b) {
+  testing::DenseValues v;
   v.M = M;
   v.Q = Q;
   v.A = A;
@@ -61,12 +62,12 @@ FrictionContact contact(Index row, double mu, const MatrixXd& T) {
 }
 
 /// Coulomb's law and the equations of motion, looked at afresh.
-void expect_law(const InstantValues& v, const std::vector<Index>& one_sided,
+void expect_law(const testing::DenseValues& v, const std::vector<Index>& one_sided,
                 const std::vector<FrictionContact>& contacts, const CoulombAnswer& a, double tolerance) {
   VectorXd rest = v.M * a.qdd - v.Q - v.A.transpose() * a.multipliers;
   if (v.C.size() > 0) rest -= v.C;
   double size = 1 + v.Q.cwiseAbs().maxCoeff() + a.multipliers.cwiseAbs().sum() + a.qdd.cwiseAbs().sum();
-  for (std::size_t i = 0; i < contacts.size(); ++i) rest -= contacts[i].T.transpose() * a.friction[i];
+  for (std::size_t i = 0; i < contacts.size(); ++i) rest -= contacts[i].T.transposed_times(a.friction[i]);
   EXPECT_LE(rest.cwiseAbs().maxCoeff(), tolerance * size);
   const VectorXd slack = v.A * a.qdd - v.b;
   for (Index j = 0; j < v.b.size(); ++j) {
@@ -93,7 +94,7 @@ void expect_law(const InstantValues& v, const std::vector<Index>& one_sided,
 
 // A block on an incline: coordinates along and across the plane.
 CoulombSolution block_on_incline(double angle, double mu, const VectorXd& direction) {
-  const InstantValues v =
+  const testing::DenseValues v =
       system(2.0 * MatrixXd::Identity(2, 2), vec({2 * g * std::sin(angle), -2 * g * std::cos(angle)}), rows({{0, 1}}),
              VectorXd::Zero(1));
   return solve_coulomb(v, {0}, {contact(0, mu, rows({{1, 0}}), VectorXd::Zero(1), direction)});
@@ -131,7 +132,7 @@ TEST(Coulomb, friction_opposes_a_slip_that_is_there) {
 }
 
 TEST(Coulomb, a_lifted_block_has_no_friction) {
-  const InstantValues v = system(MatrixXd::Identity(2, 2), vec({1.0, 2.0}), rows({{0, 1}}), VectorXd::Zero(1));
+  const testing::DenseValues v = system(MatrixXd::Identity(2, 2), vec({1.0, 2.0}), rows({{0, 1}}), VectorXd::Zero(1));
   const auto s = solve_coulomb(v, {0}, {contact(0, 0.5, rows({{1, 0}}))});
   ASSERT_EQ(s.count, Count::one);
   EXPECT_EQ(s.answer->mode.states[0], ContactState::open);
@@ -146,8 +147,9 @@ struct Rod {
   double p() const { return 1 + 3 * std::cos(theta) * (std::cos(theta) + side * mu * std::sin(theta)); }
   double q() const { return -g + l * std::sin(theta) * spin * spin; }
   CoulombSolution solve() const {
-    const InstantValues v = system(vec({1, 1, l * l / 3}).asDiagonal(), vec({0, -g, 0}),
-                                   rows({{0, 1, -l * std::cos(theta)}}), vec({-l * std::sin(theta) * spin * spin}));
+    const testing::DenseValues v =
+        system(vec({1, 1, l * l / 3}).asDiagonal(), vec({0, -g, 0}), rows({{0, 1, -l * std::cos(theta)}}),
+               vec({-l * std::sin(theta) * spin * spin}));
     const FrictionContact c =
         contact(0, mu, rows({{1, 0, l * std::sin(theta)}}), vec({-l * std::cos(theta) * spin * spin}), vec({side}));
     const auto s = solve_coulomb(v, {0}, {c});
@@ -197,7 +199,7 @@ TEST(Coulomb, on_a_rough_wire_friction_changes_the_normal_force_that_it_follows)
   for (const double Q2 : {-3.0, 3.0}) {
     for (const double side : {1.0, -1.0}) {
       const double mu = 0.7, Q1 = 1.3;
-      const InstantValues v = system(M, vec({Q1, Q2}), rows({{0, 1}}), VectorXd::Zero(1));
+      const testing::DenseValues v = system(M, vec({Q1, Q2}), rows({{0, 1}}), VectorXd::Zero(1));
       const FrictionContact c = contact(0, mu, rows({{1, 0}}), VectorXd::Zero(1), vec({side}));
       const auto s = solve_coulomb(v, {}, {c});
       ASSERT_EQ(s.count, Count::one);
@@ -210,7 +212,7 @@ TEST(Coulomb, on_a_rough_wire_friction_changes_the_normal_force_that_it_follows)
 }
 
 TEST(Coulomb, a_bead_on_a_rough_wire_sticks_whatever_the_side_of_the_force) {
-  const InstantValues v = system(MatrixXd::Identity(2, 2), vec({0.5, 2.0}), rows({{0, 1}}), VectorXd::Zero(1));
+  const testing::DenseValues v = system(MatrixXd::Identity(2, 2), vec({0.5, 2.0}), rows({{0, 1}}), VectorXd::Zero(1));
   const auto s = solve_coulomb(v, {}, {contact(0, 0.3, rows({{1, 0}}))});
   ASSERT_EQ(s.count, Count::one);
   EXPECT_EQ(s.answer->mode.states[0], ContactState::sticking);
@@ -226,7 +228,7 @@ struct Box {
   std::vector<FrictionContact> contacts() const {
     return {contact(0, mu, rows({{1, 0, h}})), contact(1, mu, rows({{1, 0, h}}))};
   }
-  InstantValues values(double push) const {  // at the centre
+  testing::DenseValues values(double push) const {  // at the centre
     const double J = (a * a + h * h) / 3;
     return system(vec({1, 1, J}).asDiagonal(), vec({push, -g, 0}), rows({{0, 1, -a}, {0, 1, a}}), VectorXd::Zero(2));
   }
@@ -266,7 +268,7 @@ TEST(Coulomb, a_pushed_disc_rolls_or_slides) {
   // x, y, angle; the slip is ẋ − r φ̇ for a disc that rolls towards +x when φ grows.
   const double r = 0.5, J = 0.5 * r * r;
   const auto solved = [&](double push, double mu, const VectorXd& direction) {
-    const InstantValues v =
+    const testing::DenseValues v =
         system(vec({1, 1, J}).asDiagonal(), vec({push, -g, 0}), rows({{0, 1, 0}}), VectorXd::Zero(1));
     return solve_coulomb(v, {0}, {contact(0, mu, rows({{1, 0, -r}}), VectorXd::Zero(1), direction)});
   };
@@ -288,7 +290,8 @@ TEST(Coulomb, an_impact_with_friction_sticks_or_slides_by_the_same_equations) {
   // A ball falls obliquely: M v⁻ for Q, no rebound. Tangential speed 3, normal −1.
   const double r = 1.0, J = 0.4;
   const auto hit = [&](double mu) {
-    const InstantValues v = system(vec({1, 1, J}).asDiagonal(), vec({3, -1, 0}), rows({{0, 1, 0}}), VectorXd::Zero(1));
+    const testing::DenseValues v =
+        system(vec({1, 1, J}).asDiagonal(), vec({3, -1, 0}), rows({{0, 1, 0}}), VectorXd::Zero(1));
     return solve_coulomb(v, {0}, {contact(0, mu, rows({{1, 0, -r}}))});
   };
   EXPECT_NEAR(hit(0.2).answer->qdd(0), 3 - 0.2, 1e-14);
@@ -300,9 +303,9 @@ TEST(Coulomb, in_the_plane_a_block_starts_down_the_slope_whatever_the_directions
   const double mu = 0.3, slope = 0.6;
   for (const double turn : {0.0, 0.3, 1.1, 2.9, -2.0}) {
     const double c = std::cos(turn), s = std::sin(turn);
-    const InstantValues v = system(MatrixXd::Identity(3, 3),
-                                   vec({g * std::sin(slope) * 0.6, g * std::sin(slope) * 0.8, -g * std::cos(slope)}),
-                                   rows({{0, 0, 1}}), VectorXd::Zero(1));
+    const testing::DenseValues v = system(
+        MatrixXd::Identity(3, 3), vec({g * std::sin(slope) * 0.6, g * std::sin(slope) * 0.8, -g * std::cos(slope)}),
+        rows({{0, 0, 1}}), VectorXd::Zero(1));
     const FrictionContact rough = contact(0, mu, rows({{c, s, 0}, {-s, c, 0}}));
     const auto solution = solve_coulomb(v, {0}, {rough});
     ASSERT_EQ(solution.count, Count::one);
@@ -327,8 +330,8 @@ TEST(Coulomb, random_contacts_in_space_obey_the_law_and_do_not_see_the_basis_of_
     const MatrixXd F = testing::random_matrix(random, n, n);
     const bool wire = random_int(random, 0, 2) == 0;
     MatrixXd A = testing::random_matrix(random, 2, n);
-    const InstantValues v = system(F.transpose() * F + 0.5 * MatrixXd::Identity(n, n),
-                                   5 * testing::random_vector(random, n), A, testing::random_vector(random, 2));
+    const testing::DenseValues v = system(F.transpose() * F + 0.5 * MatrixXd::Identity(n, n),
+                                          5 * testing::random_vector(random, n), A, testing::random_vector(random, 2));
     const std::vector<Index> one_sided = wire ? std::vector<Index>{} : std::vector<Index>{1};
     const FrictionContact c = contact(1, random_real(random, 0.0, 1.0), testing::random_matrix(random, 2, n),
                                       testing::random_vector(random, 2));
@@ -342,7 +345,7 @@ TEST(Coulomb, random_contacts_in_space_obey_the_law_and_do_not_see_the_basis_of_
     Eigen::Matrix2d rotation;
     rotation << std::cos(turn), -std::sin(turn), std::sin(turn), std::cos(turn);
     FrictionContact turned = c;
-    turned.T = rotation * c.T;
+    turned.T = rotation * c.T.to_dense();
     turned.slip_b = rotation * c.slip_b;
     const auto t = solve_coulomb(v, one_sided, {turned});
     ASSERT_TRUE(t.answer);
@@ -356,7 +359,7 @@ TEST(Coulomb, random_contacts_in_space_obey_the_law_and_do_not_see_the_basis_of_
 }
 
 /// All accelerations that satisfy the law with one slip direction a contact, by elimination of the whole system.
-std::vector<VectorXd> brute_force(const InstantValues& v, const std::vector<Index>& one_sided,
+std::vector<VectorXd> brute_force(const testing::DenseValues& v, const std::vector<Index>& one_sided,
                                   const std::vector<FrictionContact>& contacts) {
   const Index n = v.M.rows(), m = v.b.size();
   const auto c = static_cast<Index>(contacts.size());
@@ -373,7 +376,7 @@ std::vector<VectorXd> brute_force(const InstantValues& v, const std::vector<Inde
     VectorXd r = VectorXd::Zero(N);
     K.topLeftCorner(n, n) = v.M;
     K.block(0, n, n, m) = -v.A.transpose();
-    for (Index i = 0; i < c; ++i) K.block(0, n + m + i, n, 1) = -contacts[i].T.transpose();
+    for (Index i = 0; i < c; ++i) K.block(0, n + m + i, n, 1) = -contacts[i].T.to_dense().transpose();
     r.head(n) = v.Q;
     bool possible = true;
     std::vector<int> digit(static_cast<std::size_t>(m));
@@ -402,7 +405,7 @@ std::vector<VectorXd> brute_force(const InstantValues& v, const std::vector<Inde
       if (open) {
         K(slip, slip) = 1;
       } else if (d / 2 == 0) {
-        K.row(slip).head(n) = contacts[i].T;
+        K.row(slip).head(n) = contacts[i].T.to_dense();
         r(slip) = contacts[i].slip_b(0);
       } else {
         K(slip, slip) = 1;
@@ -428,7 +431,7 @@ std::vector<VectorXd> brute_force(const InstantValues& v, const std::vector<Inde
       if (digit[j] / 2 == 0) {
         if (std::abs(x(n + m + i)) > contacts[i].mu * normal + zero) possible = false;
       } else if (contacts[i].direction.size() == 0) {
-        const double slip = contacts[i].T.row(0).dot(qdd) - contacts[i].slip_b(0);
+        const double slip = contacts[i].T.dot(0, qdd) - contacts[i].slip_b(0);
         if ((digit[j] / 2 == 1 ? slip : -slip) < -zero) possible = false;
       }
     }
@@ -449,8 +452,9 @@ TEST(Coulomb, random_contacts_agree_with_the_elimination_of_every_mode) {
     const Index m = random_int(random, 1, 3);
     const Index n = random_int(random, static_cast<int>(2 * m), 8);
     const MatrixXd F = testing::random_matrix(random, n, n);
-    InstantValues v = system(F.transpose() * F + 0.3 * MatrixXd::Identity(n, n), 5 * testing::random_vector(random, n),
-                             testing::random_matrix(random, m, n), testing::random_vector(random, m));
+    testing::DenseValues v =
+        system(F.transpose() * F + 0.3 * MatrixXd::Identity(n, n), 5 * testing::random_vector(random, n),
+               testing::random_matrix(random, m, n), testing::random_vector(random, m));
     std::vector<Index> one_sided;
     std::vector<FrictionContact> contacts;
     for (Index j = 0; j < m; ++j) {
@@ -504,7 +508,7 @@ struct Plate {
     }
     return list;
   }
-  InstantValues values(const VectorXd& Q) const {
+  testing::DenseValues values(const VectorXd& Q) const {
     MatrixXd A(4, 6);
     Index row = 0;
     for (const double x : {-a, a}) {
@@ -551,7 +555,7 @@ TEST(Coulomb, many_blocks_apart_are_solved_one_by_one) {
     contacts.push_back(contact(i, 0.305, T));
     one_sided.push_back(i);
   }
-  const InstantValues v = system(MatrixXd::Identity(2 * num, 2 * num), Q, A, VectorXd::Zero(num));
+  const testing::DenseValues v = system(MatrixXd::Identity(2 * num, 2 * num), Q, A, VectorXd::Zero(num));
   const auto s = solve_coulomb(v, one_sided, contacts);
   ASSERT_EQ(s.count, Count::one);
   EXPECT_EQ(s.num_modes, 4 * num);
@@ -576,7 +580,7 @@ TEST(Coulomb, a_stack_too_large_to_try_all_modes_is_relaxed_and_its_mode_verifie
     one_sided.push_back(i);
   }
   Q(4) = 0.35 * g * 10;  // ten slabs from the third upwards
-  const InstantValues v = system(MatrixXd::Identity(2 * num, 2 * num), Q, A, VectorXd::Zero(num));
+  const testing::DenseValues v = system(MatrixXd::Identity(2 * num, 2 * num), Q, A, VectorXd::Zero(num));
   const auto s = solve_coulomb(v, one_sided, contacts, {.most_modes = 1000});
   ASSERT_TRUE(s.answer);
   expect_law(v, one_sided, contacts, *s.answer, 1e-11);
@@ -586,7 +590,7 @@ TEST(Coulomb, a_stack_too_large_to_try_all_modes_is_relaxed_and_its_mode_verifie
 }
 
 TEST(Coulomb, contradicting_rows_and_wrong_sizes_are_told_apart) {
-  InstantValues v = system(MatrixXd::Identity(1, 1), vec({0}), rows({{1}, {1}}), vec({0, 1}));
+  testing::DenseValues v = system(MatrixXd::Identity(1, 1), vec({0}), rows({{1}, {1}}), vec({0, 1}));
   EXPECT_EQ(solve_coulomb(v, {}, {}).status, SolveStatus::inconsistent);
   EXPECT_EQ(solve_coulomb(v, {1}, {}).count, Count::none);
   EXPECT_EQ(solve_coulomb(v, {1}, {}).status, SolveStatus::inconsistent);

@@ -7,6 +7,7 @@
 
 #include "mechanician/solve/consistency.hpp"
 #include "mechanician/solve/dense.hpp"
+#include "mechanician/solve/sparse_instant.hpp"
 
 namespace mechanician {
 namespace {
@@ -77,6 +78,7 @@ Dependence find_dependence(const RowFactor& rows, Index row, const std::vector<I
 }  // namespace
 
 Diagnosis diagnose(const Factorisation& f, const InstantValues& values) {
+  if (f.sparse) return f.sparse->diagnose(values);
   Diagnosis d;
   const Solution solution = solve(f, values);
   d.status = solution.status;

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <set>
 
+#include "mechanician/solve/dense_values_for_test.hpp"
 #include "mechanician/solve/random_system_for_test.hpp"
 
 namespace mechanician {
@@ -20,8 +21,8 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using Rows = std::vector<Index>;
 
-InstantValues unit_mass(const MatrixXd& A, const VectorXd& b) {
-  InstantValues v;
+testing::DenseValues unit_mass(const MatrixXd& A, const VectorXd& b) {
+  testing::DenseValues v;
   v.M = MatrixXd::Identity(A.cols(), A.cols());
   v.Q = VectorXd::Zero(A.cols());
   v.A = A;
@@ -84,8 +85,8 @@ MatrixXd random_integers(std::mt19937_64& random, Index rows, Index cols, int si
 }
 
 /// The same equations, each multiplied by some power of ten between 1e−6 and 1e6.
-InstantValues scaled_rows(std::mt19937_64& random, const MatrixXd& A, const VectorXd& b) {
-  InstantValues v = unit_mass(A, b);
+testing::DenseValues scaled_rows(std::mt19937_64& random, const MatrixXd& A, const VectorXd& b) {
+  testing::DenseValues v = unit_mass(A, b);
   for (Index j = 0; j < A.rows(); ++j) {
     const double scale = std::pow(10.0, random_int(random, -6, 6));
     v.A.row(j) *= scale;
@@ -125,7 +126,7 @@ TEST(Diagnosis, redundant_rows_are_those_that_depend_on_rows_before_them) {
       with.push_back(j);
       (exact_rank(select(A, with)) == static_cast<int>(with.size()) ? before : want).push_back(j);
     }
-    const InstantValues v = scaled_rows(random, A, VectorXd::Zero(m));
+    const testing::DenseValues v = scaled_rows(random, A, VectorXd::Zero(m));
     const Diagnosis d = diagnose(v);
     EXPECT_EQ(d.rank, exact_rank(A));
     EXPECT_EQ(d.redundant, want);
@@ -217,7 +218,7 @@ TEST(Diagnosis, finds_exactly_the_irreducible_conflicts_that_trying_all_subsets_
     std::sort(want.begin(), want.end(),
               [](const Rows& x, const Rows& y) { return x.size() != y.size() ? x.size() < y.size() : x < y; });
 
-    const InstantValues v = scaled_rows(random, A, b);
+    const testing::DenseValues v = scaled_rows(random, A, b);
     const Diagnosis d = diagnose(v);
     std::vector<Rows> got;
     for (const Conflict& conflict : d.conflicts) {
@@ -329,7 +330,7 @@ TEST(Diagnosis, a_contradiction_is_one_only_beyond_the_tolerance) {
 TEST(Diagnosis, rows_are_diagnosed_even_where_the_mass_matrix_is_refused) {
   MatrixXd A(2, 2);
   A << 1, 1, 2, 2;
-  InstantValues v = unit_mass(A, Eigen::Vector2d(1, 3));
+  testing::DenseValues v = unit_mass(A, Eigen::Vector2d(1, 3));
   v.M(0, 0) = -1;
   const Diagnosis d = diagnose(v);
   EXPECT_EQ(d.status, SolveStatus::mass_indefinite);
@@ -339,7 +340,7 @@ TEST(Diagnosis, rows_are_diagnosed_even_where_the_mass_matrix_is_refused) {
 }
 
 TEST(Diagnosis, undetermined_coordinates_and_numbers_that_are_not_finite) {
-  InstantValues v = unit_mass(Eigen::RowVector3d(1, 0, 0), VectorXd::Zero(1));
+  testing::DenseValues v = unit_mass(Eigen::RowVector3d(1, 0, 0), VectorXd::Zero(1));
   v.M = MatrixXd::Zero(3, 3);
   v.M.bottomRightCorner(2, 2).setOnes();  // only the sum of the last two has mass
   Diagnosis d = diagnose(v);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "mechanician/solve/dense.hpp"
+#include "mechanician/solve/sparse_instant.hpp"
 
 namespace mechanician {
 namespace {
@@ -15,50 +16,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
-
-/// Coordinate scale: 1/sqrt(M_ii); where there is no mass, such that the entries of A with rows and columns scaled are
-/// of size 1 in the geometric mean (rows and columns in turns), whatever the scale of the rows as given.
-VectorXd coordinate_scale(const VectorXd& mass_scale, const MatrixXd& A) {
-  constexpr int num_rounds = 8;
-  constexpr double negligible = 1e-8;  // of its row, in the second pass: rounding, or nearly nothing
-  const Index n = mass_scale.size();
-  const Index m = A.rows();
-  VectorXd s = mass_scale;
-  for (Index i = 0; i < n; ++i) s(i) = s(i) > 0 ? s(i) : 1.0;
-  if (mass_scale.size() == 0 || mass_scale.minCoeff() > 0) return s;
-
-  VectorXd row_scale = VectorXd::Ones(m);
-  const auto mean = [](double sum_of_logs, int count) { return count > 0 ? std::exp(-sum_of_logs / count) : 1.0; };
-  for (int pass = 0; pass < 2; ++pass) {
-    MatrixXd size = A.cwiseAbs();
-    if (pass > 0) {
-      for (Index j = 0; j < m; ++j) {
-        const double largest = size.row(j).cwiseProduct(s.transpose()).maxCoeff();
-        for (Index i = 0; i < n; ++i) size(j, i) = size(j, i) * s(i) < negligible * largest ? 0.0 : size(j, i);
-      }
-    }
-    for (int round = 0; round < num_rounds; ++round) {
-      for (Index j = 0; j < m; ++j) {
-        double sum = 0;
-        int count = 0;
-        for (Index i = 0; i < n; ++i) {
-          if (size(j, i) > 0) sum += std::log(size(j, i)) + std::log(s(i)), ++count;
-        }
-        row_scale(j) = mean(sum, count);
-      }
-      for (Index i = 0; i < n; ++i) {
-        if (mass_scale(i) > 0) continue;
-        double sum = 0;
-        int count = 0;
-        for (Index j = 0; j < m; ++j) {
-          if (size(j, i) > 0) sum += std::log(size(j, i)) + std::log(row_scale(j)), ++count;
-        }
-        s(i) = mean(sum, count);
-      }
-    }
-  }
-  return s;
-}
 
 /// Factors M̂ and finds the directions that neither mass nor constraints determine.
 void factor_Mhat(Factorisation& f) {
@@ -123,18 +80,40 @@ VectorXd Factorisation::solve_Mhat(const VectorXd& r) const {
   return result;
 }
 
+bool takes_sparse_path(const InstantValues& values) {
+  if (values.path != SolvePath::automatic) return values.path == SolvePath::sparse;
+  const Index size = values.M.rows() + values.b.size();
+  return size >= sparse_from && sparse_share * (values.M.num_entries() + 2 * values.A.num_entries()) <= size * size;
+}
+
 Factorisation factor(const InstantValues& values) {
+  check_sizes(values);
+  if (!takes_sparse_path(values) || !matrices_finite(values)) return factor_dense(values);
+  Factorisation f;
+  f.num_coordinates = values.M.rows(), f.num_rows = values.b.size();
+  f.sparse = std::make_shared<SparseInstant>(values);
+  if (!f.sparse->trustworthy()) return factor_dense(values);
+  f.status = f.sparse->status();
+  f.mass = f.sparse->mass().check();
+  f.definite = f.sparse->mass().definite();
+  f.unique = f.sparse->unique();
+  f.undetermined = f.sparse->undetermined();
+  return f;
+}
+
+Factorisation factor_dense(const InstantValues& values) {
   check_sizes(values);
   Factorisation f;
   const Index n = values.M.rows();
-  f.M = values.M;
-  f.A = values.A.size() > 0 ? values.A : MatrixXd::Zero(values.b.size(), n);
+  f.num_coordinates = n, f.num_rows = values.b.size();
   if (!matrices_finite(values)) {
     f.status = SolveStatus::not_finite;
     return f;
   }
-  f.mass = check_mass(values.M, values.M_noise);
-  f.M = 0.5 * (values.M + values.M.transpose());
+  f.M = values.M.to_dense();
+  f.A = values.A.size() > 0 ? values.A.to_dense() : MatrixXd::Zero(values.b.size(), n);
+  f.mass = check_mass(f.M, values.M_noise.to_dense());
+  f.M = (0.5 * (f.M + f.M.transpose())).eval();
   const bool refused = f.mass.kind == MassKind::indefinite || f.mass.kind == MassKind::not_symmetric;
   if (f.mass.kind == MassKind::indefinite) f.status = SolveStatus::mass_indefinite;
   if (f.mass.kind == MassKind::not_symmetric) f.status = SolveStatus::mass_not_symmetric;
@@ -152,12 +131,12 @@ Factorisation factor(const InstantValues& values) {
     Z = solve_lower(f.L, MatrixXd(f.A.transpose()));
     if (values.A_noise.size() > 0) {
       const MatrixXd L_inv = solve_lower(f.L, MatrixXd(MatrixXd::Identity(n, n)));
-      noise = L_inv.cwiseAbs() * values.A_noise.transpose().cwiseAbs();
+      noise = L_inv.cwiseAbs() * values.A_noise.to_dense().transpose().cwiseAbs();
     }
   } else {
-    f.s = coordinate_scale(refused ? VectorXd::Zero(n) : f.mass.scale, f.A);
+    f.s = coordinate_scale(refused ? VectorXd::Zero(n) : f.mass.scale, values.A);
     Z = f.s.asDiagonal() * f.A.transpose();
-    if (values.A_noise.size() > 0) noise = f.s.asDiagonal() * values.A_noise.transpose().cwiseAbs();
+    if (values.A_noise.size() > 0) noise = f.s.asDiagonal() * values.A_noise.to_dense().transpose().cwiseAbs();
   }
   f.rows = factor_rows(Z, noise);
   f.multipliers = prepare_multipliers(f.rows);

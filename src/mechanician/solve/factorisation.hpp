@@ -14,6 +14,7 @@
 // Error of q̈: a small factor times eps times κ, κ the condition number of Z. Cost about n³/3 + 2 m n min(m,n).
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -27,7 +28,13 @@
 
 namespace mechanician {
 
+class SparseInstant;
+
 struct Factorisation {
+  /// Large and sparse: who answers. Nothing of what is dense below is filled in then, but `status`, `mass`, `definite`,
+  /// `unique`, `undetermined` and the sizes are.
+  std::shared_ptr<SparseInstant> sparse = {};
+
   SolveStatus status = SolveStatus::solved;  // solved, or what is wrong with M, A or W
   MassCheck mass;
   Eigen::MatrixXd M;  // n×n, symmetrised
@@ -52,8 +59,10 @@ struct Factorisation {
   std::vector<Eigen::Index> undetermined;
   Eigen::MatrixXd undetermined_scaled;  // n×p, orthonormal in scaled coordinates
 
-  Eigen::Index n() const { return M.rows(); }
-  Eigen::Index m() const { return A.rows(); }
+  Eigen::Index num_coordinates = 0, num_rows = 0;
+
+  Eigen::Index n() const { return num_coordinates; }
+  Eigen::Index m() const { return num_rows; }
 
   /// A force (covector) in the metric, u = L⁻¹f or S f, and back.
   Eigen::VectorXd to_metric(const Eigen::VectorXd& force) const;
@@ -64,8 +73,15 @@ struct Factorisation {
   Eigen::VectorXd solve_Mhat(const Eigen::VectorXd& r) const;
 };
 
+/// Whether the sparse path answers: asked for, or from `sparse_from` coordinates and rows on where at most one in
+/// `sparse_share` of the entries of [M Aᵀ; A 0] is there. See ARCHITECTURE.md, measured decisions.
+inline constexpr Eigen::Index sparse_from = 160, sparse_share = 8;
+bool takes_sparse_path(const InstantValues& values);
+
 /// Throws std::invalid_argument for sizes that disagree; everything else is a status.
 Factorisation factor(const InstantValues& values);
+/// By orthogonal factorisations, whatever the size.
+Factorisation factor_dense(const InstantValues& values);
 
 /// Acceleration and total forces, before they are told apart by rows.
 struct MotionForces {

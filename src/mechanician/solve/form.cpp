@@ -30,6 +30,7 @@ MotionForces calc_form(const FormInput& in, Form form, const FormOptions& option
 
 Solution solve_with_form(const Factorisation& f, const InstantValues& values, Form form, const FormOptions& options) {
   if (form == Form::automatic) return solve(f, values);
+  if (f.sparse) return solve_with_form(factor_dense(values), values, form, options);
 
   // Rows scaled to unit norm, rows that count as zero set to zero: M q̈ = Q + Qᶜ does not notice.
   Eigen::MatrixXd A_scaled = f.A;

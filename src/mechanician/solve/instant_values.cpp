@@ -16,7 +16,7 @@ void expect_shape(const char* name, Index rows, Index cols, Index want_rows, Ind
       fmt::format("{} is {}×{}, but {}×{} is needed here", name, rows, cols, want_rows, want_cols));
 }
 
-void expect_shape_or_empty(const char* name, const Eigen::MatrixXd& x, Index want_rows, Index want_cols) {
+void expect_shape_or_empty(const char* name, const SparseRows& x, Index want_rows, Index want_cols) {
   if (x.size() != 0) expect_shape(name, x.rows(), x.cols(), want_rows, want_cols);
 }
 
@@ -57,7 +57,7 @@ void check_sizes(const InstantValues& v) {
 }
 
 bool matrices_finite(const InstantValues& v) {
-  return v.M.allFinite() && v.A.allFinite() && v.W.allFinite() && v.M_noise.allFinite() && v.A_noise.allFinite();
+  return v.M.all_finite() && v.A.all_finite() && v.W.allFinite() && v.M_noise.all_finite() && v.A_noise.all_finite();
 }
 
 bool vectors_finite(const InstantValues& v) {

@@ -2,16 +2,27 @@
 // constraint forces (U02 eq. 1–5, U05 eq. 3–6). Everything of this folder is a function of these numbers alone.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "mechanician/solve/eigen_kernels.hpp"
+#include "mechanician/solve/sparse_rows.hpp"
 
 namespace mechanician {
 
+class InstantPattern;
+
+/// Who answers. The answers are the same, up to rounding.
+enum class SolvePath {
+  automatic,  // by size and sparsity (factorisation.hpp)
+  dense,      // orthogonal factorisations
+  sparse,     // elimination, with sparse_robust.hpp behind it
+};
+
 struct InstantValues {
-  Eigen::MatrixXd M;  // n×n, symmetric, positive definite or semidefinite
+  SparseRows M;       // n×n, symmetric, positive definite or semidefinite
   Eigen::VectorXd Q;  // n, given force
-  Eigen::MatrixXd A;  // m×n, constraint rows first, then the rows of the control requirements
+  SparseRows A;       // m×n, constraint rows first, then the rows of the control requirements
   Eigen::VectorXd b;  // m
   Eigen::VectorXd C;  // n; empty means zero
 
@@ -21,11 +32,17 @@ struct InstantValues {
 
   // Rounding error bounds of the numbers above, entry by entry, where known; empty means zero. They decide what
   // "counts as zero": a row within its own rounding error is no constraint.
-  Eigen::MatrixXd M_noise;
+  SparseRows M_noise;
   Eigen::VectorXd Q_noise;
-  Eigen::MatrixXd A_noise;
+  SparseRows A_noise;
   Eigen::VectorXd b_noise;
   Eigen::VectorXd b_size;  // m, size of the terms that b was summed from (≥ |b|); empty: |b|
+
+  SolvePath path = SolvePath::automatic;
+  // The system that these numbers are of, and which of its rows the rows are (empty: all, in order): what depends on where
+  // entries may be is worked out once for a system. Without one the numbers are by themselves.
+  std::shared_ptr<const InstantPattern> pattern = {};
+  std::vector<Eigen::Index> pattern_rows = {};
 };
 
 /// Throws std::invalid_argument where the sizes disagree or `measured` names a row that is not there.

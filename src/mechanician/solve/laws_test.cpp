@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "mechanician/solve/dense_values_for_test.hpp"
 #include "mechanician/solve/form.hpp"
 #include "mechanician/solve/parts.hpp"
 #include "mechanician/solve/pseudo_inverse.hpp"
@@ -69,7 +70,7 @@ VectorXd full_C(const Instant& at) {
 TEST(Laws, the_acceleration_meets_the_constraints) {
   for_systems("A q̈ = b", 10400, 8.0, [](const Instant& at) {
     // Row by row, and without the condition number: relative to what the row is made of.
-    const InstantValues& v = at.system.values;
+    const testing::DenseValues& v = at.system.values;
     const VectorXd residual = v.A * at.solution.qdd - v.b;
     double largest = 0;
     for (Index j = 0; j < v.A.rows(); ++j) {
@@ -90,7 +91,7 @@ TEST(Laws, ideal_forces_do_no_virtual_work_and_all_forces_together_that_of_C) {
 
 TEST(Laws, newtons_equation_holds_and_the_multipliers_make_the_ideal_force) {
   for_systems("M q̈ = Q + Qc, Aᵀλ = Qc_i", 10400, 8.0, [](const Instant& at) {
-    const InstantValues& v = at.system.values;
+    const testing::DenseValues& v = at.system.values;
     const VectorXd newton = v.M * at.solution.qdd - v.Q - at.solution.Qc;
     const VectorXd ideal = v.A.transpose() * at.solution.multipliers - at.solution.Qc_i;
     const double terms = (v.A.cwiseAbs().transpose() * at.solution.multipliers.cwiseAbs()).norm();
@@ -100,7 +101,7 @@ TEST(Laws, newtons_equation_holds_and_the_multipliers_make_the_ideal_force) {
 
 TEST(Laws, what_C_has_along_the_rows_changes_nothing) {
   for_systems("C + Aᵀw", 10400, 6.0, [](Instant& at) {
-    InstantValues v = at.system.values;
+    testing::DenseValues v = at.system.values;
     VectorXd w = random_vector(at.random, at.f.m());
     for (Index j = 0; j < w.size(); ++j) w(j) /= v.A.row(j).norm();
     v.C = full_C(at) + v.A.transpose() * w;
@@ -134,7 +135,7 @@ TEST(Laws, the_parts_of_the_deviation_are_orthogonal_in_the_mass_metric_and_the_
 TEST(Laws, the_gain_is_that_of_the_rows_as_given) {
   for_systems("K = Aᵀ(A M⁻¹Aᵀ)⁺", 10400, 2.0, [](const Instant& at) {
     if (!at.f.definite || at.system.spec.log_row_scale > 0 || at.system.spec.rank == 0) return 0.0;
-    const InstantValues& v = at.system.values;
+    const testing::DenseValues& v = at.system.values;
     const MatrixXd product = v.A * v.M.llt().solve(v.A.transpose());
     const MatrixXd want = v.A.transpose() * pinv_by_svd(product, at.system.spec.rank);
     const Parts parts = calc_parts(at.f, v, at.solution);
@@ -147,7 +148,7 @@ TEST(Laws, the_gain_is_that_of_the_rows_as_given) {
 TEST(Laws, gauss_is_exceeded_by_the_mass_norm_of_the_difference) {
   for_systems("G(q̂) − G(q̈)", 10400, 6.0, [](Instant& at) {
     if (!at.f.definite) return 0.0;
-    const InstantValues& v = at.system.values;
+    const testing::DenseValues& v = at.system.values;
     const Eigen::LLT<MatrixXd> llt(v.M);
     const VectorXd force = v.Q + full_C(at);
     const auto G = [&](const VectorXd& qdd) {
@@ -167,7 +168,7 @@ TEST(Laws, gauss_is_exceeded_by_the_mass_norm_of_the_difference) {
 
 TEST(Laws, auxiliary_system_of_the_singular_form) {
   for_systems("M_s M_s⁺ = I − A⁺A, parts of U23", 10400, 4.0, [](const Instant& at) {
-    const InstantValues& v = at.system.values;
+    const testing::DenseValues& v = at.system.values;
     const Parts parts = calc_parts(at.f, v, at.solution);
     const MatrixXd projector = at.null * at.null.transpose();
     const MatrixXd Ms_pinv = pinv_by_svd(parts.auxiliary.Ms, at.null.cols());
@@ -186,7 +187,7 @@ TEST(Laws, auxiliary_system_of_the_singular_form) {
 
 TEST(Laws, the_order_and_the_scale_of_rows_do_not_matter) {
   for_systems("rows permuted and scaled", 10400, 8.0, [](Instant& at) {
-    InstantValues v = at.system.values;
+    testing::DenseValues v = at.system.values;
     std::vector<Index> order(static_cast<std::size_t>(at.f.m()));
     std::iota(order.begin(), order.end(), Index{0});
     std::shuffle(order.begin(), order.end(), at.random);
@@ -228,7 +229,7 @@ TEST(Laws, three_conditions_for_a_unique_acceleration_agree) {
     RandomSystem system = make_system(90000 + static_cast<std::uint64_t>(i), spec);
     if (system.kappa_mass > 1e4 && system.kappa_mass < 1e12) continue;
     SCOPED_TRACE(system.describe());
-    const InstantValues& v = system.values;
+    const testing::DenseValues& v = system.values;
     const Index n = v.M.rows();
     MatrixXd A = v.A;
     for (Index j = 0; j < A.rows(); ++j) A.row(j).normalize();

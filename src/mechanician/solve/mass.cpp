@@ -15,8 +15,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
-// Entries M_ij and M_ji may differ by this much of sqrt(M_ii M_jj): people fill matrices with rounded numbers.
-constexpr double asymmetry_tolerance = 1e-10;
 
 double noise_at(const MatrixXd& noise, Index i, Index j) { return noise.size() == 0 ? 0.0 : std::abs(noise(i, j)); }
 
@@ -103,6 +101,45 @@ MassCheck check_mass(const MatrixXd& M_given, const MatrixXd& noise) {
     check.kind = MassKind::semidefinite;
   }
   return check;
+}
+
+VectorXd coordinate_scale(const VectorXd& mass_scale, const SparseRows& A) {
+  constexpr int num_rounds = 8;
+  constexpr double negligible = 1e-8;  // of its row, in the second pass: rounding, or nearly nothing
+  const Index n = mass_scale.size(), m = A.rows();
+  VectorXd s = mass_scale;
+  for (Index i = 0; i < n; ++i) s(i) = s(i) > 0 ? s(i) : 1.0;
+  if (n == 0 || mass_scale.minCoeff() > 0) return s;
+
+  VectorXd row_scale = VectorXd::Ones(m), sum(n), count(n);
+  const auto mean = [](double sum_of_logs, double number) {
+    return number > 0 ? std::exp(-sum_of_logs / number) : 1.0;
+  };
+  for (int pass = 0; pass < 2; ++pass) {
+    VectorXd least = VectorXd::Zero(m);  // entries below do not count
+    if (pass > 0)
+      for (Index j = 0; j < m; ++j)
+        for (const SparseRows::Entry& e : A.row(j))
+          least(j) = std::max(least(j), negligible * std::abs(e.value) * s(e.col));
+    const VectorXd s_before = s;
+    const auto counts = [&](Index j, const SparseRows::Entry& e) {
+      return e.value != 0 && !(std::abs(e.value) * s_before(e.col) < least(j));
+    };
+    for (int round = 0; round < num_rounds; ++round) {
+      sum.setZero(), count.setZero();
+      for (Index j = 0; j < m; ++j) {
+        double row_sum = 0, row_count = 0;
+        for (const SparseRows::Entry& e : A.row(j))
+          if (counts(j, e)) row_sum += std::log(std::abs(e.value)) + std::log(s(e.col)), ++row_count;
+        row_scale(j) = mean(row_sum, row_count);
+        for (const SparseRows::Entry& e : A.row(j))
+          if (counts(j, e)) sum(e.col) += std::log(std::abs(e.value)) + std::log(row_scale(j)), ++count(e.col);
+      }
+      for (Index i = 0; i < n; ++i)
+        if (!(mass_scale(i) > 0)) s(i) = mean(sum(i), count(i));
+    }
+  }
+  return s;
 }
 
 MatrixXd calc_mass_root(const MatrixXd& M_scaled, double tolerance) {

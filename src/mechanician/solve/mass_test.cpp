@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "mechanician/solve/dense_values_for_test.hpp"
 #include "mechanician/solve/factorisation.hpp"
 #include "mechanician/solve/random_system_for_test.hpp"
 
@@ -72,7 +73,7 @@ TEST(Mass, error_bounds_excuse_a_small_negative_value) {
 }
 
 TEST(Mass, an_asymmetric_matrix_is_refused_and_the_pair_named) {
-  InstantValues v;
+  testing::DenseValues v;
   v.M = MatrixXd::Identity(3, 3);
   v.M(2, 0) = 0.1;
   v.Q = VectorXd::Zero(3);
@@ -84,7 +85,7 @@ TEST(Mass, an_asymmetric_matrix_is_refused_and_the_pair_named) {
 }
 
 TEST(Mass, an_indefinite_matrix_has_no_acceleration) {
-  InstantValues v;
+  testing::DenseValues v;
   v.M = Eigen::Vector2d(1, -1).asDiagonal();
   v.Q = VectorXd::Zero(2);
   EXPECT_EQ(solve(v).status, SolveStatus::mass_indefinite);

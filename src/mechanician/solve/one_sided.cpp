@@ -31,8 +31,6 @@ constexpr double largest_zero_fraction = 1e-9;
 constexpr double noise_factor = 8.0;
 constexpr double proximal_weight = 1e-4;
 constexpr int most_proximal_steps = 60;
-// Coordinates or rows from which on it pays to look at the sparsity first.
-constexpr Index sparse_from = 24;
 
 bool is_zero(const VectorXd& x) { return x.size() == 0 || x.isZero(0.0); }
 
@@ -122,8 +120,8 @@ class Programme {
 Candidate Programme::try_rows(const std::vector<Index>& rows) const {
   Candidate c;
   c.rows = rows;
-  const InstantValues selected = select_rows(v_, rows);
-  c.f = factor(selected);
+  const InstantValues selected = take_rows(v_, rows);
+  c.f = factor_dense(selected);
   c.solution = solve(c.f, selected);
   if (!c.solution.has_acceleration()) return c;
   const auto joined = [](const Solution& s) {
@@ -158,14 +156,14 @@ void Programme::measure(Candidate& c) const {
   c.slack = v_.A * qdd - v_.b;
   c.slack_scaled.resize(m());
   c.tolerance_scaled.resize(m());
-  const MatrixXd Z =
-      f.definite ? solve_lower(f.L, MatrixXd(v_.A.transpose())) : MatrixXd(f.s.asDiagonal() * v_.A.transpose());
+  const MatrixXd Z = f.definite ? solve_lower(f.L, MatrixXd(v_.A.to_dense().transpose()))
+                                : MatrixXd(f.s.asDiagonal() * v_.A.to_dense().transpose());
   for (Index j = 0; j < m(); ++j) {
     const double norm = Z.col(j).norm();
     const double D = norm > 0 ? 1.0 / norm : 1.0;
     double row_noise = 0;
     if (v_.b_noise.size() > 0) row_noise += v_.b_noise(j);
-    if (v_.A_noise.size() > 0) row_noise += v_.A_noise.row(j).dot(qdd.cwiseAbs());
+    if (v_.A_noise.size() > 0) row_noise += v_.A_noise.abs_dot(j, qdd);
     c.slack_scaled(j) = D * c.slack(j);
     c.tolerance_scaled(j) = zero_fraction * (c.scale + D * std::abs(v_.b(j))) + noise_factor * (D * row_noise + noise);
   }
@@ -343,8 +341,8 @@ OneSidedSolution Programme::search(const Candidate& equalities) {
   VectorXd force = v_.Q;
   if (v_.C.size() > 0) force += v_.C;
   MatrixXd noise;
-  if (v_.A_noise.size() > 0) noise = solve_lower(f.L, MatrixXd(v_.A_noise.transpose()));
-  const MatrixXd Z = solve_lower(f.L, MatrixXd(v_.A.transpose()));
+  if (v_.A_noise.size() > 0) noise = solve_lower(f.L, MatrixXd(v_.A_noise.to_dense().transpose()));
+  const MatrixXd Z = solve_lower(f.L, MatrixXd(v_.A.to_dense().transpose()));
   LeastDistanceProblem p = make_problem(Z, noise, f.to_metric(force));
   VectorXd D(m());
   for (Index j = 0; j < m(); ++j) {
@@ -354,7 +352,7 @@ OneSidedSolution Programme::search(const Candidate& equalities) {
   p.tolerance = equalities.tolerance_scaled;
   const VectorXd size = equalities.solution.qdd.cwiseAbs();
   for (Index j = 0; j < m(); ++j) {
-    const double terms = v_.A.row(j).cwiseAbs().dot(size) + std::abs(v_.b(j));
+    const double terms = v_.A.abs_dot(j, size) + std::abs(v_.b(j));
     p.contradiction(j) = std::max(p.tolerance(j), consistency_tolerance * D(j) * terms);
   }
   const LeastDistance found = find_least_distance(p);
@@ -368,7 +366,7 @@ OneSidedSolution Programme::search(const Candidate& equalities) {
 OneSidedSolution Programme::search_singular(const Candidate& equalities) {
   // K = M̄ + σI in scaled coordinates x = S⁻¹q̈, made definite by staying near the last x; y = L_Kᵀx.
   const InstantValues all = v_;
-  const Factorisation f = factor(all);  // for the scale of the coordinates only: all rows take part in it
+  const Factorisation f = factor_dense(all);  // for the scale of the coordinates only: all rows take part in it
   const VectorXd& s = f.s;
   MatrixXd M_scaled = s.asDiagonal() * f.M * s.asDiagonal();
   for (Index i = 0; i < n(); ++i) {
@@ -379,11 +377,11 @@ OneSidedSolution Programme::search_singular(const Candidate& equalities) {
   VectorXd force = v_.Q;
   if (v_.C.size() > 0) force += v_.C;
   force = s.cwiseProduct(force);
-  const MatrixXd Z = s.asDiagonal() * v_.A.transpose();
+  const MatrixXd Z = s.asDiagonal() * v_.A.to_dense().transpose();
   const MatrixXd L = calc_cholesky(M_scaled + proximal_weight * MatrixXd::Identity(n(), n())).L;
   const MatrixXd Z_K = solve_lower(L, Z);
   MatrixXd noise;
-  if (v_.A_noise.size() > 0) noise = solve_lower(L, MatrixXd(s.asDiagonal() * v_.A_noise.transpose()));
+  if (v_.A_noise.size() > 0) noise = solve_lower(L, MatrixXd(s.asDiagonal() * v_.A_noise.to_dense().transpose()));
   VectorXd D(m());
   for (Index j = 0; j < m(); ++j) D(j) = Z_K.col(j).norm() > 0 ? 1.0 / Z_K.col(j).norm() : 1.0;
   LeastDistanceProblem p = make_problem(Z_K, noise, solve_lower(L, force));
@@ -500,7 +498,9 @@ OneSidedSolution Programme::report(Candidate c) const {
     result.slack = VectorXd::Zero(m());
     for (Index j = 0; j < m(); ++j) result.slack(j) = holds[j] ? 0.0 : std::max(0.0, c.slack(j));
   }
-  result.solution = number_as_given(std::move(c.solution), c.rows, m(), num_constraint());
+  result.solution = std::move(c.solution);
+  restore_rows(result.solution, c.rows, v_);
+  result.solution.num_rows = m();
   if (!given_consistent_) result.solution.consistent = false;
   for (Index j = 0; j < m() && result.solution.b_used.size() == m(); ++j) {
     if (!std::binary_search(c.rows.begin(), c.rows.end(), j)) result.solution.b_used(j) = v_.b(j);
@@ -511,7 +511,9 @@ OneSidedSolution Programme::report(Candidate c) const {
 OneSidedSolution Programme::run(const OneSidedOptions& options) {
   if (!v_.measured.empty()) {
     // Measured rows settle among the equalities what they can attain; from there on it is exact.
-    Candidate equalities = try_rows(kinds_.equality);
+    Candidate equalities;
+    equalities.rows = kinds_.equality;
+    equalities.solution = solve(take_rows(v_, kinds_.equality));
     const Solution& s = equalities.solution;
     if (!s.has_acceleration() && s.status != SolveStatus::not_unique && s.status != SolveStatus::unsolvable) {
       return report(std::move(equalities));
@@ -532,7 +534,7 @@ OneSidedSolution Programme::run(const OneSidedOptions& options) {
       }
     }
   }
-  if (n() >= sparse_from || m() >= sparse_from) {
+  if (takes_sparse_path(v_)) {
     if (auto result = try_solve_sparse(v_, kinds_.one_sided, guess)) {
       if (!given_consistent_) result->solution.consistent = false;
       return std::move(*result);

@@ -7,8 +7,8 @@
 
 #include <vector>
 
+#include "mechanician/solve/dense_values_for_test.hpp"
 #include "mechanician/solve/eigen_kernels.hpp"
-#include "mechanician/solve/instant_values.hpp"
 
 namespace mechanician::testing {
 
@@ -19,7 +19,7 @@ struct EnumeratedOptimum {
   std::vector<Eigen::Index> zero;  // one-sided rows with slack 0
 };
 
-EnumeratedOptimum enumerate_sets(const InstantValues& values, const std::vector<Eigen::Index>& one_sided);
+EnumeratedOptimum enumerate_sets(const DenseValues& values, const std::vector<Eigen::Index>& one_sided);
 
 struct ProgrammeSpec {
   int n = 3;
@@ -32,7 +32,7 @@ struct ProgrammeSpec {
 };
 
 struct RandomProgramme {
-  InstantValues values;
+  DenseValues values;
   std::vector<Eigen::Index> one_sided;
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "mechanician/solve/dense_values_for_test.hpp"
 #include "mechanician/solve/one_sided_oracle_for_test.hpp"
 #include "mechanician/solve/random_system_for_test.hpp"
 
@@ -60,7 +61,7 @@ bool has_direction(const Matrix& fixed, const Matrix& cone) {
 
 }  // namespace
 
-EnumeratedOptimum enumerate_sets(const InstantValues& values, const std::vector<Index>& one_sided) {
+EnumeratedOptimum enumerate_sets(const testing::DenseValues& values, const std::vector<Index>& one_sided) {
   const Index n = values.M.rows(), m = values.b.size();
   const Matrix M = values.M.cast<long double>(), A = values.A.cast<long double>();
   Vector force = values.Q.cast<long double>();
@@ -177,8 +178,8 @@ RandomProgramme make_programme(std::uint64_t seed, const ProgrammeSpec& spec) {
 }
 
 namespace {
-InstantValues on_a_floor(double mass, double force) {
-  InstantValues v;
+testing::DenseValues on_a_floor(double mass, double force) {
+  testing::DenseValues v;
   v.M = MatrixXd::Constant(1, 1, mass);
   v.Q = VectorXd::Constant(1, force);
   v.A = MatrixXd::Ones(1, 1);
@@ -188,7 +189,7 @@ InstantValues on_a_floor(double mass, double force) {
 }  // namespace
 
 TEST(SetEnumeration, finds_the_closed_form_of_a_mass_on_a_floor) {
-  InstantValues v = on_a_floor(2.0, -6.0);
+  testing::DenseValues v = on_a_floor(2.0, -6.0);
   EXPECT_EQ(enumerate_sets(v, {0}).qdd(0), 0.0);
   v.Q(0) = 6.0;
   EXPECT_EQ(enumerate_sets(v, {0}).qdd(0), 3.0);
@@ -196,7 +197,7 @@ TEST(SetEnumeration, finds_the_closed_form_of_a_mass_on_a_floor) {
 }
 
 TEST(SetEnumeration, knows_when_the_acceleration_is_open) {
-  InstantValues v = on_a_floor(0.0, 0.0);
+  testing::DenseValues v = on_a_floor(0.0, 0.0);
   EXPECT_FALSE(enumerate_sets(v, {0}).unique);
   v.Q(0) = -1;
   EXPECT_TRUE(enumerate_sets(v, {0}).unique);

@@ -1,14 +1,18 @@
 #include "mechanician/solve/one_sided_sparse.hpp"
 
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "mechanician/solve/assemble.hpp"
 #include "mechanician/solve/consistency.hpp"
 #include "mechanician/solve/dense.hpp"
-#include "mechanician/solve/gram.hpp"
+#include "mechanician/solve/least_distance.hpp"
 #include "mechanician/solve/non_negative.hpp"
+#include "mechanician/solve/row_selection.hpp"
+#include "mechanician/solve/sparse_instant.hpp"
 
 namespace mechanician {
 namespace {
@@ -19,86 +23,110 @@ using Eigen::VectorXd;
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
 constexpr double zero_fraction = 1e-12;
+constexpr double largest_zero_fraction = 1e-9;  // of multipliers of nearly dependent rows
 constexpr double noise_factor = 8.0;
-constexpr double shift = 1e-8;         // of S while the set is searched
 constexpr double search_zero = 1e-9;   // signs in the search
-constexpr double too_large = 1e6;      // multipliers of rows that contradict grow with 1/shift
-constexpr double good_enough = 1e-12;  // of the certificate
+constexpr double good_enough = 1e-11;  // of the certificate
 constexpr int most_rounds = 6;         // of the final set
-
-/// q̈ and multipliers of all rows.
-struct Motion {
-  VectorXd qdd, lambda;
-};
 
 class SparseProgramme {
  public:
-  SparseProgramme(const InstantValues& v, const std::vector<bool>& one_sided, const Gram& gram)
-      : v_(v), one_sided_(one_sided), gram_(gram), m_(v.b.size()) {
+  SparseProgramme(const InstantValues& v, const std::vector<bool>& one_sided, const SparseMass& mass)
+      : v_(v), one_sided_(one_sided), mass_(mass), m_(v.b.size()), solver_(v, !mass.definite()) {
     force_ = v.Q;
     if (v.C.size() > 0) force_ += v.C;
-    const VectorXd u = gram.to_metric(force_);
-    const VectorXd free = gram.acceleration_of(u);
-    force_size_ = u.norm();
-    if (v.Q_noise.size() > 0) force_noise_ = gram.to_metric(v.Q_noise).norm();
-    c_.resize(m_);
-    for (Index j = 0; j < m_; ++j) c_(j) = gram.D(j) * (gram.dot(j, free) - v.b(j));
+    force_size_ = mass.force_norm(force_);
+    if (v.Q_noise.size() > 0) force_noise_ = mass.force_norm(v.Q_noise);
+    D_ = VectorXd::Ones(m_);
+    for (Index j = 0; j < m_; ++j)
+      if (const double norm = mass.row_norm(v.A.row(j)); norm > 0) D_(j) = 1.0 / norm;
   }
 
-  std::optional<OneSidedSolution> run(std::vector<Index> guess) {
+  std::optional<OneSidedSolution> run(const std::vector<Index>& guess) {
     // The guess as it is, then the search.
     if (auto result = finish(guess)) return result;
-    if (!search(guess)) return std::nullopt;
-    return finish(guess);
+    if (wrong_equalities_) return std::nullopt;
+    std::vector<Index> held = guess;
+    if (search(held))
+      if (auto result = finish(held)) return result;
+    return reduce();
   }
+  bool wrong_equalities() const { return wrong_equalities_; }
 
  private:
-  std::vector<Index> with_equalities(const std::vector<Index>& held) const {
-    std::vector<bool> in(static_cast<std::size_t>(m_), false);
-    for (const Index j : held) in[j] = true;
-    std::vector<Index> rows;
-    for (Index j = 0; j < m_; ++j) {
-      if (in[j] || !one_sided_[j]) rows.push_back(j);
-    }
-    return rows;
+  std::vector<char> flags(const std::vector<Index>& held) const {
+    std::vector<char> in(static_cast<std::size_t>(m_), 0);
+    for (const Index j : held) in[static_cast<std::size_t>(j)] = 1;
+    for (Index j = 0; j < m_; ++j)
+      if (!one_sided_[j]) in[static_cast<std::size_t>(j)] = 1;
+    return in;
   }
 
   bool search(std::vector<Index>& held);
-  Motion refine(const Gram::Factor& f, const VectorXd& P, VectorXd lambda_scaled) const;
+  struct Measured {
+    VectorXd slack, scaled, zero;  // by row: A q̈ − b, with unit rows, and what counts as zero there
+    double scale = 0;              // of accelerations and forces in the metric
+    double lambda_zero = 0;        // of multipliers of unit rows
+  };
+  Measured measure(const VectorXd& qdd) const;
+  struct Dependent {
+    std::vector<Index> rows;  // that take part
+    DependentRows table;      // by position in `rows`
+    MatrixXd N;
+  };
+  std::optional<Dependent> find_dependent() const;
+  bool choose(VectorXd& lambda, const Dependent& dependent, const std::vector<char>& in, double lambda_zero) const;
+  bool strongly_unique(const std::vector<Index>& held, const VectorXd& lambda, double lambda_zero);
   std::optional<OneSidedSolution> finish(std::vector<Index> held);
+  std::optional<OneSidedSolution> report(const std::vector<Index>& held, const std::vector<char>& in,
+                                         const RowSolver::Answer& motion, const Dependent& dependent,
+                                         const Measured& measured);
+  std::optional<OneSidedSolution> reduce();
+  OneSidedSolution report_conflict(const LeastDistance& found, const std::vector<Index>& rows, const VectorXd& size,
+                                   const MatrixXd& Lambda) const;
 
   const InstantValues& v_;
   const std::vector<bool>& one_sided_;
-  const Gram& gram_;
+  const SparseMass& mass_;
   Index m_;
-  VectorXd force_, c_;
+  RowSolver solver_;
+  VectorXd force_, D_;
   double force_size_ = 0, force_noise_ = 0;
   int iterations_ = 0;
+  bool wrong_equalities_ = false;
 };
 
 bool SparseProgramme::search(std::vector<Index>& held) {
   Index fewest = m_ + 1;
   int patience = 3;
-  const int most = 20 + 4 * static_cast<int>(m_);
-  const double size = force_size_ + (m_ > 0 ? c_.cwiseAbs().maxCoeff() : 0.0);
+  const int most = 20 + 2 * static_cast<int>(std::count(one_sided_.begin(), one_sided_.end(), true));
+  std::vector<char> in = flags(held);
   while (++iterations_ < most) {
-    const std::vector<Index> rows = with_equalities(held);
-    const Gram::Factor f = gram_.factor_shifted(rows, shift);
-    if (!f.trustworthy) return false;
-    const VectorXd lambda = f.solve(-c_(rows));
-    const double largest = lambda.size() > 0 ? lambda.cwiseAbs().maxCoeff() : 0.0;
-    const VectorXd w = c_ + gram_.apply_S(rows, lambda);
-    const double zero = search_zero * size + 1e-12 * largest;
-    std::vector<bool> in(static_cast<std::size_t>(m_), false), pulls = in;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      in[rows[i]] = true;
-      pulls[rows[i]] = one_sided_[rows[i]] && lambda(static_cast<Index>(i)) < -zero;
-    }
+    if (!solver_.hold(in, RowSolver::Care::search)) return false;
+    const RowSolver::Answer motion = solver_.solve(force_, v_.b);
+    if (!motion.vouched) return false;
+    const double size = force_size_ + mass_.motion_norm(motion.x);
+    std::vector<char> depends(static_cast<std::size_t>(m_), 0);
+    for (const int row : solver_.dependent()) depends[static_cast<std::size_t>(row)] = 1;
     std::vector<Index> wrong;
     for (Index j = 0; j < m_; ++j) {
-      if (one_sided_[j] && (in[j] ? pulls[j] : w(j) < -zero)) wrong.push_back(j);
+      if (!one_sided_[j]) continue;
+      const auto at = static_cast<std::size_t>(j);
+      const double slack = D_(j) * (v_.A.dot(j, motion.x) - v_.b(j)),
+                   zero = search_zero * (size + D_(j) * std::abs(v_.b(j)));
+      if (in[at] && depends[at]) {
+        if (slack < -zero) return false;  // one of those it depends on would have to make room
+        if (slack > zero) wrong.push_back(j);
+      } else if (in[at] ? motion.lambda(j) / D_(j) < -zero : slack < -zero) {
+        wrong.push_back(j);
+      }
     }
-    if (wrong.empty()) return largest <= too_large * size;
+    if (wrong.empty()) {
+      held.clear();
+      for (Index j = 0; j < m_; ++j)
+        if (one_sided_[j] && in[static_cast<std::size_t>(j)]) held.push_back(j);
+      return true;
+    }
     const auto num = static_cast<Index>(wrong.size());
     if (num < fewest) {
       fewest = num;
@@ -108,252 +136,345 @@ bool SparseProgramme::search(std::vector<Index>& held) {
     } else {
       wrong = {wrong.back()};
     }
-    for (const Index j : wrong) in[j] = !in[j];
-    held.clear();
-    for (Index j = 0; j < m_; ++j) {
-      if (in[j] && one_sided_[j]) held.push_back(j);
-    }
+    for (const Index j : wrong) in[static_cast<std::size_t>(j)] = !in[static_cast<std::size_t>(j)];
   }
   return false;
 }
 
-/// M q̈ = P + A_kᵀλ_k, A_k q̈ = b_k, from multipliers of the kept rows, scaled; residuals in extended precision.
-Motion SparseProgramme::refine(const Gram::Factor& f, const VectorXd& P, VectorXd lambda_scaled) const {
-  const Index n = P.size();
-  const auto k = static_cast<Index>(f.kept.size());
-  VectorXd lambda(k);
-  for (Index i = 0; i < k; ++i) lambda(i) = gram_.D(f.kept[i]) * lambda_scaled(i);
-  const auto add_force = [&](std::vector<long double>& sum, const VectorXd& x) {
-    for (Index i = 0; i < k; ++i) {
-      for (const Gram::Entry& e : gram_.row(f.kept[i])) sum[e.at] += static_cast<long double>(e.value) * x(i);
-    }
-  };
-  VectorXd qdd = VectorXd::Zero(n);
-  for (int step = 0; step < 3; ++step) {
-    std::vector<long double> sum(static_cast<std::size_t>(n));
-    for (Index i = 0; i < n; ++i) sum[i] = P(i);
-    add_force(sum, lambda);
-    VectorXd rest(n);
-    for (Index i = 0; i < n; ++i) {
-      for (const Gram::Entry& e : gram_.mass_row(i)) sum[i] -= static_cast<long double>(e.value) * qdd(e.at);
-      rest(i) = static_cast<double>(sum[i]);
-    }
-    const VectorXd moved = gram_.apply_M_inv(rest);
-    VectorXd miss(k);
-    for (Index i = 0; i < k; ++i) {
-      long double r = v_.b(f.kept[i]);
-      for (const Gram::Entry& e : gram_.row(f.kept[i])) {
-        r -= static_cast<long double>(e.value) * (static_cast<long double>(qdd(e.at)) + moved(e.at));
-      }
-      miss(i) = gram_.D(f.kept[i]) * static_cast<double>(r);
-    }
-    const VectorXd change = f.solve(miss);
-    VectorXd change_force = VectorXd::Zero(n);
-    for (Index i = 0; i < k; ++i) {
-      const double x = gram_.D(f.kept[i]) * change(i);
-      lambda(i) += x;
-      for (const Gram::Entry& e : gram_.row(f.kept[i])) change_force(e.at) += e.value * x;
-    }
-    qdd += moved + gram_.apply_M_inv(change_force);
+SparseProgramme::Measured SparseProgramme::measure(const VectorXd& qdd) const {
+  Measured x;
+  x.scale = force_size_ + mass_.motion_norm(qdd);
+  x.slack.resize(m_), x.scaled.resize(m_), x.zero.resize(m_);
+  for (Index j = 0; j < m_; ++j) {
+    long double sum = -static_cast<long double>(v_.b(j));
+    for (const SparseRows::Entry& e : v_.A.row(j)) sum += static_cast<long double>(e.value) * qdd(e.col);
+    double noise = v_.b_noise.size() > 0 ? v_.b_noise(j) : 0.0;
+    if (v_.A_noise.size() > 0) noise += v_.A_noise.abs_dot(j, qdd);
+    x.slack(j) = static_cast<double>(sum);
+    x.scaled(j) = D_(j) * x.slack(j);
+    x.zero(j) = zero_fraction * (x.scale + D_(j) * std::abs(v_.b(j))) + noise_factor * (D_(j) * noise + force_noise_);
   }
-  Motion motion{std::move(qdd), VectorXd::Zero(m_)};
-  for (Index i = 0; i < k; ++i) motion.lambda(f.kept[i]) = lambda(i);
-  return motion;
+  const double factor = std::min(zero_fraction / solver_.least_sine(), largest_zero_fraction);
+  x.lambda_zero = std::max(zero_fraction, factor) * x.scale + noise_factor * force_noise_;
+  return x;
+}
+
+/// Rows that depend on others, with those they consist of; nothing where they are not all explained.
+std::optional<SparseProgramme::Dependent> SparseProgramme::find_dependent() const {
+  Dependent d;
+  if (solver_.dependent().empty()) return d;
+  if (!solver_.robust().explained) return std::nullopt;
+  const auto& found = solver_.robust().dependences;
+  std::vector<Index> place(static_cast<std::size_t>(m_), -1);
+  const auto add = [&](int pattern_row) {
+    const Index row = solver_.row_of(pattern_row);
+    if (place[static_cast<std::size_t>(row)] >= 0) return;
+    place[static_cast<std::size_t>(row)] = static_cast<Index>(d.rows.size());
+    d.rows.push_back(row);
+  };
+  for (const SparseDependence& dependence : found) {
+    add(dependence.row);
+    for (const int row : dependence.rows) add(row);
+  }
+  // Rows may be explained by rows that depend on others themselves: any basis of the vectors will do.
+  const auto num = static_cast<Index>(d.rows.size()), count = static_cast<Index>(found.size());
+  MatrixXd N = MatrixXd::Zero(num, count);
+  for (Index c = 0; c < count; ++c) {
+    const SparseDependence& dependence = found[static_cast<std::size_t>(c)];
+    N(place[static_cast<std::size_t>(solver_.row_of(dependence.row))], c) = 1.0;
+    for (std::size_t k = 0; k < dependence.rows.size(); ++k)
+      N(place[static_cast<std::size_t>(solver_.row_of(dependence.rows[k]))], c) = -dependence.coefficients[k];
+  }
+  // As a table: dropped rows in terms of the others.
+  const PivotedQr qr = calc_pivoted_qr(MatrixXd(N.transpose()));
+  std::vector<Index> dropped(qr.order.begin(), qr.order.begin() + count),
+      kept(qr.order.begin() + count, qr.order.end());
+  std::sort(dropped.begin(), dropped.end()), std::sort(kept.begin(), kept.end());
+  const MatrixXd inverse = MatrixXd(N(dropped, Eigen::all)).inverse();
+  d.table.kept = kept, d.table.dropped = dropped;
+  d.table.T = -N(kept, Eigen::all) * inverse;
+  d.N = orthonormalised(N);
+  return d;
+}
+
+/// Least norm, then ≥ 0 on one-sided rows. True: it is.
+bool SparseProgramme::choose(VectorXd& all, const Dependent& dependent, const std::vector<char>& in,
+                             double lambda_zero) const {
+  const auto fits = [&](const VectorXd& lambda) {
+    for (Index j = 0; j < m_; ++j)
+      if (one_sided_[j] && in[static_cast<std::size_t>(j)] && lambda(j) < -lambda_zero * D_(j)) return false;
+    return true;
+  };
+  if (!dependent.rows.empty()) {
+    VectorXd part = all(dependent.rows);
+    part -= dependent.N * (dependent.N.transpose() * part);
+    all(dependent.rows) = part;
+    // A multiplier that is determined and pulls is not mended by any choice of the others.
+    std::vector<char> takes_part(static_cast<std::size_t>(m_), 0);
+    for (const Index j : dependent.rows) takes_part[static_cast<std::size_t>(j)] = 1;
+    bool hopeless = false;
+    for (Index j = 0; j < m_; ++j)
+      hopeless = hopeless || (one_sided_[j] && in[static_cast<std::size_t>(j)] &&
+                              !takes_part[static_cast<std::size_t>(j)] && all(j) < -lambda_zero * D_(j));
+    if (!hopeless && !fits(all)) {
+      std::vector<bool> sided;
+      VectorXd zero(part.size());
+      for (std::size_t i = 0; i < dependent.rows.size(); ++i) {
+        sided.push_back(one_sided_[dependent.rows[i]]);
+        zero(static_cast<Index>(i)) = lambda_zero * D_(dependent.rows[i]);
+      }
+      if (const auto other = choose_non_negative(part, dependent.table, sided, zero)) all(dependent.rows) = *other;
+    }
+  }
+  const bool good = fits(all);
+  for (Index j = 0; j < m_; ++j)
+    if (one_sided_[j] && all(j) < 0 && all(j) >= -lambda_zero * D_(j)) all(j) = 0;
+  return good;
+}
+
+/// Singular masses: whether equalities and rows that carry something determine the acceleration.
+bool SparseProgramme::strongly_unique(const std::vector<Index>& held, const VectorXd& lambda, double lambda_zero) {
+  if (mass_.definite()) return true;
+  std::vector<Index> strong;
+  for (const Index j : held)
+    if (lambda(j) > lambda_zero * D_(j)) strong.push_back(j);
+  InstantValues v;
+  v.M = v_.M, v.b = VectorXd::Zero(m_), v.A = v_.A;
+  const std::vector<char> in = flags(strong);
+  std::span<SparseRows::Entry> entries = v.A.entries();
+  for (Index j = 0; j < m_; ++j) {
+    const auto first = static_cast<std::size_t>(v.A.row(j).data() - entries.data());
+    for (std::size_t k = 0; !in[static_cast<std::size_t>(j)] && k < v.A.row(j).size(); ++k)
+      entries[first + k].value = 0.0;
+  }
+  const InstantPattern pattern(v.M, v.A);
+  const SparseFreeSpace space(pattern.sparse(), *pattern.values_of_mass(v.M), *pattern.values_of_rows(v.A, {}));
+  return !space.directions().mass_is_indefinite && space.directions().undetermined.empty();
 }
 
 std::optional<OneSidedSolution> SparseProgramme::finish(std::vector<Index> held) {
-  const Index n = v_.M.rows();
-  const bool has_C = v_.C.size() > 0 && !v_.C.isZero(0.0);
   for (int round = 0; round < most_rounds; ++round) {
-    const std::vector<Index> rows = with_equalities(held);
-    const Gram::Factor f = gram_.factor(rows);
-    if (!f.trustworthy || (!f.dropped.empty() && v_.num_control > 0)) return std::nullopt;
-    const auto k = static_cast<Index>(f.kept.size());
-    Motion motion = refine(f, force_, f.solve(-c_(f.kept)));
-    if (!motion.qdd.allFinite()) return std::nullopt;
-
-    // Sizes, slacks and what counts as zero.
-    VectorXd y = VectorXd::Zero(n);
-    for (Index i = 0; i < n; ++i) {
-      for (const Gram::Entry& e : gram_.mass_row(i)) y(i) += e.value * motion.qdd(e.at);
+    const std::vector<char> in = flags(held);
+    if (!solver_.hold(in, RowSolver::Care::explain) || solver_.near_decision()) return std::nullopt;
+    const std::optional<Dependent> dependent = find_dependent();
+    if (!dependent || (!dependent->rows.empty() && v_.num_control > 0)) return std::nullopt;
+    RowSolver::Answer motion = solver_.solve(force_, v_.b);
+    if (!motion.vouched || !motion.x.allFinite()) return std::nullopt;
+    const Measured x = measure(motion.x);
+    bool unmet = false;
+    for (const int j : solver_.dependent()) {
+      const double allowed =
+          std::max(x.zero(j), consistency_tolerance * D_(j) * (std::abs(v_.b(j)) + v_.A.abs_dot(j, motion.x)));
+      if (std::abs(x.scaled(j)) <= allowed) continue;
+      unmet = true;
+      // With the equalities alone?
+      const auto& all = solver_.robust().dependences;
+      const auto own = std::find_if(all.begin(), all.end(), [&](const auto& d) { return solver_.row_of(d.row) == j; });
+      wrong_equalities_ = wrong_equalities_ || (!one_sided_[j] && own != all.end() &&
+                                                std::all_of(own->rows.begin(), own->rows.end(),
+                                                            [&](int row) { return !one_sided_[solver_.row_of(row)]; }));
     }
-    const double scale = force_size_ + gram_.to_metric(y).norm();
-    VectorXd slack(m_), slack_scaled(m_), zero(m_);
-    for (Index j = 0; j < m_; ++j) {
-      slack(j) = 0;
-      long double sum = -static_cast<long double>(v_.b(j));
-      for (const Gram::Entry& e : gram_.row(j)) sum += static_cast<long double>(e.value) * motion.qdd(e.at);
-      slack(j) = static_cast<double>(sum);
-      double noise = v_.b_noise.size() > 0 ? v_.b_noise(j) : 0.0;
-      if (v_.A_noise.size() > 0) noise += v_.A_noise.row(j).dot(motion.qdd.cwiseAbs());
-      slack_scaled(j) = gram_.D(j) * slack(j);
-      zero(j) =
-          zero_fraction * (scale + gram_.D(j) * std::abs(v_.b(j))) + noise_factor * (gram_.D(j) * noise + force_noise_);
-    }
-    for (const Index j : f.dropped) {
-      if (std::abs(slack_scaled(j)) > std::max(zero(j), consistency_tolerance * gram_.D(j) * std::abs(v_.b(j)))) {
-        return std::nullopt;
-      }
-    }
-
-    // Multipliers: where rows depend on others, least norm, then ≥ 0.
-    const double condition = std::sqrt(f.largest_pivot / f.smallest_pivot);
-    const double lambda_zero = zero_fraction * std::max(1.0, condition) * scale + noise_factor * force_noise_;
-    std::vector<bool> one_sided_here, undetermined(static_cast<std::size_t>(m_), false);
-    VectorXd zero_here(static_cast<Index>(rows.size()));
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      one_sided_here.push_back(one_sided_[rows[i]]);
-      zero_here(static_cast<Index>(i)) = lambda_zero * gram_.D(rows[i]);
-    }
-    DependentRows dependent;
-    MatrixXd N;
-    if (!f.dropped.empty()) {
-      std::vector<Index> at(static_cast<std::size_t>(m_), -1);
-      for (std::size_t i = 0; i < rows.size(); ++i) at[rows[i]] = static_cast<Index>(i);
-      for (const Index j : f.kept) dependent.kept.push_back(at[j]);
-      for (const Index j : f.dropped) dependent.dropped.push_back(at[j]);
-      dependent.T = gram_.block(f.kept, f.dropped);
-      N = MatrixXd::Zero(static_cast<Index>(rows.size()), dependent.T.cols());
-      for (Index c = 0; c < dependent.T.cols(); ++c) {
-        const VectorXd T = f.solve(dependent.T.col(c));
-        for (Index i = 0; i < k; ++i) {
-          const double entry = std::abs(T(i)) > 1e-11 ? T(i) : 0.0;
-          if (entry != 0) undetermined[f.kept[i]] = true;
-          dependent.T(i, c) = entry * gram_.D(f.kept[i]) / gram_.D(f.dropped[c]);
-          N(dependent.kept[i], c) = -dependent.T(i, c);
-        }
-        undetermined[f.dropped[c]] = true;
-        N(dependent.dropped[c], c) = 1.0;
-      }
-      N = orthonormalised(N);
-    }
-    const auto fits = [&](const VectorXd& lambda) {
-      for (Index i = 0; i < lambda.size(); ++i) {
-        if (one_sided_here[i] && lambda(i) < -zero_here(i)) return false;
-      }
-      return true;
-    };
-    /// True: ≥ 0 on one-sided rows.
-    const auto choose = [&](VectorXd& all) {
-      VectorXd lambda = all(rows);
-      if (N.cols() > 0) {
-        lambda -= N * (N.transpose() * lambda);
-        if (!fits(lambda)) {
-          if (const auto other = choose_non_negative(lambda, dependent, one_sided_here, zero_here)) lambda = *other;
-        }
-      }
-      const bool good = fits(lambda);
-      for (Index i = 0; i < lambda.size(); ++i) {
-        if (one_sided_here[i] && lambda(i) < 0 && lambda(i) >= -zero_here(i)) lambda(i) = 0;
-      }
-      all(rows) = lambda;
-      return good;
-    };
-    const bool good = choose(motion.lambda);
+    if (unmet) return std::nullopt;
+    const bool good = choose(motion.lambda, *dependent, in, x.lambda_zero);
 
     // The set once more: rows with slack 0 hold, rows that pull do not.
     std::vector<Index> next;
     bool violated = false;
     for (Index j = 0; j < m_; ++j) {
       if (!one_sided_[j]) continue;
-      violated = violated || slack_scaled(j) < -zero(j);
-      if (slack_scaled(j) > zero(j)) continue;
-      const bool pulls = !good && motion.lambda(j) < -lambda_zero * gram_.D(j);
+      violated = violated || x.scaled(j) < -x.zero(j);
+      if (x.scaled(j) > x.zero(j)) continue;
+      const bool pulls = !good && motion.lambda(j) < -x.lambda_zero * D_(j);
       if (!pulls) next.push_back(j);
     }
     if (violated) return std::nullopt;
-    if (!good || next != held) {
-      if (next == held) return std::nullopt;
-      ++iterations_;
-      held = std::move(next);
-      continue;
+    if (good && next == held) {
+      if (!strongly_unique(held, motion.lambda, x.lambda_zero)) return std::nullopt;
+      return report(held, in, motion, *dependent, x);
     }
-
-    // Report.
-    OneSidedSolution result;
-    Solution& s = result.solution;
-    Motion ideal = motion;
-    if (has_C) {
-      VectorXd c(k);
-      const VectorXd free = gram_.apply_M_inv(v_.Q);
-      for (Index i = 0; i < k; ++i) c(i) = gram_.D(f.kept[i]) * (gram_.dot(f.kept[i], free) - v_.b(f.kept[i]));
-      ideal = refine(f, v_.Q, f.solve(-c));
-      choose(ideal.lambda);
-    }
-    const auto force_of = [&](const VectorXd& lambda, Index from, Index to) {
-      VectorXd force = VectorXd::Zero(n);
-      for (Index j = from; j < to; ++j) {
-        if (lambda(j) == 0) continue;
-        for (const Gram::Entry& e : gram_.row(j)) force(e.at) += e.value * lambda(j);
-      }
-      return force;
-    };
-    const Index num_constraint = m_ - v_.num_control;
-    s.qdd = motion.qdd;
-    s.multipliers = ideal.lambda.head(num_constraint);
-    result.multipliers_joint = motion.lambda.head(num_constraint);
-    s.control_multipliers = motion.lambda.tail(v_.num_control);
-    s.Q_control = force_of(motion.lambda, num_constraint, m_);
-    s.Qc_i = force_of(ideal.lambda, 0, num_constraint);
-    s.Qc_ni = VectorXd::Zero(n);
-    VectorXd total = s.Qc_i + s.Q_control;
-    if (has_C) {
-      // Rows that leave no freedom take up all of C.
-      total = k < n ? VectorXd(force_of(motion.lambda, 0, m_) + v_.C) : force_of(ideal.lambda, 0, m_);
-      s.Qc_ni = total - s.Q_control - s.Qc_i;
-    }
-    s.Qc = s.Qc_i + s.Qc_ni;
-    s.gaussian = gram_.to_metric(total).squaredNorm();
-    s.a = gram_.apply_M_inv(v_.Q);
-    s.b_used = v_.b;
-    for (const Index j : f.dropped) s.b_used(j) = v_.b(j) + slack(j);
-    s.residual = VectorXd::Zero(m_);
-    s.mass = gram_.mass();
-    s.rank = k;
-    s.num_rows = m_;
-    const double floor = static_cast<double>(std::max(m_, n)) * eps;
-    s.rank_gap = k == 0 ? std::numeric_limits<double>::infinity() : 1.0 / (condition * floor);
-    for (Index j = 0; j < num_constraint; ++j) {
-      if (undetermined[j]) s.multipliers_undetermined.push_back(j);
-    }
-    s.multipliers_unique = s.multipliers_undetermined.empty();
-    result.holding = held;
-    result.slack = VectorXd::Zero(m_);
-    std::vector<bool> holds(static_cast<std::size_t>(m_), false);
-    for (const Index j : held) holds[j] = true;
-    for (Index j = 0; j < m_; ++j) result.slack(j) = holds[j] ? 0.0 : std::max(0.0, slack(j));
-    result.iterations = iterations_;
-
-    // Certificate.
-    VectorXd rest = y - force_ - force_of(motion.lambda, 0, m_);
-    double largest = 0;
-    for (Index j = 0; j < m_; ++j) largest = std::max(largest, std::abs(motion.lambda(j)) / gram_.D(j));
-    const double size = scale + largest;
-    Optimality& o = result.optimality;
-    if (size > 0) {
-      o.stationarity = gram_.to_metric(rest).norm() / size;
-      for (Index j = 0; j < m_; ++j) {
-        const double miss = slack_scaled(j) / size, force = motion.lambda(j) / gram_.D(j) / size;
-        o.primal = std::max(o.primal, one_sided_[j] ? -miss : std::abs(miss));
-        if (!one_sided_[j]) continue;
-        o.dual = std::max(o.dual, -force);
-        o.complementarity = std::max(o.complementarity, std::min(std::abs(miss), std::abs(force)));
-      }
-    }
-    if (!(o.largest() <= good_enough)) return std::nullopt;
-    return result;
+    if (next == held) return std::nullopt;
+    ++iterations_;
+    held = std::move(next);
   }
   return std::nullopt;
+}
+
+std::optional<OneSidedSolution> SparseProgramme::report(const std::vector<Index>& held, const std::vector<char>& in,
+                                                        const RowSolver::Answer& motion, const Dependent& dependent,
+                                                        const Measured& x) {
+  OneSidedSolution result;
+  Solution& s = result.solution;
+  const Index n = v_.M.rows(), num_constraint = m_ - v_.num_control;
+  const bool has_C = v_.C.size() > 0 && !v_.C.isZero(0.0);
+  VectorXd ideal = motion.lambda;
+  if (has_C) {
+    RowSolver::Answer without = solver_.solve(v_.Q, v_.b);
+    if (!without.vouched) return std::nullopt;
+    ideal = std::move(without.lambda);
+    choose(ideal, dependent, in, x.lambda_zero);
+  }
+  MotionForces forces;
+  forces.qdd = motion.x;
+  forces.F_ideal = v_.A.transposed_times(ideal);
+  forces.F_nonideal = VectorXd::Zero(n);
+  // Rows that leave no freedom take up all of C.
+  if (has_C && solver_.rank() < n) forces.F_nonideal = v_.C + v_.A.transposed_times(motion.lambda - ideal);
+  attribute_forces(
+      v_, forces, ideal, [&] { return motion.lambda; }, s);
+  result.multipliers_joint = motion.lambda.head(num_constraint);
+  if (mass_.definite()) {
+    const double norm = mass_.force_norm(forces.F_ideal + forces.F_nonideal);
+    s.gaussian = norm * norm;
+    s.a = mass_.solve(v_.Q);
+  }
+  s.b_used = v_.b;
+  for (const int j : solver_.dependent()) s.b_used(j) = v_.b(j) + x.slack(j);
+  s.residual = VectorXd::Zero(m_);
+  s.mass = mass_.check();
+  s.rank = solver_.rank();
+  s.num_rows = m_;
+  const double floor = static_cast<double>(std::max(m_, n)) * eps;
+  s.rank_gap = s.rank == 0 ? std::numeric_limits<double>::infinity() : solver_.least_sine() / floor;
+  for (const Index j : dependent.rows)
+    if (j < num_constraint) s.multipliers_undetermined.push_back(j);
+  std::sort(s.multipliers_undetermined.begin(), s.multipliers_undetermined.end());
+  s.multipliers_unique = s.multipliers_undetermined.empty();
+  result.holding = held;
+  result.slack = x.slack.cwiseMax(0.0);
+  for (Index j = 0; j < m_; ++j)
+    if (in[static_cast<std::size_t>(j)]) result.slack(j) = 0.0;
+  result.iterations = iterations_;
+
+  // Certificate.
+  const VectorXd rest = v_.M * motion.x - force_ - v_.A.transposed_times(motion.lambda);
+  const double size = x.scale + motion.lambda.cwiseQuotient(D_).cwiseAbs().maxCoeff();
+  Optimality& o = result.optimality;
+  if (size > 0) {
+    o.stationarity = mass_.force_norm(rest) / size;
+    for (Index j = 0; j < m_; ++j) {
+      const double miss = x.scaled(j) / size, pull = motion.lambda(j) / D_(j) / size;
+      o.primal = std::max(o.primal, one_sided_[j] ? -miss : std::abs(miss));
+      if (!one_sided_[j]) continue;
+      o.dual = std::max(o.dual, -pull);
+      o.complementarity = std::max(o.complementarity, std::min(std::abs(miss), std::abs(pull)));
+    }
+  }
+  if (!(o.largest() <= good_enough)) return std::nullopt;
+  return result;
+}
+
+/// The programme in the forces of the one-sided rows.
+std::optional<OneSidedSolution> SparseProgramme::reduce() {
+  constexpr Index most = 1500;
+  std::vector<Index> rows;
+  for (Index j = 0; j < m_; ++j)
+    if (one_sided_[j]) rows.push_back(j);
+  const auto p = static_cast<Index>(rows.size());
+  if (p == 0 || p > most || !solver_.hold(flags({}), RowSolver::Care::decide)) return std::nullopt;
+  const RowSolver::Answer free = solver_.solve(force_, v_.b);
+  if (!free.vouched) return std::nullopt;
+  const SparseRows N = v_.A.select(rows);
+  MatrixXd W(p, p), Lambda(m_, p);
+  const VectorXd none = VectorXd::Zero(m_);
+  for (Index j = 0; j < p; ++j) {
+    const RowSolver::Answer moved =
+        solver_.solve(D_(rows[j]) * N.select({j}).transposed_times(VectorXd::Ones(1)), none);
+    if (!moved.vouched) return std::nullopt;
+    W.col(j) = N * moved.x;
+    Lambda.col(j) = moved.lambda;
+  }
+  for (Index j = 0; j < p; ++j) W.row(j) *= D_(rows[j]);
+  // W = FᵀF.
+  const SymmetricEigen eigen = calc_symmetric_eigen(0.5 * (W + W.transpose()));
+  const double least = 1e-14 * static_cast<double>(p) * std::max(eigen.values(p - 1), 0.0);
+  Index rank = p;
+  while (rank > 0 && eigen.values(p - rank) <= least) --rank;
+  LeastDistanceProblem problem;
+  problem.Z = eigen.values.tail(rank).cwiseSqrt().asDiagonal() * eigen.vectors.rightCols(rank).transpose();
+  problem.g = VectorXd::Zero(rank);
+  problem.b.resize(p), problem.tolerance.resize(p), problem.contradiction.resize(p);
+  VectorXd size(p);
+  const Measured x = measure(free.x);
+  for (Index j = 0; j < p; ++j) {
+    const double norm = problem.Z.col(j).norm();
+    size(j) = norm > 1e-10 ? norm : 0.0;
+    if (size(j) > 0) problem.Z.col(j) /= norm;
+    if (size(j) == 0) problem.Z.col(j).setZero();
+    const double scale = size(j) > 0 ? size(j) : 1.0;
+    problem.b(j) = -x.scaled(rows[j]) / scale;
+    problem.tolerance(j) = x.zero(rows[j]) / scale;
+    problem.contradiction(j) =
+        std::max(problem.tolerance(j), consistency_tolerance * D_(rows[j]) *
+                                           (v_.A.abs_dot(rows[j], free.x) + std::abs(v_.b(rows[j]))) / scale);
+    // What the equalities decide can only be looked at.
+    if (size(j) == 0 && problem.b(j) > problem.contradiction(j)) return std::nullopt;
+    if (size(j) > 0) problem.inequality.push_back(j);
+  }
+  const LeastDistance found = find_least_distance(problem);
+  iterations_ += found.iterations;
+  if (found.outcome == LeastDistance::Outcome::infeasible) return report_conflict(found, rows, size, Lambda);
+  if (found.outcome != LeastDistance::Outcome::found) return std::nullopt;
+  std::vector<Index> held;
+  for (const Index j : found.active) held.push_back(rows[j]);
+  std::sort(held.begin(), held.end());
+  return finish(held);
+}
+
+OneSidedSolution SparseProgramme::report_conflict(const LeastDistance& found, const std::vector<Index>& rows,
+                                                  const VectorXd& size, const MatrixXd& Lambda) const {
+  OneSidedSolution result;
+  result.solution.status = SolveStatus::inconsistent;
+  result.solution.consistent = false;
+  result.solution.mass = mass_.check();
+  result.solution.num_rows = m_;
+  result.iterations = iterations_;
+  // Σ y_j A_j over one-sided rows is made zero by the equalities.
+  VectorXd y = VectorXd::Zero(m_);
+  for (std::size_t i = 0; i < found.conflict.size(); ++i) {
+    const Index j = found.conflict[i];
+    const double factor = found.coefficients(static_cast<Index>(i)) / size(j);
+    y(rows[j]) += factor * D_(rows[j]);
+    y += factor * Lambda.col(j);
+  }
+  const VectorXd share = y.cwiseQuotient(D_).cwiseAbs();
+  const double least = 1e-9 * share.maxCoeff(), largest = y.cwiseAbs().maxCoeff();
+  std::vector<double> coefficients;
+  for (Index j = 0; j < m_; ++j) {
+    if (!(share(j) > least)) continue;
+    result.conflict.push_back(j);
+    coefficients.push_back(y(j) / largest);
+  }
+  result.conflict_coefficients =
+      Eigen::Map<const VectorXd>(coefficients.data(), static_cast<Index>(coefficients.size()));
+  return result;
 }
 
 }  // namespace
 
 std::optional<OneSidedSolution> try_solve_sparse(const InstantValues& values, const std::vector<bool>& one_sided,
                                                  const std::vector<Index>& guess) {
-  if (!values.measured.empty()) return std::nullopt;
-  const std::optional<Gram> gram = Gram::make(values);
-  if (!gram) return std::nullopt;
-  return SparseProgramme(values, one_sided, *gram).run(guess);
+  if (!values.measured.empty() || !matrices_finite(values) || !vectors_finite(values)) return std::nullopt;
+  const SparseMass mass(values.M, values.M_noise, values.A);
+  if (mass.check().kind == MassKind::indefinite || mass.check().kind == MassKind::not_symmetric) return std::nullopt;
+  for (Index j = 0; j < values.b.size(); ++j) {
+    const double norm = mass.row_norm(values.A.row(j));
+    const double noise = values.A_noise.size() > 0 ? mass.row_norm(values.A_noise.row(j), true) : 0.0;
+    // Rows near their own rounding error need the care of the dense factorisation.
+    if (norm == 0 || !std::isfinite(1.0 / norm) || noise > 1e-9 * norm) return std::nullopt;
+  }
+  SparseProgramme programme(values, one_sided, mass);
+  if (auto result = programme.run(guess)) return result;
+  if (!programme.wrong_equalities()) return std::nullopt;
+  // Equalities that contradict each other: theirs is the answer.
+  std::vector<Index> equality;
+  for (Index j = 0; j < values.b.size(); ++j)
+    if (!one_sided[j]) equality.push_back(j);
+  OneSidedSolution result;
+  result.solution = solve(take_rows(values, equality));
+  restore_rows(result.solution, equality, values);
+  result.solution.num_rows = values.b.size();
+  if (result.solution.has_acceleration()) return std::nullopt;
+  return result;
 }
 
 }  // namespace mechanician

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 
+#include "mechanician/solve/dense_values_for_test.hpp"
 #include "mechanician/solve/one_sided_oracle_for_test.hpp"
 #include "mechanician/solve/random_system_for_test.hpp"
 
@@ -25,7 +26,7 @@ std::vector<Index> all_rows(Index m) {
 }
 
 /// q̈ and λ̃ meet the conditions of optimality, looked at afresh in the coordinates as given.
-void expect_optimal(const InstantValues& v, const std::vector<Index>& one_sided, const OneSidedSolution& s,
+void expect_optimal(const testing::DenseValues& v, const std::vector<Index>& one_sided, const OneSidedSolution& s,
                     double tolerance) {
   ASSERT_EQ(s.slack.size(), static_cast<Index>(one_sided.size()));
   const Index num_constraint = v.b.size() - v.num_control;
@@ -54,7 +55,7 @@ void expect_optimal(const InstantValues& v, const std::vector<Index>& one_sided,
   EXPECT_LE(s.optimality.largest(), tolerance);
 }
 
-void expect_conflict(const InstantValues& v, const std::vector<Index>& one_sided, const OneSidedSolution& s) {
+void expect_conflict(const testing::DenseValues& v, const std::vector<Index>& one_sided, const OneSidedSolution& s) {
   ASSERT_FALSE(s.conflict.empty());
   VectorXd y = VectorXd::Zero(v.b.size());
   for (std::size_t i = 0; i < s.conflict.size(); ++i) y(s.conflict[i]) = s.conflict_coefficients(static_cast<Index>(i));
@@ -63,7 +64,7 @@ void expect_conflict(const InstantValues& v, const std::vector<Index>& one_sided
   EXPECT_GT(y.dot(v.b), 0.0);
   // None can be left out.
   for (const Index left_out : s.conflict) {
-    InstantValues fewer = v;
+    testing::DenseValues fewer = v;
     fewer.M = MatrixXd::Identity(v.M.rows(), v.M.cols());
     fewer.A.setZero();
     fewer.b.setZero();
@@ -77,8 +78,8 @@ void expect_conflict(const InstantValues& v, const std::vector<Index>& one_sided
   }
 }
 
-InstantValues unit_masses(const VectorXd& Q, const MatrixXd& A, const VectorXd& b) {
-  InstantValues v;
+testing::DenseValues unit_masses(const VectorXd& Q, const MatrixXd& A, const VectorXd& b) {
+  testing::DenseValues v;
   v.M = MatrixXd::Identity(Q.size(), Q.size());
   v.Q = Q;
   v.A = A;
@@ -211,7 +212,7 @@ TEST(OneSided, order_and_scale_of_rows_do_not_matter) {
     std::mt19937_64 random(seed);
     std::vector<Index> order = all_rows(v.b.size());
     std::shuffle(order.begin(), order.end(), random);
-    InstantValues other = v;
+    testing::DenseValues other = v;
     VectorXd scale(v.b.size());
     std::vector<Index> one_sided_there;
     for (Index j = 0; j < v.b.size(); ++j) {
@@ -254,7 +255,7 @@ TEST(OneSided, control_requirements_stay_equalities) {
   // Two masses on a floor; control lifts the first with acceleration 1, the second stays.
   MatrixXd A(3, 2);
   A << 1, 0, 0, 1, 1, 0;
-  InstantValues v = unit_masses(VectorXd::Constant(2, -10.0), A, VectorXd::Unit(3, 2));
+  testing::DenseValues v = unit_masses(VectorXd::Constant(2, -10.0), A, VectorXd::Unit(3, 2));
   v.num_control = 1;
   const auto s = solve_one_sided(v, {0, 1});
   ASSERT_TRUE(s.solution.has_acceleration());
@@ -273,7 +274,7 @@ TEST(OneSided, measured_rows_that_contradict_attain_their_weighted_mean) {
   A << 1, 0, 1, 0, 0, 1;
   VectorXd b(3);
   b << 1, 3, 0;
-  InstantValues v = unit_masses(VectorXd::Constant(2, -1.0), A, b);
+  testing::DenseValues v = unit_masses(VectorXd::Constant(2, -1.0), A, b);
   v.measured = {0, 1};
   v.W = Eigen::Vector2d(3, 1).asDiagonal();
   const auto s = solve_one_sided(v, {2});
@@ -285,7 +286,7 @@ TEST(OneSided, measured_rows_that_contradict_attain_their_weighted_mean) {
 }
 
 TEST(OneSided, rows_must_be_constraint_rows_named_once) {
-  InstantValues v = unit_masses(VectorXd::Zero(1), MatrixXd::Ones(2, 1), VectorXd::Zero(2));
+  testing::DenseValues v = unit_masses(VectorXd::Zero(1), MatrixXd::Ones(2, 1), VectorXd::Zero(2));
   EXPECT_THROW(solve_one_sided(v, {2}), std::invalid_argument);
   EXPECT_THROW(solve_one_sided(v, {0, 0}), std::invalid_argument);
   v.num_control = 1;

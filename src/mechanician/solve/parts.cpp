@@ -4,6 +4,7 @@
 
 #include "mechanician/solve/dense.hpp"
 #include "mechanician/solve/pseudo_inverse.hpp"
+#include "mechanician/solve/sparse_instant.hpp"
 
 namespace mechanician {
 
@@ -43,6 +44,7 @@ EuclideanSplit split_by_constraints(const Factorisation& f, const VectorXd& b) {
 Parts calc_parts(const Factorisation& f, const InstantValues& values, const Solution& solution, const VectorXd& qd) {
   if (!solution.has_acceleration()) throw std::invalid_argument("calc_parts needs a solution with an acceleration");
   if (qd.size() != 0 && qd.size() != f.n()) throw std::invalid_argument("calc_parts needs n velocities, or none");
+  if (f.sparse) return f.sparse->calc_parts(values, solution, qd);
   const VectorXd C = values.C.size() > 0 ? values.C : VectorXd::Zero(f.n());
   const VectorXd& b = solution.b_used;
   const MotionForces motion = calc_motion(f, values.Q, b, C);
@@ -75,16 +77,19 @@ Parts calc_parts(const Factorisation& f, const InstantValues& values, const Solu
   // M_s⁺Δ = V₂M̂⁻¹V₂ᵀΔ is the acceleration on N(A) (U23 eq. 29, 51).
   parts.auxiliary.qdd_A = parts.acceleration_null;
 
-  if (qd.size() == f.n() && f.n() > 0) {
-    PowerParts power;
-    power.ideal = qd.dot(solution.Qc_i);
-    power.nonideal = qd.dot(solution.Qc_ni);
-    power.control = qd.dot(solution.Q_control);
-    const Index num_constraint = f.m() - values.num_control;
-    power.by_row = solution.multipliers.cwiseProduct(f.A.topRows(num_constraint) * qd);
-    parts.power = power;
-  }
+  add_power(values, solution, qd, parts);
   return parts;
+}
+
+void add_power(const InstantValues& values, const Solution& solution, const VectorXd& qd, Parts& parts) {
+  if (qd.size() != values.M.rows() || qd.size() == 0) return;
+  PowerParts power;
+  power.ideal = qd.dot(solution.Qc_i);
+  power.nonideal = qd.dot(solution.Qc_ni);
+  power.control = qd.dot(solution.Q_control);
+  power.by_row = solution.multipliers;
+  for (Index j = 0; j < power.by_row.size(); ++j) power.by_row(j) *= values.A.dot(j, qd);
+  parts.power = power;
 }
 
 }  // namespace mechanician

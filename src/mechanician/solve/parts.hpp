@@ -19,7 +19,7 @@
 namespace mechanician {
 
 struct AuxiliarySystem {
-  Eigen::MatrixXd Ms;     // n×n, (I − A⁺A) M (I − A⁺A)
+  Eigen::MatrixXd Ms;     // n×n, (I − A⁺A) M (I − A⁺A); empty where that is too large
   Eigen::VectorXd Delta;  // n, Q + C − M A⁺b
   Eigen::VectorXd qdd_A;  // n, M_s⁺ Δ
 };
@@ -48,6 +48,13 @@ struct Parts {
   AuxiliarySystem auxiliary;
   std::optional<PowerParts> power;  // only with velocities
 };
+
+/// Gain and auxiliary system are matrices of all coordinates by all rows or coordinates: on the sparse path they are left out
+/// beyond so many entries.
+inline constexpr Eigen::Index largest_part_matrix = 1'000'000;
+
+/// Power, where there are velocities.
+void add_power(const InstantValues& values, const Solution& solution, const Eigen::VectorXd& qd, Parts& parts);
 
 /// The solution must have an acceleration. qd: n, or empty for no power.
 Parts calc_parts(const Factorisation& f, const InstantValues& values, const Solution& solution,

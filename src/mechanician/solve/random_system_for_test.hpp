@@ -5,8 +5,8 @@
 #include <random>
 #include <string>
 
+#include "mechanician/solve/dense_values_for_test.hpp"
 #include "mechanician/solve/eigen_kernels.hpp"
-#include "mechanician/solve/instant_values.hpp"
 #include "mechanician/solve/oracle_for_test.hpp"
 
 namespace mechanician::testing {
@@ -25,7 +25,7 @@ struct SystemSpec {
 struct RandomSystem {
   std::uint64_t seed = 0;
   SystemSpec spec;
-  InstantValues values;
+  DenseValues values;
   Eigen::MatrixXd A0;  // independent rows
   Eigen::VectorXd b0;
   Eigen::MatrixXd S;      // A = S A0 up to rounding, b = S b0

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mechanician/solve/dense_values_for_test.hpp"
 #include "mechanician/solve/eigen_decompositions.hpp"
 #include "mechanician/solve/random_system_for_test.hpp"
 
@@ -104,7 +105,7 @@ RandomSystem make_system(std::uint64_t seed, const SystemSpec& spec) {
   }
   MatrixXd Mbar = G * eigenvalues.asDiagonal() * G.transpose();
   Mbar = (0.5 * (Mbar + Mbar.transpose())).eval();
-  InstantValues& v = system.values;
+  testing::DenseValues& v = system.values;
   v.M = inverse_scale.asDiagonal() * Mbar * inverse_scale.asDiagonal();
   v.M = (0.5 * (v.M + v.M.transpose())).eval();
 

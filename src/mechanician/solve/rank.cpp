@@ -15,8 +15,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
-// A row up to so many times its own error bound counts as zero: the bounds are of first order.
-constexpr double zero_row_factor = 8.0;
 // A row's relative error bound raises the rank threshold, but no further than this.
 constexpr double largest_noise_threshold = 1e-6;
 constexpr double smallest_safe_gap = 1e3;

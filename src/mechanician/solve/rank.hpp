@@ -13,6 +13,9 @@
 
 namespace mechanician {
 
+/// A row up to so many times its own error bound counts as zero: the bounds are of first order.
+inline constexpr double zero_row_factor = 8.0;
+
 /// τ of the rank decision for an m×n matrix.
 double rank_tolerance(Eigen::Index m, Eigen::Index n);
 

@@ -1,50 +1,62 @@
 #include "mechanician/solve/row_selection.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace mechanician {
 
 using Eigen::Index;
 using Eigen::VectorXd;
 
-InstantValues select_rows(const InstantValues& values, const std::vector<Index>& rows) {
-  InstantValues v;
-  v.M = values.M;
-  v.Q = values.Q;
-  v.C = values.C;
-  v.A = values.A(rows, Eigen::all);
-  v.b = values.b(rows);
-  v.num_control = values.num_control;
-  v.W = values.W;
-  for (const Index row : values.measured) {
-    v.measured.push_back(std::lower_bound(rows.begin(), rows.end(), row) - rows.begin());
-  }
-  v.M_noise = values.M_noise;
-  v.Q_noise = values.Q_noise;
-  if (values.A_noise.size() > 0) v.A_noise = values.A_noise(rows, Eigen::all);
-  if (values.b_noise.size() > 0) v.b_noise = values.b_noise(rows);
-  if (values.b_size.size() > 0) v.b_size = values.b_size(rows);
-  return v;
+namespace {
+
+void restore(std::vector<Index>& indices, const std::vector<Index>& rows) {
+  for (Index& i : indices) i = rows[static_cast<std::size_t>(i)];
 }
 
-Solution number_as_given(Solution s, const std::vector<Index>& rows, Index num_rows, Index num_constraint) {
-  const auto spread = [&](VectorXd& x, Index size) {
-    if (x.size() == 0 && size > 0 && !s.has_acceleration()) return;
-    VectorXd all = VectorXd::Zero(size);
-    for (Index j = 0; j < x.size(); ++j) all(rows[j]) = x(j);
-    x = std::move(all);
-  };
-  spread(s.multipliers, num_constraint);
-  if (s.b_used.size() > 0 || s.has_acceleration()) spread(s.b_used, num_rows);
-  if (s.residual.size() > 0 || s.has_acceleration()) spread(s.residual, num_rows);
-  for (Index& row : s.multipliers_undetermined) row = rows[row];
+}  // namespace
+
+InstantValues take_rows(const InstantValues& values, const std::vector<Index>& rows) {
+  InstantValues part = values;
+  const Index first_control = values.b.size() - values.num_control;
+  part.A = values.A.size() > 0 ? values.A.select(rows) : SparseRows(0, values.M.rows());
+  part.b = values.b(rows);
+  if (values.A_noise.size()) part.A_noise = values.A_noise.select(rows);
+  if (values.b_noise.size()) part.b_noise = values.b_noise(rows);
+  if (values.b_size.size()) part.b_size = values.b_size(rows);
+  part.num_control = std::count_if(rows.begin(), rows.end(), [&](Index i) { return i >= first_control; });
+  for (Index& i : part.measured) i = std::lower_bound(rows.begin(), rows.end(), i) - rows.begin();
+  // Rows of a system on its pattern; none at all would read as all of them.
+  part.pattern_rows = rows;
+  if (!values.pattern_rows.empty()) restore(part.pattern_rows = rows, values.pattern_rows);
+  if (rows.empty()) part.pattern = nullptr;
+  return part;
+}
+
+VectorXd spread_rows(const VectorXd& x, const std::vector<Index>& rows, Index count) {
+  VectorXd whole = VectorXd::Zero(count);
+  for (Index k = 0; k < x.size(); ++k) whole(rows[static_cast<std::size_t>(k)]) = x(k);
+  return whole;
+}
+
+void restore_rows(Solution& s, const std::vector<Index>& rows, const InstantValues& whole) {
+  const Index m = whole.b.size(), constraints = m - whole.num_control;
+  if (s.has_acceleration()) s.multipliers = spread_rows(s.multipliers, rows, constraints);
+  if (s.b_used.size() || s.has_acceleration()) s.b_used = spread_rows(s.b_used, rows, m);
+  if (s.residual.size() || s.has_acceleration()) s.residual = spread_rows(s.residual, rows, m);
   if (s.least_squares) {
-    spread(s.least_squares->b, num_rows);
-    spread(s.least_squares->residual, num_rows);
+    s.least_squares->b = spread_rows(s.least_squares->b, rows, m);
+    s.least_squares->residual = spread_rows(s.least_squares->residual, rows, m);
   }
-  s.num_rows = num_rows;
-  return s;
+  restore(s.multipliers_undetermined, rows);
+}
+
+void restore_rows(Diagnosis& d, const std::vector<Index>& rows) {
+  restore(d.zero_rows, rows), restore(d.redundant, rows), restore(d.multipliers_undetermined, rows);
+  for (Dependence& dependence : d.depends) {
+    dependence.row = rows[static_cast<std::size_t>(dependence.row)];
+    restore(dependence.on, rows);
+  }
+  for (Conflict& conflict : d.conflicts) restore(conflict.rows, rows);
 }
 
 }  // namespace mechanician

@@ -3,17 +3,21 @@
 
 #include <vector>
 
+#include "mechanician/solve/diagnosis.hpp"
 #include "mechanician/solve/eigen_kernels.hpp"
 #include "mechanician/solve/instant_values.hpp"
 #include "mechanician/solve/solution.hpp"
 
 namespace mechanician {
 
-/// `rows` increasing; control rows and measured rows among them all or none.
-InstantValues select_rows(const InstantValues& values, const std::vector<Eigen::Index>& rows);
+/// `rows` increasing, so that control rows stay last; all measured rows must be among them.
+InstantValues take_rows(const InstantValues& values, const std::vector<Eigen::Index>& rows);
 
-/// A solution of select_rows(…, rows) with rows numbered as in the whole: zero multipliers and zero residual elsewhere.
-Solution number_as_given(Solution solution, const std::vector<Eigen::Index>& rows, Eigen::Index num_rows,
-                         Eigen::Index num_constraint);
+/// A vector by row of the subset as one by row of the whole, zero elsewhere; `count`: size of the result.
+Eigen::VectorXd spread_rows(const Eigen::VectorXd& x, const std::vector<Eigen::Index>& rows, Eigen::Index count);
+
+/// Row indices and vectors by row in terms of the whole: zero multipliers and zero residual elsewhere.
+void restore_rows(Solution& solution, const std::vector<Eigen::Index>& rows, const InstantValues& whole);
+void restore_rows(Diagnosis& diagnosis, const std::vector<Eigen::Index>& rows);
 
 }  // namespace mechanician

@@ -5,6 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "mechanician/solve/dense_values_for_test.hpp"
 #include "mechanician/solve/eigen_decompositions.hpp"
 #include "mechanician/solve/form.hpp"
 #include "mechanician/solve/parts.hpp"
@@ -19,8 +20,8 @@ using Eigen::VectorXd;
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
 
-InstantValues make_values(const MatrixXd& M, const VectorXd& Q, const MatrixXd& A, const VectorXd& b) {
-  InstantValues v;
+testing::DenseValues make_values(const MatrixXd& M, const VectorXd& Q, const MatrixXd& A, const VectorXd& b) {
+  testing::DenseValues v;
   v.M = M;
   v.Q = Q;
   v.A = A;
@@ -31,7 +32,7 @@ InstantValues make_values(const MatrixXd& M, const VectorXd& Q, const MatrixXd& 
 constexpr Form all_forms[] = {Form::automatic, Form::f1, Form::f2, Form::f3, Form::f4, Form::f5};
 
 TEST(Solve, without_constraints_the_acceleration_is_that_of_the_forces) {
-  InstantValues v =
+  testing::DenseValues v =
       make_values(Eigen::Vector2d(2, 4).asDiagonal(), Eigen::Vector2d(1, -2), MatrixXd(0, 2), VectorXd(0));
   for (const Form form : all_forms) {
     const Solution s = solve_with_form(v, form);
@@ -53,7 +54,7 @@ TEST(Solve, constraints_of_full_column_rank_decide_whatever_the_forces) {  // U2
   A << 1, 2, 3, -1, 4, 1;
   const VectorXd qdd = Eigen::Vector2d(0.25, -3);
   for (const double mass : {1.0, 0.0}) {
-    InstantValues v = make_values(Eigen::Vector2d(1, mass).asDiagonal(), Eigen::Vector2d(1e3, 7), A, A * qdd);
+    testing::DenseValues v = make_values(Eigen::Vector2d(1, mass).asDiagonal(), Eigen::Vector2d(1e3, 7), A, A * qdd);
     v.C = Eigen::Vector2d(-5, 1e4);
     const Solution s = solve(v);
     ASSERT_EQ(s.status, SolveStatus::solved);
@@ -66,7 +67,8 @@ TEST(Solve, constraints_of_full_column_rank_decide_whatever_the_forces) {  // U2
 TEST(Solve, a_particle_projects) {  // U23 eq. 28: q̈ = (I − A⁺A)(a + C/m₀) + A⁺b
   MatrixXd A(2, 3);
   A << 1, 2, 2, 2, 4, 4;
-  InstantValues v = make_values(0.5 * MatrixXd::Identity(3, 3), Eigen::Vector3d(1, 2, 3), A, Eigen::Vector2d(3, 6));
+  testing::DenseValues v =
+      make_values(0.5 * MatrixXd::Identity(3, 3), Eigen::Vector3d(1, 2, 3), A, Eigen::Vector2d(3, 6));
   v.C = Eigen::Vector3d(0, -1, 1);
   const Eigen::Vector3d unit = Eigen::Vector3d(1, 2, 2) / 3.0;
   const Eigen::Vector3d free = (v.Q + v.C) / 0.5;
@@ -82,8 +84,8 @@ TEST(Solve, a_particle_projects) {  // U23 eq. 28: q̈ = (I − A⁺A)(a + C/m�
 }
 
 TEST(Solve, one_coordinate_one_row) {
-  const InstantValues v = make_values(MatrixXd::Constant(1, 1, 3.0), VectorXd::Constant(1, 6.0),
-                                      MatrixXd::Constant(1, 1, -2.0), VectorXd::Constant(1, 1.0));
+  const testing::DenseValues v = make_values(MatrixXd::Constant(1, 1, 3.0), VectorXd::Constant(1, 6.0),
+                                             MatrixXd::Constant(1, 1, -2.0), VectorXd::Constant(1, 1.0));
   const Solution s = solve(v);
   EXPECT_DOUBLE_EQ(s.qdd(0), -0.5);
   EXPECT_DOUBLE_EQ(s.Qc(0), -7.5);
@@ -95,7 +97,7 @@ TEST(Solve, one_coordinate_one_row) {
 TEST(Solve, a_zero_row_is_no_constraint_but_must_not_ask_for_anything) {
   MatrixXd A = MatrixXd::Zero(2, 2);
   A(0, 0) = 1;
-  InstantValues v = make_values(MatrixXd::Identity(2, 2), Eigen::Vector2d(1, 1), A, Eigen::Vector2d(0, 0));
+  testing::DenseValues v = make_values(MatrixXd::Identity(2, 2), Eigen::Vector2d(1, 1), A, Eigen::Vector2d(0, 0));
   Solution s = solve(v);
   ASSERT_EQ(s.status, SolveStatus::solved);
   EXPECT_EQ(s.rank, 1);
@@ -111,7 +113,7 @@ TEST(Solve, a_zero_row_is_no_constraint_but_must_not_ask_for_anything) {
 TEST(Solve, a_row_within_its_own_rounding_error_counts_as_zero) {
   MatrixXd A(2, 2);
   A << 1, 0, 3e-17, -2e-17;
-  InstantValues v = make_values(MatrixXd::Identity(2, 2), Eigen::Vector2d(1, 1), A, Eigen::Vector2d(0, 1e-33));
+  testing::DenseValues v = make_values(MatrixXd::Identity(2, 2), Eigen::Vector2d(1, 1), A, Eigen::Vector2d(0, 1e-33));
   EXPECT_EQ(solve(v).rank, 2);
   v.A_noise = MatrixXd::Zero(2, 2);
   v.A_noise.row(1).setConstant(1e-16);
@@ -133,7 +135,8 @@ TEST(Solve, no_coordinates_no_answer_no_crash) {
 TEST(Solve, contradicting_rows_have_no_acceleration_but_a_least_squares_one) {
   MatrixXd A(3, 2);
   A << 1, 0, 2, 0, 0, 1;
-  const InstantValues v = make_values(MatrixXd::Identity(2, 2), Eigen::Vector2d(5, 5), A, Eigen::Vector3d(1, 3, 7));
+  const testing::DenseValues v =
+      make_values(MatrixXd::Identity(2, 2), Eigen::Vector2d(5, 5), A, Eigen::Vector3d(1, 3, 7));
   for (const Form form : all_forms) {
     const Solution s = solve_with_form(v, form);
     EXPECT_EQ(s.status, SolveStatus::inconsistent);
@@ -147,8 +150,8 @@ TEST(Solve, contradicting_rows_have_no_acceleration_but_a_least_squares_one) {
 }
 
 TEST(Solve, a_free_massless_coordinate_is_not_unique_and_with_a_force_on_it_unsolvable) {
-  InstantValues v = make_values(Eigen::Vector3d(1, 0, 2).asDiagonal(), Eigen::Vector3d(1, 0, 1),
-                                Eigen::RowVector3d(1, 0, 1), VectorXd::Zero(1));
+  testing::DenseValues v = make_values(Eigen::Vector3d(1, 0, 2).asDiagonal(), Eigen::Vector3d(1, 0, 1),
+                                       Eigen::RowVector3d(1, 0, 1), VectorXd::Zero(1));
   Solution s = solve(v);
   EXPECT_EQ(s.status, SolveStatus::not_unique);
   EXPECT_FALSE(s.unique);
@@ -166,8 +169,8 @@ TEST(Solve, a_free_massless_coordinate_is_not_unique_and_with_a_force_on_it_unso
 
 TEST(Solve, a_massless_node_between_springs_is_held_by_a_constraint) {
   // The massless coordinate follows the massive one: x₂ = 2 x₁.
-  InstantValues v = make_values(Eigen::Vector2d(3, 0).asDiagonal(), Eigen::Vector2d(1, 4), Eigen::RowVector2d(2, -1),
-                                VectorXd::Zero(1));
+  testing::DenseValues v = make_values(Eigen::Vector2d(3, 0).asDiagonal(), Eigen::Vector2d(1, 4),
+                                       Eigen::RowVector2d(2, -1), VectorXd::Zero(1));
   for (const Form form : {Form::automatic, Form::f4, Form::f5}) {
     const Solution s = solve_with_form(v, form);
     ASSERT_EQ(s.status, SolveStatus::solved);
@@ -181,9 +184,9 @@ TEST(Solve, a_massless_node_between_springs_is_held_by_a_constraint) {
 
 TEST(Solve, a_number_that_is_not_finite_is_a_status) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const InstantValues good =
+  const testing::DenseValues good =
       make_values(MatrixXd::Identity(2, 2), Eigen::Vector2d(1, 1), Eigen::RowVector2d(1, 0), VectorXd::Zero(1));
-  InstantValues v = good;
+  testing::DenseValues v = good;
   v.M(0, 1) = nan;
   EXPECT_EQ(solve(v).status, SolveStatus::not_finite);
   v = good;
@@ -198,7 +201,7 @@ TEST(Solve, a_number_that_is_not_finite_is_a_status) {
 }
 
 TEST(Solve, sizes_that_disagree_are_the_callers_mistake) {
-  InstantValues v = make_values(MatrixXd::Identity(2, 2), VectorXd::Zero(3), MatrixXd(0, 2), VectorXd(0));
+  testing::DenseValues v = make_values(MatrixXd::Identity(2, 2), VectorXd::Zero(3), MatrixXd(0, 2), VectorXd(0));
   EXPECT_THROW(solve(v), std::invalid_argument);
   v.Q.resize(2);
   v.Q.setZero();
@@ -225,7 +228,7 @@ TEST(Solve, every_status_has_words) {
 }
 
 TEST(Rank, a_rank_that_hangs_by_a_thread_is_reported_as_doubtful) {
-  InstantValues v = make_values(MatrixXd::Identity(3, 3), VectorXd::Zero(3), MatrixXd(2, 3), VectorXd::Zero(2));
+  testing::DenseValues v = make_values(MatrixXd::Identity(3, 3), VectorXd::Zero(3), MatrixXd(2, 3), VectorXd::Zero(2));
   const auto with_angle = [&](double angle) {
     v.A << 1, 0, 0, 1, angle, 0;
     return solve(v);
@@ -254,7 +257,7 @@ TEST(Rank, the_threshold_is_clamped) {
 
 TEST(Solve, the_second_stage_takes_another_C) {
   const auto system = testing::make_random_system(3, 2.0, false);
-  InstantValues v = system.values;
+  testing::DenseValues v = system.values;
   v.C.resize(0);
   const Factorisation f = factor(v);
   const Solution ideal = solve(f, v);
@@ -265,8 +268,8 @@ TEST(Solve, the_second_stage_takes_another_C) {
 
 TEST(Parts, power_is_that_of_the_forces_and_by_row) {
   // A bead pushed along x at prescribed acceleration, with friction C along y.
-  InstantValues v = make_values(2.0 * MatrixXd::Identity(2, 2), Eigen::Vector2d(0, 1), Eigen::RowVector2d(4, 0),
-                                VectorXd::Constant(1, 8.0));
+  testing::DenseValues v = make_values(2.0 * MatrixXd::Identity(2, 2), Eigen::Vector2d(0, 1), Eigen::RowVector2d(4, 0),
+                                       VectorXd::Constant(1, 8.0));
   v.C = Eigen::Vector2d(9, -0.5);
   const Factorisation f = factor(v);
   const Solution s = solve(f, v);
@@ -282,8 +285,8 @@ TEST(Parts, power_is_that_of_the_forces_and_by_row) {
 }
 
 TEST(Parts, what_needs_the_inverse_mass_is_absent_where_mass_is_singular) {
-  InstantValues v = make_values(Eigen::Vector2d(3, 0).asDiagonal(), Eigen::Vector2d(1, 4), Eigen::RowVector2d(2, -1),
-                                VectorXd::Zero(1));
+  testing::DenseValues v = make_values(Eigen::Vector2d(3, 0).asDiagonal(), Eigen::Vector2d(1, 4),
+                                       Eigen::RowVector2d(2, -1), VectorXd::Zero(1));
   const Factorisation f = factor(v);
   const Parts parts = calc_parts(f, v, solve(f, v));
   EXPECT_FALSE(parts.error_signal || parts.gain || parts.deviation || parts.deviation_ideal ||

@@ -189,7 +189,7 @@ class Conflicts {
   }
 
   /// Of dependences that are linked, one of which contradicts.
-  void find(const std::vector<const SparseDependence*>& linked, std::vector<std::vector<int>>& conflicts) const {
+  void find(const std::vector<const SparseDependence*>& linked, std::vector<NullVector>& conflicts) const {
     std::vector<int> rows;
     for (const SparseDependence* d : linked)
       rows.push_back(d->row), rows.insert(rows.end(), d->rows.begin(), d->rows.end());
@@ -201,8 +201,7 @@ class Conflicts {
 
  private:
   /// False where the dense decision about the rank is another one.
-  bool find_dense(const std::vector<int>& rows, std::size_t num_dependent,
-                  std::vector<std::vector<int>>& conflicts) const {
+  bool find_dense(const std::vector<int>& rows, std::size_t num_dependent, std::vector<NullVector>& conflicts) const {
     std::vector<int> cols;
     for (const int r : rows)
       for (const int* s = slots_.first(r); s != slots_.last(r); ++s)
@@ -226,13 +225,14 @@ class Conflicts {
     if (factor.num_dropped() != static_cast<Eigen::Index>(num_dependent)) return false;
     for (const Conflict& conflict : find_conflicts(factor, b, tolerance)) {
       conflicts.emplace_back();
-      for (const Eigen::Index j : conflict.rows) conflicts.back().push_back(rows[static_cast<std::size_t>(j)]);
+      for (const Eigen::Index j : conflict.rows) conflicts.back().rows.push_back(rows[static_cast<std::size_t>(j)]);
+      conflicts.back().values.assign(conflict.coefficients.begin(), conflict.coefficients.end());
     }
     return true;
   }
 
   void cover(const std::vector<const SparseDependence*>& linked, const std::vector<int>& rows,
-             std::vector<std::vector<int>>& conflicts) const {
+             std::vector<NullVector>& conflicts) const {
     // Those that contradict by themselves; then, from neighbour to neighbour, those that hold.
     const auto index_of = [&](int row) {
       return static_cast<std::size_t>(std::lower_bound(rows.begin(), rows.end(), row) - rows.begin());
@@ -242,7 +242,7 @@ class Conflicts {
     const auto add = [&](NullVector v) {
       for (const int row : v.rows)
         if (int& known = conflict_with[index_of(row)]; known < 0) known = static_cast<int>(found.size());
-      conflicts.push_back(v.rows);
+      conflicts.push_back(v);
       found.push_back(std::move(v));
     };
     std::vector<const SparseDependence*> waiting;
@@ -340,16 +340,24 @@ SparseDiagnosis diagnose_sparse(const SparsePattern& pattern, std::span<const do
   if (d.consistent) return d;
 
   const Conflicts conflicts(pattern, M, A, g, solution.row_size, reduction, options);
+  std::vector<NullVector> found;
   for (const std::vector<int>& set : link(d.depends, pattern.m)) {
     std::vector<const SparseDependence*> linked;
     bool contradicts = false;
     for (const int k : set)
       linked.push_back(&d.depends[static_cast<std::size_t>(k)]), contradicts |= linked.back()->contradicts;
-    if (contradicts) conflicts.find(linked, d.conflicts);
+    if (contradicts) conflicts.find(linked, found);
   }
-  std::sort(d.conflicts.begin(), d.conflicts.end(),
-            [](const auto& x, const auto& y) { return x.size() != y.size() ? x.size() < y.size() : x < y; });
-  d.conflicts.erase(std::unique(d.conflicts.begin(), d.conflicts.end()), d.conflicts.end());
+  std::sort(found.begin(), found.end(), [](const NullVector& x, const NullVector& y) {
+    return x.rows.size() != y.rows.size() ? x.rows.size() < y.rows.size() : x.rows < y.rows;
+  });
+  found.erase(std::unique(found.begin(), found.end(),
+                          [](const NullVector& x, const NullVector& y) { return x.rows == y.rows; }),
+              found.end());
+  for (NullVector& v : found) {
+    d.conflicts.push_back(std::move(v.rows));
+    d.conflict_coefficients.push_back(std::move(v.values));
+  }
   return d;
 }
 

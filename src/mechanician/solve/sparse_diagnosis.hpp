@@ -31,7 +31,8 @@ struct SparseDiagnosis {
   std::vector<SparseDependence> basis;        // the same space with less to write, as it was found; for multipliers
   std::vector<int> multipliers_undetermined;  // increasing
   bool consistent = true;
-  std::vector<std::vector<int>> conflicts;  // each increasing; smallest first
+  std::vector<std::vector<int>> conflicts;                 // each increasing; smallest first
+  std::vector<std::vector<double>> conflict_coefficients;  // of these rows: their sum vanishes
 };
 
 struct SparseDiagnosisOptions {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "mechanician/solve/dense_values_for_test.hpp"
 #include "mechanician/solve/diagnosis.hpp"
 #include "mechanician/solve/factorisation.hpp"
 #include "mechanician/solve/sparse_system_for_test.hpp"
@@ -17,8 +18,8 @@ using testing::make_chain;
 using testing::make_random;
 using testing::SparseSystem;
 
-InstantValues dense(const SparseSystem& s) {
-  InstantValues v;
+testing::DenseValues dense(const SparseSystem& s) {
+  testing::DenseValues v;
   v.M = Eigen::MatrixXd::Zero(s.pattern.n, s.pattern.n);
   v.A = Eigen::MatrixXd::Zero(s.pattern.m, s.pattern.n);
   for (std::size_t k = 0; k < s.M.size(); ++k)
@@ -35,7 +36,7 @@ void expect_as_dense(const SparseSystem& s) {
   SparseRobust robust(s.pattern);
   const SparseRobustSolution solution = robust.solve(s.M, s.A, s.f, s.g);
   const SparseDiagnosis d = diagnose_sparse(s.pattern, s.M, s.A, s.g, solution);
-  const InstantValues values = dense(s);
+  const testing::DenseValues values = dense(s);
   const Diagnosis expected = diagnose(values);
   EXPECT_EQ(d.rank, expected.rank);
   EXPECT_TRUE(d.explained);
@@ -86,13 +87,13 @@ TEST(SparseDiagnosis, IsTheDenseOneWhereRowsContradict) {
 /// A conflict is a set of rows with yᵀA = 0, yᵀg ≠ 0 that no row can leave: its rank is one less than its size, and so is that
 /// of the rows without any one of them.
 void expect_irreducible(const SparseSystem& s, const std::vector<int>& set) {
-  const InstantValues all = dense(s);
+  const testing::DenseValues all = dense(s);
   const auto size = static_cast<Index>(set.size());
   for (int left_out = -1; left_out < static_cast<int>(set.size()); ++left_out) {
     std::vector<Index> rows;
     for (int k = 0; k < static_cast<int>(set.size()); ++k)
       if (k != left_out) rows.push_back(set[static_cast<std::size_t>(k)]);
-    InstantValues some = all;
+    testing::DenseValues some = all;
     some.A = all.A(rows, Eigen::all);
     some.b = all.b(rows);
     const Diagnosis d = diagnose(some);

@@ -4,12 +4,14 @@
 #include <cmath>
 #include <random>
 
+#include "mechanician/solve/dense.hpp"
 #include "mechanician/solve/eigen_sparse.hpp"
 
 namespace mechanician {
 
 namespace {
 
+using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using Matrix = Eigen::SparseMatrix<double>;
 
@@ -45,13 +47,26 @@ std::vector<int> find_negative(const Eigen::SimplicialLDLT<Matrix>& ldlt, Eigen:
   return find_large_entries(x, 1e-3 * x.cwiseAbs().maxCoeff());
 }
 
+VectorXd random_numbers(std::mt19937_64& random, Eigen::Index size) {
+  std::normal_distribution<double> normal;
+  VectorXd z(size);
+  for (double& x : z) x = normal(random);
+  return z;
+}
+
 }  // namespace
 
-SparseFreeDirections find_free_directions(const SparsePattern& pattern, std::span<const double> M,
-                                          std::span<const double> A, std::span<const double> f) {
-  SparseFreeDirections result;
+struct SparseFreeSpace::Factor {
+  Eigen::SimplicialLDLT<Matrix> ldlt;
+};
+
+SparseFreeSpace::~SparseFreeSpace() = default;
+
+SparseFreeSpace::SparseFreeSpace(const SparsePattern& pattern, std::span<const double> M, std::span<const double> A) {
+  SparseFreeDirections& result = found_;
   const Eigen::Index n = pattern.n, m = pattern.m;
-  VectorXd D = VectorXd::Zero(n);
+  VectorXd& D = D_;
+  D = VectorXd::Zero(n);
   double heaviest = 0;
   for (std::size_t k = 0; k < M.size(); ++k)
     if (pattern.M[k].row == pattern.M[k].col) D(pattern.M[k].row) = M[k], heaviest = std::max(heaviest, std::abs(M[k]));
@@ -70,12 +85,10 @@ SparseFreeDirections find_free_directions(const SparsePattern& pattern, std::spa
   if (of_mass.info() != Eigen::Success || of_mass.vectorD().minCoeff() < 0) {
     result.mass_is_indefinite = true;
     result.negative = find_negative(of_mass, n);
-    return result;
+    return;
   }
   std::mt19937_64 random(1);
-  std::normal_distribution<double> normal;
-  VectorXd z(n);
-  for (Eigen::Index i = 0; i < n; ++i) z(i) = normal(random);
+  const VectorXd z = random_numbers(random, n);
   result.mass_is_definite = project(of_mass, z).cwiseAbs().maxCoeff() <= seen;
 
   entries.clear();
@@ -89,13 +102,36 @@ SparseFreeDirections find_free_directions(const SparsePattern& pattern, std::spa
   Matrix rows(m, n);
   rows.setFromTriplets(entries.begin(), entries.end());
   const Matrix H = mass + Matrix(rows.transpose() * rows);
-  const Eigen::SimplicialLDLT<Matrix> ldlt(shifted(H));
-  const VectorXd free = project(ldlt, z);
-  const double largest = free.cwiseAbs().maxCoeff();
-  if (largest <= seen) return result;
-  result.undetermined = find_large_entries(free, seen * largest);
-  const VectorXd force = D.cwiseProduct(Eigen::Map<const VectorXd>(f.data(), n));
-  result.solvable = project(ldlt, force).norm() <= 1e-9 * force.norm();
+  factor_ = std::make_unique<Factor>();
+  factor_->ldlt.compute(shifted(H));
+  const VectorXd free = project(factor_->ldlt, z);
+  const double largest = free.size() > 0 ? free.cwiseAbs().maxCoeff() : 0.0;
+  if (largest > seen) result.undetermined = find_large_entries(free, seen * largest);
+}
+
+bool SparseFreeSpace::is_solvable(std::span<const double> f) const {
+  if (found_.undetermined.empty() || !factor_) return true;
+  const VectorXd force = D_.cwiseProduct(Eigen::Map<const VectorXd>(f.data(), D_.size()));
+  return project(factor_->ldlt, force).norm() <= 1e-9 * force.norm();
+}
+
+MatrixXd SparseFreeSpace::basis(Eigen::Index most) const {
+  if (found_.undetermined.empty() || !factor_) return MatrixXd(D_.size(), 0);
+  std::mt19937_64 random(2);
+  const Eigen::Index num = std::min(most + 1, D_.size());
+  MatrixXd probes(D_.size(), num);
+  for (Eigen::Index k = 0; k < num; ++k) probes.col(k) = project(factor_->ldlt, random_numbers(random, D_.size()));
+  const PivotedQr qr = calc_pivoted_qr(probes);
+  Eigen::Index rank = 0;
+  while (rank < num && std::abs(qr.R(rank, rank)) > seen) ++rank;
+  return rank > most ? MatrixXd() : MatrixXd(qr.V.leftCols(rank));
+}
+
+SparseFreeDirections find_free_directions(const SparsePattern& pattern, std::span<const double> M,
+                                          std::span<const double> A, std::span<const double> f) {
+  const SparseFreeSpace space(pattern, M, A);
+  SparseFreeDirections result = space.directions();
+  result.solvable = result.mass_is_indefinite || space.is_solvable(f);
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include <Eigen/Eigenvalues>
 
+#include "mechanician/solve/dense_values_for_test.hpp"
 #include "mechanician/solve/diagnosis.hpp"
 #include "mechanician/solve/sparse_system_for_test.hpp"
 
@@ -23,7 +24,7 @@ TEST(SparseFreeDirections, AreThoseOfTheDensePath) {
     for (std::size_t k = 0; k < s.A.size(); ++k)
       if (s.pattern.A[k].row < dropped) s.A[k] = 0;
     for (int i = 0; seed % 2 == 0 && i < int(seed % 5); ++i) s.f[i] = 0;
-    InstantValues v;
+    testing::DenseValues v;
     v.M = Eigen::MatrixXd::Zero(20, 20), v.A = Eigen::MatrixXd::Zero(8, 20);
     for (std::size_t k = 0; k < s.M.size(); ++k)
       v.M(s.pattern.M[k].row, s.pattern.M[k].col) = v.M(s.pattern.M[k].col, s.pattern.M[k].row) = s.M[k];

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "mechanician/solve/dense_values_for_test.hpp"
 #include "mechanician/solve/eigen_decompositions.hpp"
 #include "mechanician/solve/form.hpp"
 #include "mechanician/solve/pseudo_inverse.hpp"
@@ -36,7 +37,7 @@ TEST(Weighted, agrees_with_the_stacked_system_of_u97) {
     spec.num_redundant = random_int(random, 1, 3);
     auto system = make_system(seed, spec);
     SCOPED_TRACE(system.describe());
-    InstantValues v = system.values;
+    testing::DenseValues v = system.values;
     const Index n = v.M.rows(), m = v.A.rows(), k = spec.rank;
     v.b += random_vector(random, m);  // contradicts now
     for (Index j = 0; j < m; ++j) v.measured.push_back(j);
@@ -87,7 +88,7 @@ TEST(Weighted, rows_without_weight_hold_exactly_and_gauss_decides_the_rest) {
     auto system = make_system(seed, spec);
     if (system.kappa_mass > 100) continue;
     SCOPED_TRACE(system.describe());
-    InstantValues v = system.values;
+    testing::DenseValues v = system.values;
     const Index n = v.M.rows(), m = v.A.rows();
     // Exact rows: independent ones. They are found by rank, measured rows are the rest.
     std::vector<Index> exact;
@@ -151,7 +152,7 @@ TEST(Weighted, weights_have_no_influence_on_consistent_rows) {
     if (system.kappa_mass > 1e3) continue;
     SCOPED_TRACE(system.describe());
     std::mt19937_64 random(seed);
-    InstantValues v = system.values;
+    testing::DenseValues v = system.values;
     const Solution plain = solve(v);
     for (Index j = 0; j < v.A.rows(); j += 2) v.measured.push_back(j);
     v.W = random_weights(random, static_cast<Index>(v.measured.size()));
@@ -164,7 +165,7 @@ TEST(Weighted, weights_have_no_influence_on_consistent_rows) {
 }
 
 TEST(Weighted, two_gauges_of_very_different_trust) {
-  InstantValues v;
+  testing::DenseValues v;
   v.M = MatrixXd::Identity(2, 2);
   v.Q = Eigen::Vector2d(0, 3);
   v.A.resize(2, 2);
@@ -180,7 +181,7 @@ TEST(Weighted, two_gauges_of_very_different_trust) {
 }
 
 TEST(Weighted, exact_rows_that_contradict_have_no_acceleration_whatever_the_weights) {
-  InstantValues v;
+  testing::DenseValues v;
   v.M = MatrixXd::Identity(1, 1);
   v.Q = VectorXd::Zero(1);
   v.A = MatrixXd::Ones(3, 1);
@@ -191,7 +192,7 @@ TEST(Weighted, exact_rows_that_contradict_have_no_acceleration_whatever_the_weig
 }
 
 TEST(Weighted, weights_must_be_symmetric_and_positive_definite) {
-  InstantValues v;
+  testing::DenseValues v;
   v.M = MatrixXd::Identity(2, 2);
   v.Q = VectorXd::Zero(2);
   v.A = MatrixXd::Identity(2, 2);
