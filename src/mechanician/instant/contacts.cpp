@@ -88,7 +88,7 @@ std::vector<Contact> classify_contacts(const System& system, const State& state,
     if (values.mu == 0.0 && (system.equations().contacts[contacts.size()].friction.kinds() & varies) == 0)
       values.has_friction = false;
     if (values.has_friction) {
-      const VectorXd terms = values.T.cwiseAbs() * size.qd + (values.slip - values.T * state.qd).cwiseAbs();
+      const VectorXd terms = values.T.abs_times(size.qd) + (values.slip - values.T * state.qd).cwiseAbs();
       c.slip_tolerance = touching_tolerance * terms.norm();
       if (values.slip.norm() > c.slip_tolerance) c.direction = values.slip.normalized();
     }
