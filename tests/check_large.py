@@ -292,7 +292,7 @@ def to_blame(write, run):
             ('a negative mass', {'MASS': '(i - 1.5)'}, 'a negative eigenvalue, in the directions of'),
             ('a start value without value', {'START': '"y[i]" = { for = "i = 1..N", value = "0*log(i - 1)" }'}, '`start.position.y[1]` is not finite'),
             ('two start values', {'START': '"x[3]" = 3'}, '`x[3]` has two start values'),
-            ('a start off the constraints', {'ROW': 'off = "1e-9*(a - 3) = 0"'}, 'off the constraints'),
+            ('a start off the constraints', {'ROW': 'off = "1e-9*(a - 3) = 0"'}, 'the start violates constraint `off`'),
             ('a bound without value', {'FORCE': '"x[i]" = { for = "i = 1..if(log(-1) < 0, 2, 3)", value = 1 }'}, 'a bound of `i`: this is not a number'),
             ('an index without value', {'FORCE': '"x[1]" = "x[if(log(-1) < 0, 2, 3)]"'}, 'an index of `x`'),
             ('bounds that cross', {'POTENTIAL': ' + sum(i = 1..N, j = i..2, x[j])'}, 'the index `j` runs backwards, from 4 to 2 for i = 4'),
@@ -441,7 +441,7 @@ def main():
                 (('project', 'chain.toml', '--set', 'N=2000'), 2, 'run --project-start'),
                 (('bench', 'chain.toml', '--set', 'N=2000'), 2, 'at most 3000 coordinates'),
                 (('run', 'chain.toml', '--to', '-1'), 2, 'would end at'),
-                (('run', 'chain.toml', '--position', 'x[3]=5'), 1, 'most of all off `rod['),
+                (('run', 'chain.toml', '--position', 'x[3]=5'), 1, 'the start violates constraint `rod['),
                 (('check', 'chain.toml', '--position', 'x[3]=5'), 1, 'off the constraints'),
                 (('accelerate', 'chain.toml', '--position', 'x[1001]=5'), 2, 'no coordinate `x[1001]`')]:
             p = run(*arguments)

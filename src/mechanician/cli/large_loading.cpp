@@ -8,13 +8,13 @@
 
 namespace mechanician {
 
-std::optional<Large> load_large(const CommandOptions& options) {
+std::optional<Large> load_large(const CommandOptions& options, long more_than, LargeSystem::Kinks kinks) {
   if (options.model.empty()) return std::nullopt;  // --resume
   const ParameterOverrides set(options.set.begin(), options.set.end());
   const long count = count_family_coordinates(options.model, set);
-  if (count <= many_coordinates) return std::nullopt;
+  if (count <= more_than) return std::nullopt;
   try {
-    LargeSystem system(read_family_model(options.model, set));
+    LargeSystem system(read_family_model(options.model, set), 0, kinks);
     if (const auto& unknown = system.model().unknown_overrides; !unknown.empty()) {
       const std::string near = nearest(unknown.front(), system.model().parameter_names);
       throw UsageError(fmt::format("--set: the model has no parameter `{}`{}", unknown.front(),

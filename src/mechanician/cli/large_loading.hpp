@@ -11,6 +11,8 @@ namespace mechanician {
 
 /// From here on dense factorisations take too long.
 inline constexpr long many_coordinates = 1000;
+/// From here on kernels over members are the quicker way into a motion, as far as they can say what the model says.
+inline constexpr long least_for_kernels = 100;
 /// Models of up to so many that need what only the ordinary path has are read by it.
 inline constexpr long most_for_the_ordinary_path = 3000;
 
@@ -20,7 +22,9 @@ struct Large {
 };
 
 /// Reads the model and applies --set, --position, --velocity and --time. Nothing: the ordinary path takes it.
-std::optional<Large> load_large(const CommandOptions& options);
+/// `more_than`: coordinates up to which it does so in any case.
+std::optional<Large> load_large(const CommandOptions& options, long more_than = many_coordinates,
+                                LargeSystem::Kinks kinks = LargeSystem::Kinks::as_written);
 
 /// For commands that have the ordinary path only: throws UsageError where the model is too large for it.
 void refuse_many_coordinates(const CommandOptions& options, const char* command, const char* instead = "");

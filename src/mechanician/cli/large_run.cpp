@@ -12,7 +12,8 @@
 #include "mechanician/cli/commands.hpp"
 #include "mechanician/cli/large_loading.hpp"
 #include "mechanician/cli/run_parts.hpp"
-#include "mechanician/large/large_steps.hpp"
+#include "mechanician/large/kernel_equations.hpp"
+#include "mechanician/large/large_dynamics.hpp"
 
 namespace mechanician {
 
@@ -45,14 +46,9 @@ RunSetup setup_of(const LargeSystem& system, State start, const MotionOptions& m
 
 std::unique_ptr<Recorder> make_recorder(LargeSystem& system, RunSetup setup) {
   Columns columns = columns_of(system, setup.columns);
-  const auto any = [&](std::initializer_list<const char*> quantities) {
-    return std::any_of(quantities.begin(), quantities.end(), [&](const char* q) { return columns.has(q); });
-  };
-  const LargeWants wants{any({"qdd", "Qc", "Qi", "Qni", "lambda", "power"}), any({"work"}), any({"outputs"}),
-                         !columns.coordinates().empty()};
   const State start = setup.start;
   return std::make_unique<Recorder>(std::move(columns), std::move(setup), [&](const MotionOptions& options) {
-    return Integrator(make_large_steps(system, start, options, wants));
+    return Integrator(make_large_steps(system, start, options));
   });
 }
 
@@ -93,6 +89,7 @@ State state_of(const LargeSystem::Start& start) {
 void project_start(Large& large, bool quiet) {
   LargeDynamics dynamics(large.system);
   LargeSystem::Start& start = large.start;
+  large.system.settle_sides(start.t, start.q, start.qd);
   const LargeSystem::Start given = start;
   if (!dynamics.project(start.t, start.q.data(), start.qd.data()))
     throw ModelError({{{}, fmt::format("the start cannot be moved onto the constraints: {}", dynamics.why()), {}}},
@@ -108,7 +105,7 @@ void project_start(Large& large, bool quiet) {
 }  // namespace
 
 std::optional<Exit> run_large(const CommandOptions& options) {
-  auto large = load_large(options);
+  auto large = load_large(options, least_for_kernels, LargeSystem::Kinks::held);
   if (!large) return std::nullopt;
   const RunOptions run = parse_run_options(options);
   const MotionOptions motion = motion_options(run, options, *large);
@@ -154,7 +151,7 @@ Exit resume_large(StoredRun run, const CommandOptions& options, const InterruptF
     }
   if (at != stored.parameters.size() || stored.start.q.size() != model.num_coordinates())
     throw damaged("it does not fit its model");
-  LargeSystem system(std::move(model));
+  LargeSystem system(std::move(model), 0, LargeSystem::Kinks::held);
   RunSetup setup = setup_of(system, stored.start, stored.motion, stored.every);
   setup.verify = stored.verify, setup.columns = stored.columns;
   std::unique_ptr<Recorder> recorder;

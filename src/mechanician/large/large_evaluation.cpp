@@ -37,6 +37,10 @@ std::int64_t LargeSystem::gather(const Kernel& kernel, double* inputs, std::int6
       for (std::int64_t k = 0; k < blocks; ++k, to += stride) std::fill_n(to, lanes, t);
       continue;
     }
+    if (source.from == From::common) {
+      for (std::int64_t k = 0; k < blocks; ++k, to += stride) std::fill_n(to, lanes, *source.numbers);
+      continue;
+    }
     const double* from = source.from == From::position   ? q.data()
                          : source.from == From::velocity ? qd.data()
                                                          : source.numbers;

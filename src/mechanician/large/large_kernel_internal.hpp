@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mechanician/large/large_system.hpp"
+#include "mechanician/motion/switches.hpp"
 
 namespace mechanician {
 
@@ -37,15 +38,20 @@ struct LargeSystem::Kernel {
   CompiledFunction function;        ///< of varying, lanes side by side
   CompiledFunction rows;            ///< residual and rate of a constraint
   CompiledFunction mass_power;      ///< ½ q̇ᵀṀ q̇
-  bool on_positions = false;
-  std::vector<char> needed;  ///< by input: some program reads it
+  RowKinds kinds;
+  std::vector<Switch> switches;
+  std::vector<Expr> rates_of_switches, divisors;
+  MemberSides sides;  ///< of the switches
+  MemberFunctions switch_functions, switch_rates, divisor_functions;
+  std::vector<std::int64_t> first_divisor;  ///< by divisor
+  std::vector<char> needed;                 ///< by input: some program reads it
   /// Where the inputs come from that some program reads.
   struct Source {
-    enum class From : std::uint8_t { time, position, velocity, index, number } from;
+    enum class From : std::uint8_t { time, position, velocity, index, number, common } from;
     std::int64_t place;                  ///< of the lanes of the first block
     std::int64_t first = -1;             ///< where members follow each other: among the positions or velocities
     const std::int32_t* list = nullptr;  ///< by member, where they do not
-    const double* numbers = nullptr;     ///< of an index or a list of numbers
+    const double* numbers = nullptr;     ///< of an index, a list of numbers, sides; common: one for all members
   };
   std::vector<Source> sources;
   std::vector<Desk> desks = std::vector<Desk>(1);

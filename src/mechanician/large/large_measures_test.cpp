@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "mechanician/instant/accelerate.hpp"
+#include "mechanician/large/kernel_equations.hpp"
 #include "mechanician/large/large_instant.hpp"
-#include "mechanician/large/large_motion.hpp"
 #include "mechanician/model/read_model.hpp"
+#include "mechanician/motion/integrator.hpp"
 
 namespace mechanician {
 namespace {
@@ -20,26 +21,32 @@ std::string chain(const std::string& length, const std::string& factor) {
          "1..N\", value = \"-0.8*i*L\" }\n";
 }
 
+State state_of(const LargeSystem::Start& start) {
+  const auto size = static_cast<Eigen::Index>(start.q.size());
+  return {start.t, Eigen::Map<const Eigen::VectorXd>(start.q.data(), size),
+          Eigen::Map<const Eigen::VectorXd>(start.qd.data(), size)};
+}
+
 /// The distance to a rod, whatever its equation is multiplied by and whatever the unit of length.
 TEST(LargeMeasures, ADistanceDoesNotDependOnHowAConstraintIsWritten) {
   for (const char* factor : {"1", "1e9", "1e-9"})
     for (const char* length : {"1", "1e5"}) {
       SCOPED_TRACE(std::string(factor) + ", " + length);
-      LargeSystem system(read_family_model_text(chain(length, factor), "m.toml"), 1);
+      LargeSystem system(read_family_model_text(chain(length, factor), "m.toml"), 1, LargeSystem::Kinks::held);
       LargeSystem::Start start = system.start();
       const double L = std::stod(length), size = 9.6 * L;
-      LargeMotion motion(system, start, {.to = 0.2, .tolerance = 1e-9});
+      Integrator motion(make_large_steps(system, state_of(start), {.to = 0.2, .tolerance = 1e-9}));
       while (motion.advance()) {
       }
-      EXPECT_FALSE(motion.failed()) << motion.message();
-      EXPECT_TRUE(motion.certificate().holds());
+      EXPECT_FALSE(motion.stop().failed()) << motion.stop().message;
+      EXPECT_TRUE(motion.certificate().holds);
       // The last mass moved along its rod by a share of the whole: that far is it off, to first order.
       constexpr double share = 1e-6;
       start.q[11] += 0.6 * share * size, start.q[23] -= 0.8 * share * size;
       const LargeInstant instant = examine(system, start.t, start.q, start.qd);
       EXPECT_NEAR(instant.distance, share / std::sqrt(2.0), 1e-4 * share);  // two masses share the gradient
       EXPECT_EQ(system.row_name(instant.worst_row), "rod[12]");
-      EXPECT_THROW(LargeMotion(system, start, {.to = 0.2}), ModelError);
+      EXPECT_TRUE(Integrator(make_large_steps(system, state_of(start), {.to = 0.2})).refusal());
     }
 }
 
@@ -86,11 +93,11 @@ equation = "s[i] = x[i]*y[i] + i"
     EXPECT_NEAR(instant.qdd[static_cast<std::size_t>(i)], small.solution.qdd(i),
                 1e-11 * small.solution.qdd.cwiseAbs().maxCoeff())
         << large.model().name_of(i);
-  LargeMotion motion(large, start, {.to = 0.3, .tolerance = 1e-9});
+  Integrator motion(make_large_steps(large, state_of(start), {.to = 0.3, .tolerance = 1e-9}));
   while (motion.advance()) {
   }
-  EXPECT_FALSE(motion.failed()) << motion.message();
-  EXPECT_TRUE(motion.certificate().holds());
+  EXPECT_FALSE(motion.stop().failed()) << motion.stop().message;
+  EXPECT_TRUE(motion.certificate().holds);
 }
 
 /// A joint without mass takes up the rounding of a start by itself, and no force is left to measure that of the multipliers by.
@@ -117,12 +124,12 @@ equation = "(x[i] - x[i-1])*(x[i]' - x[i-1]') + (y[i] - y[i-1])*(y[i]' - y[i-1]'
 )toml";
     std::string turned = text;
     for (std::size_t at; (at = turned.find("TURN")) != std::string::npos;) turned.replace(at, 4, std::to_string(turn));
-    LargeSystem system(read_family_model_text(turned, "m.toml"), 1);
-    LargeMotion motion(system, system.start(), {.to = 0.01, .tolerance = 1e-9});
+    LargeSystem system(read_family_model_text(turned, "m.toml"), 1, LargeSystem::Kinks::held);
+    Integrator motion(make_large_steps(system, state_of(system.start()), {.to = 0.01, .tolerance = 1e-9}));
     while (motion.advance()) {
     }
-    EXPECT_FALSE(motion.failed()) << turn << ": " << motion.message();
-    EXPECT_TRUE(motion.certificate().holds()) << turn;
+    EXPECT_FALSE(motion.stop().failed()) << turn << ": " << motion.stop().message;
+    EXPECT_TRUE(motion.certificate().holds) << turn;
   }
 }
 

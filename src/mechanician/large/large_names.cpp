@@ -47,6 +47,7 @@ std::string LargeSystem::explain_not_finite(double t, std::span<const double> q,
       for (const MemberSymbol& c : kernel->term->coordinates) inputs.push_back(velocity ? dot(c.symbol) : c.symbol);
     for (const TermIndex& index : kernel->term->indices) inputs.push_back(index.symbol);
     for (const MemberSymbol& c : kernel->term->numbers) inputs.push_back(c.symbol);
+    for (const Expr& side : kernel->sides.symbols) inputs.push_back(side);
     for (const auto* list : {&kernel->constant, &kernel->varying})
       for (const Kernel::Output& o : *list) values.push_back(o.value);
     const Tape tape(values, inputs);
@@ -62,6 +63,7 @@ std::string LargeSystem::explain_not_finite(double t, std::span<const double> q,
       for (std::size_t l = 0; l < kernel->members.numbers.size(); ++l)
         in[k++] = model_.numbers[static_cast<std::size_t>(kernel->term->numbers[l].family)]
                       .values[static_cast<std::size_t>(kernel->members.numbers[l][j])];
+      for (std::size_t i = 0; i < kernel->sides.symbols.size(); ++i) in[k++] = kernel->sides.of(i, j, sides_.data());
       tape.evaluate<double>(in, registers, out);
       for (std::size_t i = 0; i < out.size(); ++i)
         if (!std::isfinite(out[i])) {

@@ -5,15 +5,18 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <stdexcept>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/equations/equations.hpp"
 #include "mechanician/equations/mass_rate.hpp"
 #include "mechanician/expression/degree.hpp"
+#include "mechanician/expression/differentiate.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/tape.hpp"
 #include "mechanician/large/large_kernel_internal.hpp"
 #include "mechanician/model/source_map.hpp"
+#include "mechanician/motion/divisors.hpp"
 
 namespace mechanician {
 
@@ -41,13 +44,15 @@ Model model_of(const Term& term) {
 
 }  // namespace
 
-LargeSystem::LargeSystem(FamilyModel model, int num_threads)
+LargeSystem::LargeSystem(FamilyModel model, int num_threads, Kinks kinks)
     : model_(std::move(model)),
       n_(static_cast<int>(model_.num_coordinates())),
+      kinks_(kinks),
       threads_(std::make_shared<SparseThreads>(num_threads)) {
   for (const Term& term : model_.terms)
     if (term.kind != TermKind::position && term.kind != TermKind::velocity) add_kernel(term);
   add_members();
+  add_switches();
   find_patterns();
   find_sums();
   evaluate_constants();
@@ -66,24 +71,51 @@ void LargeSystem::add_kernel(const Term& term) {
   // What one member gives.
   const auto begin = std::chrono::steady_clock::now();
   Equations eqs = derive(model_of(term));
+  std::vector<Kernel::Output> outputs_of_member;
   const auto add = [&](Kernel::Part part, int a, int b, const Expr& value) {
-    if (value.is_zero()) return;
-    const bool varies = (value.kinds() & moving) != 0;
-    (varies ? kernel->varying : kernel->constant).push_back({part, a, b, value, {}, -1});
-    if (part == Kernel::Part::mass) mass_is_constant_ &= !varies;
-    if (part == Kernel::Part::force) force_is_constant_ &= !varies;
+    if (!value.is_zero()) outputs_of_member.push_back({part, a, b, value, {}, -1});
   };
   for (const auto& e : eqs.M.entries) add(Kernel::Part::mass, e.row, e.col, e.value);
   for (int i = 0; i < eqs.n(); ++i) add(Kernel::Part::force, i, 0, eqs.Q[at(i)]);
   for (const auto& e : eqs.A.entries) add(Kernel::Part::row, e.col, 0, e.value);
   if (!eqs.b.empty()) add(Kernel::Part::right, 0, 0, eqs.b.front());
   if (term.kind == TermKind::force) add(Kernel::Part::force, static_cast<int>(term.coordinates.size()), 0, term.body);
-  // The programs: [t | q | q̇ | indices | numbers].
+  // Residual and rate of a row, and the power of masses, are smooth by the same sides.
+  std::vector<Expr> all;
+  for (const Kernel::Output& o : outputs_of_member) all.push_back(o.value);
+  const bool is_row = term.kind == TermKind::constraint;
+  if (is_row) {
+    const Row& row = eqs.rows.front();
+    kernel->kinds = {row.level == Level::position, row.linear,
+                     (row.level == Level::position && !row.rheonomic) ||
+                         (row.level == Level::velocity && row.linear && !row.acatastatic),
+                     term.place};
+    all.push_back(row.residual), all.push_back(kernel->kinds.on_positions ? row.rate : row.residual);
+  }
+  const Expr power = term.kind == TermKind::kinetic ? simplify(mass_rate(eqs)) : Expr(0);
+  all.push_back(power);
+  for (const Expr& e : all) depends_on_time_ |= e.contains(SymbolKind::time);
+  Frozen frozen{all, {}};
+  if (kinks_ == Kinks::held) {
+    frozen = freeze(all);
+    kernel->switches = std::move(frozen.switches), kernel->divisors = find_divisors(all);
+    for (const Switch& s : kernel->switches) kernel->sides.symbols.push_back(s.side);
+  }
+  for (std::size_t k = 0; k < outputs_of_member.size(); ++k) {
+    Kernel::Output& o = outputs_of_member[k];
+    const bool varies = (o.value.kinds() & moving) != 0;
+    o.value = frozen.expressions[k];
+    if (o.part == Kernel::Part::mass) mass_is_constant_ &= !varies;
+    if (o.part == Kernel::Part::force) force_is_constant_ &= !varies;
+    (varies ? kernel->varying : kernel->constant).push_back(std::move(o));
+  }
+  // The programs: [t | q | q̇ | indices | numbers | sides].
   std::vector<Expr> inputs{time_symbol()};
   for (const bool velocity : {false, true})
     for (const MemberSymbol& c : term.coordinates) inputs.push_back(velocity ? dot(c.symbol) : c.symbol);
   for (const TermIndex& index : term.indices) inputs.push_back(index.symbol);
   for (const MemberSymbol& c : term.numbers) inputs.push_back(c.symbol);
+  for (const Expr& side : kernel->sides.symbols) inputs.push_back(side);
   const auto compile = [&](const std::vector<Expr>& outputs) {
     ProgramBuilder builder(static_cast<int>(inputs.size()));
     std::vector<ProgramBuilder::Value> in;
@@ -105,15 +137,19 @@ void LargeSystem::add_kernel(const Term& term) {
   std::vector<Expr> outputs;
   for (const Kernel::Output& o : kernel->varying) outputs.push_back(o.value);
   if (!outputs.empty()) kernel->function = compile(outputs);
-  if (term.kind == TermKind::constraint) {
-    const Row& row = eqs.rows.front();
-    kernel->on_positions = row.level == Level::position;
-    rows_are_linear_ &= row.linear;
-    kernel->rows = compile({row.residual, kernel->on_positions ? row.rate : row.residual});
+  const std::size_t num_outputs = kernel->constant.size() + kernel->varying.size();
+  if (is_row) {
+    rows_are_linear_ &= kernel->kinds.linear;
+    kernel->rows = compile({frozen.expressions[num_outputs], frozen.expressions[num_outputs + 1]});
   }
-  if (term.kind == TermKind::kinetic) {
-    const Expr power = simplify(mass_rate(eqs));
-    if (!power.is_zero()) kernel->mass_power = compile({power});
+  if (!power.is_zero()) kernel->mass_power = compile({frozen.expressions.back()});
+  if (!kernel->switches.empty()) {
+    std::vector<Tangent> along{{time_symbol(), 1.0}};
+    std::vector<Expr> g;
+    for (const MemberSymbol& c : term.coordinates)
+      along.push_back({c.symbol, dot(c.symbol)}), along.push_back({dot(c.symbol), ddot(c.symbol)});
+    for (const Switch& s : kernel->switches) g.push_back(s.g);
+    kernel->rates_of_switches = directional(g, along);
   }
   seconds_of_deriving_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 
@@ -133,6 +169,49 @@ void LargeSystem::add_members() {
       kernel->first.push_back(sequence && !numbers.empty() ? numbers[0] : -1);
     }
   }
+}
+
+/// Which side belongs to which member. What is the same for all members is one switch, whichever terms it is in.
+void LargeSystem::add_switches() {
+  struct Common {
+    Expr g;
+    std::int64_t place;
+  };
+  std::vector<Common> common;
+  std::int64_t num_sides = 0;
+  // Indices, numbers of lists and sides are parameters here, and nothing else is.
+  const auto is_common = [](const Expr& e) { return (e.kinds() & ~kind_bit(SymbolKind::time)) == 0; };
+  for (const auto& kernel : kernels_) {
+    const Term& term = *kernel->term;
+    const std::int64_t count = kernel->members.count;
+    std::vector<Expr> g;
+    for (const Switch& s : kernel->switches) {
+      g.push_back(s.g);
+      const bool one = is_common(s.g);
+      kernel->sides.common.push_back(one);
+      const auto known =
+          std::find_if(common.begin(), common.end(), [&](const Common& c) { return one && same(c.g, s.g); });
+      if (known != common.end()) {
+        kernel->sides.first.push_back(known->place);
+        continue;
+      }
+      kernel->sides.first.push_back(num_sides);
+      if (one) common.push_back({s.g, num_sides});
+      num_sides += one ? 1 : count;
+    }
+    if (!g.empty()) {
+      kernel->switch_functions = MemberFunctions(model_, term, kernel->members, g, kernel->sides.symbols);
+      kernel->switch_rates =
+          MemberFunctions(model_, term, kernel->members, kernel->rates_of_switches, kernel->sides.symbols);
+    }
+    if (kernel->divisors.empty()) continue;
+    kernel->divisor_functions = MemberFunctions(model_, term, kernel->members, kernel->divisors, {});
+    for (std::size_t i = 0; i < kernel->divisors.size(); ++i) {
+      kernel->first_divisor.push_back(num_divisors_);
+      num_divisors_ += static_cast<int>(count);
+    }
+  }
+  sides_.assign(at(num_sides), 1.0);
 }
 
 /// Where each output of each member belongs.
@@ -251,7 +330,7 @@ void LargeSystem::evaluate_constants() {
   }
 }
 
-/// Inputs: [t | q | q̇ | indices | numbers].
+/// Inputs: [t | q | q̇ | indices | numbers | sides].
 void LargeSystem::set_up_sources() {
   using From = Kernel::Source::From;
   for (const auto& kernel : kernels_) {
@@ -269,6 +348,9 @@ void LargeSystem::set_up_sources() {
     for (std::size_t i = 0; i < members.numbers.size(); ++i)
       add({From::number, 0, -1, members.numbers[i].data(),
            model_.numbers[at(kernel->term->numbers[i].family)].values.data()});
+    for (std::size_t i = 0; i < kernel->sides.symbols.size(); ++i)
+      add({kernel->sides.common[i] ? From::common : From::index, 0, 0, nullptr,
+           sides_.data() + kernel->sides.first[i]});
   }
 }
 
@@ -286,12 +368,14 @@ void LargeSystem::set_up_desks() {
   }
 }
 
-bool LargeSystem::is_position_row(int row) const {
+const LargeSystem::RowKinds& LargeSystem::row_kinds(int row) const {
   for (const auto& kernel : kernels_)
     if (kernel->term->kind == TermKind::constraint && row < kernel->first_row + kernel->members.count)
-      return kernel->on_positions;
-  return false;
+      return kernel->kinds;
+  throw std::out_of_range("LargeSystem::row_kinds");
 }
+
+bool LargeSystem::is_position_row(int row) const { return row_kinds(row).on_positions; }
 
 LargeSystem::Start LargeSystem::start() const {
   Start result{model_.start_time, std::vector<double>(at(n_), 0.0), std::vector<double>(at(n_), 0.0)};

@@ -8,6 +8,9 @@
 /// of it has, and compiled once, for four members side by side; what does not depend on the state is worked out when
 /// the system is made. So deriving and compiling do not grow with the size, and an evaluation is linear in it. Nothing
 /// is allocated in evaluate(). One object serves one caller at a time; threads share terms of very many members.
+///
+/// Kinks are held by sides (motion/switches.hpp), one for each member that has one: numbers that the programs read like
+/// those of a list. With `Kinks::as_written` there are none.
 
 #include <memory>
 #include <span>
@@ -15,6 +18,7 @@
 #include <vector>
 
 #include "mechanician/compile/compiled_function.hpp"
+#include "mechanician/large/member_functions.hpp"
 #include "mechanician/large/term_members.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/solve/sparse_memory.hpp"
@@ -27,7 +31,8 @@ class LargeSystem {
   /// Throws ModelError for what find_members() finds wrong, and for kinetic energies that are not quadratic in
   /// velocities.
   /// num_threads: as in SparseOptions.
-  explicit LargeSystem(FamilyModel model, int num_threads = 0);
+  enum class Kinks { as_written, held };
+  explicit LargeSystem(FamilyModel model, int num_threads = 0, Kinks kinks = Kinks::as_written);
 
   const FamilyModel& model() const { return model_; }
   int n() const { return n_; }
@@ -52,6 +57,31 @@ class LargeSystem {
   void evaluate_rows(double t, std::span<const double> q, std::span<const double> qd, std::span<double> residual,
                      std::span<double> rate);
   bool is_position_row(int row) const;
+  /// Of the family that a row belongs to.
+  struct RowKinds {
+    bool on_positions = true, linear = true, powerless = true;
+    Place place;
+  };
+  const RowKinds& row_kinds(int row) const;
+  bool depends_on_time() const { return depends_on_time_; }
+
+  /// Sides of the switches, all +1 at first.
+  std::vector<double>& sides() { return sides_; }
+  /// The equations as they are written: sides become the signs of what switches, inner ones first.
+  void settle_sides(double t, std::span<const double> q, std::span<const double> qd);
+  /// Of each side: what it is about, and whether values jump there.
+  struct SwitchText {
+    std::string text;
+    bool is_discontinuous;
+  };
+  std::vector<SwitchText> describe_switches() const;
+  int num_divisors() const { return num_divisors_; }
+  std::string divisor_text(int divisor) const;
+  /// All switching functions; their rates along the motion where there are accelerations; what stands below fraction
+  /// lines. With bounds of rounding, where asked for.
+  void calc_switches(const MemberPoint& point, std::span<double> g, std::span<double> bounds);
+  void calc_switch_rates(const MemberPoint& point, std::span<double> rates, std::span<double> bounds);
+  void calc_divisors(const MemberPoint& point, std::span<double> values);
   bool rows_are_linear() const { return rows_are_linear_; }  ///< in velocities
   /// ½ q̇ᵀṀ q̇: what a mass matrix that changes adds to the power of the forces.
   double calc_mass_power(double t, std::span<const double> q, std::span<const double> qd);
@@ -74,6 +104,7 @@ class LargeSystem {
   struct Desk;
   void add_kernel(const Term& term);
   void add_members();
+  void add_switches();
   void find_patterns();
   void find_sums();
   void evaluate_constants();
@@ -90,7 +121,10 @@ class LargeSystem {
   int n_ = 0, m_ = 0;
   double seconds_of_deriving_ = 0.0;
   std::vector<Entry> M_pattern_, A_pattern_;
-  bool mass_is_constant_ = true, force_is_constant_ = true, rows_are_linear_ = true;
+  bool mass_is_constant_ = true, force_is_constant_ = true, rows_are_linear_ = true, depends_on_time_ = false;
+  Kinks kinks_;
+  std::vector<double> sides_;
+  int num_divisors_ = 0;
   bool is_sum_[4] = {};  ///< M, Q, A, b
   std::vector<std::shared_ptr<Kernel>> kernels_;
   Values constant_;

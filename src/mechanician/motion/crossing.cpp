@@ -140,8 +140,10 @@ std::vector<double> CrossingPredictor::calc_involved(double t, const double* y, 
       dynamics_->each_entry(rows[s.weak[i]], [&](int c, double a) { force[c] += factor * a; });
     }
     if (!factors.solve(force.data(), nullptr, s.x.data(), s.lambda.data())) return involved;
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      if (s.D[i] > 0.0) involved[i] = std::max(involved[i], std::abs(s.lambda[rows[i]]) / s.D[i]);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const double part = s.D[i] > 0.0 ? std::abs(s.lambda[rows[i]]) / s.D[i] : 0.0;
+      involved[i] = std::max(involved[i], alone ? part : std::min(part, 1.0));
+    }
   }
   return involved;
 }

@@ -35,6 +35,7 @@ Dynamics::Dynamics(std::unique_ptr<EquationValues> values)
 }
 
 void Dynamics::take_parameters() {
+  rows_y_.clear();
   if (auto* written = dynamic_cast<WrittenEquations*>(&*values_)) written->take_parameters();
 }
 
@@ -48,7 +49,19 @@ bool Dynamics::evaluate(double t, const double* y) {
 
 bool Dynamics::evaluate_rows(double t, const double* q, const double* qd) {
   ++projections;
-  if (!values_->evaluate_rows(t, q, qd)) return false;
+  const std::size_t n = qdd_.size();
+  const bool known = rows_y_.size() == 1 + 2 * n + sides().size() && rows_y_[0] == t &&
+                     std::equal(q, q + n_, rows_y_.begin() + 1) && std::equal(qd, qd + n_, rows_y_.begin() + 1 + n_) &&
+                     std::equal(sides().begin(), sides().end(), rows_y_.begin() + 1 + 2 * n_);
+  if (!known) {
+    rows_y_.clear();
+    if (!values_->evaluate_rows(t, q, qd)) return false;
+    rows_y_.resize(1 + 2 * n + sides().size());
+    rows_y_[0] = t;
+    std::copy(q, q + n_, rows_y_.begin() + 1);
+    std::copy(qd, qd + n_, rows_y_.begin() + 1 + n_);
+    std::copy(sides().begin(), sides().end(), rows_y_.begin() + 1 + 2 * n_);
+  }
   const EquationValues::RowNumbers v = values_->row_numbers();
   last_ = {v.M, v.A};
   return true;
@@ -173,13 +186,20 @@ void Dynamics::calc_switch_noise(double t, const double* y, std::span<double> no
   for (double& e : noise) e = std::isfinite(e) ? 4.0 * e * magnified : 0.0;
 }
 
-std::optional<Dynamics::SwitchRate> Dynamics::calc_switch_rate(int which, double t, const double* y, const double* dy) {
+bool Dynamics::calc_switch_rates(double t, const double* y, const double* dy, std::span<double> rates,
+                                 std::span<double> noise) {
   Point point = point_of(t, y);
   point.qdd = dy + n_;
+  if (!values_->calc_switch_rates(point, rates, noise)) return false;
+  for (double& e : noise) e *= 16.0 * std::min(all.condition(), 1e8);
+  return true;
+}
+
+std::optional<Dynamics::SwitchRate> Dynamics::calc_switch_rate(int which, double t, const double* y, const double* dy) {
   const std::size_t count = facts().switches.size();
   std::vector<double> rates(count), noise(count);
-  if (!values_->calc_switch_rates(point, rates, noise)) return {};
-  return SwitchRate{rates[which], 16.0 * noise[which] * std::min(all.condition(), 1e8)};
+  if (!calc_switch_rates(t, y, dy, rates, noise)) return {};
+  return SwitchRate{rates[which], noise[which]};
 }
 
 void Dynamics::calc_divisors(double t, const double* y, std::span<double> values) {

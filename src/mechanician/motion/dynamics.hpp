@@ -68,6 +68,7 @@ class Dynamics {
   struct SwitchRate {
     double value = 0.0, noise = 0.0;
   };
+  bool calc_switch_rates(double t, const double* y, const double* dy, std::span<double> rates, std::span<double> noise);
   std::optional<SwitchRate> calc_switch_rate(int which, double t, const double* y, const double* dy);
   /// What stands below fraction lines (divisors.hpp).
   void calc_divisors(double t, const double* y, std::span<double> values);
@@ -274,6 +275,7 @@ class Dynamics {
   // The last solution: q̈, multipliers without C by row (those of least norm in full_), with everything, Aᵀλ.
   std::vector<double> qdd_, lambda_, full_, lambda_joint_, joint_, ideal_;
   KktFactors::Matrices last_{};  ///< of the last evaluation
+  std::vector<double> rows_y_;   ///< [t | q | q̇ | sides] of the last evaluate_rows(): often asked for again
   std::vector<double> values_y_, project_before_;
   double values_t_ = 0.0;
   bool values_stale_ = false;  ///< numbers are not of the state of the last rhs()

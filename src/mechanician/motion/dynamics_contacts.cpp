@@ -129,6 +129,7 @@ void Dynamics::hold_slip_directions(double t, const double* y) {
 
 void Dynamics::set_guards(Guards guards) {
   guards_ = std::move(guards);
+  if (guards_.functions.empty() && guards_.cones.empty()) return;
   const Equations& eqs = written()->system().equations();
   std::vector<Expr> inputs{eqs.t};
   inputs.insert(inputs.end(), eqs.q.begin(), eqs.q.end());

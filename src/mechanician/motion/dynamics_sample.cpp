@@ -90,7 +90,7 @@ bool Dynamics::split_forces(const double* y, bool qdd_given, Sample& s) {
     s.lambda = VectorXd::Zero(m_);
     return m_ == 0 || factors_->calc_multipliers(matrices(), force.data(), s.lambda.data());
   }
-  if (!f.measured && (unique || factors_->is_sparse())) {
+  if (!f.measured && (unique || factors_->is_sparse() || !written())) {
     full_ = lambda_, joint_ = lambda_joint_;
     spread(full_), spread(joint_);
     s.lambda = Eigen::Map<const VectorXd>(full_.data(), num_constraints_);

@@ -131,6 +131,7 @@ class EquationValues {
     };
     std::vector<Off> off;       ///< rows that the state violates
     std::vector<int> conflict;  ///< rows that contradict each other, where asked for
+    std::string why;            ///< there is no acceleration, where more can be said than the status does
     bool has_acceleration() const { return not_finite.empty() && may_accelerate; }
     bool may_accelerate = false;
   };

@@ -23,10 +23,20 @@ constexpr int steps_between_restarts = 2000;
 constexpr int steps_on_trial = 100;
 /// BDF estimates the error of one step; its sum over a motion is larger than with the explicit method.
 constexpr double tolerance_factor = 0.1;
+/// The Jacobian is dense, 2n × 2n: beyond so many coordinates there is no room for it.
+constexpr int most_coordinates = 1000;
+
+/// A step of the explicit method costs some n, a factor of the Jacobian n³: it is worth it after as many stiff steps as
+/// cost the same.
+int calc_hits_for_stiff(int n) {
+  constexpr double of_equal_cost = 60.0;
+  return static_cast<int>(hits_for_stiff * std::max(1.0, std::pow(n / of_equal_cost, 2)));
+}
 }  // namespace
 
 void SmoothMotion::watch_stiffness(double h) {
   if (options.method == Method::bdf || implicit_ || last_held_ || predictor_.smallest() < 0.02) return;
+  if (dynamics_.n() > most_coordinates) return;
   // What rests is not stiff, whatever its rounding does.
   if (kinetic_ <= 1e-24 * std::max(1.0, energy_scale_)) return;
   if (stiff_hits_ == 0) stiff_since_ = t, stiff_steps_ = statistics_.steps + statistics_.rejected;
@@ -34,7 +44,7 @@ void SmoothMotion::watch_stiffness(double h) {
   if (fast > stability_edge ||
       (fast > worth_a_look && fast > stiffness_ratio * rk_.calc_variation(h, 2 * dynamics_.n()))) {
     not_stiff_hits_ = 0;
-    if (++stiff_hits_ < hits_for_stiff) return;
+    if (++stiff_hits_ < calc_hits_for_stiff(dynamics_.n())) return;
     stiff_hits_ = 0;
     if (options.method == Method::dop853) {
       if (!stiffness_noted_)

@@ -78,6 +78,26 @@ double SmoothMotion::calc_switch_direction(int which) {
   return 0.0;
 }
 
+/// Others that pass zero at the same time, as far as the landing tells, turn together: a member of a family seldom comes alone.
+void SmoothMotion::turn_others(int which) {
+  const std::size_t count = g_begin_.size();
+  std::vector<double> g(count), rates(count), noise(count);
+  if (count < 2 || !dynamics_.calc_switch_rates(t, rk_.y_new.data(), rk_.k[12].data(), rates, noise) ||
+      !dynamics_.calc_switches(t, rk_.y_new.data(), g) || rates[which] == 0.0)
+    return;
+  const double soon =
+      4.0 * std::abs(g[which] / rates[which]) + 8.0 * std::numeric_limits<double>::epsilon() * std::abs(t);
+  for (std::size_t j = 0; j < count; ++j) {
+    double& side = dynamics_.sides()[j];
+    if (static_cast<int>(j) == which || std::abs(rates[j]) <= noise[j] || side * rates[j] > 0.0 ||
+        std::abs(g[j]) > soon * std::abs(rates[j]) || landing_floor_[j] > 0.0)
+      continue;
+    side = -side;
+    landing_floor_[j] = 4.0 * std::abs(g[j]);
+    ++statistics_.switches;
+  }
+}
+
 bool SmoothMotion::turn_side(int which) {
   ++statistics_.switches;
   const std::size_t i = static_cast<std::size_t>(which);
@@ -86,6 +106,7 @@ bool SmoothMotion::turn_side(int which) {
   if (over) return true;
   if (!last_implicit_) make_dense();  // while the sides are those of the step
   const std::vector<double> of_step = dynamics_.sides();
+  turn_others(which);
   side = -side;
   // Switches around this one may have jumped across their own zeros.
   for (std::size_t round = 0; round <= g_begin_.size(); ++round) {

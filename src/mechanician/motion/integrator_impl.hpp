@@ -93,6 +93,7 @@ class SmoothMotion : public MotionSteps {
   /// The first switch in the step just made; −1: none.
   int find_switch(double h, double& when);
   bool turn_side(int which);
+  void turn_others(int which);
   void take_next_sides();
   void find_user_events();
   double calc_switch_direction(int which);

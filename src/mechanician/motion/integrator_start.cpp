@@ -197,7 +197,7 @@ void SmoothMotion::begin() {
   if (!verdict.not_finite.empty()) return refuse(StopReason::not_finite, verdict.not_finite, verdict.place);
   if (!verdict.has_acceleration())
     return refuse(verdict.status == SolveStatus::inconsistent ? StopReason::contradiction : StopReason::not_unique,
-                  fmt::format("at the start: {}", describe(verdict.status)));
+                  fmt::format("at the start: {}", verdict.why.empty() ? describe(verdict.status) : verdict.why));
   if (!verdict.off.empty())
     return refuse(
         StopReason::projection,

@@ -240,13 +240,14 @@ class SparseKkt final : public KktFactors {
     return A_masked_.data();
   }
 
-  static SparseOptions options(bool augment_all) {
-    SparseOptions options;
-    options.check_residual = false, options.augment_all = augment_all;
-    return options;
+  /// Residuals are looked at where they are asked for, and room for them is made at once.
+  static std::unique_ptr<SparseElimination> make(const SparsePattern& pattern, const SparseOptions& options) {
+    auto made = std::make_unique<SparseElimination>(pattern, options);
+    made->set_check_residual(false);
+    return made;
   }
   SparseElimination& plain() {
-    if (!plain_) plain_ = std::make_unique<SparseElimination>(pattern_, options(false));
+    if (!plain_) plain_ = make(pattern_, {});
     return *plain_;
   }
   /// Where M is singular: all rows enter, and every coordinate has room for a mass.
@@ -258,7 +259,7 @@ class SparseKkt final : public KktFactors {
         if (e.row == e.col) has[e.row] = 1;
       for (int i = 0; i < n_; ++i)
         if (!has[i]) complete_.M.push_back({i, i});
-      augmented_ = std::make_unique<SparseElimination>(complete_, options(true));
+      augmented_ = make(complete_, {.augment_all = true});
     }
     return *augmented_;
   }
@@ -268,7 +269,7 @@ class SparseKkt final : public KktFactors {
       SparsePattern pattern = pattern_;
       pattern.M.clear();
       for (int i = 0; i < n_; ++i) pattern.M.push_back({i, i});
-      scaled_ = std::make_unique<SparseElimination>(pattern, options(false));
+      scaled_ = make(pattern, {});
     }
     M_scaled_.resize(n());
     for (int i = 0; i < n_; ++i) M_scaled_[i] = 1.0 / (coordinate_scale_[i] * coordinate_scale_[i]);
@@ -373,9 +374,7 @@ class SparseKkt final : public KktFactors {
       for (int i = 0; i < pattern.n; ++i) pattern.M.push_back({i, i});
       for (const SparseEntry& e : pattern_.A) pattern.A.push_back({e.col, e.row});
       for (int i = 0; i < n_; ++i) pattern.A.push_back({i, m_ + i});
-      SparseOptions own = options(false);
-      own.dependent = own.grey = 0.0;
-      least_norm_ = std::make_unique<SparseElimination>(pattern, own);
+      least_norm_ = make(pattern, {.dependent = 0.0, .grey = 0.0});
     }
     double largest = 0.0;
     std::vector<double> M(m() + n(), 1.0), values(A);

@@ -1,0 +1,90 @@
+// Kinks and divisors of a large system, member by member.
+
+#include <cmath>
+
+#include "mechanician/expression/print.hpp"
+#include "mechanician/expression/simplify.hpp"
+#include "mechanician/large/large_kernel_internal.hpp"
+
+namespace mechanician {
+
+namespace {
+
+/// An expression of a term as one of its members has it.
+Expr of_member(const FamilyModel& model, const Term& term, const TermMembers& members, std::size_t member,
+               const Expr& e) {
+  std::vector<Replacement> names;
+  for (std::size_t c = 0; c < term.coordinates.size(); ++c) {
+    const Expr own = coordinate(model.name_of(members.coordinates[c][member])), &symbol = term.coordinates[c].symbol;
+    names.push_back({symbol, own}), names.push_back({dot(symbol), dot(own)});
+  }
+  for (std::size_t i = 0; i < term.indices.size(); ++i)
+    names.push_back({term.indices[i].symbol, Expr(members.indices[i][member])});
+  for (std::size_t k = 0; k < term.numbers.size(); ++k)
+    names.push_back({term.numbers[k].symbol, Expr(model.numbers[static_cast<std::size_t>(term.numbers[k].family)]
+                                                      .values[static_cast<std::size_t>(members.numbers[k][member])])});
+  return substitute(e, names);
+}
+
+}  // namespace
+
+std::vector<LargeSystem::SwitchText> LargeSystem::describe_switches() const {
+  std::vector<SwitchText> result(sides_.size());
+  for (const auto& kernel : kernels_)
+    for (std::size_t i = 0; i < kernel->switches.size(); ++i) {
+      const std::size_t count = kernel->sides.common[i] ? 1 : static_cast<std::size_t>(kernel->members.count);
+      for (std::size_t j = 0; j < count; ++j)
+        result[static_cast<std::size_t>(kernel->sides.first[i]) + j] = {kernel->switches[i].text,
+                                                                        kernel->switches[i].is_discontinuous};
+    }
+  return result;
+}
+
+void LargeSystem::settle_sides(double t, std::span<const double> q, std::span<const double> qd) {
+  std::vector<double> g(sides_.size());
+  for (int round = 0; round < 8 && !g.empty(); ++round) {
+    calc_switches({t, q.data(), qd.data(), nullptr, sides_.data()}, g, {});
+    if (!update_sides(g, sides_)) break;
+  }
+}
+
+std::string LargeSystem::divisor_text(int divisor) const {
+  for (const auto& kernel : kernels_)
+    for (std::size_t i = 0; i < kernel->divisors.size(); ++i)
+      if (const std::int64_t member = divisor - kernel->first_divisor[i]; member >= 0 && member < kernel->members.count)
+        return to_text(
+            of_member(model_, *kernel->term, kernel->members, static_cast<std::size_t>(member), kernel->divisors[i]));
+  return "";
+}
+
+void LargeSystem::calc_switches(const MemberPoint& point, std::span<double> g, std::span<double> bounds) {
+  for (const auto& kernel : kernels_)
+    kernel->switch_functions.evaluate(model_, *kernel->term, kernel->members, kernel->sides, point, !bounds.empty(),
+                                      [&](std::size_t i, std::size_t j, double value, double bound) {
+                                        const std::size_t place = static_cast<std::size_t>(kernel->sides.first[i]) +
+                                                                  (kernel->sides.common[i] ? 0 : j);
+                                        g[place] = value;
+                                        if (!bounds.empty()) bounds[place] = bound;
+                                      });
+}
+
+void LargeSystem::calc_switch_rates(const MemberPoint& point, std::span<double> rates, std::span<double> bounds) {
+  for (const auto& kernel : kernels_)
+    kernel->switch_rates.evaluate(model_, *kernel->term, kernel->members, kernel->sides, point, true,
+                                  [&](std::size_t i, std::size_t j, double value, double bound) {
+                                    const std::size_t place = static_cast<std::size_t>(kernel->sides.first[i]) +
+                                                              (kernel->sides.common[i] ? 0 : j);
+                                    rates[place] = value, bounds[place] = bound;
+                                  });
+}
+
+void LargeSystem::calc_divisors(const MemberPoint& point, std::span<double> values) {
+  const MemberSides none;
+  for (const auto& kernel : kernels_)
+    kernel->divisor_functions.evaluate(model_, *kernel->term, kernel->members, none, point, false,
+                                       [&](std::size_t i, std::size_t j, double value, double) {
+                                         values[static_cast<std::size_t>(kernel->first_divisor[i]) + j] = value;
+                                       });
+}
+
+}  // namespace mechanician
