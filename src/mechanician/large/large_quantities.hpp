@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "mechanician/compile/compiled_function.hpp"
-#include "mechanician/large/term_members.hpp"
+#include "mechanician/model/term_members.hpp"
 #include "mechanician/model/family_model.hpp"
 
 namespace mechanician {
