@@ -496,7 +496,7 @@ class Parser {
   bool equation_;
   bool expect_operand_ = true;
   bool failed_ = false;
-  int nested_ = 0;         ///< in indices
+  int nested_ = 0;        ///< in indices
   std::size_t base_ = 0;  ///< where the text begins in the whole
   std::size_t depth_ = 0;
   std::vector<Operand> operands_;

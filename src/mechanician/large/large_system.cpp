@@ -13,6 +13,7 @@
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/tape.hpp"
 #include "mechanician/large/large_kernel_internal.hpp"
+#include "mechanician/large/large_terms.hpp"
 #include "mechanician/model/source_map.hpp"
 
 namespace mechanician {
@@ -42,7 +43,7 @@ Model model_of(const Term& term) {
 }  // namespace
 
 LargeSystem::LargeSystem(FamilyModel model, int num_threads)
-    : model_(std::move(model)),
+    : model_(kernel_terms(std::move(model))),
       n_(static_cast<int>(model_.num_coordinates())),
       threads_(std::make_shared<SparseThreads>(num_threads)) {
   for (const Term& term : model_.terms)

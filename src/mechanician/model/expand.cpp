@@ -68,21 +68,6 @@ IndexWalk Expander::walk_of(std::span<const TermIndex> indices, std::vector<Expr
 std::unique_ptr<Expander::Program> Expander::compile(std::span<const Expr> fs, const std::vector<Expr>& indices) {
   auto program = std::make_unique<Program>();
   std::vector<Expr> symbols, places;
-  const auto depends = [&](const Expr& f, const auto& again) -> bool {
-    for (const Expr& s : symbols_of(std::span(&f, 1))) {
-      if (std::any_of(indices.begin(), indices.end(), [&](const Expr& i) { return same(i, s); })) return true;
-      if (const MemberSymbol* member = stated_.member_of(s))
-        for (const Expr& index : member->indices)
-          if (again(index, again)) return true;
-      if (const QuantitySum* sum = stated_.sum_of(s))
-        for (const Term& term : sum->terms) {
-          if (again(term.body, again)) return true;
-          for (const TermIndex& index : term.indices)
-            if (again(index.from, again) || again(index.to, again)) return true;
-        }
-    }
-    return false;
-  };
   for (const Expr& s : symbols_of(fs)) {
     Program::Leaf leaf;
     leaf.kind = s.symbol().kind;
@@ -91,7 +76,7 @@ std::unique_ptr<Expander::Program> Expander::compile(std::span<const Expr> fs, c
       if (same(s, indices[k])) leaf.index = k;
     if (leaf.index == indices.size()) {
       if (const QuantitySum* sum = stated_.sum_of(s)) {
-        leaf.is_sum = true, leaf.symbol = s, leaf.alone = indices.empty() || !depends(s, depends);
+        leaf.is_sum = true, leaf.symbol = s, leaf.alone = !stated_.depends_on_indices(s);
         const std::vector<Expr> outer = leaf.alone ? std::vector<Expr>{} : indices;
         if (!leaf.alone || !sums_.contains(s.symbol().name))
           for (const Term& term : sum->terms) {
@@ -207,8 +192,7 @@ void Expander::prepare() {
 
 void Expander::each(std::span<const TermIndex> indices, std::span<const Expr> fs, const Take& take,
                     const std::vector<std::vector<double>>& more) {
-  if (indices.empty() &&
-      std::all_of(fs.begin(), fs.end(), [&](const Expr& f) { return plain_.contains(f.node()); })) {
+  if (indices.empty() && std::all_of(fs.begin(), fs.end(), [&](const Expr& f) { return plain_.contains(f.node()); })) {
     std::vector<Expr> made;
     for (const Expr& f : fs) made.push_back(plain_.at(f.node()));
     return take({}, made);
@@ -245,14 +229,13 @@ Model Expander::expand() {
   prepare();
   if (whole_) {
     if (stated_.num_coordinates() > most_coordinates)
-      throw ModelError({{stated_.places.contains("coordinates") ? stated_.places.at("coordinates") : Place{},
-                         fmt::format("the model has {} coordinates; {} are possible", stated_.num_coordinates(),
-                                     most_coordinates),
-                         {}}},
-                       stated_.source);
+      throw ModelError(
+          {{stated_.places.contains("coordinates") ? stated_.places.at("coordinates") : Place{},
+            fmt::format("the model has {} coordinates; {} are possible", stated_.num_coordinates(), most_coordinates),
+            {}}},
+          stated_.source);
     for (const CoordinateFamily& family : stated_.coordinates)
-      for (long k = 0; k < family.count; ++k)
-        model_.add_coordinate(stated_.name_of(family.first + k), family.place);
+      for (long k = 0; k < family.count; ++k) model_.add_coordinate(stated_.name_of(family.first + k), family.place);
   }
   for (const FamilyQuantity& d : stated_.definitions) add_quantity(d, model_.definitions);
   for (const Term& term : stated_.terms) add_term(term);
@@ -329,6 +312,9 @@ void Expander::add_term(const Term& term) {
 void Expander::add_row(const Term& term, std::string name, std::span<const Expr> made) {
   Constraint row;
   row.name = std::move(name), row.residual = made[0], row.one_sided = term.one_sided;
+  // What is a sum over nothing on the right is the zero of left = 0.
+  if (term.body.op() == Op::sub && made[0].arg(1).is_zero() && !term.body.arg(1).is_zero())
+    row.residual = made[0].arg(0);
   row.text = term.text, row.place = term.place;
   Control control;
   for (std::size_t k = 0; k < term.parts.size(); ++k) {
@@ -358,14 +344,16 @@ void Expander::add_row(const Term& term, std::string name, std::span<const Expr>
     model_.constraints.push_back(std::move(row));
     return;
   }
-  control.name = std::move(row.name), control.residual = row.residual, control.text = term.text, control.place = term.place;
+  control.name = std::move(row.name), control.residual = row.residual, control.text = term.text,
+  control.place = term.place;
   model_.controls.push_back(std::move(control));
 }
 
 void Expander::add_matrices() {
   for (const std::vector<Expr>& row : stated_.mass) {
     auto& entries = model_.mass.emplace_back();
-    each({}, row, [&](std::span<const double>, std::span<const Expr> made) { entries.assign(made.begin(), made.end()); });
+    each({}, row,
+         [&](std::span<const double>, std::span<const Expr> made) { entries.assign(made.begin(), made.end()); });
   }
   for (const Measured& stated : stated_.measured) {
     Measured& measured = model_.measured.emplace_back(stated);
@@ -433,8 +421,8 @@ void Expander::add_list(int list) {
   for (std::size_t k = 0; k < family.values.size(); ++k) {
     const auto stated = family.expressions.find(k);
     const std::string name = family.member_name(k);
-    model_.add_parameter(name, stated == family.expressions.end() ? Expr(family.values[k]) : plain(stated->second.value),
-                         family.place);
+    model_.add_parameter(
+        name, stated == family.expressions.end() ? Expr(family.values[k]) : plain(stated->second.value), family.place);
     if (stated != family.expressions.end()) model_.places["parameters." + name] = stated->second.place;
   }
 }

@@ -70,7 +70,8 @@ class Expander {
       return static_cast<std::size_t>(x.second) * 64 + static_cast<std::size_t>(x.first);
     }
   };
-  std::unordered_map<std::pair<int, long>, std::optional<Expr>, Hash> symbols_;  ///< by family (of a list: −1 − it) and number
+  std::unordered_map<std::pair<int, long>, std::optional<Expr>, Hash>
+      symbols_;  ///< by family (of a list: −1 − it) and number
   std::map<std::string, NumberFamily::Item> diagonal_;
   std::unordered_map<const ExprNode*, Expr> plain_;  ///< expressions without indices, as they are written out
   std::vector<Expr> keep_;

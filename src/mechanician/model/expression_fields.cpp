@@ -26,7 +26,9 @@ Place FieldReader::place_in(const TomlValue& value, std::size_t offset, std::siz
     string_ = value.begin, first_ = raw_offset(source_.text(), value.begin, 0);
     verbatim_ = source_.text().substr(first_, value.text.size()) == value.text;
   }
-  const auto raw = [&](std::size_t at) { return verbatim_ ? first_ + at : raw_offset(source_.text(), value.begin, at); };
+  const auto raw = [&](std::size_t at) {
+    return verbatim_ ? first_ + at : raw_offset(source_.text(), value.begin, at);
+  };
   return source_.place_of(raw(offset), raw(offset + length));
 }
 

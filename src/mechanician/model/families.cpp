@@ -69,9 +69,9 @@ std::optional<std::vector<Expr>> ModelReader::label_of(const TomlMember& key, co
     if (!f.problems.empty()) return wrong(f.problems.front().message, f.problems.front().hint);
     const NameTable::Known known = names_.known(*f.value);
     if (!known.value)
-      return wrong(known.problem.empty() ? ""
-                                         : fmt::format("an index of {}: {}", mechanician::quoted(name.name), known.problem),
-                   known.hint);
+      return wrong(
+          known.problem.empty() ? "" : fmt::format("an index of {}: {}", mechanician::quoted(name.name), known.problem),
+          known.hint);
     label.push_back(*known.value);
   }
   names_.mention_label(name.name, label);

@@ -1,9 +1,8 @@
 // Mistakes in a model whose families stay as they are written: what is said is what is said of the same model written out.
 
-#include "mechanician/model/family_model.hpp"
-
 #include <gtest/gtest.h>
 
+#include "mechanician/model/family_model.hpp"
 #include "mechanician/model/read_model.hpp"
 
 namespace mechanician {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "mechanician/expression/simplify.hpp"
@@ -95,6 +96,35 @@ const MemberSymbol* FamilyModel::member_of(const Expr& symbol) const {
   const auto& list = symbol.symbol().kind == SymbolKind::multiplier ? rows : members;
   const auto found = list.find(symbol.symbol().name);
   return found == list.end() ? nullptr : &found->second;
+}
+
+bool FamilyModel::depends_on_indices(const Expr& f) const {
+  std::vector<Expr> within;  // indices of the sums around
+  const auto depends = [&](const Expr& g, const auto& again) -> bool {
+    const auto any = [&](const std::vector<Expr>& fs) {
+      return std::any_of(fs.begin(), fs.end(), [&](const Expr& h) { return again(h, again); });
+    };
+    for (const Expr& s : symbols_of(std::span(&g, 1))) {
+      if (const QuantitySum* sum = sum_of(s)) {
+        const std::size_t before = within.size();
+        for (const Term& term : sum->terms) {
+          for (const TermIndex& index : term.indices) {
+            if (any({index.from, index.to})) return true;
+            within.push_back(index.symbol);
+          }
+          if (any({term.body})) return true;
+        }
+        within.resize(before, 0.0);
+      } else if (const MemberSymbol* member = member_of(s)) {
+        if (any(member->indices)) return true;
+      } else if (s.symbol().kind == SymbolKind::parameter && !parameter_numbers.contains(s.symbol().name) &&
+                 std::none_of(within.begin(), within.end(), [&](const Expr& i) { return same(i, s); })) {
+        return true;
+      }
+    }
+    return false;
+  };
+  return depends(f, depends);
 }
 
 KindSet FamilyModel::kinds_of(const Expr& f) const {

@@ -6,8 +6,7 @@
 ///     kinetic = "sum(i = 1..N, m/2*x[i]'^2)"      a term with a sum in it; the sum has an index and a body
 ///
 /// A member in an expression is a symbol of its own, "x[i - 1]", and a sum is one too, "sum #3": `members` and `sums` say
-/// what they stand for. An index is a parameter that no other thing is called; in a sum within a sum of the same letter the inner
-/// one is meant. Indices and their bounds are made of numbers and indices: parameters have been put into them, as they were when
+/// what they stand for. An index is a parameter that nothing else is called. Indices and their bounds are made of numbers and indices: parameters have been put into them, as they were when
 /// the model was read.
 
 #include <map>
@@ -180,6 +179,8 @@ struct FamilyModel {
   const QuantitySum* sum_of(const Expr& symbol) const;
   /// The member that a coordinate, one of its derivatives, its ideal force, a parameter or a multiplier is; null for a plain name.
   const MemberSymbol* member_of(const Expr& symbol) const;
+  /// Does its value depend on indices around it, as far as it is no sum over these?
+  bool depends_on_indices(const Expr& f) const;
   /// Kinds of all symbols, within sums too.
   KindSet kinds_of(const Expr& f) const;
 };

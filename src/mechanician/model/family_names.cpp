@@ -92,7 +92,8 @@ std::optional<ParseProblem> NameTable::add_index(const IndexRange& range, Words 
   if (std::any_of(domain_->begin(), domain_->end(), [&](const TermIndex& i) { return i.name == range.name; }))
     return wrong(range.offset, range.length,
                  fmt::format("the index {} is in use already", mechanician::quoted(range.name)), "take another letter");
-  TermIndex index{range.name, parameter(range.name), 0.0, 0.0, place_of(base_ + range.offset, range.length)};
+  const std::string symbol = definitions ? fmt::format("{}#{}", range.name, ++fresh_) : range.name;
+  TermIndex index{range.name, parameter(symbol), 0.0, 0.0, place_of(base_ + range.offset, range.length)};
   for (const bool upper : {false, true}) {
     const std::string_view text = upper ? range.to : range.from;
     const std::size_t offset = upper ? range.to_offset : range.from_offset;
@@ -105,11 +106,10 @@ std::optional<ParseProblem> NameTable::add_index(const IndexRange& range, Words 
     }
     const Known bound = known(*parsed.value);
     if (!bound.value)
-      return wrong(offset, text.size(),
-                   bound.problem.empty()
-                       ? ""
-                       : fmt::format("a bound of {}: {}", mechanician::quoted(range.name), bound.problem),
-                   bound.hint);
+      return wrong(
+          offset, text.size(),
+          bound.problem.empty() ? "" : fmt::format("a bound of {}: {}", mechanician::quoted(range.name), bound.problem),
+          bound.hint);
     (upper ? index.to : index.from) = *bound.value;
     (upper ? index.to_place : index.from_place) = place_of(base_ + offset, text.size());
   }
@@ -196,27 +196,27 @@ MemberName NameTable::no_family(std::string_view name) const {
                       : fmt::format("did you mean `{}`?", near))};
 }
 
-MemberName NameTable::member(std::string_view name, std::span<const Expr> given, std::size_t offset,
-                             std::size_t length, Words words) {
+MemberName NameTable::member(std::string_view name, std::span<const Expr> given, std::size_t offset, std::size_t length,
+                             Words words) {
   const std::string key(name);
   const auto found = families_.find(key), row = rows_.find(key);
   if (found == families_.end() && row == rows_.end()) return no_family(name);
   const Family& family = found != families_.end() ? found->second : row->second;
   if (!family.bounds.empty() && family.bounds.size() != given.size())
-    return {std::nullopt,
-            problem(fmt::format("{} has {}, not {}", mechanician::quoted(name),
-                                family.bounds.size() == 1 ? "one index"
-                                                          : fmt::format("{} indices", family.bounds.size()),
-                                given.size()),
-                    fmt::format("it is {}[{}]", name, bounds_text(family.bounds)))};
+    return {
+        std::nullopt,
+        problem(fmt::format("{} has {}, not {}", mechanician::quoted(name),
+                            family.bounds.size() == 1 ? "one index" : fmt::format("{} indices", family.bounds.size()),
+                            given.size()),
+                fmt::format("it is {}[{}]", name, bounds_text(family.bounds)))};
   std::vector<Expr> at;
   std::string shown;
   for (const Expr& index : given) {
     const Known whole = known(index);
     if (!whole.value)
-      return {std::nullopt, problem(whole.problem.empty() ? ""
-                                                          : fmt::format("an index of {}: {}", mechanician::quoted(name),
-                                                                        whole.problem),
+      return {std::nullopt, problem(whole.problem.empty()
+                                        ? ""
+                                        : fmt::format("an index of {}: {}", mechanician::quoted(name), whole.problem),
                                     whole.hint)};
     at.push_back(*whole.value);
     shown += (shown.empty() ? "" : ",") + to_text(at.back());
@@ -228,8 +228,7 @@ MemberName NameTable::member(std::string_view name, std::span<const Expr> given,
   else if (family.kind == NameKind::parameter)
     model_.members.emplace(symbol, MemberSymbol{parameter(symbol), family.number, at});
   else if (family.kind == NameKind::definition && words != Words::parameters && !instances_.contains(symbol))
-    instances_.emplace(symbol,
-                       family.values.empty() ? std::nullopt : std::optional(instance(family, at).front()));
+    instances_.emplace(symbol, family.values.empty() ? std::nullopt : std::optional(instance(family, at).front()));
   if (row != rows_.end())
     model_.rows.emplace(symbol, MemberSymbol{make_symbol(SymbolKind::multiplier, symbol), row->second.number, at});
   Mention mention{key, at, family.bounds, {}, {}, {}, offset, length};
@@ -333,9 +332,10 @@ void NameTable::explain_member(const Mention& m, std::span<const double> found, 
   const std::string where = index_text(*m.domain, at), name = mechanician::quoted(m.name);
   for (const double x : found)
     if (x != std::round(x))
-      return report({place, fmt::format("an index of {}: this is {}, and must be a whole number{}", name,
-                                        number_word(x), where),
-                     {}});
+      return report(
+          {place,
+           fmt::format("an index of {}: this is {}, and must be a whole number{}", name, number_word(x), where),
+           {}});
   if (!m.key.empty())
     return report({place, fmt::format("{} {}", mechanician::quoted(member_text(m.name, found)), m.key),
                    fmt::format("it is {}[{}]", m.name, bounds_text(m.bounds))});
@@ -427,11 +427,9 @@ std::vector<Expr> NameTable::rewrite(std::span<const Expr> fs, std::span<const R
       const std::string name = fmt::format("{}[{}]", old.substr(0, old.find('[')), shown);
       after.symbol = make_symbol(before.symbol.symbol().kind, name);
       (s.symbol().kind == SymbolKind::multiplier ? model_.rows : model_.members).emplace(name, std::move(after));
-      put(s, s.symbol().kind == SymbolKind::velocity
-                 ? derivative_symbol(coordinate(name))
-                 : s.symbol().kind == SymbolKind::acceleration
-                       ? derivative_symbol(derivative_symbol(coordinate(name)))
-                       : make_symbol(s.symbol().kind, name));
+      put(s, s.symbol().kind == SymbolKind::velocity       ? derivative_symbol(coordinate(name))
+             : s.symbol().kind == SymbolKind::acceleration ? derivative_symbol(derivative_symbol(coordinate(name)))
+                                                           : make_symbol(s.symbol().kind, name));
     }
   }
   if (symbols.empty()) return {fs.begin(), fs.end()};
@@ -443,28 +441,18 @@ std::vector<Expr> NameTable::rewrite(std::span<const Expr> fs, std::span<const R
 Expr NameTable::rewrite_sum(const QuantitySum& sum, std::span<const Replacement> by) {
   const Term term = sum.terms.front();  // the table of sums grows meanwhile
   const Expr symbol = sum.symbol;
-  std::vector<Expr> put_in;
-  for (const Replacement& r : by) put_in.push_back(r.by);
-  const std::vector<Expr> taken = symbols_of(put_in);
-  std::vector<Replacement> inside(by.begin(), by.end());
   std::vector<TermIndex> own = term.indices;
   bool changed = false;
   for (TermIndex& index : own) {
-    const std::vector<Expr> ends{index.from, index.to}, made = rewrite(ends, inside);
+    const std::vector<Expr> ends{index.from, index.to}, made = rewrite(ends, by);
     changed |= !same(made[0], index.from) || !same(made[1], index.to);
     index.from = canonical(simplify(made[0])), index.to = canonical(simplify(made[1]));
-    std::erase_if(inside, [&](const Replacement& r) { return same(r.symbol, index.symbol); });
-    // What is put in must not be taken for this index.
-    if (std::none_of(taken.begin(), taken.end(), [&](const Expr& s) { return same(s, index.symbol); })) continue;
-    const Expr fresh = parameter(fmt::format("{}#{}", index.name, ++fresh_));
-    inside.push_back({index.symbol, fresh});
-    index.symbol = fresh;
   }
   const auto domain = domain_;  // canonical() has to know the indices of the sum
   std::vector<TermIndex> all = *domain_;
   all.insert(all.end(), own.begin(), own.end());
   domain_ = std::make_shared<const std::vector<TermIndex>>(std::move(all));
-  const Expr body = rewrite(std::span(&term.body, 1), inside).front();
+  const Expr body = rewrite(std::span(&term.body, 1), by).front();
   domain_ = domain;
   if (!changed && same(body, term.body)) return symbol;
   return add_sum(std::move(own), body);

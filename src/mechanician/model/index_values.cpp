@@ -20,11 +20,9 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 bool is_whole(double x) { return x == std::round(x) && std::abs(x) < 1e15; }
 
-/// The last of several symbols of one name is meant.
 std::size_t position_of(const Expr& symbol, std::span<const Expr> among) {
-  for (std::size_t k = among.size(); k-- > 0;)
-    if (same(symbol, among[k])) return k;
-  return among.size();
+  return static_cast<std::size_t>(
+      std::find_if(among.begin(), among.end(), [&](const Expr& s) { return same(symbol, s); }) - among.begin());
 }
 
 /// What lies between the ends of a box.
@@ -114,8 +112,6 @@ IndexValues::IndexValues(const FamilyModel& model, std::vector<Expr> fs, std::ve
   fs = with_definite_conditions(fs);
   const std::vector<Expr> outer = indices;
   std::vector<Expr> inputs = std::move(indices);
-  for (std::size_t k = 0; k < outer.size(); ++k)  // those that are hidden by another of the same name
-    if (position_of(outer[k], outer) != k) inputs[k] = parameter(fmt::format("hidden #{}", k));
   for (const Expr& s : symbols_of(fs)) {
     if (position_of(s, outer) < outer.size()) continue;
     Leaf leaf;
@@ -257,8 +253,8 @@ void IndexWalk::begin(std::size_t level, bool backwards) {
   if (ends[1] < ends[0] - 1.0) {
     Place all = index.from_place;
     if (all.line == index.to_place.line) all.length = index.to_place.column + index.to_place.length - all.column;
-    refuse(all, fmt::format("the index {} runs backwards, from {:.0f} to {:.0f}{}", quoted(index.name), ends[0], ends[1],
-                            where()));
+    refuse(all, fmt::format("the index {} runs backwards, from {:.0f} to {:.0f}{}", quoted(index.name), ends[0],
+                            ends[1], where()));
   }
   at_[before] = ends[backwards], to_[level] = ends[!backwards];
 }

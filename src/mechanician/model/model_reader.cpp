@@ -64,7 +64,8 @@ FamilyModel ModelReader::read() {
   };
   each("constraints", &ModelReader::read_constraint);
   each("control", &ModelReader::read_control);
-  if (const auto* nonideal = root_.find("nonideal")) read_by_coordinate(*nonideal, "nonideal", TermKind::nonideal);
+  if (const auto* nonideal = root_.find("nonideal"); nonideal && section("nonideal"))
+    read_by_coordinate(*nonideal, "nonideal", TermKind::nonideal);
   read_measured();
   read_start();
   read_run();
@@ -200,8 +201,9 @@ void ModelReader::read_coordinate_family(const TomlValue& item) {
         bound = {std::nullopt, fmt::format("this is {}, and must be a whole number", number_word(value))};
       if (!bound.value)
         return wrong({end.offset, end.text.size(),
-                      bound.problem.empty() ? ""
-                                            : fmt::format("a bound of {}: {}", mechanician::quoted(name.name), bound.problem),
+                      bound.problem.empty()
+                          ? ""
+                          : fmt::format("a bound of {}: {}", mechanician::quoted(name.name), bound.problem),
                       bound.hint});
       ends[upper] = static_cast<long>(value);
     }
@@ -222,9 +224,8 @@ void ModelReader::read_coordinate_family(const TomlValue& item) {
                   {}});
   NameTable::Family* declared = names_.find_family(name.name);
   if (!declared->bounds.empty() || model_.members.contains(name.name))
-    return wrong({0, name.name.size(),
-                  fmt::format("the coordinate {} is given twice", mechanician::quoted(name.name)),
-                  {}});
+    return wrong(
+        {0, name.name.size(), fmt::format("the coordinate {} is given twice", mechanician::quoted(name.name)), {}});
   declared->bounds = family.bounds, declared->number = static_cast<int>(model_.coordinates.size());
   family.count = static_cast<long>(count);
   model_.coordinates.push_back(std::move(family));
@@ -253,8 +254,9 @@ void ModelReader::declare_families() {
       NameTable::Family* family = names_.find_family(name.name);
       const TomlMember* range = m.value.find("for");
       if (!range || range->value.type != TomlValue::Type::string || !name.problems.empty()) {
-        fields_.report(m, fmt::format("the definition {} does not say what its index runs over", mechanician::quoted(m.name)),
-                       fmt::format("write \"{}\" = {{ for = \"i = 1..N\", value = \"...\" }}", printable(m.name)));
+        fields_.report(
+            m, fmt::format("the definition {} does not say what its index runs over", mechanician::quoted(m.name)),
+            fmt::format("write \"{}\" = {{ for = \"i = 1..N\", value = \"...\" }}", printable(m.name)));
         fail("define." + name.name);
         continue;
       }
@@ -269,8 +271,10 @@ void ModelReader::declare_families() {
       const bool good = indexed(m, *family);
       const auto label = good ? label_of(m, name) : std::nullopt;
       if (label && !names_.finish_family(*family, *label))
-        fields_.report(m, fmt::format("the indices of {} do not tell which of its definitions is meant", mechanician::quoted(m.name)),
-                       "each is one index of its `for`, times and plus numbers");
+        fields_.report(
+            m,
+            fmt::format("the indices of {} do not tell which of its definitions is meant", mechanician::quoted(m.name)),
+            "each is one index of its `for`, times and plus numbers");
       if (!label || family->bounds.empty()) fail("define." + name.name);
     }
 }
@@ -367,7 +371,9 @@ void ModelReader::read_definition(const TomlMember& field) {
   const TomlValue* value = value_of(field, "define");
   const auto indices = value ? indices_of(field.value) : std::nullopt;
   if (!indices) return fail(path);
+  names_.definitions = true;
   const auto f = expression(*value, path, Words::reactions, *indices);
+  names_.definitions = false;
   if (!f) return;
   definition.name = name.indexed ? name.name : field.name;
   definition.term.kind = TermKind::quantity;

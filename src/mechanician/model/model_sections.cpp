@@ -195,7 +195,8 @@ void ModelReader::read_contact(const TomlMember& field, const std::string& path,
     const auto psi = expression(item, path + ".slip", Words::all, term.indices);
     good = good && psi;
     if (!psi) continue;
-    const Place place = model_.places[fmt::format("{}.slip.{}", path, term.parts.size() - before)] = fields_.place_of(item);
+    const Place place = model_.places[fmt::format("{}.slip.{}", path, term.parts.size() - before)] =
+        fields_.place_of(item);
     term.parts.push_back({Kind::slip, *psi, place});
   }
   if (!good && term.parts.size() == before) term.parts.pop_back();
@@ -240,8 +241,8 @@ void ModelReader::read_control(const TomlMember& field) {
   }
   term.body = difference(e->left, e->right);
   term.text = equation->value.text, term.place = fields_.place_of(equation->value);
-  const bool with_velocities = (model_.kinds_of(term.body) & (kind_bit(SymbolKind::velocity) |
-                                                              kind_bit(SymbolKind::acceleration))) != 0;
+  const bool with_velocities =
+      (model_.kinds_of(term.body) & (kind_bit(SymbolKind::velocity) | kind_bit(SymbolKind::acceleration))) != 0;
   if (damping && with_velocities) {
     fields_.report(*damping, "a requirement with velocities has no damping", "its error follows e' + frequency*e = 0");
     std::erase_if(term.parts, [](const Term::Part& part) { return part.kind == Kind::damping; });
@@ -385,7 +386,8 @@ void ModelReader::read_event(const TomlMember& field) {
 
 void ModelReader::read_output(const TomlMember& field) {
   const ParsedName name = parse_name(field.name);
-  const bool indexed = name.indexed && is_name(name.name);  // what else is wrong with it is said where names are checked
+  const bool indexed =
+      name.indexed && is_name(name.name);  // what else is wrong with it is said where names are checked
   const std::string path = "outputs." + field.name;
   model_.places.emplace(indexed ? "outputs." + name.name : path, fields_.place_of(field));
   const TomlValue* value = value_of(field, "outputs");
@@ -394,7 +396,8 @@ void ModelReader::read_output(const TomlMember& field) {
   FamilyQuantity output;
   output.name = indexed ? name.name : field.name;
   if (!indexed && !indices->empty()) {
-    fields_.report(field, fmt::format("the output {} has no index, though it says `for`", mechanician::quoted(field.name)),
+    fields_.report(field,
+                   fmt::format("the output {} has no index, though it says `for`", mechanician::quoted(field.name)),
                    "write its name with the index, as in \"e[i]\"");
     return fail(path);
   }

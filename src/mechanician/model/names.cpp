@@ -115,7 +115,8 @@ ParseProblem NameTable::explain(std::string_view name, int primes, Words words) 
   if (name == "t") return problem(fmt::format("`{}`: time has no derivative", primed));
   if (kind) {
     if (e && !e->value) return silent();
-    if (const auto made = instances_.find(std::string(name)); made != instances_.end() && !made->second) return silent();
+    if (const auto made = instances_.find(std::string(name)); made != instances_.end() && !made->second)
+      return silent();
     if (*kind == NameKind::coordinate)
       return problem(fmt::format("`{}` has too many primes", primed),
                      fmt::format("the highest derivative is {}''", name));

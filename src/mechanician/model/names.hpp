@@ -77,6 +77,8 @@ class NameTable {
   };
   std::function<void(const Problem&)> report = [](const Problem&) {};
   NameScope scope(Words words = Words::all);
+  /// Definitions are put in where an index may be called like one of theirs: then it is another symbol all the same.
+  bool definitions = false;
   /// Adds an index to those around; what is wrong with its range else.
   std::optional<ParseProblem> add_index(const IndexRange& range, Words words);
   /// The ranges of all indices around: whole numbers that do not run backwards? Reports.

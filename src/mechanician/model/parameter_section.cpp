@@ -80,7 +80,8 @@ class Evaluation {
       if (const QuantitySum* sum = model_.sum_of(s))
         for (const Term& term : sum->terms) {
           const std::size_t before = result.size();
-          for (const TermIndex& index : term.indices) collect(index.from, around, result), collect(index.to, around, result);
+          for (const TermIndex& index : term.indices)
+            collect(index.from, around, result), collect(index.to, around, result);
           if (result.size() > before) continue;
           std::vector<TermIndex> inside = around;
           inside.insert(inside.end(), term.indices.begin(), term.indices.end());
@@ -113,7 +114,8 @@ class Evaluation {
       *item.to = IndexValues(model_, {*item.value}, {})({})[0];
       item.known = std::isfinite(*item.to);
       if (!item.known)
-        problems_.push_back({item.place, fmt::format("the parameter `{}` is not finite", item.name), culprit(*item.value)});
+        problems_.push_back(
+            {item.place, fmt::format("the parameter `{}` is not finite", item.name), culprit(*item.value)});
     } catch (const ModelError&) {
       item.known = false;
     }

@@ -26,7 +26,9 @@ std::vector<std::int32_t> locate(const FamilyModel& model, const Term& term, con
     // The reader has looked; lists of numbers may have been changed since.
     if (number < 0)
       throw ModelError(
-          {{term.place, fmt::format("there is no {}{}", quoted(member_text(family, place)), index_text(term.indices, at)), {}}},
+          {{term.place,
+            fmt::format("there is no {}{}", quoted(member_text(family, place)), index_text(term.indices, at)),
+            {}}},
           model.source);
     found[j] = static_cast<std::int32_t>(first + number);
   }

@@ -32,10 +32,11 @@ std::vector<Problem> find_second_values(const FamilyModel& stated) {
   for (const TermKind kind : {TermKind::position, TermKind::velocity}) {
     std::vector<std::vector<char>> given(stated.coordinates.size());
     std::vector<int> count(stated.coordinates.size(), 0);
-    for (const Term& term : stated.terms) count[static_cast<std::size_t>(term.target.family)] += term.kind == kind;
+    for (const Term& term : stated.terms)
+      if (term.kind == kind) ++count[static_cast<std::size_t>(term.target.family)];
     for (const Term& term : stated.terms) {
-      const auto f = static_cast<std::size_t>(term.target.family);
       if (term.kind != kind) continue;
+      const auto f = static_cast<std::size_t>(term.target.family);
       // x[i, j] for i and j alone names no member twice.
       const auto is_index = [&](const TermIndex& index) {
         return std::any_of(term.target.indices.begin(), term.target.indices.end(),
@@ -50,7 +51,8 @@ std::vector<Problem> find_second_values(const FamilyModel& stated) {
         const std::span<const double> found = values(at);
         const long number = number_of_member(family.bounds, found);
         if (number < 0 || !given[f][static_cast<std::size_t>(number)]++) return true;
-        problems.push_back({term.key, fmt::format("{} has two start values", quoted(member_text(family.name, found))), {}});
+        problems.push_back(
+            {term.key, fmt::format("{} has two start values", quoted(member_text(family.name, found))), {}});
         return false;
       });
     }

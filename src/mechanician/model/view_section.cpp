@@ -122,7 +122,8 @@ class ViewReader {
   }
 
   /// "p", "p[i - 1]", and where `ranges` are wanted "p[1..N]": the indices that this runs through.
-  std::optional<ViewVector> named_point(const TomlValue& value, const std::string& what, std::vector<TermIndex>& ranges) {
+  std::optional<ViewVector> named_point(const TomlValue& value, const std::string& what,
+                                        std::vector<TermIndex>& ranges) {
     const ParsedName name = parse_name(value.text);
     const auto found = points_.find(name.indexed ? name.name : value.text);
     if (found == points_.end() || found->second.bounds.size() != name.indices.size()) {
@@ -214,7 +215,8 @@ class ViewReader {
     }
     // A point that cannot be read is still a name.
     const ViewVector p = at.value_or(ViewVector{Expr(0.0), Expr(0.0), Expr(0.0)});
-    NameTable::Family family{.kind = NameKind::definition, .bounds = {}, .indices = indices_, .values = {p[0], p[1], p[2]}};
+    NameTable::Family family{
+        .kind = NameKind::definition, .bounds = {}, .indices = indices_, .values = {p[0], p[1], p[2]}};
     std::vector<Expr> label;
     for (const TermIndex& index : indices_) label.push_back(index.symbol);
     names_.finish_family(family, label);
@@ -541,7 +543,9 @@ void ModelReader::read_view() {
     std::optional<Expr> f = fields_.expression(value, scope, what);
     return names_.check_members() ? f : std::nullopt;
   };
-  ViewReader(fields_, names_, model_, [this](const TomlValue& t) { return indices_of(t); }, read_expression).read(*table);
+  ViewReader(
+      fields_, names_, model_, [this](const TomlValue& t) { return indices_of(t); }, read_expression)
+      .read(*table);
 }
 
 }  // namespace mechanician
