@@ -8,8 +8,8 @@ namespace mechanician {
 namespace {
 
 std::string with(const std::string& potential) {
-  return "coordinates = [\"x[1..N]\", \"a\"]\n[parameters]\nN = 5\nk = 2\nm = [1, 2, 3, 4, 5]\n[define]\n\"d[k]\" = "
-         "{ for = \"k = 1..N\", value = \"x[k]^2\" }\nall = \"sum(i = 1..N, m[i])\"\n[dynamics]\nkinetic = "
+  return "coordinates = [\"x[1..N]\", \"a\"]\n[parameters]\nN = 5\nk = 2\nm = [1, 2, 3, 4, 5]\n[define]\n\"d[c]\" = "
+         "{ for = \"c = 1..N\", value = \"x[c]^2\" }\nall = \"sum(i = 1..N, m[i])\"\n[dynamics]\nkinetic = "
          "\"sum(i = 1..N, m[i]*x[i]'^2/2) + a'^2/2\"\npotential = \"" +
          potential + "\"\n";
 }

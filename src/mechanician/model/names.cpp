@@ -113,6 +113,8 @@ ParseProblem NameTable::explain(std::string_view name, int primes, Words words) 
                      "a parameter is made of numbers and other parameters; other expressions stand in [define]");
   }
   if (name == "t") return problem(fmt::format("`{}`: time has no derivative", primed));
+  // Nothing is known of a family whose bounds could not be read.
+  if (name.ends_with(']') && kind && families_.at(family).bounds.empty()) return silent();
   if (kind) {
     if (e && !e->value) return silent();
     if (const auto made = instances_.find(std::string(name)); made != instances_.end() && !made->second)
