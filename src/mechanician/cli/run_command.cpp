@@ -21,13 +21,8 @@ namespace mechanician {
 
 namespace {
 
-Place place_of(const Model& model, const std::string& key) {
-  const auto found = model.places.find(key);
-  return found == model.places.end() ? Place{} : found->second;
-}
-
 [[noreturn]] void refuse_value(const Model& model, const std::string& key, std::string message, std::string hint) {
-  throw ModelError({{place_of(model, key), std::move(message), std::move(hint)}}, model.source);
+  throw ModelError({{model.place_of(key), std::move(message), std::move(hint)}}, model.source);
 }
 
 /// What the file says, overridden by the command line.

@@ -182,4 +182,44 @@ std::optional<int> degree_in(const Expr& f, SymbolKind kind) {
   return degree && as_polynomial(f, kind, *degree) ? degree : std::nullopt;
 }
 
+bool is_linear_in(const Expr& f, const std::function<bool(const Expr& symbol)>& chosen) {
+  const PostOrder order = post_order(std::span(&f, 1));
+  std::vector<char> holds(order.nodes.size(), 0);  // one of the symbols
+  for (std::size_t k = 0; k < order.nodes.size(); ++k) {
+    const ExprNode* n = order.nodes[k];
+    const Expr e = Expr::of(n);
+    if (e.is_symbol()) {
+      holds[k] = chosen(e);
+      continue;
+    }
+    int count = 0;
+    bool first = false;
+    for (int a = 0; const ExprNode* arg : n->arguments()) {
+      const bool here = holds[static_cast<std::size_t>(order.index.at(arg))] != 0;
+      count += here;
+      first |= a++ == 0 && here;
+    }
+    if (count == 0) continue;
+    holds[k] = 1;
+    switch (n->op) {
+      case Op::add:
+      case Op::sub:
+      case Op::neg:
+        break;
+      case Op::mul:
+        if (count > 1) return false;
+        break;
+      case Op::div:
+        if (!first || count > 1) return false;
+        break;
+      case Op::select:
+        if (first) return false;
+        break;
+      default:
+        return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace mechanician

@@ -7,6 +7,7 @@
 /// expand the expression (rational.hpp) only where the bound is not good enough, and give up on what is too large to
 /// expand.
 
+#include <functional>
 #include <optional>
 
 #include "mechanician/expression/expression.hpp"
@@ -28,5 +29,9 @@ std::optional<Expr> as_polynomial(const Expr& f, SymbolKind kind, int degree);
 /// The degree after expansion (0 for the zero polynomial), which is exact unless a coefficient vanishes by a relation
 /// that rational.hpp does not know; nothing where f is no polynomial or it cannot be proved.
 std::optional<int> degree_in(const Expr& f, SymbolKind kind);
+
+/// f = Σ (factor × symbol) + rest, as it is written, for symbols that `chosen` names: none within a function, a power, a
+/// condition or a denominator. Their derivatives do not tell: that of sign(s) is 0.
+bool is_linear_in(const Expr& f, const std::function<bool(const Expr& symbol)>& chosen);
 
 }  // namespace mechanician

@@ -87,5 +87,17 @@ TEST(Degree, IsExactAfterExpansion) {
   EXPECT_EQ(degree_in(sin(xd), velocity), std::nullopt);
 }
 
+/// What is linear as it is written.
+TEST(Degree, LinearMeansThatNoFunctionOrProductHoldsIt) {
+  const Expr s = parameter("s"), u = parameter("u");
+  const auto linear = [&](const Expr& f) {
+    return is_linear_in(f, [](const Expr& symbol) { return symbol.symbol().name != "x"; });
+  };
+  EXPECT_TRUE(linear(3.0 * s - u / (1.0 + x * x) + sin(x)));
+  EXPECT_TRUE(linear(select(x > 0.0, s, -u)));
+  for (const Expr& f : {s * u, s * s, x / s, sin(s), sign(s), select(s > 0.0, x, 2.0 * x), pow(s, 2.0)})
+    EXPECT_FALSE(linear(f));
+}
+
 }  // namespace
 }  // namespace mechanician

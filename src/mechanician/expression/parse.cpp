@@ -249,6 +249,7 @@ class Parser {
     }
     Parser parser(text_.substr(piece.begin, piece.end - piece.begin), scope_, false);
     parser.nested_ = nested_ + 1;
+    parser.base_ = base_ + piece.begin;
     parser.parse();
     for (ParseProblem& p : parser.problems) p.offset += piece.begin, problems.push_back(std::move(p));
     failed_ |= parser.failed_;
@@ -271,7 +272,7 @@ class Parser {
     }
     const std::size_t length = token_.offset + 1 - name.offset;
     MemberName member =
-        scope_.member ? scope_.member(name.text, indices)
+        scope_.member ? scope_.member(name.text, indices, base_ + name.offset, length)
                       : MemberName{std::nullopt, {0, 1, fmt::format("`{}`: no index can stand here", name.text), {}}};
     if (!member.name) complain(name.offset, length, std::move(member.problem.message), std::move(member.problem.hint));
     return std::move(member.name);
@@ -495,7 +496,8 @@ class Parser {
   bool equation_;
   bool expect_operand_ = true;
   bool failed_ = false;
-  int nested_ = 0;  ///< in indices
+  int nested_ = 0;        ///< in indices
+  std::size_t base_ = 0;  ///< where the text begins in the whole
   std::size_t depth_ = 0;
   std::vector<Operand> operands_;
   std::vector<Pending> pending_;

@@ -57,8 +57,10 @@ struct NameScope {
   /// ideal(x) and multiplier(rod); null where they may not be used.
   std::function<std::optional<Expr>(std::string_view function, std::string_view name)> reaction = nullptr;
   std::function<ParseProblem(std::string_view function, std::string_view name)> explain_reaction = nullptr;
-  /// x[i - 1]; null where names have no index.
-  std::function<MemberName(std::string_view name, std::span<const Expr> indices)> member = nullptr;
+  /// x[i - 1], and where that stands in the text; null where names have no index.
+  std::function<MemberName(std::string_view name, std::span<const Expr> indices, std::size_t offset,
+                           std::size_t length)>
+      member = nullptr;
   /// sum(i = 1..N, body): the parser leaves it to the scope to say what the index stands for. Offsets of problems are those
   /// of the whole text.
   std::function<ParsedExpression(std::span<const IndexRange> ranges, std::string_view body, std::size_t body_offset)>

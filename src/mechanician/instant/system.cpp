@@ -93,9 +93,8 @@ System::System(Model model, std::vector<double> parameters, Checked)
   if (!eqs_.unknowns.empty()) {
     std::vector<Problem> problems;
     for (const Expr& u : model_.unknowns) {
-      const auto place = model_.places.find("unknown." + u.symbol().name);
       problems.push_back(
-          {place == model_.places.end() ? Place{} : place->second,
+          {model_.place_of("unknown." + u.symbol().name),
            fmt::format("the function `{}` has no value", u.symbol().name),
            "`equations` prints unknown functions as they are; for numbers, define it in [define] or [parameters]"});
     }
@@ -167,10 +166,7 @@ NotFinite explain_not_finite(const Tape& tape, int output, std::span<const doubl
 
 NotFinite System::explain_dynamics(int output, std::span<const double> inputs) const {
   const Layout at = layout_of(eqs_);
-  const auto place_of = [&](const std::string& key) {
-    const auto found = model_.places.find(key);
-    return found == model_.places.end() ? Place{} : found->second;
-  };
+  const auto place_of = [&](const std::string& key) { return model_.place_of(key); };
   if (output < at.Q) {
     const auto& e = eqs_.M.entries[static_cast<std::size_t>(output)];
     return explain_not_finite(dynamics_, output, inputs,
@@ -284,9 +280,9 @@ NotFinite System::explain_contacts(int output, std::span<const double> inputs) c
     if (output < end) {
       const Row& r = row(c.row);
       const char* key = output == first ? "restitution" : output == first + 1 ? "friction" : "slip";
-      const auto found = model_.places.find(fmt::format("constraints.{}.{}", r.name, key));
+      const Place place = model_.place_of(fmt::format("constraints.{}.{}", r.name, key));
       return explain_not_finite(contacts_, output, inputs, fmt::format("the {} of {}", key, row_name(r)),
-                                found == model_.places.end() ? r.place : found->second);
+                                place.line > 0 ? place : r.place);
     }
     first = end;
   }

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "mechanician/compile/compiled_function.hpp"
-#include "mechanician/large/term_members.hpp"
 #include "mechanician/model/family_model.hpp"
+#include "mechanician/model/term_members.hpp"
 
 namespace mechanician {
 

@@ -15,6 +15,7 @@
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/tape.hpp"
 #include "mechanician/large/large_kernel_internal.hpp"
+#include "mechanician/large/large_terms.hpp"
 #include "mechanician/model/source_map.hpp"
 #include "mechanician/motion/divisors.hpp"
 
@@ -45,7 +46,7 @@ Model model_of(const Term& term) {
 }  // namespace
 
 LargeSystem::LargeSystem(FamilyModel model, int num_threads, Kinks kinks)
-    : model_(std::move(model)),
+    : model_(kernel_terms(std::move(model))),
       n_(static_cast<int>(model_.num_coordinates())),
       kinks_(kinks),
       threads_(std::make_shared<SparseThreads>(num_threads)) {

@@ -19,8 +19,8 @@
 
 #include "mechanician/compile/compiled_function.hpp"
 #include "mechanician/large/member_functions.hpp"
-#include "mechanician/large/term_members.hpp"
 #include "mechanician/model/family_model.hpp"
+#include "mechanician/model/term_members.hpp"
 #include "mechanician/solve/sparse_memory.hpp"
 #include "mechanician/solve/sparse_threads.hpp"
 

@@ -187,10 +187,10 @@ TEST(LargeSystem, SaysWhichMemberIsWrong) {
   EXPECT_EQ(refusal(top + kinetic + "[constraints.rod]\nfor = \"i = 1..N\"\nequation = \"x[i] = x[i-1]\"\n"),
             "8 `x` has no member 0 for i = 1");
   EXPECT_EQ(refusal(top + kinetic + "potential = \"sum(i = 1..N, x[i/2])\"\n"),
-            "6 an index of `x` is 0.5, and must be a whole number for i = 1");
+            "6 an index of `x`: this is 0.5, and must be a whole number for i = 1");
   EXPECT_EQ(refusal(top + "kinetic = \"sum(i = 1..N, x[i]'^4)\"\n"),
             "5 the kinetic energy is not quadratic in the velocities");
-  EXPECT_EQ(refusal(top + "kinetic = \"sum(i = 1..N, x[i]'^2)^2\"\n"),
+  EXPECT_EQ(refusal(top + "kinetic = \"sum(i = 1..N, x[i]')^2\"\n"),
             "5 a sum may be multiplied by numbers and parameters only, in a model of this size");
   EXPECT_EQ(refusal(top + kinetic + "potential = \"sum(i = 1..M, x[i])\"\n"), "6 unknown name `M`");
   EXPECT_EQ(refusal(top + kinetic + "[constraints]\nfloor = \"x[1] >= 0\"\n"),
@@ -198,7 +198,7 @@ TEST(LargeSystem, SaysWhichMemberIsWrong) {
   EXPECT_EQ(refusal(top + kinetic + "[nonideal]\n\"x[1]\" = 1\n"),
             "6 [nonideal] is not supported in a model of this size yet");
   EXPECT_EQ(refusal(top + kinetic + "[start.position]\n\"x[i]\" = { for = \"i = 0..3\", value = 1 }\n"),
-            "7 `x` has no member 0 for i = 0");
+            "7 `x[0]` is no coordinate");
 }
 
 }  // namespace

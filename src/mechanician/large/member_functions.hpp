@@ -10,7 +10,7 @@
 
 #include "mechanician/compile/compiled_function.hpp"
 #include "mechanician/expression/tape.hpp"
-#include "mechanician/large/term_members.hpp"
+#include "mechanician/model/term_members.hpp"
 
 namespace mechanician {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <unordered_set>
 
 namespace mechanician {
 
@@ -12,32 +13,47 @@ constexpr std::size_t most_cycles = 20;  // a tangle of n items can have 2ⁿ of
 }  // namespace
 
 DependencyOrder dependency_order(std::span<const std::vector<int>> needs) {
+  return dependency_order(
+      static_cast<int>(needs.size()), [&](int i) { return needs[static_cast<std::size_t>(i)]; }, [](int) {});
+}
+
+DependencyOrder dependency_order(int count, const std::function<std::vector<int>(int)>& needs,
+                                 const std::function<void(int)>& finish) {
   enum class Mark : std::uint8_t { fresh, open, done };
   struct Visit {
     int item;
-    std::size_t next;
+    std::vector<int> children;
+    std::size_t next = 0;
+    std::unordered_set<int> seen = {};
   };
   DependencyOrder result;
-  std::vector<Mark> marks(needs.size(), Mark::fresh);
+  std::vector<Mark> marks(static_cast<std::size_t>(count), Mark::fresh);
   std::vector<Visit> path;
-  for (std::size_t root = 0; root < needs.size(); ++root) {
-    if (marks[root] != Mark::fresh) continue;
-    marks[root] = Mark::open;
-    path.push_back({static_cast<int>(root), 0});
+  for (int root = 0; root < count; ++root) {
+    if (marks[static_cast<std::size_t>(root)] != Mark::fresh) continue;
+    marks[static_cast<std::size_t>(root)] = Mark::open;
+    path.push_back({root, needs(root)});
     while (!path.empty()) {
       Visit& top = path.back();
-      const auto& children = needs[static_cast<std::size_t>(top.item)];
-      if (top.next == children.size()) {
-        marks[static_cast<std::size_t>(top.item)] = Mark::done;
-        result.order.push_back(top.item);
+      if (top.next == top.children.size()) {
+        if (!top.children.empty()) {
+          top.seen.insert(top.children.begin(), top.children.end());
+          top.children = needs(top.item), top.next = 0;
+          std::erase_if(top.children, [&](int i) { return top.seen.contains(i); });
+          if (!top.children.empty()) continue;
+        }
+        const int item = top.item;
+        marks[static_cast<std::size_t>(item)] = Mark::done;
         path.pop_back();
+        finish(item);
+        result.order.push_back(item);
         continue;
       }
-      const int child = children[top.next++];
+      const int child = top.children[top.next++];
       Mark& mark = marks[static_cast<std::size_t>(child)];
       if (mark == Mark::fresh) {
         mark = Mark::open;
-        path.push_back({child, 0});
+        path.push_back({child, needs(child)});
       } else if (mark == Mark::open && result.cycles.size() < most_cycles) {
         // The way back to the child is a cycle.
         auto from = std::find_if(path.rbegin(), path.rend(), [&](const Visit& v) { return v.item == child; });

@@ -16,9 +16,20 @@ constexpr std::size_t most_of_a_text = 20;   // of one expression
 
 }  // namespace
 
-void FieldReader::report(std::size_t begin, std::size_t end, std::string_view message, std::string_view hint) {
+void FieldReader::report(const Place& place, std::string_view message, std::string_view hint) {
   if (problems.size() >= most_problems) return;
-  problems.push_back({source_.place_of(begin, end), printable(message, 400), printable(hint, 400)});
+  problems.push_back({place, printable(message, 400), printable(hint, 400)});
+}
+
+Place FieldReader::place_in(const TomlValue& value, std::size_t offset, std::size_t length) const {
+  if (string_ != value.begin) {
+    string_ = value.begin, first_ = raw_offset(source_.text(), value.begin, 0);
+    verbatim_ = source_.text().substr(first_, value.text.size()) == value.text;
+  }
+  const auto raw = [&](std::size_t at) {
+    return verbatim_ ? first_ + at : raw_offset(source_.text(), value.begin, at);
+  };
+  return source_.place_of(raw(offset), raw(offset + length));
 }
 
 void FieldReader::report(const TomlValue& value, const std::vector<ParseProblem>& found) {
@@ -26,16 +37,13 @@ void FieldReader::report(const TomlValue& value, const std::vector<ParseProblem>
   for (const ParseProblem& p : found) {
     if (p.message.empty()) continue;
     if (++count > most_of_a_text) return;
-    const std::size_t begin = raw_offset(source_.text(), value.begin, p.offset);
-    const std::size_t end = raw_offset(source_.text(), value.begin, p.offset + p.length);
-    report(begin, end, p.message, p.hint);
+    report(place_in(value, p.offset, p.length), p.message, p.hint);
   }
 }
 
 Place FieldReader::place_of(const TomlValue& value) const {
   if (value.type != TomlValue::Type::string) return source_.place_of(value.begin, value.end);
-  return source_.place_of(raw_offset(source_.text(), value.begin, 0),
-                          raw_offset(source_.text(), value.begin, value.text.size()));
+  return place_in(value, 0, value.text.size());
 }
 
 const TomlValue* FieldReader::table(const TomlMember& field, std::string_view what) {

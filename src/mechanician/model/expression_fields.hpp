@@ -25,7 +25,10 @@ class FieldReader {
   /// More problems than are shown to anyone.
   bool is_full() const { return problems.size() >= 50; }
 
-  void report(std::size_t begin, std::size_t end, std::string_view message, std::string_view hint = {});
+  void report(const Place& place, std::string_view message, std::string_view hint = {});
+  void report(std::size_t begin, std::size_t end, std::string_view message, std::string_view hint = {}) {
+    report(source_.place_of(begin, end), message, hint);
+  }
   void report(const TomlValue& at, std::string_view message, std::string_view hint = {}) {
     report(at.begin, at.end, message, hint);
   }
@@ -36,6 +39,8 @@ class FieldReader {
   Place place_of(const TomlMember& key) const { return source_.place_of(key.begin, key.end); }
   /// Of a string: what stands between its quotation marks.
   Place place_of(const TomlValue& value) const;
+  /// A stretch of the text that a string stands for. Linear in the text once, for many stretches of one string.
+  Place place_in(const TomlValue& value, std::size_t offset, std::size_t length) const;
 
   /// Each of these reports a field of another type and returns nothing.
   const TomlValue* table(const TomlMember& field, std::string_view what);
@@ -58,6 +63,9 @@ class FieldReader {
   void report(const TomlValue& value, const std::vector<ParseProblem>& found);
 
   const SourceMap& source_;
+  /// The string that was asked about last: where its text begins, if that stands in the file as it is.
+  mutable std::size_t string_ = std::string::npos, first_ = 0;
+  mutable bool verbatim_ = false;
 };
 
 }  // namespace mechanician

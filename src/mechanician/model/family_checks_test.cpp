@@ -1,9 +1,8 @@
 // Mistakes in a model whose families stay as they are written: what is said is what is said of the same model written out.
 
-#include "mechanician/model/family_checks.hpp"
-
 #include <gtest/gtest.h>
 
+#include "mechanician/model/family_model.hpp"
 #include "mechanician/model/read_model.hpp"
 
 namespace mechanician {
@@ -128,23 +127,6 @@ TEST(FamilyChecks, ANameStandsForOneThing) {
   }
 }
 
-/// Sums are taken apart where they stand in products; anything else would be lost without a word.
-TEST(FamilyChecks, ASumWithinAFunctionOrAConditionIsRefused) {
-  for (const char* potential :
-       {"if(sum(i = 1..N, x[i]) > 3, a, 2*a)", "a*sign(sum(i = 1..N, x[i]))", "sum(i = 1..N, x[i])^2",
-        "1/(2 + sum(i = 1..N, x[i]))", "sum(i = 1..N, x[i])*sum(i = 1..N, x[i])", "min(a, sum(i = 1..N, x[i]))",
-        "sum(j = 1..2, abs(sum(i = 1..N, x[i])))"}) {
-    const auto found =
-        problems_of([&] { read_family_model_text(changed("sum(i = 1..N, d[i]) + a^2", potential), "m.toml"); });
-    ASSERT_FALSE(found.empty()) << potential;
-    EXPECT_NE(found.front().message.find("a sum may be multiplied by numbers and parameters only"), std::string::npos)
-        << found.front().message;
-  }
-  for (const char* potential :
-       {"-(3*sum(i = 1..N, x[i])/(2 + t) - a)*N", "if(t > 1, sum(i = 1..N, x[i]), 2*sum(i = 1..N, d[i]))"})
-    EXPECT_NO_THROW(read_family_model_text(changed("sum(i = 1..N, d[i]) + a^2", potential), "m.toml")) << potential;
-}
-
 TEST(FamilyChecks, AParameterMayBeMadeOfMembersOfLists) {
   const std::string text = changed("N = 5\n", "N = 5\ntotal = \"2*m[2] + sum(i = 1..3, m[i])\"\n");
   const auto total = [&](const ParameterOverrides& set) {
@@ -168,18 +150,6 @@ TEST(FamilyChecks, DefinitionsOfDefinitionsAreReadOnce) {
     const bool sound_one = std::string(last) != "b40" && std::string(last) != "nowhere";
     EXPECT_EQ(found.empty(), sound_one) << last << (found.empty() ? "" : ": " + found.front().message);
   }
-}
-
-/// What is linear as it is written.
-TEST(FamilyChecks, LinearMeansThatNoFunctionOrProductHoldsIt) {
-  const Expr s = parameter("s"), u = parameter("u"), x = coordinate("x");
-  const auto linear = [&](const Expr& f) {
-    return is_linear_in(f, [](const Expr& symbol) { return symbol.symbol().name != "x"; });
-  };
-  EXPECT_TRUE(linear(3.0 * s - u / (1.0 + x * x) + sin(x)));
-  EXPECT_TRUE(linear(select(x > 0.0, s, -u)));
-  for (const Expr& f : {s * u, s * s, x / s, sin(s), sign(s), select(s > 0.0, x, 2.0 * x), pow(s, 2.0)})
-    EXPECT_FALSE(linear(f));
 }
 
 }  // namespace

@@ -2,45 +2,137 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
+#include "mechanician/expression/simplify.hpp"
 #include "mechanician/model/names.hpp"
 
 namespace mechanician {
 
+std::string member_text(std::string_view family, std::span<const double> at) {
+  std::string text(family);
+  for (std::size_t k = 0; k < at.size(); ++k)
+    fmt::format_to(std::back_inserter(text), "{}{}", k == 0 ? '[' : ',', static_cast<long>(at[k]));
+  return at.empty() ? text : text + "]";
+}
+
+long number_of_member(const std::vector<IndexBounds>& bounds, std::span<const double> at) {
+  long number = 0;
+  for (std::size_t k = 0; k < bounds.size(); ++k) {
+    if (!(at[k] >= static_cast<double>(bounds[k].from) && at[k] <= static_cast<double>(bounds[k].to))) return -1;
+    number = number * bounds[k].count() + (static_cast<long>(at[k]) - bounds[k].from);
+  }
+  return number;
+}
+
+std::string NumberFamily::member_name(std::size_t number) const {
+  const auto k = static_cast<long>(number), columns = bounds.size() > 1 ? bounds[1].count() : 1;
+  const double at[2] = {static_cast<double>(k / columns + 1), static_cast<double>(k % columns + 1)};
+  return member_text(name, std::span(at, bounds.size()));
+}
+
 std::string FamilyModel::name_of(long number) const {
   for (const CoordinateFamily& family : coordinates) {
     if (number >= family.first + family.count) continue;
-    if (family.bounds.empty()) return family.name;
+    std::vector<double> at(family.bounds.size());
     long rest = number - family.first;
-    std::string text;
-    for (auto b = family.bounds.rbegin(); b != family.bounds.rend(); ++b) {
-      text = fmt::format("{}{}{}", b->from + rest % b->count(), text.empty() ? "" : ",", text);
-      rest /= b->count();
-    }
-    return fmt::format("{}[{}]", family.name, text);
+    for (std::size_t k = at.size(); k-- > 0; rest /= family.bounds[k].count())
+      at[k] = static_cast<double>(family.bounds[k].from + rest % family.bounds[k].count());
+    return member_text(family.name, at);
   }
   return "";
 }
 
+namespace {
+
+/// x and 3 of "x[3]"; nothing where the indices are no whole numbers.
+std::optional<std::vector<double>> numbers_in(const ParsedName& name) {
+  std::vector<double> at;
+  if (!name.problems.empty()) return std::nullopt;
+  for (const ParsedName::Piece& piece : name.indices) {
+    long index = 0;
+    const auto read = std::from_chars(piece.text.data(), piece.text.data() + piece.text.size(), index);
+    if (read.ec != std::errc() || read.ptr != piece.text.data() + piece.text.size()) return std::nullopt;
+    at.push_back(static_cast<double>(index));
+  }
+  return at;
+}
+
+}  // namespace
+
 long FamilyModel::find(std::string_view name) const {
   const ParsedName parsed = parse_name(name);
-  if (!parsed.problems.empty()) return -1;
+  const auto at = numbers_in(parsed);
   for (const CoordinateFamily& family : coordinates) {
-    if (family.name != parsed.name || family.bounds.size() != parsed.indices.size()) continue;
-    long number = 0;
-    for (std::size_t k = 0; k < family.bounds.size(); ++k) {
-      long index = 0;
-      const std::string_view text = parsed.indices[k].text;
-      const auto read = std::from_chars(text.data(), text.data() + text.size(), index);
-      if (read.ec != std::errc() || read.ptr != text.data() + text.size() || index < family.bounds[k].from ||
-          index > family.bounds[k].to)
-        return -1;
-      number = number * family.bounds[k].count() + index - family.bounds[k].from;
-    }
-    return family.first + number;
+    if (!at || family.name != parsed.name || family.bounds.size() != at->size()) continue;
+    const long number = number_of_member(family.bounds, *at);
+    return number < 0 ? -1 : family.first + number;
   }
   return -1;
+}
+
+const double* FamilyModel::find_parameter(std::string_view name) const {
+  if (const auto single = parameter_numbers.find(std::string(name)); single != parameter_numbers.end())
+    return &parameters[single->second];
+  const ParsedName parsed = parse_name(name);
+  const auto at = numbers_in(parsed);
+  for (const NumberFamily& list : numbers) {
+    if (!at || list.name != parsed.name || list.bounds.size() != at->size() || at->empty()) continue;
+    const long number = number_of_member(list.bounds, *at);
+    return number < 0 ? nullptr : &list.values[static_cast<std::size_t>(number)];
+  }
+  return nullptr;
+}
+
+const QuantitySum* FamilyModel::sum_of(const Expr& symbol) const {
+  if (symbol.symbol().kind != SymbolKind::parameter || !symbol.symbol().name.starts_with("sum #")) return nullptr;
+  const auto found = sums.find(symbol.symbol().name);
+  return found == sums.end() ? nullptr : &found->second;
+}
+
+const MemberSymbol* FamilyModel::member_of(const Expr& symbol) const {
+  if (symbol.symbol().name.find('[') == std::string::npos) return nullptr;
+  const auto& list = symbol.symbol().kind == SymbolKind::multiplier ? rows : members;
+  const auto found = list.find(symbol.symbol().name);
+  return found == list.end() ? nullptr : &found->second;
+}
+
+bool FamilyModel::depends_on_indices(const Expr& f) const {
+  std::vector<Expr> within;  // indices of the sums around
+  const auto depends = [&](const Expr& g, const auto& again) -> bool {
+    const auto any = [&](const std::vector<Expr>& fs) {
+      return std::any_of(fs.begin(), fs.end(), [&](const Expr& h) { return again(h, again); });
+    };
+    for (const Expr& s : symbols_of(std::span(&g, 1))) {
+      if (const QuantitySum* sum = sum_of(s)) {
+        const std::size_t before = within.size();
+        for (const Term& term : sum->terms) {
+          for (const TermIndex& index : term.indices) {
+            if (any({index.from, index.to})) return true;
+            within.push_back(index.symbol);
+          }
+          if (any({term.body})) return true;
+        }
+        within.resize(before, 0.0);
+      } else if (const MemberSymbol* member = member_of(s)) {
+        if (any(member->indices)) return true;
+      } else if (s.symbol().kind == SymbolKind::parameter && !parameter_numbers.contains(s.symbol().name) &&
+                 std::none_of(within.begin(), within.end(), [&](const Expr& i) { return same(i, s); })) {
+        return true;
+      }
+    }
+    return false;
+  };
+  return depends(f, depends);
+}
+
+KindSet FamilyModel::kinds_of(const Expr& f) const {
+  KindSet kinds = f.kinds();
+  if (!sums.empty() && f.contains(SymbolKind::parameter))
+    for (const Expr& s : symbols_of(std::span(&f, 1)))
+      if (const QuantitySum* sum = sum_of(s)) kinds |= sum->kinds;
+  return kinds;
 }
 
 }  // namespace mechanician

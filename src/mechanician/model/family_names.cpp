@@ -1,12 +1,14 @@
-// Names with an index: which member is meant, sums, and what is said where an index is wrong. See names.hpp.
+// Names with an index: what they stand for, sums, and definitions put in. See names.hpp.
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "mechanician/base/text.hpp"
-#include "mechanician/expression/definite_conditions.hpp"
-#include "mechanician/expression/evaluate_operator.hpp"
+#include "mechanician/expression/print.hpp"
+#include "mechanician/expression/rewrite.hpp"
+#include "mechanician/model/index_values.hpp"
 #include "mechanician/model/names.hpp"
 #include "mechanician/model/source_map.hpp"
 
@@ -14,14 +16,31 @@ namespace mechanician {
 
 namespace {
 
-/// Members are written out one by one: so much text may come of it, and indices may be nested so deeply.
-constexpr std::size_t most_work = std::size_t{64} << 20;
-constexpr std::size_t work_of_an_index = 100;
-constexpr std::size_t deepest = 12;
+constexpr std::size_t most_indices = 12;  ///< around each other
+constexpr int most_sums = 100;            ///< within each other, by definitions
 
 ParseProblem problem(std::string message, std::string hint = {}) { return {0, 1, std::move(message), std::move(hint)}; }
 
-std::string bounds_text(const std::vector<NameTable::Bounds>& bounds) {
+std::vector<Expr> symbols_in(std::span<const TermIndex> indices) {
+  std::vector<Expr> symbols;
+  for (const TermIndex& index : indices) symbols.push_back(index.symbol);
+  return symbols;
+}
+
+/// At most 20 ones and minus ones need no brackets: i - 1, 2*i + j.
+Expr affine_text(const Affine& f, std::span<const Expr> symbols) {
+  std::optional<Expr> sum;
+  for (std::size_t i = 0; i < symbols.size(); ++i) {
+    const double a = f.factors[i];
+    if (a == 0.0) continue;
+    const Expr part = std::abs(a) == 1.0 ? symbols[i] : Expr(std::abs(a)) * symbols[i];
+    sum = !sum ? a < 0.0 ? -part : part : a < 0.0 ? *sum - part : *sum + part;
+  }
+  if (!sum) return f.constant;
+  return f.constant == 0.0 ? *sum : f.constant < 0.0 ? *sum - Expr(-f.constant) : *sum + Expr(f.constant);
+}
+
+std::string bounds_text(const std::vector<IndexBounds>& bounds) {
   std::string text;
   for (const auto& [from, to] : bounds) text += fmt::format("{}{}..{}", text.empty() ? "" : ", ", from, to);
   return text;
@@ -29,166 +48,410 @@ std::string bounds_text(const std::vector<NameTable::Bounds>& bounds) {
 
 }  // namespace
 
-std::string NameTable::bound_text() const {
-  std::string text;
-  for (const auto& [index, value] : bound_)
-    text += fmt::format("{} {} = {}", text.empty() ? " for" : ",", index, value);
-  return text;
+// ---- indices
+
+void NameTable::begin(std::vector<TermIndex> indices) {
+  domain_ = std::make_shared<const std::vector<TermIndex>>(std::move(indices));
+  base_ = 0;
+  mentions_.clear(), mentioned_.clear();
 }
 
-std::optional<double> NameTable::number_of(const Expr& f) const {
-  if (f.is_constant()) return f.value();
-  if (f.is_symbol()) return f.symbol().kind == SymbolKind::parameter ? parameter_value(f.symbol().name) : std::nullopt;
-  double x[3] = {};
-  for (int k = 0; k < row_of(f.op()).arity; ++k) {
-    const auto value = number_of(f.arg(k));
-    if (!value) return std::nullopt;
-    x[k] = *value;
+Expr NameTable::canonical(const Expr& f) const {
+  const std::vector<Expr> symbols = symbols_in(*domain_);
+  const auto affine = affine_of(f, symbols);
+  return affine ? affine_text(*affine, symbols) : f;
+}
+
+NameTable::Known NameTable::known(const Expr& f) const {
+  constexpr auto problem = "this must be known when the model is read",
+                 hint = "it is made of numbers, parameters and indices";
+  if ((model_.kinds_of(f) & ~kind_bit(SymbolKind::parameter)) != 0) return {std::nullopt, problem, hint};
+  if (!parameter_value || f.is_constant()) return {canonical(f)};
+  std::vector<Replacement> numbers;
+  for (const Expr& s : symbols_of(std::span(&f, 1))) {
+    const Entry* e = entry(s.symbol().name);
+    if (!e || e->kind != NameKind::parameter) continue;  // an index, a member of a list, a sum
+    const auto value = parameter_value(s.symbol().name);
+    if (!value) return {std::nullopt, is_excused(s.symbol().name) ? "" : problem, hint};
+    numbers.push_back({s, *value});
   }
-  return evaluate_operator(f.op(), x[0], x[1], x[2]);
+  return {canonical(substitute(f, numbers))};
 }
 
-NameTable::Whole NameTable::whole_number(const Expr& f) const {
-  // A condition without a truth value gives no number either.
-  const auto value = number_of(with_definite_conditions(std::span(&f, 1)).front());
-  if (!value)
-    return {std::nullopt, "this must be known when the model is read", "it is made of numbers, parameters and indices"};
-  if (!(std::abs(*value) < 1e15) || *value != std::round(*value))
-    return {std::nullopt,
-            fmt::format("this is {}, and must be a whole number{}{}",
-                        std::isnan(*value) ? "not a number" : short_number(*value),
-                        std::abs(*value) >= 1e15 ? " below 1e15" : "", bound_text()),
-            ""};
-  return {static_cast<long>(*value), {}, {}};
-}
-
-MemberName NameTable::member(std::string_view name, std::span<const Expr> indices) const {
-  const std::string key(name);
-  const auto family = families_.find(key);
-  const auto rows = constraint_families_.find(key);
-  if (family == families_.end() && rows == constraint_families_.end()) {
-    if (is_excused(name) || is_constraint_excused(name)) return {std::nullopt, problem({})};
-    if (const Entry* e = entry(name))
-      return {std::nullopt,
-              problem(fmt::format("{} is one {} and has no index", mechanician::quoted(name), in_words(e->kind)))};
-    std::vector<std::string> known;
-    for (const auto& [other, bounds] : families_) known.push_back(other);
-    const std::string near = wants_hints() ? nearest(name, known) : std::string();
-    return {
-        std::nullopt,
-        problem(fmt::format("there is no family {}", mechanician::quoted(name)),
-                near.empty()
-                    ? fmt::format("families are declared with their bounds, as in coordinates = [\"{}[1..N]\"]", name)
-                    : fmt::format("did you mean `{}`?", near))};
-  }
-  const std::vector<Bounds>& bounds = family != families_.end() ? family->second : rows->second;
-  if (bounds.size() != indices.size())
-    return {std::nullopt,
-            problem(fmt::format("{} has {}, not {}", mechanician::quoted(name),
-                                bounds.size() == 1 ? "one index" : fmt::format("{} indices", bounds.size()),
-                                indices.size()),
-                    fmt::format("it is {}[{}]", name, bounds_text(bounds)))};
-  std::string text;
-  for (std::size_t k = 0; k < indices.size(); ++k) {
-    const Whole index = whole_number(indices[k]);
-    if (!index.value)
-      return {std::nullopt,
-              problem(fmt::format("an index of {}: {}", mechanician::quoted(name), index.problem), index.hint)};
-    if (*index.value < bounds[k].from || *index.value > bounds[k].to)
-      return {std::nullopt,
-              problem(fmt::format("{} has no member {}{}", mechanician::quoted(name), *index.value, bound_text()),
-                      fmt::format("its bounds are {}..{}", bounds[k].from, bounds[k].to))};
-    text += fmt::format("{}{}", k == 0 ? "" : ",", *index.value);
-  }
-  return {fmt::format("{}[{}]", name, text), {}};
-}
-
-std::optional<ParseProblem> NameTable::for_each(std::span<const IndexRange> ranges, const NameScope& scope,
-                                                std::size_t cost, const std::function<bool()>& body) {
-  bool going = true;
-  const std::function<std::optional<ParseProblem>(std::size_t)> run =
-      [&](std::size_t k) -> std::optional<ParseProblem> {
-    if (k == ranges.size()) {
-      going = body();
-      return std::nullopt;
-    }
-    const IndexRange& range = ranges[k];
-    if (bound_.size() >= deepest)
-      return ParseProblem{range.offset, range.length, "indices are nested too deeply",
-                          fmt::format("{} are possible", deepest)};
-    if (is_reserved(range.name) || entry(range.name) || families_.contains(range.name))
-      return ParseProblem{
-          range.offset, range.length,
-          fmt::format("{} cannot be an index: it stands for something else", mechanician::quoted(range.name)),
-          "take another letter"};
-    for (const auto& [other, value] : bound_)
-      if (other == range.name)
-        return ParseProblem{range.offset, range.length,
-                            fmt::format("the index {} is in use already", mechanician::quoted(range.name)),
-                            "take another letter"};
-    long bounds[2];
-    for (const bool upper : {false, true}) {
-      const std::string_view text = upper ? range.to : range.from;
-      const std::size_t offset = upper ? range.to_offset : range.from_offset;
-      ParsedExpression parsed = parse_expression(text, scope);
-      if (!parsed.problems.empty()) {
-        parsed.problems.front().offset += offset;
-        return parsed.problems.front();
-      }
-      const Whole whole = whole_number(*parsed.value);
-      if (!whole.value)
-        return ParseProblem{offset, text.size(),
-                            fmt::format("a bound of {}: {}", mechanician::quoted(range.name), whole.problem),
-                            whole.hint};
-      bounds[upper] = *whole.value;
-    }
-    // i = 1..0 is nothing, as sums over nothing are.
-    if (bounds[1] < bounds[0] - 1)
-      return ParseProblem{range.from_offset,
-                          range.to_offset + range.to.size() - range.from_offset,
-                          fmt::format("the index {} runs backwards, from {} to {}{}", mechanician::quoted(range.name),
-                                      bounds[0], bounds[1], bound_text()),
-                          {}};
-    for (long value = bounds[0]; value <= bounds[1] && going; ++value) {
-      const Binding binding(*this, range.name, value);
-      if ((work_ += work_of_an_index + (k + 1 == ranges.size() ? cost : 0)) > most_work)
-        return ParseProblem{range.offset, range.length,
-                            "the families of the model are too large to be written out member by member",
-                            "larger ones are not supported yet"};
-      if (auto p = run(k + 1)) return p;
-    }
-    return std::nullopt;
+std::optional<ParseProblem> NameTable::add_index(const IndexRange& range, Words words) {
+  const auto wrong = [&](std::size_t offset, std::size_t length, std::string message, std::string hint) {
+    return ParseProblem{offset, length, std::move(message), std::move(hint)};
   };
-  return run(0);
+  if (domain_->size() >= most_indices)
+    return wrong(range.offset, range.length, "indices are nested too deeply",
+                 fmt::format("{} are possible", most_indices));
+  if (is_reserved(range.name) || entry(range.name) || families_.contains(range.name))
+    return wrong(range.offset, range.length,
+                 fmt::format("{} cannot be an index: it stands for something else", mechanician::quoted(range.name)),
+                 "take another letter");
+  if (std::any_of(domain_->begin(), domain_->end(), [&](const TermIndex& i) { return i.name == range.name; }))
+    return wrong(range.offset, range.length,
+                 fmt::format("the index {} is in use already", mechanician::quoted(range.name)), "take another letter");
+  const std::string symbol = definitions ? fmt::format("{}#{}", range.name, ++fresh_) : range.name;
+  TermIndex index{range.name, parameter(symbol), 0.0, 0.0, place_of(base_ + range.offset, range.length)};
+  for (const bool upper : {false, true}) {
+    const std::string_view text = upper ? range.to : range.from;
+    const std::size_t offset = upper ? range.to_offset : range.from_offset;
+    base_ += offset;
+    ParsedExpression parsed = parse_expression(text, scope(words));
+    base_ -= offset;
+    if (!parsed.problems.empty()) {
+      parsed.problems.front().offset += offset;
+      return parsed.problems.front();
+    }
+    const Known bound = known(*parsed.value);
+    if (!bound.value)
+      return wrong(
+          offset, text.size(),
+          bound.problem.empty() ? "" : fmt::format("a bound of {}: {}", mechanician::quoted(range.name), bound.problem),
+          bound.hint);
+    (upper ? index.to : index.from) = *bound.value;
+    (upper ? index.to_place : index.from_place) = place_of(base_ + offset, text.size());
+  }
+  std::vector<TermIndex> inside = *domain_;
+  inside.push_back(std::move(index));
+  domain_ = std::make_shared<const std::vector<TermIndex>>(std::move(inside));
+  return std::nullopt;
+}
+
+bool NameTable::check_indices() {
+  if (!parameter_value) return true;  // once they are known
+  IndexWalk walk(model_, *domain_);
+  if (walk.box()) return true;
+  try {
+    return walk.each({}, [](std::span<const double>) { return true; });
+  } catch (const ModelError& e) {
+    report(e.problems().front());
+    return false;
+  }
 }
 
 ParsedExpression NameTable::sum(std::span<const IndexRange> ranges, std::string_view body, std::size_t offset,
-                                const NameScope& scope) {
-  ParsedExpression result;
-  std::optional<Expr> total;
-  auto problem = for_each(ranges, scope, body.size(), [&] {
-    ParsedExpression term = parse_expression(body, scope);
-    for (ParseProblem& p : term.problems) {
-      p.offset += offset;
-      result.problems.push_back(std::move(p));
+                                Words words) {
+  const auto around = domain_;
+  const auto leave = [&](ParsedExpression result) {
+    domain_ = around;
+    return result;
+  };
+  for (const IndexRange& range : ranges)
+    if (auto wrong = add_index(range, words)) return leave({std::nullopt, {std::move(*wrong)}});
+  if (!check_indices()) return leave({std::nullopt, {ParseProblem{}}});
+  base_ += offset;
+  ParsedExpression parsed = parse_expression(body, scope(words));
+  base_ -= offset;
+  for (ParseProblem& p : parsed.problems) p.offset += offset;
+  if (!parsed.value) return leave(std::move(parsed));
+  const Expr symbol =
+      add_sum({domain_->begin() + static_cast<std::ptrdiff_t>(around->size()), domain_->end()}, *parsed.value);
+  if (model_.sum_of(symbol)->depth > most_sums)
+    return leave({std::nullopt,
+                  {{ranges.front().offset, ranges.front().length, "indices are nested too deeply",
+                    "sums of definitions that are sums of definitions"}}});
+  return leave({symbol, {}});
+}
+
+Expr NameTable::add_sum(std::vector<TermIndex> own, const Expr& body) {
+  QuantitySum sum;
+  sum.symbol = parameter(fmt::format("sum #{}", model_.sums.size()));
+  sum.kinds = model_.kinds_of(body);
+  std::vector<Expr> all{body};
+  for (const TermIndex& index : own) all.push_back(index.from), all.push_back(index.to);
+  for (const Expr& s : symbols_of(all))
+    if (const QuantitySum* inner = model_.sum_of(s)) sum.depth = std::max(sum.depth, 1 + inner->depth);
+  Term term;
+  term.kind = TermKind::quantity;
+  term.indices = std::move(own);
+  term.body = body;
+  term.of_sum = true;
+  sum.terms.push_back(std::move(term));
+  const Expr symbol = sum.symbol;
+  model_.sums.emplace(symbol.symbol().name, std::move(sum));
+  return symbol;
+}
+
+// ---- members
+
+NameTable::Family* NameTable::find_family(const std::string& name) {
+  const auto found = families_.find(name);
+  return found == families_.end() ? nullptr : &found->second;
+}
+
+MemberName NameTable::no_family(std::string_view name) const {
+  if (is_excused(name) || is_constraint_excused(name)) return {std::nullopt, problem({})};
+  if (const Entry* e = entry(name))
+    return {std::nullopt,
+            problem(fmt::format("{} is one {} and has no index", mechanician::quoted(name), in_words(e->kind)))};
+  std::vector<std::string> others;
+  for (const auto& [other, family] : families_) others.push_back(other);
+  const std::string near = wants_hints() ? nearest(name, others) : std::string();
+  return {std::nullopt,
+          problem(fmt::format("there is no family {}", mechanician::quoted(name)),
+                  near.empty()
+                      ? fmt::format("families are declared with their bounds, as in coordinates = [\"{}[1..N]\"]", name)
+                      : fmt::format("did you mean `{}`?", near))};
+}
+
+MemberName NameTable::member(std::string_view name, std::span<const Expr> given, std::size_t offset, std::size_t length,
+                             Words words) {
+  const std::string key(name);
+  const auto found = families_.find(key), row = rows_.find(key);
+  if (found == families_.end() && row == rows_.end()) return no_family(name);
+  const Family& family = found != families_.end() ? found->second : row->second;
+  if (!family.bounds.empty() && family.bounds.size() != given.size())
+    return {
+        std::nullopt,
+        problem(fmt::format("{} has {}, not {}", mechanician::quoted(name),
+                            family.bounds.size() == 1 ? "one index" : fmt::format("{} indices", family.bounds.size()),
+                            given.size()),
+                fmt::format("it is {}[{}]", name, bounds_text(family.bounds)))};
+  std::vector<Expr> at;
+  std::string shown;
+  for (const Expr& index : given) {
+    const Known whole = known(index);
+    if (!whole.value)
+      return {std::nullopt, problem(whole.problem.empty()
+                                        ? ""
+                                        : fmt::format("an index of {}: {}", mechanician::quoted(name), whole.problem),
+                                    whole.hint)};
+    at.push_back(*whole.value);
+    shown += (shown.empty() ? "" : ",") + to_text(at.back());
+  }
+  const std::string symbol = fmt::format("{}[{}]", name, shown);
+  if (family.bounds.empty()) return {symbol, {}};  // has a mistake, or is no parameter: said where it is looked up
+  if (family.kind == NameKind::coordinate)
+    model_.members.emplace(symbol, MemberSymbol{coordinate(symbol), family.number, at});
+  else if (family.kind == NameKind::parameter)
+    model_.members.emplace(symbol, MemberSymbol{parameter(symbol), family.number, at});
+  else if (family.kind == NameKind::definition && words != Words::parameters && !instances_.contains(symbol))
+    instances_.emplace(symbol, family.values.empty() ? std::nullopt : std::optional(instance(family, at).front()));
+  if (row != rows_.end())
+    model_.rows.emplace(symbol, MemberSymbol{make_symbol(SymbolKind::multiplier, symbol), row->second.number, at});
+  Mention mention{key, at, family.bounds, {}, {}, {}, offset, length};
+  if (!family.indices.empty()) {
+    mention.whole = indices_of_member(family, at);
+    std::vector<Replacement> by;
+    std::vector<Expr> ends;
+    for (std::size_t k = 0; k < family.indices.size(); ++k) {
+      by.push_back({family.indices[k].symbol, mention.whole[k]});
+      ends.push_back(family.indices[k].from), ends.push_back(family.indices[k].to);
     }
-    if (!result.problems.empty()) return false;
-    total = total ? make_raw(Op::add, {*total, *term.value}) : *term.value;
-    return true;
-  });
-  if (problem) result.problems.push_back(*std::move(problem));
-  if (result.problems.empty()) result.value = total.value_or(Expr(0.0));
+    ends = rewrite(ends, by);
+    for (std::size_t k = 0; k < mention.whole.size(); ++k) {
+      mention.least_zero.push_back(mention.whole[k] - ends[2 * k]);
+      mention.least_zero.push_back(ends[2 * k + 1] - mention.whole[k]);
+    }
+  }
+  if (mentioned_.insert(fmt::format("{} {}", symbol, static_cast<const void*>(domain_.get()))).second)
+    note(std::move(mention));
+  return {symbol, {}};
+}
+
+void NameTable::note(Mention mention) {
+  mention.domain = domain_;
+  mention.offset += base_;
+  mentions_.push_back(std::move(mention));
+}
+
+void NameTable::mention_label(std::string_view name, std::span<const Expr> indices) {
+  note({std::string(name), {indices.begin(), indices.end()}, {}, {}, {}});
+}
+
+void NameTable::mention_key(const std::string& name, const Family& family, std::span<const Expr> indices,
+                            std::string_view said) {
+  note({name, {indices.begin(), indices.end()}, family.bounds, {}, {}, std::string(said)});
+}
+
+bool NameTable::check_members() {
+  std::vector<Mention> mentions = std::exchange(mentions_, {});
+  mentioned_.clear();
+  if (!parameter_value) return true;  // once sizes are known
+  bool good = true;
+  for (std::size_t first = 0; first < mentions.size();) {
+    // Those with the same indices around them, as far as it takes a walk to know.
+    const auto domain = mentions[first].domain;
+    IndexWalk walk(model_, *domain);
+    const auto box = walk.box();
+    if (box && std::any_of(box->low.begin(), box->low.end(),
+                           [&, k = std::size_t{0}](double low) mutable { return low > box->high[k++]; })) {
+      const auto rest = std::stable_partition(mentions.begin() + static_cast<std::ptrdiff_t>(first), mentions.end(),
+                                              [&](const Mention& m) { return m.domain == domain; });
+      first = static_cast<std::size_t>(rest - mentions.begin());
+      continue;
+    }
+    const auto rest = std::stable_partition(mentions.begin() + static_cast<std::ptrdiff_t>(first), mentions.end(),
+                                            [&](const Mention& m) { return m.domain == domain; });
+    struct Doubtful {
+      const Mention* mention;
+      IndexValues values;
+    };
+    std::vector<Doubtful> doubtful;
+    for (; first < static_cast<std::size_t>(rest - mentions.begin()); ++first) {
+      const Mention& m = mentions[first];
+      std::vector<Expr> all = m.indices;
+      all.insert(all.end(), m.whole.begin(), m.whole.end());
+      all.insert(all.end(), m.least_zero.begin(), m.least_zero.end());
+      IndexValues values(model_, all, walk.symbols());
+      bool sure = box.has_value();
+      for (std::size_t k = 0; k < all.size() && sure; ++k) {
+        const auto range = values.range(k, *box);
+        sure = range && (k >= m.bounds.size() || (range->first >= static_cast<double>(m.bounds[k].from) &&
+                                                  range->second <= static_cast<double>(m.bounds[k].to)));
+        if (sure && k >= m.indices.size() + m.whole.size()) sure = range->first >= 0.0;
+      }
+      if (!sure) doubtful.push_back({&m, std::move(values)});
+    }
+    if (doubtful.empty()) continue;
+    try {
+      good &= walk.each({}, [&](std::span<const double> at) {
+        bool fine = true;
+        for (Doubtful& d : doubtful) {
+          const std::span<const double> found = d.values(at);
+          const std::size_t n = d.mention->indices.size(), m = n + d.mention->whole.size();
+          bool there = d.mention->bounds.empty() || number_of_member(d.mention->bounds, found) >= 0;
+          for (std::size_t k = 0; k < found.size(); ++k)
+            there &= k < m ? found[k] == std::round(found[k]) : found[k] >= 0.0;
+          if (!there) explain_member(*d.mention, found.first(n), at), fine = false;
+        }
+        return fine;
+      });
+    } catch (const ModelError& e) {
+      report(e.problems().front());
+      good = false;
+    }
+  }
+  return good;
+}
+
+void NameTable::explain_member(const Mention& m, std::span<const double> found, std::span<const double> at) {
+  const Place place = place_of(m.offset, m.length);
+  const std::string where = index_text(*m.domain, at), name = mechanician::quoted(m.name);
+  for (const double x : found)
+    if (x != std::round(x)) return report({place, fmt::format("an index of {}: {}{}", name, not_whole(x), where), {}});
+  if (!m.key.empty())
+    return report({place, fmt::format("{} {}", mechanician::quoted(member_text(m.name, found)), m.key),
+                   fmt::format("it is {}[{}]", m.name, bounds_text(m.bounds))});
+  for (std::size_t k = 0; k < found.size(); ++k)
+    if (!(found[k] >= static_cast<double>(m.bounds[k].from) && found[k] <= static_cast<double>(m.bounds[k].to)))
+      return report({place, fmt::format("{} has no member {}{}", name, static_cast<long>(found[k]), where),
+                     fmt::format("its bounds are {}..{}", m.bounds[k].from, m.bounds[k].to)});
+  report({place, fmt::format("there is no {}{}", mechanician::quoted(member_text(m.name, found)), where), {}});
+}
+
+// ---- definitions
+
+bool NameTable::finish_family(Family& family, std::span<const Expr> label) const {
+  const std::vector<Expr> symbols = symbols_in(family.indices);
+  family.inverse.assign(symbols.size(), {label.size(), 0.0, 0.0});
+  for (std::size_t k = 0; k < label.size(); ++k) {
+    const auto affine = affine_of(label[k], symbols);
+    if (!affine || std::count_if(affine->factors.begin(), affine->factors.end(), [](double a) { return a != 0.0; }) > 1)
+      return false;
+    for (std::size_t i = 0; i < symbols.size(); ++i)
+      if (affine->factors[i] != 0.0 && family.inverse[i].piece == label.size())
+        family.inverse[i] = {k, affine->factors[i], affine->constant};
+  }
+  if (std::any_of(family.inverse.begin(), family.inverse.end(),
+                  [&](const Family::Inverse& i) { return i.piece == label.size(); }))
+    return false;
+  IndexWalk walk(model_, family.indices);
+  IndexValues values(model_, {label.begin(), label.end()}, walk.symbols());
+  std::vector<IndexBounds> bounds(label.size(), IndexBounds{1, 0});
+  const auto box = walk.box();
+  bool any = false;
+  const auto add = [&](std::size_t k, double low, double high) {
+    const IndexBounds b{static_cast<long>(low), static_cast<long>(high)};
+    bounds[k] = any ? IndexBounds{std::min(bounds[k].from, b.from), std::max(bounds[k].to, b.to)} : b;
+  };
+  if (box) {
+    for (std::size_t k = 0; k < label.size(); ++k)
+      if (const auto range = values.range(k, *box)) add(k, range->first, range->second);
+  } else {
+    walk.each({}, [&](std::span<const double> at) {
+      const std::span<const double> found = values(at);
+      for (std::size_t k = 0; k < found.size(); ++k) add(k, found[k], found[k]);
+      return any = true;
+    });
+  }
+  family.bounds = std::move(bounds);
+  return true;
+}
+
+/// What the indices of a definition are where its member at these indices is meant.
+std::vector<Expr> NameTable::indices_of_member(const Family& family, std::span<const Expr> at) const {
+  std::vector<Expr> result;
+  for (const Family::Inverse& inverse : family.inverse) {
+    const Expr shifted = inverse.shift == 0.0 ? at[inverse.piece] : at[inverse.piece] - Expr(inverse.shift);
+    result.push_back(canonical(std::abs(inverse.factor) == 1.0 ? shifted * Expr(inverse.factor)
+                                                               : simplify(shifted / Expr(inverse.factor))));
+  }
   return result;
 }
 
-NameScope NameTable::with_families(NameScope scope, NameScope (NameTable::*same)() const) const {
-  scope.member = [this](std::string_view name, std::span<const Expr> indices) { return member(name, indices); };
-  // What is summed is read in the scope that the sum stands in; indices are bound for so long only.
-  scope.sum = [self = const_cast<NameTable*>(this), same](std::span<const IndexRange> ranges, std::string_view body,
-                                                          std::size_t offset) {
-    return self->sum(ranges, body, offset, (self->*same)());
+std::vector<Expr> NameTable::instance(const Family& family, std::span<const Expr> at) {
+  const std::vector<Expr> own = indices_of_member(family, at);
+  std::vector<Replacement> by;
+  for (std::size_t k = 0; k < own.size(); ++k) by.push_back({family.indices[k].symbol, own[k]});
+  return rewrite(family.values, by);
+}
+
+std::vector<Expr> NameTable::rewrite(std::span<const Expr> fs, std::span<const Replacement> by) {
+  std::vector<Expr> symbols, values;
+  const auto put = [&](const Expr& symbol, Expr value) {
+    if (same(symbol, value)) return;
+    symbols.push_back(symbol), values.push_back(std::move(value));
   };
-  return scope;
+  for (const Expr& s : symbols_of(fs)) {
+    const auto own = std::find_if(by.begin(), by.end(), [&](const Replacement& r) { return same(r.symbol, s); });
+    if (own != by.end()) {
+      put(s, own->by);
+    } else if (const QuantitySum* sum = model_.sum_of(s)) {
+      put(s, rewrite_sum(*sum, by));
+    } else if (const MemberSymbol* member = model_.member_of(s)) {
+      const MemberSymbol before = *member;
+      MemberSymbol after = before;
+      std::string shown;
+      for (Expr& index : after.indices) {
+        index = canonical(simplify(rewrite(std::span(&index, 1), by).front()));
+        shown += (shown.empty() ? "" : ",") + to_text(index);
+      }
+      const std::string& old = before.symbol.symbol().name;
+      const std::string name = fmt::format("{}[{}]", old.substr(0, old.find('[')), shown);
+      after.symbol = make_symbol(before.symbol.symbol().kind, name);
+      (s.symbol().kind == SymbolKind::multiplier ? model_.rows : model_.members).emplace(name, std::move(after));
+      put(s, s.symbol().kind == SymbolKind::velocity       ? derivative_symbol(coordinate(name))
+             : s.symbol().kind == SymbolKind::acceleration ? derivative_symbol(derivative_symbol(coordinate(name)))
+                                                           : make_symbol(s.symbol().kind, name));
+    }
+  }
+  if (symbols.empty()) return {fs.begin(), fs.end()};
+  Rewriter rewriter(fs, symbols);
+  const std::span<const Expr> made = rewriter(values);
+  return {made.begin(), made.end()};
+}
+
+Expr NameTable::rewrite_sum(const QuantitySum& sum, std::span<const Replacement> by) {
+  const Term term = sum.terms.front();  // the table of sums grows meanwhile
+  const Expr symbol = sum.symbol;
+  std::vector<TermIndex> own = term.indices;
+  bool changed = false;
+  for (TermIndex& index : own) {
+    const std::vector<Expr> ends{index.from, index.to}, made = rewrite(ends, by);
+    changed |= !same(made[0], index.from) || !same(made[1], index.to);
+    index.from = canonical(simplify(made[0])), index.to = canonical(simplify(made[1]));
+  }
+  const auto domain = domain_;  // canonical() has to know the indices of the sum
+  std::vector<TermIndex> all = *domain_;
+  all.insert(all.end(), own.begin(), own.end());
+  domain_ = std::make_shared<const std::vector<TermIndex>>(std::move(all));
+  const Expr body = rewrite(std::span(&term.body, 1), by).front();
+  domain_ = domain;
+  if (!changed && same(body, term.body)) return symbol;
+  return add_sum(std::move(own), body);
 }
 
 }  // namespace mechanician

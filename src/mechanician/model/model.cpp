@@ -70,6 +70,18 @@ void Model::add_nonideal(const Expr& coordinate, Expr value, Place place) {
   nonideal.push_back({coordinate.symbol().name, std::move(value), place});
 }
 
+Place Model::place_of(const std::string& path) const {
+  if (const auto found = places.find(path); found != places.end()) return found->second;
+  std::string family;
+  bool inside = false;
+  for (const char c : path) {
+    inside = c == '[' || (inside && c != ']');
+    if (!inside && c != ']') family += c;
+  }
+  const auto found = family == path ? places.end() : places.find(family);
+  return found == places.end() ? Place{} : found->second;
+}
+
 int Model::find_coordinate(std::string_view name) const {
   for (std::size_t i = 0; i < coordinates.size(); ++i)
     if (coordinates[i].name == name) return static_cast<int>(i);

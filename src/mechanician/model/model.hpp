@@ -7,9 +7,12 @@
 ///
 ///     Model model;
 ///     const Expr x = model.add_coordinate("x"), y = model.add_coordinate("y");
-///     const Expr m = model.add_parameter("m", 2.0), g = model.add_parameter("g", 9.81), L =
-///     model.add_parameter("L", 1.0); model.kinetic   = m / 2 * (pow(dot(x), 2) + pow(dot(y), 2)); model.potential = m
-///     * g * y; model.add_constraint("rod", x * x + y * y, L * L); model.start_at({.position = {{"x", 1.0}}});
+///     const Expr m = model.add_parameter("m", 2.0);
+///     const Expr g = model.add_parameter("g", 9.81), L = model.add_parameter("L", 1.0);
+///     model.kinetic   = m / 2 * (pow(dot(x), 2) + pow(dot(y), 2));
+///     model.potential = m * g * y;
+///     model.add_constraint("rod", x * x + y * y, L * L);
+///     model.start_at({.position = {{"x", 1.0}}});
 ///
 /// Expressions are kept as they were written: the kind of a constraint (position, velocity, acceleration) is the
 /// highest derivative that occurs in it, before any simplification.
@@ -157,8 +160,11 @@ struct Model {
   RunSettings run;
   std::optional<View> view;  ///< what the picture of a motion shows
 
-  /// Places of parts that are no vector, for messages: "kinetic", "potential", "mass", "start.position.x", …
+  /// Places of parts that are no vector, for messages: "kinetic", "potential", "mass", "start.position.x", … What is said of all
+  /// members of a family stands under its name without indices.
   std::map<std::string, Place> places;
+  /// Of "constraints.rod[3].weight" too; line 0 where it is not known.
+  Place place_of(const std::string& path) const;
   SourceText source;
 
   Expr add_coordinate(std::string name, Place place = {});

@@ -3,31 +3,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <utility>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/lexer.hpp"
 #include "mechanician/model/dependency_order.hpp"
-#include "mechanician/model/validate.hpp"
+#include "mechanician/model/expand_internal.hpp"
+#include "mechanician/model/index_values.hpp"
 
 namespace mechanician {
 
 ModelReader::ModelReader(SourceText source, std::string cleaned, std::vector<Problem> problems,
-                         const ParameterOverrides& overrides)
-    : text_(std::move(cleaned)), map_(text_), fields_(map_), overrides_(overrides) {
+                         const ParameterOverrides& overrides, long most)
+    : text_(std::move(cleaned)),
+      map_(text_),
+      fields_(map_),
+      names_(model_),
+      overrides_(overrides),
+      most_coordinates_(most) {
   model_.source = std::move(source);
   fields_.problems = std::move(problems);
-}
-
-Model ModelReader::read() {
   TomlDocument document = parse_toml(map_);
   root_ = std::move(document.root);
   unreadable_ = std::move(document.unreadable);
   fields_.problems.insert(fields_.problems.end(), document.problems.begin(), document.problems.end());
-  if (root_.members.empty() && fields_.problems.empty())
-    throw ModelError({{{}, "the file is empty", "a model has at least coordinates = [...] and a section [dynamics]"}},
-                     model_.source);
 
   // A name may be defined where the file could not be read.
   names_.is_excused = [this](std::string_view name) {
@@ -42,30 +43,49 @@ Model ModelReader::read() {
            unreadable_.covers("constraints." + std::string(name.substr(0, name.find('['))));
   };
   names_.wants_hints = [this] { return !fields_.is_full(); };
+  names_.report = [this](const Problem& p) { fields_.report(p.place, p.message, p.hint); };
+}
 
+FamilyModel ModelReader::read() {
+  if (root_.members.empty() && fields_.problems.empty())
+    throw ModelError({{{}, "the file is empty", "a model has at least coordinates = [...] and a section [dynamics]"}},
+                     model_.source);
   read_top_level();
-  find_sizes();
-  read_coordinates();
   declare_names();
   read_parameters();
+  read_coordinates();
+  declare_families();
   read_unknowns();
   read_definitions();
   read_dynamics();
-  read_constraints();
-  read_controls();
-  if (const auto* nonideal = root_.find("nonideal"))
-    read_by_coordinate(*nonideal, "nonideal", names_.nonideal_scope(), true);
+  const auto each = [this](const char* name, void (ModelReader::*read_one)(const TomlMember&)) {
+    if (const TomlValue* table = section(name))
+      for (const TomlMember& m : table->members) (this->*read_one)(m);
+  };
+  each("constraints", &ModelReader::read_constraint);
+  each("control", &ModelReader::read_control);
+  if (const auto* nonideal = root_.find("nonideal"); nonideal && section("nonideal"))
+    read_by_coordinate(*nonideal, "nonideal", TermKind::nonideal);
   read_measured();
   read_start();
   read_run();
-  read_events();
-  read_outputs();
+  each("events", &ModelReader::read_event);
+  each("outputs", &ModelReader::read_output);
   read_view();
 
   std::vector<Problem> problems = std::move(fields_.problems);
-  for (Problem& p : validate(model_, unreadable_)) problems.push_back(std::move(p));
+  for (Problem& p : validate_families(model_, unreadable_)) problems.push_back(std::move(p));
   if (!problems.empty()) throw ModelError(std::move(problems), model_.source);
   return std::move(model_);
+}
+
+long ModelReader::count() {
+  if (text_.find("..") == std::string::npos || !fields_.problems.empty()) return 0;
+  only_sizes_ = true;
+  declare_names();
+  read_parameters();
+  read_coordinates();
+  return fields_.problems.empty() ? model_.num_coordinates() : 0;
 }
 
 const TomlValue* ModelReader::section(const std::string& name) {
@@ -77,8 +97,12 @@ const TomlValue* ModelReader::section(const std::string& name) {
   return table;
 }
 
-std::optional<Expr> ModelReader::expression(const TomlValue& value, const std::string& path, const NameScope& scope) {
-  std::optional<Expr> f = fields_.expression(value, scope, mechanician::quoted(path));
+std::optional<Expr> ModelReader::expression(const TomlValue& value, const std::string& path, Words words,
+                                            const std::vector<TermIndex>& indices) {
+  names_.begin(indices);
+  read_in(value);
+  std::optional<Expr> f = fields_.expression(value, names_.scope(words), mechanician::quoted(path));
+  if (!names_.check_members()) f = std::nullopt;
   if (!f) fail(path);
   return f;
 }
@@ -98,6 +122,33 @@ void ModelReader::read_top_level() {
     if (const auto* text = fields_.string(*title, "`title`")) model_.title = *text;
 }
 
+void ModelReader::declare_names() {
+  if (const auto* field = root_.find("coordinates"); field && field->value.type == TomlValue::Type::array)
+    for (const TomlValue& item : field->value.items) {
+      if (item.type != TomlValue::Type::string) continue;
+      if (item.text.find('[') == std::string::npos)
+        names_.add(item.text, NameKind::coordinate, coordinate(item.text));
+      else
+        names_.add_family(std::string(parse_name(item.text).name), {});  // its bounds are made of parameters
+    }
+  if (const auto* constraints = root_.find("constraints"))
+    for (const TomlMember& m : constraints->value.members) names_.add_constraint(m.name);
+  if (const TomlValue* table = section("parameters")) {
+    for (const TomlMember& m : table->members)
+      if (m.value.type != TomlValue::Type::array && m.value.type != TomlValue::Type::table)
+        names_.add(m.name, NameKind::parameter, parameter(m.name));
+  }
+  for (const auto& [name, kind] : {std::pair("define", NameKind::definition), std::pair("unknown", NameKind::unknown)})
+    if (const TomlValue* table = section(name)) {
+      for (const TomlMember& m : table->members) {
+        if (kind != NameKind::definition || m.name.find('[') == std::string::npos)
+          names_.add(m.name, kind, std::nullopt);
+        else
+          names_.add_family(std::string(parse_name(m.name).name), {.kind = kind, .bounds = {}});
+      }
+    }
+}
+
 void ModelReader::read_coordinates() {
   const TomlMember* field = root_.find("coordinates");
   if (!field) return;
@@ -114,47 +165,118 @@ void ModelReader::read_coordinates() {
     } else if (item.text.find('[') != std::string::npos) {
       read_coordinate_family(item);
     } else {
-      const Expr x = model_.add_coordinate(item.text, fields_.place_of(item));
-      names_.add(item.text, NameKind::coordinate, x);
-      coordinates_.emplace(item.text, model_.num_coordinates() - 1);
+      const auto number = static_cast<int>(model_.coordinates.size());
+      model_.members.emplace(item.text, MemberSymbol{coordinate(item.text), number, {}});
+      model_.coordinates.push_back({item.text, {}, model_.num_coordinates(), 1, fields_.place_of(item)});
     }
   }
 }
 
-void ModelReader::declare_names() {
-  if (const auto* constraints = root_.find("constraints"))
-    for (const TomlMember& m : constraints->value.members) {
-      names_.add_constraint(m.name);
-      if (m.value.type == TomlValue::Type::table && m.value.find("for")) declare_constraint_family(m);
-    }
-  if (const TomlValue* table = section("parameters")) {
-    for (const TomlMember& m : table->members)
-      if (m.value.type != TomlValue::Type::array && m.value.type != TomlValue::Type::table)
-        names_.add(m.name, NameKind::parameter, parameter(m.name));
-  }
-  for (const auto& [name, kind] : {std::pair("define", NameKind::definition), std::pair("unknown", NameKind::unknown)})
-    if (const TomlValue* table = section(name))
-      for (const TomlMember& m : table->members) {
-        if (kind == NameKind::definition && m.name.find('[') != std::string::npos)
-          declare_definition_family(m);
-        else
-          names_.add(m.name, kind, std::nullopt);
+void ModelReader::read_coordinate_family(const TomlValue& item) {
+  const auto wrong = [&](const ParseProblem& problem) {
+    report_in(item, problem);
+    fail("coordinates");
+  };
+  const ParsedName name = parse_name(item.text);
+  if (!name.problems.empty()) return wrong(name.problems.front());
+  CoordinateFamily family{name.name, {}, model_.num_coordinates(), 1, fields_.place_of(item)};
+  double count = 1.0;
+  names_.begin();
+  for (const ParsedName::Piece& piece : name.indices) {
+    const auto range = split_range(piece);
+    if (!range)
+      return wrong({piece.offset, piece.text.size(), "a family of coordinates is given with its bounds",
+                    fmt::format("for example {}[1..N]", name.name)});
+    long ends[2];
+    for (const bool upper : {false, true}) {
+      const ParsedName::Piece& end = upper ? range->second : range->first;
+      ParsedExpression f = parse_expression(end.text, names_.scope(Words::parameters));
+      if (!f.problems.empty()) {
+        f.problems.front().offset += end.offset;
+        return wrong(f.problems.front());
       }
+      NameTable::Known bound = names_.known(*f.value);
+      const double value = bound.value ? IndexValues(model_, {*bound.value}, {})({})[0] : 0.0;
+      if (bound.value && (value != std::round(value) || !(std::abs(value) < 1e15)))
+        bound = {std::nullopt, not_whole(value)};
+      if (!bound.value)
+        return wrong({end.offset, end.text.size(),
+                      bound.problem.empty()
+                          ? ""
+                          : fmt::format("a bound of {}: {}", mechanician::quoted(name.name), bound.problem),
+                      bound.hint});
+      ends[upper] = static_cast<long>(value);
+    }
+    if (ends[1] < ends[0])
+      return wrong({piece.offset,
+                    piece.text.size(),
+                    fmt::format("the family {} has no members: its bounds are {}..{}", mechanician::quoted(name.name),
+                                ends[0], ends[1]),
+                    {}});
+    family.bounds.push_back({ends[0], ends[1]});
+    count *= static_cast<double>(family.bounds.back().count());
+  }
+  const double all = count + static_cast<double>(model_.num_coordinates());
+  if (all > static_cast<double>(most_coordinates_))
+    return wrong({0,
+                  item.text.size(),
+                  fmt::format("the model has {:.0f} coordinates; {} are possible", all, most_coordinates_),
+                  {}});
+  NameTable::Family* declared = names_.find_family(name.name);
+  if (!declared->bounds.empty() || model_.members.contains(name.name))
+    return wrong(
+        {0, name.name.size(), fmt::format("the coordinate {} is given twice", mechanician::quoted(name.name)), {}});
+  declared->bounds = family.bounds, declared->number = static_cast<int>(model_.coordinates.size());
+  family.count = static_cast<long>(count);
+  model_.coordinates.push_back(std::move(family));
 }
 
-void ModelReader::read_parameters() {
-  const TomlMember* field = root_.find("parameters");
-  if (!field) return;
-  const NameScope scope = names_.parameter_scope();
-  for (const TomlMember& m : field->value.members) {
-    const std::string path = "parameters." + m.name;
-    model_.places[path] = fields_.place_of(m.value);
-    if (m.value.type == TomlValue::Type::array || m.value.type == TomlValue::Type::table) {
-      read_array(m);
-      continue;
+/// What indices of constraints and definitions run through.
+void ModelReader::declare_families() {
+  const auto indexed = [&](const TomlMember& field, NameTable::Family& family) {
+    const auto indices = indices_of(field.value);
+    if (indices) family.indices = *indices;
+    return indices && !indices->empty();
+  };
+  if (const auto* constraints = root_.find("constraints"))
+    for (std::size_t i = 0; i < constraints->value.members.size(); ++i) {
+      const TomlMember& m = constraints->value.members[i];
+      NameTable::Family family{.kind = NameKind::constraint, .number = static_cast<int>(i), .bounds = {}};
+      if (m.value.type != TomlValue::Type::table || !m.value.find("for") || !indexed(m, family)) continue;
+      std::vector<Expr> label;
+      for (const TermIndex& index : family.indices) label.push_back(index.symbol);
+      if (names_.finish_family(family, label)) names_.add_family(m.name, std::move(family));
     }
-    model_.add_parameter(m.name, expression(m.value, path, scope).value_or(Expr(1.0)), fields_.place_of(m));
-  }
+  if (const auto* define = root_.find("define"))
+    for (const TomlMember& m : define->value.members) {
+      if (m.name.find('[') == std::string::npos) continue;
+      const ParsedName name = parse_name(m.name);
+      NameTable::Family* family = names_.find_family(name.name);
+      const TomlMember* range = m.value.find("for");
+      if (!range || range->value.type != TomlValue::Type::string || !name.problems.empty()) {
+        fields_.report(
+            m, fmt::format("the definition {} does not say what its index runs over", mechanician::quoted(m.name)),
+            fmt::format("write \"{}\" = {{ for = \"i = 1..N\", value = \"...\" }}", printable(m.name)));
+        fail("define." + name.name);
+        continue;
+      }
+      if (family->kind != NameKind::definition || !family->bounds.empty()) {
+        fields_.report(m, family->kind == NameKind::definition
+                              ? fmt::format("the defined name {} is given twice", mechanician::quoted(name.name))
+                              : fmt::format("{} stands for two things: a {} and a defined name",
+                                            mechanician::quoted(name.name), in_words(family->kind)));
+        fail("define." + name.name);
+        continue;
+      }
+      const bool good = indexed(m, *family);
+      const auto label = good ? label_of(m, name) : std::nullopt;
+      if (label && !names_.finish_family(*family, *label))
+        fields_.report(
+            m,
+            fmt::format("the indices of {} do not tell which of its definitions is meant", mechanician::quoted(m.name)),
+            "each is one index of its `for`, times and plus numbers");
+      if (!label || family->bounds.empty()) fail("define." + name.name);
+    }
 }
 
 void ModelReader::read_unknowns() {
@@ -180,7 +302,7 @@ void ModelReader::read_unknowns() {
       begin = end + 1;
       if (name == "t") {
         depends.push_back(time_symbol());
-      } else if (coordinates_.contains(name)) {
+      } else if (model_.find(name) >= 0) {
         depends.push_back(coordinate(name));
       } else {
         good = false;
@@ -194,7 +316,7 @@ void ModelReader::read_unknowns() {
       }
     }
     if (good)
-      names_.set_value(m.name, model_.add_unknown(m.name, std::move(depends)));
+      names_.set_value(m.name, model_.unknowns.emplace_back(unknown_function(m.name, std::move(depends))));
     else
       fail(path);
   }
@@ -231,24 +353,38 @@ void ModelReader::read_definitions() {
     for (const int i : cycle) in_cycle[static_cast<std::size_t>(i)] = true;
   }
 
-  const NameScope scope = names_.nonideal_scope();
   for (const int i : order.order) {
     const TomlMember& field_i = members[static_cast<std::size_t>(i)];
-    model_.places["define." + field_i.name] = fields_.place_of(field_i.value);
-    if (in_cycle[static_cast<std::size_t>(i)]) {
-      fail("define." + field_i.name);
-      continue;
-    }
-    each_member(field_i, "define", [&](const TomlMember& m, const TomlValue& value) {
-      const std::string path = "define." + m.name;
-      model_.places[path] = fields_.place_of(value);
-      const auto f = expression(value, path, scope);
-      if (!f) return false;
-      names_.set_value(m.name, f);
-      model_.definitions.push_back({m.name, *f, fields_.place_of(m)});
-      return true;
-    });
+    model_.places["define." + field_i.name.substr(0, field_i.name.find('['))] = fields_.place_of(field_i.value);
+    if (in_cycle[static_cast<std::size_t>(i)])
+      fail("define." + field_i.name.substr(0, field_i.name.find('[')));
+    else
+      read_definition(field_i);
   }
+}
+
+void ModelReader::read_definition(const TomlMember& field) {
+  const ParsedName name = parse_name(field.name);
+  const std::string path = "define." + (name.indexed ? name.name : field.name);
+  if (unreadable_.covers(path) && name.indexed) return;
+  FamilyQuantity definition;
+  const TomlValue* value = value_of(field, "define");
+  const auto indices = value ? indices_of(field.value) : std::nullopt;
+  if (!indices) return fail(path);
+  names_.definitions = true;
+  const auto f = expression(*value, path, Words::reactions, *indices);
+  names_.definitions = false;
+  if (!f) return;
+  definition.name = name.indexed ? name.name : field.name;
+  definition.term.kind = TermKind::quantity;
+  definition.term.indices = *indices, definition.term.body = *f, definition.term.place = fields_.place_of(field);
+  if (name.indexed) {
+    names_.find_family(name.name)->values = {*f};
+    definition.label = label_of(field, name).value_or(std::vector<Expr>{});
+  } else {
+    names_.set_value(field.name, *f);
+  }
+  model_.definitions.push_back(std::move(definition));
 }
 
 }  // namespace mechanician

@@ -8,51 +8,47 @@
 #include <utility>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/model/index_values.hpp"
 #include "mechanician/model/model_reader.hpp"
-#include "mechanician/model/number_fields_internal.hpp"
-#include "mechanician/model/parameters.hpp"
 #include "mechanician/model/validate.hpp"
 
 namespace mechanician {
 
-std::optional<FieldReader::Equation> ModelReader::equation(const TomlValue& value, const std::string& path) {
+namespace {
+
+Expr difference(const Expr& a, const Expr& b) { return b.is_zero() ? a : a - b; }
+
+}  // namespace
+
+std::optional<FieldReader::Equation> ModelReader::equation(const TomlValue& value, const std::string& path,
+                                                           const std::vector<TermIndex>& indices) {
+  names_.begin(indices);
+  read_in(value);
   auto e = fields_.equation(value, names_.scope(), mechanician::quoted(path));
+  if (!names_.check_members()) e = std::nullopt;
   if (!e) fail(path);
   return e;
 }
 
-bool ModelReader::is_coordinate(const TomlMember& key) {
-  if (coordinates_.contains(key.name)) return true;
-  if (unreadable_.covers("coordinates")) return false;
-  std::string near;
-  if (!fields_.is_full()) {
-    std::vector<std::string> known;
-    for (const Coordinate& c : model_.coordinates) known.push_back(c.name);
-    near = nearest(key.name, known);
-    if (near.empty() && !known.empty()) near = {};
-  }
-  fields_.report(key, fmt::format("{} is no coordinate", mechanician::quoted(key.name)),
-                 near.empty() ? "" : fmt::format("did you mean `{}`?", near));
-  return false;
-}
-
 // ---- dynamics
-// ----------------------------------------------------------------------------------------------------------
 
 void ModelReader::read_dynamics() {
   const TomlValue* table = section("dynamics");
   if (!table) return;
   fields_.check_keys(*table, {"kinetic", "potential", "mass", "force"}, "in [dynamics]");
-  const NameScope scope = names_.scope();
   for (const TomlMember& m : table->members) {
     if (m.name == "kinetic" || m.name == "potential") {
-      model_.places[m.name] = fields_.place_of(m.value);
-      auto f = expression(m.value, "dynamics." + m.name, scope);
-      (m.name == "kinetic" ? model_.kinetic : model_.potential) = std::move(f);
+      Term term;
+      term.kind = m.name == "kinetic" ? TermKind::kinetic : TermKind::potential;
+      term.place = model_.places[m.name] = fields_.place_of(m.value);
+      if (const auto f = expression(m.value, "dynamics." + m.name)) {
+        term.body = *f;
+        model_.terms.push_back(std::move(term));
+      }
     } else if (m.name == "mass") {
       read_mass(m);
     } else if (m.name == "force") {
-      read_by_coordinate(m, "dynamics.force", scope, false);
+      read_by_coordinate(m, "dynamics.force", TermKind::force);
     } else if (const std::string near = nearest(m.name, std::vector<std::string>{"kinetic", "mass"}); !near.empty()) {
       fail("dynamics." + near);  // misspelt, not missing
     }
@@ -73,11 +69,12 @@ void ModelReader::read_mass(const TomlMember& field) {
                    "give the kinetic energy instead");
     return fail("dynamics.mass");
   }
-  field.value.type == TomlValue::Type::array ? read_mass_rows(field.value) : read_mass_diagonal(field.value);
+  if (field.value.type == TomlValue::Type::array) return read_mass_rows(field.value);
+  model_.places["mass"] = fields_.place_of(field);
+  read_by_coordinate(field, "dynamics.mass", TermKind::mass);
 }
 
 void ModelReader::read_mass_rows(const TomlValue& rows) {
-  const NameScope scope = names_.scope();
   const auto n = static_cast<std::size_t>(model_.num_coordinates());
   const std::string size = fmt::format("the {} need{} {} × {}", count_noun(n, "coordinate"), n == 1 ? "s" : "", n, n);
   std::vector<std::vector<Expr>> mass;
@@ -96,7 +93,7 @@ void ModelReader::read_mass_rows(const TomlValue& rows) {
     std::vector<Expr>& entries = mass.emplace_back();
     for (const TomlValue& item : row.items) {
       if (n <= 100) model_.places[fmt::format("mass.{}.{}", mass.size() - 1, entries.size())] = fields_.place_of(item);
-      entries.push_back(expression(item, "dynamics.mass", scope).value_or(Expr(0.0)));
+      entries.push_back(expression(item, "dynamics.mass").value_or(Expr(0.0)));
     }
   }
   if (mass.size() != n) {
@@ -106,99 +103,79 @@ void ModelReader::read_mass_rows(const TomlValue& rows) {
   model_.mass = std::move(mass);
 }
 
-void ModelReader::read_mass_diagonal(const TomlValue& table) {
-  const NameScope scope = names_.scope();
-  const auto n = static_cast<std::size_t>(model_.num_coordinates());
-  model_.mass.assign(n, std::vector<Expr>(n));
-  for (const TomlMember& field : table.members)
-    each_member(field, "dynamics.mass", [&](const TomlMember& m, const TomlValue& value) {
-      if (!is_coordinate(m)) {
-        fail("dynamics.mass");
-        return false;
-      }
-      const auto i = static_cast<std::size_t>(coordinates_.at(m.name));
-      model_.places[fmt::format("mass.{}.{}", i, i)] = fields_.place_of(value);
-      const auto f = expression(value, "dynamics.mass", scope);
-      model_.mass[i][i] = f.value_or(Expr(0.0));
-      return f.has_value();
-    });
-}
-
-void ModelReader::read_by_coordinate(const TomlMember& field, const std::string& path, const NameScope& scope,
-                                     bool nonideal) {
-  const TomlValue* table = fields_.table(field, nonideal ? "[nonideal]" : "`force`");
+void ModelReader::read_by_coordinate(const TomlMember& field, const std::string& path, TermKind kind) {
+  const TomlValue* table = fields_.table(field, kind == TermKind::nonideal ? "[nonideal]"
+                                                : kind == TermKind::force  ? "`force`"
+                                                                           : mechanician::quoted(path));
   if (!table) return fail(path);
-  for (const TomlMember& entry : table->members)
-    each_member(entry, path, [&](const TomlMember& m, const TomlValue& value) {
-      if (!is_coordinate(m)) return false;
-      const auto f = expression(value, path + "." + m.name, scope);
-      if (!f) return false;
-      const Place place = fields_.place_of(value);
-      nonideal ? model_.add_nonideal(coordinate(m.name), *f, place) : model_.add_force(coordinate(m.name), *f, place);
-      return true;
-    });
+  const bool start = kind == TermKind::position || kind == TermKind::velocity;
+  for (const TomlMember& m : table->members) {
+    Term term;
+    const std::string at = path + "." + m.name;
+    const auto indices = indices_of(m.value);
+    const TomlValue* value = indices ? value_of(m, path) : nullptr;
+    const auto target = value ? target_of(m, *indices) : std::nullopt;
+    const auto f = target ? expression(*value, at, kind == TermKind::nonideal ? Words::reactions : Words::all, *indices)
+                          : std::nullopt;
+    if (!f) {
+      fail(kind == TermKind::mass ? path : at);
+      continue;
+    }
+    term.kind = kind, term.indices = *indices, term.body = *f, term.target = *target;
+    term.place = fields_.place_of(*value), term.key = fields_.place_of(m);
+    if (start) model_.places.emplace(indices->empty() ? at : at.substr(0, at.find('[')), term.place);
+    model_.terms.push_back(std::move(term));
+  }
 }
 
 // ---- constraints and control
-// -------------------------------------------------------------------------------------------
 
-void ModelReader::read_constraints() {
-  const TomlValue* table = section("constraints");
-  if (!table) return;
-  for (const TomlMember& m : table->members)
-    each_index(m, m.value, "constraints." + m.name,
-               [&](const TomlMember& member) { return read_constraint(member, m.value); });
+bool ModelReader::read_part(const TomlMember* field, Term::Part::Kind kind, const std::string& path, Term& term) {
+  if (!field) return false;
+  const Place place = model_.places[path] = fields_.place_of(field->value);
+  const auto f = expression(field->value, path, Words::all, term.indices);
+  if (f) term.parts.push_back({kind, *f, place});
+  return f.has_value();
 }
 
-bool ModelReader::read_constraint(const TomlMember& field, const TomlValue& value) {
+void ModelReader::read_constraint(const TomlMember& field) {
   const std::string path = "constraints." + field.name;
   model_.places[path] = fields_.place_of(field);
-  const auto wrong = [&] {
-    fail(path);
-    return false;
-  };
-  ConstraintOptions options;
-  const TomlValue* text = &value;
-  if (value.type == TomlValue::Type::table) {
-    fields_.check_keys(value, {"equation", "weight", "restitution", "friction", "slip", "for"},
+  const auto indices = indices_of(field.value);
+  if (!indices) return fail(path);
+  Term term;
+  term.kind = TermKind::constraint, term.name = field.name, term.indices = *indices, term.key = fields_.place_of(field);
+  const TomlValue* text = &field.value;
+  if (field.value.type == TomlValue::Type::table) {
+    fields_.check_keys(field.value, {"equation", "weight", "restitution", "friction", "slip", "for"},
                        fmt::format("in the constraint {}", mechanician::quoted(field.name)));
-    if (const auto* m = value.find("weight")) {
-      model_.places[path + ".weight"] = fields_.place_of(m->value);
-      options.weight = expression(m->value, path + ".weight", names_.scope());
-    }
-    read_contact(field, value, path, options);
-    const TomlMember* equation = value.find("equation");
+    read_part(field.value.find("weight"), Term::Part::Kind::weight, path + ".weight", term);
+    read_contact(field, path, term);
+    const TomlMember* equation = field.value.find("equation");
     if (!equation) {
       if (!unreadable_.covers(path + ".equation"))
         fields_.report(field, fmt::format("the constraint {} has no equation", mechanician::quoted(field.name)),
                        "give it as equation = \"left = right\"");
-      return wrong();
+      return fail(path);
     }
     text = &equation->value;
   }
-  const auto e = equation(*text, path);
-  if (!e) return false;
-  options.text = text->text;
-  options.place = fields_.place_of(*text);
-  const auto add = e->relation == Relation::equal      ? &Model::add_constraint
-                   : e->relation == Relation::at_least ? &Model::add_at_least
-                                                       : &Model::add_at_most;
-  (model_.*add)(field.name, e->left, e->right, std::move(options));
-  return true;
+  const auto e = equation(*text, path, *indices);
+  if (!e) return;
+  term.one_sided = e->relation != Relation::equal;
+  term.body = e->relation == Relation::at_most ? difference(e->right, e->left) : difference(e->left, e->right);
+  term.text = text->text, term.place = fields_.place_of(*text);
+  model_.terms.push_back(std::move(term));
 }
 
-void ModelReader::read_contact(const TomlMember& field, const TomlValue& value, const std::string& path,
-                               ConstraintOptions& options) {
-  const NameScope scope = names_.scope();
+void ModelReader::read_contact(const TomlMember& field, const std::string& path, Term& term) {
+  using Kind = Term::Part::Kind;
+  const TomlValue& value = field.value;
   for (const TomlMember& m : value.members)
     if (const std::string near = nearest(m.name, std::vector<std::string>{"friction", "slip"}); !near.empty())
       if (near != m.name) fail(path + "." + near);  // misspelt, not missing
-  const TomlMember *restitution = value.find("restitution"), *friction = value.find("friction"),
-                   *slip = value.find("slip");
-  if (restitution) {
-    model_.places[path + ".restitution"] = fields_.place_of(restitution->value);
-    options.restitution = expression(restitution->value, path + ".restitution", scope);
-  }
+  const TomlMember *friction = value.find("friction"), *slip = value.find("slip");
+  read_part(value.find("restitution"), Kind::restitution, path + ".restitution", term);
   if (friction && !slip && !unreadable_.covers(path + ".slip"))
     fields_.report(*friction,
                    fmt::format("the constraint {} has friction but no slip", mechanician::quoted(field.name)),
@@ -208,40 +185,35 @@ void ModelReader::read_contact(const TomlMember& field, const TomlValue& value, 
                    "give the coefficient of friction, for example friction = 0.3");
   if (!friction || !slip) return;
   // What could not be read is left out, so that the rest is looked at.
-  Friction law{0.0, {}, fields_.place_of(friction->value)};
-  model_.places[path + ".friction"] = law.place;
+  if (!read_part(friction, Kind::friction, path + ".friction", term))
+    term.parts.push_back({Kind::friction, 0.0, fields_.place_of(friction->value)});
+  const std::size_t before = term.parts.size();
   model_.places[path + ".slip"] = fields_.place_of(slip->value);
-  if (const auto coefficient = expression(friction->value, path + ".friction", scope)) law.coefficient = *coefficient;
   const bool several = slip->value.type == TomlValue::Type::array;
   bool good = true;
   for (const TomlValue& item : several ? std::span(slip->value.items) : std::span(&slip->value, 1)) {
-    const auto psi = expression(item, path + ".slip", scope);
+    const auto psi = expression(item, path + ".slip", Words::all, term.indices);
     good = good && psi;
     if (!psi) continue;
-    model_.places[fmt::format("{}.slip.{}", path, law.slip.size())] = fields_.place_of(item);
-    law.slip.push_back(*psi);
+    const Place place = model_.places[fmt::format("{}.slip.{}", path, term.parts.size() - before)] =
+        fields_.place_of(item);
+    term.parts.push_back({Kind::slip, *psi, place});
   }
-  if (good || !law.slip.empty()) options.friction = std::move(law);
+  if (!good && term.parts.size() == before) term.parts.pop_back();
 }
 
-void ModelReader::read_controls() {
-  const TomlValue* table = section("control");
-  if (!table) return;
-  for (const TomlMember& m : table->members) {
-    if (m.value.type == TomlValue::Type::table) {
-      each_index(m, m.value, "control." + m.name,
-                 [&](const TomlMember& member) { return read_control(member, m.value); });
-    } else {
-      fields_.report(m.value, fmt::format("a control requirement is a table, not {}", in_words(m.value.type)),
-                     fmt::format("write [control.{}] and below it equation = \"left = right\"", printable(m.name)));
-      fail("control." + m.name);
-    }
-  }
-}
-
-bool ModelReader::read_control(const TomlMember& field, const TomlValue& table) {
+void ModelReader::read_control(const TomlMember& field) {
+  using Kind = Term::Part::Kind;
   const std::string path = "control." + field.name;
+  const TomlValue& table = field.value;
+  if (table.type != TomlValue::Type::table) {
+    fields_.report(table, fmt::format("a control requirement is a table, not {}", in_words(table.type)),
+                   fmt::format("write [control.{}] and below it equation = \"left = right\"", printable(field.name)));
+    return fail(path);
+  }
   model_.places[path] = fields_.place_of(field);
+  const auto indices = indices_of(table);
+  if (!indices) return fail(path);
   if (const auto* weight = table.find("weight"))
     fields_.report(*weight, "a control requirement has no weight", "weights are for measured constraints");
   for (const char* key : {"restitution", "friction", "slip"})
@@ -249,45 +221,36 @@ bool ModelReader::read_control(const TomlMember& field, const TomlValue& table) 
       fields_.report(*m, fmt::format("a control requirement has no {}", key), "it belongs to a constraint");
   fields_.check_keys(table, {"equation", "frequency", "damping", "weight", "for", "restitution", "friction", "slip"},
                      fmt::format("in the control requirement {}", mechanician::quoted(field.name)));
-  ControlOptions options;
-  const NameScope scope = names_.scope();
+  Term term;
+  term.kind = TermKind::control, term.name = field.name, term.indices = *indices, term.key = fields_.place_of(field);
   const TomlMember *frequency = table.find("frequency"), *damping = table.find("damping"),
                    *equation = table.find("equation");
-  if (frequency) {
-    model_.places[path + ".frequency"] = fields_.place_of(frequency->value);
-    options.frequency = expression(frequency->value, path + ".frequency", scope);
-  }
-  if (damping) {
-    model_.places[path + ".damping"] = fields_.place_of(damping->value);
-    if (const auto f = expression(damping->value, path + ".damping", scope)) options.damping = *f;
-  }
+  read_part(frequency, Kind::frequency, path + ".frequency", term);
+  read_part(damping, Kind::damping, path + ".damping", term);
   if (!equation) {
     if (!unreadable_.covers(path + ".equation"))
       fields_.report(field, fmt::format("the control requirement {} has no equation", mechanician::quoted(field.name)),
                      "give it as equation = \"left = right\"");
-    fail(path);
-    return false;
+    return fail(path);
   }
-  const auto e = this->equation(equation->value, path);
-  if (!e) return false;
+  const auto e = this->equation(equation->value, path, *indices);
+  if (!e) return;
   if (e->relation != Relation::equal) {
     fields_.report(equation->value, "a control requirement is an equation", "it is written left = right");
-    fail(path);
-    return false;
+    return fail(path);
   }
-  options.text = equation->value.text;
-  options.place = fields_.place_of(equation->value);
-  const bool with_velocities = ((e->left.kinds() | e->right.kinds()) &
-                                (kind_bit(SymbolKind::velocity) | kind_bit(SymbolKind::acceleration))) != 0;
+  term.body = difference(e->left, e->right);
+  term.text = equation->value.text, term.place = fields_.place_of(equation->value);
+  const bool with_velocities =
+      (model_.kinds_of(term.body) & (kind_bit(SymbolKind::velocity) | kind_bit(SymbolKind::acceleration))) != 0;
   if (damping && with_velocities) {
     fields_.report(*damping, "a requirement with velocities has no damping", "its error follows e' + frequency*e = 0");
-    options.damping = 1.0;
+    std::erase_if(term.parts, [](const Term::Part& part) { return part.kind == Kind::damping; });
   } else if (damping && !frequency && !unreadable_.covers(path + ".frequency")) {
     fields_.report(*damping, "damping without a frequency",
                    "give frequency too: e'' + 2*damping*frequency*e' + frequency^2*e = 0");
   }
-  model_.add_control(field.name, e->left, e->right, std::move(options));
-  return true;
+  model_.terms.push_back(std::move(term));
 }
 
 void ModelReader::read_measured() {
@@ -318,7 +281,6 @@ void ModelReader::read_measured() {
     model_.places["measured." + item.text] = fields_.place_of(item);
     measured.constraints.push_back(item.text);
   }
-  const NameScope scope = names_.scope();
   for (const TomlValue& row : weight->value.items) {
     auto& entries = measured.weight.emplace_back();
     if (row.type != TomlValue::Type::array) {
@@ -327,7 +289,7 @@ void ModelReader::read_measured() {
       continue;
     }
     for (const TomlValue& item : row.items) {
-      const auto f = expression(item, "measured.weight", scope);
+      const auto f = expression(item, "measured.weight");
       good = good && f;
       entries.push_back(f.value_or(Expr(1.0)));
     }
@@ -336,7 +298,6 @@ void ModelReader::read_measured() {
 }
 
 // ---- start, run, events, outputs
-// ---------------------------------------------------------------------------------------
 
 void ModelReader::read_start() {
   const TomlValue* table = section("start");
@@ -345,102 +306,111 @@ void ModelReader::read_start() {
   for (const TomlMember& m : table->members) {
     if (m.name == "time") {
       model_.places["start.time"] = fields_.place_of(m.value);
-      if (const auto f = expression(m.value, "start.time", names_.scope())) model_.start.time = *f;
-    } else if (m.name == "position") {
-      read_start_values(m, "start.position", model_.start.position);
-    } else if (m.name == "velocity") {
-      read_start_values(m, "start.velocity", model_.start.velocity);
+      const auto f = expression(m.value, "start.time");
+      if (!f) continue;
+      model_.start_time_stated = *f;
+      if ((model_.kinds_of(*f) & ~kind_bit(SymbolKind::parameter)) == 0)
+        model_.start_time = IndexValues(model_, {*f}, {})({})[0];
+    } else if (m.name == "position" || m.name == "velocity") {
+      read_by_coordinate(m, "start." + m.name, m.name == "position" ? TermKind::position : TermKind::velocity);
     }
   }
-}
-
-void ModelReader::read_start_values(const TomlMember& field, const std::string& path,
-                                    std::map<std::string, Expr>& values) {
-  const TomlValue* table = fields_.table(field, mechanician::quoted(path));
-  if (!table) return fail(path);
-  for (const TomlMember& entry : table->members)
-    each_member(entry, path, [&](const TomlMember& m, const TomlValue& value) {
-      if (!is_coordinate(m)) return false;
-      model_.places[path + "." + m.name] = fields_.place_of(value);
-      const auto f = expression(value, path + "." + m.name, names_.scope());
-      if (f && !values.emplace(m.name, *f).second) {
-        fields_.report(entry, fmt::format("{} has two start values", mechanician::quoted(m.name)));
-        return false;
-      }
-      return f.has_value();
-    });
 }
 
 void ModelReader::read_run() {
   const TomlValue* table = section("run");
   if (!table) return;
   fields_.check_keys(*table, {"to", "every", "tolerance", "method"}, "in [run]");
-  read_run_number(*table, "to", [&](double v) { model_.run.to = v; });
-  read_run_number(*table, "every", [&](double v) { model_.run.every = v; });
-  read_run_number(*table, "tolerance", [&](double v) { model_.run.tolerance = v; });
+  const auto number = [&](const std::string& key) -> std::optional<double> {
+    const TomlMember* field = table->find(key);
+    if (!field) return std::nullopt;
+    const std::string path = "run." + key;
+    model_.places[path] = fields_.place_of(field->value);
+    const auto f = expression(field->value, path);
+    if (!f) return std::nullopt;
+    if (f->kinds() != 0) {
+      fields_.report(field->value, fmt::format("`{}` must be a number", path),
+                     "parameters and other names cannot be used here");
+      fail(path);
+      return std::nullopt;
+    }
+    return IndexValues(model_, {*f}, {})({})[0];
+  };
+  model_.run.to = number("to"), model_.run.every = number("every");
+  model_.run.tolerance = number("tolerance").value_or(model_.run.tolerance);
   if (const auto* m = table->find("method")) {
     model_.places["run.method"] = fields_.place_of(m->value);
     if (const auto* text = fields_.string(*m, "`run.method`")) model_.run.method = *text;
   }
+  model_.run_places = {model_.places["run.to"], model_.places["run.tolerance"]};
 }
 
-void ModelReader::read_run_number(const TomlValue& table, const std::string& key,
-                                  const std::function<void(double)>& set) {
-  const TomlMember* field = table.find(key);
-  if (!field) return;
-  const std::string path = "run." + key;
-  model_.places[path] = fields_.place_of(field->value);
-  const auto f = expression(field->value, path, names_.scope());
-  if (!f) return;
-  if (f->kinds() != 0) {
-    fields_.report(field->value, fmt::format("`{}` must be a number", path),
-                   "parameters and other names cannot be used here");
-    return fail(path);
-  }
-  set(evaluate_constant(*f, model_, {}));
-}
-
-void ModelReader::read_events() {
-  const TomlValue* table = section("events");
+void ModelReader::read_event(const TomlMember& field) {
+  const std::string path = "events." + field.name;
+  const TomlValue* table = fields_.table(field, mechanician::quoted(path));
   if (!table) return;
-  for (const TomlMember& m : table->members)
-    if (const TomlValue* entry = fields_.table(m, mechanician::quoted("events." + m.name)))
-      each_index(m, *entry, "events." + m.name, [&](const TomlMember& member) { return read_event(member, *entry); });
-}
-
-bool ModelReader::read_event(const TomlMember& m, const TomlValue& table) {
-  const TomlValue* entry = &table;
-  const std::string path = "events." + m.name;
-  model_.places[path] = fields_.place_of(m);
-  Event event;
-  event.name = m.name;
-  const EventChoice choice = read_event_choice(m, *entry, fields_);
-  event.direction = choice.direction, event.action = choice.action;
-  const TomlMember* when = entry->find("when");
+  model_.places[path] = fields_.place_of(field);
+  const auto indices = indices_of(*table);
+  if (!indices) return fail(path);
+  fields_.check_keys(*table, {"when", "direction", "do", "for"},
+                     fmt::format("in the event {}", mechanician::quoted(field.name)));
+  const auto choose = [&](const char* key, std::initializer_list<std::string_view> choices) -> std::size_t {
+    const TomlMember* m = table->find(key);
+    const std::string* text = m ? fields_.string(*m, fmt::format("`{}`", key)) : nullptr;
+    for (std::size_t i = 0; text && i < choices.size(); ++i)
+      if (*text == choices.begin()[i]) return i;
+    if (text)
+      fields_.report(m->value, fmt::format("`{}` cannot be {}", key, mechanician::quoted(*text)),
+                     fmt::format("it is {}", fmt::join(choices, " or ")));
+    return 0;
+  };
+  FamilyEvent event;
+  event.direction = std::array{EventDirection::both, EventDirection::up,
+                               EventDirection::down}[choose("direction", {"both", "up", "down"})];
+  event.action = std::array{EventAction::record, EventAction::stop}[choose("do", {"record", "stop"})];
+  const TomlMember* when = table->find("when");
   if (!when) {
     if (!unreadable_.covers(path + ".when"))
-      fields_.report(m, fmt::format("the event {} has no `when`", mechanician::quoted(m.name)),
+      fields_.report(field, fmt::format("the event {} has no `when`", mechanician::quoted(field.name)),
                      "give an expression that passes zero, as in when = \"x\"");
-    return false;
+    return fail(path);
   }
-  const auto f = expression(when->value, path, names_.scope());
-  if (!f) return false;
-  event.when = *f;
-  event.place = fields_.place_of(when->value);
+  const auto f = expression(when->value, path, Words::all, *indices);
+  if (!f) return;
+  event.when.name = field.name;
+  for (const TermIndex& index : *indices) event.when.label.push_back(index.symbol);
+  event.when.term.kind = TermKind::quantity, event.when.term.indices = *indices;
+  event.when.term.body = *f, event.when.term.place = fields_.place_of(when->value);
   model_.events.push_back(std::move(event));
-  return true;
 }
 
-void ModelReader::read_outputs() {
-  const TomlValue* table = section("outputs");
-  if (!table) return;
-  for (const TomlMember& entry : table->members)
-    each_member(entry, "outputs", [&](const TomlMember& m, const TomlValue& value) {
-      model_.places["outputs." + m.name] = fields_.place_of(m);
-      const auto f = expression(value, "outputs." + m.name, names_.scope());
-      if (f) model_.outputs.push_back({m.name, *f, fields_.place_of(value)});
-      return f.has_value();
-    });
+void ModelReader::read_output(const TomlMember& field) {
+  const ParsedName name = parse_name(field.name);
+  const bool indexed =
+      name.indexed && is_name(name.name);  // what else is wrong with it is said where names are checked
+  const std::string path = "outputs." + field.name;
+  model_.places.emplace(indexed ? "outputs." + name.name : path, fields_.place_of(field));
+  const TomlValue* value = value_of(field, "outputs");
+  const auto indices = value ? indices_of(field.value) : std::nullopt;
+  if (!indices) return fail(path);
+  FamilyQuantity output;
+  output.name = indexed ? name.name : field.name;
+  if (!indexed && !indices->empty()) {
+    fields_.report(field,
+                   fmt::format("the output {} has no index, though it says `for`", mechanician::quoted(field.name)),
+                   "write its name with the index, as in \"e[i]\"");
+    return fail(path);
+  }
+  if (indexed) {
+    const auto label = label_of(field, name);
+    if (!label) return fail(path);
+    output.label = *label;
+  }
+  const auto f = expression(*value, path, Words::all, *indices);
+  if (!f) return;
+  output.term.kind = TermKind::quantity, output.term.indices = *indices;
+  output.term.body = *f, output.term.place = fields_.place_of(*value);
+  model_.outputs.push_back(std::move(output));
 }
 
 }  // namespace mechanician

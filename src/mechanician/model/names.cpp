@@ -38,6 +38,8 @@ std::string_view in_words(NameKind kind) {
       return "defined name";
     case NameKind::unknown:
       return "unknown function";
+    case NameKind::constraint:
+      return "constraint";
   }
   return "";
 }
@@ -59,21 +61,33 @@ const NameTable::Entry* NameTable::entry(std::string_view name) const {
   return found == entries_.end() ? nullptr : &found->second;
 }
 
-std::string NameTable::suggestion(std::string_view name) const {
-  return wants_hints() ? did_you_mean(name, names_) : std::string();
-}
-
-std::optional<Expr> NameTable::find(std::string_view name, int primes) const {
-  if (name == "t" && primes == 0) return time_symbol();
-  for (auto b = bound_.rbegin(); b != bound_.rend(); ++b)
-    if (b->first == name && primes == 0) return Expr(static_cast<double>(b->second));
-  const Entry* e = entry(name);
-  if (!e || !e->value) return std::nullopt;
-  if (primes == 0) return e->value;
-  if (e->kind == NameKind::coordinate && primes <= 2) {
-    const Expr velocity = derivative_symbol(*e->value);
-    return primes == 1 ? velocity : derivative_symbol(velocity);
+std::optional<Expr> NameTable::find(std::string_view name, int primes, Words words) {
+  if (primes == 0)
+    for (auto i = domain_->rbegin(); i != domain_->rend(); ++i)
+      if (i->name == name) return i->symbol;
+  const bool parameters_only = words == Words::parameters;
+  if (name == "t" && primes == 0 && !parameters_only) return time_symbol();
+  const auto primed = [&](Expr x) {
+    for (int k = 0; k < primes; ++k) x = derivative_symbol(x);
+    return x;
+  };
+  if (name.ends_with(']')) {
+    const std::string key(name);
+    if (const auto member = model_.members.find(key); member != model_.members.end()) {
+      const Expr& symbol = member->second.symbol;
+      const bool is_coordinate = symbol.symbol().kind == SymbolKind::coordinate;
+      if (parameters_only && is_coordinate) return std::nullopt;
+      return is_coordinate && primes <= 2 ? std::optional(primed(symbol))
+             : primes == 0                ? std::optional(symbol)
+                                          : std::nullopt;
+    }
+    const auto made = instances_.find(key);
+    return made != instances_.end() && primes == 0 && !parameters_only ? made->second : std::nullopt;
   }
+  const Entry* e = entry(name);
+  if (!e || !e->value || (parameters_only && e->kind != NameKind::parameter)) return std::nullopt;
+  if (primes == 0) return e->value;
+  if (e->kind == NameKind::coordinate && primes <= 2) return primed(*e->value);
   // alpha' of a function of time alone is its derivative.
   if (e->kind == NameKind::unknown && primes <= 2) {
     const auto& depends = e->value->symbol().depends;
@@ -86,19 +100,33 @@ std::optional<Expr> NameTable::find(std::string_view name, int primes) const {
   return std::nullopt;
 }
 
-ParseProblem NameTable::explain(std::string_view name, int primes) const {
+ParseProblem NameTable::explain(std::string_view name, int primes, Words words) const {
   const std::string primed = std::string(name) + std::string(static_cast<std::size_t>(std::min(primes, 9)), '\'');
+  const std::string family(name.substr(0, name.find('[')));
+  const Entry* e = entry(name);
+  std::optional<NameKind> kind = e ? std::optional(e->kind) : std::nullopt;
+  if (name.ends_with(']') && families_.contains(family)) kind = families_.at(family).kind;
+  if (words == Words::parameters) {
+    if (name == "t") return problem("a parameter cannot depend on t", "what changes with time stands in [define]");
+    if (kind && *kind != NameKind::parameter)
+      return problem(fmt::format("a parameter cannot be made of the {} {}", in_words(*kind), mechanician::quoted(name)),
+                     "a parameter is made of numbers and other parameters; other expressions stand in [define]");
+  }
   if (name == "t") return problem(fmt::format("`{}`: time has no derivative", primed));
-  if (const Entry* e = entry(name)) {
-    if (!e->value) return silent();
-    if (e->kind == NameKind::coordinate)
+  // Nothing is known of a family whose bounds could not be read.
+  if (name.ends_with(']') && kind && families_.at(family).bounds.empty()) return silent();
+  if (kind) {
+    if (e && !e->value) return silent();
+    if (const auto made = instances_.find(std::string(name)); made != instances_.end() && !made->second)
+      return silent();
+    if (*kind == NameKind::coordinate)
       return problem(fmt::format("`{}` has too many primes", primed),
                      fmt::format("the highest derivative is {}''", name));
     return problem(fmt::format("`{}`: only a coordinate can have primes", primed),
-                   fmt::format("`{}` is a {}", name, in_words(e->kind)));
+                   fmt::format("`{}` is a {}", name, in_words(*kind)));
   }
   if (is_excused(name)) return silent();
-  if (families_.contains(std::string(name)))
+  if (families_.contains(family))
     return problem(fmt::format("{} is a family: one of its members is meant", mechanician::quoted(name)),
                    fmt::format("write {}[...]", name));
   std::string hint = wants_hints() ? did_you_mean(name, names_) : std::string();
@@ -108,22 +136,15 @@ ParseProblem NameTable::explain(std::string_view name, int primes) const {
   return problem(fmt::format("unknown name {}", mechanician::quoted(name)), std::move(hint));
 }
 
-ParseProblem NameTable::explain_in_parameter(std::string_view name, int primes) const {
-  const Entry* e = entry(name);
-  if (name == "t") return problem("a parameter cannot depend on t", "what changes with time stands in [define]");
-  if (e && e->kind != NameKind::parameter)
-    return problem(fmt::format("a parameter cannot be made of the {} {}", in_words(e->kind), mechanician::quoted(name)),
-                   "a parameter is made of numbers and other parameters; other expressions stand in [define]");
-  return explain(name, primes);
-}
-
 std::optional<Expr> NameTable::find_reaction(std::string_view function, std::string_view name) const {
+  const std::string key(name);
   if (function == "ideal") {
-    const Entry* e = entry(name);
-    if (e && e->kind == NameKind::coordinate) return make_symbol(SymbolKind::ideal_force, std::string(name));
+    const auto member = model_.members.find(key);
+    if (member != model_.members.end() && member->second.symbol.symbol().kind == SymbolKind::coordinate)
+      return make_symbol(SymbolKind::ideal_force, key);
     return std::nullopt;
   }
-  if (constraint_set_.contains(std::string(name))) return make_symbol(SymbolKind::multiplier, std::string(name));
+  if (constraint_set_.contains(key) || model_.rows.contains(key)) return make_symbol(SymbolKind::multiplier, key);
   return std::nullopt;
 }
 
@@ -141,31 +162,21 @@ ParseProblem NameTable::explain_reaction(std::string_view function, std::string_
                  wants_hints() ? did_you_mean(name, constraints_) : "");
 }
 
-NameScope NameTable::scope() const {
-  return with_families({[this](std::string_view name, int primes) { return find(name, primes); },
-                        [this](std::string_view name, int primes) { return explain(name, primes); }},
-                       &NameTable::scope);
-}
-
-NameScope NameTable::nonideal_scope() const {
-  NameScope scope{[this](std::string_view name, int primes) { return find(name, primes); },
-                  [this](std::string_view name, int primes) { return explain(name, primes); }};
-  scope.reaction = [this](std::string_view function, std::string_view name) { return find_reaction(function, name); };
-  scope.explain_reaction = [this](std::string_view function, std::string_view name) {
-    return explain_reaction(function, name);
+NameScope NameTable::scope(Words words) {
+  NameScope s{[this, words](std::string_view name, int primes) { return find(name, primes, words); },
+              [this, words](std::string_view name, int primes) { return explain(name, primes, words); }};
+  if (words == Words::reactions) {
+    s.reaction = [this](std::string_view function, std::string_view name) { return find_reaction(function, name); };
+    s.explain_reaction = [this](std::string_view function, std::string_view name) {
+      return explain_reaction(function, name);
+    };
+  }
+  s.member = [this, words](std::string_view name, std::span<const Expr> indices, std::size_t offset,
+                           std::size_t length) { return member(name, indices, offset, length, words); };
+  s.sum = [this, words](std::span<const IndexRange> ranges, std::string_view body, std::size_t offset) {
+    return sum(ranges, body, offset, words);
   };
-  return with_families(std::move(scope), &NameTable::nonideal_scope);
-}
-
-NameScope NameTable::parameter_scope() const {
-  return with_families({[this](std::string_view name, int primes) -> std::optional<Expr> {
-                          if (const auto found = find(name, primes); found && found->is_constant())
-                            return found;  // an index
-                          const Entry* e = entry(name);
-                          return e && e->kind == NameKind::parameter && primes == 0 ? e->value : std::nullopt;
-                        },
-                        [this](std::string_view name, int primes) { return explain_in_parameter(name, primes); }},
-                       &NameTable::parameter_scope);
+  return s;
 }
 
 }  // namespace mechanician

@@ -1,8 +1,12 @@
 #pragma once
 
 /// The names that expressions of a model file may use, and what is said about those they may not.
+///
+/// A family is read as it is written: x[i - 1] becomes a symbol of its own, and what it stands for is kept in the model. Which members
+/// there are is asked once the text has been read, for all values of the indices around it.
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,110 +16,140 @@
 #include <vector>
 
 #include "mechanician/expression/parse.hpp"
+#include "mechanician/expression/simplify.hpp"
+#include "mechanician/model/family_model.hpp"
 
 namespace mechanician {
 
 /// Names that no coordinate, parameter, definition or unknown may take: t, pi, the functions, and, or, not.
 bool is_reserved(std::string_view name);
 
-enum class NameKind { coordinate, parameter, definition, unknown };
+enum class NameKind { coordinate, parameter, definition, unknown, constraint };
 /// "coordinate", "parameter", "defined name", "unknown function"
 std::string_view in_words(NameKind kind);
 
+/// What may stand in an expression: everything; ideal() and multiplier() too; or parameters only.
+enum class Words { all, reactions, parameters };
+
 class NameTable {
  public:
+  explicit NameTable(FamilyModel& model) : model_(model) {}
+
   /// The first of two things of the same name stays.
   void add(std::string name, NameKind kind, std::optional<Expr> value);
   /// Gives a name its value later; nothing leaves it without one.
   void set_value(std::string_view name, std::optional<Expr> value);
-
-  /// x[1..N]: its members are added one by one as "x[1]", …
-  struct Bounds {
-    long from, to;
-  };
-  void add_family(const std::string& name, std::vector<Bounds> bounds) { families_.emplace(name, std::move(bounds)); }
-  bool is_family(const std::string& name) const { return families_.contains(name); }
-  void add_constraint_family(const std::string& name, std::vector<Bounds> bounds) {
-    constraint_families_.emplace(name, std::move(bounds));
-  }
-
-  /// Within the life of this an index stands for a number.
-  class Binding {
-   public:
-    Binding(NameTable& names, std::string index, long value) : names_(names) {
-      names.bound_.emplace_back(std::move(index), value);
-    }
-    ~Binding() { names_.bound_.pop_back(); }
-    Binding(const Binding&) = delete;
-    Binding& operator=(const Binding&) = delete;
-
-   private:
-    NameTable& names_;
-  };
-  /// Values of indices, for messages: " for i = 3", or empty.
-  std::string bound_text() const;
-  /// Calls `body` for every set of values of the indices, later ones running faster; bounds of an index may contain earlier
-  /// ones. Stops where body returns false, or with a problem (offsets as in the ranges).
-  /// `cost`: length of the text that is read each time.
-  std::optional<ParseProblem> for_each(std::span<const IndexRange> ranges, const NameScope& scope, std::size_t cost,
-                                       const std::function<bool()>& body);
-  /// A whole number from an expression of indices and parameters; else what is wrong with it.
-  struct Whole {
-    std::optional<long> value;
-    std::string problem, hint;
-  };
-  Whole whole_number(const Expr& f) const;
-  /// Values of parameters, where they are known.
-  std::function<std::optional<double>(const std::string& parameter)> parameter_value = [](const std::string&) {
-    return std::nullopt;
-  };
-  std::vector<std::pair<std::string, long>> bound() const { return bound_; }
-  MemberName member(std::string_view name, std::span<const Expr> indices) const;
-
   void add_constraint(const std::string& name) {
     if (constraint_set_.insert(name).second) constraints_.push_back(name);
   }
 
+  /// Things of one name with an index.
+  struct Family {
+    NameKind kind = NameKind::coordinate;
+    int number = 0;                   ///< of the family of coordinates or of numbers
+    std::vector<IndexBounds> bounds;  ///< a box around its members
+    /// Of a definition, a constraint or a point: the indices that it is written with, and how they follow from those of a member.
+    std::vector<TermIndex> indices = {};
+    struct Inverse {
+      std::size_t piece;
+      double factor, shift;
+    };
+    std::vector<Inverse> inverse = {};
+    std::vector<Expr> values = {};  ///< of a definition one; none: it has a mistake
+  };
+  void add_family(const std::string& name, Family family) {
+    (family.kind == NameKind::constraint ? rows_ : families_).emplace(name, std::move(family));
+  }
+  Family* find_family(const std::string& name);
+  /// Works out `bounds` and `inverse` of what is called name[label]; false where a label does not tell the indices.
+  bool finish_family(Family& family, std::span<const Expr> label) const;
+  /// The values of a family for the member at these indices.
+  std::vector<Expr> instance(const Family& family, std::span<const Expr> at);
+
+  // ---- a text that is read
+
+  /// Of the texts that follow: the indices around them.
+  void begin(std::vector<TermIndex> indices = {});
+  const std::vector<TermIndex>& indices() const { return *domain_; }
+  /// Where a stretch of the text stands, and how a mistake in it is reported.
+  std::function<Place(std::size_t offset, std::size_t length)> place_of = [](std::size_t, std::size_t) {
+    return Place();
+  };
+  std::function<void(const Problem&)> report = [](const Problem&) {};
+  NameScope scope(Words words = Words::all);
+  /// Definitions are put in where an index may be called like one of theirs: then it is another symbol all the same.
+  bool definitions = false;
+  /// Adds an index to those around; what is wrong with its range else.
+  std::optional<ParseProblem> add_index(const IndexRange& range, Words words);
+  /// The ranges of all indices around: whole numbers that do not run backwards? Reports.
+  bool check_indices();
+  /// An index made of numbers and indices, or what is wrong with it.
+  struct Known {
+    std::optional<Expr> value;
+    std::string problem = {}, hint = {};
+  };
+  Known known(const Expr& f) const;
+  /// x[i - 1]: notes that it was mentioned.
+  MemberName member(std::string_view name, std::span<const Expr> indices, std::size_t offset, std::size_t length,
+                    Words words = Words::all);
+  /// Notes that an index must be a whole number; those of coordinates that are keys are also told apart by what is said.
+  void mention_label(std::string_view name, std::span<const Expr> indices);
+  void mention_key(const std::string& name, const Family& family, std::span<const Expr> indices,
+                   std::string_view problem);
+  /// Do all members exist that were mentioned since the last time? Reports.
+  bool check_members();
+
+  /// Values of parameters, where they are known. Null: while parameters themselves are read.
+  std::function<std::optional<double>(const std::string& parameter)> parameter_value = nullptr;
   /// Names that may be defined in a part of the file that could not be read: nothing is said about them.
   std::function<bool(std::string_view name)> is_excused = [](std::string_view) { return false; };
   std::function<bool(std::string_view constraint)> is_constraint_excused = [](std::string_view) { return false; };
   /// Looking for the nearest name takes time; off once there are more problems than anyone reads.
   std::function<bool()> wants_hints = [] { return true; };
 
-  /// Everything; without ideal() and multiplier().
-  NameScope scope() const;
-  /// With ideal() and multiplier().
-  NameScope nonideal_scope() const;
-  /// Parameters only.
-  NameScope parameter_scope() const;
-
-  /// "did you mean `x`?", or empty.
-  std::string suggestion(std::string_view name) const;
-
  private:
   struct Entry {
     NameKind kind;
     std::optional<Expr> value;  ///< absent: has a problem of its own
   };
+  struct Mention {
+    std::string name;
+    std::vector<Expr> indices;
+    std::vector<IndexBounds> bounds;
+    std::vector<Expr> whole, least_zero;  ///< what else has to be a whole number, or not negative
+    std::string key = {};                 ///< of a key: "is no coordinate"
+    std::size_t offset = 0, length = 0;
+    std::shared_ptr<const std::vector<TermIndex>> domain = nullptr;
+  };
   const Entry* entry(std::string_view name) const;
-  std::optional<Expr> find(std::string_view name, int primes) const;
-  ParseProblem explain(std::string_view name, int primes) const;
-  ParseProblem explain_in_parameter(std::string_view name, int primes) const;
-  std::optional<double> number_of(const Expr& f) const;
-  ParsedExpression sum(std::span<const IndexRange> ranges, std::string_view body, std::size_t offset,
-                       const NameScope& scope);
-  /// `same`: what makes this scope.
-  NameScope with_families(NameScope scope, NameScope (NameTable::*same)() const) const;
+  std::optional<Expr> find(std::string_view name, int primes, Words words);
+  ParseProblem explain(std::string_view name, int primes, Words words) const;
   std::optional<Expr> find_reaction(std::string_view function, std::string_view name) const;
   ParseProblem explain_reaction(std::string_view function, std::string_view name) const;
+  ParsedExpression sum(std::span<const IndexRange> ranges, std::string_view body, std::size_t offset, Words words);
+  Expr add_sum(std::vector<TermIndex> own, const Expr& body);
+  MemberName no_family(std::string_view name) const;
+  void note(Mention mention);
+  std::vector<Expr> indices_of_member(const Family& family, std::span<const Expr> at) const;
+  Expr canonical(const Expr& f) const;
+  /// fs with expressions in the place of indices, in members and in sums too.
+  std::vector<Expr> rewrite(std::span<const Expr> fs, std::span<const Replacement> by);
+  Expr rewrite_sum(const QuantitySum& sum, std::span<const Replacement> by);
+  void explain_member(const Mention& mention, std::span<const double> values, std::span<const double> at);
 
+  FamilyModel& model_;
   std::unordered_map<std::string, Entry> entries_;
-  std::unordered_map<std::string, std::vector<Bounds>> families_, constraint_families_;
-  std::vector<std::pair<std::string, long>> bound_;
-  std::size_t work_ = 0;  ///< of writing out members, in bytes of text
+  std::unordered_map<std::string, Family> families_, rows_;
+  std::unordered_map<std::string, std::optional<Expr>> instances_;  ///< members of definitions
   std::vector<std::string> names_;
   std::vector<std::string> constraints_;
   std::unordered_set<std::string> constraint_set_;
+
+  std::shared_ptr<const std::vector<TermIndex>> domain_ = std::make_shared<const std::vector<TermIndex>>();
+  std::size_t base_ = 0;  ///< where the text that is read begins in the whole
+  std::vector<Mention> mentions_;
+  std::unordered_set<std::string> mentioned_;
+  int fresh_ = 0;
 };
 
 }  // namespace mechanician

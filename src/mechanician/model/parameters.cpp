@@ -25,8 +25,8 @@ ParameterIndex index_parameters(const Model& model) {
 namespace {
 
 Place value_place(const Model& model, const Parameter& parameter) {
-  const auto found = model.places.find("parameters." + parameter.name);
-  return found == model.places.end() ? parameter.place : found->second;
+  const Place place = model.place_of("parameters." + parameter.name);
+  return place.line > 0 ? place : parameter.place;
 }
 
 }  // namespace
@@ -129,11 +129,8 @@ StartEvaluation try_start_state(const Model& model, const ParameterValues& param
   StartEvaluation result;
   const auto value = [&](const Expr& f, const std::string& path) {
     const ConstantEvaluation e = evaluate_constant(f, index, parameters.values);
-    if (!std::isfinite(e.value)) {
-      const auto place = model.places.find(path);
-      result.problems.push_back(
-          {place == model.places.end() ? Place{} : place->second, fmt::format("`{}` is not finite", path), e.culprit});
-    }
+    if (!std::isfinite(e.value))
+      result.problems.push_back({model.place_of(path), fmt::format("`{}` is not finite", path), e.culprit});
     return e.value;
   };
   result.state.time = value(model.start.time, "start.time");

@@ -12,6 +12,7 @@
 #include "mechanician/model/model_reader.hpp"
 #include "mechanician/model/source_map.hpp"
 #include "mechanician/model/toml_source.hpp"
+#include "mechanician/model/validate.hpp"
 
 namespace mechanician {
 
@@ -93,9 +94,9 @@ bool clean_text(std::string& text, const SourceText& source, std::vector<Problem
   return count < most;
 }
 
-}  // namespace
+constexpr long most_members = 100'000'000;  ///< of all coordinates, where they are not written out
 
-Model read_model_text(std::string_view text, std::string file_name, const ParameterOverrides& overrides) {
+FamilyModel read_stated(std::string_view text, std::string file_name, const ParameterOverrides& overrides, long most) {
   file_name = printable(file_name, 400);
   if (text.size() > largest_file) refuse_size(file_name);
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // the byte order mark that some editors write
@@ -103,7 +104,13 @@ Model read_model_text(std::string_view text, std::string file_name, const Parame
   std::string cleaned = source.text;
   std::vector<Problem> problems;
   if (!clean_text(cleaned, source, problems)) throw ModelError(std::move(problems), source);
-  return ModelReader(std::move(source), std::move(cleaned), std::move(problems), overrides).read();
+  return ModelReader(std::move(source), std::move(cleaned), std::move(problems), overrides, most).read();
+}
+
+}  // namespace
+
+Model read_model_text(std::string_view text, std::string file_name, const ParameterOverrides& overrides) {
+  return expand(read_stated(text, std::move(file_name), overrides, most_coordinates));
 }
 
 Model read_model(const std::filesystem::path& file, const ParameterOverrides& overrides) {
@@ -128,18 +135,20 @@ std::vector<std::string> data_files(const std::filesystem::path& file) {
   return found;
 }
 
+FamilyModel read_family_model_text(std::string_view text, std::string file_name, const ParameterOverrides& overrides) {
+  return read_stated(text, std::move(file_name), overrides, most_members);
+}
+
 FamilyModel read_family_model(const std::string& file, const ParameterOverrides& overrides) {
   return read_family_model_text(read_model_file(file), name_of(file), overrides);
 }
-
-long count_family_coordinates_of(std::string text, const std::string& file, const ParameterOverrides& overrides);
 
 long count_family_coordinates(const std::string& file, const ParameterOverrides& overrides) {
   std::string text = read_model_file(file);
   // What is wrong with it is said when it is read in earnest.
   std::vector<Problem> problems;
   if (!clean_text(text, {file, text}, problems) || !problems.empty()) return 0;
-  return count_family_coordinates_of(std::move(text), file, overrides);
+  return ModelReader({file, text}, text, {}, overrides, most_members).count();
 }
 
 }  // namespace mechanician

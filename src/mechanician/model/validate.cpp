@@ -86,7 +86,6 @@ class Validator {
   Place place(const std::string& path, Place fallback = {}) const { return place_in(model_, path, fallback); }
 
   // ---- names
-  // -----------------------------------------------------------------------------------------------------------
 
   void check_names() {
     struct Known {
@@ -174,7 +173,6 @@ class Validator {
   }
 
   // ---- energies
-  // --------------------------------------------------------------------------------------------------------
 
   void check_energies() {
     const bool has_mass = !model_.mass.empty();
@@ -204,7 +202,6 @@ class Validator {
   }
 
   // ---- what expressions may contain
-  // --------------------------------------------------------------------------------------
 
   void add(Expr f, std::string what, const Place& at, KindSet allowed, std::string hint = {}) {
     if (!f.is_constant()) parts_.push_back({std::move(f), std::move(what), at, allowed, std::move(hint)});
@@ -341,7 +338,6 @@ class Validator {
   }
 
   // ---- rows
-  // --------------------------------------------------------------------------------------------------------------
 
   void check_row(const Expr& residual, const std::string& what, const Place& at) {
     constexpr KindSet moving =
@@ -401,7 +397,6 @@ class Validator {
   }
 
   // ---- start and run
-  // -----------------------------------------------------------------------------------------------------
 
   void check_start_names() {
     for (const auto* values : {&model_.start.position, &model_.start.velocity})
@@ -433,18 +428,16 @@ class Validator {
 
 }  // namespace
 
-std::vector<Problem> validate(const Model& model, const Unreadable& unreadable) {
-  std::vector<Problem> problems = Validator(model, unreadable).validate();
+std::vector<Problem> validate_structure(const Model& model, const Unreadable& unreadable) {
+  return Validator(model, unreadable).validate();
+}
+
+std::vector<Problem> validate(const Model& model) {
+  std::vector<Problem> problems = validate_structure(model, {});
   ParameterEvaluation parameters = try_evaluate_parameters(model, {});
-  // A parameter that could not be read has no value; nor has what is made of it.
-  const bool readable = !unreadable.touches("parameters");
-  for (std::size_t i = 0; i < model.parameters.size(); ++i)
-    if (unreadable.covers("parameters." + model.parameters[i].name)) parameters.known[i] = false;
-  if (readable)
-    for (Problem& p : parameters.problems) problems.push_back(std::move(p));
+  for (Problem& p : parameters.problems) problems.push_back(std::move(p));
   // Values mean something only where the structure is sound.
-  if (problems.empty() && readable)
-    for (Problem& p : validate_values(model, parameters.values, unreadable)) problems.push_back(std::move(p));
+  if (problems.empty()) problems = validate_values(model, parameters.values);
   return problems;
 }
 

@@ -5,14 +5,18 @@
 #include <string>
 #include <vector>
 
+#include "mechanician/model/unreadable.hpp"
 #include "mechanician/model/validate.hpp"
 
 namespace mechanician {
 
 inline Place place_in(const Model& model, const std::string& path, Place fallback = {}) {
-  const auto found = model.places.find(path);
-  return found == model.places.end() ? fallback : found->second;
+  const Place place = model.place_of(path);
+  return place.line > 0 ? place : fallback;
 }
+
+/// What does not depend on values. Parts that are `unreadable` have been reported and are skipped.
+std::vector<Problem> validate_structure(const Model& model, const Unreadable& unreadable);
 
 /// One-sided constraints, restitution and friction.
 std::vector<Problem> validate_contacts(const Model& model);

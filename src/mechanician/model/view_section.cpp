@@ -2,18 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/model/model_reader.hpp"
-#include "mechanician/model/parameters.hpp"
 #include "mechanician/model/view.hpp"
 
 namespace mechanician {
 
 namespace {
 
-constexpr std::size_t most_items = 20'000;
 constexpr KindSet of_parameters = kind_bit(SymbolKind::parameter);
 
 /// A product of turns p then, about the axes as turned by p, r.
@@ -31,11 +30,18 @@ std::vector<Expr> turn_about(int axis, const Expr& angle) {
 
 class ViewReader {
  public:
-  ViewReader(FieldReader& fields, NameTable& names, NameScope scope,
-             const std::unordered_map<std::string, int>& coordinates)
-      : fields_(fields), names_(names), scope_(std::move(scope)), coordinates_(coordinates) {}
+  /// How the indices of a table and an expression for all values of indices are read.
+  using ReadIndices = std::function<std::optional<std::vector<TermIndex>>(const TomlValue& table)>;
+  using ReadExpression = std::function<std::optional<Expr>(const TomlValue& value, const std::string& what,
+                                                           const std::vector<TermIndex>& indices)>;
+  ViewReader(FieldReader& fields, NameTable& names, FamilyModel& model, ReadIndices indices, ReadExpression expression)
+      : fields_(fields),
+        names_(names),
+        model_(model),
+        read_indices_(std::move(indices)),
+        read_expression_(std::move(expression)) {}
 
-  View read(const TomlValue& table) {
+  void read(const TomlValue& table) {
     fields_.check_keys(table,
                        {"points", "lines", "rods", "springs", "discs", "spheres", "boxes", "ground", "traces", "arrows",
                         "camera", "forces"},
@@ -53,7 +59,7 @@ class ViewReader {
     each(table, "arrows", [&](const TomlMember& m) { read_arrow(m); });
     if (const TomlMember* m = table.find("camera")) read_camera(*m);
     if (const TomlMember* m = table.find("forces")) view_.forces = truth(*m);
-    return std::move(view_);
+    model_.view = std::move(view_);
   }
 
  private:
@@ -64,61 +70,14 @@ class ViewReader {
     if (!members) return;
     section_ = section;
     for (const TomlMember& m : members->members) {
-      if (view_.items.size() >= most_items) {
-        fields_.report(m, fmt::format("a picture has at most {} parts", most_items));
-        return;
-      }
-      each_index(m, read_one);
-    }
-  }
-
-  /// Once; or for every index of a family: balls with `for` are balls[1], balls[2], …
-  template <class F>
-  void each_index(const TomlMember& m, const F& read_one) {
-    const TomlMember* range = m.value.type == TomlValue::Type::table ? m.value.find("for") : nullptr;
-    if (!range) return read_one(m);
-    const std::string* text = fields_.string(*range, "`for`");
-    if (!text) return;
-    const ParsedRanges parsed = parse_ranges(*text);
-    for (const ParseProblem& p : parsed.problems) fields_.report(range->value, p.message, p.hint);
-    if (!parsed.problems.empty()) return;
-    TomlMember member = m;
-    std::erase_if(member.value.members, [](const TomlMember& field) { return field.name == "for"; });
-    const std::size_t problems = fields_.problems.size();
-    const auto problem = names_.for_each(parsed.ranges, names_.parameter_scope(), 500, [&] {
-      std::string indices;
-      for (const auto& [index, value] : names_.bound())
-        indices += fmt::format("{}{}", indices.empty() ? "" : ",", value);
-      member.name = fmt::format("{}[{}]", m.name, indices);
+      const auto indices = read_indices_(m.value);
+      if (!indices) continue;
+      indices_ = *indices;
+      TomlMember member = m;
+      std::erase_if(member.value.members, [](const TomlMember& f) { return f.name == "for"; });
       read_one(member);
-      return fields_.problems.size() == problems && view_.items.size() < most_items;
-    });
-    if (problem) fields_.report(range->value, problem->message, problem->hint);
-  }
-
-  /// "p[i - 1]" as it is called now, and "p[1..N]" as the names of all these; others as they are.
-  std::vector<std::string> names_of(const TomlValue& value) {
-    const ParsedName name = parse_name(value.text);
-    if (!name.indexed || !name.problems.empty()) return {value.text};
-    std::vector<std::string> texts{""};
-    for (const ParsedName::Piece& piece : name.indices) {
-      const auto range = split_range(piece);
-      long ends[2];
-      for (const bool upper : {false, true}) {
-        const ParsedExpression f = parse_expression(range ? upper ? range->second.text : range->first.text : piece.text,
-                                                    names_.parameter_scope());
-        const NameTable::Whole whole = f.value ? names_.whole_number(*f.value) : NameTable::Whole{};
-        if (!whole.value) return {value.text};
-        ends[upper] = *whole.value;
-      }
-      std::vector<std::string> more;
-      for (const std::string& begun : texts)
-        for (long i = ends[0]; i <= ends[1] && more.size() < most_items; ++i)
-          more.push_back(fmt::format("{}{}{}", begun, begun.empty() ? "" : ",", i));
-      texts = std::move(more);
     }
-    for (std::string& text : texts) text = fmt::format("{}[{}]", name.name, text);
-    return texts;
+    indices_.clear();
   }
 
   ViewItem begin(const TomlMember& m, ViewKind kind) const {
@@ -131,7 +90,7 @@ class ViewReader {
   std::string path(const TomlMember& m) const { return mechanician::quoted("view." + section_ + "." + m.name); }
 
   std::optional<Expr> number(const TomlValue& value, const std::string& what) {
-    return fields_.expression(value, scope_, what);
+    return read_expression_(value, what, indices_);
   }
   void number(const TomlValue& table, const char* key, const std::string& what, Expr& to) {
     if (const TomlMember* m = table.find(key))
@@ -158,16 +117,51 @@ class ViewReader {
   /// The name of a point, or its components.
   std::optional<ViewVector> place(const TomlValue& value, const std::string& what) {
     if (value.type != TomlValue::Type::string) return vector(value, what);
-    const std::vector<std::string> meant = names_of(value);
-    const auto found = points_.find(meant.size() == 1 ? meant.front() : value.text);
-    if (found != points_.end()) return found->second;
-    std::vector<std::string> names;
-    for (const auto& [name, point] : points_) names.push_back(name);
-    const std::string near = nearest(value.text, names);
-    fields_.report(value, fmt::format("{} names no point: {}", what, mechanician::quoted(value.text)),
-                   near.empty() ? "points are named in [view.points]; or give components, as in [\"x\", \"y\"]"
-                                : fmt::format("did you mean {}?", mechanician::quoted(near)));
-    return std::nullopt;
+    std::vector<TermIndex> ranges;
+    return named_point(value, what, ranges);
+  }
+
+  /// "p", "p[i - 1]", and where `ranges` are wanted "p[1..N]": the indices that this runs through.
+  std::optional<ViewVector> named_point(const TomlValue& value, const std::string& what,
+                                        std::vector<TermIndex>& ranges) {
+    const ParsedName name = parse_name(value.text);
+    const auto found = points_.find(name.indexed ? name.name : value.text);
+    if (found == points_.end() || found->second.bounds.size() != name.indices.size()) {
+      std::vector<std::string> names;
+      for (const auto& [other, point] : points_) names.push_back(other);
+      const std::string near = nearest(value.text, names);
+      fields_.report(value, fmt::format("{} names no point: {}", what, mechanician::quoted(value.text)),
+                     near.empty() ? "points are named in [view.points]; or give components, as in [\"x\", \"y\"]"
+                                  : fmt::format("did you mean {}?", mechanician::quoted(near)));
+      return std::nullopt;
+    }
+    std::vector<Expr> at;
+    const auto index = [&](const ParsedName::Piece& piece) -> std::optional<Expr> {
+      names_.begin(indices_);
+      const ParsedExpression f = parse_expression(piece.text, names_.scope(Words::parameters));
+      const NameTable::Known known = f.value ? names_.known(*f.value) : NameTable::Known{};
+      const ParseProblem problem = f.value ? ParseProblem{0, 1, known.problem, known.hint} : f.problems.front();
+      if (!known.value) fields_.report(value, problem.message, problem.hint);
+      return known.value;
+    };
+    for (const ParsedName::Piece& piece : name.indices) {
+      const auto range = split_range(piece);
+      const auto from = index(range ? range->first : piece), to = range ? index(range->second) : from;
+      if (!from || !to) return std::nullopt;
+      const Place here = fields_.place_of(value);
+      if (range)
+        ranges.push_back({name.name, parameter(fmt::format("point #{}", ++ranges_)), *from, *to, here, here, here});
+      at.push_back(range ? ranges.back().symbol : *from);
+    }
+    std::vector<TermIndex> all = indices_;
+    all.insert(all.end(), ranges.begin(), ranges.end());
+    names_.begin(all);
+    names_.place_of = [&](std::size_t, std::size_t) { return fields_.place_of(value); };
+    if (!names_.check_indices()) return std::nullopt;
+    names_.mention_key(name.name, found->second, at, "is no point");
+    if (name.indexed && !names_.check_members()) return std::nullopt;
+    const std::vector<Expr> p = names_.instance(found->second, at);
+    return ViewVector{p[0], p[1], p[2]};
   }
   /// A field that must be there.
   std::optional<ViewVector> place(const TomlMember& m, const char* key) {
@@ -198,6 +192,9 @@ class ViewReader {
                      fmt::format("it is {} or \"#rrggbb\"", fmt::join(known, ", ")));
   }
 
+  void add(ViewItem item, std::map<std::size_t, std::vector<TermIndex>> ranges = {}) {
+    model_.view_items.push_back({indices_, std::move(item), std::move(ranges)});
+  }
   bool is_table(const TomlMember& m) { return m.value.type == TomlValue::Type::table; }
   const TomlValue* table(const TomlMember& m, std::initializer_list<std::string_view> keys) {
     const TomlValue* t = fields_.table(m, path(m));
@@ -217,10 +214,16 @@ class ViewReader {
       at = vector(m.value, path(m));
     }
     // A point that cannot be read is still a name.
-    points_.emplace(m.name, at.value_or(ViewVector{Expr(0.0), Expr(0.0), Expr(0.0)}));
+    const ViewVector p = at.value_or(ViewVector{Expr(0.0), Expr(0.0), Expr(0.0)});
+    NameTable::Family family{
+        .kind = NameKind::definition, .bounds = {}, .indices = indices_, .values = {p[0], p[1], p[2]}};
+    std::vector<Expr> label;
+    for (const TermIndex& index : indices_) label.push_back(index.symbol);
+    names_.finish_family(family, label);
+    points_.emplace(m.name, std::move(family));
     if (!at) return;
     item.points = {*at};
-    view_.items.push_back(std::move(item));
+    add(std::move(item));
   }
 
   void read_line(const TomlMember& m) {
@@ -247,21 +250,18 @@ class ViewReader {
                      "as in [\"a\", \"b\", [\"x\", \"0\"]]");
       return;
     }
+    std::map<std::size_t, std::vector<TermIndex>> ranges;
     bool good = true;
     for (const TomlValue& corner : corners->items) {
-      std::vector<TomlValue> places{corner};
-      if (is_range(corner)) {  // all members in turn
-        const std::vector<std::string> names = names_of(corner);
-        places.assign(names.size(), corner);
-        for (std::size_t k = 0; k < names.size(); ++k) places[k].text = names[k];
-      }
-      for (const TomlValue& one : places) {
-        const auto p = good ? place(one, path(m)) : std::nullopt;
-        good = good && p;
-        if (p) item.points.push_back(*p);
-      }
+      std::vector<TermIndex> all;  // members in turn
+      const auto p = !good              ? std::nullopt
+                     : is_range(corner) ? named_point(corner, path(m), all)
+                                        : place(corner, path(m));
+      good = good && p;
+      if (!all.empty()) ranges.emplace(item.points.size(), std::move(all));
+      if (p) item.points.push_back(*p);
     }
-    if (good) view_.items.push_back(std::move(item));
+    if (good) add(std::move(item), std::move(ranges));
   }
 
   void read_pair(const TomlMember& m, ViewKind kind) {
@@ -287,7 +287,7 @@ class ViewReader {
     }
     if (!from || !to) return;
     item.points = {*from, *to};
-    view_.items.push_back(std::move(item));
+    add(std::move(item));
   }
 
   void read_body(const TomlMember& m, ViewKind kind) {
@@ -310,7 +310,7 @@ class ViewReader {
     read_turn(m, item.turn);
     if (!at) return;
     item.points = {*at};
-    view_.items.push_back(std::move(item));
+    add(std::move(item));
   }
 
   void read_turn(const TomlMember& m, ViewTurn& turn) {
@@ -384,7 +384,7 @@ class ViewReader {
     if (!at || !normal) return;
     item.points = {*at};
     item.vector = *normal;
-    view_.items.push_back(std::move(item));
+    add(std::move(item));
   }
 
   void read_trace(const TomlMember& m) {
@@ -400,7 +400,7 @@ class ViewReader {
     }
     if (!of) return;
     item.points = {*of};
-    view_.items.push_back(std::move(item));
+    add(std::move(item));
   }
 
   void read_arrow(const TomlMember& m) {
@@ -425,7 +425,7 @@ class ViewReader {
     }
     if (!at) return;
     item.points = {*at};
-    view_.items.push_back(std::move(item));
+    add(std::move(item));
   }
 
   bool read_force(const TomlMember& m, const TomlMember& force, ViewItem& item) {
@@ -450,12 +450,12 @@ class ViewReader {
     bool good = item.force != ViewForce::none;
     for (std::size_t i = 0; i < of->value.items.size(); ++i) {
       const TomlValue& name = of->value.items[i];
-      if (name.type == TomlValue::Type::string && (name.text.empty() || coordinates_.contains(name.text))) {
+      if (name.type == TomlValue::Type::string && (name.text.empty() || model_.find(name.text) >= 0)) {
         item.force_of[i] = name.text;
         continue;
       }
       std::vector<std::string> names;
-      for (const auto& [coordinate, index] : coordinates_) names.push_back(coordinate);
+      for (const CoordinateFamily& family : model_.coordinates) names.push_back(model_.name_of(family.first));
       const std::string near = nearest(name.text, names);
       fields_.report(name, "this is no coordinate",
                      near.empty() ? "" : fmt::format("did you mean {}?", mechanician::quoted(near)));
@@ -498,10 +498,13 @@ class ViewReader {
 
   FieldReader& fields_;
   NameTable& names_;
-  NameScope scope_;
-  const std::unordered_map<std::string, int>& coordinates_;
+  FamilyModel& model_;
+  ReadIndices read_indices_;
+  ReadExpression read_expression_;
   View view_;
-  std::map<std::string, ViewVector> points_;
+  std::vector<TermIndex> indices_;  ///< of the part that is read
+  std::map<std::string, NameTable::Family> points_;
+  int ranges_ = 0;
   std::string section_;
 };
 
@@ -523,16 +526,26 @@ void ModelReader::read_view() {
   const TomlValue* table = section("view");
   if (!table) return;
   // Everything that may stand in [nonideal], and the outputs: a picture is made after the motion.
-  NameScope scope = names_.nonideal_scope();
+  NameScope scope = names_.scope(Words::reactions);
   std::map<std::string, Expr, std::less<>> outputs;
-  for (const Named& output : model_.outputs) outputs.emplace(output.name, output.value);
+  for (const FamilyQuantity& output : model_.outputs)
+    if (output.label.empty()) outputs.emplace(output.name, output.term.body);
   scope.find = [find = scope.find, outputs = std::move(outputs)](std::string_view name, int primes) {
     std::optional<Expr> found = find(name, primes);
     if (!found && primes == 0)
       if (const auto output = outputs.find(name); output != outputs.end()) found = output->second;
     return found;
   };
-  model_.view = ViewReader(fields_, names_, std::move(scope), coordinates_).read(*table);
+  const auto read_expression = [&](const TomlValue& value, const std::string& what,
+                                   const std::vector<TermIndex>& indices) {
+    names_.begin(indices);
+    read_in(value);
+    std::optional<Expr> f = fields_.expression(value, scope, what);
+    return names_.check_members() ? f : std::nullopt;
+  };
+  ViewReader(
+      fields_, names_, model_, [this](const TomlValue& t) { return indices_of(t); }, read_expression)
+      .read(*table);
 }
 
 }  // namespace mechanician

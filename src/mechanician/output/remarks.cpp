@@ -80,11 +80,6 @@ std::string proportion(const System& system, const Eigen::VectorXd& v) {
 
 Place row_place(const System& system, Eigen::Index i) { return system.row(static_cast<int>(i)).place; }
 
-Place place_of(const Model& model, const std::string& key) {
-  const auto found = model.places.find(key);
-  return found == model.places.end() ? Place{} : found->second;
-}
-
 /// Where [nonideal] asks for a multiplier.
 Place place_of_multiplier(const Model& model) {
   for (const Named& c : model.nonideal)
@@ -94,7 +89,7 @@ Place place_of_multiplier(const Model& model) {
 
 Remark mass_remark(const System& system, const Instant& instant) {
   const MassCheck& mass = instant.solution.mass;
-  const Place place = place_of(system.model(), system.model().kinetic ? "kinetic" : "mass");
+  const Place place = system.model().place_of(system.model().kinetic ? "kinetic" : "mass");
   if (instant.solution.status == SolveStatus::mass_not_symmetric)
     return {fmt::format("the mass matrix is not symmetric: its entries ({0}, {1}) and ({1}, {0}) differ",
                         system.coordinate(static_cast<int>(mass.asymmetric_row)),
