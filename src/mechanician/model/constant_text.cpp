@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "mechanician/expression/parse.hpp"
-#include "mechanician/model/number_fields_internal.hpp"
+#include "mechanician/expression/tape.hpp"
 
 namespace mechanician {
 
@@ -22,8 +22,8 @@ std::optional<double> constant_value(std::string_view text) {
                           .explain = [](std::string_view, int) { return ParseProblem{}; }};
   const ParsedExpression parsed = parse_expression(text, nothing);
   if (!parsed.problems.empty() || !parsed.value) return std::nullopt;
-  const std::optional<double> number = number_of(*parsed.value);
-  return number && std::isfinite(*number) ? number : std::nullopt;
+  const double number = Tape(std::vector<Expr>{*parsed.value}, std::vector<Expr>{})(std::span<const double>{}).front();
+  return std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
 }  // namespace mechanician

@@ -93,7 +93,7 @@ class IndexWalk {
 
 /// " for i = 3, j = 1", or nothing.
 std::string index_text(std::span<const TermIndex> indices, std::span<const double> at);
-/// "2.5", "not a number"
+/// "this is 2.5, and must be a whole number"
 std::string not_whole(double x);
 
 template <class Visit>
