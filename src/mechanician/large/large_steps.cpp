@@ -10,6 +10,7 @@
 #include "mechanician/expression/print.hpp"
 #include "mechanician/large/large_events.hpp"
 #include "mechanician/large/large_quantities.hpp"
+#include "mechanician/motion/tolerances.hpp"
 
 namespace mechanician {
 
@@ -197,8 +198,8 @@ std::unique_ptr<MotionSteps> make_large_steps(LargeSystem& system, const State& 
     throw std::invalid_argument("the start does not fit the system");
   if (!(options.to > start.t) || !std::isfinite(options.to))
     throw std::invalid_argument("the end must be later than the start");
-  if (!(options.tolerance > 0.0) || !(options.tolerance <= 0.1))
-    throw std::invalid_argument("the tolerance must lie between 0 and 0.1");
+  if (!(options.tolerance >= smallest_tolerance && options.tolerance <= largest_tolerance))
+    throw std::invalid_argument("the tolerance is below rounding, or too large to mean anything");
   if (options.method == Method::bdf)
     throw std::invalid_argument("the method bdf is not there for a model of this size");
   return std::make_unique<LargeSteps>(system, start, options, wants);

@@ -12,6 +12,7 @@
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/model/source_map.hpp"
+#include "mechanician/model/validate_internal.hpp"
 
 namespace mechanician {
 
@@ -78,6 +79,15 @@ std::vector<Problem> check_family_model(const FamilyModel& model) {
       problems.push_back({term.place, fmt::format("{} mentions no coordinate", rule.what),
                           "an equation of numbers, parameters and t does not constrain the motion"});
     }
+  }
+  for (const FamilyQuantity& o : model.outputs) {
+    const bool coordinate =
+        std::any_of(model.coordinates.begin(), model.coordinates.end(),
+                    [&](const CoordinateFamily& c) { return c.name == o.name && c.bounds.size() == o.label.size(); });
+    if (coordinate || (o.label.empty() && is_result_column(o.name)))
+      problems.push_back({o.term.place,
+                          fmt::format("the output {} would be a second column of that name", quoted(o.name)),
+                          "take another name"});
   }
   return problems;
 }

@@ -3,11 +3,15 @@
 /// What the parts of the checks share.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mechanician/model/validate.hpp"
 
 namespace mechanician {
+
+/// A column that every result has, whatever the model; an output cannot be called so.
+bool is_result_column(std::string_view name);
 
 inline Place place_in(const Model& model, const std::string& path, Place fallback = {}) {
   const auto found = model.places.find(path);
