@@ -196,6 +196,12 @@ def check_names(c):
     for name in ('x', 't', 'residual', 'work_given'):
         c.file('o.toml', MODEL + f'[outputs]\n{name} = "x*y"\n')
         c.says(f'an output that is named {name}', 1, f'the output `{name}` would be a second column', 'check', 'o.toml')
+    chain = LARGE.replace('m = { csv = "FILE", column = "COLUMN" }\n', '').replace('m[1]/', '1/') + '[outputs]\n'
+    for output in ('t = "x[1]"', '"x[i]" = { for = "i = 1..3", value = "x[i]" }'):
+        c.file('o.toml', chain + output + '\n')
+        c.says(f'an output of a large model: {output}', 1, 'would be a second column', 'check', 'o.toml')
+    c.file('o.toml', chain + 'first = "x[1]"\n')
+    c.says('an output of a large model with a name of its own', 0, '', 'check', 'o.toml')
     c.file('o.toml', MODEL + '[outputs]\nheight = "y + L"\n')
     c.says('an output with a name of its own', 0, '', 'check', 'o.toml')
     p = c.call('plot', 'rows.csv', '-o', 'c.png', env={**os.environ, 'MECHANICIAN_CAIRO': 'nowhere.so'})

@@ -138,8 +138,7 @@ class Validator {
       check_name(o.name, "output", at);
       const auto found = known.find(o.name);
       const bool coordinate = found != known.end() && found->second.kind == NameKind::coordinate;
-      if (coordinate || o.name == "t" || o.name == "residual" || o.name == "work_given" || o.name == "work_ideal" ||
-          o.name == "work_nonideal" || o.name == "work_control")
+      if (coordinate || is_result_column(o.name))
         report(at, fmt::format("the output {} would be a second column of that name", mechanician::quoted(o.name)),
                fmt::format("results have the {} as a column anyway: take another name", coordinate      ? "coordinate"
                                                                                         : o.name == "t" ? "time"
@@ -439,6 +438,11 @@ std::vector<Problem> validate(const Model& model) {
   // Values mean something only where the structure is sound.
   if (problems.empty()) problems = validate_values(model, parameters.values);
   return problems;
+}
+
+bool is_result_column(std::string_view name) {
+  return name == "t" || name == "residual" || name == "work_given" || name == "work_ideal" || name == "work_nonideal" ||
+         name == "work_control";
 }
 
 }  // namespace mechanician

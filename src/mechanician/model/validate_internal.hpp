@@ -3,12 +3,16 @@
 /// What the parts of the checks share.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mechanician/model/unreadable.hpp"
 #include "mechanician/model/validate.hpp"
 
 namespace mechanician {
+
+/// A column that every result has, whatever the model; an output cannot be called so.
+bool is_result_column(std::string_view name);
 
 inline Place place_in(const Model& model, const std::string& path, Place fallback = {}) {
   const Place place = model.place_of(path);
