@@ -90,7 +90,7 @@ bool Dynamics::split_forces(const double* y, bool qdd_given, Sample& s) {
   if (!f.measured && (unique || factors_->is_sparse() || !written())) {
     full_ = lambda_;
     spread(full_);
-    calc_joint_multipliers();
+    if (num_constraints_ < m_) calc_joint_multipliers();
     s.lambda = Eigen::Map<const VectorXd>(full_.data(), num_constraints_);
     s.Qc_i = VectorXd::Zero(n_);
     add_rows(0, num_constraints_, full_.data(), s.Qc_i);
