@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/motion/tolerances.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/instant/accelerate.hpp"
 #include "mechanician/large/large_dynamics.hpp"
@@ -230,8 +231,8 @@ std::unique_ptr<MotionSteps> make_large_steps(LargeSystem& system, const State& 
     throw std::invalid_argument("the start does not fit the system");
   if (!(options.to > start.t) || !std::isfinite(options.to))
     throw std::invalid_argument("the end must be later than the start");
-  if (!(options.tolerance > 0.0) || !(options.tolerance <= 0.1))
-    throw std::invalid_argument("the tolerance must lie between 0 and 0.1");
+  if (!(options.tolerance >= smallest_tolerance && options.tolerance <= largest_tolerance))
+    throw std::invalid_argument("the tolerance is below rounding, or too large to mean anything");
   return std::make_unique<SmoothMotion>(Dynamics(std::make_unique<KernelEquations>(system)), start, options,
                                         SmoothMotion::Phase());
 }

@@ -240,5 +240,72 @@ TEST(LargeMotion, ARodOfATrussThatChangesItsLengthIsRefusedByName) {
   EXPECT_EQ(motion.refusal()->reason, StopReason::contradiction) << motion.refusal()->message;
 }
 
+/// Kinks, jumps and what stands below fraction lines, by member: as in the model written out.
+constexpr const char* kinked = R"toml(
+coordinates = ["x[1..N]", "y[1..N]"]
+[parameters]
+N = 5
+w = [1, 2, 3, 4, 5]
+[dynamics]
+kinetic = "sum(i = 1..N, (x[i]'^2 + y[i]'^2)/2)"
+potential = "sum(i = 1..N, w[i]*abs(x[i]) + max(y[i], 0.1*i)^2) + sum(i = 2..N, 0.5*(x[i] - x[i-1])^2)"
+[dynamics.force]
+"y[i]" = { for = "i = 1..N", value = "if(t > 0.3 and t < 0.7, 1, 0)/(2 + x[i]^2)" }
+[start.position]
+"x[i]" = { for = "i = 1..N", value = "0.3 + 0.1*i" }
+"y[i]" = { for = "i = 1..N", value = "0.62" }
+[events.low]
+for = "i = 2..4"
+when = "abs(x[i]) - 0.2"
+)toml";
+
+TEST(LargeMotion, KinksOfMembersAreThoseOfTheModelWrittenOut) {
+  Both both(kinked);
+  // t > 0.3 and t < 0.7 are one switch each, whoever asks; abs and max are one for each member.
+  EXPECT_EQ(both.large.sides().size(), 2u + 2u * 5u);
+  EXPECT_EQ(both.large.num_divisors(), 5);
+  constexpr double to = 2.0;
+  Integrator integrator(both.system, both.start, {.to = to, .tolerance = 1e-10});
+  Integrator motion = motion_of(both.large, {.to = to, .tolerance = 1e-10});
+  while (integrator.advance()) {
+  }
+  while (motion.advance()) {
+  }
+  ASSERT_FALSE(motion.stop().failed()) << motion.stop().message;
+  EXPECT_EQ(motion.statistics().switches, integrator.statistics().switches);
+  EXPECT_GT(motion.statistics().switches, 5);
+  ASSERT_EQ(motion.events().size(), integrator.events().size());
+  for (std::size_t k = 0; k < motion.events().size(); ++k) {
+    EXPECT_EQ(motion.events()[k].name, integrator.events()[k].name);
+    EXPECT_NEAR(motion.events()[k].time, integrator.events()[k].time, 1e-8);
+  }
+  const Sample expected = integrator.sample(to), found = motion.sample(to);
+  EXPECT_LT((found.q - expected.q).cwiseAbs().maxCoeff(), 1e-8);
+  EXPECT_LT((found.qd - expected.qd).cwiseAbs().maxCoeff(), 1e-7);
+}
+
+/// Members that are all alike pass their kinks at the same time: that is one landing, not one for each.
+TEST(LargeMotion, MembersThatSwitchTogetherTurnTogether) {
+  constexpr const char* alike = R"toml(
+coordinates = ["x[1..N]"]
+[parameters]
+N = 400
+[dynamics]
+kinetic = "sum(i = 1..N, x[i]'^2/2)"
+potential = "sum(i = 1..N, abs(x[i]))"
+[start.position]
+"x[i]" = { for = "i = 1..N", value = "1" }
+)toml";
+  LargeSystem system(read_family_model_text(alike, "m.toml"), 1, LargeSystem::Kinks::held);
+  Integrator motion = motion_of(system, {.to = 3.0, .tolerance = 1e-9});
+  while (motion.advance()) {
+  }
+  ASSERT_FALSE(motion.stop().failed()) << motion.stop().message;
+  EXPECT_LT(motion.statistics().steps, 30);
+  // |x| falls for √2, and rises for √2: x = −1 + τ²/2 beyond 2√2.
+  const double tau = 3.0 - 2.0 * std::sqrt(2.0);
+  EXPECT_LT((motion.sample(3.0).q.array() - (-1.0 + 0.5 * tau * tau)).abs().maxCoeff(), 1e-8);
+}
+
 }  // namespace
 }  // namespace mechanician

@@ -84,10 +84,13 @@ bool Dynamics::rhs_by_factors(double t, const double* y, double* dy) {
                       factors_->solve(v.Q, v.b, qdd_.data(), lambda_.data());
   robust_evaluations += factors_->robust_solutions - robust;
   if (!solved) return false;
-  full_ = lambda_;
+  // Most systems need no more than q̈.
+  if (any_power_ || has_nonideal_ || num_constraints_ < m_) full_ = lambda_;
   if (any_power_ || num_constraints_ < m_) spread(full_);
-  lambda_joint_ = lambda_;
-  if (has_nonideal_ && !add_nonideal(t, y)) return false;
+  if (has_nonideal_) {
+    lambda_joint_ = lambda_;
+    if (!add_nonideal(t, y)) return false;
+  }
   const double* const qd = y + n_;
   std::copy(qd, qd + n_, dy);
   std::copy(qdd_.begin(), qdd_.end(), dy + n_);

@@ -148,7 +148,7 @@ int Dynamics::num_guards() const {
 }
 
 const std::vector<double>& Dynamics::calc_joint_multipliers() {
-  joint_ = lambda_joint_;
+  joint_ = has_nonideal_ ? lambda_joint_ : lambda_;
   spread(joint_);
   return joint_;
 }

@@ -9,6 +9,11 @@
 
 namespace mechanician {
 
+namespace {
+/// Coordinates up to which programs are compiled for many motions of one system: beyond, loops over the pattern are as quick.
+constexpr int most_for_programs = 200;
+}  // namespace
+
 void Dynamics::keep_code(const Nominal& nominal) {
   auto* const written = dynamic_cast<WrittenEquations*>(&*values_);
   if (!written) return;
@@ -49,7 +54,8 @@ void Dynamics::make_fast(double t, const double* y) {
                                   : "qr";
   if (!written || facts().measured || !sliding_.empty()) return;
   written->make_quick_code();
-  if (factors_->is_sparse()) return;
+  // A single motion is over before programs of this size have been compiled; many motions share them.
+  if (factors_->is_sparse() && (!kept_code_ || n_ > most_for_programs)) return;
   const ProgramRows rows{&all, &positions, &velocities, &inert, singular_mass()};
   if (!kept_code_) {
     std::vector<double> reference{t};

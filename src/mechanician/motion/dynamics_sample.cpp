@@ -91,8 +91,9 @@ bool Dynamics::split_forces(const double* y, bool qdd_given, Sample& s) {
     return m_ == 0 || factors_->calc_multipliers(matrices(), force.data(), s.lambda.data());
   }
   if (!f.measured && (unique || factors_->is_sparse() || !written())) {
-    full_ = lambda_, joint_ = lambda_joint_;
-    spread(full_), spread(joint_);
+    full_ = lambda_;
+    spread(full_);
+    if (num_constraints_ < m_) calc_joint_multipliers();
     s.lambda = Eigen::Map<const VectorXd>(full_.data(), num_constraints_);
     s.Qc_i = VectorXd::Zero(n_);
     add_rows(0, num_constraints_, full_.data(), s.Qc_i);

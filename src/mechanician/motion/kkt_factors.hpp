@@ -77,7 +77,8 @@ class KktFactors {
 
   /// For rows in an order that the kind may choose once and for all: P, the square of the size of each in the metric, and
   /// 1/s, s/P the square of the sine of its angle to those before it. The metric is that of the masses, or where M is
-  /// singular the scale of the coordinates at the start, which does not hide rows.
+  /// singular the scale of the coordinates at the start, which does not hide rows. Where masses are coupled, elimination
+  /// puts rows before some coordinates: these are heavier then, by what the rows hold, and P is that much less.
   virtual bool calc_pivots(const Matrices& at, std::span<const int> rows, std::span<double> inverse_pivots,
                            std::span<double> sizes) = 0;
   /// The smallest pivot that counts, of `count`, of a choice among rows each scaled to unit size times `shrunk`.

@@ -19,8 +19,8 @@ namespace mechanician {
 
 namespace {
 
-/// 1/sin² from which a solution is refined, and up to which one without residuals is good.
-constexpr double refined_from = 1e4;
+/// 1/sin² from which a solution is refined: below, rounding magnified by as much stays below 10⁻⁹.
+constexpr double refined_from = 1e6;
 /// Of an answer of the robust path, against its terms.
 constexpr double small_residual = 1e-9;
 /// δ over the square of the largest row: singular values below its root do not count.
@@ -80,6 +80,12 @@ class SparseKkt final : public KktFactors {
       return take(set, std::move(acting.kept), 1.0 / std::sqrt(std::max(1.0, result.row_growth)));
     double sine = 1.0;
     std::vector<int> kept = find_independent(rounding, sine);
+    // Rows that are nearly dependent were kept where others could stand for them: those first.
+    if (sine < weak && kept.size() < acting.kept.size()) {
+      double other_sine = 1.0;
+      std::vector<int> other = find_independent(rounding, other_sine, weak * weak);
+      if (other.size() >= kept.size() && other_sine > sine) kept = std::move(other), sine = other_sine;
+    }
     const auto rank = static_cast<std::size_t>(std::max(set.rank, 0));
     if (set.rank >= 0 && kept.size() > rank) {
       // Beyond the generic rank there is rounding, unless the rank has grown since it was found.
@@ -216,7 +222,7 @@ class SparseKkt final : public KktFactors {
   }
 
  private:
-  static constexpr double far = rank_limits::far_from_singular;
+  static constexpr double far = rank_limits::far_from_singular, weak = rank_limits::weak;
   std::size_t n() const { return static_cast<std::size_t>(n_); }
   std::size_t m() const { return static_cast<std::size_t>(m_); }
   std::span<const double> A_span() const { return {A_, pattern_.A.size()}; }
@@ -322,17 +328,22 @@ class SparseKkt final : public KktFactors {
   }
 
   /// Of the rows of the last factor(): those that do not depend on others up to a sine, and the least sine of these.
-  std::vector<int> find_independent(double dependent, double& sine) {
+  /// `apart`: squared sine below which a row waits for the others.
+  std::vector<int> find_independent(double dependent, double& sine, double apart = SparseRobustOptions().apart) {
     SparseRobust robust(singular_mass ? (augmented(), complete_) : pattern_,
-                        {.dependent = dependent, .augment_all = singular_mass});
+                        {.apart = apart, .dependent = dependent, .augment_all = singular_mass});
     const std::span<const double> M = singular_mass ? masses() : mass_of(at_);
     const SparseRobustSolution found = robust.solve(M, A_span(), zero_f_, zero_g_, SparseExplain::nothing);
     ++robust_solutions;
     sine = std::min(found.least_sine, 1.0 / std::sqrt(std::max(1.0, found.row_growth)));
+    // Too many to be looked at one by one: what elimination alone makes of them.
+    const bool decided = found.rank + static_cast<int>(found.dependent.size()) == m_;
+    if (!decided) eliminate();
+    const std::vector<int>& dropped = decided ? found.dependent : elimination().masked_rows();
     std::vector<int> kept;
     std::size_t next = 0;
     for (int j = 0; j < m_; ++j) {
-      if (next < found.dependent.size() && found.dependent[next] == j)
+      if (next < dropped.size() && dropped[next] == j)
         ++next;
       else
         kept.push_back(j);

@@ -172,7 +172,8 @@ void WrittenEquations::set_programs(const Parts& parts, const std::vector<Expr>&
   outputs.clear();
   append(parts.M);
   at_row_A_ = append(parts.A), at_residual_ = append(parts.residual), at_rate_ = append(parts.rate);
-  row_values_ = compiled(Tape(outputs, in));
+  row_tape_ = Tape(outputs, in);
+  row_values_ = compiled(row_tape_);
   rows_.resize(outputs.size());
 
   std::vector<Expr> in_C = in;
@@ -284,9 +285,14 @@ EquationValues::RowNumbers WrittenEquations::row_numbers() const {
 }
 
 void WrittenEquations::calc_row_noise(double t, const double* q, const double* qd, std::span<double> noise) {
-  using Vector = Eigen::Map<const Eigen::VectorXd>;
-  const Evaluation now = system_->evaluate({t, Vector(q, facts_.n), Vector(qd, facts_.n)});
-  for (int j = 0; j < facts_.m; ++j) noise[static_cast<std::size_t>(j)] = now.values.A_noise.norm(j);
+  set_inputs({t, q, qd});
+  std::vector<double> values(rows_.size()), bounds(rows_.size());
+  row_tape_.evaluate_with_bounds(inputs_of(row_tape_), values, bounds);
+  std::fill(noise.begin(), noise.end(), 0.0);
+  for (std::size_t s = 0; s < facts_.pattern.A.size(); ++s)
+    if (const double bound = bounds[at_row_A_ + s]; std::isfinite(bound))
+      noise[static_cast<std::size_t>(facts_.pattern.A[s].row)] += bound * bound;
+  for (double& x : noise) x = std::sqrt(x);
 }
 
 const double* WrittenEquations::calc_C(const Point& point) {

@@ -68,6 +68,7 @@ class WrittenEquations final : public EquationValues {
   std::vector<Expr> divisors_;
   // [M | Q | A | b | K̇ | C if it needs no reactions], [M | A | residual | rate].
   CompiledFunction rhs_values_, row_values_;
+  Tape row_tape_;  ///< of row_values_, for bounds
   Tape C_tape_, switch_tape_, switch_rate_tape_, divisor_tape_, quantity_tape_, sliding_tape_;
   std::size_t at_Q_ = 0, at_A_ = 0, at_b_ = 0, at_K_ = 0, at_C_ = 0, at_row_A_ = 0, at_residual_ = 0, at_rate_ = 0;
   std::size_t num_inputs_ = 0;  ///< [t | q | q̇ | parameters | sides]; after them [ideal | multipliers] or [q̈]
