@@ -25,7 +25,7 @@ void Dynamics::find_zero_rows(double t, const double* y) {
       if (first) start_size_.push_back(std::max(norm, noise[j] / std::numeric_limits<double>::epsilon()));
     }
   }
-  for (int j = 0; j < m_; ++j) off_[j] = zero_row_[j] || inert[j];
+  for (int j = 0; j < m_; ++j) off_[j] = zero_row_[j] || inert[j] || values_->is_absent(j);
 }
 
 bool Dynamics::choose_rows_now(double t, const double* y) {
