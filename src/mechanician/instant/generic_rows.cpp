@@ -35,7 +35,20 @@ void keep_larger(std::vector<int>& best, std::vector<int> found) {
 
 }  // namespace
 
-std::vector<int> generic_rows(const System& system, const State& start) {
+std::vector<int> generic_rows(const System& system, const State& start, const std::vector<char>& absent) {
+  std::vector<Eigen::Index> present;
+  std::vector<char> flags(static_cast<std::size_t>(system.m()), 1);
+  for (int j = 0; j < system.m(); ++j) {
+    if (!absent.empty() && absent[static_cast<std::size_t>(j)])
+      flags[static_cast<std::size_t>(j)] = 0;
+    else
+      present.push_back(j);
+  }
+  const auto independent = [&](const InstantValues& values) {
+    std::vector<int> rows = independent_rows(values.A.select(present), values.A_noise.select(present));
+    for (int& row : rows) row = static_cast<int>(present[static_cast<std::size_t>(row)]);
+    return rows;
+  };
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> spread(-0.1, 0.1);
   std::vector<int> best;
@@ -43,16 +56,17 @@ std::vector<int> generic_rows(const System& system, const State& start) {
   for (int k = 0; k < num_samples; ++k) {
     State near = start;
     for (int i = 0; i < system.n(); ++i) near.q(i) += spread(random), near.qd(i) += spread(random);
-    const Projection p = project(system, near, ProjectionGoal::any);
+    const Projection p = absent.empty() ? project(system, near, ProjectionGoal::any)
+                                        : project_onto(system, near, flags, ProjectionGoal::any);
     if (!p.converged) continue;
     const Evaluation now = system.evaluate(p.state);
     if (now.not_finite) continue;
     any = true;
-    keep_larger(best, independent_rows(now.values.A, now.values.A_noise));
+    keep_larger(best, independent(now.values));
   }
   if (any) return best;
   const Evaluation now = system.evaluate(start);
-  return now.not_finite ? std::vector<int>{} : independent_rows(now.values.A, now.values.A_noise);
+  return now.not_finite ? std::vector<int>{} : independent(now.values);
 }
 
 std::vector<int> generic_rows_of_unknowns(const Equations& eqs) {

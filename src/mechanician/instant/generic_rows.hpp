@@ -14,7 +14,8 @@
 namespace mechanician {
 
 /// Rows that do not depend on rows before them, at the sampled state of highest rank. Seeded: always the same answer.
-std::vector<int> generic_rows(const System& system, const State& start);
+/// `absent`: rows that are not there, one flag for each; empty: all are.
+std::vector<int> generic_rows(const System& system, const State& start, const std::vector<char>& absent = {});
 std::vector<int> generic_rows_of_unknowns(const Equations& eqs);
 
 }  // namespace mechanician

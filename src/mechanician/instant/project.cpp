@@ -140,6 +140,7 @@ class Projector {
         next = x + shorten * step;
         there = evaluate_(next);
         if (!there.not_finite && distance_to(there) < far) break;
+        if (!there.not_finite && far <= 64.0 * eps * size) return true;  // rounding
       }
       // No nearer: rounding, if it is near.
       if (there.not_finite || !(distance_to(there) < far)) return far <= 1e-12 * size || note(at);

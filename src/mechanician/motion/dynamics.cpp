@@ -13,9 +13,24 @@ Dynamics::Dynamics(std::unique_ptr<EquationValues> values)
     : values_(std::move(values)), factors_(make_kkt_factors(values_->facts())) {
   const EquationFacts& f = facts();
   n_ = f.n, m_ = f.m, num_constraints_ = f.num_constraints;
-  has_nonideal_ = f.has_C || !f.sliding.empty();
+  list_candidates();
+  for (const SlidingFacts& s : f.sliding) sliding_.push_back({.row = s.row, .num_slips = s.num_slips});
+  const auto n = static_cast<std::size_t>(n_), m = static_cast<std::size_t>(m_);
+  size_sliding();
+  for (auto* x : {&qdd_, &column_, &ideal_}) x->resize(n);
+  for (auto* x : {&lambda_, &lambda_joint_, &full_, &joint_, &force_lambda_, &row_scratch_}) x->resize(m);
+  scratch_.resize(static_cast<std::size_t>(size()));
+  zero_row_.assign(m, 0), inert.assign(m, 0), off_.assign(m, 0);
+  for (RowSet* set : {&all, &positions, &velocities}) set->kept.reserve(m), set->pivot.reserve(m + 1);
+}
+
+/// The rows that are there.
+void Dynamics::list_candidates() {
+  for (RowSet* set : {&all, &positions, &velocities}) set->candidates.clear();
+  any_power_ = velocity_rows_nonlinear_ = false;
   for (int j = 0; j < m_; ++j) {
-    const RowFacts& row = f.rows[static_cast<std::size_t>(j)];
+    const RowFacts& row = facts().rows[static_cast<std::size_t>(j)];
+    if (values_->is_absent(j)) continue;
     all.candidates.push_back(j);
     any_power_ |= !row.powerless;
     if (row.kind == RowKind::control || row.measured || row.level == Level::acceleration) continue;
@@ -23,15 +38,24 @@ Dynamics::Dynamics(std::unique_ptr<EquationValues> values)
     if (row.level == Level::position) positions.candidates.push_back(j);
     velocity_rows_nonlinear_ |= row.level == Level::velocity && !row.linear;
   }
-  for (const SlidingFacts& s : f.sliding) sliding_.push_back({.row = s.row, .num_slips = s.num_slips});
-  const auto n = static_cast<std::size_t>(n_), m = static_cast<std::size_t>(m_);
+}
+
+void Dynamics::size_sliding() {
   const std::size_t contacts = sliding_.size();
-  W_.resize(contacts * contacts), W_responses_.resize(contacts * (n + m)), sliding_lambda_.resize(contacts);
-  for (auto* x : {&qdd_, &column_, &ideal_}) x->resize(n);
-  for (auto* x : {&lambda_, &lambda_joint_, &full_, &joint_, &force_lambda_, &row_scratch_}) x->resize(m);
-  scratch_.resize(static_cast<std::size_t>(size()));
-  zero_row_.assign(m, 0), inert.assign(m, 0), off_.assign(m, 0);
-  for (RowSet* set : {&all, &positions, &velocities}) set->kept.reserve(m), set->pivot.reserve(m + 1);
+  has_nonideal_ = facts().has_C || contacts > 0;
+  W_.resize(contacts * contacts), sliding_lambda_.resize(contacts);
+  W_responses_.resize(contacts * static_cast<std::size_t>(n_ + m_));
+}
+
+void Dynamics::set_sliding(std::vector<Sliding> sliding) {
+  sliding_ = std::move(sliding);
+  size_sliding();
+}
+
+void Dynamics::set_absent(std::vector<char> absent) {
+  values_->absent = std::move(absent);
+  list_candidates();
+  set_sliding({});
 }
 
 void Dynamics::take_parameters() {
@@ -123,7 +147,7 @@ bool Dynamics::add_force(const double* force) {
 
 /// Between dependent rows least norm decides, where that matters: the sum of their forces is the same.
 void Dynamics::spread(std::vector<double>& lambda) {
-  if (all.kept.size() < all.candidates.size()) factors_->spread(all, zero_row_, lambda.data());
+  if (all.kept.size() < all.candidates.size()) factors_->spread(all, off_, lambda.data());
 }
 
 double Dynamics::calc_row_rate(int j, const double* v) const {

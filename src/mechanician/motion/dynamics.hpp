@@ -95,6 +95,10 @@ class Dynamics {
 
   // ---- dynamics_rows.cpp
   RowSet all, positions, velocities;
+  /// Rows that are not there, one flag for each: a phase of a motion with contacts. Nothing slides. Before anything is chosen.
+  void set_absent(std::vector<char> absent);
+  /// The flags; empty: all rows are there.
+  const std::vector<char>& absent() const { return values_->absent; }
   /// How much rounding is magnified in accelerations at the state of the last choose_rows().
   double condition() const { return rows_far_ ? 1.0 / weakest_sine_ : all.condition(); }
   bool singular_mass() const { return factors_->singular_mass; }
@@ -191,6 +195,7 @@ class Dynamics {
     std::array<double, 2> direction{};  ///< of the slip: ±1, or a unit vector that is near
   };
   std::vector<Sliding>& sliding() { return sliding_; }
+  void set_sliding(std::vector<Sliding> sliding);
   /// Along the slips, of the last rhs_by_factors().
   std::array<double, 2> calc_friction(std::size_t which) const;
   /// Two slips: the direction at a state becomes the one that is held.
@@ -255,11 +260,14 @@ class Dynamics {
   /// The numbers of the state of the last rhs(), where compiled code has made none.
   EquationValues::Numbers numbers_of_last();
 
+  void list_candidates();
+  void size_sliding();
   bool evaluate_sliding(double t, const double* y);
   bool add_sliding(double t, const double* y);
   bool solve_sliding(int count);
   std::array<double, 2> slip_direction(const Sliding& contact, const double* slip) const;
   void calc_sliding_force(std::size_t which, double* force) const;
+  const SlidingFacts& sliding_facts(std::size_t which) const;
   const double* slips_of(std::size_t which) const;
 
   Copied<EquationValues> values_;

@@ -30,8 +30,13 @@ std::array<double, 2> Dynamics::slip_direction(const Sliding& contact, const dou
   return {forwards * slip[0] / size, forwards * slip[1] / size};
 }
 
+const SlidingFacts& Dynamics::sliding_facts(std::size_t which) const {
+  const std::vector<SlidingFacts>& known = facts().sliding;
+  return *std::find_if(known.begin(), known.end(), [&](const SlidingFacts& s) { return s.row == sliding_[which].row; });
+}
+
 const double* Dynamics::slips_of(std::size_t which) const {
-  return sliding_values_.data() + facts().sliding[which].at + 1;
+  return sliding_values_.data() + sliding_facts(which).at + 1;
 }
 
 /// g_s: the friction force over λ_s.
@@ -40,7 +45,7 @@ void Dynamics::calc_sliding_force(std::size_t which, double* force) const {
   const double *slips = slips_of(which), *T = slips + contact.num_slips;
   const std::array<double, 2> d = slip_direction(contact, slips);
   std::fill(force, force + n_, 0.0);
-  for (const auto& [k, i] : facts().sliding[which].T) force[i] -= slips[-1] * contact.sign * d[k] * *T++;
+  for (const auto& [k, i] : sliding_facts(which).T) force[i] -= slips[-1] * contact.sign * d[k] * *T++;
 }
 
 std::array<double, 2> Dynamics::calc_friction(std::size_t which) const {

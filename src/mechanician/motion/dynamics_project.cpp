@@ -108,7 +108,7 @@ Dynamics::Violation Dynamics::calc_violation(double t, const double* y) {
     q_size = std::max(q_size, std::abs(y[i])), qd_size = std::max(qd_size, std::abs(y[n_ + i]));
   for (int j = 0; j < num_constraints_; ++j) {
     const RowFacts& row = facts().rows[static_cast<std::size_t>(j)];
-    if (row.level == Level::acceleration) continue;
+    if (row.level == Level::acceleration || values_->is_absent(j)) continue;
     const double value = std::abs(v.residual[j]), rate = std::abs(v.rate[j]);
     if (row.measured) {
       result.measured = std::max(result.measured, value);

@@ -5,11 +5,11 @@
 #include "mechanician/motion/dynamics.hpp"
 #include "mechanician/motion/kernels.hpp"
 #include "mechanician/solve/factorisation.hpp"
+#include "mechanician/solve/row_selection.hpp"
 
 namespace mechanician {
 
 namespace {
-using Eigen::MatrixXd;
 using Eigen::VectorXd;
 }  // namespace
 
@@ -29,7 +29,16 @@ bool Dynamics::solve_generally(double t, const double* y, bool with_noise, Solut
       values.A_noise.end_row();
     }
   }
-  const Factorisation factors = factor(values);
+  std::vector<Eigen::Index> rows;
+  for (int j = 0; j < m_; ++j)
+    if (!values_->is_absent(j)) rows.push_back(j);
+  InstantValues part = absent().empty() ? values : take_rows(values, rows);
+  const Factorisation factors = factor(part);
+  const auto solve_part = [&] {
+    part.C = values.C;
+    solution = solve(factors, part);
+    if (!absent().empty()) restore_rows(solution, rows, values);
+  };
   const auto set_C = [&] {
     System::Nonideal nonideal = system.calc_C(state, solution);
     if (nonideal.not_finite || !nonideal.not_unique.empty()) return false;
@@ -37,10 +46,10 @@ bool Dynamics::solve_generally(double t, const double* y, bool with_noise, Solut
     return true;
   };
   if (facts().has_C && !facts().needs_reactions && !set_C()) return false;
-  solution = solve(factors, values);
+  solve_part();
   if (facts().has_C && facts().needs_reactions && solution.has_acceleration()) {
     if (!set_C()) return false;
-    solution = solve(factors, values);
+    solve_part();
   }
   return solution.has_acceleration();
 }
@@ -83,8 +92,8 @@ bool Dynamics::split_forces(const double* y, bool qdd_given, Sample& s) {
     for (int j = from; j < to; ++j)
       if (lambda[j] != 0.0) each_entry(j, [&](int i, double a) { sum(i) += a * lambda[j]; });
   };
-  const bool unique = all.kept.size() == static_cast<std::size_t>(m_);
-  if (qdd_given && !has_nonideal_ && num_constraints_ == m_) {
+  const bool unique = all.kept.size() == all.candidates.size();
+  if (qdd_given && !has_nonideal_ && num_constraints_ == m_ && absent().empty()) {
     // The force is given; multipliers of least norm that give it.
     s.Qc = s.Qc_i = force;
     s.lambda = VectorXd::Zero(m_);

@@ -77,6 +77,10 @@ class EquationValues {
   virtual std::string divisor_text(int i) const = 0;
   /// One for each switch, +1 or −1.
   std::vector<double> sides;
+  /// One for each row: it is not there, and its numbers are to be passed over; empty: all are. For phases of a motion with
+  /// contacts: what is open, what slides.
+  std::vector<char> absent;
+  bool is_absent(int row) const { return !absent.empty() && absent[static_cast<std::size_t>(row)]; }
 
   /// In the order of the pattern. C: null where there is none, or where it needs reactions.
   struct Numbers {

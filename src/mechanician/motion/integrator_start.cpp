@@ -177,7 +177,7 @@ SmoothMotion::SmoothMotion(Dynamics dynamics, State start_given, MotionOptions o
   divisor_largest_ = divisor_middle_;
   event_sign_.assign(dynamics_.facts().events.size(), 0.0);
   event_noted_.assign(dynamics_.facts().events.size(), 0.0);
-  if (!phase_.sliding.empty()) dynamics_.sliding() = phase_.sliding;
+  if (!phase_.sliding.empty()) dynamics_.set_sliding(phase_.sliding);
   dynamics_.set_guards(phase_.guards);
   begin();
   if (refusal) {

@@ -416,14 +416,17 @@ bool PhasedMotion::change_phase() {
   // Onto what holds now; the little that is lost by this is lost in impacts.
   const VectorXd before = state.qd;
   const double kinetic = 0.5 * state.qd.dot(now.values.M * state.qd);
-  phase_ = &phase_system();
+  phase_ = phase_system();
   // A gap that is left below zero would be found closing a little deeper each time.
   const bool below = std::any_of(contacts.begin(), contacts.end(), [&](const Contact& c) {
     return c.values.one_sided && c.values.level == Level::position && c.gap < -4.0 * now.residual_noise(c.values.row);
   });
   if (below)
     if (const Projection above = project(*system, state, ProjectionGoal::any); above.converged) state.q = above.state.q;
-  const Projection projection = project(*phase_->system, state, ProjectionGoal::any);
+  std::vector<char> present = phase_->dynamics->absent();
+  for (char& row : present) row = !row;
+  const Projection projection = present.empty() ? project(*phase_->system, state, ProjectionGoal::any)
+                                                : project_onto(*phase_->system, state, present, ProjectionGoal::any);
   if (projection.converged) {
     state.q = projection.state.q, state.qd = projection.state.qd;
     const Evaluation there = system->evaluate(state);

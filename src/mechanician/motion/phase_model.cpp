@@ -8,6 +8,19 @@
 
 namespace mechanician {
 
+namespace {
+
+Constraint slip_of(const Constraint& constraint, std::size_t k) {
+  Constraint slip;
+  slip.name = constraint.friction->slip.size() == 1 ? fmt::format("slip of {}", constraint.name)
+                                                    : fmt::format("slip {} of {}", k + 1, constraint.name);
+  slip.residual = constraint.friction->slip[k];
+  slip.place = constraint.friction->place;
+  return slip;
+}
+
+}  // namespace
+
 PhaseSystem make_phase_system(const System& whole, const std::vector<ContactStatus>& statuses) {
   PhaseSystem phase;
   Model model = whole.model();
@@ -31,13 +44,8 @@ PhaseSystem make_phase_system(const System& whole, const std::vector<ContactStat
       constraint.restitution.reset();
       if (status == ContactStatus::sticking)
         for (std::size_t k = 0; k < constraint.friction->slip.size(); ++k) {
-          Constraint slip;
-          slip.name = constraint.friction->slip.size() == 1 ? fmt::format("slip of {}", constraint.name)
-                                                            : fmt::format("slip {} of {}", k + 1, constraint.name);
-          slip.residual = constraint.friction->slip[k];
-          slip.place = constraint.friction->place;
           phase.slip_rows[c].push_back(static_cast<int>(slips.size()));
-          slips.push_back(std::move(slip));
+          slips.push_back(slip_of(constraint, k));
         }
       if (status != ContactStatus::sliding) constraint.friction.reset();
       ++c;
@@ -51,22 +59,88 @@ PhaseSystem make_phase_system(const System& whole, const std::vector<ContactStat
   constraints.insert(constraints.end(), slips.begin(), slips.end());
   model.constraints = std::move(constraints);
   for (Named& force : model.nonideal) force.value = substitute(force.value, absent);
-  phase.system = std::make_unique<System>(std::move(model), whole.parameters(), System::Checked::already);
+  phase.system = std::make_shared<System>(std::move(model), whole.parameters(), System::Checked::already);
   phase.dynamics = std::make_unique<Dynamics>(*phase.system);
   return phase;
 }
 
-const PhaseSystem& PhaseSystems::of(const std::vector<ContactStatus>& statuses) {
-  auto found = systems_.find(statuses);
-  if (found == systems_.end()) {
-    found = systems_.emplace(statuses, make_phase_system(*whole_, statuses)).first;
-    if (nominal_) found->second.dynamics->keep_code(*nominal_);
+/// All contacts as equations, with equations for all their slips, and the friction of all: phases leave rows out.
+struct PhaseSystems::AllRows {
+  std::shared_ptr<System> system;
+  std::unique_ptr<Dynamics> dynamics;
+  std::vector<int> row_of;
+  std::vector<std::vector<int>> slip_rows;
+};
+
+PhaseSystems::PhaseSystems(const System& whole, std::optional<Dynamics::Nominal> nominal)
+    : whole_(&whole), nominal_(std::move(nominal)) {}
+PhaseSystems::~PhaseSystems() = default;
+
+/// Large systems are derived and planned once. Small ones have compiled code, which is better off without rows that are not
+/// there: theirs are derived for each set of statuses.
+void PhaseSystems::make_all_rows() {
+  constexpr int least = 64;  // coordinates: below, no factors are sparse
+  asked_ = true;
+  if (whole_->n() < least) return;
+  auto all = std::make_unique<AllRows>();
+  Model model = whole_->model();
+  std::vector<Constraint> slips;
+  const auto& contacts = whole_->equations().contacts;
+  const int num = static_cast<int>(model.constraints.size());
+  all->slip_rows.resize(contacts.size());
+  for (std::size_t c = 0; c < contacts.size(); ++c) {
+    Constraint& constraint = model.constraints[static_cast<std::size_t>(contacts[c].row)];
+    constraint.one_sided = false;
+    constraint.restitution.reset();
+    for (std::size_t k = 0; constraint.friction && k < constraint.friction->slip.size(); ++k) {
+      all->slip_rows[c].push_back(num + static_cast<int>(slips.size()));
+      slips.push_back(slip_of(constraint, k));
+    }
   }
-  return found->second;
+  for (int j = 0; j < num; ++j) all->row_of.push_back(j);
+  all->row_of.insert(all->row_of.end(), slips.size(), -1);
+  model.constraints.insert(model.constraints.end(), slips.begin(), slips.end());
+  all->system = std::make_shared<System>(std::move(model), whole_->parameters(), System::Checked::already);
+  all->dynamics = std::make_unique<Dynamics>(*all->system);
+  if (all->dynamics->factors().is_sparse()) all_ = std::move(all);
+}
+
+std::shared_ptr<const PhaseSystem> PhaseSystems::of(const std::vector<ContactStatus>& statuses) {
+  if (!asked_) make_all_rows();
+  auto found = systems_.find(statuses);
+  if (found != systems_.end()) return found->second;
+  auto phase = std::make_shared<PhaseSystem>();
+  if (all_) {
+    // One at a time is kept: there are as many as sets of contacts.
+    systems_.clear();
+    phase->system = all_->system;
+    phase->row_of = all_->row_of;
+    phase->rows.assign(statuses.size(), -1);
+    phase->slip_rows.resize(statuses.size());
+    std::vector<char> absent(static_cast<std::size_t>(all_->system->m()), 0);
+    for (std::size_t c = 0; c < statuses.size(); ++c) {
+      const int row = whole_->equations().contacts[c].row;
+      if (statuses[c] == ContactStatus::open)
+        absent[static_cast<std::size_t>(row)] = 1;
+      else
+        phase->rows[c] = row;
+      if (statuses[c] == ContactStatus::sticking) phase->slip_rows[c] = all_->slip_rows[c];
+      for (const int slip : all_->slip_rows[c])
+        absent[static_cast<std::size_t>(slip)] = statuses[c] != ContactStatus::sticking;
+    }
+    phase->dynamics = std::make_unique<Dynamics>(*all_->dynamics);
+    phase->dynamics->set_absent(std::move(absent));
+    phase->dynamics->take_parameters();
+  } else {
+    *phase = make_phase_system(*whole_, statuses);
+    if (nominal_) phase->dynamics->keep_code(*nominal_);
+  }
+  return systems_.emplace(statuses, std::move(phase)).first->second;
 }
 
 void PhaseSystems::set_parameters(std::span<const double> values) {
-  for (auto& [statuses, phase] : systems_) phase.system->set_parameters(values);
+  if (all_) all_->system->set_parameters(values);
+  for (auto& [statuses, phase] : systems_) phase->system->set_parameters(values);
 }
 
 namespace {

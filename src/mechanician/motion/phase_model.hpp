@@ -23,9 +23,10 @@ struct ContactMode {
   std::array<double, 2> direction{};  ///< of the slip, where it slides
 };
 
-/// The system of a phase, good for all phases in which the contacts have the same statuses.
+/// The system of a phase, good for all phases in which the contacts have the same statuses. Large systems have one for all
+/// phases, with rows that are left out: a change of phase derives nothing.
 struct PhaseSystem {
-  std::unique_ptr<System> system;
+  std::shared_ptr<System> system;           ///< of its own, or of all phases: dynamics->absent() are left out
   std::vector<int> row_of;                  ///< row of the whole system for each constraint row; −1: of a slip
   std::vector<std::vector<int>> slip_rows;  ///< by contact: rows of the slips, where it sticks
   std::vector<int> rows;                    ///< by contact: its row, −1 where it is open
@@ -39,16 +40,20 @@ class PhaseSystems {
  public:
   /// `whole` must stay where it is. With `nominal`, code that is compiled for a phase is kept for later ones, of motions
   /// with other parameters too.
-  explicit PhaseSystems(const System& whole, std::optional<Dynamics::Nominal> nominal = {})
-      : whole_(&whole), nominal_(std::move(nominal)) {}
+  explicit PhaseSystems(const System& whole, std::optional<Dynamics::Nominal> nominal = {});
+  ~PhaseSystems();
 
-  const PhaseSystem& of(const std::vector<ContactStatus>& statuses);
+  std::shared_ptr<const PhaseSystem> of(const std::vector<ContactStatus>& statuses);
   void set_parameters(std::span<const double> values);
 
  private:
   const System* whole_;
   std::optional<Dynamics::Nominal> nominal_;
-  std::map<std::vector<ContactStatus>, PhaseSystem> systems_;
+  std::map<std::vector<ContactStatus>, std::shared_ptr<PhaseSystem>> systems_;
+  struct AllRows;
+  void make_all_rows();
+  std::unique_ptr<AllRows> all_;  ///< where systems are large
+  bool asked_ = false;
 };
 
 /// What the phase lasts for; guards on multipliers only with `with_multipliers`.

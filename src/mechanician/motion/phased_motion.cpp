@@ -99,7 +99,7 @@ void PhasedMotion::fail(StopReason reason, std::string message) {
   stop = {reason, std::move(message), {}};
 }
 
-const PhaseSystem& PhasedMotion::phase_system() {
+std::shared_ptr<const PhaseSystem> PhasedMotion::phase_system() {
   std::vector<ContactStatus> statuses;
   for (const ContactMode& mode : modes_) statuses.push_back(mode.status);
   return systems_->of(statuses);
@@ -112,9 +112,15 @@ void PhasedMotion::begin_phase(State state, double until) {
       return fail(StopReason::not_unique, fmt::format("at t = {}: `{}` sticks, and [nonideal] uses ideal() or "
                                                       "multiplier(): the two cannot be together in a run",
                                                       short_number(state.t), contact_name(c)));
-  phase_ = &phase_system();
+  phase_ = phase_system();
   const System& part = *phase_->system;
-  const Instant instant = accelerate(part, state, {.diagnose = false, .contacts = false});
+  AccelerateOptions with_rows{.diagnose = false, .contacts = false};
+  if (const std::vector<char>& absent = phase_->dynamics->absent(); !absent.empty()) {
+    with_rows.rows.emplace();
+    for (std::size_t j = 0; j < absent.size(); ++j)
+      if (!absent[j]) with_rows.rows->push_back(static_cast<Index>(j));
+  }
+  const Instant instant = accelerate(part, state, with_rows);
   multipliers_unique_ = instant.solution.multipliers_undetermined.empty();
   for (std::size_t c = 0; c < modes_.size(); ++c)
     if (modes_[c].status == ContactStatus::sliding)
@@ -132,7 +138,7 @@ void PhasedMotion::begin_phase(State state, double until) {
 }
 
 void PhasedMotion::make_smooth(const State& state, double until) {
-  phase_ = &phase_system();
+  phase_ = phase_system();
   SmoothMotion::Phase phase;
   phase.guards = make_guards(*system, *phase_, modes_, multipliers_unique_);
   meanings_ = guard_meanings(*system, *phase_, modes_, multipliers_unique_);

@@ -51,7 +51,7 @@ class PhasedMotion : public MotionSteps {
   static void each_number(Sums& sums, Do&& number);
 
   // ---- phased_motion.cpp
-  const PhaseSystem& phase_system();
+  std::shared_ptr<const PhaseSystem> phase_system();
   void begin_phase(State state, double until);
   void make_smooth(const State& state, double until);
   void leave_phase();
@@ -86,7 +86,7 @@ class PhasedMotion : public MotionSteps {
   bool multipliers_unique_ = true;
   State phase_start_;
   double phase_until_ = 0.0;
-  const PhaseSystem* phase_ = nullptr;
+  std::shared_ptr<const PhaseSystem> phase_;
   std::unique_ptr<SmoothMotion> smooth_;
   std::vector<GuardMeaning> meanings_;
   bool change_pending_ = false;

@@ -12,6 +12,7 @@
 #include "mechanician/motion/kernels.hpp"
 #include "mechanician/motion/kkt_factors.hpp"
 #include "mechanician/solve/clear_mass.hpp"
+#include "mechanician/solve/instant_pattern.hpp"
 #include "mechanician/solve/sparse_free_directions.hpp"
 #include "mechanician/solve/sparse_robust.hpp"
 
@@ -30,8 +31,8 @@ constexpr double loose_mass = 1e-13;
 
 class SparseKkt final : public KktFactors {
  public:
-  explicit SparseKkt(const EquationFacts& facts) : KktFactors(facts) { set_up(); }
-  SparseKkt(const SparseKkt& other) : KktFactors(other) { set_up(); }
+  explicit SparseKkt(const EquationFacts& facts) : KktFactors(facts), plans_(make_plans(facts.pattern)) { set_up(); }
+  SparseKkt(const SparseKkt& other) : KktFactors(other), plans_(other.plans_) { set_up(); }
   std::unique_ptr<KktFactors> clone() const override { return std::make_unique<SparseKkt>(*this); }
   bool is_sparse() const override { return true; }
 
@@ -252,7 +253,27 @@ class SparseKkt final : public KktFactors {
     made->set_check_residual(false);
     return made;
   }
+  /// Copies, one for each phase of a motion, take over plans that are no longer used. Nothing where entries are not in order.
+  static std::shared_ptr<const InstantPattern> make_plans(const SparsePattern& pattern) {
+    SparseRows M(0, pattern.n), A(0, pattern.n);
+    const auto fill = [](SparseRows& matrix, const std::vector<SparseEntry>& entries, int rows) {
+      std::size_t k = 0;
+      for (int row = 0; row < rows; ++row) {
+        for (; k < entries.size() && entries[k].row == row; ++k) matrix.add(entries[k].col, 0.0);
+        matrix.end_row();
+      }
+      return k == entries.size();
+    };
+    if (!fill(M, pattern.M, pattern.n) || !fill(A, pattern.A, pattern.m)) return nullptr;
+    auto plans = std::make_shared<const InstantPattern>(M, A);
+    const auto same = [](const std::vector<SparseEntry>& x, const std::vector<SparseEntry>& y) {
+      return std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                        [](const SparseEntry& a, const SparseEntry& b) { return a.row == b.row && a.col == b.col; });
+    };
+    return same(plans->sparse().M, pattern.M) && same(plans->sparse().A, pattern.A) ? plans : nullptr;
+  }
   SparseElimination& plain() {
+    if (!plain_ && plans_) plain_ = plans_->elimination(false);
     if (!plain_) plain_ = make(pattern_, {});
     return *plain_;
   }
@@ -409,7 +430,9 @@ class SparseKkt final : public KktFactors {
     return true;
   }
 
-  std::unique_ptr<SparseElimination> plain_, augmented_, scaled_, least_norm_;
+  std::shared_ptr<const InstantPattern> plans_;  // of this and its copies
+  std::shared_ptr<SparseElimination> plain_;
+  std::unique_ptr<SparseElimination> augmented_, scaled_, least_norm_;
   std::unique_ptr<SparseRobust> robust_;
   SparsePattern complete_;
   Eigen::SimplicialLLT<Eigen::SparseMatrix<double>> metric_;

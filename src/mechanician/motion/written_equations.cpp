@@ -343,12 +343,19 @@ std::span<const double> WrittenEquations::calc_sliding(const Point& point) {
 }
 
 EquationValues::Verdict WrittenEquations::judge(const State& state, bool diagnose) {
-  const Instant instant = accelerate(*system_, state, {.diagnose = diagnose, .contacts = false});
+  AccelerateOptions options{.diagnose = diagnose, .contacts = false};
+  if (!absent.empty()) {
+    options.rows.emplace();
+    for (int j = 0; j < facts_.m; ++j)
+      if (!is_absent(j)) options.rows->push_back(j);
+  }
+  const Instant instant = accelerate(*system_, state, options);
   Verdict verdict;
   if (instant.not_finite) verdict.not_finite = instant.not_finite->message(), verdict.place = instant.not_finite->place;
   verdict.status = instant.solution.status, verdict.consistent = instant.solution.consistent;
   verdict.may_accelerate = instant.has_acceleration();
-  for (const RowResidual& r : instant.violations()) verdict.off.push_back({r.row, r.value});
+  for (const RowResidual& r : instant.violations())
+    if (!is_absent(r.row)) verdict.off.push_back({r.row, r.value});
   if (instant.diagnosis && !instant.diagnosis->conflicts.empty())
     for (const Eigen::Index j : instant.diagnosis->conflicts.front().rows)
       verdict.conflict.push_back(static_cast<int>(j));
@@ -356,7 +363,7 @@ EquationValues::Verdict WrittenEquations::judge(const State& state, bool diagnos
 }
 
 int WrittenEquations::count_generic_rows(const State& state) {
-  return static_cast<int>(generic_rows(*system_, state).size());
+  return static_cast<int>(generic_rows(*system_, state, absent).size());
 }
 
 }  // namespace mechanician

@@ -86,10 +86,10 @@ std::shared_ptr<SparseElimination> InstantPattern::elimination(bool augment_all)
       return {taken, give_back};
     }
   }
-  SparseOptions options;
-  options.check_residual = false;
-  options.augment_all = augment_all;
-  return {new SparseElimination(pattern_, options), give_back};
+  // Residuals are looked at where they are asked for, and room for them is made at once.
+  auto made = std::make_unique<SparseElimination>(pattern_, SparseOptions{.augment_all = augment_all});
+  made->set_check_residual(false);
+  return {made.release(), give_back};
 }
 
 }  // namespace mechanician

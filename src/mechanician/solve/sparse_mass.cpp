@@ -30,10 +30,10 @@ SparseMass::SparseMass(const SparseRows& M, const SparseRows& M_noise, const Spa
   if (find_asymmetry(M, M_noise)) {
     check_.kind = MassKind::not_symmetric;
   } else {
-    for (const auto& block : blocks_) {
-      check_block(*block, M_noise);
-      if (check_.kind == MassKind::indefinite) break;
-    }
+    for (Index i = 0; i < n && check_.kind != MassKind::indefinite; ++i)
+      if (block_of_[static_cast<std::size_t>(i)] < 0) check_single(i, M_noise);
+    for (std::size_t b = 0; b < blocks_.size() && check_.kind != MassKind::indefinite; ++b)
+      check_block(*blocks_[b], M_noise);
   }
   const bool refused = check_.kind == MassKind::indefinite || check_.kind == MassKind::not_symmetric;
   s_ = coordinate_scale(refused ? VectorXd::Zero(n) : check_.scale, A);
@@ -51,12 +51,16 @@ void SparseMass::find_blocks() {
   for (std::size_t i = 0; i < n; ++i)
     for (const SparseRows::Entry& e : M_.row(static_cast<Index>(i)))
       if (e.value != 0.0) parent[root(static_cast<int>(i))] = root(e.col);
+  std::vector<int> count(n, 0), number(n, -1);
+  for (std::size_t i = 0; i < n; ++i) ++count[root(static_cast<int>(i))];
   block_of_.assign(n, -1), place_.assign(n, 0);
+  root_ = VectorXd::Ones(M_.rows());
   for (std::size_t i = 0; i < n; ++i) {
     const int r = root(static_cast<int>(i));
-    if (block_of_[r] < 0) block_of_[r] = static_cast<int>(blocks_.size()), blocks_.push_back(std::make_shared<Block>());
-    block_of_[i] = block_of_[r];
-    Block& block = *blocks_[block_of_[i]];
+    if (count[r] == 1) continue;
+    if (number[r] < 0) number[r] = static_cast<int>(blocks_.size()), blocks_.push_back(std::make_shared<Block>());
+    block_of_[i] = number[r];
+    Block& block = *blocks_[number[r]];
     place_[i] = static_cast<int>(block.coordinates.size());
     block.coordinates.push_back(static_cast<Index>(i));
   }
@@ -83,6 +87,26 @@ bool SparseMass::find_asymmetry(const SparseRows& M, const SparseRows& noise) {
   return check_.asymmetric_row >= 0;
 }
 
+void SparseMass::set_negative(double eigenvalue, const std::vector<Index>& at, const VectorXd& direction) {
+  check_.kind = MassKind::indefinite;
+  check_.negative_eigenvalue = eigenvalue;
+  check_.negative_direction = VectorXd::Zero(M_.rows());
+  for (std::size_t k = 0; k < at.size(); ++k) check_.negative_direction(at[k]) = direction(static_cast<Index>(k));
+}
+
+void SparseMass::check_single(Index i, const SparseRows& noise) {
+  check_.tolerance = std::max(check_.tolerance, 1e-13 * static_cast<double>(M_.rows()));
+  const double mass = M_(i, i);
+  if (std::abs(mass) <= (noise.size() > 0 ? std::abs(noise(i, i)) : 0.0)) {
+    check_.kind = MassKind::semidefinite;
+  } else if (mass < 0) {
+    set_negative(mass, {i}, VectorXd::Ones(1));
+  } else {
+    root_(i) = std::sqrt(mass);
+    check_.scale(i) = 1.0 / root_(i);
+  }
+}
+
 void SparseMass::check_block(Block& block, const SparseRows& noise) {
   const auto size = static_cast<Index>(block.coordinates.size());
   const auto n = static_cast<double>(M_.rows());
@@ -97,20 +121,15 @@ void SparseMass::check_block(Block& block, const SparseRows& noise) {
   const MassCheck here = check_mass(M, N);
   check_.tolerance = std::max({check_.tolerance, here.tolerance, 1e-13 * n});
   for (Index i = 0; i < here.scale.size(); ++i) check_.scale(block.coordinates[i]) = here.scale(i);
-  if (here.kind == MassKind::indefinite) {
-    check_.kind = MassKind::indefinite;
-    check_.negative_eigenvalue = here.negative_eigenvalue;
-    check_.negative_direction = VectorXd::Zero(M_.rows());
-    for (Index i = 0; i < size; ++i) check_.negative_direction(block.coordinates[i]) = here.negative_direction(i);
-    return;
-  }
+  if (here.kind == MassKind::indefinite)
+    return set_negative(here.negative_eigenvalue, block.coordinates, here.negative_direction);
   Cholesky cholesky = calc_cholesky(M);
   if (here.kind == MassKind::semidefinite || !cholesky.definite) {
     check_.kind = MassKind::semidefinite;
     return;
   }
   block.L = std::move(cholesky.L);
-  if (size > 1) block.L_inv = solve_lower(block.L, MatrixXd(MatrixXd::Identity(size, size)));
+  block.L_inv = solve_lower(block.L, MatrixXd(MatrixXd::Identity(size, size)));
 }
 
 /// As check_mass(), by factors with a shift: what is below it is no mass.
@@ -167,11 +186,11 @@ void SparseMass::check_large(Block& block) {
 
 VectorXd SparseMass::solve(const VectorXd& f) const {
   VectorXd x(f.size());
+  for (Index i = 0; i < f.size(); ++i)
+    if (block_of_[static_cast<std::size_t>(i)] < 0) x(i) = f(i) / root_(i) / root_(i);
   for (const auto& block : blocks_) {
     const auto& at = block->coordinates;
-    if (at.size() == 1) {
-      x(at[0]) = f(at[0]) / block->L(0, 0) / block->L(0, 0);
-    } else if (block->sparse) {
+    if (block->sparse) {
       x(at) = block->sparse->solve(VectorXd(f(at)));
     } else {
       x(at) = solve_lower_transposed(block->L, solve_lower(block->L, VectorXd(f(at))));
@@ -182,14 +201,12 @@ VectorXd SparseMass::solve(const VectorXd& f) const {
 
 VectorXd SparseMass::inverse_root(const VectorXd& f) const {
   VectorXd x(f.size());
+  for (Index i = 0; i < f.size(); ++i)
+    if (block_of_[static_cast<std::size_t>(i)] < 0) x(i) = f(i) / root_(i);
   for (const auto& block : blocks_) {
     if (block->sparse) return {};
     const auto& at = block->coordinates;
-    if (at.size() == 1) {
-      x(at[0]) = f(at[0]) / block->L(0, 0);
-    } else {
-      x(at) = calc_mass_roots(block->L * block->L.transpose()).inv_root * f(at);
-    }
+    x(at) = calc_mass_roots(block->L * block->L.transpose()).inv_root * f(at);
   }
   return x;
 }
@@ -197,11 +214,11 @@ VectorXd SparseMass::inverse_root(const VectorXd& f) const {
 double SparseMass::force_norm(const VectorXd& f) const {
   if (!definite()) return s_.cwiseProduct(f).norm();
   double squares = 0;
+  for (Index i = 0; i < f.size(); ++i)
+    if (block_of_[static_cast<std::size_t>(i)] < 0) squares += (f(i) / root_(i)) * (f(i) / root_(i));
   for (const auto& block : blocks_) {
     const auto& at = block->coordinates;
-    if (at.size() == 1) {
-      squares += (f(at[0]) / block->L(0, 0)) * (f(at[0]) / block->L(0, 0));
-    } else if (block->sparse) {
+    if (block->sparse) {
       squares += f(at).dot(block->sparse->solve(VectorXd(f(at))));
     } else {
       squares += solve_lower(block->L, VectorXd(f(at))).squaredNorm();
@@ -219,8 +236,7 @@ double SparseMass::row_norm(std::span<const SparseRows::Entry> row, bool noise) 
   double squares = 0;
   std::vector<int> joined;  // blocks of several coordinates
   for (const SparseRows::Entry& e : row) {
-    const Block& block = *blocks_[block_of_[e.col]];
-    if (!definite() || block.sparse || block.coordinates.size() == 1) {
+    if (!definite() || block_of_[e.col] < 0 || blocks_[block_of_[e.col]]->sparse) {
       squares += (e.value * s_(e.col)) * (e.value * s_(e.col));
     } else if (std::find(joined.begin(), joined.end(), block_of_[e.col]) == joined.end()) {
       joined.push_back(block_of_[e.col]);

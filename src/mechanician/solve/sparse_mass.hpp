@@ -40,14 +40,17 @@ class SparseMass {
   struct Block;
   void find_blocks();
   bool find_asymmetry(const SparseRows& M, const SparseRows& noise);
+  void check_single(Eigen::Index i, const SparseRows& noise);
+  void set_negative(double eigenvalue, const std::vector<Eigen::Index>& at, const Eigen::VectorXd& direction);
   void check_block(Block& block, const SparseRows& noise);
   void check_large(Block& block);
 
   SparseRows M_;
   MassCheck check_;
   Eigen::VectorXd s_;
-  std::vector<std::shared_ptr<Block>> blocks_;
-  std::vector<int> block_of_, place_;  // of coordinates; place within the block
+  std::vector<std::shared_ptr<Block>> blocks_;  // of several coordinates
+  std::vector<int> block_of_, place_;           // of coordinates; −1 where one stands alone; place within the block
+  Eigen::VectorXd root_;                        // √M_ii of those that stand alone
 };
 
 }  // namespace mechanician
