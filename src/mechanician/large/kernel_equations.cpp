@@ -8,7 +8,6 @@
 #include <stdexcept>
 
 #include "mechanician/base/text.hpp"
-#include "mechanician/motion/tolerances.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/instant/accelerate.hpp"
 #include "mechanician/large/large_dynamics.hpp"
@@ -17,6 +16,7 @@
 #include "mechanician/model/source_map.hpp"
 #include "mechanician/motion/integrator_impl.hpp"
 #include "mechanician/motion/kernels.hpp"
+#include "mechanician/motion/tolerances.hpp"
 
 namespace mechanician {
 

@@ -68,9 +68,16 @@ std::string LargeSystem::explain_not_finite(double t, std::span<const double> q,
       for (std::size_t i = 0; i < out.size(); ++i)
         if (!std::isfinite(out[i])) {
           const auto output = static_cast<int>(i);
-          return mechanician::explain_not_finite(tape, output, in,
-                                                 quantity_name(*kernel, output, static_cast<std::int64_t>(j)), {})
-              .message();
+          const std::string text =
+              mechanician::explain_not_finite(tape, output, in,
+                                              quantity_name(*kernel, output, static_cast<std::int64_t>(j)), {})
+                  .message();
+          std::string plain;  // an index of a definition is i#3
+          for (bool mark = false; const char c : text) {
+            mark = c == '#' || (mark && c >= '0' && c <= '9');
+            if (!mark) plain += c;
+          }
+          return plain;
         }
     }
   }

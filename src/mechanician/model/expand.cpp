@@ -207,10 +207,11 @@ void Expander::each(std::span<const TermIndex> indices, std::span<const Expr> fs
     walk.each({}, visit);
     return;
   }
-  std::vector<std::vector<double>> chosen(2);
-  for (const bool last : {false, true})
-    if (!walk.find_end({}, last, chosen[last])) return;
+  std::vector<std::vector<double>> chosen(1);
+  std::vector<double> last;
+  if (!walk.find_end({}, false, chosen.front()) || !walk.find_end({}, true, last)) return;
   chosen.insert(chosen.end(), more.begin(), more.end());
+  chosen.push_back(std::move(last));
   for (std::size_t k = 0; k < chosen.size(); ++k)
     if (std::find(chosen.begin(), chosen.begin() + static_cast<std::ptrdiff_t>(k), chosen[k]) ==
         chosen.begin() + static_cast<std::ptrdiff_t>(k))

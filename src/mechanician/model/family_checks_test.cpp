@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "mechanician/expression/print.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/read_model.hpp"
 
@@ -150,6 +151,64 @@ TEST(FamilyChecks, DefinitionsOfDefinitionsAreReadOnce) {
     const bool sound_one = std::string(last) != "b40" && std::string(last) != "nowhere";
     EXPECT_EQ(found.empty(), sound_one) << last << (found.empty() ? "" : ": " + found.front().message);
   }
+}
+
+/// What is wrong in one of very many members is said once, with its place and the member.
+TEST(FamilyChecks, OneMemberOfManyIsToBlame) {
+  const auto said = [](const std::string& more) {
+    const std::string text =
+        "coordinates = [\"x[1..N]\"]\n[parameters]\nN = 200000\nw = [1, 2, -3]\n[dynamics]\nkinetic = \"sum(i = 1..N, "
+        "x[i]'^2)\"\n" +
+        more;
+    std::string all;
+    for (const Problem& p : problems_of([&] { read_family_model_text(text, "m.toml"); }))
+      all += std::to_string(p.place.line) + ":" + std::to_string(p.place.column) + " " + p.message + "\n";
+    return all;
+  };
+  const std::string gap = "[constraints.gap]\nfor = \"i = 1..N\"\nequation = \"x[i] >= 0\"\n",
+                    row = "[constraints.row]\nfor = \"i = 1..N\"\nequation = \"x[i] = 0\"\n";
+  EXPECT_EQ(said(gap), "");
+  EXPECT_EQ(said(gap + "restitution = \"i/100000\"\n"), "10:16 the restitution of `gap[100001]` is 1.00001\n");
+  EXPECT_EQ(said(gap + "friction = \"150000 - i\"\nslip = \"x[i]'\"\n"),
+            "10:13 the friction of `gap[150001]` is -1; it cannot be negative\n");
+  EXPECT_EQ(said(gap + "friction = 1\nslip = \"x[i]*sin(x[i]')\"\n"),
+            "11:9 the slip of `gap[1]` is not linear in the velocities\n");
+  EXPECT_EQ(said(row + "weight = \"7 - i\"\n"), "10:11 the weight of `row[7]` is 0; a weight is positive and finite\n");
+  EXPECT_EQ(said("[constraints.row]\nfor = \"i = 1..3\"\nequation = \"x[i] = 0\"\nweight = \"w[i]\"\n"),
+            "10:11 the weight of `row[3]` is -3; a weight is positive and finite\n");
+  EXPECT_EQ(said("[constraints.row]\nfor = \"i = 1..N\"\nequation = \"sum(j = 2..i, x[j]) = 0\"\n"),
+            "9:13 the constraint `row[1]` mentions no coordinate\n");
+  EXPECT_EQ(said("[control.hold]\nfor = \"i = 1..N\"\nequation = \"x[i] = 0\"\nfrequency = \"5 - i\"\n"),
+            "10:14 the frequency of `hold[6]` is -1; it cannot be negative\n");
+  EXPECT_EQ(said("[start.position]\n\"x[i]\" = { for = \"i = 1..N\", value = \"log(77 - i)\" }\n"),
+            "8:39 `start.position.x[77]` is not finite\n");
+  EXPECT_EQ(said("[nonideal]\n\"x[i]\" = { for = \"i = 1..N\", value = \"ideal(x[i+1])\" }\n"),
+            "8:45 `x` has no member 200001 for i = 200000\n");
+  EXPECT_EQ(said("[outputs]\n\"o[i]\" = { for = \"i = 1..N\", value = \"x[i]*y\" }\n"), "8:44 unknown name `y`\n");
+  EXPECT_EQ(said("[view.points]\np = { for = \"i = 1..N\", at = [\"x[i]\", \"x[i-1]\"] }\n"),
+            "8:40 `x` has no member 0 for i = 1\n");
+  EXPECT_EQ(said("[measured]\nconstraints = [\"row[9]\", \"row[200001]\"]\nweight = [[1, 0], [0, 1]]\n" + row),
+            "8:27 there is no constraint `row[200001]`\n");
+}
+
+/// Where members lead: by lists, by sums, by definitions of definitions.
+TEST(FamilyChecks, AnIndexMayBeAMemberOfAList) {
+  const Model model = read_model_text(R"toml(
+coordinates = ["x[1..4]"]
+[parameters]
+of = [[1, 3], [4, 2]]
+last = "of[2,1]"
+[define]
+"pair[k]" = { for = "k = 1..2", value = "x[of[k,1]] - x[of[k,2]]" }
+"next[2*k]" = { for = "k = 1..2", value = "pair[k] + sum(j = 1..k, j*x[j])" }
+[dynamics]
+kinetic = "sum(i = 1..last, x[i]'^2)"
+potential = "sum(i = 1..2, pair[i]*next[2*i]) + x[sum(j = 1..2, j)]"
+)toml",
+                                      "m.toml");
+  EXPECT_EQ(to_text(*model.potential),
+            "(x[1] - x[3])*(x[1] - x[3] + 1*x[1]) + (x[4] - x[2])*(x[4] - x[2] + 1*x[1] + 2*x[2]) + x[3]");
+  EXPECT_EQ(model.definitions.back().name, "next[4]");
 }
 
 }  // namespace

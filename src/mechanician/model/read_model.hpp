@@ -10,7 +10,8 @@
 /// with `mass` instead of `kinetic`); brackets nest at most 32 deep in the TOML. Expressions and definitions nest
 /// without limit.
 ///
-/// Families (names with an index) are written out member by member. A model file may name CSV files beside it.
+/// Families (names with an index) are written out member by member (family_model.hpp reads them as they are). A model file may
+/// name CSV files beside it.
 
 #include <filesystem>
 #include <string>

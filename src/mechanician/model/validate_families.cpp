@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -135,11 +136,11 @@ std::vector<Problem> validate_families(const FamilyModel& stated, const Unreadab
   // What is said of two members of a family is said once.
   std::set<std::tuple<int, int, std::string>> said;
   for (Problem& p : found) {
-    std::string message;
+    std::string message;  // without indices and values
     bool inside = false;
     for (const char c : p.message) {
       inside = c == '[' || (inside && c != ']');
-      if (!inside) message += c;
+      if (!inside && std::isalpha(static_cast<unsigned char>(c))) message += c;
     }
     if (said.emplace(p.place.line, p.place.column, p.place.line == 0 ? p.message : message).second)
       problems.push_back(std::move(p));
