@@ -7,8 +7,9 @@
 
 #include "mechanician/base/trials_for_test.hpp"
 #include "mechanician/instant/accelerate.hpp"
+#include "mechanician/large/kernel_equations.hpp"
+#include "mechanician/large/large_dynamics.hpp"
 #include "mechanician/large/large_instant.hpp"
-#include "mechanician/large/large_motion.hpp"
 #include "mechanician/model/read_model.hpp"
 #include "mechanician/motion/integrator.hpp"
 
@@ -122,18 +123,15 @@ TEST(LargeBodies, move_as_those_that_are_written_out) {
     while (integrator.advance()) {
     }
     ASSERT_FALSE(integrator.stop().failed()) << integrator.stop().message;
-    auto begin = large.start();
-    begin.q.assign(start.q.begin(), start.q.end()), begin.qd.assign(start.qd.begin(), start.qd.end());
-    LargeMotion motion(large, begin, {.to = 0.2, .tolerance = 1e-11});
+    Integrator motion(make_large_steps(large, start, {.to = 0.2, .tolerance = 1e-11}));
     while (motion.advance()) {
     }
-    ASSERT_FALSE(motion.failed()) << motion.message();
-    std::vector<double> q(n), qd(n);
-    motion.sample(0.2, q, qd);
-    const Sample expected = integrator.sample(0.2);
-    for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(q[i], expected.q(static_cast<Eigen::Index>(i)), 1e-7);
+    ASSERT_FALSE(motion.stop().failed()) << motion.stop().message;
+    const Sample found = motion.sample(0.2), expected = integrator.sample(0.2);
+    for (std::size_t i = 0; i < n; ++i)
+      EXPECT_NEAR(found.q(static_cast<Eigen::Index>(i)), expected.q(static_cast<Eigen::Index>(i)), 1e-7);
     // Elimination serves, but for the one or other state in which a mass all but vanishes.
-    EXPECT_LE(motion.certificate().robust_answers, motion.dynamics().evaluations / 20);
+    EXPECT_LE(motion.statistics().robust, motion.statistics().evaluations / 20);
   }
 }
 

@@ -64,7 +64,6 @@ TEST(KktFactors, BothKindsGiveTheSameSolutions) {
           RowSet set = r.all;
           EXPECT_EQ(factors->judge_mass(r.at()), singular ? MassKind::semidefinite : MassKind::definite);
           factors->singular_mass = singular;
-          if (singular) factors->calc_row_weights(r.at());
           ASSERT_TRUE(factors->choose(r.at(), set, r.off, KktFactors::Mass::exact));
           ASSERT_EQ(set.kept.size(), 6u);
           ASSERT_TRUE(factors->factor(r.at(), set, KktFactors::Mass::exact));
