@@ -232,8 +232,13 @@ std::unique_ptr<MotionSteps> make_large_steps(LargeSystem& system, const State& 
     throw std::invalid_argument("the end must be later than the start");
   if (!(options.tolerance > 0.0) || !(options.tolerance <= 0.1))
     throw std::invalid_argument("the tolerance must lie between 0 and 0.1");
-  return std::make_unique<SmoothMotion>(Dynamics(std::make_unique<KernelEquations>(system)), start, options,
-                                        SmoothMotion::Phase());
+  auto motion = std::make_unique<SmoothMotion>(Dynamics(std::make_unique<KernelEquations>(system)), start, options,
+                                               SmoothMotion::Phase());
+  const RowSet& rows = motion->dynamics().all;
+  if (const std::size_t count = rows.candidates.size() - rows.kept.size(); count > 0 && !motion->refusal)
+    motion->notes.push_back(fmt::format(
+        "{} on others", count == 1 ? "1 constraint row depends" : fmt::format("{} constraint rows depend", count)));
+  return motion;
 }
 
 }  // namespace mechanician

@@ -208,6 +208,9 @@ TEST(LargeMotion, ATrussWithMoreRodsThanItNeedsIsOnePendulum) {
   }
   ASSERT_FALSE(motion.stop().failed()) << motion.stop().message;
   EXPECT_TRUE(motion.certificate().holds);
+  // Rank: all coordinates but the angle.
+  const std::string note = std::to_string(system.m() - (system.n() - 1)) + " constraint rows depend on others";
+  EXPECT_EQ(std::count(motion.notes().begin(), motion.notes().end(), note), 1);
   // I θ'' = −g Σ (x cos θ − y sin θ) about the pin, x and y before the turn.
   double inertia = 0.0, sx = 0.0, sy = 0.0;
   for (int i = 0; i < K; ++i)
