@@ -225,6 +225,12 @@ std::vector<std::string> output_names(const FamilyModel& model) {
   return LargeQuantities(model, outputs_of(model)).names();
 }
 
+State state_of(const LargeSystem::Start& start) {
+  const auto size = static_cast<Eigen::Index>(start.q.size());
+  return {start.t, Eigen::Map<const Eigen::VectorXd>(start.q.data(), size),
+          Eigen::Map<const Eigen::VectorXd>(start.qd.data(), size)};
+}
+
 std::unique_ptr<MotionSteps> make_large_steps(LargeSystem& system, const State& start, const MotionOptions& options) {
   if (start.q.size() != system.n() || start.qd.size() != system.n())
     throw std::invalid_argument("the start does not fit the system");

@@ -68,15 +68,8 @@ blade = "s[1]' = cos(a[2])*s[2]'"
 "s[i]" = { for = "i = 1..N", value = 0.5 }
 )toml";
 
-State start_of(const LargeSystem& system) {
-  const LargeSystem::Start start = system.start();
-  const auto size = static_cast<Eigen::Index>(start.q.size());
-  return {start.t, Eigen::Map<const Eigen::VectorXd>(start.q.data(), size),
-          Eigen::Map<const Eigen::VectorXd>(start.qd.data(), size)};
-}
-
 Integrator motion_of(LargeSystem& system, const MotionOptions& options) {
-  return Integrator(make_large_steps(system, start_of(system), options));
+  return Integrator(make_large_steps(system, state_of(system.start()), options));
 }
 
 TEST(LargeDynamics, GivesTheAccelerationOfTheModelWrittenOut) {
