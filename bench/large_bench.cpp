@@ -15,7 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "mechanician/large/large_motion.hpp"
+#include "mechanician/large/kernel_equations.hpp"
+#include "mechanician/large/large_dynamics.hpp"
+#include "mechanician/motion/integrator.hpp"
 
 namespace {
 
@@ -61,7 +63,7 @@ int main(int argc, char** argv) {
       FamilyModel model = read_family_model(argv[1], {{"N", size}});
       const double read_ms = ms_since(reading);
       const auto making = Clock::now();
-      LargeSystem system(std::move(model));
+      LargeSystem system(std::move(model), 0, LargeSystem::Kinks::held);
       const auto start = system.start();
       LargeDynamics dynamics(system);
       const double made_ms = ms_since(making);
@@ -84,16 +86,19 @@ int main(int argc, char** argv) {
       fmt::print("\n");
       before_size = size, before_ns = ns;
       if (argc > 3) {
-        LargeMotion motion(system, start, {.to = start.t + std::atof(argv[3]), .tolerance = 1e-8});
+        Integrator motion(
+            make_large_steps(system, state_of(start), {.to = start.t + std::atof(argv[3]), .tolerance = 1e-8}));
         const auto begin = Clock::now();
         while (motion.advance()) {
         }
-        const auto& c = motion.certificate();
+        const Certificate c = motion.certificate();
+        const Statistics& s = motion.statistics();
         fmt::print(
             "  {} s of motion in {:.3g} s: {} steps, {} rejected, {} evaluations; violation {:.1e}, {:.1e}; balance "
             "{:.1e} of {:.1e} allowed{}\n",
-            argv[3], 1e-3 * ms_since(begin), c.steps, c.rejected, c.evaluations, c.position_violation,
-            c.velocity_violation, c.balance_largest, c.balance_allowed, motion.failed() ? "; " + motion.message() : "");
+            argv[3], 1e-3 * ms_since(begin), s.steps, s.rejected, s.evaluations, c.position_violation,
+            c.velocity_violation, c.balance_largest, c.balance_allowed,
+            motion.stop().failed() ? "; " + motion.stop().message : "");
       }
     }
   } catch (const std::exception& e) {

@@ -13,7 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "mechanician/large/large_motion.hpp"
+#include "mechanician/large/kernel_equations.hpp"
+#include "mechanician/large/large_dynamics.hpp"
+#include "mechanician/motion/integrator.hpp"
 #include "peers/large_contest.hpp"
 
 namespace {
@@ -107,22 +109,24 @@ void measure_setup(const std::string& models, int N) {
 }
 
 void measure_motion(const std::string& models, int N) {
-  LargeSystem system(read_family_model(models + "/chain.toml", {{"N", static_cast<double>(N)}}));
+  LargeSystem system(read_family_model(models + "/chain.toml", {{"N", static_cast<double>(N)}}), 0,
+                     LargeSystem::Kinks::held);
   const auto start = system.start();
   const auto begin = contest::Clock::now();
-  LargeMotion motion(system, start, {.to = contest::motion_time, .tolerance = contest::motion_tolerance});
+  Integrator motion(
+      make_large_steps(system, state_of(start), {.to = contest::motion_time, .tolerance = contest::motion_tolerance}));
   while (motion.advance()) {
   }
-  if (motion.failed()) throw std::runtime_error(motion.message());
+  if (motion.stop().failed()) throw std::runtime_error(motion.stop().message);
   const double ns = 1e9 * contest::seconds_since(begin);
-  std::vector<double> q(at(system.n())), qd(at(system.n()));
-  motion.sample(contest::motion_time, q, qd);
+  const Sample end = motion.sample(contest::motion_time);
+  const std::span<const double> q(end.q.data(), at(system.n())), qd(end.qd.data(), at(system.n()));
   // Change of energy, against the kinetic energy at the end.
   double kinetic = 0.0, change = 0.0;
   const auto masses = at(N);
   for (std::size_t i = 0; i < q.size(); ++i) kinetic += qd[i] * qd[i] / 2;
   for (std::size_t i = 0; i < masses; ++i) change += contest::gravity * (q[2 * masses + i] - start.q[2 * masses + i]);
-  const auto& c = motion.certificate();
+  const Statistics& c = motion.statistics();
   contest::report("rods, DOP853", {ns, ns}, std::abs(kinetic + change) / kinetic,
                   fmt::format("\"tip\": [{:.12g}, {:.12g}, {:.12g}], \"steps\": {}, \"evaluations\": {}", q[masses - 1],
                               q[2 * masses - 1], q[3 * masses - 1], c.steps, c.evaluations));

@@ -78,13 +78,6 @@ MotionOptions motion_options(const RunOptions& run, const CommandOptions& option
   return motion;
 }
 
-State state_of(const LargeSystem::Start& start) {
-  const auto vector = [](const std::vector<double>& x) {
-    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size())));
-  };
-  return {start.t, vector(start.q), vector(start.qd)};
-}
-
 /// Moved onto the constraints, and by how much; throws where that does not succeed.
 void project_start(Large& large, bool quiet) {
   LargeDynamics dynamics(large.system);

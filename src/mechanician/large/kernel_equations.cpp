@@ -226,6 +226,12 @@ std::vector<std::string> output_names(const FamilyModel& model) {
   return LargeQuantities(model, outputs_of(model)).names();
 }
 
+State state_of(const LargeSystem::Start& start) {
+  const auto size = static_cast<Eigen::Index>(start.q.size());
+  return {start.t, Eigen::Map<const Eigen::VectorXd>(start.q.data(), size),
+          Eigen::Map<const Eigen::VectorXd>(start.qd.data(), size)};
+}
+
 std::unique_ptr<MotionSteps> make_large_steps(LargeSystem& system, const State& start, const MotionOptions& options) {
   if (start.q.size() != system.n() || start.qd.size() != system.n())
     throw std::invalid_argument("the start does not fit the system");
@@ -233,8 +239,13 @@ std::unique_ptr<MotionSteps> make_large_steps(LargeSystem& system, const State& 
     throw std::invalid_argument("the end must be later than the start");
   if (!(options.tolerance >= smallest_tolerance && options.tolerance <= largest_tolerance))
     throw std::invalid_argument("the tolerance is below rounding, or too large to mean anything");
-  return std::make_unique<SmoothMotion>(Dynamics(std::make_unique<KernelEquations>(system)), start, options,
-                                        SmoothMotion::Phase());
+  auto motion = std::make_unique<SmoothMotion>(Dynamics(std::make_unique<KernelEquations>(system)), start, options,
+                                               SmoothMotion::Phase());
+  const RowSet& rows = motion->dynamics().all;
+  if (const std::size_t count = rows.candidates.size() - rows.kept.size(); count > 0 && !motion->refusal)
+    motion->notes.push_back(fmt::format(
+        "{} on others", count == 1 ? "1 constraint row depends" : fmt::format("{} constraint rows depend", count)));
+  return motion;
 }
 
 }  // namespace mechanician

@@ -61,5 +61,7 @@ std::vector<std::string> output_names(const FamilyModel& model);
 /// The motion of a large system, as an Integrator drives it. The system must outlive it. Throws std::invalid_argument for
 /// options that make no sense.
 std::unique_ptr<MotionSteps> make_large_steps(LargeSystem& system, const State& start, const MotionOptions& options);
+/// The start of a large system as a state.
+State state_of(const LargeSystem::Start& start);
 
 }  // namespace mechanician

@@ -21,12 +21,6 @@ std::string chain(const std::string& length, const std::string& factor) {
          "1..N\", value = \"-0.8*i*L\" }\n";
 }
 
-State state_of(const LargeSystem::Start& start) {
-  const auto size = static_cast<Eigen::Index>(start.q.size());
-  return {start.t, Eigen::Map<const Eigen::VectorXd>(start.q.data(), size),
-          Eigen::Map<const Eigen::VectorXd>(start.qd.data(), size)};
-}
-
 /// The distance to a rod, whatever its equation is multiplied by and whatever the unit of length.
 TEST(LargeMeasures, ADistanceDoesNotDependOnHowAConstraintIsWritten) {
   for (const char* factor : {"1", "1e9", "1e-9"})

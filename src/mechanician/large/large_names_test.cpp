@@ -27,11 +27,7 @@ struct Case {
 
 /// Why a motion does not begin.
 std::string refusal_of(LargeSystem& system) {
-  const LargeSystem::Start start = system.start();
-  const auto size = static_cast<Eigen::Index>(start.q.size());
-  const State state{start.t, Eigen::Map<const Eigen::VectorXd>(start.q.data(), size),
-                    Eigen::Map<const Eigen::VectorXd>(start.qd.data(), size)};
-  const Integrator motion(make_large_steps(system, state, {.to = 1.0}));
+  const Integrator motion(make_large_steps(system, state_of(system.start()), {.to = 1.0}));
   return motion.refusal() ? motion.refusal()->message : "";
 }
 
