@@ -42,7 +42,11 @@ Row classify_row(const Expr& written, const Equations& eqs) {
   row.linear = has_degree_at_most(written, SymbolKind::velocity, 1);
   // Catastatic: satisfied by rest. ψ(q, 0, t) = 0 for all q and t.
   std::vector<Replacement> at_rest;
-  for (const Expr& v : eqs.qd) at_rest.push_back({v, 0});
+  if (written.contains(SymbolKind::unknown))
+    for (const Expr& v : eqs.qd) at_rest.push_back({v, 0});
+  else
+    for (const Expr& s : symbols_of(std::span(&written, 1)))
+      if (s.symbol().kind == SymbolKind::velocity) at_rest.push_back({s, 0});
   row.acatastatic = !proves_zero(substitute(written, at_rest));
   row.integrable = row.linear && is_rate_of_a_function(simplify(written), eqs);
   return row;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <utility>
 
 #include "mechanician/equations/classify.hpp"
@@ -43,6 +44,7 @@ class Derivation {
       unaccelerated_.push_back({eqs_.qdd.back(), 0});
       // d/dt along the motion, with q̇ held: q moves with q̇, t with 1.
       along_.push_back({eqs_.q.back(), eqs_.qd.back()});
+      number_.emplace(c.name, eqs_.n() - 1);
     }
     along_.push_back({eqs_.t, 1});
     for (const Parameter& p : model.parameters) eqs_.parameters.push_back(p.symbol());
@@ -74,8 +76,55 @@ class Derivation {
 
  private:
   void add_to(std::vector<Expr>& sum, const Named& term) {
-    const auto i = static_cast<std::size_t>(model_.find_coordinate(term.name));
+    const auto i = static_cast<std::size_t>(number_.at(term.name));
     sum[i] = add(sum[i], simplify(term.value));
+  }
+
+  /// Coordinates of which f mentions themselves, velocities or accelerations, increasing: derivatives by the others are zero. So a
+  /// row costs what it consists of, however many coordinates there are. Functions without a value may hide what they depend on.
+  std::vector<int> mentioned(const Expr& f, SymbolKind kind) const {
+    std::vector<int> found;
+    if (!model_.unknowns.empty()) {
+      for (int i = 0; i < eqs_.n(); ++i) found.push_back(i);
+      return found;
+    }
+    for (const Expr& s : symbols_of(std::span(&f, 1)))
+      if (s.symbol().kind == kind) found.push_back(number_.at(s.symbol().name));
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  struct Partial {
+    int coordinate;
+    Expr value;
+  };
+  /// Of f by the symbols of that kind, those that are not zero, from coordinate `first` on.
+  std::vector<Partial> partials(const Expr& f, SymbolKind kind, int first = 0) const {
+    const std::vector<Expr>& all = kind == SymbolKind::coordinate ? eqs_.q
+                                   : kind == SymbolKind::velocity ? eqs_.qd
+                                                                  : eqs_.qdd;
+    std::vector<int> which = mentioned(f, kind);
+    std::erase_if(which, [&](int i) { return i < first; });
+    std::vector<Expr> symbols;
+    for (const int i : which) symbols.push_back(all[static_cast<std::size_t>(i)]);
+    const std::vector<Expr> values = gradient(f, symbols);
+    std::vector<Partial> result;
+    for (std::size_t k = 0; k < which.size(); ++k)
+      if (!values[k].is_zero()) result.push_back({which[k], values[k]});
+    return result;
+  }
+
+  Expr rate_along(const Expr& f) const {
+    std::vector<Tangent> along{along_.back()};
+    for (const int i : mentioned(f, SymbolKind::coordinate)) along.push_back(along_[static_cast<std::size_t>(i)]);
+    return directional(f, along);
+  }
+
+  Expr with_zero(const Expr& f, SymbolKind kind) const {
+    const std::vector<Replacement>& all = kind == SymbolKind::velocity ? at_rest_ : unaccelerated_;
+    std::vector<Replacement> zero;
+    for (const int i : mentioned(f, kind)) zero.push_back(all[static_cast<std::size_t>(i)]);
+    return substitute(f, zero);
   }
 
   /// f written so that its degree shows: √(x'²)² as x'². Validation has seen that it is of that degree.
@@ -88,12 +137,11 @@ class Derivation {
     const std::vector<Expr> p = gradient(T, eqs_.qd);
     for (std::size_t i = 0; i < p.size(); ++i) {
       // The upper triangle, mirrored: M is symmetric to the last bit.
-      const std::vector<Expr> row = gradient(p[i], std::span(eqs_.qd).subspan(i));
-      for (std::size_t k = 0; k < row.size(); ++k) {
+      for (const auto& [c, value] : partials(p[i], SymbolKind::velocity, static_cast<int>(i))) {
         // T is quadratic in q̇, so that what is left of q̇ here cancels.
-        const Expr entry = row[k].contains(SymbolKind::velocity) ? substitute(row[k], at_rest_) : row[k];
+        const Expr entry = value.contains(SymbolKind::velocity) ? with_zero(value, SymbolKind::velocity) : value;
         if (entry.is_zero()) continue;
-        const int r = static_cast<int>(i), c = static_cast<int>(i + k);
+        const int r = static_cast<int>(i);
         eqs_.M.entries.push_back({r, c, entry});
         if (r != c) eqs_.M.entries.push_back({c, r, entry});
       }
@@ -118,28 +166,28 @@ class Derivation {
     const int index = eqs_.m();
     Expr f = simplify(row.residual);
     if (row.level == Level::acceleration) f = polynomial(f, SymbolKind::acceleration, 1);
-    std::vector<Expr> gradient_row;
+    std::vector<Partial> entries;
     Expr b;
     switch (row.level) {
       case Level::position:
-        gradient_row = gradient(f, eqs_.q);
-        row.rate = directional(f, along_);
-        b = neg(directional(row.rate, along_));
+        entries = partials(f, SymbolKind::coordinate);
+        row.rate = rate_along(f);
+        b = neg(rate_along(row.rate));
         break;
       case Level::velocity:
-        gradient_row = gradient(f, eqs_.qd);
-        b = neg(directional(f, along_));
+        entries = partials(f, SymbolKind::velocity);
+        b = neg(rate_along(f));
         break;
       case Level::acceleration:
-        gradient_row = gradient(f, eqs_.qdd);
+        entries = partials(f, SymbolKind::acceleration);
         // The row is linear in q̈, so that what is left of q̈ in its coefficients cancels.
-        for (Expr& g : gradient_row)
-          if (g.contains(SymbolKind::acceleration)) g = substitute(g, unaccelerated_);
-        b = neg(substitute(f, unaccelerated_));
+        for (Partial& e : entries)
+          if (e.value.contains(SymbolKind::acceleration)) e.value = with_zero(e.value, SymbolKind::acceleration);
+        b = neg(with_zero(f, SymbolKind::acceleration));
         break;
     }
-    for (std::size_t j = 0; j < gradient_row.size(); ++j)
-      if (!gradient_row[j].is_zero()) eqs_.A.entries.push_back({index, static_cast<int>(j), gradient_row[j]});
+    for (const auto& [j, value] : entries)
+      if (!value.is_zero()) eqs_.A.entries.push_back({index, j, value});
     eqs_.b.push_back(b);
     row.residual = f;
     eqs_.rows.push_back(std::move(row));
@@ -170,13 +218,12 @@ class Derivation {
       contact.T.cols = eqs_.n();
       for (std::size_t k = 0; k < c.friction->slip.size(); ++k) {
         const Expr psi = polynomial(simplify(c.friction->slip[k]), SymbolKind::velocity, 1);
-        const std::vector<Expr> psi_qd = gradient(psi, eqs_.qd);
-        for (std::size_t j = 0; j < psi_qd.size(); ++j) {
+        for (const auto& [j, value] : partials(psi, SymbolKind::velocity)) {
           // ψ is linear in q̇, so that what is left of q̇ here cancels.
-          const Expr entry = psi_qd[j].contains(SymbolKind::velocity) ? substitute(psi_qd[j], at_rest_) : psi_qd[j];
-          if (!entry.is_zero()) contact.T.entries.push_back({static_cast<int>(k), static_cast<int>(j), entry});
+          const Expr entry = value.contains(SymbolKind::velocity) ? with_zero(value, SymbolKind::velocity) : value;
+          if (!entry.is_zero()) contact.T.entries.push_back({static_cast<int>(k), j, entry});
         }
-        contact.slip_b.push_back(neg(directional(psi, along_)));
+        contact.slip_b.push_back(neg(rate_along(psi)));
         contact.slip.push_back(psi);
       }
     }
@@ -261,6 +308,7 @@ class Derivation {
   Equations eqs_;
   std::vector<Tangent> along_;
   std::vector<Replacement> at_rest_, unaccelerated_;
+  std::unordered_map<std::string, int> number_;  ///< of a coordinate
 };
 
 }  // namespace

@@ -69,7 +69,7 @@ class KernelTerms {
       const QuantitySum* sum = model_.sum_of(s);
       if (s.symbol().kind == SymbolKind::parameter && number != model_.parameter_numbers.end())
         symbols.push_back(s), values.emplace_back(model_.parameters[number->second]);
-      else if (sum && (sum->kinds & ~kind_bit(SymbolKind::parameter)) == 0 && !model_.depends_on_indices(s))
+      else if (sum && (sum->kinds & ~kind_bit(SymbolKind::parameter)) == 0 && sum->around.empty())
         if (const double value = IndexValues(model_, {s}, {})({})[0]; std::isfinite(value))
           symbols.push_back(s), values.emplace_back(value);
     }
@@ -166,7 +166,8 @@ class KernelTerms {
     for (const Expr& s : symbols_of(std::span(&whole.body, 1))) {
       const QuantitySum* stated = model_.sum_of(s);
       if (!stated) continue;
-      QuantitySum sum{s, {}, stated->kinds, stated->depth};
+      QuantitySum sum = *stated;
+      sum.terms.clear();
       for (const Term& summand : stated->terms)
         for (Term& inner : split(summand.body, whole.place)) {
           inner.kind = TermKind::quantity, inner.place = whole.place, inner.of_sum = true;

@@ -65,6 +65,17 @@ IndexWalk Expander::walk_of(std::span<const TermIndex> indices, std::vector<Expr
   return walk;
 }
 
+template <class Sum>
+std::vector<Sum> Expander::compile_sum(const QuantitySum& stated, const std::vector<Expr>& around) {
+  std::vector<Sum> sums;
+  for (const Term& term : stated.terms) {
+    IndexWalk walk = walk_of(term.indices, around);
+    auto body = compile(std::span(&term.body, 1), walk.symbols());
+    sums.push_back({std::move(walk), std::move(body)});
+  }
+  return sums;
+}
+
 std::unique_ptr<Expander::Program> Expander::compile(std::span<const Expr> fs, const std::vector<Expr>& indices) {
   auto program = std::make_unique<Program>();
   std::vector<Expr> symbols, places;
@@ -76,14 +87,8 @@ std::unique_ptr<Expander::Program> Expander::compile(std::span<const Expr> fs, c
       if (same(s, indices[k])) leaf.index = k;
     if (leaf.index == indices.size()) {
       if (const QuantitySum* sum = stated_.sum_of(s)) {
-        leaf.is_sum = true, leaf.symbol = s, leaf.alone = !stated_.depends_on_indices(s);
-        const std::vector<Expr> outer = leaf.alone ? std::vector<Expr>{} : indices;
-        if (!leaf.alone || !sums_.contains(s.symbol().name))
-          for (const Term& term : sum->terms) {
-            IndexWalk walk = walk_of(term.indices, outer);
-            auto body = compile(std::span(&term.body, 1), walk.symbols());
-            leaf.sums.push_back({std::move(walk), std::move(body)});
-          }
+        leaf.is_sum = true, leaf.symbol = s, leaf.alone = sum->around.empty();
+        if (!leaf.alone) leaf.sums = compile_sum<Program::Leaf::Sum>(*sum, indices);
       } else if (const MemberSymbol* member = stated_.member_of(s)) {
         leaf.member = member, leaf.first = places.size();
         places.insert(places.end(), member->indices.begin(), member->indices.end());
@@ -105,6 +110,7 @@ Expr Expander::sum_of(Leaf& leaf, std::span<const double> at) {
   const std::string& name = leaf.symbol.symbol().name;
   if (leaf.alone) {
     if (const auto known = sums_.find(name); known != sums_.end()) return known->second;
+    leaf.sums = compile_sum<typename decltype(leaf.sums)::value_type>(*stated_.sum_of(leaf.symbol), {});
     at = {};
   }
   std::optional<Expr> total;

@@ -37,6 +37,8 @@ class Expander {
   using Take = std::function<void(std::span<const double> at, std::span<const Expr> made)>;
   IndexWalk walk_of(std::span<const TermIndex> indices, std::vector<Expr> outer);
   std::unique_ptr<Program> compile(std::span<const Expr> fs, const std::vector<Expr>& indices);
+  template <class Sum>
+  std::vector<Sum> compile_sum(const QuantitySum& stated, const std::vector<Expr>& around);
   std::span<const Expr> run(Program& program, std::span<const double> at);
   /// The leaf of a program that is a sum.
   template <class Leaf>

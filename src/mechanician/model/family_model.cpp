@@ -17,6 +17,12 @@ std::string member_text(std::string_view family, std::span<const double> at) {
   return at.empty() ? text : text + "]";
 }
 
+std::string text_of(const std::vector<IndexBounds>& bounds) {
+  std::string text;
+  for (const auto& [from, to] : bounds) text += fmt::format("{}{}..{}", text.empty() ? "" : ", ", from, to);
+  return text;
+}
+
 long number_of_member(const std::vector<IndexBounds>& bounds, std::span<const double> at) {
   long number = 0;
   for (std::size_t k = 0; k < bounds.size(); ++k) {
@@ -98,33 +104,22 @@ const MemberSymbol* FamilyModel::member_of(const Expr& symbol) const {
   return found == list.end() ? nullptr : &found->second;
 }
 
-bool FamilyModel::depends_on_indices(const Expr& f) const {
-  std::vector<Expr> within;  // indices of the sums around
-  const auto depends = [&](const Expr& g, const auto& again) -> bool {
-    const auto any = [&](const std::vector<Expr>& fs) {
-      return std::any_of(fs.begin(), fs.end(), [&](const Expr& h) { return again(h, again); });
-    };
-    for (const Expr& s : symbols_of(std::span(&g, 1))) {
-      if (const QuantitySum* sum = sum_of(s)) {
-        const std::size_t before = within.size();
-        for (const Term& term : sum->terms) {
-          for (const TermIndex& index : term.indices) {
-            if (any({index.from, index.to})) return true;
-            within.push_back(index.symbol);
-          }
-          if (any({term.body})) return true;
-        }
-        within.resize(before, 0.0);
-      } else if (const MemberSymbol* member = member_of(s)) {
-        if (any(member->indices)) return true;
-      } else if (s.symbol().kind == SymbolKind::parameter && !parameter_numbers.contains(s.symbol().name) &&
-                 std::none_of(within.begin(), within.end(), [&](const Expr& i) { return same(i, s); })) {
-        return true;
-      }
-    }
-    return false;
+std::vector<Expr> FamilyModel::indices_in(const Expr& f) const {
+  std::vector<Expr> found;
+  const auto add = [&](const Expr& index) {
+    if (std::none_of(found.begin(), found.end(), [&](const Expr& other) { return same(index, other); }))
+      found.push_back(index);
   };
-  return depends(f, depends);
+  for (const Expr& s : symbols_of(std::span(&f, 1))) {
+    if (const QuantitySum* sum = sum_of(s))
+      for (const Expr& index : sum->around) add(index);
+    else if (const MemberSymbol* member = member_of(s))
+      for (const Expr& at : member->indices)
+        for (const Expr& index : indices_in(at)) add(index);
+    else if (s.symbol().kind == SymbolKind::parameter && !parameter_numbers.contains(s.symbol().name))
+      add(s);
+  }
+  return found;
 }
 
 KindSet FamilyModel::kinds_of(const Expr& f) const {

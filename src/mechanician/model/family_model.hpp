@@ -85,8 +85,9 @@ struct Term;
 struct QuantitySum {
   Expr symbol;
   std::vector<Term> terms;
-  KindSet kinds = 0;  ///< of all that it is made of
-  int depth = 1;      ///< sums within sums
+  KindSet kinds = 0;              ///< of all that it is made of
+  std::vector<Expr> around = {};  ///< indices that it depends on and does not run through
+  int depth = 1;                  ///< sums within sums
 };
 
 struct Term {
@@ -179,8 +180,8 @@ struct FamilyModel {
   const QuantitySum* sum_of(const Expr& symbol) const;
   /// The member that a coordinate, one of its derivatives, its ideal force, a parameter or a multiplier is; null for a plain name.
   const MemberSymbol* member_of(const Expr& symbol) const;
-  /// Does its value depend on indices around it, as far as it is no sum over these?
-  bool depends_on_indices(const Expr& f) const;
+  /// Indices that the value of an expression depends on.
+  std::vector<Expr> indices_in(const Expr& f) const;
   /// Kinds of all symbols, within sums too.
   KindSet kinds_of(const Expr& f) const;
 };
@@ -188,6 +189,8 @@ struct FamilyModel {
 /// The number of a member: a box of indices, the last one fastest; −1 outside.
 long number_of_member(const std::vector<IndexBounds>& bounds, std::span<const double> at);
 std::string member_text(std::string_view family, std::span<const double> at);
+/// "1..3, 0..N"
+std::string text_of(const std::vector<IndexBounds>& bounds);
 
 /// The model of a file, checked as in read_model(). Throws FileError and ModelError as read_model() does.
 FamilyModel read_family_model(const std::string& file, const ParameterOverrides& overrides = {});

@@ -40,12 +40,6 @@ Expr affine_text(const Affine& f, std::span<const Expr> symbols) {
   return f.constant == 0.0 ? *sum : f.constant < 0.0 ? *sum - Expr(-f.constant) : *sum + Expr(f.constant);
 }
 
-std::string bounds_text(const std::vector<IndexBounds>& bounds) {
-  std::string text;
-  for (const auto& [from, to] : bounds) text += fmt::format("{}{}..{}", text.empty() ? "" : ", ", from, to);
-  return text;
-}
-
 }  // namespace
 
 // ---- indices
@@ -119,18 +113,6 @@ std::optional<ParseProblem> NameTable::add_index(const IndexRange& range, Words 
   return std::nullopt;
 }
 
-bool NameTable::check_indices() {
-  if (!parameter_value) return true;  // once they are known
-  IndexWalk walk(model_, *domain_);
-  if (walk.box()) return true;
-  try {
-    return walk.each({}, [](std::span<const double>) { return true; });
-  } catch (const ModelError& e) {
-    report(e.problems().front());
-    return false;
-  }
-}
-
 ParsedExpression NameTable::sum(std::span<const IndexRange> ranges, std::string_view body, std::size_t offset,
                                 Words words) {
   const auto around = domain_;
@@ -163,6 +145,10 @@ Expr NameTable::add_sum(std::vector<TermIndex> own, const Expr& body) {
   for (const TermIndex& index : own) all.push_back(index.from), all.push_back(index.to);
   for (const Expr& s : symbols_of(all))
     if (const QuantitySum* inner = model_.sum_of(s)) sum.depth = std::max(sum.depth, 1 + inner->depth);
+  for (const Expr& f : all)
+    for (const Expr& index : model_.indices_in(f))
+      if (std::none_of(own.begin(), own.end(), [&](const TermIndex& i) { return same(i.symbol, index); }))
+        sum.around.push_back(index);
   Term term;
   term.kind = TermKind::quantity;
   term.indices = std::move(own);
@@ -208,7 +194,7 @@ MemberName NameTable::member(std::string_view name, std::span<const Expr> given,
         problem(fmt::format("{} has {}, not {}", mechanician::quoted(name),
                             family.bounds.size() == 1 ? "one index" : fmt::format("{} indices", family.bounds.size()),
                             given.size()),
-                fmt::format("it is {}[{}]", name, bounds_text(family.bounds)))};
+                fmt::format("it is {}[{}]", name, text_of(family.bounds)))};
   std::vector<Expr> at;
   std::string shown;
   for (const Expr& index : given) {
@@ -264,82 +250,6 @@ void NameTable::mention_label(std::string_view name, std::span<const Expr> indic
 void NameTable::mention_key(const std::string& name, const Family& family, std::span<const Expr> indices,
                             std::string_view said) {
   note({name, {indices.begin(), indices.end()}, family.bounds, {}, {}, std::string(said)});
-}
-
-bool NameTable::check_members() {
-  std::vector<Mention> mentions = std::exchange(mentions_, {});
-  mentioned_.clear();
-  if (!parameter_value) return true;  // once sizes are known
-  bool good = true;
-  for (std::size_t first = 0; first < mentions.size();) {
-    // Those with the same indices around them, as far as it takes a walk to know.
-    const auto domain = mentions[first].domain;
-    IndexWalk walk(model_, *domain);
-    const auto box = walk.box();
-    if (box && std::any_of(box->low.begin(), box->low.end(),
-                           [&, k = std::size_t{0}](double low) mutable { return low > box->high[k++]; })) {
-      const auto rest = std::stable_partition(mentions.begin() + static_cast<std::ptrdiff_t>(first), mentions.end(),
-                                              [&](const Mention& m) { return m.domain == domain; });
-      first = static_cast<std::size_t>(rest - mentions.begin());
-      continue;
-    }
-    const auto rest = std::stable_partition(mentions.begin() + static_cast<std::ptrdiff_t>(first), mentions.end(),
-                                            [&](const Mention& m) { return m.domain == domain; });
-    struct Doubtful {
-      const Mention* mention;
-      IndexValues values;
-    };
-    std::vector<Doubtful> doubtful;
-    for (; first < static_cast<std::size_t>(rest - mentions.begin()); ++first) {
-      const Mention& m = mentions[first];
-      std::vector<Expr> all = m.indices;
-      all.insert(all.end(), m.whole.begin(), m.whole.end());
-      all.insert(all.end(), m.least_zero.begin(), m.least_zero.end());
-      IndexValues values(model_, all, walk.symbols());
-      bool sure = box.has_value();
-      for (std::size_t k = 0; k < all.size() && sure; ++k) {
-        const auto range = values.range(k, *box);
-        sure = range && (k >= m.bounds.size() || (range->first >= static_cast<double>(m.bounds[k].from) &&
-                                                  range->second <= static_cast<double>(m.bounds[k].to)));
-        if (sure && k >= m.indices.size() + m.whole.size()) sure = range->first >= 0.0;
-      }
-      if (!sure) doubtful.push_back({&m, std::move(values)});
-    }
-    if (doubtful.empty()) continue;
-    try {
-      good &= walk.each({}, [&](std::span<const double> at) {
-        bool fine = true;
-        for (Doubtful& d : doubtful) {
-          const std::span<const double> found = d.values(at);
-          const std::size_t n = d.mention->indices.size(), m = n + d.mention->whole.size();
-          bool there = d.mention->bounds.empty() || number_of_member(d.mention->bounds, found) >= 0;
-          for (std::size_t k = 0; k < found.size(); ++k)
-            there &= k < m ? found[k] == std::round(found[k]) : found[k] >= 0.0;
-          if (!there) explain_member(*d.mention, found.first(n), at), fine = false;
-        }
-        return fine;
-      });
-    } catch (const ModelError& e) {
-      report(e.problems().front());
-      good = false;
-    }
-  }
-  return good;
-}
-
-void NameTable::explain_member(const Mention& m, std::span<const double> found, std::span<const double> at) {
-  const Place place = place_of(m.offset, m.length);
-  const std::string where = index_text(*m.domain, at), name = mechanician::quoted(m.name);
-  for (const double x : found)
-    if (x != std::round(x)) return report({place, fmt::format("an index of {}: {}{}", name, not_whole(x), where), {}});
-  if (!m.key.empty())
-    return report({place, fmt::format("{} {}", mechanician::quoted(member_text(m.name, found)), m.key),
-                   fmt::format("it is {}[{}]", m.name, bounds_text(m.bounds))});
-  for (std::size_t k = 0; k < found.size(); ++k)
-    if (!(found[k] >= static_cast<double>(m.bounds[k].from) && found[k] <= static_cast<double>(m.bounds[k].to)))
-      return report({place, fmt::format("{} has no member {}{}", name, static_cast<long>(found[k]), where),
-                     fmt::format("its bounds are {}..{}", m.bounds[k].from, m.bounds[k].to)});
-  report({place, fmt::format("there is no {}{}", mechanician::quoted(member_text(m.name, found)), where), {}});
 }
 
 // ---- definitions
