@@ -236,7 +236,10 @@ class Dynamics {
   void calc_powers(const double* qd, double* power);
   double calc_row_rate(int j, const double* v) const;
   double calc_row_norm(int j, const double* A) const;
-  bool solve_generally(double t, const double* y, bool with_noise, Solution& solution);
+  /// The general solver at a state, for more than one question.
+  struct General;
+  bool solve_generally(double t, const double* y, bool with_noise, Solution& solution, General* general = nullptr);
+  bool add_sliding_generally(double t, const double* y, General& general);
   bool split_forces(const double* y, bool qdd_given, Sample& s);
   bool set_output_point(double t, const double* y, Point& point);
 
@@ -264,6 +267,9 @@ class Dynamics {
   void size_sliding();
   bool evaluate_sliding(double t, const double* y);
   bool add_sliding(double t, const double* y);
+  /// respond(w): x and λ of the force in column_.
+  template <class Respond>
+  bool add_sliding_with(double t, const double* y, Respond&& respond);
   bool solve_sliding(int count);
   std::array<double, 2> slip_direction(const Sliding& contact, const double* slip) const;
   void calc_sliding_force(std::size_t which, double* force) const;

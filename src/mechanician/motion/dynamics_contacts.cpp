@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "mechanician/motion/dynamics.hpp"
+#include "mechanician/motion/general_solution_internal.hpp"
 #include "mechanician/motion/kernels.hpp"
 
 namespace mechanician {
@@ -65,7 +66,8 @@ bool Dynamics::evaluate_sliding(double t, const double* y) {
   return true;
 }
 
-bool Dynamics::add_sliding(double t, const double* y) {
+template <class Respond>
+bool Dynamics::add_sliding_with(double t, const double* y, Respond&& respond) {
   if (!evaluate_sliding(t, y)) return false;
   const auto count = static_cast<int>(sliding_.size());
   const std::ptrdiff_t stride = n_ + m_;  // of responses: x, then λ
@@ -73,12 +75,12 @@ bool Dynamics::add_sliding(double t, const double* y) {
   for (int s = 0; s < count; ++s) {
     double* const w = W_responses_.data() + s * stride;
     calc_sliding_force(static_cast<std::size_t>(s), column_.data());
-    if (!factors_->solve(column_.data(), nullptr, w, w + n_)) return false;
+    if (!respond(w)) return false;
   }
   for (int a = 0; a < count; ++a) {
     const int row = sliding_[a].row;
     // A row that depends on others: its multiplier, and so its friction, is not determined.
-    if (!std::binary_search(all.kept.begin(), all.kept.end(), row)) return false;
+    if (!facts().measured && !std::binary_search(all.kept.begin(), all.kept.end(), row)) return false;
     for (int s = 0; s < count; ++s)
       W_[s * count + a] = (a == s ? 1.0 : 0.0) - W_responses_[static_cast<std::size_t>(s * stride + n_ + row)];
     lambda[a] = lambda_joint_[row];
@@ -90,6 +92,23 @@ bool Dynamics::add_sliding(double t, const double* y) {
     for (int j = 0; j < m_; ++j) lambda_joint_[j] += lambda[s] * w[n_ + j];
   }
   return true;
+}
+
+bool Dynamics::add_sliding(double t, const double* y) {
+  return add_sliding_with(t, y, [&](double* w) { return factors_->solve(column_.data(), nullptr, w, w + n_); });
+}
+
+bool Dynamics::add_sliding_generally(double t, const double* y, General& general) {
+  InstantValues only = general.values;
+  only.b.setZero(), only.C.resize(0), only.Q_noise.resize(0), only.b_noise.resize(0), only.b_size.resize(0);
+  return add_sliding_with(t, y, [&](double* w) {
+    only.Q = Eigen::Map<const Eigen::VectorXd>(column_.data(), n_);
+    const Solution moved = mechanician::solve(general.factors, only);
+    if (!moved.has_acceleration()) return false;
+    std::copy_n(moved.qdd.data(), n_, w);
+    general.copy_multipliers(moved, m_, w + n_);
+    return true;
+  });
 }
 
 /// (I − W) λ = λ₀ by Gauss with pivots by rows, and its determinant; few contacts slide at a time.
@@ -153,8 +172,9 @@ int Dynamics::num_guards() const {
 }
 
 const std::vector<double>& Dynamics::calc_joint_multipliers() {
-  joint_ = has_nonideal_ ? lambda_joint_ : lambda_;
-  spread(joint_);
+  // Those of the general solver are of least norm, with everything in them.
+  joint_ = has_nonideal_ || facts().measured ? lambda_joint_ : lambda_;
+  if (!facts().measured) spread(joint_);
   return joint_;
 }
 
@@ -165,8 +185,9 @@ bool Dynamics::calc_guards(double t, const double* y, std::span<double> g, std::
     if (!rhs_by_factors(t, y, scratch_.data())) return false;
     --evaluations, ++projections;
     const EquationValues::Numbers v = values_->numbers();
-    size = factors_->calc_multiplier_size(v.Q, v.b);
+    if (!facts().measured) size = factors_->calc_multiplier_size(v.Q, v.b);
     calc_joint_multipliers();
+    for (const double l : joint_) size = std::max(size, std::abs(l));
   }
   if (!guard_values_.empty()) {
     const std::vector<double>& parameters = written()->system().parameters();

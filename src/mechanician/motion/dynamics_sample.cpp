@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "mechanician/motion/dynamics.hpp"
+#include "mechanician/motion/general_solution_internal.hpp"
 #include "mechanician/motion/kernels.hpp"
 #include "mechanician/solve/factorisation.hpp"
 #include "mechanician/solve/row_selection.hpp"
@@ -14,7 +15,7 @@ using Eigen::VectorXd;
 }  // namespace
 
 /// The general solver, at home with measured and dependent rows. `with_noise`: zero rows decided here and now.
-bool Dynamics::solve_generally(double t, const double* y, bool with_noise, Solution& solution) {
+bool Dynamics::solve_generally(double t, const double* y, bool with_noise, Solution& solution, General* general) {
   const System& system = written()->system();
   const State state{t, Eigen::Map<const VectorXd>(y, n_), Eigen::Map<const VectorXd>(y + n_, n_)};
   Evaluation now = system.evaluate(state);
@@ -51,17 +52,28 @@ bool Dynamics::solve_generally(double t, const double* y, bool with_noise, Solut
     if (!set_C()) return false;
     solve_part();
   }
+  if (general) *general = {factors, std::move(part), std::move(rows)};
   return solution.has_acceleration();
 }
 
 bool Dynamics::rhs_measured(double t, const double* y, double* dy) {
   Solution solution;
-  if (!solve_generally(t, y, false, solution)) return false;
+  General general;
+  if (!solve_generally(t, y, false, solution, &general)) return false;
   const double* qd = y + n_;
   if (!evaluate(t, y)) return false;
   const EquationValues::Numbers now = values_->numbers();
+  for (int i = 0; i < n_; ++i) qdd_[i] = solution.qdd(i);
+  // Multipliers with everything, and the friction of what slides.
+  std::copy(solution.multipliers.begin(), solution.multipliers.end(), full_.begin());
+  InstantValues joint = general.values;
+  if (joint.C.size() > 0) joint.Q += joint.C, joint.C.resize(0);
+  const Solution with_C = mechanician::solve(general.factors, joint);
+  if (!with_C.has_acceleration()) return false;
+  general.copy_multipliers(with_C, m_, lambda_joint_.data());
+  if (!sliding_.empty() && !add_sliding_generally(t, y, general)) return false;
   std::copy(qd, qd + n_, dy);
-  for (int i = 0; i < n_; ++i) dy[n_ + i] = qdd_[i] = solution.qdd(i);
+  std::copy(qdd_.begin(), qdd_.end(), dy + n_);
   double* power = dy + 2 * n_;
   const Eigen::Map<const VectorXd> v(qd, n_);
   power[0] = now.mass_power;
@@ -72,6 +84,16 @@ bool Dynamics::rhs_measured(double t, const double* y, double* dy) {
     power[4 + j] = 0.0;
     if (row.powerless && !row.measured) continue;
     power[1] += power[4 + j] = solution.multipliers(j) * calc_row_rate(j, qd);
+  }
+  if (!sliding_.empty()) {
+    const VectorXd moved = Eigen::Map<const VectorXd>(qdd_.data(), n_) - solution.qdd;
+    power[2] += v.dot(general.values.M * moved);
+    // What control rows do with friction is theirs.
+    for (int j = num_constraints_; j < m_; ++j) {
+      const double more =
+          (lambda_joint_[j] - solution.control_multipliers(j - num_constraints_)) * calc_row_rate(j, qd);
+      power[3] += more, power[2] -= more;
+    }
   }
   return kernels::all_finite(size() - n_, dy + n_);
 }
@@ -113,6 +135,8 @@ bool Dynamics::split_forces(const double* y, bool qdd_given, Sample& s) {
     s.lambda = solution.multipliers;
     s.Qc = solution.Qc, s.Qc_i = solution.Qc_i, s.Qc_ni = solution.Qc_ni, s.Q_control = solution.Q_control;
     if (sliding_.empty()) return true;
+    s.Q_control.setZero();
+    add_rows(num_constraints_, m_, lambda_joint_.data(), s.Q_control);
   }
   if (has_nonideal_) s.Qc_ni = force - s.Qc_i - s.Q_control;
   s.Qc = s.Qc_i + s.Qc_ni;
