@@ -14,8 +14,10 @@ inline constexpr long many_coordinates = 1000;
 /// Beyond so many kernels over members are the quicker way into a motion, as far as they can say what the model says: a ladder of
 /// 82 coordinates takes 42 ms by them and 52 written out, a chain of 998 takes 19 ms and 500.
 inline constexpr long least_for_kernels = 63;
-/// Models of up to so many that need what only the ordinary path has are read by it.
-inline constexpr long most_for_the_ordinary_path = 3000;
+/// Models of up to so many that say what kernels cannot are written out: that takes some kilobytes for each.
+inline constexpr long most_for_the_ordinary_path = 100'000;
+/// The Jacobian of the implicit method is dense.
+inline constexpr long most_for_bdf = 3000;
 
 struct Large {
   LargeSystem system;

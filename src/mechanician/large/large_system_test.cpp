@@ -191,12 +191,12 @@ TEST(LargeSystem, SaysWhichMemberIsWrong) {
   EXPECT_EQ(refusal(top + "kinetic = \"sum(i = 1..N, x[i]'^4)\"\n"),
             "5 the kinetic energy is not quadratic in the velocities");
   EXPECT_EQ(refusal(top + "kinetic = \"sum(i = 1..N, x[i]')^2\"\n"),
-            "5 a sum may be multiplied by numbers and parameters only, in a model of this size");
+            "5 a sum may be multiplied by numbers and parameters only beyond 100,000 coordinates");
   EXPECT_EQ(refusal(top + kinetic + "potential = \"sum(i = 1..M, x[i])\"\n"), "6 unknown name `M`");
   EXPECT_EQ(refusal(top + kinetic + "[constraints]\nfloor = \"x[1] >= 0\"\n"),
-            "7 one-sided constraints are not supported in a model of this size yet");
+            "7 one-sided constraints are not supported beyond 100,000 coordinates yet");
   EXPECT_EQ(refusal(top + kinetic + "[nonideal]\n\"x[1]\" = 1\n"),
-            "6 [nonideal] is not supported in a model of this size yet");
+            "6 [nonideal] is not supported beyond 100,000 coordinates yet");
   EXPECT_EQ(refusal(top + kinetic + "[start.position]\n\"x[i]\" = { for = \"i = 0..3\", value = 1 }\n"),
             "7 `x[0]` is no coordinate");
 }

@@ -33,7 +33,7 @@ class KernelTerms {
     for (FamilyEvent& event : model_.events) {
       quantity(event.when);
       if ((kinds_of(event.when) & kind_bit(SymbolKind::acceleration)) != 0)
-        refuse(event.when.term.place, "events with accelerations are not supported in a model of this size yet");
+        refuse(event.when.term.place, "events with accelerations are not supported beyond 100,000 coordinates yet");
     }
     if (!problems_.empty()) throw ModelError(std::move(problems_), model_.source);
     return std::move(model_);
@@ -48,7 +48,7 @@ class KernelTerms {
 
   void refuse_sections() {
     const auto section = [&](bool given, const char* name) {
-      if (given) refuse(model_.places[name], fmt::format("[{}] is not supported in a model of this size yet", name));
+      if (given) refuse(model_.places[name], fmt::format("[{}] is not supported beyond 100,000 coordinates yet", name));
     };
     const auto has = [&](TermKind kind) {
       return std::any_of(model_.terms.begin(), model_.terms.end(), [&](const Term& t) { return t.kind == kind; });
@@ -58,7 +58,7 @@ class KernelTerms {
     section(has(TermKind::control), "control");
     section(!model_.unknowns.empty(), "unknown");
     if (has(TermKind::mass) || !model_.mass.empty())
-      refuse(model_.places["mass"], "`mass` is not supported in a model of this size yet: give `kinetic`");
+      refuse(model_.places["mass"], "`mass` is not supported beyond 100,000 coordinates yet: give `kinetic`");
   }
 
   /// Numbers for parameters, and for sums of numbers that are the same for every member; nothing else is changed.
@@ -89,7 +89,7 @@ class KernelTerms {
     const Expr f = with_numbers(stated);
     std::vector<Term> terms;
     const auto wrong = [&] {
-      refuse(place, "a sum may be multiplied by numbers and parameters only, in a model of this size");
+      refuse(place, "a sum may be multiplied by numbers and parameters only beyond 100,000 coordinates");
       return std::vector<Term>{};
     };
     if (!is_linear_in(f, [&](const Expr& s) { return is_sum(s); })) return wrong();
@@ -132,16 +132,16 @@ class KernelTerms {
   std::vector<Term> terms_of(Term stated) {
     if (stated.kind == TermKind::constraint) {
       const Place place = stated.place;
-      if (stated.one_sided) refuse(place, "one-sided constraints are not supported in a model of this size yet");
+      if (stated.one_sided) refuse(place, "one-sided constraints are not supported beyond 100,000 coordinates yet");
       for (const Term::Part& part : stated.parts)
-        refuse(part.place, fmt::format("{} is not supported in a model of this size yet",
+        refuse(part.place, fmt::format("{} is not supported beyond 100,000 coordinates yet",
                                        part.kind == Term::Part::Kind::weight        ? "a weight"
                                        : part.kind == Term::Part::Kind::restitution ? "a restitution"
                                                                                     : "friction"));
       if ((model_.kinds_of(stated.body) & kind_bit(SymbolKind::acceleration)) != 0)
-        refuse(place, "constraints with accelerations are not supported in a model of this size yet");
+        refuse(place, "constraints with accelerations are not supported beyond 100,000 coordinates yet");
       stated.body = with_numbers(stated.body);  // not simplified: its kind is read off what is written
-      if (has_sums(stated.body)) refuse(place, "sums in constraints are not supported in a model of this size yet");
+      if (has_sums(stated.body)) refuse(place, "sums in constraints are not supported beyond 100,000 coordinates yet");
       complete(stated);
       return {std::move(stated)};
     }
@@ -190,7 +190,7 @@ class KernelTerms {
       for (const TermIndex& outer : whole.indices)
         if (same(used, outer.symbol))
           refuse(whole.place,
-                 fmt::format("a sum that depends on the index {} around it is not supported in a model of this size",
+                 fmt::format("a sum that depends on the index {} around it is not supported beyond 100,000 coordinates",
                              quoted(outer.name)));
   }
 

@@ -30,7 +30,7 @@ TEST(LargeTerms, ASumWithinAFunctionOrAConditionIsRefused) {
         "1/(2 + sum(i = 1..N, x[i]))", "sum(i = 1..N, x[i])*sum(i = 1..N, x[i])", "min(a, sum(i = 1..N, x[i]))",
         "sum(j = 1..2, abs(sum(i = 1..N, x[i])))"})
     EXPECT_EQ(refusal(with(potential)),
-              "11 a sum may be multiplied by numbers and parameters only, in a model of this size")
+              "11 a sum may be multiplied by numbers and parameters only beyond 100,000 coordinates")
         << potential;
   for (const char* potential :
        {"-(3*sum(i = 1..N, x[i])/(2 + t) - a)*N", "if(t > 1, sum(i = 1..N, x[i]), 2*sum(i = 1..N, d[i]))",
@@ -40,21 +40,21 @@ TEST(LargeTerms, ASumWithinAFunctionOrAConditionIsRefused) {
 
 TEST(LargeTerms, WhatKernelsCannotDoIsNamedWithItsPlace) {
   for (const auto& [text, says] : std::vector<std::pair<std::string, std::string>>{
-           {"[nonideal]\na = 1\n", "12 [nonideal] is not supported in a model of this size yet"},
-           {"[control.c]\nequation = \"a = 1\"\n", "12 [control] is not supported in a model of this size yet"},
-           {"[unknown]\nf = \"t\"\n", "12 [unknown] is not supported in a model of this size yet"},
+           {"[nonideal]\na = 1\n", "12 [nonideal] is not supported beyond 100,000 coordinates yet"},
+           {"[control.c]\nequation = \"a = 1\"\n", "12 [control] is not supported beyond 100,000 coordinates yet"},
+           {"[unknown]\nf = \"t\"\n", "12 [unknown] is not supported beyond 100,000 coordinates yet"},
            {"[constraints]\nc = \"a >= 0\"\n",
-            "13 one-sided constraints are not supported in a model of this size yet"},
+            "13 one-sided constraints are not supported beyond 100,000 coordinates yet"},
            {"[constraints]\nc = \"a'' = 0\"\n",
-            "13 constraints with accelerations are not supported in a model of this size yet"},
+            "13 constraints with accelerations are not supported beyond 100,000 coordinates yet"},
            {"[constraints]\nc = \"sum(i = 1..N, x[i])^2 = a\"\n",
-            "13 sums in constraints are not supported in a model of this size yet"},
+            "13 sums in constraints are not supported beyond 100,000 coordinates yet"},
            {"[constraints.c]\nequation = \"a = 0\"\nweight = 2\n",
-            "14 a weight is not supported in a model of this size yet"},
+            "14 a weight is not supported beyond 100,000 coordinates yet"},
            {"[events]\ne = { when = \"a''\" }\n",
-            "13 events with accelerations are not supported in a model of this size yet"},
+            "13 events with accelerations are not supported beyond 100,000 coordinates yet"},
            {"[outputs]\n\"o[i]\" = { for = \"i = 1..2\", value = \"sum(j = 1..i, x[j])\" }\n",
-            "13 a sum that depends on the index `i` around it is not supported in a model of this size"},
+            "13 a sum that depends on the index `i` around it is not supported beyond 100,000 coordinates"},
            {"[constraints]\nc = \"a = all\"\n", "accepted"}})
     EXPECT_EQ(refusal(with("0") + text), says);
 }
