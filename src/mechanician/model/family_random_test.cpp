@@ -86,7 +86,7 @@ class Writer {
     both("[dynamics.force]\n");
     keyed("x", "force", expression(3, true));
     both("[nonideal]\n");
-    keyed("y", "nonideal", [this, f = expression(1)](const At& at) {
+    keyed("y", "nonideal", [f = expression(1)](const At& at) {
       return "multiplier(" + member("rod", "i", 0)(at) + ")*ideal(" + member("x", "i", 1)(at) + ") + " + f(at);
     });
     rows();
