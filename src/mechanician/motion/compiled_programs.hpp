@@ -26,8 +26,8 @@ struct CompiledPrograms {
     explicit Acceleration(AccelerationProgram made);
     Acceleration() = default;
     /// False: not vouched for.
-    bool run(const std::vector<double>& inputs) {
-      function(inputs.data(), outputs.data());
+    bool run(const std::vector<double>& state) {
+      function(state.data(), outputs.data());
       return outputs[static_cast<std::size_t>(at_vouch)] > 0.0;
     }
   };

@@ -201,7 +201,7 @@ class Dynamics {
   /// Two slips: the direction at a state becomes the one that is held.
   void hold_slip_directions(double t, const double* y);
 
-  /// What stays positive for as long as a phase of a motion with contacts lasts (phases.hpp).
+  /// What stays positive for as long as a phase of a motion with contacts lasts (phase_model.hpp).
   struct Guards {
     std::vector<Expr> functions;  ///< of t, q, q̇: gaps of open contacts
     std::vector<int> rows;        ///< rows whose multipliers do

@@ -21,7 +21,7 @@ namespace mechanician {
 
 class SmoothMotion : public MotionSteps {
  public:
-  /// What makes a motion one phase of a longer one (phases.hpp).
+  /// What makes a motion one phase of a longer one (phase_model.hpp).
   struct Phase {
     Dynamics::Guards guards;
     std::vector<Dynamics::Sliding> sliding;
