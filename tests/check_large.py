@@ -303,7 +303,7 @@ def to_blame(write, run):
             write('wrong.toml', five(k, **parts))
             p = run('run', 'wrong.toml')
             expect(p.returncode == 1 and (says in p.stderr or k == 0), f'{what}, {k} more: exit {p.returncode}, said {p.stderr[:300]}')
-    write('sum.toml', five(4000, POTENTIAL=' + a*sign(sum(i = 1..N, x[i]))'))
+    write('sum.toml', five(101000, POTENTIAL=' + a*sign(sum(i = 1..N, x[i]))'))
     p = run('check', 'sum.toml')
     expect(p.returncode == 1 and 'a sum may be multiplied by numbers' in p.stderr, f'a sum in a function: exit {p.returncode}: {p.stderr[:300]}')
     write('few.toml', five(2000, POTENTIAL=' + a*sign(sum(i = 1..N, x[i]))'))

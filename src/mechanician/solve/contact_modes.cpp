@@ -118,7 +118,7 @@ ContactGroup::Equations ContactGroup::assemble(const GroupMode& mode) const {
     const ContactUnit& c = unit(i);
     const Index at = e.lambda_at[i];
     if (at < 0) {
-      e.rows.push_back(w.row(normal_[i]));
+      e.rows.push_back(N > 0 ? RowVectorXd(w.row(normal_[i])) : RowVectorXd(0));  // no unknowns, no numbers
       e.offset.push_back(w0_(normal_[i]));
       continue;
     }

@@ -72,7 +72,7 @@ double SparseRows::norm(Index i) const { return norm_of(row(i)); }
 double SparseRows::norm() const { return norm_of(entries_); }
 
 VectorXd SparseRows::operator*(const VectorXd& x) const {
-  assert(x.size() == cols());
+  assert(x.size() == cols() || rows() == 0);
   VectorXd y(rows());
   for (Index i = 0; i < rows(); ++i) y(i) = dot(i, x);
   return y;
