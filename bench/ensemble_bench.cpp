@@ -1,10 +1,10 @@
 /// Ensembles on one core: motions of fixed steps against a program written by hand for this one mechanism,
-/// accelerations in lanes, and adaptive motions against single runs.
+/// accelerations in lanes, adaptive motions against single runs, and starts that are moved onto the constraints.
 ///
-///     bench_ensemble MODELS BENCH_MODELS w4|threads|angles|w2|disk|squeezer
+///     bench_ensemble MODELS BENCH_MODELS w4|threads|angles|w2|disk|squeezer|starts
 ///
 /// MODELS and BENCH_MODELS are the folders of the model files. A line of JSON for each variant, as peers/contest.hpp has
-/// it: nanoseconds of a step, an acceleration or a motion, the quickest and the median, and how far the ends are off.
+/// it: nanoseconds of a step, an acceleration, a motion or a start, the quickest and the median, and how far the ends are off.
 
 #include <fmt/format.h>
 
@@ -21,6 +21,7 @@
 #include "mechanician/compile/compiled_function.hpp"
 #include "mechanician/ensemble/adaptive_runner.hpp"
 #include "mechanician/ensemble/lane_runner.hpp"
+#include "mechanician/ensemble/sample_starts.hpp"
 #include "mechanician/instant/measure_model.hpp"
 #include "mechanician/instant/project.hpp"
 #include "mechanician/model/parameters.hpp"
@@ -326,6 +327,47 @@ void adaptive(const std::string& models, const std::string& name, double to) {
   theirs.report("single runs", 0.0, more(static_cast<double>(single_steps) / singles));
 }
 
+/// A thousand starts of the arm with its second angle varied, from nothing compiled on, on two threads; some of them beside
+/// project(), one at a time.
+void starts(const std::string& models) {
+  constexpr int count = 1000, block = 32, some = 20;
+  const Ready ready = read(models + "/arm7.toml");
+  const auto n = static_cast<std::size_t>(ready.system.n()), num = ready.system.parameters().size();
+  std::vector<double> samples, parameters(count * num), q(count * n), qd(count * n);
+  std::mt19937 random(1);
+  for (int k = 0; k < count; ++k) samples.push_back(std::uniform_real_distribution<double>(-0.1, 0.1)(random));
+  std::vector<std::string> trouble(count);
+  Times moving, alone;
+  for (int round = 0; round < 20; ++round) {
+    const SampleStarts made(ready.system, {"q1"}, {});
+    const auto begin = Clock::now();
+    const auto work = [&](std::size_t first) {
+      SampleStarts mine = made;
+      for (std::size_t at = first; at < count; at += 2 * block) {
+        const std::size_t size = std::min<std::size_t>(block, count - at);
+        mine.make(std::span(samples).subspan(at, size), static_cast<int>(size), parameters.data() + at * num,
+                  q.data() + at * n, qd.data() + at * n, trouble.data() + at);
+      }
+    };
+    std::thread other(work, block);
+    work(0);
+    other.join();
+    moving.add(seconds_since(begin), count);
+  }
+  double off = 0.0;
+  for (std::size_t k = 0; k < some; ++k) {
+    State given = ready.start;
+    given.q(1) = samples[k];
+    const auto begin = Clock::now();
+    const Projection one = project(ready.system, given);
+    alone.add(seconds_since(begin), 1);
+    for (std::size_t i = 0; i < n; ++i)
+      off = std::max(off, std::abs(one.state.q(static_cast<Eigen::Index>(i)) - q[k * n + i]));
+  }
+  moving.report("in lanes, 2 threads", off);
+  alone.report("one at a time", 0.0);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -340,8 +382,10 @@ int main(int argc, char** argv) {
     adaptive(argv[1], "rolling_disk", 1.0);
   else if (what == "squeezer")
     adaptive(argv[1], "squeezer", 0.03);
+  else if (what == "starts")
+    starts(argv[1]);
   else {
-    fmt::print(stderr, "bench_ensemble MODELS BENCH_MODELS w4|threads|angles|w2|disk|squeezer\n");
+    fmt::print(stderr, "bench_ensemble MODELS BENCH_MODELS w4|threads|angles|w2|disk|squeezer|starts\n");
     return 2;
   }
 }

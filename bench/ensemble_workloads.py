@@ -54,6 +54,12 @@ def faster(times, ours, peer, text=None):
     return judge
 
 
+def within(ns, who, text):
+    def judge(rows):
+        return [goal(text, rows[who]['ns'], rows[who]['ns'] <= ns)] if who in rows else []
+    return judge
+
+
 def make(build, peers, execute):
     bench, program = build / 'bench' / 'bench_ensemble', build / 'mechanician'
 
@@ -70,6 +76,19 @@ def make(build, peers, execute):
             got = json.loads(out)
             return {'variant': f'whole process, {threads} thread{"s" if threads > 1 else ""}', 'ns': 1e9 * seconds / got['steps'],
                     'error': got['failed'] + got['suspect'], 'steps_per_second': got['steps_per_second']}
+        return Contestant(program, call)
+
+    def moved_starts(count):
+        """A whole process whose motions are over at once."""
+        def call(_):
+            begin = time.perf_counter()
+            out = execute([program, 'sweep', 'models/arm7.toml', '--vary', 'q1=uniform(-0.1,0.1)', '--count', count, '--to', 1e-6, '--threads', 2, '--device', 'cpu', '--json'],
+                          pinned=False)
+            seconds = time.perf_counter() - begin
+            if out is None:
+                return None
+            got = json.loads(out)
+            return {'variant': f'whole process, {count:,} motions of one step', 'ns': 1e9 * seconds / got['motions'], 'error': got['failed'] + got['suspect']}
         return Contestant(program, call)
 
     def lines(command, *arguments, which, pinned=True):
@@ -100,6 +119,10 @@ def make(build, peers, execute):
         Workload('squeezer', '10,000 squeezers, 0.03 s, adaptive at 1e-8', 'motion', 'µs', 'largest difference of ends', {
             'mechanician': lines(*ours, 'squeezer', which='lanes'), 'single runs': lines(*ours, 'squeezer', which='^single'),
         }, [faster(5, 'mechanician', 'single runs')]),
+        Workload('starts', '1,000 starts of the arm of seven axes moved onto its constraints, from nothing compiled on, two threads', 'start', 'µs', 'largest difference', {
+            'mechanician': lines(*ours, 'starts', which='^in lanes', pinned=False), 'one at a time': lines(*ours, 'starts', which='^one', pinned=False),
+            'mechanician sweep': moved_starts(1000), 'mechanician sweep, 100,000': moved_starts(100000),
+        }, [within(50e3, 'mechanician', '1,000 starts within 50 ms')]),
     ]
 
 

@@ -76,6 +76,16 @@ def check_results(s):
     # A start that was varied is moved onto the constraints, unless it is to stay.
     _, rows = s.rows(model('pendulum'), '--vary', 'x=0.1,5', '--to', '0.1')
     check('starts are moved onto the constraints', all(r['outcome'] == 'done' and math.isclose(math.hypot(float(r['x']), float(r['y'])), 1, rel_tol=1e-12) for r in rows))
+    # From afar: as `project` has it, and the same among others and on several threads.
+    far = ['--vary', 'q1=uniform(-0.1,0.1)', '--vary', "q2'=uniform(-1,1)", '--seed', '5', '--to', '1e-9']
+    _, rows = s.rows(model('arm7'), *far, '--count', '6', '--threads', '1')
+    many = s.rows(model('arm7'), *far, '--count', '70', '--threads', '3')[1]
+    check('a moved start is the same among 6 and 70', rows == many[:6] and all(r['outcome'] == 'done' for r in many))
+    for r in rows[:3]:
+        alone = subprocess.run([s.program, 'project', model('arm7'), '--position', f'q1={r["start(q1)"]}', '--velocity', f'q2={r["start(q2" + chr(39) + ")"]}', '--json'], capture_output=True, text=True)
+        state = json.loads(alone.stdout)
+        check('a moved start is where `project` puts it', all(math.isclose(float(r[f'q{i}']), state['position'][f'q{i}'], abs_tol=1e-7) and
+                                                              math.isclose(float(r[f"q{i}'"]), state['velocity'][f'q{i}'], abs_tol=1e-6) for i in range(7)), f'{r} {alone.stdout}')
     done, rows = s.rows(model('pendulum'), '--vary', 'x=0.6,5', '--to', '0.1', '--as-given')
     check('--as-given leaves a start off the constraints', rows[0]['outcome'] == 'done' and rows[1]['outcome'] == 'failed' and 'rod' in rows[1]['reason'], done.stderr)
 

@@ -208,7 +208,7 @@ Prepared prepare(const CommandOptions& o, const std::string& resume) {
                                    .velocity = setup.velocity,
                                    .time = setup.time,
                                    .as_given = setup.as_given};
-    const SampleStarts starts(system, plan->names(), overrides);
+    SampleStarts starts(system, plan->names(), overrides);
     auto runner = make_runner(system, start, setup.options,
                               {.device = !again                       ? setup.device
                                          : setup.computed_on == "gpu" ? Device::gpu
@@ -216,7 +216,7 @@ Prepared prepare(const CommandOptions& o, const std::string& resume) {
                                .varied = starts.changing(),
                                .motions = plan->count()});
     setup.computed_on = runner->device();
-    made.maker = std::make_unique<BlockMaker>(system, plan, overrides, setup.keep, std::move(runner));
+    made.maker = std::make_unique<BlockMaker>(system, plan, std::move(starts), setup.keep, std::move(runner));
     setup.motions = plan->count();
     setup.begin = made.maker->time();
     setup.sample_names.clear(), setup.coordinates.clear();

@@ -73,25 +73,16 @@ std::optional<Expr> divide(const Expr& e, double c, int depth = 100) {
 }  // namespace
 
 KktDraft::KktDraft(const Equations& eqs, const ProgramOptions& options, const std::vector<int>& rows, bool loose)
-    : builder(1 + 2 * eqs.n() + static_cast<int>(options.parameters ? options.varied.size() : eqs.parameters.size()) +
-              static_cast<int>(options.sides.size())),
+    : KktDraft(ProgramInputs(eqs, options), eqs, options, rows, loose) {}
+
+KktDraft::KktDraft(const ProgramInputs& inputs, const Equations& eqs, const ProgramOptions& options,
+                   const std::vector<int>& rows, bool loose)
+    : builder(inputs.count()),
       numbers(builder),
       eqs_(eqs),
-      options_(options) {
-  symbols_.push_back(eqs.t);
-  symbols_.insert(symbols_.end(), eqs.q.begin(), eqs.q.end());
-  symbols_.insert(symbols_.end(), eqs.qd.begin(), eqs.qd.end());
-  if (!options.parameters) symbols_.insert(symbols_.end(), eqs.parameters.begin(), eqs.parameters.end());
-  for (const int i : options.varied) symbols_.push_back(eqs.parameters[at(i)]);
-  symbols_.insert(symbols_.end(), options.sides.begin(), options.sides.end());
-  for (std::size_t i = 0; i < symbols_.size(); ++i) inputs_.push_back(builder.input(static_cast<int>(i)));
-  if (options.parameters)
-    for (std::size_t i = 0; i < eqs.parameters.size(); ++i) {
-      if (std::find(options.varied.begin(), options.varied.end(), static_cast<int>(i)) != options.varied.end())
-        continue;
-      symbols_.push_back(eqs.parameters[i]);
-      inputs_.push_back(builder.constant((*options.parameters)[i]));
-    }
+      options_(options),
+      symbols_(inputs.symbols()),
+      inputs_(inputs.values_in(builder)) {
   // Entries that do not depend on the state cost no steps; the rest at least one each.
   const std::size_t entries = eqs.A.entries.size() + eqs.M.entries.size();
   if (static_cast<long>(entries) > 2 * options.most_steps) {

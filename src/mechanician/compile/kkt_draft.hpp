@@ -11,6 +11,7 @@
 #include "mechanician/compile/acceleration_program.hpp"
 #include "mechanician/compile/elimination.hpp"
 #include "mechanician/compile/numbers.hpp"
+#include "mechanician/compile/program_inputs.hpp"
 
 namespace mechanician {
 
@@ -62,6 +63,8 @@ class KktDraft {
   Number abs(const Number& x);
 
  private:
+  KktDraft(const ProgramInputs& inputs, const Equations& eqs, const ProgramOptions& options,
+           const std::vector<int>& rows, bool loose);
   void read_mass();
   void read_rows(const std::vector<int>& rows);
   void add_weights(KktMatrix& K, bool loose);

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "mechanician/compile/traced_internal.hpp"
 #include "mechanician/compile/trigonometry.hpp"
-#include "mechanician/expression/evaluate_operator.hpp"
 
 namespace mechanician {
 
@@ -92,29 +92,7 @@ bool has_exact_reciprocal(double x) {
   return std::abs(std::frexp(x, &exponent)) == 0.5 && std::abs(exponent) < 1000;
 }
 
-/// A number of a tape that is being appended: running the tape with these instead of doubles builds the steps.
-struct Traced {
-  Traced() = default;
-  explicit Traced(double x) : number(x) {}
-  Traced(ProgramBuilder& b, ProgramBuilder::Value v) : builder(&b), value(v) {}
-
-  ProgramBuilder* builder = nullptr;  ///< null: a constant of the tape
-  ProgramBuilder::Value value = -1;
-  double number = 0.0;
-};
-
-ProgramBuilder::Value value_in(ProgramBuilder& builder, const Traced& x) {
-  return x.builder ? x.value : builder.constant(x.number);
-}
-
 }  // namespace
-
-template <>
-Traced evaluate_operator<Traced>(Op op, const Traced& a, const Traced& b, const Traced& c) {
-  ProgramBuilder* builder = a.builder ? a.builder : b.builder ? b.builder : c.builder;
-  if (!builder) return Traced(evaluate_operator<double>(op, a.number, b.number, c.number));
-  return {*builder, builder->apply(op, value_in(*builder, a), value_in(*builder, b), value_in(*builder, c))};
-}
 
 void Program::evaluate(const double* inputs, double* registers, double* values) const {
   double* next = std::copy(inputs, inputs + num_inputs, registers);

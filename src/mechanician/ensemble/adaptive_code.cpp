@@ -5,6 +5,7 @@
 
 #include "mechanician/compile/given_power.hpp"
 #include "mechanician/compile/llvm_object.hpp"
+#include "mechanician/compile/program_inputs.hpp"
 #include "mechanician/compile/projection_program.hpp"
 #include "mechanician/compile/rank_program.hpp"
 #include "mechanician/compile/step_function.hpp"

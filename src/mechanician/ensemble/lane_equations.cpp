@@ -31,8 +31,9 @@ RowsLeftOut find_dependent_rows(const System& system, const State& nominal) {
   states.push_back(nominal);
   std::size_t most = 0;
   bool first = true;
+  const Dynamics unused(system);
   for (const State& state : states) {
-    Dynamics dynamics(system);
+    Dynamics dynamics = unused;
     std::vector<double> y(static_cast<std::size_t>(dynamics.size()));
     std::copy(state.q.begin(), state.q.end(), y.begin());
     std::copy(state.qd.begin(), state.qd.end(), y.begin() + system.n());

@@ -7,8 +7,6 @@
 #include <stdexcept>
 
 #include "mechanician/base/text.hpp"
-#include "mechanician/compile/projection_program.hpp"
-#include "mechanician/ensemble/lane_equations.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/instant/project.hpp"
 #include "mechanician/model/dependency_order.hpp"
@@ -119,7 +117,6 @@ SampleStarts::SampleStarts(const System& system, const std::vector<std::string>&
         fmt::format("`{}` says how many members there are: it cannot vary from motion to motion", *size));
 
   fixed_ = evaluate_parameters(model, overrides.parameters).values;
-  parameters_ = fixed_;
 
   // Parameters that are made of varied ones, in the order in which they can be worked out.
   std::vector<std::vector<int>> needs(model.parameters.size());
@@ -165,87 +162,48 @@ SampleStarts::SampleStarts(const System& system, const std::vector<std::string>&
   state_.t = time_;
   state_.q = state_.qd = Eigen::VectorXd::Zero(system.n());
 
-  const Equations& eqs = system.equations();
-  std::vector<Expr> rows, inputs{eqs.t};
-  for (const Row& row : eqs.rows) {
-    if (row.kind == RowKind::control || row.measured || row.level == Level::acceleration) continue;
-    rows.push_back(row.residual), one_sided_.push_back(row.one_sided);
-    if (row.level == Level::position && !row.one_sided) rows.push_back(row.rate), one_sided_.push_back(false);
-  }
-  for (const auto* part : {&eqs.q, &eqs.qd, &eqs.parameters}) inputs.insert(inputs.end(), part->begin(), part->end());
-  rows_ = Tape(rows, inputs);
-  row_inputs_.resize(inputs.size()), row_values_.resize(rows.size()), row_bounds_.resize(rows.size());
-  prepare_velocities();
-}
-
-/// Velocities alone are the common case, and rows are linear in them: compiled code takes a thousandth of the time. Which rows it
-/// uses is decided at the start of the model, so that a motion does not depend on the one before it.
-void SampleStarts::prepare_velocities() {
-  const System& system = system_.system();
-  const auto n = static_cast<std::size_t>(system.n());
-  if (as_given_ || system.m() == 0 || system.has_contacts()) return;
-  start_.evaluate<double>(fixed_, std::span(registers_).first(static_cast<std::size_t>(start_.num_registers())),
-                          values_);
+  if (as_given_ || system.m() == 0) return;
+  // Which rows compiled code uses is decided at the start of the model, so that a motion does not depend on another.
   State nominal = state_;
-  std::copy_n(values_.begin(), n, nominal.q.begin());
-  std::copy_n(values_.begin() + static_cast<std::ptrdiff_t>(n), n, nominal.qd.begin());
-  if (!nominal.q.allFinite() || !nominal.qd.allFinite()) return;
-  ProgramOptions options = make_lane_options(system, nominal, std::nullopt);
-  ProjectionProgramResult found = make_projection_program(system.equations(), ProjectionOf::velocities, options);
-  if (!found.made) return;
-  velocity_outputs_.resize(found.made->program.outputs.size());
-  velocities_ = CompiledFunction(std::move(found.made->program));
+  place(fixed_.data(), nominal.q.data(), nominal.qd.data());
+  lanes_.emplace(system, nominal, changing_);
 }
 
-/// False where that is not enough: positions are off too, or compiled code does not vouch for it. The state is then as it was.
-bool SampleStarts::project_velocities() {
-  if (!velocities_) return false;
-  const Eigen::VectorXd before = state_.qd;
-  for (int attempt = 0; attempt < 3; ++attempt) {
-    velocities_(row_inputs_.data(), velocity_outputs_.data());  // of the last look
-    if (!(velocity_outputs_.back() > 0.0)) break;
-    for (Eigen::Index i = 0; i < state_.qd.size(); ++i) state_.qd(i) += velocity_outputs_[static_cast<std::size_t>(i)];
-    if (is_on_constraints()) return true;
-  }
-  state_.qd = before;
-  return false;
-}
-
-/// As far as rounding can tell.
-bool SampleStarts::is_on_constraints() {
-  auto next = row_inputs_.begin();
-  *next++ = state_.t;
-  next = std::copy(state_.q.begin(), state_.q.end(), next);
-  next = std::copy(state_.qd.begin(), state_.qd.end(), next);
-  std::copy(parameters_.begin(), parameters_.end(), next);
-  rows_.evaluate_with_bounds(row_inputs_, row_values_, row_bounds_);
-  for (std::size_t i = 0; i < row_values_.size(); ++i) {
-    const double allowed = 4.0 * row_bounds_[i];
-    if (!(row_values_[i] >= -allowed) || !(one_sided_[i] || row_values_[i] <= allowed)) return false;
-  }
-  return true;
-}
-
-std::string SampleStarts::set_parameters(std::span<const double> sample) {
+std::string SampleStarts::set_parameters(std::span<const double> sample, double* parameters) {
   const Model& model = system_.system().model();
-  parameters_ = fixed_;
+  const std::span values(parameters, fixed_.size());
+  std::copy(fixed_.begin(), fixed_.end(), parameters);
   for (std::size_t i = 0; i < targets_.size(); ++i)
-    if (targets_[i].kind == Target::Kind::parameter) parameters_[targets_[i].index] = sample[i];
+    if (targets_[i].kind == Target::Kind::parameter) parameters[targets_[i].index] = sample[i];
   for (const auto& [at, tape] : made_) {
-    tape.evaluate<double>(parameters_, std::span(registers_).first(static_cast<std::size_t>(tape.num_registers())),
-                          std::span(&parameters_[at], 1));
-    if (!std::isfinite(parameters_[at]))
+    tape.evaluate<double>(values, std::span(registers_).first(static_cast<std::size_t>(tape.num_registers())),
+                          std::span(&parameters[at], 1));
+    if (!std::isfinite(parameters[at]))
       return fmt::format("the parameter `{}` is not finite", model.parameters[at].name);
   }
   if (check_values_)
-    if (const auto problems = validate_values(model, {parameters_}); !problems.empty()) return problems.front().message;
+    if (const auto problems = validate_values(model, {{parameters, parameters + fixed_.size()}}); !problems.empty())
+      return problems.front().message;
   return {};
 }
 
-std::string SampleStarts::project_start() {
-  if (is_on_constraints() || project_velocities()) return {};
-  const System& system = system_.with(parameters_);
-  Projection projected = project(system, state_);
+/// Where the model and what holds for all motions put the start.
+void SampleStarts::place(const double* parameters, double* q, double* qd) {
+  const std::size_t n = values_.size() / 2;
+  start_.evaluate<double>(std::span(parameters, fixed_.size()),
+                          std::span(registers_).first(static_cast<std::size_t>(start_.num_registers())), values_);
+  std::copy_n(values_.begin(), n, q);
+  std::copy_n(values_.begin() + static_cast<std::ptrdiff_t>(n), n, qd);
+  for (const auto& [i, value] : given_q_) q[i] = value;
+  for (const auto& [i, value] : given_qd_) qd[i] = value;
+}
+
+/// What compiled code leaves.
+std::string SampleStarts::project_start(std::span<const double> parameters, double* q, double* qd) {
+  const System& system = system_.with(parameters);
+  std::copy_n(q, system.n(), state_.q.begin());
+  std::copy_n(qd, system.n(), state_.qd.begin());
+  const Projection projected = project(system, state_);
   if (!projected.converged) {
     std::vector<std::string> names;
     for (const int j : projected.unmet) names.push_back(system.row(j).name);
@@ -255,29 +213,38 @@ std::string SampleStarts::project_start() {
                        names.empty() ? "" : ": there is no state nearby that meets ",
                        names.empty() ? "" : quote_list(names, 4));
   }
-  state_ = std::move(projected.state);
+  std::copy(projected.state.q.begin(), projected.state.q.end(), q);
+  std::copy(projected.state.qd.begin(), projected.state.qd.end(), qd);
   return {};
 }
 
-std::string SampleStarts::make(std::span<const double> sample, double* parameters, double* q, double* qd) {
-  const auto n = static_cast<std::size_t>(system_.system().n());
-  std::string trouble = set_parameters(sample);
-  start_.evaluate<double>(parameters_, std::span(registers_).first(static_cast<std::size_t>(start_.num_registers())),
-                          values_);
-  const auto put = [](Eigen::VectorXd& x, std::size_t i, double value) { x(static_cast<Eigen::Index>(i)) = value; };
-  for (std::size_t i = 0; i < n; ++i) put(state_.q, i, values_[i]), put(state_.qd, i, values_[n + i]);
-  for (const auto& [i, value] : given_q_) put(state_.q, i, value);
-  for (const auto& [i, value] : given_qd_) put(state_.qd, i, value);
-  for (std::size_t i = 0; i < targets_.size(); ++i) {
-    if (targets_[i].kind == Target::Kind::position) put(state_.q, targets_[i].index, sample[i]);
-    if (targets_[i].kind == Target::Kind::velocity) put(state_.qd, targets_[i].index, sample[i]);
+void SampleStarts::make(std::span<const double> samples, int count, double* parameters, double* q, double* qd,
+                        std::string* trouble) {
+  const auto finite = [](double x) { return std::isfinite(x); };
+  const std::size_t n = values_.size() / 2, num = fixed_.size();
+  left_.clear();
+  for (int row = 0; row < count; ++row) {
+    const auto at = static_cast<std::size_t>(row);
+    const std::span<const double> sample = samples.subspan(at * targets_.size(), targets_.size());
+    double *const p = parameters + at * num, *const x = q + at * n, *const v = qd + at * n;
+    trouble[at] = set_parameters(sample, p);
+    place(p, x, v);
+    for (std::size_t i = 0; i < targets_.size(); ++i) {
+      if (targets_[i].kind == Target::Kind::position) x[targets_[i].index] = sample[i];
+      if (targets_[i].kind == Target::Kind::velocity) v[targets_[i].index] = sample[i];
+    }
+    if (!trouble[at].empty()) continue;
+    if (std::all_of(x, x + n, finite) && std::all_of(v, v + n, finite))
+      left_.push_back(row);
+    else
+      trouble[at] = "a start value is not finite";
   }
-  if (trouble.empty() && !(state_.q.allFinite() && state_.qd.allFinite())) trouble = "a start value is not finite";
-  if (trouble.empty() && !as_given_ && system_.system().m() > 0) trouble = project_start();
-  std::copy(parameters_.begin(), parameters_.end(), parameters);
-  std::copy(state_.q.begin(), state_.q.end(), q);
-  std::copy(state_.qd.begin(), state_.qd.end(), qd);
-  return trouble;
+  if (!lanes_) return;
+  lanes_->move(time_, left_, parameters, q, qd);
+  for (const int row : left_) {
+    const auto at = static_cast<std::size_t>(row);
+    trouble[at] = project_start({parameters + at * num, num}, q + at * n, qd + at * n);
+  }
 }
 
 }  // namespace mechanician

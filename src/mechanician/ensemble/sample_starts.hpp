@@ -6,12 +6,13 @@
 /// whole is moved onto the constraints (project.hpp), least in the mass norm, unless it is to stay as given.
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "mechanician/compile/compiled_function.hpp"
+#include "mechanician/ensemble/start_lanes.hpp"
 #include "mechanician/ensemble/varied_system.hpp"
 #include "mechanician/expression/tape.hpp"
 
@@ -35,19 +36,19 @@ class SampleStarts {
   double time() const { return time_; }
   /// Parameters that differ from motion to motion: varied ones, and what is made of them.
   const std::vector<int>& changing() const { return changing_; }
-  /// Writes num_parameters, n and n numbers. Returns why the motion cannot begin; nothing where it can.
-  std::string make(std::span<const double> sample, double* parameters, double* q, double* qd);
+  /// For `count` samples, one after the other, writes rows of num_parameters, n and n numbers. trouble[i] says why motion i cannot
+  /// begin, and is empty where it can.
+  void make(std::span<const double> samples, int count, double* parameters, double* q, double* qd,
+            std::string* trouble);
 
  private:
   struct Target {
     enum class Kind : std::uint8_t { parameter, position, velocity } kind;
     std::size_t index;
   };
-  std::string set_parameters(std::span<const double> sample);
-  std::string project_start();
-  void prepare_velocities();
-  bool project_velocities();
-  bool is_on_constraints();
+  std::string set_parameters(std::span<const double> sample, double* parameters);
+  void place(const double* parameters, double* q, double* qd);
+  std::string project_start(std::span<const double> parameters, double* q, double* qd);
 
   VariedSystem system_;
   bool as_given_ = false, check_values_ = false;
@@ -56,14 +57,12 @@ class SampleStarts {
   std::vector<int> changing_;
   std::vector<double> fixed_;                       ///< parameters that do not change
   std::vector<std::pair<std::size_t, Tape>> made_;  ///< parameters made of others that change, in order
-  Tape rows_;                                       ///< φ, φ̇ and ψ of t, q, q̇ and the parameters
-  std::vector<bool> one_sided_;                     ///< of them
   Tape start_;                                      ///< [q | q̇] of the parameters
   std::vector<std::pair<std::size_t, double>> given_q_, given_qd_;
-  std::vector<double> parameters_, registers_, values_, row_inputs_, row_values_, row_bounds_;
+  std::vector<double> registers_, values_;
   State state_;
-  CompiledFunction velocities_;  ///< a Newton step of them onto the constraints; empty where there is none
-  std::vector<double> velocity_outputs_;
+  std::optional<StartLanes> lanes_;  ///< none where nothing is moved
+  std::vector<int> left_;
 };
 
 /// The parameters that the members of a model's families depend on cannot vary from motion to motion; the first of `names` that

@@ -5,10 +5,10 @@
 
 namespace mechanician {
 
-BlockMaker::BlockMaker(const System& system, std::shared_ptr<const SamplePlan> plan, const StartOverrides& overrides,
+BlockMaker::BlockMaker(const System& system, std::shared_ptr<const SamplePlan> plan, SampleStarts starts,
                        const std::vector<std::string>& keep, std::unique_ptr<MotionRunner> runner)
     : plan_(std::move(plan)),
-      starts_(system, plan_->names(), overrides),
+      starts_(std::move(starts)),
       kept_(system, keep),
       runner_(std::move(runner)),
       n_(system.n()),
@@ -50,10 +50,10 @@ SweepBlock BlockMaker::make(MotionRange range, const std::atomic<bool>* abandon)
     std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(i * size), size,
                 to.begin() + static_cast<std::ptrdiff_t>(j * size));
   };
+  for (std::size_t i = 0; i < count; ++i)
+    plan_->fill(range.first + static_cast<std::int64_t>(i), std::span(block.samples.data() + i * names, names));
+  starts_.make(block.samples, all.count, all.parameters.data(), all.q.data(), all.qd.data(), trouble.data());
   for (std::size_t i = 0; i < count; ++i) {
-    const std::span<double> sample(block.samples.data() + i * names, names);
-    plan_->fill(range.first + static_cast<std::int64_t>(i), sample);
-    trouble[i] = starts_.make(sample, all.parameters.data() + i * num, all.q.data() + i * n, all.qd.data() + i * n);
     if (!trouble[i].empty()) continue;
     copy_row(all.parameters, i, batch.parameters, which.size(), num);
     copy_row(all.q, i, batch.q, which.size(), n);

@@ -27,7 +27,8 @@ struct SweepBlock {
 /// One per thread. A motion that cannot begin is a failed one with a reason.
 class BlockMaker {
  public:
-  BlockMaker(const System& system, std::shared_ptr<const SamplePlan> plan, const StartOverrides& overrides,
+  /// `starts`: of the names of the plan.
+  BlockMaker(const System& system, std::shared_ptr<const SamplePlan> plan, SampleStarts starts,
              const std::vector<std::string>& keep, std::unique_ptr<MotionRunner> runner);
   BlockMaker(const BlockMaker& other);
 

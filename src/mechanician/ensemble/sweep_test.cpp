@@ -48,12 +48,20 @@ std::string message_of(const auto& f) {
   return {};
 }
 
+/// Of one sample; why the motion cannot begin.
+std::string make_start(SampleStarts& starts, const std::vector<double>& sample, std::vector<double>& p,
+                       std::vector<double>& q, std::vector<double>& qd) {
+  std::string trouble;
+  starts.make(sample, 1, p.data(), q.data(), qd.data(), &trouble);
+  return trouble;
+}
+
 TEST(SampleStarts, WorksOutWhatIsMadeOfAVariedParameter) {
   const System system = make_system(pendulum);
   SampleStarts starts(system, {"half"}, {});
   EXPECT_EQ(starts.changing(), (std::vector<int>{0, 1}));
   std::vector<double> p(4), q(2), qd(2);
-  EXPECT_EQ(starts.make(std::vector<double>{2.0}, p.data(), q.data(), qd.data()), "");
+  EXPECT_EQ(make_start(starts, {2.0}, p, q, qd), "");
   EXPECT_EQ(p, (std::vector<double>{2.0, 4.0, 9.81, 1.0}));
   EXPECT_DOUBLE_EQ(q[0], 2.4);
   EXPECT_DOUBLE_EQ(q[1], -3.2);
@@ -63,11 +71,11 @@ TEST(SampleStarts, MovesAVariedStartOntoTheConstraintsUnlessItIsToStay) {
   const System system = make_system(pendulum);
   std::vector<double> p(4), q(2), qd(2);
   SampleStarts moved(system, {"x", "y'"}, {});
-  EXPECT_EQ(moved.make(std::vector<double>{0.7, 1.0}, p.data(), q.data(), qd.data()), "");
+  EXPECT_EQ(make_start(moved, {0.7, 1.0}, p, q, qd), "");
   EXPECT_NEAR(std::hypot(q[0], q[1]), 1.0, 1e-14);
   EXPECT_NEAR(q[0] * qd[0] + q[1] * qd[1], 0.0, 1e-14);
   SampleStarts given(system, {"x", "y'"}, {.as_given = true});
-  EXPECT_EQ(given.make(std::vector<double>{0.7, 1.0}, p.data(), q.data(), qd.data()), "");
+  EXPECT_EQ(make_start(given, {0.7, 1.0}, p, q, qd), "");
   EXPECT_EQ(q, (std::vector<double>{0.7, -0.8}));
   EXPECT_EQ(qd, (std::vector<double>{0.0, 1.0}));
 }
@@ -77,7 +85,7 @@ TEST(SampleStarts, SaysWhyAMotionCannotBegin) {
   std::vector<double> p(4), q(2), qd(2);
   SampleStarts starts(system, {"L", "y"}, {.position = {{"x", 0.0}}});
   // The middle of the circle has no nearest point on it.
-  EXPECT_NE(starts.make(std::vector<double>{1.0, 0.0}, p.data(), q.data(), qd.data()).find("rod"), std::string::npos);
+  EXPECT_NE(make_start(starts, {1.0, 0.0}, p, q, qd).find("rod"), std::string::npos);
 }
 
 TEST(SampleStarts, RefusesNamesAndSizes) {
@@ -152,7 +160,7 @@ TEST(Sweep, GivesTheSameBitsForAnyNumberOfThreadsAndAnyBlocks) {
   std::map<std::int64_t, std::vector<double>> first;
   for (const auto& [threads, block] : {std::pair{1, 4}, {2, 4}, {3, 7}}) {
     const BlockMaker maker(
-        system, plan, {}, {"height"},
+        system, plan, SampleStarts(system, plan->names(), {}), {"height"},
         make_runner(system, {0.0, Eigen::Vector2d(0.6, -0.8), Eigen::Vector2d::Zero()}, options, {}));
     Work work(plan->count(), {}, block);
     std::map<std::int64_t, std::vector<double>> rows;
@@ -181,7 +189,7 @@ TEST(Sweep, StopsWhenItIsTold) {
   const auto plan =
       std::make_shared<SamplePlan>(std::vector<Variation>{parse_variation("g=1:9:1000000")}, SampleOptions{});
   const BlockMaker maker(
-      system, plan, {}, {},
+      system, plan, SampleStarts(system, plan->names(), {}), {},
       make_runner(system, {0.0, Eigen::Vector2d(0.6, -0.8), Eigen::Vector2d::Zero()}, {.to = 0.1}, {}));
   Work work(plan->count(), {}, 4);
   std::int64_t got = 0;

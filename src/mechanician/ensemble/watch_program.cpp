@@ -1,7 +1,8 @@
 #include "mechanician/ensemble/watch_program.hpp"
 
-#include <algorithm>
 #include <map>
+
+#include "mechanician/compile/program_inputs.hpp"
 
 namespace mechanician {
 
@@ -11,35 +12,12 @@ using Value = ProgramBuilder::Value;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-/// Symbols of the equations, as inputs or as constants.
-struct Inputs {
-  std::vector<Expr> symbols;
-  std::vector<Value> values;
-
-  static int count(const Equations& eqs, const ProgramOptions& options) {
-    return 1 + 2 * eqs.n() + static_cast<int>(options.varied.size() + options.sides.size());
-  }
-  Inputs(ProgramBuilder& builder, const Equations& eqs, const ProgramOptions& options) {
-    symbols.push_back(eqs.t);
-    symbols.insert(symbols.end(), eqs.q.begin(), eqs.q.end());
-    symbols.insert(symbols.end(), eqs.qd.begin(), eqs.qd.end());
-    for (const int i : options.varied) symbols.push_back(eqs.parameters[at(i)]);
-    symbols.insert(symbols.end(), options.sides.begin(), options.sides.end());
-    for (std::size_t i = 0; i < symbols.size(); ++i) values.push_back(builder.input(static_cast<int>(i)));
-    for (int i = 0; i < static_cast<int>(eqs.parameters.size()); ++i) {
-      if (std::find(options.varied.begin(), options.varied.end(), i) != options.varied.end()) continue;
-      symbols.push_back(eqs.parameters[at(i)]);
-      values.push_back(builder.constant((*options.parameters)[at(i)]));
-    }
-  }
-};
-
 }  // namespace
 
 WatchProgram make_watch_program(const Equations& eqs, const ProgramOptions& options, const std::vector<int>& rows,
                                 const std::vector<Expr>& divisors) {
-  ProgramBuilder with(Inputs::count(eqs, options));
-  const Inputs inputs(with, eqs, options);
+  const ProgramInputs inputs(eqs, options);
+  ProgramBuilder with(inputs.count());
   const int n = eqs.n();
   std::vector<Expr> wanted;
   const auto add = [&](const Expr& e) {
@@ -55,7 +33,7 @@ WatchProgram make_watch_program(const Equations& eqs, const ProgramOptions& opti
   for (const Row& row : eqs.rows) add(row.residual), add(row.rate);
   const std::size_t at_divisor = wanted.size();
   for (const Expr& e : divisors) add(e);
-  const std::vector<Value> v = with.append(Tape(wanted, inputs.symbols), inputs.values);
+  const std::vector<Value> v = with.append(Tape(wanted, inputs.symbols()), inputs.values_in(with));
 
   const auto abs = [&](Value x) { return with.apply(Op::abs, x); };
   const auto larger = [&](Value a, Value b) { return with.apply(Op::max, a, b); };
@@ -101,12 +79,6 @@ WatchProgram make_watch_program(const Equations& eqs, const ProgramOptions& opti
   for (std::size_t k = 0; k < divisors.size(); ++k) outputs.push_back(v[at_divisor + k]);
   made.program = with.finish(outputs);
   return made;
-}
-
-Program make_values_program(const Equations& eqs, const ProgramOptions& options, const std::vector<Expr>& functions) {
-  ProgramBuilder with(Inputs::count(eqs, options));
-  const Inputs inputs(with, eqs, options);
-  return with.finish(with.append(Tape(functions, inputs.symbols), inputs.values));
 }
 
 }  // namespace mechanician

@@ -26,7 +26,4 @@ struct WatchProgram {
 WatchProgram make_watch_program(const Equations& eqs, const ProgramOptions& options, const std::vector<int>& rows,
                                 const std::vector<Expr>& divisors);
 
-/// Any functions of these inputs.
-Program make_values_program(const Equations& eqs, const ProgramOptions& options, const std::vector<Expr>& functions);
-
 }  // namespace mechanician

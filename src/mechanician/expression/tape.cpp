@@ -9,6 +9,7 @@
 
 #include "mechanician/expression/definite_conditions.hpp"
 #include "mechanician/expression/node.hpp"
+#include "mechanician/expression/rounding_error.hpp"
 
 namespace mechanician {
 
@@ -100,92 +101,19 @@ Tape::Tape(std::span<const Expr> given, std::span<const Expr> inputs) : num_inpu
   for (const Expr& f : outputs) outputs_.push_back(place[at(f.node())]);
 }
 
-namespace {
-
-constexpr double eps = std::numeric_limits<double>::epsilon();
-
-/// |∂f/∂a|·ea + |∂f/∂b|·eb for value f = op(a, b).
-double carried_error(Op op, double f, double a, double b, double ea, double eb) {
-  const auto scaled = [](double slope, double e) { return e == 0.0 ? 0.0 : std::abs(slope) * e; };
-  switch (op) {
-    case Op::add:
-    case Op::sub:
-      return ea + eb;
-    case Op::mul:
-      return scaled(b, ea) + scaled(a, eb);
-    case Op::div:
-      return scaled(1.0 / b, ea) + scaled(f / b, eb);
-    case Op::pow:
-      return scaled(b == 2.0 ? 2.0 * a : b * std::pow(a, b - 1.0), ea) +
-             (eb == 0.0 || a <= 0.0 ? 0.0 : scaled(f * std::log(a), eb));
-    case Op::neg:
-    case Op::abs:
-      return ea;
-    case Op::sin:
-      return scaled(std::cos(a), ea);
-    case Op::cos:
-      return scaled(std::sin(a), ea);
-    case Op::tan:
-      return scaled(1.0 + f * f, ea);
-    case Op::asin:
-    case Op::acos:
-      return scaled(1.0 / std::sqrt(std::max(1.0 - a * a, eps)), ea);
-    case Op::atan:
-      return scaled(1.0 / (1.0 + a * a), ea);
-    case Op::atan2:
-      return (scaled(b, ea) + scaled(a, eb)) / std::max(a * a + b * b, std::numeric_limits<double>::min());
-    case Op::sinh:
-      return scaled(std::cosh(a), ea);
-    case Op::cosh:
-      return scaled(std::sinh(a), ea);
-    case Op::tanh:
-      return scaled(1.0 - f * f, ea);
-    case Op::asinh:
-      return scaled(1.0 / std::sqrt(a * a + 1.0), ea);
-    case Op::acosh:
-      return scaled(1.0 / std::sqrt(std::max(a * a - 1.0, eps)), ea);
-    case Op::atanh:
-      return scaled(1.0 / std::max(std::abs(1.0 - a * a), eps), ea);
-    case Op::exp:
-      return scaled(f, ea);
-    case Op::log:
-      return scaled(1.0 / a, ea);
-    case Op::sqrt:
-      // At a zero of the radicand the error is the root of its error.
-      return f > 0.0 ? std::min(scaled(0.5 / f, ea), std::sqrt(ea)) : std::sqrt(ea);
-    case Op::hypot:
-      return f > 0.0 ? scaled(a / f, ea) + scaled(b / f, eb) : ea + eb;
-    case Op::min:
-      return a <= b ? ea : eb;
-    case Op::max:
-      return a >= b ? ea : eb;
-    default:
-      return 0.0;  // sign and conditions switch; select is handled by the caller
-  }
-}
-
-}  // namespace
-
 void Tape::evaluate_with_bounds(std::span<const double> inputs, std::span<double> values,
                                 std::span<double> bounds) const {
   const auto size = static_cast<std::size_t>(num_registers());
-  std::vector<double> r(size), e(size, 0.0);
+  std::vector<double> r(size), e(size);
   run<double>(inputs, r);
   const std::size_t first = inputs.size() + constants_.size();
-  for (std::size_t i = 0; i < first; ++i) e[i] = 0.5 * eps * std::abs(r[i]);
-  // Constants that are small integers are exact; an input that happens to be one is as rounded as its neighbours.
-  for (std::size_t i = inputs.size(); i < first; ++i)
-    if (r[i] == std::floor(r[i]) && std::abs(r[i]) < 1e6) e[i] = 0.0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) e[i] = RoundingError<double>::of_input(r[i]);
+  for (std::size_t i = inputs.size(); i < first; ++i) e[i] = RoundingError<double>::of_constant(r[i]);
   for (std::size_t i = 0; i < code_.size(); ++i) {
     const Instruction& ins = code_[i];
     const auto a = static_cast<std::size_t>(ins.a), b = static_cast<std::size_t>(ins.b),
                c = static_cast<std::size_t>(ins.c);
-    const double f = r[first + i];
-    if (ins.op == Op::select)
-      e[first + i] = r[a] != 0.0 ? e[b] : e[c];
-    else
-      e[first + i] =
-          carried_error(ins.op, f, r[a], r[b], e[a], e[b]) + (ins.op == Op::neg ? 0.0 : 0.5 * eps * std::abs(f));
+    e[first + i] = RoundingError<double>::of_operator(ins.op, r[first + i], r[a], r[b], e[a], e[b], e[c]);
   }
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     values[i] = r[static_cast<std::size_t>(outputs_[i])];

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <utility>
 
+#include "mechanician/instant/nearest_search.hpp"
 #include "mechanician/solve/dense.hpp"
 #include "mechanician/solve/factorisation.hpp"
 #include "mechanician/solve/sparse_instant.hpp"
@@ -17,10 +17,6 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double eps = std::numeric_limits<double>::epsilon();
-constexpr int most_newton_steps = 60;
-constexpr int most_tangent_steps = 500;
-
 /// r(x) = 0 with its Jacobian, where they are to be satisfied.
 struct ConstraintValues {
   VectorXd r, r_noise;
@@ -29,7 +25,6 @@ struct ConstraintValues {
   std::vector<Eigen::Index> pattern_rows;
   std::optional<NotFinite> not_finite;
 };
-using EvaluateAt = std::function<ConstraintValues(const VectorXd& x)>;
 
 /// d of least mass norm with J d = r, in the least-squares sense where the rows contradict (redundant rows away from
 /// the constraint do, to second order).
@@ -121,83 +116,6 @@ double distance_to(const ConstraintValues& at) {
   return most;
 }
 
-class Projector {
- public:
-  Projector(const SparseRows& M, EvaluateAt evaluate) : M_(M), evaluate_(std::move(evaluate)) {}
-
-  /// Newton steps of least norm onto the constraints, shortened while they do not come nearer.
-  bool restore(VectorXd& x) {
-    ConstraintValues at = evaluate_(x);
-    for (int k = 0; k < most_newton_steps; ++k) {
-      if (at.not_finite) return note(at);
-      const double far = distance_to(at), size = std::max(1.0, x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0);
-      if (far == 0.0) return true;
-      const VectorXd step = LeastStep(M_, at)(-at.r);
-      double shorten = 1.0;
-      VectorXd next;
-      ConstraintValues there;
-      for (int h = 0; h < 30; ++h, shorten *= 0.5) {
-        next = x + shorten * step;
-        there = evaluate_(next);
-        if (!there.not_finite && distance_to(there) < far) break;
-        if (!there.not_finite && far <= 64.0 * eps * size) return true;  // rounding
-      }
-      // No nearer: rounding, if it is near.
-      if (there.not_finite || !(distance_to(there) < far)) return far <= 1e-12 * size || note(at);
-      x = next;
-      at = std::move(there);
-    }
-    return note(at);
-  }
-
-  /// The nearest point to x0; x is on the constraints.
-  bool approach(const VectorXd& x0, VectorXd& x) {
-    const auto distance2 = [&](const VectorXd& y) { return (y - x0).dot(M_ * (y - x0)); };
-    double length = 1.0;
-    VectorXd before_x, before_g;
-    for (int k = 0; k < most_tangent_steps; ++k) {
-      const ConstraintValues at = evaluate_(x);
-      const VectorXd g = LeastStep(M_, at).tangential(x0 - x, at);
-      const double size = std::max({1.0, x.cwiseAbs().maxCoeff(), x0.cwiseAbs().maxCoeff()});
-      if (!(g.cwiseAbs().maxCoeff() > 8.0 * eps * size)) return true;
-      if (k > 0) {
-        // Barzilai and Borwein: the curvature along the last step sets the length of the next.
-        const VectorXd s = x - before_x, y = before_g - g;
-        const double sMs = s.dot(M_ * s), sMy = s.dot(M_ * y);
-        length = sMy > 1e-3 * sMs ? std::min(sMs / sMy, 10.0) : 1.0;
-      }
-      before_x = x;
-      before_g = g;
-      const double now = distance2(x), slope = g.dot(M_ * g);
-      bool nearer = false;
-      for (int h = 0; h < 40 && !nearer; ++h, length *= 0.5) {
-        VectorXd next = x + length * g;
-        if (!restore(next)) continue;
-        nearer = distance2(next) <= now - 1e-4 * length * slope + 4.0 * eps * now || !(slope > 0.0);
-        if (nearer) x = next;
-      }
-      // No progress: rounding, if the step is small.
-      if (!nearer) return g.cwiseAbs().maxCoeff() <= 1e-9 * size;
-    }
-    const ConstraintValues at = evaluate_(x);
-    return LeastStep(M_, at).tangential(x0 - x, at).cwiseAbs().maxCoeff() <=
-           1e-9 * std::max(1.0, x.cwiseAbs().maxCoeff());
-  }
-
-  std::optional<NotFinite> not_finite;
-  VectorXd unmet;  ///< residuals where restoring failed
-
- private:
-  bool note(const ConstraintValues& at) {
-    not_finite = at.not_finite;
-    unmet = at.r;
-    return false;
-  }
-
-  const SparseRows& M_;
-  EvaluateAt evaluate_;
-};
-
 /// The rows that positions or velocities have to meet.
 std::vector<int> rows_to_meet(const System& system, bool velocities, const std::vector<char>& meets) {
   std::vector<int> rows;
@@ -248,17 +166,24 @@ Projection project_rows(const System& system, const State& given, ProjectionGoal
     const std::vector<int> rows = rows_to_meet(system, velocities, velocities ? for_velocities : for_positions);
     VectorXd& x = velocities ? result.state.qd : result.state.q;
     const VectorXd x0 = x;
-    Projector projector(M, [&](const VectorXd& at) {
-      State s = result.state;
-      (velocities ? s.qd : s.q) = at;
-      return select(system, s, rows, velocities);
-    });
-    VectorXd found = x0;
-    const bool restored = projector.restore(found);
-    if (!restored || (goal == ProjectionGoal::nearest && !projector.approach(x0, found))) {
-      result.not_finite = projector.not_finite;
-      for (Eigen::Index k = 0; !restored && k < projector.unmet.size(); ++k)
-        if (std::abs(projector.unmet(k)) > 1e-12) result.unmet.push_back(rows[static_cast<std::size_t>(k)]);
+    State at = result.state;
+    NearestSearch search;
+    for (search.begin(x0, M, goal == ProjectionGoal::nearest); search.goes_on();) {
+      (velocities ? at.qd : at.q) = search.x();
+      const ConstraintValues values = select(system, at, rows, velocities);
+      const double far = values.not_finite ? 0.0 : distance_to(values);
+      if (!search.look(!values.not_finite, far)) continue;
+      const LeastStep least(M, values);
+      search.step(far == 0.0 ? VectorXd::Zero(x.size()) : least(-values.r), least.tangential(x0 - search.x(), values));
+    }
+    const VectorXd& found = search.x();
+    if (!search.found()) {
+      if (!search.off_constraints()) return result;
+      (velocities ? at.qd : at.q) = found;
+      const ConstraintValues values = select(system, at, rows, velocities);
+      result.not_finite = values.not_finite;
+      for (Eigen::Index k = 0; k < values.r.size(); ++k)
+        if (std::abs(values.r(k)) > 1e-12) result.unmet.push_back(rows[static_cast<std::size_t>(k)]);
       return result;
     }
     if (x0.size() > 0) result.moved = std::max(result.moved, (found - x0).cwiseAbs().maxCoeff());

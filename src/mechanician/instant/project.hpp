@@ -6,10 +6,9 @@
 ///     minimise (v − v₀)ᵀM(v − v₀)  over φ_q v + φ_t = 0 and ψ(q, v, t) = 0,
 ///
 /// with M at the given state for positions and at the new position for velocities. Where M leaves directions free, the
-/// Euclidean norm decides there. Positions are brought onto the constraints by Newton steps of least norm and then
-/// moved along them until no tangential step comes nearer, so that the result is the nearest point (or a stationary
-/// one) and not just a point. Redundant constraints are fine. Control requirements, measured and acceleration-level
-/// rows are not projected onto.
+/// Euclidean norm decides there. The way there is that of nearest_search.hpp: the result is the nearest point (or a
+/// stationary one) and not just a point. Redundant constraints are fine. Control requirements, measured and
+/// acceleration-level rows are not projected onto.
 
 #include <optional>
 #include <string>
