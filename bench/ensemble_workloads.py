@@ -54,9 +54,10 @@ def faster(times, ours, peer, text=None):
     return judge
 
 
-def within(ns, who, text):
+def within(ms, count, who, text):
+    """`who` takes at most so long for `count` pieces."""
     def judge(rows):
-        return [goal(text, rows[who]['ns'], rows[who]['ns'] <= ns)] if who in rows else []
+        return [goal(text, rows[who]['ns'] * count / 1e6, rows[who]['ns'] * count <= ms * 1e6)] if who in rows else []
     return judge
 
 
@@ -122,7 +123,7 @@ def make(build, peers, execute):
         Workload('starts', '1,000 starts of the arm of seven axes moved onto its constraints, from nothing compiled on, two threads', 'start', 'µs', 'largest difference', {
             'mechanician': lines(*ours, 'starts', which='^in lanes', pinned=False), 'one at a time': lines(*ours, 'starts', which='^one', pinned=False),
             'mechanician sweep': moved_starts(1000), 'mechanician sweep, 100,000': moved_starts(100000),
-        }, [within(50e3, 'mechanician', '1,000 starts within 50 ms')]),
+        }, [within(50, 1000, 'mechanician', '1,000 starts within 50 ms')]),
     ]
 
 
@@ -182,4 +183,7 @@ def summary(report, digits):
     for name, what in (('disk', '10,000 rolling disks, 1 s'), ('squeezer', '10,000 squeezers, 0.03 s')):
         lanes, single = rows[name]['mechanician'], rows[name]['single runs']
         out.append(f'| {what}, adaptive at 1e-8, one core | {digits(lanes / 1e3)} µs each in lanes | {single / 1e3:,.0f} µs each as single runs: {times(single, lanes)} |')
+    starts = rows['starts']
+    out.append(f'| 1,000 starts of that arm moved onto its constraints, from half a radian away, two cores | {digits(starts["mechanician"] / 1e3)} ms | '
+               f'{digits(starts["mechanician sweep"] / 1e3)} ms for the whole process; 100,000 in {digits(starts["mechanician sweep, 100,000"] / 1e4)} s |')
     return '\n'.join(out) + '\n'

@@ -6,6 +6,7 @@
 
 #include "mechanician/compile/nearest_program.hpp"
 #include "mechanician/compile/violation_program.hpp"
+#include "mechanician/motion/phase_model.hpp"
 
 namespace mechanician {
 
@@ -20,13 +21,19 @@ struct StartLanes::Code {
 
   void make() {
     if (!nominal.q.allFinite() || !nominal.qd.allFinite()) return;
-    const RowsLeftOut dependent = find_dependent_rows(system, nominal);
-    ProgramOptions options = make_lane_options(system, nominal, dependent, varied);
+    // The equations alone: one-sided constraints move nothing, and friction does not act on starts.
+    std::vector<ContactStatus> statuses;
+    for (const ContactRow& c : system.equations().contacts)
+      statuses.push_back(system.row(c.row).one_sided ? ContactStatus::open : ContactStatus::holding);
+    const PhaseSystem phase = system.has_contacts() ? make_phase_system(system, statuses) : PhaseSystem{};
+    const System& equations = phase.system ? *phase.system : system;
+    const RowsLeftOut dependent = find_dependent_rows(equations, nominal);
+    ProgramOptions options = make_lane_options(equations, nominal, dependent, varied);
     options.refine = true;  // on the way from afar rows come nearer to each other than they are in the end
     for (const ProjectionOf what : {ProjectionOf::positions, ProjectionOf::velocities}) {
       const bool of_positions = what == ProjectionOf::positions;
       options.dropped = of_positions ? dependent.positions : dependent.velocities;
-      NearestProgramResult found = make_nearest_program(system.equations(), what, options);
+      NearestProgramResult found = make_nearest_program(equations.equations(), what, options);
       if (!found.made) continue;
       Nearest& nearest = of_positions ? positions : velocities;
       nearest.entries = std::move(found.made->entries);

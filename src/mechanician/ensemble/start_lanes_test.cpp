@@ -78,7 +78,7 @@ void compare(const System& system, const State& near, double far, unsigned seed,
       EXPECT_TRUE(got.q == was.q && got.qd == was.qd) << "seed " << seed << ", start " << k;
       continue;
     }
-    // Rows that depend on others on the constraints only may stand in the way of project() and are left out in lanes.
+    // Seldom, lanes find a way where project() does not.
     if (!one.converged) {
       ++tally.lost;
       continue;
@@ -107,7 +107,8 @@ TEST(StartLanes, MoveStartsOfRandomModelsAsProjectDoes) {
       if (made.good() && made.system.m() > 0) compare(made.system, made.state(), far, seed, tally, 6);
     }
     tally.print(fmt::format("random models, {} away", far));
-    EXPECT_GT(tally.moved, tally.starts * (far < 0.1 ? 9 : 5) / 10);
+    EXPECT_GT(tally.moved, tally.starts * 9 / 10);
+    EXPECT_LE(tally.lost, tally.starts / 100);
   }
 }
 
@@ -116,8 +117,7 @@ TEST(StartLanes, MoveStartsOfTheGalleryAsProjectDoes) {
     for (const double far : {1e-3, 0.1}) {
       Tally all;
       for (const auto& entry : std::filesystem::directory_iterator(MECHANICIAN_SOURCE_DIR "/models")) {
-        // A loop with more joints than it needs, which project() takes seconds for.
-        if (entry.path().extension() != ".toml" || entry.path().stem() == "bricard") continue;
+        if (entry.path().extension() != ".toml") continue;
         Model model = read_model(entry.path());
         if (model.coordinates.size() > 40 || model.constraints.empty() || !model.unknowns.empty()) continue;
         const ParameterValues parameters = evaluate_parameters(model);
@@ -128,10 +128,12 @@ TEST(StartLanes, MoveStartsOfTheGalleryAsProjectDoes) {
         compare(system, start, far, 7, tally, 6, vary_parameters);
         tally.print(entry.path().filename());
         all.starts += tally.starts, all.moved += tally.moved, all.worst = std::max(all.worst, tally.worst),
-                                                              all.not_converged += tally.not_converged;
+                                                              all.not_converged += tally.not_converged,
+                                                              all.lost += tally.lost;
       }
       all.print(fmt::format("gallery, {} away{}", far, vary_parameters ? ", with other parameters" : ""));
-      EXPECT_GT(all.moved, all.starts / 2);
+      EXPECT_GT(all.moved, all.starts * 8 / 10);
+      EXPECT_EQ(all.lost, 0);
     }
 }
 

@@ -56,6 +56,11 @@ bool NearestSearch::look(bool finite, double far) {
     return false;
   }
   const bool nearer = finite && (!has_base_ || far < base_far_);
+  // Less than half of rounding is hardly to be had.
+  if (has_base_ && base_far_ <= eps * std::max(1.0, largest(base_)) && !(finite && far <= 0.5 * base_far_)) {
+    end_restoring(true);
+    return false;
+  }
   if (!nearer) {
     // So near, rounding decides at once.
     const bool at_rounding = finite && has_base_ && base_far_ <= 64.0 * eps * std::max(1.0, largest(base_));
@@ -63,8 +68,7 @@ bool NearestSearch::look(bool finite, double far) {
       shorten_ *= 0.5;
       x_ = base_ + shorten_ * base_normal_;
     } else {
-      // No nearer: rounding, if it is near.
-      end_restoring(has_base_ && base_far_ <= near_enough * std::max(1.0, largest(base_)));
+      end_restoring(is_near());
     }
     return false;
   }
@@ -74,11 +78,14 @@ bool NearestSearch::look(bool finite, double far) {
   return false;
 }
 
+/// No nearer: rounding, if it is near.
+bool NearestSearch::is_near() const { return has_base_ && base_far_ <= near_enough * std::max(1.0, largest(base_)); }
+
 void NearestSearch::step(const VectorXd& normal, const VectorXd& tangent) {
   if (phase_ == Phase::shrinking) return shrink(normal, tangent);
   base_normal_ = normal, base_tangent_ = tangent;
   if (base_far_ == 0.0) return end_restoring(true);
-  if (++num_newton_ > most_newton_steps) return end_restoring(false);
+  if (++num_newton_ > most_newton_steps) return end_restoring(is_near());
   shorten_ = 1.0, num_halved_ = 0;
   x_ = base_ + base_normal_;
 }
@@ -110,15 +117,11 @@ void NearestSearch::begin_restoring(const VectorXd& from) {
 }
 
 void NearestSearch::end_restoring(bool restored) {
-  if (restoring_ == Restoring::after_shrinking) {
-    if (restored) {
-      x_ = base_;
-      return end(true);
-    }
+  if (restoring_ == Restoring::after_shrinking && !restored) {
     restoring_ = Restoring::at_first;
     return begin_restoring(x0_);
   }
-  if (restoring_ == Restoring::at_first) {
+  if (restoring_ != Restoring::along) {
     if (has_base_) x_ = base_;
     off_ = !restored;
     if (!restored || !nearest_) return end(restored);
@@ -150,7 +153,8 @@ bool NearestSearch::is_nearer() {
 
 void NearestSearch::go_along() {
   const double size = calc_size(on_), far = largest(along_);
-  const bool stalled = num_along_ > 0 && far <= near_enough * size && far > shrinks * largest(along_before_);
+  // Small steps end it where they do not shrink, and after steps that did.
+  const bool stalled = far <= near_enough * size && (num_along_ == 0 || far > shrinks * largest(along_before_));
   if (!(far > rounding * size) || stalled || num_along_ == most_tangent_steps) {
     x_ = on_;
     return end(far <= 1e-9 * size);

@@ -41,6 +41,7 @@ class NearestSearch {
 
   void shrink(const Eigen::VectorXd& normal, const Eigen::VectorXd& tangent);
   void begin_restoring(const Eigen::VectorXd& from);
+  bool is_near() const;
   void end_restoring(bool restored);
   bool is_nearer();
   void go_along();

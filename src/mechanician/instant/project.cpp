@@ -24,6 +24,12 @@ struct ConstraintValues {
   std::shared_ptr<const InstantPattern> pattern;
   std::vector<Eigen::Index> pattern_rows;
   std::optional<NotFinite> not_finite;
+
+  ConstraintValues select(const std::vector<Eigen::Index>& rows) const {
+    ConstraintValues some{r(rows), r_noise(rows), J.select(rows), J_noise.select(rows), pattern, {}, {}};
+    for (const Eigen::Index i : rows) some.pattern_rows.push_back(pattern_rows[static_cast<std::size_t>(i)]);
+    return some;
+  }
 };
 
 /// d of least mass norm with J d = r, in the least-squares sense where the rows contradict (redundant rows away from
@@ -78,6 +84,17 @@ class LeastStep {
   /// The part of d that stays on the constraints.
   VectorXd tangential(const VectorXd& d, const ConstraintValues& at) const { return d - (*this)(at.J * d); }
 
+  /// Rows that are clearly independent, by their pivots; none where sparse, which has no such order.
+  std::vector<Eigen::Index> clear_rows() const {
+    constexpr double clear = 0.3;
+    std::vector<Eigen::Index> result;
+    if (f_.sparse) return result;
+    const RowFactor& rows = f_.definite ? f_.rows : euclidean_;
+    for (Eigen::Index i = 0; i < rows.rank && std::abs(rows.R11(i, i)) >= clear * std::abs(rows.R11(0, 0)); ++i)
+      result.push_back(rows.order[static_cast<std::size_t>(i)]);
+    return result;
+  }
+
  private:
   static SparseRows with_diagonal(const SparseRows& M, const VectorXd& more) {
     SparseRows result(0, M.cols());
@@ -114,6 +131,31 @@ double distance_to(const ConstraintValues& at) {
     most = std::max(most, slope > 0.0 ? std::abs(at.r(j)) / slope : std::numeric_limits<double>::infinity());
   }
   return most;
+}
+
+struct Steps {
+  VectorXd normal, tangent;
+};
+
+/// Onto the constraints, and what is left of `back` along them. Rows that depend on others on the constraints do so almost beside
+/// them, and contradict the others to second order: to meet them all would take a long step. They are left out where
+/// the clearly independent ones bring the state onto all of them by a short one.
+Steps calc_steps(const SparseRows& M, const ConstraintValues& at, double far, const VectorXd& back) {
+  constexpr double nearer = 0.1, shorter = 1.0 / 3.0;
+  const LeastStep least(M, at);
+  if (far == 0.0) return {VectorXd::Zero(M.rows()), least.tangential(back, at)};
+  VectorXd normal = least(-at.r);
+  const std::vector<Eigen::Index> clear = least.clear_rows();
+  if (!clear.empty() && clear.size() < static_cast<std::size_t>(at.r.size())) {
+    const ConstraintValues part = at.select(clear);
+    const LeastStep few(M, part);
+    VectorXd d = few(-part.r);
+    ConstraintValues after = at;
+    after.r += at.J * d;
+    if (d.norm() <= shorter * normal.norm() && distance_to(after) <= nearer * far)
+      return {std::move(d), few.tangential(back, part)};
+  }
+  return {std::move(normal), least.tangential(back, at)};
 }
 
 /// The rows that positions or velocities have to meet.
@@ -173,8 +215,8 @@ Projection project_rows(const System& system, const State& given, ProjectionGoal
       const ConstraintValues values = select(system, at, rows, velocities);
       const double far = values.not_finite ? 0.0 : distance_to(values);
       if (!search.look(!values.not_finite, far)) continue;
-      const LeastStep least(M, values);
-      search.step(far == 0.0 ? VectorXd::Zero(x.size()) : least(-values.r), least.tangential(x0 - search.x(), values));
+      const Steps steps = calc_steps(M, values, far, x0 - search.x());
+      search.step(steps.normal, steps.tangent);
     }
     const VectorXd& found = search.x();
     if (!search.found()) {
