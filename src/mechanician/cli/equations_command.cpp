@@ -16,7 +16,7 @@ Exit run_equations(const CommandOptions& options) {
     // There is no closed form to look for.
   } else if (eqs.unknowns.empty()) {
     const Loaded loaded = load(options);
-    rows = generic_rows(loaded.system, loaded.start);
+    rows = find_generic_rows(loaded.system, loaded.start).rows;
   } else {
     rows = generic_rows_of_unknowns(eqs);
   }

@@ -182,6 +182,7 @@ LaneRunnerResult make_adaptive_runner(const System& system, const State& nominal
         make_phase_system(system, std::vector<ContactStatus>(system.equations().contacts.size(), ContactStatus::open));
   const System& smooth = flight.system ? *flight.system : system;
   const RowsLeftOut dependent = find_dependent_rows(smooth, nominal);
+  if (dependent.doubtful) return {nullptr, nearly_dependent};
   const ProgramOptions programs = make_lane_options(smooth, nominal, dependent, lanes.varied);
   AdaptiveCodeResult code = make_adaptive_code(system, smooth, programs, dependent, lanes.code.lanes);
   if (!code.made) return {nullptr, code.reason};

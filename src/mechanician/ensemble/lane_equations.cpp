@@ -7,8 +7,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include "mechanician/instant/generic_rows.hpp"
 #include "mechanician/instant/measure_model.hpp"
 #include "mechanician/motion/dynamics.hpp"
+#include "mechanician/motion/rank_limits.hpp"
 
 namespace mechanician {
 
@@ -23,6 +25,12 @@ std::size_t count_clear(const RowSet& set) {
   return count;
 }
 
+/// Some row that is not clearly independent is more than rounding.
+bool has_near_rows(const RowSet& set) {
+  return std::any_of(set.pivot.begin() + static_cast<std::ptrdiff_t>(count_clear(set)), set.pivot.end(),
+                     [&](double pivot) { return pivot > rank_limits::of_instant * set.pivot[0]; });
+}
+
 }  // namespace
 
 RowsLeftOut find_dependent_rows(const System& system, const State& nominal) {
@@ -30,7 +38,7 @@ RowsLeftOut find_dependent_rows(const System& system, const State& nominal) {
   std::vector<State> states = states_near(system, nominal, {.num_states = 3});
   states.push_back(nominal);
   std::size_t most = 0;
-  bool first = true;
+  bool first = true, always_near = true;
   const Dynamics unused(system);
   for (const State& state : states) {
     Dynamics dynamics = unused;
@@ -39,6 +47,7 @@ RowsLeftOut find_dependent_rows(const System& system, const State& nominal) {
     std::copy(state.qd.begin(), state.qd.end(), y.begin() + system.n());
     if (!dynamics.choose_rows(state.t, y.data())) continue;
     result.singular_mass |= dynamics.singular_mass();
+    always_near = always_near && has_near_rows(dynamics.all);
     // The nominal state itself may be singular: it says something only where no other does.
     const std::size_t rank = count_clear(dynamics.all);
     if (!first && rank <= most) continue;
@@ -53,6 +62,10 @@ RowsLeftOut find_dependent_rows(const System& system, const State& nominal) {
     };
     result.all = dependent(dynamics.all), result.positions = dependent(dynamics.positions),
     result.velocities = dependent(dynamics.velocities);
+  }
+  if (!first && always_near) {
+    const GenericRows generic = find_generic_rows(system, nominal);
+    result.doubtful = generic.doubtful || generic.rows.size() > most;
   }
   return result;
 }

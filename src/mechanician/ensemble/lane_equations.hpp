@@ -20,6 +20,7 @@ using Varied = std::optional<std::vector<int>>;
 struct RowsLeftOut {
   std::vector<int> all, positions, velocities;
   bool singular_mass = false;
+  bool doubtful = false;  ///< rounding decides which rows depend on others: nothing for lanes
 };
 RowsLeftOut find_dependent_rows(const System& system, const State& nominal);
 
@@ -29,6 +30,7 @@ ProgramOptions make_lane_options(const System& system, const State& nominal, con
 inline ProgramOptions make_lane_options(const System& system, const State& nominal, const Varied& varied) {
   return make_lane_options(system, nominal, find_dependent_rows(system, nominal), varied);
 }
+inline constexpr const char* nearly_dependent = "constraint rows that are nearly dependent";
 
 /// The parameters that are inputs: those that vary, or all.
 std::vector<int> varied_or_all(const System& system, const Varied& varied);

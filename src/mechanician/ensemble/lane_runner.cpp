@@ -184,7 +184,9 @@ LaneRunnerResult make_lane_runner(const System& system, const State& nominal, co
   if (system.has_contacts()) return {nullptr, "contacts need an adaptive method"};
   for (const Event& e : system.model().events)
     if (e.action == EventAction::stop) return {nullptr, "events that stop need an adaptive method"};
-  const ProgramOptions programs = make_lane_options(system, nominal, lanes.varied);
+  const RowsLeftOut dependent = find_dependent_rows(system, nominal);
+  if (dependent.doubtful) return {nullptr, nearly_dependent};
+  const ProgramOptions programs = make_lane_options(system, nominal, dependent, lanes.varied);
   StepProgramResult step = make_step_program(system.equations(), programs);
   if (!step.made) return {nullptr, step.reason};
   // Where even the nominal start is not vouched for, nothing is gained.

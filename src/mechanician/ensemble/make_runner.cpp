@@ -43,7 +43,12 @@ std::unique_ptr<MotionRunner> make_gpu_runner(const System& system, const State&
     return nullptr;
   }
   try {
-    const ProgramOptions programs = make_lane_options(system, nominal, varied);
+    const RowsLeftOut dependent = find_dependent_rows(system, nominal);
+    if (dependent.doubtful) {
+      why_not = nearly_dependent;
+      return nullptr;
+    }
+    const ProgramOptions programs = make_lane_options(system, nominal, dependent, varied);
     const StepProgramResult step = make_step_program(system.equations(), programs);
     if (!step.made) {
       why_not = step.reason;

@@ -15,7 +15,7 @@ constexpr int num_samples = 6;
 constexpr unsigned seed = 1993;
 
 /// Rows that are not redundant, from A alone.
-std::vector<int> independent_rows(const SparseRows& A, const SparseRows& A_noise) {
+GenericRows independent_rows(const SparseRows& A, const SparseRows& A_noise) {
   InstantValues values;
   values.M = SparseRows::diagonal(Eigen::VectorXd::Ones(A.cols()));
   values.Q = Eigen::VectorXd::Zero(A.cols());
@@ -23,10 +23,10 @@ std::vector<int> independent_rows(const SparseRows& A, const SparseRows& A_noise
   values.A_noise = A_noise;
   values.b = Eigen::VectorXd::Zero(A.rows());
   const Diagnosis d = diagnose(values);
-  std::vector<int> rows;
+  GenericRows result{{}, d.rank_doubtful};
   for (int i = 0; i < static_cast<int>(A.rows()); ++i)
-    if (!std::binary_search(d.redundant.begin(), d.redundant.end(), i)) rows.push_back(i);
-  return rows;
+    if (!std::binary_search(d.redundant.begin(), d.redundant.end(), i)) result.rows.push_back(i);
+  return result;
 }
 
 void keep_larger(std::vector<int>& best, std::vector<int> found) {
@@ -35,7 +35,7 @@ void keep_larger(std::vector<int>& best, std::vector<int> found) {
 
 }  // namespace
 
-std::vector<int> generic_rows(const System& system, const State& start, const std::vector<char>& absent) {
+GenericRows find_generic_rows(const System& system, const State& start, const std::vector<char>& absent) {
   std::vector<Eigen::Index> present;
   std::vector<char> flags(static_cast<std::size_t>(system.m()), 1);
   for (int j = 0; j < system.m(); ++j) {
@@ -45,13 +45,13 @@ std::vector<int> generic_rows(const System& system, const State& start, const st
       present.push_back(j);
   }
   const auto independent = [&](const InstantValues& values) {
-    std::vector<int> rows = independent_rows(values.A.select(present), values.A_noise.select(present));
-    for (int& row : rows) row = static_cast<int>(present[static_cast<std::size_t>(row)]);
-    return rows;
+    GenericRows found = independent_rows(values.A.select(present), values.A_noise.select(present));
+    for (int& row : found.rows) row = static_cast<int>(present[static_cast<std::size_t>(row)]);
+    return found;
   };
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> spread(-0.1, 0.1);
-  std::vector<int> best;
+  GenericRows best;
   bool any = false;
   for (int k = 0; k < num_samples; ++k) {
     State near = start;
@@ -61,12 +61,14 @@ std::vector<int> generic_rows(const System& system, const State& start, const st
     if (!p.converged) continue;
     const Evaluation now = system.evaluate(p.state);
     if (now.not_finite) continue;
+    GenericRows found = independent(now.values);
+    best.doubtful = found.doubtful && (best.doubtful || !any);
     any = true;
-    keep_larger(best, independent(now.values));
+    keep_larger(best.rows, std::move(found.rows));
   }
   if (any) return best;
   const Evaluation now = system.evaluate(start);
-  return now.not_finite ? std::vector<int>{} : independent(now.values);
+  return now.not_finite ? GenericRows{} : independent(now.values);
 }
 
 std::vector<int> generic_rows_of_unknowns(const Equations& eqs) {
@@ -84,7 +86,7 @@ std::vector<int> generic_rows_of_unknowns(const Equations& eqs) {
     std::vector<double> values(outputs.size()), bounds(outputs.size());
     tape.evaluate_with_bounds(x, values, bounds);
     const SparseRows A = fill_rows(eqs.A, values), A_noise = fill_rows(eqs.A, bounds);
-    if (A.all_finite()) keep_larger(best, independent_rows(A, A_noise));
+    if (A.all_finite()) keep_larger(best, independent_rows(A, A_noise).rows);
   }
   return best;
 }

@@ -13,9 +13,13 @@
 
 namespace mechanician {
 
-/// Rows that do not depend on rows before them, at the sampled state of highest rank. Seeded: always the same answer.
-/// `absent`: rows that are not there, one flag for each; empty: all are.
-std::vector<int> generic_rows(const System& system, const State& start, const std::vector<char>& absent = {});
+struct GenericRows {
+  std::vector<int> rows;  ///< that do not depend on rows before them, at the sampled state of highest rank
+  bool doubtful = false;  ///< rounding decides about their number, wherever the system can be
+};
+
+/// Seeded: always the same answer. `absent`: rows that are not there, one flag for each; empty: all are.
+GenericRows find_generic_rows(const System& system, const State& start, const std::vector<char>& absent = {});
 std::vector<int> generic_rows_of_unknowns(const Equations& eqs);
 
 }  // namespace mechanician

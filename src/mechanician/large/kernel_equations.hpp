@@ -39,7 +39,7 @@ class KernelEquations final : public EquationValues {
   void calc_quantity_noise(const Point& point, std::span<double> noise) override;
   std::span<const double> calc_sliding(const Point&) override { return {}; }
   Verdict judge(const State& state, bool diagnose) override;
-  int count_generic_rows(const State&) override { return facts_.m; }
+  GenericRank find_generic_rank(const State&) override { return {}; }
 
  private:
   void set_facts();

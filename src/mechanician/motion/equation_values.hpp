@@ -140,8 +140,13 @@ class EquationValues {
     bool may_accelerate = false;
   };
   virtual Verdict judge(const State& state, bool diagnose) = 0;
-  /// How many rows are independent at general states near by on the constraints.
-  virtual int count_generic_rows(const State& state) = 0;
+  /// How many rows are independent at general states near by on the constraints, where that is known, and whether
+  /// rounding decides it.
+  struct GenericRank {
+    std::optional<int> rank;
+    bool doubtful = true;
+  };
+  virtual GenericRank find_generic_rank(const State& state) = 0;
 
  protected:
   EquationFacts facts_;

@@ -56,6 +56,7 @@ class SmoothMotion : public MotionSteps {
   // ---- integrator_start.cpp
   void begin();
   bool find_rank();
+  void doubt_near_rows(RowSet& set);
   bool set_first_sides();
   double choose_first_step();
   bool start_on_singular();

@@ -266,10 +266,11 @@ bool SmoothMotion::find_rank() {
     start_singular_ = ahead.along_motion > 0;
     if (!start_singular_)
       for (const int j : set->candidates) dynamics_.inert[j] = dynamics_.is_zero_row(j);
+    if (!start_singular_ && !look.clear()) doubt_near_rows(*set);
     if (ahead.along_any <= ahead.along_motion) continue;
     // Directions that the rows allow here need not be motions: at states nearby that are on the constraints the question
     // is settled.
-    if (dynamics_.values().count_generic_rows(start) <= set->rank) continue;
+    if (dynamics_.values().find_generic_rank(start).rank.value_or(dynamics_.facts().m) <= set->rank) continue;
     const bool rest = y.segment(n, n).cwiseAbs().maxCoeff() == 0.0;
     std::vector<std::string> names;
     for (const int j : set->candidates)
@@ -284,6 +285,22 @@ bool SmoothMotion::find_rank() {
     return false;
   }
   return true;
+}
+
+/// Rows that a start with ten digits cannot tell apart, and an instant can, decide nothing where they do so at the start
+/// alone. Where they do everywhere, the motion has the rank that instants have, and is not to be trusted.
+void SmoothMotion::doubt_near_rows(RowSet& set) {
+  const Eigen::Map<const VectorXd> y(rk_.y_new.data(), dynamics_.size());
+  const auto count = [&](double rounding) { return LookAhead(dynamics_, set, t, y, rounding).result().now; };
+  if (count(rank_limits::of_instant) == count(rank_limits::of_start)) return;
+  const EquationValues::GenericRank generic = dynamics_.values().find_generic_rank(start);
+  const int rank = generic.rank.value_or(set.rank);
+  if (rank <= set.rank && !generic.doubtful) return;
+  set.rank = std::max(set.rank, rank);
+  doubts.push_back(
+      fmt::format("constraint rows are so nearly dependent that rounding decides whether they are (their rank "
+                  "is taken as {}); `check` names them",
+                  set.rank));
 }
 
 bool SmoothMotion::set_first_sides() {

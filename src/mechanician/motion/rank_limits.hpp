@@ -10,6 +10,8 @@ namespace mechanician::rank_limits {
 /// A sine up to this, against the largest pivot, is rounding where no generic rank is known yet: a start is given with
 /// some ten digits.
 inline constexpr double of_start = 1e-9;
+/// A sine below this is rounding for certain; above it, an instant still tells rows apart.
+inline constexpr double of_instant = 3e-14;
 /// A start so near to a singular configuration that rounding decides there is treated as one on it: eps^(1/3), where
 /// eps/σ² and σ meet.
 inline constexpr double almost = 3e-6;

@@ -362,8 +362,9 @@ EquationValues::Verdict WrittenEquations::judge(const State& state, bool diagnos
   return verdict;
 }
 
-int WrittenEquations::count_generic_rows(const State& state) {
-  return static_cast<int>(generic_rows(*system_, state, absent).size());
+EquationValues::GenericRank WrittenEquations::find_generic_rank(const State& state) {
+  const GenericRows found = find_generic_rows(*system_, state, absent);
+  return {static_cast<int>(found.rows.size()), found.doubtful};
 }
 
 }  // namespace mechanician

@@ -49,7 +49,7 @@ class WrittenEquations final : public EquationValues {
   void calc_quantity_noise(const Point& point, std::span<double> noise) override;
   std::span<const double> calc_sliding(const Point& point) override;
   Verdict judge(const State& state, bool diagnose) override;
-  int count_generic_rows(const State& state) override;
+  GenericRank find_generic_rank(const State& state) override;
 
  private:
   struct Parts;

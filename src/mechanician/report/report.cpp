@@ -143,7 +143,7 @@ class ReportWriter {
   void write_equations() {
     const System& system = in_.system;
     const Equations& eqs = system.equations();
-    const std::vector<int> rows = eqs.contacts.empty() ? generic_rows(system, in_.start) : std::vector<int>();
+    const std::vector<int> rows = eqs.contacts.empty() ? find_generic_rows(system, in_.start).rows : std::vector<int>();
     const EquationsReport equations = make_equations_report(system.model(), eqs, rows);
     std::size_t total = 0;
     json_.key("equations").begin_array();

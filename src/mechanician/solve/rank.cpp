@@ -19,6 +19,7 @@ constexpr double eps = std::numeric_limits<double>::epsilon();
 constexpr double largest_noise_threshold = 1e-6;
 constexpr double smallest_safe_gap = 1e3;
 constexpr double safe_distance_to_threshold = 1e2;
+constexpr double safe_multiple_of_rounding = 1e2;
 
 }  // namespace
 
@@ -95,6 +96,8 @@ RowFactor factor_rows(const MatrixXd& Z_given, const MatrixXd& noise) {
       f.condition = largest / diagonal(k - 1);
       f.gap = diagonal(k - 1) / dropped;
       f.doubtful = f.gap < smallest_safe_gap || diagonal(k - 1) < safe_distance_to_threshold * threshold;
+      if (k < num_steps && diagonal(k) > safe_multiple_of_rounding * std::max(floor, relative_noise(f.order[k])))
+        f.doubtful = true;
     }
   }
 

@@ -33,7 +33,8 @@ struct RowFactor {
   double condition = 1;             // |R_11| / |R_kk|
   // |R_kk| over the first dropped |R_ii|, this not less than max(m,n)·eps·|R_11|; infinite for rank 0.
   double gap = 0;
-  // The rank hangs by a thread: gap < 10³, or |R_kk| within a factor 100 of the threshold.
+  // The rank hangs by a thread: gap < 10³, |R_kk| within a factor 100 of the threshold, or the first dropped |R_ii| more
+  // than 100 times what rounding makes of zero.
   bool doubtful = false;
 
   Eigen::Index num_rows() const { return Z.cols(); }
