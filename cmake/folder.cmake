@@ -20,7 +20,7 @@ function(mechanician_flags target)
                                            -Werror -ffp-contract=off)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC 12 reports false positives of these from inside Eigen and the standard library.
-    target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-restrict)
+    target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict)
     # It looks for memory that it could use again from 128 MB on, a twentieth of its time; few sources need half a gigabyte.
     target_compile_options(${target} PRIVATE --param=ggc-min-heapsize=524288)
   endif()

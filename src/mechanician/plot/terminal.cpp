@@ -138,8 +138,9 @@ class TerminalPlot {
   static constexpr std::size_t longest_name = 16;
   std::string shown(const std::string& name) const {
     if (terminal_.unicode) return elided(name, longest_name);
-    const std::string ascii = ascii_only(name);
-    return ascii.size() > longest_name ? ascii.substr(0, longest_name - 1) + "~" : ascii;
+    std::string ascii = ascii_only(name);
+    if (ascii.size() > longest_name) ascii.resize(longest_name), ascii.back() = '~';
+    return ascii;
   }
   std::string margin() const { return std::string(static_cast<std::size_t>(labels_ + 1), ' '); }
   std::string centred(const std::string& line) const {
