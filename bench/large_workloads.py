@@ -110,8 +110,9 @@ def make(build, peers):
             [at_most('at most 25 ns for each mass', 25, sizes[:3]), faster(50, 'Simbody', 'joints'), faster(50, 'Simbody', 'rods'),
              runs(1000000), exponent(1.1, [(1000, 1000000)]), accurate(1e-9)]),
         Family('W1L', 'ladder of N four-bars, one acceleration', 'ns for each loop', 'error of angular accelerations', [40, 200, 1000, 10000], [
-            Contestant('mechanician', ours, models, 'ladder'), Contestant('MuJoCo', peers / 'mujoco', 'ladder')],
-            [faster(10, 'MuJoCo'), exponent(1.1, [(40, 10000)]), accurate(1e-9)]),
+            Contestant('mechanician', ours, models, 'ladder'), Contestant('MuJoCo 2', peers / 'mujoco', 'ladder'),
+             Contestant('MuJoCo 4', peers / 'mujoco_new', 'ladder')],
+            [faster(10, 'MuJoCo 4'), exponent(1.1, [(40, 10000)]), accurate(1e-9)]),
         Family('net', 'net of k by k masses and 2k(k − 1) rods, one acceleration', 'µs for each mass', 'how far rods are missed', [30, 100, 300], [
             Contestant('mechanician', ours, models, 'net'), Contestant('CHOLMOD', peers / 'large_cholmod', 'net')],
             [faster(1, 'CHOLMOD'), exponent(3, [(30, 100), (100, 300)], 'k'), accurate(1e-9)], per=lambda k: 1e3 * k * k),

@@ -15,9 +15,10 @@ Exit run_accelerate(const CommandOptions& options) {
   if (nothing_to_show(instant)) return Exit::refused;
   if (options.json) {
     write_out(accelerate_json(loaded.system, instant));
-  } else if (instant.has_acceleration()) {
+  } else if (instant.has_some_acceleration()) {
     show(accelerate_text(loaded.system, instant));
-    if (options.parts || options.explain) show("\n" + explain_text(loaded.system, instant));
+    if (instant.has_acceleration() && (options.parts || options.explain))
+      show("\n" + explain_text(loaded.system, instant));
   }
   if (!refused) warn(loaded.system, instant);
   return refused ? Exit::refused : Exit::done;

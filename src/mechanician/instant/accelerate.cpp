@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "mechanician/solve/assemble.hpp"
 #include "mechanician/solve/row_selection.hpp"
 
 namespace mechanician {
@@ -206,6 +207,7 @@ Instant accelerate(const System& system, const State& state, const AccelerateOpt
     set_C();
     if (instant.has_acceleration()) instant.solution = solved();
   }
+  if (options.diagnose && !options.rows && !two_stages) add_determined(part, instant.solution);
   if (options.diagnose) {
     instant.diagnosis = diagnose(factors, part);
     if (options.rows) restore_rows(*instant.diagnosis, instant.acting);

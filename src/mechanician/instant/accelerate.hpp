@@ -68,6 +68,10 @@ struct Instant {
     return !not_finite && !impact && contact_trouble.empty() && multiplier_not_unique.empty() &&
            solution.has_acceleration();
   }
+  /// An acceleration, or where it is not unique what is determined of it.
+  bool has_some_acceleration() const {
+    return has_acceleration() || (solution.status == SolveStatus::not_unique && solution.qdd.size() > 0);
+  }
   /// Residuals above start_tolerance.
   std::vector<RowResidual> violations() const;
 };

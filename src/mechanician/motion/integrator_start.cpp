@@ -310,7 +310,8 @@ bool SmoothMotion::set_first_sides() {
   const int n = dynamics_.n();
   // Inner switches come first, so a few rounds settle all that are away from zero.
   for (std::size_t round = 0; round <= sides.size(); ++round) {
-    if (!dynamics_.choose_rows(t, y.data())) break;
+    // On a wrong side there may be no mass, or no value: what switches tells without.
+    dynamics_.choose_rows(t, y.data());
     dynamics_.calc_switches(t, y.data(), g_begin_);
     if (!update_sides(g_begin_, sides)) break;
   }

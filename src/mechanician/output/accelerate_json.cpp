@@ -19,12 +19,13 @@ class AccelerateJson {
 
   std::string text() {
     const Solution& s = instant_.solution;
-    const bool has = instant_.has_acceleration();
+    const bool has = instant_.has_some_acceleration();
     json_.begin_object();
     json_.key("time").value(instant_.state.t);
     by_coordinate("position", instant_.state.q);
     by_coordinate("velocity", instant_.state.qd);
-    by_coordinate_if("acceleration", s.qdd, has);
+    by_coordinate_if("acceleration", s.qdd, instant_.has_acceleration());
+    if (has && !instant_.has_acceleration()) by_coordinate("determined_acceleration", s.qdd);
     by_coordinate_if("unconstrained_acceleration", s.a.value_or(VectorXd()), s.a.has_value());
     by_coordinate_if("constraint_force", s.Qc, has);
     by_coordinate_if("ideal_force", s.Qc_i, has);
@@ -38,7 +39,7 @@ class AccelerateJson {
     json_.key("multipliers_unique").value(s.multipliers_unique);
     json_.key("multipliers_undetermined").list(row_names(system_, s.multipliers_undetermined));
     json_.key("gaussian");
-    if (has && s.gaussian)
+    if (instant_.has_acceleration() && s.gaussian)
       json_.value(*s.gaussian);
     else
       json_.null();

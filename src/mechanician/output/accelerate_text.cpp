@@ -13,7 +13,7 @@ namespace mechanician {
 
 namespace {
 
-std::string number(double x) { return fmt::format("{:.10g}", x == 0.0 ? 0.0 : x); }
+std::string number(double x) { return std::isnan(x) ? "-" : fmt::format("{:.10g}", x == 0.0 ? 0.0 : x); }
 
 /// "1, 2", or nothing to show.
 std::string list(const Eigen::VectorXd& x) {
@@ -27,7 +27,9 @@ std::string list(const Eigen::VectorXd& x) {
 std::string accelerate_text(const System& system, const Instant& instant) {
   const Solution& s = instant.solution;
   // What is rounding beside the forces or accelerations of the instant is shown as zero.
-  const auto largest = [](const Eigen::VectorXd& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; };
+  const auto largest = [](const Eigen::VectorXd& x) {
+    return x.size() > 0 ? x.cwiseAbs().maxCoeff<Eigen::PropagateNumbers>() : 0.0;
+  };
   const double least_qdd = 1e-15 * std::max(largest(s.qdd), s.a ? largest(*s.a) : 0.0);
   const double least_force = 1e-15 * std::max({largest(s.Qc), largest(instant.values.Q), largest(s.Q_control)});
   const auto above = [](double x, double least) { return number(std::abs(x) <= least ? 0.0 : x); };

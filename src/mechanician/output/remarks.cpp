@@ -10,6 +10,7 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/print.hpp"
+#include "mechanician/expression/simplify.hpp"
 
 namespace mechanician {
 
@@ -158,6 +159,18 @@ Remark not_unique_remark(const System& system, const Instant& instant) {
     remark.details.push_back(
         "any motion along it satisfies the equations; give these coordinates mass, or constrain them");
   }
+  const Equations& eqs = system.equations();
+  const std::vector<Expr> in_forces = symbols_of(eqs.Q);
+  const auto is_there = [&](const Expr& symbol) {
+    return std::any_of(in_forces.begin(), in_forces.end(), [&](const Expr& x) { return same(x, symbol); });
+  };
+  const bool first_order = std::any_of(s.undetermined.begin(), s.undetermined.end(), [&](Eigen::Index i) {
+    return is_there(eqs.q[static_cast<std::size_t>(i)]) || is_there(eqs.qd[static_cast<std::size_t>(i)]);
+  });
+  if (first_order)
+    remark.details.emplace_back(
+        "the forces depend on them: parts without mass that springs, dampers or resistors hold move by laws of first "
+        "order, which a model cannot state so far");
   return remark;
 }
 

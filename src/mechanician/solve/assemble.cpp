@@ -195,6 +195,39 @@ Solution solve_with(const Factorisation& f, const InstantValues& values, const M
   return solution;
 }
 
+void add_determined(const InstantValues& values, Solution& solution) {
+  constexpr std::size_t most = 300;
+  const std::vector<Index>& open = solution.undetermined;
+  const MatrixXd& V = solution.undetermined_directions;
+  if (solution.status != SolveStatus::not_unique || open.size() > most || V.cols() == 0) return;
+  // Any mass along the free directions, which no force drives: M + μ V Vᵀ.
+  double mass = 0.0;
+  for (const SparseRows::Entry& e : values.M.entries()) mass = std::max(mass, std::abs(e.value));
+  if (mass == 0.0) mass = 1.0;
+  InstantValues held = values;
+  held.pattern.reset(), held.pattern_rows.clear();
+  held.M = SparseRows(0, values.M.cols());
+  std::vector<double> row(static_cast<std::size_t>(values.M.cols()), 0.0);
+  for (Index i = 0; i < values.M.rows(); ++i) {
+    std::vector<Index> cols;
+    for (const SparseRows::Entry& e : values.M.row(i)) cols.push_back(e.col), row[e.col] = e.value;
+    if (std::binary_search(open.begin(), open.end(), i))
+      for (const Index j : open) cols.push_back(j), row[j] += mass * V.row(i).dot(V.row(j));
+    std::sort(cols.begin(), cols.end());
+    cols.erase(std::unique(cols.begin(), cols.end()), cols.end());
+    for (const Index j : cols) held.M.add(j, row[j]), row[j] = 0.0;
+    held.M.end_row();
+  }
+  Solution found = solve(held);
+  if (!found.has_acceleration()) return;
+  for (const Index i : open) found.qdd(i) = std::numeric_limits<double>::quiet_NaN();
+  solution.qdd = std::move(found.qdd);
+  solution.Qc = std::move(found.Qc), solution.Qc_i = std::move(found.Qc_i), solution.Qc_ni = std::move(found.Qc_ni);
+  solution.Q_control = std::move(found.Q_control);
+  solution.multipliers = std::move(found.multipliers);
+  solution.control_multipliers = std::move(found.control_multipliers);
+}
+
 Solution solve(const Factorisation& f, const InstantValues& values) {
   if (f.sparse) {
     check_sizes(values);

@@ -15,6 +15,10 @@ using MotionOf =
 /// Takes acceleration, forces and multipliers out again.
 void clear_motion(Solution& solution);
 
+/// Where the acceleration is not unique: that of the coordinates which are determined, NaN for the others, and the forces. (M
+/// and A do not see the directions that are free, so that these decide nothing else.) Not where they are very many.
+void add_determined(const InstantValues& values, Solution& solution);
+
 /// Tells the force apart by kind of row. lambda, joint(): multipliers of the ideal problem and of the one with C, of least
 /// norm where they are not unique; the second is asked for only where it is another.
 void attribute_forces(const InstantValues& values, const MotionForces& motion, const Eigen::VectorXd& lambda,

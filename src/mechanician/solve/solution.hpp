@@ -36,7 +36,8 @@ struct Solution {
   SolveStatus status = SolveStatus::solved;
   bool has_acceleration() const { return status == SolveStatus::solved; }
 
-  // With an acceleration; empty without.
+  // With an acceleration. Where it is not unique: after add_determined() what is determined of q̈, NaN for the rest, and the
+  // forces, which are. Empty otherwise.
   Eigen::VectorXd qdd;              // n
   Eigen::VectorXd Qc, Qc_i, Qc_ni;  // n, force of the constraints and its ideal and non-ideal part
   Eigen::VectorXd Q_control;        // n, force of the control requirements
