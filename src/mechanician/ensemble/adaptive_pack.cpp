@@ -5,22 +5,21 @@
 #include <limits>
 
 #include "mechanician/ensemble/lane_kernels.hpp"
+#include "mechanician/motion/certificate_limits.hpp"
 #include "mechanician/motion/dop853_tableau.hpp"
+#include "mechanician/motion/step_control.hpp"
 
 namespace mechanician {
 
 namespace {
 
-constexpr double eps = std::numeric_limits<double>::epsilon(), infinity = std::numeric_limits<double>::infinity();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+using step_control::eps;
 
-// As in a single run (integrator_step.cpp).
-constexpr double safety = 0.9, most_growth = 10.0, least_growth = 0.2, least_steps = 100.0;
 /// Attempts at one step before the single run takes over, and how many of them may be for want of a vouch.
 constexpr int most_tries = 60, most_not_vouched = 4;
 /// Rows are clearly independent at the start of a motion, and stay so.
 constexpr double clearly_independent = 1e-2, least_sine = 1e-3;
-/// A start this far off the constraints is on them (certificate.cpp).
-constexpr double start_distance = 1e-8;
 // Projections (dynamics.hpp): what Newton steps of this size leave is their square.
 constexpr int most_newton_steps = 8;
 const double nearly_there = std::sqrt(0.1 * 1e-17);
@@ -167,7 +166,7 @@ void AdaptivePack::begin(const MotionBatch& batch, const std::vector<int>& varie
   std::copy(parameters_.begin(), parameters_.end(), inputs_.begin() + (1 + 2 * n_) * L_);
   code_->watch(inputs_.data(), seen_.data());
   for (int l = 0; l < L_; ++l)
-    if (!(of(seen_, WatchProgram::at_distance, l) <= start_distance)) of(good_, 0, l) = 0.0;
+    if (!(of(seen_, WatchProgram::at_distance, l) <= certificate_limits::on_constraints)) of(good_, 0, l) = 0.0;
   project();
   accelerate(k_[0]);
   std::copy_n(inputs_.begin() + L_, 2 * n_ * L_, y.begin());
@@ -187,14 +186,12 @@ void AdaptivePack::begin(const MotionBatch& batch, const std::vector<int>& varie
     Lane& lane = lanes[static_cast<std::size_t>(l)];
     const double first_step = lane.h;
     lane = {.motion = entry.motion, .t = batch.t, .h = first_step, .progress = {.mark = batch.t}};
-    lane.kinetic = lane.kinetic_start = of(seen_, WatchProgram::at_kinetic, l);
-    lane.scale = of(seen_, WatchProgram::at_scale, l);
+    lane.ledger.begin(of(seen_, WatchProgram::at_kinetic, l), of(seen_, WatchProgram::at_scale, l));
     if (entry.motion >= 0 && entry.handed) {
       const HandedMotion& from = *entry.handed;
       lane.t = from.t, lane.h = from.h, lane.steps = lane.begun_with = from.steps;
       lane.progress = from.progress;
-      lane.kinetic_start = from.kinetic_start, lane.kinetic = from.kinetic, lane.exchanged = from.energy_exchanged;
-      lane.balance_largest = from.balance_largest, lane.balance_allowed = from.balance_allowed;
+      lane.ledger = from.ledger;
       lane.violation = from.violation, lane.distance = from.distance;
       lane.acceleration_integral = from.acceleration_integral;
       for (std::size_t i = 0; i < from.divisors.size(); ++i) {
@@ -216,8 +213,7 @@ HandedMotion AdaptivePack::hand_over(int l) const {
   for (int i = 0; i < static_cast<int>(code_->events.size()); ++i)
     to.events.push_back(of(guards_, code_->num_switches + i, l));
   for (int i = 0; i < code_->watched.num_divisors; ++i) to.divisors.push_back(of(divisors_largest_, i, l));
-  to.kinetic_start = lane.kinetic_start, to.kinetic = lane.kinetic, to.energy_exchanged = lane.exchanged;
-  to.balance_largest = lane.balance_largest, to.balance_allowed = lane.balance_allowed;
+  to.ledger = lane.ledger;
   to.violation = lane.violation, to.distance = lane.distance;
   to.acceleration_integral = lane.acceleration_integral;
   to.steps = lane.steps, to.progress = lane.progress;
@@ -230,24 +226,19 @@ std::vector<double> AdaptivePack::row_sizes(int l) const {
   return sizes;
 }
 
-/// Hairer, Nørsett, Wanner I, section II.4, with the order of the method.
 void AdaptivePack::choose_first_steps() {
   const int count = 2 * n_;
   const double span = options_.to - t0_;
   const auto scaled = [&](int l, auto&& value) {
-    double s = 0.0;
-    for (int i = 0; i < count; ++i) {
-      const double x = value(i) / (options_.tolerance * std::max(1.0, std::abs(of(y, i, l))));
-      s += x * x;
-    }
-    return std::sqrt(s / std::max(count, 1));
+    return step_control::calc_norm(
+        count, options_.tolerance, [&](int i) { return of(y, i, l); }, value);
   };
   AlignedNumbers h0(static_cast<std::size_t>(L_)), d1 = h0, vouched = good_;
   for (int l = 0; l < L_; ++l) {
     const auto at = static_cast<std::size_t>(l);
     const double d0 = scaled(l, [&](int i) { return of(y, i, l); });
     d1[at] = scaled(l, [&](int i) { return of(k_[0], i, l); });
-    h0[at] = std::min(d0 < 1e-5 || d1[at] < 1e-5 ? 1e-6 : 0.01 * d0 / d1[at], span);
+    h0[at] = step_control::trial_step(d0, d1[at], span);
     times_[at] += h0[at];
   }
   const double weight[] = {1.0};
@@ -260,9 +251,7 @@ void AdaptivePack::choose_first_steps() {
     const auto at = static_cast<std::size_t>(l);
     double d2 = scaled(l, [&](int i) { return of(k_[1], i, l) - of(k_[0], i, l); }) / h0[at];
     if (!std::isfinite(d2)) d2 = 0.0;
-    const double most = std::max(d1[at], d2);
-    const double h1 = most <= 1e-15 ? std::max(1e-6, h0[at] * 1e-3) : std::pow(0.01 / most, 1.0 / 8.0);
-    lanes[at].h = std::max(std::min({100.0 * h0[at], h1, span}), 64.0 * eps * std::max(std::abs(t0_), std::abs(span)));
+    lanes[at].h = step_control::first_step(h0[at], d1[at], d2, t0_, span);
   }
 }
 
@@ -285,10 +274,10 @@ void AdaptivePack::calc_errors() {
   AlignedNumbers rate_q(static_cast<std::size_t>(L_)), rate_qd = rate_q, five = rate_q, three = rate_q;
   lanes::largest_size(n_ * L_, L_, k_[0].data(), rate_q.data());
   lanes::largest_size(n_ * L_, L_, k_[0].data() + n_ * L_, rate_qd.data());
-  for (int l = 0; l < L_; ++l) rate_q[static_cast<std::size_t>(l)] *= eps * of(h_, 0, l);
   for (int l = 0; l < L_; ++l) {
-    const double condition = std::min(1.0 / lanes[static_cast<std::size_t>(l)].weakest, 1e10);
-    rate_qd[static_cast<std::size_t>(l)] *= 2.0 * eps * condition * of(h_, 0, l);
+    const auto at = static_cast<std::size_t>(l);
+    rate_q[at] = step_control::position_noise(of(h_, 0, l), rate_q[at]);
+    rate_qd[at] = step_control::velocity_noise(of(h_, 0, l), rate_qd[at], 1.0 / lanes[at].weakest);
   }
   lanes::make_scale(n_ * L_, L_, options_.tolerance, y.data(), y_new_.data(), rate_q.data(), scale_.data());
   lanes::make_scale(n_ * L_, L_, options_.tolerance, y.data() + n_ * L_, y_new_.data() + n_ * L_, rate_qd.data(),
@@ -299,22 +288,19 @@ void AdaptivePack::calc_errors() {
   const Weights e5(dop853::e5, 12, k_), e3(third.data(), 12, k_);
   lanes::largest_ratio(2 * n_ * L_, L_, e5.count, e5.w.data(), e5.from.data(), h_.data(), scale_.data(), five.data());
   lanes::largest_ratio(2 * n_ * L_, L_, e3.count, e3.w.data(), e3.from.data(), h_.data(), scale_.data(), three.data());
-  for (std::size_t l = 0; l < five.size(); ++l) {
-    const double ratio = three[l] / five[l];
-    errors_[l] = five[l] == 0.0 ? 0.0 : five[l] / std::sqrt(1.0 + 0.01 * ratio * ratio);
-  }
+  for (std::size_t l = 0; l < five.size(); ++l) errors_[l] = step_control::error_norm(five[l], three[l]);
 }
 
 void AdaptivePack::advance() {
   const bool bounded = code_->depends_on_time || !code_->events.empty() || code_->num_gaps > 0;
-  const double largest = bounded ? (options_.to - t0_) / least_steps : infinity;
+  const double largest = bounded ? (options_.to - t0_) / step_control::least_steps : infinity;
   for (int l = 0; l < L_; ++l) {
     Lane& lane = lanes[static_cast<std::size_t>(l)];
     of(h_, 0, l) = 0.0;
     if (lane.motion < 0 || lane.fate != Fate::running) continue;
     lane.h = std::min(lane.h, largest / 1.02);
     const double remaining = options_.to - lane.t, h = (lane.t + std::min(lane.h, remaining)) - lane.t;
-    if (!(h > 0.0) || (h < remaining && h < 4.0 * eps * std::max(std::abs(lane.t), (options_.to - t0_) * 1e-6)))
+    if (!(h > 0.0) || (h < remaining && step_control::is_nothing(h, lane.t, options_.to - t0_)))
       lane.fate = Fate::left;
     else
       of(h_, 0, l) = h;
@@ -364,38 +350,36 @@ void AdaptivePack::decide(int l) {
   if (!stages || !(error <= 1.0) || !(of(good_, 0, l) > 0.0)) {
     lane.rejected = true;
     if ((!stages || error <= 1.0) && ++lane.not_vouched >= most_not_vouched) lane.fate = Fate::left;
-    lane.h = h * (!stages ? 0.25 : error <= 1.0 ? 0.5 : std::max(least_growth, safety * std::pow(error, -1.0 / 8.0)));
+    lane.h = h * (!stages        ? step_control::without_value
+                  : error <= 1.0 ? step_control::without_end
+                                 : step_control::shrinkage(error));
     return;
   }
   const double weakest = calc_weakest(sines_new_.data(), l);
   bool finite = true;
   for (int i = 0; i < size_; ++i) finite &= std::isfinite(of(y_new_, i, l));
   const bool on_constraints =
-      of(seen_, WatchProgram::at_distance, l) <= start_distance;  // not where it is not a number
+      of(seen_, WatchProgram::at_distance, l) <= certificate_limits::on_constraints;  // not where it is not a number
   if (!finite || !on_constraints || weakest < least_sine || weakest < 0.02 * lane.weakest) {
     lane.fate = Fate::left;
     return;
   }
-  const double factor =
-      error == 0.0 ? most_growth : std::clamp(safety * std::pow(error, -1.0 / 8.0), least_growth, most_growth);
-  const double grown = h * (lane.rejected ? std::min(1.0, factor) : factor);
-  lane.h = h < 0.5 * lane.h ? std::max(lane.h, grown) : grown;
+  lane.h = step_control::next_step(h, lane.h, step_control::grown(h, lane.h, error, lane.rejected));
   lane.weakest = weakest;
   accept(l);
 }
 
 void AdaptivePack::accept(int l) {
   Lane& lane = lanes[static_cast<std::size_t>(l)];
-  const double h = of(h_, 0, l), end = of(times_, 0, l);
   ++lane.steps;
   lane.rejected = false, lane.tries = lane.not_vouched = 0;
-  lane.t =
-      end >= options_.to || std::abs(end - options_.to) <= 4.0 * eps * std::max(std::abs(end), h) ? options_.to : end;
+  lane.t = step_control::end_of(of(times_, 0, l), of(h_, 0, l), options_.to);
   // Whether it gets anywhere is for an integrator to say, in its next step.
   if ((lane.steps + 1) % Progress::steps == 0) lane.fate = Fate::left;
   watch(l);
   lane.events += events_seen_[static_cast<std::size_t>(l)];
   if (is_stiff(l)) lane.fate = Fate::left, lane.stiff = true;
+  if (lane.ledger.is_doubtful()) lane.fate = Fate::left;
   const auto copy = [&](AlignedNumbers& to, const double* from, int count) {
     for (int i = 0; i < count; ++i) of(to, i, l) = from[i * L_ + l];
   };

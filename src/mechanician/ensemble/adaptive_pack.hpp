@@ -34,8 +34,7 @@ class AdaptivePack {
     std::int64_t events = 0;                 ///< that were seen in lanes, since then
     Progress progress{};
     double weakest = 1.0;  ///< smallest sine at t
-    double kinetic_start = 0.0, kinetic = 0.0, scale = 0.0;
-    double exchanged = 0.0, balance_largest = 0.0, balance_allowed = 1e-14;
+    EnergyLedger ledger{};
     double violation = 0.0, distance = 0.0, acceleration_integral = 0.0;
   };
   std::vector<Lane> lanes;

@@ -124,7 +124,7 @@ class AdaptiveRunner : public MotionRunner {
     result.steps[motion] = lane.steps;
     result.events[motion] = lane.events;
     result.violation[motion] = lane.violation;
-    result.balance[motion] = lane.balance_largest / lane.balance_allowed;
+    result.balance[motion] = lane.ledger.largest() / lane.ledger.allowed();
   }
 
   /// From where the lane is until the motion may come back to one. False where it is over: the result says how it ended.

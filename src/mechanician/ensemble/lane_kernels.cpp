@@ -1,7 +1,8 @@
 #include "mechanician/ensemble/lane_kernels.hpp"
 
 #include <cstring>
-#include <limits>
+
+#include "mechanician/motion/step_control.hpp"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(MECHANICIAN_SANITIZED)
 #define MECHANICIAN_WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -13,7 +14,6 @@ namespace mechanician::lanes {
 
 namespace {
 
-constexpr double eps = std::numeric_limits<double>::epsilon();
 /// The lanes of one number; packs have a multiple of four.
 typedef double Four __attribute__((vector_size(4 * sizeof(double))));
 typedef double Eight __attribute__((vector_size(8 * sizeof(double))));
@@ -101,7 +101,9 @@ MECHANICIAN_WIDEST void make_scale(int size, int lanes, double tolerance, const 
     load(x + i, a), load(y + i, b), load(extra + lane, more);
     make_abs(a), make_abs(b), raise(a, b);
     b = one, raise(b, a);
-    store(tolerance * b + (2.0 * eps * a + more), scale + i);
+    Four s;
+    step_control::make_scale(tolerance, b, a, more, s);
+    store(s, scale + i);
   }
 }
 

@@ -13,7 +13,7 @@ void largest_ratio(int size, int lanes, int count, const double* w, const double
                    const double* scale, double* largest);
 /// The largest |x_i| of each lane, and at least `largest` as it is.
 void largest_size(int size, int lanes, const double* x, double* largest);
-/// tolerance·max(1, s) + 2·eps·s + extra, s = max(|x|, |y|).
+/// What errors count against (step_control::make_scale), of the sizes max(|x|, |y|).
 void make_scale(int size, int lanes, double tolerance, const double* x, const double* y, const double* extra,
                 double* scale);
 /// Where `move` is 1: x += d. The largest |d_i| over max(1, |x_i|) before, of each lane.

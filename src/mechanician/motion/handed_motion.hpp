@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "mechanician/motion/energy_ledger.hpp"
 #include "mechanician/motion/progress.hpp"
 
 namespace mechanician {
@@ -17,7 +18,7 @@ struct HandedMotion {
   std::vector<double> divisors;  ///< the largest that were seen
 
   // The certificate so far, of this phase.
-  double kinetic_start = 0.0, kinetic = 0.0, energy_exchanged = 0.0, balance_largest = 0.0, balance_allowed = 0.0;
+  EnergyLedger ledger{};
   double violation = 0.0;  ///< largest |φ|, |φ̇|, |ψ|
   double distance = 0.0;   ///< to a constraint, over max(1, |value|)
 

@@ -35,14 +35,14 @@ int calc_hits_for_stiff(int n) {
 }  // namespace
 
 void SmoothMotion::watch_stiffness(double h) {
-  if (options.method == Method::bdf || implicit_ || last_held_ || predictor_.smallest() < 0.02) return;
+  if (options.method == Method::bdf || implicit_ || step_.held || crossings_.predictor.smallest() < 0.02) return;
   if (dynamics_.n() > most_coordinates) return;
   // What rests is not stiff, whatever its rounding does.
-  if (kinetic_ <= 1e-24 * std::max(1.0, energy_scale_)) return;
+  if (ledger_.kinetic() <= 1e-24 * std::max(1.0, ledger_.scale())) return;
   if (stiff_hits_ == 0) stiff_since_ = t, stiff_steps_ = statistics_.steps + statistics_.rejected;
-  const double fast = rk_.calc_stiffness(h, 2 * dynamics_.n());
+  const double fast = step_.rk.calc_stiffness(h, 2 * dynamics_.n());
   if (fast > stability_edge ||
-      (fast > worth_a_look && fast > stiffness_ratio * rk_.calc_variation(h, 2 * dynamics_.n()))) {
+      (fast > worth_a_look && fast > stiffness_ratio * step_.rk.calc_variation(h, 2 * dynamics_.n()))) {
     not_stiff_hits_ = 0;
     if (++stiff_hits_ < calc_hits_for_stiff(dynamics_.n())) return;
     stiff_hits_ = 0;
@@ -72,87 +72,76 @@ void SmoothMotion::begin_implicit() {
 
 void SmoothMotion::restart_implicit() {
   const auto n = static_cast<std::size_t>(dynamics_.n());
-  if (!bdf_) {
+  if (!step_.bdf) {
     BdfProblem problem;
     problem.size = dynamics_.size();
     problem.num_dynamic = static_cast<int>(2 * n);
     problem.num_positions = static_cast<int>(n);
     problem.rhs = [this](double time, std::span<const double> y, std::span<double> dy) {
       if (dynamics_.rhs(time, y.data(), dy.data())) return true;
-      bad_t_ = time;
-      bad_y_.assign(y.begin(), y.begin() + 2 * dynamics_.n());
+      bad_.note(time, y.data(), dynamics_.n());
       return false;
     };
     problem.project = [this](double time, std::span<double> y) { return dynamics_.project(time, y.data()).ok; };
-    bdf_ = std::make_unique<Bdf>(std::move(problem),
-                                 BdfOptions{.tolerance = std::max(tolerance_factor * options.tolerance, 1e-14),
-                                            .largest_step = options.largest_step});
+    step_.bdf = std::make_unique<Bdf>(std::move(problem),
+                                      BdfOptions{.tolerance = std::max(tolerance_factor * options.tolerance, 1e-14),
+                                                 .largest_step = options.largest_step});
   }
-  dynamics_.choose_rows(t, rk_.y_new.data());
-  bdf_->start(t, rk_.y_new);
+  dynamics_.choose_rows(t, step_.rk.y_new.data());
+  step_.bdf->start(t, step_.rk.y_new);
   restart_pending_ = false;
   steps_since_restart_ = 0;
-  trial_since_ = t, trial_evaluations_ = bdf_->statistics().evaluations;
+  trial_since_ = t, trial_evaluations_ = step_.bdf->statistics().evaluations;
   ++statistics_.restarts;
 }
 
 bool SmoothMotion::advance_implicit() {
   if (restart_pending_) restart_implicit();
-  if (bdf_->step(options.to) == Bdf::Outcome::failed) {
-    fail_not_finite(t, rk_.y_new.data(), bdf_->reason());
+  if (step_.bdf->step(options.to) == Bdf::Outcome::failed) {
+    fail_not_finite(t, step_.rk.y_new.data(), step_.bdf->reason());
     return false;
   }
-  const BdfStatistics now = bdf_->statistics();
+  const BdfStatistics now = step_.bdf->statistics();
   statistics_.rejected += now.error_failures + now.convergence_failures + now.projection_failures -
                           bdf_before_.error_failures - bdf_before_.convergence_failures -
                           bdf_before_.projection_failures;
   statistics_.jacobians += now.jacobians - bdf_before_.jacobians;
   bdf_before_ = now;
   ++statistics_.steps, ++steps_since_restart_;
-  step_begin = step_t_ = t;
-  t = bdf_->t();
-  if (t > options.to) t = options.to;
-  step_h_ = t - step_t_;
-  last_was_crossing_ = last_held_ = false;
-  last_implicit_ = true;
-  std::copy(bdf_->y().begin(), bdf_->y().end(), rk_.y_new.begin());
+  error_ = 1.0, step_begin = t, t = std::min(step_.bdf->t(), options.to);
+  step_.set(step_begin, t - step_begin, {.implicit = true});
+  std::copy(step_.bdf->y().begin(), step_.bdf->y().end(), step_.rk.y_new.begin());
 
-  if (!dynamics_.switches().empty()) {
+  if (switches_.any()) {
     double when = 0.0;
-    if (const int which = find_switch(step_h_, when); which >= 0) {
+    if (const int which = switches_.find(when); which >= 0) {
       t = std::min(when, t);
-      state_at(t, rk_.y_new.data(), nullptr);
-      find_passed_crossings();
-      if (has_guards()) find_guard();
-      if (!dynamics_.facts().events.empty()) find_user_events();
-      settle_end();
+      step_.state_at(t, step_.rk.y_new.data(), nullptr);
+      look_inside();
       watch();
       if (!over) turn_side(which);
       restart_pending_ = true;
       return true;
     }
   }
-  if (!dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data())) {
-    fail_not_finite(t, rk_.y_new.data(), "the state cannot be evaluated");
+  if (!dynamics_.rhs(t, step_.rk.y_new.data(), step_.rk.k[12].data())) {
+    fail_not_finite(t, step_.rk.y_new.data(), "the state cannot be evaluated");
     return true;
   }
   end_call_ = dynamics_.calls;
-  if (find_pole()) {
-    state_at(step_begin, rk_.y_new.data(), nullptr);
-    t = step_begin, step_h_ = 0.0;
-    fail(StopReason::not_finite,
-         fmt::format("at t = {}: the acceleration grows without bound: the divisor `{}` goes to zero",
-                     short_number(bad_t_), pole_));
+  if (poles_.find(bad_)) {
+    step_.state_at(step_begin, step_.rk.y_new.data(), nullptr);
+    t = step_begin, step_.h = 0.0;
+    finish(StopReason::not_finite,
+           fmt::format("at t = {}: the acceleration grows without bound: the divisor `{}` goes to zero",
+                       short_number(bad_.t), poles_.divisor()));
     return false;
   }
-  if (const auto contradiction = find_contradiction(t, rk_.y_new.data())) {
-    fail(contradiction->reason, contradiction->message, contradiction->place);
+  if (const auto contradiction = find_contradiction(t, step_.rk.y_new.data())) {
+    finish(contradiction->reason, contradiction->message, contradiction->place);
     return true;
   }
-  find_passed_crossings();
-  if (has_guards()) find_guard();
-  if (!dynamics_.facts().events.empty()) find_user_events();
-  settle_end();
+  look_inside();
   watch();
   watch_progress();
   if (t >= options.to && !over) finish(StopReason::reached_end);
@@ -164,8 +153,8 @@ bool SmoothMotion::advance_implicit() {
       implicit_ = false;
       h_ = explicit_step_;
       stiff_pause_until_ = static_cast<double>(statistics_.steps) * 1.5 + 1000.0;
-      dynamics_.choose_rows(t, rk_.y_new.data());
-      dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data());
+      dynamics_.choose_rows(t, step_.rk.y_new.data());
+      dynamics_.rhs(t, step_.rk.y_new.data(), step_.rk.k[12].data());
     }
   }
   if (implicit_ && steps_since_restart_ >= steps_between_restarts) restart_pending_ = true;

@@ -1,71 +1,57 @@
 // A smooth motion handed to somebody else, and taken back.
 
 #include <algorithm>
-#include <limits>
 
 #include "mechanician/motion/integrator_impl.hpp"
 
 namespace mechanician {
 
+State SmoothMotion::end_state() const {
+  const int n = dynamics_.n();
+  const double* const y = step_.rk.y_new.data();
+  return {t, Eigen::Map<const Eigen::VectorXd>(y, n), Eigen::Map<const Eigen::VectorXd>(y + n, n)};
+}
+
 bool SmoothMotion::can_hand_over() const {
-  constexpr double far = 4.0, well_conditioned = 50.0;
-  if (over || implicit_ || start_singular_ || !phase_.sliding.empty()) return false;
-  if (dynamics_.condition() > well_conditioned || t - last_crossing_ < far * h_) return false;
-  return roots_ahead_.empty() || step_t_ + roots_ahead_.front().tau - t > far * h_;
+  constexpr double well_conditioned = 50.0;
+  if (over || implicit_ || start_singular_ || !phase_.sliding.empty() || ledger_.is_doubtful()) return false;
+  return dynamics_.condition() <= well_conditioned && crossings_.is_clear(h_);
 }
 
 HandedMotion SmoothMotion::hand_over() const {
-  const auto known = rk_.y_new.begin() + 2 * dynamics_.n() + 4;
+  const auto known = step_.rk.y_new.begin() + 2 * dynamics_.n() + 4;
   return {.t = t,
           .h = h_,
-          .y = {rk_.y_new.begin(), known},
-          .sides = next_sides_.empty() ? dynamics_.sides() : next_sides_,
-          .events = event_sign_,
-          .divisors = divisor_largest_,
-          .kinetic_start = kinetic_start_,
-          .kinetic = kinetic_,
-          .energy_exchanged = energy_exchanged_,
-          .balance_largest = balance_largest_,
-          .balance_allowed = balance_allowed_,
+          .y = {step_.rk.y_new.begin(), known},
+          .sides = switches_.sides(),
+          .events = events_inside_.sign,
+          .divisors = poles_.largest,
+          .ledger = ledger_,
           .violation = std::max(violation_.position, violation_.velocity),
           .distance = violation_.scaled,
-          .acceleration_integral = acceleration_integral_,
+          .acceleration_integral = poles_.acceleration_integral,
           .steps = statistics_.steps,
           .progress = progress_};
 }
 
 void SmoothMotion::take_back(const HandedMotion& from) {
   t = from.t, h_ = from.h;
-  std::copy(from.y.begin(), from.y.end(), rk_.y_new.begin());
+  std::copy(from.y.begin(), from.y.end(), step_.rk.y_new.begin());
+  switches_.forget_next_sides();
   dynamics_.sides() = from.sides;
-  next_sides_.clear();
-  event_sign_ = from.events, divisor_largest_ = from.divisors;
-  kinetic_start_ = from.kinetic_start, kinetic_ = from.kinetic, energy_exchanged_ = from.energy_exchanged;
-  balance_largest_ = from.balance_largest, balance_allowed_ = from.balance_allowed;
+  events_inside_.sign = from.events, poles_.largest = from.divisors;
+  ledger_ = from.ledger;
   // Which of the two it was is not known where it has grown.
   if (from.violation > std::max(violation_.position, violation_.velocity))
     violation_.position = violation_.velocity = from.violation;
   violation_.scaled = from.distance;
-  acceleration_integral_ = from.acceleration_integral;
+  poles_.acceleration_integral = from.acceleration_integral;
   statistics_.steps = from.steps, progress_ = from.progress;
   // What was near is past: the other makes steps only where nothing is.
-  std::fill(landing_floor_.begin(), landing_floor_.end(), 0.0);
-  std::fill(guard_floor_.begin(), guard_floor_.end(), 0.0);
-  std::fill(guard_clear_.begin(), guard_clear_.end(), 1.0);
+  switches_.set_clear(), guards_.set_clear(), crossings_.forget();
   stiff_hits_ = not_stiff_hits_ = sigma_guard_ = 0;
-  roots_ahead_.clear();
-  predictor_.forget();
-  step_begin = step_t_ = t, step_h_ = 0.0;
-  last_was_crossing_ = last_held_ = last_implicit_ = dense_made_ = false;
-  const long evaluations = dynamics_.evaluations, projections = dynamics_.projections,
-             robust = dynamics_.robust_evaluations;
-  dynamics_.choose_rows(t, rk_.y_new.data());
-  dynamics_.rhs(t, rk_.y_new.data(), rk_.k[12].data());
-  energy_scale_ = dynamics_.last_energy_scale(rk_.y_new.data());
-  dynamics_.calc_turn(t, rk_.y_new.data());
+  go_on_from_here();
   condition_begin_ = 1.0 / dynamics_.condition();
-  dynamics_.evaluations = evaluations, dynamics_.projections = projections, dynamics_.robust_evaluations = robust;
-  if (t >= options.to && !over) finish(StopReason::reached_end);
 }
 
 }  // namespace mechanician

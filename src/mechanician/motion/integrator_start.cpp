@@ -11,6 +11,7 @@
 #include "mechanician/expression/print.hpp"
 #include "mechanician/motion/integrator_impl.hpp"
 #include "mechanician/motion/rank_limits.hpp"
+#include "mechanician/motion/step_control.hpp"
 #include "mechanician/solve/eigen_decompositions.hpp"
 
 namespace mechanician {
@@ -19,8 +20,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-constexpr double eps = std::numeric_limits<double>::epsilon();
 
 /// How the rank of a set of rows at a state would change along directions there.
 struct RankAhead {
@@ -165,18 +164,15 @@ SmoothMotion::SmoothMotion(Dynamics dynamics, State start_given, MotionOptions o
     : MotionSteps(dynamics.written() ? &dynamics.written()->system() : nullptr, std::move(start_given), options_given),
       dynamics_(std::move(dynamics)),
       phase_(std::move(phase)),
-      rk_(dynamics_.size()),
-      predictor_(dynamics_) {
+      step_(dynamics_, options.tolerance),
+      crossings_(view_),
+      switches_(view_),
+      events_inside_(view_),
+      guards_(view_, phase_.may_go_on),
+      poles_(view_) {
   dynamics_.take_parameters();
   const auto size = static_cast<std::size_t>(dynamics_.size());
   for (auto* x : {&y_sample_, &rate_sample_, &e5_, &e3_, &scale_}) x->assign(size, 0.0);
-  g_begin_.assign(dynamics_.switches().size(), 0.0);
-  g_noise_.assign(dynamics_.switches().size(), 0.0);
-  landing_floor_.assign(dynamics_.switches().size(), 0.0);
-  divisor_middle_.assign(static_cast<std::size_t>(dynamics_.facts().num_divisors), 0.0);
-  divisor_largest_ = divisor_middle_;
-  event_sign_.assign(dynamics_.facts().events.size(), 0.0);
-  event_noted_.assign(dynamics_.facts().events.size(), 0.0);
   if (!phase_.sliding.empty()) dynamics_.set_sliding(phase_.sliding);
   dynamics_.set_guards(phase_.guards);
   begin();
@@ -188,7 +184,7 @@ SmoothMotion::SmoothMotion(Dynamics dynamics, State start_given, MotionOptions o
 
 void SmoothMotion::begin() {
   const int n = dynamics_.n();
-  std::vector<double>& y = rk_.y_new;
+  std::vector<double>& y = step_.rk.y_new;
   for (int i = 0; i < n; ++i) y[i] = start.q(i), y[n + i] = start.qd(i);
   const EquationValues::Verdict verdict = dynamics_.values().judge(start, false);
   const auto refuse = [&](StopReason reason, std::string message, Place place = {}) {
@@ -205,8 +201,9 @@ void SmoothMotion::begin() {
                     number_text(verdict.off.front().value)),
         dynamics_.facts().rows[verdict.off.front().row].place);
 
-  t = step_begin = step_t_ = progress_.mark = switches_since_ = start.t;
-  if (!set_first_sides()) return;
+  t = step_begin = step_.t = progress_.mark = start.t;
+  refusal = switches_.set_first_sides();
+  if (refusal) return;
   if (!dynamics_.choose_rows(t, y.data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
   if (!find_rank() || refusal) return;
   if (!start_singular_) {
@@ -217,7 +214,7 @@ void SmoothMotion::begin() {
       notes.push_back(fmt::format("the start was moved onto the constraints, by {:.1e} at most",
                                   std::max(moved.moved_q, moved.moved_qd)));
   }
-  if (!dynamics_.rhs(t, y.data(), rk_.k[12].data()))
+  if (!dynamics_.rhs(t, y.data(), step_.rk.k[12].data()))
     return refuse(StopReason::not_finite, "the start cannot be evaluated");
   if (start_singular_) {
     // Which rows are dependent for good shows beside the singular state.
@@ -232,18 +229,17 @@ void SmoothMotion::begin() {
   }
   // As it is after every step, and where a motion is taken up again.
   dynamics_.choose_rows(t, y.data());
-  dynamics_.rhs(t, y.data(), rk_.k[12].data());
+  dynamics_.rhs(t, y.data(), step_.rk.k[12].data());
   dynamics_.calc_turn(t, y.data());
-  kinetic_start_ = kinetic_ = dynamics_.last_kinetic(y.data());
-  energy_scale_ = dynamics_.last_energy_scale(y.data());
-  dynamics_.calc_events(t, y.data(), event_sign_);
-  begin_guards();
+  ledger_.begin(dynamics_.last_kinetic(y.data()), dynamics_.last_energy_scale(y.data()));
+  ledger_.set_in_play(phase_.energy_in_play);
+  events_inside_.begin(), guards_.begin();
   h_ = options.first_step > 0.0 ? options.first_step : choose_first_step();
   if (options.method == Method::bdf) begin_implicit();
 }
 
 bool SmoothMotion::find_rank() {
-  const VectorXd y = Eigen::Map<const VectorXd>(rk_.y_new.data(), dynamics_.size());
+  const VectorXd y = Eigen::Map<const VectorXd>(step_.rk.y_new.data(), dynamics_.size());
   const int n = dynamics_.n();
   const RowSet* before = nullptr;
   for (RowSet* set : {&dynamics_.all, &dynamics_.velocities, &dynamics_.positions}) {
@@ -290,7 +286,7 @@ bool SmoothMotion::find_rank() {
 /// Rows that a start with ten digits cannot tell apart, and an instant can, decide nothing where they do so at the start
 /// alone. Where they do everywhere, the motion has the rank that instants have, and is not to be trusted.
 void SmoothMotion::doubt_near_rows(RowSet& set) {
-  const Eigen::Map<const VectorXd> y(rk_.y_new.data(), dynamics_.size());
+  const Eigen::Map<const VectorXd> y(step_.rk.y_new.data(), dynamics_.size());
   const auto count = [&](double rounding) { return LookAhead(dynamics_, set, t, y, rounding).result().now; };
   if (count(rank_limits::of_instant) == count(rank_limits::of_start)) return;
   const EquationValues::GenericRank generic = dynamics_.values().find_generic_rank(start);
@@ -303,88 +299,33 @@ void SmoothMotion::doubt_near_rows(RowSet& set) {
                   set.rank));
 }
 
-bool SmoothMotion::set_first_sides() {
-  auto& sides = dynamics_.sides();
-  if (sides.empty()) return true;
-  std::vector<double>& y = rk_.y_new;
-  const int n = dynamics_.n();
-  // Inner switches come first, so a few rounds settle all that are away from zero.
-  for (std::size_t round = 0; round <= sides.size(); ++round) {
-    // On a wrong side there may be no mass, or no value: what switches tells without.
-    dynamics_.choose_rows(t, y.data());
-    dynamics_.calc_switches(t, y.data(), g_begin_);
-    if (!update_sides(g_begin_, sides)) break;
-  }
-  dynamics_.calc_switch_noise(t, y.data(), g_noise_);
-  // On a switching surface the motion itself decides: look a little ahead on either side.
-  for (std::size_t i = 0; i < sides.size(); ++i) {
-    if (std::abs(g_begin_[i]) > g_noise_[i]) continue;
-    const auto ahead = [&](double side) {
-      sides[i] = side;
-      if (!dynamics_.choose_rows(t, y.data()) || !dynamics_.rhs(t, y.data(), rk_.k[0].data())) return 0.0;
-      std::vector<double> g(sides.size()), there(y);
-      for (double tau = 1e-9; tau < 1e-2; tau *= 10.0) {
-        for (int j = 0; j < n; ++j) {
-          const auto q = static_cast<std::size_t>(j), v = static_cast<std::size_t>(n + j);
-          there[q] = y[q] + tau * y[v] + 0.5 * tau * tau * rk_.k[0][v];
-          there[v] = y[v] + tau * rk_.k[0][v];
-        }
-        if (!dynamics_.calc_switches(t + tau, there.data(), g)) return 0.0;
-        if (std::abs(g[i]) > 16.0 * g_noise_[i]) return g[i] > 0.0 ? 1.0 : -1.0;
-      }
-      return 0.0;
-    };
-    const double up = ahead(1.0), down = ahead(-1.0);
-    sides[i] = up >= 0.0 ? 1.0 : -1.0;
-    if (up < 0.0 && down > 0.0 && dynamics_.switches()[i].is_discontinuous) {
-      refusal =
-          Stop{StopReason::sliding,
-               fmt::format("the start lies where `{}` switches, and the motion would slide along there: on either "
-                           "side it is driven back. A constraint can say what holds there",
-                           dynamics_.switches()[i].text),
-               {}};
-      return false;
-    }
-  }
-  return true;
-}
-
 double SmoothMotion::choose_first_step() {
-  // Hairer, Nørsett, Wanner I, section II.4, with the order of the method.
   const int count = 2 * dynamics_.n();
-  const std::vector<double>&y = rk_.y_new, &f = rk_.k[12];
+  const std::vector<double>&y = step_.rk.y_new, &f = step_.rk.k[12];
   std::vector<double>&there = y_sample_, &rate = rate_sample_;
   const auto scaled = [&](auto&& value) {
-    double s = 0.0;
-    for (int i = 0; i < count; ++i) {
-      const double x = value(static_cast<std::size_t>(i)) / (options.tolerance * std::max(1.0, std::abs(y[i])));
-      s += x * x;
-    }
-    return std::sqrt(s / std::max(count, 1));
+    return step_control::calc_norm(
+        count, options.tolerance, [&](int i) { return y[i]; }, value);
   };
-  const double d0 = scaled([&](std::size_t i) { return y[i]; }), d1 = scaled([&](std::size_t i) { return f[i]; });
-  double h0 = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1;
+  const double d0 = scaled([&](int i) { return y[i]; }), d1 = scaled([&](int i) { return f[i]; });
   const double span = options.to - t;
-  h0 = std::min(h0, span);
+  double h0 = step_control::trial_step(d0, d1, span);
   double d2 = 0.0;
   for (int tries = 0; tries < 8; ++tries, h0 *= 0.1) {
     for (std::size_t i = 0; i < there.size(); ++i) there[i] = y[i] + h0 * f[i];
     if (!dynamics_.rhs(t + h0, there.data(), rate.data())) continue;
-    d2 = scaled([&](std::size_t i) { return rate[i] - f[i]; }) / h0;
+    d2 = scaled([&](int i) { return rate[i] - f[i]; }) / h0;
     break;
   }
-  const double most = std::max(d1, d2);
-  const double h1 = most <= 1e-15 ? std::max(1e-6, h0 * 1e-3) : std::pow(0.01 / most, 1.0 / 8.0);
-  double h = std::min({100.0 * h0, h1, span});
-  if (options.largest_step > 0.0) h = std::min(h, options.largest_step);
-  return std::max(h, 64.0 * eps * std::max(std::abs(t), std::abs(span)));
+  return step_control::first_step(h0, d1, d2, t,
+                                  options.largest_step > 0.0 ? std::min(span, options.largest_step) : span);
 }
 
 /// The singular start is put where a crossing step has its singular state: a step from before it is sought whose dense
 /// output passes through the start there. Only the velocity says which branch, and nothing is evaluated at the start.
 bool SmoothMotion::start_on_singular() {
   const int n = dynamics_.n();
-  const std::vector<double> y0 = rk_.y_new;
+  const std::vector<double> y0 = step_.rk.y_new;
   const double to = options.to;
   double speed = 0.0, length = 1.0;
   for (int i = 0; i < n; ++i) {
@@ -393,14 +334,14 @@ bool SmoothMotion::start_on_singular() {
   }
   double h = std::min(0.05 * length / std::max(speed, 1e-300), to - start.t);
   if (options.largest_step > 0.0) h = std::min(h, options.largest_step);
-  std::vector<double> pointwise = rk_.k[12];
+  std::vector<double> pointwise = step_.rk.k[12];
   if (start_almost_) std::fill(pointwise.begin(), pointwise.end(), 0.0);
   double factor = 0.5;
   dynamics_.prefer_robust = true;
   for (int tries = 0; tries < 40; ++tries, h *= factor) {
     factor = 0.5;
     const double back = crossing_place * h, begin = start.t - back;
-    std::vector<double>& y = rk_.y;
+    std::vector<double>& y = step_.rk.y;
     for (int i = 0; i < n; ++i) {
       const auto q = static_cast<std::size_t>(i), v = static_cast<std::size_t>(n + i);
       y[q] = y0[q] - back * y0[v] + 0.5 * back * back * pointwise[v];
@@ -414,9 +355,9 @@ bool SmoothMotion::start_on_singular() {
     Attempt attempt;
     for (int round = 0; round < 60; ++round) {
       if (!dynamics_.choose_rows(begin, y.data()) || !dynamics_.project(begin, y.data(), {.most_iterations = 12}).ok ||
-          !dynamics_.rhs(begin, y.data(), rk_.k[0].data()))
+          !dynamics_.rhs(begin, y.data(), step_.rk.k[0].data()))
         break;
-      predictor_.predict(begin, y.data(), rk_.k[0].data() + n, h);
+      crossings_.predictor.predict(begin, y.data(), step_.rk.k[0].data() + n, h);
       t = begin;
       attempt = try_step(h, plan);
       if (!attempt.finite || !finish_step(h)) break;
@@ -424,9 +365,9 @@ bool SmoothMotion::start_on_singular() {
         found = true;
         break;
       }
-      step_t_ = begin, step_h_ = h, dense_made_ = false, last_was_crossing_ = last_held_ = last_robust_ = true;
-      if (!make_dense()) break;
-      rk_.sample(crossing_place, y_sample_.data(), nullptr);
+      step_.set(begin, h, {.crossing = true, .held = true, .robust = true});
+      if (!step_.make_dense()) break;
+      step_.rk.sample(crossing_place, y_sample_.data(), nullptr);
       double off = 0.0;
       for (int i = 0; i < 2 * n; ++i) {
         const int at = i;
@@ -443,16 +384,16 @@ bool SmoothMotion::start_on_singular() {
       last = off;
     }
     if (found && !attempt.branch_lost && attempt.error > 1.0)
-      factor = std::clamp(0.9 * std::pow(attempt.error, -0.125), 0.2, 0.9);
+      factor = std::min(step_control::growth(attempt.error), 0.9);
     if (!found || attempt.branch_lost || !(attempt.error <= 1.0)) continue;
     // Works count from the start, which lies inside this step.
-    rk_.sample(crossing_place, y_sample_.data(), nullptr);
+    step_.rk.sample(crossing_place, y_sample_.data(), nullptr);
     for (int i = 2 * n; i < dynamics_.size(); ++i) {
       const int at = i;
-      rk_.y[at] -= y_sample_[at], rk_.y_new[at] -= y_sample_[at];
+      step_.rk.y[at] -= y_sample_[at], step_.rk.y_new[at] -= y_sample_[at];
     }
-    dense_made_ = false;
-    make_dense();
+    step_.set(step_.t, h, {.crossing = true, .held = true, .robust = true});
+    step_.make_dense();
     dynamics_.prefer_robust = false;
     t = start.t;
     accept(h, plan, attempt);
@@ -460,7 +401,7 @@ bool SmoothMotion::start_on_singular() {
     return true;
   }
   dynamics_.prefer_robust = false;
-  fail(
+  finish(
       StopReason::not_unique,
       fmt::format("the motion cannot leave the singular configuration of the start: its velocity lies on no branch, or "
                   "branches touch there"));

@@ -32,6 +32,11 @@ class MotionSteps {
   virtual HandedMotion hand_over() const { return {}; }
   virtual void take_back(const HandedMotion&) {}
 
+  void finish(StopReason reason, std::string message = {}, Place place = {}) {
+    over = true;
+    stop = {reason, std::move(message), place};
+  }
+
   const System* system = nullptr;
   State start;
   MotionOptions options;

@@ -124,14 +124,15 @@ bool PhasedMotion::jump(State& state, Evaluation& now, std::vector<Contact>& con
        ++round) {
     const std::string when = fmt::format("impact at t = {}", short_number(state.t));
     if (round == most_impacts_at_once) {
-      fail(StopReason::step_too_small, fmt::format("{}: {} impacts at the same time, and no end of them", when, round));
+      finish(StopReason::step_too_small,
+             fmt::format("{}: {} impacts at the same time, and no end of them", when, round));
       return jumped;
     }
     const Impact impact = calc_impact(*system, state, now, contacts);
     if (impact.status != SolveStatus::solved || !impact.trouble.empty()) {
-      fail(impact.trouble.empty() && impact.status == SolveStatus::inconsistent ? StopReason::contradiction
-                                                                                : StopReason::not_unique,
-           fmt::format("{}: {}", when, impact.trouble.empty() ? describe(impact.status) : impact.trouble));
+      finish(impact.trouble.empty() && impact.status == SolveStatus::inconsistent ? StopReason::contradiction
+                                                                                  : StopReason::not_unique,
+             fmt::format("{}: {}", when, impact.trouble.empty() ? describe(impact.status) : impact.trouble));
       return jumped;
     }
     if (impact.restitution_part < 1.0 && !impact_lowered_noted_) {
@@ -183,7 +184,7 @@ bool PhasedMotion::jump(State& state, Evaluation& now, std::vector<Contact>& con
     std::optional<NotFinite> not_finite = now.not_finite;
     if (!not_finite) contacts = classify_contacts(*system, state, now, size_, not_finite);
     if (not_finite) {
-      fail(StopReason::not_finite, fmt::format("{}: {}", when, not_finite->message()));
+      finish(StopReason::not_finite, fmt::format("{}: {}", when, not_finite->message()));
       return jumped;
     }
     for (std::size_t c = 0; c < contacts.size(); ++c) {
@@ -198,8 +199,8 @@ bool PhasedMotion::jump(State& state, Evaluation& now, std::vector<Contact>& con
   }
   if (sums_.impacts % many_impacts == 0 && jumped) {
     if (state.t - many_since_ < 1e-12 * (options.to - start.t))
-      fail(StopReason::step_too_small, fmt::format("near t = {}: {} impacts since t = {}: they do not come to an end",
-                                                   short_number(state.t), many_impacts, short_number(many_since_)));
+      finish(StopReason::step_too_small, fmt::format("near t = {}: {} impacts since t = {}: they do not come to an end",
+                                                     short_number(state.t), many_impacts, short_number(many_since_)));
     many_since_ = state.t;
   }
   return jumped;
@@ -320,7 +321,7 @@ bool PhasedMotion::change_phase() {
   leave_phase();
   const std::string when = fmt::format("at t = {}", short_number(state.t));
   if (why && why->what == What::friction_solvable) {
-    fail(
+    finish(
         StopReason::not_unique,
         fmt::format(
             "{}: with the friction of `{}` the forces have no bound: beyond, Coulomb's law has no or several solutions "
@@ -333,7 +334,7 @@ bool PhasedMotion::change_phase() {
   std::vector<Contact> contacts;
   if (!not_finite) contacts = classify_contacts(*system, state, now, size_, not_finite);
   if (not_finite) {
-    fail(StopReason::not_finite, fmt::format("{}: {}", when, not_finite->message()));
+    finish(StopReason::not_finite, fmt::format("{}: {}", when, not_finite->message()));
     return false;
   }
 
@@ -379,10 +380,10 @@ bool PhasedMotion::change_phase() {
   for (const Contact& contact : contacts) {
     const Index j = contact.values.row;
     if (contact.values.one_sided && touches(contact) && now.values.A.norm(j) <= 16.0 * now.values.A_noise.norm(j)) {
-      fail(StopReason::not_unique,
-           fmt::format("{}: the gradient of `{}` vanishes where its gap closes: no force can hold it there. "
-                       "State it so that it does not (z >= 0 instead of z^3 >= 0)",
-                       when, system->row(static_cast<int>(j)).name));
+      finish(StopReason::not_unique,
+             fmt::format("{}: the gradient of `{}` vanishes where its gap closes: no force can hold it there. "
+                         "State it so that it does not (z >= 0 instead of z^3 >= 0)",
+                         when, system->row(static_cast<int>(j)).name));
       return false;
     }
   }

@@ -9,6 +9,7 @@
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/simplify.hpp"
+#include "mechanician/motion/step_control.hpp"
 #include "mechanician/solve/row_selection.hpp"
 
 namespace mechanician {
@@ -17,7 +18,7 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr double checkpoint_version = 2.0;
+constexpr double checkpoint_version = 3.0;
 
 void add(Works& to, const Works& from) {
   to.given += from.given, to.ideal += from.ideal, to.nonideal += from.nonideal, to.control += from.control;
@@ -73,7 +74,7 @@ PhasedMotion::PhasedMotion(const System& system_given, State start_given, Motion
     refuse(StopReason::not_finite, not_finite->message(), not_finite->place);
     return;
   }
-  kinetic_start_ = 0.5 * start.qd.dot(now.values.M * start.qd);
+  sums_.ledger.begin(0.5 * start.qd.dot(now.values.M * start.qd), 0.0);
   for (const RowResidual& r : calc_residuals(*system, start, now)) {
     if (r.scaled <= start_tolerance) continue;
     refuse(StopReason::projection,
@@ -94,11 +95,6 @@ PhasedMotion::PhasedMotion(const System& system_given, State start_given, Motion
   if (over) refusal = stop;
 }
 
-void PhasedMotion::fail(StopReason reason, std::string message) {
-  over = true;
-  stop = {reason, std::move(message), {}};
-}
-
 std::shared_ptr<const PhaseSystem> PhasedMotion::phase_system() {
   std::vector<ContactStatus> statuses;
   for (const ContactMode& mode : modes_) statuses.push_back(mode.status);
@@ -109,9 +105,9 @@ void PhasedMotion::begin_phase(State state, double until) {
   // Ideal forces are those without friction, and a phase in which contacts stick does not know them.
   for (std::size_t c = 0; c < modes_.size(); ++c)
     if (modes_[c].status == ContactStatus::sticking && system->needs_reactions())
-      return fail(StopReason::not_unique, fmt::format("at t = {}: `{}` sticks, and [nonideal] uses ideal() or "
-                                                      "multiplier(): the two cannot be together in a run",
-                                                      short_number(state.t), contact_name(c)));
+      return finish(StopReason::not_unique, fmt::format("at t = {}: `{}` sticks, and [nonideal] uses ideal() or "
+                                                        "multiplier(): the two cannot be together in a run",
+                                                        short_number(state.t), contact_name(c)));
   phase_ = phase_system();
   const System& part = *phase_->system;
   AccelerateOptions with_rows{.diagnose = false, .contacts = false};
@@ -126,7 +122,7 @@ void PhasedMotion::begin_phase(State state, double until) {
     if (modes_[c].status == ContactStatus::sliding)
       for (const Index j : instant.solution.multipliers_undetermined)
         if (j == phase_->rows[c])
-          return fail(
+          return finish(
               StopReason::not_unique,
               fmt::format(
                   "at t = {}: the force of `{}` is not unique (other constraints do the same), and so neither is "
@@ -168,7 +164,8 @@ void PhasedMotion::make_smooth(const State& state, double until) {
       if (system->equations().has_C && !system->needs_reactions()) C = system->calc_C(there, {}).C;
       return calc_mode_violation(*system, now.values, contacts, C) <= 1e-12;
     };
-  phase.largest_step = (options.to - start.t) / 100.0;
+  phase.energy_in_play = sums_.ledger.in_play();
+  phase.largest_step = (options.to - start.t) / step_control::least_steps;
   MotionOptions own = options;
   own.to = until;
   if (sums_.phases > 0) own.first_step = 0.0;
@@ -241,9 +238,7 @@ void PhasedMotion::add_phase(Sums& sums) const {
   sums.position_violation = std::max(sums.position_violation, c.position_violation);
   sums.velocity_violation = std::max(sums.velocity_violation, c.velocity_violation);
   sums.measured_residual = std::max(sums.measured_residual, c.measured_residual);
-  sums.balance_largest = std::max(sums.balance_largest, std::abs(sums.balance) + c.balance_largest);
-  sums.balance += c.balance;
-  sums.balance_allowed += c.balance_allowed;
+  sums.ledger.add_phase(smooth_->ledger());
 }
 
 void PhasedMotion::leave_phase() {
@@ -270,11 +265,11 @@ Certificate PhasedMotion::certificate() const {
   const Certificate last = smooth_->certificate();
   c.position_violation = sums.position_violation, c.velocity_violation = sums.velocity_violation;
   c.measured_residual = sums.measured_residual;
-  c.kinetic_start = kinetic_start_, c.kinetic_end = last.kinetic_end;
+  c.kinetic_start = sums.ledger.kinetic_start(), c.kinetic_end = last.kinetic_end;
   c.works = sums.works;
   c.balance = c.kinetic_end - c.kinetic_start - (c.works.given + c.works.ideal + c.works.nonideal + c.works.control);
-  c.balance_largest = std::max(sums.balance_largest, std::abs(c.balance));
-  c.balance_allowed = sums.balance_allowed;
+  c.balance_largest = std::max(sums.ledger.largest(), std::abs(c.balance));
+  c.balance_allowed = sums.ledger.allowed();
   c.notes = notes;
   c.path = last.path;
   c.reasons = doubts_;
@@ -288,6 +283,7 @@ Certificate PhasedMotion::certificate() const {
                                   .penetration = sums.penetration,
                                   .optimality = sums.optimality,
                                   .complementarity = sums.complementarity};
+  if (!sums.ledger.holds()) c.reasons.push_back(sums.ledger.reason());
   const double allowed = 1e-7 + 100.0 * options.tolerance;
   if (sums.penetration > allowed)
     c.reasons.push_back(fmt::format("a one-sided constraint is violated by {:.1e}", sums.penetration));
@@ -374,7 +370,7 @@ void PhasedMotion::each_number(Sums& s, Do&& number) {
   number(s.statistics.projections), number(s.statistics.jacobians), number(s.statistics.crossings);
   number(s.statistics.switches), number(s.statistics.restarts);
   number(s.position_violation), number(s.velocity_violation), number(s.measured_residual);
-  number(s.balance), number(s.balance_largest), number(s.balance_allowed);
+  s.ledger.each_number(number);
   number(s.impact_lost), number(s.impact_friction_lost), number(s.surface_work);
   number(s.penetration), number(s.optimality), number(s.complementarity), number(s.impacts), number(s.phases);
 }
@@ -384,7 +380,7 @@ std::vector<double> PhasedMotion::checkpoint() const {
   const auto number = [&](auto x) { out.push_back(static_cast<double>(x)); };
   for (const ContactMode& mode : modes_)
     number(static_cast<int>(mode.status)), number(mode.sign), number(mode.direction[0]), number(mode.direction[1]);
-  number(phase_start_.t), number(phase_until_), number(kinetic_start_), number(many_since_);
+  number(phase_start_.t), number(phase_until_), number(many_since_);
   for (const double x : phase_start_.q) number(x);
   for (const double x : phase_start_.qd) number(x);
   number(change_pending_), number(multipliers_unique_), number(impact_lowered_noted_), number(uniqueness_noted_);
@@ -410,7 +406,7 @@ void PhasedMotion::restore(std::span<const double> from) {
     mode.status = static_cast<ContactStatus>(static_cast<int>(next()));
     mode.sign = next(), mode.direction[0] = next(), mode.direction[1] = next();
   }
-  phase_start_.t = next(), phase_until_ = next(), kinetic_start_ = next(), many_since_ = next();
+  phase_start_.t = next(), phase_until_ = next(), many_since_ = next();
   for (double& x : phase_start_.q) x = next();
   for (double& x : phase_start_.qd) x = next();
   change_pending_ = next() != 0.0, multipliers_unique_ = next() != 0.0;

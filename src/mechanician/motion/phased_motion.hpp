@@ -42,7 +42,7 @@ class PhasedMotion : public MotionSteps {
     Works works;
     Statistics statistics;
     double position_violation = 0.0, velocity_violation = 0.0, measured_residual = 0.0;
-    double balance = 0.0, balance_largest = 0.0, balance_allowed = 0.0;
+    EnergyLedger ledger{};
     double impact_lost = 0.0, impact_friction_lost = 0.0, surface_work = 0.0;
     double penetration = 0.0, optimality = 0.0, complementarity = 0.0;
     long impacts = 0, phases = 0;
@@ -57,7 +57,6 @@ class PhasedMotion : public MotionSteps {
   void leave_phase();
   void add_phase(Sums& sums) const;
   void take_events();
-  void fail(StopReason reason, std::string message);
   Sample of_whole(const Sample& of_phase);
 
   // ---- phase_change.cpp
@@ -98,7 +97,6 @@ class PhasedMotion : public MotionSteps {
   Sums sums_;
   Statistics statistics_;
   std::vector<std::string> doubts_;
-  double kinetic_start_ = 0.0;
   double many_since_ = 0.0;
 };
 

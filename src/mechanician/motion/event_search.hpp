@@ -1,0 +1,43 @@
+#pragma once
+
+/// Events of the model: zeros of `when` inside a step.
+
+#include <span>
+#include <vector>
+
+#include "mechanician/motion/motion_view.hpp"
+#include "mechanician/motion/roots.hpp"
+
+namespace mechanician {
+
+class EventSearch {
+ public:
+  explicit EventSearch(const MotionView& view);
+
+  bool any() const { return !sign.empty(); }
+  void begin() { view_.dynamics.calc_events(view_.motion.t, view_.step.rk.y_new.data(), sign); }
+  /// Adds what happens in the last step to the events of the motion, which ends where one of them stops it.
+  void find();
+
+  std::vector<double> sign;  ///< `when` of each event, with the sign of the side that it is on
+  template <class Do>
+  void each_number(Do&& number) {
+    for (double& x : sign) number(x);
+    for (double& x : noted_) number(x);
+  }
+
+ private:
+  void evaluate(double time, std::span<double> when);
+  std::vector<double> find_kinks();
+  bool all_are_far();
+  std::vector<Root> find_roots(const std::vector<double>& cuts);
+  void remove_infinite(std::vector<Root>& roots);
+  /// False where the event stops the motion.
+  bool report(const Root& root);
+
+  MotionView view_;
+  std::vector<double> noted_;  ///< 1: said that it has no value
+  std::vector<double> noise_, y_;
+};
+
+}  // namespace mechanician

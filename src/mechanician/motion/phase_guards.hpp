@@ -1,0 +1,53 @@
+#pragma once
+
+/// The end of a phase: the first time in a step at which one of its guards turns negative (Dynamics::calc_guards), or at
+/// which the phase may not go on.
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "mechanician/motion/motion_view.hpp"
+
+namespace mechanician {
+
+class PhaseGuards {
+ public:
+  /// may_go_on: where multipliers are not unique no guard can be made of them: whether the phase may still go on at a
+  /// state. May be empty.
+  PhaseGuards(const MotionView& view, std::function<bool(const State&)> may_go_on)
+      : view_(view), may_go_on_(std::move(may_go_on)) {}
+
+  bool any() const { return view_.dynamics.num_guards() > 0 || may_go_on_; }
+  void begin();
+  struct End {
+    double t = 0.0;
+    int guard = -1;  ///< by Dynamics::calc_guards; −1: the phase may not go on
+  };
+  /// In the last step, up to the time of the motion.
+  std::optional<End> find();
+  /// Nothing is near zero.
+  void set_clear();
+
+  template <class Do>
+  void each_number(Do&& number) {
+    for (double& x : floor_) number(x);
+    for (double& x : clear_) number(x);
+  }
+
+ private:
+  void make_state(double time);
+  void evaluate(double time, std::span<double> g);
+  std::optional<End> find_negative(double end);
+  double leave_zero(double end);
+  std::optional<End> find_forbidden(double end);
+
+  MotionView view_;
+  std::function<bool(const State&)> may_go_on_;
+  std::vector<double> begin_, noise_, y_, now_;
+  std::vector<double> floor_;  ///< what rounding leaves below zero where a guard begins there is no end
+  std::vector<double> clear_;  ///< 1: has been clearly positive in this phase
+};
+
+}  // namespace mechanician

@@ -1,0 +1,59 @@
+#pragma once
+
+/// Where expressions switch (switches.hpp): on which side of each the motion begins, when it comes to another one inside a
+/// step, and what holds there.
+
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "mechanician/motion/motion_view.hpp"
+
+namespace mechanician {
+
+class SwitchWatch {
+ public:
+  explicit SwitchWatch(const MotionView& view);
+
+  bool any() const { return !g_begin_.empty(); }
+  /// Sides at the start; a refusal where there is no motion.
+  std::optional<Stop> set_first_sides();
+  /// The first switch in the last step, and when; −1: none.
+  int find(double& when);
+  /// At the end of the last step: from now on on the other side. Its sides stay those of the step, for its samples, until
+  /// take_next_sides(). The reason where the motion cannot go on; not_finite: nothing can be evaluated there.
+  std::optional<Stop> turn(int which, double next_step);
+  void take_next_sides();
+  void forget_next_sides() { next_sides_.clear(); }
+  /// The sides from now on.
+  std::vector<double>& sides() { return next_sides_.empty() ? view_.dynamics.sides() : next_sides_; }
+  const std::vector<double>& sides() const { return next_sides_.empty() ? view_.dynamics.sides() : next_sides_; }
+  /// A branch that ends where its guard switches, as in if(t < 1, sqrt(1 - t), 0): steps come ever nearer and find nothing
+  /// beyond, but a `bad` state. Within rounding of the switch its side is turned; false where that does not help.
+  bool pass_end_of_branch(const BadState& bad);
+  /// Nothing has switched just now.
+  void set_clear() { std::fill(landing_floor_.begin(), landing_floor_.end(), 0.0); }
+
+  template <class Do>
+  void each_number(Do&& number) {
+    for (double& x : sides()) number(x);
+    for (double& x : landing_floor_) number(x);
+    number(many_since_);
+  }
+
+ private:
+  double calc_ahead(std::size_t i, double side);
+  double calc_direction(int which, double next_step);
+  void turn_others(int which);
+  void settle_outer(std::size_t inner);
+  std::optional<Stop> meet_constraints(int which);
+  std::optional<Stop> refuse_many(int which);
+
+  MotionView view_;
+  std::vector<double> g_begin_, g_noise_, y_;
+  std::vector<double> landing_floor_;  ///< what is left of g at a landing is no return to the side just left
+  std::vector<double> next_sides_;
+  double many_since_ = 0.0, passed_t_ = std::numeric_limits<double>::quiet_NaN();
+};
+
+}  // namespace mechanician
