@@ -162,11 +162,12 @@ SmoothMotion::SmoothMotion(const System& system_given, State start_given, Motion
     : SmoothMotion(Dynamics(system_given), std::move(start_given), options_given, Phase()) {}
 
 SmoothMotion::SmoothMotion(Dynamics dynamics, State start_given, MotionOptions options_given, Phase phase)
-    : MotionSteps(dynamics.written() ? &dynamics.written()->system() : nullptr, std::move(start_given), options_given),
+    : MotionSteps(nullptr, std::move(start_given), options_given),
       dynamics_(std::move(dynamics)),
       phase_(std::move(phase)),
       rk_(dynamics_.size()),
       predictor_(dynamics_) {
+  system = &dynamics_.values().system();
   dynamics_.take_parameters();
   const auto size = static_cast<std::size_t>(dynamics_.size());
   for (auto* x : {&y_sample_, &rate_sample_, &e5_, &e3_, &scale_}) x->assign(size, 0.0);
