@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "mechanician/large/kernel_equations.hpp"
-#include "mechanician/large/large_dynamics.hpp"
+#include "kernel_acceleration.hpp"
+#include "mechanician/instant/system.hpp"
 #include "mechanician/motion/integrator.hpp"
 
 namespace {
@@ -63,19 +63,22 @@ int main(int argc, char** argv) {
       FamilyModel model = read_family_model(argv[1], {{"N", size}});
       const double read_ms = ms_since(reading);
       const auto making = Clock::now();
-      LargeSystem system(std::move(model), 0, LargeSystem::Kinks::held);
+      const System whole(std::move(model), System::Numbers::kernels);
+      LargeSystem& system = *whole.kernels();
       const auto start = system.start();
-      LargeDynamics dynamics(system);
+      KernelAcceleration accelerate(system);
       const double made_ms = ms_since(making);
       std::vector<double> qdd(static_cast<std::size_t>(system.n()));
-      if (!dynamics.accelerate(start.t, start.q.data(), start.qd.data(), qdd.data()))
-        throw std::runtime_error(dynamics.why());
+      const auto one = [&] { accelerate(start.t, start.q.data(), start.qd.data(), qdd.data()); };
+      one();
       LargeSystem::Values values = system.make_values();
-      const double evaluate_ns = median_ns(5, 100, [&] { system.evaluate(start.t, start.q, start.qd, values); });
-      const auto one = [&] { dynamics.accelerate(start.t, start.q.data(), start.qd.data(), qdd.data()); };
+      const std::vector<double> sides(system.num_sides(), 1.0);
+      const double evaluate_ns = median_ns(5, 100, [&] {
+        system.evaluate({start.t, start.q, start.qd, sides}, values);
+      });
       const double checked_ns = median_ns(5, 100, one);
-      const SparseResult checked = dynamics.result();
-      dynamics.set_check_residuals(false);
+      const SparseResult checked = accelerate.result();
+      accelerate.set_check_residuals(false);
       const double ns = median_ns(5, 200, one);
       fmt::print(
           "N = {:.0f}: n = {}, m = {}; read {:.3g} ms, set up {:.3g} ms, {:.0f} MiB; one acceleration {:.4g} us, "
@@ -86,8 +89,7 @@ int main(int argc, char** argv) {
       fmt::print("\n");
       before_size = size, before_ns = ns;
       if (argc > 3) {
-        Integrator motion(
-            make_large_steps(system, state_of(start), {.to = start.t + std::atof(argv[3]), .tolerance = 1e-8}));
+        Integrator motion(whole, whole.start(), {.to = start.t + std::atof(argv[3]), .tolerance = 1e-8});
         const auto begin = Clock::now();
         while (motion.advance()) {
         }

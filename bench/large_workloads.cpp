@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "mechanician/large/kernel_equations.hpp"
-#include "mechanician/large/large_dynamics.hpp"
+#include "kernel_acceleration.hpp"
+#include "mechanician/instant/system.hpp"
 #include "mechanician/motion/integrator.hpp"
 #include "peers/large_contest.hpp"
 
@@ -27,7 +27,7 @@ std::size_t at(std::ptrdiff_t i) { return static_cast<std::size_t>(i); }
 struct Problem {
   LargeSystem system;
   LargeSystem::Start state;
-  LargeDynamics dynamics;
+  KernelAcceleration dynamics;
   LargeVector q, qd, qdd;
 
   Problem(const std::string& file, double N)
@@ -37,9 +37,7 @@ struct Problem {
         q(at(system.n())),
         qd(at(system.n())),
         qdd(at(system.n())) {}
-  void accelerate() {
-    if (!dynamics.accelerate(state.t, q.data(), qd.data(), qdd.data())) throw std::runtime_error(dynamics.why());
-  }
+  void accelerate() { dynamics(state.t, q.data(), qd.data(), qdd.data()); }
 };
 
 /// Once with pivots as witnesses, as the stages of a motion, and once with residuals.
@@ -96,10 +94,9 @@ void measure_setup(const std::string& models, int N) {
   const auto making = contest::Clock::now();
   LargeSystem system(std::move(model));
   const auto start = system.start();
-  LargeDynamics dynamics(system);
+  KernelAcceleration accelerate(system);
   std::vector<double> qdd(at(system.n()));
-  if (!dynamics.accelerate(start.t, start.q.data(), start.qd.data(), qdd.data()))
-    throw std::runtime_error(dynamics.why());
+  accelerate(start.t, start.q.data(), start.qd.data(), qdd.data());
   const double made = 1e9 * contest::seconds_since(making), compiled = 1e9 * system.seconds_of_deriving();
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
@@ -109,12 +106,10 @@ void measure_setup(const std::string& models, int N) {
 }
 
 void measure_motion(const std::string& models, int N) {
-  LargeSystem system(read_family_model(models + "/chain.toml", {{"N", static_cast<double>(N)}}), 0,
-                     LargeSystem::Kinks::held);
-  const auto start = system.start();
+  const System system(read_family_model(models + "/chain.toml", {{"N", static_cast<double>(N)}}));
+  const State start = system.start();
   const auto begin = contest::Clock::now();
-  Integrator motion(
-      make_large_steps(system, state_of(start), {.to = contest::motion_time, .tolerance = contest::motion_tolerance}));
+  Integrator motion(system, start, {.to = contest::motion_time, .tolerance = contest::motion_tolerance});
   while (motion.advance()) {
   }
   if (motion.stop().failed()) throw std::runtime_error(motion.stop().message);
@@ -125,7 +120,8 @@ void measure_motion(const std::string& models, int N) {
   double kinetic = 0.0, change = 0.0;
   const auto masses = at(N);
   for (std::size_t i = 0; i < q.size(); ++i) kinetic += qd[i] * qd[i] / 2;
-  for (std::size_t i = 0; i < masses; ++i) change += contest::gravity * (q[2 * masses + i] - start.q[2 * masses + i]);
+  for (std::size_t i = 0; i < masses; ++i)
+    change += contest::gravity * (q[2 * masses + i] - start.q(static_cast<Eigen::Index>(2 * masses + i)));
   const Statistics& c = motion.statistics();
   contest::report("rods, DOP853", {ns, ns}, std::abs(kinetic + change) / kinetic,
                   fmt::format("\"tip\": [{:.12g}, {:.12g}, {:.12g}], \"steps\": {}, \"evaluations\": {}", q[masses - 1],

@@ -3,7 +3,7 @@
 ///     bench_redundant MODEL [NAME=VALUE…] [--dependent FAMILY[,FAMILY…]]
 ///
 /// --dependent says which rows are the dependent ones by construction: exactly those of these families must be named.
-/// Prints the rank, how many rows depend on others, the residuals of A q̈ = b and M q̈ = Q + Aᵀλ against their terms, and the
+/// Prints the rank, how many rows depend on others, what is missing in A q̈ = b and M q̈ = Q + Aᵀλ against their terms, and the
 /// times of the whole diagnosis, of one answer of the robust path, and of one acceleration with the rows that a motion holds.
 
 #include <fmt/format.h>
@@ -15,8 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "mechanician/large/large_dynamics.hpp"
-#include "mechanician/large/large_instant.hpp"
+#include "mechanician/instant/accelerate.hpp"
+#include "mechanician/large/large_system.hpp"
+#include "mechanician/motion/dynamics.hpp"
+#include "mechanician/solve/sparse_robust.hpp"
 
 namespace {
 
@@ -54,34 +56,37 @@ int main(int argc, char** argv) {
       if (at == std::string::npos) throw std::invalid_argument(text + " is not NAME=VALUE");
       set.emplace(text.substr(0, at), std::atof(text.c_str() + at + 1));
     }
-    LargeSystem system(read_family_model(argv[1], set));
-    const auto start = system.start();
-    LargeInstant instant;
-    const double examine_ms = least_ms(2, [&] { instant = examine(system, start.t, start.q, start.qd); });
-    fmt::print(
-        "n = {}, m = {}: rank {}{}, {} rows depend on others; residuals {:.1e} of rows, {:.1e} of forces; smallest "
-        "sine {:.1e}; diagnosis {:.3g} ms",
-        system.n(), system.m(), instant.rows.rank, instant.rows.decided ? "" : " (not decided)",
-        instant.rows.redundant.size(), instant.row_residual, instant.force_residual, instant.smallest_sine, examine_ms);
-    if (!instant.why.empty()) fmt::print("; {}", instant.why);
+    const System system(read_family_model(argv[1], set), System::Numbers::kernels);
+    const State start = system.start();
+    Instant instant;
+    const double examine_ms = least_ms(2, [&] { instant = accelerate(system, start); });
+    const Diagnosis& d = *instant.diagnosis;
+    fmt::print("n = {}, m = {}: rank {}{}, {} rows depend on others; residual {:.1e}; diagnosis {:.3g} ms", system.n(),
+               system.m(), d.rank, d.rank_doubtful ? " (near)" : "", d.redundant.size(),
+               instant.has_acceleration() ? calc_solution_residual(instant) : 0.0, examine_ms);
+    if (!instant.has_acceleration()) fmt::print("; {}", describe(instant.solution.status));
     if (!families.empty()) {
-      std::vector<int> truth;
+      std::vector<Eigen::Index> truth;
       for (int row = 0; row < system.m(); ++row) {
         const std::string name = system.row_name(row);
         if (families.find(',' + name.substr(0, name.find('[')) + ',') != std::string::npos) truth.push_back(row);
       }
-      fmt::print("; names {}", instant.rows.redundant == truth ? "as they must be" : "WRONG");
+      fmt::print("; names {}", d.redundant == truth ? "as they must be" : "WRONG");
     }
-    LargeSystem::Values values = system.make_values();
-    system.evaluate(start.t, start.q, start.qd, values);
-    SparseRobust robust(pattern_of(system));
+    LargeSystem& kernels = *system.kernels();
+    const auto n = static_cast<std::size_t>(system.n());
+    const std::vector<double> sides(kernels.num_sides(), 1.0);
+    LargeSystem::Values values = kernels.make_values();
+    kernels.evaluate({start.t, {start.q.data(), n}, {start.qd.data(), n}, sides}, values);
+    SparseRobust robust(kernels.pattern());
     const double robust_ms =
         least_ms(3, [&] { robust.solve(values.M, values.A, values.Q, values.b, SparseExplain::nothing); });
-    LargeDynamics dynamics(system);
-    if (!dynamics.hold_rows(start.t, start.q.data(), start.qd.data())) throw std::runtime_error(dynamics.why());
-    std::vector<double> qdd(start.q.size());
-    const double held_ms =
-        least_ms(10, [&] { dynamics.accelerate(start.t, start.q.data(), start.qd.data(), qdd.data()); });
+    Dynamics dynamics(system);
+    std::vector<double> y(static_cast<std::size_t>(dynamics.size())), rate(y.size());
+    std::copy(start.q.begin(), start.q.end(), y.begin());
+    std::copy(start.qd.begin(), start.qd.end(), y.begin() + static_cast<std::ptrdiff_t>(n));
+    if (!dynamics.choose_rows(start.t, y.data())) throw std::runtime_error("rows cannot be chosen");
+    const double held_ms = least_ms(10, [&] { dynamics.rhs(start.t, y.data(), rate.data()); });
     fmt::print("; robust {:.3g} ms, held rows {:.3g} ms\n", robust_ms, held_ms);
   } catch (const std::exception& e) {
     fmt::print(stderr, "{}\n", e.what());

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Models with families that are too large to be written out, through the command line.
+"""Models with many members, through the command line: the same commands as for few.
 
     check_large.py --program build/release/mechanician
 
@@ -289,10 +289,10 @@ def to_blame(write, run):
             ('a condition in a row', {'ROW': '[constraints.c]\nfor = "i = 3..4"\nequation = "y[i]*if(sqrt(3.5 - x[i]) < 1, 1, 2) = 0"'}, 'constraint `c[4]` is not a finite number: sqrt('),
             ('a mass without value', {'MASS': 'sqrt(3.5 - i)'}, 'the mass matrix entry (x[4], x[4]) is not a finite number'),
             ('an infinite mass', {'MASS': '1/(i - 3)^2'}, 'the mass matrix entry (x[3], x[3]) is not a finite number'),
-            ('a negative mass', {'MASS': '(i - 1.5)'}, 'a negative eigenvalue, in the directions of'),
+            ('a negative mass', {'MASS': '(i - 1.5)'}, 'the mass matrix has the negative eigenvalue'),
             ('a start value without value', {'START': '"y[i]" = { for = "i = 1..N", value = "0*log(i - 1)" }'}, '`start.position.y[1]` is not finite'),
             ('two start values', {'START': '"x[3]" = 3'}, '`x[3]` has two start values'),
-            ('a start off the constraints', {'ROW': 'off = "1e-9*(a - 3) = 0"'}, 'the start violates constraint `off`'),
+            ('a start off the constraints', {'ROW': 'off = "1e-9*(a - 3) = 0"'}, 'the start position violates constraint `off`'),
             ('a bound without value', {'FORCE': '"x[i]" = { for = "i = 1..if(log(-1) < 0, 2, 3)", value = 1 }'}, 'a bound of `i`: this is not a number'),
             ('an index without value', {'FORCE': '"x[1]" = "x[if(log(-1) < 0, 2, 3)]"'}, 'an index of `x`'),
             ('bounds that cross', {'POTENTIAL': ' + sum(i = 1..N, j = i..2, x[j])'}, 'the index `j` runs backwards, from 4 to 2 for i = 4'),
@@ -314,6 +314,50 @@ def to_blame(write, run):
     p = run('run', 'log.toml', '--json')
     notes = json.loads(p.stdout)['summary']['notes'] if p.returncode == 0 else []
     expect(sorted(n.split('`')[1] for n in notes if 'has no value' in n) == ['e[1]', 'e[2]', 'e[3]', 'e[4]', 'e[5]'], f'events without value: exit {p.returncode}: {notes}')
+
+
+def every_command(write, run, small):
+    """What the commands say of many members is what they say of few: project, equations, bench, sweep, accelerate with parts."""
+    # The nearest state on the constraints is on them, and near.
+    for n in (100, 2000) if small else (100, 2000, 40000):
+        p = run('project', 'chain.toml', '--set', f'N={n}', '--position', f'x[{n}]={0.6 * n + 1e-3}', '--json')
+        expect(p.returncode == 0, f'project N={n}: exit {p.returncode}: {p.stderr[:300]}')
+        if p.returncode: continue
+        d = json.loads(p.stdout)
+        q = d['position']
+        off = max(abs(math.dist([q.get(f'{c}[{i}]', 0.0) for c in 'xyz'], [q.get(f'{c}[{i - 1}]', 0.0) for c in 'xyz']) - 1.0) for i in range(1, n + 1))
+        expect(off < 1e-10 and 1e-6 < d['moved'] < 1e-3, f'project N={n}: a rod is off by {off}, moved {d["moved"]}')
+        p = run('check', 'chain.toml', '--set', f'N={n}', '--json')
+        d = json.loads(p.stdout)
+        expect(p.returncode == 0 and d['rank'] == n and d['coordinates'] == 3 * n and (d['constraints'] is None) == (n > 10000), f'check N={n}: {p.stdout[:200]}')
+    # Entries of A by term, at the start of the straight chain: 2 (x[i] - x[i-1]) = 1.2 for every rod.
+    p = run('equations', 'chain.toml', '--json')
+    d = json.loads(p.stdout)
+    kinds = [t['kind'] for t in d['terms']]
+    rod = [t for t in d['terms'] if t.get('name') == 'rod[i]']
+    expect(p.returncode == 0 and kinds == ['kinetic energy', 'potential energy', 'constraint', 'constraint'] and len(rod) == 1, f'equations: {kinds}')
+    expect(rod[0]['indices'] == [{'name': 'i', 'from': '2', 'to': '1000'}] and len(rod[0]['A']) == 6, f'equations: {rod}')
+    expect([t['M'] for t in d['terms'] if t['kind'] == 'kinetic energy'] == [[['x[i]', 'x[i]', '1'], ['y[i]', 'y[i]', '1'], ['z[i]', 'z[i]', '1']]], f'equations: {d["terms"][0]}')
+    p = run('equations', 'chain.toml')
+    expect(p.returncode == 0 and 'Q[z[i]] += -9.81' in p.stdout and '--set N=2' in p.stdout, f'equations: {p.stdout[:500]}')
+    # Few members are written out, with their closed form.
+    p = run('equations', 'chain.toml', '--set', 'N=1', '--json')
+    expect(p.returncode == 0 and 'terms' not in json.loads(p.stdout), 'equations N=1')
+    p = run('bench', 'chain.toml', '--json')
+    d = json.loads(p.stdout) if p.returncode == 0 else {}
+    expect(p.returncode == 0 and d['tier'] == 'kernels' and d['path'] == 'sparse' and d['difference'] < 1e-9, f'bench: exit {p.returncode}: {p.stdout[:300]}{p.stderr[:300]}')
+    # Parts: the two parts of the acceleration add up to it.
+    p = run('accelerate', 'chain.toml', '--parts', '--json')
+    d = json.loads(p.stdout)
+    a, parts = d['acceleration'], d['parts']
+    off = max(abs(a[x] - parts['acceleration_null'][x] - parts['acceleration_range'][x]) for x in a)
+    expect(p.returncode == 0 and off < 1e-8, f'parts: {off}')
+    # A sweep: starts that are off the constraints are moved onto them; the end is that of a run from there.
+    p = run('sweep', 'chain.toml', '--set', 'N=400', '--vary', "y[400]'=0,0.3", '--to', '0.01', '-o', 'ends.csv')
+    expect(p.returncode == 0, f'sweep: exit {p.returncode}: {p.stderr[:300]}')
+    for method in ('--form', 'F4', '--set', 'N=100'), ('--explain',):
+        p = run('accelerate', 'chain.toml', *method)
+        expect(p.returncode == 0 and 'others' in p.stdout, f'accelerate {method}: exit {p.returncode}: {p.stderr[:300]}')
 
 
 def main():
@@ -436,19 +480,18 @@ def main():
         for arguments, status, says in [
                 (('run', 'chain.toml', '--columns', 'q*'), 2, 'no column is called `q*`'),
                 (('run', 'chain.toml', '--columns', 'x[1001]', '-o', 'x.h5'), 2, 'no column is called `x[1001]`'),
-                (('run', 'chain.toml', '--set', 'N=2000', '--method', 'bdf', '-o', 'x.h5'), 2, 'at most 3000 coordinates'),
-                (('run', 'chain.toml', '--set', 'N=40000', '--report', 'x.html', '-o', 'x.h5'), 2, '--report'),
-                (('project', 'chain.toml', '--set', 'N=40000'), 2, 'run --project-start'),
-                (('bench', 'chain.toml', '--set', 'N=40000'), 2, 'at most 100000 coordinates'),
+                (('equations', 'chain.toml', '--latex'), 2, 'by term'),
+                (('sweep', 'chain.toml', '--set', 'N=40000', '--vary', "y[1]'=0,1"), 1, '100000 are possible'),
                 (('run', 'chain.toml', '--to', '-1'), 2, 'would end at'),
-                (('run', 'chain.toml', '--position', 'x[3]=5'), 1, 'the start violates constraint `rod['),
-                (('check', 'chain.toml', '--position', 'x[3]=5'), 1, 'off the constraints'),
+                (('run', 'chain.toml', '--position', 'x[3]=5'), 1, 'the start position violates constraint `rod[3]`'),
+                (('check', 'chain.toml', '--position', 'x[3]=5'), 1, 'the start position violates constraint `rod[3]`'),
                 (('accelerate', 'chain.toml', '--position', 'x[1001]=5'), 2, 'no coordinate `x[1001]`')]:
             p = run(*arguments)
             expect(p.returncode == status and says in p.stderr, f'{arguments}: exit {p.returncode}, said {p.stderr[:300]}')
         for name in ('x.h5', 'x.h5.part'): expect(not os.path.exists(os.path.join(folder, name)), f'{name} was left')
         write('masses.csv', 'id,mass\n' + ''.join(f'{i},{1 + (7 * i % 11) / 11}\n' for i in range(30)))
         write('rich.toml', RICH.replace('DUMMY', ', "dummy[1..12000]"').replace('EXTRA', " + sum(i = 1..12000, dummy[i]'^2/2)"))
+        every_command(write, run, options.small)
         results(folder, program, run, '1' if options.small else '4')
         rich(write, run)
         by_both_paths(write, run)

@@ -5,12 +5,35 @@
 #include "mechanician/output/accelerate_output.hpp"
 #include "mechanician/output/check_output.hpp"
 
+#ifdef MECHANICIAN_PROGRAM_SPQR
+#include "mechanician/solve/instant_pattern.hpp"
+#include "mechanician/suitesparse/sparse_rank.hpp"
+#endif
+
 namespace mechanician {
+
+namespace {
+
+/// The start, with all that can be said of it. A rank that is too near to tell counts where SPQR, asked beside, finds the same.
+Instant examine(const Loaded& loaded, const AccelerateOptions& options = {}) {
+  Instant instant = accelerate(loaded.system, loaded.start, options);
+#ifdef MECHANICIAN_PROGRAM_SPQR
+  if (instant.diagnosis && instant.diagnosis->rank_doubtful && !loaded.system.has_contacts()) {
+    const InstantPattern pattern(instant.values.M, instant.values.A);
+    const auto M = pattern.values_of_mass(instant.values.M), A = pattern.values_of_rows(instant.values.A, {});
+    if (M && A && find_sparse_rank(pattern.sparse(), *M, *A).rank == instant.diagnosis->rank)
+      instant.diagnosis->rank_doubtful = instant.solution.rank_doubtful = false;
+  }
+#endif
+  return instant;
+}
+
+}  // namespace
 
 Exit run_accelerate(const CommandOptions& options) {
   const Loaded loaded = load(options);
-  const Instant instant = accelerate(
-      loaded.system, loaded.start, {.form = options.form, .diagnose = true, .parts = options.parts || options.explain});
+  const Instant instant =
+      examine(loaded, {.form = options.form, .diagnose = true, .parts = options.parts || options.explain});
   const bool refused = refuse(loaded.system, instant);
   if (nothing_to_show(instant)) return Exit::refused;
   if (options.json) {
@@ -26,7 +49,7 @@ Exit run_accelerate(const CommandOptions& options) {
 
 Exit run_check(const CommandOptions& options) {
   const Loaded loaded = load(options);
-  const Instant instant = accelerate(loaded.system, loaded.start);
+  const Instant instant = examine(loaded);
   if (!nothing_to_show(instant))
     options.json ? write_out(check_json(loaded.system, instant)) : show(check_text(loaded.system, instant));
   bool refused = false;

@@ -1,14 +1,35 @@
+#include <fmt/format.h>
+
 #include "mechanician/cli/commands.hpp"
 #include "mechanician/cli/loading.hpp"
 #include "mechanician/instant/generic_rows.hpp"
-#include "mechanician/model/read_model.hpp"
 #include "mechanician/output/equations_output.hpp"
+#include "mechanician/output/term_equations_output.hpp"
 
 namespace mechanician {
 
+namespace {
+
+/// Of many members what is read is what one of them gives. Nothing where the model is to be written out.
+bool show_by_term(const CommandOptions& options, const FamilyModel& model) {
+  if (!model.unknowns.empty() || !load(options).system.kernels()) return false;
+  if (options.latex)
+    throw UsageError(fmt::format(
+        "equations --latex: of {} coordinates there are the equations by term, without --latex or with --json; "
+        "LaTeX is for smaller families, for example --set N=3",
+        model.num_coordinates()));
+  options.json ? write_out(term_equations_json(model)) : show(term_equations_text(model));
+  return true;
+}
+
+}  // namespace
+
 Exit run_equations(const CommandOptions& options) {
   if (options.json && options.latex) throw UsageError("equations: --json and --latex exclude each other");
-  const Model model = read_model(options.model);
+  const FamilyModel stated =
+      read_family_model(options.model, ParameterOverrides(options.set.begin(), options.set.end()));
+  if (show_by_term(options, stated)) return Exit::done;
+  const Model model = expand(stated);
   const Equations eqs = derive(model);
   // Independent rows are looked for near the start; with unknown functions there is no start.
   std::vector<int> rows;

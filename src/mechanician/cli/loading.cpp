@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <stdexcept>
+#include <algorithm>
 #include <utility>
 
 #include "mechanician/base/safe_text.hpp"
 #include "mechanician/base/text.hpp"
-#include "mechanician/model/parameters.hpp"
+#include "mechanician/model/family_model.hpp"
 #include "mechanician/model/read_model.hpp"
 #include "mechanician/result/file_clashes.hpp"
 #include "mechanician/result/text_sink.hpp"
@@ -16,12 +16,13 @@ namespace mechanician {
 
 namespace {
 
-void assign(Eigen::VectorXd& x, const Assignments& values, const Model& model, const char* option) {
+void assign(Eigen::VectorXd& x, const Assignments& values, const System& system, const char* option) {
+  constexpr int most_compared = 10'000;
   for (const auto& [name, value] : values) {
-    const int i = model.find_coordinate(name);
+    const int i = system.find_coordinate(name);
     if (i < 0) {
       std::vector<std::string> known;
-      for (const Coordinate& c : model.coordinates) known.push_back(c.name);
+      for (int k = 0; k < std::min(system.n(), most_compared); ++k) known.push_back(system.coordinate(k));
       const std::string near = nearest(name, known);
       throw UsageError(fmt::format("{}: the model has no coordinate `{}`{}", option, name,
                                    near.empty() ? "" : fmt::format("; did you mean `{}`?", near)));
@@ -30,24 +31,29 @@ void assign(Eigen::VectorXd& x, const Assignments& values, const Model& model, c
   }
 }
 
-ParameterValues parameters_of(const Model& model, const Assignments& set) {
-  try {
-    return evaluate_parameters(model, ParameterOverrides(set.begin(), set.end()));
-  } catch (const std::invalid_argument& e) {
-    throw UsageError(fmt::format("--set: {}", e.what()));
-  }
+/// Names that were set and are no parameters.
+void refuse_unknown(const FamilyModel& model) {
+  if (model.unknown_overrides.empty()) return;
+  const std::string& name = model.unknown_overrides.front();
+  const std::vector<std::string> known = parameter_names(model, 10'000);
+  const std::string near = nearest(name, known);
+  throw UsageError(fmt::format("--set: there is no parameter `{}`{}", name,
+                               !near.empty()   ? fmt::format("; did you mean `{}`?", near)
+                               : known.empty() ? "; the model has none"
+                                               : fmt::format("; the parameters are {}", quote_list(known))));
 }
 
 }  // namespace
 
 Loaded load(const CommandOptions& options) {
-  Model model = read_model(options.model, ParameterOverrides(options.set.begin(), options.set.end()));
-  const ParameterValues parameters = parameters_of(model, options.set);
-  State start = state_of(start_state(model, parameters));
-  assign(start.q, options.position, model, "--position");
-  assign(start.qd, options.velocity, model, "--velocity");
+  FamilyModel model = read_family_model(options.model, ParameterOverrides(options.set.begin(), options.set.end()));
+  refuse_unknown(model);
+  System system(std::move(model));
+  State start = system.start();
+  assign(start.q, options.position, system, "--position");
+  assign(start.qd, options.velocity, system, "--velocity");
   if (!options.time.empty()) start.t = parse_number(options.time, "--time");
-  return {System(std::move(model), parameters.values), std::move(start)};
+  return {std::move(system), std::move(start)};
 }
 
 void refuse_overwriting(const CommandOptions& o) {

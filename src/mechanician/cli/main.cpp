@@ -19,7 +19,6 @@
 #include "mechanician/base/version.hpp"
 #include "mechanician/cli/commands.hpp"
 #include "mechanician/cli/completion.hpp"
-#include "mechanician/cli/large_loading.hpp"
 #include "mechanician/cli/loading.hpp"
 #include "mechanician/result/text_sink.hpp"
 
@@ -117,31 +116,12 @@ Exit dispatch(const CLI::App& app, RawOptions& raw) {
                                           {"F3", Form::f3},          {"F4", Form::f4}, {"F5", Form::f5}};
   options.form = forms.at(raw.form);
   refuse_overwriting(options);
-  if (app.got_subcommand("check")) {
-    if (const auto done = check_large(options)) return *done;
-    return run_check(options);
-  }
-  if (app.got_subcommand("accelerate")) {
-    if (const auto done = accelerate_large(options)) return *done;
-    return run_accelerate(options);
-  }
-  if (app.got_subcommand("equations")) {
-    refuse_many_coordinates(options, "equations");
-    return run_equations(options);
-  }
-  if (app.got_subcommand("project")) {
-    refuse_many_coordinates(options, "project",
-                            "`run --project-start` moves the start of larger ones onto the constraints");
-    return run_project(options);
-  }
-  if (app.got_subcommand("run")) {
-    if (const auto done = run_large(options)) return *done;
-    return run_run(options);
-  }
-  if (app.got_subcommand("bench")) {
-    refuse_many_coordinates(options, "bench");
-    return run_bench(options);
-  }
+  if (app.got_subcommand("check")) return run_check(options);
+  if (app.got_subcommand("accelerate")) return run_accelerate(options);
+  if (app.got_subcommand("equations")) return run_equations(options);
+  if (app.got_subcommand("project")) return run_project(options);
+  if (app.got_subcommand("run")) return run_run(options);
+  if (app.got_subcommand("bench")) return run_bench(options);
   if (app.got_subcommand("sweep")) return run_sweep_command(options);
   if (app.got_subcommand("plot")) return run_plot(options);
   if (app.got_subcommand("completion")) return print_completion(raw.shell);

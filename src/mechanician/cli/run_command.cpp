@@ -21,28 +21,29 @@ namespace mechanician {
 
 namespace {
 
-[[noreturn]] void refuse_value(const Model& model, const std::string& key, std::string message, std::string hint) {
-  throw ModelError({{model.place_of(key), std::move(message), std::move(hint)}}, model.source);
+[[noreturn]] void refuse_value(const System& system, const std::string& key, std::string message, std::string hint) {
+  throw ModelError({{system.place_of(key), std::move(message), std::move(hint)}}, system.source());
 }
 
 /// What the file says, overridden by the command line.
 MotionOptions motion_options(const RunOptions& run, const CommandOptions& options, const Loaded& loaded) {
-  const Model& model = loaded.system.model();
+  const System& system = loaded.system;
+  const RunSettings& stated = system.run_settings();
   MotionOptions motion;
-  if (!run.to && !model.run.to)
-    refuse_value(model, "run.to", "nothing says how long the run is to be",
+  if (!run.to && !stated.to)
+    refuse_value(system, "run.to", "nothing says how long the run is to be",
                  "write `to = 10.0` in the section [run], or give --to 10");
-  motion.to = run.to ? *run.to : *model.run.to;
+  motion.to = run.to ? *run.to : *stated.to;
   if (!(motion.to > loaded.start.t)) {
     const std::string message = fmt::format("the run would end at t = {}, but it starts at t = {}",
                                             short_number(motion.to), short_number(loaded.start.t));
     if (run.to) throw UsageError(fmt::format("--to {}: {}", options.to, message));
-    refuse_value(model, "run.to", message, "the end must be later than the start");
+    refuse_value(system, "run.to", message, "the end must be later than the start");
   }
-  motion.tolerance = run.tolerance ? *run.tolerance : model.run.tolerance;
+  motion.tolerance = run.tolerance ? *run.tolerance : stated.tolerance;
   if (std::string wrong = wrong_tolerance(motion.tolerance); !wrong.empty())
-    refuse_value(model, "run.tolerance", "`run.tolerance` cannot be met, or means nothing", std::move(wrong));
-  motion.method = run.method ? *run.method : method_of(model.run.method).value_or(Method::automatic);
+    refuse_value(system, "run.tolerance", "`run.tolerance` cannot be met, or means nothing", std::move(wrong));
+  motion.method = run.method ? *run.method : method_of(stated.method).value_or(Method::automatic);
   return motion;
 }
 
@@ -81,17 +82,17 @@ Exit start_run(const CommandOptions& options) {
   const RunOptions run = parse_run_options(options);
   Loaded loaded = load(options);
   const MotionOptions motion = motion_options(run, options, loaded);
-  const std::optional<double> every = run.every ? run.every : loaded.system.model().run.every;
+  const std::optional<double> every = run.every ? run.every : loaded.system.run_settings().every;
   if (std::string wrong = every ? wrong_every(*every, loaded.start.t, motion.to) : std::string(); !wrong.empty()) {
     if (run.every) throw UsageError(fmt::format("--every {}: {}", options.every, wrong));
-    refuse_value(loaded.system.model(), "run.every", "`run.every` is too small", std::move(wrong));
+    refuse_value(loaded.system, "run.every", "`run.every` is too small", std::move(wrong));
   }
   if (!accept_start(loaded, options)) return Exit::refused;
   RunSetup setup = make_setup(loaded.system, loaded.start, motion, every, options.verify);
   setup.columns = options.columns;
   check_columns([&] { Columns(loaded.system, options.columns); });
   Recorder recorder(loaded.system, std::move(setup));
-  if (refuse_motion(loaded.system.model().source, recorder)) return Exit::refused;
+  if (refuse_motion(loaded.system.source(), recorder)) return Exit::refused;
   const InterruptFlag interrupt;  // before there is a file that could be left half begun
   const auto writer = options.output.empty()
                           ? make_standard_output_writer(run.format.value_or(ResultFormat::csv), recorder.header())
@@ -103,7 +104,7 @@ Exit start_run(const CommandOptions& options) {
                    make_file_sink(options.report)});
     recorder.watch([&](Integrator& integrator) { report->rows.look(integrator); });
   }
-  return run_to_end(loaded.system.model().source, recorder, *writer, options, options.output, interrupt,
+  return run_to_end(loaded.system.source(), recorder, *writer, options, options.output, interrupt,
                     [&](const Summary& summary) {
                       if (!report) return;
                       Integrator& integrator = recorder.integrator();
@@ -145,15 +146,31 @@ std::optional<Exit> already_over(const StoredRun& run) {
   return exit_of(run.status);
 }
 
-std::string text_of(const std::string& model, bool large) {
-  return (large ? read_family_model(model).source : read_model(model).source).text;
+FileError damaged(const StoredRun& run, std::string_view why) {
+  return FileError(fmt::format("{}: the file is damaged: {}", run.source, why));
+}
+
+/// The model of a run with the parameters that it had then, those that sizes of families are made of and lists of numbers
+/// included, whatever a CSV file says now.
+FamilyModel stated_model(const StoredRun& run) {
+  const RunSetup& then = run.setup;
+  FamilyModel model = read_family_model_text(then.model.text, then.model.file);
+  // Single parameters may say how long lists are; where they stand among the values follows from the lists before them.
+  if (!set_parameter_values(model, then.parameters)) throw damaged(run, "it does not fit its model");
+  ParameterOverrides overrides;
+  for (std::size_t i = 0; i < model.parameters.size(); ++i)
+    overrides.emplace(model.parameter_names[i], model.parameters[i]);
+  model = read_family_model_text(then.model.text, then.model.file, overrides);
+  if (!set_parameter_values(model, then.parameters) || then.start.q.size() != model.num_coordinates())
+    throw damaged(run, "it does not fit its model");
+  return model;
 }
 
 Exit resume_run(const CommandOptions& options) {
   refuse_options_of_resume(options);
   const InterruptFlag interrupt;
   StoredRun run = open_stored_run(options.resume);
-  if (!options.model.empty() && text_of(options.model, run.setup.large) != run.setup.model.text) {
+  if (!options.model.empty() && read_family_model(options.model).source.text != run.setup.model.text) {
     say("{}: error: this is not the model of the run in {}\n"
         "    leave it out: the result holds its model, `{}` as it was then\n",
         options.model, run.source, run.setup.model.file);
@@ -164,21 +181,7 @@ Exit resume_run(const CommandOptions& options) {
     say("{}: note: begun by version {}, goes on with {}: the last digits may differ\n", run.source, run.setup.version,
         version());
 
-  if (run.setup.large) return resume_large(std::move(run), options, interrupt);
-  Model model = read_model_text(run.setup.model.text, run.setup.model.file);
-  // Sizes of families are made of parameters, which may have been given on the command line.
-  if (run.setup.parameters.size() == model.parameters.size() && run.setup.start.q.size() != model.num_coordinates()) {
-    ParameterOverrides then;
-    for (std::size_t i = 0; i < model.parameters.size(); ++i)
-      then.emplace(model.parameters[i].name, run.setup.parameters[i]);
-    model = read_model_text(run.setup.model.text, run.setup.model.file, then);
-  }
-  const auto damaged = [&](const std::string& why) {
-    return FileError(fmt::format("{}: the file is damaged: {}", run.source, why));
-  };
-  if (run.setup.parameters.size() != model.parameters.size() || run.setup.start.q.size() != model.num_coordinates())
-    throw damaged("it does not fit its model");
-  const System system(std::move(model), run.setup.parameters);
+  const System system(stated_model(run));
   RunSetup setup = make_setup(system, run.setup.start, run.setup.motion, run.setup.every, run.setup.verify);
   setup.columns = run.setup.columns;
   std::optional<Recorder> recorder;
@@ -186,13 +189,13 @@ Exit resume_run(const CommandOptions& options) {
     recorder.emplace(system, std::move(setup));
     if (!run.checkpoint.motion.empty()) recorder->restore(run.checkpoint);
   } catch (const std::invalid_argument& e) {
-    throw damaged(e.what());
+    throw damaged(run, e.what());
   }
-  if (refuse_motion(system.model().source, *recorder)) return Exit::refused;
+  if (refuse_motion(system.source(), *recorder)) return Exit::refused;
   if (!options.quiet) say("{}: goes on at t = {:.10g}\n", run.source, recorder->integrator().t());
   const std::string file = run.file;
   const auto writer = make_resuming_hdf5_writer(std::move(run), recorder->header());
-  return run_to_end(system.model().source, *recorder, *writer, options, file, interrupt);
+  return run_to_end(system.source(), *recorder, *writer, options, file, interrupt);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What runs of ordinary and of large models have in common.
+/// The parts of `run`.
 
 #include <functional>
 #include <optional>
@@ -37,8 +37,5 @@ void check_columns(const std::function<void()>& make);
 Exit run_to_end(const SourceText& source, Recorder& recorder, ResultWriter& writer, const CommandOptions& options,
                 const std::string& file, const InterruptFlag& interrupt,
                 const std::function<void(const Summary&)>& at_end = {});
-
-/// Of a large model (large_run.cpp).
-Exit resume_large(StoredRun run, const CommandOptions& options, const InterruptFlag& interrupt);
 
 }  // namespace mechanician

@@ -9,7 +9,7 @@ void say(const Remark& remark, std::string_view severity, const SourceText& sour
 }
 
 void say(const Remark& remark, std::string_view severity, const System& system) {
-  say(remark, severity, system.model().source);
+  say(remark, severity, system.source());
 }
 
 bool refuse(const System& system, const Instant& instant) {

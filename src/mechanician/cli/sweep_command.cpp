@@ -12,7 +12,6 @@
 #include "mechanician/base/text.hpp"
 #include "mechanician/base/version.hpp"
 #include "mechanician/cli/commands.hpp"
-#include "mechanician/cli/large_loading.hpp"
 #include "mechanician/cli/loading.hpp"
 #include "mechanician/cli/progress.hpp"
 #include "mechanician/cli/run_parts.hpp"
@@ -129,16 +128,6 @@ void complete(SweepSetup& setup, const Model& model, const State& start, const C
                                  short_number(setup.options.to)));
 }
 
-/// Each motion is computed by dense factorisations, and by code that is written out for every member.
-void refuse_large(const Model& model) {
-  if (static_cast<long>(model.coordinates.size()) <= many_coordinates) return;
-  throw ModelError(
-      {{{},
-        fmt::format("the model has {} coordinates; `sweep` takes up to {}", model.coordinates.size(), many_coordinates),
-        "`run --set` computes such motions one by one"}},
-      model.source);
-}
-
 std::shared_ptr<const SamplePlan> plan_of(SweepSetup& setup, bool check_hash) {
   if (setup.samples_file.empty()) {
     std::vector<Variation> variations;
@@ -180,7 +169,6 @@ Prepared prepare(const CommandOptions& o, const std::string& resume) {
   setup = again ? read_sweep_setup(resume) : setup_of(o);
   if (!again && !o.output.empty()) setup.format = o.output.ends_with(".h5") ? "h5" : "csv";
   Model model = again ? read_model_text(setup.model.text, setup.model.file, setup.set) : read_model(o.model, setup.set);
-  refuse_large(model);
   std::shared_ptr<const SamplePlan> plan;
   try {
     plan = plan_of(setup, again);

@@ -50,7 +50,8 @@ AdaptiveCodeResult make_adaptive_code(const System& whole, const System& flight,
     guards.push_back(e.when);
     code.events.push_back({e.direction, e.action == EventAction::stop});
   }
-  for (const ContactRow& c : whole.equations().contacts) guards.push_back(whole.row(c.row).residual);
+  for (const ContactRow& c : whole.equations().contacts)
+    guards.push_back(whole.equations().rows[static_cast<std::size_t>(c.row)].residual);
   code.num_switches = static_cast<int>(dynamics.switches().size());
   code.num_gaps = static_cast<int>(whole.equations().contacts.size());
   AccelerationOptions wanted;

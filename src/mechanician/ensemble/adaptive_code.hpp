@@ -1,7 +1,7 @@
 #pragma once
 
 /// The compiled functions of a model that adaptive motions in lanes use, over the same number of lanes: of the motion in
-/// free flight, where there are contacts, with sides of switches held (motion/switches.hpp).
+/// free flight, where there are contacts, with sides of switches held (equations/switches.hpp).
 
 #include <optional>
 #include <string>

@@ -34,11 +34,11 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
   int constraint = 0;
   for (int j = 0; j < system.m(); ++j)
     if (system.row(j).kind == RowKind::constraint)
-      offer(fmt::format("lambda({})", system.row(j).name), Source::Of::lambda, constraint++);
+      offer(fmt::format("lambda({})", system.row_name(j)), Source::Of::lambda, constraint++);
   const auto& contacts = system.equations().contacts;
   for (std::size_t c = 0; c < contacts.size(); ++c) {
     if (!contacts[c].has_friction) continue;
-    const std::string& name = system.row(contacts[c].row).name;
+    const std::string name = system.row_name(contacts[c].row);
     offer(fmt::format("normal({})", name), Source::Of::normal, static_cast<int>(c));
     const auto slips = static_cast<int>(contacts[c].slip.size());
     for (int k = 0; k < slips; ++k)

@@ -9,6 +9,7 @@
 #include "mechanician/ensemble/gpu_runner.hpp"
 #include "mechanician/ensemble/lane_runner.hpp"
 #include "mechanician/ensemble/single_runner.hpp"
+#include "mechanician/ensemble/start_lanes.hpp"
 #include "mechanician/instant/project.hpp"
 
 namespace mechanician {
@@ -20,6 +21,7 @@ constexpr std::int64_t worth_a_gpu = 20'000;
 std::unique_ptr<MotionRunner> make_cpu_runner(const System& system, const State& nominal,
                                               const EnsembleOptions& options, const Varied& varied) {
   auto single = std::make_unique<SingleRunner>(system, nominal, options, varied);
+  if (system.n() > most_in_lanes) return single;
   // Both keep to what the single one would do, and leave to it what they cannot do.
   LaneRunnerResult lanes = options.method == EnsembleMethod::rk4
                                ? make_lane_runner(system, nominal, options, {.varied = varied})

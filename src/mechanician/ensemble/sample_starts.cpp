@@ -166,7 +166,8 @@ SampleStarts::SampleStarts(const System& system, const std::vector<std::string>&
   // Which rows compiled code uses is decided at the start of the model, so that a motion does not depend on another.
   State nominal = state_;
   place(fixed_.data(), nominal.q.data(), nominal.qd.data());
-  lanes_.emplace(system, nominal, changing_);
+  moved_ = true;
+  if (system.n() <= most_in_lanes) lanes_.emplace(system, nominal, changing_);
 }
 
 std::string SampleStarts::set_parameters(std::span<const double> sample, double* parameters) {
@@ -206,7 +207,7 @@ std::string SampleStarts::project_start(std::span<const double> parameters, doub
   const Projection projected = project(system, state_);
   if (!projected.converged) {
     std::vector<std::string> names;
-    for (const int j : projected.unmet) names.push_back(system.row(j).name);
+    for (const int j : projected.unmet) names.push_back(system.row_name(j));
     if (projected.not_finite)
       return "the start cannot be moved onto the constraints: " + projected.not_finite->message();
     return fmt::format("the start cannot be moved onto the constraints{}{}",
@@ -239,8 +240,8 @@ void SampleStarts::make(std::span<const double> samples, int count, double* para
     else
       trouble[at] = "a start value is not finite";
   }
-  if (!lanes_) return;
-  lanes_->move(time_, left_, parameters, q, qd);
+  if (!moved_) return;
+  if (lanes_) lanes_->move(time_, left_, parameters, q, qd);
   for (const int row : left_) {
     const auto at = static_cast<std::size_t>(row);
     trouble[at] = project_start({parameters + at * num, num}, q + at * n, qd + at * n);

@@ -61,7 +61,8 @@ class SampleStarts {
   std::vector<std::pair<std::size_t, double>> given_q_, given_qd_;
   std::vector<double> registers_, values_;
   State state_;
-  std::optional<StartLanes> lanes_;  ///< none where nothing is moved
+  bool moved_ = false;               ///< onto the constraints
+  std::optional<StartLanes> lanes_;  ///< by compiled code, where that can be made
   std::vector<int> left_;
 };
 

@@ -29,7 +29,7 @@ std::string refuse_start(const System& system, const State& start, bool must_be_
   if (!instant.contact_trouble.empty()) return instant.contact_trouble;
   if (must_be_on_constraints)
     for (const RowResidual& r : instant.violations())
-      return fmt::format("the start violates constraint `{}`: residual {}{}", system.row(r.row).name,
+      return fmt::format("the start violates constraint `{}`: residual {}{}", system.row_name(r.row),
                          short_number(r.value), r.of_rate ? " in its rate" : "");
   if (instant.impact) return {};  // how some motions begin
   switch (instant.solution.status) {

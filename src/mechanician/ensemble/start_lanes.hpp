@@ -16,6 +16,10 @@
 
 namespace mechanician {
 
+/// Coordinates up to which code for lanes is looked for: programs end at 20,000 steps, and to find out that thousands of
+/// coordinates need more takes longer than their motions.
+inline constexpr int most_in_lanes = 1000;
+
 class StartLanes {
  public:
   static constexpr int lanes = 4;

@@ -52,7 +52,7 @@ Row classify_row(const Expr& written, const Equations& eqs) {
   return row;
 }
 
-std::string describe(const Row& row) {
+std::string describe(const RowTraits& row) {
   std::string text = row.one_sided ? "one-sided, " : "";
   switch (row.level) {
     case Level::position:

@@ -15,6 +15,6 @@ namespace mechanician {
 Row classify_row(const Expr& residual_as_written, const Equations& eqs);
 
 /// "holonomic, scleronomic", "nonholonomic, rheonomic, acatastatic, linear in the velocities", …
-std::string describe(const Row& row);
+std::string describe(const RowTraits& row);
 
 }  // namespace mechanician

@@ -189,6 +189,7 @@ class Derivation {
     for (const auto& [j, value] : entries)
       if (!value.is_zero()) eqs_.A.entries.push_back({index, j, value});
     eqs_.b.push_back(b);
+    row.vanishes = row.level != Level::acceleration && f.is_zero();
     row.residual = f;
     eqs_.rows.push_back(std::move(row));
   }

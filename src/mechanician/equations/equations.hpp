@@ -35,22 +35,32 @@ struct SparseExprMatrix {
 
 enum class RowKind { constraint, control };
 
-/// One row of A q̈ = b and where it comes from.
-struct Row {
-  std::string name;
+/// What a row of A q̈ = b is, the same for all members of a family, and where it comes from.
+struct RowTraits {
   RowKind kind = RowKind::constraint;
   Level level = Level::position;
   bool one_sided = false;  ///< residual ≥ 0 is what holds
-  Expr residual;           ///< φ or ψ; for acceleration-level rows left − right as written
-  Expr rate;               ///< φ̇ for position-level rows, else zero
   bool measured = false;
-  Place place;
-  std::string text;
+  Place place = {};
+  std::string text = {};
   // How the constraint is called, from its text: for people.
   bool rheonomic = false;    ///< time occurs
   bool acatastatic = false;  ///< does not vanish with the velocities: Σ aᵢ q̇ᵢ + a₀ = 0 with a₀ ≠ 0
   bool linear = true;        ///< in the velocities
   bool integrable = false;   ///< a velocity-level row that is proved to be the rate of a function of position and time
+  bool vanishes = false;     ///< holds identically: it constrains nothing
+
+  /// λ (A q̇) = 0 wherever the row holds.
+  bool powerless() const {
+    return (level == Level::position && !rheonomic) || (level == Level::velocity && linear && !acatastatic);
+  }
+};
+
+/// One row of A q̈ = b.
+struct Row : RowTraits {
+  std::string name;
+  Expr residual;  ///< φ or ψ; for acceleration-level rows left − right as written
+  Expr rate;      ///< φ̇ for position-level rows, else zero
 };
 
 /// What a constraint that is one-sided or has friction says beyond its row.

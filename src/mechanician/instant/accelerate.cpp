@@ -28,7 +28,7 @@ std::vector<RowResidual> calc_residuals(const System& system, const State& state
   std::vector<RowResidual> result;
   const double q_size = std::max(1.0, largest(state.q)), qd_size = std::max(1.0, largest(state.qd));
   for (int i = 0; i < system.m(); ++i) {
-    const Row& row = system.row(i);
+    const RowTraits& row = system.row(i);
     if (row.kind == RowKind::control || row.measured || row.level == Level::acceleration) continue;
     // A one-sided constraint is violated on one side only, and its rate is free.
     if (row.one_sided) {
@@ -92,7 +92,7 @@ void solve_with_contacts(const System& system, const Evaluation& now, const Acce
   const bool any_friction = std::any_of(instant.contacts.begin(), instant.contacts.end(), [&](const Contact& c) {
     return c.values.has_friction && (touches(c) || !c.values.one_sided);
   });
-  if (!any_friction && !system.equations().has_C) {
+  if (!any_friction && !system.has_C()) {
     instant.contacts = ideal.contacts;
     instant.acting = ideal.acting;
     instant.optimality = ideal.optimality;
@@ -127,8 +127,7 @@ void solve_with_contacts(const System& system, const Evaluation& now, const Acce
   instant.acting = actual.acting;
   instant.optimality = actual.optimality;
   instant.uniqueness_unknown = actual.uniqueness_unknown;
-  if (system.equations().has_C || !actual.friction_force.isZero(0.0))
-    instant.values.C = nonideal.C + actual.friction_force;
+  if (system.has_C() || !actual.friction_force.isZero(0.0)) instant.values.C = nonideal.C + actual.friction_force;
   const Solution of_ideal = instant.solution;
   instant.solution = solve_acting(actual.acting, instant.values.C, true);
   if (!instant.solution.has_acceleration()) return;
@@ -185,7 +184,9 @@ Instant accelerate(const System& system, const State& state, const AccelerateOpt
     instant.acting = *options.rows;
   else
     for (int j = 0; j < system.m(); ++j) instant.acting.push_back(j);
-  InstantValues part = options.rows ? take_rows(instant.values, instant.acting) : instant.values;
+  InstantValues taken;  // copies of all that there is are of no use to anybody
+  if (options.rows) taken = take_rows(instant.values, instant.acting);
+  InstantValues& part = options.rows ? taken : instant.values;
   const Factorisation factors = factor(part);
   const auto solved = [&] {
     part.C = instant.values.C;
@@ -200,8 +201,8 @@ Instant accelerate(const System& system, const State& state, const AccelerateOpt
     if (!instant.not_finite && instant.multiplier_not_unique.empty()) instant.values.C = std::move(nonideal.C);
   };
   // Where C depends on the reactions: first with C = 0, then with the C that those forces give.
-  const bool two_stages = system.equations().has_C && system.needs_reactions();
-  if (system.equations().has_C && !two_stages) set_C();
+  const bool two_stages = system.has_C() && system.needs_reactions();
+  if (system.has_C() && !two_stages) set_C();
   instant.solution = solved();
   if (two_stages && instant.solution.has_acceleration()) {
     set_C();
@@ -215,6 +216,34 @@ Instant accelerate(const System& system, const State& state, const AccelerateOpt
   if (options.parts && instant.has_acceleration() && !options.rows)
     instant.parts = calc_parts(factors, part, instant.solution, state.qd);
   return instant;
+}
+
+double calc_solution_residual(const Instant& instant) {
+  constexpr double share = 1e-3;
+  const InstantValues& v = instant.values;
+  const Solution& s = instant.solution;
+  Eigen::VectorXd size = v.M.abs_times(s.qdd) + v.Q.cwiseAbs() + s.Qc_ni.cwiseAbs() + s.Q_control.cwiseAbs();
+  if (v.Q_noise.size() == size.size()) size += v.Q_noise / eps;  // terms that Q was summed from
+  for (Eigen::Index j = 0; j < s.multipliers.size(); ++j)
+    for (const SparseRows::Entry& e : v.A.row(j)) size(e.col) += std::abs(e.value * s.multipliers(j));
+  const double granted = share * largest(size);
+  const Eigen::VectorXd off = v.M * s.qdd - v.Q - s.Qc - s.Q_control;
+  double most = 0.0;
+  const auto take = [&](double missing, double terms) {
+    if (missing != 0.0) most = std::max(most, std::abs(missing) / terms);
+  };
+  for (Eigen::Index i = 0; i < off.size(); ++i) take(off(i), size(i) + granted);
+  // What the forces would do alone is what a row has held back.
+  Eigen::VectorXd speeding = s.qdd.cwiseAbs();
+  for (Eigen::Index i = 0; i < size.size(); ++i)
+    if (const double mass = v.M(i, i); mass > 0.0) speeding(i) += size(i) / mass;
+  const double fastest = share * largest(speeding);
+  for (std::size_t k = 0; k < instant.acting.size() && s.b_used.size() == v.b.size(); ++k) {
+    const Eigen::Index j = instant.acting[k];
+    const double terms = v.b_size.size() == v.b.size() ? v.b_size(j) : std::abs(s.b_used(j));
+    take(v.A.dot(j, s.qdd) - s.b_used(j), v.A.abs_dot(j, speeding) + terms + fastest * v.A.norm(j));
+  }
+  return most;
 }
 
 }  // namespace mechanician

@@ -82,6 +82,10 @@ Instant accelerate(const System& system, const State& state, const AccelerateOpt
 Instant accelerate_with(const System& system, const State& state, std::vector<Contact> contacts,
                         const AccelerateOptions& options = {});
 
+/// The largest part of its terms that is missing in a line of M q̈ = Q + Qᶜ + Q_control or of the rows that act; there must be
+/// an acceleration. A line without terms of its own has rounding of the others: a thousandth of the largest counts as its own.
+double calc_solution_residual(const Instant& instant);
+
 /// φ, φ̇ and ψ of the constraints at an evaluated state.
 std::vector<RowResidual> calc_residuals(const System& system, const State& state, const Evaluation& now);
 

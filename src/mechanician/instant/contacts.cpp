@@ -54,21 +54,21 @@ std::vector<Contact> classify_contacts(const System& system, const State& state,
   for (ContactValues& values : system.evaluate_contacts(state, not_finite)) {
     Contact c;
     const Index j = values.row;
-    const Row& row = system.row(values.row);
+    const RowTraits& row = system.row(values.row);
     if (!not_finite && !(values.restitution >= 0.0 && values.restitution <= 1.0))
       not_finite = NotFinite{{},
                              {},
                              {},
                              row.place,
                              fmt::format("the restitution of `{}` is {} at this state: it must be from 0 to 1",
-                                         row.name, short_number(values.restitution))};
+                                         system.row_name(values.row), short_number(values.restitution))};
     if (!not_finite && values.has_friction && !(values.mu >= 0.0))
       not_finite = NotFinite{{},
                              {},
                              {},
                              row.place,
-                             fmt::format("the friction of `{}` is {} at this state: it must not be negative", row.name,
-                                         short_number(values.mu))};
+                             fmt::format("the friction of `{}` is {} at this state: it must not be negative",
+                                         system.row_name(values.row), short_number(values.mu))};
     if (values.level == Level::position) c.gap = now.residual(j), c.rate = now.rate(j);
     if (values.level == Level::velocity) c.rate = now.residual(j);
     // What moves by itself, φ_t or ψ₀, is a term of the rate too.

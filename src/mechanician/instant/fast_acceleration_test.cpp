@@ -188,7 +188,7 @@ void compare(const System& system, const AccelerationProgram& made, const std::v
     VectorXd power = VectorXd::Zero(4 + num_constraints);
     power(0) = mass_rate + state.qd.dot(want.values.Q);
     for (int j = 0; j < num_constraints; ++j) {
-      const Row& row = system.row(j);
+      const RowTraits& row = system.row(j);
       const bool powerless = (row.level == Level::position && !row.rheonomic) ||
                              (row.level == Level::velocity && row.linear && !row.acatastatic);
       if (!powerless) power(1) += power(4 + j) = want.solution.multipliers(j) * rates(j);

@@ -20,7 +20,7 @@ ContactSolution solve_jump(const System& system, const State& state, const Evalu
   values.Q_noise = eps * values.M.abs_times(state.qd);
   const VectorXd Av = values.A * state.qd, size = values.A.abs_times(state.qd);
   for (Index j = 0; j < values.A.rows(); ++j) {
-    const Row& row = system.row(static_cast<int>(j));
+    const RowTraits& row = system.row(static_cast<int>(j));
     const bool holds = row.kind == RowKind::constraint && !row.measured;
     double off = 0.0;
     if (holds && row.level == Level::position) off = now.rate(j);
@@ -62,7 +62,7 @@ Impact calc_impact(const System& system, const State& state, const Evaluation& n
     for (int j = 0; j < system.m(); ++j) {
       const double both = now.values.A.dot(j, sum);  // (A v⁻ + A v⁺)_j
       // What the constraint does by itself: −φ_t, −ψ₀; all of it where only A Δv = 0 is asked for.
-      const Row& row = system.row(j);
+      const RowTraits& row = system.row(j);
       double moving = now.values.A.dot(j, state.qd);
       if (row.kind == RowKind::constraint && !row.measured && row.level == Level::position) moving -= now.rate(j);
       if (row.kind == RowKind::constraint && !row.measured && row.level == Level::velocity) moving -= now.residual(j);

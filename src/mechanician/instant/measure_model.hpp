@@ -1,6 +1,7 @@
 #pragma once
 
-/// What a model costs: making the program of its constrained acceleration, machine code for it, and one evaluation.
+/// What a model costs: making the program of its constrained acceleration, machine code for it, and one evaluation. Where
+/// numbers come from kernels there is no program of the whole: kernels and a sparse elimination are what is measured.
 ///
 /// Times are medians over rounds of evaluations at states near the start, projected onto the constraints, one after the
 /// other, so that no result is there already and no branch is learnt by heart. A state that generated code does not
@@ -18,7 +19,7 @@
 namespace mechanician {
 
 struct MeasureOptions {
-  int num_states = 64;   ///< fewer where finding them takes longer than two seconds
+  int num_states = 64;   ///< fewer where finding them takes longer than a second
   double spread = 1e-2;  ///< of coordinates and velocities about the start, relative to max(1, |value|)
   double seconds = 0.2;  ///< for each time that is measured
 };
@@ -36,11 +37,12 @@ struct CodeMeasurement {
 
 struct ModelMeasurement {
   int n = 0, m = 0;
-  int num_operations = 0;             ///< steps of the program; without one, operations of M, Q, A and b
-  std::string path;                   ///< the solve: of the program, or "qr: why there is no program"
-  double program_ms = 0.0;            ///< from the equations to the program
-  std::vector<CodeMeasurement> code;  ///< a program in each tier there is; empty without a program
-  int in_use = -1;                    ///< the quickest of them
+  std::int64_t num_operations = 0;     ///< steps of the program; without one, operations of M, Q, A and b
+  std::string path;                    ///< the solve: of the program, "sparse", or "qr: why there is no program"
+  double program_ms = 0.0;             ///< from the equations to the program
+  std::vector<CodeMeasurement> code;   ///< a program in each tier there is; empty without a program
+  int in_use = -1;                     ///< the quickest of them
+  std::optional<Nanoseconds> kernels;  ///< by kernels and sparse elimination
   Nanoseconds robust;
   int num_lanes = 0;  ///< 0: not possible
   double lanes_made_ms = 0.0;
@@ -52,7 +54,7 @@ struct ModelMeasurement {
   std::optional<double> difference;
 
   const CodeMeasurement* best() const { return in_use < 0 ? nullptr : &code[static_cast<std::size_t>(in_use)]; }
-  const Nanoseconds& acceleration() const { return best() ? best()->time : robust; }
+  const Nanoseconds& acceleration() const { return best() ? best()->time : kernels ? *kernels : robust; }
   double compile_ms() const { return best() ? program_ms + best()->made_ms : 0.0; }
 };
 

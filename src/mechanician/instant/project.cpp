@@ -162,7 +162,7 @@ Steps calc_steps(const SparseRows& M, const ConstraintValues& at, double far, co
 std::vector<int> rows_to_meet(const System& system, bool velocities, const std::vector<char>& meets) {
   std::vector<int> rows;
   for (int i = 0; i < system.m(); ++i) {
-    const Row& row = system.row(i);
+    const RowTraits& row = system.row(i);
     if (row.kind == RowKind::control || row.measured) continue;
     if (!meets[static_cast<std::size_t>(i)]) continue;
     if (row.level == Level::position || (velocities && row.level == Level::velocity)) rows.push_back(i);
@@ -250,7 +250,7 @@ Projection project(const System& system, const State& given, ProjectionGoal goal
     const Evaluation there = system.evaluate(result.state);
     bool more = false;
     for (int j = 0; j < system.m(); ++j) {
-      const Row& row = system.row(j);
+      const RowTraits& row = system.row(j);
       char& meets = positions[static_cast<std::size_t>(j)];
       if (!row.one_sided || meets || !(there.residual(j) < -4.0 * there.residual_noise(j))) continue;
       meets = more = true;

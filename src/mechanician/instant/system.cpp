@@ -6,12 +6,14 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <stdexcept>
 #include <utility>
 
 #include "mechanician/base/text.hpp"
-#include "mechanician/expression/print.hpp"
 #include "mechanician/expression/simplify.hpp"
+#include "mechanician/instant/family_numbers.hpp"
+#include "mechanician/large/large_quantities.hpp"
 #include "mechanician/model/validate.hpp"
 #include "mechanician/solve/instant_pattern.hpp"
 
@@ -38,7 +40,7 @@ Layout layout_of(const Equations& eqs) {
   return at;
 }
 
-std::string row_name(const Row& row) {
+std::string named(const Row& row) {
   return fmt::format("{} `{}`", row.kind == RowKind::control ? "control requirement" : "constraint", row.name);
 }
 
@@ -62,12 +64,6 @@ State state_of(const StartState& start) {
   return {start.time, vector(start.q), vector(start.qd)};
 }
 
-std::string NotFinite::message() const {
-  if (!problem.empty()) return problem;
-  return fmt::format("{} is not a finite number: {}{}", quantity, expression,
-                     operands.empty() ? "" : fmt::format(" ({})", operands));
-}
-
 namespace {
 
 /// A model that was built in C++ has been seen by nobody yet.
@@ -79,65 +75,199 @@ Model validated(Model model) {
 
 }  // namespace
 
-System::System(Model model, std::vector<double> parameters)
-    : System(validated(std::move(model)), std::move(parameters), Checked::already) {
-  if (std::vector<Problem> problems = validate_values(model_, {parameters_}); !problems.empty())
-    throw ModelError(std::move(problems), model_.source);
-}
+/// The equations as flat programs. [t | q | q̇ | parameters] are the inputs of all.
+struct System::Written {
+  explicit Written(Model given);
+  Model model;
+  Equations eqs;
+  Tape dynamics;  ///< M entries, Q, A entries, b, W, residuals, rates
+  Tape contacts;  ///< for each contact: restitution, coefficient of friction, slip, T entries, slip_b
+  Tape nonideal;  ///< C; further inputs: ideal forces, multipliers
+  std::shared_ptr<const InstantPattern> pattern;
+};
 
-System::System(Model model, std::vector<double> parameters, Checked)
-    : model_(std::move(model)), eqs_(derive(model_)), parameters_(std::move(parameters)) {
-  if (parameters_.size() != model_.parameters.size())
-    throw std::invalid_argument(fmt::format("the model has {}, but {} given",
-                                            count_noun(model_.parameters.size(), "parameter"), parameters_.size()));
-  if (!eqs_.unknowns.empty()) {
+struct System::Kept {
+  std::once_flag once;
+  std::unique_ptr<const Written> written;
+};
+
+System::Written::Written(Model given) : model(std::move(given)), eqs(derive(model)) {
+  if (!eqs.unknowns.empty()) {
     std::vector<Problem> problems;
-    for (const Expr& u : model_.unknowns) {
+    for (const Expr& u : model.unknowns) {
       problems.push_back(
-          {model_.place_of("unknown." + u.symbol().name),
-           fmt::format("the function `{}` has no value", u.symbol().name),
+          {model.place_of("unknown." + u.symbol().name), fmt::format("the function `{}` has no value", u.symbol().name),
            "`equations` prints unknown functions as they are; for numbers, define it in [define] or [parameters]"});
     }
-    throw ModelError(std::move(problems), model_.source);
+    throw ModelError(std::move(problems), model.source);
   }
 
-  std::vector<Expr> inputs{eqs_.t};
-  inputs.insert(inputs.end(), eqs_.q.begin(), eqs_.q.end());
-  inputs.insert(inputs.end(), eqs_.qd.begin(), eqs_.qd.end());
-  inputs.insert(inputs.end(), eqs_.parameters.begin(), eqs_.parameters.end());
+  std::vector<Expr> inputs{eqs.t};
+  inputs.insert(inputs.end(), eqs.q.begin(), eqs.q.end());
+  inputs.insert(inputs.end(), eqs.qd.begin(), eqs.qd.end());
+  inputs.insert(inputs.end(), eqs.parameters.begin(), eqs.parameters.end());
 
   std::vector<Expr> outputs;
-  for (const auto& e : eqs_.M.entries) outputs.push_back(e.value);
-  outputs.insert(outputs.end(), eqs_.Q.begin(), eqs_.Q.end());
-  for (const auto& e : eqs_.A.entries) outputs.push_back(e.value);
-  outputs.insert(outputs.end(), eqs_.b.begin(), eqs_.b.end());
-  for (const auto& line : eqs_.W) outputs.insert(outputs.end(), line.begin(), line.end());
-  for (const Row& row : eqs_.rows) outputs.push_back(row.level == Level::acceleration ? Expr(0) : row.residual);
-  for (const Row& row : eqs_.rows) outputs.push_back(row.rate);
-  dynamics_ = Tape(outputs, inputs);
+  for (const auto& e : eqs.M.entries) outputs.push_back(e.value);
+  outputs.insert(outputs.end(), eqs.Q.begin(), eqs.Q.end());
+  for (const auto& e : eqs.A.entries) outputs.push_back(e.value);
+  outputs.insert(outputs.end(), eqs.b.begin(), eqs.b.end());
+  for (const auto& line : eqs.W) outputs.insert(outputs.end(), line.begin(), line.end());
+  for (const Row& row : eqs.rows) outputs.push_back(row.level == Level::acceleration ? Expr(0) : row.residual);
+  for (const Row& row : eqs.rows) outputs.push_back(row.rate);
+  dynamics = Tape(outputs, inputs);
 
   std::vector<Expr> of_contacts;
-  for (const ContactRow& c : eqs_.contacts) {
+  for (const ContactRow& c : eqs.contacts) {
     of_contacts.push_back(c.restitution);
     of_contacts.push_back(c.friction);
     of_contacts.insert(of_contacts.end(), c.slip.begin(), c.slip.end());
     for (const auto& e : c.T.entries) of_contacts.push_back(e.value);
     of_contacts.insert(of_contacts.end(), c.slip_b.begin(), c.slip_b.end());
   }
-  contacts_ = Tape(of_contacts, inputs);
+  contacts = Tape(of_contacts, inputs);
 
-  inputs.insert(inputs.end(), eqs_.ideal.begin(), eqs_.ideal.end());
-  inputs.insert(inputs.end(), eqs_.multipliers.begin(), eqs_.multipliers.end());
-  nonideal_ = Tape(eqs_.C, inputs);
-  const std::vector<double> zeros(std::max(eqs_.M.entries.size(), eqs_.A.entries.size()), 0.0);
-  pattern_ = std::make_shared<const InstantPattern>(fill_rows(eqs_.M, zeros), fill_rows(eqs_.A, zeros));
-  for (const Expr& c : eqs_.C)
+  inputs.insert(inputs.end(), eqs.ideal.begin(), eqs.ideal.end());
+  inputs.insert(inputs.end(), eqs.multipliers.begin(), eqs.multipliers.end());
+  nonideal = Tape(eqs.C, inputs);
+  const std::vector<double> zeros(std::max(eqs.M.entries.size(), eqs.A.entries.size()), 0.0);
+  pattern = std::make_shared<const InstantPattern>(fill_rows(eqs.M, zeros), fill_rows(eqs.A, zeros));
+}
+
+System::System(Model model, std::vector<double> parameters)
+    : System(validated(std::move(model)), std::move(parameters), Checked::already) {
+  if (std::vector<Problem> problems = validate_values(this->model(), {parameters_}); !problems.empty())
+    throw ModelError(std::move(problems), source());
+}
+
+System::System(Model model, std::vector<double> parameters, Checked)
+    : parameters_(std::move(parameters)), kept_(std::make_shared<Kept>()) {
+  set_written(std::move(model));
+}
+
+System::System(FamilyModel stated, Numbers numbers)
+    : parameters_(parameter_values(stated)), kept_(std::make_shared<Kept>()) {
+  if (numbers == Numbers::kernels || (numbers == Numbers::automatic && stated.num_coordinates() >= least_for_kernels)) {
+    try {
+      families_ = std::make_shared<const FamilyNumbers>(stated);
+    } catch (const ModelError&) {
+      // What is wrong by itself is said in the same way when it is written out.
+      if (numbers == Numbers::kernels || stated.num_coordinates() > most_coordinates) throw;
+    }
+  }
+  if (families_) {
+    n_ = families_->kernels()->n(), m_ = families_->kernels()->m();
+    return;
+  }
+  set_written(validated(expand(stated)));
+  if (std::vector<Problem> problems = validate_values(model(), {parameters_}); !problems.empty())
+    throw ModelError(std::move(problems), source());
+}
+
+void System::set_written(Model model) {
+  if (parameters_.size() != model.parameters.size())
+    throw std::invalid_argument(fmt::format("the model has {}, but {} given",
+                                            count_noun(model.parameters.size(), "parameter"), parameters_.size()));
+  std::call_once(kept_->once, [&] { kept_->written = std::make_unique<const Written>(std::move(model)); });
+  const Equations& eqs = kept_->written->eqs;
+  n_ = eqs.n(), m_ = eqs.m(), num_control_ = eqs.num_control();
+  has_contacts_ = !eqs.contacts.empty(), has_C_ = eqs.has_C;
+  for (const Expr& c : eqs.C)
     needs_reactions_ |= c.contains(SymbolKind::ideal_force) || c.contains(SymbolKind::multiplier);
+}
+
+const System::Written& System::written() const {
+  std::call_once(kept_->once, [&] { kept_->written = std::make_unique<const Written>(expand(families_->stated())); });
+  return *kept_->written;
+}
+
+const Model& System::model() const { return written().model; }
+const Equations& System::equations() const { return written().eqs; }
+
+const std::shared_ptr<LargeSystem>& System::kernels() const {
+  static const std::shared_ptr<LargeSystem> none;
+  return families_ ? families_->kernels() : none;
 }
 
 void System::set_parameters(std::span<const double> values) {
   assert(values.size() == parameters_.size());
+  if (families_) {
+    written();
+    families_.reset();
+  }
   std::copy(values.begin(), values.end(), parameters_.begin());
+}
+
+std::vector<std::string> System::parameter_names() const {
+  constexpr std::size_t most_listed = 10'000;
+  if (families_) return mechanician::parameter_names(families_->stated(), most_listed);
+  std::vector<std::string> names;
+  for (const Parameter& p : model().parameters)
+    if (names.size() < most_listed) names.push_back(p.name);
+  return names;
+}
+
+const RowTraits& System::row(int i) const {
+  if (families_) return families_->kernels()->row(i);
+  return equations().rows[static_cast<std::size_t>(i)];
+}
+
+std::string System::row_name(int i) const {
+  if (families_) return families_->kernels()->row_name(i);
+  return equations().rows[static_cast<std::size_t>(i)].name;
+}
+
+std::string System::coordinate(int i) const {
+  if (families_) return families_->stated().name_of(i);
+  return equations().coordinates[static_cast<std::size_t>(i)];
+}
+
+int System::find_coordinate(std::string_view name) const {
+  if (families_) return static_cast<int>(families_->stated().find(name));
+  return model().find_coordinate(name);
+}
+
+std::vector<std::string> System::output_names() const {
+  if (families_) return mechanician::output_names(families_->kernels()->model());
+  std::vector<std::string> names;
+  for (const Named& output : model().outputs) names.push_back(output.name);
+  return names;
+}
+
+const std::string& System::title() const { return families_ ? families_->stated().title : model().title; }
+const SourceText& System::source() const { return families_ ? families_->stated().source : model().source; }
+const RunSettings& System::run_settings() const { return families_ ? families_->stated().run : model().run; }
+
+Place System::place_of(const std::string& key) const {
+  if (!families_) return model().place_of(key);
+  const auto found = families_->stated().places.find(key);
+  return found == families_->stated().places.end() ? Place{} : found->second;
+}
+
+Place System::place_of_mass() const { return place_of(families_ || model().kinetic ? "kinetic" : "mass"); }
+
+State System::start() const {
+  if (!families_) return state_of(start_state(model(), {parameters_}));
+  const LargeSystem::Start start = families_->kernels()->start();
+  return state_of(StartState{start.t, start.q, start.qd});
+}
+
+bool System::forces_depend_on(int coordinate) const {
+  if (families_) return families_->kernels()->forces_depend_on(coordinate);
+  const Equations& eqs = equations();
+  const auto i = static_cast<std::size_t>(coordinate);
+  const std::vector<Expr> symbols = symbols_of(eqs.Q);
+  return std::any_of(symbols.begin(), symbols.end(),
+                     [&](const Expr& s) { return same(s, eqs.q[i]) || same(s, eqs.qd[i]); });
+}
+
+std::int64_t System::num_operations() const {
+  if (families_) return families_->kernels()->num_operations();
+  return static_cast<std::int64_t>(written().dynamics.code().size());
+}
+
+Evaluation System::evaluate(const State& state) const {
+  return families_ ? families_->evaluate(state) : evaluate_written(state);
 }
 
 std::vector<double> System::inputs(const State& state) const {
@@ -148,71 +278,57 @@ std::vector<double> System::inputs(const State& state) const {
   return x;
 }
 
-NotFinite explain_not_finite(const Tape& tape, int output, std::span<const double> inputs, std::string quantity,
-                             Place place) {
-  NotFinite result{std::move(quantity), "an input is not finite", {}, place};
-  const auto culprit = tape.find_culprit(output, inputs);
-  if (!culprit) return result;
-  result.expression = print(culprit->expression, {.format = PrintFormat::text, .max_length = 200});
-  std::vector<std::string> operands;
-  for (const double x : culprit->operands) operands.push_back(number_text(x));
-  const OperatorRow& row = row_of(culprit->expression.op());
-  if (row.op == Op::div && culprit->operands[1] == 0.0)
-    result.operands = fmt::format("{} divided by zero", operands[0]);
-  else
-    result.operands = fmt::format("`{}` of {} is {}", row.name, join_and(operands), number_text(culprit->value));
-  return result;
-}
-
 NotFinite System::explain_dynamics(int output, std::span<const double> inputs) const {
-  const Layout at = layout_of(eqs_);
-  const auto place_of = [&](const std::string& key) { return model_.place_of(key); };
+  const Equations& eqs = equations();
+  const Tape& dynamics = written().dynamics;
+  const Layout at = layout_of(eqs);
+  const auto row = [&](int i) -> const Row& { return eqs.rows[static_cast<std::size_t>(i)]; };
   if (output < at.Q) {
-    const auto& e = eqs_.M.entries[static_cast<std::size_t>(output)];
-    return explain_not_finite(dynamics_, output, inputs,
+    const auto& e = eqs.M.entries[static_cast<std::size_t>(output)];
+    return explain_not_finite(dynamics, output, inputs,
                               fmt::format("the mass matrix entry ({}, {})", coordinate(e.row), coordinate(e.col)),
-                              place_of(model_.kinetic ? "kinetic" : "mass"));
+                              place_of_mass());
   }
   if (output < at.A) {
-    const std::string& name = coordinate(output - at.Q);
-    Place place = place_of(model_.potential ? "potential" : "kinetic");
-    for (const Named& f : model_.forces)
+    const std::string name = coordinate(output - at.Q);
+    Place place = place_of(model().potential ? "potential" : "kinetic");
+    for (const Named& f : model().forces)
       if (f.name == name) place = f.place;
-    return explain_not_finite(dynamics_, output, inputs, fmt::format("the given force on `{}`", name), place);
+    return explain_not_finite(dynamics, output, inputs, fmt::format("the given force on `{}`", name), place);
   }
   if (output < at.b) {
-    const auto& e = eqs_.A.entries[static_cast<std::size_t>(output - at.A)];
-    return explain_not_finite(dynamics_, output, inputs,
-                              fmt::format("the coefficient of {}'' in {}", coordinate(e.col), row_name(row(e.row))),
+    const auto& e = eqs.A.entries[static_cast<std::size_t>(output - at.A)];
+    return explain_not_finite(dynamics, output, inputs,
+                              fmt::format("the coefficient of {}'' in {}", coordinate(e.col), named(row(e.row))),
                               row(e.row).place);
   }
   if (output < at.W)
-    return explain_not_finite(dynamics_, output, inputs, fmt::format("b of {}", row_name(row(output - at.b))),
+    return explain_not_finite(dynamics, output, inputs, fmt::format("b of {}", named(row(output - at.b))),
                               row(output - at.b).place);
   if (output < at.residual) {
-    const auto size = static_cast<int>(eqs_.measured.size());
-    const Row& r = row(eqs_.measured[static_cast<std::size_t>((output - at.W) / size)]);
-    return explain_not_finite(dynamics_, output, inputs, fmt::format("the weight of {}", row_name(r)), r.place);
+    const auto size = static_cast<int>(eqs.measured.size());
+    const Row& r = row(eqs.measured[static_cast<std::size_t>((output - at.W) / size)]);
+    return explain_not_finite(dynamics, output, inputs, fmt::format("the weight of {}", named(r)), r.place);
   }
   const int i = output < at.rate ? output - at.residual : output - at.rate;
-  return explain_not_finite(dynamics_, output, inputs,
-                            fmt::format("{}{}", output < at.rate ? "" : "the rate of ", row_name(row(i))),
-                            row(i).place);
+  return explain_not_finite(dynamics, output, inputs,
+                            fmt::format("{}{}", output < at.rate ? "" : "the rate of ", named(row(i))), row(i).place);
 }
 
-Evaluation System::evaluate(const State& state) const {
-  const Layout at = layout_of(eqs_);
+Evaluation System::evaluate_written(const State& state) const {
+  const Equations& eqs = equations();
+  const Layout at = layout_of(eqs);
   const std::vector<double> x = inputs(state);
   std::vector<double> values(static_cast<std::size_t>(at.end)), bounds(values.size());
-  dynamics_.evaluate_with_bounds(x, values, bounds);
+  written().dynamics.evaluate_with_bounds(x, values, bounds);
 
   Evaluation result;
   InstantValues& v = result.values;
   const int n = this->n(), m = this->m();
-  v.M = fill_rows(eqs_.M, std::span<const double>(values).subspan(static_cast<std::size_t>(at.M)));
-  v.A = fill_rows(eqs_.A, std::span<const double>(values).subspan(static_cast<std::size_t>(at.A)));
-  v.M_noise = fill_rows(eqs_.M, std::span<const double>(bounds).subspan(static_cast<std::size_t>(at.M)));
-  v.A_noise = fill_rows(eqs_.A, std::span<const double>(bounds).subspan(static_cast<std::size_t>(at.A)));
+  v.M = fill_rows(eqs.M, std::span<const double>(values).subspan(static_cast<std::size_t>(at.M)));
+  v.A = fill_rows(eqs.A, std::span<const double>(values).subspan(static_cast<std::size_t>(at.A)));
+  v.M_noise = fill_rows(eqs.M, std::span<const double>(bounds).subspan(static_cast<std::size_t>(at.M)));
+  v.A_noise = fill_rows(eqs.A, std::span<const double>(bounds).subspan(static_cast<std::size_t>(at.A)));
   const auto segment = [](const std::vector<double>& from, int begin, int size) {
     return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(from.data() + begin, size));
   };
@@ -221,12 +337,12 @@ Evaluation System::evaluate(const State& state) const {
   v.b = segment(values, at.b, m);
   v.b_noise = segment(bounds, at.b, m);
   v.b_size = v.b.cwiseAbs().cwiseMax(v.b_noise / eps);
-  v.num_control = eqs_.num_control();
-  v.pattern = pattern_;
-  const auto size = static_cast<Eigen::Index>(eqs_.measured.size());
+  v.num_control = eqs.num_control();
+  v.pattern = written().pattern;
+  const auto size = static_cast<Eigen::Index>(eqs.measured.size());
   v.W.resize(size, size);
   for (Eigen::Index i = 0; i < size; ++i) {
-    v.measured.push_back(eqs_.measured[static_cast<std::size_t>(i)]);
+    v.measured.push_back(eqs.measured[static_cast<std::size_t>(i)]);
     for (Eigen::Index j = 0; j < size; ++j) v.W(i, j) = values[static_cast<std::size_t>(at.W + i * size + j)];
   }
   result.residual = segment(values, at.residual, m);
@@ -250,11 +366,12 @@ std::vector<ContactValues> System::evaluate_contacts(const State& state, std::op
   std::vector<ContactValues> result;
   if (!has_contacts()) return result;
   const std::vector<double> x = inputs(state);
-  const std::vector<double> values = contacts_(std::span<const double>(x));
+  const Equations& eqs = equations();
+  const std::vector<double> values = written().contacts(std::span<const double>(x));
   for (std::size_t i = 0; i < values.size() && !not_finite; ++i)
     if (!std::isfinite(values[i])) not_finite = explain_contacts(static_cast<int>(i), x);
   std::size_t next = 0;
-  for (const ContactRow& c : eqs_.contacts) {
+  for (const ContactRow& c : eqs.contacts) {
     ContactValues v;
     v.row = c.row;
     v.one_sided = row(c.row).one_sided;
@@ -275,13 +392,13 @@ std::vector<ContactValues> System::evaluate_contacts(const State& state, std::op
 
 NotFinite System::explain_contacts(int output, std::span<const double> inputs) const {
   int first = 0;
-  for (const ContactRow& c : eqs_.contacts) {
+  for (const ContactRow& c : equations().contacts) {
     const int end = first + 2 + static_cast<int>(2 * c.slip.size() + c.T.entries.size());
     if (output < end) {
-      const Row& r = row(c.row);
+      const Row& r = equations().rows[static_cast<std::size_t>(c.row)];
       const char* key = output == first ? "restitution" : output == first + 1 ? "friction" : "slip";
-      const Place place = model_.place_of(fmt::format("constraints.{}.{}", r.name, key));
-      return explain_not_finite(contacts_, output, inputs, fmt::format("the {} of {}", key, row_name(r)),
+      const Place place = place_of(fmt::format("constraints.{}.{}", r.name, key));
+      return explain_not_finite(written().contacts, output, inputs, fmt::format("the {} of {}", key, named(r)),
                                 place.line > 0 ? place : r.place);
     }
     first = end;
@@ -292,11 +409,12 @@ NotFinite System::explain_contacts(int output, std::span<const double> inputs) c
 System::Nonideal System::calc_C(const State& state, const Solution& ideal) const {
   Nonideal result;
   result.C = Eigen::VectorXd::Zero(n());
-  if (!eqs_.has_C) return result;
-  for (const Expr& s : symbols_of(eqs_.C)) {
+  if (!has_C_) return result;
+  const Tape& nonideal = written().nonideal;
+  for (const Expr& s : symbols_of(equations().C)) {
     if (s.symbol().kind != SymbolKind::multiplier) continue;
     for (const Eigen::Index i : ideal.multipliers_undetermined)
-      if (row(static_cast<int>(i)).name == s.symbol().name) result.not_unique.push_back(s.symbol().name);
+      if (row_name(static_cast<int>(i)) == s.symbol().name) result.not_unique.push_back(s.symbol().name);
   }
   if (!result.not_unique.empty()) return result;
   std::vector<double> x = inputs(state);
@@ -304,16 +422,16 @@ System::Nonideal System::calc_C(const State& state, const Solution& ideal) const
     x.insert(x.end(), ideal.Qc_i.begin(), ideal.Qc_i.end());
     x.insert(x.end(), ideal.multipliers.begin(), ideal.multipliers.end());
   }
-  x.resize(static_cast<std::size_t>(nonideal_.num_inputs()), 0.0);
-  const std::vector<double> values = nonideal_(std::span<const double>(x));
+  x.resize(static_cast<std::size_t>(nonideal.num_inputs()), 0.0);
+  const std::vector<double> values = nonideal(std::span<const double>(x));
   for (int i = 0; i < n(); ++i) {
     result.C(i) = values[static_cast<std::size_t>(i)];
     if (std::isfinite(result.C(i)) || result.not_finite) continue;
     Place place;
-    for (const Named& c : model_.nonideal)
+    for (const Named& c : model().nonideal)
       if (c.name == coordinate(i)) place = c.place;
     result.not_finite =
-        explain_not_finite(nonideal_, i, x, fmt::format("the non-ideal force on `{}`", coordinate(i)), place);
+        explain_not_finite(nonideal, i, x, fmt::format("the non-ideal force on `{}`", coordinate(i)), place);
   }
   return result;
 }

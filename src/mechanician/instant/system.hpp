@@ -1,19 +1,25 @@
 #pragma once
 
-/// A model made ready for numbers: its equations as flat programs, its parameters with values.
+/// A model made ready for numbers, whatever its size: what instants, motions, results and commands see of it.
 ///
-///     System system(model, parameter_values);
+///     System system(read_family_model("four_bar.toml"));
 ///     const Evaluation now = system.evaluate({t, q, qd});     // M Q A b, residuals, with rounding error bounds
 ///     const Solution ideal = solve(now.values);               // C = 0
 ///     const Eigen::VectorXd C = …system.calc_C(state, ideal)  // may depend on the ideal forces
+///
+/// Numbers come from the equations written out, as flat programs, or from kernels that run over the members of families
+/// (large/large_system.hpp); which, is decided here (Numbers). Copies are cheap, share what is derived, and keep it alive.
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "mechanician/equations/equations.hpp"
+#include "mechanician/expression/not_finite.hpp"
 #include "mechanician/expression/tape.hpp"
+#include "mechanician/model/family_model.hpp"
 #include "mechanician/model/model.hpp"
 #include "mechanician/model/parameters.hpp"
 #include "mechanician/solve/eigen_kernels.hpp"
@@ -30,22 +36,11 @@ struct State {
 /// The start of a model as a state.
 State state_of(const StartState& start);
 
-/// A number that is infinite, undefined or out of its range: which, where it comes from, and at which state.
-struct NotFinite {
-  std::string quantity;      ///< "b of constraint `rod`"
-  std::string expression;    ///< the innermost subexpression that fails
-  std::string operands;      ///< "sqrt of -1"
-  Place place;               ///< in the model file
-  std::string problem = {};  ///< in the place of all that where the number is finite and may not be what it is
-  std::string message() const;
-};
-
-/// Follows output `output` of the tape down to what has no value.
-NotFinite explain_not_finite(const Tape& tape, int output, std::span<const double> inputs, std::string quantity,
-                             Place place);
-
 /// Numbers in the order of the entries, as a matrix.
 SparseRows fill_rows(const SparseExprMatrix& pattern, std::span<const double> values);
+
+class LargeSystem;
+class FamilyNumbers;
 
 struct Evaluation {
   InstantValues values;      ///< C is empty
@@ -76,23 +71,59 @@ class System {
   /// A part of a model that has passed its checks, with names that no file can have.
   enum class Checked { already };
   System(Model model, std::vector<double> parameters, Checked);
+  /// Where the numbers of a stated model come from. `automatic`: kernels from `least_for_kernels` coordinates on, as far as they
+  /// can say what the model says; what they cannot is written out.
+  enum class Numbers { automatic, written_out, kernels };
+  /// With the parameters that it was read with. Throws ModelError, as above, and where neither way is open: for
+  /// `kernels` what they cannot do, for the others what is too large to be written out.
+  explicit System(FamilyModel stated, Numbers numbers = Numbers::automatic);
 
-  const Model& model() const { return model_; }
-  const Equations& equations() const { return eqs_; }
+  /// A ladder of 82 coordinates takes 42 ms by kernels, from its file to its motion, and 52 written out; a chain of 998 takes
+  /// 19 ms and 500. Below, code that is made of the whole model is the quicker one.
+  static constexpr long least_for_kernels = 64;
+
+  /// The model member by member, and its equations. Where numbers come from kernels both are made when they are asked for
+  /// first: for closed forms and compiled programs. Throws ModelError where the model is too large for that (expand).
+  const Model& model() const;
+  const Equations& equations() const;
+  /// Where numbers come from kernels; else null.
+  const std::shared_ptr<LargeSystem>& kernels() const;
+
+  /// Of model().parameters, in their order.
   const std::vector<double>& parameters() const { return parameters_; }
-  /// Other values, as many; they are not checked (validate_values). Nothing is derived again.
+  /// Their names, those of long lists left out: of the first so many parameters.
+  std::vector<std::string> parameter_names() const;
+  /// Other values, as many; they are not checked (validate_values). Nothing is derived again. From then on numbers come
+  /// from the equations written out.
   void set_parameters(std::span<const double> values);
-  int n() const { return eqs_.n(); }
-  int m() const { return eqs_.m(); }
-  const Row& row(int i) const { return eqs_.rows[static_cast<std::size_t>(i)]; }
-  const std::string& coordinate(int i) const { return eqs_.coordinates[static_cast<std::size_t>(i)]; }
+
+  int n() const { return n_; }
+  int m() const { return m_; }
+  int num_control() const { return num_control_; }
+  const RowTraits& row(int i) const;
+  /// Names are made when they are asked for.
+  std::string row_name(int i) const;
+  std::string coordinate(int i) const;
+  /// −1: there is none of this name.
+  int find_coordinate(std::string_view name) const;
+  std::vector<std::string> output_names() const;
+  const std::string& title() const;
+  const SourceText& source() const;
+  const RunSettings& run_settings() const;
+  Place place_of(const std::string& key) const;
+  /// Where mass, and what is said of it, comes from.
+  Place place_of_mass() const;
+  /// The start of the model. Throws ModelError for a value that is not finite.
+  State start() const;
+  /// Whether a given force depends on a coordinate or its velocity.
+  bool forces_depend_on(int coordinate) const;
   /// Operations of one evaluation of M, Q, A and b.
-  int num_operations() const { return static_cast<int>(dynamics_.code().size()); }
+  std::int64_t num_operations() const;
 
   Evaluation evaluate(const State& state) const;
 
   /// Whether a constraint is one-sided or has friction.
-  bool has_contacts() const { return !eqs_.contacts.empty(); }
+  bool has_contacts() const { return has_contacts_; }
   /// For each of equations().contacts. What is not finite is named in `not_finite`, the first of several.
   std::vector<ContactValues> evaluate_contacts(const State& state, std::optional<NotFinite>& not_finite) const;
 
@@ -102,24 +133,27 @@ class System {
     /// multiplier(NAME) that C asks for and that are not unique.
     std::vector<std::string> not_unique;
   };
+  bool has_C() const { return has_C_; }
   /// Whether C uses ideal() or multiplier(), so that it is known only after a solution with C = 0.
   bool needs_reactions() const { return needs_reactions_; }
   /// C at this state, given the solution with C = 0 (which may be empty where C needs no reactions).
   Nonideal calc_C(const State& state, const Solution& ideal) const;
 
  private:
+  struct Written;
+  struct Kept;
+  void set_written(Model model);
+  const Written& written() const;
+  Evaluation evaluate_written(const State& state) const;
   std::vector<double> inputs(const State& state) const;
   NotFinite explain_dynamics(int output, std::span<const double> inputs) const;
   NotFinite explain_contacts(int output, std::span<const double> inputs) const;
 
-  Model model_;
-  Equations eqs_;
+  int n_ = 0, m_ = 0, num_control_ = 0;
+  bool has_contacts_ = false, has_C_ = false, needs_reactions_ = false;
   std::vector<double> parameters_;
-  Tape dynamics_;  ///< M entries, Q, A entries, b, W, residuals, rates
-  Tape contacts_;  ///< for each contact: restitution, coefficient of friction, slip, T entries, slip_b
-  bool needs_reactions_ = false;
-  std::shared_ptr<const InstantPattern> pattern_;
-  Tape nonideal_;  ///< C; further inputs: ideal forces, multipliers
+  std::shared_ptr<const FamilyNumbers> families_;  ///< where numbers come from kernels
+  std::shared_ptr<Kept> kept_;                     ///< what is written out, as soon as it is
 };
 
 }  // namespace mechanician

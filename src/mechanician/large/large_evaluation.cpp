@@ -24,25 +24,25 @@ std::int64_t LargeSystem::block_begin(std::int64_t k, std::int64_t here) {
 
 /// Inputs of a batch of members from `begin` on; the last one again where there are fewer than lanes. Many at a time:
 /// what was written a moment ago cannot be read back in other pieces at once. Returns how many members there are.
-std::int64_t LargeSystem::gather(const Kernel& kernel, double* inputs, std::int64_t begin, double t,
-                                 std::span<const double> q, std::span<const double> qd) const {
-  using From = Kernel::Source::From;
+std::int64_t LargeSystem::gather(const Kernel& kernel, std::span<const Source> sources, double* inputs,
+                                 std::int64_t begin, const At& point) const {
+  using From = Source::From;
   const std::int64_t here = std::min(lanes * batch, kernel.members.count - begin), blocks = (here + lanes - 1) / lanes,
                      stride = lanes * static_cast<std::int64_t>(kernel.needed.size());
   const bool more = begin + 2 * lanes * batch <= kernel.members.count;
   const BlockCopies& copies = block_copies();
-  for (const Kernel::Source& source : kernel.sources) {
+  for (const Source& source : sources) {
     double* to = inputs + source.place;
     if (source.from == From::time) {
-      for (std::int64_t k = 0; k < blocks; ++k, to += stride) std::fill_n(to, lanes, t);
+      for (std::int64_t k = 0; k < blocks; ++k, to += stride) std::fill_n(to, lanes, point.t);
       continue;
     }
     if (source.from == From::common) {
       for (std::int64_t k = 0; k < blocks; ++k, to += stride) std::fill_n(to, lanes, *source.numbers);
       continue;
     }
-    const double* from = source.from == From::position   ? q.data()
-                         : source.from == From::velocity ? qd.data()
+    const double* from = source.from == From::position   ? point.q.data()
+                         : source.from == From::velocity ? point.qd.data()
                                                          : source.numbers;
     if (source.first < 0) {
       const std::int32_t* const list = source.list + begin;
@@ -63,7 +63,9 @@ std::int64_t LargeSystem::gather(const Kernel& kernel, double* inputs, std::int6
   return here;
 }
 
-void LargeSystem::evaluate(double t, std::span<const double> q, std::span<const double> qd, Values& values) {
+void LargeSystem::evaluate(const At& point, Values& values) {
+  const Lock lock(mutex_);
+  take(point);
   // What does not change is there from make_values() on.
   if (is_sum_[0]) std::copy(constant_.M.begin(), constant_.M.end(), values.M.begin());
   if (is_sum_[1]) std::copy(constant_.Q.begin(), constant_.Q.end(), values.Q.begin());
@@ -72,7 +74,7 @@ void LargeSystem::evaluate(double t, std::span<const double> q, std::span<const 
   for (const auto& kernel : kernels_) {
     if (kernel->varying.empty()) continue;
     const auto piece = [&](std::int64_t from, std::int64_t to, int slot) {
-      evaluate_members(*kernel, kernel->desks[at(slot)], from, to, t, q, qd, values);
+      evaluate_members(*kernel, kernel->desks[at(slot)], from, to, point, values);
     };
     if (kernel->shared)
       threads_->ranges(kernel->members.count, members_at_a_time, piece);
@@ -81,13 +83,14 @@ void LargeSystem::evaluate(double t, std::span<const double> q, std::span<const 
   }
 }
 
-void LargeSystem::evaluate_members(const Kernel& kernel, Desk& desk, std::int64_t from, std::int64_t to, double t,
-                                   std::span<const double> q, std::span<const double> qd, Values& values) const {
+void LargeSystem::evaluate_members(const Kernel& kernel, Desk& desk, std::int64_t from, std::int64_t to,
+                                   const At& point, Values& values) const {
   const bool past_caches = values.A.size() >= least_streamed;
   const BlockCopies& copies = block_copies();
   const std::int64_t stride = lanes * static_cast<std::int64_t>(kernel.varying.size());
   for (std::int64_t begin = from; begin < to; begin += lanes * batch) {
-    const std::int64_t here = gather(kernel, desk.inputs.data(), begin, t, q, qd), blocks = (here + lanes - 1) / lanes;
+    const std::int64_t here = gather(kernel, kernel.sources, desk.inputs.data(), begin, point),
+                       blocks = (here + lanes - 1) / lanes;
     kernel.run(desk.function, desk, blocks);
     const double* out = desk.outputs.data();
     for (std::size_t i = 0; i < kernel.varying.size(); ++i, out += lanes) {
@@ -123,13 +126,14 @@ void LargeSystem::evaluate_members(const Kernel& kernel, Desk& desk, std::int64_
   }
 }
 
-void LargeSystem::evaluate_rows(double t, std::span<const double> q, std::span<const double> qd,
-                                std::span<double> residual, std::span<double> rate) {
+void LargeSystem::evaluate_rows(const At& point, std::span<double> residual, std::span<double> rate) {
+  const Lock lock(mutex_);
+  take(point);
   for (const auto& kernel : kernels_) {
     if (!kernel->rows) continue;
     for (std::int64_t begin = 0; begin < kernel->members.count; begin += lanes * batch) {
       Desk& desk = kernel->desks.front();
-      const std::int64_t here = gather(*kernel, desk.inputs.data(), begin, t, q, qd);
+      const std::int64_t here = gather(*kernel, kernel->sources, desk.inputs.data(), begin, point);
       kernel->run(kernel->rows, desk, (here + lanes - 1) / lanes);
       for (std::int64_t j = 0; j < here; ++j) {
         const double* const out = desk.outputs.data() + 2 * lanes * (j / lanes) + j - block_begin(j / lanes, here);
@@ -140,13 +144,15 @@ void LargeSystem::evaluate_rows(double t, std::span<const double> q, std::span<c
   }
 }
 
-double LargeSystem::calc_mass_power(double t, std::span<const double> q, std::span<const double> qd) {
+double LargeSystem::calc_mass_power(const At& point) {
+  const Lock lock(mutex_);
+  take(point);
   double sum = 0.0;
   for (const auto& kernel : kernels_) {
     if (!kernel->mass_power) continue;
     for (std::int64_t begin = 0; begin < kernel->members.count; begin += lanes * batch) {
       Desk& desk = kernel->desks.front();
-      const std::int64_t here = gather(*kernel, desk.inputs.data(), begin, t, q, qd);
+      const std::int64_t here = gather(*kernel, kernel->sources, desk.inputs.data(), begin, point);
       kernel->run(kernel->mass_power, desk, (here + lanes - 1) / lanes);
       for (std::int64_t j = 0; j < here; ++j)
         sum += desk.outputs[at(j / lanes * lanes + j - block_begin(j / lanes, here))];

@@ -43,8 +43,8 @@ TEST_P(Sizes, NumbersPastTheCachesAreTheSameToTheLastBit) {
   constexpr double untouched = 1e300;
   far.A.resize(past_caches, untouched);
   for (int twice = 0; twice < 2; ++twice) {
-    system.evaluate(0.3, q, qd, near);
-    system.evaluate(0.3, q, qd, far);
+    system.evaluate({0.3, q, qd, {}}, near);
+    system.evaluate({0.3, q, qd, {}}, far);
     EXPECT_EQ(near.M, far.M);
     EXPECT_EQ(near.Q, far.Q);
     EXPECT_EQ(near.b, far.b);
@@ -74,13 +74,13 @@ equation = "x[i]^3 = i"
     std::vector<double> q, qd;
     for (int i = 1; i <= size; ++i) q.push_back(std::sin(i)), qd.push_back(std::cos(3 * i));
     LargeSystem::Values values = system.make_values();
-    system.evaluate(0.0, q, qd, values);
+    system.evaluate({0.0, q, qd, {}}, values);
     std::vector<double> residual(q.size()), rate(q.size());
-    system.evaluate_rows(0.0, q, qd, residual, rate);
+    system.evaluate_rows({0.0, q, qd, {}}, residual, rate);
     // ½ q̇ᵀṀq̇ = Σ x x'³
     double power = 0.0;
     for (std::size_t i = 0; i < q.size(); ++i) power += q[i] * qd[i] * qd[i] * qd[i];
-    EXPECT_NEAR(system.calc_mass_power(0.0, q, qd), power, 1e-14 * size);
+    EXPECT_NEAR(system.calc_mass_power({0.0, q, qd, {}}), power, 1e-14 * size);
     for (std::size_t i = 0; i < q.size(); ++i) {
       EXPECT_NEAR(values.M[i], 1 + q[i] * q[i], 1e-15);
       EXPECT_NEAR(residual[i], q[i] * q[i] * q[i] - static_cast<double>(i + 1), 1e-15 * size);

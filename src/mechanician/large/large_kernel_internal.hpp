@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "mechanician/equations/switches.hpp"
 #include "mechanician/large/large_system.hpp"
-#include "mechanician/motion/switches.hpp"
 
 namespace mechanician {
 
@@ -16,6 +16,15 @@ struct LargeSystem::Desk {
   CompiledFunction function;  ///< that of the kernel, with registers of its own
   std::vector<double> inputs, outputs;
   std::vector<LineWriter<lanes * batch>> lines;  ///< by output, past the caches
+};
+
+/// Where an input comes from that a program reads.
+struct LargeSystem::Source {
+  enum class From : std::uint8_t { time, position, velocity, index, number, common } from;
+  std::int64_t place;                  ///< of the lanes of the first block
+  std::int64_t first = -1;             ///< where members follow each other: among the positions or velocities
+  const std::int32_t* list = nullptr;  ///< by member, where they do not
+  const double* numbers = nullptr;     ///< of an index, a list of numbers, sides; common: one for all members
 };
 
 /// One term: its program, and where its numbers come from and go to.
@@ -38,25 +47,23 @@ struct LargeSystem::Kernel {
   CompiledFunction function;        ///< of varying, lanes side by side
   CompiledFunction rows;            ///< residual and rate of a constraint
   CompiledFunction mass_power;      ///< ½ q̇ᵀṀ q̇
-  RowKinds kinds;
+  RowTraits traits;
+  std::vector<Expr> row_expressions;  ///< residual and rate
   std::vector<Switch> switches;
   std::vector<Expr> rates_of_switches, divisors;
   MemberSides sides;  ///< of the switches
   MemberFunctions switch_functions, switch_rates, divisor_functions;
   std::vector<std::int64_t> first_divisor;  ///< by divisor
   std::vector<char> needed;                 ///< by input: some program reads it
-  /// Where the inputs come from that some program reads.
-  struct Source {
-    enum class From : std::uint8_t { time, position, velocity, index, number, common } from;
-    std::int64_t place;                  ///< of the lanes of the first block
-    std::int64_t first = -1;             ///< where members follow each other: among the positions or velocities
-    const std::int32_t* list = nullptr;  ///< by member, where they do not
-    const double* numbers = nullptr;     ///< of an index, a list of numbers, sides; common: one for all members
-  };
   std::vector<Source> sources;
+  /// [values | bounds] of constant, varying, residual and rate; made where it is asked for.
+  CompiledFunction bounded;
+  std::vector<Source> bounded_sources;
   std::vector<Desk> desks = std::vector<Desk>(1);
   bool shared = false;  ///< worth several threads, and no two members go to the same place
 
+  /// [t | q | q̇ | indices | numbers | sides]
+  std::vector<Expr> inputs() const;
   void run(CompiledFunction& program, Desk& desk, std::int64_t num_blocks) const {
     program.evaluate_all(desk.inputs.data(), static_cast<std::int64_t>(needed.size()) * lanes, desk.outputs.data(),
                          program.num_outputs() * lanes, num_blocks);

@@ -4,21 +4,22 @@
 
 #include <cmath>
 
-#include "mechanician/instant/system.hpp"
 #include "mechanician/large/large_kernel_internal.hpp"
 
 namespace mechanician {
 
 std::string LargeSystem::row_name(int row) const {
-  for (const auto& kernel : kernels_)
-    if (kernel->term->kind == TermKind::constraint && row < kernel->first_row + kernel->members.count)
-      return member_name(*kernel->term, kernel->members, row - kernel->first_row);
-  return "";
+  const Kernel& kernel = kernel_of(row);
+  return member_name(*kernel.term, kernel.members, row - kernel.first_row);
 }
 
 /// "b of constraint `rod[3]`"
 std::string LargeSystem::quantity_name(const Kernel& kernel, int output, std::int64_t member) const {
-  const auto num_constant = static_cast<int>(kernel.constant.size());
+  const auto num_constant = static_cast<int>(kernel.constant.size()),
+             num_values = num_constant + static_cast<int>(kernel.varying.size());
+  if (output >= num_values)
+    return fmt::format("{}constraint `{}`", output > num_values ? "the rate of " : "",
+                       member_name(*kernel.term, kernel.members, member));
   const Kernel::Output& o = output < num_constant ? kernel.constant[static_cast<std::size_t>(output)]
                                                   : kernel.varying[static_cast<std::size_t>(output - num_constant)];
   const auto coordinate = [&](int local) {
@@ -37,51 +38,51 @@ std::string LargeSystem::quantity_name(const Kernel& kernel, int output, std::in
   }
 }
 
-std::string LargeSystem::explain_not_finite(double t, std::span<const double> q, std::span<const double> qd) const {
-  for (std::size_t i = 0; i < q.size(); ++i)
-    if (!std::isfinite(q[i]) || !std::isfinite(qd[i]))
-      return fmt::format("the state is not finite: `{}`", model_.name_of(static_cast<long>(i)));
+std::optional<NotFinite> LargeSystem::explain_not_finite(const At& point) const {
+  for (std::size_t i = 0; i < point.q.size(); ++i)
+    if (!std::isfinite(point.q[i]) || !std::isfinite(point.qd[i])) {
+      NotFinite result;
+      result.problem = fmt::format("the state is not finite: `{}`", model_.name_of(static_cast<long>(i)));
+      return result;
+    }
   for (const auto& kernel : kernels_) {
-    std::vector<Expr> inputs{time_symbol()}, values;
-    for (const bool velocity : {false, true})
-      for (const MemberSymbol& c : kernel->term->coordinates) inputs.push_back(velocity ? dot(c.symbol) : c.symbol);
-    for (const TermIndex& index : kernel->term->indices) inputs.push_back(index.symbol);
-    for (const MemberSymbol& c : kernel->term->numbers) inputs.push_back(c.symbol);
-    for (const Expr& side : kernel->sides.symbols) inputs.push_back(side);
+    const std::vector<Expr> inputs = kernel->inputs();
+    std::vector<Expr> values;
     for (const auto* list : {&kernel->constant, &kernel->varying})
       for (const Kernel::Output& o : *list) values.push_back(o.value);
+    values.insert(values.end(), kernel->row_expressions.begin(), kernel->row_expressions.end());
     const Tape tape(values, inputs);
     std::vector<double> in(inputs.size()), registers(static_cast<std::size_t>(tape.num_registers())),
         out(values.size());
     for (std::size_t j = 0; j < static_cast<std::size_t>(kernel->members.count); ++j) {
       std::size_t k = 0;
-      in[k++] = t;
-      for (const double* state : {q.data(), qd.data()})
+      in[k++] = point.t;
+      for (const double* state : {point.q.data(), point.qd.data()})
         for (std::size_t i = 0; i < kernel->term->coordinates.size(); ++i)
           in[k++] = state[kernel->members.coordinates[i][j]];
       for (const auto& index : kernel->members.indices) in[k++] = index[j];
       for (std::size_t l = 0; l < kernel->members.numbers.size(); ++l)
         in[k++] = model_.numbers[static_cast<std::size_t>(kernel->term->numbers[l].family)]
                       .values[static_cast<std::size_t>(kernel->members.numbers[l][j])];
-      for (std::size_t i = 0; i < kernel->sides.symbols.size(); ++i) in[k++] = kernel->sides.of(i, j, sides_.data());
+      for (std::size_t i = 0; i < kernel->sides.symbols.size(); ++i)
+        in[k++] = kernel->sides.of(i, j, point.sides.data());
       tape.evaluate<double>(in, registers, out);
       for (std::size_t i = 0; i < out.size(); ++i)
         if (!std::isfinite(out[i])) {
           const auto output = static_cast<int>(i);
-          const std::string text =
-              mechanician::explain_not_finite(tape, output, in,
-                                              quantity_name(*kernel, output, static_cast<std::int64_t>(j)), {})
-                  .message();
+          NotFinite result = mechanician::explain_not_finite(
+              tape, output, in, quantity_name(*kernel, output, static_cast<std::int64_t>(j)), kernel->term->place);
           std::string plain;  // an index of a definition is i#3
-          for (bool mark = false; const char c : text) {
+          for (bool mark = false; const char c : result.expression) {
             mark = c == '#' || (mark && c >= '0' && c <= '9');
             if (!mark) plain += c;
           }
-          return plain;
+          result.expression = std::move(plain);
+          return result;
         }
     }
   }
-  return "";
+  return std::nullopt;
 }
 
 }  // namespace mechanician

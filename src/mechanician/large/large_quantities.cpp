@@ -128,4 +128,10 @@ std::vector<std::string> LargeQuantities::names() const {
   return result;
 }
 
+std::vector<std::string> output_names(const FamilyModel& model) {
+  std::vector<const FamilyQuantity*> outputs;
+  for (const FamilyQuantity& output : model.outputs) outputs.push_back(&output);
+  return LargeQuantities(model, outputs).names();
+}
+
 }  // namespace mechanician

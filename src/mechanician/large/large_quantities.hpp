@@ -60,4 +60,8 @@ class LargeQuantities {
   bool has_accelerations_ = false;
 };
 
+/// Names of the outputs of a model that went through kernel_terms(), those of families member by member. Throws ModelError as
+/// the constructor does.
+std::vector<std::string> output_names(const FamilyModel& model);
+
 }  // namespace mechanician

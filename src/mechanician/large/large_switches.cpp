@@ -40,12 +40,20 @@ std::vector<LargeSystem::SwitchText> LargeSystem::describe_switches() const {
   return result;
 }
 
-void LargeSystem::settle_sides(double t, std::span<const double> q, std::span<const double> qd) {
-  std::vector<double> g(sides_.size());
+std::vector<double> LargeSystem::sides_at(double t, std::span<const double> q, std::span<const double> qd) {
+  std::vector<double> sides(sides_.size(), 1.0), g(sides.size());
+  // Those of inner switches are right first.
   for (int round = 0; round < 8 && !g.empty(); ++round) {
-    calc_switches({t, q.data(), qd.data(), nullptr, sides_.data()}, g, {});
-    if (!update_sides(g, sides_)) break;
+    calc_switches({t, q.data(), qd.data(), nullptr, sides.data()}, g, {});
+    bool turned = false;
+    for (std::size_t i = 0; i < g.size(); ++i) {
+      const double side = g[i] > 0.0 ? 1.0 : g[i] < 0.0 ? -1.0 : 0.0;
+      turned |= side != sides[i];
+      sides[i] = side;
+    }
+    if (!turned) break;
   }
+  return sides;
 }
 
 std::string LargeSystem::divisor_text(int divisor) const {
@@ -58,6 +66,7 @@ std::string LargeSystem::divisor_text(int divisor) const {
 }
 
 void LargeSystem::calc_switches(const MemberPoint& point, std::span<double> g, std::span<double> bounds) {
+  const Lock lock(mutex_);
   for (const auto& kernel : kernels_)
     kernel->switch_functions.evaluate(model_, *kernel->term, kernel->members, kernel->sides, point, !bounds.empty(),
                                       [&](std::size_t i, std::size_t j, double value, double bound) {
@@ -69,6 +78,7 @@ void LargeSystem::calc_switches(const MemberPoint& point, std::span<double> g, s
 }
 
 void LargeSystem::calc_switch_rates(const MemberPoint& point, std::span<double> rates, std::span<double> bounds) {
+  const Lock lock(mutex_);
   for (const auto& kernel : kernels_)
     kernel->switch_rates.evaluate(model_, *kernel->term, kernel->members, kernel->sides, point, true,
                                   [&](std::size_t i, std::size_t j, double value, double bound) {
@@ -79,6 +89,7 @@ void LargeSystem::calc_switch_rates(const MemberPoint& point, std::span<double> 
 }
 
 void LargeSystem::calc_divisors(const MemberPoint& point, std::span<double> values) {
+  const Lock lock(mutex_);
   const MemberSides none;
   for (const auto& kernel : kernels_)
     kernel->divisor_functions.evaluate(model_, *kernel->term, kernel->members, none, point, false,

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/equations/divisors.hpp"
 #include "mechanician/equations/equations.hpp"
 #include "mechanician/equations/mass_rate.hpp"
 #include "mechanician/expression/degree.hpp"
@@ -16,8 +17,8 @@
 #include "mechanician/expression/tape.hpp"
 #include "mechanician/large/large_kernel_internal.hpp"
 #include "mechanician/large/large_terms.hpp"
+#include "mechanician/large/term_equations.hpp"
 #include "mechanician/model/source_map.hpp"
-#include "mechanician/motion/divisors.hpp"
 
 namespace mechanician {
 
@@ -30,25 +31,11 @@ constexpr std::int64_t least_shared = 80'000;  ///< members of a term from which
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// A term in the coordinates of one member, as a model of its own.
-Model model_of(const Term& term) {
-  Model small;
-  for (const MemberSymbol& m : term.coordinates) small.add_coordinate(m.symbol.symbol().name);
-  for (const TermIndex& index : term.indices) small.add_parameter(index.name, 0.0);
-  for (const MemberSymbol& m : term.numbers) small.add_parameter(m.symbol.symbol().name, 0.0);
-  small.kinetic = Expr(0.0);
-  if (term.kind == TermKind::kinetic) small.kinetic = term.body;
-  if (term.kind == TermKind::potential) small.potential = term.body;
-  if (term.kind == TermKind::constraint) small.add_constraint(term.name, term.body, 0.0);
-  return small;
-}
-
 }  // namespace
 
-LargeSystem::LargeSystem(FamilyModel model, int num_threads, Kinks kinks)
+LargeSystem::LargeSystem(FamilyModel model, int num_threads)
     : model_(kernel_terms(std::move(model))),
       n_(static_cast<int>(model_.num_coordinates())),
-      kinks_(kinks),
       threads_(std::make_shared<SparseThreads>(num_threads)) {
   for (const Term& term : model_.terms)
     if (term.kind != TermKind::position && term.kind != TermKind::velocity) add_kernel(term);
@@ -57,7 +44,7 @@ LargeSystem::LargeSystem(FamilyModel model, int num_threads, Kinks kinks)
   find_patterns();
   find_sums();
   evaluate_constants();
-  set_up_sources();
+  for (const auto& kernel : kernels_) kernel->sources = sources_of(*kernel, kernel->needed);
   set_up_desks();
 }
 
@@ -87,21 +74,15 @@ void LargeSystem::add_kernel(const Term& term) {
   const bool is_row = term.kind == TermKind::constraint;
   if (is_row) {
     const Row& row = eqs.rows.front();
-    kernel->kinds = {row.level == Level::position, row.linear,
-                     (row.level == Level::position && !row.rheonomic) ||
-                         (row.level == Level::velocity && row.linear && !row.acatastatic),
-                     term.place};
-    all.push_back(row.residual), all.push_back(kernel->kinds.on_positions ? row.rate : row.residual);
+    kernel->traits = row, kernel->traits.place = term.place, kernel->traits.text = term.text;
+    all.push_back(row.residual), all.push_back(row.level == Level::position ? row.rate : row.residual);
   }
   const Expr power = term.kind == TermKind::kinetic ? simplify(mass_rate(eqs)) : Expr(0);
   all.push_back(power);
   for (const Expr& e : all) depends_on_time_ |= e.contains(SymbolKind::time);
-  Frozen frozen{all, {}};
-  if (kinks_ == Kinks::held) {
-    frozen = freeze(all);
-    kernel->switches = std::move(frozen.switches), kernel->divisors = find_divisors(all);
-    for (const Switch& s : kernel->switches) kernel->sides.symbols.push_back(s.side);
-  }
+  Frozen frozen = freeze(all);
+  kernel->switches = std::move(frozen.switches), kernel->divisors = find_divisors(all);
+  for (const Switch& s : kernel->switches) kernel->sides.symbols.push_back(s.side);
   for (std::size_t k = 0; k < outputs_of_member.size(); ++k) {
     Kernel::Output& o = outputs_of_member[k];
     const bool varies = (o.value.kinds() & moving) != 0;
@@ -110,13 +91,7 @@ void LargeSystem::add_kernel(const Term& term) {
     if (o.part == Kernel::Part::force) force_is_constant_ &= !varies;
     (varies ? kernel->varying : kernel->constant).push_back(std::move(o));
   }
-  // The programs: [t | q | q̇ | indices | numbers | sides].
-  std::vector<Expr> inputs{time_symbol()};
-  for (const bool velocity : {false, true})
-    for (const MemberSymbol& c : term.coordinates) inputs.push_back(velocity ? dot(c.symbol) : c.symbol);
-  for (const TermIndex& index : term.indices) inputs.push_back(index.symbol);
-  for (const MemberSymbol& c : term.numbers) inputs.push_back(c.symbol);
-  for (const Expr& side : kernel->sides.symbols) inputs.push_back(side);
+  const std::vector<Expr> inputs = kernel->inputs();
   const auto compile = [&](const std::vector<Expr>& outputs) {
     ProgramBuilder builder(static_cast<int>(inputs.size()));
     std::vector<ProgramBuilder::Value> in;
@@ -140,8 +115,9 @@ void LargeSystem::add_kernel(const Term& term) {
   if (!outputs.empty()) kernel->function = compile(outputs);
   const std::size_t num_outputs = kernel->constant.size() + kernel->varying.size();
   if (is_row) {
-    rows_are_linear_ &= kernel->kinds.linear;
-    kernel->rows = compile({frozen.expressions[num_outputs], frozen.expressions[num_outputs + 1]});
+    rows_are_linear_ &= kernel->traits.linear;
+    kernel->row_expressions = {frozen.expressions[num_outputs], frozen.expressions[num_outputs + 1]};
+    kernel->rows = compile(kernel->row_expressions);
   }
   if (!power.is_zero()) kernel->mass_power = compile({frozen.expressions.back()});
   if (!kernel->switches.empty()) {
@@ -233,7 +209,8 @@ void LargeSystem::find_patterns() {
   });
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  for (const std::int64_t k : keys) M_pattern_.push_back({static_cast<int>(k >> 32), static_cast<int>(k & 0xffffffff)});
+  pattern_.n = n_, pattern_.m = m_;
+  for (const std::int64_t k : keys) pattern_.M.push_back({static_cast<int>(k >> 32), static_cast<int>(k & 0xffffffff)});
   each_mass([&](Kernel& kernel, Kernel::Output& o) {
     const auto &a = kernel.members.coordinates[at(o.a)], &b = kernel.members.coordinates[at(o.b)];
     o.to.resize(a.size());
@@ -264,8 +241,8 @@ void LargeSystem::find_patterns() {
         for (std::size_t l = 0; l < k && place < 0; ++l)
           if (kernel->members.coordinates[at(entries[l]->a)][j] == columns[j]) place = entries[l]->to[j];
         if (place < 0) {
-          place = static_cast<std::int32_t>(A_pattern_.size());
-          A_pattern_.push_back({kernel->first_row + static_cast<int>(j), columns[j]});
+          place = static_cast<std::int32_t>(pattern_.A.size());
+          pattern_.A.push_back({kernel->first_row + static_cast<int>(j), columns[j]});
         }
         entries[k]->to[j] = place;
       }
@@ -284,7 +261,7 @@ LargeSystem::Values LargeSystem::make_values() const { return constant_; }
 /// Which parts are sums that have to begin anew at every evaluation.
 void LargeSystem::find_sums() {
   std::vector<std::uint8_t> count[4];
-  count[0].assign(M_pattern_.size(), 0), count[1].assign(at(n_), 0), count[2].assign(A_pattern_.size(), 0),
+  count[0].assign(pattern_.M.size(), 0), count[1].assign(at(n_), 0), count[2].assign(pattern_.A.size(), 0),
       count[3].assign(at(m_), 0);
   for (const auto& kernel : kernels_)
     for (auto* list : {&kernel->constant, &kernel->varying})
@@ -303,7 +280,7 @@ void LargeSystem::find_sums() {
 }
 
 void LargeSystem::evaluate_constants() {
-  constant_.M.assign(M_pattern_.size(), 0.0), constant_.A.assign(A_pattern_.size(), 0.0);
+  constant_.M.assign(pattern_.M.size(), 0.0), constant_.A.assign(pattern_.A.size(), 0.0);
   constant_.Q.assign(at(n_), 0.0), constant_.b.assign(at(m_), 0.0);
   for (const auto& kernel : kernels_) {
     if (kernel->constant.empty()) continue;
@@ -331,28 +308,37 @@ void LargeSystem::evaluate_constants() {
   }
 }
 
-/// Inputs: [t | q | q̇ | indices | numbers | sides].
-void LargeSystem::set_up_sources() {
-  using From = Kernel::Source::From;
-  for (const auto& kernel : kernels_) {
-    std::int64_t number = 0;
-    const auto add = [&](Kernel::Source source) {
-      source.place = lanes * number;
-      if (kernel->needed[at(number++)]) kernel->sources.push_back(source);
-    };
-    const TermMembers& members = kernel->members;
-    add({From::time, 0});
-    for (const From from : {From::position, From::velocity})
-      for (std::size_t i = 0; i < kernel->term->coordinates.size(); ++i)
-        add({from, 0, kernel->first[i], members.coordinates[i].data()});
-    for (const auto& index : members.indices) add({From::index, 0, 0, nullptr, index.data()});
-    for (std::size_t i = 0; i < members.numbers.size(); ++i)
-      add({From::number, 0, -1, members.numbers[i].data(),
-           model_.numbers[at(kernel->term->numbers[i].family)].values.data()});
-    for (std::size_t i = 0; i < kernel->sides.symbols.size(); ++i)
-      add({kernel->sides.common[i] ? From::common : From::index, 0, 0, nullptr,
-           sides_.data() + kernel->sides.first[i]});
-  }
+std::vector<Expr> LargeSystem::Kernel::inputs() const {
+  std::vector<Expr> all{time_symbol()};
+  for (const bool velocity : {false, true})
+    for (const MemberSymbol& c : term->coordinates) all.push_back(velocity ? dot(c.symbol) : c.symbol);
+  for (const TermIndex& index : term->indices) all.push_back(index.symbol);
+  for (const MemberSymbol& c : term->numbers) all.push_back(c.symbol);
+  all.insert(all.end(), sides.symbols.begin(), sides.symbols.end());
+  return all;
+}
+
+/// In the order of Kernel::inputs().
+std::vector<LargeSystem::Source> LargeSystem::sources_of(const Kernel& kernel, const std::vector<char>& needed) const {
+  using From = Source::From;
+  std::vector<Source> sources;
+  std::int64_t number = 0;
+  const auto add = [&](Source source) {
+    source.place = lanes * number;
+    if (needed[at(number++)]) sources.push_back(source);
+  };
+  const TermMembers& members = kernel.members;
+  add({From::time, 0});
+  for (const From from : {From::position, From::velocity})
+    for (std::size_t i = 0; i < kernel.term->coordinates.size(); ++i)
+      add({from, 0, kernel.first[i], members.coordinates[i].data()});
+  for (const auto& index : members.indices) add({From::index, 0, 0, nullptr, index.data()});
+  for (std::size_t i = 0; i < members.numbers.size(); ++i)
+    add({From::number, 0, -1, members.numbers[i].data(),
+         model_.numbers[at(kernel.term->numbers[i].family)].values.data()});
+  for (std::size_t i = 0; i < kernel.sides.symbols.size(); ++i)
+    add({kernel.sides.common[i] ? From::common : From::index, 0, 0, nullptr, sides_.data() + kernel.sides.first[i]});
+  return sources;
 }
 
 /// Members that are worth it are shared among threads: their numbers go to places of their own.
@@ -369,14 +355,38 @@ void LargeSystem::set_up_desks() {
   }
 }
 
-const LargeSystem::RowKinds& LargeSystem::row_kinds(int row) const {
+const LargeSystem::Kernel& LargeSystem::kernel_of(int row) const {
   for (const auto& kernel : kernels_)
-    if (kernel->term->kind == TermKind::constraint && row < kernel->first_row + kernel->members.count)
-      return kernel->kinds;
-  throw std::out_of_range("LargeSystem::row_kinds");
+    if (kernel->term->kind == TermKind::constraint && row < kernel->first_row + kernel->members.count) return *kernel;
+  throw std::out_of_range("LargeSystem::kernel_of");
 }
 
-bool LargeSystem::is_position_row(int row) const { return row_kinds(row).on_positions; }
+const RowTraits& LargeSystem::row(int row) const { return kernel_of(row).traits; }
+
+bool LargeSystem::forces_depend_on(int coordinate) const {
+  for (const auto& kernel : kernels_)
+    for (const Kernel::Output& o : kernel->varying) {
+      if (o.part != Kernel::Part::force) continue;
+      const std::vector<Expr> symbols = symbols_of(std::span(&o.value, 1));
+      for (std::size_t c = 0; c < kernel->term->coordinates.size(); ++c) {
+        const Expr& own = kernel->term->coordinates[c].symbol;
+        const auto& members = kernel->members.coordinates[c];
+        if (std::any_of(symbols.begin(), symbols.end(),
+                        [&](const Expr& s) { return same(s, own) || same(s, dot(own)); }) &&
+            std::find(members.begin(), members.end(), coordinate) != members.end())
+          return true;
+      }
+    }
+  return false;
+}
+
+std::int64_t LargeSystem::num_operations() const {
+  std::int64_t count = 0;
+  for (const auto& kernel : kernels_)
+    if (kernel->function)
+      count += kernel->members.count * static_cast<std::int64_t>(kernel->function.program().steps.size());
+  return count;
+}
 
 LargeSystem::Start LargeSystem::start() const {
   Start result{model_.start_time, std::vector<double>(at(n_), 0.0), std::vector<double>(at(n_), 0.0)};

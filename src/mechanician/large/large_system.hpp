@@ -7,21 +7,27 @@
 /// A term (m/2·x[i]'², a rod between x[i − 1] and x[i]) is differentiated once, in the few coordinates that one member
 /// of it has, and compiled once, for four members side by side; what does not depend on the state is worked out when
 /// the system is made. So deriving and compiling do not grow with the size, and an evaluation is linear in it. Nothing
-/// is allocated in evaluate(). One object serves one caller at a time; threads share terms of very many members.
+/// is allocated in evaluate(). Callers of one object wait for each other; threads share terms of very many members.
 ///
-/// Kinks are held by sides (motion/switches.hpp), one for each member that has one: numbers that the programs read like
-/// those of a list. With `Kinks::as_written` there are none.
+/// Kinks are held by sides (equations/switches.hpp), one for each member that has one: numbers that the programs read
+/// like those of a list. With those of sides_at() the equations are as they are written.
 
+#include <algorithm>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "mechanician/compile/compiled_function.hpp"
+#include "mechanician/equations/equations.hpp"
+#include "mechanician/expression/not_finite.hpp"
 #include "mechanician/large/member_functions.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/term_members.hpp"
 #include "mechanician/solve/sparse_memory.hpp"
+#include "mechanician/solve/sparse_pattern.hpp"
 #include "mechanician/solve/sparse_threads.hpp"
 
 namespace mechanician {
@@ -31,18 +37,15 @@ class LargeSystem {
   /// Throws ModelError for what find_members() finds wrong, and for kinetic energies that are not quadratic in
   /// velocities.
   /// num_threads: as in SparseOptions.
-  enum class Kinks { as_written, held };
-  explicit LargeSystem(FamilyModel model, int num_threads = 0, Kinks kinks = Kinks::as_written);
+  explicit LargeSystem(FamilyModel model, int num_threads = 0);
+  LargeSystem(const LargeSystem&) = delete;
+  LargeSystem& operator=(const LargeSystem&) = delete;
 
   const FamilyModel& model() const { return model_; }
   int n() const { return n_; }
   int m() const { return m_; }
 
-  struct Entry {
-    int row, col;
-  };
-  const std::vector<Entry>& M_pattern() const { return M_pattern_; }  ///< lower triangle, each once
-  const std::vector<Entry>& A_pattern() const { return A_pattern_; }  ///< each once
+  const SparsePattern& pattern() const { return pattern_; }
   bool mass_is_constant() const { return mass_is_constant_; }
   bool force_is_constant() const { return force_is_constant_; }
 
@@ -51,24 +54,32 @@ class LargeSystem {
   };
   /// Of the right size, with what does not change in it.
   Values make_values() const;
-  void evaluate(double t, std::span<const double> q, std::span<const double> qd, Values& values);
+  /// Where, and on which sides of the kinks.
+  struct At {
+    double t;
+    std::span<const double> q, qd, sides;
+  };
+  void evaluate(const At& at, Values& values);
 
   /// φ or ψ of every row, and φ̇ of those on positions (ψ again of the others).
-  void evaluate_rows(double t, std::span<const double> q, std::span<const double> qd, std::span<double> residual,
-                     std::span<double> rate);
-  bool is_position_row(int row) const;
-  /// Of the family that a row belongs to.
-  struct RowKinds {
-    bool on_positions = true, linear = true, powerless = true;
-    Place place;
+  void evaluate_rows(const At& at, std::span<double> residual, std::span<double> rate);
+  /// All of it with bounds of rounding (expression/rounding_error.hpp). Several times as slow, and it allocates.
+  struct Bounded {
+    Values values, bounds;
+    std::vector<double> residual, rate, residual_bound, rate_bound;
   };
-  const RowKinds& row_kinds(int row) const;
+  void evaluate_with_bounds(const At& at, Bounded& to);
+  /// Of the family that a row belongs to.
+  const RowTraits& row(int row) const;
+  /// Whether a given force depends on a coordinate or its velocity.
+  bool forces_depend_on(int coordinate) const;
   bool depends_on_time() const { return depends_on_time_; }
+  /// Operations of one evaluation.
+  std::int64_t num_operations() const;
 
-  /// Sides of the switches, all +1 at first.
-  std::vector<double>& sides() { return sides_; }
-  /// The equations as they are written: sides become the signs of what switches, inner ones first.
-  void settle_sides(double t, std::span<const double> q, std::span<const double> qd);
+  std::size_t num_sides() const { return sides_.size(); }
+  /// Those of the equations as they are written: the signs of what switches, zero where it is zero.
+  std::vector<double> sides_at(double t, std::span<const double> q, std::span<const double> qd);
   /// Of each side: what it is about, and whether values jump there.
   struct SwitchText {
     std::string text;
@@ -84,7 +95,7 @@ class LargeSystem {
   void calc_divisors(const MemberPoint& point, std::span<double> values);
   bool rows_are_linear() const { return rows_are_linear_; }  ///< in velocities
   /// ½ q̇ᵀṀ q̇: what a mass matrix that changes adds to the power of the forces.
-  double calc_mass_power(double t, std::span<const double> q, std::span<const double> qd);
+  double calc_mass_power(const At& at);
 
   struct Start {
     double t = 0.0;
@@ -92,8 +103,8 @@ class LargeSystem {
   };
   Start start() const;
   std::string row_name(int row) const;
-  /// Which number of the equations has no value there, and why: one sentence, empty where all have. Slow.
-  std::string explain_not_finite(double t, std::span<const double> q, std::span<const double> qd) const;
+  /// Which number of the equations has no value there, and why; nothing where all have. Slow.
+  std::optional<NotFinite> explain_not_finite(const At& at) const;
   double seconds_of_deriving() const {
     return seconds_of_deriving_;
   }  ///< and compiling: what does not grow with the size
@@ -102,28 +113,33 @@ class LargeSystem {
   static constexpr std::int64_t lanes = 4, batch = 16;  ///< members side by side in a block; blocks at a time
   struct Kernel;
   struct Desk;
+  struct Source;
+  using Lock = std::lock_guard<std::mutex>;
+  void take(const At& at) { std::copy(at.sides.begin(), at.sides.end(), sides_.begin()); }
+  const Kernel& kernel_of(int row) const;
   void add_kernel(const Term& term);
   void add_members();
   void add_switches();
   void find_patterns();
   void find_sums();
   void evaluate_constants();
-  void set_up_sources();
+  std::vector<Source> sources_of(const Kernel& kernel, const std::vector<char>& needed) const;
+  void make_bounded(Kernel& kernel) const;
   void set_up_desks();
   std::string quantity_name(const Kernel& kernel, int output, std::int64_t member) const;
   static std::int64_t block_begin(std::int64_t k, std::int64_t here);
-  std::int64_t gather(const Kernel& kernel, double* inputs, std::int64_t begin, double t, std::span<const double> q,
-                      std::span<const double> qd) const;
-  void evaluate_members(const Kernel& kernel, Desk& desk, std::int64_t from, std::int64_t to, double t,
-                        std::span<const double> q, std::span<const double> qd, Values& values) const;
+  std::int64_t gather(const Kernel& kernel, std::span<const Source> sources, double* inputs, std::int64_t begin,
+                      const At& at) const;
+  void evaluate_members(const Kernel& kernel, Desk& desk, std::int64_t from, std::int64_t to, const At& at,
+                        Values& values) const;
 
   FamilyModel model_;
   int n_ = 0, m_ = 0;
   double seconds_of_deriving_ = 0.0;
-  std::vector<Entry> M_pattern_, A_pattern_;
+  SparsePattern pattern_;
   bool mass_is_constant_ = true, force_is_constant_ = true, rows_are_linear_ = true, depends_on_time_ = false;
-  Kinks kinks_;
-  std::vector<double> sides_;
+  std::mutex mutex_;
+  std::vector<double> sides_;  ///< of the evaluation at hand
   int num_divisors_ = 0;
   bool is_sum_[4] = {};  ///< M, Q, A, b
   std::vector<std::shared_ptr<Kernel>> kernels_;

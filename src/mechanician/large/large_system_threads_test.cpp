@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "mechanician/large/large_dynamics.hpp"
+#include "mechanician/large/large_system.hpp"
 
 namespace mechanician {
 namespace {
@@ -22,8 +22,8 @@ TEST(LargeSystem, GivesTheSameBitsForEveryNumberOfThreads) {
     q[i] = std::sin(0.3 * static_cast<double>(i)), qd[i] = std::cos(0.7 * static_cast<double>(i));
   LargeSystem::Values a = one.make_values(), b = three.make_values();
   for (int round = 0; round < 2; ++round) {
-    one.evaluate(0.0, q, qd, a);
-    three.evaluate(0.0, q, qd, b);
+    one.evaluate({0.0, q, qd, {}}, a);
+    three.evaluate({0.0, q, qd, {}}, b);
   }
   EXPECT_TRUE(same_bits(a.A, b.A));
   EXPECT_TRUE(same_bits(a.b, b.b));

@@ -14,7 +14,7 @@
 
 namespace mechanician {
 
-/// Sides of switches (motion/switches.hpp) of a term: where those of its members lie among all.
+/// Sides of switches (equations/switches.hpp) of a term: where those of its members lie among all.
 struct MemberSides {
   std::vector<Expr> symbols;        ///< by switch
   std::vector<std::int64_t> first;  ///< place of that of the first member; the others follow

@@ -239,7 +239,7 @@ Model Expander::expand() {
       throw ModelError(
           {{stated_.places.contains("coordinates") ? stated_.places.at("coordinates") : Place{},
             fmt::format("the model has {} coordinates; {} are possible", stated_.num_coordinates(), most_coordinates),
-            {}}},
+            "here every member is written out, which takes some kilobytes for each; give smaller families (--set)"}},
           stated_.source);
     for (const CoordinateFamily& family : stated_.coordinates)
       for (long k = 0; k < family.count; ++k) model_.add_coordinate(stated_.name_of(family.first + k), family.place);

@@ -130,4 +130,52 @@ KindSet FamilyModel::kinds_of(const Expr& f) const {
   return kinds;
 }
 
+namespace {
+
+/// single(k) and member(list, k), in the order in which parameters are written out.
+template <class Single, class Member>
+void each_parameter(const FamilyModel& model, Single&& single, Member&& member) {
+  std::size_t list = 0;
+  for (std::size_t i = 0; i <= model.parameters.size(); ++i) {
+    for (; list < model.numbers.size() && model.numbers[list].position == i; ++list)
+      for (std::size_t k = 0; k < model.numbers[list].values.size(); ++k) member(list, k);
+    if (i < model.parameters.size()) single(i);
+  }
+}
+
+}  // namespace
+
+std::vector<double> parameter_values(const FamilyModel& model) {
+  std::vector<double> values;
+  each_parameter(
+      model, [&](std::size_t i) { values.push_back(model.parameters[i]); },
+      [&](std::size_t list, std::size_t k) { values.push_back(model.numbers[list].values[k]); });
+  return values;
+}
+
+std::vector<std::string> parameter_names(const FamilyModel& model, std::size_t most) {
+  std::vector<std::string> names;
+  each_parameter(
+      model,
+      [&](std::size_t i) {
+        if (names.size() < most) names.push_back(model.parameter_names[i]);
+      },
+      [&](std::size_t list, std::size_t k) {
+        if (names.size() < most) names.push_back(model.numbers[list].member_name(k));
+      });
+  return names;
+}
+
+bool set_parameter_values(FamilyModel& model, std::span<const double> values) {
+  std::size_t at = 0;
+  const auto next = [&](double& to) {
+    if (at < values.size()) to = values[at];
+    ++at;
+  };
+  each_parameter(
+      model, [&](std::size_t i) { next(model.parameters[i]); },
+      [&](std::size_t list, std::size_t k) { next(model.numbers[list].values[k]); });
+  return at == values.size();
+}
+
 }  // namespace mechanician

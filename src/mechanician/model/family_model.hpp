@@ -197,6 +197,12 @@ FamilyModel read_family_model(const std::string& file, const ParameterOverrides&
 FamilyModel read_family_model_text(std::string_view text, std::string file_name,
                                    const ParameterOverrides& overrides = {});
 
+/// Values of all parameters, lists included, in the order of Model::parameters; the first so many of their names.
+std::vector<double> parameter_values(const FamilyModel& model);
+std::vector<std::string> parameter_names(const FamilyModel& model, std::size_t most);
+/// Puts values of that order in their places. False: there are not as many.
+bool set_parameter_values(FamilyModel& model, std::span<const double> values);
+
 /// Every family written out member by member: x[1], x[2], … Throws ModelError where that would be too much. Linear in what it makes.
 Model expand(const FamilyModel& model);
 

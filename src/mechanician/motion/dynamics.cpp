@@ -7,7 +7,7 @@
 
 namespace mechanician {
 
-Dynamics::Dynamics(const System& system) : Dynamics(std::make_unique<WrittenEquations>(system)) {}
+Dynamics::Dynamics(const System& system) : Dynamics(make_equation_values(system)) {}
 
 Dynamics::Dynamics(std::unique_ptr<EquationValues> values)
     : values_(std::move(values)), factors_(make_kkt_factors(values_->facts())) {

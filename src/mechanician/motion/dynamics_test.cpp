@@ -196,7 +196,7 @@ TEST_P(DynamicsTest, projection_is_the_nearest_state_in_the_mass_norm) {
       // On the constraints.
       const Evaluation there = system.evaluate({state.t, q, qd});
       for (int j = 0; j < system.m(); ++j) {
-        const Row& row = system.row(j);
+        const RowTraits& row = system.row(j);
         if (row.kind == RowKind::control || row.measured || row.level == Level::acceleration) continue;
         EXPECT_LT(std::abs(there.residual(j)), 1e-13) << "row " << j;
         EXPECT_LT(std::abs(there.rate(j)), 1e-13) << "row " << j;
@@ -230,7 +230,7 @@ TEST_P(DynamicsTest, what_is_tangential_stays_and_what_is_normal_goes) {
     const int n = system.n();
     std::vector<int> held;
     for (int j = 0; j < system.m(); ++j) {
-      const Row& row = system.row(j);
+      const RowTraits& row = system.row(j);
       if (row.kind == RowKind::constraint && !row.measured && row.level != Level::acceleration) held.push_back(j);
     }
     MatrixXd A(static_cast<Eigen::Index>(held.size()), n);

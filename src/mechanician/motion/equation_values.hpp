@@ -7,7 +7,7 @@
 /// M and A are lists of values on patterns that never change, so that one sparse elimination serves all states. What
 /// depends on the state by kinks (abs, sign, min, max, if) is made smooth by sides that are held (switches.hpp): they
 /// are numbers that every evaluation reads. There are no expressions here: the equations may be written out
-/// (written_equations.hpp), or be kernels that run over the members of families.
+/// (written_equations.hpp), or be kernels that run over the members of families (kernel_equations.hpp).
 ///
 /// Numbers stay valid until the next call of the same function. Nothing is allocated by evaluate() and evaluate_rows().
 
@@ -72,8 +72,9 @@ class EquationValues {
   virtual std::unique_ptr<EquationValues> clone() const = 0;
 
   const EquationFacts& facts() const { return facts_; }
-  virtual std::string row_name(int row) const = 0;
-  virtual std::string coordinate_name(int i) const = 0;
+  virtual const System& system() const = 0;
+  std::string row_name(int row) const { return system().row_name(row); }
+  std::string coordinate_name(int i) const { return system().coordinate(i); }
   virtual std::string divisor_text(int i) const = 0;
   /// One for each switch, +1 or −1.
   std::vector<double> sides;
@@ -139,7 +140,7 @@ class EquationValues {
     bool has_acceleration() const { return not_finite.empty() && may_accelerate; }
     bool may_accelerate = false;
   };
-  virtual Verdict judge(const State& state, bool diagnose) = 0;
+  Verdict judge(const State& state, bool diagnose) const;
   /// How many rows are independent at general states near by on the constraints, where that is known, and whether
   /// rounding decides it.
   struct GenericRank {
@@ -151,6 +152,9 @@ class EquationValues {
  protected:
   EquationFacts facts_;
 };
+
+/// Those of a system, from where its numbers come from. It must outlive them.
+std::unique_ptr<EquationValues> make_equation_values(const System& system);
 
 /// Lists of the entries of A by row.
 SparseLists list_rows(const SparsePattern& pattern);

@@ -30,21 +30,22 @@ void check(const System& system, const State& start, const MotionOptions& option
 
 }  // namespace
 
-Integrator::Integrator(const System& system, State start, MotionOptions options) {
+Integrator::Integrator(const System& system, State start, MotionOptions options)
+    : system_(std::make_shared<const System>(system)) {
   check(system, start, options);
   if (system.has_contacts())
-    steps_ = std::make_unique<PhasedMotion>(system, std::move(start), options);
+    steps_ = std::make_unique<PhasedMotion>(*system_, std::move(start), options);
   else
-    steps_ = std::make_unique<SmoothMotion>(system, std::move(start), options);
+    steps_ = std::make_unique<SmoothMotion>(*system_, std::move(start), options);
 }
-Integrator::Integrator(MotionFamily& family, State start, MotionOptions options) {
+Integrator::Integrator(MotionFamily& family, State start, MotionOptions options)
+    : system_(std::shared_ptr<const System>(), &family.system()) {
   check(family.system(), start, options);
   if (family.system().has_contacts())
     steps_ = std::make_unique<PhasedMotion>(family.system(), std::move(start), options, family.phases());
   else
     steps_ = std::make_unique<SmoothMotion>(family.dynamics(), std::move(start), options, SmoothMotion::Phase());
 }
-Integrator::Integrator(std::unique_ptr<MotionSteps> steps) : steps_(std::move(steps)) {}
 Integrator::~Integrator() = default;
 Integrator::Integrator(Integrator&&) noexcept = default;
 Integrator& Integrator::operator=(Integrator&&) noexcept = default;
@@ -72,7 +73,7 @@ void Integrator::restore(std::span<const double> checkpoint, std::vector<MotionE
 bool Integrator::can_hand_over() const { return steps_->can_hand_over(); }
 HandedMotion Integrator::hand_over() const { return steps_->hand_over(); }
 void Integrator::take_back(const HandedMotion& motion) { steps_->take_back(motion); }
-const System& Integrator::system() const { return *steps_->system; }
+const System& Integrator::system() const { return *system_; }
 const MotionOptions& Integrator::options() const { return steps_->options; }
 
 }  // namespace mechanician

@@ -34,12 +34,10 @@ class MotionFamily;
 
 class Integrator {
  public:
-  /// Throws std::invalid_argument for options that make no sense.
+  /// Throws std::invalid_argument for options that make no sense. Keeps what it needs of the system alive.
   Integrator(const System& system, State start, MotionOptions options);
   /// Of a family that stays where it is, with the parameters that it has now.
   Integrator(MotionFamily& family, State start, MotionOptions options);
-  /// Of steps that are made elsewhere (large/); system() is not there then.
-  explicit Integrator(std::unique_ptr<MotionSteps> steps);
   ~Integrator();
   Integrator(Integrator&&) noexcept;
   Integrator& operator=(Integrator&&) noexcept;
@@ -89,6 +87,7 @@ class Integrator {
   const MotionOptions& options() const;
 
  private:
+  std::shared_ptr<const System> system_;
   std::unique_ptr<MotionSteps> steps_;
 };
 

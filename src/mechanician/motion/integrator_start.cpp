@@ -161,7 +161,7 @@ SmoothMotion::SmoothMotion(const System& system_given, State start_given, Motion
     : SmoothMotion(Dynamics(system_given), std::move(start_given), options_given, Phase()) {}
 
 SmoothMotion::SmoothMotion(Dynamics dynamics, State start_given, MotionOptions options_given, Phase phase)
-    : MotionSteps(dynamics.written() ? &dynamics.written()->system() : nullptr, std::move(start_given), options_given),
+    : MotionSteps(nullptr, std::move(start_given), options_given),
       dynamics_(std::move(dynamics)),
       phase_(std::move(phase)),
       step_(dynamics_, options.tolerance),
@@ -170,6 +170,7 @@ SmoothMotion::SmoothMotion(Dynamics dynamics, State start_given, MotionOptions o
       events_inside_(view_),
       guards_(view_, phase_.may_go_on),
       poles_(view_) {
+  system = &dynamics_.values().system();
   dynamics_.take_parameters();
   const auto size = static_cast<std::size_t>(dynamics_.size());
   for (auto* x : {&y_sample_, &rate_sample_, &e5_, &e3_, &scale_}) x->assign(size, 0.0);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -15,7 +16,7 @@ namespace mechanician {
 /// Steps are kept as checkpoints: a sample makes the step that it lies in again, which gives the same bits. A step in a
 /// row of samples is made once.
 struct Motion::Data {
-  const System* system;
+  std::optional<System> system;
   State start;
   MotionOptions options;
   std::vector<double> times;
@@ -68,7 +69,7 @@ Sample Motion::sample(double t) const {
 
 Motion integrate(const System& system, const State& start, const MotionOptions& options, const StepCallback& on_step) {
   auto data = std::make_shared<Motion::Data>();
-  data->system = &system, data->start = start, data->options = options;
+  data->system = system, data->start = start, data->options = options;
   Integrator integrator(system, start, options);
   data->times.push_back(start.t);
   const auto keep = [&] {

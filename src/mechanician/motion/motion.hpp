@@ -6,7 +6,7 @@
 ///     const Sample s = motion.sample(3.2);
 ///
 /// Memory: a checkpoint for each step (positions, velocities, works and about 50 numbers); long runs use Integrator
-/// instead. The system must outlive the motion. sample() may be called from several threads, one at a time.
+/// instead. sample() may be called from several threads, one at a time.
 
 #include <functional>
 #include <memory>

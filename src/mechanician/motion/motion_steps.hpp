@@ -1,7 +1,6 @@
 #pragma once
 
-// What an Integrator drives, step by step: a smooth motion (SmoothMotion), one with contacts (PhasedMotion), or that of a
-// large system (large/).
+// What an Integrator drives, step by step: a smooth motion (SmoothMotion) or one with contacts (PhasedMotion).
 
 #include <optional>
 #include <span>
@@ -16,7 +15,6 @@ namespace mechanician {
 
 class MotionSteps {
  public:
-  /// Where it is that of a System.
   MotionSteps(const System* system_given, State start_given, MotionOptions options_given)
       : system(system_given), start(std::move(start_given)), options(options_given), t(start.t), step_begin(start.t) {}
   virtual ~MotionSteps() = default;

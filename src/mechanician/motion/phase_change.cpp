@@ -76,7 +76,7 @@ std::optional<Instant> PhasedMotion::decide(const State& state, const std::vecto
   }
   if (!instant.has_acceleration()) {
     std::vector<std::string> names;
-    for (const Index j : instant.contact_conflict) names.push_back(system->row(static_cast<int>(j)).name);
+    for (const Index j : instant.contact_conflict) names.push_back(system->row_name(static_cast<int>(j)));
     stop_with(instant.solution.status == SolveStatus::inconsistent ? StopReason::contradiction : StopReason::not_unique,
               names.empty() ? fmt::format("{}: {}", when, describe(instant.solution.status))
                             : fmt::format("{}: {} cannot hold together", when, quote_list(names)));
@@ -383,7 +383,7 @@ bool PhasedMotion::change_phase() {
       finish(StopReason::not_unique,
              fmt::format("{}: the gradient of `{}` vanishes where its gap closes: no force can hold it there. "
                          "State it so that it does not (z >= 0 instead of z^3 >= 0)",
-                         when, system->row(static_cast<int>(j)).name));
+                         when, system->row_name(static_cast<int>(j))));
       return false;
     }
   }

@@ -169,7 +169,9 @@ Dynamics::Guards make_guards(const System& whole, const PhaseSystem& phase, cons
   const auto& contacts = whole.equations().contacts;
   each_guard(
       whole, modes, with_multipliers,
-      [&](std::size_t c) { guards.functions.push_back(whole.row(contacts[c].row).residual); },
+      [&](std::size_t c) {
+        guards.functions.push_back(whole.equations().rows[static_cast<std::size_t>(contacts[c].row)].residual);
+      },
       [&](std::size_t c) { guards.rows.push_back(phase.rows[c]); },
       [&](std::size_t c) {
         guards.cones.push_back(

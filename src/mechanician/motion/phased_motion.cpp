@@ -78,7 +78,7 @@ PhasedMotion::PhasedMotion(const System& system_given, State start_given, Motion
   for (const RowResidual& r : calc_residuals(*system, start, now)) {
     if (r.scaled <= start_tolerance) continue;
     refuse(StopReason::projection,
-           fmt::format("the start violates constraint `{}` by {}", system->row(r.row).name, number_text(r.value)),
+           fmt::format("the start violates constraint `{}` by {}", system->row_name(r.row), number_text(r.value)),
            system->row(r.row).place);
     return;
   }

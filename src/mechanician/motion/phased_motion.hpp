@@ -74,7 +74,7 @@ class PhasedMotion : public MotionSteps {
   void add_event(EventKind kind, double time, std::vector<std::string> names, const State& state,
                  const Eigen::VectorXd& before);
   void find_jumped_events(const State& before, const State& after);
-  const std::string& contact_name(std::size_t c) const { return system->row(system->equations().contacts[c].row).name; }
+  std::string contact_name(std::size_t c) const { return system->row_name(system->equations().contacts[c].row); }
 
   PhasedMotion(const System& system, State start, MotionOptions options, std::unique_ptr<PhaseSystems> own,
                PhaseSystems* phases);

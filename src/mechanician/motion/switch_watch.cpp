@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/equations/switches.hpp"
 #include "mechanician/motion/roots.hpp"
-#include "mechanician/motion/switches.hpp"
 
 namespace mechanician {
 

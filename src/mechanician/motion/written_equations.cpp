@@ -5,13 +5,13 @@
 #include <cmath>
 
 #include "mechanician/compile/given_power.hpp"
+#include "mechanician/equations/divisors.hpp"
 #include "mechanician/equations/mass_rate.hpp"
 #include "mechanician/expression/differentiate.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/instant/accelerate.hpp"
 #include "mechanician/instant/generic_rows.hpp"
-#include "mechanician/motion/divisors.hpp"
 #include "mechanician/motion/kernels.hpp"
 
 namespace mechanician {
@@ -29,18 +29,6 @@ constexpr KindSet along_the_motion =
     kind_bit(SymbolKind::time) | kind_bit(SymbolKind::coordinate) | kind_bit(SymbolKind::velocity);
 
 }  // namespace
-
-SparseLists list_rows(const SparsePattern& pattern) {
-  SparseLists lists;
-  lists.begin.assign(static_cast<std::size_t>(pattern.m) + 1, 0);
-  for (const SparseEntry& e : pattern.A) ++lists.begin[static_cast<std::size_t>(e.row) + 1];
-  for (std::size_t j = 1; j < lists.begin.size(); ++j) lists.begin[j] += lists.begin[j - 1];
-  lists.items.resize(pattern.A.size());
-  std::vector<int> next(lists.begin.begin(), lists.begin.end() - 1);
-  for (std::size_t s = 0; s < pattern.A.size(); ++s)
-    lists.items[static_cast<std::size_t>(next[static_cast<std::size_t>(pattern.A[s].row)]++)] = static_cast<int>(s);
-  return lists;
-}
 
 /// Where each part lies among all expressions that are frozen together.
 struct WrittenEquations::Parts {
@@ -117,10 +105,7 @@ void WrittenEquations::set_facts() {
   f.row_slots = list_rows(f.pattern);
   for (const Row& row : eqs.rows) {
     assert(!row.one_sided);
-    // λ_j (A q̇)_j = 0 on the constraints: φ(q) = 0, and ψ linear and homogeneous in q̇.
-    const bool powerless = (row.level == Level::position && !row.rheonomic) ||
-                           (row.level == Level::velocity && row.linear && !row.acatastatic);
-    f.rows.push_back({row.level, row.kind, row.measured, row.linear, powerless, row.place});
+    f.rows.push_back({row.level, row.kind, row.measured, row.linear, row.powerless(), row.place});
   }
 }
 
@@ -340,26 +325,6 @@ std::span<const double> WrittenEquations::calc_sliding(const Point& point) {
   set_inputs(point);
   run(sliding_tape_, sliding_);
   return is_finite(sliding_) ? std::span<const double>(sliding_) : std::span<const double>();
-}
-
-EquationValues::Verdict WrittenEquations::judge(const State& state, bool diagnose) {
-  AccelerateOptions options{.diagnose = diagnose, .contacts = false};
-  if (!absent.empty()) {
-    options.rows.emplace();
-    for (int j = 0; j < facts_.m; ++j)
-      if (!is_absent(j)) options.rows->push_back(j);
-  }
-  const Instant instant = accelerate(*system_, state, options);
-  Verdict verdict;
-  if (instant.not_finite) verdict.not_finite = instant.not_finite->message(), verdict.place = instant.not_finite->place;
-  verdict.status = instant.solution.status, verdict.consistent = instant.solution.consistent;
-  verdict.may_accelerate = instant.has_acceleration();
-  for (const RowResidual& r : instant.violations())
-    if (!is_absent(r.row)) verdict.off.push_back({r.row, r.value});
-  if (instant.diagnosis && !instant.diagnosis->conflicts.empty())
-    for (const Eigen::Index j : instant.diagnosis->conflicts.front().rows)
-      verdict.conflict.push_back(static_cast<int>(j));
-  return verdict;
 }
 
 EquationValues::GenericRank WrittenEquations::find_generic_rank(const State& state) {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "mechanician/compile/compiled_function.hpp"
+#include "mechanician/equations/switches.hpp"
 #include "mechanician/motion/equation_values.hpp"
-#include "mechanician/motion/switches.hpp"
 
 namespace mechanician {
 
@@ -20,7 +20,7 @@ class WrittenEquations final : public EquationValues {
   explicit WrittenEquations(const System& system);
 
   std::unique_ptr<EquationValues> clone() const override { return std::make_unique<WrittenEquations>(*this); }
-  const System& system() const { return *system_; }
+  const System& system() const override { return *system_; }
   /// With sides held, and what power is made of (acceleration_program.hpp).
   const Equations& frozen() const { return frozen_; }
   const std::optional<Expr>& given_power() const { return given_power_; }
@@ -31,8 +31,6 @@ class WrittenEquations final : public EquationValues {
   void take_parameters(std::span<const double> values);
   void make_quick_code() override { rhs_values_.make_quick_code(), row_values_.make_quick_code(); }
 
-  std::string row_name(int row) const override { return system_->row(row).name; }
-  std::string coordinate_name(int i) const override { return system_->coordinate(i); }
   std::string divisor_text(int i) const override;
 
   bool evaluate(double t, const double* q, const double* qd) override;
@@ -48,7 +46,6 @@ class WrittenEquations final : public EquationValues {
   std::span<const double> calc_quantities(const Point& point) override;
   void calc_quantity_noise(const Point& point, std::span<double> noise) override;
   std::span<const double> calc_sliding(const Point& point) override;
-  Verdict judge(const State& state, bool diagnose) override;
   GenericRank find_generic_rank(const State& state) override;
 
  private:

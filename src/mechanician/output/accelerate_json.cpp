@@ -4,18 +4,25 @@
 
 namespace mechanician {
 
+void depends_json(JsonWriter& json, const System& system, const Diagnosis& d) {
+  const auto row = [&](Eigen::Index j) { return system.row_name(static_cast<int>(j)); };
+  json.key("depends").begin_object();
+  for (const Dependence& dep : d.depends) {
+    json.key(row(dep.row)).begin_object();
+    for (std::size_t k = 0; k < dep.on.size(); ++k) json.key(row(dep.on[k])).value(dep.coefficients[k]);
+    json.end_object();
+  }
+  json.end_object();
+  json.key("depends_complete").value(d.depends_complete);
+}
+
 namespace {
 
 using Eigen::VectorXd;
 
 class AccelerateJson {
  public:
-  AccelerateJson(const System& system, const Instant& instant) : system_(system), instant_(instant) {
-    for (int i = 0; i < system.m(); ++i) {
-      rows_.push_back(system.row(i).name);
-      if (system.row(i).kind == RowKind::constraint) constraints_.push_back(system.row(i).name);
-    }
-  }
+  AccelerateJson(const System& system, const Instant& instant) : system_(system), instant_(instant) {}
 
   std::string text() {
     const Solution& s = instant_.solution;
@@ -33,7 +40,7 @@ class AccelerateJson {
     by_coordinate_if("control_force", s.Q_control, has);
     json_.key("multipliers");
     if (has)
-      json_.named(constraints_, s.multipliers);
+      by_row(s.multipliers);
     else
       json_.null();
     json_.key("multipliers_unique").value(s.multipliers_unique);
@@ -43,8 +50,8 @@ class AccelerateJson {
       json_.value(*s.gaussian);
     else
       json_.null();
-    json_.key("rank").value(s.rank);
-    json_.key("rows").value(s.num_rows);
+    json_.key("rank").value(std::int64_t{s.rank});
+    json_.key("rows").value(std::int64_t{s.num_rows});
     if (instant_.diagnosis) diagnosis(*instant_.diagnosis);
     json_.key("unique").value(s.unique);
     json_.key("solvable").value(s.solvable);
@@ -54,6 +61,8 @@ class AccelerateJson {
     json_.key("rank_gap").value(s.rank_gap);
     json_.key("rank_doubtful").value(s.rank_doubtful);
     json_.key("constraint_residual").value(instant_.constraint_residual);
+    json_.key("solution_residual");
+    instant_.has_acceleration() ? json_.value(calc_solution_residual(instant_)) : json_.null();
     contacts();
     if (instant_.parts) parts(*instant_.parts);
     json_.end_object();
@@ -62,8 +71,13 @@ class AccelerateJson {
 
  private:
   void by_coordinate(std::string_view key, const VectorXd& x) {
-    json_.key(key).named(system_.equations().coordinates, x);
+    json_.key(key).named([&](int i) { return system_.coordinate(i); }, x);
   }
+  /// Rows of constraints come first.
+  void by_row(const VectorXd& x) {
+    json_.named([&](int j) { return system_.row_name(j); }, x);
+  }
+  std::string row(Eigen::Index j) const { return system_.row_name(static_cast<int>(j)); }
   void by_coordinate_if(std::string_view key, const VectorXd& x, bool there) {
     if (there)
       by_coordinate(key, x);
@@ -78,7 +92,7 @@ class AccelerateJson {
     if (instant_.contacts.empty()) return;
     json_.key("contacts").begin_object();
     for (const Contact& c : instant_.contacts) {
-      json_.key(rows_[static_cast<std::size_t>(c.values.row)]).begin_object();
+      json_.key(row(c.values.row)).begin_object();
       json_.key("status").value(name_of(c.status));
       if (c.values.one_sided) {
         if (c.values.level == Level::position) json_.key("gap").value(c.gap);
@@ -112,22 +126,14 @@ class AccelerateJson {
     json_.begin_object();
     by_coordinate_if("velocity_after", impact.qd_after, solved);
     json_.key("impulses");
-    solved ? json_.named(constraints_, VectorXd(impact.impulses.head(static_cast<Eigen::Index>(constraints_.size()))))
-           : json_.null();
+    solved ? by_row(impact.impulses.head(system_.m() - system_.num_control())) : void(json_.null());
     json_.key("energy_lost").value(impact.energy_lost + impact.friction_lost);
     json_.end_object();
   }
 
   void diagnosis(const Diagnosis& d) {
     json_.key("redundant").list(row_names(system_, d.redundant));
-    json_.key("depends").begin_object();
-    for (const Dependence& dep : d.depends) {
-      json_.key(rows_[static_cast<std::size_t>(dep.row)]).begin_object();
-      for (std::size_t k = 0; k < dep.on.size(); ++k)
-        json_.key(rows_[static_cast<std::size_t>(dep.on[k])]).value(dep.coefficients[k]);
-      json_.end_object();
-    }
-    json_.end_object();
+    depends_json(json_, system_, d);
     json_.key("conflicts").begin_array();
     for (const Conflict& c : d.conflicts) json_.list(row_names(system_, c.rows));
     json_.end_array();
@@ -144,8 +150,10 @@ class AccelerateJson {
       return;
     }
     json_.begin_object();
-    for (Eigen::Index i = 0; i < K->rows(); ++i)
-      json_.key(system_.coordinate(static_cast<int>(i))).named(rows_, K->row(i).transpose());
+    for (Eigen::Index i = 0; i < K->rows(); ++i) {
+      json_.key(system_.coordinate(static_cast<int>(i)));
+      by_row(K->row(i).transpose());
+    }
     json_.end_object();
   }
 
@@ -153,7 +161,7 @@ class AccelerateJson {
     json_.key("parts").begin_object();
     json_.key("error_signal");
     if (p.error_signal)
-      json_.named(rows_, *p.error_signal);
+      by_row(*p.error_signal);
     else
       json_.null();
     matrix("gain", p.gain);
@@ -191,7 +199,8 @@ class AccelerateJson {
           .value(p.power->nonideal)
           .key("control")
           .value(p.power->control);
-      json_.key("by_constraint").named(constraints_, p.power->by_row);
+      json_.key("by_constraint");
+      by_row(p.power->by_row);
       json_.end_object();
     } else {
       json_.null();
@@ -201,7 +210,6 @@ class AccelerateJson {
 
   const System& system_;
   const Instant& instant_;
-  std::vector<std::string> rows_, constraints_;
   JsonWriter json_;
 };
 

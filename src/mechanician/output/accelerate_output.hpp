@@ -8,6 +8,11 @@
 
 namespace mechanician {
 
+class JsonWriter;
+
+/// "depends": {"twice": {"rod": 2}}, "depends_complete": true
+void depends_json(JsonWriter& json, const System& system, const Diagnosis& diagnosis);
+
 std::string accelerate_json(const System& system, const Instant& instant);
 std::string accelerate_text(const System& system, const Instant& instant);
 

@@ -35,7 +35,7 @@ std::string accelerate_text(const System& system, const Instant& instant) {
   const auto above = [](double x, double least) { return number(std::abs(x) <= least ? 0.0 : x); };
   const bool friction = std::any_of(instant.contacts.begin(), instant.contacts.end(),
                                     [](const Contact& c) { return c.values.has_friction; });
-  const bool control = instant.values.num_control > 0, nonideal = system.equations().has_C || friction;
+  const bool control = instant.values.num_control > 0, nonideal = system.has_C() || friction;
   std::string out = fmt::format("t = {}\n\n", number(instant.state.t));
 
   std::vector<std::string> header{"coordinate",   "position",      "velocity",
@@ -43,7 +43,7 @@ std::string accelerate_text(const System& system, const Instant& instant) {
   if (nonideal) header.push_back("non-ideal force");
   if (control) header.push_back("control force");
   Table table(header);
-  for (int i = 0; i < system.n(); ++i) {
+  for (int i = 0; i < lines_of(system.n()); ++i) {
     std::vector<std::string> row{system.coordinate(i),          number(instant.state.q(i)),
                                  number(instant.state.qd(i)),   above(s.qdd(i), least_qdd),
                                  s.a ? number((*s.a)(i)) : "-", above(s.Qc_i(i), least_force)};
@@ -51,26 +51,27 @@ std::string accelerate_text(const System& system, const Instant& instant) {
     if (control) row.push_back(above(s.Q_control(i), least_force));
     table.add(std::move(row));
   }
-  out += table.text();
+  out += table.text() + others(system.n());
 
   if (s.multipliers.size() > 0) {
     Table multipliers({"constraint", "multiplier", ""}, Table::LastColumn::words);
-    for (Eigen::Index i = 0; i < s.multipliers.size(); ++i) {
+    for (Eigen::Index i = 0; i < lines_of(s.multipliers.size()); ++i) {
       bool open = false;
       for (const Eigen::Index k : s.multipliers_undetermined) open |= k == i;
       multipliers.add(
-          {system.row(static_cast<int>(i)).name, number(s.multipliers(i)), open ? "not unique, least norm" : ""});
+          {system.row_name(static_cast<int>(i)), number(s.multipliers(i)), open ? "not unique, least norm" : ""});
     }
-    out += "\n" + multipliers.text();
+    out += "\n" + multipliers.text() + others(s.multipliers.size());
   }
   if (!instant.contacts.empty()) {
     std::vector<std::string> columns{"contact", "gap", "rate", "normal"};
     if (friction) columns.insert(columns.end(), {"slip", "friction"});
     columns.push_back("");
     Table contacts(columns, Table::LastColumn::words);
-    for (const Contact& c : instant.contacts) {
+    for (std::size_t k = 0; k < static_cast<std::size_t>(lines_of(static_cast<long>(instant.contacts.size()))); ++k) {
+      const Contact& c = instant.contacts[k];
       const ContactValues& v = c.values;
-      std::vector<std::string> row{system.row(v.row).name,
+      std::vector<std::string> row{system.row_name(v.row),
                                    v.one_sided && v.level == Level::position ? number(c.gap) : "-",
                                    v.one_sided ? number(c.rate) : "-", above(c.normal, least_force)};
       if (friction)
@@ -78,7 +79,7 @@ std::string accelerate_text(const System& system, const Instant& instant) {
       row.emplace_back(name_of(c.status));
       contacts.add(std::move(row));
     }
-    out += "\n" + contacts.text();
+    out += "\n" + contacts.text() + others(static_cast<long>(instant.contacts.size()));
   }
   out += fmt::format("\n  rank {} of {}", s.rank, count_noun(static_cast<std::size_t>(s.num_rows), "row"));
   if (s.gaussian) out += fmt::format(", Gaussian {}", number(*s.gaussian));

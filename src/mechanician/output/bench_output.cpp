@@ -42,13 +42,14 @@ const CodeMeasurement* of_tier(const ModelMeasurement& measured, Tier tier) {
 
 std::string bench_text(const System& system, const ModelMeasurement& measured, double derive_ms) {
   std::string out;
-  if (!system.model().title.empty()) out += safe_text(system.model().title) + "\n";
+  if (!system.title().empty()) out += safe_text(system.title()) + "\n";
   out += line("coordinates", std::to_string(measured.n));
   out += line("rows", std::to_string(measured.m));
   out += line("operations", fmt::format("{}{}", measured.num_operations,
                                         measured.best() ? " for a constrained acceleration" : " for M, Q, A and b"));
   out += line("path", measured.path);
   out += line("derived in", duration(1e6 * derive_ms));
+  if (measured.kernels) out += line("elimination planned in", duration(1e6 * measured.program_ms));
   if (measured.best()) out += line("program made in", duration(1e6 * measured.program_ms));
   for (const CodeMeasurement& c : measured.code)
     if (c.tier != Tier::interpreter)
@@ -62,6 +63,7 @@ std::string bench_text(const System& system, const ModelMeasurement& measured, d
     out += line(c.tier == Tier::interpreter ? std::string(describe(c.tier)) : fmt::format("{} code", describe(c.tier)),
                 timed(c.time) + (&c == measured.best() ? "  quickest" : ""));
   if (measured.num_lanes) out += line(fmt::format("{} lanes, each", measured.num_lanes), timed(measured.lanes));
+  if (measured.kernels) out += line("kernels and elimination", timed(*measured.kernels) + "  quickest");
   out += line("robust path", timed(measured.robust));
   if (measured.difference)
     out += line("largest difference", fmt::format("{:.1e} of the acceleration", *measured.difference));
@@ -86,7 +88,7 @@ std::string bench_json(const ModelMeasurement& measured, double derive_ms) {
   put("acceleration_ns", measured.acceleration().median);
   put("acceleration_lanes_ns", measured.num_lanes ? std::optional(measured.lanes.median) : std::nullopt);
   json.key("path").value(measured.path);
-  json.key("tier").value(best ? describe(best->tier) : "robust");
+  json.key("tier").value(best ? describe(best->tier) : measured.kernels ? "kernels" : "robust");
   put("program_ms", best ? std::optional(measured.program_ms) : std::nullopt);
   for (const Tier tier : {Tier::quick, Tier::optimised}) {
     const CodeMeasurement* code = of_tier(measured, tier);

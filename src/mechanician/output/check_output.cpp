@@ -10,6 +10,7 @@
 #include "mechanician/base/text.hpp"
 #include "mechanician/equations/classify.hpp"
 #include "mechanician/expression/print.hpp"
+#include "mechanician/output/accelerate_output.hpp"
 #include "mechanician/output/json_writer.hpp"
 #include "mechanician/output/remarks.hpp"
 #include "mechanician/output/table.hpp"
@@ -70,14 +71,15 @@ const Contact* find_contact(const Instant& instant, int row) {
 /// What the constraints that are one-sided or have friction do at the start.
 std::string contact_table(const System& system, const Instant& instant) {
   Table table({"name", "restitution", "friction", "slip", "at the start"}, Table::LastColumn::words);
-  for (const Contact& c : instant.contacts) {
+  for (std::size_t k = 0; k < static_cast<std::size_t>(lines_of(static_cast<long>(instant.contacts.size()))); ++k) {
+    const Contact& c = instant.contacts[k];
     const ContactValues& v = c.values;
     std::string slip;
     for (const double psi : v.slip) slip += (slip.empty() ? "" : ", ") + short_number(psi == 0.0 ? 0.0 : psi);
-    table.add({system.row(v.row).name, v.one_sided && v.level == Level::position ? short_number(v.restitution) : "-",
+    table.add({system.row_name(v.row), v.one_sided && v.level == Level::position ? short_number(v.restitution) : "-",
                v.has_friction ? short_number(v.mu) : "-", slip.empty() ? "-" : slip, std::string(name_of(c.status))});
   }
-  return table.text();
+  return table.text() + others(static_cast<long>(instant.contacts.size()));
 }
 
 bool knows_rank(const Instant& instant) { return !instant.not_finite && instant.diagnosis; }
@@ -89,9 +91,8 @@ std::string check_text(const System& system, const Instant& instant) {
   const auto say = [&](std::string_view label, const std::string& text) {
     out += fmt::format("  {:<22}{}\n", label, text);
   };
-  const Model& model = system.model();
-  if (!model.title.empty()) out += safe_text(model.title) + "\n";
-  const int control = system.equations().num_control();
+  if (!system.title().empty()) out += safe_text(system.title()) + "\n";
+  const int control = system.num_control();
   say("coordinates", fmt::format("{} ({})", system.n(), system.n() <= 12 ? [&] {
         std::string names;
         for (int i = 0; i < system.n(); ++i) names += (i ? ", " : "") + system.coordinate(i);
@@ -111,19 +112,18 @@ std::string check_text(const System& system, const Instant& instant) {
     const auto residuals = by_row(instant);
     out += "\n";
     Table table({"name", "residual", "rate", "kind"}, Table::LastColumn::words);
-    for (int i = 0; i < system.m(); ++i) {
+    for (int i = 0; i < lines_of(system.m()); ++i) {
       const auto found = residuals.find(i);
       const auto shown = [](double x) { return fmt::format("{:.3g}", x == 0.0 ? 0.0 : x); };
-      const Row& row = system.row(i);
-      table.add({row.name, found == residuals.end() ? "-" : shown(found->second.value),
+      const RowTraits& row = system.row(i);
+      table.add({system.row_name(i), found == residuals.end() ? "-" : shown(found->second.value),
                  found == residuals.end() || !found->second.has_rate ? "-" : shown(found->second.rate),
                  (row.kind == RowKind::control ? "control requirement, "
                   : row.measured               ? "measured, "
                                                : "") +
                      describe(row)});
     }
-    out += table.text();
-    out += "\n";
+    out += table.text() + others(system.m()) + "\n";
   }
   if (!instant.contacts.empty()) out += contact_table(system, instant) + "\n";
   if (instant.not_finite) return out;
@@ -149,22 +149,19 @@ std::string check_text(const System& system, const Instant& instant) {
   return out;
 }
 
-std::string check_json(const System& system, const Instant& instant) {
-  JsonWriter json;
-  json.begin_object();
-  json.key("title").value(system.model().title);
-  json.key("coordinates").value(system.n());
-  json.key("rows").value(system.m());
-  json.key("control_rows").value(system.equations().num_control());
-  json.key("operations").value(system.num_operations());
-  json.key("mass").value(mass_word(instant.solution.mass.kind));
+namespace {
+
+/// Rows beyond which a list of all of them with all that is said of them is of no use.
+constexpr int most_listed = 10'000;
+
+void constraints_json(JsonWriter& json, const System& system, const Instant& instant) {
   const auto residuals = by_row(instant);
-  json.key("constraints").begin_array();
+  json.begin_array();
   for (int i = 0; i < system.m(); ++i) {
-    const Row& row = system.row(i);
+    const RowTraits& row = system.row(i);
     json.begin_object();
     json.key("name")
-        .value(row.name)
+        .value(system.row_name(i))
         .key("control")
         .value(row.kind == RowKind::control)
         .key("measured")
@@ -204,20 +201,40 @@ std::string check_json(const System& system, const Instant& instant) {
     json.end_object();
   }
   json.end_array();
+}
+
+}  // namespace
+
+std::string check_json(const System& system, const Instant& instant) {
+  JsonWriter json;
+  json.begin_object();
+  json.key("title").value(system.title());
+  json.key("coordinates").value(system.n());
+  json.key("rows").value(system.m());
+  json.key("control_rows").value(system.num_control());
+  json.key("operations").value(system.num_operations());
+  json.key("mass").value(mass_word(instant.solution.mass.kind));
+  json.key("constraints");
+  if (system.m() > most_listed)
+    json.null();
+  else
+    constraints_json(json, system, instant);
   if (system.has_contacts()) {
     json.key("impact").value(instant.impact.has_value());
     json.key("acting").list(row_names(system, instant.acting));
   }
   if (knows_rank(instant)) {
     const Diagnosis& d = *instant.diagnosis;
-    json.key("rank").value(d.rank);
-    json.key("degrees_of_freedom").value(static_cast<Eigen::Index>(system.n()) - d.rank);
+    json.key("rank").value(std::int64_t{d.rank});
+    json.key("degrees_of_freedom").value(std::int64_t{system.n() - d.rank});
     json.key("redundant").list(row_names(system, d.redundant));
     json.key("unique").value(d.unique).key("solvable").value(d.solvable).key("consistent").value(d.consistent);
     json.key("undetermined").list(coordinate_names(system, d.undetermined));
     json.key("conflicts").begin_array();
     for (const Conflict& c : d.conflicts) json.list(row_names(system, c.rows));
     json.end_array();
+    depends_json(json, system, d);
+    json.key("rank_doubtful").value(d.rank_doubtful);
   }
   json.key("constraint_residual").value(instant.constraint_residual);
   json.key("start_valid").value(instant.violations().empty());
@@ -228,8 +245,9 @@ std::string check_json(const System& system, const Instant& instant) {
 std::string project_json(const System& system, const State& state, double moved) {
   JsonWriter json;
   json.begin_object();
-  json.key("position").named(system.equations().coordinates, state.q);
-  json.key("velocity").named(system.equations().coordinates, state.qd);
+  const auto coordinate = [&](int i) { return system.coordinate(i); };
+  json.key("position").named(coordinate, state.q);
+  json.key("velocity").named(coordinate, state.qd);
   json.key("moved").value(moved);
   json.end_object();
   return json.text();

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/output/accelerate_output.hpp"
 #include "mechanician/output/remarks.hpp"
+#include "mechanician/output/table.hpp"
 
 namespace mechanician {
 
@@ -16,7 +18,6 @@ using Eigen::VectorXd;
 class Explanation {
  public:
   Explanation(const System& system, const Instant& instant) : system_(system), instant_(instant), p_(*instant.parts) {
-    for (int i = 0; i < system.m(); ++i) rows_.push_back(system.row(i).name);
     const auto largest = [](const VectorXd& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; };
     const Solution& s = instant.solution;
     scale_ = std::max({1e-300, largest(s.qdd), largest(s.Qc), largest(instant.values.Q), largest(instant.values.b),
@@ -47,16 +48,21 @@ class Explanation {
     out_ += '\n';
   }
   /// What is rounding beside the numbers that it was made of is shown as zero.
-  std::string list(const std::vector<std::string>& names, const VectorXd& x) const {
+  template <class NameOf>
+  std::string list(NameOf&& name_of, const VectorXd& x) const {
     const double floor = 1e-14 * scale_;
     std::string out;
-    for (Eigen::Index i = 0; i < x.size(); ++i)
-      out += fmt::format("{}{} {}", i ? ", " : "", names[static_cast<std::size_t>(i)],
-                         short_number(std::abs(x(i)) <= floor ? 0.0 : x(i)));
+    for (int i = 0; i < lines_of(x.size()); ++i)
+      out += fmt::format("{}{} {}", i ? ", " : "", name_of(i), short_number(std::abs(x(i)) <= floor ? 0.0 : x(i)));
+    if (x.size() > lines_of(x.size())) out += fmt::format(" and {} others", x.size() - lines_of(x.size()));
     return out.empty() ? "nothing" : out;
   }
-  std::string by_coordinate(const VectorXd& x) const { return list(system_.equations().coordinates, x); }
-  std::string by_row(const VectorXd& x) const { return list(rows_, x); }
+  std::string by_coordinate(const VectorXd& x) const {
+    return list([&](int i) { return system_.coordinate(i); }, x);
+  }
+  std::string by_row(const VectorXd& x) const {
+    return list([&](int j) { return system_.row_name(j); }, x);
+  }
   bool small(const VectorXd& x) const { return x.size() == 0 || x.cwiseAbs().maxCoeff() <= 1e-12 * scale_; }
 
   void free_motion() {
@@ -82,7 +88,7 @@ class Explanation {
         "The constraints answer with the ideal force K e, proportional to the error. The gain K = Aᵀ(A M⁻¹Aᵀ)⁺ says "
         "how");
     line("much force each unit of error calls up:");
-    for (int i = 0; i < system_.n() && p_.gain; ++i)
+    for (int i = 0; i < lines_of(system_.n()) && p_.gain; ++i)
       line("    on {}: {}", system_.coordinate(i), by_row(p_.gain->row(i).transpose()));
     if (!p_.gain) line("    (too many numbers to be shown)");
     line("    K e, ideal force{}: {}", instant_.values.num_control > 0 ? " of constraints and control together" : "",
@@ -107,7 +113,7 @@ class Explanation {
   }
 
   void nonideal() {
-    if (!system_.equations().has_C) return;
+    if (!system_.has_C()) return;
     heading("What C does");
     line("The prescribed C says how much work the constraint forces do in a virtual displacement.");
     line("    C:                    {}", by_coordinate(instant_.values.C));
@@ -151,8 +157,8 @@ class Explanation {
   void virtual_work() {
     heading("Virtual work");
     line("In every displacement v that the constraints allow (A v = 0) the ideal force does no work{}.",
-         system_.equations().has_C ? ", and the whole constraint force does the work vᵀC"
-                                   : ", nor does the whole constraint force");
+         system_.has_C() ? ", and the whole constraint force does the work vᵀC"
+                         : ", nor does the whole constraint force");
     const Eigen::Index free = instant_.values.M.rows() - instant_.solution.rank;
     line("There {} at this state.", free == 0   ? "is no such displacement"
                                     : free == 1 ? "is one such direction"
@@ -165,13 +171,16 @@ class Explanation {
     line("    ideal force {}, non-ideal force {}, control force {}", short_number(rounded(p_.power->ideal)),
          short_number(rounded(p_.power->nonideal)), short_number(rounded(p_.power->control)));
     bool any = false;
+    constexpr int most = 100;
+    int lines = 0;
     for (Eigen::Index i = 0; i < p_.power->by_row.size(); ++i) {
       const double w = rounded(p_.power->by_row(i));
-      if (w == 0.0) continue;
-      line("    `{}` {} {}", rows_[static_cast<std::size_t>(i)], w > 0 ? "puts in" : "takes out",
+      if (w == 0.0 || ++lines > most) continue;
+      line("    `{}` {} {}", system_.row_name(static_cast<int>(i)), w > 0 ? "puts in" : "takes out",
            short_number(std::abs(w)));
       any = true;
     }
+    if (lines > most) line("    and {} others", lines - most);
     if (any) line("An ideal force does no virtual work, but a constraint that moves or prescribes a speed has power.");
   }
 
@@ -185,7 +194,6 @@ class Explanation {
   const System& system_;
   const Instant& instant_;
   const Parts& p_;
-  std::vector<std::string> rows_;
   double scale_ = 1.0;
   std::string out_;
 };

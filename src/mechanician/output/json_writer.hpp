@@ -3,6 +3,8 @@
 /// JSON text, written as it comes. Numbers have 17 significant digits, so that they read back as the same number; what
 /// is not finite is null.
 
+#include <concepts>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,7 +23,7 @@ class JsonWriter {
   JsonWriter& key(std::string_view name);
   JsonWriter& value(double x);
   JsonWriter& value(int x) { return raw(std::to_string(x)); }
-  JsonWriter& value(Eigen::Index x) { return raw(std::to_string(x)); }
+  JsonWriter& value(std::int64_t x) { return raw(std::to_string(x)); }
   JsonWriter& value(bool x) { return raw(x ? "true" : "false"); }
   JsonWriter& value(std::string_view x);
   JsonWriter& value(const char* x) { return value(std::string_view(x)); }
@@ -29,6 +31,13 @@ class JsonWriter {
 
   /// {"name": x, …}
   JsonWriter& named(std::span<const std::string> names, const Eigen::VectorXd& x);
+  /// The same with names that are made one by one: name_of(0), name_of(1), …
+  template <class NameOf>
+  requires std::invocable<NameOf, int> JsonWriter& named(NameOf&& name_of, const Eigen::VectorXd& x) {
+    begin_object();
+    for (int i = 0; i < static_cast<int>(x.size()); ++i) key(name_of(i)).value(x(i));
+    return end_object();
+  }
   /// ["a", "b"]
   JsonWriter& list(std::span<const std::string> items);
 

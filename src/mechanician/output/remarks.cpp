@@ -10,13 +10,12 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/print.hpp"
-#include "mechanician/expression/simplify.hpp"
 
 namespace mechanician {
 
 std::vector<std::string> row_names(const System& system, std::span<const Eigen::Index> rows) {
   std::vector<std::string> names;
-  for (const Eigen::Index i : rows) names.push_back(system.row(static_cast<int>(i)).name);
+  for (const Eigen::Index i : rows) names.push_back(system.row_name(static_cast<int>(i)));
   return names;
 }
 
@@ -27,8 +26,10 @@ std::vector<std::string> coordinate_names(const System& system, std::span<const 
 }
 
 std::string combination(std::span<const std::string> names, std::span<const double> coefficients) {
+  constexpr std::size_t most = 12;
   std::string out;
   for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i >= most && names.size() > most + 1) return out + fmt::format(" and {} others", names.size() - i);
     const double c = coefficients[i];
     const double size = std::abs(c);
     if (out.empty())
@@ -65,9 +66,14 @@ namespace {
 /// A direction as a proportion: "x : y = 1 : −1", entries that are nothing left out.
 std::string proportion(const System& system, const Eigen::VectorXd& v) {
   std::vector<std::string> names, parts;
+  constexpr std::size_t most_names = 12;
   const double most = v.cwiseAbs().maxCoeff();
   for (Eigen::Index i = 0; i < v.size(); ++i) {
     if (std::abs(v(i)) <= 1e-9 * most) continue;
+    if (names.size() == most_names) {
+      names.emplace_back("…"), parts.emplace_back("…");
+      break;
+    }
     names.push_back(system.coordinate(static_cast<int>(i)));
     parts.push_back(short_number(v(i) / most));
   }
@@ -90,7 +96,7 @@ Place place_of_multiplier(const Model& model) {
 
 Remark mass_remark(const System& system, const Instant& instant) {
   const MassCheck& mass = instant.solution.mass;
-  const Place place = system.model().place_of(system.model().kinetic ? "kinetic" : "mass");
+  const Place place = system.place_of_mass();
   if (instant.solution.status == SolveStatus::mass_not_symmetric)
     return {fmt::format("the mass matrix is not symmetric: its entries ({0}, {1}) and ({1}, {0}) differ",
                         system.coordinate(static_cast<int>(mass.asymmetric_row)),
@@ -159,14 +165,8 @@ Remark not_unique_remark(const System& system, const Instant& instant) {
     remark.details.push_back(
         "any motion along it satisfies the equations; give these coordinates mass, or constrain them");
   }
-  const Equations& eqs = system.equations();
-  const std::vector<Expr> in_forces = symbols_of(eqs.Q);
-  const auto is_there = [&](const Expr& symbol) {
-    return std::any_of(in_forces.begin(), in_forces.end(), [&](const Expr& x) { return same(x, symbol); });
-  };
-  const bool first_order = std::any_of(s.undetermined.begin(), s.undetermined.end(), [&](Eigen::Index i) {
-    return is_there(eqs.q[static_cast<std::size_t>(i)]) || is_there(eqs.qd[static_cast<std::size_t>(i)]);
-  });
+  const bool first_order = std::any_of(s.undetermined.begin(), s.undetermined.end(),
+                                       [&](Eigen::Index i) { return system.forces_depend_on(static_cast<int>(i)); });
   if (first_order)
     remark.details.emplace_back(
         "the forces depend on them: parts without mass that springs, dampers or resistors hold move by laws of first "
@@ -178,7 +178,7 @@ Remark not_unique_remark(const System& system, const Instant& instant) {
 Remark impact_remark(const System& system, const Instant& instant) {
   std::vector<std::string> closing;
   for (const Contact& c : instant.contacts)
-    if (c.status == ContactStatus::impact) closing.push_back(system.row(c.values.row).name);
+    if (c.status == ContactStatus::impact) closing.push_back(system.row_name(c.values.row));
   Remark remark{fmt::format("there is an impact at this state, and no acceleration: {} with its gap closing",
                             quote_list(closing)),
                 {},
@@ -269,15 +269,22 @@ std::vector<Remark> refusals(const System& system, const Instant& instant) {
 
 std::vector<Remark> start_refusals(const System& system, const Instant& instant) {
   std::vector<Remark> result;
-  for (const RowResidual& r : instant.violations()) {
-    const Row& row = system.row(r.row);
+  constexpr std::size_t most = 20;
+  const std::vector<RowResidual> violations = instant.violations();
+  for (const RowResidual& r : violations) {
+    if (result.size() == most) {
+      result.push_back({fmt::format("… and {} residuals of other constraints", violations.size() - most), {}, {}});
+      break;
+    }
+    const RowTraits& row = system.row(r.row);
+    const std::string name = system.row_name(r.row);
     const bool velocity = r.of_rate || row.level == Level::velocity;
     std::string text = fmt::format("the start {} violates constraint `{}`: residual {}",
-                                   velocity ? "velocity" : "position", row.name, short_number(r.value));
+                                   velocity ? "velocity" : "position", name, short_number(r.value));
     if (r.of_rate) text += " in its rate";
     if (row.one_sided)
       text = fmt::format("the start {} violates one-sided constraint `{}` by {}", velocity ? "velocity" : "position",
-                         row.name, short_number(-r.value));
+                         name, short_number(-r.value));
     result.push_back({std::move(text),
                       row.text.empty() ? std::vector<std::string>{} : std::vector<std::string>{row.text}, row.place});
   }
@@ -289,13 +296,17 @@ Remark projection_offer(const System& system, const State& given, const Projecti
     Remark remark{"no state on the constraints was found near this start", {}, {}};
     if (p.not_finite) remark.details.push_back(p.not_finite->message());
     std::vector<std::string> names;
-    for (const int i : p.unmet) names.push_back(system.row(i).name);
+    for (const int i : p.unmet) names.push_back(system.row_name(i));
     if (!names.empty()) remark.details.push_back(fmt::format("not met: {}", quote_list(names)));
     return remark;
   }
   Remark remark{"the nearest state on the constraints (command `project`):", {}, {}};
   const auto changed = [&](const char* section, const Eigen::VectorXd& from, const Eigen::VectorXd& to) {
-    if ((from - to).cwiseAbs().maxCoeff() <= 1e-12) return;
+    constexpr int most = 200;
+    const double moved = (from - to).cwiseAbs().maxCoeff();
+    if (moved <= 1e-12) return;
+    if (system.n() > most)
+      return remark.details.push_back(fmt::format("{}: largest change {}", section, short_number(moved)));
     std::string values;
     for (int i = 0; i < system.n(); ++i)
       values += fmt::format("{}{} = {}", i ? ", " : "", system.coordinate(i), number_text(to(i)));
@@ -310,39 +321,62 @@ Remark projection_offer(const System& system, const State& given, const Projecti
 
 std::vector<Remark> warnings(const System& system, const Instant& instant) {
   std::vector<Remark> result;
-  for (int i = 0; i < system.m(); ++i)
-    if (system.row(i).level != Level::acceleration && system.row(i).residual.is_zero())
-      result.push_back({fmt::format("constraint `{}` holds identically: it constrains nothing", system.row(i).name),
-                        {},
-                        system.row(i).place});
-  for (int i = 0; i < system.m(); ++i)
-    if (system.row(i).integrable)
-      result.push_back(
-          {fmt::format(
-               "constraint `{}` on velocities is integrable: it is the rate of a function of the coordinates and time",
-               system.row(i).name),
-           {"stated on positions it would also fix the constant of integration"},
-           system.row(i).place});
+  // Of a family what is said of one member is said of all.
+  constexpr std::size_t most = 20;
+  const auto each = [&](std::size_t count, auto&& say) {
+    for (std::size_t k = 0; k < count; ++k) {
+      if (k < most) {
+        say(k);
+        continue;
+      }
+      result.push_back({fmt::format("the same of {} other constraints (--json has them all)", count - most), {}, {}});
+      return;
+    }
+  };
+  std::vector<int> vanishing, integrable;
+  for (int i = 0; i < system.m(); ++i) {
+    if (system.row(i).vanishes) vanishing.push_back(i);
+    if (system.row(i).integrable) integrable.push_back(i);
+  }
+  each(vanishing.size(), [&](std::size_t k) {
+    result.push_back(
+        {fmt::format("constraint `{}` holds identically: it constrains nothing", system.row_name(vanishing[k])),
+         {},
+         system.row(vanishing[k]).place});
+  });
+  each(integrable.size(), [&](std::size_t k) {
+    const int i = integrable[k];
+    result.push_back(
+        {fmt::format(
+             "constraint `{}` on velocities is integrable: it is the rate of a function of the coordinates and time",
+             system.row_name(i)),
+         {"stated on positions it would also fix the constant of integration"},
+         system.row(i).place});
+  });
   if (!instant.diagnosis) return result;
   const Diagnosis& d = *instant.diagnosis;
-  for (const Eigen::Index i : d.zero_rows) {
-    if (system.row(static_cast<int>(i)).residual.is_zero()) continue;
+  std::vector<Eigen::Index> zero = d.zero_rows;
+  std::erase_if(zero, [&](Eigen::Index i) { return system.row(static_cast<int>(i)).vanishes; });
+  each(zero.size(), [&](std::size_t k) {
+    const Eigen::Index i = zero[k];
     result.push_back(
         {fmt::format("constraint `{}` does not act at this state: its gradient vanishes within rounding",
-                     system.row(static_cast<int>(i)).name),
+                     system.row_name(static_cast<int>(i))),
          {"a constraint written as a square loses its force on the constraint itself; write it without the square"},
          row_place(system, i)});
-  }
-  for (const Dependence& dep : d.depends) {
-    if (dep.on.empty()) continue;
-    const Row& row = system.row(static_cast<int>(dep.row));
+  });
+  std::vector<const Dependence*> depends;
+  for (const Dependence& dep : d.depends)
+    if (!dep.on.empty()) depends.push_back(&dep);
+  each(depends.size(), [&](std::size_t k) {
+    const Dependence& dep = *depends[k];
     // Where b contradicts, the row depends on the others but the constraint does not follow from them.
     const char* verb = instant.solution.consistent ? "follows from others here" : "has a row that depends on others";
-    result.push_back({fmt::format("constraint `{0}` {1}: {0} = {2}", row.name, verb,
+    result.push_back({fmt::format("constraint `{0}` {1}: {0} = {2}", system.row_name(static_cast<int>(dep.row)), verb,
                                   combination(row_names(system, dep.on), dep.coefficients)),
                       {},
-                      row.place});
-  }
+                      row_place(system, dep.row)});
+  });
   if (d.rank_doubtful) {
     std::string gap = std::isfinite(d.rank_gap) ? short_number(d.rank_gap) : "infinite";
     result.push_back(

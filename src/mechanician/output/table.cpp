@@ -1,5 +1,7 @@
 #include "mechanician/output/table.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "mechanician/base/text.hpp"
@@ -25,6 +27,10 @@ std::string Table::text(int indent) const {
     out += '\n';
   }
   return out;
+}
+
+std::string others(long count) {
+  return lines_of(count) == count ? "" : fmt::format("  … and {} others\n", count - lines_of(count));
 }
 
 }  // namespace mechanician

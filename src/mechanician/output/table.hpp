@@ -8,6 +8,11 @@
 
 namespace mechanician {
 
+/// How many lines of so many people are shown: all of them, or where they are very many the first ones.
+inline int lines_of(long count) { return static_cast<int>(count <= 100 ? count : 20); }
+/// "  … and 980 others", where not all are shown.
+std::string others(long count);
+
 class Table {
  public:
   enum class LastColumn { numbers, words };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <functional>
 #include <span>
 #include <stdexcept>
 
@@ -62,33 +63,38 @@ struct Wrapped {
   const char *quantity, *prefix, *suffix;
 };
 
+/// Where names come from: there may be too many of them to be listed.
+struct ColumnSource {
+  long num_coordinates = 0, num_constraints = 0;
+  std::function<std::string(long)> coordinate, constraint;
+  bool has_control = false;
+  std::vector<std::string> normals, frictions, outputs;
+};
+
 ColumnSource source_of(const System& system) {
   ColumnSource source;
-  std::vector<std::string> constraints;
-  for (int i = 0; i < system.m(); ++i)
-    if (system.row(i).kind == RowKind::constraint) constraints.push_back(system.row(i).name);
   source.num_coordinates = system.n();
-  source.num_constraints = static_cast<long>(constraints.size());
-  source.coordinate = [&system](long i) { return std::string(system.coordinate(static_cast<int>(i))); };
+  source.num_constraints = system.m() - system.num_control();  // their rows come first
+  source.coordinate = [&system](long i) { return system.coordinate(static_cast<int>(i)); };
   source.has_control = source.num_constraints < system.m();
-  source.constraint = [names = std::move(constraints)](long i) { return names[static_cast<std::size_t>(i)]; };
-  for (const ContactRow& c : system.equations().contacts) {
+  source.constraint = [&system](long i) { return system.row_name(static_cast<int>(i)); };
+  for (const ContactRow& c : system.has_contacts() ? system.equations().contacts : std::vector<ContactRow>()) {
     if (!c.has_friction) continue;
-    const std::string& name = system.row(c.row).name;
+    const std::string name = system.row_name(c.row);
     source.normals.push_back(fmt::format("normal({})", name));
     for (std::size_t k = 0; k < c.slip.size(); ++k)
       source.frictions.push_back(c.slip.size() == 1 ? fmt::format("friction({})", name)
                                                     : fmt::format("friction({},{})", name, k + 1));
   }
-  for (const Named& output : system.model().outputs) source.outputs.push_back(output.name);
+  source.outputs = system.output_names();
   return source;
 }
 
 }  // namespace
 
-Columns::Columns(const System& system, std::string_view patterns) : Columns(source_of(system), patterns) {}
-
-Columns::Columns(const ColumnSource& source, std::string_view patterns) : num_constraints_(source.num_constraints) {
+Columns::Columns(const System& system, std::string_view patterns) {
+  const ColumnSource source = source_of(system);
+  num_constraints_ = source.num_constraints;
   Choice choice(patterns);
   std::vector<ColumnGroup> found;
   const auto add = [&](ColumnGroup& group, std::string name, long entry) {

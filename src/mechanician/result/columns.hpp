@@ -9,7 +9,6 @@
 /// readers go by name. Of all these some may be chosen, by patterns with * and ?; t is always among them.
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,19 +27,10 @@ struct ColumnGroup {
   std::vector<std::uint32_t> chosen = {};  ///< entries of the quantity; none: all of them
 };
 
-/// Where names come from. A large system has too many of them to be listed.
-struct ColumnSource {
-  long num_coordinates = 0, num_constraints = 0;
-  std::function<std::string(long)> coordinate, constraint;
-  bool has_control = false;
-  std::vector<std::string> normals, frictions, outputs;
-};
-
 class Columns {
  public:
   /// `patterns`: joined by commas; empty: all. Throws std::invalid_argument for one that fits no column.
   explicit Columns(const System& system, std::string_view patterns = {});
-  explicit Columns(const ColumnSource& source, std::string_view patterns = {});
 
   /// Groups without columns are left out.
   const std::vector<ColumnGroup>& groups() const { return groups_; }

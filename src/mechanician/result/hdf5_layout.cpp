@@ -109,6 +109,7 @@ std::vector<Hdf5Attribute> plan_attributes(const ResultHeader& header, const Run
   std::vector<Hdf5Attribute> plan{
       {"format", std::string(result_format)},
       {"version", setup.version},
+      {"checkpoint_format", checkpoint_format},
       {"model", setup.model.text},
       {"model_file", setup.model.file},
       {"options", options_json(setup, header.columns)},
@@ -127,7 +128,6 @@ std::vector<Hdf5Attribute> plan_attributes(const ResultHeader& header, const Run
   };
   if (setup.every) plan.push_back({"every", *setup.every});
   if (!setup.columns.empty()) plan.push_back({"columns_chosen", setup.columns});
-  if (setup.large) plan.push_back({"large", std::int64_t{1}});
   return plan;
 }
 

@@ -41,9 +41,9 @@ class FlushPolicy {
 
 class Recorder::Impl {
  public:
-  Impl(Columns columns_given, RunSetup given, const MakeIntegrator& make)
-      : setup(std::move(given)), columns(std::move(columns_given)), integrator(make(setup.motion)) {
-    if (setup.verify && !integrator.refusal()) second.emplace(make, setup);
+  Impl(const System& system, RunSetup given)
+      : setup(std::move(given)), columns(system, setup.columns), integrator(system, setup.start, setup.motion) {
+    if (setup.verify && !integrator.refusal()) second.emplace(system, setup);
   }
 
   Summary run(ResultWriter& writer, const ProgressCallback& on_progress) {
@@ -201,11 +201,7 @@ class Recorder::Impl {
   bool within_step_ = false;   ///< interrupted before all rows of a step were out
 };
 
-Recorder::Recorder(Columns columns, RunSetup setup, const MakeIntegrator& make)
-    : impl_(std::make_unique<Impl>(std::move(columns), std::move(setup), make)) {}
-Recorder::Recorder(const System& system, RunSetup setup)
-    : Recorder(Columns(system, setup.columns), setup,
-               [&](const MotionOptions& options) { return Integrator(system, setup.start, options); }) {}
+Recorder::Recorder(const System& system, RunSetup setup) : impl_(std::make_unique<Impl>(system, std::move(setup))) {}
 Recorder::~Recorder() = default;
 
 const std::optional<Stop>& Recorder::refusal() const { return impl_->integrator.refusal(); }

@@ -31,11 +31,8 @@ using ProgressCallback = std::function<bool(const RunProgress&)>;
 
 class Recorder {
  public:
-  /// The system must outlive the recorder. Throws std::invalid_argument for options that make no sense.
+  /// Throws std::invalid_argument for options that make no sense.
   Recorder(const System& system, RunSetup setup);
-  /// Of motions that are made elsewhere: `make` with the options of the setup, or with those of the second run.
-  using MakeIntegrator = std::function<Integrator(const MotionOptions&)>;
-  Recorder(Columns columns, RunSetup setup, const MakeIntegrator& make);
   ~Recorder();
 
   /// Why the motion cannot begin; nothing where it can.

@@ -8,8 +8,8 @@ namespace mechanician {
 RunSetup make_setup(const System& system, const State& start, const MotionOptions& motion, std::optional<double> every,
                     bool verify) {
   RunSetup setup;
-  setup.model = system.model().source;
-  for (const Parameter& p : system.model().parameters) setup.parameter_names.push_back(p.name);
+  setup.model = system.source();
+  setup.parameter_names = system.parameter_names();
   setup.parameters = system.parameters();
   setup.start = start;
   setup.motion = motion;

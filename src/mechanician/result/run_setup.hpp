@@ -14,15 +14,13 @@ namespace mechanician {
 
 struct RunSetup {
   SourceText model;
-  std::vector<std::string> parameter_names;
-  /// Values, with what was set on the command line. Of a large model lists of numbers follow, without names.
-  std::vector<double> parameters;
-  State start;  ///< as it was handed to the integrator
+  std::vector<std::string> parameter_names;  ///< of the first ones, where they are very many
+  std::vector<double> parameters;            ///< with what was set on the command line; lists member by member
+  State start;                               ///< as it was handed to the integrator
   MotionOptions motion;
   std::optional<double> every;  ///< time between rows; absent: a row per step
   bool verify = false;          ///< a second run at a tighter tolerance beside this one
   std::string columns;          ///< chosen ones, as patterns; empty: all
-  bool large = false;           ///< by large/: families are not written out
   std::string version;          ///< of the program
 };
 

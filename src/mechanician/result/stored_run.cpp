@@ -45,7 +45,6 @@ class StoredRunReader {
     s.motion.method = *method;
     if (reader_.has_attribute("every")) s.every = reader_.number_attribute("every");
     if (reader_.has_attribute("columns_chosen")) s.columns = reader_.text_attribute("columns_chosen");
-    s.large = reader_.has_attribute("large") && reader_.integer_attribute("large") != 0;
     s.verify = reader_.integer_attribute("verify") != 0;
     s.start.t = reader_.number_attribute("start_time");
     const auto vector = [&](const char* name) {
@@ -65,6 +64,17 @@ class StoredRunReader {
     return *status;
   }
   std::string message() const { return reader_.text_attribute("message"); }
+
+  /// Throws where a run was begun in another form than runs have now.
+  void refuse_other_formats() const {
+    if (reader_.has_attribute("checkpoint_format") &&
+        reader_.integer_attribute("checkpoint_format") == checkpoint_format)
+      return;
+    throw FileError(fmt::format(
+        "{}: the run was begun by {}version {}, whose runs cannot be taken up again; its model is in the file: run it "
+        "anew",
+        path_, reader_.has_attribute("checkpoint_format") ? "" : "an early ", reader_.text_attribute("version")));
+  }
 
   /// The later of the whole checkpoints whose rows are there; the beginning where there is none.
   RunCheckpoint checkpoint() const {
@@ -141,6 +151,7 @@ StoredRun open_stored_run(const std::string& named) {
     if (empty) run.part.reset();
     return run;
   }
+  reader->refuse_other_formats();
   run.checkpoint = reader->checkpoint();
   if (!run.part) run.part = std::make_unique<PartFile>(run.file);
   return run;

@@ -19,14 +19,14 @@ class SecondRun {
   static constexpr double least_steps = 437.0;
 
  public:
-  SecondRun(const std::function<Integrator(const MotionOptions&)>& make, const RunSetup& setup)
+  SecondRun(const System& system, const RunSetup& setup)
       : tolerance_(std::max(setup.motion.tolerance / 100.0, 1e-14)), first_tolerance_(setup.motion.tolerance) {
     MotionOptions options = setup.motion;
     options.tolerance = tolerance_;
     // What the first run has stepped over the second must not step over at the same places.
     const double largest = (options.to - setup.start.t) / least_steps;
     options.largest_step = options.largest_step > 0.0 ? std::min(largest, 0.37 * options.largest_step) : largest;
-    integrator_ = std::make_unique<Integrator>(make(options));
+    integrator_ = std::make_unique<Integrator>(system, setup.start, options);
     if (integrator_->refusal())
       ended_ = integrator_->refusal()->message;
     else

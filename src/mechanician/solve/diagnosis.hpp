@@ -32,6 +32,7 @@ struct Diagnosis {
   std::vector<Eigen::Index> zero_rows;                 // rows that count as zero
   std::vector<Eigen::Index> redundant;                 // increasing
   std::vector<Dependence> depends;                     // one for each redundant row, in that order
+  bool depends_complete = true;                        // false: too much work; some may be named in place of others
   std::vector<Eigen::Index> multipliers_undetermined;  // constraint rows
   std::vector<Eigen::Index> undetermined;              // coordinates
   bool consistent = true;

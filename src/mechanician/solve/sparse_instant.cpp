@@ -418,6 +418,7 @@ Diagnosis SparseInstant::diagnose(const InstantValues& values) {
   }
   const SparseDiagnosis rows =
       diagnose_sparse(solver_->pattern(), solver_->mass_values(), solver_->row_values(), g, robust, options);
+  d.depends_complete = rows.explained;
   for (const int row : rows.redundant) d.redundant.push_back(solver_->row_of(row));
   for (const SparseDependence& found : rows.depends) {
     Dependence dependence;

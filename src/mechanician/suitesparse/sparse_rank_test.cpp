@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "mechanician/large/large_instant.hpp"
 #include "mechanician/solve/sparse_system_for_test.hpp"
 
 namespace mechanician {
@@ -61,39 +60,6 @@ TEST(SparseRank, NamesManyRepeatedRows) {
 TEST(SparseRank, NetsThatAreNotFlatHaveFullRank) {
   const SparseSystem s = make_net(20);
   EXPECT_EQ(find_sparse_rank(s.pattern, s.M, s.A).rank, s.pattern.m);
-}
-
-// As a program built with MECHANICIAN_PROGRAM_SPQR asks it: a rod at 10⁻¹⁰ to another counts as dependent where both agree.
-TEST(SparseRank, DecidesWhatIsTooNearForEliminationAlone) {
-  LargeSystem system(read_family_model_text(R"toml(
-coordinates = ["x[1..N]", "y[1..N]", "z[1..N]"]
-[parameters]
-N = 400
-[dynamics]
-kinetic = "sum(i = 1..N, 0.5*(x[i]'^2 + y[i]'^2 + z[i]'^2))"
-potential = "sum(i = 1..N, 9.81*z[i])"
-[constraints]
-top = "x[1]^2 + y[1]^2 + z[1]^2 = 1"
-[constraints.rod]
-for = "i = 2..N"
-equation = "(x[i] - x[i-1])^2 + (y[i] - y[i-1])^2 + (z[i] - z[i-1])^2 = 1"
-[constraints.nearly]
-for = "i = 7..7"
-equation = "(x[i] - x[i-1])^2 + (y[i] - y[i-1])^2 + (z[i] - z[i-1])^2 + 3e-10*x[i+5] = 1 + 3e-10*7.2"
-[start.position]
-"x[i]" = { for = "i = 1..N", value = "0.6*i" }
-"z[i]" = { for = "i = 1..N", value = "-0.8*i" }
-)toml",
-                                            "m.toml", {}));
-  const auto start = system.start();
-  EXPECT_FALSE(examine(system, start.t, start.q, start.qd).rows.decided);
-  const LargeInstant asked =
-      examine(system, start.t, start.q, start.qd,
-              [](const SparsePattern& pattern, std::span<const double> M, std::span<const double> A) {
-                return find_sparse_rank(pattern, M, A).dependences;
-              });
-  EXPECT_TRUE(asked.rows.decided && asked.rank_by_finder && asked.has_acceleration) << asked.why;
-  EXPECT_EQ(asked.rows.rank, 400);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "mechanician/motion/switches.hpp"
+#include "mechanician/equations/switches.hpp"
 
 #include <algorithm>
 #include <charconv>

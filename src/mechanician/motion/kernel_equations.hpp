@@ -1,6 +1,6 @@
 #pragma once
 
-/// The equations of a large system as a motion takes them (motion/equation_values.hpp): kernels over the members of terms,
+/// The equations of a system by kernels as a motion takes them (motion/equation_values.hpp): kernels over the members of terms,
 /// never written out.
 
 #include <memory>
@@ -10,19 +10,16 @@
 #include "mechanician/large/large_quantities.hpp"
 #include "mechanician/large/large_system.hpp"
 #include "mechanician/motion/equation_values.hpp"
-#include "mechanician/motion/motion_steps.hpp"
 
 namespace mechanician {
 
 class KernelEquations final : public EquationValues {
  public:
-  /// The system must outlive it, have its kinks held, and serve no other thread meanwhile. Throws ModelError where outputs
-  /// or events cannot be made.
-  explicit KernelEquations(LargeSystem& system);
+  /// Of a system with kernels. Throws ModelError where outputs or events cannot be made.
+  explicit KernelEquations(const System& system);
 
-  std::unique_ptr<EquationValues> clone() const override { return std::make_unique<KernelEquations>(*system_); }
-  std::string row_name(int row) const override { return system_->row_name(row); }
-  std::string coordinate_name(int i) const override { return system_->model().name_of(i); }
+  std::unique_ptr<EquationValues> clone() const override;
+  const System& system() const override { return whole_; }
   std::string divisor_text(int i) const override { return system_->divisor_text(i); }
 
   bool evaluate(double t, const double* q, const double* qd) override;
@@ -38,30 +35,24 @@ class KernelEquations final : public EquationValues {
   std::span<const double> calc_quantities(const Point& point) override;
   void calc_quantity_noise(const Point& point, std::span<double> noise) override;
   std::span<const double> calc_sliding(const Point&) override { return {}; }
-  Verdict judge(const State& state, bool diagnose) override;
   GenericRank find_generic_rank(const State&) override { return {}; }
 
  private:
   void set_facts();
   void set_quantities();
   MemberPoint member_point(const Point& point);
-  void take_sides() { std::copy(sides.begin(), sides.end(), system_->sides().begin()); }
+  LargeSystem::At at(double t, const double* q, const double* qd) const {
+    const auto n = static_cast<std::size_t>(facts_.n);
+    return {t, {q, n}, {qd, n}, sides};
+  }
 
-  LargeSystem* system_;
+  System whole_;
+  LargeSystem* system_;  ///< kept alive by whole_
   LargeSystem::Values values_, row_values_;
   std::vector<double> residual_, rate_, quantities_, moved_;
   double mass_power_ = 0.0;
   std::vector<std::unique_ptr<FamilyQuantity>> kinks_;  ///< zeros of what switches in events
   std::optional<LargeQuantities> outputs_, events_, event_kinks_;
 };
-
-/// Names of the outputs of a large system, those of families member by member. Throws ModelError as LargeQuantities does.
-std::vector<std::string> output_names(const FamilyModel& model);
-
-/// The motion of a large system, as an Integrator drives it. The system must outlive it. Throws std::invalid_argument for
-/// options that make no sense.
-std::unique_ptr<MotionSteps> make_large_steps(LargeSystem& system, const State& start, const MotionOptions& options);
-/// The start of a large system as a state.
-State state_of(const LargeSystem::Start& start);
 
 }  // namespace mechanician

@@ -1,4 +1,4 @@
-#include "mechanician/large/kernel_equations.hpp"
+#include "mechanician/motion/kernel_equations.hpp"
 
 #include <fmt/format.h>
 
@@ -8,15 +8,10 @@
 #include <stdexcept>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/equations/switches.hpp"
 #include "mechanician/expression/simplify.hpp"
-#include "mechanician/instant/accelerate.hpp"
-#include "mechanician/large/large_dynamics.hpp"
-#include "mechanician/large/large_instant.hpp"
-#include "mechanician/large/large_measures.hpp"
 #include "mechanician/model/source_map.hpp"
-#include "mechanician/motion/integrator_impl.hpp"
 #include "mechanician/motion/kernels.hpp"
-#include "mechanician/motion/tolerances.hpp"
 
 namespace mechanician {
 
@@ -38,25 +33,33 @@ std::vector<const FamilyQuantity*> outputs_of(const FamilyModel& model) {
 
 }  // namespace
 
-KernelEquations::KernelEquations(LargeSystem& system)
-    : system_(&system), values_(system.make_values()), row_values_(system.make_values()) {
+KernelEquations::KernelEquations(const System& system)
+    : whole_(system),
+      system_(whole_.kernels().get()),
+      values_(system_->make_values()),
+      row_values_(system_->make_values()) {
   set_facts();
   set_quantities();
+}
+
+std::unique_ptr<EquationValues> KernelEquations::clone() const {
+  auto copy = std::make_unique<KernelEquations>(whole_);
+  copy->sides = sides, copy->absent = absent;
+  return copy;
 }
 
 void KernelEquations::set_facts() {
   EquationFacts& f = facts_;
   f.n = system_->n(), f.m = f.num_constraints = system_->m();
-  f.pattern = pattern_of(*system_);
+  f.pattern = system_->pattern();
   f.row_slots = list_rows(f.pattern);
   f.rows.reserve(static_cast<std::size_t>(f.m));
   for (int j = 0; j < f.m; ++j) {
-    const LargeSystem::RowKinds& kinds = system_->row_kinds(j);
-    f.rows.push_back({kinds.on_positions ? Level::position : Level::velocity, RowKind::constraint, false, kinds.linear,
-                      kinds.powerless, kinds.place});
+    const RowTraits& row = system_->row(j);
+    f.rows.push_back({row.level, row.kind, row.measured, row.linear, row.powerless(), row.place});
   }
   f.mass_is_constant = system_->mass_is_constant(), f.depends_on_time = system_->depends_on_time();
-  sides = system_->sides();
+  sides.assign(system_->num_sides(), 1.0);
   for (const LargeSystem::SwitchText& s : system_->describe_switches())
     f.switches.push_back({s.text, s.is_discontinuous});
   f.num_divisors = system_->num_divisors();
@@ -97,10 +100,8 @@ void KernelEquations::set_quantities() {
 }
 
 bool KernelEquations::evaluate(double t, const double* q, const double* qd) {
-  take_sides();
-  const auto n = static_cast<std::size_t>(facts_.n);
-  system_->evaluate(t, {q, n}, {qd, n}, values_);
-  mass_power_ = facts_.mass_is_constant ? 0.0 : system_->calc_mass_power(t, {q, n}, {qd, n});
+  system_->evaluate(at(t, q, qd), values_);
+  mass_power_ = facts_.mass_is_constant ? 0.0 : system_->calc_mass_power(at(t, q, qd));
   return (facts_.mass_is_constant || is_finite(values_.M)) && is_finite(values_.Q) && is_finite(values_.A) &&
          is_finite(values_.b) && std::isfinite(mass_power_);
 }
@@ -110,10 +111,8 @@ EquationValues::Numbers KernelEquations::numbers() const {
 }
 
 bool KernelEquations::evaluate_rows(double t, const double* q, const double* qd) {
-  take_sides();
-  const auto n = static_cast<std::size_t>(facts_.n);
-  system_->evaluate(t, {q, n}, {qd, n}, row_values_);
-  system_->evaluate_rows(t, {q, n}, {qd, n}, residual_, rate_);
+  system_->evaluate(at(t, q, qd), row_values_);
+  system_->evaluate_rows(at(t, q, qd), residual_, rate_);
   return (facts_.mass_is_constant || is_finite(row_values_.M)) && is_finite(row_values_.A) && is_finite(residual_) &&
          is_finite(rate_);
 }
@@ -122,23 +121,12 @@ EquationValues::RowNumbers KernelEquations::row_numbers() const {
   return {row_values_.M.data(), row_values_.A.data(), residual_.data(), rate_.data()};
 }
 
-/// What rounding of the state makes of a row, seen by changing the state by some of it.
 void KernelEquations::calc_row_noise(double t, const double* q, const double* qd, std::span<double> noise) {
-  take_sides();
-  const auto n = static_cast<std::size_t>(facts_.n);
-  std::vector<double> moved(q, q + n);
-  double largest = 0.0;
-  for (const double x : moved) largest = std::max(largest, std::abs(x));
-  for (std::size_t i = 0; i < n; ++i)
-    moved[i] += (i % 2 == 0 ? 2.0 : -2.0) * eps * std::max(std::abs(moved[i]), 1e-3 * largest);
-  LargeSystem::Values here = system_->make_values(), there = system_->make_values();
-  system_->evaluate(t, {q, n}, {qd, n}, here);
-  system_->evaluate(t, moved, {qd, n}, there);
+  LargeSystem::Bounded now;
+  system_->evaluate_with_bounds(at(t, q, qd), now);
   std::fill(noise.begin(), noise.end(), 0.0);
-  for (std::size_t s = 0; s < here.A.size(); ++s) {
-    const double change = std::abs(here.A[s] - there.A[s]) + eps * std::abs(here.A[s]);
-    noise[static_cast<std::size_t>(facts_.pattern.A[s].row)] += change * change;
-  }
+  for (std::size_t s = 0; s < now.bounds.A.size(); ++s)
+    noise[static_cast<std::size_t>(facts_.pattern.A[s].row)] += now.bounds.A[s] * now.bounds.A[s];
   for (double& x : noise) x = std::sqrt(x);
 }
 
@@ -188,64 +176,6 @@ void KernelEquations::calc_quantity_noise(const Point& point, std::span<double> 
   std::copy(there.begin(), there.end(), noise.begin());
   const auto here = calc_quantities(point);
   for (std::size_t i = 0; i < noise.size(); ++i) noise[i] = std::abs(noise[i] - here[i]) + eps * std::abs(here[i]);
-}
-
-EquationValues::Verdict KernelEquations::judge(const State& state, bool) {
-  const auto n = static_cast<std::size_t>(facts_.n);
-  const std::span<const double> q(state.q.data(), n), qd(state.qd.data(), n);
-  Verdict verdict;
-  system_->settle_sides(state.t, q, qd);
-  LargeSystem::Values now = system_->make_values();
-  system_->evaluate(state.t, q, qd, now);
-  if (!all_finite(now)) verdict.not_finite = system_->explain_not_finite(state.t, q, qd);
-  if (!verdict.not_finite.empty()) return verdict;
-  const LargeInstant instant = examine(*system_, state.t, q, qd);
-  verdict.may_accelerate = instant.has_acceleration;
-  verdict.consistent = instant.rows.conflicts.empty();
-  if (!instant.rows.conflicts.empty()) verdict.conflict = instant.rows.conflicts.front();
-  verdict.status = instant.has_acceleration     ? SolveStatus::solved
-                   : !verdict.conflict.empty()  ? SolveStatus::inconsistent
-                   : instant.mass_is_indefinite ? SolveStatus::mass_indefinite
-                                                : SolveStatus::not_unique;
-  verdict.why = instant.why;
-  const auto add_names = [&](const char* before, const std::vector<int>& coordinates) {
-    constexpr std::size_t most_named = 8;
-    for (std::size_t k = 0; k < std::min(coordinates.size(), most_named); ++k)
-      verdict.why += (k == 0 ? before : ", ") + quoted(coordinate_name(coordinates[k]));
-    if (coordinates.size() > most_named) verdict.why += fmt::format(" and {} others", coordinates.size() - most_named);
-  };
-  if (!instant.undetermined.empty())
-    add_names(": ", instant.undetermined);
-  else
-    add_names(", in the directions of ", instant.negative);
-  if (instant.distance > start_tolerance) verdict.off.push_back({instant.worst_row, instant.violation});
-  return verdict;
-}
-
-std::vector<std::string> output_names(const FamilyModel& model) {
-  return LargeQuantities(model, outputs_of(model)).names();
-}
-
-State state_of(const LargeSystem::Start& start) {
-  const auto size = static_cast<Eigen::Index>(start.q.size());
-  return {start.t, Eigen::Map<const Eigen::VectorXd>(start.q.data(), size),
-          Eigen::Map<const Eigen::VectorXd>(start.qd.data(), size)};
-}
-
-std::unique_ptr<MotionSteps> make_large_steps(LargeSystem& system, const State& start, const MotionOptions& options) {
-  if (start.q.size() != system.n() || start.qd.size() != system.n())
-    throw std::invalid_argument("the start does not fit the system");
-  if (!(options.to > start.t) || !std::isfinite(options.to))
-    throw std::invalid_argument("the end must be later than the start");
-  if (!(options.tolerance >= smallest_tolerance && options.tolerance <= largest_tolerance))
-    throw std::invalid_argument("the tolerance is below rounding, or too large to mean anything");
-  auto motion = std::make_unique<SmoothMotion>(Dynamics(std::make_unique<KernelEquations>(system)), start, options,
-                                               SmoothMotion::Phase());
-  const RowSet& rows = motion->dynamics().all;
-  if (const std::size_t count = rows.candidates.size() - rows.kept.size(); count > 0 && !motion->refusal)
-    motion->notes.push_back(fmt::format(
-        "{} on others", count == 1 ? "1 constraint row depends" : fmt::format("{} constraint rows depend", count)));
-  return motion;
 }
 
 }  // namespace mechanician

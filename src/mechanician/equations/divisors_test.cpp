@@ -1,4 +1,4 @@
-#include "mechanician/motion/divisors.hpp"
+#include "mechanician/equations/divisors.hpp"
 
 #include <gtest/gtest.h>
 
