@@ -100,7 +100,7 @@ void SmoothMotion::watch() {
 
 /// Rows that depend on others are held by them, unless they contradict. Needs rhs() at this state.
 std::optional<Stop> SmoothMotion::find_contradiction(double time, const double* y) {
-  if (dynamics_.rows_of_sines().size() == dynamics_.all.candidates.size() || dynamics_.facts().measured) return {};
+  if (dynamics_.rows_of_sines().size() == dynamics_.all.candidates.size() || dynamics_.is_weighed()) return {};
   if (dynamics_.last_mismatch() < 1e-6 && dynamics_.calc_violation(time, y).scaled < 1e-8) return {};
   const int n = dynamics_.n();
   const State state{time, Eigen::Map<const Eigen::VectorXd>(y, n), Eigen::Map<const Eigen::VectorXd>(y + n, n)};
