@@ -83,6 +83,13 @@ def runs(n):
     return lambda cells, _: [goal(f'N = {number(n)} runs: seconds', cells[OURS][n]['ns'] / 1e9 if n in cells[OURS] else -1.0, n in cells[OURS])]
 
 
+def within(variant, seconds, n):
+    def judge(cells, _):
+        cell = cells.get(('mechanician', variant), {}).get(n)
+        return [goal(f'{variant}, N = {number(n)}: runs within {seconds} s', cell['ns'] / 1e9 if cell else -1.0, cell and cell['ns'] <= 1e9 * seconds)]
+    return judge
+
+
 def setup_goals(cells, _):
     made = cells[('mechanician', 'all')]
     small, large = min(made), max(made)
@@ -99,7 +106,8 @@ def motion_goals(cells, family):
 
 
 def make(build, peers):
-    ours = build / 'bench' / 'bench_large_workloads'
+    ours, program = build / 'bench' / 'bench_large_workloads', build / 'mechanician'
+    run = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'large_run.py')
     models = 'bench/models'
     sizes = [100, 1000, 10000, 100000, 1000000]
     return [
@@ -121,6 +129,14 @@ def make(build, peers):
         Family('W3m', 'chain of 1000 masses, 10 s of motion at tolerance 1e-8', 's', 'change of energy over kinetic energy', [1000], [
             Contestant('mechanician', ours, models, 'motion'), Contestant('Simbody', peers / 'large_simbody', 'motion')],
             [motion_goals], per=lambda _: 1e9, rounds=1),
+        Family('fall', 'chain of N unit rods without a hold falls on a floor, one end first, whole process', 's', 'what is missing in the balance', [1000], [
+            Contestant('mechanician', run, program, 'e = 0', f'{models}/chain_fall.toml', 'e=0'),
+            Contestant('mechanician', run, program, 'e = 0.5', f'{models}/chain_fall.toml', 'e=0.5')],
+            [within('e = 0', 10, 1000), within('e = 0.5', 10, 1000)], per=lambda _: 1e9, rounds=1),
+        Family('features', 'net of k by k masses, driven by control, with measured rods and friction, whole process', 's', 'what is missing in the balance',
+               [30, 100], [
+            Contestant('mechanician', run, program, 'tolerance 1e-6', f'{models}/net_features.toml')],
+            [within('tolerance 1e-6', 60, 30)], per=lambda _: 1e9, rounds=1),
     ]
 
 

@@ -139,47 +139,45 @@ void solve_with_contacts(const System& system, const Evaluation& now, const Acce
   }
 }
 
-/// Evaluated, with residuals; nothing where a value is not finite.
-std::optional<Evaluation> evaluate(const System& system, Instant& instant) {
-  Evaluation now = system.evaluate(instant.state);
+/// Residuals; false where a value is not finite.
+bool look_at(const System& system, const Evaluation& now, Instant& instant) {
   if ((instant.not_finite = now.not_finite)) {
-    instant.values = std::move(now.values);
+    instant.values = now.values;
     instant.solution.status = SolveStatus::not_finite;
-    return {};
+    return false;
   }
   instant.residuals = calc_residuals(system, instant.state, now);
   for (const RowResidual& r : instant.residuals)
     instant.constraint_residual = std::max(instant.constraint_residual, std::abs(r.value));
-  return now;
+  return true;
 }
 
 }  // namespace
 
-Instant accelerate_with(const System& system, const State& state, std::vector<Contact> contacts,
+Instant accelerate_with(const System& system, const State& state, const Evaluation& now, std::vector<Contact> contacts,
                         const AccelerateOptions& options) {
   Instant instant;
   instant.state = state;
-  const std::optional<Evaluation> now = evaluate(system, instant);
-  if (!now) return instant;
+  if (!look_at(system, now, instant)) return instant;
   instant.contacts = std::move(contacts);
-  solve_with_contacts(system, *now, options, instant);
+  solve_with_contacts(system, now, options, instant);
   return instant;
 }
 
 Instant accelerate(const System& system, const State& state, const AccelerateOptions& options) {
   Instant instant;
   instant.state = state;
-  std::optional<Evaluation> now = evaluate(system, instant);
-  if (!now) return instant;
+  Evaluation now = system.evaluate(state);
+  if (!look_at(system, now, instant)) return instant;
   if (system.has_contacts() && options.contacts) {
-    instant.contacts = classify_contacts(system, state, *now, size_of(state), instant.not_finite);
+    instant.contacts = classify_contacts(system, state, now, size_of(state), instant.not_finite);
     if (instant.not_finite)
       instant.solution.status = SolveStatus::not_finite;
     else
-      solve_with_contacts(system, *now, options, instant);
+      solve_with_contacts(system, now, options, instant);
     return instant;
   }
-  instant.values = std::move(now->values);
+  instant.values = std::move(now.values);
   if (options.rows)
     instant.acting = *options.rows;
   else

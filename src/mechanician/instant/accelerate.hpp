@@ -78,8 +78,8 @@ struct Instant {
 
 Instant accelerate(const System& system, const State& state, const AccelerateOptions& options = {});
 
-/// With contacts as the caller says: which touch, and which way they slip.
-Instant accelerate_with(const System& system, const State& state, std::vector<Contact> contacts,
+/// With contacts as the caller says, at a state that was evaluated: which touch, and which way they slip.
+Instant accelerate_with(const System& system, const State& state, const Evaluation& now, std::vector<Contact> contacts,
                         const AccelerateOptions& options = {});
 
 /// The largest part of its terms that is missing in a line of M q̈ = Q + Qᶜ + Q_control or of the rows that act; there must be

@@ -182,9 +182,9 @@ ContactSolution solve_contacts(const System& system, const InstantValues& values
       if (c.status == ContactStatus::touching) c.status = ContactStatus::holding;
       continue;
     }
-    const bool holds = std::find(holding.begin(), holding.end(), at) != holding.end();
+    const bool holds = std::binary_search(holding.begin(), holding.end(), at);
     if (c.status == ContactStatus::touching) c.status = holds ? ContactStatus::holding : ContactStatus::leaving;
-    c.gap_acceleration = slack(std::find(one_sided.begin(), one_sided.end(), at) - one_sided.begin());
+    c.gap_acceleration = slack(std::lower_bound(one_sided.begin(), one_sided.end(), at) - one_sided.begin());
   }
   result.acting = rows_with(system, contacts, [](const Contact& c) { return c.acts(); });
   result.contacts = std::move(contacts);

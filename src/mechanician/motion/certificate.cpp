@@ -121,7 +121,7 @@ void SmoothMotion::calc_dissipation() {
 
 /// Rows that depend on others are held by them, unless they contradict. Needs rhs() at this state.
 std::optional<Stop> SmoothMotion::find_contradiction(double time, const double* y) {
-  if (dynamics_.rows_of_sines().size() == dynamics_.all.candidates.size() || dynamics_.facts().measured) return {};
+  if (dynamics_.rows_of_sines().size() == dynamics_.all.candidates.size() || dynamics_.is_weighed()) return {};
   if (dynamics_.last_mismatch() < 1e-6 && dynamics_.calc_violation(time, y).scaled < certificate_limits::on_constraints)
     return {};
   const int n = dynamics_.n();

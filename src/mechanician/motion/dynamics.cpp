@@ -9,8 +9,10 @@ namespace mechanician {
 
 Dynamics::Dynamics(const System& system) : Dynamics(make_equation_values(system)) {}
 
-Dynamics::Dynamics(std::unique_ptr<EquationValues> values)
-    : values_(std::move(values)), factors_(make_kkt_factors(values_->facts())) {
+Dynamics::Dynamics(std::unique_ptr<EquationValues> values) : Dynamics(std::move(values), nullptr) {}
+
+Dynamics::Dynamics(std::unique_ptr<EquationValues> values, std::unique_ptr<KktFactors> factors)
+    : values_(std::move(values)), factors_(factors ? std::move(factors) : make_kkt_factors(values_->facts())) {
   const EquationFacts& f = facts();
   n_ = f.n, m_ = f.m, num_constraints_ = f.num_constraints;
   list_candidates();
@@ -27,11 +29,14 @@ Dynamics::Dynamics(std::unique_ptr<EquationValues> values)
 /// The rows that are there.
 void Dynamics::list_candidates() {
   for (RowSet* set : {&all, &positions, &velocities}) set->candidates.clear();
+  measured_.exact = {};
+  weighed_ = weighing_known_ = false;
   any_power_ = velocity_rows_nonlinear_ = false;
   for (int j = 0; j < m_; ++j) {
     const RowFacts& row = facts().rows[static_cast<std::size_t>(j)];
     if (values_->is_absent(j)) continue;
     all.candidates.push_back(j);
+    if (!row.measured) measured_.exact.candidates.push_back(j);
     any_power_ |= !row.powerless;
     if (row.kind == RowKind::control || row.measured || row.level == Level::acceleration) continue;
     velocities.candidates.push_back(j);
@@ -43,8 +48,8 @@ void Dynamics::list_candidates() {
 void Dynamics::size_sliding() {
   const std::size_t contacts = sliding_.size();
   has_nonideal_ = facts().has_C || contacts > 0;
-  W_.resize(contacts * contacts), sliding_lambda_.resize(contacts);
-  W_responses_.resize(contacts * static_cast<std::size_t>(n_ + m_));
+  sliding_lambda_.resize(contacts);
+  response_.resize(contacts > 0 ? static_cast<std::size_t>(n_ + m_) : 0);
 }
 
 void Dynamics::set_sliding(std::vector<Sliding> sliding) {
@@ -99,13 +104,19 @@ void Dynamics::copy_row(int j, double* a) const {
 bool Dynamics::rhs_by_factors(double t, const double* y, double* dy) {
   settle_rows();
   ++evaluations, ++calls;
-  if (facts().measured) return rhs_measured(t, y, dy);
+  generally_ = weighed_ && !factors_->is_sparse();
+  if (generally_) return rhs_generally(t, y, dy);
   if (!evaluate(t, y)) return false;
   const EquationValues::Numbers v = values_->numbers();
   factors_->careful = prefer_robust;
   const long robust = factors_->robust_solutions;
-  const bool solved = factors_->factor({v.M, v.A}, all, KktFactors::Mass::exact) &&
-                      factors_->solve(v.Q, v.b, qdd_.data(), lambda_.data());
+  if (weighed_ && !weigh(t, y)) {
+    generally_ = true;
+    ++robust_evaluations;
+    return rhs_generally(t, y, dy);
+  }
+  const bool solved = (weighed_ || factors_->factor({v.M, v.A}, all, KktFactors::Mass::exact)) &&
+                      respond(v.Q, weighed_ ? measured_.b.data() : v.b, qdd_.data(), lambda_.data());
   robust_evaluations += factors_->robust_solutions - robust;
   if (!solved) return false;
   // Most systems need no more than q̈.
@@ -139,7 +150,7 @@ bool Dynamics::add_nonideal(double t, const double* y) {
 }
 
 bool Dynamics::add_force(const double* force) {
-  if (!factors_->solve(force, nullptr, column_.data(), force_lambda_.data())) return false;
+  if (!respond(force, nullptr, column_.data(), force_lambda_.data())) return false;
   for (int i = 0; i < n_; ++i) qdd_[i] += column_[i];
   for (int j = 0; j < m_; ++j) lambda_joint_[j] += force_lambda_[j];
   return true;
@@ -202,6 +213,14 @@ bool Dynamics::calc_switches(double t, const double* y, std::span<double> g) {
   if (g.empty()) return true;
   Point point = point_of(t, y);
   return set_reactions(point, y) && values_->calc_switches(point, g);
+}
+
+void Dynamics::take_sides(double t, const double* y) {
+  std::vector<double> g(sides().size());
+  if (facts().needs_reactions) return;
+  // Inner switches come first, so a few rounds settle them.
+  for (std::size_t round = 0; round <= g.size() && !g.empty(); ++round)
+    if (!calc_switches(t, y, g) || !update_sides(g, sides())) break;
 }
 
 void Dynamics::calc_switch_noise(double t, const double* y, std::span<double> noise) {

@@ -7,8 +7,7 @@
 ///
 /// Which rows are kept (a largest independent set) is chosen at the begin of a step and held through its stages: choosing
 /// anew at every stage would make f discontinuous for redundant constraints. The sides of abs, sign, min, max and `if`
-/// are held in the same way (switches.hpp). Nothing is allocated after construction; measured rows alone go through the
-/// general solver.
+/// are held in the same way (switches.hpp). Nothing is allocated after construction, but where measured rows depend on others.
 ///
 /// Works: given, ideal, nonideal, control, then one for each constraint row.
 
@@ -34,6 +33,7 @@ class Dynamics {
  public:
   explicit Dynamics(const System& system);
   explicit Dynamics(std::unique_ptr<EquationValues> values);
+  Dynamics(std::unique_ptr<EquationValues> values, std::unique_ptr<KktFactors> factors);
 
   /// What compiled code of a family of motions is made for, whichever motion needs it first.
   struct Nominal {
@@ -61,6 +61,8 @@ class Dynamics {
   std::vector<double>& sides() { return values_->sides; }
   /// Switching functions at a state, with the sides as they are. False where a value is not finite.
   bool calc_switches(double t, const double* y, std::span<double> g);
+  /// The sides of a state away from switches, as far as they do not depend on reactions.
+  void take_sides(double t, const double* y);
   /// Sizes of the terms that the switching functions are made of, times eps: what counts as zero.
   void calc_switch_noise(double t, const double* y, std::span<double> noise);
   /// dg/dt along the motion, for the rate dy that rhs() gave, with what rounding there is in it. Nothing where g depends
@@ -99,11 +101,17 @@ class Dynamics {
   void set_absent(std::vector<char> absent);
   /// The flags; empty: all rows are there.
   const std::vector<char>& absent() const { return values_->absent; }
+  /// Sizes of rows and weights of coordinates, for this and copies of it: else they are those of the first state.
+  void measure(const State& state);
+  /// Of the last choice: none depends on others.
+  bool keeps_all_rows() { return settle_rows(), !weighed_ && all.kept.size() == all.candidates.size(); }
   /// How much rounding is magnified in accelerations at the state of the last choose_rows().
   double condition() const { return rows_far_ ? 1.0 / weakest_sine_ : all.condition(); }
   bool singular_mass() const { return factors_->singular_mass; }
   /// Chooses the kept rows at a state. False where M, A are not finite or M is no mass matrix.
   bool choose_rows(double t, const double* y);
+  /// Measured rows depend on others: what they can attain is to be found at each state (dynamics_measured.cpp).
+  bool is_weighed() const { return weighed_; }
   /// Rows without a gradient from the start on: they never act.
   std::vector<char> inert;
   bool is_zero_row(int j) const { return zero_row_[static_cast<std::size_t>(j)]; }
@@ -203,19 +211,22 @@ class Dynamics {
 
   /// What stays positive for as long as a phase of a motion with contacts lasts (phase_model.hpp).
   struct Guards {
-    std::vector<Expr> functions;  ///< of t, q, q̇: gaps of open contacts
-    std::vector<int> rows;        ///< rows whose multipliers do
+    std::shared_ptr<const Tape> contacts;  ///< of [t | q | q̇ | parameters]: gaps, then μ of all contacts
+    std::vector<int> gaps;                 ///< of open contacts, by output
+    std::vector<int> rows;                 ///< rows whose multipliers do
     struct Cone {
       int row = 0;
       double sign = 1.0;      ///< of λ of the row
       std::vector<int> slip;  ///< rows that hold the slips
-      Expr mu;
+      int mu = 0;             ///< by output
     };
     std::vector<Cone> cones;  ///< sticking: μ|λ| − ‖multipliers of the slips‖
   };
   void set_guards(Guards guards);
-  /// The functions, multipliers of rows, cones, and for each sliding contact (with |λ|, forwards, and solvable) three.
+  /// The gaps, multipliers of rows, cones, and for each sliding contact (with |λ|, forwards, and solvable) three. Where `g` has
+  /// room for the gaps alone, these alone: they need no forces. `noise` may be empty.
   int num_guards() const;
+  std::size_t num_gaps() const { return guards_.gaps.size(); }
   bool calc_guards(double t, const double* y, std::span<double> g, std::span<double> noise);
   /// Actual multipliers by row, of the last rhs_by_factors().
   const std::vector<double>& calc_joint_multipliers();
@@ -231,7 +242,11 @@ class Dynamics {
   bool evaluate(double t, const double* y);
   bool add_force(const double* force);
   bool add_nonideal(double t, const double* y);
-  bool rhs_measured(double t, const double* y, double* dy);
+  bool rhs_generally(double t, const double* y, double* dy);
+  bool find_whether_weighed(const KktFactors::Matrices& at);
+  bool weigh(double t, const double* y);
+  /// What a force does, and a right-hand side: x and λ with all rows that act. Of the last evaluate(), factored.
+  bool respond(const double* f, const double* g, double* x, double* lambda);
   void spread(std::vector<double>& lambda);
   void calc_powers(const double* qd, double* power);
   double calc_row_rate(int j, const double* v) const;
@@ -267,12 +282,14 @@ class Dynamics {
   void size_sliding();
   bool evaluate_sliding(double t, const double* y);
   bool add_sliding(double t, const double* y);
-  /// respond(w): x and λ of the force in column_.
+  /// respond_to(w): x and λ of the force in column_.
   template <class Respond>
-  bool add_sliding_with(double t, const double* y, Respond&& respond);
+  bool add_sliding_with(double t, const double* y, Respond&& respond_to);
+  template <class Respond>
+  bool add_sliding_series(Respond&& respond_to);
   bool solve_sliding(int count);
   std::array<double, 2> slip_direction(const Sliding& contact, const double* slip) const;
-  void calc_sliding_force(std::size_t which, double* force) const;
+  void add_sliding_force(std::size_t which, double lambda);
   const SlidingFacts& sliding_facts(std::size_t which) const;
   const double* slips_of(std::size_t which) const;
 
@@ -296,6 +313,19 @@ class Dynamics {
   // Work space.
   std::vector<double> scratch_, column_, row_scratch_, force_lambda_;
 
+  // Measured rows that depend on others.
+  bool weighed_ = false, weighing_known_ = false;
+  bool generally_ = false;  ///< the last rhs_by_factors() went through the general solver
+  struct Measured {
+    RowSet exact;               ///< the rows without a weight
+    std::vector<int> rows;      ///< those with one that act
+    Eigen::MatrixXd X, Lambda;  ///< n×w, m×w: what unit forces along these do, exact rows held
+    Eigen::VectorXd D;          ///< w: makes them rows of unit size
+    Eigen::MatrixXd V;          ///< w×r: D A X D = V E Vᵀ, what is not zero of it
+    Eigen::VectorXd E;          ///< r
+    std::vector<double> b;      ///< m: with what they can attain
+  } measured_;
+
   // Rows are chosen when they are asked for: far from singular states compiled code needs no choice.
   bool rows_far_ = false;    ///< far from singular states at the last choice
   bool rows_stale_ = false;  ///< kept rows are those of an earlier state
@@ -312,9 +342,8 @@ class Dynamics {
 
   std::vector<Sliding> sliding_;
   Guards guards_;
-  Tape guard_tape_;
-  std::vector<double> sliding_values_, sliding_lambda_, W_, W_responses_, guard_values_, guard_bounds_, guard_inputs_,
-      guard_registers_;
+  std::vector<double> sliding_values_, sliding_lambda_, sliding_term_, W_, response_, sum_, guard_values_,
+      guard_bounds_, guard_inputs_, guard_registers_;
   double sliding_determinant_ = 1.0, sliding_speed_ = 1.0;
 };
 

@@ -2,7 +2,7 @@
 //
 // Friction depends on the multipliers that it changes: with forces λ_s g_s, g_s = −μ sign(λ_s) Tᵀd, the multipliers are
 //   λ = λ₀ + Σ λ_s w_s,   w_s the multipliers of f = g_s, g = 0
-// so that those of the sliding rows solve (I − W) λ_s = λ₀. Where det(I − W) vanishes Coulomb's law stops to have one
+// so that those of the sliding rows solve (I − W) λ_s = λ₀, column by column or as a series. Where det(I − W) vanishes Coulomb's law stops to have one
 // solution (Painlevé).
 
 #include <algorithm>
@@ -19,6 +19,8 @@ namespace {
 constexpr double eps = std::numeric_limits<double>::epsilon();
 /// Slips slower than this part of the velocities have no direction of their own.
 constexpr double no_direction = 1e-11;
+/// Sliding contacts from which the series is tried: below, it needs more solutions than there are contacts.
+constexpr int least_series = 12;
 }  // namespace
 
 std::array<double, 2> Dynamics::slip_direction(const Sliding& contact, const double* slip) const {
@@ -40,13 +42,12 @@ const double* Dynamics::slips_of(std::size_t which) const {
   return sliding_values_.data() + sliding_facts(which).at + 1;
 }
 
-/// g_s: the friction force over λ_s.
-void Dynamics::calc_sliding_force(std::size_t which, double* force) const {
+/// λ g_s is added to column_; g_s: the friction force over λ_s.
+void Dynamics::add_sliding_force(std::size_t which, double lambda) {
   const Sliding& contact = sliding_[which];
   const double *slips = slips_of(which), *T = slips + contact.num_slips;
   const std::array<double, 2> d = slip_direction(contact, slips);
-  std::fill(force, force + n_, 0.0);
-  for (const auto& [k, i] : sliding_facts(which).T) force[i] -= slips[-1] * contact.sign * d[k] * *T++;
+  for (const auto& [k, i] : sliding_facts(which).T) column_[i] -= lambda * slips[-1] * contact.sign * d[k] * *T++;
 }
 
 std::array<double, 2> Dynamics::calc_friction(std::size_t which) const {
@@ -67,35 +68,66 @@ bool Dynamics::evaluate_sliding(double t, const double* y) {
 }
 
 template <class Respond>
-bool Dynamics::add_sliding_with(double t, const double* y, Respond&& respond) {
+bool Dynamics::add_sliding_with(double t, const double* y, Respond&& respond_to) {
   if (!evaluate_sliding(t, y)) return false;
   const auto count = static_cast<int>(sliding_.size());
-  const std::ptrdiff_t stride = n_ + m_;  // of responses: x, then λ
   std::vector<double>& lambda = sliding_lambda_;
   for (int s = 0; s < count; ++s) {
-    double* const w = W_responses_.data() + s * stride;
-    calc_sliding_force(static_cast<std::size_t>(s), column_.data());
-    if (!respond(w)) return false;
-  }
-  for (int a = 0; a < count; ++a) {
-    const int row = sliding_[a].row;
+    const int row = sliding_[s].row;
     // A row that depends on others: its multiplier, and so its friction, is not determined.
-    if (!facts().measured && !std::binary_search(all.kept.begin(), all.kept.end(), row)) return false;
-    for (int s = 0; s < count; ++s)
-      W_[s * count + a] = (a == s ? 1.0 : 0.0) - W_responses_[static_cast<std::size_t>(s * stride + n_ + row)];
-    lambda[a] = lambda_joint_[row];
+    const std::vector<int>& kept = weighed_ ? measured_.exact.kept : all.kept;
+    if (!generally_ && !std::binary_search(kept.begin(), kept.end(), row)) return false;
+    lambda[s] = lambda_joint_[row];
+  }
+  if (count >= least_series && add_sliding_series(respond_to)) return true;
+  W_.resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(count));
+  double* const w = response_.data();
+  for (int s = 0; s < count; ++s) {
+    std::fill(column_.begin(), column_.end(), 0.0);
+    add_sliding_force(static_cast<std::size_t>(s), 1.0);
+    if (!respond_to(w)) return false;
+    for (int a = 0; a < count; ++a) W_[s * count + a] = (a == s ? 1.0 : 0.0) - w[n_ + sliding_[a].row];
   }
   if (!solve_sliding(count)) return false;
-  for (int s = 0; s < count; ++s) {
-    const double* const w = W_responses_.data() + s * stride;
-    for (int i = 0; i < n_; ++i) qdd_[i] += lambda[s] * w[i];
-    for (int j = 0; j < m_; ++j) lambda_joint_[j] += lambda[s] * w[n_ + j];
+  std::fill(column_.begin(), column_.end(), 0.0);
+  for (int s = 0; s < count; ++s) add_sliding_force(static_cast<std::size_t>(s), lambda[s]);
+  if (!respond_to(w)) return false;
+  for (int i = 0; i < n_; ++i) qdd_[i] += w[i];
+  for (int j = 0; j < m_; ++j) lambda_joint_[j] += w[n_ + j];
+  return true;
+}
+
+/// λ_s = λ₀ + W λ₀ + W²λ₀ + …, a solution for each term: for many contacts, where it converges quickly. It does not where
+/// det(I − W) is near zero.
+template <class Respond>
+bool Dynamics::add_sliding_series(Respond&& respond_to) {
+  constexpr double shrinks = 0.4;
+  double* const w = response_.data();
+  std::vector<double>&lambda = sliding_lambda_, &term = sliding_term_;
+  term = lambda;
+  sum_.assign(static_cast<std::size_t>(n_ + m_), 0.0);
+  double before = std::numeric_limits<double>::infinity(), size = 0.0;
+  while (true) {
+    double largest = 0.0;
+    for (std::size_t s = 0; s < term.size(); ++s)
+      largest = std::max(largest, std::abs(term[s])), size = std::max(size, std::abs(lambda[s]));
+    if (largest <= 0.5 * eps * size) break;
+    if (!(largest <= shrinks * before) && before < std::numeric_limits<double>::infinity()) return false;
+    before = largest;
+    std::fill(column_.begin(), column_.end(), 0.0);
+    for (std::size_t s = 0; s < term.size(); ++s) add_sliding_force(s, term[s]);
+    if (!respond_to(w)) return false;
+    for (int i = 0; i < n_ + m_; ++i) sum_[i] += w[i];
+    for (std::size_t s = 0; s < term.size(); ++s) lambda[s] += term[s] = w[n_ + sliding_[s].row];
   }
+  for (int i = 0; i < n_; ++i) qdd_[i] += sum_[i];
+  for (int j = 0; j < m_; ++j) lambda_joint_[j] += sum_[n_ + j];
+  sliding_determinant_ = 1.0;  // clearly of this sign
   return true;
 }
 
 bool Dynamics::add_sliding(double t, const double* y) {
-  return add_sliding_with(t, y, [&](double* w) { return factors_->solve(column_.data(), nullptr, w, w + n_); });
+  return add_sliding_with(t, y, [&](double* w) { return respond(column_.data(), nullptr, w, w + n_); });
 }
 
 bool Dynamics::add_sliding_generally(double t, const double* y, General& general) {
@@ -153,39 +185,32 @@ void Dynamics::hold_slip_directions(double t, const double* y) {
 
 void Dynamics::set_guards(Guards guards) {
   guards_ = std::move(guards);
-  if (guards_.functions.empty() && guards_.cones.empty()) return;
-  const Equations& eqs = written()->system().equations();
-  std::vector<Expr> inputs{eqs.t};
-  inputs.insert(inputs.end(), eqs.q.begin(), eqs.q.end());
-  inputs.insert(inputs.end(), eqs.qd.begin(), eqs.qd.end());
-  inputs.insert(inputs.end(), eqs.parameters.begin(), eqs.parameters.end());
-  std::vector<Expr> outputs = guards_.functions;
-  for (const Guards::Cone& c : guards_.cones) outputs.push_back(c.mu);
-  guard_tape_ = Tape(outputs, inputs);
-  guard_inputs_.resize(inputs.size());
-  guard_values_.assign(outputs.size(), 0.0), guard_bounds_.assign(outputs.size(), 0.0);
-  guard_registers_.resize(static_cast<std::size_t>(guard_tape_.num_registers()));
+  if (!guards_.contacts || (guards_.gaps.empty() && guards_.cones.empty())) return;
+  const Tape& tape = *guards_.contacts;
+  guard_inputs_.resize(static_cast<std::size_t>(tape.num_inputs()));
+  guard_values_.assign(static_cast<std::size_t>(tape.num_outputs()), 0.0), guard_bounds_ = guard_values_;
+  guard_registers_.resize(static_cast<std::size_t>(tape.num_registers()));
 }
 
 int Dynamics::num_guards() const {
-  return static_cast<int>(guards_.functions.size() + guards_.rows.size() + guards_.cones.size() + 3 * sliding_.size());
+  return static_cast<int>(guards_.gaps.size() + guards_.rows.size() + guards_.cones.size() + 3 * sliding_.size());
 }
 
 const std::vector<double>& Dynamics::calc_joint_multipliers() {
   // Those of the general solver are of least norm, with everything in them.
-  joint_ = has_nonideal_ || facts().measured ? lambda_joint_ : lambda_;
-  if (!facts().measured) spread(joint_);
+  joint_ = has_nonideal_ || generally_ ? lambda_joint_ : lambda_;
+  if (!generally_) spread(joint_);
   return joint_;
 }
 
 bool Dynamics::calc_guards(double t, const double* y, std::span<double> g, std::span<double> noise) {
-  const std::size_t functions = guards_.functions.size();
   double size = 0.0;  // of multipliers
-  if (functions < static_cast<std::size_t>(num_guards())) {
+  const bool only_gaps = g.size() == guards_.gaps.size();
+  if (!only_gaps) {
     if (!rhs_by_factors(t, y, scratch_.data())) return false;
     --evaluations, ++projections;
     const EquationValues::Numbers v = values_->numbers();
-    if (!facts().measured) size = factors_->calc_multiplier_size(v.Q, v.b);
+    if (!generally_ && !noise.empty()) size = factors_->calc_multiplier_size(v.Q, v.b);
     calc_joint_multipliers();
     for (const double l : joint_) size = std::max(size, std::abs(l));
   }
@@ -195,9 +220,9 @@ bool Dynamics::calc_guards(double t, const double* y, std::span<double> g, std::
     std::copy_n(y, 2 * n_, guard_inputs_.begin() + 1);
     std::copy(parameters.begin(), parameters.end(), guard_inputs_.begin() + 1 + 2 * n_);
     if (noise.empty())
-      guard_tape_.evaluate<double>(guard_inputs_, guard_registers_, guard_values_);
+      guards_.contacts->evaluate<double>(guard_inputs_, guard_registers_, guard_values_);
     else
-      guard_tape_.evaluate_with_bounds(guard_inputs_, guard_values_, guard_bounds_);
+      guards_.contacts->evaluate_with_bounds(guard_inputs_, guard_values_, guard_bounds_);
   }
   std::size_t at = 0;
   const auto put = [&](double value, double bound) {
@@ -205,14 +230,14 @@ bool Dynamics::calc_guards(double t, const double* y, std::span<double> g, std::
     if (!noise.empty()) noise[at] = std::isfinite(bound) ? bound : 0.0;
     ++at;
   };
-  for (std::size_t i = 0; i < functions; ++i) put(guard_values_[i], 8.0 * guard_bounds_[i]);
+  for (const int i : guards_.gaps) put(guard_values_[i], 8.0 * guard_bounds_[i]);
+  if (only_gaps) return kernels::all_finite(std::ssize(g), g.data());
   const double rounding = 64.0 * eps * std::min(all.condition(), 1e8) * size;
   for (const int row : guards_.rows) put(joint_[row], rounding);
-  for (std::size_t c = 0; c < guards_.cones.size(); ++c) {
-    const Guards::Cone& cone = guards_.cones[c];
+  for (const Guards::Cone& cone : guards_.cones) {
     double squares = 0.0;
     for (const int j : cone.slip) squares += joint_[j] * joint_[j];
-    put(guard_values_[functions + c] * cone.sign * joint_[cone.row] - std::sqrt(squares), 4.0 * rounding);
+    put(guard_values_[cone.mu] * cone.sign * joint_[cone.row] - std::sqrt(squares), 4.0 * rounding);
   }
   for (std::size_t s = 0; s < sliding_.size(); ++s) {
     const double* slip = slips_of(s);

@@ -21,14 +21,11 @@ void Dynamics::keep_code(const Nominal& nominal) {
   KeptCode& code = *kept_code_;
   code.values = nominal.parameters, code.varied = nominal.varied;
   written->take_parameters(code.values);
-  // The sides of the nominal state: inner switches come first, so a few rounds settle them.
-  std::vector<double> y(static_cast<std::size_t>(size()), 0.0), g(sides().size());
+  std::vector<double> y(static_cast<std::size_t>(size()), 0.0);
   std::copy(nominal.state.q.begin(), nominal.state.q.end(), y.begin());
   std::copy(nominal.state.qd.begin(), nominal.state.qd.end(), y.begin() + n_);
   const std::vector<double> before = sides();
-  if (!facts().needs_reactions)
-    for (std::size_t round = 0; round <= g.size() && !g.empty(); ++round)
-      if (!calc_switches(nominal.state.t, y.data(), g) || !update_sides(g, sides())) break;
+  take_sides(nominal.state.t, y.data());
   code.reference.push_back(nominal.state.t);
   code.reference.insert(code.reference.end(), y.begin(), y.begin() + 2 * n_);
   for (const int i : code.varied) code.reference.push_back(code.values[static_cast<std::size_t>(i)]);
@@ -48,12 +45,13 @@ void Dynamics::make_fast(double t, const double* y) {
   fast_ = {};
   sine_rows_ = all.kept;
   auto* const written = dynamic_cast<WrittenEquations*>(&*values_);
-  path_ = facts().measured        ? "general: weighted rows"
-          : !sliding_.empty()     ? "qr: sliding friction"
-          : factors_->is_sparse() ? "sparse"
-                                  : "qr";
-  if (!written || facts().measured || !sliding_.empty()) return;
+  path_ = weighed_ && !factors_->is_sparse() ? "general: weighted rows"
+          : !sliding_.empty()                ? "qr: sliding friction"
+          : factors_->is_sparse()            ? "sparse"
+                                             : "qr";
+  if (!written) return;
   written->make_quick_code();
+  if (!facts().measured.empty() || !sliding_.empty()) return;
   // A single motion is over before programs of this size have been compiled; many motions share them.
   if (factors_->is_sparse() && (!kept_code_ || n_ > most_for_programs)) return;
   const ProgramRows rows{&all, &positions, &velocities, &inert, singular_mass()};

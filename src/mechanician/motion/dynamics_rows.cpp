@@ -61,6 +61,14 @@ void Dynamics::find_typical_weights(double t, const double* y) {
   factors_->set_typical(sizes.weigh_coordinates(rows), std::move(has_mass));
 }
 
+void Dynamics::measure(const State& state) {
+  std::vector<double> y(state.q.begin(), state.q.end());
+  y.insert(y.end(), state.qd.begin(), state.qd.end());
+  if (!evaluate_rows(state.t, y.data(), y.data() + n_)) return;
+  find_zero_rows(state.t, y.data());
+  find_typical_weights(state.t, y.data());
+}
+
 bool Dynamics::choose_rows_now(double t, const double* y) {
   if (!evaluate_rows(t, y, y + n_)) return false;
   find_zero_rows(t, y);
@@ -74,11 +82,16 @@ bool Dynamics::choose_rows_now(double t, const double* y) {
   const auto choose = [&](RowSet& set) {
     return factors_->choose(at, set, off_, &set == &all ? KktFactors::Mass::exact : KktFactors::Mass::loose);
   };
-  if (facts().measured) {
-    all.kept.clear();
-    return choose(positions) && choose(velocities);
+  if (!facts().measured.empty() && !weighing_known_) weighed_ = true;
+  if (!weighed_ || (factors_->is_sparse() && !weighing_known_)) {
+    if (!choose(all)) return false;
+    if (!facts().measured.empty() && !find_whether_weighed(at)) return false;
   }
-  if (!choose(all)) return false;
+  weighing_known_ = true;
+  if (weighed_) {
+    all.kept.clear();
+    return (!factors_->is_sparse() || choose(measured_.exact)) && choose(positions) && choose(velocities);
+  }
   for (RowSet* set : {&velocities, &positions}) {
     const RowSet& larger = set == &velocities ? all : velocities;
     if (set->candidates.size() == larger.candidates.size())
@@ -97,7 +110,7 @@ bool Dynamics::choose_rows(double t, const double* y) {
     chosen_y_.assign(y, y + 2 * n_);
     return true;
   };
-  const bool quick = (fast_ || factors_->is_sparse()) && !prefer_robust && !facts().measured;
+  const bool quick = (fast_ || factors_->is_sparse()) && !prefer_robust && !weighed_;
   // Without rows there is nothing to choose, and whether M is a mass matrix the acceleration tells.
   if (fast_ && quick && all.candidates.empty() && !singular_mass()) return put_off();
   // Compiled, or the factor that the sines come from: where all are far from singular, nothing is to be chosen anew.
@@ -118,7 +131,7 @@ void Dynamics::settle_rows() {
   rows_stale_ = false;
   // Where all rows act and none is near the others, all are chosen again. So are those that a sparse factor vouches for.
   const auto is_whole = [](const RowSet& set) { return set.kept.size() == set.candidates.size() && !set.kept.empty(); };
-  if (rows_far_ && !facts().measured &&
+  if (rows_far_ && !weighed_ &&
       (factors_->is_sparse() || (!singular_mass() && is_whole(all) && is_whole(positions) && is_whole(velocities)))) {
     for (RowSet* set : {&all, &positions, &velocities}) {
       if (set->kept.empty()) continue;

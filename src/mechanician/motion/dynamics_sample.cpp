@@ -56,7 +56,7 @@ bool Dynamics::solve_generally(double t, const double* y, bool with_noise, Solut
   return solution.has_acceleration();
 }
 
-bool Dynamics::rhs_measured(double t, const double* y, double* dy) {
+bool Dynamics::rhs_generally(double t, const double* y, double* dy) {
   Solution solution;
   General general;
   if (!solve_generally(t, y, false, solution, &general)) return false;
@@ -82,7 +82,7 @@ bool Dynamics::rhs_measured(double t, const double* y, double* dy) {
   for (int j = 0; j < num_constraints_; ++j) {
     const RowFacts& row = facts().rows[static_cast<std::size_t>(j)];
     power[4 + j] = 0.0;
-    if (row.powerless && !row.measured) continue;
+    if (row.powerless) continue;
     power[1] += power[4 + j] = solution.multipliers(j) * calc_row_rate(j, qd);
   }
   if (!sliding_.empty()) {
@@ -121,7 +121,7 @@ bool Dynamics::split_forces(const double* y, bool qdd_given, Sample& s) {
     s.lambda = VectorXd::Zero(m_);
     return m_ == 0 || factors_->calc_multipliers(matrices(), force.data(), s.lambda.data());
   }
-  if (!f.measured && (unique || factors_->is_sparse() || !written())) {
+  if (!generally_ && (unique || factors_->is_sparse() || !written())) {
     full_ = lambda_;
     spread(full_);
     if (num_constraints_ < m_) calc_joint_multipliers();

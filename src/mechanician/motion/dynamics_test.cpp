@@ -36,6 +36,7 @@ constexpr double eps = std::numeric_limits<double>::epsilon();
 struct Kind {
   const char* name;
   Features features;
+  bool sparse = false;  ///< by elimination, though it is small
 };
 std::ostream& operator<<(std::ostream& out, const Kind& kind) { return out << kind.name; }
 
@@ -64,6 +65,23 @@ const std::vector<Kind> kinds{
     {"measured", {.rheonomic = true, .holonomic = 1, .measured = 2}},
     {"measured_everything",
      {.rheonomic = true, .holonomic = 1, .nonholonomic = 1, .reactions = true, .control = 1, .measured = 2}},
+    {"contradicting", {.rheonomic = true, .holonomic = 1, .measured = 1, .contradicting = 2}},
+    {"measured_sparse", {.rheonomic = true, .holonomic = 1, .measured = 2}, true},
+    {"measured_redundant_sparse", {.rheonomic = true, .holonomic = 2, .redundant = 1, .measured = 1}, true},
+    {"measured_everything_sparse",
+     {.rheonomic = true, .holonomic = 1, .nonholonomic = 1, .reactions = true, .control = 1, .measured = 2},
+     true},
+    {"contradicting_sparse", {.rheonomic = true, .holonomic = 1, .measured = 2, .contradicting = 3}, true},
+    {"contradicting_everything_sparse",
+     {.rheonomic = true,
+      .holonomic = 2,
+      .nonholonomic = 1,
+      .redundant = 1,
+      .nonideal = true,
+      .control = 1,
+      .measured = 1,
+      .contradicting = 2},
+     true},
 };
 
 /// Every kind with several seeds, at a state on its constraints.
@@ -81,7 +99,9 @@ class DynamicsTest : public testing::TestWithParam<Kind> {
       if (!random.good()) continue;
       const Instant instant = accelerate(random.system, random.state(), {.parts = true});
       if (!instant.has_acceleration() || instant.solution.rank_doubtful) continue;
-      Dynamics dynamics(random.system);
+      auto values = std::make_unique<WrittenEquations>(random.system);
+      auto factors = GetParam().sparse ? make_sparse_kkt(values->facts()) : nullptr;
+      Dynamics dynamics(std::move(values), std::move(factors));
       const std::vector<double> y = y_of(random.state(), dynamics.size());
       ASSERT_TRUE(dynamics.choose_rows(random.state().t, y.data()));
       // Models here have a switch only in abs(ideal(…)): its sides follow the forces.

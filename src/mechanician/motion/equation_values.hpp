@@ -29,7 +29,7 @@ struct RowFacts {
   RowKind kind = RowKind::constraint;
   bool measured = false;
   bool linear = true;      ///< in velocities
-  bool powerless = false;  ///< λ (A q̇) = 0 wherever the row holds
+  bool powerless = false;  ///< λ (A q̇) = 0 wherever the row holds; not of measured ones, which need not
   Place place = {};
 };
 
@@ -57,7 +57,8 @@ struct EquationFacts {
   SparseLists row_slots;  ///< entries of A by row
   std::vector<RowFacts> rows;
   bool has_C = false, needs_reactions = false;  ///< C depends on reactions
-  bool measured = false, mass_is_constant = false, depends_on_time = false;
+  std::vector<int> measured;                    ///< rows with a weight
+  bool mass_is_constant = false, depends_on_time = false;
   std::vector<SwitchFacts> switches;
   int num_divisors = 0;
   int num_outputs = 0, num_event_switches = 0;
@@ -121,6 +122,8 @@ class EquationValues {
   /// [outputs | events | functions that change sign where an event has a kink].
   virtual std::span<const double> calc_quantities(const Point& point) = 0;
   virtual void calc_quantity_noise(const Point& point, std::span<double> noise) = 0;
+  /// Of the measured rows, a square; empty where one is not finite.
+  virtual std::span<const double> calc_weights(const Point&) { return {}; }
   /// By SlidingFacts::at; empty where one is not finite.
   virtual std::span<const double> calc_sliding(const Point& point) = 0;
 

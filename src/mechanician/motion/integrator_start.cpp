@@ -187,7 +187,9 @@ void SmoothMotion::begin() {
   const int n = dynamics_.n();
   std::vector<double>& y = step_.rk.y_new;
   for (int i = 0; i < n; ++i) y[i] = start.q(i), y[n + i] = start.qd(i);
-  const EquationValues::Verdict verdict = dynamics_.values().judge(start, false);
+  EquationValues::Verdict verdict;
+  verdict.may_accelerate = true;
+  if (!phase_.judged) verdict = dynamics_.values().judge(start, false);
   const auto refuse = [&](StopReason reason, std::string message, Place place = {}) {
     refusal = Stop{reason, std::move(message), place};
   };

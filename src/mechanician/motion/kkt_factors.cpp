@@ -58,7 +58,7 @@ void KktFactors::calc_units(const Matrices& at, double* units) const {
 }
 
 std::unique_ptr<KktFactors> make_kkt_factors(const EquationFacts& facts) {
-  return facts.n < least_sparse || facts.measured ? make_dense_kkt(facts) : make_sparse_kkt(facts);
+  return facts.n < least_sparse ? make_dense_kkt(facts) : make_sparse_kkt(facts);
 }
 
 }  // namespace mechanician

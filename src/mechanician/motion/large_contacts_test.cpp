@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 #include <string>
 
+#include "mechanician/base/read_file.hpp"
+#include "mechanician/base/trials_for_test.hpp"
+#include "mechanician/instant/contacts.hpp"
 #include "mechanician/motion/contact_run_for_test.hpp"
 #include "mechanician/motion/integrator.hpp"
 
@@ -75,6 +79,157 @@ velocity = { s = 3 }
   EXPECT_NEAR(run.last.q(0), 4.5 / (0.5 * g), 1e-8);
   EXPECT_EQ(run.last.qd(0), 0.0);
   EXPECT_NEAR(run.last.works.nonideal, -9.0, 1e-7);
+}
+
+/// A model of bench/models with other numbers: {"N = 30", "N = 6"}.
+Loaded load_bench(const std::string& name, const std::vector<std::pair<std::string, std::string>>& changes) {
+  std::string text = read_file(MECHANICIAN_SOURCE_DIR "/bench/models/" + name + ".toml").text;
+  for (const auto& [from, to] : changes) {
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+  }
+  return Loaded(text);
+}
+
+/// What touches solved with all contacts together, on a path of choice.
+ContactSolution solve_on(SolvePath path, const System& system, const State& state) {
+  Evaluation now = system.evaluate(state);
+  std::optional<NotFinite> not_finite = now.not_finite;
+  std::vector<Contact> contacts = classify_contacts(system, state, now, size_of(state), not_finite);
+  EXPECT_FALSE(not_finite);
+  now.values.path = path;
+  return solve_contacts(system, now.values, std::move(contacts), {});
+}
+
+TEST(LargeContacts, chains_fall_one_contact_after_the_other_and_lose_energy_alone) {
+  const int N = 34;
+  for (const char* e : {"e = 0", "e = 0.5"}) {
+    SCOPED_TRACE(e);
+    const Loaded model = load_bench("chain_fall", {{"N = 1000", "N = 34"}, {"e = 0", e}});
+    Integrator integrator = model.integrator({.to = 0.3, .tolerance = 1e-6});
+    const auto energy = [&](const Sample& s) {
+      return 0.5 * s.qd.squaredNorm() + g * s.q.tail(N).sum();  // x[1] … x[N], z[1] … z[N]
+    };
+    double last = energy(integrator.sample(0.0));
+    const double size = last;
+    while (integrator.advance()) {
+      const Sample s = integrator.sample(integrator.t());
+      EXPECT_GE(s.q.tail(N).minCoeff(), -1e-9) << "t = " << s.t;
+      const double now = energy(s);
+      EXPECT_LE(now, last + 1e-9 * size) << "t = " << s.t;
+      last = now;
+    }
+    EXPECT_FALSE(integrator.stop().failed()) << integrator.stop().message;
+    const Certificate c = integrator.certificate();
+    EXPECT_TRUE(c.holds) << (c.reasons.empty() ? "" : c.reasons.front());
+    EXPECT_NEAR(size - last, c.contacts->impact_lost, 1e-7 * size);
+    EXPECT_GE(c.contacts->impacts, N);
+    EXPECT_LE(c.contacts->penetration, 1e-9);
+  }
+}
+
+TEST(LargeContacts, a_net_with_every_feature_accelerates_as_by_the_dense_path) {
+  for (const bool contradicting : {false, true}) {
+    SCOPED_TRACE(contradicting);
+    std::vector<std::pair<std::string, std::string>> changes{{"N = 30", "N = 6"}, {"R = 10", "R = 5"}};
+    // Rods that are measured twice, with other lengths.
+    if (contradicting)
+      changes.push_back(
+          {"[constraints.floor]",
+           "[constraints.again]\nfor = \"i = 2..4\"\nequation = \"(x[i,N] - x[i-1,N])^2 + (y[i,N] - y[i-1,N])^2 + "
+           "(z[i,N] - z[i-1,N])^2 = 1 + 0.1*t^2\"\nweight = 5\n[constraints.floor]"});
+    const Loaded model = load_bench("net_features", changes);
+    Integrator integrator = model.integrator({.to = 0.12, .tolerance = 1e-8});
+    int compared = 0;
+    for (double next = 0.013; integrator.advance();) {
+      if (integrator.t() < next) continue;
+      const Sample s = integrator.sample(next);
+      next += 0.017;
+      const ContactSolution dense = solve_on(SolvePath::dense, model.system, {s.t, s.q, s.qd});
+      ASSERT_EQ(dense.status, SolveStatus::solved);
+      ASSERT_EQ(dense.trouble, "");
+      const double size = dense.qdd.cwiseAbs().maxCoeff();
+      EXPECT_LT((s.qdd - dense.qdd).cwiseAbs().maxCoeff(), 1e-8 * size) << "t = " << s.t;
+      ++compared;
+    }
+    EXPECT_FALSE(integrator.stop().failed()) << integrator.stop().message;
+    EXPECT_GE(compared, 5);
+    EXPECT_TRUE(integrator.certificate().holds);
+  }
+}
+
+TEST(LargeContacts, a_net_with_every_feature_moves_as_by_small_steps_of_the_dense_path) {
+  const Loaded model = load_bench("net_features", {{"N = 30", "N = 6"}, {"R = 10", "R = 5"}});
+  Integrator integrator = model.integrator({.to = 0.02, .tolerance = 1e-10});
+  const Sample last = run_to_end(integrator);
+  ASSERT_FALSE(integrator.stop().failed()) << integrator.stop().message;
+  // Up to the first event, where statuses stay as they are.
+  double end = 0.02;
+  for (const MotionEvent& event : integrator.events()) end = std::min(end, event.time);
+  ASSERT_GT(end, 2e-3);
+  const auto f = [&](const State& s) { return solve_on(SolvePath::dense, model.system, s).qdd; };
+  State s = model.start;
+  constexpr int steps = 10;
+  const double h = 0.9 * end / steps;
+  for (int k = 0; k < steps; ++k) {
+    const auto moved = [&](double part, const Eigen::VectorXd& v, const Eigen::VectorXd& a) {
+      return State{s.t + part * h, s.q + part * h * v, s.qd + part * h * a};
+    };
+    const Eigen::VectorXd a1 = f(s);
+    const State s2 = moved(0.5, s.qd, a1);
+    const Eigen::VectorXd a2 = f(s2);
+    const State s3 = moved(0.5, s2.qd, a2);
+    const Eigen::VectorXd a3 = f(s3);
+    const State s4 = moved(1.0, s3.qd, a3);
+    s = {s.t + h, s.q + h / 6.0 * (s.qd + 2.0 * s2.qd + 2.0 * s3.qd + s4.qd),
+         s.qd + h / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + f(s4))};
+  }
+  Integrator again = model.integrator({.to = s.t, .tolerance = 1e-10});
+  const Sample there = run_to_end(again);
+  EXPECT_LT((there.q - s.q).cwiseAbs().maxCoeff(), 1e-9);
+  EXPECT_LT((there.qd - s.qd).cwiseAbs().maxCoeff(), 1e-7);
+}
+
+TEST(LargeContacts, random_contacts_with_control_and_measured_rows_are_solved_alike_on_both_paths) {
+  int compared = 0;
+  const unsigned trials = num_trials(60);
+  for (unsigned seed = 1; seed <= trials; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937 random(seed);
+    const auto number = [&] { return std::to_string(std::uniform_real_distribution<double>(-1.0, 1.0)(random)); };
+    const auto chance = [&] { return random() % 2 == 0; };
+    const int N = 3 + static_cast<int>(random() % 3);
+    const bool friction = chance();
+    std::string text = "coordinates = [\"x[1.." + std::to_string(N) + "]\", \"z[1.." + std::to_string(N) +
+                       "]\"]\n[dynamics]\nkinetic = \"sum(i = 1.." + std::to_string(N) +
+                       ", (1 + 0.2*i)*(x[i]'^2 + z[i]'^2)/2)\"\n";
+    std::string forces, start, constraints;
+    for (int i = 1; i <= N; ++i) {
+      const std::string k = "[" + std::to_string(i) + "]";
+      forces += "\"x" + k + "\" = \"3*" + number() + "\"\n\"z" + k + "\" = \"-2 + 4*" + number() + "\"\n";
+      start += "\"x" + k + "\" = " + std::to_string(i) + "\n";
+      if (chance()) continue;
+      constraints += "[constraints.floor" + std::to_string(i) + "]\nequation = \"z" + k + " >= 0\"\n";
+      if (friction && chance()) constraints += "friction = 0.3\nslip = \"x" + k + "'\"\n";
+    }
+    constraints += "[constraints.rod]\nfor = \"i = 2.." + std::to_string(N) +
+                   "\"\nequation = \"(x[i] - x[i-1])^2 + (z[i] - z[i-1])^2 = 1\"\n";
+    if (chance()) constraints += "[constraints.gauge]\nequation = \"z[1] + z[2] = " + number() + "*t^2\"\nweight = 2\n";
+    if (chance()) constraints += "[constraints.other]\nequation = \"z[1] + z[2] = " + number() + "*t^2\"\nweight = 3\n";
+    if (chance()) constraints += "[control.drive]\nequation = \"x[2] = 2 + t^2\"\nfrequency = 2\ndamping = 1\n";
+    const Loaded model(text + "[dynamics.force]\n" + forces + constraints + "[start.position]\n" + start);
+    const ContactSolution dense = solve_on(SolvePath::dense, model.system, model.start),
+                          sparse = solve_on(SolvePath::sparse, model.system, model.start);
+    ASSERT_EQ(dense.status, sparse.status);
+    EXPECT_EQ(dense.trouble, sparse.trouble);
+    if (dense.status != SolveStatus::solved || !dense.trouble.empty()) continue;
+    const double size = 1.0 + dense.qdd.cwiseAbs().maxCoeff();
+    EXPECT_LT((dense.qdd - sparse.qdd).cwiseAbs().maxCoeff(), 1e-11 * size);
+    EXPECT_EQ(dense.acting, sparse.acting);
+    ++compared;
+  }
+  EXPECT_GE(compared, static_cast<int>(trials) / 2);
 }
 
 }  // namespace

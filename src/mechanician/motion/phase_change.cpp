@@ -53,9 +53,9 @@ void PhasedMotion::add_event(EventKind kind, double time, std::vector<std::strin
 }
 
 /// What the instant says, with the contacts as given; nothing where the motion cannot go on.
-std::optional<Instant> PhasedMotion::decide(const State& state, const std::vector<Contact>& contacts,
-                                            const std::string& when) {
-  Instant instant = accelerate_with(*system, state, contacts, {.diagnose = false});
+std::optional<Instant> PhasedMotion::decide(const State& state, const Evaluation& now,
+                                            const std::vector<Contact>& contacts, const std::string& when) {
+  Instant instant = accelerate_with(*system, state, now, contacts, {.diagnose = false});
   const auto stop_with = [&](StopReason reason, std::string message, Place place = {}) {
     over = true;
     stop = {reason, std::move(message), place};
@@ -230,7 +230,7 @@ PhasedMotion::Settling PhasedMotion::settle(const State& state, const Evaluation
   while (!low.empty()) {
     std::vector<Contact> trial = contacts;
     for (const std::size_t c : low) trial[c].status = ContactStatus::touching;
-    Instant held = accelerate_with(*system, state, trial, {.diagnose = false});
+    Instant held = accelerate_with(*system, state, now, trial, {.diagnose = false});
     if (!held.has_acceleration()) return result;
     const std::size_t before = low.size();
     std::erase_if(low, [&](std::size_t c) { return !held.contacts[c].acts(); });
@@ -305,6 +305,22 @@ void PhasedMotion::find_jumped_events(const State& before, const State& after) {
       stop = {StopReason::event, fmt::format("event `{}` at t = {}", e.name, number_text(after.t)), {}};
     }
   }
+}
+
+/// Onto what holds with these statuses, by the factors of the motion. False: that is for the general projection.
+bool PhasedMotion::move_onto(const std::vector<ContactStatus>& statuses, State& state,
+                             const Dynamics::ProjectOptions& options_of) {
+  const std::shared_ptr<const PhaseSystem> phase = systems_->of(statuses, start);
+  Dynamics& dynamics = *phase->dynamics;
+  if (dynamics.absent().empty()) return false;
+  VectorXd y(dynamics.size());
+  y << state.q, state.qd, VectorXd::Zero(dynamics.num_works());
+  dynamics.take_sides(state.t, y.data());
+  if (!dynamics.choose_rows(state.t, y.data()) || !dynamics.keeps_all_rows() ||
+      !dynamics.project(state.t, y.data(), options_of).ok)
+    return false;
+  state.q = y.head(state.q.size()), state.qd = y.segment(state.q.size(), state.qd.size());
+  return true;
 }
 
 bool PhasedMotion::change_phase() {
@@ -389,7 +405,7 @@ bool PhasedMotion::change_phase() {
   }
   const bool jumped = jump(state, now, contacts);
   if (over) return jumped;
-  std::optional<Instant> instant = decide(state, contacts, when);
+  std::optional<Instant> instant = decide(state, now, contacts, when);
   // A contact taken as opening or beginning to slip that does neither: all is left to the instant.
   if (instant && why && !jumped) {
     const std::size_t c = why->contact;
@@ -408,7 +424,7 @@ bool PhasedMotion::change_phase() {
       wrong = s.dot(contact.direction) < -small * terms;
       if (wrong) contacts[c].direction.resize(0);
     }
-    if (wrong) instant = decide(state, contacts, when);
+    if (wrong) instant = decide(state, now, contacts, when);
   }
   if (!instant) return jumped;
   const Settling settling = jumped ? settle(state, now, contacts, *instant) : Settling{};
@@ -419,19 +435,29 @@ bool PhasedMotion::change_phase() {
   const double kinetic = 0.5 * state.qd.dot(now.values.M * state.qd);
   phase_ = phase_system();
   // A gap that is left below zero would be found closing a little deeper each time.
-  const bool below = std::any_of(contacts.begin(), contacts.end(), [&](const Contact& c) {
-    return c.values.one_sided && c.values.level == Level::position && c.gap < -4.0 * now.residual_noise(c.values.row);
-  });
-  if (below)
-    if (const Projection above = project(*system, state, ProjectionGoal::any); above.converged) state.q = above.state.q;
-  std::vector<char> present = phase_->dynamics->absent();
-  for (char& row : present) row = !row;
-  const Projection projection = present.empty() ? project(*phase_->system, state, ProjectionGoal::any)
-                                                : project_onto(*phase_->system, state, present, ProjectionGoal::any);
-  if (projection.converged) {
-    state.q = projection.state.q, state.qd = projection.state.qd;
-    const Evaluation there = system->evaluate(state);
-    const double change = 0.5 * state.qd.dot(there.values.M * state.qd) - kinetic;
+  std::vector<ContactStatus> above = statuses();
+  bool below = false;
+  for (std::size_t c = 0; c < contacts.size(); ++c) {
+    const ContactValues& values = contacts[c].values;
+    if (!values.one_sided || values.level != Level::position) continue;
+    if (contacts[c].gap >= -4.0 * now.residual_noise(values.row)) continue;
+    below = true;
+    if (above[c] == ContactStatus::open) above[c] = ContactStatus::holding;
+  }
+  if (below && !move_onto(above, state, {.velocities = false}))
+    if (const Projection moved = project(*system, state, ProjectionGoal::any); moved.converged) state.q = moved.state.q;
+  bool moved = move_onto(statuses(), state, {});
+  if (!moved) {
+    std::vector<char> present = phase_->dynamics->absent();
+    for (char& row : present) row = !row;
+    const Projection projection = present.empty() ? project(*phase_->system, state, ProjectionGoal::any)
+                                                  : project_onto(*phase_->system, state, present, ProjectionGoal::any);
+    if ((moved = projection.converged)) state.q = projection.state.q, state.qd = projection.state.qd;
+  }
+  if (moved) {
+    const bool constant = phase_->dynamics->facts().mass_is_constant;
+    const SparseRows& M = constant ? now.values.M : (now = system->evaluate(state)).values.M;
+    const double change = 0.5 * state.qd.dot(M * state.qd) - kinetic;
     if (!settling.contacts.empty()) sums_.impact_lost -= change;
     sums_.works.ideal += change;
   }

@@ -8,6 +8,97 @@
 
 namespace mechanician {
 
+namespace {
+
+/// Guards on one step, those of them that come near zero there; by position in `near`.
+struct NearGuards {
+  double from, to;
+  std::vector<double> begin = {}, floor = {};
+  std::vector<bool> clear = {};  ///< has been clearly positive in this phase
+};
+
+/// Where one begins at zero its sign is rounding for a while: the search begins where it has one.
+void find_signs(NearGuards& near, RootFunctions evaluate) {
+  const std::size_t count = near.begin.size();
+  std::vector<bool> unsigned_yet(count);
+  for (std::size_t i = 0; i < count; ++i) unsigned_yet[i] = std::abs(near.begin[i]) <= near.floor[i];
+  const auto any_unsigned = [&] {
+    return std::find(unsigned_yet.begin(), unsigned_yet.end(), true) != unsigned_yet.end();
+  };
+  if (!any_unsigned()) return;
+  const double begin = near.from;
+  const std::vector<double> at_begin = near.begin;
+  const double least = 4.0 * std::numeric_limits<double>::epsilon() * std::max(std::abs(near.to), near.to - begin);
+  std::vector<double> now(count);
+  for (double tau = std::max(1e-12 * (near.to - begin), least); tau < near.to - begin && any_unsigned(); tau *= 4.0) {
+    evaluate(begin + tau, now);
+    bool any_down = false, again = false;
+    for (std::size_t i = 0; i < count; ++i)
+      if (now[i] < -near.floor[i]) any_down = true, again = again || near.clear[i];
+    // One that comes down to zero where the step before has ended does so there, not where that begins to show.
+    if (again) near.from = begin, near.begin = at_begin;
+    if (any_down) break;  // between the last time and this one
+    for (std::size_t i = 0; i < count; ++i) unsigned_yet[i] = unsigned_yet[i] && !(now[i] > near.floor[i]);
+    near.from = begin + tau;
+    near.begin = now;
+  }
+}
+
+/// The first that turns negative.
+std::optional<Root> find_end(NearGuards& near, std::initializer_list<int> all_pieces, RootFunctions evaluate) {
+  find_signs(near, evaluate);
+  for (double& g : near.begin) g = std::max(std::abs(g), std::numeric_limits<double>::min());
+  RootFinder finder(static_cast<int>(near.begin.size()));
+  std::optional<Root> first;
+  double until = near.to;
+  for (const int pieces : all_pieces) {
+    std::vector<double> side = near.begin;
+    for (int k = 0; k < pieces; ++k) {
+      const double from = near.from + (until - near.from) * k / pieces;
+      const double to = k + 1 == pieces ? until : near.from + (until - near.from) * (k + 1) / pieces;
+      if (!(to > from)) continue;
+      const std::vector<double> begin = side;
+      const auto root = finder.find_first({.t0 = from, .t1 = to, .begin = begin, .floor = near.floor}, evaluate);
+      if (root && root->direction < 0) {
+        first = root;
+        until = root->t;
+        break;
+      }
+      side.assign(finder.end().begin(), finder.end().end());
+    }
+  }
+  return first;
+}
+
+/// Moves a zero of functions that were known roughly to where it is, by secants. False: it is not near.
+bool polish(Root& root, const NearGuards& near, RootFunctions evaluate) {
+  const double step = near.to - near.from, tick = 2.0 * std::numeric_limits<double>::epsilon() * std::abs(root.t);
+  std::vector<double> values(near.begin.size());
+  const auto at = [&](double time) {
+    evaluate(time, values);
+    return values[static_cast<std::size_t>(root.function)];
+  };
+  double before = std::max(near.from, root.t - 1e-4 * step), now = root.t;
+  if (!(now - before > 1e3 * tick)) return false;
+  double g_before = at(before), g_now = at(now), last = std::numeric_limits<double>::infinity();
+  for (int k = 0; k < 8; ++k) {
+    const double slope = (g_now - g_before) / (now - before);
+    if (!(slope < 0.0)) return false;
+    const double next = now - g_now / slope, change = std::abs(next - now);
+    if (!(std::abs(next - root.t) < 1e-2 * step) || !(next > near.from && next <= near.to)) return false;
+    // Corrections that do not shrink are rounding.
+    if (change <= tick || (change < 1e-9 * step && change > 0.5 * last)) {
+      root.t = change <= tick ? next : now;
+      return true;
+    }
+    before = now, g_before = g_now, now = next, last = change;
+    g_now = at(now);
+  }
+  return false;
+}
+
+}  // namespace
+
 void PhaseGuards::begin() {
   Dynamics& d = view_.dynamics;
   const auto count = static_cast<std::size_t>(d.num_guards());
@@ -26,96 +117,77 @@ void PhaseGuards::set_clear() {
   std::fill(clear_.begin(), clear_.end(), 1.0);
 }
 
-void PhaseGuards::make_state(double time) {
+void PhaseGuards::make_state(double time, bool held) {
+  const LastStep& step = view_.step;
   view_.step.state_at(time, y_.data(), nullptr);
-  if (!view_.step.held && time != view_.step.end()) view_.dynamics.project(time, y_.data(), {.most_iterations = 3});
-}
-
-void PhaseGuards::evaluate(double time, std::span<double> g) {
-  make_state(time);
-  if (!view_.dynamics.calc_guards(time, y_.data(), g, {}))
-    std::fill(g.begin(), g.end(), std::numeric_limits<double>::quiet_NaN());
+  if (held && !step.held && time != step.t && time != step.end())
+    view_.dynamics.project(time, y_.data(), {.most_iterations = 3});
 }
 
 std::optional<PhaseGuards::End> PhaseGuards::find() {
-  const std::optional<End> negative = begin_.empty() ? std::nullopt : find_negative(view_.motion.t);
-  const std::optional<End> forbidden =
-      may_go_on_ ? find_forbidden(negative ? negative->t : view_.motion.t) : std::nullopt;
-  return forbidden ? forbidden : negative;
-}
-
-/// Where one begins at zero its sign is rounding for a while: the search begins where it has one, at the time returned.
-double PhaseGuards::leave_zero(double end) {
-  const double begin = view_.motion.step_begin,
-               least = 4.0 * std::numeric_limits<double>::epsilon() * std::max(std::abs(end), end - begin);
-  const std::size_t count = begin_.size();
-  std::vector<bool> unsigned_yet(count);
-  for (std::size_t i = 0; i < count; ++i) unsigned_yet[i] = std::abs(begin_[i]) <= noise_[i];
-  const auto any_unsigned = [&] {
-    return std::find(unsigned_yet.begin(), unsigned_yet.end(), true) != unsigned_yet.end();
-  };
-  const std::vector<double> at_begin = begin_;
-  double from = begin;
-  for (double tau = std::max(1e-12 * (end - begin), least); tau < end - begin && any_unsigned(); tau *= 2.0) {
-    evaluate(begin + tau, now_);
-    bool any_down = false, again = false;
-    for (std::size_t i = 0; i < count; ++i)
-      if (now_[i] < -noise_[i]) any_down = true, again |= clear_[i] != 0.0;
-    // One that comes down to zero where the step before has ended does so there, not where that begins to show.
-    if (again) from = begin, begin_ = at_begin;
-    if (any_down) break;  // between the last time and this one
-    for (std::size_t i = 0; i < count; ++i) unsigned_yet[i] = unsigned_yet[i] && !(now_[i] > noise_[i]);
-    from = begin + tau;
-    begin_ = now_;
-  }
-  return from;
-}
-
-std::optional<PhaseGuards::End> PhaseGuards::find_negative(double end) {
-  const double begin = view_.motion.step_begin;
-  const std::size_t count = begin_.size();
-  make_state(begin);
-  view_.dynamics.calc_guards(begin, y_.data(), begin_, noise_);
-  std::vector<double> low = begin_, high = begin_;
-  for (const double part : {0.31, 0.65, 1.0}) {
-    evaluate(part == 1.0 ? end : begin + part * (end - begin), now_);
-    for (std::size_t i = 0; i < count; ++i) low[i] = std::min(low[i], now_[i]), high[i] = std::max(high[i], now_[i]);
-  }
-  // Far from zero for the little that they change: most steps end here.
-  bool far = true;
-  for (std::size_t i = 0; i < count; ++i) far &= low[i] > 3.0 * (high[i] - low[i]) && low[i] > noise_[i];
-  if (far) {
-    std::fill(clear_.begin(), clear_.end(), 1.0);
-    return {};
-  }
-  for (std::size_t i = 0; i < count; ++i) noise_[i] = std::max(noise_[i], floor_[i]);
-  const double from_time = leave_zero(end);
-  for (double& g : begin_) g = std::max(std::abs(g), std::numeric_limits<double>::min());
-  RootFinder finder(static_cast<int>(count));
-  std::optional<Root> first;
-  double until = end;
-  const auto calc = [this](double time, std::span<double> g) { evaluate(time, g); };
-  // Once over the whole step, then in pieces: a guard that dips below zero and returns must not be lost.
-  for (const int pieces : {1, 3}) {
-    std::vector<double> side = begin_;
-    for (int k = 0; k < pieces; ++k) {
-      const double from = from_time + (until - from_time) * k / pieces;
-      const double to = k + 1 == pieces ? until : from_time + (until - from_time) * (k + 1) / pieces;
-      if (!(to > from)) continue;
-      const std::vector<double> at_begin = side;
-      const auto root = finder.find_first({.t0 = from, .t1 = to, .begin = at_begin, .floor = noise_}, calc);
-      if (root && root->direction < 0) {
-        first = root;
-        until = root->t;
-        break;
-      }
-      side.assign(finder.end().begin(), finder.end().end());
+  std::optional<End> first;
+  if (!begin_.empty()) {
+    const double begin = view_.motion.step_begin;
+    make_state(begin, true);
+    view_.dynamics.calc_guards(begin, y_.data(), begin_, noise_);
+    // Gaps are functions of positions alone and need no forces. These are looked at for as long as no gap closes.
+    const std::size_t gaps = view_.dynamics.num_gaps();
+    double end = view_.motion.t;
+    for (const auto& [from, to] : {std::pair(std::size_t{0}, gaps), std::pair(gaps, begin_.size())}) {
+      const std::optional<End> found = find_negative(from, to, end);
+      if (found) first = found, end = found->t;
     }
   }
-  if (first) return End{first->t, first->function};
-  evaluate(end, now_);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (now_[i] > floor_[i]) floor_[i] = 0.0;
+  const std::optional<End> forbidden = may_go_on_ ? find_forbidden(first ? first->t : view_.motion.t) : std::nullopt;
+  return forbidden ? forbidden : first;
+}
+
+/// Of those from one number on up to another: all gaps, or all others.
+std::optional<PhaseGuards::End> PhaseGuards::find_negative(std::size_t from, std::size_t to, double end) {
+  if (from == to) return {};
+  const bool of_gaps = from < view_.dynamics.num_gaps();
+  const double begin = view_.motion.step_begin;
+  std::vector<double> low = begin_, high = begin_;
+  now_.assign(of_gaps ? to : begin_.size(), 0.0);
+  const auto evaluate = [&](double time, bool held) {
+    make_state(time, held);
+    return view_.dynamics.calc_guards(time, y_.data(), now_, {});
+  };
+  bool known = true;
+  for (const double part : {0.31, 0.65, 1.0}) {
+    known = evaluate(part == 1.0 ? end : begin + part * (end - begin), false) && known;
+    for (std::size_t i = from; i < to; ++i) low[i] = std::min(low[i], now_[i]), high[i] = std::max(high[i], now_[i]);
+  }
+  const std::vector<double> at_end = now_;
+  // Far from zero for the little that they change: most are, in most steps.
+  NearGuards near{.from = begin, .to = end};
+  std::vector<std::size_t> which;
+  for (std::size_t i = from; i < to; ++i) {
+    if (known && low[i] > 3.0 * (high[i] - low[i]) && low[i] > noise_[i]) {
+      clear_[i] = 1.0;
+      continue;
+    }
+    which.push_back(i);
+    near.begin.push_back(begin_[i]), near.floor.push_back(std::max(noise_[i], floor_[i]));
+    near.clear.push_back(clear_[i] != 0.0);
+  }
+  if (which.empty()) return {};
+  const auto fill = [&](double time, bool held, std::span<double> g) {
+    const bool finite = evaluate(time, held);
+    for (std::size_t k = 0; k < g.size(); ++k)
+      g[k] = finite ? now_[which[k]] : std::numeric_limits<double>::quiet_NaN();
+  };
+  const auto roughly = [&](double time, std::span<double> g) { fill(time, false, g); };
+  const auto exactly = [&](double time, std::span<double> g) { fill(time, true, g); };
+  // Dense output is good enough to find the zero of a gap with; then it is moved to where that of the state on the
+  // constraints is. Others are looked for once over the whole step, then in pieces: a guard that dips below zero and
+  // returns must not be lost.
+  std::optional<Root> first;
+  if (NearGuards rough = near; of_gaps) first = find_end(rough, {1}, roughly);
+  if (!of_gaps || (first && !polish(*first, near, exactly))) first = find_end(near, {1, 3}, exactly);
+  if (first) return End{first->t, static_cast<int>(which[static_cast<std::size_t>(first->function)])};
+  for (const std::size_t i : which) {
+    if (end == view_.motion.t && at_end[i] > floor_[i]) floor_[i] = 0.0;
     if (high[i] > noise_[i]) clear_[i] = 1.0;
   }
   return {};
@@ -125,7 +197,7 @@ std::optional<PhaseGuards::End> PhaseGuards::find_forbidden(double end) {
   const int n = view_.dynamics.n();
   const double begin = view_.motion.step_begin;
   const auto goes_on = [&](double time) {
-    make_state(time);
+    make_state(time, true);
     return may_go_on_(
         {time, Eigen::Map<const Eigen::VectorXd>(y_.data(), n), Eigen::Map<const Eigen::VectorXd>(y_.data() + n, n)});
   };

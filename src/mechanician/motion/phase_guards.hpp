@@ -37,10 +37,8 @@ class PhaseGuards {
   }
 
  private:
-  void make_state(double time);
-  void evaluate(double time, std::span<double> g);
-  std::optional<End> find_negative(double end);
-  double leave_zero(double end);
+  void make_state(double time, bool held);
+  std::optional<End> find_negative(std::size_t from, std::size_t to, double end);
   std::optional<End> find_forbidden(double end);
 
   MotionView view_;

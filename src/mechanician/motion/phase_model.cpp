@@ -78,14 +78,20 @@ PhaseSystems::~PhaseSystems() = default;
 
 /// Large systems are derived and planned once. Small ones have compiled code, which is better off without rows that are not
 /// there: theirs are derived for each set of statuses.
-void PhaseSystems::make_all_rows() {
+void PhaseSystems::make_all_rows(const State& start) {
   constexpr int least = 64;  // coordinates: below, no factors are sparse
   asked_ = true;
+  const Equations& eqs = whole_->equations();
+  std::vector<Expr> inputs{eqs.t}, outputs;
+  for (const auto* part : {&eqs.q, &eqs.qd, &eqs.parameters}) inputs.insert(inputs.end(), part->begin(), part->end());
+  for (const ContactRow& c : eqs.contacts) outputs.push_back(whole_->row(c.row).residual);
+  for (const ContactRow& c : eqs.contacts) outputs.push_back(c.friction);
+  gaps_ = std::make_shared<const Tape>(outputs, inputs);
   if (whole_->n() < least) return;
   auto all = std::make_unique<AllRows>();
   Model model = whole_->model();
   std::vector<Constraint> slips;
-  const auto& contacts = whole_->equations().contacts;
+  const auto& contacts = eqs.contacts;
   const int num = static_cast<int>(model.constraints.size());
   all->slip_rows.resize(contacts.size());
   for (std::size_t c = 0; c < contacts.size(); ++c) {
@@ -102,11 +108,13 @@ void PhaseSystems::make_all_rows() {
   model.constraints.insert(model.constraints.end(), slips.begin(), slips.end());
   all->system = std::make_shared<System>(std::move(model), whole_->parameters(), System::Checked::already);
   all->dynamics = std::make_unique<Dynamics>(*all->system);
-  if (all->dynamics->factors().is_sparse()) all_ = std::move(all);
+  if (!all->dynamics->factors().is_sparse()) return;
+  all->dynamics->measure(nominal_ ? nominal_->state : start);
+  all_ = std::move(all);
 }
 
-std::shared_ptr<const PhaseSystem> PhaseSystems::of(const std::vector<ContactStatus>& statuses) {
-  if (!asked_) make_all_rows();
+std::shared_ptr<const PhaseSystem> PhaseSystems::of(const std::vector<ContactStatus>& statuses, const State& start) {
+  if (!asked_) make_all_rows(start);
   auto found = systems_.find(statuses);
   if (found != systems_.end()) return found->second;
   auto phase = std::make_shared<PhaseSystem>();
@@ -135,6 +143,7 @@ std::shared_ptr<const PhaseSystem> PhaseSystems::of(const std::vector<ContactSta
     *phase = make_phase_system(*whole_, statuses);
     if (nominal_) phase->dynamics->keep_code(*nominal_);
   }
+  phase->gaps = gaps_;
   return systems_.emplace(statuses, std::move(phase)).first->second;
 }
 
@@ -166,16 +175,16 @@ void each_guard(const System& whole, const std::vector<ContactMode>& modes, bool
 Dynamics::Guards make_guards(const System& whole, const PhaseSystem& phase, const std::vector<ContactMode>& modes,
                              bool with_multipliers) {
   Dynamics::Guards guards;
-  const auto& contacts = whole.equations().contacts;
+  guards.contacts = phase.gaps;
+  const int contacts = static_cast<int>(modes.size());
   each_guard(
-      whole, modes, with_multipliers,
-      [&](std::size_t c) {
-        guards.functions.push_back(whole.equations().rows[static_cast<std::size_t>(contacts[c].row)].residual);
-      },
+      whole, modes, with_multipliers, [&](std::size_t c) { guards.gaps.push_back(static_cast<int>(c)); },
       [&](std::size_t c) { guards.rows.push_back(phase.rows[c]); },
       [&](std::size_t c) {
-        guards.cones.push_back(
-            {.row = phase.rows[c], .sign = modes[c].sign, .slip = phase.slip_rows[c], .mu = contacts[c].friction});
+        guards.cones.push_back({.row = phase.rows[c],
+                                .sign = modes[c].sign,
+                                .slip = phase.slip_rows[c],
+                                .mu = contacts + static_cast<int>(c)});
       });
   return guards;
 }

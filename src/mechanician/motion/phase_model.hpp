@@ -31,6 +31,7 @@ struct PhaseSystem {
   std::vector<std::vector<int>> slip_rows;  ///< by contact: rows of the slips, where it sticks
   std::vector<int> rows;                    ///< by contact: its row, −1 where it is open
   std::unique_ptr<Dynamics> dynamics;       ///< to be copied for each phase
+  std::shared_ptr<const Tape> gaps = {};    ///< Dynamics::Guards::contacts, where PhaseSystems has made it
 };
 
 PhaseSystem make_phase_system(const System& whole, const std::vector<ContactStatus>& statuses);
@@ -43,7 +44,8 @@ class PhaseSystems {
   explicit PhaseSystems(const System& whole, std::optional<Dynamics::Nominal> nominal = {});
   ~PhaseSystems();
 
-  std::shared_ptr<const PhaseSystem> of(const std::vector<ContactStatus>& statuses);
+  /// `start`: of the motion. What is typical of large systems is measured there, or at the nominal state.
+  std::shared_ptr<const PhaseSystem> of(const std::vector<ContactStatus>& statuses, const State& start);
   void set_parameters(std::span<const double> values);
 
  private:
@@ -51,8 +53,9 @@ class PhaseSystems {
   std::optional<Dynamics::Nominal> nominal_;
   std::map<std::vector<ContactStatus>, std::shared_ptr<PhaseSystem>> systems_;
   struct AllRows;
-  void make_all_rows();
-  std::unique_ptr<AllRows> all_;  ///< where systems are large
+  void make_all_rows(const State& start);
+  std::unique_ptr<AllRows> all_;      ///< where systems are large
+  std::shared_ptr<const Tape> gaps_;  ///< and coefficients of friction
   bool asked_ = false;
 };
 

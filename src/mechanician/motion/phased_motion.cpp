@@ -85,7 +85,7 @@ PhasedMotion::PhasedMotion(const System& system_given, State start_given, Motion
   // What closes at once does so in the first step.
   for (Contact& c : contacts)
     if (is(c, ContactStatus::impact)) c.status = ContactStatus::separating, change_pending_ = true;
-  const auto instant = decide(start, contacts, "at the start");
+  const auto instant = decide(start, now, contacts, "at the start");
   if (!instant) {
     refusal = stop;
     return;
@@ -95,10 +95,41 @@ PhasedMotion::PhasedMotion(const System& system_given, State start_given, Motion
   if (over) refusal = stop;
 }
 
-std::shared_ptr<const PhaseSystem> PhasedMotion::phase_system() {
-  std::vector<ContactStatus> statuses;
-  for (const ContactMode& mode : modes_) statuses.push_back(mode.status);
-  return systems_->of(statuses);
+std::vector<ContactStatus> PhasedMotion::statuses() const {
+  std::vector<ContactStatus> list;
+  for (const ContactMode& mode : modes_) list.push_back(mode.status);
+  return list;
+}
+
+/// Whether the multipliers of the phase are unique where it begins; what slides needs one of its own. False: it has none.
+bool PhasedMotion::find_unique(const State& state) {
+  const std::vector<char>& absent = phase_->dynamics->absent();
+  AccelerateOptions with_rows{.diagnose = false, .contacts = false};
+  if (!absent.empty()) {
+    // All rows kept, as the factors see it: there is nothing to be looked at more closely.
+    Dynamics& dynamics = *phase_->dynamics;
+    VectorXd y = VectorXd::Zero(dynamics.size());
+    y << state.q, state.qd, VectorXd::Zero(dynamics.num_works());
+    dynamics.take_sides(state.t, y.data());
+    if ((multipliers_unique_ = dynamics.choose_rows(state.t, y.data()) && dynamics.keeps_all_rows())) return true;
+    with_rows.rows.emplace();
+    for (std::size_t j = 0; j < absent.size(); ++j)
+      if (!absent[j]) with_rows.rows->push_back(static_cast<Index>(j));
+  }
+  const Instant instant = accelerate(*phase_->system, state, with_rows);
+  multipliers_unique_ = instant.solution.multipliers_undetermined.empty();
+  for (std::size_t c = 0; c < modes_.size(); ++c) {
+    const auto& open = instant.solution.multipliers_undetermined;
+    if (modes_[c].status != ContactStatus::sliding ||
+        std::find(open.begin(), open.end(), phase_->rows[c]) == open.end())
+      continue;
+    finish(StopReason::not_unique,
+           fmt::format("at t = {}: the force of `{}` is not unique (other constraints do the same), and so neither is "
+                       "its friction",
+                       short_number(state.t), contact_name(c)));
+    return false;
+  }
+  return true;
 }
 
 void PhasedMotion::begin_phase(State state, double until) {
@@ -109,25 +140,7 @@ void PhasedMotion::begin_phase(State state, double until) {
                                                         "multiplier(): the two cannot be together in a run",
                                                         short_number(state.t), contact_name(c)));
   phase_ = phase_system();
-  const System& part = *phase_->system;
-  AccelerateOptions with_rows{.diagnose = false, .contacts = false};
-  if (const std::vector<char>& absent = phase_->dynamics->absent(); !absent.empty()) {
-    with_rows.rows.emplace();
-    for (std::size_t j = 0; j < absent.size(); ++j)
-      if (!absent[j]) with_rows.rows->push_back(static_cast<Index>(j));
-  }
-  const Instant instant = accelerate(part, state, with_rows);
-  multipliers_unique_ = instant.solution.multipliers_undetermined.empty();
-  for (std::size_t c = 0; c < modes_.size(); ++c)
-    if (modes_[c].status == ContactStatus::sliding)
-      for (const Index j : instant.solution.multipliers_undetermined)
-        if (j == phase_->rows[c])
-          return finish(
-              StopReason::not_unique,
-              fmt::format(
-                  "at t = {}: the force of `{}` is not unique (other constraints do the same), and so neither is "
-                  "its friction",
-                  short_number(state.t), contact_name(c)));
+  if (!find_unique(state)) return;
   phase_start_ = std::move(state);
   phase_until_ = until;
   make_smooth(phase_start_, until);
@@ -166,6 +179,8 @@ void PhasedMotion::make_smooth(const State& state, double until) {
     };
   phase.energy_in_play = sums_.ledger.in_play();
   phase.largest_step = (options.to - start.t) / step_control::least_steps;
+  // A state that was decided upon, with rows that are told apart, needs no second judgement.
+  phase.judged = sums_.phases > 0 && multipliers_unique_ && !phase_->dynamics->absent().empty();
   MotionOptions own = options;
   own.to = until;
   if (sums_.phases > 0) own.first_step = 0.0;

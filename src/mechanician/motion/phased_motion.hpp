@@ -51,7 +51,9 @@ class PhasedMotion : public MotionSteps {
   static void each_number(Sums& sums, Do&& number);
 
   // ---- phased_motion.cpp
-  std::shared_ptr<const PhaseSystem> phase_system();
+  std::vector<ContactStatus> statuses() const;
+  std::shared_ptr<const PhaseSystem> phase_system() { return systems_->of(statuses(), start); }
+  bool find_unique(const State& state);
   void begin_phase(State state, double until);
   void make_smooth(const State& state, double until);
   void leave_phase();
@@ -68,7 +70,9 @@ class PhasedMotion : public MotionSteps {
   std::vector<std::string> take_settled(double until);
   bool change_phase();
   bool jump(State& state, Evaluation& now, std::vector<Contact>& contacts);
-  std::optional<Instant> decide(const State& state, const std::vector<Contact>& contacts, const std::string& when);
+  std::optional<Instant> decide(const State& state, const Evaluation& now, const std::vector<Contact>& contacts,
+                                const std::string& when);
+  bool move_onto(const std::vector<ContactStatus>& statuses, State& state, const Dynamics::ProjectOptions& options);
   Settling settle(const State& state, const Evaluation& now, std::vector<Contact>& contacts, Instant& instant);
   void set_modes(const Instant& instant);
   void add_event(EventKind kind, double time, std::vector<std::string> names, const State& state,

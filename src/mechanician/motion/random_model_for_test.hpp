@@ -28,6 +28,8 @@ struct Features {
   bool reactions = false;      ///< C of ideal() and multiplier() too
   int control = 0;
   int measured = 0;
+  int contradicting =
+      0;  ///< further measured rows that say otherwise than others, of constraints and measured ones in turns
 };
 
 struct RandomModel {
@@ -137,8 +139,16 @@ class ModelMaker {
       if (!velocities.empty()) add(3.0 * velocities[0] * (2.0 + sin(q_[1])));
     }
     if (with_.acceleration) add(ddot(q_[0]) + number() * ddot(q_[1]) + 2.0 * qd_[0] + q_[1] - number());
-    for (int j = 0; j < with_.measured; ++j)
-      model_.add_constraint("gauge" + std::to_string(j), function(q_), number(), {.weight = positive()});
+    std::vector<Expr> gauges;
+    for (int j = 0; j < with_.measured; ++j) {
+      gauges.push_back(function(q_));
+      model_.add_constraint("gauge" + std::to_string(j), gauges.back(), number(), {.weight = positive()});
+    }
+    for (int j = 0; j < with_.contradicting; ++j) {
+      const Expr& other = j % 2 == 0 ? gauges[static_cast<std::size_t>(j) % gauges.size()] : positions[0];
+      const Expr moving = number() * time_symbol() * time_symbol();
+      model_.add_constraint("doubt" + std::to_string(j), positive() * other + moving, number(), {.weight = positive()});
+    }
     for (int j = 0; j < with_.control; ++j)
       model_.add_control("aim" + std::to_string(j), function(q_), number(),
                          {.frequency = positive(), .damping = positive()});

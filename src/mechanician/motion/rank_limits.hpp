@@ -27,6 +27,9 @@ inline constexpr double suspicious = 1e-6;
 inline constexpr double far_from_singular = 1e-3;
 /// Rows with a smaller sine are the weak ones of a crossing.
 inline constexpr double weak = 0.05;
+/// Measured rows with a larger sine to the others are independent of them beyond doubt where its square is all that is known, with a
+/// smaller one than the second they depend on them: residuals of solutions are not larger.
+inline constexpr double clear_of_measured = 1e-4, of_measured = 1e-11;
 /// Singular values below this are rounding in all that follows from them.
 inline constexpr double lost_in_rounding = 1e-7;
 

@@ -44,7 +44,7 @@ struct WrittenEquations::Parts {
   }
 };
 
-WrittenEquations::WrittenEquations(const System& system) : system_(&system) {
+WrittenEquations::WrittenEquations(const System& system) : system_(&system), made_(std::make_shared<Made>()) {
   const Equations& eqs = system.equations();
   set_facts();
   Parts parts;
@@ -69,27 +69,27 @@ WrittenEquations::WrittenEquations(const System& system) : system_(&system) {
   parts.M = parts.add(M), parts.Q = parts.add(eqs.Q), parts.A = parts.add(A), parts.b = parts.add(eqs.b),
   parts.K = parts.add({mass_rate(eqs)}), parts.C = parts.add(eqs.C);
   parts.residual = parts.add(residual), parts.rate = parts.add(rate);
-  if (!facts_.mass_is_constant) given_power_ = make_given_power(system.model());
-  if (given_power_) parts.given = parts.add({*given_power_});
+  if (!facts_.mass_is_constant) made_->given_power = make_given_power(system.model());
+  if (made_->given_power) parts.given = parts.add({*made_->given_power});
   parts.friction = parts.add(friction);
   for (const Expr& e : parts.all) facts_.depends_on_time |= e.contains(SymbolKind::time);
 
   Frozen frozen = freeze(parts.all);
-  switches_ = std::move(frozen.switches);
-  sides.assign(switches_.size(), 1.0);
-  for (const Switch& s : switches_) facts_.switches.push_back({s.text, s.is_discontinuous});
+  made_->switches = std::move(frozen.switches);
+  sides.assign(made_->switches.size(), 1.0);
+  for (const Switch& s : made_->switches) facts_.switches.push_back({s.text, s.is_discontinuous});
   set_programs(parts, frozen.expressions);
-  divisors_ = find_divisors(parts.all);
-  facts_.num_divisors = static_cast<int>(divisors_.size());
-  divisor_tape_ = Tape(divisors_, inputs());
+  made_->divisors = find_divisors(parts.all);
+  facts_.num_divisors = static_cast<int>(made_->divisors.size());
+  made_->below_fractions = Tape(made_->divisors, inputs());
   set_quantities();
 
   int most = 0;
-  for (const Tape* tape :
-       {&C_tape_, &switch_tape_, &switch_rate_tape_, &divisor_tape_, &quantity_tape_, &sliding_tape_})
+  for (const Tape* tape : {&made_->C, &made_->switching, &made_->switch_rates, &made_->below_fractions,
+                           &made_->quantities, &made_->sliding, &made_->weights})
     most = std::max(most, tape->num_registers());
   registers_.resize(static_cast<std::size_t>(most));
-  x_.assign(num_inputs_ + static_cast<std::size_t>(2 * facts_.n + facts_.m), 0.0);
+  x_.assign(made_->num_inputs + static_cast<std::size_t>(2 * facts_.n + facts_.m), 0.0);
   take_parameters();
 }
 
@@ -97,7 +97,7 @@ void WrittenEquations::set_facts() {
   const Equations& eqs = system_->equations();
   EquationFacts& f = facts_;
   f.n = system_->n(), f.m = system_->m(), f.num_constraints = f.m - eqs.num_control();
-  f.has_C = eqs.has_C, f.needs_reactions = system_->needs_reactions(), f.measured = !eqs.measured.empty();
+  f.has_C = eqs.has_C, f.needs_reactions = system_->needs_reactions(), f.measured = eqs.measured;
   f.pattern.n = f.n, f.pattern.m = f.m;
   for (const auto& e : eqs.M.entries)
     if (e.row >= e.col) f.pattern.M.push_back({e.row, e.col});
@@ -105,7 +105,7 @@ void WrittenEquations::set_facts() {
   f.row_slots = list_rows(f.pattern);
   for (const Row& row : eqs.rows) {
     assert(!row.one_sided);
-    f.rows.push_back({row.level, row.kind, row.measured, row.linear, row.powerless(), row.place});
+    f.rows.push_back({row.level, row.kind, row.measured, row.linear, !row.measured && row.powerless(), row.place});
   }
 }
 
@@ -113,7 +113,7 @@ std::vector<Expr> WrittenEquations::inputs() const {
   const Equations& eqs = system_->equations();
   std::vector<Expr> all{eqs.t};
   for (const auto* part : {&eqs.q, &eqs.qd, &eqs.parameters}) all.insert(all.end(), part->begin(), part->end());
-  for (const Switch& s : switches_) all.push_back(s.side);
+  for (const Switch& s : made_->switches) all.push_back(s.side);
   return all;
 }
 
@@ -123,24 +123,25 @@ void WrittenEquations::set_programs(const Parts& parts, const std::vector<Expr>&
     const auto begin = frozen.begin() + static_cast<std::ptrdiff_t>(range.begin);
     return std::vector<Expr>(begin, begin + static_cast<std::ptrdiff_t>(range.size));
   };
-  frozen_ = eqs;
+  made_->frozen = eqs;
   // By place in the lower triangle, for its mirror image too.
   const std::vector<Expr> M = part(parts.M), A = part(parts.A);
   std::size_t lower = 0;
-  for (auto& e : frozen_.M.entries)
+  for (auto& e : made_->frozen.M.entries)
     if (e.row >= e.col) e.value = M[lower++];
-  for (auto& e : frozen_.M.entries)
-    if (e.row < e.col) e.value = frozen_.M.at(e.col, e.row);
-  for (std::size_t k = 0; k < A.size(); ++k) frozen_.A.entries[k].value = A[k];
-  frozen_.Q = part(parts.Q), frozen_.b = part(parts.b), frozen_.C = part(parts.C);
-  for (std::size_t j = 0; j < frozen_.rows.size(); ++j) {
-    if (frozen_.rows[j].level != Level::acceleration) frozen_.rows[j].residual = frozen[parts.residual.begin + j];
-    frozen_.rows[j].rate = frozen[parts.rate.begin + j];
+  for (auto& e : made_->frozen.M.entries)
+    if (e.row < e.col) e.value = made_->frozen.M.at(e.col, e.row);
+  for (std::size_t k = 0; k < A.size(); ++k) made_->frozen.A.entries[k].value = A[k];
+  made_->frozen.Q = part(parts.Q), made_->frozen.b = part(parts.b), made_->frozen.C = part(parts.C);
+  for (std::size_t j = 0; j < made_->frozen.rows.size(); ++j) {
+    if (made_->frozen.rows[j].level != Level::acceleration)
+      made_->frozen.rows[j].residual = frozen[parts.residual.begin + j];
+    made_->frozen.rows[j].rate = frozen[parts.rate.begin + j];
   }
-  if (given_power_) given_power_ = frozen[parts.given.begin];
+  if (made_->given_power) made_->given_power = frozen[parts.given.begin];
 
   const std::vector<Expr> in = inputs();
-  num_inputs_ = in.size();
+  made_->num_inputs = in.size();
   std::vector<Expr> outputs;
   const auto append = [&](const Parts::Range& range) {
     const std::size_t begin = outputs.size();
@@ -149,35 +150,40 @@ void WrittenEquations::set_programs(const Parts& parts, const std::vector<Expr>&
     return begin;
   };
   append(parts.M);
-  at_Q_ = append(parts.Q), at_A_ = append(parts.A), at_b_ = append(parts.b), at_K_ = append(parts.K);
-  at_C_ = outputs.size();
+  made_->at_Q = append(parts.Q), made_->at_A = append(parts.A), made_->at_b = append(parts.b),
+  made_->at_K = append(parts.K);
+  made_->at_C = outputs.size();
   if (facts_.has_C && !facts_.needs_reactions) append(parts.C);
   rhs_values_ = compiled(Tape(outputs, in));
   v_.resize(outputs.size());
   outputs.clear();
   append(parts.M);
-  at_row_A_ = append(parts.A), at_residual_ = append(parts.residual), at_rate_ = append(parts.rate);
-  row_tape_ = Tape(outputs, in);
-  row_values_ = compiled(row_tape_);
+  made_->at_row_A = append(parts.A), made_->at_residual = append(parts.residual), made_->at_rate = append(parts.rate);
+  made_->rows = Tape(outputs, in);
+  row_values_ = compiled(made_->rows);
   rows_.resize(outputs.size());
 
   std::vector<Expr> in_C = in;
   in_C.insert(in_C.end(), eqs.ideal.begin(), eqs.ideal.end());
   in_C.insert(in_C.end(), eqs.multipliers.begin(), eqs.multipliers.end());
-  if (facts_.needs_reactions) C_tape_ = Tape(part(parts.C), in_C);
+  if (facts_.needs_reactions) made_->C = Tape(part(parts.C), in_C);
   C_.resize(parts.C.size);
-  sliding_tape_ = Tape(part(parts.friction), in);
+  made_->sliding = Tape(part(parts.friction), in);
   sliding_.resize(parts.friction.size);
+  std::vector<Expr> weights;
+  for (const auto& line : eqs.W) weights.insert(weights.end(), line.begin(), line.end());
+  made_->weights = Tape(weights, in);
+  weights_.resize(weights.size());
   std::vector<Expr> g;
-  for (const Switch& s : switches_) g.push_back(s.g);
-  switch_tape_ = Tape(g, in_C);
+  for (const Switch& s : made_->switches) g.push_back(s.g);
+  made_->switching = Tape(g, in_C);
   if (!g.empty() && !facts_.needs_reactions) {
     std::vector<Tangent> along{{eqs.t, 1.0}};
     for (std::size_t i = 0; i < eqs.q.size(); ++i)
       along.push_back({eqs.q[i], eqs.qd[i]}), along.push_back({eqs.qd[i], eqs.qdd[i]});
     std::vector<Expr> in_out = in;
     in_out.insert(in_out.end(), eqs.qdd.begin(), eqs.qdd.end());
-    switch_rate_tape_ = Tape(directional(g, along), in_out);
+    made_->switch_rates = Tape(directional(g, along), in_out);
   }
 }
 
@@ -202,11 +208,13 @@ void WrittenEquations::set_quantities() {
   }
   std::vector<Expr> in = inputs();
   in.insert(in.end(), system_->equations().qdd.begin(), system_->equations().qdd.end());
-  quantity_tape_ = Tape(quantities, in);
+  made_->quantities = Tape(quantities, in);
   quantities_.resize(quantities.size());
 }
 
-std::string WrittenEquations::divisor_text(int i) const { return to_text(divisors_[static_cast<std::size_t>(i)]); }
+std::string WrittenEquations::divisor_text(int i) const {
+  return to_text(made_->divisors[static_cast<std::size_t>(i)]);
+}
 
 void WrittenEquations::take_parameters(std::span<const double> values) {
   std::copy(values.begin(), values.end(), x_.begin() + 1 + 2 * facts_.n);
@@ -217,8 +225,8 @@ void WrittenEquations::set_inputs(const Point& point) {
   x_[0] = point.t;
   std::copy_n(point.q, n, x_.begin() + 1);
   std::copy_n(point.qd, n, x_.begin() + 1 + n);
-  std::copy(sides.begin(), sides.end(), x_.begin() + static_cast<std::ptrdiff_t>(num_inputs_ - sides.size()));
-  const auto after = x_.begin() + static_cast<std::ptrdiff_t>(num_inputs_);
+  std::copy(sides.begin(), sides.end(), x_.begin() + static_cast<std::ptrdiff_t>(made_->num_inputs - sides.size()));
+  const auto after = x_.begin() + static_cast<std::ptrdiff_t>(made_->num_inputs);
   if (point.qdd) {
     std::copy_n(point.qdd, n, after);
   } else if (point.ideal) {
@@ -245,85 +253,96 @@ bool WrittenEquations::evaluate(double t, const double* q, const double* qd) {
   x_[0] = t;
   std::copy_n(q, facts_.n, x_.begin() + 1);
   std::copy_n(qd, facts_.n, x_.begin() + 1 + facts_.n);
-  std::copy(sides.begin(), sides.end(), x_.begin() + static_cast<std::ptrdiff_t>(num_inputs_ - sides.size()));
+  std::copy(sides.begin(), sides.end(), x_.begin() + static_cast<std::ptrdiff_t>(made_->num_inputs - sides.size()));
   rhs_values_(x_.data(), v_.data());
   return is_finite(v_);
 }
 
 EquationValues::Numbers WrittenEquations::numbers() const {
   const double* const v = v_.data();
-  return {v, v + at_Q_, v + at_A_, v + at_b_, at_C_ < v_.size() ? v + at_C_ : nullptr, v[at_K_]};
+  return {v,
+          v + made_->at_Q,
+          v + made_->at_A,
+          v + made_->at_b,
+          made_->at_C < v_.size() ? v + made_->at_C : nullptr,
+          v[made_->at_K]};
 }
 
 bool WrittenEquations::evaluate_rows(double t, const double* q, const double* qd) {
   x_[0] = t;
   std::copy_n(q, facts_.n, x_.begin() + 1);
   std::copy_n(qd, facts_.n, x_.begin() + 1 + facts_.n);
-  std::copy(sides.begin(), sides.end(), x_.begin() + static_cast<std::ptrdiff_t>(num_inputs_ - sides.size()));
+  std::copy(sides.begin(), sides.end(), x_.begin() + static_cast<std::ptrdiff_t>(made_->num_inputs - sides.size()));
   row_values_(x_.data(), rows_.data());
   return is_finite(rows_);
 }
 
 EquationValues::RowNumbers WrittenEquations::row_numbers() const {
   const double* const v = rows_.data();
-  return {v, v + at_row_A_, v + at_residual_, v + at_rate_};
+  return {v, v + made_->at_row_A, v + made_->at_residual, v + made_->at_rate};
 }
 
 void WrittenEquations::calc_row_noise(double t, const double* q, const double* qd, std::span<double> noise) {
   set_inputs({t, q, qd});
   std::vector<double> values(rows_.size()), bounds(rows_.size());
-  row_tape_.evaluate_with_bounds(inputs_of(row_tape_), values, bounds);
+  made_->rows.evaluate_with_bounds(inputs_of(made_->rows), values, bounds);
   std::fill(noise.begin(), noise.end(), 0.0);
   for (std::size_t s = 0; s < facts_.pattern.A.size(); ++s)
-    if (const double bound = bounds[at_row_A_ + s]; std::isfinite(bound))
+    if (const double bound = bounds[made_->at_row_A + s]; std::isfinite(bound))
       noise[static_cast<std::size_t>(facts_.pattern.A[s].row)] += bound * bound;
   for (double& x : noise) x = std::sqrt(x);
 }
 
 const double* WrittenEquations::calc_C(const Point& point) {
   set_inputs(point);
-  run(C_tape_, C_);
+  run(made_->C, C_);
   return is_finite(C_) ? C_.data() : nullptr;
 }
 
 bool WrittenEquations::calc_switches(const Point& point, std::span<double> g) {
   set_inputs(point);
-  run(switch_tape_, g);
+  run(made_->switching, g);
   return is_finite(g);
 }
 
 void WrittenEquations::calc_switch_noise(const Point& point, std::span<double> noise) {
   set_inputs(point);
   std::vector<double> values(noise.size());
-  switch_tape_.evaluate_with_bounds(inputs_of(switch_tape_), values, noise);
+  made_->switching.evaluate_with_bounds(inputs_of(made_->switching), values, noise);
 }
 
 bool WrittenEquations::calc_switch_rates(const Point& point, std::span<double> rates, std::span<double> noise) {
   if (facts_.needs_reactions) return false;
   set_inputs(point);
-  switch_rate_tape_.evaluate_with_bounds(inputs_of(switch_rate_tape_), rates, noise);
+  made_->switch_rates.evaluate_with_bounds(inputs_of(made_->switch_rates), rates, noise);
   return true;
 }
 
 void WrittenEquations::calc_divisors(const Point& point, std::span<double> values) {
   set_inputs(point);
-  run(divisor_tape_, values);
+  run(made_->below_fractions, values);
 }
 
 std::span<const double> WrittenEquations::calc_quantities(const Point& point) {
   set_inputs(point);
-  run(quantity_tape_, quantities_);
+  run(made_->quantities, quantities_);
   return quantities_;
 }
 
 void WrittenEquations::calc_quantity_noise(const Point& point, std::span<double> noise) {
   set_inputs(point);
-  quantity_tape_.evaluate_with_bounds(inputs_of(quantity_tape_), quantities_, noise);
+  made_->quantities.evaluate_with_bounds(inputs_of(made_->quantities), quantities_, noise);
+}
+
+std::span<const double> WrittenEquations::calc_weights(const Point& point) {
+  set_inputs(point);
+  run(made_->weights, weights_);
+  return is_finite(weights_) ? std::span<const double>(weights_) : std::span<const double>();
 }
 
 std::span<const double> WrittenEquations::calc_sliding(const Point& point) {
   set_inputs(point);
-  run(sliding_tape_, sliding_);
+  run(made_->sliding, sliding_);
   return is_finite(sliding_) ? std::span<const double>(sliding_) : std::span<const double>();
 }
 

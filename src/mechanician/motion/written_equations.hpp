@@ -22,10 +22,10 @@ class WrittenEquations final : public EquationValues {
   std::unique_ptr<EquationValues> clone() const override { return std::make_unique<WrittenEquations>(*this); }
   const System& system() const override { return *system_; }
   /// With sides held, and what power is made of (acceleration_program.hpp).
-  const Equations& frozen() const { return frozen_; }
-  const std::optional<Expr>& given_power() const { return given_power_; }
-  const std::vector<Switch>& switches() const { return switches_; }
-  const std::vector<Expr>& divisors() const { return divisors_; }
+  const Equations& frozen() const { return made_->frozen; }
+  const std::optional<Expr>& given_power() const { return made_->given_power; }
+  const std::vector<Switch>& switches() const { return made_->switches; }
+  const std::vector<Expr>& divisors() const { return made_->divisors; }
   /// The values of parameters that the system has now, or others.
   void take_parameters() { take_parameters(system_->parameters()); }
   void take_parameters(std::span<const double> values);
@@ -45,6 +45,7 @@ class WrittenEquations final : public EquationValues {
   void calc_divisors(const Point& point, std::span<double> values) override;
   std::span<const double> calc_quantities(const Point& point) override;
   void calc_quantity_noise(const Point& point, std::span<double> noise) override;
+  std::span<const double> calc_weights(const Point& point) override;
   std::span<const double> calc_sliding(const Point& point) override;
   GenericRank find_generic_rank(const State& state) override;
 
@@ -59,17 +60,21 @@ class WrittenEquations final : public EquationValues {
   void run(const Tape& tape, std::span<double> values);
 
   const System* system_;
-  Equations frozen_;
-  std::optional<Expr> given_power_;
-  std::vector<Switch> switches_;
-  std::vector<Expr> divisors_;
+  /// What never changes once it is made: copies, one for each phase of a motion with contacts, share it.
+  struct Made {
+    Equations frozen;
+    std::optional<Expr> given_power;
+    std::vector<Switch> switches;
+    std::vector<Expr> divisors;
+    Tape rows;  ///< of row_values_, for bounds
+    Tape C, switching, switch_rates, below_fractions, quantities, sliding, weights;
+    std::size_t at_Q = 0, at_A = 0, at_b = 0, at_K = 0, at_C = 0, at_row_A = 0, at_residual = 0, at_rate = 0;
+    std::size_t num_inputs = 0;  ///< [t | q | q̇ | parameters | sides]; after them [ideal | multipliers] or [q̈]
+  };
+  std::shared_ptr<Made> made_;
   // [M | Q | A | b | K̇ | C if it needs no reactions], [M | A | residual | rate].
   CompiledFunction rhs_values_, row_values_;
-  Tape row_tape_;  ///< of row_values_, for bounds
-  Tape C_tape_, switch_tape_, switch_rate_tape_, divisor_tape_, quantity_tape_, sliding_tape_;
-  std::size_t at_Q_ = 0, at_A_ = 0, at_b_ = 0, at_K_ = 0, at_C_ = 0, at_row_A_ = 0, at_residual_ = 0, at_rate_ = 0;
-  std::size_t num_inputs_ = 0;  ///< [t | q | q̇ | parameters | sides]; after them [ideal | multipliers] or [q̈]
-  std::vector<double> x_, registers_, v_, rows_, C_, quantities_, sliding_;
+  std::vector<double> x_, registers_, v_, rows_, C_, quantities_, sliding_, weights_;
 };
 
 }  // namespace mechanician
