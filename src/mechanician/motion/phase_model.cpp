@@ -84,7 +84,7 @@ void PhaseSystems::make_all_rows(const State& start) {
   const Equations& eqs = whole_->equations();
   std::vector<Expr> inputs{eqs.t}, outputs;
   for (const auto* part : {&eqs.q, &eqs.qd, &eqs.parameters}) inputs.insert(inputs.end(), part->begin(), part->end());
-  for (const ContactRow& c : eqs.contacts) outputs.push_back(whole_->row(c.row).residual);
+  for (const ContactRow& c : eqs.contacts) outputs.push_back(eqs.rows[static_cast<std::size_t>(c.row)].residual);
   for (const ContactRow& c : eqs.contacts) outputs.push_back(c.friction);
   gaps_ = std::make_shared<const Tape>(outputs, inputs);
   if (whole_->n() < least) return;
