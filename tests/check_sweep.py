@@ -323,7 +323,7 @@ def check_ranks(s, whole):
 def check_mistakes(s):
     def file(name, text):
         with open(os.path.join(s.folder, name), 'w') as f: f.write(text)
-    file('large.toml', 'coordinates = ["x[1..1001]"]\n[dynamics]\nkinetic = "sum(i = 1..1001, x[i]\'^2/2)"\n[run]\nto = 1.0\n')
+    file('large.toml', 'coordinates = ["x[1..N]"]\n[parameters]\nN = 1001\n[dynamics]\nkinetic = "sum(i = 1..N, x[i]\'^2/2)"\n[run]\nto = 1.0\n')
     file('steer.csv', 'L\n\033[31mred\n')
     file('nan.csv', 'L\n1\nnan\n'), file('wrong.csv', 'L,lenght\n1,2\n'), file('none.csv', 'L\n')
     p = model('pendulum')
@@ -345,7 +345,8 @@ def check_mistakes(s):
             ('a time beyond counting', [p, '--vary', 'L=1', '--method', 'rk4', '--step', '1', '--to', '1e300'], 2, 'lost in the rounding of the time'),
             ('what is there anyway', [p, '--vary', 'L=1', '--keep', "x'"], 2, 'is in every result'),
             ('a distribution that is none', [p, '--vary', 'L=gamma(1,2)', '--count', '3'], 2, 'no distribution `gamma`'),
-            ('a large model', ['large.toml', '--vary', "x[1]'=1,2"], 1, 'up to 1000'),
+            ('a large model', ['large.toml', '--vary', "x[1]'=1,2"], 0, '2 motions: 2 done'),
+            ('a model that is too large', ['large.toml', '--set', 'N=200000', '--vary', "x[1]'=1,2"], 1, '100000 are possible'),
             ('rk4 and contacts', [model('bouncing_ball'), '--vary', 'g=9,10', '--method', 'rk4', '--step', '1e-3'], 2, 'one-sided'),
             ('a method that is none', [p, '--vary', 'L=1', '--method', 'rk5'], 2, 'rk4, auto'),
             ('a device that is none', [p, '--vary', 'L=1', '--device', 'tpu'], 2, '--device tpu'),

@@ -26,7 +26,7 @@ std::vector<std::string> coordinate_names(const System& system, std::span<const 
 }
 
 std::string combination(std::span<const std::string> names, std::span<const double> coefficients) {
-  constexpr std::size_t most = 12;
+  constexpr std::size_t most = 24;
   std::string out;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (i >= most && names.size() > most + 1) return out + fmt::format(" and {} others", names.size() - i);
