@@ -16,8 +16,6 @@ inline constexpr long many_coordinates = 1000;
 inline constexpr long least_for_kernels = 63;
 /// Models of up to so many that say what kernels cannot are written out: that takes some kilobytes for each.
 inline constexpr long most_for_the_ordinary_path = 100'000;
-/// The Jacobian of the implicit method is dense.
-inline constexpr long most_for_bdf = 3000;
 
 struct Large {
   LargeSystem system;

@@ -104,12 +104,10 @@ std::optional<Exit> run_large(const CommandOptions& options) {
   const RunOptions run = parse_run_options(options);
   const MotionOptions motion = motion_options(run, options, *large);
   LargeSystem& system = large->system;
-  for (const auto& [given, name, most] : {std::tuple(!options.report.empty(), "--report", most_for_the_ordinary_path),
-                                          std::tuple(motion.method == Method::bdf, "the method bdf", most_for_bdf)}) {
-    if (!given) continue;
-    if (system.n() <= most) return std::nullopt;
-    throw UsageError(
-        fmt::format("{} is for models of at most {} coordinates, and this one has {}", name, most, system.n()));
+  if (!options.report.empty()) {
+    if (system.n() <= most_for_the_ordinary_path) return std::nullopt;
+    throw UsageError(fmt::format("--report is for models of at most {} coordinates, and this one has {}",
+                                 most_for_the_ordinary_path, system.n()));
   }
   check_columns([&] { columns_of(system, options.columns); });
   if (options.project_start) project_start(*large, options.quiet);

@@ -35,6 +35,8 @@ class KernelEquations final : public EquationValues {
   void calc_switch_noise(const Point& point, std::span<double> noise) override;
   bool calc_switch_rates(const Point& point, std::span<double> rates, std::span<double> noise) override;
   void calc_divisors(const Point& point, std::span<double> values) override;
+  std::span<const SparseEntry> derivative_pattern() override;
+  bool calc_derivatives(const Point& point, std::span<double> by_q, std::span<double> by_qd) override;
   std::span<const double> calc_quantities(const Point& point) override;
   void calc_quantity_noise(const Point& point, std::span<double> noise) override;
   std::span<const double> calc_sliding(const Point&) override { return {}; }
@@ -50,6 +52,7 @@ class KernelEquations final : public EquationValues {
   LargeSystem* system_;
   LargeSystem::Values values_, row_values_;
   std::vector<double> residual_, rate_, quantities_, moved_;
+  std::vector<SparseEntry> derivative_pattern_;
   double mass_power_ = 0.0;
   std::vector<std::unique_ptr<FamilyQuantity>> kinks_;  ///< zeros of what switches in events
   std::optional<LargeQuantities> outputs_, events_, event_kinks_;

@@ -82,6 +82,11 @@ class LargeSystem {
   void calc_switches(const MemberPoint& point, std::span<double> g, std::span<double> bounds);
   void calc_switch_rates(const MemberPoint& point, std::span<double> rates, std::span<double> bounds);
   void calc_divisors(const MemberPoint& point, std::span<double> values);
+  /// Derivatives of G = Q − M a + Aᵀλ (rows 0 … n − 1) and H = b − A a (rows n … n + m − 1) by positions and velocities, a and λ
+  /// held: of each term differentiated and compiled once, when they are first asked for. point.qdd is a.
+  const std::vector<Entry>& derivative_pattern();
+  void calc_derivatives(const MemberPoint& point, const double* lambda, std::span<double> by_q,
+                        std::span<double> by_qd);
   bool rows_are_linear() const { return rows_are_linear_; }  ///< in velocities
   /// ½ q̇ᵀṀ q̇: what a mass matrix that changes adds to the power of the forces.
   double calc_mass_power(double t, std::span<const double> q, std::span<const double> qd);
@@ -110,6 +115,7 @@ class LargeSystem {
   void evaluate_constants();
   void set_up_sources();
   void set_up_desks();
+  static void differentiate(Kernel& kernel, const FamilyModel& model);
   std::string quantity_name(const Kernel& kernel, int output, std::int64_t member) const;
   static std::int64_t block_begin(std::int64_t k, std::int64_t here);
   std::int64_t gather(const Kernel& kernel, double* inputs, std::int64_t begin, double t, std::span<const double> q,
@@ -120,7 +126,8 @@ class LargeSystem {
   FamilyModel model_;
   int n_ = 0, m_ = 0;
   double seconds_of_deriving_ = 0.0;
-  std::vector<Entry> M_pattern_, A_pattern_;
+  std::vector<Entry> M_pattern_, A_pattern_, derivative_pattern_;
+  bool derivatives_made_ = false;
   bool mass_is_constant_ = true, force_is_constant_ = true, rows_are_linear_ = true, depends_on_time_ = false;
   Kinks kinks_;
   std::vector<double> sides_;

@@ -125,6 +125,8 @@ class Dynamics {
   bool prefer_robust = false;                        ///< near singular states, where digits count
   long robust_evaluations = 0;                       ///< that the quick way could not vouch for, or was not asked for
   bool has_quick_way() const { return fast_ || factors_->is_sparse(); }
+  /// By row, zero of rows that are not kept, with everything that acts; of the last rhs_by_factors().
+  const std::vector<double>& kept_multipliers() const { return has_nonideal_ ? lambda_joint_ : lambda_; }
   std::span<const double> qdd() const { return {qdd_.data(), static_cast<std::size_t>(n_)}; }
 
   // ---- dynamics_project.cpp
@@ -195,6 +197,7 @@ class Dynamics {
     std::array<double, 2> direction{};  ///< of the slip: ±1, or a unit vector that is near
   };
   std::vector<Sliding>& sliding() { return sliding_; }
+  bool has_sliding() const { return !sliding_.empty(); }
   void set_sliding(std::vector<Sliding> sliding);
   /// Along the slips, of the last rhs_by_factors().
   std::array<double, 2> calc_friction(std::size_t which) const;

@@ -27,7 +27,8 @@ double Dynamics::newton_step(const RowSet& set, double* x, bool velocity, double
     row_scratch_[static_cast<std::size_t>(j)] = -value;
   }
   if (largest_residual == 0.0) return 0.0;
-  factors_->careful = prefer_robust;
+  // Positions are iterated: what a step misses the next one makes good.
+  factors_->careful = prefer_robust && velocity;
   if (!factors_->factor({v.M, v.A}, set, KktFactors::Mass::loose) ||
       !factors_->solve(nullptr, row_scratch_.data(), column_.data(), nullptr) ||
       !kernels::all_finite(n_, column_.data()))

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "mechanician/motion/acceleration_derivatives.hpp"
 #include "mechanician/motion/bdf.hpp"
 #include "mechanician/motion/crossing.hpp"
 #include "mechanician/motion/dop853.hpp"
@@ -124,6 +125,9 @@ class SmoothMotion : public MotionSteps {
   void begin_implicit();
   void restart_implicit();
   void watch_stiffness(double h);
+  /// Whether what is fastest dies away, rather than oscillates.
+  bool decays_fast(double scale);
+  AccelerationDerivatives* find_derivatives();
 
   // ---- certificate.cpp
   void watch();
@@ -140,6 +144,8 @@ class SmoothMotion : public MotionSteps {
   Dop853 rk_;
   CrossingPredictor predictor_;
   std::unique_ptr<Bdf> bdf_;
+  std::shared_ptr<AccelerationDerivatives> derivatives_;  ///< made when they are first asked for, where they are known
+  long bdf_call_ = 0;                                     ///< of rhs(), the last by bdf_
 
   double h_ = 0.0;       ///< to be tried next
   double step_t_ = 0.0;  ///< begin and length of the last step as computed: the end of the run may lie inside

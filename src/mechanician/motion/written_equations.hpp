@@ -45,6 +45,9 @@ class WrittenEquations final : public EquationValues {
   void calc_switch_noise(const Point& point, std::span<double> noise) override;
   bool calc_switch_rates(const Point& point, std::span<double> rates, std::span<double> noise) override;
   void calc_divisors(const Point& point, std::span<double> values) override;
+  // ---- written_derivatives.cpp
+  std::span<const SparseEntry> derivative_pattern() override;
+  bool calc_derivatives(const Point& point, std::span<double> by_q, std::span<double> by_qd) override;
   std::span<const double> calc_quantities(const Point& point) override;
   void calc_quantity_noise(const Point& point, std::span<double> noise) override;
   std::span<const double> calc_sliding(const Point& point) override;
@@ -53,10 +56,12 @@ class WrittenEquations final : public EquationValues {
 
  private:
   struct Parts;
+  struct Derivatives;
   void set_facts();
   void set_programs(const Parts& parts, const std::vector<Expr>& frozen);
   void set_quantities();
   std::vector<Expr> inputs() const;
+  std::shared_ptr<Derivatives> make_derivatives() const;
   void set_inputs(const Point& point);
   std::span<const double> inputs_of(const Tape& tape) const;
   void run(const Tape& tape, std::span<double> values);
@@ -71,8 +76,14 @@ class WrittenEquations final : public EquationValues {
   Tape row_tape_;  ///< of row_values_, for bounds
   Tape C_tape_, switch_tape_, switch_rate_tape_, divisor_tape_, quantity_tape_, sliding_tape_;
   std::size_t at_Q_ = 0, at_A_ = 0, at_b_ = 0, at_K_ = 0, at_C_ = 0, at_row_A_ = 0, at_residual_ = 0, at_rate_ = 0;
-  std::size_t num_inputs_ = 0;  ///< [t | q | q̇ | parameters | sides]; after them [ideal | multipliers] or [q̈]
-  std::vector<double> x_, registers_, v_, rows_, C_, quantities_, sliding_;
+  std::shared_ptr<Derivatives> derivatives_;  ///< of all copies
+  CompiledFunction derivative_values_;
+  std::size_t num_inputs_ =
+      0;  ///< [t | q | q̇ | parameters | sides]; after them [ideal | multipliers] or [q̈ | multipliers]
+  std::vector<double> x_, registers_, v_, rows_, C_, quantities_, sliding_, derivative_outputs_;
 };
+
+/// A tape as a program with the same inputs.
+CompiledFunction compiled(const Tape& tape);
 
 }  // namespace mechanician
