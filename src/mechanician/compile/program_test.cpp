@@ -9,7 +9,7 @@
 
 #include "mechanician/compile/trigonometry.hpp"
 #include "mechanician/expression/print.hpp"
-#include "mechanician/expression/random_expression.hpp"
+#include "mechanician/expression/random_expression_for_test.hpp"
 
 namespace mechanician {
 namespace {

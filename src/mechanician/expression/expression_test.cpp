@@ -8,7 +8,7 @@
 #include "mechanician/base/deep_for_test.hpp"
 #include "mechanician/expression/differentiate.hpp"
 #include "mechanician/expression/print.hpp"
-#include "mechanician/expression/random_expression.hpp"
+#include "mechanician/expression/random_expression_for_test.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/tape.hpp"
 

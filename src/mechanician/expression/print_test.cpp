@@ -11,7 +11,7 @@
 #include <random>
 
 #include "mechanician/expression/parse.hpp"
-#include "mechanician/expression/random_expression.hpp"
+#include "mechanician/expression/random_expression_for_test.hpp"
 #include "mechanician/expression/tape.hpp"
 
 namespace mechanician {

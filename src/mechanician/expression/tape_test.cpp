@@ -7,7 +7,7 @@
 #include <random>
 
 #include "mechanician/expression/print.hpp"
-#include "mechanician/expression/random_expression.hpp"
+#include "mechanician/expression/random_expression_for_test.hpp"
 
 namespace mechanician {
 namespace {

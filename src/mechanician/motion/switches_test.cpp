@@ -10,7 +10,7 @@
 #include "mechanician/base/trials_for_test.hpp"
 #include "mechanician/expression/differentiate.hpp"
 #include "mechanician/expression/print.hpp"
-#include "mechanician/expression/random_expression.hpp"
+#include "mechanician/expression/random_expression_for_test.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/tape.hpp"
 
