@@ -49,6 +49,16 @@ std::vector<std::string> CsvFields::names(std::string_view record, char separato
   return result;
 }
 
+std::string csv_quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) out.append(c == '"' ? 2 : 1, c);
+  return out + '"';
+}
+
+std::string csv_field(std::string_view text) {
+  return text.find_first_of(",\"\r\n") == std::string_view::npos ? std::string(text) : csv_quoted(text);
+}
+
 std::string csv_unquoted(std::string_view field) {
   if (field.size() < 2 || field.front() != '"' || field.back() != '"') return std::string(field);
   std::string out;

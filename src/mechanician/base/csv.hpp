@@ -34,6 +34,9 @@ class CsvFields {
   std::size_t at_ = 0;
 };
 
+/// A text in quotation marks, and a text as a field: in quotation marks where something in it would end the field.
+std::string csv_quoted(std::string_view text);
+std::string csv_field(std::string_view text);
 /// Without its quotation marks, where it has some.
 std::string csv_unquoted(std::string_view field);
 char csv_separator(std::string_view names);

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/output/accelerate_output.hpp"
-#include "mechanician/output/remarks.hpp"
 #include "mechanician/output/table.hpp"
 
 namespace mechanician {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -72,36 +71,36 @@ std::string bench_text(const System& system, const ModelMeasurement& measured, d
 }
 
 std::string bench_json(const ModelMeasurement& measured, double derive_ms) {
-  JsonWriter json;
-  const auto put = [&](const char* key, std::optional<double> x) {
-    json.key(key);
-    x ? json.value(*x) : json.null();
-  };
   const CodeMeasurement* best = measured.best();
+  const auto made_ms = [](const CodeMeasurement* code) { return code ? std::optional(code->made_ms) : std::nullopt; };
+  const auto median = [](const CodeMeasurement* code) {
+    return code ? std::optional(code->time.median) : std::nullopt;
+  };
+  const CodeMeasurement *quick = of_tier(measured, Tier::quick), *optimised = of_tier(measured, Tier::optimised);
+  JsonWriter json;
   json.begin_object();
-  json.key("coordinates").value(measured.n).key("rows").value(measured.m);
-  json.key("operations").value(measured.num_operations);
-  put("derive_ms", derive_ms);
-  put("compile_ms", measured.compile_ms());
-  put("acceleration_ns", measured.acceleration().median);
-  put("acceleration_lanes_ns", measured.num_lanes ? std::optional(measured.lanes.median) : std::nullopt);
-  json.key("path").value(measured.path);
-  json.key("tier").value(best ? describe(best->tier) : "robust");
-  put("program_ms", best ? std::optional(measured.program_ms) : std::nullopt);
-  for (const Tier tier : {Tier::quick, Tier::optimised}) {
-    const CodeMeasurement* code = of_tier(measured, tier);
-    const std::string name(describe(tier));
-    put((name + "_ms").c_str(), code ? std::optional(code->made_ms) : std::nullopt);
-    put((name + "_ns").c_str(), code ? std::optional(code->time.median) : std::nullopt);
-  }
-  const CodeMeasurement* interpreter = of_tier(measured, Tier::interpreter);
-  put("interpreter_ns", interpreter ? std::optional(interpreter->time.median) : std::nullopt);
-  put("robust_ns", measured.robust.median);
-  put("least_ns", measured.acceleration().least);
-  put("most_ns", measured.acceleration().most);
-  json.key("lanes").value(measured.num_lanes);
-  json.key("states").value(measured.num_states).key("not_vouched").value(measured.num_not_vouched);
-  put("difference", measured.difference);
+  json.fields({{"coordinates", measured.n},
+               {"rows", measured.m},
+               {"operations", measured.num_operations},
+               {"derive_ms", derive_ms},
+               {"compile_ms", measured.compile_ms()},
+               {"acceleration_ns", measured.acceleration().median},
+               {"acceleration_lanes_ns", measured.num_lanes ? std::optional(measured.lanes.median) : std::nullopt},
+               {"path", measured.path},
+               {"tier", best ? describe(best->tier) : "robust"},
+               {"program_ms", best ? std::optional(measured.program_ms) : std::nullopt},
+               {"quick_ms", made_ms(quick)},
+               {"quick_ns", median(quick)},
+               {"optimised_ms", made_ms(optimised)},
+               {"optimised_ns", median(optimised)},
+               {"interpreter_ns", median(of_tier(measured, Tier::interpreter))},
+               {"robust_ns", measured.robust.median},
+               {"least_ns", measured.acceleration().least},
+               {"most_ns", measured.acceleration().most},
+               {"lanes", measured.num_lanes},
+               {"states", measured.num_states},
+               {"not_vouched", measured.num_not_vouched},
+               {"difference", measured.difference}});
   json.end_object();
   return json.text();
 }
@@ -124,7 +123,7 @@ std::string program_listing(const System& system, const AccelerationProgram& mad
   const std::size_t first = names.size();
   for (std::size_t s = 0; s < program.steps.size(); ++s) {
     const Step& step = program.steps[s];
-    const auto of = [&](std::int32_t r) -> const std::string& { return names[static_cast<std::size_t>(r)]; };
+    const auto of = [&](std::int32_t r) -> const std::string& { return names[r]; };
     std::string name = fmt::format("v{}", s + 1);
     for (std::size_t k = 0; k < outputs.size(); ++k)
       if (program.outputs[k] == static_cast<std::int32_t>(first + s) && !outputs[k].empty()) {
@@ -151,8 +150,7 @@ std::string program_listing(const System& system, const AccelerationProgram& mad
     out += fmt::format("{} = {}\n", name, text);
   }
   for (std::size_t k = 0; k < outputs.size(); ++k)
-    if (!outputs[k].empty())
-      out += fmt::format("{} = {}\n", outputs[k], names[static_cast<std::size_t>(program.outputs[k])]);
+    if (!outputs[k].empty()) out += fmt::format("{} = {}\n", outputs[k], names[program.outputs[k]]);
   return out;
 }
 

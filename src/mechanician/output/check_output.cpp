@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <iterator>
 #include <map>
 
 #include "mechanician/base/safe_text.hpp"
@@ -18,25 +16,17 @@ namespace mechanician {
 
 namespace {
 
-const char* mass_text(MassKind kind) {
-  switch (kind) {
-    case MassKind::definite:
-      return "positive definite";
-    case MassKind::semidefinite:
-      return "singular (positive semidefinite)";
-    case MassKind::indefinite:
-      return "indefinite";
-    case MassKind::not_symmetric:
-      return "not symmetric";
-  }
-  return "";
-}
-
 const char* mass_word(MassKind kind) {
   return kind == MassKind::definite       ? "definite"
          : kind == MassKind::semidefinite ? "semidefinite"
          : kind == MassKind::indefinite   ? "indefinite"
                                           : "not symmetric";
+}
+
+std::string mass_text(MassKind kind) {
+  return kind == MassKind::definite       ? "positive definite"
+         : kind == MassKind::semidefinite ? "singular (positive semidefinite)"
+                                          : mass_word(kind);
 }
 
 /// Residuals by row: φ or ψ, and φ̇.
@@ -152,55 +142,40 @@ std::string check_text(const System& system, const Instant& instant) {
 std::string check_json(const System& system, const Instant& instant) {
   JsonWriter json;
   json.begin_object();
-  json.key("title").value(system.model().title);
-  json.key("coordinates").value(system.n());
-  json.key("rows").value(system.m());
-  json.key("control_rows").value(system.equations().num_control());
-  json.key("operations").value(system.num_operations());
-  json.key("mass").value(mass_word(instant.solution.mass.kind));
+  json.fields({{"title", system.model().title},
+               {"coordinates", system.n()},
+               {"rows", system.m()},
+               {"control_rows", system.equations().num_control()},
+               {"operations", system.num_operations()},
+               {"mass", mass_word(instant.solution.mass.kind)}});
   const auto residuals = by_row(instant);
   json.key("constraints").begin_array();
   for (int i = 0; i < system.m(); ++i) {
     const Row& row = system.row(i);
+    const bool position = row.level == Level::position;
     json.begin_object();
-    json.key("name")
-        .value(row.name)
-        .key("control")
-        .value(row.kind == RowKind::control)
-        .key("measured")
-        .value(row.measured);
-    json.key("level").value(row.level == Level::position   ? "position"
-                            : row.level == Level::velocity ? "velocity"
-                                                           : "acceleration");
-    json.key("holonomic").value(row.level == Level::position).key("rheonomic").value(row.rheonomic);
-    json.key("acatastatic")
-        .value(row.acatastatic)
-        .key("linear")
-        .value(row.linear)
-        .key("integrable")
-        .value(row.integrable);
-    json.key("one_sided").value(row.one_sided);
+    json.fields({{"name", row.name},
+                 {"control", row.kind == RowKind::control},
+                 {"measured", row.measured},
+                 {"level", position                       ? "position"
+                           : row.level == Level::velocity ? "velocity"
+                                                          : "acceleration"},
+                 {"holonomic", position},
+                 {"rheonomic", row.rheonomic},
+                 {"acatastatic", row.acatastatic},
+                 {"linear", row.linear},
+                 {"integrable", row.integrable},
+                 {"one_sided", row.one_sided}});
     if (const Contact* c = find_contact(instant, i)) {
       json.key("status").value(name_of(c->status));
-      if (row.one_sided && row.level == Level::position) json.key("restitution").value(c->values.restitution);
-      if (c->values.has_friction) {
-        json.key("friction").value(c->values.mu);
-        json.key("slip").begin_array();
-        for (const double psi : c->values.slip) json.value(psi);
-        json.end_array();
-      }
+      if (row.one_sided && position) json.key("restitution").value(c->values.restitution);
+      if (c->values.has_friction) json.key("friction").value(c->values.mu).key("slip").list(c->values.slip);
     }
     const auto found = residuals.find(i);
-    json.key("residual");
-    if (found == residuals.end())
-      json.null();
-    else
-      json.value(found->second.value);
-    json.key("rate");
-    if (found == residuals.end() || !found->second.has_rate)
-      json.null();
-    else
-      json.value(found->second.rate);
+    std::optional<double> residual, rate;
+    if (found != residuals.end()) residual = found->second.value;
+    if (found != residuals.end() && found->second.has_rate) rate = found->second.rate;
+    json.fields({{"residual", residual}, {"rate", rate}});
     json.end_object();
   }
   json.end_array();
@@ -210,17 +185,13 @@ std::string check_json(const System& system, const Instant& instant) {
   }
   if (knows_rank(instant)) {
     const Diagnosis& d = *instant.diagnosis;
-    json.key("rank").value(d.rank);
-    json.key("degrees_of_freedom").value(static_cast<Eigen::Index>(system.n()) - d.rank);
+    json.fields({{"rank", d.rank}, {"degrees_of_freedom", system.n() - d.rank}});
     json.key("redundant").list(row_names(system, d.redundant));
-    json.key("unique").value(d.unique).key("solvable").value(d.solvable).key("consistent").value(d.consistent);
+    json.fields({{"unique", d.unique}, {"solvable", d.solvable}, {"consistent", d.consistent}});
     json.key("undetermined").list(coordinate_names(system, d.undetermined));
-    json.key("conflicts").begin_array();
-    for (const Conflict& c : d.conflicts) json.list(row_names(system, c.rows));
-    json.end_array();
+    json.key("conflicts").array(d.conflicts, [&](const Conflict& c) { json.list(row_names(system, c.rows)); });
   }
-  json.key("constraint_residual").value(instant.constraint_residual);
-  json.key("start_valid").value(instant.violations().empty());
+  json.fields({{"constraint_residual", instant.constraint_residual}, {"start_valid", instant.violations().empty()}});
   json.end_object();
   return json.text();
 }

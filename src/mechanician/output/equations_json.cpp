@@ -21,14 +21,12 @@ class EquationsJson {
     json_.key("title").value(report_.model.title);
     json_.key("coordinates").list(eqs_.coordinates);
     json_.key("rows").list(rows_);
-    json_.key("control").begin_array();
-    for (const Row& row : eqs_.rows)
-      if (row.kind == RowKind::control) json_.value(row.name);
-    json_.end_array();
-    json_.key("one_sided").begin_array();
-    for (const Row& row : eqs_.rows)
-      if (row.one_sided) json_.value(row.name);
-    json_.end_array();
+    std::vector<std::string> control, one_sided;
+    for (const Row& row : eqs_.rows) {
+      if (row.kind == RowKind::control) control.push_back(row.name);
+      if (row.one_sided) one_sided.push_back(row.name);
+    }
+    json_.key("control").list(control).key("one_sided").list(one_sided);
     matrix("M", eqs_.M, eqs_.coordinates);
     vector("Q", eqs_.Q, eqs_.coordinates);
     matrix("A", eqs_.A, rows_);
@@ -58,9 +56,17 @@ class EquationsJson {
   }
 
   void list(std::string_view key, const std::vector<Expr>& x) {
-    json_.key(key).begin_array();
-    for (const Expr& xi : x) expression(xi);
-    json_.end_array();
+    json_.key(key).array(x, [&](const Expr& xi) { expression(xi); });
+  }
+
+  /// {"column": …}, structural non-zeros only; `next` is the first entry of the row, and of the one after it behind.
+  void row_of(const SparseExprMatrix& X, int row, std::size_t& next) {
+    json_.begin_object();
+    for (; next < X.entries.size() && X.entries[next].row == row; ++next) {
+      json_.key(eqs_.coordinates[X.entries[next].col]);
+      expression(X.entries[next].value);
+    }
+    json_.end_object();
   }
 
   /// {"floor": {"one_sided", "gap", "restitution", "friction", "slip", "T", "d"}}, only where there are any.
@@ -68,7 +74,7 @@ class EquationsJson {
     if (eqs_.contacts.empty()) return;
     json_.key("contacts").begin_object();
     for (const ContactRow& c : eqs_.contacts) {
-      const Row& row = eqs_.rows[static_cast<std::size_t>(c.row)];
+      const Row& row = eqs_.rows[c.row];
       json_.key(row.name).begin_object();
       json_.key("one_sided").value(row.one_sided);
       if (row.one_sided) json_.key(row.level == Level::position ? "gap" : "rate"), expression(row.residual);
@@ -78,14 +84,7 @@ class EquationsJson {
         list("slip", c.slip);
         json_.key("T").begin_array();
         std::size_t next = 0;
-        for (int k = 0; k < c.T.rows; ++k) {
-          json_.begin_object();
-          for (; next < c.T.entries.size() && c.T.entries[next].row == k; ++next) {
-            json_.key(eqs_.coordinates[static_cast<std::size_t>(c.T.entries[next].col)]);
-            expression(c.T.entries[next].value);
-          }
-          json_.end_object();
-        }
+        for (int k = 0; k < c.T.rows; ++k) row_of(c.T, k, next);
         json_.end_array();
         list("d", c.slip_b);
       }
@@ -94,17 +93,13 @@ class EquationsJson {
     json_.end_object();
   }
 
-  /// {"row": {"column": …}}, structural non-zeros only.
+  /// {"row": {"column": …}}
   void matrix(std::string_view key, const SparseExprMatrix& X, const std::vector<std::string>& names) {
     json_.key(key).begin_object();
     std::size_t next = 0;
     for (int i = 0; i < X.rows; ++i) {
-      json_.key(names[static_cast<std::size_t>(i)]).begin_object();
-      for (; next < X.entries.size() && X.entries[next].row == i; ++next) {
-        json_.key(eqs_.coordinates[static_cast<std::size_t>(X.entries[next].col)]);
-        expression(X.entries[next].value);
-      }
-      json_.end_object();
+      json_.key(names[i]);
+      row_of(X, i, next);
     }
     json_.end_object();
   }
@@ -126,7 +121,7 @@ class EquationsJson {
     expression(closed.determinant);
     const auto names = [&](const std::vector<int>& rows) {
       std::vector<std::string> result;
-      for (const int i : rows) result.push_back(rows_[static_cast<std::size_t>(i)]);
+      for (const int i : rows) result.push_back(rows_[i]);
       return result;
     };
     json_.key("rows_used").list(names(closed.rows));

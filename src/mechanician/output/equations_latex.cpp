@@ -53,10 +53,8 @@ class EquationsLatex {
         display(fmt::format("{}_{{{},{}}} = {}", name, e.row + 1, e.col + 1, shown(e.value)));
       return;
     }
-    std::vector<std::vector<std::string>> cells(static_cast<std::size_t>(X.rows),
-                                                std::vector<std::string>(static_cast<std::size_t>(X.cols), "0"));
-    for (const auto& e : X.entries)
-      cells[static_cast<std::size_t>(e.row)][static_cast<std::size_t>(e.col)] = shown(e.value);
+    std::vector<std::vector<std::string>> cells(X.rows, std::vector<std::string>(X.cols, "0"));
+    for (const auto& e : X.entries) cells[e.row][e.col] = shown(e.value);
     std::string body;
     for (const auto& cell_row : cells) {
       for (std::size_t j = 0; j < cell_row.size(); ++j) body += (j ? " & " : "  ") + cell_row[j];
@@ -81,7 +79,7 @@ class EquationsLatex {
   /// Gaps, restitution and friction.
   void contacts() {
     for (const ContactRow& c : eqs_.contacts) {
-      const Row& row = eqs_.rows[static_cast<std::size_t>(c.row)];
+      const Row& row = eqs_.rows[c.row];
       const std::string name = name_latex(row.name);
       if (row.one_sided) {
         note(fmt::format("{} is one-sided: row {} holds as A \\ddot q \\ge b while it touches", row.name, c.row + 1));

@@ -1,11 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "mechanician/base/safe_text.hpp"
-#include "mechanician/base/text.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/output/equations_output.hpp"
 #include "mechanician/output/readable.hpp"
@@ -44,11 +42,10 @@ class EquationsText {
   static std::string shown(const Expr& f) {
     return print(readable(f), {.format = PrintFormat::text, .max_length = 4000});
   }
-  const std::string& coordinate(int i) const { return eqs_.coordinates[static_cast<std::size_t>(i)]; }
-  const Row& row(int i) const { return eqs_.rows[static_cast<std::size_t>(i)]; }
+  const std::string& coordinate(int i) const { return eqs_.coordinates[i]; }
+  const Row& row(int i) const { return eqs_.rows[i]; }
   void vector(std::string_view name, const std::vector<Expr>& x) {
-    for (int i = 0; i < static_cast<int>(x.size()); ++i)
-      line("  {}[{}] = {}", name, coordinate(i), shown(x[static_cast<std::size_t>(i)]));
+    for (int i = 0; i < static_cast<int>(x.size()); ++i) line("  {}[{}] = {}", name, coordinate(i), shown(x[i]));
   }
 
   void dynamics() {
@@ -65,7 +62,7 @@ class EquationsText {
     for (int i = 0; i < eqs_.m(); ++i) {
       for (; next < eqs_.A.entries.size() && eqs_.A.entries[next].row == i; ++next)
         line("  A[{}, {}] = {}", row(i).name, coordinate(eqs_.A.entries[next].col), shown(eqs_.A.entries[next].value));
-      line("  b[{}] = {}{}", row(i).name, shown(eqs_.b[static_cast<std::size_t>(i)]),
+      line("  b[{}] = {}{}", row(i).name, shown(eqs_.b[i]),
            row(i).kind == RowKind::control ? "      (control requirement)"
            : row(i).one_sided              ? "      (one-sided)"
                                            : "");
@@ -116,8 +113,7 @@ class EquationsText {
     }
     const ClosedForm& closed = *report_.closed;
     line("\nThe acceleration in closed form");
-    for (int i = 0; i < eqs_.n(); ++i)
-      line("  {}'' = {}", coordinate(i), shown(closed.qdd[static_cast<std::size_t>(i)]));
+    for (int i = 0; i < eqs_.n(); ++i) line("  {}'' = {}", coordinate(i), shown(closed.qdd[i]));
     if (eqs_.m() > 0) {
       line("\nThe constraint force in closed form");
       vector("Qc", closed.Qc);

@@ -1,11 +1,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <iterator>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/output/accelerate_output.hpp"
-#include "mechanician/output/remarks.hpp"
 
 namespace mechanician {
 
@@ -51,8 +49,7 @@ class Explanation {
     const double floor = 1e-14 * scale_;
     std::string out;
     for (Eigen::Index i = 0; i < x.size(); ++i)
-      out += fmt::format("{}{} {}", i ? ", " : "", names[static_cast<std::size_t>(i)],
-                         short_number(std::abs(x(i)) <= floor ? 0.0 : x(i)));
+      out += fmt::format("{}{} {}", i ? ", " : "", names[i], short_number(std::abs(x(i)) <= floor ? 0.0 : x(i)));
     return out.empty() ? "nothing" : out;
   }
   std::string by_coordinate(const VectorXd& x) const { return list(system_.equations().coordinates, x); }
@@ -168,8 +165,7 @@ class Explanation {
     for (Eigen::Index i = 0; i < p_.power->by_row.size(); ++i) {
       const double w = rounded(p_.power->by_row(i));
       if (w == 0.0) continue;
-      line("    `{}` {} {}", rows_[static_cast<std::size_t>(i)], w > 0 ? "puts in" : "takes out",
-           short_number(std::abs(w)));
+      line("    `{}` {} {}", rows_[i], w > 0 ? "puts in" : "takes out", short_number(std::abs(w)));
       any = true;
     }
     if (any) line("An ideal force does no virtual work, but a constraint that moves or prescribes a speed has power.");

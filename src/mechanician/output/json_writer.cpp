@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <iterator>
 
 #include "mechanician/base/text.hpp"
 
@@ -74,27 +73,27 @@ JsonWriter& JsonWriter::key(std::string_view name) {
   return *this;
 }
 
-JsonWriter& JsonWriter::value(double x) {
-  if (!std::isfinite(x)) return null();
-  return raw(fmt::format("{:.17g}", x == 0.0 ? 0.0 : x));
-}
-
-JsonWriter& JsonWriter::value(std::string_view x) {
-  separate();
-  quote(x);
-  return *this;
+JsonWriter& JsonWriter::value(const JsonScalar& scalar) {
+  if (const auto* text = std::get_if<std::string_view>(&scalar.get())) {
+    separate();
+    quote(*text);
+    return *this;
+  }
+  if (const auto* x = std::get_if<bool>(&scalar.get())) return raw(*x ? "true" : "false");
+  if (const auto* x = std::get_if<long>(&scalar.get())) return raw(std::to_string(*x));
+  const auto* x = std::get_if<double>(&scalar.get());
+  return x && std::isfinite(*x) ? raw(fmt::format("{:.17g}", *x == 0.0 ? 0.0 : *x)) : null();
 }
 
 JsonWriter& JsonWriter::named(std::span<const std::string> names, const Eigen::VectorXd& x) {
   begin_object();
-  for (Eigen::Index i = 0; i < x.size(); ++i) key(names[static_cast<std::size_t>(i)]).value(x(i));
+  for (Eigen::Index i = 0; i < x.size(); ++i) key(names[i]).value(x(i));
   return end_object();
 }
 
-JsonWriter& JsonWriter::list(std::span<const std::string> items) {
-  begin_array();
-  for (const std::string& item : items) value(item);
-  return end_array();
+JsonWriter& JsonWriter::fields(std::initializer_list<std::pair<std::string_view, JsonScalar>> all) {
+  for (const auto& [name, x] : all) key(name).value(x);
+  return *this;
 }
 
 }  // namespace mechanician

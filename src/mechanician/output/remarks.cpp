@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <limits>
-#include <set>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/print.hpp"

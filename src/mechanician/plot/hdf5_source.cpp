@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <limits>
 
 #include "mechanician/base/diagnostic.hpp"
 #include "mechanician/base/safe_text.hpp"
 #include "mechanician/plot/sources_internal.hpp"
 #include "mechanician/result/hash_internal.hpp"
-#include "mechanician/result/hdf5_file.hpp"
-#include "mechanician/result/run_checkpoint.hpp"
+#include "mechanician/result/hdf5_writer.hpp"
 
 namespace mechanician {
 
@@ -25,24 +24,25 @@ constexpr const char* quantities[] = {
 
 class Hdf5Source final : public ResultSource {
  public:
-  explicit Hdf5Source(const std::string& file) : path_(file), reader_(file) {
+  explicit Hdf5Source(const std::string& file) : reader_(file) {
     for (const char* quantity : quantities) {
       if (!reader_.has(quantity)) continue;
       const auto layout = reader_.layout(quantity, Hdf5Type::number);
       std::vector<std::string> names = names_of(quantity);
-      if (names.size() != layout.columns) damaged(fmt::format("`{}` has not as many names as columns", quantity));
+      if (names.size() != layout.columns)
+        reader_.damaged(fmt::format("`{}` has not as many names as columns", quantity));
       for (std::size_t k = 0; k < names.size(); ++k) {
         places_.push_back({datasets_.size(), k});
         columns_.push_back(std::move(names[k]));
       }
       datasets_.push_back({quantity, layout});
     }
-    if (columns_.empty()) throw FileError(fmt::format("{}: this is no result that `run` has written", path_));
+    if (columns_.empty()) throw FileError(fmt::format("{}: this is no result that `run` has written", file));
   }
 
   ResultRows read(std::span<const std::size_t> wanted) override {
     ResultRows rows;
-    const std::uint64_t num_rows = count("rows_valid");
+    const std::uint64_t num_rows = reader_.count("rows_valid");
     rows.columns.resize(wanted.size());
     std::vector<Wanted> of_dataset;
     for (std::size_t d = 0; d < datasets_.size(); ++d) {
@@ -50,7 +50,7 @@ class Hdf5Source final : public ResultSource {
       for (std::size_t i = 0; i < wanted.size(); ++i)
         if (places_[wanted[i]].dataset == d) of_dataset.push_back({places_[wanted[i]].column, i});
       if (of_dataset.empty()) continue;
-      if (datasets_[d].layout.rows < num_rows) damaged("it has fewer rows than it says");
+      if (datasets_[d].layout.rows < num_rows) reader_.damaged("it has fewer rows than it says");
       std::sort(of_dataset.begin(), of_dataset.end(),
                 [](const Wanted& a, const Wanted& b) { return a.column < b.column; });
       check_rows(d);
@@ -78,12 +78,7 @@ class Hdf5Source final : public ResultSource {
   void check_rows(std::size_t d) const {
     const Dataset& dataset = datasets_[d];
     if (dataset.layout.chunks || !reader_.has("checkpoint")) return;
-    const auto slots = reader_.layout("checkpoint", Hdf5Type::bytes);
-    StoredCheckpoint last;
-    for (std::uint64_t i = 0; i < slots.rows; ++i) {
-      const auto found = checkpoint_of(reader_.bytes("checkpoint", Hdf5Type::bytes, {i, 1, 0, slots.columns}));
-      if (found && found->sequence > last.sequence) last = *found;
-    }
+    const StoredCheckpoint last = last_checkpoint(reader_, std::numeric_limits<long>::max());
     const auto checked = static_cast<std::uint64_t>(last.checkpoint.rows);
     if (last.checkpoint.row_hashes.size() != datasets_.size() || checked > dataset.layout.rows) return;
     Hash hash;
@@ -91,7 +86,7 @@ class Hdf5Source final : public ResultSource {
     for (std::uint64_t row = 0; row < checked; row += at_once)
       hash.add(reader_.bytes(dataset.name, Hdf5Type::number, {row, std::min(at_once, checked - row), 0, columns}));
     if (hash.value() != last.checkpoint.row_hashes[d])
-      damaged(fmt::format("rows of `{}` are not as they were written", dataset.name));
+      reader_.damaged(fmt::format("rows of `{}` are not as they were written", dataset.name));
   }
 
   /// Band by band: the columns of a chunk, or what a page of the file holds of a row.
@@ -117,19 +112,6 @@ class Hdf5Source final : public ResultSource {
     }
   }
 
-  [[noreturn]] void damaged(const std::string& why) const {
-    throw FileError(fmt::format("{}: the file is damaged: {}", path_, why));
-  }
-
-  std::uint64_t count(const char* name) const {
-    const auto layout = reader_.layout(name, Hdf5Type::integer);
-    if (layout.rows != 1 || layout.columns != 1) damaged(fmt::format("{} is no number", name));
-    std::int64_t value = 0;
-    std::memcpy(&value, reader_.bytes(name, Hdf5Type::integer, {0, 1, 0, 1}).data(), sizeof value);
-    if (value < 0) damaged(fmt::format("{} is negative", name));
-    return static_cast<std::uint64_t>(value);
-  }
-
   /// Texts padded with zeros.
   std::vector<std::string> texts(const std::string& name, std::uint64_t rows) const {
     const std::uint64_t size = reader_.layout(name, Hdf5Type::text).columns;
@@ -151,7 +133,7 @@ class Hdf5Source final : public ResultSource {
   }
 
   void read_events(ResultRows& rows) const {
-    const std::uint64_t num_events = count("events_valid");
+    const std::uint64_t num_events = reader_.count("events_valid");
     if (num_events == 0) return;
     const auto kinds = texts("events/kind", num_events), names = texts("events/name", num_events);
     rows.events.resize(num_events);
@@ -180,7 +162,6 @@ class Hdf5Source final : public ResultSource {
         e.position.clear(), e.velocity_before.clear(), e.velocity_after.clear();
   }
 
-  std::string path_;
   Hdf5Reader reader_;
   std::vector<Dataset> datasets_;
   std::vector<Place> places_;  ///< by column

@@ -1,5 +1,7 @@
 #include "mechanician/plot/text_width.hpp"
 
+#include <utility>
+
 #include "mechanician/base/text.hpp"
 
 namespace mechanician {
@@ -8,11 +10,13 @@ namespace {
 
 /// In parts of the size; those of DejaVu Sans, which is wider than most.
 double width_of(char32_t c) {
-  if (c >= '0' && c <= '9') return 0.64;
-  if (c == '.' || c == ',' || c == ' ' || c == '\'' || c == 'i' || c == 'l' || c == 'j' || c == '|') return 0.32;
-  if (c == '(' || c == ')' || c == '[' || c == ']' || c == '-' || c == 't' || c == 'f' || c == 'r') return 0.41;
-  if (c == 0x2212 || c == 0xD7 || c == '+' || c == '=' || c == '<' || c == '>') return 0.84;
-  if (c == 'm' || c == 'M' || c == 'w' || c == 'W' || c == '@' || c == 0x2026) return 1.0;
+  static constexpr std::pair<std::u32string_view, double> widths[] = {{U"0123456789", 0.64},
+                                                                      {U"., 'ilj|", 0.32},
+                                                                      {U"()[]-tfr", 0.41},
+                                                                      {U"\u2212\u00D7+=<>", 0.84},
+                                                                      {U"mMwW@\u2026", 1.0}};
+  for (const auto& [characters, width] : widths)
+    if (characters.find(c) != std::u32string_view::npos) return width;
   if (c >= 'A' && c <= 'Z') return 0.72;
   return c >= 0x1100 ? 1.0 : 0.62;
 }

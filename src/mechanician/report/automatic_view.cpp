@@ -35,16 +35,16 @@ Points find_points(const Equations& eqs) {
   std::vector<std::string> order;
   bool only_x = true;
   for (int i = 0; i < eqs.n(); ++i) {
-    const std::string& name = eqs.coordinates[static_cast<std::size_t>(i)];
+    const std::string& name = eqs.coordinates[i];
     const int axis = name.empty() ? -1 : name[0] - 'x';
     only_x = only_x && axis == 0;
     if (axis < 0 || axis > 2) continue;
     const std::string ending = name.substr(1);
     if (!by_ending.contains(ending)) order.push_back(ending);
-    by_ending[ending].of[static_cast<std::size_t>(axis)] = i;
+    by_ending[ending].of[axis] = i;
   }
   Points found;
-  found.point_of.assign(static_cast<std::size_t>(eqs.n()), -1);
+  found.point_of.assign(eqs.n(), -1);
   bool any_z = false, any_y = false;
   for (const std::string& ending : order) {
     const Point& point = by_ending[ending];
@@ -52,7 +52,7 @@ Points find_points(const Equations& eqs) {
     any_y = any_y || point.of[1] >= 0;
     any_z = any_z || point.of[2] >= 0;
     for (const int i : point.of)
-      if (i >= 0) found.point_of[static_cast<std::size_t>(i)] = static_cast<int>(found.points.size());
+      if (i >= 0) found.point_of[i] = static_cast<int>(found.points.size());
     found.points.push_back(point);
   }
   found.dimension = any_y && any_z ? 3 : 2;
@@ -89,14 +89,14 @@ class RodFinder {
   }
 
   std::optional<Rod> rod_of(int row) const {
-    const Row& r = eqs_.rows[static_cast<std::size_t>(row)];
+    const Row& r = eqs_.rows[row];
     if (r.level != Level::position || r.rheonomic || r.kind != RowKind::constraint || r.one_sided) return std::nullopt;
     std::vector<Expr> entries;
     std::vector<int> columns;
     std::set<int> joined;
     for (const auto& e : eqs_.A.entries) {
       if (e.row != row) continue;
-      const int point = points_.point_of[static_cast<std::size_t>(e.col)];
+      const int point = points_.point_of[e.col];
       if (point < 0) return std::nullopt;
       joined.insert(point);
       entries.push_back(e.value);
@@ -116,14 +116,14 @@ class RodFinder {
 
   /// φ = n·p + d ≥ 0 for a point p: a floor or a wall.
   std::optional<Floor> floor_of(int row) const {
-    const Row& r = eqs_.rows[static_cast<std::size_t>(row)];
+    const Row& r = eqs_.rows[row];
     if (r.level != Level::position || r.rheonomic || !r.one_sided) return std::nullopt;
     std::vector<Expr> entries{r.residual};
     std::vector<int> columns{-1};
     int point = -1;
     for (const auto& e : eqs_.A.entries) {
       if (e.row != row) continue;
-      const int p = points_.point_of[static_cast<std::size_t>(e.col)];
+      const int p = points_.point_of[e.col];
       if (p < 0 || (point >= 0 && p != point)) return std::nullopt;
       point = p;
       entries.push_back(e.value);
@@ -160,14 +160,13 @@ class RodFinder {
   Vector3 place(int point, const Eigen::VectorXd& q) const {
     Vector3 p = Vector3::Zero();
     for (int axis = 0; axis < 3; ++axis)
-      if (const int i = points_.points[static_cast<std::size_t>(point)].of[static_cast<std::size_t>(axis)]; i >= 0)
-        p(axis) = q(i);
+      if (const int i = points_.points[point].of[axis]; i >= 0) p(axis) = q(i);
     return p;
   }
   Vector3 gradient(int point, const std::vector<int>& columns, const std::vector<double>& values) const {
     Vector3 g = Vector3::Zero();
     for (int axis = 0; axis < 3; ++axis) {
-      const int i = points_.points[static_cast<std::size_t>(point)].of[static_cast<std::size_t>(axis)];
+      const int i = points_.points[point].of[axis];
       for (std::size_t k = 0; k < columns.size(); ++k)
         if (i >= 0 && columns[k] == i) g(axis) = values[k];
     }
@@ -233,8 +232,8 @@ std::optional<View> automatic_view(const System& system, const State& start) {
     ViewVector at{Expr(0.0), Expr(0.0), Expr(0.0)};
     for (std::size_t axis = 0; axis < 3; ++axis) {
       if (point.of[axis] < 0) continue;
-      at[axis] = eqs.q[static_cast<std::size_t>(point.of[axis])];
-      item.name += (item.name.empty() ? "" : ", ") + eqs.coordinates[static_cast<std::size_t>(point.of[axis])];
+      at[axis] = eqs.q[point.of[axis]];
+      item.name += (item.name.empty() ? "" : ", ") + eqs.coordinates[point.of[axis]];
     }
     places.push_back(at);
     item.points = {at};
@@ -247,10 +246,10 @@ std::optional<View> automatic_view(const System& system, const State& start) {
     if (!rod) continue;
     ViewItem item;
     item.kind = ViewKind::rod;
-    item.name = eqs.rows[static_cast<std::size_t>(row)].name;
+    item.name = eqs.rows[row].name;
     ViewVector other;
     if (rod->b >= 0) {
-      other = places[static_cast<std::size_t>(rod->b)];
+      other = places[rod->b];
     } else {
       for (std::size_t axis = 0; axis < 3; ++axis) other[axis] = Expr(rod->anchor(static_cast<Eigen::Index>(axis)));
       const bool known =
@@ -263,7 +262,7 @@ std::optional<View> automatic_view(const System& system, const State& start) {
         view.items.push_back(std::move(pin));
       }
     }
-    item.points = {other, places[static_cast<std::size_t>(rod->a)]};
+    item.points = {other, places[rod->a]};
     view.items.push_back(std::move(item));
   }
   for (int row = 0; row < eqs.m(); ++row) {
@@ -271,7 +270,7 @@ std::optional<View> automatic_view(const System& system, const State& start) {
     if (!floor) continue;
     ViewItem item;
     item.kind = ViewKind::ground;
-    item.name = eqs.rows[static_cast<std::size_t>(row)].name;
+    item.name = eqs.rows[row].name;
     ViewVector at;
     for (std::size_t axis = 0; axis < 3; ++axis) {
       at[axis] = Expr(floor->at(static_cast<Eigen::Index>(axis)));

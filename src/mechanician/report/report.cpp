@@ -27,10 +27,10 @@ class ReportWriter {
 
   std::string json() {
     json_.begin_object();
-    json_.key("format").value(1);
-    json_.key("program").value("mechanician " + std::string(version()));
-    json_.key("title").value(shortened(model_.title, 300));
-    json_.key("about").value(shortened(opening_comment(model_.source.text), 2000));
+    json_.fields({{"format", 1},
+                  {"program", "mechanician " + std::string(version())},
+                  {"title", shortened(model_.title, 300)},
+                  {"about", shortened(opening_comment(model_.source.text), 2000)}});
     write_model();
     write_rows();
     write_events();
@@ -44,42 +44,38 @@ class ReportWriter {
 
  private:
   void write_model() {
-    json_.key("model").begin_object();
-    json_.key("file").value(shortened(model_.source.file, 300));
     const std::string text = shortened(model_.source.text, longest_model);
-    json_.key("text").value(text);
-    json_.key("cut").value(text.size() < model_.source.text.size());
-    json_.end_object();
+    json_.key("model").object([&] {
+      json_.fields({{"file", shortened(model_.source.file, 300)},
+                    {"text", text},
+                    {"cut", text.size() < model_.source.text.size()}});
+    });
     json_.key("parameters").begin_array();
-    for (std::size_t i = 0; i < std::min(model_.parameters.size(), most_parameters); ++i) {
-      json_.begin_object();
-      json_.key("name").value(shortened(model_.parameters[i].name));
-      json_.key("value").value(in_.system.parameters()[i]);
-      json_.end_object();
-    }
+    for (std::size_t i = 0; i < std::min(model_.parameters.size(), most_parameters); ++i)
+      json_.object([&] {
+        json_.fields({{"name", shortened(model_.parameters[i].name)}, {"value", in_.system.parameters()[i]}});
+      });
     json_.end_array();
   }
 
   std::vector<double> values_of(int index) const {
     std::vector<double> values;
     values.reserve(in_.rows.rows().size());
-    for (const auto& row : in_.rows.rows()) values.push_back(row[static_cast<std::size_t>(index)]);
+    for (const auto& row : in_.rows.rows()) values.push_back(row[index]);
     return values;
   }
 
   void write_rows() {
-    json_.key("rows").value(static_cast<Eigen::Index>(in_.rows.rows().size()));
-    json_.key("row_spacing").value(in_.rows.spacing());
-    json_.key("columns_left_out").value(in_.rows.num_left_out());
-    json_.key("columns").begin_array();
-    for (const ReportColumn& column : in_.rows.columns()) {
-      json_.begin_object();
-      json_.key("name").value(shortened(column.name));
-      json_.key("group").value(column.group);
-      json_.key("f64").value(base64_of(std::span<const double>(values_of(column.index))));
-      json_.end_object();
-    }
-    json_.end_array();
+    json_.fields({{"rows", in_.rows.rows().size()},
+                  {"row_spacing", in_.rows.spacing()},
+                  {"columns_left_out", in_.rows.num_left_out()}});
+    json_.key("columns").array(in_.rows.columns(), [&](const ReportColumn& column) {
+      json_.object([&] {
+        json_.fields({{"name", shortened(column.name)},
+                      {"group", column.group},
+                      {"f64", base64_of(std::span<const double>(values_of(column.index)))}});
+      });
+    });
   }
 
   void list(const std::vector<std::string>& texts, std::size_t most, std::size_t longest) {
@@ -91,52 +87,47 @@ class ReportWriter {
 
   void write_events() {
     const std::size_t count = std::min(in_.events.size(), most_events);
-    json_.key("events").begin_array();
-    for (const MotionEvent& event : in_.events.first(count)) {
+    json_.key("events").array(in_.events.first(count), [&](const MotionEvent& event) {
       json_.begin_object();
-      json_.key("time").value(event.time);
-      json_.key("kind").value(name_of(event.kind));
-      json_.key("name").value(shortened(event.name, 60));
+      json_.fields({{"time", event.time}, {"kind", name_of(event.kind)}, {"name", shortened(event.name, 60)}});
       json_.key("constraints");
       list(event.constraints, most_names, 40);
       json_.end_object();
-    }
-    json_.end_array();
-    json_.key("events_left_out").value(static_cast<Eigen::Index>(in_.events.size() - count));
+    });
+    json_.key("events_left_out").value(in_.events.size() - count);
   }
 
   void write_summary() {
     const Summary& s = in_.summary;
     const Certificate& c = s.certificate;
     json_.key("summary").begin_object();
-    json_.key("status").value(name_of(s.status));
-    json_.key("message").value(shortened(s.message, 2000));
-    json_.key("begin").value(s.begin);
-    json_.key("end").value(s.end);
-    json_.key("method").value(s.method);
-    json_.key("tolerance").value(s.tolerance);
-    json_.key("steps").value(static_cast<Eigen::Index>(s.statistics.steps));
-    json_.key("rejected").value(static_cast<Eigen::Index>(s.statistics.rejected));
-    json_.key("evaluations").value(static_cast<Eigen::Index>(s.statistics.evaluations));
-    json_.key("position_violation").value(c.position_violation);
-    json_.key("velocity_violation").value(c.velocity_violation);
-    json_.key("kinetic_start").value(c.kinetic_start);
-    json_.key("kinetic_end").value(c.kinetic_end);
-    json_.key("work_given").value(c.works.given);
-    json_.key("work_ideal").value(c.works.ideal);
-    json_.key("work_nonideal").value(c.works.nonideal);
-    json_.key("work_control").value(c.works.control);
-    json_.key("balance").value(c.balance);
-    json_.key("balance_largest").value(c.balance_largest);
-    json_.key("balance_allowed").value(c.balance_allowed);
-    json_.key("global_error");
-    c.global_error ? json_.value(*c.global_error) : json_.null();
-    json_.key("trusted").value(c.holds);
+    json_.fields({{"status", name_of(s.status)},
+                  {"message", shortened(s.message, 2000)},
+                  {"begin", s.begin},
+                  {"end", s.end},
+                  {"method", s.method},
+                  {"tolerance", s.tolerance},
+                  {"steps", s.statistics.steps},
+                  {"rejected", s.statistics.rejected},
+                  {"evaluations", s.statistics.evaluations},
+                  {"position_violation", c.position_violation},
+                  {"velocity_violation", c.velocity_violation},
+                  {"kinetic_start", c.kinetic_start},
+                  {"kinetic_end", c.kinetic_end},
+                  {"work_given", c.works.given},
+                  {"work_ideal", c.works.ideal},
+                  {"work_nonideal", c.works.nonideal},
+                  {"work_control", c.works.control},
+                  {"balance", c.balance},
+                  {"balance_largest", c.balance_largest},
+                  {"balance_allowed", c.balance_allowed},
+                  {"global_error", c.global_error},
+                  {"trusted", c.holds},
+                  {"wall_time", s.wall_time}});
     json_.key("reasons");
     list(c.reasons, most_notes, 1000);
     json_.key("notes");
     list(s.notes, most_notes, 1000);
-    json_.key("wall_time").value(s.wall_time);
     json_.end_object();
   }
 
@@ -150,12 +141,12 @@ class ReportWriter {
     for (const LatexBlock& block : equations_latex_blocks(equations)) {
       const bool too_long = block.latex.size() > longest_formula || total + block.latex.size() > longest_formulas;
       if (!too_long) total += block.latex.size();
-      json_.begin_object();
-      json_.key("name").value(block.name);
-      json_.key("latex").value(too_long ? std::string() : shortened(block.latex, longest_formula + 1));
-      json_.key("note").value(too_long ? "Too long to read here; `mechanician equations` prints it."
-                                       : shortened(block.note, 2000));
-      json_.end_object();
+      json_.object([&] {
+        json_.fields({{"name", block.name},
+                      {"latex", too_long ? std::string() : shortened(block.latex, longest_formula + 1)},
+                      {"note", too_long ? "Too long to read here; `mechanician equations` prints it."
+                                        : shortened(block.note, 2000)}});
+      });
     }
     json_.end_array();
   }
@@ -190,9 +181,7 @@ class ReportWriter {
     }
     json_.begin_object();
     view->write(json_);
-    json_.key("channels").begin_array();
-    for (const ViewChannel& channel : view->channels()) write_channel(channel);
-    json_.end_array();
+    json_.key("channels").array(view->channels(), [&](const ViewChannel& channel) { write_channel(channel); });
     json_.end_object();
   }
 

@@ -85,8 +85,7 @@ ViewProgram::ViewProgram(const View& view, const System& system, const Columns& 
   for (const ViewItem& item : view_.items) items_.push_back(make_item(item));
   if (view_.camera.follow) channels(*view_.camera.follow);
   // Now that their number is known: what is made of expressions lies behind them.
-  for (const int c : turn_values_)
-    channels_[static_cast<std::size_t>(c)].index += static_cast<int>(expressions_.size());
+  for (const int c : turn_values_) channels_[c].index += static_cast<int>(expressions_.size());
 }
 
 int ViewProgram::constant(double x) {
@@ -137,8 +136,8 @@ std::array<int, 4> ViewProgram::turn(const ViewTurn& t) {
   expressions_.insert(expressions_.end(), t.values.begin(), t.values.end());
   for (int i = 0; i < 4; ++i) {
     channels_.push_back({ViewChannel::Source::value, 0.0, static_cast<int>(4 * turns_.size()) + i});
-    result[static_cast<std::size_t>(i)] = static_cast<int>(channels_.size()) - 1;
-    turn_values_.push_back(result[static_cast<std::size_t>(i)]);
+    result[i] = static_cast<int>(channels_.size()) - 1;
+    turn_values_.push_back(result[i]);
   }
   turns_.push_back({t.given, first});
   return result;
@@ -217,14 +216,9 @@ ViewProgram::Item ViewProgram::make_item(const ViewItem& what) {
 
 void ViewProgram::write_item(JsonWriter& json, const Item& item) const {
   const ViewItem& what = item.what;
-  const auto list = [&](const char* key, std::span<const int> channels) {
-    json.key(key).begin_array();
-    for (const int c : channels) json.value(c);
-    json.end_array();
-  };
+  const auto list = [&](const char* key, const auto& channels) { json.key(key).list(channels); };
   json.begin_object();
-  json.key("kind").value(name_of(what.kind));
-  json.key("name").value(shortened(what.name));
+  json.fields({{"kind", name_of(what.kind)}, {"name", shortened(what.name)}});
   if (!what.colour.empty()) json.key("colour").value(what.colour);
   switch (what.kind) {
     case ViewKind::point:
@@ -232,15 +226,8 @@ void ViewProgram::write_item(JsonWriter& json, const Item& item) const {
       json.key("radius").value(item.radius);
       break;
     case ViewKind::line:
-      json.key("through").begin_array();
-      for (const Triple& p : item.points) {
-        json.begin_array();
-        for (const int c : p) json.value(c);
-        json.end_array();
-      }
-      json.end_array();
-      json.key("closed").value(what.closed);
-      json.key("dashed").value(what.dashed);
+      json.key("through").array(item.points, [&](const Triple& p) { json.list(p); });
+      json.fields({{"closed", what.closed}, {"dashed", what.dashed}});
       break;
     case ViewKind::rod:
     case ViewKind::spring:
@@ -253,8 +240,7 @@ void ViewProgram::write_item(JsonWriter& json, const Item& item) const {
     case ViewKind::sphere:
       list("at", item.points[0]);
       json.key("radius").value(item.radius);
-      if (what.kind == ViewKind::disc) json.key("thickness").value(item.thickness);
-      if (what.kind == ViewKind::disc) json.key("hollow").value(what.hollow);
+      if (what.kind == ViewKind::disc) json.fields({{"thickness", item.thickness}, {"hollow", what.hollow}});
       list("turn", item.turn);
       break;
     case ViewKind::box:
@@ -269,43 +255,29 @@ void ViewProgram::write_item(JsonWriter& json, const Item& item) const {
       break;
     case ViewKind::trace:
       list("of", item.points[0]);
-      json.key("seconds");
-      what.seconds ? json.value(number(*what.seconds)) : json.null();
+      json.key("seconds").value(what.seconds ? std::optional(number(*what.seconds)) : std::nullopt);
       break;
     case ViewKind::arrow:
       list("at", item.points[0]);
       list("vector", item.vector);
-      json.key("scale");
-      item.scale >= 0 ? json.value(item.scale) : json.null();
-      json.key("role").value(role_of(what.force));
+      json.fields(
+          {{"scale", item.scale >= 0 ? std::optional(item.scale) : std::nullopt}, {"role", role_of(what.force)}});
       break;
   }
   json.end_object();
 }
 
 void ViewProgram::write(JsonWriter& json) const {
-  json.key("dimension").value(view_.dimension);
-  json.key("automatic").value(view_.automatic);
+  const ViewCamera& camera = view_.camera;
+  json.fields({{"dimension", view_.dimension}, {"automatic", view_.automatic}});
   json.key("camera").begin_object();
-  const auto vector = [&](const char* key, const std::optional<ViewVector>& v) {
-    if (!v) return;
-    json.key(key).begin_array();
-    for (const Expr& f : *v) json.value(std::isfinite(number(f)) ? number(f) : 0.0);
-    json.end_array();
-  };
-  vector("from", view_.camera.from);
-  vector("at", view_.camera.at);
-  vector("up", view_.camera.up);
-  if (view_.camera.height) json.key("height").value(number(*view_.camera.height));
-  if (view_.camera.follow) {
-    json.key("follow").begin_array();
-    for (const Expr& f : *view_.camera.follow) json.value(channel_of_.at(f.node()));
-    json.end_array();
-  }
+  for (const auto& [key, v] : {std::pair("from", &camera.from), {"at", &camera.at}, {"up", &camera.up}})
+    if (*v) json.key(key).array(**v, [&](const Expr& f) { json.value(std::isfinite(number(f)) ? number(f) : 0.0); });
+  if (camera.height) json.key("height").value(number(*camera.height));
+  if (camera.follow)
+    json.key("follow").array(*camera.follow, [&](const Expr& f) { json.value(channel_of_.at(f.node())); });
   json.end_object();
-  json.key("items").begin_array();
-  for (const Item& item : items_) write_item(json, item);
-  json.end_array();
+  json.key("items").array(items_, [&](const Item& item) { write_item(json, item); });
 }
 
 }  // namespace mechanician

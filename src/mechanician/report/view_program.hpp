@@ -5,7 +5,6 @@
 /// A channel is a number, a column of the result, or a value that is computed for each row: an expression, or a
 /// component of a turn that is given otherwise than by a quaternion.
 
-#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>

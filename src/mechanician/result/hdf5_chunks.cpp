@@ -55,7 +55,7 @@ std::vector<Extent> write_chunks(const std::string& path, const std::vector<Hdf5
       block.rows = std::min(d.chunks->rows, d.rows - block.row);
       for (block.column = 0; block.column < columns; block.column += block.columns) {
         block.columns = std::min(d.chunks->columns, columns - block.column);
-        bytes.resize(static_cast<std::size_t>(block.rows * block.columns * (d.row_size() / columns)));
+        bytes.resize(block.rows * block.columns * (d.row_size() / columns));
         read(d, block, bytes);
         const auto [in_file, in_memory] = session.select(dataset, block, d.path);
         session.check(H5Dwrite(dataset, type, in_memory, in_file, H5P_DEFAULT, bytes.data()), "cannot write");

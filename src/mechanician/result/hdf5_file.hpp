@@ -110,6 +110,8 @@ class Hdf5Reader {
   std::string bytes(const std::string& dataset, Hdf5Type type, const Hdf5Block& block) const;
   std::vector<double> numbers(const std::string& dataset, const Hdf5Block& block) const;
   std::vector<double> numbers(const std::string& dataset) const;  ///< all
+  /// A dataset that is one number and counts something.
+  std::uint64_t count(const std::string& dataset) const;
   /// The attribute `columns` of a dataset; nothing where it has none.
   std::vector<std::string> column_names(const std::string& dataset) const;
 
@@ -117,6 +119,9 @@ class Hdf5Reader {
   std::string text_attribute(const std::string& name) const;
   double number_attribute(const std::string& name) const;
   std::int64_t integer_attribute(const std::string& name) const;
+
+  /// Says why the file is not one that this program has left like that.
+  [[noreturn]] void damaged(const std::string& why) const;
 
  private:
   class Impl;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
+#include <functional>
 #include <limits>
 
 #include "mechanician/output/json_writer.hpp"
@@ -55,16 +55,49 @@ std::uint64_t longest(const std::vector<std::string>& names) {
 }
 
 template <class T>
-void append_raw(std::string& out, T x) {
+std::string raw(T x) {
   static_assert(sizeof x == 8);
-  out.append(reinterpret_cast<const char*>(&x), sizeof x);
+  return {reinterpret_cast<const char*>(&x), sizeof x};
 }
 
-/// Not every event has every vector.
-void append_vector(std::string& out, const Eigen::VectorXd& x, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i)
-    append_raw(out, x.size() == static_cast<Eigen::Index>(n) ? x(static_cast<Eigen::Index>(i))
-                                                             : std::numeric_limits<double>::quiet_NaN());
+/// One of the datasets of group `events`, and what an event has there.
+struct EventColumn {
+  const char* name;
+  Hdf5Type type;
+  std::uint64_t columns;
+  std::function<std::string(const MotionEvent&)> bytes;
+  bool by_coordinate = false;
+};
+
+std::vector<EventColumn> event_columns(const Room& room, std::size_t n) {
+  const auto vector = [n](const char* name, Eigen::VectorXd MotionEvent::*x) {
+    return EventColumn{name, Hdf5Type::number, n,
+                       [n, x](const MotionEvent& e) {
+                         std::string bytes;  // not every event has every vector
+                         for (std::size_t i = 0; i < n; ++i)
+                           bytes += raw(static_cast<std::size_t>((e.*x).size()) == n
+                                            ? (e.*x)(static_cast<Eigen::Index>(i))
+                                            : std::numeric_limits<double>::quiet_NaN());
+                         return bytes;
+                       },
+                       true};
+  };
+  const auto whole = [](const char* name, auto MotionEvent::*x) {
+    return EventColumn{name, Hdf5Type::integer, 1, [x](const MotionEvent& e) { return raw(std::int64_t{e.*x}); }};
+  };
+  return {{"time", Hdf5Type::number, 1, [](const MotionEvent& e) { return raw(e.time); }},
+          {"kind", Hdf5Type::text, 8, [](const MotionEvent& e) { return padded(std::string(name_of(e.kind)), 8); }},
+          {"name", Hdf5Type::text, room.name_size,
+           [size = room.name_size](const MotionEvent& e) { return padded(e.name, size); }},
+          {"constraints", Hdf5Type::text, room.constraints_size,
+           [size = room.constraints_size](const MotionEvent& e) { return padded(constraints_text(e), size); }},
+          vector("position", &MotionEvent::q),
+          vector("velocity_before", &MotionEvent::qd_before),
+          vector("velocity_after", &MotionEvent::qd_after),
+          {"sigma", Hdf5Type::number, 1, [](const MotionEvent& e) { return raw(e.sigma); }},
+          whole("dimension", &MotionEvent::dimension),
+          whole("turning", &MotionEvent::turning),
+          whole("noise_limited", &MotionEvent::noise_limited)};
 }
 
 }  // namespace
@@ -82,15 +115,14 @@ std::vector<Hdf5Dataset> plan_datasets(const ResultHeader& header, const Room& r
       plan.push_back({"columns/" + g.quantity, Hdf5Type::text, g.names.size(), longest(g.names), false, {}, {}});
   plan.push_back({"rows_valid", Hdf5Type::integer, 1, 1, false, {}, "rows that count; later ones are room"});
   plan.push_back({"events_valid", Hdf5Type::integer, 1, 1, false, {}, "events that count"});
-  plan.push_back({"events/time", Hdf5Type::number, room.events, 1, false, {}, {}});
-  plan.push_back({"events/kind", Hdf5Type::text, room.events, 8, false, {}, {}});
-  plan.push_back({"events/name", Hdf5Type::text, room.events, room.name_size, false, {}, {}});
-  plan.push_back({"events/constraints", Hdf5Type::text, room.events, room.constraints_size, false, {}, {}});
-  for (const char* vector : {"events/position", "events/velocity_before", "events/velocity_after"})
-    plan.push_back({vector, Hdf5Type::number, room.events, n, true, coordinates, {}});
-  plan.push_back({"events/sigma", Hdf5Type::number, room.events, 1, false, {}, {}});
-  for (const char* count : {"events/dimension", "events/turning", "events/noise_limited"})
-    plan.push_back({count, Hdf5Type::integer, room.events, 1, false, {}, {}});
+  for (const EventColumn& c : event_columns(room, n))
+    plan.push_back({std::string("events/") + c.name,
+                    c.type,
+                    room.events,
+                    c.columns,
+                    c.by_coordinate,
+                    c.by_coordinate ? coordinates : std::vector<std::string>{},
+                    {}});
   const RunSetup& setup = header.setup;
   plan.push_back({"setup/parameters", Hdf5Type::number, setup.parameters.size(), 1, false, setup.parameter_names, {}});
   // Of a large system there is a start, but no list of names.
@@ -143,31 +175,12 @@ std::vector<PackedColumn> long_names(const Columns& columns) {
 }
 
 std::vector<PackedColumn> pack_events(std::span<const MotionEvent> events, const Room& room, std::size_t n) {
-  std::string time, kind, name, constraints, q, before, after, sigma, dimension, turning, noise;
-  for (const MotionEvent& e : events) {
-    append_raw(time, e.time);
-    kind += padded(std::string(name_of(e.kind)), 8);
-    name += padded(e.name, room.name_size);
-    constraints += padded(constraints_text(e), room.constraints_size);
-    append_vector(q, e.q, n);
-    append_vector(before, e.qd_before, n);
-    append_vector(after, e.qd_after, n);
-    append_raw(sigma, e.sigma);
-    append_raw(dimension, std::int64_t{e.dimension});
-    append_raw(turning, std::int64_t{e.turning});
-    append_raw(noise, std::int64_t{e.noise_limited});
+  std::vector<PackedColumn> result;
+  for (const EventColumn& c : event_columns(room, n)) {
+    result.push_back({std::string("events/") + c.name, {}});
+    for (const MotionEvent& e : events) result.back().bytes += c.bytes(e);
   }
-  return {{"events/time", std::move(time)},
-          {"events/kind", std::move(kind)},
-          {"events/name", std::move(name)},
-          {"events/constraints", std::move(constraints)},
-          {"events/position", std::move(q)},
-          {"events/velocity_before", std::move(before)},
-          {"events/velocity_after", std::move(after)},
-          {"events/sigma", std::move(sigma)},
-          {"events/dimension", std::move(dimension)},
-          {"events/turning", std::move(turning)},
-          {"events/noise_limited", std::move(noise)}};
+  return result;
 }
 
 }  // namespace mechanician

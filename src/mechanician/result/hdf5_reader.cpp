@@ -57,6 +57,30 @@ class Hdf5Reader::Impl {
       throw FileError(fmt::format("{}: the file is damaged: `{}` is too short", session.file(), name));
     return block;
   }
+  template <class T>
+  T scalar(const std::string& name, hid_t type) const {
+    const Handle stored = attribute(name);
+    const Handle space = session.own(H5Aget_space(stored), H5Sclose, name);
+    if (H5Sget_simple_extent_npoints(space) != 1) unexpected(name);
+    T value{};
+    session.check(H5Aread(stored, type, &value), name);
+    return value;
+  }
+  /// The texts of an attribute, which are of any length.
+  std::vector<std::string> texts(const Handle& stored, const std::string& name) const {
+    const Handle type = session.own(H5Aget_type(stored), H5Tclose, name);
+    const Handle space = session.own(H5Aget_space(stored), H5Sclose, name);
+    const hssize_t count = H5Sget_simple_extent_npoints(space);
+    if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) <= 0 || count < 0) unexpected(name);
+    std::vector<char*> read(count, nullptr);
+    session.check(H5Aread(stored, session.text_type(), read.data()), name);
+    std::vector<std::string> result;
+    for (char* text : read) {
+      result.emplace_back(text ? text : "");
+      H5free_memory(text);
+    }
+    return result;
+  }
   [[noreturn]] void unexpected(const std::string& name) const {
     throw FileError(fmt::format("{}: `{}` is not what a result of this program has there", session.file(), name));
   }
@@ -121,55 +145,36 @@ std::vector<double> Hdf5Reader::numbers(const std::string& name) const {
 std::vector<std::string> Hdf5Reader::column_names(const std::string& name) const {
   const Handle dataset = impl_->dataset(name);
   if (H5Aexists(dataset, "columns") <= 0) return {};
-  const Handle attribute = impl_->session.own(H5Aopen(dataset, "columns", H5P_DEFAULT), H5Aclose, name);
-  const Handle stored = impl_->session.own(H5Aget_type(attribute), H5Tclose, name);
-  const Handle space = impl_->session.own(H5Aget_space(attribute), H5Sclose, name);
-  const hssize_t count = H5Sget_simple_extent_npoints(space);
-  if (H5Tget_class(stored) != H5T_STRING || H5Tis_variable_str(stored) <= 0 || count < 0) impl_->unexpected(name);
-  std::vector<char*> texts(static_cast<std::size_t>(count), nullptr);
-  const Handle type = impl_->session.text_type();
-  impl_->session.check(H5Aread(attribute, type, texts.data()), name);
-  std::vector<std::string> result;
-  for (char* text : texts) {
-    result.emplace_back(text ? text : "");
-    H5free_memory(text);
-  }
-  return result;
+  return impl_->texts(impl_->session.own(H5Aopen(dataset, "columns", H5P_DEFAULT), H5Aclose, name), name);
 }
 
 bool Hdf5Reader::has_attribute(const std::string& name) const { return H5Aexists(impl_->file, name.c_str()) > 0; }
 
 std::string Hdf5Reader::text_attribute(const std::string& name) const {
-  const Handle attribute = impl_->attribute(name);
-  const Handle stored = impl_->session.own(H5Aget_type(attribute), H5Tclose, name);
-  const Handle space = impl_->session.own(H5Aget_space(attribute), H5Sclose, name);
-  if (H5Tget_class(stored) != H5T_STRING || H5Tis_variable_str(stored) <= 0 || H5Sget_simple_extent_npoints(space) != 1)
-    impl_->unexpected(name);
-  char* text = nullptr;
-  const Handle type = impl_->session.text_type();
-  impl_->session.check(H5Aread(attribute, type, &text), name);
-  if (!text) return {};
-  std::string result = text;
-  H5free_memory(text);
-  return result;
+  std::vector<std::string> texts = impl_->texts(impl_->attribute(name), name);
+  if (texts.size() != 1) impl_->unexpected(name);
+  return std::move(texts[0]);
 }
 
 double Hdf5Reader::number_attribute(const std::string& name) const {
-  const Handle attribute = impl_->attribute(name);
-  const Handle space = impl_->session.own(H5Aget_space(attribute), H5Sclose, name);
-  if (H5Sget_simple_extent_npoints(space) != 1) impl_->unexpected(name);
-  double value = 0.0;
-  impl_->session.check(H5Aread(attribute, H5T_NATIVE_DOUBLE, &value), name);
-  return value;
+  return impl_->scalar<double>(name, H5T_NATIVE_DOUBLE);
 }
 
 std::int64_t Hdf5Reader::integer_attribute(const std::string& name) const {
-  const Handle attribute = impl_->attribute(name);
-  const Handle space = impl_->session.own(H5Aget_space(attribute), H5Sclose, name);
-  if (H5Sget_simple_extent_npoints(space) != 1) impl_->unexpected(name);
+  return impl_->scalar<std::int64_t>(name, H5T_NATIVE_INT64);
+}
+
+std::uint64_t Hdf5Reader::count(const std::string& name) const {
+  if (const Layout shape = layout(name, Hdf5Type::integer); shape.rows != 1 || shape.columns != 1)
+    damaged(fmt::format("{} is no number", name));
   std::int64_t value = 0;
-  impl_->session.check(H5Aread(attribute, H5T_NATIVE_INT64, &value), name);
-  return value;
+  std::memcpy(&value, bytes(name, Hdf5Type::integer, {0, 1, 0, 1}).data(), sizeof value);
+  if (value < 0) damaged(fmt::format("{} is negative", name));
+  return static_cast<std::uint64_t>(value);
+}
+
+void Hdf5Reader::damaged(const std::string& why) const {
+  throw FileError(fmt::format("{}: the file is damaged: {}", path(), why));
 }
 
 }  // namespace mechanician

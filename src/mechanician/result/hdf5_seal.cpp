@@ -20,7 +20,7 @@ std::uint64_t hash_outside(const OpenFile& file, const std::vector<Extent>& exte
   std::vector<char> bytes;
   const auto add = [&](std::uint64_t from, std::uint64_t to) {
     while (from < to) {
-      bytes.resize(static_cast<std::size_t>(std::min<std::uint64_t>(to - from, 1u << 20)));
+      bytes.resize(std::min<std::uint64_t>(to - from, 1u << 20));
       file.read_at(from, bytes);
       hash.add({bytes.data(), bytes.size()});
       from += bytes.size();

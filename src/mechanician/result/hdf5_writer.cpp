@@ -80,7 +80,7 @@ class PlacedFile {
     std::string bytes;
     const std::uint64_t cell = size_of(dataset.type);
     for_each_block(layout, rows, [&](const Hdf5Block& b) {
-      bytes.resize(static_cast<std::size_t>(b.rows * b.columns * cell));
+      bytes.resize(b.rows * b.columns * cell);
       from.read(dataset.path, dataset.type, b, bytes);
       const std::uint64_t lines = b.columns == layout.columns ? 1 : b.rows, line = bytes.size() / lines;
       for (std::uint64_t i = 0; i < lines; ++i)
@@ -123,7 +123,7 @@ void copy_block(std::string_view known, std::uint64_t from_row, const Hdf5Datase
 
 /// Rows to come: in all of them t is not a number.
 void write_no_time(const PlacedFile& places, OpenFile& file, std::uint64_t first, std::uint64_t last) {
-  const std::vector<double> none(static_cast<std::size_t>(std::min<std::uint64_t>(last - first, 1u << 16)),
+  const std::vector<double> none(std::min<std::uint64_t>(last - first, 1u << 16),
                                  std::numeric_limits<double>::quiet_NaN());
   for (; first < last; first += none.size())
     places.write(file, "t", first, bytes_of(none).substr(0, static_cast<std::size_t>(last - first) * sizeof(double)));
@@ -331,7 +331,7 @@ class Hdf5Writer final : public ResultWriter {
       const std::string& quantity = header_.columns.groups()[i].quantity;
       Extent e = places.extent(quantity, rows_);
       while (e.size > 0) {
-        bytes.resize(static_cast<std::size_t>(std::min<std::uint64_t>(e.size, 1u << 20)));
+        bytes.resize(std::min<std::uint64_t>(e.size, 1u << 20));
         file.read_at(e.offset, bytes);
         hashes_[i].add({bytes.data(), bytes.size()});
         e = {e.offset + bytes.size(), e.size - bytes.size()};

@@ -18,8 +18,8 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
+#include "mechanician/result/hdf5_file.hpp"
 #include "mechanician/result/part_file.hpp"
 #include "mechanician/result/result_writer.hpp"
 
@@ -39,6 +39,9 @@ struct StoredRun {
   /// The lock on FILE.part; none where nothing is left to compute.
   std::unique_ptr<PartFile> part;
 };
+
+/// The later one of the whole checkpoints that have no more rows than that; without numbers where there is none.
+StoredCheckpoint last_checkpoint(const Hdf5Reader& reader, long most_rows);
 
 /// Finds FILE.part or FILE, whichever is named. Throws FileError for what is missing, damaged, no result of this
 /// program or being written right now.

@@ -5,13 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <utility>
-#include <vector>
 
 #include "mechanician/base/diagnostic.hpp"
 
@@ -86,17 +84,6 @@ void OpenFile::read_at(std::uint64_t offset, std::span<char> bytes) const {
     if (got == 0) throw FileError(fmt::format("{}: the file is shorter than it should be", path_));
     bytes = bytes.subspan(static_cast<std::size_t>(got));
     offset += static_cast<std::uint64_t>(got);
-  }
-}
-
-void OpenFile::copy_from(const OpenFile& other, std::uint64_t from, std::uint64_t to, std::uint64_t count) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 20;
-  std::vector<char> buffer(static_cast<std::size_t>(std::min(count, most)));
-  while (count > 0) {
-    const auto part = static_cast<std::size_t>(std::min(count, most));
-    other.read_at(from, std::span(buffer.data(), part));
-    write_at(to, std::string_view(buffer.data(), part));
-    from += part, to += part, count -= part;
   }
 }
 

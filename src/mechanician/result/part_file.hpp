@@ -7,7 +7,6 @@
 /// get into the way of HDF5's own locks, so that a result can be read while it grows. It ends with the process, however
 /// that ends.
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -31,7 +30,6 @@ class OpenFile {
   std::uint64_t size() const;
   void write_at(std::uint64_t offset, std::string_view bytes);
   void read_at(std::uint64_t offset, std::span<char> bytes) const;
-  void copy_from(const OpenFile& other, std::uint64_t from, std::uint64_t to, std::uint64_t count);
   void truncate(std::uint64_t size);
   /// To the disk itself: the only way to hear of errors that the system keeps to itself at first.
   void sync();

@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "mechanician/result/columns.hpp"
 #include "mechanician/result/run_checkpoint.hpp"

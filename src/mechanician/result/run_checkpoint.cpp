@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <type_traits>
 
 #include "mechanician/result/hash_internal.hpp"
 
@@ -12,19 +13,30 @@ namespace {
 
 constexpr std::string_view magic = "mechckp1";
 
+template <class Bytes, class T>
+void transfer(Bytes& bytes, T& x);
+
+/// Everything as words of eight bytes; a text as its length and its bytes, a list as its length and its entries.
 class Packer {
  public:
   template <class T>
-  void number(T x) {
-    static_assert(sizeof x == 8);
-    out_.append(reinterpret_cast<const char*>(&x), sizeof x);
+  requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) void operator()(T x) {
+    using Word = std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t>;
+    const auto word = static_cast<Word>(x);
+    out_.append(reinterpret_cast<const char*>(&word), sizeof word);
   }
-  void text(std::string_view x) {
-    number(static_cast<std::uint64_t>(x.size()));
+  void operator()(std::string_view x) {
+    (*this)(x.size());
     out_ += x;
   }
-  void numbers(std::span<const double> x) {
-    text({reinterpret_cast<const char*>(x.data()), x.size() * sizeof(double)});
+  void operator()(std::span<const double> x) {
+    (*this)(std::string_view(reinterpret_cast<const char*>(x.data()), x.size_bytes()));
+  }
+  void operator()(const Eigen::VectorXd& x) { (*this)(std::span(x.data(), static_cast<std::size_t>(x.size()))); }
+  template <class T>
+  requires(!std::is_same_v<T, double>) void operator()(const std::vector<T>& list) {
+    (*this)(list.size());
+    for (const T& x : list) transfer(*this, x);
   }
   std::string& out() { return out_; }
 
@@ -37,25 +49,38 @@ class Unpacker {
  public:
   explicit Unpacker(std::string_view bytes) : rest_(bytes) {}
   template <class T>
-  T number() {
-    T x{};
-    if (rest_.size() < sizeof x) return good_ = false, x;
-    std::memcpy(&x, rest_.data(), sizeof x);
-    rest_.remove_prefix(sizeof x);
-    return x;
+  requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) void operator()(T& x) {
+    std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t> word{};
+    if (rest_.size() < sizeof word) {
+      good_ = false;
+      return;
+    }
+    std::memcpy(&word, rest_.data(), sizeof word);
+    rest_.remove_prefix(sizeof word);
+    x = static_cast<T>(word);
   }
-  std::string text() {
-    const auto size = number<std::uint64_t>();
-    if (rest_.size() < size) return good_ = false, std::string();
-    std::string x(rest_.substr(0, size));
+  void operator()(std::string& x) {
+    std::uint64_t size = 0;
+    (*this)(size);
+    if (rest_.size() < size) good_ = false, size = 0;
+    x = rest_.substr(0, size);
     rest_.remove_prefix(size);
-    return x;
   }
-  std::vector<double> numbers() {
-    const std::string raw = text();
-    std::vector<double> x(raw.size() / sizeof(double));
+  void operator()(std::vector<double>& x) {
+    std::string raw;
+    (*this)(raw);
+    x.resize(raw.size() / sizeof(double));
     if (!x.empty()) std::memcpy(x.data(), raw.data(), x.size() * sizeof(double));
-    return x;
+  }
+  void operator()(Eigen::VectorXd& x) {
+    std::vector<double> values;
+    (*this)(values);
+    x = Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
+  }
+  template <class T>
+  void operator()(std::vector<T>& list) {
+    std::uint64_t left = 0;
+    for ((*this)(left); left > 0 && good_; --left) transfer(*this, list.emplace_back());
   }
   bool good() const { return good_; }
 
@@ -64,83 +89,48 @@ class Unpacker {
   bool good_ = true;
 };
 
-void pack(Packer& out, const MotionEvent& e) {
-  out.number(e.time);
-  out.number(static_cast<std::int64_t>(e.kind));
-  out.text(e.name);
-  out.number(static_cast<std::uint64_t>(e.constraints.size()));
-  for (const std::string& name : e.constraints) out.text(name);
-  for (const Eigen::VectorXd* x : {&e.q, &e.qd_before, &e.qd_after})
-    out.numbers(std::span(x->data(), static_cast<std::size_t>(x->size())));
-  out.number(e.sigma);
-  for (const int x : {e.dimension, int{e.turning}, int{e.noise_limited}}) out.number(std::int64_t{x});
-}
-
-MotionEvent unpack_event(Unpacker& in) {
-  MotionEvent e;
-  e.time = in.number<double>();
-  e.kind = static_cast<EventKind>(in.number<std::int64_t>());
-  e.name = in.text();
-  for (auto left = in.number<std::uint64_t>(); left > 0 && in.good(); --left) e.constraints.push_back(in.text());
-  for (Eigen::VectorXd* x : {&e.q, &e.qd_before, &e.qd_after}) {
-    const std::vector<double> values = in.numbers();
-    *x = Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
+/// What there is, in its order, for packing and for reading back.
+template <class Bytes, class T>
+void transfer(Bytes& bytes, T& x) {
+  if constexpr (std::is_same_v<std::remove_const_t<T>, MotionEvent>) {
+    bytes(x.time), bytes(x.kind), bytes(x.name), bytes(x.constraints);
+    bytes(x.q), bytes(x.qd_before), bytes(x.qd_after);
+    bytes(x.sigma), bytes(x.dimension), bytes(x.turning), bytes(x.noise_limited);
+  } else if constexpr (std::is_same_v<std::remove_const_t<T>, RunCheckpoint>) {
+    bytes(x.rows), bytes(x.wall_time), bytes(x.global_error);
+    bytes(x.motion), bytes(x.second), bytes(x.second_ended);
+    bytes(x.notes), bytes(x.row_hashes), bytes(x.events);
+  } else {
+    bytes(x);
   }
-  e.sigma = in.number<double>();
-  e.dimension = static_cast<int>(in.number<std::int64_t>());
-  e.turning = in.number<std::int64_t>() != 0;
-  e.noise_limited = in.number<std::int64_t>() != 0;
-  return e;
 }
 
 }  // namespace
 
 std::string to_bytes(const RunCheckpoint& c, long sequence) {
   Packer body;
-  body.number(static_cast<std::int64_t>(sequence));
-  body.number(static_cast<std::int64_t>(c.rows));
-  body.number(c.wall_time);
-  body.number(c.global_error);
-  body.numbers(c.motion);
-  body.numbers(c.second);
-  body.text(c.second_ended);
-  body.number(static_cast<std::uint64_t>(c.notes.size()));
-  for (const std::string& note : c.notes) body.text(note);
-  body.number(static_cast<std::uint64_t>(c.row_hashes.size()));
-  for (const std::uint64_t hash : c.row_hashes) body.number(hash);
-  body.number(static_cast<std::uint64_t>(c.events.size()));
-  for (const MotionEvent& event : c.events) pack(body, event);
-
+  body(sequence);
+  transfer(body, c);
   Packer all;
   all.out() += magic;
-  all.text(body.out());
-  all.number(hash_of(body.out()));
+  all(body.out());
+  all(hash_of(body.out()));
   return std::move(all.out());
 }
 
 std::optional<StoredCheckpoint> checkpoint_of(std::string_view bytes) {
   if (bytes.substr(0, magic.size()) != magic) return std::nullopt;
   Unpacker all(bytes.substr(magic.size()));
-  const std::string body_bytes = all.text();
-  const auto hash = all.number<std::uint64_t>();
+  std::string body_bytes;
+  std::uint64_t hash = 0;
+  all(body_bytes), all(hash);
   if (!all.good() || hash != hash_of(body_bytes)) return std::nullopt;
 
   Unpacker body(body_bytes);
   StoredCheckpoint stored;
-  RunCheckpoint& c = stored.checkpoint;
-  stored.sequence = static_cast<long>(body.number<std::int64_t>());
-  c.rows = static_cast<long>(body.number<std::int64_t>());
-  c.wall_time = body.number<double>();
-  c.global_error = body.number<double>();
-  c.motion = body.numbers();
-  c.second = body.numbers();
-  c.second_ended = body.text();
-  for (auto left = body.number<std::uint64_t>(); left > 0 && body.good(); --left) c.notes.push_back(body.text());
-  for (auto left = body.number<std::uint64_t>(); left > 0 && body.good(); --left)
-    c.row_hashes.push_back(body.number<std::uint64_t>());
-  for (auto left = body.number<std::uint64_t>(); left > 0 && body.good(); --left)
-    c.events.push_back(unpack_event(body));
-  if (!body.good() || c.rows < 0) return std::nullopt;
+  body(stored.sequence);
+  transfer(body, stored.checkpoint);
+  if (!body.good() || stored.checkpoint.rows < 0) return std::nullopt;
   return stored;
 }
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 
@@ -41,7 +39,7 @@ class StoredRunReader {
     s.motion.first_step = reader_.number_attribute("first_step");
     s.motion.largest_step = reader_.number_attribute("largest_step");
     const auto method = method_of(reader_.text_attribute("method"));
-    if (!method) damaged("its method is unknown");
+    if (!method) reader_.damaged("its method is unknown");
     s.motion.method = *method;
     if (reader_.has_attribute("every")) s.every = reader_.number_attribute("every");
     if (reader_.has_attribute("columns_chosen")) s.columns = reader_.text_attribute("columns_chosen");
@@ -55,28 +53,20 @@ class StoredRunReader {
     s.start.q = vector("setup/start_position");
     s.start.qd = vector("setup/start_velocity");
     s.parameters = reader_.numbers("setup/parameters");
-    if (s.start.q.size() != s.start.qd.size()) damaged("start positions and velocities differ in number");
+    if (s.start.q.size() != s.start.qd.size()) reader_.damaged("start positions and velocities differ in number");
     return s;
   }
 
   RunStatus status() const {
     const auto status = status_of(reader_.text_attribute("status"));
-    if (!status) damaged("its status is unknown");
+    if (!status) reader_.damaged("its status is unknown");
     return *status;
   }
   std::string message() const { return reader_.text_attribute("message"); }
 
-  /// The later of the whole checkpoints whose rows are there; the beginning where there is none.
   RunCheckpoint checkpoint() const {
-    StoredCheckpoint best;
-    const long rows = count("rows_valid");
-    if (!reader_.has("checkpoint")) damaged("it has no checkpoint");
-    const auto slots = reader_.layout("checkpoint", Hdf5Type::bytes);
-    for (std::uint64_t i = 0; i < slots.rows; ++i) {
-      const auto found = checkpoint_of(reader_.bytes("checkpoint", Hdf5Type::bytes, {i, 1, 0, slots.columns}));
-      if (found && found->sequence > best.sequence && found->checkpoint.rows <= rows) best = *found;
-    }
-    return best.checkpoint;
+    if (!reader_.has("checkpoint")) reader_.damaged("it has no checkpoint");
+    return last_checkpoint(reader_, static_cast<long>(reader_.count("rows_valid"))).checkpoint;
   }
 
  private:
@@ -84,27 +74,23 @@ class StoredRunReader {
     if (const auto what = why_no_hdf5(path)) throw FileError(fmt::format("{}: {}", path, *what));
     return path;
   }
-  [[noreturn]] void damaged(const std::string& why) const {
-    throw FileError(fmt::format("{}: the file is damaged: {}", path_, why));
-  }
-
-  long count(const char* name) const {
-    if (const auto layout = reader_.layout(name, Hdf5Type::integer); layout.rows != 1 || layout.columns != 1)
-      damaged(fmt::format("{} is no number", name));
-    std::int64_t value = 0;
-    std::memcpy(&value, reader_.bytes(name, Hdf5Type::integer, {0, 1, 0, 1}).data(), sizeof value);
-    return static_cast<long>(value);
-  }
-
   std::string path_;
   Hdf5Reader reader_;
 };
 
+bool goes_on(RunStatus status) { return status == RunStatus::incomplete || status == RunStatus::interrupted; }
+
 }  // namespace
 
-namespace {
-bool goes_on(RunStatus status) { return status == RunStatus::incomplete || status == RunStatus::interrupted; }
-}  // namespace
+StoredCheckpoint last_checkpoint(const Hdf5Reader& reader, long most_rows) {
+  StoredCheckpoint best;
+  const auto slots = reader.layout("checkpoint", Hdf5Type::bytes);
+  for (std::uint64_t i = 0; i < slots.rows; ++i) {
+    const auto found = checkpoint_of(reader.bytes("checkpoint", Hdf5Type::bytes, {i, 1, 0, slots.columns}));
+    if (found && found->sequence > best.sequence && found->checkpoint.rows <= most_rows) best = *found;
+  }
+  return best;
+}
 
 StoredRun open_stored_run(const std::string& named) {
   StoredRun run;

@@ -51,7 +51,7 @@ std::vector<std::string> works_that_count(const Certificate& c, const Columns& c
       result.push_back(fmt::format("and {} more", order.size() - most_listed));
       break;
     }
-    result.push_back(fmt::format("{} {}", columns.constraints()[static_cast<std::size_t>(i)], short_number(work(i))));
+    result.push_back(fmt::format("{} {}", columns.constraints()[i], short_number(work(i))));
   }
   return result;
 }
@@ -150,19 +150,15 @@ std::string summary_text(const Summary& s, std::span<const MotionEvent> events, 
 
 void write_event(JsonWriter& json, const MotionEvent& e, const Columns& columns) {
   json.begin_object();
-  json.key("time").value(e.time);
-  json.key("kind").value(name_of(e.kind));
+  json.fields({{"time", e.time}, {"kind", name_of(e.kind)}});
   json.key("constraints").list(e.constraints);
   write_named(json.key("position"), columns.coordinates(), e.q);
   write_named(json.key("velocity_before"), columns.coordinates(), e.qd_before);
   write_named(json.key("velocity_after"), columns.coordinates(), e.qd_after);
   if (!e.name.empty()) json.key("name").value(e.name);
-  if (e.kind == EventKind::singular) {
-    json.key("sigma").value(e.sigma);
-    json.key("dimension").value(e.dimension);
-    json.key("turning").value(e.turning);
-    json.key("noise_limited").value(e.noise_limited);
-  }
+  if (e.kind == EventKind::singular)
+    json.fields(
+        {{"sigma", e.sigma}, {"dimension", e.dimension}, {"turning", e.turning}, {"noise_limited", e.noise_limited}});
   json.end_object();
 }
 
@@ -170,60 +166,54 @@ void write_summary(JsonWriter& json, const Summary& s, std::span<const MotionEve
   const Certificate& c = s.certificate;
   const Statistics& n = s.statistics;
   json.begin_object();
-  json.key("status").value(name_of(s.status));
-  json.key("message").value(s.message);
-  json.key("begin").value(s.begin);
-  json.key("end").value(s.end);
-  json.key("rows").value(s.rows);
-  json.key("method").value(s.method);
-  json.key("tolerance").value(s.tolerance);
-  json.key("steps").value(n.steps);
-  json.key("rejected").value(n.rejected);
-  json.key("evaluations").value(n.evaluations);
-  json.key("robust_evaluations").value(n.robust);
-  json.key("path").value(c.path);
-  json.key("projections").value(n.projections);
-  json.key("jacobians").value(n.jacobians);
-  json.key("switches").value(n.switches);
-  json.key("restarts").value(n.restarts);
-  json.key("crossings").value(n.crossings);
-  json.key("crossing_times").begin_array();
+  json.fields({{"status", name_of(s.status)},
+               {"message", s.message},
+               {"begin", s.begin},
+               {"end", s.end},
+               {"rows", s.rows},
+               {"method", s.method},
+               {"tolerance", s.tolerance},
+               {"steps", n.steps},
+               {"rejected", n.rejected},
+               {"evaluations", n.evaluations},
+               {"robust_evaluations", n.robust},
+               {"path", c.path},
+               {"projections", n.projections},
+               {"jacobians", n.jacobians},
+               {"switches", n.switches},
+               {"restarts", n.restarts},
+               {"crossings", n.crossings}});
+  std::vector<double> crossing_times;
   for (const MotionEvent& e : events)
-    if (e.kind == EventKind::singular) json.value(e.time);
-  json.end_array();
-  json.key("events").value(static_cast<long>(events.size()));
-  json.key("largest_constraint_violation").value(std::max(c.position_violation, c.velocity_violation));
-  json.key("position_violation").value(c.position_violation);
-  json.key("velocity_violation").value(c.velocity_violation);
-  json.key("measured_residual").value(c.measured_residual);
-  json.key("kinetic_start").value(c.kinetic_start);
-  json.key("kinetic_end").value(c.kinetic_end);
-  json.key("work_given").value(c.works.given);
-  json.key("work_ideal").value(c.works.ideal);
-  json.key("work_nonideal").value(c.works.nonideal);
-  json.key("work_control").value(c.works.control);
+    if (e.kind == EventKind::singular) crossing_times.push_back(e.time);
+  json.key("crossing_times").list(crossing_times);
+  json.fields({{"events", events.size()},
+               {"largest_constraint_violation", std::max(c.position_violation, c.velocity_violation)},
+               {"position_violation", c.position_violation},
+               {"velocity_violation", c.velocity_violation},
+               {"measured_residual", c.measured_residual},
+               {"kinetic_start", c.kinetic_start},
+               {"kinetic_end", c.kinetic_end},
+               {"work_given", c.works.given},
+               {"work_ideal", c.works.ideal},
+               {"work_nonideal", c.works.nonideal},
+               {"work_control", c.works.control}});
   write_named(json.key("work_by_constraint"), columns.constraints(), c.works.constraints);
-  json.key("balance").value(c.balance);
-  json.key("balance_largest").value(c.balance_largest);
-  json.key("balance_allowed").value(c.balance_allowed);
+  json.fields({{"balance", c.balance}, {"balance_largest", c.balance_largest}, {"balance_allowed", c.balance_allowed}});
   if (c.contacts) {
     const ContactCertificate& k = *c.contacts;
-    json.key("phases").value(k.phases);
-    json.key("impacts").value(k.impacts);
-    json.key("energy_lost_in_impacts").value(k.impact_lost);
-    json.key("energy_lost_in_impact_friction").value(k.impact_friction_lost);
-    json.key("energy_lost_in_friction");
-    k.friction_lost ? json.value(*k.friction_lost) : json.null();
-    json.key("work_of_moving_surfaces_in_impacts").value(k.surface_work);
-    json.key("one_sided_violation").value(k.penetration);
-    json.key("optimality").value(k.optimality);
-    json.key("complementarity").value(k.complementarity);
+    json.fields({{"phases", k.phases},
+                 {"impacts", k.impacts},
+                 {"energy_lost_in_impacts", k.impact_lost},
+                 {"energy_lost_in_impact_friction", k.impact_friction_lost},
+                 {"energy_lost_in_friction", k.friction_lost},
+                 {"work_of_moving_surfaces_in_impacts", k.surface_work},
+                 {"one_sided_violation", k.penetration},
+                 {"optimality", k.optimality},
+                 {"complementarity", k.complementarity}});
   }
-  json.key("global_error");
-  c.global_error ? json.value(*c.global_error) : json.null();
-  json.key("trusted").value(c.holds);
-  json.key("reasons").list(c.reasons);
-  json.key("notes").list(s.notes);
+  json.fields({{"global_error", c.global_error}, {"trusted", c.holds}});
+  json.key("reasons").list(c.reasons).key("notes").list(s.notes);
   json.key("wall_time").value(s.wall_time);
   json.end_object();
 }

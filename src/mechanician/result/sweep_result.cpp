@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "mechanician/base/csv.hpp"
 #include "mechanician/base/text.hpp"
 #include "mechanician/result/hdf5_file.hpp"
 #include "mechanician/result/text_sink.hpp"
@@ -42,20 +43,6 @@ double quantile(const std::vector<double>& sorted, double p) {
   return sorted[below] + part * (sorted[below + 1] - sorted[below]);
 }
 
-std::string quoted(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"') result += '"';
-    result += c == '\n' || c == '\r' ? ' ' : c;
-  }
-  return result + '"';
-}
-
-/// A name as it is, unless a reader would cut it.
-std::string csv_name(const std::string& name) {
-  return name.find_first_of(",\"") == std::string::npos ? name : quoted(name);
-}
-
 /// The names of columns. What a model calls as a column of every result, or as another of its own, is value(NAME): a reader goes by
 /// names.
 std::vector<std::string> csv_names(const std::vector<SweepQuantity>& quantities) {
@@ -73,9 +60,11 @@ std::vector<std::string> csv_names(const std::vector<SweepQuantity>& quantities)
   return result;
 }
 
-}  // namespace
-
-namespace {
+std::string on_one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return text;
+}
 
 SweepStatistics statistics_of(const std::string& name, std::vector<double>& values) {
   SweepStatistics s;
@@ -219,7 +208,7 @@ void write_sweep_csv(const SweepStore& store, const SweepSetup& setup,
                      const std::function<void(std::string_view)>& write) {
   const auto quantities = quantities_of(setup);
   std::string text;
-  for (const std::string& name : csv_names(quantities)) text += csv_name(name) + ',';
+  for (const std::string& name : csv_names(quantities)) text += csv_field(name) + ',';
   text += "reason\n";
   std::vector<std::vector<char>> values(quantities.size());
   for (const auto& record : store.records()) {
@@ -240,7 +229,7 @@ void write_sweep_csv(const SweepStore& store, const SweepSetup& setup,
         }
       }
       if (reason != reasons.end() && reason->motion == record.first + static_cast<std::int64_t>(i))
-        text += quoted(reason++->text);
+        text += csv_quoted(on_one_line(reason++->text));
       text += '\n';
     }
     write(text);
@@ -265,87 +254,106 @@ void write_sweep_csv(SweepStore& store, const SweepSetup& setup) {
   }
 }
 
+namespace {
+
+/// The datasets of a result: those of the motions, one for each quantity, and behind them others with what they hold.
+struct SweepDatasets {
+  std::vector<Hdf5Dataset> all;
+  std::vector<std::pair<std::size_t, std::string>> rest;
+
+  void add(Hdf5Dataset dataset, std::string bytes) {
+    rest.emplace_back(all.size(), std::move(bytes));
+    all.push_back(std::move(dataset));
+  }
+  void add_texts(const std::string& path, const std::vector<std::string>& texts, const std::string& about) {
+    std::size_t size = 1;
+    for (const std::string& t : texts) size = std::max(size, t.size());
+    std::string bytes;
+    for (std::string t : texts) t.resize(size), bytes += t;
+    add({.path = path, .type = Hdf5Type::text, .rows = texts.size(), .columns = size, .names = {}, .about = about},
+        std::move(bytes));
+  }
+  void add_table(const std::string& path, const std::vector<double>& values, const std::vector<std::string>& columns,
+                 const std::string& about) {
+    add({.path = path,
+         .rows = values.size() / columns.size(),
+         .columns = columns.size(),
+         .matrix = true,
+         .names = columns,
+         .about = about},
+        {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)});
+  }
+};
+
+void add_reasons(const SweepStore& store, const SweepSetup& setup, SweepDatasets& datasets) {
+  const auto reasons = find_reasons(store, most_reasons);
+  if (reasons.empty()) return;
+  std::vector<std::string> texts;
+  std::string motions;
+  std::vector<double> samples;
+  SampleReader reader(store, setup);
+  for (const SweepReason& r : reasons) {
+    texts.push_back(r.text);
+    motions.append(reinterpret_cast<const char*>(&r.motion), sizeof r.motion);
+    for (const double x : reader.read(r.motion)) samples.push_back(x);
+  }
+  datasets.add({.path = "reasons/motion",
+                .type = Hdf5Type::integer,
+                .rows = reasons.size(),
+                .names = {},
+                .about = "rows that are suspect or failed"},
+               motions);
+  datasets.add_texts("reasons/reason", texts, "why");
+  datasets.add_table("reasons/samples", samples, setup.sample_names, "what was varied there");
+}
+
+void add_statistics(const SweepStore& store, const SweepSetup& setup, SweepDatasets& datasets) {
+  const auto statistics = calc_statistics(store, setup);
+  if (statistics.empty()) return;
+  std::vector<std::string> names;
+  std::vector<double> values;
+  for (const SweepStatistics& s : statistics) {
+    names.push_back(s.name);
+    values.insert(values.end(), {static_cast<double>(s.count), s.mean, s.deviation});
+    values.insert(values.end(), s.quantiles.begin(), s.quantiles.end());
+  }
+  datasets.add_texts("statistics/names", names, "of the rows of values");
+  datasets.add_table("statistics/values", values,
+                     {"count", "mean", "deviation", "least", "5%", "25%", "50%", "75%", "95%", "largest"},
+                     "of what was kept, over the motions that have not failed");
+}
+
+SweepDatasets plan_sweep(const SweepStore& store, const SweepSetup& setup) {
+  SweepDatasets datasets;
+  for (const SweepQuantity& q : quantities_of(setup))
+    datasets.all.push_back({.path = q.name,
+                            .type = q.whole ? Hdf5Type::integer : Hdf5Type::number,
+                            .rows = static_cast<std::uint64_t>(setup.motions),
+                            .columns = q.columns,
+                            .matrix = !q.names.empty(),
+                            .names = q.names,
+                            .about = q.about});
+  add_reasons(store, setup, datasets);
+  add_statistics(store, setup, datasets);
+  datasets.add_texts("model", {setup.model.text}, "the model file");
+  datasets.add_texts("setup", {encode(setup)}, "everything that the sweep depends on");
+  return datasets;
+}
+
+}  // namespace
+
 void write_sweep_hdf5(SweepStore& store, const SweepSetup& setup, Ranks* ranks) {
   const auto quantities = quantities_of(setup);
   const bool first = !ranks || ranks->rank() == 0;
-  std::vector<std::uint64_t> offsets(quantities.size());
+  std::vector<std::uint64_t> offsets(quantities.size()), all_offsets;
   std::string scratch;
-  std::vector<std::pair<std::size_t, std::string>> rest;  // datasets behind those of the motions, with what they hold
-  std::vector<std::uint64_t> all_offsets;
+  SweepDatasets datasets;
   if (first) {
-    std::vector<Hdf5Dataset> datasets;
-    for (const SweepQuantity& q : quantities)
-      datasets.push_back({.path = q.name,
-                          .type = q.whole ? Hdf5Type::integer : Hdf5Type::number,
-                          .rows = static_cast<std::uint64_t>(setup.motions),
-                          .columns = q.columns,
-                          .matrix = !q.names.empty(),
-                          .names = q.names,
-                          .about = q.about});
-    const auto add = [&](Hdf5Dataset dataset, std::string bytes) {
-      rest.emplace_back(datasets.size(), std::move(bytes));
-      datasets.push_back(std::move(dataset));
-    };
-    const auto add_texts = [&](const std::string& path, const std::vector<std::string>& texts,
-                               const std::string& about) {
-      std::size_t size = 1;
-      for (const std::string& t : texts) size = std::max(size, t.size());
-      std::string bytes;
-      for (std::string t : texts) t.resize(size), bytes += t;
-      add({.path = path, .type = Hdf5Type::text, .rows = texts.size(), .columns = size, .names = {}, .about = about},
-          std::move(bytes));
-    };
-    const auto reasons = find_reasons(store, most_reasons);
-    std::vector<std::string> texts;
-    std::string motions, samples;
-    SampleReader reader(store, setup);
-    for (const SweepReason& r : reasons) {
-      texts.push_back(r.text);
-      motions.append(reinterpret_cast<const char*>(&r.motion), sizeof r.motion);
-      for (const double x : reader.read(r.motion)) samples.append(reinterpret_cast<const char*>(&x), sizeof x);
-    }
-    if (!reasons.empty()) {
-      add({.path = "reasons/motion",
-           .type = Hdf5Type::integer,
-           .rows = reasons.size(),
-           .names = {},
-           .about = "rows that are suspect or failed"},
-          motions);
-      add_texts("reasons/reason", texts, "why");
-      add({.path = "reasons/samples",
-           .rows = reasons.size(),
-           .columns = setup.sample_names.size(),
-           .matrix = true,
-           .names = setup.sample_names,
-           .about = "what was varied there"},
-          samples);
-    }
-    if (const auto statistics = calc_statistics(store, setup); !statistics.empty()) {
-      std::vector<std::string> columns{"count", "mean", "deviation", "least", "5%",
-                                       "25%",   "50%",  "75%",       "95%",   "largest"},
-          names;
-      std::string bytes;
-      for (const SweepStatistics& s : statistics) {
-        names.push_back(s.name);
-        std::vector<double> row{static_cast<double>(s.count), s.mean, s.deviation};
-        row.insert(row.end(), s.quantiles.begin(), s.quantiles.end());
-        bytes.append(reinterpret_cast<const char*>(row.data()), row.size() * sizeof(double));
-      }
-      add_texts("statistics/names", names, "of the rows of values");
-      add({.path = "statistics/values",
-           .rows = statistics.size(),
-           .columns = columns.size(),
-           .matrix = true,
-           .names = columns,
-           .about = "of what was kept, over the motions that have not failed"},
-          bytes);
-    }
-    add_texts("model", {setup.model.text}, "the model file");
-    add_texts("setup", {encode(setup)}, "everything that the sweep depends on");
+    datasets = plan_sweep(store, setup);
     const SweepCounts counts = count_motions(store, setup);
     scratch = store.part().scratch();
     store.part().make_scratch();
-    all_offsets = create_hdf5(scratch, datasets,
+    all_offsets = create_hdf5(scratch, datasets.all,
                               {{"kind", std::string("sweep")},
                                {"version", setup.version},
                                {"model_file", setup.model.file},
@@ -375,7 +383,7 @@ void write_sweep_hdf5(SweepStore& store, const SweepSetup& setup, Ranks* ranks) 
   if (!first) file.sync();
   if (ranks) ranks->barrier();
   if (!first) return;
-  for (const auto& [which, what] : rest) file.write_at(all_offsets[which], what);
+  for (const auto& [which, what] : datasets.rest) file.write_at(all_offsets[which], what);
   seal_hdf5(file, {});
   file.sync();
 }

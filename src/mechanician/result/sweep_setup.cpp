@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cstdlib>
-#include <functional>
+#include <concepts>
 #include <stdexcept>
+#include <type_traits>
 
 #include "mechanician/result/hash_internal.hpp"
 
@@ -13,41 +13,12 @@ namespace mechanician {
 
 namespace {
 
-/// Fields as NAME LENGTH\nTEXT\n, in any order; a list repeats its name.
-class Encoder {
- public:
-  void add(std::string_view name, std::string_view value) {
-    text_ += fmt::format("{} {}\n{}\n", name, value.size(), value);
-  }
-  void add(std::string_view name, double value) { add(name, std::string_view(fmt::format("{:.17g}", value))); }
-  void add_whole(std::string_view name, std::uint64_t value) { add(name, std::string_view(fmt::format("{}", value))); }
-  void add(std::string_view name, const std::vector<std::string>& values) {
-    for (const std::string& value : values) add(name, std::string_view(value));
-  }
-  void add(std::string_view name, const std::map<std::string, double>& values) {
-    for (const auto& [key, value] : values) add(name, std::string_view(fmt::format("{}={:.17g}", key, value)));
-  }
-  std::string text_;
-};
-
-double number(std::string_view text) {
-  double value = 0.0;
+template <class Number>
+Number number(std::string_view text) {
+  Number value{};
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
   if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) throw std::invalid_argument("a number is none");
   return value;
-}
-
-std::uint64_t whole(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) throw std::invalid_argument("a number is none");
-  return value;
-}
-
-void put(std::map<std::string, double>& values, std::string_view text) {
-  const std::size_t equal = text.rfind('=');
-  if (equal == std::string_view::npos) throw std::invalid_argument("a value has no name");
-  values[std::string(text.substr(0, equal))] = number(text.substr(equal + 1));
 }
 
 template <class Enum>
@@ -57,36 +28,100 @@ Enum one_of(std::string_view text, std::initializer_list<Enum> known) {
   throw std::invalid_argument("a word is unknown");
 }
 
+// Values as text, and back. A list has a text for each of its entries.
+std::string text_of(double x) { return fmt::format("{:.17g}", x); }
+std::string text_of(std::integral auto x) { return std::to_string(x); }
+std::string text_of(bool) { return "yes"; }
+std::string text_of(const std::string& x) { return x; }
+std::string text_of(const std::optional<double>& x) { return text_of(*x); }
+std::string text_of(const std::pair<const std::string, double>& x) { return x.first + '=' + text_of(x.second); }
+std::string text_of(Sampling x) { return std::string(name_of(x)); }
+std::string text_of(Device x) { return std::string(name_of(x)); }
+/// The method alone.
+std::string text_of(const EnsembleOptions& x) {
+  return x.method == EnsembleMethod::rk4 ? "rk4" : std::string(name_of(x.adaptive));
+}
+
+void read(std::string_view text, double& x) { x = number<double>(text); }
+void read(std::string_view text, std::integral auto& x) {
+  x = static_cast<std::remove_reference_t<decltype(x)>>(number<std::uint64_t>(text));
+}
+void read(std::string_view, bool& x) { x = true; }
+void read(std::string_view text, std::string& x) { x = text; }
+void read(std::string_view text, std::optional<double>& x) { x = number<double>(text); }
+void read(std::string_view text, std::vector<std::string>& x) { x.emplace_back(text); }
+void read(std::string_view text, std::map<std::string, double>& x) {
+  const std::size_t equal = text.rfind('=');
+  if (equal == std::string_view::npos) throw std::invalid_argument("a value has no name");
+  x[std::string(text.substr(0, equal))] = number<double>(text.substr(equal + 1));
+}
+void read(std::string_view text, Sampling& x) {
+  x = one_of(text, {Sampling::random, Sampling::latin_hypercube, Sampling::sobol});
+}
+void read(std::string_view text, Device& x) { x = one_of(text, {Device::automatic, Device::cpu, Device::gpu}); }
+void read(std::string_view text, EnsembleOptions& x) {
+  if (text == "rk4")
+    x.method = EnsembleMethod::rk4;
+  else
+    x.adaptive = one_of(text, {Method::automatic, Method::dop853, Method::bdf});
+}
+
+/// Calls field(name, value, there) for everything that a setup consists of; `there`: it has something to say.
+template <class Setup, class Field>
+void for_each_field(Setup& s, Field&& field) {
+  const bool rk4 = s.options.method == EnsembleMethod::rk4, from_file = !s.samples_file.empty();
+  field("version", s.version, true);
+  field("file", s.model.file, true);
+  field("model", s.model.text, true);
+  field("set", s.set, true);
+  field("position", s.position, true);
+  field("velocity", s.velocity, true);
+  field("time", s.time, s.time.has_value());
+  field("as_given", s.as_given, s.as_given);
+  field("parameters_hash", s.parameters_hash, s.parameters_hash != 0);
+  field("vary", s.vary, true);
+  field("samples", s.samples_file, from_file);
+  field("samples_hash", s.samples_hash, from_file);
+  field("count", s.samples.count, true);
+  field("seed", s.samples.seed, true);
+  field("sampling", s.samples.sampling, true);
+  field("method", s.options, true);
+  field("step", s.options.step, rk4);
+  field("tolerance", s.options.tolerance, !rk4);
+  field("to", s.options.to, true);
+  field("device", s.device, true);
+  field("computed_on", s.computed_on, true);
+  field("keep", s.keep, true);
+  field("format", s.format, !s.format.empty());
+  field("motions", s.motions, true);
+  field("begin", s.begin, true);
+  field("sample_name", s.sample_names, true);
+  field("coordinate", s.coordinates, true);
+  field("kept_name", s.kept_names, true);
+}
+
+template <class T>
+concept List = requires(const T& x) {
+  x.begin()->size();
+}
+|| requires(const T& x) { x.begin()->second; };
+
 }  // namespace
 
-std::string encode(const SweepSetup& s) {
-  Encoder out;
-  out.add("version", std::string_view(s.version));
-  out.add("file", std::string_view(s.model.file));
-  out.add("model", std::string_view(s.model.text));
-  out.add("set", s.set), out.add("position", s.position), out.add("velocity", s.velocity);
-  if (s.time) out.add("time", *s.time);
-  if (s.as_given) out.add("as_given", std::string_view("yes"));
-  if (s.parameters_hash != 0) out.add_whole("parameters_hash", s.parameters_hash);
-  out.add("vary", s.vary);
-  if (!s.samples_file.empty())
-    out.add("samples", std::string_view(s.samples_file)), out.add_whole("samples_hash", s.samples_hash);
-  out.add_whole("count", static_cast<std::uint64_t>(s.samples.count));
-  out.add_whole("seed", s.samples.seed);
-  out.add("sampling", name_of(s.samples.sampling));
-  if (s.options.method == EnsembleMethod::rk4)
-    out.add("method", std::string_view("rk4")), out.add("step", s.options.step);
-  else
-    out.add("method", name_of(s.options.adaptive)), out.add("tolerance", s.options.tolerance);
-  out.add("to", s.options.to);
-  out.add("device", name_of(s.device));
-  out.add("computed_on", std::string_view(s.computed_on));
-  out.add("keep", s.keep);
-  if (!s.format.empty()) out.add("format", std::string_view(s.format));
-  out.add_whole("motions", static_cast<std::uint64_t>(s.motions));
-  out.add("begin", s.begin);
-  out.add("sample_name", s.sample_names), out.add("coordinate", s.coordinates), out.add("kept_name", s.kept_names);
-  return std::move(out.text_);
+/// Fields as NAME LENGTH\nTEXT\n, in any order; a list repeats its name.
+std::string encode(const SweepSetup& setup) {
+  std::string out;
+  const auto add = [&](std::string_view name, const std::string& text) {
+    out += fmt::format("{} {}\n{}\n", name, text.size(), text);
+  };
+  for_each_field(setup, [&]<class T>(std::string_view name, const T& value, bool there) {
+    if (!there) return;
+    if constexpr (List<T>)
+      for (const auto& entry : value) add(name, text_of(entry));
+    else
+      add(name, text_of(value));
+  });
+  return out;
 }
 
 SweepSetup decode_sweep_setup(std::string_view text) {
@@ -96,71 +131,17 @@ SweepSetup decode_sweep_setup(std::string_view text) {
     if (blank == std::string_view::npos || line == std::string_view::npos || blank > line)
       throw std::invalid_argument("a field has no name");
     const std::string_view name = text.substr(0, blank);
-    const std::uint64_t size = whole(text.substr(blank + 1, line - blank - 1));
+    const auto size = number<std::uint64_t>(text.substr(blank + 1, line - blank - 1));
     text.remove_prefix(line + 1);
     if (size >= text.size()) throw std::invalid_argument("a field is cut off");
-    const std::string_view value = text.substr(0, static_cast<std::size_t>(size));
-    text.remove_prefix(static_cast<std::size_t>(size) + 1);
-    if (name == "version")
-      s.version = value;
-    else if (name == "file")
-      s.model.file = value;
-    else if (name == "model")
-      s.model.text = value;
-    else if (name == "set")
-      put(s.set, value);
-    else if (name == "position")
-      put(s.position, value);
-    else if (name == "velocity")
-      put(s.velocity, value);
-    else if (name == "time")
-      s.time = number(value);
-    else if (name == "as_given")
-      s.as_given = true;
-    else if (name == "vary")
-      s.vary.emplace_back(value);
-    else if (name == "parameters_hash")
-      s.parameters_hash = whole(value);
-    else if (name == "samples")
-      s.samples_file = value;
-    else if (name == "samples_hash")
-      s.samples_hash = whole(value);
-    else if (name == "count")
-      s.samples.count = static_cast<std::int64_t>(whole(value));
-    else if (name == "seed")
-      s.samples.seed = whole(value);
-    else if (name == "sampling")
-      s.samples.sampling = one_of(value, {Sampling::random, Sampling::latin_hypercube, Sampling::sobol});
-    else if (name == "method" && value == "rk4")
-      s.options.method = EnsembleMethod::rk4;
-    else if (name == "method")
-      s.options.adaptive = one_of(value, {Method::automatic, Method::dop853, Method::bdf});
-    else if (name == "step")
-      s.options.step = number(value);
-    else if (name == "tolerance")
-      s.options.tolerance = number(value);
-    else if (name == "to")
-      s.options.to = number(value);
-    else if (name == "device")
-      s.device = one_of(value, {Device::automatic, Device::cpu, Device::gpu});
-    else if (name == "computed_on")
-      s.computed_on = value;
-    else if (name == "keep")
-      s.keep.emplace_back(value);
-    else if (name == "format")
-      s.format = value;
-    else if (name == "motions")
-      s.motions = static_cast<std::int64_t>(whole(value));
-    else if (name == "begin")
-      s.begin = number(value);
-    else if (name == "sample_name")
-      s.sample_names.emplace_back(value);
-    else if (name == "coordinate")
-      s.coordinates.emplace_back(value);
-    else if (name == "kept_name")
-      s.kept_names.emplace_back(value);
-    else
-      throw std::invalid_argument("a field is unknown");
+    bool known = false;
+    for_each_field(s, [&](std::string_view field, auto& value, bool) {
+      if (field != name) return;
+      read(text.substr(0, size), value);
+      known = true;
+    });
+    if (!known) throw std::invalid_argument("a field is unknown");
+    text.remove_prefix(size + 1);
   }
   return s;
 }

@@ -232,7 +232,7 @@ void SweepStore::scan(Source& source, int index) {
         head.number_size > rest - head.text_size || head.number_size / row != static_cast<std::uint64_t>(head.count) ||
         head.number_size % row != 0)
       return;
-    body.resize(static_cast<std::size_t>(head.text_size + head.number_size));
+    body.resize(head.text_size + head.number_size);
     file.read_at(source.end + sizeof head, body);
     if (hash_record(head, body) != head.hash) return;
     records_.push_back({.file = index,
@@ -296,17 +296,15 @@ void SweepStore::sort() {
 }
 
 bool SweepStore::is_mine(const Record& record, int num_ranks) const {
-  return record.file <= 0 || sources_[static_cast<std::size_t>(record.file)].rank >= num_ranks;
+  return record.file <= 0 || sources_[record.file].rank >= num_ranks;
 }
 
 void SweepStore::read_bytes(const Record& record, std::uint64_t at, std::span<char> bytes) const {
   if (record.file < 0) {
-    std::copy_n(memory_[static_cast<std::size_t>(record.at)].begin() + static_cast<std::ptrdiff_t>(at), bytes.size(),
-                bytes.begin());
+    std::copy_n(memory_[record.at].begin() + static_cast<std::ptrdiff_t>(at), bytes.size(), bytes.begin());
     return;
   }
-  (record.file == 0 && part_ ? part_->file() : sources_[static_cast<std::size_t>(record.file)].file)
-      .read_at(record.at + at, bytes);
+  (record.file == 0 && part_ ? part_->file() : sources_[record.file].file).read_at(record.at + at, bytes);
 }
 
 void SweepStore::read(const Record& record, std::size_t quantity, std::vector<char>& bytes) const {
@@ -319,7 +317,7 @@ void SweepStore::read(const Record& record, std::size_t quantity, std::vector<ch
 
 std::vector<SweepReason> SweepStore::reasons(const Record& record) const {
   std::vector<SweepReason> result;
-  std::vector<char> bytes(static_cast<std::size_t>(record.text_size));
+  std::vector<char> bytes(record.text_size);
   read_bytes(record, 0, bytes);
   for (std::size_t at = 0; at + 16 <= bytes.size();) {
     SweepReason reason;

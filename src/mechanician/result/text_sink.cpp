@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <charconv>
-#include <cmath>
 #include <cstring>
 
 #include "mechanician/base/standard_streams.hpp"

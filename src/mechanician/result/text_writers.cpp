@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "mechanician/base/csv.hpp"
 #include "mechanician/output/json_writer.hpp"
 
 namespace mechanician {
@@ -11,14 +12,6 @@ namespace mechanician {
 namespace {
 
 constexpr std::size_t largest_buffer = std::size_t{1} << 20;
-
-/// A name as a field of a CSV file: quoted where it contains what would end it.
-std::string csv_field(const std::string& name) {
-  if (name.find_first_of(",\"\r\n") == std::string::npos) return name;
-  std::string out = "\"";
-  for (const char c : name) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + '"';
-}
 
 class CsvWriter final : public ResultWriter {
  public:
@@ -112,9 +105,7 @@ class JsonResultWriter final : public ResultWriter {
   std::string closing(const RunState& state) const {
     JsonWriter json;
     json.begin_object();
-    json.key("events").begin_array();
-    for (const MotionEvent& event : state.events) write_event(json, event, header_.columns);
-    json.end_array();
+    json.key("events").array(state.events, [&](const MotionEvent& e) { write_event(json, e, header_.columns); });
     json.key("summary");
     write_summary(json, state.summary, state.events, header_.columns);
     json.end_object();

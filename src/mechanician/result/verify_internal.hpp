@@ -11,8 +11,6 @@
 #include <span>
 #include <string>
 
-#include "mechanician/result/result_writer.hpp"
-
 namespace mechanician {
 
 class SecondRun {
