@@ -147,12 +147,17 @@ System::System(Model model, std::vector<double> parameters, Checked)
 
 System::System(FamilyModel stated, Numbers numbers)
     : parameters_(parameter_values(stated)), kept_(std::make_shared<Kept>()) {
-  if (numbers == Numbers::kernels || (numbers == Numbers::automatic && stated.num_coordinates() >= least_for_kernels)) {
+  // Kernels pay where they run over members: a ladder of 82 coordinates that is written member by member takes three times as
+  // long by kernels of one member each. So many coordinates there must be for each that is named in the file.
+  constexpr long least_members = 4;
+  const long count = stated.num_coordinates(), families = static_cast<long>(stated.coordinates.size());
+  const bool many = count >= least_for_kernels && (count >= least_members * families || count > most_coordinates);
+  if (numbers == Numbers::kernels || (numbers == Numbers::automatic && many)) {
     try {
       families_ = std::make_shared<const FamilyNumbers>(stated);
     } catch (const ModelError&) {
       // What is wrong by itself is said in the same way when it is written out.
-      if (numbers == Numbers::kernels || stated.num_coordinates() > most_coordinates) throw;
+      if (numbers == Numbers::kernels || count > most_coordinates) throw;
     }
   }
   if (families_) {
