@@ -345,7 +345,7 @@ def check_mistakes(s):
             ('a time beyond counting', [p, '--vary', 'L=1', '--method', 'rk4', '--step', '1', '--to', '1e300'], 2, 'lost in the rounding of the time'),
             ('what is there anyway', [p, '--vary', 'L=1', '--keep', "x'"], 2, 'is in every result'),
             ('a distribution that is none', [p, '--vary', 'L=gamma(1,2)', '--count', '3'], 2, 'no distribution `gamma`'),
-            ('a large model', ['large.toml', '--vary', "x[1]'=1,2"], 0, '2 motions: 2 done'),
+            ('a large model', ['large.toml', '--vary', "x[1]'=1,2", '-o', 'large.csv'], 0, '2 motions: 2 done'),
             ('a model that is too large', ['large.toml', '--set', 'N=200000', '--vary', "x[1]'=1,2"], 1, '100000 are possible'),
             ('rk4 and contacts', [model('bouncing_ball'), '--vary', 'g=9,10', '--method', 'rk4', '--step', '1e-3'], 2, 'one-sided'),
             ('a method that is none', [p, '--vary', 'L=1', '--method', 'rk5'], 2, 'rk4, auto'),
