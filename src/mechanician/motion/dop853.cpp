@@ -3,27 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
-// The loops over components for the widest vectors that the CPU has. Nothing is contracted (-ffp-contract=off), so that
-// all versions give the same bits.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(MECHANICIAN_SANITIZED)
-#define MECHANICIAN_WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define MECHANICIAN_WIDEST
-#endif
+#include "mechanician/base/wide.hpp"
 
 namespace mechanician {
 
 namespace {
 
+// Left to itself the compiler makes vectors across the stages, which lie far apart.
+using Block = wide::Eight;
+using wide::load, wide::store;
 constexpr int block = 8;
-/// A block of components. Left to itself the compiler makes vectors across the stages, which lie far apart.
-typedef double Block __attribute__((vector_size(block * sizeof(double))));
-
-inline void load(const double* from, Block& to) { std::memcpy(&to, from, sizeof to); }
-inline void store(const Block& from, double* to) { std::memcpy(to, &from, sizeof from); }
 
 /// out = y + h·Σ w_j k_j. The sum comes first: small terms are not lost against y one by one.
 MECHANICIAN_WIDEST void add_weighted(int size, int count, const double* w, const double* const* k, const double* y,
@@ -137,8 +128,8 @@ MECHANICIAN_WIDEST void sample_dense(const double* y, const std::array<const dou
       load(F[p] + i, x);
       value += x;
       const double factor = p % 2 == 0 ? up : down;
-      slope = slope * factor + (p % 2 == 0 ? value : -value);
-      value *= factor;
+      slope = factor * slope + (p % 2 == 0 ? 1.0 : -1.0) * value;
+      value = factor * value;
     }
     load(y + i, x);
     if (out) store(x + value, out + i);

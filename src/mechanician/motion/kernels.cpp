@@ -1,24 +1,16 @@
 #include "mechanician/motion/kernels.hpp"
 
 #include <algorithm>
-#include <cstring>
 
-// For the widest vectors that the CPU has. Sums have eight parts whatever the width, and nothing is contracted
-// (-ffp-contract=off): all versions give the same bits.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(MECHANICIAN_SANITIZED)
-#define MECHANICIAN_WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define MECHANICIAN_WIDEST
-#endif
+#include "mechanician/base/wide.hpp"
 
 namespace mechanician::kernels {
 
 namespace {
 
 constexpr int block = 8;
-typedef double Block __attribute__((vector_size(block * sizeof(double))));
-
-__attribute__((always_inline)) inline void load(const double* from, Block& to) { std::memcpy(&to, from, sizeof to); }
+using Block = wide::Eight;
+using wide::load, wide::store;
 
 __attribute__((always_inline)) inline double dot_of(int n, const double* x, const double* y) {
   Block sum = {}, a, b;
@@ -26,7 +18,8 @@ __attribute__((always_inline)) inline double dot_of(int n, const double* x, cons
   for (; i + block <= n; i += block) load(x + i, a), load(y + i, b), sum += a * b;
   double rest = 0.0;
   for (; i < n; ++i) rest += x[i] * y[i];
-  return (((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]))) + rest;
+  const auto add_up = [](const wide::Four& v) { return (v[0] + v[1]) + (v[2] + v[3]); };
+  return (add_up(sum.low) + add_up(sum.high)) + rest;
 }
 
 /// y ← y − s·x
@@ -36,7 +29,7 @@ __attribute__((always_inline)) inline void subtract(int n, double s, const doubl
   for (; i + block <= n; i += block) {
     load(x + i, a), load(y + i, b);
     b -= s * a;
-    std::memcpy(y + i, &b, sizeof b);
+    store(b, y + i);
   }
   for (; i < n; ++i) y[i] -= s * x[i];
 }
