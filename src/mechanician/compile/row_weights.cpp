@@ -63,7 +63,26 @@ void TypicalSizes::add(std::span<const double> diagonal, std::span<const double>
 }
 
 std::vector<double> TypicalSizes::weigh_coordinates(const RowPattern& rows) const {
-  std::vector<double> column(masses.size(), 0.0), weight = masses;
+  std::vector<double> weight = masses;
+  // Through rows from those that have a mass, and from these on.
+  for (bool found = true; found;) {
+    found = false;
+    std::vector<double> next = weight;
+    for (std::size_t j = 0; j + 1 < rows.begin.size(); ++j) {
+      double heavy = 0.0;
+      for (int k = rows.begin[j]; k < rows.begin[j + 1]; ++k)
+        if (const double w = weight[at(rows.cols[at(k)])]; w > 0.0) heavy += squares[at(k)] / w;
+      if (!(heavy > 0.0) || !std::isfinite(heavy)) continue;
+      for (int k = rows.begin[j]; k < rows.begin[j + 1]; ++k) {
+        const int i = rows.cols[at(k)];
+        if (weight[at(i)] > 0.0 || !(squares[at(k)] > 0.0)) continue;
+        next[at(i)] = std::max(next[at(i)], squares[at(k)] / heavy), found = true;
+      }
+    }
+    weight = std::move(next);
+  }
+  // Nothing with a mass is near: its largest coefficient becomes 1.
+  std::vector<double> column(masses.size(), 0.0);
   for (std::size_t k = 0; k < squares.size(); ++k) {
     double& c = column[at(rows.cols[k])];
     c = std::max(c, squares[k]);

@@ -36,7 +36,7 @@ struct TypicalSizes {
 
   /// Of one state more: M_ii, and a_ji in the order of the pattern. What is not finite does not count.
   void add(std::span<const double> diagonal, std::span<const double> entries);
-  /// What each coordinate weighs: its mass; without any, its largest coefficient squared, which makes that 1.
+  /// What each coordinate weighs: its mass; without any, what its heaviest row acts on, seen from it.
   std::vector<double> weigh_coordinates(const RowPattern& rows) const;
   std::vector<double> weigh_rows(const RowPattern& rows) const;
 };

@@ -20,18 +20,20 @@ void AdaptivePack::watch(int l) {
   EnergyLedger::Step step{.h = of(h_, 0, l),
                           .tolerance = options_.tolerance,
                           .kinetic = of(seen_, WatchProgram::at_kinetic, l),
-                          .scale = of(seen_, WatchProgram::at_scale, l),
+                          .scale = energy_scale(y_new_, l),
                           .error = of(errors_, 0, l)};
   for (int i = 0; i < 4; ++i) {
     step.works[static_cast<std::size_t>(i)] = of(y_new_, 2 * n_ + i, l);
     step.powers[static_cast<std::size_t>(i)] = of(k_[12], 2 * n_ + i, l);
   }
   lane.ledger.add(step);
+  see_forces(l);
+  lane.reach.soon = of(h_, 0, l);
   double acceleration = 0.0;
   for (int i = n_; i < 2 * n_; ++i) acceleration = std::max(acceleration, std::abs(of(k_[12], i, l)));
   lane.acceleration_integral += of(h_, 0, l) * acceleration;
-  const double violation = of(seen_, WatchProgram::at_violation, l), distance = of(seen_, WatchProgram::at_distance, l);
-  lane.violation = std::max(lane.violation, violation), lane.distance = std::max(lane.distance, distance);
+  lane.violation = std::max(lane.violation, of(seen_, WatchProgram::at_violation, l));
+  lane.distance = std::max(lane.distance, distance(l));
 }
 
 /// As integrator_bdf.cpp has it: where a single run would change the method.
@@ -39,8 +41,7 @@ bool AdaptivePack::is_stiff(int l) {
   constexpr double stability_edge = 6.1, worth_a_look = 0.25, stiffness_ratio = 50.0, rounding = 64.0 * eps;
   constexpr int hits_for_stiff = 15, misses_for_not = 6;
   Lane& lane = lanes[static_cast<std::size_t>(l)];
-  if (options_.adaptive == Method::dop853 || lane.ledger.kinetic() <= 1e-24 * std::max(1.0, lane.ledger.scale()))
-    return false;
+  if (options_.adaptive == Method::dop853 || lane.ledger.kinetic() <= 1e-24 * lane.ledger.scale()) return false;
   double rates = 0.0, values = 0.0, size = 1.0, slow_rates = 0.0, slow_values = 0.0;
   for (int i = 0; i < 2 * n_; ++i) {
     const double dk = of(k_[12], i, l) - of(k_[11], i, l), dy = of(y_new_, i, l) - of(last_stage_, i, l);

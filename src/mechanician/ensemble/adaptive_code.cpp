@@ -83,7 +83,10 @@ AdaptiveCodeResult make_adaptive_code(const System& whole, const System& flight,
   }
   code.num_rows = static_cast<int>(rows.size());
   for (const Row& row : eqs.rows) code.one_velocity_step &= row.level != Level::velocity || row.linear;
-  code.watched = make_watch_program(eqs, options, rows, written.divisors());
+  const Eigen::Map<const Eigen::VectorXd> reference(y.data(), 2 * code.n);
+  dynamics.measure({options.reference[0], reference.head(code.n), reference.tail(code.n)});
+  code.units = dynamics.factors().typical_units();
+  code.watched = make_watch_program(eqs, options, rows, written.divisors(), code.units);
   const Program watch = std::exchange(code.watched.program, {});
   const Program divisors = make_values_program(eqs, options, written.divisors());
   const Program guard_values = make_values_program(eqs, options, guards);

@@ -37,6 +37,7 @@ struct AdaptiveCode {
   int num_switches = 0, num_gaps = 0;
   int num_guards() const { return num_switches + static_cast<int>(events.size()) + num_gaps; }
   bool depends_on_time = false;
+  std::vector<double> units;  ///< of the coordinates (motion/sizes.hpp), at the nominal state
 };
 
 struct AdaptiveCodeResult {

@@ -52,6 +52,8 @@ AdaptivePack::AdaptivePack(AdaptiveCode& code, const EnsembleOptions& options)
   const int num_rows = code.num_rows, num_entries = code.watched.row_begin.back(),
             num_divisors = code.watched.num_divisors;
   lanes.resize(static_cast<std::size_t>(L_));
+  for (const double u : code.units) per_unit_.push_back(1.0 / u);
+  sizes_ = sized(2 * n_);
   y = y_new_ = sized(size_), scale_ = sized(2 * n_), last_stage_ = sized(2 * n_);
   parameters_ = sized(num_parameters_), inputs_ = sized(1 + 2 * n_ + num_parameters_);
   sines_ = row_sizes_ = sines_new_ = sized(num_rows), pivots_ = sized(2 * num_rows), look_ = sized(17 * num_rows);
@@ -84,7 +86,8 @@ void AdaptivePack::accelerate(AlignedNumbers& rate) {
 void AdaptivePack::converge(AdaptiveCode::Projection& projection, int offset, bool one_is_enough) {
   if (!projection.step) return;
   AlignedNumbers moving(static_cast<std::size_t>(L_)), last(static_cast<std::size_t>(L_), infinity),
-      moved(static_cast<std::size_t>(L_));
+      moved(static_cast<std::size_t>(L_)), near = moved;
+  for (std::size_t l = 0; l < near.size(); ++l) near[l] = offset == 0 ? lanes[l].reach.length() : lanes[l].reach.pace();
   for (int l = 0; l < L_; ++l) moving[static_cast<std::size_t>(l)] = of(good_, 0, l);
   for (int step = 0; step < most_newton_steps; ++step) {
     projection.step(inputs_.data(), projection_.data());
@@ -93,8 +96,8 @@ void AdaptivePack::converge(AdaptiveCode::Projection& projection, int offset, bo
       if (moves > 0.0 && !(of(projection_, projection.at_vouch, l) > 0.0)) moves = of(good_, 0, l) = 0.0;
     }
     std::fill(moved.begin(), moved.end(), 0.0);
-    lanes::add_and_measure(n_ * L_, L_, moving.data(), projection_.data(), inputs_.data() + (1 + offset) * L_,
-                           moved.data());
+    lanes::add_and_measure(n_ * L_, L_, moving.data(), projection_.data(), code_->units.data(), near.data(),
+                           inputs_.data() + (1 + offset) * L_, moved.data());
     bool any = false;
     for (std::size_t l = 0; l < moving.size(); ++l) {
       if (!(moving[l] > 0.0)) continue;
@@ -109,6 +112,58 @@ void AdaptivePack::converge(AdaptiveCode::Projection& projection, int offset, bo
   }
   for (std::size_t l = 0; l < moving.size(); ++l)
     if (moving[l] > 0.0 && !(last[l] <= 4.0 * eps)) good_[l] = 0.0;
+}
+
+void AdaptivePack::see() {
+  lanes::see(2 * n_ * L_, L_, y.data(), sizes_.data());
+  AlignedNumbers extent(static_cast<std::size_t>(L_)), speed = extent;
+  lanes::largest_size(n_ * L_, L_, sizes_.data(), per_unit_.data(), extent.data());
+  lanes::largest_size(n_ * L_, L_, sizes_.data() + n_ * L_, per_unit_.data(), speed.data());
+  for (std::size_t l = 0; l < lanes.size(); ++l) {
+    Reach& reach = lanes[l].reach;
+    reach.extent = std::max(reach.extent, extent[l]), reach.speed = std::max(reach.speed, speed[l]);
+  }
+}
+
+void AdaptivePack::begin_sizes(const std::vector<Entry>& entries) {
+  std::fill(sizes_.begin(), sizes_.end(), Reach::tiny);
+  for (int l = 0; l < L_; ++l) {
+    const auto at = static_cast<std::size_t>(l);
+    lanes[at].reach.begin(options_.to - t0_);
+    const HandedMotion* const handed = entries[at].handed;
+    if (!handed) continue;
+    lanes[at].reach = handed->sizes.reach;
+    for (int i = 0; i < n_; ++i) of(sizes_, i, l) = handed->sizes.q[i], of(sizes_, n_ + i, l) = handed->sizes.qd[i];
+  }
+  see();
+  for (int l = 0; l < L_; ++l) see_forces(l);
+}
+
+void AdaptivePack::see_forces(int l) {
+  double force = 0.0, energy = 0.0;
+  for (int i = 0; i < n_; ++i) {
+    const double Q = of(seen_, code_->watched.at_momenta + n_ + i, l);
+    force = std::max(force, Q * code_->units[i]), energy += Q * of(sizes_, i, l);
+  }
+  lanes[static_cast<std::size_t>(l)].reach.set_force(force, energy);
+}
+
+double AdaptivePack::energy_scale(const AlignedNumbers& state, int l) const {
+  double scale = 0.0;
+  for (int i = 0; i < n_; ++i) {
+    const double v = std::max({of(sizes_, n_ + i, l), std::abs(of(state, n_ + i, l)),
+                               Sizes::part * code_->units[i] * lanes[static_cast<std::size_t>(l)].reach.speed}),
+                 x = std::max(of(sizes_, i, l), std::abs(of(state, i, l)));
+    scale += of(seen_, code_->watched.at_momenta + i, l) * v + of(seen_, code_->watched.at_momenta + n_ + i, l) * x;
+  }
+  return scale;
+}
+
+double AdaptivePack::distance(int l) const {
+  const double off = of(seen_, WatchProgram::at_distance, l), rate = of(seen_, WatchProgram::at_rate_distance, l);
+  const Reach& reach = lanes[static_cast<std::size_t>(l)].reach;
+  // Not a number where one of them is none.
+  return (off == 0.0 ? 0.0 : off / reach.length()) + (rate == 0.0 ? 0.0 : rate / reach.pace());
 }
 
 void AdaptivePack::project() {
@@ -165,11 +220,14 @@ void AdaptivePack::begin(const MotionBatch& batch, const std::vector<int>& varie
   settle_sides(entries);
   std::copy(parameters_.begin(), parameters_.end(), inputs_.begin() + (1 + 2 * n_) * L_);
   code_->watch(inputs_.data(), seen_.data());
-  for (int l = 0; l < L_; ++l)
-    if (!(of(seen_, WatchProgram::at_distance, l) <= certificate_limits::on_constraints)) of(good_, 0, l) = 0.0;
+  begin_sizes(entries);
+  for (int l = 0; l < L_; ++l) {
+    if (!(distance(l) <= certificate_limits::on_constraints)) of(good_, 0, l) = 0.0;
+  }
   project();
   accelerate(k_[0]);
   std::copy_n(inputs_.begin() + L_, 2 * n_ * L_, y.begin());
+  see();
   calc_sines(sines_.data());
   for (int i = 0; i < code_->num_rows; ++i)
     for (int l = 0; l < L_; ++l)
@@ -185,8 +243,9 @@ void AdaptivePack::begin(const MotionBatch& batch, const std::vector<int>& varie
     const Entry& entry = entries[static_cast<std::size_t>(l)];
     Lane& lane = lanes[static_cast<std::size_t>(l)];
     const double first_step = lane.h;
-    lane = {.motion = entry.motion, .t = batch.t, .h = first_step, .progress = {.mark = batch.t}};
-    lane.ledger.begin(of(seen_, WatchProgram::at_kinetic, l), of(seen_, WatchProgram::at_scale, l));
+    const Reach reach = lane.reach;
+    lane = {.motion = entry.motion, .t = batch.t, .h = first_step, .progress = {.mark = batch.t}, .reach = reach};
+    lane.ledger.begin(of(seen_, WatchProgram::at_kinetic, l), energy_scale(y, l));
     if (entry.motion >= 0 && entry.handed) {
       const HandedMotion& from = *entry.handed;
       lane.t = from.t, lane.h = from.h, lane.steps = lane.begun_with = from.steps;
@@ -208,6 +267,11 @@ void AdaptivePack::begin(const MotionBatch& batch, const std::vector<int>& varie
 HandedMotion AdaptivePack::hand_over(int l) const {
   const Lane& lane = lanes[static_cast<std::size_t>(l)];
   HandedMotion to{.t = lane.t, .h = lane.h, .y = {}, .sides = {}, .events = {}, .divisors = {}};
+  std::vector<double> seen;
+  for (int i = 0; i < 2 * n_; ++i) seen.push_back(of(sizes_, i, l));
+  to.sizes.begin(code_->units, {}, 0.0);
+  to.sizes.reach = lane.reach;
+  to.sizes.see(seen.data());
   for (int i = 0; i < size_; ++i) to.y.push_back(of(y, i, l));
   for (int i = 0; i < code_->num_switches; ++i) to.sides.push_back(side_of(i, l));
   for (int i = 0; i < static_cast<int>(code_->events.size()); ++i)
@@ -229,9 +293,15 @@ std::vector<double> AdaptivePack::row_sizes(int l) const {
 void AdaptivePack::choose_first_steps() {
   const int count = 2 * n_;
   const double span = options_.to - t0_;
+  AlignedNumbers rates(static_cast<std::size_t>(L_));
+  lanes::largest_size(n_ * L_, L_, k_[0].data() + n_ * L_, per_unit_.data(), rates.data());
   const auto scaled = [&](int l, auto&& value) {
+    const Reach& reach = lanes[static_cast<std::size_t>(l)].reach;
+    const double rate = rates[static_cast<std::size_t>(l)], length = Sizes::part * reach.length(rate),
+                 pace = Sizes::part * reach.pace(rate);
     return step_control::calc_norm(
-        count, options_.tolerance, [&](int i) { return of(y, i, l); }, value);
+        count, options_.tolerance,
+        [&](int i) { return std::max(of(sizes_, i, l), code_->units[i % n_] * (i < n_ ? length : pace)); }, value);
   };
   AlignedNumbers h0(static_cast<std::size_t>(L_)), d1 = h0, vouched = good_;
   for (int l = 0; l < L_; ++l) {
@@ -251,7 +321,7 @@ void AdaptivePack::choose_first_steps() {
     const auto at = static_cast<std::size_t>(l);
     double d2 = scaled(l, [&](int i) { return of(k_[1], i, l) - of(k_[0], i, l); }) / h0[at];
     if (!std::isfinite(d2)) d2 = 0.0;
-    lanes[at].h = step_control::first_step(h0[at], d1[at], d2, t0_, span);
+    lanes[at].h = step_control::first_step(options_.tolerance, h0[at], d1[at], d2, t0_, span);
   }
 }
 
@@ -262,6 +332,7 @@ void AdaptivePack::take(int lane, const AdaptivePack& from, int other) {
     for (std::size_t i = 0; i < to.size(); i += static_cast<std::size_t>(L_))
       to[i + static_cast<std::size_t>(lane)] = x[i + static_cast<std::size_t>(other)];
   };
+  copy(sizes_, from.sizes_);
   copy(y, from.y), copy(k_[0], from.k_[0]), copy(parameters_, from.parameters_), copy(sines_, from.sines_),
       copy(row_sizes_, from.row_sizes_), copy(A_, from.A_), copy(guards_, from.guards_);
   copy(divisors_, from.divisors_), copy(divisors_before_, from.divisors_before_),
@@ -272,16 +343,23 @@ void AdaptivePack::take(int lane, const AdaptivePack& from, int other) {
 void AdaptivePack::calc_errors() {
   // What rounding alone puts into the estimate: of the state, and of the acceleration, magnified by its condition.
   AlignedNumbers rate_q(static_cast<std::size_t>(L_)), rate_qd = rate_q, five = rate_q, three = rate_q;
-  lanes::largest_size(n_ * L_, L_, k_[0].data(), rate_q.data());
-  lanes::largest_size(n_ * L_, L_, k_[0].data() + n_ * L_, rate_qd.data());
+  AlignedNumbers least_q = rate_q, least_qd = rate_q;
+  lanes::largest_size(n_ * L_, L_, k_[0].data(), per_unit_.data(), rate_q.data());
+  lanes::largest_size(n_ * L_, L_, k_[0].data() + n_ * L_, per_unit_.data(), rate_qd.data());
   for (int l = 0; l < L_; ++l) {
     const auto at = static_cast<std::size_t>(l);
-    rate_q[at] = step_control::position_noise(of(h_, 0, l), rate_q[at]);
-    rate_qd[at] = step_control::velocity_noise(of(h_, 0, l), rate_qd[at], 1.0 / lanes[at].weakest);
+    least_qd[at] = Sizes::part * std::max(lanes[at].reach.speed, of(h_, 0, l) * rate_qd[at]);
+    least_q[at] = of(h_, 0, l) * least_qd[at];
+    rate_qd[at] = step_control::velocity_noise(
+        of(h_, 0, l), std::max(rate_qd[at], step_control::forces_round * lanes[at].reach.force),
+        1.0 / lanes[at].weakest);
+    rate_q[at] = step_control::position_noise(of(h_, 0, l), rate_q[at], rate_qd[at]);
   }
-  lanes::make_scale(n_ * L_, L_, options_.tolerance, y.data(), y_new_.data(), rate_q.data(), scale_.data());
-  lanes::make_scale(n_ * L_, L_, options_.tolerance, y.data() + n_ * L_, y_new_.data() + n_ * L_, rate_qd.data(),
-                    scale_.data() + n_ * L_);
+  const int v = n_ * L_;
+  lanes::make_scale(v, L_, options_.tolerance, y.data(), y_new_.data(), sizes_.data(), code_->units.data(),
+                    least_q.data(), rate_q.data(), scale_.data());
+  lanes::make_scale(v, L_, options_.tolerance, y.data() + v, y_new_.data() + v, sizes_.data() + v, code_->units.data(),
+                    least_qd.data(), rate_qd.data(), scale_.data() + v);
   std::array<double, 12> third;
   for (std::size_t j = 0; j < 12; ++j) third[j] = dop853::a[12][j];
   third[0] -= dop853::b3[0], third[8] -= dop853::b3[1], third[11] -= dop853::b3[2];
@@ -293,7 +371,7 @@ void AdaptivePack::calc_errors() {
 
 void AdaptivePack::advance() {
   const bool bounded = code_->depends_on_time || !code_->events.empty() || code_->num_gaps > 0;
-  const double largest = bounded ? (options_.to - t0_) / step_control::least_steps : infinity;
+  const double largest = (options_.to - t0_) / (bounded ? step_control::least_steps : step_control::least_steps_anyway);
   for (int l = 0; l < L_; ++l) {
     Lane& lane = lanes[static_cast<std::size_t>(l)];
     of(h_, 0, l) = 0.0;
@@ -305,6 +383,7 @@ void AdaptivePack::advance() {
     else
       of(h_, 0, l) = h;
   }
+  see();
   std::fill(good_.begin(), good_.end(), 1.0);
   for (int i = 1; i < 12; ++i) {
     const Weights stage(dop853::a[i], i, k_);
@@ -358,8 +437,7 @@ void AdaptivePack::decide(int l) {
   const double weakest = calc_weakest(sines_new_.data(), l);
   bool finite = true;
   for (int i = 0; i < size_; ++i) finite &= std::isfinite(of(y_new_, i, l));
-  const bool on_constraints =
-      of(seen_, WatchProgram::at_distance, l) <= certificate_limits::on_constraints;  // not where it is not a number
+  const bool on_constraints = distance(l) <= certificate_limits::on_constraints;  // not where it is not a number
   if (!finite || !on_constraints || weakest < least_sine || weakest < 0.02 * lane.weakest) {
     lane.fate = Fate::left;
     return;

@@ -34,6 +34,7 @@ class AdaptivePack {
     std::int64_t events = 0;                 ///< that were seen in lanes, since then
     Progress progress{};
     double weakest = 1.0;  ///< smallest sine at t
+    Reach reach{};
     EnergyLedger ledger{};
     double violation = 0.0, distance = 0.0, acceleration_integral = 0.0;
   };
@@ -81,6 +82,13 @@ class AdaptivePack {
   void accept(int l);
   void watch(int l);
   bool is_stiff(int l);
+  /// What the motions are like so far (Sizes), where y has come to.
+  void see();
+  void see_forces(int l);
+  void begin_sizes(const std::vector<Entry>& entries);
+  /// At seen_: the change of energy that errors of relative size 1 would make, and the distance to constraints.
+  double energy_scale(const AlignedNumbers& state, int l) const;
+  double distance(int l) const;
   double& of(AlignedNumbers& x, int i, int l) { return x[static_cast<std::size_t>(i * L_ + l)]; }
   double of(const AlignedNumbers& x, int i, int l) const { return x[static_cast<std::size_t>(i * L_ + l)]; }
 
@@ -89,6 +97,8 @@ class AdaptivePack {
   double t0_ = 0.0;
   int n_, L_, size_, num_parameters_, num_varied_;
   AlignedNumbers parameters_;  ///< inputs that do not change: parameters that vary, sides
+  std::vector<double> per_unit_;
+  AlignedNumbers sizes_;  ///< of motions so far: [q | q̇]
   AlignedNumbers sines_, row_sizes_, A_, divisors_, divisors_before_, divisors_largest_;  ///< at t; of the start; …
 
   // Of the attempt.

@@ -10,12 +10,8 @@ namespace {
 // The lanes of one number; packs have a multiple of four.
 using wide::Four, wide::load, wide::store;
 
-inline __attribute__((always_inline)) void make_abs(Four& x) {
-  x = x < 0.0 ? -x : x;
-}
-inline __attribute__((always_inline)) void raise(Four& x, const Four& y) {
-  x = x < y ? y : x;
-}
+inline __attribute__((always_inline)) void make_abs(Four& x) { x = x < 0.0 ? -x : x; }
+inline __attribute__((always_inline)) void raise(Four& x, const Four& y) { x = x < y ? y : x; }
 
 /// For whole vectors: i begins a vector, lane its first lane.
 #define EACH_VECTOR                           \
@@ -46,40 +42,50 @@ MECHANICIAN_WIDEST void largest_ratio(int size, int lanes, int count, const doub
   }
 }
 
-MECHANICIAN_WIDEST void largest_size(int size, int lanes, const double* x, double* largest) {
+MECHANICIAN_WIDEST void largest_size(int size, int lanes, const double* x, const double* per_unit, double* largest) {
   EACH_VECTOR {
     Four value, most;
     load(x + i, value), make_abs(value), load(largest + lane, most);
-    raise(most, value);
+    raise(most, Four(per_unit[i / lanes] * value));
     store(most, largest + lane);
   }
 }
 
-MECHANICIAN_WIDEST void make_scale(int size, int lanes, double tolerance, const double* x, const double* y,
-                                   const double* extra, double* scale) {
-  const Four one = {1.0, 1.0, 1.0, 1.0};
+MECHANICIAN_WIDEST void see(int size, int lanes, const double* x, double* seen) {
   EACH_VECTOR {
-    Four a, b, more;
-    load(x + i, a), load(y + i, b), load(extra + lane, more);
+    Four value, most;
+    load(x + i, value), make_abs(value), load(seen + i, most);
+    raise(most, value);
+    store(most, seen + i);
+  }
+}
+
+MECHANICIAN_WIDEST void make_scale(int size, int lanes, double tolerance, const double* x, const double* y,
+                                   const double* seen, const double* unit, const double* least, const double* noise,
+                                   double* scale) {
+  EACH_VECTOR {
+    Four a, b, typical, floor, more, s;
+    load(x + i, a), load(y + i, b), load(seen + i, typical), load(least + lane, floor), load(noise + lane, more);
     make_abs(a), make_abs(b), raise(a, b);
-    b = one, raise(b, a);
-    Four s;
-    step_control::make_scale(tolerance, b, a, more, s);
+    raise(typical, a), raise(typical, Four(unit[i / lanes] * floor));
+    step_control::make_scale(tolerance, typical, a, Four(unit[i / lanes] * more), s);
     store(s, scale + i);
   }
 }
 
-MECHANICIAN_WIDEST void add_and_measure(int size, int lanes, const double* move, const double* d, double* x,
-                                        double* largest) {
-  const Four one = {1.0, 1.0, 1.0, 1.0}, zero = {};
+MECHANICIAN_WIDEST void add_and_measure(int size, int lanes, const double* move, const double* d, const double* unit,
+                                        const double* extent, double* x, double* largest) {
+  const Four zero = {};
   EACH_VECTOR {
-    Four step, value, moves, most, s = one;
+    Four step, value, moves, most, s;
     load(d + i, step), load(x + i, value), load(move + lane, moves), load(largest + lane, most);
+    load(extent + lane, s), s = unit[i / lanes] * s;
     step = moves > 0.0 ? step : zero;
-    Four old = value, far = step;
-    make_abs(old), raise(s, old), make_abs(far);
+    Four before = value, far = step, here = value + step;
+    store(here, x + i);
+    make_abs(before), raise(s, before), make_abs(here), raise(s, here), make_abs(far);
     raise(most, Four(far / s));
-    store(value + step, x + i), store(most, largest + lane);
+    store(most, largest + lane);
   }
 }
 

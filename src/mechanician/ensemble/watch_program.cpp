@@ -15,7 +15,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 }  // namespace
 
 WatchProgram make_watch_program(const Equations& eqs, const ProgramOptions& options, const std::vector<int>& rows,
-                                const std::vector<Expr>& divisors) {
+                                const std::vector<Expr>& divisors, const std::vector<double>& units) {
   const ProgramInputs inputs(eqs, options);
   ProgramBuilder with(inputs.count());
   const int n = eqs.n();
@@ -37,23 +37,23 @@ WatchProgram make_watch_program(const Equations& eqs, const ProgramOptions& opti
 
   const auto abs = [&](Value x) { return with.apply(Op::abs, x); };
   const auto larger = [&](Value a, Value b) { return with.apply(Op::max, a, b); };
-  const Value one = with.constant(1.0), zero = with.constant(0.0);
-  const auto q = [&](int i) { return with.input(1 + i); };
+  const Value zero = with.constant(0.0);
   const auto qd = [&](int i) { return with.input(1 + n + i); };
-  Value twice = zero, scale = zero, q_size = one, qd_size = one;
+  Value twice = zero;
+  std::vector<Value> momenta(at(n), zero);
   for (std::size_t k = 0; k < eqs.M.entries.size(); ++k) {
     const auto& e = eqs.M.entries[k];
     const Value momentum = with.mul(qd(e.row), v[k]);
     twice = with.add(twice, with.mul(momentum, qd(e.col)));
-    scale = with.add(scale, with.mul(abs(momentum), larger(one, abs(qd(e.col)))));
+    momenta[at(e.col)] = with.add(momenta[at(e.col)], abs(momentum));
   }
-  for (int i = 0; i < n; ++i) {
-    scale = with.add(scale, with.mul(abs(v[at_Q + at(i)]), larger(one, abs(q(i)))));
-    q_size = larger(q_size, abs(q(i))), qd_size = larger(qd_size, abs(qd(i)));
+  std::map<int, std::vector<Value>> of_row, scaled;
+  for (std::size_t k = 0; k < eqs.A.entries.size(); ++k) {
+    const auto& e = eqs.A.entries[k];
+    of_row[e.row].push_back(v[at_A + k]);
+    scaled[e.row].push_back(with.mul(v[at_A + k], with.constant(units[at(e.col)])));
   }
-  std::map<int, std::vector<Value>> of_row;
-  for (std::size_t k = 0; k < eqs.A.entries.size(); ++k) of_row[eqs.A.entries[k].row].push_back(v[at_A + k]);
-  Value violation = zero, distance = zero;
+  Value violation = zero, distance = zero, rate_distance = zero;
   for (int j = 0; j < eqs.m(); ++j) {
     const Row& row = eqs.rows[at(j)];
     if (row.kind == RowKind::control || row.measured || row.level == Level::acceleration) continue;
@@ -62,13 +62,13 @@ WatchProgram make_watch_program(const Equations& eqs, const ProgramOptions& opti
                 rate = position ? abs(v[at_residual + 2 * at(j) + 1]) : zero;
     violation = larger(violation, larger(residual, rate));
     Value squared = zero;
-    for (const Value a : of_row[j]) squared = with.add(squared, with.mul(a, a));
+    for (const Value a : scaled[j]) squared = with.add(squared, with.mul(a, a));
     const Value slope = with.apply(Op::sqrt, squared);
-    distance = larger(distance, with.div(residual, with.mul(slope, position ? q_size : qd_size)));
-    if (position) distance = larger(distance, with.div(rate, with.mul(slope, qd_size)));
+    if (position) distance = larger(distance, with.div(residual, slope));
+    rate_distance = larger(rate_distance, with.div(position ? rate : residual, slope));
   }
   WatchProgram made;
-  std::vector<Value> outputs{with.mul(with.constant(0.5), twice), scale, violation, distance};
+  std::vector<Value> outputs{with.mul(with.constant(0.5), twice), violation, distance, rate_distance};
   for (const int j : rows) {
     made.row_begin.push_back(static_cast<int>(outputs.size()) - WatchProgram::at_rows);
     outputs.insert(outputs.end(), of_row[j].begin(), of_row[j].end());
@@ -77,6 +77,9 @@ WatchProgram make_watch_program(const Equations& eqs, const ProgramOptions& opti
   made.at_divisors = static_cast<int>(outputs.size());
   made.num_divisors = static_cast<int>(divisors.size());
   for (std::size_t k = 0; k < divisors.size(); ++k) outputs.push_back(v[at_divisor + k]);
+  made.at_momenta = static_cast<int>(outputs.size());
+  outputs.insert(outputs.end(), momenta.begin(), momenta.end());
+  for (int i = 0; i < n; ++i) outputs.push_back(abs(v[at_Q + at(i)]));
   made.program = with.finish(outputs);
   return made;
 }

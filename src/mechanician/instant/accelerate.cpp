@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "mechanician/compile/row_weights.hpp"
 #include "mechanician/solve/assemble.hpp"
 #include "mechanician/solve/row_selection.hpp"
 
@@ -11,9 +12,12 @@ namespace mechanician {
 
 namespace {
 
+using Eigen::Index;
+using Eigen::VectorXd;
+
 constexpr double eps = std::numeric_limits<double>::epsilon();
 
-double largest(const Eigen::VectorXd& x) { return x.size() == 0 ? 0.0 : x.cwiseAbs().maxCoeff(); }
+double largest(const VectorXd& x) { return x.size() == 0 ? 0.0 : x.cwiseAbs().maxCoeff(); }
 
 }  // namespace
 
@@ -24,21 +28,52 @@ std::vector<RowResidual> Instant::violations() const {
   return result;
 }
 
+namespace {
+
+/// 1/√ of what coordinates weigh at this state.
+VectorXd calc_units(const InstantValues& values) {
+  RowPattern rows;
+  std::vector<double> entries, diagonal(static_cast<std::size_t>(values.M.rows()));
+  for (Index i = 0; i < values.M.rows(); ++i) diagonal[i] = values.M(i, i);
+  for (Index j = 0; j < values.A.rows(); ++j) {
+    for (const SparseRows::Entry& e : values.A.row(j)) rows.cols.push_back(e.col), entries.push_back(e.value);
+    rows.begin.push_back(static_cast<int>(rows.cols.size()));
+  }
+  TypicalSizes typical;
+  typical.add(diagonal, entries);
+  const std::vector<double> weights = typical.weigh_coordinates(rows);
+  return Eigen::Map<const VectorXd>(weights.data(), std::ssize(weights)).cwiseSqrt().cwiseInverse();
+}
+
+}  // namespace
+
 std::vector<RowResidual> calc_residuals(const System& system, const State& state, const Evaluation& now) {
   std::vector<RowResidual> result;
-  const double q_size = std::max(1.0, largest(state.q)), qd_size = std::max(1.0, largest(state.qd));
+  // Coordinates in units of what they weigh, as motions have them (motion/sizes.hpp).
+  const VectorXd units = calc_units(now.values);
+  const auto in_units = [&](const VectorXd& x) {
+    return x.size() > 0 ? x.cwiseQuotient(units).cwiseAbs().maxCoeff() : 0.0;
+  };
+  const double free = std::sqrt(2.0 * now.values.Q.cwiseAbs().dot(state.q.cwiseAbs()));
+  const auto or_one = [](double x) { return x > 0.0 ? x : 1.0; };
+  const double q_size = or_one(in_units(state.q)), qd_size = or_one(std::max(in_units(state.qd), free));
+  const auto slope_of = [&](const SparseRows& A, int i) {
+    double slope = 0.0;
+    for (const SparseRows::Entry& e : A.row(i)) slope = std::hypot(slope, e.value * units(e.col));
+    return slope;
+  };
   for (int i = 0; i < system.m(); ++i) {
     const RowTraits& row = system.row(i);
     if (row.kind == RowKind::control || row.measured || row.level == Level::acceleration) continue;
     // A one-sided constraint is violated on one side only, and its rate is free.
     if (row.one_sided) {
       const double least = std::min(0.0, now.residual(i));
-      const double slope_here = now.values.A.norm(i);
+      const double slope_here = slope_of(now.values.A, i);
       const double size = row.level == Level::position ? q_size : qd_size;
       result.push_back({i, false, least, least == 0.0 ? 0.0 : -least / (std::max(slope_here, 1e-300) * size)});
       continue;
     }
-    const double slope = now.values.A.norm(i), slope_noise = now.values.A_noise.norm(i);
+    const double slope = slope_of(now.values.A, i), slope_noise = slope_of(now.values.A_noise, i);
     // |φ|/‖φ_q‖ is the distance to the constraint, to first order; where the gradient is lost in rounding, φ is
     // compared with the size of its own terms.
     const auto scaled = [&](double value, double noise, double size) {

@@ -34,7 +34,7 @@ struct RowResidual {
   int row = 0;
   bool of_rate = false;  ///< φ̇ instead of φ
   double value = 0.0;
-  /// Distance to the constraint over max(1, largest coordinate or velocity); what is compared with start_tolerance.
+  /// Distance to the constraint over the largest coordinate or velocity, in units (motion/sizes.hpp); what is compared with start_tolerance.
   double scaled = 0.0;
 };
 

@@ -41,7 +41,7 @@ void NearestSearch::begin(const VectorXd& x0, const SparseRows& M, bool nearest)
   begin_restoring(x0_);
 }
 
-double NearestSearch::calc_size(const VectorXd& x) const { return std::max({1.0, largest(x), largest(x0_)}); }
+double NearestSearch::calc_size(const VectorXd& x) const { return std::max({1e-290, largest(x), largest(x0_)}); }
 
 double NearestSearch::calc_distance2(const VectorXd& x) {
   moved_ = x - x0_;
@@ -57,13 +57,13 @@ bool NearestSearch::look(bool finite, double far) {
   }
   const bool nearer = finite && (!has_base_ || far < base_far_);
   // Less than half of rounding is hardly to be had.
-  if (has_base_ && base_far_ <= eps * std::max(1.0, largest(base_)) && !(finite && far <= 0.5 * base_far_)) {
+  if (has_base_ && base_far_ <= eps * calc_size(base_) && !(finite && far <= 0.5 * base_far_)) {
     end_restoring(true);
     return false;
   }
   if (!nearer) {
     // So near, rounding decides at once.
-    const bool at_rounding = finite && has_base_ && base_far_ <= 64.0 * eps * std::max(1.0, largest(base_));
+    const bool at_rounding = finite && has_base_ && base_far_ <= 64.0 * eps * calc_size(base_);
     if (has_base_ && !at_rounding && ++num_halved_ < most_halvings) {
       shorten_ *= 0.5;
       x_ = base_ + shorten_ * base_normal_;
@@ -79,7 +79,7 @@ bool NearestSearch::look(bool finite, double far) {
 }
 
 /// No nearer: rounding, if it is near.
-bool NearestSearch::is_near() const { return has_base_ && base_far_ <= near_enough * std::max(1.0, largest(base_)); }
+bool NearestSearch::is_near() const { return has_base_ && base_far_ <= near_enough * calc_size(base_); }
 
 void NearestSearch::step(const VectorXd& normal, const VectorXd& tangent) {
   if (phase_ == Phase::shrinking) return shrink(normal, tangent);

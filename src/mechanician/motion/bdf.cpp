@@ -306,8 +306,9 @@ class Bdf::Impl {
     impl.calc_noise(values);
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double slack = static_cast<int>(i) < impl.problem_.num_dynamic ? 1.0 : quadrature_slack;
-      out[i] =
-          1.0 / (slack * impl.options_.tolerance * std::max(1.0, std::abs(values[i])) + noise_slack * impl.noise_[i]);
+      const double typical = impl.problem_.typical ? impl.problem_.typical(static_cast<int>(i), values[i])
+                                                   : std::max(1.0, std::abs(values[i]));
+      out[i] = 1.0 / (slack * impl.options_.tolerance * typical + noise_slack * impl.noise_[i]);
     }
     return 0;
   }

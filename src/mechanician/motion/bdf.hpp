@@ -34,10 +34,12 @@ struct BdfProblem {
   int num_positions = 0;  ///< the first so many are q, the next so many are q̇ = q′ exactly; 0: nothing is known of f
   std::function<bool(double t, std::span<const double> y, std::span<double> dy)> rhs = {};
   std::function<bool(double t, std::span<double> y)> project = {};  ///< moves y onto the constraints; may be empty
+  /// What errors of component i count against, which is y_i now; empty: max(1, |y_i|).
+  std::function<double(int i, double value)> typical = {};
 };
 
 struct BdfOptions {
-  double tolerance = 1e-10;   ///< of the local error, relative to max(1, |y_i|)
+  double tolerance = 1e-10;   ///< of the local error, relative to typical sizes
   double largest_step = 0.0;  ///< 0: no limit
   double first_step = 0.0;    ///< after each start; 0: chosen
   int largest_order = 5;      ///< 2: stable also for fast oscillations that are hardly damped, at looser tolerances

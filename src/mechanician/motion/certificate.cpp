@@ -49,7 +49,13 @@ void SmoothMotion::watch() {
                           .dissipated = step_.h * dissipation_};
   std::copy_n(y + 2 * n, 4, step.works.begin());
   std::copy_n(step_.rk.k[12].begin() + 2 * n, 4, step.powers.begin());
-  step.rounding = clock_.calc_energy(step_.h, step.scale);
+  step.rounding = clock_.calc_energy(step_.h, std::max(step.kinetic, 0.0));
+  dynamics_.size_forces();
+  // Of accelerations, which elimination magnifies by the square of their condition; and where what is in play is at zero.
+  const Reach& reach = dynamics_.sizes.reach;
+  const double condition = dynamics_.condition();
+  step.rounding += 4.0 * std::numeric_limits<double>::epsilon() *
+                   (std::min(condition * condition, 1e7) * step.scale + 16.0 * reach.force * reach.length());
   if (step_.crossing) step.rounding += certificate_limits::crossing_noise * step.scale;
   if (step_.implicit) {
     // Where forces are stiff, errors of the size of the tolerance change the power by more than its size tells: tried out.
@@ -60,7 +66,10 @@ void SmoothMotion::watch() {
         y_sample_ = step_.rk.y_new;
         for (int i = 0; i < 2 * n; ++i) {
           const int at = i;
-          y_sample_[at] += (i % 2 == 0 ? 1.0 : sign) * options.tolerance * std::max(1.0, std::abs(y_sample_[at]));
+          const double size = std::abs(y_sample_[at]),
+                       typical = i < n ? dynamics_.sizes.of_q(i, size, 0.0, 0.0)
+                                       : dynamics_.sizes.of_qd(i - n, size, dynamics_.sizes.reach.speed);
+          y_sample_[at] += (i % 2 == 0 ? 1.0 : sign) * options.tolerance * typical;
         }
         if (dynamics_.rhs(t, y_sample_.data(), rate_sample_.data()))
           power_error_ = std::max(power_error_, std::abs(rate_sample_[2 * n] - power));
@@ -189,6 +198,7 @@ void SmoothMotion::each_number(Do&& number) {
   number(dynamics_.factors().singular_mass);
   for (double& x : dynamics_.row_sizes()) number(x);
   for (Dynamics::Sliding& s : dynamics_.sliding()) number(s.sign), number(s.direction[0]), number(s.direction[1]);
+  dynamics_.sizes.each_number(number);
   hold_.each_number(number), crossings_.each_number(number), switches_.each_number(number);
   events_inside_.each_number(number), guards_.each_number(number), poles_.each_number(number);
   ledger_.each_number(number);

@@ -14,7 +14,7 @@ namespace mechanician {
 
 class ClockNoise {
  public:
-  /// Of an acceleration, at the begin of a step h that is to be made.
+  /// Of an acceleration in units (Sizes), at the begin of a step h that is to be made.
   double calc(const MotionView& view, double h, std::vector<double>& rate) {
     MotionSteps& motion = view.motion;
     const double ulp = std::numeric_limits<double>::epsilon() * std::abs(motion.t);
@@ -24,9 +24,11 @@ class ClockNoise {
     const int n = view.dynamics.n();
     const Dop853& rk = view.step.rk;
     if (!view.dynamics.rhs(motion.t + 64.0 * ulp, rk.y.data(), rate.data())) return 0.0;
-    for (int i = n; i < 2 * n; ++i) acceleration_ = std::max(acceleration_, std::abs(rate[i] - rk.k[0][i]) / 32.0);
+    const Sizes& sizes = view.dynamics.sizes;
+    for (int i = 0; i < n; ++i)
+      acceleration_ = std::max(acceleration_, std::abs(rate[n + i] - rk.k[0][n + i]) / (32.0 * sizes.unit(i)));
     for (int i = 2 * n; i < 2 * n + 4; ++i) power_ += std::abs(rate[i] - rk.k[0][i]) / 32.0;
-    if (acceleration_ * h > motion.options.tolerance && !noted) {
+    if (acceleration_ * h > motion.options.tolerance * sizes.reach.speed && !noted) {
       noted = true;
       motion.notes.push_back(
           fmt::format("t = {} is so far from zero that its rounding limits the accuracy: let the time begin near zero",
@@ -35,7 +37,7 @@ class ClockNoise {
     return acceleration_;
   }
   /// What it puts into the energy of a step.
-  double calc_energy(double h, double scale) const { return h * (power_ + acceleration_ * scale); }
+  double calc_energy(double h, double kinetic) const { return h * (power_ + acceleration_ * std::sqrt(2.0 * kinetic)); }
 
   bool noted = false;
 

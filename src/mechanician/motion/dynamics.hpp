@@ -25,6 +25,7 @@
 #include "mechanician/motion/equation_values.hpp"
 #include "mechanician/motion/kkt_factors.hpp"
 #include "mechanician/motion/motion_record.hpp"
+#include "mechanician/motion/sizes.hpp"
 #include "mechanician/solve/eigen_kernels.hpp"
 
 namespace mechanician {
@@ -95,6 +96,13 @@ class Dynamics {
   bool has_growing_rows() const { return std::find(row_grows_.begin(), row_grows_.end(), true) != row_grows_.end(); }
   std::vector<double>& row_sizes() { return row_size_; }  ///< of rows_of_sines(), squared
 
+  /// Of the motion so far; begun where rows are chosen first.
+  Sizes sizes;
+  /// A state, and the forces there, are seen by them.
+  void size_forces(double t, const double* y);
+  /// The forces of the state of the last rhs() are.
+  void size_forces() { sizes.set_forces(numbers_of_last().Q); }
+
   // ---- dynamics_rows.cpp
   RowSet all, positions, velocities;
   /// Rows that are not there, one flag for each: a phase of a motion with contacts. Nothing slides. Before anything is chosen.
@@ -139,11 +147,11 @@ class Dynamics {
   struct ProjectOptions {
     int most_iterations = 8;
     bool positions = true, velocities = true;
-    double enough = 1e-17;  ///< what may be left, over max(1, |value|); Newton steps square it
+    double enough = 1e-17;  ///< what may be left, over what is near; Newton steps square it
   };
   struct Projected {
     bool ok = false;
-    double moved_q = 0.0, moved_qd = 0.0;  ///< largest change over max(1, |value|)
+    double moved_q = 0.0, moved_qd = 0.0;  ///< largest change over what is near (Sizes)
     double phi = 0.0, rate = 0.0;          ///< largest |φ| and |φ̇|, |ψ| before the last correction
   };
   /// Onto the constraints, least in the mass norm.
@@ -155,7 +163,7 @@ class Dynamics {
   struct Violation {
     double position = 0.0, velocity = 0.0, measured = 0.0;
     double inert = 0.0;   ///< of rows that do not act
-    double scaled = 0.0;  ///< largest distance to a constraint over max(1, |q|) or max(1, |q̇|)
+    double scaled = 0.0;  ///< largest distance to a constraint over the extent or the speed (Sizes)
   };
   Violation calc_violation(double t, const double* y);
   /// Removes from a velocity-like vector what the constraints forbid at a state on them.

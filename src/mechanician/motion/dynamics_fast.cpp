@@ -101,7 +101,7 @@ bool Dynamics::converge_fast(bool of_positions, double t, double* y, const Proje
     if (k == 0)
       (of_positions ? result.phi : result.rate) =
           kernels::largest(projection.at_vouch - projection.at_residuals, out + projection.at_residuals);
-    const double largest = kernels::add_and_measure(n_, out, x);
+    const double largest = kernels::add_and_measure(n_, out, (of_positions ? sizes.near_q : sizes.near_qd).data(), x);
     (of_positions ? result.moved_q : result.moved_qd) += largest;
     if (largest <= nearly_there || one_is_enough) return true;
     if (k > 0 && largest > 0.5 * last) return false;

@@ -87,8 +87,8 @@ bool Dynamics::weigh(double t, const double* y) {
       W(i, k) = weights[static_cast<std::size_t>(at(w.rows[i])) * facts().measured.size() +
                         static_cast<std::size_t>(at(w.rows[k]))];
   const Cholesky root = calc_cholesky(0.5 * (W + W.transpose()));
-  const VectorXd sizes = W.diagonal().cwiseQuotient(w.D.cwiseAbs2());
-  if (!root.definite || (count > 0 && !(sizes.maxCoeff() <= widest * sizes.minCoeff()))) return false;
+  const VectorXd relative = W.diagonal().cwiseQuotient(w.D.cwiseAbs2());
+  if (!root.definite || (count > 0 && !(relative.maxCoeff() <= widest * relative.minCoeff()))) return false;
   if (!factors_->solve(v.Q, v.b, x.data(), lambda.data())) return false;
 
   w.b.assign(v.b, v.b + m_);

@@ -16,7 +16,7 @@ namespace {
 constexpr double eps = std::numeric_limits<double>::epsilon();
 }
 
-/// One Newton step for x; its largest entry over max(1, |x|), or a negative number where it fails. Needs evaluate_rows().
+/// One Newton step for x; its largest entry over what is near (Sizes), or a negative number where it fails. Needs evaluate_rows().
 double Dynamics::newton_step(const RowSet& set, double* x, bool velocity, double& largest_residual) {
   const EquationValues::RowNumbers v = values_->row_numbers();
   largest_residual = 0.0;
@@ -32,7 +32,7 @@ double Dynamics::newton_step(const RowSet& set, double* x, bool velocity, double
       !factors_->solve(nullptr, row_scratch_.data(), column_.data(), nullptr) ||
       !kernels::all_finite(n_, column_.data()))
     return -1.0;
-  return kernels::add_and_measure(n_, column_.data(), x);
+  return kernels::add_and_measure(n_, column_.data(), (velocity ? sizes.near_qd : sizes.near_q).data(), x);
 }
 
 bool Dynamics::is_on(const RowSet& set, const double* q) const {
@@ -103,9 +103,8 @@ Dynamics::Violation Dynamics::calc_violation(double t, const double* y) {
   Violation result;
   if (num_constraints_ == 0 || !evaluate_rows(t, y, y + n_)) return result;
   const EquationValues::RowNumbers v = values_->row_numbers();
-  double q_size = 1.0, qd_size = 1.0;
-  for (int i = 0; i < n_; ++i)
-    q_size = std::max(q_size, std::abs(y[i])), qd_size = std::max(qd_size, std::abs(y[n_ + i]));
+  const double extent = std::max(sizes.reach.length(), sizes.in_units(y)),
+               speed = std::max(sizes.reach.pace(), sizes.in_units(y + n_));
   for (int j = 0; j < num_constraints_; ++j) {
     const RowFacts& row = facts().rows[static_cast<std::size_t>(j)];
     if (row.level == Level::acceleration || values_->is_absent(j)) continue;
@@ -114,14 +113,16 @@ Dynamics::Violation Dynamics::calc_violation(double t, const double* y) {
       result.measured = std::max(result.measured, value);
       continue;
     }
-    const double slope = zero_row_[j] || inert[j] ? 0.0 : calc_row_norm(j, v.A);
+    double slope = 0.0;  // in the units of the coordinates
+    if (!zero_row_[j] && !inert[j])
+      each_entry(j, [&](int i, double a) { slope = std::hypot(slope, a * sizes.unit(i)); });
     const bool position = row.level == Level::position;
     if (inert[j]) result.inert = std::max(result.inert, value);
     (position ? result.position : result.velocity) = std::max(position ? result.position : result.velocity, value);
     if (position) result.velocity = std::max(result.velocity, rate);
     if (slope > 0.0) {
-      result.scaled = std::max(result.scaled, value / (slope * (position ? q_size : qd_size)));
-      result.scaled = std::max(result.scaled, rate / (slope * qd_size));
+      result.scaled = std::max(result.scaled, value == 0.0 ? 0.0 : value / (slope * (position ? extent : speed)));
+      result.scaled = std::max(result.scaled, rate == 0.0 ? 0.0 : rate / (slope * speed));
     }
   }
   return result;
@@ -136,18 +137,30 @@ double Dynamics::last_kinetic(const double* y) {
   return 0.5 * own + mixed;
 }
 
+void Dynamics::size_forces(double t, const double* y) {
+  sizes.see(y);
+  // A force that is zero now may not be so soon.
+  for (const double ahead : {0.0, sizes.reach.soon})
+    if (evaluate(t + ahead, y)) {
+      sizes.set_forces(values_->numbers().Q);
+      if (sizes.reach.force > 0.0) break;
+    }
+  sizes.see(y);
+}
+
 double Dynamics::last_energy_scale(const double* y) {
   const double* const qd = y + n_;
   const EquationValues::Numbers v = numbers_of_last();
-  const auto size = [](double x) { return std::abs(x) > 1.0 ? std::abs(x) : 1.0; };
+  const double speed = sizes.reach.speed;
+  const auto size = [&](int i) { return sizes.of_qd(i, std::abs(qd[i]), speed); };
   const std::vector<SparseEntry>& at = facts().pattern.M;
   double sum = 0.0;
   for (std::size_t k = 0; k < at.size(); ++k) {
     const auto [i, j] = at[k];
-    sum += std::abs(qd[i] * v.M[k]) * size(qd[j]);
-    if (i != j) sum += std::abs(qd[j] * v.M[k]) * size(qd[i]);
+    sum += std::abs(qd[i] * v.M[k]) * size(j);
+    if (i != j) sum += std::abs(qd[j] * v.M[k]) * size(i);
   }
-  for (int i = 0; i < n_; ++i) sum += std::abs(v.Q[i]) * size(y[i]);
+  for (int i = 0; i < n_; ++i) sum += std::abs(v.Q[i]) * sizes.of_q(i, std::abs(y[i]), 0.0, 0.0);
   return sum;
 }
 

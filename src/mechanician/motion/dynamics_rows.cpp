@@ -42,7 +42,7 @@ void Dynamics::find_typical_weights(double t, const double* y) {
   std::vector<std::pair<int, int>> coupled;
   for (const SparseEntry& e : pattern.M)
     if (e.row > e.col) coupled.emplace_back(e.row, e.col);
-  TypicalSizes sizes;
+  TypicalSizes typical;
   std::vector<double> diagonal(static_cast<std::size_t>(n_), 0.0);
   values_->make_quick_code();
   const long before = projections;
@@ -52,13 +52,15 @@ void Dynamics::find_typical_weights(double t, const double* y) {
       if (pattern.M[k].row == pattern.M[k].col) diagonal[pattern.M[k].row] = matrices().M[k];
     entries.clear();
     for (int j = 0; j < m_; ++j) each_entry(j, [&](int, double a) { entries.push_back(a); });
-    sizes.add(diagonal, entries);
+    typical.add(diagonal, entries);
   }
   evaluate_rows(t, y, y + n_);
   projections = before;
   std::vector<char> has_mass(static_cast<std::size_t>(n_));
-  for (int i = 0; i < n_; ++i) has_mass[i] = sizes.masses[i] > 0.0;
-  factors_->set_typical(sizes.weigh_coordinates(rows), std::move(has_mass));
+  for (int i = 0; i < n_; ++i) has_mass[i] = typical.masses[i] > 0.0;
+  factors_->set_typical(typical.weigh_coordinates(rows), std::move(has_mass));
+  sizes.begin(factors_->typical_units(), {}, 0.0);
+  sizes.see(y);
 }
 
 void Dynamics::measure(const State& state) {

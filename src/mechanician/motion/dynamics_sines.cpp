@@ -9,17 +9,17 @@
 
 namespace mechanician {
 
-bool Dynamics::calc_pivots(double t, const double* y, std::span<double> inverse_pivots, std::span<double> sizes) {
+bool Dynamics::calc_pivots(double t, const double* y, std::span<double> inverse_pivots, std::span<double> squares) {
   const std::size_t r = sine_rows_.size();
   if (fast_ && fast_->rank) {
     fast_->set_inputs(t, y, n_, sides());
     fast_->rank(fast_->inputs.data(), fast_->pivots.data());
     std::copy_n(fast_->pivots.begin(), r, inverse_pivots.begin());
-    std::copy_n(fast_->pivots.begin() + static_cast<std::ptrdiff_t>(r), r, sizes.begin());
+    std::copy_n(fast_->pivots.begin() + static_cast<std::ptrdiff_t>(r), r, squares.begin());
     return true;
   }
   const long before = projections;  // what is kept from one call to the next must not show in counts
-  const bool ok = evaluate_rows(t, y, y + n_) && factors_->calc_pivots(matrices(), sine_rows_, inverse_pivots, sizes);
+  const bool ok = evaluate_rows(t, y, y + n_) && factors_->calc_pivots(matrices(), sine_rows_, inverse_pivots, squares);
   projections = before;
   return ok;
 }

@@ -228,8 +228,8 @@ TEST_P(DynamicsTest, projection_is_the_nearest_state_in_the_mass_norm) {
       EXPECT_LT((q - nearest.state.q).cwiseAbs().maxCoeff(), curved);
       EXPECT_LT((qd - nearest.state.qd).cwiseAbs().maxCoeff(), curved);
       // What was moved is reported.
-      const double moved_q = (q - given.q).cwiseAbs().cwiseQuotient(q.cwiseAbs().cwiseMax(1.0)).maxCoeff();
-      EXPECT_NEAR(done.moved_q, moved_q, 0.1 * far);
+      const VectorXd size = q.cwiseAbs().cwiseMax(given.q.cwiseAbs()).cwiseMax(map(dynamics.sizes.near_q.data(), n));
+      EXPECT_NEAR(done.moved_q, (q - given.q).cwiseAbs().cwiseQuotient(size).maxCoeff(), 0.1 * far);
     }
   });
 }
@@ -295,7 +295,9 @@ TEST_P(DynamicsTest, violations_are_those_of_the_instant) {
     EXPECT_NEAR(found.position, position, 1e-13);
     EXPECT_NEAR(found.velocity, velocity, 1e-13);
     EXPECT_NEAR(found.measured, measured, 1e-13);
-    EXPECT_NEAR(found.scaled, scaled, 1e-10 + 1e-6 * scaled);
+    // Alike: what coordinates weigh is that of the state here, and a mean over states around it there.
+    EXPECT_LE(found.scaled, 1e-13 + 10.0 * scaled);
+    EXPECT_GE(found.scaled, 0.1 * scaled - 1e-13);
   });
 }
 

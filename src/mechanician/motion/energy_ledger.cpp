@@ -54,7 +54,7 @@ void EnergyLedger::add_phase(const EnergyLedger& phase) {
   estimated_ += phase.estimated_, steps_ += phase.steps_;
 }
 
-bool EnergyLedger::is_at_rest() const { return most_kinetic_ <= rest * std::max(1.0, scale_); }
+bool EnergyLedger::is_at_rest() const { return most_kinetic_ <= rest * scale_; }
 
 double EnergyLedger::allowed() const {
   return rounding_ + std::min(explained_, is_at_rest() ? part_at_rest * explained_ : part_of_energy * in_play_);

@@ -66,7 +66,7 @@ class EnergyLedger {
 
   double kinetic_start_ = 0.0, kinetic_ = 0.0, most_kinetic_ = 0.0, scale_ = 0.0, in_play_ = 0.0, dissipated_ = 0.0;
   double balance_ = 0.0, largest_ = 0.0;
-  double explained_ = 0.0, estimated_ = 0.0, rounding_ = 1e-14;
+  double explained_ = 0.0, estimated_ = 0.0, rounding_ = 0.0;
   long steps_ = 0;
 };
 

@@ -22,10 +22,11 @@ namespace mechanician {
 
 struct MotionOptions {
   double to = 0.0;           ///< later than the start
-  double tolerance = 1e-10;  ///< of the local error, relative to max(1, |value|), component by component
+  double tolerance = 1e-10;  ///< of the local error, relative to the typical size of each component (sizes.hpp)
   Method method = Method::automatic;
-  double first_step = 0.0;    ///< 0: chosen
-  double largest_step = 0.0;  ///< 0: no limit
+  double first_step = 0.0;      ///< 0: chosen
+  double largest_step = 0.0;    ///< 0: no limit
+  std::vector<double> scale{};  ///< typical sizes of coordinates, 0: found from the motion; empty: all are
 };
 
 class MotionSteps;

@@ -38,7 +38,7 @@ void SmoothMotion::watch_stiffness(double h) {
   if (options.method == Method::bdf || implicit_ || step_.held || crossings_.predictor.smallest() < 0.02) return;
   if (dynamics_.n() > most_coordinates) return;
   // What rests is not stiff, whatever its rounding does.
-  if (ledger_.kinetic() <= 1e-24 * std::max(1.0, ledger_.scale())) return;
+  if (ledger_.kinetic() <= 1e-24 * ledger_.scale()) return;
   if (stiff_hits_ == 0) stiff_since_ = t, stiff_steps_ = statistics_.steps + statistics_.rejected;
   const double fast = step_.rk.calc_stiffness(h, 2 * dynamics_.n());
   if (fast > stability_edge ||
@@ -83,6 +83,18 @@ void SmoothMotion::restart_implicit() {
       return false;
     };
     problem.project = [this](double time, std::span<double> y) { return dynamics_.project(time, y.data()).ok; };
+    // Of the begin of a step, where much may still be at zero: what it may come to counts.
+    problem.typical = [this](int i, double value) {
+      const int k = dynamics_.n();
+      const Sizes& sizes = dynamics_.sizes;
+      const bool first = statistics_.steps == 0;
+      const double soon = std::max(h_, 0.01 * (t - start.t));
+      const double rate = sizes.in_units(step_.rk.k[12].data() + k), pace = std::max(sizes.reach.speed, first ? soon * rate : 1e-3 * sizes.reach.free);
+      const double typical = i < k       ? sizes.of_q(i, std::abs(value), soon, pace)
+                             : i < 2 * k ? sizes.of_qd(i - k, std::abs(value), pace)
+                                         : std::max({std::abs(value), ledger_.in_play(), ledger_.scale(), pace * pace});
+      return typical > Reach::tiny ? typical : 1.0;  // where nothing moves, and no force acts
+    };
     step_.bdf = std::make_unique<Bdf>(std::move(problem),
                                       BdfOptions{.tolerance = std::max(tolerance_factor * options.tolerance, 1e-14),
                                                  .largest_step = options.largest_step});
@@ -111,6 +123,7 @@ bool SmoothMotion::advance_implicit() {
   error_ = 1.0, step_begin = t, t = std::min(step_.bdf->t(), options.to);
   step_.set(step_begin, t - step_begin, {.implicit = true});
   std::copy(step_.bdf->y().begin(), step_.bdf->y().end(), step_.rk.y_new.begin());
+  dynamics_.sizes.see(t - step_begin, step_.rk.y_new.data());
 
   if (switches_.any()) {
     double when = 0.0;

@@ -23,6 +23,7 @@ HandedMotion SmoothMotion::hand_over() const {
   return {.t = t,
           .h = h_,
           .y = {step_.rk.y_new.begin(), known},
+          .sizes = dynamics_.sizes,
           .sides = switches_.sides(),
           .events = events_inside_.sign,
           .divisors = poles_.largest,
@@ -37,6 +38,7 @@ HandedMotion SmoothMotion::hand_over() const {
 void SmoothMotion::take_back(const HandedMotion& from) {
   t = from.t, h_ = from.h;
   std::copy(from.y.begin(), from.y.end(), step_.rk.y_new.begin());
+  dynamics_.sizes = from.sizes;
   switches_.forget_next_sides();
   dynamics_.sides() = from.sides;
   events_inside_.sign = from.events, poles_.largest = from.divisors;

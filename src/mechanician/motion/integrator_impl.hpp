@@ -29,6 +29,7 @@ class SmoothMotion : public MotionSteps {
     Dynamics::Guards guards;
     std::vector<Dynamics::Sliding> sliding;
     double energy_in_play = 0.0;  ///< before it
+    std::optional<Sizes> sizes;   ///< of the motion so far; nothing: it begins here
     double largest_step = 0.0;  ///< so that nothing is stepped over; 0: a part of the run, which a phase does not know
     bool judged = false;  ///< that there is an acceleration at the start, and that it is on the constraints, is known
     /// Where multipliers are not unique no guard can be made of them: whether the phase may still go on at a state.

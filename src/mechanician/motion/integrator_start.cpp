@@ -34,8 +34,8 @@ struct RankAhead {
 ///   gained = rank of U₀ᵀ L⁻¹ Ȧᵀ V₀, whose Gram matrix is (ȧᵀv_k)·x_l.
 class LookAhead {
  public:
-  LookAhead(Dynamics& d, const RowSet& set, double t, const VectorXd& y, double rounding)
-      : d_(d), n_(d.n()), t_(t), y_(y), rows_{.candidates = set.candidates} {
+  LookAhead(Dynamics& d, const RowSet& set, double t, double span, const VectorXd& y, double rounding)
+      : d_(d), n_(d.n()), t_(t), span_(span), y_(y), rows_{.candidates = set.candidates} {
     if (set.candidates.empty() || !d.evaluate_rows(t, y.data(), y.data() + n_)) return;
     const EquationFacts& f = d.facts();
     const KktFactors::Matrices at = d.matrices();
@@ -112,9 +112,9 @@ class LookAhead {
   /// Along q + wτ, t + clock·τ, by central differences.
   int gained(const VectorXd& w, double clock) {
     const EquationFacts& f = d_.facts();
-    const double size = std::max(w.cwiseAbs().maxCoeff(), clock > 0.0 ? 1e-3 : 0.0);
-    if (size == 0.0) return 0;
-    const double tau = 1e-5 * std::max(1.0, y_.head(n_).cwiseAbs().maxCoeff()) / size;
+    if (clock == 0.0 && w.isZero(0.0)) return 0;
+    const double extent = d_.sizes.reach.length(), fast = d_.sizes.in_units(w.data());
+    const double tau = 1e-5 * std::min(fast > 0.0 ? extent / fast : span_, clock > 0.0 ? span_ : extent / fast);
     std::vector<double> rate(f.pattern.A.size(), 0.0);
     for (const double s : {-tau, tau}) {
       const VectorXd q = y_.head(n_) + s * w;
@@ -128,7 +128,7 @@ class LookAhead {
       squared += std::pow(rate[k] * units_(i), 2);
     }
     const double scale = std::sqrt(squared);
-    if (!(scale > 1e-9 * size) || !factor()) return 0;
+    if (!(scale * tau > 1e-14) || !factor()) return 0;
     MatrixXd R = MatrixXd::Zero(n_, V_.cols()), X(n_, V_.cols());
     for (std::size_t k = 0; k < rate.size(); ++k) {
       const auto [j, i] = f.pattern.A[k];
@@ -145,7 +145,7 @@ class LookAhead {
 
   Dynamics& d_;
   int n_;
-  double t_;
+  double t_, span_;
   const VectorXd& y_;
   RowSet rows_;
   RankAhead ahead_;
@@ -208,11 +208,17 @@ void SmoothMotion::begin() {
   refusal = switches_.set_first_sides();
   if (refusal) return;
   if (!dynamics_.choose_rows(t, y.data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
+  if (phase_.sizes)
+    dynamics_.sizes = *phase_.sizes;
+  else
+    dynamics_.sizes.begin(dynamics_.factors().typical_units(), options.scale, options.to - start.t);
+  dynamics_.size_forces(t, y.data());
   if (!find_rank() || refusal) return;
   if (!start_singular_) {
     if (!dynamics_.choose_rows(t, y.data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
     const auto moved = dynamics_.project(t, y.data());
     if (!moved.ok) return refuse(StopReason::projection, "the start could not be brought onto the constraints");
+    dynamics_.sizes.see(y.data());
     if (moved.moved_q > 1e-13 || moved.moved_qd > 1e-13)
       notes.push_back(fmt::format("the start was moved onto the constraints, by {:.1e} at most",
                                   std::max(moved.moved_q, moved.moved_qd)));
@@ -221,9 +227,8 @@ void SmoothMotion::begin() {
     return refuse(StopReason::not_finite, "the start cannot be evaluated");
   if (start_singular_) {
     // Which rows are dependent for good shows beside the singular state.
-    double speed = 0.0;
-    for (int i = 0; i < dynamics_.n(); ++i) speed = std::max(speed, std::abs(y[dynamics_.n() + i]));
-    const double tau = 1e-2 / std::max(speed, 1e-2);
+    const double tau =
+        std::min(1e-2 * dynamics_.sizes.reach.length() / dynamics_.sizes.reach.speed, 1e-2 * (options.to - t));
     y_sample_ = y;
     for (int i = 0; i < dynamics_.n(); ++i) y_sample_[i] += tau * y[dynamics_.n() + i];
     if (dynamics_.choose_rows(t + tau, y_sample_.data())) dynamics_.compile(t + tau, y_sample_.data(), true);
@@ -251,11 +256,11 @@ bool SmoothMotion::find_rank() {
       continue;
     }
     before = set;
-    const LookAhead look(dynamics_, *set, t, y, rank_limits::of_start);
+    const LookAhead look(dynamics_, *set, t, options.to - t, y, rank_limits::of_start);
     RankAhead ahead = look.result();
     // Rows that are almost dependent, and whose dependence the motion is about to end or has just ended.
     if (!look.clear() && ahead.along_motion == 0)
-      if (const RankAhead almost = LookAhead(dynamics_, *set, t, y, rank_limits::almost).result();
+      if (const RankAhead almost = LookAhead(dynamics_, *set, t, options.to - t, y, rank_limits::almost).result();
           almost.now < ahead.now && almost.now + almost.along_motion == ahead.now) {
         ahead = almost;
         start_almost_ = true;
@@ -290,7 +295,9 @@ bool SmoothMotion::find_rank() {
 /// alone. Where they do everywhere, the motion has the rank that instants have, and is not to be trusted.
 void SmoothMotion::doubt_near_rows(RowSet& set) {
   const Eigen::Map<const VectorXd> y(step_.rk.y_new.data(), dynamics_.size());
-  const auto count = [&](double rounding) { return LookAhead(dynamics_, set, t, y, rounding).result().now; };
+  const auto count = [&](double rounding) {
+    return LookAhead(dynamics_, set, t, options.to - t, y, rounding).result().now;
+  };
   if (count(rank_limits::of_instant) == count(rank_limits::of_start)) return;
   const EquationValues::GenericRank generic = dynamics_.values().find_generic_rank(start);
   const int rank = generic.rank.value_or(set.rank);
@@ -306,9 +313,18 @@ double SmoothMotion::choose_first_step() {
   const int count = 2 * dynamics_.n();
   const std::vector<double>&y = step_.rk.y_new, &f = step_.rk.k[12];
   std::vector<double>&there = y_sample_, &rate = rate_sample_;
+  const int n = dynamics_.n();
+  const Sizes& sizes = dynamics_.sizes;
+  const double rate0 = sizes.in_units(f.data() + n), length = Sizes::part * sizes.reach.length(rate0),
+               pace = Sizes::part * sizes.reach.pace(rate0);
   const auto scaled = [&](auto&& value) {
     return step_control::calc_norm(
-        count, options.tolerance, [&](int i) { return y[i]; }, value);
+        count, options.tolerance,
+        [&](int i) {
+          return i < n ? std::max(sizes.q[i], sizes.unit(i) * length)
+                       : std::max(sizes.qd[i - n], sizes.unit(i - n) * pace);
+        },
+        value);
   };
   const double d0 = scaled([&](int i) { return y[i]; }), d1 = scaled([&](int i) { return f[i]; });
   const double span = options.to - t;
@@ -320,7 +336,7 @@ double SmoothMotion::choose_first_step() {
     d2 = scaled([&](int i) { return rate[i] - f[i]; }) / h0;
     break;
   }
-  return step_control::first_step(h0, d1, d2, t,
+  return step_control::first_step(options.tolerance, h0, d1, d2, t,
                                   options.largest_step > 0.0 ? std::min(span, options.largest_step) : span);
 }
 
@@ -330,12 +346,8 @@ bool SmoothMotion::start_on_singular() {
   const int n = dynamics_.n();
   const std::vector<double> y0 = step_.rk.y_new;
   const double to = options.to;
-  double speed = 0.0, length = 1.0;
-  for (int i = 0; i < n; ++i) {
-    speed = std::max(speed, std::abs(y0[n + i]));
-    length = std::max(length, std::abs(y0[i]));
-  }
-  double h = std::min(0.05 * length / std::max(speed, 1e-300), to - start.t);
+  const Sizes& sizes = dynamics_.sizes;
+  double h = std::min(0.05 * sizes.reach.length() / std::max(sizes.reach.speed, 1e-300), to - start.t);
   if (options.largest_step > 0.0) h = std::min(h, options.largest_step);
   std::vector<double> pointwise = step_.rk.k[12];
   if (start_almost_) std::fill(pointwise.begin(), pointwise.end(), 0.0);
@@ -375,7 +387,7 @@ bool SmoothMotion::start_on_singular() {
       for (int i = 0; i < 2 * n; ++i) {
         const int at = i;
         const double d = y0[at] - y_sample_[at];
-        off = std::max(off, std::abs(d) / std::max(1.0, std::abs(y0[at])));
+        off = std::max(off, std::abs(d) / std::max(i < n ? sizes.near_q[i] : sizes.near_qd[i - n], std::abs(y0[at])));
         y[at] += d;
       }
       // What does not shrink any more is normal to the constraints: the error of dense output.

@@ -82,18 +82,22 @@ SmoothMotion::Attempt SmoothMotion::try_step(double h, const StepPlan& plan) {
 
   // What rounding alone puts into the estimate: of the state, and of the acceleration, magnified by its condition.
   const double tolerance = plan.crossing || plan.hold_stages ? std::max(options.tolerance, 1e-13) : options.tolerance;
-  double rate_q = 0.0, rate_qd = 0.0;
-  for (int i = 0; i < n; ++i) {
-    rate_q = std::max(rate_q, std::abs(step_.rk.k[0][i]));
-    rate_qd = std::max(rate_qd, std::abs(step_.rk.k[0][n + i]));
-  }
-  const double noise_q = step_control::position_noise(h, rate_q);
-  const double noise_qd = (plan.crossing ? 0.0 : step_control::velocity_noise(h, rate_qd, dynamics_.condition())) +
-                          std::min(h * clock_.calc(view_, h, rate_sample_), 1e3 * tolerance);
+  const Sizes& sizes = dynamics_.sizes;
+  const double rate_q = sizes.in_units(step_.rk.k[0].data()), rate_qd = sizes.in_units(step_.rk.k[0].data() + n);
+  const double speed = std::max(sizes.reach.speed, h * rate_qd);
+  const double rounding = step_control::velocity_noise(
+      h, std::max(rate_qd, step_control::forces_round * sizes.reach.force), dynamics_.condition());
+  const double noise_q = step_control::position_noise(h, rate_q, plan.crossing ? 0.0 : rounding),
+               noise_qd = (plan.crossing ? 0.0 : rounding) +
+                          std::min(h * clock_.calc(view_, h, rate_sample_), 1e3 * tolerance * speed);
   for (int i = 0; i < count; ++i) {
     const int at = i;
     const double size = std::max(std::abs(step_.rk.y[at]), std::abs(step_.rk.y_new[at]));
-    step_control::make_scale(tolerance, std::max(1.0, size), size, i < n ? noise_q : noise_qd, scale_[at]);
+    if (i < n)
+      step_control::make_scale(tolerance, sizes.of_q(i, size, h, speed), size, noise_q * sizes.unit(i), scale_[at]);
+    else
+      step_control::make_scale(tolerance, sizes.of_qd(i - n, size, speed), size, noise_qd * sizes.unit(i - n),
+                               scale_[at]);
   }
   const auto norm = [&](const std::vector<double>& five, const std::vector<double>& three) {
     double s5 = 0.0, s3 = 0.0;
@@ -122,14 +126,13 @@ SmoothMotion::Attempt SmoothMotion::try_step(double h, const StepPlan& plan) {
   std::vector<double>& y = y_sample_;
   y = step_.rk.y_new;
   const auto moved = dynamics_.project(t + h, y.data(), {.most_iterations = 12});
-  double speed = 0.0, jump_q = 0.0, jump_qd = 0.0;
+  const double fast = std::max(sizes.in_units(step_.rk.y.data() + n), sizes.in_units(y.data() + n));
+  double jump_q = 0.0, jump_qd = 0.0;
   for (int i = 0; i < n; ++i) {
-    const auto q = static_cast<std::size_t>(i), v = static_cast<std::size_t>(n + i);
-    speed = std::max({speed, std::abs(step_.rk.y[v]), std::abs(y[v])});
-    jump_q = std::max(jump_q, std::abs(y[q] - step_.rk.y_new[q]));
-    jump_qd = std::max(jump_qd, std::abs(y[v] - step_.rk.y_new[v]));
+    jump_q = std::max(jump_q, std::abs(y[i] - step_.rk.y_new[i]) / sizes.unit(i));
+    jump_qd = std::max(jump_qd, std::abs(y[n + i] - step_.rk.y_new[n + i]) / sizes.unit(i));
   }
-  attempt.branch_lost = !moved.ok || (!plan.turning && (jump_qd > 0.05 * speed || jump_q > 0.1 * h * speed));
+  attempt.branch_lost = !moved.ok || (!plan.turning && (jump_qd > 0.05 * fast || jump_q > 0.1 * h * fast));
   if (attempt.branch_lost) return attempt;
   // The part of the error that the projection does not remove.
   const double raw = attempt.error;
@@ -139,7 +142,7 @@ SmoothMotion::Attempt SmoothMotion::try_step(double h, const StepPlan& plan) {
   const double sigma = crossings_.predictor.smallest(), rate = sigma / std::max(plan.at, eps * h),
                nearest = 0.2857 * sigma, noise = eps * h * rate * rate / (nearest * nearest * nearest) / tolerance;
   attempt.error = std::max(norm(e5_, e3_), raw > noise ? 0.3 * raw : 0.0);
-  if (attempt.error >= 1.0 && attempt.error < noise && jump_qd < 1e-3 * speed) {
+  if (attempt.error >= 1.0 && attempt.error < noise && jump_qd < 1e-3 * fast) {
     attempt.error = 0.99;
     attempt.noise_limited = true;
   }
@@ -177,7 +180,9 @@ bool SmoothMotion::advance_explicit() {
   step_.rk.y = step_.rk.y_new;
   step_.rk.k[0] = step_.rk.k[12];
   // What depends on the time may happen while nothing else does, and events are looked for on samples of a step.
-  double largest = options.largest_step > 0.0 ? options.largest_step : std::numeric_limits<double>::infinity();
+  double largest = (options.to - start.t) / step_control::least_steps_anyway;
+  if (phase_.largest_step > 0.0) largest = std::max(largest, phase_.largest_step);
+  if (options.largest_step > 0.0) largest = std::min(largest, options.largest_step);
   if (dynamics_.facts().depends_on_time || guards_.any() || events_inside_.any())
     largest = std::min(
         largest, phase_.largest_step > 0.0 ? phase_.largest_step : (options.to - start.t) / step_control::least_steps);
@@ -311,6 +316,7 @@ void SmoothMotion::watch_progress() {
 void SmoothMotion::accept(double h, const StepPlan& plan, const Attempt& attempt) {
   error_ = attempt.error;
   ++statistics_.steps;
+  dynamics_.sizes.see(h, step_.rk.y_new.data());
   step_begin = t;
   t = step_control::end_of(step_.t + h, h, options.to);
   condition_begin_ = 1.0 / dynamics_.condition();

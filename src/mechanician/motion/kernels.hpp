@@ -80,14 +80,15 @@ inline double largest(std::ptrdiff_t n, const double* x) {
   return std::max(std::max(most[0], most[1]), std::max(most[2], most[3]));
 }
 
-/// x += d; the largest |d_i| over max(1, |x_i|) before.
-inline double add_and_measure(std::ptrdiff_t n, const double* __restrict d, double* __restrict x) {
+/// x += d; the largest |d_i| over max(near_i, |x_i|) before and after.
+inline double add_and_measure(std::ptrdiff_t n, const double* __restrict d, const double* __restrict near,
+                              double* __restrict x) {
   double most[4] = {};
   std::ptrdiff_t i = 0;
   const auto measure = [&](std::ptrdiff_t k) {
-    const double size = std::abs(x[k]) > 1.0 ? std::abs(x[k]) : 1.0, moved = std::abs(d[k]) / size;
-    x[k] += d[k];
-    return moved;
+    const double here = x[k] + d[k], size = std::max(near[k], std::max(std::abs(x[k]), std::abs(here)));
+    x[k] = here;
+    return std::abs(d[k]) / size;
   };
   for (; i + 4 <= n; i += 4)
     for (int l = 0; l < 4; ++l) {

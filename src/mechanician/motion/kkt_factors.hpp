@@ -93,6 +93,8 @@ class KktFactors {
   /// What each coordinate weighs, typically, and whether it has mass anywhere around the first state (compile/row_weights.hpp):
   /// the units of coordinates where M is singular. Once, before anything is chosen or factored.
   void set_typical(std::span<const double> weights, std::vector<char> has_mass);
+  /// By coordinate, 1/√ of that.
+  const std::vector<double>& typical_units() const { return coordinate_scale_; }
   /// For each coordinate what a unit of it is in the metric of the diagonal of M, 1/√M_ii, or its scale.
   void calc_units(const Matrices& at, double* units) const;
 

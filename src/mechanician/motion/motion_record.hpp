@@ -95,7 +95,7 @@ struct ContactCertificate {
   /// Energy, by friction in all, impacts included; unknown where [nonideal] forces act too or surfaces move along.
   std::optional<double> friction_lost;
   double surface_work = 0.0;     ///< done by constraints that move, during impacts
-  double penetration = 0.0;      ///< largest −φ of a one-sided constraint, over max(1, ‖φ_q‖) max(1, |q|)
+  double penetration = 0.0;      ///< largest −φ of a one-sided constraint, over Σ |φ_q| of what is near (sizes.hpp)
   double optimality = 0.0;       ///< largest relative residual of the conditions of the minimum, where phases begin
   double complementarity = 0.0;  ///< there, the largest of the lesser of force and opening acceleration, relative
 };

@@ -360,9 +360,11 @@ bool PhasedMotion::change_phase() {
     Contact& contact = contacts[c];
     const bool acted = old[c].status != ContactStatus::open;
     if (contact.values.one_sided) {
-      sums_.penetration =
-          std::max(sums_.penetration, -contact.gap / (std::max(1.0, now.values.A.norm(contact.values.row)) *
-                                                      std::max(1.0, state.q.cwiseAbs().maxCoeff())));
+      if (contact.gap < 0.0) {
+        const std::vector<double>& seen = smooth_->dynamics().sizes.near_q;
+        const Eigen::Map<const VectorXd> size(seen.data(), std::ssize(seen));
+        sums_.penetration = std::max(sums_.penetration, -contact.gap / now.values.A.abs_dot(contact.values.row, size));
+      }
       if (acted) contact.status = ContactStatus::touching;
       if (is_why(c, What::gap)) set_status_by_rate(contact);
       // Velocities are continuous: a constraint on them that is met in a phase is met without a jump.

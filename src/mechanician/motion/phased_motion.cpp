@@ -178,6 +178,7 @@ void PhasedMotion::make_smooth(const State& state, double until) {
       return calc_mode_violation(*system, now.values, contacts, C) <= 1e-12;
     };
   phase.energy_in_play = sums_.ledger.in_play();
+  if (smooth_) phase.sizes = smooth_->dynamics().sizes;
   phase.largest_step = (options.to - start.t) / step_control::least_steps;
   // A state that was decided upon, with rows that are told apart, needs no second judgement.
   phase.judged = sums_.phases > 0 && multipliers_unique_ && !phase_->dynamics->absent().empty();

@@ -12,21 +12,27 @@ namespace mechanician::step_control {
 inline constexpr double eps = std::numeric_limits<double>::epsilon();
 inline constexpr double safety = 0.9, most_growth = 10.0, least_growth = 0.2;
 /// What depends on the time may happen while nothing else does, and events are looked for on samples of a step: then a
-/// run has at least so many steps.
-inline constexpr double least_steps = 100.0;
+/// run has at least so many steps. And others have some too, so that no force and no singular state lies inside a step that is
+/// long only because nothing happens before and after.
+inline constexpr double least_steps = 100.0, least_steps_anyway = 50.0;
 
 /// What an error counts against: the tolerance, and what rounding alone puts into the estimate. V: of one number or of
-/// several side by side; `size`: |value|, `size_or_one`: max(1, size), `noise`: see below.
+/// several side by side; `typical`: of the motion (Sizes), `size`: |value|, `noise`: see below.
 template <class V>
-inline __attribute__((always_inline)) void make_scale(double tolerance, const V& size_or_one, const V& size,
-                                                      const V& noise, V& scale) {
-  scale = tolerance * size_or_one + 2.0 * eps * size + noise;
+inline __attribute__((always_inline)) void make_scale(double tolerance, const V& typical, const V& size, const V& noise,
+                                                      V& scale) {
+  scale = tolerance * typical + 2.0 * eps * size + noise;
 }
-/// Of the rates in a step, the largest velocity or acceleration; accelerations are magnified by their condition.
-inline double position_noise(double h, double velocity) { return eps * h * velocity; }
+/// Of the rates in a step, the largest velocity or acceleration (in units, Sizes); accelerations are magnified by their
+/// condition.
+inline double position_noise(double h, double velocity, double of_velocity) {
+  return h * (eps * velocity + of_velocity);
+}
 inline double velocity_noise(double h, double acceleration, double condition) {
   return 2.0 * eps * std::min(condition, 1e10) * h * acceleration;
 }
+/// Forces in equilibrium leave so many roundings of the largest given one.
+inline constexpr double forces_round = 8.0;
 /// Of the estimators of orders 5 and 3, each its largest component over the scale. Up to 1: accepted.
 inline double error_norm(double five, double three) {
   if (five == 0.0) return 0.0;
@@ -60,20 +66,21 @@ inline double end_of(double end, double h, double to) {
 
 /// The first step: norms of y, of its rate and of the change of the rate over a trial step h0, all in tolerances.
 template <class Size, class Value>
-double calc_norm(int count, double tolerance, Size&& y, Value&& value) {
+double calc_norm(int count, double tolerance, Size&& size, Value&& value) {
   double s = 0.0;
   for (int i = 0; i < count; ++i) {
-    const double x = value(i) / (tolerance * std::max(1.0, std::abs(y(i))));
+    const double x = value(i) / (tolerance * size(i));
     s += x * x;
   }
   return std::sqrt(s / std::max(count, 1));
 }
 inline double trial_step(double d0, double d1, double span) {
-  return std::min(d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1, span);
+  return std::min(d0 < 1e-5 || d1 < 1e-5 ? 1e-6 * span : 0.01 * d0 / d1, span);
 }
-inline double first_step(double h0, double d1, double d2, double t, double span) {
-  const double most = std::max(d1, d2);
-  const double h1 = most <= 1e-15 ? std::max(1e-6, h0 * 1e-3) : std::pow(0.01 / most, 1.0 / 8.0);
+inline double first_step(double tolerance, double h0, double d1, double d2, double t, double span) {
+  // Times in which values and rates change by their own size; a step is a part of these that the order tells.
+  const double change = std::min(1.0 / (tolerance * d1), 1.0 / std::sqrt(tolerance * d2));
+  const double h1 = std::min(change * std::pow(0.01 * tolerance, 1.0 / 8.0), span);
   return std::max(std::min({100.0 * h0, h1, span}), 64.0 * eps * std::max(std::abs(t), std::abs(span)));
 }
 

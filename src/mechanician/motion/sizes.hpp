@@ -1,0 +1,113 @@
+#pragma once
+
+/// Typical sizes of coordinates and velocities, found from the motion: errors, distances and what counts as rest are seen
+/// against these, so that nothing is small or large by its number alone.
+///
+/// Coordinates of different kinds are compared by what they weigh: with u_i = 1/√M_ii, typically (compile/row_weights.hpp), the
+/// squares of q̇_i/u_i are energies. A model that is written in other units of length, mass and time has the same steps
+/// and the same verdict.
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+namespace mechanician {
+
+/// What the largest of all coordinates is like, in units; one motion, or one lane of several.
+struct Reach {
+  /// Of what has no size.
+  static constexpr double tiny = 1e-290;
+
+  double soon = 0.0;                  ///< the length of the last step; before the first a small part of the run
+  double extent = tiny, speed = 0.0;  ///< largest |q_i|/u_i and |q̇_i|/u_i so far
+  double free = 0.0;                  ///< √ of twice the energy that the first forces could give over the extent
+  double force = 0.0;  ///< largest |Q_i| u_i now, an acceleration: rounding of accelerations is a part of that
+
+  void begin(double span) { *this = {.soon = 1e-3 * span}; }
+  void set_force(double now, double energy) {
+    force = now;
+    if (free == 0.0) free = std::sqrt(2.0 * energy);
+  }
+  /// What a length and a speed count against where all is at rest, or at zero: what it may come to soon. `rate`: of an
+  /// acceleration that is known.
+  double length(double rate = 0.0) const {
+    return std::max({extent, soon * speed, soon * soon * std::max(force, rate)});
+  }
+  double pace(double rate = 0.0) const { return std::max({speed, free, soon * std::max(force, rate)}); }
+
+  template <class Do>
+  void each_number(Do&& number) {
+    for (double* x : {&soon, &extent, &speed, &free, &force}) number(*x);
+  }
+};
+
+class Sizes {
+ public:
+  /// Of the largest there is, that counts where something is smaller.
+  static constexpr double part = 0.1;
+
+  /// `units`: u_i; `given`: typical sizes of coordinates that are known, 0 where not; may be empty. `span`: of the run.
+  void begin(std::span<const double> units, std::span<const double> given, double span) {
+    reach.begin(span);
+    units_.assign(units.begin(), units.end()), given_.assign(given.begin(), given.end());
+    for (auto* x : {&q, &qd, &near_q, &near_qd}) x->assign(units_.size(), Reach::tiny);
+    for (std::size_t i = 0; i < given_.size(); ++i)
+      if (given_[i] > 0.0) q[i] = given_[i], reach.extent = std::max(reach.extent, given_[i] / units_[i]);
+  }
+
+  /// The motion has come to y, by a step h.
+  void see(double h, const double* y) { reach.soon = h, see(y); }
+  void see(const double* y) {
+    const std::size_t n = units_.size();
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!is_given(i)) q[i] = std::max(q[i], std::abs(y[i]));
+      qd[i] = std::max(qd[i], std::abs(y[n + i]));
+      reach.extent = std::max(reach.extent, q[i] / units_[i]);
+      reach.speed = std::max(reach.speed, qd[i] / units_[i]);
+    }
+    const double length = reach.length(), pace = reach.pace();
+    for (std::size_t i = 0; i < n; ++i) near_q[i] = units_[i] * length, near_qd[i] = units_[i] * pace;
+  }
+  /// Given forces there, in equilibrium or not.
+  void set_forces(const double* Q) {
+    double force = 0.0, energy = 0.0;
+    for (std::size_t i = 0; i < units_.size(); ++i)
+      force = std::max(force, std::abs(Q[i]) * units_[i]), energy += std::abs(Q[i]) * q[i];
+    reach.set_force(force, energy);
+  }
+
+  /// What the error of a step counts against: own sizes; and, where the motion is mostly somewhere else, a part of the largest
+  /// speed, in the units of this coordinate.
+  double of_q(std::size_t i, double value, double h, double speed) const {
+    return is_given(i) ? given_[i] : std::max({q[i], value, part * units_[i] * h * speed});
+  }
+  double of_qd(std::size_t i, double value, double speed) const {
+    return std::max({qd[i], value, part * units_[i] * speed});
+  }
+  /// The largest of all, of a vector of velocities or the like.
+  double in_units(const double* v) const {
+    double most = 0.0;
+    for (std::size_t i = 0; i < units_.size(); ++i) most = std::max(most, std::abs(v[i]) / units_[i]);
+    return most;
+  }
+  double unit(std::size_t i) const { return units_[i]; }
+
+  Reach reach;
+  std::vector<double> q, qd;            ///< the largest so far of each, or what was given
+  std::vector<double> near_q, near_qd;  ///< u_i times the length and the pace: what is small against that is small
+
+  template <class Do>
+  void each_number(Do&& number) {
+    for (auto* x : {&units_, &q, &qd, &near_q, &near_qd})
+      for (double& value : *x) number(value);
+    reach.each_number(number);
+  }
+
+ private:
+  bool is_given(std::size_t i) const { return !given_.empty() && given_[i] > 0.0; }
+
+  std::vector<double> units_, given_;
+};
+
+}  // namespace mechanician
