@@ -31,6 +31,7 @@ class SmoothMotion : public MotionSteps {
     double energy_in_play = 0.0;  ///< before it
     std::optional<Sizes> sizes;   ///< of the motion so far; nothing: it begins here
     double largest_step = 0.0;  ///< so that nothing is stepped over; 0: a part of the run, which a phase does not know
+    bool ready = false;         ///< rows are chosen, all of them, and the start is on them
     bool judged = false;  ///< that there is an acceleration at the start, and that it is on the constraints, is known
     /// Where multipliers are not unique no guard can be made of them: whether the phase may still go on at a state.
     std::function<bool(const State&)> may_go_on;
@@ -56,6 +57,7 @@ class SmoothMotion : public MotionSteps {
   int guard = -1;                   ///< that ended the phase, by Dynamics::calc_guards
   bool may_not_go_on = false;       ///< the phase ended because of Phase::may_go_on
   State end_state() const;
+  double next_step() const { return h_; }
   const Dynamics& dynamics() const { return dynamics_; }
   Dynamics& dynamics() { return dynamics_; }
 

@@ -207,14 +207,17 @@ void SmoothMotion::begin() {
   t = step_begin = step_.t = progress_.mark = start.t;
   refusal = switches_.set_first_sides();
   if (refusal) return;
-  if (!dynamics_.choose_rows(t, y.data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
-  if (phase_.sizes)
+  if (!phase_.ready && !dynamics_.choose_rows(t, y.data()))
+    return refuse(StopReason::not_finite, "the start cannot be evaluated");
+  if (phase_.sizes) {
     dynamics_.sizes = *phase_.sizes;
-  else
+    dynamics_.sizes.see(y.data());
+  } else {
     dynamics_.sizes.begin(dynamics_.factors().typical_units(), options.scale, options.to - start.t);
-  dynamics_.size_forces(t, y.data());
+    dynamics_.size_forces(t, y.data());
+  }
   if (!find_rank() || refusal) return;
-  if (!start_singular_) {
+  if (!start_singular_ && !phase_.ready) {
     if (!dynamics_.choose_rows(t, y.data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
     const auto moved = dynamics_.project(t, y.data());
     if (!moved.ok) return refuse(StopReason::projection, "the start could not be brought onto the constraints");
@@ -223,7 +226,7 @@ void SmoothMotion::begin() {
       notes.push_back(fmt::format("the start was moved onto the constraints, by {:.1e} at most",
                                   std::max(moved.moved_q, moved.moved_qd)));
   }
-  if (!dynamics_.rhs(t, y.data(), step_.rk.k[12].data()))
+  if (!phase_.ready && !dynamics_.rhs(t, y.data(), step_.rk.k[12].data()))
     return refuse(StopReason::not_finite, "the start cannot be evaluated");
   if (start_singular_) {
     // Which rows are dependent for good shows beside the singular state.
@@ -237,7 +240,8 @@ void SmoothMotion::begin() {
   }
   // As it is after every step, and where a motion is taken up again.
   dynamics_.choose_rows(t, y.data());
-  dynamics_.rhs(t, y.data(), step_.rk.k[12].data());
+  if (!dynamics_.rhs(t, y.data(), step_.rk.k[12].data()))
+    return refuse(StopReason::not_finite, "the start cannot be evaluated");
   dynamics_.calc_turn(t, y.data());
   ledger_.begin(dynamics_.last_kinetic(y.data()), dynamics_.last_energy_scale(y.data()));
   ledger_.set_in_play(phase_.energy_in_play);
@@ -256,6 +260,10 @@ bool SmoothMotion::find_rank() {
       continue;
     }
     before = set;
+    if (phase_.ready && 1.0 > rank_limits::clearly_independent * set->condition()) {
+      set->rank = static_cast<int>(set->kept.size());
+      continue;
+    }
     const LookAhead look(dynamics_, *set, t, options.to - t, y, rank_limits::of_start);
     RankAhead ahead = look.result();
     // Rows that are almost dependent, and whose dependence the motion is about to end or has just ended.

@@ -129,6 +129,66 @@ TEST(LargeContacts, chains_fall_one_contact_after_the_other_and_lose_energy_alon
   }
 }
 
+/// Impacts of single contacts are solved with the factors of the motion, where nothing but one-sided constraints acts. A force that
+/// is none in numbers leaves them to the general solver, with all contacts.
+TEST(LargeContacts, impacts_by_the_factors_of_the_motion_are_those_of_the_general_solver) {
+  const std::vector<std::pair<std::string, std::string>> floors{
+      {"z[i] >= 0", "e = 0"},
+      {"z[i] >= 0", "e = 0.5"},
+      {"z[i] >= 0.0004*x[i]", "e = 0.3"},
+      {"z[i] >= 0.01*sin(20*t)", "e = 0.4"},
+      {"z[i] >= 0.001*sin(3*x[i])", "e = 0"},
+  };
+  for (const auto& [floor, e] : floors) {
+    SCOPED_TRACE(floor + ", " + e);
+    const std::vector<std::pair<std::string, std::string>> plain{
+        {"N = 1000", "N = 34"}, {"e = 0", e}, {"z[i] >= 0", floor}};
+    auto with_force = plain;
+    with_force.push_back({"[start.position]", "[nonideal]\n\"x[1]\" = \"-1e-300*x[1]'\"\n[start.position]"});
+    const Loaded quick = load_bench("chain_fall", plain), general = load_bench("chain_fall", with_force);
+    Integrator one = quick.integrator({.to = 0.17, .tolerance = 1e-9}),
+               other = general.integrator({.to = 0.17, .tolerance = 1e-9});
+    const Sample x = run_to_end(one), y = run_to_end(other);
+    ASSERT_FALSE(one.stop().failed()) << one.stop().message;
+    ASSERT_FALSE(other.stop().failed()) << other.stop().message;
+    EXPECT_TRUE(one.certificate().holds);
+    ASSERT_EQ(one.events().size(), other.events().size());
+    EXPECT_GE(one.events().size(), 20u);
+    for (std::size_t k = 0; k < one.events().size(); ++k) {
+      const MotionEvent &a = one.events()[k], &b = other.events()[k];
+      EXPECT_EQ(a.kind, b.kind) << k;
+      EXPECT_NEAR(a.time, b.time, 1e-8) << k;
+      EXPECT_EQ(a.constraints, b.constraints) << k;
+      EXPECT_LT((a.qd_after - b.qd_after).cwiseAbs().maxCoeff(), 1e-6) << k;
+    }
+    EXPECT_LT((x.q - y.q).cwiseAbs().maxCoeff(), 1e-7);
+    EXPECT_LT((x.qd - y.qd).cwiseAbs().maxCoeff(), 1e-5);
+    const Certificate c = one.certificate(), d = other.certificate();
+    EXPECT_EQ(c.contacts->impacts, d.contacts->impacts);
+    EXPECT_NEAR(c.contacts->impact_lost, d.contacts->impact_lost, 1e-6 * std::abs(d.contacts->impact_lost));
+    EXPECT_NEAR(c.contacts->surface_work, d.contacts->surface_work, 1e-6 * std::abs(d.contacts->impact_lost));
+    EXPECT_NEAR(c.works.ideal, d.works.ideal, 1e-6 * std::abs(d.works.given));
+    EXPECT_LE(c.contacts->penetration, 1e-9);
+  }
+}
+
+TEST(LargeContacts, a_level_chain_lands_with_all_its_masses_at_once) {
+  const Loaded model =
+      load_bench("chain_fall", {{"N = 1000", "N = 501"}, {"tilt = 0.001", "tilt = 0"}, {"e = 0", "e = 0.5"}});
+  Integrator integrator = model.integrator({.to = 0.28, .tolerance = 1e-9});
+  const Sample last = run_to_end(integrator);
+  ASSERT_FALSE(integrator.stop().failed()) << integrator.stop().message;
+  const double first = std::sqrt(0.2 / g), up = 0.5 * g * first;
+  ASSERT_FALSE(integrator.events().empty());
+  EXPECT_NEAR(integrator.events().front().time, first, 1e-12);
+  EXPECT_EQ(integrator.events().front().constraints.size(), 501u);
+  // 0.28 lies in the first rebound, of a duration of 2 up/g.
+  const double flown = 0.28 - first;
+  ASSERT_LT(flown, 2.0 * up / g);
+  for (int i = 0; i < 501; ++i) EXPECT_NEAR(last.q(501 + i), up * flown - 0.5 * g * flown * flown, 1e-11) << i;
+  EXPECT_NEAR(integrator.certificate().contacts->impact_lost, 501 * 0.75 * g * 0.1, 1e-8);
+}
+
 TEST(LargeContacts, a_net_with_every_feature_accelerates_as_by_the_dense_path) {
   for (const bool contradicting : {false, true}) {
     SCOPED_TRACE(contradicting);

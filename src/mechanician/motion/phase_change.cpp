@@ -23,8 +23,6 @@ constexpr int most_impacts_at_once = 1000;
 constexpr long many_impacts = 5000;
 /// Slips, gap accelerations and slip accelerations below this part of their terms count as zero after an event.
 constexpr double small = 1e-7;
-/// Impulses below this part of the momentum that their coordinates can have are rounding.
-constexpr double felt = 1e-9;
 /// Rebounds that are lower than this multiple of the rounding of the gap or shorter than this one of the clock's are not
 /// followed: of the next ones rounding would make something else.
 constexpr double clear_height = 100.0, clear_flight = 1e5;
@@ -197,13 +195,25 @@ bool PhasedMotion::jump(State& state, Evaluation& now, std::vector<Contact>& con
       if (thrown_back[c] && contacts[c].rate > 0.0) contacts[c].status = ContactStatus::separating;
     }
   }
-  if (sums_.impacts % many_impacts == 0 && jumped) {
-    if (state.t - many_since_ < 1e-12 * (options.to - start.t))
-      finish(StopReason::step_too_small, fmt::format("near t = {}: {} impacts since t = {}: they do not come to an end",
-                                                     short_number(state.t), many_impacts, short_number(many_since_)));
-    many_since_ = state.t;
-  }
+  if (jumped) watch_impacts(state.t);
   return jumped;
+}
+
+void PhasedMotion::watch_impacts(double time) {
+  if (sums_.impacts % many_impacts != 0) return;
+  if (time - many_since_ < 1e-12 * (options.to - start.t))
+    finish(StopReason::step_too_small, fmt::format("near t = {}: {} impacts since t = {}: they do not come to an end",
+                                                   short_number(time), many_impacts, short_number(many_since_)));
+  many_since_ = time;
+}
+
+bool PhasedMotion::is_low(double rate, double acceleration, double rate_size, double gap_noise, double time) const {
+  if (!(acceleration < 0.0)) return false;
+  const double height = rate * rate / (-2.0 * acceleration);
+  const bool slow = rate <= std::max(options.tolerance, 1e-9) * rate_size;
+  // Nor can the clock resolve a flight that is shorter than its rounding.
+  const double flight = 2.0 * rate / -acceleration, tick = eps * std::abs(time);
+  return slow || height <= clear_height * gap_noise || flight <= clear_flight * tick;
 }
 
 /// Rebounds too low to be followed end in contact. The contacts are changed where that is so.
@@ -218,13 +228,7 @@ PhasedMotion::Settling PhasedMotion::settle(const State& state, const Evaluation
     if (contact.status != ContactStatus::separating || contact.values.level != Level::position) continue;
     const Index j = contact.values.row;
     const double acceleration = now.values.A.dot(j, instant.solution.qdd) - now.values.b(j);
-    if (!(acceleration < 0.0)) continue;
-    const double height = contact.rate * contact.rate / (-2.0 * acceleration);
-    const bool slow = contact.rate <= std::max(options.tolerance, 1e-9) * contact.rate_size;
-    // Nor can the clock resolve a flight that is shorter than its rounding.
-    const double flight = 2.0 * contact.rate / -acceleration, tick = eps * std::abs(state.t);
-    if (!slow && height > clear_height * now.residual_noise(j) && flight > clear_flight * tick) continue;
-    low.push_back(c);
+    if (is_low(contact.rate, acceleration, contact.rate_size, now.residual_noise(j), state.t)) low.push_back(c);
   }
   // Those that would not stay are thrown up, and with them left out others may stay no more.
   while (!low.empty()) {
@@ -316,126 +320,107 @@ bool PhasedMotion::move_onto(const std::vector<ContactStatus>& statuses, State& 
   VectorXd y(dynamics.size());
   y << state.q, state.qd, VectorXd::Zero(dynamics.num_works());
   dynamics.take_sides(state.t, y.data());
-  if (!dynamics.choose_rows(state.t, y.data()) || !dynamics.keeps_all_rows() ||
-      !dynamics.project(state.t, y.data(), options_of).ok)
-    return false;
+  const long projections = dynamics.projections;
+  const bool moved = dynamics.choose_rows(state.t, y.data()) && dynamics.keeps_all_rows() &&
+                     dynamics.project(state.t, y.data(), options_of).ok;
+  dynamics.projections = projections;
+  if (!moved) return false;
   state.q = y.head(state.q.size()), state.qd = y.segment(state.q.size(), state.qd.size());
   return true;
 }
 
-bool PhasedMotion::change_phase() {
-  State state = smooth_->end_state();
-  const State end = state;
-  const std::optional<GuardMeaning> why =
-      smooth_->guard >= 0 ? std::optional(meanings_[static_cast<std::size_t>(smooth_->guard)]) : std::nullopt;
-  // Nearer to each other no step can be made.
-  const double shortest = 1024.0 * eps * std::max(std::abs(state.t), options.to - start.t);
-  if (std::vector<std::string> settled = take_settled(state.t + shortest); !settled.empty())
-    add_event(EventKind::contact, state.t, std::move(settled), state, state.qd);
-  measure(state);
-  const std::vector<ContactMode> old = modes_;
-  leave_phase();
-  const std::string when = fmt::format("at t = {}", short_number(state.t));
-  if (why && why->what == What::friction_solvable) {
-    finish(
-        StopReason::not_unique,
-        fmt::format(
-            "{}: with the friction of `{}` the forces have no bound: beyond, Coulomb's law has no or several solutions "
-            "(Painlevé)",
-            when, contact_name(why->contact)));
-    return false;
-  }
-  Evaluation now = system->evaluate(state);
+/// What touches where the phase ends. Nothing where there is none to be found or the motion cannot go on.
+std::vector<Contact> PhasedMotion::find_contacts(const Change& change, const Evaluation& now) {
+  const State& state = change.state;
   std::optional<NotFinite> not_finite = now.not_finite;
   std::vector<Contact> contacts;
   if (!not_finite) contacts = classify_contacts(*system, state, now, size_, not_finite);
   if (not_finite) {
-    finish(StopReason::not_finite, fmt::format("{}: {}", when, not_finite->message()));
-    return false;
+    finish(StopReason::not_finite, fmt::format("{}: {}", change.when, not_finite->message()));
+    return {};
   }
-
-  // What the phase knows better than the numbers: what acts touches, what has just closed does, what pulls has opened.
-  const auto is_why = [&](std::size_t c, What what) { return why && why->contact == c && why->what == what; };
+  const std::vector<double>& near = smooth_->dynamics().sizes.near_q;
+  const Eigen::Map<const VectorXd> size(near.data(), std::ssize(near));
   for (std::size_t c = 0; c < contacts.size(); ++c) {
     Contact& contact = contacts[c];
-    const bool acted = old[c].status != ContactStatus::open;
-    if (contact.values.one_sided) {
-      if (contact.gap < 0.0) {
-        const std::vector<double>& seen = smooth_->dynamics().sizes.near_q;
-        const Eigen::Map<const VectorXd> size(seen.data(), std::ssize(seen));
-        sums_.penetration = std::max(sums_.penetration, -contact.gap / now.values.A.abs_dot(contact.values.row, size));
-      }
-      if (acted) contact.status = ContactStatus::touching;
-      if (is_why(c, What::gap)) set_status_by_rate(contact);
-      // Velocities are continuous: a constraint on them that is met in a phase is met without a jump.
-      if (is_why(c, What::gap) && contact.values.level == Level::velocity) contact.status = ContactStatus::touching;
-      if (is_why(c, What::multiplier) || is_why(c, What::sliding_multiplier))
-        contact.status = ContactStatus::separating;
-    }
-    if (!contact.values.has_friction || !acted) continue;
-    if (old[c].status == ContactStatus::sticking) {
-      contact.direction.resize(0);
-      if (is_why(c, What::cone)) {
-        // The slip begins against the friction that held it.
-        const auto& joint = smooth_->dynamics().calc_joint_multipliers();
-        VectorXd f(static_cast<Index>(phase_->slip_rows[c].size()));
-        for (Index k = 0; k < f.size(); ++k)
-          f(k) = joint[static_cast<std::size_t>(phase_->slip_rows[c][static_cast<std::size_t>(k)])];
-        if (f.norm() > 0.0) contact.direction = -f.normalized();
-      }
-    } else if (old[c].status == ContactStatus::sliding) {
-      const double at_rest = std::max(1.0, 1e12 * options.tolerance) * contact.slip_tolerance;
-      if (is_why(c, What::slip) && contact.values.slip.norm() <= at_rest) {
-        contact.direction.resize(0);
-      } else if (contact.direction.size() == 0) {
-        contact.direction.resize(contact.values.slip.size());
-        for (Index k = 0; k < contact.direction.size(); ++k)
-          contact.direction(k) = old[c].direction[static_cast<std::size_t>(k)];
-      }
-    }
-  }
-
-  for (const Contact& contact : contacts) {
     const Index j = contact.values.row;
+    if (contact.values.one_sided && contact.gap < 0.0)
+      sums_.penetration = std::max(sums_.penetration, -contact.gap / now.values.A.abs_dot(j, size));
+    take_from_phase(change, c, contact);
     if (contact.values.one_sided && touches(contact) && now.values.A.norm(j) <= 16.0 * now.values.A_noise.norm(j)) {
       finish(StopReason::not_unique,
              fmt::format("{}: the gradient of `{}` vanishes where its gap closes: no force can hold it there. "
                          "State it so that it does not (z >= 0 instead of z^3 >= 0)",
-                         when, system->row_name(static_cast<int>(j))));
-      return false;
+                         change.when, system->row_name(static_cast<int>(j))));
+      return {};
     }
   }
-  const bool jumped = jump(state, now, contacts);
-  if (over) return jumped;
-  std::optional<Instant> instant = decide(state, now, contacts, when);
-  // A contact taken as opening or beginning to slip that does neither: all is left to the instant.
-  if (instant && why && !jumped) {
-    const std::size_t c = why->contact;
-    const Contact& contact = instant->contacts[c];
-    const VectorXd& qdd = instant->solution.qdd;
-    bool wrong = false;
-    if (contacts[c].status == ContactStatus::separating && why->what != What::gap) {
-      const Index j = contact.values.row;
-      const double terms = now.values.A.abs_dot(j, qdd) + std::abs(now.values.b(j));
-      wrong = now.values.A.dot(j, qdd) - now.values.b(j) < -small * terms;
-      if (wrong) contacts[c].status = ContactStatus::touching;
-    }
-    if (why->what == What::cone && contact.status == ContactStatus::sliding) {
-      const VectorXd s = contact.values.T * qdd - contact.values.slip_b;
-      const double terms = (contact.values.T.abs_times(qdd) + contact.values.slip_b.cwiseAbs()).norm();
-      wrong = s.dot(contact.direction) < -small * terms;
-      if (wrong) contacts[c].direction.resize(0);
-    }
-    if (wrong) instant = decide(state, now, contacts, when);
-  }
-  if (!instant) return jumped;
-  const Settling settling = jumped ? settle(state, now, contacts, *instant) : Settling{};
-  set_modes(*instant);
+  return contacts;
+}
 
-  // Onto what holds now; the little that is lost by this is lost in impacts.
-  const VectorXd before = state.qd;
+/// What the phase knows better than the numbers: what acts touches, what has just closed does, what pulls has opened.
+void PhasedMotion::take_from_phase(const Change& change, std::size_t c, Contact& contact) {
+  const ContactMode& old = change.old[c];
+  const bool acted = old.status != ContactStatus::open;
+  if (contact.values.one_sided) {
+    if (acted) contact.status = ContactStatus::touching;
+    if (change.is(c, What::gap)) set_status_by_rate(contact);
+    // Velocities are continuous: a constraint on them that is met in a phase is met without a jump.
+    if (change.is(c, What::gap) && contact.values.level == Level::velocity) contact.status = ContactStatus::touching;
+    if (change.is(c, What::multiplier) || change.is(c, What::sliding_multiplier))
+      contact.status = ContactStatus::separating;
+  }
+  if (!contact.values.has_friction || !acted) return;
+  if (old.status == ContactStatus::sticking) {
+    contact.direction.resize(0);
+    if (!change.is(c, What::cone)) return;
+    // The slip begins against the friction that held it.
+    const auto& joint = smooth_->dynamics().calc_joint_multipliers();
+    VectorXd f(static_cast<Index>(phase_->slip_rows[c].size()));
+    for (Index k = 0; k < f.size(); ++k)
+      f(k) = joint[static_cast<std::size_t>(phase_->slip_rows[c][static_cast<std::size_t>(k)])];
+    if (f.norm() > 0.0) contact.direction = -f.normalized();
+  } else if (old.status == ContactStatus::sliding) {
+    const double at_rest = std::max(1.0, 1e12 * options.tolerance) * contact.slip_tolerance;
+    if (change.is(c, What::slip) && contact.values.slip.norm() <= at_rest) {
+      contact.direction.resize(0);
+    } else if (contact.direction.size() == 0) {
+      contact.direction.resize(contact.values.slip.size());
+      for (Index k = 0; k < contact.direction.size(); ++k)
+        contact.direction(k) = old.direction[static_cast<std::size_t>(k)];
+    }
+  }
+}
+
+/// Where the contact that ended the phase was taken as opening or beginning to slip and does neither, all is left to the instant.
+std::optional<Instant> PhasedMotion::decide_next(const Change& change, const Evaluation& now,
+                                                 std::vector<Contact>& contacts) {
+  const auto& why = change.why;
+  std::optional<Instant> instant = decide(change.state, now, contacts, change.when);
+  if (!instant || !why || change.jumped) return instant;
+  const std::size_t c = why->contact;
+  const Contact& contact = instant->contacts[c];
+  const VectorXd& qdd = instant->solution.qdd;
+  bool wrong = false;
+  if (contacts[c].status == ContactStatus::separating && why->what != What::gap) {
+    const Index j = contact.values.row;
+    const double terms = now.values.A.abs_dot(j, qdd) + std::abs(now.values.b(j));
+    wrong = now.values.A.dot(j, qdd) - now.values.b(j) < -small * terms;
+    if (wrong) contacts[c].status = ContactStatus::touching;
+  }
+  if (why->what == What::cone && contact.status == ContactStatus::sliding) {
+    const VectorXd s = contact.values.T * qdd - contact.values.slip_b;
+    const double terms = (contact.values.T.abs_times(qdd) + contact.values.slip_b.cwiseAbs()).norm();
+    wrong = s.dot(contact.direction) < -small * terms;
+    if (wrong) contacts[c].direction.resize(0);
+  }
+  return wrong ? decide(change.state, now, contacts, change.when) : std::move(instant);
+}
+
+/// Onto what holds now; the little that is lost by this is lost in impacts.
+void PhasedMotion::move_on(Change& change, Evaluation& now, const std::vector<Contact>& contacts) {
+  State& state = change.state;
   const double kinetic = 0.5 * state.qd.dot(now.values.M * state.qd);
-  phase_ = phase_system();
   // A gap that is left below zero would be found closing a little deeper each time.
   std::vector<ContactStatus> above = statuses();
   bool below = false;
@@ -448,7 +433,8 @@ bool PhasedMotion::change_phase() {
   }
   if (below && !move_onto(above, state, {.velocities = false}))
     if (const Projection moved = project(*system, state, ProjectionGoal::any); moved.converged) state.q = moved.state.q;
-  bool moved = move_onto(statuses(), state, {});
+  phase_ = phase_system();
+  bool moved = change.ready = move_onto(statuses(), state, {});
   if (!moved) {
     std::vector<char> present = phase_->dynamics->absent();
     for (char& row : present) row = !row;
@@ -456,45 +442,94 @@ bool PhasedMotion::change_phase() {
                                                   : project_onto(*phase_->system, state, present, ProjectionGoal::any);
     if ((moved = projection.converged)) state.q = projection.state.q, state.qd = projection.state.qd;
   }
-  if (moved) {
-    const bool constant = phase_->dynamics->facts().mass_is_constant;
-    const SparseRows& M = constant ? now.values.M : (now = system->evaluate(state)).values.M;
-    const double change = 0.5 * state.qd.dot(M * state.qd) - kinetic;
-    if (!settling.contacts.empty()) sums_.impact_lost -= change;
-    sums_.works.ideal += change;
-  }
+  if (!moved) return;
+  const bool constant = phase_->dynamics->facts().mass_is_constant;
+  const SparseRows& M = constant ? now.values.M : (now = system->evaluate(state)).values.M;
+  const double lost = 0.5 * state.qd.dot(M * state.qd) - kinetic;
+  if (!change.settling.contacts.empty()) sums_.impact_lost -= lost;
+  sums_.works.ideal += lost;
+}
 
+/// With the general solver and all contacts. False: the motion is over.
+bool PhasedMotion::change_generally(Change& change) {
+  Evaluation now = system->evaluate(change.state);
+  std::vector<Contact> contacts = find_contacts(change, now);
+  if (over) return false;
+  change.jumped = jump(change.state, now, contacts);
+  if (over) return false;
+  std::optional<Instant> instant = decide_next(change, now, contacts);
+  if (!instant) return false;
+  if (change.jumped) change.settling = settle(change.state, now, contacts, *instant);
+  change.before_moving = change.state.qd;
+  set_modes(*instant);
+  move_on(change, now, contacts);
+  return true;
+}
+
+/// Events of contacts that go on as something else.
+void PhasedMotion::tell(const Change& change) {
   std::vector<std::string> released, made, stuck, slipped;
   for (std::size_t c = 0; c < modes_.size(); ++c) {
-    const ContactStatus was = old[c].status, is = modes_[c].status;
-    if (was != ContactStatus::open && is == ContactStatus::open && !jumped) released.push_back(contact_name(c));
-    if (was == ContactStatus::open && is != ContactStatus::open && !jumped) made.push_back(contact_name(c));
+    const ContactMode& old = change.old[c];
+    const ContactStatus was = old.status, is = modes_[c].status;
+    if (was != ContactStatus::open && is == ContactStatus::open && !change.jumped) released.push_back(contact_name(c));
+    if (was == ContactStatus::open && is != ContactStatus::open && !change.jumped) made.push_back(contact_name(c));
     if (was == ContactStatus::sliding && is == ContactStatus::sticking) stuck.push_back(contact_name(c));
     if (was == ContactStatus::sticking && is == ContactStatus::sliding) slipped.push_back(contact_name(c));
     // Sliding on in the other direction: the slip was zero for a moment.
-    if (was == ContactStatus::sliding && is == ContactStatus::sliding && is_why(c, What::slip) &&
-        old[c].direction[0] * modes_[c].direction[0] + old[c].direction[1] * modes_[c].direction[1] < 0.0)
+    if (was == ContactStatus::sliding && is == ContactStatus::sliding && change.is(c, What::slip) &&
+        old.direction[0] * modes_[c].direction[0] + old.direction[1] * modes_[c].direction[1] < 0.0)
       slipped.push_back(contact_name(c));
   }
-  if (!released.empty()) add_event(EventKind::release, state.t, std::move(released), state, end.qd);
-  if (!made.empty()) add_event(EventKind::contact, state.t, std::move(made), state, end.qd);
-  if (!stuck.empty()) add_event(EventKind::stick, state.t, std::move(stuck), state, end.qd);
-  if (!slipped.empty()) add_event(EventKind::slip, state.t, std::move(slipped), state, end.qd);
-  if (jumped) find_jumped_events(end, state);
-  if (over) return jumped;
+  const auto add = [&](EventKind kind, std::vector<std::string>& names) {
+    if (!names.empty()) add_event(kind, change.state.t, std::move(names), change.state, change.end.qd);
+  };
+  add(EventKind::release, released), add(EventKind::contact, made);
+  add(EventKind::stick, stuck), add(EventKind::slip, slipped);
+}
+
+bool PhasedMotion::change_phase() {
+  Change change{.state = smooth_->end_state(), .old = modes_};
+  State& state = change.state;
+  change.end = state, change.before_moving = state.qd;
+  change.when = fmt::format("at t = {}", short_number(state.t));
+  if (smooth_->guard >= 0) change.why = meanings_[static_cast<std::size_t>(smooth_->guard)];
+  // Nearer to each other no step can be made.
+  const double shortest = 1024.0 * eps * std::max(std::abs(state.t), options.to - start.t);
+  if (std::vector<std::string> settled = take_settled(state.t + shortest); !settled.empty())
+    add_event(EventKind::contact, state.t, std::move(settled), state, state.qd);
+  measure(state);
+  leave_phase();
+  if (change.why && change.why->what == What::friction_solvable) {
+    finish(
+        StopReason::not_unique,
+        fmt::format(
+            "{}: with the friction of `{}` the forces have no bound: beyond, Coulomb's law has no or several solutions "
+            "(Painlevé)",
+            change.when, contact_name(change.why->contact)));
+    return false;
+  }
+  if (change.why && change.why->what == What::gap && jump_plainly(change.why->contact, state))
+    change.jumped = change.ready = true;
+  else if (!change_generally(change))
+    return change.jumped;
+  if (over) return change.jumped;
+  tell(change);
+  if (change.jumped) find_jumped_events(change.end, state);
+  if (over) return change.jumped;
 
   for (std::size_t c = 0; c < modes_.size(); ++c)
     if (modes_[c].status == ContactStatus::open) settles_at_[c] = std::numeric_limits<double>::infinity();
-  for (const std::size_t c : settling.contacts) settles_at_[c] = settling.until;
+  for (const std::size_t c : change.settling.contacts) settles_at_[c] = change.settling.until;
   if (std::vector<std::string> settled = take_settled(state.t + shortest); !settled.empty())
-    add_event(EventKind::contact, state.t, std::move(settled), state, before);
+    add_event(EventKind::contact, state.t, std::move(settled), state, change.before_moving);
   double until = options.to;
   for (const double x : settles_at_) until = std::min(until, x);
   const bool at_end = options.to - state.t <= shortest;
   if (at_end) state.t = options.to;
-  begin_phase(state, at_end ? options.to + 1.0 : until);
+  begin_phase(state, at_end ? options.to + 1.0 : until, change.ready && !at_end);
   if (at_end && !over) t = step_begin = options.to, over = true, stop = {};
-  return jumped;
+  return change.jumped;
 }
 
 }  // namespace mechanician

@@ -1,6 +1,7 @@
 #include "mechanician/motion/phase_guards.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -9,6 +10,22 @@
 namespace mechanician {
 
 namespace {
+
+/// Where a step is looked at first, beside its begin.
+constexpr std::array looked_at{0.31, 0.65, 1.0};
+
+/// A guard at the begin and at these: far from zero for the little that it changes, or for the little by which it bends.
+/// Most are, in most steps.
+struct Looked {
+  double low, high, bend, begin;
+
+  explicit Looked(double at_begin) : low(at_begin), high(at_begin), bend(0.0), begin(at_begin) {}
+  void take(double g) { low = std::min(low, g), high = std::max(high, g); }
+  void take_bend(double part, double g, double at_end) {
+    bend = std::max(bend, std::abs(g - begin - part * (at_end - begin)));
+  }
+  bool is_far() const { return low > std::min(3.0 * (high - low), 3.0 * bend + 0.25 * (high - low)); }
+};
 
 /// Guards on one step, those of them that come near zero there; by position in `near`.
 struct NearGuards {
@@ -70,19 +87,20 @@ std::optional<Root> find_end(NearGuards& near, std::initializer_list<int> all_pi
   return first;
 }
 
-/// Moves a zero of functions that were known roughly to where it is, by secants. False: it is not near.
-bool polish(Root& root, const NearGuards& near, RootFunctions evaluate) {
+/// Moves a zero of functions that were known roughly to where it is, by secants, the first of them a rough one. False: it is not
+/// near.
+bool polish(Root& root, const NearGuards& near, RootFunctions roughly, RootFunctions exactly) {
   const double step = near.to - near.from, tick = 2.0 * std::numeric_limits<double>::epsilon() * std::abs(root.t);
   std::vector<double> values(near.begin.size());
-  const auto at = [&](double time) {
+  const auto at = [&](RootFunctions& evaluate, double time) {
     evaluate(time, values);
     return values[static_cast<std::size_t>(root.function)];
   };
   double before = std::max(near.from, root.t - 1e-4 * step), now = root.t;
   if (!(now - before > 1e3 * tick)) return false;
-  double g_before = at(before), g_now = at(now), last = std::numeric_limits<double>::infinity();
+  double slope = (at(roughly, now) - at(roughly, before)) / (now - before);
+  double g_now = at(exactly, now), last = std::numeric_limits<double>::infinity();
   for (int k = 0; k < 8; ++k) {
-    const double slope = (g_now - g_before) / (now - before);
     if (!(slope < 0.0)) return false;
     const double next = now - g_now / slope, change = std::abs(next - now);
     if (!(std::abs(next - root.t) < 1e-2 * step) || !(next > near.from && next <= near.to)) return false;
@@ -91,8 +109,10 @@ bool polish(Root& root, const NearGuards& near, RootFunctions evaluate) {
       root.t = change <= tick ? next : now;
       return true;
     }
-    before = now, g_before = g_now, now = next, last = change;
-    g_now = at(now);
+    const double g_before = g_now;
+    before = now, now = next, last = change;
+    g_now = at(exactly, now);
+    slope = (g_now - g_before) / (now - before);
   }
   return false;
 }
@@ -105,6 +125,8 @@ void PhaseGuards::begin() {
   for (auto* x : {&begin_, &floor_, &noise_, &clear_, &now_}) x->assign(count, 0.0);
   y_.assign(static_cast<std::size_t>(d.size()), 0.0);
   if (count == 0) return;
+  const std::vector<RowFacts>& rows = d.facts().rows;
+  gaps_move_ = std::any_of(rows.begin(), rows.end(), [](const RowFacts& row) { return row.level == Level::velocity; });
   const long evaluations = d.evaluations, projections = d.projections;
   d.calc_guards(view_.motion.t, view_.step.rk.y_new.data(), begin_, {});
   for (std::size_t i = 0; i < count; ++i)
@@ -117,11 +139,11 @@ void PhaseGuards::set_clear() {
   std::fill(clear_.begin(), clear_.end(), 1.0);
 }
 
-void PhaseGuards::make_state(double time, bool held) {
+void PhaseGuards::make_state(double time, bool held, bool velocities) {
   const LastStep& step = view_.step;
   view_.step.state_at(time, y_.data(), nullptr);
   if (held && !step.held && time != step.t && time != step.end())
-    view_.dynamics.project(time, y_.data(), {.most_iterations = 3});
+    view_.dynamics.project(time, y_.data(), {.most_iterations = 3, .velocities = velocities});
 }
 
 std::optional<PhaseGuards::End> PhaseGuards::find() {
@@ -147,23 +169,27 @@ std::optional<PhaseGuards::End> PhaseGuards::find_negative(std::size_t from, std
   if (from == to) return {};
   const bool of_gaps = from < view_.dynamics.num_gaps();
   const double begin = view_.motion.step_begin;
-  std::vector<double> low = begin_, high = begin_;
+  std::vector<Looked> looked(begin_.begin() + static_cast<std::ptrdiff_t>(from),
+                             begin_.begin() + static_cast<std::ptrdiff_t>(to));
   now_.assign(of_gaps ? to : begin_.size(), 0.0);
   const auto evaluate = [&](double time, bool held) {
-    make_state(time, held);
+    make_state(time, held, !of_gaps || gaps_move_);
     return view_.dynamics.calc_guards(time, y_.data(), now_, {});
   };
   bool known = true;
-  for (const double part : {0.31, 0.65, 1.0}) {
-    known = evaluate(part == 1.0 ? end : begin + part * (end - begin), false) && known;
-    for (std::size_t i = from; i < to; ++i) low[i] = std::min(low[i], now_[i]), high[i] = std::max(high[i], now_[i]);
+  std::array<std::vector<double>, looked_at.size()> at;
+  for (std::size_t k = 0; k < at.size(); ++k) {
+    known = evaluate(looked_at[k] == 1.0 ? end : begin + looked_at[k] * (end - begin), false) && known;
+    at[k] = now_;
+    for (std::size_t i = from; i < to; ++i) looked[i - from].take(now_[i]);
   }
-  const std::vector<double> at_end = now_;
-  // Far from zero for the little that they change: most are, in most steps.
+  const std::vector<double>& at_end = at.back();
+  for (std::size_t k = 0; k < at.size(); ++k)
+    for (std::size_t i = from; i < to; ++i) looked[i - from].take_bend(looked_at[k], at[k][i], at_end[i]);
   NearGuards near{.from = begin, .to = end};
   std::vector<std::size_t> which;
   for (std::size_t i = from; i < to; ++i) {
-    if (known && low[i] > 3.0 * (high[i] - low[i]) && low[i] > noise_[i]) {
+    if (known && looked[i - from].is_far() && looked[i - from].low > noise_[i]) {
       clear_[i] = 1.0;
       continue;
     }
@@ -184,11 +210,11 @@ std::optional<PhaseGuards::End> PhaseGuards::find_negative(std::size_t from, std
   // returns must not be lost.
   std::optional<Root> first;
   if (NearGuards rough = near; of_gaps) first = find_end(rough, {1}, roughly);
-  if (!of_gaps || (first && !polish(*first, near, exactly))) first = find_end(near, {1, 3}, exactly);
+  if (!of_gaps || (first && !polish(*first, near, roughly, exactly))) first = find_end(near, {1, 3}, exactly);
   if (first) return End{first->t, static_cast<int>(which[static_cast<std::size_t>(first->function)])};
   for (const std::size_t i : which) {
     if (end == view_.motion.t && at_end[i] > floor_[i]) floor_[i] = 0.0;
-    if (high[i] > noise_[i]) clear_[i] = 1.0;
+    if (looked[i - from].high > noise_[i]) clear_[i] = 1.0;
   }
   return {};
 }

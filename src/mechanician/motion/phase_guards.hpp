@@ -37,13 +37,14 @@ class PhaseGuards {
   }
 
  private:
-  void make_state(double time, bool held);
+  void make_state(double time, bool held, bool velocities = true);
   std::optional<End> find_negative(std::size_t from, std::size_t to, double end);
   std::optional<End> find_forbidden(double end);
 
   MotionView view_;
   std::function<bool(const State&)> may_go_on_;
   std::vector<double> begin_, noise_, y_, now_;
+  bool gaps_move_ = false;     ///< some depend on velocities
   std::vector<double> floor_;  ///< what rounding leaves below zero where a guard begins there is no end
   std::vector<double> clear_;  ///< 1: has been clearly positive in this phase
 };

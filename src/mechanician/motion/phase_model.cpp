@@ -88,6 +88,9 @@ void PhaseSystems::make_all_rows(const State& start) {
   for (const ContactRow& c : eqs.contacts) outputs.push_back(c.friction);
   gaps_ = std::make_shared<const Tape>(outputs, inputs);
   if (whole_->n() < least) return;
+  outputs.clear();
+  for (const ContactRow& c : eqs.contacts) outputs.push_back(c.restitution);
+  restitutions_.emplace(outputs, inputs);
   auto all = std::make_unique<AllRows>();
   Model model = whole_->model();
   std::vector<Constraint> slips;
@@ -145,6 +148,14 @@ std::shared_ptr<const PhaseSystem> PhaseSystems::of(const std::vector<ContactSta
   }
   phase->gaps = gaps_;
   return systems_.emplace(statuses, std::move(phase)).first->second;
+}
+
+double PhaseSystems::restitution(std::size_t contact, const State& state) const {
+  std::vector<double> x{state.t};
+  x.insert(x.end(), state.q.begin(), state.q.end());
+  x.insert(x.end(), state.qd.begin(), state.qd.end());
+  x.insert(x.end(), whole_->parameters().begin(), whole_->parameters().end());
+  return (*restitutions_)(std::span<const double>(x))[contact];
 }
 
 void PhaseSystems::set_parameters(std::span<const double> values) {

@@ -47,6 +47,8 @@ class PhaseSystems {
   /// `start`: of the motion. What is typical of large systems is measured there, or at the nominal state.
   std::shared_ptr<const PhaseSystem> of(const std::vector<ContactStatus>& statuses, const State& start);
   void set_parameters(std::span<const double> values);
+  /// Of a contact at a state.
+  double restitution(std::size_t contact, const State& state) const;
 
  private:
   const System* whole_;
@@ -56,6 +58,7 @@ class PhaseSystems {
   void make_all_rows(const State& start);
   std::unique_ptr<AllRows> all_;      ///< where systems are large
   std::shared_ptr<const Tape> gaps_;  ///< and coefficients of friction
+  std::optional<Tape> restitutions_;
   bool asked_ = false;
 };
 

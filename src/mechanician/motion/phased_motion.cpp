@@ -132,7 +132,7 @@ bool PhasedMotion::find_unique(const State& state) {
   return true;
 }
 
-void PhasedMotion::begin_phase(State state, double until) {
+void PhasedMotion::begin_phase(State state, double until, bool ready) {
   // Ideal forces are those without friction, and a phase in which contacts stick does not know them.
   for (std::size_t c = 0; c < modes_.size(); ++c)
     if (modes_[c].status == ContactStatus::sticking && system->needs_reactions())
@@ -140,13 +140,16 @@ void PhasedMotion::begin_phase(State state, double until) {
                                                         "multiplier(): the two cannot be together in a run",
                                                         short_number(state.t), contact_name(c)));
   phase_ = phase_system();
-  if (!find_unique(state)) return;
+  if (ready)
+    multipliers_unique_ = true;
+  else if (!find_unique(state))
+    return;
   phase_start_ = std::move(state);
   phase_until_ = until;
-  make_smooth(phase_start_, until);
+  make_smooth(phase_start_, until, ready);
 }
 
-void PhasedMotion::make_smooth(const State& state, double until) {
+void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
   phase_ = phase_system();
   SmoothMotion::Phase phase;
   phase.guards = make_guards(*system, *phase_, modes_, multipliers_unique_);
@@ -182,9 +185,11 @@ void PhasedMotion::make_smooth(const State& state, double until) {
   phase.largest_step = (options.to - start.t) / step_control::least_steps;
   // A state that was decided upon, with rows that are told apart, needs no second judgement.
   phase.judged = sums_.phases > 0 && multipliers_unique_ && !phase_->dynamics->absent().empty();
+  phase.ready = ready;
   MotionOptions own = options;
   own.to = until;
-  if (sums_.phases > 0) own.first_step = 0.0;
+  // Steps go on as they were where nothing but a contact has changed.
+  if (sums_.phases > 0) own.first_step = ready && smooth_ ? smooth_->next_step() : 0.0;
   smooth_ = std::make_unique<SmoothMotion>(*phase_->dynamics, state, own, std::move(phase));
   phase_added_ = false;
   if (smooth_->refusal) {

@@ -54,8 +54,9 @@ class PhasedMotion : public MotionSteps {
   std::vector<ContactStatus> statuses() const;
   std::shared_ptr<const PhaseSystem> phase_system() { return systems_->of(statuses(), start); }
   bool find_unique(const State& state);
-  void begin_phase(State state, double until);
-  void make_smooth(const State& state, double until);
+  /// `ready`: move_onto() has chosen the rows of the phase and moved the state onto them.
+  void begin_phase(State state, double until, bool ready = false);
+  void make_smooth(const State& state, double until, bool ready = false);
   void leave_phase();
   void add_phase(Sums& sums) const;
   void take_events();
@@ -66,9 +67,32 @@ class PhasedMotion : public MotionSteps {
     double until = 0.0;
     std::vector<std::size_t> contacts;
   };
+  /// What is known while one phase goes over into the next.
+  struct Change {
+    State state, end = {};  ///< as it becomes, and where the phase has ended
+    std::vector<ContactMode> old;
+    std::optional<GuardMeaning> why = {};
+    std::string when = {};
+    Settling settling = {};
+    Eigen::VectorXd before_moving = {};  ///< velocities, after impacts
+    bool jumped = false, ready = false;  ///< begin_phase()
+    bool is(std::size_t c, GuardMeaning::What what) const { return why && why->contact == c && why->what == what; }
+  };
+  /// Impulses below this part of the momentum that their coordinates can have are rounding.
+  static constexpr double felt = 1e-9;
+
   void measure(const State& end);
   std::vector<std::string> take_settled(double until);
   bool change_phase();
+  bool change_generally(Change& change);
+  std::vector<Contact> find_contacts(const Change& change, const Evaluation& now);
+  void take_from_phase(const Change& change, std::size_t c, Contact& contact);
+  std::optional<Instant> decide_next(const Change& change, const Evaluation& now, std::vector<Contact>& contacts);
+  void move_on(Change& change, Evaluation& now, const std::vector<Contact>& contacts);
+  void tell(const Change& change);
+  void watch_impacts(double time);
+  /// A rebound that is not followed.
+  bool is_low(double rate, double acceleration, double rate_size, double gap_noise, double time) const;
   bool jump(State& state, Evaluation& now, std::vector<Contact>& contacts);
   std::optional<Instant> decide(const State& state, const Evaluation& now, const std::vector<Contact>& contacts,
                                 const std::string& when);
@@ -79,6 +103,18 @@ class PhasedMotion : public MotionSteps {
                  const Eigen::VectorXd& before);
   void find_jumped_events(const State& before, const State& after);
   std::string contact_name(std::size_t c) const { return system->row_name(system->equations().contacts[c].row); }
+
+  // ---- phase_impact.cpp
+  struct PlainImpact {
+    RowSet rows = {};
+    double restitution = 0.0;
+    Eigen::VectorXd change = {}, impulses = {}, push = {};  ///< of velocities, by row, of positions
+  };
+  bool is_plain(std::size_t closing, const State& state, const Dynamics& dynamics) const;
+  std::optional<PlainImpact> find_plain_impact(std::size_t closing, const State& state);
+  bool find_plain_phase(std::size_t closing, const PlainImpact& impact, State& state);
+  /// False: not as simple as that, and nothing has changed.
+  bool jump_plainly(std::size_t closing, State& state);
 
   PhasedMotion(const System& system, State start, MotionOptions options, std::unique_ptr<PhaseSystems> own,
                PhaseSystems* phases);
