@@ -62,8 +62,8 @@ bool Dynamics::evaluate_sliding(double t, const double* y) {
   const std::span<const double> found = values_->calc_sliding(point_of(t, y));
   if (found.empty()) return false;
   sliding_values_.assign(found.begin(), found.end());
-  sliding_speed_ = 1.0;
-  for (int i = 0; i < n_; ++i) sliding_speed_ = std::max(sliding_speed_, std::abs(y[n_ + i]));
+  sliding_speed_ = 0.0;
+  for (int i = 0; i < n_; ++i) sliding_speed_ = std::max({sliding_speed_, sizes.near_qd[i], std::abs(y[n_ + i])});
   return true;
 }
 

@@ -187,17 +187,16 @@ bool PhasedMotion::jump_plainly(std::size_t closing, State& state) {
   sums_.works.nonideal += 0.5 * (jumped - before).dot(mass_times(d, sum)) - works;
   ++sums_.impacts;
   std::vector<std::string> names;
-  const double length = std::max(1.0, state.q.cwiseAbs().maxCoeff());
   for (std::size_t c = 0; c < contacts.size(); ++c) {
     const int row = contacts[c].row;
     bool is_felt = c == closing;
-    double squares = 0.0;
+    double near = 0.0;
     d.each_entry(row, [&](int i, double a) {
       is_felt |= std::abs(impact->impulses(row) * a) > unfelt(i);
-      squares += a * a;
+      near += std::abs(a) * d.sizes.near_q[i];
     });
     if (impact->impulses(row) > 0.0 && is_felt) names.push_back(contact_name(c));
-    sums_.penetration = std::max(sums_.penetration, -v.residual[row] / (std::max(1.0, std::sqrt(squares)) * length));
+    if (v.residual[row] < 0.0) sums_.penetration = std::max(sums_.penetration, -v.residual[row] / near);
   }
   if (impact->restitution == 0.0) modes_[closing] = {.status = ContactStatus::holding};
   // The little that is lost by moving onto what holds now is lost in impacts.
