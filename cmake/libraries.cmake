@@ -1,15 +1,26 @@
 # Libraries whose own CMake packages ask for more than we use (MPI, OpenMP, a C compiler): found by file.
 
-# CVODE, linked statically: a few hundred kilobytes, and no further library to load when the program starts.
-find_path(SUNDIALS_INCLUDE cvode/cvode.h REQUIRED)
+# CVODES, linked statically: a few hundred kilobytes, and no further library to load when the program starts.
+find_path(SUNDIALS_INCLUDE cvodes/cvodes.h REQUIRED)
 set(sundials_libraries "")
-foreach(part cvode nvecserial sunmatrixdense sunlinsoldense sunnonlinsolnewton generic)
+foreach(part cvodes nvecserial sunnonlinsolnewton generic)
   find_library(SUNDIALS_${part} NAMES libsundials_${part}.a sundials_${part} REQUIRED)
   list(APPEND sundials_libraries ${SUNDIALS_${part}})
 endforeach()
 add_library(mechanician_sundials INTERFACE)
 target_include_directories(mechanician_sundials SYSTEM INTERFACE $<BUILD_INTERFACE:${SUNDIALS_INCLUDE}>)
 target_link_libraries(mechanician_sundials INTERFACE ${sundials_libraries})
+
+# KLU, linked statically for the same reason.
+find_path(KLU_INCLUDE klu.h PATH_SUFFIXES suitesparse REQUIRED)
+set(klu_libraries "")
+foreach(part klu btf amd colamd suitesparseconfig)
+  find_library(KLU_${part} NAMES lib${part}.a ${part} REQUIRED)
+  list(APPEND klu_libraries ${KLU_${part}})
+endforeach()
+add_library(mechanician_klu INTERFACE)
+target_include_directories(mechanician_klu SYSTEM INTERFACE $<BUILD_INTERFACE:${KLU_INCLUDE}>)
+target_link_libraries(mechanician_klu INTERFACE ${klu_libraries})
 
 # HDF5, linked statically too: Debian's shared library brings libcurl and libcrypto along, for files in the cloud that we
 # never open, and that makes every start of the program 6 ms slower (of 5 ms); the archive costs 0.1 ms. Where there is no

@@ -54,7 +54,15 @@ struct LargeSystem::Kernel {
   MemberSides sides;  ///< of the switches
   MemberFunctions switch_functions, switch_rates, divisor_functions;
   std::vector<std::int64_t> first_divisor;  ///< by divisor
-  std::vector<char> needed;                 ///< by input: some program reads it
+  /// Of what a member gives to G or H, by one of its coordinates; some are to be multiplied by the λ of its row.
+  struct Derivative {
+    bool of_row, times_lambda, by_velocity;
+    int row, col;                  ///< local coordinates; H has one row
+    std::vector<std::int32_t> to;  ///< by member: place in the pattern of derivatives
+  };
+  std::vector<Derivative> derivatives;
+  MemberFunctions derivative_functions;
+  std::vector<char> needed;  ///< by input: some program reads it
   std::vector<Source> sources;
   /// [values | bounds] of constant, varying, residual and rate; made where it is asked for.
   CompiledFunction bounded;

@@ -93,6 +93,11 @@ class LargeSystem {
   void calc_switches(const MemberPoint& point, std::span<double> g, std::span<double> bounds);
   void calc_switch_rates(const MemberPoint& point, std::span<double> rates, std::span<double> bounds);
   void calc_divisors(const MemberPoint& point, std::span<double> values);
+  /// Derivatives of G = Q − M a + Aᵀλ (rows 0 … n − 1) and H = b − A a (rows n … n + m − 1) by positions and velocities, a and λ
+  /// held: of each term differentiated and compiled once, when they are first asked for. point.qdd is a.
+  const std::vector<SparseEntry>& derivative_pattern();
+  void calc_derivatives(const MemberPoint& point, const double* lambda, std::span<double> by_q,
+                        std::span<double> by_qd);
   bool rows_are_linear() const { return rows_are_linear_; }  ///< in velocities
   /// ½ q̇ᵀṀ q̇: what a mass matrix that changes adds to the power of the forces.
   double calc_mass_power(const At& at);
@@ -126,6 +131,7 @@ class LargeSystem {
   std::vector<Source> sources_of(const Kernel& kernel, const std::vector<char>& needed) const;
   void make_bounded(Kernel& kernel) const;
   void set_up_desks();
+  static void differentiate(Kernel& kernel, const FamilyModel& model);
   std::string quantity_name(const Kernel& kernel, int output, std::int64_t member) const;
   static std::int64_t block_begin(std::int64_t k, std::int64_t here);
   std::int64_t gather(const Kernel& kernel, std::span<const Source> sources, double* inputs, std::int64_t begin,
@@ -137,6 +143,8 @@ class LargeSystem {
   int n_ = 0, m_ = 0;
   double seconds_of_deriving_ = 0.0;
   SparsePattern pattern_;
+  std::vector<SparseEntry> derivative_pattern_;
+  bool derivatives_made_ = false;
   bool mass_is_constant_ = true, force_is_constant_ = true, rows_are_linear_ = true, depends_on_time_ = false;
   std::mutex mutex_;
   std::vector<double> sides_;  ///< of the evaluation at hand

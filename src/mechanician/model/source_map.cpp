@@ -14,6 +14,11 @@ constexpr std::size_t block = 1024;  // bytes
 
 bool starts_code_point(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
+/// A block with as many code points as bytes, for numbers of code points before each block: there is nothing to count.
+bool is_plain(const std::vector<std::uint32_t>& before, std::size_t number) {
+  return number + 1 < before.size() && before[number + 1] - before[number] == block;
+}
+
 }  // namespace
 
 SourceMap::SourceMap(std::string_view text) : text_(text) {
@@ -28,8 +33,9 @@ SourceMap::SourceMap(std::string_view text) : text_(text) {
 }
 
 std::size_t SourceMap::code_points_before(std::size_t offset) const {
-  const std::size_t first = offset / block * block;
-  return code_points_[offset / block] + count_code_points(text_.substr(first, offset - first));
+  const std::size_t number = offset / block, first = number * block;
+  if (is_plain(code_points_, number)) return code_points_[number] + offset - first;
+  return code_points_[number] + count_code_points(text_.substr(first, offset - first));
 }
 
 Place SourceMap::place_of(std::size_t begin, std::size_t end) const {
@@ -50,6 +56,8 @@ std::size_t SourceMap::offset_of(std::size_t line, std::size_t column) const {
   const auto after = std::upper_bound(code_points_.begin(), code_points_.end(), static_cast<std::uint32_t>(wanted));
   std::size_t offset = std::max(begin, static_cast<std::size_t>(after - code_points_.begin() - 1) * block);
   std::size_t count = code_points_before(offset);
+  if (is_plain(code_points_, offset / block) && wanted < code_points_[offset / block] + block)
+    return offset + wanted - count;
   while (offset < text_.size() && (count < wanted || !starts_code_point(text_[offset])))
     if (starts_code_point(text_[offset++])) ++count;
   return offset;

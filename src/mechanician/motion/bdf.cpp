@@ -1,10 +1,8 @@
 #include "mechanician/motion/bdf.hpp"
 
-#include <cvode/cvode.h>
+#include <cvodes/cvodes.h>
 #include <fmt/format.h>
 #include <nvector/nvector_serial.h>
-#include <sunlinsol/sunlinsol_dense.h>
-#include <sunmatrix/sunmatrix_dense.h>
 
 #include <algorithm>
 #include <cassert>
@@ -23,8 +21,8 @@ namespace {
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
 
-// Quadratures may have this many times the error of the motion.
-constexpr double quadrature_slack = 100.0;
+// Quadratures may have this many times the error of the motion; what is below is rounding of powers.
+constexpr double quadrature_slack = 100.0, least_of_quadratures = 1e-11;
 // Predictor and error constant magnify rounding by about so much.
 constexpr double noise_slack = 2.0;
 // Newton stops when its error is this part of what the error test allows.
@@ -56,7 +54,7 @@ double largest_weighted(N_Vector v, N_Vector weight) {
 }
 
 void check(const BdfProblem& problem, const BdfOptions& options) {
-  if (problem.size < 1 || problem.num_dynamic < 0 || problem.num_dynamic > problem.size || problem.num_positions < 0 ||
+  if (problem.size < 1 || problem.num_dynamic < 1 || problem.num_dynamic > problem.size || problem.num_positions < 0 ||
       2 * problem.num_positions > problem.num_dynamic)
     throw std::invalid_argument(fmt::format("bdf: sizes do not fit: size {}, num_dynamic {}, num_positions {}",
                                             problem.size, problem.num_dynamic, problem.num_positions));
@@ -81,11 +79,11 @@ struct VectorDeleter {
 };
 struct MatrixDeleter {
   using pointer = SUNMatrix;
-  void operator()(SUNMatrix m) const { SUNMatDestroy(m); }
+  void operator()(SUNMatrix m) const { SUNMatFreeEmpty(m); }
 };
 struct SolverDeleter {
   using pointer = SUNLinearSolver;
-  void operator()(SUNLinearSolver s) const { SUNLinSolFree(s); }
+  void operator()(SUNLinearSolver s) const { SUNLinSolFreeEmpty(s); }
 };
 struct CvodeDeleter {
   using pointer = void*;
@@ -116,22 +114,42 @@ class Bdf::Impl {
  public:
   Impl(BdfProblem problem, BdfOptions options)
       : problem_(std::move(problem)), options_(options), context_(make_context()) {
-    y_.reset(made(N_VNew_Serial(problem_.size, context_.get())));
-    y_.get()->ops->nvwrmsnorm = call_norm;  // clones take it over
-    scratch_.reset(made(N_VClone(y_.get())));
-    filtered_.reset(made(N_VClone(y_.get())));
-    matrix_.reset(made(SUNDenseMatrix(problem_.size, problem_.size, context_.get())));
-    solver_.reset(made(SUNLinSol_Dense(y_.get(), matrix_.get(), context_.get())));
-    for (auto* v : {&dy_, &noise_}) v->resize(problem_.size);
-    shifted_.resize(problem_.size);
-    shifted_dy_.resize(problem_.size);
+    state_.reset(made(N_VNew_Serial(problem_.num_dynamic, context_.get())));
+    state_.get()->ops->nvwrmsnorm = call_norm;  // clones take it over
+    filtered_.reset(made(N_VClone(state_.get())));
+    if (num_quadratures() > 0) {
+      quadratures_.reset(made(N_VNew_Serial(num_quadratures(), context_.get())));
+      quadratures_.get()->ops->nvwrmsnorm = largest_weighted;
+    }
+    for (auto* v : {&y_, &rates_}) v->resize(static_cast<std::size_t>(problem_.size));
+    for (auto* v : {&dy_, &noise_, &rated_}) v->resize(static_cast<std::size_t>(problem_.num_dynamic));
+    newton_ = problem_.newton;
+    if (!newton_)
+      newton_ = std::make_shared<DifferenceNewton>(
+          problem_.num_dynamic, problem_.num_positions, problem_.size,
+          [this](double t, std::span<const double> y, std::span<double> dy) { return evaluate(t, y, dy); });
+    // Newton's matrix is not seen by CVODES: it is made and solved with by newton_.
+    matrix_.reset(made(SUNMatNewEmpty(context_.get())));
+    matrix_.get()->ops->getid = [](SUNMatrix) { return SUNMATRIX_CUSTOM; };
+    solver_.reset(made(SUNLinSolNewEmpty(context_.get())));
+    solver_.get()->content = this;
+    solver_.get()->ops->gettype = [](SUNLinearSolver) { return SUNLINEARSOLVER_DIRECT; };
+    solver_.get()->ops->solve = [](SUNLinearSolver self, SUNMatrix, N_Vector x, N_Vector b, realtype) -> int {
+      if (x != b) N_VScale(1.0, b, x);
+      static_cast<Impl*>(self->content)->newton_->solve(span_of(x));
+      return SUNLS_SUCCESS;
+    };
   }
 
   void start(double t, std::span<const double> y) {
     assert(static_cast<int>(y.size()) == problem_.size);
     past_ = statistics();
-    std::copy(y.begin(), y.end(), span_of(y_.get()).begin());
+    std::copy(y.begin(), y.end(), y_.begin());
+    std::copy_n(y.begin(), problem_.num_dynamic, span_of(state_.get()).begin());
+    if (quadratures_) std::copy(y.begin() + problem_.num_dynamic, y.end(), span_of(quadratures_.get()).begin());
+    newton_->forget();
     t_ = step_begin_ = t;
+    rated_t_ = std::numeric_limits<double>::quiet_NaN();
     failure_ = Failure::none;
     reason_.clear();
     refusal_ = {};
@@ -143,11 +161,17 @@ class Bdf::Impl {
     void* const c = cvode_.get();
     must(CVodeSetErrHandlerFn(
         c, [](int, const char*, const char*, char*, void*) {}, nullptr));
-    must(CVodeInit(c, call_rhs, t, y_.get()));
+    must(CVodeInit(c, call_rhs, t, state_.get()));
     must(CVodeSetUserData(c, this));
     must(CVodeWFtolerances(c, call_weights));
+    if (quadratures_) {
+      const double tolerance = std::max(quadrature_slack * options_.tolerance, least_of_quadratures);
+      must(CVodeQuadInit(c, call_quadratures, quadratures_.get()));
+      must(CVodeQuadSStolerances(c, tolerance, tolerance));
+      must(CVodeSetQuadErrCon(c, SUNTRUE));
+    }
     must(CVodeSetLinearSolver(c, solver_.get(), matrix_.get()));
-    must(CVodeSetJacFn(c, call_jacobian));
+    must(CVodeSetLinSysFn(c, call_newton));
     must(CVodeSetMaxOrd(c, options_.largest_order));
     must(CVodeSetMaxStep(c, options_.largest_step));
     must(CVodeSetInitStep(c, options_.first_step));
@@ -175,7 +199,7 @@ class Bdf::Impl {
       must(CVodeSetInitStep(c, t_stop - t_));
     must(CVodeSetStopTime(c, t_stop));
     double t_reached = t_;
-    const int flag = CVode(c, t_stop, scratch_.get(), &t_reached, CV_ONE_STEP);
+    const int flag = CVode(c, t_stop, state_.get(), &t_reached, CV_ONE_STEP);
 
     if (thrown_) {
       set_failure(Failure::not_finite, "an evaluation was interrupted");
@@ -184,7 +208,11 @@ class Bdf::Impl {
     if (flag < 0) return explain(flag);
     if (!(t_reached > t_)) return explain(step_lost);
     ++steps_;
-    std::swap(y_, scratch_);
+    std::copy_n(span_of(state_.get()).begin(), problem_.num_dynamic, y_.begin());
+    if (quadratures_) {
+      must(CVodeGetQuad(c, &t_reached, quadratures_.get()));
+      std::copy_n(span_of(quadratures_.get()).begin(), num_quadratures(), y_.begin() + problem_.num_dynamic);
+    }
     step_begin_ = std::exchange(t_, t_reached);
     return Outcome::stepped;
   }
@@ -193,20 +221,25 @@ class Bdf::Impl {
     assert(static_cast<int>(out.size()) == problem_.size);
     if (!started_ || !(t >= step_begin_ && t <= t_)) return false;
     if (derivative == 0 && t == t_) {
-      const auto y = span_of(y_.get());
-      std::copy(y.begin(), y.end(), out.begin());
+      std::copy(y_.begin(), y_.end(), out.begin());
       return true;
     }
     if (last_step() == 0.0 || failure_ != Failure::none) return false;
-    if (CVodeGetDky(cvode_.get(), t, derivative, scratch_.get()) != CV_SUCCESS) return false;
-    const auto values = span_of(scratch_.get());
-    std::copy(values.begin(), values.end(), out.begin());
+    if (CVodeGetDky(cvode_.get(), t, derivative, state_.get()) != CV_SUCCESS) return false;
+    std::copy_n(span_of(state_.get()).begin(), problem_.num_dynamic, out.begin());
+    if (!quadratures_) return true;
+    if (CVodeGetQuadDky(cvode_.get(), t, derivative, quadratures_.get()) != CV_SUCCESS) return false;
+    std::copy_n(span_of(quadratures_.get()).begin(), num_quadratures(), out.begin() + problem_.num_dynamic);
     return true;
   }
 
   double t() const { return t_; }
   double step_begin() const { return step_begin_; }
-  std::span<const double> y() const { return span_of(y_.get()); }
+  std::span<const double> y() const { return y_; }
+  std::span<const double> rates() const {
+    const bool here = quadratures_ && rated_t_ == t_ && std::equal(rated_.begin(), rated_.end(), y_.begin());
+    return here ? std::span<const double>(rates_) : std::span<const double>();
+  }
   Failure failure() const { return failure_; }
   const std::string& reason() const { return reason_; }
 
@@ -279,7 +312,8 @@ class Bdf::Impl {
     const double plain = largest_weighted(v, weight);
     if (impl == nullptr || !impl->testing_error_) return plain;
     N_Vector const filtered = impl->filtered_.get();
-    if (SUNLinSolSolve(impl->solver_.get(), impl->matrix_.get(), filtered, v, 0.0) != SUNLS_SUCCESS) return plain;
+    N_VScale(1.0, v, filtered);
+    impl->newton_->solve(span_of(filtered));
     return std::max(plain, largest_weighted(filtered, weight));
   }
 
@@ -291,11 +325,28 @@ class Bdf::Impl {
     return found;
   }
 
+  int num_quadratures() const { return problem_.size - problem_.num_dynamic; }
+
   static int call_rhs(double t, N_Vector y, N_Vector dy, void* self) {
     Impl& impl = *static_cast<Impl*>(self);
     return impl.guarded([&] {
-      if (!impl.evaluate(t, span_of(y), span_of(dy))) return false;
-      std::copy(span_of(dy).begin(), span_of(dy).end(), impl.dy_.begin());
+      if (!impl.evaluate(t, span_of(y), impl.rates_)) return false;
+      std::copy_n(impl.rates_.begin(), impl.dy_.size(), impl.dy_.begin());
+      std::copy(impl.dy_.begin(), impl.dy_.end(), span_of(dy).begin());
+      return true;
+    });
+  }
+
+  /// Once a step, where it ends: quadratures need no iteration.
+  static int call_quadratures(double t, N_Vector y, N_Vector dq, void* self) {
+    Impl& impl = *static_cast<Impl*>(self);
+    return impl.guarded([&] {
+      const bool testing = impl.testing_error_;  // step and order are still to be chosen
+      if (!impl.evaluate(t, span_of(y), impl.rates_)) return false;
+      impl.testing_error_ = testing;
+      std::copy_n(span_of(y).begin(), impl.problem_.num_dynamic, impl.rated_.begin());
+      impl.rated_t_ = t;
+      std::copy(impl.rates_.begin() + impl.problem_.num_dynamic, impl.rates_.end(), span_of(dq).begin());
       return true;
     });
   }
@@ -304,20 +355,21 @@ class Bdf::Impl {
     Impl& impl = *static_cast<Impl*>(self);
     const auto values = span_of(y), out = span_of(weights);
     impl.calc_noise(values);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const double slack = static_cast<int>(i) < impl.problem_.num_dynamic ? 1.0 : quadrature_slack;
-      const double typical = impl.problem_.typical ? impl.problem_.typical(static_cast<int>(i), values[i])
-                                                   : std::max(1.0, std::abs(values[i]));
-      out[i] = 1.0 / (slack * impl.options_.tolerance * typical + noise_slack * impl.noise_[i]);
-    }
+    if (impl.problem_.typical)
+      impl.problem_.typical(values, out);
+    else
+      for (std::size_t i = 0; i < values.size(); ++i) out[i] = std::max(1.0, std::abs(values[i]));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      out[i] = 1.0 / (impl.options_.tolerance * out[i] + noise_slack * impl.noise_[i]);
     return 0;
   }
 
-  // What rounding of the state and of the time does to a step, (I − hβJ)⁻¹δ with |δ_i| = eps (|y_i| + |t y′_i|): an error
+  // What rounding does to the projection; and what that of the state and of the time does to a step, (I − hβJ)⁻¹δ with |δ_i| = eps (|y_i| + |t y′_i|): an error
   // estimate below that is no reason to shorten the step, and Newton cannot do better either. The signs of δ are not
   // known; a few patterns stand for all.
   void calc_noise(std::span<const double> y) {
     std::fill(noise_.begin(), noise_.end(), 0.0);
+    if (problem_.noise) problem_.noise(t_, y, noise_);
     if (last_step() == 0.0) return;
     N_Vector const delta = filtered_.get();
     for (unsigned pattern = 1; pattern <= 3; ++pattern) {
@@ -327,7 +379,7 @@ class Bdf::Impl {
         const double size = eps * (std::abs(y[i]) + std::abs(t_ * dy_[i]));
         span_of(delta)[i] = (bits >> 16 & 1u) != 0u ? size : -size;
       }
-      if (SUNLinSolSolve(solver_.get(), matrix_.get(), delta, delta, 0.0) != SUNLS_SUCCESS) return;
+      newton_->solve(span_of(delta));
       for (std::size_t i = 0; i < y.size(); ++i) noise_[i] = std::max(noise_[i], std::abs(span_of(delta)[i]));
     }
   }
@@ -353,34 +405,17 @@ class Bdf::Impl {
     });
   }
 
-  static int call_jacobian(double t, N_Vector y, N_Vector dy, SUNMatrix J, void* self, N_Vector, N_Vector, N_Vector) {
+  static int call_newton(double t, N_Vector y, N_Vector dy, SUNMatrix, booleantype keep_jacobian,
+                         booleantype* jacobian_is_new, double gamma, void* self, N_Vector, N_Vector, N_Vector) {
     Impl& impl = *static_cast<Impl*>(self);
-    return impl.guarded([&] { return impl.calc_jacobian(t, span_of(y), span_of(dy), J); });
-  }
-
-  // Columns of ∂f/∂y by one-sided differences; those of the quadratures are zero.
-  bool calc_jacobian(double t, std::span<const double> y, std::span<const double> dy, SUNMatrix J) {
-    ++jacobians_;
-    SUNMatZero(J);
-    const int n = problem_.num_positions;
-    for (int i = 0; i < n; ++i) SM_ELEMENT_D(J, i, n + i) = 1.0;  // q′ = q̇
-    std::copy(y.begin(), y.end(), shifted_.begin());
-    for (int j = 0; j < problem_.num_dynamic; ++j) {
-      // Rounding of f against its curvature. The typical size 1 is that of the error weights. Along the motion first:
-      // what is behind may be out of the domain of f, what is ahead will be needed.
-      double increment = std::copysign(std::sqrt(eps) * std::max(std::abs(y[j]), 1.0), dy[j]);
-      bool found = false;
-      for (int attempt = 0; attempt < 2 && !found; ++attempt, increment = -increment) {
-        shifted_[j] = y[j] + increment;
-        found = evaluate(t, shifted_, shifted_dy_);
+    return impl.guarded([&] {
+      *jacobian_is_new = keep_jacobian ? SUNFALSE : SUNTRUE;
+      if (!keep_jacobian) {
+        ++impl.jacobians_;
+        if (!impl.newton_->linearise(t, span_of(y), span_of(dy))) return false;
       }
-      if (!found) return false;
-      const double difference = shifted_[j] - y[j];
-      double* const column = SM_COLUMN_D(J, j);
-      for (int i = n; i < problem_.size; ++i) column[i] = (shifted_dy_[i] - dy[i]) / difference;
-      shifted_[j] = y[j];
-    }
-    return true;
+      return impl.newton_->factor(gamma);
+    });
   }
 
   void set_failure(Failure failure, std::string reason) {
@@ -430,10 +465,13 @@ class Bdf::Impl {
   BdfOptions options_;
   std::unique_ptr<void, ContextDeleter> context_;
   std::unique_ptr<void, MatrixDeleter> matrix_;
-  std::unique_ptr<void, VectorDeleter> y_, scratch_, filtered_;
+  std::unique_ptr<void, VectorDeleter> state_, filtered_, quadratures_;
   std::unique_ptr<void, SolverDeleter> solver_;
   std::unique_ptr<void, CvodeDeleter> cvode_;
-  std::vector<double> shifted_, shifted_dy_;
+  std::shared_ptr<NewtonSystem> newton_;
+  std::vector<double> y_, rates_;  // the whole state; f of the last evaluation that CVODES asked for
+  std::vector<double> rated_;      // where it was, if that was for quadratures
+  double rated_t_ = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> dy_, noise_;  // the last value of f; what rounding does to a step
 
   double t_ = 0.0, step_begin_ = 0.0;
@@ -470,6 +508,7 @@ Bdf::Outcome Bdf::step(double t_stop) { return impl_->step(t_stop); }
 double Bdf::step_begin() const { return impl_->step_begin(); }
 double Bdf::t() const { return impl_->t(); }
 std::span<const double> Bdf::y() const { return impl_->y(); }
+std::span<const double> Bdf::rates() const { return impl_->rates(); }
 bool Bdf::interpolate(double t, std::span<double> y) const { return impl_->interpolate(t, 0, y); }
 bool Bdf::interpolate_rate(double t, std::span<double> dy) const { return impl_->interpolate(t, 1, dy); }
 double Bdf::last_step() const { return impl_->last_step(); }

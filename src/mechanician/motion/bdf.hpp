@@ -1,21 +1,20 @@
 #pragma once
 
-/// Backward differentiation formulas of order 1 to 5 for stiff motions: SUNDIALS' CVODE with a dense Newton matrix.
+/// Backward differentiation formulas of order 1 to 5 for stiff motions: SUNDIALS' CVODES.
 ///
 ///     y′ = f(t, y),   y = (q, q̇, quadratures),   with y held on the constraints after every step.
 ///
 /// The formula of order k takes y_n from  y_n = Σ_{j=1..k} α_j y_{n−j} + h β f(t_n, y_n),  solved by Newton with the
-/// matrix I − hβ J. J comes from differences of f and is kept for as long as Newton converges with it. After Newton
-/// `project` moves y_n onto the constraints; the polynomial through the past values is moved along, so interpolation
-/// passes through the projected values.
+/// matrix I − hβ J (newton_system.hpp). J is kept for as long as Newton converges with it. After Newton `project` moves
+/// y_n onto the constraints; the polynomial through the past values is moved along, so interpolation passes through the
+/// projected values. Quadratures need no iteration: the formula is put in once for them.
 ///
 /// Error: the estimate of the local error is at most tolerance · max(1, |y_i|) in every component (largest component,
-/// not a mean over them). Quadratures count a hundredth of that: they follow the motion and must not shorten its steps.
-/// The estimate is that of the unprojected step; the larger of predictor minus corrector and (I − hβ J)⁻¹ times it counts.
-/// Where rounding of state and time alone does more than the tolerance to a step, that is what is asked for.
+/// not a mean over them). Quadratures count a hundredth: they follow the motion and must not shorten its steps, unless nothing else moves. The estimate is that of the unprojected step; the larger of predictor minus corrector and (I − hβ J)⁻¹ times it counts.
+/// Where rounding of state and time alone does more than the tolerance to a step or to its projection, that is what is asked for.
 ///
-/// Cost of a step: two to three evaluations of f; a Jacobian (num_dynamic evaluations) every 10 to 50 steps; a
-/// factorisation, size³/3, whenever h changes.
+/// Cost of a step: two to three evaluations of f, one more where there are quadratures; a Jacobian every 10 to 50 steps;
+/// a factorisation whenever h changes.
 ///
 /// Deterministic: after start() everything depends on the state given there, and on the stop times, bit for bit.
 
@@ -23,6 +22,8 @@
 #include <memory>
 #include <span>
 #include <string>
+
+#include "mechanician/motion/newton_system.hpp"
 
 namespace mechanician {
 
@@ -32,10 +33,15 @@ struct BdfProblem {
   int size = 0;           ///< of y
   int num_dynamic = 0;    ///< the first so many components enter f; the rest are quadratures
   int num_positions = 0;  ///< the first so many are q, the next so many are q̇ = q′ exactly; 0: nothing is known of f
+  /// y: the first num_dynamic components; dy: all.
   std::function<bool(double t, std::span<const double> y, std::span<double> dy)> rhs = {};
-  std::function<bool(double t, std::span<double> y)> project = {};  ///< moves y onto the constraints; may be empty
-  /// What errors of component i count against, which is y_i now; empty: max(1, |y_i|).
-  std::function<double(int i, double value)> typical = {};
+  /// Moves y, the first num_dynamic components, onto the constraints; may be empty.
+  std::function<bool(double t, std::span<double> y)> project = {};
+  /// What errors of its components count against; empty: max(1, |y_i|).
+  std::function<void(std::span<const double> y, std::span<double> sizes)> typical = {};
+  /// How much rounding of y may come to in each component once it is projected; may be empty.
+  std::function<void(double t, std::span<const double> y, std::span<double> noise)> noise = {};
+  std::shared_ptr<NewtonSystem> newton = {};  ///< null: dense, with J by differences of f
 };
 
 struct BdfOptions {
@@ -48,8 +54,8 @@ struct BdfOptions {
 /// Since the object was made, over all starts.
 struct BdfStatistics {
   long steps = 0;
-  long evaluations = 0;           ///< of f, those for Jacobians included
-  long jacobians = 0;             ///< evaluated by differences
+  long evaluations = 0;  ///< of f, those for Jacobians included
+  long jacobians = 0;
   long factorisations = 0;        ///< of the Newton matrix
   long error_failures = 0;        ///< steps repeated because the error was too large
   long convergence_failures = 0;  ///< steps repeated because Newton did not converge or f was not finite
@@ -77,6 +83,8 @@ class Bdf {
   double step_begin() const;
   double t() const;
   std::span<const double> y() const;
+  /// f at t() and y(), where the last evaluation of the step was there: with quadratures. Else empty.
+  std::span<const double> rates() const;
 
   /// From the polynomial of the last step, not projected. False for times outside it.
   bool interpolate(double t, std::span<double> y) const;

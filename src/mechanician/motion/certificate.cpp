@@ -66,10 +66,7 @@ void SmoothMotion::watch() {
         y_sample_ = step_.rk.y_new;
         for (int i = 0; i < 2 * n; ++i) {
           const int at = i;
-          const double size = std::abs(y_sample_[at]),
-                       typical = i < n ? dynamics_.sizes.of_q(i, size, 0.0, 0.0)
-                                       : dynamics_.sizes.of_qd(i - n, size, dynamics_.sizes.reach.speed);
-          y_sample_[at] += (i % 2 == 0 ? 1.0 : sign) * options.tolerance * typical;
+          y_sample_[at] += (i % 2 == 0 ? 1.0 : sign) * options.tolerance * dynamics_.sizes.of(i, y_sample_[at]);
         }
         if (dynamics_.rhs(t, y_sample_.data(), rate_sample_.data()))
           power_error_ = std::max(power_error_, std::abs(rate_sample_[2 * n] - power));

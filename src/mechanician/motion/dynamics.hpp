@@ -120,6 +120,8 @@ class Dynamics {
   bool choose_rows(double t, const double* y);
   /// Measured rows depend on others: what they can attain is to be found at each state (dynamics_measured.cpp).
   bool is_weighed() const { return weighed_; }
+  /// Those whose multipliers A q̈ = b determines, of the last choice.
+  const std::vector<int>& rows_that_act() const { return weighed_ ? measured_.exact.kept : all.kept; }
   /// Rows without a gradient from the start on: they never act.
   std::vector<char> inert;
   bool is_zero_row(int j) const { return zero_row_[static_cast<std::size_t>(j)]; }
@@ -141,6 +143,8 @@ class Dynamics {
   bool prefer_robust = false;                        ///< near singular states, where digits count
   long robust_evaluations = 0;                       ///< that the quick way could not vouch for, or was not asked for
   bool has_quick_way() const { return fast_ || factors_->is_sparse(); }
+  /// By row, zero of rows that are not kept, with everything that acts; of the last rhs_by_factors().
+  const std::vector<double>& kept_multipliers() const { return has_nonideal_ ? lambda_joint_ : lambda_; }
   std::span<const double> qdd() const { return {qdd_.data(), static_cast<std::size_t>(n_)}; }
 
   // ---- dynamics_project.cpp
@@ -157,6 +161,9 @@ class Dynamics {
   /// Onto the constraints, least in the mass norm.
   Projected project(double t, double* y) { return project(t, y, ProjectOptions{}); }
   Projected project(double t, double* y, const ProjectOptions& options);
+  /// How much rounding of a state may come to in q and q̇ once it is projected: nothing to speak of, but near singular states,
+  /// where a weak row of sine s leaves eps/s in positions and eps/s² in velocities. Zero where that is far below `enough`.
+  void calc_projection_noise(double t, const double* y, double enough, std::span<double> noise);
   /// project() and then rhs(), in one where both are compiled.
   bool rhs_held(double t, double* y, double* dy, const ProjectOptions& options);
   /// Largest |φ|, |φ̇| and |ψ| at a state, and of measured rows.
@@ -211,6 +218,7 @@ class Dynamics {
     std::array<double, 2> direction{};  ///< of the slip: ±1, or a unit vector that is near
   };
   std::vector<Sliding>& sliding() { return sliding_; }
+  bool has_sliding() const { return !sliding_.empty(); }
   void set_sliding(std::vector<Sliding> sliding);
   /// Along the slips, of the last rhs_by_factors().
   std::array<double, 2> calc_friction(std::size_t which) const;

@@ -84,6 +84,24 @@ Dynamics::Projected Dynamics::project(double t, double* y, const ProjectOptions&
   return result;
 }
 
+void Dynamics::calc_projection_noise(double t, const double* y, double enough, std::span<double> noise) {
+  std::fill(noise.begin(), noise.end(), 0.0);
+  double weakest = 1.0;
+  for (const double sine : calc_sines(t, y)) weakest = std::min(weakest, sine);
+  if (eps <= 0.01 * enough * weakest * weakest) return;
+  // Tried out with a few patterns of signs, by some units in the last place, so that residuals feel it.
+  std::vector<double> moved(noise.size());
+  for (unsigned pattern = 1; pattern <= 3; ++pattern) {
+    unsigned bits = pattern;
+    for (std::size_t i = 0; i < moved.size(); ++i) {
+      bits = bits * 1664525u + 1013904223u;
+      moved[i] = y[i] * (1.0 + ((bits >> 16 & 1u) != 0u ? 4.0 : -4.0) * eps);
+    }
+    if (!project(t, moved.data(), {.most_iterations = 4}).ok) continue;
+    for (std::size_t i = 0; i < moved.size(); ++i) noise[i] = std::max(noise[i], std::abs(moved[i] - y[i]));
+  }
+}
+
 bool Dynamics::project_tangent(double t, const double* y, double* v) {
   if (project_tangent_fast(t, y, v)) return true;
   settle_rows();

@@ -119,6 +119,11 @@ class EquationValues {
   /// dg/dt along the motion (qdd given) and its rounding. Nothing where g depends on reactions.
   virtual bool calc_switch_rates(const Point& point, std::span<double> rates, std::span<double> noise) = 0;
   virtual void calc_divisors(const Point& point, std::span<double> values) = 0;
+  /// Where G = Q + C − M a + Aᵀλ (rows 0 … n − 1) and H = b − A a (rows n … n + m − 1) depend on q or q̇, with a and λ held;
+  /// each once. Made when it is first asked for. C that needs reactions is left out.
+  virtual std::span<const SparseEntry> derivative_pattern() = 0;
+  /// ∂/∂q and ∂/∂q̇ of these, for a = qdd and λ = multipliers. False where a value is not finite.
+  virtual bool calc_derivatives(const Point& point, std::span<double> by_q, std::span<double> by_qd) = 0;
   /// [outputs | events | functions that change sign where an event has a kink].
   virtual std::span<const double> calc_quantities(const Point& point) = 0;
   virtual void calc_quantity_noise(const Point& point, std::span<double> noise) = 0;

@@ -1,5 +1,8 @@
 // Stiff motions: when the explicit method is held back by stability and not by accuracy, CVODE's BDF takes over.
 //
+// Stiff means that what is fastest in the motion dies away and cannot be seen: a mode that oscillates is to be followed, or
+// is damped by a method that was not asked to. So before the method changes, the eigenvalue of J that is largest is looked at.
+//
 // A multistep method remembers past steps, so it begins afresh every so many steps in every run: there the motion can be
 // taken up again with the same bits.
 
@@ -9,6 +12,7 @@
 #include <cmath>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/motion/dominant_eigenvalue.hpp"
 #include "mechanician/motion/integrator_impl.hpp"
 
 namespace mechanician {
@@ -23,20 +27,46 @@ constexpr int steps_between_restarts = 2000;
 constexpr int steps_on_trial = 100;
 /// BDF estimates the error of one step; its sum over a motion is larger than with the explicit method.
 constexpr double tolerance_factor = 0.1;
-/// The Jacobian is dense, 2n × 2n: beyond so many coordinates there is no room for it.
-constexpr int most_coordinates = 1000;
-
-/// A step of the explicit method costs some n, a factor of the Jacobian n³: it is worth it after as many stiff steps as
-/// cost the same.
-int calc_hits_for_stiff(int n) {
-  constexpr double of_equal_cost = 60.0;
-  return static_cast<int>(hits_for_stiff * std::max(1.0, std::pow(n / of_equal_cost, 2)));
-}
+/// λ of an oscillation that is gone after a period or so, e^(2πλ/|Im λ|): Re λ < −|Im λ|/3.
+constexpr double least_damping = 1.0 / 3.0;
+constexpr int products_for_eigenvalue = 40;
 }  // namespace
+
+AccelerationDerivatives* SmoothMotion::find_derivatives() {
+  if (!derivatives_ && AccelerationDerivatives::are_known(dynamics_))
+    derivatives_ = std::make_shared<AccelerationDerivatives>(dynamics_);
+  return derivatives_.get();
+}
+
+bool SmoothMotion::decays_fast(double scale) {
+  const int n = dynamics_.n();
+  const auto size = static_cast<std::size_t>(2 * n);
+  AccelerationDerivatives* const exact = find_derivatives();
+  std::vector<double> here(step_.rk.y_new), rates(here.size()), moved(here.size()), rates_there(here.size());
+  if (exact) exact->forget();
+  if (exact ? !exact->linearise(t, std::span(here).first(size), {}) || !exact->factor(0.0)
+            : !dynamics_.rhs(t, here.data(), rates.data()))
+    return false;
+  const auto multiply = [&](const std::vector<double>& x, std::vector<double>& to) {
+    std::copy_n(x.begin() + n, n, to.begin());
+    if (exact) return exact->apply(x.data(), x.data() + n, to.data() + n), true;
+    double length = 0.0, largest = 1.0;
+    for (std::size_t i = 0; i < size; ++i)
+      length = std::max(length, std::abs(x[i])), largest = std::max(largest, std::abs(here[i]));
+    const double small = 1e-7 * largest / length;
+    for (std::size_t i = 0; i < size; ++i) moved[i] = here[i] + small * x[i];
+    if (!dynamics_.rhs(t, moved.data(), rates_there.data())) return false;
+    for (int i = 0; i < n; ++i) to[n + i] = (rates_there[n + i] - rates[n + i]) / small;
+    return true;
+  };
+  const auto eigenvalue = find_dominant_eigenvalue(n, scale, products_for_eigenvalue, multiply);
+  // The numbers that the step left behind.
+  if (!dynamics_.rhs(t, here.data(), rates.data())) return false;
+  return eigenvalue && eigenvalue->real() < -least_damping * std::abs(eigenvalue->imag());
+}
 
 void SmoothMotion::watch_stiffness(double h) {
   if (options.method == Method::bdf || implicit_ || step_.held || crossings_.predictor.smallest() < 0.02) return;
-  if (dynamics_.n() > most_coordinates) return;
   // What rests is not stiff, whatever its rounding does.
   if (ledger_.kinetic() <= 1e-24 * ledger_.scale()) return;
   if (stiff_hits_ == 0) stiff_since_ = t, stiff_steps_ = statistics_.steps + statistics_.rejected;
@@ -44,16 +74,19 @@ void SmoothMotion::watch_stiffness(double h) {
   if (fast > stability_edge ||
       (fast > worth_a_look && fast > stiffness_ratio * step_.rk.calc_variation(h, 2 * dynamics_.n()))) {
     not_stiff_hits_ = 0;
-    if (++stiff_hits_ < calc_hits_for_stiff(dynamics_.n())) return;
+    if (++stiff_hits_ < hits_for_stiff) return;
     stiff_hits_ = 0;
+    if (stiffness_noted_ || static_cast<double>(statistics_.steps) < stiff_pause_until_) return;
+    if (!decays_fast(fast / h)) {
+      stiff_pause_until_ = static_cast<double>(statistics_.steps) * 1.5 + 1000.0;
+      return;
+    }
     if (options.method == Method::dop853) {
-      if (!stiffness_noted_)
-        notes.push_back(fmt::format("from t = {} on the motion is stiff: method \"bdf\" or \"auto\" may be faster",
-                                    short_number(t)));
+      notes.push_back(
+          fmt::format("from t = {} on the motion is stiff: method \"bdf\" or \"auto\" may be faster", short_number(t)));
       stiffness_noted_ = true;
       return;
     }
-    if (static_cast<double>(statistics_.steps) < stiff_pause_until_) return;
     explicit_rate_ = (t - stiff_since_) /
                      static_cast<double>(12 * std::max(1L, statistics_.steps + statistics_.rejected - stiff_steps_));
     explicit_step_ = h_;
@@ -78,23 +111,30 @@ void SmoothMotion::restart_implicit() {
     problem.num_dynamic = static_cast<int>(2 * n);
     problem.num_positions = static_cast<int>(n);
     problem.rhs = [this](double time, std::span<const double> y, std::span<double> dy) {
-      if (dynamics_.rhs(time, y.data(), dy.data())) return true;
+      if (dynamics_.rhs(time, y.data(), dy.data())) return bdf_call_ = dynamics_.calls, true;
       bad_.note(time, y.data(), dynamics_.n());
       return false;
     };
     problem.project = [this](double time, std::span<double> y) { return dynamics_.project(time, y.data()).ok; };
     // Of the begin of a step, where much may still be at zero: what it may come to counts.
-    problem.typical = [this](int i, double value) {
-      const int k = dynamics_.n();
+    problem.typical = [this](std::span<const double> y, std::span<double> typical) {
+      const auto k = static_cast<std::size_t>(dynamics_.n());
       const Sizes& sizes = dynamics_.sizes;
-      const bool first = statistics_.steps == 0;
       const double soon = std::max(h_, 0.01 * (t - start.t));
-      const double rate = sizes.in_units(step_.rk.k[12].data() + k), pace = std::max(sizes.reach.speed, first ? soon * rate : 1e-3 * sizes.reach.free);
-      const double typical = i < k       ? sizes.of_q(i, std::abs(value), soon, pace)
-                             : i < 2 * k ? sizes.of_qd(i - k, std::abs(value), pace)
-                                         : std::max({std::abs(value), ledger_.in_play(), ledger_.scale(), pace * pace});
-      return typical > Reach::tiny ? typical : 1.0;  // where nothing moves, and no force acts
+      const double pace =
+          std::max(sizes.reach.speed,
+                   statistics_.steps == 0 ? soon * sizes.in_units(step_.rk.k[12].data() + k) : 1e-3 * sizes.reach.free);
+      for (std::size_t i = 0; i < 2 * k; ++i) {
+        const double size = std::abs(y[i]);
+        typical[i] = i < k ? sizes.of_q(i, size, soon, pace) : sizes.of_qd(i - k, size, pace);
+        if (!(typical[i] > Reach::tiny)) typical[i] = 1.0;  // where nothing moves, and no force acts
+      }
     };
+    problem.noise = [this](double time, std::span<const double> y, std::span<double> noise) {
+      dynamics_.calc_projection_noise(time, y.data(), tolerance_factor * options.tolerance, noise);
+    };
+    find_derivatives();
+    problem.newton = derivatives_;
     step_.bdf = std::make_unique<Bdf>(std::move(problem),
                                       BdfOptions{.tolerance = std::max(tolerance_factor * options.tolerance, 1e-14),
                                                  .largest_step = options.largest_step});
@@ -137,7 +177,9 @@ bool SmoothMotion::advance_implicit() {
       return true;
     }
   }
-  if (!dynamics_.rhs(t, step_.rk.y_new.data(), step_.rk.k[12].data())) {
+  if (const auto rates = step_.bdf->rates(); !rates.empty() && bdf_call_ == dynamics_.calls) {
+    std::copy(rates.begin(), rates.end(), step_.rk.k[12].begin());  // known from the step itself
+  } else if (!dynamics_.rhs(t, step_.rk.y_new.data(), step_.rk.k[12].data())) {
     fail_not_finite(t, step_.rk.y_new.data(), "the state cannot be evaluated");
     return true;
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "mechanician/motion/acceleration_derivatives.hpp"
 #include "mechanician/motion/clock_noise.hpp"
 #include "mechanician/motion/crossing_search.hpp"
 #include "mechanician/motion/energy_ledger.hpp"
@@ -92,6 +93,9 @@ class SmoothMotion : public MotionSteps {
   void begin_implicit();
   void restart_implicit();
   void watch_stiffness(double h);
+  /// Whether what is fastest dies away, rather than oscillates.
+  bool decays_fast(double scale);
+  AccelerationDerivatives* find_derivatives();
 
   // ---- certificate.cpp
   void watch();
@@ -131,8 +135,10 @@ class SmoothMotion : public MotionSteps {
   std::vector<double> y_sample_, rate_sample_, e5_, e3_, scale_;
 
   bool implicit_ = false;
-  double condition_largest_ = 1.0;  ///< seen by the implicit method
-  double power_error_ = 0.0;        ///< of the given forces, implicit method
+  std::shared_ptr<AccelerationDerivatives> derivatives_;  ///< made when they are first asked for, where they are known
+  long bdf_call_ = 0;                                     ///< of rhs(), the last by the implicit method
+  double condition_largest_ = 1.0;                        ///< seen by the implicit method
+  double power_error_ = 0.0;                              ///< of the given forces, implicit method
   int stiff_hits_ = 0, not_stiff_hits_ = 0;
   bool stiffness_noted_ = false;
   double stiff_since_ = 0.0, stiff_pause_until_ = 0.0;

@@ -153,6 +153,13 @@ void KernelEquations::calc_divisors(const Point& point, std::span<double> values
   system_->calc_divisors(member_point(point), values);
 }
 
+std::span<const SparseEntry> KernelEquations::derivative_pattern() { return system_->derivative_pattern(); }
+
+bool KernelEquations::calc_derivatives(const Point& point, std::span<double> by_q, std::span<double> by_qd) {
+  system_->calc_derivatives(member_point(point), point.multipliers, by_q, by_qd);
+  return is_finite(by_q) && is_finite(by_qd);
+}
+
 std::span<const double> KernelEquations::calc_quantities(const Point& point) {
   const auto n = static_cast<std::size_t>(facts_.n);
   const std::span<const double> q(point.q, n), qd(point.qd, n),

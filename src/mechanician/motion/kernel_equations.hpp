@@ -32,6 +32,8 @@ class KernelEquations final : public EquationValues {
   void calc_switch_noise(const Point& point, std::span<double> noise) override;
   bool calc_switch_rates(const Point& point, std::span<double> rates, std::span<double> noise) override;
   void calc_divisors(const Point& point, std::span<double> values) override;
+  std::span<const SparseEntry> derivative_pattern() override;
+  bool calc_derivatives(const Point& point, std::span<double> by_q, std::span<double> by_qd) override;
   std::span<const double> calc_quantities(const Point& point) override;
   void calc_quantity_noise(const Point& point, std::span<double> noise) override;
   std::span<const double> calc_sliding(const Point&) override { return {}; }

@@ -38,6 +38,7 @@ class PhaseGuards {
 
  private:
   void make_state(double time, bool held, bool velocities = true);
+  void add_errors();
   std::optional<End> find_negative(std::size_t from, std::size_t to, double end);
   std::optional<End> find_forbidden(double end);
 

@@ -85,6 +85,11 @@ class Sizes {
   double of_qd(std::size_t i, double value, double speed) const {
     return std::max({qd[i], value, part * units_[i] * speed});
   }
+  /// The same of a component of [q | q̇] by itself.
+  double of(std::size_t i, double value) const {
+    const std::size_t n = units_.size();
+    return i < n ? of_q(i, std::abs(value), 0.0, 0.0) : of_qd(i - n, std::abs(value), reach.speed);
+  }
   /// The largest of all, of a vector of velocities or the like.
   double in_units(const double* v) const {
     double most = 0.0;

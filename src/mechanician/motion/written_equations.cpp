@@ -18,17 +18,17 @@ namespace mechanician {
 
 namespace {
 
+constexpr KindSet along_the_motion =
+    kind_bit(SymbolKind::time) | kind_bit(SymbolKind::coordinate) | kind_bit(SymbolKind::velocity);
+
+}  // namespace
+
 CompiledFunction compiled(const Tape& tape) {
   ProgramBuilder builder(tape.num_inputs());
   std::vector<ProgramBuilder::Value> inputs;
   for (int i = 0; i < tape.num_inputs(); ++i) inputs.push_back(builder.input(i));
   return CompiledFunction(builder.finish(builder.append(tape, inputs)));
 }
-
-constexpr KindSet along_the_motion =
-    kind_bit(SymbolKind::time) | kind_bit(SymbolKind::coordinate) | kind_bit(SymbolKind::velocity);
-
-}  // namespace
 
 /// Where each part lies among all expressions that are frozen together.
 struct WrittenEquations::Parts {
@@ -229,6 +229,7 @@ void WrittenEquations::set_inputs(const Point& point) {
   const auto after = x_.begin() + static_cast<std::ptrdiff_t>(made_->num_inputs);
   if (point.qdd) {
     std::copy_n(point.qdd, n, after);
+    if (point.multipliers) std::copy_n(point.multipliers, facts_.m, after + n);
   } else if (point.ideal) {
     std::copy_n(point.ideal, n, after);
     std::copy_n(point.multipliers, facts_.num_constraints, after + n);

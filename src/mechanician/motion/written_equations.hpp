@@ -5,6 +5,7 @@
 /// All expressions are frozen together (switches.hpp), so that equal switching functions are one switch. The programs
 /// become machine code when they are asked to (make_quick_code).
 
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -43,6 +44,9 @@ class WrittenEquations final : public EquationValues {
   void calc_switch_noise(const Point& point, std::span<double> noise) override;
   bool calc_switch_rates(const Point& point, std::span<double> rates, std::span<double> noise) override;
   void calc_divisors(const Point& point, std::span<double> values) override;
+  // ---- written_derivatives.cpp
+  std::span<const SparseEntry> derivative_pattern() override;
+  bool calc_derivatives(const Point& point, std::span<double> by_q, std::span<double> by_qd) override;
   std::span<const double> calc_quantities(const Point& point) override;
   void calc_quantity_noise(const Point& point, std::span<double> noise) override;
   std::span<const double> calc_weights(const Point& point) override;
@@ -60,6 +64,10 @@ class WrittenEquations final : public EquationValues {
   void run(const Tape& tape, std::span<double> values);
 
   const System* system_;
+  struct DerivativeOutput {
+    int entry;
+    bool by_velocity;
+  };
   /// What never changes once it is made: copies, one for each phase of a motion with contacts, share it.
   struct Made {
     Equations frozen;
@@ -69,12 +77,22 @@ class WrittenEquations final : public EquationValues {
     Tape rows;  ///< of row_values_, for bounds
     Tape C, switching, switch_rates, below_fractions, quantities, sliding, weights;
     std::size_t at_Q = 0, at_A = 0, at_b = 0, at_K = 0, at_C = 0, at_row_A = 0, at_residual = 0, at_rate = 0;
-    std::size_t num_inputs = 0;  ///< [t | q | q̇ | parameters | sides]; after them [ideal | multipliers] or [q̈]
+    std::size_t num_inputs =
+        0;  ///< [t | q | q̇ | parameters | sides]; after them [ideal | multipliers] or [q̈ | multipliers]
+    struct {
+      std::once_flag once;
+      std::vector<SparseEntry> pattern;
+      std::vector<DerivativeOutput> outputs;
+      CompiledFunction values;
+    } derivatives;
   };
   std::shared_ptr<Made> made_;
   // [M | Q | A | b | K̇ | C if it needs no reactions], [M | A | residual | rate].
-  CompiledFunction rhs_values_, row_values_;
-  std::vector<double> x_, registers_, v_, rows_, C_, quantities_, sliding_, weights_;
+  CompiledFunction rhs_values_, row_values_, derivative_values_;
+  std::vector<double> x_, registers_, v_, rows_, C_, quantities_, sliding_, weights_, derivative_outputs_;
 };
+
+/// A tape as a program with the same inputs.
+CompiledFunction compiled(const Tape& tape);
 
 }  // namespace mechanician
