@@ -167,7 +167,7 @@ class Bdf::Impl {
     if (quadratures_) {
       const double tolerance = std::max(quadrature_slack * options_.tolerance, least_of_quadratures);
       must(CVodeQuadInit(c, call_quadratures, quadratures_.get()));
-      must(CVodeQuadSStolerances(c, tolerance, tolerance));
+      must(CVodeQuadSStolerances(c, tolerance, tolerance * options_.quadrature_size));
       must(CVodeSetQuadErrCon(c, SUNTRUE));
     }
     must(CVodeSetLinearSolver(c, solver_.get(), matrix_.get()));

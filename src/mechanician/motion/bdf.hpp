@@ -45,10 +45,11 @@ struct BdfProblem {
 };
 
 struct BdfOptions {
-  double tolerance = 1e-10;   ///< of the local error, relative to typical sizes
-  double largest_step = 0.0;  ///< 0: no limit
-  double first_step = 0.0;    ///< after each start; 0: chosen
-  int largest_order = 5;      ///< 2: stable also for fast oscillations that are hardly damped, at looser tolerances
+  double tolerance = 1e-10;      ///< of the local error, relative to typical sizes
+  double quadrature_size = 1.0;  ///< typical, of the quadratures
+  double largest_step = 0.0;     ///< 0: no limit
+  double first_step = 0.0;       ///< after each start; 0: chosen
+  int largest_order = 5;         ///< 2: stable also for fast oscillations that are hardly damped, at looser tolerances
 };
 
 /// Since the object was made, over all starts.

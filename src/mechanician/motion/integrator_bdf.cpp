@@ -135,8 +135,10 @@ void SmoothMotion::restart_implicit() {
     };
     find_derivatives();
     problem.newton = derivatives_;
+    const double energy = std::max({ledger_.scale(), ledger_.in_play(), ledger_.kinetic()});
     step_.bdf = std::make_unique<Bdf>(std::move(problem),
                                       BdfOptions{.tolerance = std::max(tolerance_factor * options.tolerance, 1e-14),
+                                                 .quadrature_size = energy > 0.0 ? energy : 1.0,
                                                  .largest_step = options.largest_step});
   }
   dynamics_.choose_rows(t, step_.rk.y_new.data());
