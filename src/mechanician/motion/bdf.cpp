@@ -119,7 +119,7 @@ class Bdf::Impl {
     filtered_.reset(made(N_VClone(state_.get())));
     if (num_quadratures() > 0) {
       quadratures_.reset(made(N_VNew_Serial(num_quadratures(), context_.get())));
-      quadratures_.get()->ops->nvwrmsnorm = largest_weighted;
+      quadratures_.get()->ops->nvwrmsnorm = call_quadrature_norm;
     }
     for (auto* v : {&y_, &rates_}) v->resize(static_cast<std::size_t>(problem_.size));
     for (auto* v : {&dy_, &noise_, &rated_}) v->resize(static_cast<std::size_t>(problem_.num_dynamic));
@@ -145,6 +145,8 @@ class Bdf::Impl {
     assert(static_cast<int>(y.size()) == problem_.size);
     past_ = statistics();
     std::copy(y.begin(), y.end(), y_.begin());
+    largest_quadrature_ = options_.quadrature_size;
+    measure_quadratures();
     std::copy_n(y.begin(), problem_.num_dynamic, span_of(state_.get()).begin());
     if (quadratures_) std::copy(y.begin() + problem_.num_dynamic, y.end(), span_of(quadratures_.get()).begin());
     newton_->forget();
@@ -167,7 +169,7 @@ class Bdf::Impl {
     if (quadratures_) {
       const double tolerance = std::max(quadrature_slack * options_.tolerance, least_of_quadratures);
       must(CVodeQuadInit(c, call_quadratures, quadratures_.get()));
-      must(CVodeQuadSStolerances(c, tolerance, tolerance * options_.quadrature_size));
+      must(CVodeQuadSStolerances(c, 0.0, tolerance));
       must(CVodeSetQuadErrCon(c, SUNTRUE));
     }
     must(CVodeSetLinearSolver(c, solver_.get(), matrix_.get()));
@@ -212,6 +214,7 @@ class Bdf::Impl {
     if (quadratures_) {
       must(CVodeGetQuad(c, &t_reached, quadratures_.get()));
       std::copy_n(span_of(quadratures_.get()).begin(), num_quadratures(), y_.begin() + problem_.num_dynamic);
+      measure_quadratures();
     }
     step_begin_ = std::exchange(t_, t_reached);
     return Outcome::stepped;
@@ -315,6 +318,17 @@ class Bdf::Impl {
     N_VScale(1.0, v, filtered);
     impl->newton_->solve(span_of(filtered));
     return std::max(plain, largest_weighted(filtered, weight));
+  }
+
+  // Over the largest so far, not over what they are now: works of an oscillation pass through zero again and again, and steps
+  // that follow that meet the motion always in the same phase, so that errors of works add up.
+  static double call_quadrature_norm(N_Vector v, N_Vector weight) {
+    return largest_weighted(v, weight) / (running_ != nullptr ? running_->largest_quadrature_ : 1.0);
+  }
+
+  void measure_quadratures() {
+    for (std::size_t i = static_cast<std::size_t>(problem_.num_dynamic); i < y_.size(); ++i)
+      largest_quadrature_ = std::max(largest_quadrature_, std::abs(y_[i]));
   }
 
   bool evaluate(double t, std::span<const double> y, std::span<double> dy) {
@@ -471,6 +485,7 @@ class Bdf::Impl {
   std::shared_ptr<NewtonSystem> newton_;
   std::vector<double> y_, rates_;  // the whole state; f of the last evaluation that CVODES asked for
   std::vector<double> rated_;      // where it was, if that was for quadratures
+  double largest_quadrature_ = 1.0;
   double rated_t_ = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> dy_, noise_;  // the last value of f; what rounding does to a step
 

@@ -10,7 +10,7 @@
 /// projected values. Quadratures need no iteration: the formula is put in once for them.
 ///
 /// Error: the estimate of the local error is at most tolerance · max(1, |y_i|) in every component (largest component,
-/// not a mean over them). Quadratures count a hundredth: they follow the motion and must not shorten its steps, unless nothing else moves. The estimate is that of the unprojected step; the larger of predictor minus corrector and (I − hβ J)⁻¹ times it counts.
+/// not a mean over them). Quadratures count a hundredth, over the largest of them: they follow the motion and must not shorten its steps, unless nothing else moves. The estimate is that of the unprojected step; the larger of predictor minus corrector and (I − hβ J)⁻¹ times it counts.
 /// Where rounding of state and time alone does more than the tolerance to a step or to its projection, that is what is asked for.
 ///
 /// Cost of a step: two to three evaluations of f, one more where there are quadratures; a Jacobian every 10 to 50 steps;

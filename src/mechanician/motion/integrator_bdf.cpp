@@ -135,10 +135,11 @@ void SmoothMotion::restart_implicit() {
     };
     find_derivatives();
     problem.newton = derivatives_;
-    const double energy = std::max({ledger_.scale(), ledger_.in_play(), ledger_.kinetic()});
+    const double pace = dynamics_.sizes.reach.pace(dynamics_.sizes.in_units(step_.rk.k[12].data() + n)),
+                 energy = std::max({ledger_.scale(), ledger_.in_play(), ledger_.kinetic(), pace * pace});
     step_.bdf = std::make_unique<Bdf>(std::move(problem),
                                       BdfOptions{.tolerance = std::max(tolerance_factor * options.tolerance, 1e-14),
-                                                 .quadrature_size = energy > 0.0 ? energy : 1.0,
+                                                 .quadrature_size = energy > Reach::tiny ? energy : 1.0,
                                                  .largest_step = options.largest_step});
   }
   dynamics_.choose_rows(t, step_.rk.y_new.data());
