@@ -1,6 +1,7 @@
 #include "mechanician/ensemble/adaptive_code.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "mechanician/compile/given_power.hpp"
@@ -18,6 +19,43 @@ namespace {
 /// Beyond this, code by LLVM takes too long to make.
 constexpr std::size_t most_steps_for_llvm = 20'000;
 constexpr int quick_lanes = 4;
+
+/// Whether an expression may come to zero and back within a small part of a step, between the samples that lanes take of it.
+bool may_be_narrow(const Expr& whole) {
+  constexpr KindSet moving = ~kind_bit(SymbolKind::parameter);
+  std::vector<Expr> stack{whole};
+  std::unordered_set<const ExprNode*> seen;
+  while (!stack.empty()) {
+    const Expr f = stack.back();
+    stack.pop_back();
+    if (!seen.insert(f.node()).second || (f.kinds() & moving) == 0) continue;
+    switch (f.op()) {
+      case Op::tan:
+      case Op::atan:
+      case Op::sinh:
+      case Op::cosh:
+      case Op::tanh:
+      case Op::asinh:
+      case Op::acosh:
+      case Op::atanh:
+      case Op::exp:
+      case Op::log:
+      case Op::select:
+      case Op::sign:
+        return true;
+      case Op::div:
+        if ((f.arg(1).kinds() & moving) != 0) return true;
+        break;
+      case Op::pow:
+        if (!f.arg(1).is_constant() || f.arg(1).value() < 0.0 || f.arg(1).value() > 4.0) return true;
+        break;
+      default:
+        break;
+    }
+    for (int k = 0; k < f.num_args(); ++k) stack.push_back(f.arg(k));
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -37,6 +75,7 @@ AdaptiveCodeResult make_adaptive_code(const System& whole, const System& flight,
   for (const Switch& s : written.switches()) {
     if (s.g.contains(SymbolKind::ideal_force) || s.g.contains(SymbolKind::multiplier))
       return no("expressions that switch with the forces of constraints");
+    if (may_be_narrow(s.g)) return no("expressions that may switch twice in a part of a step");
     guards.push_back(s.g);
     options.sides.push_back(s.side);
   }
@@ -47,6 +86,7 @@ AdaptiveCodeResult make_adaptive_code(const System& whole, const System& flight,
     if (!dynamics.calc_switches(options.reference[0], y.data(), g) || !update_sides(g, dynamics.sides())) break;
   options.reference.insert(options.reference.end(), dynamics.sides().begin(), dynamics.sides().end());
   for (const Event& e : whole.model().events) {
+    if (may_be_narrow(e.when)) return no("events that may be over in a part of a step");
     guards.push_back(e.when);
     code.events.push_back({e.direction, e.action == EventAction::stop});
   }

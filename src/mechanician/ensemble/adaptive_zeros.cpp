@@ -77,7 +77,10 @@ void AdaptivePack::look_for_zeros(int l) {
       const double most = std::max(bend[k], bend[k + 1]), change = v[k + 1] - v[k];
       const bool one_way = std::abs(change) > 2.0 * most;
       if (v[k] * v[k + 1] > 0.0 && (one_way || std::min(std::abs(v[k]), std::abs(v[k + 1])) > most)) continue;
-      const bool passes = v[k] * v[k + 1] < 0.0 && one_way;
+      // What is so small may be zero up to what is known of it: the single run tells.
+      const double largest = *std::max_element(v, v + pieces + 1), least = *std::min_element(v, v + pieces + 1);
+      const bool clear = std::max(largest, -least) > 1e3 * options_.tolerance;
+      const bool passes = v[k] * v[k + 1] < 0.0 && one_way && clear;
       if (i < at_events || i >= at_gaps || !passes) {
         lane.fate = Fate::left;
         return;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numbers>
 #include <string_view>
 #include <unordered_map>
 
@@ -139,7 +140,9 @@ class Freezer {
     int sign;  ///< the g of the expression at hand is sign · g of the switch
   };
 
-  Use use(const Signed& g, const Expr& origin, bool is_discontinuous) {
+  Expr new_side() { return parameter(std::string(side_prefix) + std::to_string(next_side_++)); }
+
+  Use use(const Signed& g, const Expr& origin, bool is_discontinuous, bool is_cut = false) {
     auto found = known_.find(g.f.node());
     int sign = g.sign;
     if (found == known_.end() && (g.f.op() == Op::sub || g.f.op() == Op::add)) {
@@ -149,12 +152,36 @@ class Freezer {
     }
     if (found == known_.end()) {
       found = known_.emplace(g.f.node(), result_.switches.size()).first;
-      Expr side = parameter(std::string(side_prefix) + std::to_string(next_side_++));
-      result_.switches.push_back({g.f, std::move(side), text_of(origin), false});
+      result_.switches.push_back({.g = g.f, .side = new_side(), .text = text_of(origin), .is_cut = is_cut});
     }
     Switch& s = result_.switches[found->second];
-    s.is_discontinuous |= is_discontinuous;
+    s.is_discontinuous |= is_discontinuous, s.is_cut &= is_cut;
     return {s.side, sign};
+  }
+
+  /// atan2(y, x), cut along the negative x-axis.
+  Expr freeze_atan2(const Expr& f, const Expr& y, const Expr& x) {
+    constexpr double steep = 4.0;  // an angle that stays within 76° of zero never turns its side
+    const Expr side = new_side();
+    result_.switches.push_back({.g = y + steep * side * max(x, 0),
+                                .side = side,
+                                .text = text_of(f),
+                                .is_discontinuous = true,
+                                .is_cut = true,
+                                .zero = y});
+    // From the side that is turned at −76° one may come beyond −90°, from the other end beyond 180°: half way is 232°.
+    const Expr beyond = x < 0 && side * y <= 0 && side * y >= 1.25 * x;
+    return select(beyond, side * std::numbers::pi + atan2(-y, -x), atan2(y, x));
+  }
+
+  /// atan(u) with u = p/q or tan(v), which passes through infinity.
+  Expr freeze_atan(const Expr& f, const Expr& u) {
+    const bool of_tan = u.op() == Op::tan;
+    const Expr p = of_tan ? sin(u.arg(0)) : u.arg(0), q = of_tan ? cos(u.arg(0)) : u.arg(1);
+    const Signed g = canonical(q);
+    const Use found = use(g, f, true, true);
+    const Expr side = found.sign > 0 ? found.side : -found.side;
+    return select(side * q <= 0 && is_number(u), atan2(side * p, side * q), atan(u));
   }
 
   Expr freeze_node(const Expr& f, std::span<const Expr> args, bool changed) {
@@ -186,6 +213,12 @@ class Freezer {
         const Use u = use(g, f, true);
         return make_raw(u.sign > 0 ? f.op() : mirrored(f.op()), {u.side, 0});
       }
+      case Op::atan2:
+        if (!moves(args[0]) && !moves(args[1])) break;
+        return freeze_atan2(f, args[0], args[1]);
+      case Op::atan:
+        if ((args[0].op() != Op::div || !moves(args[0].arg(1))) && (args[0].op() != Op::tan || !moves(args[0]))) break;
+        return freeze_atan(f, args[0]);
       case Op::select: {
         if (f.arg(0).is_total()) break;
         // x > 0 and log(x) < 1 is decided beyond x = 0, where the sides of before still hold within a step.

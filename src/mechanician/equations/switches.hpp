@@ -6,8 +6,16 @@
 /// across such a point loses its order, so the side of every switch is held for the whole step: all stages see smooth
 /// expressions, the zero of g is found on the dense output (roots.hpp), the step ends there and the side is turned.
 ///
-///     abs(x) → side·x     sign(x) → side     max(a, b) → if(side > 0, a, b)     a < b → side < 0       g = x, g = a −
-///     b
+///     abs(x) → side·x     sign(x) → side     max(a, b) → if(side > 0, a, b)     a < b → side < 0     g = x, g = a − b
+///
+/// Angles jump where they are cut. Of atan2(y, x) that is where y changes its sign and x < 0, of atan(p/q) and atan(tan(v)) where
+/// q or cos(v) does; with the side held they go on smoothly beyond, and what is asked of an angle does not switch where
+/// it jumps, unless it is another answer on the other side:
+///
+///     atan2(y, x) → side·π + atan2(−y, −x) beyond the cut     g = y + 4·side·max(x, 0)
+///     atan(p/q) → atan2(side·p, side·q) beyond the cut        g = q
+///
+/// The second term of g is there because nothing happens at y = 0 < x: the side is turned somewhere on the way round.
 ///
 /// Nothing is blended: a branch that is not taken may be infinite or undefined, and so may the g of a switch inside it.
 /// What is undefined because g is (sign(sqrt(x)) where x < 0) stays undefined.
@@ -27,7 +35,9 @@ struct Switch {
   Expr g;            ///< itself frozen: may contain the sides of switches before it
   Expr side;         ///< a parameter with a name that no model can have; +1 or −1 (or 0: resting where g = 0)
   std::string text;  ///< where it was met first, e.g. "abs(x)", "x < 1"
-  bool is_discontinuous = false;  ///< sign and conditions: a value may jump; abs, min, max: only a derivative
+  bool is_discontinuous = false;  ///< sign, conditions, angles: a value may jump; abs, min, max: only a derivative
+  bool is_cut = false;            ///< of an angle, and of nothing else
+  Expr zero = g;                  ///< changes its sign where the value or a derivative jumps, whatever the side is
 };
 
 struct Frozen {

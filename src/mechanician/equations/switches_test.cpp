@@ -83,6 +83,30 @@ TEST(Switches, EachOperatorIsReplacedByItsSide) {
   }
 }
 
+/// An angle has its value up to the cut, to the last bit, and goes on smoothly beyond for as long as its side is held.
+TEST(Switches, AnglesGoOnBeyondTheirCuts) {
+  struct Angle {
+    Expr f;
+    double period;
+  };
+  for (const Angle& angle :
+       {Angle{atan2(sin(x), cos(x)), 2 * M_PI}, {atan(tan(x)), M_PI}, {atan(sin(x) / cos(x)), M_PI}}) {
+    const Machine machine(freeze_all({angle.f}));
+    ASSERT_EQ(machine.frozen.switches.size(), 1u) << to_text(angle.f);
+    EXPECT_TRUE(machine.frozen.switches[0].is_cut && machine.frozen.switches[0].is_discontinuous);
+    const Tape original(std::vector<Expr>{angle.f}, symbols);
+    for (double at = -9.97; at < 10.0; at += 0.05) {
+      const std::vector<double> here{at, 0, 0}, sides = machine.sides_at(here);
+      const double value = machine.values(here, sides)[0];
+      EXPECT_EQ(value, original.operator()<double>(here)[0]) << at;
+      for (const double ahead : {-0.7, -0.1, 0.1, 0.7})
+        EXPECT_NEAR(machine.values({at + ahead, 0, 0}, sides)[0], value + ahead, 1e-14)
+            << at << " " << to_text(angle.f);
+    }
+  }
+  EXPECT_TRUE(freeze_all({atan2(p, 2), atan(x), atan(x / 2), atan(x / p)}).switches.empty());
+}
+
 TEST(Switches, WithoutKinksNothingChanges) {
   const std::vector<Expr> fs{sin(x) * xd + t, select(equal_to(x, y), x, y), hypot(x, y)};
   const Frozen frozen = freeze(fs);

@@ -6,7 +6,9 @@
 #include <cmath>
 
 #include "mechanician/base/text.hpp"
-#include "mechanician/expression/tape.hpp"
+#include "mechanician/expression/bounded.hpp"
+#include "mechanician/expression/interval.hpp"
+#include "mechanician/large/member_inputs.hpp"
 #include "mechanician/model/model.hpp"
 #include "mechanician/model/source_map.hpp"
 
@@ -47,8 +49,9 @@ LargeQuantities::Kernel LargeQuantities::make_kernel(const Term& term, std::span
   ProgramBuilder builder(static_cast<int>(inputs.size()));
   std::vector<ProgramBuilder::Value> in;
   for (std::size_t i = 0; i < inputs.size(); ++i) in.push_back(builder.input(static_cast<int>(i)));
-  kernel.function = CompiledFunction(builder.finish(builder.append(Tape(std::span(&term.body, 1), inputs), in)),
-                                     {.lanes = static_cast<int>(lanes)});
+  kernel.tape = Tape(std::span(&term.body, 1), inputs);
+  kernel.function =
+      CompiledFunction(builder.finish(builder.append(kernel.tape, in)), {.lanes = static_cast<int>(lanes)});
   kernel.function.make_quick_code();
   kernel.inputs.resize(inputs.size() * at(lanes));
   return kernel;
@@ -91,6 +94,39 @@ void LargeQuantities::evaluate(double t, std::span<const double> q, std::span<co
     first += at(quantity.whole.members.count);
   }
 }
+
+template <class T>
+void LargeQuantities::evaluate_as(const T& t, const T* q, const T* qd, const T* qdd, std::span<T> values) const {
+  std::vector<T> inputs, registers, sums;
+  const MemberState<T> at_state{t, q, qd, qdd};
+  const auto run_each = [&](const Kernel& kernel, auto&& take) {
+    inputs.resize(static_cast<std::size_t>(kernel.tape.num_inputs()));
+    registers.resize(static_cast<std::size_t>(kernel.tape.num_registers()));
+    for (std::size_t j = 0; j < at(kernel.members.count); ++j) {
+      T* const rest = place_member(*model_, *kernel.term, kernel.members, j, at_state, inputs.data());
+      std::copy(sums.begin(), sums.end(), rest);
+      T value;
+      kernel.tape.evaluate<T>(inputs, registers, std::span(&value, 1));
+      take(j, value);
+    }
+  };
+  std::size_t first = 0;
+  for (const Quantity& quantity : quantities_) {
+    std::vector<T> totals(quantity.sums.size(), T(0.0));
+    sums.clear();
+    for (std::size_t k = 0; k < quantity.sums.size(); ++k)
+      for (const Kernel& kernel : quantity.sums[k])
+        run_each(kernel, [&](std::size_t, const T& x) { totals[k] = evaluate_operator<T>(Op::add, totals[k], x, x); });
+    sums = totals;
+    run_each(quantity.whole, [&](std::size_t member, const T& x) { values[first + member] = x; });
+    first += at(quantity.whole.members.count);
+  }
+}
+
+template void LargeQuantities::evaluate_as(const Interval&, const Interval*, const Interval*, const Interval*,
+                                           std::span<Interval>) const;
+template void LargeQuantities::evaluate_as(const Bounded&, const Bounded*, const Bounded*, const Bounded*,
+                                           std::span<Bounded>) const;
 
 std::size_t LargeQuantities::quantity_of(std::size_t member) const {
   std::size_t k = 0;

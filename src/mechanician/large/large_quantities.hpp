@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mechanician/compile/compiled_function.hpp"
+#include "mechanician/expression/tape.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/term_members.hpp"
 
@@ -32,12 +33,16 @@ class LargeQuantities {
   /// `qdd` may be empty where there are no accelerations.
   void evaluate(double t, std::span<const double> q, std::span<const double> qd, std::span<const double> qdd,
                 std::span<double> values);
+  /// The same on numbers of another kind, Interval or Bounded, one by one. `qdd` may be null.
+  template <class T>
+  void evaluate_as(const T& t, const T* q, const T* qd, const T* qdd, std::span<T> values) const;
 
  private:
   static constexpr std::int64_t lanes = 4;
   struct Kernel {
     const Term* term = nullptr;
     TermMembers members;
+    Tape tape;
     CompiledFunction function;
     std::vector<double> inputs;
     double outputs[lanes] = {};

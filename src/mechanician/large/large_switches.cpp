@@ -77,6 +77,17 @@ void LargeSystem::calc_switches(const MemberPoint& point, std::span<double> g, s
                                       });
 }
 
+void LargeSystem::bound_switches(const Interval& t, const Interval* q, const Interval* qd, const double* sides,
+                                 std::span<Interval> g) {
+  const Lock lock(mutex_);
+  for (const auto& kernel : kernels_)
+    kernel->switch_functions.bound(
+        model_, *kernel->term, kernel->members, kernel->sides, {t, q, qd, nullptr}, sides,
+        [&](std::size_t i, std::size_t j, const Interval& value) {
+          g[static_cast<std::size_t>(kernel->sides.first[i]) + (kernel->sides.common[i] ? 0 : j)] = value;
+        });
+}
+
 void LargeSystem::calc_switch_rates(const MemberPoint& point, std::span<double> rates, std::span<double> bounds) {
   const Lock lock(mutex_);
   for (const auto& kernel : kernels_)

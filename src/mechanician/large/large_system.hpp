@@ -22,6 +22,7 @@
 
 #include "mechanician/compile/compiled_function.hpp"
 #include "mechanician/equations/equations.hpp"
+#include "mechanician/expression/interval.hpp"
 #include "mechanician/expression/not_finite.hpp"
 #include "mechanician/large/member_functions.hpp"
 #include "mechanician/model/family_model.hpp"
@@ -98,6 +99,9 @@ class LargeSystem {
   const std::vector<SparseEntry>& derivative_pattern();
   void calc_derivatives(const MemberPoint& point, const double* lambda, std::span<double> by_q,
                         std::span<double> by_qd);
+  /// What switching functions lie between where the state does.
+  void bound_switches(const Interval& t, const Interval* q, const Interval* qd, const double* sides,
+                      std::span<Interval> g);
   bool rows_are_linear() const { return rows_are_linear_; }  ///< in velocities
   /// ½ q̇ᵀṀ q̇: what a mass matrix that changes adds to the power of the forces.
   double calc_mass_power(const At& at);

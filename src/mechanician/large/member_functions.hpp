@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "mechanician/compile/compiled_function.hpp"
+#include "mechanician/expression/interval.hpp"
 #include "mechanician/expression/tape.hpp"
+#include "mechanician/large/member_inputs.hpp"
 #include "mechanician/model/term_members.hpp"
 
 namespace mechanician {
@@ -56,6 +58,21 @@ class MemberFunctions {
     }
   }
 
+  /// take(function, member, interval) for each, where the state lies between bounds.
+  template <class Take>
+  void bound(const FamilyModel& model, const Term& term, const TermMembers& members, const MemberSides& sides,
+             const MemberState<Interval>& at, const double* held, Take&& take) {
+    if (num_functions_ == 0) return;
+    box_.resize(static_cast<std::size_t>(tape_.num_inputs())), bounded_.resize(num_functions_);
+    box_registers_.resize(static_cast<std::size_t>(tape_.num_registers()));
+    for (std::size_t j = 0; j < static_cast<std::size_t>(members.count); ++j) {
+      Interval* to = place_member(model, term, members, j, at, box_.data());
+      for (std::size_t i = 0; i < sides.symbols.size(); ++i) *to++ = Interval(sides.of(i, j, held));
+      tape_.evaluate<Interval>(box_, box_registers_, bounded_);
+      for (std::size_t i = 0; i < num_functions_; ++i) take(i, j, bounded_[i]);
+    }
+  }
+
  private:
   static constexpr std::int64_t lanes = 4;
   void gather(const FamilyModel& model, const Term& term, const TermMembers& members, const MemberSides& sides,
@@ -65,6 +82,7 @@ class MemberFunctions {
   Tape tape_;  ///< [t | q | q̇ | q̈ | indices | numbers | sides]
   CompiledFunction function_;
   std::vector<double> inputs_, outputs_, inputs_of_one_, outputs_of_one_, bounds_;
+  std::vector<Interval> box_, box_registers_, bounded_;
 };
 
 }  // namespace mechanician

@@ -378,6 +378,13 @@ class Validator {
         const auto found = known.find(name);
         if (found == known.end()) {
           if (unreadable_.covers("constraints." + name)) continue;
+          if (model_.find_coordinate(name) >= 0 || model_.find_coordinate(name.substr(0, name.find('\''))) >= 0) {
+            report(at,
+                   fmt::format("the weight would join constraints and the equation of motion of {}",
+                               mechanician::quoted(name)),
+                   "equations of motion hold exactly: W is block-diagonal, and [measured] names constraints alone");
+            continue;
+          }
           const std::string near = nearest(name, names);
           report(at, fmt::format("there is no constraint {}", mechanician::quoted(name)),
                  near.empty() ? "" : fmt::format("did you mean `{}`?", near));

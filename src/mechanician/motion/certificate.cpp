@@ -18,7 +18,7 @@ namespace mechanician {
 namespace {
 
 using rank_limits::lost_in_rounding;
-constexpr double checkpoint_version = 3.0;
+constexpr double checkpoint_version = 4.0;
 
 }  // namespace
 
@@ -218,6 +218,7 @@ void SmoothMotion::restore(std::span<const double> from) {
   switches_.forget_next_sides();
   read_checkpoint({checkpoint_version, static_cast<double>(dynamics_.size())}, from,
                   [this](auto&& visit) { each_number(visit); });
+  switches_.take_surfaces();
   over = false, stop = {}, refusal.reset();
   go_on_from_here();
 }

@@ -197,6 +197,26 @@ bool CrossingSearch::report_one(double place, bool turning, bool is_noise_limite
   return true;
 }
 
+std::optional<CrossingSearch::Tip> CrossingSearch::find_tip() {
+  constexpr double gone = 1e-3;
+  Dynamics& d = view_.dynamics;
+  const MotionSteps& motion = view_.motion;
+  for (auto at = motion.events.rbegin(); at != motion.events.rend() && at->time >= motion.step_begin; ++at) {
+    const MotionEvent& e = *at;
+    if (e.kind != EventKind::singular || e.time > motion.t) continue;
+    view_.step.state_at(e.time, y_.data(), nullptr);
+    if (!d.evaluate_rows(e.time, y_.data(), y_.data() + d.n())) continue;
+    for (const int j : d.velocities.candidates) {
+      const RowFacts& row = d.facts().rows[static_cast<std::size_t>(j)];
+      if (row.level != Level::velocity || row.linear || d.inert[static_cast<std::size_t>(j)]) continue;
+      double squared = 0.0;
+      d.each_entry(j, [&](int, double a) { squared += a * a; });
+      if (std::sqrt(squared) <= gone * d.start_size(j)) return Tip{e.time, j};
+    }
+  }
+  return {};
+}
+
 /// The zero of the weakest singular value on dense output, near `place`: its vectors are followed and make it signed.
 bool CrossingSearch::find_zero(double& place, CrossingPredictor::Spectrum& s, const Near& near) {
   bool ok = true;

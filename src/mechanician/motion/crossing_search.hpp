@@ -4,6 +4,7 @@
 /// passed it is found whether branches meet there, when, and which constraints are involved.
 
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -37,6 +38,13 @@ class CrossingSearch {
   /// Singular states that the step has passed unforeseen: close behind another one, beside a switch, in a step of the
   /// implicit method or in one that is long for the constraints. Every sine is looked at along the step.
   void find_passed();
+  /// A singular state of the last step at which a constraint on velocities vanishes, because it is not linear in them and they come to
+  /// rest: a cone of velocities at its tip. Every direction of the cone leads on from there.
+  struct Tip {
+    double time;
+    int row;
+  };
+  std::optional<Tip> find_tip();
 
   /// Samples near the singular state of a crossing step take their acceleration from dense output; on it there is nothing
   /// to project with.

@@ -102,6 +102,10 @@ void Dynamics::copy_row(int j, double* a) const {
 }
 
 bool Dynamics::rhs_by_factors(double t, const double* y, double* dy) {
+  return surfaces_.empty() ? rhs_by_factors_aside(t, y, dy) : rhs_along(t, y, true, dy);
+}
+
+bool Dynamics::rhs_by_factors_aside(double t, const double* y, double* dy) {
   settle_rows();
   ++evaluations, ++calls;
   generally_ = weighed_ && !factors_->is_sparse();
@@ -244,7 +248,7 @@ bool Dynamics::calc_switch_rates(double t, const double* y, const double* dy, st
 std::optional<Dynamics::SwitchRate> Dynamics::calc_switch_rate(int which, double t, const double* y, const double* dy) {
   const std::size_t count = facts().switches.size();
   std::vector<double> rates(count), noise(count);
-  if (!calc_switch_rates(t, y, dy, rates, noise)) return {};
+  if (!calc_switch_rates(t, y, dy, rates, noise) || std::isnan(rates[which])) return {};
   return SwitchRate{rates[which], noise[which]};
 }
 

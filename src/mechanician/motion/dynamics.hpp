@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -26,7 +27,7 @@
 #include "mechanician/motion/kkt_factors.hpp"
 #include "mechanician/motion/motion_record.hpp"
 #include "mechanician/motion/sizes.hpp"
-#include "mechanician/solve/eigen_kernels.hpp"
+#include "mechanician/solve/eigen_decompositions.hpp"
 
 namespace mechanician {
 
@@ -66,8 +67,8 @@ class Dynamics {
   void take_sides(double t, const double* y);
   /// Sizes of the terms that the switching functions are made of, times eps: what counts as zero.
   void calc_switch_noise(double t, const double* y, std::span<double> noise);
-  /// dg/dt along the motion, for the rate dy that rhs() gave, with what rounding there is in it. Nothing where g depends
-  /// on reactions, whose rates are not known.
+  /// dg/dt along the motion, for the rate dy that rhs() gave, with what rounding there is in it. Nothing, or not a number, where g
+  /// depends on reactions, whose rates are not known.
   struct SwitchRate {
     double value = 0.0, noise = 0.0;
   };
@@ -204,10 +205,35 @@ class Dynamics {
   std::optional<Sample> calc_sample(double t, const double* y, const double* qdd_given = nullptr);
   /// `when` of the events of the model. False where a value is not finite.
   bool calc_events(double t, const double* y, std::span<double> when);
-  /// Rounding in `when`, and functions that change sign where an expression in an event switches.
-  void calc_event_noise(double t, const double* y, std::span<double> noise);
+  /// What is not known of `when`: by rounding, and because the state is known up to `tolerance` over max(1, |value|) only.
+  void calc_event_noise(double t, const double* y, double tolerance, std::span<double> noise);
+  /// What `when` lies between where the state does. False: not known.
+  bool bound_events(const StateBox& box, std::span<Interval> when);
+  bool bound_switches(const StateBox& box, std::span<Interval> g) { return values_->bound_switches(box, g); }
+  /// Functions that change sign where an expression in an event switches.
   int num_event_switches() const { return facts().num_event_switches; }
   bool calc_event_switches(double t, const double* y, std::span<double> g);
+
+  // ---- dynamics_surfaces.cpp
+  /// Where the motion goes on along g = 0 of switches.
+  struct Surface {
+    std::vector<int> switches;  ///< with one g, up to its sign: their sides turn together
+    double share = 0.0;         ///< α: of the field with these sides turned, of the last calc_shares()
+  };
+  const std::vector<Surface>& surfaces() const { return surfaces_; }
+  /// From now on rhs() and samples are those along these surfaces; `sides` are those of one side of each.
+  void set_surfaces(std::vector<Surface> surfaces);
+  /// False where they are not determined.
+  bool calc_shares(double t, const double* y) { return calc_shares(t, y, false); }
+  /// By how much both sides together drive to a surface; negative: away. Of the last calc_shares().
+  double attraction(std::size_t surface) const {
+    const auto i = static_cast<Eigen::Index>(surface);
+    return sides()[static_cast<std::size_t>(surfaces_[surface].switches.front())] * surface_jumps_(i, i);
+  }
+  /// Velocities onto g = 0, along the jumps of the acceleration. False where that is not possible.
+  bool hold_on_surfaces(double t, double* y);
+  /// Whether each adds its own jump to the acceleration.
+  bool surfaces_add_up(double t, const double* y);
 
   // ---- dynamics_contacts.cpp
   /// A constraint with friction that slides (model.hpp): its friction force is −μ|λ| Tᵀ d, d the direction of the slip,
@@ -259,6 +285,24 @@ class Dynamics {
   bool add_force(const double* force);
   bool add_nonideal(double t, const double* y);
   bool rhs_generally(double t, const double* y, double* dy);
+  /// With the sides as they are, surfaces or not.
+  bool rhs_aside(double t, const double* y, double* dy);
+  bool rhs_by_factors_aside(double t, const double* y, double* dy);
+  bool rhs_along(double t, const double* y, bool by_factors, double* dy);
+  std::optional<Sample> calc_sample_along(double t, const double* y);
+  struct Corner {
+    std::vector<double> dy, rates, noise, qdd, lambda, full, joint;
+  };
+  void turn(const Surface& surface);
+  bool calc_corner(double t, const double* y, bool by_factors, Corner& corner);
+  bool calc_corners(double t, const double* y, bool by_factors);
+  bool calc_shares(double t, const double* y, bool by_factors);
+  bool solve_surfaces(const Eigen::VectorXd& right, Eigen::VectorXd& x) const;
+  template <class Do>
+  bool with_sides_between(const Eigen::VectorXd& shares, Do&& something);
+  bool prepare_many(double t, const double* y, bool afresh);
+  Eigen::VectorXd solve_many(const Eigen::VectorXd& right) const;
+  bool calc_shares_of_many(double t, const double* y, bool by_factors);
   bool find_whether_weighed(const KktFactors::Matrices& at);
   bool weigh(double t, const double* y);
   /// What a force does, and a right-hand side: x and λ with all rows that act. Of the last evaluate(), factored.
@@ -327,6 +371,7 @@ class Dynamics {
   double values_t_ = 0.0;
   bool values_stale_ = false;  ///< numbers are not of the state of the last rhs()
   // Work space.
+  std::vector<Interval> bounds_of_quantities_;
   std::vector<double> scratch_, column_, row_scratch_, force_lambda_;
 
   // Measured rows that depend on others.
@@ -355,6 +400,16 @@ class Dynamics {
   std::vector<bool> row_grows_;
   std::vector<double> turned_from_;
   double sines_t_ = 0.0;
+
+  std::vector<Surface> surfaces_;
+  std::vector<Corner>
+      corners_;  ///< of the last calc_corners(): as the sides are, then one surface turned after the other
+  Eigen::MatrixXd surface_jumps_;  ///< of dg_j/dt where surface i is turned
+  Eigen::PartialPivLU<Eigen::MatrixXd> surface_lu_;
+  std::map<int, std::vector<double>>
+      jumps_by_switch_;          ///< of all rates, by the first switch of a surface, times its side
+  bool surfaces_alone_ = false;  ///< surface_jumps_ is diagonal, and surface_lu_ not made
+  bool between_ = false;         ///< many surfaces: sides that lie in between give their mean, with surface_lu_
 
   std::vector<Sliding> sliding_;
   Guards guards_;

@@ -123,7 +123,7 @@ std::optional<Dynamics::Projected> Dynamics::project_fast(double t, double* y, c
 }
 
 bool Dynamics::rhs_held(double t, double* y, double* dy, const ProjectOptions& options) {
-  if (fast_ && fast_->held.function && !prefer_robust && !fast_->positions.missing) {
+  if (surfaces_.empty() && fast_ && fast_->held.function && !prefer_robust && !fast_->positions.missing) {
     Projected result;
     std::vector<double>& kept = project_before_;
     kept.assign(y, y + 2 * n_);
@@ -154,13 +154,17 @@ bool Dynamics::take_acceleration(const double* outputs, int at_powers, double t,
 }
 
 bool Dynamics::rhs(double t, const double* y, double* dy) {
+  return surfaces_.empty() ? rhs_aside(t, y, dy) : rhs_along(t, y, false, dy);
+}
+
+bool Dynamics::rhs_aside(double t, const double* y, double* dy) {
   if (fast_ && !prefer_robust) {
     CompiledPrograms::Acceleration& fast = fast_->acceleration;
     fast_->set_inputs(t, y, n_, sides());
     if (fast.run(fast_->inputs)) return take_acceleration(fast.outputs.data(), fast.at_powers, t, y, dy);
   }
   robust_evaluations += static_cast<bool>(fast_);
-  return rhs_by_factors(t, y, dy);
+  return rhs_by_factors_aside(t, y, dy);
 }
 
 EquationValues::Numbers Dynamics::numbers_of_last() {

@@ -144,6 +144,7 @@ bool Dynamics::split_forces(const double* y, bool qdd_given, Sample& s) {
 }
 
 std::optional<Sample> Dynamics::calc_sample(double t, const double* y, const double* qdd_given) {
+  if (!surfaces_.empty() && !qdd_given) return calc_sample_along(t, y);
   Sample s;
   s.t = t;
   s.q = Eigen::Map<const VectorXd>(y, n_);
@@ -186,17 +187,30 @@ bool Dynamics::calc_events(double t, const double* y, std::span<double> when) {
   return kernels::all_finite(std::ssize(when), when.data());
 }
 
-void Dynamics::calc_event_noise(double t, const double* y, std::span<double> noise) {
+void Dynamics::calc_event_noise(double t, const double* y, double tolerance, std::span<double> noise) {
   Point point;
   if (!set_output_point(t, y, point)) return;
   const EquationFacts& f = facts();
-  const auto outputs = static_cast<std::size_t>(f.num_outputs);
-  std::vector<double> bounds(outputs + f.events.size() + static_cast<std::size_t>(f.num_event_switches));
-  values_->calc_quantity_noise(point, bounds);
+  const auto outputs = static_cast<std::size_t>(f.num_outputs), n = static_cast<std::size_t>(n_);
+  std::vector<double> bounds(outputs + f.events.size() + static_cast<std::size_t>(f.num_event_switches)), known(3 * n);
+  for (std::size_t i = 0; i < 3 * n; ++i)
+    if (const double* const x = i < 2 * n ? y + i : point.qdd ? point.qdd + (i - 2 * n) : nullptr)
+      known[i] = tolerance * std::max(1.0, std::abs(*x));
+  values_->calc_quantity_noise(
+      point, {.t = 0.0, .q = known.data(), .qd = known.data() + n, .qdd = point.qdd ? known.data() + 2 * n : nullptr},
+      bounds);
   for (std::size_t i = 0; i < noise.size(); ++i) {
     const double e = bounds[outputs + i];
-    noise[i] = std::isfinite(e) ? 8.0 * e : 0.0;
+    noise[i] = std::isfinite(e) ? e : 0.0;
   }
+}
+
+bool Dynamics::bound_events(const StateBox& box, std::span<Interval> when) {
+  const EquationFacts& f = facts();
+  bounds_of_quantities_.resize(static_cast<std::size_t>(f.num_outputs + f.num_event_switches) + f.events.size());
+  if (!values_->bound_quantities(box, bounds_of_quantities_)) return false;
+  std::copy_n(bounds_of_quantities_.begin() + f.num_outputs, when.size(), when.begin());
+  return true;
 }
 
 bool Dynamics::calc_event_switches(double t, const double* y, std::span<double> g) {

@@ -19,6 +19,7 @@
 
 #include "mechanician/base/diagnostic.hpp"
 #include "mechanician/equations/equations.hpp"
+#include "mechanician/expression/interval.hpp"
 #include "mechanician/instant/system.hpp"
 #include "mechanician/solve/sparse_pattern.hpp"
 
@@ -62,9 +63,17 @@ struct EquationFacts {
   std::vector<SwitchFacts> switches;
   int num_divisors = 0;
   int num_outputs = 0, num_event_switches = 0;
+  std::vector<std::vector<int>> event_jumps;  ///< by switch: events that jump there as written, by `sign` or `if`
   std::vector<EventFacts> events;
   bool events_use_acceleration = false;
   std::vector<SlidingFacts> sliding;
+};
+
+/// States between bounds.
+struct StateBox {
+  Interval t;
+  const Interval *q, *qd;
+  const Interval* qdd = nullptr;  ///< null: not needed
 };
 
 class EquationValues {
@@ -116,7 +125,7 @@ class EquationValues {
   /// False where a value is not finite.
   virtual bool calc_switches(const Point& point, std::span<double> g) = 0;
   virtual void calc_switch_noise(const Point& point, std::span<double> noise) = 0;
-  /// dg/dt along the motion (qdd given) and its rounding. Nothing where g depends on reactions.
+  /// dg/dt along the motion (qdd given) and its rounding. Not a number where g depends on reactions. False: none is known.
   virtual bool calc_switch_rates(const Point& point, std::span<double> rates, std::span<double> noise) = 0;
   virtual void calc_divisors(const Point& point, std::span<double> values) = 0;
   /// Where G = Q + C − M a + Aᵀλ (rows 0 … n − 1) and H = b − A a (rows n … n + m − 1) depend on q or q̇, with a and λ held;
@@ -126,7 +135,11 @@ class EquationValues {
   virtual bool calc_derivatives(const Point& point, std::span<double> by_q, std::span<double> by_qd) = 0;
   /// [outputs | events | functions that change sign where an event has a kink].
   virtual std::span<const double> calc_quantities(const Point& point) = 0;
-  virtual void calc_quantity_noise(const Point& point, std::span<double> noise) = 0;
+  /// Bounds of what is wrong with them: by rounding, and because the state is known up to `error` only (its q, q̇ and q̈).
+  virtual void calc_quantity_noise(const Point& point, const Point& error, std::span<double> noise) = 0;
+  /// What switching functions and quantities lie between wherever the state is in a box. False: not known.
+  virtual bool bound_switches(const StateBox& box, std::span<Interval> g) = 0;
+  virtual bool bound_quantities(const StateBox& box, std::span<Interval> quantities) = 0;
   /// Of the measured rows, a square; empty where one is not finite.
   virtual std::span<const double> calc_weights(const Point&) { return {}; }
   /// By SlidingFacts::at; empty where one is not finite.

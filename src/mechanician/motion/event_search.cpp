@@ -10,7 +10,11 @@
 
 namespace mechanician {
 
-EventSearch::EventSearch(const MotionView& view) : view_(view) {
+namespace {
+constexpr double eps = std::numeric_limits<double>::epsilon();
+}
+
+EventSearch::EventSearch(const MotionView& view) : view_(view), ranges_(view.step, view.dynamics.n()) {
   sign.assign(view.dynamics.facts().events.size(), 0.0), noted_ = noise_ = sign;
   y_.assign(static_cast<std::size_t>(view.dynamics.size()), 0.0);
 }
@@ -28,9 +32,24 @@ void EventSearch::evaluate(double time, std::span<double> when) {
     }
 }
 
-/// Kinks in the events cut the step: its begin, both sides of each, its end.
-std::vector<double> EventSearch::find_kinks() {
-  const double begin = view_.motion.step_begin, end = view_.motion.t;
+/// What is not known of the events at a state: where it is known up to the tolerance, and its numbers up to rounding.
+void EventSearch::find_noise(double time, const double* y) {
+  std::fill(noise_.begin(), noise_.end(), 0.0);
+  view_.dynamics.calc_event_noise(time, y, view_.motion.options.tolerance, noise_);
+}
+
+/// A start on a zero is on no side yet.
+void EventSearch::begin() {
+  if (!any()) return;
+  const double* const y = view_.step.rk.y_new.data();
+  view_.dynamics.calc_events(view_.motion.t, y, sign);
+  find_noise(view_.motion.t, y);
+  for (std::size_t i = 0; i < sign.size(); ++i)
+    if (std::abs(sign[i]) <= noise_[i]) sign[i] = 0.0;
+}
+
+/// Kinks in the events cut a part of the step: its begin, both sides of each, its end.
+std::vector<double> EventSearch::find_kinks(double begin, double end) {
   std::vector<double> cuts{begin};
   if (const int kinks = view_.dynamics.num_event_switches(); kinks > 0) {
     RootFinder finder(kinks, 16);
@@ -40,32 +59,20 @@ std::vector<double> EventSearch::find_kinks() {
       view_.dynamics.calc_event_switches(time, y_.data(), g);
     };
     calc(begin, at_begin);
-    for (const Root& root : finder.find_all({.t0 = begin, .t1 = end, .begin = at_begin}, calc))
+    for (const Root& root : finder.find_all({.t0 = begin, .t1 = end, .begin = at_begin}, calc)) {
+      for (const int event : view_.dynamics.facts().event_jumps[static_cast<std::size_t>(root.function)])
+        jumps_.push_back({root.t, event, root.direction});
       for (const double time : {std::nextafter(root.t, begin), root.t})
         if (time > cuts.back() && time < end) cuts.push_back(time);
+    }
   }
   cuts.push_back(end);
   return cuts;
 }
 
-/// From zero, for the little that they change: most steps end here.
-bool EventSearch::all_are_far() {
-  const double begin = view_.motion.step_begin, end = view_.motion.t;
-  std::vector<double> low = sign, high = sign, now(sign.size());
-  for (const double part : {0.31, 0.65, 1.0}) {
-    evaluate(part == 1.0 ? end : begin + part * (end - begin), now);
-    for (std::size_t i = 0; i < now.size(); ++i) low[i] = std::min(low[i], now[i]), high[i] = std::max(high[i], now[i]);
-  }
-  bool far = true;
-  for (std::size_t i = 0; i < now.size(); ++i)
-    far &= std::min(std::abs(low[i]), std::abs(high[i])) > 3.0 * (high[i] - low[i]) && low[i] * high[i] > 0.0;
-  if (far) sign = now;
-  return far;
-}
-
-/// A step may be long for the event though it is short for the motion: it is cut until nothing more is found.
+/// A part of a step may be long for the event though it is short for the motion: it is cut until nothing more is found.
 std::vector<Root> EventSearch::find_roots(const std::vector<double>& cuts) {
-  const double length = view_.motion.t - view_.motion.step_begin;
+  const double length = cuts.back() - cuts.front();
   RootFinder finder(static_cast<int>(sign.size()));
   const auto calc = [this](double time, std::span<double> when) { evaluate(time, when); };
   std::vector<Root> roots;
@@ -91,20 +98,24 @@ std::vector<Root> EventSearch::find_roots(const std::vector<double>& cuts) {
     if (agreed > 0 && (pieces >= 9 || roots.empty())) break;
     last = static_cast<int>(roots.size());
   }
-  remove_infinite(roots);
+  remove_jumps(roots);
   sign = side;
   return roots;
 }
 
-/// A change of sign through infinity is no zero.
-void EventSearch::remove_infinite(std::vector<Root>& roots) {
-  const double begin = view_.motion.step_begin, end = view_.motion.t, tau = 1e-7 * (end - begin);
-  std::vector<double> before(sign.size()), after(sign.size());
+/// A change of sign through infinity, or where an angle is cut, is no zero. A jump that is written as one is.
+void EventSearch::remove_jumps(std::vector<Root>& roots) {
+  const double begin = view_.motion.step_begin, end = view_.motion.t, tick = 8.0 * eps * std::abs(end);
+  std::vector<double> earlier(sign.size()), before(sign.size()), after(sign.size());
   std::erase_if(roots, [&](const Root& root) {
-    evaluate(std::max(begin, root.t - tau), before);
-    evaluate(std::min(end, root.t), after);
-    const double far = std::abs(before[root.function]), near = std::abs(after[root.function]);
-    return near > 1e3 * far && near > 1e6 * noise_[root.function];
+    const double tau = std::min(1e-7 * (end - begin), 0.4 * (root.t - begin));
+    if (!(tau > tick) || std::any_of(jumps_.begin(), jumps_.end(), [&](const Root& jump) {
+          return jump.function == root.function && std::abs(jump.t - root.t) <= tick;
+        }))
+      return false;
+    evaluate(root.t - 2.0 * tau, earlier), evaluate(root.t - tau, before), evaluate(root.t, after);
+    const int i = root.function;
+    return is_jump(earlier[i], before[i], after[i], noise_[i]);
   });
 }
 
@@ -131,13 +142,57 @@ bool EventSearch::report(const Root& root) {
 }
 
 void EventSearch::find() {
-  const std::vector<double> cuts = find_kinks();
-  std::fill(noise_.begin(), noise_.end(), 0.0);
-  view_.step.state_at(view_.motion.step_begin, y_.data(), nullptr);
-  view_.dynamics.calc_event_noise(view_.motion.step_begin, y_.data(), noise_);
-  if (cuts.size() == 2 && all_are_far()) return;
-  for (const Root& root : find_roots(cuts))
-    if (!report(root)) return;
+  const double begin = view_.motion.step_begin, end = view_.motion.t;
+  view_.step.state_at(begin, y_.data(), nullptr);
+  find_noise(begin, y_.data());
+  const std::vector<double> at_begin = noise_;
+  find_noise(end, view_.step.rk.y_new.data());
+  for (std::size_t i = 0; i < noise_.size(); ++i) noise_[i] = std::max(noise_[i], at_begin[i]);
+  std::vector<double> rounding(noise_.size(), 0.0);
+  view_.dynamics.calc_event_noise(end, view_.step.rk.y_new.data(), 0.0, rounding);
+  const bool off = !view_.step.held && !view_.dynamics.facts().rows.empty();
+  const auto ranges = ranges_.find(
+      {.from = begin,
+       .to = end,
+       .sides = sign,
+       .floor = rounding,
+       .rest = noise_,
+       .slack = off ? view_.motion.options.tolerance : 0.0,
+       .with_rates = view_.dynamics.facts().events_use_acceleration},
+      [this](const StateBox& box, std::span<Interval> when) { return view_.dynamics.bound_events(box, when); });
+  jumps_.clear();
+  std::vector<double> now(sign.size());
+  const auto hold = [&](double time) {
+    evaluate(time, now);
+    for (std::size_t i = 0; i < now.size(); ++i)
+      if (const double size = std::max(std::abs(now[i]), std::numeric_limits<double>::min()); sign[i] != 0.0)
+        sign[i] = std::copysign(std::isnan(size) ? std::numeric_limits<double>::min() : size, sign[i]);
+      else if (std::abs(now[i]) > noise_[i])
+        sign[i] = now[i];
+  };
+  double done = begin;
+  for (ZeroRanges::Range range : ranges) {
+    range.from = std::max(range.from, done);
+    if (!(range.to > range.from)) continue;
+    if (range.from > begin) hold(range.from);
+    const double middle = 0.5 * (range.from + range.to);
+    view_.step.state_at(middle, y_.data(), nullptr);
+    const std::vector<double> state = y_;
+    find_noise(middle, state.data());
+    // Up to where every value is clear of what is not known of it: before that no change of sign counts.
+    const auto is_near = [&](double time) {
+      evaluate(time, now);
+      for (std::size_t i = 0; i < now.size(); ++i)
+        if (std::abs(now[i]) <= noise_[i]) return true;
+      return false;
+    };
+    for (double width = range.to - range.from; range.to < end && is_near(range.to); width *= 2.0)
+      range.to = std::min(end, range.to + width);
+    done = range.to;
+    for (const Root& root : find_roots(find_kinks(range.from, range.to)))
+      if (!report(root)) return;
+  }
+  hold(end);
 }
 
 }  // namespace mechanician

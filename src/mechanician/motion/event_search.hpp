@@ -7,6 +7,7 @@
 
 #include "mechanician/motion/motion_view.hpp"
 #include "mechanician/motion/roots.hpp"
+#include "mechanician/motion/zero_ranges.hpp"
 
 namespace mechanician {
 
@@ -15,7 +16,7 @@ class EventSearch {
   explicit EventSearch(const MotionView& view);
 
   bool any() const { return !sign.empty(); }
-  void begin() { view_.dynamics.calc_events(view_.motion.t, view_.step.rk.y_new.data(), sign); }
+  void begin();
   /// Adds what happens in the last step to the events of the motion, which ends where one of them stops it.
   void find();
 
@@ -28,16 +29,18 @@ class EventSearch {
 
  private:
   void evaluate(double time, std::span<double> when);
-  std::vector<double> find_kinks();
-  bool all_are_far();
+  void find_noise(double time, const double* y);
+  std::vector<double> find_kinks(double begin, double end);
   std::vector<Root> find_roots(const std::vector<double>& cuts);
-  void remove_infinite(std::vector<Root>& roots);
+  void remove_jumps(std::vector<Root>& roots);
   /// False where the event stops the motion.
   bool report(const Root& root);
 
   MotionView view_;
-  std::vector<double> noted_;  ///< 1: said that it has no value
-  std::vector<double> noise_, y_;
+  std::vector<double> noted_;      ///< 1: said that it has no value
+  std::vector<double> noise_, y_;  ///< noise_: up to here a value is no sign of a side
+  ZeroRanges ranges_;
+  std::vector<Root> jumps_;  ///< where events jump in the last step as they are written
 };
 
 }  // namespace mechanician

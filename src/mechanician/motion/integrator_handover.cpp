@@ -14,7 +14,8 @@ State SmoothMotion::end_state() const {
 
 bool SmoothMotion::can_hand_over() const {
   constexpr double well_conditioned = 50.0;
-  if (over || implicit_ || start_singular_ || !phase_.sliding.empty() || ledger_.is_doubtful()) return false;
+  if (over || implicit_ || switches_.slides() || start_singular_ || !phase_.sliding.empty() || ledger_.is_doubtful())
+    return false;
   return dynamics_.condition() <= well_conditioned && crossings_.is_clear(h_);
 }
 

@@ -152,6 +152,7 @@ SmoothMotion::Attempt SmoothMotion::try_step(double h, const StepPlan& plan) {
 bool SmoothMotion::finish_step(double h) {
   if (!dynamics_.project(t + h, step_.rk.y_new.data()).ok) return false;
   if (!dynamics_.choose_rows(t + h, step_.rk.y_new.data())) return false;
+  if (!dynamics_.hold_on_surfaces(t + h, step_.rk.y_new.data())) return false;
   const bool ok = dynamics_.rhs(t + h, step_.rk.y_new.data(), step_.rk.k[12].data());
   end_call_ = dynamics_.calls;
   return ok;
@@ -332,6 +333,16 @@ void SmoothMotion::accept(double h, const StepPlan& plan, const Attempt& attempt
 /// What happens inside the step, which may end the motion there.
 void SmoothMotion::look_inside() {
   crossings_.find_passed();
+  if (const auto tip = crossings_.find_tip()) {
+    t = tip->time;
+    std::erase_if(events, [&](const MotionEvent& e) { return e.time > t; });
+    finish(
+        StopReason::not_unique,
+        fmt::format("at t = {} the velocities that constraint `{}` is about come to rest, where its gradient vanishes: "
+                    "the motion can go on in more than one way",
+                    short_number(t), dynamics_.values().row_name(tip->row)),
+        dynamics_.facts().rows[static_cast<std::size_t>(tip->row)].place);
+  }
   if (!step_.implicit && dynamics_.has_growing_rows()) {
     dynamics_.set_row_sizes(t, step_.rk.y_new.data());
     dynamics_.choose_rows(t, step_.rk.y_new.data());

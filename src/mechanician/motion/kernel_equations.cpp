@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/equations/switches.hpp"
+#include "mechanician/expression/bounded.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/model/source_map.hpp"
 #include "mechanician/motion/kernels.hpp"
@@ -17,7 +19,6 @@ namespace mechanician {
 
 namespace {
 
-constexpr double eps = std::numeric_limits<double>::epsilon();
 constexpr std::size_t most_events = 10'000;
 
 template <class Vector>
@@ -70,19 +71,31 @@ void KernelEquations::set_quantities() {
   const FamilyModel& model = system_->model();
   outputs_.emplace(model, outputs_of(model));
   std::vector<const FamilyQuantity*> whens, kinks;
+  std::vector<int> jumps;  ///< by kink: the event that jumps there
   for (const FamilyEvent& event : model.events) {
     whens.push_back(&event.when);
     // Where an event itself has kinks: their zeros, as written (sides put back as signs, inner ones first).
     std::vector<Replacement> sides_as_signs;
     for (const Switch& s : freeze(std::span(&event.when.term.body, 1)).switches) {
-      const Expr zero = substitute(s.g, sides_as_signs);
+      const Expr zero = substitute(s.zero, sides_as_signs);
       sides_as_signs.push_back({s.side, sign(zero)});
       kinks_.push_back(std::make_unique<FamilyQuantity>(event.when));
       kinks_.back()->term.body = zero;
       kinks.push_back(kinks_.back().get());
+      jumps.push_back(s.is_discontinuous && !s.is_cut ? static_cast<int>(whens.size()) - 1 : -1);
     }
   }
   events_.emplace(model, whens), event_kinks_.emplace(model, kinks);
+  // Members of an event and of what switches in it come in the same order.
+  std::vector<int> first(whens.size() + 1, 0);
+  for (std::size_t e = 0; e < events_->size(); ++e) ++first[events_->quantity_of(e) + 1];
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  for (std::size_t k = 0, begin = 0; k < event_kinks_->size(); ++k) {
+    const std::size_t kink = event_kinks_->quantity_of(k);
+    if (k > 0 && event_kinks_->quantity_of(k - 1) != kink) begin = k;
+    std::vector<int>& where = facts_.event_jumps.emplace_back();
+    if (jumps[kink] >= 0) where.push_back(first[static_cast<std::size_t>(jumps[kink])] + static_cast<int>(k - begin));
+  }
   if (events_->size() > most_events)
     throw ModelError({{model.events.front().when.term.place,
                        fmt::format("the model has {} events; {} are possible", events_->size(), most_events),
@@ -171,18 +184,34 @@ std::span<const double> KernelEquations::calc_quantities(const Point& point) {
   return quantities_;
 }
 
-/// What rounding of the state does to them.
-void KernelEquations::calc_quantity_noise(const Point& point, std::span<double> noise) {
+/// On numbers of another kind.
+template <class T>
+void KernelEquations::calc_quantities_as(const T& t, const T* q, const T* qd, const T* qdd, std::span<T> all) {
+  outputs_->evaluate_as(t, q, qd, qdd, all.first(outputs_->size()));
+  events_->evaluate_as(t, q, qd, qdd, all.subspan(outputs_->size(), events_->size()));
+  event_kinks_->evaluate_as(t, q, qd, qdd, all.last(event_kinks_->size()));
+}
+
+void KernelEquations::calc_quantity_noise(const Point& point, const Point& error, std::span<double> noise) {
   const auto n = static_cast<std::size_t>(facts_.n);
-  moved_.resize(2 * n);
+  std::vector<Bounded> state(3 * n), values(quantities_.size());
   for (std::size_t i = 0; i < n; ++i) {
-    moved_[i] = point.q[i] * (1.0 + (i % 2 == 0 ? 4.0 : -4.0) * eps);
-    moved_[n + i] = point.qd[i] * (1.0 + (i % 3 == 0 ? 4.0 : -4.0) * eps);
+    state[i] = {point.q[i], error.q[i]}, state[n + i] = {point.qd[i], error.qd[i]};
+    if (point.qdd) state[2 * n + i] = {point.qdd[i], error.qdd ? error.qdd[i] : 0.0};
   }
-  const auto there = calc_quantities({.t = point.t, .q = moved_.data(), .qd = moved_.data() + n, .qdd = point.qdd});
-  std::copy(there.begin(), there.end(), noise.begin());
-  const auto here = calc_quantities(point);
-  for (std::size_t i = 0; i < noise.size(); ++i) noise[i] = std::abs(noise[i] - here[i]) + eps * std::abs(here[i]);
+  calc_quantities_as(Bounded(point.t, 0.0), state.data(), state.data() + n, point.qdd ? state.data() + 2 * n : nullptr,
+                     std::span(values));
+  std::transform(values.begin(), values.end(), noise.begin(), [](const Bounded& b) { return b.error; });
+}
+
+bool KernelEquations::bound_switches(const StateBox& box, std::span<Interval> g) {
+  system_->bound_switches(box.t, box.q, box.qd, sides.data(), g);
+  return true;
+}
+
+bool KernelEquations::bound_quantities(const StateBox& box, std::span<Interval> quantities) {
+  calc_quantities_as(box.t, box.q, box.qd, box.qdd, quantities);
+  return true;
 }
 
 }  // namespace mechanician

@@ -35,7 +35,9 @@ class KernelEquations final : public EquationValues {
   std::span<const SparseEntry> derivative_pattern() override;
   bool calc_derivatives(const Point& point, std::span<double> by_q, std::span<double> by_qd) override;
   std::span<const double> calc_quantities(const Point& point) override;
-  void calc_quantity_noise(const Point& point, std::span<double> noise) override;
+  void calc_quantity_noise(const Point& point, const Point& error, std::span<double> noise) override;
+  bool bound_switches(const StateBox& box, std::span<Interval> g) override;
+  bool bound_quantities(const StateBox& box, std::span<Interval> quantities) override;
   std::span<const double> calc_sliding(const Point&) override { return {}; }
   GenericRank find_generic_rank(const State&) override { return {}; }
 
@@ -43,6 +45,8 @@ class KernelEquations final : public EquationValues {
   void set_facts();
   void set_quantities();
   MemberPoint member_point(const Point& point);
+  template <class T>
+  void calc_quantities_as(const T& t, const T* q, const T* qd, const T* qdd, std::span<T> all);
   LargeSystem::At at(double t, const double* q, const double* qd) const {
     const auto n = static_cast<std::size_t>(facts_.n);
     return {t, {q, n}, {qd, n}, sides};
@@ -51,7 +55,7 @@ class KernelEquations final : public EquationValues {
   System whole_;
   LargeSystem* system_;  ///< kept alive by whole_
   LargeSystem::Values values_, row_values_;
-  std::vector<double> residual_, rate_, quantities_, moved_;
+  std::vector<double> residual_, rate_, quantities_;
   double mass_power_ = 0.0;
   std::vector<std::unique_ptr<FamilyQuantity>> kinks_;  ///< zeros of what switches in events
   std::optional<LargeQuantities> outputs_, events_, event_kinks_;

@@ -40,7 +40,8 @@ struct Sample {
   Works works;
 };
 
-enum class EventKind { impact, release, contact, stick, slip, singular, user };
+/// sliding_begins, sliding_ends: along a surface where an expression switches, which is the name of the event.
+enum class EventKind { impact, release, contact, stick, slip, singular, user, sliding_begins, sliding_ends };
 std::string_view name_of(EventKind kind);
 
 struct MotionEvent {
@@ -65,7 +66,7 @@ enum class StopReason {
   step_too_small,  ///< the error test cannot be met
   contradiction,   ///< the constraints came to contradict each other
   not_unique,      ///< the acceleration is no longer determined
-  sliding,         ///< the motion would slide along a surface where an expression switches
+  sliding,         ///< along a surface where an expression switches, in a way that is not determined
   projection,      ///< the constraints could not be held
 };
 
@@ -94,9 +95,9 @@ struct ContactCertificate {
   double impact_friction_lost = 0.0;  ///< energy, by friction during impacts
   /// Energy, by friction in all, impacts included; unknown where [nonideal] forces act too or surfaces move along.
   std::optional<double> friction_lost;
-  double surface_work = 0.0;     ///< done by constraints that move, during impacts
-  double penetration = 0.0;      ///< largest −φ of a one-sided constraint, over Σ |φ_q| of what is near (sizes.hpp)
-  double optimality = 0.0;       ///< largest relative residual of the conditions of the minimum, where phases begin
+  double surface_work = 0.0;  ///< done by constraints that move, during impacts
+  double penetration = 0.0;   ///< largest −φ of a one-sided constraint, over Σ |φ_q| of what is near (sizes.hpp)
+  double optimality = 0.0;    ///< largest relative residual of the conditions of the minimum, where phases begin
   double complementarity = 0.0;  ///< there, the largest of the lesser of force and opening acceleration, relative
 };
 

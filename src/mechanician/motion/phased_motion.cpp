@@ -202,8 +202,17 @@ void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
   smooth_->notes.clear();
 }
 
+/// A phase that begins along a surface on which the last one ended says nothing new.
 void PhasedMotion::take_events() {
-  for (MotionEvent& event : smooth_->events) events.push_back(std::move(event));
+  const auto goes_on = [this](const MotionEvent& event) {
+    if (event.kind != EventKind::sliding_begins) return false;
+    for (auto e = events.rbegin(); e != events.rend(); ++e)
+      if (e->name == event.name && (e->kind == EventKind::sliding_begins || e->kind == EventKind::sliding_ends))
+        return e->kind == EventKind::sliding_begins;
+    return false;
+  };
+  for (MotionEvent& event : smooth_->events)
+    if (!goes_on(event)) events.push_back(std::move(event));
   smooth_->events.clear();
   for (std::string& note : smooth_->notes)
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));

@@ -11,6 +11,7 @@
 ///
 /// Cost: `samples` + 1 evaluations where nothing happens, about 8 more for each root; no allocation once warm.
 
+#include <cmath>
 #include <concepts>
 #include <memory>
 #include <optional>
@@ -54,6 +55,12 @@ struct RootStep {
   std::span<const double> floor = {};
   double time_tolerance = 0.0;  ///< absolute; what is cheap to have beyond it is had, up to the rounding of t
 };
+
+/// Whether a function jumps where it changes its sign, from its values there and shortly before: by far more than it changed on
+/// the way.
+inline bool is_jump(double earlier, double before, double after, double noise) {
+  return std::abs(after - before) > 1e3 * std::abs(before - earlier) + 10.0 * noise;
+}
 
 class RootFinder {
  public:

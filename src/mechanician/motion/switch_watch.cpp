@@ -15,8 +15,9 @@ namespace {
 constexpr long many_switches = 200;
 }
 
-SwitchWatch::SwitchWatch(const MotionView& view) : view_(view), many_since_(view.motion.start.t) {
-  for (auto* x : {&g_begin_, &g_noise_, &landing_floor_}) x->assign(view.dynamics.switches().size(), 0.0);
+SwitchWatch::SwitchWatch(const MotionView& view)
+    : view_(view), ranges_(view.step, view.dynamics.n()), many_since_(view.motion.start.t) {
+  for (auto* x : {&g_begin_, &g_noise_, &landing_floor_, &surface_of_}) x->assign(view.dynamics.switches().size(), 0.0);
   y_.assign(static_cast<std::size_t>(view.dynamics.size()), 0.0);
 }
 
@@ -55,11 +56,18 @@ std::optional<Stop> SwitchWatch::set_first_sides() {
     if (!update_sides(g_begin_, all)) break;
   }
   d.calc_switch_noise(t, y, g_noise_);
-  // On a switching surface the motion itself decides: look a little ahead on either side.
+  // On a switching surface the motion itself decides: by its accelerations, or looked at a little ahead on either side.
+  if (auto stop = settle_first_surfaces()) return stop;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (std::abs(g_begin_[i]) > g_noise_[i]) continue;
+    if (std::abs(g_begin_[i]) > g_noise_[i] || surface_of_[i] != 0.0) continue;
     const double up = calc_ahead(i, 1.0), down = calc_ahead(i, -1.0);
     all[i] = up >= 0.0 ? 1.0 : -1.0;
+    if (up > 0.0 && down < 0.0 && d.switches()[i].is_discontinuous)
+      return Stop{StopReason::not_unique,
+                  fmt::format("the start lies where `{}` switches, and on either side the motion is driven away from "
+                              "there: which way it goes is not determined. Start a little beside",
+                              d.switches()[i].text),
+                  {}};
     if (up < 0.0 && down > 0.0 && d.switches()[i].is_discontinuous)
       return Stop{StopReason::sliding,
                   fmt::format("the start lies where `{}` switches, and the motion would slide along there: on either "
@@ -67,13 +75,14 @@ std::optional<Stop> SwitchWatch::set_first_sides() {
                               d.switches()[i].text),
                   {}};
   }
+  note_surfaces(d.surfaces());
   return {};
 }
 
-int SwitchWatch::find(double& when) {
+/// Of the switches that the motion does not go along.
+std::optional<Root> SwitchWatch::find_first() {
   LastStep& step = view_.step;
   Dynamics& d = view_.dynamics;
-  if (!step.make_dense()) return -1;
   const auto& held = d.sides();
   step.state_at(step.t, y_.data(), nullptr);
   d.calc_switch_noise(step.t, y_.data(), g_noise_);
@@ -83,48 +92,136 @@ int SwitchWatch::find(double& when) {
     g_begin_[i] = std::copysign(std::max(std::abs(g_begin_[i]), std::numeric_limits<double>::min()), held[i]);
     g_noise_[i] = std::max(g_noise_[i], landing_floor_[i]);
   }
+  const auto stay_on = [&](auto&& stay) {
+    for (const Surface& s : d.surfaces())
+      for (const int i : s.switches) stay(static_cast<std::size_t>(i));
+  };
+  stay_on([&](std::size_t i) { g_begin_[i] = held[i]; });
   RootFinder finder(static_cast<int>(held.size()));
   const auto evaluate = [&](double time, std::span<double> g) {
     step.state_at(time, y_.data(), nullptr);
     d.calc_switches(time, y_.data(), g);
+    stay_on([&](std::size_t i) { g[i] = held[i]; });
   };
-  // Once over the whole step, then in pieces: a pair of switches close together must not be lost.
+  const auto ranges = ranges_.find({.from = step.t, .to = step.end(), .sides = g_begin_, .floor = g_noise_},
+                                   [&](const StateBox& box, std::span<Interval> g) {
+                                     if (!d.bound_switches(box, g)) return false;
+                                     stay_on([&](std::size_t i) { g[i] = Interval(held[i]); });
+                                     return true;
+                                   });
   std::optional<Root> first;
-  for (const int pieces : {1, 5}) {
-    std::vector<double> side = g_begin_;
-    const double end = first ? first->t : step.end();
-    for (int k = 0; k < pieces; ++k) {
-      const double from = step.t + (end - step.t) * k / pieces,
-                   to = k + 1 == pieces ? end : step.t + (end - step.t) * (k + 1) / pieces;
-      if (!(to > from)) continue;
-      const std::vector<double> begin = side;
-      const auto root =
-          finder.find_first({.t0 = from, .t1 = to, .begin = begin, .floor = g_noise_, .time_tolerance = 0.0}, evaluate);
-      if (root) {
-        first = root;
-        break;
-      }
-      side.assign(finder.end().begin(), finder.end().end());
+  std::vector<double> side = g_begin_;
+  for (const ZeroRanges::Range& range : ranges) {
+    if (range.from > step.t) {
+      const std::vector<double> before = side;
+      evaluate(range.from, side);
+      for (std::size_t i = 0; i < side.size(); ++i)
+        side[i] = std::copysign(std::max(std::abs(side[i]), std::numeric_limits<double>::min()), before[i]);
     }
+    // Once over all of it, then in pieces: a pair of switches close together must not be lost.
+    const std::vector<double> at_begin = side;
+    for (const int pieces : {1, 5}) {
+      if (pieces > 1 && range.to - range.from < 1e-2 * step.h) break;
+      side = at_begin;
+      const double end = first ? first->t : range.to;
+      for (int k = 0; k < pieces; ++k) {
+        const double from = range.from + (end - range.from) * k / pieces,
+                     to = k + 1 == pieces ? end : range.from + (end - range.from) * (k + 1) / pieces;
+        if (!(to > from)) continue;
+        const std::vector<double> begin = side;
+        const auto root = finder.find_first(
+            {.t0 = from, .t1 = to, .begin = begin, .floor = g_noise_, .time_tolerance = 0.0}, evaluate);
+        if (root) {
+          first = root;
+          break;
+        }
+        side.assign(finder.end().begin(), finder.end().end());
+      }
+    }
+    if (first) break;
   }
   if (first) {
-    when = first->t;
-    return first->function;
+    first->function = choose_inner(*first, evaluate);
+    return first;
   }
   // Well on its new side: from now on a return counts.
   d.calc_switches(step.end(), step.rk.y_new.data(), g_begin_);
   for (std::size_t i = 0; i < held.size(); ++i)
     if (held[i] * g_begin_[i] > landing_floor_[i]) landing_floor_[i] = 0.0;
-  return -1;
+  return {};
 }
 
-/// The sign of dg/dt of a switching function at the end of the step, with the sides as they are now; 0: within rounding.
+/// Where the share of a side comes to nothing, there the motion leaves the surface for the other one; or where both sides come to
+/// drive away.
+std::optional<Root> SwitchWatch::find_exit(double end) {
+  LastStep& step = view_.step;
+  Dynamics& d = view_.dynamics;
+  const std::size_t count = d.surfaces().size();
+  if (count == 0) return {};
+  const long evaluations = d.evaluations, projections = d.projections;
+  const auto evaluate = [&](double time, std::span<double> e) {
+    step.state_at(time, y_.data(), nullptr);
+    const bool known = d.calc_shares(time, y_.data());
+    for (std::size_t i = 0; i < count; ++i) {
+      const double share = d.surfaces()[i].share;
+      e[i] = known ? share * (1.0 - share) : std::numeric_limits<double>::quiet_NaN();
+      e[count + i] = known ? d.attraction(i) : std::numeric_limits<double>::quiet_NaN();
+    }
+  };
+  std::vector<double> begin(2 * count);
+  evaluate(step.t, begin);
+  for (double& e : begin) e = std::max(e, std::numeric_limits<double>::min());
+  RootFinder finder(static_cast<int>(2 * count));
+  const auto root = finder.find_first({.t0 = step.t, .t1 = end, .begin = begin, .floor = {}}, evaluate);
+  d.evaluations = evaluations, d.projections = projections;
+  return root;
+}
+
+int SwitchWatch::find(double& when) {
+  leaving_ = -1;
+  if (!view_.step.make_dense()) return -1;
+  std::optional<Root> first = find_first();
+  if (const auto exit = find_exit(first ? first->t : view_.step.end())) {
+    const auto& along = view_.dynamics.surfaces();
+    lost_ = exit->function >= static_cast<int>(along.size());
+    leaving_ = exit->function % static_cast<int>(along.size()), jumps_ = false;
+    first = Root{exit->t, along[static_cast<std::size_t>(leaving_)].switches.front(), 0};
+  }
+  if (!first) return -1;
+  when = first->t;
+  return first->function;
+}
+
+/// Of those that change their sign at one time, because they contain something that jumps there, the innermost: outer ones are
+/// settled when it has turned.
+template <class Evaluate>
+int SwitchWatch::choose_inner(const Root& root, Evaluate&& evaluate) {
+  const LastStep& step = view_.step;
+  const auto& held = view_.dynamics.sides();
+  const double tick = 8.0 * std::numeric_limits<double>::epsilon() * std::max(std::abs(step.t), std::abs(root.t)),
+               tau = std::min(1e-7 * step.h, 0.4 * (root.t - step.t));
+  jumps_ = false;
+  if (!(tau > tick)) return root.function;
+  std::vector<double> earlier(held.size()), before(held.size()), after(held.size());
+  evaluate(root.t - 2.0 * tau, earlier), evaluate(root.t - tau, before), evaluate(root.t, after);
+  const auto at = [&](int i) { return is_jump(earlier[i], before[i], after[i], g_noise_[i]); };
+  jumps_ = at(root.function);
+  for (int i = 0; i < root.function && jumps_; ++i)
+    if (held[i] * before[i] > 0.0 && held[i] * after[i] < 0.0 && at(i)) return i;
+  return root.function;
+}
+
+/// The sign of dg/dt of a switching function at the end of the step, with the field as it is now; 0: within rounding.
 double SwitchWatch::calc_direction(int which, double next_step) {
   Dynamics& d = view_.dynamics;
   const MotionSteps& motion = view_.motion;
   const std::vector<double>&y = view_.step.rk.y_new, &rate = view_.step.rk.k[12];
-  if (const auto exact = d.calc_switch_rate(which, motion.t, y.data(), rate.data()))
-    return std::abs(exact->value) <= exact->noise ? 0.0 : exact->value;
+  // Of the function whose zero this was: that of an angle depends on its own side.
+  double& side = d.sides()[static_cast<std::size_t>(which)];
+  side = -side;
+  const auto exact = d.calc_switch_rate(which, motion.t, y.data(), rate.data());
+  side = -side;
+  if (exact) return std::abs(exact->value) <= exact->noise ? 0.0 : exact->value;
   // By differences over ever longer times, until rounding no longer decides.
   std::vector<double> g0(g_begin_.size()), g1(g_begin_.size());
   if (!d.calc_switches(motion.t, y.data(), g0)) return 0.0;
@@ -145,13 +242,14 @@ void SwitchWatch::turn_others(int which) {
   const double *const y = view_.step.rk.y_new.data(), *const rate = view_.step.rk.k[12].data();
   const std::size_t count = g_begin_.size();
   std::vector<double> g(count), rates(count), noise(count);
-  if (count < 2 || !d.calc_switch_rates(t, y, rate, rates, noise) || !d.calc_switches(t, y, g) || rates[which] == 0.0)
+  if (count < 2 || !d.calc_switch_rates(t, y, rate, rates, noise) || !d.calc_switches(t, y, g) ||
+      !(std::abs(rates[which]) > 0.0))
     return;
   const double soon =
       4.0 * std::abs(g[which] / rates[which]) + 8.0 * std::numeric_limits<double>::epsilon() * std::abs(t);
   for (std::size_t j = 0; j < count; ++j) {
     double& side = d.sides()[j];
-    if (static_cast<int>(j) == which || std::abs(rates[j]) <= noise[j] || side * rates[j] > 0.0 ||
+    if (static_cast<int>(j) == which || !(std::abs(rates[j]) > noise[j]) || side * rates[j] > 0.0 ||
         std::abs(g[j]) > soon * std::abs(rates[j]) || landing_floor_[j] > 0.0)
       continue;
     side = -side;
@@ -211,36 +309,85 @@ std::optional<Stop> SwitchWatch::refuse_many(int which) {
   return {};
 }
 
-std::optional<Stop> SwitchWatch::turn(int which, double next_step) {
+/// To the other side; where the motion is driven back from there at once, along the surface.
+std::optional<Stop> SwitchWatch::cross(int which, double next_step) {
   Dynamics& d = view_.dynamics;
   Dop853& rk = view_.step.rk;
   const double t = view_.motion.t;
   const auto i = static_cast<std::size_t>(which);
   const SwitchFacts& s = d.switches()[i];
-  ++view_.statistics.switches;
-  view_.step.make_dense();  // while the sides are those of the step
-  const std::vector<double> of_step = d.sides();
+  const double left = d.calc_switches(t, rk.y_new.data(), g_begin_) && !jumps_ ? 4.0 * std::abs(g_begin_[i]) : 0.0;
+  std::vector<Surface> active = d.surfaces();
+  if (s.is_discontinuous && !jumps_) active.push_back({find_twins(which)});
   turn_others(which);
   double& side = d.sides()[i];
   side = -side;
+  if (s.is_discontinuous && !jumps_) align_twins(active.back());
   settle_outer(i);
-  if (!d.choose_rows(t, rk.y_new.data()) || !d.rhs(t, rk.y_new.data(), rk.k[12].data()))
+  landing_floor_[i] = left;
+  const bool known = d.choose_rows(t, rk.y_new.data()) && d.rhs(t, rk.y_new.data(), rk.k[12].data());
+  if (!known && d.surfaces().empty())
     return Stop{StopReason::not_finite,
                 fmt::format("beyond the point where `{}` switches nothing can be evaluated", s.text),
                 {}};
-  if (auto stop = meet_constraints(which)) return stop;
-  // Driven back at once: the motion would slide along the surface.
-  if (s.is_discontinuous && side * calc_direction(which, next_step) < 0.0)
-    return Stop{StopReason::sliding,
-                fmt::format("from t = {} on the motion slides along the surface where `{}` switches: on either side it "
-                            "is driven back to it. A constraint can say what holds there",
-                            short_number(t), s.text),
-                {}};
-  if (d.calc_switches(t, rk.y_new.data(), g_begin_)) landing_floor_[i] = 4.0 * std::abs(g_begin_[i]);
+  const bool along = known && keeps_surfaces();
+  if (along)
+    if (auto stop = meet_constraints(which)) return stop;
+  if (along && (!s.is_discontinuous || jumps_ || !(side * calc_direction(which, next_step) < 0.0))) return {};
+  return settle_modes(choose_modes(active), which);
+}
+
+/// How far switching functions may be from zero because the state at the end of the step is known up to the tolerance only.
+std::vector<double> SwitchWatch::calc_band() {
+  Dynamics& d = view_.dynamics;
+  const std::vector<double>& y = view_.step.rk.y_new;
+  const auto n = static_cast<std::size_t>(d.n());
+  std::vector<Interval> box(2 * n), g(g_begin_.size());
+  const double tolerance = view_.motion.options.tolerance;
+  for (std::size_t i = 0; i < 2 * n; ++i) {
+    const double known = tolerance * std::max(1.0, std::abs(y[i]));
+    box[i] = {y[i] - known, y[i] + known};
+  }
+  std::vector<double> band(g.size(), tolerance);
+  if (d.bound_switches({Interval(view_.motion.t), box.data(), box.data() + n}, g))
+    for (std::size_t i = 0; i < g.size(); ++i) band[i] = std::max(std::abs(g[i].low), std::abs(g[i].high));
+  return band;
+}
+
+std::optional<Stop> SwitchWatch::leave() {
+  Dynamics& d = view_.dynamics;
+  Dop853& rk = view_.step.rk;
+  const double t = view_.motion.t;
+  if (lost_) return settle_modes(Modes::several, d.surfaces()[static_cast<std::size_t>(leaving_)].switches.front());
+  d.calc_shares(t, rk.y_new.data());
+  std::vector<Surface> rest = d.surfaces();
+  const Surface left = rest[static_cast<std::size_t>(leaving_)];
+  rest.erase(rest.begin() + leaving_);
+  // It leaves with a rate of zero, and is not back for as long as the tolerance does not tell.
+  const std::vector<double> band = calc_band();
+  for (const int i : left.switches) {
+    if (left.share > 0.5) d.sides()[static_cast<std::size_t>(i)] *= -1.0;
+    landing_floor_[static_cast<std::size_t>(i)] = band[static_cast<std::size_t>(i)];
+  }
+  d.set_surfaces(rest);
+  if (d.choose_rows(t, rk.y_new.data()) && d.rhs(t, rk.y_new.data(), rk.k[12].data()) && keeps_surfaces()) return {};
+  return settle_modes(choose_modes(rest), left.switches.front());
+}
+
+std::optional<Stop> SwitchWatch::turn(int which, double next_step) {
+  Dynamics& d = view_.dynamics;
+  ++view_.statistics.switches;
+  view_.step.make_dense();  // while the sides are those of the step
+  const std::vector<double> of_step = d.sides();
+  const std::vector<Surface> along = d.surfaces();
+  if (auto stop = leaving_ >= 0 ? leave() : cross(which, next_step)) return stop;
+  report_changes(along);
   if (auto stop = refuse_many(which)) return stop;
-  next_sides_ = d.sides();
+  next_sides_ = d.sides(), next_surfaces_ = d.surfaces();
+  note_surfaces(next_surfaces_);
   d.sides() = of_step;
-  d.choose_rows(t, rk.y_new.data());
+  d.set_surfaces(along);
+  d.choose_rows(view_.motion.t, view_.step.rk.y_new.data());
   return {};
 }
 
@@ -249,6 +396,7 @@ void SwitchWatch::take_next_sides() {
   Dynamics& d = view_.dynamics;
   Dop853& rk = view_.step.rk;
   d.sides() = next_sides_;
+  d.set_surfaces(next_surfaces_);
   next_sides_.clear();
   const long evaluations = d.evaluations, projections = d.projections;
   d.choose_rows(view_.motion.t, rk.y_new.data());

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "mechanician/motion/motion_view.hpp"
+#include "mechanician/motion/roots.hpp"
+#include "mechanician/motion/zero_ranges.hpp"
 
 namespace mechanician {
 
@@ -25,6 +27,10 @@ class SwitchWatch {
   std::optional<Stop> turn(int which, double next_step);
   void take_next_sides();
   void forget_next_sides() { next_sides_.clear(); }
+  /// The surfaces of a checkpoint become those of the motion.
+  void take_surfaces();
+  /// From now on the motion goes along a surface.
+  bool slides() const;
   /// The sides from now on.
   std::vector<double>& sides() { return next_sides_.empty() ? view_.dynamics.sides() : next_sides_; }
   const std::vector<double>& sides() const { return next_sides_.empty() ? view_.dynamics.sides() : next_sides_; }
@@ -38,12 +44,34 @@ class SwitchWatch {
   void each_number(Do&& number) {
     for (double& x : sides()) number(x);
     for (double& x : landing_floor_) number(x);
+    for (double& x : surface_of_) number(x);
     number(many_since_);
   }
 
  private:
   double calc_ahead(std::size_t i, double side);
   double calc_direction(int which, double next_step);
+  template <class Evaluate>
+  int choose_inner(const Root& root, Evaluate&& evaluate);
+  std::optional<Root> find_first();
+  std::optional<Root> find_exit(double end);
+  std::optional<Stop> cross(int which, double next_step);
+  std::optional<Stop> leave();
+  std::vector<double> calc_band();
+
+  // ---- surface_modes.cpp
+  using Surface = Dynamics::Surface;
+  std::vector<int> find_twins(int which);
+  void align_twins(const Surface& surface);
+  bool keeps_surfaces() const;
+  enum class Modes { one, none, several, unknown };
+  Modes choose_modes(const std::vector<Surface>& active);
+  std::optional<Stop> settle_first_surfaces();
+  bool is_consistent(const std::vector<Surface>& active, std::vector<int>& modes, bool exchange);
+  void set_modes(const std::vector<Surface>& active, const std::vector<int>& modes);
+  std::optional<Stop> settle_modes(Modes found, int which);
+  void report_changes(const std::vector<Surface>& before);
+  void note_surfaces(const std::vector<Surface>& along);
   void turn_others(int which);
   void settle_outer(std::size_t inner);
   std::optional<Stop> meet_constraints(int which);
@@ -52,7 +80,14 @@ class SwitchWatch {
   MotionView view_;
   std::vector<double> g_begin_, g_noise_, y_;
   std::vector<double> landing_floor_;  ///< what is left of g at a landing is no return to the side just left
+  ZeroRanges ranges_;
   std::vector<double> next_sides_;
+  std::vector<Surface> next_surfaces_;
+  std::vector<double>
+      surface_of_;      ///< by switch: the number of the surface that the motion is on from now on, 0: of none
+  int leaving_ = -1;    ///< surface that the motion leaves where find() has found something
+  bool lost_ = false;   ///< because both sides drive away from it
+  bool jumps_ = false;  ///< the function found last does not pass zero but jumps across it
   double many_since_ = 0.0, passed_t_ = std::numeric_limits<double>::quiet_NaN();
 };
 

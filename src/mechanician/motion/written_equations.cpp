@@ -7,6 +7,7 @@
 #include "mechanician/compile/given_power.hpp"
 #include "mechanician/equations/divisors.hpp"
 #include "mechanician/equations/mass_rate.hpp"
+#include "mechanician/expression/bounded.hpp"
 #include "mechanician/expression/differentiate.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/simplify.hpp"
@@ -177,13 +178,18 @@ void WrittenEquations::set_programs(const Parts& parts, const std::vector<Expr>&
   std::vector<Expr> g;
   for (const Switch& s : made_->switches) g.push_back(s.g);
   made_->switching = Tape(g, in_C);
-  if (!g.empty() && !facts_.needs_reactions) {
+  if (!g.empty()) {
     std::vector<Tangent> along{{eqs.t, 1.0}};
     for (std::size_t i = 0; i < eqs.q.size(); ++i)
       along.push_back({eqs.q[i], eqs.qd[i]}), along.push_back({eqs.qd[i], eqs.qdd[i]});
     std::vector<Expr> in_out = in;
     in_out.insert(in_out.end(), eqs.qdd.begin(), eqs.qdd.end());
-    made_->switch_rates = Tape(directional(g, along), in_out);
+    std::vector<Expr> rates = directional(g, along);
+    for (std::size_t i = 0; i < g.size(); ++i) {
+      made_->rate_is_known.push_back(!g[i].contains(SymbolKind::ideal_force) && !g[i].contains(SymbolKind::multiplier));
+      if (!made_->rate_is_known[i]) rates[i] = Expr(0);
+    }
+    made_->switch_rates = Tape(rates, in_out);
   }
 }
 
@@ -200,10 +206,17 @@ void WrittenEquations::set_quantities() {
   quantities.insert(quantities.end(), when.begin(), when.end());
   // Where an event itself has kinks: their zeros, as written (sides put back as signs, inner ones first).
   std::vector<Replacement> sides_as_signs;
-  for (const Switch& s : freeze(when).switches) {
-    const Expr zero = substitute(s.g, sides_as_signs);
+  const Frozen frozen = freeze(when);
+  for (const Switch& s : frozen.switches) {
+    const Expr zero = substitute(s.zero, sides_as_signs);
     sides_as_signs.push_back({s.side, sign(zero)});
     quantities.push_back(zero);
+    std::vector<int>& jumps = facts_.event_jumps.emplace_back();
+    for (std::size_t e = 0; e < when.size() && s.is_discontinuous && !s.is_cut; ++e) {
+      const std::vector<Expr> symbols = symbols_of(std::span(&frozen.expressions[e], 1));
+      if (std::any_of(symbols.begin(), symbols.end(), [&](const Expr& x) { return same(x, s.side); }))
+        jumps.push_back(static_cast<int>(e));
+    }
     ++facts_.num_event_switches;
   }
   std::vector<Expr> in = inputs();
@@ -313,9 +326,10 @@ void WrittenEquations::calc_switch_noise(const Point& point, std::span<double> n
 }
 
 bool WrittenEquations::calc_switch_rates(const Point& point, std::span<double> rates, std::span<double> noise) {
-  if (facts_.needs_reactions) return false;
   set_inputs(point);
   made_->switch_rates.evaluate_with_bounds(inputs_of(made_->switch_rates), rates, noise);
+  for (std::size_t i = 0; i < rates.size(); ++i)
+    if (!made_->rate_is_known[i]) rates[i] = std::numeric_limits<double>::quiet_NaN();
   return true;
 }
 
@@ -330,9 +344,42 @@ std::span<const double> WrittenEquations::calc_quantities(const Point& point) {
   return quantities_;
 }
 
-void WrittenEquations::calc_quantity_noise(const Point& point, std::span<double> noise) {
+void WrittenEquations::calc_quantity_noise(const Point& point, const Point& error, std::span<double> noise) {
   set_inputs(point);
-  made_->quantities.evaluate_with_bounds(inputs_of(made_->quantities), quantities_, noise);
+  const std::span<const double> x = inputs_of(made_->quantities);
+  std::vector<Bounded> inputs;
+  for (const double value : x) inputs.emplace_back(value, 0.0);
+  const auto n = static_cast<std::size_t>(facts_.n);
+  for (std::size_t i = 0; i < n; ++i) {
+    inputs[1 + i].error += error.q[i], inputs[1 + n + i].error += error.qd[i];
+    if (error.qdd) inputs[made_->num_inputs + i].error += error.qdd[i];
+  }
+  const std::vector<Bounded> values = made_->quantities.operator()<Bounded>(inputs);
+  std::transform(values.begin(), values.end(), noise.begin(), [](const Bounded& b) { return b.error; });
+}
+
+void WrittenEquations::run(const Tape& tape, const StateBox& box, std::span<Interval> values) {
+  const auto n = static_cast<std::size_t>(facts_.n);
+  box_.resize(x_.size());
+  for (std::size_t i = 0; i < x_.size(); ++i) box_[i] = Interval(x_[i]);
+  box_[0] = box.t;
+  std::copy_n(box.q, n, box_.begin() + 1), std::copy_n(box.qd, n, box_.begin() + 1 + facts_.n);
+  for (std::size_t i = 0; i < sides.size(); ++i) box_[made_->num_inputs - sides.size() + i] = Interval(sides[i]);
+  if (box.qdd) std::copy_n(box.qdd, n, box_.begin() + static_cast<std::ptrdiff_t>(made_->num_inputs));
+  box_registers_.resize(std::max(box_registers_.size(), static_cast<std::size_t>(tape.num_registers())));
+  tape.evaluate<Interval>(std::span<const Interval>(box_).first(static_cast<std::size_t>(tape.num_inputs())),
+                          box_registers_, values);
+}
+
+bool WrittenEquations::bound_switches(const StateBox& box, std::span<Interval> g) {
+  if (facts_.needs_reactions) return false;
+  run(made_->switching, box, g);
+  return true;
+}
+
+bool WrittenEquations::bound_quantities(const StateBox& box, std::span<Interval> quantities) {
+  run(made_->quantities, box, quantities);
+  return true;
 }
 
 std::span<const double> WrittenEquations::calc_weights(const Point& point) {

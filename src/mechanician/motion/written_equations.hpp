@@ -48,7 +48,9 @@ class WrittenEquations final : public EquationValues {
   std::span<const SparseEntry> derivative_pattern() override;
   bool calc_derivatives(const Point& point, std::span<double> by_q, std::span<double> by_qd) override;
   std::span<const double> calc_quantities(const Point& point) override;
-  void calc_quantity_noise(const Point& point, std::span<double> noise) override;
+  void calc_quantity_noise(const Point& point, const Point& error, std::span<double> noise) override;
+  bool bound_switches(const StateBox& box, std::span<Interval> g) override;
+  bool bound_quantities(const StateBox& box, std::span<Interval> quantities) override;
   std::span<const double> calc_weights(const Point& point) override;
   std::span<const double> calc_sliding(const Point& point) override;
   GenericRank find_generic_rank(const State& state) override;
@@ -62,6 +64,7 @@ class WrittenEquations final : public EquationValues {
   void set_inputs(const Point& point);
   std::span<const double> inputs_of(const Tape& tape) const;
   void run(const Tape& tape, std::span<double> values);
+  void run(const Tape& tape, const StateBox& box, std::span<Interval> values);
 
   const System* system_;
   struct DerivativeOutput {
@@ -77,6 +80,7 @@ class WrittenEquations final : public EquationValues {
     Tape rows;  ///< of row_values_, for bounds
     Tape C, switching, switch_rates, below_fractions, quantities, sliding, weights;
     std::size_t at_Q = 0, at_A = 0, at_b = 0, at_K = 0, at_C = 0, at_row_A = 0, at_residual = 0, at_rate = 0;
+    std::vector<char> rate_is_known;  ///< of switching functions: they use no reactions
     std::size_t num_inputs =
         0;  ///< [t | q | q̇ | parameters | sides]; after them [ideal | multipliers] or [q̈ | multipliers]
     struct {
@@ -89,6 +93,7 @@ class WrittenEquations final : public EquationValues {
   std::shared_ptr<Made> made_;
   // [M | Q | A | b | K̇ | C if it needs no reactions], [M | A | residual | rate].
   CompiledFunction rhs_values_, row_values_, derivative_values_;
+  std::vector<Interval> box_, box_registers_;
   std::vector<double> x_, registers_, v_, rows_, C_, quantities_, sliding_, weights_, derivative_outputs_;
 };
 

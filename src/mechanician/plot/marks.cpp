@@ -16,9 +16,9 @@ DrawnPath event_mark(std::string_view kind, double r) {
     mark.filled = false;
   } else if (kind == "contact") {
     mark.lines = {{{-r * 0.8, -r * 0.8}, {r * 0.8, -r * 0.8}, {r * 0.8, r * 0.8}, {-r * 0.8, r * 0.8}}};
-  } else if (kind == "stick") {
+  } else if (kind == "stick" || kind == "sliding begins") {
     mark.lines = {{{0, -r}, {r, 0}, {0, r}, {-r, 0}}};
-  } else if (kind == "slip") {
+  } else if (kind == "slip" || kind == "sliding ends") {
     mark.lines = {{{0, -r}, {r, 0}, {0, r}, {-r, 0}, {0, -r}}};
     mark.filled = false;
   } else if (kind == "singular") {
@@ -40,8 +40,9 @@ std::string_view event_character(std::string_view kind, bool unicode) {
   struct Row {
     std::string_view kind, unicode, ascii;
   };
-  static constexpr Row rows[] = {{"impact", "▼", "v"}, {"release", "△", "^"}, {"contact", "■", "#"},
-                                 {"stick", "◆", "*"},  {"slip", "◇", "~"},    {"singular", "×", "x"}};
+  static constexpr Row rows[] = {{"impact", "▼", "v"},         {"release", "△", "^"},     {"contact", "■", "#"},
+                                 {"stick", "◆", "*"},          {"slip", "◇", "~"},        {"singular", "×", "x"},
+                                 {"sliding begins", "◆", "*"}, {"sliding ends", "◇", "~"}};
   for (const Row& row : rows)
     if (row.kind == kind) return unicode ? row.unicode : row.ascii;
   return unicode ? "○" : "o";

@@ -15,6 +15,8 @@ static_assert(std::endian::native == std::endian::little && std::numeric_limits<
 
 namespace {
 
+constexpr std::uint64_t kind_size = 16;  ///< bytes of the kind of an event
+
 std::string about(const std::string& quantity) {
   struct Text {
     const char *quantity, *text;
@@ -83,7 +85,7 @@ std::vector<Hdf5Dataset> plan_datasets(const ResultHeader& header, const Room& r
   plan.push_back({"rows_valid", Hdf5Type::integer, 1, 1, false, {}, "rows that count; later ones are room"});
   plan.push_back({"events_valid", Hdf5Type::integer, 1, 1, false, {}, "events that count"});
   plan.push_back({"events/time", Hdf5Type::number, room.events, 1, false, {}, {}});
-  plan.push_back({"events/kind", Hdf5Type::text, room.events, 8, false, {}, {}});
+  plan.push_back({"events/kind", Hdf5Type::text, room.events, kind_size, false, {}, {}});
   plan.push_back({"events/name", Hdf5Type::text, room.events, room.name_size, false, {}, {}});
   plan.push_back({"events/constraints", Hdf5Type::text, room.events, room.constraints_size, false, {}, {}});
   for (const char* vector : {"events/position", "events/velocity_before", "events/velocity_after"})
@@ -146,7 +148,7 @@ std::vector<PackedColumn> pack_events(std::span<const MotionEvent> events, const
   std::string time, kind, name, constraints, q, before, after, sigma, dimension, turning, noise;
   for (const MotionEvent& e : events) {
     append_raw(time, e.time);
-    kind += padded(std::string(name_of(e.kind)), 8);
+    kind += padded(std::string(name_of(e.kind)), kind_size);
     name += padded(e.name, room.name_size);
     constraints += padded(constraints_text(e), room.constraints_size);
     append_vector(q, e.q, n);
