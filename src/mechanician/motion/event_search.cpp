@@ -158,6 +158,7 @@ void EventSearch::find() {
        .floor = rounding,
        .rest = noise_,
        .slack = off ? view_.motion.options.tolerance : 0.0,
+       .sizes = &view_.dynamics.sizes,
        .with_rates = view_.dynamics.facts().events_use_acceleration},
       [this](const StateBox& box, std::span<Interval> when) { return view_.dynamics.bound_events(box, when); });
   jumps_.clear();

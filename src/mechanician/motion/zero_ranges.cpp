@@ -28,15 +28,19 @@ void ZeroRanges::set_state(State& state, double time) {
 void ZeroRanges::set_box(const State& a, const State& m, const State& b) {
   const auto count = static_cast<std::size_t>(n_);
   box_.resize(3 * count);
-  const auto between = [this](double x, double y, double z) {
-    const double size = std::max({std::abs(x), std::abs(y), std::abs(z)}),
-                 margin = std::abs(x - 2.0 * y + z) + 0.125 * std::abs(z - x) + question_->slack * std::max(1.0, size);
+  const auto between = [this](double x, double y, double z, double size) {
+    const double margin = std::abs(x - 2.0 * y + z) + 0.125 * std::abs(z - x) + question_->slack * size;
     return Interval(std::min({x, y, z}) - margin, std::max({x, y, z}) + margin);
   };
-  for (std::size_t i = 0; i < 2 * count; ++i) box_[i] = between(a.y[i], m.y[i], b.y[i]);
+  const auto largest = [](double x, double y, double z) { return std::max({std::abs(x), std::abs(y), std::abs(z)}); };
+  for (std::size_t i = 0; i < 2 * count; ++i) {
+    const double size = largest(a.y[i], m.y[i], b.y[i]);
+    box_[i] = between(a.y[i], m.y[i], b.y[i], question_->sizes ? question_->sizes->of(i, size) : size);
+  }
   if (question_->with_rates)
     for (std::size_t i = 0; i < count; ++i)
-      box_[2 * count + i] = between(a.rate[count + i], m.rate[count + i], b.rate[count + i]);
+      box_[2 * count + i] = between(a.rate[count + i], m.rate[count + i], b.rate[count + i],
+                                    largest(a.rate[count + i], m.rate[count + i], b.rate[count + i]));
 }
 
 bool ZeroRanges::may_vanish(bool whole) {

@@ -14,6 +14,7 @@
 
 #include "mechanician/motion/equation_values.hpp"
 #include "mechanician/motion/last_step.hpp"
+#include "mechanician/motion/sizes.hpp"
 
 namespace mechanician {
 
@@ -27,14 +28,15 @@ class ZeroRanges {
 
   ZeroRanges(LastStep& step, int n) : step_(step), n_(n) {}
   /// Between two times of the step. Sides: signs that the functions have at the begin, 0 where they have none; |f| up to `floor` counts as
-  /// zero. `slack`: how far states may be off the dense output, over max(1, |value|). By time; valid until the next call.
+  /// zero. `slack`: how far states may be off the dense output, over the sizes that they have. By time; valid until the next call.
   struct Question {
     double from, to;
     std::span<const double> sides, floor;
     std::span<const double> rest =
         {};  ///< the same of the step as a whole, as where everything rests; empty: as `floor`
     double slack = 0.0;
-    bool with_rates = false;  ///< accelerations count
+    const Sizes* sizes = nullptr;  ///< with slack
+    bool with_rates = false;       ///< accelerations count
   };
   std::span<const Range> find(const Question& question, const Bound& bound);
 
