@@ -230,7 +230,7 @@ int run_program(int argc, char** argv) {
   run->add_option("--every", raw.command.every, "Time between rows; without it a row per step; overrides the file")
       ->type_name("DT");
   run->add_option("--tolerance", raw.command.tolerance,
-                  "Local error, relative to max(1, |value|), from 1e-15 to 0.1; overrides the file")
+                  "Local error, relative to typical sizes, from 1e-15 to 0.1; overrides the file")
       ->type_name("TOL");
   run->add_option("--method", raw.command.method, "auto, dop853 or bdf; overrides the file")->type_name("METHOD");
   run->add_option("--report", raw.command.report, "A page that shows the motion, the forces and the certificate")

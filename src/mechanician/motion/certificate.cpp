@@ -174,7 +174,7 @@ Certificate SmoothMotion::certificate() const {
     c.reasons.push_back(std::move(reason));
   };
   if (!certificate_limits::are_held(violation_.scaled, options.tolerance))
-    doubt(fmt::format("the constraints are violated by up to {:.1e} of max(1, |value|)", violation_.scaled));
+    doubt(fmt::format("the constraints are violated by up to {:.1e} of what there is", violation_.scaled));
   if (!ledger_.holds()) doubt(ledger_.reason());
   for (const std::string& reason : doubts) doubt(reason);
   if (condition_largest_ > certificate_limits::implicit_condition)

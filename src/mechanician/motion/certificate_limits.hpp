@@ -1,7 +1,7 @@
 #pragma once
 
 /// Where the certificate of a motion draws lines, of single motions and of lanes; those about energies are in
-/// energy_ledger. Distances to constraints are over max(1, |value|).
+/// energy_ledger. Distances to constraints are over the extent or the speed (sizes.hpp).
 
 #include <algorithm>
 

@@ -205,7 +205,7 @@ class Dynamics {
   std::optional<Sample> calc_sample(double t, const double* y, const double* qdd_given = nullptr);
   /// `when` of the events of the model. False where a value is not finite.
   bool calc_events(double t, const double* y, std::span<double> when);
-  /// What is not known of `when`: by rounding, and because the state is known up to `tolerance` over max(1, |value|) only.
+  /// What is not known of `when`: by rounding, and because the state is known up to `tolerance` over typical sizes only.
   void calc_event_noise(double t, const double* y, double tolerance, std::span<double> noise);
   /// What `when` lies between where the state does. False: not known.
   bool bound_events(const StateBox& box, std::span<Interval> when);

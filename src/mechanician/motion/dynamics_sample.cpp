@@ -195,7 +195,7 @@ void Dynamics::calc_event_noise(double t, const double* y, double tolerance, std
   std::vector<double> bounds(outputs + f.events.size() + static_cast<std::size_t>(f.num_event_switches)), known(3 * n);
   for (std::size_t i = 0; i < 3 * n; ++i)
     if (const double* const x = i < 2 * n ? y + i : point.qdd ? point.qdd + (i - 2 * n) : nullptr)
-      known[i] = tolerance * (i < 2 * n ? sizes.of(i, *x) : std::abs(*x));
+      known[i] = tolerance * (i < 2 * n ? sizes.of_known(i, *x) : std::abs(*x));
   values_->calc_quantity_noise(
       point, {.t = 0.0, .q = known.data(), .qd = known.data() + n, .qdd = point.qdd ? known.data() + 2 * n : nullptr},
       bounds);

@@ -71,6 +71,7 @@ void Integrator::restore(std::span<const double> checkpoint, std::vector<MotionE
   steps_->notes = std::move(past_notes);
 }
 bool Integrator::can_hand_over() const { return steps_->can_hand_over(); }
+const Sizes& Integrator::sizes() const { return steps_->sizes(); }
 HandedMotion Integrator::hand_over() const { return steps_->hand_over(); }
 void Integrator::take_back(const HandedMotion& motion) { steps_->take_back(motion); }
 const System& Integrator::system() const { return *system_; }

@@ -31,6 +31,7 @@ struct MotionOptions {
 
 class MotionSteps;
 struct HandedMotion;
+class Sizes;
 class MotionFamily;
 
 class Integrator {
@@ -54,6 +55,8 @@ class Integrator {
   /// At a time in the last accepted step, from dense output, projected onto the constraints.
   Sample sample(double t);
 
+  /// Of the motion so far.
+  const Sizes& sizes() const;
   /// Ends the motion after this step.
   void request_stop(std::string why);
   const Stop& stop() const;

@@ -135,8 +135,10 @@ void SmoothMotion::restart_implicit() {
     };
     find_derivatives();
     problem.newton = derivatives_;
-    const double pace = dynamics_.sizes.reach.pace(dynamics_.sizes.in_units(step_.rk.k[12].data() + n)),
-                 energy = std::max({ledger_.scale(), ledger_.in_play(), ledger_.kinetic(), pace * pace});
+    // What is in play; from rest, what soon will be.
+    const double pace = dynamics_.sizes.reach.pace(dynamics_.sizes.in_units(step_.rk.k[12].data() + n));
+    double energy = std::max(ledger_.in_play(), ledger_.kinetic());
+    if (!(energy > Reach::tiny)) energy = pace * pace;
     step_.bdf = std::make_unique<Bdf>(std::move(problem),
                                       BdfOptions{.tolerance = std::max(tolerance_factor * options.tolerance, 1e-14),
                                                  .quadrature_size = energy > Reach::tiny ? energy : 1.0,

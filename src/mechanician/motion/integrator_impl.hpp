@@ -49,6 +49,7 @@ class SmoothMotion : public MotionSteps {
   std::vector<double> checkpoint() const override;
   void restore(std::span<const double> from) override;
   bool can_hand_over() const override;
+  const Sizes& sizes() const override { return dynamics_.sizes; }
   HandedMotion hand_over() const override;
   void take_back(const HandedMotion& from) override;
   /// Statistics with the counts of the parts added.

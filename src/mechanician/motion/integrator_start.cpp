@@ -113,7 +113,8 @@ class LookAhead {
   int gained(const VectorXd& w, double clock) {
     const EquationFacts& f = d_.facts();
     if (clock == 0.0 && w.isZero(0.0)) return 0;
-    const double extent = d_.sizes.reach.length(), fast = d_.sizes.in_units(w.data());
+    const double length = d_.sizes.reach.length(), extent = length > Reach::tiny ? length : 1.0,
+                 fast = d_.sizes.in_units(w.data());
     const double tau = 1e-5 * std::min(fast > 0.0 ? extent / fast : span_, clock > 0.0 ? span_ : extent / fast);
     std::vector<double> rate(f.pattern.A.size(), 0.0);
     for (const double s : {-tau, tau}) {

@@ -113,7 +113,7 @@ struct Certificate {
   double balance = 0.0;                ///< kinetic_end − kinetic_start − works: zero for the exact motion
   double balance_largest = 0.0;        ///< largest |balance| at any step
   double balance_allowed = 0.0;        ///< what the tolerance and the number of steps explain
-  std::optional<double> global_error;  ///< from a second run at a tighter tolerance, relative to max(1, |value|)
+  std::optional<double> global_error;  ///< from a second run at a tighter tolerance, relative to typical sizes
   std::vector<std::string> notes;      ///< e.g. that the method was changed
   std::optional<ContactCertificate> contacts;
   std::string path;  ///< how accelerations were computed: "ldlt", compiled, or why not

@@ -27,6 +27,7 @@ class MotionSteps {
   virtual std::vector<double> checkpoint() const = 0;
   virtual void restore(std::span<const double> from) = 0;
   virtual bool can_hand_over() const { return false; }
+  virtual const Sizes& sizes() const = 0;
   virtual HandedMotion hand_over() const { return {}; }
   virtual void take_back(const HandedMotion&) {}
 

@@ -33,6 +33,7 @@ class PhasedMotion : public MotionSteps {
   std::vector<double> checkpoint() const override;
   void restore(std::span<const double> from) override;
   bool can_hand_over() const override;
+  const Sizes& sizes() const override { return smooth_->sizes(); }
   HandedMotion hand_over() const override { return smooth_->hand_over(); }
   void take_back(const HandedMotion& from) override;
 

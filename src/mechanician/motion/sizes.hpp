@@ -90,6 +90,12 @@ class Sizes {
     const std::size_t n = units_.size();
     return i < n ? of_q(i, std::abs(value), 0.0, 0.0) : of_qd(i - n, std::abs(value), reach.speed);
   }
+  /// What is known of it counts against: also where it rests, and only rounding is left of its own size.
+  double of_known(std::size_t i, double value) const {
+    constexpr double rest = 1e-3;
+    const std::size_t n = units_.size();
+    return std::max(of(i, value), rest * (i < n ? near_q[i] : near_qd[i - n]));
+  }
   /// The largest of all, of a vector of velocities or the like.
   double in_units(const double* v) const {
     double most = 0.0;

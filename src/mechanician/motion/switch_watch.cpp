@@ -345,7 +345,7 @@ std::vector<double> SwitchWatch::calc_band() {
   std::vector<Interval> box(2 * n), g(g_begin_.size());
   const double tolerance = view_.motion.options.tolerance;
   for (std::size_t i = 0; i < 2 * n; ++i) {
-    const double known = tolerance * d.sizes.of(i, y[i]);
+    const double known = tolerance * d.sizes.of_known(i, y[i]);
     box[i] = {y[i] - known, y[i] + known};
   }
   std::vector<double> band(g.size(), tolerance);

@@ -9,7 +9,7 @@
 ///
 /// Rows: the start, start + k·every, and last the end exactly (or where the run stopped); without `every` one for each
 /// accepted step. With `verify` a second motion at a hundredth of the tolerance goes along; the largest difference of
-/// positions and velocities at the rows, relative to max(1, |value|), is the global error.
+/// positions and velocities at the rows, relative to the sizes that they have in the motion, is the global error.
 
 #include <functional>
 #include <optional>

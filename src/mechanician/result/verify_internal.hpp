@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "mechanician/motion/sizes.hpp"
 #include "mechanician/result/result_writer.hpp"
 
 namespace mechanician {
@@ -20,7 +21,7 @@ class SecondRun {
 
  public:
   SecondRun(const System& system, const RunSetup& setup)
-      : tolerance_(std::max(setup.motion.tolerance / 100.0, 1e-14)), first_tolerance_(setup.motion.tolerance) {
+      : tolerance_(std::max(setup.motion.tolerance / 100.0, 1e-14)), first_tolerance_(setup.motion.tolerance), span_(setup.motion.to - setup.start.t) {
     MotionOptions options = setup.motion;
     options.tolerance = tolerance_;
     // What the first run has stepped over the second must not step over at the same places.
@@ -43,15 +44,16 @@ class SecondRun {
     }
     const double t = std::min(first.t, integrator_->t());
     // Where an event ends both, they do not end at quite the same time; the difference in state shows by how much.
-    if (first.t - t > std::sqrt(first_tolerance_) * std::max(1.0, std::abs(first.t))) {
+    if (first.t - t > std::sqrt(first_tolerance_) * std::max(span_, std::abs(first.t))) {
       ended_ = fmt::format("it ended at t = {:.10g}", t);
       if (!integrator_->stop().message.empty()) ended_ += ": " + integrator_->stop().message;
       return true;
     }
     const Sample second = integrator_->sample(t);
-    compare(first.q, second.q);
+    const Sizes& sizes = integrator_->sizes();
+    compare(first.q, second.q, sizes.q, sizes.near_q);
     // At an impact one motion may be before it and the other after it.
-    if (!near_jump(first.t, events) && !near_jump(first.t, integrator_->events())) compare(first.qd, second.qd);
+    if (!near_jump(first.t, events) && !near_jump(first.t, integrator_->events())) compare(first.qd, second.qd, sizes.qd, sizes.near_qd);
     return true;
   }
 
@@ -86,16 +88,20 @@ class SecondRun {
 
  private:
   bool near_jump(double t, std::span<const MotionEvent> events) const {
-    const double reach = std::max(1e-9, 1e3 * first_tolerance_) * std::max(1.0, std::abs(t));
+    const double reach = std::max(1e-9, 1e3 * first_tolerance_) * std::max(span_, std::abs(t));
     for (auto e = events.rbegin(); e != events.rend() && e->time >= t - reach; ++e)
       if (e->kind == EventKind::impact && e->time <= t + reach) return true;
     return false;
   }
 
-  void compare(const Eigen::VectorXd& first, const Eigen::VectorXd& second) {
+  /// Over the typical sizes of the motion. What is zero up to rounding has none of its own: a part of what the others have.
+  void compare(const Eigen::VectorXd& first, const Eigen::VectorXd& second, const std::vector<double>& own,
+               const std::vector<double>& near) {
+    constexpr double part = 1e-3;
     for (Eigen::Index i = 0; i < first.size(); ++i) {
-      const double off = std::abs(first(i) - second(i)) / std::max(1.0, std::abs(first(i)));
-      if (!(off <= error_)) error_ = off;
+      const double off = std::abs(first(i) - second(i));
+      const double relative = off == 0.0 ? 0.0 : off / std::max({own[i], part * near[i], std::abs(first(i))});
+      if (!(relative <= error_)) error_ = relative;
     }
   }
 
@@ -103,7 +109,7 @@ class SecondRun {
   /// Before its last step, or earlier: it is ahead of the first motion, and rows within that step are to be compared
   /// yet.
   std::vector<double> before_;
-  double tolerance_, first_tolerance_;
+  double tolerance_, first_tolerance_, span_;
   double error_ = 0.0;
   std::string ended_;  ///< why there is nothing to compare with any more
 };
