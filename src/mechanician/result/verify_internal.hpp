@@ -21,7 +21,9 @@ class SecondRun {
 
  public:
   SecondRun(const System& system, const RunSetup& setup)
-      : tolerance_(std::max(setup.motion.tolerance / 100.0, 1e-14)), first_tolerance_(setup.motion.tolerance), span_(setup.motion.to - setup.start.t) {
+      : tolerance_(std::max(setup.motion.tolerance / 100.0, 1e-14)),
+        first_tolerance_(setup.motion.tolerance),
+        span_(setup.motion.to - setup.start.t) {
     MotionOptions options = setup.motion;
     options.tolerance = tolerance_;
     // What the first run has stepped over the second must not step over at the same places.
@@ -53,7 +55,8 @@ class SecondRun {
     const Sizes& sizes = integrator_->sizes();
     compare(first.q, second.q, sizes.q, sizes.near_q);
     // At an impact one motion may be before it and the other after it.
-    if (!near_jump(first.t, events) && !near_jump(first.t, integrator_->events())) compare(first.qd, second.qd, sizes.qd, sizes.near_qd);
+    if (!near_jump(first.t, events) && !near_jump(first.t, integrator_->events()))
+      compare(first.qd, second.qd, sizes.qd, sizes.near_qd);
     return true;
   }
 
