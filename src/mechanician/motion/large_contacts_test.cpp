@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <string>
@@ -139,7 +140,8 @@ TEST(LargeContacts, impacts_by_the_factors_of_the_motion_are_those_of_the_genera
       {"z[i] >= 0.01*sin(20*t)", "e = 0.4"},
       {"z[i] >= 0.001*sin(3*x[i])", "e = 0"},
   };
-  for (const auto& [floor, e] : floors) {
+  for (std::size_t k = 0; k < std::clamp<std::size_t>(num_trials(5), 2, floors.size()); ++k) {
+    const auto& [floor, e] = floors[k];
     SCOPED_TRACE(floor + ", " + e);
     const std::vector<std::pair<std::string, std::string>> plain{
         {"N = 1000", "N = 34"}, {"e = 0", e}, {"z[i] >= 0", floor}};
@@ -154,12 +156,12 @@ TEST(LargeContacts, impacts_by_the_factors_of_the_motion_are_those_of_the_genera
     EXPECT_TRUE(one.certificate().holds);
     ASSERT_EQ(one.events().size(), other.events().size());
     EXPECT_GE(one.events().size(), 20u);
-    for (std::size_t k = 0; k < one.events().size(); ++k) {
-      const MotionEvent &a = one.events()[k], &b = other.events()[k];
-      EXPECT_EQ(a.kind, b.kind) << k;
-      EXPECT_NEAR(a.time, b.time, 1e-8) << k;
-      EXPECT_EQ(a.constraints, b.constraints) << k;
-      EXPECT_LT((a.qd_after - b.qd_after).cwiseAbs().maxCoeff(), 1e-6) << k;
+    for (std::size_t i = 0; i < one.events().size(); ++i) {
+      const MotionEvent &a = one.events()[i], &b = other.events()[i];
+      EXPECT_EQ(a.kind, b.kind) << i;
+      EXPECT_NEAR(a.time, b.time, 1e-8) << i;
+      EXPECT_EQ(a.constraints, b.constraints) << i;
+      EXPECT_LT((a.qd_after - b.qd_after).cwiseAbs().maxCoeff(), 1e-6) << i;
     }
     EXPECT_LT((x.q - y.q).cwiseAbs().maxCoeff(), 1e-7);
     EXPECT_LT((x.qd - y.qd).cwiseAbs().maxCoeff(), 1e-5);
