@@ -141,11 +141,11 @@ class Bdf::Impl {
     };
   }
 
-  void start(double t, std::span<const double> y) {
+  void start(double t, std::span<const double> y, double quadrature_size) {
     assert(static_cast<int>(y.size()) == problem_.size);
     past_ = statistics();
     std::copy(y.begin(), y.end(), y_.begin());
-    largest_quadrature_ = options_.quadrature_size;
+    largest_quadrature_ = quadrature_size;
     measure_quadratures();
     std::copy_n(y.begin(), problem_.num_dynamic, span_of(state_.get()).begin());
     if (quadratures_) std::copy(y.begin() + problem_.num_dynamic, y.end(), span_of(quadratures_.get()).begin());
@@ -518,7 +518,7 @@ Bdf::~Bdf() = default;
 Bdf::Bdf(Bdf&&) noexcept = default;
 Bdf& Bdf::operator=(Bdf&&) noexcept = default;
 
-void Bdf::start(double t, std::span<const double> y) { impl_->start(t, y); }
+void Bdf::start(double t, std::span<const double> y, double quadrature_size) { impl_->start(t, y, quadrature_size); }
 Bdf::Outcome Bdf::step(double t_stop) { return impl_->step(t_stop); }
 double Bdf::step_begin() const { return impl_->step_begin(); }
 double Bdf::t() const { return impl_->t(); }

@@ -45,11 +45,10 @@ struct BdfProblem {
 };
 
 struct BdfOptions {
-  double tolerance = 1e-10;      ///< of the local error, relative to typical sizes
-  double quadrature_size = 1.0;  ///< typical, of the quadratures
-  double largest_step = 0.0;     ///< 0: no limit
-  double first_step = 0.0;       ///< after each start; 0: chosen
-  int largest_order = 5;         ///< 2: stable also for fast oscillations that are hardly damped, at looser tolerances
+  double tolerance = 1e-10;   ///< of the local error, relative to typical sizes
+  double largest_step = 0.0;  ///< 0: no limit
+  double first_step = 0.0;    ///< after each start; 0: chosen
+  int largest_order = 5;      ///< 2: stable also for fast oscillations that are hardly damped, at looser tolerances
 };
 
 /// Since the object was made, over all starts.
@@ -73,7 +72,8 @@ class Bdf {
   Bdf& operator=(Bdf&&) noexcept;
 
   /// Begins at order 1. y should be on the constraints.
-  void start(double t, std::span<const double> y);
+  /// `quadrature_size`: typical, of the quadratures.
+  void start(double t, std::span<const double> y, double quadrature_size = 1.0);
 
   enum class Outcome { stepped, failed };
   /// One step, not beyond t_stop > t(); ends exactly there if it comes near. A step that failed leaves t() and y() as

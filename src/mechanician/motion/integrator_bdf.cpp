@@ -135,17 +135,16 @@ void SmoothMotion::restart_implicit() {
     };
     find_derivatives();
     problem.newton = derivatives_;
-    // What is in play; from rest, what soon will be.
-    const double pace = dynamics_.sizes.reach.pace(dynamics_.sizes.in_units(step_.rk.k[12].data() + n));
-    double energy = std::max(ledger_.in_play(), ledger_.kinetic());
-    if (!(energy > Reach::tiny)) energy = pace * pace;
     step_.bdf = std::make_unique<Bdf>(std::move(problem),
                                       BdfOptions{.tolerance = std::max(tolerance_factor * options.tolerance, 1e-14),
-                                                 .quadrature_size = energy > Reach::tiny ? energy : 1.0,
                                                  .largest_step = options.largest_step});
   }
   dynamics_.choose_rows(t, step_.rk.y_new.data());
-  step_.bdf->start(t, step_.rk.y_new);
+  // What is in play; from rest, what soon will be.
+  const double pace = dynamics_.sizes.reach.pace(dynamics_.sizes.in_units(step_.rk.k[12].data() + n));
+  double energy = std::max(ledger_.in_play(), ledger_.kinetic());
+  if (!(energy > Reach::tiny)) energy = pace * pace;
+  step_.bdf->start(t, step_.rk.y_new, energy > Reach::tiny ? energy : 1.0);
   restart_pending_ = false;
   steps_since_restart_ = 0;
   trial_since_ = t, trial_evaluations_ = step_.bdf->statistics().evaluations;
