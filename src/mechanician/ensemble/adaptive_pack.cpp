@@ -306,6 +306,11 @@ void AdaptivePack::choose_first_steps() {
   AlignedNumbers h0(static_cast<std::size_t>(L_)), d1 = h0, vouched = good_;
   for (int l = 0; l < L_; ++l) {
     const auto at = static_cast<std::size_t>(l);
+    Reach& reach = lanes[at].reach;
+    if (reach.fall == 0.0)
+      for (int i = 0; i < n_; ++i)
+        reach.fall =
+            std::max(reach.fall, std::sqrt(std::abs(of(k_[0], n_ + i, l)) * of(sizes_, i, l)) / code_->units[i]);
     const double d0 = scaled(l, [&](int i) { return of(y, i, l); });
     d1[at] = scaled(l, [&](int i) { return of(k_[0], i, l); });
     h0[at] = step_control::trial_step(d0, d1[at], span);
@@ -348,12 +353,13 @@ void AdaptivePack::calc_errors() {
   lanes::largest_size(n_ * L_, L_, k_[0].data() + n_ * L_, per_unit_.data(), rate_qd.data());
   for (int l = 0; l < L_; ++l) {
     const auto at = static_cast<std::size_t>(l);
-    least_qd[at] = Sizes::part * std::max(lanes[at].reach.speed, of(h_, 0, l) * rate_qd[at]);
-    least_q[at] = of(h_, 0, l) * least_qd[at];
-    rate_qd[at] = step_control::velocity_noise(
-        of(h_, 0, l), std::max(rate_qd[at], step_control::forces_round * lanes[at].reach.force),
-        1.0 / lanes[at].weakest);
-    rate_q[at] = step_control::position_noise(of(h_, 0, l), rate_q[at], rate_qd[at]);
+    const Reach& reach = lanes[at].reach;
+    const double h = of(h_, 0, l);
+    least_qd[at] = Sizes::part * reach.swiftness(h, rate_qd[at]);
+    least_q[at] = Sizes::part * h * std::max(reach.speed, h * rate_qd[at]);
+    rate_qd[at] = step_control::velocity_noise(h, std::max(rate_qd[at], step_control::forces_round * reach.force),
+                                               1.0 / lanes[at].weakest);
+    rate_q[at] = step_control::position_noise(h, rate_q[at], rate_qd[at]);
   }
   const int v = n_ * L_;
   lanes::make_scale(v, L_, options_.tolerance, y.data(), y_new_.data(), sizes_.data(), code_->units.data(),

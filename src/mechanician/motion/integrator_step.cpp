@@ -84,7 +84,7 @@ SmoothMotion::Attempt SmoothMotion::try_step(double h, const StepPlan& plan) {
   const double tolerance = plan.crossing || plan.hold_stages ? std::max(options.tolerance, 1e-13) : options.tolerance;
   const Sizes& sizes = dynamics_.sizes;
   const double rate_q = sizes.in_units(step_.rk.k[0].data()), rate_qd = sizes.in_units(step_.rk.k[0].data() + n);
-  const double speed = std::max(sizes.reach.speed, h * rate_qd);
+  const double speed = std::max(sizes.reach.speed, h * rate_qd), swift = sizes.reach.swiftness(h, rate_qd);
   const double rounding = step_control::velocity_noise(
       h, std::max(rate_qd, step_control::forces_round * sizes.reach.force), dynamics_.condition());
   const double noise_q = step_control::position_noise(h, rate_q, plan.crossing ? 0.0 : rounding),
@@ -96,7 +96,7 @@ SmoothMotion::Attempt SmoothMotion::try_step(double h, const StepPlan& plan) {
     if (i < n)
       step_control::make_scale(tolerance, sizes.of_q(i, size, h, speed), size, noise_q * sizes.unit(i), scale_[at]);
     else
-      step_control::make_scale(tolerance, sizes.of_qd(i - n, size, speed), size, noise_qd * sizes.unit(i - n),
+      step_control::make_scale(tolerance, sizes.of_qd(i - n, size, swift), size, noise_qd * sizes.unit(i - n),
                                scale_[at]);
   }
   const auto norm = [&](const std::vector<double>& five, const std::vector<double>& three) {

@@ -22,6 +22,7 @@ struct Reach {
   double soon = 0.0;                  ///< the length of the last step; before the first a small part of the run
   double extent = tiny, speed = 0.0;  ///< largest |q_i|/u_i and |q̇_i|/u_i so far
   double free = 0.0;                  ///< √ of twice the energy that the first forces could give over the extent
+  double fall = 0.0;  ///< largest √(|q̈_i| |q_i|)/u_i at the begin: what a motion from rest comes to over its own size
   double force = 0.0;  ///< largest |Q_i| u_i now, an acceleration: rounding of accelerations is a part of that
 
   void begin(double span) { *this = {.soon = 1e-3 * span}; }
@@ -34,11 +35,14 @@ struct Reach {
   double length(double rate = 0.0) const {
     return std::max({extent, soon * speed, soon * soon * std::max(force, rate)});
   }
+  /// What the error of a velocity counts against, a part of it: so that the first steps from rest are no more exact than
+  /// all others.
+  double swiftness(double h, double rate) const { return std::max({speed, fall, h * rate}); }
   double pace(double rate = 0.0) const { return std::max({speed, free, soon * std::max(force, rate)}); }
 
   template <class Do>
   void each_number(Do&& number) {
-    for (double* x : {&soon, &extent, &speed, &free, &force}) number(*x);
+    for (double* x : {&soon, &extent, &speed, &free, &fall, &force}) number(*x);
   }
 };
 
@@ -75,6 +79,13 @@ class Sizes {
     for (std::size_t i = 0; i < units_.size(); ++i)
       force = std::max(force, std::abs(Q[i]) * units_[i]), energy += std::abs(Q[i]) * q[i];
     reach.set_force(force, energy);
+  }
+
+  /// Accelerations at the begin.
+  void set_rates(const double* qdd) {
+    if (reach.fall > 0.0) return;
+    for (std::size_t i = 0; i < units_.size(); ++i)
+      reach.fall = std::max(reach.fall, std::sqrt(std::abs(qdd[i]) * q[i]) / units_[i]);
   }
 
   /// What the error of a step counts against: own sizes; and, where the motion is mostly somewhere else, a part of the largest
