@@ -263,6 +263,10 @@ void PhasedMotion::measure(const State& end) {
   // From rest to rest the way tells, where it is more than rounding.
   for (Index i = 0; i < size_.q.size(); ++i)
     if (size_.q(i) > 1e4 * eps * std::abs(end.q(i))) size_.qd(i) = std::max(size_.qd(i), size_.q(i) / duration);
+  // What rests among things that move has a size all the same: impacts elsewhere leave more than its own rounding.
+  if (smooth_)
+    for (Index i = 0; i < size_.qd.size(); ++i)
+      size_.qd(i) = std::max(size_.qd(i), Sizes::rest * smooth_->dynamics().sizes.near_qd[static_cast<std::size_t>(i)]);
 }
 
 /// Names of the contacts whose impacts have come to their end.

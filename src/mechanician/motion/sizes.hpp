@@ -50,6 +50,8 @@ class Sizes {
  public:
   /// Of the largest there is, that counts where something is smaller.
   static constexpr double part = 0.1;
+  /// The same of what rests.
+  static constexpr double rest = 1e-3;
 
   /// `units`: u_i; `given`: typical sizes of coordinates that are known, 0 where not; may be empty. `span`: of the run.
   void begin(std::span<const double> units, std::span<const double> given, double span) {
@@ -103,7 +105,6 @@ class Sizes {
   }
   /// What is known of it counts against: also where it rests, and only rounding is left of its own size.
   double of_known(std::size_t i, double value) const {
-    constexpr double rest = 1e-3;
     const std::size_t n = units_.size();
     return std::max(of(i, value), rest * (i < n ? near_q[i] : near_qd[i - n]));
   }

@@ -98,56 +98,59 @@ std::vector<double> ContactGroup::directions(GroupMode mode, std::size_t free) c
   return {};
 }
 
+std::optional<VectorXd> ContactGroup::miss_directions(GroupMode& mode, const std::vector<std::size_t>& free,
+                                                      const VectorXd& angles) const {
+  for (std::size_t i = 0; i < free.size(); ++i) mode[free[i]].direction = direction_at(angles(static_cast<Index>(i)));
+  const auto solved = solve(mode, {.enforce = false});
+  if (!solved) return std::nullopt;
+  VectorXd miss(angles.size());
+  for (std::size_t i = 0; i < free.size(); ++i) {
+    const VectorXd s = slip(*solved, free[i]);
+    miss(static_cast<Index>(i)) = std::atan2(cross(mode[free[i]].direction, s), mode[free[i]].direction.dot(s));
+  }
+  return miss;
+}
+
+void ContactGroup::follow_directions(const GroupMode& given, const std::vector<std::size_t>& free, VectorXd angles,
+                                     std::vector<ModeSolution>& found) const {
+  constexpr double step = 1e-6;
+  const auto c = static_cast<Index>(free.size());
+  GroupMode mode = given;
+  auto miss = miss_directions(mode, free, angles);
+  for (int round = 0; round < 30 && miss; ++round) {
+    if (miss->cwiseAbs().maxCoeff() < 1e-13) break;
+    MatrixXd J(c, c);
+    for (Index j = 0; j < c; ++j) {
+      VectorXd beside = angles;
+      beside(j) += step;
+      const auto there = miss_directions(mode, free, beside);
+      if (!there) return;
+      J.col(j) = (*there - *miss) / step;
+    }
+    const VectorXd move = -J.fullPivLu().solve(*miss);
+    if (!move.allFinite()) return;
+    double length = std::min(1.0, 1.0 / std::max(1e-300, move.cwiseAbs().maxCoeff()));
+    const double before = miss->norm();
+    std::optional<VectorXd> next;
+    for (int half = 0; half < 12; ++half, length *= 0.5) {
+      next = miss_directions(mode, free, angles + length * move);
+      if (next && next->norm() < (1.0 - 1e-3 * length) * before) break;
+      next.reset();
+    }
+    if (!next) break;
+    angles += length * move;
+    miss = next;
+  }
+  if (!miss || miss->cwiseAbs().maxCoeff() >= 1e-9) return;
+  for (Index i = 0; i < c; ++i) mode[free[i]].direction = direction_at(angles(i));
+  auto solved = solve(mode, {.enforce = true});
+  if (solved && solved->violation <= mode_tolerance) found.push_back(std::move(*solved));
+}
+
 void ContactGroup::search_directions(const GroupMode& given, const std::vector<std::size_t>& free,
                                      std::vector<ModeSolution>& found) const {
   const auto c = static_cast<Index>(free.size());
   GroupMode mode = given;
-  const auto evaluate = [&](const VectorXd& angles) -> std::optional<VectorXd> {
-    for (Index i = 0; i < c; ++i) mode[free[i]].direction = direction_at(angles(i));
-    const auto solved = solve(mode, {.enforce = false});
-    if (!solved) return std::nullopt;
-    VectorXd miss(c);
-    for (Index i = 0; i < c; ++i) {
-      const VectorXd s = slip(*solved, free[i]);
-      miss(i) = std::atan2(cross(mode[free[i]].direction, s), mode[free[i]].direction.dot(s));
-    }
-    return miss;
-  };
-  const auto accept = [&](const VectorXd& angles) {
-    for (Index i = 0; i < c; ++i) mode[free[i]].direction = direction_at(angles(i));
-    auto solved = solve(mode, {.enforce = true});
-    if (solved && solved->violation <= mode_tolerance) found.push_back(std::move(*solved));
-  };
-  // The miss is the angle from the assumed direction to the slip that it causes: zero, not ±π, at an answer.
-  const auto newton = [&](VectorXd angles) {
-    constexpr double step = 1e-6;
-    auto miss = evaluate(angles);
-    for (int round = 0; round < 30 && miss; ++round) {
-      if (miss->cwiseAbs().maxCoeff() < 1e-13) break;
-      MatrixXd J(c, c);
-      for (Index j = 0; j < c; ++j) {
-        VectorXd beside = angles;
-        beside(j) += step;
-        const auto there = evaluate(beside);
-        if (!there) return;
-        J.col(j) = (*there - *miss) / step;
-      }
-      const VectorXd move = -J.fullPivLu().solve(*miss);
-      if (!move.allFinite()) return;
-      double length = std::min(1.0, 1.0 / std::max(1e-300, move.cwiseAbs().maxCoeff()));
-      const double before = miss->norm();
-      std::optional<VectorXd> next;
-      for (int half = 0; half < 12; ++half, length *= 0.5) {
-        next = evaluate(angles + length * move);
-        if (next && next->norm() < (1.0 - 1e-3 * length) * before) break;
-        next.reset();
-      }
-      if (!next) break;
-      angles += length * move;
-      miss = next;
-    }
-    if (miss && miss->cwiseAbs().maxCoeff() < 1e-9) accept(angles);
-  };
   // Starts: the slip without friction at these contacts, followed for a few steps; then angles at random.
   std::vector<VectorXd> starts;
   VectorXd natural(c);
@@ -160,7 +163,7 @@ void ContactGroup::search_directions(const GroupMode& given, const std::vector<s
     }
     starts.push_back(natural);
     for (int step = 0; step < 20; ++step) {
-      const auto miss = evaluate(natural);
+      const auto miss = miss_directions(mode, free, natural);
       if (!miss) break;
       natural += 0.5 * *miss;
     }
@@ -174,7 +177,7 @@ void ContactGroup::search_directions(const GroupMode& given, const std::vector<s
     for (double& angle : angles) angle = anywhere(random);
     starts.push_back(angles);
   }
-  for (const VectorXd& start : starts) newton(start);
+  for (const VectorXd& start : starts) follow_directions(given, free, start, found);
 }
 
 std::vector<ModeSolution> ContactGroup::find(const GroupMode& given, bool& complete) const {

@@ -70,7 +70,10 @@ class ContactGroup {
   /// Whether Gershgorin's discs prove that the answer is unique: μ ‖W‖ < λ_min(W), no two-sided contacts.
   bool surely_unique() const;
 
-  /// Relaxation over the contacts from zero forces, modes tried on the way; for groups too large to enumerate.
+  /// One acceptable mode by exchanging unknowns, one at a time; for groups too large to enumerate. Nothing: none was found.
+  std::optional<ModeSolution> find_by_pivoting(long& num_modes) const;
+
+  /// Relaxation over the contacts from zero forces, modes tried on the way; where that finds nothing either.
   std::optional<ModeSolution> relax(long& num_modes) const;
 
  private:
@@ -89,6 +92,15 @@ class ContactGroup {
   SlipSample sample_slip(const GroupMode& mode, std::size_t i, const std::vector<Eigen::Index>& rows,
                          const std::vector<Eigen::Index>& columns) const;
   std::vector<double> directions(GroupMode mode, std::size_t free) const;
+  struct Pivoting;
+  void place(Pivoting& pivoting) const;
+  std::optional<GroupMode> pivot(const Pivoting& pivoting) const;
+  /// By contact of `free` the angle from the assumed direction to the slip that it causes: zero, not ±π, at an answer.
+  std::optional<Eigen::VectorXd> miss_directions(GroupMode& mode, const std::vector<std::size_t>& free,
+                                                 const Eigen::VectorXd& angles) const;
+  /// Newton's method from these angles of the slips of `free`; adds what it comes to, if it is an answer.
+  void follow_directions(const GroupMode& mode, const std::vector<std::size_t>& free, Eigen::VectorXd angles,
+                         std::vector<ModeSolution>& found) const;
   void search_directions(const GroupMode& mode, const std::vector<std::size_t>& free,
                          std::vector<ModeSolution>& found) const;
   Eigen::VectorXd slip(const ModeSolution& solution, std::size_t i) const;

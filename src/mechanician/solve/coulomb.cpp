@@ -190,6 +190,11 @@ void keep_new(const ContactSystem& s, ModeSolution solution, GroupAnswers& answe
   answers.list.push_back(std::move(solution));
 }
 
+std::optional<ModeSolution> find_one(const ContactGroup& group, long& num_modes) {
+  auto found = group.find_by_pivoting(num_modes);
+  return found ? std::move(found) : group.relax(num_modes);
+}
+
 GroupAnswers look_at(const ContactSystem& s, const ContactGroup& group, const CoulombOptions& options,
                      long& num_modes) {
   GroupAnswers answers;
@@ -198,7 +203,7 @@ GroupAnswers look_at(const ContactSystem& s, const ContactGroup& group, const Co
   for (const auto& list : choices) count *= static_cast<double>(list.size());
   if (count > static_cast<double>(options.most_modes)) {
     answers.complete = false;
-    if (auto found = group.relax(num_modes)) keep_new(s, std::move(*found), answers);
+    if (auto found = find_one(group, num_modes)) keep_new(s, std::move(*found), answers);
   } else {
     // Modes with unknown directions one by one. Those with several of them come last, and where there are many only if
     // nothing else was found, by relaxation either.
@@ -239,7 +244,7 @@ GroupAnswers look_at(const ContactSystem& s, const ContactGroup& group, const Co
     if (num_searched > 0) {
       const bool proved = !answers.list.empty() && group.surely_unique();
       if (!proved && num_searched > most_searched && answers.list.empty()) {
-        if (auto found = group.relax(num_modes)) keep_new(s, std::move(*found), answers);
+        if (auto found = find_one(group, num_modes)) keep_new(s, std::move(*found), answers);
       }
       if (!proved && (num_searched <= most_searched || answers.list.empty())) {
         visit([&](const GroupMode& mode, int num_free) { num_free > 1 ? look(mode) : static_cast<void>(0); });

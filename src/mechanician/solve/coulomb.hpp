@@ -12,7 +12,8 @@
 // them one small linear system and signs to check. One contact that starts to slide in a plane has a direction to be
 // found: the roots of a trigonometric polynomial of degree 2, all of them. Several such contacts at once: Newton's
 // method from many starts, which proves nothing about further answers. Groups with more than `most_modes` modes:
-// relaxation over the contacts, until the mode stands still, then the mode's own equations decide.
+// a complementarity problem whose pivots lead to one mode, or relaxation over the contacts; then the mode's own equations
+// decide.
 //
 // Modes with dependent rows (two feet that stick): the acceleration is what must be unique; a mode is accepted if some
 // distribution of the forces meets all signs and cones, and of these the one of least norm is given. Modes with the same

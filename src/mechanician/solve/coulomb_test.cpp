@@ -7,6 +7,7 @@
 #include <cmath>
 #include <random>
 
+#include "mechanician/base/trials_for_test.hpp"
 #include "mechanician/solve/dense_values_for_test.hpp"
 #include "mechanician/solve/eigen_decompositions.hpp"
 #include "mechanician/solve/random_system_for_test.hpp"
@@ -564,7 +565,7 @@ TEST(Coulomb, many_blocks_apart_are_solved_one_by_one) {
   }
 }
 
-TEST(Coulomb, a_stack_too_large_to_try_all_modes_is_relaxed_and_its_mode_verified) {
+TEST(Coulomb, a_stack_too_large_to_try_all_modes_is_solved_and_its_mode_verified) {
   // Twelve slabs on top of each other, pushed at the third: the friction below it is what gives way.
   const Index num = 12;
   MatrixXd A = MatrixXd::Zero(num, 2 * num);
@@ -587,6 +588,37 @@ TEST(Coulomb, a_stack_too_large_to_try_all_modes_is_relaxed_and_its_mode_verifie
   EXPECT_NEAR(s.answer->qdd(0), 0.0, 1e-11);
   EXPECT_NEAR(s.answer->qdd(4), 0.05 * g, 1e-11);
   EXPECT_NEAR(s.answer->qdd(2 * num - 2), 0.05 * g, 1e-11);
+}
+
+TEST(Coulomb, many_contacts_that_hit_at_once_always_find_a_way) {
+  // b = 0: what hits with friction has an answer, however many contacts, sizes from 1 down to 1e-9 of each other.
+  for (unsigned seed = 1; seed <= num_trials(60); ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
+    std::mt19937_64 random(seed);
+    const Index k = seed % 3 == 0 ? 2 : 1, m = random_int(random, 10, k == 1 ? 24 : 12),
+                n = (1 + k) * m + random_int(random, 0, 5);
+    MatrixXd F = testing::random_matrix(random, n, n);
+    VectorXd Q = testing::random_vector(random, n);
+    if (seed % 2 == 0) {  // neighbours feel each other, and what is far away hardly anything
+      for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j < n; ++j) F(i, j) *= std::pow(0.1, std::abs(i - j));
+      for (Index i = 3; i < n; ++i) Q(i) = 0;
+    }
+    const testing::DenseValues v =
+        system(F.transpose() * F + 0.3 * MatrixXd::Identity(n, n), Q, -MatrixXd::Identity(m, n), VectorXd::Zero(m));
+    std::vector<Index> one_sided;
+    std::vector<FrictionContact> contacts;
+    for (Index j = 0; j < m; ++j) {
+      one_sided.push_back(j);
+      MatrixXd T = MatrixXd::Zero(k, n);
+      for (Index c = 0; c < k; ++c) T(c, m + k * j + c) = 1;
+      contacts.push_back(contact(j, random_real(random, 0.0, 1.5), T));
+    }
+    const auto s = solve_coulomb(v, one_sided, contacts, {.most_modes = 100});
+    ASSERT_TRUE(s.answer) << s.description;
+    expect_law(v, one_sided, contacts, *s.answer, 1e-10);
+    if (HasFailure()) return;
+  }
 }
 
 TEST(Coulomb, contradicting_rows_and_wrong_sizes_are_told_apart) {
