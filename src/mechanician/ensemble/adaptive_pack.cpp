@@ -18,8 +18,9 @@ using step_control::eps;
 
 /// Attempts at one step before the single run takes over, and how many of them may be for want of a vouch.
 constexpr int most_tries = 60, most_not_vouched = 4;
-/// Rows are clearly independent at the start of a motion, and stay so.
-constexpr double clearly_independent = 1e-2, least_sine = 1e-3;
+/// Rows are clearly independent at the start of a motion, and stay so: a single run that takes over must find its way past what is near,
+/// and from too near it would not. It hands motions over where they are as far from it (SmoothMotion::can_hand_over).
+constexpr double clearly_independent = 0.02;
 // Projections (dynamics.hpp): what Newton steps of this size leave is their square.
 constexpr int most_newton_steps = 8;
 const double nearly_there = std::sqrt(0.1 * 1e-17);
@@ -438,7 +439,7 @@ void AdaptivePack::decide(int l) {
   bool finite = true;
   for (int i = 0; i < size_; ++i) finite &= std::isfinite(of(y_new_, i, l));
   const bool on_constraints = distance(l) <= certificate_limits::on_constraints;  // not where it is not a number
-  if (!finite || !on_constraints || weakest < least_sine || weakest < 0.02 * lane.weakest) {
+  if (!finite || !on_constraints || weakest < clearly_independent || weakest < 0.02 * lane.weakest) {
     lane.fate = Fate::left;
     return;
   }

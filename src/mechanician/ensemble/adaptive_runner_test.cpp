@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <span>
 
 #include "mechanician/instant/project.hpp"
 #include "mechanician/model/parameters.hpp"
@@ -240,6 +241,47 @@ TEST(AdaptiveLanes, have_singular_configurations_served) {
   const Ready ready = read("ladder_1");
   const BatchResult result = run(ready, starts_near(ready, 4, 2), {.to = 6.0, .tolerance = 1e-8});
   for (std::size_t i = 0; i < 4; ++i) EXPECT_LT(result.served[i], 2 * result.steps[i] / 3) << "motion " << i;
+}
+
+TEST(AdaptiveLanes, get_past_what_is_nearly_singular) {
+  // A four-bar linkage whose coupler is a little too long or too short to be flat: a single run that takes over too near to that finds
+  // no way on.
+  const Ready ready = make(read_model_text(R"toml(
+coordinates = ["x1", "y1", "x2", "y2"]
+[parameters]
+eps = 1e-4
+[dynamics]
+kinetic = "(x1'^2 + y1'^2 + x2'^2 + y2'^2)/2"
+potential = "9.81*(y1 + y2)"
+[constraints]
+first = "x1^2 + y1^2 = 1"
+second = "(x2 - 1)^2 + y2^2 = 1"
+coupler = "(x2 - x1)^2 + (y2 - y1)^2 = (1 + eps)^2"
+[start]
+position = { y1 = 1, x2 = 1, y2 = 1 }
+velocity = { x1 = 1, x2 = 1 }
+)toml",
+                                           "test.toml"));
+  constexpr unsigned seed = 3;
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> uniform(-1e-5, 1e-5);
+  MotionBatch batch = starts_near(ready, 48, seed);
+  System system = ready.system;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(batch.count); ++i) {
+    batch.parameters[i] = uniform(random);
+    system.set_parameters(std::span(&batch.parameters[i], 1));
+    const State start = project(system, ready.start).state;
+    std::copy(start.q.begin(), start.q.end(), batch.q.begin() + static_cast<std::ptrdiff_t>(4 * i));
+    std::copy(start.qd.begin(), start.qd.end(), batch.qd.begin() + static_cast<std::ptrdiff_t>(4 * i));
+  }
+  const EnsembleOptions options{.to = 3.0, .tolerance = 1e-9};
+  const BatchResult lanes = run(ready, batch, options);
+  BatchResult alone(batch);
+  Alone(ready.system, options).run(batch, alone);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(batch.count); ++i) {
+    EXPECT_EQ(lanes.outcome[i], Outcome::done) << "seed " << seed << ", eps " << batch.parameters[i] << lanes.reason[i];
+    EXPECT_EQ(alone.outcome[i], Outcome::done) << "seed " << seed << ", eps " << batch.parameters[i] << alone.reason[i];
+  }
 }
 
 TEST(AdaptiveLanes, leave_starts_off_the_constraints_to_the_single_run) {
