@@ -47,7 +47,7 @@ class Sizes {
   /// Of the largest there is, that counts where something is smaller.
   static constexpr double part = 0.1;
 
-  /// `units`: u_i; `given`: typical sizes of coordinates that are known, 0 where not; may be empty. `span`: of the run.
+  /// `units`: u_i; `given`: typical sizes of coordinates that are known, 0 where not; may be empty. These count alone. `span`: of the run.
   void begin(std::span<const double> units, std::span<const double> given, double span) {
     reach.begin(span);
     units_.assign(units.begin(), units.end()), given_.assign(given.begin(), given.end());
@@ -67,7 +67,10 @@ class Sizes {
       reach.speed = std::max(reach.speed, qd[i] / units_[i]);
     }
     const double length = reach.length(), pace = reach.pace();
-    for (std::size_t i = 0; i < n; ++i) near_q[i] = units_[i] * length, near_qd[i] = units_[i] * pace;
+    for (std::size_t i = 0; i < n; ++i) {
+      near_q[i] = is_given(i) ? given_[i] : units_[i] * length;
+      near_qd[i] = is_given(i) ? of_given_qd(i) : units_[i] * pace;
+    }
   }
   /// Given forces there, in equilibrium or not.
   void set_forces(const double* Q) {
@@ -83,7 +86,7 @@ class Sizes {
     return is_given(i) ? given_[i] : std::max({q[i], value, part * units_[i] * h * speed});
   }
   double of_qd(std::size_t i, double value, double speed) const {
-    return std::max({qd[i], value, part * units_[i] * speed});
+    return std::max({qd[i], value, is_given(i) ? of_given_qd(i) : part * units_[i] * speed});
   }
   /// The same of a component of [q | q̇] by itself.
   double of(std::size_t i, double value) const {
@@ -94,7 +97,7 @@ class Sizes {
   double of_known(std::size_t i, double value) const {
     constexpr double rest = 1e-3;
     const std::size_t n = units_.size();
-    return std::max(of(i, value), rest * (i < n ? near_q[i] : near_qd[i - n]));
+    return std::max(of(i, value), rest * (i < n ? near_q[i] : near_qd[i - n]));  // no more where a size is given
   }
   /// The largest of all, of a vector of velocities or the like.
   double in_units(const double* v) const {
@@ -117,6 +120,8 @@ class Sizes {
 
  private:
   bool is_given(std::size_t i) const { return !given_.empty() && given_[i] > 0.0; }
+  /// What the size of a coordinate says of its velocity: that it is not passed through in a step.
+  double of_given_qd(std::size_t i) const { return given_[i] / reach.soon; }
 
   std::vector<double> units_, given_;
 };
