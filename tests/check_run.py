@@ -8,6 +8,7 @@ Prints a line for each miss and, last, `N passed, N failed`. Needs Python 3.11 a
 import argparse
 import csv
 import json
+import math
 import os
 import pty
 import random
@@ -190,6 +191,38 @@ def check_results(c):
     c.that('HDF5 holds the names of columns', '"x", "y"' in names, names)
 
 
+TINY = """coordinates = ["x", "y"]
+[dynamics]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "x^2/2 + 200*y^2"
+[start]
+position = { x = 1, y = 1e-9 }
+[run]
+to = 20
+every = 20
+tolerance = 1e-6
+"""
+
+
+def check_scale(c):
+    """Beside an oscillation of 1 one of 1e-9: what its errors count against."""
+    c.file('tiny.toml', TINY), c.file('scaled.toml', TINY + 'scale = { y = 1e-9 }\n')
+    off = lambda out: abs(json.loads(out)['rows'][-1][2] / 1e-9 - math.cos(400))
+    plain, given = (c.status(f'{name} runs', 0, f'{name}.toml', '--json', '--quiet', err='') for name in ('tiny', 'scaled'))
+    c.that('a scale in the file makes it exact', off(plain) > 0.1 and off(given) < 1e-2, (off(plain), off(given)))
+    rows = lambda out: json.loads(out)['rows']
+    c.that('--scale is a scale in the file', rows(c.status('--scale', 0, 'tiny.toml', '--scale', 'y=1e-9', '--json', '--quiet')) == rows(given))
+    c.that('--scale overrides it', rows(c.status('--scale', 0, 'scaled.toml', '--scale', 'y=1e-6', '--json', '--quiet')) != rows(given))
+    c.status('--scale of what is none', 2, 'tiny.toml', '--scale', 'z=1', out='', err='no coordinate `z`')
+    c.status('--scale that is negative', 2, 'tiny.toml', '--scale', 'y=-1', out='', err='positive and finite')
+    c.status('--scale without a name', 2, 'tiny.toml', '--scale', '1e-3', out='', err='name=value')
+    c.status('HDF5 holds it', 0, 'tiny.toml', '--scale', 'y=1e-9', '-o', 'tiny.h5', '--quiet')
+    c.that('for those who take it up again', c.hdf5('tiny.h5').numbers('setup/scale') == (0, 1e-9) and '"scale"' in c.hdf5('tiny.h5').attribute('options'))
+    done = subprocess.run([c.program, 'sweep', 'tiny.toml', '--vary', 'x=1,2', '--scale', 'y=1e-9', '--quiet'], cwd=c.folder, capture_output=True, text=True)
+    swept = list(csv.DictReader(done.stdout.splitlines()))
+    c.that('a sweep has it too', done.returncode == 0 and [float(swept[0][n]) for n in ('x', 'y')] == rows(given)[-1][1:3], (done.stderr, swept))
+
+
 def check_options(c):
     c.status('no end', 1, 'p.toml', out='', err='write `to = 10.0` in the section [run], or give --to 10')
     c.file('run.toml', PENDULUM + '[run]\nto = 1\nevery = 0.5\ntolerance = 1e-6\n')
@@ -207,6 +240,7 @@ def check_options(c):
              ('--to', '1', '-o', 'u.json', '--json'): 'give one of them'}
     for args, text in usage.items():
         c.status(' '.join(args), 2, 'p.toml', *args, out='', err=text)
+    check_scale(c)
     c.status('no model', 2, out='', err='MODEL is required')
     c.status('no model: where to look', 2, out='', err='Try `mechanician run --help`.')
     for line, text in {'to = 0': 'run.toml:19:6: error: the run would end at t = 0', 'to = 1\ntolerance = 0.5': 'run.toml:20:13: error:',
@@ -394,6 +428,8 @@ def check_resume(c, kills, shorten):
     check_kills(c, 'kill -9 with --verify', few, 'events.toml', '--to', seconds(200), '--every', '0.05', '--verify', '--tolerance', '1e-8')
     check_kills(c, 'kill -9 of the implicit method', few, 'p.toml', '--to', seconds(60), '--method', 'bdf')
     check_kills(c, 'SIGINT', kills, 'p.toml', '--to', seconds(1000), '--every', '0.07', sign=signal.SIGINT)
+    c.file('scaled.toml', PENDULUM + '[run]\nscale = { x = 1e-3 }\n')
+    check_kills(c, 'kill -9 with scales', few, 'scaled.toml', '--to', seconds(300), '--scale', 'y=0.5')
     check_kills(c, 'kill -9 with options', few, 'p.toml', '--to', seconds(300), '--set', 'm=3,L=1.5', '--position', 'x=0.9,y=-1.2', '--velocity', 'x=0.4,y=0.3', '--time', '1')
 
     c.status('a complete run', 0, '--resume', 'whole.h5', out='', err='nothing to go on with: the run is done')

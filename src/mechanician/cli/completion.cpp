@@ -32,8 +32,8 @@ constexpr const char* bash = R"(_mechanician() {
       accelerate) common="$common --form --parts --explain" ;;
       equations) common="$common --latex" ;;
       bench) common="$common --listing" ;;
-      sweep) common="$common --vary --samples --count --seed --sampling --as-given --keep -o --to --method --step --tolerance --device --threads --resume --quiet" ;;
-      run) common="$common -o --columns --to --every --tolerance --method --report --project-start --verify --resume --quiet" ;;
+      sweep) common="$common --vary --samples --count --seed --sampling --as-given --keep -o --to --method --step --tolerance --scale --device --threads --resume --quiet" ;;
+      run) common="$common -o --columns --to --every --tolerance --method --scale --report --project-start --verify --resume --quiet" ;;
     esac
     [ "$command" = plot ] && common="-o --show --against --from --to --equal --log --style --straight --title --x-label --y-label --size --no-color --help"
     COMPREPLY=($(compgen -W "$common" -- "$word"))
@@ -60,10 +60,10 @@ complete -c mechanician -n "__fish_seen_subcommand_from accelerate" -l parts -l 
 complete -c mechanician -n "__fish_seen_subcommand_from equations" -l latex
 complete -c mechanician -n "__fish_seen_subcommand_from bench" -l listing
 complete -c mechanician -n "__fish_seen_subcommand_from sweep" -s o -l resume -l samples -r -F
-complete -c mechanician -n "__fish_seen_subcommand_from sweep" -l vary -l count -l seed -l sampling -l keep -l to -l method -l step -l tolerance -l device -l threads -x
+complete -c mechanician -n "__fish_seen_subcommand_from sweep" -l vary -l count -l seed -l sampling -l keep -l to -l method -l step -l tolerance -l scale -l device -l threads -x
 complete -c mechanician -n "__fish_seen_subcommand_from sweep" -l as-given -l quiet
 complete -c mechanician -n "__fish_seen_subcommand_from run" -s o -l resume -l report -r -F
-complete -c mechanician -n "__fish_seen_subcommand_from run" -l to -l every -l tolerance -x
+complete -c mechanician -n "__fish_seen_subcommand_from run" -l to -l every -l tolerance -l scale -x
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l method -x -a "auto dop853 bdf"
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l columns -l project-start -l verify -l quiet
 complete -c mechanician -n "__fish_seen_subcommand_from plot" -s o -r -F

@@ -14,9 +14,7 @@
 
 namespace mechanician {
 
-namespace {
-
-void assign(Eigen::VectorXd& x, const Assignments& values, const System& system, const char* option) {
+void assign(std::span<double> x, const Assignments& values, const System& system, const char* option) {
   constexpr int most_compared = 10'000;
   for (const auto& [name, value] : values) {
     const int i = system.find_coordinate(name);
@@ -27,9 +25,11 @@ void assign(Eigen::VectorXd& x, const Assignments& values, const System& system,
       throw UsageError(fmt::format("{}: the model has no coordinate `{}`{}", option, name,
                                    near.empty() ? "" : fmt::format("; did you mean `{}`?", near)));
     }
-    x(i) = value;
+    x[static_cast<std::size_t>(i)] = value;
   }
 }
+
+namespace {
 
 /// Names that were set and are no parameters.
 void refuse_unknown(const FamilyModel& model) {
@@ -50,8 +50,9 @@ Loaded load(const CommandOptions& options) {
   refuse_unknown(model);
   System system(std::move(model));
   State start = system.start();
-  assign(start.q, options.position, system, "--position");
-  assign(start.qd, options.velocity, system, "--velocity");
+  const auto n = static_cast<std::size_t>(system.n());
+  assign({start.q.data(), n}, options.position, system, "--position");
+  assign({start.qd.data(), n}, options.velocity, system, "--velocity");
   if (!options.time.empty()) start.t = parse_number(options.time, "--time");
   return {std::move(system), std::move(start)};
 }

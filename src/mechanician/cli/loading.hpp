@@ -2,6 +2,7 @@
 
 /// From a command line to a system at its start state.
 
+#include <span>
 #include <string>
 
 #include "mechanician/cli/options.hpp"
@@ -14,6 +15,9 @@ struct Loaded {
   System system;
   State start;
 };
+
+/// Puts values in their places by coordinate. Throws UsageError, with `option`, for a name that is none.
+void assign(std::span<double> x, const Assignments& values, const System& system, const char* option);
 
 /// Reads the model and applies --set, --position, --velocity and --time.
 Loaded load(const CommandOptions& options);

@@ -2,21 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <csignal>
 #include <exception>
-#include <filesystem>
-#include <map>
 #include <new>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "mechanician/base/diagnostic.hpp"
 #include "mechanician/base/standard_streams.hpp"
-#include "mechanician/base/text.hpp"
-#include "mechanician/base/version.hpp"
+#include "mechanician/cli/command_line.hpp"
 #include "mechanician/cli/commands.hpp"
 #include "mechanician/cli/completion.hpp"
 #include "mechanician/cli/loading.hpp"
@@ -26,249 +20,32 @@ namespace {
 
 using namespace mechanician;
 
-/// Options as CLI11 collects them, before they are parsed further.
-struct RawOptions {
-  CommandOptions command;
-  std::vector<std::string> set, position, velocity;
-  std::string form = "auto", shell;
-};
-
-/// Returns the model file among them.
-CLI::Option* add_model_options(CLI::App& app, RawOptions& raw) {
-  CLI::Option* model = app.add_option("MODEL", raw.command.model, "Model file")->required();
-  app.add_option("--set", raw.set, "Parameter values, name=value[,name=value...]")->type_name("NAME=VALUE");
-  app.add_option("--position", raw.position, "Start coordinates, x=1,y=2")->type_name("X=VALUE");
-  app.add_option("--velocity", raw.velocity, "Start velocities, x=1,y=2")->type_name("X=VALUE");
-  app.add_option("--time", raw.command.time, "Start time")->type_name("T");
-  app.add_flag("--json", raw.command.json, "Machine-readable output on standard output");
-  return model;
-}
-
-void add_plot_options(CLI::App& plot, CommandOptions& o) {
-  plot.add_option("RESULT", o.result, "What `run` has written, or any CSV with a line of names; - is standard input")
-      ->required();
-  plot.add_option("-o", o.output, "Picture; without it the plot is drawn in the terminal")
-      ->type_name("FILE.svg|.png|.pdf");
-  plot.add_option("--show", o.show,
-                  "Columns, patterns, groups and formulas, joined by commas; given again: another panel below. Groups: "
-                  "positions, velocities, accelerations, forces, multipliers, energies, residuals, ... Default: all "
-                  "coordinates")
-      ->type_name("x,y,...")
-      ->allow_extra_args(false);
-  plot.add_option("--against", o.against, "Column or formula of the abscissa; default: t")->type_name("t");
-  plot.add_option("--from", o.from, "Where the abscissa begins")->type_name("X");
-  plot.add_option("--to", o.to, "Where the abscissa ends")->type_name("X");
-  plot.add_flag("--equal", o.equal, "One unit is as long on both axes");
-  plot.add_option("--log", o.log, "Logarithmic axes")->type_name("x|y|xy")->check(CLI::IsMember({"x", "y", "xy"}));
-  plot.add_option("--style", o.style, "lines, points or both")->check(CLI::IsMember({"lines", "points", "both"}));
-  plot.add_flag("--straight", o.straight, "Straight lines between rows, also where derivatives say how they curve");
-  plot.add_option("--title", o.title, "Title above the plot")->type_name("TEXT");
-  plot.add_option("--x-label", o.x_label, "Text at the abscissa; default: what it is")->type_name("TEXT");
-  plot.add_option("--y-label", o.y_labels, "Text at the ordinate, once for each panel")
-      ->type_name("TEXT")
-      ->allow_extra_args(false);
-  plot.add_option("--size", o.size, "Pixels, or characters and lines in the terminal")->type_name("WxH");
-  plot.add_flag("--no-color", o.no_colour, "No colours in the terminal");
-}
-
-void add_sweep_options(CLI::App& sweep, CommandOptions& o) {
-  sweep
-      .add_option("--vary", o.vary,
-                  "Parameter, start position x or start velocity x' as a grid FROM:TO:COUNT, a list v1,v2,…, "
-                  "normal(MEAN,SD) or "
-                  "uniform(A,B); given again: grids and lists multiply")
-      ->type_name("NAME=VALUES")
-      ->allow_extra_args(false);
-  sweep.add_option("--samples", o.samples, "Samples instead: a column for each name, a row for each motion")
-      ->type_name("FILE.csv");
-  sweep.add_option("--count", o.count, "Random samples, for each combination of grids and lists")->type_name("N");
-  sweep.add_option("--seed", o.seed, "Of random samples; default: 0")->type_name("S");
-  sweep.add_option("--sampling", o.sampling, "random (default), lhs (Latin hypercube) or sobol")->type_name("KIND");
-  sweep.add_flag("--as-given", o.as_given, "Do not move varied starts onto the constraints");
-  sweep
-      .add_option("--keep", o.keep,
-                  "Outputs of the model, accelerations x'', forces Qc(x), multipliers lambda(NAME) at the end; names "
-                  "with * and ?, joined by commas")
-      ->type_name("NAMES")
-      ->allow_extra_args(false);
-  sweep
-      .add_option("-o", o.output,
-                  "Result; without it CSV goes to standard output, or nothing but the summary with --json")
-      ->type_name("FILE.h5|.csv");
-  sweep.add_option("--to", o.to, "End time; overrides the file")->type_name("T");
-  sweep.add_option("--method", o.method, "rk4 with --step, or auto, dop853, bdf; overrides the file")
-      ->type_name("METHOD");
-  sweep.add_option("--step", o.step, "Step of rk4")->type_name("H");
-  sweep.add_option("--tolerance", o.tolerance, "Local error of adaptive methods; overrides the file")->type_name("TOL");
-  sweep.add_option("--device", o.device, "cpu, gpu or auto (default)")->type_name("DEVICE");
-  sweep.add_option("--threads", o.threads, "Default: one for each core")->type_name("N");
-  sweep.add_option("--resume", o.resume, "Do the rest of a sweep that was killed or interrupted")
-      ->type_name("FILE.h5|.csv");
-  sweep.add_flag("--quiet", o.quiet, "No progress bar, no summary; only what is wrong");
-}
-
-Exit dispatch(const CLI::App& app, RawOptions& raw) {
-  CommandOptions& options = raw.command;
-  options.set = parse_assignments(raw.set, "--set");
-  options.position = parse_assignments(raw.position, "--position");
-  options.velocity = parse_assignments(raw.velocity, "--velocity");
-  const std::map<std::string, Form> forms{{"auto", Form::automatic}, {"F1", Form::f1}, {"F2", Form::f2},
-                                          {"F3", Form::f3},          {"F4", Form::f4}, {"F5", Form::f5}};
-  options.form = forms.at(raw.form);
+Exit dispatch(const CommandLine& line) {
+  const CommandOptions& options = line.options;
+  if (line.command.empty()) return line.exit;
   refuse_overwriting(options);
-  if (app.got_subcommand("check")) return run_check(options);
-  if (app.got_subcommand("accelerate")) return run_accelerate(options);
-  if (app.got_subcommand("equations")) return run_equations(options);
-  if (app.got_subcommand("project")) return run_project(options);
-  if (app.got_subcommand("run")) return run_run(options);
-  if (app.got_subcommand("bench")) return run_bench(options);
-  if (app.got_subcommand("sweep")) return run_sweep_command(options);
-  if (app.got_subcommand("plot")) return run_plot(options);
-  if (app.got_subcommand("completion")) return print_completion(raw.shell);
+  if (line.command == "check") return run_check(options);
+  if (line.command == "accelerate") return run_accelerate(options);
+  if (line.command == "equations") return run_equations(options);
+  if (line.command == "project") return run_project(options);
+  if (line.command == "run") return run_run(options);
+  if (line.command == "bench") return run_bench(options);
+  if (line.command == "sweep") return run_sweep_command(options);
+  if (line.command == "plot") return run_plot(options);
+  if (line.command == "completion") return print_completion(line.shell);
   return Exit::usage;
+}
+
+int run_program(int argc, char** argv) {
+  const CommandLine line = parse_command_line({argv + 1, argv + argc});
+  if (!line.note.empty()) say("{}", line.note);
+  if (!line.out.empty()) write_out(line.out);
+  return static_cast<int>(dispatch(line));
 }
 
 int report(std::string_view text, Exit exit) {
   say("{}\n", text);
   return static_cast<int>(exit);
-}
-
-std::vector<std::string> command_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
-  return names;
-}
-
-std::string did_you_mean(const std::string& word, const std::vector<std::string>& known, const std::string& otherwise) {
-  const std::string near = nearest(word, known);
-  return near.empty() ? otherwise : fmt::format("did you mean `{}`?", near);
-}
-
-/// What people write who do not know the commands: `help`, `help run`, and a model without a command, which is checked.
-std::vector<std::string> with_command(const CLI::App& app, std::vector<std::string> words) {
-  if (words.empty() || (words[0].starts_with('-') && words[0] != "-")) return words;
-  const auto known = command_names(app);
-  const auto is_known = [&](const std::string& word) {
-    return std::find(known.begin(), known.end(), word) != known.end();
-  };
-  if (words[0] == "help") {
-    if (words.size() == 1) return {"--help"};
-    words = {words[1], "--help"};
-  }
-  if (is_known(words[0])) return words;
-  std::error_code error;
-  if (words[0] != "-" && !words[0].ends_with(".toml") && !std::filesystem::is_regular_file(words[0], error))
-    throw UsageError(
-        fmt::format("unknown command `{}`\n{}", words[0], did_you_mean(words[0], known, "Try `mechanician --help`.")));
-  say("mechanician: no command is given: this is `mechanician check {}`\n", words[0]);
-  words.insert(words.begin(), "check");
-  return words;
-}
-
-/// What is left over when a command has taken its options: the first, in the order in which they stand there.
-[[noreturn]] void refuse_extra(const CLI::App& app, const std::vector<std::string>& words) {
-  const CLI::App* command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
-  const auto left = app.remaining(true);
-  const auto is_left = [&](const std::string& word) { return std::find(left.begin(), left.end(), word) != left.end(); };
-  const auto first = std::find_if(words.begin(), words.end(), is_left);
-  const std::string word = first == words.end() ? (left.empty() ? "" : left.front()) : *first;
-  const std::string where = command == &app ? "" : command->get_name() + " ";
-  const std::string otherwise = fmt::format("Try `mechanician {}--help`.", where);
-  if (!word.starts_with('-'))
-    throw UsageError(fmt::format("{}`{}` is one argument too many\n{}",
-                                 where.empty() ? "" : where.substr(0, where.size() - 1) + ": ", word, otherwise));
-  std::vector<std::string> known;
-  for (const CLI::Option* option : command->get_options())
-    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-  throw UsageError(
-      fmt::format("there is no option `{}`\n{}", word, did_you_mean(word.substr(0, word.find('=')), known, otherwise)));
-}
-
-int run_program(int argc, char** argv) {
-  CLI::App app{
-      "State a mechanical system and its constraints; get its exact equations, accelerations and constraint forces.",
-      "mechanician"};
-  app.set_version_flag("--version", "mechanician " + std::string(version()));
-  app.require_subcommand(1);
-  app.failure_message([](const CLI::App* failed, const CLI::Error& e) {
-    const auto commands = failed->get_subcommands();
-    return fmt::format("mechanician: {}\nTry `mechanician {}--help`.\n", e.what(),
-                       commands.empty() ? "" : commands.front()->get_name() + " ");
-  });
-  RawOptions raw;
-
-  auto* check = app.add_subcommand(
-      "check", "Read and derive everything, evaluate the start state, and say whether the statement makes sense");
-  add_model_options(*check, raw);
-
-  auto* accelerate = app.add_subcommand("accelerate", "Acceleration, constraint forces and multipliers at one instant");
-  add_model_options(*accelerate, raw);
-  accelerate->add_option("--form", raw.form, "Form of the equation of motion")
-      ->check(CLI::IsMember({"auto", "F1", "F2", "F3", "F4", "F5"}))
-      ->capture_default_str();
-  accelerate->add_flag("--parts", raw.command.parts, "Add the parts in which constrained motion is explained");
-  accelerate->add_flag("--explain", raw.command.explain, "Explain the motion in words, with this model's numbers");
-
-  auto* equations = app.add_subcommand(
-      "equations",
-      "Print M, Q, A, b, C and, where it can be read, the closed form of the acceleration and the constraint force");
-  add_model_options(*equations, raw);
-  equations->add_flag("--latex", raw.command.latex, "LaTeX");
-
-  auto* project =
-      app.add_subcommand("project", "Move the start state onto the constraints, least in the mass norm, and print it");
-  add_model_options(*project, raw);
-
-  auto* run = app.add_subcommand("run", "The motion: rows to a file or to standard output, a summary at the end");
-  add_model_options(*run, raw)->required(false)->description("Model file; not needed with --resume");
-  run->add_option("-o", raw.command.output, "Result; without it CSV goes to standard output")
-      ->type_name("FILE.csv|.json|.h5");
-  run->add_option("--columns", raw.command.columns,
-                  "Columns to write, names with * and ?, joined by commas; without it all")
-      ->type_name("NAMES");
-  run->add_option("--to", raw.command.to, "End time; overrides the file")->type_name("T");
-  run->add_option("--every", raw.command.every, "Time between rows; without it a row per step; overrides the file")
-      ->type_name("DT");
-  run->add_option("--tolerance", raw.command.tolerance,
-                  "Local error, relative to typical sizes, from 1e-15 to 0.1; overrides the file")
-      ->type_name("TOL");
-  run->add_option("--method", raw.command.method, "auto, dop853 or bdf; overrides the file")->type_name("METHOD");
-  run->add_option("--report", raw.command.report, "A page that shows the motion, the forces and the certificate")
-      ->type_name("FILE.html");
-  run->add_flag("--project-start", raw.command.project_start, "Move a start that is off the constraints onto them");
-  run->add_flag("--verify", raw.command.verify, "Estimate the global error by a second run at a tighter tolerance");
-  run->add_option("--resume", raw.command.resume, "Go on with a run that was killed or interrupted")
-      ->type_name("FILE.h5");
-  run->add_flag("--quiet", raw.command.quiet, "No progress bar, no summary; only what is wrong");
-
-  auto* sweep = app.add_subcommand("sweep", "Many motions at once: parameters and starts varied, a row per motion");
-  add_model_options(*sweep, raw)->required(false)->description("Model file; not needed with --resume");
-  add_sweep_options(*sweep, raw.command);
-
-  auto* bench = app.add_subcommand("bench", "Measure deriving, compiling and evaluating the acceleration of a model");
-  add_model_options(*bench, raw);
-  bench->add_flag("--listing", raw.command.listing, "Print what is compiled, step by step, and measure nothing");
-
-  auto* plot = app.add_subcommand("plot", "Plots of a result: SVG, PNG or PDF, or characters in the terminal");
-  add_plot_options(*plot, raw.command);
-
-  auto* completion = app.add_subcommand("completion", "Print a completion script for a shell");
-  completion->add_option("SHELL", raw.shell, "bash, zsh or fish")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-
-  const std::vector<std::string> words = with_command(app, {argv + 1, argv + argc});
-  try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() != 0 && !app.remaining(true).empty()) refuse_extra(app, words);
-    std::ostringstream out, err;
-    const int status = app.exit(e, out, err);
-    say("{}", err.str());
-    if (!out.str().empty()) write_out(out.str());
-    return status == 0 ? 0 : static_cast<int>(Exit::usage);
-  }
-  return static_cast<int>(dispatch(app, raw));
 }
 
 /// What is wrong becomes a message and an exit status.

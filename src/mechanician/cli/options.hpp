@@ -24,7 +24,7 @@ struct CommandOptions {
   bool parts = false;
   bool explain = false;
   Form form = Form::automatic;
-  Assignments set, position, velocity;
+  Assignments set, position, velocity, scale;
   std::string time;
 
   // run

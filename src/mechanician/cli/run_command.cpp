@@ -44,6 +44,11 @@ MotionOptions motion_options(const RunOptions& run, const CommandOptions& option
   if (std::string wrong = wrong_tolerance(motion.tolerance); !wrong.empty())
     refuse_value(system, "run.tolerance", "`run.tolerance` cannot be met, or means nothing", std::move(wrong));
   motion.method = run.method ? *run.method : method_of(stated.method).value_or(Method::automatic);
+  motion.scale = system.scale();
+  if (!options.scale.empty()) {
+    motion.scale.resize(static_cast<std::size_t>(system.n()), 0.0);
+    assign(motion.scale, options.scale, system, "--scale");
+  }
   return motion;
 }
 
@@ -122,6 +127,7 @@ void refuse_options_of_resume(const CommandOptions& o) {
       {"--every", !o.every.empty()},
       {"--tolerance", !o.tolerance.empty()},
       {"--method", !o.method.empty()},
+      {"--scale", !o.scale.empty()},
       {"--verify", o.verify},
       {"--project-start", o.project_start},
       {"--set", !o.set.empty()},

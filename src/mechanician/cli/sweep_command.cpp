@@ -62,6 +62,7 @@ SweepSetup setup_of(const CommandOptions& o) {
   for (const auto& [name, value] : o.set) setup.set[name] = value;
   for (const auto& [name, value] : o.position) setup.position[name] = value;
   for (const auto& [name, value] : o.velocity) setup.velocity[name] = value;
+  for (const auto& [name, value] : o.scale) setup.scale[name] = value;
   if (!o.time.empty()) setup.time = parse_number(o.time, "--time");
   setup.as_given = o.as_given;
   setup.vary = o.vary;
@@ -187,6 +188,11 @@ Prepared prepare(const CommandOptions& o, const std::string& resume) {
               fmt::format("--{}: the model has no coordinate `{}`", x == &start.q ? "position" : "velocity", name));
         (*x)(i) = value;
       }
+    for (const auto& [name, value] : setup.scale) {
+      if (model.find_coordinate(name) < 0)
+        throw UsageError(fmt::format("--scale: the model has no coordinate `{}`", name));
+      model.run.scale.insert_or_assign(name, value);
+    }
     if (setup.time) start.t = *setup.time;
     if (!again) complete(setup, model, start, o);
     setup.model = model.source;
@@ -273,6 +279,7 @@ Exit sweep(const CommandOptions& o, Ranks* ranks) {
                                       {"--step", !o.step.empty()},
                                       {"--to", !o.to.empty()},
                                       {"--tolerance", !o.tolerance.empty()},
+                                      {"--scale", !o.scale.empty()},
                                       {"--device", !o.device.empty()},
                                       {"--keep", !o.keep.empty()},
                                       {"--as-given", o.as_given},

@@ -174,6 +174,7 @@ class AdaptiveRunner : public MotionRunner {
 LaneRunnerResult make_adaptive_runner(const System& system, const State& nominal, const EnsembleOptions& options,
                                       const LaneOptions& lanes) {
   if (options.adaptive == Method::bdf) return {nullptr, "the implicit method"};
+  if (!system.scale().empty()) return {nullptr, "typical sizes that are given"};
   for (const ContactRow& c : system.equations().contacts)
     if (!system.row(c.row).one_sided) return {nullptr, "friction of two-sided constraints"};
   PhaseSystem flight;

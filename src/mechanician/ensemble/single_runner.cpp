@@ -129,9 +129,11 @@ std::unique_ptr<Integrator> SingleRunner::begin(const MotionBatch& batch, int i,
       fail(result, i, std::move(why));
       return nullptr;
     }
-    auto integrator = std::make_unique<Integrator>(
-        *family_, std::move(start),
-        MotionOptions{.to = options_.to, .tolerance = options_.tolerance, .method = options_.adaptive});
+    auto integrator = std::make_unique<Integrator>(*family_, std::move(start),
+                                                   MotionOptions{.to = options_.to,
+                                                                 .tolerance = options_.tolerance,
+                                                                 .method = options_.adaptive,
+                                                                 .scale = family_->system().scale()});
     if (!integrator->refusal()) return integrator;
     fail(result, i, integrator->refusal()->message);
   } catch (const ModelError& e) {

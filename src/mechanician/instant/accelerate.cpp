@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "mechanician/compile/row_weights.hpp"
 #include "mechanician/solve/assemble.hpp"
 #include "mechanician/solve/row_selection.hpp"
 
@@ -28,25 +27,6 @@ std::vector<RowResidual> Instant::violations() const {
   return result;
 }
 
-namespace {
-
-/// 1/√ of what coordinates weigh at this state.
-VectorXd calc_units(const InstantValues& values) {
-  RowPattern rows;
-  std::vector<double> entries, diagonal(static_cast<std::size_t>(values.M.rows()));
-  for (Index i = 0; i < values.M.rows(); ++i) diagonal[i] = values.M(i, i);
-  for (Index j = 0; j < values.A.rows(); ++j) {
-    for (const SparseRows::Entry& e : values.A.row(j)) rows.cols.push_back(e.col), entries.push_back(e.value);
-    rows.begin.push_back(static_cast<int>(rows.cols.size()));
-  }
-  TypicalSizes typical;
-  typical.add(diagonal, entries);
-  const std::vector<double> weights = typical.weigh_coordinates(rows);
-  return Eigen::Map<const VectorXd>(weights.data(), std::ssize(weights)).cwiseSqrt().cwiseInverse();
-}
-
-}  // namespace
-
 std::vector<RowResidual> calc_residuals(const System& system, const State& state, const Evaluation& now) {
   std::vector<RowResidual> result;
   // Coordinates in units of what they weigh, as motions have them (motion/sizes.hpp).
@@ -56,7 +36,10 @@ std::vector<RowResidual> calc_residuals(const System& system, const State& state
   };
   const double free = std::sqrt(2.0 * now.values.Q.cwiseAbs().dot(state.q.cwiseAbs()));
   const auto or_one = [](double x) { return x > 0.0 ? x : 1.0; };
-  const double q_size = or_one(in_units(state.q)), qd_size = or_one(std::max(in_units(state.qd), free));
+  const std::vector<double> scale = system.scale();
+  const double given = scale.empty() ? 0.0 : in_units(Eigen::Map<const VectorXd>(scale.data(), std::ssize(scale)));
+  const double q_size = or_one(std::max(given, in_units(state.q))),
+               qd_size = or_one(std::max(in_units(state.qd), free));
   const auto slope_of = [&](const SparseRows& A, int i) {
     double slope = 0.0;
     for (const SparseRows::Entry& e : A.row(i)) slope = std::hypot(slope, e.value * units(e.col));
@@ -205,7 +188,7 @@ Instant accelerate(const System& system, const State& state, const AccelerateOpt
   Evaluation now = system.evaluate(state);
   if (!look_at(system, now, instant)) return instant;
   if (system.has_contacts() && options.contacts) {
-    instant.contacts = classify_contacts(system, state, now, size_of(state), instant.not_finite);
+    instant.contacts = classify_contacts(system, state, now, size_of(state, now), instant.not_finite);
     if (instant.not_finite)
       instant.solution.status = SolveStatus::not_finite;
     else

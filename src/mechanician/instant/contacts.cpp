@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/compile/row_weights.hpp"
 #include "mechanician/solve/row_selection.hpp"
 
 namespace mechanician {
@@ -42,10 +43,26 @@ std::string_view name_of(ContactStatus status) {
   return "";
 }
 
-MotionSize size_of(const State& state) {
-  const Index n = state.q.size();
-  return {VectorXd::Constant(n, n ? state.q.cwiseAbs().maxCoeff() : 0.0),
-          VectorXd::Constant(n, n ? state.qd.cwiseAbs().maxCoeff() : 0.0)};
+VectorXd calc_units(const InstantValues& values) {
+  RowPattern rows;
+  std::vector<double> entries, diagonal(static_cast<std::size_t>(values.M.rows()));
+  for (Index i = 0; i < values.M.rows(); ++i) diagonal[i] = values.M(i, i);
+  for (Index j = 0; j < values.A.rows(); ++j) {
+    for (const SparseRows::Entry& e : values.A.row(j)) rows.cols.push_back(e.col), entries.push_back(e.value);
+    rows.begin.push_back(static_cast<int>(rows.cols.size()));
+  }
+  TypicalSizes typical;
+  typical.add(diagonal, entries);
+  const std::vector<double> weights = typical.weigh_coordinates(rows);
+  return Eigen::Map<const VectorXd>(weights.data(), std::ssize(weights)).cwiseSqrt().cwiseInverse();
+}
+
+MotionSize size_of(const State& state, const Evaluation& now) {
+  const VectorXd units = calc_units(now.values);
+  const auto largest = [&](const VectorXd& x) -> VectorXd {
+    return units * (x.size() > 0 ? x.cwiseQuotient(units).cwiseAbs().maxCoeff() : 0.0);
+  };
+  return {largest(state.q), largest(state.qd)};
 }
 
 std::vector<Contact> classify_contacts(const System& system, const State& state, const Evaluation& now,

@@ -56,8 +56,10 @@ struct Contact {
 struct MotionSize {
   Eigen::VectorXd q, qd;
 };
-/// Where the state is all that is known: its largest coordinate and its largest velocity, for all of them.
-MotionSize size_of(const State& state);
+/// 1/√ of what coordinates weigh at a state (compile/row_weights.hpp): what makes them comparable.
+Eigen::VectorXd calc_units(const InstantValues& values);
+/// Where the state is all that is known: its largest coordinate and its largest velocity in these units, for all of them.
+MotionSize size_of(const State& state, const Evaluation& now);
 
 /// By geometry alone: open, separating, impact or touching, and the directions of the slips.
 std::vector<Contact> classify_contacts(const System& system, const State& state, const Evaluation& now,

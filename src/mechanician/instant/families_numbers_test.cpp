@@ -30,6 +30,7 @@ void expect_same_words(const System& kernels, const System& written) {
   EXPECT_EQ(kernels.output_names(), written.output_names());
   EXPECT_EQ(kernels.start().q, written.start().q);
   EXPECT_EQ(kernels.start().qd, written.start().qd);
+  EXPECT_EQ(kernels.scale(), written.scale());
 }
 
 /// M, Q, A, b, residuals and rates at random states, to the rounding that both say there may be.
@@ -104,6 +105,9 @@ equation = "(x[i] - x[i-1])^2 + (y[i] - y[i-1])^2 + (z[i] - z[i-1])^2 = 1"
 [start.position]
 "x[i]" = { for = "i = 1..N", value = "0.6*i" }
 "z[i]" = { for = "i = 1..N", value = "-0.8*i" }
+[run.scale]
+"x[i]" = { for = "i = 2..N", value = "i/N" }
+"y[1]" = 1e-3
 )toml",
               21, 7);
 }

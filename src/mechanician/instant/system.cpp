@@ -257,6 +257,16 @@ State System::start() const {
   return state_of(StartState{start.t, start.q, start.qd});
 }
 
+std::vector<double> System::scale() const {
+  const RunSettings& run = run_settings();
+  if (!families_)
+    return run.scale_of_all || !run.scale.empty() ? start_state(model(), {parameters_}).scale : std::vector<double>{};
+  const std::vector<Term>& terms = families_->stated().terms;
+  const bool given = run.scale_of_all || std::any_of(terms.begin(), terms.end(),
+                                                     [](const Term& term) { return term.kind == TermKind::scale; });
+  return given ? families_->kernels()->start().scale : std::vector<double>{};
+}
+
 bool System::forces_depend_on(int coordinate) const {
   if (families_) return families_->kernels()->forces_depend_on(coordinate);
   const Equations& eqs = equations();

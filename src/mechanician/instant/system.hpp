@@ -115,6 +115,9 @@ class System {
   Place place_of_mass() const;
   /// The start of the model. Throws ModelError for a value that is not finite.
   State start() const;
+  /// Typical sizes of coordinates that the model gives ([run] scale), with the parameters of now; 0: not given; empty: none
+  /// is. Throws ModelError for one that is not positive.
+  std::vector<double> scale() const;
   /// Whether a given force depends on a coordinate or its velocity.
   bool forces_depend_on(int coordinate) const;
   /// Operations of one evaluation of M, Q, A and b.

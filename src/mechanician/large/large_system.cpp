@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <stdexcept>
@@ -18,6 +19,7 @@
 #include "mechanician/large/large_kernel_internal.hpp"
 #include "mechanician/large/large_terms.hpp"
 #include "mechanician/large/term_equations.hpp"
+#include "mechanician/model/index_values.hpp"
 #include "mechanician/model/source_map.hpp"
 
 namespace mechanician {
@@ -38,7 +40,7 @@ LargeSystem::LargeSystem(FamilyModel model, int num_threads)
       n_(static_cast<int>(model_.num_coordinates())),
       threads_(std::make_shared<SparseThreads>(num_threads)) {
   for (const Term& term : model_.terms)
-    if (term.kind != TermKind::position && term.kind != TermKind::velocity) add_kernel(term);
+    if (!is_number_of_coordinate(term.kind)) add_kernel(term);
   add_members();
   add_switches();
   find_patterns();
@@ -389,35 +391,44 @@ std::int64_t LargeSystem::num_operations() const {
 }
 
 LargeSystem::Start LargeSystem::start() const {
-  Start result{model_.start_time, std::vector<double>(at(n_), 0.0), std::vector<double>(at(n_), 0.0)};
-  std::vector<char> given[2] = {std::vector<char>(at(n_), 0), std::vector<char>(at(n_), 0)};
-  const auto refuse = [&](const Place& place, std::string message) {
-    throw ModelError({{place, std::move(message), {}}}, model_.source);
+  Start result{model_.start_time, std::vector<double>(at(n_), 0.0), std::vector<double>(at(n_), 0.0), {}};
+  const auto refuse = [&](const Place& place, std::string message, std::string hint = {}) {
+    throw ModelError({{place, std::move(message), std::move(hint)}}, model_.source);
   };
-  for (const Term& term : model_.terms) {
-    if (term.kind != TermKind::position && term.kind != TermKind::velocity) continue;
-    const bool velocity = term.kind == TermKind::velocity;
-    const TermMembers members = find_members(model_, term);
-    // The terms of a sum come with one that stands for the whole.
-    if (!term.of_sum)
-      for (const std::int32_t number : members.target)
-        if (given[velocity][at(number)]++)
-          refuse(term.key, fmt::format("{} has two start values", mechanician::quoted(model_.name_of(number))));
-    std::vector<Expr> symbols;
-    for (const TermIndex& index : term.indices) symbols.push_back(index.symbol);
-    for (const MemberSymbol& c : term.numbers) symbols.push_back(c.symbol);
-    const Tape tape(std::span(&term.body, 1), symbols);
-    std::vector<double> inputs(symbols.size()), registers(at(tape.num_registers())), value(1);
-    for (std::int64_t j = 0; j < members.count; ++j) {
-      std::size_t k = 0;
-      for (const auto& index : members.indices) inputs[k++] = index[at(j)];
-      for (std::size_t l = 0; l < members.numbers.size(); ++l)
-        inputs[k++] = model_.numbers[at(term.numbers[l].family)].values[at(members.numbers[l][at(j)])];
-      tape.evaluate<double>(inputs, registers, value);
-      if (!std::isfinite(value.front()))
-        refuse(term.place, fmt::format("`start.{}.{}` is not finite", velocity ? "velocity" : "position",
-                                       model_.name_of(members.target[at(j)])));
-      (velocity ? result.qd : result.q)[at(members.target[at(j)])] += value.front();
+  struct Numbers {
+    TermKind kind;
+    const char *path, *name;
+    std::vector<double>& values;
+    std::vector<char> given = {};
+  };
+  if (model_.run.scale_of_all) result.scale.assign(at(n_), IndexValues(model_, {*model_.run.scale_of_all}, {})({})[0]);
+  for (Numbers& numbers : std::array{Numbers{TermKind::position, "start.position", "start values", result.q},
+                                     Numbers{TermKind::velocity, "start.velocity", "start values", result.qd},
+                                     Numbers{TermKind::scale, "run.scale", "scales", result.scale}}) {
+    for (const Term& term : model_.terms) {
+      if (term.kind != numbers.kind) continue;
+      numbers.values.resize(at(n_), 0.0), numbers.given.resize(at(n_), 0);
+      const TermMembers members = find_members(model_, term);
+      // The terms of a sum come with one that stands for the whole.
+      if (!term.of_sum)
+        for (const std::int32_t number : members.target)
+          if (numbers.given[at(number)]++)
+            refuse(term.key, fmt::format("{} has two {}", mechanician::quoted(model_.name_of(number)), numbers.name));
+      std::vector<Expr> symbols;
+      for (const TermIndex& index : term.indices) symbols.push_back(index.symbol);
+      for (const MemberSymbol& c : term.numbers) symbols.push_back(c.symbol);
+      const Tape tape(std::span(&term.body, 1), symbols);
+      std::vector<double> inputs(symbols.size()), registers(at(tape.num_registers())), value(1);
+      for (std::int64_t j = 0; j < members.count; ++j) {
+        std::size_t k = 0;
+        for (const auto& index : members.indices) inputs[k++] = index[at(j)];
+        for (std::size_t l = 0; l < members.numbers.size(); ++l)
+          inputs[k++] = model_.numbers[at(term.numbers[l].family)].values[at(members.numbers[l][at(j)])];
+        tape.evaluate<double>(inputs, registers, value);
+        if (!std::isfinite(value.front()))
+          refuse(term.place, fmt::format("`{}.{}` is not finite", numbers.path, model_.name_of(members.target[at(j)])));
+        numbers.values[at(members.target[at(j)])] += value.front();
+      }
     }
   }
   return result;

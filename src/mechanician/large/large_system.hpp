@@ -108,7 +108,7 @@ class LargeSystem {
 
   struct Start {
     double t = 0.0;
-    std::vector<double> q, qd;
+    std::vector<double> q, qd, scale;  ///< scale: as in StartState
   };
   Start start() const;
   std::string row_name(int row) const;

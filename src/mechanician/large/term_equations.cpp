@@ -20,7 +20,7 @@ Model model_of(const Term& term) {
 std::vector<TermEquations> derive_by_term(const FamilyModel& stated) {
   std::vector<TermEquations> result;
   for (const Term& term : kernel_terms(stated).terms) {
-    if (term.kind == TermKind::position || term.kind == TermKind::velocity || term.body.is_zero()) continue;
+    if (is_number_of_coordinate(term.kind) || term.body.is_zero()) continue;
     TermEquations part;
     part.term = term;
     const Equations eqs = derive(model_of(term));

@@ -255,6 +255,7 @@ Model Expander::expand() {
   }
   for (const FamilyQuantity& output : stated_.outputs) add_quantity(output, model_.outputs);
   model_.start.time = plain(stated_.start_time_stated);
+  if (stated_.run.scale_of_all) model_.run.scale_of_all = plain(*stated_.run.scale_of_all);
   add_view();
   add_parameters();
   if (!whole_) add_mentioned();
@@ -306,6 +307,9 @@ void Expander::add_term(const Term& term) {
             break;
           case TermKind::velocity:
             model_.start.velocity.emplace(target(), made[0]);
+            break;
+          case TermKind::scale:
+            model_.run.scale.emplace(target(), made[0]);
             break;
           case TermKind::quantity:
             break;

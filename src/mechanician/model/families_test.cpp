@@ -246,6 +246,8 @@ TEST(Families, SayWhichIndexIsWrong) {
             "9:1 `x[5]` is no coordinate");
   EXPECT_EQ(with(x, good, "[start.position]\n\"x[i]\" = { for = \"i = 1..4\", value = 1 }\n\"x[2]\" = 1\n"),
             "10:1 `x[2]` has two start values");
+  EXPECT_EQ(with(x, good, "[run.scale]\n\"x[i]\" = { for = \"i = 1..4\", value = 1 }\n\"x[2]\" = 1\n"),
+            "10:1 `x[2]` has two scales");
   EXPECT_EQ(with(x, good, "[start.position]\n\"x[j]\" = 1\n"), "9:1 unknown name `j`");
   EXPECT_EQ(with(x, good, "[nonideal]\n\"x[1]\" = \"ideal(x[7])\"\n"), "9:17 `x` has no member 7");
 }

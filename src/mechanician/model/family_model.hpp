@@ -74,11 +74,17 @@ enum class TermKind {
   constraint,
   position,
   velocity,
+  scale,
   quantity,
   nonideal,
   control,
   mass,  ///< of the diagonal
 };
+
+/// A number for each coordinate, no part of the equations.
+inline bool is_number_of_coordinate(TermKind kind) {
+  return kind == TermKind::position || kind == TermKind::velocity || kind == TermKind::scale;
+}
 
 struct Term;
 /// A sum over members within an expression, where a symbol stands for it.
@@ -99,7 +105,7 @@ struct Term {
   std::vector<MemberSymbol> coordinates, numbers;
   std::vector<QuantitySum> sums;
   bool of_sum = false;  ///< one of the terms that a sum() consists of
-  MemberSymbol target;  ///< of a force, a diagonal mass or a start value
+  MemberSymbol target;  ///< of a force, a diagonal mass, a start value or a scale
   std::string text;
   Place place;
   Place key;  ///< where it is named: its coordinate, or the constraint

@@ -114,6 +114,8 @@ struct RunSettings {
   std::optional<double> every;
   double tolerance = 1e-10;
   std::string method = "auto";
+  std::optional<Expr> scale_of_all;  ///< typical size of every coordinate; of single ones:
+  std::map<std::string, Expr> scale;
 };
 
 /// Start values by name; what is not named is zero.

@@ -106,9 +106,9 @@ void ModelReader::read_mass_rows(const TomlValue& rows) {
 void ModelReader::read_by_coordinate(const TomlMember& field, const std::string& path, TermKind kind) {
   const TomlValue* table = fields_.table(field, kind == TermKind::nonideal ? "[nonideal]"
                                                 : kind == TermKind::force  ? "`force`"
+                                                : kind == TermKind::scale  ? "`scale`"
                                                                            : mechanician::quoted(path));
   if (!table) return fail(path);
-  const bool start = kind == TermKind::position || kind == TermKind::velocity;
   for (const TomlMember& m : table->members) {
     Term term;
     const std::string at = path + "." + m.name;
@@ -123,7 +123,8 @@ void ModelReader::read_by_coordinate(const TomlMember& field, const std::string&
     }
     term.kind = kind, term.indices = *indices, term.body = *f, term.target = *target;
     term.place = fields_.place_of(*value), term.key = fields_.place_of(m);
-    if (start) model_.places.emplace(indices->empty() ? at : at.substr(0, at.find('[')), term.place);
+    if (is_number_of_coordinate(kind))
+      model_.places.emplace(indices->empty() ? at : at.substr(0, at.find('[')), term.place);
     model_.terms.push_back(std::move(term));
   }
 }
@@ -320,7 +321,7 @@ void ModelReader::read_start() {
 void ModelReader::read_run() {
   const TomlValue* table = section("run");
   if (!table) return;
-  fields_.check_keys(*table, {"to", "every", "tolerance", "method"}, "in [run]");
+  fields_.check_keys(*table, {"to", "every", "tolerance", "method", "scale"}, "in [run]");
   const auto number = [&](const std::string& key) -> std::optional<double> {
     const TomlMember* field = table->find(key);
     if (!field) return std::nullopt;
@@ -341,6 +342,14 @@ void ModelReader::read_run() {
   if (const auto* m = table->find("method")) {
     model_.places["run.method"] = fields_.place_of(m->value);
     if (const auto* text = fields_.string(*m, "`run.method`")) model_.run.method = *text;
+  }
+  if (const auto* m = table->find("scale")) {
+    if (m->value.type == TomlValue::Type::table) {
+      read_by_coordinate(*m, "run.scale", TermKind::scale);
+    } else {
+      model_.places["run.scale"] = fields_.place_of(m->value);
+      model_.run.scale_of_all = expression(m->value, "run.scale");
+    }
   }
   model_.run_places = {model_.places["run.to"], model_.places["run.tolerance"]};
 }

@@ -141,7 +141,24 @@ StartEvaluation try_start_state(const Model& model, const ParameterValues& param
     result.state.qd.push_back(
         velocity == model.start.velocity.end() ? 0.0 : value(velocity->second, "start.velocity." + c.name));
   }
+  const RunSettings& run = model.run;
+  if (!run.scale_of_all && run.scale.empty()) return result;
+  const auto scale = [&](const Expr& f, const std::string& path) {
+    const ConstantEvaluation e = evaluate_constant(f, index, parameters.values);
+    if (std::string wrong = wrong_scale(e.value); !wrong.empty())
+      result.problems.push_back({model.place_of(path), fmt::format("`{}` is {}", path, short_number(e.value)),
+                                 e.culprit.empty() ? std::move(wrong) : e.culprit});
+    return e.value;
+  };
+  result.state.scale.assign(model.coordinates.size(), run.scale_of_all ? scale(*run.scale_of_all, "run.scale") : 0.0);
+  for (std::size_t i = 0; i < model.coordinates.size(); ++i)
+    if (const auto given = run.scale.find(model.coordinates[i].name); given != run.scale.end())
+      result.state.scale[i] = scale(given->second, "run.scale." + given->first);
   return result;
+}
+
+std::string wrong_scale(double scale) {
+  return scale > 0.0 && std::isfinite(scale) ? "" : "the typical size of a coordinate is positive and finite";
 }
 
 StartState start_state(const Model& model, const ParameterValues& parameters) {

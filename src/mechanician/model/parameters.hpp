@@ -30,7 +30,12 @@ double evaluate_constant(const Expr& f, const Model& model, const ParameterValue
 struct StartState {
   double time = 0.0;
   std::vector<double> q, qd;  ///< n each, in the order of model.coordinates
+  std::vector<double> scale =
+      {};  ///< typical sizes of coordinates that are given ([run] scale), 0: not; empty: none is
 };
+
+/// What a typical size of a coordinate must be; empty: it is.
+std::string wrong_scale(double scale);
 
 /// Throws ModelError for a value that is not finite.
 StartState start_state(const Model& model, const ParameterValues& parameters);

@@ -270,6 +270,11 @@ class Validator {
       add(f, mechanician::quoted("start.position." + name), place("start.position." + name), of_parameters, of_start);
     for (const auto& [name, f] : model_.start.velocity)
       add(f, mechanician::quoted("start.velocity." + name), place("start.velocity." + name), of_parameters, of_start);
+    const std::string of_scale = "a scale is made of numbers and parameters";
+    if (model_.run.scale_of_all)
+      add(*model_.run.scale_of_all, "`run.scale`", place("run.scale"), of_parameters, of_scale);
+    for (const auto& [name, f] : model_.run.scale)
+      add(f, mechanician::quoted("run.scale." + name), place("run.scale." + name), of_parameters, of_scale);
   }
 
   void check_coordinate(const std::string& name, std::string_view what, const Place& at) {
@@ -409,6 +414,9 @@ class Validator {
       for (const auto& [name, f] : *values)
         if (!coordinate_names().contains(name))
           report({}, fmt::format("a start value is given for {}, which is no coordinate", mechanician::quoted(name)));
+    for (const auto& [name, f] : model_.run.scale)
+      if (!coordinate_names().contains(name))
+        report({}, fmt::format("a scale is given for {}, which is no coordinate", mechanician::quoted(name)));
   }
 
   void check_run() {

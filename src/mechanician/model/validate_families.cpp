@@ -27,10 +27,10 @@ bool is_right(double x, std::optional<Term::Part::Kind> kind) {
   return !kind || kind == Kind::slip || x >= 0.0;
 }
 
-/// Start values: each coordinate has one.
+/// Start values and scales: each coordinate has one.
 std::vector<Problem> find_second_values(const FamilyModel& stated) {
   std::vector<Problem> problems;
-  for (const TermKind kind : {TermKind::position, TermKind::velocity}) {
+  for (const TermKind kind : {TermKind::position, TermKind::velocity, TermKind::scale}) {
     std::vector<std::vector<char>> given(stated.coordinates.size());
     std::vector<int> count(stated.coordinates.size(), 0);
     for (const Term& term : stated.terms)
@@ -52,8 +52,10 @@ std::vector<Problem> find_second_values(const FamilyModel& stated) {
         const std::span<const double> found = values(at);
         const long number = number_of_member(family.bounds, found);
         if (number < 0 || !given[f][static_cast<std::size_t>(number)]++) return true;
-        problems.push_back(
-            {term.key, fmt::format("{} has two start values", quoted(member_text(family.name, found))), {}});
+        problems.push_back({term.key,
+                            fmt::format("{} has two {}", quoted(member_text(family.name, found)),
+                                        kind == TermKind::scale ? "scales" : "start values"),
+                            {}});
         return false;
       });
     }
@@ -66,18 +68,19 @@ std::vector<Problem> find_second_values(const FamilyModel& stated) {
 std::vector<std::vector<double>> Expander::suspects(const Term& term) const {
   std::vector<std::vector<double>> found;
   if (whole_ || term.indices.empty()) return found;
-  const auto look = [&](const Expr& f, std::optional<Term::Part::Kind> kind) {
+  const auto look = [&](const Expr& f, std::optional<Term::Part::Kind> kind, bool positive = false) {
     if ((stated_.kinds_of(f) & ~kind_bit(SymbolKind::parameter)) != 0) return;
     IndexWalk walk(stated_, term.indices);
     IndexValues values(stated_, {f}, walk.symbols());
     if (values.is_constant()) return;
     walk.each({}, [&](std::span<const double> at) {
-      if (is_right(values(at)[0], kind)) return true;
+      const double x = values(at)[0];
+      if (is_right(x, kind) && (x > 0.0 || !positive)) return true;
       found.emplace_back(at.begin(), at.end());
       return false;
     });
   };
-  if (term.kind == TermKind::position || term.kind == TermKind::velocity) look(term.body, std::nullopt);
+  if (is_number_of_coordinate(term.kind)) look(term.body, std::nullopt, term.kind == TermKind::scale);
   for (const Term::Part& part : term.parts)
     if (part.kind != Term::Part::Kind::slip) look(part.value, part.kind);
   if (term.kind != TermKind::constraint) return found;

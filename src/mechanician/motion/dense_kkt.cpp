@@ -139,14 +139,12 @@ class DenseKkt final : public KktFactors {
     return true;
   }
 
-  double calc_multiplier_size(const double* f, const double* g) override {
+  void calc_multiplier_sizes(const double* f, const double* g, double* size) override {
     solve(f, g, x_.data(), nullptr);
-    const int r = static_cast<int>(kept_.size());
-    double size = 0.0;
-    for (int k = 0; k < r; ++k)
-      size = std::max(size, (std::abs(c_[k]) + std::abs(u_[k])) /
-                                std::max(std::abs(Z_[static_cast<std::size_t>(k) * n_ + k]), 1e-300));
-    return size;
+    std::fill(size, size + m_, 0.0);
+    for (std::size_t k = 0; k < kept_.size(); ++k)
+      size[kept_[k]] =
+          (std::abs(c_[k]) + std::abs(u_[k])) / std::max(std::abs(Z_[k * static_cast<std::size_t>(n_) + k]), 1e-300);
   }
 
   bool spread(const RowSet& set, const std::vector<char>& off, double* lambda) override {

@@ -348,6 +348,8 @@ class Dynamics {
   template <class Respond>
   bool add_sliding_series(Respond&& respond_to);
   bool solve_sliding(int count);
+  /// How fast the slip of a contact would be if nothing in it cancelled.
+  double slip_speed(std::size_t which) const;
   std::array<double, 2> slip_direction(const Sliding& contact, const double* slip) const;
   void add_sliding_force(std::size_t which, double lambda);
   const SlidingFacts& sliding_facts(std::size_t which) const;
@@ -415,7 +417,7 @@ class Dynamics {
   Guards guards_;
   std::vector<double> sliding_values_, sliding_lambda_, sliding_term_, W_, response_, sum_, guard_values_,
       guard_bounds_, guard_inputs_, guard_registers_;
-  double sliding_determinant_ = 1.0, sliding_speed_ = 1.0;
+  double sliding_determinant_ = 1.0;
 };
 
 }  // namespace mechanician

@@ -23,11 +23,15 @@ constexpr double no_direction = 1e-11;
 constexpr int least_series = 12;
 }  // namespace
 
+double Dynamics::slip_speed(std::size_t which) const {
+  return sliding_values_[sliding_values_.size() - sliding_.size() + which];
+}
+
 std::array<double, 2> Dynamics::slip_direction(const Sliding& contact, const double* slip) const {
   std::array<double, 2> d = contact.direction;
   if (contact.num_slips == 1) return d;
   const double size = std::hypot(slip[0], slip[1]);
-  if (size <= no_direction * sliding_speed_) return d;
+  if (size <= no_direction * slip_speed(static_cast<std::size_t>(&contact - sliding_.data()))) return d;
   // Through rest the direction is continued smoothly: that it turns at once there is found as the end of the phase.
   const double forwards = slip[0] * d[0] + slip[1] * d[1] < 0.0 ? -1.0 : 1.0;
   return {forwards * slip[0] / size, forwards * slip[1] / size};
@@ -61,9 +65,17 @@ std::array<double, 2> Dynamics::calc_friction(std::size_t which) const {
 bool Dynamics::evaluate_sliding(double t, const double* y) {
   const std::span<const double> found = values_->calc_sliding(point_of(t, y));
   if (found.empty()) return false;
+  // Behind these, of each contact: what its slip would be if nothing in it cancelled.
   sliding_values_.assign(found.begin(), found.end());
-  sliding_speed_ = 0.0;
-  for (int i = 0; i < n_; ++i) sliding_speed_ = std::max({sliding_speed_, sizes.near_qd[i], std::abs(y[n_ + i])});
+  sliding_values_.resize(found.size() + sliding_.size(), 0.0);
+  for (std::size_t s = 0; s < sliding_.size(); ++s) {
+    const double* T = slips_of(s) + sliding_[s].num_slips;
+    double& speed = sliding_values_[found.size() + s];
+    for (const auto& [k, i] : sliding_facts(s).T) {
+      const double v = std::max(sizes.near_qd[i], std::abs(y[n_ + i]));
+      speed += std::abs(*T++) * v;
+    }
+  }
   return true;
 }
 
@@ -179,7 +191,7 @@ void Dynamics::hold_slip_directions(double t, const double* y) {
     if (sliding_[s].num_slips != 2) continue;
     const double* slip = slips_of(s);
     const double size = std::hypot(slip[0], slip[1]);
-    if (size > no_direction * sliding_speed_) sliding_[s].direction = {slip[0] / size, slip[1] / size};
+    if (size > no_direction * slip_speed(s)) sliding_[s].direction = {slip[0] / size, slip[1] / size};
   }
 }
 
@@ -204,15 +216,24 @@ const std::vector<double>& Dynamics::calc_joint_multipliers() {
 }
 
 bool Dynamics::calc_guards(double t, const double* y, std::span<double> g, std::span<double> noise) {
-  double size = 0.0;  // of multipliers
+  const std::vector<double>& units = factors_->typical_units();
+  const auto row_size = [&](int j) {
+    double squares = 0.0;
+    each_entry(j, [&](int i, double a) { squares += a * units[i] * a * units[i]; });
+    return std::sqrt(squares);
+  };
+  double largest = 0.0;  // of the forces of rows, in units of what coordinates weigh
   const bool only_gaps = g.size() == guards_.gaps.size();
   if (!only_gaps) {
     if (!rhs_by_factors(t, y, scratch_.data())) return false;
     --evaluations, ++projections;
     const EquationValues::Numbers v = values_->numbers();
-    if (!generally_ && !noise.empty()) size = factors_->calc_multiplier_size(v.Q, v.b);
+    std::vector<double>& terms = row_scratch_;
+    std::fill(terms.begin(), terms.end(), 0.0);
+    if (!generally_ && !noise.empty()) factors_->calc_multiplier_sizes(v.Q, v.b, terms.data());
     calc_joint_multipliers();
-    for (const double l : joint_) size = std::max(size, std::abs(l));
+    for (int j = 0; j < m_ && !noise.empty(); ++j)
+      largest = std::max(largest, std::max(terms[j], std::abs(joint_[j])) * row_size(j));
   }
   if (!guard_values_.empty()) {
     const std::vector<double>& parameters = written()->system().parameters();
@@ -232,19 +253,24 @@ bool Dynamics::calc_guards(double t, const double* y, std::span<double> g, std::
   };
   for (const int i : guards_.gaps) put(guard_values_[i], 8.0 * guard_bounds_[i]);
   if (only_gaps) return kernels::all_finite(std::ssize(g), g.data());
-  const double rounding = 64.0 * eps * std::min(all.condition(), 1e8) * size;
-  for (const int row : guards_.rows) put(joint_[row], rounding);
+  // Of a multiplier: what rounding does to the forces, over the size of its row.
+  const double of_forces = 64.0 * eps * std::min(all.condition(), 1e8) * largest;
+  const auto rounding = [&](int row) {
+    const double size = noise.empty() ? 0.0 : row_size(row);
+    return size > 0.0 ? of_forces / size : 0.0;
+  };
+  for (const int row : guards_.rows) put(joint_[row], rounding(row));
   for (const Guards::Cone& cone : guards_.cones) {
-    double squares = 0.0;
-    for (const int j : cone.slip) squares += joint_[j] * joint_[j];
-    put(guard_values_[cone.mu] * cone.sign * joint_[cone.row] - std::sqrt(squares), 4.0 * rounding);
+    double squares = 0.0, known = std::abs(guard_values_[cone.mu]) * rounding(cone.row);
+    for (const int j : cone.slip) squares += joint_[j] * joint_[j], known = std::max(known, rounding(j));
+    put(guard_values_[cone.mu] * cone.sign * joint_[cone.row] - std::sqrt(squares), 4.0 * known);
   }
   for (std::size_t s = 0; s < sliding_.size(); ++s) {
     const double* slip = slips_of(s);
     double forwards = slip[0] * sliding_[s].direction[0];
     if (sliding_[s].num_slips == 2) forwards += slip[1] * sliding_[s].direction[1];
-    put(sliding_[s].sign * joint_[sliding_[s].row], rounding);
-    put(forwards, 16.0 * eps * sliding_speed_);
+    put(sliding_[s].sign * joint_[sliding_[s].row], rounding(sliding_[s].row));
+    put(forwards, 16.0 * eps * slip_speed(s));
     put(sliding_determinant_, 64.0 * eps);
   }
   return kernels::all_finite(std::ssize(g), g.data());

@@ -26,6 +26,13 @@ void check(const System& system, const State& start, const MotionOptions& option
                                             smallest_tolerance, largest_tolerance));
   if (!(options.first_step >= 0.0) || !(options.largest_step >= 0.0))
     throw std::invalid_argument("step sizes must not be negative");
+  if (!options.scale.empty() && std::ssize(options.scale) != system.n())
+    throw std::invalid_argument(
+        fmt::format("there are {} typical sizes, the system has {} coordinates", options.scale.size(), system.n()));
+  for (const double scale : options.scale)
+    if (scale != 0.0)
+      if (const std::string wrong = wrong_scale(scale); !wrong.empty())
+        throw std::invalid_argument(fmt::format("{}, not {}", wrong, scale));
 }
 
 }  // namespace

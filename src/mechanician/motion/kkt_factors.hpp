@@ -67,8 +67,8 @@ class KktFactors {
   virtual bool factor(const Matrices& at, const RowSet& set, Mass mass) = 0;
   /// f may be null: zero; so may g. λ by row, zero of rows that are not kept; it may be null. False: no answer.
   virtual bool solve(const double* f, const double* g, double* x, double* lambda) = 0;
-  /// Size of the terms that the multipliers of kept rows are the difference of, for f and g.
-  virtual double calc_multiplier_size(const double* f, const double* g) = 0;
+  /// Sizes of the terms that the multipliers of kept rows are the difference of, for f and g; by row, zero of others.
+  virtual void calc_multiplier_sizes(const double* f, const double* g, double* size) = 0;
   /// λ = G(GᵀG)⁻¹λ_S with A = G A_S: the multipliers of least norm with the same force, over all rows that are not `off`.
   virtual bool spread(const RowSet& set, const std::vector<char>& off, double* lambda) = 0;
 

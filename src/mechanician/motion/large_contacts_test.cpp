@@ -97,7 +97,7 @@ Loaded load_bench(const std::string& name, const std::vector<std::pair<std::stri
 ContactSolution solve_on(SolvePath path, const System& system, const State& state) {
   Evaluation now = system.evaluate(state);
   std::optional<NotFinite> not_finite = now.not_finite;
-  std::vector<Contact> contacts = classify_contacts(system, state, now, size_of(state), not_finite);
+  std::vector<Contact> contacts = classify_contacts(system, state, now, size_of(state, now), not_finite);
   EXPECT_FALSE(not_finite);
   now.values.path = path;
   return solve_contacts(system, now.values, std::move(contacts), {});

@@ -53,7 +53,6 @@ PhasedMotion::PhasedMotion(const System& system_given, State start_given, Motion
   many_since_ = start.t;
   modes_.resize(system->equations().contacts.size());
   settles_at_.assign(modes_.size(), std::numeric_limits<double>::infinity());
-  size_ = {size_of(start).q, start.qd.cwiseAbs()};
   std::vector<Replacement> at_rest;
   for (const Expr& v : system->equations().qd) at_rest.push_back({v, Expr(0)});
   for (const ContactRow& c : system->equations().contacts) {
@@ -69,7 +68,11 @@ PhasedMotion::PhasedMotion(const System& system_given, State start_given, Motion
   const Evaluation now = system->evaluate(start);
   std::optional<NotFinite> not_finite = now.not_finite;
   std::vector<Contact> contacts;
-  if (!not_finite) contacts = classify_contacts(*system, start, now, size_of(start), not_finite);
+  if (!not_finite) {
+    const MotionSize size = size_of(start, now);
+    size_ = {size.q, start.qd.cwiseAbs()};
+    contacts = classify_contacts(*system, start, now, size, not_finite);
+  }
   if (not_finite) {
     refuse(StopReason::not_finite, not_finite->message(), not_finite->place);
     return;

@@ -200,6 +200,90 @@ TEST_P(ScalesTest, of_length_mass_and_time_change_nothing) {
   }
 }
 
+// ---- sizes that are given
+
+/// Beside an oscillation of 1 one of 1e-9, twenty times as fast: cos(20 t).
+constexpr const char* tiny_by_intent = R"toml(
+coordinates = ["x", "y"]
+[parameters]
+small = 1e-9
+[dynamics]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "x^2/2 + 200*y^2"
+[start]
+position = { x = 1, y = "small" }
+)toml";
+
+struct Ended {
+  std::vector<double> numbers;
+  double off = 0.0;  ///< y, over its amplitude
+  long steps = 0;
+};
+Ended run_tiny(std::string run, std::vector<double> scale = {}, double tolerance = 1e-6) {
+  const Loaded model(tiny_by_intent + run);
+  if (scale.empty()) scale = model.system.scale();
+  Integrator integrator = model.integrator({.to = 20.0, .tolerance = tolerance, .scale = scale});
+  const Sample end = run_to_end(integrator);
+  return {numbers_of(end), std::abs(end.q(1) / 1e-9 - std::cos(20.0 * 20.0)), integrator.statistics().steps};
+}
+
+TEST(GivenScale, makes_what_is_tiny_by_intent_as_exact_as_the_rest) {
+  const Ended without = run_tiny(""), with = run_tiny("[run]\nscale = { y = \"small\" }\n");
+  EXPECT_GT(without.off, 0.1);  // it is nothing beside x
+  EXPECT_LT(with.off, 1e-2);
+  EXPECT_GT(with.steps, without.steps);
+  const Ended exact = run_tiny("[run]\nscale = { y = \"small\" }\n", {}, 1e-10);
+  EXPECT_LT(exact.off, 1e-5);
+}
+
+TEST(GivenScale, is_one_number_for_all_or_one_by_coordinate) {
+  const Ended all = run_tiny("[run]\nscale = \"2*small\"\n"),
+              each = run_tiny("[run]\nscale = { x = 2e-9, y = 2e-9 }\n"), options = run_tiny("", {2e-9, 2e-9});
+  EXPECT_TRUE(same_bits(all.numbers, each.numbers));
+  EXPECT_TRUE(same_bits(all.numbers, options.numbers));
+  EXPECT_EQ(Loaded(std::string(tiny_by_intent) + "[run]\nscale = { y = 3 }\n").system.scale(),
+            (std::vector<double>{0.0, 3.0}));
+}
+
+TEST(GivenScale, changes_nothing_where_there_is_none) {
+  EXPECT_TRUE(Loaded(tiny_by_intent).system.scale().empty());
+  EXPECT_TRUE(same_bits(run_tiny("").numbers, run_tiny("", {0.0, 0.0}).numbers));
+}
+
+TEST(GivenScale, counts_in_every_phase_and_after_a_checkpoint) {
+  const std::string text = R"toml(
+coordinates = ["z", "y"]
+[dynamics]
+kinetic = "(z'^2 + y'^2)/2"
+potential = "9.81*z + 18*y^2"
+[constraints.floor]
+equation = "z >= 0"
+restitution = 0.7
+[start]
+position = { z = 1, y = 1e-9 }
+[run]
+scale = { y = 1e-9 }
+)toml";
+  const Loaded model(text);
+  const MotionOptions options{.to = 3.0, .tolerance = 1e-8, .scale = model.system.scale()};
+  Integrator whole = model.integrator(options), first = model.integrator(options), second = model.integrator(options);
+  const Sample end = run_to_end(whole);
+  EXPECT_LT(std::abs(end.q(1) / 1e-9 - std::cos(18.0)), 1e-4);
+  while (first.t() < 1.0) ASSERT_TRUE(first.advance());
+  second.restore(first.checkpoint(), first.events(), first.notes());
+  EXPECT_TRUE(same_bits(numbers_of(run_to_end(second)), numbers_of(end)));
+}
+
+TEST(GivenScale, must_be_positive_and_as_many_as_coordinates) {
+  const Loaded model(tiny_by_intent);
+  EXPECT_THROW(model.integrator({.to = 1.0, .scale = {1.0}}), std::invalid_argument);
+  EXPECT_THROW(model.integrator({.to = 1.0, .scale = {1.0, -1.0}}), std::invalid_argument);
+  System other = Loaded(std::string(tiny_by_intent) + "[run]\nscale = { y = \"small\" }\n").system;
+  const double negative = -1.0;
+  other.set_parameters({&negative, 1});
+  EXPECT_THROW(other.scale(), ModelError);
+}
+
 INSTANTIATE_TEST_SUITE_P(models, ScalesTest, testing::ValuesIn(table),
                          [](const auto& c) { return std::string(c.param.name); });
 

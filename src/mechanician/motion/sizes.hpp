@@ -53,7 +53,7 @@ class Sizes {
   /// The same of what rests.
   static constexpr double rest = 1e-3;
 
-  /// `units`: u_i; `given`: typical sizes of coordinates that are known, 0 where not; may be empty. `span`: of the run.
+  /// `units`: u_i; `given`: typical sizes of coordinates that are known, 0 where not; may be empty. These count alone. `span`: of the run.
   void begin(std::span<const double> units, std::span<const double> given, double span) {
     reach.begin(span);
     units_.assign(units.begin(), units.end()), given_.assign(given.begin(), given.end());
@@ -73,7 +73,10 @@ class Sizes {
       reach.speed = std::max(reach.speed, qd[i] / units_[i]);
     }
     const double length = reach.length(), pace = reach.pace();
-    for (std::size_t i = 0; i < n; ++i) near_q[i] = units_[i] * length, near_qd[i] = units_[i] * pace;
+    for (std::size_t i = 0; i < n; ++i) {
+      near_q[i] = is_given(i) ? given_[i] : units_[i] * length;
+      near_qd[i] = is_given(i) ? of_given_qd(i) : units_[i] * pace;
+    }
   }
   /// Given forces there, in equilibrium or not.
   void set_forces(const double* Q) {
@@ -96,7 +99,7 @@ class Sizes {
     return is_given(i) ? given_[i] : std::max({q[i], value, part * units_[i] * h * speed});
   }
   double of_qd(std::size_t i, double value, double speed) const {
-    return std::max({qd[i], value, part * units_[i] * speed});
+    return std::max({qd[i], value, is_given(i) ? of_given_qd(i) : part * units_[i] * speed});
   }
   /// The same of a component of [q | q̇] by itself.
   double of(std::size_t i, double value) const {
@@ -106,7 +109,7 @@ class Sizes {
   /// What is known of it counts against: also where it rests, and only rounding is left of its own size.
   double of_known(std::size_t i, double value) const {
     const std::size_t n = units_.size();
-    return std::max(of(i, value), rest * (i < n ? near_q[i] : near_qd[i - n]));
+    return std::max(of(i, value), rest * (i < n ? near_q[i] : near_qd[i - n]));  // no more where a size is given
   }
   /// The largest of all, of a vector of velocities or the like.
   double in_units(const double* v) const {
@@ -129,6 +132,8 @@ class Sizes {
 
  private:
   bool is_given(std::size_t i) const { return !given_.empty() && given_[i] > 0.0; }
+  /// What the size of a coordinate says of its velocity: that it is not passed through in a step.
+  double of_given_qd(std::size_t i) const { return given_[i] / reach.soon; }
 
   std::vector<double> units_, given_;
 };

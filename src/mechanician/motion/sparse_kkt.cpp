@@ -137,20 +137,18 @@ class SparseKkt final : public KktFactors {
     return solve_robustly(f, g, x, lambda);
   }
 
-  double calc_multiplier_size(const double* f, const double* g) override {
+  void calc_multiplier_sizes(const double* f, const double* g, double* sizes) override {
     std::vector<double> inverse(m()), size(m()), units(n());
     elimination().calc_row_pivots(inverse, size);
     calc_units(at_, units.data());
-    double largest = 0.0;
     for (int j = 0; j < m_; ++j) {
       double sum = std::abs(g[j]);
       for (const int* s = row_slots_.first(j); s != row_slots_.last(j); ++s) {
         const int i = pattern_.A[*s].col;
         sum += std::abs(A_[*s] * f[i]) * units[i] * units[i];
       }
-      if (std::isfinite(inverse[j])) largest = std::max(largest, sum * inverse[j]);
+      sizes[j] = std::isfinite(inverse[j]) ? sum * inverse[j] : 0.0;
     }
-    return largest;
   }
 
   bool spread(const RowSet&, const std::vector<char>& off, double* lambda) override {

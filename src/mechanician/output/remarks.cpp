@@ -165,12 +165,25 @@ Remark not_unique_remark(const System& system, const Instant& instant) {
     remark.details.push_back(
         "any motion along it satisfies the equations; give these coordinates mass, or constrain them");
   }
-  const bool first_order = std::any_of(s.undetermined.begin(), s.undetermined.end(),
-                                       [&](Eigen::Index i) { return system.forces_depend_on(static_cast<int>(i)); });
-  if (first_order)
-    remark.details.emplace_back(
-        "the forces depend on them: parts without mass that springs, dampers or resistors hold move by laws of first "
-        "order, which a model cannot state so far");
+  // What forces or rods hold, and no mass: rods do not where they are in line, and their gradients vanish.
+  const InstantValues& v = instant.values;
+  const auto is_held = [&](Eigen::Index i) {
+    bool held = system.forces_depend_on(static_cast<int>(i));
+    for (Eigen::Index j = 0; j < v.A.rows(); ++j)
+      for (const SparseRows::Entry& e : v.A.row(j)) held |= e.col == i;
+    return held;
+  };
+  std::vector<std::string> massless;
+  for (const Eigen::Index i : s.undetermined)
+    if (v.M(i, i) == 0.0 && is_held(i)) massless.push_back(system.coordinate(static_cast<int>(i)));
+  if (massless.empty()) return remark;
+  remark.details.push_back(fmt::format(
+      "{} no mass: what springs, dampers, resistors or rods hold without mass moves by a balance of forces, "
+      "a law of first order in time, and a model states laws of second order only so far",
+      quote_list(massless) + (massless.size() == 1 ? " has" : " have")));
+  remark.details.emplace_back(
+      "what to do: give masses that are small against the others, or put in what the balance of forces says and leave "
+      "such coordinates out");
   return remark;
 }
 

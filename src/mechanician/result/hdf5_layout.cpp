@@ -99,6 +99,8 @@ std::vector<Hdf5Dataset> plan_datasets(const ResultHeader& header, const Room& r
   for (const auto& [path, x] :
        {std::pair("setup/start_position", &setup.start.q), std::pair("setup/start_velocity", &setup.start.qd)})
     plan.push_back({path, Hdf5Type::number, static_cast<std::uint64_t>(x->size()), 1, false, coordinates, {}});
+  if (!setup.motion.scale.empty())
+    plan.push_back({"setup/scale", Hdf5Type::number, setup.motion.scale.size(), 1, false, coordinates, {}});
   if (room.checkpoint_size > 0)
     plan.push_back({"checkpoint", Hdf5Type::bytes, 2, room.checkpoint_size, true, {}, "for --resume"});
   return plan;

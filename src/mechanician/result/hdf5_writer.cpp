@@ -226,6 +226,7 @@ class Hdf5Writer final : public ResultWriter {
     add("setup/parameters", bytes_of(setup.parameters));
     add("setup/start_position", bytes_of(setup.start.q));
     add("setup/start_velocity", bytes_of(setup.start.qd));
+    if (!setup.motion.scale.empty()) add("setup/scale", bytes_of(setup.motion.scale));
     for (PackedColumn& c : long_names(header_.columns)) known.emplace(c.path, std::move(c.bytes));
     return known;
   }

@@ -5,7 +5,7 @@
 ///     t [rows]   q qd qdd Qc Qi Qni [rows, n]   lambda power work [rows, constraints]   outputs   residual   work_…
 ///         each with the attribute `columns`, the names of its columns (dataset columns/NAME beyond 4000 of them)
 ///     events/time kind name constraints position velocity_before velocity_after sigma dimension turning noise_limited
-///     setup/parameters start_position start_velocity
+///     setup/parameters start_position start_velocity scale
 ///     rows_valid events_valid          how much of a file that is being written counts; all of it at the end
 ///     checkpoint [2, size]             in files that are not complete
 ///     attributes of the file: model, model_file, version, options, to, every, tolerance, method, start_time, verify,

@@ -27,6 +27,9 @@ std::string options_json(const RunSetup& setup, const Columns& columns) {
   setup.every ? json.value(*setup.every) : json.null();
   json.key("tolerance").value(setup.motion.tolerance);
   json.key("method").value(name_of(setup.motion.method));
+  if (!setup.motion.scale.empty() && setup.motion.scale.size() == columns.coordinates().size())
+    json.key("scale").named(columns.coordinates(),
+                            Eigen::Map<const Eigen::VectorXd>(setup.motion.scale.data(), setup.start.q.size()));
   json.key("verify").value(setup.verify);
   if (!setup.columns.empty()) json.key("columns").value(setup.columns);
   json.key("parameters").begin_object();

@@ -54,6 +54,7 @@ class StoredRunReader {
     s.start.q = vector("setup/start_position");
     s.start.qd = vector("setup/start_velocity");
     s.parameters = reader_.numbers("setup/parameters");
+    if (reader_.has("setup/scale")) s.motion.scale = reader_.numbers("setup/scale");
     if (s.start.q.size() != s.start.qd.size()) damaged("start positions and velocities differ in number");
     return s;
   }

@@ -64,7 +64,7 @@ std::string encode(const SweepSetup& s) {
   out.add("version", std::string_view(s.version));
   out.add("file", std::string_view(s.model.file));
   out.add("model", std::string_view(s.model.text));
-  out.add("set", s.set), out.add("position", s.position), out.add("velocity", s.velocity);
+  out.add("set", s.set), out.add("position", s.position), out.add("velocity", s.velocity), out.add("scale", s.scale);
   if (s.time) out.add("time", *s.time);
   if (s.as_given) out.add("as_given", std::string_view("yes"));
   if (s.parameters_hash != 0) out.add_whole("parameters_hash", s.parameters_hash);
@@ -113,6 +113,8 @@ SweepSetup decode_sweep_setup(std::string_view text) {
       put(s.position, value);
     else if (name == "velocity")
       put(s.velocity, value);
+    else if (name == "scale")
+      put(s.scale, value);
     else if (name == "time")
       s.time = number(value);
     else if (name == "as_given")

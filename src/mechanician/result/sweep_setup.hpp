@@ -19,7 +19,7 @@ namespace mechanician {
 struct SweepSetup {
   std::string version;
   SourceText model;
-  std::map<std::string, double> set, position, velocity;
+  std::map<std::string, double> set, position, velocity, scale;
   std::optional<double> time;
   bool as_given = false;
   std::vector<std::string> vary;  ///< as given
