@@ -616,11 +616,14 @@ def add_contacts(r):
             more=f'[constraints.floor]\nequation = "y >= R"\nfriction = {mu}\nslip = "x\' + R*b\'"')
     for f, to in ((0.1, 10.3), (0.02, 30.0)):       # a spring with dry friction: half swings about ±f
         def dry(t, f=f):
-            x, s = 1.0, 0
-            half = int(t / pi)
+            x, half = 1.0, int(t / pi)
             for i in range(half):
+                if abs(x) <= f:             # it stays
+                    return {'x': (x, 0.0), 'y': (0.0, 0.0)}
                 x = (1 if i % 2 == 0 else -1) * 2 * f - x
             side, d = (1 if half % 2 == 0 else -1), t - half * pi
+            if abs(x) <= f:
+                return {'x': (x, 0.0), 'y': (0.0, 0.0)}
             return {'x': (side * f + (x - side * f) * cos(d), -(x - side * f) * sin(d)), 'y': (0.0, 0.0)}
         add('contacts', f'spring with dry friction {f}', {'x': 'L', 'y': 'L'}, {'kinetic': "m/2*(x'^2 + y'^2)", 'potential': 'm*w^2/2*x^2 + m*g*y'},
             {'m': (1.0, 'M'), 'g': (9.81, 'L T-2'), 'w': (1.0, 'T-1'), 'f': (f / 9.81, '')}, {'x': (1.0, 0.0), 'y': (0.0, 0.0)}, to, dry,
