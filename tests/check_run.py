@@ -299,6 +299,8 @@ def check_ends(c):
            '[start]\nposition = { a = 3, b = 3 }\n')
     out = c.status('a run that --verify does not confirm', 5, 'chaos.toml', '--to', '60', '--every', '1', '--tolerance', '1e-7', '--verify', '--json',
                    err='is not to be trusted: a second run at tolerance')
+    c.status('however loose the tolerance', 5, 'chaos.toml', '--to', '20', '--every', '1', '--tolerance', '0.1', '--verify', '--quiet', '-o', 'loose.csv',
+             err='a second run at tolerance 1e-06 differs')
     c.that('is suspect', json.loads(out)['summary']['status'] == 'suspect' and not json.loads(out)['summary']['trusted'], out[-500:])
     c.status('also when quiet', 5, 'chaos.toml', '--to', '60', '--every', '1', '--tolerance', '1e-7', '--verify', '--quiet', '-o', 'c.h5',
              err='is not to be trusted')

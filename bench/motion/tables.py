@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measures motions and writes the tables of docs/accuracy.md.
+"""Measures motions and writes the tables of docs/accuracy.md and docs/verdicts.md.
 
 usage: bench/motion/tables.py [--program PATH] [--python PATH] [--only NAME,...] [--sizes 1,2,10,40]
 
-Tables: ladder, ladder_peer, digits, work, pendulum. Each stands between `<!-- begin NAME -->` and `<!-- end NAME -->` and is replaced together
+Tables: ladder, ladder_peer, digits, work, pendulum, verdicts. Each stands between `<!-- begin NAME -->` and `<!-- end NAME -->` and is replaced together
 with a line that says when and on which machine it was measured. --python is one with NumPy, SciPy and SymPy, for ladder_peer and work; without
 them these two are left as they are. --sizes are those of the ladders; that of 40 takes most of the time, some minutes. Measure on a quiet machine."""
 import argparse
@@ -18,7 +18,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-PAGE = ROOT / 'docs' / 'accuracy.md'
+DOCS = ROOT / 'docs'
 DIGITS = [('squeezer', 'models/squeezer.toml'), ('car_axis', 'models/car_axis.toml')]
 
 
@@ -70,6 +70,10 @@ def ladder_peer(options):
     return output(options.python, HERE / 'ladder_peer.py')
 
 
+def verdicts(options):
+    return output(sys.executable, ROOT / 'tests' / 'check_verdicts.py', '--program', options.program, '--table')
+
+
 def machine():
     """The processor and the date."""
     name = 'unknown processor'
@@ -80,7 +84,7 @@ def machine():
     return f'{datetime.date.today().isoformat()}, {os.cpu_count()} × {name}'
 
 
-TABLES = {'ladder': ladder, 'ladder_peer': ladder_peer, 'digits': digits, 'work': work, 'pendulum': pendulum}
+TABLES = {'ladder': ladder, 'ladder_peer': ladder_peer, 'digits': digits, 'work': work, 'pendulum': pendulum, 'verdicts': verdicts}
 
 
 def main():
@@ -99,13 +103,14 @@ def main():
             print(f'{name}: {str(error)[:2000]}')
             status = 1
             continue
-        text = PAGE.read_text()
+        page = DOCS / ('verdicts.md' if name == 'verdicts' else 'accuracy.md')
+        text = page.read_text()
         pattern = re.compile(rf'(<!-- begin {name} -->\n).*?(<!-- end {name} -->)', re.S)
         if not pattern.search(text):
-            print(f'{name}: docs/accuracy.md has no place for it')
+            print(f'{name}: {page.name} has no place for it')
             status = 1
             continue
-        PAGE.write_text(pattern.sub(lambda m: f'{m[1]}\n{table}\n\nMeasured on {machine()}, version {version.split()[-1]}.\n\n{m[2]}', text))
+        page.write_text(pattern.sub(lambda m: f'{m[1]}\n{table}\n\nMeasured on {machine()}, version {version.split()[-1]}.\n\n{m[2]}', text))
         print(f'{name}: written', flush=True)
     return status
 

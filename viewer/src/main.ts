@@ -9,7 +9,7 @@ import { Picture } from "./picture";
 import { event_colour, Plots } from "./plots";
 import { read_report, type Report } from "./report";
 import { make_tabs } from "./tabs";
-import { certificate_panel, equations_panel, events_panel, model_panel } from "./texts";
+import { checks_panel, equations_panel, events_panel, model_panel } from "./texts";
 import { listen_to_keys, make_help } from "./keys";
 import { make_transport } from "./transport";
 
@@ -41,8 +41,8 @@ function start(report: Report) {
   theme.addEventListener("click", next_theme);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => recolour.forEach((f) => f()));
   const help = make_help();
-  const badge = h("button", { type: "button", class: good ? "badge good" : "badge bad", title: "The certificate of this run" },
-    good ? "✓ certified" : "! " + (status === "suspect" || status === "done" ? "not to be trusted" : visible(status)));
+  const badge = h("button", { type: "button", class: good ? "badge good" : "badge bad", title: "What was checked of this run" },
+    good ? (typeof report.summary.global_error === "number" ? "✓ checked, second run agrees" : "✓ passes its checks") : "! " + (status === "suspect" || status === "done" ? "not to be trusted" : visible(status)));
   document.getElementById("head")!.append(
     h("div", { class: "title" }, h("h1", {}, title), badge),
     h("div", { class: "head-tools" },
@@ -82,7 +82,7 @@ function start(report: Report) {
   const tabs = make_tabs([
     ["Plots", plots.element],
     ["Equations", equations_panel(report)],
-    ["Certificate", certificate_panel(report)],
+    ["Checks", checks_panel(report)],
     [report.events.length ? `Events (${report.events.length + report.events_left_out})` : "Events", events_panel(report, clock)],
     ["Model", model_panel(report)],
   ]);

@@ -1,4 +1,4 @@
-// The panels that are read: equations, certificate, events, model.
+// The panels that are read: equations, checks, events, model.
 
 import katex from "katex";
 import { colour } from "./colours";
@@ -45,7 +45,7 @@ export function equations_panel(report: Report): HTMLElement {
 const number = (x: unknown, digits = 4) => (typeof x === "number" ? nice(x, digits) : "–");
 const list = (x: unknown): string[] => (Array.isArray(x) ? x.map(String) : []);
 
-export function certificate_panel(report: Report): HTMLElement {
+export function checks_panel(report: Report): HTMLElement {
   const s = report.summary;
   const trusted = s.trusted === true;
   const rows: [string, string, string][] = [
@@ -57,14 +57,14 @@ export function certificate_panel(report: Report): HTMLElement {
     ["Work of non-ideal constraint forces", number(s.work_nonideal), ""],
     ["Work of control forces", number(s.work_control), ""],
     ["Balance at the end", number(s.balance), "change of kinetic energy less all works: zero for the exact motion"],
-    ["Largest balance on the way", `${number(s.balance_largest)} of ${number(s.balance_allowed)} allowed`, "what tolerance and number of steps explain"],
+    ["Largest balance on the way", `${number(s.balance_largest)} of ${number(s.balance_allowed)} allowed`, "what tolerance and number of steps explain, at most a thousandth of the energies"],
     ["Global error", s.global_error === null || s.global_error === undefined ? "not estimated" : number(s.global_error),
-      s.global_error == null ? "run --verify estimates it by a second run" : "difference to a second run at a hundredth of the tolerance"],
-    ["Method, tolerance", `${String(s.method ?? "–")}, ${number(s.tolerance)}`, "local error, relative to max(1, |value|)"],
+      s.global_error == null ? "the checks above do not see it; run --verify estimates it by a second run" : "difference to a second run at a hundredth of the tolerance"],
+    ["Method, tolerance", `${String(s.method ?? "–")}, ${number(s.tolerance)}`, "of each step, relative to the typical size of each value"],
     ["Steps, evaluations", `${number(s.steps, 8)}, ${number(s.evaluations, 8)}`, `${number(s.rejected, 8)} steps rejected`],
     ["Time of the motion", `${number(s.begin, 8)} to ${number(s.end, 8)}`, `computed in ${number(s.wall_time, 3)} s`],
   ];
-  const table = h("table", {}, h("caption", { class: "sr" }, "Certificate of this run"));
+  const table = h("table", {}, h("caption", { class: "sr" }, "What was checked of this run"));
   const body = h("tbody");
   for (const [what, value, about] of rows)
     body.append(h("tr", {}, h("th", { scope: "row" }, what), h("td", { class: "value" }, value), h("td", { class: "about" }, about)));
@@ -72,7 +72,7 @@ export function certificate_panel(report: Report): HTMLElement {
   const panel = h("div", { class: "certificate" },
     h("p", { class: trusted ? "verdict good" : "verdict bad" }, visible(report.trust)));
   for (const line of [...(s.message ? [String(s.message)] : []), ...list(s.reasons)]) panel.append(h("p", { class: "reason" }, visible(line)));
-  panel.append(h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Certificate" }, table));
+  panel.append(h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Checks" }, table));
   const notes = list(s.notes);
   if (notes.length) panel.append(h("h3", {}, "Notes"), h("ul", {}, ...notes.map((n) => h("li", {}, visible(n)))));
   return panel;

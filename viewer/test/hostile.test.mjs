@@ -60,7 +60,7 @@ test("no string of a model becomes markup or script", async () => {
   const { page, wrong, close } = await open(browser, report, { reducedMotion: "no-preference" });
   await set_slider(page, 0.5);
   await page.locator("#names").check();
-  for (const tab of ["Equations", "Certificate", "Events", "Model", "Plots"]) {
+  for (const tab of ["Equations", "Checks", "Events", "Model", "Plots"]) {
     await page.getByRole("tab", { name: tab }).click();
     await page.waitForTimeout(200);
   }

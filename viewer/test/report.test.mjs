@@ -71,7 +71,7 @@ for (const [name, to, dimension] of shown)
     assert.notEqual(turned.sum, second.sum, `dragging does nothing in ${dimension}D`);
     await page.getByRole("button", { name: "Fit" }).click();
 
-    for (const tab of ["Equations", "Certificate", "Events", "Model"]) {
+    for (const tab of ["Equations", "Checks", "Events", "Model"]) {
       await page.getByRole("tab", { name: tab }).click();
       assert.ok((await page.locator("[role=tabpanel]:visible").innerText()).length > 40, `${tab} is empty`);
       if (tab !== "Events") await page.screenshot({ path: join(out, `${name}-${tab.toLowerCase()}.png`) });
@@ -92,8 +92,8 @@ test("dark, on a phone: nothing sticks out, nothing is hard to read", async () =
     await page.screenshot({ path: join(out, `${name}-phone-dark.png`) });
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390, "wider than the phone");
     assert.deepEqual(await serious_faults(page), []);
-    await page.getByRole("tab", { name: "Certificate" }).click();
-    await page.screenshot({ path: join(out, `${name}-phone-certificate.png`), fullPage: true });
+    await page.getByRole("tab", { name: "Checks" }).click();
+    await page.screenshot({ path: join(out, `${name}-phone-checks.png`), fullPage: true });
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390, "wider than the phone");
     assert.deepEqual(await serious_faults(page), []);
     assert.deepEqual(wrong, []);

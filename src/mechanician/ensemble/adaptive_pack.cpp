@@ -8,6 +8,7 @@
 #include "mechanician/motion/certificate_limits.hpp"
 #include "mechanician/motion/dop853_tableau.hpp"
 #include "mechanician/motion/step_control.hpp"
+#include "mechanician/motion/tolerances.hpp"
 
 namespace mechanician {
 
@@ -49,6 +50,7 @@ AdaptivePack::AdaptivePack(AdaptiveCode& code, const EnsembleOptions& options)
       size_(2 * code.n + 4),
       num_parameters_(code.acceleration.num_inputs() - 1 - 2 * code.n),
       num_varied_(num_parameters_ - code.num_switches) {
+  options_.tolerance = tolerance_of_steps(options.tolerance);
   const auto sized = [&](int count) { return AlignedNumbers(static_cast<std::size_t>(count * L_)); };
   const int num_rows = code.num_rows, num_entries = code.watched.row_begin.back(),
             num_divisors = code.watched.num_divisors;

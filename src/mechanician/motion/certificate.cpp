@@ -18,7 +18,7 @@ namespace mechanician {
 namespace {
 
 using rank_limits::lost_in_rounding;
-constexpr double checkpoint_version = 4.0;
+constexpr double checkpoint_version = 5.0;
 
 }  // namespace
 

@@ -13,6 +13,9 @@ namespace {
 constexpr double eps = std::numeric_limits<double>::epsilon();
 /// Of the energy in play; the error of the energy, up to ten times as much, is to stay below a hundredth.
 constexpr double part_of_energy = 1e-3;
+/// And no more than so many roots of the tolerance: on an oscillation an error of the amplitude is 2.3 times the balance over the energy,
+/// and a good verdict promises the root of the tolerance (docs/verdicts.md).
+constexpr double roots_of_tolerance = 0.4;
 /// Fewer steps are no average; then the sum of their estimated errors may be so much.
 constexpr long few_steps = 12;
 constexpr double part_of_few = 0.01;
@@ -27,6 +30,7 @@ constexpr double part_at_rest = 2e-3;
 
 void EnergyLedger::add(const Step& step) {
   kinetic_ = step.kinetic, scale_ = step.scale;
+  part_ = std::min(part_of_energy, roots_of_tolerance * std::sqrt(step.tolerance));
   double work = 0.0, sizes = std::abs(kinetic_) + std::abs(kinetic_start_);
   most_kinetic_ = std::max(most_kinetic_, kinetic_);
   in_play_ = std::max({in_play_, std::abs(kinetic_), std::abs(kinetic_start_)});
@@ -45,7 +49,7 @@ void EnergyLedger::add(const Step& step) {
 }
 
 void EnergyLedger::add_phase(const EnergyLedger& phase) {
-  kinetic_ = phase.kinetic_, scale_ = phase.scale_;
+  kinetic_ = phase.kinetic_, scale_ = phase.scale_, part_ = std::max(part_, phase.part_);
   dissipated_ += phase.dissipated_;
   most_kinetic_ = std::max(most_kinetic_, phase.most_kinetic_),
   in_play_ = std::max({in_play_, phase.in_play_, dissipated_});
@@ -57,12 +61,10 @@ void EnergyLedger::add_phase(const EnergyLedger& phase) {
 bool EnergyLedger::is_at_rest() const { return most_kinetic_ <= rest * scale_; }
 
 double EnergyLedger::allowed() const {
-  return rounding_ + std::min(explained_, is_at_rest() ? part_at_rest * explained_ : part_of_energy * in_play_);
+  return rounding_ + std::min(explained_, is_at_rest() ? part_at_rest * explained_ : part_ * in_play_);
 }
 
-bool EnergyLedger::is_doubtful() const {
-  return largest_ > rounding_ + 0.5 * part_of_energy * in_play_ && !is_at_rest();
-}
+bool EnergyLedger::is_doubtful() const { return largest_ > rounding_ + 0.5 * part_ * in_play_ && !is_at_rest(); }
 
 bool EnergyLedger::is_coarse() const {
   return steps_ < few_steps && !is_at_rest() && estimated_ > part_of_few * in_play_;

@@ -9,7 +9,7 @@
 /// several frequencies are in play up to ten times.
 ///
 /// What is allowed: rounding; and what local errors of the size of the tolerance explain, whose sum grows with the number
-/// of steps, but whatever the tolerance no more than a small part of the largest energy in play. In play is also what
+/// of steps, but no more than a small part of the largest energy in play: a thousandth, and less at a small tolerance. In play is also what
 /// given forces take out and put in again: where something drives against a damper, errors of the works add up that
 /// the motion has long forgotten. A few steps are no
 /// average: of these the estimated errors must be small themselves.
@@ -56,7 +56,7 @@ class EnergyLedger {
   template <class Do>
   void each_number(Do&& number) {
     for (double* x : {&kinetic_start_, &kinetic_, &most_kinetic_, &in_play_, &dissipated_, &balance_, &largest_,
-                      &explained_, &estimated_, &rounding_})
+                      &explained_, &estimated_, &rounding_, &part_})
       number(*x);
     number(steps_);
   }
@@ -67,6 +67,7 @@ class EnergyLedger {
   double kinetic_start_ = 0.0, kinetic_ = 0.0, most_kinetic_ = 0.0, scale_ = 0.0, in_play_ = 0.0, dissipated_ = 0.0;
   double balance_ = 0.0, largest_ = 0.0;
   double explained_ = 0.0, estimated_ = 0.0, rounding_ = 0.0;
+  double part_ = 0.0;  ///< of the energy in play that the balance may be
   long steps_ = 0;
 };
 

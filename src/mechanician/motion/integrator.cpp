@@ -40,6 +40,7 @@ void check(const System& system, const State& start, const MotionOptions& option
 Integrator::Integrator(const System& system, State start, MotionOptions options)
     : system_(std::make_shared<const System>(system)) {
   check(system, start, options);
+  options.tolerance = tolerance_of_steps(options.tolerance);
   if (system.has_contacts())
     steps_ = std::make_unique<PhasedMotion>(*system_, std::move(start), options);
   else
@@ -48,6 +49,7 @@ Integrator::Integrator(const System& system, State start, MotionOptions options)
 Integrator::Integrator(MotionFamily& family, State start, MotionOptions options)
     : system_(std::shared_ptr<const System>(), &family.system()) {
   check(family.system(), start, options);
+  options.tolerance = tolerance_of_steps(options.tolerance);
   if (family.system().has_contacts())
     steps_ = std::make_unique<PhasedMotion>(family.system(), std::move(start), options, family.phases());
   else

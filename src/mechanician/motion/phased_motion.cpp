@@ -18,7 +18,7 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr double checkpoint_version = 3.0;
+constexpr double checkpoint_version = 4.0;
 
 void add(Works& to, const Works& from) {
   to.given += from.given, to.ideal += from.ideal, to.nonideal += from.nonideal, to.control += from.control;

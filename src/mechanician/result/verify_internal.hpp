@@ -12,6 +12,7 @@
 #include <string>
 
 #include "mechanician/motion/sizes.hpp"
+#include "mechanician/motion/tolerances.hpp"
 #include "mechanician/result/result_writer.hpp"
 
 namespace mechanician {
@@ -21,7 +22,7 @@ class SecondRun {
 
  public:
   SecondRun(const System& system, const RunSetup& setup)
-      : tolerance_(std::max(setup.motion.tolerance / 100.0, 1e-14)),
+      : tolerance_(std::max(tolerance_of_steps(setup.motion.tolerance) / 100.0, 1e-14)),
         first_tolerance_(setup.motion.tolerance),
         span_(setup.motion.to - setup.start.t) {
     MotionOptions options = setup.motion;
