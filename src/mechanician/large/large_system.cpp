@@ -41,6 +41,7 @@ LargeSystem::LargeSystem(FamilyModel model, int num_threads)
     if (term.kind != TermKind::position && term.kind != TermKind::velocity) add_kernel(term);
   add_members();
   add_switches();
+  find_narrow();
   find_patterns();
   find_sums();
   evaluate_constants();

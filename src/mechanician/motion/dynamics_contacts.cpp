@@ -203,6 +203,22 @@ const std::vector<double>& Dynamics::calc_joint_multipliers() {
   return joint_;
 }
 
+bool Dynamics::gaps_are_seen(const StateBox& box, Shown shown) {
+  if (guards_.gaps.empty()) return true;
+  const std::vector<double>& parameters = written()->system().parameters();
+  guard_box_.assign(1, box.t);
+  guard_box_.insert(guard_box_.end(), box.q, box.q + n_), guard_box_.insert(guard_box_.end(), box.qd, box.qd + n_);
+  for (const double p : parameters) guard_box_.emplace_back(p);
+  bool seen = true;
+  with_variation(shown, [&]<class T>(T) {
+    const std::span<const T> values = guard_room_.evaluate<T>(*guards_.contacts, guard_box_);
+    for (const int i : guards_.gaps)
+      seen = seen &&
+             (values[static_cast<std::size_t>(i)].unseen == 0.0 || values[static_cast<std::size_t>(i)].range.low > 0.0);
+  });
+  return seen;
+}
+
 bool Dynamics::calc_guards(double t, const double* y, std::span<double> g, std::span<double> noise) {
   double size = 0.0;  // of multipliers
   const bool only_gaps = g.size() == guards_.gaps.size();
