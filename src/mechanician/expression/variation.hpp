@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <span>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "mechanician/expression/expression.hpp"
@@ -123,9 +124,13 @@ class BoxRoom {
                values = static_cast<std::size_t>(tape.num_outputs());
     std::vector<T>& all = std::get<std::vector<T>>(room_);
     all.resize(inputs + registers + values);
-    std::transform(box.begin(), box.begin() + tape.num_inputs(), all.begin(), [](const Interval& x) { return T(x); });
     const std::span<T> room(all);
-    tape.evaluate<T>(room.first(inputs), room.subspan(inputs, registers), room.last(values));
+    if constexpr (std::is_same_v<T, Interval>) {
+      tape.evaluate<T>(box.first(inputs), room.subspan(inputs, registers), room.last(values));
+    } else {
+      std::transform(box.begin(), box.begin() + tape.num_inputs(), all.begin(), [](const Interval& x) { return T(x); });
+      tape.evaluate<T>(room.first(inputs), room.subspan(inputs, registers), room.last(values));
+    }
     return room.last(values);
   }
 
