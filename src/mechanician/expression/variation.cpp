@@ -34,7 +34,7 @@ Interval shifted(const Interval& a, double by) { return {a.low + by, a.high + by
 
 double turns_of_power(const Interval& a, const Interval& p) {
   if (p.is_point()) {
-    if (p.low >= 0.0 && p.low <= most_smooth_power) return 0.0;
+    if (p.low >= 0.0 && p.low <= most_smooth_power && p.low == std::floor(p.low)) return 0.0;
     return std::max(turns_of_ratio * std::min(std::abs(p.low), 1.0), std::abs(p.low)) * log_ratio(a);
   }
   if (!(a.low > 0.0)) return infinity;
@@ -60,12 +60,21 @@ double calc_turns(Op op, const Interval& a, const Interval& b) {
       return turns_of_ratio * log_ratio(b);
     case Op::log:
       return turns_of_ratio * log_ratio(a);
+    case Op::sqrt:
+      return 0.5 * turns_of_ratio * log_ratio(a);
+    case Op::hypot:
+      return turns_of_ratio * log_ratio(evaluate_operator<Interval>(op, a, b, a));
+    case Op::atan2:
+      return turns_of_ratio * log_ratio(evaluate_operator<Interval>(Op::hypot, a, b, a)) +
+             width(evaluate_operator<Interval>(op, a, b, a));
     case Op::pow:
       return turns_of_power(a, b);
     case Op::tan:
       return turns_of_ratio * (width(a) + log_ratio(evaluate_operator<Interval>(Op::cos, a, a, a)));
     case Op::acosh:
       return turns_of_ratio * log_ratio(shifted(a, -1.0));
+    case Op::asin:
+    case Op::acos:
     case Op::atanh:
       return turns_of_ratio * (log_ratio(shifted(a, -1.0)) + log_ratio(shifted(a, 1.0)));
     default:
@@ -73,7 +82,7 @@ double calc_turns(Op op, const Interval& a, const Interval& b) {
   }
 }
 
-bool is_narrow(const Expr& f, double most_power) {
+bool is_narrow(const Expr& f, double most_power, bool bends) {
   constexpr KindSet moving = ~kind_bit(SymbolKind::parameter);
   if ((f.kinds() & moving) == 0) return false;
   switch (f.op()) {
@@ -90,8 +99,16 @@ bool is_narrow(const Expr& f, double most_power) {
       return true;
     case Op::div:
       return (f.arg(1).kinds() & moving) != 0;
-    case Op::pow:
-      return !f.arg(1).is_constant() || f.arg(1).value() < 0.0 || f.arg(1).value() > most_power;
+    case Op::pow: {
+      const double p = f.arg(1).is_constant() ? f.arg(1).value() : -1.0;
+      return p < 0.0 || p > most_power || (bends && p != std::floor(p));
+    }
+    case Op::sqrt:
+    case Op::hypot:
+    case Op::atan2:
+    case Op::asin:
+    case Op::acos:
+      return bends;
     default:
       return false;
   }
@@ -107,7 +124,9 @@ struct Power {
 Power take_apart(const Expr& f) {
   constexpr KindSet moving = ~kind_bit(SymbolKind::parameter);
   const auto moves = [](const Expr& e) { return (e.kinds() & moving) != 0; };
-  Power power = f.op() == Op::div ? Power{f.arg(1), -1.0} : Power{f.arg(0), f.arg(1).value()};
+  Power power = f.op() == Op::div    ? Power{f.arg(1), -1.0}
+                : f.op() == Op::sqrt ? Power{f.arg(0), 0.5}
+                                     : Power{f.arg(0), f.arg(1).value()};
   for (;;) {
     const Expr e = power.base;
     if (e.op() == Op::neg || e.op() == Op::abs || (e.op() == Op::div && !moves(e.arg(1))) ||
@@ -136,12 +155,11 @@ NarrowFunctions::NarrowFunctions(std::span<const Expr> expressions, KindSet unkn
     if (!visited.insert(f.node()).second) continue;
     for (int k = 0; k < f.num_args(); ++k) stack.push_back(f.arg(k));
     if (!is_narrow(f) || (f.kinds() & unknown) != 0) continue;
-    const bool is_power = f.op() == Op::div || (f.op() == Op::pow && f.arg(1).is_constant());
+    const bool is_power = f.op() == Op::div || f.op() == Op::sqrt || (f.op() == Op::pow && f.arg(1).is_constant());
     if (is_power) {
       const Power power = take_apart(f);
-      const auto same_base = std::find_if(powers.begin(), powers.end(), [&](const Power& other) {
-        return same(other.base, power.base) && (other.exponent < 0.0) == (power.exponent < 0.0);
-      });
+      const auto same_base =
+          std::find_if(powers.begin(), powers.end(), [&](const Power& other) { return same(other.base, power.base); });
       if (same_base == powers.end())
         powers.push_back(power);
       else if (std::abs(power.exponent) > std::abs(same_base->exponent))
@@ -154,7 +172,7 @@ NarrowFunctions::NarrowFunctions(std::span<const Expr> expressions, KindSet unkn
   }
   for (const Power& power : powers) {
     uses_.push_back({Op::pow, arguments_.size(), arguments_.size() + 1});
-    arguments_.push_back(power.base), arguments_.push_back(Expr(power.exponent));
+    arguments_.push_back(power.base), arguments_.push_back(Expr(-std::abs(power.exponent)));
   }
 }
 

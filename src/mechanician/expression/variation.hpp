@@ -34,8 +34,8 @@ inline constexpr double most_smooth_power = 16.0;
 double calc_turns(Op op, const Interval& a, const Interval& b);
 
 /// Whether an expression by itself, apart from what it is made of, can go through turns along a motion: `exp(x)`, `1/x`, `tanh(x)`, but neither
-/// sin(x), which shows everywhere, nor powers from 0 to `most_power`.
-bool is_narrow(const Expr& f, double most_power = most_smooth_power);
+/// sin(x), which shows everywhere, nor powers from 0 to `most_power`. With `bends` also what only bends where it is fast: roots, angles.
+bool is_narrow(const Expr& f, double most_power = most_smooth_power, bool bends = true);
 
 /// The narrow functions in expressions, each once.
 class NarrowFunctions {

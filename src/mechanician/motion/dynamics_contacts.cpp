@@ -204,7 +204,13 @@ const std::vector<double>& Dynamics::calc_joint_multipliers() {
 }
 
 bool Dynamics::gaps_are_seen(const StateBox& box, Shown shown) {
+  // Most gaps are made of sums and products.
+  const auto is_plain = [](const Instruction& i) {
+    return i.op == Op::add || i.op == Op::sub || i.op == Op::mul || i.op == Op::neg || i.op == Op::sin ||
+           i.op == Op::cos;
+  };
   if (guards_.gaps.empty()) return true;
+  if (const auto code = guards_.contacts->code(); std::all_of(code.begin(), code.end(), is_plain)) return true;
   const std::vector<double>& parameters = written()->system().parameters();
   guard_box_.assign(1, box.t);
   guard_box_.insert(guard_box_.end(), box.q, box.q + n_), guard_box_.insert(guard_box_.end(), box.qd, box.qd + n_);

@@ -21,6 +21,7 @@ struct Shape {
   const char* text;
   double (*value)(double);
   double reach;
+  bool cancels = false;  ///< far away it is a difference of large numbers: times a large mass its rounding counts
 };
 const Shape shapes[] = {
     {"exp(-({0})^2)", [](double z) { return std::exp(-z * z); }, 6.0},
@@ -32,6 +33,12 @@ const Shape shapes[] = {
      [](double z) { return (1.0 - std::tanh(2.0 * (z * z - 2.0))) / (1.0 + std::tanh(4.0)); }, 4.0},
     {"exp(-sqrt(1 + 4*({0})^2) + 1)", [](double z) { return std::exp(1.0 - std::sqrt(1.0 + 4.0 * z * z)); }, 20.0},
     {"(1 + ({0})^2)^(-3)", [](double z) { return std::pow(1.0 + z * z, -3.0); }, 500.0},
+    {"(hypot({0} - 1, 0.1) + hypot({0} + 1, 0.1) - 2*sqrt(({0})^2 + 0.01))/(2*sqrt(1.01) - 0.2)",
+     [](double z) {
+       return (std::hypot(z - 1.0, 0.1) + std::hypot(z + 1.0, 0.1) - 2.0 * std::hypot(z, 0.1)) /
+              (2.0 * std::sqrt(1.01) - 0.2);
+     },
+     300.0, true},
     {"2*atan(exp(-({0})^2))*2/pi", [](double z) { return 4.0 / M_PI * std::atan(std::exp(-z * z)); }, 6.0},
 };
 
@@ -91,15 +98,15 @@ Course make_course(Maker& make) {
 
 struct Ended {
   double x, v;
-  bool holds;
-  long steps;
+  std::string doubt;  ///< why the certificate does not hold; empty: it does
 };
 Ended run(const std::string& toml, double to, double tolerance, Method method = Method::automatic) {
   const Loaded model(toml);
   Integrator motion = model.integrator({.to = to, .tolerance = tolerance, .method = method});
   const Sample end = run_to_end(motion);
   EXPECT_EQ(motion.stop().reason, StopReason::reached_end) << motion.stop().message << toml;
-  return {end.q(model.at("x")), end.qd(model.at("x")), motion.certificate().holds, motion.statistics().steps};
+  const Certificate c = motion.certificate();
+  return {end.q(model.at("x")), end.qd(model.at("x")), c.holds ? "" : c.reasons.front()};
 }
 
 std::string text_of(const std::string& coordinates, const std::string& kinetic, const std::string& rest,
@@ -132,7 +139,7 @@ void expect_course(const Course& course, const Ended& end, double tolerance, con
     EXPECT_NEAR(end.v, course.speed, off * course.speed) << of;
     EXPECT_NEAR(end.x, x, off * course.speed * course.to) << of;
   }
-  EXPECT_TRUE(end.holds) << of;
+  EXPECT_EQ(end.doubt, "") << of;
 }
 
 constexpr double tolerances[] = {1e-6, 1e-8, 1e-10};
@@ -202,8 +209,12 @@ TEST(Narrow, masses_that_grow_hold_up) {
   for (unsigned seed = 0; seed < num_trials(150) && !testing::Test::HasFailure(); ++seed) {
     Maker make(seed);
     Course course = make_course(make);
-    for (Course::Thing& thing : course.things) thing.height = -make.in_powers(1.0, std::min(1e6, 30.0 / thing.width));
-    const double tolerance = tolerances[make.below(3)];
+    for (Course::Thing& thing : course.things) {
+      if (thing.shape->cancels) thing.shape = &shapes[0];
+      thing.height = -make.in_powers(1.0, std::min(1e6, 30.0 / thing.width));
+    }
+    const double tolerance =
+        tolerances[1 + make.below(2)];  // what is slow where it is heavy has a small part of the speed
     const std::string toml = text_of("\"x\"", fmt::format("(1 - ({}))*x'^2/2", course.sum("x", 1.0)), "",
                                      fmt::format("x = {:.17g}", course.speed));
     const auto late = [](const Course::Thing& thing) {
@@ -235,7 +246,7 @@ TEST(Narrow, pulses_push) {
     const Ended end = run(toml, 100.0, tolerance);
     const double expected = kind < 3 ? 1.0 + push : std::sqrt(1.0 + 2.0 * push);
     EXPECT_NEAR(end.v, expected, std::max(1e-6, 1e3 * tolerance)) << "seed " << seed << ": " << toml;
-    EXPECT_TRUE(end.holds) << "seed " << seed << ": " << toml;
+    EXPECT_EQ(end.doubt, "") << "seed " << seed << ": " << toml;
   }
 }
 

@@ -157,13 +157,25 @@ std::optional<NarrowWatch::Place> NarrowWatch::look() {
         pieces_.push_back({middle, to}), pieces_.push_back({from, middle});
         continue;
       }
-      // At a zero below a fraction line nothing is bounded: whether that is a pole is for PoleWatch to say.
-      const double most = *std::max_element(effect_.begin(), effect_.end());
-      if (any_ && std::isfinite(most)) doubt(from);
+      if (!compare()) return Place{from, length};
+      if (!is_at_pole(from, to)) doubt(from);
+      continue;
     }
     if (!compare()) return Place{from, length};
   }
   return {};
+}
+
+/// Near a zero below a fraction line nothing is bounded: whether that is a pole is for PoleWatch to say.
+bool NarrowWatch::is_at_pole(double from, double to) {
+  LastStep& step = view_.step;
+  // Steps often end where it was first met, and dense output goes on for so short a time; that of the implicit method does not.
+  const double around = 16.0 * (to - from);
+  const double begin = step.implicit ? std::max(step.t, from - around) : from - around,
+               end = step.implicit ? std::min(step.end(), to + around) : to + around;
+  a_.set(step, begin, false), m_.set(step, 0.5 * (begin + end), false), b_.set(step, end, false);
+  if (is_nothing(box_.make(a_, m_, b_, false), Shown::by_piece)) return true;
+  return !std::isfinite(*std::max_element(effect_.begin(), effect_.end()));
 }
 
 bool NarrowWatch::add_difference(const StateInStep& state) {

@@ -41,6 +41,7 @@ class NarrowWatch {
   std::optional<Place> look();
   /// Of the piece between the states a_, m_ and b_. False: accelerations are not those of the step.
   bool compare();
+  bool is_at_pole(double from, double to);
   bool add_difference(const StateInStep& state);
   bool closes_gap(const StateInStep& state);
 
