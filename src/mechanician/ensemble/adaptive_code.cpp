@@ -10,6 +10,7 @@
 #include "mechanician/compile/projection_program.hpp"
 #include "mechanician/compile/rank_program.hpp"
 #include "mechanician/compile/step_function.hpp"
+#include "mechanician/expression/simplify.hpp"
 #include "mechanician/motion/dynamics.hpp"
 
 namespace mechanician {
@@ -23,38 +24,33 @@ constexpr int quick_lanes = 4;
 /// Whether an expression may come to zero and back within a small part of a step, between the samples that lanes take of it.
 bool may_be_narrow(const Expr& whole) {
   constexpr KindSet moving = ~kind_bit(SymbolKind::parameter);
+  constexpr double most_power = 4.0;
   std::vector<Expr> stack{whole};
   std::unordered_set<const ExprNode*> seen;
   while (!stack.empty()) {
     const Expr f = stack.back();
     stack.pop_back();
     if (!seen.insert(f.node()).second || (f.kinds() & moving) == 0) continue;
-    switch (f.op()) {
-      case Op::tan:
-      case Op::atan:
-      case Op::sinh:
-      case Op::cosh:
-      case Op::tanh:
-      case Op::asinh:
-      case Op::acosh:
-      case Op::atanh:
-      case Op::exp:
-      case Op::log:
-      case Op::select:
-      case Op::sign:
-        return true;
-      case Op::div:
-        if ((f.arg(1).kinds() & moving) != 0) return true;
-        break;
-      case Op::pow:
-        if (!f.arg(1).is_constant() || f.arg(1).value() < 0.0 || f.arg(1).value() > 4.0) return true;
-        break;
-      default:
-        break;
-    }
+    if (is_narrow(f, most_power, false) || f.op() == Op::select || f.op() == Op::sign) return true;
     for (int k = 0; k < f.num_args(); ++k) stack.push_back(f.arg(k));
   }
   return false;
+}
+
+/// With the inputs of all programs: parameters that do not vary are numbers.
+void add_narrow(const WrittenEquations& written, const ProgramOptions& options, AdaptiveCode& code) {
+  const Equations& eqs = written.frozen();
+  std::vector<Expr> inputs{eqs.t}, arguments;
+  inputs.insert(inputs.end(), eqs.q.begin(), eqs.q.end()), inputs.insert(inputs.end(), eqs.qd.begin(), eqs.qd.end());
+  for (const int i : options.varied) inputs.push_back(eqs.parameters[static_cast<std::size_t>(i)]);
+  inputs.insert(inputs.end(), options.sides.begin(), options.sides.end());
+  std::vector<Replacement> built_in;
+  for (std::size_t i = 0; i < eqs.parameters.size(); ++i)
+    if (std::find(options.varied.begin(), options.varied.end(), static_cast<int>(i)) == options.varied.end())
+      built_in.push_back({eqs.parameters[i], Expr(written.system().parameters()[i])});
+  for (const Expr& argument : written.narrow().arguments()) arguments.push_back(substitute(argument, built_in));
+  code.narrow = written.narrow();
+  code.narrow_arguments = Tape(arguments, inputs);
 }
 
 }  // namespace
@@ -90,8 +86,10 @@ AdaptiveCodeResult make_adaptive_code(const System& whole, const System& flight,
     guards.push_back(e.when);
     code.events.push_back({e.direction, e.action == EventAction::stop});
   }
-  for (const ContactRow& c : whole.equations().contacts)
+  for (const ContactRow& c : whole.equations().contacts) {
     guards.push_back(whole.equations().rows[static_cast<std::size_t>(c.row)].residual);
+    if (may_be_narrow(guards.back())) return no("gaps that may close for a part of a step");
+  }
   code.num_switches = static_cast<int>(dynamics.switches().size());
   code.num_gaps = static_cast<int>(whole.equations().contacts.size());
   AccelerationOptions wanted;
@@ -130,6 +128,7 @@ AdaptiveCodeResult make_adaptive_code(const System& whole, const System& flight,
   const Program watch = std::exchange(code.watched.program, {});
   const Program divisors = make_values_program(eqs, options, written.divisors());
   const Program guard_values = make_values_program(eqs, options, guards);
+  if (written.narrow().any()) add_narrow(written, options, code);
 
   const std::size_t size = acceleration.made->program.steps.size() + projection[0].steps.size() +
                            projection[1].steps.size() + rank.steps.size() + watch.steps.size() + divisors.steps.size() +

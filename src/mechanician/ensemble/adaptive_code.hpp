@@ -9,6 +9,8 @@
 #include "mechanician/compile/compiled_function.hpp"
 #include "mechanician/ensemble/lane_equations.hpp"
 #include "mechanician/ensemble/watch_program.hpp"
+#include "mechanician/expression/tape.hpp"
+#include "mechanician/expression/variation.hpp"
 
 namespace mechanician {
 
@@ -37,6 +39,8 @@ struct AdaptiveCode {
   int num_switches = 0, num_gaps = 0;
   int num_guards() const { return num_switches + static_cast<int>(events.size()) + num_gaps; }
   bool depends_on_time = false;
+  NarrowFunctions narrow;  ///< in the equations, and what they are functions of
+  Tape narrow_arguments;
   std::vector<double> units;  ///< of the coordinates (motion/sizes.hpp), at the nominal state
 };
 

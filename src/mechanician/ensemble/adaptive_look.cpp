@@ -7,6 +7,7 @@
 
 #include "mechanician/ensemble/adaptive_pack.hpp"
 #include "mechanician/ensemble/lane_kernels.hpp"
+#include "mechanician/motion/step_box.hpp"
 
 namespace mechanician {
 
@@ -108,6 +109,20 @@ void AdaptivePack::look_along() {
         next = beside[static_cast<std::size_t>(end ? 1 : 0) * sines_.size() + static_cast<std::size_t>(row * L_ + l)];
     if (next < here) lanes[static_cast<std::size_t>(l)].fate = Fate::left;
   }
+}
+
+/// Where a function goes through more turns than stages show, the single run looks closer (motion/narrow_watch.hpp).
+void AdaptivePack::look_for_narrow(int l) {
+  if (!code_->narrow.any()) return;
+  const Tape& tape = code_->narrow_arguments;
+  const double h = of(h_, 0, l), t = lanes[static_cast<std::size_t>(l)].t;
+  box_.clear();
+  box_.emplace_back(t, t + h);
+  for (int i = 0; i < 2 * n_; ++i)
+    box_.push_back(bound_step(h, of(y, i, l), of(y_new_, i, l), of(k_[0], i, l), of(k_[12], i, l)));
+  for (int i = 0; i < num_parameters_; ++i) box_.emplace_back(of(parameters_, i, l));
+  if (code_->narrow.vary_fast(box_room_.evaluate<Interval>(tape, box_)))
+    lanes[static_cast<std::size_t>(l)].fate = Fate::left;
 }
 
 /// What stands below fraction lines, along the step.

@@ -451,6 +451,8 @@ void AdaptivePack::decide(int l) {
     lane.fate = Fate::left;
     return;
   }
+  look_for_narrow(l);
+  if (lane.fate != Fate::running) return;
   lane.h = step_control::next_step(h, lane.h, step_control::grown(h, lane.h, error, lane.rejected));
   lane.weakest = weakest;
   accept(l);

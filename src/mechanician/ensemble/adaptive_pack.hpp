@@ -73,6 +73,7 @@ class AdaptivePack {
   double calc_turn(int l) const;
   void look_along();
   void look_for_poles();
+  void look_for_narrow(int l);
   void settle_sides(const std::vector<Entry>& entries);
   void begin_guards(const std::vector<Entry>& entries);
   void look_for_zeros();
@@ -109,6 +110,8 @@ class AdaptivePack {
   AlignedNumbers guards_, guards_new_, guards_along_;  ///< at t, at the end of the step, inside
   std::vector<int> events_seen_;                       ///< in the step, by lane
   std::vector<int> pieces_;
+  std::vector<Interval> box_;
+  BoxRoom box_room_;
 };
 
 }  // namespace mechanician

@@ -372,6 +372,28 @@ MotionBatch with_parameter(const Ready& ready, int count, std::size_t which, dou
   return batch;
 }
 
+TEST(AdaptiveLanes, have_narrow_barriers_served) {
+  const Ready ready = make(read_model_text(R"toml(
+coordinates = ["x", "y"]
+[parameters]
+h = 1
+w = 1e-3
+[dynamics]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "h*exp(-((x - 3)/w)^2) + y^2/2"
+[start]
+position = { y = 1 }
+velocity = { x = 1 }
+)toml",
+                                           "test.toml"));
+  const EnsembleOptions options{.to = 10.0, .tolerance = 1e-8};
+  const MotionBatch batch = with_parameter(ready, 9, 0, 0.1, 0.9);
+  expect_like_alone(ready, batch, options);
+  expect_same_bits(ready, batch, options);
+  const BatchResult result = run(ready, batch, options);
+  for (std::size_t i = 0; i < 9; ++i) EXPECT_NEAR(result.qd[2 * i], i < 4 ? 1.0 : -1.0, 1e-6) << "motion " << i;
+}
+
 constexpr const char* pendulum = R"toml(
 coordinates = ["a"]
 [parameters]

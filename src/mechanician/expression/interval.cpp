@@ -21,9 +21,20 @@ Interval within(const Interval& a, double least, double most, F f) {
 }
 
 Interval product(const Interval& a, const Interval& b) {
+  // The commonest: a number that is known.
+  if (b.is_point() && !a.is_point()) return product(b, a);
+  if (a.is_point() && std::isfinite(a.low)) {
+    if (a.low == 0.0) return Interval(0.0);
+    return a.low > 0.0 ? Interval(a.low * b.low, a.low * b.high) : Interval(a.low * b.high, a.low * b.low);
+  }
+  const auto hull = [](double p, double q, double r, double s) {
+    return Interval(std::min(std::min(p, q), std::min(r, s)), std::max(std::max(p, q), std::max(r, s)));
+  };
+  const double p = a.low * b.low, q = a.low * b.high, r = a.high * b.low, s = a.high * b.high;
+  if (!std::isnan(p + q + r + s)) return hull(p, q, r, s);
+  // Between bounds without end 0·∞ is 0.
   const auto times = [](double x, double y) { return x == 0.0 || y == 0.0 ? 0.0 : x * y; };
-  const double p[] = {times(a.low, b.low), times(a.low, b.high), times(a.high, b.low), times(a.high, b.high)};
-  return made(*std::min_element(p, p + 4), *std::max_element(p, p + 4));
+  return hull(times(a.low, b.low), times(a.low, b.high), times(a.high, b.low), times(a.high, b.high));
 }
 
 Interval inverse(const Interval& a) {
@@ -48,12 +59,16 @@ Interval cosine(const Interval& a, double shift) {
 }
 
 Interval power(const Interval& a, const Interval& b) {
+  if (b.low == 2.0 && b.high == 2.0) {
+    const Interval base = magnitude(a);
+    return made(base.low * base.low, base.high * base.high);
+  }
   if (b.is_point() && b.low == std::floor(b.low) && std::abs(b.low) < 1e9) {
     if (b.low == 0.0) return Interval(1.0);
     if (b.low < 0.0) return inverse(power(a, Interval(-b.low)));
     const bool even = std::fmod(b.low, 2.0) == 0.0;
     const Interval base = even ? magnitude(a) : a;
-    return made(std::pow(base.low, b.low), std::pow(base.high, b.low));
+    return made(detail::power(base.low, b.low), detail::power(base.high, b.low));
   }
   return within(a, 0.0, std::numeric_limits<double>::infinity(), [&](const Interval& base) {
     const double p[] = {std::pow(base.low, b.low), std::pow(base.low, b.high), std::pow(base.high, b.low),

@@ -53,6 +53,8 @@ struct LargeSystem::Kernel {
   std::vector<Expr> rates_of_switches, divisors;
   MemberSides sides;  ///< of the switches
   MemberFunctions switch_functions, switch_rates, divisor_functions;
+  NarrowFunctions narrow;  ///< in what varies
+  MemberFunctions narrow_arguments, narrow_outputs;
   std::vector<std::int64_t> first_divisor;  ///< by divisor
   /// Of what a member gives to G or H, by one of its coordinates; some are to be multiplied by the λ of its row.
   struct Derivative {

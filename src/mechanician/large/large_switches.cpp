@@ -1,4 +1,4 @@
-// Kinks and divisors of a large system, member by member.
+// Kinks, divisors and narrow functions of a large system, member by member.
 
 #include <cmath>
 
@@ -81,11 +81,67 @@ void LargeSystem::bound_switches(const Interval& t, const Interval* q, const Int
                                  std::span<Interval> g) {
   const Lock lock(mutex_);
   for (const auto& kernel : kernels_)
-    kernel->switch_functions.bound(
+    kernel->switch_functions.bound<Interval>(
         model_, *kernel->term, kernel->members, kernel->sides, {t, q, qd, nullptr}, sides,
-        [&](std::size_t i, std::size_t j, const Interval& value) {
-          g[static_cast<std::size_t>(kernel->sides.first[i]) + (kernel->sides.common[i] ? 0 : j)] = value;
+        [&](std::size_t j, std::span<const Interval> values) {
+          for (std::size_t i = 0; i < values.size(); ++i)
+            g[static_cast<std::size_t>(kernel->sides.first[i]) + (kernel->sides.common[i] ? 0 : j)] = values[i];
         });
+}
+
+void LargeSystem::find_narrow() {
+  for (const auto& kernel : kernels_) {
+    std::vector<Expr> outputs;
+    for (const Kernel::Output& o : kernel->varying) outputs.push_back(o.value);
+    kernel->narrow = NarrowFunctions(outputs);
+    if (!kernel->narrow.any()) continue;
+    can_be_narrow_ = true;
+    kernel->narrow_arguments =
+        MemberFunctions(model_, *kernel->term, kernel->members, kernel->narrow.arguments(), kernel->sides.symbols);
+    kernel->narrow_outputs = MemberFunctions(model_, *kernel->term, kernel->members, outputs, kernel->sides.symbols);
+  }
+}
+
+bool LargeSystem::varies_fast(const MemberState<Interval>& box, const double* sides) {
+  const Lock lock(mutex_);
+  bool fast = false;
+  for (const auto& kernel : kernels_)
+    kernel->narrow_arguments.bound<Interval>(
+        model_, *kernel->term, kernel->members, kernel->sides, box, sides,
+        [&](std::size_t, std::span<const Interval> arguments) { fast = fast || kernel->narrow.vary_fast(arguments); });
+  return fast;
+}
+
+template <class T>
+void LargeSystem::calc_unseen_as(const MemberState<Interval>& box, const double* sides, UnseenValues& to) {
+  const Lock lock(mutex_);
+  to.M.assign(pattern_.M.size(), 0.0), to.Q.assign(static_cast<std::size_t>(n_), 0.0);
+  to.A.assign(pattern_.A.size(), 0.0), to.b.assign(static_cast<std::size_t>(m_), 0.0);
+  to.size_of_A.assign(constant_.A.begin(), constant_.A.end());
+  for (double& x : to.size_of_A) x = std::abs(x);
+  for (const auto& kernel : kernels_) {
+    const auto& outputs = kernel->varying;
+    kernel->narrow_outputs.bound<T>(model_, *kernel->term, kernel->members, kernel->sides, box, sides,
+                                    [&](std::size_t j, std::span<const T> values) {
+                                      for (std::size_t k = 0; k < values.size(); ++k) {
+                                        const std::int32_t place = outputs[k].to[j];
+                                        if (place < 0) continue;
+                                        const auto i = static_cast<std::size_t>(place);
+                                        const Kernel::Part part = outputs[k].part;
+                                        (part == Kernel::Part::mass    ? to.M
+                                         : part == Kernel::Part::force ? to.Q
+                                         : part == Kernel::Part::row   ? to.A
+                                                                       : to.b)[i] += values[k].unseen;
+                                        if (part == Kernel::Part::row)
+                                          to.size_of_A[i] +=
+                                              std::max(std::abs(values[k].range.low), std::abs(values[k].range.high));
+                                      }
+                                    });
+  }
+}
+
+void LargeSystem::calc_unseen(const MemberState<Interval>& box, const double* sides, Shown shown, UnseenValues& to) {
+  with_variation(shown, [&]<class T>(T) { calc_unseen_as<T>(box, sides, to); });
 }
 
 void LargeSystem::calc_switch_rates(const MemberPoint& point, std::span<double> rates, std::span<double> bounds) {

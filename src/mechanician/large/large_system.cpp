@@ -43,6 +43,7 @@ LargeSystem::LargeSystem(FamilyModel model, int num_threads)
     if (!is_number_of_coordinate(term.kind)) add_kernel(term);
   add_members();
   add_switches();
+  find_narrow();
   find_patterns();
   find_sums();
   evaluate_constants();

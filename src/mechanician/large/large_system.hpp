@@ -102,6 +102,11 @@ class LargeSystem {
   /// What switching functions lie between where the state does.
   void bound_switches(const Interval& t, const Interval* q, const Interval* qd, const double* sides,
                       std::span<Interval> g);
+  /// Whether its equations contain functions that can vary fast (expression/variation.hpp); whether any does where the state lies, and by
+  /// how much the equations may vary unseen there.
+  bool can_be_narrow() const { return can_be_narrow_; }
+  bool varies_fast(const MemberState<Interval>& box, const double* sides);
+  void calc_unseen(const MemberState<Interval>& box, const double* sides, Shown shown, UnseenValues& to);
   bool rows_are_linear() const { return rows_are_linear_; }  ///< in velocities
   /// ½ q̇ᵀṀ q̇: what a mass matrix that changes adds to the power of the forces.
   double calc_mass_power(const At& at);
@@ -129,6 +134,9 @@ class LargeSystem {
   void add_kernel(const Term& term);
   void add_members();
   void add_switches();
+  void find_narrow();
+  template <class T>
+  void calc_unseen_as(const MemberState<Interval>& box, const double* sides, UnseenValues& to);
   void find_patterns();
   void find_sums();
   void evaluate_constants();
@@ -149,7 +157,8 @@ class LargeSystem {
   SparsePattern pattern_;
   std::vector<SparseEntry> derivative_pattern_;
   bool derivatives_made_ = false;
-  bool mass_is_constant_ = true, force_is_constant_ = true, rows_are_linear_ = true, depends_on_time_ = false;
+  bool mass_is_constant_ = true, force_is_constant_ = true, rows_are_linear_ = true, depends_on_time_ = false,
+       can_be_narrow_ = false;
   std::mutex mutex_;
   std::vector<double> sides_;  ///< of the evaluation at hand
   int num_divisors_ = 0;

@@ -21,13 +21,16 @@ MemberFunctions::MemberFunctions(const FamilyModel&, const Term& term, const Ter
   for (const MemberSymbol& c : term.numbers) inputs.push_back(c.symbol);
   inputs.insert(inputs.end(), sides.begin(), sides.end());
   tape_ = Tape(functions, inputs);
-  ProgramBuilder builder(static_cast<int>(inputs.size()));
+  inputs_of_one_.resize(inputs.size()), outputs_of_one_.resize(functions.size()), bounds_.resize(functions.size());
+}
+
+void MemberFunctions::compile() {
+  ProgramBuilder builder(tape_.num_inputs());
   std::vector<ProgramBuilder::Value> in;
-  for (std::size_t i = 0; i < inputs.size(); ++i) in.push_back(builder.input(static_cast<int>(i)));
+  for (int i = 0; i < tape_.num_inputs(); ++i) in.push_back(builder.input(i));
   function_ = CompiledFunction(builder.finish(builder.append(tape_, in)), {.lanes = static_cast<int>(lanes)});
   function_.make_quick_code();
-  inputs_.resize(inputs.size() * at(lanes)), outputs_.resize(functions.size() * at(lanes));
-  inputs_of_one_.resize(inputs.size()), outputs_of_one_.resize(functions.size()), bounds_.resize(functions.size());
+  inputs_.resize(in.size() * at(lanes)), outputs_.resize(num_functions_ * at(lanes));
 }
 
 void MemberFunctions::gather(const FamilyModel& model, const Term& term, const TermMembers& members,

@@ -4,6 +4,7 @@
 ///
 /// For questions that are asked a few times in a step. Cost: linear in the members.
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "mechanician/compile/compiled_function.hpp"
 #include "mechanician/expression/interval.hpp"
 #include "mechanician/expression/tape.hpp"
+#include "mechanician/expression/variation.hpp"
 #include "mechanician/large/member_inputs.hpp"
 #include "mechanician/model/term_members.hpp"
 
@@ -43,6 +45,7 @@ class MemberFunctions {
   void evaluate(const FamilyModel& model, const Term& term, const TermMembers& members, const MemberSides& sides,
                 const MemberPoint& point, bool with_bounds, Take&& take) {
     if (num_functions_ == 0) return;
+    if (!with_bounds && !function_) compile();
     const std::int64_t width = with_bounds ? 1 : lanes;
     for (std::int64_t begin = 0; begin < members.count; begin += width) {
       gather(model, term, members, sides, point, begin, width);
@@ -58,23 +61,22 @@ class MemberFunctions {
     }
   }
 
-  /// take(function, member, interval) for each, where the state lies between bounds.
-  template <class Take>
+  /// take(member, values) for each member, where the state lies between bounds, on numbers that can be made of intervals.
+  template <class T, class Take>
   void bound(const FamilyModel& model, const Term& term, const TermMembers& members, const MemberSides& sides,
              const MemberState<Interval>& at, const double* held, Take&& take) {
     if (num_functions_ == 0) return;
-    box_.resize(static_cast<std::size_t>(tape_.num_inputs())), bounded_.resize(num_functions_);
-    box_registers_.resize(static_cast<std::size_t>(tape_.num_registers()));
+    box_.resize(static_cast<std::size_t>(tape_.num_inputs()));
     for (std::size_t j = 0; j < static_cast<std::size_t>(members.count); ++j) {
       Interval* to = place_member(model, term, members, j, at, box_.data());
       for (std::size_t i = 0; i < sides.symbols.size(); ++i) *to++ = Interval(sides.of(i, j, held));
-      tape_.evaluate<Interval>(box_, box_registers_, bounded_);
-      for (std::size_t i = 0; i < num_functions_; ++i) take(i, j, bounded_[i]);
+      take(j, room_.evaluate<T>(tape_, box_));
     }
   }
 
  private:
   static constexpr std::int64_t lanes = 4;
+  void compile();
   void gather(const FamilyModel& model, const Term& term, const TermMembers& members, const MemberSides& sides,
               const MemberPoint& point, std::int64_t begin, std::int64_t width);
 
@@ -82,7 +84,8 @@ class MemberFunctions {
   Tape tape_;  ///< [t | q | q̇ | q̈ | indices | numbers | sides]
   CompiledFunction function_;
   std::vector<double> inputs_, outputs_, inputs_of_one_, outputs_of_one_, bounds_;
-  std::vector<Interval> box_, box_registers_, bounded_;
+  std::vector<Interval> box_;
+  BoxRoom room_;
 };
 
 }  // namespace mechanician

@@ -270,6 +270,8 @@ class Dynamics {
   int num_guards() const;
   std::size_t num_gaps() const { return guards_.gaps.size(); }
   bool calc_guards(double t, const double* y, std::span<double> g, std::span<double> noise);
+  /// Whether gaps stay open in a box, as far as samples do not show them (expression/variation.hpp).
+  bool gaps_are_seen(const StateBox& box, Shown shown);
   /// Actual multipliers by row, of the last rhs_by_factors().
   const std::vector<double>& calc_joint_multipliers();
 
@@ -373,7 +375,8 @@ class Dynamics {
   double values_t_ = 0.0;
   bool values_stale_ = false;  ///< numbers are not of the state of the last rhs()
   // Work space.
-  std::vector<Interval> bounds_of_quantities_;
+  std::vector<Interval> bounds_of_quantities_, guard_box_;
+  BoxRoom guard_room_;
   std::vector<double> scratch_, column_, row_scratch_, force_lambda_;
 
   // Measured rows that depend on others.

@@ -215,6 +215,28 @@ const std::vector<double>& Dynamics::calc_joint_multipliers() {
   return joint_;
 }
 
+bool Dynamics::gaps_are_seen(const StateBox& box, Shown shown) {
+  // Most gaps are made of sums and products.
+  const auto is_plain = [](const Instruction& i) {
+    return i.op == Op::add || i.op == Op::sub || i.op == Op::mul || i.op == Op::neg || i.op == Op::sin ||
+           i.op == Op::cos;
+  };
+  if (guards_.gaps.empty()) return true;
+  if (const auto code = guards_.contacts->code(); std::all_of(code.begin(), code.end(), is_plain)) return true;
+  const std::vector<double>& parameters = written()->system().parameters();
+  guard_box_.assign(1, box.t);
+  guard_box_.insert(guard_box_.end(), box.q, box.q + n_), guard_box_.insert(guard_box_.end(), box.qd, box.qd + n_);
+  for (const double p : parameters) guard_box_.emplace_back(p);
+  bool seen = true;
+  with_variation(shown, [&]<class T>(T) {
+    const std::span<const T> values = guard_room_.evaluate<T>(*guards_.contacts, guard_box_);
+    for (const int i : guards_.gaps)
+      seen = seen &&
+             (values[static_cast<std::size_t>(i)].unseen == 0.0 || values[static_cast<std::size_t>(i)].range.low > 0.0);
+  });
+  return seen;
+}
+
 bool Dynamics::calc_guards(double t, const double* y, std::span<double> g, std::span<double> noise) {
   const std::vector<double>& units = factors_->typical_units();
   const auto row_size = [&](int j) {

@@ -20,6 +20,7 @@
 #include "mechanician/base/diagnostic.hpp"
 #include "mechanician/equations/equations.hpp"
 #include "mechanician/expression/interval.hpp"
+#include "mechanician/expression/variation.hpp"
 #include "mechanician/instant/system.hpp"
 #include "mechanician/solve/sparse_pattern.hpp"
 
@@ -60,6 +61,7 @@ struct EquationFacts {
   bool has_C = false, needs_reactions = false;  ///< C depends on reactions
   std::vector<int> measured;                    ///< rows with a weight
   bool mass_is_constant = false, depends_on_time = false;
+  bool can_be_narrow = false;  ///< functions in them can vary in a small part of a step
   std::vector<SwitchFacts> switches;
   int num_divisors = 0;
   int num_outputs = 0, num_event_switches = 0;
@@ -140,6 +142,10 @@ class EquationValues {
   /// What switching functions and quantities lie between wherever the state is in a box. False: not known.
   virtual bool bound_switches(const StateBox& box, std::span<Interval> g) = 0;
   virtual bool bound_quantities(const StateBox& box, std::span<Interval> quantities) = 0;
+  /// Where facts().can_be_narrow: whether a function in the equations goes through more turns in a box than the samples of a
+  /// step show (expression/variation.hpp); and by how much M, Q + C, A and b may vary unseen, by samples of a step or of a piece.
+  virtual bool varies_fast(const StateBox& box) = 0;
+  virtual void calc_unseen(const StateBox& box, Shown shown, UnseenValues& to) = 0;
   /// Of the measured rows, a square; empty where one is not finite.
   virtual std::span<const double> calc_weights(const Point&) { return {}; }
   /// By SlidingFacts::at; empty where one is not finite.

@@ -151,9 +151,28 @@ void SmoothMotion::restart_implicit() {
   ++statistics_.restarts;
 }
 
+/// The last step has leapt over something: the motion goes on from where that begins, by steps that it takes.
+bool SmoothMotion::go_back_to(const NarrowWatch::Place& place) {
+  ++statistics_.rejected;
+  narrow_step_ = std::min(4.0 * place.length, 0.5 * step_.h);
+  restart_pending_ = true;
+  t = place.from;
+  if (t > step_begin) {
+    step_.state_at(t, step_.rk.y_new.data(), nullptr);
+    look_inside();
+    watch();
+    return true;
+  }
+  --statistics_.steps;
+  step_.state_at(t, step_.rk.y_new.data(), nullptr);
+  step_.clear(t);
+  return advance_implicit();
+}
+
 bool SmoothMotion::advance_implicit() {
   if (restart_pending_) restart_implicit();
-  if (step_.bdf->step(options.to) == Bdf::Outcome::failed) {
+  if (step_.bdf->step(narrow_step_ > 0.0 ? std::min(options.to, t + narrow_step_) : options.to) ==
+      Bdf::Outcome::failed) {
     fail_not_finite(t, step_.rk.y_new.data(), step_.bdf->reason());
     return false;
   }
@@ -167,6 +186,8 @@ bool SmoothMotion::advance_implicit() {
   error_ = 1.0, step_begin = t, t = std::min(step_.bdf->t(), options.to);
   step_.set(step_begin, t - step_begin, {.implicit = true});
   std::copy(step_.bdf->y().begin(), step_.bdf->y().end(), step_.rk.y_new.begin());
+  if (const auto place = narrow_.find()) return go_back_to(*place);
+  if (narrow_step_ > 0.0) narrow_step_ = 2.0 * narrow_step_ < options.to - t ? 2.0 * narrow_step_ : 0.0;
   dynamics_.sizes.see(t - step_begin, step_.rk.y_new.data());
 
   if (switches_.any()) {

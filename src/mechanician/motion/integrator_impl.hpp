@@ -15,6 +15,7 @@
 #include "mechanician/motion/event_search.hpp"
 #include "mechanician/motion/last_step.hpp"
 #include "mechanician/motion/motion_view.hpp"
+#include "mechanician/motion/narrow_watch.hpp"
 #include "mechanician/motion/phase_guards.hpp"
 #include "mechanician/motion/poles.hpp"
 #include "mechanician/motion/progress.hpp"
@@ -91,6 +92,7 @@ class SmoothMotion : public MotionSteps {
 
   // ---- integrator_bdf.cpp
   bool advance_implicit();
+  bool go_back_to(const NarrowWatch::Place& place);
   void begin_implicit();
   void restart_implicit();
   void watch_stiffness(double h);
@@ -117,6 +119,7 @@ class SmoothMotion : public MotionSteps {
   EventSearch events_inside_;
   PhaseGuards guards_;
   PoleWatch poles_;
+  NarrowWatch narrow_;
   StageHold hold_;
   ClockNoise clock_;
   BadState bad_;  ///< a stage without a value, or a pole
@@ -149,6 +152,8 @@ class SmoothMotion : public MotionSteps {
   double trial_since_ = 0.0;
   long trial_evaluations_ = 0;
   int steps_since_restart_ = 0;
+  double narrow_step_ =
+      0.0;  ///< the implicit method is near something narrow, and may go so far; 0: as far as it likes
   BdfStatistics bdf_before_;
 };
 

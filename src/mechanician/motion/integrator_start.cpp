@@ -170,13 +170,15 @@ SmoothMotion::SmoothMotion(Dynamics dynamics, State start_given, MotionOptions o
       switches_(view_),
       events_inside_(view_),
       guards_(view_, phase_.may_go_on),
-      poles_(view_) {
+      poles_(view_),
+      narrow_(view_) {
   system = &dynamics_.values().system();
   dynamics_.take_parameters();
   const auto size = static_cast<std::size_t>(dynamics_.size());
   for (auto* x : {&y_sample_, &rate_sample_, &e5_, &e3_, &scale_}) x->assign(size, 0.0);
   if (!phase_.sliding.empty()) dynamics_.set_sliding(phase_.sliding);
   dynamics_.set_guards(phase_.guards);
+  narrow_.begin();
   begin();
   if (refusal) {
     stop = *refusal;

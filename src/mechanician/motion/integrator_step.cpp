@@ -191,6 +191,7 @@ bool SmoothMotion::advance_explicit() {
   bool rejected = false;
   double landing = 0.0;   // a step of this length ends where a switch turns
   double not_held = 0.0;  // error of the attempt before, whose stages were not held where those of this one are
+  double narrow_step = 0.0, narrow_from = 0.0;
   int turning_switch = -1;
   for (int tries = 0; tries < 500; ++tries) {
     const double remaining = options.to - t;
@@ -291,9 +292,21 @@ bool SmoothMotion::advance_explicit() {
       }
       if (which >= 0) turning_switch = which;
     }
+    // What is narrow is not to be leapt over: a step to where it begins, then others that it takes.
+    if (!plan.crossing) {
+      if (const auto place = narrow_.find()) {
+        rejected = true;
+        ++statistics_.rejected;
+        narrow_step = 4.0 * place->length, narrow_from = place->from;
+        h_ = std::min(std::max(place->from - t, narrow_step), 0.9 * h), landing = 0.0, turning_switch = -1;
+        dynamics_.choose_rows(t, step_.rk.y.data());
+        continue;
+      }
+    }
     const double grown = step_control::grown(h, h_, attempt.error, rejected);
     h_ = landing > 0.0 ? std::max({grown, std::min(std::max(h_, grown), 100.0 * h), 1e-4 * std::max(h_, grown)})
                        : step_control::next_step(h, h_, grown);
+    if (narrow_step > 0.0 && t + h >= narrow_from) h_ = std::min(h_, narrow_step);
     sigma_guard_ = 0;
     if (plan.hold_stages) hold_.learn(t, h, not_held, attempt.error);
     accept(h, plan, attempt);

@@ -60,6 +60,7 @@ void KernelEquations::set_facts() {
     f.rows.push_back({row.level, row.kind, row.measured, row.linear, row.powerless(), row.place});
   }
   f.mass_is_constant = system_->mass_is_constant(), f.depends_on_time = system_->depends_on_time();
+  f.can_be_narrow = system_->can_be_narrow();
   sides.assign(system_->num_sides(), 1.0);
   for (const LargeSystem::SwitchText& s : system_->describe_switches())
     f.switches.push_back({s.text, s.is_discontinuous});
@@ -212,6 +213,14 @@ bool KernelEquations::bound_switches(const StateBox& box, std::span<Interval> g)
 bool KernelEquations::bound_quantities(const StateBox& box, std::span<Interval> quantities) {
   calc_quantities_as(box.t, box.q, box.qd, box.qdd, quantities);
   return true;
+}
+
+bool KernelEquations::varies_fast(const StateBox& box) {
+  return system_->varies_fast({box.t, box.q, box.qd, nullptr}, sides.data());
+}
+
+void KernelEquations::calc_unseen(const StateBox& box, Shown shown, UnseenValues& to) {
+  system_->calc_unseen({box.t, box.q, box.qd, nullptr}, sides.data(), shown, to);
 }
 
 }  // namespace mechanician

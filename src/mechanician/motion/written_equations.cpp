@@ -80,6 +80,7 @@ WrittenEquations::WrittenEquations(const System& system) : system_(&system), mad
   sides.assign(made_->switches.size(), 1.0);
   for (const Switch& s : made_->switches) facts_.switches.push_back({s.text, s.is_discontinuous});
   set_programs(parts, frozen.expressions);
+  set_narrow(parts, frozen.expressions);
   made_->divisors = find_divisors(parts.all);
   facts_.num_divisors = static_cast<int>(made_->divisors.size());
   made_->below_fractions = Tape(made_->divisors, inputs());
@@ -191,6 +192,29 @@ void WrittenEquations::set_programs(const Parts& parts, const std::vector<Expr>&
     }
     made_->switch_rates = Tape(rates, in_out);
   }
+}
+
+/// Of what accelerations are made of. What is narrow in a force that depends on reactions must not itself depend on them: nothing bounds these.
+void WrittenEquations::set_narrow(const Parts& parts, const std::vector<Expr>& frozen) {
+  constexpr KindSet unknown = kind_bit(SymbolKind::ideal_force) | kind_bit(SymbolKind::multiplier);
+  std::vector<Expr> outputs;
+  for (const Parts::Range* part : {&parts.M, &parts.Q, &parts.A, &parts.b, &parts.friction})
+    for (std::size_t i = 0; i < part->size; ++i) outputs.push_back(frozen[part->begin + i]);
+  for (std::size_t i = 0; i < parts.C.size; ++i) {
+    const Expr& C = frozen[parts.C.begin + i];
+    if (!NarrowFunctions(std::span(&C, 1), unknown).any()) continue;
+    made_->narrow_C.push_back(static_cast<int>(i));
+    outputs.push_back(C);
+  }
+  made_->narrow = NarrowFunctions(outputs, unknown);
+  facts_.can_be_narrow = made_->narrow.any();
+  if (!facts_.can_be_narrow) return;
+  std::vector<Expr> in = inputs();
+  made_->narrow_arguments = Tape(made_->narrow.arguments(), in);
+  const Equations& eqs = system_->equations();
+  in.insert(in.end(), eqs.ideal.begin(), eqs.ideal.end());
+  in.insert(in.end(), eqs.multipliers.begin(), eqs.multipliers.end());
+  made_->narrow_outputs = Tape(outputs, in);
 }
 
 void WrittenEquations::set_quantities() {
@@ -358,7 +382,7 @@ void WrittenEquations::calc_quantity_noise(const Point& point, const Point& erro
   std::transform(values.begin(), values.end(), noise.begin(), [](const Bounded& b) { return b.error; });
 }
 
-void WrittenEquations::run(const Tape& tape, const StateBox& box, std::span<Interval> values) {
+void WrittenEquations::set_box(const StateBox& box) {
   const auto n = static_cast<std::size_t>(facts_.n);
   box_.resize(x_.size());
   for (std::size_t i = 0; i < x_.size(); ++i) box_[i] = Interval(x_[i]);
@@ -366,9 +390,12 @@ void WrittenEquations::run(const Tape& tape, const StateBox& box, std::span<Inte
   std::copy_n(box.q, n, box_.begin() + 1), std::copy_n(box.qd, n, box_.begin() + 1 + facts_.n);
   for (std::size_t i = 0; i < sides.size(); ++i) box_[made_->num_inputs - sides.size() + i] = Interval(sides[i]);
   if (box.qdd) std::copy_n(box.qdd, n, box_.begin() + static_cast<std::ptrdiff_t>(made_->num_inputs));
-  box_registers_.resize(std::max(box_registers_.size(), static_cast<std::size_t>(tape.num_registers())));
-  tape.evaluate<Interval>(std::span<const Interval>(box_).first(static_cast<std::size_t>(tape.num_inputs())),
-                          box_registers_, values);
+}
+
+void WrittenEquations::run(const Tape& tape, const StateBox& box, std::span<Interval> values) {
+  set_box(box);
+  const std::span<const Interval> found = room_.evaluate<Interval>(tape, box_);
+  std::copy(found.begin(), found.end(), values.begin());
 }
 
 bool WrittenEquations::bound_switches(const StateBox& box, std::span<Interval> g) {
@@ -380,6 +407,36 @@ bool WrittenEquations::bound_switches(const StateBox& box, std::span<Interval> g
 bool WrittenEquations::bound_quantities(const StateBox& box, std::span<Interval> quantities) {
   run(made_->quantities, box, quantities);
   return true;
+}
+
+bool WrittenEquations::varies_fast(const StateBox& box) {
+  set_box(box);
+  return made_->narrow.vary_fast(room_.evaluate<Interval>(made_->narrow_arguments, box_));
+}
+
+template <class T>
+void WrittenEquations::calc_unseen_as(const StateBox& box, UnseenValues& to) {
+  const Tape& tape = made_->narrow_outputs;
+  set_box(box);
+  std::fill(box_.begin() + static_cast<std::ptrdiff_t>(made_->num_inputs), box_.end(), Interval::everything());
+  const std::span<const T> values = room_.evaluate<T>(tape, box_);
+  auto value = values.begin();
+  const auto take = [&](std::vector<double>& part, std::size_t size) {
+    part.resize(size);
+    for (double& x : part) x = (value++)->unseen;
+  };
+  take(to.M, facts_.pattern.M.size()), take(to.Q, static_cast<std::size_t>(facts_.n));
+  to.size_of_A.resize(facts_.pattern.A.size());
+  std::transform(value, value + std::ssize(to.size_of_A), to.size_of_A.begin(),
+                 [](const T& x) { return std::max(std::abs(x.range.low), std::abs(x.range.high)); });
+  take(to.A, facts_.pattern.A.size()), take(to.b, static_cast<std::size_t>(facts_.m));
+  to.friction = 0.0;
+  for (std::size_t i = 0; i < sliding_.size(); ++i) to.friction = std::max(to.friction, (value++)->unseen);
+  for (const int i : made_->narrow_C) to.Q[static_cast<std::size_t>(i)] += (value++)->unseen;
+}
+
+void WrittenEquations::calc_unseen(const StateBox& box, Shown shown, UnseenValues& to) {
+  with_variation(shown, [&]<class T>(T) { calc_unseen_as<T>(box, to); });
 }
 
 std::span<const double> WrittenEquations::calc_weights(const Point& point) {

@@ -51,6 +51,11 @@ class WrittenEquations final : public EquationValues {
   void calc_quantity_noise(const Point& point, const Point& error, std::span<double> noise) override;
   bool bound_switches(const StateBox& box, std::span<Interval> g) override;
   bool bound_quantities(const StateBox& box, std::span<Interval> quantities) override;
+  bool varies_fast(const StateBox& box) override;
+  void calc_unseen(const StateBox& box, Shown shown, UnseenValues& to) override;
+  /// Narrow functions in the equations, and bounds of what they are functions of at [t | q | q̇ | parameters | sides].
+  const NarrowFunctions& narrow() const { return made_->narrow; }
+  const Tape& narrow_arguments() const { return made_->narrow_arguments; }
   std::span<const double> calc_weights(const Point& point) override;
   std::span<const double> calc_sliding(const Point& point) override;
   GenericRank find_generic_rank(const State& state) override;
@@ -60,11 +65,15 @@ class WrittenEquations final : public EquationValues {
   void set_facts();
   void set_programs(const Parts& parts, const std::vector<Expr>& frozen);
   void set_quantities();
+  void set_narrow(const Parts& parts, const std::vector<Expr>& frozen);
   std::vector<Expr> inputs() const;
   void set_inputs(const Point& point);
   std::span<const double> inputs_of(const Tape& tape) const;
   void run(const Tape& tape, std::span<double> values);
   void run(const Tape& tape, const StateBox& box, std::span<Interval> values);
+  void set_box(const StateBox& box);
+  template <class T>
+  void calc_unseen_as(const StateBox& box, UnseenValues& to);
 
   const System* system_;
   struct DerivativeOutput {
@@ -80,7 +89,10 @@ class WrittenEquations final : public EquationValues {
     Tape rows;  ///< of row_values_, for bounds
     Tape C, switching, switch_rates, below_fractions, quantities, sliding, weights;
     std::size_t at_Q = 0, at_A = 0, at_b = 0, at_K = 0, at_C = 0, at_row_A = 0, at_residual = 0, at_rate = 0;
-    std::vector<char> rate_is_known;  ///< of switching functions: they use no reactions
+    NarrowFunctions narrow;
+    Tape narrow_arguments, narrow_outputs;  ///< [M | Q | A | b | friction | C]
+    std::vector<int> narrow_C;              ///< which of C
+    std::vector<char> rate_is_known;        ///< of switching functions: they use no reactions
     std::size_t num_inputs =
         0;  ///< [t | q | q̇ | parameters | sides]; after them [ideal | multipliers] or [q̈ | multipliers]
     struct {
@@ -93,7 +105,8 @@ class WrittenEquations final : public EquationValues {
   std::shared_ptr<Made> made_;
   // [M | Q | A | b | K̇ | C if it needs no reactions], [M | A | residual | rate].
   CompiledFunction rhs_values_, row_values_, derivative_values_;
-  std::vector<Interval> box_, box_registers_;
+  std::vector<Interval> box_;
+  BoxRoom room_;
   std::vector<double> x_, registers_, v_, rows_, C_, quantities_, sliding_, weights_, derivative_outputs_;
 };
 

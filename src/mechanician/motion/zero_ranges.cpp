@@ -16,33 +16,6 @@ int most_pieces_of(std::size_t functions) {
 }
 }  // namespace
 
-void ZeroRanges::set_state(State& state, double time) {
-  state.t = time;
-  // Dense output writes all of the state, works included.
-  state.y.resize(step_.rk.y.size());
-  if (question_->with_rates) state.rate.resize(step_.rk.y.size());
-  step_.state_at(time, state.y.data(), question_->with_rates ? state.rate.data() : nullptr);
-}
-
-/// Between three samples a number leaves their range by less than what they bend, and a part of what they change.
-void ZeroRanges::set_box(const State& a, const State& m, const State& b) {
-  const auto count = static_cast<std::size_t>(n_);
-  box_.resize(3 * count);
-  const auto between = [this](double x, double y, double z, double size) {
-    const double margin = std::abs(x - 2.0 * y + z) + 0.125 * std::abs(z - x) + question_->slack * size;
-    return Interval(std::min({x, y, z}) - margin, std::max({x, y, z}) + margin);
-  };
-  const auto largest = [](double x, double y, double z) { return std::max({std::abs(x), std::abs(y), std::abs(z)}); };
-  for (std::size_t i = 0; i < 2 * count; ++i) {
-    const double size = largest(a.y[i], m.y[i], b.y[i]);
-    box_[i] = between(a.y[i], m.y[i], b.y[i], question_->sizes ? question_->sizes->of(i, size) : size);
-  }
-  if (question_->with_rates)
-    for (std::size_t i = 0; i < count; ++i)
-      box_[2 * count + i] = between(a.rate[count + i], m.rate[count + i], b.rate[count + i],
-                                    largest(a.rate[count + i], m.rate[count + i], b.rate[count + i]));
-}
-
 bool ZeroRanges::may_vanish(bool whole) {
   bool may = false;
   for (std::size_t i = 0; i < bounds_.size(); ++i) {
@@ -63,19 +36,16 @@ void ZeroRanges::add(double from, double to) {
     found_.push_back({from, to});
 }
 
-void ZeroRanges::look(const State& a, const State& b, int depth) {
+void ZeroRanges::look(const StateInStep& a, const StateInStep& b, int depth) {
   const auto place = static_cast<std::size_t>(depth) + 2;
   if (states_.size() <= place) states_.resize(deepest + 3);
   const double middle = 0.5 * (a.t + b.t);
   if (!(middle > a.t && middle < b.t) || pieces_ >= most_pieces_of(bounds_.size())) return add(a.t, b.t);
   ++pieces_;
-  State& m = states_[place];
-  set_state(m, middle);
-  set_box(a, m, b);
-  const auto count = static_cast<std::size_t>(n_);
-  const StateBox box{
-      {a.t, b.t}, box_.data(), box_.data() + count, question_->with_rates ? box_.data() + 2 * count : nullptr};
-  if (!(*bound_)(box, bounds_)) return add(a.t, b.t);
+  StateInStep& m = states_[place];
+  m.set(step_, middle, question_->with_rates);
+  if (!(*bound_)(box_.make(a, m, b, question_->with_rates, question_->slack, question_->sizes), bounds_))
+    return add(a.t, b.t);
   const std::vector<double> expected = expected_;
   if (!may_vanish(depth == 0)) return;
   if (depth == deepest || b.t - a.t < 1e3 * std::numeric_limits<double>::epsilon() * std::abs(b.t))
@@ -91,7 +61,7 @@ std::span<const ZeroRanges::Range> ZeroRanges::find(const Question& question, co
   bounds_.assign(question.floor.size(), {});
   expected_.assign(question.sides.begin(), question.sides.end());
   states_.resize(deepest + 3);
-  set_state(states_[0], question.from), set_state(states_[1], question.to);
+  states_[0].set(step_, question.from, question.with_rates), states_[1].set(step_, question.to, question.with_rates);
   look(states_[0], states_[1], 0);
   // Samples are taken of each: of many they cost more than of the whole.
   if (found_.size() > most_ranges) found_ = {{found_.front().from, found_.back().to}};

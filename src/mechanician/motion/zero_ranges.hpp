@@ -12,9 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "mechanician/motion/equation_values.hpp"
-#include "mechanician/motion/last_step.hpp"
-#include "mechanician/motion/sizes.hpp"
+#include "mechanician/motion/step_box.hpp"
 
 namespace mechanician {
 
@@ -26,7 +24,7 @@ class ZeroRanges {
   /// False: nothing is known.
   using Bound = std::function<bool(const StateBox&, std::span<Interval>)>;
 
-  ZeroRanges(LastStep& step, int n) : step_(step), n_(n) {}
+  ZeroRanges(LastStep& step, int n) : step_(step), box_(n) {}
   /// Between two times of the step. Sides: signs that the functions have at the begin, 0 where they have none; |f| up to `floor` counts as
   /// zero. `slack`: how far states may be off the dense output, over the sizes that they have. By time; valid until the next call.
   struct Question {
@@ -41,23 +39,17 @@ class ZeroRanges {
   std::span<const Range> find(const Question& question, const Bound& bound);
 
  private:
-  struct State {
-    double t = 0.0;
-    std::vector<double> y, rate;
-  };
-  void set_state(State& state, double time);
-  void set_box(const State& a, const State& m, const State& b);
   bool may_vanish(bool whole);
-  void look(const State& a, const State& b, int depth);
+  void look(const StateInStep& a, const StateInStep& b, int depth);
   void add(double from, double to);
 
   LastStep& step_;
-  int n_;
   const Question* question_ = nullptr;
   const Bound* bound_ = nullptr;
   int pieces_ = 0;
-  std::vector<State> states_;  ///< begin, end, then the middles by depth
-  std::vector<Interval> box_, bounds_;
+  std::vector<StateInStep> states_;  ///< begin, end, then the middles by depth
+  StepBox box_;
+  std::vector<Interval> bounds_;
   std::vector<double> expected_;
   std::vector<Range> found_;
 };

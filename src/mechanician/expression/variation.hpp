@@ -1,0 +1,150 @@
+#pragma once
+
+/// How fast expressions can vary where their symbols lie between bounds: what a few samples between these bounds may not show.
+///
+/// exp(−((x − 50)/w)²) is nothing everywhere but near x = 50, and samples that all miss that place know nothing of it. Bounds
+/// do (interval.hpp): the argument of exp varies by far more than 1 between samples, and its value is not next to nothing.
+///
+/// A function is seen by samples where it goes through few turns between them: exp by its argument, what stands below a
+/// fraction line by its logarithm, atan by that of large arguments. What goes through more may do anything within the bounds of
+/// its value, and what is made of it may vary, unseen, by as much as bounds of the derivatives tell.
+
+#include <algorithm>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "mechanician/expression/expression.hpp"
+#include "mechanician/expression/interval.hpp"
+#include "mechanician/expression/tape.hpp"
+
+namespace mechanician {
+
+/// By which samples: the stages of a step, three over a piece of one, none.
+enum class Shown { by_step, by_piece, by_nothing };
+/// Turns that they show.
+inline constexpr double turns_shown(Shown shown) {
+  return shown == Shown::by_step ? 8.0 : shown == Shown::by_piece ? 1.5 : 0.0;
+}
+/// Powers up to this are polynomials, which are as smooth as what they are made of.
+inline constexpr double most_smooth_power = 16.0;
+
+/// How many turns op(a, b) goes through between bounds; infinite at poles. 0 of operators that are never narrow by themselves.
+double calc_turns(Op op, const Interval& a, const Interval& b);
+
+/// Whether an expression by itself, apart from what it is made of, can go through turns along a motion: `exp(x)`, `1/x`, `tanh(x)`, but neither
+/// sin(x), which shows everywhere, nor powers from 0 to `most_power`. With `bends` also what only bends where it is fast: roots, angles.
+bool is_narrow(const Expr& f, double most_power = most_smooth_power, bool bends = true);
+
+/// The narrow functions in expressions, each once.
+class NarrowFunctions {
+ public:
+  NarrowFunctions() = default;
+  /// Functions of any of the kinds of symbols in `unknown` are left out: nothing bounds their arguments.
+  explicit NarrowFunctions(std::span<const Expr> expressions, KindSet unknown = 0);
+
+  bool any() const { return !uses_.empty(); }
+  /// What they are functions of, to be bounded.
+  const std::vector<Expr>& arguments() const { return arguments_; }
+  /// Whether one goes through more turns than the samples of a step show.
+  bool vary_fast(std::span<const Interval> bounds) const {
+    for (const Use& use : uses_)
+      if (!(calc_turns(use.op, bounds[use.a], bounds[use.b]) <= turns_shown(Shown::by_step))) return true;
+    return false;
+  }
+
+ private:
+  struct Use {
+    Op op;
+    std::size_t a, b;
+  };
+  std::vector<Expr> arguments_;
+  std::vector<Use> uses_;
+};
+
+/// Bounds of an expression, and by how much it may vary unseen within them: evaluate_operator for both, so that a Tape runs on them.
+template <Shown shown>
+struct Variation {
+  Interval range;
+  double unseen = 0.0;
+
+  Variation() = default;
+  explicit Variation(double x) : range(x) {}
+  explicit Variation(const Interval& bounds) : range(bounds) {}
+};
+/// What op(a, b, c) of such arguments varies unseen by, where samples show so many turns.
+double calc_unseen(Op op, const Interval& value, const Interval (&args)[3], const double (&unseen)[3], double turns);
+
+template <Shown shown>
+Variation<shown> vary(Op op, const Variation<shown>& a, const Variation<shown>& b, const Variation<shown>& c) {
+  Variation<shown> f;
+  f.range = evaluate_operator<Interval>(op, a.range, b.range, c.range);
+  f.unseen = calc_unseen(op, f.range, {a.range, b.range, c.range}, {a.unseen, b.unseen, c.unseen}, turns_shown(shown));
+  return f;
+}
+using VariationInStep = Variation<Shown::by_step>;
+using VariationInPiece = Variation<Shown::by_piece>;
+using VariationInAll = Variation<Shown::by_nothing>;
+template <>
+inline VariationInStep evaluate_operator(Op op, const VariationInStep& a, const VariationInStep& b,
+                                         const VariationInStep& c) {
+  return vary(op, a, b, c);
+}
+template <>
+inline VariationInPiece evaluate_operator(Op op, const VariationInPiece& a, const VariationInPiece& b,
+                                          const VariationInPiece& c) {
+  return vary(op, a, b, c);
+}
+template <>
+inline VariationInAll evaluate_operator(Op op, const VariationInAll& a, const VariationInAll& b,
+                                        const VariationInAll& c) {
+  return vary(op, a, b, c);
+}
+/// Calls f with a number of the kind that `shown` says.
+template <class F>
+void with_variation(Shown shown, F&& f) {
+  switch (shown) {
+    case Shown::by_step:
+      return f(VariationInStep());
+    case Shown::by_piece:
+      return f(VariationInPiece());
+    case Shown::by_nothing:
+      return f(VariationInAll());
+  }
+}
+
+/// Tapes on boxes, with room that is kept: [inputs | registers | values] for each kind of numbers.
+class BoxRoom {
+ public:
+  template <class T>
+  std::span<const T> evaluate(const Tape& tape, std::span<const Interval> box) {
+    const auto inputs = static_cast<std::size_t>(tape.num_inputs()),
+               registers = static_cast<std::size_t>(tape.num_registers()),
+               values = static_cast<std::size_t>(tape.num_outputs());
+    std::vector<T>& all = std::get<std::vector<T>>(room_);
+    all.resize(inputs + registers + values);
+    const std::span<T> room(all);
+    if constexpr (std::is_same_v<T, Interval>) {
+      tape.evaluate<T>(box.first(inputs), room.subspan(inputs, registers), room.last(values));
+    } else {
+      std::transform(box.begin(), box.begin() + tape.num_inputs(), all.begin(), [](const Interval& x) { return T(x); });
+      tape.evaluate<T>(room.first(inputs), room.subspan(inputs, registers), room.last(values));
+    }
+    return room.last(values);
+  }
+
+ private:
+  std::tuple<std::vector<Interval>, std::vector<VariationInStep>, std::vector<VariationInPiece>,
+             std::vector<VariationInAll>>
+      room_;
+};
+
+/// By how much the numbers of the equations of motion may vary unseen, in the order of their patterns (solve/sparse_pattern.hpp).
+struct UnseenValues {
+  std::vector<double> M, Q, A, b;
+  std::vector<double> size_of_A;  ///< largest, of entries that are not constant; 0 of others
+  double friction = 0.0;          ///< of coefficients
+};
+
+}  // namespace mechanician
