@@ -82,12 +82,14 @@ std::optional<Expr> NameTable::find(std::string_view name, int primes, Words wor
                                           : std::nullopt;
     }
     const auto made = instances_.find(key);
-    return made != instances_.end() && primes == 0 && !parameters_only ? made->second : std::nullopt;
+    if (made == instances_.end() || !made->second || parameters_only) return std::nullopt;
+    return time_derivative(*made->second, primes);
   }
   const Entry* e = entry(name);
   if (!e || !e->value || (parameters_only && e->kind != NameKind::parameter)) return std::nullopt;
   if (primes == 0) return e->value;
   if (e->kind == NameKind::coordinate && primes <= 2) return primed(*e->value);
+  if (e->kind == NameKind::definition) return time_derivative(*e->value, primes);
   // alpha' of a function of time alone is its derivative.
   if (e->kind == NameKind::unknown && primes <= 2) {
     const auto& depends = e->value->symbol().depends;
@@ -122,7 +124,11 @@ ParseProblem NameTable::explain(std::string_view name, int primes, Words words) 
     if (*kind == NameKind::coordinate)
       return problem(fmt::format("`{}` has too many primes", primed),
                      fmt::format("the highest derivative is {}''", name));
-    return problem(fmt::format("`{}`: only a coordinate can have primes", primed),
+    if (*kind == NameKind::definition)
+      return problem(
+          fmt::format("`{}` has too many primes", primed),
+          "accelerations and forces have no derivative: primes may be as many as lead from positions to accelerations");
+    return problem(fmt::format("`{}`: only coordinates and definitions can have primes", primed),
                    fmt::format("`{}` is a {}", name, in_words(*kind)));
   }
   if (is_excused(name)) return silent();

@@ -128,6 +128,9 @@ class NameTable {
   ParseProblem explain_reaction(std::string_view function, std::string_view name) const;
   ParsedExpression sum(std::span<const IndexRange> ranges, std::string_view body, std::size_t offset, Words words);
   Expr add_sum(std::vector<TermIndex> own, const Expr& body);
+  /// d/dt of what a definition stands for, so often; nothing where there is none.
+  std::optional<Expr> time_derivative(const Expr& f, int times);
+  std::optional<Expr> sum_rate(const Expr& sum);
   MemberName no_family(std::string_view name) const;
   void note(Mention mention);
   std::vector<Expr> indices_of_member(const Family& family, std::span<const Expr> at) const;
@@ -141,6 +144,7 @@ class NameTable {
   std::unordered_map<std::string, Entry> entries_;
   std::unordered_map<std::string, Family> families_, rows_;
   std::unordered_map<std::string, std::optional<Expr>> instances_;  ///< members of definitions
+  std::unordered_map<std::string, std::optional<Expr>> sum_rates_;  ///< derivatives of sums, by the name of the sum
   std::vector<std::string> names_;
   std::vector<std::string> constraints_;
   std::unordered_set<std::string> constraint_set_;

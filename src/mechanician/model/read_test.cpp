@@ -198,7 +198,7 @@ n = "x' = alpha'"
 [unknown]
 alpha = "x"
 )toml"),
-            "5:11 `alpha'`: only a coordinate can have primes");
+            "5:11 `alpha'`: only coordinates and definitions can have primes");
 }
 
 TEST(ReadModel, AllReferenceCasesAreRead) {
