@@ -42,6 +42,7 @@ bool may_be_narrow(const Expr& whole) {
       case Op::log:
       case Op::select:
       case Op::sign:
+      case Op::mod:
         return true;
       case Op::div:
         if ((f.arg(1).kinds() & moving) != 0) return true;
