@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uint64_t format_number = 4;  // of the files, and of the code that the generator makes
+constexpr std::uint64_t format_number = 5;  // of the files, and of the code that the generator makes
 constexpr std::array<char, 8> magic{'m', 'e', 'c', 'h', 'o', 'b', 'j', '\n'};
 constexpr std::uint64_t largest_file = std::uint64_t{256} << 20;
 constexpr const char* extension = ".object";

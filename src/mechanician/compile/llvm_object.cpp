@@ -504,6 +504,7 @@ class PartEmitter {
       case Op::pow:
       case Op::atan2:
       case Op::hypot:
+      case Op::mod:
         return call(static_cast<int>(s.action), {value(s.a), value(s.b)});
       default:
         return call(static_cast<int>(s.action), {value(s.a)});

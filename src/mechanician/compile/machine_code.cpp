@@ -43,7 +43,7 @@ Table make_table() {
   Table table{};
   put_unary<Op::tan, Op::asin, Op::acos, Op::atan, Op::sinh, Op::cosh, Op::tanh, Op::asinh, Op::acosh, Op::atanh,
             Op::exp, Op::log>(table);
-  put_binary<Op::pow, Op::atan2, Op::hypot>(table);
+  put_binary<Op::pow, Op::atan2, Op::hypot, Op::mod>(table);
   table[function_fma] = reinterpret_cast<const void*>(&fused);
   table[static_cast<std::size_t>(Op::sin)] = reinterpret_cast<const void*>(&sine);
   table[static_cast<std::size_t>(Op::cos)] = reinterpret_cast<const void*>(&cosine);

@@ -133,6 +133,12 @@ class BodyWriter {
         return o_.select(o_.differs(a, a), a, o_.select(o_.either(o_.less(a, b), o_.differs(b, b)), b, a));
       case Op::hypot:
         return functions_.hypot(a, b);
+      case Op::mod: {
+        // Rounding of the quotient may leave one b too many or too few.
+        const F rest = o_.fma(o_.neg(b), o_.floor(o_.div(a, b)), a);
+        const F raised = o_.select(o_.less(o_.mul(rest, b), zero), o_.add(rest, b), rest);
+        return o_.select(o_.less(o_.abs(raised), o_.abs(b)), raised, o_.sub(raised, b));
+      }
       case Op::select:
         return o_.select(is_true(a), b, c);
       case Op::lt:

@@ -31,7 +31,7 @@ bool may_be_narrow(const Expr& whole) {
     const Expr f = stack.back();
     stack.pop_back();
     if (!seen.insert(f.node()).second || (f.kinds() & moving) == 0) continue;
-    if (is_narrow(f, most_power, false) || f.op() == Op::select || f.op() == Op::sign) return true;
+    if (is_narrow(f, most_power, false) || f.op() == Op::select || f.op() == Op::sign || f.op() == Op::mod) return true;
     for (int k = 0; k < f.num_args(); ++k) stack.push_back(f.arg(k));
   }
   return false;

@@ -174,6 +174,21 @@ class Freezer {
     return select(beyond, side * std::numbers::pi + atan2(-y, -x), atan2(y, x));
   }
 
+  /// mod(a, b), which jumps where a is a multiple of b: cut as an angle is, with the way from the cut in place of y.
+  Expr freeze_mod(const Expr& f, const Expr& a, const Expr& b) {
+    constexpr double far = 0.25, steep = 4.0,
+                     beyond = 1.0 / 7.0;  // of a whole turn; the side is turned a third of it away
+    const Expr side = new_side(), value = mod(a, b), share = value / b;
+    const Expr way = select(share < 0.5, share, share - 1);
+    result_.switches.push_back({.g = way + steep * side * max(abs(way) - far, 0),
+                                .side = side,
+                                .text = text_of(f),
+                                .is_discontinuous = true,
+                                .is_cut = true,
+                                .zero = way});
+    return select(side > 0 && share > 1 - beyond, value - b, select(side < 0 && share < beyond, value + b, value));
+  }
+
   /// atan(u) with u = p/q or tan(v), which passes through infinity.
   Expr freeze_atan(const Expr& f, const Expr& u) {
     const bool of_tan = u.op() == Op::tan;
@@ -216,6 +231,9 @@ class Freezer {
       case Op::atan2:
         if (!moves(args[0]) && !moves(args[1])) break;
         return freeze_atan2(f, args[0], args[1]);
+      case Op::mod:
+        if (!moves(args[0]) && !moves(args[1])) break;
+        return freeze_mod(f, args[0], args[1]);
       case Op::atan:
         if ((args[0].op() != Op::div || !moves(args[0].arg(1))) && (args[0].op() != Op::tan || !moves(args[0]))) break;
         return freeze_atan(f, args[0]);

@@ -15,6 +15,8 @@
 ///     atan2(y, x) → side·π + atan2(−y, −x) beyond the cut     g = y + 4·side·max(x, 0)
 ///     atan(p/q) → atan2(side·p, side·q) beyond the cut        g = q
 ///
+/// So does mod(a, b), where a is a multiple of b: the same with the way from there, between −b/2 and b/2, in the place of y.
+///
 /// The second term of g is there because nothing happens at y = 0 < x: the side is turned somewhere on the way round.
 ///
 /// Nothing is blended: a branch that is not taken may be infinite or undefined, and so may the g of a switch inside it.

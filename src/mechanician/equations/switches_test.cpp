@@ -89,8 +89,10 @@ TEST(Switches, AnglesGoOnBeyondTheirCuts) {
     Expr f;
     double period;
   };
-  for (const Angle& angle :
-       {Angle{atan2(sin(x), cos(x)), 2 * M_PI}, {atan(tan(x)), M_PI}, {atan(sin(x) / cos(x)), M_PI}}) {
+  for (const Angle& angle : {Angle{atan2(sin(x), cos(x)), 2 * M_PI},
+                             {atan(tan(x)), M_PI},
+                             {atan(sin(x) / cos(x)), M_PI},
+                             {mod(x + M_PI, 2 * M_PI) - M_PI, 2 * M_PI}}) {
     const Machine machine(freeze_all({angle.f}));
     ASSERT_EQ(machine.frozen.switches.size(), 1u) << to_text(angle.f);
     EXPECT_TRUE(machine.frozen.switches[0].is_cut && machine.frozen.switches[0].is_discontinuous);

@@ -49,6 +49,18 @@ T power(const T& a, const T& b) {
   return std::pow(a, b);
 }
 
+/// a less the multiple of b that leaves a number between 0 and b, b itself left out; exact for numbers.
+template <class T>
+T modulo(const T& a, const T& b) {
+  if constexpr (IsComplex<T>::value) {
+    const auto rest = modulo(a.real(), b.real());
+    return T(rest, a.imag() - (a.real() - rest) / b.real() * b.imag());
+  } else {
+    const T rest = std::fmod(a, b);
+    return rest == 0 ? rest * 0 : (rest < 0) != (b < 0) ? rest + b : rest;
+  }
+}
+
 }  // namespace detail
 
 template <class T>
@@ -123,6 +135,8 @@ T evaluate_operator(Op op, const T& a, const T& b, const T& c) {
         return std::sqrt(a * a + b * b);
       else
         return std::hypot(a, b);
+    case Op::mod:
+      return detail::modulo(a, b);
     case Op::select:
       return real_of(a) != 0 ? b : c;
     case Op::lt:

@@ -256,6 +256,7 @@ Expr abs(const Expr& x) { return make_raw(Op::abs, {x}); }
 Expr sign(const Expr& x) { return make_raw(Op::sign, {x}); }
 Expr min(const Expr& a, const Expr& b) { return make_raw(Op::min, {a, b}); }
 Expr max(const Expr& a, const Expr& b) { return make_raw(Op::max, {a, b}); }
+Expr mod(const Expr& a, const Expr& b) { return make_raw(Op::mod, {a, b}); }
 Expr hypot(const Expr& a, const Expr& b) { return make_raw(Op::hypot, {a, b}); }
 Expr select(const Expr& c, const Expr& a, const Expr& b) { return make_raw(Op::select, {c, a, b}); }
 Expr operator<(const Expr& a, const Expr& b) { return make_raw(Op::lt, {a, b}); }

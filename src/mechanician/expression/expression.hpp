@@ -138,6 +138,8 @@ Expr sign(const Expr& x);
 Expr min(const Expr& a, const Expr& b);
 Expr max(const Expr& a, const Expr& b);
 Expr hypot(const Expr& a, const Expr& b);
+/// Has the sign of b: a − b·floor(a/b).
+Expr mod(const Expr& a, const Expr& b);
 /// if(condition, then, otherwise)
 Expr select(const Expr& condition, const Expr& then, const Expr& otherwise);
 Expr operator<(const Expr& a, const Expr& b);

@@ -84,6 +84,16 @@ Interval angle(const Interval& y, const Interval& x) {
   return made(*std::min_element(p, p + 4), *std::max_element(p, p + 4));
 }
 
+Interval modulo(const Interval& a, const Interval& b) {
+  if (b.contains(0.0)) return Interval::everything();
+  const Interval all{std::min(0.0, b.low), std::max(0.0, b.high)};
+  if (b.low != b.high || !std::isfinite(a.low) || !std::isfinite(a.high)) return all;
+  const double whole = std::floor(a.low / b.low), beyond = std::floor(a.high / b.low);
+  if (whole != beyond) return all;
+  const Interval inside = made(a.low - b.low * whole, a.high - b.low * whole);
+  return {std::max(inside.low, all.low), std::min(inside.high, all.high)};
+}
+
 Interval truth(bool never, bool always) { return {always ? 1.0 : 0.0, never ? 0.0 : 1.0}; }
 bool may_be_true(const Interval& a) { return a.low != 0.0 || a.high != 0.0; }
 bool may_be_false(const Interval& a) { return a.contains(0.0); }
@@ -154,6 +164,8 @@ Interval evaluate_operator<Interval>(Op op, const Interval& a, const Interval& b
       const Interval x = magnitude(a), y = magnitude(b);
       return {std::hypot(x.low, y.low), std::hypot(x.high, y.high)};
     }
+    case Op::mod:
+      return modulo(a, b);
     case Op::select:
       if (!may_be_false(a)) return b;
       return may_be_true(a) ? Interval::hull(b, c) : c;

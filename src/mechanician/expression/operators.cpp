@@ -36,6 +36,8 @@ Expr d_min(const Expr&, Args x, int which) {
 Expr d_max(const Expr&, Args x, int which) {
   return make_simplified(Op::select, {make_simplified(Op::ge, {x[0], x[1]}), which == 0 ? 1 : 0, which == 0 ? 0 : 1});
 }
+/// mod(a, b) = a − b k, where k is a whole number.
+Expr d_mod(const Expr& self, Args x, int which) { return which == 0 ? Expr(1) : div(sub(self, x[0]), x[1]); }
 Expr d_select(const Expr&, Args x, int which) {
   if (which == 0) return 0;
   return make_simplified(Op::select, {x[0], which == 1 ? 1 : 0, which == 1 ? 0 : 1});
@@ -81,6 +83,7 @@ const std::array<OperatorRow, num_operators> table{{
   {Op::min,      "min",      2, function, atom,                everywhere,              false, false, "\\min",         "fmin",   d_min},
   {Op::max,      "max",      2, function, atom,                everywhere,              false, false, "\\max",         "fmax",   d_max},
   {Op::hypot,    "hypot",    2, function, atom,                everywhere,              false, false, "\\operatorname{hypot}", "hypot", [](const Expr& f, Args x, int i) { return div(x[i], f); }},
+  {Op::mod,      "mod",      2, function, atom,                Domain::by_denominator,  false, false, "\\operatorname{mod}", "mod", d_mod},
   {Op::select,   "if",       3, function, atom,                everywhere,              false, true,  "\\operatorname{if}", "?:", d_select},
   {Op::lt,       "<",        2, infix,    precedence_compare,  everywhere,              true,  false, "<",             "<",      nullptr},
   {Op::le,       "<=",       2, infix,    precedence_compare,  everywhere,              true,  false, "\\le ",         "<=",     nullptr},

@@ -46,6 +46,7 @@ enum class Op : std::uint8_t {
   min,
   max,
   hypot,
+  mod,
   select,  // if(condition, then, else)
   // conditions
   lt,

@@ -28,6 +28,10 @@ struct Pending {
   std::size_t first_operand = 0;  ///< of a call: its arguments start here on the operand stack
 };
 
+/// wrap(a), the angle a between −π and π: mod(a + π, 2π) − π.
+const OperatorRow wrap_row{
+    Op::mod, "wrap", 1, Notation::function, precedence_atom, Domain::everywhere, false, false, "", "", nullptr};
+
 const OperatorRow* find_infix(std::string_view sign) {
   for (const OperatorRow& row : operator_table())
     if (row.notation == Notation::infix && row.name == sign) return &row;
@@ -137,7 +141,8 @@ class Parser {
     if (name.primes == 0 && call && (name.text == "ideal" || name.text == "multiplier")) return reaction(name);
     if (name.primes == 0 && call && name.text == "sum") return sum(name);
     if (token_.kind == TokenKind::sign && token_.text == "[") return indexed(name);
-    const OperatorRow* function = name.primes == 0 ? find_function(name.text) : nullptr;
+    const OperatorRow* function =
+        name.primes == 0 ? name.text == "wrap" ? &wrap_row : find_function(name.text) : nullptr;
     if (call && function) {
       pending_.push_back({Pending::Kind::call, function, 0, name.offset, operands_.size()});
       ++depth_;
@@ -170,7 +175,7 @@ class Parser {
   }
 
   bool unknown_function(const Token& name) {
-    std::vector<std::string> known{"ideal", "multiplier"};
+    std::vector<std::string> known{"ideal", "multiplier", "wrap"};
     for (const OperatorRow& row : operator_table())
       if (row.notation == Notation::function) known.emplace_back(row.name);
     const std::string near = nearest(name.text, known);
@@ -427,9 +432,10 @@ class Parser {
       if (!check_truth(operands_[open.first_operand + k], wants_condition)) return false;
     }
     const auto arg = [&](std::size_t k) { return operands_[open.first_operand + k].value; };
-    Expr value = row.op == Op::select ? make_raw(row.op, {arg(0), arg(1), arg(2)})
-                 : arity == 1         ? make_raw(row.op, {arg(0)})
-                                      : make_raw(row.op, {arg(0), arg(1)});
+    Expr value = &row == &wrap_row      ? mod(arg(0) + std::numbers::pi, 2.0 * std::numbers::pi) - std::numbers::pi
+                 : row.op == Op::select ? make_raw(row.op, {arg(0), arg(1), arg(2)})
+                 : arity == 1           ? make_raw(row.op, {arg(0)})
+                                        : make_raw(row.op, {arg(0), arg(1)});
     for (std::size_t k = 2; variadic && k < count; ++k) value = make_raw(row.op, {value, arg(k)});
     operands_.resize(open.first_operand, {Expr(0.0), 0, 0});
     push_operand(std::move(value), open.offset, end);

@@ -194,6 +194,10 @@ class Printer {
       case Op::sign:
         emit({text("copysign((double)(("), node(n->args[0], 0), text(") != 0.0), "), node(n->args[0], 0), text(")")});
         return true;
+      case Op::mod:
+        emit({text("(("), node(n->args[0], 0), text(") - ("), node(n->args[1], 0), text(")*floor(("),
+              node(n->args[0], 0), text(")/("), node(n->args[1], 0), text(")))")});
+        return true;
       case Op::select:
         emit({text("(("), node(n->args[0], 0), text(") ? ("), node(n->args[1], 0), text(") : ("), node(n->args[2], 0),
               text("))")});

@@ -136,6 +136,8 @@ class RoundingError {
         return choose(
             apply(Op::gt, f, T(0.0)), [&] { return apply(Op::add, scaled(over(a, f), ea), scaled(over(b, f), eb)); },
             [&] { return apply(Op::add, ea, eb); });
+      case Op::mod:
+        return apply(Op::add, ea, scaled(over(apply(Op::sub, a, f), b), eb));
       case Op::min:
         return choose(
             apply(Op::le, a, b), [&] { return ea; }, [&] { return eb; });

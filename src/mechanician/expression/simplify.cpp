@@ -183,6 +183,7 @@ Expr simplified_function(Op op, Args x) {
     case Op::sign:
     case Op::min:
     case Op::max:
+    case Op::mod:
     case Op::lt:
     case Op::le:
     case Op::gt:

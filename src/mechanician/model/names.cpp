@@ -24,7 +24,7 @@ ParseProblem silent() { return problem({}); }
 }  // namespace
 
 bool is_reserved(std::string_view name) {
-  return name == "t" || name == "pi" || name == "and" || name == "or" || name == "not" ||
+  return name == "t" || name == "pi" || name == "and" || name == "or" || name == "not" || name == "wrap" ||
          find_function(name) != nullptr;
 }
 

@@ -41,7 +41,9 @@ const std::vector<Angle> angles{{"atan2", "atan2(sin(a - pi), cos(a - pi))"},
                                 {"acos", "sign(sin(a - pi))*acos(cos(a - pi))"},
                                 {"half", "2*atan2(sin((a - pi)/2), abs(cos((a - pi)/2))*sign(cos((a - pi)/2)))"},
                                 {"tangent", "2*atan(tan((a - pi)/2))"},
-                                {"quotient", "2*atan(sin((a - pi)/2)/cos((a - pi)/2))"}};
+                                {"quotient", "2*atan(sin((a - pi)/2)/cos((a - pi)/2))"},
+                                {"wrap", "wrap(a - pi)"},
+                                {"mod", "mod(a, 2*pi) - pi"}};
 
 /// Catching a pendulum near the top, written with the wrapped angle and without one: asin is right where |W| < 0.4.
 TEST(AngleCuts, a_jump_of_an_angle_is_no_crossing_of_a_threshold) {
@@ -72,7 +74,7 @@ TEST(AngleCuts, a_jump_of_an_angle_is_no_crossing_of_a_threshold) {
 
 /// A torque −W jumps at the cut: what a pendulum that goes round several times does is that of the angle counted from its turn.
 TEST(AngleCuts, a_force_that_jumps_with_an_angle_does_so_at_the_cut) {
-  for (const Angle& angle : {angles[0], angles[3], angles[4]}) {
+  for (const Angle& angle : {angles[0], angles[3], angles[4], angles[5], angles[6]}) {
     const Loaded model = pendulum(angle.wrapped, "-0.3*W", "velocity = { a = 8 }");
     // The turn is counted by the sum of steps at −2π, 0, 2π …
     const Loaded counted = pendulum(
@@ -99,7 +101,7 @@ TEST(AngleCuts, an_angle_that_stays_near_zero_switches_nothing) {
 /// Passing upright is W = 0; at the bottom W jumps from π to −π, and that is no event. What is written as a jump is one.
 TEST(AngleCuts, a_jump_of_an_angle_is_no_event_and_a_jump_that_is_written_is_one) {
   for (const int idle : {0, 1000})
-    for (const Angle& angle : {angles[0], angles[1], angles[3], angles[4]}) {
+    for (const Angle& angle : {angles[0], angles[1], angles[3], angles[4], angles[5], angles[6]}) {
       const bool written = std::string(angle.name) == "acos";  // with sign()
       const Loaded model = pendulum(angle.wrapped, "0", "position = { a = 0.3 }\nvelocity = { a = 8 }", R"toml(
 [events]
