@@ -5,7 +5,7 @@ usage: check_verdicts.py --program PATH [--every N] [--seed S] [--only TEXT] [--
 
 The error of a run is the largest of its rows, of positions and velocities, each over the largest of its kind in the exact motion. A run is *right*
 where that is at most the square root of the tolerance. Some motions magnify small changes by themselves (`growth`, measured: what becomes of a
-change of all velocities at the start, or of all positions where nothing moves, by one part in ten million). Where that is more than GROWTH, what
+change of all velocities at the start, or of all positions where nothing moves, by one part in ten million, moved onto the constraints). Where that is more than GROWTH, what
 counts is the verdict with --verify.
 
 Laws: no run that is wrong has a good verdict; of those that are right at most one in fifty is called suspect. --table prints
@@ -63,13 +63,13 @@ class Run:
 
 
 def growth(program, problem):
-    """By how much a small change at the start has grown at a row, over the sizes of the motion; 1 where no such start is on the constraints."""
+    """By how much a small change at the start has grown at a row, over the sizes of the motion; 1 where there is no such start."""
     small, one = 1e-7, (1.0, 1.0, 1.0)
     if problem.family:
         return 1.0
     moves = any(v for _, v in problem.start.values())
     near = problem.started_at({name: (q * (1.0 if moves else 1 + small), v * (1 + small)) for name, (q, v) in problem.start.items()})
-    runs = [Run(program, p, 1e-13, one).rows for p in (problem, near)]
+    runs = [Run(program, p, 1e-13, one, '--project-start').rows for p in (problem, near)]
     if not all(runs):
         return 1.0
     sizes, most = problem.sizes(), 0.0
