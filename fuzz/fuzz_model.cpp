@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,16 +13,11 @@
 #include "mechanician/model/parameters.hpp"
 #include "mechanician/model/read_model.hpp"
 #include "mechanician/model/validate.hpp"
+#include "require.hpp"
 
 namespace {
 
 using namespace mechanician;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "not so: %s\n", what);
-  std::abort();
-}
 
 void check_problems(const std::vector<Problem>& problems, std::string_view text) {
   require(!problems.empty(), "an error has a problem");

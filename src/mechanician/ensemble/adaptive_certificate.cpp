@@ -6,6 +6,7 @@
 
 #include "mechanician/ensemble/adaptive_pack.hpp"
 #include "mechanician/motion/certificate_limits.hpp"
+#include "mechanician/motion/step_control.hpp"
 
 namespace mechanician {
 
@@ -42,12 +43,14 @@ bool AdaptivePack::is_stiff(int l) {
   constexpr int hits_for_stiff = 15, misses_for_not = 6;
   Lane& lane = lanes[static_cast<std::size_t>(l)];
   if (options_.adaptive == Method::dop853 || lane.ledger.kinetic() <= 1e-24 * lane.ledger.scale()) return false;
-  double rates = 0.0, values = 0.0, size = 1.0, slow_rates = 0.0, slow_values = 0.0;
+  double rates = 0.0, values = 0.0, size = lane.reach.speed, slow_rates = 0.0, slow_values = 0.0;
+  const double per_time = step_control::times_of_stiffness / (options_.to - t0_);
   for (int i = 0; i < 2 * n_; ++i) {
-    const double dk = of(k_[12], i, l) - of(k_[11], i, l), dy = of(y_new_, i, l) - of(last_stage_, i, l);
-    const double DK = of(k_[12], i, l) - of(k_[0], i, l), DY = of(y_new_, i, l) - of(y, i, l);
+    const double w = per_unit_[static_cast<std::size_t>(i % n_)] * (i < n_ ? per_time : 1.0);
+    const double dk = w * (of(k_[12], i, l) - of(k_[11], i, l)), dy = w * (of(y_new_, i, l) - of(last_stage_, i, l));
+    const double DK = w * (of(k_[12], i, l) - of(k_[0], i, l)), DY = w * (of(y_new_, i, l) - of(y, i, l));
     rates += dk * dk, values += dy * dy, slow_rates += DK * DK, slow_values += DY * DY;
-    size = std::max(size, std::abs(of(y_new_, i, l)));
+    size = std::max(size, w * std::abs(of(y_new_, i, l)));
   }
   const double h = of(h_, 0, l),
                fast = values > rounding * rounding * size * size ? h * std::sqrt(rates / values) : 0.0,

@@ -516,5 +516,33 @@ velocity = { x = 0.7 }
   }
 }
 
+TEST(ContactMotion, a_ball_in_a_wedge_comes_to_rest_when_it_should) {
+  // Times of impacts from one to the next in closed form, with 60 digits; they add up to the last.
+  const Loaded model(R"toml(
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "9.81*y"
+[constraints.left]
+equation = "x*0.9396926207859083 + y*0.3420201433256688 >= 0"
+restitution = 0.4
+[constraints.right]
+equation = "-x*0.6427876096865393 + y*0.766044443118978 >= 0"
+restitution = 0.8
+[start]
+position = { x = 0.1, y = 1 }
+)toml");
+  const double impacts[] = {0.4321649826735, 0.46713254429526, 0.72363523397869, 1.0004345412091,
+                            1.0338760280076, 1.0801604504262,  1.2258540308012,  1.2602785563147,
+                            1.2945902785209, 1.3443006672932,  1.3755931196551,  1.3816599829504};
+  Integrator integrator = model.integrator({.to = 2.0, .tolerance = 1e-10});
+  const Sample end = run_to_end(integrator);
+  ASSERT_GT(integrator.events().size(), 60u);
+  for (std::size_t k = 0; k < std::size(impacts); ++k) EXPECT_NEAR(integrator.events()[k].time, impacts[k], 1e-9) << k;
+  EXPECT_NEAR(integrator.events().back().time, 1.513476505757, 1e-7);
+  EXPECT_LT(end.q.norm(), 1e-9);
+  EXPECT_TRUE(integrator.certificate().holds);
+}
+
 }  // namespace
 }  // namespace mechanician

@@ -79,25 +79,23 @@ void Dop853::calc_errors(double h, int count, double* e5, double* e3) const {
   weighted(count, 12, third.data(), from.data(), h, e3);
 }
 
-double Dop853::calc_stiffness(double h, int count) const {
+double Dop853::calc_stiffness(double h, std::span<const double> weights, double least) const {
   // The last two stages stand at the same time: the quotient of their derivatives and values is a Lipschitz constant.
-  double rates = 0.0, values = 0.0, size = 1.0;
-  for (int i = 0; i < count; ++i) {
-    const int at = i;
-    const double dk = k[12][at] - k[11][at], dy = y_new[at] - last_[at];
+  double rates = 0.0, values = 0.0, largest = least;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const double dk = weights[i] * (k[12][i] - k[11][i]), dy = weights[i] * (y_new[i] - last_[i]);
     rates += dk * dk, values += dy * dy;
-    size = std::max(size, std::abs(y_new[at]));
+    largest = std::max(largest, weights[i] * std::abs(y_new[i]));
   }
   // Differences of rounding say nothing: a system at rest is not stiff.
   constexpr double rounding = 64.0 * std::numeric_limits<double>::epsilon();
-  return values > rounding * rounding * size * size ? std::abs(h) * std::sqrt(rates / values) : 0.0;
+  return values > rounding * rounding * largest * largest ? std::abs(h) * std::sqrt(rates / values) : 0.0;
 }
 
-double Dop853::calc_variation(double h, int count) const {
+double Dop853::calc_variation(double h, std::span<const double> weights) const {
   double rates = 0.0, values = 0.0;
-  for (int i = 0; i < count; ++i) {
-    const int at = i;
-    const double dk = k[12][at] - k[0][at], dy = y_new[at] - y[at];
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const double dk = weights[i] * (k[12][i] - k[0][i]), dy = weights[i] * (y_new[i] - y[i]);
     rates += dk * dk, values += dy * dy;
   }
   return values > 0.0 ? std::abs(h) * std::sqrt(rates / values) : 0.0;

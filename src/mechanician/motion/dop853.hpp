@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "mechanician/motion/dop853_tableau.hpp"
@@ -42,10 +43,11 @@ class Dop853 {
   /// are combined by component.
   void calc_errors(double h, int count, double* e5, double* e3) const;
 
-  /// An estimate of h·|largest eigenvalue of ∂f/∂y|, of the first `count` components (Hairer & Wanner IV.2).
-  double calc_stiffness(double h, int count) const;
+  /// An estimate of h·|largest eigenvalue of ∂f/∂y|, of the first components, each times its weight (Hairer & Wanner IV.2).
+  /// Differences that are rounding of `least`, weighed too, or of these components say nothing.
+  double calc_stiffness(double h, std::span<const double> weights, double least) const;
   /// h·|Δf|/|Δy| over the step: the same for the motion itself. Far smaller than the above: stiff.
-  double calc_variation(double h, int count) const;
+  double calc_variation(double h, std::span<const double> weights) const;
 
   /// Coefficients of the continuous extension: needs k[0…12] and y_new.
   template <class F>

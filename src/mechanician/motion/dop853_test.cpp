@@ -304,8 +304,12 @@ TEST(Dop853, stiffness_of_a_linear_equation_is_its_rate) {
     const auto f = [&](double, double* y, double* dy) { return dy[0] = lambda * y[0], dy[1] = lambda * y[1], true; };
     const auto exact = [](double) { return std::vector<double>{1.0, -2.0}; };
     const Dop853 step = make_step(f, exact, 0.0, 0.8);
-    EXPECT_NEAR(step.calc_stiffness(0.8, 2), 0.8 * std::abs(lambda), 1e-5 * std::abs(lambda));
-    EXPECT_NEAR(step.calc_variation(0.8, 2), 0.8 * std::abs(lambda), 1e-9 * std::abs(lambda));
+    for (const double unit : {1.0, 1e-30}) {
+      const std::vector<double> weights{unit, 3.0 * unit};
+      EXPECT_NEAR(step.calc_stiffness(0.8, weights, 0.0), 0.8 * std::abs(lambda), 1e-5 * std::abs(lambda));
+      EXPECT_NEAR(step.calc_variation(0.8, weights), 0.8 * std::abs(lambda), 1e-9 * std::abs(lambda));
+      EXPECT_EQ(step.calc_stiffness(0.8, weights, 1e20 * unit), 0.0);  // rounding of what there is besides
+    }
   }
 }
 
@@ -316,8 +320,9 @@ TEST(Dop853, a_stiff_equation_varies_far_less_than_its_rate) {
   };
   const auto exact = [](double t) { return std::vector<double>{std::cos(t)}; };
   const Dop853 step = make_step(f, exact, 0.3, 0.1);
-  EXPECT_NEAR(step.calc_stiffness(0.1, 1), 5.0, 0.05);
-  EXPECT_LT(step.calc_variation(0.1, 1), 0.5);
+  const std::vector<double> weights{1.0};
+  EXPECT_NEAR(step.calc_stiffness(0.1, weights, 0.0), 5.0, 0.05);
+  EXPECT_LT(step.calc_variation(0.1, weights), 0.5);
 }
 
 TEST(Dop853, a_stage_without_value_ends_the_step) {

@@ -14,6 +14,7 @@
 #include "mechanician/base/text.hpp"
 #include "mechanician/motion/dominant_eigenvalue.hpp"
 #include "mechanician/motion/integrator_impl.hpp"
+#include "mechanician/motion/step_control.hpp"
 
 namespace mechanician {
 
@@ -70,9 +71,13 @@ void SmoothMotion::watch_stiffness(double h) {
   // What rests is not stiff, whatever its rounding does.
   if (ledger_.kinetic() <= 1e-24 * ledger_.scale()) return;
   if (stiff_hits_ == 0) stiff_since_ = t, stiff_steps_ = statistics_.steps + statistics_.rejected;
-  const double fast = step_.rk.calc_stiffness(h, 2 * dynamics_.n());
-  if (fast > stability_edge ||
-      (fast > worth_a_look && fast > stiffness_ratio * step_.rk.calc_variation(h, 2 * dynamics_.n()))) {
+  // Coordinates in units of what they weigh; what joins positions and velocities is a part of the run, not a unit of time.
+  const int n = dynamics_.n();
+  const double per_time = step_control::times_of_stiffness / (options.to - start.t);
+  const std::span<double> weights = std::span(scale_).first(static_cast<std::size_t>(2 * n));
+  for (int i = 0; i < n; ++i) weights[n + i] = 1.0 / dynamics_.sizes.unit(i), weights[i] = weights[n + i] * per_time;
+  const double fast = step_.rk.calc_stiffness(h, weights, dynamics_.sizes.reach.speed);
+  if (fast > stability_edge || (fast > worth_a_look && fast > stiffness_ratio * step_.rk.calc_variation(h, weights))) {
     not_stiff_hits_ = 0;
     if (++stiff_hits_ < hits_for_stiff) return;
     stiff_hits_ = 0;

@@ -16,6 +16,9 @@ inline constexpr double safety = 0.9, most_growth = 10.0, least_growth = 0.2;
 /// long only because nothing happens before and after.
 inline constexpr double least_steps = 100.0, least_steps_anyway = 50.0;
 
+/// Where it is asked whether a motion is stiff, positions and velocities are joined by such a part of the run.
+inline constexpr double times_of_stiffness = 20.0;
+
 /// What an error counts against: the tolerance, and what rounding alone puts into the estimate. V: of one number or of
 /// several side by side; `typical`: of the motion (Sizes), `size`: |value|, `noise`: see below.
 template <class V>
