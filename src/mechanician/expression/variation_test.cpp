@@ -5,10 +5,12 @@
 #include <random>
 
 #include "mechanician/base/trials_for_test.hpp"
+#include "mechanician/expression/definite_conditions.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/random_expression_for_test.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/tape.hpp"
+#include "mechanician/expression/where_defined.hpp"
 
 namespace mechanician {
 namespace {
@@ -78,6 +80,26 @@ TEST(NarrowFunctions, are_those_that_vary_along_a_motion) {
   EXPECT_TRUE(any(y / (1 + x)));
   EXPECT_TRUE(any(pow(cos(x), 100)));
   EXPECT_FALSE(any(pow(cos(x), 2)));
+}
+
+/// Where it has a value an expression has the same one.
+TEST(WhereDefined, changes_no_value) {
+  int asked = 0;
+  for (unsigned seed = 0; seed < num_trials(4000); ++seed) {
+    std::mt19937_64 random(seed);
+    const std::vector<Expr> f =
+        with_definite_conditions(std::vector<Expr>{random_expression(random, symbols, {.num_operations = 20})});
+    const std::vector<Expr> g = where_defined(f);
+    asked += same(f[0], g[0]) ? 0 : 1;
+    std::uniform_real_distribution<double> place(-3.0, 3.0);
+    for (int trial = 0; trial < 5; ++trial) {
+      const std::vector<double> at{place(random), place(random), place(random)};
+      const double value = Tape(f, symbols).operator()<double>(at)[0];
+      if (std::isnan(value)) continue;
+      EXPECT_EQ(Tape(g, symbols).operator()<double>(at)[0], value) << "seed " << seed << ": " << to_text(f[0]);
+    }
+  }
+  EXPECT_GT(asked, 0);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/simplify.hpp"
+#include "mechanician/expression/where_defined.hpp"
 #include "mechanician/large/large_kernel_internal.hpp"
 
 namespace mechanician {
@@ -93,6 +94,7 @@ void LargeSystem::find_narrow() {
   for (const auto& kernel : kernels_) {
     std::vector<Expr> outputs;
     for (const Kernel::Output& o : kernel->varying) outputs.push_back(o.value);
+    outputs = where_defined(outputs);
     kernel->narrow = NarrowFunctions(outputs);
     if (!kernel->narrow.any()) continue;
     can_be_narrow_ = true;

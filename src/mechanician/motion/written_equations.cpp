@@ -11,6 +11,7 @@
 #include "mechanician/expression/differentiate.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/simplify.hpp"
+#include "mechanician/expression/where_defined.hpp"
 #include "mechanician/instant/accelerate.hpp"
 #include "mechanician/instant/generic_rows.hpp"
 #include "mechanician/motion/kernels.hpp"
@@ -206,6 +207,7 @@ void WrittenEquations::set_narrow(const Parts& parts, const std::vector<Expr>& f
     made_->narrow_C.push_back(static_cast<int>(i));
     outputs.push_back(C);
   }
+  outputs = where_defined(outputs);
   made_->narrow = NarrowFunctions(outputs, unknown);
   facts_.can_be_narrow = made_->narrow.any();
   if (!facts_.can_be_narrow) return;
