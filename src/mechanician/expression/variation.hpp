@@ -65,27 +65,27 @@ class NarrowFunctions {
 
 /// Bounds of an expression, and by how much it may vary unseen within them: evaluate_operator for both, so that a Tape runs on them.
 template <Shown shown>
-struct Variation {
+struct Varying {
   Interval range;
   double unseen = 0.0;
 
-  Variation() = default;
-  explicit Variation(double x) : range(x) {}
-  explicit Variation(const Interval& bounds) : range(bounds) {}
+  Varying() = default;
+  explicit Varying(double x) : range(x) {}
+  explicit Varying(const Interval& bounds) : range(bounds) {}
 };
 /// What op(a, b, c) of such arguments varies unseen by, where samples show so many turns.
 double calc_unseen(Op op, const Interval& value, const Interval (&args)[3], const double (&unseen)[3], double turns);
 
 template <Shown shown>
-Variation<shown> vary(Op op, const Variation<shown>& a, const Variation<shown>& b, const Variation<shown>& c) {
-  Variation<shown> f;
+Varying<shown> vary(Op op, const Varying<shown>& a, const Varying<shown>& b, const Varying<shown>& c) {
+  Varying<shown> f;
   f.range = evaluate_operator<Interval>(op, a.range, b.range, c.range);
   f.unseen = calc_unseen(op, f.range, {a.range, b.range, c.range}, {a.unseen, b.unseen, c.unseen}, turns_shown(shown));
   return f;
 }
-using VariationInStep = Variation<Shown::by_step>;
-using VariationInPiece = Variation<Shown::by_piece>;
-using VariationInAll = Variation<Shown::by_nothing>;
+using VariationInStep = Varying<Shown::by_step>;
+using VariationInPiece = Varying<Shown::by_piece>;
+using VariationInAll = Varying<Shown::by_nothing>;
 template <>
 inline VariationInStep evaluate_operator(Op op, const VariationInStep& a, const VariationInStep& b,
                                          const VariationInStep& c) {
