@@ -146,7 +146,7 @@ std::optional<NarrowWatch::Place> NarrowWatch::look() {
     const double length = to - from, middle = 0.5 * (from + to);
     if (count == most_pieces) {
       if (step.h > shortest * (motion.options.to - motion.start.t)) return Place{from, 0.25 * (to - step.t)};
-      doubt(from);
+      if (!is_at_pole(from, to)) doubt(from);
       return {};
     }
     a_.set(step, from, true), m_.set(step, middle, true), b_.set(step, to, true);
