@@ -60,11 +60,16 @@ TEST(Remarks, AConstraintThatContradictsByItself) {
 }
 
 TEST(Remarks, AnAccelerationThatIsNotUnique) {
-  EXPECT_EQ(refusal("coordinates = [\"x\", \"y\", \"s\"]\n[dynamics]\nmass = { x = \"1\" , y = 0, s = "
-                    "0}\n[constraints]\nh1 = \"x + y + s = 0\"\n"),
-            "m.toml: error: the acceleration is not unique: mass and constraints leave `y` and `s` undetermined\n"
-            "    free direction: y : s = -1 : 1\n"
-            "    any motion along it satisfies the equations; give these coordinates mass, or constrain them\n");
+  EXPECT_EQ(
+      refusal("coordinates = [\"x\", \"y\", \"s\"]\n[dynamics]\nmass = { x = \"1\" , y = 0, s = "
+              "0}\n[constraints]\nh1 = \"x + y + s = 0\"\n"),
+      "m.toml: error: the acceleration is not unique: mass and constraints leave `y` and `s` undetermined\n"
+      "    free direction: y : s = -1 : 1\n"
+      "    any motion along it satisfies the equations; give these coordinates mass, or constrain them\n"
+      "    `y` and `s` have no mass: what springs, dampers, resistors or rods hold without mass moves by a balance of "
+      "forces, a law of first order in time, and a model states laws of second order only so far\n"
+      "    what to do: give masses that are small against the others, or put in what the balance of forces says and "
+      "leave such coordinates out\n");
 }
 
 TEST(Remarks, NoAccelerationExists) {
