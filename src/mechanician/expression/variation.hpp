@@ -22,10 +22,10 @@
 namespace mechanician {
 
 /// By which samples: the stages of a step, three over a piece of one, none.
-enum class Shown { by_step, by_piece, by_nothing };
+enum class SeenBy { by_step, by_piece, by_nothing };
 /// Turns that they show.
-inline constexpr double turns_shown(Shown shown) {
-  return shown == Shown::by_step ? 8.0 : shown == Shown::by_piece ? 1.5 : 0.0;
+inline constexpr double turns_shown(SeenBy shown) {
+  return shown == SeenBy::by_step ? 8.0 : shown == SeenBy::by_piece ? 1.5 : 0.0;
 }
 /// Powers up to this are polynomials, which are as smooth as what they are made of.
 inline constexpr double most_smooth_power = 16.0;
@@ -50,7 +50,7 @@ class NarrowFunctions {
   /// Whether one goes through more turns than the samples of a step show.
   bool vary_fast(std::span<const Interval> bounds) const {
     for (const Use& use : uses_)
-      if (!(calc_turns(use.op, bounds[use.a], bounds[use.b]) <= turns_shown(Shown::by_step))) return true;
+      if (!(calc_turns(use.op, bounds[use.a], bounds[use.b]) <= turns_shown(SeenBy::by_step))) return true;
     return false;
   }
 
@@ -64,7 +64,7 @@ class NarrowFunctions {
 };
 
 /// Bounds of an expression, and by how much it may vary unseen within them: evaluate_operator for both, so that a Tape runs on them.
-template <Shown shown>
+template <SeenBy shown>
 struct Varying {
   Interval range;
   double unseen = 0.0;
@@ -76,16 +76,16 @@ struct Varying {
 /// What op(a, b, c) of such arguments varies unseen by, where samples show so many turns.
 double calc_unseen(Op op, const Interval& value, const Interval (&args)[3], const double (&unseen)[3], double turns);
 
-template <Shown shown>
+template <SeenBy shown>
 Varying<shown> vary(Op op, const Varying<shown>& a, const Varying<shown>& b, const Varying<shown>& c) {
   Varying<shown> f;
   f.range = evaluate_operator<Interval>(op, a.range, b.range, c.range);
   f.unseen = calc_unseen(op, f.range, {a.range, b.range, c.range}, {a.unseen, b.unseen, c.unseen}, turns_shown(shown));
   return f;
 }
-using VariationInStep = Varying<Shown::by_step>;
-using VariationInPiece = Varying<Shown::by_piece>;
-using VariationInAll = Varying<Shown::by_nothing>;
+using VariationInStep = Varying<SeenBy::by_step>;
+using VariationInPiece = Varying<SeenBy::by_piece>;
+using VariationInAll = Varying<SeenBy::by_nothing>;
 template <>
 inline VariationInStep evaluate_operator(Op op, const VariationInStep& a, const VariationInStep& b,
                                          const VariationInStep& c) {
@@ -103,13 +103,13 @@ inline VariationInAll evaluate_operator(Op op, const VariationInAll& a, const Va
 }
 /// Calls f with a number of the kind that `shown` says.
 template <class F>
-void with_variation(Shown shown, F&& f) {
+void with_variation(SeenBy shown, F&& f) {
   switch (shown) {
-    case Shown::by_step:
+    case SeenBy::by_step:
       return f(VariationInStep());
-    case Shown::by_piece:
+    case SeenBy::by_piece:
       return f(VariationInPiece());
-    case Shown::by_nothing:
+    case SeenBy::by_nothing:
       return f(VariationInAll());
   }
 }

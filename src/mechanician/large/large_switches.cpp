@@ -142,7 +142,7 @@ void LargeSystem::calc_unseen_as(const MemberState<Interval>& box, const double*
   }
 }
 
-void LargeSystem::calc_unseen(const MemberState<Interval>& box, const double* sides, Shown shown, UnseenValues& to) {
+void LargeSystem::calc_unseen(const MemberState<Interval>& box, const double* sides, SeenBy shown, UnseenValues& to) {
   with_variation(shown, [&]<class T>(T) { calc_unseen_as<T>(box, sides, to); });
 }
 

@@ -106,7 +106,7 @@ class LargeSystem {
   /// how much the equations may vary unseen there.
   bool can_be_narrow() const { return can_be_narrow_; }
   bool varies_fast(const MemberState<Interval>& box, const double* sides);
-  void calc_unseen(const MemberState<Interval>& box, const double* sides, Shown shown, UnseenValues& to);
+  void calc_unseen(const MemberState<Interval>& box, const double* sides, SeenBy shown, UnseenValues& to);
   bool rows_are_linear() const { return rows_are_linear_; }  ///< in velocities
   /// ½ q̇ᵀṀ q̇: what a mass matrix that changes adds to the power of the forces.
   double calc_mass_power(const At& at);

@@ -271,7 +271,7 @@ class Dynamics {
   std::size_t num_gaps() const { return guards_.gaps.size(); }
   bool calc_guards(double t, const double* y, std::span<double> g, std::span<double> noise);
   /// Whether gaps stay open in a box, as far as samples do not show them (expression/variation.hpp).
-  bool gaps_are_seen(const StateBox& box, Shown shown);
+  bool gaps_are_seen(const StateBox& box, SeenBy shown);
   /// Actual multipliers by row, of the last rhs_by_factors().
   const std::vector<double>& calc_joint_multipliers();
 

@@ -215,7 +215,7 @@ const std::vector<double>& Dynamics::calc_joint_multipliers() {
   return joint_;
 }
 
-bool Dynamics::gaps_are_seen(const StateBox& box, Shown shown) {
+bool Dynamics::gaps_are_seen(const StateBox& box, SeenBy shown) {
   // Most gaps are made of sums and products.
   const auto is_plain = [](const Instruction& i) {
     return i.op == Op::add || i.op == Op::sub || i.op == Op::mul || i.op == Op::neg || i.op == Op::sin ||

@@ -145,7 +145,7 @@ class EquationValues {
   /// Where facts().can_be_narrow: whether a function in the equations goes through more turns in a box than the samples of a
   /// step show (expression/variation.hpp); and by how much M, Q + C, A and b may vary unseen, by samples of a step or of a piece.
   virtual bool varies_fast(const StateBox& box) = 0;
-  virtual void calc_unseen(const StateBox& box, Shown shown, UnseenValues& to) = 0;
+  virtual void calc_unseen(const StateBox& box, SeenBy shown, UnseenValues& to) = 0;
   /// Of the measured rows, a square; empty where one is not finite.
   virtual std::span<const double> calc_weights(const Point&) { return {}; }
   /// By SlidingFacts::at; empty where one is not finite.

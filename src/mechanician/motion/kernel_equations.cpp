@@ -219,7 +219,7 @@ bool KernelEquations::varies_fast(const StateBox& box) {
   return system_->varies_fast({box.t, box.q, box.qd, nullptr}, sides.data());
 }
 
-void KernelEquations::calc_unseen(const StateBox& box, Shown shown, UnseenValues& to) {
+void KernelEquations::calc_unseen(const StateBox& box, SeenBy shown, UnseenValues& to) {
   system_->calc_unseen({box.t, box.q, box.qd, nullptr}, sides.data(), shown, to);
 }
 

@@ -39,7 +39,7 @@ class KernelEquations final : public EquationValues {
   bool bound_switches(const StateBox& box, std::span<Interval> g) override;
   bool bound_quantities(const StateBox& box, std::span<Interval> quantities) override;
   bool varies_fast(const StateBox& box) override;
-  void calc_unseen(const StateBox& box, Shown shown, UnseenValues& to) override;
+  void calc_unseen(const StateBox& box, SeenBy shown, UnseenValues& to) override;
   std::span<const double> calc_sliding(const Point&) override { return {}; }
   GenericRank find_generic_rank(const State&) override { return {}; }
 

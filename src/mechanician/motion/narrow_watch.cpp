@@ -61,7 +61,7 @@ void NarrowWatch::allow_stiffness() {
   }
 }
 
-bool NarrowWatch::is_nothing(const StateBox& box, Shown shown) {
+bool NarrowWatch::is_nothing(const StateBox& box, SeenBy shown) {
   if (!any_) return true;
   const double length = box.t.high - box.t.low;
   view_.dynamics.values().calc_unseen(box, shown, unseen_);
@@ -98,7 +98,7 @@ void NarrowWatch::begin() {
   gaps_.assign(d.num_gaps(), 0.0), gap_floor_ = gaps_;
   // Anywhere: whether there is a function that samples may not show.
   const std::vector<Interval> anywhere(2 * static_cast<std::size_t>(d.n()), Interval::everything());
-  any_gaps_ = !d.gaps_are_seen({Interval::everything(), anywhere.data(), anywhere.data() + d.n()}, Shown::by_step);
+  any_gaps_ = !d.gaps_are_seen({Interval::everything(), anywhere.data(), anywhere.data() + d.n()}, SeenBy::by_step);
 }
 
 std::optional<NarrowWatch::Place> NarrowWatch::find() {
@@ -106,7 +106,7 @@ std::optional<NarrowWatch::Place> NarrowWatch::find() {
   Dynamics& d = view_.dynamics;
   if (!(any_ || any_gaps_) || !(step.h > 0.0)) return {};
   const StateBox box = box_.make(step);
-  const bool fast = any_ && d.values().varies_fast(box), hidden = any_gaps_ && !d.gaps_are_seen(box, Shown::by_step);
+  const bool fast = any_ && d.values().varies_fast(box), hidden = any_gaps_ && !d.gaps_are_seen(box, SeenBy::by_step);
   if (!fast && !hidden) return {};
   const int n = d.n();
   if (step.implicit) {
@@ -116,7 +116,7 @@ std::optional<NarrowWatch::Place> NarrowWatch::find() {
     acceleration_ = std::max(d.sizes.in_units(step.rk.k[0].data() + n), d.sizes.in_units(step.rk.k[12].data() + n));
   }
   set_allowed();
-  if ((!fast || is_nothing(box, Shown::by_step)) && !hidden) return {};
+  if ((!fast || is_nothing(box, SeenBy::by_step)) && !hidden) return {};
   if (!step.make_dense()) return {};
   const long evaluations = d.evaluations, projections = d.projections, robust = d.robust_evaluations;
   if (any_gaps_) {
@@ -151,8 +151,8 @@ std::optional<NarrowWatch::Place> NarrowWatch::look() {
     }
     a_.set(step, from, true), m_.set(step, middle, true), b_.set(step, to, true);
     const StateBox box = box_.make(a_, m_, b_, false);
-    if (is_nothing(box, Shown::by_nothing) && sees_gaps(box, Shown::by_nothing)) continue;
-    if (!is_nothing(box, Shown::by_piece) || !sees_gaps(box, Shown::by_piece)) {
+    if (is_nothing(box, SeenBy::by_nothing) && sees_gaps(box, SeenBy::by_nothing)) continue;
+    if (!is_nothing(box, SeenBy::by_piece) || !sees_gaps(box, SeenBy::by_piece)) {
       if (length > 1e3 * eps * std::max(std::abs(from), std::abs(to))) {
         pieces_.push_back({middle, to}), pieces_.push_back({from, middle});
         continue;
@@ -174,7 +174,7 @@ bool NarrowWatch::is_at_pole(double from, double to) {
   const double begin = step.implicit ? std::max(step.t, from - around) : from - around,
                end = step.implicit ? std::min(step.end(), to + around) : to + around;
   a_.set(step, begin, false), m_.set(step, 0.5 * (begin + end), false), b_.set(step, end, false);
-  if (is_nothing(box_.make(a_, m_, b_, false), Shown::by_piece)) return true;
+  if (is_nothing(box_.make(a_, m_, b_, false), SeenBy::by_piece)) return true;
   return !std::isfinite(*std::max_element(effect_.begin(), effect_.end()));
 }
 

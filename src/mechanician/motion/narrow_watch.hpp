@@ -36,8 +36,8 @@ class NarrowWatch {
   void set_allowed();
   void allow_stiffness();
   /// Whether what may vary unseen in a box changes velocities by nothing that counts.
-  bool is_nothing(const StateBox& box, Shown shown);
-  bool sees_gaps(const StateBox& box, Shown shown) { return !any_gaps_ || view_.dynamics.gaps_are_seen(box, shown); }
+  bool is_nothing(const StateBox& box, SeenBy shown);
+  bool sees_gaps(const StateBox& box, SeenBy shown) { return !any_gaps_ || view_.dynamics.gaps_are_seen(box, shown); }
   std::optional<Place> look();
   /// Of the piece between the states a_, m_ and b_. False: accelerations are not those of the step.
   bool compare();

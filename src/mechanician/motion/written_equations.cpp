@@ -437,7 +437,7 @@ void WrittenEquations::calc_unseen_as(const StateBox& box, UnseenValues& to) {
   for (const int i : made_->narrow_C) to.Q[static_cast<std::size_t>(i)] += (value++)->unseen;
 }
 
-void WrittenEquations::calc_unseen(const StateBox& box, Shown shown, UnseenValues& to) {
+void WrittenEquations::calc_unseen(const StateBox& box, SeenBy shown, UnseenValues& to) {
   with_variation(shown, [&]<class T>(T) { calc_unseen_as<T>(box, to); });
 }
 

@@ -52,7 +52,7 @@ class WrittenEquations final : public EquationValues {
   bool bound_switches(const StateBox& box, std::span<Interval> g) override;
   bool bound_quantities(const StateBox& box, std::span<Interval> quantities) override;
   bool varies_fast(const StateBox& box) override;
-  void calc_unseen(const StateBox& box, Shown shown, UnseenValues& to) override;
+  void calc_unseen(const StateBox& box, SeenBy shown, UnseenValues& to) override;
   /// Narrow functions in the equations, and bounds of what they are functions of at [t | q | q̇ | parameters | sides].
   const NarrowFunctions& narrow() const { return made_->narrow; }
   const Tape& narrow_arguments() const { return made_->narrow_arguments; }
