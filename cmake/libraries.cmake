@@ -26,11 +26,7 @@ target_link_libraries(mechanician_klu INTERFACE ${klu_libraries})
 # never open, and that makes every start of the program 6 ms slower (of 5 ms); the archive costs 0.1 ms. Where there is no
 # archive, the shared library does.
 find_path(HDF5_INCLUDE hdf5.h PATH_SUFFIXES hdf5/serial REQUIRED)
-if(MECHANICIAN_PYTHON)
-  find_library(HDF5_core NAMES hdf5_serial hdf5 PATH_SUFFIXES hdf5/serial REQUIRED)  # Debian's archive cannot become part of a shared object
-else()
-  find_library(HDF5_core NAMES libhdf5.a hdf5_serial hdf5 PATH_SUFFIXES hdf5/serial REQUIRED)
-endif()
+find_library(HDF5_core NAMES libhdf5.a hdf5_serial hdf5 PATH_SUFFIXES hdf5/serial REQUIRED)
 set(hdf5_libraries ${HDF5_core})
 if(HDF5_core MATCHES "\\.a$")
   foreach(part sz aec z)
