@@ -136,7 +136,7 @@ class Run(Mapping[str, Array]):
             raise TypeError(f"columns have names: {name!r} is none")
         if name not in self._index:
             raise KeyError(f"the run has no column `{name}`")
-        return cast(Array, self._rows[:, self._index[name]])
+        return self._rows[:, self._index[name]]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._index)
@@ -225,7 +225,7 @@ class Sweep(Mapping[str, Array]):
     def __getitem__(self, name: str) -> Array:
         if name not in self._index:
             raise KeyError(f"the sweep has no column `{name}`; it has {', '.join(self._index)}")
-        return cast(Array, self._values[:, self._index[name]])
+        return self._values[:, self._index[name]]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._index)

@@ -143,15 +143,19 @@ class System:
         """Values of the parameters."""
         return self._native.parameters
 
+    def _by_name(self, t: float, q: Array, qd: Array) -> dict[str, Any]:
+        position, velocity = (dict(zip(self.coordinates, x.tolist(), strict=True)) for x in (q, qd))
+        return {"time": t, "position": position, "velocity": velocity}
+
     def start(self, position: Values | None = None, velocity: Values | None = None, time: float | None = None) -> dict[str, Any]:
         """The start of the model, with other values where they are given: time, position and velocity by name."""
         t, q, qd = self._native.state(_start(position, velocity, time))
-        return {"time": t, "position": dict(zip(self.coordinates, q.tolist())), "velocity": dict(zip(self.coordinates, qd.tolist()))}
+        return self._by_name(t, q, qd)
 
     def project(self, position: Values | None = None, velocity: Values | None = None, time: float | None = None) -> dict[str, Any]:
         """The nearest state on the constraints."""
         t, q, qd = self._native.project(_start(position, velocity, time))
-        return {"time": t, "position": dict(zip(self.coordinates, q.tolist())), "velocity": dict(zip(self.coordinates, qd.tolist()))}
+        return self._by_name(t, q, qd)
 
     def check(self, position: Values | None = None, velocity: Values | None = None, time: float | None = None) -> Diagnosis:
         """What there is to say of the model at its start: rank, redundant and conflicting constraints, uniqueness."""
@@ -278,7 +282,7 @@ class System:
         if not isinstance(vary, Mapping) or not vary:
             raise TypeError("vary is a mapping from names to values, and not empty")
         arrays = [np.atleast_1d(np.asarray(v, dtype=np.float64)) for v in vary.values()]
-        for name, values in zip(vary, arrays):
+        for name, values in zip(vary, arrays, strict=True):
             if values.ndim != 1 or values.size == 0 or not np.all(np.isfinite(values)):
                 raise ValueError(f"vary: the values of `{name}` are one row of finite numbers")
         if pairs and len({len(a) for a in arrays}) > 1:
