@@ -144,6 +144,11 @@ class Run(Mapping[str, Array]):
     def __len__(self) -> int:
         return len(self._index)
 
+    def sample(self, t: float) -> dict[str, float]:
+        """All columns at any time of the motion, between rows too."""
+        row = self._native.sample(float(t))
+        return dict(zip(self._index, row.tolist(), strict=True))
+
     def array(self) -> Array:
         """All rows as one array, a row for each time and a column for each name."""
         return self._rows

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import re
@@ -159,17 +158,17 @@ class System:
 
     def check(self, position: Values | None = None, velocity: Values | None = None, time: float | None = None) -> Diagnosis:
         """What there is to say of the model at its start: rank, redundant and conflicting constraints, uniqueness."""
-        answer = self._native.check(_start(position, velocity, time))
-        return Diagnosis(json.loads(answer.json), answer.notes, answer.refusals)
+        text, refusals, notes = self._native.check(_start(position, velocity, time))
+        return Diagnosis(json.loads(text), notes, refusals)
 
     def accelerate(
         self, position: Values | None = None, velocity: Values | None = None, time: float | None = None, *, parts: bool = False
     ) -> Instant:
         """Accelerations, constraint forces and multipliers at one instant. Raises MechanicsError where there are none."""
-        answer = self._native.accelerate(_start(position, velocity, time), bool(parts))
-        instant = Instant(json.loads(answer.json), answer.notes)
-        if answer.refusals:
-            raise MechanicsError("\n".join(answer.refusals), instant)
+        text, refusals, notes = self._native.accelerate(_start(position, velocity, time), bool(parts))
+        instant = Instant(json.loads(text), notes)
+        if refusals:
+            raise MechanicsError("\n".join(refusals), instant)
         return instant
 
     def _run(
@@ -190,12 +189,12 @@ class System:
         report: bool = False,
     ) -> _native.NativeRun:
         wishes = self._wishes(to, every, tolerance, method, columns, scale)
-        wishes.verify, wishes.project = bool(verify), bool(project)
+        wishes.verify, wishes.project, wishes.report = bool(verify), bool(project), report
         call = _bar if progress is True else progress or None
         if call is not None and not callable(call):
             raise TypeError("progress is True, False or a function of (begin, now, end)")
         try:
-            return _native.run(self._native, _start(position, velocity, time), wishes, report, call)
+            return _native.run(self._native, _start(position, velocity, time), wishes, call)
         finally:
             if call is _bar:
                 print(file=sys.stderr)
@@ -208,8 +207,8 @@ class System:
         method: str | None,
         columns: Sequence[str] | str = "",
         scale: Values | None = None,
-    ) -> _native.RunWishes:
-        wishes = _native.RunWishes()
+    ) -> _native.MotionRequest:
+        wishes = _native.MotionRequest()
         wishes.to, wishes.every, wishes.tolerance = _maybe(to, "to"), _maybe(every, "every"), _maybe(tolerance, "tolerance")
         if method is not None and not isinstance(method, str):
             raise TypeError("method is a text: auto, dop853 or bdf")
@@ -285,15 +284,12 @@ class System:
         for name, values in zip(vary, arrays, strict=True):
             if values.ndim != 1 or values.size == 0 or not np.all(np.isfinite(values)):
                 raise ValueError(f"vary: the values of `{name}` are one row of finite numbers")
-        if pairs and len({len(a) for a in arrays}) > 1:
-            raise ValueError("vary: with pairs all names have as many values")
-        samples = np.column_stack(arrays) if pairs else np.array(list(itertools.product(*arrays)))
-        wishes = _native.SweepWishes()
-        wishes.names, wishes.keep = list(vary), list(keep)
+        wishes = _native.SweepRequest()
+        wishes.vary = [(name, values.tolist()) for name, values in zip(vary, arrays, strict=True)]
+        wishes.pairs, wishes.keep = bool(pairs), list(keep)
         wishes.to, wishes.tolerance, wishes.step = _maybe(to, "to"), _maybe(tolerance, "tolerance"), _maybe(step, "step")
         wishes.method, wishes.device = method, device
         wishes.threads, wishes.as_given = int(threads), bool(as_given)
-        wishes.set_samples(np.ascontiguousarray(samples))
         return Sweep(*_native.sweep(self._native, _start(position, velocity, time), wishes, progress))
 
     def equations(self) -> Equations:

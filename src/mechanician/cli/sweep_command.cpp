@@ -251,13 +251,6 @@ std::string summary(const SweepStore& store, const SweepSetup& setup, const Swee
   return text;
 }
 
-/// Motions per block: what keeps the runner busy, but so many blocks that all cores have some, whole packs of lanes in each.
-std::int64_t block_size(const MotionRunner& runner, std::int64_t motions) {
-  if (runner.device() == "gpu") return runner.preferred_batch();
-  const std::int64_t lanes = std::max(1, runner.lanes()), share = (motions + 31) / 32;
-  return std::min<std::int64_t>(runner.preferred_batch(), (share + lanes - 1) / lanes * lanes);
-}
-
 Exit exit_of(const SweepCounts& all) {
   if (all.failed == all.motions) return Exit::stopped;
   return all.failed + all.suspect == all.motions ? Exit::suspect : Exit::done;
@@ -315,7 +308,7 @@ Exit sweep(const CommandOptions& o, Ranks* ranks) {
     if (!first) store = std::make_unique<SweepStore>(setup, file, ranks->rank(), begin);
   }
   Work work(setup.motions, first ? store->done() : std::vector<MotionRange>{},
-            block_size(prepared.maker->runner(), setup.motions));
+            preferred_block(prepared.maker->runner(), setup.motions));
   if (!quiet && !o.resume.empty()) say("{}: {} of {} motions are left\n", file, work.left(), setup.motions);
 
   SweepBar bar(quiet || o.json ? SweepBar::Mode::silent : SweepBar::Mode::if_terminal);

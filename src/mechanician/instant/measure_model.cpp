@@ -111,15 +111,19 @@ std::vector<Answered> answers_near(const System& system, const State& start, con
 }
 
 /// The program, with the rows left out that depend on others at the state of highest rank.
-AccelerationProgramResult program_for(const System& system, const std::vector<Answered>& answers) {
+AccelerationProgramResult program_for(const System& system, const std::vector<Answered>& answers,
+                                      bool parameters_as_inputs = false) {
   if (system.has_contacts())
     return {std::nullopt, "one-sided constraints and friction are decided by the general solver"};
   const auto& general = *std::max_element(answers.begin(), answers.end(), [](const Answered& a, const Answered& b) {
     return a.instant.solution.rank < b.instant.solution.rank;
   });
   AccelerationOptions options;
-  options.parameters = system.parameters();
   options.reference = inputs_of(general.state);
+  if (parameters_as_inputs)
+    options.reference.insert(options.reference.end(), system.parameters().begin(), system.parameters().end());
+  else
+    options.parameters = system.parameters();
   const Factorisation factors = factor(general.instant.values);
   if (factors.sparse) {
     const std::vector<char>& zero = factors.sparse->zero_rows();
@@ -193,7 +197,7 @@ std::vector<State> states_near(const System& system, const State& start, const M
 }
 
 AccelerationProgramResult make_program_near(const System& system, const State& start, const MeasureOptions& options) {
-  return program_for(system, answers_near(system, start, options));
+  return program_for(system, answers_near(system, start, options), options.parameters_as_inputs);
 }
 
 ModelMeasurement measure_model(const System& system, const State& start, const MeasureOptions& options) {

@@ -19,9 +19,10 @@
 namespace mechanician {
 
 struct MeasureOptions {
-  int num_states = 64;   ///< fewer where finding them takes longer than a second
-  double spread = 1e-2;  ///< of coordinates and velocities about the start, relative to max(1, |value|)
-  double seconds = 0.2;  ///< for each time that is measured
+  int num_states = 64;                ///< fewer where finding them takes longer than a second
+  double spread = 1e-2;               ///< of coordinates and velocities about the start, relative to max(1, |value|)
+  double seconds = 0.2;               ///< for each time that is measured
+  bool parameters_as_inputs = false;  ///< of the program, behind the velocities; else they are built in
 };
 
 /// The time of one evaluation: median over rounds, and the quickest and a slow round (nine of ten are quicker).

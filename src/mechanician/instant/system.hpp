@@ -10,10 +10,12 @@
 /// Numbers come from the equations written out, as flat programs, or from kernels that run over the members of families
 /// (large/large_system.hpp); which, is decided here (Numbers). Copies are cheap, share what is derived, and keep it alive.
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mechanician/equations/equations.hpp"
@@ -41,6 +43,13 @@ SparseRows fill_rows(const SparseExprMatrix& pattern, std::span<const double> va
 
 class LargeSystem;
 class FamilyNumbers;
+struct InstantRequest;
+struct MotionRequest;
+struct SweepRequest;
+class InstantAnswer;
+class MotionAnswer;
+struct SweepAnswer;
+class Acceleration;
 
 struct Evaluation {
   InstantValues values;      ///< C is empty
@@ -77,6 +86,20 @@ class System {
   /// With the parameters that it was read with. Throws ModelError, as above, and where neither way is open: for
   /// `kernels` what they cannot do, for the others what is too large to be written out.
   explicit System(FamilyModel stated, Numbers numbers = Numbers::automatic);
+
+  /// The model of a file or a text, with these values of parameters. Throw ModelError, FileError, and std::invalid_argument for a
+  /// name that is no parameter. These and the next are for programs that include mechanician.hpp (folder `library`).
+  static System from_file(const std::string& file, const std::map<std::string, double>& set = {});
+  static System from_text(std::string_view text, const std::map<std::string, double>& set = {},
+                          std::string name = "model.toml");
+  /// Throw std::invalid_argument for names that are none and for what cannot begin.
+  InstantAnswer instant() const;
+  InstantAnswer instant(const InstantRequest& request) const;
+  MotionAnswer integrate(const MotionRequest& request) const;
+  SweepAnswer sweep(const SweepRequest& request) const;
+  Acceleration compiled() const;
+  /// "text", "json" or "latex".
+  std::string equations_as(const std::string& format) const;
 
   /// A ladder of 82 coordinates takes 42 ms by kernels, from its file to its motion, and 52 written out; a chain of 998 takes
   /// 19 ms and 500. Below, code that is made of the whole model is the quicker one.
@@ -155,6 +178,7 @@ class System {
   int n_ = 0, m_ = 0, num_control_ = 0;
   bool has_contacts_ = false, has_C_ = false, needs_reactions_ = false;
   std::vector<double> parameters_;
+  std::map<std::string, double> given_;            ///< parameters that were set when it was read
   std::shared_ptr<const FamilyNumbers> families_;  ///< where numbers come from kernels
   std::shared_ptr<Kept> kept_;                     ///< what is written out, as soon as it is
 };
