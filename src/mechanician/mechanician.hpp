@@ -23,4 +23,5 @@
 #include "mechanician/model/model.hpp"
 #include "mechanician/model/parameters.hpp"
 #include "mechanician/model/read_model.hpp"
+#include "mechanician/model/validate.hpp"
 #include "mechanician/motion/motion.hpp"
