@@ -237,6 +237,13 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
   add_model_options(*bench, raw);
   bench->add_flag("--listing", raw.command.listing, "Print what is compiled, step by step, and measure nothing");
 
+  auto* exported = app.add_subcommand("export", "The model in a form that runs without mechanician: C99 and libm");
+  exported->add_option("KIND", raw.command.kind, "c")->required()->check(CLI::IsMember({"c"}));
+  add_model_options(*exported, raw);
+  exported->add_option("-o", raw.command.output, "Folder for NAME.c and NAME.h; made if it is not there")
+      ->required()
+      ->type_name("FOLDER");
+
   auto* plot = app.add_subcommand("plot", "Plots of a result: SVG, PNG or PDF, or characters in the terminal");
   add_plot_options(*plot, raw.command);
 

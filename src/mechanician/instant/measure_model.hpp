@@ -64,6 +64,11 @@ struct ModelMeasurement {
 AccelerationProgramResult make_program_near(const System& system, const State& start,
                                             const MeasureOptions& options = {});
 
+/// What programs of the system need to know of it near a start: its parameters, which rows depend on others, whether its mass is
+/// singular. Nothing where the general solver must decide, with the reason in `why_not`.
+std::optional<ProgramOptions> find_program_options(const System& system, const State& start,
+                                                   const MeasureOptions& options, std::string& why_not);
+
 /// States about `start` on the constraints that have an acceleration; the start itself where there is no other.
 std::vector<State> states_near(const System& system, const State& start, const MeasureOptions& options = {});
 
