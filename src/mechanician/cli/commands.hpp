@@ -13,6 +13,7 @@ Exit run_equations(const CommandOptions& options);
 Exit run_run(const CommandOptions& options);
 Exit run_bench(const CommandOptions& options);
 Exit run_sweep_command(const CommandOptions& options);
+Exit run_linearise(const CommandOptions& options);
 Exit run_plot(const CommandOptions& options);
 
 }  // namespace mechanician
