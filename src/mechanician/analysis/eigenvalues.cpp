@@ -184,6 +184,7 @@ bool solve_symmetric(const Linearisation& linear, const Eigen::MatrixXd& A, Spec
 }
 
 void solve_general(const Eigen::MatrixXd& A, const Eigen::MatrixXd& noise, bool vectors, Spectrum& to) {
+  if (A.rows() == 0) return;
   const std::vector<std::vector<int>> blocks = find_blocks(A);
   const auto part = [](const Eigen::MatrixXd& from, const std::vector<int>& rows, const std::vector<int>& cols) {
     Eigen::MatrixXd X(static_cast<Index>(rows.size()), static_cast<Index>(cols.size()));
@@ -247,14 +248,29 @@ Spectrum find_spectrum(const Linearisation& linear, const SpectrumOptions& optio
   }
   round(spectrum);
   sort(spectrum);
-  // Each with 1 for its largest coordinate.
+  if (spectrum.vectors.size() == 0) return spectrum;
+  // Each with 1 for its largest coordinate. Coordinates go with those among the states alone.
+  const auto p = static_cast<Index>(linear.positions.size());
+  const Eigen::MatrixXd T = linear.q.leftCols(p);
+  if (T.rows() == p && T.isIdentity(0.0)) {
+    spectrum.shapes = spectrum.vectors.topRows(p);
+  } else {
+    const Eigen::MatrixXd re = spectrum.vectors.topRows(p).real(), im = spectrum.vectors.topRows(p).imag();
+    const Eigen::MatrixXd T_re = T * re, T_im = T * im;
+    spectrum.shapes = T_re.cast<Complex>() + Complex(0.0, 1.0) * T_im.cast<Complex>();
+  }
   for (Index k = 0; k < spectrum.vectors.cols(); ++k) {
-    auto x = spectrum.vectors.col(k);
-    Eigen::VectorXcd shape = linear.q.cast<Complex>() * x;
-    if (shape.cwiseAbs().maxCoeff() == 0.0) shape = linear.qd.cast<Complex>() * x;
     Index largest = 0;
-    if (shape.size() == 0 || shape.cwiseAbs().maxCoeff(&largest) == 0.0) continue;
-    x /= shape(largest);
+    Complex scale = 0.0;
+    if (spectrum.shapes.rows() > 0 && spectrum.shapes.col(k).cwiseAbs().maxCoeff(&largest) > 0.0) {
+      scale = spectrum.shapes(largest, k);
+    } else {
+      const Eigen::VectorXcd rates = linear.qd.cast<Complex>() * spectrum.vectors.col(k);
+      if (rates.size() == 0 || rates.cwiseAbs().maxCoeff(&largest) == 0.0) continue;
+      scale = rates(largest);
+    }
+    spectrum.vectors.col(k) /= scale;
+    spectrum.shapes.col(k) /= scale;
   }
   return spectrum;
 }

@@ -34,6 +34,8 @@ struct Spectrum {
   /// Eigenvectors in the states, as columns in this order, each with 1 for its largest entry among the coordinates (all of them, as
   /// `shapes` has them) or, where coordinates do not change, the velocities. Where eigenvalues meet they may be the same.
   Eigen::MatrixXcd vectors;
+  /// The same in all coordinates of a linearisation: n rows.
+  Eigen::MatrixXcd shapes;
   bool symmetric = false;  ///< found by K x = κ M x
 
   /// No eigenvalue has a positive real part.

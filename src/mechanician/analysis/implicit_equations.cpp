@@ -205,6 +205,40 @@ void ImplicitEquations::collect(const Block& block, const double* values, const 
   }
 }
 
+/// A step of Newton's iteration for the unknowns from `first` on, by the equations from there on.
+bool ImplicitEquations::solve_from(int first, double* z) {
+  tape_.evaluate_with_bounds(x_, values_, bounds_);
+  const std::size_t at = static_cast<std::size_t>(size_) + output_values_.size();
+  const int size = size_ - first;
+  std::vector<SparseEntry> pattern;
+  std::vector<double> entries, r(static_cast<std::size_t>(size), 0.0);
+  for (std::size_t k = 0; k < F_block_.sources.size(); ++k) {
+    const Source& s = F_block_.sources[k];
+    if (s.part != by_unknowns || s.row < first || s.col < first) continue;
+    if (left_out_[static_cast<std::size_t>(s.row)] || left_out_[static_cast<std::size_t>(s.col)]) continue;
+    pattern.push_back({s.row - first, s.col - first});
+    entries.push_back(values_[at + k]);
+  }
+  for (int i = 0; i < size; ++i) {
+    if (left_out_[static_cast<std::size_t>(first + i)])
+      pattern.push_back({i, i}), entries.push_back(1.0);
+    else
+      r[static_cast<std::size_t>(i)] = values_[static_cast<std::size_t>(first + i)];
+  }
+  const auto is_finite = [](const std::vector<double>& x) {
+    return std::all_of(x.begin(), x.end(), [](double xi) { return std::isfinite(xi); });
+  };
+  if (!is_finite(entries) || !is_finite(r)) return false;
+  lu_ = std::make_unique<SparseLu>(size, pattern, SparseLu::Kind::general);
+  const auto K = lu_->values();
+  std::fill(K.begin(), K.end(), 0.0);
+  for (std::size_t k = 0; k < pattern.size(); ++k) K[lu_->places()[k]] += entries[k];
+  if (!lu_->factor()) return false;
+  lu_->solve(r.data());
+  for (int i = 0; i < size; ++i) z[first + i] -= r[static_cast<std::size_t>(i)];
+  return is_finite(r);
+}
+
 bool ImplicitEquations::evaluate(double t, const double* y, std::span<const int> kept) {
   const WrittenEquations& written = *dynamics_.written();
   const std::vector<double>& parameters = dynamics_.values().system().parameters();
@@ -222,44 +256,23 @@ bool ImplicitEquations::evaluate(double t, const double* y, std::span<const int>
   std::fill(z, z + size_, 0.0);
   z_.assign(static_cast<std::size_t>(size_), 0.0);
 
-  // F is linear in z but for C of reactions, which are known after one solution: Newton's iteration ends by itself, and goes on
-  // once more for the last digits.
-  const std::size_t num_shown = output_values_.size();
-  for (int round = 0; round < 4; ++round) {
-    tape_.evaluate_with_bounds(x_, values_, bounds_);
-    const std::size_t at_F = static_cast<std::size_t>(size_) + num_shown, at_rate = at_F + F_block_.sources.size(),
-                      at_output = at_rate + rate_block_.sources.size();
-    for (std::size_t k = 0; k < values_.size(); ++k)
-      if (!std::isfinite(values_[k])) return false;
-    collect(F_block_, values_.data() + at_F, bounds_.data() + at_F, F_, false);
-    collect(rate_block_, values_.data() + at_rate, bounds_.data() + at_rate, rate_, true);
-    collect(output_block_, values_.data() + at_output, bounds_.data() + at_output, output_, true);
-    std::copy_n(values_.begin() + size_, num_shown, output_values_.begin());
-    F_size_.assign(bounds_.begin(), bounds_.begin() + size_);
-    for (double& size : F_size_) size /= std::numeric_limits<double>::epsilon();
-    if (round == 3) break;
-    std::vector<SparseEntry> pattern;
-    for (const BoundedEntry& e : F_[by_unknowns]) pattern.push_back({e.row, e.col});
-    for (int i = 0; i < size_; ++i)
-      if (left_out_[static_cast<std::size_t>(i)]) pattern.push_back({i, i});
-    if (round == 0 || round == 1) {
-      lu_ = std::make_unique<SparseLu>(size_, pattern, SparseLu::Kind::general);
-      const auto K = lu_->values();
-      std::fill(K.begin(), K.end(), 0.0);
-      const auto places = lu_->places();
-      for (std::size_t k = 0; k < pattern.size(); ++k)
-        K[places[k]] += k < F_[by_unknowns].size() ? F_[by_unknowns][k].value : 1.0;
-      if (!lu_->factor()) return false;
-    }
-    std::vector<double> r(values_.begin(), values_.begin() + size_);
-    for (int i = 0; i < size_; ++i)
-      if (left_out_[static_cast<std::size_t>(i)]) r[static_cast<std::size_t>(i)] = 0.0;
-    lu_->solve(r.data());
-    for (int i = 0; i < size_; ++i) {
-      if (!std::isfinite(r[static_cast<std::size_t>(i)])) return false;
-      z[i] -= r[static_cast<std::size_t>(i)];
-    }
-  }
+  // Reactions first, where C depends on them; then F is linear in z, and Newton's iteration ends by itself. It goes on once more for the
+  // last digits.
+  const int half = n_ + m_;
+  if (size_ > half && !solve_from(half, z)) return false;
+  for (int round = 0; round < 2; ++round)
+    if (!solve_from(0, z)) return false;
+  tape_.evaluate_with_bounds(x_, values_, bounds_);
+  for (const double value : values_)
+    if (!std::isfinite(value)) return false;
+  const std::size_t num_shown = output_values_.size(), at_F = static_cast<std::size_t>(size_) + num_shown,
+                    at_rate = at_F + F_block_.sources.size(), at_output = at_rate + rate_block_.sources.size();
+  collect(F_block_, values_.data() + at_F, bounds_.data() + at_F, F_, false);
+  collect(rate_block_, values_.data() + at_rate, bounds_.data() + at_rate, rate_, true);
+  collect(output_block_, values_.data() + at_output, bounds_.data() + at_output, output_, true);
+  std::copy_n(values_.begin() + size_, num_shown, output_values_.begin());
+  F_size_.assign(bounds_.begin(), bounds_.begin() + size_);
+  for (double& size : F_size_) size /= std::numeric_limits<double>::epsilon();
   std::copy_n(z, size_, z_.begin());
   return true;
 }

@@ -70,6 +70,7 @@ class ImplicitEquations {
   };
   void add_gradients(std::span<const Expr> rows, Block& to);
   void collect(const Block& block, const double* values, const double* bounds, BoundedEntries* to, bool keep_all);
+  bool solve_from(int first, double* z);
   void find_input_slopes(std::span<const int> inputs);
 
   Dynamics& dynamics_;

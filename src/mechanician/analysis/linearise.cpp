@@ -20,7 +20,7 @@ constexpr double eps = std::numeric_limits<double>::epsilon();
 /// digits.
 constexpr double balanced = 1e-9;
 /// Unknowns up to which the inverse of F_z is formed for bounds of rounding: beyond, bounds are a few eps of each entry.
-constexpr int most_for_bounds = 1500;
+constexpr int most_for_bounds = 800;
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
@@ -94,6 +94,8 @@ struct Lineariser::Phase {
   std::unique_ptr<ImplicitEquations> equations;
   std::vector<ContactStatus> statuses;
   Eigen::MatrixXd inverse;  ///< |F_z⁻¹|, where it is formed
+  Eigen::VectorXd a_size, jerk,
+      jerk_size;  ///< what accelerations are the differences of; their rates, and the same of them
 
   Dynamics& dynamics() { return contacts ? *contacts->dynamics : *own; }
   const System& system(const System& whole) const { return contacts ? *contacts->system : whole; }
@@ -117,8 +119,10 @@ Lineariser::Lineariser(const System& system, LineariseOptions options)
     refuse_name("parameter", name, known);
   }
   for (const std::string& name : options_.states) {
-    wanted_.push_back(system_->find_coordinate(name));
-    if (wanted_.back() < 0) refuse_name("coordinate", name, coordinate_names(*system_));
+    const bool velocity = name.ends_with('\'');
+    const int i = system_->find_coordinate(velocity ? name.substr(0, name.size() - 1) : name);
+    if (i < 0) refuse_name("coordinate", name, coordinate_names(*system_));
+    (velocity ? wanted_v_ : wanted_).push_back(i);
   }
   for (const std::string& name : options_.outputs) {
     outputs_.push_back(output_of(*system_, name));
@@ -135,18 +139,20 @@ Lineariser::Phase& Lineariser::phase_of(const State& state, Linearisation& to) {
   std::vector<Contact> contacts;
   if (system_->has_contacts()) {
     contacts = accelerate(*system_, state, {.diagnose = false}).contacts;
+    std::map<std::string_view, std::vector<std::string>> acting;
+    std::vector<std::string> idle;
     for (const Contact& c : contacts) {
       statuses.push_back(c.acts() ? c.status : ContactStatus::open);
       const std::string name = system_->row_name(c.values.row);
-      if (c.acts())
-        to.notes.push_back(fmt::format("`{}` is {} and counts as an equation", name, name_of(c.status)));
-      else if (c.status != ContactStatus::open)
-        to.notes.push_back(
-            fmt::format("`{}` touches without a force: what it does to the other side is not seen", name));
-      // Touching with no force at all: on the edge of lifting off.
-      if (c.acts() && c.values.one_sided && c.normal == 0.0)
-        to.notes.push_back(fmt::format("`{}` touches without a force: to the other side it opens", name));
+      if (c.acts()) acting[name_of(c.status)].push_back(name);
+      if (c.acts() ? c.values.one_sided && c.normal == 0.0 : c.status != ContactStatus::open) idle.push_back(name);
     }
+    for (const auto& [status, names] : acting)
+      to.notes.push_back(fmt::format("{}: {} and counted as {}", quote_list(names), status,
+                                     names.size() == 1 ? "an equation" : "equations"));
+    if (!idle.empty())
+      to.notes.push_back(fmt::format("{} without a force: deviations to the other side are not seen",
+                                     quote_list(idle) + (idle.size() == 1 ? " touches" : " touch")));
   }
   auto& phase = phases_[statuses];
   if (!phase) {
@@ -245,7 +251,7 @@ bool Lineariser::refuse_inputs(const Phase& phase, const TangentSpace& space, Li
   return false;
 }
 
-void Lineariser::fill(Phase& phase, const TangentSpace& space, Linearisation& to) const {
+void Lineariser::fill(const Phase& phase, const TangentSpace& space, Linearisation& to) const {
   const ImplicitEquations& eqs = *phase.equations;
   const Eigen::Index n = eqs.n(), size = eqs.num_unknowns(), p = static_cast<Eigen::Index>(space.positions.size()),
                      v = static_cast<Eigen::Index>(space.velocities.size()), s = p + v,
@@ -259,12 +265,8 @@ void Lineariser::fill(Phase& phase, const TangentSpace& space, Linearisation& to
   // δz of each column.
   Eigen::MatrixXd z = -right;
   for (Eigen::Index c = 0; c < all; ++c) eqs.solve(z.col(c).data());
-  phase.inverse.resize(0, 0);
   Eigen::MatrixXd z_noise;
   if (with_bounds) {
-    phase.inverse.setIdentity(size, size);
-    for (Eigen::Index c = 0; c < size; ++c) eqs.solve(phase.inverse.col(c).data());
-    phase.inverse = phase.inverse.cwiseAbs().eval();
     for (const BoundedEntry& e : eqs.F(ImplicitEquations::by_unknowns))
       noise.row(e.row) += (e.noise + eps * std::abs(e.value)) * z.row(e.col).cwiseAbs();
     const Eigen::MatrixXd wrong = noise;
@@ -304,6 +306,36 @@ void Lineariser::fill(Phase& phase, const TangentSpace& space, Linearisation& to
   }
 }
 
+/// How fast accelerations change, and what they and this are small against.
+void Lineariser::find_rates(Phase& phase, const std::vector<double>& y) const {
+  const ImplicitEquations& eqs = *phase.equations;
+  const int n = eqs.n();
+  const Eigen::Index size = eqs.num_unknowns();
+  phase.inverse.resize(0, 0);
+  if (size <= most_for_bounds) {
+    phase.inverse.setIdentity(size, size);
+    for (Eigen::Index c = 0; c < size; ++c) eqs.solve(phase.inverse.col(c).data());
+    phase.inverse = phase.inverse.cwiseAbs().eval();
+  }
+  const Eigen::Map<const Eigen::VectorXd> sizes(eqs.sizes().data(), size);
+  phase.a_size = phase.magnify(sizes);
+  phase.jerk = Eigen::VectorXd::Zero(size);
+  Eigen::VectorXd terms = phase.jerk;
+  // Accelerations that balance are rounding, and so is what they do.
+  const auto add = [&](ImplicitEquations::Part part, const double* x) {
+    for (const BoundedEntry& e : eqs.F(part)) {
+      const double x_size = std::abs(x[e.col]) + (part == ImplicitEquations::by_qd ? phase.a_size(e.col) : 0.0);
+      phase.jerk(e.row) -= e.value * x[e.col];
+      terms(e.row) += (std::abs(e.value) + e.noise / balanced) * x_size;
+    }
+  };
+  const double one = 1.0;
+  add(ImplicitEquations::by_q, y.data() + n), add(ImplicitEquations::by_qd, eqs.unknowns().data());
+  add(ImplicitEquations::by_t, &one);
+  eqs.solve(phase.jerk.data());
+  phase.jerk_size = phase.magnify(terms) + phase.a_size;
+}
+
 /// Rest, a steady motion, or neither.
 void Lineariser::judge(const Phase& phase, const std::vector<double>& y, Linearisation& to) const {
   const ImplicitEquations& eqs = *phase.equations;
@@ -315,29 +347,31 @@ void Lineariser::judge(const Phase& phase, const std::vector<double>& y, Lineari
   for (std::size_t k = 0; k < p; ++k) to.drift(static_cast<Eigen::Index>(k)) = qd[to.positions[k]];
   for (std::size_t k = 0; k < v; ++k) to.drift(static_cast<Eigen::Index>(p + k)) = qdd[to.velocities[k]];
 
-  // What accelerations are the differences of, and jerks.
-  const Eigen::Map<const Eigen::VectorXd> sizes(eqs.sizes().data(), eqs.num_unknowns());
-  const Eigen::VectorXd a_size = phase.magnify(sizes);
-  Eigen::VectorXd jerk = Eigen::VectorXd::Zero(eqs.num_unknowns()), terms = jerk;
-  const auto add = [&](ImplicitEquations::Part part, const double* x) {
-    for (const BoundedEntry& e : eqs.F(part))
-      jerk(e.row) -= e.value * x[e.col], terms(e.row) += (std::abs(e.value) + e.noise / balanced) * std::abs(x[e.col]);
-  };
-  const double one = 1.0;
-  add(ImplicitEquations::by_q, qd), add(ImplicitEquations::by_qd, qdd), add(ImplicitEquations::by_t, &one);
-  eqs.solve(jerk.data());
-  const Eigen::VectorXd jerk_size = phase.magnify(terms);
-
   double extent = 0.0;
   for (int i = 0; i < n; ++i) extent = std::max(extent, std::abs(q[i]));
   bool rests = true, is_steady = true;
-  for (const int i : to.positions) {
-    rests &= std::abs(qd[i]) <= balanced * std::sqrt(a_size(i) * extent);
-    is_steady &= std::abs(qdd[i]) <= balanced * a_size(i);
+  for (const int i : to.positions) rests &= std::abs(qd[i]) <= balanced * std::sqrt(phase.a_size(i) * extent);
+  for (const int i : to.velocities) rests &= std::abs(qdd[i]) <= balanced * phase.a_size(i);
+  // States that nothing depends on but others of that kind (where a wheel is, where it heads) may change as they like.
+  std::vector<char> counts(p + v, 1);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t j = 0; j < p + v; ++j) {
+      const auto acts = [&](std::size_t i) {
+        const auto r = static_cast<Eigen::Index>(i), c = static_cast<Eigen::Index>(j);
+        return counts[i] && std::abs(to.A(r, c)) > 4.0 * to.A_noise(r, c);
+      };
+      bool any = false;
+      for (std::size_t i = 0; counts[j] && !any && i < p + v; ++i) any = acts(i);
+      if (counts[j] && !any) counts[j] = 0, changed = true;
+    }
   }
-  for (const int i : to.velocities) {
-    rests &= std::abs(qdd[i]) <= balanced * a_size(i);
-    is_steady &= std::abs(jerk(i)) <= balanced * (jerk_size(i) + a_size(i));
+  for (std::size_t k = 0; k < p; ++k)
+    if (const int i = to.positions[k]; counts[k]) is_steady &= std::abs(qdd[i]) <= balanced * phase.a_size(i);
+  for (std::size_t k = 0; k < v; ++k) {
+    const int i = to.velocities[k];
+    is_steady &= std::abs(qdd[i]) <= balanced * phase.a_size(i);
+    if (counts[p + k]) is_steady &= std::abs(phase.jerk(i)) <= balanced * phase.jerk_size(i);
   }
   to.at = rests ? Linearisation::At::rest : is_steady ? Linearisation::At::steady : Linearisation::At::moving;
 }
@@ -372,6 +406,17 @@ Linearisation Lineariser::at(const State& given) {
   std::vector<char> has_mass(n, 0);
   for (const BoundedEntry& e : eqs.F(ImplicitEquations::by_unknowns))
     if (e.row < eqs.n() && e.row == e.col && e.value != 0.0) has_mass[static_cast<std::size_t>(e.row)] = 1;
+  find_rates(phase, y);
+  std::vector<char> idle(n, 1);
+  for (const auto* entries : {&eqs.F(ImplicitEquations::by_q), &eqs.rate(ImplicitEquations::by_q)})
+    for (const BoundedEntry& e : *entries)
+      if (std::abs(e.value) > e.noise) idle[static_cast<std::size_t>(e.col)] = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto k = static_cast<Eigen::Index>(i);
+    if (idle[i] && (std::abs(eqs.unknowns()[i]) > balanced * phase.a_size(k) ||
+                    std::abs(phase.jerk(k)) > balanced * phase.jerk_size(k)))
+      idle[i] = 2;
+  }
   std::vector<int> nonholonomic;
   const auto& facts = dynamics.facts();
   for (const int j : dynamics.velocities.candidates)
@@ -383,11 +428,13 @@ Linearisation Lineariser::at(const State& given) {
                                                       .rank = static_cast<int>(dynamics.velocities.kept.size()),
                                                       .units = dynamics.factors().typical_units(),
                                                       .has_mass = has_mass,
+                                                      .idle = idle,
                                                       .wanted = wanted_,
+                                                      .wanted_v = wanted_v_,
                                                       .num_inputs = static_cast<int>(inputs_.size())});
   if (space.not_independent >= 0) {
-    to.refusal = fmt::format("--states: `{}` is not independent of the other states that are asked for here",
-                             system_->coordinate(space.not_independent));
+    to.refusal = fmt::format("--states: `{}{}` is not independent of the other states that are asked for here",
+                             system_->coordinate(space.not_independent), space.not_independent_v ? "'" : "");
     return to;
   }
   if (refuse_inputs(phase, space, to)) return to;

@@ -6,7 +6,7 @@
 ///     δẋ = A δx + B δu,   δy = C δx + D δu
 ///
 /// by parameters u and for outputs y. A is ∂f/∂x at any state on the constraints: at rest, in a steady motion, along any motion. Rest
-/// is f = 0, a steady motion ḟ = 0 (a bicycle that runs straight on); elsewhere eigenvalues of A say nothing about what becomes of
+/// is f = 0, a steady motion ḟ = 0 of all states that something depends on (a bicycle that runs straight on); elsewhere eigenvalues of A say nothing about what becomes of
 /// small deviations, and `at` says so.
 ///
 /// Holonomic, nonholonomic and moving constraints, redundant rows, singular masses, control, friction of what slides and C that
@@ -26,7 +26,8 @@ namespace mechanician {
 struct LineariseOptions {
   std::vector<std::string> inputs = {};   ///< parameters
   std::vector<std::string> outputs = {};  ///< outputs of the model, coordinates, velocities x' and accelerations x''
-  std::vector<std::string> states = {};   ///< coordinates that are to be independent; the rest is chosen
+  std::vector<std::string> states =
+      {};  ///< coordinates x and velocities x' that are to be independent; the rest is chosen
 };
 
 /// States (positions and velocities) up to which the matrices are made: A has as many rows and columns and is dense, as are its
@@ -73,12 +74,13 @@ class Lineariser {
   Phase& phase_of(const State& state, Linearisation& to);
   bool choose_rows(Phase& phase, Linearisation& to, std::vector<double>& y) const;
   bool refuse_inputs(const Phase& phase, const TangentSpace& space, Linearisation& to) const;
-  void fill(Phase& phase, const TangentSpace& space, Linearisation& to) const;
+  void find_rates(Phase& phase, const std::vector<double>& y) const;
+  void fill(const Phase& phase, const TangentSpace& space, Linearisation& to) const;
   void judge(const Phase& phase, const std::vector<double>& y, Linearisation& to) const;
 
   std::shared_ptr<const System> system_;
   LineariseOptions options_;
-  std::vector<int> inputs_, wanted_;
+  std::vector<int> inputs_, wanted_, wanted_v_;
   std::vector<Expr> outputs_;
   std::map<std::vector<ContactStatus>, std::unique_ptr<Phase>> phases_;
 };

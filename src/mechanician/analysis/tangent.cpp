@@ -55,6 +55,8 @@ std::vector<int> choose_dependent(const Eigen::MatrixXd& A, std::span<const doub
   for (const auto& group : groups) {
     take_from(group, weak_pivot);
     all.insert(all.end(), group.begin(), group.end());
+    // Before the last group, which is to stay independent, what is left of the others is taken down to rounding.
+    if (&group + 2 == groups.data() + groups.size() && !groups.back().empty()) take_from(all, 1e-8);
   }
   take_from(all, 0.0);
   std::sort(chosen.begin(), chosen.end());
@@ -85,18 +87,24 @@ TangentSpace find_tangent_space(const ImplicitEquations& eqs, const TangentRows&
       if (const int j = place[static_cast<std::size_t>(e.row)]; j >= 0)
         to.value(j, shift + e.col) += e.value, to.noise(j, shift + e.col) += e.noise;
   };
-  const auto is_wanted = [&](int i) {
-    return std::find(rows.wanted.begin(), rows.wanted.end(), i) != rows.wanted.end();
-  };
-  const auto groups_of = [&](const std::vector<int>& columns) {
-    std::vector<std::vector<int>> groups(3);
-    for (const int i : columns)
-      groups[is_wanted(i) ? 2 : rows.has_mass[static_cast<std::size_t>(i)] ? 1 : 0].push_back(i);
-    if (!rows.wanted.empty()) {  // what is wanted is the last to depend: others may have weaker pivots
-      groups[1].insert(groups[1].begin(), groups[0].begin(), groups[0].end());
-      groups.erase(groups.begin());
+  // Groups of columns in the order in which they may depend. What is wanted is the last: others may have weaker pivots then.
+  const auto groups_of = [&](const std::vector<int>& columns, std::span<const int> wanted, bool of_velocities) {
+    std::vector<std::vector<int>> groups(5);
+    for (const int i : columns) {
+      const bool is_wanted = std::find(wanted.begin(), wanted.end(), i) != wanted.end();
+      const int idle = of_velocities ? rows.idle[static_cast<std::size_t>(i)] : 0;
+      groups[is_wanted ? 4 : !rows.has_mass[static_cast<std::size_t>(i)] ? 0 : 3 - idle].push_back(i);
     }
-    return groups;
+    if (wanted.empty()) return groups;
+    std::vector<std::vector<int>> two(2);
+    for (std::size_t k = 0; k < 4; ++k) two[0].insert(two[0].end(), groups[k].begin(), groups[k].end());
+    two[1] = groups[4];
+    return two;
+  };
+  const auto find_dependent = [](std::span<const int> wanted, const std::vector<int>& dependent) {
+    for (const int i : wanted)
+      if (std::binary_search(dependent.begin(), dependent.end(), i)) return i;
+    return -1;
   };
   TangentSpace space;
   std::vector<int> everything;
@@ -107,12 +115,10 @@ TangentSpace find_tangent_space(const ImplicitEquations& eqs, const TangentRows&
   number(rows.positions);
   Bounded A(h, n);
   fill(eqs.rate(ImplicitEquations::by_qd), A, 0);
-  const std::vector<int> dependent = choose_dependent(A.value, rows.units, groups_of(everything));
+  const std::vector<int> dependent = choose_dependent(A.value, rows.units, groups_of(everything, rows.wanted, false));
   for (const int i : everything)
     if (!std::binary_search(dependent.begin(), dependent.end(), i)) space.positions.push_back(i);
-  for (const int i : rows.wanted)
-    if (space.not_independent < 0 && std::binary_search(dependent.begin(), dependent.end(), i))
-      space.not_independent = i;
+  space.not_independent = find_dependent(rows.wanted, dependent);
   const auto p = static_cast<Eigen::Index>(space.positions.size());
 
   const auto split = [&](const Bounded& from, const std::vector<int>& columns) {
@@ -164,7 +170,7 @@ TangentSpace find_tangent_space(const ImplicitEquations& eqs, const TangentRows&
   // Velocities that depend: those of coordinates that do, and of the others as many as there are such rows.
   std::vector<int> dependent_v = dependent;
   if (reduced.rows() > 0) {
-    std::vector<std::vector<int>> groups = groups_of(space.positions);
+    std::vector<std::vector<int>> groups = groups_of(space.positions, rows.wanted_v, true);
     for (auto& group : groups)
       for (int& i : group)
         i = static_cast<int>(std::lower_bound(space.positions.begin(), space.positions.end(), i) -
@@ -175,6 +181,9 @@ TangentSpace find_tangent_space(const ImplicitEquations& eqs, const TangentRows&
   }
   for (const int i : everything)
     if (!std::binary_search(dependent_v.begin(), dependent_v.end(), i)) space.velocities.push_back(i);
+
+  if (const int i = find_dependent(rows.wanted_v, dependent_v); space.not_independent < 0 && i >= 0)
+    space.not_independent = i, space.not_independent_v = true;
 
   // All of (1) for δq̇: right-hand sides for δq_I, δq̇_J and δu.
   const auto k = static_cast<Eigen::Index>(kept.size());

@@ -9,7 +9,8 @@
 /// the rate of q_I and q̈_J that of q̇_J.
 ///
 /// What depends is chosen by pivots, in units of what coordinates weigh, so that it is well determined by the rest; coordinates
-/// without mass depend first, and those that the caller wants for states last.
+/// without mass depend first, then velocities of coordinates that nothing depends on (where a wheel is), and what the caller wants for
+/// states last.
 
 #include <span>
 #include <string>
@@ -27,6 +28,7 @@ struct TangentSpace {
   Eigen::MatrixXd q, qd, q_noise, qd_noise;
   /// A coordinate that was wanted and is not independent, with those wanted before it; −1: none.
   int not_independent = -1;
+  bool not_independent_v = false;  ///< its velocity is
 
   int num_states() const { return static_cast<int>(positions.size() + velocities.size()); }
 };
@@ -37,7 +39,8 @@ struct TangentRows {
   int rank = 0;                   ///< of all these together
   std::span<const double> units;  ///< of coordinates
   std::span<const char> has_mass;
-  std::span<const int> wanted;  ///< coordinates
+  std::span<const char> idle;  ///< coordinates that nothing depends on: their velocities are the next to depend
+  std::span<const int> wanted, wanted_v;  ///< coordinates, and those whose velocities are
   int num_inputs = 0;
 };
 

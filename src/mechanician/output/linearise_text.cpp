@@ -155,7 +155,7 @@ std::vector<int> list_modes(const LineariseReport& report, int most) {
 }
 
 Eigen::VectorXcd mode_shape(const LineariseReport& report, int eigenvalue) {
-  return report.linear.q.cast<std::complex<double>>() * report.spectrum.vectors.col(eigenvalue);
+  return report.spectrum.shapes.col(eigenvalue);
 }
 
 std::string linearise_text(const System& system, const LineariseReport& report) {
