@@ -102,6 +102,29 @@ void add_sweep_options(CLI::App& sweep, CommandOptions& o) {
   sweep.add_flag("--quiet", o.quiet, "No progress bar, no summary; only what is wrong");
 }
 
+void add_linearise_options(CLI::App& linearise, CommandOptions& o) {
+  linearise.add_option("--at", o.at, "Time: the state that the motion has then; without it the start")->type_name("T");
+  linearise.add_option("--inputs", o.inputs, "Parameters that are inputs, joined by commas")
+      ->type_name("NAMES")
+      ->allow_extra_args(false);
+  linearise.add_option("--outputs", o.outputs, "Outputs of the model, x, x' and x'', joined by commas")
+      ->type_name("NAMES")
+      ->allow_extra_args(false);
+  linearise.add_option("--states", o.states, "Coordinates that are to be independent; without it chosen")
+      ->type_name("NAMES")
+      ->allow_extra_args(false);
+  linearise.add_option("--every", o.every, "Also along the motion, at these distances of time")->type_name("DT");
+  linearise.add_option("--to", o.to, "How far along the motion; overrides the file")->type_name("T");
+  linearise.add_option("--period", o.period, "Multipliers of the motion after this time, in which it is periodic")
+      ->type_name("T");
+  linearise.add_option("--modes", o.modes, "How many mode shapes; 0: none")->type_name("N");
+  linearise.add_option("--tolerance", o.tolerance, "Of the motion; overrides the file")->type_name("TOL");
+  linearise.add_option("--method", o.method, "Of the motion: auto, dop853 or bdf; overrides the file")
+      ->type_name("METHOD");
+  linearise.add_flag("--project-start", o.project_start, "Move a start that is off the constraints onto them");
+  linearise.add_option("-o", o.output, "Result")->type_name("FILE.json|.h5");
+}
+
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
@@ -232,6 +255,11 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
   add_model_options(*sweep, raw)->required(false)->description("Model file; not needed with --resume");
   add_sweep_options(*sweep, raw.command);
   add_scale_option(*sweep, raw);
+
+  auto* linearise = app.add_subcommand(
+      "linearise", "The motion near a state, linear: state-space matrices, eigenvalues, modes, transfer functions");
+  add_model_options(*linearise, raw);
+  add_linearise_options(*linearise, raw.command);
 
   auto* bench = app.add_subcommand("bench", "Measure deriving, compiling and evaluating the acceleration of a model");
   add_model_options(*bench, raw);

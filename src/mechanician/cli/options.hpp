@@ -42,6 +42,10 @@ struct CommandOptions {
   std::string samples, count, seed, sampling, step, device, threads;
   bool as_given = false;
 
+  // linearise and equilibrium; what is given for others too is in its fields above
+  std::vector<std::string> inputs, outputs, states;
+  std::string at, period, modes, starts;
+
   // bench
   bool listing = false;
 

@@ -52,31 +52,6 @@ MotionOptions motion_options(const RunOptions& run, const CommandOptions& option
   return motion;
 }
 
-/// The start as asked for, or moved onto the constraints; false if it is refused.
-bool accept_start(Loaded& loaded, const CommandOptions& options) {
-  const System& system = loaded.system;
-  Instant instant = accelerate(system, loaded.start);
-  if (options.project_start && !nothing_to_show(instant) && !instant.violations().empty()) {
-    const Projection projection = project(system, loaded.start);
-    if (!projection.converged) {
-      say(projection_offer(system, loaded.start, projection), "error", system);
-      return false;
-    }
-    loaded.start = projection.state;
-    if (!options.quiet)
-      say({fmt::format("the start was moved onto the constraints, by {} at most in a coordinate or velocity",
-                       short_number(projection.moved)),
-           {},
-           {}},
-          "note", system);
-    instant = accelerate(system, loaded.start);
-  }
-  bool refused = !instant.impact && refuse(system, instant);  // an impact is how some motions begin
-  refused |= refuse_start(system, instant);
-  if (!refused && !options.quiet) warn(system, instant);
-  return !refused;
-}
-
 /// What is written beside the result, and how.
 struct ReportFile {
   ReportRecorder rows;

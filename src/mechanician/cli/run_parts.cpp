@@ -48,6 +48,13 @@ RunOptions parse_run_options(const CommandOptions& options) {
     if (!(*run.every > 0.0))
       throw UsageError(fmt::format("--every {}: the time between two rows must be positive", options.every));
   }
+  const RunOptions motion = parse_motion_options(options);
+  run.tolerance = motion.tolerance, run.method = motion.method;
+  return run;
+}
+
+RunOptions parse_motion_options(const CommandOptions& options) {
+  RunOptions run;
   if (!options.tolerance.empty()) {
     run.tolerance = parse_number(options.tolerance, "--tolerance");
     if (const std::string wrong = wrong_tolerance(*run.tolerance); !wrong.empty())
@@ -59,6 +66,30 @@ RunOptions parse_run_options(const CommandOptions& options) {
                                  near.empty() ? "it is auto, dop853 or bdf" : "did you mean `" + near + "`?"));
   }
   return run;
+}
+
+bool accept_start(Loaded& loaded, const CommandOptions& options) {
+  const System& system = loaded.system;
+  Instant instant = accelerate(system, loaded.start);
+  if (options.project_start && !nothing_to_show(instant) && !instant.violations().empty()) {
+    const Projection projection = project(system, loaded.start);
+    if (!projection.converged) {
+      say(projection_offer(system, loaded.start, projection), "error", system);
+      return false;
+    }
+    loaded.start = projection.state;
+    if (!options.quiet)
+      say({fmt::format("the start was moved onto the constraints, by {} at most in a coordinate or velocity",
+                       short_number(projection.moved)),
+           {},
+           {}},
+          "note", system);
+    instant = accelerate(system, loaded.start);
+  }
+  bool refused = !instant.impact && refuse(system, instant);  // an impact is how some motions begin
+  refused |= refuse_start(system, instant);
+  if (!refused && !options.quiet) warn(system, instant);
+  return !refused;
 }
 
 Exit exit_of(RunStatus status) {
