@@ -9,6 +9,7 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/lexer.hpp"
+#include "mechanician/model/bodies.hpp"
 #include "mechanician/model/dependency_order.hpp"
 #include "mechanician/model/expand_internal.hpp"
 #include "mechanician/model/index_values.hpp"
@@ -50,6 +51,7 @@ FamilyModel ModelReader::read() {
   if (root_.members.empty() && fields_.problems.empty())
     throw ModelError({{{}, "the file is empty", "a model has at least coordinates = [...] and a section [dynamics]"}},
                      model_.source);
+  if (!lower()) throw ModelError(std::move(fields_.problems), model_.source);
   read_top_level();
   declare_names();
   read_parameters();
@@ -79,7 +81,38 @@ FamilyModel ModelReader::read() {
   return std::move(model_);
 }
 
+TomlValue ModelReader::plain() {
+  if (!lower() || !fields_.problems.empty()) throw ModelError(std::move(fields_.problems), model_.source);
+  for (TomlMember& m : root_.members)
+    if (m.name == "parameters")
+      for (TomlMember& p : m.value.members)
+        if (const auto set = overrides_.find(p.name); set != overrides_.end()) {
+          p.value = TomlValue();
+          p.value.type = TomlValue::Type::number, p.value.number = set->second;
+        }
+  return std::move(root_);
+}
+
+bool ModelReader::lower() {
+  if (!has_bodies(root_)) return true;
+  // Numbers of bodies are made of parameters, which a reader of their own works out.
+  ModelReader of_numbers(model_.source, text_, {}, overrides_, most_coordinates_);
+  const std::size_t parsed = of_numbers.fields_.problems.size();  // known here too
+  of_numbers.declare_names();
+  of_numbers.read_parameters();
+  const std::size_t known = of_numbers.fields_.problems.size();
+  const bool good = lower_bodies(root_, of_numbers.fields_, [&](const TomlValue& value, const std::string& path) -> std::optional<double> {
+    const auto f = of_numbers.expression(value, path, Words::parameters);
+    if (!f) return std::nullopt;
+    return IndexValues(of_numbers.model_, {*f}, {})({})[0];
+  });
+  const auto& found = of_numbers.fields_.problems;
+  fields_.problems.insert(fields_.problems.end(), good ? found.begin() + static_cast<std::ptrdiff_t>(known) : found.begin() + static_cast<std::ptrdiff_t>(parsed), found.end());
+  return good;
+}
+
 long ModelReader::count() {
+  if (has_bodies(root_)) return 0;  // they are written out
   if (text_.find("..") == std::string::npos || !fields_.problems.empty()) return 0;
   only_sizes_ = true;
   declare_names();
