@@ -24,7 +24,7 @@ std::string at_level(const Formula& a, int level) {
 
 Formula function(const char* name, const Formula& a, double value) {
   if (a.is_number()) return value;
-  return {value, fmt::format("{}({})", name, a.text)};
+  return {value, fmt::format("{}({})", name, a.text), 3, a.moves};
 }
 
 }  // namespace
@@ -32,13 +32,13 @@ Formula function(const char* name, const Formula& a, double value) {
 std::string Formula::str() const { return is_number() ? text_of(value) : text; }
 
 Formula quoted_formula(std::string_view text, double worth) {
-  return {worth, is_name(text) ? std::string(text) : fmt::format("({})", text)};
+  return {worth, is_name(text) ? std::string(text) : fmt::format("({})", text), 3, false};
 }
 
 Formula operator-(const Formula& a) {
   if (a.is_number()) return -a.value;
-  if (negative(a)) return {-a.value, a.text.substr(1), 2};
-  return {-a.value, "-" + at_level(a, 2), 2};
+  if (negative(a)) return {-a.value, a.text.substr(1), 2, a.moves};
+  return {-a.value, "-" + at_level(a, 2), 2, a.moves};
 }
 
 Formula operator+(const Formula& a, const Formula& b) {
@@ -52,12 +52,12 @@ Formula operator+(const Formula& a, const Formula& b) {
   const std::string right = b.str();
   return {a.value + b.value,
           right.front() == '-' ? fmt::format("{} - {}", a.str(), right.substr(1)) : fmt::format("{} + {}", a.str(), right),
-          1};
+          1, a.moves || b.moves};
 }
 
 Formula operator-(const Formula& a, const Formula& b) {
   if (b.is_number() || a.is_zero() || negative(b)) return a + -b;
-  return {a.value - b.value, fmt::format("{} - {}", a.str(), at_level(b, 2)), 1};
+  return {a.value - b.value, fmt::format("{} - {}", a.str(), at_level(b, 2)), 1, a.moves || b.moves};
 }
 
 Formula operator*(const Formula& a, const Formula& b) {
@@ -68,19 +68,19 @@ Formula operator*(const Formula& a, const Formula& b) {
   if (negative(a)) return -((-a) * b);
   if (negative(b)) return -(a * (-b));
   if (b.is_number()) return b * a;
-  return {a.value * b.value, fmt::format("{}*{}", at_level(a, 2), at_level(b, 3)), 2};
+  return {a.value * b.value, fmt::format("{}*{}", at_level(a, 2), at_level(b, 3)), 2, a.moves || b.moves};
 }
 
 Formula operator/(const Formula& a, const Formula& b) {
   if (a.is_number() && b.is_number()) return a.value / b.value;
   if (a.is_zero() || b.is_one()) return a;
   if (negative(a)) return -((-a) / b);
-  return {a.value / b.value, fmt::format("{}/{}", at_level(a, 2), at_level(b, 3)), 2};
+  return {a.value / b.value, fmt::format("{}/{}", at_level(a, 2), at_level(b, 3)), 2, a.moves || b.moves};
 }
 
 Formula square(const Formula& a) {
   if (a.is_number()) return a.value * a.value;
-  return {a.value * a.value, at_level(a, 3) + "^2"};
+  return {a.value * a.value, at_level(a, 3) + "^2", 3, a.moves};
 }
 
 Formula sqrt(const Formula& a) { return function("sqrt", a, std::sqrt(a.value)); }
@@ -88,8 +88,8 @@ Formula sin(const Formula& a) { return function("sin", a, std::sin(a.value)); }
 Formula cos(const Formula& a) { return function("cos", a, std::cos(a.value)); }
 
 Formula rate_of(const Formula& name, double worth) {
-  if (name.is_number()) return 0.0;
-  return {worth, name.text + "'"};
+  if (!name.moves) return 0.0;
+  return {worth, name.text + "'", 3, true};
 }
 
 Vector operator-(const Vector& a) { return {-a[0], -a[1], -a[2]}; }

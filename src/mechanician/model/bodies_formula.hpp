@@ -16,9 +16,11 @@ struct Formula {
   double value = 0.0;         ///< at the start; of what moves too
   std::string text = {};      ///< empty: the number itself
   int level = 3;              ///< of the outermost operation: 1 sum, 2 product, 3 neither
+  bool moves = false;         ///< made of more than numbers and parameters
   Formula() = default;
   Formula(double number) : value(number) {}  // NOLINT: numbers are formulas
-  Formula(double worth, std::string words, int outermost = 3) : value(worth), text(std::move(words)), level(outermost) {}
+  Formula(double worth, std::string words, int outermost, bool moving)
+      : value(worth), text(std::move(words)), level(outermost), moves(moving) {}
 
   bool is_number() const { return text.empty(); }
   bool is_zero() const { return is_number() && value == 0.0; }
@@ -27,9 +29,9 @@ struct Formula {
   std::string str() const;
 };
 
-/// A name, worth this much at the start.
-inline Formula named(std::string name, double worth = 0.0) { return {worth, std::move(name)}; }
-/// The text of somebody else.
+/// Something that moves, by its name or another text that needs no brackets, worth this much at the start.
+inline Formula named(std::string name, double worth = 0.0) { return {worth, std::move(name), 3, true}; }
+/// The text of somebody else, of parameters.
 Formula quoted_formula(std::string_view text, double worth);
 
 Formula operator-(const Formula& a);

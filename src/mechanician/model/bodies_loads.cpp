@@ -88,11 +88,13 @@ void Layer::write_spring(const TomlMember& field) {
   const Formula length = define(name + ".length", sqrt(squared), span);
   define(name + ".rate", rate_of(length), span);
   Formula tension = 0.0;
+  bool closes = false;  // may have no length
   if (stiffness) {
     const auto k = formula(stiffness->value, path);
     const Body &one = bodies_[static_cast<std::size_t>(p->body)], &two = bodies_[static_cast<std::size_t>(q->body)];
     const auto natural = free ? formula(free->value, path) : std::optional(norm(two.at + two.R * q->local - one.at - one.R * p->local));
     if (!k || !natural) return;
+    closes = natural->is_zero();
     define(name + ".potential", 0.5 * *k * (natural->is_zero() ? squared : square(length - *natural)), span);
     potential_.push_back(name + ".potential");
     tension = tension + *k * (length - *natural);
@@ -122,12 +124,21 @@ void Layer::write_spring(const TomlMember& field) {
       else
         text += own[at++];
     }
-    given = define(name + ".law", quoted_formula(text, 0.0), {law->value.begin, law->value.end});
+    given = define(name + ".law", named("(" + text + ")"), {law->value.begin, law->value.end});
   }
   define(name + ".tension", tension + given, span);
   if (given.is_zero()) return;
   // The tension pulls the ends towards each other.
-  const Formula pull = define(name + ".pull", given / length, span);
+  Formula pull = given / length;
+  if (closes && damping) {
+    // Without a length the damper has no direction, and no force.
+    const Formula sq = define(name + ".squared", squared, span);
+    Formula rate = 0.0;
+    for (std::size_t k = 0; k < 3; ++k) rate = rate + apart[k] * (rate_of(Q[k]) - rate_of(P[k]));
+    const auto c = formula(damping->value, path);
+    pull = *c * define(name + ".closing", rate, span) / (sq + Formula(1e-200));
+  }
+  pull = define(name + ".pull", pull, span);
   const Vector force = {pull * apart[0], pull * apart[1], pull * apart[2]};
   apply(p->body, P, force, {0.0, 0.0, 0.0}, span);
   apply(q->body, Q, -force, {0.0, 0.0, 0.0}, span);

@@ -113,6 +113,13 @@ void Layer::write(const Joint& joint, std::vector<Row> rows) {
   Vector force{0.0, 0.0, 0.0}, torque{0.0, 0.0, 0.0};
   for (const Row& row : rows) {
     const std::string name = joint.name + "." + row.name;
+    if (row.phi.is_zero()) continue;  // as for all offsets along the normal of a plane mechanism
+    if (!row.phi.moves) {
+      // It holds for some numbers and not for others: a start that violates it is refused.
+      if (coordinates_.empty()) continue;
+      constraints_.push_back({name, fmt::format("0*{} + {} = 0", coordinates_.front().name, row.phi.str()), joint.span});
+      continue;
+    }
     constraints_.push_back({name, row.phi.str() + " = 0", joint.span});
     const Formula lambda = named(fmt::format("multiplier({})", name));
     force = force + lambda * row.force, torque = torque + lambda * row.torque;

@@ -33,7 +33,7 @@ void Layer::note_names(const TomlValue& value) {
 
 Formula Layer::define(const std::string& name, const Formula& f, Span span) {
   definitions_.push_back({name, f.str(), span});
-  return f.is_number() ? f : named(name, f.value);
+  return f.is_number() ? f : Formula(f.value, name, 3, f.moves);
 }
 
 Vector Layer::define(const std::string& name, const Vector& v, Span span) {
@@ -56,7 +56,7 @@ void Layer::add_coordinate(const std::string& name, const Formula& start, const 
 void Layer::add_force(const std::string& coordinate, const Formula& f, Span span) {
   if (f.is_zero()) return;
   const auto [at, fresh] = forces_.emplace(coordinate, Statement{coordinate, f.str(), span});
-  if (!fresh) at->second.text = (Formula(0.0, at->second.text, 1) + f).str();
+  if (!fresh) at->second.text = (Formula(0.0, at->second.text, 1, true) + f).str();
 }
 
 TomlValue Layer::text_value(std::string text, Span span) const {
@@ -169,7 +169,7 @@ void Layer::put_statements() {
     }
     const std::string own = "world.force." + name;
     TomlValue as_written = given->value;
-    given->value = text_value((Formula(0.0, own) + Formula(0.0, text, 1)).str(), {as_written.begin, as_written.end});
+    given->value = text_value((named(own) + Formula(0.0, text, 1, true)).str(), {as_written.begin, as_written.end});
     table_of(root_, "define", span).members.push_back({own, f.span.begin, f.span.end, std::move(as_written)});
   }
   if (!constraints.empty()) {

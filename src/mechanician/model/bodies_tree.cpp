@@ -232,7 +232,7 @@ void Layer::place_bodies() {
       e[static_cast<std::size_t>(plane_[0])] = 1.0, f[static_cast<std::size_t>(plane_[1])] = 1.0;
       const Formula c = dot(e, b.R * e), s = dot(f, b.R * e);
       const double angle = std::atan2(s.value, c.value);
-      b.angle = c.is_number() && s.is_number() ? Formula(angle) : Formula(angle, fmt::format("atan2({}, {})", s.str(), c.str()));
+      b.angle = c.is_number() && s.is_number() ? Formula(angle) : Formula(angle, fmt::format("atan2({}, {})", s.str(), c.str()), 3, false);
     }
   for (const int i : order_) {
     Body& b = bodies_[static_cast<std::size_t>(i)];
@@ -375,7 +375,7 @@ void Layer::finish_body(Body& b) {
   // T = ½m|u|² + m u·(w × c) + ½ w·(I + m(c² 1 − c cᵀ))w
   Vector u = pose.u;
   if (b.parent < 0)  // |u| is that of the world
-    for (std::size_t k = 0; k < 3; ++k) u[k] = pose.p[k].is_number() ? Formula(0.0) : rate_of(pose.p[k], b.velocity[k].value);
+    for (std::size_t k = 0; k < 3; ++k) u[k] = rate_of(pose.p[k], b.velocity[k].value);
   Formula kinetic = 0.5 * b.mass * (square(u[0]) + square(u[1]) + square(u[2]));
   if (!is_zero(b.centre)) kinetic = kinetic + b.mass * dot(pose.u, cross(pose.w, b.centre));
   for (std::size_t i = 0; i < 3; ++i)
@@ -388,7 +388,7 @@ void Layer::finish_body(Body& b) {
     kinetic_.push_back(b.name + ".kinetic");
   }
   const Formula potential = -(b.mass * dot(gravity_, centre));
-  if (!potential.is_number()) {
+  if (potential.moves) {
     define(b.name + ".potential", potential, b.span);
     potential_.push_back(b.name + ".potential");
   }
