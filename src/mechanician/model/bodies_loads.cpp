@@ -129,17 +129,25 @@ void Layer::write_spring(const TomlMember& field) {
   define(name + ".tension", tension + given, span);
   if (given.is_zero()) return;
   // The tension pulls the ends towards each other.
-  Formula pull = given / length;
+  Vector force;
   if (closes && damping) {
-    // Without a length the damper has no direction, and no force.
-    const Formula sq = define(name + ".squared", squared, span);
+    // Without a length the damper has no direction, and no force. Sines of angles are bounded there, quotients are not.
+    Vector n;
     Formula rate = 0.0;
-    for (std::size_t k = 0; k < 3; ++k) rate = rate + apart[k] * (rate_of(Q[k]) - rate_of(P[k]));
+    for (std::size_t k = 0; k < 3; ++k) {
+      const Formula &x = apart[k], &y = apart[(k + 1) % 3], &z = apart[(k + 2) % 3];
+      if (x.is_zero()) continue;
+      n[k] = define(component(name + ".along", static_cast<int>(k)),
+                    named(fmt::format("sin(atan({}/(hypot({}, {}) + 1e-200)))", x.str(), y.str(), z.str())), span);
+      rate = rate + n[k] * (rate_of(Q[k]) - rate_of(P[k]));
+    }
     const auto c = formula(damping->value, path);
-    pull = *c * define(name + ".closing", rate, span) / (sq + Formula(1e-200));
+    const Formula pull = define(name + ".pull", *c * rate, span);
+    force = pull * n;
+  } else {
+    const Formula pull = define(name + ".pull", given / length, span);
+    force = pull * apart;
   }
-  pull = define(name + ".pull", pull, span);
-  const Vector force = {pull * apart[0], pull * apart[1], pull * apart[2]};
   apply(p->body, P, force, {0.0, 0.0, 0.0}, span);
   apply(q->body, Q, -force, {0.0, 0.0, 0.0}, span);
 }
