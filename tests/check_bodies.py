@@ -12,25 +12,19 @@ import csv
 import io
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
 FOLDER = pathlib.Path(__file__).parent / "bodies"
-REACTION = re.compile(r"\.(f|t)[xyz]\b|\.drive\b")
 EXACT = 3e-7  # of the scale: what the independent simulation is good for
 
 
 def with_formulation(text, formulation):
-    """The model in a formulation of its own; relative coordinates do not know reactions."""
+    """The model in a formulation of its own."""
     if formulation == "auto":
         return text
-    text = text.replace("[world]\n", f'[world]\nformulation = "{formulation}"\n', 1)
-    if formulation == "joint":
-        head, tail = text.split("[outputs]\n", 1)
-        text = head + "[outputs]\n" + "".join(line for line in tail.splitlines(True) if not REACTION.search(line))
-    return text
+    return text.replace("[world]\n", f'[world]\nformulation = "{formulation}"\n', 1)
 
 
 def run(program, text):
@@ -71,8 +65,7 @@ def check(program, name):
                 signs[i] = 1.0 if dot >= 0 else -1.0
         for output, about in expected["outputs"].items():
             if output not in rows[0]:
-                if formulation != "joint":
-                    problems.append(f"{name} ({formulation}): no output {output}")
+                problems.append(f"{name} ({formulation}): no output {output}")
                 continue
             own = [float(row[output]) * (signs[i] if output in ("qw", "qx", "qy", "qz") else 1.0) for i, row in enumerate(rows)]
             scale = max(about["scale"], 0.01)

@@ -93,7 +93,9 @@ struct Joint {
   bool ball = true;
   Vector plane_at, normal;  ///< of the plane that is rolled on, in the axes of the first body
   std::vector<JointCoordinate> coordinates;
+  Quaternion q{1.0, 0.0, 0.0, 0.0}, q_rate{0.0, 0.0, 0.0, 0.0};  ///< of a ball joint, as they stand in expressions
   bool in_tree = false;
+  bool asked = false;  ///< for its reactions
   // in the world, by names
   Vector P1, P2;
   Matrix G1, G2;

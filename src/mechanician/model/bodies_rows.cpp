@@ -113,11 +113,16 @@ void Layer::write(const Joint& joint, std::vector<Row> rows) {
   Vector force{0.0, 0.0, 0.0}, torque{0.0, 0.0, 0.0};
   for (const Row& row : rows) {
     const std::string name = joint.name + "." + row.name;
-    if (row.phi.is_zero()) continue;  // as for all offsets along the normal of a plane mechanism
     if (!row.phi.moves) {
-      // It holds for some numbers and not for others: a start that violates it is refused.
-      if (coordinates_.empty()) continue;
-      constraints_.push_back({name, fmt::format("0*{} + {} = 0", coordinates_.front().name, row.phi.str()), joint.span});
+      // As for all offsets along the normal of a plane mechanism: it holds, up to rounding, or no motion closes the joint.
+      if (row.phi.is_number() && std::abs(row.phi.value) < 1e-9) continue;
+      if (row.phi.is_number() || coordinates_.empty()) {
+        report(Place(fields_.place_of(TomlMember{joint.name, joint.span.begin, joint.span.end, {}})),
+               fmt::format("the joint `{}` cannot close: `{}` is off by {} and nothing moves it", joint.name, row.name, short_number(row.phi.value)));
+        continue;
+      }
+      const std::string text = row.phi.str();
+      constraints_.push_back({name, fmt::format("0*{0} + if(abs({1}) < 1e-9, 0, {1}) = 0", coordinates_.front().name, text), joint.span});
       continue;
     }
     constraints_.push_back({name, row.phi.str() + " = 0", joint.span});
@@ -137,7 +142,7 @@ void Layer::write_ties(Joint& joint) {
   const Vector e2 = column(joint.G2, 0), f2 = column(joint.G2, 1), a2 = column(joint.G2, 2);
   const Vector apart = joint.P2 - joint.P1;
   for (JointCoordinate& c : joint.coordinates) {
-    bool wanted = is_mentioned(c.name) || (joint.type == JointType::screw && c.turns);
+    bool wanted = is_mentioned(c.name) || joint.asked || (joint.type == JointType::screw && c.turns);
     for (const char* key : {"drive", "torque", "force", "spring", "damping", "limits"}) wanted = wanted || joint.table->find(key);
     if (!wanted) continue;
     c.used = true;

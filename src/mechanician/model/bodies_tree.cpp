@@ -20,8 +20,6 @@ bool grows(JointType type) { return type <= JointType::screw; }
 
 bool is_zero(const Vector& v) { return v[0].is_zero() && v[1].is_zero() && v[2].is_zero(); }
 
-Vector operator/(const Vector& v, double by) { return (1.0 / by) * v; }
-
 Quaternion about(int axis, const Formula& angle) {
   Quaternion q{cos(angle / 2.0), 0.0, 0.0, 0.0};
   q[static_cast<std::size_t>(axis) + 1] = sin(angle / 2.0);
@@ -50,6 +48,14 @@ void Layer::plant() {
     b.turns = b.turns || !is_zero(b.centre) || !is_zero(b.spin);
   }
 
+  // Reactions are multipliers of rows. Where some are asked for, every body is by itself, so that those which are not determined have
+  // their least norm among all; along a tree that was asked for, such joints alone are rows.
+  bool reactions = false;
+  for (Joint& j : joints_)
+    for (const char* part : {"fx", "fy", "fz", "tx", "ty", "tz"}) j.asked = j.asked || is_mentioned(j.name + "." + part);
+  for (const Joint& j : joints_) reactions = reactions || j.asked;
+  const bool by_itself = formulation_ == Formulation::free || (formulation_ == Formulation::automatic && reactions);
+
   // From the ground outwards, then from the first body that is left.
   std::vector<bool> reached(bodies_.size(), false);
   std::vector<std::vector<int>> at(bodies_.size());
@@ -65,7 +71,7 @@ void Layer::plant() {
         Joint& joint = joints_[static_cast<std::size_t>(j)];
         const int other = joint.first == b ? joint.second : joint.first;
         Body& to = bodies_[static_cast<std::size_t>(other)];
-        if (!grows(joint.type) || reached[static_cast<std::size_t>(other)] || !to.turns || !bodies_[static_cast<std::size_t>(b)].turns) continue;
+        if (!grows(joint.type) || (joint.asked && !by_itself) || reached[static_cast<std::size_t>(other)] || !to.turns || !bodies_[static_cast<std::size_t>(b)].turns) continue;
         reached[static_cast<std::size_t>(other)] = true;
         to.parent = b, to.joint = j, joint.in_tree = true;
         front.push_back(other);
@@ -77,7 +83,7 @@ void Layer::plant() {
   for (std::size_t i = 1; i < bodies_.size(); ++i)
     if (!reached[i]) grow(static_cast<int>(i));
 
-  // Rates of the joints where `start` puts the bodies.
+  // Rates of the joints where `start` puts the bodies; ball joints stand at 1 there.
   for (Joint& j : joints_) {
     const Body &one = bodies_[static_cast<std::size_t>(j.first)], &two = bodies_[static_cast<std::size_t>(j.second)];
     const Vector w = transpose(j.F2) * (two.spin - transpose(two.R) * (one.R * one.spin));
@@ -89,6 +95,7 @@ void Layer::plant() {
       else
         c.start_rate = j.type == JointType::planar ? (c.key == "distance" ? v[0] : v[1]) : v[2];
     }
+    j.q_rate = {0.0, 0.5 * w[0], 0.5 * w[1], 0.5 * w[2]};
     if (j.type == JointType::screw) {
       JointCoordinate &turn = j.coordinates[0], &way = j.coordinates[1];
       const Formula lead = j.pitch / (2.0 * std::numbers::pi);
@@ -98,17 +105,7 @@ void Layer::plant() {
     }
   }
 
-  bool reactions = false;
-  for (const Joint& j : joints_)
-    for (const char* part : {"fx", "fy", "fz", "tx", "ty", "tz"}) reactions = reactions || is_mentioned(j.name + "." + part);
-  if (formulation_ == Formulation::joint && reactions)
-    for (const Joint& j : joints_)
-      for (const char* part : {"fx", "fy", "fz", "tx", "ty", "tz"})
-        if (j.in_tree && is_mentioned(j.name + "." + part))
-          return report(Place(fields_.place_of(TomlMember{j.name, j.span.begin, j.span.end, {}})),
-                        fmt::format("the reaction `{}.{}` is no quantity of `formulation = \"joint\"`", j.name, part),
-                        "`formulation = \"free\"` gives it, and so does \"auto\"");
-  if (formulation_ == Formulation::joint || (formulation_ == Formulation::automatic && !reactions)) return;
+  if (!by_itself) return;
 
   // Every body by itself. What [start] says of joints moves the bodies along the tree.
   std::vector<bool> moved(bodies_.size(), false);
@@ -170,12 +167,10 @@ Layer::Relative Layer::relative(const Joint& joint) const {
       r.q = about(2, c[0].symbol) * about(0, c[1].symbol);
       break;
     }
-    case JointType::spherical: {
-      Quaternion rate;
-      for (std::size_t k = 0; k < 4; ++k) r.q[k] = named(joint.name + "." + wxyz[k], k == 0 ? 1.0 : 0.0), rate[k] = rate_of(r.q[k]);
-      r.R = joint.F1 * (matrix_of(r.q) * transpose(joint.F2)), r.w = spin_of(r.q, rate);
+    case JointType::spherical:
+      r.q = joint.q;
+      r.R = joint.F1 * (matrix_of(r.q) * transpose(joint.F2)), r.w = spin_of(r.q, joint.q_rate);
       break;
-    }
     default:
       break;
   }
@@ -305,9 +300,12 @@ void Layer::add_coordinates(Joint& j) {
     c.symbol = named(c.name, c.start.value), c.rate = rate_of(c.symbol, c.start_rate.value);
   }
   if (j.type != JointType::spherical) return;
-  const Body &one = bodies_[static_cast<std::size_t>(j.first)], &two = bodies_[static_cast<std::size_t>(j.second)];
-  const Vector w = transpose(j.F2) * (two.spin - transpose(two.R) * (one.R * one.spin)) / 2.0;
-  for (std::size_t k = 0; k < 4; ++k) add_coordinate(j.name + "." + wxyz[k], k == 0 ? 1.0 : 0.0, k == 0 ? Formula(0.0) : w[k - 1], j.span);
+  for (std::size_t k = 0; k < 4; ++k) {
+    const std::string name = j.name + "." + wxyz[k];
+    add_coordinate(name, j.q[k], j.q_rate[k], j.span);
+    const double rate = j.q_rate[k].value;
+    j.q[k] = named(name, j.q[k].value), j.q_rate[k] = rate_of(j.q[k], rate);
+  }
   constraints_.push_back({j.name + ".unit", fmt::format("{0}.qw^2 + {0}.qx^2 + {0}.qy^2 + {0}.qz^2 = 1", j.name), j.span});
 }
 
@@ -383,10 +381,8 @@ void Layer::finish_body(Body& b) {
       const Formula entry = b.inertia[i][k] + b.mass * ((i == k ? dot(b.centre, b.centre) : Formula(0.0)) - b.centre[i] * b.centre[k]);
       kinetic = kinetic + (i == k ? 0.5 * entry * square(pose.w[i]) : entry * (pose.w[i] * pose.w[k]));
     }
-  if (!kinetic.is_zero()) {
-    define(b.name + ".kinetic", kinetic, b.span);
-    kinetic_.push_back(b.name + ".kinetic");
-  }
+  define(b.name + ".kinetic", kinetic, b.span);
+  if (!kinetic.is_zero()) kinetic_.push_back(b.name + ".kinetic");
   const Formula potential = -(b.mass * dot(gravity_, centre));
   if (potential.moves) {
     define(b.name + ".potential", potential, b.span);

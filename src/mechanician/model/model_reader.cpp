@@ -371,10 +371,16 @@ void ModelReader::read_definitions() {
     const TomlValue& value = inner ? inner->value : members[i].value;
     if (value.type != TomlValue::Type::string || value.text.size() > longest_expression) continue;
     Lexer lexer(value.text);
+    bool of_row = false;  // what multiplier() and the like take is no definition
     for (Token token = lexer.next(); token.kind != TokenKind::end && token.kind != TokenKind::error;
-         token = lexer.next())
-      if (token.kind == TokenKind::name)
+         token = lexer.next()) {
+      if (token.kind == TokenKind::name && !of_row)
         if (const auto found = index.find(token.text); found != index.end()) needs[i].push_back(found->second);
+      const bool opens = token.kind == TokenKind::sign && token.text == "(";
+      if (!opens)
+        of_row = token.kind == TokenKind::name && (token.text == "multiplier" || token.text == "friction" ||
+                                                   token.text == "power" || token.text == "work");
+    }
   }
   const DependencyOrder order = dependency_order(needs);
   std::vector<bool> in_cycle(members.size(), false);
