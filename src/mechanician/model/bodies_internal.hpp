@@ -191,6 +191,7 @@ class Layer {
     std::vector<std::pair<std::string, TomlValue>> parts = {};  ///< of a constraint: restitution, friction, slip
   };
   void put_statements();
+  void put_scales(Span span);
   TomlValue text_value(std::string text, Span span) const;
   TomlValue& table_of(TomlValue& in, const std::string& name, Span span);
   void note_names(const TomlValue& value);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/lexer.hpp"
@@ -73,6 +74,31 @@ TomlValue& Layer::table_of(TomlValue& in, const std::string& name, Span span) {
   member.value.begin = span.begin, member.value.end = span.end;
   in.members.push_back(std::move(member));
   return in.members.back().value;
+}
+
+/// Coordinates of joints begin at zero, and in a loop the rounding of its constraints is all that there is of them at first. What they
+/// count against there is what bodies by themselves have: a turn of one, a way as long as the mechanism is large.
+void Layer::put_scales(Span span) {
+  bool loops = root_.find("constraints") != nullptr;
+  for (const Joint& j : joints_) loops = loops || !j.in_tree;
+  if (!loops) return;
+  double size = 0.0;
+  for (const Body& b : bodies_)
+    for (const Formula& f : b.at) size = std::max(size, std::abs(f.value));
+  for (const Joint& j : joints_)
+    for (const Vector* r : {&j.r1, &j.r2}) size = std::max(size, norm(*r).value);
+  for (const Joint& j : joints_)
+    for (const JointCoordinate& c : j.coordinates) {
+      if (!c.used || !j.in_tree || (!c.turns && !(size > 0.0))) continue;
+      TomlValue& run = table_of(root_, "run", span);
+      if (const TomlMember* given = run.find("scale"); given && given->value.type != TomlValue::Type::table) return;
+      TomlValue& scale = table_of(run, "scale", span);
+      if (scale.find(c.name)) continue;
+      TomlMember m{c.name, j.span.begin, j.span.end, {}};
+      m.value.type = TomlValue::Type::number, m.value.begin = j.span.begin, m.value.end = j.span.end;
+      m.value.number = c.turns ? 1.0 : size;
+      scale.members.push_back(std::move(m));
+    }
 }
 
 void Layer::put_statements() {
@@ -177,6 +203,7 @@ void Layer::put_statements() {
     TomlValue& table = table_of(root_, "constraints", span);
     table.members.insert(table.members.begin(), std::make_move_iterator(constraints.begin()), std::make_move_iterator(constraints.end()));
   }
+  put_scales(span);
   for (const bool rate : {false, true}) {
     const std::vector<Statement>& values = rate ? velocities_ : positions_;
     if (values.empty()) continue;
