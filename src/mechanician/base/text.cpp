@@ -72,6 +72,12 @@ bool is_name(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const CodePoint c = decode_utf8(text, i);
     const bool dot = c.value == '.' && !starts;
+    if (c.value == '[' && !starts) {  // an index between parts, leg[2].knee
+      const std::size_t end = text.find_first_not_of("0123456789,-", i + 1);
+      if (end == std::string_view::npos || end == i + 1 || text[end] != ']' || end + 1 >= text.size() || text[end + 1] != '.') return false;
+      i = end + 1;
+      continue;
+    }
     if (!c.valid || !(dot || (starts ? is_name_start(c.value) : is_name_part(c.value)))) return false;
     starts = dot;
     i += static_cast<std::size_t>(c.length);

@@ -14,6 +14,8 @@
 
 namespace mechanician {
 
+struct JoinedParts;
+
 /// Does a text have sections of this layer?
 bool has_bodies(const TomlValue& root);
 
@@ -21,6 +23,6 @@ bool has_bodies(const TomlValue& root);
 using EvaluateField = std::function<std::optional<double>(const TomlValue& value, const std::string& path)>;
 
 /// False: there are mistakes, and they are reported.
-bool lower_bodies(TomlValue& root, FieldReader& fields, const EvaluateField& evaluate);
+bool lower_bodies(TomlValue& root, FieldReader& fields, const EvaluateField& evaluate, const JoinedParts& parts);
 
 }  // namespace mechanician

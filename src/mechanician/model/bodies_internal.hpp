@@ -10,6 +10,7 @@
 
 #include "mechanician/model/bodies.hpp"
 #include "mechanician/model/bodies_formula.hpp"
+#include "mechanician/model/parts.hpp"
 
 namespace mechanician::bodies {
 
@@ -103,14 +104,25 @@ struct Joint {
 
 class Layer {
  public:
-  Layer(TomlValue& root, FieldReader& fields, const EvaluateField& evaluate)
-      : root_(root), fields_(fields), evaluate_(evaluate) {}
+  Layer(TomlValue& root, FieldReader& fields, const EvaluateField& evaluate, const JoinedParts& parts)
+      : root_(root), fields_(fields), evaluate_(evaluate), parts_(parts) {}
   bool lower();
 
  private:
   // bodies_reader.cpp: what the sections say
   void read();
   void read_world();
+  void read_placements();
+  /// Where the part stands that a name belongs to: x in the world is at + R x.
+  struct Placement {
+    std::string prefix;
+    Vector at{0.0, 0.0, 0.0};
+    Quaternion turned{1.0, 0.0, 0.0, 0.0};
+    Matrix R = identity();
+    Vector point(const Vector& x) const { return at + R * x; }
+    Vector direction(const Vector& x) const { return R * x; }
+  };
+  Placement placement_of(const std::string& name) const;
   void read_body(const TomlMember& field);
   void read_start(Body& body, const TomlMember& field);
   std::optional<Quaternion> read_turned(const TomlMember& field, const std::string& path);
@@ -200,6 +212,7 @@ class Layer {
   TomlValue& root_;
   FieldReader& fields_;
   const EvaluateField& evaluate_;
+  const JoinedParts& parts_;
   bool good_ = true;
 
   // world
@@ -210,6 +223,7 @@ class Layer {
   bool is_planar() const { return plane_[0] >= 0; }
   bool assemble_ = false;
 
+  std::vector<Placement> placements_;
   std::vector<Body> bodies_;  ///< the ground is the first
   std::vector<Joint> joints_;
   std::vector<Mark> points_, directions_;

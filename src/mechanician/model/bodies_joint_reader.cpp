@@ -134,7 +134,7 @@ bool Layer::read_frames(Joint& joint, const TomlMember& field) {
   const bool own = first || second;
   if (own && (!first || !second || at || axis || at2 || axis2))
     return report(field, fmt::format("the frames of {} are given by `first` and `second`, or by `at` and `axis` in the world", name)), false;
-  const Formula zero = 0.0;
+  const Placement placed = placement_of(joint.name);
   Vector a1{0.0, 0.0, 1.0}, a2{0.0, 0.0, 1.0};  // axes, in the bodies
   bool axes = false;
   if (own) {
@@ -149,11 +149,13 @@ bool Layer::read_frames(Joint& joint, const TomlMember& field) {
         if (!v) return false;
         local = *v;
       }
+      const bool on_ground = (k == 0 ? joint.first : joint.second) == 0;
+      if (on_ground) local = placed.point(local);
       (k == 0 ? joint.r1 : joint.r2) = local;
       if (a) {
         const auto v = direction(*a, path);
         if (!v) return false;
-        (k == 0 ? a1 : a2) = *v;
+        (k == 0 ? a1 : a2) = on_ground ? placed.direction(*v) : *v;
       } else if (has_axis(joint.type)) {
         return report(*ends[k], fmt::format("the joint {} has no axis", name), "give axis = [x, y, z]"), false;
       }
@@ -175,24 +177,24 @@ bool Layer::read_frames(Joint& joint, const TomlMember& field) {
     if (at) {
       const auto v = vector(*at, path);
       if (!v) return false;
-      where = *v;
+      where = placed.point(*v);
     }
     joint.r1 = R1t * (where - one.at);
     if (at2) {
       const auto v = vector(*at2, path);
       if (!v) return false;
-      where = *v;
+      where = placed.point(*v);
     }
     joint.r2 = R2t * (where - two.at);
     if (axis) {
       const auto v = direction(*axis, path);
       if (!v) return false;
-      a1 = R1t * *v, a2 = R2t * *v, axes = true;
+      a1 = R1t * placed.direction(*v), a2 = R2t * placed.direction(*v), axes = true;
     }
     if (axis2) {
       const auto v = direction(*axis2, path);
       if (!v) return false;
-      a2 = R2t * *v;
+      a2 = R2t * placed.direction(*v);
     }
   }
   if (joint.type == JointType::universal) {
@@ -251,13 +253,14 @@ bool Layer::read_rolling(Joint& joint, const TomlMember& field) {
   std::optional<Vector> p = Vector{0.0, 0.0, 0.0};
   if (at) p = vector(*at, path);
   if (!n || !p) return false;
-  joint.plane_at = transpose(one.R) * (*p - one.at), joint.normal = transpose(one.R) * *n;
+  const Placement placed = placement_of(joint.name);
+  joint.plane_at = transpose(one.R) * (placed.point(*p) - one.at), joint.normal = transpose(one.R) * placed.direction(*n);
   joint.r2 = {0.0, 0.0, 0.0};
   if (axis) {
     const auto a = direction(*axis, path);
     if (!a) return false;
     joint.ball = false;
-    joint.F2 = frame(transpose(two.R) * *a);
+    joint.F2 = frame(transpose(two.R) * placed.direction(*a));
     const bool sharp = edge && edge->value.type == TomlValue::Type::string && edge->value.text == "sharp";
     if (edge && !sharp) {
       const auto e = formula(edge->value, path + ".edge");

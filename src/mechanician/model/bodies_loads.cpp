@@ -273,7 +273,8 @@ void Layer::write_contact(const TomlMember& field) {
     const auto where = at ? vector(*at, path) : std::optional(Vector{0.0, 0.0, 0.0});
     const auto body = on ? body_named(on->value, "`on`") : std::optional(0);
     if (!direction_of || !where || !body) return;
-    other.body = *body, other.local = *where, normal = *direction_of;
+    const Placement placed = *body == 0 ? placement_of(name) : Placement();
+    other.body = *body, other.local = placed.point(*where), normal = placed.direction(*direction_of);
   } else {
     const TomlMember* s = with->value.find("sphere");
     const auto second = s ? read_sphere(*s) : std::nullopt;

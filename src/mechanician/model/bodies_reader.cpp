@@ -11,13 +11,13 @@
 namespace mechanician {
 
 bool has_bodies(const TomlValue& root) {
-  for (const char* name : {"world", "bodies", "points", "directions", "joints", "springs", "forces", "contacts"})
+  for (const char* name : {"world", "bodies", "points", "directions", "joints", "springs", "forces", "contacts", "parts"})
     if (root.find(name)) return true;
   return false;
 }
 
-bool lower_bodies(TomlValue& root, FieldReader& fields, const EvaluateField& evaluate) {
-  return bodies::Layer(root, fields, evaluate).lower();
+bool lower_bodies(TomlValue& root, FieldReader& fields, const EvaluateField& evaluate, const JoinedParts& parts) {
+  return bodies::Layer(root, fields, evaluate, parts).lower();
 }
 
 namespace bodies {
@@ -35,6 +35,7 @@ std::string component(const std::string& name, int k) { return name + "." + axis
 bool Layer::lower() {
   const std::size_t before = fields_.problems.size();
   note_names(root_);
+  kinetic_ = parts_.kinetic, potential_ = parts_.potential;
   read();
   if (!good_ || fields_.problems.size() > before) return false;
   plant();
@@ -127,7 +128,7 @@ std::optional<Mark> Layer::point_named(const TomlValue& value) {
 }
 
 bool Layer::take_name(const TomlMember& field, const char* what) {
-  if (!is_name(field.name)) {
+  if (!is_name(field.name) && !is_name(field.name + ".x")) {
     report(field, fmt::format("{} cannot be the name of a {}", mechanician::quoted(field.name), what),
            "a name is a letter or _, then letters, digits and _");
     return false;
@@ -149,6 +150,7 @@ void Layer::read() {
   bodies_.push_back({.name = "ground", .span = {}});
   bodies_.front().R = identity();
   read_world();
+  read_placements();
   const auto each = [this](const char* name, auto read_one) {
     const TomlMember* section = root_.find(name);
     if (!section) return;
@@ -212,6 +214,29 @@ void Layer::read_world() {
   }
 }
 
+void Layer::read_placements() {
+  for (const JoinedParts::Placed& p : parts_.placed) {
+    Placement own = placement_of(p.prefix + ".");
+    const std::string path = "parts." + p.prefix;
+    Placement inner{.prefix = p.prefix + "."};
+    if (p.at.type == TomlValue::Type::array)
+      if (const auto v = vector({"at", p.at.begin, p.at.end, p.at}, path)) inner.at = *v;
+    if (!p.turned.members.empty())
+      if (const auto q = read_turned({"turned", p.turned.begin, p.turned.end, p.turned}, path)) inner.turned = *q;
+    inner.R = matrix_of(inner.turned);
+    // Parts of parts stand where the outer ones put them.
+    inner.at = own.point(inner.at), inner.turned = own.turned * inner.turned, inner.R = own.R * inner.R;
+    placements_.push_back(std::move(inner));
+  }
+}
+
+Layer::Placement Layer::placement_of(const std::string& name) const {
+  const Placement* best = nullptr;
+  for (const Placement& p : placements_)
+    if (name.starts_with(p.prefix) && (!best || p.prefix.size() > best->prefix.size())) best = &p;
+  return best ? *best : Placement();
+}
+
 std::optional<Mark> Layer::read_mark(const TomlMember& field, const char* key, const std::string& path) {
   fields_.check_keys(field.value, {"on", key}, fmt::format("in {}", mechanician::quoted(path)));
   const TomlMember *on = field.value.find("on"), *at = field.value.find(key);
@@ -223,7 +248,12 @@ std::optional<Mark> Layer::read_mark(const TomlMember& field, const char* key, c
   const auto body = body_named(on->value, "`on`");
   const auto local = std::string_view(key) == "along" ? direction(*at, path) : vector(*at, path);
   if (!body || !local) return std::nullopt;
-  return Mark{field.name, span_of(field), *body, *local};
+  Vector at_body = *local;
+  if (*body == 0) {
+    const Placement placed = placement_of(field.name);
+    at_body = std::string_view(key) == "along" ? placed.direction(at_body) : placed.point(at_body);
+  }
+  return Mark{field.name, span_of(field), *body, at_body};
 }
 
 void Layer::read_body(const TomlMember& field) {
@@ -266,6 +296,8 @@ void Layer::read_body(const TomlMember& field) {
     report(field, fmt::format("the body {} has no mass", mechanician::quoted(field.name)),
            "give mass, or a shape with a density; mass = 0 is a body without mass");
   if (start) read_start(body, *start);
+  const Placement placed = placement_of(field.name);
+  body.at = placed.point(body.at), body.velocity = placed.direction(body.velocity), body.turned = placed.turned * body.turned;
   body.R = matrix_of(body.turned);
   bool moves = false;
   for (const auto& row : body.inertia)

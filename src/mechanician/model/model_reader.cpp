@@ -13,8 +13,17 @@
 #include "mechanician/model/dependency_order.hpp"
 #include "mechanician/model/expand_internal.hpp"
 #include "mechanician/model/index_values.hpp"
+#include "mechanician/model/parts.hpp"
 
 namespace mechanician {
+
+namespace {
+
+/// Has an index, as in "x[1..N]"; one between parts of a name, leg[2].knee, belongs to the name.
+bool is_family(std::string_view name) { return name.find('[') != std::string_view::npos && !is_name(name); }
+std::string_view family_of(std::string_view name) { return is_family(name) ? name.substr(0, name.find('[')) : name; }
+
+}  // namespace
 
 ModelReader::ModelReader(SourceText source, std::string cleaned, std::vector<Problem> problems,
                          const ParameterOverrides& overrides, long most)
@@ -95,20 +104,33 @@ TomlValue ModelReader::plain() {
 
 bool ModelReader::lower() {
   if (!has_bodies(root_)) return true;
-  // Numbers of bodies are made of parameters, which a reader of their own works out.
-  ModelReader of_numbers(model_.source, text_, {}, overrides_, most_coordinates_);
-  const std::size_t parsed = of_numbers.fields_.problems.size();  // known here too
-  of_numbers.declare_names();
-  of_numbers.read_parameters();
-  const std::size_t known = of_numbers.fields_.problems.size();
-  const bool good = lower_bodies(root_, of_numbers.fields_, [&](const TomlValue& value, const std::string& path) -> std::optional<double> {
-    const auto f = of_numbers.expression(value, path, Words::parameters);
-    if (!f) return std::nullopt;
-    return IndexValues(of_numbers.model_, {*f}, {})({})[0];
-  });
-  const auto& found = of_numbers.fields_.problems;
-  fields_.problems.insert(fields_.problems.end(), good ? found.begin() + static_cast<std::ptrdiff_t>(known) : found.begin() + static_cast<std::ptrdiff_t>(parsed), found.end());
-  return good;
+  // Numbers of bodies are made of parameters, which readers of their own work out.
+  const auto take_problems = [this](const FieldReader& from, std::size_t first) {
+    fields_.problems.insert(fields_.problems.end(), from.problems.begin() + static_cast<std::ptrdiff_t>(first), from.problems.end());
+  };
+  const auto evaluator = [](ModelReader& of_numbers) {
+    return [&of_numbers](const TomlValue& value, const std::string& path) -> std::optional<double> {
+      const auto f = of_numbers.expression(value, path, Words::parameters);
+      if (!f) return std::nullopt;
+      return IndexValues(of_numbers.model_, {*f}, {})({})[0];
+    };
+  };
+  JoinedParts joined;
+  for (const bool parts : {true, false}) {
+    ModelReader of_numbers(model_.source, text_, {}, overrides_, most_coordinates_);
+    const std::size_t parsed = of_numbers.fields_.problems.size();  // known here too
+    of_numbers.root_ = root_;
+    of_numbers.declare_names();
+    of_numbers.read_parameters();
+    const std::size_t known = of_numbers.fields_.problems.size();
+    const EvaluateField evaluate = evaluator(of_numbers);
+    const bool good = parts ? write_out_families(root_, of_numbers.fields_, evaluate) &&
+                                  join_parts(root_, model_.source.file, of_numbers.fields_, evaluate, joined)
+                            : lower_bodies(root_, of_numbers.fields_, evaluate, joined);
+    take_problems(of_numbers.fields_, good ? known : parsed);
+    if (!good) return false;
+  }
+  return true;
 }
 
 long ModelReader::count() {
@@ -159,7 +181,7 @@ void ModelReader::declare_names() {
   if (const auto* field = root_.find("coordinates"); field && field->value.type == TomlValue::Type::array)
     for (const TomlValue& item : field->value.items) {
       if (item.type != TomlValue::Type::string) continue;
-      if (item.text.find('[') == std::string::npos)
+      if (!is_family(item.text))
         names_.add(item.text, NameKind::coordinate, coordinate(item.text));
       else
         names_.add_family(std::string(parse_name(item.text).name), {});  // its bounds are made of parameters
@@ -174,7 +196,7 @@ void ModelReader::declare_names() {
   for (const auto& [name, kind] : {std::pair("define", NameKind::definition), std::pair("unknown", NameKind::unknown)})
     if (const TomlValue* table = section(name)) {
       for (const TomlMember& m : table->members) {
-        if (kind != NameKind::definition || m.name.find('[') == std::string::npos)
+        if (kind != NameKind::definition || !is_family(m.name))
           names_.add(m.name, kind, std::nullopt);
         else
           names_.add_family(std::string(parse_name(m.name).name), {.kind = kind, .bounds = {}});
@@ -195,7 +217,7 @@ void ModelReader::read_coordinates() {
     if (item.type != TomlValue::Type::string) {
       fields_.report(item, fmt::format("a coordinate is a name in quotation marks, not {}", in_words(item.type)));
       fail("coordinates");
-    } else if (item.text.find('[') != std::string::npos) {
+    } else if (is_family(item.text)) {
       read_coordinate_family(item);
     } else {
       const auto number = static_cast<int>(model_.coordinates.size());
@@ -282,7 +304,7 @@ void ModelReader::declare_families() {
     }
   if (const auto* define = root_.find("define"))
     for (const TomlMember& m : define->value.members) {
-      if (m.name.find('[') == std::string::npos) continue;
+      if (!is_family(m.name)) continue;
       const ParsedName name = parse_name(m.name);
       NameTable::Family* family = names_.find_family(name.name);
       const TomlMember* range = m.value.find("for");
@@ -362,7 +384,7 @@ void ModelReader::read_definitions() {
   std::unordered_map<std::string_view, int> index;
   // A family is one definition here: r[i] may not be made of r[i - 1].
   for (std::size_t i = 0; i < members.size(); ++i)
-    index.emplace(std::string_view(members[i].name).substr(0, members[i].name.find('[')), static_cast<int>(i));
+    index.emplace(family_of(members[i].name), static_cast<int>(i));
 
   // Definitions come in any order: which names does each use?
   std::vector<std::vector<int>> needs(members.size());
@@ -394,9 +416,9 @@ void ModelReader::read_definitions() {
 
   for (const int i : order.order) {
     const TomlMember& field_i = members[static_cast<std::size_t>(i)];
-    model_.places["define." + field_i.name.substr(0, field_i.name.find('['))] = fields_.place_of(field_i.value);
+    model_.places["define." + std::string(family_of(field_i.name))] = fields_.place_of(field_i.value);
     if (in_cycle[static_cast<std::size_t>(i)])
-      fail("define." + field_i.name.substr(0, field_i.name.find('[')));
+      fail("define." + std::string(family_of(field_i.name)));
     else
       read_definition(field_i);
   }
