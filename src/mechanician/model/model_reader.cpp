@@ -165,7 +165,8 @@ std::optional<Expr> ModelReader::expression(const TomlValue& value, const std::s
 void ModelReader::read_top_level() {
   fields_.check_keys(root_,
                      {"title", "coordinates", "parameters", "define", "dynamics", "constraints", "nonideal", "start",
-                      "run", "outputs", "measured", "control", "unknown", "events", "view"},
+                      "run", "outputs", "measured", "control", "unknown", "events", "view", "world", "bodies", "points",
+                      "directions", "joints", "springs", "forces", "contacts", "parts"},
                      "at the top of the file");
   // A misspelt section hides what it holds.
   for (const TomlMember& m : std::span(root_.members).first(std::min<std::size_t>(root_.members.size(), 100))) {
