@@ -238,7 +238,10 @@ Layer::Placement Layer::placement_of(const std::string& name) const {
 }
 
 std::optional<Mark> Layer::read_mark(const TomlMember& field, const char* key, const std::string& path) {
-  fields_.check_keys(field.value, {"on", key}, fmt::format("in {}", mechanician::quoted(path)));
+  if (std::string_view(key) == "at")
+    fields_.check_keys(field.value, {"on", "at"}, fmt::format("in {}", mechanician::quoted(path)));
+  else
+    fields_.check_keys(field.value, {"on", "along"}, fmt::format("in {}", mechanician::quoted(path)));
   const TomlMember *on = field.value.find("on"), *at = field.value.find(key);
   if (!on || !at) {
     report(field, fmt::format("{} has no `{}`", mechanician::quoted(path), on ? key : "on"),
@@ -393,6 +396,7 @@ std::optional<Quaternion> Layer::read_turned(const TomlMember& field, const std:
     return Quaternion{q[0] / length, q[1] / length, q[2] / length, q[3] / length};
   }
   if (const TomlMember* m = table.find("euler")) {
+    fields_.check_keys(m->value, {"order", "angles"}, fmt::format("in {}", mechanician::quoted(path + ".turned.euler")));
     const TomlMember *order = m->value.find("order"), *angles = m->value.find("angles");
     const std::string* letters = order ? fields_.string(*order, "`order`") : nullptr;
     if (!letters || !angles || letters->size() != 3 || letters->find_first_not_of("xyz") != std::string::npos ||
