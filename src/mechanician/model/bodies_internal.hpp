@@ -34,6 +34,8 @@ struct Body {
   Vector centre{0.0, 0.0, 0.0};
   Matrix inertia{};
   bool has_inertia = false;
+  const TomlValue* shape = nullptr;
+  Vector middle{0.0, 0.0, 0.0};  ///< of the shape
   bool turns = true;  ///< false: a point mass of whose orientation nothing asks
   // `start`: of the origin, in the world; spin in the axes of the body.
   Vector at{0.0, 0.0, 0.0}, velocity{0.0, 0.0, 0.0}, spin{0.0, 0.0, 0.0};
@@ -204,6 +206,11 @@ class Layer {
   };
   void put_statements();
   void put_scales(Span span);
+  // bodies_view.cpp: what is drawn where the file does not say
+  void draw();
+  void draw_body(const Body& body);
+  TomlValue components(const Vector& v, Span span) const;
+  void put_view(const char* kind, const std::string& name, std::vector<std::pair<std::string, TomlValue>> parts, Span span);
   TomlValue text_value(std::string text, Span span) const;
   TomlValue& table_of(TomlValue& in, const std::string& name, Span span);
   void note_names(const TomlValue& value);
@@ -234,6 +241,7 @@ class Layer {
   std::vector<Statement> coordinates_, definitions_, constraints_, positions_, velocities_;
   std::vector<std::string> kinetic_, potential_;  ///< names of definitions
   std::map<std::string, Statement> forces_;
+  TomlValue view_;
 };
 
 std::string component(const std::string& name, int k);  ///< "name.x"

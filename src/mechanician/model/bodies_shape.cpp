@@ -124,6 +124,7 @@ void Layer::read_shape(Body& body, const TomlMember& field, bool has_centre, boo
     }
     rho = body.mass / all.volume;
   }
+  body.shape = &table, body.middle = middle;
   if (!has_centre) body.centre = middle;
   if (!has_inertia) {
     for (std::size_t i = 0; i < 3; ++i) body.inertia[i][i] = rho * all.inertia[i];

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/lexer.hpp"
@@ -122,6 +123,12 @@ void Layer::put_statements() {
     }
   }
   for (const auto& [name, f] : forces_) ask(f.text);
+  const std::function<void(const TomlValue&)> ask_all = [&](const TomlValue& value) {
+    if (value.type == TomlValue::Type::string) ask(value.text);
+    for (const TomlValue& item : value.items) ask_all(item);
+    for (const TomlMember& m : value.members) ask_all(m.value);
+  };
+  ask_all(view_);
   while (!open.empty()) {
     const std::string name = std::move(open.back());
     open.pop_back();
@@ -204,6 +211,7 @@ void Layer::put_statements() {
     table.members.insert(table.members.begin(), std::make_move_iterator(constraints.begin()), std::make_move_iterator(constraints.end()));
   }
   put_scales(span);
+  if (!view_.members.empty()) root_.members.push_back({"view", span.begin, span.end, view_});
   for (const bool rate : {false, true}) {
     const std::vector<Statement>& values = rate ? velocities_ : positions_;
     if (values.empty()) continue;
