@@ -224,6 +224,9 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
   add_model_options(*equations, raw);
   equations->add_flag("--latex", raw.command.latex, "LaTeX");
 
+  auto* expand = app.add_subcommand("expand", "Print the plain model that bodies, joints, springs and the like mean");
+  add_model_options(*expand, raw);
+
   auto* project =
       app.add_subcommand("project", "Move the start state onto the constraints, least in the mass norm, and print it");
   add_model_options(*project, raw);

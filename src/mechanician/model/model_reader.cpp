@@ -9,11 +9,21 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/lexer.hpp"
+#include "mechanician/model/bodies.hpp"
 #include "mechanician/model/dependency_order.hpp"
 #include "mechanician/model/expand_internal.hpp"
 #include "mechanician/model/index_values.hpp"
+#include "mechanician/model/parts.hpp"
 
 namespace mechanician {
+
+namespace {
+
+/// Has an index, as in "x[1..N]"; one between parts of a name, leg[2].knee, belongs to the name.
+bool is_family(std::string_view name) { return name.find('[') != std::string_view::npos && !is_name(name); }
+std::string_view family_of(std::string_view name) { return is_family(name) ? name.substr(0, name.find('[')) : name; }
+
+}  // namespace
 
 ModelReader::ModelReader(SourceText source, std::string cleaned, std::vector<Problem> problems,
                          const ParameterOverrides& overrides, long most)
@@ -50,6 +60,7 @@ FamilyModel ModelReader::read() {
   if (root_.members.empty() && fields_.problems.empty())
     throw ModelError({{{}, "the file is empty", "a model has at least coordinates = [...] and a section [dynamics]"}},
                      model_.source);
+  if (!lower()) throw ModelError(std::move(fields_.problems), model_.source);
   read_top_level();
   declare_names();
   read_parameters();
@@ -79,7 +90,51 @@ FamilyModel ModelReader::read() {
   return std::move(model_);
 }
 
+TomlValue ModelReader::plain() {
+  if (!lower() || !fields_.problems.empty()) throw ModelError(std::move(fields_.problems), model_.source);
+  for (TomlMember& m : root_.members)
+    if (m.name == "parameters")
+      for (TomlMember& p : m.value.members)
+        if (const auto set = overrides_.find(p.name); set != overrides_.end()) {
+          p.value = TomlValue();
+          p.value.type = TomlValue::Type::number, p.value.number = set->second;
+        }
+  return std::move(root_);
+}
+
+bool ModelReader::lower() {
+  if (!has_bodies(root_)) return true;
+  // Numbers of bodies are made of parameters, which readers of their own work out.
+  const auto take_problems = [this](const FieldReader& from, std::size_t first) {
+    fields_.problems.insert(fields_.problems.end(), from.problems.begin() + static_cast<std::ptrdiff_t>(first), from.problems.end());
+  };
+  const auto evaluator = [](ModelReader& of_numbers) {
+    return [&of_numbers](const TomlValue& value, const std::string& path) -> std::optional<double> {
+      const auto f = of_numbers.expression(value, path, Words::parameters);
+      if (!f) return std::nullopt;
+      return IndexValues(of_numbers.model_, {*f}, {})({})[0];
+    };
+  };
+  JoinedParts joined;
+  for (const bool parts : {true, false}) {
+    ModelReader of_numbers(model_.source, text_, {}, overrides_, most_coordinates_);
+    const std::size_t parsed = of_numbers.fields_.problems.size();  // known here too
+    of_numbers.root_ = root_;
+    of_numbers.declare_names();
+    of_numbers.read_parameters();
+    const std::size_t known = of_numbers.fields_.problems.size();
+    const EvaluateField evaluate = evaluator(of_numbers);
+    const bool good = parts ? write_out_families(root_, of_numbers.fields_, evaluate) &&
+                                  join_parts(root_, model_.source.file, of_numbers.fields_, evaluate, joined)
+                            : lower_bodies(root_, of_numbers.fields_, evaluate, joined);
+    take_problems(of_numbers.fields_, good ? known : parsed);
+    if (!good) return false;
+  }
+  return true;
+}
+
 long ModelReader::count() {
+  if (has_bodies(root_)) return 0;  // they are written out
   if (text_.find("..") == std::string::npos || !fields_.problems.empty()) return 0;
   only_sizes_ = true;
   declare_names();
@@ -110,7 +165,8 @@ std::optional<Expr> ModelReader::expression(const TomlValue& value, const std::s
 void ModelReader::read_top_level() {
   fields_.check_keys(root_,
                      {"title", "coordinates", "parameters", "define", "dynamics", "constraints", "nonideal", "start",
-                      "run", "outputs", "measured", "control", "unknown", "events", "view"},
+                      "run", "outputs", "measured", "control", "unknown", "events", "view", "world", "bodies", "points",
+                      "directions", "joints", "springs", "forces", "contacts", "parts"},
                      "at the top of the file");
   // A misspelt section hides what it holds.
   for (const TomlMember& m : std::span(root_.members).first(std::min<std::size_t>(root_.members.size(), 100))) {
@@ -126,7 +182,7 @@ void ModelReader::declare_names() {
   if (const auto* field = root_.find("coordinates"); field && field->value.type == TomlValue::Type::array)
     for (const TomlValue& item : field->value.items) {
       if (item.type != TomlValue::Type::string) continue;
-      if (item.text.find('[') == std::string::npos)
+      if (!is_family(item.text))
         names_.add(item.text, NameKind::coordinate, coordinate(item.text));
       else
         names_.add_family(std::string(parse_name(item.text).name), {});  // its bounds are made of parameters
@@ -141,7 +197,7 @@ void ModelReader::declare_names() {
   for (const auto& [name, kind] : {std::pair("define", NameKind::definition), std::pair("unknown", NameKind::unknown)})
     if (const TomlValue* table = section(name)) {
       for (const TomlMember& m : table->members) {
-        if (kind != NameKind::definition || m.name.find('[') == std::string::npos)
+        if (kind != NameKind::definition || !is_family(m.name))
           names_.add(m.name, kind, std::nullopt);
         else
           names_.add_family(std::string(parse_name(m.name).name), {.kind = kind, .bounds = {}});
@@ -162,7 +218,7 @@ void ModelReader::read_coordinates() {
     if (item.type != TomlValue::Type::string) {
       fields_.report(item, fmt::format("a coordinate is a name in quotation marks, not {}", in_words(item.type)));
       fail("coordinates");
-    } else if (item.text.find('[') != std::string::npos) {
+    } else if (is_family(item.text)) {
       read_coordinate_family(item);
     } else {
       const auto number = static_cast<int>(model_.coordinates.size());
@@ -249,7 +305,7 @@ void ModelReader::declare_families() {
     }
   if (const auto* define = root_.find("define"))
     for (const TomlMember& m : define->value.members) {
-      if (m.name.find('[') == std::string::npos) continue;
+      if (!is_family(m.name)) continue;
       const ParsedName name = parse_name(m.name);
       NameTable::Family* family = names_.find_family(name.name);
       const TomlMember* range = m.value.find("for");
@@ -329,7 +385,7 @@ void ModelReader::read_definitions() {
   std::unordered_map<std::string_view, int> index;
   // A family is one definition here: r[i] may not be made of r[i - 1].
   for (std::size_t i = 0; i < members.size(); ++i)
-    index.emplace(std::string_view(members[i].name).substr(0, members[i].name.find('[')), static_cast<int>(i));
+    index.emplace(family_of(members[i].name), static_cast<int>(i));
 
   // Definitions come in any order: which names does each use?
   std::vector<std::vector<int>> needs(members.size());
@@ -338,10 +394,16 @@ void ModelReader::read_definitions() {
     const TomlValue& value = inner ? inner->value : members[i].value;
     if (value.type != TomlValue::Type::string || value.text.size() > longest_expression) continue;
     Lexer lexer(value.text);
+    bool of_row = false;  // what multiplier() and the like take is no definition
     for (Token token = lexer.next(); token.kind != TokenKind::end && token.kind != TokenKind::error;
-         token = lexer.next())
-      if (token.kind == TokenKind::name)
+         token = lexer.next()) {
+      if (token.kind == TokenKind::name && !of_row)
         if (const auto found = index.find(token.text); found != index.end()) needs[i].push_back(found->second);
+      const bool opens = token.kind == TokenKind::sign && token.text == "(";
+      if (!opens)
+        of_row = token.kind == TokenKind::name && (token.text == "multiplier" || token.text == "friction" ||
+                                                   token.text == "power" || token.text == "work");
+    }
   }
   const DependencyOrder order = dependency_order(needs);
   std::vector<bool> in_cycle(members.size(), false);
@@ -355,9 +417,9 @@ void ModelReader::read_definitions() {
 
   for (const int i : order.order) {
     const TomlMember& field_i = members[static_cast<std::size_t>(i)];
-    model_.places["define." + field_i.name.substr(0, field_i.name.find('['))] = fields_.place_of(field_i.value);
+    model_.places["define." + std::string(family_of(field_i.name))] = fields_.place_of(field_i.value);
     if (in_cycle[static_cast<std::size_t>(i)])
-      fail("define." + field_i.name.substr(0, field_i.name.find('[')));
+      fail("define." + std::string(family_of(field_i.name)));
     else
       read_definition(field_i);
   }

@@ -30,8 +30,13 @@ class ModelReader {
   FamilyModel read();
   /// How many coordinates there are; 0 where something is wrong so far.
   long count();
+  /// The tree of the plain model. Throws ModelError.
+  TomlValue plain();
 
  private:
+  /// Puts plain statements in the place of bodies and joints. False: these have mistakes.
+  bool lower();
+
   // model_reader.cpp: what names stand for
   void read_top_level();
   void declare_names();

@@ -148,7 +148,7 @@ class Validator {
 
   /// x[3], net[1,-2]: a member of a family.
   static bool is_member_name(std::string_view name) {
-    const std::size_t open = name.find('[');
+    const std::size_t open = name.rfind('[');
     if (open == std::string_view::npos || !name.ends_with(']') || !is_name(name.substr(0, open))) return false;
     const std::string_view indices = name.substr(open + 1, name.size() - open - 2);
     return !indices.empty() && indices.find_first_not_of("0123456789,-") == std::string_view::npos;
