@@ -806,6 +806,22 @@ def steered_bead(m):
         m.small('direction of the forces', max(abs(r['Qcontrol(x)']), abs(r['Qc(x)'] * r['y'] - r['Qc(y)'] * r['x'])), size)
 
 
+def servo(m):
+    p, run, target = m.p, m.run(), m.data['inputs']['target']
+
+    def f(t, y):             # arm, its speed, current, integral
+        a, w, i, I = y
+        v = p.Kp * (target - a) + p.Ki * I - p.Kd * w
+        U = max(-p.Umax, min(p.Umax, v))
+        return [w, (p.k * i - p.d * w - p.m * p.g * p.l * sin(a)) / p.J, (U - p.R * i - p.k * w) / p.L, target - a + (U - v) / (p.Ki * p.Ta)]
+
+    run.follows('servo', f, [0.0] * 4, lambda y, t: {'phi': y[0], "phi'": y[1], 'i': y[2], 'I': y[3]}, 60000)
+    m.is_true('the limit is not reached', max(abs(r['voltage']) for r in run.rows) == p.Umax)
+    m.small('torque of the weight at the end', abs(p.k * run.last['i'] - p.m * p.g * p.l * sin(target)), 1e-3)
+    power = [r for r in run.rows if r['t'] > 0]
+    m.is_true('a state has a force', not any(c.startswith('Q') and c.endswith(('(i)', '(I)')) for c in run.columns) and bool(power))
+
+
 def tracking_arm(m):
     p, run = m.p, m.run()
     place = lambda r, f: p.l1 * f(r['q1']) + p.l2 * f(r['q2']) + p.l3 * f(r['q3'])
@@ -903,7 +919,7 @@ CHECKS = {f.__name__: f for f in (
     bouncing_ball, ball_on_incline, newtons_cradle, string_pendulum, ladder_leaves_wall, tipping_rod, rough_incline, block_on_incline, rough_wire_bead,
     sliding_to_rolling_disc, ball_tube, box_stack,
     falling_chain, net,
-    steered_bead, tracking_arm, formation_satellites,
+    steered_bead, servo, tracking_arm, formation_satellites,
     kalaba_udwadia_2, contradiction, loose_lever, measured_gauges)}
 CHECKS |= {f'ladder_{n}': ladder(n) for n in (1, 2, 10, 40)}
 

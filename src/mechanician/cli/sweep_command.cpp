@@ -104,6 +104,20 @@ SweepSetup setup_of(const CommandOptions& o) {
   return setup;
 }
 
+/// Inputs that are expressions and are varied become numbers, at first those of the first motion. True: there are some.
+bool open_inputs(const SamplePlan& plan, const Model& model, std::map<std::string, double>& set) {
+  std::vector<double> first(plan.names().size());
+  plan.fill(0, first);
+  bool any = false;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const std::string& name = plan.names()[i];
+    const bool number = std::any_of(model.parameters.begin(), model.parameters.end(),
+                                    [&](const Parameter& p) { return p.name == name; });
+    if (!number && model.places.contains("inputs." + name)) set[name] = first[i], any = true;
+  }
+  return any;
+}
+
 /// What the model says where the command line does not.
 void complete(SweepSetup& setup, const Model& model, const State& start, const CommandOptions& o) {
   if (o.tolerance.empty()) setup.options.tolerance = model.run.tolerance;
@@ -173,6 +187,7 @@ Prepared prepare(const CommandOptions& o, const std::string& resume) {
   std::shared_ptr<const SamplePlan> plan;
   try {
     plan = plan_of(setup, again);
+    if (!again && open_inputs(*plan, model, setup.set)) model = read_model(o.model, setup.set);
     const ParameterValues parameters = evaluate_parameters(model, setup.set);
     const std::uint64_t parameters_hash = hash_numbers(parameters.values);
     if (again && setup.parameters_hash != parameters_hash)
@@ -197,6 +212,8 @@ Prepared prepare(const CommandOptions& o, const std::string& resume) {
     if (!again) complete(setup, model, start, o);
     setup.model = model.source;
     const System system(std::move(model), parameters.values);
+    refuse_rates({setup.velocity.begin(), setup.velocity.end()}, system, "--velocity");
+    system.set_state_rates(start);
     const StartOverrides overrides{.parameters = setup.set,
                                    .position = setup.position,
                                    .velocity = setup.velocity,

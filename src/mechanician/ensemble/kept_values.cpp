@@ -22,7 +22,10 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
   };
   for (std::size_t i = 0; i < model.outputs.size(); ++i)
     offer(model.outputs[i].name, Source::Of::output, static_cast<int>(i));
-  for (int i = 0; i < system.n(); ++i) offer(system.coordinate(i) + "''", Source::Of::qdd, i);
+  std::vector<char> is_state(static_cast<std::size_t>(system.n()), 0);
+  for (const StateRow& z : system.states()) is_state[static_cast<std::size_t>(z.coordinate)] = 1;
+  for (int i = 0; i < system.n(); ++i)
+    if (!is_state[static_cast<std::size_t>(i)]) offer(system.coordinate(i) + "''", Source::Of::qdd, i);
   bool has_control = false;
   for (int j = 0; j < system.m(); ++j) has_control |= system.row(j).kind == RowKind::control;
   for (const auto& [word, of] : {std::pair{"Qc", Source::Of::Qc},
@@ -30,10 +33,11 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
                                  {"Qni", Source::Of::Qni},
                                  {"Qcontrol", Source::Of::Qcontrol}})
     for (int i = 0; i < system.n() && (has_control || of != Source::Of::Qcontrol); ++i)
-      offer(fmt::format("{}({})", word, system.coordinate(i)), of, i);
+      if (!is_state[static_cast<std::size_t>(i)])
+        offer(fmt::format("{}({})", word, system.coordinate(i)), of, i);
   int constraint = 0;
   for (int j = 0; j < system.m(); ++j)
-    if (system.row(j).kind == RowKind::constraint)
+    if (system.row(j).kind == RowKind::constraint && !system.row(j).is_rate)
       offer(fmt::format("lambda({})", system.row_name(j)), Source::Of::lambda, constraint++);
   const auto& contacts = system.equations().contacts;
   for (std::size_t c = 0; c < contacts.size(); ++c) {

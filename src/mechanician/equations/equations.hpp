@@ -41,6 +41,8 @@ struct RowTraits {
   Level level = Level::position;
   bool one_sided = false;  ///< residual ≥ 0 is what holds
   bool measured = false;
+  bool is_rate = false;    ///< z' = rate of a state z: ψ has z' with the coefficient 1
+  bool unfelt = false;     ///< such a row, and no other mentions z: its multiplier is zero
   Place place = {};
   std::string text = {};
   // How the constraint is called, from its text: for people.
@@ -52,7 +54,7 @@ struct RowTraits {
 
   /// λ (A q̇) = 0 wherever the row holds.
   bool powerless() const {
-    return (level == Level::position && !rheonomic) || (level == Level::velocity && linear && !acatastatic);
+    return unfelt || (level == Level::position && !rheonomic) || (level == Level::velocity && linear && !acatastatic);
   }
 };
 
@@ -76,6 +78,11 @@ struct ContactRow {
   std::vector<Expr> slip_b;  ///< −ψ_q q̇ − ψ_t: the slip accelerates by T q̈ − slip_b
 };
 
+/// A state of first order: its coordinate, and the row that says its rate.
+struct StateRow {
+  int coordinate, row;
+};
+
 struct Equations {
   std::vector<std::string> coordinates;
   std::vector<Expr> q, qd, qdd;
@@ -89,7 +96,8 @@ struct Equations {
   std::vector<Expr> Q, b;
   std::vector<Expr> C;  ///< n; zeros where not given
   bool has_C = false;
-  std::vector<Row> rows;  ///< constraints in the order of the file, then controls
+  std::vector<Row> rows;  ///< constraints in the order of the file, then rates of states, then controls
+  std::vector<StateRow> states;
 
   /// One for every constraint that is one-sided or has friction, by row.
   std::vector<ContactRow> contacts;

@@ -188,7 +188,7 @@ Instant accelerate(const System& system, const State& state, const AccelerateOpt
   Evaluation now = system.evaluate(state);
   if (!look_at(system, now, instant)) return instant;
   if (system.has_contacts() && options.contacts) {
-    instant.contacts = classify_contacts(system, state, now, size_of(state, now), instant.not_finite);
+    instant.contacts = classify_contacts(system, state, now, size_of(state, now, system.states()), instant.not_finite);
     if (instant.not_finite)
       instant.solution.status = SolveStatus::not_finite;
     else

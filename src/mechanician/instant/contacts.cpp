@@ -57,10 +57,14 @@ VectorXd calc_units(const InstantValues& values) {
   return Eigen::Map<const VectorXd>(weights.data(), std::ssize(weights)).cwiseSqrt().cwiseInverse();
 }
 
-MotionSize size_of(const State& state, const Evaluation& now) {
+MotionSize size_of(const State& state, const Evaluation& now, std::span<const StateRow> states) {
   const VectorXd units = calc_units(now.values);
   const auto largest = [&](const VectorXd& x) -> VectorXd {
-    return units * (x.size() > 0 ? x.cwiseQuotient(units).cwiseAbs().maxCoeff() : 0.0);
+    VectorXd others = x;
+    for (const StateRow& z : states) others(z.coordinate) = 0.0;
+    VectorXd size = units * (x.size() > 0 ? others.cwiseQuotient(units).cwiseAbs().maxCoeff() : 0.0);
+    for (const StateRow& z : states) size(z.coordinate) = std::abs(x(z.coordinate));
+    return size;
   };
   return {largest(state.q), largest(state.qd)};
 }

@@ -204,6 +204,7 @@ Projection project_rows(const System& system, const State& given, ProjectionGoal
       const Evaluation there = system.evaluate(result.state);
       if ((result.not_finite = there.not_finite)) return result;
       M = there.values.M;
+      system.set_state_rates(result.state);  // which nobody gives
     }
     const std::vector<int> rows = rows_to_meet(system, velocities, velocities ? for_velocities : for_positions);
     VectorXd& x = velocities ? result.state.qd : result.state.q;

@@ -116,6 +116,8 @@ class System {
   const std::vector<double>& parameters() const { return parameters_; }
   /// Their names, those of long lists left out: of the first so many parameters.
   std::vector<std::string> parameter_names() const;
+  /// Parameters that may be set while a motion goes on, by number.
+  std::vector<int> inputs_from_outside() const;
   /// Other values, as many; they are not checked (validate_values). Nothing is derived again. From then on numbers come
   /// from the equations written out.
   void set_parameters(std::span<const double> values);
@@ -123,6 +125,13 @@ class System {
   int n() const { return n_; }
   int m() const { return m_; }
   int num_control() const { return num_control_; }
+  /// States of first order. Their rows come after those of the constraints and before those of control.
+  const std::vector<StateRow>& states() const;
+  int num_states() const { return static_cast<int>(states().size()); }
+  /// Rows of constraints alone.
+  int num_constraints() const { return m_ - num_control_ - num_states(); }
+  /// Velocities of states become what their rates say there.
+  void set_state_rates(State& state) const;
   const RowTraits& row(int i) const;
   /// Names are made when they are asked for.
   std::string row_name(int i) const;

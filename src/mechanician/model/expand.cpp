@@ -242,7 +242,8 @@ Model Expander::expand() {
             "here every member is written out, which takes some kilobytes for each; give smaller families (--set)"}},
           stated_.source);
     for (const CoordinateFamily& family : stated_.coordinates)
-      for (long k = 0; k < family.count; ++k) model_.add_coordinate(stated_.name_of(family.first + k), family.place);
+      for (long k = 0; k < family.count; ++k)
+        model_.coordinates.push_back({stated_.name_of(family.first + k), family.place, family.is_state});
   }
   for (const FamilyQuantity& d : stated_.definitions) add_quantity(d, model_.definitions);
   for (const Term& term : stated_.terms) add_term(term);
@@ -279,6 +280,13 @@ void Expander::add_quantity(const FamilyQuantity& quantity, std::vector<Named>& 
        });
 }
 
+namespace {
+
+/// Of z' − rate.
+Expr rate_in(const Expr& body) { return body.op() == Op::sub ? body.arg(1) : Expr(0.0); }
+
+}  // namespace
+
 void Expander::add_term(const Term& term) {
   std::vector<Expr> fs{term.body, term.target.symbol};
   for (const Term::Part& part : term.parts) fs.push_back(part.value);
@@ -314,7 +322,10 @@ void Expander::add_term(const Term& term) {
           case TermKind::quantity:
             break;
           default:
-            add_row(term, member_text(term.name, at), made);
+            if (term.is_rate)
+              model_.states.push_back({target(), rate_in(made[0]), term.text, term.place});
+            else
+              add_row(term, member_text(term.name, at), made);
         }
       },
       suspects(term));
@@ -422,7 +433,7 @@ void Expander::add_parameters() {
       if (whole_) add_list(static_cast<int>(list));
     if (i == stated_.scalars.size()) break;
     const Parameter& p = stated_.scalars[i];
-    model_.add_parameter(p.name, plain(p.value), p.place);
+    model_.parameters.push_back({p.name, plain(p.value), p.place, p.is_input});
     if (!whole_) parameters_.push_back(stated_.parameters[i]);
   }
 }
@@ -432,8 +443,9 @@ void Expander::add_list(int list) {
   for (std::size_t k = 0; k < family.values.size(); ++k) {
     const auto stated = family.expressions.find(k);
     const std::string name = family.member_name(k);
-    model_.add_parameter(
-        name, stated == family.expressions.end() ? Expr(family.values[k]) : plain(stated->second.value), family.place);
+    model_.parameters.push_back(
+        {name, stated == family.expressions.end() ? Expr(family.values[k]) : plain(stated->second.value), family.place,
+         family.is_input});
     if (stated != family.expressions.end()) model_.places["parameters." + name] = stated->second.place;
   }
 }

@@ -35,6 +35,7 @@ struct CoordinateFamily {
   long first = 0;  ///< number of its first member among all coordinates
   long count = 1;
   Place place;
+  bool is_state = false;
 };
 
 /// A list of numbers, indexed from 1.
@@ -49,6 +50,7 @@ struct NumberFamily {
   std::map<std::size_t, Item> expressions = {};  ///< those of its members that are no numbers
   std::size_t position = 0;                      ///< how many single parameters stand before it
   Place place = {};
+  bool is_input = false;
   /// "m[3]" of the third; from 0.
   std::string member_name(std::size_t number) const;
 };
@@ -105,11 +107,12 @@ struct Term {
   std::vector<MemberSymbol> coordinates, numbers;
   std::vector<QuantitySum> sums;
   bool of_sum = false;  ///< one of the terms that a sum() consists of
-  MemberSymbol target;  ///< of a force, a diagonal mass, a start value or a scale
+  MemberSymbol target;  ///< of a force, a diagonal mass, a start value or a scale; the state whose rate it is
   std::string text;
   Place place;
   Place key;  ///< where it is named: its coordinate, or the constraint
   bool one_sided = false;
+  bool is_rate = false;  ///< a constraint z' − rate of the state z, behind all others
   /// What else is said of a constraint or a requirement, for the same indices.
   struct Part {
     enum class Kind { weight, restitution, friction, slip, frequency, damping } kind;
@@ -149,6 +152,7 @@ struct FamilyModel {
   std::vector<std::string> parameter_names;    ///< of single parameters
   std::vector<double> parameters;              ///< their values
   std::vector<std::string> unknown_overrides;  ///< names that were set and are no parameters
+  std::vector<std::string> open_inputs;        ///< inputs that are expressions until they are set
   std::vector<FamilyQuantity> definitions;     ///< behind those that they are made of
   std::vector<Expr> unknowns;                  ///< functions without a value
   std::vector<Term> terms;

@@ -64,7 +64,7 @@ NameTable::Known NameTable::known(const Expr& f) const {
   std::vector<Replacement> numbers;
   for (const Expr& s : symbols_of(std::span(&f, 1))) {
     const Entry* e = entry(s.symbol().name);
-    if (!e || e->kind != NameKind::parameter) continue;  // an index, a member of a list, a sum
+    if (!e || !is_number(e->kind)) continue;  // an index, a member of a list, a sum
     const auto value = parameter_value(s.symbol().name);
     if (!value) return {std::nullopt, is_excused(s.symbol().name) ? "" : problem, hint};
     numbers.push_back({s, *value});
@@ -209,9 +209,9 @@ MemberName NameTable::member(std::string_view name, std::span<const Expr> given,
   }
   const std::string symbol = fmt::format("{}[{}]", name, shown);
   if (family.bounds.empty()) return {symbol, {}};  // has a mistake, or is no parameter: said where it is looked up
-  if (family.kind == NameKind::coordinate)
+  if (is_moving(family.kind))
     model_.members.emplace(symbol, MemberSymbol{coordinate(symbol), family.number, at});
-  else if (family.kind == NameKind::parameter)
+  else if (is_number(family.kind))
     model_.members.emplace(symbol, MemberSymbol{parameter(symbol), family.number, at});
   else if (family.kind == NameKind::definition && words != Words::parameters && !instances_.contains(symbol))
     instances_.emplace(symbol, family.values.empty() ? std::nullopt : std::optional(instance(family, at).front()));

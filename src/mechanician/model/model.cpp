@@ -23,6 +23,21 @@ Expr Model::add_parameter(std::string name, Expr value, Place place) {
   return parameters.back().symbol();
 }
 
+Expr Model::add_input(std::string name, Expr value, Place place) {
+  parameters.push_back({std::move(name), std::move(value), place, true});
+  return parameters.back().symbol();
+}
+
+Expr Model::add_state(std::string name, Expr start_value, Place place) {
+  if (!start_value.is_zero()) start.position.insert_or_assign(name, std::move(start_value));
+  coordinates.push_back({std::move(name), place, true});
+  return coordinates.back().q();
+}
+
+void Model::set_rate(const Expr& state, Expr rate, std::string text, Place place) {
+  states.push_back({state.symbol().name, std::move(rate), std::move(text), place});
+}
+
 Expr Model::add_unknown(std::string name, std::vector<Expr> depends) {
   unknowns.push_back(unknown_function(std::move(name), std::move(depends)));
   return unknowns.back();

@@ -36,6 +36,7 @@ inline Expr ddot(const Expr& x) { return derivative_symbol(derivative_symbol(x))
 struct Coordinate {
   std::string name;
   Place place;
+  bool is_state = false;  ///< of first order: Model::states says its velocity
   Expr q() const { return coordinate(name); }
   Expr qd() const { return dot(q()); }
   Expr qdd() const { return ddot(q()); }
@@ -45,6 +46,7 @@ struct Parameter {
   std::string name;
   Expr value;  ///< an expression of other parameters
   Place place;
+  bool is_input = false;  ///< may be set from outside while a motion goes on
   Expr symbol() const { return parameter(name); }
 };
 
@@ -72,6 +74,15 @@ struct Constraint {
   Level level() const;
   /// One-sided or with friction: more than a row of A q̈ = b.
   bool is_contact() const { return one_sided || friction; }
+};
+
+/// z of first order: z' = rate(q, q', z, t). It is a coordinate without mass that nothing pushes: no force acts on it, and where no
+/// constraint mentions it, it acts on nothing but through expressions. Its velocity is what the rate says, and may jump with it.
+struct StateVariable {
+  std::string name;  ///< of its coordinate
+  Expr rate;         ///< without accelerations and without velocities of states
+  std::string text;  ///< as written, for messages
+  Place place;
 };
 
 /// A requirement that is met by a control force instead of a constraint force.
@@ -153,6 +164,7 @@ struct Model {
   std::vector<Named> nonideal;          ///< C by coordinate
 
   std::vector<Constraint> constraints;
+  std::vector<StateVariable> states;  ///< rows after those of the constraints
   std::vector<Control> controls;
   std::vector<Measured> measured;
   std::vector<Event> events;
@@ -171,6 +183,11 @@ struct Model {
 
   Expr add_coordinate(std::string name, Place place = {});
   Expr add_parameter(std::string name, Expr value, Place place = {});
+  /// A parameter that may be set while a motion goes on (Integrator::set_input).
+  Expr add_input(std::string name, Expr value, Place place = {});
+  /// A state of first order; its rate, which may mention it, follows by set_rate().
+  Expr add_state(std::string name, Expr start = 0.0, Place place = {});
+  void set_rate(const Expr& state, Expr rate, std::string text = {}, Place place = {});
   Expr add_unknown(std::string name, std::vector<Expr> depends);
   /// left = right
   void add_constraint(std::string name, const Expr& left, const Expr& right, ConstraintOptions options = {});

@@ -44,7 +44,7 @@ ModelReader::ModelReader(SourceText source, std::string cleaned, std::vector<Pro
   names_.is_excused = [this](std::string_view name) {
     if (unreadable_.covers("coordinates")) return true;
     const std::string family(name.substr(0, name.find('[')));
-    for (const char* section : {"parameters.", "define.", "unknown."})
+    for (const char* section : {"parameters.", "inputs.", "states.", "define.", "unknown."})
       if (unreadable_.covers(section + std::string(name)) || unreadable_.covers(section + family)) return true;
     return false;
   };
@@ -65,6 +65,7 @@ FamilyModel ModelReader::read() {
   declare_names();
   read_parameters();
   read_coordinates();
+  declare_states();
   declare_families();
   read_unknowns();
   read_definitions();
@@ -74,6 +75,7 @@ FamilyModel ModelReader::read() {
       for (const TomlMember& m : table->members) (this->*read_one)(m);
   };
   each("constraints", &ModelReader::read_constraint);
+  each("states", &ModelReader::read_state);
   each("control", &ModelReader::read_control);
   if (const auto* nonideal = root_.find("nonideal"); nonideal && section("nonideal"))
     read_by_coordinate(*nonideal, "nonideal", TermKind::nonideal);
@@ -140,6 +142,7 @@ long ModelReader::count() {
   declare_names();
   read_parameters();
   read_coordinates();
+  declare_states();
   return fields_.problems.empty() ? model_.num_coordinates() : 0;
 }
 
@@ -164,14 +167,15 @@ std::optional<Expr> ModelReader::expression(const TomlValue& value, const std::s
 
 void ModelReader::read_top_level() {
   fields_.check_keys(root_,
-                     {"title", "coordinates", "parameters", "define", "dynamics", "constraints", "nonideal", "start",
-                      "run", "outputs", "measured", "control", "unknown", "events", "view", "world", "bodies", "points",
-                      "directions", "joints", "springs", "forces", "contacts", "parts"},
+                     {"title", "coordinates", "parameters", "inputs", "states", "define", "dynamics", "constraints",
+                      "nonideal", "start", "run", "outputs", "measured", "control", "unknown", "events", "view", "world",
+                      "bodies", "points", "directions", "joints", "springs", "forces", "contacts", "parts"},
                      "at the top of the file");
   // A misspelt section hides what it holds.
   for (const TomlMember& m : std::span(root_.members).first(std::min<std::size_t>(root_.members.size(), 100))) {
     const std::string near = nearest(
-        m.name, std::vector<std::string>{"parameters", "define", "unknown", "coordinates", "dynamics", "constraints"});
+        m.name, std::vector<std::string>{"parameters", "inputs", "states", "define", "unknown", "coordinates",
+                                         "dynamics", "constraints"});
     if (!near.empty() && near != m.name && !root_.find(near)) fail(near);
   }
   if (const auto* title = root_.find("title"))
@@ -187,12 +191,28 @@ void ModelReader::declare_names() {
       else
         names_.add_family(std::string(parse_name(item.text).name), {});  // its bounds are made of parameters
     }
+  if (const TomlValue* table = section("states"))
+    for (const TomlMember& m : table->members) {
+      if (m.name.find('[') == std::string::npos)
+        names_.add(m.name, NameKind::state, coordinate(m.name));
+      else
+        names_.add_family(std::string(parse_name(m.name).name), {.kind = NameKind::state, .bounds = {}});
+    }
   if (const auto* constraints = root_.find("constraints"))
     for (const TomlMember& m : constraints->value.members) names_.add_constraint(m.name);
   if (const TomlValue* table = section("parameters")) {
     for (const TomlMember& m : table->members)
       if (m.value.type != TomlValue::Type::array && m.value.type != TomlValue::Type::table)
         names_.add(m.name, NameKind::parameter, parameter(m.name));
+  }
+  if (const TomlValue* table = section("inputs")) {
+    for (const TomlMember& m : table->members) {
+      if (m.value.type == TomlValue::Type::array || m.value.type == TomlValue::Type::table) continue;
+      if (is_number_input(m))
+        names_.add(m.name, NameKind::input, parameter(m.name));
+      else
+        names_.add(m.name, NameKind::definition, std::nullopt);
+    }
   }
   for (const auto& [name, kind] : {std::pair("define", NameKind::definition), std::pair("unknown", NameKind::unknown)})
     if (const TomlValue* table = section(name)) {
@@ -379,19 +399,27 @@ void ModelReader::read_unknowns() {
 }
 
 void ModelReader::read_definitions() {
-  const TomlMember* field = root_.find("define");
-  if (!field) return;
-  const auto& members = field->value.members;
+  // Inputs that are expressions are definitions as long as nobody sets them.
+  std::vector<const TomlMember*> members;
+  const TomlMember *define = root_.find("define"), *inputs = root_.find("inputs");
+  if (define)
+    for (const TomlMember& m : define->value.members) members.push_back(&m);
+  const std::size_t num_defined = members.size();
+  if (inputs && inputs->value.type == TomlValue::Type::table)
+    for (const TomlMember& m : inputs->value.members)
+      if (m.value.type == TomlValue::Type::string && !is_number_input(m))
+        members.push_back(&m), model_.open_inputs.push_back(m.name);
+  const auto section_of = [&](std::size_t i) { return i < num_defined ? "define." : "inputs."; };
   std::unordered_map<std::string_view, int> index;
   // A family is one definition here: r[i] may not be made of r[i - 1].
   for (std::size_t i = 0; i < members.size(); ++i)
-    index.emplace(family_of(members[i].name), static_cast<int>(i));
+    index.emplace(family_of(members[i]->name), static_cast<int>(i));
 
   // Definitions come in any order: which names does each use?
   std::vector<std::vector<int>> needs(members.size());
   for (std::size_t i = 0; i < members.size(); ++i) {
-    const TomlMember* inner = members[i].value.find("value");
-    const TomlValue& value = inner ? inner->value : members[i].value;
+    const TomlMember* inner = members[i]->value.find("value");
+    const TomlValue& value = inner ? inner->value : members[i]->value;
     if (value.type != TomlValue::Type::string || value.text.size() > longest_expression) continue;
     Lexer lexer(value.text);
     bool of_row = false;  // what multiplier() and the like take is no definition
@@ -408,26 +436,28 @@ void ModelReader::read_definitions() {
   const DependencyOrder order = dependency_order(needs);
   std::vector<bool> in_cycle(members.size(), false);
   for (const auto& cycle : order.cycles) {
-    const auto name_of = [&](int i) { return members[static_cast<std::size_t>(i)].name; };
-    const TomlMember& first = members[static_cast<std::size_t>(cycle.front())];
+    const auto name_of = [&](int i) { return members[static_cast<std::size_t>(i)]->name; };
+    const TomlMember& first = *members[static_cast<std::size_t>(cycle.front())];
     fields_.report(first.value, fmt::format("{} is defined by itself: {}", mechanician::quoted(first.name),
                                             cycle_text(cycle, name_of)));
     for (const int i : cycle) in_cycle[static_cast<std::size_t>(i)] = true;
   }
 
   for (const int i : order.order) {
-    const TomlMember& field_i = members[static_cast<std::size_t>(i)];
-    model_.places["define." + std::string(family_of(field_i.name))] = fields_.place_of(field_i.value);
+    const TomlMember& field_i = *members[static_cast<std::size_t>(i)];
+    const std::string path = section_of(static_cast<std::size_t>(i)) + std::string(family_of(field_i.name));
+    const char* const section = section_of(static_cast<std::size_t>(i));
+    model_.places[path] = fields_.place_of(field_i.value);
     if (in_cycle[static_cast<std::size_t>(i)])
-      fail("define." + std::string(family_of(field_i.name)));
+      fail(path);
     else
-      read_definition(field_i);
+      read_definition(field_i, section);
   }
 }
 
-void ModelReader::read_definition(const TomlMember& field) {
+void ModelReader::read_definition(const TomlMember& field, const char* section) {
   const ParsedName name = parse_name(field.name);
-  const std::string path = "define." + (name.indexed ? name.name : field.name);
+  const std::string path = section + (name.indexed ? name.name : field.name);
   if (unreadable_.covers(path) && name.indexed) return;
   FamilyQuantity definition;
   const TomlValue* value = value_of(field, "define");

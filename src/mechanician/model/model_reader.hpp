@@ -45,9 +45,23 @@ class ModelReader {
   void read_coordinate_family(const TomlValue& item);
   void read_unknowns();
   void read_definitions();
-  void read_definition(const TomlMember& field);
+  void read_definition(const TomlMember& field, const char* section);
+
+  // state_section.cpp
+  /// States as coordinates, behind the others; families by the box of their members.
+  void declare_states();
+  /// What one key of [states] says of a family.
+  struct StatePiece {
+    const TomlMember* field;
+    std::vector<TermIndex> indices;
+    std::vector<Expr> label;
+  };
+  void declare_state_family(const std::string& name, const std::vector<StatePiece>& pieces);
+  void read_state(const TomlMember& field);
 
   // parameter_section.cpp
+  /// Members of [inputs] that are numbers, or have been set, are parameters; the others are definitions.
+  bool is_number_input(const TomlMember& field) const;
   void read_parameters();
   /// A parameter that is a text: member `number` of a list, or a single one where `list` is −1.
   struct ListItem {
@@ -55,7 +69,7 @@ class ModelReader {
     int list;
     std::size_t number;
   };
-  bool read_list(const TomlMember& field, std::vector<ListItem>& texts);
+  bool read_list(const TomlMember& field, const std::string& section, std::vector<ListItem>& texts);
   std::vector<Problem> evaluate_parameters();
 
   // model_sections.cpp: what is said with them

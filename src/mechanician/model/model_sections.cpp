@@ -75,7 +75,9 @@ void ModelReader::read_mass(const TomlMember& field) {
 }
 
 void ModelReader::read_mass_rows(const TomlValue& rows) {
-  const auto n = static_cast<std::size_t>(model_.num_coordinates());
+  std::size_t n = 0;  // states, which come last, have no mass
+  for (const CoordinateFamily& c : model_.coordinates)
+    if (!c.is_state) n += static_cast<std::size_t>(c.count);
   const std::string size = fmt::format("the {} need{} {} × {}", count_noun(n, "coordinate"), n == 1 ? "s" : "", n, n);
   std::vector<std::vector<Expr>> mass;
   for (const TomlValue& row : rows.items) {
@@ -100,6 +102,9 @@ void ModelReader::read_mass_rows(const TomlValue& rows) {
     fields_.report(rows, fmt::format("`mass` has {}", count_noun(mass.size(), "row")), size);
     return fail("dynamics.mass");
   }
+  const auto all = static_cast<std::size_t>(model_.num_coordinates());
+  for (auto& entries : mass) entries.resize(all, 0.0);
+  mass.resize(all, std::vector<Expr>(all, 0.0));
   model_.mass = std::move(mass);
 }
 

@@ -32,8 +32,12 @@ std::string_view in_words(NameKind kind) {
   switch (kind) {
     case NameKind::coordinate:
       return "coordinate";
+    case NameKind::state:
+      return "state";
     case NameKind::parameter:
       return "parameter";
+    case NameKind::input:
+      return "input";
     case NameKind::definition:
       return "defined name";
     case NameKind::unknown:
@@ -51,8 +55,7 @@ void NameTable::add(std::string name, NameKind kind, std::optional<Expr> value) 
 void NameTable::set_value(std::string_view name, std::optional<Expr> value) {
   const auto found = entries_.find(std::string(name));
   // A coordinate or parameter of the same name, which is an error reported elsewhere, stays what it is.
-  if (found != entries_.end() && found->second.kind != NameKind::coordinate &&
-      found->second.kind != NameKind::parameter)
+  if (found != entries_.end() && !is_moving(found->second.kind) && !is_number(found->second.kind))
     found->second.value = std::move(value);
 }
 
@@ -86,9 +89,9 @@ std::optional<Expr> NameTable::find(std::string_view name, int primes, Words wor
     return time_derivative(*made->second, primes);
   }
   const Entry* e = entry(name);
-  if (!e || !e->value || (parameters_only && e->kind != NameKind::parameter)) return std::nullopt;
+  if (!e || !e->value || (parameters_only && !is_number(e->kind))) return std::nullopt;
   if (primes == 0) return e->value;
-  if (e->kind == NameKind::coordinate && primes <= 2) return primed(*e->value);
+  if (is_moving(e->kind) && primes <= 2) return primed(*e->value);
   if (e->kind == NameKind::definition) return time_derivative(*e->value, primes);
   // alpha' of a function of time alone is its derivative.
   if (e->kind == NameKind::unknown && primes <= 2) {
@@ -110,7 +113,7 @@ ParseProblem NameTable::explain(std::string_view name, int primes, Words words) 
   if (name.ends_with(']') && families_.contains(family)) kind = families_.at(family).kind;
   if (words == Words::parameters) {
     if (name == "t") return problem("a parameter cannot depend on t", "what changes with time stands in [define]");
-    if (kind && *kind != NameKind::parameter)
+    if (kind && !is_number(*kind))
       return problem(fmt::format("a parameter cannot be made of the {} {}", in_words(*kind), mechanician::quoted(name)),
                      "a parameter is made of numbers and other parameters; other expressions stand in [define]");
   }
@@ -121,7 +124,7 @@ ParseProblem NameTable::explain(std::string_view name, int primes, Words words) 
     if (e && !e->value) return silent();
     if (const auto made = instances_.find(std::string(name)); made != instances_.end() && !made->second)
       return silent();
-    if (*kind == NameKind::coordinate)
+    if (is_moving(*kind))
       return problem(fmt::format("`{}` has too many primes", primed),
                      fmt::format("the highest derivative is {}''", name));
     if (*kind == NameKind::definition)
@@ -129,7 +132,7 @@ ParseProblem NameTable::explain(std::string_view name, int primes, Words words) 
           fmt::format("`{}` has too many primes", primed),
           "accelerations and forces have no derivative: primes may be as many as lead from positions to accelerations");
     return problem(fmt::format("`{}`: only coordinates and definitions can have primes", primed),
-                   fmt::format("`{}` is a {}", name, in_words(*kind)));
+                   fmt::format("`{}` is a{} {}", name, *kind == NameKind::input ? "n" : "", in_words(*kind)));
   }
   if (is_excused(name)) return silent();
   if (families_.contains(family))
@@ -159,7 +162,7 @@ ParseProblem NameTable::explain_reaction(std::string_view function, std::string_
     if (!entry(name) && is_excused(name)) return silent();
     std::vector<std::string> coordinates;
     for (const std::string& n : names_)
-      if (entries_.at(n).kind == NameKind::coordinate) coordinates.push_back(n);
+      if (is_moving(entries_.at(n).kind)) coordinates.push_back(n);
     return problem(fmt::format("ideal() takes a coordinate, and {} is none", mechanician::quoted(name)),
                    wants_hints() ? did_you_mean(name, coordinates) : "");
   }

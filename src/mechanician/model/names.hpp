@@ -24,9 +24,11 @@ namespace mechanician {
 /// Names that no coordinate, parameter, definition or unknown may take: t, pi, the functions, and, or, not.
 bool is_reserved(std::string_view name);
 
-enum class NameKind { coordinate, parameter, definition, unknown, constraint };
-/// "coordinate", "parameter", "defined name", "unknown function"
+enum class NameKind { coordinate, state, parameter, input, definition, unknown, constraint };
+/// "coordinate", "state", "parameter", "input", "defined name", "unknown function"
 std::string_view in_words(NameKind kind);
+inline bool is_moving(NameKind kind) { return kind == NameKind::coordinate || kind == NameKind::state; }
+inline bool is_number(NameKind kind) { return kind == NameKind::parameter || kind == NameKind::input; }
 
 /// What may stand in an expression: everything; ideal() and multiplier() too; or parameters only.
 enum class Words { all, reactions, parameters };

@@ -71,6 +71,7 @@ class Validator {
     collect_parts();
     check_parts();
     check_constraints();
+    check_states();
     for (Problem& p : validate_contacts(model_)) problems_.push_back(std::move(p));
     check_controls();
     check_measured();
@@ -97,8 +98,7 @@ class Validator {
       check_name(name, in_words(kind), at);
       if (is_reserved(name))
         report(at,
-               fmt::format("{} cannot be the name of a{} {}", mechanician::quoted(name),
-                           kind == NameKind::unknown ? "n" : "", in_words(kind)),
+               fmt::format("{} cannot be the name of {} {}", mechanician::quoted(name), article(kind), in_words(kind)),
                name == "t"    ? "t is the time"
                : name == "pi" ? "pi is a number"
                               : fmt::format("{} is part of the language", name));
@@ -110,12 +110,14 @@ class Validator {
         report(at, fmt::format("the {} {} is given twice", in_words(kind), mechanician::quoted(name)), where);
       else
         report(at,
-               fmt::format("{} stands for two things: a {} and a{} {}", mechanician::quoted(name),
-                           in_words(first->second.kind), kind == NameKind::unknown ? "n" : "", in_words(kind)),
+               fmt::format("{} stands for two things: {} {} and {} {}", mechanician::quoted(name),
+                           article(first->second.kind), in_words(first->second.kind), article(kind), in_words(kind)),
                where);
     };
-    for (const Coordinate& c : model_.coordinates) add(c.name, NameKind::coordinate, c.place);
-    for (const Parameter& p : model_.parameters) add(p.name, NameKind::parameter, p.place);
+    for (const Coordinate& c : model_.coordinates)
+      add(c.name, c.is_state ? NameKind::state : NameKind::coordinate, c.place);
+    for (const Parameter& p : model_.parameters)
+      add(p.name, p.is_input ? NameKind::input : NameKind::parameter, p.place);
     for (const Named& d : model_.definitions) add(d.name, NameKind::definition, d.place);
     for (const Expr& u : model_.unknowns) add(u.symbol().name, NameKind::unknown, place("unknown." + u.symbol().name));
 
@@ -137,13 +139,17 @@ class Validator {
       const Place at = place("outputs." + o.name, o.place);
       check_name(o.name, "output", at);
       const auto found = known.find(o.name);
-      const bool coordinate = found != known.end() && found->second.kind == NameKind::coordinate;
+      const bool coordinate = found != known.end() && is_moving(found->second.kind);
       if (coordinate || is_result_column(o.name))
         report(at, fmt::format("the output {} would be a second column of that name", mechanician::quoted(o.name)),
-               fmt::format("results have the {} as a column anyway: take another name", coordinate      ? "coordinate"
+               fmt::format("results have the {} as a column anyway: take another name", coordinate      ? in_words(found->second.kind)
                                                                                         : o.name == "t" ? "time"
                                                                                                         : o.name));
     }
+  }
+
+  static std::string_view article(NameKind kind) {
+    return kind == NameKind::unknown || kind == NameKind::input ? "an" : "a";
   }
 
   /// x[3], net[1,-2]: a member of a family.
@@ -158,7 +164,8 @@ class Validator {
     if (!is_name(name) && !is_member_name(name))
       report(at,
              fmt::format("{} cannot be the name of a{} {}", mechanician::quoted(name),
-                         what == "event" || what == "output" || what.starts_with('u') ? "n" : "", what),
+                         what == "event" || what == "output" || what == "input" || what.starts_with('u') ? "n" : "",
+                         what),
              "a name is a letter or _, then letters, digits and _");
   }
 
@@ -179,7 +186,9 @@ class Validator {
     if (model_.kinetic && has_mass)
       report(place("mass"), "both `kinetic` and `mass` are given",
              "the mass matrix follows from the kinetic energy: leave one out");
-    if (!model_.kinetic && !has_mass && model_.num_coordinates() > 0 && !unreadable_.covers("dynamics.kinetic") &&
+    const bool any_moving = std::any_of(model_.coordinates.begin(), model_.coordinates.end(),
+                                        [](const Coordinate& c) { return !c.is_state; });
+    if (!model_.kinetic && !has_mass && any_moving && !unreadable_.covers("dynamics.kinetic") &&
         !unreadable_.covers("dynamics.mass")) {
       if (model_.places.contains("dynamics"))
         report(place("dynamics"), "[dynamics] has neither `kinetic` nor `mass`", "give one of them: " + choice);
@@ -248,6 +257,9 @@ class Validator {
         add(c.friction->slip[k], fmt::format("the slip of {}", mechanician::quoted(c.name)), slip_place(model_, c, k),
             of_velocities, no_acceleration);
     }
+    for (const StateVariable& z : model_.states)
+      add(z.rate, fmt::format("the rate of {}", mechanician::quoted(z.name)), z.place, of_velocities,
+          "a rate is made of positions, velocities, states and t");
     for (const Control& c : model_.controls) {
       add(c.residual, fmt::format("the control requirement {}", mechanician::quoted(c.name)), c.place, of_motion);
       const std::string hint = "it may depend on parameters and t";
@@ -267,7 +279,10 @@ class Validator {
     const std::string of_start = "a start value is made of numbers and parameters";
     add(model_.start.time, "`start.time`", place("start.time"), of_parameters, of_start);
     for (const auto& [name, f] : model_.start.position)
-      add(f, mechanician::quoted("start.position." + name), place("start.position." + name), of_parameters, of_start);
+      add(f,
+          is_state(name) ? fmt::format("the start of the state {}", mechanician::quoted(name))
+                         : mechanician::quoted("start.position." + name),
+          place("start.position." + name), of_parameters, of_start);
     for (const auto& [name, f] : model_.start.velocity)
       add(f, mechanician::quoted("start.velocity." + name), place("start.velocity." + name), of_parameters, of_start);
     const std::string of_scale = "a scale is made of numbers and parameters";
@@ -278,8 +293,19 @@ class Validator {
   }
 
   void check_coordinate(const std::string& name, std::string_view what, const Place& at) {
+    if (is_state(name))
+      return report(at, fmt::format("{} acts on {}, which is a state", what, mechanician::quoted(name)),
+                    "a state has no mass that a force could move: its rate says how it changes");
     if (coordinate_names().contains(name)) return;
     report(at, fmt::format("{} acts on {}, which is no coordinate", what, mechanician::quoted(name)));
+  }
+
+  bool is_state(const std::string& name) {
+    if (states_.empty() && !states_known_)
+      for (const Coordinate& c : model_.coordinates)
+        if (c.is_state) states_.insert(c.name);
+    states_known_ = true;
+    return states_.contains(name);
   }
 
   const std::unordered_set<std::string>& coordinate_names() {
@@ -356,6 +382,47 @@ class Validator {
   void check_constraints() {
     for (const Constraint& c : model_.constraints)
       check_row(c.residual, fmt::format("the constraint {}", mechanician::quoted(c.name)), c.place);
+  }
+
+  /// The first velocity of a state in an expression, or nothing.
+  std::optional<std::string> state_velocity_in(const Expr& f) {
+    if (model_.states.empty() || !f.contains(SymbolKind::velocity)) return std::nullopt;
+    for (const Expr& s : symbols_of(std::span(&f, 1)))
+      if (s.symbol().kind == SymbolKind::velocity && is_state(s.symbol().name)) return symbol_text(s.symbol());
+    return std::nullopt;
+  }
+
+  void check_states() {
+    if (model_.kinetic)
+      if (const auto found = state_velocity_in(*model_.kinetic))
+        report(place("kinetic"), fmt::format("the kinetic energy contains {}, the rate of a state",
+                                             mechanician::quoted(*found)),
+               "a state has no mass; it may stand in masses itself");
+    for (std::size_t i = 0; i < model_.mass.size() && i < model_.coordinates.size(); ++i)
+      for (std::size_t j = 0; j < model_.mass[i].size() && j < model_.coordinates.size(); ++j)
+        if (!model_.mass[i][j].is_zero())
+          for (const std::size_t k : {i, j})
+            if (const Coordinate& c = model_.coordinates[k]; c.is_state) {
+              report(place(fmt::format("mass.{}.{}", i, j), place("mass")),
+                     fmt::format("`mass` has an entry for {}, which is a state", mechanician::quoted(c.name)),
+                     "a state has no mass");
+              break;
+            }
+    std::unordered_set<std::string> rated;
+    for (const StateVariable& z : model_.states) {
+      const Place at = place("states." + z.name, z.place);
+      if (!is_state(z.name)) report(at, fmt::format("a rate is given for {}, which is no state", mechanician::quoted(z.name)));
+      if (!rated.insert(z.name).second) report(at, fmt::format("the state {} has two rates", mechanician::quoted(z.name)));
+      if (const auto found = state_velocity_in(z.rate))
+        report(z.place, fmt::format("the rate of {} contains {}, the rate of a state", mechanician::quoted(z.name),
+                                    mechanician::quoted(*found)),
+               "write what it is instead; a definition can hold it for both");
+    }
+    for (const auto& [name, f] : model_.start.velocity)
+      if (is_state(name))
+        report(place("start.velocity." + name),
+               fmt::format("a start velocity is given for {}, which is a state", mechanician::quoted(name)),
+               "its rate says how it changes from the start on");
   }
 
   void check_controls() {
@@ -437,7 +504,8 @@ class Validator {
   const Unreadable& unreadable_;
   std::vector<Problem> problems_;
   std::vector<Part> parts_;
-  std::unordered_set<std::string> coordinates_;
+  std::unordered_set<std::string> coordinates_, states_;
+  bool states_known_ = false;
 };
 
 }  // namespace
@@ -448,6 +516,12 @@ std::vector<Problem> validate_structure(const Model& model, const Unreadable& un
 
 std::vector<Problem> validate(const Model& model) {
   std::vector<Problem> problems = validate_structure(model, {});
+  // Of a family not all members are looked at, but each has its rate there.
+  std::unordered_set<std::string> rated;
+  for (const StateVariable& z : model.states) rated.insert(z.name);
+  for (const Coordinate& c : model.coordinates)
+    if (c.is_state && !rated.contains(c.name))
+      problems.push_back({c.place, fmt::format("the state {} has no rate", mechanician::quoted(c.name)), {}});
   ParameterEvaluation parameters = try_evaluate_parameters(model, {});
   for (Problem& p : parameters.problems) problems.push_back(std::move(p));
   // Values mean something only where the structure is sound.

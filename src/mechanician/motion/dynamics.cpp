@@ -16,6 +16,9 @@ Dynamics::Dynamics(std::unique_ptr<EquationValues> values, std::unique_ptr<KktFa
   const EquationFacts& f = facts();
   n_ = f.n, m_ = f.m, num_constraints_ = f.num_constraints;
   list_candidates();
+  if (!f.states.empty()) state_groups_.assign(static_cast<std::size_t>(n_), -1);
+  for (std::size_t k = 0; k < f.states.size(); ++k)
+    state_groups_[static_cast<std::size_t>(f.states[k].coordinate)] = f.family_of_state[k];
   for (const SlidingFacts& s : f.sliding) sliding_.push_back({.row = s.row, .num_slips = s.num_slips});
   const auto n = static_cast<std::size_t>(n_), m = static_cast<std::size_t>(m_);
   size_sliding();

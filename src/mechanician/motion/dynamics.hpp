@@ -99,6 +99,8 @@ class Dynamics {
 
   /// Of the motion so far; begun where rows are chosen first.
   Sizes sizes;
+  /// For Sizes::begin().
+  const std::vector<int>& state_groups() const { return state_groups_; }
   /// A state, and the forces there, are seen by them.
   void size_forces(double t, const double* y);
   /// The forces of the state of the last rhs() are.
@@ -174,6 +176,8 @@ class Dynamics {
     double scaled = 0.0;  ///< largest distance to a constraint over the extent or the speed (Sizes)
   };
   Violation calc_violation(double t, const double* y);
+  /// Velocities of states become what their rates say there, with the sides as they are. False where a rate has no value.
+  bool set_state_rates(double t, double* y);
   /// Removes from a velocity-like vector what the constraints forbid at a state on them.
   bool project_tangent(double t, const double* y, double* v);
 
@@ -296,6 +300,7 @@ class Dynamics {
     std::vector<double> dy, rates, noise, qdd, lambda, full, joint;
   };
   void turn(const Surface& surface);
+  void move_along(double share, const Corner& from, const Corner& to, double* y) const;
   bool calc_corner(double t, const double* y, bool by_factors, Corner& corner);
   bool calc_corners(double t, const double* y, bool by_factors);
   bool calc_shares(double t, const double* y, bool by_factors);
@@ -364,6 +369,7 @@ class Dynamics {
   std::string path_ = "qr";
 
   int n_ = 0, m_ = 0, num_constraints_ = 0;
+  std::vector<int> state_groups_;
   bool any_power_ = false, has_nonideal_ = false;  ///< C, or sliding friction
   bool velocity_rows_nonlinear_ = false;
 

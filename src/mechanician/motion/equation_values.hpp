@@ -11,6 +11,7 @@
 ///
 /// Numbers stay valid until the next call of the same function. Nothing is allocated by evaluate() and evaluate_rows().
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,6 +34,7 @@ struct RowFacts {
   bool linear = true;      ///< in velocities
   bool powerless = false;  ///< λ (A q̇) = 0 wherever the row holds; not of measured ones, which need not
   Place place = {};
+  bool is_rate = false;  ///< of a state (EquationFacts::states)
 };
 
 struct SwitchFacts {
@@ -58,6 +60,8 @@ struct EquationFacts {
   SparsePattern pattern;
   SparseLists row_slots;  ///< entries of A by row
   std::vector<RowFacts> rows;
+  std::vector<StateRow> states;
+  std::vector<int> family_of_state;  ///< one for each: members of one family are of one kind
   bool has_C = false, needs_reactions = false;  ///< C depends on reactions
   std::vector<int> measured;                    ///< rows with a weight
   bool mass_is_constant = false, depends_on_time = false;
@@ -182,6 +186,18 @@ class EquationValues {
 
 /// Those of a system, from where its numbers come from. It must outlive them.
 std::unique_ptr<EquationValues> make_equation_values(const System& system);
+
+/// Which states are members of one family, from their names: a number for each.
+template <class NameOf>
+std::vector<int> families_of(const std::vector<StateRow>& states, NameOf&& name_of) {
+  std::map<std::string, int> known;
+  std::vector<int> numbers;
+  for (const StateRow& z : states) {
+    const std::string name = name_of(z.coordinate);
+    numbers.push_back(known.emplace(name.substr(0, name.find('[')), static_cast<int>(known.size())).first->second);
+  }
+  return numbers;
+}
 
 /// Lists of the entries of A by row.
 SparseLists list_rows(const SparsePattern& pattern);

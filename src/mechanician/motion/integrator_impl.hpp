@@ -53,6 +53,7 @@ class SmoothMotion : public MotionSteps {
   const Sizes& sizes() const override { return dynamics_.sizes; }
   HandedMotion hand_over() const override;
   void take_back(const HandedMotion& from) override;
+  void take_parameters() override;
   /// Statistics with the counts of the parts added.
   const Statistics& statistics() override;
 

@@ -189,6 +189,7 @@ SmoothMotion::SmoothMotion(Dynamics dynamics, State start_given, MotionOptions o
 void SmoothMotion::begin() {
   const int n = dynamics_.n();
   std::vector<double>& y = step_.rk.y_new;
+  system->set_state_rates(start);
   for (int i = 0; i < n; ++i) y[i] = start.q(i), y[n + i] = start.qd(i);
   EquationValues::Verdict verdict;
   verdict.may_accelerate = true;
@@ -210,13 +211,15 @@ void SmoothMotion::begin() {
   t = step_begin = step_.t = progress_.mark = start.t;
   refusal = switches_.set_first_sides();
   if (refusal) return;
+  if (!dynamics_.set_state_rates(t, y.data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
   if (!phase_.ready && !dynamics_.choose_rows(t, y.data()))
     return refuse(StopReason::not_finite, "the start cannot be evaluated");
   if (phase_.sizes) {
     dynamics_.sizes = *phase_.sizes;
     dynamics_.sizes.see(y.data());
   } else {
-    dynamics_.sizes.begin(dynamics_.factors().typical_units(), options.scale, options.to - start.t);
+    dynamics_.sizes.begin(dynamics_.factors().typical_units(), options.scale, options.to - start.t,
+                          dynamics_.state_groups());
     dynamics_.size_forces(t, y.data());
   }
   if (!find_rank() || refusal) return;
@@ -333,6 +336,7 @@ double SmoothMotion::choose_first_step() {
     return step_control::calc_norm(
         count, options.tolerance,
         [&](int i) {
+          if (sizes.is_state(i < n ? i : i - n)) return sizes.of(i, y[i]);
           return i < n ? std::max(sizes.q[i], sizes.unit(i) * length)
                        : std::max(sizes.qd[i - n], sizes.unit(i - n) * pace);
         },

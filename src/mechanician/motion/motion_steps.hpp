@@ -30,6 +30,8 @@ class MotionSteps {
   virtual const Sizes& sizes() const = 0;
   virtual HandedMotion hand_over() const { return {}; }
   virtual void take_back(const HandedMotion&) {}
+  /// The system has got other values of parameters; the motion is at t.
+  virtual void take_parameters() = 0;
 
   void finish(StopReason reason, std::string message = {}, Place place = {}) {
     over = true;
@@ -47,5 +49,8 @@ class MotionSteps {
   std::vector<std::string> notes;
   double t = 0.0, step_begin = 0.0;
 };
+
+/// Why a motion cannot go on from a state under values of parameters that were set there; nothing where it can.
+std::optional<Stop> find_wrong_parameters(const System& system, const State& state);
 
 }  // namespace mechanician

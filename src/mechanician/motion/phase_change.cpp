@@ -144,6 +144,7 @@ bool PhasedMotion::jump(State& state, Evaluation& now, std::vector<Contact>& con
     sums_.surface_work += impact.surface_work;
     const VectorXd before = state.qd;
     state.qd = impact.qd_after;
+    system->set_state_rates(state);  // without an impulse
     jumped = true;
     const VectorXd sum = before + state.qd;
     const Index constraints = sums_.works.constraints.size();

@@ -166,6 +166,7 @@ bool PhasedMotion::jump_plainly(std::size_t closing, State& state) {
   const VectorXd before = state.qd;
   State after{state.t, state.q + impact->push, state.qd + impact->change};
   const double kinetic = 0.5 * after.qd.dot(mass_times(d, after.qd));
+  system->set_state_rates(after);
   const VectorXd jumped = after.qd;
   if (!find_plain_phase(closing, *impact, after)) return false;
 

@@ -56,6 +56,7 @@ PhaseSystem make_phase_system(const System& whole, const std::vector<ContactStat
   for (auto& rows : phase.slip_rows)
     for (int& row : rows) row += static_cast<int>(constraints.size());
   phase.row_of.insert(phase.row_of.end(), slips.size(), -1);
+  for (const StateRow& z : whole.equations().states) phase.row_of.push_back(z.row);
   constraints.insert(constraints.end(), slips.begin(), slips.end());
   model.constraints = std::move(constraints);
   for (Named& force : model.nonideal) force.value = substitute(force.value, absent);
@@ -108,6 +109,7 @@ void PhaseSystems::make_all_rows(const State& start) {
   }
   for (int j = 0; j < num; ++j) all->row_of.push_back(j);
   all->row_of.insert(all->row_of.end(), slips.size(), -1);
+  for (const StateRow& z : eqs.states) all->row_of.push_back(z.row);
   model.constraints.insert(model.constraints.end(), slips.begin(), slips.end());
   all->system = std::make_shared<System>(std::move(model), whole_->parameters(), System::Checked::already);
   all->dynamics = std::make_unique<Dynamics>(*all->system);

@@ -65,11 +65,12 @@ PhasedMotion::PhasedMotion(const System& system_given, State start_given, Motion
     refusal = Stop{reason, std::move(message), place};
     stop = *refusal, over = true;
   };
+  system->set_state_rates(start);
   const Evaluation now = system->evaluate(start);
   std::optional<NotFinite> not_finite = now.not_finite;
   std::vector<Contact> contacts;
   if (!not_finite) {
-    const MotionSize size = size_of(start, now);
+    const MotionSize size = size_of(start, now, system->states());
     size_ = {size.q, start.qd.cwiseAbs()};
     contacts = classify_contacts(*system, start, now, size, not_finite);
   }
@@ -392,6 +393,18 @@ void PhasedMotion::take_back(const HandedMotion& from) {
   smooth_->take_back(from);
   t = step_begin = smooth_->t;
   over = smooth_->over;
+}
+
+/// What each contact does under other values is decided as where a phase ends.
+void PhasedMotion::take_parameters() {
+  if (over) return;
+  State state = smooth_->end_state();
+  system->set_state_rates(state);
+  if (auto wrong = find_wrong_parameters(*system, state)) return finish(wrong->reason, wrong->message, wrong->place);
+  smooth_->guard = -1, smooth_->may_not_go_on = false;
+  // A mass that has changed has been given its energy.
+  sums_.works.given += 0.5 * state.qd.dot(system->evaluate(state).values.M * state.qd) - smooth_->ledger().kinetic();
+  change_pending_ = true;
 }
 
 template <class Do>

@@ -36,6 +36,7 @@ class PhasedMotion : public MotionSteps {
   const Sizes& sizes() const override { return smooth_->sizes(); }
   HandedMotion hand_over() const override { return smooth_->hand_over(); }
   void take_back(const HandedMotion& from) override;
+  void take_parameters() override;
 
  private:
   /// What past phases and impacts have added up to.

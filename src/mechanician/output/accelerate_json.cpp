@@ -38,6 +38,11 @@ class AccelerateJson {
     by_coordinate_if("ideal_force", s.Qc_i, has);
     by_coordinate_if("nonideal_force", s.Qc_ni, has);
     by_coordinate_if("control_force", s.Q_control, has);
+    if (system_.num_states() > 0) {
+      std::vector<std::string> names;
+      for (const StateRow& z : system_.states()) names.push_back(system_.coordinate(z.coordinate));
+      json_.key("states").list(names);
+    }
     json_.key("multipliers");
     if (has)
       by_row(s.multipliers);
@@ -50,8 +55,8 @@ class AccelerateJson {
       json_.value(*s.gaussian);
     else
       json_.null();
-    json_.key("rank").value(std::int64_t{s.rank});
-    json_.key("rows").value(std::int64_t{s.num_rows});
+    json_.key("rank").value(std::int64_t{s.rank - system_.num_states()});
+    json_.key("rows").value(std::int64_t{s.num_rows - system_.num_states()});
     if (instant_.diagnosis) diagnosis(*instant_.diagnosis);
     json_.key("unique").value(s.unique);
     json_.key("solvable").value(s.solvable);
@@ -73,9 +78,12 @@ class AccelerateJson {
   void by_coordinate(std::string_view key, const VectorXd& x) {
     json_.key(key).named([&](int i) { return system_.coordinate(i); }, x);
   }
-  /// Rows of constraints come first.
+  /// Rows of constraints come first. Rates of states are nothing that pushes.
   void by_row(const VectorXd& x) {
-    json_.named([&](int j) { return system_.row_name(j); }, x);
+    json_.begin_object();
+    for (int j = 0; j < static_cast<int>(x.size()); ++j)
+      if (!system_.row(j).is_rate) json_.key(system_.row_name(j)).value(x(j));
+    json_.end_object();
   }
   std::string row(Eigen::Index j) const { return system_.row_name(static_cast<int>(j)); }
   void by_coordinate_if(std::string_view key, const VectorXd& x, bool there) {

@@ -21,6 +21,11 @@ class EquationsJson {
     json_.key("title").value(report_.model.title);
     json_.key("coordinates").list(eqs_.coordinates);
     json_.key("rows").list(rows_);
+    if (!report_.model.states.empty()) {
+      json_.key("states").begin_object();
+      for (const StateVariable& z : report_.model.states) json_.key(z.name), expression(z.rate);
+      json_.end_object();
+    }
     json_.key("control").begin_array();
     for (const Row& row : eqs_.rows)
       if (row.kind == RowKind::control) json_.value(row.name);

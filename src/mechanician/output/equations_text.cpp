@@ -25,6 +25,10 @@ class EquationsText {
     if (has_one_sided()) line("one-sided rows: A q'' >= b while they touch, with a multiplier that is not negative");
     dynamics();
     if (eqs_.m() > 0) constraints();
+    if (!report_.model.states.empty()) {
+      line("\nThe states of first order");
+      for (const StateVariable& z : report_.model.states) line("  {}' = {}", z.name, shown(z.rate));
+    }
     if (!eqs_.contacts.empty()) contacts();
     if (eqs_.has_C) {
       line("\nC, the prescribed work of the constraint forces");
@@ -67,6 +71,7 @@ class EquationsText {
         line("  A[{}, {}] = {}", row(i).name, coordinate(eqs_.A.entries[next].col), shown(eqs_.A.entries[next].value));
       line("  b[{}] = {}{}", row(i).name, shown(eqs_.b[static_cast<std::size_t>(i)]),
            row(i).kind == RowKind::control ? "      (control requirement)"
+           : row(i).is_rate                ? "      (the rate of a state)"
            : row(i).one_sided              ? "      (one-sided)"
                                            : "");
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "mechanician/base/text.hpp"
 
@@ -20,7 +21,7 @@ constexpr double rows_of_run = 600.0;  // at least, for motions of few steps
 /// Smaller is kept longer.
 int rank_of(const std::string& group) {
   static const std::map<std::string, int> ranks{{"t", 0},   {"energy", 1},   {"works", 1},  {"gap", 2}, {"residual", 2},
-                                                {"q", 3},   {"outputs", 4},  {"lambda", 5}, {"qd", 6},  {"Qi", 7},
+                                                {"q", 3},   {"states", 3},   {"outputs", 4},  {"lambda", 5}, {"qd", 6},  {"Qi", 7},
                                                 {"Qni", 8}, {"Qcontrol", 9}, {"qdd", 10},   {"Qc", 11}};
   const auto found = ranks.find(group);
   return found == ranks.end() ? 20 : found->second;
@@ -43,8 +44,11 @@ ReportRecorder::ReportRecorder(const System& system, const RunSetup& setup, cons
 
 void ReportRecorder::add_columns() {
   int index = 0;
+  std::set<std::string> states;
+  for (const StateRow& z : system_.states()) states.insert(system_.coordinate(z.coordinate));
   for (const ColumnGroup& group : columns_.groups())
-    for (const std::string& name : group.names) all_.push_back({name, group_of(group), index++});
+    for (const std::string& name : group.names)
+      all_.push_back({name, group.quantity == "q" && states.contains(name) ? "states" : group_of(group), index++});
 
   const Equations& eqs = system_.equations();
   const Model& model = system_.model();
@@ -57,7 +61,7 @@ void ReportRecorder::add_columns() {
   if (model.potential) add("potential", "energy", *model.potential);
   if (model.kinetic && model.potential) add("total", "energy", *model.kinetic + *model.potential);
   for (const Row& row : eqs.rows)
-    if (row.level != Level::acceleration && row.kind == RowKind::constraint && !row.one_sided)
+    if (row.level != Level::acceleration && row.kind == RowKind::constraint && !row.one_sided && !row.is_rate)
       add(fmt::format("residual({})", row.name), "residual", row.residual);
   for (const Row& row : eqs.rows)
     if (row.one_sided) add(fmt::format("gap({})", row.name), "gap", row.residual);

@@ -65,8 +65,9 @@ struct Wrapped {
 
 /// Where names come from: there may be too many of them to be listed.
 struct ColumnSource {
-  long num_coordinates = 0, num_constraints = 0;
+  long num_coordinates = 0, num_constraints = 0, num_states = 0;
   std::function<std::string(long)> coordinate, constraint;
+  std::function<bool(long)> is_state;
   bool has_control = false;
   std::vector<std::string> normals, frictions, outputs;
 };
@@ -74,9 +75,13 @@ struct ColumnSource {
 ColumnSource source_of(const System& system) {
   ColumnSource source;
   source.num_coordinates = system.n();
-  source.num_constraints = system.m() - system.num_control();  // their rows come first
+  source.num_constraints = system.num_constraints();  // their rows come first
+  source.num_states = system.num_states();
+  std::vector<char> states(source.num_states > 0 ? static_cast<std::size_t>(system.n()) : 0, 0);
+  for (const StateRow& z : system.states()) states[static_cast<std::size_t>(z.coordinate)] = 1;
+  source.is_state = [states](long i) { return !states.empty() && states[static_cast<std::size_t>(i)] != 0; };
   source.coordinate = [&system](long i) { return system.coordinate(static_cast<int>(i)); };
-  source.has_control = source.num_constraints < system.m();
+  source.has_control = system.num_control() > 0;
   source.constraint = [&system](long i) { return system.row_name(static_cast<int>(i)); };
   for (const ContactRow& c : system.has_contacts() ? system.equations().contacts : std::vector<ContactRow>()) {
     if (!c.has_friction) continue;
@@ -97,13 +102,14 @@ Columns::Columns(const System& system, std::string_view patterns) {
   num_constraints_ = source.num_constraints;
   Choice choice(patterns);
   std::vector<ColumnGroup> found;
+  // Accelerations and forces are those of what has a mass.
   const auto add = [&](ColumnGroup& group, std::string name, long entry) {
-    if (!choice.all()) group.chosen.push_back(static_cast<std::uint32_t>(entry));
+    if (!choice.all() || source.num_states > 0) group.chosen.push_back(static_cast<std::uint32_t>(entry));
     group.names.push_back(std::move(name));
   };
   // Each name is made once and tried in all its forms.
   const auto add_wrapped = [&](std::span<const Wrapped> forms, long count,
-                               const std::function<std::string(long)>& name_of) {
+                               const std::function<std::string(long)>& name_of, bool by_state = false) {
     const std::size_t first = found.size();
     std::vector<char> viable;
     for (const Wrapped& w : forms) {
@@ -115,7 +121,7 @@ Columns::Columns(const System& system, std::string_view patterns) {
     for (long i = 0; i < count; ++i) {
       const std::string name = name_of(i);
       for (std::size_t k = 0; k < forms.size(); ++k) {
-        if (!viable[k]) continue;
+        if (!viable[k] || (by_state && k >= 2 && source.is_state(i))) continue;
         whole.assign(forms[k].prefix).append(name).append(forms[k].suffix);
         if (choice.takes(whole)) add(found[first + k], whole, i);
       }
@@ -138,7 +144,8 @@ Columns::Columns(const System& system, std::string_view patterns) {
                                               {"Qi", "Qi(", ")"},
                                               {"Qni", "Qni(", ")"},
                                               {"Qcontrol", "Qcontrol(", ")"}};
-  add_wrapped(std::span(by_coordinate).first(source.has_control ? 7 : 6), source.num_coordinates, source.coordinate);
+  add_wrapped(std::span(by_coordinate).first(source.has_control ? 7 : 6), source.num_coordinates, source.coordinate,
+              source.num_states > 0);
   static constexpr Wrapped multipliers[] = {{"lambda", "lambda(", ")"}}, powers[] = {{"power", "power(", ")"}},
                            works[] = {{"work", "work(", ")"}};
   add_wrapped(multipliers, source.num_constraints, source.constraint);
