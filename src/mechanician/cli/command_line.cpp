@@ -268,12 +268,16 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
   add_model_options(*bench, raw);
   bench->add_flag("--listing", raw.command.listing, "Print what is compiled, step by step, and measure nothing");
 
-  auto* exported = app.add_subcommand("export", "The model in a form that runs without mechanician: C99 and libm");
-  exported->add_option("KIND", raw.command.kind, "c")->required()->check(CLI::IsMember({"c"}));
+  auto* exported = app.add_subcommand(
+      "export", "The model in a form that runs without mechanician: C99 and libm, or a Functional Mock-up Unit");
+  exported->add_option("KIND", raw.command.kind, "c or fmu")->required()->check(CLI::IsMember({"c", "fmu"}));
   add_model_options(*exported, raw);
-  exported->add_option("-o", raw.command.output, "Folder for NAME.c and NAME.h; made if it is not there")
+  exported->add_option("-o", raw.command.output, "c: a folder for NAME.c and NAME.h; fmu: the file")
       ->required()
-      ->type_name("FOLDER");
+      ->type_name("FOLDER|FILE.fmu");
+  exported->add_option("--fmi", raw.command.fmi, "Version of the interface")
+      ->check(CLI::IsMember({"2.0", "3.0"}))
+      ->capture_default_str();
 
   auto* plot = app.add_subcommand("plot", "Plots of a result: SVG, PNG or PDF, or characters in the terminal");
   add_plot_options(*plot, raw.command);

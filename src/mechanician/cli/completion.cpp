@@ -32,7 +32,7 @@ constexpr const char* bash = R"(_mechanician() {
       accelerate) common="$common --form --parts --explain" ;;
       equations) common="$common --latex" ;;
       bench) common="$common --listing" ;;
-      export) common="$common -o" ;;
+      export) common="$common -o --fmi" ;;
       sweep) common="$common --vary --samples --count --seed --sampling --as-given --keep -o --to --method --step --tolerance --scale --device --threads --resume --quiet" ;;
       run) common="$common -o --columns --to --every --tolerance --method --scale --report --project-start --verify --resume --quiet" ;;
     esac

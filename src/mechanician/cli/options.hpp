@@ -50,7 +50,7 @@ struct CommandOptions {
   bool listing = false;
 
   // export; what it writes is in `output`
-  std::string kind;
+  std::string kind, fmi = "2.0";
 
   // plot; what is given for a run too is in its fields above: output, to
   std::string result;
