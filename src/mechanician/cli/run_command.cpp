@@ -12,6 +12,7 @@
 #include "mechanician/cli/saying.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/read_model.hpp"
+#include "mechanician/motion/stage_model.hpp"
 #include "mechanician/report/report.hpp"
 #include "mechanician/result/hdf5_writer.hpp"
 #include "mechanician/result/record.hpp"
@@ -54,7 +55,7 @@ MotionOptions motion_options(const RunOptions& run, const CommandOptions& option
 
 /// The start as asked for, or moved onto the constraints; false if it is refused.
 bool accept_start(Loaded& loaded, const CommandOptions& options) {
-  const System& system = loaded.system;
+  const System system = system_at_start(loaded.system);
   Instant instant = accelerate(system, loaded.start);
   if (options.project_start && !nothing_to_show(instant) && !instant.violations().empty()) {
     const Projection projection = project(system, loaded.start);

@@ -255,7 +255,7 @@ bool Dynamics::surfaces_add_up(double t, const double* y) {
   return off <= 1e-9 * std::min(condition(), 1e4) * largest;
 }
 
-std::optional<Sample> Dynamics::calc_sample_along(double t, const double* y) {
+std::optional<Sample> Dynamics::calc_reactions_along(double t, const double* y) {
   if (!calc_shares(t, y, false)) return std::nullopt;
   std::optional<Sample> mean;
   if (between_) {
@@ -263,7 +263,7 @@ std::optional<Sample> Dynamics::calc_sample_along(double t, const double* y) {
     for (Index i = 0; i < shares.size(); ++i) shares(i) = surfaces_[static_cast<std::size_t>(i)].share;
     with_sides_between(shares, [&] {
       const std::vector<Surface> along = std::exchange(surfaces_, {});
-      mean = calc_sample(t, y);
+      mean = calc_reactions(t, y, nullptr);
       surfaces_ = along;
       return true;
     });
@@ -271,24 +271,21 @@ std::optional<Sample> Dynamics::calc_sample_along(double t, const double* y) {
   }
   const std::vector<Surface> along = std::move(surfaces_);
   surfaces_.clear();
-  mean = calc_sample(t, y);
+  mean = calc_reactions(t, y, nullptr);
   const std::optional<Sample> base = mean;
   for (const Surface& s : along) {
     turn(s);
-    const std::optional<Sample> turned = calc_sample(t, y);
+    const std::optional<Sample> turned = calc_reactions(t, y, nullptr);
     turn(s);
     if (!turned || !base) {
       mean.reset();
       break;
     }
     for (auto part : {&Sample::qdd, &Sample::Qc, &Sample::Qc_i, &Sample::Qc_ni, &Sample::Q_control, &Sample::lambda,
-                      &Sample::power})
+                      &Sample::multipliers, &Sample::power})
       (*mean).*part += s.share * ((*turned).*part - (*base).*part);
   }
   surfaces_ = along;
-  if (!mean) return mean;
-  const auto quantities = values_->calc_quantities({.t = t, .q = y, .qd = y + n_, .qdd = mean->qdd.data()});
-  mean->outputs = Eigen::Map<const VectorXd>(quantities.data(), facts().num_outputs);
   return mean;
 }
 

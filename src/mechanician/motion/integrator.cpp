@@ -9,6 +9,7 @@
 #include "mechanician/motion/integrator_impl.hpp"
 #include "mechanician/motion/motion_family.hpp"
 #include "mechanician/motion/phased_motion.hpp"
+#include "mechanician/motion/staged_motion.hpp"
 #include "mechanician/motion/tolerances.hpp"
 
 namespace mechanician {
@@ -41,7 +42,9 @@ Integrator::Integrator(const System& system, State start, MotionOptions options)
     : system_(std::make_shared<const System>(system)) {
   check(system, start, options);
   options.tolerance = tolerance_of_steps(options.tolerance);
-  if (system.has_contacts())
+  if (system.is_staged())
+    steps_ = std::make_unique<StagedMotion>(*system_, std::move(start), options);
+  else if (system.has_contacts())
     steps_ = std::make_unique<PhasedMotion>(*system_, std::move(start), options);
   else
     steps_ = std::make_unique<SmoothMotion>(*system_, std::move(start), options);
@@ -50,7 +53,9 @@ Integrator::Integrator(MotionFamily& family, State start, MotionOptions options)
     : system_(std::shared_ptr<const System>(), &family.system()) {
   check(family.system(), start, options);
   options.tolerance = tolerance_of_steps(options.tolerance);
-  if (family.system().has_contacts())
+  if (family.system().is_staged())
+    steps_ = std::make_unique<StagedMotion>(family.system(), std::move(start), options, family.stages());
+  else if (family.system().has_contacts())
     steps_ = std::make_unique<PhasedMotion>(family.system(), std::move(start), options, family.phases());
   else
     steps_ = std::make_unique<SmoothMotion>(family.dynamics(), std::move(start), options, SmoothMotion::Phase());

@@ -57,7 +57,7 @@ void KernelEquations::set_facts() {
   f.rows.reserve(static_cast<std::size_t>(f.m));
   for (int j = 0; j < f.m; ++j) {
     const RowTraits& row = system_->row(j);
-    f.rows.push_back({row.level, row.kind, row.measured, row.linear, row.powerless(), row.place});
+    f.rows.push_back({row.level, row.kind, row.measured, row.linear, row.bare, row.powerless(), row.place});
   }
   f.mass_is_constant = system_->mass_is_constant(), f.depends_on_time = system_->depends_on_time();
   f.can_be_narrow = system_->can_be_narrow();

@@ -30,6 +30,10 @@ class MotionSteps {
   virtual const Sizes& sizes() const = 0;
   virtual HandedMotion hand_over() const { return {}; }
   virtual void take_back(const HandedMotion&) {}
+  /// Where it has ended, and what another motion that goes on from there has to know.
+  virtual State end_state() const = 0;
+  virtual EnergyLedger ledger() const = 0;
+  virtual std::vector<double> event_signs() const = 0;
 
   void finish(StopReason reason, std::string message = {}, Place place = {}) {
     over = true;
@@ -46,6 +50,7 @@ class MotionSteps {
   std::vector<MotionEvent> events;
   std::vector<std::string> notes;
   double t = 0.0, step_begin = 0.0;
+  int stopped_by = -1;  ///< the event of the model that has ended it
 };
 
 }  // namespace mechanician
