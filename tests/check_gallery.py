@@ -654,6 +654,50 @@ def ladder(n):
     return check
 
 
+# ---- breaking and engaging ----------------------------------------------------------------------------------------------
+
+def weak_rod(m):
+    p, run = m.p, m.run()
+    e = next(e for e in run.events if e['kind'] == 'user')
+    c = p.F / (3 * p.m * p.g)                     # cos a, where it breaks
+    s, v = sqrt(1 - c * c), sqrt(2 * p.g * p.L * c)
+    run.equals('x where it breaks', e['position']['x'], p.L * s, growth=1 + run.span)
+    run.equals('y where it breaks', e['position']['y'], -p.L * c, growth=1 + run.span)
+    run.equals('speed there', hypot(e['velocity_after']['x'], e['velocity_after']['y']), v, growth=1 + run.span)
+    m.is_true('the rod is not named', e['constraints'] == ['rod'])
+    # Time of a swing from the horizontal: the integral of L/v over the angle, with b^2 = the angle swept, which takes its root away.
+    a, n = pi / 2 - math.acos(c), 20000
+    swing = sum(sqrt(p.L / (2 * p.g)) * 2 * b / sqrt(sin(b * b)) for b in ((i + 0.5) / n * sqrt(a) for i in range(n))) / n * sqrt(a)
+    m.small('time where it breaks', abs(e['time'] - swing), 1e-7)
+    for row in run.rows:
+        tau = row['t'] - e['time']
+        held = tau <= 0
+        m.is_true('engaged(rod)', row['engaged(rod)'] == (1.0 if held else 0.0))
+        m.small('pull', abs(row['pull'] - (-3 * p.m * p.g * row['y'] / p.L if held else 0)), 1e-8)
+        if held: continue
+        m.small('parabola', abs(row['x'] - (p.L * s - v * c * tau)) + abs(row['y'] - (-p.L * c - v * s * tau - p.g / 2 * tau ** 2)), 1e-8)
+    run.kept('energy', lambda r: p.m / 2 * v2(r, 'x', 'y') + p.m * p.g * r['y'])
+
+
+def clutch(m):
+    p, run = m.p, m.run()
+    first = next(e for e in run.events if e['name'] == 'fast')
+    run.equals('time', first['time'], 10 * p.Ja / p.T)
+    for name in 'ab': run.equals("velocity after it", first['velocity_after'][name], p.Ja * 10 / (p.Ja + p.Jb))
+    let_go = next(e for e in run.events if e['name'] == 'ready')
+    run.equals('where it lets go', let_go['time'], first['time'] + (8 - p.Ja * 10 / (p.Ja + p.Jb)) * (p.Ja + p.Jb) / p.T, growth=1 + run.span)
+    again = [e for e in run.events if e['name'] == 'fast'][1]
+    run.equals('second time', again['time'], let_go['time'] + 2 * p.Ja / p.T, growth=1 + run.span)
+    joint = p.Ja * p.Jb / (p.Ja + p.Jb)
+    run.equals('energy lost', run.summary['energy_lost_in_impacts'], joint / 2 * (10 ** 2 + (10 - 8) ** 2), growth=10)
+    run.vanishes('momentum', lambda r: p.Ja * r["a'"] + p.Jb * r["b'"] - p.T * r['t'], growth=1 + run.span)
+    for row in run.rows:
+        joined = first['time'] < row['t'] <= let_go['time'] or row['t'] > again['time']
+        m.is_true('engaged(clutch)', row['engaged(clutch)'] == (1.0 if joined else 0.0))
+        m.small('what it passes on', abs(abs(row['passed']) - (p.Jb * p.T / (p.Ja + p.Jb) if joined else 0)), 1e-12)
+    m.is_true('gear', run.first['gear'] == 0 and run.last['gear'] == 3)
+
+
 # ---- contacts and friction ----------------------------------------------------------------------------------------------
 
 def bouncing_ball(m):
@@ -919,6 +963,7 @@ CHECKS = {f.__name__: f for f in (
     bouncing_ball, ball_on_incline, newtons_cradle, string_pendulum, ladder_leaves_wall, tipping_rod, rough_incline, block_on_incline, rough_wire_bead,
     sliding_to_rolling_disc, ball_tube, box_stack,
     falling_chain, net,
+    weak_rod, clutch,
     steered_bead, servo, tracking_arm, formation_satellites,
     kalaba_udwadia_2, contradiction, loose_lever, measured_gauges)}
 CHECKS |= {f'ladder_{n}': ladder(n) for n in (1, 2, 10, 40)}

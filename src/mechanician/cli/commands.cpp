@@ -2,6 +2,7 @@
 
 #include "mechanician/cli/loading.hpp"
 #include "mechanician/cli/saying.hpp"
+#include "mechanician/motion/stage_model.hpp"
 #include "mechanician/output/accelerate_output.hpp"
 #include "mechanician/output/check_output.hpp"
 
@@ -13,6 +14,13 @@
 namespace mechanician {
 
 namespace {
+
+/// As it begins: what is engaged at the start.
+Loaded load_start(const CommandOptions& options) {
+  Loaded loaded = load(options);
+  loaded.system = system_at_start(loaded.system);
+  return loaded;
+}
 
 /// The start, with all that can be said of it. A rank that is too near to tell counts where SPQR, asked beside, finds the same.
 Instant examine(const Loaded& loaded, const AccelerateOptions& options = {}) {
@@ -31,7 +39,7 @@ Instant examine(const Loaded& loaded, const AccelerateOptions& options = {}) {
 }  // namespace
 
 Exit run_accelerate(const CommandOptions& options) {
-  const Loaded loaded = load(options);
+  const Loaded loaded = load_start(options);
   const Instant instant =
       examine(loaded, {.form = options.form, .diagnose = true, .parts = options.parts || options.explain});
   const bool refused = refuse(loaded.system, instant);
@@ -48,7 +56,7 @@ Exit run_accelerate(const CommandOptions& options) {
 }
 
 Exit run_check(const CommandOptions& options) {
-  const Loaded loaded = load(options);
+  const Loaded loaded = load_start(options);
   const Instant instant = examine(loaded);
   if (!nothing_to_show(instant))
     options.json ? write_out(check_json(loaded.system, instant)) : show(check_text(loaded.system, instant));
@@ -63,7 +71,7 @@ Exit run_check(const CommandOptions& options) {
 }
 
 Exit run_project(const CommandOptions& options) {
-  const Loaded loaded = load(options);
+  const Loaded loaded = load_start(options);
   const Instant instant =
       accelerate(loaded.system, loaded.start, {.form = Form::automatic, .diagnose = false, .parts = false});
   if (nothing_to_show(instant)) {

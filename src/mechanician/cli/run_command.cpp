@@ -12,6 +12,7 @@
 #include "mechanician/cli/saying.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/read_model.hpp"
+#include "mechanician/motion/stage_model.hpp"
 #include "mechanician/report/report.hpp"
 #include "mechanician/result/hdf5_writer.hpp"
 #include "mechanician/result/record.hpp"

@@ -9,6 +9,7 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/cli/saying.hpp"
+#include "mechanician/motion/stage_model.hpp"
 #include "mechanician/motion/tolerances.hpp"
 #include "mechanician/report/report.hpp"
 
@@ -69,7 +70,7 @@ RunOptions parse_motion_options(const CommandOptions& options) {
 }
 
 bool accept_start(Loaded& loaded, const CommandOptions& options) {
-  const System& system = loaded.system;
+  const System system = system_at_start(loaded.system);
   Instant instant = accelerate(system, loaded.start);
   if (options.project_start && !nothing_to_show(instant) && !instant.violations().empty()) {
     const Projection projection = project(system, loaded.start);

@@ -19,6 +19,7 @@
 #include "mechanician/cli/sweep_progress.hpp"
 #include "mechanician/ensemble/make_runner.hpp"
 #include "mechanician/model/read_model.hpp"
+#include "mechanician/motion/stage_model.hpp"
 #include "mechanician/output/json_writer.hpp"
 #include "mechanician/result/sweep_result.hpp"
 #include "mechanician/result/text_sink.hpp"
@@ -219,7 +220,7 @@ Prepared prepare(const CommandOptions& o, const std::string& resume) {
                                    .velocity = setup.velocity,
                                    .time = setup.time,
                                    .as_given = setup.as_given};
-    SampleStarts starts(system, plan->names(), overrides);
+    SampleStarts starts(system_at_start(system), plan->names(), overrides);
     auto runner = make_runner(system, start, setup.options,
                               {.device = !again                       ? setup.device
                                          : setup.computed_on == "gpu" ? Device::gpu

@@ -8,7 +8,9 @@
 
 #include "mechanician/base/patterns.hpp"
 #include "mechanician/base/text.hpp"
+#include "mechanician/ensemble/single_runner.hpp"
 #include "mechanician/instant/accelerate.hpp"
+#include "mechanician/motion/stage_model.hpp"
 
 namespace mechanician {
 
@@ -16,9 +18,9 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
   const Model& model = system.model();
   std::vector<std::string> known;
   std::vector<Source> sources;
-  const auto offer = [&](std::string name, Source::Of of, int index, int slip = 0) {
+  const auto offer = [&](std::string name, Source::Of of, int index, int slip = 0, int in_sample = -1) {
     known.push_back(std::move(name));
-    sources.push_back({of, index, slip});
+    sources.push_back({of, index, slip, in_sample < 0 ? index : in_sample});
   };
   for (std::size_t i = 0; i < model.outputs.size(); ++i)
     offer(model.outputs[i].name, Source::Of::output, static_cast<int>(i));
@@ -35,19 +37,27 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
     for (int i = 0; i < system.n() && (has_control || of != Source::Of::Qcontrol); ++i)
       if (!is_state[static_cast<std::size_t>(i)])
         offer(fmt::format("{}({})", word, system.coordinate(i)), of, i);
-  int constraint = 0;
   for (int j = 0; j < system.m(); ++j)
-    if (system.row(j).kind == RowKind::constraint && !system.row(j).is_rate)
-      offer(fmt::format("lambda({})", system.row_name(j)), Source::Of::lambda, constraint++);
+    if (const RowTraits& row = system.row(j); row.kind == RowKind::constraint && !row.is_rate && !row.bare)
+      offer(fmt::format("lambda({})", system.row_name(j)), Source::Of::lambda, j);
   const auto& contacts = system.equations().contacts;
+  int normals = 0, frictions = 0;
   for (std::size_t c = 0; c < contacts.size(); ++c) {
     if (!contacts[c].has_friction) continue;
     const std::string name = system.row_name(contacts[c].row);
-    offer(fmt::format("normal({})", name), Source::Of::normal, static_cast<int>(c));
+    if (!system.row(contacts[c].row).bare)
+      offer(fmt::format("normal({})", name), Source::Of::normal, static_cast<int>(c), 0, normals++);
     const auto slips = static_cast<int>(contacts[c].slip.size());
     for (int k = 0; k < slips; ++k)
       offer(slips == 1 ? fmt::format("friction({})", name) : fmt::format("friction({},{})", name, k + 1),
-            Source::Of::friction, static_cast<int>(c), k);
+            Source::Of::friction, static_cast<int>(c), k, frictions++);
+  }
+  if (system.is_staged()) {
+    int modes = 0, changing = 0;
+    for (const Parameter& p : model.parameters)
+      if (p.is_mode) offer(p.name, Source::Of::mode, modes++);
+    for (const int row : rows_that_change(model))
+      offer(fmt::format("engaged({})", system.row_name(row)), Source::Of::engaged, changing++);
   }
 
   std::vector<bool> wanted(known.size(), false);
@@ -70,11 +80,14 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
             ? "; the model has no [outputs], but accelerations as x'', forces as Qc(x), multipliers as lambda(NAME)"
             : fmt::format("; the outputs are {}", quote_list(outputs))));
   }
+  // What forces and modes are at the end of a motion its state does not tell: take() does.
+  const bool from_samples = needs_single_runs(system);
   std::vector<Expr> outputs;
   for (std::size_t i = 0; i < known.size(); ++i) {
     if (!wanted[i]) continue;
     names_.push_back(known[i]);
     sources_.push_back(sources[i]);
+    if (from_samples) continue;
     if (sources[i].of != Source::Of::output) {
       needs_solution_ = true;
       continue;
@@ -151,9 +164,50 @@ void KeptValues::calc(const double* parameters, double t, const double* q, const
       case Source::Of::friction:
         values[k] = entry(instant->contacts[static_cast<std::size_t>(i)].friction, sources_[k].slip);
         break;
-      case Source::Of::output:
+      default:
         break;
     }
+  }
+}
+
+void KeptValues::take(const Sample& end, double* values) const {
+  for (const Source& source : sources_) {
+    const Eigen::VectorXd* all = &end.outputs;
+    switch (source.of) {
+      case Source::Of::qdd:
+        all = &end.qdd;
+        break;
+      case Source::Of::Qc:
+        all = &end.Qc;
+        break;
+      case Source::Of::Qi:
+        all = &end.Qc_i;
+        break;
+      case Source::Of::Qni:
+        all = &end.Qc_ni;
+        break;
+      case Source::Of::Qcontrol:
+        all = &end.Q_control;
+        break;
+      case Source::Of::lambda:
+        all = &end.lambda;
+        break;
+      case Source::Of::normal:
+        all = &end.normal;
+        break;
+      case Source::Of::friction:
+        all = &end.friction;
+        break;
+      case Source::Of::mode:
+        all = &end.modes;
+        break;
+      case Source::Of::engaged:
+        all = &end.engaged;
+        break;
+      default:
+        break;
+    }
+    *values++ = source.in_sample < all->size() ? (*all)(source.in_sample) : 0.0;
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "mechanician/ensemble/varied_system.hpp"
 #include "mechanician/expression/tape.hpp"
+#include "mechanician/motion/motion_record.hpp"
 
 namespace mechanician {
 
@@ -21,12 +22,15 @@ class KeptValues {
   const std::vector<std::string>& names() const { return names_; }
   /// Writes a number for each name; not a number where it has no value.
   void calc(const double* parameters, double t, const double* q, const double* qd, double* values);
+  /// The same of what is known of the end of a motion.
+  void take(const Sample& end, double* values) const;
 
  private:
   struct Source {
-    enum class Of : std::uint8_t { output, qdd, Qc, Qi, Qni, Qcontrol, lambda, normal, friction } of;
+    enum class Of : std::uint8_t { output, qdd, Qc, Qi, Qni, Qcontrol, lambda, normal, friction, mode, engaged } of;
     int index;
-    int slip = 0;  ///< of a friction: which
+    int slip = 0;       ///< of a friction: which
+    int in_sample = 0;  ///< where it stands in a sample
   };
   VariedSystem system_;
   std::vector<std::string> names_;

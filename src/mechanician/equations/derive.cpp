@@ -208,6 +208,7 @@ class Derivation {
     row.measured = c.weight.has_value();
     row.place = c.place;
     row.text = c.text;
+    row.bare = c.bare, row.vanishes &= !c.bare;
     eqs_.multipliers.push_back(make_symbol(SymbolKind::multiplier, c.name));
     append_row(std::move(row));
     if (c.is_contact()) add_contact(c);
@@ -221,6 +222,7 @@ class Derivation {
     if (c.friction) {
       contact.has_friction = true;
       contact.friction = simplify(c.friction->coefficient);
+      contact.is_force = c.friction->is_force;
       contact.T.rows = static_cast<int>(c.friction->slip.size());
       contact.T.cols = eqs_.n();
       for (std::size_t k = 0; k < c.friction->slip.size(); ++k) {

@@ -51,6 +51,7 @@ struct RowTraits {
   bool linear = true;        ///< in the velocities
   bool integrable = false;   ///< a velocity-level row that is proved to be the rate of a function of position and time
   bool vanishes = false;     ///< holds identically: it constrains nothing
+  bool bare = false;         ///< has no equation: a place for the friction of a brake, never a row that acts
 
   /// λ (A q̇) = 0 wherever the row holds.
   bool powerless() const {
@@ -72,7 +73,8 @@ struct ContactRow {
   int row = 0;
   Expr restitution = 0;  ///< 0 where not given
   bool has_friction = false;
-  Expr friction = 0;         ///< the coefficient
+  Expr friction = 0;  ///< the coefficient, or the largest force:
+  bool is_force = false;
   std::vector<Expr> slip;    ///< ψ, one or two; none without friction
   SparseExprMatrix T;        ///< ∂ψ/∂q̇, one row for each slip
   std::vector<Expr> slip_b;  ///< −ψ_q q̇ − ψ_t: the slip accelerates by T q̈ − slip_b

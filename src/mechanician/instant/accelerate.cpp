@@ -47,7 +47,7 @@ std::vector<RowResidual> calc_residuals(const System& system, const State& state
   };
   for (int i = 0; i < system.m(); ++i) {
     const RowTraits& row = system.row(i);
-    if (row.kind == RowKind::control || row.measured || row.level == Level::acceleration) continue;
+    if (row.kind == RowKind::control || row.measured || row.bare || row.level == Level::acceleration) continue;
     // A one-sided constraint is violated on one side only, and its rate is free.
     if (row.one_sided) {
       const double least = std::min(0.0, now.residual(i));

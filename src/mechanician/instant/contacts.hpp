@@ -103,6 +103,10 @@ std::vector<Eigen::Index> rows_with(const System& system, const std::vector<Cont
   std::size_t c = 0;
   for (int j = 0; j < system.m(); ++j) {
     const bool is_contact = c < contacts.size() && contacts[c].values.row == j;
+    if (is_contact && contacts[c].values.bare) {
+      ++c;
+      continue;
+    }
     if (!is_contact || !contacts[c].values.one_sided || which(contacts[c])) rows.push_back(j);
     c += is_contact;
   }

@@ -163,7 +163,7 @@ std::vector<int> rows_to_meet(const System& system, bool velocities, const std::
   std::vector<int> rows;
   for (int i = 0; i < system.m(); ++i) {
     const RowTraits& row = system.row(i);
-    if (row.kind == RowKind::control || row.measured) continue;
+    if (row.kind == RowKind::control || row.measured || row.bare) continue;
     if (!meets[static_cast<std::size_t>(i)]) continue;
     if (row.level == Level::position || (velocities && row.level == Level::velocity)) rows.push_back(i);
   }

@@ -177,7 +177,7 @@ void System::set_written(Model model) {
   std::call_once(kept_->once, [&] { kept_->written = std::make_unique<const Written>(std::move(model)); });
   const Equations& eqs = kept_->written->eqs;
   n_ = eqs.n(), m_ = eqs.m(), num_control_ = eqs.num_control();
-  has_contacts_ = !eqs.contacts.empty(), has_C_ = eqs.has_C;
+  has_contacts_ = !eqs.contacts.empty(), has_C_ = eqs.has_C, is_staged_ = kept_->written->model.is_staged();
   for (const Expr& c : eqs.C)
     needs_reactions_ |= c.contains(SymbolKind::ideal_force) || c.contains(SymbolKind::multiplier);
 }
@@ -433,7 +433,8 @@ std::vector<ContactValues> System::evaluate_contacts(const State& state, std::op
     v.level = row(c.row).level;
     v.restitution = values[next++];
     v.has_friction = c.has_friction;
-    v.mu = values[next++];
+    (c.is_force ? v.limit : v.mu) = values[next++];
+    v.bare = row(c.row).bare;
     const auto k = static_cast<Eigen::Index>(c.slip.size());
     v.slip.resize(k), v.slip_b.resize(k);
     for (double& psi : v.slip) psi = values[next++];

@@ -67,6 +67,8 @@ struct ContactValues {
   double restitution = 0.0;
   bool has_friction = false;
   double mu = 0.0;         ///< coefficient of friction
+  double limit = 0.0;      ///< largest friction besides μ|λ|
+  bool bare = false;       ///< there is no row
   Eigen::VectorXd slip;    ///< k: ψ, one or two; none without friction
   SparseRows T;            ///< k×n: ∂ψ/∂q̇
   Eigen::VectorXd slip_b;  ///< k: the slip accelerates by T q̈ − slip_b
@@ -159,6 +161,8 @@ class System {
 
   /// Whether a constraint is one-sided or has friction.
   bool has_contacts() const { return has_contacts_; }
+  /// Whether events may change the system while it moves (model.hpp).
+  bool is_staged() const { return is_staged_; }
   /// For each of equations().contacts. What is not finite is named in `not_finite`, the first of several.
   std::vector<ContactValues> evaluate_contacts(const State& state, std::optional<NotFinite>& not_finite) const;
 
@@ -185,7 +189,7 @@ class System {
   NotFinite explain_contacts(int output, std::span<const double> inputs) const;
 
   int n_ = 0, m_ = 0, num_control_ = 0;
-  bool has_contacts_ = false, has_C_ = false, needs_reactions_ = false;
+  bool has_contacts_ = false, has_C_ = false, needs_reactions_ = false, is_staged_ = false;
   std::vector<double> parameters_;
   std::map<std::string, double> given_;            ///< parameters that were set when it was read
   std::shared_ptr<const FamilyNumbers> families_;  ///< where numbers come from kernels

@@ -149,7 +149,7 @@ std::span<const Expr> Expander::run(Program& program, std::span<const double> at
 }
 
 Expr Expander::member_of(const MemberSymbol& member, SymbolKind kind, std::span<const double> at) {
-  if (kind == SymbolKind::multiplier) {
+  if ((kind_bit(kind) & forces_of_constraints) != 0) {
     const std::string& name = member.symbol.symbol().name;
     return make_symbol(kind, member_text(std::string_view(name).substr(0, name.find('[')), at));
   }
@@ -169,6 +169,8 @@ Expr Expander::member_of(const MemberSymbol& member, SymbolKind kind, std::span<
     case SymbolKind::acceleration:
       return derivative_symbol(derivative_symbol(*made));
     case SymbolKind::ideal_force:
+    case SymbolKind::constraint_force:
+    case SymbolKind::control_force:
       return make_symbol(kind, made->symbol().name);
     default:
       return *made;
@@ -188,7 +190,11 @@ void Expander::prepare() {
     for (const auto& [k, item] : list.expressions) fs.push_back(item.value);
   for (const FamilyQuantity& d : stated_.definitions) add(d.term);
   for (const FamilyQuantity& o : stated_.outputs) add(o.term);
-  for (const FamilyEvent& e : stated_.events) add(e.when.term);
+  for (const FamilyEvent& e : stated_.events) {
+    add(e.when.term);
+    for (const FamilyChange& change : e.changes)
+      if (e.when.term.indices.empty()) fs.push_back(change.value);
+  }
   for (const Term& term : stated_.terms) add(term);
   const auto program = compile(fs, {});
   const std::span<const Expr> made = run(*program, {});
@@ -248,12 +254,7 @@ Model Expander::expand() {
   for (const FamilyQuantity& d : stated_.definitions) add_quantity(d, model_.definitions);
   for (const Term& term : stated_.terms) add_term(term);
   add_matrices();
-  for (const FamilyEvent& event : stated_.events) {
-    std::vector<Named> members;
-    add_quantity(event.when, members);
-    for (Named& m : members)
-      model_.events.push_back({std::move(m.name), std::move(m.value), event.direction, event.action, m.place});
-  }
+  for (const FamilyEvent& event : stated_.events) add_event(event);
   for (const FamilyQuantity& output : stated_.outputs) add_quantity(output, model_.outputs);
   model_.start.time = plain(stated_.start_time_stated);
   if (stated_.run.scale_of_all) model_.run.scale_of_all = plain(*stated_.run.scale_of_all);
@@ -286,6 +287,39 @@ namespace {
 Expr rate_in(const Expr& body) { return body.op() == Op::sub ? body.arg(1) : Expr(0.0); }
 
 }  // namespace
+void Expander::add_event(const FamilyEvent& event) {
+  const Term& term = event.when.term;
+  std::vector<Expr> symbols, fs{term.body};
+  for (const TermIndex& index : term.indices) symbols.push_back(index.symbol);
+  IndexValues label(stated_, event.when.label, symbols);
+  for (const FamilyChange& change : event.changes) fs.push_back(change.value);
+  each(term.indices, fs, [&](std::span<const double> at, std::span<const Expr> made) {
+    Event& e = model_.events.emplace_back();
+    e.name = member_text(event.when.name, label(at)), e.when = made[0];
+    e.direction = event.direction, e.action = event.action, e.place = term.place;
+    for (std::size_t k = 0; k < event.changes.size(); ++k) {
+      const FamilyChange& stated = event.changes[k];
+      const auto add = [&](std::string name) {
+        e.changes.push_back({stated.what, std::move(name), made[1 + k], stated.place});
+      };
+      if (!stated.indices.empty() || stated.what == EventChange::What::set) {
+        IndexValues indices(stated_, stated.indices, symbols);
+        add(member_text(stated.name, indices(at)));
+        continue;
+      }
+      // The name of a family stands for all its members.
+      std::size_t members = 0;
+      const auto add_members = [&](const auto& rows) {
+        for (const auto& row : rows)
+          if (row.name.size() > stated.name.size() && row.name[stated.name.size()] == '[' &&
+              row.name.starts_with(stated.name))
+            add(row.name), ++members;
+      };
+      add_members(model_.constraints), add_members(model_.controls);
+      if (members == 0) add(stated.name);
+    }
+  });
+}
 
 void Expander::add_term(const Term& term) {
   std::vector<Expr> fs{term.body, term.target.symbol};
@@ -338,7 +372,9 @@ void Expander::add_row(const Term& term, std::string name, std::span<const Expr>
   if (term.body.op() == Op::sub && made[0].arg(1).is_zero() && !term.body.arg(1).is_zero())
     row.residual = made[0].arg(0);
   row.text = term.text, row.place = term.place;
+  row.engaged = term.engaged, row.bare = term.bare;
   Control control;
+  control.engaged = term.engaged;
   for (std::size_t k = 0; k < term.parts.size(); ++k) {
     const Expr& value = made[2 + k];
     switch (term.parts[k].kind) {
@@ -349,7 +385,8 @@ void Expander::add_row(const Term& term, std::string name, std::span<const Expr>
         row.restitution = value;
         break;
       case Term::Part::Kind::friction:
-        row.friction = Friction{value, {}, term.parts[k].place};
+      case Term::Part::Kind::friction_force:
+        row.friction = Friction{value, {}, term.parts[k].place, term.parts[k].kind != Term::Part::Kind::friction};
         break;
       case Term::Part::Kind::slip:
         row.friction->slip.push_back(value);
@@ -433,7 +470,7 @@ void Expander::add_parameters() {
       if (whole_) add_list(static_cast<int>(list));
     if (i == stated_.scalars.size()) break;
     const Parameter& p = stated_.scalars[i];
-    model_.parameters.push_back({p.name, plain(p.value), p.place, p.is_input});
+    model_.parameters.push_back({p.name, plain(p.value), p.place, p.is_input, p.is_mode});
     if (!whole_) parameters_.push_back(stated_.parameters[i]);
   }
 }

@@ -57,7 +57,7 @@ struct NumberFamily {
 
 /// A member that an expression mentions; its indices are expressions of those around it.
 struct MemberSymbol {
-  Expr symbol;  ///< a coordinate, a parameter, or the multiplier of a constraint
+  Expr symbol;  ///< a coordinate, a parameter, or a force of a constraint
   int family = 0;
   std::vector<Expr> indices;
 };
@@ -113,9 +113,11 @@ struct Term {
   Place key;  ///< where it is named: its coordinate, or the constraint
   bool one_sided = false;
   bool is_rate = false;  ///< a constraint z' − rate of the state z, behind all others
+  bool engaged = true;  ///< of a constraint or a requirement
+  bool bare = false;    ///< of a constraint: friction alone
   /// What else is said of a constraint or a requirement, for the same indices.
   struct Part {
-    enum class Kind { weight, restitution, friction, slip, frequency, damping } kind;
+    enum class Kind { weight, restitution, friction, friction_force, slip, frequency, damping } kind;
     Expr value;
     Place place;
   };
@@ -130,10 +132,20 @@ struct FamilyQuantity {
   std::vector<QuantitySum> sums;
 };
 
+/// What members of an event change: a constraint or requirement with its indices, or a mode.
+struct FamilyChange {
+  EventChange::What what = EventChange::What::release;
+  std::string name;
+  std::vector<Expr> indices = {};  ///< of a member; none: a plain name, or all members
+  Expr value = 0.0;
+  Place place = {};
+};
+
 struct FamilyEvent {
   FamilyQuantity when;
   EventDirection direction = EventDirection::both;
   EventAction action = EventAction::record;
+  std::vector<FamilyChange> changes = {};
 };
 
 /// A part of the picture, for each set of its indices.
@@ -172,7 +184,7 @@ struct FamilyModel {
   SourceText source;
 
   std::unordered_map<std::string, MemberSymbol> members;  ///< by name of the symbol; plain coordinates too
-  std::unordered_map<std::string, MemberSymbol> rows;     ///< multipliers by name of the symbol
+  std::unordered_map<std::string, MemberSymbol> rows;     ///< constraints by name of the symbol of their forces
   std::unordered_map<std::string, QuantitySum> sums;
   std::unordered_map<std::string, std::size_t> parameter_numbers;  ///< of single parameters
 

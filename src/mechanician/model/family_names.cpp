@@ -65,6 +65,11 @@ NameTable::Known NameTable::known(const Expr& f) const {
   for (const Expr& s : symbols_of(std::span(&f, 1))) {
     const Entry* e = entry(s.symbol().name);
     if (!e || !is_number(e->kind)) continue;  // an index, a member of a list, a sum
+    if (const auto number = model_.parameter_numbers.find(s.symbol().name);
+        number != model_.parameter_numbers.end() && model_.scalars[number->second].is_mode)
+      return {std::nullopt,
+              fmt::format("{}, and {} is a mode, which events change", problem, mechanician::quoted(s.symbol().name)),
+              hint};
     const auto value = parameter_value(s.symbol().name);
     if (!value) return {std::nullopt, is_excused(s.symbol().name) ? "" : problem, hint};
     numbers.push_back({s, *value});
@@ -332,7 +337,8 @@ std::vector<Expr> NameTable::rewrite(std::span<const Expr> fs, std::span<const R
       const std::string& old = before.symbol.symbol().name;
       const std::string name = fmt::format("{}[{}]", old.substr(0, old.find('[')), shown);
       after.symbol = make_symbol(before.symbol.symbol().kind, name);
-      (s.symbol().kind == SymbolKind::multiplier ? model_.rows : model_.members).emplace(name, std::move(after));
+      const bool of_row = (kind_bit(s.symbol().kind) & forces_of_constraints) != 0;
+      (of_row ? model_.rows : model_.members).emplace(name, std::move(after));
       put(s, s.symbol().kind == SymbolKind::velocity       ? derivative_symbol(coordinate(name))
              : s.symbol().kind == SymbolKind::acceleration ? derivative_symbol(derivative_symbol(coordinate(name)))
                                                            : make_symbol(s.symbol().kind, name));

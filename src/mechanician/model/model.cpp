@@ -1,5 +1,6 @@
 #include "mechanician/model/model.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace mechanician {
@@ -20,6 +21,11 @@ Expr Model::add_coordinate(std::string name, Place place) {
 
 Expr Model::add_parameter(std::string name, Expr value, Place place) {
   parameters.push_back({std::move(name), std::move(value), place});
+  return parameters.back().symbol();
+}
+
+Expr Model::add_mode(std::string name, Expr value, Place place) {
+  parameters.push_back({std::move(name), std::move(value), place, false, true});
   return parameters.back().symbol();
 }
 
@@ -53,7 +59,8 @@ Constraint make_constraint(std::string name, Expr residual, bool one_sided, Cons
           .restitution = std::move(options.restitution),
           .friction = std::move(options.friction),
           .text = std::move(options.text),
-          .place = options.place};
+          .place = options.place,
+          .engaged = options.engaged};
 }
 
 Expr difference(const Expr& a, const Expr& b) { return b.is_zero() ? a : a - b; }
@@ -72,9 +79,16 @@ void Model::add_at_most(std::string name, const Expr& left, const Expr& right, C
   constraints.push_back(make_constraint(std::move(name), difference(right, left), true, std::move(options)));
 }
 
+void Model::add_brake(std::string name, Friction friction, ConstraintOptions options) {
+  friction.is_force = true;
+  options.friction = std::move(friction);
+  constraints.push_back(make_constraint(std::move(name), Expr(0.0), false, std::move(options)));
+  constraints.back().bare = true;
+}
+
 void Model::add_control(std::string name, const Expr& left, const Expr& right, ControlOptions options) {
   controls.push_back({std::move(name), difference(left, right), std::move(options.frequency),
-                      std::move(options.damping), std::move(options.text), options.place});
+                      std::move(options.damping), std::move(options.text), options.place, options.engaged});
 }
 
 void Model::add_force(const Expr& coordinate, Expr value, Place place) {
@@ -95,6 +109,13 @@ Place Model::place_of(const std::string& path) const {
   }
   const auto found = family == path ? places.end() : places.find(family);
   return found == places.end() ? Place{} : found->second;
+}
+
+bool Model::is_staged() const {
+  return std::any_of(parameters.begin(), parameters.end(), [](const Parameter& p) { return p.is_mode; }) ||
+         std::any_of(constraints.begin(), constraints.end(), [](const Constraint& c) { return !c.engaged; }) ||
+         std::any_of(controls.begin(), controls.end(), [](const Control& c) { return !c.engaged; }) ||
+         std::any_of(events.begin(), events.end(), [](const Event& e) { return !e.changes.empty(); });
 }
 
 int Model::find_coordinate(std::string_view name) const {

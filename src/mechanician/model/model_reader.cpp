@@ -44,7 +44,7 @@ ModelReader::ModelReader(SourceText source, std::string cleaned, std::vector<Pro
   names_.is_excused = [this](std::string_view name) {
     if (unreadable_.covers("coordinates")) return true;
     const std::string family(name.substr(0, name.find('[')));
-    for (const char* section : {"parameters.", "inputs.", "states.", "define.", "unknown."})
+    for (const char* section : {"parameters.", "inputs.", "states.", "modes.", "define.", "unknown."})
       if (unreadable_.covers(section + std::string(name)) || unreadable_.covers(section + family)) return true;
     return false;
   };
@@ -167,14 +167,14 @@ std::optional<Expr> ModelReader::expression(const TomlValue& value, const std::s
 
 void ModelReader::read_top_level() {
   fields_.check_keys(root_,
-                     {"title", "coordinates", "parameters", "inputs", "states", "define", "dynamics", "constraints",
+                     {"title", "coordinates", "parameters", "inputs", "states", "modes", "define", "dynamics", "constraints",
                       "nonideal", "start", "run", "outputs", "measured", "control", "unknown", "events", "view", "world",
                       "bodies", "points", "directions", "joints", "springs", "forces", "contacts", "parts"},
                      "at the top of the file");
   // A misspelt section hides what it holds.
   for (const TomlMember& m : std::span(root_.members).first(std::min<std::size_t>(root_.members.size(), 100))) {
     const std::string near = nearest(
-        m.name, std::vector<std::string>{"parameters", "inputs", "states", "define", "unknown", "coordinates",
+        m.name, std::vector<std::string>{"parameters", "inputs", "states", "modes", "define", "unknown", "coordinates",
                                          "dynamics", "constraints"});
     if (!near.empty() && near != m.name && !root_.find(near)) fail(near);
   }
@@ -214,6 +214,8 @@ void ModelReader::declare_names() {
         names_.add(m.name, NameKind::definition, std::nullopt);
     }
   }
+  if (const TomlValue* table = section("modes"))
+    for (const TomlMember& m : table->members) names_.add(m.name, NameKind::parameter, parameter(m.name));
   for (const auto& [name, kind] : {std::pair("define", NameKind::definition), std::pair("unknown", NameKind::unknown)})
     if (const TomlValue* table = section(name)) {
       for (const TomlMember& m : table->members) {
@@ -464,7 +466,7 @@ void ModelReader::read_definition(const TomlMember& field, const char* section) 
   const auto indices = value ? indices_of(field.value) : std::nullopt;
   if (!indices) return fail(path);
   names_.definitions = true;
-  const auto f = expression(*value, path, Words::reactions, *indices);
+  const auto f = expression(*value, path, Words::forces, *indices);
   names_.definitions = false;
   if (!f) return;
   definition.name = name.indexed ? name.name : field.name;

@@ -85,6 +85,14 @@ class ModelReader {
   void read_start();
   void read_run();
   void read_event(const TomlMember& field);
+  // change_section.cpp: what events do
+  void read_action(const TomlValue& item, const std::vector<TermIndex>& indices, FamilyEvent& event);
+  std::optional<FamilyChange> read_row_change(const TomlValue& item, std::size_t at,
+                                              const std::vector<TermIndex>& indices);
+  std::optional<FamilyChange> read_mode_change(const TomlValue& item, std::size_t equals,
+                                               const std::vector<TermIndex>& indices);
+  /// `engaged` of a constraint or a requirement.
+  void read_engaged(const TomlValue& table, Term& term);
   void read_output(const TomlMember& field);
   void read_view();  // view_section.cpp
 

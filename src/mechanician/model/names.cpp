@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/expression/force_names.hpp"
 #include "mechanician/model/source_map.hpp"
 
 namespace mechanician {
@@ -145,39 +146,46 @@ ParseProblem NameTable::explain(std::string_view name, int primes, Words words) 
   return problem(fmt::format("unknown name {}", mechanician::quoted(name)), std::move(hint));
 }
 
-std::optional<Expr> NameTable::find_reaction(std::string_view function, std::string_view name) const {
+std::optional<Expr> NameTable::find_reaction(std::string_view function, std::string_view name, Words words) const {
   const std::string key(name);
-  if (function == "ideal") {
+  const ForceName* const force = find_force(function);
+  if (words == Words::reactions && !is_reaction(force->kind)) return std::nullopt;
+  if (force->of_coordinate()) {
     const auto member = model_.members.find(key);
     if (member != model_.members.end() && member->second.symbol.symbol().kind == SymbolKind::coordinate)
-      return make_symbol(SymbolKind::ideal_force, key);
+      return make_symbol(force->kind, key);
     return std::nullopt;
   }
-  if (constraint_set_.contains(key) || model_.rows.contains(key)) return make_symbol(SymbolKind::multiplier, key);
+  if (constraint_set_.contains(key) || model_.rows.contains(key)) return make_symbol(force->kind, key);
   return std::nullopt;
 }
 
-ParseProblem NameTable::explain_reaction(std::string_view function, std::string_view name) const {
-  if (function == "ideal") {
+ParseProblem NameTable::explain_reaction(std::string_view function, std::string_view name, Words words) const {
+  if (words == Words::reactions && !is_reaction(find_force(function)->kind))
+    return problem(fmt::format("`{}` cannot stand in [nonideal]", function),
+                   "forces of the ideal case are ideal() and multiplier(); the others follow from what stands here");
+  if (find_force(function)->of_coordinate()) {
     if (!entry(name) && is_excused(name)) return silent();
     std::vector<std::string> coordinates;
     for (const std::string& n : names_)
       if (is_moving(entries_.at(n).kind)) coordinates.push_back(n);
-    return problem(fmt::format("ideal() takes a coordinate, and {} is none", mechanician::quoted(name)),
+    return problem(fmt::format("{}() takes a coordinate, and {} is none", function, mechanician::quoted(name)),
                    wants_hints() ? did_you_mean(name, coordinates) : "");
   }
   if (is_constraint_excused(name)) return silent();
-  return problem(fmt::format("multiplier() takes a constraint, and {} is none", mechanician::quoted(name)),
+  return problem(fmt::format("{}() takes a constraint, and {} is none", function, mechanician::quoted(name)),
                  wants_hints() ? did_you_mean(name, constraints_) : "");
 }
 
 NameScope NameTable::scope(Words words) {
   NameScope s{[this, words](std::string_view name, int primes) { return find(name, primes, words); },
               [this, words](std::string_view name, int primes) { return explain(name, primes, words); }};
-  if (words == Words::reactions) {
-    s.reaction = [this](std::string_view function, std::string_view name) { return find_reaction(function, name); };
-    s.explain_reaction = [this](std::string_view function, std::string_view name) {
-      return explain_reaction(function, name);
+  if (words == Words::reactions || words == Words::forces) {
+    s.reaction = [this, words](std::string_view function, std::string_view name) {
+      return find_reaction(function, name, words);
+    };
+    s.explain_reaction = [this, words](std::string_view function, std::string_view name) {
+      return explain_reaction(function, name, words);
     };
   }
   s.member = [this, words](std::string_view name, std::span<const Expr> indices, std::size_t offset,

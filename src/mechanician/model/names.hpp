@@ -30,8 +30,8 @@ std::string_view in_words(NameKind kind);
 inline bool is_moving(NameKind kind) { return kind == NameKind::coordinate || kind == NameKind::state; }
 inline bool is_number(NameKind kind) { return kind == NameKind::parameter || kind == NameKind::input; }
 
-/// What may stand in an expression: everything; ideal() and multiplier() too; or parameters only.
-enum class Words { all, reactions, parameters };
+/// What may stand in an expression: everything; ideal() and multiplier() too; all forces too; or parameters only.
+enum class Words { all, reactions, forces, parameters };
 
 class NameTable {
  public:
@@ -126,8 +126,8 @@ class NameTable {
   const Entry* entry(std::string_view name) const;
   std::optional<Expr> find(std::string_view name, int primes, Words words);
   ParseProblem explain(std::string_view name, int primes, Words words) const;
-  std::optional<Expr> find_reaction(std::string_view function, std::string_view name) const;
-  ParseProblem explain_reaction(std::string_view function, std::string_view name) const;
+  std::optional<Expr> find_reaction(std::string_view function, std::string_view name, Words words) const;
+  ParseProblem explain_reaction(std::string_view function, std::string_view name, Words words) const;
   ParsedExpression sum(std::span<const IndexRange> ranges, std::string_view body, std::size_t offset, Words words);
   Expr add_sum(std::vector<TermIndex> own, const Expr& body);
   /// d/dt of what a definition stands for, so often; nothing where there is none.

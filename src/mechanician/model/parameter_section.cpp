@@ -187,6 +187,24 @@ void ModelReader::read_parameters() {
     model_.parameter_names.push_back(m.name);
     model_.scalars.push_back({m.name, 1.0, fields_.place_of(m), is_input});
   }
+  if (const TomlMember* modes = root_.find("modes"); modes && modes->value.type == TomlValue::Type::table)
+    for (const TomlMember& m : modes->value.members) {
+      model_.places["parameters." + m.name] = model_.places["modes." + m.name] = fields_.place_of(m.value);
+      if (is_list(m.value)) {
+        fields_.report(m.value, fmt::format("the mode {} is {}", mechanician::quoted(m.name), in_words(m.value.type)),
+                       "a mode is a number, or an expression of parameters");
+        fail("modes." + m.name);
+        continue;
+      }
+      if (model_.parameter_numbers.contains(m.name)) {
+        fields_.report(m, fmt::format("{} stands for two things: a parameter and a mode", mechanician::quoted(m.name)));
+        continue;
+      }
+      texts.push_back({&m.value, -1, model_.scalars.size()});
+      model_.parameter_numbers.emplace(m.name, model_.scalars.size());
+      model_.parameter_names.push_back(m.name);
+      model_.scalars.push_back({m.name, 1.0, fields_.place_of(m), true});
+    }
   model_.parameters.assign(model_.scalars.size(), unknown);
   const auto read = [&](const ListItem& t) {
     NumberFamily* list = t.list < 0 ? nullptr : &model_.numbers[static_cast<std::size_t>(t.list)];

@@ -28,6 +28,7 @@ constexpr KindSet of_positions = of_time | kind_bit(SymbolKind::coordinate) | ki
 constexpr KindSet of_velocities = of_positions | kind_bit(SymbolKind::velocity);
 constexpr KindSet of_motion = of_velocities | kind_bit(SymbolKind::acceleration);
 constexpr KindSet of_reactions = of_velocities | kind_bit(SymbolKind::ideal_force) | kind_bit(SymbolKind::multiplier);
+constexpr KindSet of_forces = of_motion | forces_of_coordinates | forces_of_constraints;
 
 /// An expression of the model with what may stand in it.
 struct Part {
@@ -54,6 +55,16 @@ std::string_view kind_in_words(SymbolKind kind) {
       return "the ideal force";
     case SymbolKind::multiplier:
       return "the multiplier";
+    case SymbolKind::constraint_force:
+      return "the constraint force";
+    case SymbolKind::control_force:
+      return "the control force";
+    case SymbolKind::friction:
+      return "the friction";
+    case SymbolKind::power:
+      return "the power";
+    case SymbolKind::work:
+      return "the work";
     case SymbolKind::unknown:
       return "the unknown function";
   }
@@ -62,7 +73,9 @@ std::string_view kind_in_words(SymbolKind kind) {
 
 class Validator {
  public:
-  Validator(const Model& model, const Unreadable& unreadable) : model_(model), unreadable_(unreadable) {}
+  /// `whole`: all members of families are there.
+  Validator(const Model& model, const Unreadable& unreadable, bool whole)
+      : model_(model), unreadable_(unreadable), whole_(whole) {}
 
   std::vector<Problem> validate() {
     check_names();
@@ -75,6 +88,7 @@ class Validator {
     for (Problem& p : validate_contacts(model_)) problems_.push_back(std::move(p));
     check_controls();
     check_measured();
+    check_changes();
     check_start_names();
     check_run();
     return std::move(problems_);
@@ -140,6 +154,11 @@ class Validator {
       check_name(o.name, "output", at);
       const auto found = known.find(o.name);
       const bool coordinate = found != known.end() && is_moving(found->second.kind);
+      const auto parameter = std::find_if(model_.parameters.begin(), model_.parameters.end(),
+                                          [&](const Parameter& p) { return p.is_mode && p.name == o.name; });
+      if (parameter != model_.parameters.end())
+        report(at, fmt::format("the output {} would be a second column of that name", mechanician::quoted(o.name)),
+               "results have the mode as a column anyway: take another name");
       if (coordinate || is_result_column(o.name))
         report(at, fmt::format("the output {} would be a second column of that name", mechanician::quoted(o.name)),
                fmt::format("results have the {} as a column anyway: take another name", coordinate      ? in_words(found->second.kind)
@@ -223,7 +242,7 @@ class Validator {
           of_parameters, "a parameter is made of numbers and other parameters");
     for (const Named& d : model_.definitions)
       add(d.value, fmt::format("the definition {}", mechanician::quoted(d.name)), place("define." + d.name, d.place),
-          of_motion | of_reactions);
+          of_forces);
     if (model_.kinetic) add(*model_.kinetic, "the kinetic energy", place("kinetic"), of_velocities, no_acceleration);
     if (model_.potential) add(*model_.potential, "the potential energy", place("potential"), of_positions, to_force);
     for (std::size_t i = 0; i < model_.mass.size(); ++i)
@@ -272,10 +291,14 @@ class Validator {
     for (const Measured& m : model_.measured)
       for (const auto& row : m.weight)
         for (const Expr& w : row) add(w, "the weight in [measured]", m.place, of_velocities, no_acceleration);
-    for (const Event& e : model_.events)
-      add(e.when, fmt::format("the event {}", mechanician::quoted(e.name)), e.place, of_motion);
+    for (const Event& e : model_.events) {
+      add(e.when, fmt::format("the event {}", mechanician::quoted(e.name)), e.place, of_forces);
+      for (const EventChange& c : e.changes)
+        add(c.value, fmt::format("the new value of {}", mechanician::quoted(c.name)), c.place, of_motion,
+            "it is made of the state at that instant, of parameters and of modes");
+    }
     for (const Named& o : model_.outputs)
-      add(o.value, fmt::format("the output {}", mechanician::quoted(o.name)), o.place, of_motion);
+      add(o.value, fmt::format("the output {}", mechanician::quoted(o.name)), o.place, of_forces);
     const std::string of_start = "a start value is made of numbers and parameters";
     add(model_.start.time, "`start.time`", place("start.time"), of_parameters, of_start);
     for (const auto& [name, f] : model_.start.position)
@@ -322,13 +345,16 @@ class Validator {
       for (const Expr& s : symbols_of(std::span(&p.f, 1))) {
         const SymbolKind kind = s.symbol().kind;
         if ((kind_bit(kind) & p.allowed) != 0) continue;
-        const bool reaction = kind == SymbolKind::ideal_force || kind == SymbolKind::multiplier;
+        const bool reaction = (kind_bit(kind) & (forces_of_coordinates | forces_of_constraints)) != 0;
         const bool time = kind == SymbolKind::time;
-        report(p.place,
-               fmt::format("{} contains {}{}", p.what, kind_in_words(kind),
-                           time ? "" : " `" + symbol_text(s.symbol()) + "`"),
-               reaction ? "ideal() and multiplier() can stand in [nonideal], and in definitions that only it uses"
-                        : p.hint);
+        report(
+            p.place,
+            fmt::format("{} contains {}{}", p.what, kind_in_words(kind),
+                        time ? "" : " `" + symbol_text(s.symbol()) + "`"),
+            reaction
+                ? "forces can stand in [outputs], [events] and [view], ideal() and multiplier() in [nonideal] too, and "
+                  "in definitions that only these use"
+                : p.hint);
         break;
       }
     }
@@ -349,7 +375,10 @@ class Validator {
         case SymbolKind::parameter:
           return parameters.contains(s.name);
         case SymbolKind::multiplier:
-          return constraints.contains(s.name) || unreadable_.covers("constraints." + s.name);
+        case SymbolKind::friction:
+        case SymbolKind::power:
+        case SymbolKind::work:
+          return has_row(constraints, s.name) || unreadable_.covers("constraints." + s.name);
         case SymbolKind::unknown:
           return unknowns.contains(s.name);
         default:
@@ -367,6 +396,71 @@ class Validator {
                                       kind_in_words(s.symbol().kind), mechanician::quoted(symbol_text(s.symbol()))));
   }
 
+  /// Where not all members are there, one of the family will do: which there are was asked when the text was read.
+  bool has_row(const std::unordered_set<std::string>& rows, const std::string& name) const {
+    if (rows.contains(name)) return true;
+    const std::size_t open = name.find('[');
+    return !whole_ && open != std::string::npos && std::any_of(rows.begin(), rows.end(), [&](const std::string& row) {
+      return row.compare(0, open + 1, name, 0, open + 1) == 0;
+    });
+  }
+
+  // ---- what events change, and forces that are there
+
+  void check_changes() {
+    std::unordered_set<std::string> rows, modes, measured;
+    for (const Constraint& c : model_.constraints) rows.insert(c.name);
+    for (const Control& c : model_.controls) rows.insert(c.name);
+    for (const Parameter& p : model_.parameters)
+      if (p.is_mode) modes.insert(p.name);
+    for (const Measured& m : model_.measured) measured.insert(m.constraints.begin(), m.constraints.end());
+    const std::string of_measured = "its weight is joined with those of others, which do not go on without it";
+    for (const Event& e : model_.events)
+      for (const EventChange& c : e.changes) {
+        const bool set = c.what == EventChange::What::set;
+        if (set && !modes.contains(c.name))
+          report(c.place, fmt::format("there is no mode {}", mechanician::quoted(c.name)),
+                 "what events may change stands in [modes], with the value that it begins with");
+        if (!set && !has_row(rows, c.name) && !unreadable_.covers("constraints." + c.name) &&
+            !unreadable_.covers("control." + c.name))
+          report(c.place, fmt::format("there is no constraint or control requirement {}", mechanician::quoted(c.name)),
+                 "constraints and control requirements can be released and engaged");
+        if (!set && measured.contains(c.name))
+          report(c.place, fmt::format("{} stands in [measured] and cannot be released", mechanician::quoted(c.name)),
+                 of_measured);
+      }
+    for (const Constraint& c : model_.constraints)
+      if (!c.engaged && measured.contains(c.name))
+        report(c.place, fmt::format("{} stands in [measured] and cannot be released", mechanician::quoted(c.name)),
+               of_measured);
+    // A parameter keeps its value.
+    for (const Parameter& p : model_.parameters)
+      for (const Expr& s : symbols_of(std::span(&p.value, 1)))
+        if (!p.is_mode && modes.contains(s.symbol().name))
+          report(place("parameters." + p.name, p.place),
+                 fmt::format("the parameter {} is made of the mode {}", mechanician::quoted(p.name),
+                             mechanician::quoted(s.symbol().name)),
+                 "a parameter keeps its value; what changes with a mode stands in [define]");
+    std::unordered_map<std::string, const Constraint*> known;
+    for (const Constraint& c : model_.constraints) known.emplace(c.name, &c);
+    const auto check = [&](const Expr& f, const Place& at) {
+      for (const Expr& s : symbols_of(std::span(&f, 1))) {
+        const auto found = known.find(s.symbol().name);
+        if ((kind_bit(s.symbol().kind) & forces_of_constraints) == 0 || found == known.end()) continue;
+        const bool friction = s.symbol().kind == SymbolKind::friction;
+        if (friction && !found->second->friction)
+          report(at, fmt::format("the constraint {} has no friction", mechanician::quoted(found->first)),
+                 "friction(NAME) is of constraints with friction or friction_force");
+        if (!friction && found->second->bare)
+          report(at, fmt::format("{} has no equation, and so no multiplier", mechanician::quoted(found->first)),
+                 "of a brake there is friction(NAME)");
+      }
+    };
+    for (const Named& o : model_.outputs) check(o.value, o.place);
+    for (const Event& e : model_.events) check(e.when, e.place);
+    for (const Named& d : model_.definitions) check(d.value, d.place);
+  }
+
   // ---- rows
 
   void check_row(const Expr& residual, const std::string& what, const Place& at) {
@@ -381,7 +475,7 @@ class Validator {
 
   void check_constraints() {
     for (const Constraint& c : model_.constraints)
-      check_row(c.residual, fmt::format("the constraint {}", mechanician::quoted(c.name)), c.place);
+      if (!c.bare) check_row(c.residual, fmt::format("the constraint {}", mechanician::quoted(c.name)), c.place);
   }
 
   /// The first velocity of a state in an expression, or nothing.
@@ -502,6 +596,7 @@ class Validator {
 
   const Model& model_;
   const Unreadable& unreadable_;
+  bool whole_;
   std::vector<Problem> problems_;
   std::vector<Part> parts_;
   std::unordered_set<std::string> coordinates_, states_;
@@ -510,12 +605,12 @@ class Validator {
 
 }  // namespace
 
-std::vector<Problem> validate_structure(const Model& model, const Unreadable& unreadable) {
-  return Validator(model, unreadable).validate();
+std::vector<Problem> validate_structure(const Model& model, const Unreadable& unreadable, bool whole) {
+  return Validator(model, unreadable, whole).validate();
 }
 
 std::vector<Problem> validate(const Model& model) {
-  std::vector<Problem> problems = validate_structure(model, {});
+  std::vector<Problem> problems = validate_structure(model, {}, true);
   // Of a family not all members are looked at, but each has its rate there.
   std::unordered_set<std::string> rated;
   for (const StateVariable& z : model.states) rated.insert(z.name);

@@ -132,7 +132,7 @@ void Expander::add_mentioned() {
 std::vector<Problem> validate_families(const FamilyModel& stated, const Unreadable& unreadable) {
   Expander chosen(stated, false);
   const Model model = chosen.expand();
-  std::vector<Problem> found = validate_structure(model, unreadable), problems;
+  std::vector<Problem> found = validate_structure(model, unreadable, false), problems;
   if (found.empty() && !unreadable.touches("parameters"))
     found = validate_values(model, {chosen.parameters()}, unreadable);
   for (Problem& p : find_second_values(stated)) found.push_back(std::move(p));

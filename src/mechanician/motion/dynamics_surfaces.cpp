@@ -250,7 +250,8 @@ bool Dynamics::hold_on_surfaces(double t, double* y) {
       right(static_cast<Index>(j)) = -g[static_cast<std::size_t>(surfaces_[j].switches.front())];
     if (right.isZero(0.0)) break;
     if (!solve_surfaces(right, x)) return false;
-    for (std::size_t i = 0; i < surfaces_.size(); ++i) move_along(x(static_cast<Index>(i)), corners_[0], corners_[i + 1], y);
+    for (std::size_t i = 0; i < surfaces_.size(); ++i)
+      move_along(x(static_cast<Index>(i)), corners_[0], corners_[i + 1], y);
   }
   return true;
 }
@@ -287,7 +288,7 @@ bool Dynamics::surfaces_add_up(double t, const double* y) {
   return adds_up(accelerations);
 }
 
-std::optional<Sample> Dynamics::calc_sample_along(double t, const double* y) {
+std::optional<Sample> Dynamics::calc_reactions_along(double t, const double* y) {
   if (!calc_shares(t, y, false)) return std::nullopt;
   std::optional<Sample> mean;
   if (between_) {
@@ -297,7 +298,7 @@ std::optional<Sample> Dynamics::calc_sample_along(double t, const double* y) {
       const std::vector<Surface> along = std::exchange(surfaces_, {});
       std::vector<double> with_rates(y, y + size());
       set_state_rates(t, with_rates.data());
-      mean = calc_sample(t, with_rates.data());
+      mean = calc_reactions(t, with_rates.data(), nullptr);
       surfaces_ = along;
       return true;
     });
@@ -307,25 +308,22 @@ std::optional<Sample> Dynamics::calc_sample_along(double t, const double* y) {
   surfaces_.clear();
   std::vector<double> with_rates(y, y + size());
   set_state_rates(t, with_rates.data());
-  mean = calc_sample(t, with_rates.data());
+  mean = calc_reactions(t, with_rates.data(), nullptr);
   const std::optional<Sample> base = mean;
   for (const Surface& s : along) {
     turn(s);
     set_state_rates(t, with_rates.data());
-    const std::optional<Sample> turned = calc_sample(t, with_rates.data());
+    const std::optional<Sample> turned = calc_reactions(t, with_rates.data(), nullptr);
     turn(s);
     if (!turned || !base) {
       mean.reset();
       break;
     }
-    for (auto part : {&Sample::qd, &Sample::qdd, &Sample::Qc, &Sample::Qc_i, &Sample::Qc_ni, &Sample::Q_control, &Sample::lambda,
-                      &Sample::power})
+    for (auto part : {&Sample::qd, &Sample::qdd, &Sample::Qc, &Sample::Qc_i, &Sample::Qc_ni, &Sample::Q_control,
+                      &Sample::lambda, &Sample::multipliers, &Sample::power})
       (*mean).*part += s.share * ((*turned).*part - (*base).*part);
   }
   surfaces_ = along;
-  if (!mean) return mean;
-  const auto quantities = values_->calc_quantities({.t = t, .q = y, .qd = mean->qd.data(), .qdd = mean->qdd.data()});
-  mean->outputs = Eigen::Map<const VectorXd>(quantities.data(), facts().num_outputs);
   return mean;
 }
 

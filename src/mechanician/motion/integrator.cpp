@@ -11,6 +11,7 @@
 #include "mechanician/motion/integrator_impl.hpp"
 #include "mechanician/motion/motion_family.hpp"
 #include "mechanician/motion/phased_motion.hpp"
+#include "mechanician/motion/staged_motion.hpp"
 #include "mechanician/motion/tolerances.hpp"
 
 namespace mechanician {
@@ -43,13 +44,17 @@ namespace {
 
 std::unique_ptr<MotionSteps> make_steps(MotionFamily& family, State start, MotionOptions options) {
   options.tolerance = tolerance_of_steps(options.tolerance);
+  if (family.system().is_staged())
+    return std::make_unique<StagedMotion>(family.system(), std::move(start), options, family.stages());
   if (family.system().has_contacts())
     return std::make_unique<PhasedMotion>(family.system(), std::move(start), options, family.phases());
   return std::make_unique<SmoothMotion>(family.dynamics(), std::move(start), options, SmoothMotion::Phase());
 }
 
 /// Kernels have their numbers in them, and need what they are made for written out before one can change.
-bool has_open_inputs(const System& system) { return !system.kernels() && !system.inputs_from_outside().empty(); }
+bool has_open_inputs(const System& system) {
+  return !system.kernels() && !system.is_staged() && !system.inputs_from_outside().empty();
+}
 
 }  // namespace
 
@@ -63,7 +68,9 @@ Integrator::Integrator(const System& system, State start, MotionOptions options)
   }
   system_ = std::make_shared<const System>(system);
   options.tolerance = tolerance_of_steps(options.tolerance);
-  if (system.has_contacts())
+  if (system.is_staged())
+    steps_ = std::make_unique<StagedMotion>(*system_, std::move(start), options);
+  else if (system.has_contacts())
     steps_ = std::make_unique<PhasedMotion>(*system_, std::move(start), options);
   else
     steps_ = std::make_unique<SmoothMotion>(*system_, std::move(start), options);
@@ -100,8 +107,8 @@ void Integrator::set_input(std::string_view name, double value) {
     throw std::invalid_argument(fmt::format("the input `{}` cannot be {}: it is a finite number", name, value));
   if (!family_)
     throw std::invalid_argument(
-        fmt::format("the input `{}` cannot be set here: the motion belongs to a family, or its model is so large that it "
-                    "is computed by kernels",
+        fmt::format("the input `{}` cannot be set here: the motion belongs to a family, its model is so large that it "
+                    "is computed by kernels, or events change it",
                     name));
   std::vector<double> values = system_->parameters();
   values[i] = value;
@@ -110,9 +117,10 @@ void Integrator::set_input(std::string_view name, double value) {
   for (const Parameter& p : model.parameters)
     for (const Expr& s : symbols_of(std::span(&p.value, 1)))
       if (!p.is_input && same(s, model.parameters[i].symbol()))
-        throw std::invalid_argument(fmt::format(
-            "the parameter `{}` is made of the input `{}`, which cannot be set then: put what is made of it in [define]",
-            p.name, name));
+        throw std::invalid_argument(
+            fmt::format("the parameter `{}` is made of the input `{}`, which cannot be set then: put what is made of "
+                        "it in [define]",
+                        p.name, name));
   family_->set_parameters(values);
   steps_->take_parameters();
 }

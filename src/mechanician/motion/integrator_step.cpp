@@ -170,6 +170,7 @@ bool SmoothMotion::advance() {
     finish(StopReason::reached_end);
     return false;
   }
+  if (events_inside_.has_pending() && !events_inside_.report_pending()) return false;
   switches_.take_next_sides();
   if (implicit_) return advance_implicit();
   return advance_explicit();
@@ -424,7 +425,7 @@ Sample SmoothMotion::sample(double time) {
     return Eigen::VectorXd::Constant(size, std::numeric_limits<double>::quiet_NaN());
   };
   bare.qdd = bare.Qc = bare.Qc_i = bare.Qc_ni = bare.Q_control = unknown(n);
-  bare.lambda = bare.power = unknown(dynamics_.num_constraints());
+  bare.lambda = bare.multipliers = bare.power = unknown(dynamics_.num_constraints());
   bare.outputs = unknown(dynamics_.facts().num_outputs);
   bare.works.constraints = unknown(dynamics_.num_constraints());
   return bare;

@@ -98,7 +98,7 @@ std::optional<PhasedMotion::PlainImpact> PhasedMotion::find_plain_impact(std::si
   RowSet& held = impact.rows;
   for (int j = 0; j < f.m; ++j) {
     const RowFacts& traits = f.rows[static_cast<std::size_t>(j)];
-    if ((d.absent()[static_cast<std::size_t>(j)] && j != row) || traits.kind == RowKind::control) continue;
+    if ((d.values().is_absent(j) && j != row) || traits.kind == RowKind::control) continue;
     held.kept.push_back(j);
     if (traits.level != Level::acceleration) g(j) = -(traits.level == Level::position ? v.rate[j] : v.residual[j]);
   }

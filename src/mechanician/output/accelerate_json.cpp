@@ -112,7 +112,10 @@ class AccelerateJson {
       }
       json_.key("normal").value(c.normal);
       if (c.values.has_friction) {
-        json_.key("friction_coefficient").value(c.values.mu);
+        if (c.values.limit > 0.0 || c.values.bare)
+          json_.key("friction_limit").value(c.values.limit);
+        else
+          json_.key("friction_coefficient").value(c.values.mu);
         json_.key("slip").begin_array();
         for (const double x : c.values.slip) json_.value(x);
         json_.end_array();

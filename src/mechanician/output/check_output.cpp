@@ -78,7 +78,8 @@ std::string contact_table(const System& system, const Instant& instant) {
     std::string slip;
     for (const double psi : v.slip) slip += (slip.empty() ? "" : ", ") + short_number(psi == 0.0 ? 0.0 : psi);
     table.add({system.row_name(v.row), v.one_sided && v.level == Level::position ? short_number(v.restitution) : "-",
-               v.has_friction ? short_number(v.mu) : "-", slip.empty() ? "-" : slip, std::string(name_of(c.status))});
+               v.has_friction ? short_number(v.limit > 0.0 || v.bare ? v.limit : v.mu) : "-", slip.empty() ? "-" : slip,
+               std::string(name_of(c.status))});
   }
   return table.text() + others(static_cast<long>(instant.contacts.size()));
 }
@@ -222,7 +223,10 @@ void constraints_json(JsonWriter& json, const System& system, const Instant& ins
       json.key("status").value(name_of(c->status));
       if (row.one_sided && row.level == Level::position) json.key("restitution").value(c->values.restitution);
       if (c->values.has_friction) {
-        json.key("friction").value(c->values.mu);
+        if (c->values.limit > 0.0 || c->values.bare)
+          json.key("friction_force").value(c->values.limit);
+        else
+          json.key("friction").value(c->values.mu);
         json.key("slip").begin_array();
         for (const double psi : c->values.slip) json.value(psi);
         json.end_array();

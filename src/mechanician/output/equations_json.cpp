@@ -79,7 +79,7 @@ class EquationsJson {
       if (row.one_sided) json_.key(row.level == Level::position ? "gap" : "rate"), expression(row.residual);
       if (row.one_sided && row.level == Level::position) json_.key("restitution"), expression(c.restitution);
       if (c.has_friction) {
-        json_.key("friction"), expression(c.friction);
+        json_.key(c.is_force ? "friction_force" : "friction"), expression(c.friction);
         list("slip", c.slip);
         json_.key("T").begin_array();
         std::size_t next = 0;

@@ -100,7 +100,7 @@ class EquationsLatex {
       }
       if (!c.has_friction) continue;
       note(fmt::format("friction of {} along the rows of T, \\dot s = T \\ddot q - d", row.name));
-      display(fmt::format("\\mu_{{{}}} = {}", name, shown(c.friction)));
+      display(fmt::format("{}_{{{}}} = {}", c.is_force ? "F" : "\\mu", name, shown(c.friction)));
       column(fmt::format("s_{{{}}}", name), c.slip);
       matrix(fmt::format("T_{{{}}}", name), c.T);
       column(fmt::format("d_{{{}}}", name), c.slip_b);

@@ -89,7 +89,7 @@ class EquationsText {
       if (r.one_sided) line("  {}: {} >= 0", r.name, shown(r.residual));
       if (r.one_sided && r.level == Level::position) line("  restitution[{}] = {}", r.name, shown(c.restitution));
       if (!c.has_friction) continue;
-      line("  mu[{}] = {}", r.name, shown(c.friction));
+      line("  {}[{}] = {}", c.is_force ? "friction_force" : "mu", r.name, shown(c.friction));
       std::size_t next = 0;
       for (int k = 0; k < c.T.rows; ++k) {
         const auto i = static_cast<std::size_t>(k);
@@ -104,6 +104,8 @@ class EquationsText {
       line(
           "friction acts along the rows of T: |F| <= mu·|lambda| while T q'' = d keeps the slip at zero,\n"
           "else F = -mu·|lambda| slip/|slip|");
+    if (std::any_of(eqs_.contacts.begin(), eqs_.contacts.end(), [](const ContactRow& c) { return c.is_force; }))
+      line("where friction_force is given, it stands in the place of mu·|lambda|");
   }
 
   void weights() {
