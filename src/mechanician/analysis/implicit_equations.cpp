@@ -61,7 +61,11 @@ int find_parameter(const System& system, std::string_view name) {
 }
 
 ImplicitEquations::ImplicitEquations(Dynamics& dynamics, std::span<const int> inputs, std::span<const Expr> outputs)
-    : dynamics_(dynamics), n_(dynamics.n()), m_(dynamics.facts().m), num_inputs_(static_cast<int>(inputs.size())) {
+    : dynamics_(dynamics),
+      n_(dynamics.n()),
+      m_(dynamics.facts().m),
+      num_inputs_(static_cast<int>(inputs.size())),
+      inputs_(inputs.begin(), inputs.end()) {
   const WrittenEquations& written = *dynamics.written();
   const Equations& eqs = written.frozen();
   const bool reactions = dynamics.facts().needs_reactions;
@@ -105,8 +109,21 @@ ImplicitEquations::ImplicitEquations(Dynamics& dynamics, std::span<const int> in
                                                                                      : row.residual);
   std::vector<Expr> shown = substitute(outputs, reactions_by(eqs, lambda_));
   add_gradients(F, F_block_), add_gradients(rates, rate_block_), add_gradients(shown, output_block_);
+  if (!inputs.empty()) {
+    std::vector<Expr> residuals;
+    for (const Row& row : eqs.rows)
+      residuals.push_back(row.kind == RowKind::control || row.level != Level::position ? Expr(0) : row.residual);
+    add_gradients(residuals, residual_block_);
+    Block by_input;
+    for (std::size_t k = 0; k < residual_block_.sources.size(); ++k)
+      if (residual_block_.sources[k].part == by_inputs)
+        by_input.sources.push_back(residual_block_.sources[k]),
+            by_input.expressions.push_back(residual_block_.expressions[k]);
+    residual_block_ = std::move(by_input);
+  }
   std::vector<Expr> all = F;
-  for (const auto* part : {&shown, &F_block_.expressions, &rate_block_.expressions, &output_block_.expressions})
+  for (const auto* part : {&shown, &F_block_.expressions, &rate_block_.expressions, &residual_block_.expressions,
+                           &output_block_.expressions})
     all.insert(all.end(), part->begin(), part->end());
   tape_ = Tape(all, symbols_);
   x_.resize(symbols_.size()), values_.resize(all.size()), bounds_.resize(all.size());
@@ -266,9 +283,11 @@ bool ImplicitEquations::evaluate(double t, const double* y, std::span<const int>
   for (const double value : values_)
     if (!std::isfinite(value)) return false;
   const std::size_t num_shown = output_values_.size(), at_F = static_cast<std::size_t>(size_) + num_shown,
-                    at_rate = at_F + F_block_.sources.size(), at_output = at_rate + rate_block_.sources.size();
+                    at_rate = at_F + F_block_.sources.size(), at_residual = at_rate + rate_block_.sources.size(),
+                    at_output = at_residual + residual_block_.sources.size();
   collect(F_block_, values_.data() + at_F, bounds_.data() + at_F, F_, false);
   collect(rate_block_, values_.data() + at_rate, bounds_.data() + at_rate, rate_, true);
+  collect(residual_block_, values_.data() + at_residual, bounds_.data() + at_residual, residual_, true);
   collect(output_block_, values_.data() + at_output, bounds_.data() + at_output, output_, true);
   std::copy_n(values_.begin() + size_, num_shown, output_values_.begin());
   F_size_.assign(bounds_.begin(), bounds_.begin() + size_);

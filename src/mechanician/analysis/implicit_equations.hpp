@@ -51,10 +51,15 @@ class ImplicitEquations {
   const BoundedEntries& F(Part part) const { return F_[part]; }
   /// Of φ̇ of rows on positions and ψ of those on velocities, by row.
   const BoundedEntries& rate(Part part) const { return rate_[part]; }
+  /// Of φ of rows on positions, by inputs alone.
+  const BoundedEntries& residual(Part part) const { return residual_[part]; }
   const BoundedEntries& output(Part part) const { return output_[part]; }
   std::span<const double> outputs() const { return output_values_; }
   /// Rows on positions that depend on an input: (row, input).
   const std::vector<SparseEntry>& moved_rows() const { return moved_rows_; }
+
+  /// The values of parameters that the system has now.
+  void take_parameters() { find_input_slopes(inputs_); }
 
   /// r ← F_z⁻¹ r
   void solve(double* r) const { lu_->solve(r); }
@@ -81,11 +86,12 @@ class ImplicitEquations {
   std::vector<double> slopes_;        ///< parameters × inputs: dp/du
   int num_inputs_ = 0;
   std::vector<SparseEntry> moved_rows_;
-  Block F_block_, rate_block_, output_block_;
-  Tape tape_;  ///< [F | outputs | gradients of F | of rates | of outputs]
+  std::vector<int> inputs_;
+  Block F_block_, rate_block_, residual_block_, output_block_;
+  Tape tape_;  ///< [F | outputs | gradients of F | of rates | of residuals by inputs | of outputs]
   std::vector<double> x_, values_, bounds_, z_, F_size_, output_values_;
   std::vector<char> left_out_;
-  BoundedEntries F_[5], rate_[5], output_[5];
+  BoundedEntries F_[5], rate_[5], residual_[5], output_[5];
   std::unique_ptr<SparseLu> lu_;
 };
 

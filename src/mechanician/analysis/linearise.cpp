@@ -107,9 +107,8 @@ struct Lineariser::Phase {
 };
 
 Lineariser::Lineariser(const System& system, LineariseOptions options)
-    : system_(system.kernels()
-                  ? std::make_shared<const System>(system.model(), system.parameters(), System::Checked::already)
-                  : std::make_shared<const System>(system)),
+    : system_(system.kernels() ? std::make_shared<System>(system.model(), system.parameters(), System::Checked::already)
+                               : std::make_shared<System>(system)),
       options_(std::move(options)) {
   for (const std::string& name : options_.inputs) {
     inputs_.push_back(find_parameter(*system_, name));
@@ -131,6 +130,18 @@ Lineariser::Lineariser(const System& system, LineariseOptions options)
 }
 
 Lineariser::~Lineariser() = default;
+
+void Lineariser::set_parameters(std::span<const double> values) {
+  system_->set_parameters(values);
+  if (system_->has_contacts()) {
+    phases_.clear();
+    return;
+  }
+  for (auto& [statuses, phase] : phases_) {
+    phase->dynamics().take_parameters();
+    phase->equations->take_parameters();
+  }
+}
 
 /// Contacts that act here as equations.
 Lineariser::Phase& Lineariser::phase_of(const State& state, Linearisation& to) {
@@ -177,7 +188,7 @@ Lineariser::Phase& Lineariser::phase_of(const State& state, Linearisation& to) {
 }
 
 /// Sides, rows and the state itself, moved onto the constraints to the last digits.
-bool Lineariser::choose_rows(Phase& phase, Linearisation& to, std::vector<double>& y) const {
+bool Lineariser::choose_rows(Phase& phase, Linearisation& to, std::vector<double>& y, bool quick) const {
   Dynamics& dynamics = phase.dynamics();
   const double t = to.state.t;
   dynamics.take_sides(t, y.data());
@@ -189,7 +200,7 @@ bool Lineariser::choose_rows(Phase& phase, Linearisation& to, std::vector<double
   if (dynamics.is_weighed())
     return refuse("measured constraints that depend on others: what weights do to them is not linearised");
   const System& system = phase.system(*system_);
-  const auto generic = dynamics.values().find_generic_rank(to.state);
+  const auto generic = quick ? EquationValues::GenericRank{} : dynamics.values().find_generic_rank(to.state);
   const auto& kept = dynamics.rows_that_act();
   if (generic.rank && *generic.rank > static_cast<int>(kept.size())) {
     std::vector<std::string> lost;
@@ -286,6 +297,7 @@ void Lineariser::fill(const Phase& phase, const TangentSpace& space, Linearisati
     to.B.row(r) = values.row(i).tail(inputs);
   }
   to.q = space.q.leftCols(s), to.qd = space.qd.leftCols(s);
+  to.q_inputs = space.q.rightCols(inputs);
 
   const auto outputs = static_cast<Eigen::Index>(outputs_.size());
   RowMajor by_all = RowMajor::Zero(outputs, all);
@@ -343,6 +355,12 @@ void Lineariser::judge(const Phase& phase, const std::vector<double>& y, Lineari
   const double *q = y.data(), *qd = q + n, *qdd = eqs.unknowns().data();
   const auto p = to.positions.size(), v = to.velocities.size();
   to.qdd = Eigen::Map<const Eigen::VectorXd>(qdd, n);
+  to.qdd_size = phase.a_size.head(n);
+  to.multipliers = Eigen::VectorXd::Zero(system_->m());
+  for (int j = 0; j < eqs.m(); ++j) {
+    const int row = phase.contacts ? phase.contacts->row_of[static_cast<std::size_t>(j)] : j;
+    if (row >= 0) to.multipliers(row) = eqs.unknowns()[static_cast<std::size_t>(n + j)];
+  }
   to.drift.resize(static_cast<Eigen::Index>(p + v));
   for (std::size_t k = 0; k < p; ++k) to.drift(static_cast<Eigen::Index>(k)) = qd[to.positions[k]];
   for (std::size_t k = 0; k < v; ++k) to.drift(static_cast<Eigen::Index>(p + k)) = qdd[to.velocities[k]];
@@ -376,7 +394,7 @@ void Lineariser::judge(const Phase& phase, const std::vector<double>& y, Lineari
   to.at = rests ? Linearisation::At::rest : is_steady ? Linearisation::At::steady : Linearisation::At::moving;
 }
 
-Linearisation Lineariser::at(const State& given) {
+Linearisation Lineariser::at(const State& given, bool quick) {
   Linearisation to;
   to.state = given;
   const auto n = static_cast<std::size_t>(system_->n());
@@ -392,7 +410,7 @@ Linearisation Lineariser::at(const State& given) {
   std::vector<double> y(static_cast<std::size_t>(dynamics.size()), 0.0);
   std::copy(given.q.begin(), given.q.end(), y.begin());
   std::copy(given.qd.begin(), given.qd.end(), y.begin() + given.q.size());
-  if (!choose_rows(phase, to, y)) return to;
+  if (!choose_rows(phase, to, y, quick)) return to;
   std::copy_n(y.begin(), n, to.state.q.begin()),
       std::copy_n(y.begin() + static_cast<std::ptrdiff_t>(n), n, to.state.qd.begin());
   to.depends_on_time = dynamics.facts().depends_on_time;
@@ -437,7 +455,7 @@ Linearisation Lineariser::at(const State& given) {
                              system_->coordinate(space.not_independent), space.not_independent_v ? "'" : "");
     return to;
   }
-  if (refuse_inputs(phase, space, to)) return to;
+  if (!options_.quasi_static && refuse_inputs(phase, space, to)) return to;
   to.positions = space.positions, to.velocities = space.velocities;
   for (const int i : space.positions) to.states.push_back(system_->coordinate(i));
   for (const int i : space.velocities) to.states.push_back(system_->coordinate(i) + "'");

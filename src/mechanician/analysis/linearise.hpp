@@ -28,6 +28,8 @@ struct LineariseOptions {
   std::vector<std::string> outputs = {};  ///< outputs of the model, coordinates, velocities x' and accelerations x''
   std::vector<std::string> states =
       {};  ///< coordinates x and velocities x' that are to be independent; the rest is chosen
+  /// Inputs stay as they are once they have changed: they may move constraints. For rest, and how it changes with parameters.
+  bool quasi_static = false;
 };
 
 /// States (positions and velocities) up to which the matrices are made: A has as many rows and columns and is dense, as are its
@@ -45,15 +47,18 @@ struct Linearisation {
   Eigen::MatrixXd A = {}, B = {}, C = {}, D = {};
   Eigen::MatrixXd A_noise = {};     ///< bounds of what rounding has done to A
   Eigen::MatrixXd q = {}, qd = {};  ///< n×states: how all coordinates and velocities change with the states
+  Eigen::MatrixXd q_inputs = {};    ///< n×inputs: how coordinates change with inputs that move constraints
   /// Masses of the states where every coordinate among them has its velocity among them too; else empty.
   Eigen::MatrixXd M = {};
 
   enum class At { rest, steady, moving };
   At at = At::rest;
-  bool depends_on_time = false;  ///< the equations do, explicitly
-  Eigen::VectorXd drift = {};    ///< ẋ = f
-  Eigen::VectorXd qdd = {};      ///< of all coordinates
-  Eigen::VectorXd outputs = {};  ///< their values
+  bool depends_on_time = false;      ///< the equations do, explicitly
+  Eigen::VectorXd drift = {};        ///< ẋ = f
+  Eigen::VectorXd qdd = {};          ///< of all coordinates
+  Eigen::VectorXd qdd_size = {};     ///< what these are small or large against
+  Eigen::VectorXd multipliers = {};  ///< by row of the system; of open contacts 0
+  Eigen::VectorXd outputs = {};      ///< their values
   std::vector<std::string> notes = {};
 };
 
@@ -64,21 +69,23 @@ class Lineariser {
   explicit Lineariser(const System& system, LineariseOptions options = {});
   ~Lineariser();
 
-  /// The state is to be on the constraints.
-  Linearisation at(const State& state);
+  /// The state is to be on the constraints. `quick`: a singular configuration is not looked for.
+  Linearisation at(const State& state, bool quick = false);
+  /// Values of all parameters.
+  void set_parameters(std::span<const double> values);
   const System& system() const { return *system_; }
   const LineariseOptions& options() const { return options_; }
 
  private:
   struct Phase;
   Phase& phase_of(const State& state, Linearisation& to);
-  bool choose_rows(Phase& phase, Linearisation& to, std::vector<double>& y) const;
+  bool choose_rows(Phase& phase, Linearisation& to, std::vector<double>& y, bool quick) const;
   bool refuse_inputs(const Phase& phase, const TangentSpace& space, Linearisation& to) const;
   void find_rates(Phase& phase, const std::vector<double>& y) const;
   void fill(const Phase& phase, const TangentSpace& space, Linearisation& to) const;
   void judge(const Phase& phase, const std::vector<double>& y, Linearisation& to) const;
 
-  std::shared_ptr<const System> system_;
+  std::shared_ptr<System> system_;
   LineariseOptions options_;
   std::vector<int> inputs_, wanted_, wanted_v_;
   std::vector<Expr> outputs_;

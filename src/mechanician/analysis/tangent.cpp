@@ -196,6 +196,17 @@ TangentSpace find_tangent_space(const ImplicitEquations& eqs, const TangentRows&
   space.q = space.q_noise = space.qd = space.qd_noise = Eigen::MatrixXd::Zero(n, all);
   space.q.leftCols(p) = T.value, space.q_noise.leftCols(p) = T.noise;
   for (Eigen::Index c = 0; c < v; ++c) space.qd(space.velocities[static_cast<std::size_t>(c)], p + c) = 1.0;
+  // Constraints that an input moves take coordinates along.
+  if (h > 0 && rows.num_inputs > 0) {
+    number(rows.positions);
+    Bounded right(h, rows.num_inputs), X(h, rows.num_inputs);
+    fill(eqs.residual(ImplicitEquations::by_inputs), right, 0);
+    right.value = -right.value;
+    const Bounded A_D = split(A, dependent);
+    solve(A_D.value, A_D.noise, right, X);
+    for (Eigen::Index j = 0; j < h; ++j)
+      space.q.row(dependent[static_cast<std::size_t>(j)]).tail(rows.num_inputs) = X.value.row(j);
+  }
   if (k > 0) {
     const Bounded V_D = split(V, dependent_v), V_J = split(V, space.velocities);
     Bounded right(k, all), X(k, all);
@@ -203,7 +214,8 @@ TangentSpace find_tangent_space(const ImplicitEquations& eqs, const TangentRows&
     right.noise.leftCols(p) =
         by_q.noise * T.value.cwiseAbs() + by_q.value.cwiseAbs() * (T.noise + eps * T.value.cwiseAbs());
     right.value.middleCols(p, v) = -V_J.value, right.noise.middleCols(p, v) = V_J.noise;
-    right.value.rightCols(rows.num_inputs) = -by_u.value, right.noise.rightCols(rows.num_inputs) = by_u.noise;
+    right.value.rightCols(rows.num_inputs) = -by_u.value - by_q.value * space.q.rightCols(rows.num_inputs);
+    right.noise.rightCols(rows.num_inputs) = by_u.noise;
     solve(V_D.value, V_D.noise, right, X);
     for (Eigen::Index j = 0; j < k; ++j) {
       space.qd.row(dependent_v[static_cast<std::size_t>(j)]) = X.value.row(j);

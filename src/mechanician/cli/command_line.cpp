@@ -125,6 +125,17 @@ void add_linearise_options(CLI::App& linearise, CommandOptions& o) {
   linearise.add_option("-o", o.output, "Result")->type_name("FILE.json|.h5");
 }
 
+void add_equilibrium_options(CLI::App& equilibrium, CommandOptions& o) {
+  equilibrium.add_option("--starts", o.starts, "From how many positions, the start among them; default: 50")
+      ->type_name("N");
+  equilibrium.add_option("--seed", o.seed, "Of random positions; default: 0")->type_name("S");
+  equilibrium.add_option("--vary", o.vary, "Branches over a parameter, with their folds, as in p=0..2")
+      ->type_name("NAME=A..B")
+      ->allow_extra_args(false);
+  equilibrium.add_option("-o", o.output, "Result; .csv has a row for each state, which plot draws")
+      ->type_name("FILE.csv|.json");
+}
+
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
@@ -263,6 +274,11 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
       "linearise", "The motion near a state, linear: state-space matrices, eigenvalues, modes, transfer functions");
   add_model_options(*linearise, raw);
   add_linearise_options(*linearise, raw.command);
+
+  auto* equilibrium =
+      app.add_subcommand("equilibrium", "States of rest under all forces and constraints, and their stability");
+  add_model_options(*equilibrium, raw);
+  add_equilibrium_options(*equilibrium, raw.command);
 
   auto* bench = app.add_subcommand("bench", "Measure deriving, compiling and evaluating the acceleration of a model");
   add_model_options(*bench, raw);

@@ -16,6 +16,7 @@ Exit run_bench(const CommandOptions& options);
 Exit run_sweep_command(const CommandOptions& options);
 Exit run_export(const CommandOptions& options);
 Exit run_linearise(const CommandOptions& options);
+Exit run_equilibrium(const CommandOptions& options);
 Exit run_plot(const CommandOptions& options);
 
 }  // namespace mechanician

@@ -34,6 +34,7 @@ Exit dispatch(const CommandLine& line) {
   if (line.command == "sweep") return run_sweep_command(options);
   if (line.command == "export") return run_export(options);
   if (line.command == "linearise") return run_linearise(options);
+  if (line.command == "equilibrium") return run_equilibrium(options);
   if (line.command == "plot") return run_plot(options);
   if (line.command == "completion") return print_completion(line.shell);
   return Exit::usage;
