@@ -45,6 +45,9 @@ struct CommandOptions {
   // bench
   bool listing = false;
 
+  // import; and output
+  std::string base = "fixed";
+
   // plot; what is given for a run too is in its fields above: output, to
   std::string result;
   std::vector<std::string> show, y_labels;
