@@ -389,9 +389,131 @@ def names_on_the_command_line(program):
     that("accelerate --json: value", found is not None and near(found, expected), (found, expected))
 
 
+ARM = """<?xml version="1.0"?>
+<robot name="two link">
+  <!-- an arm -->
+  <link name="base_link"/>
+  <link name="upper-arm">
+    <inertial><origin xyz="0 0 0.25" rpy="0.1 0.2 0.3"/><mass value="2.0"/><inertia ixx="0.05" ixy="0.001" ixz="0" iyy="0.05" iyz="0" izz="0.004"/></inertial>
+    <visual><geometry><box size="1 1 1"/></geometry></visual>
+  </link>
+  <link name="forearm"><inertial><origin xyz="0 0 0.2"/><mass value="1.0"/><inertia ixx="0.02" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.001"/></inertial></link>
+  <link name="tip"><inertial><mass value="0.1"/><inertia ixx="1e-4" ixy="0" ixz="0" iyy="1e-4" iyz="0" izz="1e-4"/></inertial></link>
+  <joint name="shoulder" type="revolute"><parent link="base_link"/><child link="upper-arm"/><origin xyz="0 0 1" rpy="0 1.5 0"/><axis xyz="0 1 0"/><limit lower="-2" upper="2" effort="10" velocity="3"/><dynamics damping="0.1"/></joint>
+  <joint name="elbow" type="continuous"><parent link="upper-arm"/><child link="forearm"/><origin xyz="0 0 0.5" rpy="0 0.3 0.2"/><axis xyz="1 0 0"/></joint>
+  <joint name="end" type="fixed"><parent link="forearm"/><child link="tip"/><origin xyz="0 0 0.4"/></joint>
+</robot>
+"""
+
+
+def times(a, b):
+    return [[sum(a[i][k] * b[k][j] for k in range(len(b))) for j in range(len(b[0]))] for i in range(len(a))]
+
+
+def transposed(a):
+    return [list(row) for row in zip(*a)]
+
+
+def about(axis, angle):
+    c, s = math.cos(angle), math.sin(angle)
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    turn = [[float(a == b) for b in range(3)] for a in range(3)]
+    turn[i][i], turn[i][j], turn[j][i], turn[j][j] = c, -s, s, c
+    return turn
+
+
+def rpy(r, p, y):
+    return times(about(2, y), times(about(1, p), about(0, r)))
+
+
+def moved(p, turn, v):
+    return [p[i] + sum(turn[i][k] * v[k] for k in range(3)) for i in range(3)]
+
+
+def urdf(program):
+    """A robot in URDF against its Lagrangian, differentiated by differences, which knows nothing of bodies."""
+    inner = rpy(0.1, 0.2, 0.3)
+    tensor = times(inner, times([[0.05, 0.001, 0], [0.001, 0.05, 0], [0, 0, 0.004]], transposed(inner)))
+    diagonal = lambda *d: [[d[i] if i == j else 0.0 for j in range(3)] for i in range(3)]
+    links = [(2.0, [0, 0, 0.25], tensor), (1.0, [0, 0, 0.2], diagonal(0.02, 0.02, 0.001)), (0.1, [0, 0, 0], diagonal(1e-4, 1e-4, 1e-4))]
+
+    def frames(q):
+        upper = times(rpy(0, 1.5, 0), about(1, q[0]))
+        fore = times(times(upper, rpy(0, 0.3, 0.2)), about(0, q[1]))
+        elbow = moved([0, 0, 1], upper, [0, 0, 0.5])
+        return [([0, 0, 1], upper), (elbow, fore), (moved(elbow, fore, [0, 0, 0.4]), fore)]
+
+    def kinetic(q, v, h=1e-5):
+        ahead, behind, here = (frames([q[k] + sign * h * v[k] for k in range(2)]) for sign in (1, -1, 0))
+        total = 0.0
+        for (mass, centre, inertia), (pa, ra), (pb, rb), (_, r) in zip(links, ahead, behind, here):
+            rate = [(a - b) / (2 * h) for a, b in zip(moved(pa, ra, centre), moved(pb, rb, centre))]
+            spin = times(transposed(r), [[(ra[i][j] - rb[i][j]) / (2 * h) for j in range(3)] for i in range(3)])
+            w = [spin[2][1], spin[0][2], spin[1][0]]
+            total += mass / 2 * sum(x * x for x in rate) + 0.5 * sum(w[i] * inertia[i][j] * w[j] for i in range(3) for j in range(3))
+        return total
+
+    def potential(q):
+        return sum(9.81 * mass * moved(p, r, centre)[2] for (mass, centre, _), (p, r) in zip(links, frames(q)))
+
+    def mass_matrix(q):
+        one, other, both = kinetic(q, [1, 0]), kinetic(q, [0, 1]), kinetic(q, [1, 1])
+        return [[2 * one, both - one - other], [both - one - other, 2 * other]]
+
+    q, v, h = [0.3, -0.4], [0.5, 1.2], 1e-3
+    step = lambda k, d: [q[i] + (d if i == k else 0.0) for i in range(2)]
+    slope = lambda f, k: (8 * (f(step(k, h)) - f(step(k, -h))) - (f(step(k, 2 * h)) - f(step(k, -2 * h)))) / (12 * h)
+    along = lambda d: mass_matrix([q[i] + d * v[i] for i in range(2)])
+    rate = [[(along(h)[i][j] - along(-h)[i][j]) / (2 * h) for j in range(2)] for i in range(2)]
+    force = [slope(lambda x: kinetic(x, v), k) - slope(potential, k) - sum(rate[k][j] * v[j] for j in range(2)) for k in range(2)]
+    force[0] -= 0.1 * v[0]
+    m = mass_matrix(q)
+    det = m[0][0] * m[1][1] - m[0][1] * m[1][0]
+    expected = [(m[1][1] * force[0] - m[0][1] * force[1]) / det, (m[0][0] * force[1] - m[1][0] * force[0]) / det]
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "arm.urdf"
+        file.write_text(ARM)
+        state = ["--position", "shoulder.angle=0.3,elbow.angle=-0.4", "--velocity", "shoulder.angle=0.5,elbow.angle=1.2"]
+        done = subprocess.run([program, "accelerate", str(file), "--json", *state], capture_output=True, text=True)
+        found = json.loads(done.stdout)["acceleration"] if done.returncode == 0 else {}
+        that("urdf", found and near(found["shoulder.angle"], expected[0], 1e-5) and near(found["elbow.angle"], expected[1], 1e-5), (found, expected, done.stderr))
+        made = subprocess.run([program, "import", str(file)], capture_output=True, text=True)
+        that("import says what it does not read", "`visual` of links is not read" in made.stderr, made.stderr)
+        (pathlib.Path(folder) / "arm.toml").write_text(made.stdout)
+        again = subprocess.run([program, "accelerate", str(pathlib.Path(folder) / "arm.toml"), "--json", *state], capture_output=True, text=True)
+        that("import", again.stdout == done.stdout and done.returncode == 0, again.stderr)
+        file.write_text(ARM.replace('link="forearm"', 'link="foream"', 1))
+        bad = subprocess.run([program, "check", str(file)], capture_output=True, text=True)
+        that("a link that is not there", bad.returncode == 1 and "there is no link `foream`" in bad.stderr, bad.stderr)
+
+
+def open_joints(program):
+    """A start that does not close: the joint and by how much; moved onto the constraints where that is asked for."""
+    text = """
+[bodies.b]
+mass = 1
+inertia = [1, 1, 1]
+start = { at = [1, 0, 0] }
+[joints.hinge]
+type = "revolute"
+between = ["ground", "b"]
+first = { at = [0, 0, 0], axis = [0, 1, 0] }
+second = { at = [-0.9, 0, 0], axis = [0, 1, 0] }
+[run]
+to = 0.1
+every = 0.1
+"""
+    done = call(program, text, "run")
+    that("open joint", done.returncode != 0 and "hinge.x" in done.stderr and "0.1" in done.stderr, done.stderr)
+    out = rows(program, text, "--project-start")
+    that("open joint, moved", out and near(out[0]["b.x"], 0.9), out[:1])
+    note = call(program, text.replace("start = { at = [1, 0, 0] }", "start = { at = [0.9, 0, 0] }"), "check")
+    that("no gravity", note.returncode == 0 and "there is no gravity" in note.stderr, note.stderr)
+
+
 def main():
     program = sys.argv[1]
-    for check in (screw, hooke, top, shapes, same_in_all_ways, limits_and_contacts, planar, parts_and_families, names_on_the_command_line):
+    for check in (screw, hooke, top, shapes, same_in_all_ways, limits_and_contacts, planar, parts_and_families, names_on_the_command_line, urdf, open_joints):
         check(program)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0

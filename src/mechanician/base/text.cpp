@@ -74,7 +74,9 @@ bool is_name(std::string_view text) {
     const bool dot = c.value == '.' && !starts;
     if (c.value == '[' && !starts) {  // an index between parts, leg[2].knee
       const std::size_t end = text.find_first_not_of("0123456789,-", i + 1);
-      if (end == std::string_view::npos || end == i + 1 || text[end] != ']' || end + 1 >= text.size() || text[end + 1] != '.') return false;
+      if (end == std::string_view::npos || end == i + 1 || text[end] != ']' || end + 1 >= text.size() ||
+          text[end + 1] != '.')
+        return false;
       i = end + 1;
       continue;
     }

@@ -238,6 +238,13 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
   auto* expand = app.add_subcommand("expand", "Print the plain model that bodies, joints, springs and the like mean");
   add_model_options(*expand, raw);
 
+  auto* import = app.add_subcommand("import", "Print a robot in URDF as a model file");
+  import->add_option("ROBOT", raw.command.model, "URDF file")->required()->type_name("FILE.urdf");
+  import->add_option("-o", raw.command.output, "Model file; without it to standard output")->type_name("FILE.toml");
+  import->add_option("--base", raw.command.base, "Whether the first link is held: fixed or floating")
+      ->check(CLI::IsMember({"fixed", "floating"}))
+      ->capture_default_str();
+
   auto* project =
       app.add_subcommand("project", "Move the start state onto the constraints, least in the mass norm, and print it");
   add_model_options(*project, raw);

@@ -2,6 +2,8 @@
 
 #include "mechanician/cli/loading.hpp"
 #include "mechanician/cli/saying.hpp"
+#include "mechanician/cli/standard_error.hpp"
+#include "mechanician/model/plain_model.hpp"
 #include "mechanician/motion/stage_model.hpp"
 #include "mechanician/output/accelerate_output.hpp"
 #include "mechanician/output/check_output.hpp"
@@ -67,6 +69,7 @@ Exit run_check(const CommandOptions& options) {
     refused = refuse(loaded.system, instant);
   refused |= refuse_start(loaded.system, instant);
   if (!refused) warn(loaded.system, instant);
+  for (const std::string& note : notes_of_model(options.model)) mechanician::say("note: {}\n", note);
   return refused ? Exit::refused : Exit::done;
 }
 

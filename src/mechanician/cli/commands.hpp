@@ -11,6 +11,7 @@ Exit run_accelerate(const CommandOptions& options);
 Exit run_project(const CommandOptions& options);
 Exit run_equations(const CommandOptions& options);
 Exit run_expand(const CommandOptions& options);
+Exit run_import(const CommandOptions& options);
 Exit run_run(const CommandOptions& options);
 Exit run_bench(const CommandOptions& options);
 Exit run_sweep_command(const CommandOptions& options);

@@ -10,9 +10,9 @@ constexpr const char* bash = R"(_mechanician() {
   local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} previous=${COMP_WORDS[COMP_CWORD-1]}
   local common="--set --position --velocity --time --json --help"
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "check accelerate equations expand project run sweep bench export plot completion help --help --version" -- "$word"))
+    COMPREPLY=($(compgen -W "check accelerate equations expand import project run sweep bench linearise equilibrium export plot completion help --help --version" -- "$word"))
   elif [ "$command" = help ]; then
-    COMPREPLY=($(compgen -W "check accelerate equations expand project run sweep bench export plot completion" -- "$word"))
+    COMPREPLY=($(compgen -W "check accelerate equations expand import project run sweep bench linearise equilibrium export plot completion" -- "$word"))
   elif [ "$previous" = --form ]; then
     COMPREPLY=($(compgen -W "auto F1 F2 F3 F4 F5" -- "$word"))
   elif [ "$previous" = --method ]; then
@@ -50,9 +50,9 @@ complete -o filenames -F _mechanician mechanician
 constexpr const char* zsh_prefix = "autoload -U +X bashcompinit && bashcompinit\n";
 
 constexpr const char* fish =
-    R"(complete -c mechanician -n __fish_use_subcommand -f -a "check accelerate equations expand project run sweep bench export plot completion help"
+    R"(complete -c mechanician -n __fish_use_subcommand -f -a "check accelerate equations expand import project run sweep bench linearise equilibrium export plot completion help"
 complete -c mechanician -n __fish_use_subcommand -l help -l version
-for command in check accelerate equations expand project run sweep bench export
+for command in check accelerate equations expand import project run sweep bench linearise equilibrium export
   complete -c mechanician -n "__fish_seen_subcommand_from $command" -l set -l position -l velocity -l time -x
   complete -c mechanician -n "__fish_seen_subcommand_from $command" -l json -l help
 end

@@ -28,6 +28,7 @@ Exit dispatch(const CommandLine& line) {
   if (line.command == "accelerate") return run_accelerate(options);
   if (line.command == "equations") return run_equations(options);
   if (line.command == "expand") return run_expand(options);
+  if (line.command == "import") return run_import(options);
   if (line.command == "project") return run_project(options);
   if (line.command == "run") return run_run(options);
   if (line.command == "bench") return run_bench(options);

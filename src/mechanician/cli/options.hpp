@@ -52,6 +52,9 @@ struct CommandOptions {
   // export; what it writes is in `output`
   std::string kind, fmi = "2.0";
 
+  // import; and output
+  std::string base = "fixed";
+
   // plot; what is given for a run too is in its fields above: output, to
   std::string result;
   std::vector<std::string> show, y_labels;

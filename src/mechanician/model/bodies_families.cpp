@@ -17,13 +17,15 @@ namespace mechanician {
 namespace {
 
 constexpr long most_members = 100'000;
-constexpr const char* sections[] = {"bodies", "points", "directions", "joints", "springs", "forces", "contacts", "parts"};
+constexpr const char* sections[] = {"bodies",  "points", "directions", "joints",
+                                    "springs", "forces", "contacts",   "parts"};
 
 using Indices = std::map<std::string, long>;
 
 class Families {
  public:
-  Families(TomlValue& root, FieldReader& fields, const EvaluateField& evaluate) : root_(root), fields_(fields), evaluate_(evaluate) {}
+  Families(TomlValue& root, FieldReader& fields, const EvaluateField& evaluate)
+      : root_(root), fields_(fields), evaluate_(evaluate) {}
 
   bool write_out() {
     for (const char* name : sections)
@@ -32,9 +34,11 @@ class Families {
           if (m.value.find("for")) families_.insert(m.name.substr(0, m.name.find('[')));
     if (families_.empty()) return true;
     for (TomlMember& section : root_.members) {
-      const bool own = std::find_if(std::begin(sections), std::end(sections), [&](const char* s) { return section.name == s; }) != std::end(sections);
+      const bool own = std::find_if(std::begin(sections), std::end(sections),
+                                    [&](const char* s) { return section.name == s; }) != std::end(sections);
       if (section.value.type != TomlValue::Type::table) continue;
-      if (own || section.name == "constraints" || section.name == "outputs" || section.name == "events" || section.name == "control")
+      if (own || section.name == "constraints" || section.name == "outputs" || section.name == "events" ||
+          section.name == "control")
         section.value.members = members(section.value.members, own);
       else
         plain(section.value, {});
@@ -64,7 +68,8 @@ class Families {
       const std::size_t open = m.name.find('[');
       std::string label = open == std::string::npos ? std::string() : m.name.substr(open);
       if (label.empty() && own && m.name.find('[') == std::string::npos) {
-        wrong(m, fmt::format("{} stands for many and has no index", mechanician::quoted(m.name)), fmt::format("write \"{}[i]\"", printable(m.name)));
+        wrong(m, fmt::format("{} stands for many and has no index", mechanician::quoted(m.name)),
+              fmt::format("write \"{}[i]\"", printable(m.name)));
         continue;
       }
       each(ranges.ranges, 0, {}, *range, [&](const Indices& at) {
@@ -72,13 +77,15 @@ class Families {
         std::erase_if(copy.value.members, [](const TomlMember& x) { return x.name == "for"; });
         if (label.empty()) {
           std::string numbers;
-          for (const IndexRange& r : ranges.ranges) numbers += (numbers.empty() ? "" : ",") + std::to_string(at.at(r.name));
+          for (const IndexRange& r : ranges.ranges)
+            numbers += (numbers.empty() ? "" : ",") + std::to_string(at.at(r.name));
           copy.name = m.name + "[" + numbers + "]";
         } else {
           copy.name = m.name.substr(0, open) + index(label, at, m);
         }
         plain(copy.value, at);
-        if (!own && copy.value.members.size() == 1 && copy.value.members[0].name == "value") copy.value = TomlValue(copy.value.members[0].value);
+        if (!own && copy.value.members.size() == 1 && copy.value.members[0].name == "value")
+          copy.value = TomlValue(copy.value.members[0].value);
         to.push_back(std::move(copy));
         if (to.size() > static_cast<std::size_t>(most_members)) good_ = false;
       });
@@ -89,7 +96,8 @@ class Families {
   template <class Do>
   void each(const std::vector<IndexRange>& ranges, std::size_t k, Indices at, const TomlMember& place, Do act) {
     if (k == ranges.size()) return act(at);
-    const auto from = number(std::string(ranges[k].from), at, place.value), to = number(std::string(ranges[k].to), at, place.value);
+    const auto from = number(std::string(ranges[k].from), at, place.value),
+               to = number(std::string(ranges[k].to), at, place.value);
     if (!from || !to) return;
     if (*to - *from >= most_members) return wrong(place.value, "that is more than can be written out");
     for (long i = *from; i <= *to; ++i) {
@@ -105,7 +113,8 @@ class Families {
     value.text = put_in(text, at);
     const auto x = evaluate_(value, "for");
     if (!x) return good_ = false, std::nullopt;
-    if (*x != std::round(*x) || std::abs(*x) > 1e15) return wrong(place, fmt::format("an index is a whole number, not {}", short_number(*x))), std::nullopt;
+    if (*x != std::round(*x) || std::abs(*x) > 1e15)
+      return wrong(place, fmt::format("an index is a whole number, not {}", short_number(*x))), std::nullopt;
     return static_cast<long>(*x);
   }
 
@@ -128,7 +137,8 @@ class Families {
     std::string out;
     std::size_t done = 0;
     Lexer lexer(text);
-    for (Token token = lexer.next(); token.kind != TokenKind::end && token.kind != TokenKind::error; token = lexer.next()) {
+    for (Token token = lexer.next(); token.kind != TokenKind::end && token.kind != TokenKind::error;
+         token = lexer.next()) {
       const auto found = token.kind == TokenKind::name ? at.find(std::string(token.text)) : at.end();
       if (found == at.end()) continue;
       out.append(text, done, token.offset - done);
@@ -141,10 +151,14 @@ class Families {
   bool mentions(const TomlValue& value) const {
     if (value.type == TomlValue::Type::string) {
       Lexer lexer(value.text);
-      for (Token token = lexer.next(); token.kind != TokenKind::end && token.kind != TokenKind::error; token = lexer.next())
-        if (token.kind == TokenKind::name && families_.contains(std::string(token.text.substr(0, token.text.find('['))))) return true;
+      for (Token token = lexer.next(); token.kind != TokenKind::end && token.kind != TokenKind::error;
+           token = lexer.next())
+        if (token.kind == TokenKind::name &&
+            families_.contains(std::string(token.text.substr(0, token.text.find('[')))))
+          return true;
     }
-    return std::any_of(value.members.begin(), value.members.end(), [this](const TomlMember& m) { return mentions(m.value); }) ||
+    return std::any_of(value.members.begin(), value.members.end(),
+                       [this](const TomlMember& m) { return mentions(m.value); }) ||
            std::any_of(value.items.begin(), value.items.end(), [this](const TomlValue& v) { return mentions(v); });
   }
 
@@ -157,7 +171,8 @@ class Families {
     for (TomlMember& m : value.members) {
       if (m.value.type == TomlValue::Type::table || m.name != "for") plain(m.value, at);
       const std::size_t open = m.name.find('[');
-      if (open != std::string::npos && families_.contains(m.name.substr(0, open))) m.name = members_named(m.name, value);
+      if (open != std::string::npos && families_.contains(m.name.substr(0, open)))
+        m.name = members_named(m.name, value);
     }
     for (TomlValue& item : value.items) plain(item, at);
   }

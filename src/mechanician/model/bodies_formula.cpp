@@ -50,9 +50,10 @@ Formula operator+(const Formula& a, const Formula& b) {
     return std::abs(sum) <= 4.0 * eps * std::max(std::abs(a.value), std::abs(b.value)) ? 0.0 : sum;
   }
   const std::string right = b.str();
-  return {a.value + b.value,
-          right.front() == '-' ? fmt::format("{} - {}", a.str(), right.substr(1)) : fmt::format("{} + {}", a.str(), right),
-          1, a.moves || b.moves};
+  return {
+      a.value + b.value,
+      right.front() == '-' ? fmt::format("{} - {}", a.str(), right.substr(1)) : fmt::format("{} + {}", a.str(), right),
+      1, a.moves || b.moves};
 }
 
 Formula operator-(const Formula& a, const Formula& b) {

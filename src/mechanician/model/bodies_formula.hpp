@@ -13,10 +13,10 @@
 namespace mechanician {
 
 struct Formula {
-  double value = 0.0;         ///< at the start; of what moves too
-  std::string text = {};      ///< empty: the number itself
-  int level = 3;              ///< of the outermost operation: 1 sum, 2 product, 3 neither
-  bool moves = false;         ///< made of more than numbers and parameters
+  double value = 0.0;     ///< at the start; of what moves too
+  std::string text = {};  ///< empty: the number itself
+  int level = 3;          ///< of the outermost operation: 1 sum, 2 product, 3 neither
+  bool moves = false;     ///< made of more than numbers and parameters
   Formula() = default;
   Formula(double number) : value(number) {}  // NOLINT: numbers are formulas
   Formula(double worth, std::string words, int outermost, bool moving)

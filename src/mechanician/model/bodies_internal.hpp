@@ -20,11 +20,11 @@ struct Span {
 };
 
 struct Pose {
-  Vector p;                ///< origin, in the world
-  Matrix R;                ///< body to world
-  Vector w, u;             ///< angular velocity and velocity of the origin, in the axes of the body
-  Quaternion q;            ///< body to world
-  Formula angle = 0.0;     ///< in the plane
+  Vector p;             ///< origin, in the world
+  Matrix R;             ///< body to world
+  Vector w, u;          ///< angular velocity and velocity of the origin, in the axes of the body
+  Quaternion q;         ///< body to world
+  Formula angle = 0.0;  ///< in the plane
 };
 
 struct Body {
@@ -36,11 +36,12 @@ struct Body {
   bool has_inertia = false;
   const TomlValue* shape = nullptr;
   Vector middle{0.0, 0.0, 0.0};  ///< of the shape
-  bool turns = true;  ///< false: a point mass of whose orientation nothing asks
+  bool turns = true;             ///< false: a point mass of whose orientation nothing asks
   // `start`: of the origin, in the world; spin in the axes of the body.
   Vector at{0.0, 0.0, 0.0}, velocity{0.0, 0.0, 0.0}, spin{0.0, 0.0, 0.0};
   Quaternion turned{1.0, 0.0, 0.0, 0.0};
   Matrix R{};  ///< of turned
+  std::vector<std::string> fixed = {};
   Formula angle = 0.0;
   // of the tree
   int parent = -1;  ///< body; −1: has coordinates of its own
@@ -78,8 +79,8 @@ struct JointCoordinate {
   std::string key;   ///< "angle"
   std::string name;  ///< "hinge.angle"
   bool turns = false;
-  bool used = false;       ///< has a coordinate in the model
-  Formula symbol, rate;    ///< as they stand in expressions
+  bool used = false;     ///< has a coordinate in the model
+  Formula symbol, rate;  ///< as they stand in expressions
   Formula start = 0.0, start_rate = 0.0;
   bool given = false, rate_given = false;  ///< in [start]
 };
@@ -90,8 +91,8 @@ struct Joint {
   const TomlValue* table = nullptr;
   JointType type = JointType::fixed;
   int first = 0, second = 0;
-  Vector r1, r2;          ///< its points, in the axes of the bodies
-  Matrix F1, F2;          ///< its frames there, columns e, f and the axis; they coincide where `start` puts the bodies
+  Vector r1, r2;  ///< its points, in the axes of the bodies
+  Matrix F1, F2;  ///< its frames there, columns e, f and the axis; they coincide where `start` puts the bodies
   Formula pitch = 0.0, length = 0.0, radius = 0.0, edge = 0.0;
   bool ball = true;
   Vector plane_at, normal;  ///< of the plane that is rolled on, in the axes of the first body
@@ -157,15 +158,20 @@ class Layer {
   void make_root(Body& body);
   void make_child(Body& body);
   struct Relative {
-    Matrix R;            ///< frame 2 to frame 1
-    Vector d, d_rate;    ///< from P1 to P2 and its rate, along the axes of frame 1
-    Vector w;            ///< of frame 2 against frame 1, along the axes of frame 2
-    Quaternion q;        ///< of R
+    Matrix R;          ///< frame 2 to frame 1
+    Vector d, d_rate;  ///< from P1 to P2 and its rate, along the axes of frame 1
+    Vector w;          ///< of frame 2 against frame 1, along the axes of frame 2
+    Quaternion q;      ///< of R
   };
   Relative relative(const Joint& joint) const;
   /// The pose of a body by way of a joint from the one at its other end.
   Pose pose_behind(const Joint& joint, const Pose& from, bool to_second, const std::string& name, Span span);
+  struct Opening {
+    double way = 0.0, turn = 0.0, rate = 0.0, spin = 0.0;  ///< zero: closed
+  };
+  Opening opening(const Joint& joint) const;
   void check_closed(const Body& body);
+  std::vector<std::string> held() const;
   void add_coordinates(Joint& joint);
   void finish_body(Body& body);
   Vector point(int body, const Vector& local) const;
@@ -210,7 +216,8 @@ class Layer {
   void draw();
   void draw_body(const Body& body);
   TomlValue components(const Vector& v, Span span) const;
-  void put_view(const char* kind, const std::string& name, std::vector<std::pair<std::string, TomlValue>> parts, Span span);
+  void put_view(const char* kind, const std::string& name, std::vector<std::pair<std::string, TomlValue>> parts,
+                Span span);
   TomlValue text_value(std::string text, Span span) const;
   TomlValue& table_of(TomlValue& in, const std::string& name, Span span);
   void note_names(const TomlValue& value);

@@ -30,7 +30,8 @@ void Layer::apply(int body, const Vector& at, const Vector& force, const Vector&
     const Body& b = bodies_[static_cast<std::size_t>(i)];
     if (b.parent < 0) {
       for (std::size_t k = 0; k < 3; ++k)
-        if (!is_planar() || static_cast<int>(k) == plane_[0] || static_cast<int>(k) == plane_[1]) add_force(b.name + "." + xyz[k], force[k], span);
+        if (!is_planar() || static_cast<int>(k) == plane_[0] || static_cast<int>(k) == plane_[1])
+          add_force(b.name + "." + xyz[k], force[k], span);
       if (!b.turns) return;
       const Vector about = torque + cross(at - b.pose.p, force);
       if (is_planar()) return add_force(b.name + ".angle", dot(normal_, about), span);
@@ -70,19 +71,25 @@ void Layer::apply(int body, const Vector& at, const Vector& force, const Vector&
 void Layer::write_spring(const TomlMember& field) {
   const TomlValue& table = field.value;
   const std::string path = "springs." + field.name, name = field.name;
-  fields_.check_keys(table, {"between", "stiffness", "damping", "free", "law"}, fmt::format("in the spring {}", mechanician::quoted(name)));
-  const TomlMember *between = table.find("between"), *stiffness = table.find("stiffness"), *damping = table.find("damping"),
-                   *free = table.find("free"), *law = table.find("law");
+  fields_.check_keys(table, {"between", "stiffness", "damping", "free", "law"},
+                     fmt::format("in the spring {}", mechanician::quoted(name)));
+  const TomlMember *between = table.find("between"), *stiffness = table.find("stiffness"),
+                   *damping = table.find("damping"), *free = table.find("free"), *law = table.find("law");
   if (!between || between->value.type != TomlValue::Type::array || between->value.items.size() != 2)
-    return report(between ? *between : field, fmt::format("the spring {} is between two points", mechanician::quoted(name)), "between = [\"p\", \"q\"], names of [points] or bodies");
+    return report(between ? *between : field,
+                  fmt::format("the spring {} is between two points", mechanician::quoted(name)),
+                  "between = [\"p\", \"q\"], names of [points] or bodies");
   if (!stiffness && !damping && !law)
-    return report(field, fmt::format("the spring {} does nothing", mechanician::quoted(name)), "give stiffness, damping, or a law of length and rate");
+    return report(field, fmt::format("the spring {} does nothing", mechanician::quoted(name)),
+                  "give stiffness, damping, or a law of length and rate");
   if (law && (stiffness || damping || free)) return report(*law, "a spring has a law or a stiffness", "leave one out");
   const auto p = point_named(between->value.items[0]), q = point_named(between->value.items[1]);
   if (!p || !q) return;
-  if (p->body == q->body) return report(between->value, fmt::format("both ends of {} are on the same body", mechanician::quoted(name)));
+  if (p->body == q->body)
+    return report(between->value, fmt::format("both ends of {} are on the same body", mechanician::quoted(name)));
   const Span span = span_of(field);
-  const Vector P = define(name + ".first", point(p->body, p->local), span), Q = define(name + ".second", point(q->body, q->local), span);
+  const Vector P = define(name + ".first", point(p->body, p->local), span),
+               Q = define(name + ".second", point(q->body, q->local), span);
   const Vector apart = Q - P;
   const Formula squared = square(apart[0]) + square(apart[1]) + square(apart[2]);
   const Formula length = define(name + ".length", sqrt(squared), span);
@@ -92,7 +99,8 @@ void Layer::write_spring(const TomlMember& field) {
   if (stiffness) {
     const auto k = formula(stiffness->value, path);
     const Body &one = bodies_[static_cast<std::size_t>(p->body)], &two = bodies_[static_cast<std::size_t>(q->body)];
-    const auto natural = free ? formula(free->value, path) : std::optional(norm(two.at + two.R * q->local - one.at - one.R * p->local));
+    const auto natural =
+        free ? formula(free->value, path) : std::optional(norm(two.at + two.R * q->local - one.at - one.R * p->local));
     if (!k || !natural) return;
     closes = natural->is_zero();
     define(name + ".potential", 0.5 * *k * (natural->is_zero() ? squared : square(length - *natural)), span);
@@ -107,7 +115,8 @@ void Layer::write_spring(const TomlMember& field) {
   }
   if (law) {
     // `length` and `rate` are those of this spring.
-    if (law->value.type != TomlValue::Type::string) return report(law->value, "the law of a spring is an expression of length and rate");
+    if (law->value.type != TomlValue::Type::string)
+      return report(law->value, "the law of a spring is an expression of length and rate");
     std::string text;
     const std::string& own = law->value.text;
     for (std::size_t at = 0; at < own.size();) {
@@ -155,16 +164,19 @@ void Layer::write_spring(const TomlMember& field) {
 void Layer::write_force(const TomlMember& field) {
   const TomlValue& table = field.value;
   const std::string name = field.name;
-  fields_.check_keys(table, {"at", "on", "vector", "torque", "frame"}, fmt::format("in the force {}", mechanician::quoted(name)));
-  const TomlMember *at = table.find("at"), *on = table.find("on"), *vector = table.find("vector"), *torque = table.find("torque"),
-                   *frame = table.find("frame");
+  fields_.check_keys(table, {"at", "on", "vector", "torque", "frame"},
+                     fmt::format("in the force {}", mechanician::quoted(name)));
+  const TomlMember *at = table.find("at"), *on = table.find("on"), *vector = table.find("vector"),
+                   *torque = table.find("torque"), *frame = table.find("frame");
   if ((!vector || !at) && (!torque || !(on || at)))
-    return report(field, fmt::format("the force {} is a vector at a point, or a torque on a body", mechanician::quoted(name)),
+    return report(field,
+                  fmt::format("the force {} is a vector at a point, or a torque on a body", mechanician::quoted(name)),
                   "at = \"tip\" and vector = [x, y, z]; or on = \"crank\" and torque = [x, y, z]");
   bool in_body = false;
   if (frame) {
     const std::string* word = fields_.string(*frame, "`frame`");
-    if (word && *word != "world" && *word != "body") report(frame->value, fmt::format("`frame` cannot be {}", mechanician::quoted(*word)), "it is world or body");
+    if (word && *word != "world" && *word != "body")
+      report(frame->value, fmt::format("`frame` cannot be {}", mechanician::quoted(*word)), "it is world or body");
     in_body = word && *word == "body";
   }
   std::optional<Mark> point_at;
@@ -177,10 +189,13 @@ void Layer::write_force(const TomlMember& field) {
   if (on) {
     const auto b = body_named(on->value, "`on`");
     if (!b) return;
-    if (at && *b != body) return report(*on, fmt::format("the point of {} is on another body", mechanician::quoted(name)));
+    if (at && *b != body)
+      return report(*on, fmt::format("the point of {} is on another body", mechanician::quoted(name)));
     body = *b;
   }
-  if (body == 0) return report(field, fmt::format("the force {} acts on the ground", mechanician::quoted(name)), "it would do nothing");
+  if (body == 0)
+    return report(field, fmt::format("the force {} acts on the ground", mechanician::quoted(name)),
+                  "it would do nothing");
   const auto components = [&](const TomlMember& m, const char* key) -> std::optional<Vector> {
     if (m.value.type != TomlValue::Type::array || m.value.items.size() != 3) {
       report(m.value, fmt::format("`{}` is a list of three expressions", m.name));
@@ -201,7 +216,8 @@ void Layer::write_force(const TomlMember& field) {
   };
   const Vector none{0.0, 0.0, 0.0};
   const Span span = span_of(field);
-  const auto f = vector ? components(*vector, "f") : std::optional(none), t = torque ? components(*torque, "t") : std::optional(none);
+  const auto f = vector ? components(*vector, "f") : std::optional(none),
+             t = torque ? components(*torque, "t") : std::optional(none);
   if (!f || !t) return;
   const Vector where = point_at ? point(body, point_at->local) : bodies_[static_cast<std::size_t>(body)].pose.p;
   apply(body, where, *f, *t, span);
@@ -210,13 +226,18 @@ void Layer::write_force(const TomlMember& field) {
 void Layer::write_contact(const TomlMember& field) {
   const TomlValue& table = field.value;
   const std::string name = field.name, shown = mechanician::quoted(name), path = "contacts." + name;
-  fields_.check_keys(table, {"point", "sphere", "box", "plane", "with", "restitution", "friction"}, fmt::format("in the contact {}", shown));
-  const TomlMember *point_key = table.find("point"), *sphere = table.find("sphere"), *box = table.find("box"), *plane = table.find("plane"),
-                   *with = table.find("with");
+  fields_.check_keys(table, {"point", "sphere", "box", "plane", "with", "restitution", "friction"},
+                     fmt::format("in the contact {}", shown));
+  const TomlMember *point_key = table.find("point"), *sphere = table.find("sphere"), *box = table.find("box"),
+                   *plane = table.find("plane"), *with = table.find("with");
   if ((point_key != nullptr) + (sphere != nullptr) + (box != nullptr) != 1)
-    return report(field, fmt::format("the contact {} is one of a point, a sphere or a box", shown), "point = \"p\", sphere = { on = \"ball\", radius = 0.1 } or box = { on = \"crate\", size = [a, b, c] }");
+    return report(
+        field, fmt::format("the contact {} is one of a point, a sphere or a box", shown),
+        "point = \"p\", sphere = { on = \"ball\", radius = 0.1 } or box = { on = \"crate\", size = [a, b, c] }");
   if ((plane != nullptr) + (with != nullptr) != 1 || (with && !sphere))
-    return report(field, fmt::format("the contact {} is with a plane, or of a sphere with a sphere", shown), "plane = { at = [0, 0, 0], normal = [0, 0, 1] }, or with = { sphere = { on = \"ball\", radius = 0.1 } }");
+    return report(
+        field, fmt::format("the contact {} is with a plane, or of a sphere with a sphere", shown),
+        "plane = { at = [0, 0, 0], normal = [0, 0, 1] }, or with = { sphere = { on = \"ball\", radius = 0.1 } }");
   const Span span = span_of(field);
   // The points that can touch: on a body, with a radius around them.
   struct Spot {
@@ -227,7 +248,8 @@ void Layer::write_contact(const TomlMember& field) {
   const auto read_sphere = [&](const TomlMember& m) -> std::optional<Spot> {
     const TomlMember *on = m.value.find("on"), *radius = m.value.find("radius"), *at = m.value.find("at");
     fields_.check_keys(m.value, {"on", "radius", "at"}, fmt::format("in {}", mechanician::quoted(path)));
-    if (!on || !radius) return report(m, "a sphere has a body and a radius", "sphere = { on = \"ball\", radius = 0.1 }"), std::nullopt;
+    if (!on || !radius)
+      return report(m, "a sphere has a body and a radius", "sphere = { on = \"ball\", radius = 0.1 }"), std::nullopt;
     const auto body = body_named(on->value, "`on`");
     const auto r = formula(radius->value, path);
     const auto local = at ? vector(*at, path) : std::optional(Vector{0.0, 0.0, 0.0});
@@ -278,7 +300,10 @@ void Layer::write_contact(const TomlMember& field) {
   } else {
     const TomlMember* s = with->value.find("sphere");
     const auto second = s ? read_sphere(*s) : std::nullopt;
-    if (!second) return s ? void() : report(*with, "a sphere touches a plane or a sphere", "with = { sphere = { on = \"ball\", radius = 0.1 } }");
+    if (!second)
+      return s ? void()
+               : report(*with, "a sphere touches a plane or a sphere",
+                        "with = { sphere = { on = \"ball\", radius = 0.1 } }");
     other = *second;
   }
   const TomlMember *restitution = table.find("restitution"), *friction = table.find("friction");

@@ -11,7 +11,8 @@
 namespace mechanician {
 
 bool has_bodies(const TomlValue& root) {
-  for (const char* name : {"world", "bodies", "points", "directions", "joints", "springs", "forces", "contacts", "parts"})
+  for (const char* name :
+       {"world", "bodies", "points", "directions", "joints", "springs", "forces", "contacts", "parts"})
     if (root.find(name)) return true;
   return false;
 }
@@ -140,7 +141,8 @@ bool Layer::take_name(const TomlMember& field, const char* what) {
   }
   const auto [known, fresh] = taken_.emplace(field.name, what);
   if (!fresh)
-    report(field, fmt::format("{} stands for two things: a {} and a {}", mechanician::quoted(field.name), known->second, what),
+    report(field,
+           fmt::format("{} stands for two things: a {} and a {}", mechanician::quoted(field.name), known->second, what),
            "bodies, joints, points and directions share one set of names");
   return fresh;
 }
@@ -178,7 +180,9 @@ void Layer::read() {
   each("joints", [this](const TomlMember& m) { read_joint(m); });
   for (const char* name : {"springs", "forces", "contacts"})
     each(name, [this, name](const TomlMember& m) {
-      take_name(m, std::string_view(name) == "springs" ? "spring" : std::string_view(name) == "forces" ? "force" : "contact");
+      take_name(m, std::string_view(name) == "springs"  ? "spring"
+                   : std::string_view(name) == "forces" ? "force"
+                                                        : "contact");
     });
   if (good_) read_starts_of_joints();
 }
@@ -200,7 +204,8 @@ void Layer::read_world() {
     else if (text && *text == "free")
       formulation_ = Formulation::free;
     else if (text && *text != "auto")
-      report(f->value, fmt::format("`formulation` cannot be {}", mechanician::quoted(*text)), "it is auto, joint or free");
+      report(f->value, fmt::format("`formulation` cannot be {}", mechanician::quoted(*text)),
+             "it is auto, joint or free");
   }
   if (const TomlMember* p = table->find("planar")) {
     const std::string* text = fields_.string(*p, "`planar`");
@@ -210,7 +215,8 @@ void Layer::read_world() {
       a[static_cast<std::size_t>(plane_[0])] = 1.0, b[static_cast<std::size_t>(plane_[1])] = 1.0;
       normal_ = cross(a, b);
     } else if (text) {
-      report(p->value, fmt::format("`planar` cannot be {}", mechanician::quoted(*text)), "it names two axes, as in planar = \"xz\"");
+      report(p->value, fmt::format("`planar` cannot be {}", mechanician::quoted(*text)),
+             "it names two axes, as in planar = \"xz\"");
     }
   }
 }
@@ -264,7 +270,8 @@ void Layer::read_body(const TomlMember& field) {
   if (!take_name(field, "body")) return;
   const std::string path = "bodies." + field.name;
   const TomlValue& table = field.value;
-  fields_.check_keys(table, {"mass", "centre", "inertia", "shape", "start", "fixed"}, fmt::format("in the body {}", mechanician::quoted(field.name)));
+  fields_.check_keys(table, {"mass", "centre", "inertia", "shape", "start", "fixed"},
+                     fmt::format("in the body {}", mechanician::quoted(field.name)));
   Body body{.name = field.name, .span = span_of(field)};
   const TomlMember *mass = table.find("mass"), *centre = table.find("centre"), *inertia = table.find("inertia"),
                    *shape = table.find("shape"), *start = table.find("start");
@@ -273,7 +280,8 @@ void Layer::read_body(const TomlMember& field) {
   if (mass)
     if (const auto m = formula(mass->value, path + ".mass")) {
       body.mass = *m;
-      if (m->value < 0.0) report(mass->value, fmt::format("the mass of {} is negative", mechanician::quoted(field.name)));
+      if (m->value < 0.0)
+        report(mass->value, fmt::format("the mass of {} is negative", mechanician::quoted(field.name)));
     }
   if (centre)
     if (const auto c = vector(*centre, path + ".centre")) body.centre = *c;
@@ -300,8 +308,18 @@ void Layer::read_body(const TomlMember& field) {
     report(field, fmt::format("the body {} has no mass", mechanician::quoted(field.name)),
            "give mass, or a shape with a density; mass = 0 is a body without mass");
   if (start) read_start(body, *start);
+  if (const TomlMember* fixed = table.find("fixed")) {
+    const auto known = [](const TomlValue& item) {
+      return item.text == "at" || item.text == "turned" || item.text == "velocity" || item.text == "spin";
+    };
+    if (fixed->value.type != TomlValue::Type::array ||
+        !std::all_of(fixed->value.items.begin(), fixed->value.items.end(), known))
+      report(fixed->value, "`fixed` is a list of what stays", "some of \"at\", \"turned\", \"velocity\", \"spin\"");
+    for (const TomlValue& item : fixed->value.items) body.fixed.push_back(item.text);
+  }
   const Placement placed = placement_of(field.name);
-  body.at = placed.point(body.at), body.velocity = placed.direction(body.velocity), body.turned = placed.turned * body.turned;
+  body.at = placed.point(body.at), body.velocity = placed.direction(body.velocity),
+  body.turned = placed.turned * body.turned;
   body.R = matrix_of(body.turned);
   bool moves = false;
   for (const auto& row : body.inertia)
@@ -321,17 +339,20 @@ void Layer::check_inertia(const Body& body, const TomlMember& field) {
     const int j = (i + 1) % 3;
     least = std::min({least, I[i][i] / trace, (I[i][i] * I[j][j] - I[i][j] * I[j][i]) / (trace * trace)});
   }
-  const double det = I[0][0] * (I[1][1] * I[2][2] - I[1][2] * I[2][1]) - I[0][1] * (I[1][0] * I[2][2] - I[1][2] * I[2][0]) +
+  const double det = I[0][0] * (I[1][1] * I[2][2] - I[1][2] * I[2][1]) -
+                     I[0][1] * (I[1][0] * I[2][2] - I[1][2] * I[2][0]) +
                      I[0][2] * (I[1][0] * I[2][1] - I[1][1] * I[2][0]);
   if (trace > 0.0) least = std::min(least, det / (trace * trace * trace));
   if (least < -1e-9)
-    report(field.value, fmt::format("the inertia of {} is not positive", mechanician::quoted(body.name)), "moments of inertia are not negative about any axis");
+    report(field.value, fmt::format("the inertia of {} is not positive", mechanician::quoted(body.name)),
+           "moments of inertia are not negative about any axis");
 }
 
 void Layer::read_start(Body& body, const TomlMember& field) {
   if (!fields_.table(field, "`start`")) return;
   const std::string path = "bodies." + body.name + ".start";
-  fields_.check_keys(field.value, {"at", "turned", "velocity", "spin", "spin_world"}, fmt::format("in {}", mechanician::quoted(path)));
+  fields_.check_keys(field.value, {"at", "turned", "velocity", "spin", "spin_world"},
+                     fmt::format("in {}", mechanician::quoted(path)));
   if (const TomlMember* m = field.value.find("at"))
     if (const auto v = vector(*m, path)) body.at = *v;
   if (const TomlMember* m = field.value.find("turned"))
@@ -340,7 +361,8 @@ void Layer::read_start(Body& body, const TomlMember& field) {
     if (const auto v = vector(*m, path)) body.velocity = *v;
   const TomlMember *spin = field.value.find("spin"), *in_world = field.value.find("spin_world");
   if (spin && in_world)
-    report(*in_world, fmt::format("both `spin` and `spin_world` are given for {}", mechanician::quoted(body.name)), "leave one out");
+    report(*in_world, fmt::format("both `spin` and `spin_world` are given for {}", mechanician::quoted(body.name)),
+           "leave one out");
   if (spin)
     if (const auto v = vector(*spin, path)) body.spin = *v;
   if (in_world)
@@ -349,21 +371,26 @@ void Layer::read_start(Body& body, const TomlMember& field) {
   // In the plane: the turn is one about its normal, the spin along it, the velocity in it.
   const Matrix R = matrix_of(body.turned);
   const Vector n = R * normal_;
-  const double off = norm(n - normal_).value + norm(cross(body.spin, normal_)).value + std::abs(dot(body.velocity, normal_).value);
-  if (off > 1e-9) report(field, fmt::format("`start` of {} leads out of the plane of [world]", mechanician::quoted(body.name)));
+  const double off =
+      norm(n - normal_).value + norm(cross(body.spin, normal_)).value + std::abs(dot(body.velocity, normal_).value);
+  if (off > 1e-9)
+    report(field, fmt::format("`start` of {} leads out of the plane of [world]", mechanician::quoted(body.name)));
 }
 
 std::optional<Quaternion> Layer::read_turned(const TomlMember& field, const std::string& path) {
   if (!fields_.table(field, "`turned`")) return std::nullopt;
   const TomlValue& table = field.value;
-  fields_.check_keys(table, {"axis", "angle", "quaternion", "euler", "matrix"}, fmt::format("in {}", mechanician::quoted(path + ".turned")));
+  fields_.check_keys(table, {"axis", "angle", "quaternion", "euler", "matrix"},
+                     fmt::format("in {}", mechanician::quoted(path + ".turned")));
   const auto about = [&](const Vector& axis, const Formula& angle) -> Quaternion {
     const Formula half = 0.5 * angle, s = sin(half);
     return {cos(half), s * axis[0], s * axis[1], s * axis[2]};
   };
   const int given = (table.find("axis") || table.find("angle")) + (table.find("quaternion") != nullptr) +
                     (table.find("euler") != nullptr) + (table.find("matrix") != nullptr);
-  const char* ways = "it is given by axis and angle, by quaternion = [w, x, y, z], by euler = { order = \"zyx\", angles = [...] } or by matrix";
+  const char* ways =
+      "it is given by axis and angle, by quaternion = [w, x, y, z], by euler = { order = \"zyx\", angles = [...] } or "
+      "by matrix";
   if (given != 1) {
     report(field, given == 0 ? "`turned` says nothing" : "`turned` is given in two ways", ways);
     return std::nullopt;
@@ -397,12 +424,14 @@ std::optional<Quaternion> Layer::read_turned(const TomlMember& field, const std:
     return Quaternion{q[0] / length, q[1] / length, q[2] / length, q[3] / length};
   }
   if (const TomlMember* m = table.find("euler")) {
-    fields_.check_keys(m->value, {"order", "angles"}, fmt::format("in {}", mechanician::quoted(path + ".turned.euler")));
+    fields_.check_keys(m->value, {"order", "angles"},
+                       fmt::format("in {}", mechanician::quoted(path + ".turned.euler")));
     const TomlMember *order = m->value.find("order"), *angles = m->value.find("angles");
     const std::string* letters = order ? fields_.string(*order, "`order`") : nullptr;
     if (!letters || !angles || letters->size() != 3 || letters->find_first_not_of("xyz") != std::string::npos ||
         (*letters)[0] == (*letters)[1] || (*letters)[1] == (*letters)[2])
-      return report(m->value, "`euler` needs an order of three axes and three angles", "for example euler = { order = \"zyx\", angles = [0.1, 0, 0] }"),
+      return report(m->value, "`euler` needs an order of three axes and three angles",
+                    "for example euler = { order = \"zyx\", angles = [0.1, 0, 0] }"),
              std::nullopt;
     const auto v = vector(*angles, path);
     if (!v) return std::nullopt;
@@ -429,7 +458,9 @@ std::optional<Quaternion> Layer::read_turned(const TomlMember& field, const std:
     for (std::size_t j = 0; j < 3; ++j) off = std::max(off, std::abs(one[i][j].value - (i == j ? 1.0 : 0.0)));
   const double det = dot(R[0], cross(R[1], R[2])).value;
   if (off > 1e-6 || det < 0.0)
-    return report(m->value, det < 0.0 ? "`matrix` mirrors: its determinant is negative" : fmt::format("`matrix` is no rotation: it is off by {}", short_number(off)),
+    return report(m->value,
+                  det < 0.0 ? "`matrix` mirrors: its determinant is negative"
+                            : fmt::format("`matrix` is no rotation: it is off by {}", short_number(off)),
                   "its rows are perpendicular and of length one"),
            std::nullopt;
   return quaternion_of(R);

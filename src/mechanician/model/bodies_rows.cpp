@@ -23,9 +23,12 @@ void Layer::write_joint(Joint& joint) {
   joint.P2 = define(joint.name + ".second", point(joint.second, joint.r2), joint.span);
   const char* letters[3] = {"e", "f", "a"};
   for (const int k : {0, 1, 2}) {
-    const Vector v1 = define(fmt::format("{}.{}1", joint.name, letters[k]), world(joint.first, column(joint.F1, k)), joint.span);
-    const Vector v2 = define(fmt::format("{}.{}2", joint.name, letters[k]), world(joint.second, column(joint.F2, k)), joint.span);
-    for (std::size_t i = 0; i < 3; ++i) joint.G1[i][static_cast<std::size_t>(k)] = v1[i], joint.G2[i][static_cast<std::size_t>(k)] = v2[i];
+    const Vector v1 =
+        define(fmt::format("{}.{}1", joint.name, letters[k]), world(joint.first, column(joint.F1, k)), joint.span);
+    const Vector v2 =
+        define(fmt::format("{}.{}2", joint.name, letters[k]), world(joint.second, column(joint.F2, k)), joint.span);
+    for (std::size_t i = 0; i < 3; ++i)
+      joint.G1[i][static_cast<std::size_t>(k)] = v1[i], joint.G2[i][static_cast<std::size_t>(k)] = v2[i];
   }
   if (!joint.in_tree) {
     write_ties(joint);
@@ -88,7 +91,8 @@ void Layer::write_rows(Joint& joint) {
     }
     case JointType::distance: {
       const Formula length = define(joint.name + ".length", norm(apart), joint.span);
-      rows.push_back({"length", length - joint.length, {apart[0] / length, apart[1] / length, apart[2] / length}, none});
+      rows.push_back(
+          {"length", length - joint.length, {apart[0] / length, apart[1] / length, apart[2] / length}, none});
       break;
     }
     case JointType::point_on_line:
@@ -118,11 +122,13 @@ void Layer::write(const Joint& joint, std::vector<Row> rows) {
       if (row.phi.is_number() && std::abs(row.phi.value) < 1e-9) continue;
       if (row.phi.is_number() || coordinates_.empty()) {
         report(Place(fields_.place_of(TomlMember{joint.name, joint.span.begin, joint.span.end, {}})),
-               fmt::format("the joint `{}` cannot close: `{}` is off by {} and nothing moves it", joint.name, row.name, short_number(row.phi.value)));
+               fmt::format("the joint `{}` cannot close: `{}` is off by {} and nothing moves it", joint.name, row.name,
+                           short_number(row.phi.value)));
         continue;
       }
       const std::string text = row.phi.str();
-      constraints_.push_back({name, fmt::format("0*{0} + if(abs({1}) < 1e-9, 0, {1}) = 0", coordinates_.front().name, text), joint.span});
+      constraints_.push_back(
+          {name, fmt::format("0*{0} + if(abs({1}) < 1e-9, 0, {1}) = 0", coordinates_.front().name, text), joint.span});
       continue;
     }
     constraints_.push_back({name, row.phi.str() + " = 0", joint.span});
@@ -143,7 +149,8 @@ void Layer::write_ties(Joint& joint) {
   const Vector apart = joint.P2 - joint.P1;
   for (JointCoordinate& c : joint.coordinates) {
     bool wanted = is_mentioned(c.name) || joint.asked || (joint.type == JointType::screw && c.turns);
-    for (const char* key : {"drive", "torque", "force", "spring", "damping", "limits"}) wanted = wanted || joint.table->find(key);
+    for (const char* key : {"drive", "torque", "force", "spring", "damping", "limits"})
+      wanted = wanted || joint.table->find(key);
     if (!wanted) continue;
     c.used = true;
     const auto name = [&](const char* what) { return fmt::format("{}.{}", c.name, what); };
@@ -176,10 +183,12 @@ void Layer::write_extras(Joint& joint) {
     const TomlMember* m = table.find(key);
     if (!m) return;
     if (joint.coordinates.empty())
-      return report(*m, fmt::format("a joint of the type `{}` has no coordinate that a {} could act along", in_words(joint.type), key));
+      return report(*m, fmt::format("a joint of the type `{}` has no coordinate that a {} could act along",
+                                    in_words(joint.type), key));
     // By coordinate, where there are several; the first one else. What is said of a screw is said of its angle.
-    const bool by_name = m->value.type == TomlValue::Type::table && joint.coordinates.size() > 1 &&
-                         (m->value.find("angle") || m->value.find("distance") || m->value.find("angle2") || m->value.find("distance2"));
+    const bool by_name =
+        m->value.type == TomlValue::Type::table && joint.coordinates.size() > 1 &&
+        (m->value.find("angle") || m->value.find("distance") || m->value.find("angle2") || m->value.find("distance2"));
     if (!by_name && joint.coordinates.size() > 1 && joint.type != JointType::screw) {
       std::vector<std::string> keys;
       for (const JointCoordinate& c : joint.coordinates) keys.push_back(c.key);
@@ -188,14 +197,17 @@ void Layer::write_extras(Joint& joint) {
     }
     if (!by_name) return act(joint.coordinates.front(), m->value, *m, std::string());
     for (const TomlMember& part : m->value.members) {
-      const auto c = std::find_if(joint.coordinates.begin(), joint.coordinates.end(), [&](const JointCoordinate& x) { return x.key == part.name; });
+      const auto c = std::find_if(joint.coordinates.begin(), joint.coordinates.end(),
+                                  [&](const JointCoordinate& x) { return x.key == part.name; });
       if (c == joint.coordinates.end())
         report(part, fmt::format("{} has no coordinate {}", shown, mechanician::quoted(part.name)));
       else
         act(*c, part.value, part, "." + part.name);
     }
   };
-  const auto along = [&](const JointCoordinate& c) { return joint.type == JointType::screw ? joint.coordinates[0] : c; };
+  const auto along = [&](const JointCoordinate& c) {
+    return joint.type == JointType::screw ? joint.coordinates[0] : c;
+  };
   Formula spring = 0.0, limit = 0.0;
 
   each("drive", [&](const JointCoordinate& c, const TomlValue& value, const TomlMember& m, const std::string& suffix) {
@@ -208,9 +220,11 @@ void Layer::write_extras(Joint& joint) {
     const char* key = turns ? "torque" : "force";
     const TomlMember* m = table.find(key);
     if (!m) continue;
-    const auto c = std::find_if(joint.coordinates.begin(), joint.coordinates.end(), [&](const JointCoordinate& x) { return x.turns == turns; });
+    const auto c = std::find_if(joint.coordinates.begin(), joint.coordinates.end(),
+                                [&](const JointCoordinate& x) { return x.turns == turns; });
     if (c == joint.coordinates.end()) {
-      report(*m, fmt::format("a joint of the type `{}` has no coordinate that a {} could act along", in_words(joint.type), key));
+      report(*m, fmt::format("a joint of the type `{}` has no coordinate that a {} could act along",
+                             in_words(joint.type), key));
       continue;
     }
     const auto act = [&](const JointCoordinate& on, const TomlValue& value, const std::string& suffix) {
@@ -230,7 +244,8 @@ void Layer::write_extras(Joint& joint) {
   each("spring", [&](const JointCoordinate& c, const TomlValue& value, const TomlMember& m, const std::string& suffix) {
     const std::string path = "joints." + joint.name + ".spring";
     if (value.type != TomlValue::Type::table || !value.find("stiffness"))
-      return report(m, fmt::format("the spring of {} has no stiffness", shown), "for example spring = { stiffness = 40, free = 0.1 }");
+      return report(m, fmt::format("the spring of {} has no stiffness", shown),
+                    "for example spring = { stiffness = 40, free = 0.1 }");
     fields_.check_keys(value, {"stiffness", "free"}, fmt::format("in {}", mechanician::quoted(path)));
     const auto k = formula(value.find("stiffness")->value, path);
     const auto free = value.find("free") ? formula(value.find("free")->value, path) : std::optional<Formula>(0.0);
@@ -241,22 +256,25 @@ void Layer::write_extras(Joint& joint) {
     potential_.push_back(name + ".potential");
     define(name, -(*k * stretch), span(m));
   });
-  each("damping", [&](const JointCoordinate& c, const TomlValue& value, const TomlMember& m, const std::string& suffix) {
-    const auto d = formula(value, "joints." + joint.name + ".damping");
-    if (!d) return;
-    const Formula f = define(joint.name + suffix + ".damper", -(*d * c.rate), span(m));
-    add_force(c.name, f, span(m));
-  });
+  each("damping",
+       [&](const JointCoordinate& c, const TomlValue& value, const TomlMember& m, const std::string& suffix) {
+         const auto d = formula(value, "joints." + joint.name + ".damping");
+         if (!d) return;
+         const Formula f = define(joint.name + suffix + ".damper", -(*d * c.rate), span(m));
+         add_force(c.name, f, span(m));
+       });
   each("limits", [&](const JointCoordinate& c, const TomlValue& value, const TomlMember& m, const std::string& suffix) {
     const std::string path = "joints." + joint.name + ".limits";
     if (value.type != TomlValue::Type::array || value.items.size() != 2)
       return report(m, fmt::format("the limits of {} are a list of two, the lower first", shown));
     const auto low = formula(value.items[0], path), high = formula(value.items[1], path);
     if (!low || !high) return;
-    if (!(low->value < high->value)) return report(m, fmt::format("the lower limit of {} is not below the upper one", shown));
+    if (!(low->value < high->value))
+      return report(m, fmt::format("the lower limit of {} is not below the upper one", shown));
     for (const bool upper : {false, true}) {
       const std::string name = joint.name + suffix + (upper ? ".upper" : ".lower");
-      Statement s{name, fmt::format("{} {} {}", c.symbol.str(), upper ? "<=" : ">=", (upper ? *high : *low).str()), span(m)};
+      Statement s{name, fmt::format("{} {} {}", c.symbol.str(), upper ? "<=" : ">=", (upper ? *high : *low).str()),
+                  span(m)};
       if (const TomlMember* e = table.find("restitution")) s.parts.emplace_back("restitution", e->value);
       constraints_.push_back(std::move(s));
     }

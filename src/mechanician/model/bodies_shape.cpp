@@ -53,7 +53,8 @@ void Layer::read_shape(Body& body, const TomlMember& field, bool has_centre, boo
   if (!fields_.table(field, "`shape`")) return;
   const TomlValue& table = field.value;
   const std::string path = "bodies." + body.name + ".shape", name = mechanician::quoted(body.name);
-  fields_.check_keys(table, {"box", "sphere", "cylinder", "capsule", "axis", "density", "mass", "inner", "at", "colour"},
+  fields_.check_keys(table,
+                     {"box", "sphere", "cylinder", "capsule", "axis", "density", "mass", "inner", "at", "colour"},
                      fmt::format("in {}", mechanician::quoted(path)));
   const TomlMember* kinds[4] = {table.find("box"), table.find("sphere"), table.find("cylinder"), table.find("capsule")};
   int kind = -1, count = 0;
@@ -68,7 +69,8 @@ void Layer::read_shape(Body& body, const TomlMember& field, bool has_centre, boo
     Vector s{0.0, 0.0, 0.0};
     const bool list = value.type == TomlValue::Type::array;
     if (list ? value.items.size() != n : n != 1) {
-      report(value, fmt::format("this size of {} is {}", name, n == 1 ? "a number" : fmt::format("a list of {} numbers", n)));
+      report(value,
+             fmt::format("this size of {} is {}", name, n == 1 ? "a number" : fmt::format("a list of {} numbers", n)));
       return std::nullopt;
     }
     for (std::size_t k = 0; k < n; ++k) {
@@ -92,7 +94,8 @@ void Layer::read_shape(Body& body, const TomlMember& field, bool has_centre, boo
     Vector s = *hole;
     if (kind >= 2) s[1] = (*size)[1];
     for (std::size_t k = 0; k < (kind == 0 ? 3u : 1u); ++k)
-      if (!(s[k].value < (*size)[k].value)) return report(inner->value, fmt::format("what is hollow in {} is larger than the shape", name));
+      if (!(s[k].value < (*size)[k].value))
+        return report(inner->value, fmt::format("what is hollow in {} is larger than the shape", name));
     all = all - solid(s);
   }
   int along = 2;
@@ -107,7 +110,8 @@ void Layer::read_shape(Body& body, const TomlMember& field, bool has_centre, boo
   if (at)
     if (const auto v = vector(*at, path)) middle = *v;
   if (density && (own_mass || has_mass))
-    return report(*density, fmt::format("both a density and a mass are given for {}", name), "one follows from the other: leave one out");
+    return report(*density, fmt::format("both a density and a mass are given for {}", name),
+                  "one follows from the other: leave one out");
   if (own_mass && has_mass) return report(*own_mass, fmt::format("the mass of {} is given twice", name));
   Formula rho = 0.0;
   if (density) {

@@ -25,7 +25,8 @@ void each_name(const std::string& text, Found found) {
 }  // namespace
 
 void Layer::note_names(const TomlValue& value) {
-  if (value.type == TomlValue::Type::string) each_name(value.text, [this](std::string name) { mentioned_.insert(std::move(name)); });
+  if (value.type == TomlValue::Type::string)
+    each_name(value.text, [this](std::string name) { mentioned_.insert(std::move(name)); });
   for (const TomlMember& m : value.members) {
     mentioned_.insert(m.name.substr(0, m.name.find('\'')));
     note_names(m.value);
@@ -40,12 +41,14 @@ Formula Layer::define(const std::string& name, const Formula& f, Span span) {
 
 Vector Layer::define(const std::string& name, const Vector& v, Span span) {
   Vector names;
-  for (const int k : {0, 1, 2}) names[static_cast<std::size_t>(k)] = define(component(name, k), v[static_cast<std::size_t>(k)], span);
+  for (const int k : {0, 1, 2})
+    names[static_cast<std::size_t>(k)] = define(component(name, k), v[static_cast<std::size_t>(k)], span);
   return names;
 }
 
 void Layer::define_as_written(const std::string& name, const TomlValue& value) {
-  Statement s{name, value.type == TomlValue::Type::string ? value.text : std::string(), {value.begin, value.end}, &value};
+  Statement s{
+      name, value.type == TomlValue::Type::string ? value.text : std::string(), {value.begin, value.end}, &value};
   definitions_.push_back(std::move(s));
 }
 
@@ -113,8 +116,11 @@ void Layer::put_statements() {
   for (const Statement& d : definitions_) by_name.emplace(d.name, &d);
   std::set<std::string> wanted;
   std::vector<std::string> open(mentioned_.begin(), mentioned_.end());
-  const auto ask = [&](const std::string& text) { each_name(text, [&](std::string name) { open.push_back(std::move(name)); }); };
-  open.insert(open.end(), kinetic_.begin(), kinetic_.end()), open.insert(open.end(), potential_.begin(), potential_.end());
+  const auto ask = [&](const std::string& text) {
+    each_name(text, [&](std::string name) { open.push_back(std::move(name)); });
+  };
+  open.insert(open.end(), kinetic_.begin(), kinetic_.end()),
+      open.insert(open.end(), potential_.begin(), potential_.end());
   for (const Statement& c : constraints_) {
     ask(c.text);
     for (const auto& part : c.parts) {
@@ -195,7 +201,8 @@ void Layer::put_statements() {
   for (auto& [name, f] : forces_) {
     TomlValue& table = table_of(table_of(root_, "dynamics", span), "force", f.span);
     std::string text = f.text;
-    const auto given = std::find_if(table.members.begin(), table.members.end(), [&](const TomlMember& m) { return m.name == name; });
+    const auto given =
+        std::find_if(table.members.begin(), table.members.end(), [&](const TomlMember& m) { return m.name == name; });
     if (given == table.members.end()) {
       table.members.push_back({name, f.span.begin, f.span.end, text_value(text, f.span)});
       continue;
@@ -208,7 +215,13 @@ void Layer::put_statements() {
   if (!constraints.empty()) {
     // In front of those of the file, as the joints stand before what is said of them.
     TomlValue& table = table_of(root_, "constraints", span);
-    table.members.insert(table.members.begin(), std::make_move_iterator(constraints.begin()), std::make_move_iterator(constraints.end()));
+    table.members.insert(table.members.begin(), std::make_move_iterator(constraints.begin()),
+                         std::make_move_iterator(constraints.end()));
+  }
+  for (const std::string& name : held()) {
+    TomlValue& hold = table_of(table_of(root_, "start", span), "hold", span);
+    hold.type = TomlValue::Type::array;
+    hold.items.push_back(text_value(name, span));
   }
   put_scales(span);
   if (!view_.members.empty()) root_.members.push_back({"view", span.begin, span.end, view_});

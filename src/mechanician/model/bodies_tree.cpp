@@ -38,13 +38,15 @@ void Layer::plant() {
     b.turns = b.has_inertia || is_planar();
     for (const Joint& j : joints_)
       if (j.first == k || j.second == k) {
-        const bool at_point = j.type == JointType::spherical || j.type == JointType::distance ||
-                              (j.second == k && (j.type == JointType::point_on_line || j.type == JointType::point_on_plane));
+        const bool at_point =
+            j.type == JointType::spherical || j.type == JointType::distance ||
+            (j.second == k && (j.type == JointType::point_on_line || j.type == JointType::point_on_plane));
         b.turns = b.turns || !at_point || !is_zero(j.first == k ? j.r1 : j.r2);
       }
     for (const auto* marks : {&points_, &directions_})
       for (const Mark& m : *marks) b.turns = b.turns || (m.body == k && !is_zero(m.local));
-    for (const char* part : {"wx", "wy", "wz", "Wx", "Wy", "Wz", "qw", "qx", "qy", "qz"}) b.turns = b.turns || is_mentioned(b.name + "." + part);
+    for (const char* part : {"wx", "wy", "wz", "Wx", "Wy", "Wz", "qw", "qx", "qy", "qz"})
+      b.turns = b.turns || is_mentioned(b.name + "." + part);
     b.turns = b.turns || !is_zero(b.centre) || !is_zero(b.spin);
   }
 
@@ -52,15 +54,17 @@ void Layer::plant() {
   // their least norm among all; along a tree that was asked for, such joints alone are rows.
   bool reactions = false;
   for (Joint& j : joints_)
-    for (const char* part : {"fx", "fy", "fz", "tx", "ty", "tz"}) j.asked = j.asked || is_mentioned(j.name + "." + part);
+    for (const char* part : {"fx", "fy", "fz", "tx", "ty", "tz"})
+      j.asked = j.asked || is_mentioned(j.name + "." + part);
   for (const Joint& j : joints_) reactions = reactions || j.asked;
-  const bool by_itself = formulation_ == Formulation::free || (formulation_ == Formulation::automatic && reactions);
+  bool by_itself = formulation_ == Formulation::free || (formulation_ == Formulation::automatic && reactions);
 
   // From the ground outwards, then from the first body that is left.
   std::vector<bool> reached(bodies_.size(), false);
   std::vector<std::vector<int>> at(bodies_.size());
   for (std::size_t j = 0; j < joints_.size(); ++j)
-    for (const int b : {joints_[j].first, joints_[j].second}) at[static_cast<std::size_t>(b)].push_back(static_cast<int>(j));
+    for (const int b : {joints_[j].first, joints_[j].second})
+      at[static_cast<std::size_t>(b)].push_back(static_cast<int>(j));
   const auto grow = [&](int from) {
     std::vector<int> front{from};
     reached[static_cast<std::size_t>(from)] = true;
@@ -71,7 +75,9 @@ void Layer::plant() {
         Joint& joint = joints_[static_cast<std::size_t>(j)];
         const int other = joint.first == b ? joint.second : joint.first;
         Body& to = bodies_[static_cast<std::size_t>(other)];
-        if (!grows(joint.type) || (joint.asked && !by_itself) || reached[static_cast<std::size_t>(other)] || !to.turns || !bodies_[static_cast<std::size_t>(b)].turns) continue;
+        if (!grows(joint.type) || (joint.asked && !by_itself) || reached[static_cast<std::size_t>(other)] ||
+            !to.turns || !bodies_[static_cast<std::size_t>(b)].turns)
+          continue;
         reached[static_cast<std::size_t>(other)] = true;
         to.parent = b, to.joint = j, joint.in_tree = true;
         front.push_back(other);
@@ -87,7 +93,8 @@ void Layer::plant() {
   for (Joint& j : joints_) {
     const Body &one = bodies_[static_cast<std::size_t>(j.first)], &two = bodies_[static_cast<std::size_t>(j.second)];
     const Vector w = transpose(j.F2) * (two.spin - transpose(two.R) * (one.R * one.spin));
-    const Vector v = transpose(j.F1) * (transpose(one.R) * (two.velocity + two.R * cross(two.spin, j.r2) - one.velocity - one.R * cross(one.spin, j.r1)));
+    const Vector v = transpose(j.F1) * (transpose(one.R) * (two.velocity + two.R * cross(two.spin, j.r2) -
+                                                            one.velocity - one.R * cross(one.spin, j.r1)));
     for (JointCoordinate& c : j.coordinates) {
       if (c.rate_given) continue;
       if (c.turns)
@@ -105,6 +112,18 @@ void Layer::plant() {
     }
   }
 
+  // A start that is to be moved onto the constraints is moved least where every body is by itself.
+  if (formulation_ == Formulation::automatic) {
+    bool given = false;
+    for (const Joint& j : joints_)
+      for (const JointCoordinate& c : j.coordinates) given = given || c.given || c.rate_given;
+    for (const Joint& j : joints_) {
+      const Opening open = opening(j);
+      const bool is_open = open.way > 0.0 || open.turn > 0.0 || open.rate > 0.0 || open.spin > 0.0;
+      by_itself = by_itself || (!given && j.in_tree && is_open);
+    }
+    for (const Body& b : bodies_) by_itself = by_itself || !b.fixed.empty();
+  }
   if (!by_itself) return;
 
   // Every body by itself. What [start] says of joints moves the bodies along the tree.
@@ -116,7 +135,8 @@ void Layer::plant() {
     Pose& pose = poses[static_cast<std::size_t>(i)];
     bool moves = b.parent >= 0 && moved[static_cast<std::size_t>(b.parent)];
     if (b.parent >= 0)
-      for (const JointCoordinate& c : joints_[static_cast<std::size_t>(b.joint)].coordinates) moves = moves || c.given || c.rate_given;
+      for (const JointCoordinate& c : joints_[static_cast<std::size_t>(b.joint)].coordinates)
+        moves = moves || c.given || c.rate_given;
     if (moves) {
       Joint& j = joints_[static_cast<std::size_t>(b.joint)];
       for (JointCoordinate& c : j.coordinates) c.symbol = c.start, c.rate = c.start_rate;
@@ -179,7 +199,9 @@ Layer::Relative Layer::relative(const Joint& joint) const {
 
 Pose Layer::pose_behind(const Joint& joint, const Pose& from, bool to_second, const std::string& name, Span span) {
   Relative r = relative(joint);
-  const auto keep = [&](const std::string& suffix, const Formula& f) { return name.empty() ? f : define(name + "." + suffix, f, span); };
+  const auto keep = [&](const std::string& suffix, const Formula& f) {
+    return name.empty() ? f : define(name + "." + suffix, f, span);
+  };
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t j = 0; j < 3; ++j)
       if (!name.empty()) r.R[i][j] = define(fmt::format("{}.k{}{}", joint.name, i + 1, j + 1), r.R[i][j], joint.span);
@@ -201,7 +223,8 @@ Pose Layer::pose_behind(const Joint& joint, const Pose& from, bool to_second, co
     to.u = back * (from.u + cross(from.w, joint.r1 + d) + d_rate) - cross(to.w, joint.r2);
   else
     to.u = r.R * (from.u + cross(from.w, joint.r2)) - cross(to.w, joint.r1 + d) - d_rate;
-  for (std::size_t k = 0; k < 3; ++k) to.p[k] = keep(xyz[k], to.p[k]), to.u[k] = keep(std::string("u") + xyz[k], to.u[k]);
+  for (std::size_t k = 0; k < 3; ++k)
+    to.p[k] = keep(xyz[k], to.p[k]), to.u[k] = keep(std::string("u") + xyz[k], to.u[k]);
   const Quaternion f1 = quaternion_of(joint.F1), f2 = quaternion_of(transpose(joint.F2));
   Quaternion q = f1 * (r.q * f2);
   if (!to_second) q = {q[0], -q[1], -q[2], -q[3]};
@@ -227,7 +250,9 @@ void Layer::place_bodies() {
       e[static_cast<std::size_t>(plane_[0])] = 1.0, f[static_cast<std::size_t>(plane_[1])] = 1.0;
       const Formula c = dot(e, b.R * e), s = dot(f, b.R * e);
       const double angle = std::atan2(s.value, c.value);
-      b.angle = c.is_number() && s.is_number() ? Formula(angle) : Formula(angle, fmt::format("atan2({}, {})", s.str(), c.str()), 3, false);
+      b.angle = c.is_number() && s.is_number()
+                    ? Formula(angle)
+                    : Formula(angle, fmt::format("atan2({}, {})", s.str(), c.str()), 3, false);
     }
   for (const int i : order_) {
     Body& b = bodies_[static_cast<std::size_t>(i)];
@@ -282,7 +307,8 @@ void Layer::make_root(Body& b) {
     pose.R = b.R, pose.w = {0.0, 0.0, 0.0}, pose.q = b.turned;
   }
   for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t j = 0; j < 3; ++j) pose.R[i][j] = define(fmt::format("{}.r{}{}", b.name, i + 1, j + 1), pose.R[i][j], b.span);
+    for (std::size_t j = 0; j < 3; ++j)
+      pose.R[i][j] = define(fmt::format("{}.r{}{}", b.name, i + 1, j + 1), pose.R[i][j], b.span);
   for (std::size_t k = 0; k < 3; ++k) pose.w[k] = define(b.name + ".w" + xyz[k], pose.w[k], b.span);
   pose.u = transpose(pose.R) * rate;
   for (std::size_t k = 0; k < 3; ++k) pose.u[k] = define(b.name + ".u" + xyz[k], pose.u[k], b.span);
@@ -306,7 +332,8 @@ void Layer::add_coordinates(Joint& j) {
     const double rate = j.q_rate[k].value;
     j.q[k] = named(name, j.q[k].value), j.q_rate[k] = rate_of(j.q[k], rate);
   }
-  constraints_.push_back({j.name + ".unit", fmt::format("{0}.qw^2 + {0}.qx^2 + {0}.qy^2 + {0}.qz^2 = 1", j.name), j.span});
+  constraints_.push_back(
+      {j.name + ".unit", fmt::format("{0}.qw^2 + {0}.qx^2 + {0}.qy^2 + {0}.qz^2 = 1", j.name), j.span});
 }
 
 void Layer::make_child(Body& b) {
@@ -321,43 +348,65 @@ void Layer::make_child(Body& b) {
   check_closed(b);
 }
 
-/// The joints of the tree close where it puts the bodies; `start` has to say the same.
+/// How far a joint is open where `start` puts the bodies, as numbers.
+Layer::Opening Layer::opening(const Joint& j) const {
+  const Body &one = bodies_[static_cast<std::size_t>(j.first)], &two = bodies_[static_cast<std::size_t>(j.second)];
+  const Matrix G1 = one.R * j.F1, G2 = two.R * j.F2;
+  const Vector apart = transpose(G1) * (two.at + two.R * j.r2 - one.at - one.R * j.r1);
+  const Vector w = transpose(j.F2) * (two.spin - transpose(two.R) * (one.R * one.spin));
+  const Vector v =
+      transpose(G1) * (two.velocity + two.R * cross(two.spin, j.r2) - one.velocity - one.R * cross(one.spin, j.r1));
+  bool free_turn[3] = {false, false, false}, free_way[3] = {false, false, false};
+  for (const JointCoordinate& c : j.coordinates) {
+    if (c.turns) free_turn[c.key == "angle2" ? 0 : 2] = true;
+    if (!c.turns) free_way[j.type == JointType::planar ? (c.key == "distance" ? 0 : 1) : 2] = true;
+  }
+  Opening open;
+  const double turning = norm(one.spin).value + norm(two.spin).value, arms = norm(j.r1).value + norm(j.r2).value;
+  const double moving = norm(one.velocity).value + norm(two.velocity).value + turning * arms;
+  for (std::size_t k = 0; k < 3; ++k) {
+    if (!free_turn[k] && j.type != JointType::spherical) open.spin = std::hypot(open.spin, w[k].value);
+    if (!free_way[k]) open.rate = std::hypot(open.rate, v[k].value);
+    if (!free_way[k] || j.type == JointType::screw) open.way = std::hypot(open.way, apart[k].value);
+  }
+  if (j.type == JointType::screw)
+    open.rate = std::hypot(open.rate, v[2].value - j.pitch.value / (2.0 * std::numbers::pi) * w[2].value);
+  if (j.type == JointType::universal)
+    open.turn = std::abs(dot(column(G1, 2), column(G2, 0)).value);
+  else if (j.type != JointType::spherical)
+    open.turn = norm(column(G1, 2) - column(G2, 2)).value;
+  const double size = norm(one.at).value + norm(two.at).value + arms;
+  if (!(open.way > 1e-8 * size)) open.way = 0.0;
+  if (!(open.turn > 1e-8)) open.turn = 0.0;
+  if (!(open.rate > 1e-8 * moving)) open.rate = 0.0;
+  if (!(open.spin > 1e-8 * turning)) open.spin = 0.0;
+  return open;
+}
+
+/// The joints of a tree close by its coordinates; `start` has to say the same.
 void Layer::check_closed(const Body& body) {
   if (assemble_) return;
   for (const Body* b = &body; b->parent >= 0; b = &bodies_[static_cast<std::size_t>(b->parent)])
     for (const JointCoordinate& c : joints_[static_cast<std::size_t>(b->joint)].coordinates)
       if (c.given || c.rate_given) return;
   const Joint& j = joints_[static_cast<std::size_t>(body.joint)];
-  double off = 0.0, turned = 0.0, size = 1e-300;
-  for (std::size_t i = 0; i < 3; ++i) {
-    off = std::hypot(off, body.pose.p[i].value - body.at[i].value);
-    size = std::max({size, std::abs(body.at[i].value), std::abs(worth(j.r1, static_cast<int>(i))), std::abs(worth(j.r2, static_cast<int>(i)))});
-    for (std::size_t k = 0; k < 3; ++k) turned = std::max(turned, std::abs(body.pose.R[i][k].value - body.R[i][k].value));
-  }
+  const Opening open = opening(j);
   const Place place = fields_.place_of(TomlMember{j.name, j.span.begin, j.span.end, {}});
   const char* hint = "give a `start` of the bodies with which it closes, or `assemble = true` in [start]";
-  if (off > 1e-8 * size)
-    return report(place, fmt::format("the joint `{}` does not close: where `start` puts the bodies it is open by {}", j.name, short_number(off)), hint);
-  if (turned > 1e-8) return report(place, fmt::format("the joint `{}` does not close: `{}` is turned by {} against it", j.name, body.name, short_number(turned)), hint);
-  // The same of the velocities, as numbers.
-  const Body &one = bodies_[static_cast<std::size_t>(j.first)], &two = bodies_[static_cast<std::size_t>(j.second)];
-  const Vector w = transpose(j.F2) * (two.spin - transpose(two.R) * (one.R * one.spin));
-  const Vector v = transpose(j.F1) * (transpose(one.R) * (two.velocity + two.R * cross(two.spin, j.r2) - one.velocity - one.R * cross(one.spin, j.r1)));
-  bool free_turn[3] = {false, false, false}, free_way[3] = {false, false, false};
-  for (const JointCoordinate& c : j.coordinates) {
-    if (c.turns) free_turn[c.key == "angle2" ? 0 : 2] = true;
-    if (!c.turns) free_way[j.type == JointType::planar ? (c.key == "distance" ? 0 : 1) : 2] = true;
-  }
-  double spin = 0.0, way = 0.0, largest_spin = norm(one.spin).value + norm(two.spin).value;
-  double largest = norm(one.velocity).value + norm(two.velocity).value + largest_spin * (norm(j.r1).value + norm(j.r2).value);
-  for (std::size_t k = 0; k < 3; ++k) {
-    if (!free_turn[k] && j.type != JointType::spherical) spin = std::hypot(spin, w[k].value);
-    if (!free_way[k]) way = std::hypot(way, v[k].value);
-  }
-  if (j.type == JointType::screw) way = std::hypot(way, v[2].value - j.pitch.value / (2.0 * std::numbers::pi) * w[2].value);
-  if (way > 1e-8 * largest || spin > 1e-8 * largest_spin)
-    report(place, fmt::format("the velocities at the joint `{}` do not fit: where `start` puts the bodies they are off by {}", j.name,
-                              short_number(way > 1e-8 * largest ? way : spin)),
+  if (open.way > 0.0)
+    return report(place,
+                  fmt::format("the joint `{}` does not close: where `start` puts the bodies it is open by {}", j.name,
+                              short_number(open.way)),
+                  hint);
+  if (open.turn > 0.0)
+    return report(place,
+                  fmt::format("the joint `{}` does not close: where `start` puts the bodies its axes are turned by {}",
+                              j.name, short_number(open.turn)),
+                  hint);
+  if (open.rate > 0.0 || open.spin > 0.0)
+    report(place,
+           fmt::format("the velocities at the joint `{}` do not fit: where `start` puts the bodies they are off by {}",
+                       j.name, short_number(open.rate > 0.0 ? open.rate : open.spin)),
            "`velocity` is that of the origin of a body; or say `assemble = true` in [start]");
 }
 
@@ -378,7 +427,8 @@ void Layer::finish_body(Body& b) {
   if (!is_zero(b.centre)) kinetic = kinetic + b.mass * dot(pose.u, cross(pose.w, b.centre));
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t k = i; k < 3; ++k) {
-      const Formula entry = b.inertia[i][k] + b.mass * ((i == k ? dot(b.centre, b.centre) : Formula(0.0)) - b.centre[i] * b.centre[k]);
+      const Formula entry =
+          b.inertia[i][k] + b.mass * ((i == k ? dot(b.centre, b.centre) : Formula(0.0)) - b.centre[i] * b.centre[k]);
       kinetic = kinetic + (i == k ? 0.5 * entry * square(pose.w[i]) : entry * (pose.w[i] * pose.w[k]));
     }
   define(b.name + ".kinetic", kinetic, b.span);
@@ -390,7 +440,33 @@ void Layer::finish_body(Body& b) {
   }
 }
 
-Vector Layer::world(int body, const Vector& local) const { return bodies_[static_cast<std::size_t>(body)].pose.R * local; }
+/// What `fixed` keeps: the coordinates of the body, or those that lead to it.
+std::vector<std::string> Layer::held() const {
+  std::vector<std::string> names;
+  for (const Body& body : bodies_)
+    for (const std::string& what : body.fixed) {
+      const char* prime = what == "velocity" || what == "spin" ? "'" : "";
+      const bool turn = what == "turned" || what == "spin";
+      const Body* b = &body;
+      for (; b->parent >= 0; b = &bodies_[static_cast<std::size_t>(b->parent)])
+        for (const JointCoordinate& c : joints_[static_cast<std::size_t>(b->joint)].coordinates)
+          if (c.used) names.push_back(c.name + prime);
+      if (b == &bodies_.front()) continue;
+      if (b != &body || !turn)
+        for (const int k : {0, 1, 2})
+          if (!is_planar() || k == plane_[0] || k == plane_[1]) names.push_back(component(b->name, k) + prime);
+      if ((b == &body && !turn) || !b->turns) continue;
+      if (is_planar())
+        names.push_back(b->name + ".angle" + prime);
+      else
+        for (const char* k : wxyz) names.push_back(b->name + "." + k + prime);
+    }
+  return names;
+}
+
+Vector Layer::world(int body, const Vector& local) const {
+  return bodies_[static_cast<std::size_t>(body)].pose.R * local;
+}
 
 Vector Layer::point(int body, const Vector& local) const {
   return bodies_[static_cast<std::size_t>(body)].pose.p + world(body, local);

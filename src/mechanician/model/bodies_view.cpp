@@ -13,7 +13,8 @@ TomlValue Layer::components(const Vector& v, Span span) const {
   return list;
 }
 
-void Layer::put_view(const char* kind, const std::string& name, std::vector<std::pair<std::string, TomlValue>> parts, Span span) {
+void Layer::put_view(const char* kind, const std::string& name, std::vector<std::pair<std::string, TomlValue>> parts,
+                     Span span) {
   TomlMember item{name, span.begin, span.end, {}};
   item.value.begin = span.begin, item.value.end = span.end;
   for (auto& [key, value] : parts) item.value.members.push_back({key, span.begin, span.end, std::move(value)});
@@ -49,7 +50,8 @@ void Layer::draw_body(const Body& b) {
     TomlValue turned;
     turned.type = TomlValue::Type::array, turned.begin = b.span.begin, turned.end = b.span.end;
     for (const Formula& f : b.pose.q) turned.items.push_back(text_value(f.str(), b.span));
-    put_view("boxes", b.name, colour({{"at", components(middle, b.span)}, {"size", box->value}, {"quaternion", turned}}), b.span);
+    put_view("boxes", b.name,
+             colour({{"at", components(middle, b.span)}, {"size", box->value}, {"quaternion", turned}}), b.span);
   } else if (const TomlMember* sphere = b.shape->find("sphere")) {
     put_view("spheres", b.name, colour({{"at", components(middle, b.span)}, {"radius", sphere->value}}), b.span);
   } else {
@@ -57,12 +59,16 @@ void Layer::draw_body(const Body& b) {
     const TomlMember* axis = b.shape->find("axis");
     const auto along = static_cast<std::size_t>(axis ? axis->value.text[0] - 'x' : 2);
     const TomlValue& length = round->value.items[1];
-    const Formula half = 0.5 * (length.type == TomlValue::Type::number ? Formula(length.number) : quoted_formula(length.text, 1.0));
+    const Formula half =
+        0.5 * (length.type == TomlValue::Type::number ? Formula(length.number) : quoted_formula(length.text, 1.0));
     Vector reach{0.0, 0.0, 0.0};
     reach[along] = half;
     const Vector way = b.pose.R * reach;
     put_view("rods", b.name,
-             colour({{"from", components(middle - way, b.span)}, {"to", components(middle + way, b.span)}, {"radius", round->value.items[0]}}), b.span);
+             colour({{"from", components(middle - way, b.span)},
+                     {"to", components(middle + way, b.span)},
+                     {"radius", round->value.items[0]}}),
+             b.span);
   }
 }
 

@@ -108,7 +108,8 @@ bool ModelReader::lower() {
   if (!has_bodies(root_)) return true;
   // Numbers of bodies are made of parameters, which readers of their own work out.
   const auto take_problems = [this](const FieldReader& from, std::size_t first) {
-    fields_.problems.insert(fields_.problems.end(), from.problems.begin() + static_cast<std::ptrdiff_t>(first), from.problems.end());
+    fields_.problems.insert(fields_.problems.end(), from.problems.begin() + static_cast<std::ptrdiff_t>(first),
+                            from.problems.end());
   };
   const auto evaluator = [](ModelReader& of_numbers) {
     return [&of_numbers](const TomlValue& value, const std::string& path) -> std::optional<double> {
@@ -166,16 +167,16 @@ std::optional<Expr> ModelReader::expression(const TomlValue& value, const std::s
 }
 
 void ModelReader::read_top_level() {
-  fields_.check_keys(root_,
-                     {"title", "coordinates", "parameters", "inputs", "states", "modes", "define", "dynamics", "constraints",
-                      "nonideal", "start", "run", "outputs", "measured", "control", "unknown", "events", "view", "world",
-                      "bodies", "points", "directions", "joints", "springs", "forces", "contacts", "parts"},
+  fields_.check_keys(root_, {"title",      "coordinates", "parameters", "inputs", "states",   "modes",   "define",
+                             "dynamics",   "constraints", "nonideal",   "start",  "run",      "outputs", "measured",
+                             "control",    "unknown",     "events",     "view",   "world",    "bodies",  "points",
+                             "directions", "joints",      "springs",    "forces", "contacts", "parts"},
                      "at the top of the file");
   // A misspelt section hides what it holds.
   for (const TomlMember& m : std::span(root_.members).first(std::min<std::size_t>(root_.members.size(), 100))) {
-    const std::string near = nearest(
-        m.name, std::vector<std::string>{"parameters", "inputs", "states", "modes", "define", "unknown", "coordinates",
-                                         "dynamics", "constraints"});
+    const std::string near =
+        nearest(m.name, std::vector<std::string>{"parameters", "inputs", "states", "modes", "define", "unknown",
+                                                 "coordinates", "dynamics", "constraints"});
     if (!near.empty() && near != m.name && !root_.find(near)) fail(near);
   }
   if (const auto* title = root_.find("title"))
@@ -414,8 +415,7 @@ void ModelReader::read_definitions() {
   const auto section_of = [&](std::size_t i) { return i < num_defined ? "define." : "inputs."; };
   std::unordered_map<std::string_view, int> index;
   // A family is one definition here: r[i] may not be made of r[i - 1].
-  for (std::size_t i = 0; i < members.size(); ++i)
-    index.emplace(family_of(members[i]->name), static_cast<int>(i));
+  for (std::size_t i = 0; i < members.size(); ++i) index.emplace(family_of(members[i]->name), static_cast<int>(i));
 
   // Definitions come in any order: which names does each use?
   std::vector<std::vector<int>> needs(members.size());

@@ -12,6 +12,7 @@
 #include "mechanician/expression/lexer.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/read_model.hpp"
+#include "mechanician/model/urdf.hpp"
 
 namespace mechanician {
 
@@ -20,9 +21,10 @@ namespace {
 constexpr int deepest = 8;
 
 /// Sections whose members have names of their own.
-constexpr const char* named_sections[] = {"parameters", "define",  "unknown", "constraints", "control", "bodies", "points",
-                                          "directions", "joints",  "springs", "forces",      "contacts", "events", "outputs",
-                                          "states",     "inputs",  "tables",  "modes",       "vectors"};
+constexpr const char* named_sections[] = {"parameters", "define",   "unknown",    "constraints", "control",
+                                          "bodies",     "points",   "directions", "joints",      "springs",
+                                          "forces",     "contacts", "events",     "outputs",     "states",
+                                          "inputs",     "tables",   "modes",      "vectors"};
 
 bool is_named_section(const std::string& name) {
   return std::find(std::begin(named_sections), std::end(named_sections), name) != std::end(named_sections);
@@ -30,8 +32,8 @@ bool is_named_section(const std::string& name) {
 
 /// Words that are no expressions.
 bool is_word(const std::string& key) {
-  for (const char* known : {"type", "frame", "order", "method", "direction", "colour", "csv", "column", "file", "argument", "interpolation",
-                            "outside", "model"})
+  for (const char* known : {"type", "frame", "order", "method", "direction", "colour", "csv", "column", "file",
+                            "argument", "interpolation", "outside", "model"})
     if (key == known) return true;
   return false;
 }
@@ -40,7 +42,8 @@ std::string with_names(const std::string& text, const std::function<std::string(
   std::string out;
   std::size_t done = 0;
   Lexer lexer(text);
-  for (Token token = lexer.next(); token.kind != TokenKind::end && token.kind != TokenKind::error; token = lexer.next()) {
+  for (Token token = lexer.next(); token.kind != TokenKind::end && token.kind != TokenKind::error;
+       token = lexer.next()) {
     if (token.kind != TokenKind::name) continue;
     out.append(text, done, token.offset - done);
     out += renamed(std::string(token.text));
@@ -54,7 +57,9 @@ class Prefixing {
  public:
   Prefixing(std::string prefix, const TomlValue& root, std::size_t begin, std::size_t end)
       : prefix_(std::move(prefix)), begin_(begin), end_(end) {
-    const auto note = [this](std::string_view name) { own_.insert(std::string(name.substr(0, name.find_first_of(".[")))); };
+    const auto note = [this](std::string_view name) {
+      own_.insert(std::string(name.substr(0, name.find_first_of(".["))));
+    };
     for (const TomlMember& m : root.members) {
       if (m.name == "coordinates")
         for (const TomlValue& item : m.value.items) note(item.text);
@@ -76,7 +81,8 @@ class Prefixing {
   void apply(TomlValue& value, const std::string& key = {}) const {
     value.begin = begin_, value.end = end_;
     if (value.type == TomlValue::Type::string) {
-      const bool letter = value.text.size() == 1 && value.text[0] >= 'x' && value.text[0] <= 'z' && (key == "axis" || key == "turn");
+      const bool letter =
+          value.text.size() == 1 && value.text[0] >= 'x' && value.text[0] <= 'z' && (key == "axis" || key == "turn");
       if (!is_word(key) && !letter) value.text = text(value.text);
       value.generated = true;
     }
@@ -115,9 +121,10 @@ std::optional<std::string> path_of(const std::string& model_file, const TomlValu
 
 }  // namespace
 
-bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fields, const EvaluateField& evaluate, JoinedParts& joined,
-                int depth) {
-  const auto section = std::find_if(root.members.begin(), root.members.end(), [](const TomlMember& m) { return m.name == "parts"; });
+bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fields, const EvaluateField& evaluate,
+                JoinedParts& joined, int depth) {
+  const auto section =
+      std::find_if(root.members.begin(), root.members.end(), [](const TomlMember& m) { return m.name == "parts"; });
   if (section == root.members.end()) return true;
   const TomlMember parts = *section;
   root.members.erase(section);
@@ -130,18 +137,21 @@ bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fie
   for (const TomlMember& part : parts.value.members) {
     const std::string shown = mechanician::quoted(part.name);
     if (part.value.type != TomlValue::Type::table) {
-      wrong(part.value, fmt::format("the part {} is a table", shown), fmt::format("[parts.{}] and below it model = \"leg.toml\"", printable(part.name)));
+      wrong(part.value, fmt::format("the part {} is a table", shown),
+            fmt::format("[parts.{}] and below it model = \"leg.toml\"", printable(part.name)));
       continue;
     }
     fields.check_keys(part.value, {"model", "set", "at", "turned", "start"}, fmt::format("in the part {}", shown));
-    const TomlMember *model = part.value.find("model"), *set = part.value.find("set"), *start = part.value.find("start"),
-                     *at = part.value.find("at"), *turned = part.value.find("turned");
+    const TomlMember *model = part.value.find("model"), *set = part.value.find("set"),
+                     *start = part.value.find("start"), *at = part.value.find("at"),
+                     *turned = part.value.find("turned");
     if (!model || model->value.type != TomlValue::Type::string) {
       wrong(part, fmt::format("the part {} does not say which model it is", shown), "model = \"leg.toml\"");
       continue;
     }
     if (!is_name(part.name) && !is_name(part.name + ".x")) {
-      wrong(part, fmt::format("{} cannot be the name of a part", shown), "a name is a letter or _, then letters, digits and _");
+      wrong(part, fmt::format("{} cannot be the name of a part", shown),
+            "a name is a letter or _, then letters, digits and _");
       continue;
     }
     if (depth >= deepest) {
@@ -158,6 +168,7 @@ bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fie
       wrong(model->value, fmt::format("{} cannot be read", mechanician::quoted(model->value.text)), file.problem);
       continue;
     }
+    const std::string text = is_urdf(*path) ? import_urdf(file.text, *path, false).text : file.text;
     // What is wrong with a part is said of its own file.
     ParameterOverrides values;
     if (set)
@@ -167,8 +178,8 @@ bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fie
         good = good && x;
       }
     if (!good) continue;
-    read_family_model_text(file.text, *path, values);
-    const SourceMap map(file.text);
+    read_family_model_text(text, *path, values);
+    const SourceMap map(text);
     TomlValue tree = parse_toml(map).root;
     JoinedParts inner;
     if (!join_parts(tree, *path, fields, evaluate, inner, depth + 1)) {
@@ -240,21 +251,27 @@ bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fie
           } else if (own && k.name == "gravity") {
             bool same = own->value.items.size() == k.value.items.size();
             for (std::size_t i = 0; same && i < k.value.items.size(); ++i)
-              same = own->value.items[i].type == k.value.items[i].type && own->value.items[i].number == k.value.items[i].number &&
+              same = own->value.items[i].type == k.value.items[i].type &&
+                     own->value.items[i].number == k.value.items[i].number &&
                      own->value.items[i].text == k.value.items[i].text;
-            if (!same) wrong(part, fmt::format("the part {} has another gravity", shown), "there is one world: let the file of the part say the same, or nothing");
+            if (!same)
+              wrong(part, fmt::format("the part {} has another gravity", shown),
+                    "there is one world: let the file of the part say the same, or nothing");
           }
         }
       } else if (m.name == "measured") {
-        wrong(part, fmt::format("the part {} has a section [measured]", shown), "it stands in the file that uses the part");
+        wrong(part, fmt::format("the part {} has a section [measured]", shown),
+              "it stands in the file that uses the part");
       }
     }
     for (const auto* names : {&inner.kinetic, &inner.potential})
-      for (const std::string& name : *names) (names == &inner.kinetic ? joined.kinetic : joined.potential).push_back(prefix + name);
+      for (const std::string& name : *names)
+        (names == &inner.kinetic ? joined.kinetic : joined.potential).push_back(prefix + name);
     if (set)
       for (const TomlMember& m : set->value.members) {
         TomlValue& parameters = table_of(root, "parameters", part);
-        const auto found = std::find_if(parameters.members.begin(), parameters.members.end(), [&](const TomlMember& p) { return p.name == prefix + m.name; });
+        const auto found = std::find_if(parameters.members.begin(), parameters.members.end(),
+                                        [&](const TomlMember& p) { return p.name == prefix + m.name; });
         if (found == parameters.members.end())
           wrong(m, fmt::format("the part {} has no parameter {}", shown, mechanician::quoted(m.name)));
         else
@@ -269,7 +286,8 @@ bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fie
         to.members.push_back({name, m.begin, m.end, m.value});
       }
     if (at || turned)
-      joined.placed.push_back({part.name, at ? at->value : TomlValue(), turned ? turned->value : TomlValue(), part.begin, part.end});
+      joined.placed.push_back(
+          {part.name, at ? at->value : TomlValue(), turned ? turned->value : TomlValue(), part.begin, part.end});
     for (JoinedParts::Placed& p : inner.placed) {
       p.prefix = prefix + p.prefix, p.begin = part.begin, p.end = part.end;
       prefixing.apply(p.at), prefixing.apply(p.turned);

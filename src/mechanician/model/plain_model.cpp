@@ -44,7 +44,8 @@ std::string inline_text(const TomlValue& value) {
       for (const TomlValue& item : value.items) out += (out.empty() ? "" : ", ") + inline_text(item);
       return "[" + out + "]";
     case TomlValue::Type::table:
-      for (const TomlMember& m : value.members) out += (out.empty() ? "" : ", ") + key_of(m.name) + " = " + inline_text(m.value);
+      for (const TomlMember& m : value.members)
+        out += (out.empty() ? "" : ", ") + key_of(m.name) + " = " + inline_text(m.value);
       return "{ " + out + " }";
   }
   return out;
@@ -55,7 +56,8 @@ void print_section(const std::string& path, const TomlValue& table, std::string&
   const bool nested = path == "dynamics" || path == "start" || path == "view";
   out += fmt::format("\n[{}]\n", path);
   for (const TomlMember& m : table.members)
-    if (!nested || m.value.type != TomlValue::Type::table) out += fmt::format("{} = {}\n", key_of(m.name), inline_text(m.value));
+    if (!nested || m.value.type != TomlValue::Type::table)
+      out += fmt::format("{} = {}\n", key_of(m.name), inline_text(m.value));
   for (const TomlMember& m : table.members)
     if (nested && m.value.type == TomlValue::Type::table) print_section(path + "." + key_of(m.name), m.value, out);
 }
@@ -79,7 +81,9 @@ std::string print_toml(const TomlValue& root) {
     } else if (m.value.type != TomlValue::Type::table) {
       out = fmt::format("{} = {}\n", key_of(m.name), inline_text(m.value)) + out;
     }
-  const auto is_first = [&](const TomlMember& m) { return std::find(first.begin(), first.end(), m.name) != first.end(); };
+  const auto is_first = [&](const TomlMember& m) {
+    return std::find(first.begin(), first.end(), m.name) != first.end();
+  };
   for (const std::string_view name : first)
     for (const TomlMember& m : root.members)
       if (m.name == name && m.value.type == TomlValue::Type::table) print_section(m.name, m.value, out);
