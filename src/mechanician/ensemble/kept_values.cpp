@@ -33,8 +33,7 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
                                  {"Qni", Source::Of::Qni},
                                  {"Qcontrol", Source::Of::Qcontrol}})
     for (int i = 0; i < system.n() && (has_control || of != Source::Of::Qcontrol); ++i)
-      if (!is_state[static_cast<std::size_t>(i)])
-        offer(fmt::format("{}({})", word, system.coordinate(i)), of, i);
+      if (!is_state[static_cast<std::size_t>(i)]) offer(fmt::format("{}({})", word, system.coordinate(i)), of, i);
   int constraint = 0;
   for (int j = 0; j < system.m(); ++j)
     if (system.row(j).kind == RowKind::constraint && !system.row(j).is_rate)

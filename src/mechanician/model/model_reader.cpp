@@ -117,9 +117,9 @@ void ModelReader::read_top_level() {
                      "at the top of the file");
   // A misspelt section hides what it holds.
   for (const TomlMember& m : std::span(root_.members).first(std::min<std::size_t>(root_.members.size(), 100))) {
-    const std::string near = nearest(
-        m.name, std::vector<std::string>{"parameters", "inputs", "states", "define", "unknown", "coordinates",
-                                         "dynamics", "constraints"});
+    const std::string near =
+        nearest(m.name, std::vector<std::string>{"parameters", "inputs", "states", "define", "unknown", "coordinates",
+                                                 "dynamics", "constraints"});
     if (!near.empty() && near != m.name && !root_.find(near)) fail(near);
   }
   if (const auto* title = root_.find("title"))

@@ -250,7 +250,8 @@ bool Dynamics::hold_on_surfaces(double t, double* y) {
       right(static_cast<Index>(j)) = -g[static_cast<std::size_t>(surfaces_[j].switches.front())];
     if (right.isZero(0.0)) break;
     if (!solve_surfaces(right, x)) return false;
-    for (std::size_t i = 0; i < surfaces_.size(); ++i) move_along(x(static_cast<Index>(i)), corners_[0], corners_[i + 1], y);
+    for (std::size_t i = 0; i < surfaces_.size(); ++i)
+      move_along(x(static_cast<Index>(i)), corners_[0], corners_[i + 1], y);
   }
   return true;
 }
@@ -318,8 +319,8 @@ std::optional<Sample> Dynamics::calc_sample_along(double t, const double* y) {
       mean.reset();
       break;
     }
-    for (auto part : {&Sample::qd, &Sample::qdd, &Sample::Qc, &Sample::Qc_i, &Sample::Qc_ni, &Sample::Q_control, &Sample::lambda,
-                      &Sample::power})
+    for (auto part : {&Sample::qd, &Sample::qdd, &Sample::Qc, &Sample::Qc_i, &Sample::Qc_ni, &Sample::Q_control,
+                      &Sample::lambda, &Sample::power})
       (*mean).*part += s.share * ((*turned).*part - (*base).*part);
   }
   surfaces_ = along;

@@ -99,10 +99,10 @@ void Integrator::set_input(std::string_view name, double value) {
   if (!std::isfinite(value))
     throw std::invalid_argument(fmt::format("the input `{}` cannot be {}: it is a finite number", name, value));
   if (!family_)
-    throw std::invalid_argument(
-        fmt::format("the input `{}` cannot be set here: the motion belongs to a family, or its model is so large that it "
-                    "is computed by kernels",
-                    name));
+    throw std::invalid_argument(fmt::format(
+        "the input `{}` cannot be set here: the motion belongs to a family, or its model is so large that it "
+        "is computed by kernels",
+        name));
   std::vector<double> values = system_->parameters();
   values[i] = value;
   // What is made of it would have to change with it.
@@ -110,9 +110,10 @@ void Integrator::set_input(std::string_view name, double value) {
   for (const Parameter& p : model.parameters)
     for (const Expr& s : symbols_of(std::span(&p.value, 1)))
       if (!p.is_input && same(s, model.parameters[i].symbol()))
-        throw std::invalid_argument(fmt::format(
-            "the parameter `{}` is made of the input `{}`, which cannot be set then: put what is made of it in [define]",
-            p.name, name));
+        throw std::invalid_argument(
+            fmt::format("the parameter `{}` is made of the input `{}`, which cannot be set then: put what is made of "
+                        "it in [define]",
+                        p.name, name));
   family_->set_parameters(values);
   steps_->take_parameters();
 }

@@ -108,7 +108,8 @@ void WrittenEquations::set_facts() {
   f.row_slots = list_rows(f.pattern);
   for (const Row& row : eqs.rows) {
     assert(!row.one_sided);
-    f.rows.push_back({row.level, row.kind, row.measured, row.linear, !row.measured && row.powerless(), row.place, row.is_rate});
+    f.rows.push_back(
+        {row.level, row.kind, row.measured, row.linear, !row.measured && row.powerless(), row.place, row.is_rate});
   }
   f.states = eqs.states;
   f.family_of_state = families_of(eqs.states, [&](int i) { return eqs.coordinates[static_cast<std::size_t>(i)]; });
