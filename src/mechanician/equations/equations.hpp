@@ -41,8 +41,8 @@ struct RowTraits {
   Level level = Level::position;
   bool one_sided = false;  ///< residual ≥ 0 is what holds
   bool measured = false;
-  bool is_rate = false;    ///< z' = rate of a state z: ψ has z' with the coefficient 1
-  bool unfelt = false;     ///< such a row, and no other mentions z: its multiplier is zero
+  bool is_rate = false;  ///< z' = rate of a state z: ψ has z' with the coefficient 1
+  bool unfelt = false;   ///< such a row, and no other mentions z: its multiplier is zero
   Place place = {};
   std::string text = {};
   // How the constraint is called, from its text: for people.

@@ -277,7 +277,9 @@ bool ModelReader::read_list(const TomlMember& field, const std::string& section,
   }
   family.bounds = {{1, static_cast<long>(family.values.size() / std::max<std::size_t>(1, columns))}};
   if (columns > 0) family.bounds.push_back({1, static_cast<long>(columns)});
-  names_.add_family(field.name, {.kind = is_input ? NameKind::input : NameKind::parameter, .number = number, .bounds = family.bounds});
+  names_.add_family(
+      field.name,
+      {.kind = is_input ? NameKind::input : NameKind::parameter, .number = number, .bounds = family.bounds});
   model_.numbers.push_back(std::move(family));
   return true;
 }

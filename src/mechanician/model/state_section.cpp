@@ -87,20 +87,20 @@ void ModelReader::declare_state_family(const std::string& name, const std::vecto
         }
         const long number = number_of_member(family.bounds, found);
         if (number < 0 || given[static_cast<std::size_t>(number)]++ == 0) return true;
-        wrong(*piece.field,
-              fmt::format("the state {} is given twice", mechanician::quoted(member_text(name, found))));
+        wrong(*piece.field, fmt::format("the state {} is given twice", mechanician::quoted(member_text(name, found))));
         return false;
       });
       if (!good) return;
     }
     if (counting) break;
-    if (family.bounds.empty()) return wrong(first, fmt::format("the family {} has no members", mechanician::quoted(name)));
+    if (family.bounds.empty())
+      return wrong(first, fmt::format("the family {} has no members", mechanician::quoted(name)));
     double count = 1.0;
     for (const IndexBounds& b : family.bounds) count *= static_cast<double>(b.count());
     if (const double all = count + static_cast<double>(model_.num_coordinates());
         all > static_cast<double>(most_coordinates_))
-      return wrong(first, fmt::format("the model has {:.0f} coordinates and states; {} are possible", all,
-                                      most_coordinates_));
+      return wrong(first,
+                   fmt::format("the model has {:.0f} coordinates and states; {} are possible", all, most_coordinates_));
     family.count = static_cast<long>(count);
     declared->bounds = family.bounds, declared->number = static_cast<int>(model_.coordinates.size());
     model_.coordinates.push_back(family);
@@ -110,7 +110,8 @@ void ModelReader::declare_state_family(const std::string& name, const std::vecto
   const auto missing = std::find(given.begin(), given.end(), 0);
   if (missing == given.end()) return;
   wrong(first,
-        fmt::format("the state {} is not given", mechanician::quoted(model_.name_of(family.first + (missing - given.begin())))),
+        fmt::format("the state {} is not given",
+                    mechanician::quoted(model_.name_of(family.first + (missing - given.begin())))),
         fmt::format("the members of {} are all of {}[{}]", mechanician::quoted(name), name, text_of(family.bounds)));
 }
 

@@ -161,9 +161,10 @@ class Validator {
                "results have the mode as a column anyway: take another name");
       if (coordinate || is_result_column(o.name))
         report(at, fmt::format("the output {} would be a second column of that name", mechanician::quoted(o.name)),
-               fmt::format("results have the {} as a column anyway: take another name", coordinate      ? in_words(found->second.kind)
-                                                                                        : o.name == "t" ? "time"
-                                                                                                        : o.name));
+               fmt::format("results have the {} as a column anyway: take another name",
+                           coordinate      ? in_words(found->second.kind)
+                           : o.name == "t" ? "time"
+                                           : o.name));
     }
   }
 
@@ -181,16 +182,16 @@ class Validator {
 
   void check_name(const std::string& name, std::string_view what, const Place& at) {
     if (!is_name(name) && !is_member_name(name))
-      report(at,
-             fmt::format("{} cannot be the name of a{} {}", mechanician::quoted(name),
-                         what == "event" || what == "output" || what == "input" || what.starts_with('u') ? "n" : "",
-                         what),
-             "a name is a letter or _, then letters, digits and _");
+      report(
+          at,
+          fmt::format("{} cannot be the name of a{} {}", mechanician::quoted(name),
+                      what == "event" || what == "output" || what == "input" || what.starts_with('u') ? "n" : "", what),
+          "a name is a letter or _, then letters, digits and _");
   }
 
   void check_coordinates() {
     const int n = model_.num_coordinates();
-    if (n == 0 && !unreadable_.covers("coordinates"))
+    if (n == 0 && !unreadable_.covers("coordinates") && !unreadable_.touches("states"))
       report(place("coordinates"), "the model has no coordinates",
              "they are listed at the top: coordinates = [\"x\", \"y\"]");
     if (n > most_coordinates)
@@ -324,9 +325,12 @@ class Validator {
   }
 
   bool is_state(const std::string& name) {
-    if (states_.empty() && !states_known_)
+    if (!states_known_) {
       for (const Coordinate& c : model_.coordinates)
         if (c.is_state) states_.insert(c.name);
+      for (const Coordinate& c : model_.coordinates)  // what is both is said once
+        if (!c.is_state) states_.erase(c.name);
+    }
     states_known_ = true;
     return states_.contains(name);
   }
@@ -489,8 +493,8 @@ class Validator {
   void check_states() {
     if (model_.kinetic)
       if (const auto found = state_velocity_in(*model_.kinetic))
-        report(place("kinetic"), fmt::format("the kinetic energy contains {}, the rate of a state",
-                                             mechanician::quoted(*found)),
+        report(place("kinetic"),
+               fmt::format("the kinetic energy contains {}, the rate of a state", mechanician::quoted(*found)),
                "a state has no mass; it may stand in masses itself");
     for (std::size_t i = 0; i < model_.mass.size() && i < model_.coordinates.size(); ++i)
       for (std::size_t j = 0; j < model_.mass[i].size() && j < model_.coordinates.size(); ++j)
@@ -505,11 +509,14 @@ class Validator {
     std::unordered_set<std::string> rated;
     for (const StateVariable& z : model_.states) {
       const Place at = place("states." + z.name, z.place);
-      if (!is_state(z.name)) report(at, fmt::format("a rate is given for {}, which is no state", mechanician::quoted(z.name)));
-      if (!rated.insert(z.name).second) report(at, fmt::format("the state {} has two rates", mechanician::quoted(z.name)));
+      if (!coordinate_names().contains(z.name))
+        report(at, fmt::format("a rate is given for {}, which is no state", mechanician::quoted(z.name)));
+      if (!rated.insert(z.name).second)
+        report(at, fmt::format("the state {} has two rates", mechanician::quoted(z.name)));
       if (const auto found = state_velocity_in(z.rate))
-        report(z.place, fmt::format("the rate of {} contains {}, the rate of a state", mechanician::quoted(z.name),
-                                    mechanician::quoted(*found)),
+        report(z.place,
+               fmt::format("the rate of {} contains {}, the rate of a state", mechanician::quoted(z.name),
+                           mechanician::quoted(*found)),
                "write what it is instead; a definition can hold it for both");
     }
     for (const auto& [name, f] : model_.start.velocity)

@@ -177,7 +177,8 @@ class Sizes {
       if (is_given(i)) continue;
       near_q[i] = of_state(i, 0.0);
       near_qd[i] = std::max(qd[i], near_q[i] / reach.soon);
-      if (!(near_q[i] > Reach::tiny)) near_q[i] = near_qd[i] = nowhere_near;  // still at zero: it cannot say what is small
+      if (!(near_q[i] > Reach::tiny))
+        near_q[i] = near_qd[i] = nowhere_near;  // still at zero: it cannot say what is small
     }
   }
   double of_state(std::size_t i, double value) const {

@@ -96,7 +96,8 @@ bool SwitchWatch::is_consistent(const std::vector<Surface>& active, std::vector<
   std::vector<double>& rate = view_.step.rk.k[12];
   std::vector<double> rates(g_begin_.size()), noise(g_begin_.size());
   set_modes(active, modes);
-  if (!d.set_state_rates(t, y) || !d.rhs(t, y, rate.data()) || !d.calc_switch_rates(t, y, rate.data(), rates, noise)) return false;
+  if (!d.set_state_rates(t, y) || !d.rhs(t, y, rate.data()) || !d.calc_switch_rates(t, y, rate.data(), rates, noise))
+    return false;
   bool consistent = true;
   std::size_t along = 0;
   for (std::size_t i = 0; i < active.size(); ++i) {
@@ -169,7 +170,9 @@ std::optional<Stop> SwitchWatch::settle_first_surfaces() {
   const std::size_t count = g_begin_.size();
   std::vector<double> rates(count), noise(count), turned(count);
   d.set_surfaces({});
-  if (!d.set_state_rates(t, y.data()) || !d.rhs(t, y.data(), rate.data()) || !d.calc_switch_rates(t, y.data(), rate.data(), rates, noise)) return {};
+  if (!d.set_state_rates(t, y.data()) || !d.rhs(t, y.data(), rate.data()) ||
+      !d.calc_switch_rates(t, y.data(), rate.data(), rates, noise))
+    return {};
   std::vector<Surface> active;
   std::vector<char> seen(count, 0);
   for (std::size_t i = 0; i < count; ++i) {
@@ -183,7 +186,7 @@ std::optional<Stop> SwitchWatch::settle_first_surfaces() {
     const std::vector<double> here = rates;
     for (const int k : surface.switches) d.sides()[k] *= -1.0;
     const bool known = d.set_state_rates(t, y.data()) && d.rhs(t, y.data(), rate.data()) &&
-                        d.calc_switch_rates(t, y.data(), rate.data(), turned, noise);
+                       d.calc_switch_rates(t, y.data(), rate.data(), turned, noise);
     const double side = d.sides()[i];
     for (const int k : surface.switches) d.sides()[k] *= -1.0;
     d.set_state_rates(t, y.data()), d.rhs(t, y.data(), rate.data());

@@ -162,7 +162,8 @@ EquationsReport make_equations_report(const Model& model, const Equations& eqs, 
   else if (!eqs.contacts.empty())
     report.no_closed_form = "which one-sided constraints act, and which way friction acts, depends on the motion";
   else if (static_cast<int>(rows.size()) > caps.max_rows)
-    report.no_closed_form = fmt::format("there are {} independent constraints, more than {}", rows.size(), caps.max_rows);
+    report.no_closed_form =
+        fmt::format("there are {} independent constraints, more than {}", rows.size(), caps.max_rows);
   else if (!(report.closed = closed_form(report.eqs, rows, caps)))
     report.no_closed_form = "it would be too long to read, or the equations do not determine the acceleration";
   return report;

@@ -181,10 +181,11 @@ Remark not_unique_remark(const System& system, const Instant& instant) {
       "{} no mass: what springs, dampers, resistors or rods hold without mass moves by a balance of forces, "
       "a law of first order in time",
       quote_list(massless) + (massless.size() == 1 ? " has" : " have")));
-  remark.details.push_back(fmt::format(
-      "what to do: state such laws under [states], {0} = {{ rate = \"...\", start = ... }} with the velocity that the balance of "
-      "forces says, and leave {0} out of the coordinates; or give masses that are small against the others",
-      massless.front()));
+  remark.details.push_back(
+      fmt::format("what to do: state such laws under [states], {0} = {{ rate = \"...\", start = ... }} with the "
+                  "velocity that the balance of "
+                  "forces says, and leave {0} out of the coordinates; or give masses that are small against the others",
+                  massless.front()));
   return remark;
 }
 

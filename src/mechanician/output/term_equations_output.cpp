@@ -65,7 +65,8 @@ std::string term_equations_text(const FamilyModel& model) {
     std::string names;
     for (const CoordinateFamily& family : model.coordinates)
       if (family.is_state == states) count += family.count, names += (names.empty() ? "" : ", ") + family_text(family);
-    if (count > 0 || !states) out += fmt::format("{}{} {}: {}", states ? "\n" : "", count, states ? "states" : "coordinates", names);
+    if (count > 0 || !states)
+      out += fmt::format("{}{} {}: {}", states ? "\n" : "", count, states ? "states" : "coordinates", names);
   }
   out += "\nEach entry is the sum of what is said of it below, over all members of the terms.\n";
   for (const TermEquations& part : derive_by_term(model)) {
@@ -76,7 +77,8 @@ std::string term_equations_text(const FamilyModel& model) {
     out += row && !part.term.text.empty() ? fmt::format(": {}\n", part.term.text)
                                           : fmt::format(": {}\n", shown(part.term.body));
     if (part.term.is_rate) {
-      out += fmt::format("  {}' = {}\n", names.row(), shown(part.term.body.op() == Op::sub ? part.term.body.arg(1) : Expr(0.0)));
+      out += fmt::format("  {}' = {}\n", names.row(),
+                         shown(part.term.body.op() == Op::sub ? part.term.body.arg(1) : Expr(0.0)));
       continue;
     }
     for (const TermEquations::Entry& e : part.M)

@@ -21,9 +21,10 @@ constexpr double rows_of_run = 600.0;  // at least, for motions of few steps
 
 /// Smaller is kept longer.
 int rank_of(const std::string& group) {
-  static const std::map<std::string, int> ranks{{"t", 0},   {"energy", 1},   {"works", 1},  {"gap", 2}, {"residual", 2},
-                                                {"q", 3},   {"states", 3},   {"outputs", 4},  {"lambda", 5}, {"qd", 6},  {"Qi", 7},
-                                                {"Qni", 8}, {"Qcontrol", 9}, {"qdd", 10},   {"Qc", 11}};
+  static const std::map<std::string, int> ranks{{"t", 0},        {"energy", 1}, {"works", 1},  {"gap", 2},
+                                                {"residual", 2}, {"q", 3},      {"states", 3}, {"outputs", 4},
+                                                {"lambda", 5},   {"qd", 6},     {"Qi", 7},     {"Qni", 8},
+                                                {"Qcontrol", 9}, {"qdd", 10},   {"Qc", 11}};
   const auto found = ranks.find(group);
   return found == ranks.end() ? 20 : found->second;
 }
