@@ -67,8 +67,13 @@ void Dynamics::set_absent(std::vector<char> absent) {
 }
 
 void Dynamics::take_parameters() {
-  rows_y_.clear();
-  if (auto* written = dynamic_cast<WrittenEquations*>(&*values_)) written->take_parameters();
+  rows_y_.clear(), sines_t_ = std::numeric_limits<double>::quiet_NaN();  // what is known of the last state
+  auto* written = dynamic_cast<WrittenEquations*>(&*values_);
+  if (!written) return;
+  written->take_parameters();
+  for (std::size_t i = 0; fast_ && kept_code_ && i < kept_code_->varied.size(); ++i)
+    fast_->inputs[static_cast<std::size_t>(1 + 2 * n_) + i] =
+        written->system().parameters()[static_cast<std::size_t>(kept_code_->varied[i])];
 }
 
 bool Dynamics::evaluate(double t, const double* y) {
