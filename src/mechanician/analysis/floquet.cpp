@@ -152,7 +152,11 @@ Floquet find_multipliers(Lineariser& lineariser, const State& start, const Floqu
     std::copy_n(begin.q.col(c).data(), n, steps.X().data() + 2 * n * c);
     std::copy_n(begin.qd.col(c).data(), n, steps.X().data() + 2 * n * c + n);
   }
+  double f_size[2] = {};  // largest velocity and acceleration of states on the way
   while (motion.advance()) {
+    const Sample now = motion.sample(motion.t());
+    for (const int i : begin.positions) f_size[0] = std::max(f_size[0], std::abs(now.qd(i)));
+    for (const int i : begin.velocities) f_size[1] = std::max(f_size[1], std::abs(now.qdd(i)));
     const auto rates = [&](double t, const double* X, double* dX) { return variation.rates(motion.sample(t), X, dX); };
     if (!steps.go(rates, motion.step_begin(), motion.t()))
       return refuse(fmt::format("at t = {}: derivatives of the motion have no value", short_number(motion.t())));
@@ -173,8 +177,7 @@ Floquet find_multipliers(Lineariser& lineariser, const State& start, const Floqu
   if (!end.refusal.empty()) return refuse(end.refusal, end.place);
   if (end.velocities != begin.velocities || end.positions != begin.positions)
     return refuse("other velocities are independent after the period than before it");
-  double A_size = 0.0, A_off = 0.0, f_size[2] = {}, f_off = 0.0;
-  // In units in which each state is as large as what it does.
+  double A_size = 0.0, A_off = 0.0, f_off = 0.0;
   for (Index i = 0; i < s; ++i)
     for (Index j = 0; j < s; ++j) {
       A_size = std::max(A_size, std::abs(begin.A(i, j)));

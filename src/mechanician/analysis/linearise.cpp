@@ -158,6 +158,10 @@ Lineariser::Phase& Lineariser::phase_of(const State& state, Linearisation& to) {
       if (c.acts()) acting[name_of(c.status)].push_back(name);
       if (c.acts() ? c.values.one_sided && c.normal == 0.0 : c.status != ContactStatus::open) idle.push_back(name);
     }
+    for (const Contact& c : contacts)
+      if (c.status == ContactStatus::sliding && c.values.slip.norm() <= c.slip_tolerance)
+        to.notes.push_back(fmt::format("`{}` begins to slide: the derivatives are those of friction that does not turn",
+                                       system_->row_name(c.values.row)));
     for (const auto& [status, names] : acting)
       to.notes.push_back(fmt::format("{}: {} and counted as {}", quote_list(names), status,
                                      names.size() == 1 ? "an equation" : "equations"));

@@ -169,7 +169,7 @@ std::optional<RestState> RestSearch::settle(const Eigen::VectorXd& start) {
     const Eigen::VectorXd step = solve_least(now.S, now.r, units, full);
     Eigen::VectorXd dq = l.q.leftCols(now.r.size()) * step;
     const double length = dq.size() > 0 ? dq.cwiseQuotient(scale_).cwiseAbs().maxCoeff() : 0.0;
-    if (now.balances() && (was_balanced || length < 1e-12)) return examine(l.state.q);
+    if (now.balances() && (was_balanced || length < 1e-15)) return examine(l.state.q);
     was_balanced = now.balances();
     // No further than positions are large.
     const double most = std::max(1.0, l.state.q.cwiseQuotient(scale_).cwiseAbs().maxCoeff());
