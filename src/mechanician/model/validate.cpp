@@ -30,6 +30,8 @@ constexpr KindSet of_motion = of_velocities | kind_bit(SymbolKind::acceleration)
 constexpr KindSet of_reactions = of_velocities | kind_bit(SymbolKind::ideal_force) | kind_bit(SymbolKind::multiplier);
 constexpr KindSet of_forces = of_motion | forces_of_coordinates | forces_of_constraints;
 
+constexpr auto of_change = "it is made of the state at that instant, of parameters and of modes; no forces";
+
 /// An expression of the model with what may stand in it.
 struct Part {
   Expr f;
@@ -282,8 +284,7 @@ class Validator {
     for (const Event& e : model_.events) {
       add(e.when, fmt::format("the event {}", mechanician::quoted(e.name)), e.place, of_forces);
       for (const EventChange& c : e.changes)
-        add(c.value, fmt::format("the new value of {}", mechanician::quoted(c.name)), c.place, of_motion,
-            "it is made of the state at that instant, of parameters and of modes");
+        add(c.value, fmt::format("the new value of {}", mechanician::quoted(c.name)), c.place, of_motion, of_change);
     }
     for (const Named& o : model_.outputs)
       add(o.value, fmt::format("the output {}", mechanician::quoted(o.name)), o.place, of_forces);

@@ -76,8 +76,8 @@ void StagedMotion::begin_stage(bool at_end) {
   } else {
     SmoothMotion::Phase phase;
     phase.energy_in_play = before_.energy_in_play, phase.sizes = before_.sizes;
-    phase.event_signs = before_.event_signs, phase.fired = before_.fired,
-    phase.forces.works_before = before_.works_before;
+    phase.event_signs = before_.event_signs, phase.pending_events = before_.pending_events;
+    phase.fired = before_.fired, phase.forces.works_before = before_.works_before;
     phase.largest_step = sums_.stages > 0 ? (options.to - start.t) / step_control::least_steps : 0.0;
     inner_ = std::make_unique<SmoothMotion>(family.dynamics(), stage_start_, own, std::move(phase));
   }
@@ -260,6 +260,7 @@ std::vector<double> StagedMotion::checkpoint() const {
   for (const double x : stage_start_.q) number(x);
   for (const double x : stage_start_.qd) number(x);
   for (const double x : before_.event_signs) number(x);
+  for (const double x : before_.pending_events) number(x);
   for (const double x : before_.works_before) number(x);
   number(before_.energy_in_play), number(before_.first_step), number(before_.fired);
   if (before_.sizes) {
@@ -297,6 +298,8 @@ void StagedMotion::restore(std::span<const double> from) {
   before_.event_signs.resize(static_cast<std::size_t>(signs)),
       before_.works_before.resize(static_cast<std::size_t>(works));
   for (double& x : before_.event_signs) number(x);
+  before_.pending_events.resize(before_.event_signs.size());
+  for (double& x : before_.pending_events) number(x);
   for (double& x : before_.works_before) number(x);
   number(before_.energy_in_play), number(before_.first_step), number(before_.fired);
   before_.sizes.reset();
