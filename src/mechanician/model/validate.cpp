@@ -326,7 +326,7 @@ class Validator {
             p.place,
             fmt::format("{} contains {}{}", p.what, kind_in_words(kind),
                         time ? "" : " `" + symbol_text(s.symbol()) + "`"),
-            reaction
+            reaction && p.hint != of_change
                 ? "forces can stand in [outputs], [events] and [view], ideal() and multiplier() in [nonideal] too, and "
                   "in definitions that only these use"
                 : p.hint);
@@ -427,7 +427,7 @@ class Validator {
           report(at, fmt::format("the constraint {} has no friction", mechanician::quoted(found->first)),
                  "friction(NAME) is of constraints with friction or friction_force");
         if (!friction && found->second->bare)
-          report(at, fmt::format("{} has no equation, and so no multiplier", mechanician::quoted(found->first)),
+          report(at, fmt::format("{} is friction alone, and has no multiplier", mechanician::quoted(found->first)),
                  "of a brake there is friction(NAME)");
       }
     };
