@@ -131,6 +131,10 @@ void StagedMotion::add_stage(Sums& sums) const {
   sums.measured_residual = std::max(sums.measured_residual, c.measured_residual);
   sums.ledger.add_phase(inner_->ledger());
   ContactCertificate& to = sums.contacts;
+  const System& own = stage_->family->system();
+  const auto& rough = own.equations().contacts;
+  const bool rubs = std::any_of(rough.begin(), rough.end(), [](const ContactRow& k) { return k.has_friction; });
+  sums.friction_known &= !own.has_C() && (!rubs || (c.contacts && c.contacts->friction_lost));
   if (!c.contacts) {
     ++to.phases;
     return;
@@ -141,7 +145,6 @@ void StagedMotion::add_stage(Sums& sums) const {
   to.surface_work += from.surface_work, to.penetration = std::max(to.penetration, from.penetration);
   to.optimality = std::max(to.optimality, from.optimality);
   to.complementarity = std::max(to.complementarity, from.complementarity);
-  sums.friction_known &= from.friction_lost.has_value();
   sums.friction_lost += from.friction_lost.value_or(0.0);
 }
 
@@ -188,7 +191,10 @@ Certificate StagedMotion::certificate() const {
     for (const std::string& reason : last.reasons)
       if (std::find(c.reasons.begin(), c.reasons.end(), reason) == c.reasons.end()) c.reasons.push_back(reason);
   c.contacts = sums.contacts;
-  if (system->has_contacts() && sums.friction_known) c.contacts->friction_lost = sums.friction_lost;
+  const auto& rough = system->equations().contacts;
+  if (sums.friction_known &&
+      std::any_of(rough.begin(), rough.end(), [](const ContactRow& k) { return k.has_friction; }))
+    c.contacts->friction_lost = sums.friction_lost;
   if (!modes_.empty()) c.mode_work = sums.mode_work;
   if (!sums.ledger.holds() && c.reasons.empty()) c.reasons.push_back(sums.ledger.reason());
   c.holds = c.reasons.empty();
