@@ -540,6 +540,32 @@ def joint(p, seed):
         near('y', row['y'], Y(row['t']), 1e-7)
 
 
+def as_coulomb(p, seed):
+    """With a constant normal force Coulomb's law has a limit of its own: two laws, solved by different equations, one motion."""
+    def text(law): return '''
+coordinates = ["x", "y", "z"]
+[dynamics]
+mass  = { x = 1, y = 1, z = 1 }
+force = { x = "sin(t)", y = -1, z = -1 }
+[constraints.one]
+''' + ('equation = "y = 0"\n' if law == 'friction' else '') + f'''{law} = "0.5 + 0.2*cos(3*t)"
+slip = "x' - 0.1*sin(5*t)"
+[constraints.two]
+''' + ('equation = "z = 0"\n' if law == 'friction' else '') + f'''{law} = 0.3
+slip = "x'"
+[run]
+to = 12
+every = 1
+tolerance = 1e-11
+[outputs]
+f = "friction(one)"
+'''
+    a, b = p.run(text('friction_force')), p.run(text('friction'))
+    true('as many changes', len(a.events) == len(b.events) > 10)
+    for e, g in zip(a.events, b.events): near(e['kind'], e['time'], g['time']); true('kind', e['kind'] == g['kind'])
+    for r, s in zip(a.rows, b.rows): near('x', r['x'], s['x']); near('f', r['f'], s['f'])
+
+
 def brake_that_is_engaged(p, seed):
     run = p.run('''
 coordinates = ["a"]
@@ -689,7 +715,7 @@ def verified(p, seed):
 
 
 CHECKS = {f.__name__: f for f in (columns_of_gallery, power_and_work, force_that_jumps, random_systems, positions_do_not_jump, contacts_too, controls_too, gear_change,
-                                  energy_of_modes, follow_each_other, storms, brakes, joint, brake_that_is_engaged, families, resumed, swept, verified)}
+                                  energy_of_modes, follow_each_other, storms, brakes, joint, as_coulomb, brake_that_is_engaged, families, resumed, swept, verified)}
 
 
 def main():
