@@ -67,6 +67,7 @@ def columns_of_gallery(p, seed):
     for name in ('pendulum', 'four_bar', 'bead_on_spinning_hoop', 'three_rods', 'steered_bead', 'rough_wire_bead', 'ladder_leaves_wall', 'sliding_to_rolling_disc'):
         text = open(os.path.join(ROOT, 'models', name + '.toml'), encoding='utf-8').read()
         text = re.sub(r'(?s)\n\[view.*', '\n', text)
+        if '[run]' not in text: text += '\n[run]\nto = 1\nevery = 0.25\n'
         first = p.run(text, '--columns', '*')
         named = lambda word: re.findall(re.escape(word) + r'\(([^),]*)\)', ' '.join(first.columns))
         rows, coordinates = named('lambda'), named('Qc')
@@ -122,7 +123,7 @@ every = 0.25
 w = "work(push)"
 p = "power(push)"
 [events]
-strong = { when = "power(push) - 2" }
+strong = { when = "power(push) - 1.5" }
 done   = { when = "work(push) - 1.5", do = "release push" }
 '''
 
@@ -131,7 +132,7 @@ def power_and_work(p, seed):
     """A mass that is pushed along x = A t^2/2: power m A^2 t, work m A^2 t^2/2; then it is let go."""
     run = p.run(PUSH)
     m, A = 0.7, 1.3
-    near('power', run.event('strong')['time'], 2 / (m * A * A))
+    near('power', run.event('strong')['time'], 1.5 / (m * A * A))
     end = sqrt(3 / (m * A * A))
     near('work', run.event('done')['time'], end)
     for row in run.rows:
@@ -386,12 +387,11 @@ to = 2
 [events]
 first  = { when = "x - 1", do = ["a = 2", "b = a + x"] }
 second = { when = "a - 1", do = "a = 5" }
-third  = { when = "a - 4", do = "stop" }
+third  = { when = "a - 4" }
 ''')
     true(f'order: {[e["name"] for e in run.events]}', [e['name'] for e in run.events] == ['first', 'second', 'third'])
     for e in run.events: near('time', e['time'], 1.0)
     near('b', run.last['b'], 3.0)
-    true('status', run.summary['status'] == 'stopped')
 
 
 def storms(p, seed):
@@ -518,14 +518,14 @@ def joint(p, seed):
         if state == 'stick':
             # Both have 1.5 sin t, and the joint gives the second that much.
             end = first(lambda s: 1 - abs(1.5 * sin(s)) if s > t0 + 1e-9 else 1.0, t0)
-            U = lambda s: u0 + 1.5 * (cos(t0) - cos(s)); V = U
-            X = lambda s: x0 + (u0 + 1.5 * cos(t0)) * (s - t0) - 1.5 * (sin(s) - sin(t0)); Y = lambda s: y0 + X(s) - x0
+            U = lambda s, t0=t0, u0=u0: u0 + 1.5 * (cos(t0) - cos(s)); V = U
+            X = lambda s, t0=t0, u0=u0, x0=x0: x0 + (u0 + 1.5 * cos(t0)) * (s - t0) - 1.5 * (sin(s) - sin(t0)); Y = lambda s, X=X, x0=x0, y0=y0: y0 + X(s) - x0
             then = 1.0 if sin(end) > 0 else -1.0
         else:
             d = state
-            U = lambda s: u0 + 3 * (cos(t0) - cos(s)) - d * (s - t0); V = lambda s: v0 + d * (s - t0)
-            X = lambda s: x0 + (u0 + 3 * cos(t0)) * (s - t0) - 3 * (sin(s) - sin(t0)) - d / 2 * (s - t0) ** 2
-            Y = lambda s: y0 + v0 * (s - t0) + d / 2 * (s - t0) ** 2
+            U = lambda s, t0=t0, u0=u0, d=d: u0 + 3 * (cos(t0) - cos(s)) - d * (s - t0); V = lambda s, t0=t0, v0=v0, d=d: v0 + d * (s - t0)
+            X = lambda s, t0=t0, u0=u0, x0=x0, d=d: x0 + (u0 + 3 * cos(t0)) * (s - t0) - 3 * (sin(s) - sin(t0)) - d / 2 * (s - t0) ** 2
+            Y = lambda s, t0=t0, v0=v0, y0=y0, d=d: y0 + v0 * (s - t0) + d / 2 * (s - t0) ** 2
             end = first(lambda s: d * (U(s) - V(s)) if s > t0 + 2e-3 else 1.0, t0)
             then = 'stick' if abs(1.5 * sin(end)) <= 1 else (1.0 if sin(end) > 0 else -1.0)
         pieces.append((t0, min(end, 20.0), X, Y))
@@ -538,6 +538,32 @@ def joint(p, seed):
         _, _, X, Y = next(q for q in pieces if row['t'] <= q[1] + 1e-9)
         near('x', row['x'], X(row['t']), 1e-7)
         near('y', row['y'], Y(row['t']), 1e-7)
+
+
+def as_coulomb(p, seed):
+    """With a constant normal force Coulomb's law has a limit of its own: two laws, solved by different equations, one motion."""
+    def text(law): return '''
+coordinates = ["x", "y", "z"]
+[dynamics]
+mass  = { x = 1, y = 1, z = 1 }
+force = { x = "sin(t)", y = -1, z = -1 }
+[constraints.one]
+''' + ('equation = "y = 0"\n' if law == 'friction' else '') + f'''{law} = "0.5 + 0.2*cos(3*t)"
+slip = "x' - 0.1*sin(5*t)"
+[constraints.two]
+''' + ('equation = "z = 0"\n' if law == 'friction' else '') + f'''{law} = 0.3
+slip = "x'"
+[run]
+to = 12
+every = 1
+tolerance = 1e-11
+[outputs]
+f = "friction(one)"
+'''
+    a, b = p.run(text('friction_force')), p.run(text('friction'))
+    true('as many changes', len(a.events) == len(b.events) > 10)
+    for e, g in zip(a.events, b.events): near(e['kind'], e['time'], g['time']); true('kind', e['kind'] == g['kind'])
+    for r, s in zip(a.rows, b.rows): near('x', r['x'], s['x']); near('f', r['f'], s['f'])
 
 
 def brake_that_is_engaged(p, seed):
@@ -611,7 +637,8 @@ rest = {{ when = "t - 1", do = "release hold" }}
             near(f'N = {n}: y', a['y'], b['y'], 1e-9)
             near(f'N = {n}: all', a['all'], b['all'], 1e-9)
             near(f'N = {n}: friction', a['pad_force[2]'], abs(b['friction(pad2)']), 1e-9)
-        for i in (1, 2, 3): near(f'N = {n}: event {i}', one.event(f'one[{i}]')['time'], 0.2 * i)
+        for i in (1, 2, 3): near(f'N = {n}: event {i}', one.event(f'one[{i}]')['time'], other.event(f'one{i}')['time'], 1e-9)
+        near(f'N = {n}: event 3', one.event('one[3]')['time'], 0.6)
 
 
 def resumed(p, seed):
@@ -661,8 +688,10 @@ left  = { when = "x + 3", direction = "down", do = ["s = 1", "engage brake"] }
 
 
 def rows_of(file):
-    import h5py
-    with h5py.File(file, 'r') as h: return {name: h[name][()].tobytes() for name in ('t', 'q', 'qd', 'outputs', 'modes', 'engaged', 'lambda')}
+    names = [word for name in ('t', 'q', 'qd', 'outputs', 'modes', 'engaged', 'lambda', 'work') for word in ('-d', '/' + name)]
+    p = subprocess.run(['h5dump', '-m', '%.17g', *names, file], capture_output=True, text=True, timeout=limits.CLOCK)
+    if p.returncode != 0: raise Miss(f'h5dump: {p.stderr[:300]}')
+    return p.stdout.replace(file, '')
 
 
 def swept(p, seed):
@@ -686,7 +715,7 @@ def verified(p, seed):
 
 
 CHECKS = {f.__name__: f for f in (columns_of_gallery, power_and_work, force_that_jumps, random_systems, positions_do_not_jump, contacts_too, controls_too, gear_change,
-                                  energy_of_modes, follow_each_other, storms, brakes, joint, brake_that_is_engaged, families, resumed, swept, verified)}
+                                  energy_of_modes, follow_each_other, storms, brakes, joint, as_coulomb, brake_that_is_engaged, families, resumed, swept, verified)}
 
 
 def main():

@@ -208,9 +208,10 @@ class Derivation {
     row.measured = c.weight.has_value();
     row.place = c.place;
     row.text = c.text;
-    row.bare = c.bare, row.vanishes &= !c.bare;
+    row.bare = c.bare;
     eqs_.multipliers.push_back(make_symbol(SymbolKind::multiplier, c.name));
     append_row(std::move(row));
+    eqs_.rows.back().vanishes &= !c.bare;
     if (c.is_contact()) add_contact(c);
   }
 

@@ -146,7 +146,7 @@ std::optional<FamilyChange> ModelReader::read_mode_change(const TomlValue& item,
   names_.place_of = [this, &item, at](std::size_t offset, std::size_t length) {
     return fields_.place_in(item, at + offset, length);
   };
-  ParsedExpression f = parse_expression(text.substr(at), names_.scope(Words::all));
+  ParsedExpression f = parse_expression(text.substr(at), names_.scope(Words::forces));
   for (ParseProblem& p : f.problems) {
     p.offset += at;
     report_in(item, p);

@@ -30,6 +30,8 @@ constexpr KindSet of_motion = of_velocities | kind_bit(SymbolKind::acceleration)
 constexpr KindSet of_reactions = of_velocities | kind_bit(SymbolKind::ideal_force) | kind_bit(SymbolKind::multiplier);
 constexpr KindSet of_forces = of_motion | forces_of_coordinates | forces_of_constraints;
 
+constexpr auto of_change = "it is made of the state at that instant, of parameters and of modes; no forces";
+
 /// An expression of the model with what may stand in it.
 struct Part {
   Expr f;
@@ -295,8 +297,7 @@ class Validator {
     for (const Event& e : model_.events) {
       add(e.when, fmt::format("the event {}", mechanician::quoted(e.name)), e.place, of_forces);
       for (const EventChange& c : e.changes)
-        add(c.value, fmt::format("the new value of {}", mechanician::quoted(c.name)), c.place, of_motion,
-            "it is made of the state at that instant, of parameters and of modes");
+        add(c.value, fmt::format("the new value of {}", mechanician::quoted(c.name)), c.place, of_motion, of_change);
     }
     for (const Named& o : model_.outputs)
       add(o.value, fmt::format("the output {}", mechanician::quoted(o.name)), o.place, of_forces);
@@ -355,7 +356,7 @@ class Validator {
             p.place,
             fmt::format("{} contains {}{}", p.what, kind_in_words(kind),
                         time ? "" : " `" + symbol_text(s.symbol()) + "`"),
-            reaction
+            reaction && p.hint != of_change
                 ? "forces can stand in [outputs], [events] and [view], ideal() and multiplier() in [nonideal] too, and "
                   "in definitions that only these use"
                 : p.hint);
@@ -456,7 +457,7 @@ class Validator {
           report(at, fmt::format("the constraint {} has no friction", mechanician::quoted(found->first)),
                  "friction(NAME) is of constraints with friction or friction_force");
         if (!friction && found->second->bare)
-          report(at, fmt::format("{} has no equation, and so no multiplier", mechanician::quoted(found->first)),
+          report(at, fmt::format("{} is friction alone, and has no multiplier", mechanician::quoted(found->first)),
                  "of a brake there is friction(NAME)");
       }
     };

@@ -12,7 +12,13 @@ namespace mechanician {
 
 namespace {
 constexpr double eps = std::numeric_limits<double>::epsilon();
+
+/// Whether an event looks for what passes zero in this direction.
+bool counts(const EventFacts& event, double direction) {
+  return event.direction == EventDirection::both || (event.direction == EventDirection::up) == (direction > 0.0);
 }
+
+}  // namespace
 
 EventSearch::EventSearch(const MotionView& view) : view_(view), ranges_(view.step, view.dynamics.n()) {
   sign.assign(view.dynamics.facts().events.size(), 0.0), noted_ = noise_ = pending_ = sign;
@@ -39,7 +45,7 @@ void EventSearch::find_noise(double time, const double* y) {
 }
 
 /// A start on a zero is on no side yet.
-void EventSearch::begin(std::span<const double> before, int fired) {
+void EventSearch::begin(std::span<const double> before, std::span<const double> pending, int fired) {
   if (!any()) return;
   const double* const y = view_.step.rk.y_new.data();
   view_.dynamics.calc_events(view_.motion.t, y, sign);
@@ -48,8 +54,9 @@ void EventSearch::begin(std::span<const double> before, int fired) {
     const double was = before.empty() ? 0.0 : before[i];
     if (std::abs(sign[i]) <= noise_[i])
       sign[i] = was == 0.0 ? 0.0 : std::copysign(std::numeric_limits<double>::min(), was);
-    else if (was * sign[i] < 0.0 && static_cast<int>(i) != fired)
+    else if (was * sign[i] < 0.0 && static_cast<int>(i) != fired && counts(view_.dynamics.facts().events[i], sign[i]))
       pending_[i] = sign[i] > 0.0 ? 1.0 : -1.0;
+    if (!pending.empty() && pending[i] != 0.0) pending_[i] = pending[i];
   }
 }
 
@@ -62,11 +69,7 @@ bool EventSearch::report_pending() {
     if (pending_[i] == 0.0) continue;
     const Root root{view_.motion.t, static_cast<int>(i), pending_[i] > 0.0 ? 1 : -1};
     pending_[i] = 0.0;
-    if (report(root, view_.step.rk.y_new.data())) continue;
-    // What others have jumped over is still to be said where the motion goes on.
-    for (std::size_t k = i + 1; k < pending_.size(); ++k)
-      if (pending_[k] != 0.0) sign[k] = std::copysign(sign[k], -pending_[k]);
-    return false;
+    if (!report(root, view_.step.rk.y_new.data())) return false;
   }
   return true;
 }
@@ -151,9 +154,7 @@ bool EventSearch::report(const Root& root) {
 
 bool EventSearch::report(const Root& root, const double* y) {
   const EventFacts& e = view_.dynamics.facts().events[root.function];
-  if ((e.direction == EventDirection::up && root.direction < 0) ||
-      (e.direction == EventDirection::down && root.direction > 0))
-    return true;
+  if (!counts(e, root.direction)) return true;
   const int n = view_.dynamics.n();
   MotionEvent event;
   event.time = root.t;
@@ -218,9 +219,17 @@ void EventSearch::find() {
       range.to = std::min(end, range.to + width);
     done = range.to;
     std::vector<double> side = sign;
+    bool stopped = false;
     for (const Root& root : find_roots(find_kinks(range.from, range.to))) {
+      if (stopped && root.t > view_.motion.t) break;
       side[root.function] = root.direction * std::numeric_limits<double>::min();
-      if (report(root)) continue;
+      // What happens at the same instant comes after what the first one changes.
+      if (!stopped)
+        stopped = !report(root);
+      else if (counts(view_.dynamics.facts().events[root.function], root.direction))
+        pending_[root.function] = root.direction;
+    }
+    if (stopped) {
       sign = side;
       return;
     }

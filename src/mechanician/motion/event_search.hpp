@@ -17,9 +17,10 @@ class EventSearch {
 
   bool any() const { return !sign.empty(); }
   /// `before`: by event, with the sign of the side that it was on before the motion went on as this one, 0 where it was on none;
-  /// empty: the motion begins. `fired`: has just happened, and does not by a jump. A value that has jumped to the other side since is an event at the begin (report_pending()).
-  void begin(std::span<const double> before = {}, int fired = -1);
+  /// empty: the motion begins. `pending`: have happened already. `fired`: has just happened, and does not by a jump. A value that has jumped to the other side since is an event at the begin (report_pending()).
+  void begin(std::span<const double> before = {}, std::span<const double> pending = {}, int fired = -1);
   bool has_pending() const;
+  const std::vector<double>& pending() const { return pending_; }
   /// False where one of them stops the motion.
   bool report_pending();
   /// Adds what happens in the last step to the events of the motion, which ends where one of them stops it.

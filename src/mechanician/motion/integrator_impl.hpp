@@ -33,7 +33,7 @@ class SmoothMotion : public MotionSteps {
     double energy_in_play = 0.0;  ///< before it
     std::optional<Sizes> sizes;   ///< of the motion so far; nothing: it begins here
     double largest_step = 0.0;  ///< so that nothing is stepped over; 0: a part of the run, which a phase does not know
-    std::vector<double> event_signs = {};  ///< EventSearch::begin()
+    std::vector<double> event_signs = {}, pending_events = {};  ///< EventSearch::begin()
     int fired = -1;
     Dynamics::ForceSource forces = {};
     bool ready = false;   ///< rows are chosen, all of them, and the start is on them
@@ -50,6 +50,7 @@ class SmoothMotion : public MotionSteps {
   Certificate certificate() const override;
   EnergyLedger ledger() const override { return ledger_; }
   std::vector<double> event_signs() const override { return events_inside_.sign; }
+  std::vector<double> pending_events() const override { return events_inside_.pending(); }
   bool at_checkpoint() const override { return !implicit_ || restart_pending_; }
   std::vector<double> checkpoint() const override;
   void restore(std::span<const double> from) override;

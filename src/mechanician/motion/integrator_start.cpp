@@ -254,7 +254,7 @@ void SmoothMotion::begin() {
   dynamics_.calc_turn(t, y.data());
   ledger_.begin(dynamics_.last_kinetic(y.data()), dynamics_.last_energy_scale(y.data()));
   ledger_.set_in_play(phase_.energy_in_play);
-  events_inside_.begin(phase_.event_signs, phase_.fired), guards_.begin();
+  events_inside_.begin(phase_.event_signs, phase_.pending_events, phase_.fired), guards_.begin();
   note_forces();
   h_ = options.first_step > 0.0 ? options.first_step : choose_first_step();
   if (options.method == Method::bdf) begin_implicit();

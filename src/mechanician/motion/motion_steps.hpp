@@ -36,6 +36,8 @@ class MotionSteps {
   virtual State end_state() const = 0;
   virtual EnergyLedger ledger() const = 0;
   virtual std::vector<double> event_signs() const = 0;
+  /// By event, +1 or −1: it happens where another one has ended the motion, and was not reported yet; else 0.
+  virtual std::vector<double> pending_events() const = 0;
 
   void finish(StopReason reason, std::string message = {}, Place place = {}) {
     over = true;

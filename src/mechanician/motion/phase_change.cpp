@@ -305,21 +305,27 @@ void PhasedMotion::find_jumped_events(const State& before, const State& after) {
   };
   const std::vector<double> was = values(before), is = values(after);
   std::vector<double> signs = smooth_->event_signs();
-  // What an event changes comes before what others have to say.
-  for (std::size_t i = 0; i < was.size() && !(jumped_to_ && !model.events[stopped_by].changes.empty()); ++i) {
+  std::vector<double> pending(signs.size(), 0.0);
+  for (std::size_t i = 0; i < was.size(); ++i) {
     const Event& e = model.events[i];
     if (!(was[i] * is[i] < 0.0)) continue;
+    signs[i] = is[i];
     if ((e.direction == EventDirection::up && is[i] < 0.0) || (e.direction == EventDirection::down && is[i] > 0.0))
       continue;
+    // What an event changes comes before what others have to say.
+    if (over && !model.events[static_cast<std::size_t>(stopped_by)].changes.empty()) {
+      pending[i] = is[i] > 0.0 ? 1.0 : -1.0;
+      continue;
+    }
     add_event(EventKind::user, after.t, {}, after, before.qd);
     events.back().name = e.name;
-    signs[i] = is[i];
     if ((e.action == EventAction::stop || !e.changes.empty()) && !over) {
       over = true, stopped_by = static_cast<int>(i);
-      jumped_to_ = after, signs_ = signs;
+      jumped_to_ = after;
       stop = {StopReason::event, fmt::format("event `{}` at t = {}", e.name, number_text(after.t)), {}};
     }
   }
+  if (over) signs_ = std::move(signs), pending_ = std::move(pending);
 }
 
 /// Onto what holds with these statuses, by the factors of the motion. False: that is for the general projection.

@@ -204,7 +204,7 @@ void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
   if (smooth_)
     for (std::size_t i = 0; i < phase.event_signs.size(); ++i)
       if (!phase_->dynamics->facts().events[i].uses_forces) phase.event_signs[i] = 0.0;
-  if (!smooth_) phase.fired = before_.fired;
+  if (!smooth_) phase.pending_events = before_.pending_events, phase.fired = before_.fired;
   phase.forces = force_source();
   phase.largest_step = (options.to - start.t) / step_control::least_steps;
   // A state that was decided upon, with rows that are told apart, needs no second judgement.
@@ -507,6 +507,7 @@ std::vector<double> PhasedMotion::checkpoint() const {
   // Where an event has ended the motion at an impact: the state after it.
   number(jumped_to_.has_value()), number(signs_.size()), number(phase_added_);
   for (const double x : signs_) number(x);
+  for (const double x : pending_) number(x);
   for (Index i = 0; i < start.q.size(); ++i) number(jumped_to_ ? jumped_to_->q(i) : 0.0);
   for (Index i = 0; i < start.q.size(); ++i) number(jumped_to_ ? jumped_to_->qd(i) : 0.0);
   for (const auto* numbers : {&size_.q, &size_.qd})
@@ -544,6 +545,8 @@ void PhasedMotion::restore(std::span<const double> from) {
     throw std::invalid_argument("the checkpoint is cut off");
   signs_.assign(static_cast<std::size_t>(signs), 0.0);
   for (double& x : signs_) x = next();
+  pending_.assign(signs_.size(), 0.0);
+  for (double& x : pending_) x = next();
   State after = start;
   for (double& x : after.q) x = next();
   for (double& x : after.qd) x = next();

@@ -21,8 +21,8 @@ namespace mechanician {
 
 /// What a motion takes over from one that has ended where it begins (staged_motion.hpp).
 struct Continuation {
-  std::vector<double> event_signs = {};   ///< EventSearch::begin()
-  std::vector<double> works_before = {};  ///< Dynamics::ForceSource
+  std::vector<double> event_signs = {}, pending_events = {};  ///< EventSearch::begin()
+  std::vector<double> works_before = {};                      ///< Dynamics::ForceSource
   double energy_in_play = 0.0;
   std::optional<Sizes> sizes = {};  ///< nothing: the motion begins here
   double first_step = 0.0;
@@ -51,6 +51,7 @@ class PhasedMotion : public MotionSteps {
   State end_state() const override { return jumped_to_ ? *jumped_to_ : smooth_->end_state(); }
   EnergyLedger ledger() const override;
   std::vector<double> event_signs() const override { return signs_.empty() ? smooth_->event_signs() : signs_; }
+  std::vector<double> pending_events() const override { return signs_.empty() ? smooth_->pending_events() : pending_; }
 
  private:
   /// What past phases and impacts have added up to.
@@ -164,9 +165,9 @@ class PhasedMotion : public MotionSteps {
   std::vector<std::string> doubts_;
   double many_since_ = 0.0;
   Continuation before_;
-  std::vector<Expr> forces_;        ///< that outputs and events use (list_forces)
-  std::optional<State> jumped_to_;  ///< an event has ended the motion where velocities have jumped
-  std::vector<double> signs_;       ///< of events there
+  std::vector<Expr> forces_;             ///< that outputs and events use (list_forces)
+  std::optional<State> jumped_to_;       ///< an event has ended the motion where velocities have jumped
+  std::vector<double> signs_, pending_;  ///< of events there
 };
 
 }  // namespace mechanician

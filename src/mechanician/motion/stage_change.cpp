@@ -170,7 +170,7 @@ bool StagedMotion::change() {
   at.q = state.q, at.qd = state.qd;
   const double potential = calc_potential(state);
   const double kinetic = 0.5 * state.qd.dot(stage_->family->system().evaluate(state).values.M * state.qd);
-  const std::vector<double> signs = inner_->event_signs(), parameters = parameters_;
+  const std::vector<double> signs = inner_->event_signs(), pending = inner_->pending_events(), parameters = parameters_;
   const std::vector<char> engaged = engaged_;
   const Sizes sizes = inner_->sizes();
   leave_stage();
@@ -206,6 +206,7 @@ bool StagedMotion::change() {
       break;
     }
   before_ = {.event_signs = signs,
+             .pending_events = pending,
              .works_before = std::vector<double>(forces_.size(), 0.0),
              .energy_in_play = sums_.ledger.in_play(),
              .sizes = sizes,

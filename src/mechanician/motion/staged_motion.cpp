@@ -76,8 +76,8 @@ void StagedMotion::begin_stage(bool at_end) {
   } else {
     SmoothMotion::Phase phase;
     phase.energy_in_play = before_.energy_in_play, phase.sizes = before_.sizes;
-    phase.event_signs = before_.event_signs, phase.fired = before_.fired,
-    phase.forces.works_before = before_.works_before;
+    phase.event_signs = before_.event_signs, phase.pending_events = before_.pending_events;
+    phase.fired = before_.fired, phase.forces.works_before = before_.works_before;
     phase.largest_step = sums_.stages > 0 ? (options.to - start.t) / step_control::least_steps : 0.0;
     inner_ = std::make_unique<SmoothMotion>(family.dynamics(), stage_start_, own, std::move(phase));
   }
@@ -131,6 +131,10 @@ void StagedMotion::add_stage(Sums& sums) const {
   sums.measured_residual = std::max(sums.measured_residual, c.measured_residual);
   sums.ledger.add_phase(inner_->ledger());
   ContactCertificate& to = sums.contacts;
+  const System& own = stage_->family->system();
+  const auto& rough = own.equations().contacts;
+  const bool rubs = std::any_of(rough.begin(), rough.end(), [](const ContactRow& k) { return k.has_friction; });
+  sums.friction_known &= !own.has_C() && (!rubs || (c.contacts && c.contacts->friction_lost));
   if (!c.contacts) {
     ++to.phases;
     return;
@@ -141,7 +145,6 @@ void StagedMotion::add_stage(Sums& sums) const {
   to.surface_work += from.surface_work, to.penetration = std::max(to.penetration, from.penetration);
   to.optimality = std::max(to.optimality, from.optimality);
   to.complementarity = std::max(to.complementarity, from.complementarity);
-  sums.friction_known &= from.friction_lost.has_value();
   sums.friction_lost += from.friction_lost.value_or(0.0);
 }
 
@@ -188,7 +191,10 @@ Certificate StagedMotion::certificate() const {
     for (const std::string& reason : last.reasons)
       if (std::find(c.reasons.begin(), c.reasons.end(), reason) == c.reasons.end()) c.reasons.push_back(reason);
   c.contacts = sums.contacts;
-  if (system->has_contacts() && sums.friction_known) c.contacts->friction_lost = sums.friction_lost;
+  const auto& rough = system->equations().contacts;
+  if (sums.friction_known &&
+      std::any_of(rough.begin(), rough.end(), [](const ContactRow& k) { return k.has_friction; }))
+    c.contacts->friction_lost = sums.friction_lost;
   if (!modes_.empty()) c.mode_work = sums.mode_work;
   if (!sums.ledger.holds() && c.reasons.empty()) c.reasons.push_back(sums.ledger.reason());
   c.holds = c.reasons.empty();
@@ -260,6 +266,7 @@ std::vector<double> StagedMotion::checkpoint() const {
   for (const double x : stage_start_.q) number(x);
   for (const double x : stage_start_.qd) number(x);
   for (const double x : before_.event_signs) number(x);
+  for (const double x : before_.pending_events) number(x);
   for (const double x : before_.works_before) number(x);
   number(before_.energy_in_play), number(before_.first_step), number(before_.fired);
   if (before_.sizes) {
@@ -297,6 +304,8 @@ void StagedMotion::restore(std::span<const double> from) {
   before_.event_signs.resize(static_cast<std::size_t>(signs)),
       before_.works_before.resize(static_cast<std::size_t>(works));
   for (double& x : before_.event_signs) number(x);
+  before_.pending_events.resize(before_.event_signs.size());
+  for (double& x : before_.pending_events) number(x);
   for (double& x : before_.works_before) number(x);
   number(before_.energy_in_play), number(before_.first_step), number(before_.fired);
   before_.sizes.reset();

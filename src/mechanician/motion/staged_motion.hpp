@@ -34,6 +34,7 @@ class StagedMotion : public MotionSteps {
   State end_state() const override { return inner_->end_state(); }
   EnergyLedger ledger() const override;
   std::vector<double> event_signs() const override { return inner_->event_signs(); }
+  std::vector<double> pending_events() const override { return inner_->pending_events(); }
 
  private:
   /// What past stages, and what happened between them, have added up to.

@@ -11,7 +11,7 @@ namespace mechanician {
 namespace {
 
 /// Contacts, a brake, a mode, and rows that are released and engaged.
-constexpr const char* everything = R"(
+constexpr const char* everything = R"toml(
 coordinates = ["x", "z"]
 [modes]
 s = 1
@@ -35,9 +35,9 @@ w = "work(floor) + work(rod) + friction(brake) + multiplier(floor)"
 right = { when = "x - 1", direction = "up", do = ["s = -1 - 0.1*x'", "release brake", "engage rod"] }
 left  = { when = "x'", direction = "down", do = ["s = 1", "engage brake", "release rod"] }
 heavy = { when = "multiplier(floor) - 5", direction = "up" }
-)";
+)toml";
 
-constexpr const char* smooth = R"(
+constexpr const char* smooth = R"toml(
 coordinates = ["x", "y"]
 [modes]
 k = 4
@@ -53,7 +53,7 @@ f = "multiplier(rod) + ideal(x) + work(rod)"
 [events]
 soft   = { when = "-y - 0.5", do = "k = k/2" }
 breaks = { when = "-2*multiplier(rod) - 15", direction = "up", do = "release rod" }
-)";
+)toml";
 
 std::vector<double> numbers(Integrator& integrator) {
   const Sample s = integrator.sample(integrator.t());

@@ -68,6 +68,7 @@ std::string accelerate_text(const System& system, const Instant& instant) {
   if (num_multipliers > 0) {
     Table multipliers({"constraint", "multiplier", ""}, Table::LastColumn::words);
     for (Eigen::Index i = 0; i < lines_of(num_multipliers); ++i) {
+      if (system.row(static_cast<int>(i)).bare) continue;
       bool open = false;
       for (const Eigen::Index k : s.multipliers_undetermined) open |= k == i;
       multipliers.add(

@@ -67,6 +67,7 @@ class EquationsText {
     line("\nA and b, the constraints");
     std::size_t next = 0;
     for (int i = 0; i < eqs_.m(); ++i) {
+      if (row(i).bare) continue;  // friction alone
       for (; next < eqs_.A.entries.size() && eqs_.A.entries[next].row == i; ++next)
         line("  A[{}, {}] = {}", row(i).name, coordinate(eqs_.A.entries[next].col), shown(eqs_.A.entries[next].value));
       line("  b[{}] = {}{}", row(i).name, shown(eqs_.b[static_cast<std::size_t>(i)]),

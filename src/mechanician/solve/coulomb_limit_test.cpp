@@ -77,7 +77,9 @@ TEST(CoulombLimit, meets_the_conditions_of_the_minimum_on_random_systems) {
       }
     }
     EXPECT_LE((v.M * answer.qdd - force).norm(), 1e-8 * (1.0 + force.norm()));
-    if (m > 0) EXPECT_LE((v.A * answer.qdd - v.b).norm(), 1e-9 * (1.0 + answer.qdd.norm()));
+    if (m > 0) {
+      EXPECT_LE((v.A * answer.qdd - v.b).norm(), 1e-9 * (1.0 + answer.qdd.norm()));
+    }
   }
   EXPECT_GT(stuck, 50);
   EXPECT_GT(slid, 50);
