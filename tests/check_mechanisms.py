@@ -511,9 +511,40 @@ every = 0.1
     that("no gravity", note.returncode == 0 and "there is no gravity" in note.stderr, note.stderr)
 
 
+def redundant(program):
+    """A door on two hinges: what holds it is not determined; the least in force^2 + torque^2 is worked out by hand."""
+    text = """
+[world]
+gravity = [0, 0, -9.81]
+formulation = "free"
+[bodies.door]
+shape = { box = [0.8, 0.04, 2], mass = 20 }
+start = { at = [0.4, 0, 1] }
+[joints.low]
+type = "revolute"
+between = ["ground", "door"]
+at = [0, 0, 0.3]
+axis = [0, 0, 1]
+[joints.high]
+type = "revolute"
+between = ["ground", "door"]
+at = [0, 0, 1.7]
+axis = [0, 0, 1]
+"""
+    out = json.loads(call(program, text, "accelerate", "--json").stdout)
+    # 1.4 F + 2 T = 78.48 with 2 F^2 + 2 T^2 least
+    share = 0.4 * 20 * 9.81 / 1.49
+    expected = {"low.fx": 0.35 * share, "high.fx": -0.35 * share, "low.ty": -0.5 * share, "high.ty": -0.5 * share, "low.fz": 98.1, "high.fz": 98.1, "low.tz": 0.0}
+    for name, value in expected.items():
+        that(f"door, {name}", near(out["reactions"][name], value), (out["reactions"][name], value))
+    that("door, undetermined", "low.fz" in out["reactions_undetermined"] and "low.tz" not in out["reactions_undetermined"], out["reactions_undetermined"])
+    one = json.loads(call(program, text.replace("[joints.high]", "[joints.unused]").split("[joints.unused]")[0], "accelerate", "--json").stdout)
+    that("door on one hinge", one["reactions_undetermined"] == [] and near(one["reactions"]["low.fz"], 196.2) and near(one["reactions"]["low.ty"], -78.48), one["reactions"])
+
+
 def main():
     program = sys.argv[1]
-    for check in (screw, hooke, top, shapes, same_in_all_ways, limits_and_contacts, planar, parts_and_families, names_on_the_command_line, urdf, open_joints):
+    for check in (screw, hooke, top, shapes, same_in_all_ways, limits_and_contacts, planar, parts_and_families, names_on_the_command_line, urdf, open_joints, redundant):
         check(program)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0

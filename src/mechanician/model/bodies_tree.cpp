@@ -124,6 +124,7 @@ void Layer::plant() {
     }
     for (const Body& b : bodies_) by_itself = by_itself || !b.fixed.empty();
   }
+  by_itself_ = by_itself;
   if (!by_itself) return;
 
   // Every body by itself. What [start] says of joints moves the bodies along the tree.
@@ -302,7 +303,11 @@ void Layer::make_root(Body& b) {
       length = length + square(pose.q[k]);
     }
     constraints_.push_back({b.name + ".unit", length.str() + " = 1", b.span});
+    // The matrix does not grow with its quaternion, to first order: rows of joints then leave the row of its length alone, and
+    // multipliers that are not determined are those of forces and torques.
+    const Formula even = define(b.name + ".even", 2.0 - length, b.span);
     pose.R = matrix_of(pose.q), pose.w = spin_of(pose.q, q_rate);
+    for (Vector& row : pose.R) row = even * row;
   } else {
     pose.R = b.R, pose.w = {0.0, 0.0, 0.0}, pose.q = b.turned;
   }
