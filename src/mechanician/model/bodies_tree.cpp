@@ -129,6 +129,11 @@ void Layer::plant() {
       by_itself = by_itself || (!given && j.in_tree && is_open);
     }
     for (const Body& b : bodies_) by_itself = by_itself || !b.fixed.empty();
+    // What is held is a coordinate.
+    const TomlMember* start = root_.find("start");
+    if (const TomlMember* hold = start ? start->value.find("hold") : nullptr)
+      for (const TomlValue& item : hold->value.items)
+        for (const Body& b : bodies_) by_itself = by_itself || item.text.starts_with(b.name + ".");
   }
   by_itself_ = by_itself;
   if (!by_itself) return;
