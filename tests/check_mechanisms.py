@@ -511,9 +511,80 @@ every = 0.1
     that("no gravity", note.returncode == 0 and "there is no gravity" in note.stderr, note.stderr)
 
 
+def mjcf(program):
+    """A robot in MJCF against a compound pendulum worked out by hand; classes, degrees, armature, equality."""
+    robot = """<mujoco model="pendulum">
+  <compiler angle="degree"/>
+  <default><geom density="500"/><default class="heavy"><geom density="2000"/><joint armature="0.03"/></default></default>
+  <worldbody>
+    <body name="arm" pos="0 0 1" euler="0 30 0" childclass="heavy">
+      <joint name="h" axis="0 1 0" damping="0.2" stiffness="3" springref="10"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -0.5" size="0.05"/>
+      <geom type="box" class="main" size="0.1 0.2 0.05" pos="0 0 -0.6"/>
+    </body>
+    <body name="bar" pos="2 0 1"><joint name="g" axis="0 1 0"/><inertial pos="0.3 0 0" mass="2" diaginertia="0.1 0.2 0.3"/></body>
+  </worldbody>
+  <equality>EQUALITY</equality>
+</mujoco>
+"""
+    rod, ball = 2000 * math.pi * 0.0025 * 0.5, 2000 * 4 / 3 * math.pi * 0.05**3
+    box = 500 * 0.2 * 0.4 * 0.1
+    inertia = rod * (3 * 0.0025 + 0.25) / 12 + ball * (0.4 * 0.0025 + 0.0625 + 0.375 * 0.5 * 0.05) + (rod + ball) * 0.0625
+    inertia += box * (0.04 + 0.01) / 12 + box * 0.36 + 0.03
+    torque = lambda a, w: -((rod + ball) * 0.25 + box * 0.6) * 9.81 * math.sin(a) - 0.2 * w - 3 * (a - math.pi / 6 - math.radians(10))
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "robot.xml"
+        state = ["--position", "h.angle=0.4", "--velocity", "h.angle=0.7"]
+        file.write_text(robot.replace("EQUALITY", ""))
+        done = subprocess.run([program, "accelerate", str(file), "--json", *state], capture_output=True, text=True)
+        found = json.loads(done.stdout)["acceleration"] if done.returncode == 0 else {"h.angle": 0.0, "g.angle": 0.0}
+        # turned by 30 degrees at the start; positive turns about y take what hangs towards -x
+        expected = torque(0.4 + math.pi / 6, 0.7) / inertia
+        that("mjcf", near(found["h.angle"], expected, 1e-9), (found, expected, done.stderr))
+        that("mjcf, inertial", near(found["g.angle"], 2 * 9.81 * 0.3 / (0.2 + 2 * 0.09)), found)
+        file.write_text(robot.replace("EQUALITY", '<joint joint1="g" joint2="h" polycoef="0 2 0 0 0"/>'))
+        tied = subprocess.run([program, "accelerate", str(file), "--json"], capture_output=True, text=True)
+        both = json.loads(tied.stdout)["acceleration"] if tied.returncode == 0 else {"h.angle": 0.0, "g.angle": 1.0}
+        that("mjcf, joints tied", near(both["g.angle"], 2 * both["h.angle"]), (both, tied.stderr))
+        file.write_text(robot.replace("EQUALITY", '<connect body1="bar" anchor="0.6 0 0"/>'))
+        held = subprocess.run([program, "check", str(file)], capture_output=True, text=True)
+        that("mjcf, connected", held.returncode == 0 and "geoms are read for their inertia" in held.stderr, held.stderr)
+
+
+def redundant(program):
+    """A door on two hinges: what holds it is not determined; the least in force^2 + torque^2 is worked out by hand."""
+    text = """
+[world]
+gravity = [0, 0, -9.81]
+formulation = "free"
+[bodies.door]
+shape = { box = [0.8, 0.04, 2], mass = 20 }
+start = { at = [0.4, 0, 1] }
+[joints.low]
+type = "revolute"
+between = ["ground", "door"]
+at = [0, 0, 0.3]
+axis = [0, 0, 1]
+[joints.high]
+type = "revolute"
+between = ["ground", "door"]
+at = [0, 0, 1.7]
+axis = [0, 0, 1]
+"""
+    out = json.loads(call(program, text, "accelerate", "--json").stdout)
+    # 1.4 F + 2 T = 78.48 with 2 F^2 + 2 T^2 least
+    share = 0.4 * 20 * 9.81 / 1.49
+    expected = {"low.fx": 0.35 * share, "high.fx": -0.35 * share, "low.ty": -0.5 * share, "high.ty": -0.5 * share, "low.fz": 98.1, "high.fz": 98.1, "low.tz": 0.0}
+    for name, value in expected.items():
+        that(f"door, {name}", near(out["reactions"][name], value), (out["reactions"][name], value))
+    that("door, undetermined", "low.fz" in out["reactions_undetermined"] and "low.tz" not in out["reactions_undetermined"], out["reactions_undetermined"])
+    one = json.loads(call(program, text.replace("[joints.high]", "[joints.unused]").split("[joints.unused]")[0], "accelerate", "--json").stdout)
+    that("door on one hinge", one["reactions_undetermined"] == [] and near(one["reactions"]["low.fz"], 196.2) and near(one["reactions"]["low.ty"], -78.48), one["reactions"])
+
+
 def main():
     program = sys.argv[1]
-    for check in (screw, hooke, top, shapes, same_in_all_ways, limits_and_contacts, planar, parts_and_families, names_on_the_command_line, urdf, open_joints):
+    for check in (screw, hooke, top, shapes, same_in_all_ways, limits_and_contacts, planar, parts_and_families, names_on_the_command_line, urdf, mjcf, open_joints, redundant):
         check(program)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0

@@ -238,8 +238,8 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
   auto* expand = app.add_subcommand("expand", "Print the plain model that bodies, joints, springs and the like mean");
   add_model_options(*expand, raw);
 
-  auto* import = app.add_subcommand("import", "Print a robot in URDF as a model file");
-  import->add_option("ROBOT", raw.command.model, "URDF file")->required()->type_name("FILE.urdf");
+  auto* import = app.add_subcommand("import", "Print a robot in URDF or MJCF as a model file");
+  import->add_option("ROBOT", raw.command.model, "URDF or MJCF file")->required()->type_name("FILE.urdf|.xml");
   import->add_option("-o", raw.command.output, "Model file; without it to standard output")->type_name("FILE.toml");
   import->add_option("--base", raw.command.base, "Whether the first link is held: fixed or floating")
       ->check(CLI::IsMember({"fixed", "floating"}))

@@ -236,6 +236,7 @@ class Layer {
   Vector normal_{0.0, 0.0, 0.0};
   bool is_planar() const { return plane_[0] >= 0; }
   bool assemble_ = false;
+  bool by_itself_ = false;  ///< every body
 
   std::vector<Placement> placements_;
   std::vector<Body> bodies_;  ///< the ground is the first

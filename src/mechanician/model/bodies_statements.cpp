@@ -135,6 +135,10 @@ void Layer::put_statements() {
     for (const TomlMember& m : value.members) ask_all(m.value);
   };
   ask_all(view_);
+  // Reactions, where every one of them is known.
+  for (const Joint& j : joints_)
+    for (const char* part : {"fx", "fy", "fz", "tx", "ty", "tz"})
+      if (by_itself_ || j.asked) open.push_back(j.name + "." + part);
   while (!open.empty()) {
     const std::string name = std::move(open.back());
     open.pop_back();

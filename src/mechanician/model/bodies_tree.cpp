@@ -20,6 +20,12 @@ bool grows(JointType type) { return type <= JointType::screw; }
 
 bool is_zero(const Vector& v) { return v[0].is_zero() && v[1].is_zero() && v[2].is_zero(); }
 
+/// The length of a quaternion, in a unit so small that its multiplier is next to nothing beside those of joints: where these are not
+/// determined and the least are taken, forces and torques alone count.
+std::string unit_row(const Formula& length) {
+  return fmt::format("1e6*{} = 1e6", length.level < 3 ? "(" + length.str() + ")" : length.str());
+}
+
 Quaternion about(int axis, const Formula& angle) {
   Quaternion q{cos(angle / 2.0), 0.0, 0.0, 0.0};
   q[static_cast<std::size_t>(axis) + 1] = sin(angle / 2.0);
@@ -123,7 +129,13 @@ void Layer::plant() {
       by_itself = by_itself || (!given && j.in_tree && is_open);
     }
     for (const Body& b : bodies_) by_itself = by_itself || !b.fixed.empty();
+    // What is held is a coordinate.
+    const TomlMember* start = root_.find("start");
+    if (const TomlMember* hold = start ? start->value.find("hold") : nullptr)
+      for (const TomlValue& item : hold->value.items)
+        for (const Body& b : bodies_) by_itself = by_itself || item.text.starts_with(b.name + ".");
   }
+  by_itself_ = by_itself;
   if (!by_itself) return;
 
   // Every body by itself. What [start] says of joints moves the bodies along the tree.
@@ -301,7 +313,7 @@ void Layer::make_root(Body& b) {
       pose.q[k] = named(name, b.turned[k].value), q_rate[k] = rate_of(pose.q[k], start_rate[k].value);
       length = length + square(pose.q[k]);
     }
-    constraints_.push_back({b.name + ".unit", length.str() + " = 1", b.span});
+    constraints_.push_back({b.name + ".unit", unit_row(length), b.span});
     pose.R = matrix_of(pose.q), pose.w = spin_of(pose.q, q_rate);
   } else {
     pose.R = b.R, pose.w = {0.0, 0.0, 0.0}, pose.q = b.turned;
@@ -333,7 +345,7 @@ void Layer::add_coordinates(Joint& j) {
     j.q[k] = named(name, j.q[k].value), j.q_rate[k] = rate_of(j.q[k], rate);
   }
   constraints_.push_back(
-      {j.name + ".unit", fmt::format("{0}.qw^2 + {0}.qx^2 + {0}.qy^2 + {0}.qz^2 = 1", j.name), j.span});
+      {j.name + ".unit", unit_row(named(fmt::format("({0}.qw^2 + {0}.qx^2 + {0}.qy^2 + {0}.qz^2)", j.name))), j.span});
 }
 
 void Layer::make_child(Body& b) {

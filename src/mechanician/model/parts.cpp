@@ -168,7 +168,7 @@ bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fie
       wrong(model->value, fmt::format("{} cannot be read", mechanician::quoted(model->value.text)), file.problem);
       continue;
     }
-    const std::string text = is_urdf(*path) ? import_urdf(file.text, *path, false).text : file.text;
+    const std::string text = is_robot(*path) ? import_robot(file.text, *path).text : file.text;
     // What is wrong with a part is said of its own file.
     ParameterOverrides values;
     if (set)

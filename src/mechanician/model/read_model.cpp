@@ -53,7 +53,7 @@ std::string read_model_file(const std::filesystem::path& path) {
   FileText file = path == "-" ? read_standard_input() : read_file(path.string(), largest_file);
   if (!file.problem.empty()) throw FileError(fmt::format("cannot read {}: {}", shown, file.problem));
   if (file.text.size() > largest_file) refuse_size(shown);
-  if (is_urdf(path.string())) return import_urdf(file.text, shown, false).text;
+  if (is_robot(path.string())) return import_robot(file.text, shown).text;
   return std::move(file.text);
 }
 
@@ -135,6 +135,7 @@ std::string plain_model_text(const std::filesystem::path& file, const ParameterO
 
 std::vector<std::string> notes_of_model(const std::filesystem::path& file) {
   std::vector<std::string> notes;
+  if (is_robot(file.string())) notes = import_robot(read_file(file.string(), largest_file).text, file.string()).notes;
   const std::string text = read_model_file(file);
   const TomlValue root = parse_toml(SourceMap(text)).root;
   const TomlMember* world = root.find("world");

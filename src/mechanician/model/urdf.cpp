@@ -290,7 +290,11 @@ class Robot {
 
 }  // namespace
 
-bool is_urdf(std::string_view file) { return file.ends_with(".urdf"); }
+bool is_robot(std::string_view file) { return file.ends_with(".urdf") || file.ends_with(".xml"); }
+
+ImportedRobot import_robot(std::string_view xml, const std::string& file, bool floating) {
+  return file.ends_with(".xml") ? import_mjcf(xml, file) : import_urdf(xml, file, floating);
+}
 
 ImportedRobot import_urdf(std::string_view xml, const std::string& file, bool floating) {
   return Robot(xml, file, floating).import();

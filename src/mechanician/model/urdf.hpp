@@ -1,6 +1,6 @@
 #pragma once
 
-/// Robots in URDF as model files.
+/// Robots in URDF and MJCF as model files.
 ///
 /// Links become bodies, joints become joints between them, all placed as they stand where every joint is at zero. The frame of a link is
 /// that of the body. What is not read is named.
@@ -19,7 +19,12 @@ struct ImportedRobot {
 /// Throws ModelError. `floating`: the first link moves freely; else it is held.
 ImportedRobot import_urdf(std::string_view xml, const std::string& file, bool floating);
 
-/// By its ending.
-bool is_urdf(std::string_view file);
+/// MuJoCo's XML. Throws ModelError.
+ImportedRobot import_mjcf(std::string_view xml, const std::string& file);
+
+/// By its ending: .urdf, or .xml for MJCF.
+bool is_robot(std::string_view file);
+/// Either of them.
+ImportedRobot import_robot(std::string_view xml, const std::string& file, bool floating = false);
 
 }  // namespace mechanician

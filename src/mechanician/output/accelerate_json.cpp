@@ -1,5 +1,6 @@
 #include "mechanician/output/accelerate_output.hpp"
 #include "mechanician/output/json_writer.hpp"
+#include "mechanician/output/reactions.hpp"
 #include "mechanician/output/remarks.hpp"
 
 namespace mechanician {
@@ -68,6 +69,7 @@ class AccelerateJson {
     json_.key("constraint_residual").value(instant_.constraint_residual);
     json_.key("solution_residual");
     instant_.has_acceleration() ? json_.value(calc_solution_residual(instant_)) : json_.null();
+    reactions();
     contacts();
     if (instant_.parts) parts(*instant_.parts);
     json_.end_object();
@@ -94,6 +96,16 @@ class AccelerateJson {
   }
   void by_coordinate(std::string_view key, const std::optional<VectorXd>& x) {
     by_coordinate_if(key, x.value_or(VectorXd()), x.has_value());
+  }
+
+  /// Definitions of multipliers: what joints do to bodies.
+  void reactions() {
+    const Reactions found = calc_reactions(system_, instant_);
+    if (found.names.empty()) return;
+    json_.key("reactions").begin_object();
+    for (std::size_t i = 0; i < found.names.size(); ++i) json_.key(found.names[i]).value(found.values[i]);
+    json_.end_object();
+    json_.key("reactions_undetermined").list(found.undetermined);
   }
 
   void contacts() {

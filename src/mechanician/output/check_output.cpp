@@ -12,6 +12,7 @@
 #include "mechanician/expression/print.hpp"
 #include "mechanician/output/accelerate_output.hpp"
 #include "mechanician/output/json_writer.hpp"
+#include "mechanician/output/readable.hpp"
 #include "mechanician/output/remarks.hpp"
 #include "mechanician/output/table.hpp"
 #include "mechanician/solve/mass.hpp"
@@ -317,7 +318,7 @@ std::string project_text(const System& system, const State& state, double moved)
   const auto list = [&](const Eigen::VectorXd& x) {
     std::string out;
     for (int i = 0; i < system.n(); ++i)
-      out += fmt::format("{}{} = {}", i ? ", " : "", system.coordinate(i), number_text(x(i)));
+      out += fmt::format("{}{} = {}", i ? ", " : "", key_text(system.coordinate(i)), number_text(x(i)));
     return out;
   };
   return fmt::format("position = {{ {} }}\nvelocity = {{ {} }}\n# largest change {:.3g}\n", list(state.q),

@@ -10,6 +10,7 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/print.hpp"
+#include "mechanician/output/readable.hpp"
 
 namespace mechanician {
 
@@ -324,7 +325,7 @@ Remark projection_offer(const System& system, const State& given, const Projecti
       return remark.details.push_back(fmt::format("{}: largest change {}", section, short_number(moved)));
     std::string values;
     for (int i = 0; i < system.n(); ++i)
-      values += fmt::format("{}{} = {}", i ? ", " : "", system.coordinate(i), number_text(to(i)));
+      values += fmt::format("{}{} = {}", i ? ", " : "", key_text(system.coordinate(i)), number_text(to(i)));
     remark.details.push_back(fmt::format("{} = {{ {} }}", section, values));
   };
   if (system.n() > 0) {
