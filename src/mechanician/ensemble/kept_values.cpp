@@ -20,8 +20,10 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
     known.push_back(std::move(name));
     sources.push_back({of, index, slip});
   };
-  for (std::size_t i = 0; i < model.outputs.size(); ++i)
+  for (std::size_t i = 0; i < model.num_columns(); ++i)
     offer(model.outputs[i].name, Source::Of::output, static_cast<int>(i));
+  for (std::size_t i = 0; i < model.summary.size(); ++i)
+    offer(model.summary[i].name, Source::Of::summary, static_cast<int>(i));
   for (int i = 0; i < system.n(); ++i) offer(system.coordinate(i) + "''", Source::Of::qdd, i);
   bool has_control = false;
   for (int j = 0; j < system.m(); ++j) has_control |= system.row(j).kind == RowKind::control;
@@ -58,19 +60,24 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
           "`{}` at the end of each motion is in every result: leave it out of what is to be kept", pattern));
     const std::string near = nearest(pattern, known);
     std::vector<std::string> outputs;
-    for (const Named& o : model.outputs) outputs.push_back(o.name);
+    for (std::size_t i = 0; i < model.num_columns(); ++i) outputs.push_back(model.outputs[i].name);
+    for (const SummaryItem& item : model.summary) outputs.push_back(item.name);
     throw std::invalid_argument(fmt::format(
         "`{}` is nothing that can be kept{}", pattern,
         !near.empty() ? fmt::format("; did you mean `{}`?", near)
         : outputs.empty()
             ? "; the model has no [outputs], but accelerations as x'', forces as Qc(x), multipliers as lambda(NAME)"
-            : fmt::format("; the outputs are {}", quote_list(outputs))));
+            : fmt::format("; the outputs and what [summary] asks for are {}", quote_list(outputs))));
   }
   std::vector<Expr> outputs;
   for (std::size_t i = 0; i < known.size(); ++i) {
     if (!wanted[i]) continue;
     names_.push_back(known[i]);
     sources_.push_back(sources[i]);
+    if (sources[i].of == Source::Of::summary) {
+      keeps_summary_ = true;
+      continue;
+    }
     if (sources[i].of != Source::Of::output) {
       needs_solution_ = true;
       continue;
@@ -90,7 +97,8 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
   output_values_.resize(outputs.size());
 }
 
-void KeptValues::calc(const double* parameters, double t, const double* q, const double* qd, double* values) {
+void KeptValues::calc(const double* parameters, double t, const double* q, const double* qd, const double* summary,
+                      double* values) {
   if (sources_.empty()) return;
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   const auto n = static_cast<std::size_t>(system_.system().n()), num = system_.system().parameters().size();
@@ -120,6 +128,7 @@ void KeptValues::calc(const double* parameters, double t, const double* q, const
       values[k] = output_values_[static_cast<std::size_t>(i)];
       continue;
     }
+    if (sources_[k].of == Source::Of::summary) values[k] = summary[i];
     if (!instant) continue;
     const Solution& s = instant->solution;
     switch (sources_[k].of) {
@@ -148,6 +157,7 @@ void KeptValues::calc(const double* parameters, double t, const double* q, const
         values[k] = entry(instant->contacts[static_cast<std::size_t>(i)].friction, sources_[k].slip);
         break;
       case Source::Of::output:
+      case Source::Of::summary:
         break;
     }
   }

@@ -162,7 +162,8 @@ void ModelReader::read_parameters() {
   const auto read = [&](const ListItem& t) {
     NumberFamily* list = t.list < 0 ? nullptr : &model_.numbers[static_cast<std::size_t>(t.list)];
     const std::string path = "parameters." + (list ? list->member_name(t.number) : model_.scalars[t.number].name);
-    const auto f = expression(*t.value, path, Words::parameters);
+    auto f = expression(*t.value, path, Words::parameters);
+    if (f) take_unit(*t.value, list ? list->name : model_.scalars[t.number].name, 0, *f);
     if (f) (list ? list->expressions.at(t.number).value : model_.scalars[t.number].value) = *f;
     if (!f && list) fail("parameters." + list->name);
     return f.has_value();
@@ -225,6 +226,8 @@ bool ModelReader::read_list(const TomlMember& field, std::vector<ListItem>& text
   }
   family.bounds = {{1, static_cast<long>(family.values.size() / std::max<std::size_t>(1, columns))}};
   if (columns > 0) family.bounds.push_back({1, static_cast<long>(columns)});
+  if (const UnitOf* unit = unit_of(field.name))
+    for (double& x : family.values) x *= unit->factor;
   names_.add_family(field.name, {.kind = NameKind::parameter, .number = number, .bounds = family.bounds});
   model_.numbers.push_back(std::move(family));
   return true;
@@ -232,10 +235,12 @@ bool ModelReader::read_list(const TomlMember& field, std::vector<ListItem>& text
 
 std::vector<Problem> ModelReader::evaluate_parameters() {
   for (const auto& [name, value] : overrides_)
-    if (double* to = model_.find_parameter(name))
-      *to = value;
-    else
+    if (double* to = model_.find_parameter(name)) {
+      const UnitOf* unit = unit_of(name);
+      *to = unit ? value * unit->factor : value;
+    } else {
       model_.unknown_overrides.push_back(name);
+    }
   Evaluation evaluation(model_);
   for (std::size_t i = 0; i < model_.scalars.size(); ++i) {
     const Parameter& p = model_.scalars[i];
