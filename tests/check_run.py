@@ -424,7 +424,7 @@ def check_kills(c, what, kills, *args, sign=signal.SIGKILL):
 def check_resume(c, kills, shorten):
     few = max(2, kills // 2)
     seconds = lambda whole: str(whole / shorten)
-    c.file('events.toml', PENDULUM + '[events]\nlow = { when = "x", direction = "up" }\n')
+    c.file('events.toml', PENDULUM + '[events]\nlow = { when = "x", direction = "up" }\n[summary]\npush = { max = "x\'\'" }\nfar = { rms = "abs(x)" }\nwhen = { time_of_min = "y" }\n')
     check_kills(c, 'kill -9', kills, 'events.toml', '--to', seconds(1000))
     check_kills(c, 'kill -9 with rows in between', kills, 'p.toml', '--to', seconds(200), '--every', '0.001')
     check_kills(c, 'kill -9 with --verify', few, 'events.toml', '--to', seconds(200), '--every', '0.05', '--verify', '--tolerance', '1e-8')
@@ -440,7 +440,7 @@ def check_resume(c, kills, shorten):
     c.status('with another model', 1, 'other.toml', '--resume', 'whole.h5', out='', err='other.toml: error: this is not the model of the run in whole.h5')
     c.status('no such result', 3, '--resume', 'none.h5', out='', err='none.h5: there is no such result')
     c.status('no HDF5 file', 3, '--resume', 'p.toml', out='', err='p.toml: this is text, no HDF5 file')
-    for option in (['--to', '1'], ['--every', '1'], ['--tolerance', '1e-3'], ['--method', 'bdf'], ['--verify'], ['--project-start'], ['--set', 'm=1'],
+    for option in (['--from', 'p.csv'], ['--every', '1'], ['--tolerance', '1e-3'], ['--method', 'bdf'], ['--verify'], ['--project-start'], ['--set', 'm=1'],
                    ['--position', 'x=1'], ['--velocity', 'x=1'], ['--time', '1'], ['-o', 'x.h5'], ['--json']):
         c.status(f'--resume with {option[0]}', 2, '--resume', 'whole.h5', *option, out='', err=f'{option[0]} cannot be given')
     p = c.start(*LONG, '-o', 'cut.h5', '--quiet')
@@ -454,6 +454,46 @@ def check_resume(c, kills, shorten):
             f.write(data)
         c.status(f'a file that is {what}', 3, '--resume', 'cut.h5', out='', err='cut.h5.part: ' + {'empty': 'it holds nothing', 'no result': 'this is text, no HDF5 file'}.get(what, 'the file is damaged'))
     c.that('an empty part is gone then', not os.path.exists(c.path('cut.h5.part')))
+
+
+def check_extended(c):
+    """Runs that go on past their end, and runs that begin where another one ended."""
+    c.file('e.toml', PENDULUM + '[summary]\nlow = { min = "y" }\nfar = { integral = "x" }\n[events]\nlow = { when = "x", direction = "up" }\n')
+    for every, rows in (('0.25', 17), ('0.3', 16)):    # 2 is a multiple of the first, not of the second: then its row stays
+        c.clean('e.h5')
+        c.status('a run', 0, 'e.toml', '--to', '2', '--every', every, '-o', 'e.h5', '--quiet')
+        c.status('past its end', 0, '--resume', 'e.h5', '--to', '4', out='', err='e.h5: goes on at t = 2')
+        c.status('in one piece', 0, 'e.toml', '--to', '4', '--every', every, '-o', 'one.json', '--quiet')
+        one, h5 = c.json('one.json'), c.hdf5('e.h5')
+        t, q = h5.numbers('t'), h5.numbers('q')
+        want = [row[0] for row in one['rows']]
+        c.that('its rows are those of one piece, and where it ended', len(t) == len(want) + (every == '0.3') == rows and all(any(abs(a - b) < 1e-12 for b in t) for a in want) and 2.0 in t, t)
+        c.that('and its numbers, to the tolerance', all(abs(row[1] - q[2 * k]) < 1e-7 for row in one['rows'] for k in range(len(t)) if abs(t[k] - row[0]) < 1e-12))
+        ours, theirs = json.loads(h5.attribute('summary')), one['summary']
+        c.that('and its summary', all(abs(ours['values'][k] - theirs['values'][k]) < 1e-7 for k in ('low', 'far')) and ours['events'] == theirs['events'] and ours['end'] == 4, (ours, theirs))
+        c.that('nothing else is left', c.left('e.h5') == ['e.h5'], c.left('e.h5'))
+    c.status('once more', 0, '--resume', 'e.h5', '--to', '5', '--quiet', out='', err='')
+    c.that('it ends later', c.hdf5('e.h5').numbers('t')[-1] == 5)
+    c.status('not later', 2, '--resume', 'e.h5', '--to', '5', out='', err='has reached t = 5 already')
+    c.status('a run with a second one', 0, 'e.toml', '--to', '1', '-o', 'v.h5', '--verify', '--quiet')
+    c.status('cannot go on', 3, '--resume', 'v.h5', '--to', '2', out='', err='--from v.h5')
+    for file in ('f.h5', 'f.csv', 'f.json'):
+        c.status(f'a first run to {file}', 0, 'e.toml', '--to', '2', '--every', '0.5', '-o', file, '--quiet')
+        c.status(f'one from {file}', 0, 'e.toml', '--from', file, '--to', '4', '--every', '0.5', '-o', 'g.json', '--quiet')
+        rows, whole = c.json('g.json')['rows'], c.json('one.json')['rows']
+        c.that('it begins where the other ended', rows[0][0] == 2.0 and abs(rows[-1][1] - whole[-1][1]) < 1e-7, (rows[0], rows[-1], whole[-1]))
+        c.status('from a row in between', 0, 'e.toml', '--from', file, '--at', '1.5', '--to', '4', '-o', 'g.json', '--quiet')
+        c.that('it begins there', c.json('g.json')['rows'][0][0] == 1.5)
+        c.status('from no row', 3, 'e.toml', '--from', file, '--at', '1.6', '--to', '4', out='', err='there is no row at t = 1.6')
+    c.status('--at alone', 2, 'e.toml', '--at', '1.5', out='', err='give --from FILE too')
+    c.status('onto what is read', 2, 'e.toml', '--from', 'f.csv', '-o', 'f.csv', '--to', '4', out='', err='f.csv')
+    c.file('h.toml', PENDULUM.replace('position = { x = 0.6, y = -0.8 }\nvelocity = { x = 0.8, y = 0.6 }', 'from = "f.h5"\nat = 1'))
+    c.status('[start] from', 0, 'h.toml', '--to', '2', '-o', 'g.json', '--quiet', out='', err='')
+    c.that('begins there', c.json('g.json')['rows'][0][0] == 1)
+    c.file('k.toml', PENDULUM.replace('velocity = { x = 0.8, y = 0.6 }', 'velocity = { x = 0.7 }\nhold = ["x", "x\'"]\nassemble = true').replace('y = -0.8', 'y = -0.5'))
+    c.status('[start] hold and assemble', 0, 'k.toml', '--to', '1', '-o', 'g.json', out='', err='the start was moved onto the constraints')
+    first = dict(zip(COLUMNS, c.json('g.json')['rows'][0]))
+    c.that('keeps what is held', first['x'] == 0.6 and first["x'"] == 0.7 and abs(first['y'] + 0.8) < 1e-14 and abs(first["y'"] - 0.525) < 1e-14, first)
 
 
 def check_files(c):
@@ -583,7 +623,7 @@ def main():
         c = Check(os.path.abspath(options.program), folder)
         c.file('p.toml', PENDULUM)
         for group in (check_results, check_options, check_starts, check_ends, check_interrupts, check_files, check_progress,
-                      lambda c: check_resume(c, options.kills, options.shorten)):
+                      check_extended, lambda c: check_resume(c, options.kills, options.shorten)):
             try:
                 group(c)
             except (OSError, ValueError, KeyError, IndexError, TypeError, subprocess.TimeoutExpired):

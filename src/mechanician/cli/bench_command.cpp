@@ -12,7 +12,8 @@ namespace mechanician {
 Exit run_bench(const CommandOptions& options) {
   if (options.json && options.listing) throw UsageError("bench: --json and --listing exclude each other");
   const auto begin = std::chrono::steady_clock::now();
-  const Loaded loaded = load(options);
+  Loaded loaded = load(options);
+  if (!assemble_start(loaded, options)) return Exit::refused;
   const double derive_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   const Instant instant = accelerate(loaded.system, loaded.start, {.diagnose = true});
   if (refuse(loaded.system, instant)) return Exit::refused;

@@ -30,6 +30,9 @@ CLI::Option* add_model_options(CLI::App& app, RawOptions& raw) {
   app.add_option("--position", raw.position, "Start coordinates, x=1,y=2")->type_name("X=VALUE");
   app.add_option("--velocity", raw.velocity, "Start velocities, x=1,y=2")->type_name("X=VALUE");
   app.add_option("--time", raw.command.time, "Start time")->type_name("T");
+  app.add_option("--from", raw.command.start_from, "A result to go on from: the state of its last row")
+      ->type_name("RESULT");
+  app.add_option("--at", raw.command.start_at, "With --from: the row at this time")->type_name("T");
   app.add_flag("--json", raw.command.json, "Machine-readable output on standard output");
   return model;
 }
@@ -82,8 +85,8 @@ void add_sweep_options(CLI::App& sweep, CommandOptions& o) {
   sweep.add_flag("--as-given", o.as_given, "Do not move varied starts onto the constraints");
   sweep
       .add_option("--keep", o.keep,
-                  "Outputs of the model, accelerations x'', forces Qc(x), multipliers lambda(NAME) at the end; names "
-                  "with * and ?, joined by commas")
+                  "Outputs of the model, accelerations x'', forces Qc(x), multipliers lambda(NAME) at the end, what "
+                  "[summary] asks for; names with * and ?, joined by commas")
       ->type_name("NAMES")
       ->allow_extra_args(false);
   sweep
@@ -268,7 +271,8 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
       ->type_name("FILE.html");
   run->add_flag("--project-start", raw.command.project_start, "Move a start that is off the constraints onto them");
   run->add_flag("--verify", raw.command.verify, "Estimate the global error by a second run at a tighter tolerance");
-  run->add_option("--resume", raw.command.resume, "Go on with a run that was killed or interrupted")
+  run->add_option("--resume", raw.command.resume,
+                  "Go on with a run that was killed or interrupted; with --to past its end")
       ->type_name("FILE.h5");
   run->add_flag("--quiet", raw.command.quiet, "No progress bar, no summary; only what is wrong");
 

@@ -41,7 +41,8 @@ Instant examine(const Loaded& loaded, const AccelerateOptions& options = {}) {
 }  // namespace
 
 Exit run_accelerate(const CommandOptions& options) {
-  const Loaded loaded = load_start(options);
+  Loaded loaded = load_start(options);
+  if (!assemble_start(loaded, options)) return Exit::refused;
   const Instant instant =
       examine(loaded, {.form = options.form, .diagnose = true, .parts = options.parts || options.explain});
   const bool refused = refuse(loaded.system, instant);
@@ -58,7 +59,8 @@ Exit run_accelerate(const CommandOptions& options) {
 }
 
 Exit run_check(const CommandOptions& options) {
-  const Loaded loaded = load_start(options);
+  Loaded loaded = load_start(options);
+  if (!assemble_start(loaded, options)) return Exit::refused;
   const Instant instant = examine(loaded);
   if (!nothing_to_show(instant))
     options.json ? write_out(check_json(loaded.system, instant)) : show(check_text(loaded.system, instant));
@@ -81,7 +83,7 @@ Exit run_project(const CommandOptions& options) {
     refuse(loaded.system, instant);
     return Exit::refused;
   }
-  const Projection projection = project(loaded.system, loaded.start);
+  const Projection projection = project_start(loaded.system, loaded.start);
   if (!projection.converged) {
     say(projection_offer(loaded.system, loaded.start, projection), "error", loaded.system);
     return Exit::refused;

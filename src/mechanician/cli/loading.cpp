@@ -7,8 +7,13 @@
 
 #include "mechanician/base/safe_text.hpp"
 #include "mechanician/base/text.hpp"
+#include "mechanician/cli/saying.hpp"
+#include "mechanician/instant/accelerate.hpp"
+#include "mechanician/instant/project.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/read_model.hpp"
+#include "mechanician/output/remarks.hpp"
+#include "mechanician/plot/stored_state.hpp"
 #include "mechanician/result/file_clashes.hpp"
 #include "mechanician/result/text_sink.hpp"
 
@@ -25,7 +30,7 @@ void assign(std::span<double> x, const Assignments& values, const System& system
       throw UsageError(fmt::format("{}: the model has no coordinate `{}`{}", option, name,
                                    near.empty() ? "" : fmt::format("; did you mean `{}`?", near)));
     }
-    x[static_cast<std::size_t>(i)] = value;
+    x[static_cast<std::size_t>(i)] = in_si(system.units(), name, value);
   }
 }
 
@@ -56,7 +61,14 @@ Loaded load(const CommandOptions& options) {
   FamilyModel model = read_family_model(options.model, ParameterOverrides(options.set.begin(), options.set.end()));
   refuse_unknown(model);
   System system(std::move(model));
-  State start = system.start();
+  if (options.start_from.empty() && !options.start_at.empty())
+    throw UsageError("--at is the time of a row of a result: give --from FILE too");
+  std::optional<double> at;
+  if (!options.start_at.empty()) at = parse_number(options.start_at, "--at");
+  StoredState found =
+      options.start_from.empty() ? find_start(system) : read_stored_state(system, options.start_from, at);
+  if (!found.remark.empty() && !options.quiet) say("note: the start comes from a result, and {}\n", found.remark);
+  State start = std::move(found.state);
   const auto n = static_cast<std::size_t>(system.n());
   assign({start.q.data(), n}, options.position, system, "--position");
   refuse_rates(options.velocity, system, "--velocity");
@@ -64,6 +76,26 @@ Loaded load(const CommandOptions& options) {
   if (!options.time.empty()) start.t = parse_number(options.time, "--time");
   system.set_state_rates(start);
   return {std::move(system), std::move(start)};
+}
+
+bool assemble_start(Loaded& loaded, const CommandOptions& options) {
+  const System& system = loaded.system;
+  if (!options.project_start && !system.start_rules().assemble) return true;
+  const Instant instant = accelerate(system, loaded.start, {.diagnose = false});
+  if (nothing_to_show(instant) || instant.violations().empty()) return true;
+  const Projection projection = project_start(system, loaded.start);
+  if (!projection.converged) {
+    say(projection_offer(system, loaded.start, projection), "error", system);
+    return false;
+  }
+  loaded.start = projection.state;
+  if (!options.quiet)
+    say({fmt::format("the start was moved onto the constraints, by {} at most in a coordinate or velocity",
+                     short_number(projection.moved)),
+         {},
+         {}},
+        "note", system);
+  return true;
 }
 
 void refuse_overwriting(const CommandOptions& o) {
@@ -77,6 +109,7 @@ void refuse_overwriting(const CommandOptions& o) {
     for (const std::string& file : data_files(o.model))
       inputs.push_back({file, "a file that the model takes numbers from"});
   }
+  if (!o.start_from.empty()) inputs.push_back({o.start_from, "the result that the motion goes on from"});
   if (!o.samples.empty()) inputs.push_back({o.samples, "the file of samples"});
   if (!o.result.empty()) inputs.push_back({named(o.result), "what is to be plotted"});
   if (const auto clash = find_clash(outputs, inputs)) throw UsageError(*clash);

@@ -21,8 +21,12 @@ void refuse_rates(const Assignments& values, const System& system, const char* o
 /// Puts values in their places by coordinate. Throws UsageError, with `option`, for a name that is none.
 void assign(std::span<double> x, const Assignments& values, const System& system, const char* option);
 
-/// Reads the model and applies --set, --position, --velocity and --time.
+/// Reads the model and applies --set, --from, --position, --velocity and --time.
 Loaded load(const CommandOptions& options);
+
+/// Where the model asks for it ([start] assemble), or the command line (--project-start), a start that is off the constraints is
+/// moved onto them, and says so. False: it cannot be, which is said as an error.
+bool assemble_start(Loaded& loaded, const CommandOptions& options);
 
 /// Throws UsageError where -o or --report names a file that the command reads, or both name the same one.
 void refuse_overwriting(const CommandOptions& options);

@@ -35,6 +35,7 @@ struct CommandOptions {
   std::string columns;  ///< patterns; empty: all
   bool verify = false;
   bool project_start = false;
+  std::string start_from, start_at;  ///< a result, and the time of a row of it
   bool quiet = false;
 
   // sweep; what is given for a run too is in its fields above

@@ -96,16 +96,16 @@ Exit start_run(const CommandOptions& options) {
                     });
 }
 
-/// Everything but --quiet and the model comes from the file.
+/// Everything but --quiet, the model and a later end comes from the file.
 void refuse_options_of_resume(const CommandOptions& o) {
   const std::pair<const char*, bool> given[] = {
-      {"--to", !o.to.empty()},
       {"--every", !o.every.empty()},
       {"--tolerance", !o.tolerance.empty()},
       {"--method", !o.method.empty()},
       {"--scale", !o.scale.empty()},
       {"--verify", o.verify},
       {"--project-start", o.project_start},
+      {"--from", !o.start_from.empty()},
       {"--set", !o.set.empty()},
       {"--position", !o.position.empty()},
       {"--velocity", !o.velocity.empty()},
@@ -140,8 +140,11 @@ FamilyModel stated_model(const StoredRun& run) {
   // Single parameters may say how long lists are; where they stand among the values follows from the lists before them.
   if (!set_parameter_values(model, then.parameters)) throw damaged(run, "it does not fit its model");
   ParameterOverrides overrides;
-  for (std::size_t i = 0; i < model.parameters.size(); ++i)
-    overrides.emplace(model.parameter_names[i], model.parameters[i]);
+  for (std::size_t i = 0; i < model.parameters.size(); ++i) {
+    const auto unit = model.units.find(model.parameter_names[i]);
+    overrides.emplace(model.parameter_names[i],
+                      unit == model.units.end() ? model.parameters[i] : model.parameters[i] / unit->second.factor);
+  }
   model = read_family_model_text(then.model.text, then.model.file, overrides);
   if (!set_parameter_values(model, then.parameters) || then.start.q.size() != model.num_coordinates())
     throw damaged(run, "it does not fit its model");
@@ -151,12 +154,22 @@ FamilyModel stated_model(const StoredRun& run) {
 Exit resume_run(const CommandOptions& options) {
   refuse_options_of_resume(options);
   const InterruptFlag interrupt;
-  StoredRun run = open_stored_run(options.resume);
+  StoredRun run = open_stored_run(options.resume, !options.to.empty());
   if (!options.model.empty() && read_family_model(options.model).source.text != run.setup.model.text) {
     say("{}: error: this is not the model of the run in {}\n"
         "    leave it out: the result holds its model, `{}` as it was then\n",
         options.model, run.source, run.setup.model.file);
     return Exit::refused;
+  }
+  const double old_end = run.setup.motion.to;
+  if (!options.to.empty()) {
+    const double to = parse_number(options.to, "--to");
+    if (run.status != RunStatus::done)
+      throw UsageError(fmt::format("--to: the run in {} is {}, and only one that has reached its end goes on past it",
+                                   run.source, name_of(run.status)));
+    if (!(to > old_end))
+      throw UsageError(fmt::format("--to {}: the run has reached t = {} already", options.to, short_number(old_end)));
+    run.setup.motion.to = to;
   }
   if (const auto over = already_over(run)) return *over;
   if (run.setup.version != version())
@@ -175,6 +188,11 @@ Exit resume_run(const CommandOptions& options) {
   }
   if (refuse_motion(system.source(), *recorder)) return Exit::refused;
   if (!options.quiet) say("{}: goes on at t = {:.10g}\n", run.source, recorder->integrator().t());
+  if (!options.quiet && !options.to.empty())
+    say("{}: note: the run has a step that ends at t = {:.10g}, and steps that a run of that length has: to the "
+        "tolerance, "
+        "and not to the bit, it is a run to t = {:.10g}\n",
+        run.source, old_end, run.setup.motion.to);
   const std::string file = run.file;
   const auto writer = make_resuming_hdf5_writer(std::move(run), recorder->header());
   return run_to_end(system.source(), *recorder, *writer, options, file, interrupt);

@@ -70,23 +70,11 @@ RunOptions parse_motion_options(const CommandOptions& options) {
 }
 
 bool accept_start(Loaded& loaded, const CommandOptions& options) {
-  const System system = system_at_start(loaded.system);
-  Instant instant = accelerate(system, loaded.start);
-  if (options.project_start && !nothing_to_show(instant) && !instant.violations().empty()) {
-    const Projection projection = project(system, loaded.start);
-    if (!projection.converged) {
-      say(projection_offer(system, loaded.start, projection), "error", system);
-      return false;
-    }
-    loaded.start = projection.state;
-    if (!options.quiet)
-      say({fmt::format("the start was moved onto the constraints, by {} at most in a coordinate or velocity",
-                       short_number(projection.moved)),
-           {},
-           {}},
-          "note", system);
-    instant = accelerate(system, loaded.start);
-  }
+  Loaded at_start{system_at_start(loaded.system), loaded.start};
+  if (!assemble_start(at_start, options)) return false;
+  loaded.start = at_start.start;
+  const System& system = at_start.system;
+  const Instant instant = accelerate(system, loaded.start);
   bool refused = !instant.impact && refuse(system, instant);  // an impact is how some motions begin
   refused |= refuse_start(system, instant);
   if (!refused && !options.quiet) warn(system, instant);

@@ -35,7 +35,7 @@ bool refuse_start(const System& system, const Instant& instant) {
   if (reasons.empty()) return false;
   const SolveStatus s = instant.solution.status;
   if (s != SolveStatus::mass_indefinite && s != SolveStatus::mass_not_symmetric)
-    say(projection_offer(system, instant.state, project(system, instant.state)), "note", system);
+    say(projection_offer(system, instant.state, project_start(system, instant.state)), "note", system);
   return true;
 }
 

@@ -17,10 +17,12 @@
 #include "mechanician/cli/run_parts.hpp"
 #include "mechanician/cli/standard_error.hpp"
 #include "mechanician/cli/sweep_progress.hpp"
+#include "mechanician/ensemble/kept_values.hpp"
 #include "mechanician/ensemble/make_runner.hpp"
 #include "mechanician/model/read_model.hpp"
 #include "mechanician/motion/stage_model.hpp"
 #include "mechanician/output/json_writer.hpp"
+#include "mechanician/plot/stored_state.hpp"
 #include "mechanician/result/sweep_result.hpp"
 #include "mechanician/result/text_sink.hpp"
 
@@ -65,6 +67,8 @@ SweepSetup setup_of(const CommandOptions& o) {
   for (const auto& [name, value] : o.velocity) setup.velocity[name] = value;
   for (const auto& [name, value] : o.scale) setup.scale[name] = value;
   if (!o.time.empty()) setup.time = parse_number(o.time, "--time");
+  if (o.start_from.empty() && !o.start_at.empty())
+    throw UsageError("--at is the time of a row of a result: give --from FILE too");
   setup.as_given = o.as_given;
   setup.vary = o.vary;
   if (!o.samples.empty()) {
@@ -167,6 +171,19 @@ std::shared_ptr<const SamplePlan> plan_of(SweepSetup& setup, bool check_hash) {
   return std::make_shared<SamplePlan>(std::move(table));
 }
 
+void take_stored_start(SweepSetup& setup, const Model& model, const ParameterValues& parameters,
+                       const CommandOptions& o) {
+  const System system(model, parameters.values);
+  std::optional<double> at;
+  if (!o.start_at.empty()) at = parse_number(o.start_at, "--at");
+  const State state = (o.start_from.empty() ? find_start(system) : read_stored_state(system, o.start_from, at)).state;
+  for (int i = 0; i < system.n(); ++i) {
+    setup.position.emplace(system.coordinate(i), state.q(i));  // what is given stays
+    setup.velocity.emplace(system.coordinate(i), state.qd(i));
+  }
+  if (!setup.time) setup.time = state.t;
+}
+
 /// A sweep that can be run.
 struct Prepared {
   SweepSetup setup;
@@ -196,6 +213,11 @@ Prepared prepare(const CommandOptions& o, const std::string& resume) {
                                    setup.model.file));
     setup.parameters_hash = parameters_hash;
     State start = state_of(start_state(model, parameters));
+    if (!again)
+      for (auto* given : {&setup.position, &setup.velocity, &setup.scale})
+        for (auto& [name, value] : *given) value = in_si(model.units, name, value);
+    // A start from a result is kept as what the command line gives: a sweep that is taken up again needs no result.
+    if (!again && (model.start.from || !o.start_from.empty())) take_stored_start(setup, model, parameters, o);
     for (const auto& [values, x] : {std::pair{&setup.position, &start.q}, {&setup.velocity, &start.qd}})
       for (const auto& [name, value] : *values) {
         const int i = model.find_coordinate(name);
@@ -221,6 +243,7 @@ Prepared prepare(const CommandOptions& o, const std::string& resume) {
                                    .time = setup.time,
                                    .as_given = setup.as_given};
     SampleStarts starts(system_at_start(system), plan->names(), overrides);
+    setup.options.summarise = KeptValues(system, setup.keep).keeps_summary();
     auto runner = make_runner(system, start, setup.options,
                               {.device = !again                       ? setup.device
                                          : setup.computed_on == "gpu" ? Device::gpu
@@ -297,7 +320,8 @@ Exit sweep(const CommandOptions& o, Ranks* ranks) {
                                       {"--set", !o.set.empty()},
                                       {"--position", !o.position.empty()},
                                       {"--velocity", !o.velocity.empty()},
-                                      {"--time", !o.time.empty()}})
+                                      {"--time", !o.time.empty()},
+                                      {"--from", !o.start_from.empty()}})
       if (given) throw UsageError(fmt::format("--resume takes everything from the file: {} cannot be given", name));
   } else if (o.model.empty()) {
     throw UsageError("sweep: MODEL is required\nTry `mechanician sweep --help`.");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "mechanician/compile/bounded_values.hpp"
@@ -21,7 +22,11 @@ struct WithMetric {
   Program metric;
   std::vector<std::pair<int, int>> entries;
 
-  WithMetric(const Equations& given, const ProgramOptions& from, ProjectionOf what) : eqs(given), options(from) {
+  WithMetric(const Equations& given, const ProgramOptions& from, ProjectionOf what, const std::vector<int>& held)
+      : eqs(given), options(from) {
+    const auto is_held = [&](int i) { return std::binary_search(held.begin(), held.end(), i); };
+    std::erase_if(eqs.A.entries, [&](const auto& e) { return is_held(e.col); });
+    std::erase_if(eqs.M.entries, [&](const auto& e) { return is_held(e.row) || is_held(e.col); });
     const auto symbol = [&](const char* of, std::size_t i) {  // '#' is in no name of a model
       options.sides.push_back(parameter(fmt::format("{}#{}", of, i)));
       return options.sides.back();
@@ -39,6 +44,9 @@ struct WithMetric {
       e.value = found->second;
     }
     metric = make_values_program(given, from, values);
+    for (const int i : held) eqs.M.entries.push_back({i, i, Expr(1.0)});
+    std::sort(eqs.M.entries.begin(), eqs.M.entries.end(),
+              [](const auto& a, const auto& b) { return std::pair(a.row, a.col) < std::pair(b.row, b.col); });
 
     if (from.reference.empty()) return;
     const std::vector<double>& state = from.reference;
@@ -73,7 +81,8 @@ ProgramBuilder::Value calc_far(KktDraft& draft, const WithMetric& with, const st
 
 }  // namespace
 
-NearestProgramResult make_nearest_program(const Equations& given, ProjectionOf what, const ProgramOptions& options) {
+NearestProgramResult make_nearest_program(const Equations& given, ProjectionOf what, const ProgramOptions& options,
+                                          const std::vector<int>& held) {
   const bool velocities = what == ProjectionOf::velocities;
   std::vector<int> rows;
   for (int j = 0; j < given.m(); ++j) {
@@ -83,7 +92,7 @@ NearestProgramResult make_nearest_program(const Equations& given, ProjectionOf w
   }
   if (rows.empty()) return {std::nullopt, "nothing to project onto"};
   if (!given.unknowns.empty()) return {std::nullopt, "a function has no value"};
-  const WithMetric with(given, options, what);
+  const WithMetric with(given, options, what, held);
   const Equations& eqs = with.eqs;
   KktDraft draft(eqs, with.options, rows, true);
   if (!draft.problem.empty()) return {std::nullopt, draft.problem};

@@ -13,7 +13,7 @@
 ///     far = largest |r_j|/‖A_j‖                   zero where it is rounding
 ///
 /// with A and r at x, for NearestSearch (instant/nearest_search.hpp). One-sided rows take no part, nor do those that
-/// projection_program.hpp leaves out; vouch as there.
+/// projection_program.hpp leaves out; vouch as there. What is held has no part in M and A: it does not move.
 
 #include "mechanician/compile/projection_program.hpp"
 
@@ -29,7 +29,9 @@ struct NearestProgramResult {
   std::string reason;
 };
 
-/// No program where no row takes part and beyond options.most_steps. options.sides has to be empty.
-NearestProgramResult make_nearest_program(const Equations& eqs, ProjectionOf what, const ProgramOptions& options);
+/// No program where no row takes part and beyond options.most_steps. options.sides has to be empty. `held`: coordinates, or
+/// velocities, that stay; in order.
+NearestProgramResult make_nearest_program(const Equations& eqs, ProjectionOf what, const ProgramOptions& options,
+                                          const std::vector<int>& held = {});
 
 }  // namespace mechanician

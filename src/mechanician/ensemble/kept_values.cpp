@@ -22,8 +22,10 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
     known.push_back(std::move(name));
     sources.push_back({of, index, slip, in_sample < 0 ? index : in_sample});
   };
-  for (std::size_t i = 0; i < model.outputs.size(); ++i)
+  for (std::size_t i = 0; i < model.num_columns(); ++i)
     offer(model.outputs[i].name, Source::Of::output, static_cast<int>(i));
+  for (std::size_t i = 0; i < model.summary.size(); ++i)
+    offer(model.summary[i].name, Source::Of::summary, static_cast<int>(i));
   std::vector<char> is_state(static_cast<std::size_t>(system.n()), 0);
   for (const StateRow& z : system.states()) is_state[static_cast<std::size_t>(z.coordinate)] = 1;
   for (int i = 0; i < system.n(); ++i)
@@ -35,8 +37,7 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
                                  {"Qni", Source::Of::Qni},
                                  {"Qcontrol", Source::Of::Qcontrol}})
     for (int i = 0; i < system.n() && (has_control || of != Source::Of::Qcontrol); ++i)
-      if (!is_state[static_cast<std::size_t>(i)])
-        offer(fmt::format("{}({})", word, system.coordinate(i)), of, i);
+      if (!is_state[static_cast<std::size_t>(i)]) offer(fmt::format("{}({})", word, system.coordinate(i)), of, i);
   for (int j = 0; j < system.m(); ++j)
     if (const RowTraits& row = system.row(j); row.kind == RowKind::constraint && !row.is_rate && !row.bare)
       offer(fmt::format("lambda({})", system.row_name(j)), Source::Of::lambda, j);
@@ -72,13 +73,14 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
           "`{}` at the end of each motion is in every result: leave it out of what is to be kept", pattern));
     const std::string near = nearest(pattern, known);
     std::vector<std::string> outputs;
-    for (const Named& o : model.outputs) outputs.push_back(o.name);
+    for (std::size_t i = 0; i < model.num_columns(); ++i) outputs.push_back(model.outputs[i].name);
+    for (const SummaryItem& item : model.summary) outputs.push_back(item.name);
     throw std::invalid_argument(fmt::format(
         "`{}` is nothing that can be kept{}", pattern,
         !near.empty() ? fmt::format("; did you mean `{}`?", near)
         : outputs.empty()
             ? "; the model has no [outputs], but accelerations as x'', forces as Qc(x), multipliers as lambda(NAME)"
-            : fmt::format("; the outputs are {}", quote_list(outputs))));
+            : fmt::format("; the outputs and what [summary] asks for are {}", quote_list(outputs))));
   }
   // What forces and modes are at the end of a motion its state does not tell: take() does.
   const bool from_samples = needs_single_runs(system);
@@ -87,6 +89,10 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
     if (!wanted[i]) continue;
     names_.push_back(known[i]);
     sources_.push_back(sources[i]);
+    if (sources[i].of == Source::Of::summary) {
+      keeps_summary_ = true;
+      continue;
+    }
     if (from_samples) continue;
     if (sources[i].of != Source::Of::output) {
       needs_solution_ = true;
@@ -107,7 +113,8 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
   output_values_.resize(outputs.size());
 }
 
-void KeptValues::calc(const double* parameters, double t, const double* q, const double* qd, double* values) {
+void KeptValues::calc(const double* parameters, double t, const double* q, const double* qd, const double* summary,
+                      double* values) {
   if (sources_.empty()) return;
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   const auto n = static_cast<std::size_t>(system_.system().n()), num = system_.system().parameters().size();
@@ -137,6 +144,7 @@ void KeptValues::calc(const double* parameters, double t, const double* q, const
       values[k] = output_values_[static_cast<std::size_t>(i)];
       continue;
     }
+    if (sources_[k].of == Source::Of::summary) values[k] = summary[i];
     if (!instant) continue;
     const Solution& s = instant->solution;
     switch (sources_[k].of) {
@@ -170,8 +178,12 @@ void KeptValues::calc(const double* parameters, double t, const double* q, const
   }
 }
 
-void KeptValues::take(const Sample& end, double* values) const {
+void KeptValues::take(const Sample& end, const double* summary, double* values) const {
   for (const Source& source : sources_) {
+    if (source.of == Source::Of::summary) {
+      *values++ = summary[source.index];
+      continue;
+    }
     const Eigen::VectorXd* all = &end.outputs;
     switch (source.of) {
       case Source::Of::qdd:

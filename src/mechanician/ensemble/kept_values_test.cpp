@@ -41,7 +41,7 @@ System make_system(const char* text) {
 std::vector<double> kept_at(KeptValues& kept, double m, double y, double xd) {
   const std::vector<double> p{m, 0.25}, q{0.0, y, 0.0}, qd{xd, 0.0, 0.0};
   std::vector<double> values(kept.names().size());
-  kept.calc(p.data(), 0.0, q.data(), qd.data(), values.data());
+  kept.calc(p.data(), 0.0, q.data(), qd.data(), nullptr, values.data());
   return values;
 }
 
@@ -80,7 +80,7 @@ TEST(KeptValues, HaveNoNumberWhereThereIsNoAcceleration) {
   // Falling onto the floor: velocities have to jump.
   const std::vector<double> p{2.0, 0.25}, q{0.0, 0.0, 0.0}, qd{3.0, -1.0, 0.0};
   std::vector<double> values(3);
-  kept.calc(p.data(), 0.0, q.data(), qd.data(), values.data());
+  kept.calc(p.data(), 0.0, q.data(), qd.data(), nullptr, values.data());
   EXPECT_EQ(values[0], 3.0);
   EXPECT_TRUE(std::isnan(values[1]) && std::isnan(values[2]));
 }

@@ -22,7 +22,8 @@ constexpr std::int64_t worth_a_gpu = 20'000;
 std::unique_ptr<MotionRunner> make_cpu_runner(const System& system, const State& nominal,
                                               const EnsembleOptions& options, const Varied& varied) {
   auto single = std::make_unique<SingleRunner>(system, nominal, options, varied);
-  if (system.n() > most_in_lanes || needs_single_runs(system)) return single;
+  // Lanes keep the end of a motion alone.
+  if (system.n() > most_in_lanes || options.summarise || needs_single_runs(system)) return single;
   // Both keep to what the single one would do, and leave to it what they cannot do.
   LaneRunnerResult lanes = options.method == EnsembleMethod::rk4
                                ? make_lane_runner(system, nominal, options, {.varied = varied})
@@ -85,7 +86,7 @@ std::unique_ptr<MotionRunner> make_runner(const System& system, const State& sta
   // Programs are made for states on the constraints.
   State nominal = start;
   if (system.m() > 0)
-    if (Projection projected = project(system_at_start(system), start); projected.converged)
+    if (Projection projected = project_start(system_at_start(system), start); projected.converged)
       nominal = std::move(projected.state);
   const bool worth_it = options.method == EnsembleMethod::rk4 && runner.motions >= worth_a_gpu;
   if (runner.device == Device::gpu || (runner.device == Device::automatic && worth_it)) {

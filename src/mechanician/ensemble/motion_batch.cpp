@@ -24,7 +24,8 @@ std::string_view describe(Outcome outcome) {
   return "failed";
 }
 
-BatchResult::BatchResult(const MotionBatch& batch) : count(batch.count), n(batch.n) {
+BatchResult::BatchResult(const MotionBatch& batch, int followed)
+    : count(batch.count), n(batch.n), num_summary(followed) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   const auto motions = static_cast<std::size_t>(count);
   t.assign(motions, batch.t);
@@ -37,6 +38,7 @@ BatchResult::BatchResult(const MotionBatch& batch) : count(batch.count), n(batch
   events.resize(motions);
   violation.assign(motions, none);
   balance.assign(motions, none);
+  summary.assign(motions * static_cast<std::size_t>(num_summary), none);
 }
 
 StepCount count_steps(double t, double to, double step) {

@@ -31,6 +31,7 @@ struct EnsembleOptions {
   double step = 0.0;                    ///< of rk4; the last step is shortened to end at `to`
   double to = 0.0;
   double tolerance = 1e-10;
+  bool summarise = false;  ///< follow what [summary] asks for; adaptive motions only, one by one
 };
 
 /// Whole steps from t to `to`, and the shorter one at the end: 0 where there is none.
@@ -65,9 +66,10 @@ std::string_view describe(Outcome outcome);
 
 struct BatchResult {
   BatchResult() = default;
-  explicit BatchResult(const MotionBatch& batch);
+  /// `num_summary`: numbers of [summary] that are followed.
+  explicit BatchResult(const MotionBatch& batch, int num_summary = 0);
 
-  int count = 0, n = 0;
+  int count = 0, n = 0, num_summary = 0;
   std::vector<double> t;      ///< count: where each motion ended
   std::vector<double> q, qd;  ///< count × n, at the end
   std::vector<Outcome> outcome;
@@ -80,6 +82,7 @@ struct BatchResult {
   /// What there was at the end, where a state alone does not tell it (needs_single_runs); else empty.
   std::vector<Sample> ends;
   std::vector<double> balance;  ///< of energy and works, over what is allowed; not a number where not kept
+  std::vector<double> summary;    ///< count × num_summary; not numbers where a motion failed
 };
 
 /// What fixed steps, which hold no constraint, are worth: a motion that was done is suspect where it ended off the constraints

@@ -210,13 +210,14 @@ std::string SampleStarts::project_start(std::span<const double> parameters, doub
   const System& system = system_.with(parameters);
   std::copy_n(q, system.n(), state_.q.begin());
   std::copy_n(qd, system.n(), state_.qd.begin());
-  const Projection projected = project(system, state_);
+  const Projection projected = mechanician::project_start(system, state_);
   if (!projected.converged) {
     std::vector<std::string> names;
     for (const int j : projected.unmet) names.push_back(system.row_name(j));
+    const std::string held = system.start_rules().holds() && !projected.not_finite ? " with what [start] holds" : "";
     if (projected.not_finite)
       return "the start cannot be moved onto the constraints: " + projected.not_finite->message();
-    return fmt::format("the start cannot be moved onto the constraints{}{}",
+    return fmt::format("the start cannot be moved onto the constraints{}{}{}", held,
                        names.empty() ? "" : ": there is no state nearby that meets ",
                        names.empty() ? "" : quote_list(names, 4));
   }

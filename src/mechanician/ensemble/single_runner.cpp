@@ -79,6 +79,9 @@ SingleRunner::SingleRunner(const System& system, const State& nominal, EnsembleO
       parameters_(system, family_->varied()),
       options_(options) {
   if (options_.method != EnsembleMethod::rk4) return;
+  if (options_.summarise)
+    throw std::invalid_argument(
+        "what [summary] asks for is found inside steps of an adaptive method: --method rk4 has none");
   if (!(options_.step > 0.0) || !std::isfinite(options_.step)) throw std::invalid_argument("the step must be positive");
   if (const std::string why = refuse_fixed_steps(system.model()); !why.empty()) throw std::invalid_argument(why);
 }
@@ -140,7 +143,8 @@ std::unique_ptr<Integrator> SingleRunner::begin(const MotionBatch& batch, int i,
                                                    MotionOptions{.to = options_.to,
                                                                  .tolerance = options_.tolerance,
                                                                  .method = options_.adaptive,
-                                                                 .scale = family_->system().scale()});
+                                                                 .scale = family_->system().scale(),
+                                                                 .summarise = options_.summarise});
     if (!integrator->refusal()) return integrator;
     fail(result, i, integrator->refusal()->message);
   } catch (const ModelError& e) {
@@ -166,6 +170,11 @@ void SingleRunner::finish(Integrator& integrator, int i, BatchResult& result) co
   if (certificate.balance_allowed > 0.0) result.balance[at] = certificate.balance_largest / certificate.balance_allowed;
   const Stop& stop = integrator.stop();
   if (stop.failed()) return fail(result, i, stop.message);
+  if (result.num_summary > 0) {
+    const std::vector<SummaryValue> values = integrator.summary();
+    for (std::size_t k = 0; k < std::min(values.size(), static_cast<std::size_t>(result.num_summary)); ++k)
+      result.summary[at * static_cast<std::size_t>(result.num_summary) + k] = values[k].value;
+  }
   result.outcome[at] = !certificate.holds                 ? Outcome::suspect
                        : stop.reason == StopReason::event ? Outcome::stopped
                                                           : Outcome::done;

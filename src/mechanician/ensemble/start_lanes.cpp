@@ -30,10 +30,12 @@ struct StartLanes::Code {
     const RowsLeftOut dependent = find_dependent_rows(equations, nominal);
     ProgramOptions options = make_lane_options(equations, nominal, dependent, varied);
     options.refine = true;  // on the way from afar rows come nearer to each other than they are in the end
+    const StartRules rules = system.start_rules();
     for (const ProjectionOf what : {ProjectionOf::positions, ProjectionOf::velocities}) {
       const bool of_positions = what == ProjectionOf::positions;
       options.dropped = of_positions ? dependent.positions : dependent.velocities;
-      NearestProgramResult found = make_nearest_program(equations.equations(), what, options);
+      NearestProgramResult found = make_nearest_program(equations.equations(), what, options,
+                                                        of_positions ? rules.held_positions : rules.held_velocities);
       if (!found.made) continue;
       Nearest& nearest = of_positions ? positions : velocities;
       nearest.entries = std::move(found.made->entries);
@@ -169,6 +171,7 @@ void StartLanes::begin(Nearest& nearest, bool velocities) {
       const auto [i, j] = nearest.entries[static_cast<std::size_t>(k)];
       M_(i, j) = M_(j, i) = of(inputs_, given + n_ + k, l) = of(metric_, k, l);
     }
+    // What is held has no entries there, and a search measures only what moves.
     lane.search.begin(normal_, M_, true);
   }
 }

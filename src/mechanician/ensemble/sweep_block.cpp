@@ -12,7 +12,10 @@ BlockMaker::BlockMaker(const System& system, std::shared_ptr<const SamplePlan> p
       kept_(system, keep),
       runner_(std::move(runner)),
       n_(system.n()),
-      num_parameters_(static_cast<int>(system.parameters().size())) {}
+      num_parameters_(static_cast<int>(system.parameters().size())),
+      num_summary_(kept_.keeps_summary() ? system.summary().size() : 0) {
+  for (const std::string& name : plan_->names()) factors_.push_back(in_si(system.units(), name, 1.0));
+}
 
 BlockMaker::BlockMaker(const BlockMaker& other)
     : plan_(other.plan_),
@@ -20,7 +23,9 @@ BlockMaker::BlockMaker(const BlockMaker& other)
       kept_(other.kept_),
       runner_(other.runner_->clone()),
       n_(other.n_),
-      num_parameters_(other.num_parameters_) {}
+      num_parameters_(other.num_parameters_),
+      num_summary_(other.num_summary_),
+      factors_(other.factors_) {}
 
 SweepBlock BlockMaker::make(MotionRange range, const std::atomic<bool>* abandon) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
@@ -50,8 +55,11 @@ SweepBlock BlockMaker::make(MotionRange range, const std::atomic<bool>* abandon)
     std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(i * size), size,
                 to.begin() + static_cast<std::ptrdiff_t>(j * size));
   };
-  for (std::size_t i = 0; i < count; ++i)
-    plan_->fill(range.first + static_cast<std::int64_t>(i), std::span(block.samples.data() + i * names, names));
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::span<double> sample(block.samples.data() + i * names, names);
+    plan_->fill(range.first + static_cast<std::int64_t>(i), sample);
+    for (std::size_t k = 0; k < names; ++k) sample[k] *= factors_[k];
+  }
   starts_.make(block.samples, all.count, all.parameters.data(), all.q.data(), all.qd.data(), trouble.data());
   for (std::size_t i = 0; i < count; ++i) {
     if (!trouble[i].empty()) continue;
@@ -62,7 +70,8 @@ SweepBlock BlockMaker::make(MotionRange range, const std::atomic<bool>* abandon)
   }
   batch.count = static_cast<int>(which.size());
   batch.parameters.resize(which.size() * num), batch.q.resize(which.size() * n), batch.qd.resize(which.size() * n);
-  BatchResult made(batch);
+  const std::size_t num_summary = num_summary_;
+  BatchResult made(batch, static_cast<int>(num_summary));
   if (batch.count > 0) runner_->run(batch, made);
 
   BatchResult& result = block.result;
@@ -78,10 +87,10 @@ SweepBlock BlockMaker::make(MotionRange range, const std::atomic<bool>* abandon)
     result.steps[i] = made.steps[j], result.served[i] = made.served[j], result.events[i] = made.events[j];
     result.violation[i] = made.violation[j], result.balance[i] = made.balance[j];
     if (num_kept > 0 && result.outcome[i] != Outcome::failed && !made.ends.empty())
-      kept_.take(made.ends[j], block.kept.data() + i * num_kept);
+      kept_.take(made.ends[j], made.summary.data() + j * num_summary, block.kept.data() + i * num_kept);
     else if (num_kept > 0 && result.outcome[i] != Outcome::failed)
       kept_.calc(all.parameters.data() + i * num, result.t[i], result.q.data() + i * n, result.qd.data() + i * n,
-                 block.kept.data() + i * num_kept);
+                 made.summary.data() + j * num_summary, block.kept.data() + i * num_kept);
   }
   return block;
 }

@@ -43,6 +43,8 @@ class BlockMaker {
   KeptValues kept_;
   std::unique_ptr<MotionRunner> runner_;
   int n_ = 0, num_parameters_ = 0;
+  std::size_t num_summary_ = 0;  ///< numbers of [summary] that are followed
+  std::vector<double> factors_;  ///< of the names of the plan, to SI
 };
 
 }  // namespace mechanician

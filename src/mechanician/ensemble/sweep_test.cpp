@@ -110,7 +110,7 @@ TEST(KeptValues, AreThoseOfTheInstant) {
   EXPECT_EQ(kept.names(), (std::vector<std::string>{"height", "push", "x''", "lambda(rod)"}));
   const double p[] = {0.5, 1.0, 9.81, 2.0}, q[] = {0.0, -1.0}, qd[] = {3.0, 0.0};
   double values[4];
-  kept.calc(p, 0.0, q, qd, values);
+  kept.calc(p, 0.0, q, qd, nullptr, values);
   // Lowest point: y'' = v²/L, tension m (g + v²/L) = −2 λ L.
   EXPECT_DOUBLE_EQ(values[0], -1.0);
   EXPECT_NEAR(values[1], 18.0, 1e-12);

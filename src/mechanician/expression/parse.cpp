@@ -18,6 +18,9 @@ namespace {
 struct Operand {
   Expr value;
   std::size_t begin, end;
+  Measure measure = {};
+  std::vector<Expr> parts = {};  ///< of a vector
+  bool is_vector() const { return !parts.empty(); }
 };
 
 /// What waits for its right operand or its closing parenthesis.
@@ -32,6 +35,22 @@ struct Pending {
 /// wrap(a), the angle a between −π and π: mod(a + π, 2π) − π.
 const OperatorRow wrap_row{
     Op::mod, "wrap", 1, Notation::function, precedence_atom, Domain::everywhere, false, false, "", "", nullptr};
+
+/// Of vectors: what they make is put together from the components.
+const OperatorRow dot_row{Op::mul, "dot", 2,      Notation::function, precedence_atom, Domain::everywhere, false, false,
+                          "",      "",    nullptr},
+    cross_row{Op::mul, "cross", 2,      Notation::function, precedence_atom, Domain::everywhere, false, false,
+              "",      "",      nullptr},
+    norm_row{Op::sqrt, "norm", 1,      Notation::function, precedence_atom, Domain::everywhere, false, false,
+             "",       "",     nullptr};
+
+const OperatorRow* find_vector_function(std::string_view name) {
+  for (const OperatorRow* row : {&dot_row, &cross_row, &norm_row})
+    if (row->name == name) return row;
+  return nullptr;
+}
+
+constexpr const char* of_a_vector = "take a component, as in r.x, or dot(), norm()";
 
 const OperatorRow* find_infix(std::string_view sign) {
   for (const OperatorRow& row : operator_table())
@@ -52,8 +71,11 @@ class Parser {
     while (going && !failed_) going = expect_operand_ ? operand() : after_operand();
   }
 
-  std::vector<Expr> sides;  ///< one, or two of an equation
+  std::vector<Expr> sides;       ///< one, or two of an equation
+  std::vector<Expr> components;  ///< of a side that is a vector, where it may be one
+  bool may_be_vector = false;
   Relation relation = Relation::equal;
+  Measure of_sides;
   std::vector<ParseProblem> problems;
 
  private:
@@ -74,9 +96,16 @@ class Parser {
     problems.push_back({offset, std::max<std::size_t>(length, 1), std::move(message), std::move(hint)});
   }
 
-  void push_operand(Expr value, std::size_t begin, std::size_t end) {
-    operands_.push_back({std::move(value), begin, end});
+  void push_operand(Expr value, std::size_t begin, std::size_t end, Measure measure = {}) {
+    operands_.push_back({std::move(value), begin, end, measure});
     expect_operand_ = false;
+  }
+  void push_vector(std::vector<Expr> parts, std::size_t begin, std::size_t end, Measure measure) {
+    operands_.push_back({Expr(0.0), begin, end, measure, std::move(parts)});
+    expect_operand_ = false;
+  }
+  Measure measure_of(std::string_view name, int primes) const {
+    return scope_.measure ? scope_.measure(name, primes) : Measure{};
   }
 
   // ---- where an operand must come --------------------------------------------------------------------------------
@@ -86,7 +115,7 @@ class Parser {
       case TokenKind::error:
         return lexical_error();
       case TokenKind::number:
-        push_operand(token_.number, token_.offset, token_.offset + token_.length());
+        push_operand(token_.number, token_.offset, token_.offset + token_.length(), measure_of_number(token_.number));
         advance();
         return true;
       case TokenKind::name:
@@ -144,6 +173,7 @@ class Parser {
     if (token_.kind == TokenKind::sign && token_.text == "[") return indexed(name);
     const OperatorRow* function =
         name.primes == 0 ? name.text == "wrap" ? &wrap_row : find_function(name.text) : nullptr;
+    if (call && !function && name.primes == 0) function = find_vector_function(name.text);
     if (call && function) {
       pending_.push_back({Pending::Kind::call, function, 0, name.offset, operands_.size()});
       ++depth_;
@@ -151,8 +181,13 @@ class Parser {
       return true;
     }
     const std::size_t end = name.offset + name.length();
+    if (auto vector = scope_.vector ? scope_.vector(name.text, name.primes) : std::nullopt) {
+      push_vector(*std::move(vector), name.offset, end, measure_of(name.text, name.primes));
+      return true;
+    }
     if (const auto found = find_name(name)) {
-      push_operand(*found, name.offset, end);
+      push_operand(*found, name.offset, end,
+                   name.text == "pi" ? measure_of_number(std::numbers::pi) : measure_of(name.text, name.primes));
       if (call)
         return fail(name.offset, name.length(), fmt::format("`{}` is not a function", name.text),
                     fmt::format("for a product write {}*(...)", name.text));
@@ -176,7 +211,7 @@ class Parser {
   }
 
   bool unknown_function(const Token& name) {
-    std::vector<std::string> known{"ideal", "multiplier", "wrap"};
+    std::vector<std::string> known{"ideal", "multiplier", "wrap", "dot", "cross", "norm"};
     for (const OperatorRow& row : operator_table())
       if (row.notation == Notation::function) known.emplace_back(row.name);
     const std::string near = nearest(name.text, known);
@@ -291,11 +326,31 @@ class Parser {
                   fmt::format("write {}[...]'", name.text));
     const auto whole = member(name);
     if (failed_) return false;
-    const std::size_t length = token_.offset + token_.length() - name.offset;
-    const int primes = token_.primes;
+    std::size_t length = token_.offset + token_.length() - name.offset;
+    int primes = token_.primes;
+    auto whole_name = whole;
+    // r[i].x: a component of a member.
+    if (const std::size_t dot = token_.offset + token_.length();
+        primes == 0 && dot + 1 < text_.size() && text_[dot] == '.' && text_[dot + 1] != '.') {
+      lexer_.seek(dot + 1);
+      advance();
+      if (token_.kind != TokenKind::name) return fail(dot, 1, "the name of a component stands behind the dot");
+      if (whole) whole_name = fmt::format("{}.{}", *whole, token_.text);
+      primes = token_.primes, length = token_.offset + token_.length() - name.offset;
+    }
     advance();
+    return indexed_value(name, whole_name, primes, length);
+  }
+
+  bool indexed_value(const Token& name, const std::optional<std::string>& whole, int primes, std::size_t length) {
     Expr value = 0.0;
+    Measure measure;
     if (whole) {
+      if (auto vector = scope_.vector ? scope_.vector(*whole, primes) : std::nullopt) {
+        push_vector(*std::move(vector), name.offset, name.offset + length, measure_of(*whole, primes));
+        return true;
+      }
+      measure = measure_of(*whole, primes);
       if (const auto found = scope_.find ? scope_.find(*whole, primes) : std::nullopt) {
         value = *found;
       } else {
@@ -304,7 +359,7 @@ class Parser {
         complain(name.offset, length, std::move(p.message), std::move(p.hint));
       }
     }
-    push_operand(std::move(value), name.offset, name.offset + length);
+    push_operand(std::move(value), name.offset, name.offset + length, measure);
     return true;
   }
 
@@ -323,20 +378,41 @@ class Parser {
     for (IndexRange& range : header.ranges) range.offset += begin, range.from_offset += begin, range.to_offset += begin;
     advance();
     Expr value = 0.0;
+    Measure measure;
     if (!scope_.sum) {
       complain(name.offset, end - name.offset, "no sum can stand here");
     } else {
       ParsedExpression parsed = scope_.sum(header.ranges, text_.substr(body.begin, body.end - body.begin), body.begin);
       for (ParseProblem& p : parsed.problems) problems.push_back(std::move(p));
       if (parsed.value) value = *parsed.value;
+      measure = parsed.measure;
     }
-    push_operand(std::move(value), name.offset, end);
+    push_operand(std::move(value), name.offset, end, measure);
     return true;
   }
 
   // ---- where an operator must come -------------------------------------------------------------------------------
 
+  /// cross(r, s).z, r'.x
+  bool component() {
+    Operand& last = operands_.back();
+    lexer_.seek(token_.offset + 1);
+    advance();
+    const char name = token_.kind == TokenKind::name && token_.text.size() == 1 ? token_.text.front() : '\0';
+    const auto number = static_cast<std::size_t>(name - 'x');
+    if (name < 'x' || number >= last.parts.size())
+      return fail_at_token(
+          fmt::format("the components of this vector are x{}", last.parts.size() == 2 ? " and y" : ", y and z"));
+    if (token_.primes > 0)
+      return fail_at_token("a prime stands behind a name", "give the vector a name in [vectors]: r.x'");
+    last.value = last.parts[number], last.parts.clear();
+    last.end = token_.offset + token_.length();
+    advance();
+    return true;
+  }
+
   bool after_operand() {
+    if (token_.kind == TokenKind::error && token_.text == "." && operands_.back().is_vector()) return component();
     if (token_.kind == TokenKind::error) return lexical_error();
     if (token_.kind == TokenKind::end) return finish();
     if (token_.kind == TokenKind::number) return fail_at_token("an operator is missing before this number");
@@ -429,10 +505,13 @@ class Parser {
       return fail(open.offset, end - open.offset,
                   fmt::format("`{}` takes {}{}, not {}", row.name, variadic ? "at least " : "",
                               count_noun(arity, "argument"), count));
+    if (&row == &dot_row || &row == &cross_row || &row == &norm_row) return vector_call(open, end);
     for (std::size_t k = 0; k < count; ++k) {
       const bool wants_condition = row.op == Op::select && k == 0;
       if (!check_truth(operands_[open.first_operand + k], wants_condition)) return false;
     }
+    const auto measure = measure_of_call(open, count);
+    if (!measure) return false;
     const auto arg = [&](std::size_t k) { return operands_[open.first_operand + k].value; };
     Expr value = &row == &wrap_row      ? mod(arg(0) + std::numbers::pi, 2.0 * std::numbers::pi) - std::numbers::pi
                  : row.op == Op::select ? make_raw(row.op, {arg(0), arg(1), arg(2)})
@@ -440,12 +519,182 @@ class Parser {
                                         : make_raw(row.op, {arg(0), arg(1)});
     for (std::size_t k = 2; variadic && k < count; ++k) value = make_raw(row.op, {value, arg(k)});
     operands_.resize(open.first_operand, {Expr(0.0), 0, 0});
-    push_operand(std::move(value), open.offset, end);
+    push_operand(std::move(value), open.offset, end, *measure);
     return true;
+  }
+
+  // ---- vectors
+
+  bool refuse_vector(const Operand& operand) {
+    return fail(operand.begin, operand.end - operand.begin, "a vector stands where a number is expected", of_a_vector);
+  }
+
+  static Expr times(const Expr& a, const Expr& b) {
+    return same(a, b) ? make_raw(Op::pow, {a, Expr(2.0)}) : make_raw(Op::mul, {a, b});
+  }
+  static Expr calc_dot(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+    Expr sum = times(a[0], b[0]);
+    for (std::size_t i = 1; i < a.size(); ++i) sum = make_raw(Op::add, {sum, times(a[i], b[i])});
+    return sum;
+  }
+
+  bool vector_call(const Pending& open, std::size_t end) {
+    const OperatorRow& row = *open.row;
+    for (std::size_t k = open.first_operand; k < operands_.size(); ++k)
+      if (!operands_[k].is_vector())
+        return fail(operands_[k].begin, operands_[k].end - operands_[k].begin,
+                    fmt::format("`{}` is of vectors, and this is none", row.name),
+                    "vectors stand in [vectors]: r = [\"x\", \"y\"]");
+    const Operand a = operands_[open.first_operand], b = operands_.back();
+    if (a.parts.size() != b.parts.size())
+      return fail(open.offset, end - open.offset,
+                  fmt::format("the vectors have {} and {} components", a.parts.size(), b.parts.size()),
+                  "both are of the plane, or of space");
+    operands_.resize(open.first_operand, {Expr(0.0), 0, 0});
+    const Measure both = product(a.measure, b.measure, 1.0);
+    if (&row == &norm_row) {
+      push_operand(make_raw(Op::sqrt, {calc_dot(a.parts, a.parts)}), open.offset, end, a.measure);
+    } else if (&row == &dot_row) {
+      push_operand(calc_dot(a.parts, b.parts), open.offset, end, both);
+    } else {
+      const auto part = [&](std::size_t i, std::size_t j) {
+        return make_raw(Op::sub,
+                        {make_raw(Op::mul, {a.parts[i], b.parts[j]}), make_raw(Op::mul, {a.parts[j], b.parts[i]})});
+      };
+      if (a.parts.size() == 2)
+        push_operand(part(0, 1), open.offset, end, both);
+      else
+        push_vector({part(1, 2), part(2, 0), part(0, 1)}, open.offset, end, both);
+    }
+    return true;
+  }
+
+  /// left op right where one of them is a vector; left takes the result.
+  bool combine_vectors(const Pending& top, Operand& left, const Operand& right) {
+    const Op op = top.row->op;
+    const auto wrong = [&](const char* message, const char* hint) {
+      return fail(left.begin, right.end - left.begin, message, hint);
+    };
+    if (op == Op::add || op == Op::sub) {
+      if (!left.is_vector() || !right.is_vector()) return wrong("a vector and a number cannot be added", of_a_vector);
+      if (left.parts.size() != right.parts.size())
+        return wrong("one of these vectors is of the plane, the other of space", "both have two components, or three");
+      for (std::size_t i = 0; i < left.parts.size(); ++i) left.parts[i] = make_raw(op, {left.parts[i], right.parts[i]});
+    } else if (op == Op::mul) {
+      if (left.is_vector() && right.is_vector())
+        return wrong("the product of two vectors is a dot() or a cross()", "write dot(r, s) or cross(r, s)");
+      if (left.is_vector()) {
+        for (Expr& part : left.parts) part = make_raw(op, {part, right.value});
+      } else {
+        left.parts = right.parts;
+        for (Expr& part : left.parts) part = make_raw(op, {left.value, part});
+        left.value = Expr(0.0);
+      }
+    } else if (op == Op::div && left.is_vector() && !right.is_vector()) {
+      for (Expr& part : left.parts) part = make_raw(op, {part, right.value});
+    } else {
+      return refuse_vector(left.is_vector() && !(op == Op::div) ? left : right.is_vector() ? right : left);
+    }
+    left.end = right.end;
+    return true;
+  }
+
+  // ---- units
+
+  bool refuse_units(std::size_t begin, std::size_t end, const Measure& a, const Measure& b) {
+    MeasureProblem p = explain_mismatch(a, b);
+    complain(begin, end - begin, std::move(p.message), std::move(p.hint));
+    return true;
+  }
+  /// A zero is of any unit.
+  static Measure as_term(const Operand& operand) {
+    return operand.value.is_constant() && operand.value.value() == 0.0 && !operand.is_vector() ? Measure{}
+                                                                                               : operand.measure;
+  }
+  Measure in_common(const Operand& a, const Operand& b) {
+    if (!scope_.measure) return {};
+    const Measure x = as_term(a), y = as_term(b);
+    const auto both = common(x, y);
+    if (!both) refuse_units(a.begin, b.end, x, y);
+    return both.value_or(Measure{});
+  }
+  Measure measure_of_infix(const Operand& left, Op op, const Operand& right) {
+    if (!scope_.measure) return {};
+    switch (op) {
+      case Op::mul:
+        return product(left.measure, right.measure, 1.0);
+      case Op::div:
+        return product(left.measure, right.measure, -1.0);
+      case Op::pow: {
+        if (!may_be_plain(right.measure))
+          complain(right.begin, right.end - right.begin,
+                   fmt::format("an exponent has no unit, and this is in {}", text_of(right.measure.dimension)));
+        const Expr& e = right.value;
+        std::optional<double> exponent;
+        if (e.is_constant()) exponent = e.value();
+        if (e.op() == Op::neg && e.arg(0).is_constant()) exponent = -e.arg(0).value();
+        if (e.op() == Op::div && e.arg(0).is_constant() && e.arg(1).is_constant())
+          exponent = e.arg(0).value() / e.arg(1).value();
+        return power(left.measure, exponent);
+      }
+      default:
+        break;
+    }
+    const bool number = op == Op::add || op == Op::sub;
+    const bool compared = !number && !right.value.is_condition();
+    if (!number && !compared) return {};
+    const Measure both = in_common(left, right);
+    return number ? both : Measure{};
+  }
+  /// Nothing: failed, which units do not make it.
+  std::optional<Measure> measure_of_call(const Pending& open, std::size_t count) {
+    for (std::size_t k = 0; k < count; ++k)
+      if (operands_[open.first_operand + k].is_vector()) {
+        refuse_vector(operands_[open.first_operand + k]);
+        return std::nullopt;
+      }
+    if (!scope_.measure) return Measure{};
+    const auto arg = [&](std::size_t k) -> const Operand& { return operands_[open.first_operand + k]; };
+    const Measure plain{Measure::Kind::known};
+    switch (open.row->op) {
+      case Op::sqrt:
+        return power(arg(0).measure, 0.5);
+      case Op::abs:
+        return arg(0).measure;
+      case Op::sign:
+        return plain;
+      case Op::select:
+        return in_common(arg(1), arg(2));
+      case Op::min:
+      case Op::max:
+      case Op::hypot: {
+        Measure all = arg(0).measure;
+        for (std::size_t k = 1; k < count; ++k) {
+          Operand so_far = arg(0);
+          so_far.measure = all, so_far.value = k > 1 ? Expr(1.0) : so_far.value;
+          all = in_common(so_far, arg(k));
+        }
+        return all;
+      }
+      case Op::atan2:
+        in_common(arg(0), arg(1));
+        return plain;
+      case Op::mod:
+        if (open.row != &wrap_row) return in_common(arg(0), arg(1));
+        break;
+      default:
+        break;
+    }
+    if (!may_be_plain(arg(0).measure))
+      complain(arg(0).begin, arg(0).end - arg(0).begin,
+               fmt::format("`{}` is of a plain number or an angle, and this is in {}", open.row->name,
+                           text_of(arg(0).measure.dimension)));
+    return plain;
   }
 
   /// Numbers and truth values do not mix.
   bool check_truth(const Operand& operand, bool wants_condition) {
+    if (operand.is_vector() && wants_condition) return refuse_vector(operand);
     if (operand.value.is_condition() == wants_condition) return true;
     return fail(operand.begin, operand.end - operand.begin,
                 wants_condition ? "a condition is expected here" : "a condition stands where a number is expected",
@@ -461,13 +710,21 @@ class Parser {
       Operand& last = operands_.back();
       if (!check_truth(last, takes)) return false;
       if (top.kind == Pending::Kind::prefix) {
-        last = {make_raw(top.row->op, {last.value}), top.offset, last.end};
+        for (Expr& part : last.parts) part = make_raw(top.row->op, {part});
+        if (!last.is_vector()) last.value = make_raw(top.row->op, {last.value});
+        last.begin = top.offset;
         continue;
       }
       Operand& left = operands_[operands_.size() - 2];
       if (!check_truth(left, takes)) return false;
       if (top.row->op == Op::pow && !check_power(last)) return false;
-      left = {make_raw(top.row->op, {left.value, last.value}), left.begin, last.end};
+      const Measure measure = measure_of_infix(left, top.row->op, last);
+      if (left.is_vector() || last.is_vector()) {
+        if (!combine_vectors(top, left, last)) return false;
+      } else {
+        left.value = make_raw(top.row->op, {left.value, last.value}), left.end = last.end;
+      }
+      left.measure = measure;
       operands_.pop_back();
     }
     return true;
@@ -485,8 +742,20 @@ class Parser {
 
   bool finish_side() {
     if (!pending_.empty()) return fail(pending_.back().offset, 1, "this parenthesis is never closed");
-    if (!check_truth(operands_.back(), false)) return false;
-    sides.push_back(operands_.back().value);
+    Operand& side = operands_.back();
+    if (!check_truth(side, false)) return false;
+    if (side.is_vector() && !may_be_vector)
+      return equation_ ? fail(side.begin, side.end - side.begin, "an equation is between numbers, and this is a vector",
+                              "write one for each component, or norm(...) = 0")
+                       : refuse_vector(side);
+    components = side.parts;
+    if (!sides.empty()) {  // as the terms of a sum
+      Operand left{sides.front(), first_side_.begin, first_side_.end, first_side_.measure};
+      side.measure = in_common(left, side);
+    }
+    first_side_ = side;
+    of_sides = side.measure;
+    sides.push_back(side.value);
     operands_.clear();
     return true;
   }
@@ -509,6 +778,7 @@ class Parser {
   std::size_t depth_ = 0;
   std::vector<Operand> operands_;
   std::vector<Pending> pending_;
+  Operand first_side_{Expr(0.0), 0, 0};
 };
 
 }  // namespace
@@ -516,15 +786,25 @@ class Parser {
 ParsedExpression parse_expression(std::string_view text, const NameScope& scope) {
   Parser parser(text, scope, false);
   parser.parse();
-  ParsedExpression result{std::nullopt, std::move(parser.problems)};
+  ParsedExpression result{std::nullopt, std::move(parser.problems), parser.of_sides};
   if (result.problems.empty()) result.value = parser.sides.front();
+  return result;
+}
+
+ParsedVector parse_vector(std::string_view text, const NameScope& scope) {
+  Parser parser(text, scope, false);
+  parser.may_be_vector = true;
+  parser.parse();
+  ParsedVector result{{}, std::move(parser.problems), parser.of_sides};
+  if (result.problems.empty())
+    result.components = parser.components.empty() ? std::vector<Expr>{parser.sides.front()} : parser.components;
   return result;
 }
 
 ParsedEquation parse_equation(std::string_view text, const NameScope& scope) {
   Parser parser(text, scope, true);
   parser.parse();
-  ParsedEquation result{std::nullopt, std::nullopt, parser.relation, std::move(parser.problems)};
+  ParsedEquation result{std::nullopt, std::nullopt, parser.relation, std::move(parser.problems), parser.of_sides};
   if (result.problems.empty()) {
     result.left = parser.sides[0];
     result.right = parser.sides[1];

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "mechanician/expression/expression.hpp"
+#include "mechanician/expression/units.hpp"
 
 namespace mechanician {
 
@@ -40,6 +41,7 @@ struct IndexRange {
 struct ParsedExpression {
   std::optional<Expr> value;  ///< nothing if there is a problem
   std::vector<ParseProblem> problems;
+  Measure measure = {};  ///< where NameScope::measure is given
 };
 
 /// The name of a member of a family, "x[3]" of x and 3; or what is wrong with it.
@@ -65,9 +67,22 @@ struct NameScope {
   /// of the whole text.
   std::function<ParsedExpression(std::span<const IndexRange> ranges, std::string_view body, std::size_t body_offset)>
       sum = nullptr;
+  /// The components of a vector, two or three; nothing where the name is none. Null where there are no vectors.
+  std::function<std::optional<std::vector<Expr>>(std::string_view name, int primes)> vector = nullptr;
+  /// What is known of the dimension of a name; with it dimensions are checked. Null: no units.
+  std::function<Measure(std::string_view name, int primes)> measure = nullptr;
 };
 
+/// A number. Vectors may stand in it where dot(), norm(), cross() of two in the plane or a component, r.x, makes one of them.
 ParsedExpression parse_expression(std::string_view text, const NameScope& scope);
+
+/// A number or a vector: sums, differences and multiples of vectors, cross() of two in space.
+struct ParsedVector {
+  std::vector<Expr> components;  ///< one of a number; none if there is a problem
+  std::vector<ParseProblem> problems;
+  Measure measure = {};
+};
+ParsedVector parse_vector(std::string_view text, const NameScope& scope);
 
 enum class Relation { equal, at_least, at_most };
 
@@ -76,6 +91,7 @@ struct ParsedEquation {
   std::optional<Expr> left, right;
   Relation relation = Relation::equal;
   std::vector<ParseProblem> problems;
+  Measure measure = {};  ///< of its sides
 };
 ParsedEquation parse_equation(std::string_view text, const NameScope& scope);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "mechanician/instant/nearest_search.hpp"
@@ -31,6 +32,51 @@ struct ConstraintValues {
     return some;
   }
 };
+
+/// Which coordinates, or velocities, do not move: one flag for each; none where all do.
+using HeldFlags = std::vector<char>;
+
+HeldFlags flags_of(const std::vector<int>& held, int n) {
+  HeldFlags flags(held.empty() ? 0 : static_cast<std::size_t>(n), 0);
+  for (const int i : held) flags[static_cast<std::size_t>(i)] = 1;
+  return flags;
+}
+
+/// Rows as those see them who do not move the held coordinates. Places of entries stay.
+SparseRows without_held(const SparseRows& rows, const HeldFlags& held) {
+  if (held.empty()) return rows;
+  SparseRows result(0, rows.cols());
+  for (Eigen::Index j = 0; j < rows.rows(); ++j) {
+    for (const SparseRows::Entry& e : rows.row(j))
+      result.add(e.col, held[static_cast<std::size_t>(e.col)] ? 0.0 : e.value);
+    result.end_row();
+  }
+  return result;
+}
+
+/// A metric in which what is held has nothing to do with the rest: then the least step leaves it alone, exactly.
+SparseRows metric_of(const SparseRows& M, const HeldFlags& held) {
+  if (held.empty()) return M;
+  double most = 0.0;
+  for (Eigen::Index i = 0; i < M.rows(); ++i)
+    for (const SparseRows::Entry& e : M.row(i)) most = std::max(most, std::abs(e.value));
+  const double alone = most > 0.0 ? most : 1.0;
+  SparseRows result(0, M.cols());
+  for (Eigen::Index i = 0; i < M.rows(); ++i) {
+    const bool is_held = held[static_cast<std::size_t>(i)] != 0;
+    bool there = !is_held;
+    for (const SparseRows::Entry& e : M.row(i)) {
+      if (!there && e.col > i) result.add(i, alone), there = true;
+      if (e.col == i && is_held)
+        result.add(i, alone), there = true;
+      else
+        result.add(e.col, is_held || held[static_cast<std::size_t>(e.col)] ? 0.0 : e.value);
+    }
+    if (!there) result.add(i, alone);
+    result.end_row();
+  }
+  return result;
+}
 
 /// d of least mass norm with J d = r, in the least-squares sense where the rows contradict (redundant rows away from
 /// the constraint do, to second order).
@@ -170,13 +216,15 @@ std::vector<int> rows_to_meet(const System& system, bool velocities, const std::
   return rows;
 }
 
-ConstraintValues select(const System& system, const State& state, const std::vector<int>& rows, bool velocities) {
+ConstraintValues select(const System& system, const State& state, const std::vector<int>& rows, bool velocities,
+                        const HeldFlags& held) {
   const Evaluation now = system.evaluate(state);
   ConstraintValues at;
   const auto size = static_cast<Eigen::Index>(rows.size());
   at.r.resize(size), at.r_noise.resize(size);
   const std::vector<Eigen::Index> selected(rows.begin(), rows.end());
-  at.J = now.values.A.select(selected), at.J_noise = now.values.A_noise.select(selected);
+  at.J = without_held(now.values.A.select(selected), held);
+  at.J_noise = without_held(now.values.A_noise.select(selected), held);
   if (!selected.empty()) at.pattern = now.values.pattern, at.pattern_rows = selected;
   at.not_finite = now.not_finite;
   for (Eigen::Index k = 0; k < size; ++k) {
@@ -189,7 +237,8 @@ ConstraintValues select(const System& system, const State& state, const std::vec
 }
 
 Projection project_rows(const System& system, const State& given, ProjectionGoal goal,
-                        const std::vector<char>& for_positions, const std::vector<char>& for_velocities) {
+                        const std::vector<char>& for_positions, const std::vector<char>& for_velocities,
+                        const Held& held = {}) {
   Projection result;
   result.state = given;
   const Evaluation start = system.evaluate(given);
@@ -197,13 +246,14 @@ Projection project_rows(const System& system, const State& given, ProjectionGoal
     result.not_finite = start.not_finite;
     return result;
   }
-  SparseRows M = start.values.M;
+  SparseRows M = metric_of(start.values.M, flags_of(held.positions, system.n()));
   for (const bool velocities : {false, true}) {
+    const HeldFlags stays = flags_of(velocities ? held.velocities : held.positions, system.n());
     // Velocities live where the positions have been moved to.
     if (velocities) {
       const Evaluation there = system.evaluate(result.state);
       if ((result.not_finite = there.not_finite)) return result;
-      M = there.values.M;
+      M = metric_of(there.values.M, stays);
       system.set_state_rates(result.state);  // which nobody gives
     }
     const std::vector<int> rows = rows_to_meet(system, velocities, velocities ? for_velocities : for_positions);
@@ -213,20 +263,28 @@ Projection project_rows(const System& system, const State& given, ProjectionGoal
     NearestSearch search;
     for (search.begin(x0, M, goal == ProjectionGoal::nearest); search.goes_on();) {
       (velocities ? at.qd : at.q) = search.x();
-      const ConstraintValues values = select(system, at, rows, velocities);
+      const ConstraintValues values = select(system, at, rows, velocities, stays);
       const double far = values.not_finite ? 0.0 : distance_to(values);
       if (!search.look(!values.not_finite, far)) continue;
-      const Steps steps = calc_steps(M, values, far, x0 - search.x());
+      Steps steps = calc_steps(M, values, far, x0 - search.x());
+      for (std::size_t i = 0; i < stays.size(); ++i)  // where factors leave rounding
+        if (stays[i]) steps.normal(static_cast<Eigen::Index>(i)) = steps.tangent(static_cast<Eigen::Index>(i)) = 0.0;
       search.step(steps.normal, steps.tangent);
     }
     const VectorXd& found = search.x();
     if (!search.found()) {
       if (!search.off_constraints()) return result;
       (velocities ? at.qd : at.q) = found;
-      const ConstraintValues values = select(system, at, rows, velocities);
+      const ConstraintValues values = select(system, at, rows, velocities, stays);
       result.not_finite = values.not_finite;
+      // Rows that nothing but what is held can meet are to blame before others, which were given up with them.
+      const auto is_off = [&](Eigen::Index k) { return std::abs(values.r(k)) > std::max(1e-12, values.r_noise(k)); };
+      bool all_held = false;
+      for (Eigen::Index k = 0; k < values.r.size(); ++k) all_held |= is_off(k) && values.J.norm(k) == 0.0;
       for (Eigen::Index k = 0; k < values.r.size(); ++k)
-        if (std::abs(values.r(k)) > 1e-12) result.unmet.push_back(rows[static_cast<std::size_t>(k)]);
+        if (is_off(k) && (!all_held || values.J.norm(k) == 0.0))
+          result.unmet.push_back(rows[static_cast<std::size_t>(k)]), result.off.push_back(values.r(k));
+      result.unmet_rates = velocities;
       return result;
     }
     if (x0.size() > 0) result.moved = std::max(result.moved, (found - x0).cwiseAbs().maxCoeff());
@@ -238,7 +296,9 @@ Projection project_rows(const System& system, const State& given, ProjectionGoal
 
 }  // namespace
 
-Projection project(const System& system, const State& given, ProjectionGoal goal) {
+Held held_by(const StartRules& rules) { return {rules.held_positions, rules.held_velocities}; }
+
+Projection project(const System& system, const State& given, ProjectionGoal goal, const Held& held) {
   // One-sided constraints that are violated are met as equalities; those that this violates join them.
   // A rate below zero at a constraint on positions is an impact and no violation.
   std::vector<char> positions(static_cast<std::size_t>(system.m()), 1);
@@ -246,7 +306,7 @@ Projection project(const System& system, const State& given, ProjectionGoal goal
   std::vector<char> velocities = positions;
   Projection result;
   for (int round = 0; round <= system.m(); ++round) {
-    result = project_rows(system, given, goal, positions, velocities);
+    result = project_rows(system, given, goal, positions, velocities, held);
     if (!result.converged || !system.has_contacts()) return result;
     const Evaluation there = system.evaluate(result.state);
     bool more = false;
@@ -264,6 +324,42 @@ Projection project(const System& system, const State& given, ProjectionGoal goal
 
 Projection project_onto(const System& system, const State& given, const std::vector<char>& rows, ProjectionGoal goal) {
   return project_rows(system, given, goal, rows, rows);
+}
+
+Projection project_start(const System& system, const State& given) {
+  return project(system, given, ProjectionGoal::nearest, held_by(system.start_rules()));
+}
+
+InTheWay find_in_the_way(const System& system, const State& given, const Projection& ended) {
+  constexpr std::size_t most_tried = 12;
+  const Held held = held_by(system.start_rules());
+  if (held.empty() || ended.converged) return {};
+  // What the unmet rows depend on: of positions both that and, for rates, their velocities.
+  const Evaluation now = system.evaluate(ended.state);
+  std::vector<char> touched(static_cast<std::size_t>(system.n()), 0);
+  for (const int j : ended.unmet)
+    for (const SparseRows::Entry& e : now.values.A.row(j))
+      if (e.value != 0.0) touched[static_cast<std::size_t>(e.col)] = 1;
+  struct Candidate {
+    int index;
+    bool velocity;
+  };
+  std::vector<Candidate> candidates, enough;
+  for (const bool velocity : {false, true}) {
+    if (velocity && !ended.unmet_rates) continue;
+    for (const int i : velocity ? held.velocities : held.positions)
+      if (touched[static_cast<std::size_t>(i)]) candidates.push_back({i, velocity});
+  }
+  for (const Candidate& c : std::span(candidates).first(std::min(candidates.size(), most_tried))) {
+    Held less = held;
+    std::erase(c.velocity ? less.velocities : less.positions, c.index);
+    if (project(system, given, ProjectionGoal::any, less).converged) enough.push_back(c);
+  }
+  InTheWay result;
+  result.each_is_enough = !enough.empty();
+  for (const Candidate& c : enough.empty() ? candidates : enough)
+    result.names.push_back(system.coordinate(c.index) + (c.velocity ? "'" : ""));
+  return result;
 }
 
 }  // namespace mechanician

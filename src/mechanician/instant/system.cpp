@@ -236,8 +236,34 @@ int System::find_coordinate(std::string_view name) const {
 std::vector<std::string> System::output_names() const {
   if (families_) return mechanician::output_names(families_->kernels()->model());
   std::vector<std::string> names;
-  for (const Named& output : model().outputs) names.push_back(output.name);
+  for (std::size_t i = 0; i < model().num_columns(); ++i) names.push_back(model().outputs[i].name);
   return names;
+}
+
+std::vector<SummaryItem> System::summary() const {
+  return families_ ? summary_items(families_->kernels()->model()) : model().summary;
+}
+
+StartRules System::start_rules() const {
+  if (families_) return families_->stated().start_rules;
+  const StartValues& start = model().start;
+  StartRules rules;
+  rules.assemble = start.assemble, rules.from = start.from;
+  for (std::string_view name : start.hold) {
+    const bool velocity = name.ends_with('\'');
+    if (velocity) name.remove_suffix(1);
+    if (const int i = model().find_coordinate(name); i >= 0)
+      (velocity ? rules.held_velocities : rules.held_positions).push_back(i);
+  }
+  for (auto* held : {&rules.held_positions, &rules.held_velocities}) {
+    std::sort(held->begin(), held->end());
+    held->erase(std::unique(held->begin(), held->end()), held->end());
+  }
+  return rules;
+}
+
+const std::map<std::string, UnitOf>& System::units() const {
+  return families_ ? families_->stated().units : model().units;
 }
 
 const std::string& System::title() const { return families_ ? families_->stated().title : model().title; }

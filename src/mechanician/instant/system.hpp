@@ -141,6 +141,10 @@ class System {
   /// −1: there is none of this name.
   int find_coordinate(std::string_view name) const;
   std::vector<std::string> output_names() const;
+  /// What is asked of whole motions. Its quantities follow the outputs in Sample::outputs.
+  std::vector<SummaryItem> summary() const;
+  StartRules start_rules() const;
+  const std::map<std::string, UnitOf>& units() const;
   const std::string& title() const;
   const SourceText& source() const;
   const RunSettings& run_settings() const;

@@ -166,8 +166,17 @@ std::vector<std::string> LargeQuantities::names() const {
 
 std::vector<std::string> output_names(const FamilyModel& model) {
   std::vector<const FamilyQuantity*> outputs;
-  for (const FamilyQuantity& output : model.outputs) outputs.push_back(&output);
+  for (std::size_t i = 0; i + model.summary.size() < model.outputs.size(); ++i) outputs.push_back(&model.outputs[i]);
   return LargeQuantities(model, outputs).names();
+}
+
+std::vector<SummaryItem> summary_items(const FamilyModel& model) {
+  std::vector<SummaryItem> items;
+  const std::size_t first = model.outputs.size() - model.summary.size();
+  for (std::size_t i = 0; i < model.summary.size(); ++i)
+    for (std::string& name : LargeQuantities(model, {&model.outputs[first + i]}).names())
+      items.push_back({std::move(name), model.summary[i].kind, model.summary[i].place});
+  return items;
 }
 
 }  // namespace mechanician

@@ -65,8 +65,10 @@ class LargeQuantities {
   bool has_accelerations_ = false;
 };
 
-/// Names of the outputs of a model that went through kernel_terms(), those of families member by member. Throws ModelError as
+/// Names of the outputs that are columns, of a model that went through kernel_terms(), those of families member by member. Throws ModelError as
 /// the constructor does.
 std::vector<std::string> output_names(const FamilyModel& model);
+/// Its [summary], member by member.
+std::vector<SummaryItem> summary_items(const FamilyModel& model);
 
 }  // namespace mechanician

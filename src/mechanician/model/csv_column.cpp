@@ -3,19 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 
 #include "mechanician/base/csv.hpp"
 #include "mechanician/base/read_file.hpp"
 #include "mechanician/base/text.hpp"
+#include "mechanician/model/inside_folder.hpp"
 #include "mechanician/model/source_map.hpp"
 
 namespace mechanician {
 
 namespace {
 
-/// Not std::quoted, which <filesystem> brings along.
+/// Not std::quoted.
 constexpr auto in_quotes = [](std::string_view text) { return mechanician::quoted(text); };
 
 }  // namespace
@@ -25,22 +25,9 @@ CsvColumn read_csv_column(const std::string& model_file, const std::string& name
   const auto wrong = [](bool about_column, std::string problem, std::string hint = {}) {
     return CsvColumn{{}, std::move(problem), std::move(hint), about_column};
   };
-  // A model file opens nothing outside its folder.
-  const std::filesystem::path relative(name);
-  bool inside = relative.is_relative();
-  for (const auto& part : relative) inside &= part != "..";
-  if (!inside)
-    return wrong(false, "a CSV file lies in the folder of the model, or below it", "give its path from there");
-  const std::filesystem::path whole = std::filesystem::path(model_file).parent_path() / relative;
-  std::error_code error;
-  const auto folder = std::filesystem::weakly_canonical(
-      std::filesystem::path(model_file).parent_path().empty() ? "." : std::filesystem::path(model_file).parent_path(),
-      error);
-  const auto real = std::filesystem::weakly_canonical(std::filesystem::absolute(whole, error),
-                                                      error);  // also where there is no such file
-  if (error || std::mismatch(folder.begin(), folder.end(), real.begin(), real.end()).first != folder.end())
-    return wrong(false, "this leads out of the folder of the model");
-  const FileText file = read_file(whole.string());
+  const FileBeside beside = file_beside(model_file, name, "a CSV file");
+  if (!beside.problem.empty()) return wrong(false, beside.problem, beside.hint);
+  const FileText file = read_file(beside.path);
   if (!file.problem.empty()) return wrong(false, fmt::format("{} cannot be read", in_quotes(name)), file.problem);
   try {
     CsvText csv(file.text);

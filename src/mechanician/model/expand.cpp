@@ -255,7 +255,20 @@ Model Expander::expand() {
   for (const Term& term : stated_.terms) add_term(term);
   add_matrices();
   for (const FamilyEvent& event : stated_.events) add_event(event);
-  for (const FamilyQuantity& output : stated_.outputs) add_quantity(output, model_.outputs);
+  const std::size_t num_columns = stated_.outputs.size() - stated_.summary.size();
+  for (std::size_t i = 0; i < stated_.outputs.size(); ++i) {
+    const std::size_t first = model_.outputs.size();
+    add_quantity(stated_.outputs[i], model_.outputs);
+    for (std::size_t k = first; i >= num_columns && k < model_.outputs.size(); ++k)
+      model_.summary.push_back(
+          {model_.outputs[k].name, stated_.summary[i - num_columns].kind, stated_.summary[i - num_columns].place});
+  }
+  model_.units = stated_.units;
+  model_.start.assemble = stated_.start_rules.assemble, model_.start.from = stated_.start_rules.from;
+  if (whole_) {
+    for (const int i : stated_.start_rules.held_positions) model_.start.hold.push_back(stated_.name_of(i));
+    for (const int i : stated_.start_rules.held_velocities) model_.start.hold.push_back(stated_.name_of(i) + "'");
+  }
   model_.start.time = plain(stated_.start_time_stated);
   if (stated_.run.scale_of_all) model_.run.scale_of_all = plain(*stated_.run.scale_of_all);
   add_view();

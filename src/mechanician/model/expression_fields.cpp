@@ -74,7 +74,9 @@ bool FieldReader::is_text(const TomlValue& value, std::string_view what, std::st
 }
 
 std::optional<Expr> FieldReader::expression(const TomlValue& value, const NameScope& scope, std::string_view what) {
+  measure = {};
   if (value.type == TomlValue::Type::number) {
+    measure = measure_of_number(value.number);
     if (std::isfinite(value.number)) return Expr(value.number);
     report(value, fmt::format("{} must be a finite number", what));
     return std::nullopt;
@@ -82,7 +84,46 @@ std::optional<Expr> FieldReader::expression(const TomlValue& value, const NameSc
   if (!is_text(value, what, "a number or an expression in quotation marks")) return std::nullopt;
   ParsedExpression parsed = parse_expression(value.text, scope);
   report(value, parsed.problems);
+  measure = parsed.measure;
   return std::move(parsed.value);
+}
+
+std::optional<std::vector<Expr>> FieldReader::vector(const TomlValue& value, const NameScope& scope,
+                                                     std::string_view what) {
+  std::vector<Expr> components;
+  if (value.type == TomlValue::Type::array) {
+    if (value.items.size() != 2 && value.items.size() != 3) {
+      report(value, fmt::format("{} has {}", what, count_noun(value.items.size(), "component")),
+             "a vector of the plane has two, one of space three");
+      return std::nullopt;
+    }
+    Measure all;
+    bool good = true;
+    for (const TomlValue& item : value.items) {
+      const auto f = expression(item, scope, what);
+      good &= f.has_value();
+      if (!f) continue;
+      const bool zero = f->is_constant() && f->value() == 0.0;
+      const auto both = common(all, zero ? Measure{} : measure);
+      if (both)
+        all = *both;
+      else if (const MeasureProblem p = explain_mismatch(all, measure); scope.measure)
+        report(item, p.message, p.hint), good = false;
+      components.push_back(*f);
+    }
+    measure = all;
+    return good ? std::optional(std::move(components)) : std::nullopt;
+  }
+  if (value.type == TomlValue::Type::number) {
+    const auto f = expression(value, scope, what);
+    return f ? std::optional(std::vector<Expr>{*f}) : std::nullopt;
+  }
+  measure = {};
+  if (!is_text(value, what, "an expression in quotation marks, or a list of two or three")) return std::nullopt;
+  ParsedVector parsed = parse_vector(value.text, scope);
+  report(value, parsed.problems);
+  measure = parsed.measure;
+  return parsed.components.empty() ? std::nullopt : std::optional(std::move(parsed.components));
 }
 
 std::optional<FieldReader::Equation> FieldReader::equation(const TomlValue& value, const NameScope& scope,
@@ -90,6 +131,7 @@ std::optional<FieldReader::Equation> FieldReader::equation(const TomlValue& valu
   if (!is_text(value, what, "an equation in quotation marks")) return std::nullopt;
   ParsedEquation parsed = parse_equation(value.text, scope);
   report(value, parsed.problems);
+  measure = parsed.measure;
   if (!parsed.left || !parsed.right) return std::nullopt;
   return Equation{*std::move(parsed.left), *std::move(parsed.right), parsed.relation};
 }

@@ -47,6 +47,10 @@ class FieldReader {
   const std::string* string(const TomlMember& field, std::string_view what);
   /// A number, or an expression as a string.
   std::optional<Expr> expression(const TomlValue& value, const NameScope& scope, std::string_view what);
+  /// A list of two or three expressions, or a string that is a vector; one component: a number, where that may be.
+  std::optional<std::vector<Expr>> vector(const TomlValue& value, const NameScope& scope, std::string_view what);
+  /// Of what was read last, where NameScope::measure is given.
+  Measure measure = {};
   /// left = right, left >= right or left <= right
   struct Equation {
     Expr left, right;

@@ -170,10 +170,12 @@ struct FamilyModel {
   std::vector<Term> terms;
   std::vector<std::vector<Expr>> mass;  ///< n×n, if it is given row by row
   std::vector<Measured> measured;
-  std::vector<FamilyQuantity> outputs;
+  std::vector<FamilyQuantity> outputs;  ///< the last ones are those of `summary`, and no columns
+  std::vector<SummaryItem> summary;     ///< of families without their indices
   std::vector<FamilyEvent> events;
   double start_time = 0.0;
   Expr start_time_stated = 0.0;
+  StartRules start_rules;
   RunSettings run;
   struct RunPlaces {
     Place to, tolerance;
@@ -181,6 +183,7 @@ struct FamilyModel {
   std::optional<View> view;  ///< but for its parts
   std::vector<FamilyViewItem> view_items;
   std::map<std::string, Place> places;  ///< as in Model; of families without their indices
+  std::map<std::string, UnitOf> units;  ///< as in Model
   SourceText source;
 
   std::unordered_map<std::string, MemberSymbol> members;  ///< by name of the symbol; plain coordinates too

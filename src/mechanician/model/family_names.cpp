@@ -191,6 +191,16 @@ MemberName NameTable::member(std::string_view name, std::span<const Expr> given,
                              Words words) {
   const std::string key(name);
   const auto found = families_.find(key), row = rows_.find(key);
+  // r[1] of a vector is r.x.
+  if (const std::vector<Expr>* parts = found == families_.end() ? components(key) : nullptr) {
+    const Known index = given.size() == 1 ? known(given.front()) : Known{};
+    const double number = index.value && index.value->is_constant() ? index.value->value() : 0.0;
+    if (number >= 1.0 && number <= static_cast<double>(parts->size()) && number == std::round(number))
+      return {key + "." + "xyz" [static_cast<std::size_t>(number) - 1], {}};
+    return {std::nullopt,
+            problem(fmt::format("{} has the components 1 to {}", mechanician::quoted(name), parts->size()),
+                    "they are numbers here, or x, y and z as in r.x")};
+  }
   if (found == families_.end() && row == rows_.end()) return no_family(name);
   const Family& family = found != families_.end() ? found->second : row->second;
   if (!family.bounds.empty() && family.bounds.size() != given.size())
@@ -220,6 +230,8 @@ MemberName NameTable::member(std::string_view name, std::span<const Expr> given,
     model_.members.emplace(symbol, MemberSymbol{parameter(symbol), family.number, at});
   else if (family.kind == NameKind::definition && words != Words::parameters && !instances_.contains(symbol))
     instances_.emplace(symbol, family.values.empty() ? std::nullopt : std::optional(instance(family, at).front()));
+  else if (family.kind == NameKind::vector && words != Words::parameters && !vectors_.contains(symbol))
+    vectors_.emplace(symbol, family.values.empty() ? std::vector<Expr>{} : instance(family, at));
   if (row != rows_.end())
     model_.rows.emplace(symbol, MemberSymbol{make_symbol(SymbolKind::multiplier, symbol), row->second.number, at});
   Mention mention{key, at, family.bounds, {}, {}, {}, offset, length};

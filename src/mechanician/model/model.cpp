@@ -95,6 +95,16 @@ void Model::add_force(const Expr& coordinate, Expr value, Place place) {
   forces.push_back({coordinate.symbol().name, std::move(value), place});
 }
 
+void Model::add_output(std::string name, Expr value, Place place) {
+  outputs.insert(outputs.begin() + static_cast<std::ptrdiff_t>(num_columns()),
+                 {std::move(name), std::move(value), place});
+}
+
+void Model::add_summary(std::string name, SummaryKind kind, Expr value, Place place) {
+  outputs.push_back({name, std::move(value), place});
+  summary.push_back({std::move(name), kind, place});
+}
+
 void Model::add_nonideal(const Expr& coordinate, Expr value, Place place) {
   nonideal.push_back({coordinate.symbol().name, std::move(value), place});
 }

@@ -142,11 +142,43 @@ struct RunSettings {
   std::map<std::string, Expr> scale;
 };
 
+/// A result that a motion goes on from: its last row, or the one at a time.
+struct StartFrom {
+  std::string file;  ///< in the folder of the model or below
+  std::optional<double> at = std::nullopt;
+  Place place = {};
+};
+
 /// Start values by name; what is not named is zero.
 struct StartValues {
   std::map<std::string, Expr> position = {};
   std::map<std::string, Expr> velocity = {};
   Expr time = 0.0;
+  std::vector<std::string> hold = {};  ///< "x", "x'": what stays where it is when a start is moved onto the constraints
+  bool assemble = false;               ///< such a start is moved there
+  std::optional<StartFrom> from = std::nullopt;
+};
+
+/// What is said of a start beside its values; coordinates by number, each list in order.
+struct StartRules {
+  std::vector<int> held_positions = {}, held_velocities = {};
+  bool assemble = false;
+  std::optional<StartFrom> from = std::nullopt;
+  bool holds() const { return !held_positions.empty() || !held_velocities.empty(); }
+};
+
+/// One number of a quantity over a whole motion.
+enum class SummaryKind { max, min, mean, rms, integral, time_of_max, time_of_min };
+struct SummaryItem {
+  std::string name;
+  SummaryKind kind = SummaryKind::max;
+  Place place = {};
+};
+
+/// What a number of a file or of the command line is in: 1 of it is `factor` in SI.
+struct UnitOf {
+  std::string text;
+  double factor = 1.0;
 };
 
 /// Options of add_constraint and add_control that are not always given.
@@ -183,7 +215,10 @@ struct Model {
   std::vector<Control> controls;
   std::vector<Measured> measured;
   std::vector<Event> events;
+  /// Columns of the result; the last ones, as many as there are in `summary`, are none: they are what these are about.
   std::vector<Named> outputs;
+  std::vector<SummaryItem> summary;
+  std::size_t num_columns() const { return outputs.size() - summary.size(); }  ///< of outputs
 
   StartValues start;
   RunSettings run;
@@ -192,6 +227,8 @@ struct Model {
   /// Places of parts that are no vector, for messages: "kinetic", "potential", "mass", "start.position.x", … What is said of all
   /// members of a family stands under its name without indices.
   std::map<std::string, Place> places;
+  /// Of parameters and coordinates; families by name. All numbers of the model are in SI.
+  std::map<std::string, UnitOf> units;
   /// Of "constraints.rod[3].weight" too; line 0 where it is not known.
   Place place_of(const std::string& path) const;
   SourceText source;
@@ -217,6 +254,10 @@ struct Model {
   void add_control(std::string name, const Expr& left, const Expr& right, ControlOptions options = {});
   void add_force(const Expr& coordinate, Expr value, Place place = {});
   void add_nonideal(const Expr& coordinate, Expr value, Place place = {});
+  /// A column of the result.
+  void add_output(std::string name, Expr value, Place place = {});
+  /// One number for a whole motion.
+  void add_summary(std::string name, SummaryKind kind, Expr value, Place place = {});
   void start_at(StartValues values) { start = std::move(values); }
 
   int num_coordinates() const { return static_cast<int>(coordinates.size()); }

@@ -44,7 +44,7 @@ ModelReader::ModelReader(SourceText source, std::string cleaned, std::vector<Pro
   names_.is_excused = [this](std::string_view name) {
     if (unreadable_.covers("coordinates")) return true;
     const std::string family(name.substr(0, name.find('[')));
-    for (const char* section : {"parameters.", "inputs.", "states.", "modes.", "define.", "unknown."})
+    for (const char* section : {"parameters.", "inputs.", "states.", "modes.", "define.", "unknown.", "vectors."})
       if (unreadable_.covers(section + std::string(name)) || unreadable_.covers(section + family)) return true;
     return false;
   };
@@ -63,10 +63,12 @@ FamilyModel ModelReader::read() {
   if (!lower()) throw ModelError(std::move(fields_.problems), model_.source);
   read_top_level();
   declare_names();
+  read_units();
   read_parameters();
   read_coordinates();
   declare_states();
   declare_families();
+  check_units();
   read_unknowns();
   read_definitions();
   read_dynamics();
@@ -85,6 +87,7 @@ FamilyModel ModelReader::read() {
   each("events", &ModelReader::read_event);
   each("outputs", &ModelReader::read_output);
   read_view();
+  each("summary", &ModelReader::read_summary);  // last: what it is about is no output for others
 
   std::vector<Problem> problems = std::move(fields_.problems);
   for (Problem& p : validate_families(model_, unreadable_)) problems.push_back(std::move(p));
@@ -167,11 +170,12 @@ std::optional<Expr> ModelReader::expression(const TomlValue& value, const std::s
 }
 
 void ModelReader::read_top_level() {
-  fields_.check_keys(root_, {"title",      "coordinates", "parameters", "inputs", "states",   "modes",   "define",
-                             "dynamics",   "constraints", "nonideal",   "start",  "run",      "outputs", "measured",
-                             "control",    "unknown",     "events",     "view",   "world",    "bodies",  "points",
-                             "directions", "joints",      "springs",    "forces", "contacts", "parts"},
-                     "at the top of the file");
+  fields_.check_keys(
+      root_, {"title",       "coordinates", "parameters", "inputs",  "states",  "modes",      "define",  "dynamics",
+              "constraints", "nonideal",    "start",      "run",     "outputs", "measured",   "control", "unknown",
+              "events",      "view",        "world",      "bodies",  "points",  "directions", "joints",  "springs",
+              "forces",      "contacts",    "parts",      "summary", "vectors", "units"},
+      "at the top of the file");
   // A misspelt section hides what it holds.
   for (const TomlMember& m : std::span(root_.members).first(std::min<std::size_t>(root_.members.size(), 100))) {
     const std::string near =
@@ -217,10 +221,11 @@ void ModelReader::declare_names() {
   }
   if (const TomlValue* table = section("modes"))
     for (const TomlMember& m : table->members) names_.add(m.name, NameKind::parameter, parameter(m.name));
-  for (const auto& [name, kind] : {std::pair("define", NameKind::definition), std::pair("unknown", NameKind::unknown)})
+  for (const auto& [name, kind] : {std::pair("define", NameKind::definition), std::pair("unknown", NameKind::unknown),
+                                   std::pair("vectors", NameKind::vector)})
     if (const TomlValue* table = section(name)) {
       for (const TomlMember& m : table->members) {
-        if (kind != NameKind::definition || !is_family(m.name))
+        if (kind == NameKind::unknown || !is_family(m.name))
           names_.add(m.name, kind, std::nullopt);
         else
           names_.add_family(std::string(parse_name(m.name).name), {.kind = kind, .bounds = {}});
@@ -326,36 +331,42 @@ void ModelReader::declare_families() {
       for (const TermIndex& index : family.indices) label.push_back(index.symbol);
       if (names_.finish_family(family, label)) names_.add_family(m.name, std::move(family));
     }
-  if (const auto* define = root_.find("define"))
-    for (const TomlMember& m : define->value.members) {
-      if (!is_family(m.name)) continue;
-      const ParsedName name = parse_name(m.name);
-      NameTable::Family* family = names_.find_family(name.name);
-      const TomlMember* range = m.value.find("for");
-      if (!range || range->value.type != TomlValue::Type::string || !name.problems.empty()) {
-        fields_.report(
-            m, fmt::format("the definition {} does not say what its index runs over", mechanician::quoted(m.name)),
-            fmt::format("write \"{}\" = {{ for = \"i = 1..N\", value = \"...\" }}", printable(m.name)));
-        fail("define." + name.name);
-        continue;
-      }
-      if (family->kind != NameKind::definition || !family->bounds.empty()) {
-        fields_.report(m, family->kind == NameKind::definition
-                              ? fmt::format("the defined name {} is given twice", mechanician::quoted(name.name))
-                              : fmt::format("{} stands for two things: a {} and a defined name",
-                                            mechanician::quoted(name.name), in_words(family->kind)));
-        fail("define." + name.name);
-        continue;
-      }
-      const bool good = indexed(m, *family);
-      const auto label = good ? label_of(m, name) : std::nullopt;
-      if (label && !names_.finish_family(*family, *label))
-        fields_.report(
-            m,
-            fmt::format("the indices of {} do not tell which of its definitions is meant", mechanician::quoted(m.name)),
-            "each is one index of its `for`, times and plus numbers");
-      if (!label || family->bounds.empty()) fail("define." + name.name);
-    }
+  for (const Definition& stated : definitions())
+    if (!stated.is_input && is_family(stated.field->name)) declare_family(stated);
+}
+
+/// What the indices of a definition or a vector run through.
+void ModelReader::declare_family(const Definition& stated) {
+  const TomlMember& m = *stated.field;
+  const NameKind kind = stated.is_vector ? NameKind::vector : NameKind::definition;
+  const std::string what(in_words(kind));
+  const ParsedName name = parse_name(m.name);
+  const std::string path = fmt::format("{}.{}", stated.section(), name.name);
+  NameTable::Family* family = names_.find_family(name.name);
+  const TomlMember* range = m.value.find("for");
+  if (!range || range->value.type != TomlValue::Type::string || !name.problems.empty()) {
+    fields_.report(m,
+                   fmt::format("the {} {} does not say what its index runs over",
+                               stated.is_vector ? "vector" : "definition", mechanician::quoted(m.name)),
+                   fmt::format("write \"{}\" = {{ for = \"i = 1..N\", value = {} }}", printable(m.name),
+                               stated.is_vector ? "[\"...\", \"...\"]" : "\"...\""));
+    return fail(path);
+  }
+  if (family->kind != kind || !family->bounds.empty()) {
+    fields_.report(m, family->kind == kind
+                          ? fmt::format("the {} {} is given twice", what, mechanician::quoted(name.name))
+                          : fmt::format("{} stands for two things: a {} and a {}", mechanician::quoted(name.name),
+                                        in_words(family->kind), what));
+    return fail(path);
+  }
+  const auto indices = indices_of(m.value);
+  if (indices) family->indices = *indices;
+  const auto label = indices && !indices->empty() ? label_of(m, name) : std::nullopt;
+  if (label && !names_.finish_family(*family, *label))
+    fields_.report(
+        m, fmt::format("the indices of {} do not tell which of its definitions is meant", mechanician::quoted(m.name)),
+        "each is one index of its `for`, times and plus numbers");
+  if (!label || family->bounds.empty()) fail(path);
 }
 
 void ModelReader::read_unknowns() {
@@ -401,83 +412,138 @@ void ModelReader::read_unknowns() {
   }
 }
 
-void ModelReader::read_definitions() {
-  // Inputs that are expressions are definitions as long as nobody sets them.
-  std::vector<const TomlMember*> members;
-  const TomlMember *define = root_.find("define"), *inputs = root_.find("inputs");
-  if (define)
-    for (const TomlMember& m : define->value.members) members.push_back(&m);
-  const std::size_t num_defined = members.size();
-  if (inputs && inputs->value.type == TomlValue::Type::table)
+std::vector<ModelReader::Definition> ModelReader::definitions() const {
+  std::vector<Definition> all;
+  for (const bool vectors : {false, true})
+    if (const TomlMember* field = root_.find(vectors ? "vectors" : "define"))
+      for (const TomlMember& m : field->value.members) all.push_back({&m, vectors});
+  if (const TomlMember* inputs = root_.find("inputs"); inputs && inputs->value.type == TomlValue::Type::table)
     for (const TomlMember& m : inputs->value.members)
-      if (m.value.type == TomlValue::Type::string && !is_number_input(m))
-        members.push_back(&m), model_.open_inputs.push_back(m.name);
-  const auto section_of = [&](std::size_t i) { return i < num_defined ? "define." : "inputs."; };
+      if (m.value.type == TomlValue::Type::string && !is_number_input(m)) all.push_back({&m, false, true});
+  return all;
+}
+
+void ModelReader::read_definitions() {
+  const std::vector<Definition> all = definitions();
+  for (const Definition& stated : all)
+    if (stated.is_input) model_.open_inputs.push_back(stated.field->name);
   std::unordered_map<std::string_view, int> index;
   // A family is one definition here: r[i] may not be made of r[i - 1].
-  for (std::size_t i = 0; i < members.size(); ++i) index.emplace(family_of(members[i]->name), static_cast<int>(i));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool fresh = index.emplace(family_of(all[i].field->name), static_cast<int>(i)).second;
+    // What is wrong with names of definitions is said with the model, which knows no vectors.
+    if (!all[i].is_vector) continue;
+    const std::string name(family_of(all[i].field->name));
+    if (!is_name(name) || is_reserved(name))
+      fields_.report(*all[i].field, fmt::format("{} cannot be the name of a vector", mechanician::quoted(name)),
+                     "a name is a letter or _, then letters, digits and _");
+    else if (!fresh || (!names_.is_vector(name) && names_.is_known(name)) || model_.find_parameter(name) ||
+             model_.find(name) >= 0)
+      fields_.report(*all[i].field,
+                     fmt::format("{} stands for two things, one of them a vector", mechanician::quoted(name)));
+  }
 
   // Definitions come in any order: which names does each use?
-  std::vector<std::vector<int>> needs(members.size());
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    const TomlMember* inner = members[i]->value.find("value");
-    const TomlValue& value = inner ? inner->value : members[i]->value;
-    if (value.type != TomlValue::Type::string || value.text.size() > longest_expression) continue;
+  std::vector<std::vector<int>> needs(all.size());
+  const auto add_names = [&](const TomlValue& value, std::vector<int>& to) {
+    if (value.type != TomlValue::Type::string || value.text.size() > longest_expression) return;
     Lexer lexer(value.text);
     bool of_row = false;  // what multiplier() and the like take is no definition
-    for (Token token = lexer.next(); token.kind != TokenKind::end && token.kind != TokenKind::error;
-         token = lexer.next()) {
-      if (token.kind == TokenKind::name && !of_row)
-        if (const auto found = index.find(token.text); found != index.end()) needs[i].push_back(found->second);
-      const bool opens = token.kind == TokenKind::sign && token.text == "(";
-      if (!opens)
+    for (Token token = lexer.next(); token.kind != TokenKind::end; token = lexer.next()) {
+      const bool skipped = of_row;
+      if (!(token.kind == TokenKind::sign && token.text == "("))
         of_row = token.kind == TokenKind::name && (token.text == "multiplier" || token.text == "friction" ||
                                                    token.text == "power" || token.text == "work");
+      if (token.kind == TokenKind::error) {
+        // r[i].x: the dot belongs to what is before.
+        if (token.text != ".") return;
+        lexer.seek(token.offset + 1);
+        continue;
+      }
+      if (token.kind != TokenKind::name || skipped) continue;
+      for (std::string_view name = token.text;; name = name.substr(0, name.rfind('.'))) {
+        if (const auto found = index.find(name); found != index.end()) to.push_back(found->second);
+        if (name.find('.') == std::string_view::npos) break;
+      }
     }
+  };
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const TomlMember* inner = all[i].field->value.find("value");
+    const TomlValue& value = inner ? inner->value : all[i].field->value;
+    add_names(value, needs[i]);
+    for (const TomlValue& item : value.items) add_names(item, needs[i]);
   }
   const DependencyOrder order = dependency_order(needs);
-  std::vector<bool> in_cycle(members.size(), false);
+  std::vector<bool> in_cycle(all.size(), false);
   for (const auto& cycle : order.cycles) {
-    const auto name_of = [&](int i) { return members[static_cast<std::size_t>(i)]->name; };
-    const TomlMember& first = *members[static_cast<std::size_t>(cycle.front())];
+    const auto name_of = [&](int i) { return all[static_cast<std::size_t>(i)].field->name; };
+    const TomlMember& first = *all[static_cast<std::size_t>(cycle.front())].field;
     fields_.report(first.value, fmt::format("{} is defined by itself: {}", mechanician::quoted(first.name),
                                             cycle_text(cycle, name_of)));
     for (const int i : cycle) in_cycle[static_cast<std::size_t>(i)] = true;
   }
 
   for (const int i : order.order) {
-    const TomlMember& field_i = *members[static_cast<std::size_t>(i)];
-    const std::string path = section_of(static_cast<std::size_t>(i)) + std::string(family_of(field_i.name));
-    const char* const section = section_of(static_cast<std::size_t>(i));
-    model_.places[path] = fields_.place_of(field_i.value);
+    const Definition& stated = all[static_cast<std::size_t>(i)];
+    const std::string path = fmt::format("{}.{}", stated.section(), family_of(stated.field->name));
+    model_.places[path] = fields_.place_of(stated.field->value);
     if (in_cycle[static_cast<std::size_t>(i)])
       fail(path);
     else
-      read_definition(field_i, section);
+      read_definition(stated);
   }
 }
 
-void ModelReader::read_definition(const TomlMember& field, const char* section) {
+void ModelReader::read_definition(const Definition& stated) {
+  const TomlMember& field = *stated.field;
   const ParsedName name = parse_name(field.name);
-  const std::string path = section + (name.indexed ? name.name : field.name);
+  const std::string path = fmt::format("{}.{}", stated.section(), name.indexed ? name.name : field.name);
   if (unreadable_.covers(path) && name.indexed) return;
-  FamilyQuantity definition;
-  const TomlValue* value = value_of(field, "define");
+  const TomlValue* value = value_of(field, stated.section());
   const auto indices = value ? indices_of(field.value) : std::nullopt;
   if (!indices) return fail(path);
   names_.definitions = true;
-  const auto f = expression(*value, path, Words::forces, *indices);
+  names_.begin(*indices);
+  read_in(*value);
+  auto f = fields_.vector(*value, names_.scope(Words::forces), mechanician::quoted(path));
+  if (!names_.check_members()) f = std::nullopt;
   names_.definitions = false;
-  if (!f) return;
-  definition.name = name.indexed ? name.name : field.name;
-  definition.term.kind = TermKind::quantity;
-  definition.term.indices = *indices, definition.term.body = *f, definition.term.place = fields_.place_of(field);
-  if (name.indexed) {
-    names_.find_family(name.name)->values = {*f};
-    definition.label = label_of(field, name).value_or(std::vector<Expr>{});
-  } else {
-    names_.set_value(field.name, *f);
+  if (f && f->size() == 1 && stated.is_vector) {
+    fields_.report(*value, fmt::format("{} is a number, and no vector", mechanician::quoted(field.name)),
+                   "a vector is a list of two or three, or made of vectors; numbers stand in [define]");
+    f = std::nullopt;
   }
+  if (f && !stated.is_vector && value->type == TomlValue::Type::array) {
+    fields_.report(
+        *value,
+        fmt::format("{} is a number or an expression in quotation marks, not a list", mechanician::quoted(path)),
+        "vectors stand in [vectors]");
+    f = std::nullopt;
+  }
+  if (!f) return fail(path);
+  const std::string whole = name.indexed ? name.name : field.name;
+  if (names_.units) {
+    if (const Measure* given = names_.find_measure(whole))
+      expect_measure(*value, *given);
+    else
+      names_.set_measure(whole, fields_.measure);
+  }
+  if (name.indexed) {
+    NameTable::Family* family = names_.find_family(name.name);
+    family->values = *f;
+    if (f->size() > 1) family->kind = NameKind::vector;
+  } else if (f->size() > 1) {
+    names_.set_vector(field.name, *f);
+  } else {
+    names_.set_value(field.name, f->front());
+  }
+  if (f->size() > 1) return;  // nothing behind the reader knows vectors
+  FamilyQuantity definition;
+  definition.name = whole;
+  definition.term.kind = TermKind::quantity;
+  definition.term.indices = *indices, definition.term.body = f->front();
+  definition.term.place = fields_.place_of(field);
+  if (name.indexed) definition.label = label_of(field, name).value_or(std::vector<Expr>{});
   model_.definitions.push_back(std::move(definition));
 }
 

@@ -45,7 +45,25 @@ class ModelReader {
   void read_coordinate_family(const TomlValue& item);
   void read_unknowns();
   void read_definitions();
-  void read_definition(const TomlMember& field, const char* section);
+  /// A definition, a vector of [vectors], or an input that is an expression as long as nobody sets it.
+  struct Definition {
+    const TomlMember* field;
+    bool is_vector, is_input = false;
+    const char* section() const { return is_vector ? "vectors" : is_input ? "inputs" : "define"; }
+  };
+  std::vector<Definition> definitions() const;
+  void read_definition(const Definition& stated);
+  void declare_family(const Definition& stated);
+
+  // unit_section.cpp
+  void read_units();
+  void check_units();  ///< that what has a unit is there
+  const UnitOf* unit_of(std::string_view name) const;
+  /// A number in the unit of a name is put into SI; what is made of names is checked against it. `over`: units of time below it.
+  void take_unit(const TomlValue& value, const std::string& name, int over, Expr& f);
+  void expect_measure(const TomlValue& value, const Measure& wanted);
+  /// Energies, and forces times their coordinates.
+  void expect_energy(const TomlValue& value, const Measure& measure, std::string_view what);
 
   // state_section.cpp
   /// States as coordinates, behind the others; families by the box of their members.
@@ -82,7 +100,10 @@ class ModelReader {
   void read_contact(const TomlMember& field, const std::string& path, Term& term);
   void read_control(const TomlMember& field);
   void read_measured();
-  void read_start();
+  void read_start();  // start_section.cpp
+  void read_hold(const TomlMember& field);
+  bool hold_item(const TomlValue& name, const std::vector<TermIndex>& indices);
+  void read_from(const TomlMember* from, const TomlMember* at);
   void read_run();
   void read_event(const TomlMember& field);
   // change_section.cpp: what events do
@@ -94,6 +115,7 @@ class ModelReader {
   /// `engaged` of a constraint or a requirement.
   void read_engaged(const TomlValue& table, Term& term);
   void read_output(const TomlMember& field);
+  void read_summary(const TomlMember& field);
   void read_view();  // view_section.cpp
 
   /// A section of the file, or null if it is not there (or no table, which is reported).

@@ -42,6 +42,7 @@ void ModelReader::read_dynamics() {
       term.kind = m.name == "kinetic" ? TermKind::kinetic : TermKind::potential;
       term.place = model_.places[m.name] = fields_.place_of(m.value);
       if (const auto f = expression(m.value, "dynamics." + m.name)) {
+        expect_energy(m.value, fields_.measure, m.name == "kinetic" ? "the kinetic energy" : "the potential energy");
         term.body = *f;
         model_.terms.push_back(std::move(term));
       }
@@ -127,6 +128,12 @@ void ModelReader::read_by_coordinate(const TomlMember& field, const std::string&
       continue;
     }
     term.kind = kind, term.indices = *indices, term.body = *f, term.target = *target;
+    const std::string coordinate = target->symbol.symbol().name;
+    if (is_number_of_coordinate(kind))
+      take_unit(*value, coordinate, kind == TermKind::velocity ? 1 : 0, term.body);
+    else if (const Measure* q =
+                 kind == TermKind::force ? names_.find_measure(coordinate.substr(0, coordinate.find('['))) : nullptr)
+      expect_energy(*value, product(fields_.measure, *q, 1.0), "a force times its coordinate");
     term.place = fields_.place_of(*value), term.key = fields_.place_of(m);
     if (is_number_of_coordinate(kind))
       model_.places.emplace(indices->empty() ? at : at.substr(0, at.find('[')), term.place);
@@ -329,25 +336,7 @@ void ModelReader::read_measured() {
   if (good) model_.measured.push_back(std::move(measured));
 }
 
-// ---- start, run, events, outputs
-
-void ModelReader::read_start() {
-  const TomlValue* table = section("start");
-  if (!table) return;
-  fields_.check_keys(*table, {"time", "position", "velocity"}, "in [start]");
-  for (const TomlMember& m : table->members) {
-    if (m.name == "time") {
-      model_.places["start.time"] = fields_.place_of(m.value);
-      const auto f = expression(m.value, "start.time");
-      if (!f) continue;
-      model_.start_time_stated = *f;
-      if ((model_.kinds_of(*f) & ~kind_bit(SymbolKind::parameter)) == 0)
-        model_.start_time = IndexValues(model_, {*f}, {})({})[0];
-    } else if (m.name == "position" || m.name == "velocity") {
-      read_by_coordinate(m, "start." + m.name, m.name == "position" ? TermKind::position : TermKind::velocity);
-    }
-  }
-}
+// ---- run, events, outputs, summary
 
 void ModelReader::read_run() {
   const TomlValue* table = section("run");
@@ -455,6 +444,58 @@ void ModelReader::read_output(const TomlMember& field) {
   output.term.kind = TermKind::quantity, output.term.indices = *indices;
   output.term.body = *f, output.term.place = fields_.place_of(*value);
   model_.outputs.push_back(std::move(output));
+}
+
+void ModelReader::read_summary(const TomlMember& field) {
+  static constexpr std::array<std::string_view, 7> kinds{"max",      "min",         "mean",       "rms",
+                                                         "integral", "time_of_max", "time_of_min"};
+  const ParsedName name = parse_name(field.name);
+  const bool indexed = name.indexed && is_name(name.name);
+  const std::string path = "summary." + field.name;
+  model_.places.emplace(indexed ? "summary." + name.name : path, fields_.place_of(field));
+  const TomlValue* table = fields_.table(field, mechanician::quoted(path));
+  if (!table) return fail(path);
+  fields_.check_keys(*table, {"max", "min", "mean", "rms", "integral", "time_of_max", "time_of_min", "for"},
+                     fmt::format("in {}", mechanician::quoted(path)));
+  const TomlMember* what = nullptr;
+  std::size_t kind = 0;
+  for (const TomlMember& m : table->members) {
+    const auto found = std::find(kinds.begin(), kinds.end(), m.name);
+    if (found == kinds.end()) continue;
+    if (what) {
+      fields_.report(m,
+                     fmt::format("{} is one number: `{}` or `{}`", mechanician::quoted(field.name), what->name, m.name),
+                     "give the other a name of its own");
+      return fail(path);
+    }
+    what = &m, kind = static_cast<std::size_t>(found - kinds.begin());
+  }
+  if (!what) {
+    if (!unreadable_.covers(path))
+      fields_.report(field, fmt::format("{} does not say what is wanted", mechanician::quoted(field.name)),
+                     "for example peak = { max = \"x\" }; also min, mean, rms, integral, time_of_max, time_of_min");
+    return fail(path);
+  }
+  const auto indices = indices_of(field.value);
+  if (!indices) return fail(path);
+  FamilyQuantity quantity;
+  quantity.name = indexed ? name.name : field.name;
+  if (!indexed && !indices->empty()) {
+    fields_.report(field, fmt::format("{} has no index, though it says `for`", mechanician::quoted(field.name)),
+                   "write its name with the index, as in \"peak[i]\"");
+    return fail(path);
+  }
+  if (indexed) {
+    const auto label = label_of(field, name);
+    if (!label) return fail(path);
+    quantity.label = *label;
+  }
+  const auto f = expression(what->value, path, Words::all, *indices);
+  if (!f) return;
+  quantity.term.kind = TermKind::quantity, quantity.term.indices = *indices;
+  quantity.term.body = *f, quantity.term.place = fields_.place_of(what->value);
+  model_.outputs.push_back(std::move(quantity));
+  model_.summary.push_back({indexed ? name.name : field.name, static_cast<SummaryKind>(kind), fields_.place_of(field)});
 }
 
 }  // namespace mechanician

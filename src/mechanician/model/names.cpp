@@ -45,6 +45,8 @@ std::string_view in_words(NameKind kind) {
       return "unknown function";
     case NameKind::constraint:
       return "constraint";
+    case NameKind::vector:
+      return "vector";
   }
   return "";
 }
@@ -75,6 +77,10 @@ std::optional<Expr> NameTable::find(std::string_view name, int primes, Words wor
     for (int k = 0; k < primes; ++k) x = derivative_symbol(x);
     return x;
   };
+  if (const auto part = component(name)) {
+    if (parameters_only || part->number >= part->of->size()) return std::nullopt;
+    return time_derivative((*part->of)[part->number], primes);
+  }
   if (name.ends_with(']')) {
     const std::string key(name);
     if (const auto member = model_.members.find(key); member != model_.members.end()) {
@@ -106,6 +112,58 @@ std::optional<Expr> NameTable::find(std::string_view name, int primes, Words wor
   return std::nullopt;
 }
 
+void NameTable::set_vector(std::string_view name, std::vector<Expr> components) {
+  const auto found = entries_.find(std::string(name));
+  if (found == entries_.end() || found->second.kind == NameKind::coordinate ||
+      found->second.kind == NameKind::parameter)
+    return;
+  found->second.kind = NameKind::vector, found->second.value = std::nullopt;
+  found->second.parts = std::move(components);
+}
+
+const std::vector<Expr>* NameTable::components(const std::string& name) const {
+  if (name.ends_with(']')) {
+    const auto made = vectors_.find(name);
+    return made == vectors_.end() || made->second.empty() ? nullptr : &made->second;
+  }
+  const Entry* e = entry(name);
+  return e && e->kind == NameKind::vector && !e->parts.empty() ? &e->parts : nullptr;
+}
+
+std::optional<NameTable::Component> NameTable::component(std::string_view name) const {
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || dot + 2 != name.size() || entries_.contains(std::string(name)))
+    return std::nullopt;
+  const char last = name.back();
+  if (last < 'x' || last > 'z') return std::nullopt;
+  const std::vector<Expr>* parts = components(std::string(name.substr(0, dot)));
+  if (!parts) return std::nullopt;
+  return Component{parts, static_cast<std::size_t>(last - 'x')};
+}
+
+std::optional<std::vector<Expr>> NameTable::vector(std::string_view name, int primes) {
+  const std::vector<Expr>* parts = components(std::string(name));
+  if (!parts) return std::nullopt;
+  std::vector<Expr> result;
+  for (const Expr& part : std::vector<Expr>(*parts)) {
+    auto f = time_derivative(part, primes);
+    if (!f) return std::nullopt;
+    result.push_back(*std::move(f));
+  }
+  return result;
+}
+
+Measure NameTable::measure(std::string_view name, int primes) const {
+  if (primes == 0 && std::any_of(domain_->begin(), domain_->end(), [&](const TermIndex& i) { return i.name == name; }))
+    return {Measure::Kind::number};
+  if (name == "t") return measure_of_time();
+  std::string base(name);
+  if (component(name)) base.resize(base.rfind('.'));
+  base.resize(std::min(base.find('['), base.size()));
+  const Measure* known = find_measure(base);
+  return known ? rate(*known, primes) : Measure{};
+}
+
 ParseProblem NameTable::explain(std::string_view name, int primes, Words words) const {
   const std::string primed = std::string(name) + std::string(static_cast<std::size_t>(std::min(primes, 9)), '\'');
   const std::string family(name.substr(0, name.find('[')));
@@ -119,10 +177,24 @@ ParseProblem NameTable::explain(std::string_view name, int primes, Words words) 
                      "a parameter is made of numbers and other parameters; other expressions stand in [define]");
   }
   if (name == "t") return problem(fmt::format("`{}`: time has no derivative", primed));
+  if (const auto part = component(name))
+    return part->number >= part->of->size() ? problem(fmt::format("{} is a vector of the plane: it has no z",
+                                                                  mechanician::quoted(name.substr(0, name.rfind('.')))))
+                                            : problem(fmt::format("`{}` has too many primes", primed),
+                                                      "primes may be as many as lead from positions to accelerations");
+  if (const std::size_t dot = name.rfind('.'); dot != std::string_view::npos && !e)
+    if (components(std::string(name.substr(0, dot))))
+      return problem(fmt::format("{} has no component {}", mechanician::quoted(name.substr(0, dot)),
+                                 mechanician::quoted(name.substr(dot + 1))),
+                     "the components of a vector are x, y and z");
+  if (components(std::string(name)))
+    return problem(fmt::format("`{}` has too many primes", primed),
+                   "primes may be as many as lead from positions to accelerations");
   // Nothing is known of a family whose bounds could not be read.
   if (name.ends_with(']') && kind && families_.at(family).bounds.empty()) return silent();
   if (kind) {
     if (e && !e->value) return silent();
+    if (*kind == NameKind::vector && name.ends_with(']')) return silent();  // it has a mistake of its own
     if (const auto made = instances_.find(std::string(name)); made != instances_.end() && !made->second)
       return silent();
     if (is_moving(*kind))
@@ -190,6 +262,8 @@ NameScope NameTable::scope(Words words) {
   }
   s.member = [this, words](std::string_view name, std::span<const Expr> indices, std::size_t offset,
                            std::size_t length) { return member(name, indices, offset, length, words); };
+  if (words != Words::parameters) s.vector = [this](std::string_view name, int primes) { return vector(name, primes); };
+  if (units) s.measure = [this](std::string_view name, int primes) { return measure(name, primes); };
   s.sum = [this, words](std::span<const IndexRange> ranges, std::string_view body, std::size_t offset) {
     return sum(ranges, body, offset, words);
   };

@@ -24,7 +24,7 @@ namespace mechanician {
 /// Names that no coordinate, parameter, definition or unknown may take: t, pi, the functions, and, or, not.
 bool is_reserved(std::string_view name);
 
-enum class NameKind { coordinate, state, parameter, input, definition, unknown, constraint };
+enum class NameKind { coordinate, state, parameter, input, definition, unknown, constraint, vector };
 /// "coordinate", "state", "parameter", "input", "defined name", "unknown function"
 std::string_view in_words(NameKind kind);
 inline bool is_moving(NameKind kind) { return kind == NameKind::coordinate || kind == NameKind::state; }
@@ -41,6 +41,23 @@ class NameTable {
   void add(std::string name, NameKind kind, std::optional<Expr> value);
   /// Gives a name its value later; nothing leaves it without one.
   void set_value(std::string_view name, std::optional<Expr> value);
+  /// A vector, or a definition that turned out to be one.
+  void set_vector(std::string_view name, std::vector<Expr> components);
+  /// What is known of the dimension of a name, of a family by its name; what is not here is not known.
+  void set_measure(const std::string& name, const Measure& measure) { measures_.insert_or_assign(name, measure); }
+  const Measure* find_measure(const std::string& name) const {
+    const auto found = measures_.find(name);
+    return found == measures_.end() ? nullptr : &found->second;
+  }
+  bool units = false;  ///< dimensions are checked
+  bool is_vector(const std::string& name) const {
+    const auto single = entries_.find(name);
+    const auto family = families_.find(name);
+    return (single == entries_.end() || single->second.kind == NameKind::vector) &&
+           (family == families_.end() || family->second.kind == NameKind::vector);
+  }
+  bool is_known(const std::string& name) const { return entries_.contains(name) || families_.contains(name); }
+  const std::vector<std::string>& names() const { return names_; }
   void add_constraint(const std::string& name) {
     if (constraint_set_.insert(name).second) constraints_.push_back(name);
   }
@@ -112,7 +129,8 @@ class NameTable {
  private:
   struct Entry {
     NameKind kind;
-    std::optional<Expr> value;  ///< absent: has a problem of its own
+    std::optional<Expr> value;     ///< absent: has a problem of its own
+    std::vector<Expr> parts = {};  ///< of a vector
   };
   struct Mention {
     std::string name;
@@ -133,6 +151,17 @@ class NameTable {
   /// d/dt of what a definition stands for, so often; nothing where there is none.
   std::optional<Expr> time_derivative(const Expr& f, int times);
   std::optional<Expr> sum_rate(const Expr& sum);
+  /// r, r', r[i]: of a vector its components.
+  std::optional<std::vector<Expr>> vector(std::string_view name, int primes);
+  /// Those of a name without primes, or null.
+  const std::vector<Expr>* components(const std::string& name) const;
+  /// r.x of a vector r: which component; nothing else.
+  struct Component {
+    const std::vector<Expr>* of;
+    std::size_t number;
+  };
+  std::optional<Component> component(std::string_view name) const;
+  Measure measure(std::string_view name, int primes) const;
   MemberName no_family(std::string_view name) const;
   void note(Mention mention);
   std::vector<Expr> indices_of_member(const Family& family, std::span<const Expr> at) const;
@@ -146,6 +175,8 @@ class NameTable {
   std::unordered_map<std::string, Entry> entries_;
   std::unordered_map<std::string, Family> families_, rows_;
   std::unordered_map<std::string, std::optional<Expr>> instances_;  ///< members of definitions
+  std::unordered_map<std::string, std::vector<Expr>> vectors_;      ///< members of vectors
+  std::unordered_map<std::string, Measure> measures_;
   std::unordered_map<std::string, std::optional<Expr>> sum_rates_;  ///< derivatives of sums, by the name of the sum
   std::vector<std::string> names_;
   std::vector<std::string> constraints_;

@@ -212,7 +212,8 @@ void ModelReader::read_parameters() {
                       path = section + (list ? list->member_name(t.number) : model_.scalars[t.number].name);
     // What has been set need not be a number by itself.
     if (!list && model_.scalars[t.number].is_input && overrides_.contains(model_.scalars[t.number].name)) return true;
-    const auto f = expression(*t.value, path, Words::parameters);
+    auto f = expression(*t.value, path, Words::parameters);
+    if (f) take_unit(*t.value, list ? list->name : model_.scalars[t.number].name, 0, *f);
     if (f) (list ? list->expressions.at(t.number).value : model_.scalars[t.number].value) = *f;
     if (!f && list) fail(section + list->name);
     return f.has_value();
@@ -277,6 +278,8 @@ bool ModelReader::read_list(const TomlMember& field, const std::string& section,
   }
   family.bounds = {{1, static_cast<long>(family.values.size() / std::max<std::size_t>(1, columns))}};
   if (columns > 0) family.bounds.push_back({1, static_cast<long>(columns)});
+  if (const UnitOf* unit = unit_of(field.name))
+    for (double& x : family.values) x *= unit->factor;
   names_.add_family(
       field.name,
       {.kind = is_input ? NameKind::input : NameKind::parameter, .number = number, .bounds = family.bounds});
@@ -286,10 +289,12 @@ bool ModelReader::read_list(const TomlMember& field, const std::string& section,
 
 std::vector<Problem> ModelReader::evaluate_parameters() {
   for (const auto& [name, value] : overrides_)
-    if (double* to = model_.find_parameter(name))
-      *to = value;
-    else
+    if (double* to = model_.find_parameter(name)) {
+      const UnitOf* unit = unit_of(name);
+      *to = unit ? value * unit->factor : value;
+    } else {
       model_.unknown_overrides.push_back(name);
+    }
   Evaluation evaluation(model_);
   for (std::size_t i = 0; i < model_.scalars.size(); ++i) {
     const Parameter& p = model_.scalars[i];

@@ -55,6 +55,12 @@ ConstantEvaluation evaluate_constant(const Expr& f, const ParameterIndex& index,
   return {value, std::move(text)};
 }
 
+double in_si(const std::map<std::string, UnitOf>& units, std::string_view name, double value) {
+  if (units.empty()) return value;
+  const auto unit = units.find(std::string(name.substr(0, std::min(name.find('['), name.find('\'')))));
+  return unit == units.end() ? value : value * unit->second.factor;
+}
+
 ParameterEvaluation try_evaluate_parameters(const Model& model, const ParameterOverrides& overrides) {
   const ParameterIndex index = index_parameters(model);
   const std::size_t count = model.parameters.size();
@@ -92,8 +98,9 @@ ParameterEvaluation try_evaluate_parameters(const Model& model, const ParameterO
     for (const int need : needs[i]) ready = ready && result.known[static_cast<std::size_t>(need)];
     // What is made of a parameter without a value has none, and no mistake of its own.
     if (!ready) continue;
-    const ConstantEvaluation e = given != overrides.end() ? ConstantEvaluation{given->second, {}}
-                                                          : evaluate_constant(p.value, index, result.values.values);
+    const ConstantEvaluation e = given != overrides.end()
+                                     ? ConstantEvaluation{in_si(model.units, p.name, given->second), {}}
+                                     : evaluate_constant(p.value, index, result.values.values);
     result.values.values[i] = e.value;
     result.known[i] = std::isfinite(e.value);
     if (!result.known[i])

@@ -10,7 +10,10 @@
 
 namespace mechanician {
 
-/// Numbers that take the place of what the model says, by name.
+/// A number that somebody gives for a name ("m", "m[3]", "x'"), in the unit that the model has for it.
+double in_si(const std::map<std::string, UnitOf>& units, std::string_view name, double value);
+
+/// Numbers that take the place of what the model says, by name; in the units of the model.
 using ParameterOverrides = std::map<std::string, double>;
 
 /// The values of all parameters, in the order of model.parameters.

@@ -151,7 +151,10 @@ std::vector<std::string> data_files(const std::filesystem::path& file) {
     std::vector<Problem> problems;
     if (!clean_text(text, {file.string(), text}, problems)) return found;
     const TomlDocument document = parse_toml(SourceMap(text));
-    const TomlMember* parameters = document.root.find("parameters");
+    const TomlMember *parameters = document.root.find("parameters"), *start = document.root.find("start"),
+                     *from = start ? start->value.find("from") : nullptr;
+    if (from && from->value.type == TomlValue::Type::string)
+      found.push_back((file.parent_path() / from->value.text).string());
     if (!parameters) return found;
     for (const TomlMember& m : parameters->value.members)
       if (const TomlMember* csv = m.value.find("csv"); csv && csv->value.type == TomlValue::Type::string)

@@ -82,6 +82,7 @@ class Validator {
   std::vector<Problem> validate() {
     check_names();
     check_coordinates();
+    check_held();
     check_energies();
     collect_parts();
     check_parts();
@@ -151,7 +152,9 @@ class Validator {
     for (const Control& c : model_.controls)
       add_row(c.name, "control requirement", place("control." + c.name, c.place));
     for (const Event& e : model_.events) check_name(e.name, "event", place("events." + e.name, e.place));
-    for (const Named& o : model_.outputs) {
+    for (const SummaryItem& s : model_.summary) check_name(s.name, "summary", place("summary." + s.name, s.place));
+    for (std::size_t i = 0; i < model_.num_columns(); ++i) {
+      const Named& o = model_.outputs[i];
       const Place at = place("outputs." + o.name, o.place);
       check_name(o.name, "output", at);
       const auto found = known.find(o.name);
@@ -189,6 +192,16 @@ class Validator {
           fmt::format("{} cannot be the name of a{} {}", mechanician::quoted(name),
                       what == "event" || what == "output" || what == "input" || what.starts_with('u') ? "n" : "", what),
           "a name is a letter or _, then letters, digits and _");
+  }
+
+  /// Of a model that is built in C++; a file is read with its coordinates at hand.
+  void check_held() {
+    for (std::string name : model_.start.hold) {
+      if (name.ends_with('\'')) name.pop_back();
+      if (model_.find_coordinate(name) < 0)
+        report(place("start.hold"), fmt::format("{} is no coordinate and cannot be held", mechanician::quoted(name)),
+               "");
+    }
   }
 
   void check_coordinates() {
@@ -299,8 +312,12 @@ class Validator {
       for (const EventChange& c : e.changes)
         add(c.value, fmt::format("the new value of {}", mechanician::quoted(c.name)), c.place, of_motion, of_change);
     }
-    for (const Named& o : model_.outputs)
-      add(o.value, fmt::format("the output {}", mechanician::quoted(o.name)), o.place, of_forces);
+    for (std::size_t i = 0; i < model_.outputs.size(); ++i) {
+      const Named& o = model_.outputs[i];
+      add(o.value,
+          fmt::format("{} {}", i < model_.num_columns() ? "the output" : "the summary", mechanician::quoted(o.name)),
+          o.place, of_forces);
+    }
     const std::string of_start = "a start value is made of numbers and parameters";
     add(model_.start.time, "`start.time`", place("start.time"), of_parameters, of_start);
     for (const auto& [name, f] : model_.start.position)

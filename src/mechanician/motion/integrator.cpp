@@ -12,6 +12,7 @@
 #include "mechanician/motion/motion_family.hpp"
 #include "mechanician/motion/phased_motion.hpp"
 #include "mechanician/motion/staged_motion.hpp"
+#include "mechanician/motion/summary_watch.hpp"
 #include "mechanician/motion/tolerances.hpp"
 
 namespace mechanician {
@@ -36,6 +37,24 @@ void check(const System& system, const State& start, const MotionOptions& option
     if (scale != 0.0)
       if (const std::string wrong = wrong_scale(scale); !wrong.empty())
         throw std::invalid_argument(fmt::format("{}, not {}", wrong, scale));
+}
+
+/// Null where nothing is asked for.
+std::unique_ptr<SummaryWatch> make_watch(const System& system, const MotionOptions& options, double start) {
+  std::vector<SummaryItem> items = options.summarise ? system.summary() : std::vector<SummaryItem>{};
+  if (items.empty()) return nullptr;
+  return std::make_unique<SummaryWatch>(std::move(items), start, options.tolerance);
+}
+
+/// The last step, as far as it belongs to the run.
+void look(SummaryWatch& watch, MotionSteps& steps) {
+  const auto calc = [&](double t, std::span<double> f) {
+    const Eigen::VectorXd outputs = steps.sample(t).outputs;
+    const auto count = static_cast<Eigen::Index>(f.size());
+    std::copy_n(outputs.data() + outputs.size() - count, count, f.begin());
+  };
+  watch.look(steps.step_begin, std::min(steps.t, steps.options.to), calc);
+  for (std::string& note : watch.take_notes()) steps.notes.push_back(std::move(note));
 }
 
 }  // namespace
@@ -64,6 +83,7 @@ Integrator::Integrator(const System& system, State start, MotionOptions options)
     family_ = std::make_unique<MotionFamily>(system, start, system.inputs_from_outside());
     system_ = std::shared_ptr<const System>(std::shared_ptr<const System>(), &family_->system());
     steps_ = make_steps(*family_, std::move(start), options);
+    summary_ = make_watch(*system_, options, steps_->start.t);
     return;
   }
   system_ = std::make_shared<const System>(system);
@@ -74,18 +94,24 @@ Integrator::Integrator(const System& system, State start, MotionOptions options)
     steps_ = std::make_unique<PhasedMotion>(*system_, std::move(start), options);
   else
     steps_ = std::make_unique<SmoothMotion>(*system_, std::move(start), options);
+  summary_ = make_watch(*system_, options, steps_->start.t);
 }
 Integrator::Integrator(MotionFamily& family, State start, MotionOptions options)
     : system_(std::shared_ptr<const System>(), &family.system()) {
   check(family.system(), start, options);
   steps_ = make_steps(family, std::move(start), options);
+  summary_ = make_watch(*system_, options, steps_->start.t);
 }
 Integrator::~Integrator() = default;
 Integrator::Integrator(Integrator&&) noexcept = default;
 Integrator& Integrator::operator=(Integrator&&) noexcept = default;
 
 const std::optional<Stop>& Integrator::refusal() const { return steps_->refusal; }
-bool Integrator::advance() { return steps_->advance(); }
+bool Integrator::advance() {
+  if (!steps_->advance()) return false;
+  if (summary_) look(*summary_, *steps_);
+  return true;
+}
 double Integrator::step_begin() const { return steps_->step_begin; }
 double Integrator::t() const { return steps_->t; }
 Sample Integrator::sample(double t) { return steps_->sample(t); }
@@ -133,14 +159,27 @@ const Statistics& Integrator::statistics() const { return steps_->statistics(); 
 Certificate Integrator::certificate() const { return steps_->certificate(); }
 const std::vector<std::string>& Integrator::notes() const { return steps_->notes; }
 bool Integrator::at_checkpoint() const { return steps_->at_checkpoint(); }
-std::vector<double> Integrator::checkpoint() const { return steps_->checkpoint(); }
+std::vector<double> Integrator::checkpoint() const {
+  std::vector<double> numbers = steps_->checkpoint();
+  if (summary_) summary_->save(numbers);
+  return numbers;
+}
+std::vector<SummaryValue> Integrator::summary() const {
+  return summary_ ? summary_->values() : std::vector<SummaryValue>{};
+}
 void Integrator::restore(std::span<const double> checkpoint, std::vector<MotionEvent> past_events,
                          std::vector<std::string> past_notes) {
+  if (summary_) {
+    const std::size_t own = summary_->num_numbers();
+    if (checkpoint.size() < own) throw std::invalid_argument("the checkpoint is cut off");
+    summary_->restore(checkpoint.last(own));
+    checkpoint = checkpoint.first(checkpoint.size() - own);
+  }
   steps_->restore(checkpoint);
   steps_->events = std::move(past_events);
   steps_->notes = std::move(past_notes);
 }
-bool Integrator::can_hand_over() const { return steps_->can_hand_over(); }
+bool Integrator::can_hand_over() const { return !summary_ && steps_->can_hand_over(); }
 const Sizes& Integrator::sizes() const { return steps_->sizes(); }
 HandedMotion Integrator::hand_over() const { return steps_->hand_over(); }
 void Integrator::take_back(const HandedMotion& motion) { steps_->take_back(motion); }

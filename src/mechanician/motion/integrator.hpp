@@ -28,9 +28,11 @@ struct MotionOptions {
   double first_step = 0.0;      ///< 0: chosen
   double largest_step = 0.0;    ///< 0: no limit
   std::vector<double> scale{};  ///< typical sizes of coordinates, 0: found from the motion; empty: all are
+  bool summarise = true;        ///< follow what [summary] asks for, where the model has one
 };
 
 class MotionSteps;
+class SummaryWatch;
 struct HandedMotion;
 class Sizes;
 class MotionFamily;
@@ -75,6 +77,8 @@ class Integrator {
   const Statistics& statistics() const;
   /// Of the motion so far.
   Certificate certificate() const;
+  /// [summary] of the motion so far; none where it is not followed.
+  std::vector<SummaryValue> summary() const;
   /// What the user should know, as it comes up (method changed, crossing noise-limited, …).
   const std::vector<std::string>& notes() const;
 
@@ -105,6 +109,7 @@ class Integrator {
   std::unique_ptr<MotionFamily> family_;  ///< of a model with inputs, which vary
   std::shared_ptr<const System> system_;
   std::unique_ptr<MotionSteps> steps_;
+  std::unique_ptr<SummaryWatch> summary_;
 };
 
 }  // namespace mechanician

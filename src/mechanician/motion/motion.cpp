@@ -26,6 +26,7 @@ struct Motion::Data {
   Statistics statistics;
   Certificate certificate;
   std::vector<std::string> notes;
+  std::vector<SummaryValue> summary;
   std::mutex mutex;
   std::unique_ptr<Integrator> worker;
   std::size_t worker_step = static_cast<std::size_t>(-1);
@@ -39,6 +40,7 @@ const std::vector<MotionEvent>& Motion::events() const { return data_->events; }
 const Statistics& Motion::statistics() const { return data_->statistics; }
 const Certificate& Motion::certificate() const { return data_->certificate; }
 const std::vector<std::string>& Motion::notes() const { return data_->notes; }
+const std::vector<SummaryValue>& Motion::summary() const { return data_->summary; }
 
 Sample Motion::sample(double t) const {
   Data& d = *data_;
@@ -86,6 +88,7 @@ Motion integrate(const System& system, const State& start, const MotionOptions& 
   data->statistics = integrator.statistics();
   data->certificate = integrator.certificate();
   data->notes = integrator.notes();
+  data->summary = integrator.summary();
   return Motion(std::move(data));
 }
 

@@ -33,6 +33,8 @@ class Motion {
   const Statistics& statistics() const;
   const Certificate& certificate() const;
   const std::vector<std::string>& notes() const;
+  /// [summary] of the model.
+  const std::vector<SummaryValue>& summary() const;
 
   struct Data;
   explicit Motion(std::shared_ptr<Data> data) : data_(std::move(data)) {}

@@ -36,7 +36,7 @@ struct Sample {
   Eigen::VectorXd multipliers;      ///< constraint rows: actual ones, with everything that acts
   Eigen::VectorXd normal;           ///< constraints with friction: actual multipliers
   Eigen::VectorXd friction;         ///< their friction along their slips, one after the other
-  Eigen::VectorXd outputs;          ///< [outputs] of the model, in order
+  Eigen::VectorXd outputs;          ///< [outputs] of the model, in order; then what its [summary] is about
   double residual = 0.0;            ///< largest |φ|, |φ̇|, |ψ| of the constraints
   Eigen::VectorXd modes;            ///< [modes] of the model, in order
   Eigen::VectorXd engaged;          ///< 1 or 0: rows that can be released, in order
@@ -89,6 +89,12 @@ struct Statistics {
   long projections = 0;  ///< evaluations of the constraints for projection and prediction
   long jacobians = 0;    ///< of the implicit method
   long crossings = 0, switches = 0, restarts = 0;
+};
+
+/// A number of [summary]: of the motion from its start; not a number where its quantity has no value.
+struct SummaryValue {
+  std::string name;
+  double value = 0.0;
 };
 
 /// What there is to say of a motion with one-sided constraints or friction.

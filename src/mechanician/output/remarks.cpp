@@ -311,9 +311,18 @@ Remark projection_offer(const System& system, const State& given, const Projecti
   if (!p.converged) {
     Remark remark{"no state on the constraints was found near this start", {}, {}};
     if (p.not_finite) remark.details.push_back(p.not_finite->message());
-    std::vector<std::string> names;
-    for (const int i : p.unmet) names.push_back(system.row_name(i));
-    if (!names.empty()) remark.details.push_back(fmt::format("not met: {}", quote_list(names)));
+    constexpr std::size_t most = 12;
+    std::vector<std::string> unmet;
+    for (std::size_t k = 0; k < std::min(p.unmet.size(), most); ++k)
+      unmet.push_back(fmt::format("`{}` by {}", system.row_name(p.unmet[k]), short_number(p.off[k])));
+    if (p.unmet.size() > most) unmet.push_back(fmt::format("and {} more", p.unmet.size() - most));
+    if (!unmet.empty())
+      remark.details.push_back(
+          fmt::format("not met{}: {}", p.unmet_rates ? " in velocities" : "", fmt::join(unmet, ", ")));
+    if (const InTheWay held = find_in_the_way(system, given, p); !held.names.empty())
+      remark.details.push_back(
+          fmt::format("[start] holds what {} on; let go of {}{}", p.unmet.size() == 1 ? "this depends" : "these depend",
+                      held.each_is_enough && held.names.size() > 1 ? "one of " : "", quote_list(held.names, 8)));
     return remark;
   }
   Remark remark{"the nearest state on the constraints (command `project`):", {}, {}};

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view marker = "@REPORT@";
 constexpr std::size_t most_events = 1500, most_names = 12;
 constexpr std::size_t longest_model = 250'000, longest_formula = 6'000, longest_formulas = 250'000;
-constexpr std::size_t most_parameters = 500, most_notes = 100;
+constexpr std::size_t most_parameters = 500, most_notes = 100, most_values = 500;
 
 class ReportWriter {
  public:
@@ -131,6 +131,14 @@ class ReportWriter {
     json_.key("balance_allowed").value(c.balance_allowed);
     json_.key("global_error");
     c.global_error ? json_.value(*c.global_error) : json_.null();
+    if (!s.values.empty()) {
+      json_.key("values").begin_object();
+      for (const SummaryValue& v : std::span(s.values).first(std::min<std::size_t>(s.values.size(), most_values))) {
+        json_.key(v.name);
+        std::isnan(v.value) ? json_.null() : json_.value(v.value);
+      }
+      json_.end_object();
+    }
     json_.key("trusted").value(c.holds);
     json_.key("reasons");
     list(c.reasons, most_notes, 1000);

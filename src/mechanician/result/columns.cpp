@@ -224,7 +224,8 @@ void Columns::fill_row(const Sample& s, std::vector<double>& row) const {
   for (const ColumnGroup& group : groups_) {
     while (next->first != group.quantity) ++next;
     if (group.chosen.empty()) {
-      row.insert(row.end(), next->second.begin(), next->second.end());
+      // Behind the outputs stands what [summary] is about.
+      row.insert(row.end(), next->second.begin(), next->second.begin() + std::ssize(group.names));
     } else {
       for (const std::uint32_t entry : group.chosen) row.push_back(next->second[entry]);
     }

@@ -12,7 +12,7 @@ namespace mechanician {
 
 inline constexpr const char* result_format = "mechanician result 1";  ///< attribute `format`
 /// Attribute `checkpoint_format`: what checkpoints and lists of parameters hold. Version 0.1 had none.
-inline constexpr std::int64_t checkpoint_format = 2;
+inline constexpr std::int64_t checkpoint_format = 3;
 
 /// How much fits into a file.
 struct Room {

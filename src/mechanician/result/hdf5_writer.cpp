@@ -182,13 +182,16 @@ class Hdf5Writer final : public ResultWriter {
   }
 
   void finish(const RunState& state) override {
+    // How often a run was disturbed is not to be seen in what it leaves.
+    if (state.summary.complete()) sequence_ = 0;
     flush(state);
     Room exact{.rows = rows_, .events = state.events.size()};
     for (const MotionEvent& e : state.events) {
       exact.name_size = std::max<std::uint64_t>(exact.name_size, e.name.size());
       exact.constraints_size = std::max<std::uint64_t>(exact.constraints_size, constraints_text(e).size());
     }
-    if (!state.summary.complete()) exact.checkpoint_size = checkpoint_.size();
+    // A run that has reached its end may go on past it.
+    if (!state.summary.complete() || state.checkpoint) exact.checkpoint_size = checkpoint_.size();
     try {
       const Hdf5Reader now(part_->file().path());
       build(exact, Purpose::finished, state, &now, state.events);

@@ -41,8 +41,8 @@ struct StoredRun {
 };
 
 /// Finds FILE.part or FILE, whichever is named. Throws FileError for what is missing, damaged, no result of this
-/// program or being written right now.
-StoredRun open_stored_run(const std::string& named);
+/// program or being written right now. `past_end`: one that has reached its end is to go on too.
+StoredRun open_stored_run(const std::string& named, bool past_end = false);
 
 /// Goes on where the checkpoint is; what the file holds beyond it is dropped. FILE itself stays until the end.
 std::unique_ptr<ResultWriter> make_resuming_hdf5_writer(StoredRun run, ResultHeader header);

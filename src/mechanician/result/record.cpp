@@ -64,6 +64,8 @@ class Recorder::Impl {
     if (!within_step_ && end_of_run() > last_time_) emit(writer, integrator.sample(end_of_run()));
     last.summary = summarise();
     last.events = integrator.events();
+    if (last.summary.status == RunStatus::done && writer.keeps_checkpoints() && integrator.at_checkpoint() && !second)
+      last.checkpoint = checkpoint(), last.checkpoint->wall_time = 0.0;  // to go on past the end
     writer.finish(last);
     return last.summary;
   }
@@ -72,8 +74,9 @@ class Recorder::Impl {
     integrator.restore(checkpoint.motion, checkpoint.events, checkpoint.notes);
     if (second) second->restore(checkpoint);
     rows_ = flushed_ = checkpoint.rows;
+    next_ = checkpoint.grid_rows;
     wall_before_ = checkpoint.wall_time;
-    last_time_ = setup.every ? row_time(rows_ - 1) : integrator.t();
+    last_time_ = setup.every ? row_time(next_ - 1) : integrator.t();
   }
 
   RunSetup setup;
@@ -95,6 +98,8 @@ class Recorder::Impl {
     writer.row(row_);
     last_time_ = sample.t;
     ++rows_;
+    // Also where the end of the run is one of these times, as well as rounding can tell.
+    if (setup.every && sample.t >= row_time(next_) - 1e-6 * *setup.every) ++next_;
   }
 
   /// The rows of the last accepted step.
@@ -106,7 +111,7 @@ class Recorder::Impl {
     // A row that all but coincides with the end is left to the end.
     const double last = setup.motion.to - 1e-6 * *setup.every;
     for (int count = 1;; ++count) {
-      const double t = row_time(rows_);
+      const double t = row_time(next_);
       if (!(t <= integrator.t()) || t >= last) return;
       emit(writer, integrator.sample(t));
       if (interrupted_) return;
@@ -132,7 +137,7 @@ class Recorder::Impl {
 
   RunCheckpoint checkpoint() const {
     RunCheckpoint c;
-    c.rows = rows_;
+    c.rows = rows_, c.grid_rows = next_;
     c.events = integrator.events();
     c.motion = integrator.checkpoint();
     c.notes = integrator.notes();
@@ -182,6 +187,7 @@ class Recorder::Impl {
     s.tolerance = setup.motion.tolerance;
     s.statistics = integrator.statistics();
     s.certificate = integrator.certificate();
+    s.values = integrator.summary();
     s.notes = integrator.notes();
     if (second) second->judge(s.certificate, s.statistics, s.complete());
     if (s.complete() && !s.certificate.holds) s.status = RunStatus::suspect;
@@ -195,6 +201,7 @@ class Recorder::Impl {
   FlushPolicy flushes_;
   std::vector<double> row_;
   long rows_ = 0, flushed_ = 0;
+  long next_ = 0;  ///< start + k·every: the k of the next row
   double last_time_ = -std::numeric_limits<double>::infinity();
   bool interrupted_ = false;
   bool checkpointed_ = false;  ///< at the last flush

@@ -99,6 +99,7 @@ std::string to_bytes(const RunCheckpoint& c, long sequence) {
   Packer body;
   body.number(static_cast<std::int64_t>(sequence));
   body.number(static_cast<std::int64_t>(c.rows));
+  body.number(static_cast<std::int64_t>(c.grid_rows));
   body.number(c.wall_time);
   body.number(c.global_error);
   body.numbers(c.motion);
@@ -130,6 +131,7 @@ std::optional<StoredCheckpoint> checkpoint_of(std::string_view bytes) {
   RunCheckpoint& c = stored.checkpoint;
   stored.sequence = static_cast<long>(body.number<std::int64_t>());
   c.rows = static_cast<long>(body.number<std::int64_t>());
+  c.grid_rows = static_cast<long>(body.number<std::int64_t>());
   c.wall_time = body.number<double>();
   c.global_error = body.number<double>();
   c.motion = body.numbers();

@@ -15,6 +15,7 @@ namespace mechanician {
 
 struct RunCheckpoint {
   long rows = 0;
+  long grid_rows = 0;  ///< start + k·every: the k that comes next; a run that went on past its end has further rows
   std::vector<double> motion;       ///< Integrator::checkpoint()
   std::vector<MotionEvent> events;  ///< before it
   std::vector<std::string> notes;

@@ -77,6 +77,8 @@ class StoredRunReader {
         path_, reader_.has_attribute("checkpoint_format") ? "" : "an early ", reader_.text_attribute("version")));
   }
 
+  bool has_checkpoint() const { return reader_.has("checkpoint"); }
+
   /// The later of the whole checkpoints whose rows are there; the beginning where there is none.
   RunCheckpoint checkpoint() const {
     StoredCheckpoint best;
@@ -117,7 +119,7 @@ namespace {
 bool goes_on(RunStatus status) { return status == RunStatus::incomplete || status == RunStatus::interrupted; }
 }  // namespace
 
-StoredRun open_stored_run(const std::string& named) {
+StoredRun open_stored_run(const std::string& named, bool past_end) {
   StoredRun run;
   run.file = named.ends_with(part_ending) ? named.substr(0, named.size() - part_ending.size()) : named;
   const std::string part = PartFile::part_of(run.file);
@@ -148,11 +150,18 @@ StoredRun open_stored_run(const std::string& named) {
   run.setup = reader->setup();
   run.status = reader->status();
   run.message = reader->message();
-  if (!goes_on(run.status)) {
+  const bool extended = past_end && run.status == RunStatus::done && !has_part;
+  if (!goes_on(run.status) && !extended) {
     if (empty) run.part.reset();
     return run;
   }
   reader->refuse_other_formats();
+  if (extended && !reader->has_checkpoint())
+    throw FileError(
+        fmt::format("{0}: the result does not hold all that the motion depends on (its method remembers past steps, or "
+                    "a second run "
+                    "went along): `run MODEL --from {0} --to T` begins a new result where this one ends",
+                    run.source));
   run.checkpoint = reader->checkpoint();
   if (!run.part) run.part = std::make_unique<PartFile>(run.file);
   return run;

@@ -91,6 +91,14 @@ void append_events(std::string& out, std::span<const MotionEvent> events, bool s
   out += fmt::format("  {}: {}\n", singular ? "singular configurations" : "events", joined(items, ", "));
 }
 
+/// What [summary] asks for, a line for each; of a large family the first ones.
+void append_values(std::string& out, std::span<const SummaryValue> values) {
+  constexpr std::size_t most = 40;
+  for (const SummaryValue& v : values.first(std::min(values.size(), most)))
+    out += fmt::format("  {} = {}\n", v.name, std::isnan(v.value) ? "no value" : fmt::format("{:.10g}", v.value));
+  if (values.size() > most) out += fmt::format("  and {} more of [summary]\n", values.size() - most);
+}
+
 }  // namespace
 
 std::string_view name_of(RunStatus status) { return status_names[static_cast<std::size_t>(status)]; }
@@ -143,6 +151,7 @@ std::string summary_text(const Summary& s, std::span<const MotionEvent> events, 
                        k.penetration, k.optimality);
   }
   if (c.mode_work) out += fmt::format("  energy put in by changes of modes: {}\n", short_number(*c.mode_work));
+  append_values(out, s.values);
   append_events(out, events, true);
   append_events(out, events, false);
   for (const std::string& note : s.notes) out += fmt::format("  note: {}\n", note);
@@ -223,6 +232,14 @@ void write_summary(JsonWriter& json, const Summary& s, std::span<const MotionEve
   if (c.mode_work) json.key("work_of_mode_changes").value(*c.mode_work);
   json.key("global_error");
   c.global_error ? json.value(*c.global_error) : json.null();
+  if (!s.values.empty()) {
+    json.key("values").begin_object();
+    for (const SummaryValue& v : s.values) {
+      json.key(v.name);
+      std::isnan(v.value) ? json.null() : json.value(v.value);
+    }
+    json.end_object();
+  }
   json.key("trusted").value(c.holds);
   json.key("reasons").list(c.reasons);
   json.key("notes").list(s.notes);

@@ -35,6 +35,7 @@ struct Summary {
   double tolerance = 0.0;
   Statistics statistics;
   Certificate certificate;
+  std::vector<SummaryValue> values;  ///< [summary] of the model
   std::vector<std::string> notes;
   double wall_time = 0.0;  ///< seconds, those before a run was taken up again included
 

@@ -26,7 +26,7 @@ class SecondRun {
         first_tolerance_(setup.motion.tolerance),
         span_(setup.motion.to - setup.start.t) {
     MotionOptions options = setup.motion;
-    options.tolerance = tolerance_;
+    options.tolerance = tolerance_, options.summarise = false;
     // What the first run has stepped over the second must not step over at the same places.
     const double largest = (options.to - setup.start.t) / least_steps;
     options.largest_step = options.largest_step > 0.0 ? std::min(largest, 0.37 * options.largest_step) : largest;

@@ -1,0 +1,96 @@
+#include "mechanician/plot/stored_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include "mechanician/base/diagnostic.hpp"
+#include "mechanician/base/text.hpp"
+#include "mechanician/expression/print.hpp"
+#include "mechanician/model/inside_folder.hpp"
+#include "mechanician/plot/result_source.hpp"
+
+namespace mechanician {
+
+namespace {
+
+/// Times that differ by less than this part of the way to the next row are one time that was rounded twice.
+constexpr double same_time = 1e-6;
+
+/// The row at a time; rows of both sides of an impact have one time, and the later one is where the motion goes on.
+std::size_t find_row(const std::string& file, const std::vector<double>& times, double at) {
+  const auto after = std::upper_bound(times.begin(), times.end(), at);
+  const auto above = static_cast<std::size_t>(after - times.begin());
+  double gap = std::numeric_limits<double>::infinity();
+  for (std::size_t i = std::max<std::size_t>(above, 2) - 2; i + 1 < times.size() && i <= above; ++i)
+    if (times[i + 1] > times[i]) gap = std::min(gap, times[i + 1] - times[i]);
+  if (!std::isfinite(gap)) gap = 0.0;
+  const double near = std::max(same_time * gap, 4.0 * std::numeric_limits<double>::epsilon() * std::abs(at));
+  if (above < times.size() && times[above] - at <= near) {
+    std::size_t row = above;
+    while (row + 1 < times.size() && times[row + 1] == times[above]) ++row;
+    return row;
+  }
+  if (above > 0 && at - times[above - 1] <= near) return above - 1;
+  const std::string what = above == 0 ? fmt::format("it begins at t = {}", number_text(times.front()))
+                           : above == times.size()
+                               ? fmt::format("it ends at t = {}", number_text(times.back()))
+                               : fmt::format("its rows beside it are at t = {} and {}", number_text(times[above - 1]),
+                                             number_text(times[above]));
+  throw FileError(fmt::format("{}: there is no row at t = {}: {}", file, number_text(at), what));
+}
+
+}  // namespace
+
+StoredState read_stored_state(const System& system, const std::string& file, std::optional<double> at) {
+  const std::unique_ptr<ResultSource> source = open_result(file);
+  const std::vector<std::string>& columns = source->columns();
+  std::unordered_map<std::string, std::size_t> place;
+  for (std::size_t i = 0; i < columns.size(); ++i) place.emplace(columns[i], i);
+  std::vector<std::size_t> wanted;
+  std::vector<std::string> missing;
+  const auto want = [&](const std::string& name) {
+    if (const auto found = place.find(name); found != place.end())
+      wanted.push_back(found->second);
+    else
+      missing.push_back(name);
+  };
+  want("t");
+  for (const char* prime : {"", "'"})
+    for (int i = 0; i < system.n(); ++i) want(system.coordinate(i) + prime);
+  if (!missing.empty())
+    throw FileError(
+        fmt::format("{}: the result has no column {}: the motion cannot go on from it", file, quote_list(missing, 6)));
+  const ResultRows rows = source->read(wanted);
+  const std::vector<double>& times = rows.columns.front();
+  if (times.empty()) throw FileError(fmt::format("{}: the result has no row", file));
+  if (!std::is_sorted(times.begin(), times.end()))
+    throw FileError(fmt::format("{}: its times do not grow from row to row", file));
+  const std::size_t row = at ? find_row(file, times, *at) : times.size() - 1;
+  const auto n = static_cast<std::size_t>(system.n());
+  StoredState result{{times[row], Eigen::VectorXd(system.n()), Eigen::VectorXd(system.n())}, rows.remark};
+  for (std::size_t k = 0; k < 2 * n; ++k) {
+    const double x = rows.columns[1 + k][row];
+    if (!std::isfinite(x))
+      throw FileError(fmt::format("{}: `{}` has no value in the row at t = {}", file, columns[wanted[1 + k]],
+                                  number_text(times[row])));
+    (k < n ? result.state.q : result.state.qd)(static_cast<Eigen::Index>(k % n)) = x;
+  }
+  return result;
+}
+
+StoredState find_start(const System& system) {
+  const StartRules rules = system.start_rules();
+  if (!rules.from) return {system.start(), {}};
+  const FileBeside beside = file_beside(system.source().file, rules.from->file, "a result");
+  const auto refuse = [&](const std::string& why, const std::string& hint) {
+    throw ModelError({{rules.from->place, why, hint}}, system.source());
+  };
+  if (!beside.problem.empty()) refuse(beside.problem, beside.hint);
+  return read_stored_state(system, beside.path, rules.from->at);
+}
+
+}  // namespace mechanician
