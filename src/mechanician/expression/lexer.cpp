@@ -75,9 +75,15 @@ Token Lexer::number() {
 
 Token Lexer::name() {
   const std::size_t begin = at_;
+  // Dots stand between parts of a name, as in record.ax; two of them are a range, N..M.
+  const auto part_follows = [&] {
+    if (at_ + 1 >= text_.size() || text_[at_] != '.') return false;
+    const CodePoint c = decode_utf8(text_, at_ + 1);
+    return c.valid && is_name_start(c.value);
+  };
   while (at_ < text_.size()) {
     const CodePoint c = decode_utf8(text_, at_);
-    if (!c.valid || !is_name_part(c.value)) break;
+    if (!(c.valid && is_name_part(c.value)) && !part_follows()) break;
     at_ += static_cast<std::size_t>(c.length);
   }
   Token token{TokenKind::name, begin, text_.substr(begin, at_ - begin), 0.0, 0, {}, {}};

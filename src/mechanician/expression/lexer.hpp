@@ -9,7 +9,7 @@ namespace mechanician {
 
 enum class TokenKind {
   number,
-  name,  ///< with its primes
+  name,  ///< with its primes; may have dots between its parts, as in a.b.c
   sign,  ///< + - * / ^ ( ) , < <= > >= == = [ ] ..; primes may follow ]
   end,
   error,

@@ -75,6 +75,24 @@ TEST(Parse, FollowsThePrecedenceOfMathematics) {
   for (const Valued& c : cases) EXPECT_DOUBLE_EQ(value(c.text), c.value) << c.text;
 }
 
+TEST(Parse, NamesHaveDotsBetweenTheirParts) {
+  NameScope s = scope();
+  std::vector<std::string> asked;
+  s.find = [&](std::string_view name, int primes) -> std::optional<Expr> {
+    asked.push_back(std::string(name) + std::string(static_cast<std::size_t>(primes), '\''));
+    return Expr(1.0);
+  };
+  EXPECT_TRUE(parse_expression("a.b.c + crank.x'' + θ.φ_1*k.x2", s).value.has_value());
+  EXPECT_EQ(asked, (std::vector<std::string>{"a.b.c", "crank.x''", "θ.φ_1", "k.x2"}));
+  for (const char* text : {"a.", "a.1", "a .b", "a. b", "a.b.", "a..b", ".a"})
+    EXPECT_FALSE(parse_expression(text, s).problems.empty()) << text;
+  // Ranges of indices keep their two dots.
+  const ParsedRanges ranges = parse_ranges("i = a..N");
+  ASSERT_TRUE(ranges.problems.empty());
+  EXPECT_EQ(ranges.ranges[0].from, "a");
+  EXPECT_EQ(ranges.ranges[0].to, "N");
+}
+
 TEST(Parse, KnowsEveryFunction) {
   const Valued cases[] = {{"sin(x)", std::sin(2.0)},
                           {"cos(x)", std::cos(2.0)},
