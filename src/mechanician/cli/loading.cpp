@@ -7,6 +7,7 @@
 
 #include "mechanician/base/safe_text.hpp"
 #include "mechanician/base/text.hpp"
+#include "mechanician/expression/table_hash.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/read_model.hpp"
 #include "mechanician/result/file_clashes.hpp"
@@ -45,16 +46,21 @@ void refuse_unknown(const FamilyModel& model) {
 
 }  // namespace
 
+std::string name_tables(std::span<const Table> tables) {
+  return tables.empty() ? std::string() : fmt::format("{:016x}", hash_tables(tables));
+}
+
 Loaded load(const CommandOptions& options) {
   FamilyModel model = read_family_model(options.model, ParameterOverrides(options.set.begin(), options.set.end()));
   refuse_unknown(model);
+  std::string tables = name_tables(model.tables);
   System system(std::move(model));
   State start = system.start();
   const auto n = static_cast<std::size_t>(system.n());
   assign({start.q.data(), n}, options.position, system, "--position");
   assign({start.qd.data(), n}, options.velocity, system, "--velocity");
   if (!options.time.empty()) start.t = parse_number(options.time, "--time");
-  return {std::move(system), std::move(start)};
+  return {std::move(system), std::move(start), std::move(tables)};
 }
 
 void refuse_overwriting(const CommandOptions& o) {

@@ -7,6 +7,7 @@
 
 #include "mechanician/cli/options.hpp"
 #include "mechanician/cli/standard_error.hpp"
+#include "mechanician/expression/table.hpp"
 #include "mechanician/instant/system.hpp"
 
 namespace mechanician {
@@ -14,7 +15,11 @@ namespace mechanician {
 struct Loaded {
   System system;
   State start;
+  std::string tables = {};  ///< what they hold, for RunSetup
 };
+
+/// The hash of tables as a text; empty of none.
+std::string name_tables(std::span<const Table> tables);
 
 /// Puts values in their places by coordinate. Throws UsageError, with `option`, for a name that is none.
 void assign(std::span<double> x, const Assignments& values, const System& system, const char* option);

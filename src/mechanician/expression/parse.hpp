@@ -48,6 +48,12 @@ struct MemberName {
   ParseProblem problem;
 };
 
+/// A function that has a name in the model: a table.
+struct NamedFunction {
+  int num_arguments = 1;
+  std::function<Expr(std::span<const Expr> arguments)> make;
+};
+
 /// What a name stands for, asked by the parser.
 struct NameScope {
   /// name with `primes` primes behind it; nothing if there is none.
@@ -65,6 +71,10 @@ struct NameScope {
   /// of the whole text.
   std::function<ParsedExpression(std::span<const IndexRange> ranges, std::string_view body, std::size_t body_offset)>
       sum = nullptr;
+  /// quake'(…): the function of a name with so many primes; nothing if there is none. Null where there are no such functions.
+  std::function<std::optional<NamedFunction>(std::string_view name, int primes)> function = nullptr;
+  /// Why there is none, where more can be said than that the name is unknown.
+  std::function<std::optional<ParseProblem>(std::string_view name, int primes)> explain_function = nullptr;
 };
 
 ParsedExpression parse_expression(std::string_view text, const NameScope& scope);

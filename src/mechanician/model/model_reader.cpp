@@ -34,7 +34,7 @@ ModelReader::ModelReader(SourceText source, std::string cleaned, std::vector<Pro
   names_.is_excused = [this](std::string_view name) {
     if (unreadable_.covers("coordinates")) return true;
     const std::string family(name.substr(0, name.find('[')));
-    for (const char* section : {"parameters.", "define.", "unknown."})
+    for (const char* section : {"parameters.", "define.", "unknown.", "tables."})
       if (unreadable_.covers(section + std::string(name)) || unreadable_.covers(section + family)) return true;
     return false;
   };
@@ -52,6 +52,7 @@ FamilyModel ModelReader::read() {
                      model_.source);
   read_top_level();
   declare_names();
+  read_tables();
   read_parameters();
   read_coordinates();
   declare_families();
@@ -83,6 +84,7 @@ long ModelReader::count() {
   if (text_.find("..") == std::string::npos || !fields_.problems.empty()) return 0;
   only_sizes_ = true;
   declare_names();
+  read_tables();
   read_parameters();
   read_coordinates();
   return fields_.problems.empty() ? model_.num_coordinates() : 0;
@@ -110,12 +112,12 @@ std::optional<Expr> ModelReader::expression(const TomlValue& value, const std::s
 void ModelReader::read_top_level() {
   fields_.check_keys(root_,
                      {"title", "coordinates", "parameters", "define", "dynamics", "constraints", "nonideal", "start",
-                      "run", "outputs", "measured", "control", "unknown", "events", "view"},
+                      "run", "outputs", "measured", "control", "unknown", "events", "view", "tables"},
                      "at the top of the file");
   // A misspelt section hides what it holds.
   for (const TomlMember& m : std::span(root_.members).first(std::min<std::size_t>(root_.members.size(), 100))) {
-    const std::string near = nearest(
-        m.name, std::vector<std::string>{"parameters", "define", "unknown", "coordinates", "dynamics", "constraints"});
+    const std::string near = nearest(m.name, std::vector<std::string>{"parameters", "define", "unknown", "coordinates",
+                                                                      "dynamics", "constraints", "tables"});
     if (!near.empty() && near != m.name && !root_.find(near)) fail(near);
   }
   if (const auto* title = root_.find("title"))

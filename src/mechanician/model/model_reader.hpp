@@ -42,6 +42,10 @@ class ModelReader {
   void read_definitions();
   void read_definition(const TomlMember& field);
 
+  // table_section.cpp
+  void read_tables();
+  void read_table(const TomlMember& field);
+
   // parameter_section.cpp
   void read_parameters();
   /// A parameter that is a text: member `number` of a list, or a single one where `list` is −1.

@@ -42,7 +42,7 @@ std::string accelerate_text(const System& system, const Instant& instant) {
                                   "acceleration", "unconstrained", nonideal ? "ideal force" : "constraint force"};
   if (nonideal) header.push_back("non-ideal force");
   if (control) header.push_back("control force");
-  Table table(header);
+  TextTable table(header);
   for (int i = 0; i < lines_of(system.n()); ++i) {
     std::vector<std::string> row{system.coordinate(i),          number(instant.state.q(i)),
                                  number(instant.state.qd(i)),   above(s.qdd(i), least_qdd),
@@ -54,7 +54,7 @@ std::string accelerate_text(const System& system, const Instant& instant) {
   out += table.text() + others(system.n());
 
   if (s.multipliers.size() > 0) {
-    Table multipliers({"constraint", "multiplier", ""}, Table::LastColumn::words);
+    TextTable multipliers({"constraint", "multiplier", ""}, TextTable::LastColumn::words);
     for (Eigen::Index i = 0; i < lines_of(s.multipliers.size()); ++i) {
       bool open = false;
       for (const Eigen::Index k : s.multipliers_undetermined) open |= k == i;
@@ -67,7 +67,7 @@ std::string accelerate_text(const System& system, const Instant& instant) {
     std::vector<std::string> columns{"contact", "gap", "rate", "normal"};
     if (friction) columns.insert(columns.end(), {"slip", "friction"});
     columns.push_back("");
-    Table contacts(columns, Table::LastColumn::words);
+    TextTable contacts(columns, TextTable::LastColumn::words);
     for (std::size_t k = 0; k < static_cast<std::size_t>(lines_of(static_cast<long>(instant.contacts.size()))); ++k) {
       const Contact& c = instant.contacts[k];
       const ContactValues& v = c.values;
