@@ -374,6 +374,10 @@ Breaks breaks_of(const Expr& lookup, int argument) {
   const TableContent& table = *leaf->symbol->table;
   if (argument >= table.num_arguments()) return Breaks::none;
   Breaks found = table.breaks(order_of(leaf, argument));
+  // Where second derivatives jump, errors of steps over a point are far above their estimate; of the time steps know the points.
+  constexpr KindSet clock = kind_bit(SymbolKind::time) | kind_bit(SymbolKind::parameter);
+  if (table.interpolation() == Interpolation::monotone && (lookup.arg(argument).kinds() & ~clock) != 0)
+    found = Breaks::points;
   // Of a grid both arguments are held alike: points count for both where they do for one.
   if (found == Breaks::ends && table.num_arguments() == 2 &&
       table.breaks(order_of(leaf, 1 - argument)) == Breaks::points)
