@@ -93,6 +93,6 @@ function(mechanician_library)
   target_include_directories(mechanician PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_libraries(mechanician PUBLIC Eigen3::Eigen PRIVATE fmt::fmt tomlplusplus::tomlplusplus
+  target_link_libraries(mechanician PUBLIC Eigen3::Eigen PRIVATE fmt::fmt tomlplusplus::tomlplusplus tinyxml2::tinyxml2
     ${sundials_libraries} ${klu_libraries} ${hdf5_libraries} ${tbb_libraries} ${CMAKE_DL_LIBS})
 endfunction()

@@ -11,12 +11,25 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mechanician)
 install(TARGETS mechanician EXPORT mechanician_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS mechanician_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
-# All headers of the stages but those that only tests or other sources of the same folder use (named so).
-install(DIRECTORY src/mechanician DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN "*.hpp"
-  PATTERN "cli" EXCLUDE
-  PATTERN "suitesparse" EXCLUDE
-  REGEX "(internal|testing|_test)[^/]*$" EXCLUDE)
+# The one header for users, and what it includes. The rest is nobody else's business.
+include(cmake/public_headers.cmake)
+mechanician_public_headers(public_headers)
+foreach(header IN LISTS public_headers)
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES src/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+endforeach()
+
+# pkg-config: for those who do not build with CMake. A static library names what it is linked with itself.
+set(private_libraries "")
+foreach(library IN LISTS sundials_libraries klu_libraries hdf5_libraries tbb_libraries CMAKE_DL_LIBS)
+  if(library MATCHES "^/")
+    string(APPEND private_libraries " ${library}")
+  else()
+    string(APPEND private_libraries " -l${library}")
+  endif()
+endforeach()
+configure_file(cmake/mechanician.pc.in ${PROJECT_BINARY_DIR}/package/mechanician.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/package/mechanician.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 configure_package_config_file(cmake/mechanicianConfig.cmake.in ${PROJECT_BINARY_DIR}/package/mechanicianConfig.cmake
   INSTALL_DESTINATION ${package_dir})

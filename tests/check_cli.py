@@ -76,7 +76,7 @@ class Check:
 def check_usage(c):
     c.status('--version', 0, '--version', out='mechanician 0.', err='')
     c.status('--help', 0, '--help', out='accelerate', err='')
-    for command in ('check', 'accelerate', 'equations', 'project', 'run', 'completion'):
+    for command in ('check', 'accelerate', 'equations', 'project', 'run', 'linearise', 'equilibrium', 'completion'):
         c.status(f'{command} --help', 0, command, '--help', out='Usage', err='')
     c.status('no command', 2, out='', err='mechanician')
     c.status('unknown command', 2, 'fly', 'pendulum.toml', out='', err='unknown command `fly`')
@@ -111,6 +111,54 @@ def check_files(c):
     for locale in ('de_DE.UTF-8', 'C'):
         rc, out, _ = c.call('accelerate', 'pendulum.toml', '--json', env={**os.environ, 'LC_ALL': locale})
         c.that(f'numbers do not depend on the locale {locale}', rc == 0 and json.loads(out)['position'] == {'x': 0.6, 'y': -0.8}, out)
+
+
+LINEARISE_KEYS = ('t', 'position', 'velocity', 'at', 'depends_on_time', 'stable', 'states', 'inputs', 'outputs', 'drift', 'eigenvalues', 'A', 'B', 'C', 'D',
+                  'coordinates', 'modes', 'transfer', 'notes')
+
+
+def check_linearise(c):
+    at_rest = ('--position', 'x=0,y=-1', '--velocity', 'x=0,y=0')
+    out = json.loads(c.status('linearise --json', 0, 'linearise', 'pendulum.toml', *at_rest, '--json', err=''))
+    c.that('linearise --json has every key', all(k in out for k in LINEARISE_KEYS), sorted(set(LINEARISE_KEYS) - set(out)))
+    c.that('a pendulum swings by the root of g/L', out['at'] == 'rest' and out['stable'] is True and
+           all(set(e) == {'re', 'im', 'frequency', 'damping', 'uncertainty'} and abs(e['frequency'] - 9.81**.5) < 1e-13 for e in out['eigenvalues']), out['eigenvalues'])
+    c.that('its states are independent', out['states'] == ['x', "x'"] and out['A'][0] == [0, 1] and abs(out['A'][1][0] + 9.81) < 1e-13, out)
+    c.that('its shape is in all coordinates', out['coordinates'] == ['x', 'y'] and out['modes'][0]['re'] == [1, 0], out['modes'])
+    up = json.loads(c.call('linearise', 'pendulum.toml', '--position', 'x=0,y=1', '--velocity', 'x=0,y=0', '--json')[1])
+    c.that('upright it is unstable', up['stable'] is False and abs(max(e['re'] for e in up['eigenvalues']) - (-0.025 + (0.025**2 + 9.81)**.5)) < 1e-12, up['eigenvalues'])
+    moving = json.loads(c.status('linearise where it moves', 0, 'linearise', 'pendulum.toml', '--json'))
+    c.that('a start that is no equilibrium is said to be none', moving['at'] == 'moving' and moving['stable'] is None and moving['drift']["x'"] != 0, moving)
+    later = json.loads(c.status('linearise --at', 0, 'linearise', 'pendulum.toml', '--at', '0.3', '--json'))
+    c.that('--at is a later state', later['t'] == 0.3 and later['position'] != moving['position'], later['position'])
+    along = json.loads(c.status('linearise --every', 0, 'linearise', 'pendulum.toml', '--every', '0.1', '--to', '0.3', '--json'))['along']
+    c.that('--every is along the motion', [round(a['t'], 12) for a in along] == [0.1, 0.2, 0.3] and along[-1]['A'] != along[0]['A'], along)
+    c.that('the last of them is --at', all(abs(x - y) < 1e-7 for p, q in zip(along[-1]['A'], later['A']) for x, y in zip(p, q)), (along[-1]['A'], later['A']))
+    c.status('inputs that are none', 2, 'linearise', 'pendulum.toml', '--inputs', 'l', out='', err='did you mean `L`?')
+    c.status('outputs that are none', 2, 'linearise', 'pendulum.toml', '--outputs', 'z', out='', err='there is no output or coordinate `z`')
+    c.status('states that are none', 2, 'linearise', 'pendulum.toml', '--states', 'z', out='', err='no coordinate `z`')
+    c.status('an input that moves a constraint', 1, 'linearise', 'pendulum.toml', '--inputs', 'L', out='', err='the input `L` moves the constraint `rod`')
+    c.status('linearise -o without a format', 2, 'linearise', 'pendulum.toml', '-o', 'a.txt', out='', err='.json or .h5')
+    c.status('linearise --at before the start', 2, 'linearise', 'pendulum.toml', '--at', '-1', out='', err='the motion starts at t = 0')
+    c.status('a period that is none', 1, 'linearise', 'pendulum.toml', '--period', '0.7', out='', err='does not have the period 0.7')
+    c.status('--period and --every', 2, 'linearise', 'pendulum.toml', '--period', '0.7', '--every', '1', out='', err='give one of them')
+
+
+def check_equilibrium(c):
+    out = json.loads(c.status('equilibrium --json', 0, 'equilibrium', 'pendulum.toml', '--json', err=''))
+    c.that('a pendulum rests twice', [e['stable'] for e in out['equilibria']] == [True, False], out['equilibria'])
+    c.that('below and above', [round(e['position']['y'], 12) for e in out['equilibria']] == [-1, 1], out['equilibria'])
+    c.that('with what holds it', abs(out['equilibria'][0]['multipliers']['rod'] + 9.81) < 1e-12, out['equilibria'][0])
+    c.that('no folds without --vary', out['folds'] == [], out['folds'])
+    c.that('the same seed gives the same', c.call('equilibrium', 'pendulum.toml', '--seed', '3', '--json')[1] == c.call('equilibrium', 'pendulum.toml', '--seed', '3', '--json')[1])
+    file = os.path.join(c.folder, 'branches.csv')
+    branches = json.loads(c.status('equilibrium --vary', 0, 'equilibrium', 'pendulum.toml', '--vary', 'L=1..2', '--json', '-o', file))
+    c.that('branches over a length', len(branches['branches']) == 2 and all(abs(abs(p['position']['y']) - p['L']) < 1e-12 for b in branches['branches'] for p in b), branches['folds'])
+    c.status('branches are plotted', 0, 'plot', file, '--against', 'L', '--show', 'y')
+    c.status('--vary of nothing', 2, 'equilibrium', 'pendulum.toml', '--vary', 'l=1..2', out='', err='did you mean `L`?')
+    c.status('--vary without a range', 2, 'equilibrium', 'pendulum.toml', '--vary', 'L=1', out='', err='--vary "p=0..2"')
+    c.status('no starts', 2, 'equilibrium', 'pendulum.toml', '--starts', '0', out='', err='--starts 0')
+    c.status('equilibrium -o without a format', 2, 'equilibrium', 'pendulum.toml', '-o', 'a.h5', out='', err='.csv or .json')
 
 
 def check_accelerate(c):
@@ -180,7 +228,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         c = Check(os.path.abspath(options.program), folder)
         c.file('pendulum.toml', PENDULUM)
-        for group in (check_usage, check_files, check_accelerate, check_refusals, check_others):
+        for group in (check_usage, check_files, check_accelerate, check_linearise, check_equilibrium, check_refusals, check_others):
             group(c)
     print(f'{c.passed} passed, {c.failed} failed')
     return 1 if c.failed or not c.passed else 0

@@ -381,6 +381,67 @@ def rolling_disk(m):
     run.kept('energy', energy)
 
 
+def bicycle(m):
+    p, run = m.p, m.run('--set', 'push=0.5')
+    tilt = about_y(p.tilt)
+    # Matrices from the axes of a body to those of space, and the angular velocities, by the chain of turns.
+    def about_x(a): return [[1, 0, 0], [0, cos(a), -sin(a)], [0, sin(a), cos(a)]]
+    def column(R, k): return [row[k] for row in R]
+
+    def chain(r):
+        lean = matmul(about_z(r['yaw']), about_x(r['lean']))
+        frame = matmul(lean, about_y(r['pitch']))
+        axis = matmul(frame, tilt)
+        fork = matmul(axis, about_z(r['steer']))
+        w = add([0, 0, r["yaw'"]], scaled(r["lean'"], column(lean, 0)), scaled(r["pitch'"], column(lean, 1)))
+        return lean, frame, fork, w, add(w, scaled(r["steer'"], column(axis, 2)))
+
+    def bodies(r):
+        """Place, velocity, orientation, angular velocity, mass and inertia of each."""
+        lean, frame, fork, w, wf = chain(r)
+        level = matmul(fork, about_y(-p.tilt))                                   # axes of the fork that are those of the frame where steer = 0
+        hub, v = vector(r, ['x', 'y', 'z']), vector(r, ["x'", "y'", "z'"])
+        pivot = [p.w + p.c, 0, p.R_r]                                            # where the steer axis meets the ground, from the hub
+        of_frame, of_pivot = times(frame, [p.x_b, 0, p.z_b + p.R_r]), times(frame, pivot)
+        of_fork = add(of_pivot, times(level, minus([p.x_h, 0, p.z_h + p.R_r], pivot)))
+        of_front = add(of_pivot, times(level, minus([p.w, 0, p.R_r - p.R_f], pivot)))
+        def move(at, turns, base=None): return add(v, cross(w, of_pivot), cross(wf, minus(at, of_pivot))) if turns else add(v, cross(w, at))
+        def wheel(x, y): return [[x, 0, 0], [0, y, 0], [0, 0, x]]
+        return [(hub, v, lean, add(w, scaled(-r["rear'"], column(frame, 1))), p.m_r, wheel(p.Ixx_r, p.Iyy_r)),
+                (add(hub, of_frame), move(of_frame, False), frame, w, p.m_b, [[p.Ixx_b, 0, p.Ixz_b], [0, p.Iyy_b, 0], [p.Ixz_b, 0, p.Izz_b]]),
+                (add(hub, of_fork), move(of_fork, True), level, wf, p.m_h, [[p.Ixx_h, 0, p.Ixz_h], [0, p.Iyy_h, 0], [p.Ixz_h, 0, p.Izz_h]]),
+                (add(hub, of_front), move(of_front, True), fork, add(wf, scaled(-r["front'"], column(fork, 1))), p.m_f, wheel(p.Ixx_f, p.Iyy_f))]
+
+    def energy(r):
+        total = 0.0
+        for at, v, R, w, mass, inertia in bodies(r):
+            own = [dot(column(R, k), w) for k in range(3)]
+            total += mass / 2 * dot(v, v) + dot(own, times(inertia, own)) / 2 - mass * p.g * at[2]
+        return total
+
+    def slip(r, which, k):
+        at, v, R, w, _, _ = bodies(r)[which]
+        axle = column(R, 1)
+        down = minus([0, 0, 1], scaled(axle[2], axle))
+        low = scaled((p.R_f if which else p.R_r) / math.sqrt(dot(down, down)), down)
+        return (at[2] + low[2]) if k == 3 else add(v, cross(w, low))[k]
+
+    run.kept('energy', energy)
+    for which in (0, 3):
+        for k in range(4): run.held('what touches moves', lambda r: slip(r, which, k))
+    # Meijaard, Papadopoulos, Ruina, Schwab 2007, table 2.
+    for v, table in {1: [(-7.11008014637442, 0), (-3.13423125066578, 0), (3.5269617099007, -.8077402751993), (3.5269617099007, .8077402751993)],
+                     4: [(-12.15861426576447, 0), (-1.42944427361326, 0), (.41325331521125, -3.07910818603206), (.41325331521125, 3.07910818603206)],
+                     6: [(-16.0853712309803, 0), (-1.52644486584142, -5.87673060598709), (-1.52644486584142, 5.87673060598709), (-.0040669007697, 0)],
+                     8: [(-20.27940894394569, 0), (-2.69348683581097, -8.46037971396931), (-2.69348683581097, 8.46037971396931), (.14327879765713, 0)]}.items():
+        code, out, _ = m.ask('linearise', m.path, '--set', f'v={v}', '--json')
+        found = json.loads(out)
+        values = [(e['re'], e['im']) for e in found['eigenvalues'] if e['frequency'] > 0]
+        m.is_true('a bicycle has four eigenvalues that are not zero', code == 0 and len(values) == 4 and found['at'] == 'steady')
+        m.is_true(f'stability at {v}', found['stable'] == (v == 6))
+        for a, b in zip(values, table): m.small(f'an eigenvalue at {v}', hypot(a[0] - b[0], a[1] - b[1]), 1e-12 * max(1, hypot(*b)))
+
+
 def ball_on_turntable(m):
     p, run = m.p, m.run()
     n = p.W * p.hollow / (1 + p.hollow)
@@ -654,6 +715,50 @@ def ladder(n):
     return check
 
 
+# ---- breaking and engaging ----------------------------------------------------------------------------------------------
+
+def weak_rod(m):
+    p, run = m.p, m.run()
+    e = next(e for e in run.events if e['kind'] == 'user')
+    c = p.F / (3 * p.m * p.g)                     # cos a, where it breaks
+    s, v = sqrt(1 - c * c), sqrt(2 * p.g * p.L * c)
+    run.equals('x where it breaks', e['position']['x'], p.L * s, growth=1 + run.span)
+    run.equals('y where it breaks', e['position']['y'], -p.L * c, growth=1 + run.span)
+    run.equals('speed there', hypot(e['velocity_after']['x'], e['velocity_after']['y']), v, growth=1 + run.span)
+    m.is_true('the rod is not named', e['constraints'] == ['rod'])
+    # Time of a swing from the horizontal: the integral of L/v over the angle, with b^2 = the angle swept, which takes its root away.
+    a, n = pi / 2 - math.acos(c), 20000
+    swing = sum(sqrt(p.L / (2 * p.g)) * 2 * b / sqrt(sin(b * b)) for b in ((i + 0.5) / n * sqrt(a) for i in range(n))) / n * sqrt(a)
+    m.small('time where it breaks', abs(e['time'] - swing), 1e-7)
+    for row in run.rows:
+        tau = row['t'] - e['time']
+        held = tau <= 0
+        m.is_true('engaged(rod)', row['engaged(rod)'] == (1.0 if held else 0.0))
+        m.small('pull', abs(row['pull'] - (-3 * p.m * p.g * row['y'] / p.L if held else 0)), 1e-8)
+        if held: continue
+        m.small('parabola', abs(row['x'] - (p.L * s - v * c * tau)) + abs(row['y'] - (-p.L * c - v * s * tau - p.g / 2 * tau ** 2)), 1e-8)
+    run.kept('energy', lambda r: p.m / 2 * v2(r, 'x', 'y') + p.m * p.g * r['y'])
+
+
+def clutch(m):
+    p, run = m.p, m.run()
+    first = next(e for e in run.events if e['name'] == 'fast')
+    run.equals('time', first['time'], 10 * p.Ja / p.T)
+    for name in 'ab': run.equals("velocity after it", first['velocity_after'][name], p.Ja * 10 / (p.Ja + p.Jb))
+    let_go = next(e for e in run.events if e['name'] == 'ready')
+    run.equals('where it lets go', let_go['time'], first['time'] + (8 - p.Ja * 10 / (p.Ja + p.Jb)) * (p.Ja + p.Jb) / p.T, growth=1 + run.span)
+    again = [e for e in run.events if e['name'] == 'fast'][1]
+    run.equals('second time', again['time'], let_go['time'] + 2 * p.Ja / p.T, growth=1 + run.span)
+    joint = p.Ja * p.Jb / (p.Ja + p.Jb)
+    run.equals('energy lost', run.summary['energy_lost_in_impacts'], joint / 2 * (10 ** 2 + (10 - 8) ** 2), growth=10)
+    run.vanishes('momentum', lambda r: p.Ja * r["a'"] + p.Jb * r["b'"] - p.T * r['t'], growth=1 + run.span)
+    for row in run.rows:
+        joined = first['time'] < row['t'] <= let_go['time'] or row['t'] > again['time']
+        m.is_true('engaged(clutch)', row['engaged(clutch)'] == (1.0 if joined else 0.0))
+        m.small('what it passes on', abs(abs(row['passed']) - (p.Jb * p.T / (p.Ja + p.Jb) if joined else 0)), 1e-12)
+    m.is_true('gear', run.first['gear'] == 0 and run.last['gear'] == 3)
+
+
 # ---- contacts and friction ----------------------------------------------------------------------------------------------
 
 def bouncing_ball(m):
@@ -806,6 +911,22 @@ def steered_bead(m):
         m.small('direction of the forces', max(abs(r['Qcontrol(x)']), abs(r['Qc(x)'] * r['y'] - r['Qc(y)'] * r['x'])), size)
 
 
+def servo(m):
+    p, run, target = m.p, m.run(), m.data['inputs']['target']
+
+    def f(t, y):             # arm, its speed, current, integral
+        a, w, i, I = y
+        v = p.Kp * (target - a) + p.Ki * I - p.Kd * w
+        U = max(-p.Umax, min(p.Umax, v))
+        return [w, (p.k * i - p.d * w - p.m * p.g * p.l * sin(a)) / p.J, (U - p.R * i - p.k * w) / p.L, target - a + (U - v) / (p.Ki * p.Ta)]
+
+    run.follows('servo', f, [0.0] * 4, lambda y, t: {'phi': y[0], "phi'": y[1], 'i': y[2], 'I': y[3]}, 60000)
+    m.is_true('the limit is not reached', max(abs(r['voltage']) for r in run.rows) == p.Umax)
+    m.small('torque of the weight at the end', abs(p.k * run.last['i'] - p.m * p.g * p.l * sin(target)), 1e-3)
+    power = [r for r in run.rows if r['t'] > 0]
+    m.is_true('a state has a force', not any(c.startswith('Q') and c.endswith(('(i)', '(I)')) for c in run.columns) and bool(power))
+
+
 def tracking_arm(m):
     p, run = m.p, m.run()
     place = lambda r, f: p.l1 * f(r['q1']) + p.l2 * f(r['q2']) + p.l3 * f(r['q3'])
@@ -897,13 +1018,14 @@ def measured_gauges(m):
 CHECKS = {f.__name__: f for f in (
     pendulum, double_pendulum, spherical_pendulum, bead_on_spinning_hoop, tautochrone, foucault_pendulum, kapitza_pendulum, wheel_with_massless_coordinate,
     quaternion_body, tennis_racket,
-    kalaba_udwadia_1, chaplygin_sleigh, rolling_disk, ball_on_turntable, rattleback, snakeboard, appell_hamel, falling_cat,
+    kalaba_udwadia_1, chaplygin_sleigh, rolling_disk, bicycle, ball_on_turntable, rattleback, snakeboard, appell_hamel, falling_cat,
     slider_crank, four_bar, peaucellier, flyball_governor, squeezer, car_axis, arm7,
     three_rods, door_on_two_hinges, bricard,
     bouncing_ball, ball_on_incline, newtons_cradle, string_pendulum, ladder_leaves_wall, tipping_rod, rough_incline, block_on_incline, rough_wire_bead,
     sliding_to_rolling_disc, ball_tube, box_stack,
     falling_chain, net,
-    steered_bead, tracking_arm, formation_satellites,
+    weak_rod, clutch,
+    steered_bead, servo, tracking_arm, formation_satellites,
     kalaba_udwadia_2, contradiction, loose_lever, measured_gauges)}
 CHECKS |= {f'ladder_{n}': ladder(n) for n in (1, 2, 10, 40)}
 

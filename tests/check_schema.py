@@ -168,10 +168,12 @@ class Checker:
         self.say(len(read) > 50, 'src/mechanician/model', f'only {len(read)} keys found: the checker does not see them')
         for key in sorted(read - set(have)): self.say(False, 'schema', f'has no key `{key}`, which the program reads')
         for key in sorted(set(have) - read): self.say(False, 'schema', f'has the key `{key}`, which the program does not read')
-        with open(os.path.join(self.root, 'docs/reference/model-language.md'), encoding='utf-8') as f: page = f.read()
+        page = ''
+        for name in ('model-language.md', 'bodies.md'):
+            with open(os.path.join(self.root, 'docs/reference', name), encoding='utf-8') as f: page += f.read()
         for key, explained in sorted(have.items()):
             self.say(explained or key in ('dashed',), 'schema', f'`{key}` has no description')
-            self.say(re.search(rf'[`\[]{key}\b', page) is not None, 'docs/reference/model-language.md', f'says nothing of `{key}`')
+            self.say(re.search(rf'[`\[]{key}\b', page) is not None, 'docs/reference', f'says nothing of `{key}`')
 
     def run(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -16,6 +16,7 @@ interface Group {
 
 const titles: [key: string, title: string, about: string][] = [
   ["q", "Coordinates", "q"],
+  ["states", "States", "of first order"],
   ["qd", "Velocities", "q̇"],
   ["qdd", "Accelerations", "q̈"],
   ["outputs", "Outputs", "of the model"],

@@ -68,12 +68,23 @@ bool is_name_start(char32_t c) {
 bool is_name_part(char32_t c) { return is_name_start(c) || (c >= '0' && c <= '9'); }
 
 bool is_name(std::string_view text) {
+  bool starts = true;  // a part of it: dots stand between parts
   for (std::size_t i = 0; i < text.size();) {
     const CodePoint c = decode_utf8(text, i);
-    if (!c.valid || !(i == 0 ? is_name_start(c.value) : is_name_part(c.value))) return false;
+    const bool dot = c.value == '.' && !starts;
+    if (c.value == '[' && !starts) {  // an index between parts, leg[2].knee
+      const std::size_t end = text.find_first_not_of("0123456789,-", i + 1);
+      if (end == std::string_view::npos || end == i + 1 || text[end] != ']' || end + 1 >= text.size() ||
+          text[end + 1] != '.')
+        return false;
+      i = end + 1;
+      continue;
+    }
+    if (!c.valid || !(dot || (starts ? is_name_start(c.value) : is_name_part(c.value)))) return false;
+    starts = dot;
     i += static_cast<std::size_t>(c.length);
   }
-  return !text.empty();
+  return !starts;
 }
 
 namespace {

@@ -105,6 +105,40 @@ void add_sweep_options(CLI::App& sweep, CommandOptions& o) {
   sweep.add_flag("--quiet", o.quiet, "No progress bar, no summary; only what is wrong");
 }
 
+void add_linearise_options(CLI::App& linearise, CommandOptions& o) {
+  linearise.add_option("--at", o.at, "Time: the state that the motion has then; without it the start")->type_name("T");
+  linearise.add_option("--inputs", o.inputs, "Parameters that are inputs, joined by commas")
+      ->type_name("NAMES")
+      ->allow_extra_args(false);
+  linearise.add_option("--outputs", o.outputs, "Outputs of the model, x, x' and x'', joined by commas")
+      ->type_name("NAMES")
+      ->allow_extra_args(false);
+  linearise.add_option("--states", o.states, "Coordinates that are to be independent; without it chosen")
+      ->type_name("NAMES")
+      ->allow_extra_args(false);
+  linearise.add_option("--every", o.every, "Also along the motion, at these distances of time")->type_name("DT");
+  linearise.add_option("--to", o.to, "How far along the motion; overrides the file")->type_name("T");
+  linearise.add_option("--period", o.period, "Multipliers of the motion after this time, in which it is periodic")
+      ->type_name("T");
+  linearise.add_option("--modes", o.modes, "How many mode shapes; 0: none")->type_name("N");
+  linearise.add_option("--tolerance", o.tolerance, "Of the motion; overrides the file")->type_name("TOL");
+  linearise.add_option("--method", o.method, "Of the motion: auto, dop853 or bdf; overrides the file")
+      ->type_name("METHOD");
+  linearise.add_flag("--project-start", o.project_start, "Move a start that is off the constraints onto them");
+  linearise.add_option("-o", o.output, "Result")->type_name("FILE.json|.h5");
+}
+
+void add_equilibrium_options(CLI::App& equilibrium, CommandOptions& o) {
+  equilibrium.add_option("--starts", o.starts, "From how many positions, the start among them; default: 50")
+      ->type_name("N");
+  equilibrium.add_option("--seed", o.seed, "Of random positions; default: 0")->type_name("S");
+  equilibrium.add_option("--vary", o.vary, "Branches over a parameter, with their folds, as in p=0..2")
+      ->type_name("NAME=A..B")
+      ->allow_extra_args(false);
+  equilibrium.add_option("-o", o.output, "Result; .csv has a row for each state, which plot draws")
+      ->type_name("FILE.csv|.json");
+}
+
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
@@ -204,6 +238,16 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
   add_model_options(*equations, raw);
   equations->add_flag("--latex", raw.command.latex, "LaTeX");
 
+  auto* expand = app.add_subcommand("expand", "Print the plain model that bodies, joints, springs and the like mean");
+  add_model_options(*expand, raw);
+
+  auto* import = app.add_subcommand("import", "Print a robot in URDF or MJCF as a model file");
+  import->add_option("ROBOT", raw.command.model, "URDF or MJCF file")->required()->type_name("FILE.urdf|.xml");
+  import->add_option("-o", raw.command.output, "Model file; without it to standard output")->type_name("FILE.toml");
+  import->add_option("--base", raw.command.base, "Whether the first link is held: fixed or floating")
+      ->check(CLI::IsMember({"fixed", "floating"}))
+      ->capture_default_str();
+
   auto* project =
       app.add_subcommand("project", "Move the start state onto the constraints, least in the mass norm, and print it");
   add_model_options(*project, raw);
@@ -237,9 +281,30 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
   add_sweep_options(*sweep, raw.command);
   add_scale_option(*sweep, raw);
 
+  auto* linearise = app.add_subcommand(
+      "linearise", "The motion near a state, linear: state-space matrices, eigenvalues, modes, transfer functions");
+  add_model_options(*linearise, raw);
+  add_linearise_options(*linearise, raw.command);
+
+  auto* equilibrium =
+      app.add_subcommand("equilibrium", "States of rest under all forces and constraints, and their stability");
+  add_model_options(*equilibrium, raw);
+  add_equilibrium_options(*equilibrium, raw.command);
+
   auto* bench = app.add_subcommand("bench", "Measure deriving, compiling and evaluating the acceleration of a model");
   add_model_options(*bench, raw);
   bench->add_flag("--listing", raw.command.listing, "Print what is compiled, step by step, and measure nothing");
+
+  auto* exported = app.add_subcommand(
+      "export", "The model in a form that runs without mechanician: C99 and libm, or a Functional Mock-up Unit");
+  exported->add_option("KIND", raw.command.kind, "c or fmu")->required()->check(CLI::IsMember({"c", "fmu"}));
+  add_model_options(*exported, raw);
+  exported->add_option("-o", raw.command.output, "c: a folder for NAME.c and NAME.h; fmu: the file")
+      ->required()
+      ->type_name("FOLDER|FILE.fmu");
+  exported->add_option("--fmi", raw.command.fmi, "Version of the interface")
+      ->check(CLI::IsMember({"2.0", "3.0"}))
+      ->capture_default_str();
 
   auto* plot = app.add_subcommand("plot", "Plots of a result: SVG, PNG or PDF, or characters in the terminal");
   add_plot_options(*plot, raw.command);

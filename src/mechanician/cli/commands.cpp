@@ -2,6 +2,9 @@
 
 #include "mechanician/cli/loading.hpp"
 #include "mechanician/cli/saying.hpp"
+#include "mechanician/cli/standard_error.hpp"
+#include "mechanician/model/plain_model.hpp"
+#include "mechanician/motion/stage_model.hpp"
 #include "mechanician/output/accelerate_output.hpp"
 #include "mechanician/output/check_output.hpp"
 
@@ -13,6 +16,13 @@
 namespace mechanician {
 
 namespace {
+
+/// As it begins: what is engaged at the start.
+Loaded load_start(const CommandOptions& options) {
+  Loaded loaded = load(options);
+  loaded.system = system_at_start(loaded.system);
+  return loaded;
+}
 
 /// The start, with all that can be said of it. A rank that is too near to tell counts where SPQR, asked beside, finds the same.
 Instant examine(const Loaded& loaded, const AccelerateOptions& options = {}) {
@@ -31,7 +41,7 @@ Instant examine(const Loaded& loaded, const AccelerateOptions& options = {}) {
 }  // namespace
 
 Exit run_accelerate(const CommandOptions& options) {
-  Loaded loaded = load(options);
+  Loaded loaded = load_start(options);
   if (!assemble_start(loaded, options)) return Exit::refused;
   const Instant instant =
       examine(loaded, {.form = options.form, .diagnose = true, .parts = options.parts || options.explain});
@@ -49,7 +59,7 @@ Exit run_accelerate(const CommandOptions& options) {
 }
 
 Exit run_check(const CommandOptions& options) {
-  Loaded loaded = load(options);
+  Loaded loaded = load_start(options);
   if (!assemble_start(loaded, options)) return Exit::refused;
   const Instant instant = examine(loaded);
   if (!nothing_to_show(instant))
@@ -61,11 +71,12 @@ Exit run_check(const CommandOptions& options) {
     refused = refuse(loaded.system, instant);
   refused |= refuse_start(loaded.system, instant);
   if (!refused) warn(loaded.system, instant);
+  for (const std::string& note : notes_of_model(options.model)) mechanician::say("note: {}\n", note);
   return refused ? Exit::refused : Exit::done;
 }
 
 Exit run_project(const CommandOptions& options) {
-  const Loaded loaded = load(options);
+  const Loaded loaded = load_start(options);
   const Instant instant =
       accelerate(loaded.system, loaded.start, {.form = Form::automatic, .diagnose = false, .parts = false});
   if (nothing_to_show(instant)) {

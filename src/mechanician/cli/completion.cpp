@@ -10,9 +10,9 @@ constexpr const char* bash = R"(_mechanician() {
   local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} previous=${COMP_WORDS[COMP_CWORD-1]}
   local common="--set --position --velocity --time --json --help"
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "check accelerate equations project run sweep bench plot completion help --help --version" -- "$word"))
+    COMPREPLY=($(compgen -W "check accelerate equations expand import project run sweep bench linearise equilibrium export plot completion help --help --version" -- "$word"))
   elif [ "$command" = help ]; then
-    COMPREPLY=($(compgen -W "check accelerate equations project run sweep bench plot completion" -- "$word"))
+    COMPREPLY=($(compgen -W "check accelerate equations expand import project run sweep bench linearise equilibrium export plot completion" -- "$word"))
   elif [ "$previous" = --form ]; then
     COMPREPLY=($(compgen -W "auto F1 F2 F3 F4 F5" -- "$word"))
   elif [ "$previous" = --method ]; then
@@ -32,6 +32,9 @@ constexpr const char* bash = R"(_mechanician() {
       accelerate) common="$common --form --parts --explain" ;;
       equations) common="$common --latex" ;;
       bench) common="$common --listing" ;;
+      export) common="$common -o --fmi" ;;
+      linearise) common="$common --at --inputs --outputs --states --every --to --period --modes --tolerance --method --project-start -o" ;;
+      equilibrium) common="$common --starts --seed --vary -o" ;;
       sweep) common="$common --vary --samples --count --seed --sampling --as-given --keep -o --to --method --step --tolerance --scale --device --threads --resume --quiet" ;;
       run) common="$common -o --columns --to --every --tolerance --method --scale --report --project-start --verify --resume --quiet" ;;
     esac
@@ -49,9 +52,9 @@ complete -o filenames -F _mechanician mechanician
 constexpr const char* zsh_prefix = "autoload -U +X bashcompinit && bashcompinit\n";
 
 constexpr const char* fish =
-    R"(complete -c mechanician -n __fish_use_subcommand -f -a "check accelerate equations project run sweep bench plot completion help"
+    R"(complete -c mechanician -n __fish_use_subcommand -f -a "check accelerate equations expand import project run sweep bench linearise equilibrium export plot completion help"
 complete -c mechanician -n __fish_use_subcommand -l help -l version
-for command in check accelerate equations project run sweep bench
+for command in check accelerate equations expand import project run sweep bench linearise equilibrium export
   complete -c mechanician -n "__fish_seen_subcommand_from $command" -l set -l position -l velocity -l time -x
   complete -c mechanician -n "__fish_seen_subcommand_from $command" -l json -l help
 end
@@ -66,6 +69,11 @@ complete -c mechanician -n "__fish_seen_subcommand_from run" -s o -l resume -l r
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l to -l every -l tolerance -l scale -x
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l method -x -a "auto dop853 bdf"
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l columns -l project-start -l verify -l quiet
+complete -c mechanician -n "__fish_seen_subcommand_from linearise equilibrium" -s o -r -F
+complete -c mechanician -n "__fish_seen_subcommand_from linearise" -l at -l inputs -l outputs -l states -l every -l to -l period -l modes -l tolerance -x
+complete -c mechanician -n "__fish_seen_subcommand_from linearise" -l method -x -a "auto dop853 bdf"
+complete -c mechanician -n "__fish_seen_subcommand_from linearise" -l project-start
+complete -c mechanician -n "__fish_seen_subcommand_from equilibrium" -l starts -l seed -l vary -x
 complete -c mechanician -n "__fish_seen_subcommand_from plot" -s o -r -F
 complete -c mechanician -n "__fish_seen_subcommand_from plot" -l show -x -a "positions velocities accelerations forces multipliers outputs residuals works energies"
 complete -c mechanician -n "__fish_seen_subcommand_from plot" -l against -l from -l to -l title -l x-label -l y-label -l size -x

@@ -34,6 +34,13 @@ void assign(std::span<double> x, const Assignments& values, const System& system
   }
 }
 
+void refuse_rates(const Assignments& values, const System& system, const char* option) {
+  for (const auto& [name, value] : values)
+    for (const StateRow& z : system.states())
+      if (system.coordinate(z.coordinate) == name)
+        throw UsageError(fmt::format("{}: `{}` is a state, whose velocity is what its rate says", option, name));
+}
+
 namespace {
 
 /// Names that were set and are no parameters.
@@ -64,8 +71,10 @@ Loaded load(const CommandOptions& options) {
   State start = std::move(found.state);
   const auto n = static_cast<std::size_t>(system.n());
   assign({start.q.data(), n}, options.position, system, "--position");
+  refuse_rates(options.velocity, system, "--velocity");
   assign({start.qd.data(), n}, options.velocity, system, "--velocity");
   if (!options.time.empty()) start.t = parse_number(options.time, "--time");
+  system.set_state_rates(start);
   return {std::move(system), std::move(start)};
 }
 

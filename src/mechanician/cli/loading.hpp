@@ -16,6 +16,8 @@ struct Loaded {
   State start;
 };
 
+/// Throws UsageError for a velocity of a state, which nobody gives.
+void refuse_rates(const Assignments& values, const System& system, const char* option);
 /// Puts values in their places by coordinate. Throws UsageError, with `option`, for a name that is none.
 void assign(std::span<double> x, const Assignments& values, const System& system, const char* option);
 

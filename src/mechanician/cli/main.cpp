@@ -27,10 +27,15 @@ Exit dispatch(const CommandLine& line) {
   if (line.command == "check") return run_check(options);
   if (line.command == "accelerate") return run_accelerate(options);
   if (line.command == "equations") return run_equations(options);
+  if (line.command == "expand") return run_expand(options);
+  if (line.command == "import") return run_import(options);
   if (line.command == "project") return run_project(options);
   if (line.command == "run") return run_run(options);
   if (line.command == "bench") return run_bench(options);
   if (line.command == "sweep") return run_sweep_command(options);
+  if (line.command == "export") return run_export(options);
+  if (line.command == "linearise") return run_linearise(options);
+  if (line.command == "equilibrium") return run_equilibrium(options);
   if (line.command == "plot") return run_plot(options);
   if (line.command == "completion") return print_completion(line.shell);
   return Exit::usage;

@@ -43,8 +43,18 @@ struct CommandOptions {
   std::string samples, count, seed, sampling, step, device, threads;
   bool as_given = false;
 
+  // linearise and equilibrium; what is given for others too is in its fields above
+  std::vector<std::string> inputs, outputs, states;
+  std::string at, period, modes, starts;
+
   // bench
   bool listing = false;
+
+  // export; what it writes is in `output`
+  std::string kind, fmi = "2.0";
+
+  // import; and output
+  std::string base = "fixed";
 
   // plot; what is given for a run too is in its fields above: output, to
   std::string result;

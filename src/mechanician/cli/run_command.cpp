@@ -12,6 +12,7 @@
 #include "mechanician/cli/saying.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/read_model.hpp"
+#include "mechanician/motion/stage_model.hpp"
 #include "mechanician/report/report.hpp"
 #include "mechanician/result/hdf5_writer.hpp"
 #include "mechanician/result/record.hpp"
@@ -50,17 +51,6 @@ MotionOptions motion_options(const RunOptions& run, const CommandOptions& option
     assign(motion.scale, options.scale, system, "--scale");
   }
   return motion;
-}
-
-/// The start as asked for, or moved onto the constraints; false if it is refused.
-bool accept_start(Loaded& loaded, const CommandOptions& options) {
-  const System& system = loaded.system;
-  if (!assemble_start(loaded, options)) return false;
-  const Instant instant = accelerate(system, loaded.start);
-  bool refused = !instant.impact && refuse(system, instant);  // an impact is how some motions begin
-  refused |= refuse_start(system, instant);
-  if (!refused && !options.quiet) warn(system, instant);
-  return !refused;
 }
 
 /// What is written beside the result, and how.

@@ -9,6 +9,7 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/cli/saying.hpp"
+#include "mechanician/motion/stage_model.hpp"
 #include "mechanician/motion/tolerances.hpp"
 #include "mechanician/report/report.hpp"
 
@@ -48,6 +49,13 @@ RunOptions parse_run_options(const CommandOptions& options) {
     if (!(*run.every > 0.0))
       throw UsageError(fmt::format("--every {}: the time between two rows must be positive", options.every));
   }
+  const RunOptions motion = parse_motion_options(options);
+  run.tolerance = motion.tolerance, run.method = motion.method;
+  return run;
+}
+
+RunOptions parse_motion_options(const CommandOptions& options) {
+  RunOptions run;
   if (!options.tolerance.empty()) {
     run.tolerance = parse_number(options.tolerance, "--tolerance");
     if (const std::string wrong = wrong_tolerance(*run.tolerance); !wrong.empty())
@@ -59,6 +67,18 @@ RunOptions parse_run_options(const CommandOptions& options) {
                                  near.empty() ? "it is auto, dop853 or bdf" : "did you mean `" + near + "`?"));
   }
   return run;
+}
+
+bool accept_start(Loaded& loaded, const CommandOptions& options) {
+  Loaded at_start{system_at_start(loaded.system), loaded.start};
+  if (!assemble_start(at_start, options)) return false;
+  loaded.start = at_start.start;
+  const System& system = at_start.system;
+  const Instant instant = accelerate(system, loaded.start);
+  bool refused = !instant.impact && refuse(system, instant);  // an impact is how some motions begin
+  refused |= refuse_start(system, instant);
+  if (!refused && !options.quiet) warn(system, instant);
+  return !refused;
 }
 
 Exit exit_of(RunStatus status) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "mechanician/cli/loading.hpp"
 #include "mechanician/cli/options.hpp"
 #include "mechanician/cli/progress.hpp"
 #include "mechanician/cli/standard_error.hpp"
@@ -26,6 +27,11 @@ struct RunOptions {
 };
 
 RunOptions parse_run_options(const CommandOptions& options);
+/// --tolerance and --method alone.
+RunOptions parse_motion_options(const CommandOptions& options);
+
+/// The start as asked for, or with --project-start moved onto the constraints; false if it is refused.
+bool accept_start(Loaded& loaded, const CommandOptions& options);
 
 Exit exit_of(RunStatus status);
 /// Why the motion cannot begin; true if it cannot.

@@ -20,6 +20,7 @@
 #include "mechanician/ensemble/kept_values.hpp"
 #include "mechanician/ensemble/make_runner.hpp"
 #include "mechanician/model/read_model.hpp"
+#include "mechanician/motion/stage_model.hpp"
 #include "mechanician/output/json_writer.hpp"
 #include "mechanician/plot/stored_state.hpp"
 #include "mechanician/result/sweep_result.hpp"
@@ -108,6 +109,20 @@ SweepSetup setup_of(const CommandOptions& o) {
   return setup;
 }
 
+/// Inputs that are expressions and are varied become numbers, at first those of the first motion. True: there are some.
+bool open_inputs(const SamplePlan& plan, const Model& model, std::map<std::string, double>& set) {
+  std::vector<double> first(plan.names().size());
+  plan.fill(0, first);
+  bool any = false;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const std::string& name = plan.names()[i];
+    const bool number = std::any_of(model.parameters.begin(), model.parameters.end(),
+                                    [&](const Parameter& p) { return p.name == name; });
+    if (!number && model.places.contains("inputs." + name)) set[name] = first[i], any = true;
+  }
+  return any;
+}
+
 /// What the model says where the command line does not.
 void complete(SweepSetup& setup, const Model& model, const State& start, const CommandOptions& o) {
   if (o.tolerance.empty()) setup.options.tolerance = model.run.tolerance;
@@ -190,6 +205,7 @@ Prepared prepare(const CommandOptions& o, const std::string& resume) {
   std::shared_ptr<const SamplePlan> plan;
   try {
     plan = plan_of(setup, again);
+    if (!again && open_inputs(*plan, model, setup.set)) model = read_model(o.model, setup.set);
     const ParameterValues parameters = evaluate_parameters(model, setup.set);
     const std::uint64_t parameters_hash = hash_numbers(parameters.values);
     if (again && setup.parameters_hash != parameters_hash)
@@ -219,12 +235,14 @@ Prepared prepare(const CommandOptions& o, const std::string& resume) {
     if (!again) complete(setup, model, start, o);
     setup.model = model.source;
     const System system(std::move(model), parameters.values);
+    refuse_rates({setup.velocity.begin(), setup.velocity.end()}, system, "--velocity");
+    system.set_state_rates(start);
     const StartOverrides overrides{.parameters = setup.set,
                                    .position = setup.position,
                                    .velocity = setup.velocity,
                                    .time = setup.time,
                                    .as_given = setup.as_given};
-    SampleStarts starts(system, plan->names(), overrides);
+    SampleStarts starts(system_at_start(system), plan->names(), overrides);
     setup.options.summarise = KeptValues(system, setup.keep).keeps_summary();
     auto runner = make_runner(system, start, setup.options,
                               {.device = !again                       ? setup.device
@@ -272,13 +290,6 @@ std::string summary(const SweepStore& store, const SweepSetup& setup, const Swee
   }
   if (!setup.coordinates.empty()) text += fmt::format("largest constraint violation: {:.1e}\n", all.violation);
   return text;
-}
-
-/// Motions per block: what keeps the runner busy, but so many blocks that all cores have some, whole packs of lanes in each.
-std::int64_t block_size(const MotionRunner& runner, std::int64_t motions) {
-  if (runner.device() == "gpu") return runner.preferred_batch();
-  const std::int64_t lanes = std::max(1, runner.lanes()), share = (motions + 31) / 32;
-  return std::min<std::int64_t>(runner.preferred_batch(), (share + lanes - 1) / lanes * lanes);
 }
 
 Exit exit_of(const SweepCounts& all) {
@@ -339,7 +350,7 @@ Exit sweep(const CommandOptions& o, Ranks* ranks) {
     if (!first) store = std::make_unique<SweepStore>(setup, file, ranks->rank(), begin);
   }
   Work work(setup.motions, first ? store->done() : std::vector<MotionRange>{},
-            block_size(prepared.maker->runner(), setup.motions));
+            preferred_block(prepared.maker->runner(), setup.motions));
   if (!quiet && !o.resume.empty()) say("{}: {} of {} motions are left\n", file, work.left(), setup.motions);
 
   SweepBar bar(quiet || o.json ? SweepBar::Mode::silent : SweepBar::Mode::if_terminal);

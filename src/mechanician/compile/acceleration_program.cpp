@@ -16,12 +16,6 @@ const Number zero = constant_number(0.0), one = constant_number(1.0);
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-/// λ (A q̇) = 0 on the constraints: φ(q) = 0, and ψ linear and homogeneous in q̇.
-bool is_powerless(const Row& row) {
-  return (row.level == Level::position && !row.rheonomic) ||
-         (row.level == Level::velocity && row.linear && !row.acatastatic);
-}
-
 class Maker {
  public:
   Maker(const Equations& eqs, const AccelerationOptions& options)
@@ -244,7 +238,7 @@ class Maker {
     for (const auto* rows : {&draft_.kept, &draft_.dropped})
       for (const auto& row : *rows) {
         const bool control = row.row >= num_constraints_;
-        const bool powerless = !control && is_powerless(eqs_.rows[at(row.row)]);
+        const bool powerless = !control && eqs_.rows[at(row.row)].powerless();
         if (powerless && !eqs_.has_C) continue;
         Number rate = zero;
         for (const auto& [i, a] : row.a) rate = with_.add(rate, with_.mul(a, qd[at(i)]));

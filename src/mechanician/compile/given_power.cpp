@@ -18,12 +18,16 @@ std::optional<Expr> make_given_power(const Model& model) {
     at_rest.push_back({c.qd(), 0});
   }
   const Expr T = simplify(*model.kinetic), T0 = substitute(T, at_rest);
+  // States move by themselves, as time does: no force acts on them.
+  const auto is_state = [&](std::size_t i) { return model.coordinates[i].is_state; };
   std::vector<Expr> force(q.size(), 0);
   const std::vector<Expr> T0_q = gradient(T0, q);
-  for (std::size_t i = 0; i < q.size(); ++i) force[i] = add(force[i], T0_q[i]);
+  for (std::size_t i = 0; i < q.size(); ++i)
+    if (!is_state(i)) force[i] = add(force[i], T0_q[i]);
   if (model.potential) {
     const std::vector<Expr> V_q = gradient(simplify(*model.potential), q);
-    for (std::size_t i = 0; i < q.size(); ++i) force[i] = sub(force[i], V_q[i]);
+    for (std::size_t i = 0; i < q.size(); ++i)
+      if (!is_state(i)) force[i] = sub(force[i], V_q[i]);
   }
   for (const Named& f : model.forces) {
     Expr& sum = force[static_cast<std::size_t>(model.find_coordinate(f.name))];
@@ -32,9 +36,17 @@ std::optional<Expr> make_given_power(const Model& model) {
   Expr power = 0;
   for (std::size_t i = 0; i < q.size(); ++i) power = add(power, make_simplified(Op::mul, {qd[i], force[i]}));
   // (T₂ + T₁)_t = ½ q̇ᵀ(g + g at rest), g = ∂T_t/∂q̇: without T₀, of which nothing would be left but rounding.
-  const std::vector<Expr> g = gradient(derivative(T, time_symbol()), qd), g_at_rest = substitute(g, at_rest);
+  std::vector<Tangent> unmoved{{time_symbol(), 1}};
   for (std::size_t i = 0; i < q.size(); ++i)
+    if (is_state(i)) unmoved.push_back({q[i], qd[i]});
+  std::vector<Replacement> stopped;
+  for (std::size_t i = 0; i < q.size(); ++i)
+    if (!is_state(i)) stopped.push_back(at_rest[i]);
+  const std::vector<Expr> g = gradient(directional(T, unmoved), qd), g_at_rest = substitute(g, stopped);
+  for (std::size_t i = 0; i < q.size(); ++i) {
+    if (is_state(i)) continue;
     power = sub(power, make_simplified(Op::mul, {qd[i], make_simplified(Op::mul, {0.5, add(g[i], g_at_rest[i])})}));
+  }
   return power;
 }
 

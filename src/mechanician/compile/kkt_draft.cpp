@@ -303,6 +303,8 @@ void KktDraft::weigh_rows_at_reference(const std::vector<Number>& diagonal, cons
     std::copy(state.begin(), state.end(), inputs.back().begin() + 1);
   }
   TypicalSizes sizes;
+  for (const StateRow& z : eqs_.states)
+    if (eqs_.rows[at(z.row)].unfelt) sizes.unfelt.push_back(z.coordinate);
   for (const std::vector<double>& values : evaluate_at(inputs, wanted))
     sizes.add(std::span(values).first(diagonal.size()), std::span(values).subspan(diagonal.size()));
   coordinate_weights_ = sizes.weigh_coordinates(rows);

@@ -10,6 +10,7 @@ namespace {
 
 constexpr int num_states = 6, longest_row = 64;
 constexpr unsigned seed = 1993;
+constexpr double weight_of_unfelt = 0x1p-40;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -89,6 +90,7 @@ std::vector<double> TypicalSizes::weigh_coordinates(const RowPattern& rows) cons
   }
   for (std::size_t i = 0; i < weight.size(); ++i)
     if (!(weight[i] > 0.0)) weight[i] = column[i] > 0.0 ? column[i] : 1.0;
+  for (const int i : unfelt) weight[at(i)] *= weight_of_unfelt;
   return weight;
 }
 

@@ -33,6 +33,9 @@ struct TypicalSizes {
   std::vector<double> masses;   ///< means of M_ii
   std::vector<double> squares;  ///< means of a_ji², in the order of the pattern
   int count = 0;
+  /// States of first order that no other row mentions. Any weight gives the same; the smaller it is, the less of the rounding of their
+  /// rows comes to the coordinates that these mention. Set by the caller.
+  std::vector<int> unfelt = {};
 
   /// Of one state more: M_ii, and a_ji in the order of the pattern. What is not finite does not count.
   void add(std::span<const double> diagonal, std::span<const double> entries);

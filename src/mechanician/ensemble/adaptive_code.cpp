@@ -10,6 +10,7 @@
 #include "mechanician/compile/projection_program.hpp"
 #include "mechanician/compile/rank_program.hpp"
 #include "mechanician/compile/step_function.hpp"
+#include "mechanician/ensemble/single_runner.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/motion/dynamics.hpp"
 
@@ -64,6 +65,7 @@ AdaptiveCodeResult make_adaptive_code(const System& whole, const System& flight,
   const WrittenEquations& written = *dynamics.written();
   const Equations& eqs = written.frozen();
   if (written.facts().events_use_acceleration) return no("events that use accelerations");
+  if (needs_single_runs(whole)) return no("forces in outputs and events, or events that change the system");
   AdaptiveCode code;
   code.n = flight.n();
   code.depends_on_time = written.facts().depends_on_time;

@@ -8,7 +8,9 @@
 
 #include "mechanician/base/patterns.hpp"
 #include "mechanician/base/text.hpp"
+#include "mechanician/ensemble/single_runner.hpp"
 #include "mechanician/instant/accelerate.hpp"
+#include "mechanician/motion/stage_model.hpp"
 
 namespace mechanician {
 
@@ -16,15 +18,18 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
   const Model& model = system.model();
   std::vector<std::string> known;
   std::vector<Source> sources;
-  const auto offer = [&](std::string name, Source::Of of, int index, int slip = 0) {
+  const auto offer = [&](std::string name, Source::Of of, int index, int slip = 0, int in_sample = -1) {
     known.push_back(std::move(name));
-    sources.push_back({of, index, slip});
+    sources.push_back({of, index, slip, in_sample < 0 ? index : in_sample});
   };
   for (std::size_t i = 0; i < model.num_columns(); ++i)
     offer(model.outputs[i].name, Source::Of::output, static_cast<int>(i));
   for (std::size_t i = 0; i < model.summary.size(); ++i)
     offer(model.summary[i].name, Source::Of::summary, static_cast<int>(i));
-  for (int i = 0; i < system.n(); ++i) offer(system.coordinate(i) + "''", Source::Of::qdd, i);
+  std::vector<char> is_state(static_cast<std::size_t>(system.n()), 0);
+  for (const StateRow& z : system.states()) is_state[static_cast<std::size_t>(z.coordinate)] = 1;
+  for (int i = 0; i < system.n(); ++i)
+    if (!is_state[static_cast<std::size_t>(i)]) offer(system.coordinate(i) + "''", Source::Of::qdd, i);
   bool has_control = false;
   for (int j = 0; j < system.m(); ++j) has_control |= system.row(j).kind == RowKind::control;
   for (const auto& [word, of] : {std::pair{"Qc", Source::Of::Qc},
@@ -32,20 +37,28 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
                                  {"Qni", Source::Of::Qni},
                                  {"Qcontrol", Source::Of::Qcontrol}})
     for (int i = 0; i < system.n() && (has_control || of != Source::Of::Qcontrol); ++i)
-      offer(fmt::format("{}({})", word, system.coordinate(i)), of, i);
-  int constraint = 0;
+      if (!is_state[static_cast<std::size_t>(i)]) offer(fmt::format("{}({})", word, system.coordinate(i)), of, i);
   for (int j = 0; j < system.m(); ++j)
-    if (system.row(j).kind == RowKind::constraint)
-      offer(fmt::format("lambda({})", system.row_name(j)), Source::Of::lambda, constraint++);
+    if (const RowTraits& row = system.row(j); row.kind == RowKind::constraint && !row.is_rate && !row.bare)
+      offer(fmt::format("lambda({})", system.row_name(j)), Source::Of::lambda, j);
   const auto& contacts = system.equations().contacts;
+  int normals = 0, frictions = 0;
   for (std::size_t c = 0; c < contacts.size(); ++c) {
     if (!contacts[c].has_friction) continue;
     const std::string name = system.row_name(contacts[c].row);
-    offer(fmt::format("normal({})", name), Source::Of::normal, static_cast<int>(c));
+    if (!system.row(contacts[c].row).bare)
+      offer(fmt::format("normal({})", name), Source::Of::normal, static_cast<int>(c), 0, normals++);
     const auto slips = static_cast<int>(contacts[c].slip.size());
     for (int k = 0; k < slips; ++k)
       offer(slips == 1 ? fmt::format("friction({})", name) : fmt::format("friction({},{})", name, k + 1),
-            Source::Of::friction, static_cast<int>(c), k);
+            Source::Of::friction, static_cast<int>(c), k, frictions++);
+  }
+  if (system.is_staged()) {
+    int modes = 0, changing = 0;
+    for (const Parameter& p : model.parameters)
+      if (p.is_mode) offer(p.name, Source::Of::mode, modes++);
+    for (const int row : rows_that_change(model))
+      offer(fmt::format("engaged({})", system.row_name(row)), Source::Of::engaged, changing++);
   }
 
   std::vector<bool> wanted(known.size(), false);
@@ -69,6 +82,8 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
             ? "; the model has no [outputs], but accelerations as x'', forces as Qc(x), multipliers as lambda(NAME)"
             : fmt::format("; the outputs and what [summary] asks for are {}", quote_list(outputs))));
   }
+  // What forces and modes are at the end of a motion its state does not tell: take() does.
+  const bool from_samples = needs_single_runs(system);
   std::vector<Expr> outputs;
   for (std::size_t i = 0; i < known.size(); ++i) {
     if (!wanted[i]) continue;
@@ -78,6 +93,7 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
       keeps_summary_ = true;
       continue;
     }
+    if (from_samples) continue;
     if (sources[i].of != Source::Of::output) {
       needs_solution_ = true;
       continue;
@@ -156,10 +172,54 @@ void KeptValues::calc(const double* parameters, double t, const double* q, const
       case Source::Of::friction:
         values[k] = entry(instant->contacts[static_cast<std::size_t>(i)].friction, sources_[k].slip);
         break;
-      case Source::Of::output:
-      case Source::Of::summary:
+      default:
         break;
     }
+  }
+}
+
+void KeptValues::take(const Sample& end, const double* summary, double* values) const {
+  for (const Source& source : sources_) {
+    if (source.of == Source::Of::summary) {
+      *values++ = summary[source.index];
+      continue;
+    }
+    const Eigen::VectorXd* all = &end.outputs;
+    switch (source.of) {
+      case Source::Of::qdd:
+        all = &end.qdd;
+        break;
+      case Source::Of::Qc:
+        all = &end.Qc;
+        break;
+      case Source::Of::Qi:
+        all = &end.Qc_i;
+        break;
+      case Source::Of::Qni:
+        all = &end.Qc_ni;
+        break;
+      case Source::Of::Qcontrol:
+        all = &end.Q_control;
+        break;
+      case Source::Of::lambda:
+        all = &end.lambda;
+        break;
+      case Source::Of::normal:
+        all = &end.normal;
+        break;
+      case Source::Of::friction:
+        all = &end.friction;
+        break;
+      case Source::Of::mode:
+        all = &end.modes;
+        break;
+      case Source::Of::engaged:
+        all = &end.engaged;
+        break;
+      default:
+        break;
+    }
+    *values++ = source.in_sample < all->size() ? (*all)(source.in_sample) : 0.0;
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "mechanician/ensemble/varied_system.hpp"
 #include "mechanician/expression/tape.hpp"
+#include "mechanician/motion/motion_record.hpp"
 
 namespace mechanician {
 
@@ -26,11 +27,28 @@ class KeptValues {
   void calc(const double* parameters, double t, const double* q, const double* qd, const double* summary,
             double* values);
 
+  /// The same of what is known of the end of a motion.
+  void take(const Sample& end, const double* summary, double* values) const;
+
  private:
   struct Source {
-    enum class Of : std::uint8_t { output, qdd, Qc, Qi, Qni, Qcontrol, lambda, normal, friction, summary } of;
+    enum class Of : std::uint8_t {
+      output,
+      qdd,
+      Qc,
+      Qi,
+      Qni,
+      Qcontrol,
+      lambda,
+      normal,
+      friction,
+      mode,
+      engaged,
+      summary
+    } of;
     int index;
-    int slip = 0;  ///< of a friction: which
+    int slip = 0;       ///< of a friction: which
+    int in_sample = 0;  ///< where it stands in a sample
   };
   VariedSystem system_;
   std::vector<std::string> names_;

@@ -11,6 +11,7 @@
 #include "mechanician/ensemble/single_runner.hpp"
 #include "mechanician/ensemble/start_lanes.hpp"
 #include "mechanician/instant/project.hpp"
+#include "mechanician/motion/stage_model.hpp"
 
 namespace mechanician {
 
@@ -22,7 +23,7 @@ std::unique_ptr<MotionRunner> make_cpu_runner(const System& system, const State&
                                               const EnsembleOptions& options, const Varied& varied) {
   auto single = std::make_unique<SingleRunner>(system, nominal, options, varied);
   // Lanes keep the end of a motion alone.
-  if (system.n() > most_in_lanes || options.summarise) return single;
+  if (system.n() > most_in_lanes || options.summarise || needs_single_runs(system)) return single;
   // Both keep to what the single one would do, and leave to it what they cannot do.
   LaneRunnerResult lanes = options.method == EnsembleMethod::rk4
                                ? make_lane_runner(system, nominal, options, {.varied = varied})
@@ -85,7 +86,8 @@ std::unique_ptr<MotionRunner> make_runner(const System& system, const State& sta
   // Programs are made for states on the constraints.
   State nominal = start;
   if (system.m() > 0)
-    if (Projection projected = project_start(system, start); projected.converged) nominal = std::move(projected.state);
+    if (Projection projected = project_start(system_at_start(system), start); projected.converged)
+      nominal = std::move(projected.state);
   const bool worth_it = options.method == EnsembleMethod::rk4 && runner.motions >= worth_a_gpu;
   if (runner.device == Device::gpu || (runner.device == Device::automatic && worth_it)) {
     std::string why_not;

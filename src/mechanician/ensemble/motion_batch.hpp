@@ -79,7 +79,9 @@ struct BatchResult {
   std::vector<std::int64_t>
       events;  ///< of the model, of contacts and of singular configurations (rk4: none are looked for)
   std::vector<double> violation;  ///< largest |φ|, |ψ| at the ends of steps (rk4: at the end of the motion)
-  std::vector<double> balance;    ///< of energy and works, over what is allowed; not a number where not kept
+  /// What there was at the end, where a state alone does not tell it (needs_single_runs); else empty.
+  std::vector<Sample> ends;
+  std::vector<double> balance;  ///< of energy and works, over what is allowed; not a number where not kept
   std::vector<double> summary;    ///< count × num_summary; not numbers where a motion failed
 };
 

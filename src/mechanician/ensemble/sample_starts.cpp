@@ -162,12 +162,18 @@ SampleStarts::SampleStarts(const System& system, const std::vector<std::string>&
   state_.t = time_;
   state_.q = state_.qd = Eigen::VectorXd::Zero(system.n());
 
-  if (as_given_ || system.m() == 0) return;
+  has_states_ = system.num_states() > 0;
+  if (has_states_)
+    for (std::size_t i = 0; i < targets_.size(); ++i)
+      for (const StateRow& z : system.states())
+        if (targets_[i].kind == Target::Kind::velocity && targets_[i].index == static_cast<std::size_t>(z.coordinate))
+          throw std::invalid_argument(fmt::format("`{}` cannot vary: it is what the rate of the state says", names[i]));
+  if (as_given_ || system.m() == system.num_states()) return;
   // Which rows compiled code uses is decided at the start of the model, so that a motion does not depend on another.
   State nominal = state_;
   place(fixed_.data(), nominal.q.data(), nominal.qd.data());
   moved_ = true;
-  if (system.n() <= most_in_lanes) lanes_.emplace(system, nominal, changing_);
+  if (system.n() <= most_in_lanes && !has_states_) lanes_.emplace(system, nominal, changing_);
 }
 
 std::string SampleStarts::set_parameters(std::span<const double> sample, double* parameters) {
@@ -236,6 +242,12 @@ void SampleStarts::make(std::span<const double> samples, int count, double* para
       if (targets_[i].kind == Target::Kind::velocity) v[targets_[i].index] = sample[i];
     }
     if (!trouble[at].empty()) continue;
+    if (has_states_) {
+      const System& system = system_.with({p, num});
+      std::copy_n(x, n, state_.q.begin()), std::copy_n(v, n, state_.qd.begin());
+      system.set_state_rates(state_);
+      std::copy_n(state_.qd.begin(), n, v);
+    }
     if (std::all_of(x, x + n, finite) && std::all_of(v, v + n, finite))
       left_.push_back(row);
     else

@@ -51,7 +51,7 @@ class SampleStarts {
   std::string project_start(std::span<const double> parameters, double* q, double* qd);
 
   VariedSystem system_;
-  bool as_given_ = false, check_values_ = false;
+  bool as_given_ = false, check_values_ = false, has_states_ = false;
   double time_ = 0.0;
   std::vector<Target> targets_;
   std::vector<int> changing_;

@@ -9,6 +9,7 @@
 #include "mechanician/base/text.hpp"
 #include "mechanician/instant/accelerate.hpp"
 #include "mechanician/motion/dynamics.hpp"
+#include "mechanician/motion/equation_values.hpp"
 #include "mechanician/motion/integrator.hpp"
 
 namespace mechanician {
@@ -54,12 +55,18 @@ std::string refuse_start(const System& system, const State& start, bool must_be_
 
 }  // namespace
 
+bool needs_single_runs(const System& system) { return system.is_staged() || !list_forces(system.model()).empty(); }
+
 std::string refuse_fixed_steps(const Model& model) {
   for (const Constraint& c : model.constraints)
     if (c.is_contact())
       return fmt::format(
           "steps of fixed size cannot meet what constraint `{}` does, which is {}: use an adaptive method", c.name,
           c.one_sided ? "one-sided" : "with friction");
+  if (model.is_staged())
+    return "steps of fixed size do not find where events change the system: use an adaptive method";
+  if (!list_forces(model).empty())
+    return "steps of fixed size do not keep the forces that [outputs] and [events] use: use an adaptive method";
   for (const Event& e : model.events)
     if (e.action == EventAction::stop)
       return fmt::format("steps of fixed size do not find where event `{}` stops the motion: use an adaptive method",
@@ -128,7 +135,7 @@ std::unique_ptr<Integrator> SingleRunner::begin(const MotionBatch& batch, int i,
   try {
     set_parameters(batch, i);
     State start = start_of(batch, i);
-    if (std::string why = refuse_start(family_->system(), start, true); !why.empty()) {
+    if (std::string why = refuse_start(family_->system_at_start(), start, true); !why.empty()) {
       fail(result, i, std::move(why));
       return nullptr;
     }
@@ -149,6 +156,10 @@ std::unique_ptr<Integrator> SingleRunner::begin(const MotionBatch& batch, int i,
 void SingleRunner::finish(Integrator& integrator, int i, BatchResult& result) const {
   const auto at = static_cast<std::size_t>(i), n = static_cast<std::size_t>(result.n);
   const Sample end = integrator.sample(integrator.t());
+  if (needs_single_runs(family_->system())) {
+    result.ends.resize(result.t.size());
+    result.ends[at] = end;
+  }
   result.t[at] = end.t;
   std::copy(end.q.begin(), end.q.end(), result.q.begin() + static_cast<std::ptrdiff_t>(at * n));
   std::copy(end.qd.begin(), end.qd.end(), result.qd.begin() + static_cast<std::ptrdiff_t>(at * n));

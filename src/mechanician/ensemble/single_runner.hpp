@@ -46,6 +46,10 @@ class SingleRunner : public MotionRunner {
   EnsembleOptions options_;
 };
 
+/// Whether motions of a system are run one by one, because of what happens in them or is kept of them: events that change the
+/// system, and forces in outputs and events.
+bool needs_single_runs(const System& system);
+
 /// Why steps of fixed size cannot be taken for a model; nothing where they can.
 std::string refuse_fixed_steps(const Model& model);
 

@@ -352,4 +352,10 @@ SweepEnd run_sweep(const BlockMaker& maker, Work& work, const SweepRun& run,
   return end;
 }
 
+std::int64_t preferred_block(const MotionRunner& runner, std::int64_t motions) {
+  if (runner.device() == "gpu") return runner.preferred_batch();
+  const std::int64_t lanes = std::max(1, runner.lanes()), share = (motions + 31) / 32;
+  return std::min<std::int64_t>(runner.preferred_batch(), (share + lanes - 1) / lanes * lanes);
+}
+
 }  // namespace mechanician

@@ -58,6 +58,9 @@ SweepEnd run_sweep(const BlockMaker& maker, Work& work, const SweepRun& run,
                    const std::function<void(SweepBlock)>& on_block,
                    const std::function<bool(const SweepProgress&)>& on_progress, Ranks* ranks = nullptr);
 
+/// Motions per block: what keeps the runner busy, but so many blocks that all cores have some, whole packs of lanes in each.
+std::int64_t preferred_block(const MotionRunner& runner, std::int64_t motions);
+
 /// Cores that this process may use, its share of them where other ranks are on the same machine.
 int default_threads(const Ranks* ranks);
 

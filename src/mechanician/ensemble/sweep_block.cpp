@@ -86,7 +86,9 @@ SweepBlock BlockMaker::make(MotionRange range, const std::atomic<bool>* abandon)
     result.reason[i] = std::move(made.reason[j]);
     result.steps[i] = made.steps[j], result.served[i] = made.served[j], result.events[i] = made.events[j];
     result.violation[i] = made.violation[j], result.balance[i] = made.balance[j];
-    if (num_kept > 0 && result.outcome[i] != Outcome::failed)
+    if (num_kept > 0 && result.outcome[i] != Outcome::failed && !made.ends.empty())
+      kept_.take(made.ends[j], made.summary.data() + j * num_summary, block.kept.data() + i * num_kept);
+    else if (num_kept > 0 && result.outcome[i] != Outcome::failed)
       kept_.calc(all.parameters.data() + i * num, result.t[i], result.q.data() + i * n, result.qd.data() + i * n,
                  made.summary.data() + j * num_summary, block.kept.data() + i * num_kept);
   }

@@ -53,6 +53,7 @@ Row classify_row(const Expr& written, const Equations& eqs) {
 }
 
 std::string describe(const RowTraits& row) {
+  if (row.bare) return "friction alone";
   std::string text = row.one_sided ? "one-sided, " : "";
   switch (row.level) {
     case Level::position:

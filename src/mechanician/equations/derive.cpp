@@ -45,6 +45,7 @@ class Derivation {
       // d/dt along the motion, with q̇ held: q moves with q̇, t with 1.
       along_.push_back({eqs_.q.back(), eqs_.qd.back()});
       number_.emplace(c.name, eqs_.n() - 1);
+      is_state_.push_back(c.is_state);
     }
     along_.push_back({eqs_.t, 1});
     for (const Parameter& p : model.parameters) eqs_.parameters.push_back(p.symbol());
@@ -60,13 +61,17 @@ class Derivation {
       from_mass();
     if (model_.potential) {
       const std::vector<Expr> V_q = gradient(simplify(*model_.potential), eqs_.q);
-      for (std::size_t i = 0; i < V_q.size(); ++i) eqs_.Q[i] = sub(eqs_.Q[i], V_q[i]);
+      // No force acts on a state: it is not in the way of energies that depend on it, its rate says what it does.
+      for (std::size_t i = 0; i < V_q.size(); ++i)
+        if (!is_state_[i]) eqs_.Q[i] = sub(eqs_.Q[i], V_q[i]);
     }
     for (const Named& f : model_.forces) add_to(eqs_.Q, f);
     for (const Named& c : model_.nonideal) add_to(eqs_.C, c);
     eqs_.has_C = !model_.nonideal.empty();
     for (const Constraint& c : model_.constraints) add_constraint(c);
+    for (const StateVariable& z : model_.states) add_state(z);
     for (const Control& c : model_.controls) add_control(c);
+    find_unfelt();
     eqs_.A.rows = eqs_.m();
     eqs_.A.cols = eqs_.n();
     collect_weights();
@@ -150,7 +155,8 @@ class Derivation {
               [](const auto& a, const auto& b) { return std::pair(a.row, a.col) < std::pair(b.row, b.col); });
     const std::vector<Expr> T_q = gradient(T, eqs_.q);
     const std::vector<Expr> p_dot = directional(p, along_);
-    for (std::size_t i = 0; i < p.size(); ++i) eqs_.Q[i] = sub(T_q[i], p_dot[i]);
+    for (std::size_t i = 0; i < p.size(); ++i)
+      if (!is_state_[i]) eqs_.Q[i] = sub(T_q[i], p_dot[i]);
   }
 
   void from_mass() {
@@ -202,8 +208,10 @@ class Derivation {
     row.measured = c.weight.has_value();
     row.place = c.place;
     row.text = c.text;
+    row.bare = c.bare;
     eqs_.multipliers.push_back(make_symbol(SymbolKind::multiplier, c.name));
     append_row(std::move(row));
+    eqs_.rows.back().vanishes &= !c.bare;
     if (c.is_contact()) add_contact(c);
   }
 
@@ -215,6 +223,7 @@ class Derivation {
     if (c.friction) {
       contact.has_friction = true;
       contact.friction = simplify(c.friction->coefficient);
+      contact.is_force = c.friction->is_force;
       contact.T.rows = static_cast<int>(c.friction->slip.size());
       contact.T.cols = eqs_.n();
       for (std::size_t k = 0; k < c.friction->slip.size(); ++k) {
@@ -229,6 +238,27 @@ class Derivation {
       }
     }
     eqs_.contacts.push_back(std::move(contact));
+  }
+
+  /// z' − rate = 0, with a multiplier that has no name in the model.
+  void add_state(const StateVariable& z) {
+    const Expr residual = dot(coordinate(z.name)) - z.rate;
+    Row row = classify_row(residual, eqs_);
+    row.name = z.name + "'";
+    row.is_rate = true, row.integrable = false;
+    row.place = z.place;
+    row.text = z.text;
+    eqs_.multipliers.push_back(make_symbol(SymbolKind::multiplier, row.name));
+    eqs_.states.push_back({number_.at(z.name), eqs_.m()});
+    append_row(std::move(row));
+  }
+
+  /// M z̈ = 0 = λ of its row, where no other row has an entry for z.
+  void find_unfelt() {
+    std::vector<int> uses(eqs_.q.size(), 0);
+    for (const auto& e : eqs_.A.entries) ++uses[static_cast<std::size_t>(e.col)];
+    for (const StateRow& z : eqs_.states)
+      eqs_.rows[static_cast<std::size_t>(z.row)].unfelt = uses[static_cast<std::size_t>(z.coordinate)] == 1;
   }
 
   /// φ̈ + 2ζω φ̇ + ω²φ = 0, or ψ̇ + ωψ = 0: the requirement with an error that dies out.
@@ -310,6 +340,7 @@ class Derivation {
   std::vector<Tangent> along_;
   std::vector<Replacement> at_rest_, unaccelerated_;
   std::unordered_map<std::string, int> number_;  ///< of a coordinate
+  std::vector<char> is_state_;                   ///< by coordinate
 };
 
 }  // namespace

@@ -41,6 +41,8 @@ struct RowTraits {
   Level level = Level::position;
   bool one_sided = false;  ///< residual ≥ 0 is what holds
   bool measured = false;
+  bool is_rate = false;  ///< z' = rate of a state z: ψ has z' with the coefficient 1
+  bool unfelt = false;   ///< such a row, and no other mentions z: its multiplier is zero
   Place place = {};
   std::string text = {};
   // How the constraint is called, from its text: for people.
@@ -49,10 +51,11 @@ struct RowTraits {
   bool linear = true;        ///< in the velocities
   bool integrable = false;   ///< a velocity-level row that is proved to be the rate of a function of position and time
   bool vanishes = false;     ///< holds identically: it constrains nothing
+  bool bare = false;         ///< has no equation: a place for the friction of a brake, never a row that acts
 
   /// λ (A q̇) = 0 wherever the row holds.
   bool powerless() const {
-    return (level == Level::position && !rheonomic) || (level == Level::velocity && linear && !acatastatic);
+    return unfelt || (level == Level::position && !rheonomic) || (level == Level::velocity && linear && !acatastatic);
   }
 };
 
@@ -70,10 +73,16 @@ struct ContactRow {
   int row = 0;
   Expr restitution = 0;  ///< 0 where not given
   bool has_friction = false;
-  Expr friction = 0;         ///< the coefficient
+  Expr friction = 0;  ///< the coefficient, or the largest force:
+  bool is_force = false;
   std::vector<Expr> slip;    ///< ψ, one or two; none without friction
   SparseExprMatrix T;        ///< ∂ψ/∂q̇, one row for each slip
   std::vector<Expr> slip_b;  ///< −ψ_q q̇ − ψ_t: the slip accelerates by T q̈ − slip_b
+};
+
+/// A state of first order: its coordinate, and the row that says its rate.
+struct StateRow {
+  int coordinate, row;
 };
 
 struct Equations {
@@ -89,7 +98,8 @@ struct Equations {
   std::vector<Expr> Q, b;
   std::vector<Expr> C;  ///< n; zeros where not given
   bool has_C = false;
-  std::vector<Row> rows;  ///< constraints in the order of the file, then controls
+  std::vector<Row> rows;  ///< constraints in the order of the file, then rates of states, then controls
+  std::vector<StateRow> states;
 
   /// One for every constraint that is one-sided or has friction, by row.
   std::vector<ContactRow> contacts;

@@ -33,11 +33,22 @@ enum class SymbolKind : std::uint8_t {
   ideal_force,  ///< ideal(COORDINATE) in [nonideal]
   multiplier,   ///< multiplier(NAME) in [nonideal]
   unknown,      ///< a function without a value
+  // Of a motion: what outputs, events and pictures may use beside the two above.
+  constraint_force,  ///< constraint(COORDINATE)
+  control_force,     ///< control(COORDINATE)
+  friction,          ///< friction(NAME)
+  power,             ///< power(NAME)
+  work,              ///< work(NAME)
 };
 
 /// A set of symbol kinds, one bit each.
 using KindSet = std::uint32_t;
 constexpr KindSet kind_bit(SymbolKind kind) { return KindSet{1} << static_cast<unsigned>(kind); }
+/// Forces of constraints and control: by coordinate, and by the name of a constraint.
+constexpr KindSet forces_of_coordinates =
+    kind_bit(SymbolKind::ideal_force) | kind_bit(SymbolKind::constraint_force) | kind_bit(SymbolKind::control_force);
+constexpr KindSet forces_of_constraints = kind_bit(SymbolKind::multiplier) | kind_bit(SymbolKind::friction) |
+                                          kind_bit(SymbolKind::power) | kind_bit(SymbolKind::work);
 
 class Expr {
  public:

@@ -81,7 +81,20 @@ Token Lexer::name() {
     const CodePoint c = decode_utf8(text_, at_ + 1);
     return c.valid && is_name_start(c.value);
   };
+  // Members of families may have parts: leg[2].knee.
+  const auto index_follows = [&] {
+    std::size_t end = at_;
+    if (end >= text_.size() || text_[end] != '[') return std::size_t{0};
+    for (++end; end < text_.size() && (is_digit(text_[end]) || text_[end] == ',' || text_[end] == '-');) ++end;
+    if (end + 2 >= text_.size() || text_[end] != ']' || text_[end + 1] != '.') return std::size_t{0};
+    const CodePoint c = decode_utf8(text_, end + 2);
+    return c.valid && is_name_start(c.value) ? end + 1 - at_ : std::size_t{0};
+  };
   while (at_ < text_.size()) {
+    if (const std::size_t index = index_follows(); index > 2) {
+      at_ += index;
+      continue;
+    }
     const CodePoint c = decode_utf8(text_, at_);
     if (!(c.valid && is_name_part(c.value)) && !part_follows()) break;
     at_ += static_cast<std::size_t>(c.length);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/expression/force_names.hpp"
 #include "mechanician/expression/lexer.hpp"
 
 namespace mechanician {
@@ -167,7 +168,7 @@ class Parser {
     }
     if (name.primes == 0 && (name.text == "and" || name.text == "or"))
       return fail(name.offset, name.length(), fmt::format("`{}` stands where a number or name is expected", name.text));
-    if (name.primes == 0 && call && (name.text == "ideal" || name.text == "multiplier")) return reaction(name);
+    if (name.primes == 0 && call && (find_force(name.text) != nullptr)) return reaction(name);
     if (name.primes == 0 && call && name.text == "sum") return sum(name);
     if (token_.kind == TokenKind::sign && token_.text == "[") return indexed(name);
     const OperatorRow* function =
@@ -218,7 +219,7 @@ class Parser {
                 near.empty() ? "" : fmt::format("did you mean `{}`?", near));
   }
 
-  /// ideal(x), multiplier(rod): the argument is a name, not an expression.
+  /// ideal(x), multiplier(rod), power(rod): the argument is a name, not an expression.
   bool reaction(const Token& function) {
     advance();
     const Token name = token_;
@@ -226,7 +227,7 @@ class Parser {
     if (name.kind != TokenKind::name || name.primes > 0)
       return fail(name.offset, name.length(),
                   fmt::format("`{}` takes the name of a {}", function.text,
-                              function.text == "ideal" ? "coordinate" : "constraint"));
+                              find_force(function.text)->of_coordinate() ? "coordinate" : "constraint"));
     advance();
     std::string whole(name.text);
     bool known = true;
@@ -244,7 +245,8 @@ class Parser {
     advance();
     if (!scope_.reaction)
       complain(function.offset, end - function.offset,
-               fmt::format("`{}` can be used in [nonideal] and [define] only", function.text));
+               fmt::format("`{}` can be used in {}[outputs], [events], [view] and [define] only", function.text,
+                           is_reaction(find_force(function.text)->kind) ? "[nonideal], " : ""));
     else if (const auto found = known ? scope_.reaction(function.text, whole) : std::optional<Expr>(0.0)) {
       push_operand(*found, function.offset, end);
       return true;

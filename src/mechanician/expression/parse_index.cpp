@@ -76,7 +76,7 @@ ParsedRanges parse_ranges(std::string_view text) {
 ParsedName parse_name(std::string_view text) {
   ParsedName result;
   const std::size_t open = text.find('[');
-  if (open == std::string_view::npos) {
+  if (open == std::string_view::npos || is_name(text)) {
     result.name = std::string(text);
     return result;
   }

@@ -224,7 +224,7 @@ TEST(Parse, SaysWhatIsWrongAndWhere) {
       {"and x", 0, 3, "`and` stands where a number or name is expected", ""},
       {"x = 1", 2, 1, "`=` does not belong here", "this is an expression, not an equation"},
       {"if(x = 1, 1, 2)", 5, 1, "`=` inside parentheses", "a comparison is written =="},
-      {"ideal(x)", 0, 8, "`ideal` can be used in [nonideal] and [define] only", ""},
+      {"ideal(x)", 0, 8, "`ideal` can be used in [nonideal], [outputs], [events], [view] and [define] only", ""},
       {"ideal(2)", 6, 1, "`ideal` takes the name of a coordinate", ""},
       {"multiplier(x + 1)", 11, 1, "`multiplier` takes one name and a closing parenthesis", ""},
   };

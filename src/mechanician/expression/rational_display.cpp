@@ -31,6 +31,11 @@ int class_of(const Expr& kernel) {
       return 5;
     case SymbolKind::ideal_force:
     case SymbolKind::multiplier:
+    case SymbolKind::constraint_force:
+    case SymbolKind::control_force:
+    case SymbolKind::friction:
+    case SymbolKind::power:
+    case SymbolKind::work:
       return 6;
     case SymbolKind::unknown:
       return 7;

@@ -1,8 +1,11 @@
+#include <fmt/format.h>
+
 #include <array>
 #include <cctype>
 #include <string>
 #include <string_view>
 
+#include "mechanician/expression/force_names.hpp"
 #include "mechanician/expression/print.hpp"
 
 namespace mechanician {
@@ -67,9 +70,13 @@ std::string symbol_text(const Symbol& s) {
     case SymbolKind::acceleration:
       return s.name + "''";
     case SymbolKind::ideal_force:
-      return "ideal(" + s.name + ")";
     case SymbolKind::multiplier:
-      return "multiplier(" + s.name + ")";
+    case SymbolKind::constraint_force:
+    case SymbolKind::control_force:
+    case SymbolKind::friction:
+    case SymbolKind::power:
+    case SymbolKind::work:
+      return fmt::format("{}({})", find_force(s.kind)->name, s.name);
     case SymbolKind::unknown: {
       if (total_order(s) == 0) return s.name;
       if (is_function_of_time(s)) return s.name + std::string(static_cast<std::size_t>(s.orders[0]), '\'');
@@ -95,6 +102,12 @@ std::string symbol_latex(const Symbol& s) {
       return "Q^{c}_{i," + name + "}";
     case SymbolKind::multiplier:
       return "\\lambda_{" + name + "}";
+    case SymbolKind::constraint_force:
+    case SymbolKind::control_force:
+    case SymbolKind::friction:
+    case SymbolKind::power:
+    case SymbolKind::work:
+      return fmt::format("\\mathrm{{{}}}_{{{}}}", find_force(s.kind)->name, name);
     case SymbolKind::unknown: {
       const int order = total_order(s);
       if (order == 0) return name;
@@ -137,6 +150,12 @@ std::string symbol_c(const Symbol& s) {
       return "ideal_" + name;
     case SymbolKind::multiplier:
       return "lambda_" + name;
+    case SymbolKind::constraint_force:
+    case SymbolKind::control_force:
+    case SymbolKind::friction:
+    case SymbolKind::power:
+    case SymbolKind::work:
+      return fmt::format("{}_{}", find_force(s.kind)->name, name);
     case SymbolKind::unknown: {
       for (std::size_t i = 0; i < s.depends.size(); ++i)
         for (int k = 0; k < s.orders[i]; ++k) name += "_by_" + symbol_c(s.depends[i].symbol());

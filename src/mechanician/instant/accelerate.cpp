@@ -47,7 +47,7 @@ std::vector<RowResidual> calc_residuals(const System& system, const State& state
   };
   for (int i = 0; i < system.m(); ++i) {
     const RowTraits& row = system.row(i);
-    if (row.kind == RowKind::control || row.measured || row.level == Level::acceleration) continue;
+    if (row.kind == RowKind::control || row.measured || row.bare || row.level == Level::acceleration) continue;
     // A one-sided constraint is violated on one side only, and its rate is free.
     if (row.one_sided) {
       const double least = std::min(0.0, now.residual(i));
@@ -188,7 +188,7 @@ Instant accelerate(const System& system, const State& state, const AccelerateOpt
   Evaluation now = system.evaluate(state);
   if (!look_at(system, now, instant)) return instant;
   if (system.has_contacts() && options.contacts) {
-    instant.contacts = classify_contacts(system, state, now, size_of(state, now), instant.not_finite);
+    instant.contacts = classify_contacts(system, state, now, size_of(state, now, system.states()), instant.not_finite);
     if (instant.not_finite)
       instant.solution.status = SolveStatus::not_finite;
     else

@@ -57,10 +57,14 @@ VectorXd calc_units(const InstantValues& values) {
   return Eigen::Map<const VectorXd>(weights.data(), std::ssize(weights)).cwiseSqrt().cwiseInverse();
 }
 
-MotionSize size_of(const State& state, const Evaluation& now) {
+MotionSize size_of(const State& state, const Evaluation& now, std::span<const StateRow> states) {
   const VectorXd units = calc_units(now.values);
   const auto largest = [&](const VectorXd& x) -> VectorXd {
-    return units * (x.size() > 0 ? x.cwiseQuotient(units).cwiseAbs().maxCoeff() : 0.0);
+    VectorXd others = x;
+    for (const StateRow& z : states) others(z.coordinate) = 0.0;
+    VectorXd size = units * (x.size() > 0 ? others.cwiseQuotient(units).cwiseAbs().maxCoeff() : 0.0);
+    for (const StateRow& z : states) size(z.coordinate) = std::abs(x(z.coordinate));
+    return size;
   };
   return {largest(state.q), largest(state.qd)};
 }
@@ -79,13 +83,14 @@ std::vector<Contact> classify_contacts(const System& system, const State& state,
                              row.place,
                              fmt::format("the restitution of `{}` is {} at this state: it must be from 0 to 1",
                                          system.row_name(values.row), short_number(values.restitution))};
-    if (!not_finite && values.has_friction && !(values.mu >= 0.0))
-      not_finite = NotFinite{{},
-                             {},
-                             {},
-                             row.place,
-                             fmt::format("the friction of `{}` is {} at this state: it must not be negative",
-                                         system.row_name(values.row), short_number(values.mu))};
+    if (!not_finite && values.has_friction && !(values.mu >= 0.0 && values.limit >= 0.0))
+      not_finite = NotFinite{
+          {},
+          {},
+          {},
+          row.place,
+          fmt::format("the friction of `{}` is {} at this state: it must not be negative", system.row_name(values.row),
+                      short_number(values.mu >= 0.0 ? values.limit : values.mu))};
     if (values.level == Level::position) c.gap = now.residual(j), c.rate = now.rate(j);
     if (values.level == Level::velocity) c.rate = now.residual(j);
     // What moves by itself, φ_t or ψ₀, is a term of the rate too.
@@ -102,7 +107,8 @@ std::vector<Contact> classify_contacts(const System& system, const State& state,
     // A coefficient that is zero for good is no friction.
     constexpr KindSet varies =
         kind_bit(SymbolKind::time) | kind_bit(SymbolKind::coordinate) | kind_bit(SymbolKind::velocity);
-    if (values.mu == 0.0 && (system.equations().contacts[contacts.size()].friction.kinds() & varies) == 0)
+    if (values.mu == 0.0 && values.limit == 0.0 &&
+        (system.equations().contacts[contacts.size()].friction.kinds() & varies) == 0)
       values.has_friction = false;
     if (values.has_friction) {
       const VectorXd terms = values.T.abs_times(size.qd) + (values.slip - values.T * state.qd).cwiseAbs();
@@ -130,10 +136,10 @@ ContactSolution solve_contacts(const System& system, const InstantValues& values
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const Contact& c = contacts[i];
     if (c.values.one_sided && !touches(c)) continue;
-    const Index at = std::lower_bound(rows.begin(), rows.end(), c.values.row) - rows.begin();
+    const Index at = c.values.bare ? -1 : std::lower_bound(rows.begin(), rows.end(), c.values.row) - rows.begin();
     if (c.values.one_sided) one_sided.push_back(at);
     if (!options.friction || !c.values.has_friction) continue;
-    friction.push_back({at, c.values.mu, c.values.T, c.values.slip_b, c.direction});
+    friction.push_back({at, c.values.mu, c.values.T, c.values.slip_b, c.direction, c.values.limit});
     friction_of.push_back(i);
   }
 
@@ -218,10 +224,10 @@ double calc_mode_violation(const System& system, const InstantValues& values, co
   CoulombMode mode;
   for (const Contact& c : contacts) {
     if (c.values.one_sided && !c.acts()) continue;
-    const Index at = std::lower_bound(rows.begin(), rows.end(), c.values.row) - rows.begin();
+    const Index at = c.values.bare ? -1 : std::lower_bound(rows.begin(), rows.end(), c.values.row) - rows.begin();
     if (c.values.one_sided) one_sided.push_back(at);
     if (!c.values.has_friction) continue;
-    friction.push_back({at, c.values.mu, c.values.T, c.values.slip_b, c.direction});
+    friction.push_back({at, c.values.mu, c.values.T, c.values.slip_b, c.direction, c.values.limit});
     const bool slides = c.status == ContactStatus::sliding;
     mode.states.push_back(slides ? ContactState::sliding : ContactState::sticking);
     mode.directions.push_back(slides ? c.direction : VectorXd());

@@ -59,7 +59,8 @@ struct MotionSize {
 /// 1/√ of what coordinates weigh at a state (compile/row_weights.hpp): what makes them comparable.
 Eigen::VectorXd calc_units(const InstantValues& values);
 /// Where the state is all that is known: its largest coordinate and its largest velocity in these units, for all of them.
-MotionSize size_of(const State& state, const Evaluation& now);
+/// `states`: of first order, which are of kinds of their own.
+MotionSize size_of(const State& state, const Evaluation& now, std::span<const StateRow> states = {});
 
 /// By geometry alone: open, separating, impact or touching, and the directions of the slips.
 std::vector<Contact> classify_contacts(const System& system, const State& state, const Evaluation& now,
@@ -102,6 +103,10 @@ std::vector<Eigen::Index> rows_with(const System& system, const std::vector<Cont
   std::size_t c = 0;
   for (int j = 0; j < system.m(); ++j) {
     const bool is_contact = c < contacts.size() && contacts[c].values.row == j;
+    if (is_contact && contacts[c].values.bare) {
+      ++c;
+      continue;
+    }
     if (!is_contact || !contacts[c].values.one_sided || which(contacts[c])) rows.push_back(j);
     c += is_contact;
   }

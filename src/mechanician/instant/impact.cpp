@@ -34,6 +34,8 @@ ContactSolution solve_jump(const System& system, const State& state, const Evalu
     // A constraint on velocities may not be violated afterwards, whether it touches before or not.
     if (c.status == ContactStatus::impact || (c.values.one_sided && c.values.level == Level::velocity))
       c.status = ContactStatus::touching;
+    // A force with a limit of its own has no impulse.
+    if (c.values.limit > 0.0 || c.values.bare) c.values.has_friction = false;
     if (c.values.has_friction) {
       c.values.slip_b = c.values.T * state.qd - c.values.slip;
       c.direction.resize(0);

@@ -110,16 +110,22 @@ std::vector<Answered> answers_near(const System& system, const State& start, con
   return result;
 }
 
-/// The program, with the rows left out that depend on others at the state of highest rank.
-AccelerationProgramResult program_for(const System& system, const std::vector<Answered>& answers) {
-  if (system.has_contacts())
-    return {std::nullopt, "one-sided constraints and friction are decided by the general solver"};
+/// Rows are left out that depend on others at the state of highest rank.
+std::optional<ProgramOptions> options_for(const System& system, const std::vector<Answered>& answers,
+                                          bool parameters_as_inputs, std::string& why_not) {
+  if (system.has_contacts()) {
+    why_not = "one-sided constraints and friction are decided by the general solver";
+    return std::nullopt;
+  }
   const auto& general = *std::max_element(answers.begin(), answers.end(), [](const Answered& a, const Answered& b) {
     return a.instant.solution.rank < b.instant.solution.rank;
   });
-  AccelerationOptions options;
-  options.parameters = system.parameters();
+  ProgramOptions options;
   options.reference = inputs_of(general.state);
+  if (parameters_as_inputs)
+    options.reference.insert(options.reference.end(), system.parameters().begin(), system.parameters().end());
+  else
+    options.parameters = system.parameters();
   const Factorisation factors = factor(general.instant.values);
   if (factors.sparse) {
     const std::vector<char>& zero = factors.sparse->zero_rows();
@@ -133,6 +139,16 @@ AccelerationProgramResult program_for(const System& system, const std::vector<An
     }
   }
   options.singular_mass = !factors.definite;
+  return options;
+}
+
+AccelerationProgramResult program_for(const System& system, const std::vector<Answered>& answers,
+                                      bool parameters_as_inputs = false) {
+  std::string why_not;
+  const std::optional<ProgramOptions> found = options_for(system, answers, parameters_as_inputs, why_not);
+  if (!found) return {std::nullopt, why_not};
+  AccelerationOptions options;
+  static_cast<ProgramOptions&>(options) = *found;
   return make_acceleration_program(system.equations(), options);
 }
 
@@ -192,8 +208,13 @@ std::vector<State> states_near(const System& system, const State& start, const M
   return states;
 }
 
+std::optional<ProgramOptions> find_program_options(const System& system, const State& start,
+                                                   const MeasureOptions& options, std::string& why_not) {
+  return options_for(system, answers_near(system, start, options), options.parameters_as_inputs, why_not);
+}
+
 AccelerationProgramResult make_program_near(const System& system, const State& start, const MeasureOptions& options) {
-  return program_for(system, answers_near(system, start, options));
+  return program_for(system, answers_near(system, start, options), options.parameters_as_inputs);
 }
 
 ModelMeasurement measure_model(const System& system, const State& start, const MeasureOptions& options) {

@@ -19,9 +19,10 @@
 namespace mechanician {
 
 struct MeasureOptions {
-  int num_states = 64;   ///< fewer where finding them takes longer than a second
-  double spread = 1e-2;  ///< of coordinates and velocities about the start, relative to max(1, |value|)
-  double seconds = 0.2;  ///< for each time that is measured
+  int num_states = 64;                ///< fewer where finding them takes longer than a second
+  double spread = 1e-2;               ///< of coordinates and velocities about the start, relative to max(1, |value|)
+  double seconds = 0.2;               ///< for each time that is measured
+  bool parameters_as_inputs = false;  ///< of the program, behind the velocities; else they are built in
 };
 
 /// The time of one evaluation: median over rounds, and the quickest and a slow round (nine of ten are quicker).
@@ -62,6 +63,11 @@ struct ModelMeasurement {
 /// the start.
 AccelerationProgramResult make_program_near(const System& system, const State& start,
                                             const MeasureOptions& options = {});
+
+/// What programs of the system need to know of it near a start: its parameters, which rows depend on others, whether its mass is
+/// singular. Nothing where the general solver must decide, with the reason in `why_not`.
+std::optional<ProgramOptions> find_program_options(const System& system, const State& start,
+                                                   const MeasureOptions& options, std::string& why_not);
 
 /// States about `start` on the constraints that have an acceleration; the start itself where there is no other.
 std::vector<State> states_near(const System& system, const State& start, const MeasureOptions& options = {});

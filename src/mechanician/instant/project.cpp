@@ -209,7 +209,7 @@ std::vector<int> rows_to_meet(const System& system, bool velocities, const std::
   std::vector<int> rows;
   for (int i = 0; i < system.m(); ++i) {
     const RowTraits& row = system.row(i);
-    if (row.kind == RowKind::control || row.measured) continue;
+    if (row.kind == RowKind::control || row.measured || row.bare) continue;
     if (!meets[static_cast<std::size_t>(i)]) continue;
     if (row.level == Level::position || (velocities && row.level == Level::velocity)) rows.push_back(i);
   }
@@ -254,6 +254,7 @@ Projection project_rows(const System& system, const State& given, ProjectionGoal
       const Evaluation there = system.evaluate(result.state);
       if ((result.not_finite = there.not_finite)) return result;
       M = metric_of(there.values.M, stays);
+      system.set_state_rates(result.state);  // which nobody gives
     }
     const std::vector<int> rows = rows_to_meet(system, velocities, velocities ? for_velocities : for_positions);
     VectorXd& x = velocities ? result.state.qd : result.state.q;

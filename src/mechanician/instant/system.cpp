@@ -41,6 +41,7 @@ Layout layout_of(const Equations& eqs) {
 }
 
 std::string named(const Row& row) {
+  if (row.is_rate) return fmt::format("the rate of state `{}`", row.name.substr(0, row.name.size() - 1));
   return fmt::format("{} `{}`", row.kind == RowKind::control ? "control requirement" : "constraint", row.name);
 }
 
@@ -176,7 +177,7 @@ void System::set_written(Model model) {
   std::call_once(kept_->once, [&] { kept_->written = std::make_unique<const Written>(std::move(model)); });
   const Equations& eqs = kept_->written->eqs;
   n_ = eqs.n(), m_ = eqs.m(), num_control_ = eqs.num_control();
-  has_contacts_ = !eqs.contacts.empty(), has_C_ = eqs.has_C;
+  has_contacts_ = !eqs.contacts.empty(), has_C_ = eqs.has_C, is_staged_ = kept_->written->model.is_staged();
   for (const Expr& c : eqs.C)
     needs_reactions_ |= c.contains(SymbolKind::ideal_force) || c.contains(SymbolKind::multiplier);
 }
@@ -278,9 +279,48 @@ Place System::place_of(const std::string& key) const {
 Place System::place_of_mass() const { return place_of(families_ || model().kinetic ? "kinetic" : "mass"); }
 
 State System::start() const {
-  if (!families_) return state_of(start_state(model(), {parameters_}));
-  const LargeSystem::Start start = families_->kernels()->start();
-  return state_of(StartState{start.t, start.q, start.qd});
+  State state;
+  if (families_) {
+    const LargeSystem::Start start = families_->kernels()->start();
+    state = state_of(StartState{start.t, start.q, start.qd});
+  } else {
+    state = state_of(start_state(model(), {parameters_}));
+  }
+  set_state_rates(state);
+  return state;
+}
+
+const std::vector<StateRow>& System::states() const {
+  return families_ ? families_->kernels()->states() : equations().states;
+}
+
+void System::set_state_rates(State& state) const {
+  if (states().empty()) return;
+  for (const StateRow& z : states()) state.qd(z.coordinate) = 0.0;
+  const Eigen::VectorXd off = evaluate(state).residual;  // z' − rate
+  for (const StateRow& z : states()) state.qd(z.coordinate) = -off(z.row);
+}
+
+std::vector<int> System::inputs_from_outside() const {
+  std::vector<int> numbers;
+  if (families_) {
+    const FamilyModel& stated = families_->stated();
+    int next = 0;
+    std::size_t list = 0;
+    for (std::size_t i = 0; i <= stated.scalars.size(); ++i) {
+      for (; list < stated.numbers.size() && stated.numbers[list].position == i; ++list)
+        for (std::size_t k = 0; k < stated.numbers[list].values.size(); ++k, ++next)
+          if (stated.numbers[list].is_input) numbers.push_back(next);
+      if (i == stated.scalars.size()) break;
+      if (stated.scalars[i].is_input) numbers.push_back(next);
+      ++next;
+    }
+    return numbers;
+  }
+  const std::vector<Parameter>& all = model().parameters;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i].is_input) numbers.push_back(static_cast<int>(i));
+  return numbers;
 }
 
 std::vector<double> System::scale() const {
@@ -419,7 +459,8 @@ std::vector<ContactValues> System::evaluate_contacts(const State& state, std::op
     v.level = row(c.row).level;
     v.restitution = values[next++];
     v.has_friction = c.has_friction;
-    v.mu = values[next++];
+    (c.is_force ? v.limit : v.mu) = values[next++];
+    v.bare = row(c.row).bare;
     const auto k = static_cast<Eigen::Index>(c.slip.size());
     v.slip.resize(k), v.slip_b.resize(k);
     for (double& psi : v.slip) psi = values[next++];

@@ -10,10 +10,12 @@
 /// Numbers come from the equations written out, as flat programs, or from kernels that run over the members of families
 /// (large/large_system.hpp); which, is decided here (Numbers). Copies are cheap, share what is derived, and keep it alive.
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mechanician/equations/equations.hpp"
@@ -41,6 +43,13 @@ SparseRows fill_rows(const SparseExprMatrix& pattern, std::span<const double> va
 
 class LargeSystem;
 class FamilyNumbers;
+struct InstantRequest;
+struct MotionRequest;
+struct SweepRequest;
+class InstantAnswer;
+class MotionAnswer;
+struct SweepAnswer;
+class Acceleration;
 
 struct Evaluation {
   InstantValues values;      ///< C is empty
@@ -58,6 +67,8 @@ struct ContactValues {
   double restitution = 0.0;
   bool has_friction = false;
   double mu = 0.0;         ///< coefficient of friction
+  double limit = 0.0;      ///< largest friction besides μ|λ|
+  bool bare = false;       ///< there is no row
   Eigen::VectorXd slip;    ///< k: ψ, one or two; none without friction
   SparseRows T;            ///< k×n: ∂ψ/∂q̇
   Eigen::VectorXd slip_b;  ///< k: the slip accelerates by T q̈ − slip_b
@@ -78,6 +89,20 @@ class System {
   /// `kernels` what they cannot do, for the others what is too large to be written out.
   explicit System(FamilyModel stated, Numbers numbers = Numbers::automatic);
 
+  /// The model of a file or a text, with these values of parameters. Throw ModelError, FileError, and std::invalid_argument for a
+  /// name that is no parameter. These and the next are for programs that include mechanician.hpp (folder `library`).
+  static System from_file(const std::string& file, const std::map<std::string, double>& set = {});
+  static System from_text(std::string_view text, const std::map<std::string, double>& set = {},
+                          std::string name = "model.toml");
+  /// Throw std::invalid_argument for names that are none and for what cannot begin.
+  InstantAnswer instant() const;
+  InstantAnswer instant(const InstantRequest& request) const;
+  MotionAnswer integrate(const MotionRequest& request) const;
+  SweepAnswer sweep(const SweepRequest& request) const;
+  Acceleration compiled() const;
+  /// "text", "json" or "latex".
+  std::string equations_as(const std::string& format) const;
+
   /// A ladder of 82 coordinates takes 42 ms by kernels, from its file to its motion, and 52 written out; a chain of 998 takes
   /// 19 ms and 500. Below, code that is made of the whole model is the quicker one.
   static constexpr long least_for_kernels = 64;
@@ -93,6 +118,8 @@ class System {
   const std::vector<double>& parameters() const { return parameters_; }
   /// Their names, those of long lists left out: of the first so many parameters.
   std::vector<std::string> parameter_names() const;
+  /// Parameters that may be set while a motion goes on, by number.
+  std::vector<int> inputs_from_outside() const;
   /// Other values, as many; they are not checked (validate_values). Nothing is derived again. From then on numbers come
   /// from the equations written out.
   void set_parameters(std::span<const double> values);
@@ -100,6 +127,13 @@ class System {
   int n() const { return n_; }
   int m() const { return m_; }
   int num_control() const { return num_control_; }
+  /// States of first order. Their rows come after those of the constraints and before those of control.
+  const std::vector<StateRow>& states() const;
+  int num_states() const { return static_cast<int>(states().size()); }
+  /// Rows of constraints alone.
+  int num_constraints() const { return m_ - num_control_ - num_states(); }
+  /// Velocities of states become what their rates say there.
+  void set_state_rates(State& state) const;
   const RowTraits& row(int i) const;
   /// Names are made when they are asked for.
   std::string row_name(int i) const;
@@ -131,6 +165,8 @@ class System {
 
   /// Whether a constraint is one-sided or has friction.
   bool has_contacts() const { return has_contacts_; }
+  /// Whether events may change the system while it moves (model.hpp).
+  bool is_staged() const { return is_staged_; }
   /// For each of equations().contacts. What is not finite is named in `not_finite`, the first of several.
   std::vector<ContactValues> evaluate_contacts(const State& state, std::optional<NotFinite>& not_finite) const;
 
@@ -157,8 +193,9 @@ class System {
   NotFinite explain_contacts(int output, std::span<const double> inputs) const;
 
   int n_ = 0, m_ = 0, num_control_ = 0;
-  bool has_contacts_ = false, has_C_ = false, needs_reactions_ = false;
+  bool has_contacts_ = false, has_C_ = false, needs_reactions_ = false, is_staged_ = false;
   std::vector<double> parameters_;
+  std::map<std::string, double> given_;            ///< parameters that were set when it was read
   std::shared_ptr<const FamilyNumbers> families_;  ///< where numbers come from kernels
   std::shared_ptr<Kept> kept_;                     ///< what is written out, as soon as it is
 };

@@ -10,6 +10,8 @@ namespace mechanician {
 
 std::string LargeSystem::row_name(int row) const {
   const Kernel& kernel = kernel_of(row);
+  if (kernel.term->is_rate)
+    return model_.name_of(kernel.members.target[static_cast<std::size_t>(row - kernel.first_row)]) + "'";
   return member_name(*kernel.term, kernel.members, row - kernel.first_row);
 }
 

@@ -45,6 +45,7 @@ LargeSystem::LargeSystem(FamilyModel model, int num_threads)
   add_switches();
   find_narrow();
   find_patterns();
+  find_unfelt();
   find_sums();
   evaluate_constants();
   for (const auto& kernel : kernels_) kernel->sources = sources_of(*kernel, kernel->needed);
@@ -61,7 +62,7 @@ void LargeSystem::add_kernel(const Term& term) {
 
   // What one member gives.
   const auto begin = std::chrono::steady_clock::now();
-  Equations eqs = derive(model_of(term));
+  Equations eqs = derive(model_of(model_, term));
   std::vector<Kernel::Output> outputs_of_member;
   const auto add = [&](Kernel::Part part, int a, int b, const Expr& value) {
     if (!value.is_zero()) outputs_of_member.push_back({part, a, b, value, {}, -1});
@@ -78,6 +79,7 @@ void LargeSystem::add_kernel(const Term& term) {
   if (is_row) {
     const Row& row = eqs.rows.front();
     kernel->traits = row, kernel->traits.place = term.place, kernel->traits.text = term.text;
+    kernel->traits.is_rate = term.is_rate, kernel->traits.integrable &= !term.is_rate;
     all.push_back(row.residual), all.push_back(row.level == Level::position ? row.rate : row.residual);
   }
   const Expr power = term.kind == TermKind::kinetic ? simplify(mass_rate(eqs)) : Expr(0);
@@ -142,6 +144,9 @@ void LargeSystem::add_members() {
     kernel->members = find_members(model_, *kernel->term);
     if (kernel->term->kind == TermKind::constraint)
       kernel->first_row = m_, m_ += static_cast<int>(kernel->members.count);
+    if (kernel->term->is_rate)
+      for (std::size_t j = 0; j < kernel->members.target.size(); ++j)
+        states_.push_back({kernel->members.target[j], kernel->first_row + static_cast<int>(j)});
     if (kernel->term->kind == TermKind::force) kernel->members.coordinates.push_back(kernel->members.target);
     for (const auto& numbers : kernel->members.coordinates) {
       bool sequence = true;
@@ -257,6 +262,16 @@ void LargeSystem::find_patterns() {
         if (sequence) o.first = o.to.front();
       }
   }
+}
+
+/// Rates of states that no other row mentions (RowTraits::unfelt), for whole kernels.
+void LargeSystem::find_unfelt() {
+  std::vector<int> uses(at(n_), 0);
+  for (const SparseEntry& e : pattern_.A) ++uses[at(e.col)];
+  for (const auto& kernel : kernels_)
+    kernel->traits.unfelt =
+        kernel->term->is_rate && std::all_of(kernel->members.target.begin(), kernel->members.target.end(),
+                                             [&](std::int32_t i) { return uses[at(i)] == 1; });
 }
 
 LargeSystem::Values LargeSystem::make_values() const { return constant_; }

@@ -72,6 +72,7 @@ class LargeSystem {
   void evaluate_with_bounds(const At& at, Bounded& to);
   /// Of the family that a row belongs to.
   const RowTraits& row(int row) const;
+  const std::vector<StateRow>& states() const { return states_; }
   /// Whether a given force depends on a coordinate or its velocity.
   bool forces_depend_on(int coordinate) const;
   bool depends_on_time() const { return depends_on_time_; }
@@ -138,6 +139,7 @@ class LargeSystem {
   template <class T>
   void calc_unseen_as(const MemberState<Interval>& box, const double* sides, UnseenValues& to);
   void find_patterns();
+  void find_unfelt();
   void find_sums();
   void evaluate_constants();
   std::vector<Source> sources_of(const Kernel& kernel, const std::vector<char>& needed) const;
@@ -164,6 +166,7 @@ class LargeSystem {
   int num_divisors_ = 0;
   bool is_sum_[4] = {};  ///< M, Q, A, b
   std::vector<std::shared_ptr<Kernel>> kernels_;
+  std::vector<StateRow> states_;
   Values constant_;
   std::shared_ptr<SparseThreads> threads_;
 };

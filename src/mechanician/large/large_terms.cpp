@@ -57,6 +57,21 @@ class KernelTerms {
     section(!model_.measured.empty(), "measured");
     section(has(TermKind::control), "control");
     section(!model_.unknowns.empty(), "unknown");
+    section(std::any_of(model_.scalars.begin(), model_.scalars.end(), [](const Parameter& p) { return p.is_mode; }),
+            "modes");
+    for (const FamilyEvent& event : model_.events)
+      if (!event.changes.empty())
+        refuse(event.changes.front().place,
+               "events that change the system are not supported beyond 100,000 coordinates yet");
+    for (const Term& term : model_.terms)
+      if (!term.engaged)
+        refuse(term.place, "constraints that begin released are not supported beyond 100,000 coordinates yet");
+    const auto no_forces = [&](const FamilyQuantity& quantity) {
+      if ((model_.kinds_of(quantity.term.body) & (forces_of_coordinates | forces_of_constraints)) != 0)
+        refuse(quantity.term.place, "forces in outputs and events are not supported beyond 100,000 coordinates yet");
+    };
+    for (const FamilyQuantity& output : model_.outputs) no_forces(output);
+    for (const FamilyEvent& event : model_.events) no_forces(event.when);
     if (has(TermKind::mass) || !model_.mass.empty())
       refuse(model_.places["mass"], "`mass` is not supported beyond 100,000 coordinates yet: give `kinetic`");
   }

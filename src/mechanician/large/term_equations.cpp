@@ -5,9 +5,11 @@
 
 namespace mechanician {
 
-Model model_of(const Term& term) {
+Model model_of(const FamilyModel& model, const Term& term) {
   Model small;
-  for (const MemberSymbol& m : term.coordinates) small.add_coordinate(m.symbol.symbol().name);
+  for (const MemberSymbol& m : term.coordinates)
+    small.coordinates.push_back(
+        {m.symbol.symbol().name, {}, model.coordinates[static_cast<std::size_t>(m.family)].is_state});
   for (const TermIndex& index : term.indices) small.add_parameter(index.name, 0.0);
   for (const MemberSymbol& m : term.numbers) small.add_parameter(m.symbol.symbol().name, 0.0);
   small.kinetic = Expr(0.0);
@@ -19,11 +21,12 @@ Model model_of(const Term& term) {
 
 std::vector<TermEquations> derive_by_term(const FamilyModel& stated) {
   std::vector<TermEquations> result;
-  for (const Term& term : kernel_terms(stated).terms) {
+  const FamilyModel model = kernel_terms(stated);
+  for (const Term& term : model.terms) {
     if (is_number_of_coordinate(term.kind) || term.body.is_zero()) continue;
     TermEquations part;
     part.term = term;
-    const Equations eqs = derive(model_of(term));
+    const Equations eqs = derive(model_of(model, term));
     for (const auto& e : eqs.M.entries) part.M.push_back({e.row, e.col, e.value});
     for (int i = 0; i < eqs.n(); ++i)
       if (const Expr& f = eqs.Q[static_cast<std::size_t>(i)]; !f.is_zero()) part.Q.push_back({i, 0, f});

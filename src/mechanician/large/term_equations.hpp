@@ -30,6 +30,6 @@ struct TermEquations {
 std::vector<TermEquations> derive_by_term(const FamilyModel& stated);
 
 /// A term in the coordinates of one member, as a model of its own.
-Model model_of(const Term& term);
+Model model_of(const FamilyModel& model, const Term& term);
 
 }  // namespace mechanician

@@ -149,7 +149,7 @@ std::span<const Expr> Expander::run(Program& program, std::span<const double> at
 }
 
 Expr Expander::member_of(const MemberSymbol& member, SymbolKind kind, std::span<const double> at) {
-  if (kind == SymbolKind::multiplier) {
+  if ((kind_bit(kind) & forces_of_constraints) != 0) {
     const std::string& name = member.symbol.symbol().name;
     return make_symbol(kind, member_text(std::string_view(name).substr(0, name.find('[')), at));
   }
@@ -169,6 +169,8 @@ Expr Expander::member_of(const MemberSymbol& member, SymbolKind kind, std::span<
     case SymbolKind::acceleration:
       return derivative_symbol(derivative_symbol(*made));
     case SymbolKind::ideal_force:
+    case SymbolKind::constraint_force:
+    case SymbolKind::control_force:
       return make_symbol(kind, made->symbol().name);
     default:
       return *made;
@@ -188,7 +190,11 @@ void Expander::prepare() {
     for (const auto& [k, item] : list.expressions) fs.push_back(item.value);
   for (const FamilyQuantity& d : stated_.definitions) add(d.term);
   for (const FamilyQuantity& o : stated_.outputs) add(o.term);
-  for (const FamilyEvent& e : stated_.events) add(e.when.term);
+  for (const FamilyEvent& e : stated_.events) {
+    add(e.when.term);
+    for (const FamilyChange& change : e.changes)
+      if (e.when.term.indices.empty()) fs.push_back(change.value);
+  }
   for (const Term& term : stated_.terms) add(term);
   const auto program = compile(fs, {});
   const std::span<const Expr> made = run(*program, {});
@@ -242,17 +248,13 @@ Model Expander::expand() {
             "here every member is written out, which takes some kilobytes for each; give smaller families (--set)"}},
           stated_.source);
     for (const CoordinateFamily& family : stated_.coordinates)
-      for (long k = 0; k < family.count; ++k) model_.add_coordinate(stated_.name_of(family.first + k), family.place);
+      for (long k = 0; k < family.count; ++k)
+        model_.coordinates.push_back({stated_.name_of(family.first + k), family.place, family.is_state});
   }
   for (const FamilyQuantity& d : stated_.definitions) add_quantity(d, model_.definitions);
   for (const Term& term : stated_.terms) add_term(term);
   add_matrices();
-  for (const FamilyEvent& event : stated_.events) {
-    std::vector<Named> members;
-    add_quantity(event.when, members);
-    for (Named& m : members)
-      model_.events.push_back({std::move(m.name), std::move(m.value), event.direction, event.action, m.place});
-  }
+  for (const FamilyEvent& event : stated_.events) add_event(event);
   const std::size_t num_columns = stated_.outputs.size() - stated_.summary.size();
   for (std::size_t i = 0; i < stated_.outputs.size(); ++i) {
     const std::size_t first = model_.outputs.size();
@@ -292,6 +294,46 @@ void Expander::add_quantity(const FamilyQuantity& quantity, std::vector<Named>& 
        });
 }
 
+namespace {
+
+/// Of z' − rate.
+Expr rate_in(const Expr& body) { return body.op() == Op::sub ? body.arg(1) : Expr(0.0); }
+
+}  // namespace
+void Expander::add_event(const FamilyEvent& event) {
+  const Term& term = event.when.term;
+  std::vector<Expr> symbols, fs{term.body};
+  for (const TermIndex& index : term.indices) symbols.push_back(index.symbol);
+  IndexValues label(stated_, event.when.label, symbols);
+  for (const FamilyChange& change : event.changes) fs.push_back(change.value);
+  each(term.indices, fs, [&](std::span<const double> at, std::span<const Expr> made) {
+    Event& e = model_.events.emplace_back();
+    e.name = member_text(event.when.name, label(at)), e.when = made[0];
+    e.direction = event.direction, e.action = event.action, e.place = term.place;
+    for (std::size_t k = 0; k < event.changes.size(); ++k) {
+      const FamilyChange& stated = event.changes[k];
+      const auto add = [&](std::string name) {
+        e.changes.push_back({stated.what, std::move(name), made[1 + k], stated.place});
+      };
+      if (!stated.indices.empty() || stated.what == EventChange::What::set) {
+        IndexValues indices(stated_, stated.indices, symbols);
+        add(member_text(stated.name, indices(at)));
+        continue;
+      }
+      // The name of a family stands for all its members.
+      std::size_t members = 0;
+      const auto add_members = [&](const auto& rows) {
+        for (const auto& row : rows)
+          if (row.name.size() > stated.name.size() && row.name[stated.name.size()] == '[' &&
+              row.name.starts_with(stated.name))
+            add(row.name), ++members;
+      };
+      add_members(model_.constraints), add_members(model_.controls);
+      if (members == 0) add(stated.name);
+    }
+  });
+}
+
 void Expander::add_term(const Term& term) {
   std::vector<Expr> fs{term.body, term.target.symbol};
   for (const Term::Part& part : term.parts) fs.push_back(part.value);
@@ -327,7 +369,10 @@ void Expander::add_term(const Term& term) {
           case TermKind::quantity:
             break;
           default:
-            add_row(term, member_text(term.name, at), made);
+            if (term.is_rate)
+              model_.states.push_back({target(), rate_in(made[0]), term.text, term.place});
+            else
+              add_row(term, member_text(term.name, at), made);
         }
       },
       suspects(term));
@@ -340,7 +385,9 @@ void Expander::add_row(const Term& term, std::string name, std::span<const Expr>
   if (term.body.op() == Op::sub && made[0].arg(1).is_zero() && !term.body.arg(1).is_zero())
     row.residual = made[0].arg(0);
   row.text = term.text, row.place = term.place;
+  row.engaged = term.engaged, row.bare = term.bare;
   Control control;
+  control.engaged = term.engaged;
   for (std::size_t k = 0; k < term.parts.size(); ++k) {
     const Expr& value = made[2 + k];
     switch (term.parts[k].kind) {
@@ -351,7 +398,8 @@ void Expander::add_row(const Term& term, std::string name, std::span<const Expr>
         row.restitution = value;
         break;
       case Term::Part::Kind::friction:
-        row.friction = Friction{value, {}, term.parts[k].place};
+      case Term::Part::Kind::friction_force:
+        row.friction = Friction{value, {}, term.parts[k].place, term.parts[k].kind != Term::Part::Kind::friction};
         break;
       case Term::Part::Kind::slip:
         row.friction->slip.push_back(value);
@@ -435,7 +483,7 @@ void Expander::add_parameters() {
       if (whole_) add_list(static_cast<int>(list));
     if (i == stated_.scalars.size()) break;
     const Parameter& p = stated_.scalars[i];
-    model_.add_parameter(p.name, plain(p.value), p.place);
+    model_.parameters.push_back({p.name, plain(p.value), p.place, p.is_input, p.is_mode});
     if (!whole_) parameters_.push_back(stated_.parameters[i]);
   }
 }
@@ -445,8 +493,9 @@ void Expander::add_list(int list) {
   for (std::size_t k = 0; k < family.values.size(); ++k) {
     const auto stated = family.expressions.find(k);
     const std::string name = family.member_name(k);
-    model_.add_parameter(
-        name, stated == family.expressions.end() ? Expr(family.values[k]) : plain(stated->second.value), family.place);
+    model_.parameters.push_back(
+        {name, stated == family.expressions.end() ? Expr(family.values[k]) : plain(stated->second.value), family.place,
+         family.is_input});
     if (stated != family.expressions.end()) model_.places["parameters." + name] = stated->second.place;
   }
 }

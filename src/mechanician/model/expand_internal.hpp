@@ -49,6 +49,7 @@ class Expander {
   void each(std::span<const TermIndex> indices, std::span<const Expr> fs, const Take& take,
             const std::vector<std::vector<double>>& more = {});
   void add_quantity(const FamilyQuantity& quantity, std::vector<Named>& to);
+  void add_event(const FamilyEvent& event);
   void add_term(const Term& term);
   void add_row(const Term& term, std::string name, std::span<const Expr> made);
   void add_matrices();

@@ -22,6 +22,7 @@ void FieldReader::report(const Place& place, std::string_view message, std::stri
 }
 
 Place FieldReader::place_in(const TomlValue& value, std::size_t offset, std::size_t length) const {
+  if (value.generated) return source_.place_of(value.begin, value.end);
   if (string_ != value.begin) {
     string_ = value.begin, first_ = raw_offset(source_.text(), value.begin, 0);
     verbatim_ = source_.text().substr(first_, value.text.size()) == value.text;

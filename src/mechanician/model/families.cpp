@@ -103,7 +103,7 @@ std::optional<MemberSymbol> ModelReader::target_of(const TomlMember& key, const 
   const NameTable::Family* family = names_.find_family(name.name);
   names_.begin(indices);
   read_in(key);
-  if (!family || family->kind != NameKind::coordinate || family->bounds.size() != label->size()) {
+  if (!family || !is_moving(family->kind) || family->bounds.size() != label->size()) {
     no_coordinate(key, key.name);
     return std::nullopt;
   }

@@ -35,6 +35,7 @@ struct CoordinateFamily {
   long first = 0;  ///< number of its first member among all coordinates
   long count = 1;
   Place place;
+  bool is_state = false;
 };
 
 /// A list of numbers, indexed from 1.
@@ -49,13 +50,14 @@ struct NumberFamily {
   std::map<std::size_t, Item> expressions = {};  ///< those of its members that are no numbers
   std::size_t position = 0;                      ///< how many single parameters stand before it
   Place place = {};
+  bool is_input = false;
   /// "m[3]" of the third; from 0.
   std::string member_name(std::size_t number) const;
 };
 
 /// A member that an expression mentions; its indices are expressions of those around it.
 struct MemberSymbol {
-  Expr symbol;  ///< a coordinate, a parameter, or the multiplier of a constraint
+  Expr symbol;  ///< a coordinate, a parameter, or a force of a constraint
   int family = 0;
   std::vector<Expr> indices;
 };
@@ -105,14 +107,17 @@ struct Term {
   std::vector<MemberSymbol> coordinates, numbers;
   std::vector<QuantitySum> sums;
   bool of_sum = false;  ///< one of the terms that a sum() consists of
-  MemberSymbol target;  ///< of a force, a diagonal mass, a start value or a scale
+  MemberSymbol target;  ///< of a force, a diagonal mass, a start value or a scale; the state whose rate it is
   std::string text;
   Place place;
   Place key;  ///< where it is named: its coordinate, or the constraint
   bool one_sided = false;
+  bool is_rate = false;  ///< a constraint z' − rate of the state z, behind all others
+  bool engaged = true;  ///< of a constraint or a requirement
+  bool bare = false;    ///< of a constraint: friction alone
   /// What else is said of a constraint or a requirement, for the same indices.
   struct Part {
-    enum class Kind { weight, restitution, friction, slip, frequency, damping } kind;
+    enum class Kind { weight, restitution, friction, friction_force, slip, frequency, damping } kind;
     Expr value;
     Place place;
   };
@@ -127,10 +132,20 @@ struct FamilyQuantity {
   std::vector<QuantitySum> sums;
 };
 
+/// What members of an event change: a constraint or requirement with its indices, or a mode.
+struct FamilyChange {
+  EventChange::What what = EventChange::What::release;
+  std::string name;
+  std::vector<Expr> indices = {};  ///< of a member; none: a plain name, or all members
+  Expr value = 0.0;
+  Place place = {};
+};
+
 struct FamilyEvent {
   FamilyQuantity when;
   EventDirection direction = EventDirection::both;
   EventAction action = EventAction::record;
+  std::vector<FamilyChange> changes = {};
 };
 
 /// A part of the picture, for each set of its indices.
@@ -149,6 +164,7 @@ struct FamilyModel {
   std::vector<std::string> parameter_names;    ///< of single parameters
   std::vector<double> parameters;              ///< their values
   std::vector<std::string> unknown_overrides;  ///< names that were set and are no parameters
+  std::vector<std::string> open_inputs;        ///< inputs that are expressions until they are set
   std::vector<FamilyQuantity> definitions;     ///< behind those that they are made of
   std::vector<Expr> unknowns;                  ///< functions without a value
   std::vector<Term> terms;
@@ -171,7 +187,7 @@ struct FamilyModel {
   SourceText source;
 
   std::unordered_map<std::string, MemberSymbol> members;  ///< by name of the symbol; plain coordinates too
-  std::unordered_map<std::string, MemberSymbol> rows;     ///< multipliers by name of the symbol
+  std::unordered_map<std::string, MemberSymbol> rows;     ///< constraints by name of the symbol of their forces
   std::unordered_map<std::string, QuantitySum> sums;
   std::unordered_map<std::string, std::size_t> parameter_numbers;  ///< of single parameters
 

@@ -64,7 +64,12 @@ NameTable::Known NameTable::known(const Expr& f) const {
   std::vector<Replacement> numbers;
   for (const Expr& s : symbols_of(std::span(&f, 1))) {
     const Entry* e = entry(s.symbol().name);
-    if (!e || e->kind != NameKind::parameter) continue;  // an index, a member of a list, a sum
+    if (!e || !is_number(e->kind)) continue;  // an index, a member of a list, a sum
+    if (const auto number = model_.parameter_numbers.find(s.symbol().name);
+        number != model_.parameter_numbers.end() && model_.scalars[number->second].is_mode)
+      return {std::nullopt,
+              fmt::format("{}, and {} is a mode, which events change", problem, mechanician::quoted(s.symbol().name)),
+              hint};
     const auto value = parameter_value(s.symbol().name);
     if (!value) return {std::nullopt, is_excused(s.symbol().name) ? "" : problem, hint};
     numbers.push_back({s, *value});
@@ -219,9 +224,9 @@ MemberName NameTable::member(std::string_view name, std::span<const Expr> given,
   }
   const std::string symbol = fmt::format("{}[{}]", name, shown);
   if (family.bounds.empty()) return {symbol, {}};  // has a mistake, or is no parameter: said where it is looked up
-  if (family.kind == NameKind::coordinate)
+  if (is_moving(family.kind))
     model_.members.emplace(symbol, MemberSymbol{coordinate(symbol), family.number, at});
-  else if (family.kind == NameKind::parameter)
+  else if (is_number(family.kind))
     model_.members.emplace(symbol, MemberSymbol{parameter(symbol), family.number, at});
   else if (family.kind == NameKind::definition && words != Words::parameters && !instances_.contains(symbol))
     instances_.emplace(symbol, family.values.empty() ? std::nullopt : std::optional(instance(family, at).front()));
@@ -344,7 +349,8 @@ std::vector<Expr> NameTable::rewrite(std::span<const Expr> fs, std::span<const R
       const std::string& old = before.symbol.symbol().name;
       const std::string name = fmt::format("{}[{}]", old.substr(0, old.find('[')), shown);
       after.symbol = make_symbol(before.symbol.symbol().kind, name);
-      (s.symbol().kind == SymbolKind::multiplier ? model_.rows : model_.members).emplace(name, std::move(after));
+      const bool of_row = (kind_bit(s.symbol().kind) & forces_of_constraints) != 0;
+      (of_row ? model_.rows : model_.members).emplace(name, std::move(after));
       put(s, s.symbol().kind == SymbolKind::velocity       ? derivative_symbol(coordinate(name))
              : s.symbol().kind == SymbolKind::acceleration ? derivative_symbol(derivative_symbol(coordinate(name)))
                                                            : make_symbol(s.symbol().kind, name));

@@ -1,5 +1,6 @@
 #include "mechanician/model/model.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace mechanician {
@@ -23,6 +24,26 @@ Expr Model::add_parameter(std::string name, Expr value, Place place) {
   return parameters.back().symbol();
 }
 
+Expr Model::add_mode(std::string name, Expr value, Place place) {
+  parameters.push_back({std::move(name), std::move(value), place, false, true});
+  return parameters.back().symbol();
+}
+
+Expr Model::add_input(std::string name, Expr value, Place place) {
+  parameters.push_back({std::move(name), std::move(value), place, true});
+  return parameters.back().symbol();
+}
+
+Expr Model::add_state(std::string name, Expr start_value, Place place) {
+  if (!start_value.is_zero()) start.position.insert_or_assign(name, std::move(start_value));
+  coordinates.push_back({std::move(name), place, true});
+  return coordinates.back().q();
+}
+
+void Model::set_rate(const Expr& state, Expr rate, std::string text, Place place) {
+  states.push_back({state.symbol().name, std::move(rate), std::move(text), place});
+}
+
 Expr Model::add_unknown(std::string name, std::vector<Expr> depends) {
   unknowns.push_back(unknown_function(std::move(name), std::move(depends)));
   return unknowns.back();
@@ -38,7 +59,8 @@ Constraint make_constraint(std::string name, Expr residual, bool one_sided, Cons
           .restitution = std::move(options.restitution),
           .friction = std::move(options.friction),
           .text = std::move(options.text),
-          .place = options.place};
+          .place = options.place,
+          .engaged = options.engaged};
 }
 
 Expr difference(const Expr& a, const Expr& b) { return b.is_zero() ? a : a - b; }
@@ -57,9 +79,16 @@ void Model::add_at_most(std::string name, const Expr& left, const Expr& right, C
   constraints.push_back(make_constraint(std::move(name), difference(right, left), true, std::move(options)));
 }
 
+void Model::add_brake(std::string name, Friction friction, ConstraintOptions options) {
+  friction.is_force = true;
+  options.friction = std::move(friction);
+  constraints.push_back(make_constraint(std::move(name), Expr(0.0), false, std::move(options)));
+  constraints.back().bare = true;
+}
+
 void Model::add_control(std::string name, const Expr& left, const Expr& right, ControlOptions options) {
   controls.push_back({std::move(name), difference(left, right), std::move(options.frequency),
-                      std::move(options.damping), std::move(options.text), options.place});
+                      std::move(options.damping), std::move(options.text), options.place, options.engaged});
 }
 
 void Model::add_force(const Expr& coordinate, Expr value, Place place) {
@@ -90,6 +119,13 @@ Place Model::place_of(const std::string& path) const {
   }
   const auto found = family == path ? places.end() : places.find(family);
   return found == places.end() ? Place{} : found->second;
+}
+
+bool Model::is_staged() const {
+  return std::any_of(parameters.begin(), parameters.end(), [](const Parameter& p) { return p.is_mode; }) ||
+         std::any_of(constraints.begin(), constraints.end(), [](const Constraint& c) { return !c.engaged; }) ||
+         std::any_of(controls.begin(), controls.end(), [](const Control& c) { return !c.engaged; }) ||
+         std::any_of(events.begin(), events.end(), [](const Event& e) { return !e.changes.empty(); });
 }
 
 int Model::find_coordinate(std::string_view name) const {

@@ -36,6 +36,7 @@ inline Expr ddot(const Expr& x) { return derivative_symbol(derivative_symbol(x))
 struct Coordinate {
   std::string name;
   Place place;
+  bool is_state = false;  ///< of first order: Model::states says its velocity
   Expr q() const { return coordinate(name); }
   Expr qd() const { return dot(q()); }
   Expr qdd() const { return ddot(q()); }
@@ -45,17 +46,20 @@ struct Parameter {
   std::string name;
   Expr value;  ///< an expression of other parameters
   Place place;
+  bool is_input = false;  ///< may be set from outside while a motion goes on
+  bool is_mode = false;  ///< events may change it
   Expr symbol() const { return parameter(name); }
 };
 
 /// The highest derivative that a constraint mentions.
 enum class Level { position, velocity, acceleration };
 
-/// Coulomb friction at a constraint: along the velocity gradients of the slip, at most coefficient·|λ|.
+/// Friction at a constraint, along the velocity gradients of the slip: at most coefficient·|λ| (Coulomb), or at most a force of its own.
 struct Friction {
   Expr coefficient;
   std::vector<Expr> slip;  ///< one or two, linear in the velocities; sticking is where they vanish
   Place place;
+  bool is_force = false;  ///< the coefficient is the largest force itself
 };
 
 /// φ(q, t) = 0, ψ(q, q̇, t) = 0 or an equation linear in q̈; the residual is left − right. One-sided: residual ≥ 0 is
@@ -69,9 +73,20 @@ struct Constraint {
   std::optional<Friction> friction;
   std::string text;  ///< as written, for messages
   Place place;
+  bool engaged = true;  ///< at the start
+  bool bare = false;    ///< no equation, residual 0: friction with a limit of its own and nothing else
   Level level() const;
   /// One-sided or with friction: more than a row of A q̈ = b.
   bool is_contact() const { return one_sided || friction; }
+};
+
+/// z of first order: z' = rate(q, q', z, t). It is a coordinate without mass that nothing pushes: no force acts on it, and where no
+/// constraint mentions it, it acts on nothing but through expressions. Its velocity is what the rate says, and may jump with it.
+struct StateVariable {
+  std::string name;  ///< of its coordinate
+  Expr rate;         ///< without accelerations and without velocities of states
+  std::string text;  ///< as written, for messages
+  Place place;
 };
 
 /// A requirement that is met by a control force instead of a constraint force.
@@ -82,6 +97,7 @@ struct Control {
   Expr damping = 1.0;             ///< of the error, for requirements on positions
   std::string text;
   Place place;
+  bool engaged = true;  ///< at the start
   Level level() const;
 };
 
@@ -101,12 +117,20 @@ struct Named {
 
 enum class EventDirection { up, down, both };
 enum class EventAction { record, stop };
+/// What an event does to the system.
+struct EventChange {
+  enum class What { release, engage, set } what = What::release;
+  std::string name;  ///< of a constraint or requirement; of a mode
+  Expr value = 0.0;  ///< of the mode, at the instant of the event
+  Place place = {};
+};
 struct Event {
   std::string name;
   Expr when;
   EventDirection direction = EventDirection::both;
   EventAction action = EventAction::record;
   Place place;
+  std::vector<EventChange> changes = {};  ///< one after the other
 };
 
 struct RunSettings {
@@ -164,12 +188,14 @@ struct ConstraintOptions {
   std::optional<Friction> friction = std::nullopt;
   std::string text = {};
   Place place = {};
+  bool engaged = true;
 };
 struct ControlOptions {
   std::optional<Expr> frequency = std::nullopt;
   Expr damping = 1.0;
   std::string text = {};
   Place place = {};
+  bool engaged = true;
 };
 
 struct Model {
@@ -185,6 +211,7 @@ struct Model {
   std::vector<Named> nonideal;          ///< C by coordinate
 
   std::vector<Constraint> constraints;
+  std::vector<StateVariable> states;  ///< rows after those of the constraints
   std::vector<Control> controls;
   std::vector<Measured> measured;
   std::vector<Event> events;
@@ -208,6 +235,13 @@ struct Model {
 
   Expr add_coordinate(std::string name, Place place = {});
   Expr add_parameter(std::string name, Expr value, Place place = {});
+  /// A parameter that may be set while a motion goes on (Integrator::set_input).
+  Expr add_input(std::string name, Expr value, Place place = {});
+  /// A state of first order; its rate, which may mention it, follows by set_rate().
+  Expr add_state(std::string name, Expr start = 0.0, Place place = {});
+  void set_rate(const Expr& state, Expr rate, std::string text = {}, Place place = {});
+  /// A parameter that events may change.
+  Expr add_mode(std::string name, Expr value, Place place = {});
   Expr add_unknown(std::string name, std::vector<Expr> depends);
   /// left = right
   void add_constraint(std::string name, const Expr& left, const Expr& right, ConstraintOptions options = {});
@@ -215,6 +249,8 @@ struct Model {
   void add_at_least(std::string name, const Expr& left, const Expr& right, ConstraintOptions options = {});
   /// left ≤ right
   void add_at_most(std::string name, const Expr& left, const Expr& right, ConstraintOptions options = {});
+  /// Friction with a limit of its own along a slip, and nothing else: a brake.
+  void add_brake(std::string name, Friction friction, ConstraintOptions options = {});
   void add_control(std::string name, const Expr& left, const Expr& right, ControlOptions options = {});
   void add_force(const Expr& coordinate, Expr value, Place place = {});
   void add_nonideal(const Expr& coordinate, Expr value, Place place = {});
@@ -227,6 +263,8 @@ struct Model {
   int num_coordinates() const { return static_cast<int>(coordinates.size()); }
   /// Index of a coordinate by name, or −1.
   int find_coordinate(std::string_view name) const;
+  /// Whether events change the system, or could: modes, constraints and requirements that are released or engaged.
+  bool is_staged() const;
 };
 
 /// The level of an expression as written.

@@ -9,11 +9,21 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/lexer.hpp"
+#include "mechanician/model/bodies.hpp"
 #include "mechanician/model/dependency_order.hpp"
 #include "mechanician/model/expand_internal.hpp"
 #include "mechanician/model/index_values.hpp"
+#include "mechanician/model/parts.hpp"
 
 namespace mechanician {
+
+namespace {
+
+/// Has an index, as in "x[1..N]"; one between parts of a name, leg[2].knee, belongs to the name.
+bool is_family(std::string_view name) { return name.find('[') != std::string_view::npos && !is_name(name); }
+std::string_view family_of(std::string_view name) { return is_family(name) ? name.substr(0, name.find('[')) : name; }
+
+}  // namespace
 
 ModelReader::ModelReader(SourceText source, std::string cleaned, std::vector<Problem> problems,
                          const ParameterOverrides& overrides, long most)
@@ -34,7 +44,7 @@ ModelReader::ModelReader(SourceText source, std::string cleaned, std::vector<Pro
   names_.is_excused = [this](std::string_view name) {
     if (unreadable_.covers("coordinates")) return true;
     const std::string family(name.substr(0, name.find('[')));
-    for (const char* section : {"parameters.", "define.", "unknown.", "vectors."})
+    for (const char* section : {"parameters.", "inputs.", "states.", "modes.", "define.", "unknown.", "vectors."})
       if (unreadable_.covers(section + std::string(name)) || unreadable_.covers(section + family)) return true;
     return false;
   };
@@ -50,11 +60,13 @@ FamilyModel ModelReader::read() {
   if (root_.members.empty() && fields_.problems.empty())
     throw ModelError({{{}, "the file is empty", "a model has at least coordinates = [...] and a section [dynamics]"}},
                      model_.source);
+  if (!lower()) throw ModelError(std::move(fields_.problems), model_.source);
   read_top_level();
   declare_names();
   read_units();
   read_parameters();
   read_coordinates();
+  declare_states();
   declare_families();
   check_units();
   read_unknowns();
@@ -65,6 +77,7 @@ FamilyModel ModelReader::read() {
       for (const TomlMember& m : table->members) (this->*read_one)(m);
   };
   each("constraints", &ModelReader::read_constraint);
+  each("states", &ModelReader::read_state);
   each("control", &ModelReader::read_control);
   if (const auto* nonideal = root_.find("nonideal"); nonideal && section("nonideal"))
     read_by_coordinate(*nonideal, "nonideal", TermKind::nonideal);
@@ -82,12 +95,58 @@ FamilyModel ModelReader::read() {
   return std::move(model_);
 }
 
+TomlValue ModelReader::plain() {
+  if (!lower() || !fields_.problems.empty()) throw ModelError(std::move(fields_.problems), model_.source);
+  for (TomlMember& m : root_.members)
+    if (m.name == "parameters")
+      for (TomlMember& p : m.value.members)
+        if (const auto set = overrides_.find(p.name); set != overrides_.end()) {
+          p.value = TomlValue();
+          p.value.type = TomlValue::Type::number, p.value.number = set->second;
+        }
+  return std::move(root_);
+}
+
+bool ModelReader::lower() {
+  if (!has_bodies(root_)) return true;
+  // Numbers of bodies are made of parameters, which readers of their own work out.
+  const auto take_problems = [this](const FieldReader& from, std::size_t first) {
+    fields_.problems.insert(fields_.problems.end(), from.problems.begin() + static_cast<std::ptrdiff_t>(first),
+                            from.problems.end());
+  };
+  const auto evaluator = [](ModelReader& of_numbers) {
+    return [&of_numbers](const TomlValue& value, const std::string& path) -> std::optional<double> {
+      const auto f = of_numbers.expression(value, path, Words::parameters);
+      if (!f) return std::nullopt;
+      return IndexValues(of_numbers.model_, {*f}, {})({})[0];
+    };
+  };
+  JoinedParts joined;
+  for (const bool parts : {true, false}) {
+    ModelReader of_numbers(model_.source, text_, {}, overrides_, most_coordinates_);
+    const std::size_t parsed = of_numbers.fields_.problems.size();  // known here too
+    of_numbers.root_ = root_;
+    of_numbers.declare_names();
+    of_numbers.read_parameters();
+    const std::size_t known = of_numbers.fields_.problems.size();
+    const EvaluateField evaluate = evaluator(of_numbers);
+    const bool good = parts ? write_out_families(root_, of_numbers.fields_, evaluate) &&
+                                  join_parts(root_, model_.source.file, of_numbers.fields_, evaluate, joined)
+                            : lower_bodies(root_, of_numbers.fields_, evaluate, joined);
+    take_problems(of_numbers.fields_, good ? known : parsed);
+    if (!good) return false;
+  }
+  return true;
+}
+
 long ModelReader::count() {
+  if (has_bodies(root_)) return 0;  // they are written out
   if (text_.find("..") == std::string::npos || !fields_.problems.empty()) return 0;
   only_sizes_ = true;
   declare_names();
   read_parameters();
   read_coordinates();
+  declare_states();
   return fields_.problems.empty() ? model_.num_coordinates() : 0;
 }
 
@@ -112,14 +171,16 @@ std::optional<Expr> ModelReader::expression(const TomlValue& value, const std::s
 
 void ModelReader::read_top_level() {
   fields_.check_keys(
-      root_,
-      {"title", "coordinates", "parameters", "define", "dynamics", "constraints", "nonideal", "start", "run", "outputs",
-       "summary", "vectors", "units", "measured", "control", "unknown", "events", "view"},
+      root_, {"title",       "coordinates", "parameters", "inputs",  "states",  "modes",      "define",  "dynamics",
+              "constraints", "nonideal",    "start",      "run",     "outputs", "measured",   "control", "unknown",
+              "events",      "view",        "world",      "bodies",  "points",  "directions", "joints",  "springs",
+              "forces",      "contacts",    "parts",      "summary", "vectors", "units"},
       "at the top of the file");
   // A misspelt section hides what it holds.
   for (const TomlMember& m : std::span(root_.members).first(std::min<std::size_t>(root_.members.size(), 100))) {
-    const std::string near = nearest(
-        m.name, std::vector<std::string>{"parameters", "define", "unknown", "coordinates", "dynamics", "constraints"});
+    const std::string near =
+        nearest(m.name, std::vector<std::string>{"parameters", "inputs", "states", "modes", "define", "unknown",
+                                                 "coordinates", "dynamics", "constraints"});
     if (!near.empty() && near != m.name && !root_.find(near)) fail(near);
   }
   if (const auto* title = root_.find("title"))
@@ -130,10 +191,17 @@ void ModelReader::declare_names() {
   if (const auto* field = root_.find("coordinates"); field && field->value.type == TomlValue::Type::array)
     for (const TomlValue& item : field->value.items) {
       if (item.type != TomlValue::Type::string) continue;
-      if (item.text.find('[') == std::string::npos)
+      if (!is_family(item.text))
         names_.add(item.text, NameKind::coordinate, coordinate(item.text));
       else
         names_.add_family(std::string(parse_name(item.text).name), {});  // its bounds are made of parameters
+    }
+  if (const TomlValue* table = section("states"))
+    for (const TomlMember& m : table->members) {
+      if (m.name.find('[') == std::string::npos)
+        names_.add(m.name, NameKind::state, coordinate(m.name));
+      else
+        names_.add_family(std::string(parse_name(m.name).name), {.kind = NameKind::state, .bounds = {}});
     }
   if (const auto* constraints = root_.find("constraints"))
     for (const TomlMember& m : constraints->value.members) names_.add_constraint(m.name);
@@ -142,11 +210,22 @@ void ModelReader::declare_names() {
       if (m.value.type != TomlValue::Type::array && m.value.type != TomlValue::Type::table)
         names_.add(m.name, NameKind::parameter, parameter(m.name));
   }
+  if (const TomlValue* table = section("inputs")) {
+    for (const TomlMember& m : table->members) {
+      if (m.value.type == TomlValue::Type::array || m.value.type == TomlValue::Type::table) continue;
+      if (is_number_input(m))
+        names_.add(m.name, NameKind::input, parameter(m.name));
+      else
+        names_.add(m.name, NameKind::definition, std::nullopt);
+    }
+  }
+  if (const TomlValue* table = section("modes"))
+    for (const TomlMember& m : table->members) names_.add(m.name, NameKind::parameter, parameter(m.name));
   for (const auto& [name, kind] : {std::pair("define", NameKind::definition), std::pair("unknown", NameKind::unknown),
                                    std::pair("vectors", NameKind::vector)})
     if (const TomlValue* table = section(name)) {
       for (const TomlMember& m : table->members) {
-        if (kind == NameKind::unknown || m.name.find('[') == std::string::npos)
+        if (kind == NameKind::unknown || !is_family(m.name))
           names_.add(m.name, kind, std::nullopt);
         else
           names_.add_family(std::string(parse_name(m.name).name), {.kind = kind, .bounds = {}});
@@ -167,7 +246,7 @@ void ModelReader::read_coordinates() {
     if (item.type != TomlValue::Type::string) {
       fields_.report(item, fmt::format("a coordinate is a name in quotation marks, not {}", in_words(item.type)));
       fail("coordinates");
-    } else if (item.text.find('[') != std::string::npos) {
+    } else if (is_family(item.text)) {
       read_coordinate_family(item);
     } else {
       const auto number = static_cast<int>(model_.coordinates.size());
@@ -253,7 +332,7 @@ void ModelReader::declare_families() {
       if (names_.finish_family(family, label)) names_.add_family(m.name, std::move(family));
     }
   for (const Definition& stated : definitions())
-    if (stated.field->name.find('[') != std::string::npos) declare_family(stated);
+    if (!stated.is_input && is_family(stated.field->name)) declare_family(stated);
 }
 
 /// What the indices of a definition or a vector run through.
@@ -338,19 +417,23 @@ std::vector<ModelReader::Definition> ModelReader::definitions() const {
   for (const bool vectors : {false, true})
     if (const TomlMember* field = root_.find(vectors ? "vectors" : "define"))
       for (const TomlMember& m : field->value.members) all.push_back({&m, vectors});
+  if (const TomlMember* inputs = root_.find("inputs"); inputs && inputs->value.type == TomlValue::Type::table)
+    for (const TomlMember& m : inputs->value.members)
+      if (m.value.type == TomlValue::Type::string && !is_number_input(m)) all.push_back({&m, false, true});
   return all;
 }
 
 void ModelReader::read_definitions() {
   const std::vector<Definition> all = definitions();
-  const auto base_name = [](std::string_view name) { return name.substr(0, name.find('[')); };
+  for (const Definition& stated : all)
+    if (stated.is_input) model_.open_inputs.push_back(stated.field->name);
   std::unordered_map<std::string_view, int> index;
   // A family is one definition here: r[i] may not be made of r[i - 1].
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const bool fresh = index.emplace(base_name(all[i].field->name), static_cast<int>(i)).second;
+    const bool fresh = index.emplace(family_of(all[i].field->name), static_cast<int>(i)).second;
     // What is wrong with names of definitions is said with the model, which knows no vectors.
     if (!all[i].is_vector) continue;
-    const std::string name(base_name(all[i].field->name));
+    const std::string name(family_of(all[i].field->name));
     if (!is_name(name) || is_reserved(name))
       fields_.report(*all[i].field, fmt::format("{} cannot be the name of a vector", mechanician::quoted(name)),
                      "a name is a letter or _, then letters, digits and _");
@@ -365,14 +448,19 @@ void ModelReader::read_definitions() {
   const auto add_names = [&](const TomlValue& value, std::vector<int>& to) {
     if (value.type != TomlValue::Type::string || value.text.size() > longest_expression) return;
     Lexer lexer(value.text);
+    bool of_row = false;  // what multiplier() and the like take is no definition
     for (Token token = lexer.next(); token.kind != TokenKind::end; token = lexer.next()) {
+      const bool skipped = of_row;
+      if (!(token.kind == TokenKind::sign && token.text == "("))
+        of_row = token.kind == TokenKind::name && (token.text == "multiplier" || token.text == "friction" ||
+                                                   token.text == "power" || token.text == "work");
       if (token.kind == TokenKind::error) {
         // r[i].x: the dot belongs to what is before.
         if (token.text != ".") return;
         lexer.seek(token.offset + 1);
         continue;
       }
-      if (token.kind != TokenKind::name) continue;
+      if (token.kind != TokenKind::name || skipped) continue;
       for (std::string_view name = token.text;; name = name.substr(0, name.rfind('.'))) {
         if (const auto found = index.find(name); found != index.end()) to.push_back(found->second);
         if (name.find('.') == std::string_view::npos) break;
@@ -397,7 +485,7 @@ void ModelReader::read_definitions() {
 
   for (const int i : order.order) {
     const Definition& stated = all[static_cast<std::size_t>(i)];
-    const std::string path = fmt::format("{}.{}", stated.section(), base_name(stated.field->name));
+    const std::string path = fmt::format("{}.{}", stated.section(), family_of(stated.field->name));
     model_.places[path] = fields_.place_of(stated.field->value);
     if (in_cycle[static_cast<std::size_t>(i)])
       fail(path);
@@ -417,7 +505,7 @@ void ModelReader::read_definition(const Definition& stated) {
   names_.definitions = true;
   names_.begin(*indices);
   read_in(*value);
-  auto f = fields_.vector(*value, names_.scope(Words::reactions), mechanician::quoted(path));
+  auto f = fields_.vector(*value, names_.scope(Words::forces), mechanician::quoted(path));
   if (!names_.check_members()) f = std::nullopt;
   names_.definitions = false;
   if (f && f->size() == 1 && stated.is_vector) {

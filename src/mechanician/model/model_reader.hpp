@@ -30,8 +30,13 @@ class ModelReader {
   FamilyModel read();
   /// How many coordinates there are; 0 where something is wrong so far.
   long count();
+  /// The tree of the plain model. Throws ModelError.
+  TomlValue plain();
 
  private:
+  /// Puts plain statements in the place of bodies and joints. False: these have mistakes.
+  bool lower();
+
   // model_reader.cpp: what names stand for
   void read_top_level();
   void declare_names();
@@ -40,11 +45,11 @@ class ModelReader {
   void read_coordinate_family(const TomlValue& item);
   void read_unknowns();
   void read_definitions();
-  /// A definition, or a vector of [vectors].
+  /// A definition, a vector of [vectors], or an input that is an expression as long as nobody sets it.
   struct Definition {
     const TomlMember* field;
-    bool is_vector;
-    const char* section() const { return is_vector ? "vectors" : "define"; }
+    bool is_vector, is_input = false;
+    const char* section() const { return is_vector ? "vectors" : is_input ? "inputs" : "define"; }
   };
   std::vector<Definition> definitions() const;
   void read_definition(const Definition& stated);
@@ -60,7 +65,21 @@ class ModelReader {
   /// Energies, and forces times their coordinates.
   void expect_energy(const TomlValue& value, const Measure& measure, std::string_view what);
 
+  // state_section.cpp
+  /// States as coordinates, behind the others; families by the box of their members.
+  void declare_states();
+  /// What one key of [states] says of a family.
+  struct StatePiece {
+    const TomlMember* field;
+    std::vector<TermIndex> indices;
+    std::vector<Expr> label;
+  };
+  void declare_state_family(const std::string& name, const std::vector<StatePiece>& pieces);
+  void read_state(const TomlMember& field);
+
   // parameter_section.cpp
+  /// Members of [inputs] that are numbers, or have been set, are parameters; the others are definitions.
+  bool is_number_input(const TomlMember& field) const;
   void read_parameters();
   /// A parameter that is a text: member `number` of a list, or a single one where `list` is −1.
   struct ListItem {
@@ -68,7 +87,7 @@ class ModelReader {
     int list;
     std::size_t number;
   };
-  bool read_list(const TomlMember& field, std::vector<ListItem>& texts);
+  bool read_list(const TomlMember& field, const std::string& section, std::vector<ListItem>& texts);
   std::vector<Problem> evaluate_parameters();
 
   // model_sections.cpp: what is said with them
@@ -87,6 +106,14 @@ class ModelReader {
   void read_from(const TomlMember* from, const TomlMember* at);
   void read_run();
   void read_event(const TomlMember& field);
+  // change_section.cpp: what events do
+  void read_action(const TomlValue& item, const std::vector<TermIndex>& indices, FamilyEvent& event);
+  std::optional<FamilyChange> read_row_change(const TomlValue& item, std::size_t at,
+                                              const std::vector<TermIndex>& indices);
+  std::optional<FamilyChange> read_mode_change(const TomlValue& item, std::size_t equals,
+                                               const std::vector<TermIndex>& indices);
+  /// `engaged` of a constraint or a requirement.
+  void read_engaged(const TomlValue& table, Term& term);
   void read_output(const TomlMember& field);
   void read_summary(const TomlMember& field);
   void read_view();  // view_section.cpp

@@ -76,7 +76,9 @@ void ModelReader::read_mass(const TomlMember& field) {
 }
 
 void ModelReader::read_mass_rows(const TomlValue& rows) {
-  const auto n = static_cast<std::size_t>(model_.num_coordinates());
+  std::size_t n = 0;  // states, which come last, have no mass
+  for (const CoordinateFamily& c : model_.coordinates)
+    if (!c.is_state) n += static_cast<std::size_t>(c.count);
   const std::string size = fmt::format("the {} need{} {} × {}", count_noun(n, "coordinate"), n == 1 ? "s" : "", n, n);
   std::vector<std::vector<Expr>> mass;
   for (const TomlValue& row : rows.items) {
@@ -101,6 +103,9 @@ void ModelReader::read_mass_rows(const TomlValue& rows) {
     fields_.report(rows, fmt::format("`mass` has {}", count_noun(mass.size(), "row")), size);
     return fail("dynamics.mass");
   }
+  const auto all = static_cast<std::size_t>(model_.num_coordinates());
+  for (auto& entries : mass) entries.resize(all, 0.0);
+  mass.resize(all, std::vector<Expr>(all, 0.0));
   model_.mass = std::move(mass);
 }
 
@@ -155,11 +160,25 @@ void ModelReader::read_constraint(const TomlMember& field) {
   term.kind = TermKind::constraint, term.name = field.name, term.indices = *indices, term.key = fields_.place_of(field);
   const TomlValue* text = &field.value;
   if (field.value.type == TomlValue::Type::table) {
-    fields_.check_keys(field.value, {"equation", "weight", "restitution", "friction", "slip", "for"},
+    fields_.check_keys(field.value,
+                       {"equation", "weight", "restitution", "friction", "friction_force", "slip", "engaged", "for"},
                        fmt::format("in the constraint {}", mechanician::quoted(field.name)));
     read_part(field.value.find("weight"), Term::Part::Kind::weight, path + ".weight", term);
     read_contact(field, path, term);
+    read_engaged(field.value, term);
     const TomlMember* equation = field.value.find("equation");
+    if (!equation && field.value.find("friction_force") && field.value.find("slip") &&
+        !unreadable_.covers(path + ".equation")) {
+      // A brake: friction, and nothing else.
+      for (const char* key : {"weight", "restitution"})
+        if (const TomlMember* m = field.value.find(key))
+          fields_.report(
+              *m, fmt::format("the constraint {} has a {} but no equation", mechanician::quoted(field.name), key),
+              "what has only friction_force and slip is a brake");
+      term.bare = true, term.body = 0.0, term.place = fields_.place_of(field);
+      model_.terms.push_back(std::move(term));
+      return;
+    }
     if (!equation) {
       if (!unreadable_.covers(path + ".equation"))
         fields_.report(field, fmt::format("the constraint {} has no equation", mechanician::quoted(field.name)),
@@ -180,21 +199,30 @@ void ModelReader::read_contact(const TomlMember& field, const std::string& path,
   using Kind = Term::Part::Kind;
   const TomlValue& value = field.value;
   for (const TomlMember& m : value.members)
-    if (const std::string near = nearest(m.name, std::vector<std::string>{"friction", "slip"}); !near.empty())
+    if (const std::string near = nearest(m.name, std::vector<std::string>{"friction", "friction_force", "slip"});
+        !near.empty())
       if (near != m.name) fail(path + "." + near);  // misspelt, not missing
-  const TomlMember *friction = value.find("friction"), *slip = value.find("slip");
+  const TomlMember *friction = value.find("friction"), *force = value.find("friction_force"),
+                   *slip = value.find("slip");
+  if (friction && force)
+    fields_.report(
+        *force, fmt::format("the constraint {} has friction and friction_force", mechanician::quoted(field.name)),
+        "friction is the coefficient of the normal force, friction_force a limit of its own: give one of them");
+  const Kind kind = friction ? Kind::friction : Kind::friction_force;
+  if (!friction) friction = force;
   read_part(value.find("restitution"), Kind::restitution, path + ".restitution", term);
   if (friction && !slip && !unreadable_.covers(path + ".slip"))
     fields_.report(*friction,
                    fmt::format("the constraint {} has friction but no slip", mechanician::quoted(field.name)),
                    "slip is the velocity that friction acts against, for example slip = \"x'\"");
-  if (slip && !friction && !unreadable_.covers(path + ".friction"))
-    fields_.report(*slip, fmt::format("the constraint {} has a slip but no friction", mechanician::quoted(field.name)),
-                   "give the coefficient of friction, for example friction = 0.3");
+  if (slip && !friction && !unreadable_.covers(path + ".friction") && !unreadable_.covers(path + ".friction_force"))
+    fields_.report(
+        *slip, fmt::format("the constraint {} has a slip but no friction", mechanician::quoted(field.name)),
+        "give the coefficient of friction, for example friction = 0.3, or friction_force, the largest force");
   if (!friction || !slip) return;
   // What could not be read is left out, so that the rest is looked at.
-  if (!read_part(friction, Kind::friction, path + ".friction", term))
-    term.parts.push_back({Kind::friction, 0.0, fields_.place_of(friction->value)});
+  if (!read_part(friction, kind, path + "." + friction->name, term))
+    term.parts.push_back({kind, 0.0, fields_.place_of(friction->value)});
   const std::size_t before = term.parts.size();
   model_.places[path + ".slip"] = fields_.place_of(slip->value);
   const bool several = slip->value.type == TomlValue::Type::array;
@@ -224,15 +252,18 @@ void ModelReader::read_control(const TomlMember& field) {
   if (!indices) return fail(path);
   if (const auto* weight = table.find("weight"))
     fields_.report(*weight, "a control requirement has no weight", "weights are for measured constraints");
-  for (const char* key : {"restitution", "friction", "slip"})
+  for (const char* key : {"restitution", "friction", "friction_force", "slip"})
     if (const auto* m = table.find(key))
       fields_.report(*m, fmt::format("a control requirement has no {}", key), "it belongs to a constraint");
-  fields_.check_keys(table, {"equation", "frequency", "damping", "weight", "for", "restitution", "friction", "slip"},
+  fields_.check_keys(table,
+                     {"equation", "frequency", "damping", "engaged", "weight", "for", "restitution", "friction",
+                      "friction_force", "slip"},
                      fmt::format("in the control requirement {}", mechanician::quoted(field.name)));
   Term term;
   term.kind = TermKind::control, term.name = field.name, term.indices = *indices, term.key = fields_.place_of(field);
   const TomlMember *frequency = table.find("frequency"), *damping = table.find("damping"),
                    *equation = table.find("equation");
+  read_engaged(table, term);
   read_part(frequency, Kind::frequency, path + ".frequency", term);
   read_part(damping, Kind::damping, path + ".damping", term);
   if (!equation) {
@@ -365,7 +396,11 @@ void ModelReader::read_event(const TomlMember& field) {
   FamilyEvent event;
   event.direction = std::array{EventDirection::both, EventDirection::up,
                                EventDirection::down}[choose("direction", {"both", "up", "down"})];
-  event.action = std::array{EventAction::record, EventAction::stop}[choose("do", {"record", "stop"})];
+  if (const TomlMember* actions = table->find("do")) {
+    const bool several = actions->value.type == TomlValue::Type::array;
+    for (const TomlValue& item : several ? std::span(actions->value.items) : std::span(&actions->value, 1))
+      read_action(item, *indices, event);
+  }
   const TomlMember* when = table->find("when");
   if (!when) {
     if (!unreadable_.covers(path + ".when"))
@@ -373,7 +408,7 @@ void ModelReader::read_event(const TomlMember& field) {
                      "give an expression that passes zero, as in when = \"x\"");
     return fail(path);
   }
-  const auto f = expression(when->value, path, Words::all, *indices);
+  const auto f = expression(when->value, path, Words::forces, *indices);
   if (!f) return;
   event.when.name = field.name;
   for (const TermIndex& index : *indices) event.when.label.push_back(index.symbol);
@@ -404,7 +439,7 @@ void ModelReader::read_output(const TomlMember& field) {
     if (!label) return fail(path);
     output.label = *label;
   }
-  const auto f = expression(*value, path, Words::all, *indices);
+  const auto f = expression(*value, path, Words::forces, *indices);
   if (!f) return;
   output.term.kind = TermKind::quantity, output.term.indices = *indices;
   output.term.body = *f, output.term.place = fields_.place_of(*value);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/expression/force_names.hpp"
 #include "mechanician/model/source_map.hpp"
 
 namespace mechanician {
@@ -32,8 +33,12 @@ std::string_view in_words(NameKind kind) {
   switch (kind) {
     case NameKind::coordinate:
       return "coordinate";
+    case NameKind::state:
+      return "state";
     case NameKind::parameter:
       return "parameter";
+    case NameKind::input:
+      return "input";
     case NameKind::definition:
       return "defined name";
     case NameKind::unknown:
@@ -53,8 +58,7 @@ void NameTable::add(std::string name, NameKind kind, std::optional<Expr> value) 
 void NameTable::set_value(std::string_view name, std::optional<Expr> value) {
   const auto found = entries_.find(std::string(name));
   // A coordinate or parameter of the same name, which is an error reported elsewhere, stays what it is.
-  if (found != entries_.end() && found->second.kind != NameKind::coordinate &&
-      found->second.kind != NameKind::parameter)
+  if (found != entries_.end() && !is_moving(found->second.kind) && !is_number(found->second.kind))
     found->second.value = std::move(value);
 }
 
@@ -92,9 +96,9 @@ std::optional<Expr> NameTable::find(std::string_view name, int primes, Words wor
     return time_derivative(*made->second, primes);
   }
   const Entry* e = entry(name);
-  if (!e || !e->value || (parameters_only && e->kind != NameKind::parameter)) return std::nullopt;
+  if (!e || !e->value || (parameters_only && !is_number(e->kind))) return std::nullopt;
   if (primes == 0) return e->value;
-  if (e->kind == NameKind::coordinate && primes <= 2) return primed(*e->value);
+  if (is_moving(e->kind) && primes <= 2) return primed(*e->value);
   if (e->kind == NameKind::definition) return time_derivative(*e->value, primes);
   // alpha' of a function of time alone is its derivative.
   if (e->kind == NameKind::unknown && primes <= 2) {
@@ -168,7 +172,7 @@ ParseProblem NameTable::explain(std::string_view name, int primes, Words words) 
   if (name.ends_with(']') && families_.contains(family)) kind = families_.at(family).kind;
   if (words == Words::parameters) {
     if (name == "t") return problem("a parameter cannot depend on t", "what changes with time stands in [define]");
-    if (kind && *kind != NameKind::parameter)
+    if (kind && !is_number(*kind))
       return problem(fmt::format("a parameter cannot be made of the {} {}", in_words(*kind), mechanician::quoted(name)),
                      "a parameter is made of numbers and other parameters; other expressions stand in [define]");
   }
@@ -193,7 +197,7 @@ ParseProblem NameTable::explain(std::string_view name, int primes, Words words) 
     if (*kind == NameKind::vector && name.ends_with(']')) return silent();  // it has a mistake of its own
     if (const auto made = instances_.find(std::string(name)); made != instances_.end() && !made->second)
       return silent();
-    if (*kind == NameKind::coordinate)
+    if (is_moving(*kind))
       return problem(fmt::format("`{}` has too many primes", primed),
                      fmt::format("the highest derivative is {}''", name));
     if (*kind == NameKind::definition)
@@ -201,7 +205,7 @@ ParseProblem NameTable::explain(std::string_view name, int primes, Words words) 
           fmt::format("`{}` has too many primes", primed),
           "accelerations and forces have no derivative: primes may be as many as lead from positions to accelerations");
     return problem(fmt::format("`{}`: only coordinates and definitions can have primes", primed),
-                   fmt::format("`{}` is a {}", name, in_words(*kind)));
+                   fmt::format("`{}` is a{} {}", name, *kind == NameKind::input ? "n" : "", in_words(*kind)));
   }
   if (is_excused(name)) return silent();
   if (families_.contains(family))
@@ -214,39 +218,46 @@ ParseProblem NameTable::explain(std::string_view name, int primes, Words words) 
   return problem(fmt::format("unknown name {}", mechanician::quoted(name)), std::move(hint));
 }
 
-std::optional<Expr> NameTable::find_reaction(std::string_view function, std::string_view name) const {
+std::optional<Expr> NameTable::find_reaction(std::string_view function, std::string_view name, Words words) const {
   const std::string key(name);
-  if (function == "ideal") {
+  const ForceName* const force = find_force(function);
+  if (words == Words::reactions && !is_reaction(force->kind)) return std::nullopt;
+  if (force->of_coordinate()) {
     const auto member = model_.members.find(key);
     if (member != model_.members.end() && member->second.symbol.symbol().kind == SymbolKind::coordinate)
-      return make_symbol(SymbolKind::ideal_force, key);
+      return make_symbol(force->kind, key);
     return std::nullopt;
   }
-  if (constraint_set_.contains(key) || model_.rows.contains(key)) return make_symbol(SymbolKind::multiplier, key);
+  if (constraint_set_.contains(key) || model_.rows.contains(key)) return make_symbol(force->kind, key);
   return std::nullopt;
 }
 
-ParseProblem NameTable::explain_reaction(std::string_view function, std::string_view name) const {
-  if (function == "ideal") {
+ParseProblem NameTable::explain_reaction(std::string_view function, std::string_view name, Words words) const {
+  if (words == Words::reactions && !is_reaction(find_force(function)->kind))
+    return problem(fmt::format("`{}` cannot stand in [nonideal]", function),
+                   "forces of the ideal case are ideal() and multiplier(); the others follow from what stands here");
+  if (find_force(function)->of_coordinate()) {
     if (!entry(name) && is_excused(name)) return silent();
     std::vector<std::string> coordinates;
     for (const std::string& n : names_)
-      if (entries_.at(n).kind == NameKind::coordinate) coordinates.push_back(n);
-    return problem(fmt::format("ideal() takes a coordinate, and {} is none", mechanician::quoted(name)),
+      if (is_moving(entries_.at(n).kind)) coordinates.push_back(n);
+    return problem(fmt::format("{}() takes a coordinate, and {} is none", function, mechanician::quoted(name)),
                    wants_hints() ? did_you_mean(name, coordinates) : "");
   }
   if (is_constraint_excused(name)) return silent();
-  return problem(fmt::format("multiplier() takes a constraint, and {} is none", mechanician::quoted(name)),
+  return problem(fmt::format("{}() takes a constraint, and {} is none", function, mechanician::quoted(name)),
                  wants_hints() ? did_you_mean(name, constraints_) : "");
 }
 
 NameScope NameTable::scope(Words words) {
   NameScope s{[this, words](std::string_view name, int primes) { return find(name, primes, words); },
               [this, words](std::string_view name, int primes) { return explain(name, primes, words); }};
-  if (words == Words::reactions) {
-    s.reaction = [this](std::string_view function, std::string_view name) { return find_reaction(function, name); };
-    s.explain_reaction = [this](std::string_view function, std::string_view name) {
-      return explain_reaction(function, name);
+  if (words == Words::reactions || words == Words::forces) {
+    s.reaction = [this, words](std::string_view function, std::string_view name) {
+      return find_reaction(function, name, words);
+    };
+    s.explain_reaction = [this, words](std::string_view function, std::string_view name) {
+      return explain_reaction(function, name, words);
     };
   }
   s.member = [this, words](std::string_view name, std::span<const Expr> indices, std::size_t offset,

@@ -24,12 +24,14 @@ namespace mechanician {
 /// Names that no coordinate, parameter, definition or unknown may take: t, pi, the functions, and, or, not.
 bool is_reserved(std::string_view name);
 
-enum class NameKind { coordinate, parameter, definition, unknown, constraint, vector };
-/// "coordinate", "parameter", "defined name", "unknown function"
+enum class NameKind { coordinate, state, parameter, input, definition, unknown, constraint, vector };
+/// "coordinate", "state", "parameter", "input", "defined name", "unknown function"
 std::string_view in_words(NameKind kind);
+inline bool is_moving(NameKind kind) { return kind == NameKind::coordinate || kind == NameKind::state; }
+inline bool is_number(NameKind kind) { return kind == NameKind::parameter || kind == NameKind::input; }
 
-/// What may stand in an expression: everything; ideal() and multiplier() too; or parameters only.
-enum class Words { all, reactions, parameters };
+/// What may stand in an expression: everything; ideal() and multiplier() too; all forces too; or parameters only.
+enum class Words { all, reactions, forces, parameters };
 
 class NameTable {
  public:
@@ -142,8 +144,8 @@ class NameTable {
   const Entry* entry(std::string_view name) const;
   std::optional<Expr> find(std::string_view name, int primes, Words words);
   ParseProblem explain(std::string_view name, int primes, Words words) const;
-  std::optional<Expr> find_reaction(std::string_view function, std::string_view name) const;
-  ParseProblem explain_reaction(std::string_view function, std::string_view name) const;
+  std::optional<Expr> find_reaction(std::string_view function, std::string_view name, Words words) const;
+  ParseProblem explain_reaction(std::string_view function, std::string_view name, Words words) const;
   ParsedExpression sum(std::span<const IndexRange> ranges, std::string_view body, std::size_t offset, Words words);
   Expr add_sum(std::vector<TermIndex> own, const Expr& body);
   /// d/dt of what a definition stands for, so often; nothing where there is none.

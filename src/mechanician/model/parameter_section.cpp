@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/expression/lexer.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/model/csv_column.hpp"
 #include "mechanician/model/dependency_order.hpp"
@@ -20,6 +21,8 @@ namespace {
 
 constexpr std::size_t most_numbers = 100'000'000;  ///< of a list
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+std::string section_of(bool is_input) { return is_input ? "inputs." : "parameters."; }
 
 bool is_list(const TomlValue& value) {
   return value.type == TomlValue::Type::array || value.type == TomlValue::Type::table;
@@ -138,34 +141,81 @@ class Evaluation {
 
 }  // namespace
 
+bool ModelReader::is_number_input(const TomlMember& field) const {
+  if (field.value.type != TomlValue::Type::string || overrides_.contains(field.name)) return true;
+  const TomlMember *parameters = root_.find("parameters"), *inputs = root_.find("inputs");
+  Lexer lexer(field.value.text);
+  for (Token token = lexer.next(); token.kind != TokenKind::end; token = lexer.next()) {
+    if (token.kind == TokenKind::error) return true;  // said where it is read
+    if (token.kind != TokenKind::name || token.text == "pi") continue;
+    const std::string name(token.text);
+    const TomlMember* other = inputs->value.find(name);
+    const bool number = (parameters && parameters->value.find(name)) || overrides_.contains(name) ||
+                        (other && other != &field && other->value.type == TomlValue::Type::number);
+    if (!number && (name == "t" || !is_reserved(name))) return false;
+  }
+  return true;
+}
+
 void ModelReader::read_parameters() {
-  const TomlMember* field = root_.find("parameters");
-  static const std::vector<TomlMember> none;
-  const auto& members = field && field->value.type == TomlValue::Type::table ? field->value.members : none;
+  struct Stated {
+    const TomlMember* field;
+    bool is_input;
+  };
+  std::vector<Stated> members;
+  for (const bool is_input : {false, true}) {
+    const TomlMember* section = root_.find(is_input ? "inputs" : "parameters");
+    if (!section || section->value.type != TomlValue::Type::table) continue;
+    for (const TomlMember& m : section->value.members)
+      if (!is_input || is_list(m.value) || is_number_input(m)) members.push_back({&m, is_input});
+  }
   // To count coordinates, lists matter only where single parameters are made of them.
-  const bool wanted = !only_sizes_ || std::any_of(members.begin(), members.end(), [](const TomlMember& m) {
-    return m.value.type == TomlValue::Type::string && m.value.text.find('[') != std::string::npos;
+  const bool wanted = !only_sizes_ || std::any_of(members.begin(), members.end(), [](const Stated& s) {
+    return s.field->value.type == TomlValue::Type::string && s.field->value.text.find('[') != std::string::npos;
   });
   std::vector<ListItem> texts;
-  for (const TomlMember& m : members) {
-    model_.places["parameters." + m.name] = fields_.place_of(m.value);
+  for (const auto& [field, is_input] : members) {
+    const TomlMember& m = *field;
+    const std::string section = is_input ? "inputs." : "parameters.";
+    model_.places[section + m.name] = fields_.place_of(m.value);
     if (is_list(m.value)) {
-      if (wanted && !read_list(m, texts)) fail("parameters." + m.name);
+      if (wanted && !read_list(m, section, texts)) fail(section + m.name);
       continue;
     }
     texts.push_back({&m.value, -1, model_.scalars.size()});
     model_.parameter_numbers.emplace(m.name, model_.scalars.size());
     model_.parameter_names.push_back(m.name);
-    model_.scalars.push_back({m.name, 1.0, fields_.place_of(m)});
+    model_.scalars.push_back({m.name, 1.0, fields_.place_of(m), is_input});
   }
+  if (const TomlMember* modes = root_.find("modes"); modes && modes->value.type == TomlValue::Type::table)
+    for (const TomlMember& m : modes->value.members) {
+      model_.places["parameters." + m.name] = model_.places["modes." + m.name] = fields_.place_of(m.value);
+      if (is_list(m.value)) {
+        fields_.report(m.value, fmt::format("the mode {} is {}", mechanician::quoted(m.name), in_words(m.value.type)),
+                       "a mode is a number, or an expression of parameters");
+        fail("modes." + m.name);
+        continue;
+      }
+      if (model_.parameter_numbers.contains(m.name)) {
+        fields_.report(m, fmt::format("{} stands for two things: a parameter and a mode", mechanician::quoted(m.name)));
+        continue;
+      }
+      texts.push_back({&m.value, -1, model_.scalars.size()});
+      model_.parameter_numbers.emplace(m.name, model_.scalars.size());
+      model_.parameter_names.push_back(m.name);
+      model_.scalars.push_back({m.name, 1.0, fields_.place_of(m), true});
+    }
   model_.parameters.assign(model_.scalars.size(), unknown);
   const auto read = [&](const ListItem& t) {
     NumberFamily* list = t.list < 0 ? nullptr : &model_.numbers[static_cast<std::size_t>(t.list)];
-    const std::string path = "parameters." + (list ? list->member_name(t.number) : model_.scalars[t.number].name);
+    const std::string section = section_of(list ? list->is_input : model_.scalars[t.number].is_input),
+                      path = section + (list ? list->member_name(t.number) : model_.scalars[t.number].name);
+    // What has been set need not be a number by itself.
+    if (!list && model_.scalars[t.number].is_input && overrides_.contains(model_.scalars[t.number].name)) return true;
     auto f = expression(*t.value, path, Words::parameters);
     if (f) take_unit(*t.value, list ? list->name : model_.scalars[t.number].name, 0, *f);
     if (f) (list ? list->expressions.at(t.number).value : model_.scalars[t.number].value) = *f;
-    if (!f && list) fail("parameters." + list->name);
+    if (!f && list) fail(section + list->name);
     return f.has_value();
   };
   std::erase_if(texts, [&](const ListItem& t) { return !read(t); });
@@ -177,18 +227,20 @@ void ModelReader::read_parameters() {
   // Which members parameters are made of is known once sizes are.
   for (const ListItem& t : texts)
     if (t.value->text.find_first_of("[=") != std::string::npos) read(t);
-  if (!unreadable_.touches("parameters"))
+  if (!unreadable_.touches("parameters") && !unreadable_.touches("inputs"))
     for (const Problem& p : problems) fields_.report(p.place, p.message, p.hint);
 }
 
-bool ModelReader::read_list(const TomlMember& field, std::vector<ListItem>& texts) {
-  const std::string path = mechanician::quoted("parameters." + field.name);
+bool ModelReader::read_list(const TomlMember& field, const std::string& section, std::vector<ListItem>& texts) {
+  const std::string path = mechanician::quoted(section + field.name);
+  const bool is_input = section == section_of(true);
   const auto wrong = [&](const TomlValue& at, std::string_view message, std::string_view hint = {}) {
     fields_.report(at, message, hint);
     return false;
   };
   NumberFamily family;
   family.name = field.name, family.position = model_.scalars.size(), family.place = fields_.place_of(field);
+  family.is_input = is_input;
   const auto number = static_cast<int>(model_.numbers.size());
   std::size_t columns = 0;
   if (field.value.type == TomlValue::Type::table) {
@@ -228,7 +280,9 @@ bool ModelReader::read_list(const TomlMember& field, std::vector<ListItem>& text
   if (columns > 0) family.bounds.push_back({1, static_cast<long>(columns)});
   if (const UnitOf* unit = unit_of(field.name))
     for (double& x : family.values) x *= unit->factor;
-  names_.add_family(field.name, {.kind = NameKind::parameter, .number = number, .bounds = family.bounds});
+  names_.add_family(
+      field.name,
+      {.kind = is_input ? NameKind::input : NameKind::parameter, .number = number, .bounds = family.bounds});
   model_.numbers.push_back(std::move(family));
   return true;
 }
@@ -244,8 +298,9 @@ std::vector<Problem> ModelReader::evaluate_parameters() {
   Evaluation evaluation(model_);
   for (std::size_t i = 0; i < model_.scalars.size(); ++i) {
     const Parameter& p = model_.scalars[i];
-    if (!overrides_.contains(p.name) && !unreadable_.covers("parameters." + p.name))
-      evaluation.add(p.name, p.value, &model_.parameters[i], model_.places.at("parameters." + p.name));
+    const std::string path = section_of(p.is_input) + p.name;
+    if (!overrides_.contains(p.name) && !unreadable_.covers(path))
+      evaluation.add(p.name, p.value, &model_.parameters[i], model_.places.at(path));
   }
   for (NumberFamily& list : model_.numbers)
     for (const auto& [k, item] : list.expressions)

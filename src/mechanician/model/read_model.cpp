@@ -10,8 +10,10 @@
 #include "mechanician/base/text.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/model_reader.hpp"
+#include "mechanician/model/plain_model.hpp"
 #include "mechanician/model/source_map.hpp"
 #include "mechanician/model/toml_source.hpp"
+#include "mechanician/model/urdf.hpp"
 #include "mechanician/model/validate.hpp"
 
 namespace mechanician {
@@ -51,6 +53,7 @@ std::string read_model_file(const std::filesystem::path& path) {
   FileText file = path == "-" ? read_standard_input() : read_file(path.string(), largest_file);
   if (!file.problem.empty()) throw FileError(fmt::format("cannot read {}: {}", shown, file.problem));
   if (file.text.size() > largest_file) refuse_size(shown);
+  if (is_robot(path.string())) return import_robot(file.text, shown).text;
   return std::move(file.text);
 }
 
@@ -96,7 +99,10 @@ bool clean_text(std::string& text, const SourceText& source, std::vector<Problem
 
 constexpr long most_members = 100'000'000;  ///< of all coordinates, where they are not written out
 
-FamilyModel read_stated(std::string_view text, std::string file_name, const ParameterOverrides& overrides, long most) {
+/// Hands a text to the reader of models.
+template <class Take>
+auto with_reader(std::string_view text, std::string file_name, const ParameterOverrides& overrides, long most,
+                 Take take) {
   file_name = printable(file_name, 400);
   if (text.size() > largest_file) refuse_size(file_name);
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // the byte order mark that some editors write
@@ -104,7 +110,12 @@ FamilyModel read_stated(std::string_view text, std::string file_name, const Para
   std::string cleaned = source.text;
   std::vector<Problem> problems;
   if (!clean_text(cleaned, source, problems)) throw ModelError(std::move(problems), source);
-  return ModelReader(std::move(source), std::move(cleaned), std::move(problems), overrides, most).read();
+  ModelReader reader(std::move(source), std::move(cleaned), std::move(problems), overrides, most);
+  return take(reader);
+}
+
+FamilyModel read_stated(std::string_view text, std::string file_name, const ParameterOverrides& overrides, long most) {
+  return with_reader(text, std::move(file_name), overrides, most, [](ModelReader& reader) { return reader.read(); });
 }
 
 }  // namespace
@@ -115,6 +126,22 @@ Model read_model_text(std::string_view text, std::string file_name, const Parame
 
 Model read_model(const std::filesystem::path& file, const ParameterOverrides& overrides) {
   return read_model_text(read_model_file(file), name_of(file), overrides);
+}
+
+std::string plain_model_text(const std::filesystem::path& file, const ParameterOverrides& overrides) {
+  return with_reader(read_model_file(file), name_of(file), overrides, most_members,
+                     [](ModelReader& reader) { return print_toml(reader.plain()); });
+}
+
+std::vector<std::string> notes_of_model(const std::filesystem::path& file) {
+  std::vector<std::string> notes;
+  if (is_robot(file.string())) notes = import_robot(read_file(file.string(), largest_file).text, file.string()).notes;
+  const std::string text = read_model_file(file);
+  const TomlValue root = parse_toml(SourceMap(text)).root;
+  const TomlMember* world = root.find("world");
+  if (root.find("bodies") && !root.find("parts") && !(world && world->value.find("gravity")))
+    notes.push_back("there is no gravity: [world] does not give it");
+  return notes;
 }
 
 std::vector<std::string> data_files(const std::filesystem::path& file) {

@@ -56,7 +56,8 @@ TermMembers find_members(const FamilyModel& model, const Term& term) {
     const NumberFamily& family = model.numbers[static_cast<std::size_t>(m.family)];
     members.numbers.push_back(locate(model, term, members, family.name, family.bounds, 0, m.indices));
   }
-  if (term.kind == TermKind::force || is_number_of_coordinate(term.kind)) members.target = coordinate(term.target);
+  if (term.kind == TermKind::force || term.is_rate || is_number_of_coordinate(term.kind))
+    members.target = coordinate(term.target);
   return members;
 }
 

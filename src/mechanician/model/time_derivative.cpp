@@ -31,6 +31,11 @@ std::optional<Expr> NameTable::time_derivative(const Expr& f, int times) {
       case SymbolKind::acceleration:
       case SymbolKind::multiplier:
       case SymbolKind::ideal_force:
+      case SymbolKind::constraint_force:
+      case SymbolKind::control_force:
+      case SymbolKind::friction:
+      case SymbolKind::power:
+      case SymbolKind::work:
         return std::nullopt;
       default:
         if (model_.sum_of(s)) {

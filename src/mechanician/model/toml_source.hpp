@@ -24,6 +24,7 @@ struct TomlValue {
   double number = 0.0;              ///< of a number; may be infinite or not a number; of a truth value 1 or 0
   std::vector<TomlMember> members;  ///< of a table
   std::vector<TomlValue> items;     ///< of an array
+  bool generated = false;           ///< a text that is not in the file: its place is that of what it comes from
   const TomlMember* find(std::string_view name) const;
 };
 

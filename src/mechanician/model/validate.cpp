@@ -28,6 +28,9 @@ constexpr KindSet of_positions = of_time | kind_bit(SymbolKind::coordinate) | ki
 constexpr KindSet of_velocities = of_positions | kind_bit(SymbolKind::velocity);
 constexpr KindSet of_motion = of_velocities | kind_bit(SymbolKind::acceleration);
 constexpr KindSet of_reactions = of_velocities | kind_bit(SymbolKind::ideal_force) | kind_bit(SymbolKind::multiplier);
+constexpr KindSet of_forces = of_motion | forces_of_coordinates | forces_of_constraints;
+
+constexpr auto of_change = "it is made of the state at that instant, of parameters and of modes; no forces";
 
 /// An expression of the model with what may stand in it.
 struct Part {
@@ -54,6 +57,16 @@ std::string_view kind_in_words(SymbolKind kind) {
       return "the ideal force";
     case SymbolKind::multiplier:
       return "the multiplier";
+    case SymbolKind::constraint_force:
+      return "the constraint force";
+    case SymbolKind::control_force:
+      return "the control force";
+    case SymbolKind::friction:
+      return "the friction";
+    case SymbolKind::power:
+      return "the power";
+    case SymbolKind::work:
+      return "the work";
     case SymbolKind::unknown:
       return "the unknown function";
   }
@@ -62,7 +75,9 @@ std::string_view kind_in_words(SymbolKind kind) {
 
 class Validator {
  public:
-  Validator(const Model& model, const Unreadable& unreadable) : model_(model), unreadable_(unreadable) {}
+  /// `whole`: all members of families are there.
+  Validator(const Model& model, const Unreadable& unreadable, bool whole)
+      : model_(model), unreadable_(unreadable), whole_(whole) {}
 
   std::vector<Problem> validate() {
     check_names();
@@ -72,9 +87,11 @@ class Validator {
     collect_parts();
     check_parts();
     check_constraints();
+    check_states();
     for (Problem& p : validate_contacts(model_)) problems_.push_back(std::move(p));
     check_controls();
     check_measured();
+    check_changes();
     check_start_names();
     check_run();
     return std::move(problems_);
@@ -98,8 +115,7 @@ class Validator {
       check_name(name, in_words(kind), at);
       if (is_reserved(name))
         report(at,
-               fmt::format("{} cannot be the name of a{} {}", mechanician::quoted(name),
-                           kind == NameKind::unknown ? "n" : "", in_words(kind)),
+               fmt::format("{} cannot be the name of {} {}", mechanician::quoted(name), article(kind), in_words(kind)),
                name == "t"    ? "t is the time"
                : name == "pi" ? "pi is a number"
                               : fmt::format("{} is part of the language", name));
@@ -111,12 +127,14 @@ class Validator {
         report(at, fmt::format("the {} {} is given twice", in_words(kind), mechanician::quoted(name)), where);
       else
         report(at,
-               fmt::format("{} stands for two things: a {} and a{} {}", mechanician::quoted(name),
-                           in_words(first->second.kind), kind == NameKind::unknown ? "n" : "", in_words(kind)),
+               fmt::format("{} stands for two things: {} {} and {} {}", mechanician::quoted(name),
+                           article(first->second.kind), in_words(first->second.kind), article(kind), in_words(kind)),
                where);
     };
-    for (const Coordinate& c : model_.coordinates) add(c.name, NameKind::coordinate, c.place);
-    for (const Parameter& p : model_.parameters) add(p.name, NameKind::parameter, p.place);
+    for (const Coordinate& c : model_.coordinates)
+      add(c.name, c.is_state ? NameKind::state : NameKind::coordinate, c.place);
+    for (const Parameter& p : model_.parameters)
+      add(p.name, p.is_input ? NameKind::input : NameKind::parameter, p.place);
     for (const Named& d : model_.definitions) add(d.name, NameKind::definition, d.place);
     for (const Expr& u : model_.unknowns) add(u.symbol().name, NameKind::unknown, place("unknown." + u.symbol().name));
 
@@ -140,18 +158,28 @@ class Validator {
       const Place at = place("outputs." + o.name, o.place);
       check_name(o.name, "output", at);
       const auto found = known.find(o.name);
-      const bool coordinate = found != known.end() && found->second.kind == NameKind::coordinate;
+      const bool coordinate = found != known.end() && is_moving(found->second.kind);
+      const auto parameter = std::find_if(model_.parameters.begin(), model_.parameters.end(),
+                                          [&](const Parameter& p) { return p.is_mode && p.name == o.name; });
+      if (parameter != model_.parameters.end())
+        report(at, fmt::format("the output {} would be a second column of that name", mechanician::quoted(o.name)),
+               "results have the mode as a column anyway: take another name");
       if (coordinate || is_result_column(o.name))
         report(at, fmt::format("the output {} would be a second column of that name", mechanician::quoted(o.name)),
-               fmt::format("results have the {} as a column anyway: take another name", coordinate      ? "coordinate"
-                                                                                        : o.name == "t" ? "time"
-                                                                                                        : o.name));
+               fmt::format("results have the {} as a column anyway: take another name",
+                           coordinate      ? in_words(found->second.kind)
+                           : o.name == "t" ? "time"
+                                           : o.name));
     }
+  }
+
+  static std::string_view article(NameKind kind) {
+    return kind == NameKind::unknown || kind == NameKind::input ? "an" : "a";
   }
 
   /// x[3], net[1,-2]: a member of a family.
   static bool is_member_name(std::string_view name) {
-    const std::size_t open = name.find('[');
+    const std::size_t open = name.rfind('[');
     if (open == std::string_view::npos || !name.ends_with(']') || !is_name(name.substr(0, open))) return false;
     const std::string_view indices = name.substr(open + 1, name.size() - open - 2);
     return !indices.empty() && indices.find_first_not_of("0123456789,-") == std::string_view::npos;
@@ -159,10 +187,11 @@ class Validator {
 
   void check_name(const std::string& name, std::string_view what, const Place& at) {
     if (!is_name(name) && !is_member_name(name))
-      report(at,
-             fmt::format("{} cannot be the name of a{} {}", mechanician::quoted(name),
-                         what == "event" || what == "output" || what.starts_with('u') ? "n" : "", what),
-             "a name is a letter or _, then letters, digits and _");
+      report(
+          at,
+          fmt::format("{} cannot be the name of a{} {}", mechanician::quoted(name),
+                      what == "event" || what == "output" || what == "input" || what.starts_with('u') ? "n" : "", what),
+          "a name is a letter or _, then letters, digits and _");
   }
 
   /// Of a model that is built in C++; a file is read with its coordinates at hand.
@@ -177,7 +206,7 @@ class Validator {
 
   void check_coordinates() {
     const int n = model_.num_coordinates();
-    if (n == 0 && !unreadable_.covers("coordinates"))
+    if (n == 0 && !unreadable_.covers("coordinates") && !unreadable_.touches("states"))
       report(place("coordinates"), "the model has no coordinates",
              "they are listed at the top: coordinates = [\"x\", \"y\"]");
     if (n > most_coordinates)
@@ -192,7 +221,9 @@ class Validator {
     if (model_.kinetic && has_mass)
       report(place("mass"), "both `kinetic` and `mass` are given",
              "the mass matrix follows from the kinetic energy: leave one out");
-    if (!model_.kinetic && !has_mass && model_.num_coordinates() > 0 && !unreadable_.covers("dynamics.kinetic") &&
+    const bool any_moving = std::any_of(model_.coordinates.begin(), model_.coordinates.end(),
+                                        [](const Coordinate& c) { return !c.is_state; });
+    if (!model_.kinetic && !has_mass && any_moving && !unreadable_.covers("dynamics.kinetic") &&
         !unreadable_.covers("dynamics.mass")) {
       if (model_.places.contains("dynamics"))
         report(place("dynamics"), "[dynamics] has neither `kinetic` nor `mass`", "give one of them: " + choice);
@@ -227,7 +258,7 @@ class Validator {
           of_parameters, "a parameter is made of numbers and other parameters");
     for (const Named& d : model_.definitions)
       add(d.value, fmt::format("the definition {}", mechanician::quoted(d.name)), place("define." + d.name, d.place),
-          of_motion | of_reactions);
+          of_forces);
     if (model_.kinetic) add(*model_.kinetic, "the kinetic energy", place("kinetic"), of_velocities, no_acceleration);
     if (model_.potential) add(*model_.potential, "the potential energy", place("potential"), of_positions, to_force);
     for (std::size_t i = 0; i < model_.mass.size(); ++i)
@@ -261,6 +292,9 @@ class Validator {
         add(c.friction->slip[k], fmt::format("the slip of {}", mechanician::quoted(c.name)), slip_place(model_, c, k),
             of_velocities, no_acceleration);
     }
+    for (const StateVariable& z : model_.states)
+      add(z.rate, fmt::format("the rate of {}", mechanician::quoted(z.name)), z.place, of_velocities,
+          "a rate is made of positions, velocities, states and t");
     for (const Control& c : model_.controls) {
       add(c.residual, fmt::format("the control requirement {}", mechanician::quoted(c.name)), c.place, of_motion);
       const std::string hint = "it may depend on parameters and t";
@@ -273,18 +307,24 @@ class Validator {
     for (const Measured& m : model_.measured)
       for (const auto& row : m.weight)
         for (const Expr& w : row) add(w, "the weight in [measured]", m.place, of_velocities, no_acceleration);
-    for (const Event& e : model_.events)
-      add(e.when, fmt::format("the event {}", mechanician::quoted(e.name)), e.place, of_motion);
+    for (const Event& e : model_.events) {
+      add(e.when, fmt::format("the event {}", mechanician::quoted(e.name)), e.place, of_forces);
+      for (const EventChange& c : e.changes)
+        add(c.value, fmt::format("the new value of {}", mechanician::quoted(c.name)), c.place, of_motion, of_change);
+    }
     for (std::size_t i = 0; i < model_.outputs.size(); ++i) {
       const Named& o = model_.outputs[i];
       add(o.value,
           fmt::format("{} {}", i < model_.num_columns() ? "the output" : "the summary", mechanician::quoted(o.name)),
-          o.place, of_motion);
+          o.place, of_forces);
     }
     const std::string of_start = "a start value is made of numbers and parameters";
     add(model_.start.time, "`start.time`", place("start.time"), of_parameters, of_start);
     for (const auto& [name, f] : model_.start.position)
-      add(f, mechanician::quoted("start.position." + name), place("start.position." + name), of_parameters, of_start);
+      add(f,
+          is_state(name) ? fmt::format("the start of the state {}", mechanician::quoted(name))
+                         : mechanician::quoted("start.position." + name),
+          place("start.position." + name), of_parameters, of_start);
     for (const auto& [name, f] : model_.start.velocity)
       add(f, mechanician::quoted("start.velocity." + name), place("start.velocity." + name), of_parameters, of_start);
     const std::string of_scale = "a scale is made of numbers and parameters";
@@ -295,8 +335,22 @@ class Validator {
   }
 
   void check_coordinate(const std::string& name, std::string_view what, const Place& at) {
+    if (is_state(name))
+      return report(at, fmt::format("{} acts on {}, which is a state", what, mechanician::quoted(name)),
+                    "a state has no mass that a force could move: its rate says how it changes");
     if (coordinate_names().contains(name)) return;
     report(at, fmt::format("{} acts on {}, which is no coordinate", what, mechanician::quoted(name)));
+  }
+
+  bool is_state(const std::string& name) {
+    if (!states_known_) {
+      for (const Coordinate& c : model_.coordinates)
+        if (c.is_state) states_.insert(c.name);
+      for (const Coordinate& c : model_.coordinates)  // what is both is said once
+        if (!c.is_state) states_.erase(c.name);
+    }
+    states_known_ = true;
+    return states_.contains(name);
   }
 
   const std::unordered_set<std::string>& coordinate_names() {
@@ -313,13 +367,16 @@ class Validator {
       for (const Expr& s : symbols_of(std::span(&p.f, 1))) {
         const SymbolKind kind = s.symbol().kind;
         if ((kind_bit(kind) & p.allowed) != 0) continue;
-        const bool reaction = kind == SymbolKind::ideal_force || kind == SymbolKind::multiplier;
+        const bool reaction = (kind_bit(kind) & (forces_of_coordinates | forces_of_constraints)) != 0;
         const bool time = kind == SymbolKind::time;
-        report(p.place,
-               fmt::format("{} contains {}{}", p.what, kind_in_words(kind),
-                           time ? "" : " `" + symbol_text(s.symbol()) + "`"),
-               reaction ? "ideal() and multiplier() can stand in [nonideal], and in definitions that only it uses"
-                        : p.hint);
+        report(
+            p.place,
+            fmt::format("{} contains {}{}", p.what, kind_in_words(kind),
+                        time ? "" : " `" + symbol_text(s.symbol()) + "`"),
+            reaction && p.hint != of_change
+                ? "forces can stand in [outputs], [events] and [view], ideal() and multiplier() in [nonideal] too, and "
+                  "in definitions that only these use"
+                : p.hint);
         break;
       }
     }
@@ -340,7 +397,10 @@ class Validator {
         case SymbolKind::parameter:
           return parameters.contains(s.name);
         case SymbolKind::multiplier:
-          return constraints.contains(s.name) || unreadable_.covers("constraints." + s.name);
+        case SymbolKind::friction:
+        case SymbolKind::power:
+        case SymbolKind::work:
+          return has_row(constraints, s.name) || unreadable_.covers("constraints." + s.name);
         case SymbolKind::unknown:
           return unknowns.contains(s.name);
         default:
@@ -358,6 +418,71 @@ class Validator {
                                       kind_in_words(s.symbol().kind), mechanician::quoted(symbol_text(s.symbol()))));
   }
 
+  /// Where not all members are there, one of the family will do: which there are was asked when the text was read.
+  bool has_row(const std::unordered_set<std::string>& rows, const std::string& name) const {
+    if (rows.contains(name)) return true;
+    const std::size_t open = name.find('[');
+    return !whole_ && open != std::string::npos && std::any_of(rows.begin(), rows.end(), [&](const std::string& row) {
+      return row.compare(0, open + 1, name, 0, open + 1) == 0;
+    });
+  }
+
+  // ---- what events change, and forces that are there
+
+  void check_changes() {
+    std::unordered_set<std::string> rows, modes, measured;
+    for (const Constraint& c : model_.constraints) rows.insert(c.name);
+    for (const Control& c : model_.controls) rows.insert(c.name);
+    for (const Parameter& p : model_.parameters)
+      if (p.is_mode) modes.insert(p.name);
+    for (const Measured& m : model_.measured) measured.insert(m.constraints.begin(), m.constraints.end());
+    const std::string of_measured = "its weight is joined with those of others, which do not go on without it";
+    for (const Event& e : model_.events)
+      for (const EventChange& c : e.changes) {
+        const bool set = c.what == EventChange::What::set;
+        if (set && !modes.contains(c.name))
+          report(c.place, fmt::format("there is no mode {}", mechanician::quoted(c.name)),
+                 "what events may change stands in [modes], with the value that it begins with");
+        if (!set && !has_row(rows, c.name) && !unreadable_.covers("constraints." + c.name) &&
+            !unreadable_.covers("control." + c.name))
+          report(c.place, fmt::format("there is no constraint or control requirement {}", mechanician::quoted(c.name)),
+                 "constraints and control requirements can be released and engaged");
+        if (!set && measured.contains(c.name))
+          report(c.place, fmt::format("{} stands in [measured] and cannot be released", mechanician::quoted(c.name)),
+                 of_measured);
+      }
+    for (const Constraint& c : model_.constraints)
+      if (!c.engaged && measured.contains(c.name))
+        report(c.place, fmt::format("{} stands in [measured] and cannot be released", mechanician::quoted(c.name)),
+               of_measured);
+    // A parameter keeps its value.
+    for (const Parameter& p : model_.parameters)
+      for (const Expr& s : symbols_of(std::span(&p.value, 1)))
+        if (!p.is_mode && modes.contains(s.symbol().name))
+          report(place("parameters." + p.name, p.place),
+                 fmt::format("the parameter {} is made of the mode {}", mechanician::quoted(p.name),
+                             mechanician::quoted(s.symbol().name)),
+                 "a parameter keeps its value; what changes with a mode stands in [define]");
+    std::unordered_map<std::string, const Constraint*> known;
+    for (const Constraint& c : model_.constraints) known.emplace(c.name, &c);
+    const auto check = [&](const Expr& f, const Place& at) {
+      for (const Expr& s : symbols_of(std::span(&f, 1))) {
+        const auto found = known.find(s.symbol().name);
+        if ((kind_bit(s.symbol().kind) & forces_of_constraints) == 0 || found == known.end()) continue;
+        const bool friction = s.symbol().kind == SymbolKind::friction;
+        if (friction && !found->second->friction)
+          report(at, fmt::format("the constraint {} has no friction", mechanician::quoted(found->first)),
+                 "friction(NAME) is of constraints with friction or friction_force");
+        if (!friction && found->second->bare)
+          report(at, fmt::format("{} is friction alone, and has no multiplier", mechanician::quoted(found->first)),
+                 "of a brake there is friction(NAME)");
+      }
+    };
+    for (const Named& o : model_.outputs) check(o.value, o.place);
+    for (const Event& e : model_.events) check(e.when, e.place);
+    for (const Named& d : model_.definitions) check(d.value, d.place);
+  }
+
   // ---- rows
 
   void check_row(const Expr& residual, const std::string& what, const Place& at) {
@@ -372,7 +497,51 @@ class Validator {
 
   void check_constraints() {
     for (const Constraint& c : model_.constraints)
-      check_row(c.residual, fmt::format("the constraint {}", mechanician::quoted(c.name)), c.place);
+      if (!c.bare) check_row(c.residual, fmt::format("the constraint {}", mechanician::quoted(c.name)), c.place);
+  }
+
+  /// The first velocity of a state in an expression, or nothing.
+  std::optional<std::string> state_velocity_in(const Expr& f) {
+    if (model_.states.empty() || !f.contains(SymbolKind::velocity)) return std::nullopt;
+    for (const Expr& s : symbols_of(std::span(&f, 1)))
+      if (s.symbol().kind == SymbolKind::velocity && is_state(s.symbol().name)) return symbol_text(s.symbol());
+    return std::nullopt;
+  }
+
+  void check_states() {
+    if (model_.kinetic)
+      if (const auto found = state_velocity_in(*model_.kinetic))
+        report(place("kinetic"),
+               fmt::format("the kinetic energy contains {}, the rate of a state", mechanician::quoted(*found)),
+               "a state has no mass; it may stand in masses itself");
+    for (std::size_t i = 0; i < model_.mass.size() && i < model_.coordinates.size(); ++i)
+      for (std::size_t j = 0; j < model_.mass[i].size() && j < model_.coordinates.size(); ++j)
+        if (!model_.mass[i][j].is_zero())
+          for (const std::size_t k : {i, j})
+            if (const Coordinate& c = model_.coordinates[k]; c.is_state) {
+              report(place(fmt::format("mass.{}.{}", i, j), place("mass")),
+                     fmt::format("`mass` has an entry for {}, which is a state", mechanician::quoted(c.name)),
+                     "a state has no mass");
+              break;
+            }
+    std::unordered_set<std::string> rated;
+    for (const StateVariable& z : model_.states) {
+      const Place at = place("states." + z.name, z.place);
+      if (!coordinate_names().contains(z.name))
+        report(at, fmt::format("a rate is given for {}, which is no state", mechanician::quoted(z.name)));
+      if (!rated.insert(z.name).second)
+        report(at, fmt::format("the state {} has two rates", mechanician::quoted(z.name)));
+      if (const auto found = state_velocity_in(z.rate))
+        report(z.place,
+               fmt::format("the rate of {} contains {}, the rate of a state", mechanician::quoted(z.name),
+                           mechanician::quoted(*found)),
+               "write what it is instead; a definition can hold it for both");
+    }
+    for (const auto& [name, f] : model_.start.velocity)
+      if (is_state(name))
+        report(place("start.velocity." + name),
+               fmt::format("a start velocity is given for {}, which is a state", mechanician::quoted(name)),
+               "its rate says how it changes from the start on");
   }
 
   void check_controls() {
@@ -452,19 +621,27 @@ class Validator {
 
   const Model& model_;
   const Unreadable& unreadable_;
+  bool whole_;
   std::vector<Problem> problems_;
   std::vector<Part> parts_;
-  std::unordered_set<std::string> coordinates_;
+  std::unordered_set<std::string> coordinates_, states_;
+  bool states_known_ = false;
 };
 
 }  // namespace
 
-std::vector<Problem> validate_structure(const Model& model, const Unreadable& unreadable) {
-  return Validator(model, unreadable).validate();
+std::vector<Problem> validate_structure(const Model& model, const Unreadable& unreadable, bool whole) {
+  return Validator(model, unreadable, whole).validate();
 }
 
 std::vector<Problem> validate(const Model& model) {
-  std::vector<Problem> problems = validate_structure(model, {});
+  std::vector<Problem> problems = validate_structure(model, {}, true);
+  // Of a family not all members are looked at, but each has its rate there.
+  std::unordered_set<std::string> rated;
+  for (const StateVariable& z : model.states) rated.insert(z.name);
+  for (const Coordinate& c : model.coordinates)
+    if (c.is_state && !rated.contains(c.name))
+      problems.push_back({c.place, fmt::format("the state {} has no rate", mechanician::quoted(c.name)), {}});
   ParameterEvaluation parameters = try_evaluate_parameters(model, {});
   for (Problem& p : parameters.problems) problems.push_back(std::move(p));
   // Values mean something only where the structure is sound.

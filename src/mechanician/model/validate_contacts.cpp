@@ -28,7 +28,9 @@ void check_friction_value(const Constraint& c, double mu, std::vector<Problem>& 
     problems.push_back({c.friction->place,
                         fmt::format("the friction of {} is {}; it cannot be {}", mechanician::quoted(c.name),
                                     short_number(mu), mu < 0.0 ? "negative" : "infinite or undefined"),
-                        "it is the coefficient of friction: largest friction force over normal force"});
+                        c.friction->is_force
+                            ? "it is the largest friction force"
+                            : "it is the coefficient of friction: largest friction force over normal force"});
 }
 
 namespace {
@@ -78,11 +80,14 @@ class ContactChecks {
   void check_friction(const Constraint& c) {
     const Friction& friction = *c.friction;
     if (friction.coefficient.is_constant()) check_friction_value(c, friction.coefficient.value(), problems_);
+    if (c.bare && !friction.is_force)
+      report(friction.place, fmt::format("the constraint {} has friction but no equation", mechanician::quoted(c.name)),
+             "friction needs a normal force; friction_force is a limit of its own");
     if (!c.one_sided && c.level() == Level::acceleration)  // else it is said of the one-sided constraint
       report(friction.place,
              fmt::format("the constraint {} has friction and contains accelerations", mechanician::quoted(c.name)),
              "friction belongs to constraints on positions or on velocities");
-    if (!c.one_sided && is_measured(c))
+    if (!c.one_sided && !friction.is_force && is_measured(c))
       report(friction.place, fmt::format("the constraint {} is measured and has friction", mechanician::quoted(c.name)),
              "a measured constraint has no constraint force of its own that friction could follow");
     if (friction.slip.empty() || friction.slip.size() > 2)

@@ -119,12 +119,12 @@ void Expander::add_mentioned() {
   for (const auto& [f, k] : all) {
     if (f >= 0) {
       const CoordinateFamily& family = stated_.coordinates[static_cast<std::size_t>(f)];
-      model_.add_coordinate(stated_.name_of(family.first + k), family.place);
+      model_.coordinates.push_back({stated_.name_of(family.first + k), family.place, family.is_state});
       continue;
     }
     const NumberFamily& list = stated_.numbers[static_cast<std::size_t>(-1 - f)];
-    model_.add_parameter(list.member_name(static_cast<std::size_t>(k)), list.values[static_cast<std::size_t>(k)],
-                         list.place);
+    model_.parameters.push_back({list.member_name(static_cast<std::size_t>(k)),
+                                 list.values[static_cast<std::size_t>(k)], list.place, list.is_input});
     parameters_.push_back(list.values[static_cast<std::size_t>(k)]);
   }
 }
@@ -132,7 +132,7 @@ void Expander::add_mentioned() {
 std::vector<Problem> validate_families(const FamilyModel& stated, const Unreadable& unreadable) {
   Expander chosen(stated, false);
   const Model model = chosen.expand();
-  std::vector<Problem> found = validate_structure(model, unreadable), problems;
+  std::vector<Problem> found = validate_structure(model, unreadable, false), problems;
   if (found.empty() && !unreadable.touches("parameters"))
     found = validate_values(model, {chosen.parameters()}, unreadable);
   for (Problem& p : find_second_values(stated)) found.push_back(std::move(p));

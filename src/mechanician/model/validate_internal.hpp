@@ -20,7 +20,8 @@ inline Place place_in(const Model& model, const std::string& path, Place fallbac
 }
 
 /// What does not depend on values. Parts that are `unreadable` have been reported and are skipped.
-std::vector<Problem> validate_structure(const Model& model, const Unreadable& unreadable);
+/// `whole`: all members of families are there.
+std::vector<Problem> validate_structure(const Model& model, const Unreadable& unreadable, bool whole);
 
 /// One-sided constraints, restitution and friction.
 std::vector<Problem> validate_contacts(const Model& model);

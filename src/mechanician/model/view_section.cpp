@@ -525,8 +525,8 @@ const std::vector<std::string>& view_colours() {
 void ModelReader::read_view() {
   const TomlValue* table = section("view");
   if (!table) return;
-  // Everything that may stand in [nonideal], and the outputs: a picture is made after the motion.
-  NameScope scope = names_.scope(Words::reactions);
+  // Everything that may stand in [outputs], and the outputs: a picture is made after the motion.
+  NameScope scope = names_.scope(Words::forces);
   std::map<std::string, Expr, std::less<>> outputs;
   for (const FamilyQuantity& output : model_.outputs)
     if (output.label.empty()) outputs.emplace(output.name, output.term.body);

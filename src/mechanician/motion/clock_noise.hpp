@@ -26,7 +26,8 @@ class ClockNoise {
     if (!view.dynamics.rhs(motion.t + 64.0 * ulp, rk.y.data(), rate.data())) return 0.0;
     const Sizes& sizes = view.dynamics.sizes;
     for (int i = 0; i < n; ++i)
-      acceleration_ = std::max(acceleration_, std::abs(rate[n + i] - rk.k[0][n + i]) / (32.0 * sizes.unit(i)));
+      if (!sizes.is_state(i))
+        acceleration_ = std::max(acceleration_, std::abs(rate[n + i] - rk.k[0][n + i]) / (32.0 * sizes.unit(i)));
     for (int i = 2 * n; i < 2 * n + 4; ++i) power_ += std::abs(rate[i] - rk.k[0][i]) / 32.0;
     if (acceleration_ * h > motion.options.tolerance * sizes.reach.speed && !noted) {
       noted = true;

@@ -44,6 +44,9 @@ std::unique_ptr<CompiledPrograms> make_programs(const WrittenEquations& equation
     else if (!has(all.kept, j))
       options.dropped.push_back(j);
   }
+  const std::vector<RowFacts>& facts = equations.facts().rows;
+  for (int j = 0; j < std::ssize(facts); ++j)
+    if (facts[j].bare) options.inert.push_back(j);
   options.singular_mass = rows.singular_mass;
   // Rows that depend on others on the constraints only do so almost where stages are.
   options.dropped_tolerance = 1e-6;
@@ -86,6 +89,8 @@ std::unique_ptr<CompiledPrograms> make_programs(const WrittenEquations& equation
     own.dropped.clear(), own.inert.clear();
     for (const int j : set.candidates)
       if (!has(set.kept, j)) (inert[j] ? own.inert : own.dropped).push_back(j);
+    for (int j = 0; j < std::ssize(facts); ++j)
+      if (facts[j].bare) own.inert.push_back(j);
     ProjectionProgramResult made = make_projection_program(frozen, what, own);
     projection.missing = !made.made;
     if (!made.made) continue;

@@ -16,6 +16,9 @@ Dynamics::Dynamics(std::unique_ptr<EquationValues> values, std::unique_ptr<KktFa
   const EquationFacts& f = facts();
   n_ = f.n, m_ = f.m, num_constraints_ = f.num_constraints;
   list_candidates();
+  if (!f.states.empty()) state_groups_.assign(static_cast<std::size_t>(n_), -1);
+  for (std::size_t k = 0; k < f.states.size(); ++k)
+    state_groups_[static_cast<std::size_t>(f.states[k].coordinate)] = f.family_of_state[k];
   for (const SlidingFacts& s : f.sliding) sliding_.push_back({.row = s.row, .num_slips = s.num_slips});
   const auto n = static_cast<std::size_t>(n_), m = static_cast<std::size_t>(m_);
   size_sliding();
@@ -64,8 +67,13 @@ void Dynamics::set_absent(std::vector<char> absent) {
 }
 
 void Dynamics::take_parameters() {
-  rows_y_.clear();
-  if (auto* written = dynamic_cast<WrittenEquations*>(&*values_)) written->take_parameters();
+  rows_y_.clear(), sines_t_ = std::numeric_limits<double>::quiet_NaN();  // what is known of the last state
+  auto* written = dynamic_cast<WrittenEquations*>(&*values_);
+  if (!written) return;
+  written->take_parameters();
+  for (std::size_t i = 0; fast_ && kept_code_ && i < kept_code_->varied.size(); ++i)
+    fast_->inputs[static_cast<std::size_t>(1 + 2 * n_) + i] =
+        written->system().parameters()[static_cast<std::size_t>(kept_code_->varied[i])];
 }
 
 bool Dynamics::evaluate(double t, const double* y) {

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -99,6 +100,8 @@ class Dynamics {
 
   /// Of the motion so far; begun where rows are chosen first.
   Sizes sizes;
+  /// For Sizes::begin().
+  const std::vector<int>& state_groups() const { return state_groups_; }
   /// A state, and the forces there, are seen by them.
   void size_forces(double t, const double* y);
   /// The forces of the state of the last rhs() are.
@@ -174,6 +177,8 @@ class Dynamics {
     double scaled = 0.0;  ///< largest distance to a constraint over the extent or the speed (Sizes)
   };
   Violation calc_violation(double t, const double* y);
+  /// Velocities of states become what their rates say there, with the sides as they are. False where a rate has no value.
+  bool set_state_rates(double t, double* y);
   /// Removes from a velocity-like vector what the constraints forbid at a state on them.
   bool project_tangent(double t, const double* y, double* v);
 
@@ -203,6 +208,13 @@ class Dynamics {
   /// All there is to say about a state; qdd_given, where not null, in the place of the pointwise solution (near singular
   /// states, where that is rounding).
   std::optional<Sample> calc_sample(double t, const double* y, const double* qdd_given = nullptr);
+  /// Where forces that outputs and events use come from, besides this phase of the motion. By facts().forces.
+  struct ForceSource {
+    std::vector<double> works_before = {};  ///< of work(NAME): what was done before; empty: nothing
+    /// Puts ideal(x) and power(NAME) in their places, where those of the ideal case are not what this phase knows. Null: it knows them.
+    std::function<void(const State&, std::span<double> forces)> ideal = nullptr;
+  };
+  void set_force_source(ForceSource source) { force_source_ = std::move(source); }
   /// `when` of the events of the model. False where a value is not finite.
   bool calc_events(double t, const double* y, std::span<double> when);
   /// What is not known of `when`: by rounding, and because the state is known up to `tolerance` over typical sizes only.
@@ -237,7 +249,7 @@ class Dynamics {
 
   // ---- dynamics_contacts.cpp
   /// A constraint with friction that slides (model.hpp): its friction force is −μ|λ| Tᵀ d, d the direction of the slip,
-  /// λ its multiplier with all forces acting. Every contact of the system is one; what is held through a step:
+  /// λ its multiplier with all forces acting; or −F Tᵀ d, where it has a largest force F of its own. Every contact of the system is one; what is held through a step:
   struct Sliding {
     int row = 0, num_slips = 1;
     double sign = 1.0;                  ///< of λ
@@ -261,8 +273,9 @@ class Dynamics {
       double sign = 1.0;      ///< of λ of the row
       std::vector<int> slip;  ///< rows that hold the slips
       int mu = 0;             ///< by output
+      bool is_force = false;  ///< it is the largest force, and not a coefficient
     };
-    std::vector<Cone> cones;  ///< sticking: μ|λ| − ‖multipliers of the slips‖
+    std::vector<Cone> cones;  ///< sticking: μ|λ|, or the largest force, − ‖multipliers of the slips‖
   };
   void set_guards(Guards guards);
   /// The gaps, multipliers of rows, cones, and for each sliding contact (with |λ|, forwards, and solvable) three. Where `g` has
@@ -291,11 +304,11 @@ class Dynamics {
   bool rhs_aside(double t, const double* y, double* dy);
   bool rhs_by_factors_aside(double t, const double* y, double* dy);
   bool rhs_along(double t, const double* y, bool by_factors, double* dy);
-  std::optional<Sample> calc_sample_along(double t, const double* y);
   struct Corner {
     std::vector<double> dy, rates, noise, qdd, lambda, full, joint;
   };
   void turn(const Surface& surface);
+  void move_along(double share, const Corner& from, const Corner& to, double* y) const;
   bool calc_corner(double t, const double* y, bool by_factors, Corner& corner);
   bool calc_corners(double t, const double* y, bool by_factors);
   bool calc_shares(double t, const double* y, bool by_factors);
@@ -318,6 +331,13 @@ class Dynamics {
   bool solve_generally(double t, const double* y, bool with_noise, Solution& solution, General* general = nullptr);
   bool add_sliding_generally(double t, const double* y, General& general);
   bool split_forces(const double* y, bool qdd_given, Sample& s);
+  /// Accelerations, forces, multipliers and powers of a state.
+  std::optional<Sample> calc_reactions(double t, const double* y, const double* qdd_given);
+  std::optional<Sample> calc_reactions_along(double t, const double* y);
+  /// facts().forces of a sample, whose state is that of the last rhs_by_factors().
+  void calc_forces(const double* y, const Sample& s);
+  void calc_force_noise(const double* y, double tolerance, std::span<double> noise);
+  double calc_friction_size(const ForceFacts& force);
   bool set_output_point(double t, const double* y, Point& point);
 
   void find_zero_rows(double t, const double* y);
@@ -364,6 +384,7 @@ class Dynamics {
   std::string path_ = "qr";
 
   int n_ = 0, m_ = 0, num_constraints_ = 0;
+  std::vector<int> state_groups_;
   bool any_power_ = false, has_nonideal_ = false;  ///< C, or sliding friction
   bool velocity_rows_nonlinear_ = false;
 
@@ -378,6 +399,8 @@ class Dynamics {
   std::vector<Interval> bounds_of_quantities_, guard_box_;
   BoxRoom guard_room_;
   std::vector<double> scratch_, column_, row_scratch_, force_lambda_;
+  ForceSource force_source_;
+  std::vector<double> forces_, event_qdd_;  ///< of the last calc_forces(), set_output_point()
 
   // Measured rows that depend on others.
   bool weighed_ = false, weighing_known_ = false;
@@ -420,6 +443,7 @@ class Dynamics {
   Guards guards_;
   std::vector<double> sliding_values_, sliding_lambda_, sliding_term_, W_, response_, sum_, guard_values_,
       guard_bounds_, guard_inputs_, guard_registers_;
+  std::vector<int> coulomb_;  ///< of sliding_: those whose friction follows a multiplier
   double sliding_determinant_ = 1.0;
 };
 

@@ -46,18 +46,21 @@ const double* Dynamics::slips_of(std::size_t which) const {
   return sliding_values_.data() + sliding_facts(which).at + 1;
 }
 
-/// λ g_s is added to column_; g_s: the friction force over λ_s.
+/// λ g_s is added to column_; g_s: the friction force over λ_s. Of friction with a largest force: that force, whatever λ is.
 void Dynamics::add_sliding_force(std::size_t which, double lambda) {
   const Sliding& contact = sliding_[which];
+  const SlidingFacts& facts_of = sliding_facts(which);
   const double *slips = slips_of(which), *T = slips + contact.num_slips;
   const std::array<double, 2> d = slip_direction(contact, slips);
-  for (const auto& [k, i] : sliding_facts(which).T) column_[i] -= lambda * slips[-1] * contact.sign * d[k] * *T++;
+  const double size = facts_of.is_force ? slips[-1] : lambda * slips[-1] * contact.sign;
+  for (const auto& [k, i] : facts_of.T) column_[i] -= size * d[k] * *T++;
 }
 
 std::array<double, 2> Dynamics::calc_friction(std::size_t which) const {
   const double* const slips = slips_of(which);
   std::array<double, 2> d = slip_direction(sliding_[which], slips);
-  for (double& x : d) x *= -slips[-1] * sliding_[which].sign * sliding_lambda_[which];
+  const double normal = sliding_facts(which).is_force ? 1.0 : sliding_[which].sign * sliding_lambda_[which];
+  for (double& x : d) x *= -slips[-1] * normal;
   return d;
 }
 
@@ -82,9 +85,26 @@ bool Dynamics::evaluate_sliding(double t, const double* y) {
 template <class Respond>
 bool Dynamics::add_sliding_with(double t, const double* y, Respond&& respond_to) {
   if (!evaluate_sliding(t, y)) return false;
-  const auto count = static_cast<int>(sliding_.size());
   std::vector<double>& lambda = sliding_lambda_;
-  for (int s = 0; s < count; ++s) {
+  double* const w = response_.data();
+  // What has a largest force of its own is given; the multipliers that the others follow come after it.
+  coulomb_.clear();
+  std::fill(column_.begin(), column_.end(), 0.0);
+  for (std::size_t s = 0; s < sliding_.size(); ++s) {
+    if (sliding_facts(s).is_force)
+      add_sliding_force(s, 0.0);
+    else
+      coulomb_.push_back(static_cast<int>(s));
+  }
+  const auto count = static_cast<int>(coulomb_.size());
+  if (coulomb_.size() < sliding_.size()) {
+    if (!respond_to(w)) return false;
+    for (int i = 0; i < n_; ++i) qdd_[i] += w[i];
+    for (int j = 0; j < m_; ++j) lambda_joint_[j] += w[n_ + j];
+  }
+  sliding_determinant_ = 1.0;
+  if (count == 0) return true;
+  for (const int s : coulomb_) {
     const int row = sliding_[s].row;
     // A row that depends on others: its multiplier, and so its friction, is not determined.
     const std::vector<int>& kept = weighed_ ? measured_.exact.kept : all.kept;
@@ -93,16 +113,15 @@ bool Dynamics::add_sliding_with(double t, const double* y, Respond&& respond_to)
   }
   if (count >= least_series && add_sliding_series(respond_to)) return true;
   W_.resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(count));
-  double* const w = response_.data();
   for (int s = 0; s < count; ++s) {
     std::fill(column_.begin(), column_.end(), 0.0);
-    add_sliding_force(static_cast<std::size_t>(s), 1.0);
+    add_sliding_force(static_cast<std::size_t>(coulomb_[s]), 1.0);
     if (!respond_to(w)) return false;
-    for (int a = 0; a < count; ++a) W_[s * count + a] = (a == s ? 1.0 : 0.0) - w[n_ + sliding_[a].row];
+    for (int a = 0; a < count; ++a) W_[s * count + a] = (a == s ? 1.0 : 0.0) - w[n_ + sliding_[coulomb_[a]].row];
   }
   if (!solve_sliding(count)) return false;
   std::fill(column_.begin(), column_.end(), 0.0);
-  for (int s = 0; s < count; ++s) add_sliding_force(static_cast<std::size_t>(s), lambda[s]);
+  for (const int s : coulomb_) add_sliding_force(static_cast<std::size_t>(s), lambda[s]);
   if (!respond_to(w)) return false;
   for (int i = 0; i < n_; ++i) qdd_[i] += w[i];
   for (int j = 0; j < m_; ++j) lambda_joint_[j] += w[n_ + j];
@@ -117,20 +136,25 @@ bool Dynamics::add_sliding_series(Respond&& respond_to) {
   double* const w = response_.data();
   std::vector<double>&lambda = sliding_lambda_, &term = sliding_term_;
   term = lambda;
+  // Of those with a largest force there is nothing to be found.
+  const auto each = [&](auto&& take) {
+    for (const int s : coulomb_) take(static_cast<std::size_t>(s));
+  };
   sum_.assign(static_cast<std::size_t>(n_ + m_), 0.0);
   double before = std::numeric_limits<double>::infinity(), size = 0.0;
   while (true) {
     double largest = 0.0;
-    for (std::size_t s = 0; s < term.size(); ++s)
+    each([&](std::size_t s) {
       largest = std::max(largest, std::abs(term[s])), size = std::max(size, std::abs(lambda[s]));
+    });
     if (largest <= 0.5 * eps * size) break;
     if (!(largest <= shrinks * before) && before < std::numeric_limits<double>::infinity()) return false;
     before = largest;
     std::fill(column_.begin(), column_.end(), 0.0);
-    for (std::size_t s = 0; s < term.size(); ++s) add_sliding_force(s, term[s]);
+    each([&](std::size_t s) { add_sliding_force(s, term[s]); });
     if (!respond_to(w)) return false;
     for (int i = 0; i < n_ + m_; ++i) sum_[i] += w[i];
-    for (std::size_t s = 0; s < term.size(); ++s) lambda[s] += term[s] = w[n_ + sliding_[s].row];
+    each([&](std::size_t s) { lambda[s] += term[s] = w[n_ + sliding_[s].row]; });
   }
   for (int i = 0; i < n_; ++i) qdd_[i] += sum_[i];
   for (int j = 0; j < m_; ++j) lambda_joint_[j] += sum_[n_ + j];
@@ -157,7 +181,9 @@ bool Dynamics::add_sliding_generally(double t, const double* y, General& general
 
 /// (I − W) λ = λ₀ by Gauss with pivots by rows, and its determinant; few contacts slide at a time.
 bool Dynamics::solve_sliding(int count) {
-  std::vector<double>& lambda = sliding_lambda_;
+  std::vector<double>& lambda = sliding_term_;
+  lambda.resize(static_cast<std::size_t>(count));
+  for (int k = 0; k < count; ++k) lambda[k] = sliding_lambda_[coulomb_[k]];
   sliding_determinant_ = 1.0;
   for (int k = 0; k < count; ++k) {
     int p = k;
@@ -182,6 +208,7 @@ bool Dynamics::solve_sliding(int count) {
     for (int j = k + 1; j < count; ++j) lambda[k] -= W_[j * count + k] * lambda[j];
     lambda[k] /= W_[k * count + k];
   }
+  for (int k = 0; k < count; ++k) sliding_lambda_[coulomb_[k]] = lambda[k];
   return true;
 }
 
@@ -283,15 +310,19 @@ bool Dynamics::calc_guards(double t, const double* y, std::span<double> g, std::
   };
   for (const int row : guards_.rows) put(joint_[row], rounding(row));
   for (const Guards::Cone& cone : guards_.cones) {
-    double squares = 0.0, known = std::abs(guard_values_[cone.mu]) * rounding(cone.row);
+    double squares = 0.0, known = cone.is_force ? 0.0 : std::abs(guard_values_[cone.mu]) * rounding(cone.row);
     for (const int j : cone.slip) squares += joint_[j] * joint_[j], known = std::max(known, rounding(j));
-    put(guard_values_[cone.mu] * cone.sign * joint_[cone.row] - std::sqrt(squares), 4.0 * known);
+    const double room = guard_values_[cone.mu] * (cone.is_force ? 1.0 : cone.sign * joint_[cone.row]);
+    put(room - std::sqrt(squares), 4.0 * known);
   }
   for (std::size_t s = 0; s < sliding_.size(); ++s) {
     const double* slip = slips_of(s);
     double forwards = slip[0] * sliding_[s].direction[0];
     if (sliding_[s].num_slips == 2) forwards += slip[1] * sliding_[s].direction[1];
-    put(sliding_[s].sign * joint_[sliding_[s].row], rounding(sliding_[s].row));
+    if (sliding_facts(s).is_force)
+      put(1.0, 0.0);  // no multiplier matters
+    else
+      put(sliding_[s].sign * joint_[sliding_[s].row], rounding(sliding_[s].row));
     put(forwards, 16.0 * eps * slip_speed(s));
     put(sliding_determinant_, 64.0 * eps);
   }

@@ -75,9 +75,7 @@ void Dynamics::make_fast(double t, const double* y) {
     }
     path_ = found->second.path;
     if (found->second.programs) fast_ = Copied<CompiledPrograms>(found->second.programs->clone());
-    for (std::size_t i = 0; fast_ && i < kept_code_->varied.size(); ++i)
-      fast_->inputs[static_cast<std::size_t>(1 + 2 * n_) + i] =
-          written->system().parameters()[static_cast<std::size_t>(kept_code_->varied[i])];
+    take_parameters();
   }
   if (!fast_) return;
   if (fast_->rank) sine_rows_ = fast_->sine_rows;

@@ -84,6 +84,16 @@ Dynamics::Projected Dynamics::project(double t, double* y, const ProjectOptions&
   return result;
 }
 
+bool Dynamics::set_state_rates(double t, double* y) {
+  const std::vector<StateRow>& states = facts().states;
+  if (states.empty()) return true;
+  // Rates do not depend on velocities of states, which are ψ = z' − rate apart from them.
+  if (!evaluate_rows(t, y, y + n_)) return false;
+  const double* const residual = values_->row_numbers().residual;
+  for (const StateRow& z : states) y[n_ + z.coordinate] -= residual[z.row];
+  return true;
+}
+
 void Dynamics::calc_projection_noise(double t, const double* y, double enough, std::span<double> noise) {
   std::fill(noise.begin(), noise.end(), 0.0);
   double weakest = 1.0;
@@ -138,7 +148,7 @@ Dynamics::Violation Dynamics::calc_violation(double t, const double* y) {
     if (inert[j]) result.inert = std::max(result.inert, value);
     (position ? result.position : result.velocity) = std::max(position ? result.position : result.velocity, value);
     if (position) result.velocity = std::max(result.velocity, rate);
-    if (slope > 0.0) {
+    if (slope > 0.0 && !row.is_rate) {
       result.scaled = std::max(result.scaled, value == 0.0 ? 0.0 : value / (slope * (position ? extent : speed)));
       result.scaled = std::max(result.scaled, rate == 0.0 ? 0.0 : rate / (slope * speed));
     }

@@ -43,6 +43,12 @@ void Dynamics::find_typical_weights(double t, const double* y) {
   for (const SparseEntry& e : pattern.M)
     if (e.row > e.col) coupled.emplace_back(e.row, e.col);
   TypicalSizes typical;
+  if (!facts().states.empty()) {
+    std::vector<int> uses(static_cast<std::size_t>(n_), 0);
+    for (const SparseEntry& e : pattern.A) ++uses[static_cast<std::size_t>(e.col)];
+    for (const StateRow& z : facts().states)
+      if (uses[static_cast<std::size_t>(z.coordinate)] == 1) typical.unfelt.push_back(z.coordinate);
+  }
   std::vector<double> diagonal(static_cast<std::size_t>(n_), 0.0);
   values_->make_quick_code();
   const long before = projections;
@@ -59,7 +65,7 @@ void Dynamics::find_typical_weights(double t, const double* y) {
   std::vector<char> has_mass(static_cast<std::size_t>(n_));
   for (int i = 0; i < n_; ++i) has_mass[i] = typical.masses[i] > 0.0;
   factors_->set_typical(typical.weigh_coordinates(rows), std::move(has_mass));
-  sizes.begin(factors_->typical_units(), {}, 0.0);
+  sizes.begin(factors_->typical_units(), {}, 0.0, state_groups_);
   sizes.see(y);
 }
 

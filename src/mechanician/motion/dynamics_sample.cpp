@@ -1,6 +1,7 @@
 // What is known of a motion at one time: forces, multipliers, powers. Not part of the inner loop.
 
 #include <cmath>
+#include <limits>
 
 #include "mechanician/motion/dynamics.hpp"
 #include "mechanician/motion/general_solution_internal.hpp"
@@ -33,12 +34,12 @@ bool Dynamics::solve_generally(double t, const double* y, bool with_noise, Solut
   std::vector<Eigen::Index> rows;
   for (int j = 0; j < m_; ++j)
     if (!values_->is_absent(j)) rows.push_back(j);
-  InstantValues part = absent().empty() ? values : take_rows(values, rows);
+  InstantValues part = values_->is_whole() ? values : take_rows(values, rows);
   const Factorisation factors = factor(part);
   const auto solve_part = [&] {
     part.C = values.C;
     solution = solve(factors, part);
-    if (!absent().empty()) restore_rows(solution, rows, values);
+    if (!values_->is_whole()) restore_rows(solution, rows, values);
   };
   const auto set_C = [&] {
     System::Nonideal nonideal = system.calc_C(state, solution);
@@ -115,7 +116,7 @@ bool Dynamics::split_forces(const double* y, bool qdd_given, Sample& s) {
       if (lambda[j] != 0.0) each_entry(j, [&](int i, double a) { sum(i) += a * lambda[j]; });
   };
   const bool unique = all.kept.size() == all.candidates.size();
-  if (qdd_given && !has_nonideal_ && num_constraints_ == m_ && absent().empty()) {
+  if (qdd_given && !has_nonideal_ && num_constraints_ == m_ && values_->is_whole()) {
     // The force is given; multipliers of least norm that give it.
     s.Qc = s.Qc_i = force;
     s.lambda = VectorXd::Zero(m_);
@@ -143,8 +144,8 @@ bool Dynamics::split_forces(const double* y, bool qdd_given, Sample& s) {
   return true;
 }
 
-std::optional<Sample> Dynamics::calc_sample(double t, const double* y, const double* qdd_given) {
-  if (!surfaces_.empty() && !qdd_given) return calc_sample_along(t, y);
+std::optional<Sample> Dynamics::calc_reactions(double t, const double* y, const double* qdd_given) {
+  if (!surfaces_.empty() && !qdd_given) return calc_reactions_along(t, y);
   Sample s;
   s.t = t;
   s.q = Eigen::Map<const VectorXd>(y, n_);
@@ -156,21 +157,123 @@ std::optional<Sample> Dynamics::calc_sample(double t, const double* y, const dou
   if (s.lambda.size() == 0) s.lambda = VectorXd::Zero(num_constraints_);
   s.power.resize(num_constraints_);
   for (int j = 0; j < num_constraints_; ++j) s.power(j) = s.lambda(j) * calc_row_rate(j, y + n_);
+  // Those of the ideal case are the actual ones where nothing else acts.
+  const std::vector<double>& joint = calc_joint_multipliers();
+  s.multipliers = has_nonideal_ ? VectorXd(Eigen::Map<const VectorXd>(joint.data(), num_constraints_)) : s.lambda;
+  return s;
+}
 
-  // Outputs may use accelerations.
+std::optional<Sample> Dynamics::calc_sample(double t, const double* y, const double* qdd_given) {
+  std::optional<Sample> found = calc_reactions(t, y, qdd_given);
+  if (!found) return found;
+  Sample& s = *found;
+  // Outputs may use accelerations and forces.
+  calc_forces(y, s);
   const std::span<const double> quantities =
-      values_->calc_quantities({.t = t, .q = y, .qd = y + n_, .qdd = s.qdd.data()});
+      values_->calc_quantities({.t = t, .q = y, .qd = s.qd.data(), .qdd = s.qdd.data(), .forces = forces_.data()});
   s.outputs = Eigen::Map<const VectorXd>(quantities.data(), facts().num_outputs);
 
   const Violation violation = calc_violation(t, y);
   s.residual = std::max(violation.position, violation.velocity);
   const double* w = y + 2 * n_;
   s.works = {w[0], w[1], w[2], w[3], Eigen::Map<const VectorXd>(w + 4, num_constraints_)};
-  return s;
+  return found;
+}
+
+double Dynamics::calc_friction_size(const ForceFacts& force) {
+  for (std::size_t s = 0; s < sliding_.size(); ++s)
+    if (sliding_[s].row == force.at) {
+      const std::array<double, 2> f = calc_friction(s);
+      return sliding_[s].num_slips == 2 ? std::hypot(f[0], f[1]) : std::abs(f[0]);
+    }
+  double squares = 0.0;
+  for (const int slip : force.slips)
+    if (slip >= 0 && !values_->is_absent(slip)) squares += joint_[slip] * joint_[slip];
+  return std::sqrt(squares);
+}
+
+void Dynamics::calc_forces(const double* y, const Sample& s) {
+  const std::vector<ForceFacts>& wanted = facts().forces;
+  if (wanted.empty()) return;
+  forces_.assign(wanted.size(), 0.0);
+  calc_joint_multipliers();
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const ForceFacts& f = wanted[i];
+    double& value = forces_[i];
+    switch (f.kind) {
+      case SymbolKind::work:
+        if (f.at >= 0) value = y[2 * n_ + 4 + f.at];
+        if (!force_source_.works_before.empty()) value += force_source_.works_before[i];
+        break;
+      case SymbolKind::friction:
+        value = calc_friction_size(f);
+        break;
+      default: {
+        const VectorXd& of_kind = f.kind == SymbolKind::multiplier         ? s.multipliers
+                              : f.kind == SymbolKind::power            ? s.power
+                              : f.kind == SymbolKind::ideal_force      ? s.Qc_i
+                              : f.kind == SymbolKind::constraint_force ? s.Qc
+                                                                       : s.Q_control;
+        if (f.at >= 0) value = of_kind(f.at);
+      }
+    }
+  }
+  if (force_source_.ideal) force_source_.ideal({s.t, s.q, s.qd}, forces_);
+}
+
+/// What is not known of them: by rounding, and because the state is known up to the tolerance only. Of the last calc_forces().
+void Dynamics::calc_force_noise(const double* y, double tolerance, std::span<double> noise) {
+  const std::vector<double>& units = factors_->typical_units();
+  const EquationValues::Numbers v = values_->numbers();
+  std::vector<double>& terms = row_scratch_;
+  std::fill(terms.begin(), terms.end(), 0.0);
+  if (!generally_) factors_->calc_multiplier_sizes(v.Q, v.b, terms.data());
+  const auto row_size = [&](int j) {
+    double squares = 0.0;
+    each_entry(j, [&](int i, double a) { squares += a * units[i] * a * units[i]; });
+    return std::sqrt(squares);
+  };
+  double largest = 0.0;  // of the forces of rows, in units of what coordinates weigh
+  for (int j = 0; j < m_; ++j) {
+    terms[j] = std::max(terms[j], std::abs(joint_[j]));
+    if (!values_->is_absent(j)) largest = std::max(largest, terms[j] * row_size(j));
+  }
+  const double rounding = 64.0 * std::numeric_limits<double>::epsilon() * std::min(all.condition(), 1e8) * largest;
+  const auto of_row = [&](int j) {
+    const double size = row_size(j);
+    return tolerance * terms[j] + (size > 0.0 ? rounding / size : 0.0);
+  };
+  const std::vector<ForceFacts>& wanted = facts().forces;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const ForceFacts& f = wanted[i];
+    noise[i] = tolerance * std::abs(forces_[i]);
+    if (f.kind == SymbolKind::friction)
+      for (const int slip : f.slips)
+        if (slip >= 0 && !values_->is_absent(slip)) noise[i] += of_row(slip);
+    if (f.at < 0 || f.kind == SymbolKind::friction) continue;
+    if (f.kind == SymbolKind::multiplier) {
+      noise[i] += of_row(f.at);
+    } else if (f.kind == SymbolKind::power) {
+      double speed = 0.0;
+      each_entry(f.at,
+                 [&](int k, double a) { speed += std::abs(a) * std::max(std::abs(y[n_ + k]), sizes.near_qd[k]); });
+      noise[i] += of_row(f.at) * speed;
+    } else if (f.kind != SymbolKind::work) {
+      noise[i] += rounding / units[f.at];
+    }
+  }
 }
 
 bool Dynamics::set_output_point(double t, const double* y, Point& point) {
   point = point_of(t, y);
+  if (facts().events_use_forces) {
+    const std::optional<Sample> s = calc_reactions(t, y, nullptr);
+    if (!s) return false;
+    calc_forces(y, *s);
+    event_qdd_.assign(s->qdd.begin(), s->qdd.end());
+    point.qdd = event_qdd_.data(), point.forces = forces_.data();
+    return true;
+  }
   if (!facts().events_use_acceleration) return true;
   if (!rhs(t, y, scratch_.data())) return false;
   --evaluations, ++projections;
@@ -196,9 +299,15 @@ void Dynamics::calc_event_noise(double t, const double* y, double tolerance, std
   for (std::size_t i = 0; i < 3 * n; ++i)
     if (const double* const x = i < 2 * n ? y + i : point.qdd ? point.qdd + (i - 2 * n) : nullptr)
       known[i] = tolerance * (i < 2 * n ? sizes.of_known(i, *x) : std::abs(*x));
-  values_->calc_quantity_noise(
-      point, {.t = 0.0, .q = known.data(), .qd = known.data() + n, .qdd = point.qdd ? known.data() + 2 * n : nullptr},
-      bounds);
+  std::vector<double> of_forces(f.forces.size());
+  if (point.forces) calc_force_noise(y, tolerance, of_forces);
+  values_->calc_quantity_noise(point,
+                               {.t = 0.0,
+                                .q = known.data(),
+                                .qd = known.data() + n,
+                                .qdd = point.qdd ? known.data() + 2 * n : nullptr,
+                                .forces = point.forces ? of_forces.data() : nullptr},
+                               bounds);
   for (std::size_t i = 0; i < noise.size(); ++i) {
     const double e = bounds[outputs + i];
     noise[i] = std::isfinite(e) ? e : 0.0;
@@ -207,6 +316,7 @@ void Dynamics::calc_event_noise(double t, const double* y, double tolerance, std
 
 bool Dynamics::bound_events(const StateBox& box, std::span<Interval> when) {
   const EquationFacts& f = facts();
+  if (f.events_use_forces) return false;  // nothing bounds these
   bounds_of_quantities_.resize(static_cast<std::size_t>(f.num_outputs + f.num_event_switches) + f.events.size());
   if (!values_->bound_quantities(box, bounds_of_quantities_)) return false;
   std::copy_n(bounds_of_quantities_.begin() + f.num_outputs, when.size(), when.begin());

@@ -8,6 +8,9 @@
 // adds its own jump Δ_i to q̈, whatever the others do: q̈ = q̈₁ + Σ α_i Δ_i. dg/dt is linear in q̈, so that the α follow from
 // Σ (∂g_j/∂q̇ · Δ_i) α_i = −dg_j/dt. Powers and multipliers are means with the same shares.
 //
+// Rates of states of first order jump themselves, as accelerations do: z' is the mean of the rates of both sides, whatever y has
+// as its velocity.
+//
 // Of few surfaces the fields are evaluated one by one. Of many that would cost as many evaluations: where a side that lies in
 // between, 1 − 2α, gives the mean (sign does; it is tried), one evaluation gives that of all, and Newton's method with the jumps
 // of an earlier state the shares.
@@ -70,6 +73,12 @@ bool Dynamics::prepare_many(double t, const double* y, bool afresh) {
         off = std::max(off, std::abs(base.qdd[k] + turned.qdd[k] - 2.0 * middle.qdd[k]));
       }
       if (off > 1e-9 * std::min(condition(), 1e4) * largest) return false;
+      for (const StateRow& z : facts().states) {
+        const auto k = static_cast<std::size_t>(z.coordinate);
+        if (std::abs(base.dy[k] + turned.dy[k] - 2.0 * middle.dy[k]) >
+            1e-9 * std::max(std::abs(base.dy[k]), std::abs(turned.dy[k])))
+          return false;
+      }
       jump.resize(base.rates.size());
       for (std::size_t k = 0; k < jump.size(); ++k) jump[k] = side * (turned.rates[k] - base.rates[k]);
     }
@@ -127,6 +136,12 @@ void Dynamics::turn(const Surface& surface) {
 /// f(t, y) on one corner: no surface turned, or one. What rhs_by_factors() leaves behind goes along with it.
 bool Dynamics::calc_corner(double t, const double* y, bool by_factors, Corner& corner) {
   corner.dy.resize(static_cast<std::size_t>(size()));
+  std::vector<double> with_rates;
+  if (!facts().states.empty()) {
+    with_rates.assign(y, y + size());
+    y = with_rates.data();
+    if (!set_state_rates(t, with_rates.data())) return false;
+  }
   if (!(by_factors ? rhs_by_factors_aside(t, y, corner.dy.data()) : rhs_aside(t, y, corner.dy.data()))) return false;
   const std::size_t count = facts().switches.size();
   corner.rates.resize(count), corner.noise.resize(count);
@@ -200,6 +215,16 @@ bool Dynamics::rhs_along(double t, const double* y, bool by_factors, double* dy)
   return true;
 }
 
+/// Velocities along the jump of the acceleration, states along that of their rates.
+void Dynamics::move_along(double share, const Corner& from, const Corner& to, double* y) const {
+  const auto jump = [&](int k) { return to.dy[static_cast<std::size_t>(k)] - from.dy[static_cast<std::size_t>(k)]; };
+  for (int k = 0; k < n_; ++k)
+    if (state_groups_.empty() || state_groups_[static_cast<std::size_t>(k)] < 0)
+      y[n_ + k] += share * jump(n_ + k);
+    else
+      y[k] += share * jump(k);
+}
+
 bool Dynamics::hold_on_surfaces(double t, double* y) {
   if (surfaces_.empty()) return true;
   std::vector<double> g(facts().switches.size());
@@ -215,8 +240,7 @@ bool Dynamics::hold_on_surfaces(double t, double* y) {
     for (Index i = 0; i < x.size(); ++i) shares(i) = surfaces_[static_cast<std::size_t>(i)].share + x(i) / most;
     Corner moved;
     if (!with_sides_between(shares, [&] { return calc_corner(t, y, false, moved); })) return false;
-    for (int k = 0; k < n_; ++k)
-      y[n_ + k] += most * (moved.qdd[static_cast<std::size_t>(k)] - corners_[0].qdd[static_cast<std::size_t>(k)]);
+    move_along(most, corners_[0], moved, y);
     return true;
   }
   for (int round = 0; round < 2; ++round) {
@@ -227,9 +251,7 @@ bool Dynamics::hold_on_surfaces(double t, double* y) {
     if (right.isZero(0.0)) break;
     if (!solve_surfaces(right, x)) return false;
     for (std::size_t i = 0; i < surfaces_.size(); ++i)
-      for (int k = 0; k < n_; ++k)
-        y[n_ + k] += x(static_cast<Index>(i)) *
-                     (corners_[i + 1].qdd[static_cast<std::size_t>(k)] - corners_[0].qdd[static_cast<std::size_t>(k)]);
+      move_along(x(static_cast<Index>(i)), corners_[0], corners_[i + 1], y);
   }
   return true;
 }
@@ -243,19 +265,30 @@ bool Dynamics::surfaces_add_up(double t, const double* y) {
   const bool found = calc_corner(t, y, false, far);
   for (const Surface& s : surfaces_) turn(s);
   if (!found) return false;
-  double largest = 0.0, off = 0.0;
-  for (std::size_t k = 0; k < far.qdd.size(); ++k) {
-    double sum = corners_[0].qdd[k];
-    for (std::size_t i = 0; i < surfaces_.size(); ++i) {
-      const double jump = corners_[i + 1].qdd[k] - corners_[0].qdd[k];
-      sum += jump, largest = std::max(largest, std::abs(jump));
+  const double enough = 1e-9 * std::min(condition(), 1e4);
+  const auto adds_up = [&](std::span<const int> which) {
+    double largest = 0.0, off = 0.0;
+    for (const int at : which) {
+      const auto k = static_cast<std::size_t>(at);
+      double sum = corners_[0].dy[k];
+      for (std::size_t i = 0; i < surfaces_.size(); ++i) {
+        const double jump = corners_[i + 1].dy[k] - corners_[0].dy[k];
+        sum += jump, largest = std::max(largest, std::abs(jump));
+      }
+      largest = std::max(largest, std::abs(far.dy[k])), off = std::max(off, std::abs(sum - far.dy[k]));
     }
-    largest = std::max(largest, std::abs(far.qdd[k])), off = std::max(off, std::abs(sum - far.qdd[k]));
+    return off <= enough * largest;
+  };
+  std::vector<int> accelerations;
+  for (int k = 0; k < n_; ++k) {
+    const bool is_state = !state_groups_.empty() && state_groups_[static_cast<std::size_t>(k)] >= 0;
+    if (!is_state) accelerations.push_back(n_ + k);
+    if (is_state && !adds_up({&k, 1})) return false;
   }
-  return off <= 1e-9 * std::min(condition(), 1e4) * largest;
+  return adds_up(accelerations);
 }
 
-std::optional<Sample> Dynamics::calc_sample_along(double t, const double* y) {
+std::optional<Sample> Dynamics::calc_reactions_along(double t, const double* y) {
   if (!calc_shares(t, y, false)) return std::nullopt;
   std::optional<Sample> mean;
   if (between_) {
@@ -263,7 +296,9 @@ std::optional<Sample> Dynamics::calc_sample_along(double t, const double* y) {
     for (Index i = 0; i < shares.size(); ++i) shares(i) = surfaces_[static_cast<std::size_t>(i)].share;
     with_sides_between(shares, [&] {
       const std::vector<Surface> along = std::exchange(surfaces_, {});
-      mean = calc_sample(t, y);
+      std::vector<double> with_rates(y, y + size());
+      set_state_rates(t, with_rates.data());
+      mean = calc_reactions(t, with_rates.data(), nullptr);
       surfaces_ = along;
       return true;
     });
@@ -271,24 +306,24 @@ std::optional<Sample> Dynamics::calc_sample_along(double t, const double* y) {
   }
   const std::vector<Surface> along = std::move(surfaces_);
   surfaces_.clear();
-  mean = calc_sample(t, y);
+  std::vector<double> with_rates(y, y + size());
+  set_state_rates(t, with_rates.data());
+  mean = calc_reactions(t, with_rates.data(), nullptr);
   const std::optional<Sample> base = mean;
   for (const Surface& s : along) {
     turn(s);
-    const std::optional<Sample> turned = calc_sample(t, y);
+    set_state_rates(t, with_rates.data());
+    const std::optional<Sample> turned = calc_reactions(t, with_rates.data(), nullptr);
     turn(s);
     if (!turned || !base) {
       mean.reset();
       break;
     }
-    for (auto part : {&Sample::qdd, &Sample::Qc, &Sample::Qc_i, &Sample::Qc_ni, &Sample::Q_control, &Sample::lambda,
-                      &Sample::power})
+    for (auto part : {&Sample::qd, &Sample::qdd, &Sample::Qc, &Sample::Qc_i, &Sample::Qc_ni, &Sample::Q_control,
+                      &Sample::lambda, &Sample::multipliers, &Sample::power})
       (*mean).*part += s.share * ((*turned).*part - (*base).*part);
   }
   surfaces_ = along;
-  if (!mean) return mean;
-  const auto quantities = values_->calc_quantities({.t = t, .q = y, .qd = y + n_, .qdd = mean->qdd.data()});
-  mean->outputs = Eigen::Map<const VectorXd>(quantities.data(), facts().num_outputs);
   return mean;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/expression/simplify.hpp"
 #include "mechanician/instant/accelerate.hpp"
 #include "mechanician/motion/kernel_equations.hpp"
 #include "mechanician/motion/written_equations.hpp"
@@ -22,6 +23,19 @@ SparseLists list_rows(const SparsePattern& pattern) {
   for (std::size_t s = 0; s < pattern.A.size(); ++s)
     lists.items[static_cast<std::size_t>(next[static_cast<std::size_t>(pattern.A[s].row)]++)] = static_cast<int>(s);
   return lists;
+}
+
+std::vector<Expr> list_forces(const Model& model) {
+  std::vector<Expr> all, forces;
+  for (const Named& o : model.outputs) all.push_back(o.value);
+  for (const Event& e : model.events) all.push_back(e.when);
+  for (const Expr& s : symbols_of(all))
+    if ((kind_bit(s.symbol().kind) & (forces_of_coordinates | forces_of_constraints)) != 0) forces.push_back(s);
+  return forces;
+}
+
+std::string slip_name(const std::string& constraint, std::size_t slip, std::size_t slips) {
+  return slips == 1 ? fmt::format("slip of {}", constraint) : fmt::format("slip {} of {}", slip + 1, constraint);
 }
 
 std::unique_ptr<EquationValues> make_equation_values(const System& system) {
@@ -57,7 +71,7 @@ std::string explain(const System& system, const Solution& solution) {
 
 EquationValues::Verdict EquationValues::judge(const State& state, bool diagnose) const {
   AccelerateOptions options{.diagnose = diagnose, .contacts = false};
-  if (!absent.empty()) {
+  if (!is_whole()) {
     options.rows.emplace();
     for (int j = 0; j < facts_.m; ++j)
       if (!is_absent(j)) options.rows->push_back(j);

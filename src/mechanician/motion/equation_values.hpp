@@ -11,6 +11,8 @@
 ///
 /// Numbers stay valid until the next call of the same function. Nothing is allocated by evaluate() and evaluate_rows().
 
+#include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -31,8 +33,10 @@ struct RowFacts {
   RowKind kind = RowKind::constraint;
   bool measured = false;
   bool linear = true;      ///< in velocities
+  bool bare = false;       ///< there is no such row (equations.hpp)
   bool powerless = false;  ///< λ (A q̇) = 0 wherever the row holds; not of measured ones, which need not
   Place place = {};
+  bool is_rate = false;  ///< of a state (EquationFacts::states)
 };
 
 struct SwitchFacts {
@@ -44,13 +48,25 @@ struct EventFacts {
   std::string name;
   EventDirection direction = EventDirection::both;
   EventAction action = EventAction::record;
+  bool changes = false;  ///< the system: the motion goes on under other equations
+  bool uses_forces = false;
+};
+
+/// A force that outputs or events use.
+struct ForceFacts {
+  SymbolKind kind = SymbolKind::multiplier;
+  int at = -1;                       ///< coordinate, or row of the constraint; −1: it is not there
+  std::array<int, 2> slips{-1, -1};  ///< of friction: rows that hold its slips, where there are any
+  int contact = -1;                  ///< of friction: by EquationFacts::sliding
+  bool in_events = false;
 };
 
 /// A constraint with friction that slides: μ, slips and ∂slips/∂q̇ are numbers of calc_sliding().
 struct SlidingFacts {
   int row = 0, num_slips = 1;
-  int at = 0;                  ///< of [μ | slips | entries of T]
+  int at = 0;                  ///< of [μ or largest force | slips | entries of T]
   std::vector<SparseEntry> T;  ///< row: which slip
+  bool is_force = false;       ///< it has a largest force
 };
 
 struct EquationFacts {
@@ -58,6 +74,9 @@ struct EquationFacts {
   SparsePattern pattern;
   SparseLists row_slots;  ///< entries of A by row
   std::vector<RowFacts> rows;
+  std::vector<StateRow> states;
+  std::vector<int> family_of_state;  ///< one for each: members of one family are of one kind
+  bool any_bare = false;                        ///< a row that is none
   bool has_C = false, needs_reactions = false;  ///< C depends on reactions
   std::vector<int> measured;                    ///< rows with a weight
   bool mass_is_constant = false, depends_on_time = false;
@@ -68,6 +87,8 @@ struct EquationFacts {
   std::vector<std::vector<int>> event_jumps;  ///< by switch: events that jump there as written, by `sign` or `if`
   std::vector<EventFacts> events;
   bool events_use_acceleration = false;
+  bool events_use_forces = false;
+  std::vector<ForceFacts> forces;
   std::vector<SlidingFacts> sliding;
 };
 
@@ -93,7 +114,12 @@ class EquationValues {
   /// One for each row: it is not there, and its numbers are to be passed over; empty: all are. For phases of a motion with
   /// contacts: what is open, what slides.
   std::vector<char> absent;
-  bool is_absent(int row) const { return !absent.empty() && absent[static_cast<std::size_t>(row)]; }
+  bool is_absent(int row) const {
+    const auto j = static_cast<std::size_t>(row);
+    return facts_.rows[j].bare || (!absent.empty() && absent[j]);
+  }
+  /// Whether all rows are there.
+  bool is_whole() const { return absent.empty() && !facts_.any_bare; }
 
   /// In the order of the pattern. C: null where there is none, or where it needs reactions.
   struct Numbers {
@@ -121,6 +147,7 @@ class EquationValues {
     const double *q, *qd;
     const double* qdd = nullptr;
     const double *ideal = nullptr, *multipliers = nullptr;
+    const double* forces = nullptr;  ///< by EquationFacts::forces
   };
   /// C at the state of the last evaluate() with these reactions; null where a value is not finite.
   virtual const double* calc_C(const Point& point) = 0;
@@ -182,6 +209,22 @@ class EquationValues {
 
 /// Those of a system, from where its numbers come from. It must outlive them.
 std::unique_ptr<EquationValues> make_equation_values(const System& system);
+
+/// Which states are members of one family, from their names: a number for each.
+template <class NameOf>
+std::vector<int> families_of(const std::vector<StateRow>& states, NameOf&& name_of) {
+  std::map<std::string, int> known;
+  std::vector<int> numbers;
+  for (const StateRow& z : states) {
+    const std::string name = name_of(z.coordinate);
+    numbers.push_back(known.emplace(name.substr(0, name.find('[')), static_cast<int>(known.size())).first->second);
+  }
+  return numbers;
+}
+/// Forces that outputs and events of a model use, each once: the order of EquationFacts::forces.
+std::vector<Expr> list_forces(const Model& model);
+/// What the row is called that holds a slip of a constraint, one of so many.
+std::string slip_name(const std::string& constraint, std::size_t slip, std::size_t slips);
 
 /// Lists of the entries of A by row.
 SparseLists list_rows(const SparsePattern& pattern);

@@ -12,10 +12,16 @@ namespace mechanician {
 
 namespace {
 constexpr double eps = std::numeric_limits<double>::epsilon();
+
+/// Whether an event looks for what passes zero in this direction.
+bool counts(const EventFacts& event, double direction) {
+  return event.direction == EventDirection::both || (event.direction == EventDirection::up) == (direction > 0.0);
 }
 
+}  // namespace
+
 EventSearch::EventSearch(const MotionView& view) : view_(view), ranges_(view.step, view.dynamics.n()) {
-  sign.assign(view.dynamics.facts().events.size(), 0.0), noted_ = noise_ = sign;
+  sign.assign(view.dynamics.facts().events.size(), 0.0), noted_ = noise_ = pending_ = sign;
   y_.assign(static_cast<std::size_t>(view.dynamics.size()), 0.0);
 }
 
@@ -39,13 +45,33 @@ void EventSearch::find_noise(double time, const double* y) {
 }
 
 /// A start on a zero is on no side yet.
-void EventSearch::begin() {
+void EventSearch::begin(std::span<const double> before, std::span<const double> pending, int fired) {
   if (!any()) return;
   const double* const y = view_.step.rk.y_new.data();
   view_.dynamics.calc_events(view_.motion.t, y, sign);
   find_noise(view_.motion.t, y);
-  for (std::size_t i = 0; i < sign.size(); ++i)
-    if (std::abs(sign[i]) <= noise_[i]) sign[i] = 0.0;
+  for (std::size_t i = 0; i < sign.size(); ++i) {
+    const double was = before.empty() ? 0.0 : before[i];
+    if (std::abs(sign[i]) <= noise_[i])
+      sign[i] = was == 0.0 ? 0.0 : std::copysign(std::numeric_limits<double>::min(), was);
+    else if (was * sign[i] < 0.0 && static_cast<int>(i) != fired && counts(view_.dynamics.facts().events[i], sign[i]))
+      pending_[i] = sign[i] > 0.0 ? 1.0 : -1.0;
+    if (!pending.empty() && pending[i] != 0.0) pending_[i] = pending[i];
+  }
+}
+
+bool EventSearch::has_pending() const {
+  return std::any_of(pending_.begin(), pending_.end(), [](double x) { return x != 0.0; });
+}
+
+bool EventSearch::report_pending() {
+  for (std::size_t i = 0; i < pending_.size(); ++i) {
+    if (pending_[i] == 0.0) continue;
+    const Root root{view_.motion.t, static_cast<int>(i), pending_[i] > 0.0 ? 1 : -1};
+    pending_[i] = 0.0;
+    if (!report(root, view_.step.rk.y_new.data())) return false;
+  }
+  return true;
 }
 
 /// Kinks in the events cut a part of the step: its begin, both sides of each, its end.
@@ -120,23 +146,25 @@ void EventSearch::remove_jumps(std::vector<Root>& roots) {
 }
 
 bool EventSearch::report(const Root& root) {
-  const EventFacts& e = view_.dynamics.facts().events[root.function];
-  if ((e.direction == EventDirection::up && root.direction < 0) ||
-      (e.direction == EventDirection::down && root.direction > 0))
-    return true;
   view_.step.state_at(root.t, y_.data(), nullptr);
   const std::vector<double> kept = y_;
   if (!view_.step.crossing && !view_.dynamics.project(root.t, y_.data()).ok) y_ = kept;
+  return report(root, y_.data());
+}
+
+bool EventSearch::report(const Root& root, const double* y) {
+  const EventFacts& e = view_.dynamics.facts().events[root.function];
+  if (!counts(e, root.direction)) return true;
   const int n = view_.dynamics.n();
   MotionEvent event;
   event.time = root.t;
   event.kind = EventKind::user;
   event.name = e.name;
-  event.q = Eigen::Map<const Eigen::VectorXd>(y_.data(), n);
-  event.qd_before = event.qd_after = Eigen::Map<const Eigen::VectorXd>(y_.data() + n, n);
+  event.q = Eigen::Map<const Eigen::VectorXd>(y, n);
+  event.qd_before = event.qd_after = Eigen::Map<const Eigen::VectorXd>(y + n, n);
   view_.motion.events.push_back(std::move(event));
-  if (e.action != EventAction::stop) return true;
-  view_.motion.t = root.t;
+  if (e.action != EventAction::stop && !e.changes) return true;
+  view_.motion.t = root.t, view_.motion.stopped_by = root.function;
   view_.motion.finish(StopReason::event, fmt::format("event `{}` at t = {}", e.name, number_text(root.t)));
   return false;
 }
@@ -190,8 +218,21 @@ void EventSearch::find() {
     for (double width = range.to - range.from; range.to < end && is_near(range.to); width *= 2.0)
       range.to = std::min(end, range.to + width);
     done = range.to;
-    for (const Root& root : find_roots(find_kinks(range.from, range.to)))
-      if (!report(root)) return;
+    std::vector<double> side = sign;
+    bool stopped = false;
+    for (const Root& root : find_roots(find_kinks(range.from, range.to))) {
+      if (stopped && root.t > view_.motion.t) break;
+      side[root.function] = root.direction * std::numeric_limits<double>::min();
+      // What happens at the same instant comes after what the first one changes.
+      if (!stopped)
+        stopped = !report(root);
+      else if (counts(view_.dynamics.facts().events[root.function], root.direction))
+        pending_[root.function] = root.direction;
+    }
+    if (stopped) {
+      sign = side;
+      return;
+    }
   }
   hold(end);
 }

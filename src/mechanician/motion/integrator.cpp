@@ -6,9 +6,12 @@
 #include <stdexcept>
 #include <utility>
 
+#include "mechanician/base/text.hpp"
+#include "mechanician/expression/simplify.hpp"
 #include "mechanician/motion/integrator_impl.hpp"
 #include "mechanician/motion/motion_family.hpp"
 #include "mechanician/motion/phased_motion.hpp"
+#include "mechanician/motion/staged_motion.hpp"
 #include "mechanician/motion/summary_watch.hpp"
 #include "mechanician/motion/tolerances.hpp"
 
@@ -56,11 +59,38 @@ void look(SummaryWatch& watch, MotionSteps& steps) {
 
 }  // namespace
 
-Integrator::Integrator(const System& system, State start, MotionOptions options)
-    : system_(std::make_shared<const System>(system)) {
-  check(system, start, options);
+namespace {
+
+std::unique_ptr<MotionSteps> make_steps(MotionFamily& family, State start, MotionOptions options) {
   options.tolerance = tolerance_of_steps(options.tolerance);
-  if (system.has_contacts())
+  if (family.system().is_staged())
+    return std::make_unique<StagedMotion>(family.system(), std::move(start), options, family.stages());
+  if (family.system().has_contacts())
+    return std::make_unique<PhasedMotion>(family.system(), std::move(start), options, family.phases());
+  return std::make_unique<SmoothMotion>(family.dynamics(), std::move(start), options, SmoothMotion::Phase());
+}
+
+/// Kernels have their numbers in them, and need what they are made for written out before one can change.
+bool has_open_inputs(const System& system) {
+  return !system.kernels() && !system.is_staged() && !system.inputs_from_outside().empty();
+}
+
+}  // namespace
+
+Integrator::Integrator(const System& system, State start, MotionOptions options) {
+  check(system, start, options);
+  if (has_open_inputs(system)) {
+    family_ = std::make_unique<MotionFamily>(system, start, system.inputs_from_outside());
+    system_ = std::shared_ptr<const System>(std::shared_ptr<const System>(), &family_->system());
+    steps_ = make_steps(*family_, std::move(start), options);
+    summary_ = make_watch(*system_, options, steps_->start.t);
+    return;
+  }
+  system_ = std::make_shared<const System>(system);
+  options.tolerance = tolerance_of_steps(options.tolerance);
+  if (system.is_staged())
+    steps_ = std::make_unique<StagedMotion>(*system_, std::move(start), options);
+  else if (system.has_contacts())
     steps_ = std::make_unique<PhasedMotion>(*system_, std::move(start), options);
   else
     steps_ = std::make_unique<SmoothMotion>(*system_, std::move(start), options);
@@ -69,11 +99,7 @@ Integrator::Integrator(const System& system, State start, MotionOptions options)
 Integrator::Integrator(MotionFamily& family, State start, MotionOptions options)
     : system_(std::shared_ptr<const System>(), &family.system()) {
   check(family.system(), start, options);
-  options.tolerance = tolerance_of_steps(options.tolerance);
-  if (family.system().has_contacts())
-    steps_ = std::make_unique<PhasedMotion>(family.system(), std::move(start), options, family.phases());
-  else
-    steps_ = std::make_unique<SmoothMotion>(family.dynamics(), std::move(start), options, SmoothMotion::Phase());
+  steps_ = make_steps(family, std::move(start), options);
   summary_ = make_watch(*system_, options, steps_->start.t);
 }
 Integrator::~Integrator() = default;
@@ -89,6 +115,42 @@ bool Integrator::advance() {
 double Integrator::step_begin() const { return steps_->step_begin; }
 double Integrator::t() const { return steps_->t; }
 Sample Integrator::sample(double t) { return steps_->sample(t); }
+std::size_t Integrator::find_input(std::string_view name) const {
+  std::vector<std::string> known;
+  for (const int i : system_->inputs_from_outside()) {
+    known.push_back(system_->model().parameters[static_cast<std::size_t>(i)].name);
+    if (known.back() == name) return static_cast<std::size_t>(i);
+  }
+  throw std::invalid_argument(fmt::format("the model has no input `{}` that can be set{}", name,
+                                          known.empty() ? "" : fmt::format("; there are {}", quote_list(known))));
+}
+
+double Integrator::input(std::string_view name) const { return system_->parameters()[find_input(name)]; }
+
+void Integrator::set_input(std::string_view name, double value) {
+  const std::size_t i = find_input(name);
+  if (!std::isfinite(value))
+    throw std::invalid_argument(fmt::format("the input `{}` cannot be {}: it is a finite number", name, value));
+  if (!family_)
+    throw std::invalid_argument(
+        fmt::format("the input `{}` cannot be set here: the motion belongs to a family, its model is so large that it "
+                    "is computed by kernels, or events change it",
+                    name));
+  std::vector<double> values = system_->parameters();
+  values[i] = value;
+  // What is made of it would have to change with it.
+  const Model& model = system_->model();
+  for (const Parameter& p : model.parameters)
+    for (const Expr& s : symbols_of(std::span(&p.value, 1)))
+      if (!p.is_input && same(s, model.parameters[i].symbol()))
+        throw std::invalid_argument(
+            fmt::format("the parameter `{}` is made of the input `{}`, which cannot be set then: put what is made of "
+                        "it in [define]",
+                        p.name, name));
+  family_->set_parameters(values);
+  steps_->take_parameters();
+}
+
 void Integrator::request_stop(std::string why) { steps_->stop_requested = why.empty() ? "stopped" : std::move(why); }
 const Stop& Integrator::stop() const { return steps_->stop; }
 bool Integrator::over() const { return steps_->over; }

@@ -13,6 +13,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mechanician/instant/system.hpp"
@@ -59,6 +60,14 @@ class Integrator {
 
   /// Of the motion so far.
   const Sizes& sizes() const;
+  /// From t() on an input of the model has another value (Model::add_input, [inputs]): the motion goes on from where it is, and
+  /// nothing is compiled again. Positions and velocities stay; constraints that depend on the input must still hold there, else
+  /// the motion ends with a contradiction. Checkpoints do not know the values of inputs: before restore() they are to be set again.
+  /// Throws std::invalid_argument where the model has no such input, where the value is not finite, and in a family.
+  void set_input(std::string_view name, double value);
+  /// Its value now.
+  double input(std::string_view name) const;
+
   /// Ends the motion after this step.
   void request_stop(std::string why);
   const Stop& stop() const;
@@ -95,6 +104,9 @@ class Integrator {
   const MotionOptions& options() const;
 
  private:
+  std::size_t find_input(std::string_view name) const;
+
+  std::unique_ptr<MotionFamily> family_;  ///< of a model with inputs, which vary
   std::shared_ptr<const System> system_;
   std::unique_ptr<MotionSteps> steps_;
   std::unique_ptr<SummaryWatch> summary_;

@@ -69,13 +69,20 @@ bool SmoothMotion::decays_fast(double scale) {
 void SmoothMotion::watch_stiffness(double h) {
   if (options.method == Method::bdf || implicit_ || step_.held || crossings_.predictor.smallest() < 0.02) return;
   // What rests is not stiff, whatever its rounding does.
-  if (ledger_.kinetic() <= 1e-24 * ledger_.scale()) return;
+  if (dynamics_.facts().states.empty() && ledger_.kinetic() <= 1e-24 * ledger_.scale()) return;
   if (stiff_hits_ == 0) stiff_since_ = t, stiff_steps_ = statistics_.steps + statistics_.rejected;
   // Coordinates in units of what they weigh; what joins positions and velocities is a part of the run, not a unit of time.
   const int n = dynamics_.n();
   const double per_time = step_control::times_of_stiffness / (options.to - start.t);
   const std::span<double> weights = std::span(scale_).first(static_cast<std::size_t>(2 * n));
   for (int i = 0; i < n; ++i) weights[n + i] = 1.0 / dynamics_.sizes.unit(i), weights[i] = weights[n + i] * per_time;
+  // States weigh nothing: one of its own size counts as much as the fastest coordinate.
+  const double speed = dynamics_.sizes.reach.speed > 0.0 ? dynamics_.sizes.reach.speed : 1.0;
+  for (const StateRow& z : dynamics_.facts().states) {
+    const double size = dynamics_.sizes.of(static_cast<std::size_t>(z.coordinate), 0.0);
+    weights[z.coordinate] = size > Reach::tiny ? speed / size : 0.0,
+    weights[n + z.coordinate] = weights[z.coordinate] / per_time;
+  }
   const double fast = step_.rk.calc_stiffness(h, weights, dynamics_.sizes.reach.speed);
   if (fast > stability_edge || (fast > worth_a_look && fast > stiffness_ratio * step_.rk.calc_variation(h, weights))) {
     not_stiff_hits_ = 0;

@@ -33,7 +33,10 @@ class SmoothMotion : public MotionSteps {
     double energy_in_play = 0.0;  ///< before it
     std::optional<Sizes> sizes;   ///< of the motion so far; nothing: it begins here
     double largest_step = 0.0;  ///< so that nothing is stepped over; 0: a part of the run, which a phase does not know
-    bool ready = false;         ///< rows are chosen, all of them, and the start is on them
+    std::vector<double> event_signs = {}, pending_events = {};  ///< EventSearch::begin()
+    int fired = -1;
+    Dynamics::ForceSource forces = {};
+    bool ready = false;   ///< rows are chosen, all of them, and the start is on them
     bool judged = false;  ///< that there is an acceleration at the start, and that it is on the constraints, is known
     /// Where multipliers are not unique no guard can be made of them: whether the phase may still go on at a state.
     std::function<bool(const State&)> may_go_on;
@@ -45,7 +48,9 @@ class SmoothMotion : public MotionSteps {
   bool advance() override;
   Sample sample(double t) override;
   Certificate certificate() const override;
-  const EnergyLedger& ledger() const { return ledger_; }
+  EnergyLedger ledger() const override { return ledger_; }
+  std::vector<double> event_signs() const override { return events_inside_.sign; }
+  std::vector<double> pending_events() const override { return events_inside_.pending(); }
   bool at_checkpoint() const override { return !implicit_ || restart_pending_; }
   std::vector<double> checkpoint() const override;
   void restore(std::span<const double> from) override;
@@ -53,13 +58,14 @@ class SmoothMotion : public MotionSteps {
   const Sizes& sizes() const override { return dynamics_.sizes; }
   HandedMotion hand_over() const override;
   void take_back(const HandedMotion& from) override;
+  void take_parameters() override;
   /// Statistics with the counts of the parts added.
   const Statistics& statistics() override;
 
   std::vector<std::string> doubts;  ///< why the certificate does not hold, apart from the numbers
   int guard = -1;                   ///< that ended the phase, by Dynamics::calc_guards
   bool may_not_go_on = false;       ///< the phase ended because of Phase::may_go_on
-  State end_state() const;
+  State end_state() const override;
   double next_step() const { return h_; }
   const Dynamics& dynamics() const { return dynamics_; }
   Dynamics& dynamics() { return dynamics_; }
@@ -68,6 +74,7 @@ class SmoothMotion : public MotionSteps {
   // ---- integrator_start.cpp
   void begin();
   bool find_rank();
+  void note_forces();
   void doubt_near_rows(RowSet& set);
   double choose_first_step();
   bool start_on_singular();

@@ -9,6 +9,7 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/print.hpp"
+#include "mechanician/instant/accelerate.hpp"
 #include "mechanician/motion/integrator_impl.hpp"
 #include "mechanician/motion/rank_limits.hpp"
 #include "mechanician/motion/step_control.hpp"
@@ -178,6 +179,7 @@ SmoothMotion::SmoothMotion(Dynamics dynamics, State start_given, MotionOptions o
   for (auto* x : {&y_sample_, &rate_sample_, &e5_, &e3_, &scale_}) x->assign(size, 0.0);
   if (!phase_.sliding.empty()) dynamics_.set_sliding(phase_.sliding);
   dynamics_.set_guards(phase_.guards);
+  dynamics_.set_force_source(phase_.forces);
   narrow_.begin();
   begin();
   if (refusal) {
@@ -189,6 +191,7 @@ SmoothMotion::SmoothMotion(Dynamics dynamics, State start_given, MotionOptions o
 void SmoothMotion::begin() {
   const int n = dynamics_.n();
   std::vector<double>& y = step_.rk.y_new;
+  system->set_state_rates(start);
   for (int i = 0; i < n; ++i) y[i] = start.q(i), y[n + i] = start.qd(i);
   EquationValues::Verdict verdict;
   verdict.may_accelerate = true;
@@ -210,13 +213,15 @@ void SmoothMotion::begin() {
   t = step_begin = step_.t = progress_.mark = start.t;
   refusal = switches_.set_first_sides();
   if (refusal) return;
+  if (!dynamics_.set_state_rates(t, y.data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
   if (!phase_.ready && !dynamics_.choose_rows(t, y.data()))
     return refuse(StopReason::not_finite, "the start cannot be evaluated");
   if (phase_.sizes) {
     dynamics_.sizes = *phase_.sizes;
     dynamics_.sizes.see(y.data());
   } else {
-    dynamics_.sizes.begin(dynamics_.factors().typical_units(), options.scale, options.to - start.t);
+    dynamics_.sizes.begin(dynamics_.factors().typical_units(), options.scale, options.to - start.t,
+                          dynamics_.state_groups());
     dynamics_.size_forces(t, y.data());
   }
   if (!find_rank() || refusal) return;
@@ -225,7 +230,7 @@ void SmoothMotion::begin() {
     const auto moved = dynamics_.project(t, y.data());
     if (!moved.ok) return refuse(StopReason::projection, "the start could not be brought onto the constraints");
     dynamics_.sizes.see(y.data());
-    if (moved.moved_q > 1e-13 || moved.moved_qd > 1e-13)
+    if (!phase_.sizes && (moved.moved_q > 1e-13 || moved.moved_qd > 1e-13))
       notes.push_back(fmt::format("the start was moved onto the constraints, by {:.1e} at most",
                                   std::max(moved.moved_q, moved.moved_qd)));
   }
@@ -249,9 +254,33 @@ void SmoothMotion::begin() {
   dynamics_.calc_turn(t, y.data());
   ledger_.begin(dynamics_.last_kinetic(y.data()), dynamics_.last_energy_scale(y.data()));
   ledger_.set_in_play(phase_.energy_in_play);
-  events_inside_.begin(), guards_.begin();
+  events_inside_.begin(phase_.event_signs, phase_.pending_events, phase_.fired), guards_.begin();
+  note_forces();
   h_ = options.first_step > 0.0 ? options.first_step : choose_first_step();
   if (options.method == Method::bdf) begin_implicit();
+}
+
+/// Forces that outputs and events use, and that are not determined: columns of results have the least ones too.
+void SmoothMotion::note_forces() {
+  const EquationFacts& facts = dynamics_.facts();
+  if (facts.forces.empty() || dynamics_.all.kept.size() == dynamics_.all.candidates.size()) return;
+  AccelerateOptions with_rows{.diagnose = false, .contacts = false};
+  with_rows.rows.emplace();
+  for (const int j : dynamics_.all.candidates) with_rows.rows->push_back(j);
+  const std::vector<Index> open =
+      accelerate(dynamics_.values().system(), end_state(), with_rows).solution.multipliers_undetermined;
+  std::vector<std::string> names;
+  for (const ForceFacts& f : facts.forces)
+    if ((f.kind == SymbolKind::multiplier || f.kind == SymbolKind::power || f.kind == SymbolKind::work) &&
+        std::find(open.begin(), open.end(), f.at) != open.end()) {
+      std::string name = dynamics_.values().row_name(f.at);
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+    }
+  if (!names.empty())
+    notes.push_back(
+        fmt::format("the multiplier of {} is not unique: other constraints do the same. [outputs] and [events] "
+                    "use the one of least norm",
+                    quote_list(names)));
 }
 
 bool SmoothMotion::find_rank() {
@@ -333,6 +362,7 @@ double SmoothMotion::choose_first_step() {
     return step_control::calc_norm(
         count, options.tolerance,
         [&](int i) {
+          if (sizes.is_state(i < n ? i : i - n)) return sizes.of(i, y[i]);
           return i < n ? std::max(sizes.q[i], sizes.unit(i) * length)
                        : std::max(sizes.qd[i - n], sizes.unit(i - n) * pace);
         },

@@ -94,10 +94,11 @@ SmoothMotion::Attempt SmoothMotion::try_step(double h, const StepPlan& plan) {
     const int at = i;
     const double size = std::max(std::abs(step_.rk.y[at]), std::abs(step_.rk.y_new[at]));
     if (i < n)
-      step_control::make_scale(tolerance, sizes.of_q(i, size, h, speed), size, noise_q * sizes.unit(i), scale_[at]);
+      step_control::make_scale(tolerance, sizes.of_q(i, size, h, speed), size,
+                               sizes.is_state(i) ? 0.0 : noise_q * sizes.unit(i), scale_[at]);
     else
-      step_control::make_scale(tolerance, sizes.of_qd(i - n, size, swift), size, noise_qd * sizes.unit(i - n),
-                               scale_[at]);
+      step_control::make_scale(tolerance, sizes.of_qd(i - n, size, swift), size,
+                               sizes.is_state(i - n) ? 0.0 : noise_qd * sizes.unit(i - n), scale_[at]);
   }
   const auto norm = [&](const std::vector<double>& five, const std::vector<double>& three) {
     double s5 = 0.0, s3 = 0.0;
@@ -129,6 +130,7 @@ SmoothMotion::Attempt SmoothMotion::try_step(double h, const StepPlan& plan) {
   const double fast = std::max(sizes.in_units(step_.rk.y.data() + n), sizes.in_units(y.data() + n));
   double jump_q = 0.0, jump_qd = 0.0;
   for (int i = 0; i < n; ++i) {
+    if (sizes.is_state(i)) continue;
     jump_q = std::max(jump_q, std::abs(y[i] - step_.rk.y_new[i]) / sizes.unit(i));
     jump_qd = std::max(jump_qd, std::abs(y[n + i] - step_.rk.y_new[n + i]) / sizes.unit(i));
   }
@@ -168,6 +170,7 @@ bool SmoothMotion::advance() {
     finish(StopReason::reached_end);
     return false;
   }
+  if (events_inside_.has_pending() && !events_inside_.report_pending()) return false;
   switches_.take_next_sides();
   if (implicit_) return advance_implicit();
   return advance_explicit();
@@ -422,7 +425,7 @@ Sample SmoothMotion::sample(double time) {
     return Eigen::VectorXd::Constant(size, std::numeric_limits<double>::quiet_NaN());
   };
   bare.qdd = bare.Qc = bare.Qc_i = bare.Qc_ni = bare.Q_control = unknown(n);
-  bare.lambda = bare.power = unknown(dynamics_.num_constraints());
+  bare.lambda = bare.multipliers = bare.power = unknown(dynamics_.num_constraints());
   bare.outputs = unknown(dynamics_.facts().num_outputs);
   bare.works.constraints = unknown(dynamics_.num_constraints());
   return bare;

@@ -57,8 +57,10 @@ void KernelEquations::set_facts() {
   f.rows.reserve(static_cast<std::size_t>(f.m));
   for (int j = 0; j < f.m; ++j) {
     const RowTraits& row = system_->row(j);
-    f.rows.push_back({row.level, row.kind, row.measured, row.linear, row.powerless(), row.place});
+    f.rows.push_back({row.level, row.kind, row.measured, row.linear, row.bare, row.powerless(), row.place, row.is_rate});
   }
+  f.states = system_->states();
+  f.family_of_state = families_of(f.states, [&](int i) { return system_->model().name_of(i); });
   f.mass_is_constant = system_->mass_is_constant(), f.depends_on_time = system_->depends_on_time();
   f.can_be_narrow = system_->can_be_narrow();
   sides.assign(system_->num_sides(), 1.0);

@@ -2,12 +2,28 @@
 
 #include <utility>
 
+#include "mechanician/motion/stage_model.hpp"
+
 namespace mechanician {
 
 MotionFamily::MotionFamily(const System& system, State nominal, std::vector<int> varied)
     : system_(system),
       nominal_{std::move(nominal), system.parameters(), std::move(varied)},
       phases_(system_, nominal_) {}
+
+MotionFamily::~MotionFamily() = default;
+
+StageSystems& MotionFamily::stages() {
+  if (!stages_) stages_ = std::make_unique<StageSystems>(system_, nominal_.state, nominal_.parameters, nominal_.varied);
+  return *stages_;
+}
+
+const System& MotionFamily::system_at_start() {
+  if (!system_.is_staged()) return system_;
+  MotionFamily& first = *stages().of(engaged_at_start(system_.model())).family;
+  first.set_parameters(system_.parameters());
+  return first.system();
+}
 
 std::unique_ptr<MotionFamily> MotionFamily::clone() const {
   System system = system_;

@@ -19,9 +19,12 @@
 
 namespace mechanician {
 
+class StageSystems;
+
 class MotionFamily {
  public:
   MotionFamily(const System& system, State nominal, std::vector<int> varied);
+  ~MotionFamily();
   MotionFamily(const MotionFamily&) = delete;
   MotionFamily& operator=(const MotionFamily&) = delete;
   /// For another thread.
@@ -35,12 +38,17 @@ class MotionFamily {
   /// To be copied for each motion (systems without contacts).
   const Dynamics& dynamics();
   PhaseSystems& phases() { return phases_; }
+  /// Of a system that events change.
+  StageSystems& stages();
+  /// The system with what is engaged at the start of the model, with the parameters that it has now.
+  const System& system_at_start();
 
  private:
   System system_;
   Dynamics::Nominal nominal_;
   std::unique_ptr<Dynamics> dynamics_;
   PhaseSystems phases_;
+  std::unique_ptr<StageSystems> stages_;
 };
 
 }  // namespace mechanician

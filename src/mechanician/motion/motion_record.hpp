@@ -33,10 +33,13 @@ struct Sample {
   Eigen::VectorXd Q_control;        ///< n
   Eigen::VectorXd lambda;           ///< constraint rows: multipliers, least norm where not unique
   Eigen::VectorXd power;            ///< constraint rows: λ_j (A q̇)_j
+  Eigen::VectorXd multipliers;      ///< constraint rows: actual ones, with everything that acts
   Eigen::VectorXd normal;           ///< constraints with friction: actual multipliers
   Eigen::VectorXd friction;         ///< their friction along their slips, one after the other
   Eigen::VectorXd outputs;          ///< [outputs] of the model, in order; then what its [summary] is about
   double residual = 0.0;            ///< largest |φ|, |φ̇|, |ψ| of the constraints
+  Eigen::VectorXd modes;            ///< [modes] of the model, in order
+  Eigen::VectorXd engaged;          ///< 1 or 0: rows that can be released, in order
   Works works;
 };
 
@@ -122,6 +125,8 @@ struct Certificate {
   std::optional<double> global_error;  ///< from a second run at a tighter tolerance, relative to typical sizes
   std::vector<std::string> notes;      ///< e.g. that the method was changed
   std::optional<ContactCertificate> contacts;
+  /// Energy that changes of modes have put in, of models with modes.
+  std::optional<double> mode_work;
   std::string path;  ///< how accelerations were computed: "ldlt", compiled, or why not
 };
 

@@ -30,6 +30,14 @@ class MotionSteps {
   virtual const Sizes& sizes() const = 0;
   virtual HandedMotion hand_over() const { return {}; }
   virtual void take_back(const HandedMotion&) {}
+  /// The system has got other values of parameters; the motion is at t.
+  virtual void take_parameters() = 0;
+  /// Where it has ended, and what another motion that goes on from there has to know.
+  virtual State end_state() const = 0;
+  virtual EnergyLedger ledger() const = 0;
+  virtual std::vector<double> event_signs() const = 0;
+  /// By event, +1 or −1: it happens where another one has ended the motion, and was not reported yet; else 0.
+  virtual std::vector<double> pending_events() const = 0;
 
   void finish(StopReason reason, std::string message = {}, Place place = {}) {
     over = true;
@@ -46,6 +54,10 @@ class MotionSteps {
   std::vector<MotionEvent> events;
   std::vector<std::string> notes;
   double t = 0.0, step_begin = 0.0;
+  int stopped_by = -1;  ///< the event of the model that has ended it
 };
+
+/// Why a motion cannot go on from a state under values of parameters that were set there; nothing where it can.
+std::optional<Stop> find_wrong_parameters(const System& system, const State& state);
 
 }  // namespace mechanician

@@ -144,6 +144,7 @@ bool PhasedMotion::jump(State& state, Evaluation& now, std::vector<Contact>& con
     sums_.surface_work += impact.surface_work;
     const VectorXd before = state.qd;
     state.qd = impact.qd_after;
+    system->set_state_rates(state);  // without an impulse
     jumped = true;
     const VectorXd sum = before + state.qd;
     const Index constraints = sums_.works.constraints.size();
@@ -286,7 +287,9 @@ void PhasedMotion::find_jumped_events(const State& before, const State& after) {
   if (model.events.empty()) return;
   const Equations& eqs = system->equations();
   std::vector<Expr> when, inputs{eqs.t};
-  for (const Event& e : model.events) when.push_back(e.when);
+  constexpr KindSet unknown = forces_of_coordinates | forces_of_constraints |
+                              kind_bit(SymbolKind::acceleration);  // they jump where phases begin
+  for (const Event& e : model.events) when.push_back((e.when.kinds() & unknown) != 0 ? Expr(0.0) : e.when);
   inputs.insert(inputs.end(), eqs.q.begin(), eqs.q.end());
   inputs.insert(inputs.end(), eqs.qd.begin(), eqs.qd.end());
   inputs.insert(inputs.end(), eqs.parameters.begin(), eqs.parameters.end());
@@ -301,18 +304,28 @@ void PhasedMotion::find_jumped_events(const State& before, const State& after) {
     return tape(std::span<const double>(x));
   };
   const std::vector<double> was = values(before), is = values(after);
+  std::vector<double> signs = smooth_->event_signs();
+  std::vector<double> pending(signs.size(), 0.0);
   for (std::size_t i = 0; i < was.size(); ++i) {
     const Event& e = model.events[i];
     if (!(was[i] * is[i] < 0.0)) continue;
+    signs[i] = is[i];
     if ((e.direction == EventDirection::up && is[i] < 0.0) || (e.direction == EventDirection::down && is[i] > 0.0))
       continue;
+    // What an event changes comes before what others have to say.
+    if (over && !model.events[static_cast<std::size_t>(stopped_by)].changes.empty()) {
+      pending[i] = is[i] > 0.0 ? 1.0 : -1.0;
+      continue;
+    }
     add_event(EventKind::user, after.t, {}, after, before.qd);
     events.back().name = e.name;
-    if (e.action == EventAction::stop && !over) {
-      over = true;
+    if ((e.action == EventAction::stop || !e.changes.empty()) && !over) {
+      over = true, stopped_by = static_cast<int>(i);
+      jumped_to_ = after;
       stop = {StopReason::event, fmt::format("event `{}` at t = {}", e.name, number_text(after.t)), {}};
     }
   }
+  if (over) signs_ = std::move(signs), pending_ = std::move(pending);
 }
 
 /// Onto what holds with these statuses, by the factors of the motion. False: that is for the general projection.
@@ -441,7 +454,8 @@ void PhasedMotion::move_on(Change& change, Evaluation& now, const std::vector<Co
   bool moved = change.ready = move_onto(statuses(), state, {});
   if (!moved) {
     std::vector<char> present = phase_->dynamics->absent();
-    for (char& row : present) row = !row;
+    for (std::size_t j = 0; j < present.size(); ++j)
+      present[j] = !phase_->dynamics->values().is_absent(static_cast<int>(j));
     const Projection projection = present.empty() ? project(*phase_->system, state, ProjectionGoal::any)
                                                   : project_onto(*phase_->system, state, present, ProjectionGoal::any);
     if ((moved = projection.converged)) state.q = projection.state.q, state.qd = projection.state.qd;

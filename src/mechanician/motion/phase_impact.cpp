@@ -98,7 +98,7 @@ std::optional<PhasedMotion::PlainImpact> PhasedMotion::find_plain_impact(std::si
   RowSet& held = impact.rows;
   for (int j = 0; j < f.m; ++j) {
     const RowFacts& traits = f.rows[static_cast<std::size_t>(j)];
-    if ((d.absent()[static_cast<std::size_t>(j)] && j != row) || traits.kind == RowKind::control) continue;
+    if ((d.values().is_absent(j) && j != row) || traits.kind == RowKind::control) continue;
     held.kept.push_back(j);
     if (traits.level != Level::acceleration) g(j) = -(traits.level == Level::position ? v.rate[j] : v.residual[j]);
   }
@@ -166,6 +166,7 @@ bool PhasedMotion::jump_plainly(std::size_t closing, State& state) {
   const VectorXd before = state.qd;
   State after{state.t, state.q + impact->push, state.qd + impact->change};
   const double kinetic = 0.5 * after.qd.dot(mass_times(d, after.qd));
+  system->set_state_rates(after);
   const VectorXd jumped = after.qd;
   if (!find_plain_phase(closing, *impact, after)) return false;
 

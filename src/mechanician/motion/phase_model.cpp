@@ -12,8 +12,7 @@ namespace {
 
 Constraint slip_of(const Constraint& constraint, std::size_t k) {
   Constraint slip;
-  slip.name = constraint.friction->slip.size() == 1 ? fmt::format("slip of {}", constraint.name)
-                                                    : fmt::format("slip {} of {}", k + 1, constraint.name);
+  slip.name = slip_name(constraint.name, k, constraint.friction->slip.size());
   slip.residual = constraint.friction->slip[k];
   slip.place = constraint.friction->place;
   return slip;
@@ -39,7 +38,9 @@ PhaseSystem make_phase_system(const System& whole, const std::vector<ContactStat
         ++c;
         continue;
       }
-      phase.rows[c] = static_cast<int>(constraints.size());
+      // A brake that sticks is its slips and nothing else.
+      const bool row = !constraint.bare || status == ContactStatus::sliding;
+      if (row) phase.rows[c] = static_cast<int>(constraints.size());
       constraint.one_sided = false;
       constraint.restitution.reset();
       if (status == ContactStatus::sticking)
@@ -49,6 +50,7 @@ PhaseSystem make_phase_system(const System& whole, const std::vector<ContactStat
         }
       if (status != ContactStatus::sliding) constraint.friction.reset();
       ++c;
+      if (!row) continue;
     }
     phase.row_of.push_back(j);
     constraints.push_back(std::move(constraint));
@@ -56,6 +58,7 @@ PhaseSystem make_phase_system(const System& whole, const std::vector<ContactStat
   for (auto& rows : phase.slip_rows)
     for (int& row : rows) row += static_cast<int>(constraints.size());
   phase.row_of.insert(phase.row_of.end(), slips.size(), -1);
+  for (const StateRow& z : whole.equations().states) phase.row_of.push_back(z.row);
   constraints.insert(constraints.end(), slips.begin(), slips.end());
   model.constraints = std::move(constraints);
   for (Named& force : model.nonideal) force.value = substitute(force.value, absent);
@@ -108,6 +111,7 @@ void PhaseSystems::make_all_rows(const State& start) {
   }
   for (int j = 0; j < num; ++j) all->row_of.push_back(j);
   all->row_of.insert(all->row_of.end(), slips.size(), -1);
+  for (const StateRow& z : eqs.states) all->row_of.push_back(z.row);
   model.constraints.insert(model.constraints.end(), slips.begin(), slips.end());
   all->system = std::make_shared<System>(std::move(model), whole_->parameters(), System::Checked::already);
   all->dynamics = std::make_unique<Dynamics>(*all->system);
@@ -195,7 +199,8 @@ Dynamics::Guards make_guards(const System& whole, const PhaseSystem& phase, cons
         guards.cones.push_back({.row = phase.rows[c],
                                 .sign = modes[c].sign,
                                 .slip = phase.slip_rows[c],
-                                .mu = contacts + static_cast<int>(c)});
+                                .mu = contacts + static_cast<int>(c),
+                                .is_force = whole.equations().contacts[c].is_force});
       });
   return guards;
 }

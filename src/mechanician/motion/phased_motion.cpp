@@ -18,7 +18,7 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr double checkpoint_version = 4.0;
+constexpr double checkpoint_version = 5.0;
 
 void add(Works& to, const Works& from) {
   to.given += from.given, to.ideal += from.ideal, to.nonideal += from.nonideal, to.control += from.control;
@@ -37,17 +37,19 @@ bool is(const Contact& c, ContactStatus status) { return c.status == status; }
 
 PhasedMotion::PhasedMotion(const System& system_given, State start_given, MotionOptions options_given)
     : PhasedMotion(system_given, std::move(start_given), options_given, std::make_unique<PhaseSystems>(system_given),
-                   nullptr) {}
+                   nullptr, {}) {}
 
 PhasedMotion::PhasedMotion(const System& system_given, State start_given, MotionOptions options_given,
-                           PhaseSystems& phases)
-    : PhasedMotion(system_given, std::move(start_given), options_given, nullptr, &phases) {}
+                           PhaseSystems& phases, Continuation before)
+    : PhasedMotion(system_given, std::move(start_given), options_given, nullptr, &phases, std::move(before)) {}
 
 PhasedMotion::PhasedMotion(const System& system_given, State start_given, MotionOptions options_given,
-                           std::unique_ptr<PhaseSystems> own, PhaseSystems* phases)
+                           std::unique_ptr<PhaseSystems> own, PhaseSystems* phases, Continuation before)
     : MotionSteps(&system_given, std::move(start_given), options_given),
       own_systems_(std::move(own)),
-      systems_(phases ? phases : own_systems_.get()) {
+      systems_(phases ? phases : own_systems_.get()),
+      before_(std::move(before)),
+      forces_(list_forces(system_given.model())) {
   const int constraints = system->m() - system->equations().num_control();
   sums_.works.constraints = VectorXd::Zero(constraints);
   many_since_ = start.t;
@@ -65,12 +67,21 @@ PhasedMotion::PhasedMotion(const System& system_given, State start_given, Motion
     refusal = Stop{reason, std::move(message), place};
     stop = *refusal, over = true;
   };
+  system->set_state_rates(start);
   const Evaluation now = system->evaluate(start);
   std::optional<NotFinite> not_finite = now.not_finite;
   std::vector<Contact> contacts;
   if (!not_finite) {
-    const MotionSize size = size_of(start, now);
+    MotionSize size = size_of(start, now, system->states());
     size_ = {size.q, start.qd.cwiseAbs()};
+    // What rests where a motion goes on is small against what has moved before.
+    if (before_.sizes) {
+      const auto known = [](const std::vector<double>& x) {
+        return Eigen::Map<const VectorXd>(x.data(), std::ssize(x));
+      };
+      size.q = size.q.cwiseMax(known(before_.sizes->near_q)), size.qd = size.qd.cwiseMax(known(before_.sizes->near_qd));
+      size_.qd = size.qd;
+    }
     contacts = classify_contacts(*system, start, now, size, not_finite);
   }
   if (not_finite) {
@@ -78,6 +89,7 @@ PhasedMotion::PhasedMotion(const System& system_given, State start_given, Motion
     return;
   }
   sums_.ledger.begin(0.5 * start.qd.dot(now.values.M * start.qd), 0.0);
+  sums_.ledger.set_in_play(before_.energy_in_play);
   for (const RowResidual& r : calc_residuals(*system, start, now)) {
     if (r.scaled <= start_tolerance) continue;
     refuse(StopReason::projection,
@@ -115,15 +127,17 @@ bool PhasedMotion::find_unique(const State& state) {
     y << state.q, state.qd, VectorXd::Zero(dynamics.num_works());
     dynamics.take_sides(state.t, y.data());
     if ((multipliers_unique_ = dynamics.choose_rows(state.t, y.data()) && dynamics.keeps_all_rows())) return true;
+  }
+  if (const EquationValues& values = phase_->dynamics->values(); !values.is_whole()) {
     with_rows.rows.emplace();
-    for (std::size_t j = 0; j < absent.size(); ++j)
-      if (!absent[j]) with_rows.rows->push_back(static_cast<Index>(j));
+    for (int j = 0; j < values.facts().m; ++j)
+      if (!values.is_absent(j)) with_rows.rows->push_back(j);
   }
   const Instant instant = accelerate(*phase_->system, state, with_rows);
   multipliers_unique_ = instant.solution.multipliers_undetermined.empty();
   for (std::size_t c = 0; c < modes_.size(); ++c) {
     const auto& open = instant.solution.multipliers_undetermined;
-    if (modes_[c].status != ContactStatus::sliding ||
+    if (modes_[c].status != ContactStatus::sliding || system->equations().contacts[c].is_force ||
         std::find(open.begin(), open.end(), phase_->rows[c]) == open.end())
       continue;
     finish(StopReason::not_unique,
@@ -184,7 +198,14 @@ void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
       return calc_mode_violation(*system, now.values, contacts, C) <= 1e-12;
     };
   phase.energy_in_play = sums_.ledger.in_play();
-  if (smooth_) phase.sizes = smooth_->dynamics().sizes;
+  phase.sizes = smooth_ ? std::optional(smooth_->dynamics().sizes) : before_.sizes;
+  // A force may jump where contacts change; other events that velocities jump over are found there.
+  phase.event_signs = smooth_ ? smooth_->event_signs() : before_.event_signs;
+  if (smooth_)
+    for (std::size_t i = 0; i < phase.event_signs.size(); ++i)
+      if (!phase_->dynamics->facts().events[i].uses_forces) phase.event_signs[i] = 0.0;
+  if (!smooth_) phase.pending_events = before_.pending_events, phase.fired = before_.fired;
+  phase.forces = force_source();
   phase.largest_step = (options.to - start.t) / step_control::least_steps;
   // A state that was decided upon, with rows that are told apart, needs no second judgement.
   phase.judged = sums_.phases > 0 && multipliers_unique_ && !phase_->dynamics->absent().empty();
@@ -193,6 +214,7 @@ void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
   own.to = until;
   // Steps go on as they were where nothing but a contact has changed.
   if (sums_.phases > 0) own.first_step = ready && smooth_ ? smooth_->next_step() : 0.0;
+  if (sums_.phases == 0 && before_.first_step > 0.0) own.first_step = before_.first_step;
   smooth_ = std::make_unique<SmoothMotion>(*phase_->dynamics, state, own, std::move(phase));
   phase_added_ = false;
   if (smooth_->refusal) {
@@ -243,7 +265,7 @@ bool PhasedMotion::advance() {
   if (smooth_->over) {
     const bool ended = smooth_->guard >= 0 || smooth_->may_not_go_on;
     if (smooth_->stop.failed() || smooth_->stop.reason == StopReason::event) {
-      over = true, stop = smooth_->stop;
+      over = true, stop = smooth_->stop, stopped_by = smooth_->stopped_by;
     } else if (t >= options.to) {
       over = true, stop = {};
     } else if (ended || t >= phase_until_) {
@@ -272,6 +294,62 @@ void PhasedMotion::add_phase(Sums& sums) const {
   sums.velocity_violation = std::max(sums.velocity_violation, c.velocity_violation);
   sums.measured_residual = std::max(sums.measured_residual, c.measured_residual);
   sums.ledger.add_phase(smooth_->ledger());
+}
+
+EnergyLedger PhasedMotion::ledger() const {
+  Sums sums = sums_;
+  if (smooth_ && !phase_added_) add_phase(sums);
+  return sums.ledger;
+}
+
+bool PhasedMotion::rubs() const {
+  return std::any_of(modes_.begin(), modes_.end(), [](const ContactMode& m) {
+    return m.status == ContactStatus::sticking || m.status == ContactStatus::sliding;
+  });
+}
+
+/// What work(NAME) has come to before this phase; ideal forces where contacts rub.
+Dynamics::ForceSource PhasedMotion::force_source() {
+  Dynamics::ForceSource source;
+  if (forces_.empty()) return source;
+  source.works_before = before_.works_before;
+  source.works_before.resize(forces_.size(), 0.0);
+  bool ideal = false;
+  for (std::size_t i = 0; i < forces_.size(); ++i) {
+    const Symbol& s = forces_[i].symbol();
+    ideal |= s.kind == SymbolKind::ideal_force || s.kind == SymbolKind::power;
+    for (Index j = 0; s.kind == SymbolKind::work && j < sums_.works.constraints.size(); ++j)
+      if (system->row_name(static_cast<int>(j)) == s.name) source.works_before[i] += sums_.works.constraints(j);
+  }
+  if (ideal && rubs())
+    source.ideal = [this](const State& state, std::span<double> forces) { calc_ideal_forces(state, forces); };
+  return source;
+}
+
+void PhasedMotion::calc_ideal_forces(const State& state, std::span<double> forces) const {
+  const auto ideal = find_ideal(state);
+  if (!ideal) return;
+  const VectorXd force = ideal->now.values.A.transposed_times(ideal->lambda);
+  for (std::size_t i = 0; i < forces_.size(); ++i) {
+    const Symbol& s = forces_[i].symbol();
+    if (s.kind == SymbolKind::ideal_force) forces[i] = force(system->find_coordinate(s.name));
+    for (Index j = 0; s.kind == SymbolKind::power && j < ideal->lambda.size(); ++j)
+      if (system->row_name(static_cast<int>(j)) == s.name)
+        forces[i] = ideal->lambda(j) * ideal->now.values.A.dot(j, state.qd);
+  }
+}
+
+std::optional<PhasedMotion::Ideal> PhasedMotion::find_ideal(const State& state) const {
+  Ideal ideal{{}, system->evaluate(state)};
+  std::optional<NotFinite> not_finite = ideal.now.not_finite;
+  if (not_finite) return {};
+  std::vector<Contact> contacts = classify_contacts(*system, state, ideal.now, size_, not_finite);
+  for (std::size_t c = 0; c < contacts.size(); ++c)
+    contacts[c].status = modes_[c].status == ContactStatus::open ? ContactStatus::open : ContactStatus::touching;
+  const ContactSolution found = solve_contacts(*system, ideal.now.values, std::move(contacts), {}, {.friction = false});
+  if (found.status != SolveStatus::solved) return {};
+  ideal.lambda = found.multipliers.head(sums_.works.constraints.size());
+  return ideal;
 }
 
 void PhasedMotion::leave_phase() {
@@ -329,17 +407,21 @@ Sample PhasedMotion::sample(double time) { return of_whole(smooth_->sample(time)
 Sample PhasedMotion::of_whole(const Sample& part) {
   Sample s = part;
   const Index constraints = sums_.works.constraints.size();
-  s.lambda.setZero(constraints), s.power.setZero(constraints), s.works.constraints.setZero(constraints);
+  s.lambda.setZero(constraints), s.multipliers.setZero(constraints);
+  s.power.setZero(constraints), s.works.constraints.setZero(constraints);
   for (Index j = 0; j < part.lambda.size(); ++j) {
     const int row = phase_->row_of[static_cast<std::size_t>(j)];
     if (row >= 0) {
-      s.lambda(row) = part.lambda(j), s.power(row) = part.power(j);
+      s.lambda(row) = part.lambda(j), s.multipliers(row) = part.multipliers(j), s.power(row) = part.power(j);
       s.works.constraints(row) = part.works.constraints(j);
     } else {
       s.works.ideal -= part.works.constraints(j), s.works.nonideal += part.works.constraints(j);
     }
   }
-  if (!phase_added_) add(s.works, sums_.works);
+  if (phase_added_)
+    s.works = sums_.works;
+  else
+    add(s.works, sums_.works);
   // Of the state that was sampled: it is the last that the dynamics have seen.
   const auto& contacts_of = system->equations().contacts;
   const std::vector<double> joint = smooth_->dynamics().calc_joint_multipliers();
@@ -348,7 +430,8 @@ Sample PhasedMotion::of_whole(const Sample& part) {
   for (std::size_t c = 0; c < modes_.size(); ++c) {
     if (!contacts_of[c].has_friction) continue;
     const std::size_t slips = contacts_of[c].slip.size();
-    normal.push_back(phase_->rows[c] < 0 ? 0.0 : joint[static_cast<std::size_t>(phase_->rows[c])]);
+    if (!system->row(contacts_of[c].row).bare)
+      normal.push_back(phase_->rows[c] < 0 ? 0.0 : joint[static_cast<std::size_t>(phase_->rows[c])]);
     std::array<double, 2> f{};
     if (modes_[c].status == ContactStatus::sliding) f = smooth_->dynamics().calc_friction(sliding++);
     if (modes_[c].status == ContactStatus::sticking)
@@ -360,24 +443,15 @@ Sample PhasedMotion::of_whole(const Sample& part) {
   };
   s.normal = as_vector(normal), s.friction = as_vector(friction_values);
   // What is ideal is that of the touching contacts without friction.
-  const bool friction = std::any_of(modes_.begin(), modes_.end(), [](const ContactMode& m) {
-    return m.status == ContactStatus::sticking || m.status == ContactStatus::sliding;
-  });
-  if (!friction) return s;
-  const State state{s.t, s.q, s.qd};
-  const Evaluation now = system->evaluate(state);
-  std::optional<NotFinite> not_finite = now.not_finite;
-  if (not_finite) return s;
-  std::vector<Contact> contacts = classify_contacts(*system, state, now, size_, not_finite);
-  for (std::size_t c = 0; c < contacts.size(); ++c)
-    contacts[c].status = modes_[c].status == ContactStatus::open ? ContactStatus::open : ContactStatus::touching;
-  const ContactSolution ideal = solve_contacts(*system, now.values, std::move(contacts), {}, {.friction = false});
-  if (ideal.status != SolveStatus::solved) return s;
-  s.lambda = ideal.multipliers.head(constraints);
-  s.Qc_i = now.values.A.transposed_times(s.lambda);
-  s.Qc = now.values.M * s.qdd - now.values.Q - s.Q_control;
+  if (!rubs()) return s;
+  const auto ideal = find_ideal({s.t, s.q, s.qd});
+  if (!ideal) return s;
+  const InstantValues& values = ideal->now.values;
+  s.lambda = ideal->lambda;
+  s.Qc_i = values.A.transposed_times(s.lambda);
+  s.Qc = values.M * s.qdd - values.Q - s.Q_control;
   s.Qc_ni = s.Qc - s.Qc_i;
-  s.power = s.lambda.cwiseProduct((now.values.A * s.qd).head(constraints));
+  s.power = s.lambda.cwiseProduct((values.A * s.qd).head(constraints));
   return s;
 }
 
@@ -392,6 +466,18 @@ void PhasedMotion::take_back(const HandedMotion& from) {
   smooth_->take_back(from);
   t = step_begin = smooth_->t;
   over = smooth_->over;
+}
+
+/// What each contact does under other values is decided as where a phase ends.
+void PhasedMotion::take_parameters() {
+  if (over) return;
+  State state = smooth_->end_state();
+  system->set_state_rates(state);
+  if (auto wrong = find_wrong_parameters(*system, state)) return finish(wrong->reason, wrong->message, wrong->place);
+  smooth_->guard = -1, smooth_->may_not_go_on = false;
+  // A mass that has changed has been given its energy.
+  sums_.works.given += 0.5 * state.qd.dot(system->evaluate(state).values.M * state.qd) - smooth_->ledger().kinetic();
+  change_pending_ = true;
 }
 
 template <class Do>
@@ -418,6 +504,12 @@ std::vector<double> PhasedMotion::checkpoint() const {
   for (const double x : phase_start_.qd) number(x);
   number(change_pending_), number(multipliers_unique_), number(impact_lowered_noted_), number(uniqueness_noted_);
   number(smooth_->guard), number(smooth_->may_not_go_on);
+  // Where an event has ended the motion at an impact: the state after it.
+  number(jumped_to_.has_value()), number(signs_.size()), number(phase_added_);
+  for (const double x : signs_) number(x);
+  for (const double x : pending_) number(x);
+  for (Index i = 0; i < start.q.size(); ++i) number(jumped_to_ ? jumped_to_->q(i) : 0.0);
+  for (Index i = 0; i < start.q.size(); ++i) number(jumped_to_ ? jumped_to_->qd(i) : 0.0);
   for (const auto* numbers : {&size_.q, &size_.qd})
     for (const double x : *numbers) number(x);
   for (const double x : settles_at_) number(x);
@@ -446,6 +538,18 @@ void PhasedMotion::restore(std::span<const double> from) {
   impact_lowered_noted_ = next() != 0.0, uniqueness_noted_ = next() != 0.0;
   const int guard = static_cast<int>(next());
   const bool may_not_go_on = next() != 0.0;
+  const bool jumped = next() != 0.0;
+  const double signs = next();
+  const bool added = next() != 0.0;
+  if (!(signs >= 0.0 && signs <= static_cast<double>(from.size())))
+    throw std::invalid_argument("the checkpoint is cut off");
+  signs_.assign(static_cast<std::size_t>(signs), 0.0);
+  for (double& x : signs_) x = next();
+  pending_.assign(signs_.size(), 0.0);
+  for (double& x : pending_) x = next();
+  State after = start;
+  for (double& x : after.q) x = next();
+  for (double& x : after.qd) x = next();
   for (auto* numbers : {&size_.q, &size_.qd})
     for (double& x : *numbers) x = next();
   for (double& x : settles_at_) x = next();
@@ -456,6 +560,8 @@ void PhasedMotion::restore(std::span<const double> from) {
   smooth_->events.clear(), smooth_->notes.clear();
   smooth_->guard = guard, smooth_->may_not_go_on = may_not_go_on;
   t = step_begin = smooth_->t;
+  phase_added_ = added, after.t = t;
+  if (jumped) jumped_to_ = std::move(after);
   if (t >= options.to) over = true, stop = {};
 }
 

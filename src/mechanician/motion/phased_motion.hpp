@@ -19,11 +19,22 @@
 
 namespace mechanician {
 
+/// What a motion takes over from one that has ended where it begins (staged_motion.hpp).
+struct Continuation {
+  std::vector<double> event_signs = {}, pending_events = {};  ///< EventSearch::begin()
+  std::vector<double> works_before = {};                      ///< Dynamics::ForceSource
+  double energy_in_play = 0.0;
+  std::optional<Sizes> sizes = {};  ///< nothing: the motion begins here
+  double first_step = 0.0;
+  int fired = -1;  ///< an event that has just happened: a jump of its function is none
+};
+
 class PhasedMotion : public MotionSteps {
  public:
   PhasedMotion(const System& system, State start, MotionOptions options);
   /// With phase systems that others use too.
-  PhasedMotion(const System& system, State start, MotionOptions options, PhaseSystems& phases);
+  PhasedMotion(const System& system, State start, MotionOptions options, PhaseSystems& phases,
+               Continuation before = {});
 
   bool advance() override;
   Sample sample(double t) override;
@@ -36,6 +47,11 @@ class PhasedMotion : public MotionSteps {
   const Sizes& sizes() const override { return smooth_->sizes(); }
   HandedMotion hand_over() const override { return smooth_->hand_over(); }
   void take_back(const HandedMotion& from) override;
+  void take_parameters() override;
+  State end_state() const override { return jumped_to_ ? *jumped_to_ : smooth_->end_state(); }
+  EnergyLedger ledger() const override;
+  std::vector<double> event_signs() const override { return signs_.empty() ? smooth_->event_signs() : signs_; }
+  std::vector<double> pending_events() const override { return signs_.empty() ? smooth_->pending_events() : pending_; }
 
  private:
   /// What past phases and impacts have added up to.
@@ -118,7 +134,16 @@ class PhasedMotion : public MotionSteps {
   bool jump_plainly(std::size_t closing, State& state);
 
   PhasedMotion(const System& system, State start, MotionOptions options, std::unique_ptr<PhaseSystems> own,
-               PhaseSystems* phases);
+               PhaseSystems* phases, Continuation before);
+  Dynamics::ForceSource force_source();
+  void calc_ideal_forces(const State& state, std::span<double> forces) const;
+  /// Forces of the ideal case: of the touching contacts without friction. Nothing where they are not known.
+  struct Ideal {
+    Eigen::VectorXd lambda;
+    Evaluation now;
+  };
+  std::optional<Ideal> find_ideal(const State& state) const;
+  bool rubs() const;
 
   std::unique_ptr<PhaseSystems> own_systems_;
   PhaseSystems* systems_;
@@ -139,6 +164,10 @@ class PhasedMotion : public MotionSteps {
   Statistics statistics_;
   std::vector<std::string> doubts_;
   double many_since_ = 0.0;
+  Continuation before_;
+  std::vector<Expr> forces_;             ///< that outputs and events use (list_forces)
+  std::optional<State> jumped_to_;       ///< an event has ended the motion where velocities have jumped
+  std::vector<double> signs_, pending_;  ///< of events there
 };
 
 }  // namespace mechanician

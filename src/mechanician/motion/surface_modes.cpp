@@ -92,11 +92,12 @@ void SwitchWatch::set_modes(const std::vector<Surface>& active, const std::vecto
 bool SwitchWatch::is_consistent(const std::vector<Surface>& active, std::vector<int>& modes, bool exchange) {
   Dynamics& d = view_.dynamics;
   const double t = view_.motion.t;
-  const double* const y = view_.step.rk.y_new.data();
+  double* const y = view_.step.rk.y_new.data();
   std::vector<double>& rate = view_.step.rk.k[12];
   std::vector<double> rates(g_begin_.size()), noise(g_begin_.size());
   set_modes(active, modes);
-  if (!d.rhs(t, y, rate.data()) || !d.calc_switch_rates(t, y, rate.data(), rates, noise)) return false;
+  if (!d.set_state_rates(t, y) || !d.rhs(t, y, rate.data()) || !d.calc_switch_rates(t, y, rate.data(), rates, noise))
+    return false;
   bool consistent = true;
   std::size_t along = 0;
   for (std::size_t i = 0; i < active.size(); ++i) {
@@ -135,7 +136,7 @@ SwitchWatch::Modes SwitchWatch::choose_modes(const std::vector<Surface>& active)
   }
   if (!found) return Modes::none;
   set_modes(active, modes);
-  if (!d.choose_rows(t, y.data())) return Modes::none;
+  if (!d.set_state_rates(t, y.data()) || !d.choose_rows(t, y.data())) return Modes::none;
   if (!d.surfaces_add_up(t, y.data())) return Modes::several;
   if (!d.hold_on_surfaces(t, y.data()) || !d.rhs(t, y.data(), view_.step.rk.k[12].data())) return Modes::none;
   return Modes::one;
@@ -164,12 +165,14 @@ std::optional<Stop> SwitchWatch::settle_modes(Modes found, int which) {
 std::optional<Stop> SwitchWatch::settle_first_surfaces() {
   Dynamics& d = view_.dynamics;
   const double t = view_.motion.t, soon = 1e-9 * (view_.motion.options.to - view_.motion.start.t);
-  const std::vector<double>& y = view_.step.rk.y_new;
+  std::vector<double>& y = view_.step.rk.y_new;
   std::vector<double>& rate = view_.step.rk.k[12];
   const std::size_t count = g_begin_.size();
   std::vector<double> rates(count), noise(count), turned(count);
   d.set_surfaces({});
-  if (!d.rhs(t, y.data(), rate.data()) || !d.calc_switch_rates(t, y.data(), rate.data(), rates, noise)) return {};
+  if (!d.set_state_rates(t, y.data()) || !d.rhs(t, y.data(), rate.data()) ||
+      !d.calc_switch_rates(t, y.data(), rate.data(), rates, noise))
+    return {};
   std::vector<Surface> active;
   std::vector<char> seen(count, 0);
   for (std::size_t i = 0; i < count; ++i) {
@@ -182,10 +185,11 @@ std::optional<Stop> SwitchWatch::settle_first_surfaces() {
     align_twins(surface);
     const std::vector<double> here = rates;
     for (const int k : surface.switches) d.sides()[k] *= -1.0;
-    const bool known = d.rhs(t, y.data(), rate.data()) && d.calc_switch_rates(t, y.data(), rate.data(), turned, noise);
+    const bool known = d.set_state_rates(t, y.data()) && d.rhs(t, y.data(), rate.data()) &&
+                       d.calc_switch_rates(t, y.data(), rate.data(), turned, noise);
     const double side = d.sides()[i];
     for (const int k : surface.switches) d.sides()[k] *= -1.0;
-    d.rhs(t, y.data(), rate.data());
+    d.set_state_rates(t, y.data()), d.rhs(t, y.data(), rate.data());
     // Beside the surface only where both sides drive to it.
     if (!known || !(std::abs(turned[i] - here[i]) > noise[i]) || (!on && !(side * turned[i] < 0.0))) continue;
     active.push_back(surface);

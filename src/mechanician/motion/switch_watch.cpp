@@ -29,6 +29,7 @@ double SwitchWatch::calc_ahead(std::size_t i, double side) {
   std::vector<double>& rate = view_.step.rk.k[0];
   const int n = d.n();
   d.sides()[i] = side;
+  if (!d.set_state_rates(t, view_.step.rk.y_new.data())) return 0.0;
   if (!d.choose_rows(t, y.data()) || !d.rhs(t, y.data(), rate.data())) return 0.0;
   std::vector<double> g(g_begin_.size()), there(y);
   for (double tau = 1e-9; tau < 1e-2; tau *= 10.0) {
@@ -325,7 +326,8 @@ std::optional<Stop> SwitchWatch::cross(int which, double next_step) {
   if (s.is_discontinuous && !jumps_) align_twins(active.back());
   settle_outer(i);
   landing_floor_[i] = left;
-  const bool known = d.choose_rows(t, rk.y_new.data()) && d.rhs(t, rk.y_new.data(), rk.k[12].data());
+  const bool known = d.set_state_rates(t, rk.y_new.data()) && d.choose_rows(t, rk.y_new.data()) &&
+                     d.rhs(t, rk.y_new.data(), rk.k[12].data());
   if (!known && d.surfaces().empty())
     return Stop{StopReason::not_finite,
                 fmt::format("beyond the point where `{}` switches nothing can be evaluated", s.text),
@@ -370,7 +372,9 @@ std::optional<Stop> SwitchWatch::leave() {
     landing_floor_[static_cast<std::size_t>(i)] = band[static_cast<std::size_t>(i)];
   }
   d.set_surfaces(rest);
-  if (d.choose_rows(t, rk.y_new.data()) && d.rhs(t, rk.y_new.data(), rk.k[12].data()) && keeps_surfaces()) return {};
+  if (d.set_state_rates(t, rk.y_new.data()) && d.choose_rows(t, rk.y_new.data()) &&
+      d.rhs(t, rk.y_new.data(), rk.k[12].data()) && keeps_surfaces())
+    return {};
   return settle_modes(choose_modes(rest), left.switches.front());
 }
 
@@ -423,7 +427,9 @@ bool SwitchWatch::pass_end_of_branch(const BadState& bad) {
     side = -side, turned = true;
     ++view_.statistics.switches;
   }
-  if (!turned || !d.choose_rows(motion.t, rk.y.data()) || !d.rhs(motion.t, rk.y.data(), rk.k[0].data())) return false;
+  if (!turned || !d.set_state_rates(motion.t, rk.y.data()) || !d.choose_rows(motion.t, rk.y.data()) ||
+      !d.rhs(motion.t, rk.y.data(), rk.k[0].data()))
+    return false;
   rk.y_new = rk.y, rk.k[12] = rk.k[0];
   return true;
 }

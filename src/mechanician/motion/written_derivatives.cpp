@@ -5,6 +5,7 @@
 
 #include "mechanician/expression/differentiate.hpp"
 #include "mechanician/expression/simplify.hpp"
+#include "mechanician/motion/equation_residuals.hpp"
 #include "mechanician/motion/kernels.hpp"
 #include "mechanician/motion/written_equations.hpp"
 
@@ -16,25 +17,25 @@ constexpr KindSet of_the_state = kind_bit(SymbolKind::coordinate) | kind_bit(Sym
 
 bool varies(const Expr& e) { return (e.kinds() & of_the_state) != 0; }
 
-void add(Expr& sum, const Expr& a, const Expr& b, Op op) {
-  if (varies(a)) sum = make_simplified(op, {sum, make_simplified(Op::mul, {a, b})});
-}
-
-/// G, then H, where they depend on the state, with symbols for λ.
-std::vector<Expr> make_residuals(const Equations& eqs, const std::vector<Expr>& lambda, bool with_C) {
-  const auto n = static_cast<std::size_t>(eqs.n());
-  std::vector<Expr> rows(eqs.Q);
-  for (std::size_t i = 0; with_C && i < n; ++i) rows[i] = make_simplified(Op::add, {rows[i], eqs.C[i]});
-  rows.insert(rows.end(), eqs.b.begin(), eqs.b.end());
-  for (const auto& e : eqs.M.entries) add(rows[e.row], e.value, eqs.qdd[e.col], Op::sub);
-  for (const auto& e : eqs.A.entries) {
-    add(rows[e.col], e.value, lambda[e.row], Op::add);
-    add(rows[n + e.row], e.value, eqs.qdd[e.col], Op::sub);
-  }
-  return rows;
+void add(Expr& sum, const Expr& a, const Expr& b, Op op, ResidualTerms which) {
+  if (which == ResidualTerms::all || varies(a)) sum = make_simplified(op, {sum, make_simplified(Op::mul, {a, b})});
 }
 
 }  // namespace
+
+std::vector<Expr> make_residuals(const Equations& eqs, const std::vector<Expr>& lambda, std::span<const Expr> C,
+                                 ResidualTerms which) {
+  const auto n = static_cast<std::size_t>(eqs.n());
+  std::vector<Expr> rows(eqs.Q);
+  for (std::size_t i = 0; i < C.size(); ++i) rows[i] = make_simplified(Op::add, {rows[i], C[i]});
+  rows.insert(rows.end(), eqs.b.begin(), eqs.b.end());
+  for (const auto& e : eqs.M.entries) add(rows[e.row], e.value, eqs.qdd[e.col], Op::sub, which);
+  for (const auto& e : eqs.A.entries) {
+    add(rows[e.col], e.value, lambda[e.row], Op::add, which);
+    add(rows[n + e.row], e.value, eqs.qdd[e.col], Op::sub, which);
+  }
+  return rows;
+}
 
 std::span<const SparseEntry> WrittenEquations::derivative_pattern() {
   auto& made = made_->derivatives;
@@ -46,7 +47,10 @@ std::span<const SparseEntry> WrittenEquations::derivative_pattern() {
       lambda.push_back(make_symbol(SymbolKind::parameter, "multiplier " + std::to_string(j)));
     std::unordered_map<const ExprNode*, int> number;  // q, then q̇
     for (int i = 0; i < n; ++i) number.emplace(frozen.q[i].node(), i), number.emplace(frozen.qd[i].node(), n + i);
-    const std::vector<Expr> rows = make_residuals(frozen, lambda, facts_.has_C && !facts_.needs_reactions);
+    const std::vector<Expr> rows = make_residuals(
+        frozen, lambda,
+        facts_.has_C && !facts_.needs_reactions ? std::span<const Expr>(frozen.C) : std::span<const Expr>(),
+        ResidualTerms::of_the_state);
     std::vector<Expr> outputs;
     std::vector<int> entry_of(static_cast<std::size_t>(n), -1);  // of the row, by column
     for (std::size_t row = 0; row < rows.size(); ++row) {

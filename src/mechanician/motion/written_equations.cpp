@@ -60,7 +60,7 @@ WrittenEquations::WrittenEquations(const System& system) : system_(&system), mad
   }
   for (const ContactRow& c : eqs.contacts) {
     if (!c.has_friction) continue;
-    SlidingFacts sliding{c.row, static_cast<int>(c.slip.size()), static_cast<int>(friction.size()), {}};
+    SlidingFacts sliding{c.row, static_cast<int>(c.slip.size()), static_cast<int>(friction.size()), {}, c.is_force};
     friction.push_back(c.friction);
     friction.insert(friction.end(), c.slip.begin(), c.slip.end());
     for (const auto& e : c.T.entries) sliding.T.push_back({e.row, e.col}), friction.push_back(e.value);
@@ -92,7 +92,9 @@ WrittenEquations::WrittenEquations(const System& system) : system_(&system), mad
                            &made_->quantities, &made_->sliding, &made_->weights})
     most = std::max(most, tape->num_registers());
   registers_.resize(static_cast<std::size_t>(most));
-  x_.assign(made_->num_inputs + static_cast<std::size_t>(2 * facts_.n + facts_.m), 0.0);
+  x_.assign(
+      made_->num_inputs + std::max(static_cast<std::size_t>(2 * facts_.n + facts_.m), facts_.n + facts_.forces.size()),
+      0.0);
   take_parameters();
 }
 
@@ -108,8 +110,11 @@ void WrittenEquations::set_facts() {
   f.row_slots = list_rows(f.pattern);
   for (const Row& row : eqs.rows) {
     assert(!row.one_sided);
-    f.rows.push_back({row.level, row.kind, row.measured, row.linear, !row.measured && row.powerless(), row.place});
+    f.rows.push_back({row.level, row.kind, row.measured, row.linear, row.bare, !row.measured && row.powerless(), row.place, row.is_rate});
+    f.any_bare |= row.bare;
   }
+  f.states = eqs.states;
+  f.family_of_state = families_of(eqs.states, [&](int i) { return eqs.coordinates[static_cast<std::size_t>(i)]; });
 }
 
 std::vector<Expr> WrittenEquations::inputs() const {
@@ -225,8 +230,10 @@ void WrittenEquations::set_quantities() {
   for (const Named& o : model.outputs) quantities.push_back(o.value);
   for (const Event& e : model.events) {
     when.push_back(e.when);
-    facts_.events.push_back({e.name, e.direction, e.action});
+    const bool forces = (e.when.kinds() & (forces_of_coordinates | forces_of_constraints)) != 0;
+    facts_.events.push_back({e.name, e.direction, e.action, !e.changes.empty(), forces});
     facts_.events_use_acceleration |= e.when.contains(SymbolKind::acceleration);
+    facts_.events_use_forces |= forces;
   }
   facts_.num_outputs = static_cast<int>(quantities.size());
   quantities.insert(quantities.end(), when.begin(), when.end());
@@ -247,8 +254,31 @@ void WrittenEquations::set_quantities() {
   }
   std::vector<Expr> in = inputs();
   in.insert(in.end(), system_->equations().qdd.begin(), system_->equations().qdd.end());
+  for (const Expr& force : list_forces(model)) {
+    in.push_back(force);
+    facts_.forces.push_back(find_force_facts(force));
+  }
   made_->quantities = Tape(quantities, in);
   quantities_.resize(quantities.size());
+}
+
+/// Rows are found by their names: a phase of a motion has other ones than the whole (phase_model.hpp).
+ForceFacts WrittenEquations::find_force_facts(const Expr& symbol) const {
+  const Equations& eqs = system_->equations();
+  const std::string& name = symbol.symbol().name;
+  ForceFacts force;
+  force.kind = symbol.symbol().kind;
+  if ((kind_bit(force.kind) & forces_of_coordinates) != 0) {
+    force.at = system_->find_coordinate(name);
+    return force;
+  }
+  for (int j = 0; j < facts_.num_constraints; ++j) {
+    const std::string& row = eqs.rows[static_cast<std::size_t>(j)].name;
+    if (row == name) force.at = j;
+    if (row == slip_name(name, 0, 1) || row == slip_name(name, 0, 2)) force.slips[0] = j;
+    if (row == slip_name(name, 1, 2)) force.slips[1] = j;
+  }
+  return force;
 }
 
 std::string WrittenEquations::divisor_text(int i) const {
@@ -269,6 +299,7 @@ void WrittenEquations::set_inputs(const Point& point) {
   if (point.qdd) {
     std::copy_n(point.qdd, n, after);
     if (point.multipliers) std::copy_n(point.multipliers, facts_.m, after + n);
+    if (point.forces) std::copy_n(point.forces, facts_.forces.size(), after + n);
   } else if (point.ideal) {
     std::copy_n(point.ideal, n, after);
     std::copy_n(point.multipliers, facts_.num_constraints, after + n);
@@ -380,6 +411,8 @@ void WrittenEquations::calc_quantity_noise(const Point& point, const Point& erro
     inputs[1 + i].error += error.q[i], inputs[1 + n + i].error += error.qd[i];
     if (error.qdd) inputs[made_->num_inputs + i].error += error.qdd[i];
   }
+  for (std::size_t i = 0; error.forces && i < facts_.forces.size(); ++i)
+    inputs[made_->num_inputs + n + i].error += error.forces[i];
   const std::vector<Bounded> values = made_->quantities.operator()<Bounded>(inputs);
   std::transform(values.begin(), values.end(), noise.begin(), [](const Bounded& b) { return b.error; });
 }
@@ -454,7 +487,10 @@ std::span<const double> WrittenEquations::calc_sliding(const Point& point) {
 }
 
 EquationValues::GenericRank WrittenEquations::find_generic_rank(const State& state) {
-  const GenericRows found = find_generic_rows(*system_, state, absent);
+  std::vector<char> left_out = absent;
+  if (facts_.any_bare) left_out.resize(static_cast<std::size_t>(facts_.m), 0);
+  for (std::size_t j = 0; j < left_out.size(); ++j) left_out[j] |= static_cast<char>(facts_.rows[j].bare);
+  const GenericRows found = find_generic_rows(*system_, state, left_out);
   return {static_cast<int>(found.rows.size()), found.doubtful};
 }
 

@@ -65,6 +65,7 @@ class WrittenEquations final : public EquationValues {
   void set_facts();
   void set_programs(const Parts& parts, const std::vector<Expr>& frozen);
   void set_quantities();
+  ForceFacts find_force_facts(const Expr& symbol) const;
   void set_narrow(const Parts& parts, const std::vector<Expr>& frozen);
   std::vector<Expr> inputs() const;
   void set_inputs(const Point& point);

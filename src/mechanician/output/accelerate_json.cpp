@@ -1,5 +1,6 @@
 #include "mechanician/output/accelerate_output.hpp"
 #include "mechanician/output/json_writer.hpp"
+#include "mechanician/output/reactions.hpp"
 #include "mechanician/output/remarks.hpp"
 
 namespace mechanician {
@@ -38,6 +39,11 @@ class AccelerateJson {
     by_coordinate_if("ideal_force", s.Qc_i, has);
     by_coordinate_if("nonideal_force", s.Qc_ni, has);
     by_coordinate_if("control_force", s.Q_control, has);
+    if (system_.num_states() > 0) {
+      std::vector<std::string> names;
+      for (const StateRow& z : system_.states()) names.push_back(system_.coordinate(z.coordinate));
+      json_.key("states").list(names);
+    }
     json_.key("multipliers");
     if (has)
       by_row(s.multipliers);
@@ -50,8 +56,8 @@ class AccelerateJson {
       json_.value(*s.gaussian);
     else
       json_.null();
-    json_.key("rank").value(std::int64_t{s.rank});
-    json_.key("rows").value(std::int64_t{s.num_rows});
+    json_.key("rank").value(std::int64_t{s.rank - system_.num_states()});
+    json_.key("rows").value(std::int64_t{s.num_rows - system_.num_states()});
     if (instant_.diagnosis) diagnosis(*instant_.diagnosis);
     json_.key("unique").value(s.unique);
     json_.key("solvable").value(s.solvable);
@@ -63,6 +69,7 @@ class AccelerateJson {
     json_.key("constraint_residual").value(instant_.constraint_residual);
     json_.key("solution_residual");
     instant_.has_acceleration() ? json_.value(calc_solution_residual(instant_)) : json_.null();
+    reactions();
     contacts();
     if (instant_.parts) parts(*instant_.parts);
     json_.end_object();
@@ -73,9 +80,12 @@ class AccelerateJson {
   void by_coordinate(std::string_view key, const VectorXd& x) {
     json_.key(key).named([&](int i) { return system_.coordinate(i); }, x);
   }
-  /// Rows of constraints come first.
+  /// Rows of constraints come first. Rates of states are nothing that pushes.
   void by_row(const VectorXd& x) {
-    json_.named([&](int j) { return system_.row_name(j); }, x);
+    json_.begin_object();
+    for (int j = 0; j < static_cast<int>(x.size()); ++j)
+      if (!system_.row(j).is_rate) json_.key(system_.row_name(j)).value(x(j));
+    json_.end_object();
   }
   std::string row(Eigen::Index j) const { return system_.row_name(static_cast<int>(j)); }
   void by_coordinate_if(std::string_view key, const VectorXd& x, bool there) {
@@ -86,6 +96,16 @@ class AccelerateJson {
   }
   void by_coordinate(std::string_view key, const std::optional<VectorXd>& x) {
     by_coordinate_if(key, x.value_or(VectorXd()), x.has_value());
+  }
+
+  /// Definitions of multipliers: what joints do to bodies.
+  void reactions() {
+    const Reactions found = calc_reactions(system_, instant_);
+    if (found.names.empty()) return;
+    json_.key("reactions").begin_object();
+    for (std::size_t i = 0; i < found.names.size(); ++i) json_.key(found.names[i]).value(found.values[i]);
+    json_.end_object();
+    json_.key("reactions_undetermined").list(found.undetermined);
   }
 
   void contacts() {
@@ -104,7 +124,10 @@ class AccelerateJson {
       }
       json_.key("normal").value(c.normal);
       if (c.values.has_friction) {
-        json_.key("friction_coefficient").value(c.values.mu);
+        if (c.values.limit > 0.0 || c.values.bare)
+          json_.key("friction_limit").value(c.values.limit);
+        else
+          json_.key("friction_coefficient").value(c.values.mu);
         json_.key("slip").begin_array();
         for (const double x : c.values.slip) json_.value(x);
         json_.end_array();

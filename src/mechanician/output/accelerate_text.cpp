@@ -43,7 +43,10 @@ std::string accelerate_text(const System& system, const Instant& instant) {
   if (nonideal) header.push_back("non-ideal force");
   if (control) header.push_back("control force");
   Table table(header);
+  std::vector<char> is_state(static_cast<std::size_t>(system.n()), 0);
+  for (const StateRow& z : system.states()) is_state[static_cast<std::size_t>(z.coordinate)] = 1;
   for (int i = 0; i < lines_of(system.n()); ++i) {
+    if (is_state[static_cast<std::size_t>(i)]) continue;
     std::vector<std::string> row{system.coordinate(i),          number(instant.state.q(i)),
                                  number(instant.state.qd(i)),   above(s.qdd(i), least_qdd),
                                  s.a ? number((*s.a)(i)) : "-", above(s.Qc_i(i), least_force)};
@@ -51,17 +54,27 @@ std::string accelerate_text(const System& system, const Instant& instant) {
     if (control) row.push_back(above(s.Q_control(i), least_force));
     table.add(std::move(row));
   }
-  out += table.text() + others(system.n());
+  if (system.num_states() < system.n()) out += table.text() + others(system.n());
+  if (system.num_states() > 0) {
+    Table states({"state", "value", "rate"});
+    for (int k = 0; k < lines_of(system.num_states()); ++k) {
+      const int i = system.states()[static_cast<std::size_t>(k)].coordinate;
+      states.add({system.coordinate(i), number(instant.state.q(i)), number(instant.state.qd(i))});
+    }
+    out += (system.num_states() < system.n() ? "\n" : "") + states.text() + others(system.num_states());
+  }
 
-  if (s.multipliers.size() > 0) {
+  const Eigen::Index num_multipliers = s.multipliers.size() > 0 ? system.num_constraints() : 0;
+  if (num_multipliers > 0) {
     Table multipliers({"constraint", "multiplier", ""}, Table::LastColumn::words);
-    for (Eigen::Index i = 0; i < lines_of(s.multipliers.size()); ++i) {
+    for (Eigen::Index i = 0; i < lines_of(num_multipliers); ++i) {
+      if (system.row(static_cast<int>(i)).bare) continue;
       bool open = false;
       for (const Eigen::Index k : s.multipliers_undetermined) open |= k == i;
       multipliers.add(
           {system.row_name(static_cast<int>(i)), number(s.multipliers(i)), open ? "not unique, least norm" : ""});
     }
-    out += "\n" + multipliers.text() + others(s.multipliers.size());
+    out += "\n" + multipliers.text() + others(num_multipliers);
   }
   if (!instant.contacts.empty()) {
     std::vector<std::string> columns{"contact", "gap", "rate", "normal"};
@@ -81,7 +94,8 @@ std::string accelerate_text(const System& system, const Instant& instant) {
     }
     out += "\n" + contacts.text() + others(static_cast<long>(instant.contacts.size()));
   }
-  out += fmt::format("\n  rank {} of {}", s.rank, count_noun(static_cast<std::size_t>(s.num_rows), "row"));
+  out += fmt::format("\n  rank {} of {}", s.rank - system.num_states(),
+                     count_noun(static_cast<std::size_t>(s.num_rows - system.num_states()), "row"));
   if (s.gaussian) out += fmt::format(", Gaussian {}", number(*s.gaussian));
   out += fmt::format(", largest constraint residual {:.3g}\n", instant.constraint_residual);
   return out;

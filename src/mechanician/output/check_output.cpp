@@ -12,8 +12,10 @@
 #include "mechanician/expression/print.hpp"
 #include "mechanician/output/accelerate_output.hpp"
 #include "mechanician/output/json_writer.hpp"
+#include "mechanician/output/readable.hpp"
 #include "mechanician/output/remarks.hpp"
 #include "mechanician/output/table.hpp"
+#include "mechanician/solve/mass.hpp"
 
 namespace mechanician {
 
@@ -77,9 +79,45 @@ std::string contact_table(const System& system, const Instant& instant) {
     std::string slip;
     for (const double psi : v.slip) slip += (slip.empty() ? "" : ", ") + short_number(psi == 0.0 ? 0.0 : psi);
     table.add({system.row_name(v.row), v.one_sided && v.level == Level::position ? short_number(v.restitution) : "-",
-               v.has_friction ? short_number(v.mu) : "-", slip.empty() ? "-" : slip, std::string(name_of(c.status))});
+               v.has_friction ? short_number(v.limit > 0.0 || v.bare ? v.limit : v.mu) : "-", slip.empty() ? "-" : slip,
+               std::string(name_of(c.status))});
   }
   return table.text() + others(static_cast<long>(instant.contacts.size()));
+}
+
+std::vector<int> coordinates_with_mass(const System& system) {
+  std::vector<char> is_state(static_cast<std::size_t>(system.n()), 0);
+  for (const StateRow& z : system.states()) is_state[static_cast<std::size_t>(z.coordinate)] = 1;
+  std::vector<int> result;
+  for (int i = 0; i < system.n(); ++i)
+    if (!is_state[static_cast<std::size_t>(i)]) result.push_back(i);
+  return result;
+}
+
+/// "3 (x, y, z)"
+std::string count_and_names(const System& system, const std::vector<int>& coordinates) {
+  if (coordinates.empty()) return "0";
+  std::string names;
+  for (const int i : coordinates) {
+    if (coordinates.size() > 12) break;
+    names += (names.empty() ? "" : ", ") + system.coordinate(i);
+  }
+  if (coordinates.size() > 12)
+    names = system.coordinate(coordinates.front()) + " … " + system.coordinate(coordinates.back());
+  return fmt::format("{} ({})", coordinates.size(), names);
+}
+
+/// That of the coordinates which can have a mass.
+MassKind mass_kind(const System& system, const Instant& instant, const std::vector<int>& moving) {
+  constexpr std::size_t most = 500;  // a matrix with its zeros
+  const MassKind whole = instant.solution.mass.kind;
+  if (system.num_states() == 0 || whole != MassKind::semidefinite || moving.size() > most) return whole;
+  const auto size = static_cast<Eigen::Index>(moving.size());
+  Eigen::MatrixXd M(size, size);
+  for (Eigen::Index i = 0; i < size; ++i)
+    for (Eigen::Index j = 0; j < size; ++j)
+      M(i, j) = instant.values.M(moving[static_cast<std::size_t>(i)], moving[static_cast<std::size_t>(j)]);
+  return check_mass(M).kind;
 }
 
 bool knows_rank(const Instant& instant) { return !instant.not_finite && instant.diagnosis; }
@@ -93,14 +131,16 @@ std::string check_text(const System& system, const Instant& instant) {
   };
   if (!system.title().empty()) out += safe_text(system.title()) + "\n";
   const int control = system.num_control();
-  say("coordinates", fmt::format("{} ({})", system.n(), system.n() <= 12 ? [&] {
-        std::string names;
-        for (int i = 0; i < system.n(); ++i) names += (i ? ", " : "") + system.coordinate(i);
-        return names;
-      }() : system.coordinate(0) + " … " + system.coordinate(system.n() - 1)));
+  const std::vector<int> moving = coordinates_with_mass(system);
+  say("coordinates", count_and_names(system, moving));
+  if (system.num_states() > 0) {
+    std::vector<int> states;
+    for (const StateRow& z : system.states()) states.push_back(z.coordinate);
+    say("states", count_and_names(system, states));
+  }
   int one_sided = 0;
   for (int i = 0; i < system.m(); ++i) one_sided += system.row(i).one_sided;
-  const int rows = system.m() - control;
+  const int rows = system.num_constraints();
   const std::string sides = one_sided == 0      ? ""
                             : rows == 1         ? ", one-sided"
                             : one_sided == rows ? ", all one-sided"
@@ -108,11 +148,12 @@ std::string check_text(const System& system, const Instant& instant) {
   say("constraint rows",
       fmt::format("{}{}{}", rows, sides, control ? fmt::format(", and {} of control", control) : ""));
   say("operations", fmt::format("{} for M, Q, A and b", system.num_operations()));
-  if (system.m() > 0) {
+  if (system.m() > system.num_states()) {
     const auto residuals = by_row(instant);
     out += "\n";
     Table table({"name", "residual", "rate", "kind"}, Table::LastColumn::words);
     for (int i = 0; i < lines_of(system.m()); ++i) {
+      if (system.row(i).is_rate) continue;
       const auto found = residuals.find(i);
       const auto shown = [](double x) { return fmt::format("{:.3g}", x == 0.0 ? 0.0 : x); };
       const RowTraits& row = system.row(i);
@@ -127,13 +168,14 @@ std::string check_text(const System& system, const Instant& instant) {
   }
   if (!instant.contacts.empty()) out += contact_table(system, instant) + "\n";
   if (instant.not_finite) return out;
-  say("mass matrix", mass_text(instant.solution.mass.kind));
+  if (!moving.empty()) say("mass matrix", mass_text(mass_kind(system, instant, moving)));
   if (!knows_rank(instant)) return out;
   const Diagnosis& d = *instant.diagnosis;
-  const auto acting = static_cast<std::size_t>(d.num_rows);
+  const auto acting = static_cast<std::size_t>(d.num_rows - system.num_states());
   const char* const open = d.num_rows == system.m() ? "" : acting == 1 ? " that acts" : " that act";
-  say("rank", acting == 0 && system.m() > 0 ? "0: no row acts"
-                                            : fmt::format("{} of {}{}", d.rank, count_noun(acting, "row"), open));
+  say("rank", acting == 0 && system.m() > system.num_states()
+                  ? "0: no row acts"
+                  : fmt::format("{} of {}{}", d.rank - system.num_states(), count_noun(acting, "row"), open));
   say("degrees of freedom", std::to_string(system.n() - static_cast<int>(d.rank)));
   say("dependent rows", d.redundant.empty() ? "none" : quote_list(row_names(system, d.redundant)));
   say("consistent", d.consistent ? "yes" : instant.has_acceleration() ? "no (weighted)" : "no");
@@ -159,6 +201,7 @@ void constraints_json(JsonWriter& json, const System& system, const Instant& ins
   json.begin_array();
   for (int i = 0; i < system.m(); ++i) {
     const RowTraits& row = system.row(i);
+    if (row.is_rate) continue;
     json.begin_object();
     json.key("name")
         .value(system.row_name(i))
@@ -181,7 +224,10 @@ void constraints_json(JsonWriter& json, const System& system, const Instant& ins
       json.key("status").value(name_of(c->status));
       if (row.one_sided && row.level == Level::position) json.key("restitution").value(c->values.restitution);
       if (c->values.has_friction) {
-        json.key("friction").value(c->values.mu);
+        if (c->values.limit > 0.0 || c->values.bare)
+          json.key("friction_force").value(c->values.limit);
+        else
+          json.key("friction").value(c->values.mu);
         json.key("slip").begin_array();
         for (const double psi : c->values.slip) json.value(psi);
         json.end_array();
@@ -209,11 +255,26 @@ std::string check_json(const System& system, const Instant& instant) {
   JsonWriter json;
   json.begin_object();
   json.key("title").value(system.title());
-  json.key("coordinates").value(system.n());
-  json.key("rows").value(system.m());
+  const std::vector<int> moving = coordinates_with_mass(system);
+  json.key("coordinates").value(static_cast<int>(moving.size()));
+  if (system.num_states() > 0) {
+    json.key("states");
+    if (system.num_states() > most_listed) {
+      json.null();
+    } else {
+      json.begin_object();  // by name: value and rate at the start
+      for (const StateRow& z : system.states()) {
+        json.key(system.coordinate(z.coordinate)).begin_object();
+        json.key("value").value(instant.state.q(z.coordinate)).key("rate").value(instant.state.qd(z.coordinate));
+        json.end_object();
+      }
+      json.end_object();
+    }
+  }
+  json.key("rows").value(system.m() - system.num_states());
   json.key("control_rows").value(system.num_control());
   json.key("operations").value(system.num_operations());
-  json.key("mass").value(mass_word(instant.solution.mass.kind));
+  json.key("mass").value(mass_word(moving.empty() ? MassKind::definite : mass_kind(system, instant, moving)));
   json.key("constraints");
   if (system.m() > most_listed)
     json.null();
@@ -225,7 +286,7 @@ std::string check_json(const System& system, const Instant& instant) {
   }
   if (knows_rank(instant)) {
     const Diagnosis& d = *instant.diagnosis;
-    json.key("rank").value(std::int64_t{d.rank});
+    json.key("rank").value(std::int64_t{d.rank - system.num_states()});
     json.key("degrees_of_freedom").value(std::int64_t{system.n() - d.rank});
     json.key("redundant").list(row_names(system, d.redundant));
     json.key("unique").value(d.unique).key("solvable").value(d.solvable).key("consistent").value(d.consistent);
@@ -257,7 +318,7 @@ std::string project_text(const System& system, const State& state, double moved)
   const auto list = [&](const Eigen::VectorXd& x) {
     std::string out;
     for (int i = 0; i < system.n(); ++i)
-      out += fmt::format("{}{} = {}", i ? ", " : "", system.coordinate(i), number_text(x(i)));
+      out += fmt::format("{}{} = {}", i ? ", " : "", key_text(system.coordinate(i)), number_text(x(i)));
     return out;
   };
   return fmt::format("position = {{ {} }}\nvelocity = {{ {} }}\n# largest change {:.3g}\n", list(state.q),

@@ -21,6 +21,11 @@ class EquationsJson {
     json_.key("title").value(report_.model.title);
     json_.key("coordinates").list(eqs_.coordinates);
     json_.key("rows").list(rows_);
+    if (!report_.model.states.empty()) {
+      json_.key("states").begin_object();
+      for (const StateVariable& z : report_.model.states) json_.key(z.name), expression(z.rate);
+      json_.end_object();
+    }
     json_.key("control").begin_array();
     for (const Row& row : eqs_.rows)
       if (row.kind == RowKind::control) json_.value(row.name);
@@ -74,7 +79,7 @@ class EquationsJson {
       if (row.one_sided) json_.key(row.level == Level::position ? "gap" : "rate"), expression(row.residual);
       if (row.one_sided && row.level == Level::position) json_.key("restitution"), expression(c.restitution);
       if (c.has_friction) {
-        json_.key("friction"), expression(c.friction);
+        json_.key(c.is_force ? "friction_force" : "friction"), expression(c.friction);
         list("slip", c.slip);
         json_.key("T").begin_array();
         std::size_t next = 0;

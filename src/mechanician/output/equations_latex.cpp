@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "mechanician/equations/unfelt_states.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/output/equations_output.hpp"
 #include "mechanician/output/readable.hpp"
@@ -30,6 +31,13 @@ class EquationsLatex {
       note("rows: " + rows);
       matrix("A", eqs_.A);
       column("b", eqs_.b);
+    }
+    name_ = "States";
+    if (!report_.model.states.empty()) {
+      std::string body;
+      for (const StateVariable& z : report_.model.states)
+        body += fmt::format("  \\dot{{{}}} &= {} \\\\\n", name_latex(z.name), shown(z.rate));
+      display(fmt::format("\\begin{{aligned}}\n{}\\end{{aligned}}", body));
     }
     name_ = "One-sided constraints and friction";
     contacts();
@@ -92,7 +100,7 @@ class EquationsLatex {
       }
       if (!c.has_friction) continue;
       note(fmt::format("friction of {} along the rows of T, \\dot s = T \\ddot q - d", row.name));
-      display(fmt::format("\\mu_{{{}}} = {}", name, shown(c.friction)));
+      display(fmt::format("{}_{{{}}} = {}", c.is_force ? "F" : "\\mu", name, shown(c.friction)));
       column(fmt::format("s_{{{}}}", name), c.slip);
       matrix(fmt::format("T_{{{}}}", name), c.T);
       column(fmt::format("d_{{{}}}", name), c.slip_b);
@@ -146,14 +154,17 @@ std::string equations_latex(const EquationsReport& report) {
 }
 
 EquationsReport make_equations_report(const Model& model, const Equations& eqs, std::span<const int> independent_rows) {
-  EquationsReport report{model, eqs, std::nullopt, {}};
+  std::vector<int> rows(independent_rows.begin(), independent_rows.end());
+  EquationsReport report{model, without_unfelt_states(eqs, rows), std::nullopt, {}};
   const ClosedFormOptions caps;
-  if (!eqs.contacts.empty())
+  if (report.eqs.n() == 0)
+    report.no_closed_form = "nothing has an acceleration";
+  else if (!eqs.contacts.empty())
     report.no_closed_form = "which one-sided constraints act, and which way friction acts, depends on the motion";
-  else if (static_cast<int>(independent_rows.size()) > caps.max_rows)
+  else if (static_cast<int>(rows.size()) > caps.max_rows)
     report.no_closed_form =
-        fmt::format("there are {} independent constraints, more than {}", independent_rows.size(), caps.max_rows);
-  else if (!(report.closed = closed_form(eqs, independent_rows, caps)))
+        fmt::format("there are {} independent constraints, more than {}", rows.size(), caps.max_rows);
+  else if (!(report.closed = closed_form(report.eqs, rows, caps)))
     report.no_closed_form = "it would be too long to read, or the equations do not determine the acceleration";
   return report;
 }

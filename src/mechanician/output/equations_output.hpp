@@ -15,7 +15,7 @@ namespace mechanician {
 /// What is printed. Without a closed form, `no_closed_form` says why.
 struct EquationsReport {
   const Model& model;
-  const Equations& eqs;
+  Equations eqs;  ///< without states that no constraint mentions: the rates of all stand in `model`
   std::optional<ClosedForm> closed;
   std::string no_closed_form;
 };

@@ -25,6 +25,10 @@ class EquationsText {
     if (has_one_sided()) line("one-sided rows: A q'' >= b while they touch, with a multiplier that is not negative");
     dynamics();
     if (eqs_.m() > 0) constraints();
+    if (!report_.model.states.empty()) {
+      line("\nThe states of first order");
+      for (const StateVariable& z : report_.model.states) line("  {}' = {}", z.name, shown(z.rate));
+    }
     if (!eqs_.contacts.empty()) contacts();
     if (eqs_.has_C) {
       line("\nC, the prescribed work of the constraint forces");
@@ -63,10 +67,12 @@ class EquationsText {
     line("\nA and b, the constraints");
     std::size_t next = 0;
     for (int i = 0; i < eqs_.m(); ++i) {
+      if (row(i).bare) continue;  // friction alone
       for (; next < eqs_.A.entries.size() && eqs_.A.entries[next].row == i; ++next)
         line("  A[{}, {}] = {}", row(i).name, coordinate(eqs_.A.entries[next].col), shown(eqs_.A.entries[next].value));
       line("  b[{}] = {}{}", row(i).name, shown(eqs_.b[static_cast<std::size_t>(i)]),
            row(i).kind == RowKind::control ? "      (control requirement)"
+           : row(i).is_rate                ? "      (the rate of a state)"
            : row(i).one_sided              ? "      (one-sided)"
                                            : "");
     }
@@ -84,7 +90,7 @@ class EquationsText {
       if (r.one_sided) line("  {}: {} >= 0", r.name, shown(r.residual));
       if (r.one_sided && r.level == Level::position) line("  restitution[{}] = {}", r.name, shown(c.restitution));
       if (!c.has_friction) continue;
-      line("  mu[{}] = {}", r.name, shown(c.friction));
+      line("  {}[{}] = {}", c.is_force ? "friction_force" : "mu", r.name, shown(c.friction));
       std::size_t next = 0;
       for (int k = 0; k < c.T.rows; ++k) {
         const auto i = static_cast<std::size_t>(k);
@@ -99,6 +105,8 @@ class EquationsText {
       line(
           "friction acts along the rows of T: |F| <= mu·|lambda| while T q'' = d keeps the slip at zero,\n"
           "else F = -mu·|lambda| slip/|slip|");
+    if (std::any_of(eqs_.contacts.begin(), eqs_.contacts.end(), [](const ContactRow& c) { return c.is_force; }))
+      line("where friction_force is given, it stands in the place of mu·|lambda|");
   }
 
   void weights() {

@@ -10,6 +10,7 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/print.hpp"
+#include "mechanician/output/readable.hpp"
 
 namespace mechanician {
 
@@ -179,11 +180,13 @@ Remark not_unique_remark(const System& system, const Instant& instant) {
   if (massless.empty()) return remark;
   remark.details.push_back(fmt::format(
       "{} no mass: what springs, dampers, resistors or rods hold without mass moves by a balance of forces, "
-      "a law of first order in time, and a model states laws of second order only so far",
+      "a law of first order in time",
       quote_list(massless) + (massless.size() == 1 ? " has" : " have")));
-  remark.details.emplace_back(
-      "what to do: give masses that are small against the others, or put in what the balance of forces says and leave "
-      "such coordinates out");
+  remark.details.push_back(
+      fmt::format("what to do: state such laws under [states], {0} = {{ rate = \"...\", start = ... }} with the "
+                  "velocity that the balance of "
+                  "forces says, and leave {0} out of the coordinates; or give masses that are small against the others",
+                  massless.front()));
   return remark;
 }
 
@@ -331,7 +334,7 @@ Remark projection_offer(const System& system, const State& given, const Projecti
       return remark.details.push_back(fmt::format("{}: largest change {}", section, short_number(moved)));
     std::string values;
     for (int i = 0; i < system.n(); ++i)
-      values += fmt::format("{}{} = {}", i ? ", " : "", system.coordinate(i), number_text(to(i)));
+      values += fmt::format("{}{} = {}", i ? ", " : "", key_text(system.coordinate(i)), number_text(to(i)));
     remark.details.push_back(fmt::format("{} = {{ {} }}", section, values));
   };
   if (system.n() > 0) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "mechanician/base/safe_text.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/large/term_equations.hpp"
@@ -21,11 +23,12 @@ std::string plain(std::string text) {
 std::string shown(const Expr& f) { return plain(print(readable(f), {.max_length = 4000})); }
 std::string range(const TermIndex& i) { return fmt::format("{}..{}", shown(i.from), shown(i.to)); }
 
-const char* name_of(TermKind kind) {
-  return kind == TermKind::kinetic     ? "kinetic energy"
-         : kind == TermKind::potential ? "potential energy"
-         : kind == TermKind::force     ? "force"
-                                       : "constraint";
+const char* name_of(const Term& term) {
+  return term.kind == TermKind::kinetic     ? "kinetic energy"
+         : term.kind == TermKind::potential ? "potential energy"
+         : term.kind == TermKind::force     ? "force"
+         : term.is_rate                     ? "state"
+                                            : "constraint";
 }
 
 class Names {
@@ -38,6 +41,7 @@ class Names {
   }
   /// "rod[i]"
   std::string row() const {
+    if (term_.is_rate) return coordinate(-1);
     std::string indices;
     for (const TermIndex& i : term_.indices) indices += (indices.empty() ? "" : ", ") + plain(i.name);
     return indices.empty() ? term_.name : fmt::format("{}[{}]", term_.name, indices);
@@ -56,17 +60,27 @@ std::string family_text(const CoordinateFamily& family) {
 std::string term_equations_text(const FamilyModel& model) {
   std::string out = model.title.empty() ? "" : safe_text(model.title) + "\n\n";
   out += "M q'' = Q + Qc,   A q'' = b\n";
-  out += fmt::format("{} coordinates: ", model.num_coordinates());
-  for (const CoordinateFamily& family : model.coordinates)
-    out += (&family == model.coordinates.data() ? "" : ", ") + family_text(family);
+  for (const bool states : {false, true}) {
+    long count = 0;
+    std::string names;
+    for (const CoordinateFamily& family : model.coordinates)
+      if (family.is_state == states) count += family.count, names += (names.empty() ? "" : ", ") + family_text(family);
+    if (count > 0 || !states)
+      out += fmt::format("{}{} {}: {}", states ? "\n" : "", count, states ? "states" : "coordinates", names);
+  }
   out += "\nEach entry is the sum of what is said of it below, over all members of the terms.\n";
   for (const TermEquations& part : derive_by_term(model)) {
     const Names names(part);
     const bool row = part.term.kind == TermKind::constraint;
-    out += fmt::format("\n{}{}", name_of(part.term.kind), row ? " " + names.row() : "");
+    out += fmt::format("\n{}{}", name_of(part.term), row ? " " + names.row() : "");
     for (const TermIndex& i : part.term.indices) out += fmt::format(", {} = {}", plain(i.name), range(i));
     out += row && !part.term.text.empty() ? fmt::format(": {}\n", part.term.text)
                                           : fmt::format(": {}\n", shown(part.term.body));
+    if (part.term.is_rate) {
+      out += fmt::format("  {}' = {}\n", names.row(),
+                         shown(part.term.body.op() == Op::sub ? part.term.body.arg(1) : Expr(0.0)));
+      continue;
+    }
     for (const TermEquations::Entry& e : part.M)
       if (e.row <= e.col)
         out += fmt::format("  M[{}, {}] += {}\n", names.coordinate(e.row), names.coordinate(e.col), shown(e.value));
@@ -83,12 +97,20 @@ std::string term_equations_text(const FamilyModel& model) {
 std::string term_equations_json(const FamilyModel& model) {
   JsonWriter json;
   json.begin_object().key("title").value(model.title).key("coordinates").begin_array();
-  for (const CoordinateFamily& family : model.coordinates) json.value(family_text(family));
-  json.end_array().key("terms").begin_array();
+  for (const CoordinateFamily& family : model.coordinates)
+    if (!family.is_state) json.value(family_text(family));
+  json.end_array();
+  if (std::any_of(model.coordinates.begin(), model.coordinates.end(), [](const auto& f) { return f.is_state; })) {
+    json.key("states").begin_array();
+    for (const CoordinateFamily& family : model.coordinates)
+      if (family.is_state) json.value(family_text(family));
+    json.end_array();
+  }
+  json.key("terms").begin_array();
   for (const TermEquations& part : derive_by_term(model)) {
     const Names names(part);
     const bool row = part.term.kind == TermKind::constraint;
-    json.begin_object().key("kind").value(name_of(part.term.kind));
+    json.begin_object().key("kind").value(name_of(part.term));
     if (row) json.key("name").value(names.row());
     json.key("indices").begin_array();
     for (const TermIndex& i : part.term.indices)

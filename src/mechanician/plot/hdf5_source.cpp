@@ -18,10 +18,11 @@ namespace mechanician {
 namespace {
 
 /// In the order of the columns of a CSV result.
-constexpr const char* quantities[] = {
-    "t",      "q",        "qd",      "qdd",      "Qc",    "Qi",         "Qni",        "Qcontrol",      "lambda",
-    "normal", "friction", "outputs", "residual", "power", "work_given", "work_ideal", "work_nonideal", "work_control",
-    "work"};
+constexpr const char* quantities[] = {"t",        "q",          "qd",         "qdd",           "Qc",
+                                      "Qi",       "Qni",        "Qcontrol",   "lambda",        "normal",
+                                      "friction", "outputs",    "modes",      "engaged",       "residual",
+                                      "power",    "work_given", "work_ideal", "work_nonideal", "work_control",
+                                      "work"};
 
 class Hdf5Source final : public ResultSource {
  public:

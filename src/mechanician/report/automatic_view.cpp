@@ -35,6 +35,9 @@ Points find_points(const Equations& eqs) {
   std::vector<std::string> order;
   bool only_x = true;
   for (int i = 0; i < eqs.n(); ++i) {
+    // A state called z is no place.
+    if (std::any_of(eqs.states.begin(), eqs.states.end(), [&](const StateRow& s) { return s.coordinate == i; }))
+      continue;
     const std::string& name = eqs.coordinates[static_cast<std::size_t>(i)];
     const int axis = name.empty() ? -1 : name[0] - 'x';
     only_x = only_x && axis == 0;

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/expression/simplify.hpp"
 
 namespace mechanician {
 
@@ -19,9 +21,10 @@ constexpr double rows_of_run = 600.0;  // at least, for motions of few steps
 
 /// Smaller is kept longer.
 int rank_of(const std::string& group) {
-  static const std::map<std::string, int> ranks{{"t", 0},   {"energy", 1},   {"works", 1},  {"gap", 2}, {"residual", 2},
-                                                {"q", 3},   {"outputs", 4},  {"lambda", 5}, {"qd", 6},  {"Qi", 7},
-                                                {"Qni", 8}, {"Qcontrol", 9}, {"qdd", 10},   {"Qc", 11}};
+  static const std::map<std::string, int> ranks{{"t", 0},        {"energy", 1}, {"works", 1},  {"gap", 2},
+                                                {"residual", 2}, {"q", 3},      {"states", 3}, {"outputs", 4},
+                                                {"lambda", 5},   {"qd", 6},     {"Qi", 7},     {"Qni", 8},
+                                                {"Qcontrol", 9}, {"qdd", 10},   {"Qc", 11}};
   const auto found = ranks.find(group);
   return found == ranks.end() ? 20 : found->second;
 }
@@ -43,8 +46,11 @@ ReportRecorder::ReportRecorder(const System& system, const RunSetup& setup, cons
 
 void ReportRecorder::add_columns() {
   int index = 0;
+  std::set<std::string> states;
+  for (const StateRow& z : system_.states()) states.insert(system_.coordinate(z.coordinate));
   for (const ColumnGroup& group : columns_.groups())
-    for (const std::string& name : group.names) all_.push_back({name, group_of(group), index++});
+    for (const std::string& name : group.names)
+      all_.push_back({name, group.quantity == "q" && states.contains(name) ? "states" : group_of(group), index++});
 
   const Equations& eqs = system_.equations();
   const Model& model = system_.model();
@@ -57,7 +63,7 @@ void ReportRecorder::add_columns() {
   if (model.potential) add("potential", "energy", *model.potential);
   if (model.kinetic && model.potential) add("total", "energy", *model.kinetic + *model.potential);
   for (const Row& row : eqs.rows)
-    if (row.level != Level::acceleration && row.kind == RowKind::constraint && !row.one_sided)
+    if (row.level != Level::acceleration && row.kind == RowKind::constraint && !row.one_sided && !row.is_rate && !row.bare)
       add(fmt::format("residual({})", row.name), "residual", row.residual);
   for (const Row& row : eqs.rows)
     if (row.one_sided) add(fmt::format("gap({})", row.name), "gap", row.residual);
@@ -66,9 +72,54 @@ void ReportRecorder::add_columns() {
   wanted.insert(wanted.end(), program_.expressions().begin(), program_.expressions().end());
 
   inputs_.push_back(eqs.t);
-  for (const auto* symbols : {&eqs.q, &eqs.qd, &eqs.qdd, &eqs.parameters, &eqs.ideal, &eqs.multipliers})
+  for (const auto* symbols : {&eqs.q, &eqs.qd, &eqs.qdd, &eqs.parameters})
     inputs_.insert(inputs_.end(), symbols->begin(), symbols->end());
+  for (std::size_t i = 0; i < model.parameters.size(); ++i)
+    if (model.parameters[i].is_mode) modes_.push_back(i);
+  add_forces(wanted);
   tape_ = Tape(wanted, inputs_);
+}
+
+/// Forces that pictures use, of a sample.
+void ReportRecorder::add_forces(const std::vector<Expr>& wanted) {
+  const auto& contacts = system_.equations().contacts;
+  for (const Expr& s : symbols_of(wanted)) {
+    const Symbol& symbol = s.symbol();
+    if ((kind_bit(symbol.kind) & (forces_of_coordinates | forces_of_constraints)) == 0) continue;
+    Force force{symbol.kind, 0, 1};
+    if ((kind_bit(symbol.kind) & forces_of_coordinates) != 0) {
+      force.at = system_.find_coordinate(symbol.name);
+    } else if (symbol.kind != SymbolKind::friction) {
+      while (system_.row_name(static_cast<int>(force.at)) != symbol.name) ++force.at;
+    } else {
+      for (const ContactRow& c : contacts) {
+        force.count = static_cast<Eigen::Index>(c.slip.size());
+        if (system_.row_name(c.row) == symbol.name) break;
+        force.at += force.count;
+      }
+    }
+    forces_.push_back(force);
+    inputs_.push_back(s);
+  }
+}
+
+double ReportRecorder::Force::of(const Sample& s) const {
+  switch (kind) {
+    case SymbolKind::ideal_force:
+      return s.Qc_i(at);
+    case SymbolKind::constraint_force:
+      return s.Qc(at);
+    case SymbolKind::control_force:
+      return s.Q_control(at);
+    case SymbolKind::power:
+      return s.power(at);
+    case SymbolKind::work:
+      return s.works.constraints(at);
+    case SymbolKind::friction:
+      return s.friction.segment(at, count).norm();
+    default:
+      return s.multipliers(at);
+  }
 }
 
 void ReportRecorder::choose(const ReportLimits& limits) {
@@ -96,8 +147,12 @@ void ReportRecorder::take(Integrator& integrator, double t, long order) {
   std::vector<double> row, inputs{sample.t};
   columns_.fill_row(sample, row);
   const auto append = [&](const auto& x) { inputs.insert(inputs.end(), x.data(), x.data() + x.size()); };
-  append(sample.q), append(sample.qd), append(sample.qdd), append(system_.parameters());
-  append(sample.Qc_i), append(sample.lambda);
+  append(sample.q), append(sample.qd), append(sample.qdd);
+  std::vector<double> parameters = system_.parameters();
+  for (std::size_t i = 0; i < modes_.size() && sample.modes.size() > 0; ++i)
+    parameters[modes_[i]] = sample.modes(static_cast<Eigen::Index>(i));
+  append(parameters);
+  for (const Force& force : forces_) inputs.push_back(force.of(sample));
   inputs.resize(inputs_.size(), std::nan(""));
   std::vector<double> values = tape_(std::span<const double>(inputs));
   row.insert(row.end(), values.begin(), values.begin() + num_own_);

@@ -49,7 +49,14 @@ class ReportRecorder {
   std::string spacing() const;
 
  private:
+  /// A force that the view uses: of a coordinate, a constraint, or the friction of a contact, so many numbers.
+  struct Force {
+    SymbolKind kind;
+    Eigen::Index at, count;
+    double of(const Sample& sample) const;
+  };
   void add_columns();
+  void add_forces(const std::vector<Expr>& wanted);
   void choose(const ReportLimits& limits);
   void take(Integrator& integrator, double t, long order);
   void thin();
@@ -60,7 +67,9 @@ class ReportRecorder {
   ViewProgram program_;
   bool has_view_ = false;
   std::vector<Expr> inputs_;
-  Tape tape_;  ///< energies, residuals, then the view
+  std::vector<Force> forces_;
+  std::vector<std::size_t> modes_;  ///< among the parameters
+  Tape tape_;                       ///< energies, residuals, then the view
   int num_own_ = 0, view_begin_ = 0;
   std::vector<ReportColumn> all_, kept_;
   std::size_t most_rows_ = 0;

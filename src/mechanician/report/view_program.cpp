@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "mechanician/expression/simplify.hpp"
 #include "mechanician/model/parameters.hpp"
 #include "mechanician/output/json_writer.hpp"
 #include "mechanician/report/report_text.hpp"
@@ -79,7 +80,9 @@ ViewProgram::ViewProgram(const View& view, const System& system, const Columns& 
       columns_.emplace(symbols[i].node(), begin->second + static_cast<int>(i));
   };
   columns_.emplace(eqs.t.node(), 0);
-  add(eqs.q, "q"), add(eqs.qd, "qd"), add(eqs.qdd, "qdd"), add(eqs.ideal, "Qi"), add(eqs.multipliers, "lambda");
+  add(eqs.q, "q"), add(eqs.qd, "qd"), add(eqs.qdd, "qdd"), add(eqs.ideal, "Qi");
+  for (const Parameter& p : system.model().parameters)
+    if (p.is_mode) modes_.push_back(p.symbol());
 
   if (view_.forces) add_forces();
   for (const ViewItem& item : view_.items) items_.push_back(make_item(item));
@@ -109,10 +112,19 @@ double ViewProgram::number(const Expr& f) const {
   return evaluate_constant(f, system_->model(), ParameterValues{system_->parameters()});
 }
 
+/// By modes.
+bool ViewProgram::changes(const Expr& f) const {
+  if (modes_.empty()) return false;
+  const std::vector<Expr> symbols = symbols_of(std::span(&f, 1));
+  return std::any_of(symbols.begin(), symbols.end(), [&](const Expr& s) {
+    return std::any_of(modes_.begin(), modes_.end(), [&](const Expr& mode) { return same(s, mode); });
+  });
+}
+
 int ViewProgram::channel(const Expr& f) {
   if (const auto known = channel_of_.find(f.node()); known != channel_of_.end()) return known->second;
   int c = 0;
-  if ((f.kinds() & ~of_parameters) == 0) {
+  if ((f.kinds() & ~of_parameters) == 0 && !changes(f)) {
     c = constant(number(f));
   } else if (const auto symbol = columns_.find(f.node()); symbol != columns_.end()) {
     c = column(symbol->second);

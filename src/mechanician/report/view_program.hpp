@@ -56,6 +56,7 @@ class ViewProgram {
   int constant(double x);
   int column(int index);
   int expression(const Expr& f);
+  bool changes(const Expr& f) const;
   int channel(const Expr& f);
   Triple channels(const ViewVector& v) { return {channel(v[0]), channel(v[1]), channel(v[2])}; }
   std::array<int, 4> turn(const ViewTurn& t);
@@ -67,6 +68,7 @@ class ViewProgram {
 
   View view_;
   const System* system_ = nullptr;
+  std::vector<Expr> modes_;
   std::unordered_map<std::string, int> group_begin_;        ///< first column of a quantity
   std::unordered_map<const ExprNode*, int> columns_;        ///< of symbols
   std::unordered_map<const ExprNode*, int> channel_of_;     ///< of expressions

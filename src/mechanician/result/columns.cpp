@@ -10,6 +10,7 @@
 
 #include "mechanician/base/patterns.hpp"
 #include "mechanician/base/text.hpp"
+#include "mechanician/motion/stage_model.hpp"
 
 namespace mechanician {
 
@@ -65,28 +66,42 @@ struct Wrapped {
 
 /// Where names come from: there may be too many of them to be listed.
 struct ColumnSource {
-  long num_coordinates = 0, num_constraints = 0;
+  long num_coordinates = 0, num_constraints = 0, num_states = 0;
   std::function<std::string(long)> coordinate, constraint;
+  std::function<bool(long)> is_state;
   bool has_control = false;
-  std::vector<std::string> normals, frictions, outputs;
+  std::vector<std::string> normals, frictions, outputs, modes, engaged;
+  std::vector<char> bare;  ///< by constraint: it has no multiplier; empty: none is
 };
 
 ColumnSource source_of(const System& system) {
   ColumnSource source;
   source.num_coordinates = system.n();
-  source.num_constraints = system.m() - system.num_control();  // their rows come first
+  source.num_constraints = system.num_constraints();  // their rows come first
+  source.num_states = system.num_states();
+  std::vector<char> states(source.num_states > 0 ? static_cast<std::size_t>(system.n()) : 0, 0);
+  for (const StateRow& z : system.states()) states[static_cast<std::size_t>(z.coordinate)] = 1;
+  source.is_state = [states](long i) { return !states.empty() && states[static_cast<std::size_t>(i)] != 0; };
   source.coordinate = [&system](long i) { return system.coordinate(static_cast<int>(i)); };
-  source.has_control = source.num_constraints < system.m();
+  source.has_control = system.num_control() > 0;
   source.constraint = [&system](long i) { return system.row_name(static_cast<int>(i)); };
   for (const ContactRow& c : system.has_contacts() ? system.equations().contacts : std::vector<ContactRow>()) {
     if (!c.has_friction) continue;
     const std::string name = system.row_name(c.row);
-    source.normals.push_back(fmt::format("normal({})", name));
+    const bool bare = system.row(c.row).bare;
+    if (bare) source.bare.resize(static_cast<std::size_t>(source.num_constraints), 0);
+    if (bare) source.bare[static_cast<std::size_t>(c.row)] = 1;
+    if (!bare) source.normals.push_back(fmt::format("normal({})", name));
     for (std::size_t k = 0; k < c.slip.size(); ++k)
       source.frictions.push_back(c.slip.size() == 1 ? fmt::format("friction({})", name)
                                                     : fmt::format("friction({},{})", name, k + 1));
   }
   source.outputs = system.output_names();
+  if (!system.is_staged()) return source;
+  for (const Parameter& p : system.model().parameters)
+    if (p.is_mode) source.modes.push_back(p.name);
+  for (const int row : rows_that_change(system.model()))
+    source.engaged.push_back(fmt::format("engaged({})", system.row_name(row)));
   return source;
 }
 
@@ -97,13 +112,15 @@ Columns::Columns(const System& system, std::string_view patterns) {
   num_constraints_ = source.num_constraints;
   Choice choice(patterns);
   std::vector<ColumnGroup> found;
-  const auto add = [&](ColumnGroup& group, std::string name, long entry) {
-    if (!choice.all()) group.chosen.push_back(static_cast<std::uint32_t>(entry));
+  // Accelerations and forces are those of what has a mass.
+  const auto add = [&](ColumnGroup& group, std::string name, long entry, bool some = false) {
+    if (!choice.all() || some || source.num_states > 0) group.chosen.push_back(static_cast<std::uint32_t>(entry));
     group.names.push_back(std::move(name));
   };
   // Each name is made once and tried in all its forms.
   const auto add_wrapped = [&](std::span<const Wrapped> forms, long count,
-                               const std::function<std::string(long)>& name_of) {
+                               const std::function<std::string(long)>& name_of, const std::vector<char>& without = {},
+                               bool by_state = false) {
     const std::size_t first = found.size();
     std::vector<char> viable;
     for (const Wrapped& w : forms) {
@@ -113,11 +130,12 @@ Columns::Columns(const System& system, std::string_view patterns) {
     if (std::none_of(viable.begin(), viable.end(), [](char v) { return v != 0; })) return;
     std::string whole;
     for (long i = 0; i < count; ++i) {
+      if (!without.empty() && without[static_cast<std::size_t>(i)]) continue;
       const std::string name = name_of(i);
       for (std::size_t k = 0; k < forms.size(); ++k) {
-        if (!viable[k]) continue;
+        if (!viable[k] || (by_state && k >= 2 && source.is_state(i))) continue;
         whole.assign(forms[k].prefix).append(name).append(forms[k].suffix);
-        if (choice.takes(whole)) add(found[first + k], whole, i);
+        if (choice.takes(whole)) add(found[first + k], whole, i, !without.empty());
       }
     }
   };
@@ -138,17 +156,20 @@ Columns::Columns(const System& system, std::string_view patterns) {
                                               {"Qi", "Qi(", ")"},
                                               {"Qni", "Qni(", ")"},
                                               {"Qcontrol", "Qcontrol(", ")"}};
-  add_wrapped(std::span(by_coordinate).first(source.has_control ? 7 : 6), source.num_coordinates, source.coordinate);
+  add_wrapped(std::span(by_coordinate).first(source.has_control ? 7 : 6), source.num_coordinates, source.coordinate, {},
+              source.num_states > 0);
   static constexpr Wrapped multipliers[] = {{"lambda", "lambda(", ")"}}, powers[] = {{"power", "power(", ")"}},
                            works[] = {{"work", "work(", ")"}};
-  add_wrapped(multipliers, source.num_constraints, source.constraint);
+  add_wrapped(multipliers, source.num_constraints, source.constraint, source.bare);
   add_list("normal", source.normals);
   add_list("friction", source.frictions);
   add_list("outputs", source.outputs);
+  add_list("modes", source.modes);
+  add_list("engaged", source.engaged);
   add_scalar("residual");
-  add_wrapped(powers, source.num_constraints, source.constraint);
+  add_wrapped(powers, source.num_constraints, source.constraint, source.bare);
   for (const char* work : {"work_given", "work_ideal", "work_nonideal", "work_control"}) add_scalar(work);
-  add_wrapped(works, source.num_constraints, source.constraint);
+  add_wrapped(works, source.num_constraints, source.constraint, source.bare);
   choice.finish();
   for (ColumnGroup& group : found) {
     if (group.names.empty()) continue;
@@ -189,6 +210,8 @@ void Columns::fill_row(const Sample& s, std::vector<double>& row) const {
       {"normal", vector(s.normal)},
       {"friction", vector(s.friction)},
       {"outputs", vector(s.outputs)},
+      {"modes", vector(s.modes)},
+      {"engaged", vector(s.engaged)},
       {"residual", number(s.residual)},
       {"power", vector(s.power)},
       {"work_given", number(s.works.given)},

@@ -2,7 +2,7 @@
 
 /// The columns of a result: what each number of a row is, and a sample as such a row.
 ///
-///     t  x…  x'…  x''…  Qc(x)…  Qi(x)…  Qni(x)…  [Qcontrol(x)…]  lambda(NAME)…  outputs…  residual
+///     t  x…  x'…  x''…  Qc(x)…  Qi(x)…  Qni(x)…  [Qcontrol(x)…]  lambda(NAME)…  outputs…  modes…  engaged(NAME)…  residual
 ///     power(NAME)…  work_given  work_ideal  work_nonideal  work_control  work(NAME)…
 ///
 /// Qcontrol is there for models with control requirements only. New columns are added at the end or in such places;

@@ -32,6 +32,8 @@ std::string about(const std::string& quantity) {
       {"Qcontrol", "control force by coordinate"},
       {"lambda", "multipliers by constraint, A'lambda = Qi"},
       {"outputs", "[outputs] of the model"},
+      {"modes", "[modes] of the model"},
+      {"engaged", "1 where a constraint or requirement that events change is engaged, else 0"},
       {"residual", "largest constraint violation"},
       {"power", "power of the ideal force by constraint"},
       {"work_given", "work of the given forces since the start"},

@@ -150,6 +150,7 @@ std::string summary_text(const Summary& s, std::span<const MotionEvent> events, 
     out += fmt::format("  one-sided constraints: violated by at most {:.2g}; conditions of the minimum met to {:.2g}\n",
                        k.penetration, k.optimality);
   }
+  if (c.mode_work) out += fmt::format("  energy put in by changes of modes: {}\n", short_number(*c.mode_work));
   append_values(out, s.values);
   append_events(out, events, true);
   append_events(out, events, false);
@@ -228,6 +229,7 @@ void write_summary(JsonWriter& json, const Summary& s, std::span<const MotionEve
     json.key("optimality").value(k.optimality);
     json.key("complementarity").value(k.complementarity);
   }
+  if (c.mode_work) json.key("work_of_mode_changes").value(*c.mode_work);
   json.key("global_error");
   c.global_error ? json.value(*c.global_error) : json.null();
   if (!s.values.empty()) {

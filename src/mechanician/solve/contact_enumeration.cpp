@@ -60,6 +60,7 @@ class ModeTree {
   struct Level {
     MatrixXd columns;  // of contacts not yet decided
     VectorXd r;
+    VectorXd r_own;           // with the friction of the choice made here that has a limit of its own
     std::vector<Index> rows;  // equations of the choice made here
     MatrixXd minus_inverse;   // −(rows × unknowns)⁻¹
     bool loose = false;       // an unknown that depends on others was left out
@@ -111,7 +112,11 @@ class ModeTree {
     level.loose = false;
     if (C.cols() > 0) level.rows.push_back(normal_column(i));
     for (Index c = 1; c < C.cols(); ++c) level.rows.push_back(g_.tangent_[i] + c - 1);
-    next.r = level.r;
+    level.r_own = level.r;
+    if (mode_[i].choice == Choice::sliding && g_.unit(i).limit > 0)
+      for (Index c = 0; c < g_.unit(i).k; ++c)
+        level.r_own -= g_.unit(i).limit * mode_[i].direction(c) * level.columns.col(g_.tangent_[i] + c);
+    next.r = level.r_own;
     next.columns = level.columns;
     if (C.cols() == 0) return;
     MatrixXd block = C(level.rows, Eigen::all);
@@ -136,7 +141,7 @@ class ModeTree {
     }
     level.minus_inverse = -block.inverse();
     const MatrixXd substituted = C * level.minus_inverse;
-    next.r += substituted * level.r(level.rows);
+    next.r += substituted * level.r_own(level.rows);
     for (std::size_t later = i + 1; later < mode_.size(); ++later) {
       if (g_.unit(later).two_sided()) update(level, next, substituted, lambda_at_[later]);
       if (g_.normal_[later] >= 0) update(level, next, substituted, g_.normal_[later]);
@@ -162,7 +167,7 @@ class ModeTree {
       const UnitMode& choice = mode_[i];
       if (choice.choice == Choice::open) continue;
       const Level& level = levels_[i];
-      VectorXd x = level.r(level.rows);
+      VectorXd x = level.r_own(level.rows);
       for (std::size_t later = i + 1; later < mode_.size(); ++later) {
         if (mode_[later].choice == Choice::open) continue;
         const auto add = [&](Index column) {
@@ -180,7 +185,7 @@ class ModeTree {
       for (Index c = 0; c < u.k; ++c) {
         const bool sticks = choice.choice == Choice::sticking;
         const double given =
-            sticks ? (x.size() > 1 ? x(1 + c) : 0.0) : -u.mu * choice.sign * choice.direction(c) * x(0);
+            sticks ? (x.size() > 1 ? x(1 + c) : 0.0) : -(u.mu * choice.sign * x(0) + u.limit) * choice.direction(c);
         values_(g_.tangent_[i] + c) = given;
       }
       largest = std::max(largest, x.cwiseAbs().maxCoeff());
@@ -195,7 +200,7 @@ class ModeTree {
         continue;
       }
       const double lambda = choice.sign * values_(normal_column(i));
-      if (lambda < -zero) return false;
+      if (lambda < -zero && (!u.two_sided() || u.mu > 0)) return false;
       if (choice.choice == Choice::sliding && u.direction.size() == 0) {
         if (choice.direction.dot(r.segment(g_.tangent_[i], u.k)) < -zero) return false;
       }
@@ -203,7 +208,8 @@ class ModeTree {
       // Friction that was left out: its row must be met all the same; cones are for others to look at.
       if (levels_[i].loose && r.segment(g_.tangent_[i], u.k).norm() > zero) return false;
       if (doubt.loose) continue;
-      if (values_.segment(g_.tangent_[i], u.k).norm() > u.mu * lambda + zero * std::max(1.0, u.mu)) return false;
+      if (values_.segment(g_.tangent_[i], u.k).norm() > u.mu * lambda + u.limit + zero * std::max(1.0, u.mu))
+        return false;
     }
     return true;
   }

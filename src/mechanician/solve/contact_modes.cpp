@@ -25,10 +25,10 @@ constexpr Index large_mode = 40;  // unknowns from which on a plain elimination 
 
 }  // namespace
 
-/// K x = r; forces of the group f = B x; inequalities `rows` x + offset ≥ 0.
+/// K x = r; forces of the group f = B x + given; inequalities `rows` x + offset ≥ 0.
 struct ContactGroup::Equations {
   MatrixXd K, B;
-  VectorXd r;
+  VectorXd r, given;                   // given: of sliding friction with a limit of its own
   std::vector<Index> lambda_at, f_at;  // by unit, −1 where not unknown
   Index z_at = 0;
   std::vector<RowVectorXd> rows;
@@ -61,7 +61,7 @@ std::vector<std::vector<UnitMode>> ContactGroup::options() const {
     std::vector<UnitMode> list;
     const auto add = [&](Choice choice, const VectorXd& direction) {
       list.push_back({choice, 1, direction});
-      if (u.two_sided()) list.push_back({choice, -1, direction});
+      if (u.two_sided() && u.mu > 0) list.push_back({choice, -1, direction});
     };
     if (u.k == 0) {
       list = {{Choice::held}, {Choice::open}};
@@ -98,6 +98,7 @@ ContactGroup::Equations ContactGroup::assemble(const GroupMode& mode) const {
   N += u;
   const Index p = W_.rows();
   e.B = MatrixXd::Zero(p, N);
+  e.given = VectorXd::Zero(p);
   for (std::size_t i = 0; i < units_.size(); ++i) {
     if (e.lambda_at[i] < 0) continue;
     if (normal_[i] >= 0) e.B(normal_[i], e.lambda_at[i]) = 1.0;
@@ -106,12 +107,14 @@ ContactGroup::Equations ContactGroup::assemble(const GroupMode& mode) const {
         e.B(tangent_[i] + c, e.f_at[i] + c) = 1.0;
       } else {
         e.B(tangent_[i] + c, e.lambda_at[i]) = -unit(i).mu * mode[i].sign * mode[i].direction(c);
+        e.given(tangent_[i] + c) = -unit(i).limit * mode[i].direction(c);
       }
     }
   }
   // Accelerations at the contacts in terms of the unknowns.
   MatrixXd w = W_ * e.B;
   if (u > 0) w.rightCols(u) += UG_.transpose();
+  const VectorXd start = w0_ + W_ * e.given;
   e.K = MatrixXd::Zero(N, N);
   e.r = VectorXd::Zero(N);
   for (std::size_t i = 0; i < units_.size(); ++i) {
@@ -119,41 +122,44 @@ ContactGroup::Equations ContactGroup::assemble(const GroupMode& mode) const {
     const Index at = e.lambda_at[i];
     if (at < 0) {
       e.rows.push_back(N > 0 ? RowVectorXd(w.row(normal_[i])) : RowVectorXd(0));  // no unknowns, no numbers
-      e.offset.push_back(w0_(normal_[i]));
+      e.offset.push_back(start(normal_[i]));
       continue;
     }
     if (c.two_sided()) {
       e.K.row(at) = -lambda_[i] * e.B;
       e.K(at, at) += 1.0;
-      e.r(at) = c.lambda0;
+      e.r(at) = c.lambda0 + lambda_[i].dot(e.given);
     } else {
       e.K.row(at) = w.row(normal_[i]);
-      e.r(at) = -w0_(normal_[i]);
+      e.r(at) = -start(normal_[i]);
     }
     RowVectorXd lambda = RowVectorXd::Zero(N);
     lambda(at) = mode[i].sign;
-    e.rows.push_back(lambda);
-    e.offset.push_back(0.0);
+    // Where friction has a limit of its own, the sign of a two-sided multiplier does not matter.
+    if (!c.two_sided() || c.mu > 0) {
+      e.rows.push_back(lambda);
+      e.offset.push_back(0.0);
+    }
     if (mode[i].choice == Choice::sticking) {
       e.K.middleRows(e.f_at[i], c.k) = w.middleRows(tangent_[i], c.k);
-      e.r.segment(e.f_at[i], c.k) = -w0_.segment(tangent_[i], c.k);
+      e.r.segment(e.f_at[i], c.k) = -start.segment(tangent_[i], c.k);
       if (c.k == 2) e.cones.push_back(i);
       if (c.k == 1) {
         for (const double side : {1.0, -1.0}) {
           RowVectorXd cone = c.mu * lambda;
           cone(e.f_at[i]) = side;
           e.rows.push_back(cone / std::max(1.0, c.mu));
-          e.offset.push_back(0.0);
+          e.offset.push_back(c.limit / std::max(1.0, c.mu));
         }
       }
     } else if (mode[i].choice == Choice::sliding && c.direction.size() == 0) {
       e.rows.push_back(mode[i].direction.transpose() * w.middleRows(tangent_[i], c.k));
-      e.offset.push_back(mode[i].direction.dot(w0_.segment(tangent_[i], c.k)));
+      e.offset.push_back(mode[i].direction.dot(start.segment(tangent_[i], c.k)));
     }
   }
   if (u > 0) {
     e.K.bottomRows(u) = UG_ * e.B;
-    e.r.tail(u) = -s_.U_force;
+    e.r.tail(u) = -s_.U_force - UG_ * e.given;
   }
   return e;
 }
@@ -162,7 +168,7 @@ double ContactGroup::violation(const GroupMode& mode, const Equations& e, const 
   double worst = 0;
   for (std::size_t i = 0; i < e.rows.size(); ++i) worst = std::max(worst, -(e.rows[i].dot(x) + e.offset[i]));
   for (const std::size_t i : e.cones) {
-    const double room = unit(i).mu * mode[i].sign * x(e.lambda_at[i]);
+    const double room = unit(i).mu * mode[i].sign * x(e.lambda_at[i]) + unit(i).limit;
     worst = std::max(worst, (x.segment(e.f_at[i], 2).norm() - room) / std::max(1.0, unit(i).mu));
   }
   const double size = s_.scale + (x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0);
@@ -181,7 +187,7 @@ std::optional<VectorXd> ContactGroup::choose(const GroupMode& mode, const Equati
     row(e.lambda_at[i]) = unit(i).mu * mode[i].sign;
     row.segment(e.f_at[i], 2) = -direction.transpose();
     rows.push_back(row / std::max(1.0, unit(i).mu));
-    offset.push_back(0.0);
+    offset.push_back(unit(i).limit / std::max(1.0, unit(i).mu));
   };
   constexpr double eighth = 0.7853981633974483;
   for (const std::size_t i : e.cones) {
@@ -215,7 +221,7 @@ std::optional<VectorXd> ContactGroup::choose(const GroupMode& mode, const Equati
       bool met = true;
       for (const std::size_t i : e.cones) {
         const VectorXd f = candidate.segment(e.f_at[i], 2);
-        const double over = f.norm() - unit(i).mu * mode[i].sign * candidate(e.lambda_at[i]);
+        const double over = f.norm() - unit(i).mu * mode[i].sign * candidate(e.lambda_at[i]) - unit(i).limit;
         if (over <= 0.5 * mode_tolerance * size * std::max(1.0, unit(i).mu)) continue;
         met = false;
         cut(i, f.normalized());
@@ -240,7 +246,7 @@ std::optional<VectorXd> ContactGroup::choose(const GroupMode& mode, const Equati
       const auto other = nearest(target);
       if (!other) continue;
       const VectorXd difference = effect * (null.transpose() * (*other - *chosen));
-      VectorXd qdd = X_ * (e.B * *other);
+      VectorXd qdd = X_ * (e.B * *other + e.given);
       if (difference.norm() <= distinct_answers * (s_.scale + s_.motion_norm(qdd))) continue;
       if (s_.U.cols() > 0) qdd += s_.U * other->tail(s_.U.cols());
       result.others.push_back(qdd);
@@ -286,7 +292,7 @@ std::optional<ModeSolution> ContactGroup::solve(const GroupMode& mode, Signs sig
   }
   if (!x.allFinite()) return std::nullopt;
   result.violation = violation(mode, e, x);
-  const VectorXd f = e.B * x;
+  const VectorXd f = e.B * x + e.given;
   result.f = VectorXd::Zero(s_.p());
   for (std::size_t c = 0; c < columns_.size(); ++c) result.f(columns_[c]) = f(static_cast<Index>(c));
   result.z = x.tail(s_.U.cols());
@@ -327,7 +333,7 @@ ContactGroup::SlipSample ContactGroup::sample_slip(const GroupMode& mode, std::s
     const VectorXd solved = lu.solve(VectorXd(e.r(rows)));
     x(columns) = solved;
   }
-  sample.slip = w0_.segment(tangent_[i], unit(i).k) + W_.middleRows(tangent_[i], unit(i).k) * (e.B * x);
+  sample.slip = w0_.segment(tangent_[i], unit(i).k) + W_.middleRows(tangent_[i], unit(i).k) * (e.B * x + e.given);
   if (s_.U.cols() > 0) sample.slip += UG_.middleCols(tangent_[i], unit(i).k).transpose() * x.tail(s_.U.cols());
   return sample;
 }

@@ -50,16 +50,19 @@ void ContactGroup::place(Pivoting& p) const {
 /// The mode that the signs of the unknowns tell, directions of slips near those of the corners.
 std::optional<GroupMode> ContactGroup::pivot(const Pivoting& p) const {
   const Index num = W_.rows();
-  MatrixXd B = MatrixXd::Zero(num, p.size);  // f = B z
+  MatrixXd B = MatrixXd::Zero(num, p.size);  // f = B z + given
+  VectorXd given = VectorXd::Zero(num);
   for (std::size_t i = 0; i < p.units.size(); ++i) {
     const Pivoting::Unit& u = p.units[i];
     if (normal_[i] >= 0) B(normal_[i], u.lambda) = 1.0;
+    if (unit(i).direction.size() > 0) given.segment(tangent_[i], unit(i).k) = -unit(i).limit * unit(i).direction;
     if (unit(i).direction.size() > 0)
       B.block(tangent_[i], u.lambda, unit(i).k, 1) = -unit(i).mu * u.sign * unit(i).direction;
     for (std::size_t j = 0; j < u.corners.size(); ++j)
       B.block(tangent_[i], u.beta + static_cast<Index>(j), unit(i).k, 1) = u.corners[j];
   }
   const MatrixXd WB = W_ * B;
+  const VectorXd start = w0_ + W_ * given;
   MatrixXd M = MatrixXd::Zero(p.size, p.size);
   VectorXd q = VectorXd::Zero(p.size);
   for (std::size_t i = 0; i < p.units.size(); ++i) {
@@ -68,10 +71,10 @@ std::optional<GroupMode> ContactGroup::pivot(const Pivoting& p) const {
       // σλ̂ = σ(λ̂₀ + λ̂·f) is what friction feels: ⟂ 0 = σλ̂ − …, by a row that is zero where it holds.
       M.row(u.lambda) = -u.sign * (lambda_[i] * B);
       M(u.lambda, u.lambda) += 1.0;
-      q(u.lambda) = -u.sign * unit(i).lambda0;
+      q(u.lambda) = -u.sign * (unit(i).lambda0 + lambda_[i].dot(given));
     } else {
       M.row(u.lambda) = WB.row(normal_[i]);
-      q(u.lambda) = w0_(normal_[i]);
+      q(u.lambda) = start(normal_[i]);
     }
     if (u.corners.empty()) continue;
     const Index gamma = u.beta + static_cast<Index>(u.corners.size());
@@ -79,14 +82,14 @@ std::optional<GroupMode> ContactGroup::pivot(const Pivoting& p) const {
       const VectorXd& d = u.corners[static_cast<std::size_t>(j - u.beta)];
       M.row(j) = d.transpose() * WB.middleRows(tangent_[i], unit(i).k);
       M(j, gamma) += 1.0;
-      q(j) = d.dot(w0_.segment(tangent_[i], unit(i).k));
+      q(j) = d.dot(start.segment(tangent_[i], unit(i).k));
       M(gamma, j) = -1.0;
     }
-    M(gamma, u.lambda) = unit(i).mu;
+    M(gamma, u.lambda) = unit(i).mu, q(gamma) = unit(i).limit;
   }
   const auto found = solve_complementarity(M, q);
   if (!found) return std::nullopt;
-  const VectorXd w = w0_ + W_ * (B * found->z);
+  const VectorXd w = start + W_ * (B * found->z);
   GroupMode mode(units_.size());
   for (std::size_t i = 0; i < p.units.size(); ++i) {
     const Pivoting::Unit& u = p.units[i];

@@ -33,7 +33,7 @@ GroupMode ContactGroup::read_mode(const VectorXd& f, const VectorXd& w, double z
     if (u.direction.size() > 0) {
       mode[i].choice = Choice::sliding;
       mode[i].direction = u.direction;
-    } else if (s.norm() > zero && friction.norm() >= (1.0 - 1e-6) * u.mu * std::abs(lambda) - zero) {
+    } else if (s.norm() > zero && friction.norm() >= (1.0 - 1e-6) * (u.mu * std::abs(lambda) + u.limit) - zero) {
       mode[i].choice = Choice::sliding;
       mode[i].direction = s.normalized();
     }
@@ -63,7 +63,7 @@ std::optional<ModeSolution> ContactGroup::relax(long& num_modes) const {
           lambda = f(c);
         }
         if (u.k == 0) continue;
-        const double room = u.mu * std::abs(lambda);
+        const double room = u.mu * std::abs(lambda) + u.limit;
         VectorXd target = f.segment(tangent_[i], u.k);
         if (u.direction.size() > 0) {
           target = -room * u.direction;
@@ -102,7 +102,7 @@ std::optional<ModeSolution> ContactGroup::relax(long& num_modes) const {
         const VectorXd friction = forces.segment(tangent_[i], u.k), s = there.segment(tangent_[i], u.k);
         if (mode[i].choice == Choice::sliding && s.dot(mode[i].direction) < 0) {
           next[i].choice = Choice::sticking;
-        } else if (mode[i].choice == Choice::sticking && friction.norm() > u.mu * std::abs(lambda)) {
+        } else if (mode[i].choice == Choice::sticking && friction.norm() > u.mu * std::abs(lambda) + u.limit) {
           next[i].choice = Choice::sliding;
           next[i].direction = -friction.normalized();
         }

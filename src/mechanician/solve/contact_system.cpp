@@ -31,15 +31,16 @@ void check(const InstantValues& values, const std::vector<Index>& one_sided,
   }
   for (const FrictionContact& c : contacts) {
     const Index k = c.T.rows();
-    if (c.row < 0 || c.row >= num_constraint) throw std::invalid_argument("friction needs a constraint row");
-    if (rubbing[c.row]++ > 0) throw std::invalid_argument("a row carries friction twice");
+    if (c.row < -1 || c.row >= num_constraint) throw std::invalid_argument("friction needs a constraint row");
+    if (c.row < 0 && c.mu != 0) throw std::invalid_argument("a coefficient of friction needs a normal force");
+    if (c.row >= 0 && rubbing[c.row]++ > 0) throw std::invalid_argument("a row carries friction twice");
     if (k < 1 || k > 2 || c.T.cols() != n || c.slip_b.size() != k) {
       throw std::invalid_argument("a contact has one or two slip directions over all coordinates");
     }
     if (c.direction.size() != 0 && c.direction.size() != k) {
       throw std::invalid_argument("the direction of a slip has as many entries as there are slip directions");
     }
-    if (!(c.mu >= 0)) throw std::invalid_argument("a coefficient of friction must not be negative");
+    if (!(c.mu >= 0 && c.limit >= 0)) throw std::invalid_argument("friction must not be negative");
   }
 }
 
@@ -141,12 +142,14 @@ ContactSystem make_contact_system(const InstantValues& values, const std::vector
   Index column = static_cast<Index>(one_sided.size());
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const FrictionContact& c = contacts[i];
-    if (unit_of[c.row] < 0) {
-      unit_of[c.row] = static_cast<Index>(s.units.size());
+    Index at = c.row < 0 ? -1 : unit_of[c.row];
+    if (at < 0) {
+      at = static_cast<Index>(s.units.size());
+      if (c.row >= 0) unit_of[c.row] = at;
       s.units.emplace_back();
       s.units.back().row = c.row;
     }
-    ContactUnit& unit = s.units[unit_of[c.row]];
+    ContactUnit& unit = s.units[at];
     unit.contact = static_cast<Index>(i);
     unit.tangent = column;
     unit.k = c.T.rows();
@@ -185,16 +188,22 @@ ContactSystem make_contact_system(const InstantValues& values, const std::vector
     s.UG.row(u) = s.D.cwiseProduct(s.G_transposed * VectorXd(s.U.col(u))).transpose();
   for (ContactUnit& unit : s.units) {
     double normal_scale = unit.normal >= 0 ? s.D(unit.normal) : 1.0;
-    if (unit.two_sided()) {
+    if (unit.row < 0) {
+      unit.lambda = Eigen::RowVectorXd::Zero(p);
+    } else if (unit.two_sided()) {
       const Index at = equality_of[unit.row];
       normal_scale = s.f.sparse ? s.f.sparse->row_scale()(at) : s.f.rows.D(at);
       unit.lambda_scale = normal_scale;
       unit.lambda0 = s.lambda0(at) / normal_scale;
       unit.lambda = s.Lambda.row(at) / normal_scale;
     }
-    if (unit.k > 0) unit.mu = contacts[unit.contact].mu * normal_scale / s.D(unit.tangent);
+    if (unit.k > 0) {
+      unit.mu = contacts[unit.contact].mu * normal_scale / s.D(unit.tangent);
+      unit.limit = contacts[unit.contact].limit / s.D(unit.tangent);
+    }
   }
   s.scale = force_norm(s.f, force) + s.motion_norm(s.qdd0);
+  for (const ContactUnit& unit : s.units) s.scale += unit.limit;
   if (p > 0) s.scale += s.D.cwiseProduct(right).cwiseMax(0.0).maxCoeff();
   return s;
 }

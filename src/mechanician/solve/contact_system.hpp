@@ -23,7 +23,7 @@ struct ContactUnit {
   Eigen::Index normal = -1;   // column of the normal force; −1 where the row is two-sided
   Eigen::Index tangent = -1;  // first column of the friction force
   Eigen::Index k = 0;
-  double mu = 0;              // for scaled forces
+  double mu = 0, limit = 0;   // for scaled forces
   Eigen::VectorXd direction;  // of a slip that is there already
   // Two-sided: λ̂ = lambda0 + lambda·f, scaled like a force.
   double lambda0 = 0;

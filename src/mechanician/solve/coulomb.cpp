@@ -147,7 +147,9 @@ CoulombAnswer make_answer(const ContactSystem& s, const std::vector<FrictionCont
     answer.mode.sign[u.contact] = u.two_sided() ? mode.sign : 1;
     if (state == ContactState::sliding) {
       answer.mode.directions[u.contact] = mode.direction;
-      f.segment(u.tangent, u.k) = -contacts[u.contact].mu * mode.sign * answer.multipliers(u.row) * mode.direction;
+      const FrictionContact& c = contacts[u.contact];
+      const double normal = u.row < 0 ? 0.0 : mode.sign * answer.multipliers(u.row);
+      f.segment(u.tangent, u.k) = -(c.mu * normal + c.limit) * mode.direction;
     } else if (state == ContactState::open) {
       f.segment(u.tangent, u.k).setZero();
     }

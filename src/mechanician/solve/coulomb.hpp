@@ -32,11 +32,12 @@
 namespace mechanician {
 
 struct FrictionContact {
-  Eigen::Index row = 0;       // constraint row of A; one-sided or two-sided
+  Eigen::Index row = 0;       // constraint row of A; one-sided or two-sided; −1: none, λ = 0
   double mu = 0;              // coefficient of friction
   SparseRows T;               // k×n, k = 1 or 2
   Eigen::VectorXd slip_b;     // k
   Eigen::VectorXd direction;  // k, unit direction of the slip velocity; empty where that is zero
+  double limit = 0;           // largest friction besides μ N: ‖f‖ ≤ μ N + limit
 };
 
 enum class ContactState { open, sticking, sliding };

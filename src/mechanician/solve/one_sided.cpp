@@ -534,7 +534,7 @@ OneSidedSolution Programme::run(const OneSidedOptions& options) {
       }
     }
   }
-  if (takes_sparse_path(v_)) {
+  if (v_.b.size() > 0 && takes_sparse_path(v_)) {  // without rows there is nothing to choose
     if (auto result = try_solve_sparse(v_, kinds_.one_sided, guess)) {
       if (!given_consistent_) result->solution.consistent = false;
       return std::move(*result);

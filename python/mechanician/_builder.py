@@ -1,0 +1,158 @@
+"""Models built in Python: expressions go into the text of a model, which is then read as any other."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ._expressions import Condition, Expression, Operand
+from ._system import System, read
+
+_NAME = re.compile(r"[^\W\d]\w*\Z")
+
+
+def _key(name: str) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"a name is a text, not {name!r}")
+    if not _NAME.match(name):
+        raise ValueError(f"`{name}` cannot be a name")
+    return name if re.fullmatch(r"[A-Za-z0-9_]+", name) else json.dumps(name, ensure_ascii=False)
+
+
+def _text(value: Operand | str) -> str:
+    return json.dumps(value if isinstance(value, str) else str(Expression.of(value)), ensure_ascii=False)
+
+
+class Model:
+    """A model that is put together in Python.
+
+    >>> x, y = coordinates("x y")
+    >>> b = Model("Pendulum")
+    >>> m, L = b.parameter("m", 2.0), b.parameter("L", 1.0)
+    >>> b.kinetic = m / 2 * (x.dot**2 + y.dot**2)
+    >>> b.potential = m * 9.81 * y
+    >>> b.constrain("rod", x**2 + y**2 == L**2)
+    >>> b.start(position={"x": 0.6, "y": -0.8})
+    >>> b.build().run(to=10)
+    """
+
+    def __init__(self, title: str = "") -> None:
+        #: The title of the model.
+        self.title = title
+        #: The kinetic energy, of positions and velocities.
+        self.kinetic: Operand | str | None = None
+        #: The potential energy.
+        self.potential: Operand | str | None = None
+        self._coordinates: list[str] = []
+        self._sections: dict[str, dict[str, str]] = {}
+        self._constraints: dict[str, dict[str, str]] = {}
+        self._controls: dict[str, dict[str, str]] = {}
+        self._events: dict[str, dict[str, str]] = {}
+
+    def _put(self, section: str, name: str, value: str) -> None:
+        entries = self._sections.setdefault(section, {})
+        if _key(name) in entries:
+            raise ValueError(f"[{section}] has `{name}` already")
+        entries[_key(name)] = value
+
+    def coordinate(self, *names: str) -> list[Expression]:
+        """Coordinates, in this order. Those that are first met in expressions are added by themselves, by name."""
+        made = []
+        for name in names:
+            _key(name)
+            if name not in self._coordinates:
+                self._coordinates.append(name)
+            made.append(Expression(name))
+        return made
+
+    def parameter(self, name: str, value: Operand | str) -> Expression:
+        """A parameter with its value: a number, or an expression of other parameters."""
+        self._put("parameters", name, _text(value))
+        return Expression(name)
+
+    def define(self, name: str, value: Operand | str) -> Expression:
+        """A name for an expression; `.dot` of it is its time derivative."""
+        self._put("define", name, _text(value))
+        return Expression(name)
+
+    def force(self, coordinate: Expression | str, value: Operand | str) -> None:
+        """A further force along a coordinate."""
+        self._put("dynamics.force", str(coordinate), _text(value))
+
+    def nonideal(self, coordinate: Expression | str, value: Operand | str) -> None:
+        """What constraint forces do beyond d'Alembert's principle, by coordinate."""
+        self._put("nonideal", str(coordinate), _text(value))
+
+    def output(self, name: str, value: Operand | str) -> None:
+        """A further column of results."""
+        self._put("outputs", name, _text(value))
+
+    def constrain(self, name: str, condition: Condition | str, **keys: Operand | str | list[Operand | str]) -> None:
+        """A constraint: `x**2 + y**2 == L**2`, one-sided with `>=` and `<=`. Keys as in files: weight, restitution, friction, slip."""
+        self._add_row(self._constraints, name, condition, keys)
+
+    def control(self, name: str, condition: Condition | str, **keys: Operand | str | list[Operand | str]) -> None:
+        """A requirement that a control force meets. Keys as in files: frequency, damping."""
+        self._add_row(self._controls, name, condition, keys)
+
+    def _add_row(self, rows: dict[str, dict[str, str]], name: str, condition: Condition | str, keys: Mapping[str, Any]) -> None:
+        if not isinstance(condition, (Condition, str)):
+            raise TypeError(f"a constraint is a condition such as x == 1, not {condition!r}")
+        if _key(name) in rows:
+            raise ValueError(f"there is a constraint `{name}` already")
+        entries = {"equation": _text(condition if isinstance(condition, str) else condition.equation())}
+        for key, value in keys.items():
+            entries[key] = "[" + ", ".join(_text(v) for v in value) + "]" if isinstance(value, (list, tuple)) else _text(value)
+        rows[_key(name)] = entries
+
+    def event(self, name: str, when: Operand | str, *, direction: str = "both", do: str = "record") -> None:
+        """Something that happens where an expression passes zero."""
+        self._events[_key(name)] = {"when": _text(when), "direction": json.dumps(direction), "do": json.dumps(do)}
+
+    def start(
+        self,
+        position: Mapping[str, Operand | str] | None = None,
+        velocity: Mapping[str, Operand | str] | None = None,
+        time: Operand | None = None,
+    ) -> None:
+        """Start values by name; what is not named is zero."""
+        for section, values in (("start.position", position), ("start.velocity", velocity)):
+            for name, value in (values or {}).items():
+                self._put(section, str(name), _text(value))
+        if time is not None:
+            self._put("start", "time", _text(time))
+
+    def _found_coordinates(self) -> list[str]:
+        texts = [str(e) for e in (self.kinetic, self.potential) if e is not None]
+        texts += [v for rows in (self._constraints, self._controls) for row in rows.values() for v in row.values()]
+        texts += [v for s in self._sections.values() for v in s.values()]
+        names = list(self._coordinates)
+        known = {json.loads(k) if k.startswith('"') else k for s in ("parameters", "define") for k in self._sections.get(s, {})}
+        for text in texts:
+            for name in re.findall(r"([^\W\d]\w*)'", text):  # what has a velocity
+                if name not in names and name not in known:
+                    names.append(name)
+        return names
+
+    def to_toml(self) -> str:
+        """The model as the text of a file."""
+        lines = [f"title = {json.dumps(self.title, ensure_ascii=False)}"] if self.title else []
+        lines.append(f"coordinates = {json.dumps(self._found_coordinates(), ensure_ascii=False)}")
+        dynamics = [f"{k} = {_text(v)}" for k, v in (("kinetic", self.kinetic), ("potential", self.potential)) if v is not None]
+        if dynamics:
+            lines += ["", "[dynamics]", *dynamics]
+        for section, entries in self._sections.items():
+            lines += ["", f"[{section}]", *(f"{name} = {value}" for name, value in entries.items())]
+        for table, rows in (("constraints", self._constraints), ("control", self._controls), ("events", self._events)):
+            for name, entries in rows.items():
+                lines += ["", f"[{table}.{name}]", *(f"{key} = {value}" for key, value in entries.items())]
+        return "\n".join(lines) + "\n"
+
+    def build(self, **parameters: float) -> System:
+        """The model made ready for numbers. Mistakes raise ModelError."""
+        return read(self.to_toml(), name=f"{self.title or 'model'}.toml", **parameters)
+
+    def __repr__(self) -> str:
+        return self.to_toml()

@@ -1,0 +1,268 @@
+"""Answers: instants, checks, motions and sweeps."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import pathlib
+import tempfile
+import webbrowser
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from ._native import NativeRun
+    from ._system import System
+
+Array = npt.NDArray[np.float64]
+
+
+def _optional(module: str, use: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError as e:
+        raise ImportError(f"{use} needs {module}: pip install {module}") from e
+
+
+class Record:
+    """An answer with named parts, `answer.acceleration["x"]`; `to_dict()` has all of them as plain Python values."""
+
+    _title = "record"
+
+    def __init__(self, data: dict[str, Any], notes: list[str]) -> None:
+        self._data = data
+        #: What is to be known beside the numbers: redundant constraints and the like.
+        self.notes: list[str] = notes
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self._data[name]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__} has no `{name}`; it has {', '.join(self._data)}") from None
+
+    def __getitem__(self, name: str) -> Any:
+        return self._data[name]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._data]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All parts, by the keys of the command line's JSON."""
+        return cast("dict[str, Any]", json.loads(json.dumps(self._data)))
+
+    def __repr__(self) -> str:
+        lines = [self._title]
+        for key, value in self._data.items():
+            text = repr(value)
+            lines.append(f"  {key}: {text if len(text) <= 100 else text[:97] + '...'}")
+        return "\n".join(lines + [f"  note: {n}" for n in self.notes])
+
+
+class Instant(Record):
+    """What happens at one instant: `acceleration`, `constraint_force`, `multipliers`, `rank`, `redundant` …"""
+
+    _title = "instant"
+
+    @property
+    def parts(self) -> dict[str, Any] | None:
+        """The parts of the motion that explain it; only where they were asked for."""
+        return cast("dict[str, Any] | None", self._data.get("parts"))
+
+
+class Diagnosis(Record):
+    """What `check` says of a model at its start: sizes, rank, redundant constraints, whether the acceleration is unique."""
+
+    _title = "diagnosis"
+
+    def __init__(self, data: dict[str, Any], notes: list[str], refusals: list[str]) -> None:
+        super().__init__(data, notes)
+        #: Why the model cannot move from this start; empty where it can.
+        self.refusals: list[str] = refusals
+
+    @property
+    def ok(self) -> bool:
+        """Whether a motion can begin here."""
+        return not self.refusals
+
+
+class Run(Mapping[str, Array]):
+    """A motion: columns by name as NumPy arrays (no copies), events, and how far it can be trusted."""
+
+    def __init__(self, native: NativeRun, system: System, repeat: Mapping[str, Any]) -> None:
+        self._native = native
+        self._rows = cast(Array, native.rows)
+        self._index = {name: i for i, name in enumerate(native.columns)}
+        self._system = system
+        self._repeat = dict(repeat)
+        data = json.loads(native.summary)
+        #: The summary of the run, by the keys of the command line's JSON.
+        self.summary: dict[str, Any] = data["summary"]
+        #: Impacts, contacts, singular configurations and events of the model, in order.
+        self.events: list[dict[str, Any]] = data["events"]
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of all columns."""
+        return list(self._index)
+
+    @property
+    def t(self) -> Array:
+        """The times of the rows."""
+        return self["t"]
+
+    @property
+    def status(self) -> str:
+        """done, stopped, failed, suspect or interrupted."""
+        return cast(str, self.summary["status"])
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the run passes its checks."""
+        return bool(self.summary["trusted"])
+
+    @property
+    def certificate(self) -> dict[str, Any]:
+        """What was checked: violations of the constraints, works, balance of energy."""
+        return cast("dict[str, Any]", self.summary.get("certificate", self.summary))
+
+    def __getitem__(self, name: str) -> Array:
+        if not isinstance(name, str):
+            raise TypeError(f"columns have names: {name!r} is none")
+        if name not in self._index:
+            raise KeyError(f"the run has no column `{name}`")
+        return self._rows[:, self._index[name]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._index)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def sample(self, t: float) -> dict[str, float]:
+        """All columns at any time of the motion, between rows too."""
+        row = self._native.sample(float(t))
+        return dict(zip(self._index, row.tolist(), strict=True))
+
+    def array(self) -> Array:
+        """All rows as one array, a row for each time and a column for each name."""
+        return self._rows
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame with the time as index."""
+        pandas = _optional("pandas", "to_pandas")
+        frame = pandas.DataFrame(self._rows, columns=self.columns)
+        return frame.set_index("t")
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset over the time."""
+        xarray = _optional("xarray", "to_xarray")
+        return xarray.Dataset({n: ("t", self[n]) for n in self.columns if n != "t"}, coords={"t": self.t})
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Writes the result as the command line does: .h5, .csv or .json."""
+        self._native.save(os.fspath(file))
+
+    def plot(self, *names: str, against: str = "t", ax: Any = None) -> Any:
+        """Curves of some columns with matplotlib; returns the axes."""
+        pyplot = _optional("matplotlib.pyplot", "plot")
+        wanted = names or tuple(self._system.coordinates[:8])
+        axes = ax if ax is not None else pyplot.subplots()[1]
+        for name in wanted:
+            axes.plot(self[against], self[name], label=name)
+        axes.set_xlabel(against)
+        axes.legend()
+        return axes
+
+    def report(self) -> str:
+        """The page of the report, as HTML."""
+        return self._system._run(report=True, **self._repeat).report
+
+    def show(self) -> Any:
+        """The report: in a notebook as a frame, else in a browser."""
+        return show_page(self.report())
+
+    def _repr_html_(self) -> str:
+        shown = [c for c in self.columns if c in set(self._system.coordinates[:6])]
+        head = "".join(f"<th>{c}</th>" for c in ["t", *shown])
+        body = ""
+        for k in range(0, len(self.t), max(1, len(self.t) // 8)):
+            body += "<tr>" + "".join(f"<td>{self[c][k]:.6g}</td>" for c in ["t", *shown]) + "</tr>"
+        return f"<p>{self!r}</p><table><tr>{head}</tr>{body}</table>"
+
+    def __repr__(self) -> str:
+        trust = "passes its checks" if self.trusted else "is not to be trusted"
+        return f"<run: {self.status}, {len(self.t)} rows, t = {self.t[0]:g} to {self.t[-1]:g}, {trust}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_run_again, (self._system, self._repeat))
+
+
+def _run_again(system: System, repeat: dict[str, Any]) -> Run:
+    return system.run(**repeat)
+
+
+class Sweep(Mapping[str, Array]):
+    """Many motions: one row each. Columns are what was varied, the state at the end and what was kept."""
+
+    def __init__(
+        self, names: list[str], values: Array, outcomes: list[str], reasons: list[tuple[int, str]], computed: int
+    ) -> None:
+        self._index = {name: i for i, name in enumerate(names)}
+        self._values = values
+        #: What became of each motion: done, suspect, stopped or failed.
+        self.outcomes: list[str] = outcomes
+        #: Why, by number of the motion, where it is not done.
+        self.reasons: dict[int, str] = dict(reasons)
+        #: How many motions there are results of.
+        self.computed: int = computed
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of all columns."""
+        return list(self._index)
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self._index:
+            raise KeyError(f"the sweep has no column `{name}`; it has {', '.join(self._index)}")
+        return self._values[:, self._index[name]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._index)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame, a row for each motion."""
+        frame = _optional("pandas", "to_pandas").DataFrame(self._values, columns=self.columns)
+        frame["outcome"] = self.outcomes
+        return frame
+
+    def __repr__(self) -> str:
+        counts = {o: self.outcomes.count(o) for o in dict.fromkeys(self.outcomes)}
+        return f"<sweep: {len(self.outcomes)} motions, " + ", ".join(f"{n} {o}" for o, n in counts.items()) + ">"
+
+
+def show_page(page: str) -> Any:
+    """A page in a notebook, or in a browser where there is none."""
+    try:
+        from IPython import get_ipython  # type: ignore[import-not-found,unused-ignore]
+
+        if get_ipython() is not None and "IPKernelApp" in get_ipython().config:
+            from html import escape
+
+            from IPython.display import HTML  # type: ignore[import-not-found,unused-ignore]
+
+            return HTML(f'<iframe srcdoc="{escape(page)}" style="width:100%;height:640px;border:0"></iframe>')
+    except ImportError:
+        pass
+    with tempfile.NamedTemporaryFile("w", suffix=".html", delete=False, encoding="utf-8") as file:
+        file.write(page)
+    webbrowser.open(pathlib.Path(file.name).as_uri())
+    return pathlib.Path(file.name)

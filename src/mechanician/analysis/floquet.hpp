@@ -1,0 +1,44 @@
+#pragma once
+
+/// Whether a periodic motion is stable: Floquet's multipliers.
+///
+/// Small deviations δx of a motion with period T, in independent coordinates and velocities (tangent.hpp), come back after T as X(T) δx.
+/// The eigenvalues of the monodromy matrix X(T) are the multipliers: deviations die away where all are inside the unit circle. X is found
+/// by integrating the derivatives of the motion along it,
+///
+///     δq̇ = δv,   δv̇ = ∂q̈/∂q δq + ∂q̈/∂q̇ δv,
+///
+/// in all coordinates, from a basis of the tangent space: they stay tangent, and no choice of states has to last through the period.
+/// Derivatives are exact (motion/acceleration_derivatives.hpp), steps those of DOP853 along the steps of the motion.
+///
+/// What must come back is not the state but everything that the motion depends on: A and ẋ. An angle may have gone round.
+
+#include "mechanician/analysis/eigenvalues.hpp"
+#include "mechanician/motion/integrator.hpp"
+
+namespace mechanician {
+
+struct FloquetOptions {
+  double period = 0.0;
+  double tolerance = 1e-10;
+  Method method = Method::automatic;
+  std::vector<double> scale = {};
+};
+
+struct Floquet {
+  std::string refusal = {};  ///< why there is none
+  Place place = {};
+  bool stopped = false;  ///< the motion came to no end
+  Linearisation begin = {};
+  double period = 0.0;
+  Eigen::MatrixXd monodromy = {};
+  Spectrum multipliers = {};  ///< values of `eigenvalues` are multipliers, by size
+
+  double largest() const;
+  /// No multiplier is larger than 1.
+  bool is_stable() const;
+};
+
+Floquet find_multipliers(Lineariser& lineariser, const State& start, const FloquetOptions& options);
+
+}  // namespace mechanician

@@ -1,0 +1,250 @@
+#include "mechanician/analysis/rest_states.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <numbers>
+
+#include "mechanician/analysis/branch.hpp"
+#include "mechanician/instant/accelerate.hpp"
+#include "mechanician/motion/motion_for_test.hpp"
+
+namespace mechanician {
+namespace {
+
+constexpr double g = 9.81;
+
+std::vector<RestState> rest_of(const Loaded& loaded, const RestOptions& options = {}) {
+  return RestSearch(loaded.system, loaded.start).find_all(options);
+}
+
+/// All accelerations vanish there, as the general solver has them.
+void expect_rest(const System& system, const RestState& s) {
+  const Instant instant = accelerate(system, s.linear.state);
+  ASSERT_TRUE(instant.has_acceleration());
+  EXPECT_TRUE(instant.violations().empty());
+  EXPECT_LT(instant.solution.qdd.cwiseAbs().maxCoeff(), 1e-9);
+  EXPECT_EQ(s.linear.state.qd.norm(), 0.0);
+}
+
+const char* const pendulum = R"toml(
+coordinates = ["x", "y"]
+[parameters]
+L = 2.0
+[dynamics]
+kinetic = "3*(x'^2 + y'^2)/2"
+potential = "3*9.81*y"
+[constraints]
+rod = "x^2 + y^2 = L^2"
+[start]
+position = { x = 2.0 }
+)toml";
+
+TEST(equilibrium, pendulum_hangs_or_stands) {
+  const Loaded loaded(pendulum);
+  const auto found = rest_of(loaded);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_TRUE(found[0].is_stable());
+  EXPECT_NEAR(found[0].linear.state.q(1), -2.0, 1e-14);
+  EXPECT_NEAR(found[0].linear.multipliers(0), -3.0 * g / 4.0, 1e-12);  // 2 y λ = m g
+  EXPECT_FALSE(found[1].is_stable());
+  EXPECT_NEAR(found[1].linear.state.q(1), 2.0, 1e-14);
+  for (const RestState& s : found) expect_rest(loaded.system, s);
+  // As an angle: whole turns are the same.
+  const Loaded angle(R"toml(
+coordinates = ["theta"]
+[dynamics]
+kinetic = "theta'^2/2"
+potential = "-9.81*cos(theta)"
+[start]
+position = { theta = 20 }
+)toml");
+  EXPECT_EQ(rest_of(angle).size(), 2u);
+}
+
+TEST(equilibrium, double_well_has_three_and_the_same_seed_the_same) {
+  const Loaded loaded = line("x - x^3 - 0.1*x'", "position = { x = 0.5 }");
+  const auto found = rest_of(loaded, {.starts = 40, .seed = 5});
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_NEAR(found[0].linear.state.q(0), -1.0, 1e-14);
+  EXPECT_NEAR(found[1].linear.state.q(0), 1.0, 1e-14);
+  EXPECT_NEAR(found[2].linear.state.q(0), 0.0, 1e-14);
+  EXPECT_FALSE(found[2].is_stable());
+  const auto again = rest_of(loaded, {.starts = 40, .seed = 5});
+  for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(again[k].linear.state.q(0), found[k].linear.state.q(0));
+}
+
+TEST(equilibrium, four_bar_linkage_rests_where_its_potential_does) {
+  const Loaded loaded(read_model(std::filesystem::path(MECHANICIAN_SOURCE_DIR) / "models" / "four_bar.toml"));
+  const auto found = rest_of(loaded);
+  EXPECT_EQ(found.size(), 4u);
+  for (const RestState& s : found) expect_rest(loaded.system, s);
+}
+
+TEST(equilibrium, hanging_chain_has_slopes_at_equal_distances) {
+  // The horizontal force is the same in all links, so tangents of their angles grow by m g/H from link to link.
+  std::string text = "coordinates = [";
+  const int N = 9;
+  for (int i = 1; i <= N; ++i) text += fmt::format("\"x{}\", \"y{}\", ", i, i);
+  text += "]\n[dynamics]\nkinetic = \"";
+  for (int i = 1; i <= N; ++i) text += fmt::format("{}(x{}'^2 + y{}'^2)/2", i > 1 ? " + " : "", i, i);
+  text += "\"\npotential = \"";
+  for (int i = 1; i <= N; ++i) text += fmt::format("{}9.81*y{}", i > 1 ? " + " : "", i);
+  text += "\"\n[constraints]\nl0 = \"x1^2 + y1^2 = 1.44\"\n";
+  for (int i = 1; i < N; ++i)
+    text += fmt::format("l{} = \"(x{} - x{})^2 + (y{} - y{})^2 = 1.44\"\n", i, i + 1, i, i + 1, i);
+  text += fmt::format("l{} = \"(8 - x{})^2 + y{}^2 = 1.44\"\n[start]\nposition = {{ ", N, N, N);
+  for (int i = 1; i <= N; ++i)
+    text += fmt::format("{}x{} = {}, y{} = {}", i > 1 ? ", " : "", i, 0.8 * i, i, -2.0 + 0.1 * std::abs(i - 5));
+  const Loaded loaded(text + " }\n");
+  const auto found = rest_of(loaded, {.starts = 3});
+  ASSERT_GE(found.size(), 1u);
+  ASSERT_TRUE(found[0].is_stable());
+  const Eigen::VectorXd& q = found[0].linear.state.q;
+  std::vector<double> slope;
+  for (int i = 0; i <= N; ++i) {
+    const double x0 = i == 0 ? 0.0 : q(2 * i - 2), y0 = i == 0 ? 0.0 : q(2 * i - 1), x1 = i == N ? 8.0 : q(2 * i),
+                 y1 = i == N ? 0.0 : q(2 * i + 1);
+    slope.push_back((y1 - y0) / (x1 - x0));
+  }
+  for (int i = 1; i < N; ++i) EXPECT_NEAR(slope[i + 1] - slope[i], slope[1] - slope[0], 1e-10);
+  EXPECT_LT(slope.front(), 0.0);
+}
+
+TEST(equilibrium, states_of_first_order_rest_where_their_rate_vanishes) {
+  const Loaded motor(R"toml(
+coordinates = ["phi", "i"]
+[parameters]
+U = 12.0
+[dynamics]
+kinetic = "0.01/2*phi'^2"
+potential = "3*phi^2/2"
+force = { phi = "0.1*i - 0.001*phi'" }
+[constraints]
+current = "0.05*i' = U - 2*i - 0.1*phi'"
+)toml");
+  const auto found = rest_of(motor);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NEAR(found[0].linear.state.q(0), 0.2, 1e-13);
+  EXPECT_NEAR(found[0].linear.state.q(1), 6.0, 1e-12);
+  EXPECT_TRUE(found[0].is_stable());
+}
+
+Branches branches_of(const Loaded& loaded, const std::string& parameter, double from, double to) {
+  RestSearch search(loaded.system, loaded.start, parameter);
+  BranchOptions options;
+  options.from = from, options.to = to;
+  return follow_branches(search, options);
+}
+
+TEST(equilibrium, truss_snaps_through_at_the_folds_of_the_closed_form) {
+  const Loaded loaded(R"toml(
+coordinates = ["w"]
+[parameters]
+b = 1.0
+h = 0.3
+EA = 100.0
+P = 0.0
+[define]
+L0 = "sqrt(b^2 + h^2)"
+L = "sqrt(b^2 + (h - w)^2)"
+[dynamics]
+kinetic = "w'^2/2"
+potential = "EA/L0*(L - L0)^2"
+force = { w = "P - 0.1*w'" }
+[start]
+position = { w = 0.01 }
+)toml");
+  EXPECT_EQ(rest_of(loaded).size(), 3u);
+  const Branches found = branches_of(loaded, "P", -5.0, 5.0);
+  // P(w) is extremal where L³ = L0 b².
+  const double L0 = std::hypot(1.0, 0.3), L = std::cbrt(L0), y = std::sqrt(L * L - 1.0),
+               P = 200.0 / L0 * (L0 - L) * y / L;
+  ASSERT_EQ(found.special.size(), 2u);
+  for (const SpecialPoint& s : found.special) {
+    EXPECT_EQ(s.kind, SpecialKind::fold);
+    const double sign = s.parameter > 0.0 ? 1.0 : -1.0;
+    EXPECT_NEAR(s.parameter, sign * P, 1e-12);
+    EXPECT_NEAR(s.q(0), 0.3 - sign * y, 1e-8);
+  }
+  ASSERT_EQ(found.branches.size(), 1u);
+  EXPECT_EQ(found.branches[0].front().parameter, -5.0);
+  EXPECT_EQ(found.branches[0].back().parameter, 5.0);
+}
+
+TEST(equilibrium, bead_on_a_spinning_hoop_leaves_its_bottom_at_the_speed_of_the_closed_form) {
+  const Loaded loaded(R"toml(
+coordinates = ["theta"]
+[parameters]
+R = 0.5
+w = 2.0
+[dynamics]
+kinetic = "R^2/2*theta'^2"
+potential = "-9.81*R*cos(theta) - R^2*w^2*sin(theta)^2/2"
+[start]
+position = { theta = 0.1 }
+)toml");
+  const Branches found = branches_of(loaded, "w", 1.0, 8.0);
+  ASSERT_EQ(found.special.size(), 1u);
+  EXPECT_EQ(found.special[0].kind, SpecialKind::crossing);
+  EXPECT_NEAR(found.special[0].parameter, std::sqrt(g / 0.5), 1e-9);
+  // On the new branch cos(theta) = g/(w² R).
+  double off = 0.0;
+  int points = 0;
+  for (const auto& branch : found.branches)
+    for (const BranchPoint& p : branch)
+      if (std::abs(std::sin(p.q(0))) > 1e-3) {
+        off = std::max(off, std::abs(std::cos(p.q(0)) - g / (p.parameter * p.parameter * 0.5))), ++points;
+        EXPECT_EQ(p.num_unstable, 0);
+      }
+  EXPECT_GT(points, 30);
+  EXPECT_LT(off, 1e-10);
+}
+
+TEST(equilibrium, column_buckles_at_the_load_of_the_closed_form) {
+  // Two rods, springs k in both joints: (3 − √5)/2 k/L.
+  const Loaded loaded(R"toml(
+coordinates = ["a", "b"]
+[parameters]
+P = 0.1
+[dynamics]
+kinetic = "(a'^2 + b'^2)/2"
+potential = "a^2/2 + (b - a)^2/2 + P*(cos(a) + cos(b))"
+force = { a = "-0.1*a'", b = "-0.1*b'" }
+[start]
+position = { a = 0.05, b = 0.05 }
+)toml");
+  const Branches found = branches_of(loaded, "P", 0.0, 1.0);
+  ASSERT_GE(found.special.size(), 1u);
+  EXPECT_EQ(found.special[0].kind, SpecialKind::crossing);
+  EXPECT_NEAR(found.special[0].parameter, (3.0 - std::sqrt(5.0)) / 2.0, 1e-10);
+}
+
+TEST(equilibrium, follows_parameters_that_move_constraints) {
+  const Loaded loaded(pendulum);
+  const Branches found = branches_of(loaded, "L", 1.0, 3.0);
+  ASSERT_EQ(found.branches.size(), 2u);
+  for (const auto& branch : found.branches)
+    for (const BranchPoint& p : branch) EXPECT_NEAR(std::abs(p.q(1)), p.parameter, 1e-12);
+}
+
+TEST(equilibrium, oscillations_that_set_in_are_found) {
+  // x'' + (x² − mu) x' + x = 0: at mu = 0 a pair passes the axis.
+  const Loaded loaded(R"toml(
+coordinates = ["x"]
+[parameters]
+mu = -1.0
+[dynamics]
+kinetic = "x'^2/2"
+force = { x = "-x + (mu - x^2)*x'" }
+)toml");
+  const Branches found = branches_of(loaded, "mu", -1.0, 1.0);
+  ASSERT_EQ(found.special.size(), 1u);
+  EXPECT_EQ(found.special[0].kind, SpecialKind::oscillation);
+  EXPECT_NEAR(found.special[0].parameter, 0.0, 1e-9);
+}
+
+}  // namespace
+}  // namespace mechanician

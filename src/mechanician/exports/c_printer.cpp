@@ -1,0 +1,246 @@
+#include "mechanician/exports/c_printer.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+namespace mechanician {
+
+namespace {
+
+/// How an operator is written: {0}, {1}, {2} are its operands, @ the prefix.
+struct Spelling {
+  int code;
+  std::string_view text;
+};
+
+constexpr int code(Op op) { return static_cast<int>(op); }
+constexpr int code(Action action) { return static_cast<int>(action); }
+
+constexpr Spelling spellings[] = {
+    {code(Op::add), "{0} + {1}"},
+    {code(Op::sub), "{0} - {1}"},
+    {code(Op::mul), "{0}*{1}"},
+    {code(Op::div), "{0}/{1}"},
+    {code(Op::pow), "@power({0}, {1})"},
+    {code(Op::neg), "-{0}"},
+    {code(Op::sin), "@sine({0})"},
+    {code(Op::cos), "@cosine({0})"},
+    {code(Op::tan), "tan({0})"},
+    {code(Op::asin), "asin({0})"},
+    {code(Op::acos), "acos({0})"},
+    {code(Op::atan), "atan({0})"},
+    {code(Op::atan2), "atan2({0}, {1})"},
+    {code(Op::sinh), "sinh({0})"},
+    {code(Op::cosh), "cosh({0})"},
+    {code(Op::tanh), "tanh({0})"},
+    {code(Op::asinh), "asinh({0})"},
+    {code(Op::acosh), "acosh({0})"},
+    {code(Op::atanh), "atanh({0})"},
+    {code(Op::exp), "exp({0})"},
+    {code(Op::log), "log({0})"},
+    {code(Op::sqrt), "sqrt({0})"},
+    {code(Op::abs), "fabs({0})"},
+    {code(Op::sign), "@sign({0})"},
+    {code(Op::min), "@least({0}, {1})"},
+    {code(Op::max), "@largest({0}, {1})"},
+    {code(Op::hypot), "hypot({0}, {1})"},
+    {code(Op::mod), "@modulo({0}, {1})"},
+    {code(Op::select), "{0} != 0 ? {1} : {2}"},
+    {code(Op::lt), "{0} < {1} ? 1 : 0"},
+    {code(Op::le), "{0} <= {1} ? 1 : 0"},
+    {code(Op::gt), "{0} > {1} ? 1 : 0"},
+    {code(Op::ge), "{0} >= {1} ? 1 : 0"},
+    {code(Op::eq), "@equal({0}, {1})"},
+    {code(Op::logical_and), "({0} != 0 && {1} != 0) ? 1 : 0"},
+    {code(Op::logical_or), "({0} != 0 || {1} != 0) ? 1 : 0"},
+    {code(Op::logical_not), "{0} != 0 ? 0 : 1"},
+    {code(Action::fma), "fma({0}, {1}, {2})"},
+    {code(Action::fms), "fma({0}, {1}, -{2})"},
+    {code(Action::fnma), "fma(-{0}, {1}, {2})"},
+};
+
+std::string_view spelling_of(Action action) {
+  for (const Spelling& s : spellings)
+    if (s.code == static_cast<int>(action)) return s.text;
+  throw std::invalid_argument("C has no way to write an operator of this model");
+}
+
+constexpr std::size_t part_size = 400;  // compilers take more than linearly long over long functions
+
+class FunctionPrinter {
+ public:
+  FunctionPrinter(const Program& program, std::string_view prefix) : p_(program), prefix_(prefix) {
+    const auto first = static_cast<std::size_t>(p_.num_inputs) + p_.constants.size();
+    first_ = first;
+    // Which values outlive the part that they are made in.
+    shared_.assign(p_.steps.size(), 0);
+    for (std::size_t k = 0; k < p_.steps.size(); ++k)
+      for (const std::int32_t operand : {p_.steps[k].a, p_.steps[k].b, p_.steps[k].c})
+        if (const auto at = static_cast<std::size_t>(operand); at >= first && part_of(at - first) != part_of(k))
+          shared_[at - first] = 1;
+    if (num_parts() > 1)
+      for (const std::int32_t out : p_.outputs)
+        if (const auto at = static_cast<std::size_t>(out); at >= first) shared_[at - first] = 1;
+    places_.assign(p_.steps.size(), 0);
+    for (std::size_t k = 0; k < p_.steps.size(); ++k)
+      if (shared_[k]) places_[k] = num_shared_++;
+  }
+
+  std::string print(std::string_view name) {
+    std::string out;
+    const std::size_t parts = num_parts();
+    if (parts <= 1) {
+      out += fmt::format("static void {}(const double *x, double *y)\n{{\n", name);
+      out += "  (void)x;\n";
+      steps(0, p_.steps.size(), out);
+      outputs(out);
+      return out + "}\n\n";
+    }
+    for (std::size_t part = 0; part < parts; ++part) {
+      out += fmt::format("static void {}_part{}(const double *x, double *w)\n{{\n  (void)x;\n", name, part + 1);
+      steps(part * part_size, std::min((part + 1) * part_size, p_.steps.size()), out);
+      out += "}\n\n";
+    }
+    out += fmt::format("static void {}(const double *x, double *y)\n{{\n  double w[{}];\n", name, num_shared_);
+    for (std::size_t part = 0; part < parts; ++part) out += fmt::format("  {}_part{}(x, w);\n", name, part + 1);
+    outputs(out);
+    return out + "}\n\n";
+  }
+
+ private:
+  std::size_t num_parts() const { return (p_.steps.size() + part_size - 1) / part_size; }
+  static std::size_t part_of(std::size_t step) { return step / part_size; }
+
+  std::string operand(std::int32_t i, std::size_t part) const {
+    const auto at = static_cast<std::size_t>(i);
+    const auto inputs = static_cast<std::size_t>(p_.num_inputs);
+    if (at < inputs) return fmt::format("x[{}]", at);
+    if (at < first_) {
+      const double value = p_.constants[at - inputs];
+      return std::signbit(value) ? "(" + c_number(value) + ")" : c_number(value);
+    }
+    const std::size_t k = at - first_;
+    return shared_[k] && part_of(k) != part ? fmt::format("w[{}]", places_[k]) : fmt::format("r{}", k);
+  }
+
+  void steps(std::size_t begin, std::size_t end, std::string& out) const {
+    for (std::size_t k = begin; k < end; ++k) {
+      const Step& s = p_.steps[k];
+      const std::size_t part = part_of(k);
+      const std::string text =
+          fmt::format(fmt::runtime(spelling_of(s.action)), operand(s.a, part), operand(s.b, part), operand(s.c, part));
+      out += fmt::format("  double r{} = {};\n", k, with_prefix(text, prefix_));
+      if (shared_[k]) out += fmt::format("  w[{}] = r{};\n", places_[k], k);
+    }
+  }
+
+  void outputs(std::string& out) const {
+    const std::size_t nowhere = num_parts() > 1 ? p_.steps.size() : 0;  // outside all parts, or in the only one
+    for (std::size_t i = 0; i < p_.outputs.size(); ++i)
+      out += fmt::format("  y[{}] = {};\n", i, operand(p_.outputs[i], num_parts() > 1 ? part_of(nowhere) + 1 : 0));
+  }
+
+  const Program& p_;
+  std::string_view prefix_;
+  std::size_t first_ = 0, num_shared_ = 0;
+  std::vector<char> shared_;
+  std::vector<std::size_t> places_;
+};
+
+}  // namespace
+
+std::string with_prefix(std::string_view text, std::string_view prefix) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '@')
+      out += prefix;
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string c_number(double x) {
+  if (std::isnan(x)) return "NAN";
+  if (std::isinf(x)) return x < 0 ? "-INFINITY" : "INFINITY";
+  const std::string shortest = fmt::format("{}", x);
+  return shortest.find_first_of(".en") == std::string::npos ? shortest + ".0" : shortest;
+}
+
+std::string c_function(const Program& program, std::string_view name, std::string_view prefix) {
+  return FunctionPrinter(program, prefix).print(name);
+}
+
+namespace {
+
+/// A function of C, and what it is called by; behind those that it calls itself.
+struct Helper {
+  std::string_view name, text;
+};
+
+constexpr Helper helpers[] = {
+    {"@reduced(", R"(
+/* Sine and cosine by the same steps on every machine: x = n pi/2 + r, |r| <= pi/4, and polynomials of r. */
+static double @reduced(double x, int cosine)
+{
+  const double shifted = fma(x, 0x1.45f306dc9c883p-1, 0x1.8p52), n = shifted - 0x1.8p52;
+  const double r1 = fma(-n, 0x1.921fb54442d18p+0, x);
+  const double high = n*0x1.1a62633145c07p-54, low = fma(n, 0x1.1a62633145c07p-54, -high);
+  const double sum = r1 - high, back = sum - r1, error = (r1 - (sum - back)) - (high + back);
+  const double r = sum, t = fma(-n, -0x1.f1976b7ed8fbcp-110, error - low);
+  const double z = r*r, z2 = z*z;
+  const double S = fma(z2, fma(z2, fma(z, 0x1.5d932f7c42389p-33, -0x1.ae5e66d594c9dp-26), fma(z, 0x1.71de357875419p-19, -0x1.a01a019c126c1p-13)),
+                       fma(z, 0x1.111111110f881p-7, -0x1.5555555555549p-3));
+  const double C = fma(z2, fma(z2, fma(z, -0x1.8faecf7d650f1p-37, 0x1.1ee9ec484435bp-29), fma(z, -0x1.27e4f80a77278p-22, 0x1.a01a019cb2701p-16)),
+                       fma(z, -0x1.6c16c16c15184p-10, 0x1.555555555554cp-5));
+  const double half = 0.5*z, w = 1.0 - half, half_error = 0.5*fma(r, r, -z);
+  const double s = fabs(x) < 0x1p-27 ? x : r + fma(r*z, S, t*w);
+  const double c = w + (((1.0 - w) - half) + fma(z2, C, -fma(r, t, half_error)));
+  const long quadrant = ((long)n & 3) + (cosine ? 1 : 0);
+  const double value = (quadrant & 1) ? c : s;
+  return (quadrant & 2) ? -value : value;
+}
+)"},
+    {"@sine(", "static double @sine(double x) { return fabs(x) <= 0x1p20 ? @reduced(x, 0) : sin(x); }\n"},
+    {"@cosine(", "static double @cosine(double x) { return fabs(x) <= 0x1p20 ? @reduced(x, 1) : cos(x); }\n"},
+    {"@same(", "static int @same(double a, double b) { return !(a < b) && !(a > b) && !isnan(a) && !isnan(b); }\n"},
+    {"@equal(", "static double @equal(double a, double b) { return @same(a, b) ? 1 : 0; }\n"},
+    {"@power(", R"(static double @power(double a, double b)
+{
+  if (@same(b, 2)) return a*a;
+  if (@same(b, 3)) return a*a*a;
+  if (@same(b, -1)) return 1/a;
+  return pow(a, b);
+}
+)"},
+    {"@sign(", "static double @sign(double a) { return a > 0 ? 1 : a < 0 ? -1 : isnan(a) ? a : 0; }\n"},
+    {"@least(", "static double @least(double a, double b) { return isnan(a) ? a : (b < a || isnan(b)) ? b : a; }\n"},
+    {"@largest(",
+     "static double @largest(double a, double b) { return isnan(a) ? a : (b > a || isnan(b)) ? b : a; }\n"},
+    {"@modulo(", R"(static double @modulo(double a, double b)
+{
+  const double rest = fmod(a, b);
+  return @same(rest, 0) ? rest*0 : (rest < 0) != (b < 0) ? rest + b : rest;
+}
+)"},
+};
+
+}  // namespace
+
+std::string c_operators(std::string_view prefix, std::string_view code) {
+  std::string wanted(code), out;
+  for (std::size_t k = std::size(helpers); k-- > 0;) {
+    if (wanted.find(with_prefix(helpers[k].name, prefix)) == std::string::npos) continue;
+    const std::string text = with_prefix(helpers[k].text, prefix);
+    out = text + out;
+    wanted += text;
+  }
+  return out + "\n";
+}
+
+}  // namespace mechanician

@@ -1,0 +1,25 @@
+#pragma once
+
+/// Programs as functions of C99. One table says how each operator is written.
+
+#include <string>
+#include <string_view>
+
+#include "mechanician/compile/program.hpp"
+
+namespace mechanician {
+
+/// static void NAME(const double *x, double *y): y = outputs of the inputs x. Long programs are cut into parts, whose common values
+/// lie in an array on the stack. Names of functions that it calls begin with `prefix`.
+std::string c_function(const Program& program, std::string_view name, std::string_view prefix);
+
+/// What of these functions `code` calls: sine and cosine with the bits of trigonometry.hpp, and operators that C has no function for.
+std::string c_operators(std::string_view prefix, std::string_view code);
+
+/// A number that reads back to the same bits.
+std::string c_number(double x);
+
+/// `text` with every @ replaced by the prefix.
+std::string with_prefix(std::string_view text, std::string_view prefix);
+
+}  // namespace mechanician

@@ -1,0 +1,240 @@
+#include "mechanician/library/motion_answer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <stdexcept>
+
+#include "mechanician/base/text.hpp"
+#include "mechanician/library/instant_answer.hpp"
+#include "mechanician/motion/motion.hpp"
+#include "mechanician/output/json_writer.hpp"
+#include "mechanician/report/report.hpp"
+#include "mechanician/result/record.hpp"
+
+namespace mechanician {
+
+struct MotionAnswer::Data {
+  System system;
+  ResultHeader header;
+  std::shared_ptr<const std::vector<std::string>> names;
+  std::vector<double> rows;
+  Summary summary;
+  std::vector<MotionEvent> events;
+  std::string report;
+  std::once_flag once;
+  std::unique_ptr<Motion> motion;
+};
+
+namespace {
+
+std::size_t place_of(const std::vector<std::string>& names, std::string_view name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) throw std::out_of_range(fmt::format("there is no column `{}`", name));
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+class RowsInMemory final : public ResultWriter {
+ public:
+  explicit RowsInMemory(MotionAnswer::Data& to) : to_(to) {}
+  void row(std::span<const double> row) override { to_.rows.insert(to_.rows.end(), row.begin(), row.end()); }
+  void flush(const RunState&) override {}
+  void finish(const RunState& state) override {
+    to_.summary = state.summary;
+    to_.events.assign(state.events.begin(), state.events.end());
+  }
+
+ private:
+  MotionAnswer::Data& to_;
+};
+
+MotionOptions options_of(const System& system, const State& start, const MotionRequest& request) {
+  const RunSettings& stated = system.run_settings();
+  MotionOptions options;
+  if (!request.to && !stated.to)
+    throw std::invalid_argument("nothing says how long the run is to be: give `to`, or write it in [run] of the model");
+  options.to = request.to ? *request.to : *stated.to;
+  if (!(options.to > start.t))
+    throw std::invalid_argument(fmt::format("the run would end at t = {}, but it starts at t = {}",
+                                            short_number(options.to), short_number(start.t)));
+  options.tolerance = request.tolerance.value_or(stated.tolerance);
+  if (!(options.tolerance >= 1e-15 && options.tolerance <= 0.1))
+    throw std::invalid_argument(
+        fmt::format("tolerance is {}: it is from 1e-15 to 0.1", short_number(options.tolerance)));
+  const std::string method = request.method.value_or(stated.method);
+  const std::optional<Method> known = method_of(method);
+  if (!known) throw std::invalid_argument(fmt::format("method is `{}`: it is auto, dop853 or bdf", method));
+  options.method = *known;
+  options.scale = system.scale();
+  if (!request.scale.empty()) options.scale.resize(static_cast<std::size_t>(system.n()), 0.0);
+  for (const auto& [name, value] : request.scale) {
+    const int i = system.find_coordinate(name);
+    if (i < 0) throw std::invalid_argument(fmt::format("scale: the model has no coordinate `{}`", name));
+    if (!(value > 0.0)) throw std::invalid_argument(fmt::format("scale of `{}`: it must be positive", name));
+    options.scale[static_cast<std::size_t>(i)] = value;
+  }
+  return options;
+}
+
+RunSetup setup_of(const System& system, const MotionRequest& request) {
+  const std::optional<double> every = request.every ? request.every : system.run_settings().every;
+  if (every && !(*every > 0.0)) throw std::invalid_argument("every: it must be positive");
+  const State begin =
+      accepted_start(system, start_of(system, request.position, request.velocity, request.time), request.project);
+  RunSetup setup = make_setup(system, begin, options_of(system, begin, request), every, request.verify);
+  setup.columns = request.columns;
+  return setup;
+}
+
+void refuse(const std::optional<Stop>& refusal) {
+  if (refusal) throw std::invalid_argument(refusal->message);
+}
+
+}  // namespace
+
+double NamedSample::value(std::string_view column) const { return row_[place_of(*names_, column)]; }
+
+MotionAnswer System::integrate(const MotionRequest& request) const {
+  Recorder recorder(*this, setup_of(*this, request));
+  refuse(recorder.refusal());
+  auto data = std::shared_ptr<MotionAnswer::Data>(
+      new MotionAnswer::Data{*this,
+                             recorder.header(),
+                             std::make_shared<const std::vector<std::string>>(recorder.columns().names()),
+                             {},
+                             {},
+                             {},
+                             {},
+                             {},
+                             {}});
+  std::optional<ReportRecorder> report;
+  if (request.report) {
+    if (!report_page()) throw std::invalid_argument("this build has no page for reports");
+    const RunSetup& setup = data->header.setup;
+    report.emplace(*this, setup, view_for(*this, setup.start));
+    recorder.watch([&](Integrator& integrator) { report->look(integrator); });
+  }
+  RowsInMemory writer(*data);
+  auto last = std::chrono::steady_clock::now();
+  recorder.run(writer, [&](const RunProgress& progress) {
+    if (!request.progress) return true;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last < std::chrono::milliseconds(100)) return true;
+    last = now;
+    return request.progress(progress.begin, progress.now, progress.end);
+  });
+  if (report) {
+    report->finish(recorder.integrator());
+    data->report = report_html(*report_page(), {*this, data->header.setup.start, *report, data->summary, data->events});
+  }
+  return MotionAnswer(std::move(data));
+}
+
+const std::vector<std::string>& MotionAnswer::columns() const { return *data_->names; }
+std::size_t MotionAnswer::num_rows() const { return data_->rows.size() / data_->names->size(); }
+std::span<const double> MotionAnswer::rows() const { return data_->rows; }
+
+std::vector<double> MotionAnswer::column(std::string_view name) const {
+  const std::size_t at = place_of(*data_->names, name), width = data_->names->size();
+  std::vector<double> values;
+  for (std::size_t k = at; k < data_->rows.size(); k += width) values.push_back(data_->rows[k]);
+  return values;
+}
+
+NamedSample MotionAnswer::sample(double t) const {
+  const RunSetup& setup = data_->header.setup;
+  std::call_once(data_->once, [&] {
+    data_->motion = std::make_unique<Motion>(mechanician::integrate(data_->system, setup.start, setup.motion));
+  });
+  std::vector<double> row;
+  data_->header.columns.fill_row(data_->motion->sample(t), row);
+  return {data_->names, std::move(row)};
+}
+
+std::string_view MotionAnswer::status() const { return name_of(data_->summary.status); }
+bool MotionAnswer::trusted() const {
+  return data_->summary.status == RunStatus::done || data_->summary.status == RunStatus::stopped;
+}
+std::string MotionAnswer::message() const { return data_->summary.message; }
+const std::vector<MotionEvent>& MotionAnswer::events() const { return data_->events; }
+const Certificate& MotionAnswer::certificate() const { return data_->summary.certificate; }
+const std::string& MotionAnswer::report() const { return data_->report; }
+
+std::string MotionAnswer::summary_json() const {
+  JsonWriter json;
+  json.begin_object();
+  json.key("summary");
+  write_summary(json, data_->summary, data_->events, data_->header.columns);
+  json.key("events").begin_array();
+  for (const MotionEvent& event : data_->events) write_event(json, event, data_->header.columns);
+  json.end_array().end_object();
+  return json.text();
+}
+
+void MotionAnswer::write(const std::string& file) const {
+  const std::optional<ResultFormat> format = format_of(file);
+  if (!format) throw std::invalid_argument(fmt::format("{}: the ending says the format: .h5, .csv or .json", file));
+  const auto writer = make_writer(file, *format, data_->header);
+  const std::size_t width = data_->names->size();
+  for (std::size_t at = 0; at < data_->rows.size(); at += width) writer->row({data_->rows.data() + at, width});
+  writer->finish({data_->summary, data_->events, std::nullopt});
+}
+
+struct MotionStepper::Data {
+  Data(const System& of, const MotionRequest& request)
+      : setup(setup_of(of, request)),
+        columns(of, setup.columns),
+        names(columns.names()),
+        integrator(of, setup.start, setup.motion) {}
+  void take(double t) {
+    columns.fill_row(integrator.sample(t), row);
+    ++rows;
+  }
+
+  RunSetup setup;
+  Columns columns;
+  std::vector<std::string> names;
+  Integrator integrator;
+  std::vector<double> row;
+  long rows = 0;
+};
+
+MotionStepper::MotionStepper(const System& system, const MotionRequest& request)
+    : data_(std::make_unique<Data>(system, request)) {
+  refuse(data_->integrator.refusal());
+}
+MotionStepper::~MotionStepper() = default;
+MotionStepper::MotionStepper(MotionStepper&&) noexcept = default;
+
+bool MotionStepper::advance() {
+  Data& d = *data_;
+  if (d.rows == 0) {
+    d.take(d.setup.start.t);
+    return true;
+  }
+  const double end = d.setup.motion.to;
+  if (!d.setup.every) {
+    if (!d.integrator.advance()) return false;
+    d.take(std::min(d.integrator.t(), end));
+    return true;
+  }
+  const double now = d.row.front(),
+               next = std::min(d.setup.start.t + static_cast<double>(d.rows) * *d.setup.every, end);
+  if (now >= end) return false;
+  while (d.integrator.t() < next)
+    if (!d.integrator.advance()) break;
+  const double at = std::min(next, d.integrator.t());
+  if (!(at > now)) return false;
+  d.take(at);
+  return true;
+}
+
+const std::vector<std::string>& MotionStepper::columns() const { return data_->names; }
+const std::vector<double>& MotionStepper::row() const { return data_->row; }
+bool MotionStepper::failed() const { return data_->integrator.stop().failed(); }
+std::string MotionStepper::message() const { return data_->integrator.stop().message; }
+Integrator& MotionStepper::integrator() { return data_->integrator; }
+
+}  // namespace mechanician

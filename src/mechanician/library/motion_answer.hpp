@@ -1,0 +1,87 @@
+#pragma once
+
+/// A motion in memory, by name: rows as the command line writes them, any time in between, and files.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mechanician/instant/system.hpp"
+#include "mechanician/library/requests.hpp"
+#include "mechanician/motion/integrator.hpp"
+
+namespace mechanician {
+
+/// Everything that is known at one time, by name.
+class NamedSample {
+ public:
+  NamedSample(std::shared_ptr<const std::vector<std::string>> names, std::vector<double> row)
+      : names_(std::move(names)), row_(std::move(row)) {}
+  double t() const { return row_.front(); }
+  /// A coordinate, its velocity, its acceleration. Throw std::out_of_range for a name that is none.
+  double q(std::string_view coordinate) const { return value(coordinate); }
+  double qd(std::string_view coordinate) const { return value(std::string(coordinate) + "'"); }
+  double qdd(std::string_view coordinate) const { return value(std::string(coordinate) + "''"); }
+  /// Any column: "lambda(rod)", "Qc(x)", an output.
+  double value(std::string_view column) const;
+  std::span<const double> row() const { return row_; }
+
+ private:
+  std::shared_ptr<const std::vector<std::string>> names_;
+  std::vector<double> row_;
+};
+
+class MotionAnswer {
+ public:
+  const std::vector<std::string>& columns() const;
+  std::size_t num_rows() const;
+  /// The numbers of a column, one for each row. Throws std::out_of_range for a name that is none.
+  std::vector<double> column(std::string_view name) const;
+  /// All rows, one behind the other.
+  std::span<const double> rows() const;
+  /// At any time of the motion. Throws std::out_of_range outside. The motion is computed once more when this is first asked.
+  NamedSample sample(double t) const;
+
+  /// done, stopped, failed, suspect, interrupted.
+  std::string_view status() const;
+  bool trusted() const;
+  std::string message() const;
+  /// {"summary": …, "events": …}, as `run --json` has them.
+  std::string summary_json() const;
+  const std::vector<MotionEvent>& events() const;
+  const Certificate& certificate() const;
+  /// The page, where it was asked for.
+  const std::string& report() const;
+  /// As the command line writes it: .h5, .csv or .json. Throws std::invalid_argument for other endings, FileError.
+  void write(const std::string& file) const;
+
+  struct Data;
+  explicit MotionAnswer(std::shared_ptr<Data> data) : data_(std::move(data)) {}
+
+ private:
+  std::shared_ptr<Data> data_;
+};
+
+/// A motion that is advanced by its caller, row by row.
+class MotionStepper {
+ public:
+  /// Throws std::invalid_argument where the motion cannot begin.
+  MotionStepper(const System& system, const MotionRequest& request);
+  ~MotionStepper();
+  MotionStepper(MotionStepper&&) noexcept;
+  /// To the next row: the start first, then the end of a step or the next multiple of `every`. False at the end.
+  bool advance();
+  const std::vector<std::string>& columns() const;
+  const std::vector<double>& row() const;
+  bool failed() const;
+  std::string message() const;
+  Integrator& integrator();
+
+ private:
+  struct Data;
+  std::unique_ptr<Data> data_;
+};
+
+}  // namespace mechanician

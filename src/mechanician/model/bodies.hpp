@@ -1,0 +1,28 @@
+#pragma once
+
+/// Bodies, points, directions, joints, springs, forces and contacts, as statements of the plain language.
+///
+/// The layer reads its sections from the tree of a TOML text and puts coordinates, definitions, energies, forces, constraints and
+/// start values in their place, each at the place of what it comes from. The one reader of models reads them like what people write.
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "mechanician/model/expression_fields.hpp"
+#include "mechanician/model/toml_source.hpp"
+
+namespace mechanician {
+
+struct JoinedParts;
+
+/// Does a text have sections of this layer?
+bool has_bodies(const TomlValue& root);
+
+/// The value of a number or an expression of parameters; nothing where it has none, which is reported.
+using EvaluateField = std::function<std::optional<double>(const TomlValue& value, const std::string& path)>;
+
+/// False: there are mistakes, and they are reported.
+bool lower_bodies(TomlValue& root, FieldReader& fields, const EvaluateField& evaluate, const JoinedParts& parts);
+
+}  // namespace mechanician

@@ -1,0 +1,258 @@
+#pragma once
+
+/// What the sources of the layer of bodies share. See bodies.hpp.
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "mechanician/model/bodies.hpp"
+#include "mechanician/model/bodies_formula.hpp"
+#include "mechanician/model/parts.hpp"
+
+namespace mechanician::bodies {
+
+/// Bytes of the file.
+struct Span {
+  std::size_t begin = 0, end = 0;
+};
+
+struct Pose {
+  Vector p;             ///< origin, in the world
+  Matrix R;             ///< body to world
+  Vector w, u;          ///< angular velocity and velocity of the origin, in the axes of the body
+  Quaternion q;         ///< body to world
+  Formula angle = 0.0;  ///< in the plane
+};
+
+struct Body {
+  std::string name;
+  Span span;
+  Formula mass = 0.0;
+  Vector centre{0.0, 0.0, 0.0};
+  Matrix inertia{};
+  bool has_inertia = false;
+  const TomlValue* shape = nullptr;
+  Vector middle{0.0, 0.0, 0.0};  ///< of the shape
+  bool turns = true;             ///< false: a point mass of whose orientation nothing asks
+  // `start`: of the origin, in the world; spin in the axes of the body.
+  Vector at{0.0, 0.0, 0.0}, velocity{0.0, 0.0, 0.0}, spin{0.0, 0.0, 0.0};
+  Quaternion turned{1.0, 0.0, 0.0, 0.0};
+  Matrix R{};  ///< of turned
+  std::vector<std::string> fixed = {};
+  Formula angle = 0.0;
+  // of the tree
+  int parent = -1;  ///< body; −1: has coordinates of its own
+  int joint = -1;
+  Pose pose = {};
+};
+
+/// A point or a direction on a body, in its axes.
+struct Mark {
+  std::string name;
+  Span span;
+  int body = 0;
+  Vector local;
+};
+
+enum class JointType {
+  fixed,
+  revolute,
+  prismatic,
+  cylindrical,
+  spherical,
+  planar,
+  universal,
+  screw,
+  distance,
+  point_on_line,
+  point_on_plane,
+  parallel,
+  perpendicular,
+  rolling,
+};
+
+/// One coordinate of a joint: a turn about or a way along an axis of its frame.
+struct JointCoordinate {
+  std::string key;   ///< "angle"
+  std::string name;  ///< "hinge.angle"
+  bool turns = false;
+  bool used = false;     ///< has a coordinate in the model
+  Formula symbol, rate;  ///< as they stand in expressions
+  Formula start = 0.0, start_rate = 0.0;
+  bool given = false, rate_given = false;  ///< in [start]
+};
+
+struct Joint {
+  std::string name;
+  Span span;
+  const TomlValue* table = nullptr;
+  JointType type = JointType::fixed;
+  int first = 0, second = 0;
+  Vector r1, r2;  ///< its points, in the axes of the bodies
+  Matrix F1, F2;  ///< its frames there, columns e, f and the axis; they coincide where `start` puts the bodies
+  Formula pitch = 0.0, length = 0.0, radius = 0.0, edge = 0.0;
+  bool ball = true;
+  Vector plane_at, normal;  ///< of the plane that is rolled on, in the axes of the first body
+  std::vector<JointCoordinate> coordinates;
+  Quaternion q{1.0, 0.0, 0.0, 0.0}, q_rate{0.0, 0.0, 0.0, 0.0};  ///< of a ball joint, as they stand in expressions
+  bool in_tree = false;
+  bool asked = false;  ///< for its reactions
+  // in the world, by names
+  Vector P1, P2;
+  Matrix G1, G2;
+};
+
+class Layer {
+ public:
+  Layer(TomlValue& root, FieldReader& fields, const EvaluateField& evaluate, const JoinedParts& parts)
+      : root_(root), fields_(fields), evaluate_(evaluate), parts_(parts) {}
+  bool lower();
+
+ private:
+  // bodies_reader.cpp: what the sections say
+  void read();
+  void read_world();
+  void read_placements();
+  /// Where the part stands that a name belongs to: x in the world is at + R x.
+  struct Placement {
+    std::string prefix;
+    Vector at{0.0, 0.0, 0.0};
+    Quaternion turned{1.0, 0.0, 0.0, 0.0};
+    Matrix R = identity();
+    Vector point(const Vector& x) const { return at + R * x; }
+    Vector direction(const Vector& x) const { return R * x; }
+  };
+  Placement placement_of(const std::string& name) const;
+  void read_body(const TomlMember& field);
+  void read_start(Body& body, const TomlMember& field);
+  std::optional<Quaternion> read_turned(const TomlMember& field, const std::string& path);
+  std::optional<Mark> read_mark(const TomlMember& field, const char* key, const std::string& path);
+  void read_shape(Body& body, const TomlMember& field, bool has_centre, bool has_inertia, bool has_mass);
+  void check_inertia(const Body& body, const TomlMember& field);
+  void read_starts_of_joints();
+  // bodies_joint_reader.cpp
+  void read_joint(const TomlMember& field);
+  bool read_frames(Joint& joint, const TomlMember& field);
+  bool read_rolling(Joint& joint, const TomlMember& field);
+  // fields
+  std::optional<Formula> formula(const TomlValue& value, const std::string& path);
+  std::optional<Vector> vector(const TomlMember& field, const std::string& path);
+  /// A vector of length one.
+  std::optional<Vector> direction(const TomlMember& field, const std::string& path);
+  std::optional<int> body_named(const TomlValue& value, const char* what);
+  /// A point that was named, or the origin of a body.
+  std::optional<Mark> point_named(const TomlValue& value);
+  bool take_name(const TomlMember& field, const char* what);
+  template <class At>
+  void report(const At& at, std::string_view message, std::string_view hint = {}) {
+    fields_.report(at, message, hint);
+    good_ = false;
+  }
+
+  // bodies_tree.cpp: where the bodies are
+  void plant();
+  void place_bodies();
+  void make_root(Body& body);
+  void make_child(Body& body);
+  struct Relative {
+    Matrix R;          ///< frame 2 to frame 1
+    Vector d, d_rate;  ///< from P1 to P2 and its rate, along the axes of frame 1
+    Vector w;          ///< of frame 2 against frame 1, along the axes of frame 2
+    Quaternion q;      ///< of R
+  };
+  Relative relative(const Joint& joint) const;
+  /// The pose of a body by way of a joint from the one at its other end.
+  Pose pose_behind(const Joint& joint, const Pose& from, bool to_second, const std::string& name, Span span);
+  struct Opening {
+    double way = 0.0, turn = 0.0, rate = 0.0, spin = 0.0;  ///< zero: closed
+  };
+  Opening opening(const Joint& joint) const;
+  void check_closed(const Body& body);
+  std::vector<std::string> held() const;
+  void add_coordinates(Joint& joint);
+  void finish_body(Body& body);
+  Vector point(int body, const Vector& local) const;
+  Vector world(int body, const Vector& local) const;
+
+  // bodies_rows.cpp: joints that are constraints; what acts along joints
+  void write_joint(Joint& joint);
+  void write_rows(Joint& joint);
+  void write_rolling(Joint& joint);
+  void write_ties(Joint& joint);
+  void write_extras(Joint& joint);
+  struct Row {
+    std::string name;
+    Formula phi;
+    Vector force{0.0, 0.0, 0.0}, torque{0.0, 0.0, 0.0};  ///< on the second body at its point, for a multiplier of one
+  };
+  void write(const Joint& joint, std::vector<Row> rows);
+
+  // bodies_loads.cpp: springs, forces, contacts
+  void write_spring(const TomlMember& field);
+  void write_force(const TomlMember& field);
+  void write_contact(const TomlMember& field);
+  /// A force at a point and a torque, on a body, in the world.
+  void apply(int body, const Vector& at, const Vector& force, const Vector& torque, Span span);
+
+  // bodies_statements.cpp: the plain model
+  Formula define(const std::string& name, const Formula& f, Span span);
+  Vector define(const std::string& name, const Vector& v, Span span);  ///< name.x, name.y, name.z
+  void define_as_written(const std::string& name, const TomlValue& value);
+  void add_coordinate(const std::string& name, const Formula& start, const Formula& start_rate, Span span);
+  void add_force(const std::string& coordinate, const Formula& f, Span span);
+  struct Statement {
+    std::string name;
+    std::string text;
+    Span span;
+    const TomlValue* as_written = nullptr;
+    std::vector<std::pair<std::string, TomlValue>> parts = {};  ///< of a constraint: restitution, friction, slip
+  };
+  void put_statements();
+  void put_scales(Span span);
+  // bodies_view.cpp: what is drawn where the file does not say
+  void draw();
+  void draw_body(const Body& body);
+  TomlValue components(const Vector& v, Span span) const;
+  void put_view(const char* kind, const std::string& name, std::vector<std::pair<std::string, TomlValue>> parts,
+                Span span);
+  TomlValue text_value(std::string text, Span span) const;
+  TomlValue& table_of(TomlValue& in, const std::string& name, Span span);
+  void note_names(const TomlValue& value);
+  bool is_mentioned(const std::string& name) const { return mentioned_.contains(name); }
+
+  TomlValue& root_;
+  FieldReader& fields_;
+  const EvaluateField& evaluate_;
+  const JoinedParts& parts_;
+  bool good_ = true;
+
+  // world
+  Vector gravity_{0.0, 0.0, 0.0};
+  enum class Formulation { automatic, joint, free } formulation_ = Formulation::automatic;
+  int plane_[2] = {-1, -1};  ///< axes of the plane
+  Vector normal_{0.0, 0.0, 0.0};
+  bool is_planar() const { return plane_[0] >= 0; }
+  bool assemble_ = false;
+  bool by_itself_ = false;  ///< every body
+
+  std::vector<Placement> placements_;
+  std::vector<Body> bodies_;  ///< the ground is the first
+  std::vector<Joint> joints_;
+  std::vector<Mark> points_, directions_;
+  std::map<std::string, std::string> taken_;  ///< names, and what they are
+  std::vector<int> order_;                    ///< bodies, each behind its parent
+  std::set<std::string> mentioned_;           ///< names in all texts of the file
+
+  std::vector<Statement> coordinates_, definitions_, constraints_, positions_, velocities_;
+  std::vector<std::string> kinetic_, potential_;  ///< names of definitions
+  std::map<std::string, Statement> forces_;
+  TomlValue view_;
+};
+
+std::string component(const std::string& name, int k);  ///< "name.x"
+std::string_view in_words(JointType type);
+
+}  // namespace mechanician::bodies

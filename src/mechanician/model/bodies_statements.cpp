@@ -1,0 +1,241 @@
+// The statements of the plain language, put into the tree of the file. See bodies.hpp.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "mechanician/base/text.hpp"
+#include "mechanician/expression/lexer.hpp"
+#include "mechanician/model/bodies_internal.hpp"
+
+namespace mechanician::bodies {
+
+namespace {
+
+template <class Found>
+void each_name(const std::string& text, Found found) {
+  if (text.size() > longest_expression) return;
+  Lexer lexer(text);
+  for (Token token = lexer.next(); token.kind != TokenKind::end && token.kind != TokenKind::error; token = lexer.next())
+    if (token.kind == TokenKind::name) found(std::string(token.text));
+}
+
+}  // namespace
+
+void Layer::note_names(const TomlValue& value) {
+  if (value.type == TomlValue::Type::string)
+    each_name(value.text, [this](std::string name) { mentioned_.insert(std::move(name)); });
+  for (const TomlMember& m : value.members) {
+    mentioned_.insert(m.name.substr(0, m.name.find('\'')));
+    note_names(m.value);
+  }
+  for (const TomlValue& item : value.items) note_names(item);
+}
+
+Formula Layer::define(const std::string& name, const Formula& f, Span span) {
+  definitions_.push_back({name, f.str(), span});
+  return f.is_number() ? f : Formula(f.value, name, 3, f.moves);
+}
+
+Vector Layer::define(const std::string& name, const Vector& v, Span span) {
+  Vector names;
+  for (const int k : {0, 1, 2})
+    names[static_cast<std::size_t>(k)] = define(component(name, k), v[static_cast<std::size_t>(k)], span);
+  return names;
+}
+
+void Layer::define_as_written(const std::string& name, const TomlValue& value) {
+  Statement s{
+      name, value.type == TomlValue::Type::string ? value.text : std::string(), {value.begin, value.end}, &value};
+  definitions_.push_back(std::move(s));
+}
+
+void Layer::add_coordinate(const std::string& name, const Formula& start, const Formula& start_rate, Span span) {
+  coordinates_.push_back({name, {}, span});
+  if (!start.is_zero()) positions_.push_back({name, start.str(), span});
+  if (!start_rate.is_zero()) velocities_.push_back({name, start_rate.str(), span});
+}
+
+void Layer::add_force(const std::string& coordinate, const Formula& f, Span span) {
+  if (f.is_zero()) return;
+  const auto [at, fresh] = forces_.emplace(coordinate, Statement{coordinate, f.str(), span});
+  if (!fresh) at->second.text = (Formula(0.0, at->second.text, 1, true) + f).str();
+}
+
+TomlValue Layer::text_value(std::string text, Span span) const {
+  TomlValue value;
+  value.type = TomlValue::Type::string, value.begin = span.begin, value.end = span.end;
+  value.text = std::move(text), value.generated = true;
+  return value;
+}
+
+TomlValue& Layer::table_of(TomlValue& in, const std::string& name, Span span) {
+  for (TomlMember& m : in.members)
+    if (m.name == name) return m.value;
+  TomlMember member{name, span.begin, span.end, {}};
+  member.value.begin = span.begin, member.value.end = span.end;
+  in.members.push_back(std::move(member));
+  return in.members.back().value;
+}
+
+/// Coordinates of joints begin at zero, and in a loop the rounding of its constraints is all that there is of them at first. What they
+/// count against there is what bodies by themselves have: a turn of one, a way as long as the mechanism is large.
+void Layer::put_scales(Span span) {
+  bool loops = root_.find("constraints") != nullptr;
+  for (const Joint& j : joints_) loops = loops || !j.in_tree;
+  if (!loops) return;
+  double size = 0.0;
+  for (const Body& b : bodies_)
+    for (const Formula& f : b.at) size = std::max(size, std::abs(f.value));
+  for (const Joint& j : joints_)
+    for (const Vector* r : {&j.r1, &j.r2}) size = std::max(size, norm(*r).value);
+  for (const Joint& j : joints_)
+    for (const JointCoordinate& c : j.coordinates) {
+      if (!c.used || !j.in_tree || (!c.turns && !(size > 0.0))) continue;
+      TomlValue& run = table_of(root_, "run", span);
+      if (const TomlMember* given = run.find("scale"); given && given->value.type != TomlValue::Type::table) return;
+      TomlValue& scale = table_of(run, "scale", span);
+      if (scale.find(c.name)) continue;
+      TomlMember m{c.name, j.span.begin, j.span.end, {}};
+      m.value.type = TomlValue::Type::number, m.value.begin = j.span.begin, m.value.end = j.span.end;
+      m.value.number = c.turns ? 1.0 : size;
+      scale.members.push_back(std::move(m));
+    }
+}
+
+void Layer::put_statements() {
+  const TomlMember* section = nullptr;
+  for (const char* name : {"world", "bodies", "joints", "points", "forces"})
+    if (!section) section = root_.find(name);
+  const Span span = section ? Span{section->begin, section->end} : Span{};
+
+  // Definitions that something asks for, by whatever way.
+  std::unordered_map<std::string, const Statement*> by_name;
+  for (const Statement& d : definitions_) by_name.emplace(d.name, &d);
+  std::set<std::string> wanted;
+  std::vector<std::string> open(mentioned_.begin(), mentioned_.end());
+  const auto ask = [&](const std::string& text) {
+    each_name(text, [&](std::string name) { open.push_back(std::move(name)); });
+  };
+  open.insert(open.end(), kinetic_.begin(), kinetic_.end()),
+      open.insert(open.end(), potential_.begin(), potential_.end());
+  for (const Statement& c : constraints_) {
+    ask(c.text);
+    for (const auto& part : c.parts) {
+      ask(part.second.text);
+      for (const TomlValue& item : part.second.items) ask(item.text);
+    }
+  }
+  for (const auto& [name, f] : forces_) ask(f.text);
+  const std::function<void(const TomlValue&)> ask_all = [&](const TomlValue& value) {
+    if (value.type == TomlValue::Type::string) ask(value.text);
+    for (const TomlValue& item : value.items) ask_all(item);
+    for (const TomlMember& m : value.members) ask_all(m.value);
+  };
+  ask_all(view_);
+  // Reactions, where every one of them is known.
+  for (const Joint& j : joints_)
+    for (const char* part : {"fx", "fy", "fz", "tx", "ty", "tz"})
+      if (by_itself_ || j.asked) open.push_back(j.name + "." + part);
+  while (!open.empty()) {
+    const std::string name = std::move(open.back());
+    open.pop_back();
+    const auto found = by_name.find(name);
+    if (found == by_name.end() || !wanted.insert(name).second) continue;
+    ask(found->second->text);
+  }
+
+  const auto member = [&](const Statement& s) {
+    TomlMember m{s.name, s.span.begin, s.span.end, s.as_written ? *s.as_written : text_value(s.text, s.span)};
+    return m;
+  };
+  std::vector<TomlMember> definitions;
+  for (const Statement& d : definitions_)
+    if (wanted.contains(d.name)) definitions.push_back(member(d));
+  std::vector<TomlMember> constraints;
+  for (const Statement& c : constraints_) {
+    TomlMember m = member(c);
+    if (!c.parts.empty()) {
+      TomlValue table;
+      table.begin = c.span.begin, table.end = c.span.end;
+      table.members.push_back({"equation", c.span.begin, c.span.end, m.value});
+      for (const auto& [key, value] : c.parts) table.members.push_back({key, value.begin, value.end, value});
+      m.value = std::move(table);
+    }
+    constraints.push_back(std::move(m));
+  }
+
+  std::erase_if(root_.members, [](const TomlMember& m) {
+    for (const char* name : {"world", "bodies", "points", "directions", "joints", "springs", "forces", "contacts"})
+      if (m.name == name) return true;
+    return false;
+  });
+  if (!root_.find("coordinates")) {
+    TomlMember m{"coordinates", span.begin, span.end, {}};
+    m.value.type = TomlValue::Type::array, m.value.begin = span.begin, m.value.end = span.end;
+    root_.members.insert(root_.members.begin(), std::move(m));
+  }
+  for (TomlMember& m : root_.members)
+    if (m.name == "coordinates" && m.value.type == TomlValue::Type::array)
+      for (const Statement& c : coordinates_) m.value.items.push_back(text_value(c.name, c.span));
+
+  TomlValue& define_table = table_of(root_, "define", span);
+  for (TomlMember& m : definitions) define_table.members.push_back(std::move(m));
+
+  // Energies: those of the file and those of the bodies, each under its name.
+  const auto sum = [&](const char* key, const std::vector<std::string>& names) {
+    if (names.empty()) return;
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : " + ") + name;
+    TomlValue& dynamics = table_of(root_, "dynamics", span);
+    Span at = span;
+    for (TomlMember& m : dynamics.members)
+      if (m.name == key) {
+        const std::string own = std::string("world.") + key;
+        at = {m.value.begin, m.value.end};
+        table_of(root_, "define", span).members.push_back({own, m.begin, m.end, m.value});
+        text = own + " + " + text;
+      }
+    table_of(table_of(root_, "dynamics", span), key, span) = text_value(text, at);
+  };
+  sum("kinetic", kinetic_);
+  sum("potential", potential_);
+  for (auto& [name, f] : forces_) {
+    TomlValue& table = table_of(table_of(root_, "dynamics", span), "force", f.span);
+    std::string text = f.text;
+    const auto given =
+        std::find_if(table.members.begin(), table.members.end(), [&](const TomlMember& m) { return m.name == name; });
+    if (given == table.members.end()) {
+      table.members.push_back({name, f.span.begin, f.span.end, text_value(text, f.span)});
+      continue;
+    }
+    const std::string own = "world.force." + name;
+    TomlValue as_written = given->value;
+    given->value = text_value((named(own) + Formula(0.0, text, 1, true)).str(), {as_written.begin, as_written.end});
+    table_of(root_, "define", span).members.push_back({own, f.span.begin, f.span.end, std::move(as_written)});
+  }
+  if (!constraints.empty()) {
+    // In front of those of the file, as the joints stand before what is said of them.
+    TomlValue& table = table_of(root_, "constraints", span);
+    table.members.insert(table.members.begin(), std::make_move_iterator(constraints.begin()),
+                         std::make_move_iterator(constraints.end()));
+  }
+  for (const std::string& name : held()) {
+    TomlValue& hold = table_of(table_of(root_, "start", span), "hold", span);
+    hold.type = TomlValue::Type::array;
+    hold.items.push_back(text_value(name, span));
+  }
+  put_scales(span);
+  if (!view_.members.empty()) root_.members.push_back({"view", span.begin, span.end, view_});
+  for (const bool rate : {false, true}) {
+    const std::vector<Statement>& values = rate ? velocities_ : positions_;
+    if (values.empty()) continue;
+    TomlValue& table = table_of(table_of(root_, "start", span), rate ? "velocity" : "position", span);
+    for (const Statement& s : values)
+      if (!table.find(s.name)) table.members.push_back(member(s));
+  }
+}
+
+}  // namespace mechanician::bodies

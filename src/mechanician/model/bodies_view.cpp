@@ -1,0 +1,75 @@
+// Pictures of bodies from their shapes, where the file has no [view]. See bodies.hpp.
+
+#include <fmt/format.h>
+
+#include "mechanician/model/bodies_internal.hpp"
+
+namespace mechanician::bodies {
+
+TomlValue Layer::components(const Vector& v, Span span) const {
+  TomlValue list;
+  list.type = TomlValue::Type::array, list.begin = span.begin, list.end = span.end;
+  for (const Formula& f : v) list.items.push_back(text_value(f.str(), span));
+  return list;
+}
+
+void Layer::put_view(const char* kind, const std::string& name, std::vector<std::pair<std::string, TomlValue>> parts,
+                     Span span) {
+  TomlMember item{name, span.begin, span.end, {}};
+  item.value.begin = span.begin, item.value.end = span.end;
+  for (auto& [key, value] : parts) item.value.members.push_back({key, span.begin, span.end, std::move(value)});
+  table_of(view_, kind, span).members.push_back(std::move(item));
+}
+
+void Layer::draw() {
+  for (std::size_t i = 1; i < bodies_.size(); ++i) draw_body(bodies_[i]);
+  if (const TomlMember* springs = root_.find("springs"))
+    for (const TomlMember& m : springs->value.members) {
+      const Span span{m.begin, m.end};
+      const auto end = [&](const char* which) {
+        Vector v;
+        for (const int k : {0, 1, 2}) v[static_cast<std::size_t>(k)] = named(component(m.name + "." + which, k));
+        return components(v, span);
+      };
+      put_view("springs", m.name, {{"from", end("first")}, {"to", end("second")}}, span);
+    }
+}
+
+/// Balls, boxes and rods; bodies without a shape are points of their own size.
+void Layer::draw_body(const Body& b) {
+  const auto colour = [&](std::vector<std::pair<std::string, TomlValue>> parts) {
+    if (const TomlMember* c = b.shape ? b.shape->find("colour") : nullptr) parts.emplace_back("colour", c->value);
+    return parts;
+  };
+  const Vector middle = b.pose.p + b.pose.R * b.middle;
+  if (!b.shape) {
+    put_view("points", b.name, {{"at", components(b.pose.p + b.pose.R * b.centre, b.span)}}, b.span);
+    return;
+  }
+  if (const TomlMember* box = b.shape->find("box")) {
+    TomlValue turned;
+    turned.type = TomlValue::Type::array, turned.begin = b.span.begin, turned.end = b.span.end;
+    for (const Formula& f : b.pose.q) turned.items.push_back(text_value(f.str(), b.span));
+    put_view("boxes", b.name,
+             colour({{"at", components(middle, b.span)}, {"size", box->value}, {"quaternion", turned}}), b.span);
+  } else if (const TomlMember* sphere = b.shape->find("sphere")) {
+    put_view("spheres", b.name, colour({{"at", components(middle, b.span)}, {"radius", sphere->value}}), b.span);
+  } else {
+    const TomlMember* round = b.shape->find("cylinder") ? b.shape->find("cylinder") : b.shape->find("capsule");
+    const TomlMember* axis = b.shape->find("axis");
+    const auto along = static_cast<std::size_t>(axis ? axis->value.text[0] - 'x' : 2);
+    const TomlValue& length = round->value.items[1];
+    const Formula half =
+        0.5 * (length.type == TomlValue::Type::number ? Formula(length.number) : quoted_formula(length.text, 1.0));
+    Vector reach{0.0, 0.0, 0.0};
+    reach[along] = half;
+    const Vector way = b.pose.R * reach;
+    put_view("rods", b.name,
+             colour({{"from", components(middle - way, b.span)},
+                     {"to", components(middle + way, b.span)},
+                     {"radius", round->value.items[0]}}),
+             b.span);
+  }
+}
+
+}  // namespace mechanician::bodies

@@ -1,0 +1,82 @@
+#include "mechanician/motion/stage_model.hpp"
+
+#include <algorithm>
+
+#include "mechanician/expression/simplify.hpp"
+
+namespace mechanician {
+
+Model engaged_model(const Model& whole, const std::vector<char>& engaged) {
+  Model model = whole;
+  model.constraints.clear(), model.controls.clear();
+  std::vector<Replacement> absent;
+  std::size_t j = 0;
+  for (const Constraint& c : whole.constraints) {
+    if (engaged[j++])
+      model.constraints.push_back(c);
+    else
+      absent.push_back({make_symbol(SymbolKind::multiplier, c.name), Expr(0)});
+  }
+  for (const Control& c : whole.controls)
+    if (engaged[j++]) model.controls.push_back(c);
+  // Forces of the ideal case, of what is there.
+  for (Named& force : model.nonideal) force.value = substitute(force.value, absent);
+  return model;
+}
+
+std::vector<char> engaged_at_start(const Model& model) {
+  std::vector<char> engaged;
+  for (const Constraint& c : model.constraints) engaged.push_back(c.engaged);
+  for (const Control& c : model.controls) engaged.push_back(c.engaged);
+  return engaged;
+}
+
+std::vector<int> rows_that_change(const Model& model) {
+  std::vector<char> changes = engaged_at_start(model);
+  for (char& x : changes) x = !x;
+  std::map<std::string, std::size_t> rows;
+  for (const Constraint& c : model.constraints) rows.emplace(c.name, rows.size());
+  for (const Control& c : model.controls) rows.emplace(c.name, rows.size());
+  for (const Event& e : model.events)
+    for (const EventChange& c : e.changes)
+      if (const auto row = rows.find(c.name); c.what != EventChange::What::set && row != rows.end())
+        changes[row->second] = 1;
+  std::vector<int> list;
+  for (std::size_t j = 0; j < changes.size(); ++j)
+    if (changes[j]) list.push_back(static_cast<int>(j));
+  return list;
+}
+
+System system_at_start(const System& system) {
+  if (!system.is_staged()) return system;
+  const std::vector<char> engaged = engaged_at_start(system.model());
+  if (std::all_of(engaged.begin(), engaged.end(), [](char x) { return x != 0; })) return system;
+  return System(engaged_model(system.model(), engaged), system.parameters(), System::Checked::already);
+}
+
+StageSystems::StageSystems(const System& whole, State nominal, std::vector<double> parameters_given,
+                           std::vector<int> varied)
+    : whole_(&whole),
+      nominal_(std::move(nominal)),
+      parameters_(std::move(parameters_given)),
+      varied_(std::move(varied)) {
+  const std::vector<Parameter>& parameters = whole.model().parameters;
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (const int number = static_cast<int>(i);
+        parameters[i].is_mode && std::find(varied_.begin(), varied_.end(), number) == varied_.end())
+      varied_.push_back(number);
+  std::sort(varied_.begin(), varied_.end());
+}
+
+Stage& StageSystems::of(const std::vector<char>& engaged) {
+  const auto found = stages_.find(engaged);
+  if (found != stages_.end()) return found->second;
+  Stage stage;
+  for (std::size_t j = 0; j < engaged.size(); ++j)
+    if (engaged[j]) stage.row_of.push_back(static_cast<int>(j));
+  stage.family = std::make_unique<MotionFamily>(
+      System(engaged_model(whole_->model(), engaged), parameters_, System::Checked::already), nominal_, varied_);
+  return stages_.emplace(engaged, std::move(stage)).first->second;
+}
+
+}  // namespace mechanician

@@ -1,0 +1,742 @@
+#!/usr/bin/env python3
+"""Forces as quantities, events that change the system, modes, friction with a limit of its own: against closed forms, integrations that are
+made here, and the same motion put together from models that are not changed.
+
+usage: check_changes.py --program PATH [--only NAME …] [--seed N]
+
+Prints a line for each miss, and last `N passed, N failed`. Exit status: 0 all passed, 1 something failed, 2 the call itself is wrong."""
+import argparse, json, math, os, random, re, signal, subprocess, sys, tempfile, time
+from math import asin, cos, hypot, pi, sin, sqrt
+
+import limits
+
+sys.dont_write_bytecode = True
+ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+
+
+class Miss(Exception):
+    pass
+
+
+def near(what, got, want, allowed=1e-8):
+    if not abs(got - want) <= allowed * max(1.0, abs(want)): raise Miss(f'{what}: {got!r}, not {want!r}')
+
+
+def true(what, holds):
+    if not holds: raise Miss(what)
+
+
+class Run:
+    def __init__(self, result, err):
+        self.summary, self.events, self.err = result['summary'], result['events'], err
+        self.columns = result['columns']
+        self.rows = [dict(zip(self.columns, row)) for row in result['rows']]
+        self.last = self.rows[-1]
+
+    def event(self, name, k=0): return [e for e in self.events if e.get('name') == name][k]
+    def times(self, kind): return [e['time'] for e in self.events if e['kind'] == kind]
+
+
+class Program:
+    def __init__(self, path, folder): self.path, self.folder, self.count = path, folder, 0
+
+    def call(self, *words):
+        p = subprocess.run([self.path, *map(str, words)], capture_output=True, text=True, encoding='utf-8', timeout=limits.CLOCK, cwd=self.folder)
+        return p.returncode, p.stdout, p.stderr
+
+    def model(self, text):
+        self.count += 1
+        path = os.path.join(self.folder, f'model_{self.count}.toml')
+        open(path, 'w', encoding='utf-8').write(text)
+        return path
+
+    def run(self, text, *options, status=0):
+        file = os.path.join(self.folder, f'run_{self.count}.json')
+        code, _, err = self.call('run', self.model(text), '-o', file, *options)
+        if code != status: raise Miss(f'run ends with {code}, not {status}: {err.strip()[:400]}')
+        if status not in (0, 4): return err
+        run = Run(json.load(open(file)), err)
+        if status == 0: true(f"trusted: {run.summary['reasons']}", run.summary['trusted'])
+        return run
+
+
+# ---- forces as quantities -----------------------------------------------------------------------------------------------
+
+def columns_of_gallery(p, seed):
+    """Every force of a model as an output is the column that results have."""
+    for name in ('pendulum', 'four_bar', 'bead_on_spinning_hoop', 'three_rods', 'steered_bead', 'rough_wire_bead', 'ladder_leaves_wall', 'sliding_to_rolling_disc'):
+        text = open(os.path.join(ROOT, 'models', name + '.toml'), encoding='utf-8').read()
+        text = re.sub(r'(?s)\n\[view.*', '\n', text)
+        if '[run]' not in text: text += '\n[run]\nto = 1\nevery = 0.25\n'
+        first = p.run(text, '--columns', '*')
+        named = lambda word: re.findall(re.escape(word) + r'\(([^),]*)\)', ' '.join(first.columns))
+        rows, coordinates = named('lambda'), named('Qc')
+        rubs = named('friction')
+        pairs = {}
+        for x in coordinates:
+            pairs[f'f_{len(pairs)}'] = (f'ideal({x})', f'Qi({x})')
+            pairs[f'f_{len(pairs)}'] = (f'constraint({x})', f'Qc({x})')
+            if f'Qcontrol({x})' in first.columns: pairs[f'f_{len(pairs)}'] = (f'control({x})', f'Qcontrol({x})')
+        for r in rows:
+            pairs[f'f_{len(pairs)}'] = (f'power({r})', f'power({r})')
+            pairs[f'f_{len(pairs)}'] = (f'work({r})', f'work({r})')
+            ideal = not rubs and '[nonideal]' not in text
+            if ideal or f'normal({r})' in first.columns: pairs[f'f_{len(pairs)}'] = (f'multiplier({r})', f'lambda({r})' if ideal else f'normal({r})')
+        for c in rubs: pairs[f'f_{len(pairs)}'] = (f'friction({c})', f'|friction({c})')
+        outputs = ''.join(f'{k} = "{force}"\n' for k, (force, _) in pairs.items())
+        text = text.replace('[outputs]\n', '[outputs]\n' + outputs) if '[outputs]' in text else text + '\n[outputs]\n' + outputs
+        run = p.run(text)
+        for row in run.rows:
+            for k, (force, column) in pairs.items():
+                want = abs(row[column[1:]]) if column[0] == '|' else row[column]
+                if row[k] is None and want is None: continue
+                near(f'{name}: {force} at t = {row["t"]}', row[k], want, 1e-11)
+    true('a note on what is not unique', any('is not unique' in n and '`' in n for n in p.run('''
+coordinates = ["x", "y"]
+[dynamics]
+mass  = { x = 1, y = 1 }
+force = { y = -1 }
+[constraints]
+one = "y = 0"
+two = "2*y = 0"
+[run]
+to = 1
+[outputs]
+f = "multiplier(one)"
+''').summary['notes']))
+
+
+PUSH = '''
+coordinates = ["x", "y"]
+[parameters]
+m = 0.7
+A = 1.3
+[dynamics]
+kinetic = "m/2*x'^2 + y'^2/2"
+force   = { y = "0.2 - y" }
+[constraints]
+push = "x = 0.5*A*t^2"
+[run]
+to = 3
+every = 0.25
+[outputs]
+w = "work(push)"
+p = "power(push)"
+[events]
+strong = { when = "power(push) - 1.5" }
+done   = { when = "work(push) - 1.5", do = "release push" }
+'''
+
+
+def power_and_work(p, seed):
+    """A mass that is pushed along x = A t^2/2: power m A^2 t, work m A^2 t^2/2; then it is let go."""
+    run = p.run(PUSH)
+    m, A = 0.7, 1.3
+    near('power', run.event('strong')['time'], 1.5 / (m * A * A))
+    end = sqrt(3 / (m * A * A))
+    near('work', run.event('done')['time'], end)
+    for row in run.rows:
+        t = min(row['t'], end)
+        near('w', row['w'], m * A * A * t * t / 2)
+        near('p', row['p'], m * A * A * t if row['t'] <= end else 0.0)
+        near('work(push)', row['work(push)'], row['w'], 1e-13)
+        near('x', row['x'], A * t * t / 2 + (row['t'] - t) * A * end)
+        near('y', row['y'], 0.2 * (1 - cos(row['t'])))
+
+
+def force_that_jumps(p, seed):
+    """A force that jumps through the limit where a contact begins: a cord that becomes taut without a jump of velocities."""
+    run = p.run('''
+coordinates = ["x"]
+[dynamics]
+mass  = { x = 1 }
+force = { x = "6*t" }
+[constraints.stop]
+equation = "x <= 1"
+[run]
+to = 2
+[events]
+heavy = { when = "abs(multiplier(stop)) - 3", direction = "up" }
+''')
+    near('time', run.event('heavy')['time'], 1.0)       # x = t^3: at t = 1 it is at the stop, and pushes with 6
+
+
+# ---- release and engage -------------------------------------------------------------------------------------------------
+
+def random_model(rng, n, constraint, event, engaged):
+    """n coordinates with a mass matrix, springs and dampers by chance, and rows that are linear in the velocities."""
+    B = [[rng.uniform(-1, 1) for _ in range(n)] for _ in range(n)]
+    M = [[sum(B[i][k] * B[j][k] for k in range(n)) + (2.0 if i == j else 0.0) for j in range(n)] for i in range(n)]
+    K = [rng.uniform(0.5, 3) for _ in range(n)]
+    A = [[rng.uniform(-1, 1) for _ in range(n)] for _ in range(2)]
+    names = [f'q{i}' for i in range(n)]
+    text = 'coordinates = [' + ', '.join(f'"{x}"' for x in names) + ']\n[dynamics]\nkinetic = "'
+    text += ' + '.join(f"({M[i][j]!r})/2*q{i}'*q{j}'" for i in range(n) for j in range(n)) + '"\npotential = "'
+    text += ' + '.join(f'{K[i]!r}/2*q{i}^2' for i in range(n)) + ' + 0.1*q0^4"\n'
+    text += "force = { q1 = \"sin(t) - 0.3*q1'\" }\n[constraints]\n"
+    def row(a, primes): return ' + '.join(f"({a[i]!r})*q{i}{primes}" for i in range(n))
+    text += f'always = "{row(A[0], "")} = 0"\n'
+    if constraint: text += f'[constraints.some]\nequation = "{row(A[1], chr(39))} = 0"\nengaged = {"true" if engaged else "false"}\n'
+    if event: text += f'[run]\nto = 2\n[events]\nnow = {{ when = "t - 0.7", do = "{event}" }}\n'
+    return text, M, A
+
+
+def solve(A, b):
+    n = len(b)
+    rows = [list(r) + [x] for r, x in zip(A, b)]
+    for k in range(n):
+        p = max(range(k, n), key=lambda i: abs(rows[i][k]))
+        rows[k], rows[p] = rows[p], rows[k]
+        for i in range(n):
+            if i != k:
+                f = rows[i][k] / rows[k][k]
+                rows[i] = [x - f * y for x, y in zip(rows[i], rows[k])]
+    return [rows[i][n] / rows[i][i] for i in range(n)]
+
+
+def nearest(M, A, v):
+    """The velocities with A v = 0 that are nearest in the mass norm."""
+    n, m = len(v), len(A)
+    W = [solve(M, a) for a in A]
+    Av = [sum(a[i] * v[i] for i in range(n)) for a in A]
+    lam = solve([[sum(A[j][i] * W[k][i] for i in range(n)) for k in range(m)] for j in range(m)], Av)
+    return [v[i] - sum(W[k][i] * lam[k] for k in range(m)) for i in range(n)]
+
+
+def random_systems(p, seed):
+    """Released: as the model without that row, from there. Engaged: as the model with it, from the projected velocity."""
+    for trial in range(4):
+        rng = random.Random(seed + trial)
+        n = rng.choice((3, 4, 5))
+        for engaged in (True, False):
+            rng = random.Random(seed + trial)
+            rng.choice((3, 4, 5))
+            state = rng.getstate()
+            make = lambda constraint, event, on: (rng.setstate(state), random_model(rng, n, constraint, event, on))[1]
+            text, M, A = make(True, 'release some' if engaged else 'engage some', engaged)
+            v = nearest(M, A, [rng.uniform(-1, 1) for _ in range(n)])
+            start = ','.join(f'q{i}={v[i]!r}' for i in range(n))
+            whole = p.run(text, '--velocity', start, '--tolerance', '1e-12')
+            before = p.run(make(engaged, None, True)[0], '--velocity', start, '--to', '0.7', '--tolerance', '1e-12').last
+            q1 = [before[f'q{i}'] for i in range(n)]
+            v1 = [before[f"q{i}'"] for i in range(n)]
+            if not engaged: v1 = nearest(M, A, v1)
+            after = p.run(make(not engaged, None, True)[0], '--time', '0.7', '--position', ','.join(f'q{i}={x!r}' for i, x in enumerate(q1)),
+                          '--velocity', ','.join(f'q{i}={x!r}' for i, x in enumerate(v1)), '--to', '2', '--tolerance', '1e-12').last
+            for i in range(n):
+                for name in (f'q{i}', f"q{i}'"): near(f'seed {seed + trial}, engaged {engaged}: {name}', whole.last[name], after[name], 1e-8)
+            e = whole.event('now')
+            for i in range(n): near(f'seed {seed + trial}: velocity after', e['velocity_after'][f'q{i}'], v1[i], 1e-8)
+            near('what can change', whole.last['engaged(some)'], 0.0 if engaged else 1.0)
+            lost = sum(M[i][j] * (e['velocity_before'][f'q{i}'] * e['velocity_before'][f'q{j}'] - v1[i] * v1[j]) for i in range(n) for j in range(n)) / 2
+            near('energy lost', whole.summary['energy_lost_in_impacts'], lost, 1e-8)
+
+
+def positions_do_not_jump(p, seed):
+    run = p.run('''
+coordinates = ["x"]
+[dynamics]
+mass = { x = 1 }
+[constraints.wall]
+equation = "x = 0"
+engaged  = false
+[start]
+velocity = { x = 0.25 }
+[run]
+to = 3
+[events]
+hold = { when = "t - 2", do = "engage wall" }
+''', status=4)
+    true(f'what is said: {run.summary["message"]}', 'positions do not satisfy constraint `wall`: it is off by 0.5' in run.summary['message'])
+    near('where', run.last['t'], 2.0)
+
+
+def contacts_too(p, seed):
+    """A ball on a table that is pulled away; later a net is put below it, which it falls onto."""
+    run = p.run('''
+coordinates = ["z"]
+[dynamics]
+kinetic   = "0.5*z'^2"
+potential = "10*z"
+[constraints.table]
+equation = "z >= 1"
+[constraints.net]
+equation    = "z >= 0"
+restitution = 0.5
+engaged     = false
+[start]
+position = { z = 1 }
+[run]
+to = 2.5
+every = 0.1
+[outputs]
+n = "multiplier(table)"
+[events]
+pull = { when = "t - 1", do = ["release table", "engage net"] }
+''')
+    fall = 1 + sqrt(0.2)
+    impacts = run.times('impact')
+    near('impact', impacts[0], fall)
+    near('second', impacts[1], fall + 2 * 0.5 * sqrt(20) / 10)
+    for row in run.rows:
+        if row['t'] <= 1: near('n', row['n'], 10.0)
+        elif row['t'] <= fall: near('z', row['z'], 1 - 5 * (row['t'] - 1) ** 2); near('n', row['n'], 0.0)
+
+
+def controls_too(p, seed):
+    run = p.run('''
+coordinates = ["x"]
+[dynamics]
+mass  = { x = 2 }
+force = { x = 1 }
+[control.hold]
+equation = "x' = 0"
+[run]
+to = 2
+every = 0.5
+[outputs]
+u = "control(x)"
+[events]
+off = { when = "t - 1", do = "release hold" }
+''')
+    near('x', run.last['x'], 0.25)
+    for row in run.rows: near('u', row['u'], -1.0 if row['t'] <= 1 else 0.0)
+    near('hold', run.last['engaged(hold)'], 0.0)
+
+
+# ---- modes --------------------------------------------------------------------------------------------------------------
+
+GEAR = '''
+coordinates = ["m", "w"]
+[modes]
+ratio = 3.0
+[dynamics]
+kinetic = "0.05*m'^2 + 2*w'^2"
+force   = { m = 1.0 }
+[constraints]
+gear = "m' = ratio*w'"
+[run]
+to = 10
+every = 1
+[events]
+shift = { when = "m' - 12", direction = "up", do = "ratio = ratio/2" }
+'''
+
+
+def gear_change(p, seed):
+    """J = 0.1 + 4/ratio^2 seen from the motor. Momentum that the gear cannot take up is kept: 0.1 m'/... jumps in the mass norm."""
+    run = p.run(GEAR)
+    t, w, ratio = 0.0, 0.0, 3.0
+    for e in [e for e in run.events if e['name'] == 'shift']:
+        t += (12 - w) * (0.1 + 4 / ratio ** 2)
+        near('time of a change', e['time'], t)
+        wheel, ratio = 12 / ratio, ratio / 2
+        # Nearest to (12, wheel) with m' = ratio w'.
+        speed = (0.1 * ratio * 12 + 4 * wheel) / (0.1 * ratio ** 2 + 4)
+        near('wheel after it', e['velocity_after']['w'], speed)
+        w = ratio * speed
+    near('motor at the end', run.last["m'"], w + (10 - t) / (0.1 + 4 / ratio ** 2))
+    near('ratio', run.last['ratio'], ratio)
+
+
+MASS = '''
+coordinates = ["x"]
+[modes]
+k = 4.0
+m = 1.0
+[dynamics]
+kinetic   = "m/2*x'^2"
+potential = "k/2*x^2"
+[start]
+position = { x = 1 }
+[run]
+to = 3
+[outputs]
+energy = "m/2*x'^2 + k/2*x^2"
+[events]
+now = { when = "t - 0.5", do = ["k = k + x", "m = 2*m"] }
+'''
+
+
+def energy_of_modes(p, seed):
+    for method in ('auto', 'dop853', 'bdf'):
+        run = p.run(MASS, '--method', method, '--tolerance', '1e-9' if method == 'bdf' else '1e-11')
+        x, v = cos(1.0), -2 * sin(1.0)
+        k = 4 + x
+        s = sqrt(k / 2)
+        at = lambda t: x * cos(s * t) + v / s * sin(s * t)
+        near('x', run.last['x'], at(2.5), 1e-6)
+        near('k', run.last['k'], k, 1e-7)
+        near('energy put in', run.summary['work_of_mode_changes'], x * x * x / 2 + v * v / 2, 1e-6)
+        near('energy at the end', run.last['energy'], 2.0 + x * x * x / 2 + v * v / 2, 1e-6)
+
+
+def follow_each_other(p, seed):
+    """An event whose function another one changes happens at the same instant; a list is done in its order."""
+    run = p.run('''
+coordinates = ["x"]
+[modes]
+a = 0
+b = 0
+[dynamics]
+mass = { x = 1 }
+[start]
+velocity = { x = 1 }
+[run]
+to = 2
+[events]
+first  = { when = "x - 1", do = ["a = 2", "b = a + x"] }
+second = { when = "a - 1", do = "a = 5" }
+third  = { when = "a - 4" }
+''')
+    true(f'order: {[e["name"] for e in run.events]}', [e['name'] for e in run.events] == ['first', 'second', 'third'])
+    for e in run.events: near('time', e['time'], 1.0)
+    near('b', run.last['b'], 3.0)
+
+
+def storms(p, seed):
+    relay = '''
+coordinates = ["x"]
+[modes]
+s = 1
+[dynamics]
+mass  = { x = 1 }
+force = { x = "5*s - x'" }
+[run]
+to = 5
+[events]
+up   = { when = "x' - 1", direction = "up", do = "s = -1" }
+down = { when = "x' - 1", direction = "down", do = "s = 1" }
+'''
+    flip = '''
+coordinates = ["x"]
+[modes]
+s = 0
+[dynamics]
+mass = { x = 1 }
+[run]
+to = 5
+[events]
+begin = { when = "t - 1", do = "s = 1" }
+up    = { when = "s - 0.5", direction = "up", do = "s = 0" }
+down  = { when = "s - 0.5", direction = "down", do = "s = 1" }
+'''
+    for text in (relay, flip):
+        run = p.run(text, status=4)
+        true(f'what is said: {run.summary["message"]}', '`up`' in run.summary['message'] and '`down`' in run.summary['message'])
+
+
+# ---- friction with a limit of its own -----------------------------------------------------------------------------------
+
+def brakes(p, seed):
+    wheel = '''
+coordinates = ["a"]
+[parameters]
+F = 3
+[dynamics]
+kinetic   = "0.5*a'^2"
+potential = "2*a"
+[constraints.brake]
+friction_force = "F"
+slip           = "a'"
+[start]
+velocity = { a = 10 }
+[run]
+to = 6
+every = 0.5
+[outputs]
+f = "friction(brake)"
+'''
+    run = p.run(wheel)
+    near('stick', run.times('stick')[0], 2.0)
+    near('a', run.last['a'], 10.0)
+    near('f', run.last['f'], 2.0)
+    near('lost', run.summary['energy_lost_in_friction'], 30.0)
+    true('no multiplier', not any('lambda' in c or 'normal' in c for c in run.columns))
+    run = p.run(wheel, '--set', 'F=1.5')                 # it does not hold
+    stop = 10 / 3.5
+    near('slip', run.times('slip')[0], stop)
+    near('a', run.last['a'], 10 * stop / 2 - 0.25 * (6 - stop) ** 2)
+    near('f', run.last['f'], 1.5)
+    for F, sticks in ((4.9, False), (5.1, True)):         # 1 kg on a slope, from rest, with m g sin = 5
+        run = p.run(wheel.replace('potential = "2*a"', 'potential = "5*a"').replace('velocity = { a = 10 }', ''), '--set', f'F={F}')
+        near('a', run.last['a'], 0.0 if sticks else -0.05 * 36, 1e-7)
+    two = p.run('''
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "0.5*(x'^2 + y'^2)"
+[constraints.pad]
+friction_force = 2.0
+slip = ["x'", "y'"]
+[start]
+velocity = { x = 3, y = 4 }
+[run]
+to = 4
+[outputs]
+f = "friction(pad)"
+''')
+    near('stick', two.times('stick')[0], 2.5)
+    near('x', two.last['x'], 3.75)
+    near('y', two.last['y'], 5.0)
+
+
+JOINT = '''
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "0.5*x'^2 + 0.5*y'^2"
+force   = { x = "3*sin(t)" }
+[constraints.joint]
+friction_force = 1.0
+slip           = "x' - y'"
+[run]
+to = 20
+every = 0.5
+tolerance = 1e-11
+'''
+
+
+def joint(p, seed):
+    """Two equal masses with friction between them, one of them shaken, piece by piece in closed form."""
+    run = p.run(JOINT)
+    t, u, v, x, y, changes, pieces = 0.0, 0.0, 0.0, 0.0, 0.0, [], []
+    def bisect(f, a, b):
+        for _ in range(200):
+            m = (a + b) / 2
+            if (f(m) > 0) == (f(b) > 0): b = m
+            else: a = m
+        return b
+    def first(f, a):
+        """Where f turns negative after a."""
+        h, s = 1e-3, a
+        while s < 20:
+            if f(s + h) < 0: return bisect(f, s, s + h)
+            s += h
+        return 20.0
+    state = 'stick'
+    while t < 20:
+        t0, u0, v0, x0, y0 = t, u, v, x, y
+        if state == 'stick':
+            # Both have 1.5 sin t, and the joint gives the second that much.
+            end = first(lambda s: 1 - abs(1.5 * sin(s)) if s > t0 + 1e-9 else 1.0, t0)
+            U = lambda s, t0=t0, u0=u0: u0 + 1.5 * (cos(t0) - cos(s)); V = U
+            X = lambda s, t0=t0, u0=u0, x0=x0: x0 + (u0 + 1.5 * cos(t0)) * (s - t0) - 1.5 * (sin(s) - sin(t0)); Y = lambda s, X=X, x0=x0, y0=y0: y0 + X(s) - x0
+            then = 1.0 if sin(end) > 0 else -1.0
+        else:
+            d = state
+            U = lambda s, t0=t0, u0=u0, d=d: u0 + 3 * (cos(t0) - cos(s)) - d * (s - t0); V = lambda s, t0=t0, v0=v0, d=d: v0 + d * (s - t0)
+            X = lambda s, t0=t0, u0=u0, x0=x0, d=d: x0 + (u0 + 3 * cos(t0)) * (s - t0) - 3 * (sin(s) - sin(t0)) - d / 2 * (s - t0) ** 2
+            Y = lambda s, t0=t0, v0=v0, y0=y0, d=d: y0 + v0 * (s - t0) + d / 2 * (s - t0) ** 2
+            end = first(lambda s: d * (U(s) - V(s)) if s > t0 + 2e-3 else 1.0, t0)
+            then = 'stick' if abs(1.5 * sin(end)) <= 1 else (1.0 if sin(end) > 0 else -1.0)
+        pieces.append((t0, min(end, 20.0), X, Y))
+        if end < 20: changes.append(end)
+        t, u, v, x, y, state = end, U(end), V(end), X(end), Y(end), then
+    times = sorted(run.times('stick') + run.times('slip'))
+    true(f'{len(times)} changes, not {len(changes)}', len(times) == len(changes))
+    for a, b in zip(times, changes): near('change', a, b, 1e-7)
+    for row in run.rows:
+        _, _, X, Y = next(q for q in pieces if row['t'] <= q[1] + 1e-9)
+        near('x', row['x'], X(row['t']), 1e-7)
+        near('y', row['y'], Y(row['t']), 1e-7)
+
+
+def as_coulomb(p, seed):
+    """With a constant normal force Coulomb's law has a limit of its own: two laws, solved by different equations, one motion."""
+    def text(law): return '''
+coordinates = ["x", "y", "z"]
+[dynamics]
+mass  = { x = 1, y = 1, z = 1 }
+force = { x = "sin(t)", y = -1, z = -1 }
+[constraints.one]
+''' + ('equation = "y = 0"\n' if law == 'friction' else '') + f'''{law} = "0.5 + 0.2*cos(3*t)"
+slip = "x' - 0.1*sin(5*t)"
+[constraints.two]
+''' + ('equation = "z = 0"\n' if law == 'friction' else '') + f'''{law} = 0.3
+slip = "x'"
+[run]
+to = 12
+every = 1
+tolerance = 1e-11
+[outputs]
+f = "friction(one)"
+'''
+    a, b = p.run(text('friction_force')), p.run(text('friction'))
+    true('as many changes', len(a.events) == len(b.events) > 10)
+    for e, g in zip(a.events, b.events): near(e['kind'], e['time'], g['time']); true('kind', e['kind'] == g['kind'])
+    for r, s in zip(a.rows, b.rows): near('x', r['x'], s['x']); near('f', r['f'], s['f'])
+
+
+def brake_that_is_engaged(p, seed):
+    run = p.run('''
+coordinates = ["a"]
+[modes]
+F = 1
+[dynamics]
+kinetic = "0.5*a'^2"
+[constraints.brake]
+friction_force = "F"
+slip    = "a'"
+engaged = false
+[start]
+velocity = { a = 5 }
+[run]
+to = 6
+every = 0.5
+[events]
+on   = { when = "t - 1", do = "engage brake" }
+hard = { when = "a' - 3", direction = "down", do = "F = 2*F" }
+''')
+    near('hard', run.event('hard')['time'], 3.0)
+    near('stick', run.times('stick')[0], 4.5)
+    near('a', run.last['a'], 5 + 8 + 2.25)
+    near('impacts', run.summary['impacts'], 0)
+
+
+# ---- everywhere ---------------------------------------------------------------------------------------------------------
+
+def families(p, seed):
+    """As written out member by member."""
+    def stated(n): return f'''
+coordinates = ["x[1..N]", "y"]
+[parameters]
+N = {n}
+[dynamics]
+kinetic = "sum(i = 1..N, 0.5*x[i]'^2) + 0.5*y'^2"
+[dynamics.force]
+"x[i]" = {{ for = "i = 1..N", value = "i/N + t" }}
+y = 1
+[constraints.hold]
+for      = "i = 1..N"
+equation = "x[i] = 0"
+[constraints.pad]
+for            = "i = 1..2"
+friction_force = "0.5*i"
+slip           = "x[i]' - y'"
+[run]
+to = 2
+every = 0.5
+[outputs]
+all = "sum(i = 1..N, multiplier(hold[i]))"
+"pad_force[i]" = {{ for = "i = 1..2", value = "friction(pad[i])" }}
+[events]
+one  = {{ for = "i = 1..3", when = "-multiplier(hold[i]) - i/N - 0.2*i", do = "release hold[i]" }}
+rest = {{ when = "t - 1", do = "release hold" }}
+'''
+    def written(n):
+        line = lambda f, sep=' + ': sep.join(f(i) for i in range(1, n + 1))
+        text = 'coordinates = [' + line(lambda i: f'"x{i}"', ', ') + ', "y"]\n[dynamics]\nkinetic = "' + line(lambda i: f"0.5*x{i}'^2") + " + 0.5*y'^2\"\n[dynamics.force]\n"
+        text += line(lambda i: f'x{i} = "{i}/{n} + t"\n', '') + 'y = 1\n[constraints]\n' + line(lambda i: f'hold{i} = "x{i} = 0"\n', '')
+        for i in (1, 2): text += f'[constraints.pad{i}]\nfriction_force = {0.5 * i}\nslip = "x{i}\' - y\'"\n'
+        text += '[run]\nto = 2\nevery = 0.5\n[outputs]\nall = "' + line(lambda i: f'multiplier(hold{i})') + '"\n[events]\n'
+        for i in (1, 2, 3): text += f'one{i} = {{ when = "-multiplier(hold{i}) - {i}/{n} - 0.2*{i}", do = "release hold{i}" }}\n'
+        return text + 'rest = { when = "t - 1", do = [' + line(lambda i: f'"release hold{i}"', ', ') + '] }\n'
+    for n in (3, 30, 300):
+        one, other = p.run(stated(n)), p.run(written(n))
+        for a, b in zip(one.rows, other.rows):
+            for i in (1, 2, 3, n): near(f'N = {n}: x[{i}] at {a["t"]}', a[f'x[{i}]'], b[f'x{i}'], 1e-9)
+            near(f'N = {n}: y', a['y'], b['y'], 1e-9)
+            near(f'N = {n}: all', a['all'], b['all'], 1e-9)
+            near(f'N = {n}: friction', a['pad_force[2]'], abs(b['friction(pad2)']), 1e-9)
+        for i in (1, 2, 3): near(f'N = {n}: event {i}', one.event(f'one[{i}]')['time'], other.event(f'one{i}')['time'], 1e-9)
+        near(f'N = {n}: event 3', one.event('one[3]')['time'], 0.6)
+
+
+def resumed(p, seed):
+    """Killed and taken up again: the bytes of an undisturbed run."""
+    text = '''
+coordinates = ["x", "z"]
+[modes]
+s = 1
+[dynamics]
+kinetic = "0.5*x'^2 + 0.5*z'^2"
+force   = { x = "s*(2 + sin(t)) - 0.1*x'", z = "-9.81" }
+[constraints.floor]
+equation    = "z >= 0"
+restitution = 0.9
+[constraints.rod]
+equation = "x' = z'"
+engaged  = false
+[constraints.brake]
+friction_force = 0.3
+slip           = "x'"
+[start]
+position = { z = 1 }
+[run]
+to = 400
+every = 0.01
+[outputs]
+w = "work(floor) + friction(brake)"
+[events]
+right = { when = "x - 3", direction = "up", do = ["s = -1", "release brake"] }
+left  = { when = "x + 3", direction = "down", do = ["s = 1", "engage brake"] }
+'''
+    model = p.model(text)
+    whole, part = os.path.join(p.folder, 'whole.h5'), os.path.join(p.folder, 'part.h5')
+    code, _, err = p.call('run', model, '-o', whole, '--quiet')
+    true(f'the run ends with {code}: {err}', code in (0, 5))
+    for wait in (0.4, 0.8):
+        process = subprocess.Popen([p.path, 'run', model, '-o', part, '--quiet'], stderr=subprocess.DEVNULL)
+        time.sleep(wait)
+        process.kill()
+        process.wait()
+        if not os.path.exists(part): p.call('run', '--resume', part)
+        shown = []
+        for file in (whole, part):
+            shown.append(rows_of(file))
+        true('the rows differ', shown[0] == shown[1])
+        os.remove(part)
+
+
+def rows_of(file):
+    names = [word for name in ('t', 'q', 'qd', 'outputs', 'modes', 'engaged', 'lambda', 'work') for word in ('-d', '/' + name)]
+    p = subprocess.run(['h5dump', '-m', '%.17g', *names, file], capture_output=True, text=True, timeout=limits.CLOCK)
+    if p.returncode != 0: raise Miss(f'h5dump: {p.stderr[:300]}')
+    return p.stdout.replace(file, '')
+
+
+def swept(p, seed):
+    """A sweep is as many runs."""
+    path = p.model(open(os.path.join(ROOT, 'models', 'weak_rod.toml'), encoding='utf-8').read())
+    file = os.path.join(p.folder, 'sweep.csv')
+    code, _, err = p.call('sweep', path, '--vary', 'F=5:25:5', '--keep', 'pull,engaged(rod),energy', '-o', file, '--quiet')
+    if code != 0: raise Miss(f'sweep ends with {code}: {err[:300]}')
+    import csv
+    rows = list(csv.DictReader(open(file)))
+    true('five motions', len(rows) == 5)
+    for row in rows:
+        one = p.run(open(path, encoding='utf-8').read(), '--set', f"F={row['F']}")
+        for name in ('x', 'y', "x'", "y'"): near(f"F = {row['F']}: {name}", float(row[name]), one.last[name], 1e-9)
+        for name in ('pull', 'engaged(rod)', 'energy'): near(f"F = {row['F']}: {name}", float(row[name]), one.last[name], 1e-9)
+
+
+def verified(p, seed):
+    for text in (GEAR, JOINT, open(os.path.join(ROOT, 'models', 'weak_rod.toml'), encoding='utf-8').read()):
+        true('global error', p.run(text, '--verify').summary['global_error'] < 1e-6)
+
+
+CHECKS = {f.__name__: f for f in (columns_of_gallery, power_and_work, force_that_jumps, random_systems, positions_do_not_jump, contacts_too, controls_too, gear_change,
+                                  energy_of_modes, follow_each_other, storms, brakes, joint, as_coulomb, brake_that_is_engaged, families, resumed, swept, verified)}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--program', required=True)
+    parser.add_argument('--only', nargs='*', default=[])
+    parser.add_argument('--seed', type=int, default=20261117)
+    options = parser.parse_args()
+    passed = failed = 0
+    for name, check in CHECKS.items():
+        if options.only and name not in options.only: continue
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                check(Program(os.path.abspath(options.program), folder), options.seed)
+                passed += 1
+            except (Miss, KeyError, IndexError, StopIteration, TypeError) as e:
+                failed += 1
+                print(f'{name}: {type(e).__name__ if not isinstance(e, Miss) else ""} {e}', flush=True)
+    print(f'{passed} passed, {failed} failed')
+    return 0 if passed and not failed else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())

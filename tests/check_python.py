@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+"""Checks the Python package against the program, and what it says of wrong use.
+
+usage: check_python.py --program PATH --models FOLDER [--every N]
+
+- Every model of the gallery: accelerate, run and sweep give the numbers of the command line, bit for bit.
+- Compiled accelerations against `accelerate`, one by one, in batches and through the C function.
+- Steps, pickles, threads, forks, Ctrl-C; models built in Python against files.
+- Wrong types, NaN, wrong shapes, arrays that are not contiguous or cannot be written: exceptions with reasons, no crash.
+
+Runs in an interpreter that can import mechanician. Prints a line for each miss and, last, `N passed, N failed`."""
+import argparse
+import csv
+import ctypes
+import inspect
+import json
+import multiprocessing
+import os
+import pathlib
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import numpy as np
+
+import mechanician as me
+
+PENDULUM = """title = "Pendulum"
+coordinates = ["x", "y"]
+[parameters]
+m = 2.0
+g = 9.81
+L = 1.0
+[dynamics]
+kinetic = "m/2*(x'^2 + y'^2)"
+potential = "m*g*y"
+[constraints]
+rod = "x^2 + y^2 = L^2"
+[start]
+position = { x = 0.6, y = -0.8 }
+velocity = { x = 0.8, y = 0.6 }
+[run]
+to = 1
+every = 0.1
+"""
+
+
+class Check:
+    def __init__(self, program):
+        self.program, self.passed, self.failed = program, 0, 0
+
+    def that(self, what, holds, seen=''):
+        self.passed += bool(holds)
+        self.failed += not holds
+        if not holds:
+            print(f'MISS {what}: {str(seen)[:400]}', flush=True)
+
+    def raises(self, what, call, *kinds):
+        try:
+            call()
+        except kinds as e:
+            self.that(what, str(e) != '', 'no reason')
+        except BaseException as e:  # noqa: B036
+            self.that(what, False, f'{type(e).__name__}: {e}')
+        else:
+            self.that(what, False, 'nothing was raised')
+
+    def command(self, *words):
+        p = subprocess.run([self.program, *map(str, words)], capture_output=True, text=True)
+        return p.returncode, p.stdout
+
+
+def same_bits(a, b):
+    return np.array_equal(np.asarray(a, dtype=float).view(np.int64), np.asarray(b, dtype=float).view(np.int64))
+
+
+def check_instants(check, file):
+    code, out = check.command('accelerate', file, '--json')
+    want = json.loads(out) if out else None
+    try:
+        got = me.load(file).accelerate().to_dict()
+    except me.MechanicsError as e:
+        check.that(f'{file.name}: refused alike', code == 1, (code, e))
+        got = e.result.to_dict()
+    except me.ModelError:
+        check.that(f'{file.name}: cannot be read alike', code == 1 and not out, code)
+        return False
+    if want is not None:
+        check.that(f'{file.name}: the same instant', got == want, [k for k in want if got.get(k) != want[k]])
+    return code == 0
+
+
+def check_run(check, file, folder):
+    rows = folder / 'rows.csv'
+    system = me.load(file)
+    data = json.loads(check.command('check', file, '--json')[1] or 'null')
+    stated = [line for line in file.read_text(encoding='utf-8').splitlines() if line.startswith('to ') or line.startswith('to=')]
+    if data is None or not stated:
+        return
+    code, _ = check.command('run', file, '-o', rows, '--quiet')
+    try:
+        run = system.run()
+    except ValueError as e:
+        check.that(f'{file.name}: refused alike', code == 1, (code, e))
+        return
+    with open(rows, encoding='utf-8') as f:
+        lines = [line for line in f if not line.startswith('#')]
+    table = list(csv.reader(lines))
+    check.that(f'{file.name}: the same columns', table[0] == run.columns, (table[0], run.columns))
+    want = np.array(table[1:], dtype=float)
+    check.that(f'{file.name}: the same rows', same_bits(want, run.array()), (want.shape, run.array().shape))
+    run.save(folder / 'again.csv')
+    check.that(f'{file.name}: saved as the program writes it', (folder / 'again.csv').read_bytes() == rows.read_bytes(), '')
+    statuses = {0: ('done', 'stopped'), 4: ('failed',), 5: ('suspect',)}
+    check.that(f'{file.name}: the same status', run.status in statuses.get(code, ()), (code, run.status))
+
+
+def check_sweep(check, folder):
+    file = folder / 'pendulum.toml'
+    file.write_text(PENDULUM, encoding='utf-8')
+    out = folder / 'sweep.csv'
+    check.command('sweep', file, '--vary', 'm=1:3:5', '--vary', "x'=0.5,0.8", '--keep', 'lambda(rod)', '-o', out, '--quiet')
+    with open(out, encoding='utf-8') as f:
+        table = list(csv.DictReader(f))
+    sweep = me.load(file).sweep(vary={'m': np.linspace(1, 3, 5), "x'": [0.5, 0.8]}, keep=['lambda(rod)'], threads=2)
+    check.that('a sweep has all motions', len(sweep.outcomes) == 10 and sweep.computed == 10, sweep)
+    for name in ('x', 'y', "x'", 'lambda(rod)', 't'):
+        if name in table[0]:
+            check.that(f'a sweep: the same {name}', same_bits([r[name] for r in table], sweep[name]), sweep[name])
+        else:
+            check.that(f'a sweep: column {name}', False, list(table[0]))
+    one = me.load(file).sweep(vary={'m': [1.0], "x'": [0.5]}, keep=['lambda(rod)'], threads=1)
+    check.that('one thread, one motion: the same bits', same_bits(one['x'], sweep['x'][:1]), '')
+    pairs = me.load(file).sweep(vary={'m': [1.0, 2.0], 'g': [9.0, 10.0]}, pairs=True)
+    check.that('pairs belong together', pairs['m'].tolist() == [1.0, 2.0] and pairs['g'].tolist() == [9.0, 10.0], pairs['m'])
+
+
+def check_functions(check):
+    m = me.read(PENDULUM)
+    f = m.compiled()
+    rng = np.random.default_rng(20261117)
+    angle = rng.uniform(-3, 3, 1000)
+    q = np.column_stack([np.sin(angle), -np.cos(angle)])
+    qd = np.column_stack([np.cos(angle), np.sin(angle)]) * rng.normal(size=(1000, 1))
+    all_of_them = f(0.0, q, qd)
+    # The closed form of the pendulum.
+    factor = (9.81 * q[:, 1] - (qd**2).sum(axis=1))[:, None]
+    exact = q * factor - np.array([0, 9.81])
+    exact = np.column_stack([q[:, 0] * factor[:, 0], q[:, 1] * factor[:, 0] - 9.81])
+    check.that('compiled accelerations are those of the closed form', np.max(np.abs(all_of_them - exact)) < 1e-12 * np.max(np.abs(exact)),
+               np.max(np.abs(all_of_them - exact)))
+    single = np.array([f(0.0, q[k], qd[k]) for k in range(50)])
+    check.that('one by one the same bits', same_bits(single, all_of_them[:50]))
+    check.that('a list will do', same_bits(f(0, list(q[0]), list(qd[0])), single[0]))
+    check.that('other strides will do', same_bits(f(0.0, np.asfortranarray(q), qd[::1]), all_of_them))
+    call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(f.address)
+    out = np.empty(2)
+    status = call(0.0, q[3].ctypes.data, qd[3].ctypes.data, out.ctypes.data, f.data)
+    check.that('through C the same bits', status == 0 and same_bits(out, all_of_them[3]), (status, out))
+    a = m.accelerate(position={'x': q[0, 0], 'y': q[0, 1]}, velocity={'x': qd[0, 0], 'y': qd[0, 1]})
+    check.that('as accelerate says', np.allclose([a.acceleration['x'], a.acceleration['y']], single[0], rtol=1e-13, atol=1e-13))
+    check.raises('wrong shapes', lambda: f(0.0, q[:, :1], qd), ValueError)
+    check.raises('times of another length', lambda: f([0.0, 1.0, 2.0], q, qd), ValueError)
+    check.raises('words', lambda: f(0.0, 'ab', qd), TypeError, ValueError)
+    q[0, 0] = np.nan
+    check.raises('a state that is no number', lambda: f(0.0, q, qd), ValueError)
+
+
+def check_motions(check, folder):
+    m = me.read(PENDULUM)
+    run = m.run()
+    steps = list(m.steps())
+    check.that('steps are the rows of a run', same_bits([s['x'] for s in steps], run['x']) and same_bits([s.t for s in steps], run.t))
+    check.that('columns are no copies', run['x'].base is not None)
+    again = pickle.loads(pickle.dumps(run))
+    check.that('a pickled run is the same', same_bits(again.array(), run.array()))
+    check.that('a pickled model is the same', same_bits(pickle.loads(pickle.dumps(m)).run()['y'], run['y']))
+    found = [None] * 4
+
+    def work(k):
+        found[k] = me.read(PENDULUM).run()['x']
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    check.that('four threads, the same bits', all(x is not None and same_bits(x, run['x']) for x in found))
+    with multiprocessing.get_context('fork').Pool(2) as pool:
+        check.that('forks, the same bits', all(same_bits(x, run['x']) for x in pool.map(_forked, range(2))))
+    for ending in ('h5', 'csv', 'json'):
+        run.save(folder / f'a.{ending}')
+        check.that(f'saved as .{ending}', (folder / f'a.{ending}').stat().st_size > 100)
+    check.raises('an ending that says nothing', lambda: run.save(folder / 'a.xyz'), ValueError)
+    check.raises('a folder that is not there', lambda: run.save(folder / 'no' / 'a.csv'), OSError)
+    page = run.report()
+    check.that('the report is a page', page.startswith('<!') and len(page) > 10_000, page[:40])
+    seen = []
+    m.run(to=20, tolerance=1e-13, every=1e-4, progress=lambda b, n, e: seen.append(n) or True)
+    check.that('progress is reported in order', seen == sorted(seen), seen[:5])
+    stopped = m.run(to=1e9, every=1.0, progress=lambda b, n, e: False)
+    check.that('a run can be ended and keeps what it had', stopped.status == 'interrupted' and len(stopped.t) >= 1, stopped)
+    parent = os.getpid()
+    threading.Timer(0.7, lambda: os.kill(parent, signal.SIGINT)).start()
+    begin = time.monotonic()
+    stopped = m.run(to=1e9, every=1.0)
+    check.that('Ctrl-C ends a run and keeps what it had', stopped.status == 'interrupted' and time.monotonic() - begin < 60, stopped)
+
+
+def _forked(_):
+    return np.array(me.read(PENDULUM).run()['x'])
+
+
+def check_builder(check):
+    x, y = me.coordinates('x y')
+    b = me.Model('Pendulum')
+    m, g, L = b.parameter('m', 2.0), b.parameter('g', 9.81), b.parameter('L', 1.0)
+    b.kinetic = m / 2 * (x.dot**2 + y.dot**2)
+    b.potential = m * g * y
+    b.constrain('rod', x**2 + y**2 == L**2)
+    b.start(position={'x': 0.6, 'y': -0.8}, velocity={'x': 0.8, 'y': 0.6})
+    want = me.read(PENDULUM).run(to=1, every=0.1)
+    check.that('a model built in Python is that of the file', same_bits(b.build().run(to=1, every=0.1).array(), want.array()))
+    text = str(-(x - y) ** 2 / (m * -2) - (m - (g - L)))
+    numbers = {'x': 0.3, 'y': 1.7, 'm': 2.0, 'g': 9.81, 'L': 1.0}
+    value = eval(text.replace('^', '**'), {}, dict(numbers))
+    direct = -((0.3 - 1.7) ** 2) / (2.0 * -2) - (2.0 - (9.81 - 1.0))
+    check.that('brackets stand where they must', abs(value - direct) < 1e-14, (text, value, direct))
+    check.raises('an expression is no truth value', lambda: bool(x), TypeError)
+    check.raises('names', lambda: b.parameter('2x', 1), ValueError)
+    check.raises('twice the same', lambda: b.parameter('m', 1), ValueError)
+    check.raises('no condition', lambda: b.constrain('other', 3), TypeError)
+    check.raises('infinite numbers', lambda: x * float('inf'), ValueError)
+    floor = me.Model('ball')
+    (z,) = me.coordinates('z')
+    floor.kinetic, floor.potential = z.dot**2 / 2, 9.81 * z
+    floor.constrain('floor', z >= 0, restitution=0.5)
+    floor.start(position={'z': 1.0})
+    run = floor.build().run(to=0.5)
+    check.that('one-sided constraints', any(e['kind'] == 'impact' for e in run.events), run.events)
+
+
+def check_wrong_use(check):
+    m = me.read(PENDULUM)
+    wrong = (TypeError, ValueError)
+    for what, call in {
+        'a file that is not there': lambda: me.load('no_such_file.toml'),
+    }.items():
+        check.raises(what, call, OSError)
+    for bad in (None, 'x', b'x', [1], {}, True, object(), float('nan'), float('inf')):
+        if bad is not None:
+            check.raises(f'to={bad!r}', lambda bad=bad: m.run(to=bad), *wrong)
+        check.raises(f'position x={bad!r}', lambda bad=bad: m.accelerate(position={'x': bad}), *wrong)
+        check.raises(f'vary {bad!r}', lambda bad=bad: m.sweep(vary=bad), *wrong)
+        check.raises(f'read {bad!r}', lambda bad=bad: me.read(bad), *wrong)
+    check.raises('position is no mapping', lambda: m.accelerate(position=[1, 2]), TypeError)
+    check.raises('names that are none', lambda: m.accelerate(position={3: 1.0}), TypeError)
+    check.raises('an unknown coordinate', lambda: m.accelerate(position={'z': 1.0}), ValueError)
+    check.raises('an unknown parameter', lambda: me.read(PENDULUM, Q=3.0), ValueError)
+    check.raises('an unknown column', lambda: m.run()['nope'], KeyError)
+    check.raises('a pattern that fits nothing', lambda: m.run(columns='nope*'), ValueError)
+    check.raises('a method', lambda: m.run(method='euler'), ValueError)
+    check.raises('a tolerance', lambda: m.run(tolerance=7.0), ValueError)
+    check.raises('a start off the constraints', lambda: m.run(position={'x': 5.0}), ValueError)
+    check.that('it can be moved', abs(m.run(position={'x': 5.0}, project=True)['x'][0]) <= 1.0)
+    check.raises('values of two dimensions', lambda: m.sweep(vary={'m': [[1, 2], [3, 4]]}), ValueError)
+    check.raises('an empty list of values', lambda: m.sweep(vary={'m': []}), ValueError)
+    frozen = np.array([1.0, 2.0])
+    frozen.flags.writeable = False
+    check.that('arrays that cannot be written are read', len(m.sweep(vary={'m': frozen}).outcomes) == 2)
+    try:
+        me.read(PENDULUM.replace('L^2', 'l^2'))
+    except me.ModelError as e:
+        p = e.problems[0]
+        check.that('a mistake has its place', p.line > 0 and p.column > 0 and '`l`' in p.text and '^' in str(e), e)
+        check.that('it can be pickled', pickle.loads(pickle.dumps(e)).problems == e.problems)
+    conflict = PENDULUM.replace('[start]', 'other = "x^2 + y^2 = 2*L^2"\n[start]')
+    check.raises('a contradiction', lambda: me.read(conflict).run(), ValueError)
+
+
+def check_docstrings(check):
+    for name in me.__all__:
+        thing = getattr(me, name)
+        if name.startswith('__') or isinstance(thing, me.Expression):
+            continue
+        check.that(f'{name} is documented', bool(inspect.getdoc(thing)))
+        for member, value in vars(thing).items() if inspect.isclass(thing) else ():
+            if not member.startswith('_') and (callable(value) or isinstance(value, property)):
+                check.that(f'{name}.{member} is documented', bool(inspect.getdoc(value)))
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument('--program', required=True)
+    arguments.add_argument('--models', required=True, type=pathlib.Path)
+    arguments.add_argument('--every', type=int, default=1, help='of the models one in so many')
+    options = arguments.parse_args()
+    check = Check(options.program)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for file in sorted(options.models.glob('*.toml'))[::options.every]:
+            if check_instants(check, file):
+                check_run(check, file, folder)
+        check_sweep(check, folder)
+        check_functions(check)
+        check_motions(check, folder)
+        check_builder(check)
+        check_wrong_use(check)
+        check_docstrings(check)
+    print(f'{check.passed} passed, {check.failed} failed')
+    return 0 if check.failed == 0 and check.passed else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())
