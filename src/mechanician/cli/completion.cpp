@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* bash = R"(_mechanician() {
   local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} previous=${COMP_WORDS[COMP_CWORD-1]}
-  local common="--set --position --velocity --time --json --help"
+  local common="--set --position --velocity --time --from --at --json --help"
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "check accelerate equations expand import project run sweep bench linearise equilibrium export plot completion help --help --version" -- "$word"))
   elif [ "$command" = help ]; then

@@ -490,7 +490,7 @@ void ModelReader::read_summary(const TomlMember& field) {
     if (!label) return fail(path);
     quantity.label = *label;
   }
-  const auto f = expression(what->value, path, Words::all, *indices);
+  const auto f = expression(what->value, path, Words::forces, *indices);
   if (!f) return;
   quantity.term.kind = TermKind::quantity, quantity.term.indices = *indices;
   quantity.term.body = *f, quantity.term.place = fields_.place_of(what->value);

@@ -105,6 +105,13 @@ bool ModelReader::hold_item(const TomlValue& item, const std::vector<TermIndex>&
     return wrong(fmt::format("{} cannot be held", mechanician::quoted(item.text)),
                  "coordinates and their velocities are, as x and x'");
   auto& held = primes == 0 ? model_.start_rules.held_positions : model_.start_rules.held_velocities;
+  // Names with parts have brackets that are no index: leg[2].knee.
+  const auto plain = std::find_if(model_.coordinates.begin(), model_.coordinates.end(),
+                                  [&](const CoordinateFamily& c) { return c.bounds.empty() && c.name == text; });
+  if (plain != model_.coordinates.end()) {
+    held.push_back(static_cast<int>(plain->first));
+    return true;
+  }
   const ParsedName name = parse_name(text);
   if (!name.problems.empty()) return wrong(name.problems.front().message, name.problems.front().hint);
   const auto none = [&] {

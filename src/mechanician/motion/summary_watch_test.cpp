@@ -228,6 +228,47 @@ all = { max = "sum(i = 1..5, x[i]^2)" }
   }
 }
 
+TEST(Summary, of_a_multiplier_is_the_largest_tension_of_a_pendulum) {
+  // From rest at 90 degrees the tension is 3mg at the lowest point; it is twice the multiplier times L.
+  const Case c(R"toml(
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "(x'^2 + y'^2)"
+potential = "20*y"
+[constraints]
+rod = "x^2 + y^2 = 4"
+[start]
+position = { x = 2 }
+[summary]
+pull = { max = "-multiplier(rod)" }
+when = { time_of_max = "-multiplier(rod)" }
+low  = { time_of_min = "y" }
+)toml");
+  const Motion motion = integrate(c.system, c.start, {.to = 3.0, .tolerance = 1e-11});
+  EXPECT_NEAR(value_of(motion.summary(), "pull"), 3.0 * 20.0 / (2.0 * 2.0), 1e-8);
+  EXPECT_NEAR(value_of(motion.summary(), "when"), value_of(motion.summary(), "low"), 1e-4);
+}
+
+TEST(Summary, an_integral_is_the_state_that_has_it_as_its_rate) {
+  const Case c(R"toml(
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "x'^2/2 + y'^2/2"
+potential = "x^4 + x*y^2 + y^4/4"
+[states]
+area = { rate = "abs(x)*y", start = 0 }
+[start]
+position = { x = 1, y = 0.4 }
+velocity = { y = 0.3 }
+[summary]
+sum = { integral = "abs(x)*y" }
+)toml");
+  Integrator integrator(c.system, c.start, {.to = 6.0, .tolerance = 1e-11});
+  while (integrator.advance()) {
+  }
+  EXPECT_NEAR(value_of(integrator.summary(), "sum"), integrator.sample(6.0).q(2), 1e-9);
+}
+
 TEST(Summary, of_a_model_built_in_cpp) {
   Model model;
   const Expr x = model.add_coordinate("x");

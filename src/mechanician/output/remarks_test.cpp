@@ -131,7 +131,7 @@ TEST(Remarks, AStartThatCannotBeProjected) {
       at_start(std::string(plane) + "[constraints]\nring = \"x^2 + y^2 = -1\"\n[start]\nposition = { x = 1 }\n");
   EXPECT_EQ(render(projection_offer(c.system, c.start, project(c.system, c.start)), "note", c.system.model().source),
             "m.toml: note: no state on the constraints was found near this start\n"
-            "    not met: `ring`");
+            "    not met: `ring` by 2");
 }
 
 TEST(Remarks, DependentConstraintsAndWhatTheyFollowFrom) {

@@ -59,8 +59,11 @@ StoredState read_stored_state(const System& system, const std::string& file, std
       missing.push_back(name);
   };
   want("t");
+  std::vector<char> is_state(static_cast<std::size_t>(system.n()), 0);  // whose rates nobody gives
+  for (const StateRow& z : system.states()) is_state[static_cast<std::size_t>(z.coordinate)] = 1;
   for (const char* prime : {"", "'"})
-    for (int i = 0; i < system.n(); ++i) want(system.coordinate(i) + prime);
+    for (int i = 0; i < system.n(); ++i)
+      if (*prime == '\0' || !is_state[static_cast<std::size_t>(i)]) want(system.coordinate(i) + prime);
   if (!missing.empty())
     throw FileError(
         fmt::format("{}: the result has no column {}: the motion cannot go on from it", file, quote_list(missing, 6)));
@@ -70,15 +73,19 @@ StoredState read_stored_state(const System& system, const std::string& file, std
   if (!std::is_sorted(times.begin(), times.end()))
     throw FileError(fmt::format("{}: its times do not grow from row to row", file));
   const std::size_t row = at ? find_row(file, times, *at) : times.size() - 1;
-  const auto n = static_cast<std::size_t>(system.n());
-  StoredState result{{times[row], Eigen::VectorXd(system.n()), Eigen::VectorXd(system.n())}, rows.remark};
-  for (std::size_t k = 0; k < 2 * n; ++k) {
+  const int n = system.n();
+  StoredState result{{times[row], Eigen::VectorXd::Zero(n), Eigen::VectorXd::Zero(n)}, rows.remark};
+  std::size_t k = 0;
+  for (int i = 0; i < 2 * n; ++i) {
+    if (i >= n && is_state[static_cast<std::size_t>(i - n)]) continue;
     const double x = rows.columns[1 + k][row];
     if (!std::isfinite(x))
       throw FileError(fmt::format("{}: `{}` has no value in the row at t = {}", file, columns[wanted[1 + k]],
                                   number_text(times[row])));
-    (k < n ? result.state.q : result.state.qd)(static_cast<Eigen::Index>(k % n)) = x;
+    (i < n ? result.state.q : result.state.qd)(i % n) = x;
+    ++k;
   }
+  system.set_state_rates(result.state);
   return result;
 }
 

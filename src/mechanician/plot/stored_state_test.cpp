@@ -101,6 +101,18 @@ TEST_F(StoredStateTest, any_table_with_the_right_columns_will_do_and_impacts_go_
   EXPECT_EQ(there.qd(1), 50.0);
 }
 
+TEST_F(StoredStateTest, states_have_no_velocities_of_their_own) {
+  system =
+      System(read_family_model_text("coordinates = [\"x\"]\n[dynamics]\nkinetic = \"x'^2/2\"\n[states]\nz = { rate = "
+                                    "\"x - z\", start = 1 }\n[start]\nvelocity = { x = 1 }\n",
+                                    "states.toml"));
+  const std::string file = write("s.h5", ResultFormat::hdf5);
+  const State there = read_stored_state(system, file).state;
+  EXPECT_NEAR(there.q(0), 1.0, 1e-12);
+  EXPECT_NEAR(there.q(1), 2.0 * std::exp(-1.0), 1e-8);  // z = t − 1 + 2 exp(−t)
+  EXPECT_NEAR(there.qd(1), there.q(0) - there.q(1), 1e-14);
+}
+
 TEST_F(StoredStateTest, a_model_names_its_result_in_its_folder) {
   write("a.h5", ResultFormat::hdf5);
   std::string stated(oscillator);
