@@ -1015,6 +1015,66 @@ def measured_gauges(m):
     run.held('rail', lambda r: r['y'])
 
 
+def spline(x, y):
+    """Slopes of the cubic spline through points with not-a-knot ends, by Gauss without short cuts."""
+    n, h = len(x), [b - a for a, b in zip(x, x[1:])]
+    rows = [[0.0] * 5 for _ in range(n)]          # of second derivatives: four about the diagonal, and the right-hand side
+    for i in range(1, n - 1):
+        rows[i] = [0, h[i - 1], 2 * (h[i - 1] + h[i]), h[i], 6 * ((y[i + 1] - y[i]) / h[i] - (y[i] - y[i - 1]) / h[i - 1])]
+    # The third derivative does not jump at the second point: M0 and the last M are on a line through their neighbours.
+    first, last = h[0] / h[1], h[-1] / h[-2]
+    rows[1] = [0, 0, rows[1][2] + h[0] * (1 + first), rows[1][3] - h[0] * first, rows[1][4]]
+    rows[-2] = [0, rows[-2][1] - h[-1] * last, rows[-2][2] + h[-1] * (1 + last), 0, rows[-2][4]]
+    for i in range(2, n - 1):
+        f = rows[i][1] / rows[i - 1][2]
+        rows[i][2] -= f * rows[i - 1][3]; rows[i][4] -= f * rows[i - 1][4]
+    M = [0.0] * n
+    for i in range(n - 2, 0, -1): M[i] = (rows[i][4] - rows[i][3] * M[i + 1]) / rows[i][2]
+    M[0], M[-1] = M[1] + first * (M[1] - M[2]), M[-2] + last * (M[-2] - M[-3])
+    return [[y[i], (y[i + 1] - y[i]) / h[i] - h[i] * (2 * M[i] + M[i + 1]) / 6, M[i] / 2, (M[i + 1] - M[i]) / (6 * h[i])] for i in range(n - 1)]
+
+
+def shear_frame(m):
+    p, run = m.p, m.run()
+    with open(os.path.join(os.path.dirname(m.path), 'shear_frame.csv'), encoding='utf-8') as f:
+        rows = [tuple(map(float, line.split(','))) for line in f if line[0].isdigit()]
+    x, N = [t for t, _ in rows], int(p.N)
+    pieces = [*spline(x, [a for _, a in rows]), [0.0] * 4]        # nothing shakes behind the record
+    modes = [(2 * sqrt(p.k / p.m) * sin((2 * j - 1) * pi / (4 * N + 2)), [sin(i * (2 * j - 1) * pi / (2 * N + 1)) for i in range(1, N + 1)]) for j in range(1, N + 1)]
+
+    def oscillator(w, state, c, s):
+        """y'' + d y' + w^2 y = -(c0 + c1 s + c2 s^2 + c3 s^3), from the state at s = 0: a polynomial, and what is left swings."""
+        q = [0.0] * 6
+        for k in range(3, -1, -1): q[k] = (-c[k] - p.d * (k + 1) * q[k + 1] - (k + 2) * (k + 1) * q[k + 2]) / w ** 2
+        a, b, r = state[0] - q[0], state[1] - q[1], p.d / 2
+        v = sqrt(w ** 2 - r ** 2)
+        A, B, C, S, E = a, (b + r * a) / v, cos(v * s), sin(v * s), exp(-r * s)
+        return (E * (A * C + B * S) + sum(q[k] * s ** k for k in range(4)),
+                E * ((B * v - r * A) * C - (A * v + r * B) * S) + sum(k * q[k] * s ** (k - 1) for k in range(1, 4)))
+
+    states, at = {}, [[(0.0, 0.0)] for _ in modes]
+    for (w, _), list_of in zip(modes, at):
+        for i in range(len(x) - 1): list_of.append(oscillator(w, list_of[-1], pieces[i], x[i + 1] - x[i]))
+
+    def exact(t):
+        if t not in states:
+            i = min(int(t / 0.02 + 1e-9), len(x) - 1)
+            states[t] = [0.0] * N, [0.0] * N
+            for (w, shape), list_of in zip(modes, at):
+                share = sum(shape) / sum(a * a for a in shape)
+                y = oscillator(w, list_of[i], pieces[i], t - x[i])
+                for f in range(N): states[t][0][f] += share * shape[f] * y[0]; states[t][1][f] += share * shape[f] * y[1]
+        return states[t]
+
+    # Oscillators forget: an error of a position is one of a velocity over their frequency, and the other way round.
+    growth = 2 * modes[-1][0] * sqrt(N)
+    for i in range(N):
+        run.vanishes(f'u[{i + 1}]', lambda r: r[f'u[{i + 1}]'] - exact(r['t'])[0][i], growth=growth)
+        run.vanishes(f"u[{i + 1}]'", lambda r: r[f"u[{i + 1}]'"] - exact(r['t'])[1][i], growth=growth)
+    top = max(abs(r[f'u[{N}]']) for r in run.rows)
+    if not top > 0.01: raise Miss(f'the top floor moves by {top} only')
+
+
 CHECKS = {f.__name__: f for f in (
     pendulum, double_pendulum, spherical_pendulum, bead_on_spinning_hoop, tautochrone, foucault_pendulum, kapitza_pendulum, wheel_with_massless_coordinate,
     quaternion_body, tennis_racket,
@@ -1023,7 +1083,7 @@ CHECKS = {f.__name__: f for f in (
     three_rods, door_on_two_hinges, bricard,
     bouncing_ball, ball_on_incline, newtons_cradle, string_pendulum, ladder_leaves_wall, tipping_rod, rough_incline, block_on_incline, rough_wire_bead,
     sliding_to_rolling_disc, ball_tube, box_stack,
-    falling_chain, net,
+    falling_chain, net, shear_frame,
     weak_rod, clutch,
     steered_bead, servo, tracking_arm, formation_satellites,
     kalaba_udwadia_2, contradiction, loose_lever, measured_gauges)}

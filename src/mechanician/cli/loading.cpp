@@ -10,6 +10,7 @@
 #include "mechanician/cli/saying.hpp"
 #include "mechanician/instant/accelerate.hpp"
 #include "mechanician/instant/project.hpp"
+#include "mechanician/expression/table_hash.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/read_model.hpp"
 #include "mechanician/output/remarks.hpp"
@@ -57,9 +58,14 @@ void refuse_unknown(const FamilyModel& model) {
 
 }  // namespace
 
+std::string name_tables(std::span<const Table> tables) {
+  return tables.empty() ? std::string() : fmt::format("{:016x}", hash_tables(tables));
+}
+
 Loaded load(const CommandOptions& options) {
   FamilyModel model = read_family_model(options.model, ParameterOverrides(options.set.begin(), options.set.end()));
   refuse_unknown(model);
+  std::string tables = name_tables(model.tables);
   System system(std::move(model));
   if (options.start_from.empty() && !options.start_at.empty())
     throw UsageError("--at is the time of a row of a result: give --from FILE too");
@@ -75,7 +81,7 @@ Loaded load(const CommandOptions& options) {
   assign({start.qd.data(), n}, options.velocity, system, "--velocity");
   if (!options.time.empty()) start.t = parse_number(options.time, "--time");
   system.set_state_rates(start);
-  return {std::move(system), std::move(start)};
+  return {std::move(system), std::move(start), std::move(tables)};
 }
 
 bool assemble_start(Loaded& loaded, const CommandOptions& options) {

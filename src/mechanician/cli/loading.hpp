@@ -7,6 +7,7 @@
 
 #include "mechanician/cli/options.hpp"
 #include "mechanician/cli/standard_error.hpp"
+#include "mechanician/expression/table.hpp"
 #include "mechanician/instant/system.hpp"
 
 namespace mechanician {
@@ -14,10 +15,14 @@ namespace mechanician {
 struct Loaded {
   System system;
   State start;
+  std::string tables = {};  ///< what they hold, for RunSetup
 };
 
 /// Throws UsageError for a velocity of a state, which nobody gives.
 void refuse_rates(const Assignments& values, const System& system, const char* option);
+/// The hash of tables as a text; empty of none.
+std::string name_tables(std::span<const Table> tables);
+
 /// Puts values in their places by coordinate. Throws UsageError, with `option`, for a name that is none.
 void assign(std::span<double> x, const Assignments& values, const System& system, const char* option);
 

@@ -70,7 +70,7 @@ Exit start_run(const CommandOptions& options) {
   }
   if (!accept_start(loaded, options)) return Exit::refused;
   RunSetup setup = make_setup(loaded.system, loaded.start, motion, every, options.verify);
-  setup.columns = options.columns;
+  setup.columns = options.columns, setup.tables = loaded.tables;
   check_columns([&] { Columns(loaded.system, options.columns); });
   Recorder recorder(loaded.system, std::move(setup));
   if (refuse_motion(loaded.system.source(), recorder)) return Exit::refused;
@@ -176,9 +176,13 @@ Exit resume_run(const CommandOptions& options) {
     say("{}: note: begun by version {}, goes on with {}: the last digits may differ\n", run.source, run.setup.version,
         version());
 
-  const System system(stated_model(run));
+  FamilyModel stated = stated_model(run);
+  if (name_tables(stated.tables) != run.setup.tables)
+    throw FileError(fmt::format(
+        "{}: a file that the model takes numbers from is not what it was when the run was begun", run.source));
+  const System system(std::move(stated));
   RunSetup setup = make_setup(system, run.setup.start, run.setup.motion, run.setup.every, run.setup.verify);
-  setup.columns = run.setup.columns;
+  setup.columns = run.setup.columns, setup.tables = run.setup.tables;
   std::optional<Recorder> recorder;
   try {
     recorder.emplace(system, std::move(setup));

@@ -19,6 +19,7 @@
 #include "mechanician/cli/sweep_progress.hpp"
 #include "mechanician/ensemble/kept_values.hpp"
 #include "mechanician/ensemble/make_runner.hpp"
+#include "mechanician/expression/table_hash.hpp"
 #include "mechanician/model/read_model.hpp"
 #include "mechanician/motion/stage_model.hpp"
 #include "mechanician/output/json_writer.hpp"
@@ -207,7 +208,7 @@ Prepared prepare(const CommandOptions& o, const std::string& resume) {
     plan = plan_of(setup, again);
     if (!again && open_inputs(*plan, model, setup.set)) model = read_model(o.model, setup.set);
     const ParameterValues parameters = evaluate_parameters(model, setup.set);
-    const std::uint64_t parameters_hash = hash_numbers(parameters.values);
+    const std::uint64_t parameters_hash = hash_numbers(parameters.values) ^ hash_tables(model.tables);
     if (again && setup.parameters_hash != parameters_hash)
       throw BadSamples(fmt::format("{}: a file that it takes numbers from is not what it was when the sweep was begun",
                                    setup.model.file));

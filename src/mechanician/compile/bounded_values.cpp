@@ -22,7 +22,7 @@ struct Bounded {
 template <>
 Bounded evaluate_operator<Bounded>(Op op, const Bounded& a, const Bounded& b, const Bounded& c) {
   const Traced f = evaluate_operator<Traced>(op, a.value, b.value, c.value);
-  return {f, RoundingError<Traced>::of_operator(op, f, a.value, b.value, a.error, b.error, c.error)};
+  return {f, RoundingError<Traced>::of_operator(op, f, a.value, b.value, c.value, a.error, b.error, c.error)};
 }
 
 BoundedValues append_with_bounds(ProgramBuilder& builder, const Tape& tape,

@@ -506,6 +506,8 @@ class PartEmitter {
       case Op::hypot:
       case Op::mod:
         return call(static_cast<int>(s.action), {value(s.a), value(s.b)});
+      case Op::lookup:
+        return call(static_cast<int>(s.action), {value(s.a), value(s.b), value(s.c)});
       default:
         return call(static_cast<int>(s.action), {value(s.a)});
     }

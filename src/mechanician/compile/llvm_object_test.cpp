@@ -38,7 +38,7 @@ class Objects : public testing::Test {
 TEST_F(Objects, GiveTheBitsOfTheInterpreterAtEveryLevel) {
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     std::mt19937_64 random(seed);
-    const Program program = random_program(random);
+    const Program program = random_program(random, {.tables = true});
     for (const CodeLevel level : {CodeLevel::quick, CodeLevel::optimised}) {
       const ObjectOptions options{.level = level};
       const auto code = compile(program, options);
@@ -55,7 +55,7 @@ TEST_F(Objects, GiveTheBitsOfTheInterpreterAtEveryLevel) {
 TEST_F(Objects, GiveTheSameBitsHoweverTheProgramIsCut) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     std::mt19937_64 random(seed);
-    const Program program = random_program(random, {.num_steps = 300, .num_outputs = 40});
+    const Program program = random_program(random, {.num_steps = 300, .num_outputs = 40, .tables = true});
     for (const int size : {1, 7, 50, 299, 300, 301})
       for (const CodeLevel level : {CodeLevel::quick, CodeLevel::optimised}) {
         const ObjectOptions options{.level = level, .steps_per_part = size};
@@ -73,7 +73,7 @@ TEST_F(Objects, OfLanesGiveTheBitsOfEachInstanceAlone) {
   for (const int lanes : {2, 4, 8})
     for (std::uint64_t seed = 1; seed <= 30; ++seed) {
       std::mt19937_64 random(seed);
-      const Program program = random_program(random);
+      const Program program = random_program(random, {.tables = true});
       const ObjectOptions options{.lanes = lanes, .steps_per_part = 25};
       const auto code = compile(program, options);
       ASSERT_TRUE(code);

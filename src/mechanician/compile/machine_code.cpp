@@ -23,6 +23,10 @@ template <Op op>
 double binary(double a, double b) {
   return evaluate_operator<double>(op, a, b, a);
 }
+template <Op op>
+double ternary(double a, double b, double c) {
+  return evaluate_operator<double>(op, a, b, c);
+}
 double fused(double a, double b, double c) { return std::fma(a, b, c); }
 
 double sine(double x) { return sine_cosine(x).sine; }
@@ -44,6 +48,7 @@ Table make_table() {
   put_unary<Op::tan, Op::asin, Op::acos, Op::atan, Op::sinh, Op::cosh, Op::tanh, Op::asinh, Op::acosh, Op::atanh,
             Op::exp, Op::log>(table);
   put_binary<Op::pow, Op::atan2, Op::hypot, Op::mod>(table);
+  table[static_cast<std::size_t>(Op::lookup)] = reinterpret_cast<const void*>(&ternary<Op::lookup>);
   table[function_fma] = reinterpret_cast<const void*>(&fused);
   table[static_cast<std::size_t>(Op::sin)] = reinterpret_cast<const void*>(&sine);
   table[static_cast<std::size_t>(Op::cos)] = reinterpret_cast<const void*>(&cosine);

@@ -155,6 +155,8 @@ bool ProgramBuilder::is_total(const Node& node) const {
       return is_constant(node.b) && number(node.b) != 0.0;
     case Domain::by_exponent:
       return is_constant(node.b) && number(node.b) >= 0.0 && number(node.b) == std::floor(number(node.b));
+    case Domain::by_table:
+      return is_constant(node.c) && is_total_lookup(number(node.c));
     case Domain::somewhere:
       break;
   }

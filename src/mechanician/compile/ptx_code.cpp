@@ -75,6 +75,7 @@ class BodyWriter {
     switch (op) {
       case Op::constant:
       case Op::symbol:
+      case Op::table:
         return a;
       case Op::add:
         return o_.add(a, b);
@@ -141,6 +142,8 @@ class BodyWriter {
       }
       case Op::select:
         return o_.select(is_true(a), b, c);
+      case Op::lookup:
+        break;  // has_tables(): asked before
       case Op::lt:
         return truth(o_.less(a, b));
       case Op::le:
@@ -213,6 +216,11 @@ std::string store(F from, int i) {
 std::string copy(F to, F from) { return fmt::format("\tmov.f64 {}, {};\n", PtxText::name(to), PtxText::name(from)); }
 
 }  // namespace
+
+bool has_tables(const Program& program) {
+  return std::any_of(program.steps.begin(), program.steps.end(),
+                     [](const Step& s) { return s.action == action_of(Op::lookup); });
+}
 
 std::string make_ptx_step(const Program& step, int n) {
   assert(step.num_inputs >= 2 + 2 * n && step.num_outputs() == 2 * n + 1);

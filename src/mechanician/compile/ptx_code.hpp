@@ -31,6 +31,10 @@ inline constexpr const char* ptx_map_entry = "mechanician_map";
 /// that step: its state and its number of steps are those of the last good one, and the processor goes on from there.
 std::string make_ptx_step(const Program& step, int n);
 
+/// Tables are on the processor only: the text of such a program cannot be made.
+bool has_tables(const Program& program);
+inline constexpr const char* tables_on_processor = "tables are looked up by the processor";
+
 /// Kernel parameters: u64 inputs (num_inputs doubles for each instance), u64 outputs, u64 count.
 std::string make_ptx_map(const Program& program);
 

@@ -2,6 +2,8 @@
 
 /// A number of a tape that is being appended to a program: running the tape with these instead of doubles builds the steps.
 
+#include <optional>
+
 #include "mechanician/compile/program.hpp"
 #include "mechanician/expression/evaluate_operator.hpp"
 
@@ -19,6 +21,10 @@ struct Traced {
 
 inline ProgramBuilder::Value value_in(ProgramBuilder& builder, const Traced& x) {
   return x.builder ? x.value : builder.constant(x.number);
+}
+
+inline std::optional<double> known_number(const Traced& x) {
+  return x.builder ? std::nullopt : std::optional(x.number);
 }
 
 template <>

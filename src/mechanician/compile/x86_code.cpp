@@ -378,8 +378,8 @@ class Generator {
     for (int x = 0; x < num_vectors; ++x) {
       const int r = holds_[index(x)];
       if (r < 0) continue;
-      const bool argument = r == s.a || (arity > 1 && r == s.b);
-      const int use = !argument ? next_use_[index(r)] : r == s.a ? next.a : next.b;
+      const bool argument = r == s.a || (arity > 1 && r == s.b) || (arity > 2 && r == s.c);
+      const int use = !argument ? next_use_[index(r)] : r == s.a ? next.a : r == s.b ? next.b : next.c;
       if (use != never || (argument && arity > 1)) keep(r);
     }
     if (arity == 1 && register_of_[index(s.a)] >= 0) {
@@ -387,6 +387,7 @@ class Generator {
     } else {
       code_.load(0, home(s.a));
       if (arity > 1) code_.load(1, home(s.b));
+      if (arity > 2) code_.load(2, home(s.c));
     }
     for (int x = 0; x < num_vectors; ++x)
       if (holds_[index(x)] >= 0) drop(holds_[index(x)]);
@@ -405,7 +406,7 @@ class Generator {
         if (next_use_[index(r)] != never) keep(r);
         drop(r);
       }
-    const Operand a = home(s.a), b = home(arity > 1 ? s.b : s.a);
+    const Operand a = home(s.a), b = home(arity > 1 ? s.b : s.a), c = home(arity > 2 ? s.c : s.a);
     use_up(s);
     const int slots[2] = {new_slot(), partner >= 0 ? new_slot() : -1};
     const int function = partner >= 0 ? function_sincos : static_cast<int>(s.action);
@@ -417,6 +418,7 @@ class Generator {
     for (int k = 0; k < lanes_; ++k) {
       code_.load_one(0, lane(a, k));
       if (arity > 1) code_.load_one(1, lane(b, k));
+      if (arity > 2) code_.load_one(2, lane(c, k));
       code_.call(Operand::at(functions_, 8 * function));
       for (int x = 0; x < (partner >= 0 ? 2 : 1); ++x)
         code_.store_one(x, lane(Operand::at(scratch_, places(slots[x])), k));

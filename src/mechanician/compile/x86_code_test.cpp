@@ -40,7 +40,8 @@ TEST_F(X86Code, GivesTheBitsOfTheInterpreter) {
   int numbers = 0;
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     std::mt19937_64 random(seed);
-    const Program program = random_program(random, {.num_steps = 1 + static_cast<int>(seed % 200), .num_outputs = 10});
+    const Program program =
+        random_program(random, {.num_steps = 1 + static_cast<int>(seed % 200), .num_outputs = 10, .tables = true});
     const auto code = make_x86_code(program);
     ASSERT_TRUE(code);
     for (int k = 0; k < 10; ++k) {
@@ -56,7 +57,8 @@ TEST_F(X86Code, GivesTheBitsOfTheInterpreter) {
 TEST_F(X86Code, OfFourInstancesGivesTheBitsOfEach) {
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     std::mt19937_64 random(seed);
-    const Program program = random_program(random, {.num_steps = 1 + static_cast<int>(seed % 200), .num_outputs = 10});
+    const Program program =
+        random_program(random, {.num_steps = 1 + static_cast<int>(seed % 200), .num_outputs = 10, .tables = true});
     const auto code = make_x86_code(program, 4);
     ASSERT_TRUE(code);
     for (int round = 0; round < 5; ++round) {

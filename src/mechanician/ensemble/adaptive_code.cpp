@@ -13,6 +13,7 @@
 #include "mechanician/ensemble/single_runner.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/motion/dynamics.hpp"
+#include "mechanician/motion/switch_watch.hpp"
 
 namespace mechanician {
 
@@ -66,6 +67,8 @@ AdaptiveCodeResult make_adaptive_code(const System& whole, const System& flight,
   const Equations& eqs = written.frozen();
   if (written.facts().events_use_acceleration) return no("events that use accelerations");
   if (needs_single_runs(whole)) return no("forces in outputs and events, or events that change the system");
+  // Steps over the points of a record are judged by themselves.
+  if (!points_of_time(written.narrow(), eqs.parameters, flight.parameters()).empty()) return no("tables of the time");
   AdaptiveCode code;
   code.n = flight.n();
   code.depends_on_time = written.facts().depends_on_time;

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "mechanician/compile/ptx_code.hpp"
 #include "mechanician/compile/violation_program.hpp"
 #include "mechanician/ensemble/adaptive_runner.hpp"
 #include "mechanician/ensemble/gpu_runner.hpp"
@@ -56,6 +57,10 @@ std::unique_ptr<MotionRunner> make_gpu_runner(const System& system, const State&
     const StepProgramResult step = make_step_program(system.equations(), programs);
     if (!step.made) {
       why_not = step.reason;
+      return nullptr;
+    }
+    if (has_tables(step.made->program)) {
+      why_not = tables_on_processor;
       return nullptr;
     }
     return std::make_unique<GpuRunner>(found.gpu, *step.made, make_violation_program(system.equations(), programs),

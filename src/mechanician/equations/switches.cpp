@@ -8,6 +8,7 @@
 
 #include "mechanician/expression/definite_conditions.hpp"
 #include "mechanician/expression/print.hpp"
+#include "mechanician/expression/table_lookup.hpp"
 
 namespace mechanician {
 
@@ -189,6 +190,18 @@ class Freezer {
     return select(side > 0 && share > 1 - beyond, value - b, select(side < 0 && share < beyond, value + b, value));
   }
 
+  /// A table whose value or slope jumps where one of its pieces ends: the piece is held, of either argument.
+  Expr freeze_lookup(const Expr& f, const Expr& lookup) {
+    Expr held = lookup;
+    for (const int argument : {0, 1}) {
+      const Breaks breaks = breaks_of(lookup, argument);
+      if (breaks == Breaks::none || !moves(lookup.arg(argument))) continue;
+      const Use u = use({guard_of(lookup, argument, breaks), 1}, f, jumps(lookup, argument));
+      held = with_side(held, argument, breaks, u.side);
+    }
+    return held;
+  }
+
   /// atan(u) with u = p/q or tan(v), which passes through infinity.
   Expr freeze_atan(const Expr& f, const Expr& u) {
     const bool of_tan = u.op() == Op::tan;
@@ -237,6 +250,8 @@ class Freezer {
       case Op::atan:
         if ((args[0].op() != Op::div || !moves(args[0].arg(1))) && (args[0].op() != Op::tan || !moves(args[0]))) break;
         return freeze_atan(f, args[0]);
+      case Op::lookup:
+        return freeze_lookup(f, changed ? make_raw(f.op(), args) : f);
       case Op::select: {
         if (f.arg(0).is_total()) break;
         // x > 0 and log(x) < 1 is decided beyond x = 0, where the sides of before still hold within a step.

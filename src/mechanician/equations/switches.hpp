@@ -17,6 +17,11 @@
 ///
 /// So does mod(a, b), where a is a multiple of b: the same with the way from there, between −b/2 and b/2, in the place of y.
 ///
+/// A table of data is a polynomial from each of its points to the next; where these do not meet smoothly, the polynomial is held
+/// (expression/table_lookup.hpp):
+///
+///     quake(x) → that of the nearest piece of this side     g positive in every other piece
+///
 /// The second term of g is there because nothing happens at y = 0 < x: the side is turned somewhere on the way round.
 ///
 /// Nothing is blended: a branch that is not taken may be infinite or undefined, and so may the g of a switch inside it.

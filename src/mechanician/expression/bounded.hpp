@@ -21,7 +21,7 @@ template <>
 inline Bounded evaluate_operator<Bounded>(Op op, const Bounded& a, const Bounded& b, const Bounded& c) {
   Bounded f;
   f.value = evaluate_operator<double>(op, a.value, b.value, c.value);
-  f.error = RoundingError<double>::of_operator(op, f.value, a.value, b.value, a.error, b.error, c.error);
+  f.error = RoundingError<double>::of_operator(op, f.value, a.value, b.value, c.value, a.error, b.error, c.error);
   return f;
 }
 

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "mechanician/expression/operators.hpp"
+#include "mechanician/expression/table_lookup.hpp"
 
 namespace mechanician {
 
@@ -61,6 +62,18 @@ T modulo(const T& a, const T& b) {
   }
 }
 
+/// Of tables; along an imaginary step by their derivatives.
+template <class T>
+T look_up(const T& x, const T& y, const T& key) {
+  const auto number = [](const T& a) { return static_cast<double>(real_of(a)); };
+  const auto at = [&](double added) { return calc_lookup(number(x), number(y), number(key) + added); };
+  if constexpr (IsComplex<T>::value)
+    return T(at(0.0), (x.imag() != 0 ? x.imag() * at(table_key::by_x) : 0.0) +
+                          (y.imag() != 0 ? y.imag() * at(table_key::by_y) : 0.0));
+  else
+    return T(at(0.0));
+}
+
 }  // namespace detail
 
 template <class T>
@@ -70,6 +83,7 @@ T evaluate_operator(Op op, const T& a, const T& b, const T& c) {
   switch (op) {
     case Op::constant:
     case Op::symbol:
+    case Op::table:
       return a;
     case Op::add:
       return a + b;
@@ -139,6 +153,8 @@ T evaluate_operator(Op op, const T& a, const T& b, const T& c) {
       return detail::modulo(a, b);
     case Op::select:
       return real_of(a) != 0 ? b : c;
+    case Op::lookup:
+      return detail::look_up(a, b, c);
     case Op::lt:
       return truth(real_of(a) < real_of(b));
     case Op::le:

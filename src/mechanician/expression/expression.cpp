@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "mechanician/expression/node.hpp"
+#include "mechanician/expression/table_content_internal.hpp"
 
 namespace mechanician {
 
@@ -25,7 +26,8 @@ std::uint64_t hash_text(std::string_view text) {
 }
 
 bool same_symbol(const Symbol& a, const Symbol& b) {
-  if (a.kind != b.kind || a.name != b.name || a.orders != b.orders || a.depends.size() != b.depends.size())
+  if (a.kind != b.kind || a.table != b.table || a.name != b.name || a.orders != b.orders ||
+      a.depends.size() != b.depends.size())
     return false;
   for (std::size_t i = 0; i < a.depends.size(); ++i)
     if (!same(a.depends[i], b.depends[i])) return false;
@@ -35,7 +37,7 @@ bool same_symbol(const Symbol& a, const Symbol& b) {
 bool same_content(const ExprNode& a, const ExprNode& b) {
   if (a.hash != b.hash || a.op != b.op || a.num_args != b.num_args) return false;
   if (a.op == Op::constant) return std::bit_cast<std::uint64_t>(a.value) == std::bit_cast<std::uint64_t>(b.value);
-  if (a.op == Op::symbol) return same_symbol(*a.symbol, *b.symbol);
+  if (a.op == Op::symbol || a.op == Op::table) return same_symbol(*a.symbol, *b.symbol);
   return a.args == b.args;
 }
 
@@ -59,6 +61,8 @@ bool is_total_node(const ExprNode& n) {
     case Domain::by_exponent:
       return n.args[1]->op == Op::constant && n.args[1]->value >= 0.0 &&
              n.args[1]->value == std::floor(n.args[1]->value);
+    case Domain::by_table:
+      return n.args[2]->op == Op::table && n.args[2]->symbol->table->outside() != Outside::error;
   }
   return false;
 }
@@ -113,7 +117,7 @@ class ExprTable {
         if (n->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
         nodes_.erase(n);
         for (const ExprNode* a : n->arguments()) pending.push_back(a);
-        if (n->symbol && !n->symbol->depends.empty())
+        if (n->symbol && (!n->symbol->depends.empty() || n->symbol->table))
           dead.emplace_back(n);
         else
           delete n;
@@ -203,6 +207,16 @@ Expr intern_symbol(Symbol symbol) {
 }
 
 }  // namespace
+
+Expr table_leaf(const std::shared_ptr<const TableContent>& table, int order_x, int order_y) {
+  auto node = std::make_unique<ExprNode>();
+  node->op = Op::table;
+  node->value = table->key(order_x, order_y);
+  node->hash = mix(4, std::bit_cast<std::uint64_t>(node->value));
+  node->symbol =
+      std::make_unique<const Symbol>(Symbol{SymbolKind::parameter, table->name(), {}, {order_x, order_y}, table});
+  return ExprTable::instance().intern(std::move(node));
+}
 
 Expr make_symbol(SymbolKind kind, std::string name) { return intern_symbol({kind, std::move(name), {}, {}}); }
 

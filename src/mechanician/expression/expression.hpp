@@ -23,6 +23,7 @@ namespace mechanician {
 
 struct ExprNode;
 struct Symbol;
+class TableContent;
 
 enum class SymbolKind : std::uint8_t {
   time,
@@ -98,6 +99,8 @@ struct Symbol {
   /// Unknown functions: what it depends on and how often it is differentiated by each.
   std::vector<Expr> depends;
   std::vector<int> orders;
+  /// Of the leaf of a table, which is no symbol of the model; differentiated by its arguments as `orders` say.
+  std::shared_ptr<const TableContent> table = nullptr;
 };
 
 /// Exactly this node, without simplification.

@@ -106,6 +106,7 @@ Interval evaluate_operator<Interval>(Op op, const Interval& a, const Interval& b
   switch (op) {
     case Op::constant:
     case Op::symbol:
+    case Op::table:
       return a;
     case Op::add:
       return made(a.low + b.low, a.high + b.high);
@@ -169,6 +170,8 @@ Interval evaluate_operator<Interval>(Op op, const Interval& a, const Interval& b
     case Op::select:
       if (!may_be_false(a)) return b;
       return may_be_true(a) ? Interval::hull(b, c) : c;
+    case Op::lookup:
+      return c.is_point() ? bound_lookup(a, b, c.low) : Interval::everything();
     case Op::lt:
       return truth(a.low >= b.high, a.high < b.low);
     case Op::le:

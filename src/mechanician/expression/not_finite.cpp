@@ -22,7 +22,9 @@ NotFinite explain_not_finite(const Tape& tape, int output, std::span<const doubl
   std::vector<std::string> operands;
   for (const double x : culprit->operands) operands.push_back(number_text(x));
   const OperatorRow& row = row_of(culprit->expression.op());
-  if (row.op == Op::div && culprit->operands[1] == 0.0)
+  if (row.op == Op::lookup)
+    result.operands = explain_lookup(culprit->operands[0], culprit->operands[1], culprit->operands[2]);
+  else if (row.op == Op::div && culprit->operands[1] == 0.0)
     result.operands = fmt::format("{} divided by zero", operands[0]);
   else
     result.operands = fmt::format("`{}` of {} is {}", row.name, join_and(operands), number_text(culprit->value));

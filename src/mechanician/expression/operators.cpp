@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "mechanician/expression/simplify.hpp"
+#include "mechanician/expression/table_lookup.hpp"
 
 namespace mechanician {
 
@@ -56,6 +57,7 @@ const std::array<OperatorRow, num_operators> table{{
   //  op         name     arity notation  precedence           domain                   cond.  takes   LaTeX            C        derivative
   {Op::constant, "",         0, leaf,     atom,                everywhere,              false, false, "",              "",       nullptr},
   {Op::symbol,   "",         0, leaf,     atom,                everywhere,              false, false, "",              "",       nullptr},
+  {Op::table,    "",         0, leaf,     atom,                everywhere,              false, false, "",              "",       nullptr},
   {Op::add,      "+",        2, infix,    precedence_sum,      everywhere,              false, false, "+",             "+",      [](const Expr&, Args, int) { return Expr(1); }},
   {Op::sub,      "-",        2, infix,    precedence_sum,      everywhere,              false, false, "-",             "-",      [](const Expr&, Args, int i) { return Expr(i == 0 ? 1 : -1); }},
   {Op::mul,      "*",        2, infix,    precedence_product,  everywhere,              false, false, "\\,",           "*",      [](const Expr&, Args x, int i) { return x[1 - i]; }},
@@ -85,6 +87,7 @@ const std::array<OperatorRow, num_operators> table{{
   {Op::hypot,    "hypot",    2, function, atom,                everywhere,              false, false, "\\operatorname{hypot}", "hypot", [](const Expr& f, Args x, int i) { return div(x[i], f); }},
   {Op::mod,      "mod",      2, function, atom,                Domain::by_denominator,  false, false, "\\operatorname{mod}", "mod", d_mod},
   {Op::select,   "if",       3, function, atom,                everywhere,              false, true,  "\\operatorname{if}", "?:", d_select},
+  {Op::lookup,   "table",    3, Notation::by_table, atom,      Domain::by_table,        false, false, "",              "",       [](const Expr& f, Args, int i) { return lookup_derivative(f, i); }},
   {Op::lt,       "<",        2, infix,    precedence_compare,  everywhere,              true,  false, "<",             "<",      nullptr},
   {Op::le,       "<=",       2, infix,    precedence_compare,  everywhere,              true,  false, "\\le ",         "<=",     nullptr},
   {Op::gt,       ">",        2, infix,    precedence_compare,  everywhere,              true,  false, ">",             ">",      nullptr},

@@ -17,6 +17,7 @@ class Expr;
 enum class Op : std::uint8_t {
   constant,
   symbol,
+  table,  // the leaf that a lookup has last
   // arithmetic
   add,
   sub,
@@ -48,6 +49,7 @@ enum class Op : std::uint8_t {
   hypot,
   mod,
   select,  // if(condition, then, else)
+  lookup,  // of a table, at x and y (table.hpp)
   // conditions
   lt,
   le,
@@ -61,7 +63,7 @@ enum class Op : std::uint8_t {
 
 inline constexpr int num_operators = static_cast<int>(Op::logical_not) + 1;
 
-enum class Notation : std::uint8_t { leaf, infix, prefix, function };
+enum class Notation : std::uint8_t { leaf, infix, prefix, function, by_table };
 
 /// Where an operator with finite arguments is finite.
 enum class Domain : std::uint8_t {
@@ -69,6 +71,7 @@ enum class Domain : std::uint8_t {
   somewhere,       ///< has poles or a limited domain
   by_denominator,  ///< division: total where the denominator is a non-zero constant
   by_exponent,     ///< power: total where the exponent is a constant integer ≥ 0
+  by_table,        ///< of tables that hold outside their points
 };
 
 /// ∂f/∂argument[which], as an expression; `self` is the node f itself, so that e.g. exp can be its own derivative.

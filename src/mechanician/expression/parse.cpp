@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <deque>
 #include <numbers>
 #include <utility>
 
@@ -180,6 +182,17 @@ class Parser {
       advance();
       return true;
     }
+    if (call && scope_.function)
+      if (auto named = scope_.function(name.text, name.primes)) {
+        const int arity = named->num_arguments;
+        called_.push_back({std::move(*named),
+                           {Op::lookup, name.text, arity, Notation::by_table, precedence_atom, Domain::by_table, false,
+                            false, "", "", nullptr}});
+        pending_.push_back({Pending::Kind::call, &called_.back().row, 0, name.offset, operands_.size()});
+        ++depth_;
+        advance();
+        return true;
+      }
     const std::size_t end = name.offset + name.length();
     if (auto vector = scope_.vector ? scope_.vector(name.text, name.primes) : std::nullopt) {
       push_vector(*std::move(vector), name.offset, end, measure_of(name.text, name.primes));
@@ -197,7 +210,10 @@ class Parser {
       return fail(name.offset, name.length(),
                   fmt::format("the function `{}` needs its arguments in parentheses", name.text),
                   fmt::format("write {}(...)", name.text));
-    if (call) return unknown_function(name);
+    if (call) {
+      const auto why = scope_.explain_function ? scope_.explain_function(name.text, name.primes) : std::nullopt;
+      return why ? fail(name.offset, name.length(), why->message, why->hint) : unknown_function(name);
+    }
     ParseProblem p = scope_.explain ? scope_.explain(name.text, name.primes)
                                     : ParseProblem{0, 1, fmt::format("unknown name `{}`", name.text), {}};
     complain(name.offset, name.length(), std::move(p.message), std::move(p.hint));
@@ -513,7 +529,10 @@ class Parser {
     const auto measure = measure_of_call(open, count);
     if (!measure) return false;
     const auto arg = [&](std::size_t k) { return operands_[open.first_operand + k].value; };
-    Expr value = &row == &wrap_row      ? mod(arg(0) + std::numbers::pi, 2.0 * std::numbers::pi) - std::numbers::pi
+    std::vector<Expr> arguments;
+    for (std::size_t k = 0; k < count; ++k) arguments.push_back(arg(k));
+    Expr value = row.op == Op::lookup   ? function_of(row).make(arguments)
+                 : &row == &wrap_row    ? mod(arg(0) + std::numbers::pi, 2.0 * std::numbers::pi) - std::numbers::pi
                  : row.op == Op::select ? make_raw(row.op, {arg(0), arg(1), arg(2)})
                  : arity == 1           ? make_raw(row.op, {arg(0)})
                                         : make_raw(row.op, {arg(0), arg(1)});
@@ -692,6 +711,10 @@ class Parser {
     return plain;
   }
 
+  const NamedFunction& function_of(const OperatorRow& row) const {
+    return std::find_if(called_.begin(), called_.end(), [&](const Called& c) { return &c.row == &row; })->function;
+  }
+
   /// Numbers and truth values do not mix.
   bool check_truth(const Operand& operand, bool wants_condition) {
     if (operand.is_vector() && wants_condition) return refuse_vector(operand);
@@ -779,6 +802,11 @@ class Parser {
   std::vector<Operand> operands_;
   std::vector<Pending> pending_;
   Operand first_side_{Expr(0.0), 0, 0};
+  struct Called {
+    NamedFunction function;
+    OperatorRow row;
+  };
+  std::deque<Called> called_;  ///< functions of the model, where they are pending
 };
 
 }  // namespace

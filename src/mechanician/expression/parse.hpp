@@ -50,6 +50,12 @@ struct MemberName {
   ParseProblem problem;
 };
 
+/// A function that has a name in the model: a table.
+struct NamedFunction {
+  int num_arguments = 1;
+  std::function<Expr(std::span<const Expr> arguments)> make;
+};
+
 /// What a name stands for, asked by the parser.
 struct NameScope {
   /// name with `primes` primes behind it; nothing if there is none.
@@ -71,6 +77,10 @@ struct NameScope {
   std::function<std::optional<std::vector<Expr>>(std::string_view name, int primes)> vector = nullptr;
   /// What is known of the dimension of a name; with it dimensions are checked. Null: no units.
   std::function<Measure(std::string_view name, int primes)> measure = nullptr;
+  /// quake'(…): the function of a name with so many primes; nothing if there is none. Null where there are no such functions.
+  std::function<std::optional<NamedFunction>(std::string_view name, int primes)> function = nullptr;
+  /// Why there is none, where more can be said than that the name is unknown.
+  std::function<std::optional<ParseProblem>(std::string_view name, int primes)> explain_function = nullptr;
 };
 
 /// A number. Vectors may stand in it where dot(), norm(), cross() of two in the plane or a component, r.x, makes one of them.

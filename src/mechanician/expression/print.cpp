@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mechanician/expression/node.hpp"
+#include "mechanician/expression/table_content_internal.hpp"
 
 namespace mechanician {
 
@@ -75,6 +76,11 @@ class Printer {
       return;
     }
     const OperatorRow& row = row_of(n->op);
+    if (n->op == Op::table) {
+      out_ += n->symbol->name;
+      return;
+    }
+    if (n->op == Op::lookup) return expand_lookup(n);
     if (latex() && expand_latex(n, strength)) return;
     if (c() && expand_c(n)) return;
     switch (row.notation) {
@@ -149,6 +155,19 @@ class Printer {
     for (int k = 0; k < n->num_args; ++k) {
       if (k > 0) pieces.push_back(text(", "));
       pieces.push_back(node(n->args[static_cast<std::size_t>(k)], 0));
+    }
+    pieces.push_back(text(close()));
+    emit(std::move(pieces));
+  }
+
+  /// quake'(t): its name, and as many arguments as it has.
+  void expand_lookup(const ExprNode* n) {
+    const Expr f = Expr::of(n);
+    const TableContent* table = table_of(f);
+    std::vector<Piece> pieces{text(lookup_name(f, latex())), text(open()), node(n->args[0], 0)};
+    if (table && table->num_arguments() > 1) {
+      pieces.push_back(text(", "));
+      pieces.push_back(node(n->args[1], 0));
     }
     pieces.push_back(text(close()));
     emit(std::move(pieces));

@@ -120,6 +120,7 @@ RationalForm RationalField::node_form(const ExprNode* n, std::span<const Rationa
     case Op::constant:
       return constant_form(n->value);
     case Op::symbol:
+    case Op::table:
       return kernel_form(Expr::of(n));
     case Op::add:
       return add(*args[0], *args[1]);

@@ -5,11 +5,15 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
 #include "mechanician/expression/evaluate_operator.hpp"
 
 namespace mechanician {
+
+/// The number that an operand is, where that is known already.
+inline std::optional<double> known_number(double x) { return x; }
 
 template <class T>
 class RoundingError {
@@ -27,10 +31,11 @@ class RoundingError {
   }
 
   /// Of f = op(a, b, c), whose operands have the errors ea, eb and ec.
-  static T of_operator(Op op, const T& f, const T& a, const T& b, const T& ea, const T& eb, const T& ec) {
+  static T of_operator(Op op, const T& f, const T& a, const T& b, const T& c, const T& ea, const T& eb, const T& ec) {
     if (op == Op::select)
       return choose(
           a, [&] { return eb; }, [&] { return ec; });
+    if (op == Op::lookup) return of_lookup(f, a, b, c, ea, eb);
     const T carried = carry(op, f, a, b, ea, eb);
     return op == Op::neg ? carried : apply(Op::add, carried, half_ulp(f));
   }
@@ -147,6 +152,15 @@ class RoundingError {
       default:
         return T(0.0);  // sign and conditions switch
     }
+  }
+
+  /// By the slopes of the table; its polynomials are sums of numbers as large as its values.
+  static T of_lookup(const T& f, const T& x, const T& y, const T& key, const T& ex, const T& ey) {
+    const auto at = [&](double added) { return evaluate_operator<T>(Op::lookup, x, y, apply(Op::add, key, T(added))); };
+    const T carried = apply(Op::add, scaled(at(table_key::by_x), ex), scaled(at(table_key::by_y), ey));
+    const std::optional<double> known = known_number(key);
+    const T size = !known || is_value_of_table(*known) ? at(table_key::size) : T(0.0);
+    return apply(Op::add, carried, apply(Op::add, half_ulp(f), half_ulp(size)));
   }
 
   static T power_slope(const T& a, const T& b) {

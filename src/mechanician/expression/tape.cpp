@@ -113,7 +113,7 @@ void Tape::evaluate_with_bounds(std::span<const double> inputs, std::span<double
     const Instruction& ins = code_[i];
     const auto a = static_cast<std::size_t>(ins.a), b = static_cast<std::size_t>(ins.b),
                c = static_cast<std::size_t>(ins.c);
-    e[first + i] = RoundingError<double>::of_operator(ins.op, r[first + i], r[a], r[b], e[a], e[b], e[c]);
+    e[first + i] = RoundingError<double>::of_operator(ins.op, r[first + i], r[a], r[b], r[c], e[a], e[b], e[c]);
   }
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     values[i] = r[static_cast<std::size_t>(outputs_[i])];

@@ -46,7 +46,7 @@ double times(double x, double y) { return x == 0.0 || y == 0.0 ? 0.0 : x * y; }
 
 }  // namespace
 
-double calc_turns(Op op, const Interval& a, const Interval& b) {
+double calc_turns(Op op, const Interval& a, const Interval& b, const Interval& c) {
   switch (op) {
     case Op::exp:
     case Op::sinh:
@@ -77,6 +77,8 @@ double calc_turns(Op op, const Interval& a, const Interval& b) {
     case Op::acos:
     case Op::atanh:
       return turns_of_ratio * (log_ratio(shifted(a, -1.0)) + log_ratio(shifted(a, 1.0)));
+    case Op::lookup:
+      return c.is_point() ? calc_lookup_turns(a, b, c.low) : infinity;
     default:
       return 0.0;
   }
@@ -96,6 +98,7 @@ bool is_narrow(const Expr& f, double most_power, bool bends) {
     case Op::tan:
     case Op::acosh:
     case Op::atanh:
+    case Op::lookup:
       return true;
     case Op::div:
       return (f.arg(1).kinds() & moving) != 0;
@@ -168,10 +171,11 @@ NarrowFunctions::NarrowFunctions(std::span<const Expr> expressions, KindSet unkn
     }
     const std::size_t a = arguments_.size();
     for (int k = 0; k < f.num_args(); ++k) arguments_.push_back(f.arg(k));
-    uses_.push_back({f.op(), a, arguments_.size() - 1});
+    const auto at = [&](std::size_t k) { return std::min(a + k, arguments_.size() - 1); };
+    uses_.push_back({f.op(), a, at(1), at(2)});
   }
   for (const Power& power : powers) {
-    uses_.push_back({Op::pow, arguments_.size(), arguments_.size() + 1});
+    uses_.push_back({Op::pow, arguments_.size(), arguments_.size() + 1, arguments_.size() + 1});
     arguments_.push_back(power.base), arguments_.push_back(Expr(-std::abs(power.exponent)));
   }
 }
@@ -200,7 +204,7 @@ double calc_unseen(Op op, const Interval& value, const Interval (&args)[3], cons
     default:
       break;
   }
-  if (!(calc_turns(op, a, b) <= turns)) return all;
+  if (!(calc_turns(op, a, b, c) <= turns)) return all;
   if (!(ea > 0.0 || eb > 0.0 || ec > 0.0)) return 0.0;
   // First what is known of the slope, then: no more than all.
   double carried = infinity;
@@ -222,6 +226,11 @@ double calc_unseen(Op op, const Interval& value, const Interval (&args)[3], cons
       break;
     case Op::sqrt:
       carried = 0.5 * ea / value.low;
+      break;
+    case Op::lookup:
+      if (c.is_point())
+        carried = times(largest(bound_lookup(a, b, c.low + table_key::by_x)), ea) +
+                  times(largest(bound_lookup(a, b, c.low + table_key::by_y)), eb);
       break;
     case Op::select:
       if (a.is_point()) carried = a.low != 0.0 ? eb : ec;  // else from one to the other

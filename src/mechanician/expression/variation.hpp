@@ -31,7 +31,7 @@ inline constexpr double turns_shown(SeenBy shown) {
 inline constexpr double most_smooth_power = 16.0;
 
 /// How many turns op(a, b) goes through between bounds; infinite at poles. 0 of operators that are never narrow by themselves.
-double calc_turns(Op op, const Interval& a, const Interval& b);
+double calc_turns(Op op, const Interval& a, const Interval& b, const Interval& c);
 
 /// Whether an expression by itself, apart from what it is made of, can go through turns along a motion: `exp(x)`, `1/x`, `tanh(x)`, but neither
 /// sin(x), which shows everywhere, nor powers from 0 to `most_power`. With `bends` also what only bends where it is fast: roots, angles.
@@ -50,14 +50,15 @@ class NarrowFunctions {
   /// Whether one goes through more turns than the samples of a step show.
   bool vary_fast(std::span<const Interval> bounds) const {
     for (const Use& use : uses_)
-      if (!(calc_turns(use.op, bounds[use.a], bounds[use.b]) <= turns_shown(SeenBy::by_step))) return true;
+      if (!(calc_turns(use.op, bounds[use.a], bounds[use.b], bounds[use.c]) <= turns_shown(SeenBy::by_step)))
+        return true;
     return false;
   }
 
  private:
   struct Use {
     Op op;
-    std::size_t a, b;
+    std::size_t a, b, c;
   };
   std::vector<Expr> arguments_;
   std::vector<Use> uses_;

@@ -1,19 +1,21 @@
 #pragma once
 
-/// A column of a CSV file that lies in the folder of a model, or below it.
+/// Columns of a CSV file that lies in the folder of a model, or below it.
 
+#include <span>
 #include <string>
 #include <vector>
 
 namespace mechanician {
 
-struct CsvColumn {
-  std::vector<double> values;
-  std::string problem, hint;  ///< what is wrong; empty: nothing
-  bool about_column = false;  ///< with the column that is asked for, not with the file
+struct CsvColumns {
+  std::vector<std::vector<double>> values;  ///< by column that was asked for
+  std::vector<long> lines;                  ///< by row: where it stands in the file
+  std::string problem, hint;                ///< what is wrong; empty: nothing
+  int about_column = -1;                    ///< it is wrong with this one of the columns, not with the file
 };
 
-CsvColumn read_csv_column(const std::string& model_file, const std::string& name, const std::string& column,
-                          std::size_t most_rows);
+CsvColumns read_csv_columns(const std::string& model_file, const std::string& name,
+                            std::span<const std::string> columns, std::size_t most_rows);
 
 }  // namespace mechanician

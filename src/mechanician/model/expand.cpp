@@ -238,7 +238,7 @@ Expr Expander::plain(const Expr& f) {
 
 Model Expander::expand() {
   model_.title = stated_.title, model_.source = stated_.source, model_.places = stated_.places;
-  model_.run = stated_.run, model_.unknowns = stated_.unknowns;
+  model_.run = stated_.run, model_.unknowns = stated_.unknowns, model_.tables = stated_.tables;
   prepare();
   if (whole_) {
     if (stated_.num_coordinates() > most_coordinates)

@@ -167,6 +167,7 @@ struct FamilyModel {
   std::vector<std::string> open_inputs;        ///< inputs that are expressions until they are set
   std::vector<FamilyQuantity> definitions;     ///< behind those that they are made of
   std::vector<Expr> unknowns;                  ///< functions without a value
+  std::vector<Table> tables;                   ///< functions given by data
   std::vector<Term> terms;
   std::vector<std::vector<Expr>> mass;  ///< n×n, if it is given row by row
   std::vector<Measured> measured;

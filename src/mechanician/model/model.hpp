@@ -24,6 +24,7 @@
 
 #include "mechanician/base/diagnostic.hpp"
 #include "mechanician/expression/expression.hpp"
+#include "mechanician/expression/table.hpp"
 #include "mechanician/model/view.hpp"
 
 namespace mechanician {
@@ -204,6 +205,7 @@ struct Model {
   std::vector<Parameter> parameters;
   std::vector<Named> definitions;
   std::vector<Expr> unknowns;  ///< functions without a value
+  std::vector<Table> tables;   ///< functions given by data
 
   std::optional<Expr> kinetic, potential;
   std::vector<std::vector<Expr>> mass;  ///< n×n instead of a kinetic energy; empty if not given

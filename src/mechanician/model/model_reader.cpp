@@ -44,7 +44,8 @@ ModelReader::ModelReader(SourceText source, std::string cleaned, std::vector<Pro
   names_.is_excused = [this](std::string_view name) {
     if (unreadable_.covers("coordinates")) return true;
     const std::string family(name.substr(0, name.find('[')));
-    for (const char* section : {"parameters.", "inputs.", "states.", "modes.", "define.", "unknown.", "vectors."})
+    for (const char* section :
+         {"parameters.", "inputs.", "states.", "modes.", "define.", "unknown.", "vectors.", "tables."})
       if (unreadable_.covers(section + std::string(name)) || unreadable_.covers(section + family)) return true;
     return false;
   };
@@ -64,6 +65,7 @@ FamilyModel ModelReader::read() {
   read_top_level();
   declare_names();
   read_units();
+  read_tables();
   read_parameters();
   read_coordinates();
   declare_states();
@@ -144,6 +146,7 @@ long ModelReader::count() {
   if (text_.find("..") == std::string::npos || !fields_.problems.empty()) return 0;
   only_sizes_ = true;
   declare_names();
+  read_tables();
   read_parameters();
   read_coordinates();
   declare_states();
@@ -174,13 +177,13 @@ void ModelReader::read_top_level() {
       root_, {"title",       "coordinates", "parameters", "inputs",  "states",  "modes",      "define",  "dynamics",
               "constraints", "nonideal",    "start",      "run",     "outputs", "measured",   "control", "unknown",
               "events",      "view",        "world",      "bodies",  "points",  "directions", "joints",  "springs",
-              "forces",      "contacts",    "parts",      "summary", "vectors", "units"},
+              "forces",      "contacts",    "parts",      "summary", "vectors", "units",      "tables"},
       "at the top of the file");
   // A misspelt section hides what it holds.
   for (const TomlMember& m : std::span(root_.members).first(std::min<std::size_t>(root_.members.size(), 100))) {
     const std::string near =
         nearest(m.name, std::vector<std::string>{"parameters", "inputs", "states", "modes", "define", "unknown",
-                                                 "coordinates", "dynamics", "constraints"});
+                                                 "coordinates", "dynamics", "constraints", "tables"});
     if (!near.empty() && near != m.name && !root_.find(near)) fail(near);
   }
   if (const auto* title = root_.find("title"))

@@ -77,6 +77,10 @@ class ModelReader {
   void declare_state_family(const std::string& name, const std::vector<StatePiece>& pieces);
   void read_state(const TomlMember& field);
 
+  // table_section.cpp
+  void read_tables();
+  void read_table(const TomlMember& field);
+
   // parameter_section.cpp
   /// Members of [inputs] that are numbers, or have been set, are parameters; the others are definitions.
   bool is_number_input(const TomlMember& field) const;

@@ -47,6 +47,8 @@ std::string_view in_words(NameKind kind) {
       return "constraint";
     case NameKind::vector:
       return "vector";
+    case NameKind::table:
+      return "table";
   }
   return "";
 }
@@ -208,6 +210,7 @@ ParseProblem NameTable::explain(std::string_view name, int primes, Words words) 
                    fmt::format("`{}` is a{} {}", name, *kind == NameKind::input ? "n" : "", in_words(*kind)));
   }
   if (is_excused(name)) return silent();
+  if (tables_.contains(name)) return explain_table(name);
   if (families_.contains(family))
     return problem(fmt::format("{} is a family: one of its members is meant", mechanician::quoted(name)),
                    fmt::format("write {}[...]", name));
@@ -267,7 +270,58 @@ NameScope NameTable::scope(Words words) {
   s.sum = [this, words](std::span<const IndexRange> ranges, std::string_view body, std::size_t offset) {
     return sum(ranges, body, offset, words);
   };
+  s.function = [this](std::string_view name, int primes) { return find_function_of(name, primes); };
+  s.explain_function = [this](std::string_view name, int primes) { return explain_function(name, primes); };
   return s;
+}
+
+// ---- tables
+
+std::optional<NamedFunction> NameTable::find_function_of(std::string_view name, int primes) const {
+  const auto found = tables_.find(name);
+  if (found == tables_.end() || !found->second) return std::nullopt;
+  const Table& table = *found->second;
+  if (primes > 0 && (table.num_arguments() > 1 || primes > table.degree())) return std::nullopt;
+  return NamedFunction{table.num_arguments(), [table, primes](std::span<const Expr> x) {
+                         return x.size() == 1 ? table(x[0], primes) : table(x[0], x[1]);
+                       }};
+}
+
+std::optional<ParseProblem> NameTable::explain_function(std::string_view name, int primes) const {
+  if (is_excused(name)) return silent();
+  const auto found = tables_.find(name);
+  if (found != tables_.end()) {
+    if (!found->second) return explain_table(name);
+    const Table& table = *found->second;
+    const std::string primed = std::string(name) + std::string(static_cast<std::size_t>(std::min(primes, 9)), '\'');
+    if (table.num_arguments() > 1)
+      return problem(fmt::format("`{}`: a table of two arguments takes no primes", primed),
+                     "by which of them it is differentiated would not be said");
+    return problem(fmt::format("`{}` has too many primes", primed),
+                   table.degree() == 0 ? "steps have no slope"
+                                       : fmt::format("between its points this table is of degree {}", table.degree()));
+  }
+  std::vector<std::string> names;
+  for (const auto& [known, table] : tables_) names.push_back(known);
+  const std::string near = nearest(name, names);
+  if (near.empty()) return std::nullopt;
+  return problem(fmt::format("unknown function {}", mechanician::quoted(name)),
+                 fmt::format("did you mean `{}`?", near));
+}
+
+ParseProblem NameTable::explain_table(std::string_view name) const {
+  const auto found = tables_.find(name);
+  if (found->second)
+    return problem(fmt::format("the table {} needs its {} in parentheses", mechanician::quoted(name),
+                               found->second->num_arguments() > 1 ? "arguments" : "argument"),
+                   fmt::format("write {}({})", name, found->second->num_arguments() > 1 ? "..., ..." : "..."));
+  // Its columns, where it has some.
+  std::vector<std::string> columns;
+  for (const auto& [known, table] : tables_)
+    if (known.starts_with(std::string(name) + ".")) columns.push_back(known);
+  if (columns.empty()) return silent();
+  return problem(fmt::format("the table {} has several columns: one of them is meant", mechanician::quoted(name)),
+                 fmt::format("write {}(...)", columns.front()));
 }
 
 }  // namespace mechanician

@@ -6,6 +6,7 @@
 /// there are is asked once the text has been read, for all values of the indices around it.
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,6 +18,7 @@
 
 #include "mechanician/expression/parse.hpp"
 #include "mechanician/expression/simplify.hpp"
+#include "mechanician/expression/table.hpp"
 #include "mechanician/model/family_model.hpp"
 
 namespace mechanician {
@@ -24,7 +26,7 @@ namespace mechanician {
 /// Names that no coordinate, parameter, definition or unknown may take: t, pi, the functions, and, or, not.
 bool is_reserved(std::string_view name);
 
-enum class NameKind { coordinate, state, parameter, input, definition, unknown, constraint, vector };
+enum class NameKind { coordinate, state, parameter, input, definition, unknown, constraint, vector, table };
 /// "coordinate", "state", "parameter", "input", "defined name", "unknown function"
 std::string_view in_words(NameKind kind);
 inline bool is_moving(NameKind kind) { return kind == NameKind::coordinate || kind == NameKind::state; }
@@ -61,6 +63,11 @@ class NameTable {
   void add_constraint(const std::string& name) {
     if (constraint_set_.insert(name).second) constraints_.push_back(name);
   }
+
+  /// A function given by data; nothing: it has a mistake. Of a table of several columns each is added as "record.ax", and "record" by
+  /// itself without a value.
+  void add_table(const std::string& name, std::optional<Table> table) { tables_.emplace(name, std::move(table)); }
+  void set_table(const std::string& name, Table table) { tables_.at(name) = std::move(table); }
 
   /// Things of one name with an index.
   struct Family {
@@ -146,6 +153,9 @@ class NameTable {
   ParseProblem explain(std::string_view name, int primes, Words words) const;
   std::optional<Expr> find_reaction(std::string_view function, std::string_view name, Words words) const;
   ParseProblem explain_reaction(std::string_view function, std::string_view name, Words words) const;
+  std::optional<NamedFunction> find_function_of(std::string_view name, int primes) const;
+  std::optional<ParseProblem> explain_function(std::string_view name, int primes) const;
+  ParseProblem explain_table(std::string_view name) const;
   ParsedExpression sum(std::span<const IndexRange> ranges, std::string_view body, std::size_t offset, Words words);
   Expr add_sum(std::vector<TermIndex> own, const Expr& body);
   /// d/dt of what a definition stands for, so often; nothing where there is none.
@@ -181,6 +191,7 @@ class NameTable {
   std::vector<std::string> names_;
   std::vector<std::string> constraints_;
   std::unordered_set<std::string> constraint_set_;
+  std::map<std::string, std::optional<Table>, std::less<>> tables_;
 
   std::shared_ptr<const std::vector<TermIndex>> domain_ = std::make_shared<const std::vector<TermIndex>>();
   std::size_t base_ = 0;  ///< where the text that is read begins in the whole

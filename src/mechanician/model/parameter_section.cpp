@@ -252,10 +252,10 @@ bool ModelReader::read_list(const TomlMember& field, const std::string& section,
     if (!column) return wrong(field.value, fmt::format("{} does not say which column", path), "give column = \"name\"");
     const std::string *name = fields_.string(*file, "`csv`"), *asked = fields_.string(*column, "`column`");
     if (!name || !asked) return false;
-    CsvColumn found = read_csv_column(model_.source.file, *name, *asked, most_numbers);
+    CsvColumns found = read_csv_columns(model_.source.file, *name, std::span(asked, 1), most_numbers);
     if (!found.problem.empty())
-      return wrong(found.about_column ? column->value : file->value, found.problem, found.hint);
-    family.values = std::move(found.values);
+      return wrong(found.about_column >= 0 ? column->value : file->value, found.problem, found.hint);
+    family.values = std::move(found.values.front());
   } else {
     const auto& rows = field.value.items;
     const bool matrix = !rows.empty() && rows.front().type == TomlValue::Type::array;

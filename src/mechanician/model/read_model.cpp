@@ -151,14 +151,16 @@ std::vector<std::string> data_files(const std::filesystem::path& file) {
     std::vector<Problem> problems;
     if (!clean_text(text, {file.string(), text}, problems)) return found;
     const TomlDocument document = parse_toml(SourceMap(text));
-    const TomlMember *parameters = document.root.find("parameters"), *start = document.root.find("start"),
-                     *from = start ? start->value.find("from") : nullptr;
+    const TomlMember *start = document.root.find("start"), *from = start ? start->value.find("from") : nullptr;
     if (from && from->value.type == TomlValue::Type::string)
       found.push_back((file.parent_path() / from->value.text).string());
-    if (!parameters) return found;
-    for (const TomlMember& m : parameters->value.members)
-      if (const TomlMember* csv = m.value.find("csv"); csv && csv->value.type == TomlValue::Type::string)
-        found.push_back((file.parent_path() / csv->value.text).string());
+    for (const auto& [section, key] : {std::pair("parameters", "csv"), std::pair("tables", "file")}) {
+      const TomlMember* members = document.root.find(section);
+      if (!members) continue;
+      for (const TomlMember& m : members->value.members)
+        if (const TomlMember* csv = m.value.find(key); csv && csv->value.type == TomlValue::Type::string)
+          found.push_back((file.parent_path() / csv->value.text).string());
+    }
   } catch (const std::runtime_error&) {
     // What is wrong with it is said when it is read in earnest.
   }

@@ -137,6 +137,12 @@ class Validator {
       add(p.name, p.is_input ? NameKind::input : NameKind::parameter, p.place);
     for (const Named& d : model_.definitions) add(d.name, NameKind::definition, d.place);
     for (const Expr& u : model_.unknowns) add(u.symbol().name, NameKind::unknown, place("unknown." + u.symbol().name));
+    std::string last;  // of several columns the table is one
+    for (const Table& t : model_.tables) {
+      const std::string name = t.name().substr(0, t.name().find('.'));
+      if (name == t.name() || name != last) add(name, NameKind::table, place("tables." + name));
+      last = name;
+    }
 
     // Constraints and requirements are told apart by name in the results.
     std::unordered_map<std::string, Place> rows;

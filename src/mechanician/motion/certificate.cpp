@@ -18,7 +18,7 @@ namespace mechanician {
 namespace {
 
 using rank_limits::lost_in_rounding;
-constexpr double checkpoint_version = 5.0;
+constexpr double checkpoint_version = 6.0;
 
 }  // namespace
 
@@ -202,6 +202,7 @@ void SmoothMotion::each_number(Do&& number) {
   number(implicit_), number(on_trial_), number(restart_pending_), number(start_singular_), number(stiffness_noted_);
   number(stiff_hits_), number(not_stiff_hits_), number(stiff_since_), number(stiff_pause_until_), number(stiff_steps_);
   number(explicit_rate_), number(explicit_step_), number(sigma_guard_), number(narrow_step_);
+  number(points_left_), number(patience_);
   number(condition_largest_), number(power_error_), number(dissipation_);
   number(violation_.position), number(violation_.velocity), number(violation_.measured), number(violation_.scaled);
   number(dynamics_.evaluations), number(dynamics_.projections), number(dynamics_.robust_evaluations);

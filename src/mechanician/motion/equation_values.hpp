@@ -42,6 +42,8 @@ struct RowFacts {
 struct SwitchFacts {
   std::string text;  ///< "abs(x)"
   bool is_discontinuous = false;
+  double clock =
+      0.0;  ///< of a table of the time: its key (expression/table_lookup.hpp), which tells when it switches next; 0: of others
 };
 
 struct EventFacts {

@@ -57,7 +57,7 @@ void SmoothMotion::take_back(const HandedMotion& from) {
   statistics_.steps = from.steps, progress_ = from.progress;
   // What was near is past: the other makes steps only where nothing is.
   switches_.set_clear(), guards_.set_clear(), crossings_.forget();
-  stiff_hits_ = not_stiff_hits_ = sigma_guard_ = 0;
+  stiff_hits_ = not_stiff_hits_ = sigma_guard_ = points_left_ = 0, patience_ = 4;
   go_on_from_here();
   condition_begin_ = 1.0 / dynamics_.condition();
 }

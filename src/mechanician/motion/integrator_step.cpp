@@ -16,6 +16,11 @@ namespace {
 
 using step_control::eps;
 
+/// Steps that end at the next point of a record each, before one over several is tried again.
+constexpr int least_patience = 4, most_patience = 64;
+/// The estimate of the error is made for smooth forces: where a third derivative jumps it has been seen to be a fiftieth of the error.
+constexpr double doubt_over_points = 50.0;
+
 }  // namespace
 
 /// The motion ends where it is: the state is that of the last accepted step again, not of an attempt.
@@ -199,12 +204,21 @@ bool SmoothMotion::advance_explicit() {
   for (int tries = 0; tries < 500; ++tries) {
     const double remaining = options.to - t;
     // The step planned: not beyond the end, but across a singular state.
-    StepPlan plan{.h = std::min(h_, remaining)};
+    // Where it is known when something switches, the step ends there.
+    const SwitchWatch::Clock clock = landing > 0.0 ? SwitchWatch::Clock() : switches_.find_clock(1.02 * h_);
+    double reach = clock.which >= 0 ? clock.when - t : h_;
+    // Over points of a spline its third derivative jumps: from one to the next, where steps over them have failed.
+    const double to_point = landing > 0.0 ? std::numeric_limits<double>::infinity() : switches_.find_point() - t;
+    const bool to_next = points_left_ > 0 && to_point < reach;
+    if (to_next) reach = to_point;
+    StepPlan plan{.h = std::min(reach, remaining)};
     if (landing > 0.0) {
       plan.h = landing;
     } else if (!dynamics_.rows_of_sines().empty()) {
-      plan = crossings_.plan(h_, remaining);
+      plan = crossings_.plan(reach, remaining);
     }
+    const bool by_clock = clock.which >= 0 && !to_next && plan.h == reach && !plan.crossing;
+    const bool over_points = plan.h > to_point * (1.0 + 1e-9) && !plan.crossing;
     const bool near = crossings_.is_near(h_);
     plan.hold_stages = near && t < hold_.until;
     const double h = (t + plan.h) - t;  // exactly representable: stages and end agree on the time
@@ -223,11 +237,13 @@ bool SmoothMotion::advance_explicit() {
       return false;
     }
     Attempt attempt = try_step(h, plan);
+    if (over_points) attempt.error *= doubt_over_points;
     const bool good = attempt.finite && !attempt.branch_lost && attempt.error <= 1.0;
     if (!good || !finish_step(h)) {
       ++statistics_.rejected;
       rejected = true;
       landing = 0.0, turning_switch = -1;
+      if (over_points) points_left_ = patience_ = std::min(2 * patience_, most_patience);
       dynamics_.choose_rows(t, step_.rk.y.data());
       // Again with stages held on the constraints.
       if (attempt.finite && !plan.crossing && near && !plan.hold_stages && hold_.may_help(t, h)) {
@@ -288,12 +304,13 @@ bool SmoothMotion::advance_explicit() {
     if (switches_.any() && turning_switch < 0) {
       double when = 0.0;
       const int which = switches_.find(when);
-      if (which >= 0 && when - t < h) {
+      const bool at_end = by_clock && which == clock.which && t + h - when < 1e-9 * h;
+      if (which >= 0 && when - t < h && !at_end) {
         landing = std::max(when, std::nextafter(t, options.to)) - t, turning_switch = which;
         dynamics_.choose_rows(t, step_.rk.y.data());
         continue;
       }
-      if (which >= 0) turning_switch = which;
+      if (which >= 0 || by_clock) turning_switch = which >= 0 ? which : clock.which;
     }
     // What is narrow is not to be leapt over: a step to where it begins, then others that it takes.
     if (!plan.crossing) {
@@ -307,8 +324,13 @@ bool SmoothMotion::advance_explicit() {
       }
     }
     const double grown = step_control::grown(h, h_, attempt.error, rejected);
-    h_ = landing > 0.0 ? std::max({grown, std::min(std::max(h_, grown), 100.0 * h), 1e-4 * std::max(h_, grown)})
-                       : step_control::next_step(h, h_, grown);
+    if (over_points)
+      patience_ = least_patience;
+    else if (to_next)
+      --points_left_;
+    h_ = landing > 0.0 || by_clock || to_next
+             ? std::max({grown, std::min(std::max(h_, grown), 100.0 * h), 1e-4 * std::max(h_, grown)})
+             : step_control::next_step(h, h_, grown);
     if (narrow_step > 0.0 && t + h >= narrow_from) h_ = std::min(h_, narrow_step);
     sigma_guard_ = 0;
     if (plan.hold_stages) hold_.learn(t, h, not_held, attempt.error);

@@ -53,6 +53,20 @@ std::vector<double> nested(double t) {
   return {twice(s), rate(s), std::abs(std::abs(s) - 1.0)};
 }
 
+/// ∫∫ of straight lines or steps through points, from x = 0 with velocity 1.
+std::vector<double> by_pieces(const std::vector<double>& at, const std::vector<double>& values, bool straight,
+                              double t) {
+  double x = 0.0, v = 1.0;
+  for (std::size_t i = 0; i + 1 < at.size(); ++i) {
+    const double slope = straight ? (values[i + 1] - values[i]) / (at[i + 1] - at[i]) : 0.0;
+    const double s = std::min(t, at[i + 1]) - at[i];
+    const double a = values[i] + slope * s;
+    x += v * s + values[i] * s * s / 2 + slope * s * s * s / 6, v += values[i] * s + slope * s * s / 2;
+    if (t < at[i + 1] || i + 2 == at.size()) return {x, v, a};
+  }
+  return {};
+}
+
 const std::vector<Kink> kinks{
     {"sign", [] { return line("-sign(x)", "position = { x = 0.5 }"); }, 6.5, {1.0, 3.0, 5.0}, home},
     {"if", [] { return line("if(x < 0, 1, -1)", "position = { x = 0.5 }"); }, 6.5, {1.0, 3.0, 5.0}, home},
@@ -101,6 +115,61 @@ const std::vector<Kink> kinks{
      [](double t) -> std::vector<double> {
        const double s = std::max(0.0, t - 1.0);
        return {t + s * s, 1.0 + 2.0 * s, t < 1.0 ? 0.0 : 2.0};
+     }},
+    {"table_linear",
+     [] { return line("f(t)", "velocity = { x = 1 }", "[tables.f]\npoints = [[0, 1], [0.5, 0], [2, 3], [4, -1]]"); },
+     4.0,
+     {0.5, 2.0},
+     [](double t) {
+       return by_pieces({0.0, 0.5, 2.0, 4.0}, {1.0, 0.0, 3.0, -1.0}, true, t);
+     }},
+    {"table_steps",
+     [] {
+       return line(
+           "2*f(3*t)/2", "velocity = { x = 1 }",
+           "[tables.f]\npoints = [[0, 1], [1.5, 0], [6, 3], [12, -1]]\ninterpolation = \"steps\"\noutside = \"hold\"");
+     },
+     5.0,
+     {0.5, 2.0, 4.0},
+     [](double t) {
+       return by_pieces({0.0, 0.5, 2.0, 4.0, 9.0}, {1.0, 0.0, 3.0, -1.0, -1.0}, false, t);
+     }},
+    {"table_of_position",  // x = 3 sin(t) on the way up: a spring of slope 1 inside, none beyond
+     [] {
+       return line("f(x)", "velocity = { x = 3 }",
+                   "[tables.f]\npoints = [[-1, 1], [1, -1], [2, -1]]\noutside = \"hold\"");
+     },
+     3.0,
+     {std::asin(1.0 / 3.0), std::asin(1.0 / 3.0) + std::sqrt(8.0) - std::sqrt(6.0)},
+     [](double t) -> std::vector<double> {
+       const double at = std::asin(1.0 / 3.0), s = t - at, v = 3.0 * std::cos(at);
+       if (t < at) return {3.0 * std::sin(t), 3.0 * std::cos(t), -3.0 * std::sin(t)};
+       return {1.0 + v * s - 0.5 * s * s, v - s, -1.0};
+     }},
+    {"table_on_grid",
+     [] {
+       return Loaded(R"toml(
+coordinates = ["y", "x"]
+[tables.f]
+arguments = ["x", "t"]
+points = [[0, 0, 0], [0, 1, 0], [0, 3, 0], [1, 0, 1], [1, 1, 0], [1, 3, 2], [4, 0, 4], [4, 1, 0], [4, 3, 8]]
+[dynamics]
+kinetic = "(x'^2 + y'^2)/2"
+force = { y = "f(x, t)" }
+[start]
+velocity = { x = 1.25 }
+)toml");
+     },
+     3.0,
+     {0.8, 1.0},  // where x = 1, and t = 1; the grid is x·|t − 1|
+     [](double t) -> std::vector<double> {
+       const auto cube = [](double z) { return z * z * z; };
+       const double s = t - 1.0, early = std::min(t, 1.0);
+       // t (1 − t) until 1, then t (t − 1) = s² + s
+       const double v = early * early / 2 - cube(early) / 3, x = cube(early) / 6 - cube(early) * early / 12;
+       if (t < 1.0) return {1.25 * x, 1.25 * v, 1.25 * t * (1.0 - t)};
+       return {1.25 * (x + v * s + cube(s) * s / 12 + cube(s) / 6), 1.25 * (v + cube(s) / 3 + s * s / 2),
+               1.25 * (s * s + s)};
      }},
     {"nested",
      [] {

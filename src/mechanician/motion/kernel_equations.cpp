@@ -65,7 +65,7 @@ void KernelEquations::set_facts() {
   f.can_be_narrow = system_->can_be_narrow();
   sides.assign(system_->num_sides(), 1.0);
   for (const LargeSystem::SwitchText& s : system_->describe_switches())
-    f.switches.push_back({s.text, s.is_discontinuous});
+    f.switches.push_back({s.text, s.is_discontinuous, 0.0});
   f.num_divisors = system_->num_divisors();
   residual_.assign(static_cast<std::size_t>(f.m), 0.0), rate_ = residual_;
 }

@@ -7,18 +7,64 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/equations/switches.hpp"
+#include "mechanician/expression/differentiate.hpp"
+#include "mechanician/expression/simplify.hpp"
+#include "mechanician/expression/table_lookup.hpp"
+#include "mechanician/expression/tape.hpp"
+#include "mechanician/large/large_system.hpp"
 #include "mechanician/motion/roots.hpp"
+#include "mechanician/motion/written_equations.hpp"
 
 namespace mechanician {
 
 namespace {
+
 constexpr long many_switches = 200;
+
+}  // namespace
+
+std::vector<PointsOfTime> points_of_time(const NarrowFunctions& functions, std::span<const Expr> parameters,
+                                         std::span<const double> values) {
+  constexpr KindSet known = kind_bit(SymbolKind::time) | kind_bit(SymbolKind::parameter);
+  const Expr time = time_symbol();
+  std::vector<Expr> inputs(parameters.begin(), parameters.end());
+  std::vector<double> at(values.begin(), values.end());
+  inputs.push_back(time), at.push_back(0.0);
+  const auto is_input = [&](const Expr& s) {
+    return std::any_of(inputs.begin(), inputs.end(), [&](const Expr& i) { return same(i, s); });
+  };
+  std::vector<PointsOfTime> all;
+  // Arguments of a table come as x, y and the table itself.
+  const std::vector<Expr>& arguments = functions.arguments();
+  for (std::size_t k = 2; k < arguments.size(); ++k) {
+    const Expr& x = arguments[k - 2];
+    const Expr of_time = make_raw(Op::lookup, {time, 0, arguments[k]});
+    if (!table_of(of_time) || !x.contains(SymbolKind::time) || (x.kinds() & ~known) != 0) continue;
+    const std::vector<Expr> both{x, derivative(x, time)}, symbols = symbols_of(both);
+    if (both[1].contains(SymbolKind::time) || !std::all_of(symbols.begin(), symbols.end(), is_input)) continue;
+    const std::vector<double> line = Tape(both, inputs)(std::span<const double>(at));
+    const PointsOfTime found{clock_of(guard_of(of_time, 0, Breaks::points)), line[1], line[0]};
+    const bool is_new = std::none_of(all.begin(), all.end(), [&](const PointsOfTime& p) { return p == found; });
+    if (is_new && found.slope > 0.0 && std::isfinite(found.slope) && std::isfinite(found.offset)) all.push_back(found);
+  }
+  return all;
 }
 
 SwitchWatch::SwitchWatch(const MotionView& view)
     : view_(view), ranges_(view.step, view.dynamics.n()), many_since_(view.motion.start.t) {
   for (auto* x : {&g_begin_, &g_noise_, &landing_floor_, &surface_of_}) x->assign(view.dynamics.switches().size(), 0.0);
   y_.assign(static_cast<std::size_t>(view.dynamics.size()), 0.0);
+  if (const WrittenEquations* written = view.dynamics.written()) {
+    points_ = points_of_time(written->narrow(), written->frozen().parameters, written->system().parameters());
+  } else if (const auto& kernels = view.dynamics.values().system().kernels()) {
+    std::vector<Expr> bodies;
+    for (const Term& term : kernels->model().terms) {
+      bodies.push_back(term.body);
+      for (const QuantitySum& sum : term.sums)
+        for (const Term& inner : sum.terms) bodies.push_back(inner.body);
+    }
+    points_ = points_of_time(NarrowFunctions(bodies), {}, {});
+  }
 }
 
 /// The side that the motion comes to from a start on switch i with a side of it; 0: none.
@@ -150,6 +196,33 @@ std::optional<Root> SwitchWatch::find_first() {
   for (std::size_t i = 0; i < held.size(); ++i)
     if (held[i] * g_begin_[i] > landing_floor_[i]) landing_floor_[i] = 0.0;
   return {};
+}
+
+namespace {
+/// Where a step has just ended for something, that is over.
+double just_after(double t) { return t + 8.0 * std::numeric_limits<double>::epsilon() * std::abs(t); }
+}  // namespace
+
+double SwitchWatch::find_point() const {
+  double next = std::numeric_limits<double>::infinity();
+  for (const PointsOfTime& p : points_) {
+    const double x = p.slope * view_.motion.t,
+                 rounding = 16.0 * std::numeric_limits<double>::epsilon() * (std::abs(x) + std::abs(p.offset));
+    next = std::min(next, (next_break(x + p.offset + rounding, p.key) - p.offset) / p.slope);
+  }
+  return next;
+}
+
+SwitchWatch::Clock SwitchWatch::find_clock(double reach) const {
+  const double t = view_.motion.t, passed = just_after(t);
+  Clock next;
+  const auto& switches = view_.dynamics.switches();
+  for (std::size_t i = 0; i < switches.size(); ++i) {
+    if (switches[i].clock == 0.0) continue;
+    const double when = next_break(passed, switches[i].clock);
+    if (when - t <= reach && (next.which < 0 || when < next.when)) next = {static_cast<int>(i), when};
+  }
+  return next;
 }
 
 /// Where the share of a side comes to nothing, there the motion leaves the surface for the other one; or where both sides come to

@@ -5,13 +5,24 @@
 
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "mechanician/expression/variation.hpp"
 #include "mechanician/motion/motion_view.hpp"
 #include "mechanician/motion/roots.hpp"
 #include "mechanician/motion/zero_ranges.hpp"
 
 namespace mechanician {
+
+/// A table of slope·t + offset: its key tells when its points come (next_break of table_lookup.hpp).
+struct PointsOfTime {
+  double key = 0.0, slope = 1.0, offset = 0.0;
+  friend bool operator==(const PointsOfTime&, const PointsOfTime&) = default;
+};
+/// The tables of the time among narrow functions.
+std::vector<PointsOfTime> points_of_time(const NarrowFunctions& functions, std::span<const Expr> parameters,
+                                         std::span<const double> values);
 
 class SwitchWatch {
  public:
@@ -22,6 +33,14 @@ class SwitchWatch {
   std::optional<Stop> set_first_sides();
   /// The first switch in the last step, and when; −1: none.
   int find(double& when);
+  /// The next switch that only the time decides on, up to `reach` from now.
+  struct Clock {
+    int which = -1;  ///< −1: none
+    double when = 0.0;
+  };
+  Clock find_clock(double reach) const;
+  /// When the next point of a smooth table of the time comes, where its polynomials meet; infinite where there is none.
+  double find_point() const;
   /// At the end of the last step: from now on on the other side. Its sides stay those of the step, for its samples, until
   /// take_next_sides(). The reason where the motion cannot go on; not_finite: nothing can be evaluated there.
   std::optional<Stop> turn(int which, double next_step);
@@ -78,6 +97,7 @@ class SwitchWatch {
   std::optional<Stop> refuse_many(int which);
 
   MotionView view_;
+  std::vector<PointsOfTime> points_;
   std::vector<double> g_begin_, g_noise_, y_;
   std::vector<double> landing_floor_;  ///< what is left of g at a landing is no return to the side just left
   ZeroRanges ranges_;

@@ -79,7 +79,7 @@ WrittenEquations::WrittenEquations(const System& system) : system_(&system), mad
   Frozen frozen = freeze(parts.all);
   made_->switches = std::move(frozen.switches);
   sides.assign(made_->switches.size(), 1.0);
-  for (const Switch& s : made_->switches) facts_.switches.push_back({s.text, s.is_discontinuous});
+  for (const Switch& s : made_->switches) facts_.switches.push_back({s.text, s.is_discontinuous, clock_of(s.g)});
   set_programs(parts, frozen.expressions);
   set_narrow(parts, frozen.expressions);
   made_->divisors = find_divisors(parts.all);

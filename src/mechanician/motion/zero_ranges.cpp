@@ -63,8 +63,11 @@ std::span<const ZeroRanges::Range> ZeroRanges::find(const Question& question, co
   states_.resize(deepest + 3);
   states_[0].set(step_, question.from, question.with_rates), states_[1].set(step_, question.to, question.with_rates);
   look(states_[0], states_[1], 0);
-  // Samples are taken of each: of many they cost more than of the whole.
-  if (found_.size() > most_ranges) found_ = {{found_.front().from, found_.back().to}};
+  // Samples are taken of each: of many they cost more than of the whole. The first ones stay, since what comes first is there.
+  if (found_.size() > most_ranges) {
+    found_[most_ranges - 1].to = found_.back().to;
+    found_.resize(most_ranges);
+  }
   return found_;
 }
 

@@ -42,7 +42,7 @@ std::string accelerate_text(const System& system, const Instant& instant) {
                                   "acceleration", "unconstrained", nonideal ? "ideal force" : "constraint force"};
   if (nonideal) header.push_back("non-ideal force");
   if (control) header.push_back("control force");
-  Table table(header);
+  TextTable table(header);
   std::vector<char> is_state(static_cast<std::size_t>(system.n()), 0);
   for (const StateRow& z : system.states()) is_state[static_cast<std::size_t>(z.coordinate)] = 1;
   for (int i = 0; i < lines_of(system.n()); ++i) {
@@ -56,7 +56,7 @@ std::string accelerate_text(const System& system, const Instant& instant) {
   }
   if (system.num_states() < system.n()) out += table.text() + others(system.n());
   if (system.num_states() > 0) {
-    Table states({"state", "value", "rate"});
+    TextTable states({"state", "value", "rate"});
     for (int k = 0; k < lines_of(system.num_states()); ++k) {
       const int i = system.states()[static_cast<std::size_t>(k)].coordinate;
       states.add({system.coordinate(i), number(instant.state.q(i)), number(instant.state.qd(i))});
@@ -66,7 +66,7 @@ std::string accelerate_text(const System& system, const Instant& instant) {
 
   const Eigen::Index num_multipliers = s.multipliers.size() > 0 ? system.num_constraints() : 0;
   if (num_multipliers > 0) {
-    Table multipliers({"constraint", "multiplier", ""}, Table::LastColumn::words);
+    TextTable multipliers({"constraint", "multiplier", ""}, TextTable::LastColumn::words);
     for (Eigen::Index i = 0; i < lines_of(num_multipliers); ++i) {
       if (system.row(static_cast<int>(i)).bare) continue;
       bool open = false;
@@ -80,7 +80,7 @@ std::string accelerate_text(const System& system, const Instant& instant) {
     std::vector<std::string> columns{"contact", "gap", "rate", "normal"};
     if (friction) columns.insert(columns.end(), {"slip", "friction"});
     columns.push_back("");
-    Table contacts(columns, Table::LastColumn::words);
+    TextTable contacts(columns, TextTable::LastColumn::words);
     for (std::size_t k = 0; k < static_cast<std::size_t>(lines_of(static_cast<long>(instant.contacts.size()))); ++k) {
       const Contact& c = instant.contacts[k];
       const ContactValues& v = c.values;

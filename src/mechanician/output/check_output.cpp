@@ -72,7 +72,7 @@ const Contact* find_contact(const Instant& instant, int row) {
 
 /// What the constraints that are one-sided or have friction do at the start.
 std::string contact_table(const System& system, const Instant& instant) {
-  Table table({"name", "restitution", "friction", "slip", "at the start"}, Table::LastColumn::words);
+  TextTable table({"name", "restitution", "friction", "slip", "at the start"}, TextTable::LastColumn::words);
   for (std::size_t k = 0; k < static_cast<std::size_t>(lines_of(static_cast<long>(instant.contacts.size()))); ++k) {
     const Contact& c = instant.contacts[k];
     const ContactValues& v = c.values;
@@ -151,7 +151,7 @@ std::string check_text(const System& system, const Instant& instant) {
   if (system.m() > system.num_states()) {
     const auto residuals = by_row(instant);
     out += "\n";
-    Table table({"name", "residual", "rate", "kind"}, Table::LastColumn::words);
+    TextTable table({"name", "residual", "rate", "kind"}, TextTable::LastColumn::words);
     for (int i = 0; i < lines_of(system.m()); ++i) {
       if (system.row(i).is_rate) continue;
       const auto found = residuals.find(i);

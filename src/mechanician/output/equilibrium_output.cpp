@@ -45,7 +45,7 @@ std::string equilibrium_text(const System& system, const EquilibriumReport& repo
     std::vector<std::string> header{""};
     for (int i = 0; i < n; ++i) header.push_back(system.coordinate(i));
     header.insert(header.end(), {"growth", ""});
-    Table table(header, Table::LastColumn::words);
+    TextTable table(header, TextTable::LastColumn::words);
     for (std::size_t k = 0; k < count; ++k) {
       const RestState& s = report.equilibria[k];
       std::vector<std::string> row{fmt::format("{}", k + 1)};
@@ -60,7 +60,7 @@ std::string equilibrium_text(const System& system, const EquilibriumReport& repo
       const RestState& s = report.equilibria[k];
       out += fmt::format("\n{}: {}{}\n", k + 1, s.is_stable() ? "stable" : "unstable",
                          s.isolated ? "" : ", one of a continuum");
-      Table table({"coordinate", "position"});
+      TextTable table({"coordinate", "position"});
       for (int i = 0; i < lines_of(n); ++i)
         table.add({system.coordinate(i), number(clean(s.linear.state.q(i), s.linear.state.q))});
       out += table.text() + others(n);
@@ -71,7 +71,7 @@ std::string equilibrium_text(const System& system, const EquilibriumReport& repo
   out +=
       fmt::format("\n{} of rest over {}\n",
                   b.branches.size() == 1 ? "one branch" : fmt::format("{} branches", b.branches.size()), report.varied);
-  Table table({"branch", "from", "to", "points", ""}, Table::LastColumn::words);
+  TextTable table({"branch", "from", "to", "points", ""}, TextTable::LastColumn::words);
   for (std::size_t k = 0; k < b.branches.size(); ++k) {
     const auto& points = b.branches[k];
     std::size_t stable = 0;
@@ -87,7 +87,7 @@ std::string equilibrium_text(const System& system, const EquilibriumReport& repo
     std::vector<std::string> header{"branch", report.varied};
     for (int i = 0; i < std::min(n, most_columns); ++i) header.push_back(system.coordinate(i));
     header.emplace_back("");
-    Table special(header, Table::LastColumn::words);
+    TextTable special(header, TextTable::LastColumn::words);
     for (const SpecialPoint& s : b.special) {
       std::vector<std::string> row{fmt::format("{}", s.branch + 1), number(s.parameter)};
       for (int i = 0; i < std::min(n, most_columns); ++i)

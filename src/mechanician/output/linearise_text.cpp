@@ -40,7 +40,7 @@ std::string complex_number(std::complex<double> x, double uncertainty = 0.0) {
 }
 
 std::string eigenvalue_table(const std::vector<Eigenvalue>& eigenvalues) {
-  Table table({"eigenvalue", "re", "im", "frequency", "damping"});
+  TextTable table({"eigenvalue", "re", "im", "frequency", "damping"});
   long lines = 0, total = 0;
   for (std::size_t k = 0; k < eigenvalues.size(); ++k) {
     const Eigenvalue& e = eigenvalues[k];
@@ -67,7 +67,7 @@ std::string eigenvalue_table(const std::vector<Eigenvalue>& eigenvalues) {
 std::string matrix_table(const Linearisation& l) {
   std::vector<std::string> header{"A"};
   header.insert(header.end(), l.states.begin(), l.states.end());
-  Table table(header);
+  TextTable table(header);
   for (Eigen::Index i = 0; i < l.A.rows(); ++i) {
     std::vector<std::string> row{l.states[static_cast<std::size_t>(i)]};
     for (Eigen::Index j = 0; j < l.A.cols(); ++j)
@@ -86,7 +86,7 @@ std::string mode_table(const System& system, const LineariseReport& report) {
     header.push_back(fmt::format("{}", k + 1));
     shapes.push_back(mode_shape(report, k));
   }
-  Table table(header);
+  TextTable table(header);
   for (int i = 0; i < lines_of(system.n()); ++i) {
     std::vector<std::string> row{system.coordinate(i)};
     for (const auto& shape : shapes) {
@@ -132,7 +132,7 @@ std::string verdict(const LineariseReport& report) {
 
 std::string floquet_text(const Floquet& f) {
   std::string out = fmt::format("\nmultipliers of the period {}\n", number(f.period));
-  Table table({"multiplier", "re", "im", "size"});
+  TextTable table({"multiplier", "re", "im", "size"});
   for (std::size_t k = 0; k < std::min<std::size_t>(f.multipliers.eigenvalues.size(), 40); ++k) {
     const Eigenvalue& e = f.multipliers.eigenvalues[k];
     table.add({fmt::format("{}", k + 1), number(e.value.real(), e.uncertainty), number(e.value.imag(), e.uncertainty),

@@ -8,7 +8,7 @@
 
 namespace mechanician {
 
-std::string Table::text(int indent) const {
+std::string TextTable::text(int indent) const {
   std::vector<std::size_t> width;
   for (const auto& row : rows_) {
     width.resize(std::max(width.size(), row.size()), 0);

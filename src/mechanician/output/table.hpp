@@ -13,10 +13,10 @@ inline int lines_of(long count) { return static_cast<int>(count <= 100 ? count :
 /// "  … and 980 others", where not all are shown.
 std::string others(long count);
 
-class Table {
+class TextTable {
  public:
   enum class LastColumn { numbers, words };
-  explicit Table(std::vector<std::string> header, LastColumn last = LastColumn::numbers)
+  explicit TextTable(std::vector<std::string> header, LastColumn last = LastColumn::numbers)
       : rows_{std::move(header)}, last_(last) {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   /// Every line indented by so many spaces.

@@ -134,6 +134,7 @@ std::vector<Hdf5Attribute> plan_attributes(const ResultHeader& header, const Run
   };
   if (setup.every) plan.push_back({"every", *setup.every});
   if (!setup.columns.empty()) plan.push_back({"columns_chosen", setup.columns});
+  if (!setup.tables.empty()) plan.push_back({"tables", setup.tables});
   return plan;
 }
 

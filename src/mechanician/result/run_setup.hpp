@@ -22,6 +22,7 @@ struct RunSetup {
   bool verify = false;          ///< a second run at a tighter tolerance beside this one
   std::string columns;          ///< chosen ones, as patterns; empty: all
   std::string version;          ///< of the program
+  std::string tables = {};      ///< what its tables held (table_hash.hpp), as a text; empty: it has none
 };
 
 RunSetup make_setup(const System& system, const State& start, const MotionOptions& motion, std::optional<double> every,

@@ -45,6 +45,7 @@ class StoredRunReader {
     s.motion.method = *method;
     if (reader_.has_attribute("every")) s.every = reader_.number_attribute("every");
     if (reader_.has_attribute("columns_chosen")) s.columns = reader_.text_attribute("columns_chosen");
+    if (reader_.has_attribute("tables")) s.tables = reader_.text_attribute("tables");
     s.verify = reader_.integer_attribute("verify") != 0;
     s.start.t = reader_.number_attribute("start_time");
     const auto vector = [&](const char* name) {
