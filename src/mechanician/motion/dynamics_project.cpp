@@ -174,6 +174,16 @@ void Dynamics::size_forces(double t, const double* y) {
       if (sizes.reach.force > 0.0) break;
     }
   sizes.see(y);
+  // A state that follows velocities comes to what these come to, and is not small before.
+  for (const StateRow& z : facts().states) {
+    double size = 0.0;
+    each_entry(z.row, [&](int i, double a) {
+      if (!sizes.is_state(static_cast<std::size_t>(i))) size += std::abs(a) * sizes.near_q[static_cast<std::size_t>(i)];
+    });
+    double& own = sizes.q[static_cast<std::size_t>(z.coordinate)];
+    own = std::max(own, Sizes::part * size);
+  }
+  if (!facts().states.empty()) sizes.see(y);
 }
 
 double Dynamics::last_energy_scale(const double* y) {
