@@ -167,13 +167,31 @@ double Dynamics::last_kinetic(const double* y) {
 
 void Dynamics::size_forces(double t, const double* y) {
   sizes.see(y);
-  // A force that is zero now may not be so soon.
-  for (const double ahead : {0.0, sizes.reach.soon})
-    if (evaluate(t + ahead, y)) {
-      sizes.set_forces(values_->numbers().Q);
-      if (sizes.reach.force > 0.0) break;
+  // A force that is zero now may not be so soon: with the time, or with the states that it depends on.
+  constexpr int most_states_between = 3;
+  std::vector<double> there;
+  for (int k = 0; k < (facts().states.empty() ? 2 : 2 + most_states_between); ++k) {
+    const double ahead = k == 0 ? 0.0 : sizes.reach.soon;
+    if (k == 2) there.assign(y, y + size());
+    if (k >= 2) {
+      if (!set_state_rates(t + ahead, there.data())) break;
+      for (const StateRow& z : facts().states) there[z.coordinate] += ahead * there[n_ + z.coordinate];
     }
+    if (!evaluate(t + ahead, k < 2 ? y : there.data())) continue;
+    sizes.set_forces(values_->numbers().Q);
+    if (sizes.reach.force > 0.0) break;
+  }
   sizes.see(y);
+  // A state that follows velocities comes to what these come to, and is not small before.
+  for (const StateRow& z : facts().states) {
+    double size = 0.0;
+    each_entry(z.row, [&](int i, double a) {
+      if (!sizes.is_state(static_cast<std::size_t>(i))) size += std::abs(a) * sizes.near_q[static_cast<std::size_t>(i)];
+    });
+    double& own = sizes.q[static_cast<std::size_t>(z.coordinate)];
+    own = std::max(own, Sizes::part * size);
+  }
+  if (!facts().states.empty()) sizes.see(y);
 }
 
 double Dynamics::last_energy_scale(const double* y) {

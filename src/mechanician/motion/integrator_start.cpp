@@ -251,6 +251,7 @@ void SmoothMotion::begin() {
   if (!dynamics_.rhs(t, y.data(), step_.rk.k[12].data()))
     return refuse(StopReason::not_finite, "the start cannot be evaluated");
   dynamics_.sizes.set_rates(step_.rk.k[12].data() + dynamics_.n());
+  if (!dynamics_.facts().states.empty()) dynamics_.sizes.see(y.data());
   dynamics_.calc_turn(t, y.data());
   ledger_.begin(dynamics_.last_kinetic(y.data()), dynamics_.last_energy_scale(y.data()));
   ledger_.set_in_play(phase_.energy_in_play);

@@ -357,6 +357,50 @@ TEST(states, a_family_is_the_model_written_out) {
   EXPECT_LT((state.qd - other.qd).cwiseAbs().maxCoeff(), 1e-10 * other.qd.cwiseAbs().maxCoeff());
 }
 
+/// Masses on springs, each with a current of its own, all at rest and at zero.
+std::string driven_chain(int count) {
+  return "coordinates = [\"x[1..N]\"]\n[parameters]\nN = " + std::to_string(count) +
+         "\n[dynamics]\nkinetic = \"sum(i = 1..N, x[i]'^2/2)\"\n"
+         "potential = \"sum(i = 2..N, (x[i] - x[i-1])^2/2) + x[1]^2/2\"\n[dynamics.force]\n"
+         "\"x[i]\" = { for = \"i = 1..N\", value = \"c[i]\" }\n"
+         "[states]\n\"c[k]\" = { for = \"k = 1..N\", rate = \"k/N*sin(t) - c[k] - 0.5*x[k]'\" }\n";
+}
+
+TEST(states, of_masses_from_rest_are_the_same_by_kernels_and_written_out) {
+  const System kernels = read(driven_chain(70), System::Numbers::kernels),
+               written = read(driven_chain(70), System::Numbers::written_out);
+  const Made a = run(kernels, kernels.start(), {.to = 4.0, .tolerance = 1e-10}, {2.0, 4.0}),
+             b = run(written, written.start(), {.to = 4.0, .tolerance = 1e-10}, {2.0, 4.0});
+  for (const Made* made : {&a, &b}) {
+    ASSERT_FALSE(made->stop.failed()) << made->stop.message;
+    ASSERT_TRUE(made->certificate.holds);
+  }
+  for (std::size_t k = 0; k < 2; ++k) {
+    EXPECT_LT((a.samples[k].q - b.samples[k].q).cwiseAbs().maxCoeff(), 1e-8);
+    EXPECT_LT((a.samples[k].qd - b.samples[k].qd).cwiseAbs().maxCoeff(), 1e-8);
+  }
+}
+
+TEST(states, a_chain_of_states_that_begins_at_zero_reaches_its_end) {
+  // The last of thirty feels the first only after thirty steps of derivation; against the exponential of its matrix.
+  const int count = 30;
+  std::string text = "[states]\n";
+  Matrix A = Matrix::Zero(count + 1, count + 1);
+  for (int k = 0; k < count; ++k) {
+    text += fmt::format("T{} = {{ rate = \"100*({} - 2*T{} + {})\" }}\n", k, k > 0 ? fmt::format("T{}", k - 1) : "1", k,
+                        k + 1 < count ? fmt::format("T{}", k + 1) : "0");
+    A(k, k) = -200.0L, A(k, k > 0 ? k - 1 : count) = 100.0L;
+    if (k + 1 < count) A(k, k + 1) = 100.0L;
+  }
+  const Made r = run_text(text, 1.0, 1e-10, {0.1, 1.0});
+  Vector start = Vector::Zero(count + 1);
+  start(count) = 1;
+  for (const Sample& s : r.samples) {
+    const Vector x = exponential(A * static_cast<long double>(s.t)) * start;
+    for (int k = 0; k < count; ++k) EXPECT_NEAR(s.q(k), static_cast<double>(x(k)), 1e-8) << s.t << " " << k;
+  }
+}
+
 // ---- random linear systems
 
 TEST(states, random_linear_systems_are_exponentials_of_their_matrices) {

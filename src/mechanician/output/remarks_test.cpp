@@ -67,9 +67,10 @@ TEST(Remarks, AnAccelerationThatIsNotUnique) {
       "    free direction: y : s = -1 : 1\n"
       "    any motion along it satisfies the equations; give these coordinates mass, or constrain them\n"
       "    `y` and `s` have no mass: what springs, dampers, resistors or rods hold without mass moves by a balance of "
-      "forces, a law of first order in time, and a model states laws of second order only so far\n"
-      "    what to do: give masses that are small against the others, or put in what the balance of forces says and "
-      "leave such coordinates out\n");
+      "forces, a law of first order in time\n"
+      "    what to do: state such laws under [states], y = { rate = \"...\", start = ... } with the velocity that the "
+      "balance of "
+      "forces says, and leave y out of the coordinates; or give masses that are small against the others\n");
 }
 
 TEST(Remarks, NoAccelerationExists) {
