@@ -203,7 +203,7 @@ void ModelReader::read_parameters() {
       texts.push_back({&m.value, -1, model_.scalars.size()});
       model_.parameter_numbers.emplace(m.name, model_.scalars.size());
       model_.parameter_names.push_back(m.name);
-      model_.scalars.push_back({m.name, 1.0, fields_.place_of(m), true});
+      model_.scalars.push_back({m.name, 1.0, fields_.place_of(m), false, true});
     }
   model_.parameters.assign(model_.scalars.size(), unknown);
   const auto read = [&](const ListItem& t) {

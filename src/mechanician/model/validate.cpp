@@ -470,7 +470,7 @@ class Validator {
                of_measured);
     // A parameter keeps its value.
     for (const Parameter& p : model_.parameters)
-      for (const Expr& s : symbols_of(std::span(&p.value, 1)))
+      for (const Expr& s : modes.empty() ? std::vector<Expr>{} : symbols_of(std::span(&p.value, 1)))
         if (!p.is_mode && modes.contains(s.symbol().name))
           report(place("parameters." + p.name, p.place),
                  fmt::format("the parameter {} is made of the mode {}", mechanician::quoted(p.name),
@@ -479,6 +479,7 @@ class Validator {
     std::unordered_map<std::string, const Constraint*> known;
     for (const Constraint& c : model_.constraints) known.emplace(c.name, &c);
     const auto check = [&](const Expr& f, const Place& at) {
+      if ((f.kinds() & forces_of_constraints) == 0) return;
       for (const Expr& s : symbols_of(std::span(&f, 1))) {
         const auto found = known.find(s.symbol().name);
         if ((kind_bit(s.symbol().kind) & forces_of_constraints) == 0 || found == known.end()) continue;
