@@ -32,7 +32,7 @@ constexpr const char* bash = R"(_mechanician() {
       accelerate) common="$common --form --parts --explain" ;;
       equations) common="$common --latex" ;;
       bench) common="$common --listing" ;;
-      linearise) common="$common --at --inputs --outputs --states --every --to --period --modes --tolerance --method --project-start -o" ;;
+      linearise) common="$common --at --inputs --outputs --states --every --to --period --modes --tolerance --method --project-start --report -o" ;;
       equilibrium) common="$common --starts --seed --vary -o" ;;
       sweep) common="$common --vary --samples --count --seed --sampling --as-given --keep -o --to --method --step --tolerance --scale --device --threads --resume --quiet" ;;
       run) common="$common -o --columns --to --every --tolerance --method --scale --report --project-start --verify --resume --quiet" ;;
@@ -68,7 +68,7 @@ complete -c mechanician -n "__fish_seen_subcommand_from run" -s o -l resume -l r
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l to -l every -l tolerance -l scale -x
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l method -x -a "auto dop853 bdf"
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l columns -l project-start -l verify -l quiet
-complete -c mechanician -n "__fish_seen_subcommand_from linearise equilibrium" -s o -r -F
+complete -c mechanician -n "__fish_seen_subcommand_from linearise equilibrium" -s o -l report -r -F
 complete -c mechanician -n "__fish_seen_subcommand_from linearise" -l at -l inputs -l outputs -l states -l every -l to -l period -l modes -l tolerance -x
 complete -c mechanician -n "__fish_seen_subcommand_from linearise" -l method -x -a "auto dop853 bdf"
 complete -c mechanician -n "__fish_seen_subcommand_from linearise" -l project-start
