@@ -125,6 +125,7 @@ void add_linearise_options(CLI::App& linearise, CommandOptions& o) {
   linearise.add_option("--method", o.method, "Of the motion: auto, dop853 or bdf; overrides the file")
       ->type_name("METHOD");
   linearise.add_flag("--project-start", o.project_start, "Move a start that is off the constraints onto them");
+  linearise.add_option("--report", o.report, "A page on which the modes move")->type_name("FILE.html");
   linearise.add_option("-o", o.output, "Result")->type_name("FILE.json|.h5");
 }
 

@@ -70,7 +70,7 @@ complete -c mechanician -n "__fish_seen_subcommand_from run" -s o -l resume -l r
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l to -l every -l tolerance -l scale -x
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l method -x -a "auto dop853 bdf"
 complete -c mechanician -n "__fish_seen_subcommand_from run" -l columns -l project-start -l verify -l quiet
-complete -c mechanician -n "__fish_seen_subcommand_from linearise equilibrium" -s o -r -F
+complete -c mechanician -n "__fish_seen_subcommand_from linearise equilibrium" -s o -l report -r -F
 complete -c mechanician -n "__fish_seen_subcommand_from linearise" -l at -l inputs -l outputs -l states -l every -l to -l period -l modes -l tolerance -x
 complete -c mechanician -n "__fish_seen_subcommand_from linearise" -l method -x -a "auto dop853 bdf"
 complete -c mechanician -n "__fish_seen_subcommand_from linearise" -l project-start

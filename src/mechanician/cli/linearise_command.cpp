@@ -12,6 +12,8 @@
 #include "mechanician/cli/run_parts.hpp"
 #include "mechanician/cli/saying.hpp"
 #include "mechanician/output/linearise_output.hpp"
+#include "mechanician/report/mode_report.hpp"
+#include "mechanician/report/report.hpp"
 #include "mechanician/result/matrix_file.hpp"
 #include "mechanician/result/text_sink.hpp"
 
@@ -152,6 +154,7 @@ Exit run_linearise(const CommandOptions& o) {
   const Times times = parse_times(o);
   const RunOptions run = parse_motion_options(o);
   const LineariseOptions options{names_of(o.inputs), names_of(o.outputs), names_of(o.states)};
+  refuse_report(o);
   LineariseReport report;
   report.inputs = options.inputs, report.outputs = options.outputs;
   if (!o.modes.empty()) {
@@ -225,6 +228,11 @@ Exit run_linearise(const CommandOptions& o) {
     if (!report.floquet->refusal.empty())
       return refuse(loaded, report.floquet->refusal, report.floquet->place,
                     report.floquet->stopped ? Exit::stopped : Exit::refused);
+  }
+  if (!o.report.empty()) {
+    const auto sink = make_file_sink(o.report);
+    sink->append(mode_report_html(*report_page(), loaded.system, report));
+    sink->finish();
   }
   if (kind == FileKind::hdf5) write_file(o.output, loaded.system, report);
   const std::string json = o.json || kind == FileKind::json ? linearise_json(loaded.system, report) : std::string();

@@ -30,15 +30,19 @@ std::string wrong_every(double every, double begin, double end) {
       short_number(std::abs(end) > std::abs(begin) ? end : begin), short_number(least));
 }
 
-RunOptions parse_run_options(const CommandOptions& options) {
-  if (options.json && !options.output.empty())
-    throw UsageError("--json writes the result to standard output and -o to a file: give one of them");
+void refuse_report(const CommandOptions& options) {
   if (!options.report.empty() && !report_page())
     throw UsageError(
         "--report: this program was built without the report page (node, npm or its packages could not be had when it "
         "was built)");
   if (!options.report.empty() && !options.report.ends_with(".html"))
     throw UsageError(fmt::format("--report {}: the name must end in .html", options.report));
+}
+
+RunOptions parse_run_options(const CommandOptions& options) {
+  if (options.json && !options.output.empty())
+    throw UsageError("--json writes the result to standard output and -o to a file: give one of them");
+  refuse_report(options);
   RunOptions run;
   if (!options.output.empty() && !(run.format = format_of(options.output)))
     throw UsageError(fmt::format("-o {}: the ending says the format: .csv, .json or .h5", options.output));

@@ -27,6 +27,8 @@ struct RunOptions {
 };
 
 RunOptions parse_run_options(const CommandOptions& options);
+/// Throws UsageError where --report cannot be written.
+void refuse_report(const CommandOptions& options);
 /// --tolerance and --method alone.
 RunOptions parse_motion_options(const CommandOptions& options);
 

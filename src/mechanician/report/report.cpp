@@ -35,7 +35,7 @@ class ReportWriter {
     write_rows();
     write_events();
     write_summary();
-    json_.key("trust").value(shortened(trust_line(in_.summary), 1000));
+    json_.key("trust").value(shortened(in_.trust.empty() ? trust_line(in_.summary) : in_.trust, 1000));
     write_equations();
     write_view();
     json_.end_object();
@@ -109,7 +109,7 @@ class ReportWriter {
     const Summary& s = in_.summary;
     const Certificate& c = s.certificate;
     json_.key("summary").begin_object();
-    json_.key("status").value(name_of(s.status));
+    json_.key("status").value(in_.status.empty() ? name_of(s.status) : std::string_view(in_.status));
     json_.key("message").value(shortened(s.message, 2000));
     json_.key("begin").value(s.begin);
     json_.key("end").value(s.end);

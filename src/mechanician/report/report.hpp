@@ -31,6 +31,8 @@ struct ReportInput {
   const ReportRecorder& rows;
   const Summary& summary;
   std::span<const MotionEvent> events;
+  /// Where there was no run: what is shown in the place of its status, and of the line about it.
+  std::string status = {}, trust = {};
 };
 
 /// The data of the report: JSON that may stand in a script element.

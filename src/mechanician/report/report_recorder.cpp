@@ -142,8 +142,12 @@ void ReportRecorder::choose(const ReportLimits& limits) {
   most_rows_ = std::clamp<std::size_t>(static_cast<std::size_t>(room / of_row), 4, limits.most_rows);
 }
 
-void ReportRecorder::take(Integrator& integrator, double t, long order) {
-  const Sample sample = integrator.sample(t);
+void ReportRecorder::keep_groups(std::span<const std::string> groups) {
+  std::erase_if(
+      kept_, [&](const ReportColumn& c) { return std::find(groups.begin(), groups.end(), c.group) == groups.end(); });
+}
+
+void ReportRecorder::take(const Sample& sample, long order) {
   std::vector<double> row, inputs{sample.t};
   columns_.fill_row(sample, row);
   const auto append = [&](const auto& x) { inputs.insert(inputs.end(), x.data(), x.data() + x.size()); };
@@ -161,7 +165,7 @@ void ReportRecorder::take(Integrator& integrator, double t, long order) {
   row.insert(row.end(), values.begin(), values.end());
   rows_.push_back(std::move(row));
   order_.push_back(order);
-  last_ = t;
+  last_ = sample.t;
   if (rows_.size() >= most_rows_) thin();
 }
 
@@ -183,7 +187,7 @@ void ReportRecorder::thin() {
 
 void ReportRecorder::look(Integrator& integrator) {
   if (rows_.empty()) {
-    take(integrator, setup_.start.t, 0);
+    take(integrator.sample(setup_.start.t), 0);
     counter_ = 1;
   }
   const double begin = integrator.step_begin(), end = std::min(integrator.t(), setup_.motion.to);
@@ -209,13 +213,13 @@ void ReportRecorder::look(Integrator& integrator) {
   std::sort(wanted.begin(), wanted.end());
   for (const auto& [t, order] : wanted) {
     if (order == at_event ? !events_wanted_ : order % stride_ != 0) continue;  // thinned since
-    if (t > last_) take(integrator, t, order);
+    if (t > last_) take(integrator.sample(t), order);
   }
 }
 
 void ReportRecorder::finish(Integrator& integrator) {
   const double end = std::min(integrator.t(), setup_.motion.to);
-  if (rows_.empty() || end > last_) take(integrator, end, 0);
+  if (rows_.empty() || end > last_) take(integrator.sample(end), 0);
 }
 
 std::string ReportRecorder::spacing() const {

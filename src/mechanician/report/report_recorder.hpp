@@ -7,6 +7,7 @@
 /// one is taken. Events have rows of their own, so that a bounce is seen where it is. Very wide models lose columns:
 /// forces by coordinate first, positions last.
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,10 @@ class ReportRecorder {
   void look(Integrator& integrator);
   /// After the last step.
   void finish(Integrator& integrator);
+  /// A row that is not of a motion: everything that it knows is in the sample.
+  void add(const Sample& sample) { take(sample, counter_++); }
+  /// Other columns are left out of the plots.
+  void keep_groups(std::span<const std::string> groups);
 
   const std::vector<ReportColumn>& columns() const { return kept_; }
   int num_left_out() const { return static_cast<int>(all_.size() - kept_.size()); }
@@ -58,7 +63,7 @@ class ReportRecorder {
   void add_columns();
   void add_forces(const std::vector<Expr>& wanted);
   void choose(const ReportLimits& limits);
-  void take(Integrator& integrator, double t, long order);
+  void take(const Sample& sample, long order);
   void thin();
 
   const System& system_;
