@@ -64,6 +64,9 @@ export function checks_panel(report: Report): HTMLElement {
     ["Steps, evaluations", `${number(s.steps, 8)}, ${number(s.evaluations, 8)}`, `${number(s.rejected, 8)} steps rejected`],
     ["Time of the motion", `${number(s.begin, 8)} to ${number(s.end, 8)}`, `computed in ${number(s.wall_time, 3)} s`],
   ];
+  // What [summary] of the model asks for comes first.
+  const values = Object.entries((s.values ?? {}) as Record<string, unknown>);
+  rows.unshift(...values.map(([name, value]): [string, string, string] => [visible(name), number(value, 8), "of the whole motion, as [summary] asks for"]));
   const table = h("table", {}, h("caption", { class: "sr" }, "What was checked of this run"));
   const body = h("tbody");
   for (const [what, value, about] of rows)

@@ -23,8 +23,8 @@ struct RawOptions {
   std::string form = "auto", shell;
 };
 
-/// Returns the model file among them.
-CLI::Option* add_model_options(CLI::App& app, RawOptions& raw) {
+/// Returns the model file among them. `rows`: with --at for the row of a result; `linearise` has one of its own.
+CLI::Option* add_model_options(CLI::App& app, RawOptions& raw, bool rows = true) {
   CLI::Option* model = app.add_option("MODEL", raw.command.model, "Model file")->required();
   app.add_option("--set", raw.set, "Parameter values, name=value[,name=value...]")->type_name("NAME=VALUE");
   app.add_option("--position", raw.position, "Start coordinates, x=1,y=2")->type_name("X=VALUE");
@@ -32,7 +32,7 @@ CLI::Option* add_model_options(CLI::App& app, RawOptions& raw) {
   app.add_option("--time", raw.command.time, "Start time")->type_name("T");
   app.add_option("--from", raw.command.start_from, "A result to go on from: the state of its last row")
       ->type_name("RESULT");
-  app.add_option("--at", raw.command.start_at, "With --from: the row at this time")->type_name("T");
+  if (rows) app.add_option("--at", raw.command.start_at, "With --from: the row at this time")->type_name("T");
   app.add_flag("--json", raw.command.json, "Machine-readable output on standard output");
   return model;
 }
@@ -283,7 +283,7 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
 
   auto* linearise = app.add_subcommand(
       "linearise", "The motion near a state, linear: state-space matrices, eigenvalues, modes, transfer functions");
-  add_model_options(*linearise, raw);
+  add_model_options(*linearise, raw, false);
   add_linearise_options(*linearise, raw.command);
 
   auto* equilibrium =

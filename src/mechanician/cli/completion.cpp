@@ -55,7 +55,8 @@ constexpr const char* fish =
     R"(complete -c mechanician -n __fish_use_subcommand -f -a "check accelerate equations expand import project run sweep bench linearise equilibrium export plot completion help"
 complete -c mechanician -n __fish_use_subcommand -l help -l version
 for command in check accelerate equations expand import project run sweep bench linearise equilibrium export
-  complete -c mechanician -n "__fish_seen_subcommand_from $command" -l set -l position -l velocity -l time -x
+  complete -c mechanician -n "__fish_seen_subcommand_from $command" -l set -l position -l velocity -l time -l at -x
+  complete -c mechanician -n "__fish_seen_subcommand_from $command" -l from -r -F
   complete -c mechanician -n "__fish_seen_subcommand_from $command" -l json -l help
 end
 complete -c mechanician -n "__fish_seen_subcommand_from accelerate" -l form -x -a "auto F1 F2 F3 F4 F5"

@@ -158,7 +158,14 @@ class Validator {
     for (const Control& c : model_.controls)
       add_row(c.name, "control requirement", place("control." + c.name, c.place));
     for (const Event& e : model_.events) check_name(e.name, "event", place("events." + e.name, e.place));
-    for (const SummaryItem& s : model_.summary) check_name(s.name, "summary", place("summary." + s.name, s.place));
+    for (const SummaryItem& s : model_.summary) {
+      check_name(s.name, "summary", place("summary." + s.name, s.place));
+      for (std::size_t i = 0; i < model_.num_columns(); ++i)
+        if (model_.outputs[i].name == s.name)
+          report(place("summary." + s.name, s.place),
+                 fmt::format("{} is an output and a number of [summary]", mechanician::quoted(s.name)),
+                 "take another name for one of them");
+    }
     for (std::size_t i = 0; i < model_.num_columns(); ++i) {
       const Named& o = model_.outputs[i];
       const Place at = place("outputs." + o.name, o.place);
