@@ -4,7 +4,8 @@
     check_bodies.py PROGRAM [NAME...]
 
 A model NAME.toml has NAME.json beside it: times, and for each output the published rows (MSC ADAMS, Dymola), how far these are known to
-be off, and where there are any the rows of an independent simulation, which are far more exact. The same model is run as it is, with
+be off, its scale (of torques at least that of the forces, at arms of a metre), and where there are any the rows of an independent simulation,
+which are far more exact. The same model is run as it is, with
 every body by itself and along the tree of its joints: all agree with the rows and with each other.
 """
 

@@ -229,7 +229,10 @@ void Layer::put_statements() {
   }
   put_scales(span);
   if (!view_.members.empty()) root_.members.push_back({"view", span.begin, span.end, view_});
+  const TomlMember* start = root_.find("start");
+  const bool elsewhere = start && start->value.find("from");  // the start is that of a result
   for (const bool rate : {false, true}) {
+    if (elsewhere) break;
     const std::vector<Statement>& values = rate ? velocities_ : positions_;
     if (values.empty()) continue;
     TomlValue& table = table_of(table_of(root_, "start", span), rate ? "velocity" : "position", span);

@@ -111,6 +111,11 @@ TomlValue ModelReader::plain() {
 
 bool ModelReader::lower() {
   if (!has_bodies(root_)) return true;
+  if (const TomlMember* units = root_.find("units")) {
+    fields_.report(*units, "bodies and parts are in units that fit together: [units] is not for them",
+                   "give lengths in metres, masses in kilograms and times in seconds");
+    return false;
+  }
   // Numbers of bodies are made of parameters, which readers of their own work out.
   const auto take_problems = [this](const FieldReader& from, std::size_t first) {
     fields_.problems.insert(fields_.problems.end(), from.problems.begin() + static_cast<std::ptrdiff_t>(first),
@@ -129,6 +134,7 @@ bool ModelReader::lower() {
     const std::size_t parsed = of_numbers.fields_.problems.size();  // known here too
     of_numbers.root_ = root_;
     of_numbers.declare_names();
+    of_numbers.read_tables();
     of_numbers.read_parameters();
     const std::size_t known = of_numbers.fields_.problems.size();
     const EvaluateField evaluate = evaluator(of_numbers);

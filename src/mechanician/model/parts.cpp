@@ -24,7 +24,7 @@ constexpr int deepest = 8;
 constexpr const char* named_sections[] = {"parameters", "define",   "unknown",    "constraints", "control",
                                           "bodies",     "points",   "directions", "joints",      "springs",
                                           "forces",     "contacts", "events",     "outputs",     "states",
-                                          "inputs",     "tables",   "modes",      "vectors"};
+                                          "inputs",     "tables",   "modes",      "vectors",     "summary"};
 
 bool is_named_section(const std::string& name) {
   return std::find(std::begin(named_sections), std::end(named_sections), name) != std::end(named_sections);
@@ -78,19 +78,20 @@ class Prefixing {
     });
   }
 
-  void apply(TomlValue& value, const std::string& key = {}) const {
+  /// `names`: are there names in it at all?
+  void apply(TomlValue& value, const std::string& key = {}, bool names = true) const {
     value.begin = begin_, value.end = end_;
     if (value.type == TomlValue::Type::string) {
       const bool letter =
           value.text.size() == 1 && value.text[0] >= 'x' && value.text[0] <= 'z' && (key == "axis" || key == "turn");
-      if (!is_word(key) && !letter) value.text = text(value.text);
+      if (names && !is_word(key) && !letter) value.text = text(value.text);
       value.generated = true;
     }
     for (TomlMember& m : value.members) {
       m.begin = begin_, m.end = end_;
-      apply(m.value, m.name);
+      apply(m.value, m.name, names && m.name != "tables");  // tables have columns of files
     }
-    for (TomlValue& item : value.items) apply(item, key);
+    for (TomlValue& item : value.items) apply(item, key, names);
   }
 
  private:
@@ -189,10 +190,10 @@ bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fie
     // CSV files are named from the folder of this model.
     const std::string folder = std::filesystem::path(model->value.text).parent_path().string();
     for (TomlMember& m : tree.members)
-      if (m.name == "parameters" && !folder.empty())
+      if ((m.name == "parameters" || m.name == "tables") && !folder.empty())
         for (TomlMember& p : m.value.members)
           for (TomlMember& k : p.value.members)
-            if (k.name == "csv") k.value.text = folder + "/" + k.value.text;
+            if (k.name == "csv" || k.name == "file") k.value.text = folder + "/" + k.value.text;
     const Prefixing prefixing(part.name, tree, part.begin, part.end);
     prefixing.apply(tree);
     const std::string prefix = part.name + ".";
@@ -259,6 +260,9 @@ bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fie
                     "there is one world: let the file of the part say the same, or nothing");
           }
         }
+      } else if (m.name == "units") {
+        wrong(part, fmt::format("the part {} has a section [units]", shown),
+              "its numbers are read as they are: leave it out");
       } else if (m.name == "measured") {
         wrong(part, fmt::format("the part {} has a section [measured]", shown),
               "it stands in the file that uses the part");
