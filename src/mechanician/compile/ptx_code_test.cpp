@@ -237,5 +237,14 @@ TEST(PtxCode, IsAcceptedByTheAssemblerWhereThereIsOne) {
   std::filesystem::remove(file);
 }
 
+TEST(PtxCode, SaysThatTablesAreNotForDevices) {
+  ProgramBuilder builder(1);
+  const auto key = builder.constant(keys_for_test().front());
+  const auto plain = builder.add(builder.input(0), builder.constant(1.0));
+  const auto looked_up = builder.apply(Op::lookup, plain, plain, key);
+  EXPECT_FALSE(has_tables(builder.finish(std::span(&plain, 1))));
+  EXPECT_TRUE(has_tables(builder.finish(std::span(&looked_up, 1))));
+}
+
 }  // namespace
 }  // namespace mechanician

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 
 #include "mechanician/expression/degree.hpp"
 #include "mechanician/expression/differentiate.hpp"
 #include "mechanician/expression/rewrite.hpp"
 #include "mechanician/expression/simplify.hpp"
+#include "mechanician/expression/table_lookup.hpp"
 #include "mechanician/model/index_values.hpp"
 #include "mechanician/model/source_map.hpp"
 
@@ -29,6 +31,9 @@ class KernelTerms {
     for (Term& term : model_.terms)
       for (Term& part : terms_of(std::move(term))) terms.push_back(std::move(part));
     model_.terms = std::move(terms);
+    for (const Term& term : model_.terms)
+      if (has_clock(term.body))
+        refuse(term.place, "tables of the time with kinks are not supported beyond 100,000 coordinates yet");
     for (FamilyQuantity& output : model_.outputs) quantity(output);
     for (FamilyEvent& event : model_.events) {
       quantity(event.when);
@@ -40,6 +45,23 @@ class KernelTerms {
   }
 
  private:
+  /// A table that every member switches with, all at the same times: one switch where it is written out.
+  static bool has_clock(const Expr& whole) {
+    std::vector<Expr> stack{whole};
+    std::unordered_set<const ExprNode*> seen;
+    while (!stack.empty()) {
+      const Expr f = stack.back();
+      stack.pop_back();
+      if (!seen.insert(f.node()).second || !f.contains(SymbolKind::time)) continue;
+      for (int k = 0; k < f.num_args(); ++k) stack.push_back(f.arg(k));
+      for (const int argument : {0, 1})
+        if (f.op() == Op::lookup && f.arg(argument).contains(SymbolKind::time) &&
+            (f.arg(argument).kinds() & of_the_state) == 0 && breaks_of(f, argument) != Breaks::none)
+          return true;
+    }
+    return false;
+  }
+
   void refuse(const Place& place, std::string message) {
     for (const Problem& p : problems_)
       if (p.place.line == place.line && p.place.column == place.column) return;

@@ -18,8 +18,8 @@ using step_control::eps;
 
 /// Steps that end at the next point of a record each, before one over several is tried again.
 constexpr int least_patience = 4, most_patience = 64;
-/// The estimate of the error is made for smooth forces: where a third derivative jumps it has been seen to be a fiftieth of the error.
-constexpr double doubt_over_points = 50.0;
+/// The estimate of the error is made for smooth forces: where a third derivative jumps it has been seen to be too small by hundreds.
+constexpr double doubt_over_points = 200.0;
 
 }  // namespace
 
@@ -243,7 +243,6 @@ bool SmoothMotion::advance_explicit() {
       ++statistics_.rejected;
       rejected = true;
       landing = 0.0, turning_switch = -1;
-      if (over_points) points_left_ = patience_ = std::min(2 * patience_, most_patience);
       dynamics_.choose_rows(t, step_.rk.y.data());
       // Again with stages held on the constraints.
       if (attempt.finite && !plan.crossing && near && !plan.hold_stages && hold_.may_help(t, h)) {
@@ -258,6 +257,8 @@ bool SmoothMotion::advance_explicit() {
                                                                    : step_control::shrinkage(attempt.error);
       h_ = h * factor;
       if (good || (plan.crossing && !attempt.branch_lost)) h_ = std::min(h_, 0.5 * h);
+      // Two points are not worth it.
+      if (over_points && h_ < 3.0 * to_point) points_left_ = patience_ = std::min(2 * patience_, most_patience);
       continue;
     }
     // A singular value that fell steeply without having been foreseen: look again with a shorter step.
@@ -331,6 +332,7 @@ bool SmoothMotion::advance_explicit() {
     h_ = landing > 0.0 || by_clock || to_next
              ? std::max({grown, std::min(std::max(h_, grown), 100.0 * h), 1e-4 * std::max(h_, grown)})
              : step_control::next_step(h, h_, grown);
+    if (to_next && points_left_ == 0) h_ = std::min(h_, 4.0 * h);  // over a few again
     if (narrow_step > 0.0 && t + h >= narrow_from) h_ = std::min(h_, narrow_step);
     sigma_guard_ = 0;
     if (plan.hold_stages) hold_.learn(t, h, not_held, attempt.error);

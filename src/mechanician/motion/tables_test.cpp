@@ -7,6 +7,7 @@
 #include <string>
 
 #include "mechanician/expression/table.hpp"
+#include "mechanician/model/family_model.hpp"
 #include "mechanician/motion/integrator.hpp"
 #include "mechanician/motion/motion_for_test.hpp"
 
@@ -156,6 +157,28 @@ velocity = { x = 1 }
   run_to_end(integrator);
   EXPECT_TRUE(integrator.stop().failed());
   EXPECT_NEAR(integrator.t(), 1.0, 1e-6) << integrator.stop().message;
+}
+
+TEST(Tables, families_of_every_size_move_as_one_member_does) {
+  const Points p = random_points(40, 9);
+  for (const char* kind : {"linear", "steps", "cubic", "monotone"}) {
+    const std::string table = "[tables.f]\n" + p.text(std::string("interpolation = \"") + kind + "\"\n");
+    Loaded one = line("2*f(t) - x", "velocity = { x = 1 }", table);
+    Integrator alone = one.integrator({.to = p.at.back(), .tolerance = 1e-11});
+    const Sample expected = run_to_end(alone);
+    // By kernels, and written out where these cannot.
+    const FamilyModel stated = read_family_model_text(
+        "coordinates = [\"u[1..70]\"]\n[dynamics]\nkinetic = \"sum(i = 1..70, u[i]'^2/2)\"\n"
+        "force = { \"u[i]\" = { for = \"i = 1..70\", value = \"2*f(t) - u[i]\" } }\n"
+        "[start]\nvelocity = { \"u[i]\" = { for = \"i = 1..70\", value = 1 } }\n" +
+            table,
+        "test.toml");
+    const System system(stated);
+    Integrator all(system, system.start(), {.to = p.at.back(), .tolerance = 1e-11});
+    const Sample end = run_to_end(all);
+    ASSERT_EQ(all.stop().reason, StopReason::reached_end) << all.stop().message;
+    for (int i = 0; i < 70; ++i) EXPECT_NEAR(end.q(i), expected.q(0), 1e-10) << kind << " seed 9, member " << i;
+  }
 }
 
 TEST(Tables, models_built_in_code_are_those_of_files) {
