@@ -278,6 +278,25 @@ pull = { when = "t - 1", do = ["release table", "engage net"] }
     impacts = run.times('impact')
     near('impact', impacts[0], fall)
     near('second', impacts[1], fall + 2 * 0.5 * sqrt(20) / 10)
+    caught = p.run('''
+coordinates = ["z"]
+[dynamics]
+kinetic   = "0.5*z'^2"
+potential = "10*z"
+[constraints.net]
+equation    = "z >= 0"
+restitution = 0.5
+engaged     = false
+[start]
+position = { z = 0.2 }
+[run]
+to = 1
+[events]
+catch = { when = "z", direction = "down", do = "engage net" }
+''')
+    near('engaging has no restitution', caught.event('catch')['velocity_after']['z'], 0.0)
+    near('energy lost', caught.summary['energy_lost_in_impacts'], 2.0)
+    near('it lies', caught.last['z'], 0.0)
     for row in run.rows:
         if row['t'] <= 1: near('n', row['n'], 10.0)
         elif row['t'] <= fall: near('z', row['z'], 1 - 5 * (row['t'] - 1) ** 2); near('n', row['n'], 0.0)

@@ -9,6 +9,7 @@
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/tape.hpp"
+#include "mechanician/instant/project.hpp"
 #include "mechanician/motion/staged_motion.hpp"
 
 namespace mechanician {
@@ -23,13 +24,12 @@ constexpr double no_jump = 1e-12;
 constexpr long many_changes = 1000;
 constexpr double short_while = 1e-6;
 
-/// Of positions or of velocities, the one that is furthest off; null where none is by more than the limit.
-const RowResidual* find_worst(const std::vector<RowResidual>& residuals, const System& system, bool velocities,
-                              double limit) {
+/// Of velocities, the row that is furthest off; null where none is by more than rounding.
+const RowResidual* find_worst(const std::vector<RowResidual>& residuals, const System& system) {
   const RowResidual* worst = nullptr;
   for (const RowResidual& r : residuals) {
     const bool of_velocity = r.of_rate || system.row(r.row).level == Level::velocity;
-    if (of_velocity == velocities && r.scaled > limit && (!worst || r.scaled > worst->scaled)) worst = &r;
+    if (of_velocity && r.scaled > no_jump && (!worst || r.scaled > worst->scaled)) worst = &r;
   }
   return worst;
 }
@@ -87,35 +87,57 @@ std::vector<std::string> StagedMotion::make_changes(const Event& event, const Sa
   return names;
 }
 
-bool StagedMotion::meet_positions(const System& stage, const State& state, const Evaluation& now,
+/// What is off by no more than the motion is known is moved onto the constraints.
+bool StagedMotion::meet_positions(const System& stage, const Sizes& sizes, State& state, Evaluation& now,
                                   const std::string& when) {
+  const Eigen::Map<const VectorXd> near(sizes.near_q.data(), std::ssize(sizes.near_q));
   const std::vector<RowResidual> residuals = calc_residuals(stage, state, now);
-  const RowResidual* const worst = find_worst(residuals, stage, false, start_tolerance);
-  if (!worst) return true;
-  finish(StopReason::projection,
-         fmt::format("{}, and positions do not satisfy constraint `{}`: it is off by {}. Velocities can jump where "
-                     "something is engaged or changed, positions cannot",
-                     when, stage.row_name(worst->row), number_text(worst->value)),
-         stage.row(worst->row).place);
-  return false;
+  const RowResidual* worst = nullptr;
+  bool off = false;
+  for (const RowResidual& r : residuals) {
+    if (r.of_rate || stage.row(r.row).level != Level::position || !(r.scaled > start_tolerance)) continue;
+    off = true;
+    if (std::abs(r.value) > start_tolerance * now.values.A.abs_dot(r.row, near) && (!worst || r.scaled > worst->scaled))
+      worst = &r;
+  }
+  if (worst) {
+    finish(StopReason::projection,
+           fmt::format("{}, and positions do not satisfy constraint `{}`: it is off by {}. Velocities can jump where "
+                       "something is engaged or changed, positions cannot",
+                       when, stage.row_name(worst->row), number_text(worst->value)),
+           stage.row(worst->row).place);
+    return false;
+  }
+  if (!off) return true;
+  if (const Projection moved = project(stage, state, ProjectionGoal::any); moved.converged) {
+    state.q = moved.state.q;
+    now = stage.evaluate(state);
+  }
+  return true;
 }
 
 /// The law of impacts without restitution, for all rows that hold.
-bool StagedMotion::meet_velocities(const Stage& next, State& state, Evaluation& now, const std::string& when) {
+bool StagedMotion::meet_velocities(const Stage& next, const std::vector<std::string>& changed, State& state,
+                                   Evaluation& now, const std::string& when) {
   const System& stage = next.family->system();
   constexpr int most_rounds = 20;  // rows that are not linear in the velocities take more than one
   for (int round = 0; round < most_rounds; ++round) {
     const std::vector<RowResidual> residuals = calc_residuals(stage, state, now);
-    const RowResidual* const worst = find_worst(residuals, stage, true, no_jump);
-    if (!worst) return true;
+    const RowResidual* const worst = find_worst(residuals, stage);
+    int off = worst ? worst->row : -1;
     std::optional<NotFinite> not_finite;
     std::vector<Contact> contacts;
     if (stage.has_contacts()) contacts = classify_contacts(stage, state, now, size_of(state, now), not_finite);
-    // What closes is an impact of its own, in the stage that begins.
     for (Contact& c : contacts) {
-      if (c.status == ContactStatus::impact) c.status = ContactStatus::separating;
       c.values.restitution = 0.0;
+      if (c.status != ContactStatus::impact) continue;
+      // What closes by itself is an impact of its own, in the stage that begins.
+      if (std::find(changed.begin(), changed.end(), stage.row_name(c.values.row)) != changed.end())
+        off = c.values.row;
+      else
+        c.status = ContactStatus::separating;
     }
+    if (off < 0) return true;
     const Impact impact = calc_impact(stage, state, now, contacts);
     if (not_finite || impact.status != SolveStatus::solved || !impact.trouble.empty()) {
       finish(impact.status == SolveStatus::inconsistent ? StopReason::contradiction : StopReason::not_unique,
@@ -195,10 +217,10 @@ bool StagedMotion::change() {
   }
   // Masses that have changed: the limit of what ½ q̇ᵀṀ q̇ does.
   const double heavier = 0.5 * state.qd.dot(now.values.M * state.qd) - kinetic;
-  if (!meet_positions(stage, state, now, when)) return go_back();
+  if (!meet_positions(stage, sizes, state, now, when)) return go_back();
   sums_.works.given += heavier;
   sums_.mode_work += heavier + calc_potential(state) - potential;
-  if (!meet_velocities(next, state, now, when)) return go_back();
+  if (!meet_velocities(next, names, state, now, when)) return go_back();
 
   for (auto e = events.rbegin(); e != events.rend(); ++e)
     if (e->kind == EventKind::user && e->name == event.name) {

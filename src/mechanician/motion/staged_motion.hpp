@@ -60,8 +60,10 @@ class StagedMotion : public MotionSteps {
   /// Makes the changes of the event that has ended the stage. False: the motion is over.
   bool change();
   std::vector<std::string> make_changes(const Event& event, const Sample& at);
-  bool meet_positions(const System& system, const State& state, const Evaluation& now, const std::string& when);
-  bool meet_velocities(const Stage& stage, State& state, Evaluation& now, const std::string& when);
+  bool meet_positions(const System& system, const Sizes& sizes, State& state, Evaluation& now, const std::string& when);
+  /// `changed`: rows that were released or engaged.
+  bool meet_velocities(const Stage& stage, const std::vector<std::string>& changed, State& state, Evaluation& now,
+                       const std::string& when);
   bool watch_storm(const std::string& event, double time);
   double calc_potential(const State& state) const;
 
