@@ -195,6 +195,8 @@ Lineariser::Phase& Lineariser::phase_of(const State& state, Linearisation& to) {
 bool Lineariser::choose_rows(Phase& phase, Linearisation& to, std::vector<double>& y, bool quick) const {
   Dynamics& dynamics = phase.dynamics();
   const double t = to.state.t;
+  // States of first order change as their rates say, whatever was given: at rest is where these vanish.
+  dynamics.set_state_rates(t, y.data());
   dynamics.take_sides(t, y.data());
   const auto refuse = [&](std::string text, Place place = {}) {
     to.refusal = std::move(text), to.place = place;

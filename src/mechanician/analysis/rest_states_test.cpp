@@ -132,6 +132,24 @@ current = "0.05*i' = U - 2*i - 0.1*phi'"
   EXPECT_TRUE(found[0].is_stable());
 }
 
+TEST(equilibrium, states_and_inputs_are_the_same_as_written_by_hand) {
+  const Loaded motor(R"toml(
+coordinates = ["phi"]
+[inputs]
+U = 12.0
+[states]
+i = { rate = "(U - 2*i - 0.1*phi')/0.05", start = 0 }
+[dynamics]
+kinetic = "0.01/2*phi'^2"
+potential = "3*phi^2/2"
+force = { phi = "0.1*i - 0.001*phi'" }
+)toml");
+  const auto found = rest_of(motor);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NEAR(found[0].linear.state.q(0), 0.2, 1e-13);
+  EXPECT_NEAR(found[0].linear.state.q(1), 6.0, 1e-12);
+}
+
 Branches branches_of(const Loaded& loaded, const std::string& parameter, double from, double to) {
   RestSearch search(loaded.system, loaded.start, parameter);
   BranchOptions options;
