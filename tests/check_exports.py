@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 }
 """
 # What no straight-line code can say: `export` names it.
-REASONS = ('one-sided or has friction', 'is measured', 'control requirement', 'coordinates; straight-line', 'mass matrix is singular', 'without a value', 'has no value')
+REASONS = ('one-sided or has friction', 'state of first order', 'events release', 'tables of data', 'is measured', 'control requirement', 'coordinates; straight-line', 'mass matrix is singular', 'without a value', 'has no value')
 # Singular configurations that only `run` crosses; there the status says that the error test cannot be met.
 STOPS = {'bricard', 'ladder_2', 'ladder_10'}
 
@@ -82,7 +82,7 @@ def check_model(check, program, file, folder, compilers, sanitize):
     name = file.stem
     made = call(program, 'export', 'c', file, '-o', folder)
     if made.returncode != 0:
-        check.that(f'{name} is refused with a reason', made.returncode == 1 and (any(r in made.stderr for r in REASONS) or 'error' in made.stderr), made.stderr)
+        check.that(f'{name} is refused with a reason', made.returncode == 1 and any(r in made.stderr for r in REASONS), made.stderr)
         check.that(f'{name}: nothing is half written', not (folder / f'{name}.c').exists())
         return
     source = (folder / f'{name}.c').read_text(encoding='utf-8')
@@ -106,7 +106,7 @@ def check_model(check, program, file, folder, compilers, sanitize):
         n = len(answer['a'])
         names = columns[1:1 + n]
         first = dict(zip(columns, run['rows'][0]))
-        size = max(1e-300, *(abs(first[f"{x}''"]) for x in names))
+        size = max(1.0, *(abs(first[f"{x}''"]) for x in names))  # of what rests there is rounding
         check.that(f'{name}: the accelerations of the start', all(abs(a - first[f"{x}''"]) <= 1e-9*size for a, x in zip(answer['a'], names)), answer['a'])
         largest = max(1e-300, *(abs(first[f'Qc({x})']) for x in names), *(abs(x) for x in answer['force']))
         check.that(f'{name}: the constraint forces of the start', all(abs(f - first[f'Qc({x})']) <= 1e-8*largest for f, x in zip(answer['force'], names)), answer['force'])

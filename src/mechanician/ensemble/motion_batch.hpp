@@ -82,7 +82,7 @@ struct BatchResult {
   /// What there was at the end, where a state alone does not tell it (needs_single_runs); else empty.
   std::vector<Sample> ends;
   std::vector<double> balance;  ///< of energy and works, over what is allowed; not a number where not kept
-  std::vector<double> summary;    ///< count × num_summary; not numbers where a motion failed
+  std::vector<double> summary;  ///< count × num_summary; not numbers where a motion failed
 };
 
 /// What fixed steps, which hold no constraint, are worth: a motion that was done is suspect where it ended off the constraints

@@ -39,6 +39,10 @@ void refuse_what_c_cannot(const System& system) {
   if (eqs.num_control() > 0)
     refuse(fmt::format("`{}` is a control requirement", system.row_name(eqs.m() - eqs.num_control())));
   if (!eqs.unknowns.empty()) refuse("it has functions without a value");
+  if (!eqs.states.empty())
+    refuse(fmt::format("`{}` is a state of first order", system.coordinate(eqs.states.front().coordinate)));
+  if (system.is_staged()) refuse("its events release, engage or set something, which changes the equations on the way");
+  if (!system.model().tables.empty()) refuse("it has tables of data");
 }
 
 /// Names as a C array of texts.

@@ -161,7 +161,12 @@ class Parser {
   }
 
   bool name() {
-    const Token name = token_;
+    Token name = token_;
+    // leg[2].knee is a name where there is one; else r[2] is a member, and .x a component of it.
+    if (const std::size_t bracket = name.text.find('['); bracket != std::string_view::npos && !find_name(name)) {
+      lexer_.seek(name.offset + bracket);
+      name.text = name.text.substr(0, bracket), name.primes = 0;
+    }
     advance();
     const bool call = token_.kind == TokenKind::sign && token_.text == "(";
     if (name.primes == 0 && name.text == "not") {

@@ -113,8 +113,8 @@ struct Term {
   Place key;  ///< where it is named: its coordinate, or the constraint
   bool one_sided = false;
   bool is_rate = false;  ///< a constraint z' − rate of the state z, behind all others
-  bool engaged = true;  ///< of a constraint or a requirement
-  bool bare = false;    ///< of a constraint: friction alone
+  bool engaged = true;   ///< of a constraint or a requirement
+  bool bare = false;     ///< of a constraint: friction alone
   /// What else is said of a constraint or a requirement, for the same indices.
   struct Part {
     enum class Kind { weight, restitution, friction, friction_force, slip, frequency, damping } kind;

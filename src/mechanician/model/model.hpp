@@ -48,7 +48,7 @@ struct Parameter {
   Expr value;  ///< an expression of other parameters
   Place place;
   bool is_input = false;  ///< may be set from outside while a motion goes on
-  bool is_mode = false;  ///< events may change it
+  bool is_mode = false;   ///< events may change it
   Expr symbol() const { return parameter(name); }
 };
 

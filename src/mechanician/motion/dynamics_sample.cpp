@@ -210,10 +210,10 @@ void Dynamics::calc_forces(const double* y, const Sample& s) {
         break;
       default: {
         const VectorXd& of_kind = f.kind == SymbolKind::multiplier         ? s.multipliers
-                              : f.kind == SymbolKind::power            ? s.power
-                              : f.kind == SymbolKind::ideal_force      ? s.Qc_i
-                              : f.kind == SymbolKind::constraint_force ? s.Qc
-                                                                       : s.Q_control;
+                                  : f.kind == SymbolKind::power            ? s.power
+                                  : f.kind == SymbolKind::ideal_force      ? s.Qc_i
+                                  : f.kind == SymbolKind::constraint_force ? s.Qc
+                                                                           : s.Q_control;
         if (f.at >= 0) value = of_kind(f.at);
       }
     }

@@ -77,7 +77,7 @@ struct EquationFacts {
   SparseLists row_slots;  ///< entries of A by row
   std::vector<RowFacts> rows;
   std::vector<StateRow> states;
-  std::vector<int> family_of_state;  ///< one for each: members of one family are of one kind
+  std::vector<int> family_of_state;             ///< one for each: members of one family are of one kind
   bool any_bare = false;                        ///< a row that is none
   bool has_C = false, needs_reactions = false;  ///< C depends on reactions
   std::vector<int> measured;                    ///< rows with a weight

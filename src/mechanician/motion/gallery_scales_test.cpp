@@ -78,6 +78,7 @@ class Rescaled {
     for (auto* forces : {&made_.forces, &made_.nonideal})
       for (Named& f : *forces) f.value = times(energy * of_coordinate(f.name), f.value);
     for (std::size_t j = 0; j < made_.constraints.size(); ++j) rewrite_row(j);
+    for (StateVariable& z : made_.states) z.rate = times(b / of_coordinate(z.name), z.rate);
     for (Measured& measured : made_.measured) rewrite_weights(measured);
     std::size_t k = made_.constraints.size();
     for (Control& c : made_.controls) {

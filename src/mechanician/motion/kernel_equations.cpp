@@ -57,7 +57,8 @@ void KernelEquations::set_facts() {
   f.rows.reserve(static_cast<std::size_t>(f.m));
   for (int j = 0; j < f.m; ++j) {
     const RowTraits& row = system_->row(j);
-    f.rows.push_back({row.level, row.kind, row.measured, row.linear, row.bare, row.powerless(), row.place, row.is_rate});
+    f.rows.push_back(
+        {row.level, row.kind, row.measured, row.linear, row.bare, row.powerless(), row.place, row.is_rate});
   }
   f.states = system_->states();
   f.family_of_state = families_of(f.states, [&](int i) { return system_->model().name_of(i); });

@@ -110,7 +110,8 @@ void WrittenEquations::set_facts() {
   f.row_slots = list_rows(f.pattern);
   for (const Row& row : eqs.rows) {
     assert(!row.one_sided);
-    f.rows.push_back({row.level, row.kind, row.measured, row.linear, row.bare, !row.measured && row.powerless(), row.place, row.is_rate});
+    f.rows.push_back({row.level, row.kind, row.measured, row.linear, row.bare, !row.measured && row.powerless(),
+                      row.place, row.is_rate});
     f.any_bare |= row.bare;
   }
   f.states = eqs.states;

@@ -13,7 +13,8 @@ namespace mechanician {
 struct Reactions {
   std::vector<std::string> names;
   std::vector<double> values;
-  std::vector<std::string> undetermined;  ///< names of those that the equations leave open; their values are the least ones
+  std::vector<std::string>
+      undetermined;  ///< names of those that the equations leave open; their values are the least ones
 };
 
 /// Empty where the system has none, or is evaluated by kernels.

@@ -63,7 +63,8 @@ void ReportRecorder::add_columns() {
   if (model.potential) add("potential", "energy", *model.potential);
   if (model.kinetic && model.potential) add("total", "energy", *model.kinetic + *model.potential);
   for (const Row& row : eqs.rows)
-    if (row.level != Level::acceleration && row.kind == RowKind::constraint && !row.one_sided && !row.is_rate && !row.bare)
+    if (row.level != Level::acceleration && row.kind == RowKind::constraint && !row.one_sided && !row.is_rate &&
+        !row.bare)
       add(fmt::format("residual({})", row.name), "residual", row.residual);
   for (const Row& row : eqs.rows)
     if (row.one_sided) add(fmt::format("gap({})", row.name), "gap", row.residual);

@@ -26,7 +26,8 @@ void write_matrices(const std::string& file, const std::vector<NamedMatrix>& mat
     if (t.texts.empty()) continue;
     std::size_t longest = 1;
     for (const std::string& text : t.texts) longest = std::max(longest, text.size());
-    datasets.push_back({.path = t.path, .type = Hdf5Type::text, .rows = t.texts.size(), .columns = longest, .names = {}, .about = {}});
+    datasets.push_back(
+        {.path = t.path, .type = Hdf5Type::text, .rows = t.texts.size(), .columns = longest, .names = {}, .about = {}});
     std::string& all = bytes.emplace_back();
     for (const std::string& text : t.texts) all += text, all.resize(all.size() + longest - text.size(), '\0');
   }
