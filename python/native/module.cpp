@@ -132,7 +132,7 @@ void add_model(nb::module_& m) {
            })
       .def("check",
            [](const NativeModel& self, const Start& start) {
-             const InstantAnswer answer(self.system, accelerate(self.system, state_of(self, start)));
+             const InstantAnswer answer = self.system.instant(begin_at(InstantRequest{}, start));
              return nb::make_tuple(answer.check_json(), answer.start_refusals(), answer.notes());
            })
       .def("accelerate",

@@ -6,9 +6,11 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/instant/project.hpp"
+#include "mechanician/motion/stage_model.hpp"
 #include "mechanician/output/accelerate_output.hpp"
 #include "mechanician/output/check_output.hpp"
 #include "mechanician/output/remarks.hpp"
+#include "mechanician/plot/stored_state.hpp"
 
 namespace mechanician {
 
@@ -25,7 +27,7 @@ void assign(const System& system, const Values& values, Eigen::VectorXd& x) {
   for (const auto& [name, value] : values) {
     const int i = system.find_coordinate(name);
     if (i < 0) throw std::invalid_argument(fmt::format("the model has no coordinate `{}`", name));
-    x(i) = value;
+    x(i) = in_si(system.units(), name, value);
   }
 }
 
@@ -90,18 +92,23 @@ std::vector<std::string> InstantAnswer::notes() const {
 }
 
 State start_of(const System& system, const Values& position, const Values& velocity, std::optional<double> time) {
-  State state = system.start();
+  State state = find_start(system).state;
   assign(system, position, state.q);
+  for (const StateRow& z : system.states())
+    if (const std::string name = system.coordinate(z.coordinate); velocity.contains(name))
+      throw std::invalid_argument(fmt::format("`{}` is a state, whose velocity is what its rate says", name));
   assign(system, velocity, state.qd);
   if (time) state.t = *time;
+  system.set_state_rates(state);
   return state;
 }
 
-State accepted_start(const System& system, const State& given, bool move) {
+State accepted_start(const System& whole, const State& given, bool move) {
+  const System system = system_at_start(whole);
   State state = given;
   Instant instant = accelerate(system, state);
-  if (move && !instant.not_finite && !instant.violations().empty()) {
-    const Projection projection = project(system, state);
+  if ((move || system.start_rules().assemble) && !instant.not_finite && !instant.violations().empty()) {
+    const Projection projection = project_start(system, state);
     if (!projection.converged)
       throw std::invalid_argument(render(projection_offer(system, state, projection), "error", system.source()));
     state = projection.state;

@@ -7,9 +7,11 @@
 #include <stdexcept>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/ensemble/kept_values.hpp"
 #include "mechanician/ensemble/make_runner.hpp"
 #include "mechanician/ensemble/sweep.hpp"
 #include "mechanician/library/instant_answer.hpp"
+#include "mechanician/motion/stage_model.hpp"
 
 namespace mechanician {
 
@@ -99,9 +101,10 @@ SweepAnswer System::sweep(const SweepRequest& request) const {
   if (request.vary.empty()) throw std::invalid_argument("nothing is varied");
   const System system(model(), parameters());
   const State nominal = start_of(system, request.position, request.velocity, request.time);
-  const EnsembleOptions options = options_of(system, nominal.t, request);
+  EnsembleOptions options = options_of(system, nominal.t, request);
+  options.summarise = KeptValues(system, request.keep).keeps_summary();
   const auto plan = plan_of(request);
-  SampleStarts starts(system, plan->names(),
+  SampleStarts starts(system_at_start(system), plan->names(),
                       {.parameters = ParameterOverrides(given_.begin(), given_.end()),
                        .position = request.position,
                        .velocity = request.velocity,

@@ -6,8 +6,10 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/instant/generic_rows.hpp"
+#include "mechanician/instant/project.hpp"
 #include "mechanician/library/acceleration.hpp"
 #include "mechanician/library/instant_answer.hpp"
+#include "mechanician/motion/stage_model.hpp"
 #include "mechanician/output/equations_output.hpp"
 #include "mechanician/output/term_equations_output.hpp"
 
@@ -46,8 +48,11 @@ System System::from_text(std::string_view text, const std::map<std::string, doub
 
 InstantAnswer System::instant() const { return instant(InstantRequest{}); }
 InstantAnswer System::instant(const InstantRequest& request) const {
-  const State state = start_of(*this, request.position, request.velocity, request.time);
-  return {*this, accelerate(*this, state, {.diagnose = true, .parts = request.parts})};
+  const System system = system_at_start(*this);
+  State state = start_of(system, request.position, request.velocity, request.time);
+  if (system.start_rules().assemble)
+    if (const Projection projection = project_start(system, state); projection.converged) state = projection.state;
+  return {system, accelerate(system, state, {.diagnose = true, .parts = request.parts})};
 }
 
 std::string System::equations_as(const std::string& format) const {
