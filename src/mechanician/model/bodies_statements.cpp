@@ -205,8 +205,8 @@ void Layer::put_statements() {
   for (auto& [name, f] : forces_) {
     TomlValue& table = table_of(table_of(root_, "dynamics", span), "force", f.span);
     std::string text = f.text;
-    const auto given =
-        std::find_if(table.members.begin(), table.members.end(), [&](const TomlMember& m) { return m.name == name; });
+    const auto given = std::find_if(table.members.begin(), table.members.end(),
+                                    [&, &wanted = name](const TomlMember& m) { return m.name == wanted; });
     if (given == table.members.end()) {
       table.members.push_back({name, f.span.begin, f.span.end, text_value(text, f.span)});
       continue;
