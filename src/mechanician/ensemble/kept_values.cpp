@@ -23,8 +23,7 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
   for (std::size_t i = 0; i < model.outputs.size(); ++i)
     offer(model.outputs[i].name, Source::Of::output, static_cast<int>(i));
   for (int i = 0; i < system.n(); ++i) offer(system.coordinate(i) + "''", Source::Of::qdd, i);
-  bool has_control = false;
-  for (int j = 0; j < system.m(); ++j) has_control |= system.row(j).kind == RowKind::control;
+  const bool has_control = system.num_control() > 0;
   for (const auto& [word, of] : {std::pair{"Qc", Source::Of::Qc},
                                  {"Qi", Source::Of::Qi},
                                  {"Qni", Source::Of::Qni},

@@ -55,7 +55,7 @@ class KernelTerms {
     };
     section(has(TermKind::nonideal), "nonideal");
     section(!model_.measured.empty(), "measured");
-    section(has(TermKind::control), "control");
+    section(has(TermKind::control) || has(TermKind::actuator) || has(TermKind::free_force), "control");
     section(!model_.unknowns.empty(), "unknown");
     if (has(TermKind::mass) || !model_.mass.empty())
       refuse(model_.places["mass"], "`mass` is not supported beyond 100,000 coordinates yet: give `kinetic`");

@@ -51,6 +51,8 @@ class Expander {
   void add_quantity(const FamilyQuantity& quantity, std::vector<Named>& to);
   void add_term(const Term& term);
   void add_row(const Term& term, std::string name, std::span<const Expr> made);
+  void add_actuator(const Term& term, std::string name, std::span<const Expr> made);
+  void add_control_settings();
   void add_matrices();
   void add_view();
   void add_parameters();

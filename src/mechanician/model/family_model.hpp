@@ -78,6 +78,8 @@ enum class TermKind {
   quantity,
   nonideal,
   control,
+  actuator,
+  free_force,  ///< of [control] free
   mass,  ///< of the diagonal
 };
 
@@ -110,9 +112,10 @@ struct Term {
   Place place;
   Place key;  ///< where it is named: its coordinate, or the constraint
   bool one_sided = false;
+  int priority = 1;  ///< of a control requirement
   /// What else is said of a constraint or a requirement, for the same indices.
   struct Part {
-    enum class Kind { weight, restitution, friction, slip, frequency, damping } kind;
+    enum class Kind { weight, restitution, friction, slip, frequency, damping, law, low, high, cost } kind;
     Expr value;
     Place place;
   };
@@ -154,6 +157,8 @@ struct FamilyModel {
   std::vector<Term> terms;
   std::vector<std::vector<Expr>> mass;  ///< n×n, if it is given row by row
   std::vector<Measured> measured;
+  ControlSettings control;                   ///< but for the free force
+  std::map<std::string, Expr> control_cost;  ///< by actuator or family of them
   std::vector<FamilyQuantity> outputs;
   std::vector<FamilyEvent> events;
   double start_time = 0.0;

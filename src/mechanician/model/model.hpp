@@ -74,7 +74,7 @@ struct Constraint {
   bool is_contact() const { return one_sided || friction; }
 };
 
-/// A requirement that is met by a control force instead of a constraint force.
+/// A requirement that is met by a control force instead of a constraint force. One-sided: residual ≥ 0 is what is asked for.
 struct Control {
   std::string name;
   Expr residual;
@@ -82,7 +82,25 @@ struct Control {
   Expr damping = 1.0;             ///< of the error, for requirements on positions
   std::string text;
   Place place;
+  bool one_sided = false;
+  int priority = 1;            ///< lower ones first
+  std::optional<Expr> weight;  ///< soft: what cannot be met is missed in the sense of least squares
+  std::optional<Expr> law;     ///< of error_symbol() and its derivatives, = 0, in the place of frequency and damping
   Level level() const;
+};
+
+/// The error of a requirement, in its law: e, e', e''.
+Expr error_symbol();
+
+/// What can be forced: a generalised force for each unit of its effort τ. Models without actuators can force every coordinate.
+struct Actuator {
+  std::string name;
+  /// What it works on: its gradient by accelerations where there are some in it, else by velocities, else by coordinates, is the
+  /// force for each unit of τ.
+  Expr work;
+  std::optional<Expr> low, high;  ///< limits of τ
+  std::optional<Expr> cost;       ///< of τ²; absent: 1
+  Place place;
 };
 
 /// One weight matrix for several measured constraints.
@@ -96,6 +114,16 @@ struct Measured {
 struct Named {
   std::string name;
   Expr value;
+  Place place;
+};
+
+/// What is said of control as a whole.
+struct ControlSettings {
+  std::vector<std::vector<Expr>> cost;  ///< R by rows, in the order of the actuators; empty: of single actuators
+  std::vector<Named> free;              ///< by coordinate: a force that requirements are cleared of
+  std::optional<double> every;          ///< sampled: τ is held from start + k·every on
+  std::optional<Expr> gain, layer;      ///< of the term that makes it robust; both or none
+  std::vector<Named> nominal;           ///< parameters that the controller believes
   Place place;
 };
 
@@ -138,6 +166,13 @@ struct ControlOptions {
   Expr damping = 1.0;
   std::string text = {};
   Place place = {};
+  int priority = 1;
+  std::optional<Expr> weight = std::nullopt;
+  std::optional<Expr> law = std::nullopt;
+};
+struct ActuatorOptions {
+  std::optional<Expr> low = std::nullopt, high = std::nullopt, cost = std::nullopt;
+  Place place = {};
 };
 
 struct Model {
@@ -154,6 +189,8 @@ struct Model {
 
   std::vector<Constraint> constraints;
   std::vector<Control> controls;
+  std::vector<Actuator> actuators;
+  ControlSettings control;
   std::vector<Measured> measured;
   std::vector<Event> events;
   std::vector<Named> outputs;
@@ -179,6 +216,10 @@ struct Model {
   /// left ≤ right
   void add_at_most(std::string name, const Expr& left, const Expr& right, ConstraintOptions options = {});
   void add_control(std::string name, const Expr& left, const Expr& right, ControlOptions options = {});
+  /// A requirement left ≥ right: control acts only when it must.
+  void add_control_at_least(std::string name, const Expr& left, const Expr& right, ControlOptions options = {});
+  /// By what it works on (Actuator::work).
+  void add_actuator(std::string name, const Expr& on, ActuatorOptions options = {});
   void add_force(const Expr& coordinate, Expr value, Place place = {});
   void add_nonideal(const Expr& coordinate, Expr value, Place place = {});
   void start_at(StartValues values) { start = std::move(values); }

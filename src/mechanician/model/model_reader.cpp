@@ -63,7 +63,9 @@ FamilyModel ModelReader::read() {
       for (const TomlMember& m : table->members) (this->*read_one)(m);
   };
   each("constraints", &ModelReader::read_constraint);
+  each("actuators", &ModelReader::read_actuator);
   each("control", &ModelReader::read_control);
+  each("nominal", &ModelReader::read_nominal);
   if (const auto* nonideal = root_.find("nonideal"); nonideal && section("nonideal"))
     read_by_coordinate(*nonideal, "nonideal", TermKind::nonideal);
   read_measured();
@@ -110,7 +112,7 @@ std::optional<Expr> ModelReader::expression(const TomlValue& value, const std::s
 void ModelReader::read_top_level() {
   fields_.check_keys(root_,
                      {"title", "coordinates", "parameters", "define", "dynamics", "constraints", "nonideal", "start",
-                      "run", "outputs", "measured", "control", "unknown", "events", "view"},
+                      "run", "outputs", "measured", "control", "actuators", "nominal", "unknown", "events", "view"},
                      "at the top of the file");
   // A misspelt section hides what it holds.
   for (const TomlMember& m : std::span(root_.members).first(std::min<std::size_t>(root_.members.size(), 100))) {

@@ -281,7 +281,7 @@ std::optional<Sample> Dynamics::calc_sample_along(double t, const double* y) {
       mean.reset();
       break;
     }
-    for (auto part : {&Sample::qdd, &Sample::Qc, &Sample::Qc_i, &Sample::Qc_ni, &Sample::Q_control, &Sample::lambda,
+    for (auto part : {&Sample::qdd, &Sample::Qc, &Sample::Qc_i, &Sample::Qc_ni, &Sample::Q_control, &Sample::tau, &Sample::lambda,
                       &Sample::power})
       (*mean).*part += s.share * ((*turned).*part - (*base).*part);
   }

@@ -251,7 +251,10 @@ void SmoothMotion::begin() {
   ledger_.set_in_play(phase_.energy_in_play);
   events_inside_.begin(), guards_.begin();
   h_ = options.first_step > 0.0 ? options.first_step : choose_first_step();
-  if (options.method == Method::bdf) begin_implicit();
+  if (options.method == Method::bdf && dynamics_.control_every())
+    notes.push_back("control is sampled: steps end at its samples, by dop853");
+  else if (options.method == Method::bdf)
+    begin_implicit();
 }
 
 bool SmoothMotion::find_rank() {

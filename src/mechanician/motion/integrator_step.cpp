@@ -158,6 +158,19 @@ bool SmoothMotion::finish_step(double h) {
   return ok;
 }
 
+double SmoothMotion::next_sample() const {
+  const std::optional<double> every = dynamics_.control_every();
+  if (!every) return std::numeric_limits<double>::infinity();
+  return start.t + (std::floor((t - start.t) / *every + 1e-6) + 1.0) * *every;
+}
+
+bool SmoothMotion::is_sample_due() const {
+  const std::optional<double> every = dynamics_.control_every();
+  if (!every) return false;
+  const double passed = (t - start.t) / *every;
+  return dynamics_.held_control.front() == 0.0 || std::abs(passed - std::round(passed)) <= 1e-7;
+}
+
 bool SmoothMotion::advance() {
   if (over) return false;
   if (!stop_requested.empty()) {
@@ -169,6 +182,13 @@ bool SmoothMotion::advance() {
     return false;
   }
   switches_.take_next_sides();
+  if (is_sample_due()) {
+    if (!dynamics_.sample_control(t, step_.rk.y_new.data()) ||
+        !dynamics_.rhs(t, step_.rk.y_new.data(), step_.rk.k[12].data())) {
+      fail_not_finite(t, step_.rk.y_new.data(), "control has no force at this sample");
+      return false;
+    }
+  }
   if (implicit_) return advance_implicit();
   return advance_explicit();
 }
@@ -194,7 +214,7 @@ bool SmoothMotion::advance_explicit() {
   double narrow_step = 0.0, narrow_from = 0.0;
   int turning_switch = -1;
   for (int tries = 0; tries < 500; ++tries) {
-    const double remaining = options.to - t;
+    const double remaining = std::min(options.to, next_sample()) - t;
     // The step planned: not beyond the end, but across a singular state.
     StepPlan plan{.h = std::min(h_, remaining)};
     if (landing > 0.0) {
@@ -423,6 +443,8 @@ Sample SmoothMotion::sample(double time) {
   };
   bare.qdd = bare.Qc = bare.Qc_i = bare.Qc_ni = bare.Q_control = unknown(n);
   bare.lambda = bare.power = unknown(dynamics_.num_constraints());
+  bare.tau = unknown(static_cast<Eigen::Index>(dynamics_.facts().control.actuators.size()));
+  bare.error = unknown(dynamics_.facts().m - dynamics_.num_constraints());
   bare.outputs = unknown(dynamics_.facts().num_outputs);
   bare.works.constraints = unknown(dynamics_.num_constraints());
   return bare;

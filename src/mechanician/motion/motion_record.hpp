@@ -31,6 +31,8 @@ struct Sample {
   Eigen::VectorXd q, qd, qdd;       ///< n
   Eigen::VectorXd Qc, Qc_i, Qc_ni;  ///< n, force of the constraints and its parts
   Eigen::VectorXd Q_control;        ///< n
+  Eigen::VectorXd tau, error;       ///< efforts of actuators, errors of the requirements of control
+  double cost = 0.0;                ///< of control
   Eigen::VectorXd lambda;           ///< constraint rows: multipliers, least norm where not unique
   Eigen::VectorXd power;            ///< constraint rows: λ_j (A q̇)_j
   Eigen::VectorXd normal;           ///< constraints with friction: actual multipliers
@@ -41,7 +43,22 @@ struct Sample {
 };
 
 /// sliding_begins, sliding_ends: along a surface where an expression switches, which is the name of the event.
-enum class EventKind { impact, release, contact, stick, slip, singular, user, sliding_begins, sliding_ends };
+/// saturated, released: an actuator comes to a limit, leaves it; acts, rests: a one-sided requirement of control.
+enum class EventKind {
+  impact,
+  release,
+  contact,
+  stick,
+  slip,
+  singular,
+  user,
+  sliding_begins,
+  sliding_ends,
+  saturated,
+  released,
+  acts,
+  rests,
+};
 std::string_view name_of(EventKind kind);
 
 struct MotionEvent {

@@ -48,7 +48,7 @@ PhasedMotion::PhasedMotion(const System& system_given, State start_given, Motion
     : MotionSteps(&system_given, std::move(start_given), options_given),
       own_systems_(std::move(own)),
       systems_(phases ? phases : own_systems_.get()) {
-  const int constraints = system->m() - system->equations().num_control();
+  const int constraints = system->m();
   sums_.works.constraints = VectorXd::Zero(constraints);
   many_since_ = start.t;
   modes_.resize(system->equations().contacts.size());
@@ -116,7 +116,7 @@ bool PhasedMotion::find_unique(const State& state) {
     dynamics.take_sides(state.t, y.data());
     if ((multipliers_unique_ = dynamics.choose_rows(state.t, y.data()) && dynamics.keeps_all_rows())) return true;
     with_rows.rows.emplace();
-    for (std::size_t j = 0; j < absent.size(); ++j)
+    for (std::size_t j = 0; j < static_cast<std::size_t>(phase_->system->m()); ++j)
       if (!absent[j]) with_rows.rows->push_back(static_cast<Index>(j));
   }
   const Instant instant = accelerate(*phase_->system, state, with_rows);
@@ -365,9 +365,10 @@ Sample PhasedMotion::of_whole(const Sample& part) {
   });
   if (!friction) return s;
   const State state{s.t, s.q, s.qd};
-  const Evaluation now = system->evaluate(state);
+  Evaluation now = system->evaluate(state);
   std::optional<NotFinite> not_finite = now.not_finite;
   if (not_finite) return s;
+  now.values.Q += s.Q_control;  // a given force, as constraints feel it
   std::vector<Contact> contacts = classify_contacts(*system, state, now, size_, not_finite);
   for (std::size_t c = 0; c < contacts.size(); ++c)
     contacts[c].status = modes_[c].status == ContactStatus::open ? ContactStatus::open : ContactStatus::touching;
@@ -375,7 +376,7 @@ Sample PhasedMotion::of_whole(const Sample& part) {
   if (ideal.status != SolveStatus::solved) return s;
   s.lambda = ideal.multipliers.head(constraints);
   s.Qc_i = now.values.A.transposed_times(s.lambda);
-  s.Qc = now.values.M * s.qdd - now.values.Q - s.Q_control;
+  s.Qc = now.values.M * s.qdd - now.values.Q;
   s.Qc_ni = s.Qc - s.Qc_i;
   s.power = s.lambda.cwiseProduct((now.values.A * s.qd).head(constraints));
   return s;

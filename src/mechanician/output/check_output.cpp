@@ -100,7 +100,7 @@ std::string check_text(const System& system, const Instant& instant) {
       }() : system.coordinate(0) + " … " + system.coordinate(system.n() - 1)));
   int one_sided = 0;
   for (int i = 0; i < system.m(); ++i) one_sided += system.row(i).one_sided;
-  const int rows = system.m() - control;
+  const int rows = system.m();
   const std::string sides = one_sided == 0      ? ""
                             : rows == 1         ? ", one-sided"
                             : one_sided == rows ? ", all one-sided"
@@ -108,11 +108,11 @@ std::string check_text(const System& system, const Instant& instant) {
   say("constraint rows",
       fmt::format("{}{}{}", rows, sides, control ? fmt::format(", and {} of control", control) : ""));
   say("operations", fmt::format("{} for M, Q, A and b", system.num_operations()));
-  if (system.m() > 0) {
+  if (system.num_rows() > 0) {
     const auto residuals = by_row(instant);
     out += "\n";
     Table table({"name", "residual", "rate", "kind"}, Table::LastColumn::words);
-    for (int i = 0; i < lines_of(system.m()); ++i) {
+    for (int i = 0; i < lines_of(system.num_rows()); ++i) {
       const auto found = residuals.find(i);
       const auto shown = [](double x) { return fmt::format("{:.3g}", x == 0.0 ? 0.0 : x); };
       const RowTraits& row = system.row(i);
@@ -123,7 +123,7 @@ std::string check_text(const System& system, const Instant& instant) {
                                                : "") +
                      describe(row)});
     }
-    out += table.text() + others(system.m()) + "\n";
+    out += table.text() + others(system.num_rows()) + "\n";
   }
   if (!instant.contacts.empty()) out += contact_table(system, instant) + "\n";
   if (instant.not_finite) return out;
@@ -157,7 +157,7 @@ constexpr int most_listed = 10'000;
 void constraints_json(JsonWriter& json, const System& system, const Instant& instant) {
   const auto residuals = by_row(instant);
   json.begin_array();
-  for (int i = 0; i < system.m(); ++i) {
+  for (int i = 0; i < system.num_rows(); ++i) {
     const RowTraits& row = system.row(i);
     json.begin_object();
     json.key("name")
@@ -210,7 +210,7 @@ std::string check_json(const System& system, const Instant& instant) {
   json.begin_object();
   json.key("title").value(system.title());
   json.key("coordinates").value(system.n());
-  json.key("rows").value(system.m());
+  json.key("rows").value(system.num_rows());
   json.key("control_rows").value(system.num_control());
   json.key("operations").value(system.num_operations());
   json.key("mass").value(mass_word(instant.solution.mass.kind));

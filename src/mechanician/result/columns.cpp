@@ -68,15 +68,15 @@ struct ColumnSource {
   long num_coordinates = 0, num_constraints = 0;
   std::function<std::string(long)> coordinate, constraint;
   bool has_control = false;
-  std::vector<std::string> normals, frictions, outputs;
+  std::vector<std::string> normals, frictions, outputs, efforts, errors;
 };
 
 ColumnSource source_of(const System& system) {
   ColumnSource source;
   source.num_coordinates = system.n();
-  source.num_constraints = system.m() - system.num_control();  // their rows come first
+  source.num_constraints = system.m();
   source.coordinate = [&system](long i) { return system.coordinate(static_cast<int>(i)); };
-  source.has_control = source.num_constraints < system.m();
+  source.has_control = system.num_control() > 0;
   source.constraint = [&system](long i) { return system.row_name(static_cast<int>(i)); };
   for (const ContactRow& c : system.has_contacts() ? system.equations().contacts : std::vector<ContactRow>()) {
     if (!c.has_friction) continue;
@@ -87,6 +87,11 @@ ColumnSource source_of(const System& system) {
                                                     : fmt::format("friction({},{})", name, k + 1));
   }
   source.outputs = system.output_names();
+  if (source.has_control) {
+    for (const ControlEquations::Actuator& a : system.equations().control.actuators)
+      source.efforts.push_back(fmt::format("tau({})", a.name));
+    for (int j = system.m(); j < system.num_rows(); ++j) source.errors.push_back(fmt::format("e({})", system.row_name(j)));
+  }
   return source;
 }
 
@@ -144,6 +149,9 @@ Columns::Columns(const System& system, std::string_view patterns) {
   add_wrapped(multipliers, source.num_constraints, source.constraint);
   add_list("normal", source.normals);
   add_list("friction", source.frictions);
+  add_list("tau", source.efforts);
+  add_list("e", source.errors);
+  if (source.has_control) add_scalar("cost");
   add_list("outputs", source.outputs);
   add_scalar("residual");
   add_wrapped(powers, source.num_constraints, source.constraint);
@@ -188,6 +196,9 @@ void Columns::fill_row(const Sample& s, std::vector<double>& row) const {
       {"lambda", vector(s.lambda)},
       {"normal", vector(s.normal)},
       {"friction", vector(s.friction)},
+      {"tau", vector(s.tau)},
+      {"e", vector(s.error)},
+      {"cost", number(s.cost)},
       {"outputs", vector(s.outputs)},
       {"residual", number(s.residual)},
       {"power", vector(s.power)},
