@@ -221,10 +221,11 @@ void solve_constraints(const System& system, const Evaluation& now, const Accele
 
 /// Constraints and control of an instant that was looked at.
 void solve_all(const System& system, Evaluation now, const AccelerateOptions& options, bool contacts, Instant& instant) {
-  instant.values = std::move(now.values);
+  // Impacts look at them again; elsewhere copies are of no use to anybody.
+  const bool again = contacts || system.num_control() > 0;
+  instant.values = again ? now.values : std::move(now.values);
   if (system.num_control() == 0) return solve_constraints(system, now, options, contacts, instant);
   const Instant start = instant;
-  now.values = start.values;  // impacts look at them
   const auto plant = [&](const VectorXd& u, const AccelerateOptions& how) {
     Instant result = start;
     if (u.size() > 0) result.values.Q += u;

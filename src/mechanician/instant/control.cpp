@@ -109,7 +109,7 @@ class Controller {
       u = next;
       at = plant_(u, quick);
       if (!at.has_acceleration()) return at;
-      if (settles_at_once_ || change <= 1e-12 * (force + u.cwiseAbs().maxCoeff())) break;
+      if (settles_at_once_ || change <= 1e-11 * (force + u.cwiseAbs().maxCoeff())) break;
       if (round + 1 == most) {
         at.contact_trouble = "control and contacts do not settle at this state: no force was found that both agree on";
         return at;
@@ -133,7 +133,7 @@ class Controller {
     for (Index k = 0; k < F_.cols(); ++k) {
       X.col(k) = N(F_.col(k));
       if (!reacts_) continue;
-      const double step = 1e-4 * largest_force(at) / std::max(F_.col(k).cwiseAbs().maxCoeff(), 1e-300);
+      const double step = 1e-3 * largest_force(at) / std::max(F_.col(k).cwiseAbs().maxCoeff(), 1e-300);
       const Instant moved = plant_(u + step * F_.col(k), quick);
       if (moved.has_acceleration() && moved.acting == at.acting)
         X.col(k) = (moved.solution.qdd - at.solution.qdd) / step;

@@ -16,9 +16,13 @@ namespace {
 
 Expr difference(const Expr& a, const Expr& b) { return b.is_zero() ? a : a - b; }
 
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 /// What is said of control as a whole; a requirement may have such a name too.
 bool is_setting(const TomlMember& field) {
-  const bool named = field.name == "cost" || field.name == "free" || field.name == "every" || field.name == "robust";
+  const bool named = is_one_of(field.name, {"cost", "free", "every", "robust"});
   return named && !(field.value.type == TomlValue::Type::table && field.value.find("equation"));
 }
 
@@ -273,7 +277,7 @@ void ModelReader::read_actuator(const TomlMember& field) {
     first = false;
   };
   for (const TomlMember& m : table.members)
-    if (m.name != "on" && m.name != "by" && m.name != "limit" && m.name != "cost" && m.name != "for") add_column(m);
+    if (!is_one_of(m.name, {"on", "by", "limit", "cost", "for"})) add_column(m);
   if (by && fields_.table(*by, "`by`"))
     for (const TomlMember& m : by->value.members) add_column(m);
   if (on) {

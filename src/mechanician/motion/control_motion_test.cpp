@@ -42,7 +42,9 @@ void expect_as_at_instants(const std::string& text, double to) {
     EXPECT_LE((s.Qc_i - now.solution.Qc_i).norm(), size);
     EXPECT_LE((s.lambda - now.solution.multipliers).norm(), size);
     EXPECT_NEAR(s.cost, now.control->cost, size * (1 + now.control->cost));
-    if (now.control->tau.size() > 0) EXPECT_LE((s.tau - now.control->tau).norm(), size);
+    if (now.control->tau.size() > 0) {
+      EXPECT_LE((s.tau - now.control->tau).norm(), size);
+    }
     ++count;
   }
   EXPECT_GT(count, 5);

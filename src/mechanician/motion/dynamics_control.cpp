@@ -81,7 +81,7 @@ bool Dynamics::prepare_control(double t, const double* y, const RespondTo& respo
     if (!solve_with(c.u.data())) return false;
     const VectorXd here = Eigen::Map<const VectorXd>(qdd_.data(), n_);
     for (Index k = 0; k < c.F.cols(); ++k) {
-      const double step = 1e-4 * force / std::max(c.F.col(k).cwiseAbs().maxCoeff(), 1e-300);
+      const double step = 1e-3 * force / std::max(c.F.col(k).cwiseAbs().maxCoeff(), 1e-300);
       const VectorXd moved = c.u + step * c.F.col(k);
       if (!solve_with(moved.data())) return false;
       c.X.col(k) = (Eigen::Map<const VectorXd>(qdd_.data(), n_) - here) / step;
@@ -139,7 +139,7 @@ bool Dynamics::add_control(double t, const double* y, const RespondTo& respond_t
       }
     }
     if (!reacts) break;
-    if (before.size() == c.tau.size() && (c.tau - before).norm() <= 1e-13 * (c.tau.norm() + before.norm())) break;
+    if (before.size() == c.tau.size() && (c.tau - before).norm() <= 1e-11 * (c.tau.norm() + before.norm())) break;
     if (round == 20) return false;
   }
   if (actuators) {
