@@ -70,10 +70,6 @@ void ModelReader::read_control(const TomlMember& field) {
   const KindSet kinds = model_.kinds_of(term.body);
   const bool with_velocities = (kinds & (kind_bit(SymbolKind::velocity) | kind_bit(SymbolKind::acceleration))) != 0;
   if (law) {
-    for (const TomlMember* other : {frequency, damping})
-      if (other)
-        fields_.report(*other, fmt::format("`{}` beside a `law`", other->name),
-                       "the law says all there is to say of the error: leave one of them out");
     read_law(*law, path, kinds, term);
   } else if (damping && with_velocities) {
     fields_.report(*damping, "a requirement with velocities has no damping", "its error follows e' + frequency*e = 0");
@@ -82,10 +78,6 @@ void ModelReader::read_control(const TomlMember& field) {
     fields_.report(*damping, "damping without a frequency",
                    "give frequency too: e'' + 2*damping*frequency*e' + frequency^2*e = 0");
   }
-  if (term.one_sided && !law && !frequency && !(kinds & kind_bit(SymbolKind::acceleration)) &&
-      !unreadable_.covers(path + ".frequency"))
-    fields_.report(equation->value, "a one-sided requirement needs a frequency or a law",
-                   "it acts so that e'' + 2*damping*frequency*e' + frequency^2*e >= 0");
   model_.terms.push_back(std::move(term));
 }
 

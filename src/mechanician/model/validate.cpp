@@ -419,7 +419,8 @@ class Validator {
         report(place("control." + c.name + ".frequency", c.place), "a requirement with accelerations has no frequency",
                "it is used as it stands");
       if (c.law && (c.frequency || !c.damping.is_constant(1.0)))
-        report(place("control." + c.name + ".law", c.place), "a requirement has a law or a frequency, not both");
+        report(place("control." + c.name + ".law", c.place), "a requirement has a law or a frequency, not both",
+               "the law says all there is to say of the error");
       if (c.priority < 1)
         report(place("control." + c.name, c.place), "`priority` is a whole number from 1 on");
       if (c.one_sided && !c.law && !c.frequency && c.level() != Level::acceleration)
