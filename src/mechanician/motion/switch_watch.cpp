@@ -417,7 +417,40 @@ void SwitchWatch::report_control(const std::vector<double>& before) {
   }
 }
 
+/// What acts must be what the programme says where a step begins: where several limits are met at once, turning one after the other
+/// need not lead there.
+void SwitchWatch::settle_control() {
+  Dynamics& d = view_.dynamics;
+  const std::size_t first = d.num_expression_switches();
+  if (d.num_control_switches() == 0) return;
+  Dop853& rk = view_.step.rk;
+  const double t = view_.motion.t;
+  const long evaluations = d.evaluations, projections = d.projections;
+  const std::vector<double> before = d.sides();
+  std::vector<double> g(before.size()), noise(before.size());
+  d.calc_switch_noise(t, rk.y_new.data(), noise);
+  if (d.calc_switches(t, rk.y_new.data(), g)) {
+    bool wrong = false;
+    for (std::size_t i = first; i < g.size(); ++i) wrong |= before[i] * g[i] < -1e6 * noise[i];
+    if (wrong) {
+      d.settle_control(t, rk.y_new.data());
+      if (d.sides() != before) {
+        report_control(before);
+        std::fill(landing_floor_.begin() + static_cast<std::ptrdiff_t>(first), landing_floor_.end(), 0.0);
+        d.rhs(t, rk.y_new.data(), rk.k[12].data());
+        if (view_.step.h > 0.0) ++view_.statistics.switches;
+      }
+    }
+  }
+  d.evaluations = evaluations, d.projections = projections;
+}
+
 void SwitchWatch::take_next_sides() {
+  take_noted_sides();
+  settle_control();
+}
+
+void SwitchWatch::take_noted_sides() {
   if (next_sides_.empty()) return;
   Dynamics& d = view_.dynamics;
   Dop853& rk = view_.step.rk;
