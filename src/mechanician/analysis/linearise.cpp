@@ -266,12 +266,12 @@ bool Lineariser::refuse_inputs(const Phase& phase, const TangentSpace& space, Li
   return false;
 }
 
-void Lineariser::fill(const Phase& phase, const TangentSpace& space, Linearisation& to) const {
+void Lineariser::fill(const Phase& phase, const TangentSpace& space, Linearisation& to, bool quick) const {
   const ImplicitEquations& eqs = *phase.equations;
   const Eigen::Index n = eqs.n(), size = eqs.num_unknowns(), p = static_cast<Eigen::Index>(space.positions.size()),
                      v = static_cast<Eigen::Index>(space.velocities.size()), s = p + v,
                      inputs = static_cast<Eigen::Index>(inputs_.size()), all = s + inputs;
-  const bool with_bounds = size <= most_for_bounds;
+  const bool with_bounds = !quick && size <= most_for_bounds;
   RowMajor right = RowMajor::Zero(size, all), noise = RowMajor::Zero(with_bounds ? size : 0, all);
   add_product(eqs.F(ImplicitEquations::by_q), space.q, space.q_noise, right, with_bounds ? &noise : nullptr);
   add_product(eqs.F(ImplicitEquations::by_qd), space.qd, space.qd_noise, right, with_bounds ? &noise : nullptr);
@@ -463,7 +463,7 @@ Linearisation Lineariser::at(const State& given, bool quick) {
   to.positions = space.positions, to.velocities = space.velocities;
   for (const int i : space.positions) to.states.push_back(system_->coordinate(i));
   for (const int i : space.velocities) to.states.push_back(system_->coordinate(i) + "'");
-  fill(phase, space, to);
+  fill(phase, space, to, quick);
   judge(phase, y, to);
   return to;
 }

@@ -69,7 +69,8 @@ class Lineariser {
   explicit Lineariser(const System& system, LineariseOptions options = {});
   ~Lineariser();
 
-  /// The state is to be on the constraints. `quick`: a singular configuration is not looked for.
+  /// The state is to be on the constraints. `quick`: a singular configuration is not looked for, and bounds of rounding
+  /// are rough.
   Linearisation at(const State& state, bool quick = false);
   /// Values of all parameters.
   void set_parameters(std::span<const double> values);
@@ -82,7 +83,7 @@ class Lineariser {
   bool choose_rows(Phase& phase, Linearisation& to, std::vector<double>& y, bool quick) const;
   bool refuse_inputs(const Phase& phase, const TangentSpace& space, Linearisation& to) const;
   void find_rates(Phase& phase, const std::vector<double>& y) const;
-  void fill(const Phase& phase, const TangentSpace& space, Linearisation& to) const;
+  void fill(const Phase& phase, const TangentSpace& space, Linearisation& to, bool quick) const;
   void judge(const Phase& phase, const std::vector<double>& y, Linearisation& to) const;
 
   std::shared_ptr<System> system_;

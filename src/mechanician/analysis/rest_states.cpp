@@ -20,7 +20,7 @@ using Eigen::Index;
 constexpr double rounding = 1e-11;
 /// Positions that differ by less, in typical sizes, are the same.
 constexpr double same_position = 1e-6;
-constexpr int most_iterations = 120, most_falls = 40;
+constexpr int most_iterations = 120, most_falls = 300, falls_at_once = 10;
 
 LineariseOptions options_for(const std::string& varied) {
   LineariseOptions options;
@@ -152,6 +152,26 @@ RestSearch::Equations RestSearch::evaluate(const Eigen::VectorXd& q, bool quick)
   return at;
 }
 
+/// δx = τ r(x + δx), linear. τ: 0 at first.
+bool RestSearch::fall(Equations& now, double& tau) {
+  const double before = size_of(now);
+  if (!(before > 0.0)) return false;
+  if (tau == 0.0) tau = 0.1 / before;
+  for (int tries = 0; tries < 12; ++tries, tau *= 0.25) {
+    const Index n = now.r.size();
+    const Eigen::MatrixXd K = Eigen::MatrixXd::Identity(n, n) - tau * now.S;
+    const Eigen::VectorXd right = tau * now.r, step = Eigen::PartialPivLU<Eigen::MatrixXd>(K).solve(right);
+    const Eigen::VectorXd dq = now.linear.q.leftCols(n) * step;
+    if (!dq.allFinite() || dq.cwiseQuotient(scale_).cwiseAbs().maxCoeff() > 0.5) continue;
+    Equations next = evaluate(now.linear.state.q + dq);
+    if (!next.ok || size_of(next) > 10.0 * before) continue;
+    tau *= std::clamp(1.5 * before / std::max(size_of(next), 1e-300), 0.5, 4.0);
+    now = std::move(next);
+    return true;
+  }
+  return false;
+}
+
 std::optional<RestState> RestSearch::settle(const Eigen::VectorXd& start) {
   Eigen::VectorXd q = start;
   Equations now = evaluate(q);
@@ -161,6 +181,7 @@ std::optional<RestState> RestSearch::settle(const Eigen::VectorXd& start) {
   }
   bool was_balanced = false;
   int falls = 0;
+  double tau = 0.0;
   for (int round = 0; round < most_iterations; ++round) {
     const Linearisation& l = now.linear;
     Eigen::VectorXd units(now.r.size());
@@ -184,13 +205,11 @@ std::optional<RestState> RestSearch::settle(const Eigen::VectorXd& start) {
     }
     if (moved) continue;
     if (now.balances()) return examine(now.linear.state.q);
-    // Newton's step leads nowhere: a little way along the accelerations, as things fall.
-    if (falls++ >= most_falls) return std::nullopt;
-    const double down = (l.q.leftCols(now.r.size()) * now.r).cwiseQuotient(scale_).cwiseAbs().maxCoeff();
-    if (!(down > 0.0)) return std::nullopt;
-    Equations next = evaluate(l.state.q + 0.1 / down * (l.q.leftCols(now.r.size()) * now.r));
-    if (!next.ok) return std::nullopt;
-    now = std::move(next);
+    // Newton's step leads nowhere: some implicit steps of x' = r(x), as things fall that have no inertia, longer ones as r decreases.
+    for (int k = 0; k < falls_at_once; ++k) {
+      if (falls++ >= most_falls || !fall(now, tau)) return std::nullopt;
+      if (now.balances()) break;
+    }
   }
   return std::nullopt;
 }

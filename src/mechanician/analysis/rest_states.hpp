@@ -74,6 +74,7 @@ class RestSearch {
 
  private:
   double size_of(const Equations& at) const;
+  bool fall(Equations& now, double& tau);
   void find_scale();
   void find_periodic();
   Eigen::VectorXd random_start(const RestOptions& options, int which) const;
