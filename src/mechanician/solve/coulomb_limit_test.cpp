@@ -81,8 +81,9 @@ TEST(CoulombLimit, meets_the_conditions_of_the_minimum_on_random_systems) {
       EXPECT_LE((v.A * answer.qdd - v.b).norm(), 1e-9 * (1.0 + answer.qdd.norm()));
     }
   }
-  EXPECT_GT(stuck, 50);
-  EXPECT_GT(slid, 50);
+  const int least = static_cast<int>(num_trials(400) / 8);  // so that the conditions of both have been looked at
+  EXPECT_GT(stuck, least);
+  EXPECT_GT(slid, least);
 }
 
 TEST(CoulombLimit, refuses_a_coefficient_without_a_normal_force) {
