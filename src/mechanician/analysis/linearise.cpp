@@ -77,6 +77,7 @@ void check_output(const Equations& eqs, const std::string& name, const Expr& out
 /// Sum of entries times rows of X, a row for each row of F.
 void add_product(const BoundedEntries& entries, const Eigen::MatrixXd& X, const Eigen::MatrixXd& X_noise, RowMajor& to,
                  RowMajor* noise) {
+  if (X.cols() == 0) return;  // Eigen has no rows of nothing: they are pointers beside null
   const RowMajor rows = X, rows_noise = X_noise;
   for (const BoundedEntry& e : entries) {
     to.row(e.row) += e.value * rows.row(e.col);
@@ -283,7 +284,7 @@ void Lineariser::fill(const Phase& phase, const TangentSpace& space, Linearisati
   Eigen::MatrixXd z = -right;
   for (Eigen::Index c = 0; c < all; ++c) eqs.solve(z.col(c).data());
   Eigen::MatrixXd z_noise;
-  if (with_bounds) {
+  if (with_bounds && all > 0) {
     for (const BoundedEntry& e : eqs.F(ImplicitEquations::by_unknowns))
       noise.row(e.row) += (e.noise + eps * std::abs(e.value)) * z.row(e.col).cwiseAbs();
     const Eigen::MatrixXd wrong = noise;
@@ -300,7 +301,7 @@ void Lineariser::fill(const Phase& phase, const TangentSpace& space, Linearisati
     const auto& values = of_position ? space.qd : z;
     const auto& bounds = of_position ? space.qd_noise : z_noise;
     to.A.row(r) = values.row(i).head(s), to.A_noise.row(r) = bounds.row(i).head(s);
-    to.B.row(r) = values.row(i).tail(inputs);
+    if (inputs > 0) to.B.row(r) = values.row(i).tail(inputs);
   }
   to.q = space.q.leftCols(s), to.qd = space.qd.leftCols(s);
   to.q_inputs = space.q.rightCols(inputs);
@@ -314,7 +315,7 @@ void Lineariser::fill(const Phase& phase, const TangentSpace& space, Linearisati
   to.C = by_all.leftCols(s), to.D = by_all.rightCols(inputs);
   to.outputs = Eigen::Map<const Eigen::VectorXd>(eqs.outputs().data(), outputs);
 
-  if (space.positions == space.velocities) {
+  if (p > 0 && space.positions == space.velocities) {
     RowMajor MT = RowMajor::Zero(n, p);
     const RowMajor T = space.q.leftCols(p);
     for (const BoundedEntry& e : eqs.F(ImplicitEquations::by_unknowns))

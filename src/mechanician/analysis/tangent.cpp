@@ -136,10 +136,7 @@ TangentSpace find_tangent_space(const ImplicitEquations& eqs, const TangentRows&
     Bounded X(h, p), right = A_I;
     right.value = -right.value;
     solve(A_D.value, A_D.noise, right, X);
-    for (Eigen::Index j = 0; j < h; ++j) {
-      T.value.row(dependent[static_cast<std::size_t>(j)]) = X.value.row(j);
-      T.noise.row(dependent[static_cast<std::size_t>(j)]) = X.noise.row(j);
-    }
+    T.value(dependent, Eigen::all) = X.value, T.noise(dependent, Eigen::all) = X.noise;
   }
 
   // Of nonholonomic rows as many as say something beyond the others.
@@ -217,10 +214,7 @@ TangentSpace find_tangent_space(const ImplicitEquations& eqs, const TangentRows&
     right.value.rightCols(rows.num_inputs) = -by_u.value - by_q.value * space.q.rightCols(rows.num_inputs);
     right.noise.rightCols(rows.num_inputs) = by_u.noise;
     solve(V_D.value, V_D.noise, right, X);
-    for (Eigen::Index j = 0; j < k; ++j) {
-      space.qd.row(dependent_v[static_cast<std::size_t>(j)]) = X.value.row(j);
-      space.qd_noise.row(dependent_v[static_cast<std::size_t>(j)]) = X.noise.row(j);
-    }
+    space.qd(dependent_v, Eigen::all) = X.value, space.qd_noise(dependent_v, Eigen::all) = X.noise;
   }
   return space;
 }
