@@ -159,13 +159,10 @@ void Layer::write_ties(Joint& joint) {
       const bool second = c.key == "angle2";
       const Formula s = define(name("sine"), second ? dot(a1, f2) : dot(e2, f1), joint.span);
       const Formula k = define(name("cosine"), second ? dot(a1, a2) : dot(e2, e1), joint.span);
-      // Joints of a loop stand where the tree has moved the bodies.
-      if (!c.given && std::hypot(s.value, k.value - 1.0) > 1e-9) c.start = std::atan2(s.value, k.value);
       add_coordinate(c.name, c.start, c.start_rate, joint.span);
       row = fmt::format("{0}*cos({2}) - {1}*sin({2}) = 0", s.str(), k.str(), c.name);
     } else {
       const Formula way = dot(apart, joint.type == JointType::planar ? (c.key == "distance" ? e1 : f1) : a1);
-      if (!c.given && std::abs(way.value) > 1e-12) c.start = way.value;
       add_coordinate(c.name, c.start, c.start_rate, joint.span);
       row = fmt::format("{} = {}", c.name, way.str());
     }

@@ -227,6 +227,18 @@ void Layer::put_statements() {
     hold.type = TomlValue::Type::array;
     hold.items.push_back(text_value(name, span));
   }
+  // Parameters that start values are made of.
+  std::set<std::string> used;
+  const auto use = [&](const std::string& text) {
+    each_name(text, [&](std::string name) { used.insert(std::move(name)); });
+  };
+  for (const auto* values : {&positions_, &velocities_})
+    for (const Statement& s : *values) use(s.text);
+  for (auto p = parameters_.rbegin(); p != parameters_.rend(); ++p)
+    if (used.contains(p->name)) use(p->text);
+  for (const Statement& p : parameters_)
+    if (used.contains(p.name) || overrides_.contains(p.name))
+      table_of(root_, "parameters", span).members.push_back(member(p));
   put_scales(span);
   if (!view_.members.empty()) root_.members.push_back({"view", span.begin, span.end, view_});
   const TomlMember* start = root_.find("start");

@@ -16,14 +16,21 @@ namespace {
 constexpr const char* xyz[3] = {"x", "y", "z"};
 constexpr const char* wxyz[4] = {"qw", "qx", "qy", "qz"};
 
+/// Pairs of coordinates; where there are more, every body is by itself. 30 balls in a row, 85 hinges.
+constexpr double most_work = 2e5;
+
 bool grows(JointType type) { return type <= JointType::screw; }
 
 bool is_zero(const Vector& v) { return v[0].is_zero() && v[1].is_zero() && v[2].is_zero(); }
 
-/// The length of a quaternion, in a unit so small that its multiplier is next to nothing beside those of joints: where these are not
-/// determined and the least are taken, forces and torques alone count.
-std::string unit_row(const Formula& length) {
-  return fmt::format("1e6*{} = 1e6", length.level < 3 ? "(" + length.str() + ")" : length.str());
+/// The rotation of a quaternion that is one long: a quadratic form of it, times 2 less the square of its length. Stretching the
+/// quaternion so changes nothing to first order: no joint pulls along it, and what keeps its length has a multiplier that has no part in
+/// those of joints, also where these are not determined and the least are taken.
+Matrix rotation_of(const Quaternion& q, const Formula& rest) {
+  Matrix R = matrix_of(q);
+  for (Vector& row : R)
+    for (Formula& f : row) f = rest * f;
+  return R;
 }
 
 Quaternion about(int axis, const Formula& angle) {
@@ -65,58 +72,9 @@ void Layer::plant() {
   for (const Joint& j : joints_) reactions = reactions || j.asked;
   bool by_itself = formulation_ == Formulation::free || (formulation_ == Formulation::automatic && reactions);
 
-  // From the ground outwards, then from the first body that is left.
-  std::vector<bool> reached(bodies_.size(), false);
-  std::vector<std::vector<int>> at(bodies_.size());
-  for (std::size_t j = 0; j < joints_.size(); ++j)
-    for (const int b : {joints_[j].first, joints_[j].second})
-      at[static_cast<std::size_t>(b)].push_back(static_cast<int>(j));
-  const auto grow = [&](int from) {
-    std::vector<int> front{from};
-    reached[static_cast<std::size_t>(from)] = true;
-    for (std::size_t i = 0; i < front.size(); ++i) {
-      const int b = front[i];
-      if (b > 0) order_.push_back(b);
-      for (const int j : at[static_cast<std::size_t>(b)]) {
-        Joint& joint = joints_[static_cast<std::size_t>(j)];
-        const int other = joint.first == b ? joint.second : joint.first;
-        Body& to = bodies_[static_cast<std::size_t>(other)];
-        if (!grows(joint.type) || (joint.asked && !by_itself) || reached[static_cast<std::size_t>(other)] ||
-            !to.turns || !bodies_[static_cast<std::size_t>(b)].turns)
-          continue;
-        reached[static_cast<std::size_t>(other)] = true;
-        to.parent = b, to.joint = j, joint.in_tree = true;
-        front.push_back(other);
-      }
-    }
-  };
   bodies_.front().turns = true;
-  grow(0);
-  for (std::size_t i = 1; i < bodies_.size(); ++i)
-    if (!reached[i]) grow(static_cast<int>(i));
-
-  // Rates of the joints where `start` puts the bodies; ball joints stand at 1 there.
-  for (Joint& j : joints_) {
-    const Body &one = bodies_[static_cast<std::size_t>(j.first)], &two = bodies_[static_cast<std::size_t>(j.second)];
-    const Vector w = transpose(j.F2) * (two.spin - transpose(two.R) * (one.R * one.spin));
-    const Vector v = transpose(j.F1) * (transpose(one.R) * (two.velocity + two.R * cross(two.spin, j.r2) -
-                                                            one.velocity - one.R * cross(one.spin, j.r1)));
-    for (JointCoordinate& c : j.coordinates) {
-      if (c.rate_given) continue;
-      if (c.turns)
-        c.start_rate = c.key == "angle2" ? w[0] : w[2];
-      else
-        c.start_rate = j.type == JointType::planar ? (c.key == "distance" ? v[0] : v[1]) : v[2];
-    }
-    j.q_rate = {0.0, 0.5 * w[0], 0.5 * w[1], 0.5 * w[2]};
-    if (j.type == JointType::screw) {
-      JointCoordinate &turn = j.coordinates[0], &way = j.coordinates[1];
-      const Formula lead = j.pitch / (2.0 * std::numbers::pi);
-      if (way.given && !turn.given) turn.start = way.start / lead, turn.given = true;
-      if (way.rate_given && !turn.rate_given) turn.start_rate = way.start_rate / lead, turn.rate_given = true;
-      way.start = lead * turn.start, way.start_rate = lead * turn.start_rate;
-    }
-  }
+  grow_tree(true);
+  for (Joint& j : joints_) find_rates(j);
 
   // A start that is to be moved onto the constraints is moved least where every body is by itself.
   if (formulation_ == Formulation::automatic) {
@@ -134,33 +92,170 @@ void Layer::plant() {
     if (const TomlMember* hold = start ? start->value.find("hold") : nullptr)
       for (const TomlValue& item : hold->value.items)
         for (const Body& b : bodies_) by_itself = by_itself || item.text.starts_with(b.name + ".");
+    // Along long branches every coordinate is felt by all bodies behind it, and by all coordinates of these.
+    by_itself = by_itself || work_of_tree() > most_work;
   }
   by_itself_ = by_itself;
-  if (!by_itself) return;
+  move_along_tree();
+  if (!by_itself && !reactions) return;
+  for (std::size_t i = 1; i < bodies_.size(); ++i) {
+    Body& b = bodies_[i];
+    const Pose& pose = starts_[i];
+    b.at = pose.p, b.turned = pose.q, b.R = pose.R, b.velocity = pose.R * pose.u, b.spin = pose.w;
+  }
+  for (Body& b : bodies_) b.parent = b.joint = -1;
+  for (Joint& j : joints_) j.in_tree = false;
+  if (!by_itself) grow_tree(false);
+}
 
-  // Every body by itself. What [start] says of joints moves the bodies along the tree.
-  std::vector<bool> moved(bodies_.size(), false);
-  std::vector<Pose> poses(bodies_.size());
-  poses[0] = {{0.0, 0.0, 0.0}, identity(), {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
+/// From the ground outwards, then from the first body that is left. Without `asked` the joints whose reactions are asked for are left out.
+void Layer::grow_tree(bool asked) {
+  order_.clear();
+  std::vector<bool> reached(bodies_.size(), false);
+  std::vector<std::vector<int>> at(bodies_.size());
+  for (std::size_t j = 0; j < joints_.size(); ++j)
+    for (const int b : {joints_[j].first, joints_[j].second})
+      at[static_cast<std::size_t>(b)].push_back(static_cast<int>(j));
+  const auto grow = [&](int from) {
+    std::vector<int> front{from};
+    reached[static_cast<std::size_t>(from)] = true;
+    for (std::size_t i = 0; i < front.size(); ++i) {
+      const int b = front[i];
+      if (b > 0) order_.push_back(b);
+      for (const int j : at[static_cast<std::size_t>(b)]) {
+        Joint& joint = joints_[static_cast<std::size_t>(j)];
+        const int other = joint.first == b ? joint.second : joint.first;
+        Body& to = bodies_[static_cast<std::size_t>(other)];
+        if (!grows(joint.type) || (joint.asked && !asked) || reached[static_cast<std::size_t>(other)] || !to.turns ||
+            !bodies_[static_cast<std::size_t>(b)].turns)
+          continue;
+        reached[static_cast<std::size_t>(other)] = true;
+        to.parent = b, to.joint = j, joint.in_tree = true;
+        front.push_back(other);
+      }
+    }
+  };
+  grow(0);
+  for (std::size_t i = 1; i < bodies_.size(); ++i)
+    if (!reached[i]) grow(static_cast<int>(i));
+}
+
+/// How many pairs of coordinates there are between which a body has a mass.
+double Layer::work_of_tree() const {
+  std::vector<double> coordinates(bodies_.size(), 0.0);
+  double work = 0.0;
   for (const int i : order_) {
-    Body& b = bodies_[static_cast<std::size_t>(i)];
-    Pose& pose = poses[static_cast<std::size_t>(i)];
+    const Body& b = bodies_[static_cast<std::size_t>(i)];
+    double& own = coordinates[static_cast<std::size_t>(i)];
+    if (b.parent < 0) {
+      own = is_planar() ? 3.0 : 7.0;
+    } else {
+      const Joint& j = joints_[static_cast<std::size_t>(b.joint)];
+      own = coordinates[static_cast<std::size_t>(b.parent)] +
+            (j.type == JointType::spherical ? 4.0 : static_cast<double>(j.coordinates.size()));
+    }
+    work += own * own;
+  }
+  return work;
+}
+
+/// Rates of a joint where `start` puts the bodies; ball joints stand at 1 there.
+void Layer::find_rates(Joint& j) {
+  const Body &one = bodies_[static_cast<std::size_t>(j.first)], &two = bodies_[static_cast<std::size_t>(j.second)];
+  const Vector w = transpose(j.F2) * (two.spin - transpose(two.R) * (one.R * one.spin));
+  const Vector v = transpose(j.F1) * (transpose(one.R) * (two.velocity + two.R * cross(two.spin, j.r2) - one.velocity -
+                                                          one.R * cross(one.spin, j.r1)));
+  for (JointCoordinate& c : j.coordinates) {
+    if (c.rate_given) continue;
+    if (c.turns)
+      c.start_rate = c.key == "angle2" ? w[0] : w[2];
+    else
+      c.start_rate = j.type == JointType::planar ? (c.key == "distance" ? v[0] : v[1]) : v[2];
+  }
+  j.q_rate = {0.0, 0.5 * w[0], 0.5 * w[1], 0.5 * w[2]};
+  if (j.type != JointType::screw) return;
+  JointCoordinate &turn = j.coordinates[0], &way = j.coordinates[1];
+  const Formula lead = j.pitch / (2.0 * std::numbers::pi);
+  if (way.given && !turn.given) turn.start = way.start / lead, turn.given = true;
+  if (way.rate_given && !turn.rate_given) turn.start_rate = way.start_rate / lead, turn.rate_given = true;
+  way.start = lead * turn.start, way.start_rate = lead * turn.start_rate;
+}
+
+/// Where all bodies begin: what [start] says of joints moves what hangs on them along the tree.
+void Layer::move_along_tree() {
+  starts_.assign(bodies_.size(), {});
+  starts_[0] = {{0.0, 0.0, 0.0}, identity(), {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
+  std::vector<bool> moved(bodies_.size(), false);
+  for (const int i : order_) {
+    const Body& b = bodies_[static_cast<std::size_t>(i)];
+    Pose& pose = starts_[static_cast<std::size_t>(i)];
     bool moves = b.parent >= 0 && moved[static_cast<std::size_t>(b.parent)];
     if (b.parent >= 0)
       for (const JointCoordinate& c : joints_[static_cast<std::size_t>(b.joint)].coordinates)
         moves = moves || c.given || c.rate_given;
-    if (moves) {
+    if (moves || (!by_itself_ && b.parent >= 0)) {
       Joint& j = joints_[static_cast<std::size_t>(b.joint)];
       for (JointCoordinate& c : j.coordinates) c.symbol = c.start, c.rate = c.start_rate;
-      pose = pose_behind(j, poses[static_cast<std::size_t>(b.parent)], j.second == i, "", {});
-      b.at = pose.p, b.turned = pose.q, b.R = pose.R, b.velocity = pose.R * pose.u, b.spin = pose.w;
-      moved[static_cast<std::size_t>(i)] = true;
+      pose = pose_behind(j, starts_[static_cast<std::size_t>(b.parent)], j.second == i, "", {});
+      shorten(pose, b.name + ".start");
+      moved[static_cast<std::size_t>(i)] = moves;
     } else {
       pose = {b.at, b.R, b.spin, transpose(b.R) * b.velocity, b.turned};
     }
   }
-  for (Body& b : bodies_) b.parent = b.joint = -1;
-  for (Joint& j : joints_) j.in_tree = false;
+  // What joints stand at that are not given themselves.
+  for (Joint& j : joints_) {
+    const bool one = moved[static_cast<std::size_t>(j.first)], two = moved[static_cast<std::size_t>(j.second)];
+    if (!j.in_tree || one || two) find_start_of(j, one || two);
+  }
+}
+
+/// From where the bodies begin. `rates`: these too.
+void Layer::find_start_of(Joint& j, bool rates) {
+  const Pose &one = starts_[static_cast<std::size_t>(j.first)], &two = starts_[static_cast<std::size_t>(j.second)];
+  const Matrix G1 = one.R * j.F1, G2 = two.R * j.F2;
+  const Vector apart = two.p + two.R * j.r2 - one.p - one.R * j.r1;
+  const Vector w = transpose(j.F2) * (two.w - transpose(two.R) * (one.R * one.w));
+  // Of the point of the second body, as seen from the first.
+  const Vector v = transpose(G1) * (two.R * (two.u + cross(two.w, j.r2)) -
+                                    one.R * (one.u + cross(one.w, j.r1 + transpose(one.R) * apart)));
+  Formula sine2 = 0.0, cosine2 = 1.0;
+  for (JointCoordinate& c : j.coordinates) {
+    if (!c.turns) {
+      const int along = j.type == JointType::planar ? (c.key == "distance" ? 0 : 1) : 2;
+      const Formula way = dot(apart, column(G1, along));
+      if (!c.given && (!way.is_number() || std::abs(way.value) > 1e-12)) c.start = way;
+      if (rates && !c.rate_given) c.start_rate = v[static_cast<std::size_t>(along)];
+      continue;
+    }
+    const bool second = c.key == "angle2";
+    const Formula s = second ? dot(column(G1, 2), column(G2, 1)) : dot(column(G2, 0), column(G1, 1));
+    const Formula k = second ? dot(column(G1, 2), column(G2, 2)) : dot(column(G2, 0), column(G1, 0));
+    if (second) sine2 = s, cosine2 = k;
+    const double angle = std::atan2(s.value, k.value);
+    const bool number = s.is_number() && k.is_number();
+    if (!c.given && (!number || std::hypot(s.value, k.value - 1.0) > 1e-9))
+      c.start = number ? Formula(angle) : Formula(angle, fmt::format("atan2({}, {})", s.str(), k.str()), 3, false);
+    if (rates && !c.rate_given) c.start_rate = second ? w[0] : w[2];
+  }
+  if (rates && j.type == JointType::universal && !j.coordinates[0].rate_given)
+    j.coordinates[0].start_rate = sine2 * w[1] + cosine2 * w[2];
+}
+
+/// Long expressions of parameters become parameters: what hangs on a body is made of them.
+void Layer::shorten(Pose& pose, const std::string& name) {
+  const auto shorten_one = [&](Formula& f, const std::string& part) {
+    if (f.text.size() < 24) return;
+    parameters_.push_back({name + "." + part, f.str(), {}});
+    f = Formula(f.value, name + "." + part, 3, false);
+  };
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t k = 0; k < 3; ++k) shorten_one(pose.R[i][k], fmt::format("r{}{}", i + 1, k + 1));
+    shorten_one(pose.p[i], xyz[i]);
+    shorten_one(pose.w[i], std::string("w") + xyz[i]);
+    shorten_one(pose.u[i], std::string("u") + xyz[i]);
+  }
+  for (std::size_t k = 0; k < 4; ++k) shorten_one(pose.q[k], wxyz[k]);
 }
 
 // ---- poses
@@ -201,7 +296,7 @@ Layer::Relative Layer::relative(const Joint& joint) const {
     }
     case JointType::spherical:
       r.q = joint.q;
-      r.R = joint.F1 * (matrix_of(r.q) * transpose(joint.F2)), r.w = spin_of(r.q, joint.q_rate);
+      r.R = joint.F1 * (rotation_of(r.q, joint.rest) * transpose(joint.F2)), r.w = spin_of(r.q, joint.q_rate);
       break;
     default:
       break;
@@ -256,16 +351,17 @@ Pose Layer::pose_behind(const Joint& joint, const Pose& from, bool to_second, co
 void Layer::place_bodies() {
   if (!good_) return;
   bodies_[0].pose = {{0.0, 0.0, 0.0}, identity(), {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
+  const auto angle_of = [&](const Matrix& R) {
+    Vector e{0.0, 0.0, 0.0}, f = e;
+    e[static_cast<std::size_t>(plane_[0])] = 1.0, f[static_cast<std::size_t>(plane_[1])] = 1.0;
+    const Formula c = dot(e, R * e), s = dot(f, R * e);
+    const double angle = std::atan2(s.value, c.value);
+    return c.is_number() && s.is_number()
+               ? Formula(angle)
+               : Formula(angle, fmt::format("atan2({}, {})", s.str(), c.str()), 3, false);
+  };
   for (Body& b : bodies_)
-    if (is_planar()) {
-      Vector e{0.0, 0.0, 0.0}, f = e;
-      e[static_cast<std::size_t>(plane_[0])] = 1.0, f[static_cast<std::size_t>(plane_[1])] = 1.0;
-      const Formula c = dot(e, b.R * e), s = dot(f, b.R * e);
-      const double angle = std::atan2(s.value, c.value);
-      b.angle = c.is_number() && s.is_number()
-                    ? Formula(angle)
-                    : Formula(angle, fmt::format("atan2({}, {})", s.str(), c.str()), 3, false);
-    }
+    if (is_planar()) b.angle = angle_of(b.R), b.given_angle = angle_of(b.given_R);
   for (const int i : order_) {
     Body& b = bodies_[static_cast<std::size_t>(i)];
     if (b.parent < 0)
@@ -313,8 +409,8 @@ void Layer::make_root(Body& b) {
       pose.q[k] = named(name, b.turned[k].value), q_rate[k] = rate_of(pose.q[k], start_rate[k].value);
       length = length + square(pose.q[k]);
     }
-    constraints_.push_back({b.name + ".unit", unit_row(length), b.span});
-    pose.R = matrix_of(pose.q), pose.w = spin_of(pose.q, q_rate);
+    constraints_.push_back({b.name + ".unit", length.str() + " = 1", b.span});
+    pose.R = rotation_of(pose.q, define(b.name + ".rest", 2.0 - length, b.span)), pose.w = spin_of(pose.q, q_rate);
   } else {
     pose.R = b.R, pose.w = {0.0, 0.0, 0.0}, pose.q = b.turned;
   }
@@ -344,8 +440,9 @@ void Layer::add_coordinates(Joint& j) {
     const double rate = j.q_rate[k].value;
     j.q[k] = named(name, j.q[k].value), j.q_rate[k] = rate_of(j.q[k], rate);
   }
-  constraints_.push_back(
-      {j.name + ".unit", unit_row(named(fmt::format("({0}.qw^2 + {0}.qx^2 + {0}.qy^2 + {0}.qz^2)", j.name))), j.span});
+  const Formula length = square(j.q[0]) + square(j.q[1]) + square(j.q[2]) + square(j.q[3]);
+  constraints_.push_back({j.name + ".unit", length.str() + " = 1", j.span});
+  j.rest = define(j.name + ".rest", 2.0 - length, j.span);
 }
 
 void Layer::make_child(Body& b) {
@@ -354,7 +451,7 @@ void Layer::make_child(Body& b) {
   const bool to_second = &bodies_[static_cast<std::size_t>(j.second)] == &b;
   b.pose = pose_behind(j, bodies_[static_cast<std::size_t>(b.parent)].pose, to_second, b.name, b.span);
   if (is_planar()) {
-    const Formula rest = b.angle - bodies_[static_cast<std::size_t>(b.parent)].angle;
+    const Formula rest = b.given_angle - bodies_[static_cast<std::size_t>(b.parent)].given_angle;
     b.pose.angle = define(b.name + ".angle", b.pose.angle + rest, b.span);
   }
   check_closed(b);

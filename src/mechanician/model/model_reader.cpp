@@ -109,6 +109,15 @@ TomlValue ModelReader::plain() {
   return std::move(root_);
 }
 
+std::vector<Problem> ModelReader::notes() {
+  const TomlMember* world = root_.find("world");
+  const bool no_gravity =
+      root_.find("bodies") && !root_.find("parts") && !(world && world->value.find("gravity"));
+  if (!lower()) throw ModelError(std::move(fields_.problems), model_.source);
+  if (no_gravity) fields_.notes.push_back({{}, "there is no gravity: [world] does not give it", {}});
+  return std::move(fields_.notes);
+}
+
 bool ModelReader::lower() {
   if (!has_bodies(root_)) return true;
   if (const TomlMember* units = root_.find("units")) {
@@ -140,8 +149,9 @@ bool ModelReader::lower() {
     const EvaluateField evaluate = evaluator(of_numbers);
     const bool good = parts ? write_out_families(root_, of_numbers.fields_, evaluate) &&
                                   join_parts(root_, model_.source.file, of_numbers.fields_, evaluate, joined)
-                            : lower_bodies(root_, of_numbers.fields_, evaluate, joined);
+                            : lower_bodies(root_, of_numbers.fields_, evaluate, joined, overrides_);
     take_problems(of_numbers.fields_, good ? known : parsed);
+    for (Problem& note : of_numbers.fields_.notes) fields_.notes.push_back(std::move(note));
     if (!good) return false;
   }
   return true;
