@@ -532,14 +532,27 @@ void Layer::finish_body(Body& b) {
   Vector u = pose.u;
   if (b.parent < 0)  // |u| is that of the world
     for (std::size_t k = 0; k < 3; ++k) u[k] = rate_of(pose.p[k], b.velocity[k].value);
-  Formula kinetic = 0.5 * b.mass * (square(u[0]) + square(u[1]) + square(u[2]));
+  Formula kinetic = 0.5 * b.mass * (square(u[0]) + square(u[1]) + square(u[2])), moments = 0.0;
   if (!is_zero(b.centre)) kinetic = kinetic + b.mass * dot(pose.u, cross(pose.w, b.centre));
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t k = i; k < 3; ++k) {
       const Formula entry =
           b.inertia[i][k] + b.mass * ((i == k ? dot(b.centre, b.centre) : Formula(0.0)) - b.centre[i] * b.centre[k]);
       kinetic = kinetic + (i == k ? 0.5 * entry * square(pose.w[i]) : entry * (pose.w[i] * pose.w[k]));
+      if (i == k) moments = moments + entry;
     }
+  // Nothing has a mass along the quaternion itself. One that moves is given the mean of the moments there: a quaternion of constant
+  // length has no speed along itself, so this is an energy of zero, and the mass matrix is not singular.
+  const Joint* ball = b.parent >= 0 ? &joints_[static_cast<std::size_t>(b.joint)] : nullptr;
+  const bool own = !ball && b.turns && !is_planar();
+  if ((own || (ball && ball->type == JointType::spherical)) && moments.value > 0.0) {
+    Formula along = 0.0;
+    for (std::size_t k = 0; k < 4; ++k) {
+      const Formula& q = own ? pose.q[k] : ball->q[k];
+      along = along + q * rate_of(q);
+    }
+    kinetic = kinetic + 2.0 / 3.0 * moments * square(define(b.name + ".stretching", along, b.span));
+  }
   define(b.name + ".kinetic", kinetic, b.span);
   if (!kinetic.is_zero()) kinetic_.push_back(b.name + ".kinetic");
   const Formula potential = -(b.mass * dot(gravity_, centre));
