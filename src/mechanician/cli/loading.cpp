@@ -91,6 +91,20 @@ void say_notes(const System& system, const CommandOptions& options) {
     say(Remark{note.message, {}, note.place}, "note", system);
 }
 
+bool ties_bodies(const std::map<std::string, Place>& places) {
+  constexpr std::string_view section = "constraints.";
+  for (auto i = places.lower_bound(std::string(section)); i != places.end() && i->first.starts_with(section); ++i) {
+    const std::string_view name = std::string_view(i->first).substr(section.size());
+    const std::size_t dot = name.rfind('.');
+    if (dot == std::string_view::npos) continue;
+    bool along = false;  // of a joint of the tree, or of a body alone
+    for (const char* part : {"unit", "lower", "upper", "drive", "mimic", "friction"})
+      along = along || name.substr(dot + 1) == part;
+    if (!along) return true;
+  }
+  return false;
+}
+
 std::string start_parameter(const std::string& name) {
   return name.ends_with('\'') ? name.substr(0, name.size() - 1) + ".start_rate" : name + ".start";
 }
@@ -110,10 +124,10 @@ bool open_starts(std::span<const StartValue> names, const std::function<bool(con
 
 namespace {
 
-/// Whether a coordinate, or the velocity x', begins where it is said, for its own part: it is there, and no row ties it to bodies.
+/// Whether a coordinate, or the velocity x', begins where it is said, for its own part, and nothing else with it.
 bool begins_alone(const FamilyModel& model, std::string name) {
   if (name.ends_with('\'')) name.pop_back();
-  return model.find(name) >= 0 && !model.places.contains("constraints." + name);
+  return model.find(name) >= 0 && (name.find('.') == std::string::npos || !ties_bodies(model.places));
 }
 
 }  // namespace
@@ -127,10 +141,10 @@ Loaded load(const CommandOptions& options) {
   for (const auto& [name, value] : options.position) given.push_back({name, value});
   for (const auto& [name, value] : options.velocity) given.push_back({name + "'", value});
   const auto read = [&](const ParameterOverrides& with) { return read_stated_model(options, with); };
-  const bool moves =
-      options.start_from.empty() &&
-      open_starts(given, [&](const std::string& name) { return begins_alone(model, name); },
-                  [&](const ParameterOverrides& with) { return read(with).unknown_overrides; }, overrides);
+  const bool moves = options.start_from.empty() &&
+                     open_starts(
+                         given, [&](const std::string& name) { return begins_alone(model, name); },
+                         [&](const ParameterOverrides& with) { return read(with).unknown_overrides; }, overrides);
   System system(std::move(model));
   if (options.start_from.empty() && !options.start_at.empty())
     throw UsageError("--at is the time of a row of a result: give --from FILE too");

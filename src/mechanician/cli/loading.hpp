@@ -3,6 +3,7 @@
 /// From a command line to a system at its start state.
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -50,6 +51,8 @@ struct StartValue {
 bool open_starts(std::span<const StartValue> names, const std::function<bool(const std::string&)>& is_own,
                  const std::function<std::vector<std::string>(const ParameterOverrides&)>& unknown,
                  ParameterOverrides& overrides);
+/// Whether joints are constraints, so that bodies begin where other coordinates than their own say. By the names of constraints.
+bool ties_bodies(const std::map<std::string, Place>& places);
 /// What open_starts() calls the start of a joint.
 std::string start_parameter(const std::string& name);
 

@@ -134,16 +134,18 @@ bool open_starts_of_joints(SweepSetup& setup, const SamplePlan& plan, const Mode
   for (const auto& [name, value] : setup.position) given.push_back({name, value});
   for (const auto& [name, value] : setup.velocity) given.push_back({name + "'", value});
   const auto is_own = [&](std::string name) {
-    if (std::any_of(model.parameters.begin(), model.parameters.end(), [&](const Parameter& p) { return p.name == name; }))
+    if (std::any_of(model.parameters.begin(), model.parameters.end(),
+                    [&](const Parameter& p) { return p.name == name; }))
       return true;
     if (name.ends_with('\'')) name.pop_back();
-    return model.find_coordinate(name) >= 0 && !model.places.contains("constraints." + name);
+    return model.find_coordinate(name) >= 0 && (name.find('.') == std::string::npos || !ties_bodies(model.places));
   };
   const auto known = [&](const ParameterOverrides& set) {
     const Model with = read(set);
     std::vector<std::string> unknown;
     for (const auto& [name, value] : set)
-      if (std::none_of(with.parameters.begin(), with.parameters.end(), [&](const Parameter& p) { return p.name == name; }))
+      if (std::none_of(with.parameters.begin(), with.parameters.end(),
+                       [&](const Parameter& p) { return p.name == name; }))
         unknown.push_back(name);
     return unknown;
   };

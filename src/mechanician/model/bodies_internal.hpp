@@ -99,7 +99,7 @@ struct Joint {
   Vector plane_at, normal;  ///< of the plane that is rolled on, in the axes of the first body
   std::vector<JointCoordinate> coordinates;
   Quaternion q{1.0, 0.0, 0.0, 0.0}, q_rate{0.0, 0.0, 0.0, 0.0};  ///< of a ball joint, as they stand in expressions
-  Formula rest = 1.0;  ///< 2 − |q|²
+  Formula rest = 1.0;                                            ///< 2 − |q|²
   bool in_tree = false;
   bool asked = false;  ///< for its reactions
   // in the world, by names

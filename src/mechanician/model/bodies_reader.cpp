@@ -345,10 +345,11 @@ void Layer::check_inertia(const Body& body, const TomlMember& field) {
     for (std::size_t j = 0; j < 3; ++j)
       rest[i][j] = (i == j ? 0.5 * (I[0][0].value + I[1][1].value + I[2][2].value) : 0.0) - I[i][j].value;
   if (!is_positive(rest))
-    fields_.note(field.value,
-                 fmt::format("no single body has the inertia of {}: about one axis it is larger than about the two others "
-                             "together",
-                             mechanician::quoted(body.name)));
+    fields_.note(
+        field.value,
+        fmt::format("no single body has the inertia of {}: about one axis it is larger than about the two others "
+                    "together",
+                    mechanician::quoted(body.name)));
 }
 
 void Layer::read_start(Body& body, const TomlMember& field) {

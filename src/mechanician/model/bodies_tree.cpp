@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
+#include <tuple>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/model/bodies_internal.hpp"
@@ -97,6 +99,11 @@ void Layer::plant() {
   }
   by_itself_ = by_itself;
   move_along_tree();
+  // Where a joint that closes a loop begins, its coordinate says.
+  for (const Joint& j : joints_)
+    for (const JointCoordinate& c : j.coordinates)
+      if (!j.in_tree && (overrides_.contains(c.name + ".start") || overrides_.contains(c.name + ".start_rate")))
+        mentioned_.insert(c.name);
   if (!by_itself && !reactions) return;
   for (std::size_t i = 1; i < bodies_.size(); ++i) {
     Body& b = bodies_[i];
@@ -108,36 +115,74 @@ void Layer::plant() {
   if (!by_itself) grow_tree(false);
 }
 
-/// From the ground outwards, then from the first body that is left. Without `asked` the joints whose reactions are asked for are left out.
+/// From the ground outwards, then from the first body that is left. Where joints close a loop, one that has no coordinate with a name
+/// is left out, a ball before a fixed one, and one that is far from the ground. Without `asked` the joints whose reactions are asked for
+/// are left out too.
 void Layer::grow_tree(bool asked) {
   order_.clear();
-  std::vector<bool> reached(bodies_.size(), false);
   std::vector<std::vector<int>> at(bodies_.size());
-  for (std::size_t j = 0; j < joints_.size(); ++j)
-    for (const int b : {joints_[j].first, joints_[j].second})
-      at[static_cast<std::size_t>(b)].push_back(static_cast<int>(j));
-  const auto grow = [&](int from) {
+  for (std::size_t j = 0; j < joints_.size(); ++j) {
+    const Joint& joint = joints_[j];
+    if (!grows(joint.type) || (joint.asked && !asked)) continue;
+    if (!bodies_[static_cast<std::size_t>(joint.first)].turns || !bodies_[static_cast<std::size_t>(joint.second)].turns)
+      continue;
+    for (const int b : {joint.first, joint.second}) at[static_cast<std::size_t>(b)].push_back(static_cast<int>(j));
+  }
+  std::vector<int> level(bodies_.size(), -1);
+  const auto each_behind = [&](int from, auto visit) {
+    level[static_cast<std::size_t>(from)] = 0;
     std::vector<int> front{from};
-    reached[static_cast<std::size_t>(from)] = true;
-    for (std::size_t i = 0; i < front.size(); ++i) {
-      const int b = front[i];
-      if (b > 0) order_.push_back(b);
-      for (const int j : at[static_cast<std::size_t>(b)]) {
-        Joint& joint = joints_[static_cast<std::size_t>(j)];
-        const int other = joint.first == b ? joint.second : joint.first;
-        Body& to = bodies_[static_cast<std::size_t>(other)];
-        if (!grows(joint.type) || (joint.asked && !asked) || reached[static_cast<std::size_t>(other)] || !to.turns ||
-            !bodies_[static_cast<std::size_t>(b)].turns)
-          continue;
-        reached[static_cast<std::size_t>(other)] = true;
-        to.parent = b, to.joint = j, joint.in_tree = true;
+    for (std::size_t i = 0; i < front.size(); ++i)
+      for (const int j : at[static_cast<std::size_t>(front[i])]) {
+        const Joint& joint = joints_[static_cast<std::size_t>(j)];
+        const int other = joint.first == front[i] ? joint.second : joint.first;
+        if (level[static_cast<std::size_t>(other)] >= 0) continue;
+        level[static_cast<std::size_t>(other)] = level[static_cast<std::size_t>(front[i])] + 1;
+        visit(front[i], j, other);
         front.push_back(other);
       }
-    }
+    return front;
   };
-  grow(0);
-  for (std::size_t i = 1; i < bodies_.size(); ++i)
-    if (!reached[i]) grow(static_cast<int>(i));
+  const auto each_tree = [&](auto visit) {
+    std::fill(level.begin(), level.end(), -1);
+    for (std::size_t i = 0; i < bodies_.size(); ++i)
+      if (level[i] < 0)
+        for (const int b : each_behind(static_cast<int>(i), visit))
+          if (b > 0) order_.push_back(b);
+  };
+  each_tree([](int, int, int) {});
+  order_.clear();
+
+  // The joints of the tree: the best ones that close no loop.
+  std::vector<int> best;
+  for (std::size_t b = 0; b < bodies_.size(); ++b)
+    for (const int j : at[b])
+      if (joints_[static_cast<std::size_t>(j)].first == static_cast<int>(b)) best.push_back(j);
+  const auto rank = [&](int j) {
+    const Joint& joint = joints_[static_cast<std::size_t>(j)];
+    const int kind = joint.type == JointType::spherical ? 2 : joint.type == JointType::fixed ? 1 : 0;
+    return std::tuple(
+        kind, std::min(level[static_cast<std::size_t>(joint.first)], level[static_cast<std::size_t>(joint.second)]), j);
+  };
+  std::sort(best.begin(), best.end(), [&](int a, int b) { return rank(a) < rank(b); });
+  std::vector<int> group(bodies_.size());
+  std::iota(group.begin(), group.end(), 0);
+  const auto top = [&](int b) {
+    while (group[static_cast<std::size_t>(b)] != b)
+      b = group[static_cast<std::size_t>(b)] = group[static_cast<std::size_t>(group[static_cast<std::size_t>(b)])];
+    return b;
+  };
+  std::vector<bool> kept(joints_.size(), false);
+  for (const int j : best) {
+    const int one = top(joints_[static_cast<std::size_t>(j)].first),
+              two = top(joints_[static_cast<std::size_t>(j)].second);
+    if (one != two) group[static_cast<std::size_t>(two)] = one, kept[static_cast<std::size_t>(j)] = true;
+  }
+  for (auto& list : at) std::erase_if(list, [&](int j) { return !kept[static_cast<std::size_t>(j)]; });
+  each_tree([&](int from, int j, int to) {
+    bodies_[static_cast<std::size_t>(to)].parent = from, bodies_[static_cast<std::size_t>(to)].joint = j;
+    joints_[static_cast<std::size_t>(j)].in_tree = true;
+  });
 }
 
 /// How many pairs of coordinates there are between which a body has a mass.
@@ -356,9 +401,8 @@ void Layer::place_bodies() {
     e[static_cast<std::size_t>(plane_[0])] = 1.0, f[static_cast<std::size_t>(plane_[1])] = 1.0;
     const Formula c = dot(e, R * e), s = dot(f, R * e);
     const double angle = std::atan2(s.value, c.value);
-    return c.is_number() && s.is_number()
-               ? Formula(angle)
-               : Formula(angle, fmt::format("atan2({}, {})", s.str(), c.str()), 3, false);
+    return c.is_number() && s.is_number() ? Formula(angle)
+                                          : Formula(angle, fmt::format("atan2({}, {})", s.str(), c.str()), 3, false);
   };
   for (Body& b : bodies_)
     if (is_planar()) b.angle = angle_of(b.R), b.given_angle = angle_of(b.given_R);

@@ -205,8 +205,7 @@ MemberName NameTable::member(std::string_view name, std::span<const Expr> given,
     // A constraint by itself whose name has an index, as those that stand for bodies and contacts.
     std::string whole;
     for (const Expr& index : given)
-      if (const Known number = known(index); number.value)
-        whole += (whole.empty() ? "" : ",") + to_text(*number.value);
+      if (const Known number = known(index); number.value) whole += (whole.empty() ? "" : ",") + to_text(*number.value);
     whole = fmt::format("{}[{}]", name, whole);
     if (constraint_set_.contains(whole)) return {whole, {}};
     return no_family(name);

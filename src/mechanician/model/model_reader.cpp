@@ -111,8 +111,7 @@ TomlValue ModelReader::plain() {
 
 std::vector<Problem> ModelReader::notes() {
   const TomlMember* world = root_.find("world");
-  const bool no_gravity =
-      root_.find("bodies") && !root_.find("parts") && !(world && world->value.find("gravity"));
+  const bool no_gravity = root_.find("bodies") && !root_.find("parts") && !(world && world->value.find("gravity"));
   if (!lower()) throw ModelError(std::move(fields_.problems), model_.source);
   if (no_gravity) fields_.notes.push_back({{}, "there is no gravity: [world] does not give it", {}});
   return std::move(fields_.notes);

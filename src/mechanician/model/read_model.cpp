@@ -138,7 +138,8 @@ std::string plain_model_of(std::string_view text, std::string file_name, const P
 }
 
 std::vector<Problem> notes_of_model(const SourceText& source, const ParameterOverrides& overrides) {
-  return with_reader(source.text, source.file, overrides, most_members, [](ModelReader& reader) { return reader.notes(); });
+  return with_reader(source.text, source.file, overrides, most_members,
+                     [](ModelReader& reader) { return reader.notes(); });
 }
 
 std::vector<std::string> data_files(const std::filesystem::path& file) {

@@ -207,8 +207,8 @@ class Robot {
         text_ += fmt::format("inertia = [{}, {}, {}]\n", list(own[0]), list(own[1]), list(own[2]));
         if (!is_positive(own)) {
           text_ += "physical = false\n";
-          note(fmt::format("line {}: the inertia of `{}` is not positive, as no body has it; it is taken as it is", e->line,
-                           printable(name)));
+          note(fmt::format("line {}: the inertia of `{}` is not positive, as no body has it; it is taken as it is",
+                           e->line, printable(name)));
         }
       }
     }
