@@ -208,6 +208,10 @@ MemberName NameTable::member(std::string_view name, std::span<const Expr> given,
       if (const Known number = known(index); number.value) whole += (whole.empty() ? "" : ",") + to_text(*number.value);
     whole = fmt::format("{}[{}]", name, whole);
     if (constraint_set_.contains(whole)) return {whole, {}};
+    if (std::any_of(constraints_.begin(), constraints_.end(), [&](const std::string& c) {
+          return c.starts_with(key) && c.size() > key.size() && c[key.size()] == '[' && c.ends_with(']');
+        }))
+      return {std::nullopt, problem(fmt::format("there is no constraint {}", mechanician::quoted(whole)))};
     return no_family(name);
   }
   const Family& family = found != families_.end() ? found->second : row->second;
