@@ -160,7 +160,9 @@ void Layer::write_ties(Joint& joint) {
       const Formula s = define(name("sine"), second ? dot(a1, f2) : dot(e2, f1), joint.span);
       const Formula k = define(name("cosine"), second ? dot(a1, a2) : dot(e2, e1), joint.span);
       add_coordinate(c.name, c.start, c.start_rate, joint.span);
-      row = fmt::format("{0}*cos({2}) - {1}*sin({2}) = 0", s.str(), k.str(), c.name);
+      // Twice the tangent of half of what is between them: not zero where they are half a turn apart.
+      row = fmt::format("2*({0}*cos({2}) - {1}*sin({2}))/(1 + {1}*cos({2}) + {0}*sin({2})) = 0", s.str(), k.str(),
+                        c.name);
     } else {
       const Formula way = dot(apart, joint.type == JointType::planar ? (c.key == "distance" ? e1 : f1) : a1);
       add_coordinate(c.name, c.start, c.start_rate, joint.span);
