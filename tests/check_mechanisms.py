@@ -780,10 +780,69 @@ def robots(program):
         file.write_text(ROBOT.replace('mimic joint="hand"', 'mimic joint="thumb"'))
         done = subprocess.run([program, "check", str(file)], capture_output=True, text=True)
         that("nobody to follow", done.returncode == 0 and "follows `thumb`, which is not there" in done.stderr, done.stderr)
+        for name, text, line, said in (("two links", ROBOT.replace('name="odd"', 'name="hand"', 1), 4, "there are two links `hand`"),
+                                       ("an axis", ROBOT.replace('xyz="0 0 1"/><limit lower="-9"', 'xyz="0 0 0"/><limit lower="-9"'), 6, "the axis of the joint `led` has no length"),
+                                       ("a mass", ROBOT.replace('value="3"', 'value="-3"'), 3, "the mass of the link `base` is negative"),
+                                       ("entities", '<!DOCTYPE r [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]>\n' + ROBOT, 1, "it declares entities")):
+            file.write_text(text)
+            done = subprocess.run([program, "check", str(file)], capture_output=True, text=True)
+            that(f"robot with a mistake: {name}", done.returncode == 1 and f"r.urdf:{line}:1: error: {said}" in done.stderr, done.stderr)
         other = pathlib.Path(folder) / "m.toml"
         other.write_text('coordinates = ["x"]\n[dynamics]\nmass = { x = 1 }\n')
         done = subprocess.run([program, "check", str(other), "--base", "floating"], capture_output=True, text=True)
         that("--base of what is no robot", done.returncode == 2, done.stderr)
+
+
+def units(program):
+    """Parameters in other units: the same bodies as with numbers in SI; what is varied is in the unit too."""
+    text = """
+[parameters]
+L = 400
+m = 2500
+[units]
+L = "mm"
+m = "g"
+[world]
+gravity = [0, 0, -9.81]
+formulation = "WAY"
+[bodies.b]
+mass    = "m"
+inertia = [0.01, "m*L^2/12", 0.02]
+centre  = ["L/2", 0, 0]
+[joints.h]
+type    = "revolute"
+between = ["ground", "b"]
+at      = [0, 0, 0]
+axis    = [0, 1, 0]
+[points]
+tip = { on = "b", at = ["L", 0, 0] }
+[outputs]
+h = "tip.z + L/4"
+a = "h.angle"
+[run]
+to = 0.2
+"""
+    for way in WAYS:
+        own = text.replace("WAY", way)
+        plain = own.replace("L = 400", "L = 0.4").replace("m = 2500", "m = 2.5").replace('[units]\nL = "mm"\nm = "g"\n', "")
+        a, b = rows(program, own)[-1], rows(program, plain)[-1]
+        that("units of bodies", all(near(a[k], b[k], 1e-13) for k in ("h", "a")), (a, b))
+        a, b = rows(program, own, "--set", "L=800")[-1], rows(program, plain, "--set", "L=0.8")[-1]
+        that("units of bodies, set", all(near(a[k], b[k], 1e-13) for k in ("h", "a")), (a, b))
+
+
+def angles_of_rest(program):
+    """States of rest with every body by itself: the angle of a joint is where its bodies are, and not half a turn off."""
+    text = HELD.replace("centre  = [0.5, 0, 0]", "centre  = [0, 0, -0.5]").replace("centre  = [0.2, 0, 0]", "centre  = [0, 0, -0.2]")
+    text = text.replace("at = [1, 0, 0]", "at = [0, 0, -1]").replace("at      = [1, 0, 0]", "at      = [0, 0, -1]").format(way="free", joint="elbow")
+    done = call(program, text, "equilibrium", "--json", "--starts", "20")
+    found = json.loads(done.stdout)["equilibria"] if done.returncode == 0 else []
+    that("states of rest", len(found) > 0, done.stderr)
+    for state in found:
+        q = state["position"]
+        between = 2 * (math.atan2(q["hand.qy"], q["hand.qw"]) - math.atan2(q["arm.qy"], q["arm.qw"]))
+        that("angle at rest", abs(math.remainder(between - q["elbow.angle"], 2 * math.pi)) < 1e-9, state)
+        that("rest", state["stable"] == (q["hand.z"] < 0 and abs(math.remainder(between, 2 * math.pi)) < 1), state)
 
 
 def held_limits(program):
@@ -804,7 +863,7 @@ def held_limits(program):
 def main():
     program = sys.argv[1]
     for check in (screw, hooke, top, shapes, same_in_all_ways, limits_and_contacts, planar, parts_and_families, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
-                  corners, parts_of_parts, robots, held_limits):
+                  corners, parts_of_parts, robots, units, angles_of_rest, held_limits):
         check(program)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0

@@ -135,6 +135,7 @@ class Layer {
   std::optional<Mark> read_mark(const TomlMember& field, const char* key, const std::string& path);
   void read_shape(Body& body, const TomlMember& field, bool has_centre, bool has_inertia, bool has_mass);
   void check_inertia(const Body& body, const TomlMember& field);
+  void check_mass();
   void read_starts_of_joints();
   // bodies_joint_reader.cpp
   void read_joint(const TomlMember& field);

@@ -51,9 +51,31 @@ bool Layer::lower() {
   each("forces", &Layer::write_force);
   each("contacts", &Layer::write_contact);
   if (!good_ || fields_.problems.size() > before) return false;
+  check_mass();
+  if (!good_) return false;
   if (!root_.find("view")) draw();
   put_statements();
   return true;
+}
+
+/// Something has to move, and have a mass.
+void Layer::check_mass() {
+  const TomlMember *section = root_.find("bodies"), *dynamics = root_.find("dynamics"),
+                   *own = root_.find("coordinates");
+  if (!section || bodies_.size() < 2) return;
+  if (coordinates_.empty() && !own)
+    return report(*section, "nothing moves: every body is held",
+                  "a body that no joint holds moves freely; the first link of a robot does with --base floating");
+  if (!kinetic_.empty() || (dynamics && (dynamics->value.find("kinetic") || dynamics->value.find("mass")))) return;
+  for (std::size_t i = 1; i < bodies_.size(); ++i) {
+    const Body& b = bodies_[i];
+    report(Place(fields_.place_of(TomlMember{b.name, b.span.begin, b.span.end, {}})),
+           b.mass.is_zero()
+               ? fmt::format("the body {} has no mass, and nothing that moves has any", mechanician::quoted(b.name))
+               : fmt::format("the body {} is a point and turns about itself alone: it has no inertia there",
+                             mechanician::quoted(b.name)),
+           "give it a mass and an inertia, or a shape with a density");
+  }
 }
 
 // ---- fields
@@ -424,6 +446,12 @@ std::optional<Quaternion> Layer::read_turned(const TomlMember& field, const std:
     }
     const Formula length = sqrt(square(q[0]) + square(q[1]) + square(q[2]) + square(q[3]));
     if (!(length.value > 0.0)) return report(m->value, "the quaternion has no length"), std::nullopt;
+    // Digits may be missing; more than that is a mistake.
+    if (std::abs(length.value - 1.0) > 1e-3)
+      return report(m->value,
+                    fmt::format("the quaternion is {} long, and that of a rotation is one", short_number(length.value)),
+                    fmt::format("divide its components by {}, if this rotation is meant", short_number(length.value))),
+             std::nullopt;
     if (length.is_number() && std::abs(length.value - 1.0) < 1e-15) return q;
     return Quaternion{q[0] / length, q[1] / length, q[2] / length, q[3] / length};
   }

@@ -43,7 +43,11 @@ class Robot {
     if (root_.name != "robot")
       refuse(root_.line, fmt::format("a URDF file has a `robot`, not a `{}`", printable(root_.name)));
     for (const XmlElement& e : root_.children) {
-      if (e.name == "link") links_.emplace(named_in(e), &e), order_.push_back(named_in(e));
+      if (e.name == "link") {
+        if (!links_.emplace(named_in(e), &e).second)
+          refuse(e.line, fmt::format("there are two links `{}`", printable(named_in(e))));
+        order_.push_back(named_in(e));
+      }
       if (e.name == "joint") joints_.push_back(&e);
       if (e.name != "link" && e.name != "joint") note(fmt::format("`{}` is not read", printable(e.name)));
     }
@@ -154,8 +158,9 @@ class Robot {
     for (const std::string& name : order_)
       if (!above.contains(name)) roots.push_back(name);
     if (roots.size() != 1)
-      refuse(root_.line, roots.empty() ? "the joints go round in a circle"
-                                       : fmt::format("the robot has {} first links", roots.size()));
+      refuse(root_.line, roots.empty()
+                             ? "the joints go round in a circle"
+                             : fmt::format("the robot has {} first links: {}", roots.size(), quote_list(roots, 4)));
     base_ = roots.front();
     frames_[base_] = {}, outwards_.push_back(base_);
     for (std::size_t done = 0; done < joints_.size();) {
@@ -196,6 +201,8 @@ class Robot {
       text_ += "mass    = 0\n";
     } else {
       const auto mass = number(inertial->child("mass"), "value");
+      if (mass.value_or(0.0) < 0.0)
+        refuse(inertial->line, fmt::format("the mass of the link `{}` is negative", printable(name)));
       const Frame at = origin(*inertial);
       text_ += fmt::format("mass    = {}\ncentre  = {}\n", mass.value_or(0.0), list(at.p));
       if (const XmlElement* e = inertial->child("inertia")) {
@@ -259,6 +266,8 @@ class Robot {
     }
     const XmlElement* axis = joint.child("axis");
     const Vector along = axis ? numbers(*axis, "xyz", {1.0, 0.0, 0.0}) : Vector{1.0, 0.0, 0.0};
+    if (!(norm(along).value > 0.0))
+      refuse(axis->line, fmt::format("the axis of the joint `{}` has no length", printable(own)));
     text_ += fmt::format("axis    = {}\n", list(frame.R * along));
     const std::string coordinate = name + (*type == "prismatic" ? ".distance" : ".angle");
     if (const XmlElement* d = joint.child("dynamics"); d && *type != "planar") {
