@@ -132,7 +132,7 @@ std::optional<std::vector<Expr>> FieldReader::vector(const TomlValue& value, con
   }
   measure = {};
   if (!is_text(value, what, "an expression in quotation marks, or a list of two or three")) return std::nullopt;
-  ParsedVector parsed = parse_vector(value.text, scope);
+  ParsedVector parsed = parse_vector(value.text, scope_for(value, scope));
   report(value, parsed.problems);
   measure = parsed.measure;
   return parsed.components.empty() ? std::nullopt : std::optional(std::move(parsed.components));
