@@ -845,6 +845,41 @@ def angles_of_rest(program):
         that("rest", state["stable"] == (q["hand.z"] < 0 and abs(math.remainder(between, 2 * math.pi)) < 1), state)
 
 
+def damped_ball(program):
+    """A ball of one moment about all axes: w' = -d w/I, one against the other too; as a robot says it, and as bodies."""
+    for way in WAYS:
+        text = f"""
+[world]
+formulation = "{way}"
+[bodies.a]
+mass    = 1
+inertia = [0.2, 0.2, 0.2]
+start   = {{ spin = [1, -2, 0.5], turned = {{ axis = [1, 2, 3], angle = 0.7 }} }}
+[bodies.b]
+mass    = 1
+inertia = [0.3, 0.3, 0.3]
+[joints.ball]
+type    = "spherical"
+between = ["a", "b"]
+at      = [0, 0, 0]
+damping = 0.4
+[outputs]
+u = "sqrt((a.Wx - b.Wx)^2 + (a.Wy - b.Wy)^2 + (a.Wz - b.Wz)^2)"
+[run]
+to    = 1
+every = 0.5
+"""
+        for row in rows(program, text):
+            that(f"damped ball ({way})", near(row["u"], math.sqrt(5.25) * math.exp(-0.4 * (1 / 0.2 + 1 / 0.3) * row["t"]), 1e-9), row)
+    robot = '<mujoco><worldbody><body name="b"><joint name="j" type="ball" damping="0.4"/><inertial pos="0 0 0" mass="1" diaginertia="0.2 0.2 0.2"/></body></worldbody></mujoco>'
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "r.xml"
+        file.write_text(robot)
+        done = subprocess.run([program, "accelerate", str(file), "--json", "--velocity", "j.qx=0.5"], capture_output=True, text=True)
+    found = json.loads(done.stdout)["acceleration"]["j.qx"] if done.returncode == 0 else 0.0
+    that("damped ball of a robot", near(found, -0.4 / 0.2 * 0.5), (found, done.stderr))
+
+
 def held_limits(program):
     """Joints that stand at their limits and are held there by friction: neither leaves, and the motion goes on."""
     text = '[world]\ngravity = [0, 0, -9.81]\n'
@@ -863,7 +898,7 @@ def held_limits(program):
 def main():
     program = sys.argv[1]
     for check in (screw, hooke, top, shapes, same_in_all_ways, limits_and_contacts, planar, parts_and_families, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
-                  corners, parts_of_parts, robots, units, angles_of_rest, held_limits):
+                  corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits):
         check(program)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0

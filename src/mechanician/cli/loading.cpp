@@ -84,8 +84,6 @@ FamilyModel read_stated_model(const CommandOptions& options, const ParameterOver
 }
 
 void say_notes(const System& system, const CommandOptions& options) {
-  if (is_robot(options.model))
-    for (const std::string& note : read_robot(options).notes) say("note: {}\n", note);
   for (const Problem& note :
        notes_of_model(system.source(), ParameterOverrides(options.set.begin(), options.set.end())))
     say(Remark{note.message, {}, note.place}, "note", system);
@@ -137,6 +135,8 @@ Loaded load(const CommandOptions& options) {
   FamilyModel model = read_stated_model(options, overrides);
   refuse_unknown(model);
   std::string tables = name_tables(model.tables);
+  if (is_robot(options.model) && !options.quiet)  // what is left out of it changes numbers
+    for (const std::string& note : read_robot(options).notes) say("note: {}\n", note);
   std::vector<StartValue> given;
   for (const auto& [name, value] : options.position) given.push_back({name, value});
   for (const auto& [name, value] : options.velocity) given.push_back({name + "'", value});

@@ -38,7 +38,7 @@ ImportedRobot read_robot(const CommandOptions& options);
 std::optional<std::string> text_with_base(const CommandOptions& options);
 /// The model of options.model, with its --base.
 FamilyModel read_stated_model(const CommandOptions& options, const ParameterOverrides& overrides);
-/// What is worth saying of a model that can be read: bodies without gravity, what of a robot is not read.
+/// What is worth saying of a model that can be read: bodies without gravity.
 void say_notes(const System& system, const CommandOptions& options);
 
 /// Start values that move bodies: a joint that is a constraint begins where its bodies are, so these are to be read with it. Adds

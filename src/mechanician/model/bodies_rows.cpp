@@ -255,13 +255,26 @@ void Layer::write_extras(Joint& joint) {
     potential_.push_back(name + ".potential");
     define(name, -(*k * stretch), span(m));
   });
-  each("damping",
-       [&](const JointCoordinate& c, const TomlValue& value, const TomlMember& m, const std::string& suffix) {
-         const auto d = formula(value, "joints." + joint.name + ".damping");
-         if (!d) return;
-         const Formula f = define(joint.name + suffix + ".damper", -(*d * c.rate), span(m));
-         add_force(c.name, f, span(m));
-       });
+  if (const TomlMember* ball = table.find("damping"); ball && joint.type == JointType::spherical) {
+    // A ball is damped about every axis alike.
+    if (const auto d = formula(ball->value, "joints." + joint.name + ".damping")) {
+      const auto spin = [&](int body) {
+        const Pose& pose = bodies_[static_cast<std::size_t>(body)].pose;
+        return pose.R * pose.w;
+      };
+      const Vector torque = define(joint.name + ".damper", -*d * (spin(joint.second) - spin(joint.first)), span(*ball));
+      apply(joint.second, joint.P2, {0.0, 0.0, 0.0}, torque, span(*ball));
+      apply(joint.first, joint.P2, {0.0, 0.0, 0.0}, -torque, span(*ball));
+    }
+  } else {
+    each("damping",
+         [&](const JointCoordinate& c, const TomlValue& value, const TomlMember& m, const std::string& suffix) {
+           const auto d = formula(value, "joints." + joint.name + ".damping");
+           if (!d) return;
+           const Formula f = define(joint.name + suffix + ".damper", -(*d * c.rate), span(m));
+           add_force(c.name, f, span(m));
+         });
+  }
   each("limits", [&](const JointCoordinate& c, const TomlValue& value, const TomlMember& m, const std::string& suffix) {
     const std::string path = "joints." + joint.name + ".limits";
     if (value.type != TomlValue::Type::array || value.items.size() != 2)
