@@ -89,37 +89,6 @@ void say_notes(const System& system, const CommandOptions& options) {
     say(Remark{note.message, {}, note.place}, "note", system);
 }
 
-bool ties_bodies(const std::map<std::string, Place>& places) {
-  constexpr std::string_view section = "constraints.";
-  for (auto i = places.lower_bound(std::string(section)); i != places.end() && i->first.starts_with(section); ++i) {
-    const std::string_view name = std::string_view(i->first).substr(section.size());
-    const std::size_t dot = name.rfind('.');
-    if (dot == std::string_view::npos) continue;
-    bool along = false;  // of a joint of the tree, or of a body alone
-    for (const char* part : {"unit", "lower", "upper", "drive", "mimic", "friction"})
-      along = along || name.substr(dot + 1) == part;
-    if (!along) return true;
-  }
-  return false;
-}
-
-std::string start_parameter(const std::string& name) {
-  return name.ends_with('\'') ? name.substr(0, name.size() - 1) + ".start_rate" : name + ".start";
-}
-
-bool open_starts(std::span<const StartValue> names, const std::function<bool(const std::string&)>& is_own,
-                 const std::function<std::vector<std::string>(const ParameterOverrides&)>& unknown,
-                 ParameterOverrides& overrides) {
-  ParameterOverrides more = overrides;
-  for (const StartValue& start : names)
-    if (!is_own(start.name)) more[start_parameter(start.name)] = start.value;
-  if (more.size() == overrides.size()) return false;
-  const std::size_t before = overrides.size();
-  for (const std::string& name : unknown(more)) more.erase(name);
-  for (const auto& [name, value] : more) overrides.insert_or_assign(name, value);
-  return overrides.size() > before;
-}
-
 namespace {
 
 /// Whether a coordinate, or the velocity x', begins where it is said, for its own part, and nothing else with it.

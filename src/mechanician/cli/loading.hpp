@@ -2,8 +2,6 @@
 
 /// From a command line to a system at its start state.
 
-#include <functional>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +9,7 @@
 #include "mechanician/cli/options.hpp"
 #include "mechanician/cli/standard_error.hpp"
 #include "mechanician/expression/table.hpp"
+#include "mechanician/instant/joint_starts.hpp"
 #include "mechanician/instant/system.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/parameters.hpp"
@@ -40,21 +39,6 @@ std::optional<std::string> text_with_base(const CommandOptions& options);
 FamilyModel read_stated_model(const CommandOptions& options, const ParameterOverrides& overrides);
 /// What is worth saying of a model that can be read: bodies without gravity.
 void say_notes(const System& system, const CommandOptions& options);
-
-/// Start values that move bodies: a joint that is a constraint begins where its bodies are, so these are to be read with it. Adds
-/// "hinge.angle.start" to `overrides` for each of `names` ("hinge.angle", "hinge.angle'") that is such a joint, with its value; true: there
-/// are some, and the model is to be read again. `unknown`: what a model read with these does not know of them.
-struct StartValue {
-  std::string name;  ///< with a prime: a velocity
-  double value = 0.0;
-};
-bool open_starts(std::span<const StartValue> names, const std::function<bool(const std::string&)>& is_own,
-                 const std::function<std::vector<std::string>(const ParameterOverrides&)>& unknown,
-                 ParameterOverrides& overrides);
-/// Whether joints are constraints, so that bodies begin where other coordinates than their own say. By the names of constraints.
-bool ties_bodies(const std::map<std::string, Place>& places);
-/// What open_starts() calls the start of a joint.
-std::string start_parameter(const std::string& name);
 
 /// Reads the model and applies --set, --from, --position, --velocity and --time.
 Loaded load(const CommandOptions& options);

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/instant/joint_starts.hpp"
 #include "mechanician/instant/project.hpp"
 #include "mechanician/motion/stage_model.hpp"
 #include "mechanician/output/accelerate_output.hpp"
@@ -92,12 +93,15 @@ std::vector<std::string> InstantAnswer::notes() const {
 }
 
 State start_of(const System& system, const Values& position, const Values& velocity, std::optional<double> time) {
-  State state = find_start(system).state;
-  assign(system, position, state.q);
+  // Joints that are constraints move bodies; the rest is put in its place.
+  Values own_position = position, own_velocity = velocity;
+  const std::optional<State> moved = start_with_joints(system, own_position, own_velocity);
+  State state = moved ? *moved : find_start(system).state;
+  assign(system, own_position, state.q);
   for (const StateRow& z : system.states())
     if (const std::string name = system.coordinate(z.coordinate); velocity.contains(name))
       throw std::invalid_argument(fmt::format("`{}` is a state, whose velocity is what its rate says", name));
-  assign(system, velocity, state.qd);
+  assign(system, own_velocity, state.qd);
   if (time) state.t = *time;
   system.set_state_rates(state);
   return state;

@@ -10,6 +10,7 @@
 #include "mechanician/ensemble/kept_values.hpp"
 #include "mechanician/ensemble/make_runner.hpp"
 #include "mechanician/ensemble/sweep.hpp"
+#include "mechanician/instant/joint_starts.hpp"
 #include "mechanician/library/instant_answer.hpp"
 #include "mechanician/motion/stage_model.hpp"
 
@@ -104,6 +105,16 @@ SweepAnswer System::sweep(const SweepRequest& request) const {
   EnsembleOptions options = options_of(system, nominal.t, request);
   options.summarise = KeptValues(system, request.keep).keeps_summary();
   const auto plan = plan_of(request);
+  // A motion begins where its parameters put the bodies; joints that are constraints follow.
+  Values position = request.position, velocity = request.velocity;
+  if (start_with_joints(system, position, velocity))
+    throw std::invalid_argument(
+        "starts of joints that are constraints stand in [start] of the model, made of parameters");
+  for (const std::string& name : plan->names())
+    if (name.find('.') != std::string::npos && ties_bodies(model().places) &&
+        find_coordinate(name.ends_with('\'') ? name.substr(0, name.size() - 1) : name) >= 0)
+      throw std::invalid_argument(
+          fmt::format("`{}` is tied to bodies that begin elsewhere: vary a parameter that [start] gives it by", name));
   SampleStarts starts(system_at_start(system), plan->names(),
                       {.parameters = ParameterOverrides(given_.begin(), given_.end()),
                        .position = request.position,
