@@ -349,7 +349,7 @@ std::vector<Expr> NameTable::rewrite(std::span<const Expr> fs, std::span<const R
       const std::string& old = before.symbol.symbol().name;
       const std::string name = fmt::format("{}[{}]", old.substr(0, old.find('[')), shown);
       after.symbol = make_symbol(before.symbol.symbol().kind, name);
-      const bool of_row = (kind_bit(s.symbol().kind) & forces_of_constraints) != 0;
+      const bool of_row = (kind_bit(s.symbol().kind) & forces_of_rows) != 0;
       (of_row ? model_.rows : model_.members).emplace(name, std::move(after));
       put(s, s.symbol().kind == SymbolKind::velocity       ? derivative_symbol(coordinate(name))
              : s.symbol().kind == SymbolKind::acceleration ? derivative_symbol(derivative_symbol(coordinate(name)))

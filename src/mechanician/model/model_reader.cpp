@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
 #include <utility>
@@ -22,6 +23,11 @@ namespace {
 /// Has an index, as in "x[1..N]"; one between parts of a name, leg[2].knee, belongs to the name.
 bool is_family(std::string_view name) { return name.find('[') != std::string_view::npos && !is_name(name); }
 std::string_view family_of(std::string_view name) { return is_family(name) ? name.substr(0, name.find('[')) : name; }
+
+/// Sections whose names stand for forces.
+constexpr std::array row_sections{std::pair("constraints", ForceName::Of::constraint),
+                                  std::pair("control", ForceName::Of::requirement),
+                                  std::pair("actuators", ForceName::Of::actuator)};
 
 }  // namespace
 
@@ -80,7 +86,9 @@ FamilyModel ModelReader::read() {
   };
   each("constraints", &ModelReader::read_constraint);
   each("states", &ModelReader::read_state);
+  each("actuators", &ModelReader::read_actuator);
   each("control", &ModelReader::read_control);
+  each("nominal", &ModelReader::read_nominal);
   if (const auto* nonideal = root_.find("nonideal"); nonideal && section("nonideal"))
     read_by_coordinate(*nonideal, "nonideal", TermKind::nonideal);
   read_measured();
@@ -183,7 +191,7 @@ void ModelReader::read_top_level() {
       root_, {"title",       "coordinates", "parameters", "inputs",  "states",  "modes",      "define",  "dynamics",
               "constraints", "nonideal",    "start",      "run",     "outputs", "measured",   "control", "unknown",
               "events",      "view",        "world",      "bodies",  "points",  "directions", "joints",  "springs",
-              "forces",      "contacts",    "parts",      "summary", "vectors", "units",      "tables"},
+              "forces",      "contacts",    "parts",      "summary", "vectors", "units",      "tables",  "actuators",  "nominal"},
       "at the top of the file");
   // A misspelt section hides what it holds.
   for (const TomlMember& m : std::span(root_.members).first(std::min<std::size_t>(root_.members.size(), 100))) {
@@ -212,8 +220,10 @@ void ModelReader::declare_names() {
       else
         names_.add_family(std::string(parse_name(m.name).name), {.kind = NameKind::state, .bounds = {}});
     }
-  if (const auto* constraints = root_.find("constraints"))
-    for (const TomlMember& m : constraints->value.members) names_.add_constraint(m.name);
+  for (const auto& [name, of] : row_sections)
+    if (const auto* rows = root_.find(name))
+      for (const TomlMember& m : rows->value.members)
+        if (of != ForceName::Of::requirement || m.value.find("equation")) names_.add_row(of, m.name);
   if (const TomlValue* table = section("parameters")) {
     for (const TomlMember& m : table->members)
       if (m.value.type != TomlValue::Type::array && m.value.type != TomlValue::Type::table)
@@ -331,15 +341,17 @@ void ModelReader::declare_families() {
     if (indices) family.indices = *indices;
     return indices && !indices->empty();
   };
-  if (const auto* constraints = root_.find("constraints"))
-    for (std::size_t i = 0; i < constraints->value.members.size(); ++i) {
-      const TomlMember& m = constraints->value.members[i];
+  for (const auto& [section, of] : row_sections) {
+    const auto* const rows = root_.find(section);
+    for (std::size_t i = 0; rows && i < rows->value.members.size(); ++i) {
+      const TomlMember& m = rows->value.members[i];
       NameTable::Family family{.kind = NameKind::constraint, .number = static_cast<int>(i), .bounds = {}};
       if (m.value.type != TomlValue::Type::table || !m.value.find("for") || !indexed(m, family)) continue;
       std::vector<Expr> label;
       for (const TermIndex& index : family.indices) label.push_back(index.symbol);
       if (names_.finish_family(family, label)) names_.add_family(m.name, std::move(family));
     }
+  }
   for (const Definition& stated : definitions())
     if (!stated.is_input && is_family(stated.field->name)) declare_family(stated);
 }

@@ -148,11 +148,11 @@ std::string check_text(const System& system, const Instant& instant) {
   say("constraint rows",
       fmt::format("{}{}{}", rows, sides, control ? fmt::format(", and {} of control", control) : ""));
   say("operations", fmt::format("{} for M, Q, A and b", system.num_operations()));
-  if (system.m() > system.num_states()) {
+  if (system.num_rows() > system.num_states()) {
     const auto residuals = by_row(instant);
     out += "\n";
     TextTable table({"name", "residual", "rate", "kind"}, TextTable::LastColumn::words);
-    for (int i = 0; i < lines_of(system.m()); ++i) {
+    for (int i = 0; i < lines_of(system.num_rows()); ++i) {
       if (system.row(i).is_rate) continue;
       const auto found = residuals.find(i);
       const auto shown = [](double x) { return fmt::format("{:.3g}", x == 0.0 ? 0.0 : x); };
@@ -164,7 +164,7 @@ std::string check_text(const System& system, const Instant& instant) {
                                                : "") +
                      describe(row)});
     }
-    out += table.text() + others(system.m()) + "\n";
+    out += table.text() + others(system.num_rows()) + "\n";
   }
   if (!instant.contacts.empty()) out += contact_table(system, instant) + "\n";
   if (instant.not_finite) return out;
@@ -199,7 +199,7 @@ constexpr int most_listed = 10'000;
 void constraints_json(JsonWriter& json, const System& system, const Instant& instant) {
   const auto residuals = by_row(instant);
   json.begin_array();
-  for (int i = 0; i < system.m(); ++i) {
+  for (int i = 0; i < system.num_rows(); ++i) {
     const RowTraits& row = system.row(i);
     if (row.is_rate) continue;
     json.begin_object();
@@ -271,7 +271,7 @@ std::string check_json(const System& system, const Instant& instant) {
       json.end_object();
     }
   }
-  json.key("rows").value(system.m() - system.num_states());
+  json.key("rows").value(system.num_rows() - system.num_states());
   json.key("control_rows").value(system.num_control());
   json.key("operations").value(system.num_operations());
   json.key("mass").value(mass_word(moving.empty() ? MassKind::definite : mass_kind(system, instant, moving)));
