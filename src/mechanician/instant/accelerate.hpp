@@ -55,6 +55,9 @@ struct InstantControl {
   std::vector<char> met;
   ControlMode mode;
   std::vector<ControlAnswer::Refusal> refused;
+  /// Of A₂ N E, the accelerations that the requirements feel of actuators; without these of A₂ N A₂ᵀ.
+  int rank = 0;
+  std::vector<char> influenced;  ///< by requirement: whether its row of that is there
 };
 
 struct Instant {

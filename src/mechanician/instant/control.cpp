@@ -123,8 +123,8 @@ class Controller {
 
  private:
   static double largest_force(const Instant& at) {
-    return std::max({at.values.Q.cwiseAbs().maxCoeff(), at.solution.Qc.size() ? at.solution.Qc.cwiseAbs().maxCoeff() : 0.0,
-                     1e-300});
+    return std::max({at.values.Q.cwiseAbs().maxCoeff(),
+                     at.solution.Qc.size() ? at.solution.Qc.cwiseAbs().maxCoeff() : 0.0, 1e-300});
   }
 
   /// N F; of reactions by differences, which are exact as long as contacts do what they do.
@@ -147,10 +147,9 @@ class Controller {
     const MatrixXd X = respond(at, u, N, quick);
     const VectorXd before = has_actuators_ ? VectorXd(X * tau_) : N(u);
     const VectorXd qdd = at.solution.qdd - before;
-    ControlStage stage;
-    make_control_stage(control_, A_, X, qdd, qdd.cwiseAbs() + before.cwiseAbs(), units_, stage);
-    const ControlSpace& space = stage.space;
-    answer_ = solve_control(stage.programme);
+    make_control_stage(control_, A_, X, qdd, qdd.cwiseAbs() + before.cwiseAbs(), units_, stage_);
+    const ControlSpace& space = stage_.space;
+    answer_ = solve_control(stage_.programme);
     const VectorXd delta = space.D * answer_.y;
     tau_ = space.T * answer_.y;
     if (has_actuators_) {
@@ -181,6 +180,7 @@ class Controller {
     }
     c.error = now_.residual.tail(count), c.error_rate = now_.rate.tail(count);
     c.met = answer_.met, c.missing = answer_.missing, c.mode = answer_.mode, c.refused = answer_.refused;
+    c.rank = static_cast<int>(find_control_rank(stage_.programme, c.influenced));
     Solution& s = to.solution;
     if (s.has_acceleration()) {
       s.Q_control = u;
@@ -203,6 +203,7 @@ class Controller {
   VectorXd units_;
   bool has_actuators_ = false, reacts_ = false, settles_at_once_ = true;
   VectorXd tau_, delta_;
+  ControlStage stage_;
   ControlAnswer answer_;
 };
 
@@ -221,6 +222,16 @@ Instant accelerate_with_control(const System& system, const Evaluation& now, con
     result.control = of_model.control;
     if (result.solution.has_acceleration()) {
       Solution& s = result.solution;
+      // What is met is what the system does, not what the controller believes.
+      const ControlValues& asked = now.control;
+      result.control->missing = asked.b - asked.A * s.qdd;
+      for (Index j = 0; j < asked.b.size(); ++j) {
+        double size = asked.b_size(j);
+        for (const SparseRows::Entry& e : asked.A.row(j)) size += std::abs(e.value * s.qdd(e.col));
+        double& missing = result.control->missing(j);
+        if (asked.rows[static_cast<std::size_t>(j)].one_sided) missing = std::max(missing, 0.0);
+        result.control->met[static_cast<std::size_t>(j)] = std::abs(missing) <= 1e-9 * size;
+      }
       s.Q_control = of_model.solution.Q_control;
       s.a = plant({}, quick).solution.a;
       if (s.a) s.gaussian = (s.qdd - *s.a).dot(now.values.M * (s.qdd - *s.a));

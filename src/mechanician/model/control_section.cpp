@@ -90,7 +90,8 @@ void ModelReader::read_priority(const TomlMember* field, const std::string& path
     term.priority = static_cast<int>(value.number);
     return;
   }
-  fields_.report(value, "`priority` is a whole number from 1 on", "requirements of priority 1 are met before those of 2");
+  fields_.report(value, "`priority` is a whole number from 1 on",
+                 "requirements of priority 1 are met before those of 2");
   fail(path + ".priority");
 }
 
@@ -213,6 +214,37 @@ void ModelReader::read_control_setting(const TomlMember& field) {
       return fail(path);
     }
     for (const TomlValue& item : row.items) entries.push_back(expression(item, path).value_or(Expr(0.0)));
+  }
+}
+
+/// What robust control promises of the error, and what it has come to in the second half of the run, as numbers of [summary]. On the
+/// surface |e' + frequency e| <= layer, and so |e| <= layer/frequency once what was there before has died out.
+void ModelReader::add_promises() {
+  if (!model_.control.layer || !model_.control.gain || !model_.run.to) return;
+  const std::vector<Term> terms = model_.terms;
+  for (const Term& c : terms) {
+    using Kind = Term::Part::Kind;
+    const auto part = [&](Kind kind) {
+      return std::find_if(c.parts.begin(), c.parts.end(), [&](const Term::Part& p) { return p.kind == kind; });
+    };
+    const auto frequency = part(Kind::frequency);
+    const bool positions = (model_.kinds_of(c.body) & kind_bit(SymbolKind::velocity)) == 0;
+    if (c.kind != TermKind::control || c.one_sided || !c.indices.empty() || part(Kind::law) != c.parts.end() ||
+        (positions && frequency == c.parts.end()) ||
+        (model_.kinds_of(c.body) & kind_bit(SymbolKind::acceleration)) != 0)
+      continue;
+    const Expr half = (model_.start_time_stated + Expr(*model_.run.to)) / Expr(2.0);
+    const Expr error = make_symbol(SymbolKind::control_error, c.name);
+    const Expr bound = positions ? *model_.control.layer / frequency->value : *model_.control.layer;
+    for (const auto& [word, f] :
+         {std::pair("error", select(time_symbol() >= half, abs(error), Expr(0.0))), std::pair("promised", bound)}) {
+      FamilyQuantity quantity;
+      quantity.name = fmt::format("{}_{}", c.name, word);
+      if (root_.find("summary") && root_.find("summary")->value.find(quantity.name)) continue;
+      quantity.term.kind = TermKind::quantity, quantity.term.body = f, quantity.term.place = c.place;
+      model_.summary.push_back({quantity.name, SummaryKind::max, c.place});
+      model_.outputs.push_back(std::move(quantity));
+    }
   }
 }
 

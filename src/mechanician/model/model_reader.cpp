@@ -98,6 +98,7 @@ FamilyModel ModelReader::read() {
   each("outputs", &ModelReader::read_output);
   read_view();
   each("summary", &ModelReader::read_summary);  // last: what it is about is no output for others
+  add_promises();
 
   std::vector<Problem> problems = std::move(fields_.problems);
   for (Problem& p : validate_families(model_, unreadable_)) problems.push_back(std::move(p));

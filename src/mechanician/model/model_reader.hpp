@@ -105,6 +105,7 @@ class ModelReader {
   // control_section.cpp
   void read_control(const TomlMember& field);
   void read_control_setting(const TomlMember& field);
+  void add_promises();
   void read_priority(const TomlMember* field, const std::string& path, Term& term);
   void read_law(const TomlMember& field, const std::string& path, KindSet kinds, Term& term);
   void read_actuator(const TomlMember& field);

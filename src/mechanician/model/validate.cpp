@@ -377,7 +377,8 @@ class Validator {
       const std::string name = mechanician::quoted(a.name), path = "actuators." + a.name;
       add(a.work, fmt::format("the actuator {}", name), a.place, of_motion);
       if (a.low)
-        add(*a.low, fmt::format("the limit of {}", name), place(path + ".low", a.place), of_velocities, no_acceleration);
+        add(*a.low, fmt::format("the limit of {}", name), place(path + ".low", a.place), of_velocities,
+            no_acceleration);
       if (a.high)
         add(*a.high, fmt::format("the limit of {}", name), place(path + ".high", a.place), of_velocities,
             no_acceleration);
@@ -456,7 +457,9 @@ class Validator {
   /// Every symbol belongs to the model. One look at all expressions together decides; only if something is wrong is
   /// each looked at by itself.
   void check_symbols() {
-    std::unordered_set<std::string> parameters, constraints, unknowns;
+    std::unordered_set<std::string> parameters, constraints, unknowns, requirements, actuators;
+    for (const Control& c : model_.controls) requirements.insert(c.name);
+    for (const Actuator& a : model_.actuators) actuators.insert(a.name);
     for (const Parameter& p : model_.parameters) parameters.insert(p.name);
     for (const Constraint& c : model_.constraints) constraints.insert(c.name);
     for (const Expr& u : model_.unknowns) unknowns.insert(u.symbol().name);
@@ -471,6 +474,12 @@ class Validator {
         case SymbolKind::power:
         case SymbolKind::work:
           return has_row(constraints, s.name) || unreadable_.covers("constraints." + s.name);
+        case SymbolKind::effort:
+          return has_row(actuators, s.name) || unreadable_.covers("actuators." + s.name);
+        case SymbolKind::control_error:
+          return has_row(requirements, s.name) || unreadable_.covers("control." + s.name);
+        case SymbolKind::control_cost:
+          return !model_.controls.empty() || unreadable_.covers("control");
         case SymbolKind::unknown:
           return unknowns.contains(s.name);
         default:
@@ -627,8 +636,7 @@ class Validator {
       if (c.law && (c.frequency || !c.damping.is_constant(1.0)))
         report(place("control." + c.name + ".law", c.place), "a requirement has a law or a frequency, not both",
                "the law says all there is to say of the error");
-      if (c.priority < 1)
-        report(place("control." + c.name, c.place), "`priority` is a whole number from 1 on");
+      if (c.priority < 1) report(place("control." + c.name, c.place), "`priority` is a whole number from 1 on");
       if (c.one_sided && !c.law && !c.frequency && c.level() != Level::acceleration)
         report(c.place, "a one-sided requirement needs a frequency or a law",
                "it acts so that e'' + 2*damping*frequency*e' + frequency^2*e >= 0");
@@ -651,8 +659,9 @@ class Validator {
     }
     const ControlSettings& control = model_.control;
     const std::size_t count = model_.actuators.size();
-    const bool square = control.cost.size() == count && std::all_of(control.cost.begin(), control.cost.end(),
-                                                                    [&](const auto& row) { return row.size() == count; });
+    const bool square =
+        control.cost.size() == count &&
+        std::all_of(control.cost.begin(), control.cost.end(), [&](const auto& row) { return row.size() == count; });
     if (!control.cost.empty() && !square)
       report(place("control.cost"), fmt::format("the cost is no matrix of {0} × {0}", count),
              "it has a row and a column for each actuator, in their order");

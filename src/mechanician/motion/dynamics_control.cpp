@@ -211,8 +211,7 @@ void Dynamics::calc_control_switches(std::span<double> g) const {
       int& at = free.at_limit[static_cast<std::size_t>(s.actuator)];
       const bool limited = at != 0;
       at = 0;
-      const double tau =
-          limited ? p.T.row(s.actuator).dot(solve_control_mode(p, free)) : c.tau(s.actuator);
+      const double tau = limited ? p.T.row(s.actuator).dot(solve_control_mode(p, free)) : c.tau(s.actuator);
       g[i] = s.upper ? p.high(s.actuator) - tau : tau - p.low(s.actuator);
     } else {
       ControlMode free = mode;

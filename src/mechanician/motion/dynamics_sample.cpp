@@ -190,7 +190,11 @@ std::optional<Sample> Dynamics::calc_sample(double t, const double* y, const dou
   const Violation violation = calc_violation(t, y);
   s.residual = std::max(violation.position, violation.velocity);
   const double* w = y + 2 * n_;
-  s.works = {w[0], w[1], w[2], w[3], Eigen::Map<const VectorXd>(w + 4, num_constraints_),
+  s.works = {w[0],
+             w[1],
+             w[2],
+             w[3],
+             Eigen::Map<const VectorXd>(w + 4, num_constraints_),
              Eigen::Map<const VectorXd>(w + 4 + num_constraints_, num_actuators())};
   return found;
 }

@@ -403,6 +403,7 @@ std::optional<Stop> SwitchWatch::cross(int which, double next_step) {
   if (s.is_discontinuous && !jumps_) align_twins(active.back());
   settle_outer(i);
   landing_floor_[i] = left;
+  settle_control_ahead(next_step);
   const bool known = d.set_state_rates(t, rk.y_new.data()) && d.choose_rows(t, rk.y_new.data()) &&
                      d.rhs(t, rk.y_new.data(), rk.k[12].data());
   if (!known && d.surfaces().empty())
@@ -494,6 +495,46 @@ void SwitchWatch::report_control(const std::vector<double>& before) {
   }
 }
 
+/// Where something turns, what acts of control from there on is what the programme says a little ahead: where two actuators share what is
+/// asked for, both could leave their limits, and cost decides which does.
+void SwitchWatch::settle_control_ahead(double next_step) {
+  Dynamics& d = view_.dynamics;
+  if (d.num_control_switches() == 0) return;
+  const double t = view_.motion.t, h = std::max(view_.step.h, next_step);
+  const std::vector<double>& y = view_.step.rk.y_new;
+  const std::vector<double> given = d.sides();
+  const std::size_t first = d.num_expression_switches();
+  const long evaluations = d.evaluations, projections = d.projections;
+  std::vector<double> rate(y.size()), there(y), g(given.size()), noise(given.size());
+  const auto n = static_cast<std::size_t>(d.n());
+  d.settle_control(t, y.data());
+  // It has to stay so for a while: where efforts of actuators come to do the same, they have no share of their own for an instant.
+  constexpr int decades = 3;
+  std::vector<double> found;
+  int agreed = 0;
+  if (d.choose_rows(t, y.data()) && d.rhs(t, y.data(), rate.data()))
+    for (double tau = 1e-6 * h; tau < 0.2 * h && agreed < decades; tau *= 10.0) {
+      for (std::size_t j = 0; j < n; ++j) {
+        there[j] = y[j] + tau * y[n + j] + 0.5 * tau * tau * rate[n + j];
+        there[n + j] = y[n + j] + tau * rate[n + j];
+      }
+      d.settle_control(t + tau, there.data());
+      if (!d.calc_switches(t + tau, there.data(), g)) break;
+      d.calc_switch_noise(t + tau, there.data(), noise);
+      bool clear = true;
+      for (std::size_t k = first; k < g.size(); ++k) clear &= d.sides()[k] * g[k] > 16.0 * noise[k];
+      agreed = !clear ? 0 : d.sides() == found ? agreed + 1 : 1;
+      if (clear) found = d.sides();
+    }
+  d.sides() = found.empty() ? given : found;
+  d.evaluations = evaluations, d.projections = projections;
+  if (!d.choose_rows(t, y.data()) || !d.calc_switches(t, y.data(), g)) return;
+  d.calc_switch_noise(t, y.data(), noise);
+  // Those that are not at zero here turned because others did.
+  for (std::size_t k = first; k < g.size(); ++k)
+    landing_floor_[k] = std::abs(g[k]) < 1e8 * noise[k] ? 4.0 * std::abs(g[k]) : 0.0;
+}
+
 /// What acts must be what the programme says where a step begins: where several limits are met at once, turning one after the other
 /// need not lead there.
 void SwitchWatch::settle_control() {
@@ -523,8 +564,10 @@ void SwitchWatch::settle_control() {
 }
 
 void SwitchWatch::take_next_sides() {
+  // Where something has just turned, what acts was found a little ahead: here functions are at zero, or jump.
+  const bool turned = !next_sides_.empty();
   take_noted_sides();
-  settle_control();
+  if (!turned) settle_control();
 }
 
 void SwitchWatch::take_noted_sides() {

@@ -91,6 +91,7 @@ class SwitchWatch {
   std::optional<Stop> settle_modes(Modes found, int which);
   void report_control(const std::vector<double>& before);
   void settle_control();
+  void settle_control_ahead(double next_step);
   void take_noted_sides();
   void report_changes(const std::vector<Surface>& before);
   void note_surfaces(const std::vector<Surface>& along);

@@ -149,21 +149,21 @@ Remark unmet_remark(const System& system, const Instant& instant) {
     for (const Eigen::Index j : r.rows) rows.push_back(system.m() + j);
     const std::vector<std::string> names = row_names(system, rows);
     if (names.size() == 1)
-      remark.details.push_back(fmt::format("nothing that {} can do influences `{}`, whose acceleration misses what is asked "
-                                           "for by {}",
-                                           actuators ? "the actuators" : "a control force", names[0],
-                                           short_number(r.missing)));
+      remark.details.push_back(
+          fmt::format("nothing that {} can do influences `{}`, whose acceleration misses what is asked "
+                      "for by {}",
+                      actuators ? "the actuators" : "a control force", names[0], short_number(r.missing)));
     else
-      remark.details.push_back(fmt::format("{} contradict each other, {}: together they miss what is asked for by {}",
-                                           quote_list(names),
-                                           actuators ? "with what the actuators can do" : "beside the constraints",
-                                           short_number(r.missing)));
+      remark.details.push_back(fmt::format(
+          "{} contradict each other, {}: together they miss what is asked for by {}", quote_list(names),
+          actuators ? "with what the actuators can do" : "beside the constraints", short_number(r.missing)));
     if (remark.place.line == 0) remark.place = row_place(system, rows.back());
   }
   remark.details.push_back(fmt::format("at {}", state_text(system, instant.state)));
-  remark.details.emplace_back(actuators ? "add an actuator that does, drop a requirement, or give it a weight: then it is met "
-                                          "as far as possible"
-                                        : "drop a requirement, or give it a weight: then it is met as far as possible");
+  remark.details.emplace_back(
+      actuators ? "add an actuator that does, drop a requirement, or give it a weight: then it is met "
+                  "as far as possible"
+                : "drop a requirement, or give it a weight: then it is met as far as possible");
   return remark;
 }
 
@@ -446,11 +446,11 @@ std::vector<Remark> warnings(const System& system, const Instant& instant) {
     for (std::size_t j = 0; j < instant.control->met.size(); ++j) {
       if (instant.control->met[j]) continue;
       const int row = system.m() + static_cast<int>(j);
-      result.push_back({fmt::format("control requirement `{}` is not met: its acceleration misses what is asked for by {}",
-                                    system.row_name(row),
-                                    short_number(instant.control->missing(static_cast<Eigen::Index>(j)))),
-                        {},
-                        system.row(row).place});
+      result.push_back(
+          {fmt::format("control requirement `{}` is not met: its acceleration misses what is asked for by {}",
+                       system.row_name(row), short_number(instant.control->missing(static_cast<Eigen::Index>(j)))),
+           {},
+           system.row(row).place});
     }
   if (instant.solution.has_acceleration() && !instant.solution.consistent)
     result.push_back(

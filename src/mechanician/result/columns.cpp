@@ -101,7 +101,8 @@ ColumnSource source_of(const System& system) {
     for (const ControlEquations::Actuator& a : system.equations().control.actuators)
       source.efforts.push_back(fmt::format("tau({})", a.name)),
           source.actuator_works.push_back(fmt::format("work_control({})", a.name));
-    for (int j = system.m(); j < system.num_rows(); ++j) source.errors.push_back(fmt::format("e({})", system.row_name(j)));
+    for (int j = system.m(); j < system.num_rows(); ++j)
+      source.errors.push_back(fmt::format("e({})", system.row_name(j)));
   }
   if (!system.is_staged()) return source;
   for (const Parameter& p : system.model().parameters)

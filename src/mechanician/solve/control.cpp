@@ -246,8 +246,7 @@ class Search {
     VectorXd d(C.rows());
     for (std::size_t i = 0; i < rows_.size(); ++i)
       C.row(static_cast<Index>(i)) = rows_[i], d(static_cast<Index>(i)) = bounds_[i];
-    LeastSquares(std::move(C), std::move(d), equality_)
-        .minimise(MatrixXd::Identity(k_, k_), VectorXd::Zero(k_), y_);
+    LeastSquares(std::move(C), std::move(d), equality_).minimise(MatrixXd::Identity(k_, k_), VectorXd::Zero(k_), y_);
   }
 
   const VectorXd& y() const { return y_; }
@@ -333,6 +332,20 @@ ControlSpace make_control_space(const MatrixXd& X, const MatrixXd& R, const Vect
   return space;
 }
 
+Index find_control_rank(const ControlProgramme& p, std::vector<char>& influenced) {
+  influenced.clear();
+  MatrixXd unit = p.G;
+  for (Index j = 0; j < unit.rows(); ++j) {
+    const double norm = unit.row(j).norm();
+    influenced.push_back(norm > dependent * p.size(j));
+    unit.row(j) *= influenced.back() ? 1.0 / norm : 0.0;
+  }
+  if (unit.size() == 0) return 0;
+  Eigen::ColPivHouseholderQR<MatrixXd> qr(unit);
+  qr.setThreshold(dependent);
+  return qr.rank();
+}
+
 VectorXd solve_control_mode(const ControlProgramme& p, const ControlMode& mode) {
   const Index k = p.G.cols();
   Affine left{VectorXd::Zero(k), MatrixXd::Identity(k, k)};
@@ -385,9 +398,9 @@ ControlAnswer solve_control(const ControlProgramme& p) {
   }
   answer.mode.held.assign(static_cast<std::size_t>(count), 0);
   for (Index j = 0; j < count; ++j)
-    answer.mode.held[static_cast<std::size_t>(j)] =
-        p.rows[static_cast<std::size_t>(j)].one_sided && p.G.row(j).norm() > dependent * p.size(j) &&
-        p.r(j) - p.G.row(j).dot(answer.y) > -allowed(p, j, answer.y);
+    answer.mode.held[static_cast<std::size_t>(j)] = p.rows[static_cast<std::size_t>(j)].one_sided &&
+                                                    p.G.row(j).norm() > dependent * p.size(j) &&
+                                                    p.r(j) - p.G.row(j).dot(answer.y) > -allowed(p, j, answer.y);
   const auto far = [&](const VectorXd& y) {
     // Nothing may be passed by more than the search passes it.
     const VectorXd t = p.T * y;

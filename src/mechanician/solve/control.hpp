@@ -65,6 +65,8 @@ ControlSpace make_control_space(const Eigen::MatrixXd& X, const Eigen::MatrixXd&
                                 double zero);
 
 ControlAnswer solve_control(const ControlProgramme& programme);
+/// Rank of G, and rows of it that are there.
+Eigen::Index find_control_rank(const ControlProgramme& programme, std::vector<char>& influenced);
 /// With what acts as it is: no search. For the stages of a step.
 Eigen::VectorXd solve_control_mode(const ControlProgramme& programme, const ControlMode& mode);
 
