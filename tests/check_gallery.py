@@ -5,7 +5,7 @@ usage: check_gallery.py --program PATH [--only NAME …] [--models FOLDER]
 
 The commands that a model proposes under `Try:` are run too; they end with 0, or otherwise where its text says so.
 
-CHECKS has one short function for each model: conserved quantities, closed forms, equations derived by hand and solved here, numbers from
+CHECKS has one short function for each model, or check_steered.py has: conserved quantities, closed forms, equations derived by hand and solved here, numbers from
 the literature, and what the diagnosis has to say. A model without a function is a miss, and so is a page of docs/gallery that is not
 what tools/build_gallery makes of the model.
 
@@ -37,6 +37,7 @@ class Parameters(dict):
         left = dict(table)
         while left:
             for name, value in list(left.items()):
+                if isinstance(value, list): self[name] = left.pop(name); continue      # a family
                 try: self[name] = float(eval(str(value).replace('^', '**'), {'__builtins__': {}}, {**names, **self}))
                 except NameError: continue
                 del left[name]
@@ -905,10 +906,12 @@ def steered_bead(m):
     e0, rate0 = run.first['y'] + 0.3, run.first["y'"] - 0.2
     run.vanishes('error of the height', lambda r: r['y'] + 0.3 - 0.1 * sin(2 * r['t']) - damped(e0, rate0, p.omega, 0.7, r['t']), growth=1 + p.omega)
     run.held('wire', lambda r: r['x'] ** 2 + r['y'] ** 2 - p.R ** 2)
-    for r in run.rows:       # Newton's law; the wire acts across itself, the steering along the gradient of the height
+    for r in run.rows:       # Newton's law; the steering acts along the wire, and the wire across itself, as without steering
         size = 100 * EPS * (abs(r['Qc(x)']) + abs(r['Qc(y)']) + abs(r['Qcontrol(y)']) + p.m * p.g) / abs(r['x'] / p.R)
         m.small("Newton's law", max(abs(p.m * r["x''"] - r['Qc(x)'] - r['Qcontrol(x)']), abs(p.m * (r["y''"] + p.g) - r['Qc(y)'] - r['Qcontrol(y)'])), size)
-        m.small('direction of the forces', max(abs(r['Qcontrol(x)']), abs(r['Qc(x)'] * r['y'] - r['Qc(y)'] * r['x'])), size)
+        m.small('direction of the forces', max(abs(r['Qcontrol(x)'] * r['x'] + r['Qcontrol(y)'] * r['y']), abs(r['Qc(x)'] * r['y'] - r['Qc(y)'] * r['x'])), size)
+        across = p.m * (p.g * r['y'] - v2(r, 'x', 'y')) / p.R ** 2
+        m.small('force of the wire', max(abs(r['Qc(x)'] - across * r['x']), abs(r['Qc(y)'] - across * r['y'])), size + run.budget)
 
 
 def servo(m):
@@ -1108,8 +1111,8 @@ def try_all(program, name):
         if (p.returncode != 0) != fails: raise Miss(f"`{' '.join(words)}` ends with {p.returncode}: {p.stderr.strip()[:300]}")
 
 
-def main():
-    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(checks, about):
+    a = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument('--program', default=os.path.join(ROOT, 'build', 'release', 'mechanician'))
     a.add_argument('--models', default=os.path.join(ROOT, 'models'))
     a.add_argument('--only', nargs='+')
@@ -1124,8 +1127,11 @@ def main():
         else: passed += 1
 
     present = {f[:-5] for f in os.listdir(options.models) if f.endswith('.toml')}
-    for name in sorted(present - set(CHECKS)): say(f'{name}: no law in CHECKS')
-    for name, check in CHECKS.items():
+    all_models = checks is CHECKS
+    if all_models:
+        import check_steered
+        for name in sorted(present - set(CHECKS) - set(check_steered.CHECKS)): say(f'{name}: no law in CHECKS')
+    for name, check in checks.items():
         if options.only and name not in options.only: continue
         if name not in present: say(f'{name}: there is no such model'); continue
         model = Model(os.path.abspath(options.program), os.path.join(options.models, name + '.toml'))
@@ -1137,11 +1143,11 @@ def main():
         except (KeyError, IndexError, TypeError, StopIteration, ZeroDivisionError, OSError) as e: miss = f'{name}: {type(e).__name__} {e}'
         say(miss)
         if options.verbose and not miss: print(f'{name}: {100 * model.used:.2g} %')
-    if not options.only:
+    if all_models and not options.only:
         p = subprocess.run([os.path.join(ROOT, 'tools', 'build_gallery'), '--check', '--program', options.program], capture_output=True, text=True, encoding='utf-8')
         say(None if p.returncode == 0 else 'the pages of the gallery:\n' + (p.stdout + p.stderr).rstrip())
     print(f'{passed} passed, {failed} failed')
     return 1 if failed or not passed else 0
 
 
-if __name__ == '__main__': sys.exit(main())
+if __name__ == '__main__': sys.exit(main(CHECKS, __doc__))

@@ -201,6 +201,8 @@ TEST_P(GalleryScales, of_coordinates_time_and_energy_change_nothing) {
   if (GetParam() == "bricard") GTEST_SKIP() << "the rank of rows with massless coordinates depends on units so far";
   // 7 of 20 trials are suspect where the units of its states are 1e13 apart: rows of rates are taken for nearly dependent.
   if (GetParam() == "servo") GTEST_SKIP() << "the sines of rows of rates depend on units so far";
+  // Efforts have units of their own, and costs, limits and misses in the sense of least squares compare what has different ones.
+  if (!model.actuators.empty()) GTEST_SKIP() << "costs and limits of efforts depend on units";
   const std::size_t n = model.coordinates.size(),
                     rows = model.constraints.size() + model.controls.size() + model.events.size() + 1;
   const std::vector<std::size_t> groups = groups_of(model);
