@@ -136,7 +136,7 @@ bool Dynamics::rhs_by_factors_aside(double t, const double* y, double* dy) {
   if (num_constraints_ < m_) {
     const auto respond_to = [&](const double* f, double* x) { return respond(f, nullptr, x, force_lambda_.data()); };
     const auto solve_with = [&](const double* f) { return solve_constraints(t, y, f); };
-    if (!add_control(t, y, respond_to, solve_with)) return false;
+    if (!add_control(t, y, std::cref(respond_to), std::cref(solve_with))) return false;
   }
   const double* const qd = y + n_;
   std::copy(qd, qd + n_, dy);

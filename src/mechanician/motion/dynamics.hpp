@@ -365,6 +365,8 @@ class Dynamics {
   using RespondTo = std::function<bool(const double* force, double* qdd)>;
   using SolveWith = std::function<bool(const double* force)>;
   bool add_control(double t, const double* y, const RespondTo& respond_to, const SolveWith& solve_with);
+  bool add_plain_control(const double* y, const RespondTo& respond_to);
+  void times_mass(const Eigen::VectorXd& x, Eigen::VectorXd& f) const;
   bool prepare_control(double t, const double* y, const RespondTo& respond_to, const SolveWith& solve_with);
   ControlMode mode_of_sides() const;
   /// Functions that change sign where what acts does, of the last add_control().
@@ -463,8 +465,8 @@ class Dynamics {
   // Control, of the last rhs_by_factors().
   struct ControlRoom {
     ControlValues values;
-    Eigen::MatrixXd A, F, X;
-    Eigen::VectorXd units, qdd, u, tau, delta, powers;
+    Eigen::MatrixXd A, F, X, S;
+    Eigen::VectorXd mu, units, qdd, u, tau, delta, powers;
     ControlStage stage;
     double cost = 0.0, power = 0.0;
     bool alone = false;  ///< without what is held, and what the controller believes

@@ -92,8 +92,68 @@ bool Dynamics::prepare_control(double t, const double* y, const RespondTo& respo
   return true;
 }
 
+void Dynamics::times_mass(const VectorXd& x, VectorXd& f) const {
+  const EquationValues::Numbers v = values_->numbers();
+  f.setZero(n_);
+  const std::vector<SparseEntry>& M = facts().pattern.M;
+  for (std::size_t k = 0; k < M.size(); ++k) {
+    const auto [i, j] = M[k];
+    f(i) += v.M[k] * x(j);
+    if (i != j) f(j) += v.M[k] * x(i);
+  }
+}
+
+/// Every coordinate can be forced, and all requirements are alike: S μ = r with S = A₂ N A₂ᵀ, and no memory is asked for. False: they are
+/// not clearly independent of each other and of the constraints.
+bool Dynamics::add_plain_control(const double* y, const RespondTo& respond_to) {
+  ControlRoom& c = control_;
+  const EquationValues::Numbers v = values_->numbers();
+  const Index count = m_ - num_constraints_;
+  c.A.setZero(count, n_), c.X.resize(n_, count), c.S.resize(count, count), c.mu.resize(count), c.units.resize(n_);
+  c.delta.setZero(n_);
+  Eigen::Map<VectorXd> qdd(qdd_.data(), n_);
+  c.F.setZero(n_, count);
+  for (Index j = 0; j < count; ++j)
+    each_entry(num_constraints_ + static_cast<int>(j), [&](int i, double a) { c.A(j, i) = c.F(i, j) = a; });
+  factors_->calc_units(matrices(), c.units.data());
+  for (Index j = 0; j < count; ++j)
+    if (!respond_to(c.F.col(j).data(), c.X.col(j).data())) return false;
+  // S = L D Lᵀ, L below the diagonal and D on it.
+  constexpr double clearly = 1e-8;
+  for (Index j = 0; j < count; ++j) {
+    for (Index k = 0; k <= j; ++k) {
+      double s = 0.0;
+      for (int i = 0; i < n_; ++i) s += c.A(j, i) * c.X(i, k);
+      for (Index i = 0; i < k; ++i) s -= c.S(j, i) * c.S(k, i) * c.S(i, i);
+      c.S(j, k) = k < j ? s / c.S(k, k) : s;
+    }
+    double size = 0.0;
+    for (int i = 0; i < n_; ++i) size += c.A(j, i) * c.units(i) * c.A(j, i) * c.units(i);
+    if (!(c.S(j, j) > clearly * size)) return false;
+  }
+  for (int round = 0; round < 2; ++round) {  // and once more, for the last digits
+    for (Index j = 0; j < count; ++j) {
+      double r = v.b[num_constraints_ + j];
+      for (int i = 0; i < n_; ++i) r -= c.A(j, i) * (qdd(i) + c.delta(i));
+      for (Index k = 0; k < j; ++k) r -= c.S(j, k) * c.mu(k);
+      c.mu(j) = r;
+    }
+    for (Index j = 0; j < count; ++j) c.mu(j) /= c.S(j, j);
+    for (Index j = count - 1; j >= 0; --j)
+      for (Index k = j + 1; k < count; ++k) c.mu(j) -= c.S(k, j) * c.mu(k);
+    for (Index j = 0; j < count; ++j)
+      for (int i = 0; i < n_; ++i) c.delta(i) += c.X(i, j) * c.mu(j);
+  }
+  times_mass(c.delta, c.u);
+  c.cost = c.delta.dot(c.u);
+  c.power = 0.0;
+  for (int i = 0; i < n_; ++i) c.power += y[n_ + i] * c.u(i), qdd(i) += c.delta(i);
+  return kernels::all_finite(n_, qdd_.data());
+}
+
 bool Dynamics::add_control(double t, const double* y, const RespondTo& respond_to, const SolveWith& solve_with) {
   ControlRoom& c = control_;
+  if (facts().control.is_plain() && add_plain_control(y, respond_to)) return true;
   const bool actuators = !facts().control.actuators.empty();
   const Eigen::Map<const VectorXd> qd(y + n_, n_);
   Eigen::Map<VectorXd> qdd(qdd_.data(), n_);
@@ -154,14 +214,8 @@ bool Dynamics::add_control(double t, const double* y, const RespondTo& respond_t
     return solve_with(c.u.data());
   }
   const auto times_M = [&](const VectorXd& x) {
-    const EquationValues::Numbers v = values_->numbers();
-    VectorXd f = VectorXd::Zero(n_);
-    const std::vector<SparseEntry>& M = facts().pattern.M;
-    for (std::size_t k = 0; k < M.size(); ++k) {
-      const auto [i, j] = M[k];
-      f(i) += v.M[k] * x(j);
-      if (i != j) f(j) += v.M[k] * x(i);
-    }
+    VectorXd f;
+    times_mass(x, f);
     return f;
   };
   if (c.values.free.size() > 0) {

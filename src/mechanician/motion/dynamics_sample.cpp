@@ -88,7 +88,7 @@ bool Dynamics::rhs_generally(double t, const double* y, double* dy) {
       if (moved.has_acceleration()) std::copy(moved.qdd.begin(), moved.qdd.end(), x);
       return moved.has_acceleration();
     };
-    if (!add_control(t, y, respond_to, solve_with)) return false;
+    if (!add_control(t, y, std::cref(respond_to), std::cref(solve_with))) return false;
   }
   const EquationValues::Numbers now = values_->numbers();
   std::copy(qd, qd + n_, dy);

@@ -42,6 +42,12 @@ void SmoothMotion::fail_not_finite(double time, const double* y, const std::stri
   if (!now.not_finite.empty())
     return finish(StopReason::not_finite, fmt::format("at t = {}{}: {}", short_number(time), at, now.not_finite),
                   now.place);
+  const auto unmet = [&](const EquationValues::Verdict& v, double when) {
+    if (v.status != SolveStatus::requirements_not_met) return false;
+    finish(StopReason::contradiction, fmt::format("at t = {}{}: {}", short_number(when), at, v.why));
+    return true;
+  };
+  if (unmet(now, time)) return;
   if (const SolveStatus status = now.status; status == SolveStatus::mass_indefinite ||
                                              status == SolveStatus::mass_not_symmetric ||
                                              status == SolveStatus::not_unique)
@@ -53,6 +59,7 @@ void SmoothMotion::fail_not_finite(double time, const double* y, const std::stri
     State beyond{t + tau, state.q, state.qd};
     for (int i = 0; i < n; ++i) beyond.q(i) += tau * rate[i], beyond.qd(i) += tau * rate[n + i];
     const EquationValues::Verdict there = dynamics_.values().judge(beyond, false);
+    if (unmet(there, beyond.t)) return;
     if (!there.not_finite.empty())
       return finish(StopReason::not_finite,
                     fmt::format("at t = {}{}: {}", short_number(beyond.t), at, there.not_finite), there.place);

@@ -59,20 +59,34 @@ struct Affine {
     for (Index j = 0; j < P.rows(); ++j)
       if (P.row(j).norm() <= dependent * size(j)) P.row(j).setZero();
     const VectorXd missing = b - A * y;
-    Eigen::JacobiSVD<MatrixXd> svd(P, Eigen::ComputeThinU | Eigen::ComputeFullV);
-    // Rows may be of very different sizes: their rank is that of unit rows.
+    // Rows may be of very different sizes: unit rows have their rank, and tell whether all can be met. Where they cannot, it is the rows
+    // as they are whose squares are least.
     MatrixXd unit = P;
-    for (auto row : unit.rowwise())
-      if (const double norm = row.norm(); norm > 0.0) row /= norm;
+    VectorXd of_unit = missing;
+    for (Index j = 0; j < unit.rows(); ++j)
+      if (const double norm = unit.row(j).norm(); norm > 0.0) unit.row(j) /= norm, of_unit(j) /= norm;
     Eigen::ColPivHouseholderQR<MatrixXd> qr(unit);
     qr.setThreshold(dependent);
-    const Index rank = std::min<Index>(qr.rank(), svd.singularValues().size());
-    VectorXd w = VectorXd::Zero(Z.cols());
-    for (Index i = 0; i < rank; ++i)
-      if (const double s = svd.singularValues()(i); s > 0.0)
-        w += svd.matrixV().col(i) * (svd.matrixU().col(i).dot(missing) / s);
+    const auto solve = [&](const MatrixXd& rows, const VectorXd& right, MatrixXd& rest) {
+      const Eigen::JacobiSVD<MatrixXd> svd(rows, Eigen::ComputeThinU | Eigen::ComputeFullV);
+      const Index rank = std::min<Index>(qr.rank(), svd.singularValues().size());
+      VectorXd w = VectorXd::Zero(Z.cols());
+      for (Index i = 0; i < rank; ++i)
+        if (const double s = svd.singularValues()(i); s > 0.0)
+          w += svd.matrixV().col(i) * (svd.matrixU().col(i).dot(right) / s);
+      rest = svd.matrixV().rightCols(Z.cols() - rank);
+      return w;
+    };
+    MatrixXd rest;
+    VectorXd w = solve(unit, of_unit, rest);
+    const VectorXd left = of_unit - unit * w;
+    for (Index j = 0; j < left.size(); ++j)
+      if (std::abs(left(j)) > met_tolerance * (std::abs(of_unit(j)) + w.norm())) {
+        w = solve(P, missing, rest);
+        break;
+      }
     y += Z * w;
-    Z = MatrixXd(Z * svd.matrixV().rightCols(Z.cols() - rank));
+    Z = MatrixXd(Z * rest);
   }
 };
 
@@ -102,7 +116,7 @@ class LeastSquares {
 
   void minimise(const MatrixXd& P, const VectorXd& p, VectorXd& z) {
     const Index most = 50 + 10 * C_.rows();
-    const double size = 1.0 + P.norm() * z.norm() + p.norm();
+    double longest = 0.0;  // of steps
     for (Index iteration = 0; iteration < most; ++iteration) {
       const MatrixXd W = working_rows();
       // Directions along the working set.
@@ -124,7 +138,8 @@ class LeastSquares {
         cod.compute(MatrixXd(P * Z));
         step = Z * cod.solve(missing);
       }
-      if (step.norm() > 1e-13 * (1.0 + z.norm())) {
+      longest = std::max(longest, step.norm());
+      if (step.norm() > 1e-13 * (longest + z.norm())) {
         double length = 1.0;
         Index blocking = -1;
         for (Index i = 0; i < C_.rows(); ++i) {
@@ -148,7 +163,7 @@ class LeastSquares {
         cod.setThreshold(dependent);
         cod.compute(MatrixXd(W.transpose()));
         const VectorXd lambda = cod.solve(gradient);
-        double least = -1e-10 * size * std::max(1.0, P.norm());
+        double least = -1e-10 * P.norm() * (P.norm() * z.norm() + p.norm());
         Index at = 0;
         for (Index i = 0; i < C_.rows(); ++i) {
           if (!working_[static_cast<std::size_t>(i)]) continue;
@@ -275,14 +290,36 @@ double allowed(const ControlProgramme& p, Index j, const VectorXd& y) {
   return met_tolerance * (p.r_size(j) + p.size(j) * y.norm());
 }
 
+/// Limits and one-sided rows.
+bool is_within(const ControlProgramme& p, const VectorXd& y) {
+  const VectorXd tau = p.T * y;
+  for (Index i = 0; i < p.low.size(); ++i)
+    if (!(tau(i) <= p.high(i) && tau(i) >= p.low(i))) return false;
+  for (std::size_t j = 0; j < p.rows.size(); ++j)
+    if (const auto row = static_cast<Index>(j); p.rows[j].one_sided && !(p.G.row(row).dot(y) >= p.r(row))) return false;
+  return true;
+}
+
 /// Rows of a stage that cannot be met by themselves.
 void refuse(const ControlProgramme& p, const Stage& stage, std::vector<ControlAnswer::Refusal>& refused) {
-  Search alone(p, false);
-  alone.run(stage);
-  const VectorXd missing = calc_missing(p, alone.y());
+  const auto meet = [&](const std::vector<Index>& rows) {
+    const bool sided =
+        std::any_of(rows.begin(), rows.end(), [&](Index j) { return p.rows[static_cast<std::size_t>(j)].one_sided; });
+    if (!sided) {
+      Affine all{VectorXd::Zero(p.G.cols()), MatrixXd::Identity(p.G.cols(), p.G.cols())};
+      const Rows taken = take(p, rows);
+      all.reduce(taken.A, taken.b, taken.size);
+      return all.y;
+    }
+    Search search(p, false);
+    search.run({stage.priority, stage.weighted, rows});
+    return search.y();
+  };
+  const VectorXd alone = meet(stage.rows);
+  const VectorXd missing = calc_missing(p, alone);
   std::vector<Index> open;
   for (const Index j : stage.rows)
-    if (std::abs(missing(j)) > allowed(p, j, alone.y())) open.push_back(j);
+    if (std::abs(missing(j)) > allowed(p, j, alone)) open.push_back(j);
   if (open.empty()) return;
   // What nothing influences; the others contradict each other. Of these a least set: rows are left out as long as the rest still does.
   std::vector<Index> others;
@@ -294,12 +331,11 @@ void refuse(const ControlProgramme& p, const Stage& stage, std::vector<ControlAn
   }
   if (others.empty()) return;
   const auto contradict = [&](const std::vector<Index>& rows) {
-    Search some(p, false);
-    some.run({stage.priority, stage.weighted, rows});
-    const VectorXd left = calc_missing(p, some.y());
+    const VectorXd some = meet(rows);
+    const VectorXd left = calc_missing(p, some);
     double norm = 0.0;
     bool any = false;
-    for (const Index j : rows) any |= std::abs(left(j)) > allowed(p, j, some.y()), norm += left(j) * left(j);
+    for (const Index j : rows) any |= std::abs(left(j)) > allowed(p, j, some), norm += left(j) * left(j);
     return any ? std::sqrt(norm) : 0.0;
   };
   double left = contradict(others);
@@ -379,10 +415,16 @@ ControlAnswer solve_control(const ControlProgramme& p) {
   const std::vector<Stage> stages = stages_of(p);
   for (const Stage& stage : stages)
     if (!stage.weighted) refuse(p, stage, answer.refused);
-  Search search(p, true);
-  for (const Stage& stage : stages) search.run(stage);
-  search.finish();
-  answer.y = search.y();
+  // What is best without bounds, and within them, is best.
+  ControlMode free;
+  free.at_limit.assign(static_cast<std::size_t>(p.low.size()), 0), free.held.assign(p.rows.size(), 0);
+  answer.y = solve_control_mode(p, free);
+  if (!is_within(p, answer.y)) {
+    Search search(p, true);
+    for (const Stage& stage : stages) search.run(stage);
+    search.finish();
+    answer.y = search.y();
+  }
   // What acts, and the answer anew from that alone.
   const VectorXd tau = p.T * answer.y;
   answer.mode.at_limit.assign(static_cast<std::size_t>(p.low.size()), 0);
