@@ -32,6 +32,8 @@ class ModelReader {
   long count();
   /// The tree of the plain model. Throws ModelError.
   TomlValue plain();
+  /// What is worth saying of the layer of bodies. Throws ModelError.
+  std::vector<Problem> notes();
 
  private:
   /// Puts plain statements in the place of bodies and joints. False: these have mistakes.
