@@ -212,8 +212,9 @@ class Layer {
   };
   void put_statements();
   void put_scales(Span span);
-  // bodies_view.cpp: what is drawn where the file does not say
+  // bodies_view.cpp: what is drawn of bodies, beside what the file draws
   void draw();
+  bool drawn_by_file(const std::string& name) const;
   void draw_body(const Body& body);
   TomlValue components(const Vector& v, Span span) const;
   void put_view(const char* kind, const std::string& name, std::vector<std::pair<std::string, TomlValue>> parts,

@@ -50,7 +50,7 @@ bool Layer::lower() {
   each("forces", &Layer::write_force);
   each("contacts", &Layer::write_contact);
   if (!good_ || fields_.problems.size() > before) return false;
-  if (!root_.find("view")) draw();
+  draw();
   put_statements();
   return true;
 }

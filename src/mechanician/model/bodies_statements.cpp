@@ -228,7 +228,11 @@ void Layer::put_statements() {
     hold.items.push_back(text_value(name, span));
   }
   put_scales(span);
-  if (!view_.members.empty()) root_.members.push_back({"view", span.begin, span.end, view_});
+  for (TomlMember& kind : view_.members) {
+    TomlValue& items = table_of(table_of(root_, "view", span), kind.name, span);
+    items.members.insert(items.members.end(), std::make_move_iterator(kind.value.members.begin()),
+                         std::make_move_iterator(kind.value.members.end()));
+  }
   const TomlMember* start = root_.find("start");
   const bool elsewhere = start && start->value.find("from");  // the start is that of a result
   for (const bool rate : {false, true}) {

@@ -1,4 +1,4 @@
-// Pictures of bodies from their shapes, where the file has no [view]. See bodies.hpp.
+// Pictures of bodies from their shapes, beside what [view] draws. See bodies.hpp.
 
 #include <fmt/format.h>
 
@@ -21,10 +21,31 @@ void Layer::put_view(const char* kind, const std::string& name, std::vector<std:
   table_of(view_, kind, span).members.push_back(std::move(item));
 }
 
+/// Whether [view] has a picture of its own of what is called so, of any kind but a trace or an arrow.
+bool Layer::drawn_by_file(const std::string& name) const {
+  const TomlMember* view = root_.find("view");
+  if (!view) return false;
+  for (const char* kind : {"points", "lines", "rods", "springs", "discs", "spheres", "boxes", "ground"})
+    if (const TomlMember* items = view->value.find(kind); items && items->value.find(name)) return true;
+  return false;
+}
+
 void Layer::draw() {
-  for (std::size_t i = 1; i < bodies_.size(); ++i) draw_body(bodies_[i]);
+  for (TomlMember& view : root_.members) {
+    const TomlMember* bodies = view.name == "view" ? view.value.find("bodies") : nullptr;
+    if (!bodies) continue;
+    if (bodies->value.type != TomlValue::Type::boolean)
+      report(bodies->value, fmt::format("`bodies` is true or false, not {}", in_words(bodies->value.type)),
+             "bodies are drawn from their shapes, unless it is false");
+    const bool wanted = bodies->value.number != 0.0;
+    std::erase_if(view.value.members, [](const TomlMember& m) { return m.name == "bodies"; });
+    if (!wanted) return;
+  }
+  for (std::size_t i = 1; i < bodies_.size(); ++i)
+    if (!drawn_by_file(bodies_[i].name)) draw_body(bodies_[i]);
   if (const TomlMember* springs = root_.find("springs"))
     for (const TomlMember& m : springs->value.members) {
+      if (drawn_by_file(m.name)) continue;
       const Span span{m.begin, m.end};
       const auto end = [&](const char* which) {
         Vector v;
