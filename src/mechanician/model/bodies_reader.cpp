@@ -321,6 +321,7 @@ void Layer::read_body(const TomlMember& field) {
   body.at = placed.point(body.at), body.velocity = placed.direction(body.velocity),
   body.turned = placed.turned * body.turned;
   body.R = matrix_of(body.turned);
+  shorten(body.name + ".stands", body.R, body.span);
   bool moves = false;
   for (const auto& row : body.inertia)
     for (const Formula& f : row) moves = moves || !f.is_zero();
