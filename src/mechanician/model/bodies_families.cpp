@@ -58,7 +58,8 @@ class Families {
     for (const char* name : sections)
       if (const TomlMember* section = root_.find(name))
         for (const TomlMember& m : section->value.members)
-          if (m.value.find("for")) families_.insert(m.name.substr(0, m.name.find('[')));
+          if (m.value.find("for") || (section->name == "contacts" && m.value.find("box")))
+            families_.insert(m.name.substr(0, m.name.find('[')));  // a box has eight corners
     if (families_.empty()) return true;
     for (TomlMember& section : root_.members) {
       const bool own = std::find_if(std::begin(sections), std::end(sections),

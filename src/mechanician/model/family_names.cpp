@@ -201,7 +201,17 @@ MemberName NameTable::member(std::string_view name, std::span<const Expr> given,
             problem(fmt::format("{} has the components 1 to {}", mechanician::quoted(name), parts->size()),
                     "they are numbers here, or x, y and z as in r.x")};
   }
-  if (found == families_.end() && row == rows_.end()) return no_family(name);
+  if (found == families_.end() && row == rows_.end()) {
+    // Constraints of bodies are written out: sole[2] is the name of one.
+    std::string numbers;
+    for (const Expr& index : given) {
+      const Known whole = known(index);
+      if (whole.value && whole.value->is_constant())
+        numbers += fmt::format("{}{}", numbers.empty() ? "" : ",", whole.value->value());
+    }
+    const std::string single = fmt::format("{}[{}]", name, numbers);
+    return constraint_set_.contains(single) ? MemberName{single, {}} : no_family(name);
+  }
   const Family& family = found != families_.end() ? found->second : row->second;
   if (!family.bounds.empty() && family.bounds.size() != given.size())
     return {

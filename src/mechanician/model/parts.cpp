@@ -180,13 +180,8 @@ bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fie
       }
     if (!good) continue;
     read_family_model_text(text, *path, values);
-    const SourceMap map(text);
-    TomlValue tree = parse_toml(map).root;
     JoinedParts inner;
-    if (!join_parts(tree, *path, fields, evaluate, inner, depth + 1)) {
-      good = false;
-      continue;
-    }
+    TomlValue tree = part_tree(text, *path, values, inner, depth + 1);
     // CSV files are named from the folder of this model.
     const std::string folder = std::filesystem::path(model->value.text).parent_path().string();
     for (TomlMember& m : tree.members)

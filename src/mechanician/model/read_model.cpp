@@ -133,6 +133,12 @@ std::string plain_model_text(const std::filesystem::path& file, const ParameterO
                      [](ModelReader& reader) { return print_toml(reader.plain()); });
 }
 
+TomlValue part_tree(std::string_view text, const std::string& file, const ParameterOverrides& overrides,
+                    JoinedParts& joined, int depth) {
+  return with_reader(text, file, overrides, most_members,
+                     [&](ModelReader& reader) { return reader.with_parts(joined, depth); });
+}
+
 std::vector<std::string> notes_of_model(const std::filesystem::path& file) {
   std::vector<std::string> notes;
   if (is_robot(file.string())) notes = import_robot(read_file(file.string(), largest_file).text, file.string()).notes;
