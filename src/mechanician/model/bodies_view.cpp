@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "mechanician/model/bodies_internal.hpp"
 
 namespace mechanician::bodies {
@@ -56,7 +58,7 @@ void Layer::draw() {
     }
 }
 
-/// Balls, boxes and rods; bodies without a shape are points of their own size.
+/// Balls, boxes, discs and rods; bodies without a shape are points of their own size.
 void Layer::draw_body(const Body& b) {
   const auto colour = [&](std::vector<std::pair<std::string, TomlValue>> parts) {
     if (const TomlMember* c = b.shape ? b.shape->find("colour") : nullptr) parts.emplace_back("colour", c->value);
@@ -67,30 +69,55 @@ void Layer::draw_body(const Body& b) {
     put_view("points", b.name, {{"at", components(b.pose.p + b.pose.R * b.centre, b.span)}}, b.span);
     return;
   }
+  const auto turned = [&](const Quaternion& q) {
+    TomlValue list;
+    list.type = TomlValue::Type::array, list.begin = b.span.begin, list.end = b.span.end;
+    for (const Formula& f : q) list.items.push_back(text_value(f.str(), b.span));
+    return list;
+  };
   if (const TomlMember* box = b.shape->find("box")) {
-    TomlValue turned;
-    turned.type = TomlValue::Type::array, turned.begin = b.span.begin, turned.end = b.span.end;
-    for (const Formula& f : b.pose.q) turned.items.push_back(text_value(f.str(), b.span));
     put_view("boxes", b.name,
-             colour({{"at", components(middle, b.span)}, {"size", box->value}, {"quaternion", turned}}), b.span);
-  } else if (const TomlMember* sphere = b.shape->find("sphere")) {
-    put_view("spheres", b.name, colour({{"at", components(middle, b.span)}, {"radius", sphere->value}}), b.span);
-  } else {
-    const TomlMember* round = b.shape->find("cylinder") ? b.shape->find("cylinder") : b.shape->find("capsule");
-    const TomlMember* axis = b.shape->find("axis");
-    const auto along = static_cast<std::size_t>(axis ? axis->value.text[0] - 'x' : 2);
-    const TomlValue& length = round->value.items[1];
-    const Formula half =
-        0.5 * (length.type == TomlValue::Type::number ? Formula(length.number) : quoted_formula(length.text, 1.0));
-    Vector reach{0.0, 0.0, 0.0};
-    reach[along] = half;
-    const Vector way = b.pose.R * reach;
-    put_view("rods", b.name,
-             colour({{"from", components(middle - way, b.span)},
-                     {"to", components(middle + way, b.span)},
-                     {"radius", round->value.items[0]}}),
+             colour({{"at", components(middle, b.span)}, {"size", box->value}, {"quaternion", turned(b.pose.q)}}),
              b.span);
+    return;
   }
+  if (const TomlMember* sphere = b.shape->find("sphere")) {
+    put_view("spheres", b.name,
+             colour({{"at", components(middle, b.span)}, {"radius", sphere->value}, {"quaternion", turned(b.pose.q)}}),
+             b.span);
+    return;
+  }
+  const TomlMember *cylinder = b.shape->find("cylinder"), *round = cylinder ? cylinder : b.shape->find("capsule");
+  const TomlMember* axis = b.shape->find("axis");
+  const auto along = static_cast<std::size_t>(axis ? axis->value.text[0] - 'x' : 2);
+  const auto radius = formula(round->value.items[0], "shape"), length = formula(round->value.items[1], "shape");
+  if (!radius || !length) return;
+  if (cylinder && length->value < 2.0 * radius->value) {
+    // Wheels and the like. The axis of a disc is its z: turned to x about y, to y about x.
+    const double half = std::sqrt(0.5);
+    const Quaternion to_axis = along == 0   ? Quaternion{half, 0.0, half, 0.0}
+                               : along == 1 ? Quaternion{half, -half, 0.0, 0.0}
+                                            : Quaternion{1.0, 0.0, 0.0, 0.0};
+    std::vector<std::pair<std::string, TomlValue>> parts = {{"at", components(middle, b.span)},
+                                                            {"radius", round->value.items[0]},
+                                                            {"thickness", round->value.items[1]},
+                                                            {"quaternion", turned(b.pose.q * to_axis)}};
+    if (b.shape->find("inner")) {
+      TomlValue yes;
+      yes.type = TomlValue::Type::boolean, yes.number = 1.0, yes.begin = b.span.begin, yes.end = b.span.end;
+      parts.emplace_back("hollow", yes);
+    }
+    put_view("discs", b.name, colour(std::move(parts)), b.span);
+    return;
+  }
+  Vector reach{0.0, 0.0, 0.0};
+  reach[along] = 0.5 * *length;
+  const Vector way = b.pose.R * reach;
+  put_view("rods", b.name,
+           colour({{"from", components(middle - way, b.span)},
+                   {"to", components(middle + way, b.span)},
+                   {"radius", round->value.items[0]}}),
+           b.span);
 }
 
 }  // namespace mechanician::bodies

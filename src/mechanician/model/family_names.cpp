@@ -348,7 +348,7 @@ std::vector<Expr> NameTable::rewrite(std::span<const Expr> fs, std::span<const R
       put(s, own->by);
     } else if (const QuantitySum* sum = model_.sum_of(s)) {
       put(s, rewrite_sum(*sum, by));
-    } else if (const MemberSymbol* member = model_.member_of(s)) {
+    } else if (const MemberSymbol* member = model_.member_of(s); member && !member->indices.empty()) {
       const MemberSymbol before = *member;
       MemberSymbol after = before;
       std::string shown;
