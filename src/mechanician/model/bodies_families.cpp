@@ -55,11 +55,16 @@ class Families {
       : root_(root), fields_(fields), evaluate_(evaluate) {}
 
   bool write_out() {
-    for (const char* name : sections)
-      if (const TomlMember* section = root_.find(name))
-        for (const TomlMember& m : section->value.members)
-          if (m.value.find("for") || (section->name == "contacts" && m.value.find("box")))
-            families_.insert(m.name.substr(0, m.name.find('[')));  // a box has eight corners
+    for (const char* name : sections) {
+      const TomlMember* section = root_.find(name);
+      if (!section) continue;
+      for (const TomlMember& m : section->value.members) {
+        if (m.value.find("for") || (section->name == "contacts" && m.value.find("box")))  // a box has eight corners
+          families_.insert(m.name.substr(0, m.name.find('[')));
+        else if (m.name.ends_with(']'))  // of a part, written out there
+          families_.insert(m.name.substr(0, m.name.rfind('[')));
+      }
+    }
     if (families_.empty()) return true;
     for (TomlMember& section : root_.members) {
       const bool own = std::find_if(std::begin(sections), std::end(sections),

@@ -117,20 +117,27 @@ bool ModelReader::lower() {
     return false;
   }
   JoinedParts joined;
+  const bool parts = root_.find("parts") != nullptr;
   return with_numbers([&](FieldReader& fields, const EvaluateField& evaluate) {
            return write_out_families(root_, fields, evaluate) &&
                   join_parts(root_, model_.source.file, fields, evaluate, joined);
          }) &&
          with_numbers([&](FieldReader& fields, const EvaluateField& evaluate) {
-           return lower_bodies(root_, fields, evaluate, joined);
+           // What the file says of families of its parts is written out when these are there.
+           return (!parts || write_out_families(root_, fields, evaluate)) &&
+                  lower_bodies(root_, fields, evaluate, joined);
          });
 }
 
 TomlValue ModelReader::with_parts(JoinedParts& joined, int depth) {
+  const bool parts = root_.find("parts") != nullptr;
   const bool good = with_numbers([&](FieldReader& fields, const EvaluateField& evaluate) {
-    return write_out_families(root_, fields, evaluate) &&
-           join_parts(root_, model_.source.file, fields, evaluate, joined, depth);
-  });
+                      return write_out_families(root_, fields, evaluate) &&
+                             join_parts(root_, model_.source.file, fields, evaluate, joined, depth);
+                    }) &&
+                    (!parts || with_numbers([&](FieldReader& fields, const EvaluateField& evaluate) {
+                      return write_out_families(root_, fields, evaluate);
+                    }));
   if (!good || !fields_.problems.empty()) throw ModelError(std::move(fields_.problems), model_.source);
   return std::move(root_);
 }
