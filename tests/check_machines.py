@@ -332,13 +332,12 @@ def v6_engine(m):
     weights = [.4, .4, .3, .3, .3 / 12 * (3 * .01 ** 2 + p.L ** 2)] * 6
     crank = pi / 2 * 7800 * 3.4 * p.d * .05 ** 4
     def inertia(angle): return crank + sum(w * v * v for w, v in zip(weights, slope(places, angle, 1e-2)))
-    J0 = inertia(0.0)
     for r in run.some(40):
-        speed = p.w * sqrt(J0 / inertia(r['bearing.angle']))
-        m.small('speed', abs(r['speed'] - speed), 1e3 * run.budget * p.w)
+        speed = sqrt(2 * p.M * r['bearing.angle'] / inertia(r['bearing.angle']))
+        m.small('speed', abs(r['speed'] - speed), 1e3 * run.budget * 100)
         m.small('first piston', abs(r['bore[1].distance'] - (hypot(*places(r['bearing.angle'])[:2]) - hypot(*places(0.0)[:2]))), 1e-11)
-    m.is_true('the speed is even', max(r['speed'] for r in run.rows) > (1 + 1e-5) * min(r['speed'] for r in run.rows))
-    alone = .7 * p.r * p.w ** 2
+    m.is_true('it does not speed up', run.last['speed'] > 50)
+    alone = .7 * p.r * run.last['speed'] ** 2
     for name in ('shake_x', 'shake_z'): m.small(name, max(abs(r[name]) for r in run.rows), .02 * alone)
 
 
@@ -449,8 +448,8 @@ def stewart_platform(m):
     run = run_changed(m, lambda text: with_lines(text, 'outputs', energy_line(m)), '--to', '60', '--every', '0.2')
     run.model.is_true('the run has all rows', len(run.rows) == 301)
     for r in run.rows:
-        t = r['t']
-        for name, want in (('x', p.A * (cos(p.w * t) - 1)), ('y', p.A * sin(p.w * t)), ('z', p.h + p.H * sin(2 * p.w * t)), ('upright', 1.0), ('twist', 0.0)):
+        a = p.w * (r['t'] - sin(r['t']))
+        for name, want in (('x', p.A * (cos(a) - 1)), ('y', p.A * sin(a)), ('z', p.h + p.H * sin(2 * a)), ('upright', 1.0), ('twist', 0.0)):
             m.small(name, abs(r[name] - want), CLOSED)
         for k in range(1, 7): m.small('a ball joint is open', r[f'open[{k}]'], CLOSED)
     work = lambda r: sum(r[f'work(jack[{k}].drive)'] for k in range(1, 7))
@@ -459,7 +458,7 @@ def stewart_platform(m):
     # On springs in the place of pumps, with a kick: nothing does work.
     spring = lambda text: with_lines(with_lines(re.sub(r'(?m)^drive .*$', 'spring  = { stiffness = 2e4 }', text).replace('"jack[i].drive"', '"jack[i].spring"'),
                                                 'outputs', energy_line(m, '1e4*sum(i = 1..6, jack[i].distance^2)')),
-                                     'start', 'velocity = { "jack[1].distance" = 0.3, "jack[4].distance" = 0.2 }')
+                                     'start', 'velocity = { "jack[1].distance" = 0.3, "jack[4].distance" = 0.2 }', 'assemble = true')
     free = run_changed(m, spring, '--to', '10', '--every', '0.1', '--tolerance', '1e-12')
     energies = [r['energy_of_all'] for r in free.rows]
     m.is_true('it does not move', max(r['z'] for r in free.rows) - min(r['z'] for r in free.rows) > .01)
@@ -470,7 +469,7 @@ def stewart_platform(m):
 def delta_robot(m):
     p, run = m.p, m.run()
     n = [[cos(a), sin(a), 0.0] for a in (0.0, 2 * pi / 3, 4 * pi / 3)]
-    def motion(t): return [.3 * sin(3 * t + a) - .3 * sin(a) + .2 * sin(t) for a in (0.0, 2 * pi / 3, 4 * pi / 3)]
+    def motion(t): return [.2 * (1 - cos(t)) + .4 * sin(t) ** 2 * cos(3 * t + a) for a in (0.0, 2 * pi / 3, 4 * pi / 3)]
 
     def platform(q):
         ends = [add(scaled(p.R + p.A * cos(a) - p.r, e), [0, 0, -p.A * sin(a)]) for a, e in zip(q, n)]

@@ -33,16 +33,8 @@ bool Layer::drawn_by_file(const std::string& name) const {
 }
 
 void Layer::draw() {
-  for (TomlMember& view : root_.members) {
-    const TomlMember* bodies = view.name == "view" ? view.value.find("bodies") : nullptr;
-    if (!bodies) continue;
-    if (bodies->value.type != TomlValue::Type::boolean)
-      report(bodies->value, fmt::format("`bodies` is true or false, not {}", in_words(bodies->value.type)),
-             "bodies are drawn from their shapes, unless it is false");
-    const bool wanted = bodies->value.number != 0.0;
-    std::erase_if(view.value.members, [](const TomlMember& m) { return m.name == "bodies"; });
-    if (!wanted) return;
-  }
+  const TomlMember *view = root_.find("view"), *wanted = view ? view->value.find("bodies") : nullptr;
+  if (wanted && wanted->value.type == TomlValue::Type::boolean && wanted->value.number == 0.0) return;
   for (std::size_t i = 1; i < bodies_.size(); ++i)
     if (!drawn_by_file(bodies_[i].name)) draw_body(bodies_[i]);
   if (const TomlMember* springs = root_.find("springs"))

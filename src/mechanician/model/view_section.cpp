@@ -44,7 +44,7 @@ class ViewReader {
   void read(const TomlValue& table) {
     fields_.check_keys(table,
                        {"points", "lines", "rods", "springs", "discs", "spheres", "boxes", "ground", "traces", "arrows",
-                        "camera", "forces"},
+                        "camera", "forces", "bodies"},
                        "in [view]");
     // Points first: the others name them.
     each(table, "points", [&](const TomlMember& m) { read_point(m); });
@@ -59,6 +59,7 @@ class ViewReader {
     each(table, "arrows", [&](const TomlMember& m) { read_arrow(m); });
     if (const TomlMember* m = table.find("camera")) read_camera(*m);
     if (const TomlMember* m = table.find("forces")) view_.forces = truth(*m);
+    if (const TomlMember* m = table.find("bodies")) truth(*m);  // bodies_view.cpp draws them
     model_.view = std::move(view_);
   }
 
