@@ -90,6 +90,7 @@ class Rescaled {
     for (auto& [name, f] : made_.start.position) f = times(1.0 / of_coordinate(name), f);
     for (auto& [name, f] : made_.start.velocity) f = times(b / of_coordinate(name), f);
     made_.start.time = times(1.0 / b, made_.start.time);
+    for (auto& [name, f] : made_.run.scale) f = times(1.0 / of_coordinate(name), f);
     if (made_.run.to) *made_.run.to /= b;
     made_.run.every.reset();
   }
@@ -136,7 +137,8 @@ struct Outcome {
 Outcome run(const Model& model, const Units& units, double to, double tolerance) {
   const Loaded loaded(Rescaled(model, units).model());
   Outcome result;
-  Integrator integrator = loaded.integrator({.to = to / units.time, .tolerance = tolerance});
+  Integrator integrator =
+      loaded.integrator({.to = to / units.time, .tolerance = tolerance, .scale = loaded.system.scale()});
   if (integrator.refusal()) {
     result.refused = true, result.stop = integrator.refusal()->reason, result.said = integrator.refusal()->message;
     return result;
