@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "mechanician/base/safe_text.hpp"
@@ -58,7 +59,19 @@ void export_as_fmu(const CommandOptions& options, const Loaded& loaded, const st
 }  // namespace
 
 Exit run_export(const CommandOptions& options) {
-  const Loaded loaded = load(options);
+  Loaded loaded = load(options);
+  // What C begins with is the start as it is written, of parameters.
+  const State written = loaded.start;
+  if (!assemble_start(loaded, options)) return Exit::refused;
+  const double moved = std::max((loaded.start.q - written.q).lpNorm<Eigen::Infinity>(),
+                                (loaded.start.qd - written.qd).lpNorm<Eigen::Infinity>());
+  if (moved > 1e-12) {
+    say("{}: error: the model cannot be exported: its start is moved onto the constraints, by {}, and C begins with "
+        "what the file says\n"
+        "  = give the start that `project` prints\n",
+        options.model, short_number(moved));
+    return Exit::refused;
+  }
   if (refuse(loaded.system, accelerate(loaded.system, loaded.start))) return Exit::refused;
   const std::string name = c_name_of(options.model == "-" ? std::string("model.toml") : options.model);
   try {
