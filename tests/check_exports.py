@@ -22,35 +22,45 @@ MAIN = r"""
 #include <stdlib.h>
 #include <string.h>
 #include <math.h>
+static int held(int row) { static const char is[] = {HELD 0}; return is[row]; }
 int main(int argc, char **argv)
 {
-  double p[NAME_PARAMETERS + 1], to, values[2*NAME_ROWS + 1], q[NAME_COORDINATES], v[NAME_COORDINATES], worst = 0;
-  double a[NAME_COORDINATES], force[NAME_COORDINATES], lambda[NAME_ROWS + 1];
-  int i, status;
+  enum { n = NAME_COORDINATES, states = NAME_STATES };
+  double p[NAME_PARAMETERS + 1], to, values[2*NAME_ROWS + 1], q[n + states], v[n], worst = 0;
+  int i, status, events = 0;
   NAME_motion m, again;
+  NAME_instant now;
   if (argc < 3) return 2;
   to = atof(argv[1]);
   NAME_parameters(p);
   NAME_begin(&m, p, atof(argv[2]));
   NAME_begin(&again, p, atof(argv[2]));
-  status = NAME_acceleration(m.t, m.q, m.v, p, a, force, lambda);
+  status = m.status;
+  if (!status) status = NAME_look(&m, p, &now);
   printf("{\"status\": %d, \"a\": [", status);
-  for (i = 0; i < NAME_COORDINATES; ++i) printf("%s%.17g", i ? ", " : "", a[i]);
+  for (i = 0; i < n; ++i) printf("%s%.17g", i ? ", " : "", status ? 0 : now.a[i]);
   printf("], \"force\": [");
-  for (i = 0; i < NAME_COORDINATES; ++i) printf("%s%.17g", i ? ", " : "", force[i]);
+  for (i = 0; i < n; ++i) printf("%s%.17g", i ? ", " : "", status ? 0 : now.force[i]);
   printf("]");
-  while (!status && m.t < to) {
+  while (!status && m.t < to && !m.stopped) {
     const double begin = m.t;
     status = NAME_step(&m, p, to);
     if (status) break;
-    NAME_residuals(m.t, m.q, m.v, p, values);
-    for (i = 0; i < 2*NAME_ROWS; ++i) if (fabs(values[i]) > worst) worst = fabs(values[i]);
-    NAME_dense(&m, m.t, q, v);
-    for (i = 0; i < NAME_COORDINATES; ++i) if (fabs(q[i] - m.q[i]) > 1e-9*(1 + fabs(q[i]))) status = 100;
+    events += m.event >= 0;
+    if (!NAME_CONTACTS && !NAME_MODES) {
+      NAME_residuals(m.t, m.q, m.v, p, values);
+      for (i = 0; i < 2*NAME_ROWS; ++i) if (fabs(values[i]) > worst && held(i/2)) worst = fabs(values[i]);
+    }
     NAME_dense(&m, begin, q, v);
+    for (i = 0; i < n; ++i) if (fabs(q[i] - m.y[i]) > 1e-9*(1 + fabs(q[i]))) status = 100;
   }
-  printf(", \"end\": %.17g, \"stopped\": %d, \"why\": \"%s\", \"worst\": %.17g, \"y\": [", m.t, status, NAME_status_text(status), worst);
-  for (i = 0; i < NAME_COORDINATES; ++i) printf("%s%.17g, %.17g", i ? ", " : "", m.q[i], m.v[i]);
+  printf(", \"end\": %.17g, \"stopped\": %d, \"why\": \"%s\", \"worst\": %.17g, \"events\": %d, \"steps\": %ld, \"q\": [", m.t, status, NAME_status_text(status), worst, events, m.steps);
+  for (i = 0; i < n + states; ++i) printf("%s%.17g", i ? ", " : "", m.q[i]);
+  printf("], \"v\": [");
+  for (i = 0; i < n; ++i) printf("%s%.17g", i ? ", " : "", m.v[i]);
+  printf("], \"outputs\": [");
+  if (!status) status = NAME_look(&m, p, &now);
+  for (i = 0; i < NAME_OUTPUTS; ++i) printf("%s%.17g", i ? ", " : "", status ? 0 : now.outputs[i]);
   printf("]");
   for (i = 0; i < 50; ++i) if (NAME_step_rk4(&again, p, (to - again.t)/1e5) != 0) break;
   printf(", \"rk4\": %d}\n", i);

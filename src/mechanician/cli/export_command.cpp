@@ -9,6 +9,7 @@
 #include "mechanician/cli/saying.hpp"
 #include "mechanician/exports/c_model.hpp"
 #include "mechanician/exports/fmu.hpp"
+#include "mechanician/motion/stage_model.hpp"
 #include "mechanician/output/json_writer.hpp"
 #include "mechanician/result/text_sink.hpp"
 
@@ -59,7 +60,7 @@ void export_as_fmu(const CommandOptions& options, const Loaded& loaded, const st
 
 Exit run_export(const CommandOptions& options) {
   const Loaded loaded = load(options);
-  if (refuse(loaded.system, accelerate(loaded.system, loaded.start))) return Exit::refused;
+  if (refuse(loaded.system, accelerate(system_at_start(loaded.system), loaded.start))) return Exit::refused;
   const std::string name = c_name_of(options.model == "-" ? std::string("model.toml") : options.model);
   try {
     options.kind == "fmu" ? export_as_fmu(options, loaded, name) : export_as_c(options, loaded, name);

@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "mechanician/instant/system.hpp"
+#include "mechanician/exports/c_facts.hpp"
 
 namespace mechanician {
 
@@ -22,5 +22,6 @@ std::string c_name_of(const std::string& file);
 
 /// Throws std::invalid_argument for what C cannot do, which it names.
 CSources export_c(const System& system, const State& start, const std::string& name);
+CSources export_c(const CFacts& facts, const std::string& name);
 
 }  // namespace mechanician
