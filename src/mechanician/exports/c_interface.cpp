@@ -73,22 +73,22 @@ typedef struct {{
 
 )",
         facts.m() + 1);
-  out +=
-      fmt::format(R"(typedef struct {{
+  out += fmt::format(R"(typedef struct {{
   double t, q[@COORDINATES + @STATES], v[@COORDINATES]; /* states of first order behind the coordinates */
   int event, stopped;                    /* what the last step ended at, -1: nothing; whether an event has asked for the end */
   /* What steps need; the last step began at t_begin and would have been so long. */
   double tolerance, h, t_begin, length;
   double y[{0}], k[16][{0}], dense[{0}][7], size[{0}];
-  double sign[@EVENTS + 1];
-  long steps;
+  double sign[@EVENTS + 1], seen[@EVENTS + 1];
+  double storm_since;
+  long steps, storm;
   int status;
 {1}}} @motion;
 
 /* Everything that is known at a state. */
 typedef struct {{
   double a[@COORDINATES], force[@COORDINATES], control[@COORDINATES], lambda[@ROWS + 1], normal[@CONTACTS + 1], friction[@SLIPS + 1];
-  double outputs[@OUTPUTS + 1], energies[2], events[@EVENTS + 1], guards[@GUARDS + 1];
+  double rates[@STATES + 1], outputs[@OUTPUTS + 1], energies[2], events[@EVENTS + 1], guards[@GUARDS + 1];
 }} @instant;
 
 void @parameters(double *p);                                        /* their values in the model */
@@ -97,6 +97,7 @@ void @begin(@motion *, const double *p, double tolerance);         /* the model'
 int @restart(@motion *, const double *p);                          /* after t, q, v or p were changed from outside */
 int @acceleration(double t, const double *q, const double *v, const double *p, double *a, double *force, double *lambda); /* force, lambda: may be null */
 int @look(const @motion *, const double *p, @instant *);
+int @is_off(const @motion *, const double *p);                     /* whether the constraints that hold are off by more than 1e-9 of the state */
 int @project(@motion *, const double *p);                          /* onto the constraints, least in the mass norm */
 int @step(@motion *, const double *p, double to);                  /* one adaptive step, not beyond `to`, to the next event at most */
 int @step_rk4(@motion *, const double *p, double h);
@@ -115,11 +116,13 @@ extern const int @input_at[]; /* of the parameters: which are inputs */
 
 #endif
 )",
-                  facts.num_motion(), facts.switches ? "  @modes d;\n" : "",
-                  facts.switches || !facts.events.empty()
-                      ? "int @happen(@motion *, const double *p);                           /* what ends or happens at "
-                        "the state of now: for integrators of one's own */\n"
-                      : "");
+                     facts.num_motion(), facts.switches ? "  @modes d;\n" : "",
+                     facts.switches || !facts.events.empty()
+                         ? "int @happen(@motion *, const double *p);                           /* what ends or happens "
+                           "at the state of now, and */\n"
+                           "int @completed(@motion *, const double *p);                        /* whether something "
+                           "does: for integrators of one's own */\n"
+                         : "");
   return out;
 }
 
@@ -269,6 +272,7 @@ int @look(const @motion *m, const double *p, @instant *o)
     const int at = @at_coordinate[i];
     o->a[i] = forces.a[at], o->force[i] = forces.force[at], o->control[i] = forces.control[at];
   }}
+  for (i = 0; i < @STATES; ++i) o->rates[i] = x[1 + @N + @at_coordinate[@COORDINATES + i]];
   for (i = 0; i < @ROWS; ++i) o->lambda[i] = forces.lambda[@at_row[i]];
   @output_values(x, o->outputs);
   @energy_values(x, o->energies);
@@ -418,6 +422,17 @@ void @{0}(double t, const double *q, const double *v, const double *p, double *v
   out += fmt::format(fmt::runtime(functions), "energies", "energy_values") +
          fmt::format(fmt::runtime(functions), "start", "start_values");
   out += R"(
+int @is_off(const @motion *m, const double *p)
+{
+  double x[@X], all[2*@R + 1], size = 1;
+  int i, j;
+  @pack(m->t, m->q, m->v, p, IS_OFF_MODES, x);
+  @residuals_values(x, all);
+  for (i = 0; i < @COORDINATES; ++i) if (fabs(m->q[i]) > size) size = fabs(m->q[i]);
+  for (j = 0; j < @R; ++j) if (IS_OFF_ROW) for (i = 0; i < 2; ++i) if (fabs(all[2*j + i]) > 1e-9*size) return 1;
+  return 0;
+}
+
 void @residuals(double t, const double *q, const double *v, const double *p, double *values)
 {
   double x[@X], all[2*@R + 1];
@@ -427,6 +442,17 @@ void @residuals(double t, const double *q, const double *v, const double *p, dou
   for (j = 0; j < @ROWS; ++j) values[2*j] = all[2*@at_row[j]], values[2*j + 1] = all[2*@at_row[j] + 1];
 }
 )";
+  const auto put = [&](std::string_view word, const std::string& by) { out.replace(out.find(word), word.size(), by); };
+  std::string held;
+  for (int j = 0; j < facts.m(); ++j) {
+    const CFacts::Level level = facts.levels[static_cast<std::size_t>(j)];
+    if (level == CFacts::position || level == CFacts::velocity)
+      held += fmt::format("{}j == {}", held.empty() ? "" : " || ", j);
+  }
+  const bool all = std::all_of(facts.levels.begin(), facts.levels.end(),
+                               [](CFacts::Level l) { return l == CFacts::position || l == CFacts::velocity; });
+  put("IS_OFF_MODES", facts.switches ? "m->d.mode" : "0");
+  put("IS_OFF_ROW", facts.switches ? "@row_level[j] < 2 && @acts(&m->d, j)" : all ? "1" : held.empty() ? "0" : held);
   if (facts.switches)
     out += R"(
 /* A motion at a state, with what touches there; where velocities have to jump there is no acceleration. */

@@ -127,6 +127,9 @@ static void @note_sizes(@motion *m)
 
 std::string_view c_events() {
   return R"(
+/* Whether an event has come to the other side of zero, or onto it. */
+static int @passed(double sign, double value) { return (sign > 0 && value <= 0) || (sign < 0 && value >= 0); }
+
 /* 1 where something ends or happens at this state, 0 where nothing does; -status. */
 static int @is_over(const @motion *m, const double *p, double t, const double *y)
 {
@@ -135,7 +138,7 @@ static int @is_over(const @motion *m, const double *p, double t, const double *y
   int i;
   if (status) return -status;
   for (i = 0; i < @GUARDS; ++i) if (guard[i] < 0) return 1;
-  for (i = 0; i < @EVENTS; ++i) if (m->sign[i]*event[i] < 0) return 1;
+  for (i = 0; i < @EVENTS; ++i) if (@passed(m->sign[i], event[i])) return 1;
   return 0;
 }
 
@@ -146,7 +149,10 @@ static void @keep_signs(@motion *m, const double *p)
   char arm[@GUARDS + 1];
   int i;
   if (@watch(m, m->t, m->q, m->v, p, guard, event, arm)) return;
-  for (i = 0; i < @EVENTS; ++i) if (!(fabs(m->sign[i]) > 0)) m->sign[i] = event[i] > 0 ? 1 : event[i] < 0 ? -1 : 0;
+  for (i = 0; i < @EVENTS; ++i) {
+    m->seen[i] = @size_of(m->seen[i], fabs(event[i]));
+    if (!(fabs(m->sign[i]) > 0) && fabs(event[i]) > 1e-12*m->seen[i]) m->sign[i] = event[i] > 0 ? 1 : -1;
+  }
   KEEP_ARMED
 }
 
@@ -154,21 +160,39 @@ static void @keep_signs(@motion *m, const double *p)
 int @happen(@motion *m, const double *p)
 {
   int round, i;
+  /* Events that follow each other at once, without end. */
+  if (fabs(m->t - m->storm_since) > 1e-9*fabs(m->t)) m->storm_since = m->t, m->storm = 0;
+  if (++m->storm > 2000) return @STORM;
   for (round = 0; round < 100; ++round) {
     double guard[@GUARDS + 1], event[@EVENTS + 1];
     int any = 0, status = @watch(m, m->t, m->q, m->v, p, guard, event, 0);
     if (status) return status;
     HAPPEN_CONTACTS
-    for (i = 0; i < @EVENTS && !any; ++i) if (m->sign[i]*event[i] < 0) {
-      m->sign[i] = event[i] > 0 ? 1 : -1;
-      if (@event_fact[i].direction*event[i] < 0) continue;
+    for (i = 0; i < @EVENTS && any != 1; ++i) if (@passed(m->sign[i], event[i])) {
+      /* Its side is known again when it has left zero. */
+      const double side = -m->sign[i];
+      m->sign[i] = 0;
+      if (@event_fact[i].direction*side < 0) { any = 2; continue; }
       m->event = i, any = 1;
       if (@event_fact[i].stops) m->stopped = 1;
       HAPPEN_CHANGES
     }
-    if (!any) { @keep_signs(m, p); return 0; }
+    @keep_signs(m, p);
+    if (any != 1) return 0;
   }
   return @STORM;
+}
+
+int @completed(@motion *m, const double *p)
+{
+  double y[@Y];
+  int i, over;
+  @note_sizes(m);
+  for (i = 0; i < @COORDINATES + @STATES; ++i) y[i] = m->q[i];
+  for (i = 0; i < @COORDINATES; ++i) y[@COORDINATES + @STATES + i] = m->v[i];
+  over = @is_over(m, p, m->t, y);
+  if (!over) @keep_signs(m, p);
+  return over != 0;
 }
 
 /* Where within the last step something ends or happens: the step is cut there. */

@@ -491,7 +491,7 @@ static void @guards_of(const @motion *m, const @numbers *s, const double *v, con
     }
     for (g = 0; g < (@contact[c].slips > 0 ? 2 : 1); ++g) {
       if (arm) arm[first + g] = (char)(value[g] > noise[g]);
-      guard[first + g] = m->d.armed[first + g] || value[g] < -noise[g] ? value[g] : fabs(value[g]) + 1e-300;
+      guard[first + g] = value[g] < -noise[g] || (m->d.armed[first + g] && value[g] <= 0) ? value[g] - 1e-300 : fabs(value[g]) + 1e-300;
     }
   }
 }
