@@ -78,9 +78,10 @@ typedef struct {{
   int event, stopped;                    /* what the last step ended at, -1: nothing; whether an event has asked for the end */
   /* What steps need; the last step began at t_begin and would have been so long. */
   double tolerance, h, t_begin, length;
+  double slack;                          /* gaps count as zero to this part of their size when they have just opened; more where somebody else makes the steps */
   double y[{0}], k[16][{0}], dense[{0}][7], size[{0}];
   double sign[@EVENTS + 1], seen[@EVENTS + 1];
-  double storm_since;
+  double storm_since, rate_size[@STATES + 1];
   long steps, storm;
   int status;
 {1}}} @motion;
@@ -384,6 +385,18 @@ int @restart(@motion *m, const double *p)
   m->status = m->stopped = 0, m->h = 0, m->event = -1;
   @note_sizes(m);
 )";
+  if (facts.num_states > 0) out += R"(  {
+    /* How large what a rate is made of is, though it may cancel: by what a little of everything changes. */
+    double x[@X], rates[@STATES], changed[@STATES];
+    int i;
+    @pack(m->t, m->q, m->v, p, RESTART_MODES, x);
+    @rates_values(x, rates);
+    for (i = 0; i < @X; ++i) x[i] *= 1 + 1e-7*(0.5 + fmod(0.618*i, 1));
+    @rates_values(x, changed);
+    for (i = 0; i < @STATES; ++i) m->rate_size[i] = @size_of(m->rate_size[i], fabs(changed[i] - rates[i])/1e-7);
+  }
+)";
+  if (const std::size_t at = out.find("RESTART_MODES"); at != std::string::npos) out.replace(at, 13, facts.switches ? "m->d.mode" : "0");
   if (facts.switches) out += "  if ((m->status = @settle(m, p, 0, 0)) != 0) return m->status;\n";
   if (has_events)
     out += "  {\n    int i;\n    for (i = 0; i < @EVENTS; ++i) m->sign[i] = 0;\n    @keep_signs(m, p);\n  }\n";
@@ -399,7 +412,7 @@ void @begin(@motion *m, const double *p, double tolerance)
   for (i = 0; i < @COORDINATES + @STATES; ++i) m->q[i] = values[i];
   for (i = 0; i < @COORDINATES; ++i) m->v[i] = values[@COORDINATES + @STATES + i];
   m->t = m->t_begin = values[2*@COORDINATES + @STATES];
-  m->tolerance = tolerance > 1e-15 ? tolerance : 1e-15;
+  m->tolerance = tolerance > 1e-15 ? tolerance : 1e-15, m->slack = 2e-14;
 )";
   if (facts.switches) {
     out += "  for (i = 0; i < @R; ++i) m->d.engaged[i] = 1;\n";

@@ -7,7 +7,8 @@ namespace mechanician {
 std::string_view c_elimination() {
   return R"(
 /* K z = r by Gauss and Jordan with complete pivoting; K has `size` rows of size + 1 numbers, r the last of each, and is used up. Rows and
-   columns are taken in units of what they weigh. What is not determined is 0, and sure[i] tells what is. */
+   columns are taken in units of what they weigh; what is below 1e-8 of them counts as zero: so far a state that somebody else integrates is off what
+   constraints have in common. What is not determined is 0, and sure[i] tells what is. */
 static int @eliminate(int size, double *K, double *z, char *sure)
 {
   double scale[@LARGEST], largest = 0, right = 0;
@@ -30,7 +31,7 @@ static int @eliminate(int size, double *K, double *z, char *sure)
   }
   for (k = 0; k < size; ++k) {
     int best_row = -1, best_col = -1;
-    double best = 1e-11*largest, *pivot;
+    double best = 1e-8*largest, *pivot;
     for (i = k; i < size; ++i) for (j = 0; j < size; ++j)
       if (!used[j] && fabs(K[row_of[i]*width + j]) > best) best = fabs(K[row_of[i]*width + j]), best_row = i, best_col = j;
     if (best_row < 0) break;
@@ -46,12 +47,12 @@ static int @eliminate(int size, double *K, double *z, char *sure)
     }
     ++rank;
   }
-  for (k = rank; k < size; ++k) if (fabs(K[row_of[k]*width + size]) > 1e-9*(right > 0 ? right : 1)) return @CONTRADICTION;
+  for (k = rank; k < size; ++k) if (fabs(K[row_of[k]*width + size]) > 1e-6*(right > 0 ? right : 1)) return @CONTRADICTION;
   for (i = 0; i < size; ++i) z[i] = 0, sure[i] = used[i];
   for (k = 0; k < rank; ++k) {
     const double *pivot = K + row_of[k]*width;
     z[col_of[k]] = pivot[size]/pivot[col_of[k]]*scale[col_of[k]];
-    for (j = 0; j < size; ++j) if (!used[j] && fabs(pivot[j]) > 1e-9*fabs(pivot[col_of[k]])) sure[col_of[k]] = 0;
+    for (j = 0; j < size; ++j) if (!used[j] && fabs(pivot[j]) > 1e-6*fabs(pivot[col_of[k]])) sure[col_of[k]] = 0;
   }
   return 0;
 }

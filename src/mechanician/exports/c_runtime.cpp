@@ -254,7 +254,7 @@ static double @error(const @motion *m, const double *y_new, double h)
   for (i = 0; i < @Y; ++i) {
     /* States are of kinds of their own. */
     const int is_q = i < @COORDINATES, is_state = !is_q && i < @COORDINATES + @STATES;
-    const double floor = is_q ? @size_of(1e-2*largest_q, fabs(h)*largest_v) : is_state ? fabs(h*m->k[0][i]) : 1e-2*largest_v;
+    const double floor = is_q ? @size_of(1e-2*largest_q, fabs(h)*largest_v) : is_state ? fabs(h)*@size_of(fabs(m->k[0][i]), m->rate_size[i - @COORDINATES]) : 1e-2*largest_v;
     double e5 = 0, e3 = 0, scale = @size_of(@size_of(m->size[i], fabs(y_new[i])), floor);
     if (!(scale > 0)) scale = 1;
     scale *= m->tolerance;
@@ -275,6 +275,8 @@ int @step(@motion *m, const double *p, double to)
   if (status) return status;
   if (!(to > m->t)) return to < m->t ? @BACKWARDS : 0;
   m->event = -1;
+  /* Nearer to each other than the clock can tell. */
+  if (to - m->t <= 8e-16*@size_of(fabs(m->t), fabs(to))) { m->t = to; return 0; }
   for (i = 0; i < at_v; ++i) m->y[i] = m->q[i];
   for (i = 0; i < n; ++i) m->y[at_v + i] = m->v[i];
   if ((status = @rate(m, m->t, m->y, p, m->k[0])) != 0) return status;

@@ -417,7 +417,7 @@ static int @settle(@motion *m, const double *p, const char *crossed, int changed
     const double *A = s.A + @contact[c].row*@N, rate = s.rate[@contact[c].row], falls = s.b[@contact[c].row] - @dot(A, a);
     if (!low[c] || @contact[c].velocity) continue;
     low[c] = (char)(falls > 0 && (rate <= (m->tolerance > 1e-9 ? m->tolerance : 1e-9)*@rate_size(m, &s, A, rate - @dot(A, v)) ||
-                                  rate*rate/(2*falls) <= 1e-13*@gap_size(m, &s, @contact[c].row) || 2*rate/falls <= 1e5*2.2e-16*fabs(m->t)));
+                                  rate*rate/(2*falls) <= 5*m->slack*@gap_size(m, &s, @contact[c].row) || 2*rate/falls <= 1e5*2.2e-16*fabs(m->t)));
   }
   for (again = jumped; again; ) {
     @modes held;
@@ -459,6 +459,7 @@ std::string_view c_guards() {
    only beyond rounding. */
 static void @guards_of(const @motion *m, const @numbers *s, const double *v, const double *a, const double *lambda, const double *f, double *guard, char *arm)
 {
+  const double small = @size_of(1e-9, m->slack);
   int c, i, k, g;
   for (c = 0; c < @CONTACTS; ++c) {
     const int j = @contact[c].row, first = @contact[c].guard;
@@ -472,20 +473,20 @@ static void @guards_of(const @motion *m, const @numbers *s, const double *v, con
       }
       if (m->d.status[c] == @OPEN && @contact[c].one_sided) {
         value[0] = s->residual[j];
-        noise[0] = @contact[c].velocity ? 1e-12*@rate_size(m, s, A, s->residual[j] - @dot(A, v)) : 2e-14*@gap_size(m, s, j);
-      } else if (@contact[c].one_sided) value[0] = lambda[j], noise[0] = 1e-9*force;
-      else if (!@contact[c].bare && m->d.status[c] == @SLIDES) value[0] = m->d.sign[c]*lambda[j], noise[0] = 1e-9*force;
+        noise[0] = @contact[c].velocity ? @size_of(1e-12, m->slack)*@rate_size(m, s, A, s->residual[j] - @dot(A, v)) : m->slack*@gap_size(m, s, j);
+      } else if (@contact[c].one_sided) value[0] = lambda[j], noise[0] = small*force;
+      else if (!@contact[c].bare && m->d.status[c] == @SLIDES) value[0] = m->d.sign[c]*lambda[j], noise[0] = small*force;
       if (m->d.status[c] == @STICKS) {
         double size = 0;
         for (k = 0; k < @contact[c].slips; ++k) size += f[@contact[c].first + k]*f[@contact[c].first + k];
         value[1] = s->friction[c]*(@contact[c].limited ? 1 : fabs(lambda[j])) - sqrt(size);
-        noise[1] = 1e-9*(s->friction[c]*(@contact[c].limited ? 1 : fabs(lambda[j])) + force*1e-3);
+        noise[1] = small*(s->friction[c]*(@contact[c].limited ? 1 : fabs(lambda[j])) + force*1e-3);
       } else if (m->d.status[c] == @SLIDES) {
         value[1] = 0;
         for (k = 0; k < @contact[c].slips; ++k) {
           const int at = @contact[c].first + k;
           value[1] += s->slip[at]*m->d.direction[c][k];
-          noise[1] += 1e-9*@rate_size(m, s, s->T + at*@N, s->slip[at] - @dot(s->T + at*@N, v));
+          noise[1] += small*@rate_size(m, s, s->T + at*@N, s->slip[at] - @dot(s->T + at*@N, v));
         }
       }
     }

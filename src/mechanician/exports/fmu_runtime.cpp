@@ -108,6 +108,7 @@ static int know(Instance *c)
 static int initialise(Instance *c)
 {
   c->s.begun = 1, c->known = 0;
+  if (c->exchange) c->s.m.slack = 10*c->s.m.tolerance;
   @_restart(&c->s.m, c->s.p);
   return know(c);
 }
