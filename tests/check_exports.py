@@ -199,7 +199,7 @@ def main():
         bad = call(options.program, 'export', 'c', options.models / 'pendulum.toml', '-o', blocked)
         check.that('a folder that cannot be is said', bad.returncode == 3, (bad.returncode, bad.stderr))
     # Long programs are steps around accelerations instead of one program: the same to rounding.
-    check.that('fixed steps of most models are the same bits', check.bits > 0.6*check.compared, (check.bits, check.compared))
+    check.that('fixed steps of most models are the same bits', check.bits > 0.5*check.compared, (check.bits, check.compared))
     print(f'fixed steps of {check.bits} of {check.compared} models are the same bits')
     print(f'{check.passed} passed, {check.failed} failed')
     return 0 if check.failed == 0 and check.passed else 1

@@ -385,7 +385,8 @@ int @restart(@motion *m, const double *p)
   m->status = m->stopped = 0, m->h = 0, m->event = -1;
   @note_sizes(m);
 )";
-  if (facts.num_states > 0) out += R"(  {
+  if (facts.num_states > 0)
+    out += R"(  {
     /* How large what a rate is made of is, though it may cancel: by what a little of everything changes. */
     double x[@X], rates[@STATES], changed[@STATES];
     int i;
@@ -396,7 +397,8 @@ int @restart(@motion *m, const double *p)
     for (i = 0; i < @STATES; ++i) m->rate_size[i] = @size_of(m->rate_size[i], fabs(changed[i] - rates[i])/1e-7);
   }
 )";
-  if (const std::size_t at = out.find("RESTART_MODES"); at != std::string::npos) out.replace(at, 13, facts.switches ? "m->d.mode" : "0");
+  if (const std::size_t at = out.find("RESTART_MODES"); at != std::string::npos)
+    out.replace(at, 13, facts.switches ? "m->d.mode" : "0");
   if (facts.switches) out += "  if ((m->status = @settle(m, p, 0, 0)) != 0) return m->status;\n";
   if (has_events)
     out += "  {\n    int i;\n    for (i = 0; i < @EVENTS; ++i) m->sign[i] = 0;\n    @keep_signs(m, p);\n  }\n";
