@@ -76,7 +76,6 @@ REASONS = ('contradict each other', 'is not unique', 'is measured', 'coordinates
 # Singular configurations that only `run` crosses for sure: a motion that comes through is right, else there is a status.
 MAY_STOP = {'bricard', 'ladder_1', 'ladder_2', 'ladder_10'}
 MOST = 200_000      # bytes of C for a model with fewer than 20 coordinates
-LARGE = {'bricard'}
 
 
 class Check:
@@ -170,7 +169,7 @@ def check_model(check, program, file, folder, compilers, sanitize):
     if len(answers) == 2:
         check.that(f'{name}: two compilers, the same bits', answers[0] == answers[1])
     few = int(header[header.index('_COORDINATES ') + 13:].split()[0]) < 20
-    check.that(f'{name}: under {MOST} bytes', not few or len(source) < MOST or name in LARGE, len(source))
+    check.that(f'{name}: under {MOST} bytes', not few or len(source) < MOST, len(source))
     # Of the object alone: sanitizers put names of their own into what they build.
     call(compilers[0], '-std=c99', '-c', f'-I{folder}', folder / f'{name}.c', '-o', folder / 'model.o')
     seen = [line.split()[-1] for line in call('nm', '-g', '--defined-only', folder / 'model.o').stdout.splitlines()]
@@ -199,7 +198,7 @@ def main():
         bad = call(options.program, 'export', 'c', options.models / 'pendulum.toml', '-o', blocked)
         check.that('a folder that cannot be is said', bad.returncode == 3, (bad.returncode, bad.stderr))
     # Long programs are steps around accelerations instead of one program: the same to rounding.
-    check.that('fixed steps of most models are the same bits', check.bits > 0.5*check.compared, (check.bits, check.compared))
+    check.that('fixed steps of most models are the same bits', check.compared < 10 or check.bits > 0.5*check.compared, (check.bits, check.compared))
     print(f'fixed steps of {check.bits} of {check.compared} models are the same bits')
     print(f'{check.passed} passed, {check.failed} failed')
     return 0 if check.failed == 0 and check.passed else 1

@@ -38,7 +38,7 @@ std::string c_preamble(const CFacts& facts, const std::string& name) {
       comment(facts.system.title()), MECHANICIAN_VERSION, name);
 }
 
-std::string c_header(const CFacts& facts, const std::string& name) {
+std::string c_header(const CFacts& facts, const std::string& name, bool has_tangents) {
   std::string out = fmt::format("/* {0} */\n/* Made by mechanician {1}. */\n#ifndef {2}_H\n#define {2}_H\n\n",
                                 comment(facts.system.title()), MECHANICIAN_VERSION, name);
   const std::pair<const char*, std::size_t> sizes[] = {{"COORDINATES", facts.num_coordinates},
@@ -123,7 +123,11 @@ extern const int @input_at[]; /* of the parameters: which are inputs */
                            "at the state of now, and */\n"
                            "int @completed(@motion *, const double *p);                        /* whether something "
                            "does: for integrators of one's own */\n"
-                         : "");
+                         : "",
+                     has_tangents ? "int @tangent(const @motion *, const double *p, double dt, const double *dq, const "
+                                    "double *dv, const double *dp, @instant *); "
+                                    "/* how everything changes along a direction */\n"
+                                  : "");
   return out;
 }
 

@@ -6,7 +6,7 @@
 
 namespace mechanician {
 
-std::string c_header(const CFacts& facts, const std::string& name);
+std::string c_header(const CFacts& facts, const std::string& name, bool has_tangents);
 /// What the source begins with.
 std::string c_preamble(const CFacts& facts, const std::string& name);
 /// Names as constant arrays.

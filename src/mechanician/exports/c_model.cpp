@@ -12,6 +12,7 @@
 #include "mechanician/exports/c_interface.hpp"
 #include "mechanician/exports/c_printer.hpp"
 #include "mechanician/exports/c_runtime.hpp"
+#include "mechanician/exports/c_tangent.hpp"
 #include "mechanician/instant/measure_model.hpp"
 #include "mechanician/motion/dop853_tableau.hpp"
 
@@ -59,8 +60,8 @@ std::string numbers(const double* values, int count) {
 
 class CWriter {
  public:
-  CWriter(const CFacts& facts, std::string name)
-      : facts_(facts), eqs_(facts.eqs), name_(std::move(name)), prefix_(name_ + "_") {
+  CWriter(const CFacts& facts, std::string name, bool tangents)
+      : facts_(facts), eqs_(facts.eqs), name_(std::move(name)), prefix_(name_ + "_"), tangents_(tangents) {
     for (const Expr& c : eqs_.C)
       needs_reactions_ |= c.contains(SymbolKind::ideal_force) || c.contains(SymbolKind::multiplier);
     largest_ = facts.n() + facts.m() + facts.num_slips;
@@ -87,7 +88,8 @@ class CWriter {
     make_motion();
     make_interface();
     CSources made;
-    made.header = with_prefix(c_header(facts_, name_), prefix_);
+    made.has_tangents = make_tangents();
+    made.header = with_prefix(c_header(facts_, name_, made.has_tangents), prefix_);
     made.source = with_prefix(c_preamble(facts_, name_), prefix_) + c_operators(prefix_, code_) +
                   with_prefix(tables_.code(), prefix_) + code_ + with_prefix(c_names(facts_), prefix_);
     return made;
@@ -565,11 +567,23 @@ int @step_rk4(@motion *m, const double *p, double h)
                          written ? fmt::format("if (!(y[{}] > 0)) ", step.made->at_vouch()) : ""));
   }
 
+  bool make_tangents() {
+    if (!tangents_ || !solves_generally_ || needs_reactions_) return false;
+    std::vector<int> left_out = options_.dropped;
+    left_out.insert(left_out.end(), options_.inert.begin(), options_.inert.end());
+    const CTangent made = make_c_tangent(facts_, left_out);
+    add(made.rates, "tangent_rates"), add(made.equations, "tangent_equations"),
+        add(made.quantities, "tangent_quantities");
+    add_text(made.text);
+    return true;
+  }
+
   void make_interface() { add_text(c_functions(facts_)); }
 
   const CFacts& facts_;
   const Equations& eqs_;
   std::string name_, prefix_;
+  bool tangents_ = false;
   ProgramOptions options_, extended_;
   const ProgramOptions plain_;  ///< of functions of the state
   AccelerationProgram acceleration_;
@@ -594,6 +608,8 @@ CSources export_c(const System& system, const State& start, const std::string& n
   return export_c(CFacts(system, start), name);
 }
 
-CSources export_c(const CFacts& facts, const std::string& name) { return CWriter(facts, name).write(); }
+CSources export_c(const CFacts& facts, const std::string& name, const COptions& options) {
+  return CWriter(facts, name, options.tangents).write();
+}
 
 }  // namespace mechanician

@@ -97,7 +97,7 @@ std::string adapter_text(const CFacts& facts, const FmuDescription& description,
   replace(instance, "GET_MODES", modes);
   replace(instance, "HAPPEN", events ? "@_happen(&c->s.m, c->s.p)" : "0");
   replace(instance, "COMPLETED", events ? "@_completed(&c->s.m, c->s.p)" : "0");
-  replace(instance, "DIRECTIONAL", std::string(fmu_no_directional()));
+  replace(instance, "DIRECTIONAL", std::string(description.has_directional ? fmu_directional() : fmu_no_directional()));
   replace(instance, "enum { NUM =",
           fmt::format("#define @_TOKEN \"{}\"\nenum {{ CHANGING = {} }};\nstatic const double TOLERANCE = {};\n"
                       "/* 1: parameters, 2: inputs, 3: modes, before the motion begins. */\nstatic const char "
@@ -114,9 +114,10 @@ std::string adapter_text(const CFacts& facts, const FmuDescription& description,
 Fmu export_fmu(const System& system, const State& start, const std::string& name, FmiVersion version,
                const std::string& compiler) {
   const CFacts facts(system, start);
-  const CSources c = export_c(facts, name);
+  const CSources c = export_c(facts, name, {.tangents = true});
   const bool two = version == FmiVersion::two;
-  const FmuDescription description(facts, name, token_of(c.source + (two ? "2" : "3")));
+  FmuDescription description(facts, name, token_of(c.source + (two ? "2" : "3")));
+  description.has_directional = c.has_tangents;
   const std::string adapter_name = two ? "fmi2.c" : "fmi3.c";
   const std::string adapter = adapter_text(facts, description, version);
   std::vector<std::pair<std::string, std::string>> files{

@@ -176,8 +176,9 @@ std::string FmuDescription::for_fmi_2() const {
   const std::string sources = fmt::format(
       "    <SourceFiles>\n      <File name=\"fmi2.c\"/>\n      <File name=\"{0}.c\"/>\n    </SourceFiles>\n",
       xml(name));
-  const char* states =
-      "canGetAndSetFMUstate=\"true\" canSerializeFMUstate=\"true\" providesDirectionalDerivative=\"true\"";
+  const std::string states =
+      fmt::format("canGetAndSetFMUstate=\"true\" canSerializeFMUstate=\"true\" providesDirectionalDerivative=\"{}\"",
+                  has_directional);
   out += fmt::format("  <ModelExchange modelIdentifier=\"{}\" {}>\n{}  </ModelExchange>\n", xml(name), states, sources);
   out += fmt::format(
       "  <CoSimulation modelIdentifier=\"{}\" canHandleVariableCommunicationStepSize=\"true\" {}>\n{}  "
@@ -217,8 +218,9 @@ std::string FmuDescription::for_fmi_3() const {
       "<fmiModelDescription fmiVersion=\"3.0\" modelName=\"{}\" instantiationToken=\"{}\" description=\"{}\" "
       "generationTool=\"mechanician {}\" variableNamingConvention=\"flat\">\n",
       xml(name), xml(token), xml(facts.system.title()), MECHANICIAN_VERSION);
-  const char* states =
-      "canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\" providesDirectionalDerivatives=\"true\"";
+  const std::string states =
+      fmt::format("canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\" providesDirectionalDerivatives=\"{}\"",
+                  has_directional);
   out += fmt::format(
       "  <ModelExchange modelIdentifier=\"{0}\" {1}/>\n  <CoSimulation modelIdentifier=\"{0}\" {1} "
       "canHandleVariableCommunicationStepSize=\"true\" providesIntermediateUpdate=\"true\" "

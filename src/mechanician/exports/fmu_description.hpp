@@ -26,6 +26,7 @@ struct FmuDescription {
   const CFacts& facts;
   std::string name, token;
   std::vector<FmuVariable> variables;
+  bool has_directional = false;
   int num_events = 0;  ///< indicators: the last variables
   struct Unit {
     std::string name, exponents, display;  ///< of SI; as attributes; as in the model, with its factor

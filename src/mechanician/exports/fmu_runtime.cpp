@@ -241,6 +241,38 @@ DIRECTIONAL
 )";
 }
 
+std::string_view fmu_directional() {
+  return R"(/* Exact, as the equations are differentiated. */
+static int directional(Instance *c, const uint32_t *u, size_t nu, const uint32_t *k, size_t nk, const double *dk, double *du)
+{
+  double dt = 0, dq[NUM + STATES] = {0}, dv[NUM] = {0}, dp[PARAMETERS + 1] = {0};
+  @_instant d;
+  size_t n;
+  int status;
+  for (n = 0; n < nk; ++n) {
+    const int i = (int)k[n];
+    if (i == 0) dt += dk[n];
+    else if (i < AT_V) dq[i - AT_Q] += dk[n];
+    else if (i < AT_A) dv[i - AT_V] += dk[n];
+    else if (i >= AT_P && i < AT_FORCE) dp[i - AT_P] += dk[n];
+    else { say(c, 1, "there are derivatives by time, states, inputs and parameters"); return 0; }
+  }
+  status = @_tangent(&c->s.m, c->s.p, dt, dq, dv, dp, &d);
+  if (status) { say(c, 1, @_status_text(status)); return 0; }
+  for (n = 0; n < nu; ++n) {
+    const int i = (int)u[n];
+    if (u[n] >= REFERENCES) { say(c, 1, "there is no variable with this reference"); return 0; }
+    du[n] = i < AT_Q ? dt : i < AT_V ? dq[i - AT_Q] : i < AT_A ? dv[i - AT_V] : i < AT_RATE ? d.a[i - AT_A] : i < AT_P ? d.rates[i - AT_RATE] :
+            i < AT_FORCE ? dp[i - AT_P] : i < AT_CONTROL ? d.force[i - AT_FORCE] : i < AT_LAMBDA ? d.control[i - AT_CONTROL] :
+            i < AT_NORMAL ? d.lambda[i - AT_LAMBDA] : i < AT_FRICTION ? d.normal[i - AT_NORMAL] : i < AT_OUTPUT ? d.friction[i - AT_FRICTION] :
+            i < AT_ENERGY ? d.outputs[i - AT_OUTPUT] : i < AT_ENGAGED ? d.energies[i - AT_ENERGY] : i < AT_GUARD ? 0 :
+            i < AT_EVENT ? d.guards[i - AT_GUARD] : d.events[i - AT_EVENT];
+    if (isnan(du[n])) { say(c, 1, "the derivative of a force that is not unique, or of a guard, is not known"); return 0; }
+  }
+  return 1;
+})";
+}
+
 std::string_view fmu_no_directional() {
   return R"(static int directional(Instance *c, const uint32_t *u, size_t nu, const uint32_t *k, size_t nk, const double *dk, double *du)
 {
