@@ -177,6 +177,51 @@ def check_model(check, program, file, folder, compilers, sanitize):
     check.that(f'{name}: no globals that change', '\nstatic double ' not in source.replace('\nstatic double ' + name, ''), '')
 
 
+def solve(K, r):
+    """Gauss with pivots: K z = r."""
+    rows = [list(map(float, row)) + [float(x)] for row, x in zip(K, r)]
+    for k in range(len(rows)):
+        pivot = max(range(k, len(rows)), key=lambda i: abs(rows[i][k]))
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        for i in range(len(rows)):
+            if i != k:
+                factor = rows[i][k]/rows[k][k]
+                rows[i] = [a - factor*b for a, b in zip(rows[i], rows[k])]
+    return [row[-1]/row[k] for k, row in enumerate(rows)]
+
+
+def check_python(check, program, file):
+    """M, Q, A and b as functions of Python give the accelerations that `run` has."""
+    name = file.stem
+    printed = call(program, 'equations', file, '--python')
+    functions = {}
+    exec(printed.stdout, functions)
+    result = json.loads(call(program, 'run', file, '--json', '--quiet', '--every', '1e9').stdout)
+    row = dict(zip(result['columns'], result['rows'][-1]))
+    names = functions['coordinates']
+    at = row['t'], [row[x] for x in names], [row[f"{x}'"] for x in names]
+    M, Q, A, b = (functions[x](*at) for x in ('mass_matrix', 'force', 'constraint_matrix', 'constraint_vector'))
+    n, m = len(names), len(b)
+    K = [list(M[i]) + [A[j][i] for j in range(m)] for i in range(n)] + [list(A[j]) + [0]*m for j in range(m)]
+    got, want = solve(K, list(Q) + list(b))[:n], [row[f"{x}''"] for x in names]
+    check.that(f'{name}: equations --python', all(abs(a - w) <= 1e-9*max(1, *map(abs, want)) for a, w in zip(got, want)), (got, want))
+
+
+def check_texts(check, program, models, folder):
+    for name in ('pendulum', 'four_bar', 'tracking_arm', 'slider_crank'):
+        check_python(check, program, models / f'{name}.toml')
+    made = call(program, 'equations', models / 'pendulum.toml', '--python', '--set', 'm=7')
+    check.that('equations --python has parameters as set', "'m': 7" in made.stdout, made.stdout[:300])
+    for name, reason in (('shear_frame', 'table of data'), ('rough_incline', 'no functions of the state')):
+        made = call(program, 'equations', models / f'{name}.toml', '--python')
+        check.that(f'{name}: what Python cannot say is refused', made.returncode == 1 and reason in made.stderr, made.stderr)
+    made = call(program, 'export', 'latex', models / 'four_bar.toml', '-o', folder / 'four_bar.tex')
+    text = (folder / 'four_bar.tex').read_text(encoding='utf-8') if made.returncode == 0 else ''
+    document = call(program, 'equations', models / 'four_bar.toml', '--latex-document').stdout
+    check.that('export latex: a whole document', text.count('\\begin{') == text.count('\\end{') > 3 and text == document, made.stderr)
+    check.that('export latex: with the model and its diagnosis', 'joint_x' in text and 'degrees of freedom' in text)
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument('--program', required=True)
@@ -191,6 +236,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             check_model(check, os.path.abspath(options.program), file.resolve(), pathlib.Path(folder), compilers, options.sanitize)
     with tempfile.TemporaryDirectory() as folder:
+        check_texts(check, os.path.abspath(options.program), options.models.resolve(), pathlib.Path(folder))
         bad = call(options.program, 'export', 'fortran', options.models / 'pendulum.toml', '-o', folder)
         check.that('an unknown kind is a mistake of the command line', bad.returncode == 2, bad.stderr)
         blocked = pathlib.Path(folder) / 'file'

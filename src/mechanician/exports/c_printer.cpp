@@ -13,57 +13,57 @@ namespace mechanician {
 
 namespace {
 
-/// How an operator is written: {0}, {1}, {2} are its operands, @ the prefix.
+/// How an operator is written: {0}, {1}, {2} are its operands, @ the prefix of C, f the functions of Python.
 struct Spelling {
   int code;
-  std::string_view text;
+  std::string_view text, python;
 };
 
 constexpr int code(Op op) { return static_cast<int>(op); }
 constexpr int code(Action action) { return static_cast<int>(action); }
 
 constexpr Spelling spellings[] = {
-    {code(Op::add), "{0} + {1}"},
-    {code(Op::sub), "{0} - {1}"},
-    {code(Op::mul), "{0}*{1}"},
-    {code(Op::div), "{0}/{1}"},
-    {code(Op::pow), "@power({0}, {1})"},
-    {code(Op::neg), "-{0}"},
-    {code(Op::sin), "@sine({0})"},
-    {code(Op::cos), "@cosine({0})"},
-    {code(Op::tan), "tan({0})"},
-    {code(Op::asin), "asin({0})"},
-    {code(Op::acos), "acos({0})"},
-    {code(Op::atan), "atan({0})"},
-    {code(Op::atan2), "atan2({0}, {1})"},
-    {code(Op::sinh), "sinh({0})"},
-    {code(Op::cosh), "cosh({0})"},
-    {code(Op::tanh), "tanh({0})"},
-    {code(Op::asinh), "asinh({0})"},
-    {code(Op::acosh), "acosh({0})"},
-    {code(Op::atanh), "atanh({0})"},
-    {code(Op::exp), "exp({0})"},
-    {code(Op::log), "log({0})"},
-    {code(Op::sqrt), "sqrt({0})"},
-    {code(Op::abs), "fabs({0})"},
-    {code(Op::sign), "@sign({0})"},
-    {code(Op::min), "@least({0}, {1})"},
-    {code(Op::max), "@largest({0}, {1})"},
-    {code(Op::hypot), "hypot({0}, {1})"},
-    {code(Op::mod), "@modulo({0}, {1})"},
-    {code(Op::select), "{0} != 0 ? {1} : {2}"},
-    {code(Op::lookup), "@lookup({0}, {1})"},
-    {code(Op::lt), "{0} < {1} ? 1 : 0"},
-    {code(Op::le), "{0} <= {1} ? 1 : 0"},
-    {code(Op::gt), "{0} > {1} ? 1 : 0"},
-    {code(Op::ge), "{0} >= {1} ? 1 : 0"},
-    {code(Op::eq), "@equal({0}, {1})"},
-    {code(Op::logical_and), "({0} != 0 && {1} != 0) ? 1 : 0"},
-    {code(Op::logical_or), "({0} != 0 || {1} != 0) ? 1 : 0"},
-    {code(Op::logical_not), "{0} != 0 ? 0 : 1"},
-    {code(Action::fma), "fma({0}, {1}, {2})"},
-    {code(Action::fms), "fma({0}, {1}, -{2})"},
-    {code(Action::fnma), "fma(-{0}, {1}, {2})"},
+    {code(Op::add), "{0} + {1}", "{0} + {1}"},
+    {code(Op::sub), "{0} - {1}", "{0} - {1}"},
+    {code(Op::mul), "{0}*{1}", "{0}*{1}"},
+    {code(Op::div), "{0}/{1}", "{0}/{1}"},
+    {code(Op::pow), "@power({0}, {1})", "{0}**{1}"},
+    {code(Op::neg), "-{0}", "-{0}"},
+    {code(Op::sin), "@sine({0})", "f.sin({0})"},
+    {code(Op::cos), "@cosine({0})", "f.cos({0})"},
+    {code(Op::tan), "tan({0})", "f.tan({0})"},
+    {code(Op::asin), "asin({0})", "f.asin({0})"},
+    {code(Op::acos), "acos({0})", "f.acos({0})"},
+    {code(Op::atan), "atan({0})", "f.atan({0})"},
+    {code(Op::atan2), "atan2({0}, {1})", "f.atan2({0}, {1})"},
+    {code(Op::sinh), "sinh({0})", "f.sinh({0})"},
+    {code(Op::cosh), "cosh({0})", "f.cosh({0})"},
+    {code(Op::tanh), "tanh({0})", "f.tanh({0})"},
+    {code(Op::asinh), "asinh({0})", "f.asinh({0})"},
+    {code(Op::acosh), "acosh({0})", "f.acosh({0})"},
+    {code(Op::atanh), "atanh({0})", "f.atanh({0})"},
+    {code(Op::exp), "exp({0})", "f.exp({0})"},
+    {code(Op::log), "log({0})", "f.log({0})"},
+    {code(Op::sqrt), "sqrt({0})", "f.sqrt({0})"},
+    {code(Op::abs), "fabs({0})", "abs({0})"},
+    {code(Op::sign), "@sign({0})", "sign({0})"},
+    {code(Op::min), "@least({0}, {1})", "min({0}, {1})"},
+    {code(Op::max), "@largest({0}, {1})", "max({0}, {1})"},
+    {code(Op::hypot), "hypot({0}, {1})", "f.sqrt({0}**2 + {1}**2)"},
+    {code(Op::mod), "@modulo({0}, {1})", "{0} % {1}"},
+    {code(Op::select), "{0} != 0 ? {1} : {2}", "{1} if {0} else {2}"},
+    {code(Op::lookup), "@lookup({0}, {1})", ""},
+    {code(Op::lt), "{0} < {1} ? 1 : 0", "{0} < {1}"},
+    {code(Op::le), "{0} <= {1} ? 1 : 0", "{0} <= {1}"},
+    {code(Op::gt), "{0} > {1} ? 1 : 0", "{0} > {1}"},
+    {code(Op::ge), "{0} >= {1} ? 1 : 0", "{0} >= {1}"},
+    {code(Op::eq), "@equal({0}, {1})", "{0} == {1}"},
+    {code(Op::logical_and), "({0} != 0 && {1} != 0) ? 1 : 0", "{0} and {1}"},
+    {code(Op::logical_or), "({0} != 0 || {1} != 0) ? 1 : 0", "{0} or {1}"},
+    {code(Op::logical_not), "{0} != 0 ? 0 : 1", "not {0}"},
+    {code(Action::fma), "fma({0}, {1}, {2})", "{0}*{1} + {2}"},
+    {code(Action::fms), "fma({0}, {1}, -{2})", "{0}*{1} - {2}"},
+    {code(Action::fnma), "fma(-{0}, {1}, {2})", "{2} - {0}*{1}"},
 };
 
 std::string_view spelling_of(Action action) {
@@ -71,6 +71,16 @@ std::string_view spelling_of(Action action) {
     if (s.code == static_cast<int>(action)) return s.text;
   throw std::invalid_argument("C has no way to write an operator of this model");
 }
+
+}  // namespace
+
+std::string_view python_spelling(Action action) {
+  for (const Spelling& s : spellings)
+    if (s.code == static_cast<int>(action) && !s.python.empty()) return s.python;
+  throw std::invalid_argument("Python has no way to write a table of data of this model");
+}
+
+namespace {
 
 constexpr std::size_t part_size = 400;     // compilers take more than linearly long over long functions
 constexpr std::size_t longest_text = 120;  // of an expression that is written into another one

@@ -19,6 +19,9 @@ std::string c_function(const Program& program, std::string_view name, std::strin
 /// What of these functions `code` calls: sine and cosine with the bits of trigonometry.hpp, and operators that C has no function for.
 std::string c_operators(std::string_view prefix, std::string_view code);
 
+/// How Python writes an operator, from the same table: {0}, {1}, {2} are its operands, f a module with sin, cos and the like.
+std::string_view python_spelling(Action action);
+
 /// A number that reads back to the same bits.
 std::string c_number(double x);
 
