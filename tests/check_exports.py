@@ -13,6 +13,7 @@ import json
 import math
 import os
 import pathlib
+import random
 import re
 import shutil
 import subprocess
@@ -207,6 +208,93 @@ def check_python(check, program, file):
     check.that(f'{name}: equations --python', all(abs(a - w) <= 1e-9*max(1, *map(abs, want)) for a, w in zip(got, want)), (got, want))
 
 
+def made_models(seed=7):
+    """Models that are not in the gallery: every kind of table, slips in a plane, brakes, two-sided friction, states beside contacts, stages."""
+    random_numbers = random.Random(seed)
+    kinds = [(i, o) for i in ('linear', 'cubic', 'monotone', 'steps') for o in ('hold', 'zero', 'periodic')]
+    text, outputs = 'coordinates = ["x"]\n', ''
+    for k, (interpolation, outside) in enumerate(kinds):
+        xs = sorted(random_numbers.uniform(-2, 2) for _ in range(7))
+        ys = [random_numbers.uniform(-1, 1) for _ in xs]
+        if outside == 'periodic':
+            ys[-1] = ys[0]
+        text += f'[tables.f{k}]\npoints = {[list(p) for p in zip(xs, ys)]}\ninterpolation = "{interpolation}"\noutside = "{outside}"\n'
+        outputs += ''.join(f'f{k}_{n} = "f{k}(x + {c:.3f})"\n' for n, c in enumerate((-5.1, -1.3, 0.0, 0.7, 6.2)))
+    for k, interpolation in enumerate(('linear', 'cubic', 'steps')):
+        grid = [[x, y, random_numbers.uniform(-1, 1)] for x in (-2.0, -0.5, 0.3, 1.0, 2.5) for y in (-1.0, 0.0, 0.4, 2.0)]
+        text += f'[tables.g{k}]\npoints = {grid}\narguments = ["x", "y"]\ninterpolation = "{interpolation}"\noutside = "hold"\n'
+        outputs += ''.join(f'g{k}_{n} = "g{k}(x + {a}, {b} - x)"\n' for n, (a, b) in enumerate(((-9, 0.3), (-0.4, 0.2), (0.6, 1.3), (1.0, 7.0))))
+    yield 'tables', text + '[dynamics]\nmass = { x = 1 }\nforce = { x = "f1(x) + g1(x, x\')/5" }\n[start]\nvelocity = { x = 0.9 }\n[run]\nto = 1.3\n[outputs]\n' + outputs
+    yield 'puck', """coordinates = ["x", "y", "z"]
+[dynamics]
+kinetic = "(x'^2 + y'^2 + z'^2)/2"
+potential = "9.81*z"
+force = { x = "3*cos(2*t)", y = "-1 + 2*t" }
+[constraints.table]
+equation = "z >= 0"
+friction = 0.2
+slip = ["x'", "y'"]
+[start]
+velocity = { x = 1.0, y = 0.5 }
+[run]
+to = 2.0
+"""
+    yield 'brake', """coordinates = ["a", "b"]
+[dynamics]
+kinetic = "a'^2/2 + b'^2"
+potential = "4*(a - b)^2/2"
+force = { a = "2*sin(1.5*t)" }
+[constraints.brake]
+friction_force = 0.7
+slip = "b'"
+[start]
+velocity = { a = 1.0 }
+[run]
+to = 6.0
+"""
+    yield 'charged', """coordinates = ["z"]
+[inputs]
+u = 3.0
+[states]
+w = { rate = "u - 2*w - z'", start = 0.2 }
+[dynamics]
+kinetic = "z'^2/2"
+potential = "9.81*z"
+force = { z = "w" }
+[constraints.floor]
+equation = "z >= 0"
+restitution = 0.6
+[start]
+position = { z = 1.0 }
+[run]
+to = 1.5
+[outputs]
+drive = "w*z'"
+[events]
+low = { when = "w - 1", direction = "up" }
+"""
+    yield 'latch', """coordinates = ["x", "y"]
+[modes]
+k = 2.0
+[dynamics]
+kinetic = "(x'^2 + 3*y'^2)/2"
+potential = "k*x^2/2 + y^2"
+[constraints.latch]
+equation = "x' = y'"
+engaged = false
+[constraints.stop]
+equation = "x <= 1.2"
+restitution = 0.5
+[start]
+velocity = { x = 2.0 }
+[run]
+to = 5.0
+[events]
+catch = { when = "t - 1.1", direction = "up", do = ["engage latch", "k = k + x'^2"] }
+free  = { when = "t - 2.9", direction = "up", do = "release latch" }
+"""
+
+
 def check_texts(check, program, models, folder):
     for name in ('pendulum', 'four_bar', 'tracking_arm', 'slider_crank'):
         check_python(check, program, models / f'{name}.toml')
@@ -235,6 +323,11 @@ def main():
     for file in sorted(options.models.glob('*.toml'))[::options.every]:
         with tempfile.TemporaryDirectory() as folder:
             check_model(check, os.path.abspath(options.program), file.resolve(), pathlib.Path(folder), compilers, options.sanitize)
+    for name, text in made_models():
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / f'{name}.toml'
+            file.write_text(text, encoding='utf-8')
+            check_model(check, os.path.abspath(options.program), file, pathlib.Path(folder), compilers, options.sanitize)
     with tempfile.TemporaryDirectory() as folder:
         check_texts(check, os.path.abspath(options.program), options.models.resolve(), pathlib.Path(folder))
         bad = call(options.program, 'export', 'fortran', options.models / 'pendulum.toml', '-o', folder)

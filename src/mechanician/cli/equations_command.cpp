@@ -37,7 +37,7 @@ Exit run_equations(const CommandOptions& options) {
   if (!options.python && !options.latex_document && show_by_term(options, stated)) return Exit::done;
   if (options.python) {
     try {
-      show(equations_python(expand(stated)));
+      show(equations_python(expand(stated), ParameterOverrides(options.set.begin(), options.set.end())));
     } catch (const std::invalid_argument& e) {
       say("{}: error: {}\n", options.model, e.what());
       return Exit::refused;

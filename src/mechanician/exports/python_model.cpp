@@ -97,7 +97,7 @@ class PythonWriter {
     for (const Parameter& p : model.parameters) inputs_.push_back(fmt::format("p[{}]", quoted(p.name)));
   }
 
-  std::string write() {
+  std::string write(const ParameterOverrides& set) {
     if (!eqs_.unknowns.empty()) throw std::invalid_argument("Python has no way to write functions without a value");
     for (const Expr& c : eqs_.C)
       if (c.contains(SymbolKind::ideal_force) || c.contains(SymbolKind::multiplier))
@@ -105,7 +105,7 @@ class PythonWriter {
     std::vector<std::string> coordinates, rows, parameters;
     for (const std::string& name : eqs_.coordinates) coordinates.push_back(quoted(name));
     for (const Row& row : eqs_.rows) rows.push_back(quoted(row.name));
-    const std::vector<double> values = evaluate_parameters(model_).values;
+    const std::vector<double> values = evaluate_parameters(model_, set).values;
     for (std::size_t i = 0; i < values.size(); ++i)
       parameters.push_back(fmt::format("{}: {}", quoted(model_.parameters[i].name), c_number(values[i])));
     std::string out = fmt::format("# {}: M a = Q + C + A' lambda, A a = b. Made by mechanician {}.\n",
@@ -156,6 +156,8 @@ class PythonWriter {
 
 }  // namespace
 
-std::string equations_python(const Model& model) { return PythonWriter(model).write(); }
+std::string equations_python(const Model& model, const ParameterOverrides& set) {
+  return PythonWriter(model).write(set);
+}
 
 }  // namespace mechanician
