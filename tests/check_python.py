@@ -241,6 +241,18 @@ def check_builder(check):
     check.that('one-sided constraints', any(e['kind'] == 'impact' for e in run.events), run.events)
 
 
+def check_exports(check, program, file, folder):
+    """The files that the program writes."""
+    m = me.load(file)
+    made = pathlib.Path(m.export_c(folder / 'by_python'))
+    subprocess.run([program, 'export', 'c', str(file), '-o', str(folder / 'by_program')], check=True, capture_output=True)
+    check.that('export_c writes what the program writes', made.read_bytes() == (folder / 'by_program' / made.name).read_bytes())
+    fmu = pathlib.Path(m.export_fmu(folder / 'model.fmu', fmi='3.0'))
+    check.that('export_fmu writes an archive', fmu.read_bytes()[:2] == b'PK')
+    check.raises('an FMU that is called otherwise', lambda: m.export_fmu(folder / 'model.zip'), ValueError)
+    check.raises('an FMI that is none', lambda: m.export_fmu(folder / 'model.fmu', fmi='1.0'), ValueError)
+
+
 def check_wrong_use(check):
     m = me.read(PENDULUM)
     wrong = (TypeError, ValueError)
@@ -306,6 +318,7 @@ def main():
         check_functions(check)
         check_motions(check, folder)
         check_builder(check)
+        check_exports(check, options.program, options.models / 'bouncing_ball.toml', folder)
         check_wrong_use(check)
         check_docstrings(check)
     print(f'{check.passed} passed, {check.failed} failed')

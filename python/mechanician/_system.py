@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
@@ -300,6 +301,23 @@ class System:
         """q̈ as a compiled function of (t, q, q̇), for other integrators. The state is where constraints are looked at for
         those that depend on others."""
         return Acceleration(self, _start(position, velocity, time))
+
+    def export_c(self, path: str | os.PathLike[str], *, name: str = "", position: Values | None = None, velocity: Values | None = None, time: float | None = None) -> str:
+        """The model as C99 that needs libm and nothing else: NAME.c and NAME.h in the folder `path`. The file that was written. What C cannot do is a ValueError
+        that names it."""
+        return self._native.export_c(_start(position, velocity, time), os.fspath(path), name)
+
+    def export_fmu(
+        self, path: str | os.PathLike[str], *, fmi: str = "2.0", name: str = "", position: Values | None = None, velocity: Values | None = None, time: float | None = None
+    ) -> str:
+        """The model as a Functional Mock-up Unit, a file that ends with .fmu; `fmi` is "2.0" or "3.0". Without a C compiler it has sources only, which is a
+        warning."""
+        if fmi not in ("2.0", "3.0"):
+            raise ValueError(f"fmi is '2.0' or '3.0', not {fmi!r}")
+        file, note = self._native.export_fmu(_start(position, velocity, time), os.fspath(path), fmi == "3.0", name)
+        if note:
+            warnings.warn(note, stacklevel=2)
+        return file
 
     def show(self, **run: Any) -> Any:
         """Runs the model and shows the report."""

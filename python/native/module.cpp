@@ -141,7 +141,17 @@ void add_model(nb::module_& m) {
              return nb::make_tuple(answer.json(), answer.refusals(), answer.notes());
            })
       .def("equations",
-           [](const NativeModel& self, const std::string& format) { return self.system.equations_as(format); });
+           [](const NativeModel& self, const std::string& format) { return self.system.equations_as(format); })
+      .def("export_c",
+           [](const NativeModel& self, const Start& start, const std::string& folder, const std::string& name) {
+             return write_c(self.system, state_of(self, start), folder, name).file;
+           })
+      .def("export_fmu", [](const NativeModel& self, const Start& start, const std::string& file, bool three,
+                            const std::string& name) {
+        const ExportedFile made =
+            write_fmu(self.system, state_of(self, start), file, three ? FmiVersion::three : FmiVersion::two, name);
+        return nb::make_tuple(made.file, made.note);
+      });
 }
 
 void add_motions(nb::module_& m) {

@@ -16,6 +16,7 @@
 #include "mechanician/instant/project.hpp"
 #include "mechanician/instant/system.hpp"
 #include "mechanician/library/acceleration.hpp"
+#include "mechanician/library/export_files.hpp"
 #include "mechanician/library/instant_answer.hpp"
 #include "mechanician/library/motion_answer.hpp"
 #include "mechanician/library/requests.hpp"
