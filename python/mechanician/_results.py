@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import pathlib
-import tempfile
-import webbrowser
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-import numpy.typing as npt
+from ._errors import UnknownName
+from ._lazy import optional
+from ._values import file_name, number, text
 
 if TYPE_CHECKING:
+    from ._lazy import Array
     from ._native import NativeRun
     from ._system import System
-
-Array = npt.NDArray[np.float64]
-
-
-def _optional(module: str, use: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError as e:
-        raise ImportError(f"{use} needs {module}: pip install {module}") from e
 
 
 class Record:
@@ -91,12 +81,12 @@ class Diagnosis(Record):
         return not self.refusals
 
 
-class Run(Mapping[str, Array]):
+class Run(Mapping[str, "Array"]):
     """A motion: columns by name as NumPy arrays (no copies), events, and how far it can be trusted."""
 
-    def __init__(self, native: NativeRun, system: System, repeat: Mapping[str, Any]) -> None:
-        self._native = native
-        self._rows = cast(Array, native.rows)
+    def __init__(self, native: NativeRun | _Stored, system: System, repeat: Mapping[str, Any]) -> None:
+        self._made = native
+        self._rows = cast("Array", native.rows)
         self._index = {name: i for i, name in enumerate(native.columns)}
         self._system = system
         self._repeat = dict(repeat)
@@ -105,6 +95,14 @@ class Run(Mapping[str, Array]):
         self.summary: dict[str, Any] = data["summary"]
         #: Impacts, contacts, singular configurations and events of the model, in order.
         self.events: list[dict[str, Any]] = data["events"]
+
+    @property
+    def _native(self) -> NativeRun:
+        if isinstance(self._made, _Stored):  # it was pickled: what is asked for now is in no row
+            if self.status == "interrupted":
+                raise ValueError("the run was interrupted and pickled: of it there are its rows")
+            self._made = self._system._run(**self._repeat)
+        return self._made
 
     @property
     def columns(self) -> list[str]:
@@ -135,7 +133,7 @@ class Run(Mapping[str, Array]):
         if not isinstance(name, str):
             raise TypeError(f"columns have names: {name!r} is none")
         if name not in self._index:
-            raise KeyError(f"the run has no column `{name}`")
+            raise UnknownName(f"the run has no column `{name}`")
         return self._rows[:, self._index[name]]
 
     def __iter__(self) -> Iterator[str]:
@@ -146,7 +144,7 @@ class Run(Mapping[str, Array]):
 
     def sample(self, t: float) -> dict[str, float]:
         """All columns at any time of the motion, between rows too."""
-        row = self._native.sample(float(t))
+        row = self._native.sample(number(t, "t"))
         return dict(zip(self._index, row.tolist(), strict=True))
 
     def array(self) -> Array:
@@ -155,23 +153,25 @@ class Run(Mapping[str, Array]):
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame with the time as index."""
-        pandas = _optional("pandas", "to_pandas")
+        pandas = optional("pandas", "to_pandas")
         frame = pandas.DataFrame(self._rows, columns=self.columns)
         return frame.set_index("t")
 
     def to_xarray(self) -> Any:
         """An xarray Dataset over the time."""
-        xarray = _optional("xarray", "to_xarray")
+        xarray = optional("xarray", "to_xarray")
         return xarray.Dataset({n: ("t", self[n]) for n in self.columns if n != "t"}, coords={"t": self.t})
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Writes the result as the command line does: .h5, .csv or .json."""
-        self._native.save(os.fspath(file))
+        self._native.save(file_name(file))
 
     def plot(self, *names: str, against: str = "t", ax: Any = None) -> Any:
         """Curves of some columns with matplotlib; returns the axes."""
-        pyplot = _optional("matplotlib.pyplot", "plot")
-        wanted = names or tuple(self._system.coordinates[:8])
+        pyplot = optional("matplotlib.pyplot", "plot")
+        wanted = [text(name, "a column") for name in names] or self._system.coordinates[:8]
+        for name in (*wanted, against):
+            self[name]
         axes = ax if ax is not None else pyplot.subplots()[1]
         for name in wanted:
             axes.plot(self[against], self[name], label=name)
@@ -200,14 +200,18 @@ class Run(Mapping[str, Array]):
         return f"<run: {self.status}, {len(self.t)} rows, t = {self.t[0]:g} to {self.t[-1]:g}, {trust}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_run_again, (self._system, self._repeat))
+        stored = self._made if isinstance(self._made, _Stored) else _Stored(self._rows, self.columns, self._made.summary)
+        return (Run, (stored, self._system, self._repeat))
 
 
-def _run_again(system: System, repeat: dict[str, Any]) -> Run:
-    return system.run(**repeat)
+class _Stored:
+    """What a pickled run is made of."""
+
+    def __init__(self, rows: Array, columns: list[str], summary: str) -> None:
+        self.rows, self.columns, self.summary = rows, columns, summary
 
 
-class Sweep(Mapping[str, Array]):
+class Sweep(Mapping[str, "Array"]):
     """Many motions: one row each. Columns are what was varied, the state at the end and what was kept."""
 
     def __init__(
@@ -228,8 +232,10 @@ class Sweep(Mapping[str, Array]):
         return list(self._index)
 
     def __getitem__(self, name: str) -> Array:
+        if not isinstance(name, str):
+            raise TypeError(f"columns have names: {name!r} is none")
         if name not in self._index:
-            raise KeyError(f"the sweep has no column `{name}`; it has {', '.join(self._index)}")
+            raise UnknownName(f"the sweep has no column `{name}`; it has {', '.join(self._index)}")
         return self._values[:, self._index[name]]
 
     def __iter__(self) -> Iterator[str]:
@@ -240,7 +246,7 @@ class Sweep(Mapping[str, Array]):
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame, a row for each motion."""
-        frame = _optional("pandas", "to_pandas").DataFrame(self._values, columns=self.columns)
+        frame = optional("pandas", "to_pandas").DataFrame(self._values, columns=self.columns)
         frame["outcome"] = self.outcomes
         return frame
 
@@ -251,17 +257,19 @@ class Sweep(Mapping[str, Array]):
 
 def show_page(page: str) -> Any:
     """A page in a notebook, or in a browser where there is none."""
-    try:
-        from IPython import get_ipython  # type: ignore[import-not-found,unused-ignore]
+    import sys
 
-        if get_ipython() is not None and "IPKernelApp" in get_ipython().config:
+    if "IPython" in sys.modules:
+        ipython = sys.modules["IPython"]
+        shell = ipython.get_ipython()
+        if shell is not None and "IPKernelApp" in shell.config:
             from html import escape
 
-            from IPython.display import HTML  # type: ignore[import-not-found,unused-ignore]
+            frame = f'<iframe srcdoc="{escape(page)}" style="width:100%;height:640px;border:0"></iframe>'
+            return optional("IPython.display", "show").HTML(frame)
+    import tempfile
+    import webbrowser
 
-            return HTML(f'<iframe srcdoc="{escape(page)}" style="width:100%;height:640px;border:0"></iframe>')
-    except ImportError:
-        pass
     with tempfile.NamedTemporaryFile("w", suffix=".html", delete=False, encoding="utf-8") as file:
         file.write(page)
     webbrowser.open(pathlib.Path(file.name).as_uri())
