@@ -14,6 +14,7 @@ import os
 from typing import Any
 
 from ._builder import Model
+from ._equations import Equations
 from ._errors import MechanicsError, ModelError, Problem, UnknownName
 from ._expressions import (
     Condition,
@@ -47,7 +48,7 @@ from ._linear import Linear, Rest, RestPoint
 from ._native import version as __version__
 from ._results import Diagnosis, Instant, Run, Sweep
 from ._steps import Inputs, Step, Steps
-from ._system import Equations, System, load, read
+from ._system import System, load, read
 
 
 def show(what: System | Run | Model | str | os.PathLike[str], **run: Any) -> Any:
@@ -66,7 +67,7 @@ def show(what: System | Run | Model | str | os.PathLike[str], **run: Any) -> Any
 
 __all__ = [
     "Acceleration", "Condition", "Diagnosis", "Equations", "Expression", "Inputs", "Instant", "Linear", "MechanicsError", "Model",
-    "ModelError", "Problem", "Rest", "RestPoint", "Run", "Step", "Steps", "Sweep", "System", "UnknownName", "__version__", "acos", "asin", "atan", "atan2", "coordinates", "cos", "cosh",
-    "exp", "hypot", "load", "log", "maximum", "minimum", "mod", "pi", "read", "show", "sign", "sin", "sinh", "sqrt", "t", "tan",
-    "tanh", "where", "wrap",
+    "ModelError", "Problem", "Rest", "RestPoint", "Run", "Step", "Steps", "Sweep", "System", "UnknownName", "__version__", "acos",
+    "asin", "atan", "atan2", "coordinates", "cos", "cosh", "exp", "hypot", "load", "log", "maximum", "minimum", "mod", "pi",
+    "read", "show", "sign", "sin", "sinh", "sqrt", "t", "tan", "tanh", "where", "wrap",
 ]

@@ -19,7 +19,7 @@ class Acceleration(_native.NativeFunction):
     `data` are for C callbacks: `int f(double t, const double *q, const double *qd, double *qdd, void *data)`, 0 where it went well."""
 
     def __init__(self, system: System, start: _native.Start) -> None:
-        super().__init__(system._native, start)
+        super().__init__(system._now, start)
         #: Names of the coordinates, in the order of the arrays.
         self.coordinates: list[str] = system.coordinates
         self._again = (system, start.position, start.velocity, start.time)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+__all__ = ["Array", "np", "optional"]
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -17,6 +19,7 @@ else:
             return getattr(importlib.import_module("numpy"), name)
 
     np = _Module()
+    Array = Any
 
 
 def optional(module: str, use: str) -> Any:

@@ -37,6 +37,8 @@ class Record:
             raise AttributeError(f"{type(self).__name__} has no `{name}`; it has {', '.join(self._data)}") from None
 
     def __getitem__(self, name: str) -> Any:
+        if name not in self._data:
+            raise UnknownName(f"there is no `{name}`; there are {', '.join(self._data)}")
         return self._data[name]
 
     def __dir__(self) -> list[str]:
@@ -59,10 +61,16 @@ class Instant(Record):
 
     _title = "instant"
 
+    def __init__(self, data: dict[str, Any], notes: list[str], system: System, start: tuple[Any, Any, Any]) -> None:
+        super().__init__(data, notes)
+        self._system, self._start = system, start
+
     @property
-    def parts(self) -> dict[str, Any] | None:
-        """The parts of the motion that explain it; only where they were asked for."""
-        return cast("dict[str, Any] | None", self._data.get("parts"))
+    def parts(self) -> dict[str, Any]:
+        """The parts of the motion that explain it: computed when they are asked for."""
+        if "parts" not in self._data and self._data.get("acceleration") is not None:
+            return self._system.accelerate(*self._start, parts=True).parts
+        return cast("dict[str, Any]", self._data.get("parts") or {})
 
 
 class Diagnosis(Record):
@@ -101,7 +109,9 @@ class Run(Mapping[str, "Array"]):
         if isinstance(self._made, _Stored):  # it was pickled: what is asked for now is in no row
             if self.status == "interrupted":
                 raise ValueError("the run was interrupted and pickled: of it there are its rows")
-            self._made = self._system._run(**self._repeat)
+            again = self._system._run(**self._repeat)
+            self._made = again
+            return again
         return self._made
 
     @property
@@ -144,7 +154,10 @@ class Run(Mapping[str, "Array"]):
 
     def sample(self, t: float) -> dict[str, float]:
         """All columns at any time of the motion, between rows too."""
-        row = self._native.sample(number(t, "t"))
+        try:
+            row = self._native.sample(number(t, "t"))
+        except IndexError as e:
+            raise ValueError(str(e)) from None
         return dict(zip(self._index, row.tolist(), strict=True))
 
     def array(self) -> Array:

@@ -47,7 +47,7 @@ class Steps(Iterator[Step]):
 
     def __init__(self, system: System, start: _native.Start, wishes: _native.MotionRequest) -> None:
         self._inputs = system.inputs
-        self._native = _native.NativeSteps(system._native, start, wishes)
+        self._native = _native.NativeSteps(system._now, start, wishes)
         self._seen = dict(self._inputs)
         self._names = {name: i for i, name in enumerate(self._native.columns)}
 

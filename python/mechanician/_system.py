@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _native
+from ._equations import Equations
 from ._errors import MechanicsError
 from ._function import Acceleration
-from ._lazy import np, optional
+from ._lazy import np
 from ._linear import Linear, Rest
 from ._results import Diagnosis, Instant, Run, Sweep
 from ._steps import Inputs, Steps
@@ -40,7 +41,7 @@ class System:
         self.outputs: list[str] = native.outputs
 
     @property
-    def _native(self) -> _native.NativeModel:
+    def _now(self) -> _native.NativeModel:
         """With the inputs that are set."""
         if self._current is None:
             self._current = self._with(self.inputs._given())
@@ -59,17 +60,17 @@ class System:
     @property
     def title(self) -> str:
         """As the model says."""
-        return self._native.title
+        return self._now.title
 
     @property
     def source(self) -> str:
         """The text of the model."""
-        return self._native.source
+        return self._now.source
 
     @property
     def parameters(self) -> dict[str, float]:
         """Values of the parameters."""
-        return self._native.parameters
+        return self._now.parameters
 
     def _by_name(self, t: float, q: Array, qd: Array) -> dict[str, Any]:
         position, velocity = (dict(zip(self.coordinates, x.tolist(), strict=True)) for x in (q, qd))
@@ -77,25 +78,25 @@ class System:
 
     def start(self, position: Values | None = None, velocity: Values | None = None, time: float | None = None) -> dict[str, Any]:
         """The start of the model, with other values where they are given: time, position and velocity by name."""
-        t, q, qd = self._native.state(start(position, velocity, time))
+        t, q, qd = self._now.state(start(position, velocity, time))
         return self._by_name(t, q, qd)
 
     def project(self, position: Values | None = None, velocity: Values | None = None, time: float | None = None) -> dict[str, Any]:
         """The nearest state on the constraints."""
-        t, q, qd = self._native.project(start(position, velocity, time))
+        t, q, qd = self._now.project(start(position, velocity, time))
         return self._by_name(t, q, qd)
 
     def check(self, position: Values | None = None, velocity: Values | None = None, time: float | None = None) -> Diagnosis:
         """What there is to say of the model at its start: rank, redundant and conflicting constraints, uniqueness."""
-        text, refusals, notes = self._native.check(start(position, velocity, time))
-        return Diagnosis(json.loads(text), notes, refusals)
+        answer, refusals, notes = self._now.check(start(position, velocity, time))
+        return Diagnosis(json.loads(answer), notes, refusals)
 
     def accelerate(
         self, position: Values | None = None, velocity: Values | None = None, time: float | None = None, *, parts: bool = False
     ) -> Instant:
         """Accelerations, constraint forces and multipliers at one instant. Raises MechanicsError where there are none."""
-        text, refusals, notes = self._native.accelerate(start(position, velocity, time), flag(parts, "parts"))
-        instant = Instant(json.loads(text), notes)
+        answer, refusals, notes = self._now.accelerate(start(position, velocity, time), flag(parts, "parts"))
+        instant = Instant(json.loads(answer), notes, self, (position, velocity, time))
         if refusals:
             raise MechanicsError("\n".join(refusals), instant)
         return instant
@@ -123,7 +124,7 @@ class System:
         if call is not None and not callable(call):
             raise TypeError("progress is True, False or a function of (begin, now, end)")
         try:
-            return _native.run(self._native, start(position, velocity, time), wishes, call)
+            return _native.run(self._now, start(position, velocity, time), wishes, call)
         finally:
             if call is _bar:
                 print(file=sys.stderr)
@@ -211,7 +212,7 @@ class System:
         wishes.threads, wishes.as_given = whole(threads, "threads", 0, 1024), flag(as_given, "as_given")
         if progress is not None and not callable(progress):
             raise TypeError("progress is a function of (done, of)")
-        return Sweep(*_native.sweep(self._native, start(position, velocity, time), wishes, progress))
+        return Sweep(*_native.sweep(self._now, start(position, velocity, time), wishes, progress))
 
     def linearise(
         self,
@@ -226,7 +227,7 @@ class System:
         """The motion near a state, linear and exact: A, B, C, D by inputs (parameters) and outputs (of the model, coordinates, velocities
         `x'`, accelerations `x''`). `states` are coordinates and velocities that are to be independent; the rest is chosen."""
         given = names(inputs, "inputs"), names(outputs, "outputs"), names(states, "states")
-        answer = self._native.linearise(start(position, velocity, time), *given, flag(project, "project"))
+        answer = self._now.linearise(start(position, velocity, time), *given, flag(project, "project"))
         return Linear(answer, given[0], given[1])
 
     def rest(
@@ -247,7 +248,7 @@ class System:
         if vary is not None and parameter not in self.parameters:
             raise ValueError(f"the model has no parameter `{vary}`")
         looked = whole(starts, "starts", 1, 1_000_000), whole(seed, "seed", 0, 2**53)
-        return Rest(self._native.rest(start(position, None, time), *looked, parameter, low, high))
+        return Rest(self._now.rest(start(position, None, time), *looked, parameter, low, high))
 
     def equations(self) -> Equations:
         """The equations of motion: M, Q, A, b, and closed forms where there are any."""
@@ -266,60 +267,13 @@ class System:
         return f"<{self.title or 'model'}: {len(self.coordinates)} coordinates, {len(self.constraints)} constraints>"
 
     def _repr_html_(self) -> str:
-        latex = ""
-        if len(self.coordinates) <= 12:
-            latex = "$$" + self.equations().latex().replace("\n\n", "\n") + "$$"
-        return f"<h4>{self.title}</h4><p>coordinates {', '.join(self.coordinates[:12])}</p>{latex}"
+        shown = ", ".join(self.coordinates[:12]) + (" …" if len(self.coordinates) > 12 else "")
+        typeset = self.equations()._repr_latex_() if len(self.coordinates) <= 12 else ""
+        return f"<h4>{escape(self.title)}</h4><p>coordinates {escape(shown)}</p>{escape(typeset, quote=False)}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         base = self._base
         return (_again, (os.path.abspath(base.file), base.source, base.given_set, self.inputs._given()))
-
-
-class Equations:
-    """The equations of motion, for reading and for other programs."""
-
-    def __init__(self, system: System) -> None:
-        self._system = system
-
-    def to_dict(self) -> dict[str, Any]:
-        """As the command line's JSON has them: expressions as text."""
-        return cast("dict[str, Any]", json.loads(self._system._native.equations("json")))
-
-    def latex(self) -> str:
-        """LaTeX."""
-        return self._system._native.equations("latex")
-
-    def sympy(self) -> dict[str, Any]:
-        """M, Q, A and b as SymPy matrices of the coordinates (`x`), velocities (`x_d`) and parameters, which are symbols."""
-        sympy = optional("sympy", "sympy")
-        data = self.to_dict()
-        names: dict[str, Any] = {}
-
-        def expression(text: str) -> Any:
-            plain = re.sub(r"([^\W\d]\w*)''", r"\1_dd", text)
-            plain = re.sub(r"([^\W\d]\w*)'", r"\1_d", plain).replace("^", "**")
-            for word in re.findall(r"[^\W\d]\w*", plain):
-                if word not in names and not hasattr(sympy, word):
-                    names[word] = sympy.Symbol(word, real=True)
-            for word in (*self._system.coordinates, *self._system.parameters):
-                names.setdefault(word, sympy.Symbol(word, real=True))
-            return sympy.sympify(plain, locals=names)
-
-        def matrix(rows: Any) -> Any:
-            return sympy.Matrix([[expression(str(x)) for x in (row if isinstance(row, list) else [row])] for row in rows])
-
-        return {key: matrix(_rows(data[key])) for key in ("M", "Q", "A", "b") if data.get(key)}
-
-    def __repr__(self) -> str:
-        return self._system._native.equations("text")
-
-    def _repr_latex_(self) -> str:
-        return self.latex()
-
-
-def _rows(value: Any) -> Any:
-    return list(value.values()) if isinstance(value, dict) else value
 
 
 def _bar(begin: float, now: float, end: float) -> bool:
@@ -333,7 +287,7 @@ def _row(values: Any, name: str) -> list[float]:
         raise TypeError(f"vary: `{name}` has values that are numbers, not {values!r}")
     try:
         array = np.atleast_1d(np.asarray(values, dtype=np.float64))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise TypeError(f"vary: the values of `{name}` are numbers, not {values!r}") from None
     if array.ndim != 1 or array.size == 0 or not np.all(np.isfinite(array)):
         raise ValueError(f"vary: the values of `{name}` are one row of finite numbers")

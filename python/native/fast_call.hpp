@@ -50,10 +50,10 @@ class FastArrays {
 
   /// Without NumPy there is no array either, and type_ is null.
   FastArrays() {
-    PyObject* numbers = PyImport_ImportModule("numpy.core._multiarray_umath");
+    PyObject* numbers = PyImport_ImportModule("numpy._core._multiarray_umath");  // since NumPy 2
     if (numbers == nullptr) {
       PyErr_Clear();
-      numbers = PyImport_ImportModule("numpy._core._multiarray_umath");
+      numbers = PyImport_ImportModule("numpy.core._multiarray_umath");
     }
     PyObject* table = numbers ? PyObject_GetAttrString(numbers, "_ARRAY_API") : nullptr;
     void** functions = table ? static_cast<void**>(PyCapsule_GetPointer(table, nullptr)) : nullptr;
