@@ -27,7 +27,7 @@ function(mechanician_flags target)
   if(MECHANICIAN_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_compile_definitions(${target} PRIVATE MECHANICIAN_SANITIZED)
-    if(target MATCHES "^mechanician_(base|expression|equations|compile|solve|large|instant|motion|ensemble)$")
+    if(target MATCHES "^mechanician_(base|expression|equations|compile|solve|large|instant|motion|analysis|ensemble)$")
       target_compile_options(${target} PRIVATE -O1)  # what computes: the tests save more than that costs
     endif()
     target_link_options(${target} PRIVATE -fsanitize=address,undefined)

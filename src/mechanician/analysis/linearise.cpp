@@ -312,7 +312,8 @@ void Lineariser::fill(const Phase& phase, const TangentSpace& space, Linearisati
   add_product(eqs.output(ImplicitEquations::by_qd), space.qd, space.qd_noise, by_all, nullptr);
   add_product(eqs.output(ImplicitEquations::by_unknowns), z, z_noise, by_all, nullptr);
   for (const BoundedEntry& e : eqs.output(ImplicitEquations::by_inputs)) by_all(e.row, s + e.col) += e.value;
-  to.C = by_all.leftCols(s), to.D = by_all.rightCols(inputs);
+  to.C.resize(outputs, s), to.D.resize(outputs, inputs);
+  if (outputs > 0) to.C = by_all.leftCols(s), to.D = by_all.rightCols(inputs);
   to.outputs = Eigen::Map<const Eigen::VectorXd>(eqs.outputs().data(), outputs);
 
   if (p > 0 && space.positions == space.velocities) {
