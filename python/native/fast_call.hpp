@@ -13,22 +13,25 @@ namespace mechanician {
 
 class FastArrays {
  public:
-  /// Whether an object is a one-dimensional array of n doubles, one behind the other; `at` is where they are.
-  static bool numbers_of(PyObject* object, int n, const double*& at) {
+  /// How many rows of n doubles an array has, one behind the other: 0 for one dimension, else of two; `at` is where they are. −1: it is
+  /// no such array.
+  static std::intptr_t rows_of(PyObject* object, int n, const double*& at) {
     const FastArrays& known = get();
-    if (Py_TYPE(object) != known.type_) return false;
+    if (Py_TYPE(object) != known.type_) return -1;
     const auto& array = *reinterpret_cast<const Array*>(object);
-    if (array.kind != known.kind_ || array.num_dimensions != 1 || array.dimensions[0] != n ||
-        (array.flags & plain) != plain)
-      return false;
+    if (array.kind != known.kind_ || (array.flags & plain) != plain) return -1;
+    if (array.num_dimensions < 1 || array.num_dimensions > 2 || array.dimensions[array.num_dimensions - 1] != n)
+      return -1;
     at = static_cast<const double*>(array.data);
-    return true;
+    return array.num_dimensions == 1 ? 0 : array.dimensions[0] > 0 ? array.dimensions[0] : -1;
   }
-  /// A new array of n doubles; null with an exception of Python.
-  static PyObject* make(int n, double*& at) {
+  /// A new array of this kind; null with an exception of Python.
+  static PyObject* make(std::intptr_t rows, int n, double*& at) {
     const FastArrays& known = get();
-    const std::intptr_t size = n;
-    PyObject* made = known.new_(known.type_, 1, &size, type_double, nullptr, nullptr, 0, 0, nullptr);
+    const std::intptr_t sizes[] = {rows, n};
+    const bool one = rows == 0;
+    PyObject* made =
+        known.new_(known.type_, one ? 1 : 2, sizes + (one ? 1 : 0), type_double, nullptr, nullptr, 0, 0, nullptr);
     if (made != nullptr) at = static_cast<double*>(reinterpret_cast<Array*>(made)->data);
     return made;
   }

@@ -42,7 +42,7 @@ nb::object array_of(const Eigen::MatrixXd& x) {
 /// Other threads of Python run while it computes.
 template <class Call>
 auto released(Call&& call) {
-  nb::gil_scoped_release release;
+  const nb::gil_scoped_release release;
   return call();
 }
 
@@ -282,19 +282,21 @@ extern "C" int mechanician_acceleration(double t, const double* q, const double*
   return static_cast<const Acceleration*>(function)->try_evaluate(t, q, qd, nullptr, qdd) ? 0 : 1;
 }
 
-/// f(t, q, qd): a state as two arrays at once; everything else by `_general`, in Python.
+/// f(t, q, qd) of plain arrays, one state or rows of them; everything else by `_general`, in Python.
 PyObject* call_acceleration(PyObject* self, PyObject* args, PyObject* names) {
-  if (names == nullptr && PyTuple_Size(args) == 3) {
+  if (names == nullptr && PyTuple_Size(args) == 3 && PyFloat_Check(PyTuple_GetItem(args, 0))) {
     const Acceleration& f = *nb::inst_ptr<Acceleration>(self);
-    const double* numbers[2];
-    if (FastArrays::numbers_of(PyTuple_GetItem(args, 1), f.n(), numbers[0]) &&
-        FastArrays::numbers_of(PyTuple_GetItem(args, 2), f.n(), numbers[1]) &&
-        PyFloat_Check(PyTuple_GetItem(args, 0))) {
+    const double *q = nullptr, *qd = nullptr, t = PyFloat_AsDouble(PyTuple_GetItem(args, 0));
+    const std::intptr_t rows = FastArrays::rows_of(PyTuple_GetItem(args, 1), f.n(), q);
+    if (rows >= 0 && FastArrays::rows_of(PyTuple_GetItem(args, 2), f.n(), qd) == rows) {
       double* qdd = nullptr;
-      PyObject* result = FastArrays::make(f.n(), qdd);
+      PyObject* result = FastArrays::make(rows, f.n(), qdd);
       if (result == nullptr) return nullptr;
       try {
-        f(PyFloat_AsDouble(PyTuple_GetItem(args, 0)), numbers[0], numbers[1], nullptr, qdd);
+        if (rows == 0)
+          f(t, q, qd, nullptr, qdd);
+        else
+          released([&] { f.evaluate(rows, &t, 0, q, qd, nullptr, qdd); });
         return result;
       } catch (const std::exception& e) {
         Py_DECREF(result);
