@@ -13,7 +13,7 @@ ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__)
 sys.path.insert(0, str(ROOT / 'tools' / 'site'))
 SHOWN = [
     # code, what the output must have in it
-    ('pendulum', ['text/html', 'pmatrix', 'coordinates x, y']),
+    ('pendulum', ['text/html', 'pmatrix', 'coordinates x, y', '<svg', '<circle']),
     ('pendulum.run(to=1, every=0.25)', ['text/html', '<table>']),
     ('pendulum.equations()', ['text/latex', 'pmatrix']),
     ('me.show(pendulum, to=0.5)', ['text/html', '<iframe srcdoc=']),

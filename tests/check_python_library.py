@@ -158,6 +158,17 @@ def check_linear(check, folder):
     check.that('it can be moved', pendulum.linearise(position={'x': 0.0, 'y': -1.1}, velocity={'x': 0.0, 'y': 0.0}, project=True).stable)
 
 
+def check_pictures(check):
+    from xml.etree import ElementTree
+    svg = ElementTree.fromstring(me.read(PENDULUM).picture())
+    where = [(float(c.get('cx')), float(c.get('cy'))) for c in svg.iter('{http://www.w3.org/2000/svg}circle')]
+    (ends,) = [[tuple(map(float, p.split(','))) for p in c.get('points').split()] for c in svg.iter('{http://www.w3.org/2000/svg}polyline')]
+    check.that('a picture has the mass at the end of its rod', len(ends) == 2 and any(np.hypot(x - a, y - b) < 0.02 for x, y in where for a, b in ends), (where, ends))
+    (ax, ay), (bx, by) = ends
+    check.that('and the rod in its direction', abs(abs((by - ay) / (bx - ax)) - 0.8 / 0.6) < 1e-3, ends)
+    check.that('nothing to draw, no picture', me.read('coordinates = ["s"]\n[dynamics]\nkinetic = "s\'^2"').picture() == '')
+
+
 def check_sympy(check):
     try:
         import sympy
@@ -309,6 +320,7 @@ def main():
         folder = pathlib.Path(name)
         check_inputs(check)
         check_linear(check, folder)
+        check_pictures(check)
         check_sympy(check)
         check_pickles(check, folder)
         check_threads(check)

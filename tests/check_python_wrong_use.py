@@ -100,6 +100,7 @@ def check_system(check, m, folder):
     check.call('System.start', m.start, start)
     check.call('System.project', m.project, start)
     check.call('System.check', m.check, start)
+    check.call('System.picture', m.picture, start)
     check.call('System.accelerate', m.accelerate, {**start, 'parts': True})
     check.call('System.run', m.run, {**motion, **start, 'verify': False, 'project': False, 'columns': 'x', 'scale': {'x': 1.0}, 'progress': False})
     check.call('System.steps', lambda **k: list(m.steps(**k)), {**motion, **start})

@@ -259,6 +259,10 @@ class System:
         those that depend on others."""
         return Acceleration(self, start(position, velocity, time))
 
+    def picture(self, position: Values | None = None, velocity: Values | None = None, time: float | None = None) -> str:
+        """A picture of a state, SVG; empty where there is nothing to draw. `show` has one that moves."""
+        return self._now.picture(start(position, velocity, time))
+
     def show(self, **run: Any) -> Any:
         """Runs the model and shows the report."""
         return self.run(**run).show()
@@ -269,7 +273,8 @@ class System:
     def _repr_html_(self) -> str:
         shown = ", ".join(self.coordinates[:12]) + (" …" if len(self.coordinates) > 12 else "")
         typeset = self.equations()._repr_latex_() if len(self.coordinates) <= 12 else ""
-        return f"<h4>{escape(self.title)}</h4><p>coordinates {escape(shown)}</p>{escape(typeset, quote=False)}"
+        picture = self.picture() if len(self.coordinates) <= 200 else ""
+        return f"<h4>{escape(self.title)}</h4><p>coordinates {escape(shown)}</p>{picture}{escape(typeset, quote=False)}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         base = self._base

@@ -169,6 +169,10 @@ void add_model(nb::module_& m) {
                  released([&] { return self.system.instant(begin_at(InstantRequest{.parts = parts}, start)); });
              return nb::make_tuple(answer.json(), answer.refusals(), answer.notes());
            })
+      .def("picture",
+           [](const NativeModel& self, const Start& start) {
+             return released([&] { return self.system.instant(begin_at(InstantRequest{}, start)).picture(); });
+           })
       .def("equations",
            [](const NativeModel& self, const std::string& format) {
              return released([&] { return self.system.equations_as(format); });
