@@ -31,6 +31,7 @@ class System:
     def __init__(self, native: _native.NativeModel) -> None:
         self._current: _native.NativeModel | None = native
         self._base = native
+        self._file = os.path.abspath(native.file)  # where its tables and parts are, also from another folder
         #: Inputs of the model by name, which may be set: `m.inputs["U"] = 3.0`.
         self.inputs: Inputs = Inputs(self, native.inputs)
         #: Names of the coordinates.
@@ -49,7 +50,7 @@ class System:
 
     def _with(self, values: dict[str, float]) -> _native.NativeModel:
         base = self._base
-        return _native.NativeModel(base.file, base.source, {**base.given_set, **values})
+        return _native.NativeModel(self._file, base.source, {**base.given_set, **values})
 
     def _changed(self) -> None:
         self._current = None
@@ -278,7 +279,7 @@ class System:
 
     def __reduce__(self) -> tuple[Any, ...]:
         base = self._base
-        return (_again, (os.path.abspath(base.file), base.source, base.given_set, self.inputs._given()))
+        return (_again, (self._file, base.source, base.given_set, self.inputs._given()))
 
 
 def _bar(begin: float, now: float, end: float) -> bool:
