@@ -241,6 +241,19 @@ def check_threads(check):
             return m.accelerate().acceleration == now
         return same_bits([f(0.0, q[j], qd[j]) for j in range(50)], values[:50])
 
+    run = m.run()
+    times = np.linspace(0, 1, 200)
+    samples = [run.sample(t)['x'] for t in times]
+    steps, seen = m.steps(to=20, every=0.01), []
+
+    def share(_):
+        seen.extend(s.t for s in steps)
+        return [run.sample(t)['x'] for t in times] == samples
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        check.that('one run and one motion in four threads', all(pool.map(share, range(4))) and len(seen) == 2001, len(seen))
+    unmade = me.Acceleration.__new__(me.Acceleration)
+    check.raises('a function that was not made', lambda: unmade(0.0, q[0], qd[0]), TypeError)
     now = m.accelerate().acceleration
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         check.that('one model in four threads', all(pool.map(work, range(48))))

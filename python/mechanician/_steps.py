@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -50,11 +51,16 @@ class Steps(Iterator[Step]):
         self._native = _native.NativeSteps(system._now, start, wishes)
         self._seen = dict(self._inputs)
         self._names = {name: i for i, name in enumerate(self._native.columns)}
+        self._lock = threading.Lock()  # rows of several threads come one after the other
 
     def __iter__(self) -> Steps:
         return self
 
     def __next__(self) -> Step:
+        with self._lock:
+            return self._step()
+
+    def _step(self) -> Step:
         now = dict(self._inputs)
         for name, value in now.items():
             if self._seen.get(name) != value:

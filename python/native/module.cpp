@@ -288,6 +288,10 @@ extern "C" int mechanician_acceleration(double t, const double* q, const double*
 
 /// f(t, q, qd) of plain arrays, one state or rows of them; everything else by `_general`, in Python.
 PyObject* call_acceleration(PyObject* self, PyObject* args, PyObject* names) {
+  if (!nb::inst_ready(self)) {
+    PyErr_SetString(PyExc_TypeError, "the function was not made by System.compiled");
+    return nullptr;
+  }
   if (names == nullptr && PyTuple_Size(args) == 3 && PyFloat_Check(PyTuple_GetItem(args, 0))) {
     const Acceleration& f = *nb::inst_ptr<Acceleration>(self);
     const double *q = nullptr, *qd = nullptr, t = PyFloat_AsDouble(PyTuple_GetItem(args, 0));

@@ -27,7 +27,7 @@ struct MotionAnswer::Data {
   Summary summary;
   std::vector<MotionEvent> events;
   std::string report;
-  std::once_flag once;
+  std::mutex one_at_a_time;  ///< samples of the motion
   std::unique_ptr<Motion> motion;
 };
 
@@ -148,9 +148,9 @@ std::vector<double> MotionAnswer::column(std::string_view name) const {
 
 NamedSample MotionAnswer::sample(double t) const {
   const RunSetup& setup = data_->header.setup;
-  std::call_once(data_->once, [&] {
+  const std::lock_guard lock(data_->one_at_a_time);
+  if (!data_->motion)
     data_->motion = std::make_unique<Motion>(mechanician::integrate(data_->system, setup.start, setup.motion));
-  });
   std::vector<double> row;
   data_->header.columns.fill_row(data_->motion->sample(t), row);
   return {data_->names, std::move(row)};
