@@ -130,6 +130,31 @@ def check_inputs(check):
     check.raises('a constraint that no longer holds ends the motion', shorten, me.MechanicsError)
 
 
+def check_modes(check):
+    (x,) = me.coordinates('x')
+    b = me.Model('Thrust that is switched off')
+    on, U = b.mode('on', 1), b.input('U', 2.0)
+    b.kinetic = x.dot**2 / 2
+    b.force('x', U * on)
+    b.event('off', x - 1, do=['on = 0', 'record'])
+    m = b.build()
+    r = m.run(to=3, every=1.0, tolerance=1e-11)
+    check.that('a mode that an event changes', np.allclose(r['x'], [0, 1, 3, 5], rtol=0, atol=1e-9) and len(r.events) >= 1, r['x'])
+    m.inputs['U'] = 8.0
+    check.that('inputs before the motion', np.allclose(m.run(to=1, every=0.5, tolerance=1e-11)['x'], [0, 1, 3], rtol=0, atol=1e-9))
+
+    def during():
+        for _ in m.steps(to=1, every=0.5):
+            m.inputs['U'] = 1.0
+    check.raises('and not during it, which is said', during, ValueError)
+    lists = me.read('coordinates = ["x"]\n[parameters]\nN = 3\n[inputs]\nu = [1, 2, 3]\n[dynamics]\nkinetic = "x\'^2/2"\nforce = { x = "sum(k=1..N, u[k])" }')
+    found = []
+    for step in lists.steps(to=1, every=0.5):
+        found.append(step["x''"])
+        lists.inputs['u[2]'] = 7.0
+    check.that('members of lists are inputs', found == [6.0, 11.0, 11.0], found)
+
+
 def check_linear(check, folder):
     file = folder / 'spring.toml'
     file.write_text(SPRING, encoding='utf-8')
@@ -332,6 +357,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_inputs(check)
+        check_modes(check)
         check_linear(check, folder)
         check_pictures(check)
         check_sympy(check)

@@ -189,7 +189,7 @@ def check_builder(check):
     check.call('Model', me.Model, {'title': 'p'})
     check.call('coordinates', me.coordinates, {'names': 'x y'})
     check.call('Model.coordinate', lambda name: model().coordinate(name), {'name': 'x'})
-    for name in ('parameter', 'input', 'define', 'force', 'nonideal', 'output'):
+    for name in ('parameter', 'input', 'mode', 'define', 'force', 'nonideal', 'output'):
         check.call(f'Model.{name}', lambda *a, name=name: getattr(model(), name)(*a), {'*name': 'x', '*value': 1.0})
     check.call('Model.state', lambda **k: model().state(**k), {'name': 'z', 'rate': 1.0, 'start': 0.0})
     for name in ('constrain', 'control'):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ._expressions import Condition, Expression, Operand
 from ._system import System, read
-from ._values import text
+from ._values import names, text
 
 _NAME = re.compile(r"[^\W\d]\w*\Z")
 
@@ -128,11 +128,17 @@ class Model:
             entries[_key(key)] = "[" + ", ".join(_text(v) for v in value) + "]" if isinstance(value, (list, tuple)) else _text(value)
         rows[_key(name)] = entries
 
-    def event(self, name: str, when: Operand | str, *, direction: str = "both", do: str = "record") -> None:
-        """Something that happens where an expression passes zero."""
-        words = {"direction": text(direction, "direction"), "do": text(do, "do")}
+    def mode(self, name: str, value: Operand | str) -> Expression:
+        """A parameter that events may change."""
+        self._put("modes", name, _text(value))
+        return Expression(name)
+
+    def event(self, name: str, when: Operand | str, *, direction: str = "both", do: str | Sequence[str] = "record") -> None:
+        """Something that happens where an expression passes zero: `record`, `stop`, `gear = 2`, `release clutch`, or a list of such."""
+        actions: str | list[str] = text(do, "do") if isinstance(do, str) else names(do, "do")
         if _key(name) in self._events:
             raise ValueError(f"there is an event `{name}` already")
+        words = {"direction": text(direction, "direction"), "do": actions}
         self._events[_key(name)] = {"when": _text(when), **{k: json.dumps(v, ensure_ascii=False) for k, v in words.items()}}
 
     def start(
@@ -157,14 +163,14 @@ class Model:
         texts = [str(e) for e in (self.kinetic, self.potential) if e is not None]
         texts += [v for rows in (self._constraints, self._controls) for row in rows.values() for v in row.values()]
         texts += [v for s in self._sections.values() for v in s.values()]
-        names = list(self._coordinates)
-        others = [k for s in ("parameters", "inputs", "states", "define") for k in self._sections.get(s, {})]
+        found = list(self._coordinates)
+        others = [k for s in ("parameters", "inputs", "states", "modes", "define") for k in self._sections.get(s, {})]
         known = {json.loads(k) if k.startswith('"') else k for k in others}
         for said in texts:
             for name in re.findall(r"([^\W\d]\w*)'", said):  # what has a velocity
-                if name not in names and name not in known:
-                    names.append(name)
-        return names
+                if name not in found and name not in known:
+                    found.append(name)
+        return found
 
     def to_toml(self) -> str:
         """The model as the text of a file."""

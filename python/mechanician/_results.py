@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pathlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -280,6 +279,7 @@ def show_page(page: str) -> Any:
 
             frame = f'<iframe srcdoc="{escape(page)}" style="width:100%;height:640px;border:0"></iframe>'
             return optional("IPython.display", "show").HTML(frame)
+    import pathlib
     import tempfile
     import webbrowser
 

@@ -6,7 +6,6 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _native
@@ -272,6 +271,8 @@ class System:
         return f"<{self.title or 'model'}: {len(self.coordinates)} coordinates, {len(self.constraints)} constraints>"
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         shown = ", ".join(self.coordinates[:12]) + (" …" if len(self.coordinates) > 12 else "")
         typeset = self.equations()._repr_latex_() if len(self.coordinates) <= 12 else ""
         picture = self.picture() if len(self.coordinates) <= 200 else ""
