@@ -1,4 +1,5 @@
-"""bench/run --python: the Python package beside others from PyPI, each doing the double pendulum as its users would (peers/python_pendulum.py)."""
+"""bench/run --python: the Python package beside others from PyPI, each doing the double pendulum (peers/python_pendulum.py) and an arm whose
+tip is held (peers/python_arm.py) as its users would."""
 import json
 import os
 import pathlib
@@ -6,6 +7,7 @@ import statistics
 import subprocess
 
 PEERS = ['mechanician', 'SymPy and SciPy', 'CasADi', 'heyoka', 'MuJoCo', 'Pinocchio']
+ARM = ['mechanician', 'MuJoCo', 'Pinocchio']
 PACKAGES = {'numpy': 'numpy', 'scipy': 'scipy', 'sympy': 'sympy', 'casadi': 'casadi', 'heyoka': 'heyoka', 'mujoco': 'mujoco', 'pin': 'pinocchio'}
 ERROR = 1e-6  # of a position after ten seconds
 
@@ -35,13 +37,14 @@ def set_up(root, python, arguments, say):
 
 def measure(root, python, build, rounds, execute, say):
     """By contestant, what it says; medians over processes in turns, the quickest of each kind within."""
-    seen = {}
+    seen, arms = {}, {}
+    environment = {'PYTHONPATH': str(build / 'python'), 'OPENBLAS_NUM_THREADS': '1', 'OMP_NUM_THREADS': '1'}
     for k in range(rounds):
-        for name in PEERS:
-            out = execute([python, root / 'bench' / 'peers' / 'python_pendulum.py', name, 3],
-                          environment={'PYTHONPATH': str(build / 'python'), 'OPENBLAS_NUM_THREADS': '1', 'OMP_NUM_THREADS': '1'})
-            if out is not None:
-                seen.setdefault(name, []).append(json.loads(out))
+        for peers, program, to in ((PEERS, 'python_pendulum.py', seen), (ARM, 'python_arm.py', arms)):
+            for name in peers:
+                out = execute([python, root / 'bench' / 'peers' / program, name, 3], environment=environment)
+                if out is not None:
+                    to.setdefault(name, []).append(json.loads(out))
         say(f'bench: python: round {k + 1} of {rounds}')
     direct = [json.loads(out) for _ in range(max(rounds, 3)) if (out := execute([build / 'bench' / 'bench_call', root / 'bench' / 'models' / 'double_pendulum.toml']))]
     rows = [joined(name, results) for name, results in seen.items()]
@@ -53,7 +56,11 @@ def measure(root, python, build, rounds, execute, say):
             run['error'] = max(abs(a - b) for a, b in zip(run['end'], truth, strict=True))
         good = [r for r in row['runs'] if r['error'] <= ERROR]
         row['motion'] = min(good, key=lambda r: r['ms']) if good else None
-    return {'rows': rows, 'missing': [n for n in PEERS if n not in seen], 'single_ns': min(d['single_ns'] for d in direct),
+    arm = [joined(name, results) for name, results in arms.items()]
+    exact = next((r['qdd'] for r in arm if r['who'] == 'Pinocchio'), None)
+    for row in arm:
+        row['error'] = max(abs(a - b) for a, b in zip(row['qdd'], exact, strict=True)) / max(map(abs, exact)) if exact else None
+    return {'rows': rows, 'arm': arm, 'missing': [n for n in PEERS if n not in seen], 'single_ns': min(d['single_ns'] for d in direct),
             'batch_ns': min(d['batch_ns'] for d in direct)}
 
 
@@ -62,7 +69,10 @@ def joined(name, results):
     row = {'who': name, **{k: statistics.median(r[k] for r in results) for k in keys}}
     for key in ('single_ns', 'batch_ns'):
         row[key] = min(r[key] for r in results)
-    row['runs'] = [{**run, 'ms': min(r['runs'][k]['ms'] for r in results)} for k, run in enumerate(results[0]['runs'])]
+    if 'runs' in results[0]:
+        row['runs'] = [{**run, 'ms': min(r['runs'][k]['ms'] for r in results)} for k, run in enumerate(results[0]['runs'])]
+    else:
+        row['qdd'] = results[0]['qdd']
     return row
 
 
@@ -92,4 +102,9 @@ def table(result, digits):
     out.append('')
     for g in result['goals']:
         out.append(f'- {"met" if g["met"] else "MISSED"}: {g["goal"]}: {digits(g["reached"])}')
+    if result.get('arm'):
+        out += ['', '### Arm of 7 axes whose tip is held, in Python', '', '| | lines | load ms | an acceleration ns | of 10,000, each ns | differs from Pinocchio by |', '|---|--:|--:|--:|--:|--:|']
+        for r in result['arm']:
+            error = '' if r['error'] is None else f'{r["error"]:.0e}'
+            out.append(f'| {r["who"]} | {r["lines"]:.0f} | ' + ' | '.join(digits(r[k]) for k in ('load_ms', 'single_ns', 'batch_ns')) + f' | {error} |')
     return '\n'.join(out) + '\n'

@@ -155,6 +155,7 @@ def check_functions(check):
                np.max(np.abs(all_of_them - exact)))
     single = np.array([f(0.0, q[k], qd[k]) for k in range(50)])
     check.that('one by one the same bits', same_bits(single, all_of_them[:50]))
+    check.that('the same bits whatever code computes them', all(same_bits(f(0.0, np.tile(q, (3, 1)), np.tile(qd, (3, 1))), np.tile(all_of_them, (3, 1))) for _ in range(25)))
     check.that('a list will do', same_bits(f(0, list(q[0]), list(qd[0])), single[0]))
     check.that('other strides will do', same_bits(f(0.0, np.asfortranarray(q), qd[::1]), all_of_them))
     call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(f.address)
