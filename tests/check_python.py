@@ -261,6 +261,7 @@ def check_wrong_use(check):
     check.raises('an unknown parameter', lambda: me.read(PENDULUM, Q=3.0), ValueError)
     check.raises('an unknown column', lambda: m.run()['nope'], KeyError)
     check.raises('a pattern that fits nothing', lambda: m.run(columns='nope*'), ValueError)
+    check.raises('more rows than there is memory', lambda: m.run(to=1e6, every=1e-9), ValueError)
     check.raises('a method', lambda: m.run(method='euler'), ValueError)
     check.raises('a tolerance', lambda: m.run(tolerance=7.0), ValueError)
     check.raises('a start off the constraints', lambda: m.run(position={'x': 5.0}), ValueError)

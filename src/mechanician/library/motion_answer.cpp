@@ -1,6 +1,7 @@
 #include "mechanician/library/motion_answer.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -91,6 +92,19 @@ RunSetup setup_of(const System& system, const MotionRequest& request) {
   return setup;
 }
 
+/// Rows that would fill the memory of the machine are not begun.
+void refuse_too_many_rows(const RunSetup& setup, std::size_t width) {
+  if (!setup.every) return;
+  const double rows = (setup.motion.to - setup.start.t) / *setup.every,
+               bytes = rows * static_cast<double>(width * sizeof(double));
+  const double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  if (memory > 0.0 && bytes > 0.8 * memory)
+    throw std::invalid_argument(
+        fmt::format("{} rows of {} columns need {} GB, more than this machine has: choose a longer `every` or fewer "
+                    "`columns`, or let the command line write a file",
+                    short_number(rows), width, short_number(bytes * 1e-9)));
+}
+
 void refuse(const std::optional<Stop>& refusal) {
   if (refusal) throw std::invalid_argument(refusal->message);
 }
@@ -102,6 +116,7 @@ double NamedSample::value(std::string_view column) const { return row_[place_of(
 MotionAnswer System::integrate(const MotionRequest& request) const {
   Recorder recorder(*this, setup_of(*this, request));
   refuse(recorder.refusal());
+  refuse_too_many_rows(recorder.header().setup, recorder.columns().names().size());
   auto data = std::shared_ptr<MotionAnswer::Data>(
       new MotionAnswer::Data{*this,
                              recorder.header(),
