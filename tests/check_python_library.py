@@ -218,7 +218,7 @@ def check_pickles(check, folder):
     again = pickle.loads(pickle.dumps(run))
     check.that('a pickled run has its rows', same_bits(again.array(), run.array()) and again.summary == run.summary)
     check.that('and what is in no row', again.sample(0.123) == run.sample(0.123))
-    ended = m.run(to=1e9, every=1.0, progress=lambda *_: False)
+    ended = m.run(to=1e9, every=1e4, progress=lambda *_: False)
     stored = pickle.loads(pickle.dumps(ended))
     check.that('an interrupted one keeps what it had', same_bits(stored.array(), ended.array()) and stored.status == 'interrupted')
     check.raises('and no more', lambda: stored.sample(0.0), ValueError)
@@ -328,7 +328,7 @@ def check_interrupts(check):
     def complain(*_):
         raise RuntimeError('enough')
     try:
-        m.run(to=1e9, every=1.0, progress=complain)
+        m.run(to=1e9, every=1e4, progress=complain)
         check.that('an exception of progress comes through', False)
     except RuntimeError as e:
         check.that('an exception of progress comes through', str(e) == 'enough', e)
