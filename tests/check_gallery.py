@@ -905,10 +905,10 @@ def steered_bead(m):
     e0, rate0 = run.first['y'] + 0.3, run.first["y'"] - 0.2
     run.vanishes('error of the height', lambda r: r['y'] + 0.3 - 0.1 * sin(2 * r['t']) - damped(e0, rate0, p.omega, 0.7, r['t']), growth=1 + p.omega)
     run.held('wire', lambda r: r['x'] ** 2 + r['y'] ** 2 - p.R ** 2)
-    for r in run.rows:       # Newton's law; the wire acts across itself, the steering along the gradient of the height
+    for r in run.rows:       # Newton's law; the wire acts across itself, and the least steering does not press on it
         size = 100 * EPS * (abs(r['Qc(x)']) + abs(r['Qc(y)']) + abs(r['Qcontrol(y)']) + p.m * p.g) / abs(r['x'] / p.R)
         m.small("Newton's law", max(abs(p.m * r["x''"] - r['Qc(x)'] - r['Qcontrol(x)']), abs(p.m * (r["y''"] + p.g) - r['Qc(y)'] - r['Qcontrol(y)'])), size)
-        m.small('direction of the forces', max(abs(r['Qcontrol(x)']), abs(r['Qc(x)'] * r['y'] - r['Qc(y)'] * r['x'])), size)
+        m.small('direction of the forces', max(abs(r['Qcontrol(x)'] * r['x'] + r['Qcontrol(y)'] * r['y']), abs(r['Qc(x)'] * r['y'] - r['Qc(y)'] * r['x'])), size)
 
 
 def servo(m):

@@ -26,8 +26,7 @@ bool show_by_term(const CommandOptions& options, const FamilyModel& model) {
 
 Exit run_equations(const CommandOptions& options) {
   if (options.json && options.latex) throw UsageError("equations: --json and --latex exclude each other");
-  const FamilyModel stated =
-      read_family_model(options.model, ParameterOverrides(options.set.begin(), options.set.end()));
+  const FamilyModel stated = read_stated_model(options, ParameterOverrides(options.set.begin(), options.set.end()));
   if (show_by_term(options, stated)) return Exit::done;
   const Model model = expand(stated);
   const Equations eqs = derive(model);

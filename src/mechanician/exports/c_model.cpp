@@ -37,7 +37,7 @@ void refuse_what_c_cannot(const System& system) {
     refuse(fmt::format("`{}` is measured: weighted rows need orthogonal factorisations",
                        system.row_name(eqs.measured.front())));
   if (eqs.num_control() > 0)
-    refuse(fmt::format("`{}` is a control requirement", system.row_name(eqs.m() - eqs.num_control())));
+    refuse(fmt::format("`{}` is a control requirement", system.row_name(eqs.num_constraints())));
   if (!eqs.unknowns.empty()) refuse("it has functions without a value");
   if (!eqs.states.empty())
     refuse(fmt::format("`{}` is a state of first order", system.coordinate(eqs.states.front().coordinate)));

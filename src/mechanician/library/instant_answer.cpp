@@ -66,7 +66,7 @@ double InstantAnswer::control_force(std::string_view coordinate) const {
 
 double InstantAnswer::multiplier(std::string_view constraint) const {
   const Eigen::VectorXd& lambda = instant_.solution.multipliers;
-  for (int j = 0; j < system_.m() - system_.num_control(); ++j) {
+  for (int j = 0; j < system_.m(); ++j) {
     if (system_.row_name(j) != constraint) continue;
     if (j >= lambda.size()) throw std::logic_error("there is no acceleration at this instant");
     return lambda(j);

@@ -32,6 +32,10 @@ class Families {
       if (const TomlMember* section = root_.find(name))
         for (const TomlMember& m : section->value.members)
           if (m.value.find("for")) families_.insert(m.name.substr(0, m.name.find('[')));
+    // The corners of a box are contacts with an index.
+    if (const TomlMember* contacts = root_.find("contacts"))
+      for (const TomlMember& m : contacts->value.members)
+        if (m.value.find("box") && m.name.find('[') == std::string::npos) families_.insert(m.name);
     if (families_.empty()) return true;
     for (TomlMember& section : root_.members) {
       const bool own = std::find_if(std::begin(sections), std::end(sections),
