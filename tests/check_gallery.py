@@ -5,9 +5,10 @@ usage: check_gallery.py --program PATH [--only NAME …] [--models FOLDER]
 
 The commands that a model proposes under `Try:` are run too; they end with 0, or otherwise where its text says so.
 
-CHECKS has one short function for each model, or check_steered.py has: conserved quantities, closed forms, equations derived by hand and solved here, numbers from
-the literature, and what the diagnosis has to say. A model without a function is a miss, and so is a page of docs/gallery that is not
-what tools/build_gallery makes of the model.
+CHECKS has one short function for each model: conserved quantities, closed forms, equations derived by hand and solved here, numbers from
+the literature, and what the diagnosis has to say. Those of machines made of bodies and joints are in check_machines.py, of those that are
+steered in check_steered.py. A model without a function is a
+miss, and so is a page of docs/gallery that is not what tools/build_gallery makes of the model.
 
 What is allowed follows from the tolerance of the run. Each step may err by the tolerance, relative to max(1, |value|), in each coordinate
 and velocity. All steps together move a quantity r(q, q') by at most steps · tolerance · Σ |∂r/∂y| max(1, |y|), times the growth: what an error becomes
@@ -35,10 +36,14 @@ class Parameters(dict):
         super().__init__()
         names = dict(sin=sin, cos=cos, tan=tan, sqrt=sqrt, atan2=math.atan2, hypot=hypot, pi=pi)
         left = dict(table)
+
+        def worth(value):
+            if isinstance(value, list): return [worth(v) for v in value]
+            return float(eval(str(value).replace('^', '**'), {'__builtins__': {}}, {**names, **self}))
+
         while left:
             for name, value in list(left.items()):
-                if isinstance(value, list): self[name] = left.pop(name); continue      # a family
-                try: self[name] = float(eval(str(value).replace('^', '**'), {'__builtins__': {}}, {**names, **self}))
+                try: self[name] = worth(value)
                 except NameError: continue
                 del left[name]
 
@@ -430,7 +435,11 @@ def bicycle(m):
     run.kept('energy', energy)
     for which in (0, 3):
         for k in range(4): run.held('what touches moves', lambda r: slip(r, which, k))
-    # Meijaard, Papadopoulos, Ruina, Schwab 2007, table 2.
+    eigenvalues_of_bicycle(m)
+
+
+def eigenvalues_of_bicycle(m):
+    """Meijaard, Papadopoulos, Ruina, Schwab 2007, table 2."""
     for v, table in {1: [(-7.11008014637442, 0), (-3.13423125066578, 0), (3.5269617099007, -.8077402751993), (3.5269617099007, .8077402751993)],
                      4: [(-12.15861426576447, 0), (-1.42944427361326, 0), (.41325331521125, -3.07910818603206), (.41325331521125, 3.07910818603206)],
                      6: [(-16.0853712309803, 0), (-1.52644486584142, -5.87673060598709), (-1.52644486584142, 5.87673060598709), (-.0040669007697, 0)],
@@ -1111,7 +1120,24 @@ def try_all(program, name):
         if (p.returncode != 0) != fails: raise Miss(f"`{' '.join(words)}` ends with {p.returncode}: {p.stderr.strip()[:300]}")
 
 
-def main(checks, about):
+def hold(checks, options, say):
+    """The models of `checks`, each to its law, and what their pages propose to try."""
+    present = {f[:-5] for f in os.listdir(options.models) if f.endswith('.toml')}
+    for name, check in checks.items():
+        if options.only and name not in options.only: continue
+        if name not in present: say(f'{name}: there is no such model'); continue
+        model = Model(os.path.abspath(options.program), os.path.join(options.models, name + '.toml'))
+        try:
+            check(model)
+            if options.models == os.path.join(ROOT, 'models'): try_all(model.program, name)
+            miss = None
+        except Miss as e: miss = f'{name}: {e}'
+        except (KeyError, IndexError, TypeError, StopIteration, ZeroDivisionError, OSError) as e: miss = f'{name}: {type(e).__name__} {e}'
+        say(miss)
+        if options.verbose and not miss: print(f'{name}: {100 * model.used:.2g} %')
+
+
+def main(about=__doc__, checks=CHECKS, rest=None):
     a = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument('--program', default=os.path.join(ROOT, 'build', 'release', 'mechanician'))
     a.add_argument('--models', default=os.path.join(ROOT, 'models'))
@@ -1126,28 +1152,20 @@ def main(checks, about):
         if miss: failed += 1; print(miss)
         else: passed += 1
 
-    present = {f[:-5] for f in os.listdir(options.models) if f.endswith('.toml')}
-    all_models = checks is CHECKS
-    if all_models:
-        import check_steered
-        for name in sorted(present - set(CHECKS) - set(check_steered.CHECKS)): say(f'{name}: no law in CHECKS')
-    for name, check in checks.items():
-        if options.only and name not in options.only: continue
-        if name not in present: say(f'{name}: there is no such model'); continue
-        model = Model(os.path.abspath(options.program), os.path.join(options.models, name + '.toml'))
-        try:
-            check(model)
-            if options.models == os.path.join(ROOT, 'models'): try_all(model.program, name)
-            miss = None
-        except Miss as e: miss = f'{name}: {e}'
-        except (KeyError, IndexError, TypeError, StopIteration, ZeroDivisionError, OSError) as e: miss = f'{name}: {type(e).__name__} {e}'
-        say(miss)
-        if options.verbose and not miss: print(f'{name}: {100 * model.used:.2g} %')
-    if all_models and not options.only:
-        p = subprocess.run([os.path.join(ROOT, 'tools', 'build_gallery'), '--check', '--program', options.program], capture_output=True, text=True, encoding='utf-8')
-        say(None if p.returncode == 0 else 'the pages of the gallery:\n' + (p.stdout + p.stderr).rstrip())
+    hold(checks, options, say)
+    if rest and not options.only: rest(options, say)
     print(f'{passed} passed, {failed} failed')
     return 1 if failed or not passed else 0
 
 
-if __name__ == '__main__': sys.exit(main(CHECKS, __doc__))
+def whole_gallery(options, say):
+    """Every model has a law, and every page is what its model says."""
+    import check_machines
+    import check_steered
+    present = {f[:-5] for f in os.listdir(options.models) if f.endswith('.toml')}
+    for name in sorted(present - set(CHECKS) - set(check_machines.CHECKS) - set(check_steered.CHECKS)): say(f'{name}: no law in CHECKS')
+    p = subprocess.run([os.path.join(ROOT, 'tools', 'build_gallery'), '--check', '--program', options.program], capture_output=True, text=True, encoding='utf-8')
+    say(None if p.returncode == 0 else 'the pages of the gallery:\n' + (p.stdout + p.stderr).rstrip())
+
+
+if __name__ == '__main__': sys.exit(main(rest=whole_gallery))

@@ -341,4 +341,4 @@ def robust_pendulum(m):
 
 CHECKS = {f.__name__: f for f in (crane, cart_pole, quadruped_leg, arm_with_priorities, thruster_formation, gyroscopes, robust_pendulum)}
 
-if __name__ == '__main__': sys.exit(main(CHECKS, __doc__))
+if __name__ == '__main__': sys.exit(main(__doc__, CHECKS))

@@ -56,8 +56,8 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
     int modes = 0, changing = 0;
     for (const Parameter& p : model.parameters)
       if (p.is_mode) offer(p.name, Source::Of::mode, modes++);
-    for (const int row : rows_that_change(model))
-      offer(fmt::format("engaged({})", system.row_name(row)), Source::Of::engaged, changing++);
+    for (const std::string& name : names_that_change(model))
+      offer(fmt::format("engaged({})", name), Source::Of::engaged, changing++);
   }
 
   std::vector<bool> wanted(known.size(), false);

@@ -118,42 +118,72 @@ TomlValue ModelReader::plain() {
   return std::move(root_);
 }
 
+std::vector<Problem> ModelReader::notes() {
+  const TomlMember* world = root_.find("world");
+  const bool no_gravity = root_.find("bodies") && !root_.find("parts") && !(world && world->value.find("gravity"));
+  if (!lower()) throw ModelError(std::move(fields_.problems), model_.source);
+  if (no_gravity) fields_.notes.push_back({{}, "there is no gravity: [world] does not give it", {}});
+  return std::move(fields_.notes);
+}
+
 bool ModelReader::lower() {
   if (!has_bodies(root_)) return true;
-  if (const TomlMember* units = root_.find("units")) {
-    fields_.report(*units, "bodies and parts are in units that fit together: [units] is not for them",
-                   "give lengths in metres, masses in kilograms and times in seconds");
-    return false;
-  }
-  // Numbers of bodies are made of parameters, which readers of their own work out.
-  const auto take_problems = [this](const FieldReader& from, std::size_t first) {
-    fields_.problems.insert(fields_.problems.end(), from.problems.begin() + static_cast<std::ptrdiff_t>(first),
-                            from.problems.end());
-  };
-  const auto evaluator = [](ModelReader& of_numbers) {
-    return [&of_numbers](const TomlValue& value, const std::string& path) -> std::optional<double> {
-      const auto f = of_numbers.expression(value, path, Words::parameters);
-      if (!f) return std::nullopt;
-      return IndexValues(of_numbers.model_, {*f}, {})({})[0];
-    };
-  };
+  // Units are those of names of the file; bodies and joints are in SI.
+  if (const TomlMember* units = root_.find("units"))
+    for (const TomlMember& m : units->value.members)
+      for (const char* name : {"bodies", "points", "directions", "joints", "springs", "contacts", "parts"})
+        if (const TomlMember* layer = root_.find(name);
+            layer && layer->value.find(m.name.substr(0, m.name.find('.')))) {
+          fields_.report(m, fmt::format("{} is in SI, as all of bodies and joints", mechanician::quoted(m.name)),
+                         "give units to parameters, coordinates, definitions and vectors of the file");
+          return false;
+        }
   JoinedParts joined;
-  for (const bool parts : {true, false}) {
-    ModelReader of_numbers(model_.source, text_, {}, overrides_, most_coordinates_);
-    const std::size_t parsed = of_numbers.fields_.problems.size();  // known here too
-    of_numbers.root_ = root_;
-    of_numbers.declare_names();
-    of_numbers.read_tables();
-    of_numbers.read_parameters();
-    const std::size_t known = of_numbers.fields_.problems.size();
-    const EvaluateField evaluate = evaluator(of_numbers);
-    const bool good = parts ? write_out_families(root_, of_numbers.fields_, evaluate) &&
-                                  join_parts(root_, model_.source.file, of_numbers.fields_, evaluate, joined)
-                            : lower_bodies(root_, of_numbers.fields_, evaluate, joined);
-    take_problems(of_numbers.fields_, good ? known : parsed);
-    if (!good) return false;
-  }
-  return true;
+  const bool parts = root_.find("parts") != nullptr;
+  return with_numbers([&](FieldReader& fields, const EvaluateField& evaluate) {
+           return write_out_families(root_, fields, evaluate) &&
+                  join_parts(root_, model_.source.file, fields, evaluate, joined);
+         }) &&
+         with_numbers([&](FieldReader& fields, const EvaluateField& evaluate) {
+           // What the file says of families of its parts is written out when these are there.
+           return (!parts || write_out_families(root_, fields, evaluate)) &&
+                  lower_bodies(root_, fields, evaluate, joined, overrides_);
+         });
+}
+
+TomlValue ModelReader::with_parts(JoinedParts& joined, int depth) {
+  const bool parts = root_.find("parts") != nullptr;
+  const bool good = with_numbers([&](FieldReader& fields, const EvaluateField& evaluate) {
+                      return write_out_families(root_, fields, evaluate) &&
+                             join_parts(root_, model_.source.file, fields, evaluate, joined, depth);
+                    }) &&
+                    (!parts || with_numbers([&](FieldReader& fields, const EvaluateField& evaluate) {
+                      return write_out_families(root_, fields, evaluate);
+                    }));
+  if (!good || !fields_.problems.empty()) throw ModelError(std::move(fields_.problems), model_.source);
+  return std::move(root_);
+}
+
+bool ModelReader::with_numbers(const WithNumbers& act) {
+  ModelReader of_numbers(model_.source, text_, {}, overrides_, most_coordinates_);
+  const std::size_t parsed = of_numbers.fields_.problems.size();  // known here too
+  of_numbers.root_ = root_;
+  of_numbers.declare_names();
+  of_numbers.read_units();
+  of_numbers.read_tables();
+  of_numbers.read_parameters();
+  const std::size_t known = of_numbers.fields_.problems.size();
+  const EvaluateField evaluate = [&](const TomlValue& value, const std::string& path) -> std::optional<double> {
+    const auto f = of_numbers.expression(value, path, Words::parameters);
+    if (!f) return std::nullopt;
+    return IndexValues(of_numbers.model_, {*f}, {})({})[0];
+  };
+  const bool good = act(of_numbers.fields_, evaluate);
+  const std::vector<Problem>& problems = of_numbers.fields_.problems;
+  fields_.problems.insert(fields_.problems.end(), problems.begin() + static_cast<std::ptrdiff_t>(good ? known : parsed),
+                          problems.end());
+  for (Problem& note : of_numbers.fields_.notes) fields_.notes.push_back(std::move(note));
+  return good;
 }
 
 long ModelReader::count() {

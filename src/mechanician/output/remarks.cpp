@@ -170,10 +170,10 @@ Remark unmet_remark(const System& system, const Instant& instant) {
 Remark not_unique_remark(const System& system, const Instant& instant) {
   const Solution& s = instant.solution;
   const std::vector<std::string> names = coordinate_names(system, s.undetermined);
-  Remark remark{
-      fmt::format("the acceleration is not unique: mass and constraints leave {} undetermined", quote_list(names)),
-      {},
-      {}};
+  Remark remark{fmt::format("the acceleration is not unique: mass and constraints leave {} undetermined",
+                            names.empty() ? "a direction of several coordinates" : quote_list(names)),
+                {},
+                {}};
   for (Eigen::Index k = 0; k < s.undetermined_directions.cols() && k < 6; ++k)
     remark.details.push_back(fmt::format("free direction: {}", proportion(system, s.undetermined_directions.col(k))));
   if (s.status == SolveStatus::unsolvable || !s.solvable) {

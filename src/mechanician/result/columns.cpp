@@ -107,8 +107,8 @@ ColumnSource source_of(const System& system) {
   if (!system.is_staged()) return source;
   for (const Parameter& p : system.model().parameters)
     if (p.is_mode) source.modes.push_back(p.name);
-  for (const int row : rows_that_change(system.model()))
-    source.engaged.push_back(fmt::format("engaged({})", system.row_name(row)));
+  for (const std::string& name : names_that_change(system.model()))
+    source.engaged.push_back(fmt::format("engaged({})", name));
   return source;
 }
 

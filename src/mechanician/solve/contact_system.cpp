@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "mechanician/solve/row_selection.hpp"
+#include "mechanician/solve/sized_factorisation.hpp"
 #include "mechanician/solve/sparse_instant.hpp"
 
 namespace mechanician {
@@ -93,12 +94,12 @@ ContactSystem make_contact_system(const InstantValues& values, const std::vector
 
   // The two-sided rows alone, as if nothing touched.
   const InstantValues selected = take_rows(values, s.equality);
-  s.f = factor(selected);
+  s.f = factor(selected, values.A);
   Solution base = solve(s.f, selected);
   const bool open = base.status == SolveStatus::unsolvable || base.status == SolveStatus::not_unique;
   if (open && s.f.sparse) {
     // What is left open is for the null space method.
-    s.f = factor_dense(selected);
+    s.f = factor_dense(selected, values.A);
     base = solve(s.f, selected);
   }
   if (!base.has_acceleration() && !open) {

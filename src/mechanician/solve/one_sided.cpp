@@ -15,6 +15,7 @@
 #include "mechanician/solve/non_negative.hpp"
 #include "mechanician/solve/one_sided_sparse.hpp"
 #include "mechanician/solve/row_selection.hpp"
+#include "mechanician/solve/sized_factorisation.hpp"
 
 namespace mechanician {
 namespace {
@@ -118,7 +119,7 @@ Candidate Programme::try_rows(const std::vector<Index>& rows) const {
   Candidate c;
   c.rows = rows;
   const InstantValues selected = take_rows(v_, rows);
-  c.f = factor_dense(selected);
+  c.f = factor_dense(selected, v_.A);
   c.solution = solve(c.f, selected);
   if (!c.solution.has_acceleration()) return c;
   if (is_zero(v_.C)) {
