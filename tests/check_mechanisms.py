@@ -377,6 +377,127 @@ foot = { on = "shin", at = ["L/4", 0, 0] }
     that("parts in a family", near(several[-1]["mean"], sum(zs) / 3), (several[-1], zs))
 
 
+def families_everywhere(program):
+    """Several members in one expression, families inside a part, in summaries, definitions and pictures; corners of a box by their numbers."""
+    balls = """
+[parameters]
+n = 3
+[bodies."ball[i]"]
+for   = "i = 1..n"
+mass  = 1
+start = { at = ["i", 0, 0], velocity = [0, "i^2", 0] }
+"""
+    uses = """
+[define]
+"shifted[i]" = { for = "i = 1..2", value = "PRE.ball[2].y + i" }
+[outputs]
+steps = "sum(i = 2..3, PRE.ball[i].y - PRE.ball[i - 1].y)"
+"gap[i]" = { for = "i = 2..3", value = "PRE.ball[i].y - PRE.ball[i - 1].y" }
+second = "shifted[2]"
+[summary]
+"far[i]" = { for = "i = 1..3", max = "PRE.ball[i].y" }
+[view]
+points.tip = { for = "i = 1..3", at = ["PRE.ball[i].x", "PRE.ball[i].y", "PRE.ball[i].z"] }
+rods.link  = { for = "i = 2..3", from = "tip[i - 1]", to = "tip[i]" }
+lines.all  = { through = ["tip[1..3]"] }
+[run]
+to    = 1
+every = 0.5
+"""
+    for name, text, files in (("own", balls + uses.replace("PRE.", ""), ()), ("part", '[parts.she]\nmodel = "balls.toml"\n' + uses.replace("PRE", "she"), [("balls.toml", balls)])):
+        last = (rows(program, text, files=files) or [{}])[-1]
+        if not last:
+            continue
+        that(f"members of families, {name}", near(last["steps"], 8) and near(last["gap[2]"], 3) and near(last["gap[3]"], 5) and near(last["second"], 6), last)
+        said = call(program, text, "run", "--quiet", "--json", files=files)
+        values = json.loads(said.stdout)["summary"]["values"] if said.returncode == 0 else said.stderr
+        that(f"summaries of families, {name}", isinstance(values, dict) and all(near(values[f"far[{i}]"], i * i) for i in (1, 2, 3)), values)
+        plain = call(program, text, "expand", files=files).stdout
+        that(f"pictures of families, {name}", all(f'"tip[{i}]"' in plain for i in (1, 2, 3)) and '"link[3]"' in plain, plain[-600:])
+        again = rows(program, plain)[-1] if plain else {}
+        that(f"expanded families, {name}", again == last, again)
+    box = """
+[world]
+gravity = [0, 0, -9.81]
+[bodies.b]
+shape = { box = [1, 1, 1], mass = 2 }
+start = { at = [0, 0, 0.5] }
+[contacts.c]
+box   = { on = "b", size = [1, 1, 1] }
+plane = { normal = [0, 0, 1] }
+[outputs]
+all   = "sum(k = 1..8, multiplier(c[k]))"
+first = "multiplier(c[1])"
+[run]
+to    = 1
+every = 0.5
+"""
+    for row in rows(program, box):
+        that("corners of a box", near(row["all"], 2 * 9.81) and near(row["first"], 2 * 9.81 / 4), row)
+    wrong = call(program, box.replace("c[1]", "c[9]"), "check")
+    that("a corner that is not there", wrong.returncode == 1 and "`c`" in wrong.stderr, wrong.stderr)
+
+
+def pictures(program):
+    """Bodies are drawn beside what [view] draws; what it draws under their names, and all of them with `bodies = false`, are not."""
+    text = """
+[bodies.wheel]
+shape = { cylinder = [0.3, 0.05], axis = "y", inner = 0.2, mass = 1 }
+[bodies.pole]
+shape = { cylinder = [0.02, 1], mass = 1 }
+start = { at = [1, 0, 0] }
+[bodies.ball]
+shape = { sphere = 0.1, mass = 1 }
+start = { at = [2, 0, 0] }
+"""
+    def drawn(more):
+        out = call(program, text + more, "expand").stdout
+        return out[out.index("[view"):] if "[view" in out else ""
+    view = drawn("")
+    that("a flat cylinder is a disc", "[view.discs]" in view and "hollow = true" in view.split("wheel = ")[1].split("\n")[0], view)
+    that("a long one is a rod", "pole" in view.split("[view.rods]")[1].split("[")[0], view)
+    view = drawn("[view]\ncamera = { from = [0, -3, 1], at = [0, 0, 0] }\nspheres.ball = { at = [\"ball.x\", \"0\", \"1\"], radius = 0.2 }\n")
+    that("what the file draws itself is drawn once", view.count("ball = ") == 1 and "wheel = " in view and "radius = 0.2" in view, view)
+    that("no bodies", "[view.discs]" not in drawn("[view]\nbodies = false\ncamera = { from = [0, -3, 1], at = [0, 0, 0] }\n"))
+    wrong = call(program, text + "[view]\nbodies = 3\n", "check")
+    that("bodies is true or false", wrong.returncode == 1 and "`bodies` is true or false" in wrong.stderr, wrong.stderr)
+
+
+def nearly_unturned(program):
+    """A quaternion next to 1, whose scalar part has next to no mass: as one that is 1. Four corners on the floor, a leg on top that tips over."""
+    text = """
+[world]
+gravity = [0, 0, -9.81]
+[bodies.foot]
+shape = { box = [0.3, 0.2, 0.1], mass = 1 }
+start = { at = [0, 0, 0.05] }
+[bodies.leg]
+shape = { box = [0.1, 0.1, 0.6], mass = 3, at = [0, 0, 0.3] }
+start = { at = [0, 0, 0.1], turned = { axis = [0, 1, 0], angle = 0.3 } }
+[joints.ankle]
+type    = "revolute"
+between = ["foot", "leg"]
+at      = [0, 0, 0.1]
+axis    = [0, 1, 0]
+[contacts.c]
+box   = { on = "foot", size = [0.3, 0.2, 0.1] }
+plane = { normal = [0, 0, 1] }
+"""
+    def accelerations(e):
+        done = call(program, text, "accelerate", "--json", "--position", f"foot.qx={e},foot.qy={e},foot.qz=-{e}")
+        found = json.loads(done.stdout)["acceleration"] if done.returncode == 0 else None
+        return found and (found["foot.z"], found["ankle.angle"])
+    exact = accelerations("0")
+    for e in ("1e-10", "1e-12", "1e-14", "1e-16", "1e-25", "1e-100"):
+        found = accelerations(e)
+        that(f"turned by {e}", found and abs(found[0]) < 1e-9 and near(found[1], exact[1], 1e-8), (found, exact))
+    # What outputs say of the load, and what the columns say, on a rough floor.
+    rough = text + 'friction = 0.8\n[outputs]\nload = "sum(k = 1..8, multiplier(c[k]))"\n[run]\nto = 0.01\nevery = 0.002\n'
+    for row in rows(program, rough):
+        columns = sum(row[f"normal(c[{k}])"] for k in range(1, 9))
+        that("load on a rough floor", near(row["load"], columns) and columns > 30, (row["t"], row["load"], columns))
+
+
 def names_on_the_command_line(program):
     text = ("[world]\ngravity = [0, 0, -9.81]\n[bodies.b]\nmass = 2\ninertia = [0.1, 0.1, 0.1]\nstart = { at = [1, 0, 0] }\n"
             '[joints.hinge]\ntype = "revolute"\nbetween = ["ground", "b"]\nat = [0, 0, 0]\naxis = [0, 1, 0]\n')
@@ -897,7 +1018,7 @@ def held_limits(program):
 
 def main():
     program = sys.argv[1]
-    for check in (screw, hooke, top, shapes, same_in_all_ways, limits_and_contacts, planar, parts_and_families, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
+    for check in (screw, hooke, top, shapes, same_in_all_ways, limits_and_contacts, planar, parts_and_families, families_everywhere, pictures, nearly_unturned, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
                   corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits):
         check(program)
     print(f"{passed} passed, {failed} failed")

@@ -244,6 +244,8 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
       "Print M, Q, A, b, C and, where it can be read, the closed form of the acceleration and the constraint force");
   add_model_options(*equations, raw);
   equations->add_flag("--latex", raw.command.latex, "LaTeX");
+  equations->add_flag("--latex-document", raw.command.latex_document, "LaTeX, as a document of its own");
+  equations->add_flag("--python", raw.command.python, "M, Q, A and b as functions of Python");
 
   auto* expand = app.add_subcommand("expand", "Print the plain model that bodies, joints, springs and the like mean");
   add_model_options(*expand, raw);
@@ -300,11 +302,14 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
   add_model_options(*bench, raw);
   bench->add_flag("--listing", raw.command.listing, "Print what is compiled, step by step, and measure nothing");
 
-  auto* exported = app.add_subcommand(
-      "export", "The model in a form that runs without mechanician: C99 and libm, or a Functional Mock-up Unit");
-  exported->add_option("KIND", raw.command.kind, "c or fmu")->required()->check(CLI::IsMember({"c", "fmu"}));
+  auto* exported = app.add_subcommand("export",
+                                      "The model in a form that does without mechanician: C99 and libm, a Functional "
+                                      "Mock-up Unit, an article in LaTeX");
+  exported->add_option("KIND", raw.command.kind, "c, fmu or latex")
+      ->required()
+      ->check(CLI::IsMember({"c", "fmu", "latex"}));
   add_model_options(*exported, raw);
-  exported->add_option("-o", raw.command.output, "c: a folder for NAME.c and NAME.h; fmu: the file")
+  exported->add_option("-o", raw.command.output, "c: a folder for NAME.c and NAME.h; fmu, latex: the file")
       ->required()
       ->type_name("FOLDER|FILE.fmu");
   exported->add_option("--fmi", raw.command.fmi, "Version of the interface")

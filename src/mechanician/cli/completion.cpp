@@ -30,7 +30,7 @@ constexpr const char* bash = R"(_mechanician() {
   elif [ "${word#-}" != "$word" ]; then
     case $command in
       accelerate) common="$common --form --parts --explain" ;;
-      equations) common="$common --latex" ;;
+      equations) common="$common --latex --latex-document --python" ;;
       bench) common="$common --listing" ;;
       export) common="$common -o --fmi" ;;
       linearise) common="$common --at --inputs --outputs --states --every --to --period --modes --tolerance --method --project-start --report -o" ;;
@@ -62,6 +62,8 @@ end
 complete -c mechanician -n "__fish_seen_subcommand_from accelerate" -l form -x -a "auto F1 F2 F3 F4 F5"
 complete -c mechanician -n "__fish_seen_subcommand_from accelerate" -l parts -l explain
 complete -c mechanician -n "__fish_seen_subcommand_from equations" -l latex
+complete -c mechanician -n "__fish_seen_subcommand_from equations" -l latex-document
+complete -c mechanician -n "__fish_seen_subcommand_from equations" -l python
 complete -c mechanician -n "__fish_seen_subcommand_from bench" -l listing
 complete -c mechanician -n "__fish_seen_subcommand_from sweep" -s o -l resume -l samples -r -F
 complete -c mechanician -n "__fish_seen_subcommand_from sweep" -l vary -l count -l seed -l sampling -l keep -l to -l method -l step -l tolerance -l scale -l device -l threads -x

@@ -20,7 +20,7 @@ using Assignments = std::vector<std::pair<std::string, double>>;
 struct CommandOptions {
   std::string model;
   bool json = false;
-  bool latex = false;
+  bool latex = false, latex_document = false, python = false;
   bool parts = false;
   bool explain = false;
   Form form = Form::automatic;

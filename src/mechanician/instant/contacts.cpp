@@ -141,8 +141,6 @@ ContactSolution solve_contacts(const System& system, const InstantValues& values
   ContactSolution result;
   const auto touches = [](const Contact& c) { return c.status == ContactStatus::touching; };
   std::vector<Index> rows = rows_with(system, contacts, touches);
-  if (!options.control)
-    std::erase_if(rows, [&](Index j) { return system.row(static_cast<int>(j)).kind == RowKind::control; });
   InstantValues part = take_rows(values, rows);
   part.C = C;
   std::vector<Index> one_sided;
@@ -171,9 +169,7 @@ ContactSolution solve_contacts(const System& system, const InstantValues& values
       return result;
     }
     result.qdd = s.solution.qdd;
-    VectorXd all(part.A.rows());
-    all << s.multipliers_joint, s.solution.control_multipliers;
-    result.multipliers = spread_rows(all, rows, m);
+    result.multipliers = spread_rows(s.multipliers_joint, rows, m);
     result.friction_force = VectorXd::Zero(system.n());
     slack = s.slack, holding = s.holding;
     restore_rows(s.solution, rows, values);

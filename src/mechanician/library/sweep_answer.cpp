@@ -1,5 +1,3 @@
-#include "mechanician/library/sweep_answer.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "mechanician/ensemble/sweep.hpp"
 #include "mechanician/instant/joint_starts.hpp"
 #include "mechanician/library/instant_answer.hpp"
+#include "mechanician/library/motion_answer.hpp"
 #include "mechanician/motion/stage_model.hpp"
 
 namespace mechanician {

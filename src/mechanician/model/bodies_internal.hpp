@@ -211,6 +211,12 @@ class Layer {
   Formula define(const std::string& name, const Formula& f, Span span);
   Vector define(const std::string& name, const Vector& v, Span span);  ///< name.x, name.y, name.z
   void define_as_written(const std::string& name, const TomlValue& value);
+  /// A long expression of parameters under a name, so that texts made of it do not grow with every turn.
+  Formula shorten(const std::string& name, const Formula& f, Span span);
+  void shorten(const std::string& name, Vector& v, Span span);
+  void shorten(const std::string& name, Matrix& A, Span span);
+  std::string in_full(
+      const std::string& text) const;  ///< without such names: for the start, which knows parameters only
   void add_coordinate(const std::string& name, const Formula& start, const Formula& start_rate, Span span);
   void add_force(const std::string& coordinate, const Formula& f, Span span);
   struct Statement {
@@ -222,8 +228,9 @@ class Layer {
   };
   void put_statements();
   void put_scales(Span span);
-  // bodies_view.cpp: what is drawn where the file does not say
+  // bodies_view.cpp: what is drawn of bodies, beside what the file draws
   void draw();
+  bool drawn_by_file(const std::string& name) const;
   void draw_body(const Body& body);
   TomlValue components(const Vector& v, Span span) const;
   void put_view(const char* kind, const std::string& name, std::vector<std::pair<std::string, TomlValue>> parts,
@@ -260,6 +267,7 @@ class Layer {
 
   std::vector<Statement> coordinates_, definitions_, constraints_, positions_, velocities_, parameters_;
   std::vector<std::string> kinetic_, potential_;  ///< names of definitions
+  std::map<std::string, std::string> short_names_;  ///< of long expressions of parameters
   std::map<std::string, Statement> forces_;
   TomlValue view_;
 };

@@ -53,7 +53,7 @@ bool Layer::lower() {
   if (!good_ || fields_.problems.size() > before) return false;
   check_mass();
   if (!good_) return false;
-  if (!root_.find("view")) draw();
+  draw();
   put_statements();
   return true;
 }
@@ -349,6 +349,7 @@ void Layer::read_body(const TomlMember& field) {
   body.at = placed.point(body.at), body.velocity = placed.direction(body.velocity),
   body.turned = placed.turned * body.turned;
   body.R = body.given_R = matrix_of(body.turned);
+  shorten(body.name + ".stands", body.R, body.span);
   bool moves = false;
   for (const auto& row : body.inertia)
     for (const Formula& f : row) moves = moves || !f.is_zero();

@@ -58,6 +58,40 @@ Vector Layer::define(const std::string& name, const Vector& v, Span span) {
   return names;
 }
 
+Formula Layer::shorten(const std::string& name, const Formula& f, Span span) {
+  constexpr std::size_t short_enough = 32;
+  if (f.is_number() || f.moves || f.text.size() <= short_enough) return f;
+  short_names_[name] = f.str();
+  return define(name, f, span);
+}
+
+void Layer::shorten(const std::string& name, Vector& v, Span span) {
+  for (const int k : {0, 1, 2}) {
+    Formula& f = v[static_cast<std::size_t>(k)];
+    f = shorten(component(name, k), f, span);
+  }
+}
+
+void Layer::shorten(const std::string& name, Matrix& A, Span span) {
+  for (const int i : {0, 1, 2}) shorten(fmt::format("{}.row{}", name, i + 1), A[static_cast<std::size_t>(i)], span);
+}
+
+std::string Layer::in_full(const std::string& text) const {
+  if (short_names_.empty()) return text;
+  std::string out;
+  std::size_t done = 0;
+  Lexer lexer(text);
+  for (Token token = lexer.next(); token.kind != TokenKind::end && token.kind != TokenKind::error;
+       token = lexer.next()) {
+    const auto found = token.kind == TokenKind::name ? short_names_.find(std::string(token.text)) : short_names_.end();
+    if (found == short_names_.end()) continue;
+    out.append(text, done, token.offset - done);
+    out += "(" + in_full(found->second) + ")";
+    done = token.offset + token.text.size();
+  }
+  return out + text.substr(done);
+}
+
 void Layer::define_as_written(const std::string& name, const TomlValue& value) {
   Statement s{
       name, value.type == TomlValue::Type::string ? value.text : std::string(), {value.begin, value.end}, &value};
@@ -66,8 +100,8 @@ void Layer::define_as_written(const std::string& name, const TomlValue& value) {
 
 void Layer::add_coordinate(const std::string& name, const Formula& start, const Formula& start_rate, Span span) {
   coordinates_.push_back({name, {}, span});
-  if (!start.is_zero()) positions_.push_back({name, start.str(), span});
-  if (!start_rate.is_zero()) velocities_.push_back({name, start_rate.str(), span});
+  if (!start.is_zero()) positions_.push_back({name, in_full(start.str()), span});
+  if (!start_rate.is_zero()) velocities_.push_back({name, in_full(start_rate.str()), span});
 }
 
 void Layer::add_force(const std::string& coordinate, const Formula& f, Span span) {
@@ -267,7 +301,11 @@ void Layer::put_statements() {
     if (used.contains(p.name) || overrides_.contains(p.name))
       table_of(root_, "parameters", span).members.push_back(member(p));
   put_scales(span);
-  if (!view_.members.empty()) root_.members.push_back({"view", span.begin, span.end, view_});
+  for (TomlMember& kind : view_.members) {
+    TomlValue& items = table_of(table_of(root_, "view", span), kind.name, span);
+    items.members.insert(items.members.end(), std::make_move_iterator(kind.value.members.begin()),
+                         std::make_move_iterator(kind.value.members.end()));
+  }
   const TomlMember* start = root_.find("start");
   const bool elsewhere = start && start->value.find("from");  // the start is that of a result
   for (const bool rate : {false, true}) {

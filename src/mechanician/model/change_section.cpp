@@ -61,7 +61,13 @@ void ModelReader::read_action(const TomlValue& item, const std::vector<TermIndex
 std::optional<FamilyChange> ModelReader::read_row_change(const TomlValue& item, std::size_t at,
                                                          const std::vector<TermIndex>& indices) {
   const std::string_view text = trimmed(item.text);
-  const ParsedName parsed = parse_name(text.substr(std::min(at, text.size())));
+  const std::string given(text.substr(std::min(at, text.size())));
+  ParsedName parsed = parse_name(given);
+  // Constraints of bodies are written out: sole[2] is the name of one.
+  if (const TomlMember* rows = root_.find("constraints"); rows && rows->value.find(given)) {
+    parsed = ParsedName();
+    parsed.name = given;
+  }
   const auto wrong = [&](std::string message, std::string hint = {}) -> std::optional<FamilyChange> {
     fields_.report(fields_.place_in(item, at, std::max<std::size_t>(text.size() - at, 1)), message, hint);
     return std::nullopt;

@@ -199,9 +199,9 @@ bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fie
       continue;
     }
     const std::string text = is_robot(path) ? import_robot(file.text, path).text : file.text;
-    // What is wrong with a part is said of its own file; so it was of the parts of a part.
+    // What is wrong with a part is said of its own file.
     ParameterOverrides values;
-    if (set && depth == 0)
+    if (set)
       for (const TomlMember& m : set->value.members) {
         const auto x = evaluate(m.value, "parts." + part.name + ".set");
         if (x) values.emplace(m.name, *x);
@@ -209,13 +209,8 @@ bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fie
       }
     if (!good) continue;
     if (depth == 0 && checked.emplace(path, values).second) read_family_model_text(text, path, values);
-    const SourceMap map(text);
-    TomlValue tree = parse_toml(map).root;
     JoinedParts inner;
-    if (!join_parts(tree, path, fields, evaluate, inner, depth + 1)) {
-      good = false;
-      continue;
-    }
+    TomlValue tree = part_tree(text, path, values, inner, depth + 1);
     // CSV files are named from the folder of this model.
     const std::string folder = std::filesystem::path(model->value.text).parent_path().string();
     for (TomlMember& m : tree.members)

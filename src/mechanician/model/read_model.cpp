@@ -142,6 +142,12 @@ std::vector<Problem> notes_of_model(const SourceText& source, const ParameterOve
                      [](ModelReader& reader) { return reader.notes(); });
 }
 
+TomlValue part_tree(std::string_view text, const std::string& file, const ParameterOverrides& overrides,
+                    JoinedParts& joined, int depth) {
+  return with_reader(text, file, overrides, most_members,
+                     [&](ModelReader& reader) { return reader.with_parts(joined, depth); });
+}
+
 std::vector<std::string> data_files(const std::filesystem::path& file) {
   std::vector<std::string> found;
   try {

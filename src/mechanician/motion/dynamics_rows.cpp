@@ -26,7 +26,7 @@ void Dynamics::find_zero_rows(double t, const double* y) {
       if (first) start_size_.push_back(std::max(norm, noise[j] / std::numeric_limits<double>::epsilon()));
     }
   }
-  for (int j = 0; j < m_; ++j) off_[j] = zero_row_[j] || inert[j] || values_->is_absent(j);
+  for (int j = 0; j < m_; ++j) off_[j] = zero_row_[j] || inert[j] || values_->is_absent(j) || j >= num_constraints_;
 }
 
 /// Once, around the state where the motion begins: there is no second opinion later on.

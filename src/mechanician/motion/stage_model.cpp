@@ -17,8 +17,10 @@ Model engaged_model(const Model& whole, const std::vector<char>& engaged) {
     else
       absent.push_back({make_symbol(SymbolKind::multiplier, c.name), Expr(0)});
   }
+  j += whole.states.size();
   for (const Control& c : whole.controls)
     if (engaged[j++]) model.controls.push_back(c);
+  if (model.controls.empty()) model.actuators.clear(), model.control = {};  // nothing is asked of them
   // Forces of the ideal case, of what is there.
   for (Named& force : model.nonideal) force.value = substitute(force.value, absent);
   return model;
@@ -27,6 +29,7 @@ Model engaged_model(const Model& whole, const std::vector<char>& engaged) {
 std::vector<char> engaged_at_start(const Model& model) {
   std::vector<char> engaged;
   for (const Constraint& c : model.constraints) engaged.push_back(c.engaged);
+  engaged.insert(engaged.end(), model.states.size(), 1);
   for (const Control& c : model.controls) engaged.push_back(c.engaged);
   return engaged;
 }
@@ -35,12 +38,14 @@ std::vector<int> rows_that_change(const Model& model) {
   std::vector<char> changes = engaged_at_start(model);
   for (char& x : changes) x = !x;
   std::map<std::string, std::size_t> rows;
-  for (const Constraint& c : model.constraints) rows.emplace(c.name, rows.size());
-  for (const Control& c : model.controls) rows.emplace(c.name, rows.size());
+  std::size_t row = 0;
+  for (const Constraint& c : model.constraints) rows.emplace(c.name, row++);
+  row += model.states.size();
+  for (const Control& c : model.controls) rows.emplace(c.name, row++);
   for (const Event& e : model.events)
     for (const EventChange& c : e.changes)
-      if (const auto row = rows.find(c.name); c.what != EventChange::What::set && row != rows.end())
-        changes[row->second] = 1;
+      if (const auto found = rows.find(c.name); c.what != EventChange::What::set && found != rows.end())
+        changes[found->second] = 1;
   std::vector<int> list;
   for (std::size_t j = 0; j < changes.size(); ++j)
     if (changes[j]) list.push_back(static_cast<int>(j));

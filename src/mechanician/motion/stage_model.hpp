@@ -19,7 +19,8 @@ struct Stage {
   std::vector<int> row_of;  ///< row of the whole system for each of its rows
 };
 
-/// A model without the constraints and requirements that are not engaged; flags by row, constraints first.
+/// A model without the constraints and requirements that are not engaged; flags by row: constraints, rates of
+/// states (always), requirements.
 Model engaged_model(const Model& model, const std::vector<char>& engaged);
 /// As the model begins.
 std::vector<char> engaged_at_start(const Model& model);
