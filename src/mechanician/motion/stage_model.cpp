@@ -54,10 +54,10 @@ std::vector<int> rows_that_change(const Model& model) {
 
 std::vector<std::string> names_that_change(const Model& model) {
   std::vector<std::string> names;
-  const std::size_t constraints = model.constraints.size();
+  const std::size_t constraints = model.constraints.size(), states = model.states.size();
   for (const int row : rows_that_change(model)) {
     const auto j = static_cast<std::size_t>(row);
-    names.push_back(j < constraints ? model.constraints[j].name : model.controls[j - constraints].name);
+    names.push_back(j < constraints ? model.constraints[j].name : model.controls[j - constraints - states].name);
   }
   return names;
 }
@@ -87,14 +87,8 @@ Stage& StageSystems::of(const std::vector<char>& engaged) {
   const auto found = stages_.find(engaged);
   if (found != stages_.end()) return found->second;
   Stage stage;
-  // Rows of states, which nothing releases, stand between constraints and control.
-  const std::size_t constraints = whole_->model().constraints.size();
-  const int states = whole_->num_states();
-  for (std::size_t j = 0; j <= engaged.size(); ++j) {
-    if (j == constraints)
-      for (const StateRow& z : whole_->states()) stage.row_of.push_back(z.row);
-    if (j < engaged.size() && engaged[j]) stage.row_of.push_back(static_cast<int>(j) + (j < constraints ? 0 : states));
-  }
+  for (std::size_t j = 0; j < engaged.size(); ++j)
+    if (engaged[j]) stage.row_of.push_back(static_cast<int>(j));
   stage.family = std::make_unique<MotionFamily>(
       System(engaged_model(whole_->model(), engaged), parameters_, System::Checked::already), nominal_, varied_);
   return stages_.emplace(engaged, std::move(stage)).first->second;
