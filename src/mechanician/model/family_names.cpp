@@ -214,7 +214,9 @@ MemberName NameTable::member(std::string_view name, std::span<const Expr> given,
         return c.starts_with(key) && c.size() > key.size() && c[key.size()] == '[' && c.ends_with(']');
       });
     }
-    if (like) return {std::nullopt, problem(fmt::format("there is no constraint {}", mechanician::quoted(whole)))};
+    if (like)
+      return {std::nullopt, problem(fmt::format("there is no constraint {}", mechanician::quoted(whole)),
+                                    fmt::format("{} has members with other indices", mechanician::quoted(key)))};
     return no_family(name);
   }
   const Family& family = found != families_.end() ? found->second : row->second;
