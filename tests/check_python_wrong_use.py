@@ -116,6 +116,17 @@ def check_system(check, m, folder):
     check.call('System.rest', m.rest, {'vary': None, 'between': (1.0, 2.0), 'starts': 2, 'seed': 1, 'position': {'x': 0.1}, 'time': 0.0})
     check.call('System.compiled', m.compiled, start)
     check.call('System.show', m.show, {'to': 0.1})
+    check.call('System.export_c', m.export_c, {'path': folder / 'c', 'name': 'pendulum', **start}, OSError)
+    check.called.add('System.export_fmu')  # which is compiled: wrong calls alone
+    for wrong in ({'path': 3}, {'path': None}, {'path': 'a\0b.fmu'}, {'path': folder / 'a.zip'}, {'fmi': 3}, {'fmi': '1.0'}, {'name': 7}, {'position': [1]}, {'time': float('nan')}):
+        try:
+            m.export_fmu(**{'path': folder / 'a.fmu', **wrong})
+        except ALLOWED as e:
+            check.that('System.export_fmu', wrong, str(e) != '', '')
+        except BaseException as e:
+            check.that('System.export_fmu', wrong, False, f'{type(e).__name__}: {e}')
+        else:
+            check.that('System.export_fmu', wrong, False, 'nothing was raised')
     check.call('Inputs[]', m.inputs.__getitem__, {'*name': 'F'})
     check.call('Inputs[]=', lambda name, value: m.inputs.__setitem__(name, value), {'name': 'F', 'value': 0.5}, names=['name', 'value'])
     check.call('del Inputs[]', m.inputs.__delitem__, {'*name': 'F'})

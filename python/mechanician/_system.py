@@ -264,19 +264,35 @@ class System:
         """A picture of a state, SVG; empty where there is nothing to draw. `show` has one that moves."""
         return self._now.picture(start(position, velocity, time))
 
-    def export_c(self, path: str | os.PathLike[str], *, name: str = "", position: Values | None = None, velocity: Values | None = None, time: float | None = None) -> str:
-        """The model as C99 that needs libm and nothing else: NAME.c and NAME.h in the folder `path`. The file that was written. What C cannot do is a ValueError
-        that names it."""
-        return self._native.export_c(_start(position, velocity, time), os.fspath(path), name)
+    def export_c(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        name: str = "",
+        position: Values | None = None,
+        velocity: Values | None = None,
+        time: float | None = None,
+    ) -> str:
+        """The model as C99 that needs libm and nothing else: NAME.c and NAME.h in the folder `path`. The file that was written. What C
+        cannot do is a ValueError that names it."""
+        return self._now.export_c(start(position, velocity, time), file_name(path), text(name, "name"))
 
     def export_fmu(
-        self, path: str | os.PathLike[str], *, fmi: str = "2.0", name: str = "", position: Values | None = None, velocity: Values | None = None, time: float | None = None
+        self,
+        path: str | os.PathLike[str],
+        *,
+        fmi: str = "2.0",
+        name: str = "",
+        position: Values | None = None,
+        velocity: Values | None = None,
+        time: float | None = None,
     ) -> str:
-        """The model as a Functional Mock-up Unit, a file that ends with .fmu; `fmi` is "2.0" or "3.0". Without a C compiler it has sources only, which is a
-        warning."""
-        if fmi not in ("2.0", "3.0"):
+        """The model as a Functional Mock-up Unit, a file that ends with .fmu; `fmi` is "2.0" or "3.0". Without a C compiler it has sources
+        only, which is a warning."""
+        if text(fmi, "fmi") not in ("2.0", "3.0"):
             raise ValueError(f"fmi is '2.0' or '3.0', not {fmi!r}")
-        file, note = self._native.export_fmu(_start(position, velocity, time), os.fspath(path), fmi == "3.0", name)
+        begin = start(position, velocity, time)
+        file, note = self._now.export_fmu(begin, file_name(path), fmi == "3.0", text(name, "name"))
         if note:
             warnings.warn(note, stacklevel=2)
         return file

@@ -184,8 +184,7 @@ void add_model(nb::module_& m) {
       .def("export_fmu",
            [](const NativeModel& self, const Start& start, const std::string& file, bool three,
               const std::string& name) {
-             const ExportedFile made =
-                 write_fmu(self.system, state_of(self, start), file, three ? FmiVersion::three : FmiVersion::two, name);
+             const ExportedFile made = write_fmu(self.system, state_of(self, start), file, three ? "3.0" : "2.0", name);
              return nb::make_tuple(made.file, made.note);
            })
       .def("linearise",

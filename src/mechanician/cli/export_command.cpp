@@ -8,7 +8,7 @@
 #include "mechanician/cli/commands.hpp"
 #include "mechanician/cli/loading.hpp"
 #include "mechanician/cli/saying.hpp"
-#include "mechanician/library/export_files.hpp"
+#include "mechanician/library/acceleration.hpp"
 #include "mechanician/library/latex_document.hpp"
 #include "mechanician/motion/stage_model.hpp"
 #include "mechanician/output/json_writer.hpp"
@@ -63,8 +63,7 @@ Exit run_export(const CommandOptions& options) {
   try {
     if (options.kind == "c") say_made(options, write_c(loaded.system, loaded.start, options.output));
     if (options.kind == "fmu")
-      say_made(options, write_fmu(loaded.system, loaded.start, options.output,
-                                  options.fmi == "3.0" ? FmiVersion::three : FmiVersion::two));
+      say_made(options, write_fmu(loaded.system, loaded.start, options.output, options.fmi == "3.0" ? "3.0" : "2.0"));
     if (options.kind == "latex") say_made(options, write_latex(options, loaded));
   } catch (const std::invalid_argument& e) {
     say("{}: error: {}\n", options.model, e.what());

@@ -1,10 +1,11 @@
-#include "mechanician/library/export_files.hpp"
-
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <stdexcept>
 
 #include "mechanician/exports/c_model.hpp"
+#include "mechanician/exports/fmu.hpp"
+#include "mechanician/library/acceleration.hpp"
 #include "mechanician/result/text_sink.hpp"
 
 namespace mechanician {
@@ -32,11 +33,13 @@ ExportedFile write_c(const System& system, const State& start, const std::string
   return {path + ".c", c.source.size(), {}};
 }
 
-ExportedFile write_fmu(const System& system, const State& start, const std::string& file, FmiVersion version,
+ExportedFile write_fmu(const System& system, const State& start, const std::string& file, const std::string& fmi,
                        std::string name) {
   if (!file.ends_with(".fmu"))
     throw std::invalid_argument(fmt::format("{}: an FMU is a file that ends with .fmu", file));
-  const Fmu fmu = export_fmu(system, start, name_of(system, std::move(name)), version);
+  if (fmi != "2.0" && fmi != "3.0") throw std::invalid_argument(fmt::format("fmi is 2.0 or 3.0, not {}", fmi));
+  const Fmu fmu =
+      export_fmu(system, start, name_of(system, std::move(name)), fmi == "3.0" ? FmiVersion::three : FmiVersion::two);
   const auto sink = make_file_sink(file);
   sink->append(fmu.bytes);
   sink->finish();

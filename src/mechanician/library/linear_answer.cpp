@@ -1,5 +1,3 @@
-#include "mechanician/library/linear_answer.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
