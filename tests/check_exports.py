@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 }
 """
 # What C cannot say: `export` names it.
-REASONS = ('contradict each other', 'is not unique', 'is measured', 'coordinates; straight-line', 'without a value', 'has no value', 'change on the way', 'summed up over a motion', 'beside [nonideal]')
+REASONS = ('contradict each other', 'is not unique', 'is measured', 'coordinates; straight-line', 'without a value', 'has no value', 'change on the way', 'summed up over a motion', 'beside [nonideal]', 'control requirement', 'is moved onto the constraints')
 # Singular configurations that only `run` crosses for sure: a motion that comes through is right, else there is a status.
 MAY_STOP = {'bricard', 'ladder_1', 'ladder_2', 'ladder_10'}
 MOST = 200_000      # bytes of C for a model with fewer than 20 coordinates

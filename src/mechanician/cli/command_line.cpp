@@ -23,6 +23,11 @@ struct RawOptions {
   std::string form = "auto", shell;
 };
 
+void add_base_option(CLI::App& app, RawOptions& raw) {
+  app.add_option("--base", raw.command.base, "Of a robot in URDF: whether the first link is held, fixed or floating")
+      ->check(CLI::IsMember({"fixed", "floating"}));
+}
+
 /// Returns the model file among them. `rows`: with --at for the row of a result; `linearise` has one of its own.
 CLI::Option* add_model_options(CLI::App& app, RawOptions& raw, bool rows = true) {
   CLI::Option* model = app.add_option("MODEL", raw.command.model, "Model file")->required();
@@ -34,6 +39,7 @@ CLI::Option* add_model_options(CLI::App& app, RawOptions& raw, bool rows = true)
       ->type_name("RESULT");
   if (rows) app.add_option("--at", raw.command.start_at, "With --from: the row at this time")->type_name("T");
   app.add_flag("--json", raw.command.json, "Machine-readable output on standard output");
+  add_base_option(app, raw);
   return model;
 }
 
@@ -247,9 +253,7 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
   auto* import = app.add_subcommand("import", "Print a robot in URDF or MJCF as a model file");
   import->add_option("ROBOT", raw.command.model, "URDF or MJCF file")->required()->type_name("FILE.urdf|.xml");
   import->add_option("-o", raw.command.output, "Model file; without it to standard output")->type_name("FILE.toml");
-  import->add_option("--base", raw.command.base, "Whether the first link is held: fixed or floating")
-      ->check(CLI::IsMember({"fixed", "floating"}))
-      ->capture_default_str();
+  add_base_option(*import, raw);
 
   auto* project =
       app.add_subcommand("project", "Move the start state onto the constraints, least in the mass norm, and print it");

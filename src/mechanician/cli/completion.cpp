@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* bash = R"(_mechanician() {
   local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} previous=${COMP_WORDS[COMP_CWORD-1]}
-  local common="--set --position --velocity --time --from --at --json --help"
+  local common="--set --position --velocity --time --from --at --base --json --help"
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "check accelerate equations expand import project run sweep bench linearise equilibrium export plot completion help --help --version" -- "$word"))
   elif [ "$command" = help ]; then
@@ -55,7 +55,7 @@ constexpr const char* fish =
     R"(complete -c mechanician -n __fish_use_subcommand -f -a "check accelerate equations expand import project run sweep bench linearise equilibrium export plot completion help"
 complete -c mechanician -n __fish_use_subcommand -l help -l version
 for command in check accelerate equations expand import project run sweep bench linearise equilibrium export
-  complete -c mechanician -n "__fish_seen_subcommand_from $command" -l set -l position -l velocity -l time -l at -x
+  complete -c mechanician -n "__fish_seen_subcommand_from $command" -l set -l position -l velocity -l time -l at -l base -x
   complete -c mechanician -n "__fish_seen_subcommand_from $command" -l from -r -F
   complete -c mechanician -n "__fish_seen_subcommand_from $command" -l json -l help
 end

@@ -32,8 +32,7 @@ bool show_by_term(const CommandOptions& options, const FamilyModel& model) {
 Exit run_equations(const CommandOptions& options) {
   if (options.json + options.latex + options.latex_document + options.python > 1)
     throw UsageError("equations: --json, --latex, --latex-document and --python exclude each other");
-  const FamilyModel stated =
-      read_family_model(options.model, ParameterOverrides(options.set.begin(), options.set.end()));
+  const FamilyModel stated = read_stated_model(options, ParameterOverrides(options.set.begin(), options.set.end()));
   if (!options.python && !options.latex_document && show_by_term(options, stated)) return Exit::done;
   if (options.python) {
     try {

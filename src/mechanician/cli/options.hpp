@@ -53,8 +53,7 @@ struct CommandOptions {
   // export; what it writes is in `output`
   std::string kind, fmi = "2.0";
 
-  // import; and output
-  std::string base = "fixed";
+  std::string base;  ///< of a robot, as given: fixed or floating
 
   // plot; what is given for a run too is in its fields above: output, to
   std::string result;

@@ -26,6 +26,9 @@ const System& checked(const System& system) {
     refuse(fmt::format("`{}` is measured: weighted rows need orthogonal factorisations",
                        system.row_name(eqs.measured.front())));
   if (!eqs.unknowns.empty()) refuse("it has functions without a value");
+  if (eqs.num_control() > 0)
+    refuse(fmt::format("`{}` is a control requirement: who exerts its force, and how much, is searched for at every instant",
+                       system.row_name(eqs.num_constraints())));
   return system;
 }
 

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "mechanician/base/text.hpp"
-#include "mechanician/expression/lexer.hpp"
 #include "mechanician/expression/parse.hpp"
 #include "mechanician/model/parts.hpp"
 
@@ -22,24 +21,60 @@ constexpr const char* sections[] = {"bodies",  "points", "directions", "joints",
 
 using Indices = std::map<std::string, long>;
 
+/// found(offset, name) for all names, also behind members with an index that is no number yet: a[i].x − b[i].x. Parts of names
+/// behind such an index, the x here, are none.
+template <class Found>
+void each_name(const std::string& text, Found found) {
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t begin = i;
+    const auto is_digit = [&](std::size_t k) { return k < text.size() && text[k] >= '0' && text[k] <= '9'; };
+    if (is_digit(i)) {  // 2, 1.5e-3; of 1..N the dots are no part of it
+      while (is_digit(i) || (i < text.size() && text[i] == '.' && !(i + 1 < text.size() && text[i + 1] == '.'))) ++i;
+      const bool sign = i + 1 < text.size() && (text[i + 1] == '-' || text[i + 1] == '+');
+      if (i < text.size() && (text[i] == 'e' || text[i] == 'E') && is_digit(i + (sign ? 2 : 1))) i += sign ? 2 : 1;
+      while (is_digit(i)) ++i;
+      continue;
+    }
+    while (i < text.size()) {
+      const CodePoint c = decode_utf8(text, i);
+      const bool dot =
+          i > begin && c.value == '.' && i + 1 < text.size() && is_name_start(decode_utf8(text, i + 1).value);
+      if (!c.valid || !(i == begin ? is_name_start(c.value) : is_name_part(c.value) || dot)) break;
+      i += static_cast<std::size_t>(c.length);
+    }
+    if (i == begin)
+      ++i;
+    else if (begin < 2 || text[begin - 1] != '.' || text[begin - 2] == '.')
+      found(begin, text.substr(begin, i - begin));
+  }
+}
+
 class Families {
  public:
   Families(TomlValue& root, FieldReader& fields, const EvaluateField& evaluate)
       : root_(root), fields_(fields), evaluate_(evaluate) {}
 
   bool write_out() {
-    for (const char* name : sections)
-      if (const TomlMember* section = root_.find(name))
-        for (const TomlMember& m : section->value.members)
-          if (m.value.find("for")) families_.insert(m.name.substr(0, m.name.find('[')));
+    for (const char* name : sections) {
+      const TomlMember* section = root_.find(name);
+      if (!section) continue;
+      for (const TomlMember& m : section->value.members) {
+        if (m.value.find("for") || (section->name == "contacts" && m.value.find("box")))  // a box has eight corners
+          families_.insert(m.name.substr(0, m.name.find('[')));
+        else if (m.name.ends_with(']'))  // of a part, written out there
+          families_.insert(m.name.substr(0, m.name.rfind('[')));
+      }
+    }
     if (families_.empty()) return true;
     for (TomlMember& section : root_.members) {
       const bool own = std::find_if(std::begin(sections), std::end(sections),
                                     [&](const char* s) { return section.name == s; }) != std::end(sections);
       if (section.value.type != TomlValue::Type::table) continue;
       if (own || section.name == "constraints" || section.name == "outputs" || section.name == "events" ||
-          section.name == "control")
+          section.name == "control" || section.name == "summary")
         section.value.members = members(section.value.members, own);
+      else if (section.name == "view")
+        view(section.value);
       else
         plain(section.value, {});
     }
@@ -47,6 +82,48 @@ class Families {
   }
 
  private:
+  /// What is drawn stands one level deeper, by kinds. Families of points that are written out are families for what hangs on them.
+  void view(TomlValue& table) {
+    const std::set<std::string> before = families_;
+    if (const TomlMember* points = table.find("points"))
+      for (const TomlMember& m : points->value.members)
+        if (m.value.find("for") && mentions(m.value)) families_.insert(m.name);
+    for (TomlMember& kind : table.members) {
+      spread(kind.value);
+      if (kind.value.type == TomlValue::Type::table && kind.name != "camera")
+        kind.value.members = members(kind.value.members, false);
+      else
+        plain(kind.value, {});
+    }
+    families_ = before;
+  }
+
+  /// "tip[1..3]" in a list: one after the other.
+  void spread(TomlValue& value) {
+    std::vector<TomlValue> items;
+    for (const TomlValue& item : value.items) {
+      const std::size_t open = item.text.find('['), dots = item.text.find("..");
+      if (dots == std::string::npos || !families_.contains(item.text.substr(0, open))) {
+        items.push_back(item);
+        continue;
+      }
+      const ParsedRanges ranges = parse_ranges("i = " + item.text.substr(open + 1, item.text.rfind(']') - open - 1));
+      TomlMember where;
+      where.value = item;
+      if (ranges.problems.empty())
+        each(ranges.ranges, 0, {}, where, [&](const Indices& at) {
+          items.push_back(item);
+          items.back().text = fmt::format("{}[{}]", item.text.substr(0, open), at.at("i")),
+          items.back().generated = true;
+        });
+      else
+        items.push_back(item);
+    }
+    value.items = std::move(items);
+    for (TomlValue& item : value.items) spread(item);
+    for (TomlMember& m : value.members) spread(m.value);
+  }
+
   /// Members with `for`, one by one; the others as they are.
   std::vector<TomlMember> members(const std::vector<TomlMember>& from, bool own) {
     std::vector<TomlMember> to;
@@ -136,26 +213,23 @@ class Families {
   static std::string put_in(const std::string& text, const Indices& at) {
     std::string out;
     std::size_t done = 0;
-    Lexer lexer(text);
-    for (Token token = lexer.next(); token.kind != TokenKind::end && token.kind != TokenKind::error;
-         token = lexer.next()) {
-      const auto found = token.kind == TokenKind::name ? at.find(std::string(token.text)) : at.end();
-      if (found == at.end()) continue;
-      out.append(text, done, token.offset - done);
+    each_name(text, [&](std::size_t offset, const std::string& name) {
+      const auto found = at.find(name);
+      if (found == at.end()) return;
+      out.append(text, done, offset - done);
       out += found->second < 0 ? fmt::format("({})", found->second) : std::to_string(found->second);
-      done = token.offset + token.text.size();
-    }
+      done = offset + name.size();
+    });
     return out + text.substr(done);
   }
 
   bool mentions(const TomlValue& value) const {
     if (value.type == TomlValue::Type::string) {
-      Lexer lexer(value.text);
-      for (Token token = lexer.next(); token.kind != TokenKind::end && token.kind != TokenKind::error;
-           token = lexer.next())
-        if (token.kind == TokenKind::name &&
-            families_.contains(std::string(token.text.substr(0, token.text.find('[')))))
-          return true;
+      bool found = false;
+      each_name(value.text, [&](std::size_t, const std::string& name) {
+        found = found || families_.contains(name.substr(0, name.find('[')));
+      });
+      if (found) return true;
     }
     return std::any_of(value.members.begin(), value.members.end(),
                        [this](const TomlMember& m) { return mentions(m.value); }) ||

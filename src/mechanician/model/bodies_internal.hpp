@@ -40,9 +40,10 @@ struct Body {
   // `start`: of the origin, in the world; spin in the axes of the body.
   Vector at{0.0, 0.0, 0.0}, velocity{0.0, 0.0, 0.0}, spin{0.0, 0.0, 0.0};
   Quaternion turned{1.0, 0.0, 0.0, 0.0};
-  Matrix R{};  ///< of turned
+  Matrix R{};        ///< of turned
+  Matrix given_R{};  ///< before [start] moves joints
   std::vector<std::string> fixed = {};
-  Formula angle = 0.0;
+  Formula angle = 0.0, given_angle = 0.0;
   // of the tree
   int parent = -1;  ///< body; −1: has coordinates of its own
   int joint = -1;
@@ -98,6 +99,7 @@ struct Joint {
   Vector plane_at, normal;  ///< of the plane that is rolled on, in the axes of the first body
   std::vector<JointCoordinate> coordinates;
   Quaternion q{1.0, 0.0, 0.0, 0.0}, q_rate{0.0, 0.0, 0.0, 0.0};  ///< of a ball joint, as they stand in expressions
+  Formula rest = 1.0;                                            ///< 2 − |q|²
   bool in_tree = false;
   bool asked = false;  ///< for its reactions
   // in the world, by names
@@ -107,8 +109,9 @@ struct Joint {
 
 class Layer {
  public:
-  Layer(TomlValue& root, FieldReader& fields, const EvaluateField& evaluate, const JoinedParts& parts)
-      : root_(root), fields_(fields), evaluate_(evaluate), parts_(parts) {}
+  Layer(TomlValue& root, FieldReader& fields, const EvaluateField& evaluate, const JoinedParts& parts,
+        const ParameterOverrides& overrides)
+      : root_(root), fields_(fields), evaluate_(evaluate), parts_(parts), overrides_(overrides) {}
   bool lower();
 
  private:
@@ -132,6 +135,7 @@ class Layer {
   std::optional<Mark> read_mark(const TomlMember& field, const char* key, const std::string& path);
   void read_shape(Body& body, const TomlMember& field, bool has_centre, bool has_inertia, bool has_mass);
   void check_inertia(const Body& body, const TomlMember& field);
+  void check_mass();
   void read_starts_of_joints();
   // bodies_joint_reader.cpp
   void read_joint(const TomlMember& field);
@@ -154,6 +158,12 @@ class Layer {
 
   // bodies_tree.cpp: where the bodies are
   void plant();
+  void grow_tree(bool asked);
+  double work_of_tree() const;
+  void find_rates(Joint& joint);
+  void move_along_tree();
+  void find_start_of(Joint& joint, bool rates);
+  void shorten(Pose& pose, const std::string& name);
   void place_bodies();
   void make_root(Body& body);
   void make_child(Body& body);
@@ -201,6 +211,12 @@ class Layer {
   Formula define(const std::string& name, const Formula& f, Span span);
   Vector define(const std::string& name, const Vector& v, Span span);  ///< name.x, name.y, name.z
   void define_as_written(const std::string& name, const TomlValue& value);
+  /// A long expression of parameters under a name, so that texts made of it do not grow with every turn.
+  Formula shorten(const std::string& name, const Formula& f, Span span);
+  void shorten(const std::string& name, Vector& v, Span span);
+  void shorten(const std::string& name, Matrix& A, Span span);
+  std::string in_full(
+      const std::string& text) const;  ///< without such names: for the start, which knows parameters only
   void add_coordinate(const std::string& name, const Formula& start, const Formula& start_rate, Span span);
   void add_force(const std::string& coordinate, const Formula& f, Span span);
   struct Statement {
@@ -212,8 +228,9 @@ class Layer {
   };
   void put_statements();
   void put_scales(Span span);
-  // bodies_view.cpp: what is drawn where the file does not say
+  // bodies_view.cpp: what is drawn of bodies, beside what the file draws
   void draw();
+  bool drawn_by_file(const std::string& name) const;
   void draw_body(const Body& body);
   TomlValue components(const Vector& v, Span span) const;
   void put_view(const char* kind, const std::string& name, std::vector<std::pair<std::string, TomlValue>> parts,
@@ -227,6 +244,7 @@ class Layer {
   FieldReader& fields_;
   const EvaluateField& evaluate_;
   const JoinedParts& parts_;
+  const ParameterOverrides& overrides_;
   bool good_ = true;
 
   // world
@@ -244,10 +262,12 @@ class Layer {
   std::vector<Mark> points_, directions_;
   std::map<std::string, std::string> taken_;  ///< names, and what they are
   std::vector<int> order_;                    ///< bodies, each behind its parent
+  std::vector<Pose> starts_;                  ///< of all bodies
   std::set<std::string> mentioned_;           ///< names in all texts of the file
 
-  std::vector<Statement> coordinates_, definitions_, constraints_, positions_, velocities_;
+  std::vector<Statement> coordinates_, definitions_, constraints_, positions_, velocities_, parameters_;
   std::vector<std::string> kinetic_, potential_;  ///< names of definitions
+  std::map<std::string, std::string> short_names_;  ///< of long expressions of parameters
   std::map<std::string, Statement> forces_;
   TomlValue view_;
 };

@@ -22,6 +22,18 @@ void each_name(const std::string& text, Found found) {
     if (token.kind == TokenKind::name) found(std::string(token.text));
 }
 
+/// Of a quantity of bodies, joints and springs by the last part of its name; null: none, or not told by it.
+const char* unit_of(const std::string& part) {
+  static const std::map<std::string, const char*> units{
+      {"x", "m"},        {"y", "m"},         {"z", "m"},       {"cx", "m"},       {"cy", "m"},     {"cz", "m"},
+      {"wx", "1/s"},     {"wy", "1/s"},      {"wz", "1/s"},    {"Wx", "1/s"},     {"Wy", "1/s"},   {"Wz", "1/s"},
+      {"fx", "N"},       {"fy", "N"},        {"fz", "N"},      {"tx", "N*m"},     {"ty", "N*m"},   {"tz", "N*m"},
+      {"distance", "m"}, {"distance2", "m"}, {"angle", "rad"}, {"angle2", "rad"}, {"length", "m"}, {"tension", "N"},
+      {"kinetic", "J"},  {"potential", "J"}};
+  const auto found = units.find(part);
+  return found == units.end() ? nullptr : found->second;
+}
+
 }  // namespace
 
 void Layer::note_names(const TomlValue& value) {
@@ -46,6 +58,40 @@ Vector Layer::define(const std::string& name, const Vector& v, Span span) {
   return names;
 }
 
+Formula Layer::shorten(const std::string& name, const Formula& f, Span span) {
+  constexpr std::size_t short_enough = 32;
+  if (f.is_number() || f.moves || f.text.size() <= short_enough) return f;
+  short_names_[name] = f.str();
+  return define(name, f, span);
+}
+
+void Layer::shorten(const std::string& name, Vector& v, Span span) {
+  for (const int k : {0, 1, 2}) {
+    Formula& f = v[static_cast<std::size_t>(k)];
+    f = shorten(component(name, k), f, span);
+  }
+}
+
+void Layer::shorten(const std::string& name, Matrix& A, Span span) {
+  for (const int i : {0, 1, 2}) shorten(fmt::format("{}.row{}", name, i + 1), A[static_cast<std::size_t>(i)], span);
+}
+
+std::string Layer::in_full(const std::string& text) const {
+  if (short_names_.empty()) return text;
+  std::string out;
+  std::size_t done = 0;
+  Lexer lexer(text);
+  for (Token token = lexer.next(); token.kind != TokenKind::end && token.kind != TokenKind::error;
+       token = lexer.next()) {
+    const auto found = token.kind == TokenKind::name ? short_names_.find(std::string(token.text)) : short_names_.end();
+    if (found == short_names_.end()) continue;
+    out.append(text, done, token.offset - done);
+    out += "(" + in_full(found->second) + ")";
+    done = token.offset + token.text.size();
+  }
+  return out + text.substr(done);
+}
+
 void Layer::define_as_written(const std::string& name, const TomlValue& value) {
   Statement s{
       name, value.type == TomlValue::Type::string ? value.text : std::string(), {value.begin, value.end}, &value};
@@ -54,8 +100,8 @@ void Layer::define_as_written(const std::string& name, const TomlValue& value) {
 
 void Layer::add_coordinate(const std::string& name, const Formula& start, const Formula& start_rate, Span span) {
   coordinates_.push_back({name, {}, span});
-  if (!start.is_zero()) positions_.push_back({name, start.str(), span});
-  if (!start_rate.is_zero()) velocities_.push_back({name, start_rate.str(), span});
+  if (!start.is_zero()) positions_.push_back({name, in_full(start.str()), span});
+  if (!start_rate.is_zero()) velocities_.push_back({name, in_full(start_rate.str()), span});
 }
 
 void Layer::add_force(const std::string& coordinate, const Formula& f, Span span) {
@@ -181,6 +227,21 @@ void Layer::put_statements() {
     if (m.name == "coordinates" && m.value.type == TomlValue::Type::array)
       for (const Statement& c : coordinates_) m.value.items.push_back(text_value(c.name, c.span));
 
+  if (root_.find("units")) {
+    std::set<std::string> plain;
+    for (const Mark& m : directions_) plain.insert(m.name);
+    const auto add = [&](const Statement& s) {
+      const std::size_t dot = s.name.rfind('.');
+      const char* unit =
+          dot == std::string::npos || plain.contains(s.name.substr(0, dot)) ? nullptr : unit_of(s.name.substr(dot + 1));
+      if (unit && s.name.find('[') == std::string::npos)
+        table_of(root_, "units", span).members.push_back({s.name, s.span.begin, s.span.end, text_value(unit, s.span)});
+    };
+    for (const Statement& c : coordinates_) add(c);
+    for (const Statement& d : definitions_)
+      if (wanted.contains(d.name)) add(d);
+  }
+
   TomlValue& define_table = table_of(root_, "define", span);
   for (TomlMember& m : definitions) define_table.members.push_back(std::move(m));
 
@@ -227,8 +288,24 @@ void Layer::put_statements() {
     hold.type = TomlValue::Type::array;
     hold.items.push_back(text_value(name, span));
   }
+  // Parameters that start values are made of.
+  std::set<std::string> used;
+  const auto use = [&](const std::string& text) {
+    each_name(text, [&](std::string name) { used.insert(std::move(name)); });
+  };
+  for (const auto* values : {&positions_, &velocities_})
+    for (const Statement& s : *values) use(s.text);
+  for (auto p = parameters_.rbegin(); p != parameters_.rend(); ++p)
+    if (used.contains(p->name)) use(p->text);
+  for (const Statement& p : parameters_)
+    if (used.contains(p.name) || overrides_.contains(p.name))
+      table_of(root_, "parameters", span).members.push_back(member(p));
   put_scales(span);
-  if (!view_.members.empty()) root_.members.push_back({"view", span.begin, span.end, view_});
+  for (TomlMember& kind : view_.members) {
+    TomlValue& items = table_of(table_of(root_, "view", span), kind.name, span);
+    items.members.insert(items.members.end(), std::make_move_iterator(kind.value.members.begin()),
+                         std::make_move_iterator(kind.value.members.end()));
+  }
   const TomlMember* start = root_.find("start");
   const bool elsewhere = start && start->value.find("from");  // the start is that of a result
   for (const bool rate : {false, true}) {

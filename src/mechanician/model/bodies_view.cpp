@@ -1,6 +1,8 @@
-// Pictures of bodies from their shapes, where the file has no [view]. See bodies.hpp.
+// Pictures of bodies from their shapes, beside what [view] draws. See bodies.hpp.
 
 #include <fmt/format.h>
+
+#include <cmath>
 
 #include "mechanician/model/bodies_internal.hpp"
 
@@ -21,10 +23,23 @@ void Layer::put_view(const char* kind, const std::string& name, std::vector<std:
   table_of(view_, kind, span).members.push_back(std::move(item));
 }
 
+/// Whether [view] has a picture of its own of what is called so, of any kind but a trace or an arrow.
+bool Layer::drawn_by_file(const std::string& name) const {
+  const TomlMember* view = root_.find("view");
+  if (!view) return false;
+  for (const char* kind : {"points", "lines", "rods", "springs", "discs", "spheres", "boxes", "ground"})
+    if (const TomlMember* items = view->value.find(kind); items && items->value.find(name)) return true;
+  return false;
+}
+
 void Layer::draw() {
-  for (std::size_t i = 1; i < bodies_.size(); ++i) draw_body(bodies_[i]);
+  const TomlMember *view = root_.find("view"), *wanted = view ? view->value.find("bodies") : nullptr;
+  if (wanted && wanted->value.type == TomlValue::Type::boolean && wanted->value.number == 0.0) return;
+  for (std::size_t i = 1; i < bodies_.size(); ++i)
+    if (!drawn_by_file(bodies_[i].name)) draw_body(bodies_[i]);
   if (const TomlMember* springs = root_.find("springs"))
     for (const TomlMember& m : springs->value.members) {
+      if (drawn_by_file(m.name)) continue;
       const Span span{m.begin, m.end};
       const auto end = [&](const char* which) {
         Vector v;
@@ -35,7 +50,7 @@ void Layer::draw() {
     }
 }
 
-/// Balls, boxes and rods; bodies without a shape are points of their own size.
+/// Balls, boxes, discs and rods; bodies without a shape are points of their own size.
 void Layer::draw_body(const Body& b) {
   const auto colour = [&](std::vector<std::pair<std::string, TomlValue>> parts) {
     if (const TomlMember* c = b.shape ? b.shape->find("colour") : nullptr) parts.emplace_back("colour", c->value);
@@ -46,30 +61,55 @@ void Layer::draw_body(const Body& b) {
     put_view("points", b.name, {{"at", components(b.pose.p + b.pose.R * b.centre, b.span)}}, b.span);
     return;
   }
+  const auto turned = [&](const Quaternion& q) {
+    TomlValue list;
+    list.type = TomlValue::Type::array, list.begin = b.span.begin, list.end = b.span.end;
+    for (const Formula& f : q) list.items.push_back(text_value(f.str(), b.span));
+    return list;
+  };
   if (const TomlMember* box = b.shape->find("box")) {
-    TomlValue turned;
-    turned.type = TomlValue::Type::array, turned.begin = b.span.begin, turned.end = b.span.end;
-    for (const Formula& f : b.pose.q) turned.items.push_back(text_value(f.str(), b.span));
     put_view("boxes", b.name,
-             colour({{"at", components(middle, b.span)}, {"size", box->value}, {"quaternion", turned}}), b.span);
-  } else if (const TomlMember* sphere = b.shape->find("sphere")) {
-    put_view("spheres", b.name, colour({{"at", components(middle, b.span)}, {"radius", sphere->value}}), b.span);
-  } else {
-    const TomlMember* round = b.shape->find("cylinder") ? b.shape->find("cylinder") : b.shape->find("capsule");
-    const TomlMember* axis = b.shape->find("axis");
-    const auto along = static_cast<std::size_t>(axis ? axis->value.text[0] - 'x' : 2);
-    const TomlValue& length = round->value.items[1];
-    const Formula half =
-        0.5 * (length.type == TomlValue::Type::number ? Formula(length.number) : quoted_formula(length.text, 1.0));
-    Vector reach{0.0, 0.0, 0.0};
-    reach[along] = half;
-    const Vector way = b.pose.R * reach;
-    put_view("rods", b.name,
-             colour({{"from", components(middle - way, b.span)},
-                     {"to", components(middle + way, b.span)},
-                     {"radius", round->value.items[0]}}),
+             colour({{"at", components(middle, b.span)}, {"size", box->value}, {"quaternion", turned(b.pose.q)}}),
              b.span);
+    return;
   }
+  if (const TomlMember* sphere = b.shape->find("sphere")) {
+    put_view("spheres", b.name,
+             colour({{"at", components(middle, b.span)}, {"radius", sphere->value}, {"quaternion", turned(b.pose.q)}}),
+             b.span);
+    return;
+  }
+  const TomlMember *cylinder = b.shape->find("cylinder"), *round = cylinder ? cylinder : b.shape->find("capsule");
+  const TomlMember* axis = b.shape->find("axis");
+  const auto along = static_cast<std::size_t>(axis ? axis->value.text[0] - 'x' : 2);
+  const auto radius = formula(round->value.items[0], "shape"), length = formula(round->value.items[1], "shape");
+  if (!radius || !length) return;
+  if (cylinder && length->value < 2.0 * radius->value) {
+    // Wheels and the like. The axis of a disc is its z: turned to x about y, to y about x.
+    const double half = std::sqrt(0.5);
+    const Quaternion to_axis = along == 0   ? Quaternion{half, 0.0, half, 0.0}
+                               : along == 1 ? Quaternion{half, -half, 0.0, 0.0}
+                                            : Quaternion{1.0, 0.0, 0.0, 0.0};
+    std::vector<std::pair<std::string, TomlValue>> parts = {{"at", components(middle, b.span)},
+                                                            {"radius", round->value.items[0]},
+                                                            {"thickness", round->value.items[1]},
+                                                            {"quaternion", turned(b.pose.q * to_axis)}};
+    if (b.shape->find("inner")) {
+      TomlValue yes;
+      yes.type = TomlValue::Type::boolean, yes.number = 1.0, yes.begin = b.span.begin, yes.end = b.span.end;
+      parts.emplace_back("hollow", yes);
+    }
+    put_view("discs", b.name, colour(std::move(parts)), b.span);
+    return;
+  }
+  Vector reach{0.0, 0.0, 0.0};
+  reach[along] = 0.5 * *length;
+  const Vector way = b.pose.R * reach;
+  put_view("rods", b.name,
+           colour({{"from", components(middle - way, b.span)},
+                   {"to", components(middle + way, b.span)},
+                   {"radius", round->value.items[0]}}),
+           b.span);
 }
 
 }  // namespace mechanician::bodies

@@ -61,7 +61,13 @@ void ModelReader::read_action(const TomlValue& item, const std::vector<TermIndex
 std::optional<FamilyChange> ModelReader::read_row_change(const TomlValue& item, std::size_t at,
                                                          const std::vector<TermIndex>& indices) {
   const std::string_view text = trimmed(item.text);
-  const ParsedName parsed = parse_name(text.substr(std::min(at, text.size())));
+  const std::string given(text.substr(std::min(at, text.size())));
+  ParsedName parsed = parse_name(given);
+  // Constraints of bodies are written out: sole[2] is the name of one.
+  if (const TomlMember* rows = root_.find("constraints"); rows && rows->value.find(given)) {
+    parsed = ParsedName();
+    parsed.name = given;
+  }
   const auto wrong = [&](std::string message, std::string hint = {}) -> std::optional<FamilyChange> {
     fields_.report(fields_.place_in(item, at, std::max<std::size_t>(text.size() - at, 1)), message, hint);
     return std::nullopt;
@@ -74,7 +80,7 @@ std::optional<FamilyChange> ModelReader::read_row_change(const TomlValue& item, 
     if (const TomlMember* table = root_.find(section))
       for (const TomlMember& m : table->value.members) {
         known.push_back(m.name);
-        if (m.name == parsed.name) row = &m;
+        if (m.name == parsed.name || (parsed.indexed && m.name == text.substr(at))) row = &m;
       }
   if (!row) {
     if (unreadable_.covers("constraints." + parsed.name) || unreadable_.covers("control." + parsed.name))
@@ -85,6 +91,8 @@ std::optional<FamilyChange> ModelReader::read_row_change(const TomlValue& item, 
                               : fmt::format("did you mean `{}`?", near));
   }
   const TomlMember* range = row->value.type == TomlValue::Type::table ? row->value.find("for") : nullptr;
+  if (parsed.indexed && !range && row->name == text.substr(at))
+    return FamilyChange{.name = row->name, .place = fields_.place_in(item, at, text.size() - at)};
   if (parsed.indexed && !range)
     return wrong(fmt::format("{} is one constraint and has no index", mechanician::quoted(parsed.name)));
   FamilyChange change;

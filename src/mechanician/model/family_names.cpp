@@ -201,7 +201,22 @@ MemberName NameTable::member(std::string_view name, std::span<const Expr> given,
             problem(fmt::format("{} has the components 1 to {}", mechanician::quoted(name), parts->size()),
                     "they are numbers here, or x, y and z as in r.x")};
   }
-  if (found == families_.end() && row == rows_.end()) return no_family(name);
+  if (found == families_.end() && row == rows_.end()) {
+    // A constraint by itself whose name has an index, as those that stand for bodies and contacts.
+    std::string whole;
+    for (const Expr& index : given)
+      if (const Known number = known(index); number.value) whole += (whole.empty() ? "" : ",") + to_text(*number.value);
+    whole = fmt::format("{}[{}]", name, whole);
+    bool like = false;
+    for (const RowNames& rows : rows_of_) {
+      if (rows.set.contains(whole)) return {whole, {}};
+      like |= std::any_of(rows.list.begin(), rows.list.end(), [&](const std::string& c) {
+        return c.starts_with(key) && c.size() > key.size() && c[key.size()] == '[' && c.ends_with(']');
+      });
+    }
+    if (like) return {std::nullopt, problem(fmt::format("there is no constraint {}", mechanician::quoted(whole)))};
+    return no_family(name);
+  }
   const Family& family = found != families_.end() ? found->second : row->second;
   if (!family.bounds.empty() && family.bounds.size() != given.size())
     return {
@@ -338,7 +353,7 @@ std::vector<Expr> NameTable::rewrite(std::span<const Expr> fs, std::span<const R
       put(s, own->by);
     } else if (const QuantitySum* sum = model_.sum_of(s)) {
       put(s, rewrite_sum(*sum, by));
-    } else if (const MemberSymbol* member = model_.member_of(s)) {
+    } else if (const MemberSymbol* member = model_.member_of(s); member && !member->indices.empty()) {
       const MemberSymbol before = *member;
       MemberSymbol after = before;
       std::string shown;
@@ -349,7 +364,7 @@ std::vector<Expr> NameTable::rewrite(std::span<const Expr> fs, std::span<const R
       const std::string& old = before.symbol.symbol().name;
       const std::string name = fmt::format("{}[{}]", old.substr(0, old.find('[')), shown);
       after.symbol = make_symbol(before.symbol.symbol().kind, name);
-      const bool of_row = (kind_bit(s.symbol().kind) & forces_of_constraints) != 0;
+      const bool of_row = (kind_bit(s.symbol().kind) & forces_of_rows) != 0;
       (of_row ? model_.rows : model_.members).emplace(name, std::move(after));
       put(s, s.symbol().kind == SymbolKind::velocity       ? derivative_symbol(coordinate(name))
              : s.symbol().kind == SymbolKind::acceleration ? derivative_symbol(derivative_symbol(coordinate(name)))

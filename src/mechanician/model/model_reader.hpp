@@ -2,6 +2,7 @@
 
 /// From the tree of a TOML text to a model as it is stated, section by section. One reader for models of every size.
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/names.hpp"
 #include "mechanician/model/parameters.hpp"
+#include "mechanician/model/parts.hpp"
 #include "mechanician/model/toml_source.hpp"
 #include "mechanician/model/unreadable.hpp"
 
@@ -32,10 +34,17 @@ class ModelReader {
   long count();
   /// The tree of the plain model. Throws ModelError.
   TomlValue plain();
+  /// What is worth saying of the layer of bodies. Throws ModelError.
+  std::vector<Problem> notes();
+  /// The tree with families of bodies written out and parts joined, of a model that is a part itself. Throws ModelError.
+  TomlValue with_parts(JoinedParts& joined, int depth);
 
  private:
   /// Puts plain statements in the place of bodies and joints. False: these have mistakes.
   bool lower();
+  /// Does something with the numbers of bodies, which are made of parameters: a reader of its own works these out.
+  using WithNumbers = std::function<bool(FieldReader& fields, const EvaluateField& evaluate)>;
+  bool with_numbers(const WithNumbers& act);
 
   // model_reader.cpp: what names stand for
   void read_top_level();
@@ -102,7 +111,15 @@ class ModelReader {
   void read_constraint(const TomlMember& field);
   /// restitution, friction and slip of a constraint that is written as a table
   void read_contact(const TomlMember& field, const std::string& path, Term& term);
+  // control_section.cpp
   void read_control(const TomlMember& field);
+  void read_control_setting(const TomlMember& field);
+  void add_promises();
+  void read_priority(const TomlMember* field, const std::string& path, Term& term);
+  void read_law(const TomlMember& field, const std::string& path, KindSet kinds, Term& term);
+  void read_actuator(const TomlMember& field);
+  bool is_actuator(const std::string& name) const;
+  void read_nominal(const TomlMember& field);
   void read_measured();
   void read_start();  // start_section.cpp
   void read_hold(const TomlMember& field);

@@ -44,7 +44,7 @@ class ViewReader {
   void read(const TomlValue& table) {
     fields_.check_keys(table,
                        {"points", "lines", "rods", "springs", "discs", "spheres", "boxes", "ground", "traces", "arrows",
-                        "camera", "forces"},
+                        "camera", "forces", "bodies"},
                        "in [view]");
     // Points first: the others name them.
     each(table, "points", [&](const TomlMember& m) { read_point(m); });
@@ -59,6 +59,7 @@ class ViewReader {
     each(table, "arrows", [&](const TomlMember& m) { read_arrow(m); });
     if (const TomlMember* m = table.find("camera")) read_camera(*m);
     if (const TomlMember* m = table.find("forces")) view_.forces = truth(*m);
+    if (const TomlMember* m = table.find("bodies")) truth(*m);  // bodies_view.cpp draws them
     model_.view = std::move(view_);
   }
 
@@ -124,7 +125,8 @@ class ViewReader {
   /// "p", "p[i - 1]", and where `ranges` are wanted "p[1..N]": the indices that this runs through.
   std::optional<ViewVector> named_point(const TomlValue& value, const std::string& what,
                                         std::vector<TermIndex>& ranges) {
-    const ParsedName name = parse_name(value.text);
+    const bool written_out = points_.contains(value.text);  // of a family of bodies: "p[2]" is a name
+    const ParsedName name = written_out ? ParsedName{} : parse_name(value.text);
     const auto found = points_.find(name.indexed ? name.name : value.text);
     if (found == points_.end() || found->second.bounds.size() != name.indices.size()) {
       std::vector<std::string> names;
@@ -158,7 +160,7 @@ class ViewReader {
     names_.begin(all);
     names_.place_of = [&](std::size_t, std::size_t) { return fields_.place_of(value); };
     if (!names_.check_indices()) return std::nullopt;
-    names_.mention_key(name.name, found->second, at, "is no point");
+    names_.mention_key(found->first, found->second, at, "is no point");
     if (name.indexed && !names_.check_members()) return std::nullopt;
     const std::vector<Expr> p = names_.instance(found->second, at);
     return ViewVector{p[0], p[1], p[2]};

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "mechanician/solve/row_selection.hpp"
+#include "mechanician/solve/sized_factorisation.hpp"
 #include "mechanician/solve/sparse_instant.hpp"
 
 namespace mechanician {
@@ -20,7 +21,7 @@ constexpr double no_coupling = 1e-13;
 void check(const InstantValues& values, const std::vector<Index>& one_sided,
            const std::vector<FrictionContact>& contacts) {
   check_sizes(values);
-  const Index n = values.M.rows(), num_constraint = values.b.size() - values.num_control;
+  const Index n = values.M.rows(), num_constraint = values.b.size();
   std::vector<int> seen(static_cast<std::size_t>(num_constraint), 0), rubbing = seen;
   for (const Index row : one_sided) {
     if (row < 0 || row >= num_constraint) throw std::invalid_argument("a one-sided row must be a constraint row");
@@ -93,12 +94,12 @@ ContactSystem make_contact_system(const InstantValues& values, const std::vector
 
   // The two-sided rows alone, as if nothing touched.
   const InstantValues selected = take_rows(values, s.equality);
-  s.f = factor(selected);
+  s.f = factor(selected, values.A);
   Solution base = solve(s.f, selected);
   const bool open = base.status == SolveStatus::unsolvable || base.status == SolveStatus::not_unique;
   if (open && s.f.sparse) {
     // What is left open is for the null space method.
-    s.f = factor_dense(selected);
+    s.f = factor_dense(selected, values.A);
     base = solve(s.f, selected);
   }
   if (!base.has_acceleration() && !open) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "mechanician/solve/dense.hpp"
+#include "mechanician/solve/sized_factorisation.hpp"
 #include "mechanician/solve/sparse_instant.hpp"
 
 namespace mechanician {
@@ -86,13 +87,13 @@ bool takes_sparse_path(const InstantValues& values) {
   return size >= sparse_from && sparse_share * (values.M.num_entries() + 2 * values.A.num_entries()) <= size * size;
 }
 
-Factorisation factor(const InstantValues& values) {
+Factorisation factor(const InstantValues& values, const SparseRows& all) {
   check_sizes(values);
-  if (!takes_sparse_path(values) || !matrices_finite(values)) return factor_dense(values);
+  if (!takes_sparse_path(values) || !matrices_finite(values)) return factor_dense(values, all);
   Factorisation f;
   f.num_coordinates = values.M.rows(), f.num_rows = values.b.size();
   f.sparse = std::make_shared<SparseInstant>(values);
-  if (!f.sparse->trustworthy()) return factor_dense(values);
+  if (!f.sparse->trustworthy()) return factor_dense(values, all);
   f.status = f.sparse->status();
   f.mass = f.sparse->mass().check();
   f.definite = f.sparse->mass().definite();
@@ -101,7 +102,10 @@ Factorisation factor(const InstantValues& values) {
   return f;
 }
 
-Factorisation factor_dense(const InstantValues& values) {
+Factorisation factor(const InstantValues& values) { return factor(values, values.A); }
+Factorisation factor_dense(const InstantValues& values) { return factor_dense(values, values.A); }
+
+Factorisation factor_dense(const InstantValues& values, const SparseRows& all) {
   check_sizes(values);
   Factorisation f;
   const Index n = values.M.rows();
@@ -134,7 +138,7 @@ Factorisation factor_dense(const InstantValues& values) {
       noise = L_inv.cwiseAbs() * values.A_noise.to_dense().transpose().cwiseAbs();
     }
   } else {
-    f.s = coordinate_scale(refused ? VectorXd::Zero(n) : f.mass.scale, values.A);
+    f.s = coordinate_scale(refused ? VectorXd::Zero(n) : f.mass.scale, all);
     Z = f.s.asDiagonal() * f.A.transpose();
     if (values.A_noise.size() > 0) noise = f.s.asDiagonal() * values.A_noise.to_dense().transpose().cwiseAbs();
   }

@@ -107,9 +107,23 @@ VectorXd coordinate_scale(const VectorXd& mass_scale, const SparseRows& A) {
   constexpr int num_rounds = 8;
   constexpr double negligible = 1e-8;  // of its row, in the second pass: rounding, or nearly nothing
   const Index n = mass_scale.size(), m = A.rows();
-  VectorXd s = mass_scale;
+  // A coordinate that has next to no mass, as the scalar part of a quaternion near 1 has, would drown all others in the rows that tie it to
+  // them: what it weighs is nothing beside those, and its rows say better how large it is. Entries that are rounding tie nothing.
+  constexpr double drowns = 1e8, ties = 1e-6;
+  VectorXd of_mass = mass_scale;
+  for (Index j = 0; j < m; ++j) {
+    SparseRows::Entry first{0, 0.0};
+    for (const SparseRows::Entry& e : A.row(j))
+      if (std::abs(e.value) * mass_scale(e.col) > std::abs(first.value) * mass_scale(first.col)) first = e;
+    double next = 0;
+    for (const SparseRows::Entry& e : A.row(j))
+      if (e.col != first.col && std::abs(e.value) > ties * std::abs(first.value))
+        next = std::max(next, std::abs(e.value) * mass_scale(e.col));
+    if (next > 0 && std::abs(first.value) * mass_scale(first.col) > drowns * next) of_mass(first.col) = 0;
+  }
+  VectorXd s = of_mass;
   for (Index i = 0; i < n; ++i) s(i) = s(i) > 0 ? s(i) : 1.0;
-  if (n == 0 || mass_scale.minCoeff() > 0) return s;
+  if (n == 0 || of_mass.minCoeff() > 0) return s;
 
   VectorXd row_scale = VectorXd::Ones(m), sum(n), count(n);
   const auto mean = [](double sum_of_logs, double number) {
@@ -136,7 +150,7 @@ VectorXd coordinate_scale(const VectorXd& mass_scale, const SparseRows& A) {
           if (counts(j, e)) sum(e.col) += std::log(std::abs(e.value)) + std::log(row_scale(j)), ++count(e.col);
       }
       for (Index i = 0; i < n; ++i)
-        if (!(mass_scale(i) > 0)) s(i) = mean(sum(i), count(i));
+        if (!(of_mass(i) > 0)) s(i) = mean(sum(i), count(i));
     }
   }
   return s;
