@@ -267,7 +267,7 @@ class System:
     def export_c(self, path: str | os.PathLike[str], *, name: str = "", position: Values | None = None, velocity: Values | None = None, time: float | None = None) -> str:
         """The model as C99 that needs libm and nothing else: NAME.c and NAME.h in the folder `path`. The file that was written. What C cannot do is a ValueError
         that names it."""
-        return self._native.export_c(_start(position, velocity, time), os.fspath(path), name)
+        return self._now.export_c(start(position, velocity, time), file_name(path), name)
 
     def export_fmu(
         self, path: str | os.PathLike[str], *, fmi: str = "2.0", name: str = "", position: Values | None = None, velocity: Values | None = None, time: float | None = None
@@ -276,7 +276,7 @@ class System:
         warning."""
         if fmi not in ("2.0", "3.0"):
             raise ValueError(f"fmi is '2.0' or '3.0', not {fmi!r}")
-        file, note = self._native.export_fmu(_start(position, velocity, time), os.fspath(path), fmi == "3.0", name)
+        file, note = self._now.export_fmu(start(position, velocity, time), file_name(path), fmi == "3.0", name)
         if note:
             warnings.warn(note, stacklevel=2)
         return file
