@@ -217,9 +217,18 @@ Instant accelerate_with_control(const System& system, const Evaluation& now, con
     quick.diagnose = quick.parts = false, quick.believed = true;
     Instant of_model = accelerate(*believed, plant({}, quick).state, quick);
     if (!of_model.has_acceleration()) return of_model;
-    Instant result = plant(of_model.solution.Q_control, options);
+    // Actuators do what they are told, within the limits that they have.
+    VectorXd u = of_model.solution.Q_control;
+    if (VectorXd& tau = of_model.control->tau; tau.size() > 0) {
+      tau = tau.cwiseMax(now.control.low).cwiseMin(now.control.high);
+      u = now.control.E * tau;
+      of_model.control->cost = tau.dot(now.control.R * tau);
+    }
+    Instant result = plant(u, options);
     result.values.Q = now.values.Q;
     result.control = of_model.control;
+    result.control->error = now.residual.tail(now.control.b.size());
+    result.control->error_rate = now.rate.tail(now.control.b.size());
     if (result.solution.has_acceleration()) {
       Solution& s = result.solution;
       // What is met is what the system does, not what the controller believes.
@@ -232,7 +241,7 @@ Instant accelerate_with_control(const System& system, const Evaluation& now, con
         if (asked.rows[static_cast<std::size_t>(j)].one_sided) missing = std::max(missing, 0.0);
         result.control->met[static_cast<std::size_t>(j)] = std::abs(missing) <= 1e-9 * size;
       }
-      s.Q_control = of_model.solution.Q_control;
+      s.Q_control = u;
       s.a = plant({}, quick).solution.a;
       if (s.a) s.gaussian = (s.qdd - *s.a).dot(now.values.M * (s.qdd - *s.a));
     }

@@ -217,7 +217,8 @@ void ModelReader::read_control_setting(const TomlMember& field) {
   }
 }
 
-/// What robust control promises of the error, and what it has come to in the second half of the run, as numbers of [summary]. On the
+/// What robust control promises of the error, and what it has come to in the second half of the run, as numbers of [summary] (−1: the run
+/// has not come there). On the
 /// surface |e' + frequency e| <= layer, and so |e| <= layer/frequency once what was there before has died out.
 void ModelReader::add_promises() {
   if (!model_.control.layer || !model_.control.gain || !model_.run.to) return;
@@ -237,7 +238,7 @@ void ModelReader::add_promises() {
     const Expr error = make_symbol(SymbolKind::control_error, c.name);
     const Expr bound = positions ? *model_.control.layer / frequency->value : *model_.control.layer;
     for (const auto& [word, f] :
-         {std::pair("error", select(time_symbol() >= half, abs(error), Expr(0.0))), std::pair("promised", bound)}) {
+         {std::pair("error", select(time_symbol() >= half, abs(error), Expr(-1.0))), std::pair("promised", bound)}) {
       FamilyQuantity quantity;
       quantity.name = fmt::format("{}_{}", c.name, word);
       if (root_.find("summary") && root_.find("summary")->value.find(quantity.name)) continue;
@@ -290,6 +291,7 @@ void ModelReader::read_actuator(const TomlMember& field) {
   bool first = true;
   const auto add_column = [&](const TomlMember& m) {
     any = true;
+    names_.begin(*indices);
     const auto target = target_of(m, *indices);
     const auto f = target ? expression(m.value, path + "." + m.name, Words::all, *indices) : std::nullopt;
     if (!f) return fail(path);

@@ -160,8 +160,17 @@ bool Dynamics::add_control(double t, const double* y, const RespondTo& respond_t
   const bool held = !held_control.empty() && held_control.front() != 0.0;
   if (facts().control.nominal && !c.alone && !held) {
     if (!believe(t, y)) return false;
+    if (actuators) {
+      // They do what they are told, within the limits that they have.
+      std::span<const double> numbers;
+      if (!values_->calc_control(point_of(t, y), numbers)) return false;
+      fill_control(facts().control, n_, numbers, c.values);
+      c.tau = c.tau.cwiseMax(c.values.low).cwiseMin(c.values.high);
+      c.u = c.values.E * c.tau;
+      c.cost = c.tau.dot(c.values.R * c.tau);
+      c.powers = c.tau.cwiseProduct(c.values.E.transpose() * qd);
+    }
     c.power = qd.dot(c.u);
-    c.powers = believed_.dynamics->control_.powers;
     return solve_with(c.u.data());
   }
   const auto set_powers = [&] {

@@ -133,9 +133,13 @@ class LeastSquares {
       const VectorXd missing = p - P * z;
       VectorXd step = VectorXd::Zero(z.size());
       if (Z.cols() > 0) {
+        // A row that what is held leaves no room for is rounding here.
+        MatrixXd PZ = P * Z;
+        for (Index j = 0; j < PZ.rows(); ++j)
+          if (PZ.row(j).norm() <= dependent * P.row(j).norm()) PZ.row(j).setZero();
         Eigen::CompleteOrthogonalDecomposition<MatrixXd> cod;
         cod.setThreshold(1e-12);
-        cod.compute(MatrixXd(P * Z));
+        cod.compute(PZ);
         step = Z * cod.solve(missing);
       }
       longest = std::max(longest, step.norm());
@@ -236,6 +240,7 @@ class Search {
       const Index j = stage.rows[static_cast<std::size_t>(i)];
       const double w = root_weight(p_, j);
       if (!p_.rows[static_cast<std::size_t>(j)].one_sided) {
+        if (p_.G.row(j).norm() <= dependent * p_.size(j)) continue;  // nothing influences it
         P.row(i).head(k_) = w * p_.G.row(j), b(i) = w * p_.r(j);
         continue;
       }
