@@ -76,6 +76,8 @@ int main(int argc, char **argv)
 REASONS = ('contradict each other', 'is not unique', 'is measured', 'coordinates; straight-line', 'without a value', 'has no value', 'change on the way', 'summed up over a motion', 'beside [nonideal]', 'control requirement', 'is moved onto the constraints')
 # Singular configurations that only `run` crosses for sure: a motion that comes through is right, else there is a status.
 MAY_STOP = {'bricard', 'ladder_1', 'ladder_2', 'ladder_10'}
+# Feet that share a load in more ways than C decides between, a slip that begins in a plane: a status.
+UNDECIDED = {'humanoid_standing', 'tippe_top'}
 MOST = 200_000      # bytes of C for a model with fewer than 20 coordinates
 
 
@@ -127,6 +129,8 @@ def check_fixed_steps(check, program, file, source, answer, names, first, step):
 def check_model(check, program, file, folder, compilers, sanitize):
     name = file.stem
     made = call(program, 'export', 'c', file, '-o', folder)
+    if made.returncode != 0 and call(program, 'check', file).returncode != 0 and ':1: error' in made.stderr:
+        return      # it cannot be read at all, which is for others to say
     if made.returncode != 0:
         check.that(f'{name} is refused with a reason', made.returncode == 1 and any(r in made.stderr for r in REASONS), made.stderr)
         check.that(f'{name}: nothing is half written', not (folder / f'{name}.c').exists())
@@ -151,6 +155,9 @@ def check_model(check, program, file, folder, compilers, sanitize):
             continue
         answers.append(answer)
         states, names = columns[1:1 + len(answer['q'])], columns[1:1 + len(answer['v'])]
+        if name in UNDECIDED and answer['status']:
+            check.that(f'{name}: says that forces are not unique', 'not unique' in answer['why'], answer['why'])
+            continue
         check_start(check, name, answer, first, names)
         if compiler == compilers[0]:
             check_fixed_steps(check, program, file, source, answer, names, first, step)

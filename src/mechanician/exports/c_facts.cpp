@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
 #include "mechanician/expression/simplify.hpp"
+#include "mechanician/expression/tape.hpp"
 #include "mechanician/motion/stage_model.hpp"
 
 namespace mechanician {
@@ -27,8 +30,9 @@ const System& checked(const System& system) {
                        system.row_name(eqs.measured.front())));
   if (!eqs.unknowns.empty()) refuse("it has functions without a value");
   if (eqs.num_control() > 0)
-    refuse(fmt::format("`{}` is a control requirement: who exerts its force, and how much, is searched for at every instant",
-                       system.row_name(eqs.num_constraints())));
+    refuse(fmt::format(
+        "`{}` is a control requirement: who exerts its force, and how much, is searched for at every instant",
+        system.row_name(eqs.num_constraints())));
   return system;
 }
 
@@ -123,21 +127,30 @@ void CFacts::find_parameters() {
     if (p.is_input) inputs.push_back(static_cast<int>(i));
     if (p.is_mode) modes.push_back(static_cast<int>(i));
     is_structural[i] = std::find(ranges.begin(), ranges.end(), p.name) != ranges.end();
+    // Of what is no parameter of its own (names that are defined) nothing can be made again.
     is_derived[i] = p.value.contains(SymbolKind::parameter) && !p.is_input && !p.is_mode;
+    for (const Expr& s : symbols_of(std::vector<Expr>{p.value}))
+      if (std::none_of(eqs.parameters.begin(), eqs.parameters.end(), [&](const Expr& known) { return same(known, s); }))
+        is_derived[i] = 0;
   }
-  // A value that was given in the place of what the model says is independent.
-  if (std::any_of(is_derived.begin(), is_derived.end(), [](char d) { return d != 0; })) {
-    ParameterOverrides overrides;
-    for (std::size_t i = 0; i < count; ++i)
-      if (!is_derived[i]) {
-        const auto unit = model.units.find(model.parameters[i].name);
-        if (unit == model.units.end()) overrides[model.parameters[i].name] = system.parameters()[i];
-      }
-    const ParameterValues values = evaluate_parameters(model, overrides);
-    for (std::size_t i = 0; i < count; ++i)
-      if (is_derived[i] && values.values[i] != system.parameters()[i]) is_derived[i] = 0;
+  // A value that was given in the place of what the model says is independent; what is made of it is looked at again.
+  for (bool again = true; again;) {
+    again = false;
+    derive_parameters();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!is_derived[i]) continue;
+      const double is = system.parameters()[i];
+      const double made =
+          Tape(std::vector<Expr>{derived[i]}, eqs.parameters)(std::span<const double>(system.parameters()))[0];
+      if (std::abs(made - is) <= 1e-12 * std::abs(is)) continue;
+      is_derived[i] = 0, again = true;
+    }
   }
-  // In the order in which they need each other.
+}
+
+/// In the order in which they need each other.
+void CFacts::derive_parameters() {
+  const std::size_t count = model.parameters.size();
   std::vector<Replacement> known;
   std::vector<char> done(count, 0);
   for (bool progress = true; progress;) {
@@ -154,7 +167,7 @@ void CFacts::find_parameters() {
       done[i] = 1, progress = true;
     }
   }
-  for (std::size_t i = 0; i < count; ++i) is_derived[i] = done[i];
+  is_derived = done;
 }
 
 void CFacts::find_quantities() {

@@ -58,6 +58,7 @@ struct CFacts {
   void count_rows();
   void count_contacts();
   void find_parameters();
+  void derive_parameters();
   void find_quantities();
 };
 

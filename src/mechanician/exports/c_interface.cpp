@@ -77,7 +77,7 @@ typedef struct {{
   double t, q[@COORDINATES + @STATES], v[@COORDINATES]; /* states of first order behind the coordinates */
   int event, stopped;                    /* what the last step ended at, -1: nothing; whether an event has asked for the end */
   /* What steps need; the last step began at t_begin and would have been so long. */
-  double tolerance, h, t_begin, length;
+  double tolerance, h, usual, t_begin, length;
   double slack;                          /* gaps count as zero to this part of their size when they have just opened; more where somebody else makes the steps */
   double y[{0}], k[16][{0}], dense[{0}][7], size[{0}];
   double sign[@EVENTS + 1], seen[@EVENTS + 1];

@@ -60,8 +60,13 @@ std::string numbers(const double* values, int count) {
 
 class CWriter {
  public:
-  CWriter(const CFacts& facts, std::string name, bool tangents)
-      : facts_(facts), eqs_(facts.eqs), name_(std::move(name)), prefix_(name_ + "_"), tangents_(tangents) {
+  CWriter(const CFacts& facts, std::string name, bool tangents, bool compact)
+      : facts_(facts),
+        eqs_(facts.eqs),
+        name_(std::move(name)),
+        prefix_(name_ + "_"),
+        tangents_(tangents),
+        compact_(compact) {
     for (const Expr& c : eqs_.C)
       needs_reactions_ |= c.contains(SymbolKind::ideal_force) || c.contains(SymbolKind::multiplier);
     largest_ = facts.n() + facts.m() + facts.num_slips;
@@ -384,6 +389,8 @@ static int @other_forces(const double *x, @numbers *s, const double *a, const do
   void make_projection(ProjectionOf what, std::string_view which, std::string_view moved) {
     ProjectionProgramResult made;
     if (has_program_) made = make_projection_program(eqs_, what, options_);
+    // Of long models the general projection does: accelerations are what time goes to.
+    if (compact_ && solves_generally_) made.made.reset();
     const bool nothing = has_program_ && !made.made && made.reason == "nothing to project onto";
     const char* behind = what == ProjectionOf::positions ? "0" : "1";
     if (!made.made) {
@@ -583,7 +590,7 @@ int @step_rk4(@motion *m, const double *p, double h)
   const CFacts& facts_;
   const Equations& eqs_;
   std::string name_, prefix_;
-  bool tangents_ = false;
+  bool tangents_ = false, compact_ = false;
   ProgramOptions options_, extended_;
   const ProgramOptions plain_;  ///< of functions of the state
   AccelerationProgram acceleration_;
@@ -609,7 +616,9 @@ CSources export_c(const System& system, const State& start, const std::string& n
 }
 
 CSources export_c(const CFacts& facts, const std::string& name, const COptions& options) {
-  return CWriter(facts, name, options.tangents).write();
+  constexpr std::size_t long_source = 190'000;
+  CSources made = CWriter(facts, name, options.tangents, false).write();
+  return made.source.size() < long_source ? made : CWriter(facts, name, options.tangents, true).write();
 }
 
 }  // namespace mechanician

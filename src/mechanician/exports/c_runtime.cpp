@@ -270,8 +270,8 @@ static double @error(const @motion *m, const double *y_new, double h)
 int @step(@motion *m, const double *p, double to)
 {
   enum { n = @COORDINATES, at_v = @COORDINATES + @STATES };
-  double y_new[@Y], stage[@Y], h, error;
-  int i, j, tries, status = m->status;
+  double y_new[@Y], stage[@Y], h, error, t_new;
+  int i, j, tries, leaps = 0, status = m->status;
   if (status) return status;
   if (!(to > m->t)) return to < m->t ? @BACKWARDS : 0;
   m->event = -1;
@@ -291,9 +291,14 @@ int @step(@motion *m, const double *p, double to)
     for (i = n; i < at_v; ++i) if (fabs(m->k[0][i]) > 0 && @size_of(m->size[i], 1e-3)/fabs(m->k[0][i]) < change) change = @size_of(m->size[i], 1e-3)/fabs(m->k[0][i]);
     m->h = change < INFINITY ? change*pow(0.01*m->tolerance, 0.125) : (to - m->t)/100;
   }
+  /* Near a singular configuration short steps do not help: a stage that is close to it spoils the error. One of these leaps across. */
   for (tries = 0; ; ++tries) {
-    const int last = m->t + m->h >= to;
-    const double t_new = last ? to : m->t + m->h;
+    static const double leap[] = {0.7, 1, 1.3, 0.5, 1.7, 0.35, 2.2, 0.25};
+    const int shrunk = tries > 0 && leaps < 8 && m->h < 0.05*m->usual;
+    int last;
+    if (shrunk) m->h = leap[leaps++]*m->usual;
+    last = m->t + m->h >= to;
+    t_new = last ? to : m->t + m->h;
     h = t_new - m->t;
     if (!(h > 4e-16*@size_of(fabs(m->t), fabs(to - m->t)*1e-6)) || tries > 60) return @STEP_TOO_SMALL;
     status = 0;
@@ -336,6 +341,7 @@ int @step(@motion *m, const double *p, double to)
     m->h = h*(growth > 10 ? 10 : growth < 0.2 ? 0.2 : growth);
     if (h < 0.5*planned && m->h < planned) m->h = planned;
   }
+  m->usual = @size_of(h, 0.95*m->usual);
   m->t_begin = m->t, m->t = h < to - m->t ? m->t + h : to, m->length = m->t - m->t_begin;
   for (i = 0; i < at_v; ++i) m->q[i] = y_new[i];
   for (i = 0; i < n; ++i) m->v[i] = y_new[at_v + i];

@@ -296,8 +296,8 @@ static double @rate_size(const @motion *m, const @numbers *s, const double *row,
    the system, and velocities may have to jump. */
 static int @settle(@motion *m, const double *p, const char *crossed, int changed)
 {
-  @numbers s;
-  double x[@X], v[@N], a[@N], lambda[@R + 1], f[@SLIPS + 1];
+  @numbers s = {0};
+  double x[@X], v[@N], a[@N] = {0}, lambda[@R + 1] = {0}, f[@SLIPS + 1] = {0};
   char touches[@CONTACTS + 1], directed[@CONTACTS + 1], closing[@CONTACTS + 1], lifted[@CONTACTS + 1], pushed[@CONTACTS + 1], low[@CONTACTS + 1], plain[@CONTACTS + 1];
   @modes d = m->d, found;
   int c, i, j, k, status, round, jumped = 0, again;
