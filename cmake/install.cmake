@@ -41,3 +41,4 @@ install(FILES ${PROJECT_BINARY_DIR}/package/mechanicianConfig.cmake
   DESTINATION ${package_dir})
 install(EXPORT mechanician_targets NAMESPACE mechanician:: FILE mechanicianTargets.cmake DESTINATION ${package_dir})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)  # where Debian looks for it

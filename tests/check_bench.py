@@ -145,7 +145,7 @@ def check_script(c):
     """bench/run, as far as nothing is installed or built."""
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'bench', 'run')
     for args, status, word in ((['--help'], 0, '--rounds'), (['--only', 'W9'], 2, 'there are W1'), (['--rounds', '0'], 2, 'at least 1'),
-                               (['--ensembles', '--only', 'W1'], 2, 'there are W4'), (['--ensembles', '--large'], 2, 'two runs')):
+                               (['--ensembles', '--only', 'W1'], 2, 'there are W4'), (['--ensembles', '--large'], 2, 'runs of their own'), (['--python', '--large'], 2, 'runs of their own')):
         p = subprocess.run([sys.executable, script, *args], capture_output=True, text=True, timeout=limits.CLOCK)
         c.that(f'bench/run {args}', p.returncode == status and word in p.stdout + p.stderr, (p.returncode, p.stdout, p.stderr))
 
@@ -168,6 +168,22 @@ def check_ensembles(c):
     c.that('goals', [g['met'] for g in result['goals']] == [True, False] and result['goals'][0]['reached'] == 5.0, result)
     text = e.table(workload, result, lambda x: f'{x:.1f}')
     c.that('the table', '- met: ' in text and '- MISSED: ' in text and '| peer | slow | 30.0 |' in text and '| nobody | not there |' in text, text)
+
+
+def check_python_tables(c):
+    """The table of bench/run --python, from figures that are made up."""
+    import python_workloads as w
+    def row(who, single, ms):
+        return {'who': who, 'lines': 9, 'import_ms': 1.0, 'load_ms': 1.0, 'first_ms': 1.0, 'single_ns': single, 'batch_ns': 10.0, 'again_ms': 1.0,
+                'runs': [{'setting': 1e-6, 'ms': ms, 'end': [0.0], 'violation': 0.0}]}
+    joined = w.joined('mechanician', [row('mechanician', 200.0, 2.0), row('mechanician', 100.0, 1.0)])
+    c.that('the quickest of the processes counts', joined['single_ns'] == 100.0 and joined['runs'][0]['ms'] == 1.0, joined)
+    result = {'rows': [{**joined, 'motion': {**joined['runs'][0], 'error': 1e-8}}, {**row('SymPy and SciPy', 5000.0, 99.0), 'motion': {'setting': 1e-8, 'ms': 99.0, 'error': 1e-7, 'violation': 0.0}}],
+              'missing': ['heyoka'], 'single_ns': 20.0, 'batch_ns': 9.5}
+    result['goals'] = w.goals(result)
+    c.that('goals of the package', [g['met'] for g in result['goals']] == [True, True, True, False], result['goals'])
+    text = w.table(result, lambda x: f'{x:.1f}')
+    c.that('who is not there is named', '| heyoka | not there |' in text and 'MISSED' in text, text)
 
 
 def check_large(c):
@@ -198,6 +214,7 @@ def main():
         check_script(c)
         check_ensembles(c)
         check_large(c)
+        check_python_tables(c)
         print(f'{c.passed} passed, {c.failed} failed')
     sys.exit(c.failed > 0)
 

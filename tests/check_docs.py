@@ -34,7 +34,7 @@ import limits
 FENCE = re.compile(r'^(\s*)(`{3,}|~{3,})\s*([\w+-]*)(.*)$')
 FILE = re.compile(r'^\s*(?:#|//)\s*file:\s*([\w./-]+)\s*$')
 NUMBER = re.compile(r'[-−+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?')
-EMPTY_FOLDER = re.compile(r'README\.md$|docs/(tutorial|tour|machine-in-thirty-lines)\.md$|docs/how-to/(?!linearise|cpp)')    # pages that make all files that they use
+EMPTY_FOLDER = re.compile(r'README\.md$|docs/(tutorial|tour|machine-in-thirty-lines)\.md$|docs/python/|docs/how-to/(?!linearise|cpp)')    # pages that make all files that they use
 RELATIVE, ABSOLUTE = 2e-6, 1e-11      # six digits are printed for people; what is smaller is rounding
 
 

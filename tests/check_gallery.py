@@ -6,7 +6,8 @@ usage: check_gallery.py --program PATH [--only NAME …] [--models FOLDER]
 The commands that a model proposes under `Try:` are run too; they end with 0, or otherwise where its text says so.
 
 CHECKS has one short function for each model: conserved quantities, closed forms, equations derived by hand and solved here, numbers from
-the literature, and what the diagnosis has to say. Those of machines made of bodies and joints are in check_machines.py. A model without a function is a
+the literature, and what the diagnosis has to say. Those of machines made of bodies and joints are in check_machines.py, of those that are
+steered in check_steered.py. A model without a function is a
 miss, and so is a page of docs/gallery that is not what tools/build_gallery makes of the model.
 
 What is allowed follows from the tolerance of the run. Each step may err by the tolerance, relative to max(1, |value|), in each coordinate
@@ -914,10 +915,12 @@ def steered_bead(m):
     e0, rate0 = run.first['y'] + 0.3, run.first["y'"] - 0.2
     run.vanishes('error of the height', lambda r: r['y'] + 0.3 - 0.1 * sin(2 * r['t']) - damped(e0, rate0, p.omega, 0.7, r['t']), growth=1 + p.omega)
     run.held('wire', lambda r: r['x'] ** 2 + r['y'] ** 2 - p.R ** 2)
-    for r in run.rows:       # Newton's law; the wire acts across itself, the steering along the gradient of the height
+    for r in run.rows:       # Newton's law; the steering acts along the wire, and the wire across itself, as without steering
         size = 100 * EPS * (abs(r['Qc(x)']) + abs(r['Qc(y)']) + abs(r['Qcontrol(y)']) + p.m * p.g) / abs(r['x'] / p.R)
         m.small("Newton's law", max(abs(p.m * r["x''"] - r['Qc(x)'] - r['Qcontrol(x)']), abs(p.m * (r["y''"] + p.g) - r['Qc(y)'] - r['Qcontrol(y)'])), size)
-        m.small('direction of the forces', max(abs(r['Qcontrol(x)']), abs(r['Qc(x)'] * r['y'] - r['Qc(y)'] * r['x'])), size)
+        m.small('direction of the forces', max(abs(r['Qcontrol(x)'] * r['x'] + r['Qcontrol(y)'] * r['y']), abs(r['Qc(x)'] * r['y'] - r['Qc(y)'] * r['x'])), size)
+        across = p.m * (p.g * r['y'] - v2(r, 'x', 'y')) / p.R ** 2
+        m.small('force of the wire', max(abs(r['Qc(x)'] - across * r['x']), abs(r['Qc(y)'] - across * r['y'])), size + run.budget)
 
 
 def servo(m):
@@ -1158,8 +1161,9 @@ def main(about=__doc__, checks=CHECKS, rest=None):
 def whole_gallery(options, say):
     """Every model has a law, and every page is what its model says."""
     import check_machines
+    import check_steered
     present = {f[:-5] for f in os.listdir(options.models) if f.endswith('.toml')}
-    for name in sorted(present - set(CHECKS) - set(check_machines.CHECKS)): say(f'{name}: no law in CHECKS')
+    for name in sorted(present - set(CHECKS) - set(check_machines.CHECKS) - set(check_steered.CHECKS)): say(f'{name}: no law in CHECKS')
     p = subprocess.run([os.path.join(ROOT, 'tools', 'build_gallery'), '--check', '--program', options.program], capture_output=True, text=True, encoding='utf-8')
     say(None if p.returncode == 0 else 'the pages of the gallery:\n' + (p.stdout + p.stderr).rstrip())
 

@@ -703,10 +703,323 @@ axis = [0, 0, 1]
     that("door on one hinge", one["reactions_undetermined"] == [] and near(one["reactions"]["low.fz"], 196.2) and near(one["reactions"]["low.ty"], -78.48), one["reactions"])
 
 
+HELD = """
+[world]
+gravity = [0, 0, -9.81]
+formulation = "{way}"
+[bodies.arm]
+mass    = 1.5
+inertia = [0.02, 0.1, 0.11]
+centre  = [0.5, 0, 0]
+[bodies.hand]
+mass    = 0.7
+inertia = [0.01, 0.03, 0.04]
+centre  = [0.2, 0, 0]
+start   = {{ at = [1, 0, 0] }}
+[joints.shoulder]
+type    = "revolute"
+between = ["ground", "arm"]
+at      = [0, 0, 0]
+axis    = [0, 1, 0]
+[joints.elbow]
+type    = "revolute"
+between = ["arm", "hand"]
+at      = [1, 0, 0]
+axis    = [0, 1, 0]
+damping = 0.3
+[outputs]
+a  = "shoulder.angle"
+b  = "elbow.angle"
+fx = "{joint}.fx"
+fz = "{joint}.fz"
+[run]
+to    = 0.5
+every = 0.5
+"""
+
+
+def double_pendulum(a, b, u, v):
+    """Accelerations of HELD from its energies, and the force in the elbow."""
+    m1, m2, c1, c2, i1, i2, g, d = 1.5, 0.7, 0.5, 0.2, 0.1, 0.03, 9.81, 0.3
+    # angles from the x axis towards -z: x = cos, z = -sin
+    A, B = a, a + b
+    w = u + v
+    m11, m22, m12 = i1 + m1 * c1**2 + m2, i2 + m2 * c2**2, m2 * c2 * math.cos(A - B)
+    q1 = -m2 * c2 * math.sin(A - B) * w**2 + (m1 * c1 + m2) * g * math.cos(A) + d * v
+    q2 = m2 * c2 * math.sin(A - B) * u**2 + m2 * c2 * g * math.cos(B) - d * v
+    det = m11 * m22 - m12**2
+    A2, B2 = (m22 * q1 - m12 * q2) / det, (m11 * q2 - m12 * q1) / det
+    ax = -math.sin(A) * A2 - math.cos(A) * u**2 - c2 * (math.sin(B) * B2 + math.cos(B) * w**2)
+    az = -math.cos(A) * A2 + math.sin(A) * u**2 - c2 * (math.cos(B) * B2 - math.sin(B) * w**2)
+    return A2, B2 - A2, m2 * ax, m2 * (az + g)
+
+
+def starts_of_joints(program):
+    """Where joints begin moves the bodies, whatever says so and however joints are written: against equations of the mechanism."""
+    for seed, (a, b, u, v) in enumerate([(0.3, 0, 0, 0), (2.9, -1.7, 1.2, -0.4), (-2.2, 0.4, 0, 3.0)]):
+        want = double_pendulum(a, b, u, v)
+        for way in WAYS:
+            for joint in ("elbow", "shoulder"):
+                text = HELD.format(way=way, joint=joint)
+                done = call(program, text, "accelerate", "--json", "--position", f"shoulder.angle={a},elbow.angle={b}",
+                            "--velocity", f"shoulder.angle={u},elbow.angle={v}")
+                if done.returncode:
+                    that("start of a joint", False, done.stderr)
+                    continue
+                found = json.loads(done.stdout)
+                got = [found["acceleration"].get(f"{name}.angle", math.nan) for name in ("shoulder", "elbow")]
+                if joint == "elbow":
+                    got += [found["reactions"]["elbow.fx"], found["reactions"]["elbow.fz"]]
+                for have, known in zip(got, want):
+                    if not math.isnan(have):
+                        that(f"start of a joint ({way}, {joint}, {seed})", near(have, known, 1e-11), f"{have} and not {known}")
+                that("start on the constraints", found["constraint_residual"] < 1e-12, found["constraint_residual"])
+    # From motion to motion, with turns of more than half a turn.
+    for way in WAYS:
+        text = HELD.format(way=way, joint="elbow")
+        done = call(program, text, "sweep", "--vary", "shoulder.angle=0.2,2.9", "--vary", "elbow.angle'=0,2", "--keep", "a,b,fx,fz", "--quiet")
+        swept = [{k: float(v) for k, v in row.items() if k in ("a", "b", "fx", "fz")} for row in csv.DictReader(io.StringIO(done.stdout))]
+        single = []
+        for a in ("0.2", "2.9"):
+            for v in ("0", "2"):
+                single.append(rows(program, text, "--position", f"shoulder.angle={a}", "--velocity", f"elbow.angle={v}")[-1])
+        that("starts of joints in a sweep", len(swept) == 4 and all(near(x[k], y[k], 1e-8) for x, y in zip(swept, single) for k in x), f"{swept} {single}")
+    # A loop that a joint of the tree moves: what closes it begins where its bodies are.
+    door = """
+[world]
+gravity = [0, 0, -9.81]
+formulation = "{way}"
+[bodies.door]
+mass    = 20
+inertia = [6, 3, 3]
+centre  = [0.4, 0, 1]
+[joints.lower]
+type    = "revolute"
+between = ["ground", "door"]
+at      = [0, 0, 0.2]
+axis    = [0, 0, 1]
+[joints.upper]
+type    = "revolute"
+between = ["ground", "door"]
+at      = [0, 0, 1.8]
+axis    = [0, 0, 1]
+[start]
+position = {{ "lower.angle" = 2.5 }}
+velocity = {{ "lower.angle" = 2 }}
+[outputs]
+fx = "lower.fx*cos(lower.angle) + lower.fy*sin(lower.angle)"
+gx = "upper.fx*cos(upper.angle) + upper.fy*sin(upper.angle)"
+fz = "lower.fz"
+[run]
+to = 0.1
+"""
+    for way in WAYS:
+        found = rows(program, door.format(way=way))
+        # 1.6 F + 2 T = m g c with 2 F^2 + 2 T^2 least, and half of m w^2 c in either hinge
+        least = 0.4 * 20 * 9.81 * 0.4 / 1.64
+        for row in found[:1] + found[-1:]:
+            that(f"door that turns ({way})", near(row["fx"], least - 16) and near(row["gx"], -least - 16) and near(row["fz"], 98.1), row)
+
+
+def corners(program):
+    """A box has eight contacts with names: they carry its weight, also where it is an index that names them."""
+    text = """
+[world]
+gravity = [0, 0, -9.81]
+[bodies.crate]
+shape = { box = [0.2, 0.3, 0.4], density = 500 }
+start = { at = [0, 0, 0.2] }
+[contacts.toe]
+box      = { on = "crate", size = [0.2, 0.3, 0.4] }
+plane    = { at = [0, 0, 0], normal = [0, 0, 1] }
+friction = 0.4
+[outputs]
+n      = "sum(k = 1..8, multiplier(toe[k]))"
+one    = "multiplier(toe[1]) + multiplier(toe[2])"
+"p[k]" = { for = "k = 1..4", value = "multiplier(toe[k])" }
+[events]
+lift = { when = "t - 0.05", do = ["release toe[1]", "release toe[2]"] }
+[run]
+to    = 0.04
+every = 0.02
+"""
+    for row in rows(program, text):
+        that("corners", near(row["n"], 500 * 0.2 * 0.3 * 0.4 * 9.81) and near(row["one"], row["p[1]"] + row["p[2]"]), row)
+    done = call(program, text.replace("release toe[2]", "release toe[9]"), "check")
+    that("corners that are not there", done.returncode == 1 and "toe" in done.stderr, done.stderr)
+
+
+def parts_of_parts(program):
+    """Numbers of a part of a part are made of the parameters of the part; what is its own part is said so."""
+    inner = "coordinates = [\"x\"]\n[parameters]\nk = 4\n[dynamics]\nkinetic = \"x'^2/2\"\npotential = \"k*x^2/2\"\n[start]\nposition = { x = 1 }\n"
+    middle = '[parameters]\nb = 3\n[parts.i]\nmodel = "inner.toml"\nset = { k = "2*b" }\n'
+    text = '[parameters]\nc = 5\n[parts.m]\nmodel = "middle.toml"\nset = { b = "c + 1" }\n[parts.n]\nmodel = "middle.toml"\n'
+    done = call(program, text, "accelerate", "--json", files=[("inner.toml", inner), ("middle.toml", middle)])
+    found = json.loads(done.stdout)["acceleration"] if done.returncode == 0 else {}
+    that("parts of parts", found == {"m.i.x": -12, "n.i.x": -6}, (found, done.stderr))
+    done = call(program, '[parts.a]\nmodel = "other.toml"\n', "check", files=[("other.toml", '[parts.b]\nmodel = "model.toml"\n')])
+    that("a circle of parts", done.returncode == 1 and "other.toml:2:9: error: the model is a part of itself: model.toml" in done.stderr, (done.returncode, done.stderr))
+    with tempfile.TemporaryDirectory() as folder:
+        inside = pathlib.Path(folder) / "inside"
+        inside.mkdir()
+        (pathlib.Path(folder) / "leg.toml").write_text(inner)
+        (inside / "leg.toml").symlink_to("../leg.toml")
+        (inside / "model.toml").write_text('[parts.a]\nmodel = "leg.toml"\n')
+        done = subprocess.run([program, "check", str(inside / "model.toml")], capture_output=True, text=True)
+        that("a link that leaves the folder", done.returncode == 1 and "leads out of the folder" in done.stderr, done.stderr)
+
+
+ROBOT = """<robot name="r">
+  <link name="hand"><inertial><mass value="1"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link>
+  <link name="base"><inertial><mass value="3"/><inertia ixx="0.2" ixy="0" ixz="0" iyy="0.2" iyz="0" izz="0.2"/></inertial></link>
+  <link name="odd"><inertial><mass value="1"/><inertia ixx="1e-3" ixy="0.5" ixz="0" iyy="1e-3" iyz="0" izz="1e-3"/></inertial></link>
+  <joint name="hand" type="revolute"><parent link="base"/><child link="hand"/><origin xyz="0 0 1"/><axis xyz="0 1 0"/><limit lower="0.5" upper="1"/></joint>
+  <joint name="led" type="revolute"><parent link="base"/><child link="odd"/><origin xyz="1 0 0"/><axis xyz="0 0 1"/><limit lower="-9" upper="9"/><mimic joint="hand" multiplier="2" offset="0.25"/></joint>
+</robot>
+"""
+
+
+def robots(program):
+    """Files that other programs read: with a name for a link and a joint, a first link that stands later, an inertia that no body has."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "r.urdf"
+        file.write_text(ROBOT)
+
+        def json_of(*more):
+            done = subprocess.run([program, *more], capture_output=True, text=True)
+            that(f"robot: {more[0]}", done.returncode == 0, done.stderr)
+            return json.loads(done.stdout) if done.returncode == 0 else None
+
+        fixed, free = json_of("accelerate", str(file), "--json"), json_of("accelerate", str(file), "--json", "--base", "floating")
+        if fixed and free:
+            that("the joint keeps its name", set(fixed["position"]) == {"hand.angle", "led.angle"}, fixed["position"])
+            that("starts between limits, and what follows", fixed["position"] == {"hand.angle": 0.5, "led.angle": 1.25}, fixed["position"])
+            that("the first link is free", all(f"base.{c}" in free["position"] for c in "xyz") and near(free["acceleration"]["base.z"], -9.81), free["acceleration"])
+            that("what follows", near(free["acceleration"]["led.angle"], 2 * free["acceleration"]["hand.angle"]), free["acceleration"])
+        done = subprocess.run([program, "check", str(file)], capture_output=True, text=True)
+        that("an inertia that no body has", done.returncode == 0 and "line 4: the inertia of `odd` is not positive" in done.stderr, done.stderr)
+        file.write_text(ROBOT.replace('mimic joint="hand"', 'mimic joint="thumb"'))
+        done = subprocess.run([program, "check", str(file)], capture_output=True, text=True)
+        that("nobody to follow", done.returncode == 0 and "follows `thumb`, which is not there" in done.stderr, done.stderr)
+        for name, text, line, said in (("two links", ROBOT.replace('name="odd"', 'name="hand"', 1), 4, "there are two links `hand`"),
+                                       ("an axis", ROBOT.replace('xyz="0 0 1"/><limit lower="-9"', 'xyz="0 0 0"/><limit lower="-9"'), 6, "the axis of the joint `led` has no length"),
+                                       ("a mass", ROBOT.replace('value="3"', 'value="-3"'), 3, "the mass of the link `base` is negative"),
+                                       ("entities", '<!DOCTYPE r [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]>\n' + ROBOT, 1, "it declares entities")):
+            file.write_text(text)
+            done = subprocess.run([program, "check", str(file)], capture_output=True, text=True)
+            that(f"robot with a mistake: {name}", done.returncode == 1 and f"r.urdf:{line}:1: error: {said}" in done.stderr, done.stderr)
+        other = pathlib.Path(folder) / "m.toml"
+        other.write_text('coordinates = ["x"]\n[dynamics]\nmass = { x = 1 }\n')
+        done = subprocess.run([program, "check", str(other), "--base", "floating"], capture_output=True, text=True)
+        that("--base of what is no robot", done.returncode == 2, done.stderr)
+
+
+def units(program):
+    """Parameters in other units: the same bodies as with numbers in SI; what is varied is in the unit too."""
+    text = """
+[parameters]
+L = 400
+m = 2500
+[units]
+L = "mm"
+m = "g"
+[world]
+gravity = [0, 0, -9.81]
+formulation = "WAY"
+[bodies.b]
+mass    = "m"
+inertia = [0.01, "m*L^2/12", 0.02]
+centre  = ["L/2", 0, 0]
+[joints.h]
+type    = "revolute"
+between = ["ground", "b"]
+at      = [0, 0, 0]
+axis    = [0, 1, 0]
+[points]
+tip = { on = "b", at = ["L", 0, 0] }
+[outputs]
+h = "tip.z + L/4"
+a = "h.angle"
+[run]
+to = 0.2
+"""
+    for way in WAYS:
+        own = text.replace("WAY", way)
+        plain = own.replace("L = 400", "L = 0.4").replace("m = 2500", "m = 2.5").replace('[units]\nL = "mm"\nm = "g"\n', "")
+        a, b = rows(program, own)[-1], rows(program, plain)[-1]
+        that("units of bodies", all(near(a[k], b[k], 1e-13) for k in ("h", "a")), (a, b))
+        a, b = rows(program, own, "--set", "L=800")[-1], rows(program, plain, "--set", "L=0.8")[-1]
+        that("units of bodies, set", all(near(a[k], b[k], 1e-13) for k in ("h", "a")), (a, b))
+
+
+def angles_of_rest(program):
+    """States of rest with every body by itself: the angle of a joint is where its bodies are, and not half a turn off."""
+    text = HELD.replace("centre  = [0.5, 0, 0]", "centre  = [0, 0, -0.5]").replace("centre  = [0.2, 0, 0]", "centre  = [0, 0, -0.2]")
+    text = text.replace("at = [1, 0, 0]", "at = [0, 0, -1]").replace("at      = [1, 0, 0]", "at      = [0, 0, -1]").format(way="free", joint="elbow")
+    done = call(program, text, "equilibrium", "--json", "--starts", "20")
+    found = json.loads(done.stdout)["equilibria"] if done.returncode == 0 else []
+    that("states of rest", len(found) > 0, done.stderr)
+    for state in found:
+        q = state["position"]
+        between = 2 * (math.atan2(q["hand.qy"], q["hand.qw"]) - math.atan2(q["arm.qy"], q["arm.qw"]))
+        that("angle at rest", abs(math.remainder(between - q["elbow.angle"], 2 * math.pi)) < 1e-9, state)
+        that("rest", state["stable"] == (q["hand.z"] < 0 and abs(math.remainder(between, 2 * math.pi)) < 1), state)
+
+
+def damped_ball(program):
+    """A ball of one moment about all axes: w' = -d w/I, one against the other too; as a robot says it, and as bodies."""
+    for way in WAYS:
+        text = f"""
+[world]
+formulation = "{way}"
+[bodies.a]
+mass    = 1
+inertia = [0.2, 0.2, 0.2]
+start   = {{ spin = [1, -2, 0.5], turned = {{ axis = [1, 2, 3], angle = 0.7 }} }}
+[bodies.b]
+mass    = 1
+inertia = [0.3, 0.3, 0.3]
+[joints.ball]
+type    = "spherical"
+between = ["a", "b"]
+at      = [0, 0, 0]
+damping = 0.4
+[outputs]
+u = "sqrt((a.Wx - b.Wx)^2 + (a.Wy - b.Wy)^2 + (a.Wz - b.Wz)^2)"
+[run]
+to    = 1
+every = 0.5
+"""
+        for row in rows(program, text):
+            that(f"damped ball ({way})", near(row["u"], math.sqrt(5.25) * math.exp(-0.4 * (1 / 0.2 + 1 / 0.3) * row["t"]), 1e-9), row)
+    robot = '<mujoco><worldbody><body name="b"><joint name="j" type="ball" damping="0.4"/><inertial pos="0 0 0" mass="1" diaginertia="0.2 0.2 0.2"/></body></worldbody></mujoco>'
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "r.xml"
+        file.write_text(robot)
+        done = subprocess.run([program, "accelerate", str(file), "--json", "--velocity", "j.qx=0.5"], capture_output=True, text=True)
+    found = json.loads(done.stdout)["acceleration"]["j.qx"] if done.returncode == 0 else 0.0
+    that("damped ball of a robot", near(found, -0.4 / 0.2 * 0.5), (found, done.stderr))
+
+
+def held_limits(program):
+    """Joints that stand at their limits and are held there by friction: neither leaves, and the motion goes on."""
+    text = '[world]\ngravity = [0, 0, -9.81]\n'
+    for i in range(8):
+        text += (f'[bodies.b{i}]\nmass = 1\ninertia = [0.1, 0.1, 0.1]\ncentre = [{0.02 * (i % 3)}, 0, -0.1]\nstart = {{ at = [{0.3 * i}, 0, {-0.1 * (i % 2)}] }}\n'
+                 f'[joints.j{i}]\ntype = "revolute"\nbetween = ["{"ground" if i < 2 else f"b{i - 2}"}", "b{i}"]\nat = [{0.3 * i}, 0, {-0.1 * (i % 2)}]\n'
+                 f'axis = [0, 1, {0.1 * i}]\nlimits = {"[0, 1]" if i % 2 else "[-1, 0]"}\n')
+    text += "[constraints]\n" + "".join(f'"j{i}.friction" = {{ friction_force = {20 if i % 3 else 0.05}, slip = "j{i}.angle\'" }}\n' for i in range(8)) + "[run]\nto = 0.2\nevery = 0.1\n"
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "m.toml"
+        file.write_text(text)
+        done = subprocess.run([program, "run", str(file), "-o", str(pathlib.Path(folder) / "r.csv")], capture_output=True, text=True, timeout=120)
+    that("joints held at limits", done.returncode == 0 and "passes its checks" in done.stderr, done.stderr[-500:])
+
+
 def main():
     program = sys.argv[1]
-    for check in (screw, hooke, top, shapes, same_in_all_ways, limits_and_contacts, planar, parts_and_families, families_everywhere, pictures, nearly_unturned,
-                  names_on_the_command_line, urdf, mjcf, open_joints, redundant):
+    for check in (screw, hooke, top, shapes, same_in_all_ways, limits_and_contacts, planar, parts_and_families, families_everywhere, pictures, nearly_unturned, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
+                  corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits):
         check(program)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0

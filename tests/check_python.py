@@ -155,6 +155,7 @@ def check_functions(check):
                np.max(np.abs(all_of_them - exact)))
     single = np.array([f(0.0, q[k], qd[k]) for k in range(50)])
     check.that('one by one the same bits', same_bits(single, all_of_them[:50]))
+    check.that('the same bits whatever code computes them', all(same_bits(f(0.0, np.tile(q, (3, 1)), np.tile(qd, (3, 1))), np.tile(all_of_them, (3, 1))) for _ in range(25)))
     check.that('a list will do', same_bits(f(0, list(q[0]), list(qd[0])), single[0]))
     check.that('other strides will do', same_bits(f(0.0, np.asfortranarray(q), qd[::1]), all_of_them))
     call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(f.address)
@@ -199,12 +200,12 @@ def check_motions(check, folder):
     seen = []
     m.run(to=20, tolerance=1e-13, every=1e-4, progress=lambda b, n, e: seen.append(n) or True)
     check.that('progress is reported in order', seen == sorted(seen), seen[:5])
-    stopped = m.run(to=1e9, every=1.0, progress=lambda b, n, e: False)
+    stopped = m.run(to=1e9, every=1e4, progress=lambda b, n, e: False)
     check.that('a run can be ended and keeps what it had', stopped.status == 'interrupted' and len(stopped.t) >= 1, stopped)
     parent = os.getpid()
     threading.Timer(0.7, lambda: os.kill(parent, signal.SIGINT)).start()
     begin = time.monotonic()
-    stopped = m.run(to=1e9, every=1.0)
+    stopped = m.run(to=1e9, every=1e4)
     check.that('Ctrl-C ends a run and keeps what it had', stopped.status == 'interrupted' and time.monotonic() - begin < 60, stopped)
 
 
@@ -241,6 +242,18 @@ def check_builder(check):
     check.that('one-sided constraints', any(e['kind'] == 'impact' for e in run.events), run.events)
 
 
+def check_exports(check, program, file, folder):
+    """The files that the program writes."""
+    m = me.load(file)
+    made = pathlib.Path(m.export_c(folder / 'by_python'))
+    subprocess.run([program, 'export', 'c', str(file), '-o', str(folder / 'by_program')], check=True, capture_output=True)
+    check.that('export_c writes what the program writes', made.read_bytes() == (folder / 'by_program' / made.name).read_bytes())
+    fmu = pathlib.Path(m.export_fmu(folder / 'model.fmu', fmi='3.0'))
+    check.that('export_fmu writes an archive', fmu.read_bytes()[:2] == b'PK')
+    check.raises('an FMU that is called otherwise', lambda: m.export_fmu(folder / 'model.zip'), ValueError)
+    check.raises('an FMI that is none', lambda: m.export_fmu(folder / 'model.fmu', fmi='1.0'), ValueError)
+
+
 def check_wrong_use(check):
     m = me.read(PENDULUM)
     wrong = (TypeError, ValueError)
@@ -260,6 +273,7 @@ def check_wrong_use(check):
     check.raises('an unknown parameter', lambda: me.read(PENDULUM, Q=3.0), ValueError)
     check.raises('an unknown column', lambda: m.run()['nope'], KeyError)
     check.raises('a pattern that fits nothing', lambda: m.run(columns='nope*'), ValueError)
+    check.raises('more rows than there is memory', lambda: m.run(to=1e6, every=1e-9), ValueError)
     check.raises('a method', lambda: m.run(method='euler'), ValueError)
     check.raises('a tolerance', lambda: m.run(tolerance=7.0), ValueError)
     check.raises('a start off the constraints', lambda: m.run(position={'x': 5.0}), ValueError)
@@ -306,6 +320,7 @@ def main():
         check_functions(check)
         check_motions(check, folder)
         check_builder(check)
+        check_exports(check, options.program, options.models / 'bouncing_ball.toml', folder)
         check_wrong_use(check)
         check_docstrings(check)
     print(f'{check.passed} passed, {check.failed} failed')

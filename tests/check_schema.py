@@ -164,7 +164,7 @@ class Checker:
         have, read = self.schema_keys(), set()
         for path in glob.glob(os.path.join(self.root, 'src/mechanician/model/*.cpp')):
             with open(path, encoding='utf-8') as f: text = f.read()
-            for block in re.findall(r'(?:check_keys\(|\btable\(m, )[^{};]*\{([^{}]*)\}', text): read |= set(re.findall(r'"(\w+)"', block))
+            for block in re.findall(r'(?:check_keys\(|is_one_of\(|\btable\(m, )[^{};]*\{([^{}]*)\}', text): read |= set(re.findall(r'"(\w+)"', block))
         self.say(len(read) > 50, 'src/mechanician/model', f'only {len(read)} keys found: the checker does not see them')
         for key in sorted(read - set(have)): self.say(False, 'schema', f'has no key `{key}`, which the program reads')
         for key in sorted(set(have) - read): self.say(False, 'schema', f'has the key `{key}`, which the program does not read')

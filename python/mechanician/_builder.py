@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ._expressions import Condition, Expression, Operand
 from ._system import System, read
+from ._values import names, text
 
 _NAME = re.compile(r"[^\W\d]\w*\Z")
 
 
 def _key(name: str) -> str:
-    if not isinstance(name, str):
-        raise TypeError(f"a name is a text, not {name!r}")
+    text(name, "a name")
     if not _NAME.match(name):
         raise ValueError(f"`{name}` cannot be a name")
     return name if re.fullmatch(r"[A-Za-z0-9_]+", name) else json.dumps(name, ensure_ascii=False)
 
 
 def _text(value: Operand | str) -> str:
-    return json.dumps(value if isinstance(value, str) else str(Expression.of(value)), ensure_ascii=False)
+    return json.dumps(text(value, "an expression") if isinstance(value, str) else str(Expression.of(value)), ensure_ascii=False)
+
+
+def _named(coordinate: Expression | str) -> str:
+    if not isinstance(coordinate, (Expression, str)):
+        raise TypeError(f"a coordinate is an expression or a name, not {coordinate!r}")
+    return str(coordinate)
 
 
 class Model:
@@ -40,7 +46,7 @@ class Model:
 
     def __init__(self, title: str = "") -> None:
         #: The title of the model.
-        self.title = title
+        self.title = text(title, "the title")
         #: The kinetic energy, of positions and velocities.
         self.kinetic: Operand | str | None = None
         #: The potential energy.
@@ -50,6 +56,7 @@ class Model:
         self._constraints: dict[str, dict[str, str]] = {}
         self._controls: dict[str, dict[str, str]] = {}
         self._events: dict[str, dict[str, str]] = {}
+        self._further: list[str] = []
 
     def _put(self, section: str, name: str, value: str) -> None:
         entries = self._sections.setdefault(section, {})
@@ -72,6 +79,20 @@ class Model:
         self._put("parameters", name, _text(value))
         return Expression(name)
 
+    def input(self, name: str, value: Operand | str) -> Expression:
+        """A parameter that may be set from outside while a motion goes on: `System.inputs`."""
+        self._put("inputs", name, _text(value))
+        return Expression(name)
+
+    def state(self, name: str, rate: Operand | str, start: Operand | str = 0) -> Expression:
+        """A quantity of first order, with its rate: a current, a filter, an integral."""
+        self._put("states", name, f"{{ rate = {_text(rate)}, start = {_text(start)} }}")
+        return Expression(name)
+
+    def extend(self, text_: str) -> None:
+        """Further sections as a file has them, word for word: bodies, joints, families, tables …"""
+        self._further.append(text(text_, "what is added"))
+
     def define(self, name: str, value: Operand | str) -> Expression:
         """A name for an expression; `.dot` of it is its time derivative."""
         self._put("define", name, _text(value))
@@ -79,11 +100,11 @@ class Model:
 
     def force(self, coordinate: Expression | str, value: Operand | str) -> None:
         """A further force along a coordinate."""
-        self._put("dynamics.force", str(coordinate), _text(value))
+        self._put("dynamics.force", _named(coordinate), _text(value))
 
     def nonideal(self, coordinate: Expression | str, value: Operand | str) -> None:
         """What constraint forces do beyond d'Alembert's principle, by coordinate."""
-        self._put("nonideal", str(coordinate), _text(value))
+        self._put("nonideal", _named(coordinate), _text(value))
 
     def output(self, name: str, value: Operand | str) -> None:
         """A further column of results."""
@@ -104,12 +125,21 @@ class Model:
             raise ValueError(f"there is a constraint `{name}` already")
         entries = {"equation": _text(condition if isinstance(condition, str) else condition.equation())}
         for key, value in keys.items():
-            entries[key] = "[" + ", ".join(_text(v) for v in value) + "]" if isinstance(value, (list, tuple)) else _text(value)
+            entries[_key(key)] = "[" + ", ".join(_text(v) for v in value) + "]" if isinstance(value, (list, tuple)) else _text(value)
         rows[_key(name)] = entries
 
-    def event(self, name: str, when: Operand | str, *, direction: str = "both", do: str = "record") -> None:
-        """Something that happens where an expression passes zero."""
-        self._events[_key(name)] = {"when": _text(when), "direction": json.dumps(direction), "do": json.dumps(do)}
+    def mode(self, name: str, value: Operand | str) -> Expression:
+        """A parameter that events may change."""
+        self._put("modes", name, _text(value))
+        return Expression(name)
+
+    def event(self, name: str, when: Operand | str, *, direction: str = "both", do: str | Sequence[str] = "record") -> None:
+        """Something that happens where an expression passes zero: `record`, `stop`, `gear = 2`, `release clutch`, or a list of such."""
+        actions: str | list[str] = text(do, "do") if isinstance(do, str) else names(do, "do")
+        if _key(name) in self._events:
+            raise ValueError(f"there is an event `{name}` already")
+        words = {"direction": text(direction, "direction"), "do": actions}
+        self._events[_key(name)] = {"when": _text(when), **{k: json.dumps(v, ensure_ascii=False) for k, v in words.items()}}
 
     def start(
         self,
@@ -119,26 +149,32 @@ class Model:
     ) -> None:
         """Start values by name; what is not named is zero."""
         for section, values in (("start.position", position), ("start.velocity", velocity)):
+            if values is not None and not isinstance(values, Mapping):
+                raise TypeError(f"{section[6:]} is a mapping from names to values, not {type(values).__name__}")
             for name, value in (values or {}).items():
-                self._put(section, str(name), _text(value))
+                self._put(section, _named(name), _text(value))
         if time is not None:
             self._put("start", "time", _text(time))
 
     def _found_coordinates(self) -> list[str]:
+        for energy in (self.kinetic, self.potential):
+            if energy is not None:
+                _text(energy)
         texts = [str(e) for e in (self.kinetic, self.potential) if e is not None]
         texts += [v for rows in (self._constraints, self._controls) for row in rows.values() for v in row.values()]
         texts += [v for s in self._sections.values() for v in s.values()]
-        names = list(self._coordinates)
-        known = {json.loads(k) if k.startswith('"') else k for s in ("parameters", "define") for k in self._sections.get(s, {})}
-        for text in texts:
-            for name in re.findall(r"([^\W\d]\w*)'", text):  # what has a velocity
-                if name not in names and name not in known:
-                    names.append(name)
-        return names
+        found = list(self._coordinates)
+        others = [k for s in ("parameters", "inputs", "states", "modes", "define") for k in self._sections.get(s, {})]
+        known = {json.loads(k) if k.startswith('"') else k for k in others}
+        for said in texts:
+            for name in re.findall(r"([^\W\d]\w*)'", said):  # what has a velocity
+                if name not in found and name not in known:
+                    found.append(name)
+        return found
 
     def to_toml(self) -> str:
         """The model as the text of a file."""
-        lines = [f"title = {json.dumps(self.title, ensure_ascii=False)}"] if self.title else []
+        lines = [f"title = {json.dumps(self.title, ensure_ascii=False)}"] if text(self.title, "the title") else []
         lines.append(f"coordinates = {json.dumps(self._found_coordinates(), ensure_ascii=False)}")
         dynamics = [f"{k} = {_text(v)}" for k, v in (("kinetic", self.kinetic), ("potential", self.potential)) if v is not None]
         if dynamics:
@@ -148,9 +184,9 @@ class Model:
         for table, rows in (("constraints", self._constraints), ("control", self._controls), ("events", self._events)):
             for name, entries in rows.items():
                 lines += ["", f"[{table}.{name}]", *(f"{key} = {value}" for key, value in entries.items())]
-        return "\n".join(lines) + "\n"
+        return "\n".join([*lines, *self._further]) + "\n"
 
-    def build(self, **parameters: float) -> System:
+    def build(self, /, **parameters: float) -> System:
         """The model made ready for numbers. Mistakes raise ModelError."""
         return read(self.to_toml(), name=f"{self.title or 'model'}.toml", **parameters)
 

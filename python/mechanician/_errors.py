@@ -33,3 +33,10 @@ class MechanicsError(ValueError):
     def __init__(self, text: str, result: Any = None) -> None:
         super().__init__(text)
         self.result = result
+
+
+class UnknownName(KeyError, ValueError):
+    """There is nothing of this name: a column, an input."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""

@@ -14,7 +14,10 @@ _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
 def _number_text(value: float | int) -> str:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"an expression is made of expressions and numbers, not of {value!r}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError("a number of an expression is one of double precision") from None
     if number != number or number in (float("inf"), float("-inf")):
         raise ValueError(f"{number} is no number of an expression")
     return repr(int(number)) if number == int(number) and abs(number) < 1e15 else repr(number)
@@ -134,9 +137,13 @@ class Condition:
         return made
 
     def __and__(self, other: Condition) -> Condition:
+        if not isinstance(other, Condition):
+            return NotImplemented
         return Condition._joined(f"({self._text}) and ({other._text})")
 
     def __or__(self, other: Condition) -> Condition:
+        if not isinstance(other, Condition):
+            return NotImplemented
         return Condition._joined(f"({self._text}) or ({other._text})")
 
     def __invert__(self) -> Condition:
@@ -168,6 +175,8 @@ def where(condition: Condition, then: Operand, otherwise: Operand) -> Expression
 
 def coordinates(names: str) -> list[Expression]:
     """Coordinates by their names, `x, y = coordinates("x y")`. A model takes them up as it meets them."""
+    if not isinstance(names, str):
+        raise TypeError(f"names are a text such as 'x y', not {names!r}")
     words = names.replace(",", " ").split()
     for word in words:
         if not word.isidentifier():

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
-import pathlib
-import tempfile
-import webbrowser
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-import numpy.typing as npt
+from ._errors import UnknownName
+from ._lazy import optional
+from ._values import file_name, number, text
 
 if TYPE_CHECKING:
+    from ._lazy import Array
     from ._native import NativeRun
     from ._system import System
-
-Array = npt.NDArray[np.float64]
-
-
-def _optional(module: str, use: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError as e:
-        raise ImportError(f"{use} needs {module}: pip install {module}") from e
 
 
 class Record:
@@ -47,6 +36,8 @@ class Record:
             raise AttributeError(f"{type(self).__name__} has no `{name}`; it has {', '.join(self._data)}") from None
 
     def __getitem__(self, name: str) -> Any:
+        if name not in self._data:
+            raise UnknownName(f"there is no `{name}`; there are {', '.join(self._data)}")
         return self._data[name]
 
     def __dir__(self) -> list[str]:
@@ -69,10 +60,16 @@ class Instant(Record):
 
     _title = "instant"
 
+    def __init__(self, data: dict[str, Any], notes: list[str], system: System, start: tuple[Any, Any, Any]) -> None:
+        super().__init__(data, notes)
+        self._system, self._start = system, start
+
     @property
-    def parts(self) -> dict[str, Any] | None:
-        """The parts of the motion that explain it; only where they were asked for."""
-        return cast("dict[str, Any] | None", self._data.get("parts"))
+    def parts(self) -> dict[str, Any]:
+        """The parts of the motion that explain it: computed when they are asked for."""
+        if "parts" not in self._data and self._data.get("acceleration") is not None:
+            return self._system.accelerate(*self._start, parts=True).parts
+        return cast("dict[str, Any]", self._data.get("parts") or {})
 
 
 class Diagnosis(Record):
@@ -91,12 +88,12 @@ class Diagnosis(Record):
         return not self.refusals
 
 
-class Run(Mapping[str, Array]):
+class Run(Mapping[str, "Array"]):
     """A motion: columns by name as NumPy arrays (no copies), events, and how far it can be trusted."""
 
-    def __init__(self, native: NativeRun, system: System, repeat: Mapping[str, Any]) -> None:
-        self._native = native
-        self._rows = cast(Array, native.rows)
+    def __init__(self, native: NativeRun | _Stored, system: System, repeat: Mapping[str, Any]) -> None:
+        self._made = native
+        self._rows = cast("Array", native.rows)
         self._index = {name: i for i, name in enumerate(native.columns)}
         self._system = system
         self._repeat = dict(repeat)
@@ -105,6 +102,16 @@ class Run(Mapping[str, Array]):
         self.summary: dict[str, Any] = data["summary"]
         #: Impacts, contacts, singular configurations and events of the model, in order.
         self.events: list[dict[str, Any]] = data["events"]
+
+    @property
+    def _native(self) -> NativeRun:
+        if isinstance(self._made, _Stored):  # it was pickled: what is asked for now is in no row
+            if self.status == "interrupted":
+                raise ValueError("the run was interrupted and pickled: of it there are its rows")
+            again = self._system._run(**self._repeat)
+            self._made = again
+            return again
+        return self._made
 
     @property
     def columns(self) -> list[str]:
@@ -135,7 +142,7 @@ class Run(Mapping[str, Array]):
         if not isinstance(name, str):
             raise TypeError(f"columns have names: {name!r} is none")
         if name not in self._index:
-            raise KeyError(f"the run has no column `{name}`")
+            raise UnknownName(f"the run has no column `{name}`")
         return self._rows[:, self._index[name]]
 
     def __iter__(self) -> Iterator[str]:
@@ -146,7 +153,10 @@ class Run(Mapping[str, Array]):
 
     def sample(self, t: float) -> dict[str, float]:
         """All columns at any time of the motion, between rows too."""
-        row = self._native.sample(float(t))
+        try:
+            row = self._native.sample(number(t, "t"))
+        except IndexError as e:
+            raise ValueError(str(e)) from None
         return dict(zip(self._index, row.tolist(), strict=True))
 
     def array(self) -> Array:
@@ -155,23 +165,25 @@ class Run(Mapping[str, Array]):
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame with the time as index."""
-        pandas = _optional("pandas", "to_pandas")
+        pandas = optional("pandas", "to_pandas")
         frame = pandas.DataFrame(self._rows, columns=self.columns)
         return frame.set_index("t")
 
     def to_xarray(self) -> Any:
         """An xarray Dataset over the time."""
-        xarray = _optional("xarray", "to_xarray")
+        xarray = optional("xarray", "to_xarray")
         return xarray.Dataset({n: ("t", self[n]) for n in self.columns if n != "t"}, coords={"t": self.t})
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Writes the result as the command line does: .h5, .csv or .json."""
-        self._native.save(os.fspath(file))
+        self._native.save(file_name(file))
 
     def plot(self, *names: str, against: str = "t", ax: Any = None) -> Any:
         """Curves of some columns with matplotlib; returns the axes."""
-        pyplot = _optional("matplotlib.pyplot", "plot")
-        wanted = names or tuple(self._system.coordinates[:8])
+        pyplot = optional("matplotlib.pyplot", "plot")
+        wanted = [text(name, "a column") for name in names] or self._system.coordinates[:8]
+        for name in (*wanted, against):
+            self[name]
         axes = ax if ax is not None else pyplot.subplots()[1]
         for name in wanted:
             axes.plot(self[against], self[name], label=name)
@@ -200,14 +212,18 @@ class Run(Mapping[str, Array]):
         return f"<run: {self.status}, {len(self.t)} rows, t = {self.t[0]:g} to {self.t[-1]:g}, {trust}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_run_again, (self._system, self._repeat))
+        stored = self._made if isinstance(self._made, _Stored) else _Stored(self._rows, self.columns, self._made.summary)
+        return (Run, (stored, self._system, self._repeat))
 
 
-def _run_again(system: System, repeat: dict[str, Any]) -> Run:
-    return system.run(**repeat)
+class _Stored:
+    """What a pickled run is made of."""
+
+    def __init__(self, rows: Array, columns: list[str], summary: str) -> None:
+        self.rows, self.columns, self.summary = rows, columns, summary
 
 
-class Sweep(Mapping[str, Array]):
+class Sweep(Mapping[str, "Array"]):
     """Many motions: one row each. Columns are what was varied, the state at the end and what was kept."""
 
     def __init__(
@@ -228,8 +244,10 @@ class Sweep(Mapping[str, Array]):
         return list(self._index)
 
     def __getitem__(self, name: str) -> Array:
+        if not isinstance(name, str):
+            raise TypeError(f"columns have names: {name!r} is none")
         if name not in self._index:
-            raise KeyError(f"the sweep has no column `{name}`; it has {', '.join(self._index)}")
+            raise UnknownName(f"the sweep has no column `{name}`; it has {', '.join(self._index)}")
         return self._values[:, self._index[name]]
 
     def __iter__(self) -> Iterator[str]:
@@ -240,7 +258,7 @@ class Sweep(Mapping[str, Array]):
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame, a row for each motion."""
-        frame = _optional("pandas", "to_pandas").DataFrame(self._values, columns=self.columns)
+        frame = optional("pandas", "to_pandas").DataFrame(self._values, columns=self.columns)
         frame["outcome"] = self.outcomes
         return frame
 
@@ -251,17 +269,20 @@ class Sweep(Mapping[str, Array]):
 
 def show_page(page: str) -> Any:
     """A page in a notebook, or in a browser where there is none."""
-    try:
-        from IPython import get_ipython  # type: ignore[import-not-found,unused-ignore]
+    import sys
 
-        if get_ipython() is not None and "IPKernelApp" in get_ipython().config:
+    if "IPython" in sys.modules:
+        ipython = sys.modules["IPython"]
+        shell = ipython.get_ipython()
+        if shell is not None and "IPKernelApp" in shell.config:
             from html import escape
 
-            from IPython.display import HTML  # type: ignore[import-not-found,unused-ignore]
+            frame = f'<iframe srcdoc="{escape(page)}" style="width:100%;height:640px;border:0"></iframe>'
+            return optional("IPython.display", "show").HTML(frame)
+    import pathlib
+    import tempfile
+    import webbrowser
 
-            return HTML(f'<iframe srcdoc="{escape(page)}" style="width:100%;height:640px;border:0"></iframe>')
-    except ImportError:
-        pass
     with tempfile.NamedTemporaryFile("w", suffix=".html", delete=False, encoding="utf-8") as file:
         file.write(page)
     webbrowser.open(pathlib.Path(file.name).as_uri())

@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/complex.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -9,7 +10,9 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include "mechanician/cli/program.hpp"
 #include "mechanician/mechanician.hpp"
+#include "native/fast_call.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -28,6 +31,19 @@ nb::object array_of(std::vector<double>&& numbers, std::vector<std::size_t> shap
 
 nb::object array_of(const Eigen::VectorXd& x) {
   return array_of(std::vector<double>(x.data(), x.data() + x.size()), {static_cast<std::size_t>(x.size())});
+}
+
+nb::object array_of(const Eigen::MatrixXd& x) {
+  const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows = x;
+  return array_of(std::vector<double>(rows.data(), rows.data() + rows.size()),
+                  {static_cast<std::size_t>(x.rows()), static_cast<std::size_t>(x.cols())});
+}
+
+/// Other threads of Python run while it computes.
+template <class Call>
+auto released(Call&& call) {
+  const nb::gil_scoped_release release;
+  return call();
 }
 
 /// Python's own signals are looked at between steps: Ctrl-C interrupts, and what was computed stays.
@@ -96,7 +112,10 @@ void add_model(nb::module_& m) {
           [](Start* self, Values position, Values velocity, std::optional<double> time) {
             new (self) Start{std::move(position), std::move(velocity), time};
           },
-          "position"_a, "velocity"_a, "time"_a.none());
+          "position"_a, "velocity"_a, "time"_a.none())
+      .def_ro("position", &Start::position)
+      .def_ro("velocity", &Start::velocity)
+      .def_ro("time", &Start::time);
   nb::class_<NativeModel>(m, "NativeModel")
       .def(nb::init<std::string, std::optional<std::string>, Values>(), "file"_a, "text"_a.none(), "set"_a,
            nb::call_guard<nb::gil_scoped_release>())
@@ -125,23 +144,70 @@ void add_model(nb::module_& m) {
                      for (std::size_t i = 0; i < names.size(); ++i) values[names[i]] = self.system.parameters()[i];
                      return values;
                    })
+      .def_prop_ro("inputs",
+                   [](const NativeModel& self) {
+                     Values values;
+                     const std::vector<std::string> names = self.system.parameter_names();
+                     for (const int i : self.system.inputs_from_outside())
+                       if (const auto k = static_cast<std::size_t>(i); k < names.size())
+                         values[names[k]] = self.system.parameters()[k];
+                     return values;
+                   })
       .def("state", [](const NativeModel& self, const Start& start) { return by_numbers(state_of(self, start)); })
       .def("project",
            [](const NativeModel& self, const Start& start) {
-             return by_numbers(accepted_start(self.system, state_of(self, start), true));
+             return by_numbers(released([&] { return accepted_start(self.system, state_of(self, start), true); }));
            })
       .def("check",
            [](const NativeModel& self, const Start& start) {
-             const InstantAnswer answer = self.system.instant(begin_at(InstantRequest{}, start));
+             const auto answer = released([&] { return self.system.instant(begin_at(InstantRequest{}, start)); });
              return nb::make_tuple(answer.check_json(), answer.start_refusals(), answer.notes());
            })
       .def("accelerate",
            [](const NativeModel& self, const Start& start, bool parts) {
-             const InstantAnswer answer = self.system.instant(begin_at(InstantRequest{.parts = parts}, start));
+             const auto answer =
+                 released([&] { return self.system.instant(begin_at(InstantRequest{.parts = parts}, start)); });
              return nb::make_tuple(answer.json(), answer.refusals(), answer.notes());
            })
+      .def("picture",
+           [](const NativeModel& self, const Start& start) {
+             return released([&] { return self.system.instant(begin_at(InstantRequest{}, start)).picture(); });
+           })
       .def("equations",
-           [](const NativeModel& self, const std::string& format) { return self.system.equations_as(format); });
+           [](const NativeModel& self, const std::string& format) {
+             return released([&] { return self.system.equations_as(format); });
+           })
+      .def("export_c",
+           [](const NativeModel& self, const Start& start, const std::string& folder, const std::string& name) {
+             return write_c(self.system, state_of(self, start), folder, name).file;
+           })
+      .def("export_fmu",
+           [](const NativeModel& self, const Start& start, const std::string& file, bool three,
+              const std::string& name) {
+             const ExportedFile made =
+                 write_fmu(self.system, state_of(self, start), file, three ? FmiVersion::three : FmiVersion::two, name);
+             return nb::make_tuple(made.file, made.note);
+           })
+      .def("linearise",
+           [](const NativeModel& self, const Start& start, std::vector<std::string> inputs,
+              std::vector<std::string> outputs, std::vector<std::string> states, bool project) {
+             LineariseRequest request = begin_at(LineariseRequest{}, start);
+             request.inputs = std::move(inputs), request.outputs = std::move(outputs);
+             request.states = std::move(states), request.project = project;
+             const LinearAnswer near = released([&] { return linearise(self.system, request); });
+             return nb::make_tuple(near.json, near.states, array_of(near.A), array_of(near.B), array_of(near.C),
+                                   array_of(near.D), array_of(near.drift), near.eigenvalues, near.at, near.stable,
+                                   near.notes);
+           })
+      .def("rest", [](const NativeModel& self, const Start& start, int starts, unsigned long seed,
+                      const std::string& vary, double from, double to) {
+        const RestRequest request{starts, seed, start.position, start.time, vary, from, to};
+        const RestAnswer rest = released([&] { return find_rest(self.system, request); });
+        nb::list states;
+        for (const RestPoint& r : rest.states)
+          states.append(nb::make_tuple(r.position, r.eigenvalues, r.stable, r.isolated));
+        return nb::make_tuple(rest.json, states, rest.notes);
+      });
 }
 
 void add_motions(nb::module_& m) {
@@ -168,7 +234,7 @@ void add_motions(nb::module_& m) {
                    })
       .def("sample",
            [](const MotionAnswer& self, double t) {
-             const NamedSample sample = self.sample(t);
+             const NamedSample sample = released([&] { return self.sample(t); });
              return array_of(std::vector<double>(sample.row().begin(), sample.row().end()), {sample.row().size()});
            })
       .def("save", &MotionAnswer::write, nb::call_guard<nb::gil_scoped_release>());
@@ -179,15 +245,17 @@ void add_motions(nb::module_& m) {
         request.progress = [&](double begin, double now, double end) {
           return ask_python(progress, [&] { return progress(begin, now, end); });
         };
-        nb::gil_scoped_release released;
-        return model.system.integrate(request);
+        return released([&] { return model.system.integrate(request); });
       },
       "model"_a, "start"_a, "wishes"_a, "progress"_a.none());
   nb::class_<MotionStepper>(m, "NativeSteps")
       .def("__init__",
            [](MotionStepper* self, const NativeModel& model, const Start& start, const MotionRequest& wishes) {
-             new (self) MotionStepper(model.system, begin_at(wishes, start));
+             const MotionRequest request = begin_at(wishes, start);
+             nb::gil_scoped_release release;
+             new (self) MotionStepper(model.system, request);
            })
+      .def("set_input", &MotionStepper::set_input, nb::call_guard<nb::gil_scoped_release>())
       .def("advance", &MotionStepper::advance, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("columns", &MotionStepper::columns)
       .def_prop_ro("failed", &MotionStepper::failed)
@@ -216,11 +284,7 @@ void add_sweeps(nb::module_& m) {
         request.progress = [&](std::int64_t done, std::int64_t of) {
           return ask_python(progress, [&] { return progress(done, of); });
         };
-        SweepAnswer sweep;
-        {
-          nb::gil_scoped_release released;
-          sweep = model.system.sweep(request);
-        }
+        SweepAnswer sweep = released([&] { return model.system.sweep(request); });
         const std::size_t width = sweep.columns.size(), motions = sweep.num_motions();
         return nb::make_tuple(sweep.columns, array_of(std::move(sweep.rows), {motions, width}), sweep.outcomes,
                               sweep.reasons, sweep.computed);
@@ -233,12 +297,48 @@ extern "C" int mechanician_acceleration(double t, const double* q, const double*
   return static_cast<const Acceleration*>(function)->try_evaluate(t, q, qd, nullptr, qdd) ? 0 : 1;
 }
 
+/// f(t, q, qd) of plain arrays, one state or rows of them; everything else by `_general`, in Python.
+PyObject* call_acceleration(PyObject* self, PyObject* args, PyObject* names) {
+  if (!nb::inst_ready(self)) {
+    PyErr_SetString(PyExc_TypeError, "the function was not made by System.compiled");
+    return nullptr;
+  }
+  if (names == nullptr && PyTuple_Size(args) == 3 && PyFloat_Check(PyTuple_GetItem(args, 0))) {
+    const Acceleration& f = *nb::inst_ptr<Acceleration>(self);
+    const double *q = nullptr, *qd = nullptr, t = PyFloat_AsDouble(PyTuple_GetItem(args, 0));
+    const std::intptr_t rows = FastArrays::rows_of(PyTuple_GetItem(args, 1), f.n(), q);
+    if (rows >= 0 && FastArrays::rows_of(PyTuple_GetItem(args, 2), f.n(), qd) == rows) {
+      double* qdd = nullptr;
+      PyObject* result = FastArrays::make(rows, f.n(), qdd);
+      if (result == nullptr) return nullptr;
+      try {
+        if (rows == 0)
+          f(t, q, qd, nullptr, qdd);
+        else
+          released([&] { f.evaluate(rows, &t, 0, q, qd, nullptr, qdd); });
+        return result;
+      } catch (const std::exception& e) {
+        Py_DECREF(result);
+        PyErr_SetString(PyExc_ValueError, e.what());
+        return nullptr;
+      }
+    }
+  }
+  PyObject* general = PyObject_GetAttrString(self, "_general");
+  if (general == nullptr) return nullptr;
+  PyObject* result = PyObject_Call(general, args, names);
+  Py_DECREF(general);
+  return result;
+}
+
+PyType_Slot acceleration_slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_acceleration)}, {0, nullptr}};
+
 void add_functions(nb::module_& m) {
-  nb::class_<Acceleration>(m, "NativeFunction")
+  nb::class_<Acceleration>(m, "NativeFunction", nb::type_slots(acceleration_slots))
       .def("__init__",
            [](Acceleration* self, const NativeModel& model, const Start& start) {
              const State near = state_of(model, start);
-             nb::gil_scoped_release released;
+             nb::gil_scoped_release release;
              new (self) Acceleration(model.system, near);
            })
       .def_prop_ro("n", &Acceleration::n)
@@ -255,21 +355,11 @@ void add_functions(nb::module_& m) {
             if (q.size() != qd.size() || q.size() != qdd.size() || q.size() != count * n ||
                 (t.size() != 1 && t.size() != count))
               throw std::invalid_argument("t, q, qd and qdd do not fit each other");
+            nb::gil_scoped_release release;
             self.evaluate(static_cast<std::int64_t>(count), t.data(), t.size() == 1 ? 0 : 1, q.data(), qd.data(),
                           nullptr, qdd.data());
           },
-          "t"_a, "q"_a, "qd"_a, "qdd"_a)
-      .def(
-          "evaluate_one",
-          [](const Acceleration& self, double t, const Numbers& q, const Numbers& qd) {
-            const auto n = static_cast<std::size_t>(self.n());
-            if (q.size() != n || qd.size() != n)
-              throw std::invalid_argument("q and qd have an entry for each coordinate");
-            std::vector<double> qdd(n);
-            self(t, q.data(), qd.data(), nullptr, qdd.data());
-            return array_of(std::move(qdd), {n});
-          },
-          "t"_a, "q"_a, "qd"_a);
+          "t"_a, "q"_a, "qd"_a, "qdd"_a);
 }
 
 }  // namespace
@@ -281,4 +371,11 @@ NB_MODULE(_native, m) {
   add_motions(m);
   add_sweeps(m);
   add_functions(m);
+  m.def("command_line", [](std::vector<std::string> words) {
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    nb::gil_scoped_release release;
+    return run_command_line(static_cast<int>(words.size()), arguments.data());
+  });
 }

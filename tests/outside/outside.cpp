@@ -48,6 +48,15 @@ position = { x = "0.6*L", y = "-0.8*L" }
   double qdd[2];
   system.compiled()(0.0, q, qd, &L, qdd);
   worst = std::max(worst, std::abs(qdd[0] - now.acceleration("x")));
+  // At rest below: x'' = -(g/L) x. Above it is unstable.
+  const auto near = mechanician::linearise(system, {.position = {{"x", 0.0}, {"y", -2.0}}});
+  worst = std::max(worst, std::abs(near.A(1, 0) + 9.81 / 2.0));
+  int stable = 0;
+  for (const mechanician::RestPoint& rest : mechanician::find_rest(system).states) {
+    worst = std::max(worst, std::abs(std::abs(rest.position.at("y")) - 2.0));
+    stable += rest.stable ? 1 : -1;
+  }
+  worst = std::max(worst, near.stable && near.at == "rest" && stable == 0 ? 0.0 : 1.0);
   if (!(worst < 1e-7 && motion.trusted())) std::cerr << "the pendulum is off by " << worst << '\n';
   return worst < 1e-7 && motion.trusted();
 }

@@ -10,6 +10,7 @@ import os, re, shutil, sys
 PAGES = {'README.md': 'index.md', 'NOTATION.md': 'notation.md', 'ARCHITECTURE.md': 'inside/architecture.md',
          'CONTRIBUTING.md': 'inside/contributing.md', 'CHANGELOG.md': 'inside/changes.md', 'models': 'gallery/index.md',
          'docs/how-to/README.md': 'how-to/index.md', 'docs/how-to': 'how-to/index.md',
+         'docs/python/README.md': 'python/index.md', 'docs/python': 'python/index.md',
          'docs/gallery/README.md': 'gallery/index.md', 'docs/gallery': 'gallery/index.md'}
 COPIED = ('.md', '.svg', '.png', '.jpg', '.webp', '.gif', '.html')
 FENCE = re.compile(r'^(\s*)(`{3,}|~{3,})')

@@ -1,5 +1,7 @@
 #include "mechanician/analysis/eigenvalues.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -229,6 +231,14 @@ bool Spectrum::is_stable() const {
 
 bool Spectrum::has_zero() const {
   return std::any_of(eigenvalues.begin(), eigenvalues.end(), [](const Eigenvalue& e) { return e.value == 0.0; });
+}
+
+std::string refuse_spectrum(const Linearisation& linear) {
+  if (linear.A.rows() <= most_general_states || linear.M.size() > 0) return {};
+  return fmt::format(
+      "{} states: eigenvalues of matrices without symmetry are computed up to {}; a model of fewer members tells the "
+      "lowest modes",
+      linear.A.rows(), most_general_states);
 }
 
 Spectrum find_spectrum(const Eigen::MatrixXd& A, const Eigen::MatrixXd& noise, const SpectrumOptions& options) {

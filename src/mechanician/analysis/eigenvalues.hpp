@@ -48,6 +48,9 @@ struct Spectrum {
 /// that with shapes.
 inline constexpr int most_general_states = 3000;
 
+/// Why there are no eigenvalues of a linearisation: it is too large for its kind. Empty where there are.
+std::string refuse_spectrum(const Linearisation& linear);
+
 struct SpectrumOptions {
   bool vectors = true;
 };

@@ -77,7 +77,17 @@ ImplicitEquations::ImplicitEquations(Dynamics& dynamics, std::span<const int> in
     ideal_qdd = make_symbols("ideal acceleration", n_), ideal_lambda = make_symbols("ideal multiplier", m_);
     C = substitute(C, reactions_by(eqs, ideal_lambda));
   }
-  std::vector<Expr> F = make_residuals(eqs, lambda_, C, ResidualTerms::all);
+  // Requirements are rows as others; with actuators their multipliers are efforts, which push by E.
+  num_constraints_ = eqs.num_constraints();
+  std::vector<Expr> pushing = lambda_;
+  const bool actuators = !eqs.control.actuators.empty();
+  for (int j = num_constraints_; actuators && j < m_; ++j) pushing[static_cast<std::size_t>(j)] = 0;
+  std::vector<Expr> F = make_residuals(eqs, pushing, C, ResidualTerms::all);
+  for (const auto& e : eqs.control.E.entries)
+    if (num_constraints_ + e.col < m_) {
+      Expr& f = F[static_cast<std::size_t>(e.row)];
+      f = f - e.value * lambda_[static_cast<std::size_t>(num_constraints_ + e.col)];
+    }
   add_friction(eqs, dynamics.sliding(), lambda_, F);
   if (reactions) {
     Equations ideal = eqs;
@@ -262,13 +272,14 @@ bool ImplicitEquations::evaluate(double t, const double* y, std::span<const int>
   left_out_.assign(static_cast<std::size_t>(size_), 0);
   for (int first = n_; first < size_; first += n_ + m_)
     for (int j = 0; j < m_; ++j)
-      left_out_[static_cast<std::size_t>(first + j)] = !std::binary_search(kept.begin(), kept.end(), j);
+      left_out_[static_cast<std::size_t>(first + j)] =
+          !std::binary_search(kept.begin(), kept.end(), j) || (first > n_ && j >= num_constraints_);
   x_[0] = t;
   std::copy_n(y, 2 * n_, x_.begin() + 1);
   const std::size_t num_parameters = written.frozen().parameters.size();
   std::copy_n(parameters.begin(), num_parameters, x_.begin() + 1 + 2 * n_);
-  std::copy(written.sides.begin(), written.sides.end(),
-            x_.begin() + static_cast<std::ptrdiff_t>(1 + 2 * n_ + num_parameters));
+  std::copy_n(written.sides.begin(), written.switches().size(),
+              x_.begin() + static_cast<std::ptrdiff_t>(1 + 2 * n_ + num_parameters));
   double* const z = x_.data() + x_.size() - size_;
   std::fill(z, z + size_, 0.0);
   z_.assign(static_cast<std::size_t>(size_), 0.0);

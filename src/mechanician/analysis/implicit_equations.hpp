@@ -39,6 +39,7 @@ class ImplicitEquations {
   bool evaluate(double t, const double* y, std::span<const int> kept);
 
   int n() const { return n_; }
+  int num_constraints() const { return num_constraints_; }
   int m() const { return m_; }
   int num_unknowns() const { return size_; }
   /// q̈, then λ by row.
@@ -79,6 +80,7 @@ class ImplicitEquations {
   void find_input_slopes(std::span<const int> inputs);
 
   Dynamics& dynamics_;
+  int num_constraints_ = 0;
   int n_, m_, size_;
   std::vector<Expr> lambda_;
   std::vector<Expr> symbols_;         ///< inputs of the tape

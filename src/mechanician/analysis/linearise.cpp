@@ -74,6 +74,28 @@ void check_output(const Equations& eqs, const std::string& name, const Expr& out
   }
 }
 
+/// Why there is no derivative of what control does; empty: there is one.
+std::string control_not_linear(Dynamics& dynamics) {
+  const EquationFacts& facts = dynamics.facts();
+  const ControlEquations& control = facts.control;
+  if (facts.num_constraints == facts.m || control.is_plain()) return {};
+  if (control.every) return "control is sampled: between samples nothing is linear in the state";
+  if (control.nominal) return "control by a model of its own ([nominal]) is not linearised";
+  if (control.has_free) return "a free control force is not linearised: give it as a force";
+  if (std::any_of(control.requirements.begin(), control.requirements.end(), [](const auto& r) { return r.one_sided; }))
+    return "one-sided requirements of control are not linearised";
+  if (control.actuators.size() != control.requirements.size())
+    return fmt::format(
+        "control of {} requirements by {} actuators is not linearised: where as many push as are asked for, it is",
+        control.requirements.size(), control.actuators.size());
+  if (facts.needs_reactions) return "actuators beside [nonideal] forces of reactions are not linearised";
+  for (std::size_t i = 0; i < dynamics.num_control_switches(); ++i)
+    if (dynamics.sides()[dynamics.num_expression_switches() + i] < 0.0)
+      return fmt::format("actuator `{}` is at its limit: the requirements are not met here",
+                         facts.control_switches[i].name);
+  return {};
+}
+
 /// Sum of entries times rows of X, a row for each row of F.
 void add_product(const BoundedEntries& entries, const Eigen::MatrixXd& X, const Eigen::MatrixXd& X_noise, RowMajor& to,
                  RowMajor* noise) {
@@ -199,6 +221,7 @@ bool Lineariser::choose_rows(Phase& phase, Linearisation& to, std::vector<double
   // States of first order change as their rates say, whatever was given: at rest is where these vanish.
   dynamics.set_state_rates(t, y.data());
   dynamics.take_sides(t, y.data());
+  if (dynamics.num_control_switches() > 0 && dynamics.choose_rows(t, y.data())) dynamics.settle_control(t, y.data());
   const auto refuse = [&](std::string text, Place place = {}) {
     to.refusal = std::move(text), to.place = place;
     return false;
@@ -207,6 +230,7 @@ bool Lineariser::choose_rows(Phase& phase, Linearisation& to, std::vector<double
   if (dynamics.is_weighed())
     return refuse("measured constraints that depend on others: what weights do to them is not linearised");
   const System& system = phase.system(*system_);
+  if (const std::string why = control_not_linear(dynamics); !why.empty()) return refuse(why);
   const auto generic = quick ? EquationValues::GenericRank{} : dynamics.values().find_generic_rank(to.state);
   const auto& kept = dynamics.rows_that_act();
   if (generic.rank && *generic.rank > static_cast<int>(kept.size())) {
@@ -365,7 +389,7 @@ void Lineariser::judge(const Phase& phase, const std::vector<double>& y, Lineari
   to.qdd = Eigen::Map<const Eigen::VectorXd>(qdd, n);
   to.qdd_size = phase.a_size.head(n);
   to.multipliers = Eigen::VectorXd::Zero(system_->m());
-  for (int j = 0; j < eqs.m(); ++j) {
+  for (int j = 0; j < eqs.num_constraints(); ++j) {
     const int row = phase.contacts ? phase.contacts->row_of[static_cast<std::size_t>(j)] : j;
     if (row >= 0) to.multipliers(row) = eqs.unknowns()[static_cast<std::size_t>(n + j)];
   }
@@ -424,7 +448,8 @@ Linearisation Lineariser::at(const State& given, bool quick) {
   to.depends_on_time = dynamics.facts().depends_on_time;
 
   ImplicitEquations& eqs = *phase.equations;
-  const std::vector<int> kept = dynamics.rows_that_act();
+  std::vector<int> kept = dynamics.rows_that_act();
+  for (int j = dynamics.num_constraints(); j < eqs.m(); ++j) kept.push_back(j);
   if (!eqs.evaluate(given.t, y.data(), kept)) {
     to.refusal = "a derivative of the equations has no finite value here, or the accelerations are not determined";
     return to;

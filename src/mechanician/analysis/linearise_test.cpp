@@ -70,6 +70,48 @@ void expect_as_differences(const Loaded& loaded, double h = 1e-5, double toleran
   EXPECT_LT((l.A - A).cwiseAbs().maxCoeff(), tolerance * size) << loaded.system.title() << "\n" << l.A << "\n\n" << A;
 }
 
+const std::string cart = R"x(
+coordinates = ["x", "angle"]
+[dynamics]
+kinetic   = "1.5*x'^2 + x'*angle'*cos(angle) + angle'^2/2"
+potential = "-9.81*cos(angle)"
+[control.place]
+equation  = "x = 0"
+frequency = 2.0
+damping   = 0.5
+)x";
+
+TEST(linearise, of_what_actuators_hold_is_the_error_and_the_zero_dynamics) {
+  // The cart is brought to its place, and the pendulum swings about a point that rests.
+  const Loaded loaded(cart + "[actuators]\nmotor = { x = \"1\", limit = 50 }\n");
+  expect_as_differences(loaded);
+  const Spectrum spectrum = find_spectrum(linearised(loaded));
+  std::vector<Complex> wanted{
+      {-1.0, std::sqrt(3.0)}, {-1.0, -std::sqrt(3.0)}, {0.0, std::sqrt(9.81)}, {0.0, -std::sqrt(9.81)}};
+  ASSERT_EQ(spectrum.eigenvalues.size(), wanted.size());
+  for (const Complex& w : wanted) {
+    double nearest = 1e300;
+    for (const Eigenvalue& e : spectrum.eigenvalues) nearest = std::min(nearest, std::abs(e.value - w));
+    EXPECT_LT(nearest, 1e-12) << w;
+  }
+}
+
+TEST(linearise, of_the_least_control_force_is_its_derivative) {
+  expect_as_differences(Loaded(cart));
+  expect_as_differences(Loaded(cart + "[start]\nposition = { angle = 0.4, x = 0.1 }\nvelocity = { angle = 0.3 }\n"));
+  expect_as_differences(Loaded(cart + "[nonideal]\nangle = \"-0.1*angle'\"\n"));
+}
+
+TEST(linearise, of_control_that_is_not_linear_is_refused_by_name) {
+  for (const auto& [more, word] :
+       {std::pair("[actuators]\na = { x = \"1\" }\nb = { angle = \"1\" }\n", "1 requirements by 2 actuators"),
+        std::pair("[actuators]\na = { x = \"1\" }\n[control]\nevery = 0.1\n", "sampled"),
+        std::pair("[actuators]\na = { x = \"1\", limit = 0.1 }\n[start]\nposition = { x = 1 }\n", "at its limit")}) {
+    const Linearisation l = linearised(Loaded(cart + more));
+    EXPECT_NE(l.refusal.find(word), std::string::npos) << more << l.refusal;
+  }
+}
+
 TEST(linearise, is_the_derivative_of_the_rates_of_the_states) {
   for (const char* name : {"pendulum", "double_pendulum", "four_bar", "rolling_disk", "kapitza_pendulum", "three_rods",
                            "wheel_with_massless_coordinate", "chaplygin_sleigh", "appell_hamel", "snakeboard",

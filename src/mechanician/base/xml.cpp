@@ -44,6 +44,10 @@ XmlElement parse_xml(std::string_view text) {
                    fmt::format("this is no XML ({}){}{}", tinyxml2::XMLDocument::ErrorIDToName(document.ErrorID()),
                                why.empty() ? "" : ": ", why));
   }
+  for (const auto* node = document.FirstChild(); node; node = node->NextSibling())
+    if (const auto* unknown = node->ToUnknown();
+        unknown && std::string_view(unknown->Value()).find("ENTITY") != std::string_view::npos)
+      throw XmlError(unknown->GetLineNum(), "it declares entities, which are not read");
   const tinyxml2::XMLElement* root = document.RootElement();
   if (!root) throw XmlError(1, "there is no element in it");
   if (const auto* second = root->NextSiblingElement())

@@ -23,6 +23,11 @@ struct RawOptions {
   std::string form = "auto", shell;
 };
 
+void add_base_option(CLI::App& app, RawOptions& raw) {
+  app.add_option("--base", raw.command.base, "Of a robot in URDF: whether the first link is held, fixed or floating")
+      ->check(CLI::IsMember({"fixed", "floating"}));
+}
+
 /// Returns the model file among them. `rows`: with --at for the row of a result; `linearise` has one of its own.
 CLI::Option* add_model_options(CLI::App& app, RawOptions& raw, bool rows = true) {
   CLI::Option* model = app.add_option("MODEL", raw.command.model, "Model file")->required();
@@ -34,6 +39,7 @@ CLI::Option* add_model_options(CLI::App& app, RawOptions& raw, bool rows = true)
       ->type_name("RESULT");
   if (rows) app.add_option("--at", raw.command.start_at, "With --from: the row at this time")->type_name("T");
   app.add_flag("--json", raw.command.json, "Machine-readable output on standard output");
+  add_base_option(app, raw);
   return model;
 }
 
@@ -238,6 +244,8 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
       "Print M, Q, A, b, C and, where it can be read, the closed form of the acceleration and the constraint force");
   add_model_options(*equations, raw);
   equations->add_flag("--latex", raw.command.latex, "LaTeX");
+  equations->add_flag("--latex-document", raw.command.latex_document, "LaTeX, as a document of its own");
+  equations->add_flag("--python", raw.command.python, "M, Q, A and b as functions of Python");
 
   auto* expand = app.add_subcommand("expand", "Print the plain model that bodies, joints, springs and the like mean");
   add_model_options(*expand, raw);
@@ -245,9 +253,7 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
   auto* import = app.add_subcommand("import", "Print a robot in URDF or MJCF as a model file");
   import->add_option("ROBOT", raw.command.model, "URDF or MJCF file")->required()->type_name("FILE.urdf|.xml");
   import->add_option("-o", raw.command.output, "Model file; without it to standard output")->type_name("FILE.toml");
-  import->add_option("--base", raw.command.base, "Whether the first link is held: fixed or floating")
-      ->check(CLI::IsMember({"fixed", "floating"}))
-      ->capture_default_str();
+  add_base_option(*import, raw);
 
   auto* project =
       app.add_subcommand("project", "Move the start state onto the constraints, least in the mass norm, and print it");
@@ -296,11 +302,14 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
   add_model_options(*bench, raw);
   bench->add_flag("--listing", raw.command.listing, "Print what is compiled, step by step, and measure nothing");
 
-  auto* exported = app.add_subcommand(
-      "export", "The model in a form that runs without mechanician: C99 and libm, or a Functional Mock-up Unit");
-  exported->add_option("KIND", raw.command.kind, "c or fmu")->required()->check(CLI::IsMember({"c", "fmu"}));
+  auto* exported = app.add_subcommand("export",
+                                      "The model in a form that does without mechanician: C99 and libm, a Functional "
+                                      "Mock-up Unit, an article in LaTeX");
+  exported->add_option("KIND", raw.command.kind, "c, fmu or latex")
+      ->required()
+      ->check(CLI::IsMember({"c", "fmu", "latex"}));
   add_model_options(*exported, raw);
-  exported->add_option("-o", raw.command.output, "c: a folder for NAME.c and NAME.h; fmu: the file")
+  exported->add_option("-o", raw.command.output, "c: a folder for NAME.c and NAME.h; fmu, latex: the file")
       ->required()
       ->type_name("FOLDER|FILE.fmu");
   exported->add_option("--fmi", raw.command.fmi, "Version of the interface")

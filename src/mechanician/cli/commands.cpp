@@ -71,7 +71,7 @@ Exit run_check(const CommandOptions& options) {
     refused = refuse(loaded.system, instant);
   refused |= refuse_start(loaded.system, instant);
   if (!refused) warn(loaded.system, instant);
-  for (const std::string& note : notes_of_model(options.model)) mechanician::say("note: {}\n", note);
+  say_notes(loaded.system, options);
   return refused ? Exit::refused : Exit::done;
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* bash = R"(_mechanician() {
   local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} previous=${COMP_WORDS[COMP_CWORD-1]}
-  local common="--set --position --velocity --time --from --at --json --help"
+  local common="--set --position --velocity --time --from --at --base --json --help"
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "check accelerate equations expand import project run sweep bench linearise equilibrium export plot completion help --help --version" -- "$word"))
   elif [ "$command" = help ]; then
@@ -30,7 +30,7 @@ constexpr const char* bash = R"(_mechanician() {
   elif [ "${word#-}" != "$word" ]; then
     case $command in
       accelerate) common="$common --form --parts --explain" ;;
-      equations) common="$common --latex" ;;
+      equations) common="$common --latex --latex-document --python" ;;
       bench) common="$common --listing" ;;
       export) common="$common -o --fmi" ;;
       linearise) common="$common --at --inputs --outputs --states --every --to --period --modes --tolerance --method --project-start --report -o" ;;
@@ -55,13 +55,15 @@ constexpr const char* fish =
     R"(complete -c mechanician -n __fish_use_subcommand -f -a "check accelerate equations expand import project run sweep bench linearise equilibrium export plot completion help"
 complete -c mechanician -n __fish_use_subcommand -l help -l version
 for command in check accelerate equations expand import project run sweep bench linearise equilibrium export
-  complete -c mechanician -n "__fish_seen_subcommand_from $command" -l set -l position -l velocity -l time -l at -x
+  complete -c mechanician -n "__fish_seen_subcommand_from $command" -l set -l position -l velocity -l time -l at -l base -x
   complete -c mechanician -n "__fish_seen_subcommand_from $command" -l from -r -F
   complete -c mechanician -n "__fish_seen_subcommand_from $command" -l json -l help
 end
 complete -c mechanician -n "__fish_seen_subcommand_from accelerate" -l form -x -a "auto F1 F2 F3 F4 F5"
 complete -c mechanician -n "__fish_seen_subcommand_from accelerate" -l parts -l explain
 complete -c mechanician -n "__fish_seen_subcommand_from equations" -l latex
+complete -c mechanician -n "__fish_seen_subcommand_from equations" -l latex-document
+complete -c mechanician -n "__fish_seen_subcommand_from equations" -l python
 complete -c mechanician -n "__fish_seen_subcommand_from bench" -l listing
 complete -c mechanician -n "__fish_seen_subcommand_from sweep" -s o -l resume -l samples -r -F
 complete -c mechanician -n "__fish_seen_subcommand_from sweep" -l vary -l count -l seed -l sampling -l keep -l to -l method -l step -l tolerance -l scale -l device -l threads -x

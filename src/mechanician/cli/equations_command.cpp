@@ -1,8 +1,13 @@
 #include <fmt/format.h>
 
+#include <stdexcept>
+
 #include "mechanician/cli/commands.hpp"
 #include "mechanician/cli/loading.hpp"
+#include "mechanician/cli/saying.hpp"
+#include "mechanician/exports/python_model.hpp"
 #include "mechanician/instant/generic_rows.hpp"
+#include "mechanician/library/latex_document.hpp"
 #include "mechanician/output/equations_output.hpp"
 #include "mechanician/output/term_equations_output.hpp"
 
@@ -25,10 +30,24 @@ bool show_by_term(const CommandOptions& options, const FamilyModel& model) {
 }  // namespace
 
 Exit run_equations(const CommandOptions& options) {
-  if (options.json && options.latex) throw UsageError("equations: --json and --latex exclude each other");
-  const FamilyModel stated =
-      read_family_model(options.model, ParameterOverrides(options.set.begin(), options.set.end()));
-  if (show_by_term(options, stated)) return Exit::done;
+  if (options.json + options.latex + options.latex_document + options.python > 1)
+    throw UsageError("equations: --json, --latex, --latex-document and --python exclude each other");
+  const FamilyModel stated = read_stated_model(options, ParameterOverrides(options.set.begin(), options.set.end()));
+  if (!options.python && !options.latex_document && show_by_term(options, stated)) return Exit::done;
+  if (options.python) {
+    try {
+      show(equations_python(expand(stated), ParameterOverrides(options.set.begin(), options.set.end())));
+    } catch (const std::invalid_argument& e) {
+      say("{}: error: {}\n", options.model, e.what());
+      return Exit::refused;
+    }
+    return Exit::done;
+  }
+  if (options.latex_document) {
+    const Loaded loaded = load(options);
+    show(latex_document(loaded.system, loaded.start));
+    return Exit::done;
+  }
   const Model model = expand(stated);
   const Equations eqs = derive(model);
   // Independent rows are looked for near the start; with unknown functions there is no start.

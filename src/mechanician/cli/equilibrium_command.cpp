@@ -9,7 +9,6 @@
 #include "mechanician/cli/commands.hpp"
 #include "mechanician/cli/loading.hpp"
 #include "mechanician/cli/saying.hpp"
-#include "mechanician/motion/phase_model.hpp"
 #include "mechanician/output/equilibrium_output.hpp"
 #include "mechanician/result/text_sink.hpp"
 
@@ -44,50 +43,6 @@ long parse_count(const std::string& text, const char* option, long otherwise, lo
   return static_cast<long>(x);
 }
 
-/// One-sided constraints that act at the start, as equations, the others left out.
-struct Contacts {
-  std::optional<PhaseSystem> phase;
-  std::vector<int> rows;  ///< of the whole system, one-sided and holding
-};
-
-std::optional<Contacts> hold_contacts(const Loaded& loaded) {
-  Contacts held;
-  const System& system = loaded.system;
-  if (!system.has_contacts()) return held;
-  const Instant instant = accelerate(system, loaded.start, {.diagnose = false});
-  std::vector<ContactStatus> statuses;
-  for (const Contact& c : instant.contacts) {
-    if (c.values.has_friction) {
-      say(Remark{fmt::format("`{}` has friction: states of rest with friction fill ranges, which are not looked for",
-                             system.row_name(c.values.row)),
-                 {},
-                 system.row(c.values.row).place},
-          "error", system);
-      return std::nullopt;
-    }
-    statuses.push_back(c.acts() ? ContactStatus::holding : ContactStatus::open);
-    if (c.acts()) held.rows.push_back(c.values.row);
-  }
-  held.phase = make_phase_system(system, statuses);
-  return held;
-}
-
-/// Whether a state of rest of the contacts that hold is one of all: forces press, and nothing has got through.
-bool agrees(const System& whole, const Contacts& held, const RestState& s) {
-  const Evaluation now = whole.evaluate(s.linear.state);
-  double size = 0.0;
-  for (const double x : s.linear.multipliers) size = std::max(size, std::abs(x));
-  for (int j = 0; j < whole.m(); ++j) {
-    if (!whole.row(j).one_sided) continue;
-    const auto& rows = held.phase->row_of;
-    const auto at = std::find(rows.begin(), rows.end(), j);
-    if (at != rows.end() ? s.linear.multipliers(at - rows.begin()) < -1e-9 * size
-                         : now.residual(j) < -1e-9 * std::max(1.0, s.linear.state.q.cwiseAbs().maxCoeff()))
-      return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 Exit run_equilibrium(const CommandOptions& o) {
@@ -99,52 +54,23 @@ Exit run_equilibrium(const CommandOptions& o) {
   if (!o.output.empty() && !to_csv && !to_json)
     throw UsageError(fmt::format("-o {}: the ending says the format: .csv or .json", o.output));
   Loaded loaded = load(o);
-  loaded.start.qd.setZero();
   const System& system = loaded.system;
-  EquilibriumReport report;
-  report.t = loaded.start.t;
-  const std::optional<Contacts> held = hold_contacts(loaded);
-  if (!held) return Exit::refused;
-  const System& searched = held->phase ? *held->phase->system : system;
-  if (held->phase) {
-    std::vector<std::string> names;
-    for (const int row : held->rows) names.push_back(system.row_name(row));
-    report.notes.push_back(
-        names.empty()
-            ? "no one-sided constraint acts at the start: none is taken to act"
-            : fmt::format("one-sided constraints that act at the start are taken to act: {}", quote_list(names)));
-  }
-  for (int i = 0; i < searched.m(); ++i)
-    if (searched.row(i).rheonomic) {
-      report.notes.push_back(
-          fmt::format("constraints depend on time, which stands still at t = {}", short_number(report.t)));
-      break;
-    }
-  std::optional<RestSearch> search;
+  EquilibriumSearch search{.rest = rest, .overrides = ParameterOverrides(o.set.begin(), o.set.end())};
+  if (varied) search.varied = varied->name, search.from = varied->from, search.to = varied->to;
+  FoundEquilibria found;
   try {
-    search.emplace(searched, loaded.start, varied ? varied->name : "", ParameterOverrides(o.set.begin(), o.set.end()));
+    found = find_equilibria(system, loaded.start, search);
   } catch (const std::invalid_argument& e) {
     throw UsageError(fmt::format("--vary: {}", e.what()));
   }
-  std::string trouble;
-  report.equilibria = search->find_all(rest, &trouble);
-  if (held->phase) {
-    const std::size_t before = report.equilibria.size();
-    std::erase_if(report.equilibria, [&](const RestState& s) { return !agrees(system, *held, s); });
-    if (report.equilibria.size() < before)
-      report.notes.push_back(fmt::format("{} left out: one-sided constraints would pull, or be passed",
-                                         count_noun(before - report.equilibria.size(), "state")));
+  if (!found.refusal.empty()) {
+    say(Remark{found.refusal, {}, found.place}, "error", system);
+    return Exit::refused;
   }
-  if (varied) {
-    report.varied = varied->name;
-    BranchOptions options;
-    options.from = varied->from, options.to = varied->to, options.rest = rest;
-    report.branches = follow_branches(*search, options);
-    report.notes.insert(report.notes.end(), report.branches->notes.begin(), report.branches->notes.end());
-  }
+  const EquilibriumReport& report = found.report;
+  const System& searched = *found.searched;
   for (const std::string& note : report.notes) say(Remark{note, {}, {}}, "note", system);
-  const bool nothing = report.equilibria.empty() && (!report.branches || report.branches->branches.empty());
-  if (nothing && !trouble.empty()) say(Remark{trouble, {}, {}}, "error", system);
+  if (found.nothing() && !found.trouble.empty()) say(Remark{found.trouble, {}, {}}, "error", system);
   const std::string json = o.json || to_json ? equilibrium_json(searched, report) : std::string();
   if (!o.output.empty()) {
     const auto sink = make_file_sink(o.output);
@@ -152,7 +78,7 @@ Exit run_equilibrium(const CommandOptions& o) {
     sink->finish();
   }
   o.json ? write_out(json) : show(equilibrium_text(searched, report));
-  return nothing ? Exit::refused : Exit::done;
+  return found.nothing() ? Exit::refused : Exit::done;
 }
 
 }  // namespace mechanician

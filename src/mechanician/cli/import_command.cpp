@@ -2,11 +2,9 @@
 
 #include <fstream>
 
-#include "mechanician/base/read_file.hpp"
 #include "mechanician/cli/commands.hpp"
 #include "mechanician/cli/loading.hpp"
 #include "mechanician/cli/standard_error.hpp"
-#include "mechanician/model/read_model.hpp"
 #include "mechanician/model/urdf.hpp"
 
 namespace mechanician {
@@ -14,11 +12,7 @@ namespace mechanician {
 Exit run_import(const CommandOptions& options) {
   if (!is_robot(options.model))
     throw UsageError(fmt::format("import reads .urdf and .xml (MJCF), not `{}`", options.model));
-  if (options.model.ends_with(".xml") && options.base == "floating")
-    throw UsageError("import: --base is for .urdf; a body of MJCF that moves freely has a free joint");
-  const FileText file = read_file(options.model, largest_file);
-  if (!file.problem.empty()) throw FileError(fmt::format("cannot read {}: {}", options.model, file.problem));
-  const ImportedRobot robot = import_robot(file.text, options.model, options.base == "floating");
+  const ImportedRobot robot = read_robot(options);
   for (const std::string& note : robot.notes) say("note: {}\n", note);
   if (options.output.empty()) {
     write_out(robot.text);

@@ -187,13 +187,7 @@ Exit run_linearise(const CommandOptions& o) {
   report.linear = lineariser->at(state);
   if (!report.linear.refusal.empty()) return refuse(loaded, report.linear.refusal, report.linear.place);
   for (const std::string& note : report.linear.notes) say(Remark{note, {}, {}}, "note", loaded.system);
-  if (report.linear.A.rows() > most_general_states && report.linear.M.size() == 0)
-    return refuse(
-        loaded,
-        fmt::format("{} states: eigenvalues of matrices without symmetry are computed up to {}; a model of fewer "
-                    "members tells the lowest modes",
-                    report.linear.A.rows(), most_general_states),
-        {});
+  if (const std::string why = refuse_spectrum(report.linear); !why.empty()) return refuse(loaded, why, {});
   report.spectrum = find_spectrum(report.linear, with_shapes);
   report.transfers = find_transfer_functions(report.linear);
 

@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "mechanician/base/read_file.hpp"
 #include "mechanician/base/safe_text.hpp"
 #include "mechanician/base/text.hpp"
 #include "mechanician/cli/saying.hpp"
 #include "mechanician/expression/table_hash.hpp"
 #include "mechanician/instant/accelerate.hpp"
 #include "mechanician/instant/project.hpp"
-#include "mechanician/model/family_model.hpp"
+#include "mechanician/model/plain_model.hpp"
 #include "mechanician/model/read_model.hpp"
 #include "mechanician/output/remarks.hpp"
 #include "mechanician/plot/stored_state.hpp"
@@ -62,23 +63,113 @@ std::string name_tables(std::span<const Table> tables) {
   return tables.empty() ? std::string() : fmt::format("{:016x}", hash_tables(tables));
 }
 
+ImportedRobot read_robot(const CommandOptions& options) {
+  const FileText file = read_file(options.model, largest_file);
+  if (!file.problem.empty()) throw FileError(fmt::format("cannot read {}: {}", options.model, file.problem));
+  return import_robot(file.text, options.model, options.base == "floating");
+}
+
+std::optional<std::string> text_with_base(const CommandOptions& options) {
+  if (options.base.empty()) return std::nullopt;
+  if (!options.model.ends_with(".urdf"))
+    throw UsageError(options.model.ends_with(".xml")
+                         ? "--base is for .urdf; a body of MJCF that moves freely has a free joint"
+                         : "--base is for robots in .urdf");
+  return read_robot(options).text;
+}
+
+FamilyModel read_stated_model(const CommandOptions& options, const ParameterOverrides& overrides) {
+  const auto text = text_with_base(options);
+  return text ? read_family_model_text(*text, options.model, overrides) : read_family_model(options.model, overrides);
+}
+
+void say_notes(const System& system, const CommandOptions& options) {
+  for (const Problem& note :
+       notes_of_model(system.source(), ParameterOverrides(options.set.begin(), options.set.end())))
+    say(Remark{note.message, {}, note.place}, "note", system);
+}
+
+bool ties_bodies(const std::map<std::string, Place>& places) {
+  constexpr std::string_view section = "constraints.";
+  for (auto i = places.lower_bound(std::string(section)); i != places.end() && i->first.starts_with(section); ++i) {
+    const std::string_view name = std::string_view(i->first).substr(section.size());
+    const std::size_t dot = name.rfind('.');
+    if (dot == std::string_view::npos) continue;
+    bool along = false;  // of a joint of the tree, or of a body alone
+    for (const char* part : {"unit", "lower", "upper", "drive", "mimic", "friction"})
+      along = along || name.substr(dot + 1) == part;
+    if (!along) return true;
+  }
+  return false;
+}
+
+std::string start_parameter(const std::string& name) {
+  return name.ends_with('\'') ? name.substr(0, name.size() - 1) + ".start_rate" : name + ".start";
+}
+
+bool open_starts(std::span<const StartValue> names, const std::function<bool(const std::string&)>& is_own,
+                 const std::function<std::vector<std::string>(const ParameterOverrides&)>& unknown,
+                 ParameterOverrides& overrides) {
+  ParameterOverrides more = overrides;
+  for (const StartValue& start : names)
+    if (!is_own(start.name)) more[start_parameter(start.name)] = start.value;
+  if (more.size() == overrides.size()) return false;
+  const std::size_t before = overrides.size();
+  for (const std::string& name : unknown(more)) more.erase(name);
+  for (const auto& [name, value] : more) overrides.insert_or_assign(name, value);
+  return overrides.size() > before;
+}
+
+namespace {
+
+/// Whether a coordinate, or the velocity x', begins where it is said, for its own part, and nothing else with it.
+bool begins_alone(const FamilyModel& model, std::string name) {
+  if (name.ends_with('\'')) name.pop_back();
+  return model.find(name) >= 0 && (name.find('.') == std::string::npos || !ties_bodies(model.places));
+}
+
+}  // namespace
+
 Loaded load(const CommandOptions& options) {
-  FamilyModel model = read_family_model(options.model, ParameterOverrides(options.set.begin(), options.set.end()));
+  ParameterOverrides overrides(options.set.begin(), options.set.end());
+  FamilyModel model = read_stated_model(options, overrides);
   refuse_unknown(model);
   std::string tables = name_tables(model.tables);
+  if (is_robot(options.model) && !options.quiet)  // what is left out of it changes numbers
+    for (const std::string& note : read_robot(options).notes) say("note: {}\n", note);
+  std::vector<StartValue> given;
+  for (const auto& [name, value] : options.position) given.push_back({name, value});
+  for (const auto& [name, value] : options.velocity) given.push_back({name + "'", value});
+  const auto read = [&](const ParameterOverrides& with) { return read_stated_model(options, with); };
+  const bool moves = options.start_from.empty() &&
+                     open_starts(
+                         given, [&](const std::string& name) { return begins_alone(model, name); },
+                         [&](const ParameterOverrides& with) { return read(with).unknown_overrides; }, overrides);
   System system(std::move(model));
   if (options.start_from.empty() && !options.start_at.empty())
     throw UsageError("--at is the time of a row of a result: give --from FILE too");
   std::optional<double> at;
   if (!options.start_at.empty()) at = parse_number(options.start_at, "--at");
-  StoredState found =
-      options.start_from.empty() ? find_start(system) : read_stored_state(system, options.start_from, at);
+  StoredState found;
+  Assignments position = options.position, velocity = options.velocity;
+  if (moves) {
+    // The same model begins elsewhere.
+    System moved(read(overrides));
+    found = find_start(moved);
+    std::erase_if(position, [&](const auto& x) { return overrides.contains(start_parameter(x.first)); });
+    std::erase_if(velocity, [&](const auto& x) { return overrides.contains(start_parameter(x.first + "'")); });
+    bool same = moved.n() == system.n();
+    for (int i = 0; same && i < system.n(); ++i) same = moved.coordinate(i) == system.coordinate(i);
+    if (!same) system = std::move(moved);
+  } else {
+    found = options.start_from.empty() ? find_start(system) : read_stored_state(system, options.start_from, at);
+  }
   if (!found.remark.empty() && !options.quiet) say("note: the start comes from a result, and {}\n", found.remark);
   State start = std::move(found.state);
   const auto n = static_cast<std::size_t>(system.n());
-  assign({start.q.data(), n}, options.position, system, "--position");
-  refuse_rates(options.velocity, system, "--velocity");
-  assign({start.qd.data(), n}, options.velocity, system, "--velocity");
+  assign({start.q.data(), n}, position, system, "--position");
+  refuse_rates(velocity, system, "--velocity");
+  assign({start.qd.data(), n}, velocity, system, "--velocity");
   if (!options.time.empty()) start.t = parse_number(options.time, "--time");
   system.set_state_rates(start);
   return {std::move(system), std::move(start), std::move(tables)};

@@ -2,6 +2,9 @@
 
 /// From a command line to a system at its start state.
 
+#include <functional>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -9,6 +12,9 @@
 #include "mechanician/cli/standard_error.hpp"
 #include "mechanician/expression/table.hpp"
 #include "mechanician/instant/system.hpp"
+#include "mechanician/model/family_model.hpp"
+#include "mechanician/model/parameters.hpp"
+#include "mechanician/model/urdf.hpp"
 
 namespace mechanician {
 
@@ -25,6 +31,30 @@ std::string name_tables(std::span<const Table> tables);
 
 /// Puts values in their places by coordinate. Throws UsageError, with `option`, for a name that is none.
 void assign(std::span<double> x, const Assignments& values, const System& system, const char* option);
+
+/// The robot of options.model, a .urdf or .xml file, with the base that --base says.
+ImportedRobot read_robot(const CommandOptions& options);
+/// The text of a robot where --base says what the file alone does not; nothing else. Throws UsageError where it is no URDF.
+std::optional<std::string> text_with_base(const CommandOptions& options);
+/// The model of options.model, with its --base.
+FamilyModel read_stated_model(const CommandOptions& options, const ParameterOverrides& overrides);
+/// What is worth saying of a model that can be read: bodies without gravity.
+void say_notes(const System& system, const CommandOptions& options);
+
+/// Start values that move bodies: a joint that is a constraint begins where its bodies are, so these are to be read with it. Adds
+/// "hinge.angle.start" to `overrides` for each of `names` ("hinge.angle", "hinge.angle'") that is such a joint, with its value; true: there
+/// are some, and the model is to be read again. `unknown`: what a model read with these does not know of them.
+struct StartValue {
+  std::string name;  ///< with a prime: a velocity
+  double value = 0.0;
+};
+bool open_starts(std::span<const StartValue> names, const std::function<bool(const std::string&)>& is_own,
+                 const std::function<std::vector<std::string>(const ParameterOverrides&)>& unknown,
+                 ParameterOverrides& overrides);
+/// Whether joints are constraints, so that bodies begin where other coordinates than their own say. By the names of constraints.
+bool ties_bodies(const std::map<std::string, Place>& places);
+/// What open_starts() calls the start of a joint.
+std::string start_parameter(const std::string& name);
 
 /// Reads the model and applies --set, --from, --position, --velocity and --time.
 Loaded load(const CommandOptions& options);

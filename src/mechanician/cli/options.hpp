@@ -20,7 +20,7 @@ using Assignments = std::vector<std::pair<std::string, double>>;
 struct CommandOptions {
   std::string model;
   bool json = false;
-  bool latex = false;
+  bool latex = false, latex_document = false, python = false;
   bool parts = false;
   bool explain = false;
   Form form = Form::automatic;
@@ -53,8 +53,7 @@ struct CommandOptions {
   // export; what it writes is in `output`
   std::string kind, fmi = "2.0";
 
-  // import; and output
-  std::string base = "fixed";
+  std::string base;  ///< of a robot, as given: fixed or floating
 
   // plot; what is given for a run too is in its fields above: output, to
   std::string result;

@@ -107,6 +107,7 @@ void refuse_options_of_resume(const CommandOptions& o) {
       {"--project-start", o.project_start},
       {"--from", !o.start_from.empty()},
       {"--set", !o.set.empty()},
+      {"--base", !o.base.empty()},
       {"--position", !o.position.empty()},
       {"--velocity", !o.velocity.empty()},
       {"--time", !o.time.empty()},

@@ -124,6 +124,37 @@ bool open_inputs(const SamplePlan& plan, const Model& model, std::map<std::strin
   return any;
 }
 
+/// Starts of joints that are constraints become parameters, which the bodies begin by. True: there are some.
+bool open_starts_of_joints(SweepSetup& setup, const SamplePlan& plan, const Model& model,
+                           const std::function<Model(const ParameterOverrides&)>& read) {
+  std::vector<double> first(plan.names().size());
+  plan.fill(0, first);
+  std::vector<StartValue> given;
+  for (std::size_t i = 0; i < first.size(); ++i) given.push_back({plan.names()[i], first[i]});
+  for (const auto& [name, value] : setup.position) given.push_back({name, value});
+  for (const auto& [name, value] : setup.velocity) given.push_back({name + "'", value});
+  const auto is_own = [&](std::string name) {
+    if (std::any_of(model.parameters.begin(), model.parameters.end(),
+                    [&](const Parameter& p) { return p.name == name; }))
+      return true;
+    if (name.ends_with('\'')) name.pop_back();
+    return model.find_coordinate(name) >= 0 && (name.find('.') == std::string::npos || !ties_bodies(model.places));
+  };
+  const auto known = [&](const ParameterOverrides& set) {
+    const Model with = read(set);
+    std::vector<std::string> unknown;
+    for (const auto& [name, value] : set)
+      if (std::none_of(with.parameters.begin(), with.parameters.end(),
+                       [&](const Parameter& p) { return p.name == name; }))
+        unknown.push_back(name);
+    return unknown;
+  };
+  if (!open_starts(given, is_own, known, setup.set)) return false;
+  std::erase_if(setup.position, [&](const auto& x) { return setup.set.contains(start_parameter(x.first)); });
+  std::erase_if(setup.velocity, [&](const auto& x) { return setup.set.contains(start_parameter(x.first + "'")); });
+  return true;
+}
+
 /// What the model says where the command line does not.
 void complete(SweepSetup& setup, const Model& model, const State& start, const CommandOptions& o) {
   if (o.tolerance.empty()) setup.options.tolerance = model.run.tolerance;
@@ -197,16 +228,27 @@ Prepared prepare(const CommandOptions& o, const std::string& resume) {
   const bool again = !resume.empty();
   if (again && !o.model.empty()) {
     setup = read_sweep_setup(resume);
-    if (read_model(o.model, setup.set).source.text != setup.model.text)
+    if (const auto own = text_with_base(o);
+        (own ? *own : read_model(o.model, setup.set).source.text) != setup.model.text)
       throw BadSamples(fmt::format("{}: this is not the model of the sweep in {}; leave it out", o.model, resume));
   }
   setup = again ? read_sweep_setup(resume) : setup_of(o);
   if (!again && !o.output.empty()) setup.format = o.output.ends_with(".h5") ? "h5" : "csv";
-  Model model = again ? read_model_text(setup.model.text, setup.model.file, setup.set) : read_model(o.model, setup.set);
+  const auto text = again ? std::nullopt : text_with_base(o);
+  const auto read = [&](const ParameterOverrides& set) {
+    if (again) return read_model_text(setup.model.text, setup.model.file, set);
+    return text ? read_model_text(*text, o.model, set) : read_model(o.model, set);
+  };
+  Model model = read(setup.set);
   std::shared_ptr<const SamplePlan> plan;
   try {
     plan = plan_of(setup, again);
-    if (!again && open_inputs(*plan, model, setup.set)) model = read_model(o.model, setup.set);
+    if (!again && open_inputs(*plan, model, setup.set)) model = read(setup.set);
+    if (!again && open_starts_of_joints(setup, *plan, model, read)) model = read(setup.set);
+    // Joints that are constraints begin where parameters say.
+    std::vector<std::string> names = plan->names();
+    for (std::string& name : names)
+      if (setup.set.contains(start_parameter(name))) name = start_parameter(name);
     const ParameterValues parameters = evaluate_parameters(model, setup.set);
     const std::uint64_t parameters_hash = hash_numbers(parameters.values) ^ hash_tables(model.tables);
     if (again && setup.parameters_hash != parameters_hash)
@@ -243,7 +285,7 @@ Prepared prepare(const CommandOptions& o, const std::string& resume) {
                                    .velocity = setup.velocity,
                                    .time = setup.time,
                                    .as_given = setup.as_given};
-    SampleStarts starts(system_at_start(system), plan->names(), overrides);
+    SampleStarts starts(system_at_start(system), names, overrides);
     setup.options.summarise = KeptValues(system, setup.keep).keeps_summary();
     auto runner = make_runner(system, start, setup.options,
                               {.device = !again                       ? setup.device

@@ -20,7 +20,7 @@ class Maker {
  public:
   Maker(const Equations& eqs, const AccelerationOptions& options)
       : eqs_(eqs), options_(options), draft_(eqs, options, all_rows(eqs), false), with_(draft_.numbers) {
-    num_constraints_ = eqs.m() - eqs.num_control();
+    num_constraints_ = eqs.num_constraints();
   }
 
   AccelerationProgramResult make() {
@@ -70,6 +70,7 @@ class Maker {
     }
     qdd_ = joint.x;
     watch_rows(b);
+    if (eqs_.num_control() > 0) add_control(none);
 
     AccelerationProgram made;
     std::vector<Number> outputs = qdd_, finite;
@@ -82,15 +83,11 @@ class Maker {
     };
     if (options_.powers || options_.multipliers) {
       full_ideal_ = by_rows(lambda_ideal_);
-      full_joint_ = eqs_.has_C && eqs_.num_control() > 0 ? by_rows(joint.lambda) : full_ideal_;
     }
     made.num_powers = options_.powers ? 4 + num_constraints_ : 0;
     made.at_powers = append(options_.powers ? calc_powers(K) : std::vector<Number>{});
-    made.num_multipliers = options_.multipliers ? eqs_.m() : 0;
-    std::vector<Number> multipliers;
-    for (int j = 0; j < made.num_multipliers; ++j)
-      multipliers.push_back((j < num_constraints_ ? full_ideal_ : full_joint_)[at(j)]);
-    made.at_multipliers = append(multipliers);
+    made.num_multipliers = options_.multipliers ? num_constraints_ : 0;
+    made.at_multipliers = append(options_.multipliers ? full_ideal_ : std::vector<Number>{});
     made.at_velocities = append(held);
     made.at_vouch = static_cast<int>(outputs.size());
     outputs.push_back(draft_.calc_vouch(qdd_, finite));
@@ -109,8 +106,9 @@ class Maker {
   }
 
  private:
+  /// Rows of constraints; what control asks for comes after them.
   static std::vector<int> all_rows(const Equations& eqs) {
-    std::vector<int> rows(at(eqs.m()));
+    std::vector<int> rows(at(eqs.num_constraints()));
     std::iota(rows.begin(), rows.end(), 0);
     return rows;
   }
@@ -120,7 +118,7 @@ class Maker {
     for (const auto* rows : {&draft_.kept, &draft_.dropped})
       for (const auto& draft_row : *rows) {
         const Row& row = eqs_.rows[at(draft_row.row)];
-        if (row.kind == RowKind::control || row.level == Level::acceleration || !row.linear)
+        if (row.level == Level::acceleration || !row.linear)
           return "velocities are held by rows that are linear in them only";
       }
     return "";
@@ -144,7 +142,7 @@ class Maker {
   /// Multipliers of all rows as written, from those of the kept rows as scaled. Between dependent rows least norm
   /// decides: with a_d = Σ c_k a_k, μ = (I + c cᵀ)⁻¹c λ for dropped rows and λ − cᵀμ for kept ones.
   std::vector<Number> by_rows(const std::vector<Number>& lambda) {
-    std::vector<Number> full(at(eqs_.m()), zero), kept;
+    std::vector<Number> full(at(num_constraints_), zero), kept;
     for (std::size_t k = 0; k < lambda.size(); ++k)
       kept.push_back(with_.mul(constant_number(1.0 / draft_.kept[k].scale), lambda[k]));
     const auto& dropped = draft_.dropped;
@@ -180,7 +178,6 @@ class Maker {
     std::vector<Number> ideal(at(eqs_.n()), zero), multipliers;
     for (const auto* rows : {&draft_.kept, &draft_.dropped})
       for (const auto& row : *rows) {
-        if (row.row >= num_constraints_) continue;
         const Number l = with_.mul(constant_number(row.scale), full[at(row.row)]);
         for (const auto& [i, a] : row.a) ideal[at(i)] = with_.add(ideal[at(i)], with_.mul(a, l));
       }
@@ -228,26 +225,90 @@ class Maker {
     }
   }
 
+  std::vector<Number> times_mass(const std::vector<Number>& x) {
+    std::vector<Number> f(x.size(), zero);
+    for (const auto& e : draft_.M) {
+      f[at(e.row)] = with_.add(f[at(e.row)], with_.mul(e.value, x[at(e.col)]));
+      if (e.row != e.col) f[at(e.col)] = with_.add(f[at(e.col)], with_.mul(e.value, x[at(e.row)]));
+    }
+    return f;
+  }
+
+  /// The least change of acceleration that meets the requirements A₂ q̈ = b₂ and leaves the constraints as they are:
+  /// Δ = X μ, X = N A₂ᵀ, S μ = b₂ − A₂ q̈₁ with S = A₂ X. Sines of requirements to what is before them are watched.
+  void add_control(const std::vector<Number>& none) {
+    const int count = eqs_.num_control();
+    std::vector<std::vector<Number>> rows, X;
+    for (int j = 0; j < count; ++j) {
+      std::vector<Expr> entries;
+      std::vector<int> cols;
+      for (const auto& e : eqs_.A.entries)
+        if (e.row == num_constraints_ + j) entries.push_back(e.value), cols.push_back(e.col);
+      const std::vector<Number> values = draft_.evaluate(entries);
+      std::vector<Number> row(at(eqs_.n()), zero);
+      for (std::size_t k = 0; k < cols.size(); ++k) row[at(cols[k])] = values[k];
+      X.push_back(draft_.elimination->solve(row, none).x);
+      rows.push_back(std::move(row));
+    }
+    const auto dot = [&](const std::vector<Number>& a, const std::vector<Number>& b) {
+      Number sum = zero;
+      for (std::size_t i = 0; i < a.size(); ++i) sum = with_.add(sum, with_.mul(a[i], b[i]));
+      return sum;
+    };
+    // S = L D Lᵀ by hand, in the order of the file: each pivot over the size of its row is the square of a sine.
+    std::vector<std::vector<Number>> L(at(count), std::vector<Number>(at(count), zero));
+    std::vector<Number> inverse, mu;
+    const std::vector<Expr> b2(eqs_.b.begin() + num_constraints_, eqs_.b.end());
+    const std::vector<Number> b = draft_.evaluate(b2);
+    for (int j = 0; j < count; ++j) {
+      std::vector<Number> scaled(at(count), zero);  // L_jk D_k
+      for (int k = 0; k <= j; ++k) {
+        Number s = dot(rows[at(j)], X[at(k)]);
+        for (int i = 0; i < k; ++i) s = with_.sub(s, with_.mul(scaled[at(i)], L[at(k)][at(i)]));
+        scaled[at(k)] = s;
+        if (k < j) L[at(j)][at(k)] = with_.mul(s, inverse[at(k)]);
+      }
+      Number size = zero;
+      for (std::size_t i = 0; i < rows[at(j)].size(); ++i)
+        if (!rows[at(j)][i].is_zero())
+          size = with_.add(size, with_.mul(with_.mul(rows[at(j)][i], rows[at(j)][i]),
+                                           with_.reciprocal(draft_.M_diagonal[i])));
+      draft_.margins.push_back(with_.sub(scaled[at(j)], with_.mul(constant_number(1e-6), size)));
+      inverse.push_back(with_.reciprocal(scaled[at(j)]));
+      Number r = with_.sub(b[at(j)], dot(rows[at(j)], qdd_));
+      for (int k = 0; k < j; ++k) r = with_.sub(r, with_.mul(L[at(j)][at(k)], mu[at(k)]));
+      mu.push_back(r);
+    }
+    for (int j = 0; j < count; ++j) mu[at(j)] = with_.mul(mu[at(j)], inverse[at(j)]);
+    for (int j = count - 1; j >= 0; --j)
+      for (int k = j + 1; k < count; ++k) mu[at(j)] = with_.sub(mu[at(j)], with_.mul(L[at(k)][at(j)], mu[at(k)]));
+    // Once more, of the force that was found: what vouches for the solution has seen it then.
+    std::vector<Number> force(at(eqs_.n()), zero);
+    for (int j = 0; j < count; ++j)
+      for (std::size_t i = 0; i < force.size(); ++i)
+        force[i] = with_.add(force[i], with_.mul(rows[at(j)][i], mu[at(j)]));
+    const std::vector<Number> delta = draft_.solve(force, none).x;
+    for (std::size_t i = 0; i < delta.size(); ++i) qdd_[i] = with_.add(qdd_[i], delta[i]);
+    if (options_.powers) u_ = times_mass(delta);
+  }
+
   std::vector<Number> calc_powers(const Number& K) {
     std::vector<Number> qd = draft_.evaluate(eqs_.qd), powers(at(4 + num_constraints_), zero);
     Number given = K;
     if (!options_.given_power)
       for (std::size_t i = 0; i < qd.size(); ++i) given = with_.add(given, with_.mul(qd[i], Q_[i]));
     powers[0] = given;
+    if (!u_.empty())
+      for (std::size_t i = 0; i < qd.size(); ++i) powers[3] = with_.add(powers[3], with_.mul(qd[i], u_[i]));
     Number held = zero;  // by all constraint rows
     for (const auto* rows : {&draft_.kept, &draft_.dropped})
       for (const auto& row : *rows) {
-        const bool control = row.row >= num_constraints_;
-        const bool powerless = !control && eqs_.rows[at(row.row)].powerless();
+        const bool powerless = eqs_.rows[at(row.row)].powerless();
         if (powerless && !eqs_.has_C) continue;
         Number rate = zero;
         for (const auto& [i, a] : row.a) rate = with_.add(rate, with_.mul(a, qd[at(i)]));
-        const Number l = with_.mul(constant_number(row.scale), (control ? full_joint_ : full_ideal_)[at(row.row)]);
+        const Number l = with_.mul(constant_number(row.scale), full_ideal_[at(row.row)]);
         const Number power = with_.mul(l, rate);
-        if (control) {
-          powers[3] = with_.add(powers[3], power);
-          continue;
-        }
         held = with_.add(held, power);
         if (powerless) continue;
         powers[1] = with_.add(powers[1], power);
@@ -255,12 +316,8 @@ class Maker {
       }
     if (!eqs_.has_C) return powers;
     // q̇ᵀ(M q̈ − Q) less what the others do.
-    std::vector<Number> force(qd.size(), zero);
-    for (std::size_t i = 0; i < qd.size(); ++i) force[i] = -Q_[i];
-    for (const auto& e : draft_.M) {
-      force[at(e.row)] = with_.add(force[at(e.row)], with_.mul(e.value, qdd_[at(e.col)]));
-      if (e.row != e.col) force[at(e.col)] = with_.add(force[at(e.col)], with_.mul(e.value, qdd_[at(e.row)]));
-    }
+    std::vector<Number> force = times_mass(qdd_);
+    for (std::size_t i = 0; i < qd.size(); ++i) force[i] = with_.sub(force[i], Q_[i]);
     Number total = zero;
     for (std::size_t i = 0; i < qd.size(); ++i) total = with_.add(total, with_.mul(qd[i], force[i]));
     powers[2] = with_.sub(with_.sub(total, powers[3]), held);
@@ -275,7 +332,8 @@ class Maker {
   std::vector<Number> Q_, qdd_;
   std::vector<std::vector<Number>> coefficients_;  ///< of dropped rows in kept ones, rows as scaled
   std::vector<Number> lambda_ideal_;               ///< of kept rows, as scaled
-  std::vector<Number> full_ideal_, full_joint_;    ///< by row, as written
+  std::vector<Number> full_ideal_;                 ///< by row, as written
+  std::vector<Number> u_;                          ///< control force
 };
 
 }  // namespace
@@ -283,6 +341,8 @@ class Maker {
 AccelerationProgramResult make_acceleration_program(const Equations& eqs, const AccelerationOptions& options) {
   if (!eqs.measured.empty()) return {std::nullopt, "measured constraints are weighed by the general solver"};
   if (!eqs.unknowns.empty()) return {std::nullopt, "a function has no value"};
+  if (eqs.num_control() > 0 && !eqs.control.is_plain())
+    return {std::nullopt, "control by actuators, limits, weights or priorities"};
   return Maker(eqs, options).make();
 }
 

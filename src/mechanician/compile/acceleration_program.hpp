@@ -62,10 +62,10 @@ struct AccelerationOptions : ProgramOptions {
   /// degree in q̇) and V it is q̇ᵀ(F − V_q + T₀_q) − (T₂ + T₁)_t.
   std::optional<Expr> given_power;
   bool powers = false;  ///< as the works of a motion: given, ideal, nonideal, control, then one for each constraint row
-  /// λ of C = 0 for constraint rows, of the joint problem for control rows; least norm where dropped rows leave a choice.
+  /// λ of C = 0, of constraints; least norm where dropped rows leave a choice.
   bool multipliers = false;
   /// Velocities are brought onto the constraints first, least in the mass norm, and q̈ is that of the result: one
-  /// elimination for both. For rows that are linear in velocities, none of them of control or of accelerations alone.
+  /// elimination for both. For rows that are linear in velocities, none of them of accelerations alone.
   bool hold_velocities = false;
   bool check_rows = false;  ///< also that the rows hold: guards against mistakes in this code, not against rounding
 };

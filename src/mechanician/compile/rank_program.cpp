@@ -7,7 +7,7 @@
 namespace mechanician {
 
 RankProgramResult make_rank_program(const Equations& eqs, const ProgramOptions& options) {
-  std::vector<int> rows(static_cast<std::size_t>(eqs.m()));
+  std::vector<int> rows(static_cast<std::size_t>(eqs.num_constraints()));
   std::iota(rows.begin(), rows.end(), 0);
   KktDraft draft(eqs, options, rows, false);
   if (!draft.problem.empty()) return {std::nullopt, draft.problem};

@@ -30,8 +30,7 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
   for (const StateRow& z : system.states()) is_state[static_cast<std::size_t>(z.coordinate)] = 1;
   for (int i = 0; i < system.n(); ++i)
     if (!is_state[static_cast<std::size_t>(i)]) offer(system.coordinate(i) + "''", Source::Of::qdd, i);
-  bool has_control = false;
-  for (int j = 0; j < system.m(); ++j) has_control |= system.row(j).kind == RowKind::control;
+  const bool has_control = system.num_control() > 0;
   for (const auto& [word, of] : {std::pair{"Qc", Source::Of::Qc},
                                  {"Qi", Source::Of::Qi},
                                  {"Qni", Source::Of::Qni},
@@ -57,8 +56,8 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
     int modes = 0, changing = 0;
     for (const Parameter& p : model.parameters)
       if (p.is_mode) offer(p.name, Source::Of::mode, modes++);
-    for (const int row : rows_that_change(model))
-      offer(fmt::format("engaged({})", system.row_name(row)), Source::Of::engaged, changing++);
+    for (const std::string& name : names_that_change(model))
+      offer(fmt::format("engaged({})", name), Source::Of::engaged, changing++);
   }
 
   std::vector<bool> wanted(known.size(), false);

@@ -46,6 +46,8 @@ std::string refuse_start(const System& system, const State& start, bool must_be_
     case SolveStatus::unsolvable:
     case SolveStatus::not_unique:
       return "the acceleration is not unique at the start";
+    case SolveStatus::requirements_not_met:
+      return "control requirements cannot be met at the start";
     case SolveStatus::form_not_applicable:
     case SolveStatus::not_finite:
       return "the start cannot be evaluated";
@@ -67,6 +69,15 @@ std::string refuse_fixed_steps(const Model& model) {
     return "steps of fixed size do not find where events change the system: use an adaptive method";
   if (!list_forces(model).empty())
     return "steps of fixed size do not keep the forces that [outputs] and [events] use: use an adaptive method";
+  for (const Actuator& a : model.actuators)
+    if (a.low || a.high)
+      return fmt::format("steps of fixed size do not find where actuator `{}` comes to its limit: use an adaptive method",
+                         a.name);
+  for (const Control& c : model.controls)
+    if (c.one_sided)
+      return fmt::format(
+          "steps of fixed size do not find where the one-sided requirement `{}` acts: use an adaptive method", c.name);
+  if (model.control.every) return "steps of fixed size do not end at the samples of control: use an adaptive method";
   for (const Event& e : model.events)
     if (e.action == EventAction::stop)
       return fmt::format("steps of fixed size do not find where event `{}` stops the motion: use an adaptive method",

@@ -60,8 +60,10 @@ std::vector<Block> blocks_of(const Dense& M, const Dense& A) {
 
 class ClosedFormBuilder {
  public:
-  ClosedFormBuilder(const Equations& eqs, std::span<const int> rows, const ClosedFormOptions& options)
-      : eqs_(eqs), options_(options), field_(field_options(eqs, options)), M_(dense(eqs.M)) {
+  /// `alone`: the form without control, where there is some.
+  ClosedFormBuilder(const Equations& eqs, std::span<const int> rows, const ClosedFormOptions& options,
+                    const ClosedForm* alone)
+      : eqs_(eqs), options_(options), alone_(alone), field_(field_options(eqs, options)), M_(dense(eqs.M)) {
     const Dense all = dense(eqs.A);
     for (const int r : rows) A_.push_back(all[static_cast<std::size_t>(r)]);
     result_.rows.assign(rows.begin(), rows.end());
@@ -157,18 +159,12 @@ class ClosedFormBuilder {
     return true;
   }
 
-  bool is_control(std::size_t place) const {
-    return eqs_.rows[static_cast<std::size_t>(result_.rows[place])].kind == RowKind::control;
-  }
-
-  /// Σ over the rows of one kind of A_rᵀλ_r, and C where given.
-  std::vector<Expr> forces(const std::vector<RationalForm>& lambda, RowKind kind, bool with_C) {
+  /// Σ A_rᵀλ_r, and C where given.
+  std::vector<Expr> forces(const std::vector<RationalForm>& lambda, bool with_C) {
     std::vector<Expr> Q;
     for (std::size_t i = 0; i < M_.size(); ++i) {
       RationalForm sum = with_C ? field_.form(eqs_.C[i]) : RationalForm{};
-      for (std::size_t r = 0; r < A_.size(); ++r)
-        if (is_control(r) == (kind == RowKind::control))
-          sum = field_.add(sum, field_.multiply(A_forms_[r][i], lambda[r]));
+      for (std::size_t r = 0; r < A_.size(); ++r) sum = field_.add(sum, field_.multiply(A_forms_[r][i], lambda[r]));
       Q.push_back(field_.to_expr(field_.cancelled(sum)));
     }
     return Q;
@@ -176,9 +172,19 @@ class ClosedFormBuilder {
 
   void collect() {
     for (const RationalForm& f : qdd_) result_.qdd.push_back(field_.to_expr(f));
-    result_.Qc = forces(lambda_, RowKind::constraint, eqs_.has_C);
-    if (eqs_.has_C) result_.Qc_ideal = forces(lambda_ideal_, RowKind::constraint, false);
-    if (eqs_.num_control() > 0) result_.Q_control = forces(lambda_, RowKind::control, false);
+    if (!alone_) {
+      result_.Qc = forces(lambda_, eqs_.has_C);
+      if (eqs_.has_C) result_.Qc_ideal = forces(lambda_ideal_, false);
+      return;
+    }
+    // Constraints do not feel control: it does what is left of M q̈.
+    result_.Qc = alone_->Qc, result_.Qc_ideal = alone_->Qc_ideal;
+    for (std::size_t i = 0; i < M_.size(); ++i) {
+      RationalForm sum = field_.negate(field_.add(field_.form(eqs_.Q[i]), field_.form(result_.Qc[i])));
+      for (std::size_t j = 0; j < M_.size(); ++j)
+        sum = field_.add(sum, field_.multiply(field_.form(M_[i][j]), qdd_[j]));
+      result_.Q_control.push_back(field_.to_expr(field_.cancelled(sum)));
+    }
   }
 
   /// Qᶜ = M q̈ − Q, with the symbols of the accelerations: short where Qᶜ written out is not.
@@ -215,6 +221,7 @@ class ClosedFormBuilder {
 
   const Equations& eqs_;
   const ClosedFormOptions& options_;
+  const ClosedForm* alone_;
   RationalField field_;
   Dense M_, A_;
   std::vector<std::vector<RationalForm>> A_forms_;
@@ -285,10 +292,9 @@ bool ClosedFormBuilder::agrees_with_numbers() const {
     }
     for (std::size_t r = 0; r < k; ++r) K[n + r][n + k] = K[n + r][n + k + 1] = b[r];
     if (!solve_numerically(K)) continue;
-    const auto force = [&](std::size_t i, RowKind kind, std::size_t side) {
+    const auto force = [&](std::size_t i, std::size_t side) {
       long double sum = 0;
-      for (std::size_t r = 0; r < k; ++r)
-        if (is_control(r) == (kind == RowKind::control)) sum += A(r, i) * K[n + r][n + k + side];
+      for (std::size_t r = 0; r < k; ++r) sum += A(r, i) * K[n + r][n + k + side];
       return sum;
     };
 
@@ -302,12 +308,20 @@ bool ClosedFormBuilder::agrees_with_numbers() const {
     std::size_t at_output = first;
     for (std::size_t i = 0; i < n; ++i)
       if (!agrees(v[at_output++], K[i][n + k + 1])) return false;
-    for (std::size_t i = 0; i < n; ++i)
-      if (!agrees(v[at_output++], C[i] + force(i, RowKind::constraint, 1))) return false;
-    for (std::size_t i = 0; i < result_.Qc_ideal.size(); ++i)
-      if (!agrees(v[at_output++], force(i, RowKind::constraint, 0))) return false;
-    for (std::size_t i = 0; i < result_.Q_control.size(); ++i)
-      if (!agrees(v[at_output++], force(i, RowKind::control, 1))) return false;
+    if (alone_) {
+      // Its forces have been compared by themselves.
+      const std::size_t at_control = at_output + n + result_.Qc_ideal.size();
+      for (std::size_t i = 0; i < n; ++i) {
+        long double rest = -Q[i] - v[at_output + i];
+        for (std::size_t j = 0; j < n; ++j) rest += M(i, j) * K[j][n + k + 1];
+        if (!agrees(v[at_control + i], rest)) return false;
+      }
+    } else {
+      for (std::size_t i = 0; i < n; ++i)
+        if (!agrees(v[at_output++], C[i] + force(i, 1))) return false;
+      for (std::size_t i = 0; i < result_.Qc_ideal.size(); ++i)
+        if (!agrees(v[at_output++], force(i, 0))) return false;
+    }
     ++compared;
   }
   return compared >= 4;
@@ -319,13 +333,31 @@ std::optional<ClosedForm> closed_form(const Equations& eqs, std::span<const int>
                                       const ClosedFormOptions& options) {
   if (static_cast<int>(independent_rows.size()) > options.max_rows || eqs.n() > options.max_coordinates)
     return std::nullopt;
-  // Rows that were left out must be consequences; measured ones may contradict, and a control may share the force.
-  for (int r = 0; r < eqs.m(); ++r) {
+  // Rows that were left out must be consequences; measured ones may contradict.
+  for (int r = 0; r < eqs.num_constraints(); ++r) {
     const bool used = std::find(independent_rows.begin(), independent_rows.end(), r) != independent_rows.end();
-    if (!used && (eqs.rows[static_cast<std::size_t>(r)].measured || eqs.num_control() > 0)) return std::nullopt;
+    if (!used && eqs.rows[static_cast<std::size_t>(r)].measured) return std::nullopt;
   }
   try {
-    return ClosedFormBuilder(eqs, independent_rows, options).build();
+    if (eqs.num_control() == 0) return ClosedFormBuilder(eqs, independent_rows, options, nullptr).build();
+    // Forces are those without control, the acceleration that of all rows together: for C of reactions it is another.
+    const auto reacts = [](const Expr& c) {
+      return c.contains(SymbolKind::ideal_force) || c.contains(SymbolKind::multiplier);
+    };
+    if (!eqs.control.is_plain() || std::any_of(eqs.C.begin(), eqs.C.end(), reacts)) return std::nullopt;
+    Equations constraints = eqs;
+    const int first = eqs.num_constraints();
+    constraints.rows.resize(static_cast<std::size_t>(first)), constraints.b.resize(static_cast<std::size_t>(first));
+    std::erase_if(constraints.A.entries, [&](const auto& e) { return e.row >= first; });
+    constraints.A.rows = first, constraints.control = {};
+    std::vector<int> rows;
+    for (const int r : independent_rows)
+      if (r < first) rows.push_back(r);
+    const auto alone = ClosedFormBuilder(constraints, rows, options, nullptr).build();
+    if (!alone) return std::nullopt;
+    for (int r = first; r < eqs.m(); ++r) rows.push_back(r);
+    if (static_cast<int>(rows.size()) > options.max_rows) return std::nullopt;
+    return ClosedFormBuilder(eqs, rows, options, &*alone).build();
   } catch (const TooLarge&) {
     return std::nullopt;
   }

@@ -24,6 +24,18 @@ int Equations::num_control() const {
   return count;
 }
 
+bool ControlEquations::is_plain() const {
+  const auto plain = [&](const Requirement& r) {
+    return !r.one_sided && !r.weighted && r.priority == requirements.front().priority;
+  };
+  return actuators.empty() && !has_free && !every && !nominal &&
+         std::all_of(requirements.begin(), requirements.end(), plain);
+}
+
+bool ControlEquations::has_limits() const {
+  return std::any_of(actuators.begin(), actuators.end(), [](const Actuator& a) { return a.has_low || a.has_high; });
+}
+
 namespace {
 
 Expr add(const Expr& a, const Expr& b) { return make_simplified(Op::add, {a, b}); }
@@ -71,6 +83,7 @@ class Derivation {
     for (const Constraint& c : model_.constraints) add_constraint(c);
     for (const StateVariable& z : model_.states) add_state(z);
     for (const Control& c : model_.controls) add_control(c);
+    add_actuators();
     find_unfelt();
     eqs_.A.rows = eqs_.m();
     eqs_.A.cols = eqs_.n();
@@ -269,10 +282,13 @@ class Derivation {
     row.place = c.place;
     row.text = c.text;
     append_row(std::move(row));
-    if (!c.frequency) return;
+    eqs_.control.requirements.push_back({c.priority, c.one_sided, c.weight.has_value()});
+    if (c.law) return follow_law(simplify(*c.law));
     const Row& last = eqs_.rows.back();
-    const Expr omega = simplify(*c.frequency);
     Expr& b = eqs_.b.back();
+    if (!c.frequency) return make_robust(0, c.one_sided);
+    const Expr omega = simplify(*c.frequency);
+    make_robust(omega, c.one_sided);
     if (last.level == Level::position) {
       const Expr zeta = simplify(c.damping);
       b = sub(b, mul(mul(mul(2, zeta), omega), last.rate));
@@ -280,6 +296,78 @@ class Derivation {
     } else if (last.level == Level::velocity) {
       b = sub(b, mul(omega, last.residual));
     }
+  }
+
+  /// L(e, e', e'') = 0, linear in the highest derivative that the requirement has: the last row asks for that of the error.
+  void follow_law(const Expr& law) {
+    const Row& last = eqs_.rows.back();
+    const Expr e = error_symbol();
+    const bool position = last.level == Level::position;
+    const Expr highest = position ? make_symbol(SymbolKind::acceleration, "e") : make_symbol(SymbolKind::velocity, "e");
+    const Expr slope = derivative(law, highest);
+    const std::vector<Replacement> none{{highest, 0}};
+    std::vector<Replacement> values{{e, last.residual}};
+    if (position) values.push_back({make_symbol(SymbolKind::velocity, "e"), last.rate});
+    const Expr rest = make_simplified(Op::div, {substitute(law, none), substitute(slope, none)});
+    eqs_.b.back() = sub(eqs_.b.back(), simplify(substitute(rest, values)));
+  }
+
+  /// Beyond the law of the error, what drives it into a layer around the surface s = e' + ω e (or e itself): gain·f(s/layer), with
+  /// f(x) = x³ within and sign(x) outside.
+  void make_robust(const Expr& omega, bool one_sided) {
+    if (!model_.control.gain || !model_.control.layer || one_sided) return;
+    const Row& last = eqs_.rows.back();
+    if (last.level == Level::acceleration) return;
+    const Expr s = last.level == Level::position ? add(last.rate, mul(omega, last.residual)) : last.residual;
+    const Expr x = make_simplified(Op::div, {s, simplify(*model_.control.layer)});
+    const Expr inside = make_simplified(Op::max, {Expr(-1), make_simplified(Op::min, {Expr(1), x})});
+    const Expr cubed = mul(inside, mul(inside, inside));
+    eqs_.b.back() = sub(eqs_.b.back(), mul(simplify(*model_.control.gain), cubed));
+  }
+
+  void add_actuators() {
+    ControlEquations& control = eqs_.control;
+    const auto count = static_cast<int>(model_.actuators.size());
+    std::vector<std::vector<Partial>> columns;
+    for (const Actuator& a : model_.actuators) {
+      const Expr work = simplify(a.work);
+      const SymbolKind kind = work.contains(SymbolKind::acceleration) ? SymbolKind::acceleration
+                              : work.contains(SymbolKind::velocity)   ? SymbolKind::velocity
+                                                                      : SymbolKind::coordinate;
+      std::vector<Partial> column = partials(work, kind);
+      for (Partial& e : column)
+        if (kind == SymbolKind::acceleration && e.value.contains(kind)) e.value = with_zero(e.value, kind);
+      columns.push_back(std::move(column));
+      control.actuators.push_back({a.name, a.low.has_value(), a.high.has_value(), a.place});
+    }
+    control.E.rows = eqs_.n(), control.E.cols = count;
+    for (int i = 0; i < eqs_.n(); ++i)
+      for (int k = 0; k < count; ++k)
+        for (const Partial& e : columns[static_cast<std::size_t>(k)])
+          if (e.coordinate == i && !e.value.is_zero()) control.E.entries.push_back({i, k, e.value});
+    std::vector<Expr>& numbers = control.numbers;
+    for (const auto& e : control.E.entries) numbers.push_back(e.value);
+    for (const Actuator& a : model_.actuators)
+      if (a.low) numbers.push_back(simplify(*a.low));
+    for (const Actuator& a : model_.actuators)
+      if (a.high) numbers.push_back(simplify(*a.high));
+    for (int i = 0; i < count; ++i)
+      for (int k = 0; k < count; ++k) {
+        const auto at = static_cast<std::size_t>(i);
+        if (!model_.control.cost.empty())
+          numbers.push_back(simplify(model_.control.cost[at][static_cast<std::size_t>(k)]));
+        else
+          numbers.push_back(i == k ? simplify(model_.actuators[at].cost.value_or(1.0)) : Expr(0));
+      }
+    for (const Control& c : model_.controls) numbers.push_back(c.weight ? simplify(*c.weight) : Expr(0));
+    control.has_free = !model_.control.free.empty();
+    if (control.has_free) {
+      std::vector<Expr> free(eqs_.q.size(), Expr(0));
+      for (const Named& z : model_.control.free) add_to(free, z);
+      numbers.insert(numbers.end(), free.begin(), free.end());
+    }
+    control.every = model_.control.every;
+    control.nominal = !model_.control.nominal.empty();
   }
 
   void collect_weights() {
@@ -323,6 +411,7 @@ class Derivation {
     const auto append = [&](const std::vector<Expr>& more) { all.insert(all.end(), more.begin(), more.end()); };
     append(eqs_.b);
     append(eqs_.C);
+    append(eqs_.control.numbers);
     for (const auto& e : eqs_.M.entries) all.push_back(e.value);
     for (const auto& e : eqs_.A.entries) all.push_back(e.value);
     for (const Row& row : eqs_.rows) all.push_back(row.residual), all.push_back(row.rate);

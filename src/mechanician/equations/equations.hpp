@@ -85,6 +85,32 @@ struct StateRow {
   int coordinate, row;
 };
 
+/// What control consists of beyond the rows of its requirements (theory: Control).
+struct ControlEquations {
+  struct Requirement {
+    int priority = 1;
+    bool one_sided = false, weighted = false;
+  };
+  struct Actuator {
+    std::string name;
+    bool has_low = false, has_high = false;
+    Place place;
+  };
+  std::vector<Requirement> requirements;  ///< by row of control
+  std::vector<Actuator> actuators;        ///< none: every coordinate can be forced
+  SparseExprMatrix E;                     ///< n×a, by row
+  bool has_free = false;
+  std::optional<double> every;
+  bool nominal = false;  ///< the force is that of a model with other parameters
+  /// [entries of E | lower limits | upper limits, of those that have one | R by rows | weights of all rows, 0 where there is none | free,
+  /// where there is one].
+  std::vector<Expr> numbers;
+
+  /// Rows of equal rank and nothing else: then the acceleration is that of all rows solved together.
+  bool is_plain() const;
+  bool has_limits() const;
+};
+
 struct Equations {
   std::vector<std::string> coordinates;
   std::vector<Expr> q, qd, qdd;
@@ -100,6 +126,7 @@ struct Equations {
   bool has_C = false;
   std::vector<Row> rows;  ///< constraints in the order of the file, then rates of states, then controls
   std::vector<StateRow> states;
+  ControlEquations control;
 
   /// One for every constraint that is one-sided or has friction, by row.
   std::vector<ContactRow> contacts;
@@ -111,6 +138,7 @@ struct Equations {
   int n() const { return static_cast<int>(q.size()); }
   int m() const { return static_cast<int>(rows.size()); }
   int num_control() const;
+  int num_constraints() const { return m() - num_control(); }
 };
 
 Equations derive(const Model& model);

@@ -9,12 +9,17 @@
 
 #include <string>
 
-#include "mechanician/instant/system.hpp"
+#include "mechanician/exports/c_facts.hpp"
 
 namespace mechanician {
 
+struct COptions {
+  bool tangents = false;  ///< with NAME_tangent: derivatives along a direction, where they can be had
+};
+
 struct CSources {
   std::string source, header;
+  bool has_tangents = false;
 };
 
 /// A name for C from that of a file: "four-bar.toml" is four_bar.
@@ -22,5 +27,6 @@ std::string c_name_of(const std::string& file);
 
 /// Throws std::invalid_argument for what C cannot do, which it names.
 CSources export_c(const System& system, const State& start, const std::string& name);
+CSources export_c(const CFacts& facts, const std::string& name, const COptions& options = {});
 
 }  // namespace mechanician

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <cctype>
 #include <cmath>
 #include <stdexcept>
 #include <vector>
@@ -12,56 +13,57 @@ namespace mechanician {
 
 namespace {
 
-/// How an operator is written: {0}, {1}, {2} are its operands, @ the prefix.
+/// How an operator is written: {0}, {1}, {2} are its operands, @ the prefix of C, f the functions of Python.
 struct Spelling {
   int code;
-  std::string_view text;
+  std::string_view text, python;
 };
 
 constexpr int code(Op op) { return static_cast<int>(op); }
 constexpr int code(Action action) { return static_cast<int>(action); }
 
 constexpr Spelling spellings[] = {
-    {code(Op::add), "{0} + {1}"},
-    {code(Op::sub), "{0} - {1}"},
-    {code(Op::mul), "{0}*{1}"},
-    {code(Op::div), "{0}/{1}"},
-    {code(Op::pow), "@power({0}, {1})"},
-    {code(Op::neg), "-{0}"},
-    {code(Op::sin), "@sine({0})"},
-    {code(Op::cos), "@cosine({0})"},
-    {code(Op::tan), "tan({0})"},
-    {code(Op::asin), "asin({0})"},
-    {code(Op::acos), "acos({0})"},
-    {code(Op::atan), "atan({0})"},
-    {code(Op::atan2), "atan2({0}, {1})"},
-    {code(Op::sinh), "sinh({0})"},
-    {code(Op::cosh), "cosh({0})"},
-    {code(Op::tanh), "tanh({0})"},
-    {code(Op::asinh), "asinh({0})"},
-    {code(Op::acosh), "acosh({0})"},
-    {code(Op::atanh), "atanh({0})"},
-    {code(Op::exp), "exp({0})"},
-    {code(Op::log), "log({0})"},
-    {code(Op::sqrt), "sqrt({0})"},
-    {code(Op::abs), "fabs({0})"},
-    {code(Op::sign), "@sign({0})"},
-    {code(Op::min), "@least({0}, {1})"},
-    {code(Op::max), "@largest({0}, {1})"},
-    {code(Op::hypot), "hypot({0}, {1})"},
-    {code(Op::mod), "@modulo({0}, {1})"},
-    {code(Op::select), "{0} != 0 ? {1} : {2}"},
-    {code(Op::lt), "{0} < {1} ? 1 : 0"},
-    {code(Op::le), "{0} <= {1} ? 1 : 0"},
-    {code(Op::gt), "{0} > {1} ? 1 : 0"},
-    {code(Op::ge), "{0} >= {1} ? 1 : 0"},
-    {code(Op::eq), "@equal({0}, {1})"},
-    {code(Op::logical_and), "({0} != 0 && {1} != 0) ? 1 : 0"},
-    {code(Op::logical_or), "({0} != 0 || {1} != 0) ? 1 : 0"},
-    {code(Op::logical_not), "{0} != 0 ? 0 : 1"},
-    {code(Action::fma), "fma({0}, {1}, {2})"},
-    {code(Action::fms), "fma({0}, {1}, -{2})"},
-    {code(Action::fnma), "fma(-{0}, {1}, {2})"},
+    {code(Op::add), "{0} + {1}", "{0} + {1}"},
+    {code(Op::sub), "{0} - {1}", "{0} - {1}"},
+    {code(Op::mul), "{0}*{1}", "{0}*{1}"},
+    {code(Op::div), "{0}/{1}", "{0}/{1}"},
+    {code(Op::pow), "@power({0}, {1})", "{0}**{1}"},
+    {code(Op::neg), "-{0}", "-{0}"},
+    {code(Op::sin), "@sine({0})", "f.sin({0})"},
+    {code(Op::cos), "@cosine({0})", "f.cos({0})"},
+    {code(Op::tan), "tan({0})", "f.tan({0})"},
+    {code(Op::asin), "asin({0})", "f.asin({0})"},
+    {code(Op::acos), "acos({0})", "f.acos({0})"},
+    {code(Op::atan), "atan({0})", "f.atan({0})"},
+    {code(Op::atan2), "atan2({0}, {1})", "f.atan2({0}, {1})"},
+    {code(Op::sinh), "sinh({0})", "f.sinh({0})"},
+    {code(Op::cosh), "cosh({0})", "f.cosh({0})"},
+    {code(Op::tanh), "tanh({0})", "f.tanh({0})"},
+    {code(Op::asinh), "asinh({0})", "f.asinh({0})"},
+    {code(Op::acosh), "acosh({0})", "f.acosh({0})"},
+    {code(Op::atanh), "atanh({0})", "f.atanh({0})"},
+    {code(Op::exp), "exp({0})", "f.exp({0})"},
+    {code(Op::log), "log({0})", "f.log({0})"},
+    {code(Op::sqrt), "sqrt({0})", "f.sqrt({0})"},
+    {code(Op::abs), "fabs({0})", "abs({0})"},
+    {code(Op::sign), "@sign({0})", "sign({0})"},
+    {code(Op::min), "@least({0}, {1})", "min({0}, {1})"},
+    {code(Op::max), "@largest({0}, {1})", "max({0}, {1})"},
+    {code(Op::hypot), "hypot({0}, {1})", "f.sqrt({0}**2 + {1}**2)"},
+    {code(Op::mod), "@modulo({0}, {1})", "{0} % {1}"},
+    {code(Op::select), "{0} != 0 ? {1} : {2}", "{1} if {0} else {2}"},
+    {code(Op::lookup), "@lookup({0}, {1})", ""},
+    {code(Op::lt), "{0} < {1} ? 1 : 0", "{0} < {1}"},
+    {code(Op::le), "{0} <= {1} ? 1 : 0", "{0} <= {1}"},
+    {code(Op::gt), "{0} > {1} ? 1 : 0", "{0} > {1}"},
+    {code(Op::ge), "{0} >= {1} ? 1 : 0", "{0} >= {1}"},
+    {code(Op::eq), "@equal({0}, {1})", "{0} == {1}"},
+    {code(Op::logical_and), "({0} != 0 && {1} != 0) ? 1 : 0", "{0} and {1}"},
+    {code(Op::logical_or), "({0} != 0 || {1} != 0) ? 1 : 0", "{0} or {1}"},
+    {code(Op::logical_not), "{0} != 0 ? 0 : 1", "not {0}"},
+    {code(Action::fma), "fma({0}, {1}, {2})", "{0}*{1} + {2}"},
+    {code(Action::fms), "fma({0}, {1}, -{2})", "{0}*{1} - {2}"},
+    {code(Action::fnma), "fma(-{0}, {1}, {2})", "{2} - {0}*{1}"},
 };
 
 std::string_view spelling_of(Action action) {
@@ -70,25 +72,46 @@ std::string_view spelling_of(Action action) {
   throw std::invalid_argument("C has no way to write an operator of this model");
 }
 
-constexpr std::size_t part_size = 400;  // compilers take more than linearly long over long functions
+}  // namespace
+
+std::string_view python_spelling(Action action) {
+  for (const Spelling& s : spellings)
+    if (s.code == static_cast<int>(action) && !s.python.empty()) return s.python;
+  throw std::invalid_argument("Python has no way to write a table of data of this model");
+}
+
+namespace {
+
+constexpr std::size_t part_size = 400;     // compilers take more than linearly long over long functions
+constexpr std::size_t longest_text = 120;  // of an expression that is written into another one
 
 class FunctionPrinter {
  public:
-  FunctionPrinter(const Program& program, std::string_view prefix) : p_(program), prefix_(prefix) {
+  FunctionPrinter(const Program& program, std::string_view prefix, CTables* tables)
+      : p_(program), prefix_(prefix), tables_(tables) {
     const auto first = static_cast<std::size_t>(p_.num_inputs) + p_.constants.size();
     first_ = first;
-    // Which values outlive the part that they are made in.
+    // Which values outlive the part that they are made in, and how often each is used.
     shared_.assign(p_.steps.size(), 0);
-    for (std::size_t k = 0; k < p_.steps.size(); ++k)
-      for (const std::int32_t operand : {p_.steps[k].a, p_.steps[k].b, p_.steps[k].c})
-        if (const auto at = static_cast<std::size_t>(operand); at >= first && part_of(at - first) != part_of(k))
-          shared_[at - first] = 1;
-    if (num_parts() > 1)
-      for (const std::int32_t out : p_.outputs)
-        if (const auto at = static_cast<std::size_t>(out); at >= first) shared_[at - first] = 1;
+    uses_.assign(p_.steps.size(), 0);
+    for (std::size_t k = 0; k < p_.steps.size(); ++k) {
+      const Step& s = p_.steps[k];
+      const std::int32_t operands[] = {s.a, s.b, s.c};
+      for (int i = 0; i < num_operands(s.action); ++i)
+        if (const auto at = static_cast<std::size_t>(operands[i]); at >= first) {
+          ++uses_[at - first];
+          if (part_of(at - first) != part_of(k)) shared_[at - first] = 1;
+        }
+    }
+    for (const std::int32_t out : p_.outputs)
+      if (const auto at = static_cast<std::size_t>(out); at >= first) {
+        ++uses_[at - first];
+        if (num_parts() > 1) shared_[at - first] = 1;
+      }
     places_.assign(p_.steps.size(), 0);
     for (std::size_t k = 0; k < p_.steps.size(); ++k)
       if (shared_[k]) places_[k] = num_shared_++;
+    texts_.resize(p_.steps.size());
   }
 
   std::string print(std::string_view name) {
@@ -96,7 +119,7 @@ class FunctionPrinter {
     const std::size_t parts = num_parts();
     if (parts <= 1) {
       out += fmt::format("static void {}(const double *x, double *y)\n{{\n", name);
-      out += "  (void)x;\n";
+      out += "  (void)x, (void)y;\n";
       steps(0, p_.steps.size(), out);
       outputs(out);
       return out + "}\n\n";
@@ -116,7 +139,14 @@ class FunctionPrinter {
   std::size_t num_parts() const { return (p_.steps.size() + part_size - 1) / part_size; }
   static std::size_t part_of(std::size_t step) { return step / part_size; }
 
-  std::string operand(std::int32_t i, std::size_t part) const {
+  /// Of operators the arity; unused operands repeat the first one.
+  static int num_operands(Action action) {
+    const std::string_view text = spelling_of(action);
+    return text.find("{2}") != std::string_view::npos ? 3 : text.find("{1}") != std::string_view::npos ? 2 : 1;
+  }
+
+  /// A value where it is used: its name, or all of it where that is its only use.
+  std::string operand(std::int32_t i, std::size_t part) {
     const auto at = static_cast<std::size_t>(i);
     const auto inputs = static_cast<std::size_t>(p_.num_inputs);
     if (at < inputs) return fmt::format("x[{}]", at);
@@ -125,31 +155,67 @@ class FunctionPrinter {
       return std::signbit(value) ? "(" + c_number(value) + ")" : c_number(value);
     }
     const std::size_t k = at - first_;
-    return shared_[k] && part_of(k) != part ? fmt::format("w[{}]", places_[k]) : fmt::format("r{}", k);
+    if (!texts_[k].empty()) return std::move(texts_[k]);
+    return shared_[k] && (part_of(k) != part || uses_[k] == 1) ? fmt::format("w[{}]", places_[k])
+                                                               : fmt::format("r{}", k);
   }
 
-  void steps(std::size_t begin, std::size_t end, std::string& out) const {
+  std::string spelled(const Step& s, std::size_t part) {
+    if (s.action != action_of(Op::lookup)) {
+      const int count = num_operands(s.action);  // unused ones repeat the first, whose text can be had once
+      const std::string a = operand(s.a, part), b = count > 1 ? operand(s.b, part) : "",
+                        c = count > 2 ? operand(s.c, part) : "";
+      return with_prefix(fmt::format(fmt::runtime(spelling_of(s.action)), a, b, c), prefix_);
+    }
+    // The table that a lookup is of is known when the program is made.
+    const auto key = static_cast<std::size_t>(s.c), inputs = static_cast<std::size_t>(p_.num_inputs);
+    if (!tables_ || key < inputs || key >= first_)
+      throw std::invalid_argument("C has no way to write a table of this model");
+    const std::string a = operand(s.a, part), b = operand(s.b, part);
+    return with_prefix(fmt::format("{}({}, {})", tables_->name_of(p_.constants[key - inputs]), a, b), prefix_);
+  }
+
+  void steps(std::size_t begin, std::size_t end, std::string& out) {
+    bool listing = false;
+    const auto finish = [&] {
+      if (listing) out += ";\n";
+      listing = false;
+    };
     for (std::size_t k = begin; k < end; ++k) {
       const Step& s = p_.steps[k];
-      const std::size_t part = part_of(k);
-      const std::string text =
-          fmt::format(fmt::runtime(spelling_of(s.action)), operand(s.a, part), operand(s.b, part), operand(s.c, part));
-      out += fmt::format("  double r{} = {};\n", k, with_prefix(text, prefix_));
-      if (shared_[k]) out += fmt::format("  w[{}] = r{};\n", places_[k], k);
+      std::string text = spelled(s, part_of(k));
+      if (uses_[k] == 1 && !shared_[k] && text.size() <= longest_text) {
+        const bool is_call = std::isalpha(static_cast<unsigned char>(text.front())) && text.back() == ')' &&
+                             spelling_of(s.action).front() != '{';
+        texts_[k] = is_call ? std::move(text) : "(" + text + ")";
+        continue;
+      }
+      if (shared_[k] && uses_[k] == 1) {
+        finish();
+        out += fmt::format("  w[{}] = {};\n", places_[k], text);
+        continue;
+      }
+      out += fmt::format("{}r{} = {}", listing ? ",\n    " : "  double ", k, text);
+      listing = true;
+      if (shared_[k]) finish(), out += fmt::format("  w[{}] = r{};\n", places_[k], k);
     }
+    finish();
   }
 
-  void outputs(std::string& out) const {
-    const std::size_t nowhere = num_parts() > 1 ? p_.steps.size() : 0;  // outside all parts, or in the only one
+  void outputs(std::string& out) {
+    const std::size_t nowhere = p_.steps.size() / part_size + 1;  // outside all parts, or in the only one
     for (std::size_t i = 0; i < p_.outputs.size(); ++i)
-      out += fmt::format("  y[{}] = {};\n", i, operand(p_.outputs[i], num_parts() > 1 ? part_of(nowhere) + 1 : 0));
+      out += fmt::format("  y[{}] = {};\n", i, operand(p_.outputs[i], num_parts() > 1 ? nowhere : 0));
   }
 
   const Program& p_;
   std::string_view prefix_;
+  CTables* tables_;
   std::size_t first_ = 0, num_shared_ = 0;
   std::vector<char> shared_;
+  std::vector<int> uses_;
   std::vector<std::size_t> places_;
+  std::vector<std::string> texts_;  ///< of values that are written where they are used
 };
 
 }  // namespace
@@ -172,8 +238,8 @@ std::string c_number(double x) {
   return shortest.find_first_of(".en") == std::string::npos ? shortest + ".0" : shortest;
 }
 
-std::string c_function(const Program& program, std::string_view name, std::string_view prefix) {
-  return FunctionPrinter(program, prefix).print(name);
+std::string c_function(const Program& program, std::string_view name, std::string_view prefix, CTables* tables) {
+  return FunctionPrinter(program, prefix, tables).print(name);
 }
 
 namespace {

@@ -2,68 +2,6 @@
 
 namespace mechanician {
 
-std::string_view c_general_solver() {
-  return R"(
-/* [M A'; A 0] (a, -lambda) = (Q + C, b) by elimination with complete pivoting, for rows that depend on each other and masses that
-   vanish. Multipliers that are not unique have zeros; what contradicts or leaves an acceleration open is a status. */
-static int @solve_generally(const double *x, double *a, double *lambda)
-{
-  enum { n = @COORDINATES, m = @ROWS, size = n + m };
-  double K[size][size + 1], largest = 0, scale[size];
-  double values[@NUM_VALUES];
-  int row_of[size], pivot_col[size], rank = 0, i, j, k;
-  @values(x, values);
-  for (i = 0; i < @NUM_VALUES; ++i) if (!isfinite(values[i])) return @NOT_FINITE;
-  for (i = 0; i < size; ++i) for (j = 0; j <= size; ++j) K[i][j] = 0;
-  @fill(values, &K[0][0]);
-  /* Rows and columns in units of what they weigh. */
-  for (i = 0; i < size; ++i) {
-    double largest_here = 0;
-    for (j = 0; j < size; ++j) if (fabs(K[i][j]) > largest_here) largest_here = fabs(K[i][j]);
-    scale[i] = largest_here > 0 ? 1/sqrt(largest_here) : 1;
-  }
-  for (i = 0; i < size; ++i) {
-    for (j = 0; j < size; ++j) K[i][j] *= scale[i]*scale[j];
-    K[i][size] *= scale[i];
-    row_of[i] = i, pivot_col[i] = -1;
-  }
-  for (i = 0; i < size; ++i) for (j = 0; j < size; ++j) if (fabs(K[i][j]) > largest) largest = fabs(K[i][j]);
-  {
-    char used[size];
-    double right = 0;
-    for (i = 0; i < size; ++i) used[i] = 0;
-    for (i = 0; i < size; ++i) if (fabs(K[i][size]) > right) right = fabs(K[i][size]);
-    for (k = 0; k < size; ++k) {
-      int best_row = -1, best_col = -1;
-      double best = 1e-11*largest;
-      for (i = k; i < size; ++i) for (j = 0; j < size; ++j)
-        if (!used[j] && fabs(K[row_of[i]][j]) > best) best = fabs(K[row_of[i]][j]), best_row = i, best_col = j;
-      if (best_row < 0) break;
-      i = row_of[k], row_of[k] = row_of[best_row], row_of[best_row] = i;
-      used[best_col] = 1, pivot_col[k] = best_col;
-      for (i = 0; i < size; ++i) {
-        const double factor = i == k ? 0 : K[row_of[i]][best_col]/K[row_of[k]][best_col];
-        if (factor > 0 || factor < 0)
-          for (j = 0; j <= size; ++j) K[row_of[i]][j] -= factor*K[row_of[k]][j];
-      }
-      ++rank;
-    }
-    for (k = rank; k < size; ++k) if (fabs(K[row_of[k]][size]) > 1e-9*(right > 0 ? right : 1)) return @CONTRADICTION;
-    for (j = 0; j < n; ++j) if (!used[j]) return @NOT_UNIQUE;
-  }
-  for (i = 0; i < n; ++i) a[i] = 0;
-  for (i = 0; i < m; ++i) lambda[i] = 0;
-  for (k = 0; k < rank; ++k) {
-    const int col = pivot_col[k];
-    const double value = K[row_of[k]][size]/K[row_of[k]][col]*scale[col];
-    if (col < n) a[col] = value;
-    else lambda[col - n] = -value;
-  }
-  return 0;
-}
-)";
-}
-
 std::string_view c_classical_step() {
   return R"(
 static int @rk4(double t, double h, const double *q, const double *v, const double *p, double *q_end, double *v_end)
@@ -88,38 +26,221 @@ static int @rk4(double t, double h, const double *q, const double *v, const doub
 )";
 }
 
-std::string_view c_adaptive_step() {
+std::string_view c_rate() {
   return R"(
-/* f(t, y) of y = (q, v). */
-static int @rate(double t, const double *y, const double *p, double *dy)
+/* f(t, y) of y = (q, states, v). */
+static int @rate(const @motion *m, double t, const double *y, const double *p, double *dy)
 {
-  int i;
-  for (i = 0; i < @COORDINATES; ++i) dy[i] = y[@COORDINATES + i];
-  return @acceleration(t, y, y + @COORDINATES, p, dy + @COORDINATES, 0, 0);
+  double x[@X], a[@N];
+  int i, status;
+  @pack(t, y, y + @COORDINATES + @STATES, p, MODE_VALUES, x);
+  if ((status = @solve_now(m, x, a)) != 0) return status;
+  for (i = 0; i < @COORDINATES; ++i) dy[i] = y[@COORDINATES + @STATES + i], dy[@COORDINATES + @STATES + i] = a[@at_coordinate[i]];
+  for (i = 0; i < @STATES; ++i) dy[@COORDINATES + i] = x[1 + @N + @at_coordinate[@COORDINATES + i]];
+  return 0;
+}
+)";
 }
 
-/* y + h sum a[j] k[j] */
-static void @combine(const @motion *m, const double *a, int count, double h, double *out)
+std::string_view c_fixed_step() {
+  return R"(
+/* Runge and Kutta's step of y. */
+static int @rk4(const @motion *m, const double *p, double h, double *y)
 {
+  double k[4][@Y], begin[@Y], stage[@Y];
+  int i, j, status;
+  for (i = 0; i < @COORDINATES + @STATES; ++i) begin[i] = m->q[i];
+  for (i = 0; i < @COORDINATES; ++i) begin[@COORDINATES + @STATES + i] = m->v[i];
+  for (j = 0; j < 4; ++j) {
+    const double part = j == 0 ? 0 : j == 3 ? h : 0.5*h;
+    for (i = 0; i < @Y; ++i) stage[i] = j ? begin[i] + part*k[j - 1][i] : begin[i];
+    if ((status = @rate(m, m->t + part, stage, p, k[j])) != 0) return status;
+  }
+  for (i = 0; i < @Y; ++i) y[i] = begin[i] + h/6*(k[0][i] + 2*(k[1][i] + k[2][i]) + k[3][i]);
+  return 0;
+}
+)";
+}
+
+std::string_view c_fixed_step_with_events() {
+  return R"(
+int @step_rk4(@motion *m, const double *p, double h)
+{
+  const double end = m->t + h;
+  double y[@Y], left = h;
+  int i, k, over, status = m->status;
+  if (status) return status;
+  while (left > 0) {
+    double low = 0, high = left;
+    if ((status = @rk4(m, p, left, y)) != 0) return status;
+    if ((over = @is_over(m, p, m->t + left, y)) < 0) return -over;
+    for (k = 0; over && k < 60 && high - low > 2.2e-16*fabs(m->t + high); ++k) {
+      const double middle = 0.5*(low + high);
+      int there;
+      if ((status = @rk4(m, p, middle, y)) != 0) return status;
+      if ((there = @is_over(m, p, m->t + middle, y)) < 0) return -there;
+      if (there) high = middle; else low = middle;
+    }
+    if (over && (status = @rk4(m, p, high, y)) != 0) return status;
+    m->t = high < left ? m->t + high : end;
+    left = high < left ? end - m->t : 0;
+    for (i = 0; i < @COORDINATES + @STATES; ++i) m->q[i] = y[i];
+    for (i = 0; i < @COORDINATES; ++i) m->v[i] = y[@COORDINATES + @STATES + i];
+    @note_sizes(m);
+    if (over && (status = @happen(m, p)) != 0) return m->status = status;
+    if (!over) @keep_signs(m, p);
+  }
+  return 0;
+}
+)";
+}
+
+std::string_view c_state_at() {
+  return R"(
+static void @state_at(const @motion *m, double t, double *y)
+{
+  const double theta = m->length > 0 ? (t - m->t_begin)/m->length : 1;
   int i, j;
-  for (i = 0; i < 2*@COORDINATES; ++i) {
+  for (i = 0; i < @Y; ++i) {
+    const double *F = m->dense[i];
     double sum = 0;
-    for (j = 0; j < count; ++j) if (a[j] > 0 || a[j] < 0) sum += a[j]*m->k[j][i];
-    out[i] = m->y[i] + h*sum;
+    for (j = 6; j >= 0; --j) sum = (F[j] + sum)*((j & 1) ? 1 - theta : theta);
+    y[i] = m->y[i] + sum;
   }
 }
+)";
+}
 
+std::string_view c_sizes() {
+  return R"(
 static double @size_of(double a, double b) { return a > b ? a : b; }
 
 /* What errors count against: the tolerance times the largest that each number has been. */
 static void @note_sizes(@motion *m)
 {
   int i;
-  for (i = 0; i < @COORDINATES; ++i) {
-    m->size[i] = @size_of(m->size[i], fabs(m->q[i]));
-    m->size[@COORDINATES + i] = @size_of(m->size[@COORDINATES + i], fabs(m->v[i]));
+  for (i = 0; i < @COORDINATES + @STATES; ++i) m->size[i] = @size_of(m->size[i], fabs(m->q[i]));
+  for (i = 0; i < @COORDINATES; ++i) m->size[@COORDINATES + @STATES + i] = @size_of(m->size[@COORDINATES + @STATES + i], fabs(m->v[i]));
+}
+)";
+}
+
+std::string_view c_events() {
+  return R"(
+/* Whether an event has come to the other side of zero, or onto it. */
+static int @passed(double sign, double value) { return (sign > 0 && value <= 0) || (sign < 0 && value >= 0); }
+
+/* 1 where something ends or happens at this state, 0 where nothing does; -status. */
+static int @is_over(const @motion *m, const double *p, double t, const double *y)
+{
+  double guard[@GUARDS + 1], event[@EVENTS + 1];
+  const int status = @watch(m, t, y, y + @COORDINATES + @STATES, p, guard, event, 0);
+  int i;
+  if (status) return -status;
+  for (i = 0; i < @GUARDS; ++i) if (guard[i] < 0) return 1;
+  for (i = 0; i < @EVENTS; ++i) if (@passed(m->sign[i], event[i])) return 1;
+  return 0;
+}
+
+/* On which side of its events a motion is. */
+static void @keep_signs(@motion *m, const double *p)
+{
+  double guard[@GUARDS + 1], event[@EVENTS + 1];
+  char arm[@GUARDS + 1];
+  int i;
+  if (@watch(m, m->t, m->q, m->v, p, guard, event, arm)) return;
+  for (i = 0; i < @EVENTS; ++i) {
+    m->seen[i] = @size_of(m->seen[i], fabs(event[i]));
+    if (!(fabs(m->sign[i]) > 0) && fabs(event[i]) > 1e-12*m->seen[i]) m->sign[i] = event[i] > 0 ? 1 : -1;
+  }
+  KEEP_ARMED
+}
+
+/* What happens at the state of now, until nothing does any more. */
+int @happen(@motion *m, const double *p)
+{
+  int round, i;
+  /* Events that follow each other at once, without end. */
+  if (fabs(m->t - m->storm_since) > 1e-9*fabs(m->t)) m->storm_since = m->t, m->storm = 0;
+  if (++m->storm > 2000) return @STORM;
+  for (round = 0; round < 100; ++round) {
+    double guard[@GUARDS + 1], event[@EVENTS + 1];
+    int any = 0, status = @watch(m, m->t, m->q, m->v, p, guard, event, 0);
+    if (status) return status;
+    HAPPEN_CONTACTS
+    for (i = 0; i < @EVENTS && any != 1; ++i) if (@passed(m->sign[i], event[i])) {
+      /* Its side is known again when it has left zero. */
+      const double side = -m->sign[i];
+      m->sign[i] = 0;
+      if (@event_fact[i].direction*side < 0) { any = 2; continue; }
+      m->event = i, any = 1;
+      if (@event_fact[i].stops) m->stopped = 1;
+      HAPPEN_CHANGES
+    }
+    @keep_signs(m, p);
+    if (any != 1) return 0;
+  }
+  return @STORM;
+}
+
+int @completed(@motion *m, const double *p)
+{
+  double y[@Y];
+  int i, over;
+  @note_sizes(m);
+  for (i = 0; i < @COORDINATES + @STATES; ++i) y[i] = m->q[i];
+  for (i = 0; i < @COORDINATES; ++i) y[@COORDINATES + @STATES + i] = m->v[i];
+  over = @is_over(m, p, m->t, y);
+  if (!over) @keep_signs(m, p);
+  return over != 0;
+}
+
+/* Where within the last step something ends or happens: the step is cut there. */
+static int @search(@motion *m, const double *p)
+{
+  enum { looks = 6 };
+  const double begin = m->t_begin, end = m->t;
+  double y[@Y], low = begin, high = begin;
+  int i, k, over = 0;
+  for (k = 1; k <= looks && !over; ++k) {
+    low = high, high = k < looks ? begin + (end - begin)*k/looks : end;
+    @state_at(m, high, y);
+    if ((over = @is_over(m, p, high, y)) < 0) return -over;
+  }
+  if (!over) { @keep_signs(m, p); return 0; }
+  for (k = 0; k < 80 && high - low > 2.2e-16*(fabs(high) > high - low ? fabs(high) : high - low); ++k) {
+    const double middle = 0.5*(low + high);
+    int there;
+    if (!(middle > low && middle < high)) break;
+    @state_at(m, middle, y);
+    if ((there = @is_over(m, p, middle, y)) < 0) return -there;
+    if (there) high = middle; else low = middle;
+  }
+  @state_at(m, high, y);
+  if (high < end) {
+    m->t = high;
+    for (i = 0; i < @COORDINATES + @STATES; ++i) m->q[i] = y[i];
+    for (i = 0; i < @COORDINATES; ++i) m->v[i] = y[@COORDINATES + @STATES + i];
+    PROJECT_CUT
+  }
+  return @happen(m, p);
+}
+)";
+}
+
+std::string_view c_adaptive_step() {
+  return R"(
+/* y + h sum a[j] k[j] */
+static void @combine(const @motion *m, const double *a, int count, double h, double *out)
+{
+  int i, j;
+  for (i = 0; i < @Y; ++i) {
+    double sum = 0;
+    for (j = 0; j < count; ++j) if (a[j] > 0 || a[j] < 0) sum += a[j]*m->k[j][i];
+    out[i] = m->y[i] + h*sum;
   }
 }
+
 
 static double @error(const @motion *m, const double *y_new, double h)
 {
@@ -128,11 +249,12 @@ static double @error(const @motion *m, const double *y_new, double h)
   /* From rest, velocities count against what the first accelerations come to. */
   for (i = 0; i < @COORDINATES; ++i) {
     largest_q = @size_of(largest_q, m->size[i]);
-    largest_v = @size_of(largest_v, @size_of(m->size[@COORDINATES + i], fabs(h*m->k[0][@COORDINATES + i])));
+    largest_v = @size_of(largest_v, @size_of(m->size[@COORDINATES + @STATES + i], fabs(h*m->k[0][@COORDINATES + @STATES + i])));
   }
-  for (i = 0; i < 2*@COORDINATES; ++i) {
-    const int is_q = i < @COORDINATES;
-    const double floor = is_q ? @size_of(1e-2*largest_q, fabs(h)*largest_v) : 1e-2*largest_v;
+  for (i = 0; i < @Y; ++i) {
+    /* States are of kinds of their own. */
+    const int is_q = i < @COORDINATES, is_state = !is_q && i < @COORDINATES + @STATES;
+    const double floor = is_q ? @size_of(1e-2*largest_q, fabs(h)*largest_v) : is_state ? fabs(h)*@size_of(fabs(m->k[0][i]), m->rate_size[i - @COORDINATES]) : 1e-2*largest_v;
     double e5 = 0, e3 = 0, scale = @size_of(@size_of(m->size[i], fabs(y_new[i])), floor);
     if (!(scale > 0)) scale = 1;
     scale *= m->tolerance;
@@ -145,27 +267,28 @@ static double @error(const @motion *m, const double *y_new, double h)
   return five/sqrt(1 + 0.01*(three/five)*(three/five));
 }
 
-int @project(@motion *m, const double *p)
-{
-  int status = @project_positions(m->t, m->q, m->v, p);
-  return status ? status : @project_velocities(m->t, m->q, m->v, p);
-}
-
 int @step(@motion *m, const double *p, double to)
 {
-  enum { n = @COORDINATES };
-  double y_new[2*n], stage[2*n], h, error;
-  int i, j, tries, status;
+  enum { n = @COORDINATES, at_v = @COORDINATES + @STATES };
+  double y_new[@Y], stage[@Y], h, error;
+  int i, j, tries, status = m->status;
+  if (status) return status;
   if (!(to > m->t)) return to < m->t ? @BACKWARDS : 0;
-  for (i = 0; i < n; ++i) m->y[i] = m->q[i], m->y[n + i] = m->v[i];
-  if ((status = @rate(m->t, m->y, p, m->k[0])) != 0) return status;
+  m->event = -1;
+  /* Nearer to each other than the clock can tell. */
+  if (to - m->t <= 8e-16*@size_of(fabs(m->t), fabs(to))) { m->t = to; return 0; }
+  for (i = 0; i < at_v; ++i) m->y[i] = m->q[i];
+  for (i = 0; i < n; ++i) m->y[at_v + i] = m->v[i];
+  if ((status = @rate(m, m->t, m->y, p, m->k[0])) != 0) return status;
   if (!(m->h > 0)) {
-    double change = INFINITY;
+    double change = INFINITY, largest = 0;
+    for (i = 0; i < n; ++i) largest = @size_of(largest, m->size[i]);
     for (i = 0; i < n; ++i) {
-      const double speed = fabs(m->v[i]), force = fabs(m->k[0][n + i]), length = m->size[i] > 0 ? m->size[i] : 1;
+      const double speed = fabs(m->v[i]), force = fabs(m->k[0][at_v + i]), length = largest > 0 ? @size_of(m->size[i], 1e-2*largest) : 1;
       if (speed > 0 && length/speed < change) change = length/speed;
       if (force > 0 && sqrt(length/force) < change) change = sqrt(length/force);
     }
+    for (i = n; i < at_v; ++i) if (fabs(m->k[0][i]) > 0 && @size_of(m->size[i], 1e-3)/fabs(m->k[0][i]) < change) change = @size_of(m->size[i], 1e-3)/fabs(m->k[0][i]);
     m->h = change < INFINITY ? change*pow(0.01*m->tolerance, 0.125) : (to - m->t)/100;
   }
   for (tries = 0; ; ++tries) {
@@ -176,30 +299,26 @@ int @step(@motion *m, const double *p, double to)
     status = 0;
     for (i = 1; i < 12 && !status; ++i) {
       @combine(m, @a[i], i, h, stage);
-      status = @rate(m->t + @c[i]*h, stage, p, m->k[i]);
+      status = @rate(m, m->t + @c[i]*h, stage, p, m->k[i]);
     }
     if (status) { m->h = 0.25*h; continue; }
     @combine(m, @a[12], 12, h, y_new);
     error = @error(m, y_new, h);
     if (error > 1) { m->h = h*@size_of(0.2, 0.9*pow(error, -0.125)); continue; }
     {
-      double q[n], v[n];
-      for (i = 0; i < n; ++i) q[i] = y_new[i], v[i] = y_new[n + i];
-      status = @project_positions(t_new, q, v, p);
-      if (!status) status = @project_velocities(t_new, q, v, p);
+      status = @project_state(m, t_new, y_new, y_new + at_v, p);
       if (status) { m->h = 0.5*h; continue; }
-      for (i = 0; i < n; ++i) y_new[i] = q[i], y_new[n + i] = v[i];
     }
-    if ((status = @rate(t_new, y_new, p, m->k[12])) != 0) { m->h = 0.5*h; continue; }
+    if ((status = @rate(m, t_new, y_new, p, m->k[12])) != 0) { m->h = 0.5*h; continue; }
     for (i = 13; i < 16 && !status; ++i) {
       @combine(m, @a[i], i, h, stage);
-      status = @rate(m->t + @c[i]*h, stage, p, m->k[i]);
+      status = @rate(m, m->t + @c[i]*h, stage, p, m->k[i]);
     }
     if (status) { m->h = 0.5*h; continue; }
     break;
   }
   /* The continuous extension of order 7. */
-  for (i = 0; i < 2*n; ++i) {
+  for (i = 0; i < @Y; ++i) {
     const double difference = y_new[i] - m->y[i];
     double *F = m->dense[i];
     F[0] = difference;
@@ -217,24 +336,21 @@ int @step(@motion *m, const double *p, double to)
     m->h = h*(growth > 10 ? 10 : growth < 0.2 ? 0.2 : growth);
     if (h < 0.5*planned && m->h < planned) m->h = planned;
   }
-  m->t_begin = m->t, m->t = h < to - m->t ? m->t + h : to;
-  for (i = 0; i < n; ++i) m->q[i] = y_new[i], m->v[i] = y_new[n + i];
+  m->t_begin = m->t, m->t = h < to - m->t ? m->t + h : to, m->length = m->t - m->t_begin;
+  for (i = 0; i < at_v; ++i) m->q[i] = y_new[i];
+  for (i = 0; i < n; ++i) m->v[i] = y_new[at_v + i];
   @note_sizes(m);
   ++m->steps;
-  return 0;
+  STEP_END
 }
 
 void @dense(const @motion *m, double t, double *q, double *v)
 {
-  const double h = m->t - m->t_begin, theta = h > 0 ? (t - m->t_begin)/h : 1;
-  int i, j;
-  for (i = 0; i < 2*@COORDINATES; ++i) {
-    const double *F = m->dense[i];
-    double sum = 0;
-    for (j = 6; j >= 0; --j) sum = (F[j] + sum)*((j & 1) ? 1 - theta : theta);
-    if (i < @COORDINATES) q[i] = m->y[i] + sum;
-    else v[i - @COORDINATES] = m->y[i] + sum;
-  }
+  double y[@Y];
+  int i;
+  @state_at(m, t, y);
+  for (i = 0; i < @COORDINATES + @STATES; ++i) q[i] = y[i];
+  for (i = 0; i < @COORDINATES; ++i) v[i] = y[@COORDINATES + @STATES + i];
 }
 )";
 }

@@ -1,17 +1,48 @@
 #pragma once
 
-/// The part of exported C that is the same for every model: steps, projection, what to do where pivots are not to be trusted. @ stands for
-/// the prefix.
+/// The part of exported C that is the same for every model: steps, projection, what to do where pivots are not to be trusted, what changes on the
+/// way. @ stands for the prefix, words in capitals for what depends on the kind of model.
 
 #include <string_view>
 
 namespace mechanician {
 
-/// Solves for accelerations where straight-line code does not vouch for its answer: Gauss with complete pivoting.
+// c_linear.cpp
+/// Gauss and Jordan with complete pivoting, and what is determined.
+std::string_view c_elimination();
+/// [M A'; A 0] for the rows that act; `c_row_contacts` is what stands in its places where there are contacts.
+std::string_view c_rows();
+std::string_view c_row_contacts(std::string_view place);
+/// Accelerations where straight-line code does not vouch for its answer; projection likewise.
 std::string_view c_general_solver();
-/// Runge and Kutta's step where the step program of the engine is too long to be written out.
+std::string_view c_least_norm();
+std::string_view c_general_projection();
+
+// c_runtime.cpp
+/// What errors count against.
+std::string_view c_sizes();
+/// y' of a motion.
+std::string_view c_rate();
+/// Runge and Kutta's step with the bits of the engine, where its step program is too long to be written out; of any y; with events inside it.
 std::string_view c_classical_step();
+std::string_view c_fixed_step();
+std::string_view c_fixed_step_with_events();
+/// The state within the last step; what ends or happens there.
+std::string_view c_state_at();
+std::string_view c_events();
 /// Dormand and Prince's steps of order 8 with projection and dense output.
 std::string_view c_adaptive_step();
+
+// c_switching.cpp
+/// Which contacts hold, stick and slide.
+std::string_view c_contact_law();
+/// What the rounding of a state at rest is seen against.
+std::string_view c_floor();
+/// Velocities that jump.
+std::string_view c_impacts();
+/// From one phase to the next.
+std::string_view c_phases();
+/// What a phase lasts for.
+std::string_view c_guards();
 
 }  // namespace mechanician

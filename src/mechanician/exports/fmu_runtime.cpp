@@ -20,43 +20,56 @@ std::string_view fmu_instance() {
 #define EXPORTED __attribute__((visibility("default")))
 #endif
 
-enum { NUM = @_COORDINATES, ROWS = @_ROWS, PARAMETERS = @_PARAMETERS };
-/* References: time, positions, velocities, accelerations, parameters, constraint forces, multipliers, energies, events. */
-enum { AT_Q = 1, AT_V = AT_Q + NUM, AT_A = AT_V + NUM, AT_P = AT_A + NUM, AT_FORCE = AT_P + PARAMETERS, AT_LAMBDA = AT_FORCE + NUM,
-       AT_ENERGY = AT_LAMBDA + ROWS, AT_EVENT = AT_ENERGY + 2, REFERENCES = AT_EVENT + @_EVENTS };
+enum { NUM = @_COORDINATES, STATES = @_STATES, ROWS = @_ROWS, PARAMETERS = @_PARAMETERS, CONTINUOUS = 2*NUM + STATES, INDICATORS = @_GUARDS + @_EVENTS };
+/* References: time, positions, states, velocities, accelerations, rates of states, parameters, forces of constraints and control, multipliers,
+   normal forces, friction, outputs, energies, what is engaged, guards, events. */
+enum { AT_Q = 1, AT_Z = AT_Q + NUM, AT_V = AT_Z + STATES, AT_A = AT_V + NUM, AT_RATE = AT_A + NUM, AT_P = AT_RATE + STATES, AT_FORCE = AT_P + PARAMETERS,
+       AT_CONTROL = AT_FORCE + NUM, AT_LAMBDA = AT_CONTROL + NUM, AT_NORMAL = AT_LAMBDA + ROWS, AT_FRICTION = AT_NORMAL + @_CONTACTS,
+       AT_OUTPUT = AT_FRICTION + @_SLIPS, AT_ENERGY = AT_OUTPUT + @_OUTPUTS, AT_ENGAGED = AT_ENERGY + 2, AT_GUARD = AT_ENGAGED + CHANGING,
+       AT_EVENT = AT_GUARD + @_GUARDS, REFERENCES = AT_EVENT + @_EVENTS };
 
 /* Everything that a motion depends on: what a state of the FMU is. */
 typedef struct {
   @_motion m;
-  double p[PARAMETERS + 1], stop_time, own_q[NUM], own_v[NUM];
-  char has_q[NUM], has_v[NUM];
-  int begun, stop_defined;
+  double p[PARAMETERS + 1], tolerance, start_time, own_q[NUM + STATES], own_v[NUM];
+  char has_q[NUM + STATES], has_v[NUM], has_start;
+  int begun, changed;      /* initialised; parameters were changed since */
 } State;
 
 typedef struct {
   State s;
-  double a[NUM], force[NUM], lambda[ROWS + 1], energy[2], indicator[@_EVENTS + 1];
+  @_instant now;
   int known, status;
   int exchange;            /* Model Exchange; else Co-Simulation */
-  int logging;
+  int logging, may_return_early;
   void *environment;
   void (*logger)(void);    /* of the version */
+  void (*update)(void);
   char *name;
 } Instance;
 
 static void say(Instance *c, int error, const char *text);
+/* After each step of a Co-Simulation: 1 to return early. */
+static int intermediate(Instance *c);
 
 /* The start of the model, with what was set of it. */
 static void begin(Instance *c)
 {
-  const double tolerance = c->s.m.tolerance > 0 ? c->s.m.tolerance : 1e-9;
   int i;
-  @_begin(&c->s.m, c->s.p, tolerance);
-  for (i = 0; i < NUM; ++i) {
-    if (c->s.has_q[i]) c->s.m.q[i] = c->s.own_q[i];
-    if (c->s.has_v[i]) c->s.m.v[i] = c->s.own_v[i];
-  }
+  @_derive(c->s.p);
+  @_begin(&c->s.m, c->s.p, c->s.tolerance);
+  if (c->s.has_start) c->s.m.t = c->s.m.t_begin = c->s.start_time;
+  for (i = 0; i < NUM + STATES; ++i) if (c->s.has_q[i]) c->s.m.q[i] = c->s.own_q[i];
+  for (i = 0; i < NUM; ++i) if (c->s.has_v[i]) c->s.m.v[i] = c->s.own_v[i];
   c->known = 0;
+}
+
+static void reset(Instance *c)
+{
+  memset(&c->s, 0, sizeof c->s);
+  c->s.tolerance = TOLERANCE;
+  @_parameters(c->s.p);
+  begin(c);
 }
 
 static Instance *new_instance(const char *name, int exchange, int logging, void *environment, void (*logger)(void))
@@ -67,28 +80,37 @@ static Instance *new_instance(const char *name, int exchange, int logging, void 
   if (!c->name) { free(c); return 0; }
   strcpy(c->name, name ? name : "");
   c->exchange = exchange, c->logging = logging, c->environment = environment, c->logger = logger;
-  @_parameters(c->s.p);
-  begin(c);
+  reset(c);
   return c;
 }
 
-static void reset(Instance *c)
+static void free_instance(void *c) { if (c) { free(((Instance *)c)->name); free(c); } }
+
+/* Tolerance and start of an experiment. */
+static void set_up(Instance *c, int tolerance_defined, double tolerance, double start)
 {
-  memset(&c->s, 0, sizeof c->s);
-  @_parameters(c->s.p);
+  if (tolerance_defined && tolerance > 0) c->s.tolerance = tolerance;
+  c->s.has_start = 1, c->s.start_time = start;
   begin(c);
 }
 
-/* Accelerations and forces at the state of now. */
+/* What is known at the state of now. */
 static int know(Instance *c)
 {
   if (c->known) return c->status;
-  c->status = @_acceleration(c->s.m.t, c->s.m.q, c->s.m.v, c->s.p, c->a, c->force, c->lambda);
-  @_energies(c->s.m.t, c->s.m.q, c->s.m.v, c->s.p, c->energy);
-  @_events(c->s.m.t, c->s.m.q, c->s.m.v, c->s.p, c->indicator);
+  c->status = c->s.m.status ? c->s.m.status : @_look(&c->s.m, c->s.p, &c->now);
   c->known = 1;
   if (c->status) say(c, 1, @_status_text(c->status));
   return c->status;
+}
+
+/* Initialised: what touches, what holds, on which side of events. */
+static int initialise(Instance *c)
+{
+  c->s.begun = 1, c->known = 0;
+  if (c->exchange) c->s.m.slack = 10*c->s.m.tolerance;
+  @_restart(&c->s.m, c->s.p);
+  return know(c);
 }
 
 static int get(Instance *c, uint32_t r, double *value)
@@ -96,53 +118,168 @@ static int get(Instance *c, uint32_t r, double *value)
   const int i = (int)r;
   if (r >= REFERENCES) { say(c, 1, "there is no variable with this reference"); return 0; }
   if (i >= AT_A && (i < AT_P || i >= AT_FORCE) && know(c)) return 0;
-  *value = i < AT_Q ? c->s.m.t : i < AT_V ? c->s.m.q[i - AT_Q] : i < AT_A ? c->s.m.v[i - AT_V] : i < AT_P ? c->a[i - AT_A] :
-           i < AT_FORCE ? c->s.p[i - AT_P] : i < AT_LAMBDA ? c->force[i - AT_FORCE] : i < AT_ENERGY ? c->lambda[i - AT_LAMBDA] :
-           i < AT_EVENT ? c->energy[i - AT_ENERGY] : c->indicator[i - AT_EVENT];
-  return 1;
+  *value = i < AT_Q ? c->s.m.t : i < AT_V ? c->s.m.q[i - AT_Q] : i < AT_A ? c->s.m.v[i - AT_V] : i < AT_RATE ? c->now.a[i - AT_A] :
+           i < AT_P ? c->now.rates[i - AT_RATE] : i < AT_FORCE ? c->s.p[i - AT_P] : i < AT_CONTROL ? c->now.force[i - AT_FORCE] :
+           i < AT_LAMBDA ? c->now.control[i - AT_CONTROL] : i < AT_NORMAL ? c->now.lambda[i - AT_LAMBDA] :
+           i < AT_FRICTION ? c->now.normal[i - AT_NORMAL] : i < AT_OUTPUT ? c->now.friction[i - AT_FRICTION] :
+           i < AT_ENERGY ? c->now.outputs[i - AT_OUTPUT] : i < AT_ENGAGED ? c->now.energies[i - AT_ENERGY] : i < AT_GUARD ? 0 :
+           i < AT_EVENT ? c->now.guards[i - AT_GUARD] : c->now.events[i - AT_EVENT];
+GET_MODES  return 1;
 }
 
 static int set(Instance *c, uint32_t r, double value)
 {
   const int i = (int)r;
   if (!isfinite(value)) { say(c, 1, "a value that is set must be finite"); return 0; }
-  if (i >= AT_Q && i < AT_V) c->s.m.q[i - AT_Q] = c->s.own_q[i - AT_Q] = value, c->s.has_q[i - AT_Q] = 1;
-  else if (i >= AT_V && i < AT_A) c->s.m.v[i - AT_V] = c->s.own_v[i - AT_V] = value, c->s.has_v[i - AT_V] = 1;
-  else if (i >= AT_P && i < AT_FORCE) {
+  if (i >= AT_Q && i < AT_V && !c->s.begun) c->s.m.q[i - AT_Q] = c->s.own_q[i - AT_Q] = value, c->s.has_q[i - AT_Q] = 1;
+  else if (i >= AT_V && i < AT_A && !c->s.begun) c->s.m.v[i - AT_V] = c->s.own_v[i - AT_V] = value, c->s.has_v[i - AT_V] = 1;
+  else if (i >= AT_P && i < AT_FORCE && is_settable[i - AT_P] && (is_settable[i - AT_P] < 3 || !c->s.begun)) {
+    /* Inputs change while a motion goes on; what parameters do to constraints is seen before the next step. */
     c->s.p[i - AT_P] = value;
     if (!c->s.begun) begin(c);  /* start values may be made of parameters */
-  } else { say(c, 1, "this variable cannot be set"); return 0; }
+    else if (is_settable[i - AT_P] == 1) @_derive(c->s.p), c->s.changed = 1;
+  } else { say(c, 1, i >= AT_P && i < AT_FORCE ? "this parameter is made of others or says how many there are: it cannot be set" : "this variable cannot be set now"); return 0; }
   c->known = 0;
   return 1;
 }
 
-/* How far the state is off the constraints, beside the size of its numbers. */
-static int is_off(const Instance *c)
+/* Parameters that were changed on the way: what they mean for constraints and contacts. */
+static int take_changes(Instance *c)
 {
-  double values[2*ROWS + 1], size = 1;
-  int i;
-  @_residuals(c->s.m.t, c->s.m.q, c->s.m.v, c->s.p, values);
-  for (i = 0; i < NUM; ++i) if (fabs(c->s.m.q[i]) > size) size = fabs(c->s.m.q[i]);
-  for (i = 0; i < 2*ROWS; ++i) if (fabs(values[i]) > 1e-9*size) return 1;
+  int status;
+  if (!c->s.changed) return 0;
+  c->s.changed = 0, c->known = 0;
+  status = @_project(&c->s.m, c->s.p);
+  return status ? status : @_restart(&c->s.m, c->s.p);
+}
+
+/* 0: to the end; 1: the motion is over; 2: early, as asked; -1: with a status that was said. */
+static int advance(Instance *c, double to)
+{
+  int status = take_changes(c);
+  while (!status && c->s.m.t < to) {
+    if (c->s.m.stopped) return 1;
+    status = @_step(&c->s.m, c->s.p, to);
+    c->known = 0;
+    if (!status && intermediate(c)) return 2;
+  }
+  if (status) { say(c, 1, @_status_text(status)); return -1; }
   return 0;
 }
 
-static int advance(Instance *c, double to)
+/* ---- Model Exchange */
+static void set_states(Instance *c, const double *x)
 {
-  while (c->s.m.t < to) {
-    const int status = @_step(&c->s.m, c->s.p, to);
-    c->known = 0;
-    if (status) { say(c, 1, @_status_text(status)); return 0; }
-  }
+  memcpy(c->s.m.q, x, sizeof(double)*NUM), memcpy(c->s.m.v, x + NUM, sizeof c->s.m.v);
+  memcpy(c->s.m.q + NUM, x + 2*NUM, sizeof(double)*STATES);
+  c->known = 0;
+}
+static void get_states(const Instance *c, double *x)
+{
+  memcpy(x, c->s.m.q, sizeof(double)*NUM), memcpy(x + NUM, c->s.m.v, sizeof c->s.m.v);
+  memcpy(x + 2*NUM, c->s.m.q + NUM, sizeof(double)*STATES);
+}
+static int get_derivatives(Instance *c, double *dx)
+{
+  if (know(c)) return 0;
+  memcpy(dx, c->s.m.v, sizeof c->s.m.v), memcpy(dx + NUM, c->now.a, sizeof c->now.a);
+  memcpy(dx + 2*NUM, c->now.rates, sizeof(double)*STATES);
   return 1;
 }
-
-static void indicators(Instance *c, double *values)
+static int get_indicators(Instance *c, double *z)
 {
-  @_events(c->s.m.t, c->s.m.q, c->s.m.v, c->s.p, c->indicator);
-  if (@_EVENTS > 0) memcpy(values, c->indicator, sizeof(double)*@_EVENTS);
+  if (INDICATORS > 0 && know(c)) return 0;
+  if (@_GUARDS > 0) memcpy(z, c->now.guards, sizeof(double)*@_GUARDS);
+  if (@_EVENTS > 0) memcpy(z + @_GUARDS, c->now.events, sizeof(double)*@_EVENTS);
+  return 1;
 }
+/* 0: as it was; 1: values have changed; 2: and the motion is over; -1: with a status that was said. */
+static int update(Instance *c)
+{
+  double before[CONTINUOUS], after[CONTINUOUS];
+  int status;
+  get_states(c, before);
+  status = take_changes(c);
+  if (!status) status = HAPPEN;
+  if (!status && @_is_off(&c->s.m, c->s.p)) status = @_project(&c->s.m, c->s.p);
+  c->known = 0;
+  if (status) { say(c, 1, @_status_text(status)); return -1; }
+  get_states(c, after);
+  return c->s.m.stopped ? 2 : memcmp(before, after, sizeof before) != 0;
+}
+static int completed(Instance *c) { const int over = COMPLETED; c->known = 0; return over || (@_is_off(&c->s.m, c->s.p)); }
+
+/* ---- states of the FMU */
+static int keep_state(const Instance *c, void **state)
+{
+  if (!*state) *state = malloc(sizeof(State));
+  if (*state) memcpy(*state, &c->s, sizeof(State));
+  return *state != 0;
+}
+static int take_state(Instance *c, const void *state) { memcpy(&c->s, state, sizeof(State)); c->known = 0; return 1; }
+static int pack_state(const void *state, void *bytes, size_t size) { if (size < sizeof(State)) return 0; memcpy(bytes, state, sizeof(State)); return 1; }
+static int unpack_state(const void *bytes, size_t size, void **state)
+{
+  if (size != sizeof(State)) return 0;
+  if (!*state) *state = malloc(sizeof(State));
+  if (*state) memcpy(*state, bytes, sizeof(State));
+  return *state != 0;
+}
+static int get_all(Instance *c, const uint32_t *r, size_t n, double *values)
+{
+  size_t i;
+  for (i = 0; i < n; ++i) if (!get(c, r[i], &values[i])) return 0;
+  return 1;
+}
+static int set_all(Instance *c, const uint32_t *r, size_t n, const double *values)
+{
+  size_t i;
+  for (i = 0; i < n; ++i) if (!set(c, r[i], values[i])) return 0;
+  return 1;
+}
+DIRECTIONAL
 )";
+}
+
+std::string_view fmu_directional() {
+  return R"(/* Exact, as the equations are differentiated. */
+static int directional(Instance *c, const uint32_t *u, size_t nu, const uint32_t *k, size_t nk, const double *dk, double *du)
+{
+  double dt = 0, dq[NUM + STATES] = {0}, dv[NUM] = {0}, dp[PARAMETERS + 1] = {0};
+  @_instant d;
+  size_t n;
+  int status;
+  for (n = 0; n < nk; ++n) {
+    const int i = (int)k[n];
+    if (i == 0) dt += dk[n];
+    else if (i < AT_V) dq[i - AT_Q] += dk[n];
+    else if (i < AT_A) dv[i - AT_V] += dk[n];
+    else if (i >= AT_P && i < AT_FORCE) dp[i - AT_P] += dk[n];
+    else { say(c, 1, "there are derivatives by time, states, inputs and parameters"); return 0; }
+  }
+  status = @_tangent(&c->s.m, c->s.p, dt, dq, dv, dp, &d);
+  if (status) { say(c, 1, @_status_text(status)); return 0; }
+  for (n = 0; n < nu; ++n) {
+    const int i = (int)u[n];
+    if (u[n] >= REFERENCES) { say(c, 1, "there is no variable with this reference"); return 0; }
+    du[n] = i < AT_Q ? dt : i < AT_V ? dq[i - AT_Q] : i < AT_A ? dv[i - AT_V] : i < AT_RATE ? d.a[i - AT_A] : i < AT_P ? d.rates[i - AT_RATE] :
+            i < AT_FORCE ? dp[i - AT_P] : i < AT_CONTROL ? d.force[i - AT_FORCE] : i < AT_LAMBDA ? d.control[i - AT_CONTROL] :
+            i < AT_NORMAL ? d.lambda[i - AT_LAMBDA] : i < AT_FRICTION ? d.normal[i - AT_NORMAL] : i < AT_OUTPUT ? d.friction[i - AT_FRICTION] :
+            i < AT_ENERGY ? d.outputs[i - AT_OUTPUT] : i < AT_ENGAGED ? d.energies[i - AT_ENERGY] : i < AT_GUARD ? 0 :
+            i < AT_EVENT ? d.guards[i - AT_GUARD] : d.events[i - AT_EVENT];
+    if (isnan(du[n])) { say(c, 1, "the derivative of a force that is not unique, or of a guard, is not known"); return 0; }
+  }
+  return 1;
+})";
+}
+
+std::string_view fmu_no_directional() {
+  return R"(static int directional(Instance *c, const uint32_t *u, size_t nu, const uint32_t *k, size_t nk, const double *dk, double *du)
+{
+  (void)u, (void)nu, (void)k, (void)nk, (void)dk, (void)du;
+  say(c, 1, "there are no directional derivatives");
+  return 0;
+})";
 }
 
 std::string_view fmu_functions_2() {
@@ -159,6 +296,9 @@ static void say(Instance *c, int error, const char *text)
   if (c->logger && (error || c->logging)) ((fmi2Logger)c->logger)(c->environment, c->name, error ? fmi2Error : fmi2OK, error ? "logStatusError" : "logAll", "%s", text);
 }
 
+static int intermediate(Instance *c) { (void)c; return 0; }
+#define STATUS2(ok) ((ok) ? fmi2OK : fmi2Error)
+
 EXPORTED const char *fmi2GetTypesPlatform(void) { return "default"; }
 EXPORTED const char *fmi2GetVersion(void) { return "2.0"; }
 EXPORTED fmi2Status fmi2SetDebugLogging(void *c, int on, size_t n, const char *const *categories) { (void)n, (void)categories; ((Instance *)c)->logging = on; return fmi2OK; }
@@ -171,116 +311,61 @@ EXPORTED void *fmi2Instantiate(const char *name, int type, const char *guid, con
   }
   return new_instance(name, type == 0, logging, callbacks ? callbacks->environment : 0, callbacks ? (void (*)(void))callbacks->logger : 0);
 }
-EXPORTED void fmi2FreeInstance(void *c) { if (c) { free(((Instance *)c)->name); free(c); } }
-EXPORTED fmi2Status fmi2SetupExperiment(void *v, int tolerance_defined, double tolerance, double start, int stop_defined, double stop)
-{
-  Instance *c = (Instance *)v;
-  if (tolerance_defined && tolerance > 0) c->s.m.tolerance = tolerance;
-  c->s.m.t = c->s.m.t_begin = start, c->s.stop_defined = stop_defined, c->s.stop_time = stop, c->known = 0;
-  return fmi2OK;
-}
+EXPORTED void fmi2FreeInstance(void *c) { free_instance(c); }
+EXPORTED fmi2Status fmi2SetupExperiment(void *c, int tolerance_defined, double tolerance, double start, int stop_defined, double stop)
+{ (void)stop_defined, (void)stop; set_up((Instance *)c, tolerance_defined, tolerance, start); return fmi2OK; }
 EXPORTED fmi2Status fmi2EnterInitializationMode(void *c) { (void)c; return fmi2OK; }
-EXPORTED fmi2Status fmi2ExitInitializationMode(void *v)
-{
-  Instance *c = (Instance *)v;
-  c->s.begun = 1;
-  return know(c) ? fmi2Error : fmi2OK;
-}
+EXPORTED fmi2Status fmi2ExitInitializationMode(void *c) { return STATUS2(!initialise((Instance *)c)); }
 EXPORTED fmi2Status fmi2Terminate(void *c) { (void)c; return fmi2OK; }
 EXPORTED fmi2Status fmi2Reset(void *c) { reset((Instance *)c); return fmi2OK; }
-EXPORTED fmi2Status fmi2GetReal(void *c, const unsigned *r, size_t n, double *values)
-{
-  size_t i;
-  for (i = 0; i < n; ++i) if (!get((Instance *)c, r[i], &values[i])) return fmi2Error;
-  return fmi2OK;
-}
-EXPORTED fmi2Status fmi2SetReal(void *c, const unsigned *r, size_t n, const double *values)
-{
-  size_t i;
-  for (i = 0; i < n; ++i) if (!set((Instance *)c, r[i], values[i])) return fmi2Error;
-  return fmi2OK;
-}
+EXPORTED fmi2Status fmi2GetReal(void *c, const unsigned *r, size_t n, double *values) { return STATUS2(get_all((Instance *)c, r, n, values)); }
+EXPORTED fmi2Status fmi2SetReal(void *c, const unsigned *r, size_t n, const double *values) { return STATUS2(set_all((Instance *)c, r, n, values)); }
 #define NONE2(name, type) \
   EXPORTED fmi2Status fmi2Get##name(void *c, const unsigned *r, size_t n, type *values) { (void)c, (void)r, (void)values; return n ? fmi2Error : fmi2OK; } \
   EXPORTED fmi2Status fmi2Set##name(void *c, const unsigned *r, size_t n, const type *values) { (void)c, (void)r, (void)values; return n ? fmi2Error : fmi2OK; }
 NONE2(Integer, int)
 NONE2(Boolean, int)
 NONE2(String, char *)
-EXPORTED fmi2Status fmi2GetFMUstate(void *c, void **state)
-{
-  if (!*state) *state = malloc(sizeof(State));
-  if (!*state) return fmi2Error;
-  memcpy(*state, &((Instance *)c)->s, sizeof(State));
-  return fmi2OK;
-}
-EXPORTED fmi2Status fmi2SetFMUstate(void *c, void *state) { memcpy(&((Instance *)c)->s, state, sizeof(State)); ((Instance *)c)->known = 0; return fmi2OK; }
+EXPORTED fmi2Status fmi2GetFMUstate(void *c, void **state) { return STATUS2(keep_state((Instance *)c, state)); }
+EXPORTED fmi2Status fmi2SetFMUstate(void *c, void *state) { return STATUS2(take_state((Instance *)c, state)); }
 EXPORTED fmi2Status fmi2FreeFMUstate(void *c, void **state) { (void)c; free(*state); *state = 0; return fmi2OK; }
 EXPORTED fmi2Status fmi2SerializedFMUstateSize(void *c, void *state, size_t *size) { (void)c, (void)state; *size = sizeof(State); return fmi2OK; }
-EXPORTED fmi2Status fmi2SerializeFMUstate(void *c, void *state, char *bytes, size_t size) { (void)c; if (size < sizeof(State)) return fmi2Error; memcpy(bytes, state, sizeof(State)); return fmi2OK; }
-EXPORTED fmi2Status fmi2DeSerializeFMUstate(void *c, const char *bytes, size_t size, void **state)
-{
-  (void)c;
-  if (size != sizeof(State)) return fmi2Error;
-  if (!*state) *state = malloc(sizeof(State));
-  if (!*state) return fmi2Error;
-  memcpy(*state, bytes, sizeof(State));
-  return fmi2OK;
-}
+EXPORTED fmi2Status fmi2SerializeFMUstate(void *c, void *state, char *bytes, size_t size) { (void)c; return STATUS2(pack_state(state, bytes, size)); }
+EXPORTED fmi2Status fmi2DeSerializeFMUstate(void *c, const char *bytes, size_t size, void **state) { (void)c; return STATUS2(unpack_state(bytes, size, state)); }
 EXPORTED fmi2Status fmi2GetDirectionalDerivative(void *c, const unsigned *u, size_t nu, const unsigned *k, size_t nk, const double *dk, double *du)
-{ (void)c, (void)u, (void)nu, (void)k, (void)nk, (void)dk, (void)du; return fmi2Error; }
+{ return STATUS2(directional((Instance *)c, u, nu, k, nk, dk, du)); }
 /* Model Exchange */
 EXPORTED fmi2Status fmi2EnterEventMode(void *c) { (void)c; return fmi2OK; }
-EXPORTED fmi2Status fmi2NewDiscreteStates(void *v, fmi2EventInfo *info)
+EXPORTED fmi2Status fmi2NewDiscreteStates(void *c, fmi2EventInfo *info)
 {
-  Instance *c = (Instance *)v;
+  const int changed = update((Instance *)c);
   memset(info, 0, sizeof *info);
-  if (ROWS > 0 && is_off(c)) {
-    if (@_project(&c->s.m, c->s.p) != 0) return fmi2Error;
-    info->valuesChanged = 1, c->known = 0;
-  }
-  return fmi2OK;
+  info->valuesChanged = changed > 0, info->terminateSimulation = changed == 2;
+  return STATUS2(changed >= 0);
 }
 EXPORTED fmi2Status fmi2EnterContinuousTimeMode(void *c) { (void)c; return fmi2OK; }
-EXPORTED fmi2Status fmi2CompletedIntegratorStep(void *v, int no_set, int *event_mode, int *terminate)
-{
-  (void)no_set;
-  *event_mode = ROWS > 0 && is_off((Instance *)v), *terminate = 0;
-  return fmi2OK;
-}
+EXPORTED fmi2Status fmi2CompletedIntegratorStep(void *c, int no_set, int *event_mode, int *terminate)
+{ (void)no_set; *event_mode = completed((Instance *)c), *terminate = 0; return fmi2OK; }
 EXPORTED fmi2Status fmi2SetTime(void *c, double t) { ((Instance *)c)->s.m.t = t; ((Instance *)c)->known = 0; return fmi2OK; }
-EXPORTED fmi2Status fmi2SetContinuousStates(void *v, const double *x, size_t n)
-{
-  Instance *c = (Instance *)v;
-  if (n != 2*NUM) return fmi2Error;
-  memcpy(c->s.m.q, x, sizeof c->s.m.q), memcpy(c->s.m.v, x + NUM, sizeof c->s.m.v);
-  c->known = 0;
-  return fmi2OK;
-}
-EXPORTED fmi2Status fmi2GetDerivatives(void *v, double *dx, size_t n)
-{
-  Instance *c = (Instance *)v;
-  if (n != 2*NUM || know(c)) return fmi2Error;
-  memcpy(dx, c->s.m.v, sizeof c->s.m.v), memcpy(dx + NUM, c->a, sizeof c->a);
-  return fmi2OK;
-}
-EXPORTED fmi2Status fmi2GetEventIndicators(void *c, double *z, size_t n) { if (n != @_EVENTS) return fmi2Error; indicators((Instance *)c, z); return fmi2OK; }
-EXPORTED fmi2Status fmi2GetContinuousStates(void *v, double *x, size_t n)
-{
-  const Instance *c = (const Instance *)v;
-  if (n != 2*NUM) return fmi2Error;
-  memcpy(x, c->s.m.q, sizeof c->s.m.q), memcpy(x + NUM, c->s.m.v, sizeof c->s.m.v);
-  return fmi2OK;
-}
+EXPORTED fmi2Status fmi2SetContinuousStates(void *c, const double *x, size_t n) { if (n != CONTINUOUS) return fmi2Error; set_states((Instance *)c, x); return fmi2OK; }
+EXPORTED fmi2Status fmi2GetDerivatives(void *c, double *dx, size_t n) { return STATUS2(n == CONTINUOUS && get_derivatives((Instance *)c, dx)); }
+EXPORTED fmi2Status fmi2GetEventIndicators(void *c, double *z, size_t n) { return STATUS2(n == INDICATORS && get_indicators((Instance *)c, z)); }
+EXPORTED fmi2Status fmi2GetContinuousStates(void *c, double *x, size_t n) { if (n != CONTINUOUS) return fmi2Error; get_states((const Instance *)c, x); return fmi2OK; }
 EXPORTED fmi2Status fmi2GetNominalsOfContinuousStates(void *c, double *x, size_t n) { size_t i; (void)c; for (i = 0; i < n; ++i) x[i] = 1; return fmi2OK; }
 /* Co-Simulation */
-EXPORTED fmi2Status fmi2DoStep(void *c, double now, double h, int no_set) { (void)no_set; return advance((Instance *)c, now + h) ? fmi2OK : fmi2Error; }
+EXPORTED fmi2Status fmi2DoStep(void *c, double now, double h, int no_set)
+{
+  const int done = advance((Instance *)c, now + h);
+  (void)no_set;
+  return done < 0 ? fmi2Error : done == 1 ? fmi2Discard : fmi2OK;
+}
 EXPORTED fmi2Status fmi2CancelStep(void *c) { (void)c; return fmi2Error; }
 EXPORTED fmi2Status fmi2SetRealInputDerivatives(void *c, const unsigned *r, size_t n, const int *order, const double *values) { (void)c, (void)r, (void)order, (void)values; return n ? fmi2Error : fmi2OK; }
 EXPORTED fmi2Status fmi2GetRealOutputDerivatives(void *c, const unsigned *r, size_t n, const int *order, double *values) { (void)c, (void)r, (void)order, (void)values; return n ? fmi2Error : fmi2OK; }
 EXPORTED fmi2Status fmi2GetStatus(void *c, int kind, fmi2Status *value) { (void)c, (void)kind; *value = fmi2OK; return fmi2Discard; }
 EXPORTED fmi2Status fmi2GetRealStatus(void *c, int kind, double *value) { (void)kind; *value = ((Instance *)c)->s.m.t; return fmi2OK; }
 EXPORTED fmi2Status fmi2GetIntegerStatus(void *c, int kind, int *value) { (void)c, (void)kind, (void)value; return fmi2Discard; }
-EXPORTED fmi2Status fmi2GetBooleanStatus(void *c, int kind, int *value) { (void)c, (void)kind; *value = 0; return fmi2Discard; }
+EXPORTED fmi2Status fmi2GetBooleanStatus(void *c, int kind, int *value) { *value = kind == 3 && ((Instance *)c)->s.m.stopped; return kind == 3 ? fmi2OK : fmi2Discard; }
 EXPORTED fmi2Status fmi2GetStringStatus(void *c, int kind, const char **value) { (void)c, (void)kind; *value = ""; return fmi2Discard; }
 )";
 }
@@ -297,6 +382,17 @@ static void say(Instance *c, int error, const char *text)
   if (c->logger && (error || c->logging)) ((fmi3Logger)c->logger)(c->environment, error ? fmi3Error : fmi3OK, error ? "logStatusError" : "logAll", text);
 }
 
+typedef void (*fmi3Update)(void *, double, bool, bool, bool, bool, bool *, double *);
+static int intermediate(Instance *c)
+{
+  bool early = false;
+  double when = c->s.m.t;
+  if (!c->update) return 0;
+  ((fmi3Update)c->update)(c->environment, c->s.m.t, false, true, true, c->may_return_early != 0, &early, &when);
+  return c->may_return_early && early && c->s.m.t >= when;
+}
+#define STATUS3(ok) ((ok) ? fmi3OK : fmi3Error)
+
 static Instance *instantiate(const char *name, const char *token, int exchange, int logging, void *environment, fmi3Logger logger)
 {
   if (!token || strcmp(token, @_TOKEN) != 0) {
@@ -312,36 +408,24 @@ EXPORTED void *fmi3InstantiateModelExchange(const char *name, const char *token,
 { (void)resources, (void)visible; return instantiate(name, token, 1, logging, environment, logger); }
 EXPORTED void *fmi3InstantiateCoSimulation(const char *name, const char *token, const char *resources, bool visible, bool logging, bool events, bool early,
                                            const uint32_t *required, size_t num_required, void *environment, fmi3Logger logger, void (*update)(void))
-{ (void)resources, (void)visible, (void)events, (void)early, (void)required, (void)num_required, (void)update; return instantiate(name, token, 0, logging, environment, logger); }
+{
+  Instance *c = instantiate(name, token, 0, logging, environment, logger);
+  (void)resources, (void)visible, (void)events, (void)required, (void)num_required;
+  if (c) c->update = update, c->may_return_early = early;
+  return c;
+}
 EXPORTED void *fmi3InstantiateScheduledExecution(const char *name, const char *token, const char *resources, bool visible, bool logging, void *environment,
                                                  fmi3Logger logger, void (*update)(void), void (*lock)(void), void (*unlock)(void))
 { (void)name, (void)token, (void)resources, (void)visible, (void)logging, (void)environment, (void)logger, (void)update, (void)lock, (void)unlock; return 0; }
-EXPORTED void fmi3FreeInstance(void *c) { if (c) { free(((Instance *)c)->name); free(c); } }
-EXPORTED fmi3Status fmi3EnterInitializationMode(void *v, bool tolerance_defined, double tolerance, double start, bool stop_defined, double stop)
-{
-  Instance *c = (Instance *)v;
-  if (tolerance_defined && tolerance > 0) c->s.m.tolerance = tolerance;
-  c->s.m.t = c->s.m.t_begin = start, c->s.stop_defined = stop_defined, c->s.stop_time = stop, c->known = 0;
-  return fmi3OK;
-}
-EXPORTED fmi3Status fmi3ExitInitializationMode(void *v) { Instance *c = (Instance *)v; c->s.begun = 1; return know(c) ? fmi3Error : fmi3OK; }
+EXPORTED void fmi3FreeInstance(void *c) { free_instance(c); }
+EXPORTED fmi3Status fmi3EnterInitializationMode(void *c, bool tolerance_defined, double tolerance, double start, bool stop_defined, double stop)
+{ (void)stop_defined, (void)stop; set_up((Instance *)c, tolerance_defined, tolerance, start); return fmi3OK; }
+EXPORTED fmi3Status fmi3ExitInitializationMode(void *c) { return STATUS3(!initialise((Instance *)c)); }
 EXPORTED fmi3Status fmi3EnterEventMode(void *c) { (void)c; return fmi3OK; }
 EXPORTED fmi3Status fmi3Terminate(void *c) { (void)c; return fmi3OK; }
 EXPORTED fmi3Status fmi3Reset(void *c) { reset((Instance *)c); return fmi3OK; }
-EXPORTED fmi3Status fmi3GetFloat64(void *c, const uint32_t *r, size_t n, double *values, size_t num_values)
-{
-  size_t i;
-  if (n != num_values) return fmi3Error;
-  for (i = 0; i < n; ++i) if (!get((Instance *)c, r[i], &values[i])) return fmi3Error;
-  return fmi3OK;
-}
-EXPORTED fmi3Status fmi3SetFloat64(void *c, const uint32_t *r, size_t n, const double *values, size_t num_values)
-{
-  size_t i;
-  if (n != num_values) return fmi3Error;
-  for (i = 0; i < n; ++i) if (!set((Instance *)c, r[i], values[i])) return fmi3Error;
-  return fmi3OK;
-}
+EXPORTED fmi3Status fmi3GetFloat64(void *c, const uint32_t *r, size_t n, double *values, size_t m) { return STATUS3(n == m && get_all((Instance *)c, r, n, values)); }
+EXPORTED fmi3Status fmi3SetFloat64(void *c, const uint32_t *r, size_t n, const double *values, size_t m) { return STATUS3(n == m && set_all((Instance *)c, r, n, values)); }
 #define NONE3(name, type) \
   EXPORTED fmi3Status fmi3Get##name(void *c, const uint32_t *r, size_t n, type *values, size_t m) { (void)c, (void)r, (void)values, (void)m; return n ? fmi3Error : fmi3OK; } \
   EXPORTED fmi3Status fmi3Set##name(void *c, const uint32_t *r, size_t n, const type *values, size_t m) { (void)c, (void)r, (void)values, (void)m; return n ? fmi3Error : fmi3OK; }
@@ -363,28 +447,14 @@ EXPORTED fmi3Status fmi3SetClock(void *c, const uint32_t *r, size_t n, const boo
 EXPORTED fmi3Status fmi3GetNumberOfVariableDependencies(void *c, uint32_t r, size_t *n) { (void)c, (void)r; *n = 0; return fmi3Error; }
 EXPORTED fmi3Status fmi3GetVariableDependencies(void *c, uint32_t r, size_t *e, uint32_t *i, size_t *ei, int *kinds, size_t n)
 { (void)c, (void)r, (void)e, (void)i, (void)ei, (void)kinds, (void)n; return fmi3Error; }
-EXPORTED fmi3Status fmi3GetFMUState(void *c, void **state)
-{
-  if (!*state) *state = malloc(sizeof(State));
-  if (!*state) return fmi3Error;
-  memcpy(*state, &((Instance *)c)->s, sizeof(State));
-  return fmi3OK;
-}
-EXPORTED fmi3Status fmi3SetFMUState(void *c, void *state) { memcpy(&((Instance *)c)->s, state, sizeof(State)); ((Instance *)c)->known = 0; return fmi3OK; }
+EXPORTED fmi3Status fmi3GetFMUState(void *c, void **state) { return STATUS3(keep_state((Instance *)c, state)); }
+EXPORTED fmi3Status fmi3SetFMUState(void *c, void *state) { return STATUS3(take_state((Instance *)c, state)); }
 EXPORTED fmi3Status fmi3FreeFMUState(void *c, void **state) { (void)c; free(*state); *state = 0; return fmi3OK; }
 EXPORTED fmi3Status fmi3SerializedFMUStateSize(void *c, void *state, size_t *size) { (void)c, (void)state; *size = sizeof(State); return fmi3OK; }
-EXPORTED fmi3Status fmi3SerializeFMUState(void *c, void *state, uint8_t *bytes, size_t size) { (void)c; if (size < sizeof(State)) return fmi3Error; memcpy(bytes, state, sizeof(State)); return fmi3OK; }
-EXPORTED fmi3Status fmi3DeserializeFMUState(void *c, const uint8_t *bytes, size_t size, void **state)
-{
-  (void)c;
-  if (size != sizeof(State)) return fmi3Error;
-  if (!*state) *state = malloc(sizeof(State));
-  if (!*state) return fmi3Error;
-  memcpy(*state, bytes, sizeof(State));
-  return fmi3OK;
-}
+EXPORTED fmi3Status fmi3SerializeFMUState(void *c, void *state, uint8_t *bytes, size_t size) { (void)c; return STATUS3(pack_state(state, bytes, size)); }
+EXPORTED fmi3Status fmi3DeserializeFMUState(void *c, const uint8_t *bytes, size_t size, void **state) { (void)c; return STATUS3(unpack_state(bytes, size, state)); }
 EXPORTED fmi3Status fmi3GetDirectionalDerivative(void *c, const uint32_t *u, size_t nu, const uint32_t *k, size_t nk, const double *seed, size_t ns, double *s, size_t m)
-{ (void)c, (void)u, (void)nu, (void)k, (void)nk, (void)seed, (void)ns, (void)s, (void)m; return fmi3Error; }
+{ return STATUS3(nk == ns && nu == m && directional((Instance *)c, u, nu, k, nk, seed, s)); }
 EXPORTED fmi3Status fmi3GetAdjointDerivative(void *c, const uint32_t *u, size_t nu, const uint32_t *k, size_t nk, const double *seed, size_t ns, double *s, size_t m)
 { (void)c, (void)u, (void)nu, (void)k, (void)nk, (void)seed, (void)ns, (void)s, (void)m; return fmi3Error; }
 EXPORTED fmi3Status fmi3EnterConfigurationMode(void *c) { (void)c; return fmi3OK; }
@@ -398,47 +468,25 @@ EXPORTED fmi3Status fmi3SetIntervalFraction(void *c, const uint32_t *r, size_t n
 EXPORTED fmi3Status fmi3SetShiftDecimal(void *c, const uint32_t *r, size_t n, const double *s) { (void)c, (void)r, (void)n, (void)s; return fmi3Error; }
 EXPORTED fmi3Status fmi3SetShiftFraction(void *c, const uint32_t *r, size_t n, const uint64_t *k, const uint64_t *d) { (void)c, (void)r, (void)n, (void)k, (void)d; return fmi3Error; }
 EXPORTED fmi3Status fmi3EvaluateDiscreteStates(void *c) { (void)c; return fmi3OK; }
-EXPORTED fmi3Status fmi3UpdateDiscreteStates(void *v, bool *again, bool *terminate, bool *nominals, bool *values, bool *next_defined, double *next)
+EXPORTED fmi3Status fmi3UpdateDiscreteStates(void *c, bool *again, bool *terminate, bool *nominals, bool *values, bool *next_defined, double *next)
 {
-  Instance *c = (Instance *)v;
-  *again = *terminate = *nominals = *values = *next_defined = false, *next = 0;
-  if (ROWS > 0 && is_off(c)) {
-    if (@_project(&c->s.m, c->s.p) != 0) return fmi3Error;
-    *values = true, c->known = 0;
-  }
-  return fmi3OK;
+  const int changed = update((Instance *)c);
+  *again = *nominals = *next_defined = false, *next = 0;
+  *values = changed > 0, *terminate = changed == 2;
+  return STATUS3(changed >= 0);
 }
 /* Model Exchange */
 EXPORTED fmi3Status fmi3EnterContinuousTimeMode(void *c) { (void)c; return fmi3OK; }
-EXPORTED fmi3Status fmi3CompletedIntegratorStep(void *v, bool no_set, bool *event_mode, bool *terminate)
-{ (void)no_set; *event_mode = ROWS > 0 && is_off((Instance *)v), *terminate = false; return fmi3OK; }
+EXPORTED fmi3Status fmi3CompletedIntegratorStep(void *c, bool no_set, bool *event_mode, bool *terminate)
+{ (void)no_set; *event_mode = completed((Instance *)c) != 0, *terminate = false; return fmi3OK; }
 EXPORTED fmi3Status fmi3SetTime(void *c, double t) { ((Instance *)c)->s.m.t = t; ((Instance *)c)->known = 0; return fmi3OK; }
-EXPORTED fmi3Status fmi3SetContinuousStates(void *v, const double *x, size_t n)
-{
-  Instance *c = (Instance *)v;
-  if (n != 2*NUM) return fmi3Error;
-  memcpy(c->s.m.q, x, sizeof c->s.m.q), memcpy(c->s.m.v, x + NUM, sizeof c->s.m.v);
-  c->known = 0;
-  return fmi3OK;
-}
-EXPORTED fmi3Status fmi3GetContinuousStateDerivatives(void *v, double *dx, size_t n)
-{
-  Instance *c = (Instance *)v;
-  if (n != 2*NUM || know(c)) return fmi3Error;
-  memcpy(dx, c->s.m.v, sizeof c->s.m.v), memcpy(dx + NUM, c->a, sizeof c->a);
-  return fmi3OK;
-}
-EXPORTED fmi3Status fmi3GetEventIndicators(void *c, double *z, size_t n) { if (n != @_EVENTS) return fmi3Error; indicators((Instance *)c, z); return fmi3OK; }
-EXPORTED fmi3Status fmi3GetContinuousStates(void *v, double *x, size_t n)
-{
-  const Instance *c = (const Instance *)v;
-  if (n != 2*NUM) return fmi3Error;
-  memcpy(x, c->s.m.q, sizeof c->s.m.q), memcpy(x + NUM, c->s.m.v, sizeof c->s.m.v);
-  return fmi3OK;
-}
+EXPORTED fmi3Status fmi3SetContinuousStates(void *c, const double *x, size_t n) { if (n != CONTINUOUS) return fmi3Error; set_states((Instance *)c, x); return fmi3OK; }
+EXPORTED fmi3Status fmi3GetContinuousStateDerivatives(void *c, double *dx, size_t n) { return STATUS3(n == CONTINUOUS && get_derivatives((Instance *)c, dx)); }
+EXPORTED fmi3Status fmi3GetEventIndicators(void *c, double *z, size_t n) { return STATUS3(n == INDICATORS && get_indicators((Instance *)c, z)); }
+EXPORTED fmi3Status fmi3GetContinuousStates(void *c, double *x, size_t n) { if (n != CONTINUOUS) return fmi3Error; get_states((const Instance *)c, x); return fmi3OK; }
 EXPORTED fmi3Status fmi3GetNominalsOfContinuousStates(void *c, double *x, size_t n) { size_t i; (void)c; for (i = 0; i < n; ++i) x[i] = 1; return fmi3OK; }
-EXPORTED fmi3Status fmi3GetNumberOfEventIndicators(void *c, size_t *n) { (void)c; *n = @_EVENTS; return fmi3OK; }
-EXPORTED fmi3Status fmi3GetNumberOfContinuousStates(void *c, size_t *n) { (void)c; *n = 2*NUM; return fmi3OK; }
+EXPORTED fmi3Status fmi3GetNumberOfEventIndicators(void *c, size_t *n) { (void)c; *n = INDICATORS; return fmi3OK; }
+EXPORTED fmi3Status fmi3GetNumberOfContinuousStates(void *c, size_t *n) { (void)c; *n = CONTINUOUS; return fmi3OK; }
 /* Co-Simulation */
 EXPORTED fmi3Status fmi3EnterStepMode(void *c) { (void)c; return fmi3OK; }
 EXPORTED fmi3Status fmi3GetOutputDerivatives(void *c, const uint32_t *r, size_t n, const int32_t *orders, double *values, size_t m) { (void)c, (void)r, (void)orders, (void)values, (void)m; return n ? fmi3Error : fmi3OK; }
@@ -447,8 +495,8 @@ EXPORTED fmi3Status fmi3DoStep(void *v, double now, double h, bool no_set, bool 
   Instance *c = (Instance *)v;
   const int done = advance(c, now + h);
   (void)no_set;
-  *event = *terminate = *early = false, *last = c->s.m.t;
-  return done ? fmi3OK : fmi3Error;
+  *event = false, *terminate = done == 1, *early = done == 2, *last = c->s.m.t;
+  return STATUS3(done >= 0);
 }
 EXPORTED fmi3Status fmi3ActivateModelPartition(void *c, uint32_t clock, double t) { (void)c, (void)clock, (void)t; return fmi3Error; }
 )";

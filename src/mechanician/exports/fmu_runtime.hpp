@@ -8,6 +8,9 @@ namespace mechanician {
 
 /// What both versions share: an instance, its values by reference, steps between communication points.
 std::string_view fmu_instance();
+/// Directional derivatives; where there are none.
+std::string_view fmu_directional();
+std::string_view fmu_no_directional();
 std::string_view fmu_functions_2();
 std::string_view fmu_functions_3();
 

@@ -40,6 +40,9 @@ enum class SymbolKind : std::uint8_t {
   friction,          ///< friction(NAME)
   power,             ///< power(NAME)
   work,              ///< work(NAME)
+  effort,            ///< tau(ACTUATOR)
+  control_error,     ///< e(REQUIREMENT)
+  control_cost,      ///< cost
 };
 
 /// A set of symbol kinds, one bit each.
@@ -50,6 +53,12 @@ constexpr KindSet forces_of_coordinates =
     kind_bit(SymbolKind::ideal_force) | kind_bit(SymbolKind::constraint_force) | kind_bit(SymbolKind::control_force);
 constexpr KindSet forces_of_constraints = kind_bit(SymbolKind::multiplier) | kind_bit(SymbolKind::friction) |
                                           kind_bit(SymbolKind::power) | kind_bit(SymbolKind::work);
+constexpr KindSet forces_of_control =
+    kind_bit(SymbolKind::effort) | kind_bit(SymbolKind::control_error) | kind_bit(SymbolKind::control_cost);
+constexpr KindSet all_forces = forces_of_coordinates | forces_of_constraints | forces_of_control;
+/// Those that are called by the name of a constraint, a requirement or an actuator.
+constexpr KindSet forces_of_rows =
+    forces_of_constraints | kind_bit(SymbolKind::effort) | kind_bit(SymbolKind::control_error);
 
 class Expr {
  public:

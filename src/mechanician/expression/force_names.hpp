@@ -3,6 +3,7 @@
 /// Forces as they are called in expressions: ideal(x), multiplier(rod), …
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "mechanician/expression/expression.hpp"
@@ -12,17 +13,30 @@ namespace mechanician {
 struct ForceName {
   std::string_view name;
   SymbolKind kind;
-  /// Of a coordinate; else of a constraint.
-  constexpr bool of_coordinate() const { return (kind_bit(kind) & forces_of_coordinates) != 0; }
+  /// What its argument names.
+  enum class Of : std::uint8_t { coordinate, constraint, requirement, actuator };
+  constexpr Of of() const {
+    return (kind_bit(kind) & forces_of_coordinates) != 0 ? Of::coordinate
+           : kind == SymbolKind::effort                  ? Of::actuator
+           : kind == SymbolKind::control_error           ? Of::requirement
+                                                         : Of::constraint;
+  }
 };
 
-inline constexpr std::array<ForceName, 7> force_names{{{"ideal", SymbolKind::ideal_force},
+constexpr std::string_view in_words(ForceName::Of of) {
+  constexpr std::array<std::string_view, 4> words{"coordinate", "constraint", "control requirement", "actuator"};
+  return words[static_cast<std::size_t>(of)];
+}
+
+inline constexpr std::array<ForceName, 9> force_names{{{"ideal", SymbolKind::ideal_force},
                                                        {"multiplier", SymbolKind::multiplier},
                                                        {"constraint", SymbolKind::constraint_force},
                                                        {"control", SymbolKind::control_force},
                                                        {"friction", SymbolKind::friction},
                                                        {"power", SymbolKind::power},
-                                                       {"work", SymbolKind::work}}};
+                                                       {"work", SymbolKind::work},
+                                                       {"tau", SymbolKind::effort},
+                                                       {"e", SymbolKind::control_error}}};
 
 /// Null: there is none.
 constexpr const ForceName* find_force(std::string_view name) {

@@ -175,7 +175,8 @@ class Parser {
     }
     if (name.primes == 0 && (name.text == "and" || name.text == "or"))
       return fail(name.offset, name.length(), fmt::format("`{}` stands where a number or name is expected", name.text));
-    if (name.primes == 0 && call && (find_force(name.text) != nullptr)) return reaction(name);
+    if (name.primes == 0 && call && find_force(name.text) && !(scope_.function && scope_.function(name.text, 0)))
+      return reaction(name);
     if (name.primes == 0 && call && name.text == "sum") return sum(name);
     if (token_.kind == TokenKind::sign && token_.text == "[") return indexed(name);
     const OperatorRow* function =
@@ -247,8 +248,9 @@ class Parser {
     if (name.kind == TokenKind::error) return lexical_error();
     if (name.kind != TokenKind::name || name.primes > 0)
       return fail(name.offset, name.length(),
-                  fmt::format("`{}` takes the name of a {}", function.text,
-                              find_force(function.text)->of_coordinate() ? "coordinate" : "constraint"));
+                  fmt::format("`{}` takes the name of {} {}", function.text,
+                              find_force(function.text)->of() == ForceName::Of::actuator ? "an" : "a",
+                              in_words(find_force(function.text)->of())));
     advance();
     std::string whole(name.text);
     bool known = true;

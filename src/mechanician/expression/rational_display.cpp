@@ -36,6 +36,9 @@ int class_of(const Expr& kernel) {
     case SymbolKind::friction:
     case SymbolKind::power:
     case SymbolKind::work:
+    case SymbolKind::effort:
+    case SymbolKind::control_error:
+    case SymbolKind::control_cost:
       return 6;
     case SymbolKind::unknown:
       return 7;

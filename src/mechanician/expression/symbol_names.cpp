@@ -76,6 +76,8 @@ std::string symbol_text(const Symbol& s) {
     case SymbolKind::friction:
     case SymbolKind::power:
     case SymbolKind::work:
+    case SymbolKind::effort:
+    case SymbolKind::control_error:
       return fmt::format("{}({})", find_force(s.kind)->name, s.name);
     case SymbolKind::unknown: {
       if (total_order(s) == 0) return s.name;
@@ -107,6 +109,8 @@ std::string symbol_latex(const Symbol& s) {
     case SymbolKind::friction:
     case SymbolKind::power:
     case SymbolKind::work:
+    case SymbolKind::effort:
+    case SymbolKind::control_error:
       return fmt::format("\\mathrm{{{}}}_{{{}}}", find_force(s.kind)->name, name);
     case SymbolKind::unknown: {
       const int order = total_order(s);
@@ -155,6 +159,8 @@ std::string symbol_c(const Symbol& s) {
     case SymbolKind::friction:
     case SymbolKind::power:
     case SymbolKind::work:
+    case SymbolKind::effort:
+    case SymbolKind::control_error:
       return fmt::format("{}_{}", find_force(s.kind)->name, name);
     case SymbolKind::unknown: {
       for (std::size_t i = 0; i < s.depends.size(); ++i)

@@ -60,6 +60,9 @@ class TableContent {
   Outside outside() const { return outside_; }
   const TableAxis& axis(int i) const { return axes_[static_cast<std::size_t>(i)]; }
   const std::vector<double>& values() const { return values_; }
+  int stride() const { return stride_; }
+  const std::vector<double>& coefficients() const { return coefficients_; }
+  const std::vector<double>& nodes() const { return nodes_; }
   bool same_as(const TableData& data) const;
   std::uint64_t id() const { return id_; }
   double key(int order_x, int order_y) const;

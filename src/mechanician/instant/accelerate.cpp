@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "mechanician/instant/control.hpp"
 #include "mechanician/solve/assemble.hpp"
 #include "mechanician/solve/row_selection.hpp"
 
@@ -47,7 +48,7 @@ std::vector<RowResidual> calc_residuals(const System& system, const State& state
   };
   for (int i = 0; i < system.m(); ++i) {
     const RowTraits& row = system.row(i);
-    if (row.kind == RowKind::control || row.measured || row.bare || row.level == Level::acceleration) continue;
+    if (row.measured || row.bare || row.level == Level::acceleration) continue;
     // A one-sided constraint is violated on one side only, and its rate is free.
     if (row.one_sided) {
       const double least = std::min(0.0, now.residual(i));
@@ -78,7 +79,6 @@ namespace {
 void solve_with_contacts(const System& system, const Evaluation& now, const AccelerateOptions& options,
                          Instant& instant) {
   const State& state = instant.state;
-  instant.values = now.values;
   const auto solve_acting = [&](const std::vector<Eigen::Index>& acting, const Eigen::VectorXd& C, bool last) {
     InstantValues part = take_rows(instant.values, acting);
     part.C = C;
@@ -170,32 +170,9 @@ bool look_at(const System& system, const Evaluation& now, Instant& instant) {
   return true;
 }
 
-}  // namespace
-
-Instant accelerate_with(const System& system, const State& state, const Evaluation& now, std::vector<Contact> contacts,
-                        const AccelerateOptions& options) {
-  Instant instant;
-  instant.state = state;
-  if (!look_at(system, now, instant)) return instant;
-  instant.contacts = std::move(contacts);
-  solve_with_contacts(system, now, options, instant);
-  return instant;
-}
-
-Instant accelerate(const System& system, const State& state, const AccelerateOptions& options) {
-  Instant instant;
-  instant.state = state;
-  Evaluation now = system.evaluate(state);
-  if (!look_at(system, now, instant)) return instant;
-  if (system.has_contacts() && options.contacts) {
-    instant.contacts = classify_contacts(system, state, now, size_of(state, now, system.states()), instant.not_finite);
-    if (instant.not_finite)
-      instant.solution.status = SolveStatus::not_finite;
-    else
-      solve_with_contacts(system, now, options, instant);
-    return instant;
-  }
-  instant.values = std::move(now.values);
+/// The rows that the options name, all of them as equalities.
+void solve_rows(const System& system, const AccelerateOptions& options, Instant& instant) {
+  const State& state = instant.state;
   if (options.rows)
     instant.acting = *options.rows;
   else
@@ -231,6 +208,57 @@ Instant accelerate(const System& system, const State& state, const AccelerateOpt
   }
   if (options.parts && instant.has_acceleration() && !options.rows)
     instant.parts = calc_parts(factors, part, instant.solution, state.qd);
+}
+
+/// With instant.values as they are, control force and all.
+void solve_constraints(const System& system, const Evaluation& now, const AccelerateOptions& options, bool contacts,
+                       Instant& instant) {
+  if (contacts)
+    solve_with_contacts(system, now, options, instant);
+  else
+    solve_rows(system, options, instant);
+}
+
+/// Constraints and control of an instant that was looked at.
+void solve_all(const System& system, Evaluation now, const AccelerateOptions& options, bool contacts, Instant& instant) {
+  // Impacts look at them again; elsewhere copies are of no use to anybody.
+  const bool again = contacts || system.num_control() > 0;
+  instant.values = again ? now.values : std::move(now.values);
+  if (system.num_control() == 0) return solve_constraints(system, now, options, contacts, instant);
+  const Instant start = instant;
+  const auto plant = [&](const VectorXd& u, const AccelerateOptions& how) {
+    Instant result = start;
+    if (u.size() > 0) result.values.Q += u;
+    solve_constraints(system, now, how, contacts, result);
+    return result;
+  };
+  instant = accelerate_with_control(system, now, options, plant);
+}
+
+}  // namespace
+
+Instant accelerate_with(const System& system, const State& state, const Evaluation& now, std::vector<Contact> contacts,
+                        const AccelerateOptions& options) {
+  Instant instant;
+  instant.state = state;
+  if (!look_at(system, now, instant)) return instant;
+  instant.contacts = std::move(contacts);
+  solve_all(system, now, options, true, instant);
+  return instant;
+}
+
+Instant accelerate(const System& system, const State& state, const AccelerateOptions& options) {
+  Instant instant;
+  instant.state = state;
+  Evaluation now = system.evaluate(state);
+  if (!look_at(system, now, instant)) return instant;
+  const bool contacts = system.has_contacts() && options.contacts;
+  if (contacts) instant.contacts = classify_contacts(system, state, now, size_of(state, now), instant.not_finite);
+  if (instant.not_finite) {
+    instant.solution.status = SolveStatus::not_finite;
+    return instant;
+  }
+  solve_all(system, std::move(now), options, contacts, instant);
   return instant;
 }
 

@@ -5,6 +5,9 @@
 /// C may depend on the ideal forces, so the instant is solved in two stages: with C = 0, then with C of those forces.
 /// One-sided constraints and friction (contacts.hpp): the ideal forces are those of the programme without C and without
 /// friction; everything else that the contacts do is non-ideal force.
+///
+/// Control (control.hpp) finds the force that meets the requirements; constraints, contacts and C are then solved with it as a given
+/// force.
 
 #include <optional>
 #include <string>
@@ -13,6 +16,7 @@
 #include "mechanician/instant/contacts.hpp"
 #include "mechanician/instant/impact.hpp"
 #include "mechanician/instant/system.hpp"
+#include "mechanician/solve/control.hpp"
 #include "mechanician/solve/diagnosis.hpp"
 #include "mechanician/solve/form.hpp"
 #include "mechanician/solve/parts.hpp"
@@ -27,6 +31,7 @@ struct AccelerateOptions {
   bool contacts = true;
   /// Without contacts: the rows that act, increasing; nothing: all of them.
   std::optional<std::vector<Eigen::Index>> rows = {};
+  bool believed = false;  ///< this is the system that the controller believes in
 };
 
 /// How far a constraint is from being satisfied.
@@ -41,15 +46,31 @@ struct RowResidual {
 /// Start states that are further off than this are refused.
 inline constexpr double start_tolerance = 1e-8;
 
+/// What control does at an instant.
+struct InstantControl {
+  Eigen::VectorXd tau;                ///< by actuator; empty where every coordinate can be forced
+  double cost = 0.0;                  ///< τᵀR τ, or Δq̈ᵀM Δq̈
+  Eigen::VectorXd error, error_rate;  ///< by requirement
+  Eigen::VectorXd missing;            ///< by requirement: of its row of A q̈ = b
+  std::vector<char> met;
+  ControlMode mode;
+  std::vector<ControlAnswer::Refusal> refused;
+  /// Of A₂ N E, the accelerations that the requirements feel of actuators; without these of A₂ N A₂ᵀ.
+  int rank = 0;
+  std::vector<char> influenced;  ///< by requirement: whether its row of that is there
+};
+
 struct Instant {
   State state;
-  InstantValues values;
+  InstantValues values;  ///< of the constraints; Q without the control force
   Solution solution;
   std::optional<Diagnosis> diagnosis;
   std::optional<Parts> parts;
   /// Constraints and their rates at this state; control requirements and measured rows are not among them.
   std::vector<RowResidual> residuals;
   double constraint_residual = 0.0;  ///< largest absolute value of them
+
+  std::optional<InstantControl> control;
 
   std::optional<NotFinite> not_finite;
   /// multiplier(NAME) in [nonideal] that are not unique here.

@@ -13,6 +13,21 @@
 namespace mechanician {
 
 namespace {
+
+/// An acceleration of a gap that is less of what forces would do is none.
+constexpr double kept_by_others = 1e-11;
+
+/// What the terms of a row add up to without their signs, those that forces cancel among themselves too.
+template <class Result>
+double calc_size(const InstantValues& values, const Result& result, Eigen::Index row) {
+  double size = std::abs(values.b(row));
+  for (const auto& e : values.A.row(row)) {
+    const double mass = values.M(e.col, e.col);
+    const double force = std::abs(values.Q(e.col)) + std::abs(result.friction_force(e.col));
+    size += std::abs(e.value) * (std::abs(result.qdd(e.col)) + (mass > 0.0 ? force / mass : 0.0));
+  }
+  return size;
+}
 using Eigen::Index;
 using Eigen::VectorXd;
 
@@ -126,8 +141,6 @@ ContactSolution solve_contacts(const System& system, const InstantValues& values
   ContactSolution result;
   const auto touches = [](const Contact& c) { return c.status == ContactStatus::touching; };
   std::vector<Index> rows = rows_with(system, contacts, touches);
-  if (!options.control)
-    std::erase_if(rows, [&](Index j) { return system.row(static_cast<int>(j)).kind == RowKind::control; });
   InstantValues part = take_rows(values, rows);
   part.C = C;
   std::vector<Index> one_sided;
@@ -156,9 +169,7 @@ ContactSolution solve_contacts(const System& system, const InstantValues& values
       return result;
     }
     result.qdd = s.solution.qdd;
-    VectorXd all(part.A.rows());
-    all << s.multipliers_joint, s.solution.control_multipliers;
-    result.multipliers = spread_rows(all, rows, m);
+    result.multipliers = spread_rows(s.multipliers_joint, rows, m);
     result.friction_force = VectorXd::Zero(system.n());
     slack = s.slack, holding = s.holding;
     restore_rows(s.solution, rows, values);
@@ -208,6 +219,10 @@ ContactSolution solve_contacts(const System& system, const InstantValues& values
     const bool holds = std::binary_search(holding.begin(), holding.end(), at);
     if (c.status == ContactStatus::touching) c.status = holds ? ContactStatus::holding : ContactStatus::leaving;
     c.gap_acceleration = slack(std::lower_bound(one_sided.begin(), one_sided.end(), at) - one_sided.begin());
+    // What others keep where it is neither leaves nor presses: its gap opens by rounding alone.
+    if (c.status == ContactStatus::leaving && !c.values.has_friction &&
+        c.gap_acceleration <= kept_by_others * calc_size(values, result, j))
+      c.status = ContactStatus::holding;
   }
   result.acting = rows_with(system, contacts, [](const Contact& c) { return c.acts(); });
   result.contacts = std::move(contacts);

@@ -86,7 +86,6 @@ struct ContactSolution {
 /// absent. `C` may be empty.
 struct ContactOptions {
   bool friction = true;
-  bool control = true;  ///< control requirements take part
 };
 ContactSolution solve_contacts(const System& system, const InstantValues& values, std::vector<Contact> contacts,
                                const Eigen::VectorXd& C, const ContactOptions& options = {});

@@ -137,7 +137,20 @@ void compare(const System& system, const AccelerationProgram& made, const std::v
   ++tally.states;
   if (!vouched) return;
   ++tally.vouched;
-  const Factorisation f = factor_dense(want.values);
+  // Requirements of control magnify rounding as constraints do.
+  InstantValues joint = want.values;
+  if (const Evaluation now = system.evaluate(state); system.num_control() > 0) {
+    for (Index j = 0; j < now.control.A.rows(); ++j) {
+      for (const SparseRows::Entry& e : now.control.A.row(j)) joint.A.add(e.col, e.value);
+      joint.A.end_row();
+    }
+    joint.A_noise = SparseRows(), joint.b_noise.resize(0), joint.b_size.resize(0);
+    joint.pattern.reset(), joint.pattern_rows.clear();
+    VectorXd b(joint.A.rows());
+    b << want.values.b, now.control.b;
+    joint.b = b;
+  }
+  const Factorisation f = factor_dense(joint);
   const double kappa = condition_of(f);
   const Measure measure = measure_of(f, want.values, want.solution.qdd);
   const auto part = [&](int begin, int size) { return VectorXd(Eigen::Map<const VectorXd>(got.data() + begin, size)); };
@@ -149,10 +162,9 @@ void compare(const System& system, const AccelerationProgram& made, const std::v
     tally.worst = std::max(tally.worst, error / (kappa * measure.size));
   }
 
-  const int num_constraints = system.m() - system.equations().num_control();
+  const int num_constraints = system.m();
   if (made.num_multipliers > 0) {
-    VectorXd lambda(system.m());
-    lambda << want.solution.multipliers, want.solution.control_multipliers;
+    const VectorXd& lambda = want.solution.multipliers;
     const VectorXd mine = part(made.at_multipliers, made.num_multipliers);
     // Multipliers by what they do: λ_j a_j in the mass metric, against all of that.
     double off = 0.0, size = measure.size;
@@ -194,8 +206,7 @@ void compare(const System& system, const AccelerationProgram& made, const std::v
       if (!powerless) power(1) += power(4 + j) = want.solution.multipliers(j) * rates(j);
     }
     power(2) = state.qd.dot(want.solution.Qc_ni);
-    for (Index j = num_constraints; j < system.m(); ++j)
-      power(3) += want.solution.control_multipliers(j - num_constraints) * rates(j);
+    power(3) = state.qd.dot(want.solution.Q_control);
     const VectorXd mine = part(made.at_powers, made.num_powers);
     const double speed = state.qd.cwiseProduct(measure.unit).norm();
     const double size =

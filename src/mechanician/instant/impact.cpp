@@ -43,7 +43,7 @@ ContactSolution solve_jump(const System& system, const State& state, const Evalu
   }
   values.b_noise = 4.0 * eps * size;
   values.b_size = size.cwiseMax(values.b.cwiseAbs());
-  return solve_contacts(system, values, std::move(contacts), {}, {.control = false});
+  return solve_contacts(system, values, std::move(contacts), {});
 }
 
 }  // namespace

@@ -149,6 +149,7 @@ AccelerationProgramResult program_for(const System& system, const std::vector<An
   if (!found) return {std::nullopt, why_not};
   AccelerationOptions options;
   static_cast<ProgramOptions&>(options) = *found;
+  options.most_steps = 80'000;  // as of motions
   return make_acceleration_program(system.equations(), options);
 }
 

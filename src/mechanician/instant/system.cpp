@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -38,6 +39,12 @@ Layout layout_of(const Equations& eqs) {
   at.rate = at.residual + eqs.m();
   at.end = at.rate + eqs.m();
   return at;
+}
+
+std::vector<Eigen::Index> first_rows(Eigen::Index count, Eigen::Index from = 0) {
+  std::vector<Eigen::Index> rows(static_cast<std::size_t>(count));
+  std::iota(rows.begin(), rows.end(), from);
+  return rows;
 }
 
 std::string named(const Row& row) {
@@ -83,6 +90,7 @@ struct System::Written {
   Equations eqs;
   Tape dynamics;  ///< M entries, Q, A entries, b, W, residuals, rates
   Tape contacts;  ///< for each contact: restitution, coefficient of friction, slip, T entries, slip_b
+  Tape control;   ///< ControlEquations::numbers
   Tape nonideal;  ///< C; further inputs: ideal forces, multipliers
   std::shared_ptr<const InstantPattern> pattern;
 };
@@ -127,12 +135,15 @@ System::Written::Written(Model given) : model(std::move(given)), eqs(derive(mode
     of_contacts.insert(of_contacts.end(), c.slip_b.begin(), c.slip_b.end());
   }
   contacts = Tape(of_contacts, inputs);
+  control = Tape(eqs.control.numbers, inputs);
 
   inputs.insert(inputs.end(), eqs.ideal.begin(), eqs.ideal.end());
   inputs.insert(inputs.end(), eqs.multipliers.begin(), eqs.multipliers.end());
   nonideal = Tape(eqs.C, inputs);
   const std::vector<double> zeros(std::max(eqs.M.entries.size(), eqs.A.entries.size()), 0.0);
-  pattern = std::make_shared<const InstantPattern>(fill_rows(eqs.M, zeros), fill_rows(eqs.A, zeros));
+  SparseRows rows = fill_rows(eqs.A, zeros);
+  if (eqs.num_control() > 0) rows = rows.select(first_rows(eqs.num_constraints()));
+  pattern = std::make_shared<const InstantPattern>(fill_rows(eqs.M, zeros), rows);
 }
 
 System::System(Model model, std::vector<double> parameters)
@@ -176,7 +187,7 @@ void System::set_written(Model model) {
                                             count_noun(model.parameters.size(), "parameter"), parameters_.size()));
   std::call_once(kept_->once, [&] { kept_->written = std::make_unique<const Written>(std::move(model)); });
   const Equations& eqs = kept_->written->eqs;
-  n_ = eqs.n(), m_ = eqs.m(), num_control_ = eqs.num_control();
+  n_ = eqs.n(), m_ = eqs.num_constraints(), num_control_ = eqs.num_control();
   has_contacts_ = !eqs.contacts.empty(), has_C_ = eqs.has_C, is_staged_ = kept_->written->model.is_staged();
   for (const Expr& c : eqs.C)
     needs_reactions_ |= c.contains(SymbolKind::ideal_force) || c.contains(SymbolKind::multiplier);
@@ -405,7 +416,7 @@ Evaluation System::evaluate_written(const State& state) const {
 
   Evaluation result;
   InstantValues& v = result.values;
-  const int n = this->n(), m = this->m();
+  const int n = this->n(), m = num_rows();
   v.M = fill_rows(eqs.M, std::span<const double>(values).subspan(static_cast<std::size_t>(at.M)));
   v.A = fill_rows(eqs.A, std::span<const double>(values).subspan(static_cast<std::size_t>(at.A)));
   v.M_noise = fill_rows(eqs.M, std::span<const double>(bounds).subspan(static_cast<std::size_t>(at.M)));
@@ -418,7 +429,6 @@ Evaluation System::evaluate_written(const State& state) const {
   v.b = segment(values, at.b, m);
   v.b_noise = segment(bounds, at.b, m);
   v.b_size = v.b.cwiseAbs().cwiseMax(v.b_noise / eps);
-  v.num_control = eqs.num_control();
   v.pattern = written().pattern;
   const auto size = static_cast<Eigen::Index>(eqs.measured.size());
   v.W.resize(size, size);
@@ -440,6 +450,69 @@ Evaluation System::evaluate_written(const State& state) const {
   for (SparseRows* noise : {&v.M_noise, &v.A_noise})
     for (SparseRows::Entry& e : noise->entries())
       if (!std::isfinite(e.value)) e.value = 0.0;
+  if (num_control_ > 0) evaluate_control(x, result);
+  return result;
+}
+
+/// The rows of the requirements, out of those of the constraints, and what else control is made of.
+void System::evaluate_control(std::span<const double> inputs, Evaluation& to) const {
+  const Equations& eqs = equations();
+  InstantValues& v = to.values;
+  ControlValues& c = to.control;
+  const std::vector<Eigen::Index> constraints = first_rows(m_), requirements = first_rows(num_control_, m_);
+  c.A = v.A.select(requirements), c.b = v.b.tail(num_control_), c.b_size = v.b_size.tail(num_control_);
+  v.A = m_ > 0 ? v.A.select(constraints) : SparseRows(0, n_);
+  v.A_noise = m_ > 0 ? v.A_noise.select(constraints) : SparseRows(0, n_);
+  v.b.conservativeResize(m_), v.b_noise.conservativeResize(m_), v.b_size.conservativeResize(m_);
+
+  const std::vector<double> values = written().control(inputs);
+  for (std::size_t i = 0; i < values.size() && !to.not_finite; ++i)
+    if (!std::isfinite(values[i]))
+      to.not_finite = explain_not_finite(written().control, static_cast<int>(i), inputs, "a number of control",
+                                         place_of(eqs.control.actuators.empty() ? "control" : "actuators"));
+  fill_control(eqs.control, n_, values, c);
+  for (Eigen::Index i = 0; i < c.low.size() && !to.not_finite; ++i)
+    if (c.low(i) > c.high(i))
+      to.not_finite = NotFinite{{},
+                                {},
+                                {},
+                                eqs.control.actuators[static_cast<std::size_t>(i)].place,
+                                fmt::format("the limits of the actuator `{}` are {} and {} at this state: no effort is within",
+                                            eqs.control.actuators[static_cast<std::size_t>(i)].name,
+                                            short_number(c.low(i)), short_number(c.high(i)))};
+}
+
+void fill_control(const ControlEquations& control, int n, std::span<const double> numbers, ControlValues& to) {
+  const auto a = static_cast<Eigen::Index>(control.actuators.size()),
+             p = static_cast<Eigen::Index>(control.requirements.size());
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  std::size_t next = 0;
+  to.rows = control.requirements;
+  to.E = Eigen::MatrixXd::Zero(n, a);
+  for (const auto& e : control.E.entries) to.E(e.row, e.col) = numbers[next++];
+  to.low = Eigen::VectorXd::Constant(a, -infinite), to.high = Eigen::VectorXd::Constant(a, infinite);
+  for (Eigen::Index i = 0; i < a; ++i)
+    if (control.actuators[static_cast<std::size_t>(i)].has_low) to.low(i) = numbers[next++];
+  for (Eigen::Index i = 0; i < a; ++i)
+    if (control.actuators[static_cast<std::size_t>(i)].has_high) to.high(i) = numbers[next++];
+  to.R.resize(a, a);
+  for (Eigen::Index i = 0; i < a; ++i)
+    for (Eigen::Index k = 0; k < a; ++k) to.R(i, k) = numbers[next++];
+  to.weights.resize(p);
+  for (double& w : to.weights) w = numbers[next++];
+  to.free.resize(control.has_free ? n : 0);
+  for (double& z : to.free) z = numbers[next++];
+}
+
+std::shared_ptr<const System> System::nominal() const {
+  const ControlSettings& control = model().control;
+  if (num_control_ == 0 || control.nominal.empty()) return nullptr;
+  auto result = std::make_shared<System>(*this);
+  std::vector<double> values = parameters_;
+  for (const Named& p : control.nominal)
+    for (std::size_t i = 0; i < model().parameters.size(); ++i)
+      if (model().parameters[i].name == p.name) values[i] = evaluate_constant(p.value, model(), {parameters_});
+  result->set_parameters(values);
   return result;
 }
 

@@ -51,13 +51,29 @@ class MotionAnswer;
 struct SweepAnswer;
 class Acceleration;
 
+/// The requirements and what can be done about them, in numbers (ControlEquations).
+struct ControlValues {
+  SparseRows A;                                ///< p×n: rows of the requirements
+  Eigen::VectorXd b, b_size;                   ///< p, and sizes of the terms that b was summed from
+  std::vector<ControlEquations::Requirement> rows;  ///< p
+  Eigen::MatrixXd E;                           ///< n×a; no columns: every coordinate can be forced
+  Eigen::VectorXd low, high;                   ///< a, may be infinite
+  Eigen::MatrixXd R;                           ///< a×a
+  Eigen::VectorXd weights;                     ///< p, 0 where there is none
+  Eigen::VectorXd free;                        ///< n; empty: none
+};
+
 struct Evaluation {
-  InstantValues values;      ///< C is empty
-  Eigen::VectorXd residual;  ///< m: φ or ψ; zero for acceleration-level rows
-  Eigen::VectorXd rate;      ///< m: φ̇ of position-level rows, else zero
+  InstantValues values;      ///< of the constraints; C is empty
+  ControlValues control;     ///< no rows without requirements
+  Eigen::VectorXd residual;  ///< of all rows, constraints and then requirements: φ or ψ; zero for acceleration-level rows
+  Eigen::VectorXd rate;      ///< φ̇ of position-level rows, else zero
   Eigen::VectorXd residual_noise, rate_noise;
   std::optional<NotFinite> not_finite;
 };
+
+/// From the numbers of ControlEquations, in their order: all but rows and b.
+void fill_control(const ControlEquations& control, int n, std::span<const double> numbers, ControlValues& to);
 
 /// What a constraint that is one-sided or has friction says beyond its row of A q̈ = b (ContactRow), in numbers.
 struct ContactValues {
@@ -125,13 +141,14 @@ class System {
   void set_parameters(std::span<const double> values);
 
   int n() const { return n_; }
-  int m() const { return m_; }
+  int m() const { return m_; }  ///< constraints
   int num_control() const { return num_control_; }
+  int num_rows() const { return m_ + num_control_; }  ///< the requirements of control behind the constraints
   /// States of first order. Their rows come after those of the constraints and before those of control.
   const std::vector<StateRow>& states() const;
   int num_states() const { return static_cast<int>(states().size()); }
   /// Rows of constraints alone.
-  int num_constraints() const { return m_ - num_control_ - num_states(); }
+  int num_constraints() const { return m_ - num_states(); }
   /// Velocities of states become what their rates say there.
   void set_state_rates(State& state) const;
   const RowTraits& row(int i) const;
@@ -162,6 +179,8 @@ class System {
   std::int64_t num_operations() const;
 
   Evaluation evaluate(const State& state) const;
+  /// What the controller believes ([nominal]); null: it knows the system itself.
+  std::shared_ptr<const System> nominal() const;
 
   /// Whether a constraint is one-sided or has friction.
   bool has_contacts() const { return has_contacts_; }
@@ -191,6 +210,7 @@ class System {
   std::vector<double> inputs(const State& state) const;
   NotFinite explain_dynamics(int output, std::span<const double> inputs) const;
   NotFinite explain_contacts(int output, std::span<const double> inputs) const;
+  void evaluate_control(std::span<const double> inputs, Evaluation& to) const;
 
   int n_ = 0, m_ = 0, num_control_ = 0;
   bool has_contacts_ = false, has_C_ = false, needs_reactions_ = false, is_staged_ = false;

@@ -77,7 +77,7 @@ class KernelTerms {
     };
     section(has(TermKind::nonideal), "nonideal");
     section(!model_.measured.empty(), "measured");
-    section(has(TermKind::control), "control");
+    section(has(TermKind::control) || has(TermKind::actuator) || has(TermKind::free_force), "control");
     section(!model_.unknowns.empty(), "unknown");
     section(std::any_of(model_.scalars.begin(), model_.scalars.end(), [](const Parameter& p) { return p.is_mode; }),
             "modes");
@@ -89,7 +89,7 @@ class KernelTerms {
       if (!term.engaged)
         refuse(term.place, "constraints that begin released are not supported beyond 100,000 coordinates yet");
     const auto no_forces = [&](const FamilyQuantity& quantity) {
-      if ((model_.kinds_of(quantity.term.body) & (forces_of_coordinates | forces_of_constraints)) != 0)
+      if ((model_.kinds_of(quantity.term.body) & all_forces) != 0)
         refuse(quantity.term.place, "forces in outputs and events are not supported beyond 100,000 coordinates yet");
     };
     for (const FamilyQuantity& output : model_.outputs) no_forces(output);

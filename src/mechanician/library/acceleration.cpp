@@ -12,14 +12,18 @@
 namespace mechanician {
 
 namespace {
-constexpr int num_lanes = 8;
+/// Side by side: eight by code that LLVM makes, and four until it is there, or where there is no LLVM.
+constexpr int most_lanes = 8, few_lanes = 4;
+/// States at once that are worth better code. Of so many calls some states go to the interpreter, which then asks for it.
+constexpr std::int64_t worth_better_code = 1024;
+constexpr int most_tries = 20;
 std::atomic<std::uint64_t> last_number{0};
 }  // namespace
 
 struct Acceleration::Shared {
   System system;
   std::string path = {};
-  CompiledFunction one = {}, lanes = {};
+  CompiledFunction one = {}, few = {}, lanes = {};
   int at_vouch = 0;
   std::uint64_t number = ++last_number;  ///< no two have the same
 };
@@ -27,9 +31,10 @@ struct Acceleration::Shared {
 /// What a thread has of it.
 struct Acceleration::Own {
   std::uint64_t number = 0;
-  CompiledFunction one, lanes;
+  CompiledFunction one, few, lanes;
   std::vector<double> inputs, outputs;
   std::weak_ptr<const Shared> of;
+  int tries = 0;  ///< evaluations of `lanes` by the interpreter
 };
 
 Acceleration::Acceleration(const System& system, const State& near) {
@@ -42,7 +47,8 @@ Acceleration::Acceleration(const System& system, const State& near) {
     shared->at_vouch = made.made->at_vouch;
     shared->one = CompiledFunction(made.made->program);
     shared->one.make_quick_code();
-    shared->lanes = CompiledFunction(made.made->program, {.lanes = num_lanes});
+    shared->few = CompiledFunction(made.made->program, {.lanes = few_lanes});
+    shared->lanes = CompiledFunction(made.made->program, {.after_ms = 0.0, .lanes = most_lanes});
   } else {
     shared->path = "general: " + made.reason;
   }
@@ -58,9 +64,9 @@ Acceleration::Own& Acceleration::own() const {
   for (const auto& own : mine)
     if (own->number == shared_->number) return *own;
   std::erase_if(mine, [](const auto& own) { return own->of.expired(); });
-  auto own = std::make_unique<Own>(Own{shared_->number, shared_->one, shared_->lanes, {}, {}, shared_});
-  own->inputs.resize(static_cast<std::size_t>(own->one.num_inputs() * num_lanes));
-  own->outputs.resize(static_cast<std::size_t>(own->one.num_outputs() * num_lanes));
+  auto own = std::make_unique<Own>(Own{shared_->number, shared_->one, shared_->few, shared_->lanes, {}, {}, shared_});
+  own->inputs.resize(static_cast<std::size_t>(own->one.num_inputs() * most_lanes));
+  own->outputs.resize(static_cast<std::size_t>(own->one.num_outputs() * most_lanes));
   mine.push_back(std::move(own));
   return *mine.back();
 }
@@ -107,20 +113,32 @@ void Acceleration::evaluate(std::int64_t count, const double* t, std::int64_t t_
   const std::size_t num_given = s.system.parameters().size(), first_given = static_cast<std::size_t>(1 + 2 * n);
   const auto vouch = static_cast<std::size_t>(s.at_vouch);
   std::int64_t k = 0;
-  if (count >= 2 * num_lanes) {
+  const auto side_by_side = [&](CompiledFunction& f, int width, std::int64_t until) {
     for (std::size_t i = 0; i < num_given; ++i)
-      std::fill_n(mine.inputs.data() + (first_given + i) * num_lanes, num_lanes, given[i]);
-    for (; k + num_lanes <= count; k += num_lanes) {
-      for (int l = 0; l < num_lanes; ++l)
-        gather(n, t[(k + l) * t_apart], q + row(k + l), qd + row(k + l), mine.inputs.data() + l, num_lanes);
-      mine.lanes(mine.inputs.data(), mine.outputs.data());
-      for (int l = 0; l < num_lanes; ++l) {
-        if (!(mine.outputs[vouch * num_lanes + static_cast<std::size_t>(l)] > 0.0)) {
+      std::fill_n(mine.inputs.data() + (first_given + i) * static_cast<std::size_t>(width), width, given[i]);
+    for (; k + width <= until; k += width) {
+      for (int l = 0; l < width; ++l)
+        gather(n, t[(k + l) * t_apart], q + row(k + l), qd + row(k + l), mine.inputs.data() + l, width);
+      f(mine.inputs.data(), mine.outputs.data());
+      for (int l = 0; l < width; ++l) {
+        if (!(mine.outputs[vouch * static_cast<std::size_t>(width) + static_cast<std::size_t>(l)] > 0.0)) {
           solve(k + l);
           continue;
         }
-        for (int i = 0; i < n; ++i) qdd[row(k + l) + i] = mine.outputs[static_cast<std::size_t>(i * num_lanes + l)];
+        for (int i = 0; i < n; ++i) qdd[row(k + l) + i] = mine.outputs[static_cast<std::size_t>(i * width + l)];
       }
+    }
+  };
+  if (count >= 2 * most_lanes) {
+    if (mine.lanes.tier() != Tier::interpreter) {
+      side_by_side(mine.lanes, most_lanes, count);
+    } else {
+      if (count >= worth_better_code && mine.tries < most_tries) {
+        ++mine.tries;
+        side_by_side(mine.lanes, most_lanes, most_lanes);
+      }
+      mine.few.make_quick_code();
+      if (mine.few.tier() != Tier::interpreter) side_by_side(mine.few, few_lanes, count);
     }
   }
   if (k < count) std::copy_n(given, num_given, mine.inputs.data() + first_given);

@@ -11,6 +11,7 @@
 #include "mechanician/output/check_output.hpp"
 #include "mechanician/output/remarks.hpp"
 #include "mechanician/plot/stored_state.hpp"
+#include "mechanician/report/still_picture.hpp"
 
 namespace mechanician {
 
@@ -65,7 +66,7 @@ double InstantAnswer::control_force(std::string_view coordinate) const {
 
 double InstantAnswer::multiplier(std::string_view constraint) const {
   const Eigen::VectorXd& lambda = instant_.solution.multipliers;
-  for (int j = 0; j < system_.m() - system_.num_control(); ++j) {
+  for (int j = 0; j < system_.m(); ++j) {
     if (system_.row_name(j) != constraint) continue;
     if (j >= lambda.size()) throw std::logic_error("there is no acceleration at this instant");
     return lambda(j);
@@ -75,6 +76,7 @@ double InstantAnswer::multiplier(std::string_view constraint) const {
 
 std::string InstantAnswer::json() const { return accelerate_json(system_, instant_); }
 std::string InstantAnswer::check_json() const { return mechanician::check_json(system_, instant_); }
+std::string InstantAnswer::picture() const { return still_svg(system_, instant_.state); }
 
 std::vector<std::string> InstantAnswer::refusals() const {
   return render_all(mechanician::refusals(system_, instant_), "error", system_);

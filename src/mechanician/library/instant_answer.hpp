@@ -31,6 +31,8 @@ class InstantAnswer {
   /// As `accelerate --json` and `check --json` print it.
   std::string json() const;
   std::string check_json() const;
+  /// A picture of the instant, SVG; empty where there is nothing to draw.
+  std::string picture() const;
   /// Why there is no acceleration; why a motion cannot begin here; what else is to be known. As the command line says it.
   std::vector<std::string> refusals() const, start_refusals() const, notes() const;
 

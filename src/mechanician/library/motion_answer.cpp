@@ -1,6 +1,7 @@
 #include "mechanician/library/motion_answer.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,7 +10,10 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/library/instant_answer.hpp"
+#include "mechanician/motion/inputs.hpp"
 #include "mechanician/motion/motion.hpp"
+#include "mechanician/motion/motion_family.hpp"
+#include "mechanician/motion/motion_steps.hpp"
 #include "mechanician/output/json_writer.hpp"
 #include "mechanician/report/report.hpp"
 #include "mechanician/result/record.hpp"
@@ -24,7 +28,7 @@ struct MotionAnswer::Data {
   Summary summary;
   std::vector<MotionEvent> events;
   std::string report;
-  std::once_flag once;
+  std::mutex one_at_a_time;  ///< samples of the motion
   std::unique_ptr<Motion> motion;
 };
 
@@ -88,6 +92,19 @@ RunSetup setup_of(const System& system, const MotionRequest& request) {
   return setup;
 }
 
+/// Rows that would fill the memory of the machine are not begun.
+void refuse_too_many_rows(const RunSetup& setup, std::size_t width) {
+  if (!setup.every) return;
+  const double rows = (setup.motion.to - setup.start.t) / *setup.every,
+               bytes = rows * static_cast<double>(width * sizeof(double));
+  const double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  if (memory > 0.0 && bytes > 0.8 * memory)
+    throw std::invalid_argument(
+        fmt::format("{} rows of {} columns need {} GB, more than this machine has: choose a longer `every` or fewer "
+                    "`columns`, or let the command line write a file",
+                    short_number(rows), width, short_number(bytes * 1e-9)));
+}
+
 void refuse(const std::optional<Stop>& refusal) {
   if (refusal) throw std::invalid_argument(refusal->message);
 }
@@ -99,6 +116,7 @@ double NamedSample::value(std::string_view column) const { return row_[place_of(
 MotionAnswer System::integrate(const MotionRequest& request) const {
   Recorder recorder(*this, setup_of(*this, request));
   refuse(recorder.refusal());
+  refuse_too_many_rows(recorder.header().setup, recorder.columns().names().size());
   auto data = std::shared_ptr<MotionAnswer::Data>(
       new MotionAnswer::Data{*this,
                              recorder.header(),
@@ -145,9 +163,9 @@ std::vector<double> MotionAnswer::column(std::string_view name) const {
 
 NamedSample MotionAnswer::sample(double t) const {
   const RunSetup& setup = data_->header.setup;
-  std::call_once(data_->once, [&] {
+  const std::lock_guard lock(data_->one_at_a_time);
+  if (!data_->motion)
     data_->motion = std::make_unique<Motion>(mechanician::integrate(data_->system, setup.start, setup.motion));
-  });
   std::vector<double> row;
   data_->header.columns.fill_row(data_->motion->sample(t), row);
   return {data_->names, std::move(row)};
@@ -187,18 +205,33 @@ struct MotionStepper::Data {
       : setup(setup_of(of, request)),
         columns(of, setup.columns),
         names(columns.names()),
-        integrator(of, setup.start, setup.motion) {}
+        family(has_open_inputs(of) ? std::make_unique<MotionFamily>(of, setup.start, of.inputs_from_outside())
+                                   : nullptr),
+        integrator(family ? Integrator(*family, setup.start, setup.motion)
+                          : Integrator(of, setup.start, setup.motion)) {}
+  Sample sample(double t) {
+    Sample sample = integrator.sample(t);
+    if (!restarted) return sample;
+    Works& now = sample.works;
+    now.given += past.given, now.ideal += past.ideal, now.nonideal += past.nonideal, now.control += past.control;
+    now.constraints += past.constraints;
+    return sample;
+  }
   void take(double t) {
-    columns.fill_row(integrator.sample(t), row);
+    columns.fill_row(sample(t), row);
     ++rows;
   }
 
   RunSetup setup;
   Columns columns;
   std::vector<std::string> names;
+  std::unique_ptr<MotionFamily> family;  ///< of a model with inputs, which vary
   Integrator integrator;
   std::vector<double> row;
   long rows = 0;
+  bool restarted = false;
+  Works past = {};                ///< done before an input was set
+  std::optional<Stop> stop = {};  ///< why it cannot go on with what was set
 };
 
 MotionStepper::MotionStepper(const System& system, const MotionRequest& request)
@@ -210,6 +243,7 @@ MotionStepper::MotionStepper(MotionStepper&&) noexcept = default;
 
 bool MotionStepper::advance() {
   Data& d = *data_;
+  if (d.stop) return false;
   if (d.rows == 0) {
     d.take(d.setup.start.t);
     return true;
@@ -233,8 +267,37 @@ bool MotionStepper::advance() {
 
 const std::vector<std::string>& MotionStepper::columns() const { return data_->names; }
 const std::vector<double>& MotionStepper::row() const { return data_->row; }
-bool MotionStepper::failed() const { return data_->integrator.stop().failed(); }
-std::string MotionStepper::message() const { return data_->integrator.stop().message; }
+bool MotionStepper::failed() const { return data_->stop || data_->integrator.stop().failed(); }
+std::string MotionStepper::message() const {
+  return data_->stop ? data_->stop->message : data_->integrator.stop().message;
+}
+
+void MotionStepper::set_input(std::string_view name, double value) {
+  Data& d = *data_;
+  const System& system = d.family ? d.family->system() : d.integrator.system();
+  const std::vector<double> values = with_input(system, name, value);
+  if (!d.family)
+    throw std::invalid_argument(
+        fmt::format("the input `{}` cannot be set while the motion goes on: the model is so large that it is computed "
+                    "by kernels, or events change it",
+                    name));
+  if (values == system.parameters()) return;
+  const double now = d.rows == 0 ? d.setup.start.t : d.row.front();
+  if (!(now < d.setup.motion.to)) return;
+  // The last step may have gone beyond the row: it is left, and another motion begins where the row is.
+  State state = d.setup.start;
+  if (d.rows > 0) {
+    const Sample sample = d.sample(now);
+    state = {now, sample.q, sample.qd};
+    d.past = sample.works, d.restarted = true;
+  }
+  d.family->set_parameters(values);
+  system.set_state_rates(state);
+  if ((d.stop = find_wrong_parameters(system, state))) return;
+  d.integrator = Integrator(*d.family, std::move(state), d.setup.motion);
+  d.stop = d.integrator.refusal();
+}
+
 Integrator& MotionStepper::integrator() { return data_->integrator; }
 
 }  // namespace mechanician

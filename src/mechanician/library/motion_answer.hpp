@@ -1,11 +1,13 @@
 #pragma once
 
-/// A motion in memory, by name: rows as the command line writes them, any time in between, and files.
+/// Motions in memory, by name. One: rows as the command line writes them, any time in between, and files. Many: a row for each.
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mechanician/instant/system.hpp"
@@ -77,11 +79,29 @@ class MotionStepper {
   const std::vector<double>& row() const;
   bool failed() const;
   std::string message() const;
+  /// From the time of the last row on an input of the model has another value ([inputs]). Positions and velocities stay; where constraints
+  /// depend on the input and no longer hold, the motion ends. Throws std::invalid_argument as Integrator::set_input does.
+  void set_input(std::string_view name, double value);
+  /// The motion up to the last row where nothing was set; else since then.
   Integrator& integrator();
 
  private:
   struct Data;
   std::unique_ptr<Data> data_;
+};
+
+/// Many motions.
+struct SweepAnswer {
+  /// What was varied (start(x) of a start), t, coordinates and velocities at the end, what was kept, steps, violation, balance.
+  std::vector<std::string> columns;
+  std::vector<double> rows;           ///< one behind the other; NaN for motions that were not computed
+  std::vector<std::string> outcomes;  ///< by motion: done, suspect, stopped, failed
+  std::vector<std::pair<std::int64_t, std::string>> reasons;  ///< of motions that are not simply done
+  std::int64_t computed = 0;  ///< motions; fewer than there are where the sweep was ended
+
+  std::size_t num_motions() const { return outcomes.size(); }
+  /// Throws std::out_of_range for a name that is none.
+  std::vector<double> column(std::string_view name) const;
 };
 
 }  // namespace mechanician

@@ -1,5 +1,3 @@
-#include "mechanician/library/sweep_answer.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "mechanician/ensemble/make_runner.hpp"
 #include "mechanician/ensemble/sweep.hpp"
 #include "mechanician/library/instant_answer.hpp"
+#include "mechanician/library/motion_answer.hpp"
 #include "mechanician/motion/stage_model.hpp"
 
 namespace mechanician {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "mechanician/model/expression_fields.hpp"
+#include "mechanician/model/parameters.hpp"
 #include "mechanician/model/toml_source.hpp"
 
 namespace mechanician {
@@ -23,6 +24,10 @@ bool has_bodies(const TomlValue& root);
 using EvaluateField = std::function<std::optional<double>(const TomlValue& value, const std::string& path)>;
 
 /// False: there are mistakes, and they are reported.
-bool lower_bodies(TomlValue& root, FieldReader& fields, const EvaluateField& evaluate, const JoinedParts& parts);
+///
+/// `overrides`: "hinge.angle.start" and "hinge.angle.start_rate" are where a joint begins, in the place of what [start] says. They become
+/// parameters of the model, and all bodies that hang on the joint begin where these put them.
+bool lower_bodies(TomlValue& root, FieldReader& fields, const EvaluateField& evaluate, const JoinedParts& parts,
+                  const ParameterOverrides& overrides = {});
 
 }  // namespace mechanician

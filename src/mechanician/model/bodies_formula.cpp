@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -177,6 +178,21 @@ Vector spin_of(const Quaternion& q, const Quaternion& d) {
 Quaternion rate_of(const Quaternion& q, const Vector& spin) {
   const Quaternion product = q * Quaternion{0.0, spin[0], spin[1], spin[2]};
   return {0.5 * product[0], 0.5 * product[1], 0.5 * product[2], 0.5 * product[3]};
+}
+
+bool is_positive(const Matrix& I) {
+  const auto at = [&](int i, int j) { return I[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)].value; };
+  const double trace = at(0, 0) + at(1, 1) + at(2, 2);
+  if (!(trace > 0.0)) return trace == 0.0;
+  double least = 0.0;
+  for (int i = 0; i < 3; ++i) {
+    const int j = (i + 1) % 3;
+    least = std::min({least, at(i, i) / trace, (at(i, i) * at(j, j) - at(i, j) * at(j, i)) / (trace * trace)});
+  }
+  const double det = at(0, 0) * (at(1, 1) * at(2, 2) - at(1, 2) * at(2, 1)) -
+                     at(0, 1) * (at(1, 0) * at(2, 2) - at(1, 2) * at(2, 0)) +
+                     at(0, 2) * (at(1, 0) * at(2, 1) - at(1, 1) * at(2, 0));
+  return std::min(least, det / (trace * trace * trace)) > -1e-9;
 }
 
 double worth(const Vector& a, int k) { return a[static_cast<std::size_t>(k)].value; }

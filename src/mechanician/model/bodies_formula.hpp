@@ -80,6 +80,8 @@ Vector spin_of(const Quaternion& q, const Quaternion& rate);
 /// q̇ of an angular velocity in the axes of the body.
 Quaternion rate_of(const Quaternion& q, const Vector& spin);
 
+/// Whether a symmetric matrix has no negative eigenvalue, up to rounding.
+bool is_positive(const Matrix& I);
 double worth(const Vector& a, int k);
 std::array<double, 3> worths(const Vector& a);
 /// Two vectors that make a right-handed frame e, f, axis with an axis of length one. e lies near the coordinate axis that is farthest

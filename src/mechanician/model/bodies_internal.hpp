@@ -40,9 +40,10 @@ struct Body {
   // `start`: of the origin, in the world; spin in the axes of the body.
   Vector at{0.0, 0.0, 0.0}, velocity{0.0, 0.0, 0.0}, spin{0.0, 0.0, 0.0};
   Quaternion turned{1.0, 0.0, 0.0, 0.0};
-  Matrix R{};  ///< of turned
+  Matrix R{};        ///< of turned
+  Matrix given_R{};  ///< before [start] moves joints
   std::vector<std::string> fixed = {};
-  Formula angle = 0.0;
+  Formula angle = 0.0, given_angle = 0.0;
   // of the tree
   int parent = -1;  ///< body; −1: has coordinates of its own
   int joint = -1;
@@ -98,6 +99,7 @@ struct Joint {
   Vector plane_at, normal;  ///< of the plane that is rolled on, in the axes of the first body
   std::vector<JointCoordinate> coordinates;
   Quaternion q{1.0, 0.0, 0.0, 0.0}, q_rate{0.0, 0.0, 0.0, 0.0};  ///< of a ball joint, as they stand in expressions
+  Formula rest = 1.0;                                            ///< 2 − |q|²
   bool in_tree = false;
   bool asked = false;  ///< for its reactions
   // in the world, by names
@@ -107,8 +109,9 @@ struct Joint {
 
 class Layer {
  public:
-  Layer(TomlValue& root, FieldReader& fields, const EvaluateField& evaluate, const JoinedParts& parts)
-      : root_(root), fields_(fields), evaluate_(evaluate), parts_(parts) {}
+  Layer(TomlValue& root, FieldReader& fields, const EvaluateField& evaluate, const JoinedParts& parts,
+        const ParameterOverrides& overrides)
+      : root_(root), fields_(fields), evaluate_(evaluate), parts_(parts), overrides_(overrides) {}
   bool lower();
 
  private:
@@ -132,6 +135,7 @@ class Layer {
   std::optional<Mark> read_mark(const TomlMember& field, const char* key, const std::string& path);
   void read_shape(Body& body, const TomlMember& field, bool has_centre, bool has_inertia, bool has_mass);
   void check_inertia(const Body& body, const TomlMember& field);
+  void check_mass();
   void read_starts_of_joints();
   // bodies_joint_reader.cpp
   void read_joint(const TomlMember& field);
@@ -154,6 +158,12 @@ class Layer {
 
   // bodies_tree.cpp: where the bodies are
   void plant();
+  void grow_tree(bool asked);
+  double work_of_tree() const;
+  void find_rates(Joint& joint);
+  void move_along_tree();
+  void find_start_of(Joint& joint, bool rates);
+  void shorten(Pose& pose, const std::string& name);
   void place_bodies();
   void make_root(Body& body);
   void make_child(Body& body);
@@ -234,6 +244,7 @@ class Layer {
   FieldReader& fields_;
   const EvaluateField& evaluate_;
   const JoinedParts& parts_;
+  const ParameterOverrides& overrides_;
   bool good_ = true;
 
   // world
@@ -251,10 +262,11 @@ class Layer {
   std::vector<Mark> points_, directions_;
   std::map<std::string, std::string> taken_;  ///< names, and what they are
   std::vector<int> order_;                    ///< bodies, each behind its parent
+  std::vector<Pose> starts_;                  ///< of all bodies
   std::set<std::string> mentioned_;           ///< names in all texts of the file
 
-  std::vector<Statement> coordinates_, definitions_, constraints_, positions_, velocities_;
-  std::vector<std::string> kinetic_, potential_;    ///< names of definitions
+  std::vector<Statement> coordinates_, definitions_, constraints_, positions_, velocities_, parameters_;
+  std::vector<std::string> kinetic_, potential_;  ///< names of definitions
   std::map<std::string, std::string> short_names_;  ///< of long expressions of parameters
   std::map<std::string, Statement> forces_;
   TomlValue view_;

@@ -17,8 +17,9 @@ bool has_bodies(const TomlValue& root) {
   return false;
 }
 
-bool lower_bodies(TomlValue& root, FieldReader& fields, const EvaluateField& evaluate, const JoinedParts& parts) {
-  return bodies::Layer(root, fields, evaluate, parts).lower();
+bool lower_bodies(TomlValue& root, FieldReader& fields, const EvaluateField& evaluate, const JoinedParts& parts,
+                  const ParameterOverrides& overrides) {
+  return bodies::Layer(root, fields, evaluate, parts, overrides).lower();
 }
 
 namespace bodies {
@@ -50,9 +51,31 @@ bool Layer::lower() {
   each("forces", &Layer::write_force);
   each("contacts", &Layer::write_contact);
   if (!good_ || fields_.problems.size() > before) return false;
+  check_mass();
+  if (!good_) return false;
   draw();
   put_statements();
   return true;
+}
+
+/// Something has to move, and have a mass.
+void Layer::check_mass() {
+  const TomlMember *section = root_.find("bodies"), *dynamics = root_.find("dynamics"),
+                   *own = root_.find("coordinates");
+  if (!section || bodies_.size() < 2) return;
+  if (coordinates_.empty() && !own)
+    return report(*section, "nothing moves: every body is held",
+                  "a body that no joint holds moves freely; the first link of a robot does with --base floating");
+  if (!kinetic_.empty() || (dynamics && (dynamics->value.find("kinetic") || dynamics->value.find("mass")))) return;
+  for (std::size_t i = 1; i < bodies_.size(); ++i) {
+    const Body& b = bodies_[i];
+    report(Place(fields_.place_of(TomlMember{b.name, b.span.begin, b.span.end, {}})),
+           b.mass.is_zero()
+               ? fmt::format("the body {} has no mass, and nothing that moves has any", mechanician::quoted(b.name))
+               : fmt::format("the body {} is a point and turns about itself alone: it has no inertia there",
+                             mechanician::quoted(b.name)),
+           "give it a mass and an inertia, or a shape with a density");
+  }
 }
 
 // ---- fields
@@ -270,7 +293,7 @@ void Layer::read_body(const TomlMember& field) {
   if (!take_name(field, "body")) return;
   const std::string path = "bodies." + field.name;
   const TomlValue& table = field.value;
-  fields_.check_keys(table, {"mass", "centre", "inertia", "shape", "start", "fixed"},
+  fields_.check_keys(table, {"mass", "centre", "inertia", "shape", "start", "fixed", "physical"},
                      fmt::format("in the body {}", mechanician::quoted(field.name)));
   Body body{.name = field.name, .span = span_of(field)};
   const TomlMember *mass = table.find("mass"), *centre = table.find("centre"), *inertia = table.find("inertia"),
@@ -301,7 +324,12 @@ void Layer::read_body(const TomlMember& field) {
       for (std::size_t i = 0; i < 3; ++i) body.inertia[i][i] = (*diagonal)[i];
     }
     body.has_inertia = true;
-    if (good_) check_inertia(body, *inertia);
+    const TomlMember* physical = table.find("physical");
+    if (physical && physical->value.type != TomlValue::Type::boolean)
+      report(physical->value, "`physical` is true or false",
+             "false: the inertia is taken as it is, also where no body has it");
+    else if (good_ && (!physical || physical->value.number != 0.0))
+      check_inertia(body, *inertia);
   }
   if (shape) read_shape(body, *shape, centre != nullptr, inertia != nullptr, mass != nullptr);
   if (!mass && !(shape && (shape->value.find("density") || shape->value.find("mass"))))
@@ -320,7 +348,7 @@ void Layer::read_body(const TomlMember& field) {
   const Placement placed = placement_of(field.name);
   body.at = placed.point(body.at), body.velocity = placed.direction(body.velocity),
   body.turned = placed.turned * body.turned;
-  body.R = matrix_of(body.turned);
+  body.R = body.given_R = matrix_of(body.turned);
   shorten(body.name + ".stands", body.R, body.span);
   bool moves = false;
   for (const auto& row : body.inertia)
@@ -330,23 +358,21 @@ void Layer::read_body(const TomlMember& field) {
 }
 
 void Layer::check_inertia(const Body& body, const TomlMember& field) {
-  // Moments that no single body has (one larger than the sum of the others) are those of a crank with its flywheel on one axis.
-  double I[3][3], trace = 0.0;
+  const Matrix& I = body.inertia;
+  if (!is_positive(I))
+    return report(field.value, fmt::format("the inertia of {} is not positive", mechanician::quoted(body.name)),
+                  "moments of inertia are not negative about any axis; `physical = false` takes it as it is");
+  // Moments that no single body has are those of a crank with its flywheel on one axis: worth a word, and no mistake.
+  Matrix rest = I;
   for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t j = 0; j < 3; ++j) I[i][j] = body.inertia[i][j].value;
-  for (int i = 0; i < 3; ++i) trace += I[i][i];
-  double least = std::min(trace, 0.0);
-  for (int i = 0; i < 3 && trace > 0.0; ++i) {
-    const int j = (i + 1) % 3;
-    least = std::min({least, I[i][i] / trace, (I[i][i] * I[j][j] - I[i][j] * I[j][i]) / (trace * trace)});
-  }
-  const double det = I[0][0] * (I[1][1] * I[2][2] - I[1][2] * I[2][1]) -
-                     I[0][1] * (I[1][0] * I[2][2] - I[1][2] * I[2][0]) +
-                     I[0][2] * (I[1][0] * I[2][1] - I[1][1] * I[2][0]);
-  if (trace > 0.0) least = std::min(least, det / (trace * trace * trace));
-  if (least < -1e-9)
-    report(field.value, fmt::format("the inertia of {} is not positive", mechanician::quoted(body.name)),
-           "moments of inertia are not negative about any axis");
+    for (std::size_t j = 0; j < 3; ++j)
+      rest[i][j] = (i == j ? 0.5 * (I[0][0].value + I[1][1].value + I[2][2].value) : 0.0) - I[i][j].value;
+  if (!is_positive(rest))
+    fields_.note(
+        field.value,
+        fmt::format("no single body has the inertia of {}: about one axis it is larger than about the two others "
+                    "together",
+                    mechanician::quoted(body.name)));
 }
 
 void Layer::read_start(Body& body, const TomlMember& field) {
@@ -421,6 +447,12 @@ std::optional<Quaternion> Layer::read_turned(const TomlMember& field, const std:
     }
     const Formula length = sqrt(square(q[0]) + square(q[1]) + square(q[2]) + square(q[3]));
     if (!(length.value > 0.0)) return report(m->value, "the quaternion has no length"), std::nullopt;
+    // Digits may be missing; more than that is a mistake.
+    if (std::abs(length.value - 1.0) > 1e-3)
+      return report(m->value,
+                    fmt::format("the quaternion is {} long, and that of a rotation is one", short_number(length.value)),
+                    fmt::format("divide its components by {}, if this rotation is meant", short_number(length.value))),
+             std::nullopt;
     if (length.is_number() && std::abs(length.value - 1.0) < 1e-15) return q;
     return Quaternion{q[0] / length, q[1] / length, q[2] / length, q[3] / length};
   }
@@ -468,6 +500,22 @@ std::optional<Quaternion> Layer::read_turned(const TomlMember& field, const std:
 }
 
 void Layer::read_starts_of_joints() {
+  for (Joint& joint : joints_)
+    for (JointCoordinate& c : joint.coordinates)
+      for (const bool rate : {false, true}) {
+        const std::string name = c.name + (rate ? ".start_rate" : ".start");
+        const auto found = overrides_.find(name);
+        if (found == overrides_.end()) continue;
+        parameters_.push_back({name, Formula(found->second).str(), joint.span});
+        // What the file says of it is no more.
+        for (TomlMember& section : root_.members)
+          if (section.name == "start")
+            for (TomlMember& table : section.value.members)
+              if (table.name == (rate ? "velocity" : "position"))
+                std::erase_if(table.value.members, [&](const TomlMember& m) { return m.name == c.name; });
+        (rate ? c.start_rate : c.start) = Formula(found->second, name, 3, false);
+        (rate ? c.rate_given : c.given) = true;
+      }
   const TomlMember* start = root_.find("start");
   if (!start || start->value.type != TomlValue::Type::table) return;
   for (const bool rate : {false, true}) {
@@ -476,7 +524,7 @@ void Layer::read_starts_of_joints() {
     for (const TomlMember& m : table->value.members)
       for (Joint& joint : joints_)
         for (JointCoordinate& c : joint.coordinates)
-          if (c.name == m.name)
+          if (c.name == m.name && !overrides_.contains(c.name + (rate ? ".start_rate" : ".start")))
             if (const auto f = formula(m.value, "start." + m.name)) {
               (rate ? c.start_rate : c.start) = *f;
               (rate ? c.rate_given : c.given) = true;

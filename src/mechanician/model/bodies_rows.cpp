@@ -159,13 +159,12 @@ void Layer::write_ties(Joint& joint) {
       const bool second = c.key == "angle2";
       const Formula s = define(name("sine"), second ? dot(a1, f2) : dot(e2, f1), joint.span);
       const Formula k = define(name("cosine"), second ? dot(a1, a2) : dot(e2, e1), joint.span);
-      // Joints of a loop stand where the tree has moved the bodies.
-      if (!c.given && std::hypot(s.value, k.value - 1.0) > 1e-9) c.start = std::atan2(s.value, k.value);
       add_coordinate(c.name, c.start, c.start_rate, joint.span);
-      row = fmt::format("{0}*cos({2}) - {1}*sin({2}) = 0", s.str(), k.str(), c.name);
+      // Twice the tangent of half of what is between them: not zero where they are half a turn apart.
+      row = fmt::format("2*({0}*cos({2}) - {1}*sin({2}))/(1 + {1}*cos({2}) + {0}*sin({2})) = 0", s.str(), k.str(),
+                        c.name);
     } else {
       const Formula way = dot(apart, joint.type == JointType::planar ? (c.key == "distance" ? e1 : f1) : a1);
-      if (!c.given && std::abs(way.value) > 1e-12) c.start = way.value;
       add_coordinate(c.name, c.start, c.start_rate, joint.span);
       row = fmt::format("{} = {}", c.name, way.str());
     }
@@ -256,13 +255,26 @@ void Layer::write_extras(Joint& joint) {
     potential_.push_back(name + ".potential");
     define(name, -(*k * stretch), span(m));
   });
-  each("damping",
-       [&](const JointCoordinate& c, const TomlValue& value, const TomlMember& m, const std::string& suffix) {
-         const auto d = formula(value, "joints." + joint.name + ".damping");
-         if (!d) return;
-         const Formula f = define(joint.name + suffix + ".damper", -(*d * c.rate), span(m));
-         add_force(c.name, f, span(m));
-       });
+  if (const TomlMember* ball = table.find("damping"); ball && joint.type == JointType::spherical) {
+    // A ball is damped about every axis alike.
+    if (const auto d = formula(ball->value, "joints." + joint.name + ".damping")) {
+      const auto spin = [&](int body) {
+        const Pose& pose = bodies_[static_cast<std::size_t>(body)].pose;
+        return pose.R * pose.w;
+      };
+      const Vector torque = define(joint.name + ".damper", -*d * (spin(joint.second) - spin(joint.first)), span(*ball));
+      apply(joint.second, joint.P2, {0.0, 0.0, 0.0}, torque, span(*ball));
+      apply(joint.first, joint.P2, {0.0, 0.0, 0.0}, -torque, span(*ball));
+    }
+  } else {
+    each("damping",
+         [&](const JointCoordinate& c, const TomlValue& value, const TomlMember& m, const std::string& suffix) {
+           const auto d = formula(value, "joints." + joint.name + ".damping");
+           if (!d) return;
+           const Formula f = define(joint.name + suffix + ".damper", -(*d * c.rate), span(m));
+           add_force(c.name, f, span(m));
+         });
+  }
   each("limits", [&](const JointCoordinate& c, const TomlValue& value, const TomlMember& m, const std::string& suffix) {
     const std::string path = "joints." + joint.name + ".limits";
     if (value.type != TomlValue::Type::array || value.items.size() != 2)

@@ -22,6 +22,18 @@ void each_name(const std::string& text, Found found) {
     if (token.kind == TokenKind::name) found(std::string(token.text));
 }
 
+/// Of a quantity of bodies, joints and springs by the last part of its name; null: none, or not told by it.
+const char* unit_of(const std::string& part) {
+  static const std::map<std::string, const char*> units{
+      {"x", "m"},        {"y", "m"},         {"z", "m"},       {"cx", "m"},       {"cy", "m"},     {"cz", "m"},
+      {"wx", "1/s"},     {"wy", "1/s"},      {"wz", "1/s"},    {"Wx", "1/s"},     {"Wy", "1/s"},   {"Wz", "1/s"},
+      {"fx", "N"},       {"fy", "N"},        {"fz", "N"},      {"tx", "N*m"},     {"ty", "N*m"},   {"tz", "N*m"},
+      {"distance", "m"}, {"distance2", "m"}, {"angle", "rad"}, {"angle2", "rad"}, {"length", "m"}, {"tension", "N"},
+      {"kinetic", "J"},  {"potential", "J"}};
+  const auto found = units.find(part);
+  return found == units.end() ? nullptr : found->second;
+}
+
 }  // namespace
 
 void Layer::note_names(const TomlValue& value) {
@@ -215,6 +227,21 @@ void Layer::put_statements() {
     if (m.name == "coordinates" && m.value.type == TomlValue::Type::array)
       for (const Statement& c : coordinates_) m.value.items.push_back(text_value(c.name, c.span));
 
+  if (root_.find("units")) {
+    std::set<std::string> plain;
+    for (const Mark& m : directions_) plain.insert(m.name);
+    const auto add = [&](const Statement& s) {
+      const std::size_t dot = s.name.rfind('.');
+      const char* unit =
+          dot == std::string::npos || plain.contains(s.name.substr(0, dot)) ? nullptr : unit_of(s.name.substr(dot + 1));
+      if (unit && s.name.find('[') == std::string::npos)
+        table_of(root_, "units", span).members.push_back({s.name, s.span.begin, s.span.end, text_value(unit, s.span)});
+    };
+    for (const Statement& c : coordinates_) add(c);
+    for (const Statement& d : definitions_)
+      if (wanted.contains(d.name)) add(d);
+  }
+
   TomlValue& define_table = table_of(root_, "define", span);
   for (TomlMember& m : definitions) define_table.members.push_back(std::move(m));
 
@@ -261,6 +288,18 @@ void Layer::put_statements() {
     hold.type = TomlValue::Type::array;
     hold.items.push_back(text_value(name, span));
   }
+  // Parameters that start values are made of.
+  std::set<std::string> used;
+  const auto use = [&](const std::string& text) {
+    each_name(text, [&](std::string name) { used.insert(std::move(name)); });
+  };
+  for (const auto* values : {&positions_, &velocities_})
+    for (const Statement& s : *values) use(s.text);
+  for (auto p = parameters_.rbegin(); p != parameters_.rend(); ++p)
+    if (used.contains(p->name)) use(p->text);
+  for (const Statement& p : parameters_)
+    if (used.contains(p.name) || overrides_.contains(p.name))
+      table_of(root_, "parameters", span).members.push_back(member(p));
   put_scales(span);
   for (TomlMember& kind : view_.members) {
     TomlValue& items = table_of(table_of(root_, "view", span), kind.name, span);

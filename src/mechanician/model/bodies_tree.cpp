@@ -16,14 +16,16 @@ namespace {
 constexpr const char* xyz[3] = {"x", "y", "z"};
 constexpr const char* wxyz[4] = {"qw", "qx", "qy", "qz"};
 
-bool grows(JointType type) { return type <= JointType::screw; }
-
 bool is_zero(const Vector& v) { return v[0].is_zero() && v[1].is_zero() && v[2].is_zero(); }
 
-/// The length of a quaternion, in a unit so small that its multiplier is next to nothing beside those of joints: where these are not
-/// determined and the least are taken, forces and torques alone count.
-std::string unit_row(const Formula& length) {
-  return fmt::format("1e6*{} = 1e6", length.level < 3 ? "(" + length.str() + ")" : length.str());
+/// The rotation of a quaternion that is one long: a quadratic form of it, times 2 less the square of its length. Stretching the
+/// quaternion so changes nothing to first order: no joint pulls along it, and what keeps its length has a multiplier that has no part in
+/// those of joints, also where these are not determined and the least are taken.
+Matrix rotation_of(const Quaternion& q, const Formula& rest) {
+  Matrix R = matrix_of(q);
+  for (Vector& row : R)
+    for (Formula& f : row) f = rest * f;
+  return R;
 }
 
 Quaternion about(int axis, const Formula& angle) {
@@ -33,135 +35,6 @@ Quaternion about(int axis, const Formula& angle) {
 }
 
 }  // namespace
-
-// ---- which joints the tree consists of
-
-void Layer::plant() {
-  // A point mass of whose orientation nothing asks has a position alone.
-  for (std::size_t i = 1; i < bodies_.size(); ++i) {
-    Body& b = bodies_[i];
-    const int k = static_cast<int>(i);
-    b.turns = b.has_inertia || is_planar();
-    for (const Joint& j : joints_)
-      if (j.first == k || j.second == k) {
-        const bool at_point =
-            j.type == JointType::spherical || j.type == JointType::distance ||
-            (j.second == k && (j.type == JointType::point_on_line || j.type == JointType::point_on_plane));
-        b.turns = b.turns || !at_point || !is_zero(j.first == k ? j.r1 : j.r2);
-      }
-    for (const auto* marks : {&points_, &directions_})
-      for (const Mark& m : *marks) b.turns = b.turns || (m.body == k && !is_zero(m.local));
-    for (const char* part : {"wx", "wy", "wz", "Wx", "Wy", "Wz", "qw", "qx", "qy", "qz"})
-      b.turns = b.turns || is_mentioned(b.name + "." + part);
-    b.turns = b.turns || !is_zero(b.centre) || !is_zero(b.spin);
-  }
-
-  // Reactions are multipliers of rows. Where some are asked for, every body is by itself, so that those which are not determined have
-  // their least norm among all; along a tree that was asked for, such joints alone are rows.
-  bool reactions = false;
-  for (Joint& j : joints_)
-    for (const char* part : {"fx", "fy", "fz", "tx", "ty", "tz"})
-      j.asked = j.asked || is_mentioned(j.name + "." + part);
-  for (const Joint& j : joints_) reactions = reactions || j.asked;
-  bool by_itself = formulation_ == Formulation::free || (formulation_ == Formulation::automatic && reactions);
-
-  // From the ground outwards, then from the first body that is left.
-  std::vector<bool> reached(bodies_.size(), false);
-  std::vector<std::vector<int>> at(bodies_.size());
-  for (std::size_t j = 0; j < joints_.size(); ++j)
-    for (const int b : {joints_[j].first, joints_[j].second})
-      at[static_cast<std::size_t>(b)].push_back(static_cast<int>(j));
-  const auto grow = [&](int from) {
-    std::vector<int> front{from};
-    reached[static_cast<std::size_t>(from)] = true;
-    for (std::size_t i = 0; i < front.size(); ++i) {
-      const int b = front[i];
-      if (b > 0) order_.push_back(b);
-      for (const int j : at[static_cast<std::size_t>(b)]) {
-        Joint& joint = joints_[static_cast<std::size_t>(j)];
-        const int other = joint.first == b ? joint.second : joint.first;
-        Body& to = bodies_[static_cast<std::size_t>(other)];
-        if (!grows(joint.type) || (joint.asked && !by_itself) || reached[static_cast<std::size_t>(other)] ||
-            !to.turns || !bodies_[static_cast<std::size_t>(b)].turns)
-          continue;
-        reached[static_cast<std::size_t>(other)] = true;
-        to.parent = b, to.joint = j, joint.in_tree = true;
-        front.push_back(other);
-      }
-    }
-  };
-  bodies_.front().turns = true;
-  grow(0);
-  for (std::size_t i = 1; i < bodies_.size(); ++i)
-    if (!reached[i]) grow(static_cast<int>(i));
-
-  // Rates of the joints where `start` puts the bodies; ball joints stand at 1 there.
-  for (Joint& j : joints_) {
-    const Body &one = bodies_[static_cast<std::size_t>(j.first)], &two = bodies_[static_cast<std::size_t>(j.second)];
-    const Vector w = transpose(j.F2) * (two.spin - transpose(two.R) * (one.R * one.spin));
-    const Vector v = transpose(j.F1) * (transpose(one.R) * (two.velocity + two.R * cross(two.spin, j.r2) -
-                                                            one.velocity - one.R * cross(one.spin, j.r1)));
-    for (JointCoordinate& c : j.coordinates) {
-      if (c.rate_given) continue;
-      if (c.turns)
-        c.start_rate = c.key == "angle2" ? w[0] : w[2];
-      else
-        c.start_rate = j.type == JointType::planar ? (c.key == "distance" ? v[0] : v[1]) : v[2];
-    }
-    j.q_rate = {0.0, 0.5 * w[0], 0.5 * w[1], 0.5 * w[2]};
-    if (j.type == JointType::screw) {
-      JointCoordinate &turn = j.coordinates[0], &way = j.coordinates[1];
-      const Formula lead = j.pitch / (2.0 * std::numbers::pi);
-      if (way.given && !turn.given) turn.start = way.start / lead, turn.given = true;
-      if (way.rate_given && !turn.rate_given) turn.start_rate = way.start_rate / lead, turn.rate_given = true;
-      way.start = lead * turn.start, way.start_rate = lead * turn.start_rate;
-    }
-  }
-
-  // A start that is to be moved onto the constraints is moved least where every body is by itself.
-  if (formulation_ == Formulation::automatic) {
-    bool given = false;
-    for (const Joint& j : joints_)
-      for (const JointCoordinate& c : j.coordinates) given = given || c.given || c.rate_given;
-    for (const Joint& j : joints_) {
-      const Opening open = opening(j);
-      const bool is_open = open.way > 0.0 || open.turn > 0.0 || open.rate > 0.0 || open.spin > 0.0;
-      by_itself = by_itself || (!given && j.in_tree && is_open);
-    }
-    for (const Body& b : bodies_) by_itself = by_itself || !b.fixed.empty();
-    // What is held is a coordinate.
-    const TomlMember* start = root_.find("start");
-    if (const TomlMember* hold = start ? start->value.find("hold") : nullptr)
-      for (const TomlValue& item : hold->value.items)
-        for (const Body& b : bodies_) by_itself = by_itself || item.text.starts_with(b.name + ".");
-  }
-  by_itself_ = by_itself;
-  if (!by_itself) return;
-
-  // Every body by itself. What [start] says of joints moves the bodies along the tree.
-  std::vector<bool> moved(bodies_.size(), false);
-  std::vector<Pose> poses(bodies_.size());
-  poses[0] = {{0.0, 0.0, 0.0}, identity(), {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
-  for (const int i : order_) {
-    Body& b = bodies_[static_cast<std::size_t>(i)];
-    Pose& pose = poses[static_cast<std::size_t>(i)];
-    bool moves = b.parent >= 0 && moved[static_cast<std::size_t>(b.parent)];
-    if (b.parent >= 0)
-      for (const JointCoordinate& c : joints_[static_cast<std::size_t>(b.joint)].coordinates)
-        moves = moves || c.given || c.rate_given;
-    if (moves) {
-      Joint& j = joints_[static_cast<std::size_t>(b.joint)];
-      for (JointCoordinate& c : j.coordinates) c.symbol = c.start, c.rate = c.start_rate;
-      pose = pose_behind(j, poses[static_cast<std::size_t>(b.parent)], j.second == i, "", {});
-      b.at = pose.p, b.turned = pose.q, b.R = pose.R, b.velocity = pose.R * pose.u, b.spin = pose.w;
-      moved[static_cast<std::size_t>(i)] = true;
-    } else {
-      pose = {b.at, b.R, b.spin, transpose(b.R) * b.velocity, b.turned};
-    }
-  }
-  for (Body& b : bodies_) b.parent = b.joint = -1;
-  for (Joint& j : joints_) j.in_tree = false;
-}
 
 // ---- poses
 
@@ -201,7 +74,7 @@ Layer::Relative Layer::relative(const Joint& joint) const {
     }
     case JointType::spherical:
       r.q = joint.q;
-      r.R = joint.F1 * (matrix_of(r.q) * transpose(joint.F2)), r.w = spin_of(r.q, joint.q_rate);
+      r.R = joint.F1 * (rotation_of(r.q, joint.rest) * transpose(joint.F2)), r.w = spin_of(r.q, joint.q_rate);
       break;
     default:
       break;
@@ -256,16 +129,16 @@ Pose Layer::pose_behind(const Joint& joint, const Pose& from, bool to_second, co
 void Layer::place_bodies() {
   if (!good_) return;
   bodies_[0].pose = {{0.0, 0.0, 0.0}, identity(), {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
+  const auto angle_of = [&](const Matrix& R) {
+    Vector e{0.0, 0.0, 0.0}, f = e;
+    e[static_cast<std::size_t>(plane_[0])] = 1.0, f[static_cast<std::size_t>(plane_[1])] = 1.0;
+    const Formula c = dot(e, R * e), s = dot(f, R * e);
+    const double angle = std::atan2(s.value, c.value);
+    return c.is_number() && s.is_number() ? Formula(angle)
+                                          : Formula(angle, fmt::format("atan2({}, {})", s.str(), c.str()), 3, false);
+  };
   for (Body& b : bodies_)
-    if (is_planar()) {
-      Vector e{0.0, 0.0, 0.0}, f = e;
-      e[static_cast<std::size_t>(plane_[0])] = 1.0, f[static_cast<std::size_t>(plane_[1])] = 1.0;
-      const Formula c = dot(e, b.R * e), s = dot(f, b.R * e);
-      const double angle = std::atan2(s.value, c.value);
-      b.angle = c.is_number() && s.is_number()
-                    ? Formula(angle)
-                    : Formula(angle, fmt::format("atan2({}, {})", s.str(), c.str()), 3, false);
-    }
+    if (is_planar()) b.angle = angle_of(b.R), b.given_angle = angle_of(b.given_R);
   for (const int i : order_) {
     Body& b = bodies_[static_cast<std::size_t>(i)];
     if (b.parent < 0)
@@ -313,8 +186,8 @@ void Layer::make_root(Body& b) {
       pose.q[k] = named(name, b.turned[k].value), q_rate[k] = rate_of(pose.q[k], start_rate[k].value);
       length = length + square(pose.q[k]);
     }
-    constraints_.push_back({b.name + ".unit", unit_row(length), b.span});
-    pose.R = matrix_of(pose.q), pose.w = spin_of(pose.q, q_rate);
+    constraints_.push_back({b.name + ".unit", length.str() + " = 1", b.span});
+    pose.R = rotation_of(pose.q, define(b.name + ".rest", 2.0 - length, b.span)), pose.w = spin_of(pose.q, q_rate);
   } else {
     pose.R = b.R, pose.w = {0.0, 0.0, 0.0}, pose.q = b.turned;
   }
@@ -344,8 +217,9 @@ void Layer::add_coordinates(Joint& j) {
     const double rate = j.q_rate[k].value;
     j.q[k] = named(name, j.q[k].value), j.q_rate[k] = rate_of(j.q[k], rate);
   }
-  constraints_.push_back(
-      {j.name + ".unit", unit_row(named(fmt::format("({0}.qw^2 + {0}.qx^2 + {0}.qy^2 + {0}.qz^2)", j.name))), j.span});
+  const Formula length = square(j.q[0]) + square(j.q[1]) + square(j.q[2]) + square(j.q[3]);
+  constraints_.push_back({j.name + ".unit", length.str() + " = 1", j.span});
+  j.rest = define(j.name + ".rest", 2.0 - length, j.span);
 }
 
 void Layer::make_child(Body& b) {
@@ -354,45 +228,10 @@ void Layer::make_child(Body& b) {
   const bool to_second = &bodies_[static_cast<std::size_t>(j.second)] == &b;
   b.pose = pose_behind(j, bodies_[static_cast<std::size_t>(b.parent)].pose, to_second, b.name, b.span);
   if (is_planar()) {
-    const Formula rest = b.angle - bodies_[static_cast<std::size_t>(b.parent)].angle;
+    const Formula rest = b.given_angle - bodies_[static_cast<std::size_t>(b.parent)].given_angle;
     b.pose.angle = define(b.name + ".angle", b.pose.angle + rest, b.span);
   }
   check_closed(b);
-}
-
-/// How far a joint is open where `start` puts the bodies, as numbers.
-Layer::Opening Layer::opening(const Joint& j) const {
-  const Body &one = bodies_[static_cast<std::size_t>(j.first)], &two = bodies_[static_cast<std::size_t>(j.second)];
-  const Matrix G1 = one.R * j.F1, G2 = two.R * j.F2;
-  const Vector apart = transpose(G1) * (two.at + two.R * j.r2 - one.at - one.R * j.r1);
-  const Vector w = transpose(j.F2) * (two.spin - transpose(two.R) * (one.R * one.spin));
-  const Vector v =
-      transpose(G1) * (two.velocity + two.R * cross(two.spin, j.r2) - one.velocity - one.R * cross(one.spin, j.r1));
-  bool free_turn[3] = {false, false, false}, free_way[3] = {false, false, false};
-  for (const JointCoordinate& c : j.coordinates) {
-    if (c.turns) free_turn[c.key == "angle2" ? 0 : 2] = true;
-    if (!c.turns) free_way[j.type == JointType::planar ? (c.key == "distance" ? 0 : 1) : 2] = true;
-  }
-  Opening open;
-  const double turning = norm(one.spin).value + norm(two.spin).value, arms = norm(j.r1).value + norm(j.r2).value;
-  const double moving = norm(one.velocity).value + norm(two.velocity).value + turning * arms;
-  for (std::size_t k = 0; k < 3; ++k) {
-    if (!free_turn[k] && j.type != JointType::spherical) open.spin = std::hypot(open.spin, w[k].value);
-    if (!free_way[k]) open.rate = std::hypot(open.rate, v[k].value);
-    if (!free_way[k] || j.type == JointType::screw) open.way = std::hypot(open.way, apart[k].value);
-  }
-  if (j.type == JointType::screw)
-    open.rate = std::hypot(open.rate, v[2].value - j.pitch.value / (2.0 * std::numbers::pi) * w[2].value);
-  if (j.type == JointType::universal)
-    open.turn = std::abs(dot(column(G1, 2), column(G2, 0)).value);
-  else if (j.type != JointType::spherical)
-    open.turn = norm(column(G1, 2) - column(G2, 2)).value;
-  const double size = norm(one.at).value + norm(two.at).value + arms;
-  if (!(open.way > 1e-8 * size)) open.way = 0.0;
-  if (!(open.turn > 1e-8)) open.turn = 0.0;
-  if (!(open.rate > 1e-8 * moving)) open.rate = 0.0;
-  if (!(open.spin > 1e-8 * turning)) open.spin = 0.0;
-  return open;
 }
 
 /// The joints of a tree close by its coordinates; `start` has to say the same.
@@ -435,14 +274,27 @@ void Layer::finish_body(Body& b) {
   Vector u = pose.u;
   if (b.parent < 0)  // |u| is that of the world
     for (std::size_t k = 0; k < 3; ++k) u[k] = rate_of(pose.p[k], b.velocity[k].value);
-  Formula kinetic = 0.5 * b.mass * (square(u[0]) + square(u[1]) + square(u[2]));
+  Formula kinetic = 0.5 * b.mass * (square(u[0]) + square(u[1]) + square(u[2])), moments = 0.0;
   if (!is_zero(b.centre)) kinetic = kinetic + b.mass * dot(pose.u, cross(pose.w, b.centre));
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t k = i; k < 3; ++k) {
       const Formula entry =
           b.inertia[i][k] + b.mass * ((i == k ? dot(b.centre, b.centre) : Formula(0.0)) - b.centre[i] * b.centre[k]);
       kinetic = kinetic + (i == k ? 0.5 * entry * square(pose.w[i]) : entry * (pose.w[i] * pose.w[k]));
+      if (i == k) moments = moments + entry;
     }
+  // Nothing has a mass along the quaternion itself. One that moves is given the mean of the moments there: a quaternion of constant
+  // length has no speed along itself, so this is an energy of zero, and the mass matrix is not singular.
+  const Joint* ball = b.parent >= 0 ? &joints_[static_cast<std::size_t>(b.joint)] : nullptr;
+  const bool own = !ball && b.turns && !is_planar();
+  if ((own || (ball && ball->type == JointType::spherical)) && moments.value > 0.0) {
+    Formula along = 0.0;
+    for (std::size_t k = 0; k < 4; ++k) {
+      const Formula& q = own ? pose.q[k] : ball->q[k];
+      along = along + q * rate_of(q);
+    }
+    kinetic = kinetic + 2.0 / 3.0 * moments * square(define(b.name + ".stretching", along, b.span));
+  }
   define(b.name + ".kinetic", kinetic, b.span);
   if (!kinetic.is_zero()) kinetic_.push_back(b.name + ".kinetic");
   const Formula potential = -(b.mass * dot(gravity_, centre));

@@ -80,7 +80,7 @@ std::optional<FamilyChange> ModelReader::read_row_change(const TomlValue& item, 
     if (const TomlMember* table = root_.find(section))
       for (const TomlMember& m : table->value.members) {
         known.push_back(m.name);
-        if (m.name == parsed.name) row = &m;
+        if (m.name == parsed.name || (parsed.indexed && m.name == text.substr(at))) row = &m;
       }
   if (!row) {
     if (unreadable_.covers("constraints." + parsed.name) || unreadable_.covers("control." + parsed.name))
@@ -91,6 +91,8 @@ std::optional<FamilyChange> ModelReader::read_row_change(const TomlValue& item, 
                               : fmt::format("did you mean `{}`?", near));
   }
   const TomlMember* range = row->value.type == TomlValue::Type::table ? row->value.find("for") : nullptr;
+  if (parsed.indexed && !range && row->name == text.substr(at))
+    return FamilyChange{.name = row->name, .place = fields_.place_in(item, at, text.size() - at)};
   if (parsed.indexed && !range)
     return wrong(fmt::format("{} is one constraint and has no index", mechanician::quoted(parsed.name)));
   FamilyChange change;

@@ -149,7 +149,7 @@ std::span<const Expr> Expander::run(Program& program, std::span<const double> at
 }
 
 Expr Expander::member_of(const MemberSymbol& member, SymbolKind kind, std::span<const double> at) {
-  if ((kind_bit(kind) & forces_of_constraints) != 0) {
+  if ((kind_bit(kind) & forces_of_rows) != 0) {
     const std::string& name = member.symbol.symbol().name;
     return make_symbol(kind, member_text(std::string_view(name).substr(0, name.find('[')), at));
   }
@@ -253,6 +253,7 @@ Model Expander::expand() {
   }
   for (const FamilyQuantity& d : stated_.definitions) add_quantity(d, model_.definitions);
   for (const Term& term : stated_.terms) add_term(term);
+  add_control_settings();
   add_matrices();
   for (const FamilyEvent& event : stated_.events) add_event(event);
   const std::size_t num_columns = stated_.outputs.size() - stated_.summary.size();
@@ -354,6 +355,12 @@ void Expander::add_term(const Term& term) {
           case TermKind::nonideal:
             model_.nonideal.push_back({target(), made[0], term.place});
             break;
+          case TermKind::free_force:
+            model_.control.free.push_back({target(), made[0], term.place});
+            break;
+          case TermKind::actuator:
+            add_actuator(term, member_text(term.name, at), made);
+            break;
           case TermKind::mass:
             diagonal_.insert_or_assign(target(), NumberFamily::Item{made[0], term.place});
             break;
@@ -410,6 +417,13 @@ void Expander::add_row(const Term& term, std::string name, std::span<const Expr>
       case Term::Part::Kind::damping:
         control.damping = value;
         break;
+      case Term::Part::Kind::law:
+        control.law = value;
+        break;
+      case Term::Part::Kind::low:
+      case Term::Part::Kind::high:
+      case Term::Part::Kind::cost:
+        break;
     }
   }
   if (term.kind == TermKind::constraint) {
@@ -418,7 +432,40 @@ void Expander::add_row(const Term& term, std::string name, std::span<const Expr>
   }
   control.name = std::move(row.name), control.residual = row.residual, control.text = term.text,
   control.place = term.place;
+  control.one_sided = term.one_sided, control.priority = term.priority, control.weight = row.weight;
   model_.controls.push_back(std::move(control));
+}
+
+void Expander::add_actuator(const Term& term, std::string name, std::span<const Expr> made) {
+  Actuator actuator;
+  actuator.work = made[0], actuator.place = term.place;
+  for (std::size_t k = 0; k < term.parts.size(); ++k) {
+    const Expr& value = made[2 + k];
+    if (term.parts[k].kind == Term::Part::Kind::low) actuator.low = value;
+    if (term.parts[k].kind == Term::Part::Kind::high) actuator.high = value;
+    if (term.parts[k].kind == Term::Part::Kind::cost) actuator.cost = value;
+  }
+  actuator.name = std::move(name);
+  model_.actuators.push_back(std::move(actuator));
+}
+
+/// What is said of control as a whole.
+void Expander::add_control_settings() {
+  ControlSettings& control = model_.control;
+  const ControlSettings& stated = stated_.control;
+  control.every = stated.every, control.place = stated.place;
+  for (const std::vector<Expr>& row : stated.cost) {
+    auto& entries = control.cost.emplace_back();
+    for (const Expr& f : row) entries.push_back(plain(f));
+  }
+  if (stated.gain) control.gain = plain(*stated.gain);
+  if (stated.layer) control.layer = plain(*stated.layer);
+  for (const Named& p : stated.nominal) control.nominal.push_back({p.name, plain(p.value), p.place});
+  // What is said of single members comes before what is said of all.
+  for (Actuator& a : model_.actuators)
+    for (const std::string& key : {a.name.substr(0, a.name.find('[')), a.name})
+      if (const auto found = stated_.control_cost.find(key); found != stated_.control_cost.end())
+        a.cost = plain(found->second);
 }
 
 void Expander::add_matrices() {

@@ -52,6 +52,8 @@ class Expander {
   void add_event(const FamilyEvent& event);
   void add_term(const Term& term);
   void add_row(const Term& term, std::string name, std::span<const Expr> made);
+  void add_actuator(const Term& term, std::string name, std::span<const Expr> made);
+  void add_control_settings();
   void add_matrices();
   void add_view();
   void add_parameters();

@@ -73,6 +73,18 @@ bool FieldReader::is_text(const TomlValue& value, std::string_view what, std::st
   return true;
 }
 
+namespace {
+
+/// What the program has written is in SI: its numbers have the units that they should.
+NameScope scope_for(const TomlValue& value, const NameScope& scope) {
+  if (!value.generated || !scope.measure) return scope;
+  NameScope plain = scope;
+  plain.measure = nullptr;
+  return plain;
+}
+
+}  // namespace
+
 std::optional<Expr> FieldReader::expression(const TomlValue& value, const NameScope& scope, std::string_view what) {
   measure = {};
   if (value.type == TomlValue::Type::number) {
@@ -82,7 +94,7 @@ std::optional<Expr> FieldReader::expression(const TomlValue& value, const NameSc
     return std::nullopt;
   }
   if (!is_text(value, what, "a number or an expression in quotation marks")) return std::nullopt;
-  ParsedExpression parsed = parse_expression(value.text, scope);
+  ParsedExpression parsed = parse_expression(value.text, scope_for(value, scope));
   report(value, parsed.problems);
   measure = parsed.measure;
   return std::move(parsed.value);
@@ -120,7 +132,7 @@ std::optional<std::vector<Expr>> FieldReader::vector(const TomlValue& value, con
   }
   measure = {};
   if (!is_text(value, what, "an expression in quotation marks, or a list of two or three")) return std::nullopt;
-  ParsedVector parsed = parse_vector(value.text, scope);
+  ParsedVector parsed = parse_vector(value.text, scope_for(value, scope));
   report(value, parsed.problems);
   measure = parsed.measure;
   return parsed.components.empty() ? std::nullopt : std::optional(std::move(parsed.components));
@@ -129,7 +141,7 @@ std::optional<std::vector<Expr>> FieldReader::vector(const TomlValue& value, con
 std::optional<FieldReader::Equation> FieldReader::equation(const TomlValue& value, const NameScope& scope,
                                                            std::string_view what) {
   if (!is_text(value, what, "an equation in quotation marks")) return std::nullopt;
-  ParsedEquation parsed = parse_equation(value.text, scope);
+  ParsedEquation parsed = parse_equation(value.text, scope_for(value, scope));
   report(value, parsed.problems);
   measure = parsed.measure;
   if (!parsed.left || !parsed.right) return std::nullopt;

@@ -21,6 +21,7 @@ class FieldReader {
   explicit FieldReader(const SourceMap& source) : source_(source) {}
 
   std::vector<Problem> problems;
+  std::vector<Problem> notes;  ///< what is worth saying and no mistake
 
   /// More problems than are shown to anyone.
   bool is_full() const { return problems.size() >= 50; }
@@ -34,6 +35,10 @@ class FieldReader {
   }
   void report(const TomlMember& at, std::string_view message, std::string_view hint = {}) {
     report(at.begin, at.end, message, hint);
+  }
+
+  void note(const TomlValue& at, std::string message) {
+    notes.push_back({source_.place_of(at.begin, at.end), std::move(message), {}});
   }
 
   Place place_of(const TomlMember& key) const { return source_.place_of(key.begin, key.end); }

@@ -99,7 +99,7 @@ const QuantitySum* FamilyModel::sum_of(const Expr& symbol) const {
 
 const MemberSymbol* FamilyModel::member_of(const Expr& symbol) const {
   if (symbol.symbol().name.find('[') == std::string::npos) return nullptr;
-  const auto& list = (kind_bit(symbol.symbol().kind) & forces_of_constraints) != 0 ? rows : members;
+  const auto& list = (kind_bit(symbol.symbol().kind) & forces_of_rows) != 0 ? rows : members;
   const auto found = list.find(symbol.symbol().name);
   return found == list.end() ? nullptr : &found->second;
 }

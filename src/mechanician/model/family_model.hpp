@@ -80,6 +80,8 @@ enum class TermKind {
   quantity,
   nonideal,
   control,
+  actuator,
+  free_force,  ///< of [control] free
   mass,  ///< of the diagonal
 };
 
@@ -115,9 +117,10 @@ struct Term {
   bool is_rate = false;  ///< a constraint z' − rate of the state z, behind all others
   bool engaged = true;   ///< of a constraint or a requirement
   bool bare = false;     ///< of a constraint: friction alone
+  int priority = 1;  ///< of a control requirement
   /// What else is said of a constraint or a requirement, for the same indices.
   struct Part {
-    enum class Kind { weight, restitution, friction, friction_force, slip, frequency, damping } kind;
+    enum class Kind { weight, restitution, friction, friction_force, slip, frequency, damping, law, low, high, cost } kind;
     Expr value;
     Place place;
   };
@@ -171,6 +174,8 @@ struct FamilyModel {
   std::vector<Term> terms;
   std::vector<std::vector<Expr>> mass;  ///< n×n, if it is given row by row
   std::vector<Measured> measured;
+  ControlSettings control;                   ///< but for the free force
+  std::map<std::string, Expr> control_cost;  ///< by actuator or family of them
   std::vector<FamilyQuantity> outputs;  ///< the last ones are those of `summary`, and no columns
   std::vector<SummaryItem> summary;     ///< of families without their indices
   std::vector<FamilyEvent> events;

@@ -202,15 +202,20 @@ MemberName NameTable::member(std::string_view name, std::span<const Expr> given,
                     "they are numbers here, or x, y and z as in r.x")};
   }
   if (found == families_.end() && row == rows_.end()) {
-    // Constraints of bodies are written out: sole[2] is the name of one.
-    std::string numbers;
-    for (const Expr& index : given) {
-      const Known whole = known(index);
-      if (whole.value && whole.value->is_constant())
-        numbers += fmt::format("{}{}", numbers.empty() ? "" : ",", whole.value->value());
+    // A constraint by itself whose name has an index, as those that stand for bodies and contacts.
+    std::string whole;
+    for (const Expr& index : given)
+      if (const Known number = known(index); number.value) whole += (whole.empty() ? "" : ",") + to_text(*number.value);
+    whole = fmt::format("{}[{}]", name, whole);
+    bool like = false;
+    for (const RowNames& rows : rows_of_) {
+      if (rows.set.contains(whole)) return {whole, {}};
+      like |= std::any_of(rows.list.begin(), rows.list.end(), [&](const std::string& c) {
+        return c.starts_with(key) && c.size() > key.size() && c[key.size()] == '[' && c.ends_with(']');
+      });
     }
-    const std::string single = fmt::format("{}[{}]", name, numbers);
-    return constraint_set_.contains(single) ? MemberName{single, {}} : no_family(name);
+    if (like) return {std::nullopt, problem(fmt::format("there is no constraint {}", mechanician::quoted(whole)))};
+    return no_family(name);
   }
   const Family& family = found != families_.end() ? found->second : row->second;
   if (!family.bounds.empty() && family.bounds.size() != given.size())
@@ -359,7 +364,7 @@ std::vector<Expr> NameTable::rewrite(std::span<const Expr> fs, std::span<const R
       const std::string& old = before.symbol.symbol().name;
       const std::string name = fmt::format("{}[{}]", old.substr(0, old.find('[')), shown);
       after.symbol = make_symbol(before.symbol.symbol().kind, name);
-      const bool of_row = (kind_bit(s.symbol().kind) & forces_of_constraints) != 0;
+      const bool of_row = (kind_bit(s.symbol().kind) & forces_of_rows) != 0;
       (of_row ? model_.rows : model_.members).emplace(name, std::move(after));
       put(s, s.symbol().kind == SymbolKind::velocity       ? derivative_symbol(coordinate(name))
              : s.symbol().kind == SymbolKind::acceleration ? derivative_symbol(derivative_symbol(coordinate(name)))

@@ -352,7 +352,8 @@ class Mujoco {
         constraints_ +=
             fmt::format("\"{}.friction\" = {{ friction_force = {}, slip = \"{}'\" }}\n", name, loss, coordinate);
     } else {
-      for (const char* key : {"stiffness", "damping", "range", "armature", "frictionloss"})
+      if (const double d = number(j, "damping").value_or(0.0); d != 0.0) text_ += fmt::format("damping = {}\n", d);
+      for (const char* key : {"stiffness", "range", "armature", "frictionloss"})
         if (j.attribute(key) && number(j, key).value_or(0.0) != 0.0)
           note(fmt::format("`{}` of ball joints is not read", key));
     }

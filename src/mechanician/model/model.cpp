@@ -87,9 +87,26 @@ void Model::add_brake(std::string name, Friction friction, ConstraintOptions opt
 }
 
 void Model::add_control(std::string name, const Expr& left, const Expr& right, ControlOptions options) {
-  controls.push_back({std::move(name), difference(left, right), std::move(options.frequency),
-                      std::move(options.damping), std::move(options.text), options.place, options.engaged});
+  Control c;
+  c.name = std::move(name), c.residual = difference(left, right);
+  c.frequency = std::move(options.frequency), c.damping = std::move(options.damping);
+  c.text = std::move(options.text), c.place = options.place;
+  c.priority = options.priority, c.weight = std::move(options.weight), c.law = std::move(options.law);
+  c.engaged = options.engaged;
+  controls.push_back(std::move(c));
 }
+
+void Model::add_control_at_least(std::string name, const Expr& left, const Expr& right, ControlOptions options) {
+  add_control(std::move(name), left, right, std::move(options));
+  controls.back().one_sided = true;
+}
+
+void Model::add_actuator(std::string name, const Expr& on, ActuatorOptions options) {
+  actuators.push_back({std::move(name), on, std::move(options.low), std::move(options.high), std::move(options.cost),
+                       options.place});
+}
+
+Expr error_symbol() { return make_symbol(SymbolKind::coordinate, "e"); }
 
 void Model::add_force(const Expr& coordinate, Expr value, Place place) {
   forces.push_back({coordinate.symbol().name, std::move(value), place});

@@ -90,7 +90,7 @@ struct StateVariable {
   Place place;
 };
 
-/// A requirement that is met by a control force instead of a constraint force.
+/// A requirement that is met by a control force instead of a constraint force. One-sided: residual ≥ 0 is what is asked for.
 struct Control {
   std::string name;
   Expr residual;
@@ -99,7 +99,25 @@ struct Control {
   std::string text;
   Place place;
   bool engaged = true;  ///< at the start
+  bool one_sided = false;
+  int priority = 1;            ///< lower ones first
+  std::optional<Expr> weight;  ///< soft: what cannot be met is missed in the sense of least squares
+  std::optional<Expr> law;     ///< of error_symbol() and its derivatives, = 0, in the place of frequency and damping
   Level level() const;
+};
+
+/// The error of a requirement, in its law: e, e', e''.
+Expr error_symbol();
+
+/// What can be forced: a generalised force for each unit of its effort τ. Models without actuators can force every coordinate.
+struct Actuator {
+  std::string name;
+  /// What it works on: its gradient by accelerations where there are some in it, else by velocities, else by coordinates, is the
+  /// force for each unit of τ.
+  Expr work;
+  std::optional<Expr> low, high;  ///< limits of τ
+  std::optional<Expr> cost;       ///< of τ²; absent: 1
+  Place place;
 };
 
 /// One weight matrix for several measured constraints.
@@ -113,6 +131,16 @@ struct Measured {
 struct Named {
   std::string name;
   Expr value;
+  Place place;
+};
+
+/// What is said of control as a whole.
+struct ControlSettings {
+  std::vector<std::vector<Expr>> cost;  ///< R by rows, in the order of the actuators; empty: of single actuators
+  std::vector<Named> free;              ///< by coordinate: a force that requirements are cleared of
+  std::optional<double> every;          ///< sampled: τ is held from start + k·every on
+  std::optional<Expr> gain, layer;      ///< of the term that makes it robust; both or none
+  std::vector<Named> nominal;           ///< parameters that the controller believes
   Place place;
 };
 
@@ -197,6 +225,13 @@ struct ControlOptions {
   std::string text = {};
   Place place = {};
   bool engaged = true;
+  int priority = 1;
+  std::optional<Expr> weight = std::nullopt;
+  std::optional<Expr> law = std::nullopt;
+};
+struct ActuatorOptions {
+  std::optional<Expr> low = std::nullopt, high = std::nullopt, cost = std::nullopt;
+  Place place = {};
 };
 
 struct Model {
@@ -215,6 +250,8 @@ struct Model {
   std::vector<Constraint> constraints;
   std::vector<StateVariable> states;  ///< rows after those of the constraints
   std::vector<Control> controls;
+  std::vector<Actuator> actuators;
+  ControlSettings control;
   std::vector<Measured> measured;
   std::vector<Event> events;
   /// Columns of the result; the last ones, as many as there are in `summary`, are none: they are what these are about.
@@ -254,6 +291,10 @@ struct Model {
   /// Friction with a limit of its own along a slip, and nothing else: a brake.
   void add_brake(std::string name, Friction friction, ConstraintOptions options = {});
   void add_control(std::string name, const Expr& left, const Expr& right, ControlOptions options = {});
+  /// A requirement left ≥ right: control acts only when it must.
+  void add_control_at_least(std::string name, const Expr& left, const Expr& right, ControlOptions options = {});
+  /// By what it works on (Actuator::work).
+  void add_actuator(std::string name, const Expr& on, ActuatorOptions options = {});
   void add_force(const Expr& coordinate, Expr value, Place place = {});
   void add_nonideal(const Expr& coordinate, Expr value, Place place = {});
   /// A column of the result.

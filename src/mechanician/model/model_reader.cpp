@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
 #include <utility>
@@ -22,6 +23,11 @@ namespace {
 /// Has an index, as in "x[1..N]"; one between parts of a name, leg[2].knee, belongs to the name.
 bool is_family(std::string_view name) { return name.find('[') != std::string_view::npos && !is_name(name); }
 std::string_view family_of(std::string_view name) { return is_family(name) ? name.substr(0, name.find('[')) : name; }
+
+/// Sections whose names stand for forces.
+constexpr std::array row_sections{std::pair("constraints", ForceName::Of::constraint),
+                                  std::pair("control", ForceName::Of::requirement),
+                                  std::pair("actuators", ForceName::Of::actuator)};
 
 }  // namespace
 
@@ -80,7 +86,9 @@ FamilyModel ModelReader::read() {
   };
   each("constraints", &ModelReader::read_constraint);
   each("states", &ModelReader::read_state);
+  each("actuators", &ModelReader::read_actuator);
   each("control", &ModelReader::read_control);
+  each("nominal", &ModelReader::read_nominal);
   if (const auto* nonideal = root_.find("nonideal"); nonideal && section("nonideal"))
     read_by_coordinate(*nonideal, "nonideal", TermKind::nonideal);
   read_measured();
@@ -90,6 +98,7 @@ FamilyModel ModelReader::read() {
   each("outputs", &ModelReader::read_output);
   read_view();
   each("summary", &ModelReader::read_summary);  // last: what it is about is no output for others
+  add_promises();
 
   std::vector<Problem> problems = std::move(fields_.problems);
   for (Problem& p : validate_families(model_, unreadable_)) problems.push_back(std::move(p));
@@ -109,13 +118,26 @@ TomlValue ModelReader::plain() {
   return std::move(root_);
 }
 
+std::vector<Problem> ModelReader::notes() {
+  const TomlMember* world = root_.find("world");
+  const bool no_gravity = root_.find("bodies") && !root_.find("parts") && !(world && world->value.find("gravity"));
+  if (!lower()) throw ModelError(std::move(fields_.problems), model_.source);
+  if (no_gravity) fields_.notes.push_back({{}, "there is no gravity: [world] does not give it", {}});
+  return std::move(fields_.notes);
+}
+
 bool ModelReader::lower() {
   if (!has_bodies(root_)) return true;
-  if (const TomlMember* units = root_.find("units")) {
-    fields_.report(*units, "bodies and parts are in units that fit together: [units] is not for them",
-                   "give lengths in metres, masses in kilograms and times in seconds");
-    return false;
-  }
+  // Units are those of names of the file; bodies and joints are in SI.
+  if (const TomlMember* units = root_.find("units"))
+    for (const TomlMember& m : units->value.members)
+      for (const char* name : {"bodies", "points", "directions", "joints", "springs", "contacts", "parts"})
+        if (const TomlMember* layer = root_.find(name);
+            layer && layer->value.find(m.name.substr(0, m.name.find('.')))) {
+          fields_.report(m, fmt::format("{} is in SI, as all of bodies and joints", mechanician::quoted(m.name)),
+                         "give units to parameters, coordinates, definitions and vectors of the file");
+          return false;
+        }
   JoinedParts joined;
   const bool parts = root_.find("parts") != nullptr;
   return with_numbers([&](FieldReader& fields, const EvaluateField& evaluate) {
@@ -125,7 +147,7 @@ bool ModelReader::lower() {
          with_numbers([&](FieldReader& fields, const EvaluateField& evaluate) {
            // What the file says of families of its parts is written out when these are there.
            return (!parts || write_out_families(root_, fields, evaluate)) &&
-                  lower_bodies(root_, fields, evaluate, joined);
+                  lower_bodies(root_, fields, evaluate, joined, overrides_);
          });
 }
 
@@ -147,6 +169,7 @@ bool ModelReader::with_numbers(const WithNumbers& act) {
   const std::size_t parsed = of_numbers.fields_.problems.size();  // known here too
   of_numbers.root_ = root_;
   of_numbers.declare_names();
+  of_numbers.read_units();
   of_numbers.read_tables();
   of_numbers.read_parameters();
   const std::size_t known = of_numbers.fields_.problems.size();
@@ -159,6 +182,7 @@ bool ModelReader::with_numbers(const WithNumbers& act) {
   const std::vector<Problem>& problems = of_numbers.fields_.problems;
   fields_.problems.insert(fields_.problems.end(), problems.begin() + static_cast<std::ptrdiff_t>(good ? known : parsed),
                           problems.end());
+  for (Problem& note : of_numbers.fields_.notes) fields_.notes.push_back(std::move(note));
   return good;
 }
 
@@ -198,7 +222,7 @@ void ModelReader::read_top_level() {
       root_, {"title",       "coordinates", "parameters", "inputs",  "states",  "modes",      "define",  "dynamics",
               "constraints", "nonideal",    "start",      "run",     "outputs", "measured",   "control", "unknown",
               "events",      "view",        "world",      "bodies",  "points",  "directions", "joints",  "springs",
-              "forces",      "contacts",    "parts",      "summary", "vectors", "units",      "tables"},
+              "forces",      "contacts",    "parts",      "summary", "vectors", "units",      "tables",  "actuators",  "nominal"},
       "at the top of the file");
   // A misspelt section hides what it holds.
   for (const TomlMember& m : std::span(root_.members).first(std::min<std::size_t>(root_.members.size(), 100))) {
@@ -227,8 +251,10 @@ void ModelReader::declare_names() {
       else
         names_.add_family(std::string(parse_name(m.name).name), {.kind = NameKind::state, .bounds = {}});
     }
-  if (const auto* constraints = root_.find("constraints"))
-    for (const TomlMember& m : constraints->value.members) names_.add_constraint(m.name);
+  for (const auto& [name, of] : row_sections)
+    if (const auto* rows = root_.find(name))
+      for (const TomlMember& m : rows->value.members)
+        if (of != ForceName::Of::requirement || m.value.find("equation")) names_.add_row(of, m.name);
   if (const TomlValue* table = section("parameters")) {
     for (const TomlMember& m : table->members)
       if (m.value.type != TomlValue::Type::array && m.value.type != TomlValue::Type::table)
@@ -346,15 +372,17 @@ void ModelReader::declare_families() {
     if (indices) family.indices = *indices;
     return indices && !indices->empty();
   };
-  if (const auto* constraints = root_.find("constraints"))
-    for (std::size_t i = 0; i < constraints->value.members.size(); ++i) {
-      const TomlMember& m = constraints->value.members[i];
+  for (const auto& [section, of] : row_sections) {
+    const auto* const rows = root_.find(section);
+    for (std::size_t i = 0; rows && i < rows->value.members.size(); ++i) {
+      const TomlMember& m = rows->value.members[i];
       NameTable::Family family{.kind = NameKind::constraint, .number = static_cast<int>(i), .bounds = {}};
       if (m.value.type != TomlValue::Type::table || !m.value.find("for") || !indexed(m, family)) continue;
       std::vector<Expr> label;
       for (const TermIndex& index : family.indices) label.push_back(index.symbol);
       if (names_.finish_family(family, label)) names_.add_family(m.name, std::move(family));
     }
+  }
   for (const Definition& stated : definitions())
     if (!stated.is_input && is_family(stated.field->name)) declare_family(stated);
 }

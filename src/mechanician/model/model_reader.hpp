@@ -34,6 +34,8 @@ class ModelReader {
   long count();
   /// The tree of the plain model. Throws ModelError.
   TomlValue plain();
+  /// What is worth saying of the layer of bodies. Throws ModelError.
+  std::vector<Problem> notes();
   /// The tree with families of bodies written out and parts joined, of a model that is a part itself. Throws ModelError.
   TomlValue with_parts(JoinedParts& joined, int depth);
 
@@ -109,7 +111,15 @@ class ModelReader {
   void read_constraint(const TomlMember& field);
   /// restitution, friction and slip of a constraint that is written as a table
   void read_contact(const TomlMember& field, const std::string& path, Term& term);
+  // control_section.cpp
   void read_control(const TomlMember& field);
+  void read_control_setting(const TomlMember& field);
+  void add_promises();
+  void read_priority(const TomlMember* field, const std::string& path, Term& term);
+  void read_law(const TomlMember& field, const std::string& path, KindSet kinds, Term& term);
+  void read_actuator(const TomlMember& field);
+  bool is_actuator(const std::string& name) const;
+  void read_nominal(const TomlMember& field);
   void read_measured();
   void read_start();  // start_section.cpp
   void read_hold(const TomlMember& field);

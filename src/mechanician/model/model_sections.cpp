@@ -141,7 +141,7 @@ void ModelReader::read_by_coordinate(const TomlMember& field, const std::string&
   }
 }
 
-// ---- constraints and control
+// ---- constraints
 
 bool ModelReader::read_part(const TomlMember* field, Term::Part::Kind kind, const std::string& path, Term& term) {
   if (!field) return false;
@@ -236,60 +236,6 @@ void ModelReader::read_contact(const TomlMember& field, const std::string& path,
     term.parts.push_back({Kind::slip, *psi, place});
   }
   if (!good && term.parts.size() == before) term.parts.pop_back();
-}
-
-void ModelReader::read_control(const TomlMember& field) {
-  using Kind = Term::Part::Kind;
-  const std::string path = "control." + field.name;
-  const TomlValue& table = field.value;
-  if (table.type != TomlValue::Type::table) {
-    fields_.report(table, fmt::format("a control requirement is a table, not {}", in_words(table.type)),
-                   fmt::format("write [control.{}] and below it equation = \"left = right\"", printable(field.name)));
-    return fail(path);
-  }
-  model_.places[path] = fields_.place_of(field);
-  const auto indices = indices_of(table);
-  if (!indices) return fail(path);
-  if (const auto* weight = table.find("weight"))
-    fields_.report(*weight, "a control requirement has no weight", "weights are for measured constraints");
-  for (const char* key : {"restitution", "friction", "friction_force", "slip"})
-    if (const auto* m = table.find(key))
-      fields_.report(*m, fmt::format("a control requirement has no {}", key), "it belongs to a constraint");
-  fields_.check_keys(table,
-                     {"equation", "frequency", "damping", "engaged", "weight", "for", "restitution", "friction",
-                      "friction_force", "slip"},
-                     fmt::format("in the control requirement {}", mechanician::quoted(field.name)));
-  Term term;
-  term.kind = TermKind::control, term.name = field.name, term.indices = *indices, term.key = fields_.place_of(field);
-  const TomlMember *frequency = table.find("frequency"), *damping = table.find("damping"),
-                   *equation = table.find("equation");
-  read_engaged(table, term);
-  read_part(frequency, Kind::frequency, path + ".frequency", term);
-  read_part(damping, Kind::damping, path + ".damping", term);
-  if (!equation) {
-    if (!unreadable_.covers(path + ".equation"))
-      fields_.report(field, fmt::format("the control requirement {} has no equation", mechanician::quoted(field.name)),
-                     "give it as equation = \"left = right\"");
-    return fail(path);
-  }
-  const auto e = this->equation(equation->value, path, *indices);
-  if (!e) return;
-  if (e->relation != Relation::equal) {
-    fields_.report(equation->value, "a control requirement is an equation", "it is written left = right");
-    return fail(path);
-  }
-  term.body = difference(e->left, e->right);
-  term.text = equation->value.text, term.place = fields_.place_of(equation->value);
-  const bool with_velocities =
-      (model_.kinds_of(term.body) & (kind_bit(SymbolKind::velocity) | kind_bit(SymbolKind::acceleration))) != 0;
-  if (damping && with_velocities) {
-    fields_.report(*damping, "a requirement with velocities has no damping", "its error follows e' + frequency*e = 0");
-    std::erase_if(term.parts, [](const Term::Part& part) { return part.kind == Kind::damping; });
-  } else if (damping && !frequency && !unreadable_.covers(path + ".frequency")) {
-    fields_.report(*damping, "damping without a frequency",
-                   "give frequency too: e'' + 2*damping*frequency*e' + frequency^2*e = 0");
-  }
-  model_.terms.push_back(std::move(term));
 }
 
 void ModelReader::read_measured() {

@@ -225,13 +225,15 @@ std::optional<Expr> NameTable::find_reaction(std::string_view function, std::str
   const std::string key(name);
   const ForceName* const force = find_force(function);
   if (words == Words::reactions && !is_reaction(force->kind)) return std::nullopt;
-  if (force->of_coordinate()) {
+  if (force->of() == ForceName::Of::coordinate) {
     const auto member = model_.members.find(key);
     if (member != model_.members.end() && member->second.symbol.symbol().kind == SymbolKind::coordinate)
       return make_symbol(force->kind, key);
     return std::nullopt;
   }
-  if (constraint_set_.contains(key) || model_.rows.contains(key)) return make_symbol(force->kind, key);
+  const auto& known = rows_of_[static_cast<std::size_t>(force->of())].set;
+  if (known.contains(key) || (model_.rows.contains(key) && known.contains(key.substr(0, key.find('[')))))
+    return make_symbol(force->kind, key);
   return std::nullopt;
 }
 
@@ -239,7 +241,8 @@ ParseProblem NameTable::explain_reaction(std::string_view function, std::string_
   if (words == Words::reactions && !is_reaction(find_force(function)->kind))
     return problem(fmt::format("`{}` cannot stand in [nonideal]", function),
                    "forces of the ideal case are ideal() and multiplier(); the others follow from what stands here");
-  if (find_force(function)->of_coordinate()) {
+  const ForceName::Of of = find_force(function)->of();
+  if (of == ForceName::Of::coordinate) {
     if (!entry(name) && is_excused(name)) return silent();
     std::vector<std::string> coordinates;
     for (const std::string& n : names_)
@@ -248,13 +251,21 @@ ParseProblem NameTable::explain_reaction(std::string_view function, std::string_
                    wants_hints() ? did_you_mean(name, coordinates) : "");
   }
   if (is_constraint_excused(name)) return silent();
-  return problem(fmt::format("{}() takes a constraint, and {} is none", function, mechanician::quoted(name)),
-                 wants_hints() ? did_you_mean(name, constraints_) : "");
+  return problem(fmt::format("{}() takes {} {}, and {} is none", function, of == ForceName::Of::actuator ? "an" : "a",
+                             in_words(of), mechanician::quoted(name)),
+                 wants_hints() ? did_you_mean(name, rows_of_[static_cast<std::size_t>(of)].list) : "");
 }
 
 NameScope NameTable::scope(Words words) {
   NameScope s{[this, words](std::string_view name, int primes) { return find(name, primes, words); },
               [this, words](std::string_view name, int primes) { return explain(name, primes, words); }};
+  // What control costs is called by no name, unless something else has it.
+  if (words == Words::forces && !rows_of_[static_cast<std::size_t>(ForceName::Of::requirement)].list.empty())
+    s.find = [find = s.find](std::string_view name, int primes) {
+      auto found = find(name, primes);
+      if (!found && name == "cost" && primes == 0) found = make_symbol(SymbolKind::control_cost, "cost");
+      return found;
+    };
   if (words == Words::reactions || words == Words::forces) {
     s.reaction = [this, words](std::string_view function, std::string_view name) {
       return find_reaction(function, name, words);

@@ -5,6 +5,7 @@
 /// A family is read as it is written: x[i - 1] becomes a symbol of its own, and what it stands for is kept in the model. Which members
 /// there are is asked once the text has been read, for all values of the indices around it.
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "mechanician/expression/force_names.hpp"
 #include "mechanician/expression/parse.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/table.hpp"
@@ -60,8 +62,10 @@ class NameTable {
   }
   bool is_known(const std::string& name) const { return entries_.contains(name) || families_.contains(name); }
   const std::vector<std::string>& names() const { return names_; }
-  void add_constraint(const std::string& name) {
-    if (constraint_set_.insert(name).second) constraints_.push_back(name);
+  /// What forces are called by: a constraint, a control requirement or an actuator.
+  void add_row(ForceName::Of of, const std::string& name) {
+    auto& [list, set] = rows_of_[static_cast<std::size_t>(of)];
+    if (set.insert(name).second) list.push_back(name);
   }
 
   /// A function given by data; nothing: it has a mistake. Of a table of several columns each is added as "record.ax", and "record" by
@@ -189,8 +193,11 @@ class NameTable {
   std::unordered_map<std::string, Measure> measures_;
   std::unordered_map<std::string, std::optional<Expr>> sum_rates_;  ///< derivatives of sums, by the name of the sum
   std::vector<std::string> names_;
-  std::vector<std::string> constraints_;
-  std::unordered_set<std::string> constraint_set_;
+  struct RowNames {
+    std::vector<std::string> list;
+    std::unordered_set<std::string> set;
+  };
+  std::array<RowNames, 4> rows_of_;  ///< by ForceName::Of; coordinates are elsewhere
   std::map<std::string, std::optional<Table>, std::less<>> tables_;
 
   std::shared_ptr<const std::vector<TermIndex>> domain_ = std::make_shared<const std::vector<TermIndex>>();

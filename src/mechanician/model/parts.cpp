@@ -11,6 +11,7 @@
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/lexer.hpp"
 #include "mechanician/model/family_model.hpp"
+#include "mechanician/model/inside_folder.hpp"
 #include "mechanician/model/read_model.hpp"
 #include "mechanician/model/urdf.hpp"
 
@@ -109,16 +110,35 @@ TomlValue& table_of(TomlValue& in, const std::string& name, const TomlMember& at
   return in.members.back().value;
 }
 
-std::optional<std::string> path_of(const std::string& model_file, const TomlValue& name, FieldReader& fields) {
-  const std::filesystem::path relative(name.text);
-  bool inside = relative.is_relative() && !name.text.empty();
-  for (const auto& part : relative) inside &= part != "..";
-  if (!inside) {
-    fields.report(name, "the file of a part lies in the folder of the model, or below it", "give its path from there");
-    return std::nullopt;
+/// The files that are being read in this thread, the whole model first: a part reads its own file to the end before it is joined.
+class Reading {
+ public:
+  explicit Reading(const std::string& file) { files().push_back(canonical(file)); }
+  ~Reading() { files().pop_back(); }
+  Reading(const Reading&) = delete;
+  Reading& operator=(const Reading&) = delete;
+
+  /// From the file that is a part of itself back to it, as text; empty where it is none.
+  static std::string circle(const std::string& file) {
+    const std::string name = canonical(file);
+    const auto first = std::find(files().begin(), files().end(), name);
+    if (first == files().end()) return {};
+    std::string text;
+    for (auto i = first; i != files().end(); ++i) text += std::filesystem::path(*i).filename().string() + " → ";
+    return text + std::filesystem::path(name).filename().string();
   }
-  return (std::filesystem::path(model_file).parent_path() / relative).string();
-}
+
+ private:
+  static std::string canonical(const std::string& file) {
+    std::error_code error;
+    const auto whole = std::filesystem::weakly_canonical(std::filesystem::absolute(file, error), error);
+    return error ? file : whole.string();
+  }
+  static std::vector<std::string>& files() {
+    static thread_local std::vector<std::string> list;
+    return list;
+  }
+};
 
 }  // namespace
 
@@ -131,6 +151,7 @@ bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fie
   root.members.erase(section);
   if (!fields.table(parts, "[parts]")) return false;
   bool good = true;
+  std::set<std::pair<std::string, ParameterOverrides>> checked;  // equal parts once
   const auto wrong = [&](const auto& at, const std::string& message, const std::string& hint = {}) {
     fields.report(at, message, hint);
     good = false;
@@ -159,17 +180,25 @@ bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fie
       wrong(model->value, fmt::format("parts of parts go deeper than {}: is a model a part of itself?", deepest));
       continue;
     }
-    const auto path = path_of(model_file, model->value, fields);
-    if (!path) {
-      good = false;
+    const FileBeside beside = file_beside(model_file, model->value.text, "the file of a part");
+    if (!beside.problem.empty() || model->value.text.empty()) {
+      wrong(model->value,
+            beside.problem.empty() ? fmt::format("the part {} does not say which model it is", shown) : beside.problem,
+            beside.problem.empty() ? "model = \"leg.toml\"" : beside.hint);
       continue;
     }
-    const FileText file = read_file(*path, largest_file);
+    const std::string& path = beside.path;
+    const Reading whole(model_file);
+    if (const std::string circle = Reading::circle(path); !circle.empty()) {
+      wrong(model->value, fmt::format("the model is a part of itself: {}", circle));
+      continue;
+    }
+    const FileText file = read_file(path, largest_file);
     if (!file.problem.empty()) {
       wrong(model->value, fmt::format("{} cannot be read", mechanician::quoted(model->value.text)), file.problem);
       continue;
     }
-    const std::string text = is_robot(*path) ? import_robot(file.text, *path).text : file.text;
+    const std::string text = is_robot(path) ? import_robot(file.text, path).text : file.text;
     // What is wrong with a part is said of its own file.
     ParameterOverrides values;
     if (set)
@@ -179,9 +208,9 @@ bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fie
         good = good && x;
       }
     if (!good) continue;
-    read_family_model_text(text, *path, values);
+    if (depth == 0 && checked.emplace(path, values).second) read_family_model_text(text, path, values);
     JoinedParts inner;
-    TomlValue tree = part_tree(text, *path, values, inner, depth + 1);
+    TomlValue tree = part_tree(text, path, values, inner, depth + 1);
     // CSV files are named from the folder of this model.
     const std::string folder = std::filesystem::path(model->value.text).parent_path().string();
     for (TomlMember& m : tree.members)

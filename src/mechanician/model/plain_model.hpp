@@ -12,9 +12,10 @@ namespace mechanician {
 /// The model that bodies, joints and the like mean, as the text of a model file: coordinates, energies, constraints. It reads back to
 /// the same equations. Throws as read_model() does.
 std::string plain_model_text(const std::filesystem::path& file, const ParameterOverrides& overrides = {});
+std::string plain_model_of(std::string_view text, std::string file_name, const ParameterOverrides& overrides = {});
 
-/// What is worth saying of a model file that can be read: bodies without gravity.
-std::vector<std::string> notes_of_model(const std::filesystem::path& file);
+/// What is worth saying of a model that can be read: bodies without gravity, or with an inertia that no single body has.
+std::vector<Problem> notes_of_model(const SourceText& source, const ParameterOverrides& overrides = {});
 
 /// A tree as TOML; sections in the order of a model file.
 std::string print_toml(const TomlValue& root);

@@ -129,25 +129,23 @@ Model read_model(const std::filesystem::path& file, const ParameterOverrides& ov
 }
 
 std::string plain_model_text(const std::filesystem::path& file, const ParameterOverrides& overrides) {
-  return with_reader(read_model_file(file), name_of(file), overrides, most_members,
+  return plain_model_of(read_model_file(file), name_of(file), overrides);
+}
+
+std::string plain_model_of(std::string_view text, std::string file_name, const ParameterOverrides& overrides) {
+  return with_reader(text, std::move(file_name), overrides, most_members,
                      [](ModelReader& reader) { return print_toml(reader.plain()); });
+}
+
+std::vector<Problem> notes_of_model(const SourceText& source, const ParameterOverrides& overrides) {
+  return with_reader(source.text, source.file, overrides, most_members,
+                     [](ModelReader& reader) { return reader.notes(); });
 }
 
 TomlValue part_tree(std::string_view text, const std::string& file, const ParameterOverrides& overrides,
                     JoinedParts& joined, int depth) {
   return with_reader(text, file, overrides, most_members,
                      [&](ModelReader& reader) { return reader.with_parts(joined, depth); });
-}
-
-std::vector<std::string> notes_of_model(const std::filesystem::path& file) {
-  std::vector<std::string> notes;
-  if (is_robot(file.string())) notes = import_robot(read_file(file.string(), largest_file).text, file.string()).notes;
-  const std::string text = read_model_file(file);
-  const TomlValue root = parse_toml(SourceMap(text)).root;
-  const TomlMember* world = root.find("world");
-  if (root.find("bodies") && !root.find("parts") && !(world && world->value.find("gravity")))
-    notes.push_back("there is no gravity: [world] does not give it");
-  return notes;
 }
 
 std::vector<std::string> data_files(const std::filesystem::path& file) {

@@ -36,6 +36,9 @@ std::optional<Expr> NameTable::time_derivative(const Expr& f, int times) {
       case SymbolKind::friction:
       case SymbolKind::power:
       case SymbolKind::work:
+      case SymbolKind::effort:
+      case SymbolKind::control_error:
+      case SymbolKind::control_cost:
         return std::nullopt;
       default:
         if (model_.sum_of(s)) {

@@ -43,7 +43,11 @@ class Robot {
     if (root_.name != "robot")
       refuse(root_.line, fmt::format("a URDF file has a `robot`, not a `{}`", printable(root_.name)));
     for (const XmlElement& e : root_.children) {
-      if (e.name == "link") links_.emplace(named_in(e), &e), order_.push_back(named_in(e));
+      if (e.name == "link") {
+        if (!links_.emplace(named_in(e), &e).second)
+          refuse(e.line, fmt::format("there are two links `{}`", printable(named_in(e))));
+        order_.push_back(named_in(e));
+      }
       if (e.name == "joint") joints_.push_back(&e);
       if (e.name != "link" && e.name != "joint") note(fmt::format("`{}` is not read", printable(e.name)));
     }
@@ -52,7 +56,7 @@ class Robot {
     ImportedRobot robot;
     const std::string* title = root_.attribute("name");
     text_ += fmt::format("title = \"{}\"\n\n[world]\ngravity = [0, 0, -9.81]\n\n", title ? plain(*title) : "robot");
-    for (const std::string& name : order_) write_link(name);
+    for (const std::string& name : outwards_) write_link(name);
     for (const XmlElement* joint : joints_) write_joint(*joint);
     if (!floating_ && !is_ground(base_))
       text_ += fmt::format("[joints.{}]\ntype    = \"fixed\"\nbetween = [\"ground\", \"{}\"]\n\n", fresh("base"),
@@ -154,22 +158,34 @@ class Robot {
     for (const std::string& name : order_)
       if (!above.contains(name)) roots.push_back(name);
     if (roots.size() != 1)
-      refuse(root_.line, roots.empty() ? "the joints go round in a circle"
-                                       : fmt::format("the robot has {} first links", roots.size()));
+      refuse(root_.line, roots.empty()
+                             ? "the joints go round in a circle"
+                             : fmt::format("the robot has {} first links: {}", roots.size(), quote_list(roots, 4)));
     base_ = roots.front();
-    frames_[base_] = {};
+    frames_[base_] = {}, outwards_.push_back(base_);
     for (std::size_t done = 0; done < joints_.size();) {
       const std::size_t before = done;
       done = 0;
       for (const XmlElement* j : joints_) {
         const auto parent = frames_.find(link_of(*j, "parent"));
         if (parent == frames_.end()) continue;
-        frames_[link_of(*j, "child")] = parent->second * origin(*j);
+        if (frames_.emplace(link_of(*j, "child"), parent->second * origin(*j)).second)
+          outwards_.push_back(link_of(*j, "child"));
         ++done;
       }
       if (done == before && done < joints_.size()) refuse(root_.line, "the joints go round in a circle");
     }
-    for (const std::string& name : order_) bodies_[name] = is_ground(name) ? "ground" : fresh(plain(name));
+    // Where a link and a joint have one name, it is that of the joint: its coordinate goes by it. What moves freely goes by its link.
+    bodies_[base_] = is_ground(base_) ? "ground" : fresh(plain(base_));
+    for (const XmlElement* j : joints_) {
+      const std::string* type = j->attribute("type");
+      if (type && *type == "floating")
+        bodies_[link_of(*j, "child")] = fresh(plain(link_of(*j, "child")));
+      else
+        names_[named_in(*j)] = fresh(plain(named_in(*j)));
+    }
+    for (const std::string& name : order_)
+      if (!bodies_.contains(name)) bodies_[name] = fresh(plain(name));
   }
   /// A first link called world is the ground.
   bool is_ground(const std::string& link) const { return link == base_ && link == "world" && !floating_; }
@@ -185,6 +201,8 @@ class Robot {
       text_ += "mass    = 0\n";
     } else {
       const auto mass = number(inertial->child("mass"), "value");
+      if (mass.value_or(0.0) < 0.0)
+        refuse(inertial->line, fmt::format("the mass of the link `{}` is negative", printable(name)));
       const Frame at = origin(*inertial);
       text_ += fmt::format("mass    = {}\ncentre  = {}\n", mass.value_or(0.0), list(at.p));
       if (const XmlElement* e = inertial->child("inertia")) {
@@ -194,6 +212,11 @@ class Robot {
                        Vector{entry("ixz"), entry("iyz"), entry("izz")}};
         const Matrix own = at.R * (I * transpose(at.R));
         text_ += fmt::format("inertia = [{}, {}, {}]\n", list(own[0]), list(own[1]), list(own[2]));
+        if (!is_positive(own)) {
+          text_ += "physical = false\n";
+          note(fmt::format("line {}: the inertia of `{}` is not positive, as no body has it; it is taken as it is",
+                           e->line, printable(name)));
+        }
       }
     }
     text_ += fmt::format("start   = {{ at = {}, turned = {{ matrix = [{}, {}, {}] }} }}\n\n", list(frame.p),
@@ -208,6 +231,15 @@ class Robot {
     return bare ? name : "\"" + name + "\"";
   }
 
+  /// Zero, or the limit that is next to it.
+  double start_of(const XmlElement& joint) const {
+    const std::string* type = joint.attribute("type");
+    const XmlElement* limit = joint.child("limit");
+    if (!type || (*type != "revolute" && *type != "prismatic")) return 0.0;
+    const double low = number(limit, "lower").value_or(0.0), high = number(limit, "upper").value_or(0.0);
+    return low < high ? std::clamp(0.0, low, high) : 0.0;
+  }
+
   void write_joint(const XmlElement& joint) {
     const std::string own = named_in(joint), child = link_of(joint, "child"), parent = link_of(joint, "parent");
     const std::string* type = joint.attribute("type");
@@ -220,8 +252,7 @@ class Robot {
                                                           {"planar", "planar"}};
     const auto known = types.find(*type);
     if (known == types.end()) refuse(joint.line, fmt::format("there is no joint of the type `{}`", printable(*type)));
-    const std::string name = fresh(plain(own));
-    names_[own] = name;
+    const std::string name = names_.at(own);
     const Frame& frame = frames_.at(child);
     text_ += fmt::format("[joints.{}]\ntype    = \"{}\"\nbetween = [\"{}\", \"{}\"]\nat      = {}\n", key_of(name),
                          known->second, body_of(parent), body_of(child), list(frame.p));
@@ -235,6 +266,8 @@ class Robot {
     }
     const XmlElement* axis = joint.child("axis");
     const Vector along = axis ? numbers(*axis, "xyz", {1.0, 0.0, 0.0}) : Vector{1.0, 0.0, 0.0};
+    if (!(norm(along).value > 0.0))
+      refuse(axis->line, fmt::format("the axis of the joint `{}` has no length", printable(own)));
     text_ += fmt::format("axis    = {}\n", list(frame.R * along));
     const std::string coordinate = name + (*type == "prismatic" ? ".distance" : ".angle");
     if (const XmlElement* d = joint.child("dynamics"); d && *type != "planar") {
@@ -250,7 +283,7 @@ class Robot {
       const double low = number(limit, "lower").value_or(0.0), high = number(limit, "upper").value_or(0.0);
       if (low < high) {
         text_ += fmt::format("limits  = [{}, {}]\n", low, high);
-        start = std::clamp(0.0, low, high);
+        start = start_of(joint);
       } else {
         note(fmt::format("the limits of `{}` leave no room and are not read", printable(own)));
       }
@@ -262,14 +295,15 @@ class Robot {
       const double factor = number(mimic, "multiplier").value_or(1.0), offset = number(mimic, "offset").value_or(0.0);
       const auto leader = std::find_if(joints_.begin(), joints_.end(),
                                        [&](const XmlElement* j) { return other && named_in(*j) == *other; });
-      if (leader == joints_.end())
-        refuse(mimic->line, fmt::format("the joint `{}` follows one that is not there", printable(own)));
-      const std::string* kind = (*leader)->attribute("type");
-      const auto leads = names_.find(*other);
-      const std::string led = (leads != names_.end() ? leads->second : plain(*other)) +
-                              (kind && *kind == "prismatic" ? ".distance" : ".angle");
-      constraints_ += fmt::format("\"{}.mimic\" = \"{} = {}*{} + {}\"\n", name, coordinate, factor, led, offset);
-      start = offset;
+      if (leader == joints_.end() || !names_.contains(*other)) {
+        note(fmt::format("the joint `{}` follows `{}`, which is not there: it moves freely", printable(own),
+                         printable(other ? *other : "")));
+      } else {
+        const std::string* kind = (*leader)->attribute("type");
+        const std::string led = names_.at(*other) + (kind && *kind == "prismatic" ? ".distance" : ".angle");
+        constraints_ += fmt::format("\"{}.mimic\" = \"{} = {}*{} + {}\"\n", name, coordinate, factor, led, offset);
+        start = factor * start_of(**leader) + offset;
+      }
     }
     if (start != 0.0) starts_ += fmt::format("\"{}\" = {}\n", coordinate, start);
     text_ += "\n";
@@ -279,7 +313,7 @@ class Robot {
   bool floating_;
   XmlElement root_;
   std::map<std::string, const XmlElement*> links_;
-  std::vector<std::string> order_;
+  std::vector<std::string> order_, outwards_;  ///< links as the file has them; from the first one outwards
   std::vector<const XmlElement*> joints_;
   std::map<std::string, Frame> frames_;
   std::map<std::string, std::string> bodies_, names_;

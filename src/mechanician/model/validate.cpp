@@ -28,7 +28,7 @@ constexpr KindSet of_positions = of_time | kind_bit(SymbolKind::coordinate) | ki
 constexpr KindSet of_velocities = of_positions | kind_bit(SymbolKind::velocity);
 constexpr KindSet of_motion = of_velocities | kind_bit(SymbolKind::acceleration);
 constexpr KindSet of_reactions = of_velocities | kind_bit(SymbolKind::ideal_force) | kind_bit(SymbolKind::multiplier);
-constexpr KindSet of_forces = of_motion | forces_of_coordinates | forces_of_constraints;
+constexpr KindSet of_forces = of_motion | all_forces;
 
 constexpr auto of_change = "it is made of the state at that instant, of parameters and of modes; no forces";
 
@@ -67,6 +67,12 @@ std::string_view kind_in_words(SymbolKind kind) {
       return "the power";
     case SymbolKind::work:
       return "the work";
+    case SymbolKind::effort:
+      return "the effort";
+    case SymbolKind::control_error:
+      return "the error";
+    case SymbolKind::control_cost:
+      return "what control costs,";
     case SymbolKind::unknown:
       return "the unknown function";
   }
@@ -157,6 +163,13 @@ class Validator {
       add_row(c.name, "constraint", place("constraints." + c.name, c.place));
     for (const Control& c : model_.controls)
       add_row(c.name, "control requirement", place("control." + c.name, c.place));
+    std::unordered_map<std::string, Place> actuators;
+    for (const Actuator& a : model_.actuators) {
+      const Place at = place("actuators." + a.name, a.place);
+      check_name(a.name, "actuator", at);
+      if (!actuators.emplace(a.name, at).second)
+        report(at, fmt::format("the actuator {} is given twice", mechanician::quoted(a.name)));
+    }
     for (const Event& e : model_.events) check_name(e.name, "event", place("events." + e.name, e.place));
     for (const SummaryItem& s : model_.summary) {
       check_name(s.name, "summary", place("summary." + s.name, s.place));
@@ -316,7 +329,19 @@ class Validator {
             place("control." + c.name + ".frequency", c.place), of_time, hint);
       add(c.damping, fmt::format("the damping of {}", mechanician::quoted(c.name)),
           place("control." + c.name + ".damping", c.place), of_time, hint);
+      if (c.weight)
+        add(*c.weight, fmt::format("the weight of {}", mechanician::quoted(c.name)),
+            place("control." + c.name + ".weight", c.place), of_velocities, no_acceleration);
+      if (c.law) {
+        const Expr e = error_symbol();
+        const std::vector<Replacement> of_error{
+            {e, 1.0}, {derivative_symbol(e), 1.0}, {derivative_symbol(derivative_symbol(e)), 1.0}};
+        add(substitute(*c.law, of_error), fmt::format("the law of {}", mechanician::quoted(c.name)),
+            place("control." + c.name + ".law", c.place), of_time,
+            "it is made of the error e, its derivatives, t and parameters");
+      }
     }
+    collect_actuators(no_acceleration);
     for (const Measured& m : model_.measured)
       for (const auto& row : m.weight)
         for (const Expr& w : row) add(w, "the weight in [measured]", m.place, of_velocities, no_acceleration);
@@ -345,6 +370,39 @@ class Validator {
       add(*model_.run.scale_of_all, "`run.scale`", place("run.scale"), of_parameters, of_scale);
     for (const auto& [name, f] : model_.run.scale)
       add(f, mechanician::quoted("run.scale." + name), place("run.scale." + name), of_parameters, of_scale);
+  }
+
+  void collect_actuators(const std::string& no_acceleration) {
+    for (const Actuator& a : model_.actuators) {
+      const std::string name = mechanician::quoted(a.name), path = "actuators." + a.name;
+      add(a.work, fmt::format("the actuator {}", name), a.place, of_motion);
+      if (a.low)
+        add(*a.low, fmt::format("the limit of {}", name), place(path + ".low", a.place), of_velocities,
+            no_acceleration);
+      if (a.high)
+        add(*a.high, fmt::format("the limit of {}", name), place(path + ".high", a.place), of_velocities,
+            no_acceleration);
+      if (a.cost)
+        add(*a.cost, fmt::format("the cost of {}", name), place(path + ".cost", place("control.cost", a.place)),
+            of_velocities, no_acceleration);
+    }
+    const ControlSettings& control = model_.control;
+    for (const auto& row : control.cost)
+      for (const Expr& f : row) add(f, "the cost of control", place("control.cost"), of_velocities, no_acceleration);
+    for (const Named& z : control.free) {
+      check_coordinate(z.name, "a free control force", z.place);
+      add(z.value, fmt::format("the free control force on {}", mechanician::quoted(z.name)), z.place, of_velocities,
+          no_acceleration);
+    }
+    if (control.gain)
+      add(*control.gain, "the gain of `robust`", place("control.robust.gain"), of_time,
+          "it may depend on parameters and t");
+    if (control.layer)
+      add(*control.layer, "the layer of `robust`", place("control.robust.layer"), of_time,
+          "it may depend on parameters and t");
+    for (const Named& p : control.nominal)
+      add(p.value, fmt::format("the nominal value of {}", mechanician::quoted(p.name)), p.place, of_parameters,
+          "it is made of numbers and parameters");
   }
 
   void check_coordinate(const std::string& name, std::string_view what, const Place& at) {
@@ -380,7 +438,7 @@ class Validator {
       for (const Expr& s : symbols_of(std::span(&p.f, 1))) {
         const SymbolKind kind = s.symbol().kind;
         if ((kind_bit(kind) & p.allowed) != 0) continue;
-        const bool reaction = (kind_bit(kind) & (forces_of_coordinates | forces_of_constraints)) != 0;
+        const bool reaction = (kind_bit(kind) & all_forces) != 0;
         const bool time = kind == SymbolKind::time;
         report(
             p.place,
@@ -399,7 +457,9 @@ class Validator {
   /// Every symbol belongs to the model. One look at all expressions together decides; only if something is wrong is
   /// each looked at by itself.
   void check_symbols() {
-    std::unordered_set<std::string> parameters, constraints, unknowns;
+    std::unordered_set<std::string> parameters, constraints, unknowns, requirements, actuators;
+    for (const Control& c : model_.controls) requirements.insert(c.name);
+    for (const Actuator& a : model_.actuators) actuators.insert(a.name);
     for (const Parameter& p : model_.parameters) parameters.insert(p.name);
     for (const Constraint& c : model_.constraints) constraints.insert(c.name);
     for (const Expr& u : model_.unknowns) unknowns.insert(u.symbol().name);
@@ -414,6 +474,12 @@ class Validator {
         case SymbolKind::power:
         case SymbolKind::work:
           return has_row(constraints, s.name) || unreadable_.covers("constraints." + s.name);
+        case SymbolKind::effort:
+          return has_row(actuators, s.name) || unreadable_.covers("actuators." + s.name);
+        case SymbolKind::control_error:
+          return has_row(requirements, s.name) || unreadable_.covers("control." + s.name);
+        case SymbolKind::control_cost:
+          return !model_.controls.empty() || unreadable_.covers("control");
         case SymbolKind::unknown:
           return unknowns.contains(s.name);
         default:
@@ -567,7 +633,65 @@ class Validator {
       if (c.level() == Level::acceleration && c.frequency)
         report(place("control." + c.name + ".frequency", c.place), "a requirement with accelerations has no frequency",
                "it is used as it stands");
+      if (c.law && (c.frequency || !c.damping.is_constant(1.0)))
+        report(place("control." + c.name + ".law", c.place), "a requirement has a law or a frequency, not both",
+               "the law says all there is to say of the error");
+      if (c.priority < 1) report(place("control." + c.name, c.place), "`priority` is a whole number from 1 on");
+      if (c.one_sided && !c.law && !c.frequency && c.level() != Level::acceleration)
+        report(c.place, "a one-sided requirement needs a frequency or a law",
+               "it acts so that e'' + 2*damping*frequency*e' + frequency^2*e >= 0");
+      if (c.law && model_.control.gain)
+        report(place("control.robust", c.place), fmt::format("`robust` and the law of {}", mechanician::quoted(c.name)),
+               "the surface that it drives to is that of a frequency");
     }
+    check_actuators();
+  }
+
+  void check_actuators() {
+    for (const Actuator& a : model_.actuators) {
+      const SymbolKind kind = a.work.contains(SymbolKind::acceleration) ? SymbolKind::acceleration
+                              : a.work.contains(SymbolKind::velocity)   ? SymbolKind::velocity
+                                                                        : SymbolKind::coordinate;
+      if (!a.work.contains(kind) && !unreadable_.covers("actuators." + a.name))
+        report(a.place, fmt::format("the actuator {} acts on no coordinate", mechanician::quoted(a.name)));
+      if (kind != SymbolKind::coordinate && !has_degree_at_most(a.work, kind, 1))
+        report(a.place, fmt::format("what the actuator {} does is not linear", mechanician::quoted(a.name)));
+    }
+    const ControlSettings& control = model_.control;
+    const std::size_t count = model_.actuators.size();
+    const bool square =
+        control.cost.size() == count &&
+        std::all_of(control.cost.begin(), control.cost.end(), [&](const auto& row) { return row.size() == count; });
+    if (!control.cost.empty() && !square)
+      report(place("control.cost"), fmt::format("the cost is no matrix of {0} × {0}", count),
+             "it has a row and a column for each actuator, in their order");
+    if (square)
+      for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t k = 0; k < i; ++k)
+          if (!same(simplify(control.cost[i][k]), simplify(control.cost[k][i])))
+            return report(place("control.cost"), "the cost is not symmetric",
+                          fmt::format("the entries for {} and {} differ", mechanician::quoted(model_.actuators[k].name),
+                                      mechanician::quoted(model_.actuators[i].name)));
+    if (!model_.actuators.empty() && !control.free.empty())
+      report(place("control.free", control.free.front().place), "`free` beside actuators",
+             "a free force acts on every coordinate: it is for models without [actuators]");
+    const bool no_requirement = model_.controls.empty() && !unreadable_.covers("control");
+    if (no_requirement && !model_.actuators.empty())
+      report(place("actuators", model_.actuators.front().place), "there are actuators but no requirement",
+             "give what they are to do, as [control.NAME] with an equation; a force that is known is a `force`");
+    if (no_requirement && (control.every || control.gain || !control.nominal.empty() || !control.free.empty()))
+      report(place(!control.nominal.empty() ? "nominal" : "control"), "there is nothing to control",
+             "give a requirement, as [control.NAME] with an equation");
+    if (control.every && std::any_of(model_.constraints.begin(), model_.constraints.end(),
+                                     [](const Constraint& c) { return c.is_contact(); }))
+      report(place("control.every"), "sampled control beside one-sided constraints or friction is not supported",
+             "leave `every` out");
+    std::vector<std::string> names;
+    for (const Parameter& p : model_.parameters) names.push_back(p.name);
+    for (const Named& p : control.nominal)
+      if (std::find(names.begin(), names.end(), p.name) == names.end() && !unreadable_.covers("parameters." + p.name))
+        report(p.place, fmt::format("{} is no parameter", mechanician::quoted(p.name)),
+               "[nominal] gives values that the controller believes parameters to have");
   }
 
   void check_measured() {

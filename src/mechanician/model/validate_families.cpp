@@ -24,7 +24,8 @@ bool is_right(double x, std::optional<Term::Part::Kind> kind) {
   if (!std::isfinite(x)) return false;
   if (kind == Kind::weight) return x > 0.0;
   if (kind == Kind::restitution) return x >= 0.0 && x <= 1.0;
-  return !kind || kind == Kind::slip || x >= 0.0;
+  if (kind == Kind::cost) return x > 0.0;
+  return !kind || kind == Kind::slip || kind == Kind::low || kind == Kind::law || x >= 0.0;
 }
 
 /// Start values and scales: each coordinate has one.

@@ -164,7 +164,39 @@ class ValueChecks {
       };
       if (c.frequency) check(*c.frequency, "frequency");
       check(c.damping, "damping");
+      if (c.weight) check_positive(*c.weight, fmt::format("the weight of {}", mechanician::quoted(c.name)),
+                                   place(fmt::format("control.{}.weight", c.name), c.place));
     }
+    for (const Actuator& a : model_.actuators) {
+      const std::string name = mechanician::quoted(a.name), path = "actuators." + a.name;
+      if (a.cost)
+        check_positive(*a.cost, fmt::format("the cost of {}", name),
+                       place(path + ".cost", place("control.cost", a.place)));
+      const auto low = a.low ? constant(*a.low) : std::nullopt, high = a.high ? constant(*a.high) : std::nullopt;
+      if (low && high && !(*low <= *high))
+        report(place(path + ".high", a.place), fmt::format("the limits of {} are {} and {}", name, short_number(*low),
+                                                           short_number(*high)),
+               "a limit is not negative, and the lower one is not above the upper one");
+    }
+    if (model_.control.layer) check_positive(*model_.control.layer, "the layer of `robust`", place("control.robust.layer"));
+    if (model_.control.gain) check_positive(*model_.control.gain, "the gain of `robust`", place("control.robust.gain"));
+    std::vector<std::vector<double>> cost;
+    for (const auto& row : model_.control.cost) {
+      auto& entries = cost.emplace_back();
+      for (const Expr& f : row) {
+        const auto value = constant(f);
+        if (!value) return;
+        entries.push_back(*value);
+      }
+    }
+    if (!cost.empty() && !is_positive_definite(std::move(cost)))
+      report(place("control.cost"), "the cost is not positive definite", "whatever actuators do has to cost something");
+  }
+
+  void check_positive(const Expr& f, const std::string& what, const Place& at) {
+    const auto value = constant(f);
+    if (value && !(*value > 0.0 && std::isfinite(*value)))
+      report(at, fmt::format("{} is {}", what, short_number(*value)), "it must be a number above zero");
   }
 
   /// Numbers have been looked at before (validate_contacts).

@@ -12,6 +12,8 @@ constexpr int most_by_differences = 300;
 bool AccelerationDerivatives::are_known(const Dynamics& dynamics) {
   const EquationFacts& facts = dynamics.facts();
   if (dynamics.is_weighed() && !dynamics.factors().is_sparse()) return false;
+  // Control is no part of G and H; what it does with the state is seen by differences.
+  if (facts.num_constraints < facts.m) return false;
   return facts.n > most_by_differences || !(facts.needs_reactions || dynamics.has_sliding() || dynamics.is_weighed());
 }
 

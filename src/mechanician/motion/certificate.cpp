@@ -165,7 +165,8 @@ Certificate SmoothMotion::certificate() const {
   c.kinetic_start = ledger_.kinetic_start(), c.kinetic_end = ledger_.kinetic();
   const int n = dynamics_.n();
   const double* w = step_.rk.y_new.data() + 2 * n;
-  c.works = {w[0], w[1], w[2], w[3], Eigen::Map<const Eigen::VectorXd>(w + 4, dynamics_.num_constraints())};
+  c.works = {w[0], w[1], w[2], w[3], Eigen::Map<const Eigen::VectorXd>(w + 4, dynamics_.num_constraints()),
+             Eigen::Map<const Eigen::VectorXd>(w + 4 + dynamics_.num_constraints(), dynamics_.num_actuators())};
   c.balance = ledger_.balance(), c.balance_largest = ledger_.largest(), c.balance_allowed = ledger_.allowed();
   c.notes = notes;
   c.path = dynamics_.path();
@@ -195,6 +196,7 @@ void SmoothMotion::each_number(Do&& number) {
   number(dynamics_.factors().singular_mass);
   for (double& x : dynamics_.row_sizes()) number(x);
   for (Dynamics::Sliding& s : dynamics_.sliding()) number(s.sign), number(s.direction[0]), number(s.direction[1]);
+  for (double& x : dynamics_.held_control) number(x);
   dynamics_.sizes.each_number(number);
   hold_.each_number(number), crossings_.each_number(number), switches_.each_number(number);
   events_inside_.each_number(number), guards_.each_number(number), poles_.each_number(number);

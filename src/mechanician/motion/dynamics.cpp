@@ -27,6 +27,7 @@ Dynamics::Dynamics(std::unique_ptr<EquationValues> values, std::unique_ptr<KktFa
   scratch_.resize(static_cast<std::size_t>(size()));
   zero_row_.assign(m, 0), inert.assign(m, 0), off_.assign(m, 0);
   for (RowSet* set : {&all, &positions, &velocities}) set->kept.reserve(m), set->pivot.reserve(m + 1);
+  if (f.control.every) held_control.assign(1 + (f.control.actuators.empty() ? n : f.control.actuators.size()), 0.0);
 }
 
 /// The rows that are there.
@@ -37,11 +38,11 @@ void Dynamics::list_candidates() {
   any_power_ = velocity_rows_nonlinear_ = false;
   for (int j = 0; j < m_; ++j) {
     const RowFacts& row = facts().rows[static_cast<std::size_t>(j)];
-    if (values_->is_absent(j)) continue;
+    if (values_->is_absent(j) || row.kind == RowKind::control) continue;
     all.candidates.push_back(j);
     if (!row.measured) measured_.exact.candidates.push_back(j);
     any_power_ |= !row.powerless;
-    if (row.kind == RowKind::control || row.measured || row.level == Level::acceleration) continue;
+    if (row.measured || row.level == Level::acceleration) continue;
     velocities.candidates.push_back(j);
     if (row.level == Level::position) positions.candidates.push_back(j);
     velocity_rows_nonlinear_ |= row.level == Level::velocity && !row.linear;
@@ -68,6 +69,7 @@ void Dynamics::set_absent(std::vector<char> absent) {
 
 void Dynamics::take_parameters() {
   rows_y_.clear(), sines_t_ = std::numeric_limits<double>::quiet_NaN();  // what is known of the last state
+  believed_ = {};
   auto* written = dynamic_cast<WrittenEquations*>(&*values_);
   if (!written) return;
   written->take_parameters();
@@ -128,21 +130,37 @@ bool Dynamics::rhs_by_factors_aside(double t, const double* y, double* dy) {
     return rhs_generally(t, y, dy);
   }
   const bool solved = (weighed_ || factors_->factor({v.M, v.A}, all, KktFactors::Mass::exact)) &&
-                      respond(v.Q, weighed_ ? measured_.b.data() : v.b, qdd_.data(), lambda_.data());
+                      solve_constraints(t, y, nullptr);
   robust_evaluations += factors_->robust_solutions - robust;
   if (!solved) return false;
-  // Most systems need no more than q̈.
-  if (any_power_ || has_nonideal_ || num_constraints_ < m_) full_ = lambda_;
-  if (any_power_ || num_constraints_ < m_) spread(full_);
-  if (has_nonideal_) {
-    lambda_joint_ = lambda_;
-    if (!add_nonideal(t, y)) return false;
+  if (num_constraints_ < m_) {
+    const auto respond_to = [&](const double* f, double* x) { return respond(f, nullptr, x, force_lambda_.data()); };
+    const auto solve_with = [&](const double* f) { return solve_constraints(t, y, f); };
+    if (!add_control(t, y, std::cref(respond_to), std::cref(solve_with))) return false;
   }
   const double* const qd = y + n_;
   std::copy(qd, qd + n_, dy);
   std::copy(qdd_.begin(), qdd_.end(), dy + n_);
   calc_powers(qd, dy + 2 * n_);
   return kernels::all_finite(size() - n_, dy + n_);
+}
+
+bool Dynamics::solve_constraints(double t, const double* y, const double* more) {
+  const EquationValues::Numbers v = values_->numbers();
+  const double* Q = v.Q;
+  if (more) {
+    for (int i = 0; i < n_; ++i) column_[i] = v.Q[i] + more[i];
+    Q = column_.data();
+  }
+  if (!respond(Q, weighed_ ? measured_.b.data() : v.b, qdd_.data(), lambda_.data())) return false;
+  // Most systems need no more than q̈.
+  if (any_power_ || has_nonideal_) full_ = lambda_;
+  if (any_power_) spread(full_);
+  if (has_nonideal_) {
+    lambda_joint_ = lambda_;
+    if (!add_nonideal(t, y)) return false;
+  }
+  return true;
 }
 
 /// C, which may depend on the ideal forces, and the friction of what slides, which depends on what it changes.
@@ -197,8 +215,8 @@ void Dynamics::calc_powers(const double* qd, double* power) {
     for (int j = 0; j < num_constraints_; ++j)
       if (!rows[j].powerless) power[1] += power[4 + j] = full_[j] * calc_row_rate(j, qd);
   if (num_constraints_ < m_) {
-    if (has_nonideal_) joint_ = lambda_joint_, spread(joint_);
-    for (int j = num_constraints_; j < m_; ++j) power[3] += (has_nonideal_ ? joint_ : full_)[j] * calc_row_rate(j, qd);
+    power[3] = control_.power;
+    std::copy_n(control_.powers.data(), num_actuators(), power + 4 + num_constraints_);
   }
   if (!has_nonideal_) return;
   double total = 0.0;
@@ -224,21 +242,50 @@ bool Dynamics::set_reactions(Point& point, const double* y) {
 bool Dynamics::calc_switches(double t, const double* y, std::span<double> g) {
   if (g.empty()) return true;
   Point point = point_of(t, y);
-  return set_reactions(point, y) && values_->calc_switches(point, g);
+  const std::size_t expressions = num_expression_switches();
+  if (g.size() > expressions) {
+    if (!rhs_by_factors(t, y, scratch_.data())) return false;
+    --evaluations, ++projections;
+    calc_control_switches(g.subspan(expressions));
+    point.ideal = ideal_.data(), point.multipliers = full_.data();
+    if (expressions == 0) return true;
+  } else if (!set_reactions(point, y)) {
+    return false;
+  }
+  return values_->calc_switches(point, g.first(expressions));
+}
+
+bool Dynamics::bound_switches(const StateBox& box, std::span<Interval> g) {
+  const std::size_t expressions = num_expression_switches();
+  std::fill(g.begin() + static_cast<std::ptrdiff_t>(expressions), g.end(), Interval::everything());
+  return expressions == 0 || values_->bound_switches(box, g.first(expressions));
 }
 
 void Dynamics::take_sides(double t, const double* y) {
   std::vector<double> g(sides().size());
   if (facts().needs_reactions) return;
   // Inner switches come first, so a few rounds settle them.
-  for (std::size_t round = 0; round <= g.size() && !g.empty(); ++round)
-    if (!calc_switches(t, y, g) || !update_sides(g, sides())) break;
+  const std::size_t count = num_expression_switches();
+  for (std::size_t round = 0; round <= count && count > 0; ++round)
+    if (!values_->calc_switches(point_of(t, y), std::span(g).first(count)) ||
+        !update_sides(std::span(g).first(count), std::span(sides()).first(count)))
+      break;
 }
 
 void Dynamics::calc_switch_noise(double t, const double* y, std::span<double> noise) {
   if (noise.empty()) return;
   Point point = point_of(t, y);
   if (!set_reactions(point, y)) return;
+  const std::size_t expressions = num_expression_switches();
+  // What is left of the others is rounding of efforts, as large as these.
+  std::fill(noise.begin() + static_cast<std::ptrdiff_t>(expressions), noise.end(), 0.0);
+  if (noise.size() > expressions) {
+    const double size = (control_.tau.size() ? control_.tau.cwiseAbs().maxCoeff() : 0.0) +
+                        (control_.qdd.size() ? control_.qdd.cwiseAbs().maxCoeff() : 0.0);
+    std::fill(noise.begin() + static_cast<std::ptrdiff_t>(expressions), noise.end(), 1e-14 * size);
+    noise = noise.first(expressions);
+    if (noise.empty()) return;
+  }
   values_->calc_switch_noise(point, noise);
   const double magnified = facts().needs_reactions ? all.condition() : 1.0;
   for (double& e : noise) e = std::isfinite(e) ? 4.0 * e * magnified : 0.0;
@@ -248,7 +295,12 @@ bool Dynamics::calc_switch_rates(double t, const double* y, const double* dy, st
                                  std::span<double> noise) {
   Point point = point_of(t, y);
   point.qdd = dy + n_;
-  if (!values_->calc_switch_rates(point, rates, noise)) return false;
+  const std::size_t expressions = num_expression_switches();
+  std::fill(rates.begin() + static_cast<std::ptrdiff_t>(expressions), rates.end(),
+            std::numeric_limits<double>::quiet_NaN());
+  std::fill(noise.begin() + static_cast<std::ptrdiff_t>(expressions), noise.end(), 0.0);
+  if (expressions > 0 && !values_->calc_switch_rates(point, rates.first(expressions), noise.first(expressions)))
+    return false;
   for (double& e : noise) e *= 16.0 * std::min(all.condition(), 1e8);
   return true;
 }

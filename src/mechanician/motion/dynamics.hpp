@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "mechanician/instant/control.hpp"
 #include "mechanician/instant/system.hpp"
 #include "mechanician/motion/compiled_programs.hpp"
 #include "mechanician/motion/copied.hpp"
@@ -56,7 +57,8 @@ class Dynamics {
   const WrittenEquations* written() const { return dynamic_cast<const WrittenEquations*>(&*values_); }
   int n() const { return n_; }
   int num_constraints() const { return num_constraints_; }
-  int num_works() const { return 4 + num_constraints_; }
+  int num_actuators() const { return static_cast<int>(facts().control.actuators.size()); }
+  int num_works() const { return 4 + num_constraints_ + num_actuators(); }
   int size() const { return 2 * n_ + num_works(); }
 
   const std::vector<SwitchFacts>& switches() const { return facts().switches; }
@@ -221,10 +223,26 @@ class Dynamics {
   void calc_event_noise(double t, const double* y, double tolerance, std::span<double> noise);
   /// What `when` lies between where the state does. False: not known.
   bool bound_events(const StateBox& box, std::span<Interval> when);
-  bool bound_switches(const StateBox& box, std::span<Interval> g) { return values_->bound_switches(box, g); }
+  bool bound_switches(const StateBox& box, std::span<Interval> g);
   /// Functions that change sign where an expression in an event switches.
   int num_event_switches() const { return facts().num_event_switches; }
   bool calc_event_switches(double t, const double* y, std::span<double> g);
+
+  // ---- dynamics_control.cpp
+  /// Of the last rhs_by_factors(); empty where nothing is controlled.
+  const Eigen::VectorXd& control_force() const { return control_.u; }
+  /// Whether compiled code can do what control does: nothing acts by turns, and nothing else is asked for.
+  bool has_plain_control() const { return num_constraints_ == m_ || facts().control.is_plain(); }
+  std::size_t num_control_switches() const { return facts().control_switches.size(); }
+  /// Of the switches, those of expressions.
+  std::size_t num_expression_switches() const { return facts().switches.size() - num_control_switches(); }
+  /// What acts at a state, found anew: the sides of limits and one-sided requirements.
+  void settle_control(double t, const double* y);
+  /// Sampled control: what is held from now on. Where it is not sampled, nothing. False: there is none.
+  bool sample_control(double t, const double* y);
+  /// [whether there is a sample | τ, or without actuators u]; empty where control is not sampled.
+  std::vector<double> held_control;
+  std::optional<double> control_every() const { return facts().control.every; }
 
   // ---- dynamics_surfaces.cpp
   /// Where the motion goes on along g = 0 of switches.
@@ -298,6 +316,8 @@ class Dynamics {
   bool set_reactions(Point& point, const double* y);
   bool evaluate(double t, const double* y);
   bool add_force(const double* force);
+  /// q̈, multipliers, C and friction with a force beside the given ones; null: none. Of the last evaluate(), factored.
+  bool solve_constraints(double t, const double* y, const double* more);
   bool add_nonideal(double t, const double* y);
   bool rhs_generally(double t, const double* y, double* dy);
   /// With the sides as they are, surfaces or not.
@@ -328,7 +348,8 @@ class Dynamics {
   double calc_row_norm(int j, const double* A) const;
   /// The general solver at a state, for more than one question.
   struct General;
-  bool solve_generally(double t, const double* y, bool with_noise, Solution& solution, General* general = nullptr);
+  bool solve_generally(double t, const double* y, bool with_noise, Solution& solution, General* general = nullptr,
+                       const double* more = nullptr);
   bool add_sliding_generally(double t, const double* y, General& general);
   bool split_forces(const double* y, bool qdd_given, Sample& s);
   /// Accelerations, forces, multipliers and powers of a state.
@@ -339,6 +360,18 @@ class Dynamics {
   void calc_force_noise(const double* y, double tolerance, std::span<double> noise);
   double calc_friction_size(const ForceFacts& force);
   bool set_output_point(double t, const double* y, Point& point);
+
+  // dynamics_control.cpp
+  using RespondTo = std::function<bool(const double* force, double* qdd)>;
+  using SolveWith = std::function<bool(const double* force)>;
+  bool add_control(double t, const double* y, const RespondTo& respond_to, const SolveWith& solve_with);
+  bool add_plain_control(const double* y, const RespondTo& respond_to);
+  void times_mass(const Eigen::VectorXd& x, Eigen::VectorXd& f) const;
+  bool prepare_control(double t, const double* y, const RespondTo& respond_to, const SolveWith& solve_with);
+  ControlMode mode_of_sides() const;
+  /// Functions that change sign where what acts does, of the last add_control().
+  void calc_control_switches(std::span<double> g) const;
+  bool believe(double t, const double* y);
 
   void find_zero_rows(double t, const double* y);
   void find_typical_weights(double t, const double* y);
@@ -428,6 +461,26 @@ class Dynamics {
   std::vector<bool> row_grows_;
   std::vector<double> turned_from_;
   double sines_t_ = 0.0;
+
+  // Control, of the last rhs_by_factors().
+  struct ControlRoom {
+    ControlValues values;
+    Eigen::MatrixXd A, F, X, S;
+    Eigen::VectorXd mu, units, qdd, u, tau, delta, powers;
+    ControlStage stage;
+    double cost = 0.0, power = 0.0;
+    bool alone = false;  ///< without what is held, and what the controller believes
+  } control_;
+  /// The system that the controller believes in.
+  struct Believed {
+    std::shared_ptr<const System> system;
+    std::unique_ptr<Dynamics> dynamics;
+    Believed() = default;
+    Believed(const Believed& other);
+    Believed(Believed&&) noexcept = default;
+    Believed& operator=(Believed other) noexcept;
+    ~Believed();
+  } believed_;
 
   std::vector<Surface> surfaces_;
   std::vector<Corner>

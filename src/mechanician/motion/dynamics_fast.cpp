@@ -29,7 +29,8 @@ void Dynamics::keep_code(const Nominal& nominal) {
   code.reference.push_back(nominal.state.t);
   code.reference.insert(code.reference.end(), y.begin(), y.begin() + 2 * n_);
   for (const int i : code.varied) code.reference.push_back(code.values[static_cast<std::size_t>(i)]);
-  code.reference.insert(code.reference.end(), sides().begin(), sides().end());
+  code.reference.insert(code.reference.end(), sides().begin(),
+                        sides().begin() + static_cast<std::ptrdiff_t>(num_expression_switches()));
   sides() = before;
   take_parameters();
 }
@@ -51,14 +52,16 @@ void Dynamics::make_fast(double t, const double* y) {
                                              : "qr";
   if (!written) return;
   written->make_quick_code();
-  if (!facts().measured.empty() || !sliding_.empty()) return;
+  if (!has_plain_control()) path_ += ": control";
+  if (!facts().measured.empty() || !sliding_.empty() || !has_plain_control()) return;
   // A single motion is over before programs of this size have been compiled; many motions share them.
   if (factors_->is_sparse() && (!kept_code_ || n_ > most_for_programs)) return;
   const ProgramRows rows{&all, &positions, &velocities, &inert, singular_mass()};
   if (!kept_code_) {
     std::vector<double> reference{t};
     reference.insert(reference.end(), y, y + 2 * n_);
-    reference.insert(reference.end(), sides().begin(), sides().end());
+    reference.insert(reference.end(), sides().begin(),
+                     sides().begin() + static_cast<std::ptrdiff_t>(num_expression_switches()));
     fast_ = Copied<CompiledPrograms>(make_programs(*written, rows, reference, nullptr, path_));
   } else {
     // All that the programs depend on beside the equations.

@@ -26,7 +26,7 @@ void Dynamics::find_zero_rows(double t, const double* y) {
       if (first) start_size_.push_back(std::max(norm, noise[j] / std::numeric_limits<double>::epsilon()));
     }
   }
-  for (int j = 0; j < m_; ++j) off_[j] = zero_row_[j] || inert[j] || values_->is_absent(j);
+  for (int j = 0; j < m_; ++j) off_[j] = zero_row_[j] || inert[j] || values_->is_absent(j) || j >= num_constraints_;
 }
 
 /// Once, around the state where the motion begins: there is no second opinion later on.
@@ -47,7 +47,11 @@ void Dynamics::find_typical_weights(double t, const double* y) {
     std::vector<int> uses(static_cast<std::size_t>(n_), 0);
     for (const SparseEntry& e : pattern.A) ++uses[static_cast<std::size_t>(e.col)];
     for (const StateRow& z : facts().states)
-      if (uses[static_cast<std::size_t>(z.coordinate)] == 1) typical.unfelt.push_back(z.coordinate);
+      if (uses[static_cast<std::size_t>(z.coordinate)] == 1) {
+        typical.unfelt.push_back(z.coordinate);
+        // Its rate depends on no other row, in whatever units, and shrinking means nothing: it is compared with nothing.
+        if (!start_size_.empty()) start_size_[static_cast<std::size_t>(z.row)] = 0.0;
+      }
   }
   std::vector<double> diagonal(static_cast<std::size_t>(n_), 0.0);
   values_->make_quick_code();

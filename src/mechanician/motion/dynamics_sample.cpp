@@ -16,23 +16,25 @@ using Eigen::VectorXd;
 }  // namespace
 
 /// The general solver, at home with measured and dependent rows. `with_noise`: zero rows decided here and now.
-bool Dynamics::solve_generally(double t, const double* y, bool with_noise, Solution& solution, General* general) {
+bool Dynamics::solve_generally(double t, const double* y, bool with_noise, Solution& solution, General* general,
+                               const double* more) {
   const System& system = written()->system();
   const State state{t, Eigen::Map<const VectorXd>(y, n_), Eigen::Map<const VectorXd>(y + n_, n_)};
   Evaluation now = system.evaluate(state);
   if (now.not_finite) return false;
   InstantValues& values = now.values;
+  if (more) values.Q += Eigen::Map<const VectorXd>(more, n_);
   if (!with_noise) {
     // Within a step the rows that act are those of its begin.
     values.A_noise = SparseRows(0, n_);
-    for (int j = 0; j < m_; ++j) {
+    for (int j = 0; j < num_constraints_; ++j) {
       if (zero_row_[j])
         for (const SparseRows::Entry& e : values.A.row(j)) values.A_noise.add(e.col, std::abs(e.value));
       values.A_noise.end_row();
     }
   }
   std::vector<Eigen::Index> rows;
-  for (int j = 0; j < m_; ++j)
+  for (int j = 0; j < num_constraints_; ++j)
     if (!values_->is_absent(j)) rows.push_back(j);
   InstantValues part = values_->is_whole() ? values : take_rows(values, rows);
   const Factorisation factors = factor(part);
@@ -60,42 +62,50 @@ bool Dynamics::solve_generally(double t, const double* y, bool with_noise, Solut
 bool Dynamics::rhs_generally(double t, const double* y, double* dy) {
   Solution solution;
   General general;
-  if (!solve_generally(t, y, false, solution, &general)) return false;
   const double* qd = y + n_;
-  if (!evaluate(t, y)) return false;
+  VectorXd friction = VectorXd::Zero(n_);
+  const auto solve_with = [&](const double* force) {
+    if (!solve_generally(t, y, false, solution, &general, force) || !evaluate(t, y)) return false;
+    for (int i = 0; i < n_; ++i) qdd_[i] = solution.qdd(i);
+    // Multipliers with everything, and the friction of what slides.
+    std::copy(solution.multipliers.begin(), solution.multipliers.end(), full_.begin());
+    InstantValues joint = general.values;
+    if (joint.C.size() > 0) joint.Q += joint.C, joint.C.resize(0);
+    const Solution with_C = mechanician::solve(general.factors, joint);
+    if (!with_C.has_acceleration()) return false;
+    general.copy_multipliers(with_C, m_, lambda_joint_.data());
+    if (!sliding_.empty() && !add_sliding_generally(t, y, general)) return false;
+    friction = general.values.M * (Eigen::Map<const VectorXd>(qdd_.data(), n_) - solution.qdd);
+    return true;
+  };
+  if (!solve_with(nullptr)) return false;
+  if (num_constraints_ < m_) {
+    const auto respond_to = [&](const double* f, double* x) {
+      InstantValues with = general.values;
+      with.C.resize(0), with.b.setZero();
+      with.Q = Eigen::Map<const VectorXd>(f, n_);
+      const Solution moved = mechanician::solve(general.factors, with);
+      if (moved.has_acceleration()) std::copy(moved.qdd.begin(), moved.qdd.end(), x);
+      return moved.has_acceleration();
+    };
+    if (!add_control(t, y, std::cref(respond_to), std::cref(solve_with))) return false;
+  }
   const EquationValues::Numbers now = values_->numbers();
-  for (int i = 0; i < n_; ++i) qdd_[i] = solution.qdd(i);
-  // Multipliers with everything, and the friction of what slides.
-  std::copy(solution.multipliers.begin(), solution.multipliers.end(), full_.begin());
-  InstantValues joint = general.values;
-  if (joint.C.size() > 0) joint.Q += joint.C, joint.C.resize(0);
-  const Solution with_C = mechanician::solve(general.factors, joint);
-  if (!with_C.has_acceleration()) return false;
-  general.copy_multipliers(with_C, m_, lambda_joint_.data());
-  if (!sliding_.empty() && !add_sliding_generally(t, y, general)) return false;
   std::copy(qd, qd + n_, dy);
   std::copy(qdd_.begin(), qdd_.end(), dy + n_);
   double* power = dy + 2 * n_;
   const Eigen::Map<const VectorXd> v(qd, n_);
   power[0] = now.mass_power;
   for (int i = 0; i < n_; ++i) power[0] += qd[i] * now.Q[i];
-  power[1] = 0.0, power[2] = v.dot(solution.Qc_ni), power[3] = v.dot(solution.Q_control);
+  power[1] = 0.0, power[2] = v.dot(solution.Qc_ni) + v.dot(friction);
+  power[3] = num_constraints_ < m_ ? control_.power : 0.0;
   for (int j = 0; j < num_constraints_; ++j) {
     const RowFacts& row = facts().rows[static_cast<std::size_t>(j)];
     power[4 + j] = 0.0;
     if (row.powerless) continue;
     power[1] += power[4 + j] = solution.multipliers(j) * calc_row_rate(j, qd);
   }
-  if (!sliding_.empty()) {
-    const VectorXd moved = Eigen::Map<const VectorXd>(qdd_.data(), n_) - solution.qdd;
-    power[2] += v.dot(general.values.M * moved);
-    // What control rows do with friction is theirs.
-    for (int j = num_constraints_; j < m_; ++j) {
-      const double more =
-          (lambda_joint_[j] - solution.control_multipliers(j - num_constraints_)) * calc_row_rate(j, qd);
-      power[3] += more, power[2] -= more;
-    }
-  }
+  std::copy_n(control_.powers.data(), num_actuators(), power + 4 + num_constraints_);
   return kernels::all_finite(size() - n_, dy + n_);
 }
 
@@ -104,8 +114,9 @@ bool Dynamics::split_forces(const double* y, bool qdd_given, Sample& s) {
   const EquationValues::Numbers now = values_->numbers();
   const EquationFacts& f = facts();
   s.Qc_ni = s.Q_control = VectorXd::Zero(n_);
-  // What all constraints do: M q̈ − Q.
-  VectorXd force = -Eigen::Map<const VectorXd>(now.Q, n_);
+  if (num_constraints_ < m_) s.Q_control = control_.u;
+  // What all constraints do: M q̈ − Q, less what control does.
+  VectorXd force = -Eigen::Map<const VectorXd>(now.Q, n_) - s.Q_control;
   for (std::size_t k = 0; k < f.pattern.M.size(); ++k) {
     const auto [i, j] = f.pattern.M[k];
     force(i) += now.M[k] * s.qdd(j);
@@ -125,21 +136,17 @@ bool Dynamics::split_forces(const double* y, bool qdd_given, Sample& s) {
   if (!generally_ && (unique || factors_->is_sparse() || !written())) {
     full_ = lambda_;
     spread(full_);
-    if (num_constraints_ < m_) calc_joint_multipliers();
     s.lambda = Eigen::Map<const VectorXd>(full_.data(), num_constraints_);
     s.Qc_i = VectorXd::Zero(n_);
     add_rows(0, num_constraints_, full_.data(), s.Qc_i);
-    add_rows(num_constraints_, m_, joint_.data(), s.Q_control);
   } else {
     Solution solution;
-    if (!solve_generally(s.t, y, true, solution)) return false;
+    if (!solve_generally(s.t, y, true, solution, nullptr, s.Q_control.data())) return false;
     s.lambda = solution.multipliers;
-    s.Qc = solution.Qc, s.Qc_i = solution.Qc_i, s.Qc_ni = solution.Qc_ni, s.Q_control = solution.Q_control;
+    s.Qc = solution.Qc, s.Qc_i = solution.Qc_i, s.Qc_ni = solution.Qc_ni;
     if (sliding_.empty()) return true;
-    s.Q_control.setZero();
-    add_rows(num_constraints_, m_, lambda_joint_.data(), s.Q_control);
   }
-  if (has_nonideal_) s.Qc_ni = force - s.Qc_i - s.Q_control;
+  if (has_nonideal_) s.Qc_ni = force - s.Qc_i;
   s.Qc = s.Qc_i + s.Qc_ni;
   return true;
 }
@@ -154,6 +161,13 @@ std::optional<Sample> Dynamics::calc_reactions(double t, const double* y, const 
   --evaluations, ++projections;
   s.qdd = Eigen::Map<const VectorXd>(qdd_given ? qdd_given : qdd_.data(), n_);
   if (!split_forces(y, qdd_given != nullptr, s)) return std::nullopt;
+  if (num_constraints_ < m_) {
+    s.tau = facts().control.actuators.empty() ? VectorXd() : control_.tau;
+    s.cost = control_.cost;
+    s.error.resize(m_ - num_constraints_);
+    if (!evaluate_rows(t, y, y + n_)) return std::nullopt;
+    for (int j = num_constraints_; j < m_; ++j) s.error(j - num_constraints_) = residual_of(j);
+  }
   if (s.lambda.size() == 0) s.lambda = VectorXd::Zero(num_constraints_);
   s.power.resize(num_constraints_);
   for (int j = 0; j < num_constraints_; ++j) s.power(j) = s.lambda(j) * calc_row_rate(j, y + n_);
@@ -176,7 +190,12 @@ std::optional<Sample> Dynamics::calc_sample(double t, const double* y, const dou
   const Violation violation = calc_violation(t, y);
   s.residual = std::max(violation.position, violation.velocity);
   const double* w = y + 2 * n_;
-  s.works = {w[0], w[1], w[2], w[3], Eigen::Map<const VectorXd>(w + 4, num_constraints_)};
+  s.works = {w[0],
+             w[1],
+             w[2],
+             w[3],
+             Eigen::Map<const VectorXd>(w + 4, num_constraints_),
+             Eigen::Map<const VectorXd>(w + 4 + num_constraints_, num_actuators())};
   return found;
 }
 
@@ -207,6 +226,15 @@ void Dynamics::calc_forces(const double* y, const Sample& s) {
         break;
       case SymbolKind::friction:
         value = calc_friction_size(f);
+        break;
+      case SymbolKind::effort:
+        if (f.at >= 0) value = s.tau(f.at);
+        break;
+      case SymbolKind::control_error:
+        if (f.at >= 0) value = s.error(f.at);
+        break;
+      case SymbolKind::control_cost:
+        value = s.cost;
         break;
       default: {
         const VectorXd& of_kind = f.kind == SymbolKind::multiplier         ? s.multipliers
@@ -247,6 +275,7 @@ void Dynamics::calc_force_noise(const double* y, double tolerance, std::span<dou
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const ForceFacts& f = wanted[i];
     noise[i] = tolerance * std::abs(forces_[i]);
+    if ((kind_bit(f.kind) & forces_of_control) != 0) continue;
     if (f.kind == SymbolKind::friction)
       for (const int slip : f.slips)
         if (slip >= 0 && !values_->is_absent(slip)) noise[i] += of_row(slip);

@@ -9,6 +9,16 @@
 
 namespace mechanician {
 
+namespace {
+
+/// The rate of a state that no other row mentions (find_typical_weights).
+bool is_unfelt(const EquationFacts& facts, const std::vector<double>& start_size, int row) {
+  const auto j = static_cast<std::size_t>(row);
+  return facts.rows[j].is_rate && j < start_size.size() && start_size[j] == 0.0;
+}
+
+}  // namespace
+
 bool Dynamics::calc_pivots(double t, const double* y, std::span<double> inverse_pivots, std::span<double> squares) {
   const std::size_t r = sine_rows_.size();
   if (fast_ && fast_->rank) {
@@ -39,6 +49,8 @@ std::span<const double> Dynamics::calc_sines(double t, const double* y) {
   }
   std::copy(row_size_.begin(), row_size_.end(), sines_.begin());
   kernels::calc_sines(std::ssize(sines_), inverse_pivots_.data(), pivot_sizes_.data(), sines_.data());
+  for (std::size_t k = 0; k < r && !facts().states.empty(); ++k)
+    if (is_unfelt(facts(), start_size_, sine_rows_[k])) sines_[k] = 1.0;
   return sines_;
 }
 
@@ -68,8 +80,10 @@ bool Dynamics::calc_sines_of(std::span<const double> times, const double* states
     // Where there are fewer, the last is written more than once.
     double* to[4];
     for (std::size_t lane = 0; lane < 4; ++lane) to[lane] = sines + std::min(k + lane, times.size() - 1) * r;
-    for (std::size_t j = 0; j < r; ++j)
-      for (std::size_t lane = 0; lane < 4; ++lane) to[lane][j] = side_by_side[4 * j + lane];
+    for (std::size_t j = 0; j < r; ++j) {
+      const bool unfelt = is_unfelt(facts(), start_size_, sine_rows_[j]);
+      for (std::size_t lane = 0; lane < 4; ++lane) to[lane][j] = unfelt ? 1.0 : side_by_side[4 * j + lane];
+    }
   }
   for (; k < times.size(); ++k) {
     const auto found = calc_sines(times[k], states + k * width);
@@ -99,9 +113,17 @@ double Dynamics::calc_weakest_of_all(double t, const double* y) {
   if (!ok || sine_rows_.empty()) return 0.0;
   // A row which has shrunk since the start stays small.
   std::vector<double> shrunk;
-  for (const int j : all.candidates)
+  std::vector<int> rows;
+  std::size_t count = sine_rows_.size();
+  for (const int j : all.candidates) {
+    if (is_unfelt(facts(), start_size_, j)) {
+      count -= std::binary_search(sine_rows_.begin(), sine_rows_.end(), j) ? 1 : 0;
+      continue;
+    }
+    rows.push_back(j);
     shrunk.push_back(start_size_[j] > 0.0 ? std::min(1.0, calc_row_norm(j, last_.A) / start_size_[j]) : 1.0);
-  return factors_->calc_weakest(matrices(), all.candidates, shrunk, sine_rows_.size());
+  }
+  return count == 0 ? 1.0 : factors_->calc_weakest(matrices(), rows, shrunk, count);
 }
 
 double Dynamics::calc_turn(double t, const double* y) {

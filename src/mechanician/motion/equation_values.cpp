@@ -30,7 +30,7 @@ std::vector<Expr> list_forces(const Model& model) {
   for (const Named& o : model.outputs) all.push_back(o.value);
   for (const Event& e : model.events) all.push_back(e.when);
   for (const Expr& s : symbols_of(all))
-    if ((kind_bit(s.symbol().kind) & (forces_of_coordinates | forces_of_constraints)) != 0) forces.push_back(s);
+    if ((kind_bit(s.symbol().kind) & all_forces) != 0) forces.push_back(s);
   return forces;
 }
 
@@ -73,7 +73,7 @@ EquationValues::Verdict EquationValues::judge(const State& state, bool diagnose)
   AccelerateOptions options{.diagnose = diagnose, .contacts = false};
   if (!is_whole()) {
     options.rows.emplace();
-    for (int j = 0; j < facts_.m; ++j)
+    for (int j = 0; j < facts_.num_constraints; ++j)
       if (!is_absent(j)) options.rows->push_back(j);
   }
   const Instant instant = accelerate(system(), state, options);
@@ -82,6 +82,12 @@ EquationValues::Verdict EquationValues::judge(const State& state, bool diagnose)
   verdict.status = instant.solution.status, verdict.consistent = instant.solution.consistent;
   verdict.may_accelerate = instant.has_acceleration();
   if (!verdict.may_accelerate) verdict.why = explain(system(), instant.solution);
+  if (verdict.status == SolveStatus::requirements_not_met) {
+    std::vector<std::string> names;
+    for (const ControlAnswer::Refusal& r : instant.control->refused)
+      for (const Eigen::Index j : r.rows) names.push_back(row_name(facts_.num_constraints + static_cast<int>(j)));
+    verdict.why = fmt::format("{}: {} (`accelerate` says what is missing)", describe(verdict.status), quote_list(names));
+  }
   for (const RowResidual& r : instant.violations())
     if (!is_absent(r.row)) verdict.off.push_back({r.row, r.value});
   if (instant.diagnosis && !instant.diagnosis->conflicts.empty())

@@ -92,6 +92,15 @@ struct EquationFacts {
   bool events_use_forces = false;
   std::vector<ForceFacts> forces;
   std::vector<SlidingFacts> sliding;
+  ControlEquations control;  ///< without its expressions
+  /// The last of `switches`: limits of actuators and one-sided requirements, whose functions Dynamics knows.
+  struct ControlSwitch {
+    int actuator = -1;  ///< −1: of a requirement
+    bool upper = false;
+    int requirement = -1;
+    std::string name;
+  };
+  std::vector<ControlSwitch> control_switches;
 };
 
 /// States between bounds.
@@ -175,6 +184,8 @@ class EquationValues {
   /// step show (expression/variation.hpp); and by how much M, Q + C, A and b may vary unseen, by samples of a step or of a piece.
   virtual bool varies_fast(const StateBox& box) = 0;
   virtual void calc_unseen(const StateBox& box, SeenBy shown, UnseenValues& to) = 0;
+  /// Numbers of ControlEquations; false where one is not finite.
+  virtual bool calc_control(const Point&, std::span<const double>& numbers) { return numbers = {}, true; }
   /// Of the measured rows, a square; empty where one is not finite.
   virtual std::span<const double> calc_weights(const Point&) { return {}; }
   /// By SlidingFacts::at; empty where one is not finite.

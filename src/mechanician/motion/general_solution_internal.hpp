@@ -18,11 +18,7 @@ struct Dynamics::General {
   /// By row of the system, zero elsewhere.
   void copy_multipliers(const Solution& solution, int m, double* lambda) const {
     std::fill(lambda, lambda + m, 0.0);
-    const Eigen::Index constraints = solution.multipliers.size();
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-      const auto at = static_cast<Eigen::Index>(k);
-      lambda[rows[k]] = at < constraints ? solution.multipliers(at) : solution.control_multipliers(at - constraints);
-    }
+    for (std::size_t k = 0; k < rows.size(); ++k) lambda[rows[k]] = solution.multipliers(static_cast<Eigen::Index>(k));
   }
 };
 

@@ -6,8 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "mechanician/base/text.hpp"
-#include "mechanician/expression/simplify.hpp"
+#include "mechanician/motion/inputs.hpp"
 #include "mechanician/motion/integrator_impl.hpp"
 #include "mechanician/motion/motion_family.hpp"
 #include "mechanician/motion/phased_motion.hpp"
@@ -70,11 +69,6 @@ std::unique_ptr<MotionSteps> make_steps(MotionFamily& family, State start, Motio
   return std::make_unique<SmoothMotion>(family.dynamics(), std::move(start), options, SmoothMotion::Phase());
 }
 
-/// Kernels have their numbers in them, and need what they are made for written out before one can change.
-bool has_open_inputs(const System& system) {
-  return !system.kernels() && !system.is_staged() && !system.inputs_from_outside().empty();
-}
-
 }  // namespace
 
 Integrator::Integrator(const System& system, State start, MotionOptions options) {
@@ -115,38 +109,17 @@ bool Integrator::advance() {
 double Integrator::step_begin() const { return steps_->step_begin; }
 double Integrator::t() const { return steps_->t; }
 Sample Integrator::sample(double t) { return steps_->sample(t); }
-std::size_t Integrator::find_input(std::string_view name) const {
-  std::vector<std::string> known;
-  for (const int i : system_->inputs_from_outside()) {
-    known.push_back(system_->model().parameters[static_cast<std::size_t>(i)].name);
-    if (known.back() == name) return static_cast<std::size_t>(i);
-  }
-  throw std::invalid_argument(fmt::format("the model has no input `{}` that can be set{}", name,
-                                          known.empty() ? "" : fmt::format("; there are {}", quote_list(known))));
-}
+std::size_t Integrator::find_input(std::string_view name) const { return mechanician::find_input(*system_, name); }
 
 double Integrator::input(std::string_view name) const { return system_->parameters()[find_input(name)]; }
 
 void Integrator::set_input(std::string_view name, double value) {
-  const std::size_t i = find_input(name);
-  if (!std::isfinite(value))
-    throw std::invalid_argument(fmt::format("the input `{}` cannot be {}: it is a finite number", name, value));
+  const std::vector<double> values = with_input(*system_, name, value);
   if (!family_)
     throw std::invalid_argument(
         fmt::format("the input `{}` cannot be set here: the motion belongs to a family, its model is so large that it "
                     "is computed by kernels, or events change it",
                     name));
-  std::vector<double> values = system_->parameters();
-  values[i] = value;
-  // What is made of it would have to change with it.
-  const Model& model = system_->model();
-  for (const Parameter& p : model.parameters)
-    for (const Expr& s : symbols_of(std::span(&p.value, 1)))
-      if (!p.is_input && same(s, model.parameters[i].symbol()))
-        throw std::invalid_argument(
-            fmt::format("the parameter `{}` is made of the input `{}`, which cannot be set then: put what is made of "
-                        "it in [define]",
-                        p.name, name));
   family_->set_parameters(values);
   steps_->take_parameters();
 }

@@ -67,6 +67,7 @@ bool SmoothMotion::decays_fast(double scale) {
 }
 
 void SmoothMotion::watch_stiffness(double h) {
+  if (dynamics_.control_every()) return;  // steps end at samples
   if (options.method == Method::bdf || implicit_ || step_.held || crossings_.predictor.smallest() < 0.02) return;
   // What rests is not stiff, whatever its rounding does.
   if (dynamics_.facts().states.empty() && ledger_.kinetic() <= 1e-24 * ledger_.scale()) return;

@@ -103,6 +103,9 @@ class SmoothMotion : public MotionSteps {
   void begin_implicit();
   void restart_implicit();
   void watch_stiffness(double h);
+  /// Sampled control: the time of the next sample; never where it is not sampled.
+  double next_sample() const;
+  bool is_sample_due() const;
   /// Whether what is fastest dies away, rather than oscillates.
   bool decays_fast(double scale);
   AccelerationDerivatives* find_derivatives();

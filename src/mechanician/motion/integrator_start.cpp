@@ -258,7 +258,10 @@ void SmoothMotion::begin() {
   events_inside_.begin(phase_.event_signs, phase_.pending_events, phase_.fired), guards_.begin();
   note_forces();
   h_ = options.first_step > 0.0 ? options.first_step : choose_first_step();
-  if (options.method == Method::bdf) begin_implicit();
+  if (options.method == Method::bdf && dynamics_.control_every())
+    notes.push_back("control is sampled: steps end at its samples, by dop853");
+  else if (options.method == Method::bdf)
+    begin_implicit();
 }
 
 /// Forces that outputs and events use, and that are not determined: columns of results have the least ones too.

@@ -42,6 +42,12 @@ void SmoothMotion::fail_not_finite(double time, const double* y, const std::stri
   if (!now.not_finite.empty())
     return finish(StopReason::not_finite, fmt::format("at t = {}{}: {}", short_number(time), at, now.not_finite),
                   now.place);
+  const auto unmet = [&](const EquationValues::Verdict& v, double when) {
+    if (v.status != SolveStatus::requirements_not_met) return false;
+    finish(StopReason::contradiction, fmt::format("at t = {}{}: {}", short_number(when), at, v.why));
+    return true;
+  };
+  if (unmet(now, time)) return;
   if (const SolveStatus status = now.status; status == SolveStatus::mass_indefinite ||
                                              status == SolveStatus::mass_not_symmetric ||
                                              status == SolveStatus::not_unique)
@@ -53,6 +59,7 @@ void SmoothMotion::fail_not_finite(double time, const double* y, const std::stri
     State beyond{t + tau, state.q, state.qd};
     for (int i = 0; i < n; ++i) beyond.q(i) += tau * rate[i], beyond.qd(i) += tau * rate[n + i];
     const EquationValues::Verdict there = dynamics_.values().judge(beyond, false);
+    if (unmet(there, beyond.t)) return;
     if (!there.not_finite.empty())
       return finish(StopReason::not_finite,
                     fmt::format("at t = {}{}: {}", short_number(beyond.t), at, there.not_finite), there.place);
@@ -165,6 +172,19 @@ bool SmoothMotion::finish_step(double h) {
   return ok;
 }
 
+double SmoothMotion::next_sample() const {
+  const std::optional<double> every = dynamics_.control_every();
+  if (!every) return std::numeric_limits<double>::infinity();
+  return start.t + (std::floor((t - start.t) / *every + 1e-6) + 1.0) * *every;
+}
+
+bool SmoothMotion::is_sample_due() const {
+  const std::optional<double> every = dynamics_.control_every();
+  if (!every) return false;
+  const double passed = (t - start.t) / *every;
+  return dynamics_.held_control.front() == 0.0 || std::abs(passed - std::round(passed)) <= 1e-7;
+}
+
 bool SmoothMotion::advance() {
   if (over) return false;
   if (!stop_requested.empty()) {
@@ -177,6 +197,13 @@ bool SmoothMotion::advance() {
   }
   if (events_inside_.has_pending() && !events_inside_.report_pending()) return false;
   switches_.take_next_sides();
+  if (is_sample_due()) {
+    if (!dynamics_.sample_control(t, step_.rk.y_new.data()) ||
+        !dynamics_.rhs(t, step_.rk.y_new.data(), step_.rk.k[12].data())) {
+      fail_not_finite(t, step_.rk.y_new.data(), "control has no force at this sample");
+      return false;
+    }
+  }
   if (implicit_) return advance_implicit();
   return advance_explicit();
 }
@@ -202,7 +229,7 @@ bool SmoothMotion::advance_explicit() {
   double narrow_step = 0.0, narrow_from = 0.0;
   int turning_switch = -1;
   for (int tries = 0; tries < 500; ++tries) {
-    const double remaining = options.to - t;
+    const double remaining = std::min(options.to, next_sample()) - t;
     // The step planned: not beyond the end, but across a singular state.
     // Where it is known when something switches, the step ends there.
     const SwitchWatch::Clock clock = landing > 0.0 ? SwitchWatch::Clock() : switches_.find_clock(1.02 * h_);
@@ -450,8 +477,11 @@ Sample SmoothMotion::sample(double time) {
   };
   bare.qdd = bare.Qc = bare.Qc_i = bare.Qc_ni = bare.Q_control = unknown(n);
   bare.lambda = bare.multipliers = bare.power = unknown(dynamics_.num_constraints());
+  bare.tau = unknown(dynamics_.num_actuators());
+  bare.error = unknown(dynamics_.facts().m - dynamics_.num_constraints());
   bare.outputs = unknown(dynamics_.facts().num_outputs);
   bare.works.constraints = unknown(dynamics_.num_constraints());
+  bare.works.actuators = unknown(dynamics_.num_actuators());
   return bare;
 }
 

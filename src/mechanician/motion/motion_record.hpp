@@ -23,7 +23,10 @@ struct Works {
   double given = 0.0;  ///< of Q, with ½ q̇ᵀṀ q̇: for energies without explicit time, the work of the forces proper
   double ideal = 0.0, nonideal = 0.0, control = 0.0;
   Eigen::VectorXd constraints;  ///< by constraint row: ∫ λ_j (A q̇)_j dt
+  Eigen::VectorXd actuators;    ///< of `control`: ∫ τ_k E_kᵀq̇ dt
 };
+/// Actuators that are not there do nothing.
+void add(Works& to, const Works& from);
 
 /// Everything that is known of the motion at one time.
 struct Sample {
@@ -31,6 +34,8 @@ struct Sample {
   Eigen::VectorXd q, qd, qdd;       ///< n
   Eigen::VectorXd Qc, Qc_i, Qc_ni;  ///< n, force of the constraints and its parts
   Eigen::VectorXd Q_control;        ///< n
+  Eigen::VectorXd tau, error;       ///< efforts of actuators, errors of the requirements of control
+  double cost = 0.0;                ///< of control
   Eigen::VectorXd lambda;           ///< constraint rows: multipliers, least norm where not unique
   Eigen::VectorXd power;            ///< constraint rows: λ_j (A q̇)_j
   Eigen::VectorXd multipliers;      ///< constraint rows: actual ones, with everything that acts
@@ -44,7 +49,22 @@ struct Sample {
 };
 
 /// sliding_begins, sliding_ends: along a surface where an expression switches, which is the name of the event.
-enum class EventKind { impact, release, contact, stick, slip, singular, user, sliding_begins, sliding_ends };
+/// saturated, released: an actuator comes to a limit, leaves it; acts, rests: a one-sided requirement of control.
+enum class EventKind {
+  impact,
+  release,
+  contact,
+  stick,
+  slip,
+  singular,
+  user,
+  sliding_begins,
+  sliding_ends,
+  saturated,
+  released,
+  acts,
+  rests,
+};
 std::string_view name_of(EventKind kind);
 
 struct MotionEvent {
@@ -90,6 +110,7 @@ struct Statistics {
   long jacobians = 0;    ///< of the implicit method
   long crossings = 0, switches = 0, restarts = 0;
 };
+void add(Statistics& to, const Statistics& from);
 
 /// A number of [summary]: of the motion from its start; not a number where its quantity has no value.
 struct SummaryValue {

@@ -132,7 +132,7 @@ std::shared_ptr<const PhaseSystem> PhaseSystems::of(const std::vector<ContactSta
     phase->row_of = all_->row_of;
     phase->rows.assign(statuses.size(), -1);
     phase->slip_rows.resize(statuses.size());
-    std::vector<char> absent(static_cast<std::size_t>(all_->system->m()), 0);
+    std::vector<char> absent(static_cast<std::size_t>(all_->system->num_rows()), 0);
     for (std::size_t c = 0; c < statuses.size(); ++c) {
       const int row = whole_->equations().contacts[c].row;
       if (statuses[c] == ContactStatus::open)

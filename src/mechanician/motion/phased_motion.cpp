@@ -20,17 +20,6 @@ using Eigen::VectorXd;
 
 constexpr double checkpoint_version = 5.0;
 
-void add(Works& to, const Works& from) {
-  to.given += from.given, to.ideal += from.ideal, to.nonideal += from.nonideal, to.control += from.control;
-  to.constraints += from.constraints;
-}
-
-void add(Statistics& to, const Statistics& from) {
-  to.steps += from.steps, to.rejected += from.rejected, to.evaluations += from.evaluations, to.robust += from.robust;
-  to.projections += from.projections, to.jacobians += from.jacobians, to.crossings += from.crossings;
-  to.switches += from.switches, to.restarts += from.restarts;
-}
-
 bool is(const Contact& c, ContactStatus status) { return c.status == status; }
 
 }  // namespace
@@ -50,8 +39,9 @@ PhasedMotion::PhasedMotion(const System& system_given, State start_given, Motion
       systems_(phases ? phases : own_systems_.get()),
       before_(std::move(before)),
       forces_(list_forces(system_given.model())) {
-  const int constraints = system->m() - system->equations().num_control();
+  const int constraints = system->m();
   sums_.works.constraints = VectorXd::Zero(constraints);
+  sums_.works.actuators = VectorXd::Zero(std::ssize(system->equations().control.actuators));
   many_since_ = start.t;
   modes_.resize(system->equations().contacts.size());
   settles_at_.assign(modes_.size(), std::numeric_limits<double>::infinity());
@@ -130,7 +120,7 @@ bool PhasedMotion::find_unique(const State& state) {
   }
   if (const EquationValues& values = phase_->dynamics->values(); !values.is_whole()) {
     with_rows.rows.emplace();
-    for (int j = 0; j < values.facts().m; ++j)
+    for (int j = 0; j < phase_->system->m(); ++j)
       if (!values.is_absent(j)) with_rows.rows->push_back(j);
   }
   const Instant instant = accelerate(*phase_->system, state, with_rows);
@@ -277,9 +267,7 @@ bool PhasedMotion::advance() {
 
 void PhasedMotion::add_phase(Sums& sums) const {
   const Certificate c = smooth_->certificate();
-  Works works;
-  works.given = c.works.given, works.ideal = c.works.ideal, works.nonideal = c.works.nonideal,
-  works.control = c.works.control;
+  Works works = c.works;
   works.constraints.setZero(sums.works.constraints.size());
   for (Index j = 0; j < c.works.constraints.size(); ++j) {
     const int row = phase_->row_of[static_cast<std::size_t>(j)];
@@ -327,7 +315,7 @@ Dynamics::ForceSource PhasedMotion::force_source() {
 }
 
 void PhasedMotion::calc_ideal_forces(const State& state, std::span<double> forces) const {
-  const auto ideal = find_ideal(state);
+  const auto ideal = find_ideal(state, smooth_->dynamics().control_force());
   if (!ideal) return;
   const VectorXd force = ideal->now.values.A.transposed_times(ideal->lambda);
   for (std::size_t i = 0; i < forces_.size(); ++i) {
@@ -339,10 +327,11 @@ void PhasedMotion::calc_ideal_forces(const State& state, std::span<double> force
   }
 }
 
-std::optional<PhasedMotion::Ideal> PhasedMotion::find_ideal(const State& state) const {
+std::optional<PhasedMotion::Ideal> PhasedMotion::find_ideal(const State& state, const VectorXd& control) const {
   Ideal ideal{{}, system->evaluate(state)};
   std::optional<NotFinite> not_finite = ideal.now.not_finite;
   if (not_finite) return {};
+  if (control.size() > 0) ideal.now.values.Q += control;  // a given force, as constraints feel it
   std::vector<Contact> contacts = classify_contacts(*system, state, ideal.now, size_, not_finite);
   for (std::size_t c = 0; c < contacts.size(); ++c)
     contacts[c].status = modes_[c].status == ContactStatus::open ? ContactStatus::open : ContactStatus::touching;
@@ -444,12 +433,12 @@ Sample PhasedMotion::of_whole(const Sample& part) {
   s.normal = as_vector(normal), s.friction = as_vector(friction_values);
   // What is ideal is that of the touching contacts without friction.
   if (!rubs()) return s;
-  const auto ideal = find_ideal({s.t, s.q, s.qd});
+  const auto ideal = find_ideal({s.t, s.q, s.qd}, s.Q_control);
   if (!ideal) return s;
   const InstantValues& values = ideal->now.values;
   s.lambda = ideal->lambda;
   s.Qc_i = values.A.transposed_times(s.lambda);
-  s.Qc = values.M * s.qdd - values.Q - s.Q_control;
+  s.Qc = values.M * s.qdd - values.Q;
   s.Qc_ni = s.Qc - s.Qc_i;
   s.power = s.lambda.cwiseProduct((values.A * s.qd).head(constraints));
   return s;
@@ -484,6 +473,7 @@ template <class Do>
 void PhasedMotion::each_number(Sums& s, Do&& number) {
   number(s.works.given), number(s.works.ideal), number(s.works.nonideal), number(s.works.control);
   for (double& x : s.works.constraints) number(x);
+  for (double& x : s.works.actuators) number(x);
   number(s.statistics.steps), number(s.statistics.rejected), number(s.statistics.evaluations),
       number(s.statistics.robust);
   number(s.statistics.projections), number(s.statistics.jacobians), number(s.statistics.crossings);

@@ -142,7 +142,7 @@ class PhasedMotion : public MotionSteps {
     Eigen::VectorXd lambda;
     Evaluation now;
   };
-  std::optional<Ideal> find_ideal(const State& state) const;
+  std::optional<Ideal> find_ideal(const State& state, const Eigen::VectorXd& control) const;
   bool rubs() const;
 
   std::unique_ptr<PhaseSystems> own_systems_;

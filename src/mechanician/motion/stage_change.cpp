@@ -82,7 +82,9 @@ std::vector<std::string> StagedMotion::make_changes(const Event& event, const Sa
         ++j;
       }
     };
-    look(model.constraints), look(model.controls);
+    look(model.constraints);
+    j += model.states.size();
+    look(model.controls);
   }
   return names;
 }
@@ -155,11 +157,7 @@ bool StagedMotion::meet_velocities(const Stage& next, const std::vector<std::str
     for (Index j = 0; j < now.values.A.rows(); ++j) {
       const double work = 0.5 * impact.impulses(j) * now.values.A.dot(j, sum);
       works += work;
-      const Index row = next.row_of[static_cast<std::size_t>(j)];
-      if (row < sums_.works.constraints.size())
-        sums_.works.ideal += work, sums_.works.constraints(row) += work;
-      else
-        sums_.works.control += work;
+      sums_.works.ideal += work, sums_.works.constraints(next.row_of[static_cast<std::size_t>(j)]) += work;
     }
     sums_.works.nonideal += 0.5 * (state.qd - before).dot(now.values.M * sum) - works;
     now = stage.evaluate(state);

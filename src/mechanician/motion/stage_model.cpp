@@ -17,8 +17,10 @@ Model engaged_model(const Model& whole, const std::vector<char>& engaged) {
     else
       absent.push_back({make_symbol(SymbolKind::multiplier, c.name), Expr(0)});
   }
+  j += whole.states.size();
   for (const Control& c : whole.controls)
     if (engaged[j++]) model.controls.push_back(c);
+  if (model.controls.empty()) model.actuators.clear(), model.control = {};  // nothing is asked of them
   // Forces of the ideal case, of what is there.
   for (Named& force : model.nonideal) force.value = substitute(force.value, absent);
   return model;
@@ -27,6 +29,7 @@ Model engaged_model(const Model& whole, const std::vector<char>& engaged) {
 std::vector<char> engaged_at_start(const Model& model) {
   std::vector<char> engaged;
   for (const Constraint& c : model.constraints) engaged.push_back(c.engaged);
+  engaged.insert(engaged.end(), model.states.size(), 1);
   for (const Control& c : model.controls) engaged.push_back(c.engaged);
   return engaged;
 }
@@ -35,16 +38,28 @@ std::vector<int> rows_that_change(const Model& model) {
   std::vector<char> changes = engaged_at_start(model);
   for (char& x : changes) x = !x;
   std::map<std::string, std::size_t> rows;
-  for (const Constraint& c : model.constraints) rows.emplace(c.name, rows.size());
-  for (const Control& c : model.controls) rows.emplace(c.name, rows.size());
+  std::size_t row = 0;
+  for (const Constraint& c : model.constraints) rows.emplace(c.name, row++);
+  row += model.states.size();
+  for (const Control& c : model.controls) rows.emplace(c.name, row++);
   for (const Event& e : model.events)
     for (const EventChange& c : e.changes)
-      if (const auto row = rows.find(c.name); c.what != EventChange::What::set && row != rows.end())
-        changes[row->second] = 1;
+      if (const auto found = rows.find(c.name); c.what != EventChange::What::set && found != rows.end())
+        changes[found->second] = 1;
   std::vector<int> list;
   for (std::size_t j = 0; j < changes.size(); ++j)
     if (changes[j]) list.push_back(static_cast<int>(j));
   return list;
+}
+
+std::vector<std::string> names_that_change(const Model& model) {
+  std::vector<std::string> names;
+  const std::size_t constraints = model.constraints.size();
+  for (const int row : rows_that_change(model)) {
+    const auto j = static_cast<std::size_t>(row);
+    names.push_back(j < constraints ? model.constraints[j].name : model.controls[j - constraints].name);
+  }
+  return names;
 }
 
 System system_at_start(const System& system) {
@@ -72,8 +87,14 @@ Stage& StageSystems::of(const std::vector<char>& engaged) {
   const auto found = stages_.find(engaged);
   if (found != stages_.end()) return found->second;
   Stage stage;
-  for (std::size_t j = 0; j < engaged.size(); ++j)
-    if (engaged[j]) stage.row_of.push_back(static_cast<int>(j));
+  // Rows of states, which nothing releases, stand between constraints and control.
+  const std::size_t constraints = whole_->model().constraints.size();
+  const int states = whole_->num_states();
+  for (std::size_t j = 0; j <= engaged.size(); ++j) {
+    if (j == constraints)
+      for (const StateRow& z : whole_->states()) stage.row_of.push_back(z.row);
+    if (j < engaged.size() && engaged[j]) stage.row_of.push_back(static_cast<int>(j) + (j < constraints ? 0 : states));
+  }
   stage.family = std::make_unique<MotionFamily>(
       System(engaged_model(whole_->model(), engaged), parameters_, System::Checked::already), nominal_, varied_);
   return stages_.emplace(engaged, std::move(stage)).first->second;

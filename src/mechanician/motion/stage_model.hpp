@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "mechanician/motion/motion_family.hpp"
@@ -18,12 +19,14 @@ struct Stage {
   std::vector<int> row_of;  ///< row of the whole system for each of its rows
 };
 
-/// A model without the constraints and requirements that are not engaged; flags by row, constraints first.
+/// A model without the constraints and requirements that are not engaged; flags by row: constraints, rates of
+/// states (always), requirements.
 Model engaged_model(const Model& model, const std::vector<char>& engaged);
 /// As the model begins.
 std::vector<char> engaged_at_start(const Model& model);
-/// Rows that events release or engage, or that begin released; increasing.
+/// Rows that events release or engage, or that begin released; increasing, flags by row as above.
 std::vector<int> rows_that_change(const Model& model);
+std::vector<std::string> names_that_change(const Model& model);
 /// The system as it begins; the same one where nothing is released.
 System system_at_start(const System& system);
 

@@ -19,17 +19,6 @@ using Eigen::VectorXd;
 
 constexpr double checkpoint_version = 1.0;
 
-void add(Works& to, const Works& from) {
-  to.given += from.given, to.ideal += from.ideal, to.nonideal += from.nonideal, to.control += from.control;
-  to.constraints += from.constraints;
-}
-
-void add(Statistics& to, const Statistics& from) {
-  to.steps += from.steps, to.rejected += from.rejected, to.evaluations += from.evaluations, to.robust += from.robust;
-  to.projections += from.projections, to.jacobians += from.jacobians, to.crossings += from.crossings;
-  to.switches += from.switches, to.restarts += from.restarts;
-}
-
 }  // namespace
 
 StagedMotion::StagedMotion(const System& system_given, State start_given, MotionOptions options_given)
@@ -54,7 +43,8 @@ StagedMotion::StagedMotion(const System& system_given, State start_given, Motion
   const std::vector<Parameter>& parameters = system->model().parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (parameters[i].is_mode) modes_.push_back(static_cast<int>(i));
-  sums_.works.constraints = VectorXd::Zero(system->m() - system->num_control());
+  sums_.works.constraints = VectorXd::Zero(system->m());
+  sums_.works.actuators = VectorXd::Zero(std::ssize(system->equations().control.actuators));
   sums_.contacts.phases = 0;
   storm_since_ = start.t;
   stage_start_ = start;
@@ -217,6 +207,14 @@ Sample StagedMotion::sample(double time) {
     s.works = sums_.works;
   else
     add(s.works, sums_.works);
+  // Of requirements that are released nobody asks for the error, and without any of them actuators rest.
+  if (const Index count = system->num_control(); count > 0) {
+    if (part.tau.size() == 0) s.tau.setZero(std::ssize(system->equations().control.actuators));
+    s.error.setConstant(count, std::numeric_limits<double>::quiet_NaN());
+    Index at = 0;
+    for (Index j = 0; j < count; ++j)
+      if (engaged_[static_cast<std::size_t>(system->m() + j)]) s.error(j) = part.error(at++);
+  }
   // Friction of what is released is zero.
   std::vector<double> normal, friction;
   Index at_normal = 0, at_friction = 0;
@@ -240,6 +238,7 @@ template <class Do>
 void StagedMotion::each_number(Sums& s, Do&& number) {
   number(s.works.given), number(s.works.ideal), number(s.works.nonideal), number(s.works.control);
   for (double& x : s.works.constraints) number(x);
+  for (double& x : s.works.actuators) number(x);
   number(s.statistics.steps), number(s.statistics.rejected), number(s.statistics.evaluations),
       number(s.statistics.robust);
   number(s.statistics.projections), number(s.statistics.jacobians), number(s.statistics.crossings);

@@ -107,6 +107,62 @@ TEST(StagedMotion, goes_on_with_the_same_bits_from_every_checkpoint_of_the_impli
   goes_on_with_the_same_bits(Loaded(smooth), {.to = 2.0, .tolerance = 1e-7, .method = Method::bdf});
 }
 
+/// A state, a constraint in front of its row and control behind it: the same motion as without modes, and forces under their names.
+TEST(StagedMotion, with_states_is_that_of_a_model_that_nothing_changes) {
+  const std::string plain = R"toml(
+coordinates = ["x", "y", "z"]
+[dynamics]
+kinetic   = "0.5*(x'^2 + y'^2 + z'^2)"
+potential = "9.81*y + 0.5*z^2"
+force     = { x = "s", z = "-0.2*s" }
+[states]
+s = { rate = "x - 0.3*s", start = 0.2 }
+r = { rate = "s - r" }
+[constraints]
+rod  = "x^2 + y^2 = 1"
+wall = "z <= 5"
+[control.follow]
+equation  = "z = 0.1*sin(t)"
+frequency = 3
+[start]
+position = { x = 1 }
+[outputs]
+f = "multiplier(rod) + control(z) + power(rod)"
+)toml";
+  const Loaded whole(plain), staged(plain + R"toml(
+[modes]
+k = 1
+[constraints.late]
+equation = "z' = 0"
+engaged  = false
+[events]
+tick = { when = "t - 0.7", do = "k = 2" }
+hold = { when = "t - 9", do = ["engage late", "release follow"] }
+)toml");
+  const MotionOptions options{.to = 2.0, .tolerance = 1e-11};
+  Integrator one = whole.integrator(options), other = staged.integrator(options);
+  const Sample a = run_to_end(one), b = run_to_end(other);
+  for (int i = 0; i < whole.system.n(); ++i) {
+    EXPECT_NEAR(a.q(i), b.q(i), 1e-9) << i;
+    EXPECT_NEAR(a.qdd(i), b.qdd(i), 1e-8) << i;
+    EXPECT_NEAR(a.Q_control(i), b.Q_control(i), 1e-8) << i;
+  }
+  EXPECT_NEAR(a.outputs(0), b.outputs(0), 1e-8);
+  const auto row = [](const Loaded& model, const std::string& name) {
+    int j = 0;
+    while (model.system.row_name(j) != name) ++j;
+    return j;
+  };
+  for (const char* name : {"rod", "wall"}) {
+    EXPECT_NEAR(a.multipliers(row(whole, name)), b.multipliers(row(staged, name)), 1e-8) << name;
+    EXPECT_NEAR(a.works.constraints(row(whole, name)), b.works.constraints(row(staged, name)), 1e-9) << name;
+  }
+  EXPECT_EQ(b.multipliers(row(staged, "late")), 0.0);
+  EXPECT_EQ(b.modes(0), 2.0);
+  EXPECT_EQ(b.engaged, Eigen::Vector2d(0.0, 1.0));  // late, follow
+  EXPECT_NEAR(a.works.control, b.works.control, 1e-9);
+}
+
 TEST(StagedMotion, in_memory_is_that_of_the_integrator) {
   const Loaded model(everything);
   const MotionOptions options{.to = 3.0, .tolerance = 1e-8};

@@ -102,6 +102,10 @@ std::optional<Stop> SwitchWatch::set_first_sides() {
     d.calc_switches(t, y, g_begin_);
     if (!update_sides(g_begin_, all)) break;
   }
+  if (d.num_control_switches() > 0) {
+    d.settle_control(t, y);
+    d.calc_switches(t, y, g_begin_);
+  }
   d.calc_switch_noise(t, y, g_noise_);
   // On a switching surface the motion itself decides: by its accelerations, or looked at a little ahead on either side.
   if (auto stop = settle_first_surfaces()) return stop;
@@ -399,6 +403,7 @@ std::optional<Stop> SwitchWatch::cross(int which, double next_step) {
   if (s.is_discontinuous && !jumps_) align_twins(active.back());
   settle_outer(i);
   landing_floor_[i] = left;
+  settle_control_ahead(next_step);
   const bool known = d.set_state_rates(t, rk.y_new.data()) && d.choose_rows(t, rk.y_new.data()) &&
                      d.rhs(t, rk.y_new.data(), rk.k[12].data());
   if (!known && d.surfaces().empty())
@@ -459,6 +464,7 @@ std::optional<Stop> SwitchWatch::turn(int which, double next_step) {
   const std::vector<Surface> along = d.surfaces();
   if (auto stop = leaving_ >= 0 ? leave() : cross(which, next_step)) return stop;
   report_changes(along);
+  report_control(of_step);
   if (auto stop = refuse_many(which)) return stop;
   next_sides_ = d.sides(), next_surfaces_ = d.surfaces();
   note_surfaces(next_surfaces_);
@@ -468,7 +474,103 @@ std::optional<Stop> SwitchWatch::turn(int which, double next_step) {
   return {};
 }
 
+/// Actuators that came to a limit or left it, requirements that began or ceased to act.
+void SwitchWatch::report_control(const std::vector<double>& before) {
+  Dynamics& d = view_.dynamics;
+  const std::size_t first = d.num_expression_switches();
+  for (std::size_t i = first; i < before.size(); ++i) {
+    const double side = d.sides()[i];
+    if (side == before[i]) continue;
+    const EquationFacts::ControlSwitch& s = d.facts().control_switches[i - first];
+    const int n = d.n();
+    const double* const y = view_.step.rk.y_new.data();
+    MotionEvent event;
+    event.time = view_.motion.t;
+    event.kind = s.actuator >= 0 ? (side < 0.0 ? EventKind::saturated : EventKind::released)
+                                 : (side < 0.0 ? EventKind::acts : EventKind::rests);
+    event.name = s.name;
+    event.q = Eigen::Map<const Eigen::VectorXd>(y, n);
+    event.qd_before = event.qd_after = Eigen::Map<const Eigen::VectorXd>(y + n, n);
+    view_.motion.events.push_back(std::move(event));
+  }
+}
+
+/// Where something turns, what acts of control from there on is what the programme says a little ahead: where two actuators share what is
+/// asked for, both could leave their limits, and cost decides which does.
+void SwitchWatch::settle_control_ahead(double next_step) {
+  Dynamics& d = view_.dynamics;
+  if (d.num_control_switches() == 0) return;
+  const double t = view_.motion.t, h = std::max(view_.step.h, next_step);
+  const std::vector<double>& y = view_.step.rk.y_new;
+  const std::vector<double> given = d.sides();
+  const std::size_t first = d.num_expression_switches();
+  const long evaluations = d.evaluations, projections = d.projections;
+  std::vector<double> rate(y.size()), there(y), g(given.size()), noise(given.size());
+  const auto n = static_cast<std::size_t>(d.n());
+  d.settle_control(t, y.data());
+  // It has to stay so for a while: where efforts of actuators come to do the same, they have no share of their own for an instant.
+  constexpr int decades = 3;
+  std::vector<double> found;
+  int agreed = 0;
+  if (d.choose_rows(t, y.data()) && d.rhs(t, y.data(), rate.data()))
+    for (double tau = 1e-6 * h; tau < 0.2 * h && agreed < decades; tau *= 10.0) {
+      for (std::size_t j = 0; j < n; ++j) {
+        there[j] = y[j] + tau * y[n + j] + 0.5 * tau * tau * rate[n + j];
+        there[n + j] = y[n + j] + tau * rate[n + j];
+      }
+      d.settle_control(t + tau, there.data());
+      if (!d.calc_switches(t + tau, there.data(), g)) break;
+      d.calc_switch_noise(t + tau, there.data(), noise);
+      bool clear = true;
+      for (std::size_t k = first; k < g.size(); ++k) clear &= d.sides()[k] * g[k] > 16.0 * noise[k];
+      agreed = !clear ? 0 : d.sides() == found ? agreed + 1 : 1;
+      if (clear) found = d.sides();
+    }
+  d.sides() = found.empty() ? given : found;
+  d.evaluations = evaluations, d.projections = projections;
+  if (!d.choose_rows(t, y.data()) || !d.calc_switches(t, y.data(), g)) return;
+  d.calc_switch_noise(t, y.data(), noise);
+  // Those that are not at zero here turned because others did.
+  for (std::size_t k = first; k < g.size(); ++k)
+    landing_floor_[k] = std::abs(g[k]) < 1e8 * noise[k] ? 4.0 * std::abs(g[k]) : 0.0;
+}
+
+/// What acts must be what the programme says where a step begins: where several limits are met at once, turning one after the other
+/// need not lead there.
+void SwitchWatch::settle_control() {
+  Dynamics& d = view_.dynamics;
+  const std::size_t first = d.num_expression_switches();
+  if (d.num_control_switches() == 0) return;
+  Dop853& rk = view_.step.rk;
+  const double t = view_.motion.t;
+  const long evaluations = d.evaluations, projections = d.projections;
+  const std::vector<double> before = d.sides();
+  std::vector<double> g(before.size()), noise(before.size());
+  d.calc_switch_noise(t, rk.y_new.data(), noise);
+  if (d.calc_switches(t, rk.y_new.data(), g)) {
+    bool wrong = false;
+    for (std::size_t i = first; i < g.size(); ++i) wrong |= before[i] * g[i] < -1e6 * noise[i];
+    if (wrong) {
+      d.settle_control(t, rk.y_new.data());
+      if (d.sides() != before) {
+        report_control(before);
+        std::fill(landing_floor_.begin() + static_cast<std::ptrdiff_t>(first), landing_floor_.end(), 0.0);
+        d.rhs(t, rk.y_new.data(), rk.k[12].data());
+        if (view_.step.h > 0.0) ++view_.statistics.switches;
+      }
+    }
+  }
+  d.evaluations = evaluations, d.projections = projections;
+}
+
 void SwitchWatch::take_next_sides() {
+  // Where something has just turned, what acts was found a little ahead: here functions are at zero, or jump.
+  const bool turned = !next_sides_.empty();
+  take_noted_sides();
+  if (!turned) settle_control();
+}
+
+void SwitchWatch::take_noted_sides() {
   if (next_sides_.empty()) return;
   Dynamics& d = view_.dynamics;
   Dop853& rk = view_.step.rk;

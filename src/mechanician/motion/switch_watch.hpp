@@ -89,6 +89,10 @@ class SwitchWatch {
   bool is_consistent(const std::vector<Surface>& active, std::vector<int>& modes, bool exchange);
   void set_modes(const std::vector<Surface>& active, const std::vector<int>& modes);
   std::optional<Stop> settle_modes(Modes found, int which);
+  void report_control(const std::vector<double>& before);
+  void settle_control();
+  void settle_control_ahead(double next_step);
+  void take_noted_sides();
   void report_changes(const std::vector<Surface>& before);
   void note_surfaces(const std::vector<Surface>& along);
   void turn_others(int which);

@@ -1,5 +1,7 @@
 #include "mechanician/motion/written_equations.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -37,7 +39,7 @@ struct WrittenEquations::Parts {
   struct Range {
     std::size_t begin = 0, size = 0;
   };
-  Range M, Q, A, b, K, C, residual, rate, given, friction;
+  Range M, Q, A, b, K, C, residual, rate, given, friction, control;
   std::vector<Expr> all;
   Range add(const std::vector<Expr>& part) {
     const Range range{all.size(), part.size()};
@@ -73,13 +75,14 @@ WrittenEquations::WrittenEquations(const System& system) : system_(&system), mad
   parts.residual = parts.add(residual), parts.rate = parts.add(rate);
   if (!facts_.mass_is_constant) made_->given_power = make_given_power(system.model());
   if (made_->given_power) parts.given = parts.add({*made_->given_power});
-  parts.friction = parts.add(friction);
+  parts.friction = parts.add(friction), parts.control = parts.add(eqs.control.numbers);
   for (const Expr& e : parts.all) facts_.depends_on_time |= e.contains(SymbolKind::time);
 
   Frozen frozen = freeze(parts.all);
   made_->switches = std::move(frozen.switches);
   sides.assign(made_->switches.size(), 1.0);
   for (const Switch& s : made_->switches) facts_.switches.push_back({s.text, s.is_discontinuous, clock_of(s.g)});
+  set_control_switches();
   set_programs(parts, frozen.expressions);
   set_narrow(parts, frozen.expressions);
   made_->divisors = find_divisors(parts.all);
@@ -89,7 +92,7 @@ WrittenEquations::WrittenEquations(const System& system) : system_(&system), mad
 
   int most = 0;
   for (const Tape* tape : {&made_->C, &made_->switching, &made_->switch_rates, &made_->below_fractions,
-                           &made_->quantities, &made_->sliding, &made_->weights})
+                           &made_->quantities, &made_->sliding, &made_->weights, &made_->control})
     most = std::max(most, tape->num_registers());
   registers_.resize(static_cast<std::size_t>(most));
   x_.assign(
@@ -101,7 +104,7 @@ WrittenEquations::WrittenEquations(const System& system) : system_(&system), mad
 void WrittenEquations::set_facts() {
   const Equations& eqs = system_->equations();
   EquationFacts& f = facts_;
-  f.n = system_->n(), f.m = system_->m(), f.num_constraints = f.m - eqs.num_control();
+  f.n = system_->n(), f.m = eqs.m(), f.num_constraints = system_->m();
   f.has_C = eqs.has_C, f.needs_reactions = system_->needs_reactions(), f.measured = eqs.measured;
   f.pattern.n = f.n, f.pattern.m = f.m;
   for (const auto& e : eqs.M.entries)
@@ -116,6 +119,35 @@ void WrittenEquations::set_facts() {
   }
   f.states = eqs.states;
   f.family_of_state = families_of(eqs.states, [&](int i) { return eqs.coordinates[static_cast<std::size_t>(i)]; });
+}
+
+/// Limits and one-sided requirements are kinks of the control force: sides tell what acts.
+void WrittenEquations::set_control_switches() {
+  facts_.control = system_->equations().control;
+  facts_.control.numbers.clear(), facts_.control.E.entries.shrink_to_fit();
+  const ControlEquations& control = facts_.control;
+  const auto add = [&](EquationFacts::ControlSwitch s, std::string text) {
+    facts_.control_switches.push_back(std::move(s));
+    facts_.switches.push_back({std::move(text), false});
+    sides.push_back(1.0);
+  };
+  if (control.every || control.nominal) return;  // then the controller finds what acts by itself
+  for (std::size_t i = 0; i < control.actuators.size(); ++i) {
+    const ControlEquations::Actuator& a = control.actuators[i];
+    for (const bool upper : {false, true})
+      if (upper ? a.has_high : a.has_low)
+        add({static_cast<int>(i), upper, -1, a.name}, fmt::format("the limit of {}", a.name));
+  }
+  for (std::size_t j = 0; j < control.requirements.size(); ++j) {
+    const std::string name = system_->row_name(system_->m() + static_cast<int>(j));
+    if (control.requirements[j].one_sided)
+      add({-1, false, static_cast<int>(j), name}, fmt::format("the requirement {}", name));
+  }
+}
+
+void WrittenEquations::set_sides() {
+  const std::size_t count = made_->switches.size();
+  std::copy_n(sides.begin(), count, x_.begin() + static_cast<std::ptrdiff_t>(made_->num_inputs - count));
 }
 
 std::vector<Expr> WrittenEquations::inputs() const {
@@ -178,6 +210,11 @@ void WrittenEquations::set_programs(const Parts& parts, const std::vector<Expr>&
   if (facts_.needs_reactions) made_->C = Tape(part(parts.C), in_C);
   C_.resize(parts.C.size);
   made_->sliding = Tape(part(parts.friction), in);
+  made_->control = Tape(part(parts.control), in);
+  made_->frozen.control.numbers = part(parts.control);
+  for (std::size_t k = 0; k < made_->frozen.control.E.entries.size(); ++k)
+    made_->frozen.control.E.entries[k].value = made_->frozen.control.numbers[k];
+  control_.resize(parts.control.size);
   sliding_.resize(parts.friction.size);
   std::vector<Expr> weights;
   for (const auto& line : eqs.W) weights.insert(weights.end(), line.begin(), line.end());
@@ -231,7 +268,7 @@ void WrittenEquations::set_quantities() {
   for (const Named& o : model.outputs) quantities.push_back(o.value);
   for (const Event& e : model.events) {
     when.push_back(e.when);
-    const bool forces = (e.when.kinds() & (forces_of_coordinates | forces_of_constraints)) != 0;
+    const bool forces = (e.when.kinds() & all_forces) != 0;
     facts_.events.push_back({e.name, e.direction, e.action, !e.changes.empty(), forces});
     facts_.events_use_acceleration |= e.when.contains(SymbolKind::acceleration);
     facts_.events_use_forces |= forces;
@@ -273,6 +310,15 @@ ForceFacts WrittenEquations::find_force_facts(const Expr& symbol) const {
     force.at = system_->find_coordinate(name);
     return force;
   }
+  if ((kind_bit(force.kind) & forces_of_control) != 0) {
+    force.at = force.kind == SymbolKind::control_cost && facts_.num_constraints < facts_.m ? 0 : -1;
+    if (force.kind == SymbolKind::effort)
+      for (std::size_t i = 0; i < eqs.control.actuators.size(); ++i)
+        if (eqs.control.actuators[i].name == name) force.at = static_cast<int>(i);
+    for (int j = facts_.num_constraints; force.kind == SymbolKind::control_error && j < facts_.m; ++j)
+      if (eqs.rows[static_cast<std::size_t>(j)].name == name) force.at = j - facts_.num_constraints;
+    return force;
+  }
   for (int j = 0; j < facts_.num_constraints; ++j) {
     const std::string& row = eqs.rows[static_cast<std::size_t>(j)].name;
     if (row == name) force.at = j;
@@ -295,7 +341,7 @@ void WrittenEquations::set_inputs(const Point& point) {
   x_[0] = point.t;
   std::copy_n(point.q, n, x_.begin() + 1);
   std::copy_n(point.qd, n, x_.begin() + 1 + n);
-  std::copy(sides.begin(), sides.end(), x_.begin() + static_cast<std::ptrdiff_t>(made_->num_inputs - sides.size()));
+  set_sides();
   const auto after = x_.begin() + static_cast<std::ptrdiff_t>(made_->num_inputs);
   if (point.qdd) {
     std::copy_n(point.qdd, n, after);
@@ -325,7 +371,7 @@ bool WrittenEquations::evaluate(double t, const double* q, const double* qd) {
   x_[0] = t;
   std::copy_n(q, facts_.n, x_.begin() + 1);
   std::copy_n(qd, facts_.n, x_.begin() + 1 + facts_.n);
-  std::copy(sides.begin(), sides.end(), x_.begin() + static_cast<std::ptrdiff_t>(made_->num_inputs - sides.size()));
+  set_sides();
   rhs_values_(x_.data(), v_.data());
   return is_finite(v_);
 }
@@ -344,7 +390,7 @@ bool WrittenEquations::evaluate_rows(double t, const double* q, const double* qd
   x_[0] = t;
   std::copy_n(q, facts_.n, x_.begin() + 1);
   std::copy_n(qd, facts_.n, x_.begin() + 1 + facts_.n);
-  std::copy(sides.begin(), sides.end(), x_.begin() + static_cast<std::ptrdiff_t>(made_->num_inputs - sides.size()));
+  set_sides();
   row_values_(x_.data(), rows_.data());
   return is_finite(rows_);
 }
@@ -424,7 +470,8 @@ void WrittenEquations::set_box(const StateBox& box) {
   for (std::size_t i = 0; i < x_.size(); ++i) box_[i] = Interval(x_[i]);
   box_[0] = box.t;
   std::copy_n(box.q, n, box_.begin() + 1), std::copy_n(box.qd, n, box_.begin() + 1 + facts_.n);
-  for (std::size_t i = 0; i < sides.size(); ++i) box_[made_->num_inputs - sides.size() + i] = Interval(sides[i]);
+  const std::size_t held = made_->switches.size();
+  for (std::size_t i = 0; i < held; ++i) box_[made_->num_inputs - held + i] = Interval(sides[i]);
   if (box.qdd) std::copy_n(box.qdd, n, box_.begin() + static_cast<std::ptrdiff_t>(made_->num_inputs));
 }
 
@@ -485,6 +532,13 @@ std::span<const double> WrittenEquations::calc_sliding(const Point& point) {
   set_inputs(point);
   run(made_->sliding, sliding_);
   return is_finite(sliding_) ? std::span<const double>(sliding_) : std::span<const double>();
+}
+
+bool WrittenEquations::calc_control(const Point& point, std::span<const double>& numbers) {
+  set_inputs(point);
+  run(made_->control, control_);
+  numbers = control_;
+  return is_finite(control_);
 }
 
 EquationValues::GenericRank WrittenEquations::find_generic_rank(const State& state) {

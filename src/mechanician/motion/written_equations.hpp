@@ -58,6 +58,7 @@ class WrittenEquations final : public EquationValues {
   const Tape& narrow_arguments() const { return made_->narrow_arguments; }
   std::span<const double> calc_weights(const Point& point) override;
   std::span<const double> calc_sliding(const Point& point) override;
+  bool calc_control(const Point& point, std::span<const double>& numbers) override;
   GenericRank find_generic_rank(const State& state) override;
 
  private:
@@ -68,6 +69,9 @@ class WrittenEquations final : public EquationValues {
   ForceFacts find_force_facts(const Expr& symbol) const;
   void set_narrow(const Parts& parts, const std::vector<Expr>& frozen);
   std::vector<Expr> inputs() const;
+  void set_control_switches();
+  /// The sides of expressions among the inputs.
+  void set_sides();
   void set_inputs(const Point& point);
   std::span<const double> inputs_of(const Tape& tape) const;
   void run(const Tape& tape, std::span<double> values);
@@ -88,7 +92,7 @@ class WrittenEquations final : public EquationValues {
     std::vector<Switch> switches;
     std::vector<Expr> divisors;
     Tape rows;  ///< of row_values_, for bounds
-    Tape C, switching, switch_rates, below_fractions, quantities, sliding, weights;
+    Tape C, switching, switch_rates, below_fractions, quantities, sliding, weights, control;
     std::size_t at_Q = 0, at_A = 0, at_b = 0, at_K = 0, at_C = 0, at_row_A = 0, at_residual = 0, at_rate = 0;
     NarrowFunctions narrow;
     Tape narrow_arguments, narrow_outputs;  ///< [M | Q | A | b | friction | C]
@@ -108,7 +112,7 @@ class WrittenEquations final : public EquationValues {
   CompiledFunction rhs_values_, row_values_, derivative_values_;
   std::vector<Interval> box_;
   BoxRoom room_;
-  std::vector<double> x_, registers_, v_, rows_, C_, quantities_, sliding_, weights_, derivative_outputs_;
+  std::vector<double> x_, registers_, v_, rows_, C_, quantities_, sliding_, weights_, control_, derivative_outputs_;
 };
 
 /// A tape as a program with the same inputs.

@@ -44,6 +44,7 @@ class AccelerateJson {
       for (const StateRow& z : system_.states()) names.push_back(system_.coordinate(z.coordinate));
       json_.key("states").list(names);
     }
+    if (instant_.control) control(*instant_.control);
     json_.key("multipliers");
     if (has)
       by_row(s.multipliers);
@@ -63,7 +64,6 @@ class AccelerateJson {
     json_.key("solvable").value(s.solvable);
     json_.key("consistent").value(s.consistent);
     json_.key("undetermined").list(coordinate_names(system_, s.undetermined));
-    json_.key("control_split_unique").value(s.control_split_unique);
     json_.key("rank_gap").value(s.rank_gap);
     json_.key("rank_doubtful").value(s.rank_doubtful);
     json_.key("constraint_residual").value(instant_.constraint_residual);
@@ -108,6 +108,22 @@ class AccelerateJson {
     json_.key("reactions_undetermined").list(found.undetermined);
   }
 
+  void control(const InstantControl& c) {
+    const ControlEquations& equations = system_.equations().control;
+    if (c.tau.size() > 0)
+      json_.key("actuators").named([&](int i) { return equations.actuators[static_cast<std::size_t>(i)].name; }, c.tau);
+    json_.key("cost").value(c.cost);
+    json_.key("requirements").begin_object();
+    for (Eigen::Index j = 0; j < c.error.size(); ++j) {
+      json_.key(row(system_.m() + j)).begin_object();
+      json_.key("error").value(c.error(j));
+      json_.key("error_rate").value(c.error_rate(j));
+      json_.key("met").value(c.met[static_cast<std::size_t>(j)] != 0);
+      json_.end_object();
+    }
+    json_.end_object();
+  }
+
   void contacts() {
     if (instant_.contacts.empty()) return;
     json_.key("contacts").begin_object();
@@ -149,7 +165,7 @@ class AccelerateJson {
     json_.begin_object();
     by_coordinate_if("velocity_after", impact.qd_after, solved);
     json_.key("impulses");
-    solved ? by_row(impact.impulses.head(system_.m() - system_.num_control())) : void(json_.null());
+    solved ? by_row(impact.impulses) : void(json_.null());
     json_.key("energy_lost").value(impact.energy_lost + impact.friction_lost);
     json_.end_object();
   }

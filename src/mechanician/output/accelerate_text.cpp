@@ -22,6 +22,27 @@ std::string list(const Eigen::VectorXd& x) {
   return out.empty() ? "-" : out;
 }
 
+/// What actuators do, and what becomes of the requirements.
+std::string control_text(const System& system, const InstantControl& c) {
+  std::string out;
+  if (c.tau.size() > 0) {
+    TextTable actuators({"actuator", "effort", ""}, TextTable::LastColumn::words);
+    for (Eigen::Index i = 0; i < lines_of(c.tau.size()); ++i)
+      actuators.add({system.equations().control.actuators[static_cast<std::size_t>(i)].name, number(c.tau(i)),
+                     c.mode.at_limit[static_cast<std::size_t>(i)] != 0 ? "at its limit" : ""});
+    out += "\n" + actuators.text() + others(c.tau.size());
+  }
+  TextTable requirements({"requirement", "error", "rate", ""}, TextTable::LastColumn::words);
+  for (Eigen::Index j = 0; j < lines_of(c.error.size()); ++j) {
+    const auto at = static_cast<std::size_t>(j);
+    const bool rests = system.equations().control.requirements[at].one_sided && !c.mode.held[at];
+    requirements.add({system.row_name(system.m() + static_cast<int>(j)), number(c.error(j)), number(c.error_rate(j)),
+                      !c.met[at] ? "not met" : rests ? "holds by itself" : "met"});
+  }
+  out += "\n" + requirements.text() + others(c.error.size());
+  return out + fmt::format("\n  cost {}\n", number(c.cost));
+}
+
 }  // namespace
 
 std::string accelerate_text(const System& system, const Instant& instant) {
@@ -35,7 +56,7 @@ std::string accelerate_text(const System& system, const Instant& instant) {
   const auto above = [](double x, double least) { return number(std::abs(x) <= least ? 0.0 : x); };
   const bool friction = std::any_of(instant.contacts.begin(), instant.contacts.end(),
                                     [](const Contact& c) { return c.values.has_friction; });
-  const bool control = instant.values.num_control > 0, nonideal = system.has_C() || friction;
+  const bool control = instant.control.has_value(), nonideal = system.has_C() || friction;
   std::string out = fmt::format("t = {}\n\n", number(instant.state.t));
 
   std::vector<std::string> header{"coordinate",   "position",      "velocity",
@@ -76,6 +97,7 @@ std::string accelerate_text(const System& system, const Instant& instant) {
     }
     out += "\n" + multipliers.text() + others(num_multipliers);
   }
+  if (instant.control) out += control_text(system, *instant.control);
   if (!instant.contacts.empty()) {
     std::vector<std::string> columns{"contact", "gap", "rate", "normal"};
     if (friction) columns.insert(columns.end(), {"slip", "friction"});

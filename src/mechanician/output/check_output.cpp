@@ -120,6 +120,31 @@ MassKind mass_kind(const System& system, const Instant& instant, const std::vect
   return check_mass(M).kind;
 }
 
+/// Degrees of freedom that neither constraints nor control decide: what they do is the zero dynamics.
+int left_to_itself(const System& system, const Instant& instant) {
+  return system.n() - static_cast<int>(instant.solution.rank) - instant.control->rank;
+}
+
+std::string control_text(const System& system, const Instant& instant) {
+  const InstantControl& c = *instant.control;
+  const auto actuators = system.equations().control.actuators.size();
+  const int left = left_to_itself(system, instant);
+  std::string out = fmt::format(
+      "  {:<22}{}{}, rank {}; {}\n", "control",
+      count_noun(static_cast<std::size_t>(system.num_control()), "requirement"),
+      actuators > 0 ? fmt::format(" and {}", count_noun(actuators, "actuator")) : ", every coordinate can be forced",
+      c.rank,
+      left == 0   ? "nothing is left to itself"
+      : left == 1 ? "one degree of freedom is left to itself (zero dynamics)"
+                  : fmt::format("{} degrees of freedom are left to themselves (zero dynamics)", left));
+  for (std::size_t j = 0; j < c.influenced.size(); ++j)
+    if (!c.influenced[j])
+      out += fmt::format("  {:<22}no force here influences the acceleration of `{}`: its relative degree is above {}\n",
+                         "", system.row_name(system.m() + static_cast<int>(j)),
+                         system.row(system.m() + static_cast<int>(j)).level == Level::position ? "two" : "one");
+  return out;
+}
+
 bool knows_rank(const Instant& instant) { return !instant.not_finite && instant.diagnosis; }
 
 }  // namespace
@@ -148,11 +173,11 @@ std::string check_text(const System& system, const Instant& instant) {
   say("constraint rows",
       fmt::format("{}{}{}", rows, sides, control ? fmt::format(", and {} of control", control) : ""));
   say("operations", fmt::format("{} for M, Q, A and b", system.num_operations()));
-  if (system.m() > system.num_states()) {
+  if (system.num_rows() > system.num_states()) {
     const auto residuals = by_row(instant);
     out += "\n";
     TextTable table({"name", "residual", "rate", "kind"}, TextTable::LastColumn::words);
-    for (int i = 0; i < lines_of(system.m()); ++i) {
+    for (int i = 0; i < lines_of(system.num_rows()); ++i) {
       if (system.row(i).is_rate) continue;
       const auto found = residuals.find(i);
       const auto shown = [](double x) { return fmt::format("{:.3g}", x == 0.0 ? 0.0 : x); };
@@ -164,13 +189,14 @@ std::string check_text(const System& system, const Instant& instant) {
                                                : "") +
                      describe(row)});
     }
-    out += table.text() + others(system.m()) + "\n";
+    out += table.text() + others(system.num_rows()) + "\n";
   }
   if (!instant.contacts.empty()) out += contact_table(system, instant) + "\n";
   if (instant.not_finite) return out;
   if (!moving.empty()) say("mass matrix", mass_text(mass_kind(system, instant, moving)));
   if (!knows_rank(instant)) return out;
   const Diagnosis& d = *instant.diagnosis;
+  if (instant.control) out += control_text(system, instant);
   const auto acting = static_cast<std::size_t>(d.num_rows - system.num_states());
   const char* const open = d.num_rows == system.m() ? "" : acting == 1 ? " that acts" : " that act";
   say("rank", acting == 0 && system.m() > system.num_states()
@@ -199,7 +225,7 @@ constexpr int most_listed = 10'000;
 void constraints_json(JsonWriter& json, const System& system, const Instant& instant) {
   const auto residuals = by_row(instant);
   json.begin_array();
-  for (int i = 0; i < system.m(); ++i) {
+  for (int i = 0; i < system.num_rows(); ++i) {
     const RowTraits& row = system.row(i);
     if (row.is_rate) continue;
     json.begin_object();
@@ -271,8 +297,12 @@ std::string check_json(const System& system, const Instant& instant) {
       json.end_object();
     }
   }
-  json.key("rows").value(system.m() - system.num_states());
+  json.key("rows").value(system.num_rows() - system.num_states());
   json.key("control_rows").value(system.num_control());
+  if (instant.control) {
+    json.key("control_rank").value(instant.control->rank);
+    json.key("left_to_itself").value(left_to_itself(system, instant));
+  }
   json.key("operations").value(system.num_operations());
   json.key("mass").value(mass_word(moving.empty() ? MassKind::definite : mass_kind(system, instant, moving)));
   json.key("constraints");

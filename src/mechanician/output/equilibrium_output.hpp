@@ -2,21 +2,11 @@
 
 /// What `equilibrium` says: states of rest, their stability, and how they change with a parameter.
 
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "mechanician/analysis/branch.hpp"
+#include "mechanician/analysis/equilibria.hpp"
 
 namespace mechanician {
-
-struct EquilibriumReport {
-  double t = 0.0;
-  std::vector<RestState> equilibria = {};
-  std::string varied = {};  ///< a parameter; empty: none
-  std::optional<Branches> branches = {};
-  std::vector<std::string> notes = {};
-};
 
 std::string equilibrium_text(const System& system, const EquilibriumReport& report);
 std::string equilibrium_json(const System& system, const EquilibriumReport& report);

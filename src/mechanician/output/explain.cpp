@@ -91,7 +91,7 @@ class Explanation {
     for (int i = 0; i < lines_of(system_.n()) && p_.gain; ++i)
       line("    on {}: {}", system_.coordinate(i), by_row(p_.gain->row(i).transpose()));
     if (!p_.gain) line("    (too many numbers to be shown)");
-    line("    K e, ideal force{}: {}", instant_.values.num_control > 0 ? " of constraints and control together" : "",
+    line("    K e, ideal force: {}",
          by_coordinate(p_.gain ? Eigen::VectorXd(*p_.gain * *p_.error_signal)
                                : Eigen::VectorXd(*p_.reaction_to_forces + *p_.reaction_to_motion)));
   }

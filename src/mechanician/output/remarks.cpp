@@ -116,12 +116,6 @@ Remark mass_remark(const System& system, const Instant& instant) {
 Remark conflict_remark(const System& system, const Instant& instant) {
   Remark remark{"the constraints contradict each other at this state: no motion satisfies them all", {}, {}};
   if (!instant.diagnosis) return remark;
-  bool with_control = false;
-  for (const Conflict& c : instant.diagnosis->conflicts)
-    for (const Eigen::Index i : c.rows) with_control |= system.row(static_cast<int>(i)).kind == RowKind::control;
-  if (with_control)
-    remark.text =
-        "constraints and control requirements contradict each other at this state: no motion satisfies them all";
   constexpr std::size_t most = 8;
   const auto& conflicts = instant.diagnosis->conflicts;
   for (std::size_t k = 0; k < conflicts.size() && k < most; ++k) {
@@ -142,19 +136,44 @@ Remark conflict_remark(const System& system, const Instant& instant) {
     remark.details.push_back(
         fmt::format("and {} more conflicting sets (all of them with --json)", conflicts.size() - most));
   remark.details.push_back(fmt::format("at {}", state_text(system, instant.state)));
-  remark.details.push_back(
-      with_control ? "drop or correct one constraint or requirement of each set"
-                   : "drop or correct one constraint of each set; if they are measurements, give them weights");
+  remark.details.emplace_back(
+      "drop or correct one constraint of each set; if they are measurements, give them weights");
+  return remark;
+}
+
+Remark unmet_remark(const System& system, const Instant& instant) {
+  Remark remark{"control requirements cannot be met at this state", {}, {}};
+  const bool actuators = !system.equations().control.actuators.empty();
+  for (const ControlAnswer::Refusal& r : instant.control->refused) {
+    std::vector<Eigen::Index> rows;
+    for (const Eigen::Index j : r.rows) rows.push_back(system.m() + j);
+    const std::vector<std::string> names = row_names(system, rows);
+    if (names.size() == 1)
+      remark.details.push_back(
+          fmt::format("nothing that {} can do influences `{}`, whose acceleration misses what is asked "
+                      "for by {}",
+                      actuators ? "the actuators" : "a control force", names[0], short_number(r.missing)));
+    else
+      remark.details.push_back(fmt::format(
+          "{} contradict each other, {}: together they miss what is asked for by {}", quote_list(names),
+          actuators ? "with what the actuators can do" : "beside the constraints", short_number(r.missing)));
+    if (remark.place.line == 0) remark.place = row_place(system, rows.back());
+  }
+  remark.details.push_back(fmt::format("at {}", state_text(system, instant.state)));
+  remark.details.emplace_back(
+      actuators ? "add an actuator that does, drop a requirement, or give it a weight: then it is met "
+                  "as far as possible"
+                : "drop a requirement, or give it a weight: then it is met as far as possible");
   return remark;
 }
 
 Remark not_unique_remark(const System& system, const Instant& instant) {
   const Solution& s = instant.solution;
   const std::vector<std::string> names = coordinate_names(system, s.undetermined);
-  Remark remark{
-      fmt::format("the acceleration is not unique: mass and constraints leave {} undetermined", quote_list(names)),
-      {},
-      {}};
+  Remark remark{fmt::format("the acceleration is not unique: mass and constraints leave {} undetermined",
+                            names.empty() ? "a direction of several coordinates" : quote_list(names)),
+                {},
+                {}};
   for (Eigen::Index k = 0; k < s.undetermined_directions.cols() && k < 6; ++k)
     remark.details.push_back(fmt::format("free direction: {}", proportion(system, s.undetermined_directions.col(k))));
   if (s.status == SolveStatus::unsolvable || !s.solvable) {
@@ -273,6 +292,9 @@ std::vector<Remark> refusals(const System& system, const Instant& instant) {
     case SolveStatus::unsolvable:
     case SolveStatus::not_unique:
       result.push_back(not_unique_remark(system, instant));
+      break;
+    case SolveStatus::requirements_not_met:
+      result.push_back(unmet_remark(system, instant));
       break;
     case SolveStatus::form_not_applicable:
       result.push_back({"this form needs a positive definite mass matrix, and it is singular here",
@@ -420,12 +442,16 @@ std::vector<Remark> warnings(const System& system, const Instant& instant) {
              quote_list(row_names(system, open))),
          {},
          {}});
-  if (instant.solution.has_acceleration() && !instant.solution.control_split_unique)
-    result.push_back(
-        {"dependent rows leave open what is control force and what is constraint force: the split of least norm is "
-         "given",
-         {},
-         {}});
+  if (instant.solution.has_acceleration() && instant.control)
+    for (std::size_t j = 0; j < instant.control->met.size(); ++j) {
+      if (instant.control->met[j]) continue;
+      const int row = system.m() + static_cast<int>(j);
+      result.push_back(
+          {fmt::format("control requirement `{}` is not met: its acceleration misses what is asked for by {}",
+                       system.row_name(row), short_number(instant.control->missing(static_cast<Eigen::Index>(j)))),
+           {},
+           system.row(row).place});
+    }
   if (instant.solution.has_acceleration() && !instant.solution.consistent)
     result.push_back(
         {"the measured constraints contradict each other: the acceleration is the weighted compromise", {}, {}});

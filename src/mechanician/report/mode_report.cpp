@@ -47,7 +47,7 @@ std::string mode_report_html(std::string_view page, const System& system, const 
   const std::vector<std::string> shown{"t", "q"};
   rows.keep_groups(shown);
   const auto n = static_cast<Eigen::Index>(system.n());
-  const Eigen::Index constraints = system.m() - system.num_control();
+  const Eigen::Index constraints = system.m();
   Sample sample;
   // Forces are not known, and no arrow of them is drawn.
   for (Eigen::VectorXd* x : {&sample.qd, &sample.qdd, &sample.Qc, &sample.Qc_i, &sample.Qc_ni, &sample.Q_control})

@@ -86,10 +86,17 @@ void ReportRecorder::add_forces(const std::vector<Expr>& wanted) {
   const auto& contacts = system_.equations().contacts;
   for (const Expr& s : symbols_of(wanted)) {
     const Symbol& symbol = s.symbol();
-    if ((kind_bit(symbol.kind) & (forces_of_coordinates | forces_of_constraints)) == 0) continue;
+    if ((kind_bit(symbol.kind) & all_forces) == 0) continue;
     Force force{symbol.kind, 0, 1};
     if ((kind_bit(symbol.kind) & forces_of_coordinates) != 0) {
       force.at = system_.find_coordinate(symbol.name);
+    } else if (symbol.kind == SymbolKind::effort) {
+      const auto& actuators = system_.equations().control.actuators;
+      while (actuators[static_cast<std::size_t>(force.at)].name != symbol.name) ++force.at;
+    } else if (symbol.kind == SymbolKind::control_error) {
+      while (system_.row_name(system_.m() + static_cast<int>(force.at)) != symbol.name) ++force.at;
+    } else if (symbol.kind == SymbolKind::control_cost) {
+      force.at = 0;
     } else if (symbol.kind != SymbolKind::friction) {
       while (system_.row_name(static_cast<int>(force.at)) != symbol.name) ++force.at;
     } else {
@@ -112,6 +119,12 @@ double ReportRecorder::Force::of(const Sample& s) const {
       return s.Qc(at);
     case SymbolKind::control_force:
       return s.Q_control(at);
+    case SymbolKind::effort:
+      return s.tau(at);
+    case SymbolKind::control_error:
+      return s.error(at);
+    case SymbolKind::control_cost:
+      return s.cost;
     case SymbolKind::power:
       return s.power(at);
     case SymbolKind::work:

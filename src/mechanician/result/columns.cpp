@@ -70,7 +70,7 @@ struct ColumnSource {
   std::function<std::string(long)> coordinate, constraint;
   std::function<bool(long)> is_state;
   bool has_control = false;
-  std::vector<std::string> normals, frictions, outputs, modes, engaged;
+  std::vector<std::string> normals, frictions, outputs, efforts, errors, actuator_works, modes, engaged;
   std::vector<char> bare;  ///< by constraint: it has no multiplier; empty: none is
 };
 
@@ -97,11 +97,18 @@ ColumnSource source_of(const System& system) {
                                                     : fmt::format("friction({},{})", name, k + 1));
   }
   source.outputs = system.output_names();
+  if (source.has_control) {
+    for (const ControlEquations::Actuator& a : system.equations().control.actuators)
+      source.efforts.push_back(fmt::format("tau({})", a.name)),
+          source.actuator_works.push_back(fmt::format("work_control({})", a.name));
+    for (int j = system.m(); j < system.num_rows(); ++j)
+      source.errors.push_back(fmt::format("e({})", system.row_name(j)));
+  }
   if (!system.is_staged()) return source;
   for (const Parameter& p : system.model().parameters)
     if (p.is_mode) source.modes.push_back(p.name);
-  for (const int row : rows_that_change(system.model()))
-    source.engaged.push_back(fmt::format("engaged({})", system.row_name(row)));
+  for (const std::string& name : names_that_change(system.model()))
+    source.engaged.push_back(fmt::format("engaged({})", name));
   return source;
 }
 
@@ -163,6 +170,9 @@ Columns::Columns(const System& system, std::string_view patterns) {
   add_wrapped(multipliers, source.num_constraints, source.constraint, source.bare);
   add_list("normal", source.normals);
   add_list("friction", source.frictions);
+  add_list("tau", source.efforts);
+  add_list("e", source.errors);
+  if (source.has_control) add_scalar("cost");
   add_list("outputs", source.outputs);
   add_list("modes", source.modes);
   add_list("engaged", source.engaged);
@@ -170,6 +180,7 @@ Columns::Columns(const System& system, std::string_view patterns) {
   add_wrapped(powers, source.num_constraints, source.constraint, source.bare);
   for (const char* work : {"work_given", "work_ideal", "work_nonideal", "work_control"}) add_scalar(work);
   add_wrapped(works, source.num_constraints, source.constraint, source.bare);
+  add_list("work_of_actuators", source.actuator_works);
   choice.finish();
   for (ColumnGroup& group : found) {
     if (group.names.empty()) continue;
@@ -209,6 +220,9 @@ void Columns::fill_row(const Sample& s, std::vector<double>& row) const {
       {"lambda", vector(s.lambda)},
       {"normal", vector(s.normal)},
       {"friction", vector(s.friction)},
+      {"tau", vector(s.tau)},
+      {"e", vector(s.error)},
+      {"cost", number(s.cost)},
       {"outputs", vector(s.outputs)},
       {"modes", vector(s.modes)},
       {"engaged", vector(s.engaged)},
@@ -219,6 +233,7 @@ void Columns::fill_row(const Sample& s, std::vector<double>& row) const {
       {"work_nonideal", number(s.works.nonideal)},
       {"work_control", number(s.works.control)},
       {"work", vector(s.works.constraints)},
+      {"work_of_actuators", vector(s.works.actuators)},
   };
   const auto* next = std::begin(all);
   for (const ColumnGroup& group : groups_) {

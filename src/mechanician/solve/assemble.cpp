@@ -24,8 +24,7 @@ std::vector<Index> all_rows(Index m) {
 }
 
 /// Facts about M and A alone.
-void describe_factorisation(const Factorisation& f, Index num_control, Solution& solution) {
-  const Index num_constraint = f.m() - num_control;
+void describe_factorisation(const Factorisation& f, Solution& solution) {
   solution.mass = f.mass;
   solution.rank = f.rows.rank;
   solution.num_rows = f.m();
@@ -33,18 +32,13 @@ void describe_factorisation(const Factorisation& f, Index num_control, Solution&
   solution.rank_doubtful = f.rows.doubtful;
   solution.unique = f.unique;
   solution.undetermined = f.undetermined;
-  for (Index j = 0; j < num_constraint; ++j) {
+  for (Index j = 0; j < f.m(); ++j) {
     if (f.multipliers.undetermined[j]) solution.multipliers_undetermined.push_back(j);
   }
   solution.multipliers_unique = solution.multipliers_undetermined.empty();
   if (!f.unique) {
     solution.undetermined_directions = f.s.asDiagonal() * f.undetermined_scaled;
     scale_to_largest(solution.undetermined_directions);
-  }
-  // A left null vector whose control part alone still has a force effect moves force between the two kinds.
-  if (num_control > 0 && num_constraint > 0 && f.rows.num_dropped() > 0) {
-    const MatrixXd effect = f.rows.Z.rightCols(num_control) * f.rows.N.bottomRows(num_control);
-    solution.control_split_unique = effect.cwiseAbs().maxCoeff() <= 10.0 * f.rows.null_tolerance();
   }
 }
 
@@ -110,35 +104,18 @@ bool is_force_balanced(const MatrixXd& directions, const VectorXd& scale, const 
   return true;
 }
 
-void attribute_forces(const InstantValues& values, const MotionForces& motion, const VectorXd& lambda,
-                      const std::function<VectorXd()>& joint_of, Solution& solution) {
-  const Index n = values.M.rows(), num_control = values.num_control;
-  const Index num_constraint = values.b.size() - num_control;
+void attribute_forces(const MotionForces& motion, const VectorXd& lambda, Solution& solution) {
   solution.qdd = motion.qdd;
-  solution.multipliers = lambda.head(num_constraint);
-  if (num_control == 0) {
-    solution.Qc_i = motion.F_ideal;
-    solution.Qc_ni = motion.F_nonideal;
-    solution.Qc = motion.F_ideal + motion.F_nonideal;
-    solution.Q_control = VectorXd::Zero(n);
-    solution.control_multipliers.resize(0);
-    return;
-  }
-  // Joint multipliers with C: M q̈ − Q − C = Aᵀ λ̃. What C does not achieve by itself the rows must take up.
-  const VectorXd total = motion.F_ideal + motion.F_nonideal;
-  const bool has_C = values.C.size() > 0 && !values.C.isZero(0.0);
-  VectorXd of_control = has_C ? joint_of() : lambda;
-  of_control.head(num_constraint).setZero();
-  solution.control_multipliers = of_control.tail(num_control);
-  solution.Q_control = values.A.transposed_times(of_control);
-  solution.Qc_i = values.A.transposed_times(solution.multipliers);
-  solution.Qc = has_C ? VectorXd(total - solution.Q_control) : solution.Qc_i;
-  solution.Qc_ni = solution.Qc - solution.Qc_i;
+  solution.multipliers = lambda;
+  solution.Qc_i = motion.F_ideal;
+  solution.Qc_ni = motion.F_nonideal;
+  solution.Qc = motion.F_ideal + motion.F_nonideal;
+  solution.Q_control = VectorXd::Zero(motion.qdd.size());
 }
 
 void clear_motion(Solution& solution) {
   for (VectorXd* vector : {&solution.qdd, &solution.Qc, &solution.Qc_i, &solution.Qc_ni, &solution.Q_control,
-                           &solution.multipliers, &solution.control_multipliers}) {
+                           &solution.multipliers}) {
     vector->resize(0);
   }
   solution.gaussian.reset();
@@ -157,7 +134,7 @@ Solution solve_with(const Factorisation& f, const InstantValues& values, const M
     if (usable) solution.status = SolveStatus::not_finite;
     return solution;
   }
-  describe_factorisation(f, values.num_control, solution);
+  describe_factorisation(f, solution);
   if (f.definite) solution.a = f.acceleration_of(f.to_metric(values.Q));
 
   const AccelerationOf to_qdd = [&f](const VectorXd& y) { return f.acceleration_of(y); };
@@ -184,9 +161,7 @@ Solution solve_with(const Factorisation& f, const InstantValues& values, const M
     return refined ? f.multipliers.spread(f.rows, multipliers) : f.multipliers.calc_lambda(f.rows, f.to_metric(force));
   };
   const VectorXd total = motion.F_ideal + motion.F_nonideal;
-  attribute_forces(
-      values, motion, spread(motion.lambda_ideal, motion.F_ideal),
-      [&] { return spread(motion.lambda_joint, total - values.C); }, solution);
+  attribute_forces(motion, spread(motion.lambda_ideal, motion.F_ideal), solution);
   if (f.definite) solution.gaussian = f.to_metric(total).squaredNorm();
   if (!solution.qdd.allFinite()) {
     solution.status = SolveStatus::not_finite;
@@ -225,7 +200,6 @@ void add_determined(const InstantValues& values, Solution& solution) {
   solution.Qc = std::move(found.Qc), solution.Qc_i = std::move(found.Qc_i), solution.Qc_ni = std::move(found.Qc_ni);
   solution.Q_control = std::move(found.Q_control);
   solution.multipliers = std::move(found.multipliers);
-  solution.control_multipliers = std::move(found.control_multipliers);
 }
 
 Solution solve(const Factorisation& f, const InstantValues& values) {
@@ -262,6 +236,8 @@ const char* describe(SolveStatus status) {
       return "mass and constraints do not determine the acceleration";
     case SolveStatus::form_not_applicable:
       return "this form needs a positive definite mass matrix";
+    case SolveStatus::requirements_not_met:
+      return "control requirements cannot be met";
   }
   return "";
 }

@@ -1,5 +1,4 @@
-// What surrounds the acceleration, whatever form computes it: checks of b, weights, and the attribution of forces to
-// constraint rows, control rows, ideal and non-ideal part (theory: U05 section 3 for control).
+// What surrounds the acceleration, whatever form computes it: checks of b, weights, and the ideal and non-ideal part of the force.
 #pragma once
 
 #include <functional>
@@ -19,10 +18,8 @@ void clear_motion(Solution& solution);
 /// and A do not see the directions that are free, so that these decide nothing else.) Not where they are very many.
 void add_determined(const InstantValues& values, Solution& solution);
 
-/// Tells the force apart by kind of row. lambda, joint(): multipliers of the ideal problem and of the one with C, of least
-/// norm where they are not unique; the second is asked for only where it is another.
-void attribute_forces(const InstantValues& values, const MotionForces& motion, const Eigen::VectorXd& lambda,
-                      const std::function<Eigen::VectorXd()>& joint, Solution& solution);
+/// Acceleration and forces of a motion. lambda: multipliers of the ideal problem, of least norm where they are not unique.
+void attribute_forces(const MotionForces& motion, const Eigen::VectorXd& lambda, Solution& solution);
 
 /// Is the force in these directions (unit in the coordinates over their scale) zero (U23 eq. 14, 17)? `size`: of its terms;
 /// noise: may be empty.

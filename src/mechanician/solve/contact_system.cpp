@@ -21,7 +21,7 @@ constexpr double no_coupling = 1e-13;
 void check(const InstantValues& values, const std::vector<Index>& one_sided,
            const std::vector<FrictionContact>& contacts) {
   check_sizes(values);
-  const Index n = values.M.rows(), num_constraint = values.b.size() - values.num_control;
+  const Index n = values.M.rows(), num_constraint = values.b.size();
   std::vector<int> seen(static_cast<std::size_t>(num_constraint), 0), rubbing = seen;
   for (const Index row : one_sided) {
     if (row < 0 || row >= num_constraint) throw std::invalid_argument("a one-sided row must be a constraint row");

@@ -52,7 +52,7 @@ struct CoulombMode {
 struct CoulombAnswer {
   CoulombMode mode;
   Eigen::VectorXd qdd;                    // n
-  Eigen::VectorXd multipliers;            // m, all rows, control last: λ with C and friction
+  Eigen::VectorXd multipliers;            // m: λ with C and friction
   std::vector<Eigen::VectorXd> friction;  // f by contact, k
   Eigen::VectorXd friction_force;         // n, Σ Tᵀf
   Eigen::VectorXd slack;                  // by position in `one_sided`; exactly 0 where holding

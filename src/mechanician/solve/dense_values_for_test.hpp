@@ -10,7 +10,6 @@ struct DenseValues {
   Eigen::VectorXd Q;
   Eigen::MatrixXd A;
   Eigen::VectorXd b, C;
-  Eigen::Index num_control = 0;
   std::vector<Eigen::Index> measured;
   Eigen::MatrixXd W, M_noise;
   Eigen::VectorXd Q_noise;
@@ -23,7 +22,6 @@ struct DenseValues {
             .A = A,
             .b = b,
             .C = C,
-            .num_control = num_control,
             .measured = measured,
             .W = W,
             .M_noise = M_noise,

@@ -92,7 +92,7 @@ Diagnosis diagnose(const Factorisation& f, const InstantValues& values) {
   d.solvable = solution.solvable;
   for (Index j = 0; j < f.m(); ++j) {
     if (f.rows.zero_row[j]) d.zero_rows.push_back(j);
-    if (j < f.m() - values.num_control && f.multipliers.undetermined[j]) d.multipliers_undetermined.push_back(j);
+    if (f.multipliers.undetermined[j]) d.multipliers_undetermined.push_back(j);
   }
 
   d.redundant = find_redundant(f.rows);

@@ -39,9 +39,6 @@ void check_sizes(const InstantValues& v) {
   expect_shape_or_empty("A_noise", v.A_noise, m, n);
   expect_length_or_empty("b_noise", v.b_noise, m);
   expect_length_or_empty("b_size", v.b_size, m);
-  if (v.num_control < 0 || v.num_control > m) {
-    throw std::invalid_argument(fmt::format("num_control is {}, but A has {} rows", v.num_control, m));
-  }
   const auto num_measured = static_cast<Index>(v.measured.size());
   expect_shape("W", v.W.rows(), v.W.cols(), num_measured, num_measured);
   auto sorted = v.measured;

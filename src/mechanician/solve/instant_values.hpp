@@ -22,11 +22,10 @@ enum class SolvePath {
 struct InstantValues {
   SparseRows M;       // n×n, symmetric, positive definite or semidefinite
   Eigen::VectorXd Q;  // n, given force
-  SparseRows A;       // m×n, constraint rows first, then the rows of the control requirements
+  SparseRows A;       // m×n
   Eigen::VectorXd b;  // m
   Eigen::VectorXd C;  // n; empty means zero
 
-  Eigen::Index num_control = 0;        // so many last rows of A are control requirements
   std::vector<Eigen::Index> measured;  // rows that carry weights and may contradict; any order, no row twice
   Eigen::MatrixXd W;                   // their weights, in the order of `measured`: symmetric, positive definite
 

@@ -47,9 +47,7 @@ Kinds tell_apart(const InstantValues& values, const std::vector<Index>& one_side
   Kinds kinds;
   kinds.one_sided.assign(static_cast<std::size_t>(m), false);
   for (const Index row : one_sided) {
-    if (row < 0 || row >= m - values.num_control) {
-      throw std::invalid_argument("a one-sided row must be a constraint row");
-    }
+    if (row < 0 || row >= m) throw std::invalid_argument("a one-sided row must be a row");
     if (kinds.one_sided[row]) throw std::invalid_argument("a row is named twice as one-sided");
     kinds.one_sided[row] = true;
   }
@@ -84,7 +82,6 @@ class Programme {
  private:
   Index n() const { return v_.M.rows(); }
   Index m() const { return v_.b.size(); }
-  Index num_constraint() const { return m() - v_.num_control; }
 
   std::vector<Index> with_equalities(std::vector<Index> holding) const {
     holding.insert(holding.end(), kinds_.equality.begin(), kinds_.equality.end());
@@ -125,18 +122,13 @@ Candidate Programme::try_rows(const std::vector<Index>& rows) const {
   c.f = factor_dense(selected, v_.A);
   c.solution = solve(c.f, selected);
   if (!c.solution.has_acceleration()) return c;
-  const auto joined = [](const Solution& s) {
-    VectorXd all(s.multipliers.size() + s.control_multipliers.size());
-    all << s.multipliers, s.control_multipliers;
-    return all;
-  };
   if (is_zero(v_.C)) {
-    c.joint = joined(c.solution);
+    c.joint = c.solution.multipliers;
   } else {
     InstantValues with_C = selected;
     with_C.Q += v_.C;
     with_C.C.resize(0);
-    c.joint = joined(solve(c.f, with_C));
+    c.joint = solve(c.f, with_C).multipliers;
   }
   measure(c);
   choose_multipliers(c);
@@ -211,25 +203,15 @@ void Programme::choose_multipliers(Candidate& c) const {
 
   // The same for the ideal multipliers, where it can be done.
   Solution& s = c.solution;
-  const Index num_control = v_.num_control;
-  const Index num = static_cast<Index>(c.rows.size()) - num_control;
   VectorXd ideal = c.joint;
   if (has_C) {
-    ideal.head(num) = s.multipliers;
-    // With control rows the ideal multipliers of these are not kept; what dependent rows leave open stays least norm.
-    if (num_control == 0 && !s.multipliers_unique && !fits(ideal)) {
+    ideal = s.multipliers;
+    if (!s.multipliers_unique && !fits(ideal)) {
       if (auto other = non_negative(c, ideal)) ideal = std::move(*other);
     }
     clamp(ideal);
   }
-  s.multipliers = ideal.head(num);
-  if (num_control == 0) return;
-  const VectorXd total = s.Qc + s.Q_control;
-  s.control_multipliers = c.joint.tail(num_control);
-  s.Q_control = c.f.A.bottomRows(num_control).transpose() * s.control_multipliers;
-  s.Qc_i = c.f.A.topRows(num).transpose() * s.multipliers;
-  s.Qc = has_C ? VectorXd(total - s.Q_control) : s.Qc_i;
-  s.Qc_ni = s.Qc - s.Qc_i;
+  s.multipliers = std::move(ideal);
 }
 
 std::vector<Index> Programme::touching(const Candidate& c) const {
@@ -489,9 +471,9 @@ OneSidedSolution Programme::report(Candidate c) const {
   result.iterations = iterations_;
   if (c.solution.has_acceleration()) {
     result.optimality = certify(c);
-    result.multipliers_joint = VectorXd::Zero(num_constraint());
+    result.multipliers_joint = VectorXd::Zero(m());
     for (std::size_t j = 0; j < c.rows.size(); ++j) {
-      if (c.rows[j] < num_constraint()) result.multipliers_joint(c.rows[j]) = c.joint(static_cast<Index>(j));
+      result.multipliers_joint(c.rows[j]) = c.joint(static_cast<Index>(j));
     }
     result.holding = held_of(c.rows);
     std::vector<bool> holds(static_cast<std::size_t>(m()), false);

@@ -257,7 +257,7 @@ std::optional<OneSidedSolution> SparseProgramme::finish(std::vector<Index> held)
     const std::vector<char> in = flags(held);
     if (!solver_.hold(in, RowSolver::Care::explain) || solver_.near_decision()) return std::nullopt;
     const std::optional<Dependent> dependent = find_dependent();
-    if (!dependent || (!dependent->rows.empty() && v_.num_control > 0)) return std::nullopt;
+    if (!dependent) return std::nullopt;
     RowSolver::Answer motion = solver_.solve(force_, v_.b);
     if (!motion.vouched || !motion.x.allFinite()) return std::nullopt;
     const Measured x = measure(motion.x);
@@ -304,7 +304,7 @@ std::optional<OneSidedSolution> SparseProgramme::report(const std::vector<Index>
                                                         const Measured& x) {
   OneSidedSolution result;
   Solution& s = result.solution;
-  const Index n = v_.M.rows(), num_constraint = m_ - v_.num_control;
+  const Index n = v_.M.rows();
   const bool has_C = v_.C.size() > 0 && !v_.C.isZero(0.0);
   VectorXd ideal = motion.lambda;
   if (has_C) {
@@ -319,9 +319,8 @@ std::optional<OneSidedSolution> SparseProgramme::report(const std::vector<Index>
   forces.F_nonideal = VectorXd::Zero(n);
   // Rows that leave no freedom take up all of C.
   if (has_C && solver_.rank() < n) forces.F_nonideal = v_.C + v_.A.transposed_times(motion.lambda - ideal);
-  attribute_forces(
-      v_, forces, ideal, [&] { return motion.lambda; }, s);
-  result.multipliers_joint = motion.lambda.head(num_constraint);
+  attribute_forces(forces, ideal, s);
+  result.multipliers_joint = motion.lambda;
   if (mass_.definite()) {
     const double norm = mass_.force_norm(forces.F_ideal + forces.F_nonideal);
     s.gaussian = norm * norm;
@@ -335,8 +334,7 @@ std::optional<OneSidedSolution> SparseProgramme::report(const std::vector<Index>
   s.num_rows = m_;
   const double floor = static_cast<double>(std::max(m_, n)) * eps;
   s.rank_gap = s.rank == 0 ? std::numeric_limits<double>::infinity() : solver_.least_sine() / floor;
-  for (const Index j : dependent.rows)
-    if (j < num_constraint) s.multipliers_undetermined.push_back(j);
+  s.multipliers_undetermined.assign(dependent.rows.begin(), dependent.rows.end());
   std::sort(s.multipliers_undetermined.begin(), s.multipliers_undetermined.end());
   s.multipliers_unique = s.multipliers_undetermined.empty();
   result.holding = held;

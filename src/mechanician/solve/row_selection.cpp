@@ -17,13 +17,11 @@ void restore(std::vector<Index>& indices, const std::vector<Index>& rows) {
 
 InstantValues take_rows(const InstantValues& values, const std::vector<Index>& rows) {
   InstantValues part = values;
-  const Index first_control = values.b.size() - values.num_control;
   part.A = values.A.size() > 0 ? values.A.select(rows) : SparseRows(0, values.M.rows());
   part.b = values.b(rows);
   if (values.A_noise.size()) part.A_noise = values.A_noise.select(rows);
   if (values.b_noise.size()) part.b_noise = values.b_noise(rows);
   if (values.b_size.size()) part.b_size = values.b_size(rows);
-  part.num_control = std::count_if(rows.begin(), rows.end(), [&](Index i) { return i >= first_control; });
   for (Index& i : part.measured) i = std::lower_bound(rows.begin(), rows.end(), i) - rows.begin();
   // Rows of a system on its pattern; none at all would read as all of them.
   part.pattern_rows = rows;
@@ -39,8 +37,8 @@ VectorXd spread_rows(const VectorXd& x, const std::vector<Index>& rows, Index co
 }
 
 void restore_rows(Solution& s, const std::vector<Index>& rows, const InstantValues& whole) {
-  const Index m = whole.b.size(), constraints = m - whole.num_control;
-  if (s.has_acceleration()) s.multipliers = spread_rows(s.multipliers, rows, constraints);
+  const Index m = whole.b.size();
+  if (s.has_acceleration()) s.multipliers = spread_rows(s.multipliers, rows, m);
   if (s.b_used.size() || s.has_acceleration()) s.b_used = spread_rows(s.b_used, rows, m);
   if (s.residual.size() || s.has_acceleration()) s.residual = spread_rows(s.residual, rows, m);
   if (s.least_squares) {

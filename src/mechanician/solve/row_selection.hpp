@@ -10,7 +10,7 @@
 
 namespace mechanician {
 
-/// `rows` increasing, so that control rows stay last; all measured rows must be among them.
+/// `rows` increasing; all measured rows must be among them.
 InstantValues take_rows(const InstantValues& values, const std::vector<Eigen::Index>& rows);
 
 /// A vector by row of the subset as one by row of the whole, zero elsewhere; `count`: size of the result.

@@ -1,4 +1,4 @@
-// The answer at one instant. M q̈ = Q + Qᶜ + Q_control, Qᶜ = Qᶜᵢ + Qᶜₙᵢ, Qᶜᵢ = A_constraintᵀ λ.
+// The answer at one instant. M q̈ = Q + Qᶜ + Q_control, Qᶜ = Qᶜᵢ + Qᶜₙᵢ, Qᶜᵢ = Aᵀλ.
 #pragma once
 
 #include <optional>
@@ -20,6 +20,7 @@ enum class SolveStatus {
   unsolvable,            // no acceleration exists: a force acts where there is neither mass nor constraint
   not_unique,            // M and A do not determine the acceleration
   form_not_applicable,   // forms F1 to F3 need M > 0
+  requirements_not_met,  // of control: nothing influences one, or they contradict each other
 };
 
 /// One line in words.
@@ -40,25 +41,23 @@ struct Solution {
   // forces, which are. Empty otherwise.
   Eigen::VectorXd qdd;              // n
   Eigen::VectorXd Qc, Qc_i, Qc_ni;  // n, force of the constraints and its ideal and non-ideal part
-  Eigen::VectorXd Q_control;        // n, force of the control requirements
-  Eigen::VectorXd multipliers;  // constraint rows only: λ of the ideal problem (C = 0), least norm where not unique
-  Eigen::VectorXd control_multipliers;  // control rows: joint multipliers with C, Q_control = A_controlᵀ of these
-  Eigen::VectorXd b_used;               // m, b with the measured rows replaced by what they can attain
+  Eigen::VectorXd Q_control;        // n, control force, which is not found here (control.hpp): zero
+  Eigen::VectorXd multipliers;      // m, λ of the ideal problem (C = 0), least norm where not unique
+  Eigen::VectorXd b_used;           // m, b with the measured rows replaced by what they can attain
   std::optional<double> gaussian;       // (M q̈ − Q)ᵀ M⁻¹ (M q̈ − Q), M > 0 only
 
   // Whenever the numbers are finite and M is a mass matrix.
   std::optional<Eigen::VectorXd> a;  // unconstrained acceleration, M > 0 only
   MassCheck mass;
-  Eigen::Index rank = 0;  // of all rows, constraints and control
+  Eigen::Index rank = 0;
   Eigen::Index num_rows = 0;
   double rank_gap = 0;  // see RowFactor
   bool rank_doubtful = false;
   bool consistent = true;                              // of b as given, weights or not
   bool unique = true;                                  // rank[M; A] = n
   bool solvable = true;                                // true where unique
-  bool multipliers_unique = true;                      // of the constraint rows
-  std::vector<Eigen::Index> multipliers_undetermined;  // constraint rows in the span of other rows
-  bool control_split_unique = true;  // false: dependent rows leave open what is control and what is constraint force
+  bool multipliers_unique = true;
+  std::vector<Eigen::Index> multipliers_undetermined;  // rows in the span of other rows
   std::vector<Eigen::Index> undetermined;           // coordinates that take part in undetermined directions
   Eigen::MatrixXd undetermined_directions;          // n×p, M v = 0 and A v = 0, largest entry of each column 1
   Eigen::VectorXd residual;                         // m, part of b that contradicts, in scaled rows (see Consistency)

@@ -215,14 +215,10 @@ TEST(Solve, sizes_that_disagree_are_the_callers_mistake) {
   EXPECT_NO_THROW(solve(v));
   v.measured = {1};
   EXPECT_THROW(solve(v), std::invalid_argument);
-  v.measured.clear();
-  v.W.resize(0, 0);
-  v.num_control = 2;
-  EXPECT_THROW(solve(v), std::invalid_argument);
 }
 
 TEST(Solve, every_status_has_words) {
-  for (int i = 0; i <= static_cast<int>(SolveStatus::form_not_applicable); ++i) {
+  for (int i = 0; i <= static_cast<int>(SolveStatus::requirements_not_met); ++i) {
     EXPECT_STRNE(describe(static_cast<SolveStatus>(i)), "");
   }
 }

@@ -179,28 +179,8 @@ bool SparseInstant::is_solvable(const InstantValues& values) const {
   return is_force_balanced(free_, mass_.scale(), force, size, values.Q_noise);
 }
 
-bool SparseInstant::is_split_unique(Index num_control) const {
-  const Index num_constraint = A_.rows() - num_control;
-  if (num_control == 0 || num_constraint == 0) return true;
-  const double zero = 10.0 * std::max(1e-10, 100.0 * eps / solver_->least_sine());
-  for (const SparseDependence& d : solver_->robust().dependences) {
-    VectorXd effect = VectorXd::Zero(A_.cols());
-    double size = 0;
-    const auto add = [&](int pattern_row, double factor) {
-      const Index row = solver_->row_of(pattern_row);
-      size = std::max(size, std::abs(factor) / D_(row));
-      if (row < num_constraint) return;
-      for (const SparseRows::Entry& e : A_.row(row)) effect(e.col) += factor * e.value;
-    };
-    add(d.row, 1.0);
-    for (std::size_t k = 0; k < d.rows.size(); ++k) add(d.rows[k], -d.coefficients[k]);
-    if (mass_.force_norm(effect) > zero * size) return false;
-  }
-  return true;
-}
-
-void SparseInstant::describe(Index num_control, Solution& s) const {
-  const Index m = A_.rows(), num_constraint = m - num_control;
+void SparseInstant::describe(Solution& s) const {
+  const Index m = A_.rows();
   s.mass = mass_.check();
   s.rank = solver_->rank();
   s.num_rows = m;
@@ -215,10 +195,9 @@ void SparseInstant::describe(Index num_control, Solution& s) const {
     open[static_cast<std::size_t>(solver_->row_of(d.row))] = 1;
     for (const int row : d.rows) open[static_cast<std::size_t>(solver_->row_of(row))] = 1;
   }
-  for (Index j = 0; j < num_constraint; ++j)
+  for (Index j = 0; j < m; ++j)
     if (open[static_cast<std::size_t>(j)]) s.multipliers_undetermined.push_back(j);
   s.multipliers_unique = s.multipliers_undetermined.empty();
-  s.control_split_unique = is_split_unique(num_control);
   if (unique_ || free_.cols() == 0) return;
   s.undetermined_directions = mass_.scale().asDiagonal() * free_;
   scale_to_largest(s.undetermined_directions);
@@ -350,7 +329,7 @@ Solution SparseInstant::solve(const InstantValues& values) {
     if (usable) s.status = SolveStatus::not_finite;
     return s;
   }
-  describe(values.num_control, s);
+  describe(s);
   if (mass_.definite()) s.a = mass_.solve(values.Q);
   const RowCheck check = check_rows(values);
   s.consistent = check.consistent;
@@ -369,8 +348,7 @@ Solution SparseInstant::solve(const InstantValues& values) {
   if (s.status != SolveStatus::solved) return s;
 
   const MotionForces motion = calc_motion(values.Q, s.b_used, values.C);
-  attribute_forces(
-      values, motion, spread(motion.lambda_ideal), [&] { return spread(motion.lambda_joint); }, s);
+  attribute_forces(motion, spread(motion.lambda_ideal), s);
   if (mass_.definite()) {
     const double norm = mass_.force_norm(motion.F_ideal + motion.F_nonideal);
     s.gaussian = norm * norm;
@@ -389,7 +367,7 @@ Diagnosis SparseInstant::diagnose(const InstantValues& values) {
   const Index m = A_.rows();
   d.num_rows = m;
   Solution of_rows;
-  describe(values.num_control, of_rows);
+  describe(of_rows);
   d.rank = of_rows.rank, d.rank_gap = of_rows.rank_gap, d.rank_doubtful = of_rows.rank_doubtful;
   d.unique = unique_, d.undetermined = undetermined_, d.solvable = solution.solvable;
   d.multipliers_undetermined = of_rows.multipliers_undetermined;

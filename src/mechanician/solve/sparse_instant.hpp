@@ -57,8 +57,7 @@ class SparseInstant {
   RowCheck check_rows(const InstantValues& values);
   bool is_solvable(const InstantValues& values) const;
   Eigen::VectorXd spread(const Eigen::VectorXd& lambda) const;
-  void describe(Eigen::Index num_control, Solution& solution) const;
-  bool is_split_unique(Eigen::Index num_control) const;
+  void describe(Solution& solution) const;
   std::optional<Eigen::VectorXd> attain(const InstantValues& values, const std::vector<Eigen::Index>& exact,
                                         const std::vector<Eigen::Index>& measured, const Eigen::MatrixXd& W) const;
   Eigen::VectorXd replace_measured(const InstantValues& values, SolveStatus& status);

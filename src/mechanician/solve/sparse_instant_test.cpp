@@ -31,7 +31,7 @@ struct Kind {
   int open = 0;             // coordinates that nothing determines
   int redundant = 0;        // rows that depend on others
   bool contradict = false;  // and disagree with them
-  int control = 0, measured = 0;
+  int measured = 0;
   bool nonideal = false, zero_row = false;
 };
 
@@ -71,13 +71,12 @@ DenseValues make(std::mt19937_64& random, const Kind& kind) {
     v.b(row) = a * v.b(one) + b * v.b(other) + (kind.contradict && k == 0 ? 0.7 : 0.0);
   }
   if (kind.zero_row) v.b(m - 1) = 0.0;
-  // Rows in any order, as long as control comes last.
+  // Rows in any order.
   std::vector<Index> order(static_cast<std::size_t>(m));
   for (Index j = 0; j < m; ++j) order[static_cast<std::size_t>(j)] = j;
   std::shuffle(order.begin(), order.end(), random);
   v.A = MatrixXd(v.A(order, Eigen::all));
   v.b = VectorXd(v.b(order));
-  v.num_control = kind.control;
   if (kind.nonideal) {
     v.C = random_vector(random, n);
     v.C.tail(kind.open + kind.massless).setZero();
@@ -112,7 +111,6 @@ void expect_same(const Solution& x, const Solution& y) {
   EXPECT_EQ(x.undetermined_directions.cols(), y.undetermined_directions.cols());
   EXPECT_EQ(x.multipliers_undetermined, y.multipliers_undetermined);
   EXPECT_EQ(x.multipliers_unique, y.multipliers_unique);
-  EXPECT_EQ(x.control_split_unique, y.control_split_unique);
   EXPECT_EQ(x.mass.kind, y.mass.kind);
   expect_near(x.qdd, y.qdd, "qdd");
   expect_near(x.Qc, y.Qc, "Qc");
@@ -120,7 +118,6 @@ void expect_same(const Solution& x, const Solution& y) {
   expect_near(x.Qc_ni, y.Qc_ni, "Qc_ni");
   expect_near(x.Q_control, y.Q_control, "Q_control");
   expect_near(x.multipliers, y.multipliers, "multipliers");
-  expect_near(x.control_multipliers, y.control_multipliers, "control multipliers");
   expect_near(x.b_used, y.b_used, "b used");
   expect_near(x.residual, y.residual, "residual");
   ASSERT_EQ(x.a.has_value(), y.a.has_value());
@@ -180,10 +177,8 @@ TEST(SparseInstant, SaysWhatTheDensePathSays) {
   const Kind kinds[] = {
       {.name = "plain"},
       {.name = "blocks, C", .blocks = true, .nonideal = true},
-      {.name = "control", .control = 2},
-      {.name = "control, C", .blocks = true, .control = 2, .nonideal = true},
       {.name = "redundant", .redundant = 3},
-      {.name = "redundant, C, control", .redundant = 2, .control = 2, .nonideal = true},
+      {.name = "redundant, C", .redundant = 2, .nonideal = true},
       {.name = "zero row", .redundant = 1, .zero_row = true},
       {.name = "contradict", .redundant = 2, .contradict = true},
       {.name = "no mass", .massless = 2, .nonideal = true},
@@ -191,7 +186,7 @@ TEST(SparseInstant, SaysWhatTheDensePathSays) {
       {.name = "open", .open = 2},
       {.name = "open, redundant", .open = 1, .redundant = 2},
       {.name = "measured", .redundant = 2, .contradict = true, .measured = 4},
-      {.name = "measured all, control", .redundant = 3, .contradict = true, .control = 1, .measured = 6},
+      {.name = "measured all", .redundant = 3, .contradict = true, .measured = 6},
       {.name = "measured, no mass", .massless = 1, .redundant = 2, .contradict = true, .measured = 5},
   };
   const int num = testing::num_systems(40);
@@ -255,11 +250,10 @@ TEST(SparseInstant, OneSidedRows) {
                     .blocks = k % 2 == 0,
                     .redundant = k % 4,
                     .contradict = k % 7 == 0,
-                    .control = k % 4 == 0 ? k % 3 : 0,
                     .nonideal = k % 5 == 0};
     const DenseValues v = make(random, kind);
     std::vector<Index> one_sided;
-    for (Index j = 0; j < v.b.size() - v.num_control; ++j)
+    for (Index j = 0; j < v.b.size(); ++j)
       if (random_int(random, 0, 2) > 0) one_sided.push_back(j);
     const OneSidedSolution want = solve_one_sided(by(SolvePath::dense, v), one_sided),
                            got = solve_one_sided(by(SolvePath::sparse, v), one_sided);

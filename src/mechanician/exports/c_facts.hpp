@@ -1,0 +1,64 @@
+#pragma once
+
+/// What of a model is written as C, counted and in order: for the C itself and for what is packed around it.
+
+#include <string>
+#include <vector>
+
+#include "mechanician/instant/system.hpp"
+
+namespace mechanician {
+
+struct CFacts {
+  /// Throws std::invalid_argument for what C cannot do, which it names.
+  CFacts(const System& system, const State& start);
+
+  const System& system;
+  const Equations& eqs;
+  const Model& model;
+  State start;
+
+  int num_coordinates = 0;  ///< with a mass or held by rows; behind them the states of first order
+  int num_states = 0;
+  std::vector<int> coordinates;  ///< of the equations, in that order
+  std::vector<int> rows;         ///< of the equations: constraints, then control; without rates of states
+  int num_constraints = 0;       ///< of these
+  /// By row of the equations.
+  enum Level { position, velocity, acceleration, control, rate };
+  std::vector<Level> levels;
+
+  struct Contact {
+    int row = 0, first_slip = 0, num_slips = 0, first_guard = 0;
+    bool one_sided = false, of_velocity = false, bare = false, limited = false;
+    std::string name;
+  };
+  std::vector<Contact> contacts;
+  int num_slips = 0, num_guards = 0;
+  std::vector<std::string> slip_names, guard_names;
+  bool switches = false;           ///< contacts, or events that change something
+  std::vector<int> modes;          ///< parameters that events may set
+  std::vector<int> changing_rows;  ///< that events may release or engage
+
+  std::vector<int> inputs;       ///< parameters that may be set while a motion goes on
+  std::vector<char> is_derived;  ///< by parameter: its value is made of others
+  std::vector<Expr> derived;     ///< of independent parameters
+  std::vector<char>
+      is_structural;  ///< by parameter: it says how many there are of something, and cannot be changed any more
+  std::vector<std::string> output_names;
+  std::vector<Expr> outputs, events;
+  /// Accelerations and forces that outputs, events and changes use.
+  std::vector<Expr> extensions;
+  bool starts_as_stated = true;  ///< else the start is that of numbers
+
+  int n() const { return eqs.n(); }
+  int m() const { return eqs.m(); }
+  int num_motion() const { return 2 * num_coordinates + num_states; }
+
+ private:
+  void count_rows();
+  void count_contacts();
+  void find_parameters();
+  void find_quantities();
+};
+
+}  // namespace mechanician

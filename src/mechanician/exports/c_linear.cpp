@@ -1,0 +1,211 @@
+// Linear algebra of exported C, for where straight-line code does not vouch for its answer and for what changes on the way.
+
+#include "mechanician/exports/c_runtime.hpp"
+
+namespace mechanician {
+
+std::string_view c_elimination() {
+  return R"(
+/* K z = r by Gauss and Jordan with complete pivoting; K has `size` rows of size + 1 numbers, r the last of each, and is used up. Rows and
+   columns are taken in units of what they weigh; what is below 1e-8 of them counts as zero: so far a state that somebody else integrates is off what
+   constraints have in common. What is not determined is 0, and sure[i] tells what is. */
+static int @eliminate(int size, double *K, double *z, char *sure)
+{
+  double scale[@LARGEST], largest = 0, right = 0;
+  int row_of[@LARGEST], col_of[@LARGEST], rank = 0, width = size + 1, i, j, k;
+  char used[@LARGEST];
+  for (i = 0; i < size*width; ++i) if (!isfinite(K[i])) return @NOT_FINITE;
+  for (i = 0; i < size; ++i) scale[i] = 1, used[i] = 0, row_of[i] = i;
+  for (k = 0; k < 3; ++k) for (i = 0; i < size; ++i) {
+    double most = 0;
+    for (j = 0; j < size; ++j) if (fabs(K[i*width + j])*scale[i]*scale[j] > most) most = fabs(K[i*width + j])*scale[i]*scale[j];
+    if (most > 0) scale[i] /= sqrt(most);
+  }
+  for (i = 0; i < size; ++i) {
+    for (j = 0; j < size; ++j) {
+      K[i*width + j] *= scale[i]*scale[j];
+      if (fabs(K[i*width + j]) > largest) largest = fabs(K[i*width + j]);
+    }
+    K[i*width + size] *= scale[i];
+    if (fabs(K[i*width + size]) > right) right = fabs(K[i*width + size]);
+  }
+  for (k = 0; k < size; ++k) {
+    int best_row = -1, best_col = -1;
+    double best = 1e-8*largest, *pivot;
+    for (i = k; i < size; ++i) for (j = 0; j < size; ++j)
+      if (!used[j] && fabs(K[row_of[i]*width + j]) > best) best = fabs(K[row_of[i]*width + j]), best_row = i, best_col = j;
+    if (best_row < 0) break;
+    i = row_of[k], row_of[k] = row_of[best_row], row_of[best_row] = i;
+    used[best_col] = 1, col_of[k] = best_col, pivot = K + row_of[k]*width;
+    for (i = 0; i < size; ++i) {
+      double *other = K + row_of[i]*width;
+      const double factor = i == k ? 0 : other[best_col]/pivot[best_col];
+      if (factor > 0 || factor < 0) {
+        for (j = 0; j <= size; ++j) other[j] -= factor*pivot[j];
+        other[best_col] = 0;
+      }
+    }
+    ++rank;
+  }
+  for (k = rank; k < size; ++k) if (fabs(K[row_of[k]*width + size]) > 1e-6*(right > 0 ? right : 1)) return @CONTRADICTION;
+  for (i = 0; i < size; ++i) z[i] = 0, sure[i] = used[i];
+  for (k = 0; k < rank; ++k) {
+    const double *pivot = K + row_of[k]*width;
+    z[col_of[k]] = pivot[size]/pivot[col_of[k]]*scale[col_of[k]];
+    for (j = 0; j < size; ++j) if (!used[j] && fabs(pivot[j]) > 1e-6*fabs(pivot[col_of[k]])) sure[col_of[k]] = 0;
+  }
+  return 0;
+}
+)";
+}
+
+std::string_view c_rows() {
+  return R"(
+/* M a = force + A' lambda + T' f, A a = b for the rows that act, T a = slip_b where a contact sticks; where it slides, f is against the slip. sure:
+   of all coordinates, rows and slips. */
+static int @solve_rows(const @numbers *s, const char *act, CONTACTS_ARGUMENT const double *force, const double *b, double *a, double *lambda,
+                       double *f, char *sure)
+{
+  double K[@LARGEST*(@LARGEST + 1)], z[@LARGEST];
+  char known[@LARGEST];
+  int at_row[@R + 1], size = @N, width, status, i, j;
+  CONTACTS_SIZES
+  for (j = 0; j < @R; ++j) at_row[j] = act[j] ? size++ : -1;
+  CONTACTS_COUNT
+  width = size + 1;
+  for (i = 0; i < size*width; ++i) K[i] = 0;
+  for (i = 0; i < @N; ++i) {
+    for (j = 0; j < @N; ++j) K[i*width + j] = s->M[i*@N + j];
+    K[i*width + size] = force[i];
+  }
+  for (j = 0; j < @R; ++j) if (act[j]) {
+    for (i = 0; i < @N; ++i) K[i*width + at_row[j]] = -s->A[j*@N + i], K[at_row[j]*width + i] = s->A[j*@N + i];
+    K[at_row[j]*width + size] = b[j];
+  }
+  CONTACTS_FILL
+  if ((status = @eliminate(size, K, z, known)) != 0) return status;
+  for (i = 0; i < @N; ++i) { a[i] = z[i]; if (!known[i]) return @NOT_UNIQUE; }
+  for (j = 0; j < @R; ++j) lambda[j] = act[j] ? z[at_row[j]] : 0, sure[@N + j] = act[j] ? known[at_row[j]] : 1;
+  for (i = 0; i < @N; ++i) sure[i] = 1;
+  (void)f;
+  CONTACTS_TAKE
+  return 0;
+}
+)";
+}
+
+std::string_view c_row_contacts(std::string_view place) {
+  if (place == "CONTACTS_ARGUMENT") return "const @modes *d, const double *slip_b,";
+  if (place == "CONTACTS_SIZES") return "int at_slip[@SLIPS + 1] = {0}, c, k;";
+  if (place == "CONTACTS_COUNT")
+    return R"(for (c = 0; c < @CONTACTS; ++c) for (k = 0; k < @contact[c].slips; ++k)
+    at_slip[@contact[c].first + k] = d->status[c] == @STICKS ? size++ : -1;)";
+  if (place == "CONTACTS_FILL")
+    return R"(for (c = 0; c < @CONTACTS; ++c) for (k = 0; k < @contact[c].slips; ++k) {
+    const double *T = s->T + (@contact[c].first + k)*@N, along = d->direction[c][k];
+    const int at = at_slip[@contact[c].first + k];
+    for (i = 0; i < @N && at >= 0; ++i) K[i*width + at] = -T[i], K[at*width + i] = T[i];
+    if (at >= 0) K[at*width + size] = slip_b[@contact[c].first + k];
+    if (d->status[c] != @SLIDES) continue;
+    for (i = 0; i < @N; ++i) {
+      if (@contact[c].limited) K[i*width + size] -= s->friction[c]*T[i]*along;
+      else K[i*width + at_row[@contact[c].row]] += s->friction[c]*d->sign[c]*T[i]*along;
+    }
+  })";
+  return R"(for (c = 0; c < @CONTACTS; ++c) for (k = 0; k < @contact[c].slips; ++k) {
+    const int at = @contact[c].first + k;
+    f[at] = d->status[c] == @STICKS ? z[at_slip[at]] : d->status[c] == @SLIDES ?
+            -s->friction[c]*(@contact[c].limited ? 1 : d->sign[c]*lambda[@contact[c].row])*d->direction[c][k] : 0;
+    sure[@N + @R + at] = d->status[c] == @STICKS ? known[at_slip[at]] : 1;
+  })";
+}
+
+std::string_view c_general_solver() {
+  return R"(
+/* The acceleration without straight-line code: for rows that depend on each other and masses that vanish. lambda is that of C = 0, of least norm
+   where it is not unique. */
+static int @solve_generally(const double *x, double *a, double *lambda)
+{
+  @numbers s;
+  double joint[@R + 1];
+  char act[@R + 1], sure[@LARGEST];
+  int i, status = @number(x, &s), is_sure = 1;
+  for (i = 0; i < @R; ++i) act[i] = 1;
+  if (status) return status;
+  if ((status = @solve_rows(&s, act, s.Q, s.b, a, lambda, 0, sure)) != 0) return status;
+  for (i = 0; i < @R; ++i) if (!sure[@N + i]) is_sure = 0;
+  if (!is_sure && (status = @least_norm(&s, a, lambda)) != 0) return status;
+  if (!@HAS_C) return 0;
+  if ((status = @other_forces(x, &s, a, lambda)) != 0) return status;
+  return @solve_rows(&s, act, s.C, s.b, a, joint, 0, sure);
+}
+)";
+}
+
+std::string_view c_least_norm() {
+  return R"(
+/* Of all lambda with A' lambda = M a - Q the one of least norm. */
+static int @least_norm(const @numbers *s, const double *a, double *lambda)
+{
+  enum { size = @N + @R, width = @N + @R + 1 };
+  double K[@LARGEST*(@LARGEST + 1)], z[@LARGEST];
+  char sure[@LARGEST];
+  int i, j, status;
+  for (i = 0; i < size*width; ++i) K[i] = 0;
+  for (j = 0; j < @R; ++j) {
+    K[j*width + j] = 1;
+    for (i = 0; i < @N; ++i) K[j*width + @R + i] = K[(@R + i)*width + j] = s->A[j*@N + i];
+  }
+  for (i = 0; i < @N; ++i) {
+    double sum = -s->Q[i];
+    for (j = 0; j < @N; ++j) sum += s->M[i*@N + j]*a[j];
+    K[(@R + i)*width + size] = sum;
+  }
+  if ((status = @eliminate(size, K, z, sure)) != 0) return status;
+  for (j = 0; j < @R; ++j) lambda[j] = z[j];
+  return 0;
+}
+)";
+}
+
+std::string_view c_general_projection() {
+  return R"(
+/* Onto the rows that act, least in the mass norm, with complete pivoting. velocities: 0 moves q, 1 moves v. */
+static int @project_generally(MOTION_ARGUMENT double t, double *q, double *v, const double *p, int velocities)
+{
+  @numbers s;
+  double x[@X], values[2*@R + 1], change[@N], lambda[@R + 1], b[@R + 1], none[@N], last = INFINITY, largest = 0;
+  char act[@R + 1], sure[@LARGEST];
+  int i, j, k, status;
+  PROJECTED_MODES
+  for (k = 0; k < 16; ++k) {
+    double most = 0, size = 0;
+    @pack(t, q, v, p, MODE_VALUES, x);
+    if ((status = @number(x, &s)) != 0) return status;
+    @residuals_values(x, values);
+    for (i = 0; i < @N; ++i) { none[i] = 0; if (s.M[i*@N + i] > largest) largest = s.M[i*@N + i]; }
+    for (i = 0; i < @N; ++i) s.M[i*@N + i] += @is_state[i] ? 1e12*(largest > 0 ? largest : 1) : 1e-10*(largest > 0 ? largest : 1)*(s.M[i*@N + i] > 0 ? 0 : 1);
+    for (j = 0; j < @R; ++j) {
+      act[j] = (char)(@row_level[j] == 0 || (@row_level[j] == 1 && velocities));
+      b[j] = -values[2*j + (@row_level[j] == 0 && velocities ? 1 : 0)];
+    }
+    PROJECTED_ROWS
+    if ((status = @solve_rows(&s, act, PROJECTED_PASSED none, b, change, lambda, PROJECTED_SLIPS, sure)) != 0)
+      return status == @CONTRADICTION ? @NOT_PROJECTED : status;
+    for (i = 0; i < @COORDINATES; ++i) {
+      double *moved = velocities ? v : q;
+      moved[i] += change[@at_coordinate[i]];
+      if (fabs(change[@at_coordinate[i]]) > most) most = fabs(change[@at_coordinate[i]]);
+      if (fabs(moved[i]) > size) size = fabs(moved[i]);
+    }
+    PROJECTED_FLOOR
+    if (most <= 4e-16*size || (k > 0 && most >= 0.5*last && most <= 1e-12*size)) return 0;
+    if (k > 0 && most >= 0.5*last && most <= 1e-9*size) return 0;
+    last = most;
+  }
+  return @NOT_PROJECTED;
+}
+)";
+}
+
+}  // namespace mechanician

@@ -1,0 +1,25 @@
+#include "mechanician/expression/table_pieces.hpp"
+
+#include "mechanician/expression/table_content_internal.hpp"
+
+namespace mechanician {
+
+std::optional<TablePieces> find_pieces(double key) {
+  const TableContent* table = TableStore::instance().find(key);
+  const TableView view = view_of(key);
+  if (!table || view.kind != TableView::Kind::value || view.side_x != 0 || view.side_y != 0) return {};
+  TablePieces pieces;
+  pieces.name = table->name();
+  pieces.num_arguments = table->num_arguments();
+  pieces.interpolation = table->interpolation();
+  pieces.outside = table->outside();
+  for (int i = 0; i < pieces.num_arguments; ++i) pieces.points[i] = table->axis(i).points();
+  pieces.stride = table->stride();
+  pieces.coefficients = table->coefficients();
+  pieces.values = table->values();
+  pieces.nodes = table->nodes();
+  pieces.order_x = view.order_x, pieces.order_y = view.order_y;
+  return pieces;
+}
+
+}  // namespace mechanician

@@ -1,0 +1,191 @@
+// Motions under control: split, limits, one-sided requirements, samples, models that are believed; against closed forms.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "mechanician/instant/accelerate.hpp"
+#include "mechanician/motion/integrator.hpp"
+#include "mechanician/motion/motion_for_test.hpp"
+
+namespace mechanician {
+namespace {
+
+const std::string crane = R"(
+coordinates = ["trolley", "x", "y"]
+[dynamics]
+kinetic   = "5*trolley'^2 + (x'^2 + y'^2)/2"
+potential = "9.81*y"
+[constraints]
+rope = "(x - trolley)^2 + y^2 = 4"
+[control.load]
+equation  = "x = 0.5*t"
+frequency = 2.0
+[start]
+position = { x = -1.2, y = -1.6 }
+)";
+
+/// Every sample says what the general solver says at its state, and the balance holds.
+void expect_as_at_instants(const std::string& text, double to) {
+  const Loaded loaded(text);
+  Integrator motion = loaded.integrator({.to = to, .tolerance = 1e-10});
+  ASSERT_TRUE(motion.stop().message.empty()) << motion.stop().message;
+  int count = 0;
+  while (motion.advance()) {
+    const Sample s = motion.sample(motion.t());
+    const Instant now = accelerate(loaded.system, {s.t, s.q, s.qd}, {.diagnose = false});
+    ASSERT_TRUE(now.has_acceleration());
+    const double size = 1e-8 * (1 + now.solution.qdd.norm() + now.solution.Q_control.norm());
+    EXPECT_LE((s.qdd - now.solution.qdd).norm(), size);
+    EXPECT_LE((s.Q_control - now.solution.Q_control).norm(), size);
+    EXPECT_LE((s.Qc - now.solution.Qc).norm(), size);
+    EXPECT_LE((s.Qc_i - now.solution.Qc_i).norm(), size);
+    EXPECT_LE((s.lambda - now.solution.multipliers).norm(), size);
+    EXPECT_NEAR(s.cost, now.control->cost, size * (1 + now.control->cost));
+    if (now.control->tau.size() > 0) {
+      EXPECT_LE((s.tau - now.control->tau).norm(), size);
+    }
+    ++count;
+  }
+  EXPECT_GT(count, 5);
+  EXPECT_EQ(motion.stop().reason, StopReason::reached_end) << motion.stop().message;
+  const Certificate certificate = motion.certificate();
+  EXPECT_TRUE(certificate.holds) << (certificate.reasons.empty() ? "" : certificate.reasons.front());
+}
+
+TEST(ControlMotion, without_actuators) { expect_as_at_instants(crane, 1.0); }
+
+TEST(ControlMotion, by_an_actuator) {
+  expect_as_at_instants(crane + "[actuators]\nwinch = { trolley = \"1\" }\n", 0.3);
+}
+
+TEST(ControlMotion, beside_forces_that_depend_on_reactions) {
+  expect_as_at_instants(crane + "[nonideal]\nx = \"-0.1*abs(ideal(y))*x'\"\n", 0.6);
+  expect_as_at_instants(crane + "[actuators]\nwinch = { trolley = \"1\" }\nload = { x = \"1\", y = \"0.5\" }\n" +
+                            "[nonideal]\nx = \"-0.1*abs(ideal(y))*x'\"\n",
+                        0.4);
+}
+
+TEST(ControlMotion, with_priorities_and_weights) {
+  expect_as_at_instants(crane + R"([control.still]
+equation = "trolley = 0"
+frequency = 1
+priority = 2
+[control.low]
+equation = "y = -1.9"
+frequency = 1
+weight = 0.5
+)",
+                        0.5);
+}
+
+const std::string slider = R"(
+coordinates = ["x"]
+[dynamics]
+kinetic = "x'^2/2"
+[actuators]
+motor = { x = "1", limit = 0.5 }
+[control.place]
+equation  = "x = 1"
+frequency = 2.0
+)";
+
+TEST(ControlMotion, a_motor_leaves_its_limit_where_it_must) {
+  const Loaded loaded(slider);
+  Integrator motion = loaded.integrator({.to = 4.0, .tolerance = 1e-11});
+  const Sample end = run_to_end(motion);
+  // ẍ = 1/2 until 4(1 − x) − 4ẋ = 1/2: t² + 2t = 7/2.
+  const double t1 = std::sqrt(4.5) - 1.0;
+  ASSERT_EQ(motion.events().size(), 1u);
+  EXPECT_EQ(motion.events()[0].kind, EventKind::released);
+  EXPECT_EQ(motion.events()[0].name, "motor");
+  EXPECT_NEAR(motion.events()[0].time, t1, 1e-9);
+  const double A = t1 * t1 / 4 - 1, B = t1 / 2 + 2 * A, s = 4.0 - t1;
+  EXPECT_NEAR(end.q(0), 1 + (A + B * s) * std::exp(-2 * s), 1e-9);
+  EXPECT_NEAR(end.works.control, 0.5 * end.qd(0) * end.qd(0), 1e-10);
+  EXPECT_TRUE(motion.certificate().holds);
+}
+
+TEST(ControlMotion, a_motor_comes_to_both_limits) {
+  const Loaded loaded(slider + "[start]\nvelocity = { x = 3.0 }\n");
+  Integrator motion = loaded.integrator({.to = 60.0, .tolerance = 1e-10});
+  double largest = 0.0;
+  while (motion.advance()) largest = std::max(largest, std::abs(motion.sample(motion.t()).tau(0)));
+  EXPECT_LE(largest, 0.5 * (1 + 1e-9));
+  EXPECT_TRUE(motion.certificate().holds);
+  int saturated = 0, released = 0;
+  for (const MotionEvent& e : motion.events())
+    saturated += e.kind == EventKind::saturated, released += e.kind == EventKind::released;
+  EXPECT_GE(released, 2);
+  EXPECT_GE(saturated, 1);
+  EXPECT_NEAR(motion.sample(motion.t()).q(0), 1.0, 1e-3);
+}
+
+TEST(ControlMotion, a_one_sided_requirement_acts_when_it_must) {
+  // Falls with ÿ = −1 until ÿ + 2ẏ + y = 0 asks for more: −1 − 2t + (2 − t²/2) = 0.
+  const Loaded loaded(R"(
+coordinates = ["y"]
+[dynamics]
+kinetic = "y'^2/2"
+force = { y = "-1" }
+[control.floor]
+equation = "y >= 0"
+frequency = 1
+[start]
+position = { y = 2.0 }
+)");
+  Integrator motion = loaded.integrator({.to = 5.0, .tolerance = 1e-11});
+  const Sample end = run_to_end(motion);
+  const double t1 = std::sqrt(6.0) - 2.0;
+  ASSERT_GE(motion.events().size(), 1u);
+  EXPECT_EQ(motion.events()[0].kind, EventKind::acts);
+  EXPECT_NEAR(motion.events()[0].time, t1, 1e-9);
+  // From there on e″ + 2e′ + e = 0.
+  const double A = 2 - t1 * t1 / 2, B = -t1 + A, s = 5.0 - t1;
+  EXPECT_NEAR(end.q(0), (A + B * s) * std::exp(-s), 1e-9);
+}
+
+TEST(ControlMotion, sampled_control_holds_its_effort) {
+  const Loaded loaded(R"(
+coordinates = ["x"]
+[dynamics]
+kinetic = "x'^2/2"
+[control.place]
+equation  = "x = 1"
+frequency = 2.0
+[control]
+every = 0.25
+)");
+  Integrator motion = loaded.integrator({.to = 2.0, .tolerance = 1e-10});
+  const Sample end = run_to_end(motion);
+  double x = 0, v = 0;
+  for (int k = 0; k < 8; ++k) {
+    const double u = 4 * (1 - x) - 4 * v;
+    x += 0.25 * v + u / 32, v += 0.25 * u;
+  }
+  EXPECT_NEAR(end.q(0), x, 1e-12);
+  EXPECT_NEAR(end.qd(0), v, 1e-12);
+}
+
+TEST(ControlMotion, a_controller_may_believe_in_another_mass) {
+  const Loaded loaded(R"(
+coordinates = ["x"]
+[parameters]
+m = 2.0
+[dynamics]
+kinetic = "m*x'^2/2"
+[control.place]
+equation  = "x = 1"
+frequency = 2.0
+[nominal]
+m = 1.5
+)");
+  Integrator motion = loaded.integrator({.to = 2.0, .tolerance = 1e-11});
+  const Sample end = run_to_end(motion);
+  // 2ë = −1.5(4ė + 4e): ë + 3ė + 3e = 0.
+  const double w = std::sqrt(3.0) / 2, t = 2.0;
+  EXPECT_NEAR(end.q(0), 1 - std::exp(-1.5 * t) * (std::cos(w * t) + 1.5 / w * std::sin(w * t)), 1e-9);
+}
+
+}  // namespace
+}  // namespace mechanician

@@ -1,0 +1,314 @@
+// Control in the equations of motion (theory: Control).
+//
+// The rows of requirements are no rows of the factors: those hold the constraints. With N f what a force does under them (respond),
+// the programme of solve/control.hpp has as many unknowns as there are actuators or requirements. What acts of it, limits and one-sided
+// requirements, is held through a step like the sides of kinks (SwitchWatch), so that f is smooth; the functions that tell where it
+// turns are those that would turn it: the effort of an actuator if it were not at its limit, the requirement if it did not act.
+
+#include <algorithm>
+#include <cmath>
+
+#include "mechanician/motion/dynamics.hpp"
+#include "mechanician/motion/kernels.hpp"
+
+namespace mechanician {
+
+namespace {
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+/// What may be missing of a requirement that must be met, over the sizes of its terms.
+constexpr double met = 1e-6;
+}  // namespace
+
+Dynamics::Believed::Believed(const Believed& other)
+    : system(other.system), dynamics(other.dynamics ? std::make_unique<Dynamics>(*other.dynamics) : nullptr) {}
+Dynamics::Believed& Dynamics::Believed::operator=(Believed other) noexcept {
+  system = std::move(other.system), dynamics = std::move(other.dynamics);
+  return *this;
+}
+Dynamics::Believed::~Believed() = default;
+
+ControlMode Dynamics::mode_of_sides() const {
+  ControlMode mode;
+  mode.at_limit.assign(facts().control.actuators.size(), 0);
+  mode.held.assign(facts().control.requirements.size(), 0);
+  const std::size_t first = num_expression_switches();
+  for (std::size_t i = 0; i < num_control_switches(); ++i) {
+    if (sides()[first + i] > 0.0) continue;
+    const EquationFacts::ControlSwitch& s = facts().control_switches[i];
+    if (s.actuator >= 0)
+      mode.at_limit[static_cast<std::size_t>(s.actuator)] = s.upper ? 1 : -1;
+    else
+      mode.held[static_cast<std::size_t>(s.requirement)] = 1;
+  }
+  return mode;
+}
+
+/// The programme at the state of the last evaluate(), whose acceleration without control is in qdd_.
+bool Dynamics::prepare_control(double t, const double* y, const RespondTo& respond_to, const SolveWith& solve_with) {
+  ControlRoom& c = control_;
+  const EquationValues::Numbers v = values_->numbers();
+  std::span<const double> numbers;
+  if (!values_->calc_control(point_of(t, y), numbers)) return false;
+  fill_control(facts().control, n_, numbers, c.values);
+  const Index count = m_ - num_constraints_;
+  c.A.setZero(count, n_);
+  c.values.b.resize(count);
+  for (Index j = 0; j < count; ++j) {
+    each_entry(num_constraints_ + static_cast<int>(j), [&](int i, double a) { c.A(j, i) = a; });
+    c.values.b(j) = v.b[num_constraints_ + j];
+  }
+  c.values.b_size = c.values.b.cwiseAbs();
+  const bool actuators = c.values.E.cols() > 0;
+  if (actuators)
+    c.F = c.values.E;
+  else
+    c.F = c.A.transpose();
+  c.units.resize(n_);
+  factors_->calc_units(matrices(), c.units.data());
+  c.X.resize(n_, c.F.cols());
+  for (Index k = 0; k < c.F.cols(); ++k)
+    if (!respond_to(c.F.col(k).data(), c.X.col(k).data())) return false;
+  c.qdd = Eigen::Map<const VectorXd>(qdd_.data(), n_);
+  // Where reactions feel what actuators do, C and friction among them, differences tell; the answer is brought home by repeating it.
+  if (actuators && (facts().needs_reactions || !sliding_.empty())) {
+    double force = 1e-300;
+    for (int i = 0; i < n_; ++i) force = std::max(force, std::abs(v.Q[i]));
+    if (c.tau.size() != c.F.cols()) c.tau = VectorXd::Zero(c.F.cols());
+    c.u = c.F * c.tau;
+    if (!solve_with(c.u.data())) return false;
+    const VectorXd here = Eigen::Map<const VectorXd>(qdd_.data(), n_);
+    for (Index k = 0; k < c.F.cols(); ++k) {
+      const double step = 1e-3 * force / std::max(c.F.col(k).cwiseAbs().maxCoeff(), 1e-300);
+      const VectorXd moved = c.u + step * c.F.col(k);
+      if (!solve_with(moved.data())) return false;
+      c.X.col(k) = (Eigen::Map<const VectorXd>(qdd_.data(), n_) - here) / step;
+    }
+    c.qdd = here - c.X * c.tau;
+  }
+  make_control_stage(c.values, c.A, c.X, c.qdd, c.qdd.cwiseAbs(), c.units, c.stage);
+  return true;
+}
+
+void Dynamics::times_mass(const VectorXd& x, VectorXd& f) const {
+  const EquationValues::Numbers v = values_->numbers();
+  f.setZero(n_);
+  const std::vector<SparseEntry>& M = facts().pattern.M;
+  for (std::size_t k = 0; k < M.size(); ++k) {
+    const auto [i, j] = M[k];
+    f(i) += v.M[k] * x(j);
+    if (i != j) f(j) += v.M[k] * x(i);
+  }
+}
+
+/// Every coordinate can be forced, and all requirements are alike: S μ = r with S = A₂ N A₂ᵀ, and no memory is asked for. False: they are
+/// not clearly independent of each other and of the constraints.
+bool Dynamics::add_plain_control(const double* y, const RespondTo& respond_to) {
+  ControlRoom& c = control_;
+  const EquationValues::Numbers v = values_->numbers();
+  const Index count = m_ - num_constraints_;
+  c.A.setZero(count, n_), c.X.resize(n_, count), c.S.resize(count, count), c.mu.resize(count), c.units.resize(n_);
+  c.delta.setZero(n_);
+  Eigen::Map<VectorXd> qdd(qdd_.data(), n_);
+  c.F.setZero(n_, count);
+  for (Index j = 0; j < count; ++j)
+    each_entry(num_constraints_ + static_cast<int>(j), [&](int i, double a) { c.A(j, i) = c.F(i, j) = a; });
+  factors_->calc_units(matrices(), c.units.data());
+  for (Index j = 0; j < count; ++j)
+    if (!respond_to(c.F.col(j).data(), c.X.col(j).data())) return false;
+  // S = L D Lᵀ, L below the diagonal and D on it.
+  constexpr double clearly = 1e-8;
+  for (Index j = 0; j < count; ++j) {
+    for (Index k = 0; k <= j; ++k) {
+      double s = 0.0;
+      for (int i = 0; i < n_; ++i) s += c.A(j, i) * c.X(i, k);
+      for (Index i = 0; i < k; ++i) s -= c.S(j, i) * c.S(k, i) * c.S(i, i);
+      c.S(j, k) = k < j ? s / c.S(k, k) : s;
+    }
+    double size = 0.0;
+    for (int i = 0; i < n_; ++i) size += c.A(j, i) * c.units(i) * c.A(j, i) * c.units(i);
+    if (!(c.S(j, j) > clearly * size)) return false;
+  }
+  for (int round = 0; round < 2; ++round) {  // and once more, for the last digits
+    for (Index j = 0; j < count; ++j) {
+      double r = v.b[num_constraints_ + j];
+      for (int i = 0; i < n_; ++i) r -= c.A(j, i) * (qdd(i) + c.delta(i));
+      for (Index k = 0; k < j; ++k) r -= c.S(j, k) * c.mu(k);
+      c.mu(j) = r;
+    }
+    for (Index j = 0; j < count; ++j) c.mu(j) /= c.S(j, j);
+    for (Index j = count - 1; j >= 0; --j)
+      for (Index k = j + 1; k < count; ++k) c.mu(j) -= c.S(k, j) * c.mu(k);
+    for (Index j = 0; j < count; ++j)
+      for (int i = 0; i < n_; ++i) c.delta(i) += c.X(i, j) * c.mu(j);
+  }
+  times_mass(c.delta, c.u);
+  c.cost = c.delta.dot(c.u);
+  c.power = 0.0;
+  for (int i = 0; i < n_; ++i) c.power += y[n_ + i] * c.u(i), qdd(i) += c.delta(i);
+  return kernels::all_finite(n_, qdd_.data());
+}
+
+bool Dynamics::add_control(double t, const double* y, const RespondTo& respond_to, const SolveWith& solve_with) {
+  ControlRoom& c = control_;
+  if (facts().control.is_plain() && add_plain_control(y, respond_to)) return true;
+  const bool actuators = !facts().control.actuators.empty();
+  const Eigen::Map<const VectorXd> qd(y + n_, n_);
+  Eigen::Map<VectorXd> qdd(qdd_.data(), n_);
+  const bool held = !held_control.empty() && held_control.front() != 0.0;
+  if (facts().control.nominal && !c.alone && !held) {
+    if (!believe(t, y)) return false;
+    if (actuators) {
+      // They do what they are told, within the limits that they have.
+      std::span<const double> numbers;
+      if (!values_->calc_control(point_of(t, y), numbers)) return false;
+      fill_control(facts().control, n_, numbers, c.values);
+      c.tau = c.tau.cwiseMax(c.values.low).cwiseMin(c.values.high);
+      c.u = c.values.E * c.tau;
+      c.cost = c.tau.dot(c.values.R * c.tau);
+      c.powers = c.tau.cwiseProduct(c.values.E.transpose() * qd);
+    }
+    c.power = qd.dot(c.u);
+    return solve_with(c.u.data());
+  }
+  const auto set_powers = [&] {
+    c.power = qd.dot(c.u);
+    if (actuators) c.powers = c.tau.cwiseProduct(c.values.E.transpose() * qd);
+  };
+  if (held) {
+    // What was found at the last sample; actuators push along with the state.
+    const Eigen::Map<const VectorXd> kept(held_control.data() + 1, std::ssize(held_control) - 1);
+    (actuators ? c.tau : c.u) = kept;
+    if (actuators) {
+      std::span<const double> numbers;
+      if (!values_->calc_control(point_of(t, y), numbers)) return false;
+      fill_control(facts().control, n_, numbers, c.values);
+      c.u = c.values.E * c.tau;
+    }
+    set_powers();
+    return solve_with(c.u.data());
+  }
+  const bool reacts = actuators && (facts().needs_reactions || !sliding_.empty());
+  const bool searches = facts().control.every || facts().control.nominal;
+  for (int round = 0;; ++round) {
+    const VectorXd before = c.tau;
+    if (!prepare_control(t, y, respond_to, solve_with)) return false;
+    const ControlProgramme& p = c.stage.programme;
+    const VectorXd solution = searches ? solve_control(p).y : solve_control_mode(p, mode_of_sides());
+    c.delta = c.stage.space.D * solution;
+    c.tau = c.stage.space.T * solution;
+    // What must be met is met, or limits are in the way.
+    if (actuators ? !facts().control.has_limits() : true) {
+      const VectorXd missing = p.r - p.G * solution;
+      const int first = std::min_element(p.rows.begin(), p.rows.end(), [](const auto& a, const auto& b) {
+                          return a.priority < b.priority;
+                        })->priority;
+      for (Index j = 0; j < missing.size(); ++j) {
+        const ControlProgramme::Row& row = p.rows[static_cast<std::size_t>(j)];
+        if (row.priority == first && row.weight == 0.0 && !row.one_sided &&
+            std::abs(missing(j)) > met * (p.r_size(j) + p.size(j) * solution.norm()))
+          return false;
+      }
+    }
+    if (!reacts) break;
+    if (before.size() == c.tau.size() && (c.tau - before).norm() <= 1e-11 * (c.tau.norm() + before.norm())) break;
+    if (round == 20) return false;
+  }
+  if (actuators) {
+    c.u = c.values.E * c.tau;
+    c.cost = c.tau.dot(c.values.R * c.tau);
+    set_powers();
+    return solve_with(c.u.data());
+  }
+  const auto times_M = [&](const VectorXd& x) {
+    VectorXd f;
+    times_mass(x, f);
+    return f;
+  };
+  if (c.values.free.size() > 0) {
+    // The free force, less what requirements would feel of it; constraints take up what they do.
+    VectorXd felt(n_);
+    if (!respond_to(c.values.free.data(), felt.data())) return false;
+    const VectorXd across = c.stage.space.D * (c.stage.space.T.transpose() * (c.A * felt));
+    c.u = times_M(c.delta - across) + c.values.free;
+    c.delta += felt - across;
+    c.cost = c.delta.dot(times_M(c.delta));
+    set_powers();
+    return solve_with(c.u.data());
+  }
+  // Constraints do not feel it: only q̈ changes.
+  c.u = times_M(c.delta);
+  c.cost = c.delta.dot(c.u);
+  set_powers();
+  qdd += c.delta;
+  return kernels::all_finite(n_, qdd_.data());
+}
+
+/// The force that the controller takes for right, by the system it believes in.
+bool Dynamics::believe(double t, const double* y) {
+  if (!believed_.dynamics) {
+    believed_.system = written()->system().nominal();
+    believed_.dynamics = std::make_unique<Dynamics>(*believed_.system);
+    believed_.dynamics->control_.alone = true;
+    if (!absent().empty()) believed_.dynamics->set_absent(absent());
+  }
+  Dynamics& d = *believed_.dynamics;
+  std::copy(sides().begin(), sides().end(), d.sides().begin());
+  d.set_sliding(sliding_);
+  if (!d.choose_rows(t, y) || !d.rhs_by_factors(t, y, d.scratch_.data())) return false;
+  control_.u = d.control_.u, control_.tau = d.control_.tau, control_.cost = d.control_.cost;
+  return true;
+}
+
+void Dynamics::calc_control_switches(std::span<double> g) const {
+  const ControlRoom& c = control_;
+  const ControlProgramme& p = c.stage.programme;
+  const ControlMode mode = mode_of_sides();
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    const EquationFacts::ControlSwitch& s = facts().control_switches[i];
+    if (s.actuator >= 0) {
+      // The effort that it would have.
+      ControlMode free = mode;
+      int& at = free.at_limit[static_cast<std::size_t>(s.actuator)];
+      const bool limited = at != 0;
+      at = 0;
+      const double tau = limited ? p.T.row(s.actuator).dot(solve_control_mode(p, free)) : c.tau(s.actuator);
+      g[i] = s.upper ? p.high(s.actuator) - tau : tau - p.low(s.actuator);
+    } else {
+      ControlMode free = mode;
+      char& held = free.held[static_cast<std::size_t>(s.requirement)];
+      held = 0;
+      g[i] = p.G.row(s.requirement).dot(solve_control_mode(p, free)) - p.r(s.requirement);
+    }
+  }
+}
+
+void Dynamics::settle_control(double t, const double* y) {
+  if (num_control_switches() == 0 || !rhs_by_factors(t, y, scratch_.data())) return;
+  --evaluations, ++projections;
+  const ControlMode mode = solve_control(control_.stage.programme).mode;
+  const std::size_t first = num_expression_switches();
+  for (std::size_t i = 0; i < num_control_switches(); ++i) {
+    const EquationFacts::ControlSwitch& s = facts().control_switches[i];
+    const bool acts = s.actuator >= 0 ? mode.at_limit[static_cast<std::size_t>(s.actuator)] == (s.upper ? 1 : -1)
+                                      : mode.held[static_cast<std::size_t>(s.requirement)] != 0;
+    sides()[first + i] = acts ? -1.0 : 1.0;
+  }
+}
+
+bool Dynamics::sample_control(double t, const double* y) {
+  if (!facts().control.every) return true;
+  const bool actuators = !facts().control.actuators.empty();
+  held_control.assign(1 + (actuators ? facts().control.actuators.size() : static_cast<std::size_t>(n_)), 0.0);
+  const bool known = rhs_by_factors(t, y, scratch_.data());
+  --evaluations, ++projections;
+  if (!known) return false;
+  const VectorXd& found = actuators ? control_.tau : control_.u;
+  std::copy(found.begin(), found.end(), held_control.begin() + 1);
+  held_control.front() = 1.0;
+  return true;
+}
+
+}  // namespace mechanician
