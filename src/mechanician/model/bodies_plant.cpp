@@ -272,7 +272,7 @@ void Layer::find_start_of(Joint& j, bool rates) {
 void Layer::shorten(Pose& pose, const std::string& name) {
   const auto shorten_one = [&](Formula& f, const std::string& part) {
     if (f.text.size() < 24) return;
-    parameters_.push_back({name + "." + part, f.str(), {}});
+    parameters_.push_back({name + "." + part, in_full(f.str()), {}});
     f = Formula(f.value, name + "." + part, 3, false);
   };
   for (std::size_t i = 0; i < 3; ++i) {
