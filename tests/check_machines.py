@@ -595,7 +595,7 @@ def total_force(m, c):
 
 def humanoid_on_a_bar(m):
     hands = [f'"hand_{c}" = "grip[1].f{c} + grip[2].f{c}"' for c in 'xyz']
-    run = run_changed(m, lambda text: with_lines(in_formulation(text, 'free').replace('"grip[1].qy" = "w/2", "grip[2].qy" = "w/2"', ''), 'outputs',
+    run = run_changed(m, lambda text: with_lines(in_formulation(text, 'free').replace('"grip[1].qy" = "w/2"', ''), 'outputs',
                                                  *hands, *(total_force(m, c) for c in 'xyz')).replace('[start]\nvelocity = {  }\n', ''), '--to', '0.2')
     m.is_true('nothing is to be carried', max(r['hand_z'] for r in run.rows) > 50)
     for r in run.rows:

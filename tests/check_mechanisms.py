@@ -435,7 +435,7 @@ every = 0.5
     for row in rows(program, box):
         that("corners of a box", near(row["all"], 2 * 9.81) and near(row["first"], 2 * 9.81 / 4), row)
     wrong = call(program, box.replace("c[1]", "c[9]"), "check")
-    that("a corner that is not there", wrong.returncode == 1 and "`c`" in wrong.stderr, wrong.stderr)
+    that("a corner that is not there", wrong.returncode == 1 and "`c[9]`" in wrong.stderr, wrong.stderr)
 
 
 def pictures(program):

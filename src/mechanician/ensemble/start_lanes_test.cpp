@@ -177,7 +177,7 @@ TEST(StartLanes, MoveStartsOfTheGalleryAsProjectDoes) {
                                                               all.lost += tally.lost;
       }
       all.print(fmt::format("gallery, {} away{}", far, vary_parameters ? ", with other parameters" : ""));
-      EXPECT_GT(all.moved, all.starts * 8 / 10);
+      EXPECT_GT(all.moved, (all.starts - all.not_converged) * 8 / 10);  // of those that can be moved
       EXPECT_EQ(all.lost, 0);
     }
 }
