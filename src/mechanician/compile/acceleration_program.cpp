@@ -271,8 +271,8 @@ class Maker {
       Number size = zero;
       for (std::size_t i = 0; i < rows[at(j)].size(); ++i)
         if (!rows[at(j)][i].is_zero())
-          size = with_.add(size, with_.mul(with_.mul(rows[at(j)][i], rows[at(j)][i]),
-                                           with_.reciprocal(draft_.M_diagonal[i])));
+          size = with_.add(
+              size, with_.mul(with_.mul(rows[at(j)][i], rows[at(j)][i]), with_.reciprocal(draft_.M_diagonal[i])));
       draft_.margins.push_back(with_.sub(scaled[at(j)], with_.mul(constant_number(1e-6), size)));
       inverse.push_back(with_.reciprocal(scaled[at(j)]));
       Number r = with_.sub(b[at(j)], dot(rows[at(j)], qdd_));

@@ -71,8 +71,8 @@ std::string refuse_fixed_steps(const Model& model) {
     return "steps of fixed size do not keep the forces that [outputs] and [events] use: use an adaptive method";
   for (const Actuator& a : model.actuators)
     if (a.low || a.high)
-      return fmt::format("steps of fixed size do not find where actuator `{}` comes to its limit: use an adaptive method",
-                         a.name);
+      return fmt::format(
+          "steps of fixed size do not find where actuator `{}` comes to its limit: use an adaptive method", a.name);
   for (const Control& c : model.controls)
     if (c.one_sided)
       return fmt::format(

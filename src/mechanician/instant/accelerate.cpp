@@ -220,7 +220,8 @@ void solve_constraints(const System& system, const Evaluation& now, const Accele
 }
 
 /// Constraints and control of an instant that was looked at.
-void solve_all(const System& system, Evaluation now, const AccelerateOptions& options, bool contacts, Instant& instant) {
+void solve_all(const System& system, Evaluation now, const AccelerateOptions& options, bool contacts,
+               Instant& instant) {
   // Impacts look at them again; elsewhere copies are of no use to anybody.
   const bool again = contacts || system.num_control() > 0;
   instant.values = again ? now.values : std::move(now.values);

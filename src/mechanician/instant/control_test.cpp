@@ -208,7 +208,8 @@ force = { y = "-1" }
 )";
 
 TEST(ControlInstant, what_no_actuator_influences_is_refused_by_name) {
-  const std::string text = block + "[actuators]\nmotor = { x = \"1\" }\n[control.height]\nequation = \"y = 1\"\nfrequency = 1\n";
+  const std::string text =
+      block + "[actuators]\nmotor = { x = \"1\" }\n[control.height]\nequation = \"y = 1\"\nfrequency = 1\n";
   const Instant now = at_start(text);
   EXPECT_FALSE(now.has_acceleration());
   EXPECT_EQ(now.solution.status, SolveStatus::requirements_not_met);

@@ -473,13 +473,14 @@ void System::evaluate_control(std::span<const double> inputs, Evaluation& to) co
   fill_control(eqs.control, n_, values, c);
   for (Eigen::Index i = 0; i < c.low.size() && !to.not_finite; ++i)
     if (c.low(i) > c.high(i))
-      to.not_finite = NotFinite{{},
-                                {},
-                                {},
-                                eqs.control.actuators[static_cast<std::size_t>(i)].place,
-                                fmt::format("the limits of the actuator `{}` are {} and {} at this state: no effort is within",
-                                            eqs.control.actuators[static_cast<std::size_t>(i)].name,
-                                            short_number(c.low(i)), short_number(c.high(i)))};
+      to.not_finite =
+          NotFinite{{},
+                    {},
+                    {},
+                    eqs.control.actuators[static_cast<std::size_t>(i)].place,
+                    fmt::format("the limits of the actuator `{}` are {} and {} at this state: no effort is within",
+                                eqs.control.actuators[static_cast<std::size_t>(i)].name, short_number(c.low(i)),
+                                short_number(c.high(i)))};
 }
 
 void fill_control(const ControlEquations& control, int n, std::span<const double> numbers, ControlValues& to) {

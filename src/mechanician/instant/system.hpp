@@ -53,21 +53,22 @@ class Acceleration;
 
 /// The requirements and what can be done about them, in numbers (ControlEquations).
 struct ControlValues {
-  SparseRows A;                                ///< p×n: rows of the requirements
-  Eigen::VectorXd b, b_size;                   ///< p, and sizes of the terms that b was summed from
+  SparseRows A;                                     ///< p×n: rows of the requirements
+  Eigen::VectorXd b, b_size;                        ///< p, and sizes of the terms that b was summed from
   std::vector<ControlEquations::Requirement> rows;  ///< p
-  Eigen::MatrixXd E;                           ///< n×a; no columns: every coordinate can be forced
-  Eigen::VectorXd low, high;                   ///< a, may be infinite
-  Eigen::MatrixXd R;                           ///< a×a
-  Eigen::VectorXd weights;                     ///< p, 0 where there is none
-  Eigen::VectorXd free;                        ///< n; empty: none
+  Eigen::MatrixXd E;                                ///< n×a; no columns: every coordinate can be forced
+  Eigen::VectorXd low, high;                        ///< a, may be infinite
+  Eigen::MatrixXd R;                                ///< a×a
+  Eigen::VectorXd weights;                          ///< p, 0 where there is none
+  Eigen::VectorXd free;                             ///< n; empty: none
 };
 
 struct Evaluation {
-  InstantValues values;      ///< of the constraints; C is empty
-  ControlValues control;     ///< no rows without requirements
-  Eigen::VectorXd residual;  ///< of all rows, constraints and then requirements: φ or ψ; zero for acceleration-level rows
-  Eigen::VectorXd rate;      ///< φ̇ of position-level rows, else zero
+  InstantValues values;   ///< of the constraints; C is empty
+  ControlValues control;  ///< no rows without requirements
+  Eigen::VectorXd
+      residual;          ///< of all rows, constraints and then requirements: φ or ψ; zero for acceleration-level rows
+  Eigen::VectorXd rate;  ///< φ̇ of position-level rows, else zero
   Eigen::VectorXd residual_noise, rate_noise;
   std::optional<NotFinite> not_finite;
 };

@@ -266,7 +266,7 @@ class Layer {
   std::set<std::string> mentioned_;           ///< names in all texts of the file
 
   std::vector<Statement> coordinates_, definitions_, constraints_, positions_, velocities_, parameters_;
-  std::vector<std::string> kinetic_, potential_;  ///< names of definitions
+  std::vector<std::string> kinetic_, potential_;    ///< names of definitions
   std::map<std::string, std::string> short_names_;  ///< of long expressions of parameters
   std::map<std::string, Statement> forces_;
   TomlValue view_;

@@ -82,7 +82,7 @@ enum class TermKind {
   control,
   actuator,
   free_force,  ///< of [control] free
-  mass,  ///< of the diagonal
+  mass,        ///< of the diagonal
 };
 
 /// A number for each coordinate, no part of the equations.
@@ -117,10 +117,22 @@ struct Term {
   bool is_rate = false;  ///< a constraint z' − rate of the state z, behind all others
   bool engaged = true;   ///< of a constraint or a requirement
   bool bare = false;     ///< of a constraint: friction alone
-  int priority = 1;  ///< of a control requirement
+  int priority = 1;      ///< of a control requirement
   /// What else is said of a constraint or a requirement, for the same indices.
   struct Part {
-    enum class Kind { weight, restitution, friction, friction_force, slip, frequency, damping, law, low, high, cost } kind;
+    enum class Kind {
+      weight,
+      restitution,
+      friction,
+      friction_force,
+      slip,
+      frequency,
+      damping,
+      law,
+      low,
+      high,
+      cost
+    } kind;
     Expr value;
     Place place;
   };
@@ -176,8 +188,8 @@ struct FamilyModel {
   std::vector<Measured> measured;
   ControlSettings control;                   ///< but for the free force
   std::map<std::string, Expr> control_cost;  ///< by actuator or family of them
-  std::vector<FamilyQuantity> outputs;  ///< the last ones are those of `summary`, and no columns
-  std::vector<SummaryItem> summary;     ///< of families without their indices
+  std::vector<FamilyQuantity> outputs;       ///< the last ones are those of `summary`, and no columns
+  std::vector<SummaryItem> summary;          ///< of families without their indices
   std::vector<FamilyEvent> events;
   double start_time = 0.0;
   Expr start_time_stated = 0.0;

@@ -102,8 +102,8 @@ void Model::add_control_at_least(std::string name, const Expr& left, const Expr&
 }
 
 void Model::add_actuator(std::string name, const Expr& on, ActuatorOptions options) {
-  actuators.push_back({std::move(name), on, std::move(options.low), std::move(options.high), std::move(options.cost),
-                       options.place});
+  actuators.push_back(
+      {std::move(name), on, std::move(options.low), std::move(options.high), std::move(options.cost), options.place});
 }
 
 Expr error_symbol() { return make_symbol(SymbolKind::coordinate, "e"); }

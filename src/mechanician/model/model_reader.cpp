@@ -218,12 +218,12 @@ std::optional<Expr> ModelReader::expression(const TomlValue& value, const std::s
 }
 
 void ModelReader::read_top_level() {
-  fields_.check_keys(
-      root_, {"title",       "coordinates", "parameters", "inputs",  "states",  "modes",      "define",  "dynamics",
-              "constraints", "nonideal",    "start",      "run",     "outputs", "measured",   "control", "unknown",
-              "events",      "view",        "world",      "bodies",  "points",  "directions", "joints",  "springs",
-              "forces",      "contacts",    "parts",      "summary", "vectors", "units",      "tables",  "actuators",  "nominal"},
-      "at the top of the file");
+  fields_.check_keys(root_, {"title",      "coordinates", "parameters", "inputs",    "states",   "modes",   "define",
+                             "dynamics",   "constraints", "nonideal",   "start",     "run",      "outputs", "measured",
+                             "control",    "unknown",     "events",     "view",      "world",    "bodies",  "points",
+                             "directions", "joints",      "springs",    "forces",    "contacts", "parts",   "summary",
+                             "vectors",    "units",       "tables",     "actuators", "nominal"},
+                     "at the top of the file");
   // A misspelt section hides what it holds.
   for (const TomlMember& m : std::span(root_.members).first(std::min<std::size_t>(root_.members.size(), 100))) {
     const std::string near =

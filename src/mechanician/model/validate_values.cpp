@@ -164,8 +164,9 @@ class ValueChecks {
       };
       if (c.frequency) check(*c.frequency, "frequency");
       check(c.damping, "damping");
-      if (c.weight) check_positive(*c.weight, fmt::format("the weight of {}", mechanician::quoted(c.name)),
-                                   place(fmt::format("control.{}.weight", c.name), c.place));
+      if (c.weight)
+        check_positive(*c.weight, fmt::format("the weight of {}", mechanician::quoted(c.name)),
+                       place(fmt::format("control.{}.weight", c.name), c.place));
     }
     for (const Actuator& a : model_.actuators) {
       const std::string name = mechanician::quoted(a.name), path = "actuators." + a.name;
@@ -174,11 +175,12 @@ class ValueChecks {
                        place(path + ".cost", place("control.cost", a.place)));
       const auto low = a.low ? constant(*a.low) : std::nullopt, high = a.high ? constant(*a.high) : std::nullopt;
       if (low && high && !(*low <= *high))
-        report(place(path + ".high", a.place), fmt::format("the limits of {} are {} and {}", name, short_number(*low),
-                                                           short_number(*high)),
+        report(place(path + ".high", a.place),
+               fmt::format("the limits of {} are {} and {}", name, short_number(*low), short_number(*high)),
                "a limit is not negative, and the lower one is not above the upper one");
     }
-    if (model_.control.layer) check_positive(*model_.control.layer, "the layer of `robust`", place("control.robust.layer"));
+    if (model_.control.layer)
+      check_positive(*model_.control.layer, "the layer of `robust`", place("control.robust.layer"));
     if (model_.control.gain) check_positive(*model_.control.gain, "the gain of `robust`", place("control.robust.gain"));
     std::vector<std::vector<double>> cost;
     for (const auto& row : model_.control.cost) {

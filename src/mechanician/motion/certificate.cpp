@@ -165,7 +165,11 @@ Certificate SmoothMotion::certificate() const {
   c.kinetic_start = ledger_.kinetic_start(), c.kinetic_end = ledger_.kinetic();
   const int n = dynamics_.n();
   const double* w = step_.rk.y_new.data() + 2 * n;
-  c.works = {w[0], w[1], w[2], w[3], Eigen::Map<const Eigen::VectorXd>(w + 4, dynamics_.num_constraints()),
+  c.works = {w[0],
+             w[1],
+             w[2],
+             w[3],
+             Eigen::Map<const Eigen::VectorXd>(w + 4, dynamics_.num_constraints()),
              Eigen::Map<const Eigen::VectorXd>(w + 4 + dynamics_.num_constraints(), dynamics_.num_actuators())};
   c.balance = ledger_.balance(), c.balance_largest = ledger_.largest(), c.balance_allowed = ledger_.allowed();
   c.notes = notes;

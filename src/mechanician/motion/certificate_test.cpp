@@ -25,8 +25,12 @@ struct WorkCase {
 std::ostream& operator<<(std::ostream& out, const WorkCase& c) { return out << c.name; }
 
 Works works(double given, double ideal, double nonideal, double control, std::vector<double> rows) {
-  return {given, ideal, nonideal, control,
-          Eigen::Map<const Eigen::VectorXd>(rows.data(), static_cast<Eigen::Index>(rows.size())), {}};
+  return {given,
+          ideal,
+          nonideal,
+          control,
+          Eigen::Map<const Eigen::VectorXd>(rows.data(), static_cast<Eigen::Index>(rows.size())),
+          {}};
 }
 
 const std::vector<WorkCase> work_cases{

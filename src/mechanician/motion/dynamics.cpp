@@ -129,8 +129,8 @@ bool Dynamics::rhs_by_factors_aside(double t, const double* y, double* dy) {
     ++robust_evaluations;
     return rhs_generally(t, y, dy);
   }
-  const bool solved = (weighed_ || factors_->factor({v.M, v.A}, all, KktFactors::Mass::exact)) &&
-                      solve_constraints(t, y, nullptr);
+  const bool solved =
+      (weighed_ || factors_->factor({v.M, v.A}, all, KktFactors::Mass::exact)) && solve_constraints(t, y, nullptr);
   robust_evaluations += factors_->robust_solutions - robust;
   if (!solved) return false;
   if (num_constraints_ < m_) {

@@ -319,8 +319,8 @@ std::optional<Sample> Dynamics::calc_reactions_along(double t, const double* y) 
       mean.reset();
       break;
     }
-    for (auto part : {&Sample::qd, &Sample::qdd, &Sample::Qc, &Sample::Qc_i, &Sample::Qc_ni, &Sample::Q_control, &Sample::tau,
-                      &Sample::lambda, &Sample::multipliers, &Sample::power})
+    for (auto part : {&Sample::qd, &Sample::qdd, &Sample::Qc, &Sample::Qc_i, &Sample::Qc_ni, &Sample::Q_control,
+                      &Sample::tau, &Sample::lambda, &Sample::multipliers, &Sample::power})
       (*mean).*part += s.share * ((*turned).*part - (*base).*part);
   }
   surfaces_ = along;

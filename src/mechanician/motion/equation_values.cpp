@@ -86,7 +86,8 @@ EquationValues::Verdict EquationValues::judge(const State& state, bool diagnose)
     std::vector<std::string> names;
     for (const ControlAnswer::Refusal& r : instant.control->refused)
       for (const Eigen::Index j : r.rows) names.push_back(row_name(facts_.num_constraints + static_cast<int>(j)));
-    verdict.why = fmt::format("{}: {} (`accelerate` says what is missing)", describe(verdict.status), quote_list(names));
+    verdict.why =
+        fmt::format("{}: {} (`accelerate` says what is missing)", describe(verdict.status), quote_list(names));
   }
   for (const RowResidual& r : instant.violations())
     if (!is_absent(r.row)) verdict.off.push_back({r.row, r.value});

@@ -8,10 +8,10 @@ namespace mechanician {
 namespace {
 constexpr std::array method_names{std::string_view("auto"), std::string_view("dop853"), std::string_view("bdf")};
 constexpr std::array event_names{
-    std::string_view("impact"), std::string_view("release"),        std::string_view("contact"),
-    std::string_view("stick"),  std::string_view("slip"),           std::string_view("singular"),
-    std::string_view("user"),   std::string_view("sliding begins"), std::string_view("sliding ends"),
-    std::string_view("saturated"), std::string_view("released"),    std::string_view("acts"),
+    std::string_view("impact"),    std::string_view("release"),        std::string_view("contact"),
+    std::string_view("stick"),     std::string_view("slip"),           std::string_view("singular"),
+    std::string_view("user"),      std::string_view("sliding begins"), std::string_view("sliding ends"),
+    std::string_view("saturated"), std::string_view("released"),       std::string_view("acts"),
     std::string_view("rests")};
 }  // namespace
 

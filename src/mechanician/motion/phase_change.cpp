@@ -287,8 +287,7 @@ void PhasedMotion::find_jumped_events(const State& before, const State& after) {
   if (model.events.empty()) return;
   const Equations& eqs = system->equations();
   std::vector<Expr> when, inputs{eqs.t};
-  constexpr KindSet unknown = all_forces |
-                              kind_bit(SymbolKind::acceleration);  // they jump where phases begin
+  constexpr KindSet unknown = all_forces | kind_bit(SymbolKind::acceleration);  // they jump where phases begin
   for (const Event& e : model.events) when.push_back((e.when.kinds() & unknown) != 0 ? Expr(0.0) : e.when);
   inputs.insert(inputs.end(), eqs.q.begin(), eqs.q.end());
   inputs.insert(inputs.end(), eqs.qd.begin(), eqs.qd.end());

@@ -26,7 +26,8 @@ constexpr double resolved = 1e-12;
 constexpr double may_be_noise = 1e-9, as_it_was = 0.35;
 constexpr int cuts_to_tell = 3;
 constexpr int deepest = 60;
-constexpr std::size_t most_pieces = 200;  ///< of one step: a kink takes some forty, and rounding as many as there may be
+constexpr std::size_t most_pieces =
+    200;  ///< of one step: a kink takes some forty, and rounding as many as there may be
 
 /// The points of Chebyshev on [−1, 1], from −1 to 1, the weights of Clenshaw and Curtis, cosines for coefficients.
 struct Points {

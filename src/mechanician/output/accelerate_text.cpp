@@ -37,7 +37,9 @@ std::string control_text(const System& system, const InstantControl& c) {
     const auto at = static_cast<std::size_t>(j);
     const bool rests = system.equations().control.requirements[at].one_sided && !c.mode.held[at];
     requirements.add({system.row_name(system.m() + static_cast<int>(j)), number(c.error(j)), number(c.error_rate(j)),
-                      !c.met[at] ? "not met" : rests ? "holds by itself" : "met"});
+                      !c.met[at] ? "not met"
+                      : rests    ? "holds by itself"
+                                 : "met"});
   }
   out += "\n" + requirements.text() + others(c.error.size());
   return out + fmt::format("\n  cost {}\n", number(c.cost));

@@ -20,8 +20,7 @@ Reactions calc_reactions(const System& system, const Instant& instant) {
 
   const std::vector<Expr> symbols = symbols_of(fs);
   std::unordered_map<std::string, std::size_t> rows, coordinates;
-  for (int j = 0; j < system.m(); ++j)
-    rows.emplace(system.row_name(j), static_cast<std::size_t>(j));
+  for (int j = 0; j < system.m(); ++j) rows.emplace(system.row_name(j), static_cast<std::size_t>(j));
   for (int i = 0; i < system.n(); ++i) coordinates.emplace(system.coordinate(i), static_cast<std::size_t>(i));
   std::unordered_map<std::string, double> parameters;
   const auto& stated = system.model().parameters;

@@ -43,7 +43,9 @@ TEST(Columns, hold_control_forces_where_there_is_control) {
   const Columns columns(example_system("[control.track]\nequation = \"x = t\"\nfrequency = 2\n"));
   const Names names = columns.names();
   EXPECT_EQ(names[13], "Qcontrol(x)");
-  EXPECT_EQ(columns.size(), 27);
+  EXPECT_EQ(names[17], "e(track)");
+  EXPECT_EQ(names[18], "cost");
+  EXPECT_EQ(columns.size(), 29);
   EXPECT_EQ(columns.constraints(), (Names{"rod", "line"}));  // a requirement has no multiplier
 }
 

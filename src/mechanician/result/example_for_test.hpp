@@ -58,6 +58,7 @@ inline Sample example_sample(double t) {
   s.residual = 11;
   s.works.given = 12, s.works.ideal = 13, s.works.nonideal = 14, s.works.control = 15;
   s.works.constraints = vector(16, 2);
+  s.error = vector(18, 1), s.cost = 19.0;  // where there is control
   return s;
 }
 

@@ -114,8 +114,8 @@ void attribute_forces(const MotionForces& motion, const VectorXd& lambda, Soluti
 }
 
 void clear_motion(Solution& solution) {
-  for (VectorXd* vector : {&solution.qdd, &solution.Qc, &solution.Qc_i, &solution.Qc_ni, &solution.Q_control,
-                           &solution.multipliers}) {
+  for (VectorXd* vector :
+       {&solution.qdd, &solution.Qc, &solution.Qc_i, &solution.Qc_ni, &solution.Q_control, &solution.multipliers}) {
     vector->resize(0);
   }
   solution.gaussian.reset();

@@ -103,7 +103,8 @@ std::optional<VectorXd> by_enumeration(const ControlProgramme& p) {
     Matrix E(count, a);
     Vector f(count);
     for (Index i = 0; i < count; ++i)
-      E.row(i) = equal[static_cast<std::size_t>(i)].first.cast<long double>(), f(i) = equal[static_cast<std::size_t>(i)].second;
+      E.row(i) = equal[static_cast<std::size_t>(i)].first.cast<long double>(),
+      f(i) = equal[static_cast<std::size_t>(i)].second;
     Vector y = Vector::Zero(a);
     if (count > 0) {
       const Eigen::CompleteOrthogonalDecomposition<Matrix> cod(E);
@@ -180,9 +181,9 @@ TEST(Control, priorities_and_weights_no_point_is_better) {
 TEST(Control, what_nothing_influences_and_what_contradicts_is_named) {
   std::mt19937_64 random(7);
   ControlProgramme p = make(random, 2, 4);
-  p.G.row(1).setZero();               // nothing influences it
+  p.G.row(1).setZero();  // nothing influences it
   p.size(1) = 1.0;
-  p.G.row(3) = 2.0 * p.G.row(0);      // contradicts row 0
+  p.G.row(3) = 2.0 * p.G.row(0);  // contradicts row 0
   p.r << 1, 1, 0.5, 5;
   const ControlAnswer answer = solve_control(p);
   ASSERT_EQ(answer.refused.size(), 2u);

@@ -44,7 +44,7 @@ struct Solution {
   Eigen::VectorXd Q_control;        // n, control force, which is not found here (control.hpp): zero
   Eigen::VectorXd multipliers;      // m, λ of the ideal problem (C = 0), least norm where not unique
   Eigen::VectorXd b_used;           // m, b with the measured rows replaced by what they can attain
-  std::optional<double> gaussian;       // (M q̈ − Q)ᵀ M⁻¹ (M q̈ − Q), M > 0 only
+  std::optional<double> gaussian;   // (M q̈ − Q)ᵀ M⁻¹ (M q̈ − Q), M > 0 only
 
   // Whenever the numbers are finite and M is a mass matrix.
   std::optional<Eigen::VectorXd> a;  // unconstrained acceleration, M > 0 only
@@ -53,13 +53,13 @@ struct Solution {
   Eigen::Index num_rows = 0;
   double rank_gap = 0;  // see RowFactor
   bool rank_doubtful = false;
-  bool consistent = true;                              // of b as given, weights or not
-  bool unique = true;                                  // rank[M; A] = n
-  bool solvable = true;                                // true where unique
+  bool consistent = true;  // of b as given, weights or not
+  bool unique = true;      // rank[M; A] = n
+  bool solvable = true;    // true where unique
   bool multipliers_unique = true;
   std::vector<Eigen::Index> multipliers_undetermined;  // rows in the span of other rows
-  std::vector<Eigen::Index> undetermined;           // coordinates that take part in undetermined directions
-  Eigen::MatrixXd undetermined_directions;          // n×p, M v = 0 and A v = 0, largest entry of each column 1
+  std::vector<Eigen::Index> undetermined;              // coordinates that take part in undetermined directions
+  Eigen::MatrixXd undetermined_directions;             // n×p, M v = 0 and A v = 0, largest entry of each column 1
   Eigen::VectorXd residual;                         // m, part of b that contradicts, in scaled rows (see Consistency)
   std::optional<LeastSquaresMotion> least_squares;  // only where inconsistent and not weighted
 };

@@ -246,11 +246,8 @@ TEST(SparseInstant, OneSidedRows) {
   for (int k = 0; k < num; ++k) {
     SCOPED_TRACE("seed " + std::to_string(k));
     std::mt19937_64 random(static_cast<std::uint64_t>(k));
-    const Kind kind{.name = "",
-                    .blocks = k % 2 == 0,
-                    .redundant = k % 4,
-                    .contradict = k % 7 == 0,
-                    .nonideal = k % 5 == 0};
+    const Kind kind{
+        .name = "", .blocks = k % 2 == 0, .redundant = k % 4, .contradict = k % 7 == 0, .nonideal = k % 5 == 0};
     const DenseValues v = make(random, kind);
     std::vector<Index> one_sided;
     for (Index j = 0; j < v.b.size(); ++j)
