@@ -143,10 +143,10 @@ bool open_starts_of_joints(SweepSetup& setup, const SamplePlan& plan, const Mode
   const auto known = [&](const ParameterOverrides& set) {
     const Model with = read(set);
     std::vector<std::string> unknown;
-    for (const auto& [name, value] : set)
+    for (const auto& one : set)
       if (std::none_of(with.parameters.begin(), with.parameters.end(),
-                       [&](const Parameter& p) { return p.name == name; }))
-        unknown.push_back(name);
+                       [&](const Parameter& p) { return p.name == one.first; }))
+        unknown.push_back(one.first);
     return unknown;
   };
   if (!open_starts(given, is_own, known, setup.set)) return false;
