@@ -9,6 +9,7 @@
 
 #include "mechanician/base/read_file.hpp"
 #include "mechanician/base/trials_for_test.hpp"
+#include "mechanician/instant/accelerate.hpp"
 #include "mechanician/instant/contacts.hpp"
 #include "mechanician/motion/contact_run_for_test.hpp"
 #include "mechanician/motion/integrator.hpp"
@@ -100,6 +101,8 @@ ContactSolution solve_on(SolvePath path, const System& system, const State& stat
   std::vector<Contact> contacts = classify_contacts(system, state, now, size_of(state, now), not_finite);
   EXPECT_FALSE(not_finite);
   now.values.path = path;
+  // What control does is a given force for contacts.
+  if (system.num_control() > 0) now.values.Q += accelerate(system, state, {.diagnose = false}).solution.Q_control;
   return solve_contacts(system, now.values, std::move(contacts), {});
 }
 

@@ -18,11 +18,31 @@ namespace mechanician {
 namespace {
 
 /// In the order of the columns of a CSV result.
-constexpr const char* quantities[] = {"t",        "q",          "qd",         "qdd",           "Qc",
-                                      "Qi",       "Qni",        "Qcontrol",   "lambda",        "normal",
-                                      "friction", "outputs",    "modes",      "engaged",       "residual",
-                                      "power",    "work_given", "work_ideal", "work_nonideal", "work_control",
-                                      "work"};
+constexpr const char* quantities[] = {"t",
+                                      "q",
+                                      "qd",
+                                      "qdd",
+                                      "Qc",
+                                      "Qi",
+                                      "Qni",
+                                      "Qcontrol",
+                                      "lambda",
+                                      "normal",
+                                      "friction",
+                                      "tau",
+                                      "e",
+                                      "cost",
+                                      "outputs",
+                                      "modes",
+                                      "engaged",
+                                      "residual",
+                                      "power",
+                                      "work_given",
+                                      "work_ideal",
+                                      "work_nonideal",
+                                      "work_control",
+                                      "work",
+                                      "work_of_actuators"};
 
 class Hdf5Source final : public ResultSource {
  public:

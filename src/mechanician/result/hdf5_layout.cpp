@@ -31,6 +31,9 @@ std::string about(const std::string& quantity) {
       {"Qni", "non-ideal part of the constraint force"},
       {"Qcontrol", "control force by coordinate"},
       {"lambda", "multipliers by constraint, A'lambda = Qi"},
+      {"tau", "efforts of actuators"},
+      {"e", "errors of the requirements of control"},
+      {"cost", "of control"},
       {"outputs", "[outputs] of the model"},
       {"modes", "[modes] of the model"},
       {"engaged", "1 where a constraint or requirement that events change is engaged, else 0"},
@@ -41,6 +44,7 @@ std::string about(const std::string& quantity) {
       {"work_nonideal", "work of the non-ideal constraint force since the start"},
       {"work_control", "work of the control force since the start"},
       {"work", "work of the ideal force since the start, by constraint"},
+      {"work_of_actuators", "work of the control force since the start, by actuator"},
   };
   for (const Text& t : texts)
     if (quantity == t.quantity) return t.text;
