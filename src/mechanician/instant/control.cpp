@@ -23,9 +23,16 @@ class Response {
  public:
   explicit Response(const Instant& at) : values_(take_rows(at.values, at.acting)) {
     values_.C.resize(0);
-    values_.b.setZero();
-    if (values_.b_noise.size()) values_.b_noise.setZero();
-    if (values_.b_size.size()) values_.b_size.setZero();
+    values_.b_noise.resize(0), values_.b_size.resize(0);
+    // Slips of contacts that stick are constraints too.
+    const Index rows = values_.A.rows();
+    for (const Contact& c : at.contacts)
+      if (c.status == ContactStatus::sticking) values_.A.add_rows(c.values.T);
+    if (values_.A.rows() > rows) {
+      values_.A_noise = SparseRows(0, values_.M.rows());
+      values_.pattern.reset(), values_.pattern_rows.clear();
+    }
+    values_.b.setZero(values_.A.rows());
     factors_ = factor(values_);
   }
 
