@@ -38,6 +38,11 @@ EMPTY_FOLDER = re.compile(r'README\.md$|docs/(tutorial|tour|machine-in-thirty-li
 RELATIVE, ABSOLUTE = 2e-6, 1e-11      # six digits are printed for people; what is smaller is rounding
 
 
+def search_path():
+    """With the interpreter that can import the package first: wrappers of `python3` put their own before it."""
+    return os.pathsep.join(filter(None, (os.environ.get('MECHANICIAN_PYTHON_FOLDER'), os.environ['PATH'])))
+
+
 class Block:
     def __init__(self, language, line, lines, info=''):
         self.language, self.line, self.lines = language, line, lines
@@ -204,7 +209,7 @@ class Checker:
                     self.known[need] = subprocess.run([os.path.abspath(self.options.program), 'run', path, '--to', '1', '--quiet', '-o', path + '.csv', '--report', path + '.html'],
                                                       capture_output=True).returncode == 0
             elif need.startswith('python3:'):
-                self.known[need] = subprocess.run(['python3', '-c', f'import {need[8:]}'], capture_output=True).returncode == 0
+                self.known[need] = subprocess.run(['python3', '-c', f'import {need[8:]}'], capture_output=True, env=dict(os.environ, PATH=search_path())).returncode == 0
             else: self.known[need] = shutil.which(need) is not None
         return self.known[need]
 
@@ -270,7 +275,7 @@ class Checker:
         if not all(map(self.has, block.needs)): return
         mark = '@@end of a command@@'
         script = ''.join(f'{command}\n__status=$?; echo; echo "{mark} $__status"; (exit $__status)\n' for command, _, _ in commands)
-        environment = dict(os.environ, PATH=os.path.dirname(os.path.abspath(self.options.program)) + os.pathsep + os.environ['PATH'], LC_ALL='C.UTF-8')
+        environment = dict(os.environ, PATH=os.path.dirname(os.path.abspath(self.options.program)) + os.pathsep + search_path(), LC_ALL='C.UTF-8')
         try:
             p = subprocess.run(['bash', '-c', script], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding='utf-8', env=environment, timeout=limits.CLOCK)
         except subprocess.TimeoutExpired:
