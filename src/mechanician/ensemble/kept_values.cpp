@@ -40,6 +40,14 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
   for (int j = 0; j < system.m(); ++j)
     if (const RowTraits& row = system.row(j); row.kind == RowKind::constraint && !row.is_rate && !row.bare)
       offer(fmt::format("lambda({})", system.row_name(j)), Source::Of::lambda, j);
+  if (has_control) {
+    const auto& actuators = system.equations().control.actuators;
+    for (std::size_t k = 0; k < actuators.size(); ++k)
+      offer(fmt::format("tau({})", actuators[k].name), Source::Of::tau, static_cast<int>(k));
+    for (int j = 0; j < system.num_control(); ++j)
+      offer(fmt::format("e({})", system.row_name(system.m() + j)), Source::Of::error, j);
+    offer("cost", Source::Of::cost, 0);
+  }
   const auto& contacts = system.equations().contacts;
   int normals = 0, frictions = 0;
   for (std::size_t c = 0; c < contacts.size(); ++c) {
@@ -162,6 +170,15 @@ void KeptValues::calc(const double* parameters, double t, const double* q, const
       case Source::Of::Qcontrol:
         values[k] = entry(s.Q_control, i);
         break;
+      case Source::Of::tau:
+        values[k] = entry(instant->control->tau, i);
+        break;
+      case Source::Of::error:
+        values[k] = entry(instant->control->error, i);
+        break;
+      case Source::Of::cost:
+        values[k] = instant->control->cost;
+        break;
       case Source::Of::lambda:
         values[k] = entry(s.multipliers, i);
         break;
@@ -183,6 +200,10 @@ void KeptValues::take(const Sample& end, const double* summary, double* values) 
       *values++ = summary[source.index];
       continue;
     }
+    if (source.of == Source::Of::cost) {
+      *values++ = end.cost;
+      continue;
+    }
     const Eigen::VectorXd* all = &end.outputs;
     switch (source.of) {
       case Source::Of::qdd:
@@ -199,6 +220,12 @@ void KeptValues::take(const Sample& end, const double* summary, double* values) 
         break;
       case Source::Of::Qcontrol:
         all = &end.Q_control;
+        break;
+      case Source::Of::tau:
+        all = &end.tau;
+        break;
+      case Source::Of::error:
+        all = &end.error;
         break;
       case Source::Of::lambda:
         all = &end.lambda;

@@ -57,7 +57,10 @@ std::string refuse_start(const System& system, const State& start, bool must_be_
 
 }  // namespace
 
-bool needs_single_runs(const System& system) { return system.is_staged() || !list_forces(system.model()).empty(); }
+bool needs_single_runs(const System& system) {
+  const bool searches = system.num_control() > 0 && !system.equations().control.is_plain();
+  return searches || system.is_staged() || !list_forces(system.model()).empty();
+}
 
 std::string refuse_fixed_steps(const Model& model) {
   for (const Constraint& c : model.constraints)
