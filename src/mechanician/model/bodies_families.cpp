@@ -107,7 +107,8 @@ class Families {
         items.push_back(item);
         continue;
       }
-      const ParsedRanges ranges = parse_ranges("i = " + item.text.substr(open + 1, item.text.rfind(']') - open - 1));
+      const std::string range = fmt::format("i = {}", item.text.substr(open + 1, item.text.rfind(']') - open - 1));
+      const ParsedRanges ranges = parse_ranges(range);
       TomlMember where;
       where.value = item;
       if (ranges.problems.empty())
