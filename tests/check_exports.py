@@ -29,6 +29,15 @@ MAIN = r"""
 #include <stdlib.h>
 #include <string.h>
 #include <math.h>
+static void print_control(const char *when, const NAME_instant *now)
+{
+  int i;
+  printf(", \"%s\": [", when);
+  for (i = 0; now && NAME_REQUIREMENTS > 0 && i < NAME_COORDINATES; ++i) printf("%.17g, ", now->control[i]);
+  for (i = 0; now && i < NAME_ACTUATORS; ++i) printf("%.17g, ", now->tau[i]);
+  for (i = 0; now && i < NAME_REQUIREMENTS; ++i) printf("%.17g, ", now->error[i]);
+  printf("%.17g]", now ? now->cost : 0);
+}
 int main(int argc, char **argv)
 {
   enum { n = NAME_COORDINATES, states = NAME_STATES };
@@ -48,6 +57,7 @@ int main(int argc, char **argv)
   printf("], \"force\": [");
   for (i = 0; i < n; ++i) printf("%s%.17g", i ? ", " : "", status ? 0 : now.force[i]);
   printf("]");
+  print_control("first", status ? 0 : &now);
   while (!status && m.t < to && !m.stopped) {
     const double begin = m.t;
     status = NAME_step(&m, p, to);
@@ -65,6 +75,7 @@ int main(int argc, char **argv)
   if (!status) status = NAME_look(&m, p, &now);
   for (i = 0; i < NAME_OUTPUTS; ++i) printf("%s%.17g", i ? ", " : "", status ? 0 : now.outputs[i]);
   printf("]");
+  print_control("last", status ? 0 : &now);
   for (i = 0; i < 64; ++i) if (NAME_step_rk4(&again, p, atof(argv[3])) != 0) break;
   printf(", \"rk4\": %d, \"fixed\": [", i);
   for (i = 0; i < n; ++i) printf("%s%.17g, %.17g", i ? ", " : "", again.q[i], again.v[i]);
@@ -73,7 +84,7 @@ int main(int argc, char **argv)
 }
 """
 # What C cannot say: `export` names it.
-REASONS = ('contradict each other', 'is not unique', 'is measured', 'coordinates; straight-line', 'without a value', 'has no value', 'change on the way', 'summed up over a motion', 'beside [nonideal]', 'control requirement', 'is moved onto the constraints')
+REASONS = ('contradict each other', 'is not unique', 'is measured', 'coordinates; straight-line', 'without a value', 'has no value', 'change on the way', 'summed up over a motion', 'beside [nonideal]', 'beside control', 'is sampled', 'is moved onto the constraints')
 # Singular configurations that only `run` crosses for sure: a motion that comes through is right, else there is a status.
 MAY_STOP = {'bricard', 'ladder_1', 'ladder_2', 'ladder_10'}
 # Feet that share a load in more ways than C decides between, a slip that begins in a plane: a status.
@@ -113,6 +124,20 @@ def check_start(check, name, answer, first, names):
     check.that(f'{name}: the accelerations of the start', all(abs(a - first[f"{x}''"]) <= 1e-9*size for a, x in zip(answer['a'], names)), answer['a'])
     largest = max(1e-6*size, *(abs(first[f'Qc({x})']) for x in names), *(abs(x) for x in answer['force']))
     check.that(f'{name}: the constraint forces of the start', all(abs(f - first[f'Qc({x})']) <= 1e-8*largest for f, x in zip(answer['force'], names)), answer['force'])
+
+
+def check_control(check, name, got, row, first, names, when):
+    """Forces, efforts, errors and cost of control, each against the largest of its kind; what has died out against what it was."""
+    kinds = [[f'Qcontrol({x})' for x in names], [c for c in row if c.startswith('tau(')], [c for c in row if c.startswith('e(')], ['cost']]
+    if 'cost' not in row:
+        check.that(f'{name}: no control', got == [0])
+        return
+    check.that(f'{name}: every quantity of control', len(got) == sum(map(len, kinds)), got)
+    at = 0
+    for kind in kinds:
+        want, size = [row[c] for c in kind], max([1e-9, *(abs(row[c]) for c in kind), *(1e-3*abs(first[c]) for c in kind)])
+        check.that(f'{name}: control at the {when}, {kind}', all(abs(a - w) <= 1e-5*size for a, w in zip(got[at:], want)), (got[at:at + len(kind)], want))
+        at += len(kind)
 
 
 def check_fixed_steps(check, program, file, source, answer, names, first, step):
@@ -165,6 +190,7 @@ def check_model(check, program, file, folder, compilers, sanitize):
             check.that(f'{name}: says that forces are not unique', 'not unique' in answer['why'], answer['why'])
             continue
         check_start(check, name, answer, first, names)
+        check_control(check, name, answer['first'], first, first, names, 'start')
         if compiler == compilers[0]:
             check_fixed_steps(check, program, file, source, answer, names, first, step)
         if (name in MAY_STOP or of_bodies(file)) and answer['stopped']:
@@ -178,6 +204,7 @@ def check_model(check, program, file, folder, compilers, sanitize):
         wanted = [row[x] for x in outputs]
         size = max(1e-3*scale, *map(abs, wanted)) if wanted else 1
         check.that(f'{name}: outputs of the end', all(abs(a - b) <= 1e-5*size for a, b in zip(answer['outputs'], wanted)), (outputs, answer['outputs'], wanted))
+        check_control(check, name, answer['last'], row, first, names, 'end')
         check.that(f'{name}: stays on the constraints', answer['off'] == 0, answer['off'])
         check.that(f'{name}: fixed steps go on', answer['rk4'] == 64, answer['rk4'])
     if len(answers) == 2:
@@ -306,9 +333,115 @@ to = 5.0
 catch = { when = "t - 1.1", direction = "up", do = ["engage latch", "k = k + x'^2"] }
 free  = { when = "t - 2.9", direction = "up", do = "release latch" }
 """
+    # Control: of a chain, by everything that decides on its force.
+    chain = """coordinates = ["a", "b", "c"]
+[parameters]
+k = 3.0
+m = 1.5
+[dynamics]
+kinetic   = "m*a'^2/2 + (a' + b')^2 + c'^2/2 + c'*b'/3"
+potential = "k*(a - b)^2/2 + k*(b - c)^2 + sin(a)"
+[start]
+position = { a = 0.3, b = -0.2, c = 0.5 }
+velocity = { b = 0.4, c = 0.8 }
+[run]
+to = 3.0
+"""
+    outputs = """[outputs]
+sum = "e(place) + cost"
+pull = "control(b)^2"
+"""
+    yield 'free_control', chain + """[control]
+free = { a = "-2*a'", c = "0.3" }
+[control.place]
+equation = "a + b = 0.2*t"
+frequency = 2.0
+""" + outputs
+    yield 'dependent_control', chain + """[constraints]
+tie = "a + 2*b - c = -0.6"
+same = "2*a + 4*b - 2*c = -1.2"
+[control.place]
+equation = "b - c = 0.1*sin(t)"
+frequency = 2.0
+damping = 0.7
+[control.again]
+equation = "a + 3*b - 2*c = -0.6 + 0.1*sin(t)"
+frequency = 2.0
+damping = 0.7
+""" + outputs
+    yield 'one_sided_control', chain + """[control.place]
+equation = "a >= -0.1"
+frequency = 4.0
+[control.speed]
+equation = "c' <= 0.8"
+frequency = 3.0
+""" + outputs
+    yield 'limited_control', chain + """[actuators]
+motor = { on = "a - b", limit = "2 + sin(t)" }
+lift  = { c = "1 + b^2", a = "0.2", limit = [-3.5, "2*m"], cost = 2.0 }
+brake = { b = "1" , limit = 4 }
+[control]
+cost = [[1.0, 0.2, 0.0], [0.2, 2.0, 0.1], [0.0, 0.1, 0.7]]
+[control.place]
+equation = "a = 0.5*sin(2*t)"
+frequency = 5.0
+[control.top]
+equation = "c + a/2 = 0.4"
+frequency = 3.0
+priority = 2
+[control.low]
+equation = "b >= -0.15"
+frequency = 3.0
+priority = 3
+[control.calm]
+equation = "b - c = 0"
+frequency = 2.0
+weight = 3.0
+priority = 2
+[outputs]
+work_rate = "tau(motor)*(a' - b')"
+sum = "e(place) + tau(lift) + cost"
+""".replace('lift  = { c = "1 + b^2", a = "0.2", limit = [-3.5, "2*m"], cost = 2.0 }', 'lift  = { c = "1 + b^2", a = "0.2", limit = [-3.5, "2*m"] }')
+    yield 'believed_control', chain + """[modes]
+goal = 0.3
+[events]
+weak = { when = "tau(motor) - 0.5" }
+turn = { when = "t - 0.6", direction = "up", do = "goal = -0.2 + a/2" }
+[nominal]
+m = "0.9*m"
+k = 2.9
+[actuators]
+motor = { on = "a", limit = 6 }
+lift  = { c = "1" }
+[constraints]
+tie = "a + 2*b - c = -0.6"
+[control]
+robust = { gain = 1.0, layer = 0.3 }
+[control.place]
+equation = "b = goal*exp(-t)"
+frequency = 3.0
+"""
+    yield 'free_belief', chain + """[nominal]
+m = 2.0
+[control.place]
+law = "e'' + 3*tanh(e') + 4*e = 0"
+equation = "a - c = 0.1"
+""" + outputs
+
+
+REFUSED = [
+    ('[constraints]\nfloor = "z >= 0"\n[control.go]\nequation = "x = 0"\nfrequency = 1.0\n', '`floor` is a contact beside control'),
+    ('[control]\nevery = 0.1\n[control.go]\nequation = "x = 0"\nfrequency = 1.0\n', '[control] is sampled'),
+    ('[constraints]\nwire = "z = 0"\n[nonideal]\nx = "-0.1*abs(ideal(z))*x\'"\n[actuators]\nm = { z = "1" }\n[control.go]\nequation = "x = 0"\nfrequency = 1.0\n', 'the control force presses on them'),
+]
 
 
 def check_texts(check, program, models, folder):
+    for text, reason in REFUSED:
+        file = folder / 'refused.toml'
+        file.write_text('coordinates = ["x", "z"]\n[dynamics]\nkinetic = "(x\'^2 + z\'^2)/2"\npotential = "9.81*z"\n[start]\nvelocity = { x = 1.0 }\n[run]\nto = 1.0\n' + text, encoding='utf-8')
+        made = call(program, 'export', 'c', file, '-o', folder)
+        check.that(f'refused: {reason}', made.returncode == 1 and reason in made.stderr, made.stderr)
     for name in ('pendulum', 'four_bar', 'tracking_arm', 'slider_crank'):
         check_python(check, program, models / f'{name}.toml')
     made = call(program, 'equations', models / 'pendulum.toml', '--python', '--set', 'm=7')

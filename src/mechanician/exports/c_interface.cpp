@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "mechanician/exports/c_printer.hpp"
+#include "mechanician/exports/c_text.hpp"
 #include "mechanician/motion/stage_model.hpp"
 
 namespace mechanician {
@@ -51,7 +52,9 @@ std::string c_header(const CFacts& facts, const std::string& name, bool has_tang
                                                        {"CONTACTS", facts.contacts.size()},
                                                        {"SLIPS", facts.num_slips},
                                                        {"GUARDS", facts.num_guards},
-                                                       {"MODES", facts.modes.size()}};
+                                                       {"MODES", facts.modes.size()},
+                                                       {"ACTUATORS", facts.eqs.control.actuators.size()},
+                                                       {"REQUIREMENTS", facts.eqs.control.requirements.size()}};
   for (const auto& [what, size] : sizes) out += fmt::format("#define @{} {}\n", what, size);
   out += R"(
 #ifdef __cplusplus
@@ -59,7 +62,7 @@ extern "C" {
 #endif
 
 /* 0 is success. */
-enum { @NOT_FINITE = 1, @CONTRADICTION, @NOT_UNIQUE, @NOT_VOUCHED, @NOT_PROJECTED, @STEP_TOO_SMALL, @BACKWARDS, @NO_MODE, @SEVERAL, @TOO_MANY, @STORM, @IMPACT };
+enum { @NOT_FINITE = 1, @CONTRADICTION, @NOT_UNIQUE, @NOT_VOUCHED, @NOT_PROJECTED, @STEP_TOO_SMALL, @BACKWARDS, @NO_MODE, @SEVERAL, @TOO_MANY, @STORM, @IMPACT, @NOT_MET, @NOT_SETTLED };
 
 )";
   if (facts.switches)
@@ -89,6 +92,7 @@ typedef struct {{
 /* Everything that is known at a state. */
 typedef struct {{
   double a[@COORDINATES], force[@COORDINATES], control[@COORDINATES], lambda[@ROWS + 1], normal[@CONTACTS + 1], friction[@SLIPS + 1];
+  double tau[@ACTUATORS + 1], error[@REQUIREMENTS + 1], cost;      /* of control: efforts, errors of requirements */
   double rates[@STATES + 1], outputs[@OUTPUTS + 1], energies[2], events[@EVENTS + 1], guards[@GUARDS + 1];
 }} @instant;
 
@@ -108,7 +112,7 @@ void @energies(double t, const double *q, const double *v, const double *p, doub
 int @events(double t, const double *q, const double *v, const double *p, double *values);
 void @start(double t, const double *q, const double *v, const double *p, double *values);     /* positions, states, velocities, time */
 {2}const char *@status_text(int);
-extern const char *const @coordinate_names[], *const @row_names[], *const @parameter_names[], *const @event_names[], *const @output_names[], *const @contact_names[];
+extern const char *const @coordinate_names[], *const @row_names[], *const @parameter_names[], *const @event_names[], *const @output_names[], *const @contact_names[], *const @actuator_names[];
 extern const int @input_at[]; /* of the parameters: which are inputs */
 
 #ifdef __cplusplus
@@ -132,24 +136,26 @@ extern const int @input_at[]; /* of the parameters: which are inputs */
 }
 
 std::string c_names(const CFacts& facts) {
-  std::vector<std::string> coordinates, rows, parameters, events, contacts;
+  std::vector<std::string> coordinates, rows, parameters, events, contacts, actuators;
   for (const int i : facts.coordinates) coordinates.push_back(facts.system.coordinate(i));
   for (const int j : facts.rows) rows.push_back(facts.system.row_name(j));
   for (const Parameter& p : facts.model.parameters) parameters.push_back(p.name);
   for (const Event& e : facts.model.events) events.push_back(e.name);
   for (const CFacts::Contact& c : facts.contacts) contacts.push_back(c.name);
+  for (const ControlEquations::Actuator& a : facts.eqs.control.actuators) actuators.push_back(a.name);
   std::string out = "\n" + names_array("coordinate_names", coordinates) + names_array("row_names", rows) +
                     names_array("parameter_names", parameters) + names_array("event_names", events) +
                     names_array("output_names", facts.output_names) + names_array("contact_names", contacts) +
-                    "const int @input_at[] = {";
+                    names_array("actuator_names", actuators) + "const int @input_at[] = {";
   for (const int i : facts.inputs) out += fmt::format("{}, ", i);
   return out + "-1};\n";
 }
 
 std::string c_forces(const CFacts& facts) {
   std::string out = R"(
-typedef struct { double a[@N], lambda[@R + 1], actual[@R + 1], f[@SLIPS + 1], force[@N], ideal[@N], control[@N]; } @forces;
+typedef struct { double a[@N], lambda[@R + 1], actual[@R + 1], f[@SLIPS + 1], force[@N], ideal[@N], control[@N]; EFFORTS} @forces;
 )";
+  out = with(out, {{"EFFORTS", facts.has_control() ? "@efforts e; " : ""}});
   if (!facts.switches) {
     out += R"(
 static int @solve_now(const @motion *m, const double *x, double *a)
@@ -161,9 +167,7 @@ static int @solve_now(const @motion *m, const double *x, double *a)
 
 static int @forces_at(const @motion *m, const double *x, @numbers *s, @forces *o)
 {
-  int i, j, status = @solve(x, o->a, o->lambda);
-  (void)m;
-  if (status || (status = @number(x, s)) != 0) return status;
+  FORCES_SOLVED
   for (j = 0; j < @R; ++j) o->actual[j] = o->lambda[j];
 )";
   } else {
@@ -188,7 +192,7 @@ static void @keep_directions(@motion *m, const double *p)
 }
 
 /* With every contact as it is. */
-static int @solve_held(const @motion *m, const double *x, @numbers *s, double *a, double *lambda, double *f)
+static int @solve_held(const @motion *m, const double *x, @numbers *s, double *a, double *lambda, double *fHELD_EFFORTS)
 {
   @modes d = m->d;
   char act[@R + 1], sure[@LARGEST];
@@ -196,20 +200,21 @@ static int @solve_held(const @motion *m, const double *x, @numbers *s, double *a
   if (status) return status;
   @turn(s, &d);
   for (j = 0; j < @R; ++j) act[j] = (char)@acts(&d, j);
-  return @solve_rows(s, act, &d, s->slip_b, s->C, s->b, a, lambda, f, sure);
+  HELD_SOLVED
 }
 
 static int @solve_now(const @motion *m, const double *x, double *a)
 {
   @numbers s;
   double lambda[@R + 1], f[@SLIPS + 1];
-  return @solve_held(m, x, &s, a, lambda, f);
+  HELD_ROOM
+  return @solve_held(m, x, &s, a, lambda, fHELD_PASSED);
 }
 
 /* lambda is that of the case without friction and [nonideal]. */
 static int @forces_at(const @motion *m, const double *x, @numbers *s, @forces *o)
 {
-  int c, i, j, other = @HAS_C, status = @solve_held(m, x, s, o->a, o->actual, o->f);
+  int c, i, j, other = @HAS_C, status = @solve_held(m, x, s, o->a, o->actual, o->fHELD_FORCES);
   if (status) return status;
   for (j = 0; j < @R; ++j) o->lambda[j] = o->actual[j];
   for (c = 0; c < @CONTACTS; ++c) other |= m->d.status[c] == @SLIDES;
@@ -220,22 +225,44 @@ static int @forces_at(const @motion *m, const double *x, @numbers *s, @forces *o
     for (c = 0; c < @CONTACTS; ++c) if (m->d.status[c] == @SLIDES) plain.friction[c] = 0;
     for (j = 0; j < @R; ++j) act[j] = (char)@acts(&m->d, j);
     if ((status = @solve_rows(&plain, act, &m->d, s->slip_b, s->Q, s->b, a, o->lambda, f, sure)) != 0) return status;
+    HELD_LAMBDA
   }
 )";
   }
+  const bool control = facts.has_control();
+  out = with(out,
+             {{"HELD_EFFORTS", control ? ", @efforts *e" : ""},
+              {"HELD_PASSED", control ? ", &e" : ""},
+              {"HELD_ROOM", control ? "@efforts e;" : ""},
+              {"HELD_FORCES", control ? ", &o->e" : ""},
+              {"HELD_LAMBDA", control ? "for (j = 0; j < @R; ++j) o->lambda[j] += o->e.dlambda[j];" : ""},
+              {"HELD_SOLVED", control ? "if ((status = @solve_rows(s, act, &d, s->slip_b, s->C, s->b, a, lambda, f, "
+                                        "sure)) != 0) return status;\n  return @steer(x, s, act, a, lambda, e);"
+                                      : "return @solve_rows(s, act, &d, s->slip_b, s->C, s->b, a, lambda, f, sure);"},
+              {"FORCES_SOLVED", control ? R"(char act[@R + 1];
+  int i, j, status;
+  (void)m;
+  for (j = 0; j < @R; ++j) act[j] = j < @FIRST_REQUIREMENT;
+  if ((status = @number(x, s)) != 0 || (status = @solve_plant(x, s, act, o->a, o->lambda)) != 0) return status;
+  if ((status = @steer(x, s, act, o->a, o->lambda, &o->e)) != 0) return status;)"
+                                        : R"(int i, j, status = @solve(x, o->a, o->lambda);
+  (void)m;
+  if (status || (status = @number(x, s)) != 0) return status;)"}});
   out += R"(  for (i = 0; i < @N; ++i) {
-    o->force[i] = -s->Q[i], o->ideal[i] = o->control[i] = 0;
+    o->force[i] = -s->Q[i], o->ideal[i] = 0, o->control[i] = CONTROL_FORCE;
     for (j = 0; j < @N; ++j) o->force[i] += s->M[i*@N + j]*o->a[j];
 )";
-  out += "    for (j = 0; j < @ROWS; ++j) {\n      const double by = s->A[@at_row[j]*@N + i];\n";
-  out += fmt::format(
-      "      if (j < {}) o->ideal[i] += by*o->lambda[@at_row[j]];\n      else o->control[i] += "
-      "by*o->actual[@at_row[j]];\n    }}\n",
-      facts.num_constraints);
+  out = with(out, {{"CONTROL_FORCE", control ? "o->e.u[i]" : "0"}});
+  out += fmt::format("    for (j = 0; j < {}; ++j) o->ideal[i] += s->A[@at_row[j]*@N + i]*o->lambda[@at_row[j]];\n",
+                     facts.num_constraints);
   out += "    o->force[i] -= o->control[i];\n  }\n  return 0;\n}\n";
   if (facts.extensions.empty()) return out;
   // What outputs, events and changes use beside the state.
+  const bool errors = std::any_of(facts.extensions.begin(), facts.extensions.end(),
+                                  [](const Expr& e) { return e.symbol().kind == SymbolKind::control_error; });
   out += "\nstatic void @extend(const @forces *o, double *x)\n{\n";
+  if (errors) out += "  double residual[2*@R];\n  @residuals_values(x, residual);\n";
+  out += "  (void)o;\n";
   const auto coordinate_of = [&](const std::string& name) { return facts.system.find_coordinate(name); };
   for (std::size_t k = 0; k < facts.extensions.size(); ++k) {
     const Symbol& s = facts.extensions[k].symbol();
@@ -247,6 +274,11 @@ static int @forces_at(const @motion *m, const double *x, @numbers *s, @forces *o
     if (s.kind == SymbolKind::ideal_force) by_coordinate("ideal");
     if (s.kind == SymbolKind::constraint_force) by_coordinate("force");
     if (s.kind == SymbolKind::control_force) by_coordinate("control");
+    if (s.kind == SymbolKind::control_cost) value = "o->e.cost";
+    for (std::size_t i = 0; i < facts.eqs.control.actuators.size() && s.kind == SymbolKind::effort; ++i)
+      if (facts.eqs.control.actuators[i].name == s.name) value = fmt::format("o->e.tau[{}]", i);
+    for (int j = facts.eqs.num_constraints(); j < facts.m() && s.kind == SymbolKind::control_error; ++j)
+      if (facts.system.row_name(j) == s.name) value = fmt::format("residual[{}]", 2 * j);
     if (s.kind == SymbolKind::multiplier)
       for (int j = 0; j < facts.m(); ++j)
         if (facts.system.row_name(j) == s.name) value = fmt::format("o->actual[{}]", j);
@@ -284,6 +316,17 @@ int @look(const @motion *m, const double *p, @instant *o)
   @event_values(x, o->events);
 )",
                   facts.extensions.size() + 1, modes, facts.extensions.empty() ? "" : "  @extend(&forces, x);\n");
+  if (facts.has_control())
+    out += R"(  {
+    double both[2*@R];
+    @residuals_values(x, both);
+    for (i = 0; i < @REQUIREMENTS; ++i) o->error[i] = both[2*(@FIRST_REQUIREMENT + i)];
+    for (i = 0; i < @ACTUATORS; ++i) o->tau[i] = forces.e.tau[i];
+    o->cost = forces.e.cost;
+  }
+)";
+  else
+    out += "  o->cost = 0;\n";
   if (facts.switches)
     out += R"(  for (i = 0; i < @CONTACTS; ++i) o->normal[i] = forces.actual[@contact[i].row];
   for (i = 0; i < @SLIPS; ++i) o->friction[i] = forces.f[i];
@@ -421,7 +464,9 @@ void @begin(@motion *m, const double *p, double tolerance)
   m->tolerance = tolerance > 1e-15 ? tolerance : 1e-15, m->slack = 2e-14;
 )";
   if (facts.switches) {
-    out += "  for (i = 0; i < @R; ++i) m->d.engaged[i] = 1;\n";
+    // Requirements are no rows that hold.
+    out += fmt::format("  for (i = 0; i < @R; ++i) m->d.engaged[i] = {};\n",
+                       facts.has_control() ? "i < @FIRST_REQUIREMENT" : "1");
     const std::vector<char> engaged = engaged_at_start(facts.model);
     for (std::size_t j = 0; j < engaged.size() && j < facts.rows.size(); ++j)
       if (!engaged[j]) out += fmt::format("  m->d.engaged[{}] = 0;\n", facts.rows[j]);
@@ -556,6 +601,8 @@ const char *@status_text(int status)
     case @SEVERAL: return "the law of friction has several solutions here";
     case @TOO_MANY: return "so many contacts touch that not all modes can be tried";
     case @STORM: return "impacts or events at the same time do not come to an end";
+    case @NOT_MET: return "what can act does not suffice for the requirements, or limits leave no effort";
+    case @NOT_SETTLED: return "which limits of control act was not found";
     case @IMPACT: return "a contact closes here: velocities have to jump";
     default: return "no such status";
   }

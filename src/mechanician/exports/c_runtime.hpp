@@ -18,6 +18,18 @@ std::string_view c_general_solver();
 std::string_view c_least_norm();
 std::string_view c_general_projection();
 
+// c_control.cpp
+/// Least squares, one after the other, in few unknowns; `c_control_limits` stands in its place where there are limits.
+std::string_view c_control_algebra();
+std::string_view c_control_limits();
+/// Which limits and one-sided requirements act.
+std::string_view c_control_search();
+/// The control force beside the constraints that act; `c_control_free` stands in its places where there is a free one.
+std::string_view c_control_force();
+std::string_view c_control_free(std::string_view place);
+/// What it changes.
+std::string_view c_control_steer();
+
 // c_runtime.cpp
 /// What errors count against.
 std::string_view c_sizes();

@@ -87,7 +87,7 @@ static int @obeys(const @numbers *s, const @modes *d, const char *touches, const
 }
 
 /* Without friction, one change after the other, the first that is needed: Murty's pivots. What depends on others and is not needed is left open. */
-static int @pivot(const @numbers *s, const @modes *now, const char *touches, int control, const double *force, const double *b, const double *slip_b,
+static int @pivot(const @numbers *s, const @modes *now, const char *touches, const double *force, const double *b, const double *slip_b,
                   @modes *d, double *a, double *lambda, double *f)
 {
   char act[@R + 1], sure[@LARGEST];
@@ -99,7 +99,7 @@ static int @pivot(const @numbers *s, const @modes *now, const char *touches, int
   }
   for (turns = 0; turns < 100 + 20*@CONTACTS; ++turns) {
     int wrong = -1;
-    for (j = 0; j < @R; ++j) act[j] = (char)(@acts(d, j) && (control || !@is_control[j]));
+    for (j = 0; j < @R; ++j) act[j] = (char)@acts(d, j);
     status = @solve_rows(s, act, d, slip_b, force, b, a, lambda, f, sure);
     if (status == @NOT_FINITE || status == @NOT_UNIQUE) return status;
     for (c = 0; c < @CONTACTS && wrong < 0; ++c) {
@@ -120,7 +120,7 @@ static int @pivot(const @numbers *s, const @modes *now, const char *touches, int
 }
 
 /* Which contacts hold, stick and slide, of those that touch, and what follows from it: accelerations, or velocities after an impact. */
-static int @resolve(const @numbers *s, const @modes *now, const char *touches, const char *directed, const char *plain, int control, const double *force,
+static int @resolve(const @numbers *s, const @modes *now, const char *touches, const char *directed, const char *plain, const double *force,
                     const double *b, const double *slip_b, @modes *found, double *a, double *lambda, double *f)
 {
   double a2[@N], lambda2[@R + 1], f2[@SLIPS + 1];
@@ -133,7 +133,7 @@ static int @resolve(const @numbers *s, const @modes *now, const char *touches, c
     rubs |= @contact[c].slips > 0 && !plain[c];
     if (total > 20000) total = 20001;
   }
-  if (!rubs) return @pivot(s, now, touches, control, force, b, slip_b, found, a, lambda, f);
+  if (!rubs) return @pivot(s, now, touches, force, b, slip_b, found, a, lambda, f);
   if (total > 20000) return @TOO_MANY;
   for (n = 0; n < total; ++n) {
     @modes d = *now;
@@ -149,7 +149,7 @@ static int @resolve(const @numbers *s, const @modes *now, const char *touches, c
         else d.direction[c][0] = 1, d.direction[c][1] = 0;
       }
     }
-    for (j = 0; j < @R; ++j) act[j] = (char)(@acts(&d, j) && (control || !@is_control[j]));
+    for (j = 0; j < @R; ++j) act[j] = (char)@acts(&d, j);
     status = @solve_rows(s, act, &d, slip_b, force, b, a2, lambda2, f2, sure);
     for (turns = 0; !status && in_plane >= 0 && turns < 200; ++turns) {
       double change = 0;
@@ -225,7 +225,7 @@ static int @try_jump(const @numbers *s, const @modes *d, const char *touches, co
     if (@contact[c].one_sided && !@contact[c].velocity && -part*s->restitution[c]*s->rate[j] > 0) b[j] -= part*s->restitution[c]*s->rate[j];
   }
   for (i = 0; i < @SLIPS; ++i) slip_b[i] = @dot(s->T + i*@N, v) - s->slip[i];
-  if ((status = @resolve(s, d, touches, directed, plain, 0, force, b, slip_b, &found, after, lambda, f)) != 0) return status;
+  if ((status = @resolve(s, d, touches, directed, plain, force, b, slip_b, &found, after, lambda, f)) != 0) return status;
   for (j = 0; j < @R; ++j)
     surface += lambda[j]*(@dot(s->A + j*@N, v) - (@row_level[j] == 0 ? s->rate[j] : @row_level[j] == 1 || @row_level[j] == 4 ? s->residual[j] : 0));
   for (i = 0; i < @SLIPS; ++i) surface += f[i]*slip_b[i];
@@ -397,7 +397,7 @@ static int @settle(@motion *m, const double *p, const char *crossed, int changed
   }
   do {
     again = 0;
-    if ((status = @resolve(&s, &d, touches, directed, plain, 1, s.C, s.b, s.slip_b, &found, a, lambda, f)) != 0) return status;
+    if ((status = @resolve(&s, &d, touches, directed, plain, s.C, s.b, s.slip_b, &found, a, lambda, f)) != 0) return status;
     for (c = 0; c < @CONTACTS; ++c) {
       const double *A = s.A + @contact[c].row*@N, b = s.b[@contact[c].row];
       if (lifted[c] && @dot(A, a) - b < -1e-7*(@terms(A, a) + fabs(b))) touches[c] = 1, lifted[c] = 0, again = 1;
@@ -426,7 +426,7 @@ static int @settle(@motion *m, const double *p, const char *crossed, int changed
     int any = 0;
     again = 0;
     for (c = 0; c < @CONTACTS; ++c) trial[c] = (char)(touches[c] || (low[c] && !@contact[c].velocity)), any |= trial[c] != touches[c];
-    if (!any || @resolve(&s, &d, trial, directed, plain, 1, s.C, s.b, s.slip_b, &held, a2, lambda, f)) break;
+    if (!any || @resolve(&s, &d, trial, directed, plain, s.C, s.b, s.slip_b, &held, a2, lambda, f)) break;
     for (c = 0; c < @CONTACTS; ++c) if (trial[c] && !touches[c] && held.status[c] == @OPEN) low[c] = 0, again = 1;
     if (!again) found = held;
   }
