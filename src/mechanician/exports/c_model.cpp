@@ -63,7 +63,14 @@ void CWriter::add_function(std::string_view name, std::vector<Expr> functions, c
 }
 
 bool CWriter::make_tangents() {
-  if (!tangents_ || !solves_generally_ || needs_reactions_ || has_control()) return false;
+  if (!tangents_ || !solves_generally_ || needs_reactions_) return false;
+  // Of control only where all rows together give the acceleration: else who exerts the force is an answer of its own.
+  if (has_control() && (facts_.switches || !eqs_.control.is_plain())) return false;
+  // The ideal forces of what rubs are those of another state of contacts.
+  const bool others = facts_.switches && (eqs_.has_C || facts_.num_slips > 0);
+  if (others && std::any_of(facts_.extensions.begin(), facts_.extensions.end(),
+                            [](const Expr& e) { return e.symbol().kind == SymbolKind::ideal_force; }))
+    return false;
   std::vector<int> left_out = options_.dropped;
   left_out.insert(left_out.end(), options_.inert.begin(), options_.inert.end());
   const CTangent made = make_c_tangent(facts_, left_out);
