@@ -172,13 +172,18 @@ static int @forces_at(const @motion *m, const double *x, @numbers *s, @forces *o
 )";
   } else {
     out += R"(
-/* Slips in a plane turn. */
-static void @turn(const @numbers *s, @modes *d)
+/* Slips in a plane turn. One that has just begun has the direction in which it began. */
+static void @turn(const @motion *m, const @numbers *s, const double *v, @modes *d)
 {
-  int c;
+  int c, k;
   for (c = 0; c < @CONTACTS; ++c) if (d->status[c] == @SLIDES && @contact[c].slips == 2) {
     const double *slip = s->slip + @contact[c].first, size = sqrt(slip[0]*slip[0] + slip[1]*slip[1]);
-    if (size > 0) d->direction[c][0] = slip[0]/size, d->direction[c][1] = slip[1]/size;
+    double least = 0;
+    for (k = 0; k < 2; ++k) {
+      const double *T = s->T + (@contact[c].first + k)*@N;
+      least += 1e-12*@rate_size(m, s, T, slip[k] - @dot(T, v));
+    }
+    if (size > least) d->direction[c][0] = slip[0]/size, d->direction[c][1] = slip[1]/size;
   }
 }
 
@@ -188,7 +193,7 @@ static void @keep_directions(@motion *m, const double *p)
   double x[@X], v[@N];
   int c, planes = 0;
   for (c = 0; c < @CONTACTS; ++c) planes |= @contact[c].slips == 2 && m->d.status[c] == @SLIDES;
-  if (planes && !@number_now(m, p, x, &s, v)) @turn(&s, &m->d);
+  if (planes && !@number_now(m, p, x, &s, v)) @turn(m, &s, v, &m->d);
 }
 
 /* With every contact as it is. */
@@ -198,7 +203,7 @@ static int @solve_held(const @motion *m, const double *x, @numbers *s, double *a
   char act[@R + 1], sure[@LARGEST];
   int j, status = @number(x, s);
   if (status) return status;
-  @turn(s, &d);
+  @turn(m, s, x + 1 + @N, &d);
   for (j = 0; j < @R; ++j) act[j] = (char)@acts(&d, j);
   HELD_SOLVED
 }

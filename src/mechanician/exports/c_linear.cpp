@@ -202,7 +202,7 @@ static int @project_generally(MOTION_ARGUMENT double t, double *q, double *v, co
     }
     PROJECTED_FLOOR
     if (most <= 4e-16*size || (k > 0 && most >= 0.5*last && most <= 1e-12*size)) return 0;
-    if (k > 0 && most >= 0.5*last && most <= 1e-9*size) return 0;
+    if (k > 0 && most >= 0.5*last && (most <= 1e-9*size PROJECTED_MEETS)) return 0;
     last = most;
   }
   return @NOT_PROJECTED;

@@ -281,8 +281,10 @@ int @step(@motion *m, const double *p, double to)
   for (i = 0; i < n; ++i) m->y[at_v + i] = m->v[i];
   if ((status = @rate(m, m->t, m->y, p, m->k[0])) != 0) return status;
   if (!(m->h > 0)) {
-    double change = INFINITY, largest = 0;
-    for (i = 0; i < n; ++i) largest = @size_of(largest, m->size[i]);
+    double change = INFINITY, largest = 0, fastest = 0, hardest = 0;
+    for (i = 0; i < n; ++i) largest = @size_of(largest, m->size[i]), fastest = @size_of(fastest, fabs(m->v[i])), hardest = @size_of(hardest, fabs(m->k[0][at_v + i]));
+    /* Positions may be zero, or the rounding of it: the way on which velocities become others counts too. */
+    if (largest > 0 && hardest > 0) largest = @size_of(largest, fastest*fastest/hardest);
     for (i = 0; i < n; ++i) {
       const double speed = fabs(m->v[i]), force = fabs(m->k[0][at_v + i]), length = largest > 0 ? @size_of(m->size[i], 1e-2*largest) : 1;
       if (speed > 0 && length/speed < change) change = length/speed;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "mechanician/compile/step_program.hpp"
+#include "mechanician/compile/violation_program.hpp"
 #include "mechanician/exports/c_interface.hpp"
 #include "mechanician/exports/c_runtime.hpp"
 #include "mechanician/exports/c_writer_internal.hpp"
@@ -47,17 +48,31 @@ static int @project_{0}(double t, double *q, double *v, const double *p)
       if (fabs(by) > change) change = fabs(by);
       if (fabs({1}[i]) > size) size = fabs({1}[i]);
     }}
-    if (change <= 4e-16*size || (k > 0 && change >= 0.5*last && change <= 1e-12*size)) return 0;
+    if (change <= 4e-16*size || (k > 0 && change >= 0.5*last && (change <= 1e-12*size || @meets(t, q, v, p, 0, {5})))) return 0;
     last = change;
   }}
   return @NOT_PROJECTED;
 }}
 )",
                        which, moved, made.made->program.num_outputs(), made.made->at_vouch,
-                       solves_generally_ ? fmt::format("@project_generally(t, q, v, p, {})", behind) : "@NOT_VOUCHED"));
+                       solves_generally_ ? fmt::format("@project_generally(t, q, v, p, {})", behind) : "@NOT_VOUCHED",
+                       behind));
 }
 
 void CWriter::make_projections() {
+  if (projects() && !facts_.switches) {
+    add(make_meeting_program(eqs_, {}), "meeting");
+    add_text(R"(
+/* Whether positions or velocities are on the constraints as far as rounding can tell: next to zero their own size says nothing. */
+static int @meets(double t, const double *q, const double *v, const double *p, const double *mode, int velocities)
+{
+  double x[@X], margin[3];
+  @pack(t, q, v, p, mode, x);
+  @meeting(x, margin);
+  return margin[velocities] >= 0;
+}
+)");
+  }
   if (facts_.switches) {
     add_text(with(c_general_projection(),
                   {{"PROJECTED_MODES",
@@ -71,6 +86,7 @@ void CWriter::make_projections() {
                    {"PROJECTED_PASSED", "&d, slips,"},
                    {"PROJECTED_SLIPS", "rub"},
                    {"MOTION_ARGUMENT", "const @motion *m,"},
+                   {"PROJECTED_MEETS", ""},
                    {"MODE_VALUES", "m->d.mode"}}));
     add_text(R"(
 static int @project_state(const @motion *m, double t, double *q, double *v, const double *p)
@@ -87,6 +103,7 @@ static int @project_state(const @motion *m, double t, double *q, double *v, cons
                                              {"PROJECTED_FLOOR", ""},
                                              {"PROJECTED_SLIPS", "0"},
                                              {"MOTION_ARGUMENT", ""},
+                                             {"PROJECTED_MEETS", "|| @meets(t, q, v, p, 0, velocities)"},
                                              {"MODE_VALUES", "0"}}));
     if (projects()) {
       make_projection(ProjectionOf::positions, "positions", "q");

@@ -150,6 +150,16 @@ static int @resolve(const @numbers *s, const @modes *now, const char *touches, c
       }
     }
     for (j = 0; j < @R; ++j) act[j] = (char)@acts(&d, j);
+    if (in_plane >= 0) {
+      /* A slip begins against the force that would have held it, or nearly. */
+      @modes stuck = d;
+      for (c = 0; c < @CONTACTS; ++c) if (d.status[c] == @SLIDES && !directed[c] && @contact[c].slips == 2) stuck.status[c] = @STICKS;
+      if (!@solve_rows(s, act, &stuck, slip_b, force, b, a2, lambda2, f2, sure))
+        for (c = 0; c < @CONTACTS; ++c) if (stuck.status[c] != d.status[c]) {
+          const double *held = f2 + @contact[c].first, size = sqrt(held[0]*held[0] + held[1]*held[1]);
+          for (k = 0; k < 2 && size > 0; ++k) d.direction[c][k] = -held[k]/size;
+        }
+    }
     status = @solve_rows(s, act, &d, slip_b, force, b, a2, lambda2, f2, sure);
     for (turns = 0; !status && in_plane >= 0 && turns < 200; ++turns) {
       double change = 0;
@@ -157,6 +167,10 @@ static int @resolve(const @numbers *s, const @modes *now, const char *touches, c
         double slip[2], size;
         for (k = 0; k < 2; ++k) slip[k] = @dot(s->T + (@contact[c].first + k)*@N, a2) - slip_b[@contact[c].first + k];
         size = sqrt(slip[0]*slip[0] + slip[1]*slip[1]);
+        if (!(size > 0)) continue;
+        /* Strong friction throws the direction about: then half of the way. */
+        for (k = 0; k < 2 && turns > 20; ++k) slip[k] = slip[k]/size + d.direction[c][k];
+        if (turns > 20) size = sqrt(slip[0]*slip[0] + slip[1]*slip[1]);
         if (!(size > 0)) continue;
         for (k = 0; k < 2; ++k) {
           const double next = slip[k]/size;

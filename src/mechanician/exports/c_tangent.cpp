@@ -218,7 +218,7 @@ constexpr std::string_view tangent_contacts = R"(all[at_other] = 1;
     @modes now = m->d;
     int c, k;
     for (c = 0; c < @CONTACTS; ++c) for (k = 0; k < @contact[c].slips; ++k) extra[@contact[c].first + k] = 0;
-    @turn(&s, &now);
+    @turn(m, &s, x + 1 + @N, &now);
     for (c = 0; c < @CONTACTS; ++c) if (now.status[c] == @SLIDES) {
       const double *dslip = y + @N + @R + @SLIPS + @CONTACTS + @contact[c].first, *slip = s.slip + @contact[c].first;
       const double normal = @contact[c].limited ? 1 : now.sign[c]*forces.actual[@contact[c].row], dfriction = y[@N + @R + @SLIPS + c];
