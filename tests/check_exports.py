@@ -87,13 +87,13 @@ int main(int argc, char **argv)
 REASONS = ('contradict each other', 'is not unique', 'is measured', 'coordinates; straight-line', 'without a value', 'has no value', 'change on the way', 'summed up over a motion', 'beside [nonideal]', 'beside control', 'is sampled', 'is moved onto the constraints')
 # Singular configurations that only `run` crosses for sure: a motion that comes through is right, else there is a status.
 MAY_STOP = {'bricard', 'ladder_1', 'ladder_2', 'ladder_10'}
-# Feet that share a load in more ways than C decides between, a slip that begins in a plane: a status.
-UNDECIDED = {'humanoid_standing', 'tippe_top'}
+# Feet that share a load in more ways than C decides between: a status.
+UNDECIDED = {'humanoid_standing'}
 MOST = 200_000      # bytes of C for a model with fewer than 20 coordinates
 
 
 def of_bodies(file):
-    """Their C is larger so far, and its steps may come to a status where `run` goes on; what comes through is right."""
+    """Their C is larger so far."""
     return '[bodies' in file.read_text(encoding='utf-8')
 
 
@@ -135,7 +135,7 @@ def check_control(check, name, got, row, first, names, when):
     check.that(f'{name}: every quantity of control', len(got) == sum(map(len, kinds)), got)
     at = 0
     for kind in kinds:
-        want, size = [row[c] for c in kind], max([1e-9, *(abs(row[c]) for c in kind), *(1e-3*abs(first[c]) for c in kind)])
+        want, size = [row[c] for c in kind], max([1e-6, *(abs(row[c]) for c in kind), *(1e-3*abs(first[c]) for c in kind)])
         check.that(f'{name}: control at the {when}, {kind}', all(abs(a - w) <= 1e-5*size for a, w in zip(got[at:], want)), (got[at:at + len(kind)], want))
         at += len(kind)
 
@@ -193,7 +193,7 @@ def check_model(check, program, file, folder, compilers, sanitize):
         check_control(check, name, answer['first'], first, first, names, 'start')
         if compiler == compilers[0]:
             check_fixed_steps(check, program, file, source, answer, names, first, step)
-        if (name in MAY_STOP or of_bodies(file)) and answer['stopped']:
+        if name in MAY_STOP and answer['stopped']:
             check.that(f'{name}: stops with a status', answer['why'] == 'the error test cannot be met', answer['why'])
             continue
         want, got = [row[x] for x in states] + [row[f"{x}'"] for x in names], answer['q'] + answer['v']

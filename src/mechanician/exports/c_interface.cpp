@@ -35,7 +35,12 @@ std::string c_preamble(const CFacts& facts, const std::string& name) {
   return fmt::format(
       "/* {} */\n/* Made by mechanician {}. C99; needs libm, nothing else. Compile with -ffp-contract=off for the bits "
       "of the "
-      "engine. */\n\n#include \"{}.h\"\n\n#include <math.h>\n\n",
+      "engine. */\n\n#include \"{}.h\"\n\n#include <math.h>\n\n"
+      "/* A product that is fused with a sum is one instruction of newer processors, and a call of libm elsewhere: the "
+      "same bits. */\n"
+      "#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && "
+      "!defined(__FMA__) && !defined(__SANITIZE_ADDRESS__) && !defined(@PORTABLE)\n"
+      "#define @FUSED __attribute__((target_clones(\"fma\", \"default\")))\n#else\n#define @FUSED\n#endif\n\n",
       comment(facts.system.title()), MECHANICIAN_VERSION, name);
 }
 
@@ -82,11 +87,11 @@ typedef struct {{
   /* What steps need; the last step began at t_begin and would have been so long. */
   double tolerance, h, usual, t_begin, length;
   double slack;                          /* gaps count as zero to this part of their size when they have just opened; more where somebody else makes the steps */
-  double y[{0}], k[16][{0}], dense[{0}][7], size[{0}];
+  double y[{0}], k[13][{0}], {3}size[{0}], end[{0}], with[@PARAMETERS + 1], t_end; /* its begin, rates, end, and parameters */
   double sign[@EVENTS + 1], seen[@EVENTS + 1];
   double storm_since, rate_size[@STATES + 1];
   long steps, storm;
-  int status;
+  int status, goes_on;
 {1}}} @motion;
 
 /* Everything that is known at a state. */
@@ -111,7 +116,7 @@ void @residuals(double t, const double *q, const double *v, const double *p, dou
 void @energies(double t, const double *q, const double *v, const double *p, double *values);  /* kinetic, potential */
 int @events(double t, const double *q, const double *v, const double *p, double *values);
 void @start(double t, const double *q, const double *v, const double *p, double *values);     /* positions, states, velocities, time */
-{2}const char *@status_text(int);
+{2}{4}const char *@status_text(int);
 extern const char *const @coordinate_names[], *const @row_names[], *const @parameter_names[], *const @event_names[], *const @output_names[], *const @contact_names[], *const @actuator_names[];
 extern const int @input_at[]; /* of the parameters: which are inputs */
 
@@ -128,6 +133,7 @@ extern const int @input_at[]; /* of the parameters: which are inputs */
                            "int @completed(@motion *, const double *p);                        /* whether something "
                            "does: for integrators of one's own */\n"
                          : "",
+                     facts.switches || !facts.events.empty() ? fmt::format("dense[{}][7], ", facts.num_motion()) : "",
                      has_tangents ? "int @tangent(const @motion *, const double *p, double dt, const double *dq, const "
                                     "double *dv, const double *dp, @instant *); "
                                     "/* how everything changes along a direction */\n"
@@ -434,7 +440,7 @@ std::string c_functions(const CFacts& facts) {
 int @restart(@motion *m, const double *p)
 {
   (void)p;
-  m->status = m->stopped = 0, m->h = 0, m->event = -1;
+  m->status = m->stopped = m->goes_on = 0, m->h = 0, m->event = -1;
   @note_sizes(m);
 )";
   if (facts.num_states > 0)

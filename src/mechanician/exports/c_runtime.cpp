@@ -97,12 +97,12 @@ int @step_rk4(@motion *m, const double *p, double h)
 
 std::string_view c_state_at() {
   return R"(
-static void @state_at(const @motion *m, double t, double *y)
+static void @state_at(const @motion *m, const double *dense, double t, double *y)
 {
   const double theta = m->length > 0 ? (t - m->t_begin)/m->length : 1;
   int i, j;
   for (i = 0; i < @Y; ++i) {
-    const double *F = m->dense[i];
+    const double *F = dense + 7*i;
     double sum = 0;
     for (j = 6; j >= 0; --j) sum = (F[j] + sum)*((j & 1) ? 1 - theta : theta);
     y[i] = m->y[i] + sum;
@@ -160,6 +160,7 @@ static void @keep_signs(@motion *m, const double *p)
 int @happen(@motion *m, const double *p)
 {
   int round, i;
+  m->goes_on = 0;
   /* Events that follow each other at once, without end. */
   if (fabs(m->t - m->storm_since) > 1e-9*fabs(m->t)) m->storm_since = m->t, m->storm = 0;
   if (++m->storm > 2000) return @STORM;
@@ -204,7 +205,7 @@ static int @search(@motion *m, const double *p)
   int i, k, over = 0;
   for (k = 1; k <= looks && !over; ++k) {
     low = high, high = k < looks ? begin + (end - begin)*k/looks : end;
-    @state_at(m, high, y);
+    @state_at(m, m->dense[0], high, y);
     if ((over = @is_over(m, p, high, y)) < 0) return -over;
   }
   if (!over) { @keep_signs(m, p); return 0; }
@@ -212,11 +213,11 @@ static int @search(@motion *m, const double *p)
     const double middle = 0.5*(low + high);
     int there;
     if (!(middle > low && middle < high)) break;
-    @state_at(m, middle, y);
+    @state_at(m, m->dense[0], middle, y);
     if ((there = @is_over(m, p, middle, y)) < 0) return -there;
     if (there) high = middle; else low = middle;
   }
-  @state_at(m, high, y);
+  @state_at(m, m->dense[0], high, y);
   if (high < end) {
     m->t = high;
     for (i = 0; i < @COORDINATES + @STATES; ++i) m->q[i] = y[i];
@@ -241,6 +242,15 @@ static void @combine(const @motion *m, const double *a, int count, double h, dou
   }
 }
 
+
+/* Whether the motion goes on from where the last step ended, with the same parameters: then its rate is known. */
+static int @goes_on(const @motion *m, const double *p)
+{
+  int i, other = !m->goes_on || m->t < m->t_end || m->t > m->t_end;
+  for (i = 0; i < @Y && !other; ++i) other = m->y[i] < m->end[i] || m->y[i] > m->end[i];
+  for (i = 0; i < @PARAMETERS && !other; ++i) other = p[i] < m->with[i] || p[i] > m->with[i];
+  return !other;
+}
 
 static double @error(const @motion *m, const double *y_new, double h)
 {
@@ -267,11 +277,40 @@ static double @error(const @motion *m, const double *y_new, double h)
   return five/sqrt(1 + 0.01*(three/five)*(three/five));
 }
 
+/* The continuous extension of order 7, of three more stages. */
+static int @extend_step(const @motion *m, const double *p, double begin, double h, const double *y_new, double dense[@Y][7])
+{
+  double k[16][@Y], stage[@Y];
+  int i, j, s, status;
+  for (s = 0; s < 13; ++s) for (i = 0; i < @Y; ++i) k[s][i] = m->k[s][i];
+  for (s = 13; s < 16; ++s) {
+    for (i = 0; i < @Y; ++i) {
+      double sum = 0;
+      for (j = 0; j < s; ++j) if (@a[s][j] > 0 || @a[s][j] < 0) sum += @a[s][j]*k[j][i];
+      stage[i] = m->y[i] + h*sum;
+    }
+    if ((status = @rate(m, begin + @c[s]*h, stage, p, k[s])) != 0) return status;
+  }
+  for (i = 0; i < @Y; ++i) {
+    const double difference = y_new[i] - m->y[i];
+    double *F = dense[i];
+    F[0] = difference;
+    F[1] = h*k[0][i] - difference;
+    F[2] = 2*difference - h*(k[12][i] + k[0][i]);
+    for (j = 0; j < 4; ++j) {
+      double sum = 0;
+      for (s = 0; s < 16; ++s) sum += @d[j][s]*k[s][i];
+      F[3 + j] = h*sum;
+    }
+  }
+  return 0;
+}
+
 int @step(@motion *m, const double *p, double to)
 {
   enum { n = @COORDINATES, at_v = @COORDINATES + @STATES };
   double y_new[@Y], stage[@Y], h, error, t_new;
-  int i, j, tries, leaps = 0, status = m->status;
+  int i, tries, leaps = 0, status = m->status;
   if (status) return status;
   if (!(to > m->t)) return to < m->t ? @BACKWARDS : 0;
   m->event = -1;
@@ -279,7 +318,8 @@ int @step(@motion *m, const double *p, double to)
   if (to - m->t <= 8e-16*@size_of(fabs(m->t), fabs(to))) { m->t = to; return 0; }
   for (i = 0; i < at_v; ++i) m->y[i] = m->q[i];
   for (i = 0; i < n; ++i) m->y[at_v + i] = m->v[i];
-  if ((status = @rate(m, m->t, m->y, p, m->k[0])) != 0) return status;
+  if (@goes_on(m, p)) for (i = 0; i < @Y; ++i) m->k[0][i] = m->k[12][i];
+  else if ((status = @rate(m, m->t, m->y, p, m->k[0])) != 0) return status;
   if (!(m->h > 0)) {
     double change = INFINITY, largest = 0, fastest = 0, hardest = 0;
     for (i = 0; i < n; ++i) largest = @size_of(largest, m->size[i]), fastest = @size_of(fastest, fabs(m->v[i])), hardest = @size_of(hardest, fabs(m->k[0][at_v + i]));
@@ -317,26 +357,8 @@ int @step(@motion *m, const double *p, double to)
       if (status) { m->h = 0.5*h; continue; }
     }
     if ((status = @rate(m, t_new, y_new, p, m->k[12])) != 0) { m->h = 0.5*h; continue; }
-    for (i = 13; i < 16 && !status; ++i) {
-      @combine(m, @a[i], i, h, stage);
-      status = @rate(m, m->t + @c[i]*h, stage, p, m->k[i]);
-    }
-    if (status) { m->h = 0.5*h; continue; }
+    STEP_DENSE
     break;
-  }
-  /* The continuous extension of order 7. */
-  for (i = 0; i < @Y; ++i) {
-    const double difference = y_new[i] - m->y[i];
-    double *F = m->dense[i];
-    F[0] = difference;
-    F[1] = h*m->k[0][i] - difference;
-    F[2] = 2*difference - h*(m->k[12][i] + m->k[0][i]);
-    for (j = 0; j < 4; ++j) {
-      double sum = 0;
-      int s;
-      for (s = 0; s < 16; ++s) sum += @d[j][s]*m->k[s][i];
-      F[3 + j] = h*sum;
-    }
   }
   {
     const double growth = error > 0 ? 0.9*pow(error, -0.125) : 10, planned = m->h;
@@ -347,6 +369,9 @@ int @step(@motion *m, const double *p, double to)
   m->t_begin = m->t, m->t = h < to - m->t ? m->t + h : to, m->length = m->t - m->t_begin;
   for (i = 0; i < at_v; ++i) m->q[i] = y_new[i];
   for (i = 0; i < n; ++i) m->v[i] = y_new[at_v + i];
+  for (i = 0; i < @PARAMETERS; ++i) m->with[i] = p[i];
+  for (i = 0; i < @Y; ++i) m->end[i] = y_new[i];
+  m->t_end = m->t, m->goes_on = 1;
   @note_sizes(m);
   ++m->steps;
   STEP_END
@@ -356,7 +381,7 @@ void @dense(const @motion *m, double t, double *q, double *v)
 {
   double y[@Y];
   int i;
-  @state_at(m, t, y);
+  DENSE_STATE
   for (i = 0; i < @COORDINATES + @STATES; ++i) q[i] = y[i];
   for (i = 0; i < @COORDINATES; ++i) v[i] = y[@COORDINATES + @STATES + i];
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "mechanician/compile/step_program.hpp"
-#include "mechanician/compile/violation_program.hpp"
 #include "mechanician/exports/c_interface.hpp"
 #include "mechanician/exports/c_runtime.hpp"
 #include "mechanician/exports/c_writer_internal.hpp"
@@ -35,9 +34,9 @@ void CWriter::make_projection(ProjectionOf what, std::string_view which, std::st
   add_text(fmt::format(R"(
 static int @project_{0}(double t, double *q, double *v, const double *p)
 {{
-  double x[@X], y[{2}], last = INFINITY;
+  double x[@X], y[{2}];
   int i, k;
-  for (k = 0; k < 12; ++k) {{
+  for (k = 0; k < 6; ++k) {{
     double change = 0, size = 0;
     @pack(t, q, v, p, 0, x);
     @nearer_{0}(x, y);
@@ -48,10 +47,10 @@ static int @project_{0}(double t, double *q, double *v, const double *p)
       if (fabs(by) > change) change = fabs(by);
       if (fabs({1}[i]) > size) size = fabs({1}[i]);
     }}
-    if (change <= 4e-16*size || (k > 0 && change >= 0.5*last && (change <= 1e-12*size || @meets(t, q, v, p, 0, {5})))) return 0;
-    last = change;
+    /* What is left after so small a Newton step is below rounding. */
+    if (change <= 1e-9*size) return 0;
   }}
-  return @NOT_PROJECTED;
+  return {4};
 }}
 )",
                        which, moved, made.made->program.num_outputs(), made.made->at_vouch,
@@ -60,19 +59,6 @@ static int @project_{0}(double t, double *q, double *v, const double *p)
 }
 
 void CWriter::make_projections() {
-  if (projects() && !facts_.switches) {
-    add(make_meeting_program(eqs_, {}), "meeting");
-    add_text(R"(
-/* Whether positions or velocities are on the constraints as far as rounding can tell: next to zero their own size says nothing. */
-static int @meets(double t, const double *q, const double *v, const double *p, const double *mode, int velocities)
-{
-  double x[@X], margin[3];
-  @pack(t, q, v, p, mode, x);
-  @meeting(x, margin);
-  return margin[velocities] >= 0;
-}
-)");
-  }
   if (facts_.switches) {
     add_text(with(c_general_projection(),
                   {{"PROJECTED_MODES",
@@ -86,7 +72,6 @@ static int @meets(double t, const double *q, const double *v, const double *p, c
                    {"PROJECTED_PASSED", "&d, slips,"},
                    {"PROJECTED_SLIPS", "rub"},
                    {"MOTION_ARGUMENT", "const @motion *m,"},
-                   {"PROJECTED_MEETS", ""},
                    {"MODE_VALUES", "m->d.mode"}}));
     add_text(R"(
 static int @project_state(const @motion *m, double t, double *q, double *v, const double *p)
@@ -103,7 +88,6 @@ static int @project_state(const @motion *m, double t, double *q, double *v, cons
                                              {"PROJECTED_FLOOR", ""},
                                              {"PROJECTED_SLIPS", "0"},
                                              {"MOTION_ARGUMENT", ""},
-                                             {"PROJECTED_MEETS", "|| @meets(t, q, v, p, 0, velocities)"},
                                              {"MODE_VALUES", "0"}}));
     if (projects()) {
       make_projection(ProjectionOf::positions, "positions", "q");
@@ -166,7 +150,20 @@ void CWriter::make_steps() {
   add_text("static const double @d[4][16] = {\n");
   for (const auto& row : dop853::d) add_text(fmt::format("  {},\n", c_numbers(row, 16)));
   add_text("};\n");
-  add_text(with(c_adaptive_step(), {{"STEP_END", has_events() ? "return m->status = @search(m, p);" : "return 0;"}}));
+  // Dense output is for events, or where it is asked for.
+  add_text(with(
+      c_adaptive_step(),
+      {{"STEP_END", has_events() ? "return m->status = @search(m, p);" : "return 0;"},
+       {"STEP_DENSE",
+        has_events() ? "if ((status = @extend_step(m, p, m->t, h, y_new, m->dense)) != 0) { m->h = 0.5*h; continue; }"
+                     : ""},
+       {"DENSE_STATE", has_events() ? "@state_at(m, m->dense[0], t, y);" : R"(double dense[@Y][7];
+  for (i = 0; i < @COORDINATES + @STATES; ++i) y[i] = m->q[i];
+  for (i = 0; i < @COORDINATES; ++i) y[@COORDINATES + @STATES + i] = m->v[i];
+  if (m->length > 0) {
+    if (!@extend_step(m, m->with, m->t_begin, m->length, m->end, dense)) @state_at(m, dense[0], t, y);
+    else for (i = 0; i < @Y; ++i) y[i] = NAN;
+  })"}}));
   if (facts_.switches || facts_.num_states > 0) {
     add_text(c_fixed_step());
     if (facts_.switches) {
