@@ -75,7 +75,7 @@ static double @length_of(int count, const double *x) { double sum = 0; int i; fo
 /* Points y + Z w, Z with `left` columns: of these the ones with least squares of A y = b. size: of the rows of A if nothing cancelled. */
 static void @reduce(int k, double *y, double *Z, int *left, int rows, const double *A, const double *b, const double *size)
 {
-  double P[@LINES*@KMAX], unit[@LINES*@KMAX], V[@KMAX*@KMAX], U[@KMAX*@KMAX], s[@KMAX], w[@KMAX], missing[@LINES] = {0}, of_unit[@LINES] = {0}, kept[@KMAX] = {0};
+  double P[@LINES*@KMAX] = {0}, unit[@LINES*@KMAX] = {0}, V[@KMAX*@KMAX] = {0}, U[@KMAX*@KMAX] = {0}, s[@KMAX] = {0}, w[@KMAX] = {0}, missing[@LINES] = {0}, of_unit[@LINES] = {0}, kept[@KMAX] = {0};
   int i, j, h, rank, open = 0;
   const int cols = *left;
   if (rows == 0 || cols == 0) return;
@@ -133,7 +133,7 @@ static double @root_weight(const @numbers *s, int j) { return s->weight[j] > 0 ?
 /* With what acts as it is. */
 static void @solve_acting(const @numbers *s, const @programme *c, const int *at_limit, const char *held, double *y)
 {
-  double Z[@KMAX*@KMAX], A[@LINES*@KMAX], b[@LINES], size[@LINES];
+  double Z[@KMAX*@KMAX] = {0}, A[@LINES*@KMAX] = {0}, b[@LINES] = {0}, size[@LINES] = {0};
   int i, j, stage, rows = 0, left = c->k;
   (void)at_limit, (void)held;
   for (i = 0; i < c->k; ++i) { y[i] = 0; for (j = 0; j < c->k; ++j) Z[i*@KMAX + j] = i == j; }
@@ -168,8 +168,8 @@ std::string_view c_control_search() {
 /* Minimises |P z - right| over C z >= d, where working from the beginning C z = d, from a z that obeys: primal active sets, ties by the least index. */
 static int @least_within(int k, int rows, const double *P, const double *right, int bounds, const double *C, const double *d, const char *fixed, double *z)
 {
-  double W[@LINES*@KMAX], V[@KMAX*@KMAX], U[@KMAX*@KMAX], PZ[@LINES*@KMAX], s[@KMAX], s2[@KMAX], missing[@LINES], step[@KMAX], w[@KMAX], gradient[@KMAX], longest = 0;
-  char working[@LINES];
+  double W[@LINES*@KMAX] = {0}, V[@KMAX*@KMAX] = {0}, U[@KMAX*@KMAX] = {0}, PZ[@LINES*@KMAX] = {0}, s[@KMAX] = {0}, s2[@KMAX] = {0}, missing[@LINES] = {0}, step[@KMAX] = {0}, w[@KMAX] = {0}, gradient[@KMAX] = {0}, longest = 0;
+  char working[@LINES] = {0};
   int i, j, h, iteration, most = 50 + 10*bounds;
   for (i = 0; i < bounds; ++i) working[i] = fixed[i];
   for (iteration = 0; iteration < most; ++iteration) {
@@ -251,13 +251,13 @@ static void @bound(@bounds *o, int k, const double *row, double sign, double d, 
 static int @search_control(const @numbers *s, const @programme *c, double *y)
 {
   @bounds all;
-  double P[@LINES*@KMAX], right[@LINES], z[@KMAX];
+  double P[@LINES*@KMAX] = {0}, right[@LINES] = {0}, z[@KMAX] = {0};
   int i, j, h, stage, status;
   const int k = c->k;
   all.count = 0;
   for (i = 0; i < k; ++i) y[i] = 0;
   if (@ACTUATORS > 0) {
-    double T[@FORCES*@KMAX], V[@KMAX*@KMAX], size[@KMAX], tau[@FORCES];
+    double T[@FORCES*@KMAX] = {0}, V[@KMAX*@KMAX] = {0}, size[@KMAX] = {0}, tau[@FORCES] = {0};
     for (i = 0; i < @ACTUATORS; ++i) {
       if (s->low[i] > -INFINITY) @bound(&all, k, c->T + i*@KMAX, 1, s->low[i], 0);
       if (s->high[i] < INFINITY) @bound(&all, k, c->T + i*@KMAX, -1, s->high[i], 0);
@@ -310,7 +310,7 @@ static int @solve_bounded(const @numbers *s, const @programme *c, double *y)
 {
   int at_limit[@ACTUATORS + 1] = {0}, i, j, h, status, outside = 0;
   char held[@REQUIREMENTS] = {0};
-  double anew[@KMAX], tau[@FORCES], length, change = 0;
+  double anew[@KMAX] = {0}, tau[@FORCES] = {0}, length, change = 0;
   @solve_acting(s, c, at_limit, held, y);
   for (i = 0; i < @ACTUATORS; ++i) {
     double sum = 0;
@@ -356,9 +356,9 @@ std::string_view c_control_force() {
 /* What forces do under the constraints that act: M x = F + A' l, A x = 0. Of multipliers that are not unique the least. */
 static int @respond(const @numbers *s, const char *act, int count, const double *F, double *X, double *L)
 {
-  double K[@LARGEST*(@LARGEST + @FORCES + 1)], z[@LARGEST*(@FORCES + 1)];
-  char known[@LARGEST];
-  int at_row[@R + 1], size = @N, width, status, i, j, k, sure = 1;
+  double K[@LARGEST*(@LARGEST + @FORCES + 1)], z[@LARGEST*(@FORCES + 1)] = {0};
+  char known[@LARGEST] = {0};
+  int at_row[@R + 1] = {0}, size = @N, width, status, i, j, k, sure = 1;
   for (j = 0; j < @R; ++j) at_row[j] = act[j] ? size++ : -1;
   width = size + count;
   for (i = 0; i < size*width; ++i) K[i] = 0;
@@ -383,7 +383,7 @@ typedef struct { double u[@N], tau[@FORCES], cost, da[@N], dlambda[@R + 1]; } @e
 
 static int @control(const @numbers *s, const char *act, const double *a, @efforts *e)
 {
-  double F[(@FORCES + 1)*@N], X[(@FORCES + 1)*@N], L[(@FORCES + 1)*(@R + 1)], R[@FORCES*@KMAX], V[@KMAX*@KMAX], cost[@KMAX], scale[@FORCES], units[@N], y[@KMAX] = {0}, felt = 0, length;
+  double F[(@FORCES + 1)*@N] = {0}, X[(@FORCES + 1)*@N] = {0}, L[(@FORCES + 1)*(@R + 1)] = {0}, R[@FORCES*@KMAX] = {0}, V[@KMAX*@KMAX] = {0}, cost[@KMAX] = {0}, scale[@FORCES] = {0}, units[@N] = {0}, y[@KMAX] = {0}, felt = 0, length;
   @programme c = {{0}, {0}, {0}, {0}, {0}, {0}, 0};
   int i, j, k, h, status, columns = @FORCES;
   for (i = 0; i < @N; ++i) units[i] = s->M[i*@N + i] > 0 ? 1/sqrt(s->M[i*@N + i]) : 0;
