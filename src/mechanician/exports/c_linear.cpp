@@ -94,7 +94,6 @@ static int @solve_rows(const @numbers *s, const char *act, CONTACTS_ARGUMENT con
   for (i = 0; i < @N; ++i) sure[i] = 1;
   (void)f;
   CONTACTS_TAKE
-  return 0;
 }
 )";
 }
@@ -122,7 +121,45 @@ std::string_view c_row_contacts(std::string_view place) {
     f[at] = d->status[c] == @STICKS ? z[at_slip[at]] : d->status[c] == @SLIDES ?
             -s->friction[c]*(@contact[c].limited ? 1 : d->sign[c]*lambda[@contact[c].row])*d->direction[c][k] : 0;
     sure[@N + @R + at] = d->status[c] == @STICKS ? known[at_slip[at]] : 1;
-  })";
+  }
+  return @share(s, d, lambda, f, sure);)";
+}
+
+std::string_view c_shared_friction() {
+  return R"(
+/* Contacts that stick side by side share what they hold in many ways: of these the one with the least shares of what each can hold. */
+static int @share(const @numbers *s, const @modes *d, const double *lambda, double *f, char *sure)
+{
+  double K[@LARGEST*(@LARGEST + 1)], z[@LARGEST], most = 0;
+  char known[@LARGEST];
+  int at[@SLIPS + 1], count = 0, open = 0, size, width, status, c, i, k;
+  for (c = 0; c < @CONTACTS; ++c) for (k = 0; k < @contact[c].slips; ++k) if (d->status[c] == @STICKS) {
+    const double bound = s->friction[c]*(@contact[c].limited ? 1 : fabs(lambda[@contact[c].row]));
+    if (bound > most) most = bound;
+    open |= !sure[@N + @R + @contact[c].first + k];
+    at[@contact[c].first + k] = count++;
+  }
+  /* Where loads are not known either nothing is. */
+  for (c = 0; c < @CONTACTS; ++c) if (d->status[c] == @STICKS && !@contact[c].bare && !sure[@N + @contact[c].row]) return 0;
+  if (!open || !(most > 0)) return 0;
+  size = count + @N, width = size + 1;
+  for (i = 0; i < size*width; ++i) K[i] = 0;
+  for (c = 0; c < @CONTACTS; ++c) for (k = 0; k < @contact[c].slips; ++k) if (d->status[c] == @STICKS) {
+    const double bound = s->friction[c]*(@contact[c].limited ? 1 : fabs(lambda[@contact[c].row])), share = (bound > 1e-6*most ? bound : 1e-6*most)/most;
+    const double *T = s->T + (@contact[c].first + k)*@N;
+    const int row = at[@contact[c].first + k];
+    K[row*width + row] = 1/(share*share);
+    for (i = 0; i < @N; ++i) {
+      K[row*width + count + i] = K[(count + i)*width + row] = T[i];
+      K[(count + i)*width + size] += T[i]*f[@contact[c].first + k];
+    }
+  }
+  if ((status = @eliminate(size, 1, K, z, known)) != 0) return status;
+  for (c = 0; c < @CONTACTS; ++c) for (k = 0; k < @contact[c].slips; ++k) if (d->status[c] == @STICKS)
+    f[@contact[c].first + k] = z[at[@contact[c].first + k]], sure[@N + @R + @contact[c].first + k] = 1;
+  return 0;
+}
+)";
 }
 
 std::string_view c_general_solver() {

@@ -13,6 +13,8 @@ std::string_view c_elimination();
 /// [M A'; A 0] for the rows that act; `c_row_contacts` is what stands in its places where there are contacts.
 std::string_view c_rows();
 std::string_view c_row_contacts(std::string_view place);
+/// How contacts share what they hold.
+std::string_view c_shared_friction();
 /// Accelerations where straight-line code does not vouch for its answer; projection likewise.
 std::string_view c_general_solver();
 std::string_view c_least_norm();

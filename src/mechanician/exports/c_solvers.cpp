@@ -10,13 +10,16 @@ namespace mechanician {
 std::string CWriter::with_contacts(std::string_view text) const {
   std::string out(text);
   for (const char* place : {"CONTACTS_ARGUMENT", "CONTACTS_SIZES", "CONTACTS_COUNT", "CONTACTS_FILL", "CONTACTS_TAKE"})
-    out = with(out, {{place, facts_.switches ? std::string(c_row_contacts(place)) : ""}});
+    out = with(out, {{place, facts_.switches                              ? std::string(c_row_contacts(place))
+                             : place == std::string_view("CONTACTS_TAKE") ? "return 0;"
+                                                                          : ""}});
   return out;
 }
 
 void CWriter::make_solvers() {
   if (solves_generally_) {
     add_text(c_elimination());
+    if (facts_.switches) add_text(c_shared_friction());
     add_text(with_contacts(c_rows()));
   }
   if (facts_.switches) {

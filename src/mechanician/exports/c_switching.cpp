@@ -126,7 +126,7 @@ static int @resolve(const @numbers *s, const @modes *now, const char *touches, c
   double a2[@N], lambda2[@R + 1], f2[@SLIPS + 1];
   char act[@R + 1], sure[@LARGEST];
   long total = 1, n;
-  int c, j, k, valid = 0, rubs = 0, trouble = @NO_MODE;
+  int c, j, k, valid = 0, rubs = 0, trouble = @NO_MODE, most = 200;
   for (c = 0; c < @CONTACTS; ++c) {
     @modes d = *now;
     total *= @option(touches, directed, plain, c, 0, &d);
@@ -135,6 +135,7 @@ static int @resolve(const @numbers *s, const @modes *now, const char *touches, c
   }
   if (!rubs) return @pivot(s, now, touches, force, b, slip_b, found, a, lambda, f);
   if (total > 20000) return @TOO_MANY;
+  if (total > 64) most = 40;
   for (n = 0; n < total; ++n) {
     @modes d = *now;
     long rest = n;
@@ -161,7 +162,7 @@ static int @resolve(const @numbers *s, const @modes *now, const char *touches, c
         }
     }
     status = @solve_rows(s, act, &d, slip_b, force, b, a2, lambda2, f2, sure);
-    for (turns = 0; !status && in_plane >= 0 && turns < 200; ++turns) {
+    for (turns = 0; !status && in_plane >= 0 && turns < most; ++turns) {
       double change = 0;
       for (c = 0; c < @CONTACTS; ++c) if (d.status[c] == @SLIDES && !directed[c] && @contact[c].slips == 2) {
         double slip[2], size;
@@ -183,7 +184,7 @@ static int @resolve(const @numbers *s, const @modes *now, const char *touches, c
     }
     if (status == @NOT_FINITE) return status;
     if (status) { if (trouble == @NO_MODE) trouble = status; continue; }
-    if (turns == 200 || !@obeys(s, &d, touches, directed, force, b, slip_b, a2, lambda2, f2, sure)) continue;
+    if (turns == most || !@obeys(s, &d, touches, directed, force, b, slip_b, a2, lambda2, f2, sure)) continue;
     if (valid) {
       double size = 0;
       for (j = 0; j < @N; ++j) {
