@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 }
 """
 # What C cannot say: `export` names it.
-REASONS = ('contradict each other', 'is not unique', 'is measured', 'coordinates; straight-line', 'without a value', 'has no value', 'change on the way', 'summed up over a motion', 'beside [nonideal]', 'beside control', 'is sampled', 'is moved onto the constraints')
+REASONS = ('contradict each other', 'is not unique', 'is measured', 'coordinates; straight-line', 'without a value', 'has no value', 'change on the way', 'summed up over a motion', 'beside [nonideal]', 'beside control', 'is moved onto the constraints')
 # Singular configurations that only `run` crosses for sure: a motion that comes through is right, else there is a status.
 MAY_STOP = {'bricard', 'ladder_1', 'ladder_2', 'ladder_10'}
 MOST = 200_000      # bytes of C for a model with fewer than 20 coordinates
@@ -434,6 +434,27 @@ robust = { gain = 1.0, layer = 0.3 }
 equation = "b = goal*exp(-t)"
 frequency = 3.0
 """
+    yield 'sampled_control', chain + """[control]
+every = 0.07
+[actuators]
+motor = { on = "a*c", limit = 6 }
+lift  = { c = "1" }
+[control.place]
+equation = "b = 0.3*exp(-t)"
+frequency = 2.0
+[events]
+weak = { when = "tau(lift) - 0.5" }
+""" + outputs
+    yield 'sampled_states', chain + """[states]
+w = { rate = "a - w", start = 0.1 }
+[constraints]
+tie = "a + 2*b - c = -0.6"
+[control]
+every = 0.11
+[control.place]
+equation = "b = 0.3*exp(-t) + w/9"
+frequency = 3.0
+""" + outputs
     yield 'free_belief', chain + """[nominal]
 m = 2.0
 [control.place]
@@ -444,7 +465,6 @@ equation = "a - c = 0.1"
 
 REFUSED = [
     ('[constraints]\nfloor = "z >= 0"\n[control.go]\nequation = "x = 0"\nfrequency = 1.0\n', '`floor` is a contact beside control'),
-    ('[control]\nevery = 0.1\n[control.go]\nequation = "x = 0"\nfrequency = 1.0\n', '[control] is sampled'),
     ('[constraints]\nwire = "z = 0"\n[nonideal]\nx = "-0.1*abs(ideal(z))*x\'"\n[actuators]\nm = { z = "1" }\n[control.go]\nequation = "x = 0"\nfrequency = 1.0\n', 'the control force presses on them'),
 ]
 

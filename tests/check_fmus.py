@@ -323,6 +323,10 @@ def main():
         for file in sorted(models.glob('*.toml')):
             if options.all or file.stem in HANDFUL:
                 check_model(check, program, file)
+        for name, text in check_exports.made_models():
+            if name in ('limited_control', 'sampled_control'):
+                (folder / f'{name}.toml').write_text(text, encoding='utf-8')
+                check_model(check, program, folder / f'{name}.toml')
         check_states(check, program, models)
         check_derivatives(check, program, models, folder)
         check_parameters(check, program, models, folder)

@@ -510,4 +510,21 @@ static int @steer(const double *x, const @numbers *s, const char *act, double *a
 )";
 }
 
+std::string_view c_control_held() {
+  return R"(
+/* Control as it was found at the last sample; actuators push along with the state. */
+static int @steer_held(const @motion *m, const @numbers *s, const char *act, double *a, double *lambda, @efforts *e)
+{
+  int i, j, status;
+  for (i = 0; i < @N; ++i) for (e->u[i] = @ACTUATORS > 0 ? 0 : m->held[i], j = 0; j < @ACTUATORS; ++j) e->u[i] += s->E[i*@ACTUATORS + j]*m->held[j];
+  for (j = 0; j < @FORCES; ++j) e->tau[j] = @ACTUATORS > 0 ? m->held[j] : 0;
+  e->cost = m->held[HELD];
+  if ((status = @respond(s, act, 1, e->u, e->da, e->dlambda)) != 0) return status;
+  for (i = 0; i < @N; ++i) a[i] += e->da[i];
+  for (j = 0; j < @R; ++j) lambda[j] += e->dlambda[j];
+  return 0;
+}
+)";
+}
+
 }  // namespace mechanician

@@ -54,7 +54,8 @@ void CWriter::make_control() {
   const bool searches =
       control.has_limits() || std::any_of(control.requirements.begin(), control.requirements.end(),
                                           [](const ControlEquations::Requirement& r) { return r.one_sided; });
-  add_text(with(c_control_algebra(), {{"LIMITS_THAT_ACT", std::string(control.has_limits() ? c_control_limits() : "")}}));
+  add_text(
+      with(c_control_algebra(), {{"LIMITS_THAT_ACT", std::string(control.has_limits() ? c_control_limits() : "")}}));
   if (searches) add_text(c_control_search());
   const auto free = [&](const char* place) { return std::string(control.has_free ? c_control_free(place) : ""); };
   add_text(with(c_control_force(),
@@ -99,6 +100,7 @@ void CWriter::make_control() {
             : "@solve_plant(other, &believed, act, a2, lambda2)");
   }
   add_text(with(c_control_steer(), {{"STEER_CONTROL", steer}}));
+  if (facts_.has_samples()) add_text(with(c_control_held(), {{"HELD", std::to_string(facts_.num_held())}}));
 }
 
 }  // namespace mechanician

@@ -126,9 +126,8 @@ void CFacts::check_control() const {
     refuse_export(
         fmt::format("`{}` is a contact beside control: what it does and the control force decide on each other",
                     contacts.front().name));
-  if (eqs.control.every)
-    refuse_export("[control] is sampled (`every`): what it holds between samples is no function of the state");
-  if (needs_reactions() && (!eqs.control.actuators.empty() || eqs.control.has_free || eqs.control.nominal))
+  if (needs_reactions() &&
+      (!eqs.control.actuators.empty() || eqs.control.has_free || eqs.control.nominal || eqs.control.every))
     refuse_export("[nonideal] uses forces of constraints, and the control force presses on them");
 }
 

@@ -57,6 +57,12 @@ struct CFacts {
   int m() const { return eqs.m(); }
   int num_motion() const { return 2 * num_coordinates + num_states; }
   bool has_control() const { return eqs.num_control() > 0; }
+  bool has_samples() const { return has_control() && eqs.control.every.has_value(); }
+  bool has_events() const { return switches || !events.empty(); }
+  /// Dense output belongs to a step, and is not made where it is asked for.
+  bool keeps_dense() const { return has_events() || has_samples(); }
+  /// What samples hold: efforts, or else forces by coordinate.
+  int num_held() const { return eqs.control.actuators.empty() ? n() : static_cast<int>(eqs.control.actuators.size()); }
   /// Whether C is made of forces of constraints.
   bool needs_reactions() const;
 

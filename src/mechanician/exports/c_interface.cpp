@@ -81,7 +81,8 @@ typedef struct {{
 
 )",
         facts.m() + 1);
-  out += fmt::format(R"(typedef struct {{
+  out += fmt::format(
+      R"(typedef struct {{
   double t, q[@COORDINATES + @STATES], v[@COORDINATES]; /* states of first order behind the coordinates */
   int event, stopped;                    /* what the last step ended at, -1: nothing; whether an event has asked for the end */
   /* What steps need; the last step began at t_begin and would have been so long. */
@@ -92,7 +93,7 @@ typedef struct {{
   double storm_since, rate_size[@STATES + 1];
   long steps, storm;
   int status, goes_on;
-{1}}} @motion;
+{1}{5}}} @motion;
 
 /* Everything that is known at a state. */
 typedef struct {{
@@ -116,7 +117,7 @@ void @residuals(double t, const double *q, const double *v, const double *p, dou
 void @energies(double t, const double *q, const double *v, const double *p, double *values);  /* kinetic, potential */
 int @events(double t, const double *q, const double *v, const double *p, double *values);
 void @start(double t, const double *q, const double *v, const double *p, double *values);     /* positions, states, velocities, time */
-{2}{4}const char *@status_text(int);
+{2}{4}{6}const char *@status_text(int);
 extern const char *const @coordinate_names[], *const @row_names[], *const @parameter_names[], *const @event_names[], *const @output_names[], *const @contact_names[], *const @actuator_names[];
 extern const int @input_at[]; /* of the parameters: which are inputs */
 
@@ -126,18 +127,26 @@ extern const int @input_at[]; /* of the parameters: which are inputs */
 
 #endif
 )",
-                     facts.num_motion(), facts.switches ? "  @modes d;\n" : "",
-                     facts.switches || !facts.events.empty()
-                         ? "int @happen(@motion *, const double *p);                           /* what ends or happens "
-                           "at the state of now, and */\n"
-                           "int @completed(@motion *, const double *p);                        /* whether something "
-                           "does: for integrators of one's own */\n"
-                         : "",
-                     facts.switches || !facts.events.empty() ? fmt::format("dense[{}][7], ", facts.num_motion()) : "",
-                     has_tangents ? "int @tangent(const @motion *, const double *p, double dt, const double *dq, const "
-                                    "double *dv, const double *dp, @instant *); "
-                                    "/* how everything changes along a direction */\n"
-                                  : "");
+      facts.num_motion(), facts.switches ? "  @modes d;\n" : "",
+      facts.switches || !facts.events.empty()
+          ? "int @happen(@motion *, const double *p);                           /* what ends or happens "
+            "at the state of now, and */\n"
+            "int @completed(@motion *, const double *p);                        /* whether something "
+            "does: for integrators of one's own */\n"
+          : "",
+      facts.keeps_dense() ? fmt::format("dense[{}][7], ", facts.num_motion()) : "",
+      has_tangents ? "int @tangent(const @motion *, const double *p, double dt, const double *dq, const "
+                     "double *dv, const double *dp, @instant *); "
+                     "/* how everything changes along a direction */\n"
+                   : "",
+      facts.has_samples()
+          ? fmt::format(
+                "  double held[{}], first_sample; /* of control, between samples */\n  long samples;\n  int holds;\n",
+                facts.num_held() + 1)
+          : "",
+      facts.has_samples() ? "int @sample(@motion *, const double *p);                           /* control, if a "
+                            "sample of it is due; steps do it */\ndouble @next_sample(const @motion *);\n"
+                          : "");
   return out;
 }
 
@@ -157,6 +166,52 @@ std::string c_names(const CFacts& facts) {
   return out + "-1};\n";
 }
 
+namespace {
+
+/// Control that is found at samples and held between them.
+std::string c_samples(const CFacts& facts) {
+  std::string out;
+  if (!facts.switches)
+    out += R"(
+static int @solve_now(const @motion *m, const double *x, double *a)
+{
+  @numbers s;
+  @forces o;
+  const int status = @forces_at(m, x, &s, &o);
+  int i;
+  for (i = 0; i < @N && !status; ++i) a[i] = o.a[i];
+  return status;
+}
+)";
+  return out + with(R"(
+double @next_sample(const @motion *m) { return m->first_sample + (double)m->samples*EVERY; }
+
+static int @is_due(const @motion *m) { return m->t >= @next_sample(m) - 1e-9*EVERY; }
+
+int @sample(@motion *m, const double *p)
+{
+  @numbers s;
+  @forces o;
+  double x[@X];
+  int i, status;
+  if (m->holds && !@is_due(m)) return 0;
+  @pack(m->t, m->q, m->v, p, MODES, x);
+  m->holds = 0;
+  if ((status = @forces_at(m, x, &s, &o)) != 0) return status;
+  for (i = 0; i < HELD; ++i) m->held[i] = WHAT[i];
+  m->held[HELD] = o.e.cost, m->holds = 1, m->goes_on = 0;
+  while (@is_due(m)) ++m->samples;
+  return 0;
+}
+)",
+                    {{"EVERY", c_number(*facts.eqs.control.every)},
+                     {"MODES", facts.switches ? "m->d.mode" : "0"},
+                     {"HELD", std::to_string(facts.num_held())},
+                     {"WHAT", facts.eqs.control.actuators.empty() ? "o.e.u" : "o.e.tau"}});
+}
+
+}  // namespace
+
 std::string c_forces(const CFacts& facts) {
   std::string out = R"(
 typedef struct { double a[@N], lambda[@R + 1], actual[@R + 1], f[@SLIPS + 1], force[@N], ideal[@N], control[@N]; EFFORTS} @forces;
@@ -164,13 +219,7 @@ typedef struct { double a[@N], lambda[@R + 1], actual[@R + 1], f[@SLIPS + 1], fo
   out = with(out, {{"EFFORTS", facts.has_control() ? "@efforts e; " : ""}});
   if (!facts.switches) {
     out += R"(
-static int @solve_now(const @motion *m, const double *x, double *a)
-{
-  double lambda[@R + 1];
-  (void)m;
-  return @solve(x, a, lambda);
-}
-
+SOLVE_NOW
 static int @forces_at(const @motion *m, const double *x, @numbers *s, @forces *o)
 {
   FORCES_SOLVED
@@ -241,6 +290,14 @@ static int @forces_at(const @motion *m, const double *x, @numbers *s, @forces *o
 )";
   }
   const bool control = facts.has_control();
+  out = with(out, {{"SOLVE_NOW",
+                    facts.has_samples() ? "" : R"(static int @solve_now(const @motion *m, const double *x, double *a)
+{
+  double lambda[@R + 1];
+  (void)m;
+  return @solve(x, a, lambda);
+}
+)"}});
   out = with(out,
              {{"HELD_EFFORTS", control ? ", @efforts *e" : ""},
               {"HELD_PASSED", control ? ", &e" : ""},
@@ -248,14 +305,14 @@ static int @forces_at(const @motion *m, const double *x, @numbers *s, @forces *o
               {"HELD_FORCES", control ? ", &o->e" : ""},
               {"HELD_LAMBDA", control ? "for (j = 0; j < @R; ++j) o->lambda[j] += o->e.dlambda[j];" : ""},
               {"HELD_SOLVED", control ? "if ((status = @solve_rows(s, act, &d, s->slip_b, s->C, s->b, a, lambda, f, "
-                                        "sure)) != 0) return status;\n  return @steer(x, s, act, a, lambda, e);"
+                                        "sure)) != 0) return status;\n  return STEER;"
                                       : "return @solve_rows(s, act, &d, s->slip_b, s->C, s->b, a, lambda, f, sure);"},
               {"FORCES_SOLVED", control ? R"(char act[@R + 1];
   int i, j, status;
   (void)m;
   for (j = 0; j < @R; ++j) act[j] = j < @FIRST_REQUIREMENT;
   if ((status = @number(x, s)) != 0 || (status = @solve_plant(x, s, act, o->a, o->lambda)) != 0) return status;
-  if ((status = @steer(x, s, act, o->a, o->lambda, &o->e)) != 0) return status;)"
+  if ((status = FORCES_STEER) != 0) return status;)"
                                         : R"(int i, j, status = @solve(x, o->a, o->lambda);
   (void)m;
   if (status || (status = @number(x, s)) != 0) return status;)"}});
@@ -263,10 +320,17 @@ static int @forces_at(const @motion *m, const double *x, @numbers *s, @forces *o
     o->force[i] = -s->Q[i], o->ideal[i] = 0, o->control[i] = CONTROL_FORCE;
     for (j = 0; j < @N; ++j) o->force[i] += s->M[i*@N + j]*o->a[j];
 )";
-  out = with(out, {{"CONTROL_FORCE", control ? "o->e.u[i]" : "0"}});
+  out = with(out, {{"CONTROL_FORCE", control ? "o->e.u[i]" : "0"},
+                   {"FORCES_STEER", facts.has_samples() ? "m && m->holds ? @steer_held(m, s, act, o->a, o->lambda, "
+                                                          "&o->e) : @steer(x, s, act, o->a, o->lambda, &o->e)"
+                                                        : "@steer(x, s, act, o->a, o->lambda, &o->e)"},
+                   {"STEER", facts.has_samples()
+                                 ? "m->holds ? @steer_held(m, s, act, a, lambda, e) : @steer(x, s, act, a, lambda, e)"
+                                 : "@steer(x, s, act, a, lambda, e)"}});
   out += fmt::format("    for (j = 0; j < {}; ++j) o->ideal[i] += s->A[@at_row[j]*@N + i]*o->lambda[@at_row[j]];\n",
                      facts.num_constraints);
   out += "    o->force[i] -= o->control[i];\n  }\n  return 0;\n}\n";
+  if (facts.has_samples()) out += c_samples(facts);
   if (facts.extensions.empty()) return out;
   // What outputs, events and changes use beside the state.
   const bool errors = std::any_of(facts.extensions.begin(), facts.extensions.end(),
@@ -435,7 +499,7 @@ std::string c_functions(const CFacts& facts) {
         "@derived_values(x, values);\n{}",
         count, assigned);
   out += "}\n";
-  const bool has_events = facts.switches || !facts.events.empty();
+  const bool has_events = facts.has_events();
   out += R"(
 int @restart(@motion *m, const double *p)
 {
@@ -458,6 +522,10 @@ int @restart(@motion *m, const double *p)
   if (const std::size_t at = out.find("RESTART_MODES"); at != std::string::npos)
     out.replace(at, 13, facts.switches ? "m->d.mode" : "0");
   if (facts.switches) out += "  if ((m->status = @settle(m, p, 0, 0)) != 0) return m->status;\n";
+  if (facts.has_samples())
+    out +=
+        "  if (!m->holds) {\n    m->first_sample = m->t, m->samples = 0;\n    if ((m->status = @sample(m, p)) != 0) "
+        "return m->status;\n  }\n";
   if (has_events)
     out += "  {\n    int i;\n    for (i = 0; i < @EVENTS; ++i) m->sign[i] = 0;\n    @keep_signs(m, p);\n  }\n";
   out += "  return 0;\n}\n";

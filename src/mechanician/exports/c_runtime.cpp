@@ -62,9 +62,27 @@ static int @rk4(const @motion *m, const double *p, double h, double *y)
 )";
 }
 
+std::string_view c_sampled_steps() {
+  return R"(
+/* Samples of control lie between steps. */
+int @step_rk4(@motion *m, const double *p, double h)
+{
+  const double end = m->t + h;
+  while (m->t < end) {
+    const double next = @next_sample(m), to = next < end ? next : end;
+    int status = @fixed_step(m, p, to - m->t);
+    if (status) return status;
+    m->t = to;
+    if ((status = @sample(m, p)) != 0) return m->status = status;
+  }
+  return 0;
+}
+)";
+}
+
 std::string_view c_fixed_step_with_events() {
   return R"(
-int @step_rk4(@motion *m, const double *p, double h)
+FIXED_STEP(@motion *m, const double *p, double h)
 {
   const double end = m->t + h;
   double y[@Y], left = h;
@@ -314,8 +332,9 @@ int @step(@motion *m, const double *p, double to)
   if (status) return status;
   if (!(to > m->t)) return to < m->t ? @BACKWARDS : 0;
   m->event = -1;
+  SHORTEN_TO_SAMPLE
   /* Nearer to each other than the clock can tell. */
-  if (to - m->t <= 8e-16*@size_of(fabs(m->t), fabs(to))) { m->t = to; return 0; }
+  if (to - m->t <= 8e-16*@size_of(fabs(m->t), fabs(to))) { m->t = to; STEP_NOTHING }
   for (i = 0; i < at_v; ++i) m->y[i] = m->q[i];
   for (i = 0; i < n; ++i) m->y[at_v + i] = m->v[i];
   if (@goes_on(m, p)) for (i = 0; i < @Y; ++i) m->k[0][i] = m->k[12][i];

@@ -31,6 +31,8 @@ std::string_view c_control_force();
 std::string_view c_control_free(std::string_view place);
 /// What it changes.
 std::string_view c_control_steer();
+/// The same of a sample that is held.
+std::string_view c_control_held();
 
 // c_runtime.cpp
 /// What errors count against.
@@ -41,6 +43,8 @@ std::string_view c_rate();
 std::string_view c_classical_step();
 std::string_view c_fixed_step();
 std::string_view c_fixed_step_with_events();
+/// The same between samples of control.
+std::string_view c_sampled_steps();
 /// The state within the last step; what ends or happens there.
 std::string_view c_state_at();
 std::string_view c_events();

@@ -151,27 +151,33 @@ void CWriter::make_steps() {
   for (const auto& row : dop853::d) add_text(fmt::format("  {},\n", c_numbers(row, 16)));
   add_text("};\n");
   // Dense output is for events, or where it is asked for.
-  add_text(with(
-      c_adaptive_step(),
-      {{"STEP_END", has_events() ? "return m->status = @search(m, p);" : "return 0;"},
-       {"STEP_DENSE",
-        has_events() ? "if ((status = @extend_step(m, p, m->t, h, y_new, m->dense)) != 0) { m->h = 0.5*h; continue; }"
-                     : ""},
-       {"DENSE_STATE", has_events() ? "@state_at(m, m->dense[0], t, y);" : R"(double dense[@Y][7];
+  add_text(
+      with(c_adaptive_step(),
+           {{"STEP_END",
+             facts_.has_samples()
+                 ? (has_events()
+                        ? "if ((m->status = @search(m, p)) != 0) return m->status;\n  return m->status = @sample(m, p);"
+                        : "return m->status = @sample(m, p);")
+             : has_events() ? "return m->status = @search(m, p);"
+                            : "return 0;"},
+            {"STEP_NOTHING", facts_.has_samples() ? "return m->status = @sample(m, p);" : "return 0;"},
+            {"SHORTEN_TO_SAMPLE", facts_.has_samples() ? "if (to > @next_sample(m)) to = @next_sample(m);" : ""},
+            {"STEP_DENSE",
+             facts_.keeps_dense()
+                 ? "if ((status = @extend_step(m, p, m->t, h, y_new, m->dense)) != 0) { m->h = 0.5*h; continue; }"
+                 : ""},
+            {"DENSE_STATE", facts_.keeps_dense() ? "@state_at(m, m->dense[0], t, y);" : R"(double dense[@Y][7];
   for (i = 0; i < @COORDINATES + @STATES; ++i) y[i] = m->q[i];
   for (i = 0; i < @COORDINATES; ++i) y[@COORDINATES + @STATES + i] = m->v[i];
   if (m->length > 0) {
     if (!@extend_step(m, m->with, m->t_begin, m->length, m->end, dense)) @state_at(m, dense[0], t, y);
     else for (i = 0; i < @Y; ++i) y[i] = NAN;
   })"}}));
-  if (facts_.switches || facts_.num_states > 0) {
+  if (facts_.switches || facts_.num_states > 0 || facts_.has_samples()) {
+    const std::string name = facts_.has_samples() ? "static int @fixed_step" : "int @step_rk4";
     add_text(c_fixed_step());
-    if (facts_.switches) {
-      add_text(c_fixed_step_with_events());
-      return;
-    }
-    add_text(R"(
-int @step_rk4(@motion *m, const double *p, double h)
+    add_text(with(facts_.switches ? c_fixed_step_with_events() : std::string_view(R"(
+FIXED_STEP(@motion *m, const double *p, double h)
 {
   double y[@Y];
   int i;
@@ -182,7 +188,9 @@ int @step_rk4(@motion *m, const double *p, double h)
   m->t += h;
   return 0;
 }
-)");
+)"),
+                  {{"FIXED_STEP", name}}));
+    if (facts_.has_samples()) add_text(c_sampled_steps());
     return;
   }
   make_step_of_the_engine();

@@ -16,10 +16,11 @@
 namespace mechanician {
 
 struct CTangent {
-  Program rates;       ///< of states and derived parameters: inputs [x | ẋ]
-  Program equations;   ///< Ṙ, Ṡ, U̇, of friction and slips: inputs [x | a | λ | f | ẋ]
-  Program quantities;  ///< forces, outputs, energies, events: inputs [x | a | λ | f | ẋ | ȧ | λ̇ | ḟ], with control also [a₁ | ȧ₁]
-  std::string text;    ///< NAME_tangent around them
+  Program rates;      ///< of states and derived parameters: inputs [x | ẋ]
+  Program equations;  ///< Ṙ, Ṡ, U̇, of friction and slips: inputs [x | a | λ | f | ẋ]
+  Program
+      quantities;  ///< forces, outputs, energies, events: inputs [x | a | λ | f | ẋ | ȧ | λ̇ | ḟ], with control also [a₁ | ȧ₁]
+  std::string text;  ///< NAME_tangent around them
 };
 
 /// `left_out`: rows that depend on others.

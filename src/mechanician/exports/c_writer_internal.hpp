@@ -57,7 +57,7 @@ class CWriter {
   int n() const { return facts_.n(); }
   int m() const { return facts_.m(); }
   std::size_t num_inputs() const { return 1 + 2 * static_cast<std::size_t>(n()) + eqs_.parameters.size(); }
-  bool has_events() const { return facts_.switches || !facts_.events.empty(); }
+  bool has_events() const { return facts_.has_events(); }
   bool has_control() const { return facts_.has_control(); }
   /// Whether there is something to project onto.
   bool projects() const {

@@ -109,7 +109,7 @@ static int initialise(Instance *c)
 {
   c->s.begun = 1, c->known = 0;
   if (c->exchange) c->s.m.slack = 10*c->s.m.tolerance;
-  @_restart(&c->s.m, c->s.p);
+  FIRST_SAMPLE@_restart(&c->s.m, c->s.p);
   return know(c);
 }
 
@@ -202,12 +202,15 @@ static int update(Instance *c)
   get_states(c, before);
   status = take_changes(c);
   if (!status) status = HAPPEN;
+  if (!status) status = SAMPLE;
   if (!status && @_is_off(&c->s.m, c->s.p)) status = @_project(&c->s.m, c->s.p);
   c->known = 0;
   if (status) { say(c, 1, @_status_text(status)); return -1; }
   get_states(c, after);
   return c->s.m.stopped ? 2 : memcmp(before, after, sizeof before) != 0;
 }
+/* Whether it is known when the next event comes: a sample of control. */
+static int next_time(const Instance *c, double *t) { (void)c; *t = NEXT_TIME; return HAS_SAMPLES; }
 static int completed(Instance *c) { const int over = COMPLETED; c->known = 0; return over || (@_is_off(&c->s.m, c->s.p)); }
 
 /* ---- states of the FMU */
@@ -343,6 +346,7 @@ EXPORTED fmi2Status fmi2NewDiscreteStates(void *c, fmi2EventInfo *info)
   const int changed = update((Instance *)c);
   memset(info, 0, sizeof *info);
   info->valuesChanged = changed > 0, info->terminateSimulation = changed == 2;
+  info->nextEventTimeDefined = next_time((Instance *)c, &info->nextEventTime);
   return STATUS2(changed >= 0);
 }
 EXPORTED fmi2Status fmi2EnterContinuousTimeMode(void *c) { (void)c; return fmi2OK; }
@@ -473,7 +477,7 @@ EXPORTED fmi3Status fmi3EvaluateDiscreteStates(void *c) { (void)c; return fmi3OK
 EXPORTED fmi3Status fmi3UpdateDiscreteStates(void *c, bool *again, bool *terminate, bool *nominals, bool *values, bool *next_defined, double *next)
 {
   const int changed = update((Instance *)c);
-  *again = *nominals = *next_defined = false, *next = 0;
+  *again = *nominals = false, *next_defined = next_time((Instance *)c, next) != 0;
   *values = changed > 0, *terminate = changed == 2;
   return STATUS3(changed >= 0);
 }
