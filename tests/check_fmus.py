@@ -15,6 +15,7 @@ import sys
 import tempfile
 import threading
 
+import check_exports
 import limits
 
 HERE = pathlib.Path(__file__).resolve().parent
