@@ -20,12 +20,14 @@ std::string_view c_general_solver();
 std::string_view c_least_norm();
 std::string_view c_general_projection();
 
-// c_control.cpp
+// c_control_search.cpp
 /// Least squares, one after the other, in few unknowns; `c_control_limits` stands in its place where there are limits.
 std::string_view c_control_algebra();
 std::string_view c_control_limits();
 /// Which limits and one-sided requirements act.
 std::string_view c_control_search();
+
+// c_control.cpp
 /// The control force beside the constraints that act; `c_control_free` stands in its places where there is a free one.
 std::string_view c_control_force();
 std::string_view c_control_free(std::string_view place);
@@ -45,19 +47,23 @@ std::string_view c_fixed_step();
 std::string_view c_fixed_step_with_events();
 /// The same between samples of control.
 std::string_view c_sampled_steps();
-/// The state within the last step; what ends or happens there.
-std::string_view c_state_at();
-std::string_view c_events();
 /// Dormand and Prince's steps of order 8 with projection and dense output.
 std::string_view c_adaptive_step();
 
-// c_switching.cpp
+// c_events.cpp
+/// The state within the last step; what ends or happens there.
+std::string_view c_state_at();
+std::string_view c_events();
+
+// c_contacts.cpp
 /// Which contacts hold, stick and slide.
 std::string_view c_contact_law();
 /// What the rounding of a state at rest is seen against.
 std::string_view c_floor();
 /// Velocities that jump.
 std::string_view c_impacts();
+
+// c_switching.cpp
 /// From one phase to the next.
 std::string_view c_phases();
 /// What a phase lasts for.
