@@ -468,6 +468,86 @@ REFUSED = [
     ('[constraints]\nwire = "z = 0"\n[nonideal]\nx = "-0.1*abs(ideal(z))*x\'"\n[actuators]\nm = { z = "1" }\n[control.go]\nequation = "x = 0"\nfrequency = 1.0\n', 'the control force presses on them'),
 ]
 
+LOOK = r"""
+#include "NAME.h"
+#include <stdio.h>
+int main(void)
+{
+  double p[NAME_PARAMETERS + 1];
+  NAME_motion m;
+  NAME_instant now = {0};
+  int i, status;
+  NAME_parameters(p);
+  NAME_begin(&m, p, 1e-9);
+  status = NAME_look(&m, p, &now);
+  printf("{\"status\": %d, \"values\": [", status);
+  for (i = 0; i < NAME_COORDINATES; ++i) printf("%.17g, %.17g, ", now.a[i], now.control[i]);
+  for (i = 0; i < NAME_ACTUATORS; ++i) printf("%.17g, ", now.tau[i]);
+  printf("%.17g]}\n", now.cost);
+  return 0;
+}
+"""
+
+
+def random_control(seed):
+    """A model with everything that decides on a control force: costs, limits, priorities, weights, one-sided and dependent rows."""
+    r = random.Random(seed)
+    n = r.randint(2, 5)
+    L = [[r.uniform(-1, 1) for _ in range(n)] for _ in range(n)]
+    M = [[sum(L[i][k]*L[j][k] for k in range(n)) + (i == j) for j in range(n)] for i in range(n)]
+    position = [round(r.uniform(-1, 1), 4) for _ in range(n)]
+
+    def linear():
+        row = [round(r.uniform(-2, 2), 5) if r.random() < 0.7 else 0.0 for _ in range(n)]
+        return row if any(row) else [1.0]*n
+
+    def text_of(row):
+        return ' + '.join(f'{x!r}*q{i}' for i, x in enumerate(row) if x)
+    text = f'coordinates = {json.dumps([f"q{i}" for i in range(n)])}\n[dynamics]\nkinetic = "' + ' + '.join(f"{M[i][j]/2:.6f}*q{i}'*q{j}'" for i in range(n) for j in range(n))
+    text += '"\nforce = { ' + ', '.join(f'q{i} = "{r.uniform(-5, 5):.4f} - q{i}"' for i in range(n)) + ' }\n[start]\nposition = { ' + ', '.join(f'q{i} = {x!r}' for i, x in enumerate(position)) + ' }\n[run]\nto = 1.0\n'
+    count = r.randint(0, min(2, n - 1))
+    text += '[constraints]\n' if count else ''
+    for k in range(count):
+        row = linear()
+        value = sum(x*position[i] for i, x in enumerate(row))
+        text += f'c{k} = "{text_of(row)} = {value!r}"\n'
+        if r.random() < 0.15:
+            text += f'd{k} = "{text_of([2*x for x in row])} = {2*value!r}"\n'
+    actuators, limits_too = r.choice([0, 1, 2, 3, 4]), r.random() < 0.6
+    text += '[actuators]\n' if actuators else ''
+    for k in range(actuators):
+        limit = ''
+        if limits_too and r.random() < 0.7:
+            limit = f', limit = {r.uniform(0.2, 8):.3f}' if r.random() < 0.6 else f', limit = [{-r.uniform(0.1, 5):.3f}, {r.uniform(0.1, 5):.3f}]'
+        text += f'm{k} = {{ on = "{text_of(linear())}"{limit}, cost = {r.uniform(0.2, 3):.3f} }}\n'
+    soft, ranked = r.random() < 0.4, r.random() < 0.5
+    for k in range(r.randint(1, 3)):
+        text += f'[control.r{k}]\nequation = "{text_of(linear())} {r.choice(["=", "=", "=", ">=", "<="])} {r.uniform(-1, 1):.4f}"\nfrequency = {r.uniform(0.5, 3):.3f}\n'
+        text += f'priority = {r.randint(1, 3)}\n' if ranked and r.random() < 0.7 else ''
+        text += f'weight = {r.uniform(0.3, 4):.3f}\n' if soft and r.random() < 0.7 else ''
+    return text
+
+
+def check_random_control(check, program, folder, compiler, count=24):
+    """C's own search for what acts against that of `accelerate`, at the start of random models; what cannot be met is refused by both."""
+    compared = 0
+    (folder / 'main.c').write_text(LOOK.replace('NAME', 'random_control'), encoding='utf-8')
+    for seed in range(count):
+        file = folder / 'random_control.toml'
+        file.write_text(random_control(seed), encoding='utf-8')
+        want, made = call(program, 'accelerate', file, '--json'), call(program, 'export', 'c', file, '-o', folder)
+        check.that(f'random control, seed {seed}: exported where there is an acceleration', (want.returncode == 0) == (made.returncode == 0), made.stderr)
+        if want.returncode != 0 or made.returncode != 0:
+            continue
+        built = call(compiler, '-std=c99', f'-I{folder}', folder / 'main.c', folder / 'random_control.c', '-lm', '-o', folder / 'random_control')
+        got = json.loads(call(folder / 'random_control').stdout or '{}') if built.returncode == 0 else {'status': built.stderr}
+        answer = json.loads(want.stdout)
+        values = [x for pair in zip(answer['acceleration'].values(), answer['control_force'].values()) for x in pair] + list(answer.get('actuators', {}).values()) + [answer['cost']]
+        size = max(1.0, *map(abs, values))
+        check.that(f'random control, seed {seed}: is that of `accelerate`', got['status'] == 0 and all(abs(a - b) <= 1e-8*size for a, b in zip(got['values'], values)), (got, values))
+        compared += 1
+    check.that('random control: most have an answer', compared >= count/2, compared)
+
 
 def check_texts(check, program, models, folder):
     for text, reason in REFUSED:
@@ -509,6 +589,7 @@ def main():
             check_model(check, os.path.abspath(options.program), file, pathlib.Path(folder), compilers, options.sanitize)
     with tempfile.TemporaryDirectory() as folder:
         check_texts(check, os.path.abspath(options.program), options.models.resolve(), pathlib.Path(folder))
+        check_random_control(check, os.path.abspath(options.program), pathlib.Path(folder), compilers[0])
         bad = call(options.program, 'export', 'fortran', options.models / 'pendulum.toml', '-o', folder)
         check.that('an unknown kind is a mistake of the command line', bad.returncode == 2, bad.stderr)
         blocked = pathlib.Path(folder) / 'file'

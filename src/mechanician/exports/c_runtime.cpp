@@ -208,7 +208,7 @@ int @step(@motion *m, const double *p, double to)
 {
   enum { n = @COORDINATES, at_v = @COORDINATES + @STATES };
   double y_new[@Y], stage[@Y], h, error, t_new;
-  int i, tries, leaps = 0, status = m->status;
+  int i, tries, leaps = 0, since = 0, status = m->status;
   if (status) return status;
   if (!(to > m->t)) return to < m->t ? @BACKWARDS : 0;
   m->event = -1;
@@ -235,13 +235,13 @@ int @step(@motion *m, const double *p, double to)
   /* Near a singular configuration short steps do not help: a stage that is close to it spoils the error. One of these leaps across. */
   for (tries = 0; ; ++tries) {
     static const double leap[] = {0.7, 1, 1.3, 0.5, 1.7, 0.35, 2.2, 0.25};
-    const int shrunk = tries > 0 && leaps < 8 && m->h < 0.05*m->usual;
+    const int shrunk = tries > 0 && @ROWS > @REQUIREMENTS && leaps < 8 && m->h < 0.05*m->usual;
     int last;
-    if (shrunk) m->h = leap[leaps++]*m->usual;
+    if (shrunk) m->h = leap[leaps++]*m->usual, since = 0;
     last = m->t + m->h >= to;
     t_new = last ? to : m->t + m->h;
     h = t_new - m->t;
-    if (!(h > 4e-16*@size_of(fabs(m->t), fabs(to - m->t)*1e-6)) || tries > 60) return @STEP_TOO_SMALL;
+    if (!(h > 4e-16*@size_of(fabs(m->t), fabs(to - m->t)*1e-6)) || tries > 300) return @STEP_TOO_SMALL;
     status = 0;
     for (i = 1; i < 12 && !status; ++i) {
       @combine(m, @a[i], i, h, stage);
@@ -250,7 +250,12 @@ int @step(@motion *m, const double *p, double to)
     if (status) { m->h = 0.25*h; continue; }
     @combine(m, @a[12], 12, h, y_new);
     error = @error(m, y_new, h);
-    if (error > 1) { m->h = h*@size_of(0.2, 0.9*pow(error, -0.125)); continue; }
+    if (error > 1) {
+      /* Where something has a kink, errors shrink as the step does, not as its eighth power. */
+      const double factor = @size_of(0.2, 0.9*pow(error, -0.125));
+      m->h = h*(++since > 2 && factor > 0.5 ? 0.5 : factor);
+      continue;
+    }
     {
       status = @project_state(m, t_new, y_new, y_new + at_v, p);
       if (status) { m->h = 0.5*h; continue; }
