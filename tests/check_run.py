@@ -388,7 +388,7 @@ def check_kills(c, what, kills, *args, sign=signal.SIGKILL):
     c.status(f'{what}, whole', 0, *args, '-o', 'whole.h5', '--quiet', err='')
     whole, seconds = c.hdf5('whole.h5'), time.monotonic() - begin
     resumed = 0
-    for _ in range(10 * kills):
+    for _ in range(60 * kills):  # short ones are over before they can be killed
         if resumed >= kills:
             break
         c.clean('killed')

@@ -272,12 +272,14 @@ class Dynamics {
     int row = 0, num_slips = 1;
     double sign = 1.0;                  ///< of λ
     std::array<double, 2> direction{};  ///< of the slip: ±1, or a unit vector that is near
+    bool shares =
+        false;  ///< with others, in any way, to the same effect: where the row is left out, its friction is too
   };
   std::vector<Sliding>& sliding() { return sliding_; }
   bool has_sliding() const { return !sliding_.empty(); }
   void set_sliding(std::vector<Sliding> sliding);
-  /// Along the slips, of the last rhs_by_factors().
-  std::array<double, 2> calc_friction(std::size_t which) const;
+  /// Along the slips, of the last rhs_by_factors(). `share`: the multiplier of one that shares its force.
+  std::array<double, 2> calc_friction(std::size_t which, double share) const;
   /// Two slips: the direction at a state becomes the one that is held.
   void hold_slip_directions(double t, const double* y);
 

@@ -386,7 +386,9 @@ std::optional<CoulombAnswer> solve_coulomb_mode(const InstantValues& values, con
   }
   if (!best) return std::nullopt;
   add(group, *best, whole);
-  return make_answer(s, contacts, whole);
+  CoulombAnswer answer = make_answer(s, contacts, whole);
+  answer.determined = best->others.empty();
+  return answer;
 }
 
 }  // namespace mechanician
