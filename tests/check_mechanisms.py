@@ -532,7 +532,7 @@ every = 0.25
         that("a box slides down", near(row["box.x"], g * (math.sin(slope) - 0.3 * math.cos(slope)) * row["t"] ** 2 / 2, 1e-10), row)
     # What turns as it slides is braked by each way of sharing in its own way.
     turns = call(program, text.format(gx=0, gz=-g, vx=speed, vy=0, mu=mu, more=", spin = [0, 0, 1]"), "run", "--quiet")
-    that("a box that turns", turns.returncode == 1 and "several accelerations" in turns.stderr, turns.stderr)
+    that("a box that turns", turns.returncode == 1 and "share what they carry" in turns.stderr, turns.stderr)
 
 
 def names_on_the_command_line(program):
