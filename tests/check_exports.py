@@ -455,6 +455,18 @@ every = 0.11
 equation = "b = 0.3*exp(-t) + w/9"
 frequency = 3.0
 """ + outputs
+    yield 'sampled_stages', chain + """[modes]
+goal = 0.3
+[constraints]
+tie = "a + 2*b - c = -0.6"
+[control]
+every = 0.11
+[control.place]
+equation = "b = goal*exp(-t)"
+frequency = 3.0
+[events]
+turn = { when = "t - 0.6", direction = "up", do = "goal = -0.2 + a/2" }
+""" + outputs
     yield 'free_belief', chain + """[nominal]
 m = 2.0
 [control.place]
