@@ -18,7 +18,7 @@ namespace mechanician {
 namespace {
 
 using rank_limits::lost_in_rounding;
-constexpr double checkpoint_version = 6.0;
+constexpr double checkpoint_version = 7.0;
 
 }  // namespace
 
@@ -201,6 +201,7 @@ void SmoothMotion::each_number(Do&& number) {
   for (double& x : dynamics_.row_sizes()) number(x);
   for (Dynamics::Sliding& s : dynamics_.sliding()) number(s.sign), number(s.direction[0]), number(s.direction[1]);
   for (double& x : dynamics_.held_control) number(x);
+  number(samples_from_);
   dynamics_.sizes.each_number(number);
   hold_.each_number(number), crossings_.each_number(number), switches_.each_number(number);
   events_inside_.each_number(number), guards_.each_number(number), poles_.each_number(number);

@@ -167,9 +167,15 @@ void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
                                .num_slips = static_cast<int>(system->equations().contacts[c].slip.size()),
                                .sign = modes_[c].sign,
                                .direction = modes_[c].direction});
+  // Contacts that touch may be in the way of control.
+  phase.control_may_miss = system->num_control() > 0 && std::any_of(modes_.begin(), modes_.end(), [](const auto& mode) {
+                             return mode.status != ContactStatus::open;
+                           });
+  if (phase.control_may_miss) phase.may_go_on = [this](const State& there) { return control_goes_on(there); };
   if (!multipliers_unique_)
-    phase.may_go_on = [this](const State& there) {
-      const Evaluation now = system->evaluate(there);
+    phase.may_go_on = [this, control = std::move(phase.may_go_on)](const State& there) {
+      if (control && !control(there)) return false;
+      Evaluation now = system->evaluate(there);
       std::optional<NotFinite> not_finite = now.not_finite;
       if (not_finite) return true;
       std::vector<Contact> contacts = classify_contacts(*system, there, now, size_, not_finite);
@@ -183,6 +189,7 @@ void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
           for (Index k = 0; k < direction.size(); ++k) direction(k) = modes_[c].direction[static_cast<std::size_t>(k)];
         }
       }
+      if (const VectorXd& u = smooth_->dynamics().control_force(); u.size() > 0) now.values.Q += u;
       VectorXd C;
       if (system->equations().has_C && !system->needs_reactions()) C = system->calc_C(there, {}).C;
       return calc_mode_violation(*system, now.values, contacts, C) <= 1e-12;
@@ -215,6 +222,27 @@ void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
   for (std::string& note : smooth_->notes)
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
   smooth_->notes.clear();
+}
+
+/// Control that misses a requirement may meet it where a contact opens or begins to slip (instant/control.hpp): there the phase ends.
+bool PhasedMotion::control_goes_on(const State& there) {
+  if (!smooth_->misses_requirement(there)) return true;
+  const Evaluation now = system->evaluate(there);
+  std::optional<NotFinite> not_finite = now.not_finite;
+  if (not_finite) return true;
+  std::vector<Contact> contacts = classify_contacts(*system, there, now, size_, not_finite);
+  for (std::size_t c = 0; c < contacts.size(); ++c)
+    if (modes_[c].status != ContactStatus::open) {
+      contacts[c].status = ContactStatus::touching;
+      if (modes_[c].status == ContactStatus::sticking) contacts[c].direction.resize(0);
+    }
+  const Instant instant = accelerate_with(*system, there, now, contacts, {.diagnose = false});
+  if (!instant.has_acceleration()) return false;
+  for (std::size_t c = 0; c < contacts.size(); ++c) {
+    const ContactStatus is = instant.contacts[c].acts() ? instant.contacts[c].status : ContactStatus::open;
+    if (modes_[c].status != ContactStatus::open && is != modes_[c].status) return false;
+  }
+  return true;
 }
 
 /// A phase that begins along a surface on which the last one ended says nothing new.

@@ -75,6 +75,7 @@ class PhasedMotion : public MotionSteps {
   void begin_phase(State state, double until, bool ready = false);
   void make_smooth(const State& state, double until, bool ready = false);
   void leave_phase();
+  bool control_goes_on(const State& there);
   void add_phase(Sums& sums) const;
   void take_events();
   Sample of_whole(const Sample& of_phase);
