@@ -498,6 +498,43 @@ plane = { normal = [0, 0, 1] }
         that("load on a rough floor", near(row["load"], columns) and columns > 30, (row["t"], row["load"], columns))
 
 
+def sliding_boxes(program):
+    """A box on four corners shares its weight among them in many ways; where it slides without turning all of them brake it alike, by mu g."""
+    g, mu, speed, slope = 9.81, 0.1, 0.5, 0.5
+    text = """
+[world]
+gravity = [{gx!r}, 0, {gz!r}]
+[bodies.box]
+shape = {{ box = [0.3, 0.2, 0.1], mass = 2 }}
+start = {{ at = [0, 0, 0.05], velocity = [{vx!r}, {vy!r}, 0]{more} }}
+[contacts.c]
+box      = {{ on = "box", size = [0.3, 0.2, 0.1] }}
+plane    = {{ normal = [0, 0, 1] }}
+friction = {mu!r}
+[run]
+to    = 1
+every = 0.25
+"""
+    for angle in (0.0, 0.7, 2.5):  # of the way it slides, which is that of no edge
+        c, s = math.cos(angle), math.sin(angle)
+        seen = rows(program, text.format(gx=0, gz=-g, vx=speed * c, vy=speed * s, mu=mu, more=""))
+        that("rows of a box that slides", len(seen) == 5, seen)
+        for row in seen:
+            t = min(row["t"], speed / (mu * g))
+            way = speed * t - mu * g * t * t / 2
+            that("a box slides to rest", near(row["box.x"], way * c, 1e-10) and near(row["box.y"], way * s, 1e-10) and abs(row["box.qz"]) < 1e-10, (angle, row["t"], row["box.x"], way))
+            normal = sum(row[f"normal(c[{k}])"] for k in range(1, 9))
+            that("and its corners carry it", near(normal, 2 * g) and min(row[f"normal(c[{k}])"] for k in range(1, 9)) > -1e-9, row)
+            for k, along in ((1, c), (2, s)):
+                friction = sum(row[f"friction(c[{j}],{k})"] for j in range(1, 9))
+                that("and brake it", near(friction, -2 * mu * g * along if row["t"] < speed / (mu * g) else 0.0, 1e-8), (row["t"], friction))
+    for row in rows(program, text.format(gx=g * math.sin(slope), gz=-g * math.cos(slope), vx=0, vy=0, mu=0.3, more="")):
+        that("a box slides down", near(row["box.x"], g * (math.sin(slope) - 0.3 * math.cos(slope)) * row["t"] ** 2 / 2, 1e-10), row)
+    # What turns as it slides is braked by each way of sharing in its own way.
+    turns = call(program, text.format(gx=0, gz=-g, vx=speed, vy=0, mu=mu, more=", spin = [0, 0, 1]"), "run", "--quiet")
+    that("a box that turns", turns.returncode == 1 and "share what they carry" in turns.stderr, turns.stderr)
+
+
 def names_on_the_command_line(program):
     text = ("[world]\ngravity = [0, 0, -9.81]\n[bodies.b]\nmass = 2\ninertia = [0.1, 0.1, 0.1]\nstart = { at = [1, 0, 0] }\n"
             '[joints.hinge]\ntype = "revolute"\nbetween = ["ground", "b"]\nat = [0, 0, 0]\naxis = [0, 1, 0]\n')
@@ -1018,7 +1055,7 @@ def held_limits(program):
 
 def main():
     program = sys.argv[1]
-    for check in (screw, hooke, top, shapes, same_in_all_ways, limits_and_contacts, planar, parts_and_families, families_everywhere, pictures, nearly_unturned, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
+    for check in (screw, hooke, top, shapes, same_in_all_ways, limits_and_contacts, planar, parts_and_families, families_everywhere, pictures, nearly_unturned, sliding_boxes, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
                   corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits):
         check(program)
     print(f"{passed} passed, {failed} failed")

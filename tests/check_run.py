@@ -388,7 +388,7 @@ def check_kills(c, what, kills, *args, sign=signal.SIGKILL):
     c.status(f'{what}, whole', 0, *args, '-o', 'whole.h5', '--quiet', err='')
     whole, seconds = c.hdf5('whole.h5'), time.monotonic() - begin
     resumed = 0
-    for _ in range(10 * kills):
+    for _ in range(60 * kills):  # short ones are over before they can be killed
         if resumed >= kills:
             break
         c.clean('killed')
@@ -657,7 +657,7 @@ def check_progress(c):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument('--program', required=True)
-    arguments.add_argument('--kills', type=int, default=8, help='how often each kind of run is killed')
+    arguments.add_argument('--kills', type=int, default=4, help='how often each kind of run is killed; check_kills.py kills more')
     arguments.add_argument('--shorten', type=float, default=1, help='runs that are killed are shorter by this factor: for programs that are slow')
     options = arguments.parse_args()
     if not shutil.which('h5dump'):

@@ -2,14 +2,14 @@
 
 namespace mechanician {
 
+#ifdef MECHANICIAN_SANITIZED
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
 /// Random trials of a test. The sanitizers, which make everything slower, look for other mistakes than wrong numbers: a
 /// fifth of them is enough there.
-constexpr unsigned num_trials(unsigned ordinary) {
-#ifdef MECHANICIAN_SANITIZED
-  return ordinary / 5;
-#else
-  return ordinary;
-#endif
-}
+constexpr unsigned num_trials(unsigned ordinary) { return sanitized ? ordinary / 5 : ordinary; }
 
 }  // namespace mechanician

@@ -15,24 +15,20 @@
 
 namespace mechanician {
 
-namespace {
-
-[[noreturn]] void refuse(const std::string& what) {
+void refuse_export(const std::string& what) {
   throw std::invalid_argument(fmt::format("the model cannot be exported as C: {}", what));
 }
 
+namespace {
+
 const System& checked(const System& system) {
   if (system.kernels())
-    refuse(fmt::format("it has {} coordinates; straight-line code is for smaller models", system.n()));
+    refuse_export(fmt::format("it has {} coordinates; straight-line code is for smaller models", system.n()));
   const Equations& eqs = system.equations();
   if (!eqs.measured.empty())
-    refuse(fmt::format("`{}` is measured: weighted rows need orthogonal factorisations",
-                       system.row_name(eqs.measured.front())));
-  if (!eqs.unknowns.empty()) refuse("it has functions without a value");
-  if (eqs.num_control() > 0)
-    refuse(fmt::format(
-        "`{}` is a control requirement: who exerts its force, and how much, is searched for at every instant",
-        system.row_name(eqs.num_constraints())));
+    refuse_export(fmt::format("`{}` is measured: weighted rows need orthogonal factorisations",
+                              system.row_name(eqs.measured.front())));
+  if (!eqs.unknowns.empty()) refuse_export("it has functions without a value");
   return system;
 }
 
@@ -62,6 +58,7 @@ CFacts::CFacts(const System& whole, const State& given)
     : system(checked(whole)), eqs(whole.equations()), model(whole.model()), start(given) {
   count_rows();
   count_contacts();
+  check_control();
   find_parameters();
   find_quantities();
   const State stated = system.start();
@@ -79,7 +76,7 @@ void CFacts::count_rows() {
       if (is_state[static_cast<std::size_t>(i)] == states) coordinates.push_back(i);
   num_states = static_cast<int>(eqs.states.size());
   num_coordinates = n() - num_states;
-  if (num_coordinates == 0) refuse("nothing in it has a mass");
+  if (num_coordinates == 0) refuse_export("nothing in it has a mass");
   for (int j = 0; j < m(); ++j) {
     const Row& row = eqs.rows[static_cast<std::size_t>(j)];
     levels.push_back(is_rate[static_cast<std::size_t>(j)]        ? rate
@@ -113,9 +110,25 @@ void CFacts::count_contacts() {
   }
   switches = !contacts.empty() || system.is_staged();
   if (system.is_staged()) changing_rows = rows_that_change(model);
-  bool reactions = false;
-  for (const Expr& c : eqs.C) reactions |= c.contains(SymbolKind::ideal_force) || c.contains(SymbolKind::multiplier);
-  if (switches && reactions) refuse("[nonideal] uses forces of constraints, and constraints change on the way");
+  if (switches && needs_reactions())
+    refuse_export("[nonideal] uses forces of constraints, and constraints change on the way");
+}
+
+bool CFacts::needs_reactions() const {
+  return std::any_of(eqs.C.begin(), eqs.C.end(), [](const Expr& c) {
+    return c.contains(SymbolKind::ideal_force) || c.contains(SymbolKind::multiplier);
+  });
+}
+
+void CFacts::check_control() const {
+  if (!has_control()) return;
+  if (!contacts.empty())
+    refuse_export(
+        fmt::format("`{}` is a contact beside control: what it does and the control force decide on each other",
+                    contacts.front().name));
+  if (needs_reactions() &&
+      (!eqs.control.actuators.empty() || eqs.control.has_free || eqs.control.nominal || eqs.control.every))
+    refuse_export("[nonideal] uses forces of constraints, and the control force presses on them");
 }
 
 void CFacts::find_parameters() {
@@ -182,12 +195,12 @@ void CFacts::find_quantities() {
   for (const Expr& s : symbols_of(all)) {
     const SymbolKind kind = s.symbol().kind;
     if (kind == SymbolKind::work || kind == SymbolKind::power)
-      refuse(fmt::format("an output or event uses `{}({})`, which is summed up over a motion",
-                         kind == SymbolKind::work ? "work" : "power", s.symbol().name));
+      refuse_export(fmt::format("an output or event uses `{}({})`, which is summed up over a motion",
+                                kind == SymbolKind::work ? "work" : "power", s.symbol().name));
     if (kind == SymbolKind::multiplier && eqs.has_C && !switches)
-      refuse(fmt::format("an output or event uses `multiplier({})` beside [nonideal]", s.symbol().name));
+      refuse_export(fmt::format("an output or event uses `multiplier({})` beside [nonideal]", s.symbol().name));
     if (kind == SymbolKind::acceleration || kind == SymbolKind::friction || kind == SymbolKind::multiplier ||
-        (kind_bit(kind) & forces_of_coordinates) != 0)
+        (kind_bit(kind) & (forces_of_coordinates | forces_of_control)) != 0)
       extensions.push_back(s);
   }
 }

@@ -9,6 +9,9 @@
 
 namespace mechanician {
 
+/// Throws std::invalid_argument: C cannot do it, and why.
+[[noreturn]] void refuse_export(const std::string& what);
+
 struct CFacts {
   /// Throws std::invalid_argument for what C cannot do, which it names.
   CFacts(const System& system, const State& start);
@@ -53,10 +56,20 @@ struct CFacts {
   int n() const { return eqs.n(); }
   int m() const { return eqs.m(); }
   int num_motion() const { return 2 * num_coordinates + num_states; }
+  bool has_control() const { return eqs.num_control() > 0; }
+  bool has_samples() const { return has_control() && eqs.control.every.has_value(); }
+  bool has_events() const { return switches || !events.empty(); }
+  /// Dense output belongs to a step, and is not made where it is asked for.
+  bool keeps_dense() const { return has_events() || has_samples(); }
+  /// What samples hold: efforts, or else forces by coordinate.
+  int num_held() const { return eqs.control.actuators.empty() ? n() : static_cast<int>(eqs.control.actuators.size()); }
+  /// Whether C is made of forces of constraints.
+  bool needs_reactions() const;
 
  private:
   void count_rows();
   void count_contacts();
+  void check_control() const;
   void find_parameters();
   void derive_parameters();
   void find_quantities();

@@ -6,13 +6,13 @@ namespace mechanician {
 
 std::string_view c_elimination() {
   return R"(
-/* K z = r by Gauss and Jordan with complete pivoting; K has `size` rows of size + 1 numbers, r the last of each, and is used up. Rows and
-   columns are taken in units of what they weigh; what is below 1e-8 of them counts as zero: so far a state that somebody else integrates is off what
+/* K z = r by Gauss and Jordan with complete pivoting, for `count` r at once; K has `size` rows of size + count numbers, those of r the last of each,
+   and is used up. Rows and columns are taken in units of what they weigh; what is below 1e-8 of them counts as zero: so far a state that somebody else integrates is off what
    constraints have in common. What is not determined is 0, and sure[i] tells what is. */
-static int @eliminate(int size, double *K, double *z, char *sure)
+static int @eliminate(int size, int count, double *K, double *z, char *sure)
 {
-  double scale[@LARGEST], largest = 0, right = 0;
-  int row_of[@LARGEST], col_of[@LARGEST], rank = 0, width = size + 1, i, j, k;
+  double scale[@LARGEST], largest = 0;
+  int row_of[@LARGEST], col_of[@LARGEST], rank = 0, width = size + count, i, j, k, r;
   char used[@LARGEST];
   for (i = 0; i < size*width; ++i) if (!isfinite(K[i])) return @NOT_FINITE;
   for (i = 0; i < size; ++i) scale[i] = 1, used[i] = 0, row_of[i] = i;
@@ -26,8 +26,11 @@ static int @eliminate(int size, double *K, double *z, char *sure)
       K[i*width + j] *= scale[i]*scale[j];
       if (fabs(K[i*width + j]) > largest) largest = fabs(K[i*width + j]);
     }
-    K[i*width + size] *= scale[i];
-    if (fabs(K[i*width + size]) > right) right = fabs(K[i*width + size]);
+    for (r = size; r < width; ++r) K[i*width + r] *= scale[i];
+  }
+  for (r = 0; r < count; ++r) {
+    z[r] = 0;
+    for (i = 0; i < size; ++i) if (fabs(K[i*width + size + r]) > z[r]) z[r] = fabs(K[i*width + size + r]);
   }
   for (k = 0; k < size; ++k) {
     int best_row = -1, best_col = -1;
@@ -41,17 +44,19 @@ static int @eliminate(int size, double *K, double *z, char *sure)
       double *other = K + row_of[i]*width;
       const double factor = i == k ? 0 : other[best_col]/pivot[best_col];
       if (factor > 0 || factor < 0) {
-        for (j = 0; j <= size; ++j) other[j] -= factor*pivot[j];
+        for (j = 0; j < width; ++j) other[j] -= factor*pivot[j];
         other[best_col] = 0;
       }
     }
     ++rank;
   }
-  for (k = rank; k < size; ++k) if (fabs(K[row_of[k]*width + size]) > 1e-6*(right > 0 ? right : 1)) return @CONTRADICTION;
-  for (i = 0; i < size; ++i) z[i] = 0, sure[i] = used[i];
+  for (r = 0; r < count; ++r)
+    for (k = rank; k < size; ++k) if (fabs(K[row_of[k]*width + size + r]) > 1e-6*(z[r] > 0 ? z[r] : 1)) return @CONTRADICTION;
+  for (i = 0; i < size*count; ++i) z[i] = 0;
+  for (i = 0; i < size; ++i) sure[i] = used[i];
   for (k = 0; k < rank; ++k) {
     const double *pivot = K + row_of[k]*width;
-    z[col_of[k]] = pivot[size]/pivot[col_of[k]]*scale[col_of[k]];
+    for (r = 0; r < count; ++r) z[r*size + col_of[k]] = pivot[size + r]/pivot[col_of[k]]*scale[col_of[k]];
     for (j = 0; j < size; ++j) if (!used[j] && fabs(pivot[j]) > 1e-6*fabs(pivot[col_of[k]])) sure[col_of[k]] = 0;
   }
   return 0;
@@ -83,13 +88,12 @@ static int @solve_rows(const @numbers *s, const char *act, CONTACTS_ARGUMENT con
     K[at_row[j]*width + size] = b[j];
   }
   CONTACTS_FILL
-  if ((status = @eliminate(size, K, z, known)) != 0) return status;
+  if ((status = @eliminate(size, 1, K, z, known)) != 0) return status;
   for (i = 0; i < @N; ++i) { a[i] = z[i]; if (!known[i]) return @NOT_UNIQUE; }
   for (j = 0; j < @R; ++j) lambda[j] = act[j] ? z[at_row[j]] : 0, sure[@N + j] = act[j] ? known[at_row[j]] : 1;
   for (i = 0; i < @N; ++i) sure[i] = 1;
   (void)f;
   CONTACTS_TAKE
-  return 0;
 }
 )";
 }
@@ -117,35 +121,70 @@ std::string_view c_row_contacts(std::string_view place) {
     f[at] = d->status[c] == @STICKS ? z[at_slip[at]] : d->status[c] == @SLIDES ?
             -s->friction[c]*(@contact[c].limited ? 1 : d->sign[c]*lambda[@contact[c].row])*d->direction[c][k] : 0;
     sure[@N + @R + at] = d->status[c] == @STICKS ? known[at_slip[at]] : 1;
-  })";
+  }
+  return @share(s, d, lambda, f, sure);)";
+}
+
+std::string_view c_shared_friction() {
+  return R"(
+/* Contacts that stick side by side share what they hold in many ways: of these the one with the least shares of what each can hold. */
+static int @share(const @numbers *s, const @modes *d, const double *lambda, double *f, char *sure)
+{
+  double K[@LARGEST*(@LARGEST + 1)], z[@LARGEST], most = 0;
+  char known[@LARGEST];
+  int at[@SLIPS + 1], count = 0, open = 0, size, width, status, c, i, k;
+  for (c = 0; c < @CONTACTS; ++c) for (k = 0; k < @contact[c].slips; ++k) if (d->status[c] == @STICKS) {
+    const double bound = s->friction[c]*(@contact[c].limited ? 1 : fabs(lambda[@contact[c].row]));
+    if (bound > most) most = bound;
+    open |= !sure[@N + @R + @contact[c].first + k];
+    at[@contact[c].first + k] = count++;
+  }
+  /* Where loads are not known either nothing is. */
+  for (c = 0; c < @CONTACTS; ++c) if (d->status[c] == @STICKS && !@contact[c].bare && !sure[@N + @contact[c].row]) return 0;
+  if (!open || !(most > 0)) return 0;
+  size = count + @N, width = size + 1;
+  for (i = 0; i < size*width; ++i) K[i] = 0;
+  for (c = 0; c < @CONTACTS; ++c) for (k = 0; k < @contact[c].slips; ++k) if (d->status[c] == @STICKS) {
+    const double bound = s->friction[c]*(@contact[c].limited ? 1 : fabs(lambda[@contact[c].row])), share = (bound > 1e-6*most ? bound : 1e-6*most)/most;
+    const double *T = s->T + (@contact[c].first + k)*@N;
+    const int row = at[@contact[c].first + k];
+    K[row*width + row] = 1/(share*share);
+    for (i = 0; i < @N; ++i) {
+      K[row*width + count + i] = K[(count + i)*width + row] = T[i];
+      K[(count + i)*width + size] += T[i]*f[@contact[c].first + k];
+    }
+  }
+  if ((status = @eliminate(size, 1, K, z, known)) != 0) return status;
+  for (c = 0; c < @CONTACTS; ++c) for (k = 0; k < @contact[c].slips; ++k) if (d->status[c] == @STICKS)
+    f[@contact[c].first + k] = z[at[@contact[c].first + k]], sure[@N + @R + @contact[c].first + k] = 1;
+  return 0;
+}
+)";
 }
 
 std::string_view c_general_solver() {
   return R"(
 /* The acceleration without straight-line code: for rows that depend on each other and masses that vanish. lambda is that of C = 0, of least norm
    where it is not unique. */
-static int @solve_generally(const double *x, double *a, double *lambda)
+static int @solve_plant(const double *x, @numbers *s, const char *act, double *a, double *lambda)
 {
-  @numbers s;
   double joint[@R + 1];
-  char act[@R + 1], sure[@LARGEST];
-  int i, status = @number(x, &s), is_sure = 1;
-  for (i = 0; i < @R; ++i) act[i] = 1;
-  if (status) return status;
-  if ((status = @solve_rows(&s, act, s.Q, s.b, a, lambda, 0, sure)) != 0) return status;
+  char sure[@LARGEST];
+  int i, status, is_sure = 1;
+  if ((status = @solve_rows(s, act, s->Q, s->b, a, lambda, 0, sure)) != 0) return status;
   for (i = 0; i < @R; ++i) if (!sure[@N + i]) is_sure = 0;
-  if (!is_sure && (status = @least_norm(&s, a, lambda)) != 0) return status;
+  if (!is_sure && (status = @least_norm(s, act, s->Q, a, lambda)) != 0) return status;
   if (!@HAS_C) return 0;
-  if ((status = @other_forces(x, &s, a, lambda)) != 0) return status;
-  return @solve_rows(&s, act, s.C, s.b, a, joint, 0, sure);
+  if ((status = @other_forces(x, s, a, lambda)) != 0) return status;
+  return @solve_rows(s, act, s->C, s->b, a, joint, 0, sure);
 }
 )";
 }
 
 std::string_view c_least_norm() {
   return R"(
-/* Of all lambda with A' lambda = M a - Q the one of least norm. */
-static int @least_norm(const @numbers *s, const double *a, double *lambda)
+/* Of all lambda of rows that act with A' lambda = M a - force the one of least norm. */
+static int @least_norm(const @numbers *s, const char *act, const double *force, const double *a, double *lambda)
 {
   enum { size = @N + @R, width = @N + @R + 1 };
   double K[@LARGEST*(@LARGEST + 1)], z[@LARGEST];
@@ -154,14 +193,14 @@ static int @least_norm(const @numbers *s, const double *a, double *lambda)
   for (i = 0; i < size*width; ++i) K[i] = 0;
   for (j = 0; j < @R; ++j) {
     K[j*width + j] = 1;
-    for (i = 0; i < @N; ++i) K[j*width + @R + i] = K[(@R + i)*width + j] = s->A[j*@N + i];
+    for (i = 0; i < @N && act[j]; ++i) K[j*width + @R + i] = K[(@R + i)*width + j] = s->A[j*@N + i];
   }
   for (i = 0; i < @N; ++i) {
-    double sum = -s->Q[i];
+    double sum = -force[i];
     for (j = 0; j < @N; ++j) sum += s->M[i*@N + j]*a[j];
     K[(@R + i)*width + size] = sum;
   }
-  if ((status = @eliminate(size, K, z, sure)) != 0) return status;
+  if ((status = @eliminate(size, 1, K, z, sure)) != 0) return status;
   for (j = 0; j < @R; ++j) lambda[j] = z[j];
   return 0;
 }
@@ -174,7 +213,7 @@ std::string_view c_general_projection() {
 static int @project_generally(MOTION_ARGUMENT double t, double *q, double *v, const double *p, int velocities)
 {
   @numbers s;
-  double x[@X], values[2*@R + 1], change[@N], lambda[@R + 1], b[@R + 1], none[@N], last = INFINITY, largest = 0;
+  double x[@X], values[2*@R + 1], change[@N], lambda[@R + 1], b[@R + 1], none[@N], largest = 0;
   char act[@R + 1], sure[@LARGEST];
   int i, j, k, status;
   PROJECTED_MODES
@@ -190,6 +229,17 @@ static int @project_generally(MOTION_ARGUMENT double t, double *q, double *v, co
       b[j] = -values[2*j + (@row_level[j] == 0 && velocities ? 1 : 0)];
     }
     PROJECTED_ROWS
+    /* On the rows as far as rounding can tell: next to zero the sizes of coordinates do not say it. */
+    if (k > 0 && @SLIPS == 0) {
+      int off = 0;
+      for (j = 0; j < @R; ++j) if (act[j]) {
+        double terms = 0, norm = 0;
+        for (i = 0; i < @N; ++i) terms += fabs(s.A[j*@N + i]*x[1 + (velocities ? @N : 0) + i]), norm += s.A[j*@N + i]*s.A[j*@N + i];
+        if (!velocities && sqrt(norm) > terms) terms = sqrt(norm);
+        off |= fabs(b[j]) > 1e-14*terms;
+      }
+      if (!off) return 0;
+    }
     if ((status = @solve_rows(&s, act, PROJECTED_PASSED none, b, change, lambda, PROJECTED_SLIPS, sure)) != 0)
       return status == @CONTRADICTION ? @NOT_PROJECTED : status;
     for (i = 0; i < @COORDINATES; ++i) {
@@ -199,9 +249,8 @@ static int @project_generally(MOTION_ARGUMENT double t, double *q, double *v, co
       if (fabs(moved[i]) > size) size = fabs(moved[i]);
     }
     PROJECTED_FLOOR
-    if (most <= 4e-16*size || (k > 0 && most >= 0.5*last && most <= 1e-12*size)) return 0;
-    if (k > 0 && most >= 0.5*last && most <= 1e-9*size) return 0;
-    last = most;
+    /* What is left after so small a Newton step is below rounding. */
+    if (most <= 1e-9*size) return 0;
   }
   return @NOT_PROJECTED;
 }

@@ -122,12 +122,13 @@ class FunctionPrinter {
       out += "  (void)x, (void)y;\n";
       steps(0, p_.steps.size(), out);
       outputs(out);
-      return out + "}\n\n";
+      return fused(out) + "}\n\n";
     }
     for (std::size_t part = 0; part < parts; ++part) {
-      out += fmt::format("static void {}_part{}(const double *x, double *w)\n{{\n  (void)x;\n", name, part + 1);
-      steps(part * part_size, std::min((part + 1) * part_size, p_.steps.size()), out);
-      out += "}\n\n";
+      std::string text =
+          fmt::format("static void {}_part{}(const double *x, double *w)\n{{\n  (void)x;\n", name, part + 1);
+      steps(part * part_size, std::min((part + 1) * part_size, p_.steps.size()), text);
+      out += fused(text) + "}\n\n";
     }
     out += fmt::format("static void {}(const double *x, double *y)\n{{\n  double w[{}];\n", name, num_shared_);
     for (std::size_t part = 0; part < parts; ++part) out += fmt::format("  {}_part{}(x, w);\n", name, part + 1);
@@ -136,6 +137,14 @@ class FunctionPrinter {
   }
 
  private:
+  /// A function with many fused products is compiled for processors that have them, too (c_preamble).
+  std::string fused(const std::string& text) const {
+    constexpr std::size_t enough = 8;
+    std::size_t count = 0;
+    for (std::size_t at = text.find("fma("); at != std::string::npos; at = text.find("fma(", at + 4)) ++count;
+    return count < enough ? text : fmt::format("{}FUSED ", prefix_) + text;
+  }
+
   std::size_t num_parts() const { return (p_.steps.size() + part_size - 1) / part_size; }
   static std::size_t part_of(std::size_t step) { return step / part_size; }
 
@@ -252,7 +261,7 @@ struct Helper {
 constexpr Helper helpers[] = {
     {"@reduced(", R"(
 /* Sine and cosine by the same steps on every machine: x = n pi/2 + r, |r| <= pi/4, and polynomials of r. */
-static double @reduced(double x, int cosine)
+@FUSED static double @reduced(double x, int cosine)
 {
   const double shifted = fma(x, 0x1.45f306dc9c883p-1, 0x1.8p52), n = shifted - 0x1.8p52;
   const double r1 = fma(-n, 0x1.921fb54442d18p+0, x);

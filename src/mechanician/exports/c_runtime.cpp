@@ -62,9 +62,27 @@ static int @rk4(const @motion *m, const double *p, double h, double *y)
 )";
 }
 
+std::string_view c_sampled_steps() {
+  return R"(
+/* Samples of control lie between steps. */
+int @step_rk4(@motion *m, const double *p, double h)
+{
+  const double end = m->t + h;
+  while (m->t < end) {
+    const double next = @next_sample(m), to = next < end ? next : end;
+    int status = @fixed_step(m, p, to - m->t);
+    if (status) return status;
+    m->t = to;
+    if ((status = @sample(m, p)) != 0) return m->status = status;
+  }
+  return 0;
+}
+)";
+}
+
 std::string_view c_fixed_step_with_events() {
   return R"(
-int @step_rk4(@motion *m, const double *p, double h)
+FIXED_STEP(@motion *m, const double *p, double h)
 {
   const double end = m->t + h;
   double y[@Y], left = h;
@@ -95,22 +113,6 @@ int @step_rk4(@motion *m, const double *p, double h)
 )";
 }
 
-std::string_view c_state_at() {
-  return R"(
-static void @state_at(const @motion *m, double t, double *y)
-{
-  const double theta = m->length > 0 ? (t - m->t_begin)/m->length : 1;
-  int i, j;
-  for (i = 0; i < @Y; ++i) {
-    const double *F = m->dense[i];
-    double sum = 0;
-    for (j = 6; j >= 0; --j) sum = (F[j] + sum)*((j & 1) ? 1 - theta : theta);
-    y[i] = m->y[i] + sum;
-  }
-}
-)";
-}
-
 std::string_view c_sizes() {
   return R"(
 static double @size_of(double a, double b) { return a > b ? a : b; }
@@ -121,109 +123,6 @@ static void @note_sizes(@motion *m)
   int i;
   for (i = 0; i < @COORDINATES + @STATES; ++i) m->size[i] = @size_of(m->size[i], fabs(m->q[i]));
   for (i = 0; i < @COORDINATES; ++i) m->size[@COORDINATES + @STATES + i] = @size_of(m->size[@COORDINATES + @STATES + i], fabs(m->v[i]));
-}
-)";
-}
-
-std::string_view c_events() {
-  return R"(
-/* Whether an event has come to the other side of zero, or onto it. */
-static int @passed(double sign, double value) { return (sign > 0 && value <= 0) || (sign < 0 && value >= 0); }
-
-/* 1 where something ends or happens at this state, 0 where nothing does; -status. */
-static int @is_over(const @motion *m, const double *p, double t, const double *y)
-{
-  double guard[@GUARDS + 1], event[@EVENTS + 1];
-  const int status = @watch(m, t, y, y + @COORDINATES + @STATES, p, guard, event, 0);
-  int i;
-  if (status) return -status;
-  for (i = 0; i < @GUARDS; ++i) if (guard[i] < 0) return 1;
-  for (i = 0; i < @EVENTS; ++i) if (@passed(m->sign[i], event[i])) return 1;
-  return 0;
-}
-
-/* On which side of its events a motion is. */
-static void @keep_signs(@motion *m, const double *p)
-{
-  double guard[@GUARDS + 1], event[@EVENTS + 1];
-  char arm[@GUARDS + 1];
-  int i;
-  if (@watch(m, m->t, m->q, m->v, p, guard, event, arm)) return;
-  for (i = 0; i < @EVENTS; ++i) {
-    m->seen[i] = @size_of(m->seen[i], fabs(event[i]));
-    if (!(fabs(m->sign[i]) > 0) && fabs(event[i]) > 1e-12*m->seen[i]) m->sign[i] = event[i] > 0 ? 1 : -1;
-  }
-  KEEP_ARMED
-}
-
-/* What happens at the state of now, until nothing does any more. */
-int @happen(@motion *m, const double *p)
-{
-  int round, i;
-  /* Events that follow each other at once, without end. */
-  if (fabs(m->t - m->storm_since) > 1e-9*fabs(m->t)) m->storm_since = m->t, m->storm = 0;
-  if (++m->storm > 2000) return @STORM;
-  for (round = 0; round < 100; ++round) {
-    double guard[@GUARDS + 1], event[@EVENTS + 1];
-    int any = 0, status = @watch(m, m->t, m->q, m->v, p, guard, event, 0);
-    if (status) return status;
-    HAPPEN_CONTACTS
-    for (i = 0; i < @EVENTS && any != 1; ++i) if (@passed(m->sign[i], event[i])) {
-      /* Its side is known again when it has left zero. */
-      const double side = -m->sign[i];
-      m->sign[i] = 0;
-      if (@event_fact[i].direction*side < 0) { any = 2; continue; }
-      m->event = i, any = 1;
-      if (@event_fact[i].stops) m->stopped = 1;
-      HAPPEN_CHANGES
-    }
-    @keep_signs(m, p);
-    if (any != 1) return 0;
-  }
-  return @STORM;
-}
-
-int @completed(@motion *m, const double *p)
-{
-  double y[@Y];
-  int i, over;
-  @note_sizes(m);
-  for (i = 0; i < @COORDINATES + @STATES; ++i) y[i] = m->q[i];
-  for (i = 0; i < @COORDINATES; ++i) y[@COORDINATES + @STATES + i] = m->v[i];
-  over = @is_over(m, p, m->t, y);
-  if (!over) @keep_signs(m, p);
-  return over != 0;
-}
-
-/* Where within the last step something ends or happens: the step is cut there. */
-static int @search(@motion *m, const double *p)
-{
-  enum { looks = 6 };
-  const double begin = m->t_begin, end = m->t;
-  double y[@Y], low = begin, high = begin;
-  int i, k, over = 0;
-  for (k = 1; k <= looks && !over; ++k) {
-    low = high, high = k < looks ? begin + (end - begin)*k/looks : end;
-    @state_at(m, high, y);
-    if ((over = @is_over(m, p, high, y)) < 0) return -over;
-  }
-  if (!over) { @keep_signs(m, p); return 0; }
-  for (k = 0; k < 80 && high - low > 2.2e-16*(fabs(high) > high - low ? fabs(high) : high - low); ++k) {
-    const double middle = 0.5*(low + high);
-    int there;
-    if (!(middle > low && middle < high)) break;
-    @state_at(m, middle, y);
-    if ((there = @is_over(m, p, middle, y)) < 0) return -there;
-    if (there) high = middle; else low = middle;
-  }
-  @state_at(m, high, y);
-  if (high < end) {
-    m->t = high;
-    for (i = 0; i < @COORDINATES + @STATES; ++i) m->q[i] = y[i];
-    for (i = 0; i < @COORDINATES; ++i) m->v[i] = y[@COORDINATES + @STATES + i];
-    PROJECT_CUT
-  }
-  return @happen(m, p);
 }
 )";
 }
@@ -241,6 +140,15 @@ static void @combine(const @motion *m, const double *a, int count, double h, dou
   }
 }
 
+
+/* Whether the motion goes on from where the last step ended, with the same parameters: then its rate is known. */
+static int @goes_on(const @motion *m, const double *p)
+{
+  int i, other = !m->goes_on || m->t < m->t_end || m->t > m->t_end;
+  for (i = 0; i < @Y && !other; ++i) other = m->y[i] < m->end[i] || m->y[i] > m->end[i];
+  for (i = 0; i < @PARAMETERS && !other; ++i) other = p[i] < m->with[i] || p[i] > m->with[i];
+  return !other;
+}
 
 static double @error(const @motion *m, const double *y_new, double h)
 {
@@ -267,22 +175,55 @@ static double @error(const @motion *m, const double *y_new, double h)
   return five/sqrt(1 + 0.01*(three/five)*(three/five));
 }
 
+/* The continuous extension of order 7, of three more stages. */
+static int @extend_step(const @motion *m, const double *p, double begin, double h, const double *y_new, double dense[@Y][7])
+{
+  double k[16][@Y], stage[@Y];
+  int i, j, s, status;
+  for (s = 0; s < 13; ++s) for (i = 0; i < @Y; ++i) k[s][i] = m->k[s][i];
+  for (s = 13; s < 16; ++s) {
+    for (i = 0; i < @Y; ++i) {
+      double sum = 0;
+      for (j = 0; j < s; ++j) if (@a[s][j] > 0 || @a[s][j] < 0) sum += @a[s][j]*k[j][i];
+      stage[i] = m->y[i] + h*sum;
+    }
+    if ((status = @rate(m, begin + @c[s]*h, stage, p, k[s])) != 0) return status;
+  }
+  for (i = 0; i < @Y; ++i) {
+    const double difference = y_new[i] - m->y[i];
+    double *F = dense[i];
+    F[0] = difference;
+    F[1] = h*k[0][i] - difference;
+    F[2] = 2*difference - h*(k[12][i] + k[0][i]);
+    for (j = 0; j < 4; ++j) {
+      double sum = 0;
+      for (s = 0; s < 16; ++s) sum += @d[j][s]*k[s][i];
+      F[3 + j] = h*sum;
+    }
+  }
+  return 0;
+}
+
 int @step(@motion *m, const double *p, double to)
 {
   enum { n = @COORDINATES, at_v = @COORDINATES + @STATES };
   double y_new[@Y], stage[@Y], h, error, t_new;
-  int i, j, tries, leaps = 0, status = m->status;
+  int i, tries, leaps = 0, since = 0, status = m->status;
   if (status) return status;
   if (!(to > m->t)) return to < m->t ? @BACKWARDS : 0;
   m->event = -1;
+  SHORTEN_TO_SAMPLE
   /* Nearer to each other than the clock can tell. */
-  if (to - m->t <= 8e-16*@size_of(fabs(m->t), fabs(to))) { m->t = to; return 0; }
+  if (to - m->t <= 8e-16*@size_of(fabs(m->t), fabs(to))) { m->t = to; STEP_NOTHING }
   for (i = 0; i < at_v; ++i) m->y[i] = m->q[i];
   for (i = 0; i < n; ++i) m->y[at_v + i] = m->v[i];
-  if ((status = @rate(m, m->t, m->y, p, m->k[0])) != 0) return status;
+  if (@goes_on(m, p)) for (i = 0; i < @Y; ++i) m->k[0][i] = m->k[12][i];
+  else if ((status = @rate(m, m->t, m->y, p, m->k[0])) != 0) return status;
   if (!(m->h > 0)) {
-    double change = INFINITY, largest = 0;
-    for (i = 0; i < n; ++i) largest = @size_of(largest, m->size[i]);
+    double change = INFINITY, largest = 0, fastest = 0, hardest = 0;
+    for (i = 0; i < n; ++i) largest = @size_of(largest, m->size[i]), fastest = @size_of(fastest, fabs(m->v[i])), hardest = @size_of(hardest, fabs(m->k[0][at_v + i]));
+    /* Positions may be zero, or the rounding of it: the way on which velocities become others counts too. */
+    if (largest > 0 && hardest > 0) largest = @size_of(largest, fastest*fastest/hardest);
     for (i = 0; i < n; ++i) {
       const double speed = fabs(m->v[i]), force = fabs(m->k[0][at_v + i]), length = largest > 0 ? @size_of(m->size[i], 1e-2*largest) : 1;
       if (speed > 0 && length/speed < change) change = length/speed;
@@ -294,13 +235,13 @@ int @step(@motion *m, const double *p, double to)
   /* Near a singular configuration short steps do not help: a stage that is close to it spoils the error. One of these leaps across. */
   for (tries = 0; ; ++tries) {
     static const double leap[] = {0.7, 1, 1.3, 0.5, 1.7, 0.35, 2.2, 0.25};
-    const int shrunk = tries > 0 && leaps < 8 && m->h < 0.05*m->usual;
+    const int shrunk = tries > 0 && @ROWS > @REQUIREMENTS && leaps < 8 && m->h < 0.05*m->usual;
     int last;
-    if (shrunk) m->h = leap[leaps++]*m->usual;
+    if (shrunk) m->h = leap[leaps++]*m->usual, since = 0;
     last = m->t + m->h >= to;
     t_new = last ? to : m->t + m->h;
     h = t_new - m->t;
-    if (!(h > 4e-16*@size_of(fabs(m->t), fabs(to - m->t)*1e-6)) || tries > 60) return @STEP_TOO_SMALL;
+    if (!(h > 4e-16*@size_of(fabs(m->t), fabs(to - m->t)*1e-6)) || tries > 300) return @STEP_TOO_SMALL;
     status = 0;
     for (i = 1; i < 12 && !status; ++i) {
       @combine(m, @a[i], i, h, stage);
@@ -309,32 +250,19 @@ int @step(@motion *m, const double *p, double to)
     if (status) { m->h = 0.25*h; continue; }
     @combine(m, @a[12], 12, h, y_new);
     error = @error(m, y_new, h);
-    if (error > 1) { m->h = h*@size_of(0.2, 0.9*pow(error, -0.125)); continue; }
+    if (error > 1) {
+      /* Where something has a kink, errors shrink as the step does, not as its eighth power. */
+      const double factor = @size_of(0.2, 0.9*pow(error, -0.125));
+      m->h = h*(++since > 2 && factor > 0.5 ? 0.5 : factor);
+      continue;
+    }
     {
       status = @project_state(m, t_new, y_new, y_new + at_v, p);
       if (status) { m->h = 0.5*h; continue; }
     }
     if ((status = @rate(m, t_new, y_new, p, m->k[12])) != 0) { m->h = 0.5*h; continue; }
-    for (i = 13; i < 16 && !status; ++i) {
-      @combine(m, @a[i], i, h, stage);
-      status = @rate(m, m->t + @c[i]*h, stage, p, m->k[i]);
-    }
-    if (status) { m->h = 0.5*h; continue; }
+    STEP_DENSE
     break;
-  }
-  /* The continuous extension of order 7. */
-  for (i = 0; i < @Y; ++i) {
-    const double difference = y_new[i] - m->y[i];
-    double *F = m->dense[i];
-    F[0] = difference;
-    F[1] = h*m->k[0][i] - difference;
-    F[2] = 2*difference - h*(m->k[12][i] + m->k[0][i]);
-    for (j = 0; j < 4; ++j) {
-      double sum = 0;
-      int s;
-      for (s = 0; s < 16; ++s) sum += @d[j][s]*m->k[s][i];
-      F[3 + j] = h*sum;
-    }
   }
   {
     const double growth = error > 0 ? 0.9*pow(error, -0.125) : 10, planned = m->h;
@@ -345,6 +273,9 @@ int @step(@motion *m, const double *p, double to)
   m->t_begin = m->t, m->t = h < to - m->t ? m->t + h : to, m->length = m->t - m->t_begin;
   for (i = 0; i < at_v; ++i) m->q[i] = y_new[i];
   for (i = 0; i < n; ++i) m->v[i] = y_new[at_v + i];
+  for (i = 0; i < @PARAMETERS; ++i) m->with[i] = p[i];
+  for (i = 0; i < @Y; ++i) m->end[i] = y_new[i];
+  m->t_end = m->t, m->goes_on = 1;
   @note_sizes(m);
   ++m->steps;
   STEP_END
@@ -354,7 +285,7 @@ void @dense(const @motion *m, double t, double *q, double *v)
 {
   double y[@Y];
   int i;
-  @state_at(m, t, y);
+  DENSE_STATE
   for (i = 0; i < @COORDINATES + @STATES; ++i) q[i] = y[i];
   for (i = 0; i < @COORDINATES; ++i) v[i] = y[@COORDINATES + @STATES + i];
 }

@@ -13,10 +13,28 @@ std::string_view c_elimination();
 /// [M A'; A 0] for the rows that act; `c_row_contacts` is what stands in its places where there are contacts.
 std::string_view c_rows();
 std::string_view c_row_contacts(std::string_view place);
+/// How contacts share what they hold.
+std::string_view c_shared_friction();
 /// Accelerations where straight-line code does not vouch for its answer; projection likewise.
 std::string_view c_general_solver();
 std::string_view c_least_norm();
 std::string_view c_general_projection();
+
+// c_control_search.cpp
+/// Least squares, one after the other, in few unknowns; `c_control_limits` stands in its place where there are limits.
+std::string_view c_control_algebra();
+std::string_view c_control_limits();
+/// Which limits and one-sided requirements act.
+std::string_view c_control_search();
+
+// c_control.cpp
+/// The control force beside the constraints that act; `c_control_free` stands in its places where there is a free one.
+std::string_view c_control_force();
+std::string_view c_control_free(std::string_view place);
+/// What it changes.
+std::string_view c_control_steer();
+/// The same of a sample that is held.
+std::string_view c_control_held();
 
 // c_runtime.cpp
 /// What errors count against.
@@ -27,19 +45,25 @@ std::string_view c_rate();
 std::string_view c_classical_step();
 std::string_view c_fixed_step();
 std::string_view c_fixed_step_with_events();
-/// The state within the last step; what ends or happens there.
-std::string_view c_state_at();
-std::string_view c_events();
+/// The same between samples of control.
+std::string_view c_sampled_steps();
 /// Dormand and Prince's steps of order 8 with projection and dense output.
 std::string_view c_adaptive_step();
 
-// c_switching.cpp
+// c_events.cpp
+/// The state within the last step; what ends or happens there.
+std::string_view c_state_at();
+std::string_view c_events();
+
+// c_contacts.cpp
 /// Which contacts hold, stick and slide.
 std::string_view c_contact_law();
 /// What the rounding of a state at rest is seen against.
 std::string_view c_floor();
 /// Velocities that jump.
 std::string_view c_impacts();
+
+// c_switching.cpp
 /// From one phase to the next.
 std::string_view c_phases();
 /// What a phase lasts for.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "mechanician/compile/program_inputs.hpp"
+#include "mechanician/exports/c_text.hpp"
 #include "mechanician/expression/differentiate.hpp"
 #include "mechanician/expression/simplify.hpp"
 
@@ -32,6 +33,9 @@ class Maker {
     along(x_, dx_, by_state_);
     by_all_ = by_state_;
     along(a_, da_, by_all_), along(lambda_, dlambda_, by_all_), along(f_, df_, by_all_);
+    if (!facts.has_control()) return;
+    a1_ = make_symbols("plain", eqs_.n()), da1_ = make_symbols("dplain", eqs_.n());
+    along(a1_, da1_, by_all_);
   }
 
   Program rates() const {
@@ -47,7 +51,8 @@ class Maker {
 
   Program equations() const {
     std::vector<Expr> all(static_cast<std::size_t>(eqs_.n()));
-    for (int i = 0; i < eqs_.n(); ++i) all[at(i)] = eqs_.has_C ? eqs_.Q[at(i)] + eqs_.C[at(i)] : eqs_.Q[at(i)];
+    for (int i = 0; i < eqs_.n(); ++i)
+      all[at(i)] = eqs_.has_C ? eqs_.Q[at(i)] + with_C_[0] * eqs_.C[at(i)] : eqs_.Q[at(i)];
     for (const auto& e : eqs_.M.entries) all[at(e.row)] = all[at(e.row)] - e.value * a_[at(e.col)];
     for (const auto& e : eqs_.A.entries) all[at(e.col)] = all[at(e.col)] + e.value * lambda_[at(e.row)];
     std::vector<Expr> S = eqs_.b, U, slips, friction;
@@ -64,7 +69,7 @@ class Maker {
       friction.push_back(contact.friction);
     }
     for (const auto* part : {&S, &U, &friction, &slips}) all.insert(all.end(), part->begin(), part->end());
-    return program(directional(all, by_state_), {&a_, &lambda_, &f_, &dx_});
+    return program(directional(all, by_state_), {&a_, &lambda_, &f_, &dx_, &with_C_});
   }
 
   Program quantities() const {
@@ -73,13 +78,18 @@ class Maker {
     for (int i = 0; i < eqs_.n(); ++i) force[at(i)] = -eqs_.Q[at(i)];
     for (const auto& e : eqs_.M.entries) force[at(e.row)] = force[at(e.row)] + e.value * a_[at(e.col)];
     for (const auto& e : eqs_.A.entries) {
-      if (facts_.levels[at(e.row)] == CFacts::rate) continue;
-      std::vector<Expr>& kind = facts_.levels[at(e.row)] == CFacts::control ? control : ideal;
-      kind[at(e.col)] = kind[at(e.col)] + e.value * lambda_[at(e.row)];
+      if (facts_.levels[at(e.row)] == CFacts::rate || facts_.levels[at(e.row)] == CFacts::control) continue;
+      ideal[at(e.col)] = ideal[at(e.col)] + e.value * lambda_[at(e.row)];
+    }
+    Expr cost = 0.0;
+    for (const auto& e : facts_.has_control() ? eqs_.M.entries : std::vector<SparseExprMatrix::Entry>{}) {
+      const Expr part = e.value * (a_[at(e.col)] - a1_[at(e.col)]);
+      control[at(e.row)] = control[at(e.row)] + part;
+      cost = cost + part * (a_[at(e.row)] - a1_[at(e.row)]);
     }
     for (std::size_t i = 0; i < force.size(); ++i) force[i] = force[i] - control[i];
     std::vector<Replacement> forces;
-    for (const Expr& e : facts_.extensions) forces.push_back({e, value_of(e, force, ideal, control)});
+    for (const Expr& e : facts_.extensions) forces.push_back({e, value_of(e, force, ideal, control, cost)});
     std::vector<Expr> all;
     for (int i = 0; i < facts_.num_coordinates; ++i) all.push_back(force[at(facts_.coordinates[at(i)])]);
     for (int i = 0; i < facts_.num_coordinates; ++i) all.push_back(control[at(facts_.coordinates[at(i)])]);
@@ -90,7 +100,9 @@ class Maker {
     all.push_back(facts_.model.kinetic.value_or(kinetic));
     all.push_back(facts_.model.potential.value_or(Expr(0.0)));
     for (const Expr& e : substitute(facts_.events, forces)) all.push_back(e);
-    return program(directional(all, by_all_), {&a_, &lambda_, &f_, &dx_, &da_, &dlambda_, &df_});
+    for (int j = eqs_.num_constraints(); j < eqs_.m(); ++j) all.push_back(error_of(j));
+    all.push_back(cost);
+    return program(directional(all, by_all_), {&a_, &lambda_, &f_, &dx_, &da_, &dlambda_, &df_, &a1_, &da1_});
   }
 
  private:
@@ -109,7 +121,7 @@ class Maker {
 
   /// What an acceleration or force that an output uses is made of.
   Expr value_of(const Expr& symbol, const std::vector<Expr>& force, const std::vector<Expr>& ideal,
-                const std::vector<Expr>& control) const {
+                const std::vector<Expr>& control, const Expr& cost) const {
     const Symbol& s = symbol.symbol();
     const int i = facts_.system.find_coordinate(s.name);
     switch (s.kind) {
@@ -119,6 +131,12 @@ class Maker {
         return ideal[at(i)];
       case SymbolKind::control_force:
         return control[at(i)];
+      case SymbolKind::control_cost:
+        return cost;
+      case SymbolKind::control_error:
+        for (int j = eqs_.num_constraints(); j < eqs_.m(); ++j)
+          if (facts_.system.row_name(j) == s.name) return error_of(j);
+        return 0.0;
       case SymbolKind::multiplier:
         for (int j = 0; j < facts_.m(); ++j)
           if (facts_.system.row_name(j) == s.name) return lambda_[at(j)];
@@ -135,8 +153,14 @@ class Maker {
     }
   }
 
+  Expr error_of(int row) const {
+    return eqs_.rows[at(row)].level == Level::acceleration ? Expr(0.0) : eqs_.rows[at(row)].residual;
+  }
+
   const CFacts& facts_;
   const Equations& eqs_;
+  std::vector<Expr> with_C_ = make_symbols("other", 1);  ///< 1, or 0: as if there were no [nonideal]
+  std::vector<Expr> a1_, da1_;                           ///< without control
   std::vector<Expr> x_, a_, lambda_, f_, dx_, da_, dlambda_, df_;
   std::vector<Tangent> by_state_, by_all_;
 };
@@ -146,11 +170,12 @@ constexpr std::string_view tangent_begin = R"(
    for sure is not a number. */
 int @tangent(const @motion *m, const double *p, double dt, const double *dq, const double *dv, const double *dp, @instant *d)
 {
-  enum { at_a = @X, at_lambda = at_a + @N, at_f = at_lambda + @R, at_dx = at_f + @SLIPS, at_da = at_dx + @X, at_dlambda = at_da + @N, at_df = at_dlambda + @R };
+  enum { at_a = @X, at_lambda = at_a + @N, at_f = at_lambda + @R, at_dx = at_f + @SLIPS, at_other = at_dx + @X, at_da = at_other, at_dlambda = at_da + @N, at_df = at_dlambda + @R, at_plain = at_df + @SLIPS, at_dplain = at_plain + TANGENT_PLAIN };
+  /* What the equations have behind dx the quantities have not. */
   @numbers s;
   @forces forces;
-  double x[@X], all[at_df + @SLIPS + 1], only[2*@X], rates[@STATES + @PARAMETERS + 1], y[@N + @R + 2*@SLIPS + @CONTACTS + 1], a[@N], lambda[@R + 1], f[@SLIPS + 1];
-  double values[2*@COORDINATES + @OUTPUTS + 2 + @EVENTS];
+  double x[@X], all[at_dplain + TANGENT_PLAIN + 1], only[2*@X], rates[@STATES + @PARAMETERS + 1], y[@N + @R + 2*@SLIPS + @CONTACTS + 1], a[@N], lambda[@R + 1], f[@SLIPS + 1];
+  double values[2*@COORDINATES + @OUTPUTS + 2 + @EVENTS + @REQUIREMENTS + 1];
   char act[@R + 1], sure[@LARGEST];
   int i, j, status;
   @pack(m->t, m->q, m->v, p, TANGENT_MODES, x);
@@ -165,7 +190,6 @@ int @tangent(const @motion *m, const double *p, double dt, const double *dq, con
 )";
 
 constexpr std::string_view tangent_end = R"(  for (i = 0; i < @X; ++i) all[at_dx + i] = only[@X + i];
-  @tangent_equations(all, y);
   for (j = 0; j < @R; ++j) act[j] = TANGENT_ROWS;
   TANGENT_SOLVE
   for (i = 0; i < @N; ++i) all[at_da + i] = a[i];
@@ -181,16 +205,20 @@ constexpr std::string_view tangent_end = R"(  for (i = 0; i < @X; ++i) all[at_dx
   for (i = 0; i < @CONTACTS; ++i) d->normal[i] = TANGENT_NORMAL;
   for (i = 0; i < @SLIPS; ++i) d->friction[i] = f[i];
   for (i = 0; i < @GUARDS; ++i) d->guards[i] = NAN;
+  for (i = 0; i < @REQUIREMENTS; ++i) d->error[i] = values[2*@COORDINATES + @OUTPUTS + 2 + @EVENTS + i];
+  d->cost = values[2*@COORDINATES + @OUTPUTS + 2 + @EVENTS + @REQUIREMENTS];
   return 0;
 }
 )";
 
 /// Slides: what friction changes by itself, beside what it changes with the normal force.
-constexpr std::string_view tangent_contacts = R"({
+constexpr std::string_view tangent_contacts = R"(all[at_other] = 1;
+  @tangent_equations(all, y);
+  {
     @modes now = m->d;
     int c, k;
     for (c = 0; c < @CONTACTS; ++c) for (k = 0; k < @contact[c].slips; ++k) extra[@contact[c].first + k] = 0;
-    @turn(&s, &now);
+    @turn(m, &s, x + 1 + @N, &now);
     for (c = 0; c < @CONTACTS; ++c) if (now.status[c] == @SLIDES) {
       const double *dslip = y + @N + @R + @SLIPS + @CONTACTS + @contact[c].first, *slip = s.slip + @contact[c].first;
       const double normal = @contact[c].limited ? 1 : now.sign[c]*forces.actual[@contact[c].row], dfriction = y[@N + @R + @SLIPS + c];
@@ -211,17 +239,38 @@ constexpr std::string_view tangent_contacts = R"({
     for (i = 0; i < @SLIPS; ++i) f[i] += extra[i];
   })";
 
-void put(std::string& text, std::string_view word, std::string_view by) {
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + by.size()))
-    text.replace(at, word.size(), by);
-}
+/// One after the other: with everything; without control; without control and [nonideal], which is what multipliers are of.
+constexpr std::string_view tangent_rows = R"({
+    double moved[@N], lambda2[@R + 1];
+    int k;
+    char unique[@LARGEST];
+    for (j = 0; j < @R; ++j) act[j] = TANGENT_CONSTRAINT;
+    if ((status = @solve_rows(&s, act, s.Q, s.b, a, lambda, f, unique)) != 0) return status;
+    for (k = TANGENT_FIRST; k < 3; ++k) {
+      for (j = 0; j < @R; ++j) act[j] = (char)(@is_kept[j] && (k == 0 || TANGENT_CONSTRAINT));
+      if ((status = @solve_rows(&s, act, k < 2 ? s.C : s.Q, s.b, all + at_a, all + at_lambda, f, sure)) != 0) return status;
+      for (i = 0; i < @N && TANGENT_PLAIN > 0 && k == 1; ++i) all[at_plain + i] = all[at_a + i];
+      all[at_other] = k < 2;
+      @tangent_equations(all, y);
+      if ((status = @solve_rows(&s, act, y, y + @N, moved, lambda2, f, sure)) != 0) return status;
+      for (i = 0; i < @N; ++i) {
+        if (k == TANGENT_FIRST) a[i] = moved[i];
+        if (k == 1 && TANGENT_PLAIN > 0) all[at_dplain + i] = moved[i];
+      }
+      for (j = 0; j < @R; ++j) lambda[j] = lambda2[j];
+    }
+    for (i = 0; i < @N; ++i) all[at_a + i] = forces.a[i];
+    for (j = 0; j < @R; ++j) sure[@N + j] = unique[@N + j];
+  })";
 
 }  // namespace
 
 CTangent make_c_tangent(const CFacts& facts, const std::vector<int>& left_out) {
   const Maker maker(facts);
   CTangent made{maker.rates(), maker.equations(), maker.quantities(), {}};
-  std::string text(tangent_begin), kept = "static const char @is_kept[] = {";
+  std::string text(tangent_begin);
+  const auto put = [&](std::string_view word, std::string_view by) { text = with(text, {{word, std::string(by)}}); };
+  std::string kept = "static const char @is_kept[] = {";
   for (int j = 0; j < facts.m(); ++j)
     kept += std::find(left_out.begin(), left_out.end(), j) == left_out.end() ? "1, " : "0, ";
   text += "  @tangent_rates(only, rates);\n";
@@ -232,14 +281,15 @@ CTangent make_c_tangent(const CFacts& facts, const std::vector<int>& left_out) {
   for (std::size_t i = 0; i < facts.is_derived.size(); ++i)
     if (facts.is_derived[i]) text += fmt::format("  only[@X + 1 + 2*@N + {}] = rates[{}];\n", i, next++);
   text += tangent_end;
-  put(text, "TANGENT_MODES", facts.switches ? "m->d.mode" : "0");
-  put(text, "TANGENT_ROWS", facts.switches ? "(char)@acts(&m->d, j)" : "@is_kept[j]");
-  put(text, "TANGENT_SOLVE",
-      facts.switches ? tangent_contacts
-                     : "if ((status = @solve_rows(&s, act, y, y + @N, a, lambda, f, sure)) != 0) return status;");
-  put(text, "TANGENT_OTHER", facts.switches && facts.num_slips > 0 ? "1" : "@HAS_C");
-  put(text, "TANGENT_NORMAL", facts.switches ? "sure[@N + @contact[i].row] ? lambda[@contact[i].row] : NAN" : "0");
-  if (facts.switches) put(text, "char act[@R + 1]", "double extra[@SLIPS + 1] = {0};\n  char act[@R + 1]");
+  put("TANGENT_MODES", facts.switches ? "m->d.mode" : "0");
+  put("TANGENT_ROWS", facts.switches ? "(char)@acts(&m->d, j)" : "@is_kept[j]");
+  put("TANGENT_SOLVE", facts.switches ? tangent_contacts : tangent_rows);
+  put("TANGENT_PLAIN", facts.has_control() ? "@N" : "0");
+  put("TANGENT_CONSTRAINT", facts.has_control() ? "j < @FIRST_REQUIREMENT" : "1");
+  put("TANGENT_FIRST", facts.has_control() ? "0" : "1");
+  put("TANGENT_OTHER", !facts.switches ? "0" : facts.num_slips > 0 ? "1" : "@HAS_C");
+  put("TANGENT_NORMAL", facts.switches ? "sure[@N + @contact[i].row] ? lambda[@contact[i].row] : NAN" : "0");
+  if (facts.switches) put("char act[@R + 1]", "double extra[@SLIPS + 1] = {0};\n  char act[@R + 1]");
   made.text = (facts.switches ? "" : kept + "0};\n") + text;
   return made;
 }

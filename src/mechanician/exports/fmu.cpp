@@ -93,9 +93,14 @@ std::string adapter_text(const CFacts& facts, const FmuDescription& description,
   for (std::size_t k = 0; k < facts.changing_rows.size(); ++k)
     modes += fmt::format("  if (i == AT_ENGAGED + {}) *value = c->s.m.d.engaged[{}];\n", k,
                          facts.rows[static_cast<std::size_t>(facts.changing_rows[k])]);
-  const bool events = facts.switches || !facts.events.empty();
+  const bool events = facts.has_events();
   replace(instance, "GET_MODES", modes);
   replace(instance, "HAPPEN", events ? "@_happen(&c->s.m, c->s.p)" : "0");
+  const bool samples = facts.has_samples();
+  replace(instance, "FIRST_SAMPLE", samples ? "c->s.m.holds = 0;\n  " : "");
+  replace(instance, "HAS_SAMPLES", samples ? "1" : "0");
+  replace(instance, "NEXT_TIME", samples ? "@_next_sample(&c->s.m)" : "0");
+  replace(instance, "SAMPLE", samples ? "@_sample(&c->s.m, c->s.p)" : "0");
   replace(instance, "COMPLETED", events ? "@_completed(&c->s.m, c->s.p)" : "0");
   replace(instance, "DIRECTIONAL", std::string(description.has_directional ? fmu_directional() : fmu_no_directional()));
   replace(instance, "enum { NUM =",

@@ -104,6 +104,15 @@ FmuDescription::FmuDescription(const CFacts& given, std::string model_name, std:
       ++next;
   for (const std::string& slip : facts.slip_names)
     add(slip, "output", "continuous", "calculated", "", "friction along the slip");
+  for (const ControlEquations::Actuator& a : facts.eqs.control.actuators)
+    add(fmt::format("tau({})", a.name), "output", "continuous", "calculated", "", "effort of an actuator");
+  for (int j = facts.eqs.num_constraints(); j < facts.m(); ++j)
+    add(fmt::format("e({})", system.row_name(j)), "output", "continuous", "calculated", "",
+        fmt::format("error of {}", facts.eqs.rows[static_cast<std::size_t>(j)].text));
+  if (control)
+    add("cost", "output", "continuous", "calculated", "", "cost of control");
+  else
+    ++next;
   for (std::size_t i = 0; i < facts.outputs.size(); ++i)
     add(facts.output_names[i], "output", "continuous", "calculated", "", to_text(facts.outputs[i]));
   for (const char* energy : {"kinetic_energy", "potential_energy"})

@@ -22,10 +22,10 @@ std::string_view fmu_instance() {
 
 enum { NUM = @_COORDINATES, STATES = @_STATES, ROWS = @_ROWS, PARAMETERS = @_PARAMETERS, CONTINUOUS = 2*NUM + STATES, INDICATORS = @_GUARDS + @_EVENTS };
 /* References: time, positions, states, velocities, accelerations, rates of states, parameters, forces of constraints and control, multipliers,
-   normal forces, friction, outputs, energies, what is engaged, guards, events. */
+   normal forces, friction, efforts, errors and cost of control, outputs, energies, what is engaged, guards, events. */
 enum { AT_Q = 1, AT_Z = AT_Q + NUM, AT_V = AT_Z + STATES, AT_A = AT_V + NUM, AT_RATE = AT_A + NUM, AT_P = AT_RATE + STATES, AT_FORCE = AT_P + PARAMETERS,
        AT_CONTROL = AT_FORCE + NUM, AT_LAMBDA = AT_CONTROL + NUM, AT_NORMAL = AT_LAMBDA + ROWS, AT_FRICTION = AT_NORMAL + @_CONTACTS,
-       AT_OUTPUT = AT_FRICTION + @_SLIPS, AT_ENERGY = AT_OUTPUT + @_OUTPUTS, AT_ENGAGED = AT_ENERGY + 2, AT_GUARD = AT_ENGAGED + CHANGING,
+       AT_TAU = AT_FRICTION + @_SLIPS, AT_ERROR = AT_TAU + @_ACTUATORS, AT_COST = AT_ERROR + @_REQUIREMENTS, AT_OUTPUT = AT_COST + 1, AT_ENERGY = AT_OUTPUT + @_OUTPUTS, AT_ENGAGED = AT_ENERGY + 2, AT_GUARD = AT_ENGAGED + CHANGING,
        AT_EVENT = AT_GUARD + @_GUARDS, REFERENCES = AT_EVENT + @_EVENTS };
 
 /* Everything that a motion depends on: what a state of the FMU is. */
@@ -109,7 +109,7 @@ static int initialise(Instance *c)
 {
   c->s.begun = 1, c->known = 0;
   if (c->exchange) c->s.m.slack = 10*c->s.m.tolerance;
-  @_restart(&c->s.m, c->s.p);
+  FIRST_SAMPLE@_restart(&c->s.m, c->s.p);
   return know(c);
 }
 
@@ -121,7 +121,8 @@ static int get(Instance *c, uint32_t r, double *value)
   *value = i < AT_Q ? c->s.m.t : i < AT_V ? c->s.m.q[i - AT_Q] : i < AT_A ? c->s.m.v[i - AT_V] : i < AT_RATE ? c->now.a[i - AT_A] :
            i < AT_P ? c->now.rates[i - AT_RATE] : i < AT_FORCE ? c->s.p[i - AT_P] : i < AT_CONTROL ? c->now.force[i - AT_FORCE] :
            i < AT_LAMBDA ? c->now.control[i - AT_CONTROL] : i < AT_NORMAL ? c->now.lambda[i - AT_LAMBDA] :
-           i < AT_FRICTION ? c->now.normal[i - AT_NORMAL] : i < AT_OUTPUT ? c->now.friction[i - AT_FRICTION] :
+           i < AT_FRICTION ? c->now.normal[i - AT_NORMAL] : i < AT_TAU ? c->now.friction[i - AT_FRICTION] :
+           i < AT_ERROR ? c->now.tau[i - AT_TAU] : i < AT_COST ? c->now.error[i - AT_ERROR] : i < AT_OUTPUT ? c->now.cost :
            i < AT_ENERGY ? c->now.outputs[i - AT_OUTPUT] : i < AT_ENGAGED ? c->now.energies[i - AT_ENERGY] : i < AT_GUARD ? 0 :
            i < AT_EVENT ? c->now.guards[i - AT_GUARD] : c->now.events[i - AT_EVENT];
 GET_MODES  return 1;
@@ -201,12 +202,15 @@ static int update(Instance *c)
   get_states(c, before);
   status = take_changes(c);
   if (!status) status = HAPPEN;
+  if (!status) status = SAMPLE;
   if (!status && @_is_off(&c->s.m, c->s.p)) status = @_project(&c->s.m, c->s.p);
   c->known = 0;
   if (status) { say(c, 1, @_status_text(status)); return -1; }
   get_states(c, after);
   return c->s.m.stopped ? 2 : memcmp(before, after, sizeof before) != 0;
 }
+/* Whether it is known when the next event comes: a sample of control. */
+static int next_time(const Instance *c, double *t) { (void)c; *t = NEXT_TIME; return HAS_SAMPLES; }
 static int completed(Instance *c) { const int over = COMPLETED; c->known = 0; return over || (@_is_off(&c->s.m, c->s.p)); }
 
 /* ---- states of the FMU */
@@ -264,7 +268,8 @@ static int directional(Instance *c, const uint32_t *u, size_t nu, const uint32_t
     if (u[n] >= REFERENCES) { say(c, 1, "there is no variable with this reference"); return 0; }
     du[n] = i < AT_Q ? dt : i < AT_V ? dq[i - AT_Q] : i < AT_A ? dv[i - AT_V] : i < AT_RATE ? d.a[i - AT_A] : i < AT_P ? d.rates[i - AT_RATE] :
             i < AT_FORCE ? dp[i - AT_P] : i < AT_CONTROL ? d.force[i - AT_FORCE] : i < AT_LAMBDA ? d.control[i - AT_CONTROL] :
-            i < AT_NORMAL ? d.lambda[i - AT_LAMBDA] : i < AT_FRICTION ? d.normal[i - AT_NORMAL] : i < AT_OUTPUT ? d.friction[i - AT_FRICTION] :
+            i < AT_NORMAL ? d.lambda[i - AT_LAMBDA] : i < AT_FRICTION ? d.normal[i - AT_NORMAL] : i < AT_TAU ? d.friction[i - AT_FRICTION] :
+            i < AT_ERROR ? d.tau[i - AT_TAU] : i < AT_COST ? d.error[i - AT_ERROR] : i < AT_OUTPUT ? d.cost :
             i < AT_ENERGY ? d.outputs[i - AT_OUTPUT] : i < AT_ENGAGED ? d.energies[i - AT_ENERGY] : i < AT_GUARD ? 0 :
             i < AT_EVENT ? d.guards[i - AT_GUARD] : d.events[i - AT_EVENT];
     if (isnan(du[n])) { say(c, 1, "the derivative of a force that is not unique, or of a guard, is not known"); return 0; }
@@ -341,6 +346,7 @@ EXPORTED fmi2Status fmi2NewDiscreteStates(void *c, fmi2EventInfo *info)
   const int changed = update((Instance *)c);
   memset(info, 0, sizeof *info);
   info->valuesChanged = changed > 0, info->terminateSimulation = changed == 2;
+  info->nextEventTimeDefined = next_time((Instance *)c, &info->nextEventTime);
   return STATUS2(changed >= 0);
 }
 EXPORTED fmi2Status fmi2EnterContinuousTimeMode(void *c) { (void)c; return fmi2OK; }
@@ -471,7 +477,7 @@ EXPORTED fmi3Status fmi3EvaluateDiscreteStates(void *c) { (void)c; return fmi3OK
 EXPORTED fmi3Status fmi3UpdateDiscreteStates(void *c, bool *again, bool *terminate, bool *nominals, bool *values, bool *next_defined, double *next)
 {
   const int changed = update((Instance *)c);
-  *again = *nominals = *next_defined = false, *next = 0;
+  *again = *nominals = false, *next_defined = next_time((Instance *)c, next) != 0;
   *values = changed > 0, *terminate = changed == 2;
   return STATUS3(changed >= 0);
 }

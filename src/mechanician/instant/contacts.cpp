@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/compile/row_weights.hpp"
@@ -229,8 +228,8 @@ ContactSolution solve_contacts(const System& system, const InstantValues& values
   return result;
 }
 
-double calc_mode_violation(const System& system, const InstantValues& values, const std::vector<Contact>& contacts,
-                           const VectorXd& C) {
+std::optional<CoulombAnswer> solve_contact_mode(const System& system, const InstantValues& values,
+                                                const std::vector<Contact>& contacts, const VectorXd& C) {
   const std::vector<Index> rows = rows_with(system, contacts, [](const Contact& c) { return c.acts(); });
   InstantValues part = take_rows(values, rows);
   part.C = C;
@@ -248,8 +247,7 @@ double calc_mode_violation(const System& system, const InstantValues& values, co
     mode.directions.push_back(slides ? c.direction : VectorXd());
   }
   mode.holding = one_sided;
-  const std::optional<CoulombAnswer> answer = solve_coulomb_mode(part, one_sided, friction, mode);
-  return answer ? answer->violation : std::numeric_limits<double>::infinity();
+  return solve_coulomb_mode(part, one_sided, friction, mode);
 }
 
 }  // namespace mechanician

@@ -90,10 +90,10 @@ struct ContactOptions {
 ContactSolution solve_contacts(const System& system, const InstantValues& values, std::vector<Contact> contacts,
                                const Eigen::VectorXd& C, const ContactOptions& options = {});
 
-/// Whether contacts that act as their statuses say (holding, sticking, sliding) may go on doing so: by how much signs and
-/// cones are missed at best, as a fraction; 0: all is well. Far cheaper than solve_contacts where there is friction.
-double calc_mode_violation(const System& system, const InstantValues& values, const std::vector<Contact>& contacts,
-                           const Eigen::VectorXd& C);
+/// Contacts that act as their statuses say (holding, sticking, sliding): may they go on doing so (CoulombAnswer::violation), and
+/// is the acceleration the only one? Far cheaper than solve_contacts where there is friction.
+std::optional<CoulombAnswer> solve_contact_mode(const System& system, const InstantValues& values,
+                                                const std::vector<Contact>& contacts, const Eigen::VectorXd& C);
 
 /// Rows of equalities and of the contacts for which `which` is true.
 template <class Which>

@@ -163,7 +163,7 @@ class Layer {
   void find_rates(Joint& joint);
   void move_along_tree();
   void find_start_of(Joint& joint, bool rates);
-  void shorten(Pose& pose, const std::string& name);
+  void shorten(const std::string& name, Pose& pose, Span span);
   void place_bodies();
   void make_root(Body& body);
   void make_child(Body& body);
@@ -215,8 +215,6 @@ class Layer {
   Formula shorten(const std::string& name, const Formula& f, Span span);
   void shorten(const std::string& name, Vector& v, Span span);
   void shorten(const std::string& name, Matrix& A, Span span);
-  std::string in_full(
-      const std::string& text) const;  ///< without such names: for the start, which knows parameters only
   void add_coordinate(const std::string& name, const Formula& start, const Formula& start_rate, Span span);
   void add_force(const std::string& coordinate, const Formula& f, Span span);
   struct Statement {
@@ -266,8 +264,8 @@ class Layer {
   std::set<std::string> mentioned_;           ///< names in all texts of the file
 
   std::vector<Statement> coordinates_, definitions_, constraints_, positions_, velocities_, parameters_;
-  std::vector<std::string> kinetic_, potential_;    ///< names of definitions
-  std::map<std::string, std::string> short_names_;  ///< of long expressions of parameters
+  std::vector<std::string> kinetic_, potential_;  ///< names of definitions
+  std::set<std::string> short_names_;             ///< of long expressions of parameters
   std::map<std::string, Statement> forces_;
   TomlValue view_;
 };

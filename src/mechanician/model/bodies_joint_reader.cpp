@@ -217,6 +217,8 @@ bool Layer::read_frames(Joint& joint, const TomlMember& field) {
       a2 = R2t * placed.direction(*v);
     }
   }
+  // Frames are made of the axes many times over.
+  shorten(joint.name + ".axis1", a1, joint.span), shorten(joint.name + ".axis2", a2, joint.span);
   if (joint.type == JointType::universal) {
     const double off = dot(one.R * a1, two.R * a2).value;
     if (std::abs(off) > 1e-6 && !own)
@@ -225,8 +227,10 @@ bool Layer::read_frames(Joint& joint, const TomlMember& field) {
                                 short_number(std::acos(std::clamp(off, -1.0, 1.0)) * 180 / 3.14159265358979323846))),
              false;
     // e is the second axis, the third column the first one, in both bodies.
-    const Vector e1 = unit(R1t * (two.R * a2) - dot(R1t * (two.R * a2), a1) * a1);
-    const Vector c2 = unit(R2t * (one.R * a1) - dot(R2t * (one.R * a1), a2) * a2);
+    Vector seen1 = R1t * (two.R * a2), seen2 = R2t * (one.R * a1);
+    shorten(joint.name + ".seen1", seen1, joint.span), shorten(joint.name + ".seen2", seen2, joint.span);
+    Vector e1 = unit(seen1 - dot(seen1, a1) * a1), c2 = unit(seen2 - dot(seen2, a2) * a2);
+    shorten(joint.name + ".across1", e1, joint.span), shorten(joint.name + ".across2", c2, joint.span);
     joint.F1 = columns(e1, cross(a1, e1), a1), joint.F2 = columns(a2, cross(c2, a2), c2);
   } else if (joint.type == JointType::perpendicular) {
     joint.F1 = frame(a1), joint.F2 = frame(a2);
@@ -234,7 +238,9 @@ bool Layer::read_frames(Joint& joint, const TomlMember& field) {
     joint.F1 = identity(), joint.F2 = R2t * one.R;
   } else if (!own) {
     // One frame in the world, seen from both.
-    joint.F1 = frame(a1), joint.F2 = R2t * (one.R * joint.F1);
+    joint.F1 = frame(a1);
+    shorten(joint.name + ".frame1", joint.F1, joint.span);
+    joint.F2 = R2t * (one.R * joint.F1);
   } else {
     joint.F1 = frame(a1);
     const Vector seen = R2t * (one.R * column(joint.F1, 0)), flat = seen - dot(seen, a2) * a2;

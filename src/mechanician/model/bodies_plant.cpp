@@ -223,7 +223,7 @@ void Layer::move_along_tree() {
       Joint& j = joints_[static_cast<std::size_t>(b.joint)];
       for (JointCoordinate& c : j.coordinates) c.symbol = c.start, c.rate = c.start_rate;
       pose = pose_behind(j, starts_[static_cast<std::size_t>(b.parent)], j.second == i, "", {});
-      shorten(pose, b.name + ".start");
+      shorten(b.name + ".start", pose, b.span);
       moved[static_cast<std::size_t>(i)] = moves;
     } else {
       pose = {b.at, b.R, b.spin, transpose(b.R) * b.velocity, b.turned};
@@ -268,20 +268,15 @@ void Layer::find_start_of(Joint& j, bool rates) {
     j.coordinates[0].start_rate = sine2 * w[1] + cosine2 * w[2];
 }
 
-/// Long expressions of parameters become parameters: what hangs on a body is made of them.
-void Layer::shorten(Pose& pose, const std::string& name) {
-  const auto shorten_one = [&](Formula& f, const std::string& part) {
-    if (f.text.size() < 24) return;
-    parameters_.push_back({name + "." + part, in_full(f.str()), {}});
-    f = Formula(f.value, name + "." + part, 3, false);
-  };
+void Layer::shorten(const std::string& name, Pose& pose, Span span) {
   for (std::size_t i = 0; i < 3; ++i) {
-    for (std::size_t k = 0; k < 3; ++k) shorten_one(pose.R[i][k], fmt::format("r{}{}", i + 1, k + 1));
-    shorten_one(pose.p[i], xyz[i]);
-    shorten_one(pose.w[i], std::string("w") + xyz[i]);
-    shorten_one(pose.u[i], std::string("u") + xyz[i]);
+    for (std::size_t k = 0; k < 3; ++k)
+      pose.R[i][k] = shorten(fmt::format("{}.r{}{}", name, i + 1, k + 1), pose.R[i][k], span);
+    pose.p[i] = shorten(name + "." + xyz[i], pose.p[i], span);
+    pose.w[i] = shorten(name + ".w" + xyz[i], pose.w[i], span);
+    pose.u[i] = shorten(name + ".u" + xyz[i], pose.u[i], span);
   }
-  for (std::size_t k = 0; k < 4; ++k) shorten_one(pose.q[k], wxyz[k]);
+  for (std::size_t k = 0; k < 4; ++k) pose.q[k] = shorten(name + "." + wxyz[k], pose.q[k], span);
 }
 
 /// How far a joint is open where `start` puts the bodies, as numbers.

@@ -348,6 +348,8 @@ void Layer::read_body(const TomlMember& field) {
   const Placement placed = placement_of(field.name);
   body.at = placed.point(body.at), body.velocity = placed.direction(body.velocity),
   body.turned = placed.turned * body.turned;
+  for (std::size_t k = 0; k < 4; ++k)
+    body.turned[k] = shorten(fmt::format("{}.turned{}", body.name, k), body.turned[k], body.span);
   body.R = body.given_R = matrix_of(body.turned);
   shorten(body.name + ".stands", body.R, body.span);
   bool moves = false;

@@ -61,7 +61,7 @@ Vector Layer::define(const std::string& name, const Vector& v, Span span) {
 Formula Layer::shorten(const std::string& name, const Formula& f, Span span) {
   constexpr std::size_t short_enough = 32;
   if (f.is_number() || f.moves || f.text.size() <= short_enough) return f;
-  short_names_[name] = f.str();
+  short_names_.insert(name);
   return define(name, f, span);
 }
 
@@ -76,22 +76,6 @@ void Layer::shorten(const std::string& name, Matrix& A, Span span) {
   for (const int i : {0, 1, 2}) shorten(fmt::format("{}.row{}", name, i + 1), A[static_cast<std::size_t>(i)], span);
 }
 
-std::string Layer::in_full(const std::string& text) const {
-  if (short_names_.empty()) return text;
-  std::string out;
-  std::size_t done = 0;
-  Lexer lexer(text);
-  for (Token token = lexer.next(); token.kind != TokenKind::end && token.kind != TokenKind::error;
-       token = lexer.next()) {
-    const auto found = token.kind == TokenKind::name ? short_names_.find(std::string(token.text)) : short_names_.end();
-    if (found == short_names_.end()) continue;
-    out.append(text, done, token.offset - done);
-    out += "(" + in_full(found->second) + ")";
-    done = token.offset + token.text.size();
-  }
-  return out + text.substr(done);
-}
-
 void Layer::define_as_written(const std::string& name, const TomlValue& value) {
   Statement s{
       name, value.type == TomlValue::Type::string ? value.text : std::string(), {value.begin, value.end}, &value};
@@ -100,8 +84,8 @@ void Layer::define_as_written(const std::string& name, const TomlValue& value) {
 
 void Layer::add_coordinate(const std::string& name, const Formula& start, const Formula& start_rate, Span span) {
   coordinates_.push_back({name, {}, span});
-  if (!start.is_zero()) positions_.push_back({name, in_full(start.str()), span});
-  if (!start_rate.is_zero()) velocities_.push_back({name, in_full(start_rate.str()), span});
+  if (!start.is_zero()) positions_.push_back({name, start.str(), span});
+  if (!start_rate.is_zero()) velocities_.push_back({name, start_rate.str(), span});
 }
 
 void Layer::add_force(const std::string& coordinate, const Formula& f, Span span) {
@@ -175,6 +159,8 @@ void Layer::put_statements() {
     }
   }
   for (const auto& [name, f] : forces_) ask(f.text);
+  for (const auto* values : {&positions_, &velocities_})
+    for (const Statement& s : *values) ask(s.text);
   const std::function<void(const TomlValue&)> ask_all = [&](const TomlValue& value) {
     if (value.type == TomlValue::Type::string) ask(value.text);
     for (const TomlValue& item : value.items) ask_all(item);
@@ -188,9 +174,8 @@ void Layer::put_statements() {
   while (!open.empty()) {
     const std::string name = std::move(open.back());
     open.pop_back();
-    const auto found = by_name.find(name);
-    if (found == by_name.end() || !wanted.insert(name).second) continue;
-    ask(found->second->text);
+    if (!wanted.insert(name).second) continue;
+    if (const auto found = by_name.find(name); found != by_name.end()) ask(found->second->text);
   }
 
   const auto member = [&](const Statement& s) {
@@ -239,7 +224,7 @@ void Layer::put_statements() {
     };
     for (const Statement& c : coordinates_) add(c);
     for (const Statement& d : definitions_)
-      if (wanted.contains(d.name)) add(d);
+      if (wanted.contains(d.name) && !short_names_.contains(d.name)) add(d);
   }
 
   TomlValue& define_table = table_of(root_, "define", span);
@@ -288,17 +273,8 @@ void Layer::put_statements() {
     hold.type = TomlValue::Type::array;
     hold.items.push_back(text_value(name, span));
   }
-  // Parameters that start values are made of.
-  std::set<std::string> used;
-  const auto use = [&](const std::string& text) {
-    each_name(text, [&](std::string name) { used.insert(std::move(name)); });
-  };
-  for (const auto* values : {&positions_, &velocities_})
-    for (const Statement& s : *values) use(s.text);
-  for (auto p = parameters_.rbegin(); p != parameters_.rend(); ++p)
-    if (used.contains(p->name)) use(p->text);
   for (const Statement& p : parameters_)
-    if (used.contains(p.name) || overrides_.contains(p.name))
+    if (wanted.contains(p.name) || overrides_.contains(p.name))
       table_of(root_, "parameters", span).members.push_back(member(p));
   put_scales(span);
   for (TomlMember& kind : view_.members) {

@@ -242,6 +242,12 @@ class Dynamics {
   bool control_may_miss = false;
   /// Whether one was, of the last rhs_by_factors().
   bool misses_requirement() const { return control_.missed; }
+  /// The actuator whose effort was furthest beyond a limit, by that part of the limits; −1: none was.
+  struct PassedLimit {
+    int actuator = -1;
+    double part = 0.0;
+  };
+  PassedLimit find_passed_limit() const;
   /// Sampled control: what is held from now on. Where it is not sampled, nothing. False: there is none.
   bool sample_control(double t, const double* y);
   /// [whether there is a sample | τ, or without actuators u]; empty where control is not sampled.
@@ -277,12 +283,14 @@ class Dynamics {
     int row = 0, num_slips = 1;
     double sign = 1.0;                  ///< of λ
     std::array<double, 2> direction{};  ///< of the slip: ±1, or a unit vector that is near
+    bool shares =
+        false;  ///< with others, in any way, to the same effect: where the row is left out, its friction is too
   };
   std::vector<Sliding>& sliding() { return sliding_; }
   bool has_sliding() const { return !sliding_.empty(); }
   void set_sliding(std::vector<Sliding> sliding);
-  /// Along the slips, of the last rhs_by_factors().
-  std::array<double, 2> calc_friction(std::size_t which) const;
+  /// Along the slips, of the last rhs_by_factors(). `share`: the multiplier of one that shares its force.
+  std::array<double, 2> calc_friction(std::size_t which, double share) const;
   /// Two slips: the direction at a state becomes the one that is held.
   void hold_slip_directions(double t, const double* y);
 

@@ -56,10 +56,11 @@ void Dynamics::add_sliding_force(std::size_t which, double lambda) {
   for (const auto& [k, i] : facts_of.T) column_[i] -= size * d[k] * *T++;
 }
 
-std::array<double, 2> Dynamics::calc_friction(std::size_t which) const {
+std::array<double, 2> Dynamics::calc_friction(std::size_t which, double share) const {
   const double* const slips = slips_of(which);
   std::array<double, 2> d = slip_direction(sliding_[which], slips);
-  const double normal = sliding_facts(which).is_force ? 1.0 : sliding_[which].sign * sliding_lambda_[which];
+  const double lambda = sliding_[which].shares ? share : sliding_lambda_[which];
+  const double normal = sliding_facts(which).is_force ? 1.0 : sliding_[which].sign * lambda;
   for (double& x : d) x *= -slips[-1] * normal;
   return d;
 }
@@ -90,27 +91,29 @@ bool Dynamics::add_sliding_with(double t, const double* y, Respond&& respond_to)
   // What has a largest force of its own is given; the multipliers that the others follow come after it.
   coulomb_.clear();
   std::fill(column_.begin(), column_.end(), 0.0);
+  const std::vector<int>& kept = weighed_ ? measured_.exact.kept : all.kept;
+  bool any_given = false;
   for (std::size_t s = 0; s < sliding_.size(); ++s) {
-    if (sliding_facts(s).is_force)
+    if (sliding_facts(s).is_force) {
       add_sliding_force(s, 0.0);
-    else
+      any_given = true;
+    } else if (generally_ || std::binary_search(kept.begin(), kept.end(), sliding_[s].row)) {
       coulomb_.push_back(static_cast<int>(s));
+    } else if (sliding_[s].shares) {
+      lambda[s] = 0.0;
+    } else {
+      return false;  // a row that depends on others: its multiplier, and so its friction, is not determined
+    }
   }
   const auto count = static_cast<int>(coulomb_.size());
-  if (coulomb_.size() < sliding_.size()) {
+  if (any_given) {
     if (!respond_to(w)) return false;
     for (int i = 0; i < n_; ++i) qdd_[i] += w[i];
     for (int j = 0; j < m_; ++j) lambda_joint_[j] += w[n_ + j];
   }
   sliding_determinant_ = 1.0;
   if (count == 0) return true;
-  for (const int s : coulomb_) {
-    const int row = sliding_[s].row;
-    // A row that depends on others: its multiplier, and so its friction, is not determined.
-    const std::vector<int>& kept = weighed_ ? measured_.exact.kept : all.kept;
-    if (!generally_ && !std::binary_search(kept.begin(), kept.end(), row)) return false;
-    lambda[s] = lambda_joint_[row];
-  }
+  for (const int s : coulomb_) lambda[s] = lambda_joint_[sliding_[s].row];
   if (count >= least_series && add_sliding_series(respond_to)) return true;
   W_.resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(count));
   for (int s = 0; s < count; ++s) {

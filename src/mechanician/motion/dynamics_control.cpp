@@ -291,6 +291,18 @@ void Dynamics::calc_control_switches(std::span<double> g) const {
   }
 }
 
+Dynamics::PassedLimit Dynamics::find_passed_limit() const {
+  PassedLimit passed;
+  const ControlRoom& c = control_;
+  for (Index i = 0; i < c.tau.size() && i < c.values.low.size(); ++i) {
+    const double low = c.values.low(i), high = c.values.high(i);
+    const double size = std::max(std::isfinite(low) ? std::abs(low) : 0.0, std::isfinite(high) ? std::abs(high) : 0.0);
+    const double beyond = std::max(c.tau(i) - high, low - c.tau(i));
+    if (beyond > passed.part * size) passed = {static_cast<int>(i), size > 0.0 ? beyond / size : beyond};
+  }
+  return passed;
+}
+
 void Dynamics::settle_control(double t, const double* y) {
   if (num_control_switches() == 0 || !rhs_by_factors(t, y, scratch_.data())) return;
   --evaluations, ++projections;

@@ -202,7 +202,7 @@ std::optional<Sample> Dynamics::calc_sample(double t, const double* y, const dou
 double Dynamics::calc_friction_size(const ForceFacts& force) {
   for (std::size_t s = 0; s < sliding_.size(); ++s)
     if (sliding_[s].row == force.at) {
-      const std::array<double, 2> f = calc_friction(s);
+      const std::array<double, 2> f = calc_friction(s, joint_[static_cast<std::size_t>(sliding_[s].row)]);
       return sliding_[s].num_slips == 2 ? std::hypot(f[0], f[1]) : std::abs(f[0]);
     }
   double squares = 0.0;

@@ -153,7 +153,7 @@ class SmoothMotion : public MotionSteps {
   double condition_begin_ = 1.0;  ///< smallest over largest pivot at the begin of the step
   int sigma_guard_ = 0;
   int points_left_ = 0, patience_ = 4;  ///< steps that end at the next point of a table, now and after the next failure
-  bool passed_noted_ = false;
+  bool passed_noted_ = false, limit_noted_ = false;
   std::vector<double> y_sample_, rate_sample_, e5_, e3_, scale_;
 
   bool implicit_ = false;

@@ -398,7 +398,15 @@ void PhasedMotion::take_from_phase(const Change& change, std::size_t c, Contact&
     if (f.norm() > 0.0) contact.direction = -f.normalized();
   } else if (old.status == ContactStatus::sliding) {
     const double at_rest = std::max(1.0, 1e12 * options.tolerance) * contact.slip_tolerance;
-    if (change.is(c, What::slip) && contact.values.slip.norm() <= at_rest) {
+    // One that has only just begun to slide has no slip either, but gains some; all corners of a box come to rest at once.
+    const auto slows_down = [&] {
+      if (change.qdd.size() == 0) return false;
+      const VectorXd s = contact.values.T * change.qdd - contact.values.slip_b;
+      double along = 0.0;
+      for (Index k = 0; k < s.size(); ++k) along += s(k) * old.direction[static_cast<std::size_t>(k)];
+      return along < 0.0;
+    };
+    if (contact.values.slip.norm() <= at_rest && (change.is(c, What::slip) || slows_down())) {
       contact.direction.resize(0);
     } else if (contact.direction.size() == 0) {
       contact.direction.resize(contact.values.slip.size());
@@ -515,6 +523,7 @@ bool PhasedMotion::change_phase() {
   const double shortest = 1024.0 * eps * std::max(std::abs(state.t), options.to - start.t);
   if (std::vector<std::string> settled = take_settled(state.t + shortest); !settled.empty())
     add_event(EventKind::contact, state.t, std::move(settled), state, state.qd);
+  if (change.why && change.why->what == What::slip) change.qdd = smooth_->sample(state.t).qdd;
   measure(state);
   leave_phase();
   if (change.why && change.why->what == What::friction_solvable) {

@@ -106,7 +106,32 @@ std::vector<ContactStatus> PhasedMotion::statuses() const {
   return list;
 }
 
-/// Whether the multipliers of the phase are unique where it begins; what slides needs one of its own. False: it has none.
+/// Whether contacts that share forces in more than one way may go on as they do: signs and cones are met, and however the forces are
+/// shared the acceleration is one.
+bool PhasedMotion::mode_goes_on(const State& there, const VectorXd& control) const {
+  Evaluation now = system->evaluate(there);
+  std::optional<NotFinite> not_finite = now.not_finite;
+  if (not_finite) return true;
+  if (control.size() > 0) now.values.Q += control;  // a given force, as contacts feel it
+  std::vector<Contact> contacts = classify_contacts(*system, there, now, size_, not_finite);
+  for (std::size_t c = 0; c < contacts.size(); ++c) {
+    contacts[c].status = modes_[c].status;
+    VectorXd& direction = contacts[c].direction;
+    if (modes_[c].status != ContactStatus::sliding) {
+      direction.resize(0);
+    } else if (direction.size() == 0) {  // it has only just begun
+      direction.resize(contacts[c].values.slip.size());
+      for (Index k = 0; k < direction.size(); ++k) direction(k) = modes_[c].direction[static_cast<std::size_t>(k)];
+    }
+  }
+  VectorXd C;
+  if (system->equations().has_C && !system->needs_reactions()) C = system->calc_C(there, {}).C;
+  const std::optional<CoulombAnswer> answer = solve_contact_mode(*system, now.values, contacts, C);
+  return answer && answer->violation <= 1e-12 && answer->determined;
+}
+
+/// Whether the multipliers of the phase are unique where it begins. What slides on more points than carry it uniquely rubs in one way
+/// all the same where the slips agree: a box that slides without turning. False: it does not.
 bool PhasedMotion::find_unique(const State& state) {
   const std::vector<char>& absent = phase_->dynamics->absent();
   AccelerateOptions with_rows{.diagnose = false, .contacts = false};
@@ -125,18 +150,24 @@ bool PhasedMotion::find_unique(const State& state) {
   }
   const Instant instant = accelerate(*phase_->system, state, with_rows);
   multipliers_unique_ = instant.solution.multipliers_undetermined.empty();
+  const auto& open = instant.solution.multipliers_undetermined;
+  std::optional<std::size_t> first;
+  bool two_sided = false;
   for (std::size_t c = 0; c < modes_.size(); ++c) {
-    const auto& open = instant.solution.multipliers_undetermined;
-    if (modes_[c].status != ContactStatus::sliding || system->equations().contacts[c].is_force ||
+    const ContactRow& contact = system->equations().contacts[c];
+    if (modes_[c].status != ContactStatus::sliding || contact.is_force ||
         std::find(open.begin(), open.end(), phase_->rows[c]) == open.end())
       continue;
-    finish(StopReason::not_unique,
-           fmt::format("at t = {}: the force of `{}` is not unique (other constraints do the same), and so neither is "
-                       "its friction",
-                       short_number(state.t), contact_name(c)));
-    return false;
+    if (!first) first = c;
+    two_sided |= !system->row(contact.row).one_sided;
   }
-  return true;
+  if (!first || (!two_sided && mode_goes_on(state, instant.solution.Q_control))) return true;
+  finish(
+      StopReason::not_unique,
+      fmt::format(
+          "at t = {}: the force of `{}` is not unique (other constraints do the same), and so neither is its friction",
+          short_number(state.t), contact_name(*first)));
+  return false;
 }
 
 void PhasedMotion::begin_phase(State state, double until, bool ready) {
@@ -163,36 +194,20 @@ void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
   meanings_ = guard_meanings(*system, *phase_, modes_, multipliers_unique_);
   for (std::size_t c = 0; c < modes_.size(); ++c)
     if (modes_[c].status == ContactStatus::sliding)
-      phase.sliding.push_back({.row = phase_->rows[c],
-                               .num_slips = static_cast<int>(system->equations().contacts[c].slip.size()),
-                               .sign = modes_[c].sign,
-                               .direction = modes_[c].direction});
+      phase.sliding.push_back(
+          {.row = phase_->rows[c],
+           .num_slips = static_cast<int>(system->equations().contacts[c].slip.size()),
+           .sign = modes_[c].sign,
+           .direction = modes_[c].direction,
+           .shares = !multipliers_unique_ && system->row(system->equations().contacts[c].row).one_sided});
   // Contacts that touch may be in the way of control.
   phase.control_may_miss = system->num_control() > 0 && std::any_of(modes_.begin(), modes_.end(), [](const auto& mode) {
                              return mode.status != ContactStatus::open;
                            });
-  if (phase.control_may_miss) phase.may_go_on = [this](const State& there) { return control_goes_on(there); };
-  if (!multipliers_unique_)
-    phase.may_go_on = [this, control = std::move(phase.may_go_on)](const State& there) {
-      if (control && !control(there)) return false;
-      Evaluation now = system->evaluate(there);
-      std::optional<NotFinite> not_finite = now.not_finite;
-      if (not_finite) return true;
-      std::vector<Contact> contacts = classify_contacts(*system, there, now, size_, not_finite);
-      for (std::size_t c = 0; c < contacts.size(); ++c) {
-        contacts[c].status = modes_[c].status;
-        VectorXd& direction = contacts[c].direction;
-        if (modes_[c].status != ContactStatus::sliding) {
-          direction.resize(0);
-        } else if (direction.size() == 0) {  // it has only just begun
-          direction.resize(contacts[c].values.slip.size());
-          for (Index k = 0; k < direction.size(); ++k) direction(k) = modes_[c].direction[static_cast<std::size_t>(k)];
-        }
-      }
-      if (const VectorXd& u = smooth_->dynamics().control_force(); u.size() > 0) now.values.Q += u;
-      VectorXd C;
-      if (system->equations().has_C && !system->needs_reactions()) C = system->calc_C(there, {}).C;
-      return calc_mode_violation(*system, now.values, contacts, C) <= 1e-12;
+  if (phase.control_may_miss || !multipliers_unique_)
+    phase.may_go_on = [this, controlled = phase.control_may_miss](const State& there) {
+      return (!controlled || control_goes_on(there)) &&
+             (multipliers_unique_ || mode_goes_on(there, smooth_->dynamics().control_force()));
     };
   phase.energy_in_play = sums_.ledger.in_play();
   phase.sizes = smooth_ ? std::optional(smooth_->dynamics().sizes) : before_.sizes;
@@ -447,10 +462,10 @@ Sample PhasedMotion::of_whole(const Sample& part) {
   for (std::size_t c = 0; c < modes_.size(); ++c) {
     if (!contacts_of[c].has_friction) continue;
     const std::size_t slips = contacts_of[c].slip.size();
-    if (!system->row(contacts_of[c].row).bare)
-      normal.push_back(phase_->rows[c] < 0 ? 0.0 : joint[static_cast<std::size_t>(phase_->rows[c])]);
+    const double lambda = phase_->rows[c] < 0 ? 0.0 : joint[static_cast<std::size_t>(phase_->rows[c])];
+    if (!system->row(contacts_of[c].row).bare) normal.push_back(lambda);
     std::array<double, 2> f{};
-    if (modes_[c].status == ContactStatus::sliding) f = smooth_->dynamics().calc_friction(sliding++);
+    if (modes_[c].status == ContactStatus::sliding) f = smooth_->dynamics().calc_friction(sliding++, lambda);
     if (modes_[c].status == ContactStatus::sticking)
       for (std::size_t k = 0; k < slips; ++k) f[k] = joint[static_cast<std::size_t>(phase_->slip_rows[c][k])];
     friction_values.insert(friction_values.end(), f.begin(), f.begin() + static_cast<std::ptrdiff_t>(slips));

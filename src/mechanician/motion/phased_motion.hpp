@@ -70,6 +70,7 @@ class PhasedMotion : public MotionSteps {
   // ---- phased_motion.cpp
   std::vector<ContactStatus> statuses() const;
   std::shared_ptr<const PhaseSystem> phase_system() { return systems_->of(statuses(), start); }
+  bool mode_goes_on(const State& there, const Eigen::VectorXd& control) const;
   bool find_unique(const State& state);
   /// `ready`: move_onto() has chosen the rows of the phase and moved the state onto them.
   void begin_phase(State state, double until, bool ready = false);
@@ -93,6 +94,7 @@ class PhasedMotion : public MotionSteps {
     std::string when = {};
     Settling settling = {};
     Eigen::VectorXd before_moving = {};  ///< velocities, after impacts
+    Eigen::VectorXd qdd = {};            ///< where the phase has ended, if a slip did that
     bool jumped = false, ready = false;  ///< begin_phase()
     bool is(std::size_t c, GuardMeaning::What what) const { return why && why->contact == c && why->what == what; }
   };

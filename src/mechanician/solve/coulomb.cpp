@@ -265,6 +265,9 @@ std::string describe(const CoulombSolution& solution) {
     case Count::one:
       return "one acceleration satisfies Coulomb's law";
     case Count::several:
+      if (!solution.answer->determined)
+        return "Coulomb friction allows several accelerations at this state: contacts can share what they carry in more "
+               "than one way, and each way rubs differently";
       return fmt::format("Coulomb friction allows several accelerations at this state (Painlevé): {} were found",
                          solution.alternatives.size() + 1);
     case Count::unknown:
@@ -334,6 +337,7 @@ CoulombSolution solve_coulomb(const InstantValues& values, const std::vector<Ind
     };
     for (std::size_t j = 1; j < answers[i].list.size(); ++j) alternative(&answers[i].list[j], nullptr);
     for (const VectorXd& qdd : answers[i].list.front().others) alternative(nullptr, &qdd);
+    result.answer->determined &= answers[i].list.front().others.empty();
   }
   result.description = describe(result);
   return result;
@@ -386,7 +390,9 @@ std::optional<CoulombAnswer> solve_coulomb_mode(const InstantValues& values, con
   }
   if (!best) return std::nullopt;
   add(group, *best, whole);
-  return make_answer(s, contacts, whole);
+  CoulombAnswer answer = make_answer(s, contacts, whole);
+  answer.determined = best->others.empty();
+  return answer;
 }
 
 }  // namespace mechanician

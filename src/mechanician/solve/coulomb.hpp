@@ -57,6 +57,7 @@ struct CoulombAnswer {
   Eigen::VectorXd friction_force;         // n, Σ Tᵀf
   Eigen::VectorXd slack;                  // by position in `one_sided`; exactly 0 where holding
   double violation = 0;                   // how far signs and cones are missed, as a fraction; 0 where all is well
+  bool determined = true;  // forces that can be shared in several ways lead to one acceleration, all of them
 };
 
 struct CoulombOptions {

@@ -271,6 +271,7 @@ VectorXd SparseInstant::replace_measured(const InstantValues& values, SolveStatu
   if (values.A_noise.size() > 0) alone.A_noise = values.A_noise.select(exact);
   alone.Q = values.Q;
   SparseInstant of_exact(alone);
+  of_exact.D_ = D_(exact);  // coordinates without mass are as large as all rows together make them
   const RowCheck check = of_exact.check_rows(alone);
   if (!check.consistent) status = SolveStatus::inconsistent;
   std::vector<Index> kept;

@@ -1,0 +1,226 @@
+// Projections and steps of exported C.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "mechanician/compile/step_program.hpp"
+#include "mechanician/exports/c_interface.hpp"
+#include "mechanician/exports/c_runtime.hpp"
+#include "mechanician/exports/c_writer_internal.hpp"
+#include "mechanician/motion/dop853_tableau.hpp"
+
+namespace mechanician {
+
+namespace {
+constexpr std::size_t longest_step_program = 1500;
+}  // namespace
+
+void CWriter::make_projection(ProjectionOf what, std::string_view which, std::string_view moved) {
+  ProjectionProgramResult made;
+  if (has_program_) made = make_projection_program(eqs_, what, options_);
+  // Of long models the general projection does: accelerations are what time goes to.
+  if (compact_ && solves_generally_) made.made.reset();
+  const bool nothing = has_program_ && !made.made && made.reason == "nothing to project onto";
+  const char* behind = what == ProjectionOf::positions ? "0" : "1";
+  if (!made.made) {
+    add_text(fmt::format("static int @project_{}(double t, double *q, double *v, const double *p)\n{{\n{}}}\n", which,
+                         nothing || !solves_generally_
+                             ? "  (void)t, (void)q, (void)v, (void)p;\n  return 0;\n"
+                             : fmt::format("  return @project_generally(t, q, v, p, {});\n", behind)));
+    return;
+  }
+  add(made.made->program, fmt::format("nearer_{}", which));
+  add_text(fmt::format(R"(
+static int @project_{0}(double t, double *q, double *v, const double *p)
+{{
+  double x[@X], y[{2}];
+  int i, k;
+  for (k = 0; k < 6; ++k) {{
+    double change = 0, size = 0;
+    @pack(t, q, v, p, 0, x);
+    @nearer_{0}(x, y);
+    if (!(y[{3}] > 0)) return {4};
+    for (i = 0; i < @COORDINATES; ++i) {{
+      const double by = y[@at_coordinate[i]];
+      {1}[i] += by;
+      if (fabs(by) > change) change = fabs(by);
+      if (fabs({1}[i]) > size) size = fabs({1}[i]);
+    }}
+    /* What is left after so small a Newton step is below rounding. */
+    if (change <= 1e-9*size) return 0;
+  }}
+  return {4};
+}}
+)",
+                       which, moved, made.made->program.num_outputs(), made.made->at_vouch,
+                       solves_generally_ ? fmt::format("@project_generally(t, q, v, p, {})", behind) : "@NOT_VOUCHED",
+                       behind));
+}
+
+void CWriter::make_projections() {
+  if (facts_.switches) {
+    add_text(with(c_general_projection(),
+                  {{"PROJECTED_MODES",
+                    "@modes d = m->d;\n  int c;\n  double slips[@SLIPS + 1] = {0}, rub[@SLIPS + 1] = {0};\n  "
+                    "for (c = 0; c < @CONTACTS; ++c) if (d.status[c] == @SLIDES || (d.status[c] == @STICKS "
+                    "&& !velocities)) d.status[c] = @HOLDS;"},
+                   {"PROJECTED_ROWS",
+                    "for (j = 0; j < @R; ++j) act[j] = (char)(act[j] && @acts(&d, j));\n"
+                    "    for (j = 0; j < @SLIPS; ++j) slips[j] = -s.slip[j];"},
+                   {"PROJECTED_FLOOR", "size = @size_of(size, @floor_of(m, &s, velocities));"},
+                   {"PROJECTED_PASSED", "&d, slips,"},
+                   {"PROJECTED_SLIPS", "rub"},
+                   {"MOTION_ARGUMENT", "const @motion *m,"},
+                   {"MODE_VALUES", "m->d.mode"}}));
+    add_text(R"(
+static int @project_state(const @motion *m, double t, double *q, double *v, const double *p)
+{
+  const int status = @project_generally(m, t, q, v, p, 0);
+  return status ? status : @project_generally(m, t, q, v, p, 1);
+}
+)");
+  } else {
+    if (solves_generally_ && projects())
+      add_text(with(c_general_projection(), {{"PROJECTED_MODES", ""},
+                                             {"PROJECTED_ROWS", ""},
+                                             {"PROJECTED_PASSED", ""},
+                                             {"PROJECTED_FLOOR", ""},
+                                             {"PROJECTED_SLIPS", "0"},
+                                             {"MOTION_ARGUMENT", ""},
+                                             {"MODE_VALUES", "0"}}));
+    if (projects()) {
+      make_projection(ProjectionOf::positions, "positions", "q");
+      make_projection(ProjectionOf::velocities, "velocities", "v");
+    }
+    add_text(fmt::format(R"(
+static int @project_state(const @motion *m, double t, double *q, double *v, const double *p)
+{{
+  (void)m, (void)t, (void)q, (void)v, (void)p;
+{}  return 0;
+}}
+)",
+                         projects()
+                             ? "  {\n    int status = @project_positions(t, q, v, p);\n    if (!status) status = "
+                               "@project_velocities(t, q, v, p);\n    if (status) return status;\n  }\n"
+                             : ""));
+  }
+  add_text("\nint @project(@motion *m, const double *p)\n{\n  return @project_state(m, m->t, m->q, m->v, p);\n}\n");
+}
+
+void CWriter::make_motion() {
+  if (!facts_.switches) add_text(c_sizes());
+  make_projections();
+  if (facts_.switches) {
+    add_text(c_impacts());
+    add_text(c_phases());
+    add_text(c_guards());
+  }
+  add_text(c_forces(facts_));
+  add_text(with(c_rate(), {{"MODE_VALUES", mode_values()}}));
+  add_text(c_instant(facts_));
+  add_text(c_state_at());
+  if (has_events()) {
+    add_text(c_watch(facts_));
+    const bool changes = std::any_of(facts_.model.events.begin(), facts_.model.events.end(),
+                                     [](const Event& e) { return !e.changes.empty(); });
+    if (changes) add_text(c_changes(facts_));
+    add_text(with(c_events(),
+                  {{"KEEP_ARMED",
+                    facts_.switches ? "for (i = 0; i < @GUARDS; ++i) m->d.armed[i] = arm[i];\n  @keep_directions(m, p);"
+                                    : "(void)i;"},
+                   {"HAPPEN_CONTACTS", facts_.switches ? R"({
+      char crossed[@GUARDS + 1];
+      for (i = 0; i < @GUARDS; ++i) crossed[i] = guard[i] < 0, any |= crossed[i];
+      if (any && (status = @settle(m, p, crossed, 0)) != 0) return status;
+    })"
+                                                       : ""},
+                   {"HAPPEN_CHANGES", changes ? "if ((status = @apply(m, p, i)) != 0) return status;" : ""},
+                   {"PROJECT_CUT", facts_.switches || projects() ? "if ((k = @project(m, p)) != 0) return k;" : ""}}));
+  }
+  make_steps();
+}
+
+void CWriter::make_steps() {
+  add_text(fmt::format("static const double @c[16] = {};\n", c_numbers(dop853::c, 16)));
+  add_text("static const double @a[16][16] = {\n");
+  for (const auto& row : dop853::a) add_text(fmt::format("  {},\n", c_numbers(row, 16)));
+  add_text(fmt::format("}};\nstatic const double @e5[12] = {};\nstatic const double @b3[3] = {};\n",
+                       c_numbers(dop853::e5, 12), c_numbers(dop853::b3, 3)));
+  add_text("static const double @d[4][16] = {\n");
+  for (const auto& row : dop853::d) add_text(fmt::format("  {},\n", c_numbers(row, 16)));
+  add_text("};\n");
+  // Dense output is for events, or where it is asked for.
+  add_text(
+      with(c_adaptive_step(),
+           {{"STEP_END",
+             facts_.has_samples()
+                 ? (has_events()
+                        ? "if ((m->status = @search(m, p)) != 0) return m->status;\n  return m->status = @sample(m, p);"
+                        : "return m->status = @sample(m, p);")
+             : has_events() ? "return m->status = @search(m, p);"
+                            : "return 0;"},
+            {"STEP_NOTHING", facts_.has_samples() ? "return m->status = @sample(m, p);" : "return 0;"},
+            {"SHORTEN_TO_SAMPLE", facts_.has_samples() ? "if (to > @next_sample(m)) to = @next_sample(m);" : ""},
+            {"STEP_DENSE",
+             facts_.keeps_dense()
+                 ? "if ((status = @extend_step(m, p, m->t, h, y_new, m->dense)) != 0) { m->h = 0.5*h; continue; }"
+                 : ""},
+            {"DENSE_STATE", facts_.keeps_dense() ? "@state_at(m, m->dense[0], t, y);" : R"(double dense[@Y][7];
+  for (i = 0; i < @COORDINATES + @STATES; ++i) y[i] = m->q[i];
+  for (i = 0; i < @COORDINATES; ++i) y[@COORDINATES + @STATES + i] = m->v[i];
+  if (m->length > 0) {
+    if (!@extend_step(m, m->with, m->t_begin, m->length, m->end, dense)) @state_at(m, dense[0], t, y);
+    else for (i = 0; i < @Y; ++i) y[i] = NAN;
+  })"}}));
+  if (facts_.switches || facts_.num_states > 0 || facts_.has_samples()) {
+    const std::string name = facts_.has_samples() ? "static int @fixed_step" : "int @step_rk4";
+    add_text(c_fixed_step());
+    add_text(with(facts_.switches ? c_fixed_step_with_events() : std::string_view(R"(
+FIXED_STEP(@motion *m, const double *p, double h)
+{
+  double y[@Y];
+  int i;
+  const int status = @rk4(m, p, h, y);
+  if (status) return status;
+  for (i = 0; i < @COORDINATES + @STATES; ++i) m->q[i] = y[i];
+  for (i = 0; i < @COORDINATES; ++i) m->v[i] = y[@COORDINATES + @STATES + i];
+  m->t += h;
+  return 0;
+}
+)"),
+                  {{"FIXED_STEP", name}}));
+    if (facts_.has_samples()) add_text(c_sampled_steps());
+    return;
+  }
+  make_step_of_the_engine();
+}
+
+void CWriter::make_step_of_the_engine() {
+  const StepProgramResult step = has_program_ ? make_step_program(eqs_, options_) : StepProgramResult{};
+  const bool written = step.made && step.made->program.steps.size() <= longest_step_program;
+  add_text(c_classical_step());
+  if (written) add(step.made->program, "step_program");
+  add_text(fmt::format(R"(
+int @step_rk4(@motion *m, const double *p, double h)
+{{
+  double {0}y[{1}];
+  int i, status = 0;
+{2}  {3}status = @rk4(m->t, h, m->q, m->v, p, y, y + @COORDINATES);
+  if (status) return status;
+  for (i = 0; i < @COORDINATES; ++i) m->q[i] = y[i], m->v[i] = y[@COORDINATES + i];
+  m->t += h;
+  return 0;
+}}
+)",
+                       written ? fmt::format("x[{}], ", num_inputs() + 1) : "",
+                       written ? step.made->program.num_outputs() : 2 * n(),
+                       written ? "  x[0] = m->t, x[1] = h;\n  for (i = 0; i < @COORDINATES; ++i) x[2 + i] = m->q[i], "
+                                 "x[2 + @COORDINATES + i] = "
+                                 "m->v[i];\n  for (i = 0; i < @PARAMETERS; ++i) x[2 + 2*@COORDINATES + i] = p[i];\n  "
+                                 "@step_program(x, y);\n"
+                               : "",
+                       written ? fmt::format("if (!(y[{}] > 0)) ", step.made->at_vouch()) : ""));
+}
+
+}  // namespace mechanician
