@@ -28,6 +28,8 @@ ALWAYS_PRINTED = ('time', 'position', 'velocity', *VECTORS, 'multipliers', 'mult
                   'consistent', 'conflicts', 'constraint_residual')
 # Keys of an expected instant that say something about it and are not printed by the program.
 REMARKS = ('note', 'residual_norm')
+# Printed where something is controlled.
+OF_CONTROL = ('actuators', 'cost', 'requirements')
 
 
 class Program:
@@ -131,11 +133,12 @@ def inner_misses(got, tolerance):
 
 def instant_misses(status, got, expected, tolerance):
     """All differences between a printed instant and the expected one."""
-    unknown = expected.keys() - {*ALWAYS_PRINTED, *SETS, *REMARKS}
+    unknown = expected.keys() - {*ALWAYS_PRINTED, *SETS, *REMARKS, *OF_CONTROL}
     if unknown:
         return [f'the case expects {sorted(unknown)}, which this program does not know how to check']
     misses = inner_misses(got, tolerance)
-    answered = expected.get('unique', True) and expected.get('consistent', True)
+    requirements = expected.get('requirements', {})
+    answered = expected.get('unique', True) and expected.get('consistent', True) and all(r['met'] for r in requirements.values())
     if status != (0 if answered else 1):
         misses.append(f'exit {status}')
     for key in ('position', 'velocity', 'time'):
@@ -154,6 +157,12 @@ def instant_misses(status, got, expected, tolerance):
         sizes = [len(conflict) for conflict in got.get('conflicts') or []]
         if sizes != sorted(sizes):
             misses.append('conflicts are not ordered by size')
+    for name, requirement in requirements.items():
+        said = (got.get('requirements') or {}).get(name, {})
+        if said.get('met') is not requirement['met']:
+            misses.append(f"requirement {name}: met is {said.get('met')}, not {requirement['met']}")
+        for key in ('error', 'error_rate'):
+            misses += difference(f'{key} of {name}', said.get(key), requirement[key], 1e-13, 1.0)
     for row, factors in expected.get('depends', {}).items():
         misses += difference(f'depends of {row}', (got.get('depends') or {}).get(row), factors, 1e-8, 1.0)
     if not answered:
@@ -164,7 +173,7 @@ def instant_misses(status, got, expected, tolerance):
     for key in VECTORS:
         if key in expected:
             misses += difference(key, got.get(key), expected[key], tolerance, floor)
-    for key in ('multipliers', 'gaussian'):
+    for key in ('multipliers', 'gaussian', 'actuators', 'cost'):
         if key in expected:
             misses += difference(key, got.get(key), expected[key], 10 * tolerance, floor)
     return misses

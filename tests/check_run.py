@@ -496,6 +496,49 @@ def check_extended(c):
     c.that('keeps what is held', first['x'] == 0.6 and first["x'"] == 0.7 and abs(first['y'] + 0.8) < 1e-14 and abs(first["y'"] - 0.525) < 1e-14, first)
 
 
+SAMPLED = '''
+coordinates = ["x"]
+[dynamics]
+kinetic = "x'^2/2"
+[control]
+every = 0.25
+[control.place]
+equation  = "x = 1"
+frequency = 2.0
+'''
+
+
+def by_samples(to):
+    """x, x' of SAMPLED: the force is found at 0, 0.25, 0.5, … and held."""
+    x = v = t = 0.0
+    while t < to:
+        h, u = min(0.25, to - t), 4 * (1 - x) - 4 * v
+        x, v, t = x + h * v + h * h * u / 2, v + h * u, t + h
+    return x, v
+
+
+def check_sampled(c):
+    """Sampled control goes on on its grid, with what it holds, from run to run; what robust control has come to is that of the run that was made."""
+    for name, text in (('forced', SAMPLED), ('driven', SAMPLED + '[actuators]\nmotor = { x = "1" }\n')):
+        c.file(f'{name}.toml', text)
+        for kind in ('h5', 'csv', 'json'):
+            c.status('a first part', 0, f'{name}.toml', '--to', '1.1', '--every', '0.1', '-o', f's1.{kind}', '--quiet')
+            c.status('a second', 0, f'{name}.toml', '--from', f's1.{kind}', '--to', '1.35', '--every', '0.05', '-o', f's2.{kind}', '--quiet', out='', err='')
+            c.status('a third', 0, f'{name}.toml', '--from', f's2.{kind}', '--to', '2.1', '--every', '0.1', '-o', 's3.json', '--quiet', out='', err='')
+            last = c.json('s3.json')
+            last = dict(zip(last['columns'], last['rows'][-1]))
+            x, v = by_samples(2.1)
+            c.that(f'samples stay where they were ({name}, {kind})', abs(last['x'] - x) < 1e-10 and abs(last["x'"] - v) < 1e-10, (last, x, v))
+        c.status('without what is held', 0, f'{name}.toml', '--to', '1.1', '--every', '0.1', '--columns', "t,x,x'", '-o', 's1.csv', '--quiet')
+        c.status('it is said', 0, f'{name}.toml', '--from', 's1.csv', '--to', '2', '-o', 's3.json', err='does not say what sampled control holds')
+    robust = SAMPLED.replace('every = 0.25', 'robust = { gain = 1e-9, layer = 1.0 }').replace('x = 1"', 'x = 0"').replace('frequency = 2.0', 'frequency = 1.0')
+    c.file('robust.toml', robust + '[start]\nposition = { x = 1 }\n[run]\nto = 100\n')
+    for to in (1.0, 4.0):
+        c.status('a run that is shorter than the file says', 0, 'robust.toml', '--to', str(to), '-o', 'r.json', '--quiet')
+        found = c.json('r.json')['summary']['values']['place_error']
+        c.that('its second half counts', abs(found - (1 + to / 2) * math.exp(-to / 2)) < 1e-8, found)
+
+
 def check_files(c):
     c.status('a folder that is not there', 3, 'p.toml', '--to', '1', '-o', 'no/a.csv', out='', err='no/a.csv.part: cannot write: No such file or directory')
     os.mkdir(c.path('folder.h5'))
@@ -623,7 +666,7 @@ def main():
         c = Check(os.path.abspath(options.program), folder)
         c.file('p.toml', PENDULUM)
         for group in (check_results, check_options, check_starts, check_ends, check_interrupts, check_files, check_progress,
-                      check_extended, lambda c: check_resume(c, options.kills, options.shorten)):
+                      check_extended, check_sampled, lambda c: check_resume(c, options.kills, options.shorten)):
             try:
                 group(c)
             except (OSError, ValueError, KeyError, IndexError, TypeError, subprocess.TimeoutExpired):

@@ -30,7 +30,7 @@ y = "-0.2*y'"
 ''', (0.5, {'th': 0.7}, {'x': 'cos(0.7)', 'y': 'sin(0.7)', 'th': 0.4}))
 
 case('control_dependent_on_constraint', '''
-title = "The requirement repeats a constraint: the split is not unique, least norm"
+title = "The requirement repeats a constraint, which holds anyway: no control force"
 coordinates = ["x", "y"]
 [dynamics]
 mass = { x = 1, y = 2 }
@@ -151,6 +151,105 @@ equation = "x + y = 0"
 x = "1"
 y = "2"
 ''', (0, {}, {}))
+
+case('control_two_rows_at_odds', '''
+title = "Two requirements that contradict each other beside a third that can be met"
+coordinates = ["x", "y", "z"]
+[dynamics]
+mass = { x = 1, y = 2, z = 3 }
+[constraints]
+line = "x + y = 0"
+[control.a]
+equation = "x = 1"
+frequency = 2
+[control.b]
+equation = "y = 1"
+frequency = 2
+[control.c]
+equation = "z = sin(t)"
+''', (0, {}, {}))
+
+case('control_actuators_fewer_than_freedoms', '''
+coordinates = ["trolley", "x", "y"]
+[dynamics]
+kinetic = "5*trolley'^2 + (x'^2 + y'^2)/2"
+potential = "9.81*y"
+[constraints]
+rope = "(x - trolley)^2 + y^2 = 4"
+[actuators]
+winch = { trolley = "1" }
+[control.load]
+equation = "x = 0.5*t"
+frequency = 2
+''', (0, {'x': -1.2, 'y': -1.6}, {}), (0.3, {'trolley': 0.5, 'x': 1.7, 'y': -1.6}, {'trolley': 0.1, 'x': 0.9, 'y': 0.6}))
+
+case('control_actuators_costs', '''
+title = "More actuators than requirements: the least cost, of a matrix"
+coordinates = ["a", "b", "c"]
+[dynamics]
+kinetic = "a'^2 + b'^2/2 + 2*c'^2 + cos(a - b)*a'*b'/2"
+potential = "sin(a) + cos(b)"
+[constraints]
+tie = "b + 2*c = 1 - a^2/4"
+[actuators]
+first = { a = "1", b = "-1" }
+second = { on = "c - a*b" }
+third = { b = "2 + sin(a)", c = "t" }
+[control]
+cost = [[2, 0.5, 0], [0.5, 1, 0.1], [0, 0.1, 3]]
+[control.want]
+equation = "a*c = 0.2*cos(t)"
+frequency = 3
+damping = 0.6
+''', (0.5, {'a': 0, 'b': 0.4, 'c': 0.3}, {'a': 0.2, 'b': -0.1, 'c': 0.05}))
+
+case('control_actuators_redundant_constraints', '''
+coordinates = ["x", "y", "z"]
+[dynamics]
+mass = [["2","0.1","0"],["0.1","1","0.2"],["0","0.2","3"]]
+force = { x = "1", y = "-1", z = "0.5" }
+[constraints]
+plane = "x + y + z = 1"
+twice = "2*x + 2*y + 2*z = 2"
+[actuators]
+push = { x = "1", cost = 2 }
+pull = { y = "1", z = "-1", cost = 0.5 }
+[control.a]
+equation = "x = t"
+[nonideal]
+y = "-0.3*y'"
+''', (1, {'x': 1, 'y': 0, 'z': 0}, {'x': 1, 'y': -0.5, 'z': -0.5}))
+
+case('control_free_force', '''
+title = "A free force: what the requirement would feel of it is taken off, and the wire feels the rest"
+coordinates = ["x", "y", "z"]
+[dynamics]
+mass = [["2","0.3","0"],["0.3","1","0"],["0","0","1.5"]]
+force = { x = "-x", z = "-9.81" }
+[constraints]
+wire = "x^2 + y^2 + z^2 = 9"
+[control]
+free = { y = "-0.4*y' + 1", z = "2*x" }
+[control.level]
+equation = "z = 2 + 0.1*t"
+frequency = 2
+''', (0, {'x': 1, 'y': 2, 'z': 2}, {'x': 0.2, 'y': 0.1, 'z': -0.2}))
+
+case('control_actuators_singular_mass', '''
+coordinates = ["s", "th", "w"]
+[dynamics]
+mass = { s = 0, th = 0.7, w = 2 }
+force = { s = "14.7", w = "-w" }
+[constraints]
+roll = "s = 0.4*th"
+[actuators]
+motor = { s = "1", w = "0.3" }
+other = { th = "1" }
+[control.drive]
+equation = "th + w = sin(t)"
+frequency = 3
+damping = 0.7
+''', (0.5, {'s': 0.2, 'th': 0.5, 'w': 0.1}, {'s': 0.32, 'th': 0.8, 'w': -0.2}))
 
 # --- measured rows ----------------------------------------------------------------------------------------------------------
 case('measured_diagonal', '''

@@ -1,5 +1,5 @@
 """What is true of a model at a state, in 50 digits, straight from the formulas of the papers (tags as in the project's
-theory: F1 = U02 (6), F4 = U23 (24), F5 = U23 (54)). Shares nothing with the program."""
+theory: F1 = U02 (6), F4 = U23 (24), F5 = U23 (54); control as the theory has it). Shares nothing with the program."""
 import itertools
 import tomllib
 from mpmath import mp, mpf, matrix, zeros, eye
@@ -103,6 +103,7 @@ class Model:
         self.rows = []
         for section in ('constraints', 'control'):
             for name, c in d.get(section, {}).items():
+                if section == 'control' and name in ('free', 'cost'): continue
                 c = {'equation': c} if isinstance(c, str) else c
                 e = Parser(c['equation']).equation()
                 self.rows.append({'name': name, 'e': e, 'level': mentions(e, self.scope), 'control': section == 'control',
@@ -112,6 +113,14 @@ class Model:
         measured = d.get('measured', [])
         self.measured = [{'names': m['constraints'], 'weight': [[value(x) for x in r] for r in m['weight']]}
                          for m in (measured if isinstance(measured, list) else [measured])]
+        self.free = {k: value(v) for k, v in d.get('control', {}).get('free', {}).items()}
+        self.actuators = {name: {'on': Parser(a['on']).whole()} if 'on' in a else {'by': {k: value(v) for k, v in a.items() if k != 'cost'}}
+                          for name, a in d.get('actuators', {}).items()}
+        cost = d.get('control', {}).get('cost', {})
+        if isinstance(cost, dict):
+            own = {name: a.get('cost', cost.get(name, 1)) for name, a in d.get('actuators', {}).items()}
+            cost = [[own[a] if a == b else 0 for b in own] for a in own]
+        self.cost = [[value(x) for x in row] for row in cost]
         s = d.get('start', {})
         at = Evaluator(self.names)
         self.start = {'time': at(value(s.get('time', 0))).x,
@@ -168,6 +177,9 @@ class Model:
                 if row['frequency'] is not None:
                     w, z = at(row['frequency']).x, at(row['damping']).x
                     b_k -= 2 * z * w * rate + w * w * r.x
+            if row['control']:
+                rate = sum(r.d(Q[i]) * v[i] for i in N) + r.d('t') if row['level'] == 0 else r.x - r.x
+                row['error'], row['error_rate'] = (r.x, rate) if row['level'] < 2 else (mpf(0), mpf(0))
             for i in N: A[k, i] = A_k[i]
             b.append(b_k); sizes.append(sum(abs(x) for x in terms) + abs(b_k))
         return M, F, A, b, sizes
@@ -266,12 +278,16 @@ class Instant:
         self.model = model
         t, q, v = mpf(t), [mpf(x) for x in q], [mpf(x) for x in v]
         M, Q, A, b, sizes = model.matrices(t, q, v)
-        n, m = model.n, A.rows
-        self.M, self.Q, self.A, self.b = M, Q, A, b
-        names = [r['name'] for r in model.rows]
-        for i in range(m):
+        n = model.n
+        for i in range(A.rows):
             if not tiny and norm([A[i, j] for j in range(n)]) < mpf(10)**-14:
                 for j in range(n): A[i, j] = mpf(0)
+        # Constraints alone, then what control adds to them. Rows of constraints come first.
+        m = sum(not r['control'] for r in model.rows)
+        A2, b2, sizes2 = rows_of(A, list(range(m, A.rows))), b[m:], sizes[m:]
+        A, b, sizes = rows_of(A, list(range(m))), b[:m], sizes[:m]
+        self.M, self.Q, self.A, self.b = M, Q, A, b
+        names = [r['name'] for r in model.rows[:m]]
         Rows.rounding = mpf(0) if tiny else mpf(10)**-14 * max([mpf(1)] + [x * x for x in v])
         self.rows = rows = Rows(A)
         e_M = symmetric_eigen(M)[0]
@@ -300,8 +316,7 @@ class Instant:
             for j in range(len(rows.ind)): unit[i, j] /= norm(rows.row(i)) or mpf(1)
         left = null_basis(unit.T) if rows.ind else eye(m)
         undetermined = [k for k in range(m) if left.cols and norm([left[k, j] for j in range(left.cols)]) > mpf(10)**-12] if m else []
-        constraint_rows = [k for k in range(m) if not model.rows[k]['control']]
-        out['multipliers_undetermined'] = [names[k] for k in undetermined if k in constraint_rows]
+        out['multipliers_undetermined'] = [names[k] for k in undetermined]
         out['multipliers_unique'] = not out['multipliers_undetermined']
 
         hard = [k for k in range(m) if k not in which]
@@ -337,9 +352,7 @@ class Instant:
         # C of the ideal case
         calls = {}
         if unique:
-            ideal_constraint = tmul(rows_of(A, constraint_rows), [lam[k] for k in constraint_rows]) if constraint_rows else zero
-            if not any(r['control'] for r in model.rows): ideal_constraint = self.F
-            calls = {'ideal': lambda c: Jet(ideal_constraint[names_q.index(c)]),
+            calls = {'ideal': lambda c: Jet(self.F[names_q.index(c)]),
                      'multiplier': lambda c: Jet(lam[names.index(c)])}
         C = zero
         if model.nonideal and (unique or 'ideal(' not in str(model.d['nonideal'])):
@@ -353,20 +366,97 @@ class Instant:
             out['undetermined'] = [names_q[i] for i in range(n) if max(abs(f[i]) for f in free) > mpf(10)**-12 * size]
         out['unconstrained_acceleration'] = keyed(list(mp.lu_solve(M, matrix(Q)))) if self.definite else None
         if not unique or not (consistent or self.weighted and self.hard_consistent): return
-        control_rows = [k for k in range(m) if model.rows[k]['control']]
-        total = add(mul(M, qdd), [-x for x in Q])
-        control = zero
-        if control_rows:
-            joint = self.multipliers(add(total, [-x for x in C]))
-            control = tmul(rows_of(A, control_rows), [joint[k] for k in control_rows])
-        Qc = add(total, [-x for x in control])
-        out['acceleration'], out['constraint_force'], out['control_force'] = keyed(qdd), keyed(Qc), keyed(control)
-        out['ideal_force'] = keyed(ideal_constraint)
-        out['nonideal_force'] = keyed(add(Qc, [-x for x in ideal_constraint]))
-        out['multipliers'] = {names[k]: lam[k] for k in constraint_rows}
-        out['gaussian'] = sum(x * y for x, y in zip(total, mp.lu_solve(M, matrix(total)))) if self.definite else None
         self.qdd = qdd
         if not self.weighted: self.cross_check(q_p)
+        control = zero
+        if A2.rows:
+            if self.weighted: raise ValueError('control beside measured rows that contradict each other')
+            control = self.control(model.evaluator(t, q, v), A2, b2, sizes2, q_p)
+            if control is None: return
+            qdd = self.qdd
+        total = add(mul(M, qdd), [-x for x in Q])
+        Qc = add(total, [-x for x in control])
+        out['acceleration'], out['constraint_force'], out['control_force'] = keyed(qdd), keyed(Qc), keyed(control)
+        # Ideal is what constraints would do with the control force among the given ones.
+        given = add(Q, control)
+        ideal = minimise(M, given, q_p, Z)[0]
+        F = add(mul(M, ideal), [-x for x in given])
+        if model.nonideal and ('ideal(' in str(model.d['nonideal']) or 'multiplier(' in str(model.d['nonideal'])) \
+                and max(abs(x - y) for x, y in zip(F, self.F)) > mpf(10)**-25 * max(map(abs, F)):
+            raise ValueError('C feels the control force: not here')
+        lam = self.multipliers(F)
+        out['ideal_force'] = keyed(F)
+        out['nonideal_force'] = keyed(add(Qc, [-x for x in F]))
+        out['multipliers'] = {names[k]: lam[k] for k in range(m)}
+        out['gaussian'] = sum(x * y for x, y in zip(total, mp.lu_solve(M, matrix(total)))) if self.definite else None
+
+    def control(self, at, A2, b2, sizes2, q_p):
+        """The force of least cost beside the constraints, added to self.qdd; None where the requirements cannot be met.
+
+        N = Z (ZᵀMZ)⁻¹ Zᵀ. In y, whose length is the cost, the change of q̈ is D y: without actuators D = Z L⁻ᵀ with ZᵀMZ = L Lᵀ, with
+        them D = N E R^(−1/2); A₂ D y = r."""
+        M, Z, n, model, out = self.M, self.Z, self.model.n, self.model, self.out
+        asked = [r for r in model.rows if r['control']]
+        out['requirements'] = {r['name']: {'error': r['error'], 'error_rate': r['error_rate'], 'met': True} for r in asked}
+        r = add(b2, [-x for x in mul(A2, self.qdd)])
+        Mhat = Z.T * M * Z if Z.cols else zeros(0, 0)
+        inverse_root = power_of(Mhat, mpf(-1) / 2) if Z.cols else zeros(0, 0)
+        N = Z * inverse_root * inverse_root * Z.T if Z.cols else zeros(n, n)
+        if model.actuators:
+            E = zeros(n, len(model.actuators))
+            for k, a in enumerate(model.actuators.values()):
+                work = at(a['on']) if 'on' in a else None
+                for i, c in enumerate(model.q): E[i, k] = work.d(f'q{i:02}') if work else at(a['by'][c]).x if c in a['by'] else mpf(0)
+            R = matrix([[at(x).x for x in row] for row in model.cost])
+            root = power_of(R, mpf(-1) / 2)
+            D = N * E * root
+        else: D = Z * inverse_root if Z.cols else zeros(n, 0)
+        G = A2 * D if D.cols else zeros(A2.rows, 0)
+        top = max([norm([D[i, j] for j in range(D.cols)]) for i in range(n)] + [mpf(0)])
+        for i in range(G.rows):       # what constraints leave no room for
+            if norm([G[i, j] for j in range(G.cols)]) <= mpf(10)**-14 * top * norm([A2[i, j] for j in range(n)]):
+                for j in range(G.cols): G[i, j] = mpf(0)
+        rows = Rows(G)
+        sizes2 = [s + abs(x) for s, x in zip(sizes2, r)]
+        if not rows.consistent(r, sizes2)[0]:
+            for k in {k for s in brute_conflicts(G, r, sizes2) for k in s}: out['requirements'][asked[k]['name']]['met'] = False
+            return None
+        solve = lambda right: mul(pinv_full_row(rows.A), [right[k] for k in rows.ind]) if rows.ind else [mpf(0)] * D.cols
+        y = solve(r)
+        delta = mul(D, y)
+        if model.actuators:
+            tau = mul(root, y)
+            out['actuators'], out['cost'] = dict(zip(model.actuators, tau)), sum(x * x for x in y)
+            u = mul(E, tau)
+        else:
+            u = mul(M, delta)
+            if model.free:
+                z = [at(model.free[c]).x if c in model.free else mpf(0) for c in model.q]
+                felt = mul(N, z)
+                across = mul(D, solve(mul(A2, felt)))
+                u = add(u, z, [-x for x in mul(M, across)])
+                delta = add(delta, felt, [-x for x in across])
+            out['cost'] = sum(x * w for x, w in zip(delta, mul(M, delta)))
+            if self.definite and not model.free: self.check_control(A2, r, u)
+        self.qdd = add(self.qdd, delta)
+        return u
+
+    def check_control(self, A2, r, u):
+        """u = M^(1/2) (B₂P)⁺ r with P = I − B₁⁺B₁, by singular values."""
+        n, ind = self.model.n, self.rows
+        Mi, Mh = power_of(self.M, mpf(-1) / 2), power_of(self.M, mpf(1) / 2)
+        B1 = ind.A * Mi if ind.ind else None
+        P = eye(n) - (pinv_full_row(B1) * B1 if ind.ind else zeros(n, n))
+        U, S, V = mp.svd_r(A2 * Mi * P)
+        top = max(list(S) + [mpf(0)])
+        y = [mpf(0)] * n
+        for i in range(S.rows):
+            if S[i] <= mpf(10)**-12 * norm([x for x in A2 * Mi]): continue
+            c = sum(U[k, i] * r[k] for k in range(len(r))) / S[i]
+            for k in range(n): y[k] += V[i, k] * c
+        other = mul(Mh, y)
+        off = max(abs(a - b) for a, b in zip(other, u)) / max(list(map(abs, u)) + [mpf(10)**-30])
+        if top > 0 and off > mpf(10)**-14: print('  ORACLE FORMS OF CONTROL DISAGREE', mp.nstr(off, 3))
 
     def multipliers(self, F):
         """Least norm λ with Aᵀλ = F."""

@@ -135,13 +135,21 @@ Loaded load(const CommandOptions& options) {
   }
   if (!found.remark.empty() && !options.quiet) say("note: the start comes from a result, and {}\n", found.remark);
   State start = std::move(found.state);
+  HeldControl sampled;
+  if (!system.kernels() && system.equations().control.every &&
+      (!options.start_from.empty() || system.start_rules().from)) {
+    sampled = {system.start().t, std::move(found.held)};
+    if (sampled.efforts.empty() && !options.quiet)
+      say("note: the result does not say what sampled control holds there: it samples at the start, and then at its "
+          "times\n");
+  }
   const auto n = static_cast<std::size_t>(system.n());
   assign({start.q.data(), n}, position, system, "--position");
   refuse_rates(velocity, system, "--velocity");
   assign({start.qd.data(), n}, velocity, system, "--velocity");
   if (!options.time.empty()) start.t = parse_number(options.time, "--time");
   system.set_state_rates(start);
-  return {std::move(system), std::move(start), std::move(tables)};
+  return {std::move(system), std::move(start), std::move(tables), std::move(sampled)};
 }
 
 bool assemble_start(Loaded& loaded, const CommandOptions& options) {

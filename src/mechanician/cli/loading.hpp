@@ -14,13 +14,15 @@
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/parameters.hpp"
 #include "mechanician/model/urdf.hpp"
+#include "mechanician/motion/integrator.hpp"
 
 namespace mechanician {
 
 struct Loaded {
   System system;
   State start;
-  std::string tables = {};  ///< what they hold, for RunSetup
+  std::string tables = {};   ///< what they hold, for RunSetup
+  HeldControl sampled = {};  ///< where sampled control stands, of a start from a result
 };
 
 /// Throws UsageError for a velocity of a state, which nobody gives.

@@ -45,6 +45,7 @@ MotionOptions motion_options(const RunOptions& run, const CommandOptions& option
   if (std::string wrong = wrong_tolerance(motion.tolerance); !wrong.empty())
     refuse_value(system, "run.tolerance", "`run.tolerance` cannot be met, or means nothing", std::move(wrong));
   motion.method = run.method ? *run.method : method_of(stated.method).value_or(Method::automatic);
+  motion.sampled = loaded.sampled;
   motion.scale = system.scale();
   if (!options.scale.empty()) {
     motion.scale.resize(static_cast<std::size_t>(system.n()), 0.0);

@@ -227,13 +227,14 @@ void solve_all(const System& system, Evaluation now, const AccelerateOptions& op
   instant.values = again ? now.values : std::move(now.values);
   if (system.num_control() == 0) return solve_constraints(system, now, options, contacts, instant);
   const Instant start = instant;
-  const auto plant = [&](const VectorXd& u, const AccelerateOptions& how) {
+  const auto plant = [&](const VectorXd& u, const AccelerateOptions& how, const std::vector<Contact>* guess) {
     Instant result = start;
+    if (guess) result.contacts = *guess;
     if (u.size() > 0) result.values.Q += u;
     solve_constraints(system, now, how, contacts, result);
     return result;
   };
-  instant = accelerate_with_control(system, now, options, plant);
+  instant = accelerate_with_control(system, now, options, start.contacts, plant);
 }
 
 }  // namespace

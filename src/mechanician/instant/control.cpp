@@ -1,7 +1,10 @@
 #include "mechanician/instant/control.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
+#include <map>
 
 #include "mechanician/solve/factorisation.hpp"
 #include "mechanician/solve/row_selection.hpp"
@@ -87,116 +90,279 @@ namespace {
 
 class Controller {
  public:
-  Controller(const System& system, const Evaluation& now, const Plant& plant)
-      : system_(system), now_(now), control_(now.control), plant_(plant), A_(dense_rows(now.control.A)) {
+  Controller(const System& system, const Evaluation& now, const std::vector<Contact>& contacts, const Plant& plant)
+      : system_(system),
+        now_(now),
+        contacts_(contacts),
+        control_(now.control),
+        plant_(plant),
+        A_(dense_rows(now.control.A)) {
     has_actuators_ = control_.E.cols() > 0;
     F_ = has_actuators_ ? control_.E : MatrixXd(A_.transpose());
     units_ = calc_units(now.values);
     // Reactions, and friction, feel what actuators do.
-    const std::vector<ContactRow>& contacts = system.equations().contacts;
-    const bool friction =
-        std::any_of(contacts.begin(), contacts.end(), [](const ContactRow& c) { return c.has_friction; });
+    const std::vector<ContactRow>& rows = system.equations().contacts;
+    const bool friction = std::any_of(rows.begin(), rows.end(), [](const ContactRow& c) { return c.has_friction; });
     reacts_ = has_actuators_ && (system.needs_reactions() || friction);
     settles_at_once_ = !reacts_ && !system.has_contacts();
   }
 
   Instant run(const AccelerateOptions& options) {
-    AccelerateOptions quick = options;
-    quick.diagnose = quick.parts = false;
-    Instant at = plant_({}, quick);
+    quick_ = options;
+    quick_.diagnose = quick_.parts = false;
+    Instant at = plant_({}, quick_, nullptr);
     const std::optional<VectorXd> a = at.solution.a;
-    if (!at.has_acceleration()) return plant_({}, options);
-    const double force = largest_force(at);
-    VectorXd u = VectorXd::Zero(system_.n());
-    tau_ = VectorXd::Zero(F_.cols());
-    constexpr int most = 40;
-    for (int round = 0; round < most; ++round) {
-      const VectorXd next = improve(at, u, quick);
-      const double change = (next - u).cwiseAbs().maxCoeff();
-      u = next;
-      at = plant_(u, quick);
-      if (!at.has_acceleration()) return at;
-      if (settles_at_once_ || change <= 1e-11 * (force + u.cwiseAbs().maxCoeff())) break;
-      if (round + 1 == most) {
-        at.contact_trouble = "control and contacts do not settle at this state: no force was found that both agree on";
-        return at;
-      }
-    }
-    Instant result = plant_(u, options);
+    if (!at.has_acceleration()) return plant_({}, options, nullptr);
+    Outcome best = settle(nullptr, std::move(at));
+    if (!contacts_.empty() && !(best.settled && best.meets_all())) find_contacts(best);
+    if (!best.settled) return std::move(best.at);
+    Instant result = plant_(best.u, options, nullptr);
     result.values.Q = now_.values.Q;
-    report(u, a, result);
+    report(best, a, result);
     return result;
   }
 
  private:
+  /// Where force and response agree.
+  struct Outcome {
+    bool settled = false;
+    Instant at;  ///< with the force; where nothing is settled: why
+    VectorXd u, tau, delta;
+    ControlStage stage;
+    ControlAnswer answer;
+    double cost = 0.0;
+
+    bool meets_all() const {
+      return answer.refused.empty() &&
+             std::all_of(answer.met.begin(), answer.met.end(), [](char met) { return met != 0; });
+    }
+  };
+
   static double largest_force(const Instant& at) {
     return std::max({at.values.Q.cwiseAbs().maxCoeff(),
                      at.solution.Qc.size() ? at.solution.Qc.cwiseAbs().maxCoeff() : 0.0, 1e-300});
   }
 
+  /// From no force on, with contacts as they are or as a guess says.
+  Outcome settle(const std::vector<Contact>* guess, Instant at) {
+    Outcome o;
+    const double force = largest_force(at);
+    o.u = VectorXd::Zero(system_.n());
+    o.tau = VectorXd::Zero(F_.cols());
+    constexpr int most = 40;
+    for (int round = 0; round < most; ++round) {
+      const VectorXd next = improve(at, guess, o);
+      const double change = (next - o.u).cwiseAbs().maxCoeff();
+      o.u = next;
+      at = plant_(o.u, quick_, guess);
+      if (!at.has_acceleration()) break;
+      o.settled = settles_at_once_ || change <= 1e-11 * (force + o.u.cwiseAbs().maxCoeff());
+      if (o.settled) break;
+      if (round + 1 == most)
+        at.contact_trouble = "control and contacts do not settle at this state: no force was found that both agree on";
+    }
+    o.at = std::move(at);
+    o.cost = has_actuators_ ? o.tau.dot(control_.R * o.tau) : o.delta.dot(now_.values.M * o.delta);
+    return o;
+  }
+
+  // ---- contacts that are in the way
+  //
+  // Around a contact that holds, or sticks, the response to a force is that of a constraint, and what would open it or make it slip
+  // seems to be out of reach. So where requirements are missed, others are tried: contacts that are let go, and those that slide. The force
+  // that is right then is put to the contacts as they are: where they do with it what was guessed, that is what happens.
+
+  enum class Doing { as_it_is, open, up, down, along };
+
+  void find_contacts(Outcome& best) {
+    const std::vector<Contact>& given = contacts_;
+    std::vector<std::size_t> changing;
+    std::vector<std::vector<Doing>> doings;
+    for (std::size_t c = 0; c < given.size(); ++c) {
+      if (given[c].status != ContactStatus::touching) continue;
+      std::vector<Doing> may{Doing::as_it_is};
+      if (given[c].values.one_sided) may.push_back(Doing::open);
+      if (given[c].values.has_friction && given[c].direction.size() == 0) {
+        if (given[c].values.slip.size() == 1)
+          may.insert(may.end(), {Doing::up, Doing::down});
+        else
+          may.push_back(Doing::along);
+      }
+      if (may.size() > 1) changing.push_back(c), doings.push_back(std::move(may));
+    }
+    constexpr std::size_t most_guesses = 256;
+    std::size_t all = 1;
+    for (const auto& may : doings) all = std::min(most_guesses + 1, all * may.size());
+    const auto try_all = [&](auto&& take) {
+      if (all <= most_guesses) {
+        for (std::size_t number = 1; number < all; ++number) {
+          std::vector<Doing> what(given.size(), Doing::as_it_is);
+          std::size_t rest = number;
+          for (std::size_t k = 0; k < changing.size(); rest /= doings[k].size(), ++k)
+            what[changing[k]] = doings[k][rest % doings[k].size()];
+          take(make_outcome(given, what));
+        }
+        return;
+      }
+      // Too many: each by itself, and all of them alike.
+      for (std::size_t k = 0; k <= changing.size(); ++k)
+        for (std::size_t d = 1; d < 4; ++d) {
+          std::vector<Doing> what(given.size(), Doing::as_it_is);
+          bool any = false;
+          for (std::size_t i = 0; i < changing.size(); ++i)
+            if ((i == k || k == changing.size()) && d < doings[i].size()) what[changing[i]] = doings[i][d], any = true;
+          if (any) take(make_outcome(given, what));
+        }
+    };
+    try_all([&](Outcome o) {
+      if (o.settled && (!best.settled || is_better(o, best))) best = std::move(o);
+    });
+    // What only limits prevent is missed, not refused.
+    const bool limited = control_.low.array().isFinite().any() || control_.high.array().isFinite().any();
+    if (!best.settled || best.answer.refused.empty() || !limited) return;
+    const VectorXd low = control_.low, high = control_.high;
+    control_.low.setConstant(-std::numeric_limits<double>::infinity());
+    control_.high.setConstant(std::numeric_limits<double>::infinity());
+    bool prevented = false;
+    try_all([&](const Outcome& o) { prevented |= o.settled && o.meets_all(); });
+    control_.low = low, control_.high = high;
+    if (prevented) best.answer.refused.clear();
+  }
+
+  static double slip_along(const Contact& c, const VectorXd& qdd, VectorXd& direction) {
+    direction = c.values.T * qdd - c.values.slip_b;
+    const double size = direction.norm();
+    if (size > 0.0) direction /= size;
+    return size;
+  }
+
+  /// The force that is right where contacts do as guessed, and what they do with it.
+  Outcome make_outcome(const std::vector<Contact>& given, const std::vector<Doing>& what) {
+    std::vector<Contact> guess = given;
+    bool along = false;
+    for (std::size_t c = 0; c < guess.size(); ++c) {
+      Contact& contact = guess[c];
+      if (what[c] == Doing::open) contact.status = ContactStatus::separating;
+      if (what[c] == Doing::up || what[c] == Doing::down)
+        contact.direction = VectorXd::Constant(1, what[c] == Doing::up ? 1.0 : -1.0);
+      if (what[c] == Doing::along) contact.values.has_friction = false, along = true;
+    }
+    const auto settled = [&] {
+      Instant free = plant_({}, quick_, &guess);
+      return free.has_acceleration() ? settle(&guess, std::move(free)) : Outcome();
+    };
+    Outcome o = settled();
+    // Which way a contact with two slips goes is where it goes without friction, and then with that.
+    for (int round = 0; along && o.settled && round < 50; ++round) {
+      double turned = 0.0;
+      for (std::size_t c = 0; c < guess.size(); ++c) {
+        if (what[c] != Doing::along) continue;
+        VectorXd direction;
+        if (!(slip_along(guess[c], o.at.solution.qdd, direction) > 0.0)) return {};
+        turned = std::max(turned, guess[c].direction.size() ? (direction - guess[c].direction).norm() : 1.0);
+        guess[c].values.has_friction = true, guess[c].direction = direction;
+      }
+      if (turned <= 1e-13) break;
+      o = settled();
+    }
+    if (!o.settled) return o;
+    o.at = plant_(o.u, quick_, nullptr);
+    o.settled = o.at.has_acceleration();
+    if (!o.settled) return o;
+    // What is met is what happens.
+    const VectorXd& qdd = o.at.solution.qdd;
+    o.answer.missing = control_.b - A_ * qdd;
+    const VectorXd size =
+        control_.b_size + A_.cwiseAbs() * (qdd.cwiseAbs() + o.at.values.Q.cwiseAbs().cwiseProduct(units_.cwiseAbs2()));
+    o.answer.refused.clear();
+    for (Index j = 0; j < size.size(); ++j) {
+      double& missing = o.answer.missing(j);
+      if (control_.rows[static_cast<std::size_t>(j)].one_sided) missing = std::max(missing, 0.0);
+      o.answer.met[static_cast<std::size_t>(j)] = std::abs(missing) <= 1e-9 * size(j);
+    }
+    return o;
+  }
+
+  /// By priority, what is missed; then by cost.
+  bool is_better(const Outcome& o, const Outcome& than) const {
+    std::map<std::pair<int, bool>, std::array<double, 2>> missed;
+    for (Index j = 0; j < A_.rows(); ++j) {
+      const ControlEquations::Requirement& row = control_.rows[static_cast<std::size_t>(j)];
+      const double weight = row.weighted ? control_.weights(j) : 1.0;
+      auto& both = missed[{row.priority, row.weighted}];
+      const auto add = [&](const Outcome& from, double& to) {
+        if (!from.answer.met[static_cast<std::size_t>(j)]) to += weight * std::pow(from.answer.missing(j), 2);
+      };
+      add(o, both[0]), add(than, both[1]);
+    }
+    constexpr double clearly = 1e-10;
+    for (const auto& [stage, both] : missed) {
+      if (both[0] < (1.0 - clearly) * both[1]) return true;
+      if (both[1] < (1.0 - clearly) * both[0]) return false;
+    }
+    return o.meets_all() && than.meets_all() && o.cost < (1.0 - clearly) * than.cost;
+  }
+
   /// N F; of reactions by differences, which are exact as long as contacts do what they do.
-  MatrixXd respond(const Instant& at, const VectorXd& u, Response& N, const AccelerateOptions& quick) {
+  MatrixXd respond(const Instant& at, const VectorXd& u, Response& N, const std::vector<Contact>* guess) {
     MatrixXd X(system_.n(), F_.cols());
     for (Index k = 0; k < F_.cols(); ++k) {
       X.col(k) = N(F_.col(k));
       if (!reacts_) continue;
-      const double step = 1e-3 * largest_force(at) / std::max(F_.col(k).cwiseAbs().maxCoeff(), 1e-300);
-      const Instant moved = plant_(u + step * F_.col(k), quick);
+      // Where no force acts yet there is none to be small against.
+      const double force = largest_force(at) > 1e-200 ? 1e-3 * largest_force(at) : 1.0;
+      const double step = force / std::max(F_.col(k).cwiseAbs().maxCoeff(), 1e-300);
+      const Instant moved = plant_(u + step * F_.col(k), quick_, guess);
       if (moved.has_acceleration() && moved.acting == at.acting)
         X.col(k) = (moved.solution.qdd - at.solution.qdd) / step;
     }
     return X;
   }
 
-  /// The control force that is right where the response to it is that around u.
-  VectorXd improve(const Instant& at, const VectorXd& u, const AccelerateOptions& quick) {
+  /// The control force that is right where the response to it is that around the one so far.
+  VectorXd improve(const Instant& at, const std::vector<Contact>* guess, Outcome& o) {
     Response N(at);
-    const MatrixXd X = respond(at, u, N, quick);
-    const VectorXd before = has_actuators_ ? VectorXd(X * tau_) : N(u);
+    const MatrixXd X = respond(at, o.u, N, guess);
+    const VectorXd before = has_actuators_ ? VectorXd(X * o.tau) : N(o.u);
     const VectorXd qdd = at.solution.qdd - before;
-    make_control_stage(control_, A_, X, qdd, qdd.cwiseAbs() + before.cwiseAbs(), units_, stage_);
-    const ControlSpace& space = stage_.space;
-    answer_ = solve_control(stage_.programme);
-    const VectorXd delta = space.D * answer_.y;
-    tau_ = space.T * answer_.y;
+    make_control_stage(control_, A_, X, qdd, qdd.cwiseAbs() + before.cwiseAbs(), units_, o.stage);
+    const ControlSpace& space = o.stage.space;
+    o.answer = solve_control(o.stage.programme);
+    o.delta = space.D * o.answer.y;
+    o.tau = space.T * o.answer.y;
     if (has_actuators_) {
-      for (Index i = 0; i < tau_.size(); ++i) tau_(i) = std::clamp(tau_(i), control_.low(i), control_.high(i));
-      return control_.E * tau_;
+      for (Index i = 0; i < o.tau.size(); ++i) o.tau(i) = std::clamp(o.tau(i), control_.low(i), control_.high(i));
+      return control_.E * o.tau;
     }
-    delta_ = delta;
-    VectorXd next = now_.values.M * delta;
+    VectorXd next = now_.values.M * o.delta;
     if (control_.free.size() > 0) {
       // What the requirements would feel of it is taken off.
       const VectorXd felt = N(control_.free);
       const VectorXd across = space.D * (space.T.transpose() * (A_ * felt));
       next += control_.free - now_.values.M * across;
-      delta_ += felt - across;
+      o.delta += felt - across;
     }
     return next;
   }
 
-  void report(const VectorXd& u, const std::optional<VectorXd>& a, Instant& to) const {
+  void report(const Outcome& o, const std::optional<VectorXd>& a, Instant& to) const {
     InstantControl c;
     const Index count = A_.rows();
     const SparseRows& M = now_.values.M;
-    if (has_actuators_) {
-      c.tau = tau_;
-      c.cost = tau_.dot(control_.R * tau_);
-    } else {
-      c.cost = delta_.dot(M * delta_);
-    }
+    if (has_actuators_) c.tau = o.tau;
+    c.cost = o.cost;
     c.error = now_.residual.tail(count), c.error_rate = now_.rate.tail(count);
-    c.met = answer_.met, c.missing = answer_.missing, c.mode = answer_.mode, c.refused = answer_.refused;
-    c.rank = static_cast<int>(find_control_rank(stage_.programme, c.influenced));
+    c.met = o.answer.met, c.missing = o.answer.missing, c.mode = o.answer.mode, c.refused = o.answer.refused;
+    c.rank = static_cast<int>(find_control_rank(o.stage.programme, c.influenced));
     Solution& s = to.solution;
     if (s.has_acceleration()) {
-      s.Q_control = u;
+      s.Q_control = o.u;
       s.a = a;
       if (a) {
         const VectorXd moved = s.qdd - *a;
         s.gaussian = moved.dot(M * moved);
       }
-      if (to.parts && to.parts->power) to.parts->power->control = to.state.qd.dot(u);
+      if (to.parts && to.parts->power) to.parts->power->control = to.state.qd.dot(o.u);
       if (!c.refused.empty()) s.status = SolveStatus::requirements_not_met;
     }
     to.control = std::move(c);
@@ -204,25 +370,24 @@ class Controller {
 
   const System& system_;
   const Evaluation& now_;
-  const ControlValues& control_;
+  const std::vector<Contact>& contacts_;
+  ControlValues control_;
   const Plant& plant_;
+  AccelerateOptions quick_;
   MatrixXd A_, F_;  ///< requirements by row, forces by column
   VectorXd units_;
   bool has_actuators_ = false, reacts_ = false, settles_at_once_ = true;
-  VectorXd tau_, delta_;
-  ControlStage stage_;
-  ControlAnswer answer_;
 };
 
 }  // namespace
 
 Instant accelerate_with_control(const System& system, const Evaluation& now, const AccelerateOptions& options,
-                                const Plant& plant) {
+                                const std::vector<Contact>& contacts, const Plant& plant) {
   if (const std::shared_ptr<const System> believed = system.nominal(); believed && !options.believed) {
     // What the controller believes decides on the force, at the state as it is.
     AccelerateOptions quick = options;
     quick.diagnose = quick.parts = false, quick.believed = true;
-    Instant of_model = accelerate(*believed, plant({}, quick).state, quick);
+    Instant of_model = accelerate(*believed, plant({}, quick, nullptr).state, quick);
     if (!of_model.has_acceleration()) return of_model;
     // Actuators do what they are told, within the limits that they have.
     VectorXd u = of_model.solution.Q_control;
@@ -231,7 +396,7 @@ Instant accelerate_with_control(const System& system, const Evaluation& now, con
       u = now.control.E * tau;
       of_model.control->cost = tau.dot(now.control.R * tau);
     }
-    Instant result = plant(u, options);
+    Instant result = plant(u, options, nullptr);
     result.values.Q = now.values.Q;
     result.control = of_model.control;
     result.control->error = now.residual.tail(now.control.b.size());
@@ -249,12 +414,12 @@ Instant accelerate_with_control(const System& system, const Evaluation& now, con
         result.control->met[static_cast<std::size_t>(j)] = std::abs(missing) <= 1e-9 * size;
       }
       s.Q_control = u;
-      s.a = plant({}, quick).solution.a;
+      s.a = plant({}, quick, nullptr).solution.a;
       if (s.a) s.gaussian = (s.qdd - *s.a).dot(now.values.M * (s.qdd - *s.a));
     }
     return result;
   }
-  return Controller(system, now, plant).run(options);
+  return Controller(system, now, contacts, plant).run(options);
 }
 
 }  // namespace mechanician

@@ -8,8 +8,9 @@
 
 namespace mechanician {
 
-/// The instant with a force added to the given ones, and nothing asked of control.
-using Plant = std::function<Instant(const Eigen::VectorXd& u, const AccelerateOptions& options)>;
+/// The instant with a force added to the given ones, and nothing asked of control. `guess`: contacts in the place of those that there are.
+using Plant = std::function<Instant(const Eigen::VectorXd& u, const AccelerateOptions& options,
+                                    const std::vector<Contact>* guess)>;
 
 /// The programme of an instant. A: rows of the requirements, X = N F with F the columns of the actuators or, without, Aᵀ; qdd: the
 /// acceleration without control, `terms`: sizes of what it is made of; `units`: what makes coordinates comparable.
@@ -21,8 +22,8 @@ void make_control_stage(const ControlValues& control, const Eigen::MatrixXd& A, 
                         const Eigen::VectorXd& qdd, const Eigen::VectorXd& terms, const Eigen::VectorXd& units,
                         ControlStage& to);
 
-/// `now`: evaluated at the state of the plant.
+/// `now`: evaluated at the state of the plant; `contacts`: of it, by geometry alone.
 Instant accelerate_with_control(const System& system, const Evaluation& now, const AccelerateOptions& options,
-                                const Plant& plant);
+                                const std::vector<Contact>& contacts, const Plant& plant);
 
 }  // namespace mechanician

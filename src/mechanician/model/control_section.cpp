@@ -217,11 +217,11 @@ void ModelReader::read_control_setting(const TomlMember& field) {
   }
 }
 
-/// What robust control promises of the error, and what it has come to in the second half of the run, as numbers of [summary] (−1: the run
-/// has not come there). On the
-/// surface |e' + frequency e| <= layer, and so |e| <= layer/frequency once what was there before has died out.
+/// What robust control promises of the error, and what it has come to in the second half of the run, as numbers of [summary]; which half that
+/// is is known to the motion alone (motion/integrator.cpp). On the surface |e' + frequency e| <= layer, and so |e| <= layer/frequency once what
+/// was there before has died out.
 void ModelReader::add_promises() {
-  if (!model_.control.layer || !model_.control.gain || !model_.run.to) return;
+  if (!model_.control.layer || !model_.control.gain) return;
   const std::vector<Term> terms = model_.terms;
   for (const Term& c : terms) {
     using Kind = Term::Part::Kind;
@@ -234,11 +234,9 @@ void ModelReader::add_promises() {
         (positions && frequency == c.parts.end()) ||
         (model_.kinds_of(c.body) & kind_bit(SymbolKind::acceleration)) != 0)
       continue;
-    const Expr half = (model_.start_time_stated + Expr(*model_.run.to)) / Expr(2.0);
     const Expr error = make_symbol(SymbolKind::control_error, c.name);
     const Expr bound = positions ? *model_.control.layer / frequency->value : *model_.control.layer;
-    for (const auto& [word, f] :
-         {std::pair("error", select(time_symbol() >= half, abs(error), Expr(-1.0))), std::pair("promised", bound)}) {
+    for (const auto& [word, f] : {std::pair("error", abs(error)), std::pair("promised", bound)}) {
       FamilyQuantity quantity;
       quantity.name = fmt::format("{}_{}", c.name, word);
       if (root_.find("summary") && root_.find("summary")->value.find(quantity.name)) continue;

@@ -18,7 +18,7 @@ namespace mechanician {
 namespace {
 
 using rank_limits::lost_in_rounding;
-constexpr double checkpoint_version = 6.0;
+constexpr double checkpoint_version = 7.0;
 
 }  // namespace
 
@@ -96,6 +96,15 @@ void SmoothMotion::watch() {
         "the motion comes within rounding of a singular configuration at t = {} and does not pass it smoothly",
         short_number(t)));
   }
+  // Limits are never passed: where an effort was, what acts was not found.
+  constexpr double of_limit = 1e-5;
+  if (dynamics_.num_control_switches() > 0 && !limit_noted_)
+    if (const auto passed = dynamics_.find_passed_limit(); passed.actuator >= 0 && passed.part > of_limit) {
+      limit_noted_ = true;
+      doubts.push_back(fmt::format("the effort of `{}` passes its limit at t = {}, by {:.1e} of it",
+                                   dynamics_.facts().control.actuators[static_cast<std::size_t>(passed.actuator)].name,
+                                   short_number(t), passed.part));
+    }
   violation_.position = std::max(violation_.position, now.position);
   violation_.velocity = std::max(violation_.velocity, now.velocity);
   violation_.measured = std::max(violation_.measured, now.measured);
@@ -193,7 +202,7 @@ Certificate SmoothMotion::certificate() const {
 // Everything that the rest of the motion depends on, in one order for both ways.
 template <class Do>
 void SmoothMotion::each_number(Do&& number) {
-  number(t), number(h_), number(passed_noted_), number(condition_begin_), number(clock_.noted);
+  number(t), number(h_), number(passed_noted_), number(limit_noted_), number(condition_begin_), number(clock_.noted);
   number(progress_.mark), number(progress_.best);
   for (double& x : step_.rk.y_new) number(x);
   for (RowSet* set : {&dynamics_.all, &dynamics_.velocities, &dynamics_.positions}) number(set->rank);
@@ -201,6 +210,7 @@ void SmoothMotion::each_number(Do&& number) {
   for (double& x : dynamics_.row_sizes()) number(x);
   for (Dynamics::Sliding& s : dynamics_.sliding()) number(s.sign), number(s.direction[0]), number(s.direction[1]);
   for (double& x : dynamics_.held_control) number(x);
+  number(samples_from_);
   dynamics_.sizes.each_number(number);
   hold_.each_number(number), crossings_.each_number(number), switches_.each_number(number);
   events_inside_.each_number(number), guards_.each_number(number), poles_.each_number(number);

@@ -29,7 +29,7 @@ class ClockNoise {
       if (!sizes.is_state(i))
         acceleration_ = std::max(acceleration_, std::abs(rate[n + i] - rk.k[0][n + i]) / (32.0 * sizes.unit(i)));
     for (int i = 2 * n; i < 2 * n + 4; ++i) power_ += std::abs(rate[i] - rk.k[0][i]) / 32.0;
-    if (acceleration_ * h > motion.options.tolerance * sizes.reach.speed && !noted) {
+    if (acceleration_ * h > motion.options.tolerance * sizes.reach.pace() && !noted) {
       noted = true;
       motion.notes.push_back(
           fmt::format("t = {} is so far from zero that its rounding limits the accuracy: let the time begin near zero",

@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "mechanician/instant/accelerate.hpp"
 #include "mechanician/motion/integrator.hpp"
@@ -165,6 +167,124 @@ every = 0.25
   }
   EXPECT_NEAR(end.q(0), x, 1e-12);
   EXPECT_NEAR(end.qd(0), v, 1e-12);
+}
+
+/// At a time between samples a force changes.
+struct Change {
+  double t, force;
+};
+/// x″ = u + force with u held from 0.25 k on, exactly, from t = 0 at rest.
+std::pair<double, double> by_samples(double to, const std::vector<Change>& changes = {}) {
+  double t = 0, x = 0, v = 0, u = 4, force = 0;
+  const auto go = [&](double end) {
+    const double h = end - t;
+    x += h * v + h * h * (u + force) / 2, v += h * (u + force), t = end;
+  };
+  std::size_t next = 0;
+  for (int k = 1;; ++k) {
+    const double sample = 0.25 * k;
+    for (; next < changes.size() && changes[next].t <= std::min(sample, to); ++next)
+      go(changes[next].t), force = changes[next].force;
+    if (to <= sample) {
+      go(to);
+      return {x, v};
+    }
+    go(sample);
+    u = 4 * (1 - x) - 4 * v - force;
+  }
+}
+
+const std::string sampled = R"(
+coordinates = ["x"]
+[dynamics]
+kinetic = "x'^2/2"
+[control.place]
+equation  = "x = 1"
+frequency = 2.0
+[control]
+every = 0.25
+)";
+
+TEST(ControlMotion, samples_stay_on_their_grid_over_events) {
+  for (const std::string& actuators : {std::string(), std::string("[actuators]\nmotor = { x = \"1\" }\n")}) {
+    std::string text = sampled + actuators + R"([modes]
+push = 0
+[events]
+first  = { when = "t - 0.6", do = "push = 0.7" }
+second = { when = "t - 1.1", do = "push = -0.4" }
+)";
+    text.insert(text.find("[control.place]"), "force = { x = \"push\" }\n");
+    const Loaded loaded(text);
+    Integrator motion = loaded.integrator({.to = 2.1, .tolerance = 1e-10});
+    const Sample end = run_to_end(motion);
+    EXPECT_EQ(motion.stop().reason, StopReason::reached_end) << motion.stop().message;
+    const auto [x, v] = by_samples(2.1, {{0.6, 0.7}, {1.1, -0.4}});
+    EXPECT_NEAR(end.q(0), x, 1e-11);
+    EXPECT_NEAR(end.qd(0), v, 1e-11);
+  }
+}
+
+TEST(ControlMotion, samples_go_on_from_where_another_run_has_ended) {
+  const Loaded loaded(sampled);
+  Integrator whole = loaded.integrator({.to = 2.1, .tolerance = 1e-10});
+  const Sample end = run_to_end(whole);
+  Integrator first = loaded.integrator({.to = 1.1, .tolerance = 1e-10});
+  const Sample there = run_to_end(first);
+  MotionOptions options{.to = 2.1, .tolerance = 1e-10};
+  options.sampled = {0.0, {there.Q_control(0)}};
+  Integrator second(loaded.system, {there.t, there.q, there.qd}, options);
+  const Sample again = run_to_end(second);
+  EXPECT_NEAR(again.q(0), end.q(0), 1e-12);
+  EXPECT_NEAR(again.qd(0), end.qd(0), 1e-12);
+  EXPECT_NEAR(end.q(0), by_samples(2.1).first, 1e-11);
+}
+
+TEST(ControlMotion, a_state_that_begins_at_zero_takes_no_more_steps_beside_an_actuator) {
+  const std::string text = R"(
+coordinates = ["x"]
+[dynamics]
+kinetic = "x'^2/2"
+[states]
+z = { rate = "x - z", start = 0 }
+w = { rate = "z - 2*w", start = 0 }
+[control.place]
+equation = "x = t^2"
+)";
+  const auto run = [](const std::string& model) {
+    const Loaded loaded(model);
+    Integrator motion = loaded.integrator({.to = 2.0, .tolerance = 1e-10});
+    const Sample end = run_to_end(motion);
+    // z′ = t² − z.
+    EXPECT_NEAR(end.q(1), 4 - 4 + 2 - 2 * std::exp(-2.0), 1e-9);
+    return motion.statistics().steps + motion.statistics().rejected;
+  };
+  const long without = run(text), with = run(text + "[actuators]\nmotor = { x = \"1\" }\n");
+  EXPECT_LE(with, without + without / 4) << without;
+}
+
+TEST(ControlMotion, the_error_that_was_reached_is_that_of_the_second_half_of_the_run_that_was_made) {
+  const Loaded loaded(R"(
+coordinates = ["x"]
+[dynamics]
+kinetic = "x'^2/2"
+[control]
+robust = { gain = 1e-9, layer = 1.0 }
+[control.place]
+equation  = "x = 0"
+frequency = 1.0
+[start]
+position = { x = 1 }
+[run]
+to = 100.0
+)");
+  for (const double to : {1.0, 4.0, 10.0}) {
+    Integrator motion = loaded.integrator({.to = to, .tolerance = 1e-10});
+    run_to_end(motion);
+    // x = (1 + t)e⁻ᵗ, which falls.
+    const double half = to / 2;
+    ASSERT_EQ(motion.summary().front().name, "place_error");
+    EXPECT_NEAR(motion.summary().front().value, (1 + half) * std::exp(-half), 1e-8) << to;
+  }
 }
 
 TEST(ControlMotion, a_controller_may_believe_in_another_mass) {

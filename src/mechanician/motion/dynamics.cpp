@@ -138,11 +138,19 @@ bool Dynamics::rhs_by_factors_aside(double t, const double* y, double* dy) {
     const auto solve_with = [&](const double* f) { return solve_constraints(t, y, f); };
     if (!add_control(t, y, std::cref(respond_to), std::cref(solve_with))) return false;
   }
+  refine_states();
   const double* const qd = y + n_;
   std::copy(qd, qd + n_, dy);
   std::copy(qdd_.begin(), qdd_.end(), dy + n_);
   calc_powers(qd, dy + 2 * n_);
   return kernels::all_finite(size() - n_, dy + n_);
+}
+
+/// Orthogonal factors leave rounding of the largest acceleration everywhere. A state that has just begun at zero is small against that, and is
+/// of a kind of its own: its row, which has no other state in it, gives what is its own.
+void Dynamics::refine_states() {
+  const double* const b = values_->numbers().b;
+  for (const StateRow& z : facts().states) qdd_[z.coordinate] += b[z.row] - calc_row_rate(z.row, qdd_.data());
 }
 
 bool Dynamics::solve_constraints(double t, const double* y, const double* more) {

@@ -238,10 +238,21 @@ class Dynamics {
   std::size_t num_expression_switches() const { return facts().switches.size() - num_control_switches(); }
   /// What acts at a state, found anew: the sides of limits and one-sided requirements.
   void settle_control(double t, const double* y);
+  /// Requirements that cannot be met are missed, rather than that there is no acceleration.
+  bool control_may_miss = false;
+  /// Whether one was, of the last rhs_by_factors().
+  bool misses_requirement() const { return control_.missed; }
+  /// The actuator whose effort was furthest beyond a limit, by that part of the limits; −1: none was.
+  struct PassedLimit {
+    int actuator = -1;
+    double part = 0.0;
+  };
+  PassedLimit find_passed_limit() const;
   /// Sampled control: what is held from now on. Where it is not sampled, nothing. False: there is none.
   bool sample_control(double t, const double* y);
   /// [whether there is a sample | τ, or without actuators u]; empty where control is not sampled.
   std::vector<double> held_control;
+  void hold_control(std::span<const double> efforts);
   std::optional<double> control_every() const { return facts().control.every; }
 
   // ---- dynamics_surfaces.cpp
@@ -318,6 +329,7 @@ class Dynamics {
   bool set_reactions(Point& point, const double* y);
   bool evaluate(double t, const double* y);
   bool add_force(const double* force);
+  void refine_states();
   /// q̈, multipliers, C and friction with a force beside the given ones; null: none. Of the last evaluate(), factored.
   bool solve_constraints(double t, const double* y, const double* more);
   bool add_nonideal(double t, const double* y);
@@ -471,6 +483,7 @@ class Dynamics {
     Eigen::VectorXd mu, units, qdd, u, tau, delta, powers;
     ControlStage stage;
     double cost = 0.0, power = 0.0;
+    bool missed = false;
     bool alone = false;  ///< without what is held, and what the controller believes
   } control_;
   /// The system that the controller believes in.

@@ -74,8 +74,12 @@ bool Dynamics::prepare_control(double t, const double* y, const RespondTo& respo
   c.qdd = Eigen::Map<const VectorXd>(qdd_.data(), n_);
   // Where reactions feel what actuators do, C and friction among them, differences tell; the answer is brought home by repeating it.
   if (actuators && (facts().needs_reactions || !sliding_.empty())) {
-    double force = 1e-300;
+    double force = 0.0;
     for (int i = 0; i < n_; ++i) force = std::max(force, std::abs(v.Q[i]));
+    times_mass(c.qdd, c.u);
+    force = std::max(force, c.u.cwiseAbs().maxCoeff());
+    if (!(force > 0.0))
+      force = 1.0;  // nothing moves yet: forces are linear in efforts but for C, which is brought home below
     if (c.tau.size() != c.F.cols()) c.tau = VectorXd::Zero(c.F.cols());
     c.u = c.F * c.tau;
     if (!solve_with(c.u.data())) return false;
@@ -153,6 +157,7 @@ bool Dynamics::add_plain_control(const double* y, const RespondTo& respond_to) {
 
 bool Dynamics::add_control(double t, const double* y, const RespondTo& respond_to, const SolveWith& solve_with) {
   ControlRoom& c = control_;
+  c.missed = false;
   if (facts().control.is_plain() && add_plain_control(y, respond_to)) return true;
   const bool actuators = !facts().control.actuators.empty();
   const Eigen::Map<const VectorXd> qd(y + n_, n_);
@@ -199,18 +204,19 @@ bool Dynamics::add_control(double t, const double* y, const RespondTo& respond_t
     const VectorXd solution = searches ? solve_control(p).y : solve_control_mode(p, mode_of_sides());
     c.delta = c.stage.space.D * solution;
     c.tau = c.stage.space.T * solution;
-    // What must be met is met, or limits are in the way.
-    if (actuators ? !facts().control.has_limits() : true) {
-      const VectorXd missing = p.r - p.G * solution;
-      const int first = std::min_element(p.rows.begin(), p.rows.end(), [](const auto& a, const auto& b) {
-                          return a.priority < b.priority;
-                        })->priority;
-      for (Index j = 0; j < missing.size(); ++j) {
-        const ControlProgramme::Row& row = p.rows[static_cast<std::size_t>(j)];
-        if (row.priority == first && row.weight == 0.0 && !row.one_sided &&
-            std::abs(missing(j)) > met * (p.r_size(j) + p.size(j) * solution.norm()))
-          return false;
-      }
+    // What must be met is met, or limits or contacts are in the way.
+    const VectorXd missing = p.r - p.G * solution;
+    const int first = std::min_element(p.rows.begin(), p.rows.end(), [](const auto& a, const auto& b) {
+                        return a.priority < b.priority;
+                      })->priority;
+    c.missed = false;
+    for (Index j = 0; j < missing.size(); ++j) {
+      const ControlProgramme::Row& row = p.rows[static_cast<std::size_t>(j)];
+      const double left = row.one_sided ? std::max(0.0, missing(j)) : std::abs(missing(j));
+      if (!(left > met * (p.r_size(j) + p.size(j) * solution.norm()))) continue;
+      c.missed = true;
+      const bool must = row.priority == first && row.weight == 0.0 && !row.one_sided;
+      if (must && !control_may_miss && !(actuators && facts().control.has_limits())) return false;
     }
     if (!reacts) break;
     if (before.size() == c.tau.size() && (c.tau - before).norm() <= 1e-11 * (c.tau.norm() + before.norm())) break;
@@ -285,6 +291,18 @@ void Dynamics::calc_control_switches(std::span<double> g) const {
   }
 }
 
+Dynamics::PassedLimit Dynamics::find_passed_limit() const {
+  PassedLimit passed;
+  const ControlRoom& c = control_;
+  for (Index i = 0; i < c.tau.size() && i < c.values.low.size(); ++i) {
+    const double low = c.values.low(i), high = c.values.high(i);
+    const double size = std::max(std::isfinite(low) ? std::abs(low) : 0.0, std::isfinite(high) ? std::abs(high) : 0.0);
+    const double beyond = std::max(c.tau(i) - high, low - c.tau(i));
+    if (beyond > passed.part * size) passed = {static_cast<int>(i), size > 0.0 ? beyond / size : beyond};
+  }
+  return passed;
+}
+
 void Dynamics::settle_control(double t, const double* y) {
   if (num_control_switches() == 0 || !rhs_by_factors(t, y, scratch_.data())) return;
   --evaluations, ++projections;
@@ -296,6 +314,12 @@ void Dynamics::settle_control(double t, const double* y) {
                                       : mode.held[static_cast<std::size_t>(s.requirement)] != 0;
     sides()[first + i] = acts ? -1.0 : 1.0;
   }
+}
+
+void Dynamics::hold_control(std::span<const double> efforts) {
+  if (held_control.empty()) return;
+  held_control.front() = efforts.size() + 1 == held_control.size() ? 1.0 : 0.0;
+  if (held_control.front() != 0.0) std::copy(efforts.begin(), efforts.end(), held_control.begin() + 1);
 }
 
 bool Dynamics::sample_control(double t, const double* y) {

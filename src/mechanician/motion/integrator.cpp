@@ -42,7 +42,15 @@ void check(const System& system, const State& start, const MotionOptions& option
 std::unique_ptr<SummaryWatch> make_watch(const System& system, const MotionOptions& options, double start) {
   std::vector<SummaryItem> items = options.summarise ? system.summary() : std::vector<SummaryItem>{};
   if (items.empty()) return nullptr;
-  return std::make_unique<SummaryWatch>(std::move(items), start, options.tolerance);
+  // What robust control has come to is looked at in the second half of the run (NAME_error, which the reader adds where the requirement stands).
+  std::vector<double> from(items.size(), start);
+  for (std::size_t k = 0; k < items.size(); ++k)
+    for (int j = 0; j < system.num_control(); ++j)
+      if (const int row = system.m() + j; items[k].name == system.row_name(row) + "_error" &&
+                                          items[k].place.line == system.row(row).place.line &&
+                                          items[k].place.column == system.row(row).place.column)
+        from[k] = start + 0.5 * (options.to - start);
+  return std::make_unique<SummaryWatch>(std::move(items), start, options.tolerance, std::move(from));
 }
 
 /// The last step, as far as it belongs to the run.

@@ -21,6 +21,12 @@
 
 namespace mechanician {
 
+/// Where sampled control stands: it goes on from one motion to the next.
+struct HeldControl {
+  std::optional<double> from{};   ///< the time that samples count from; nothing: the start
+  std::vector<double> efforts{};  ///< found at the last one, of actuators or else forces by coordinate; empty: none was
+};
+
 struct MotionOptions {
   double to = 0.0;           ///< later than the start
   double tolerance = 1e-10;  ///< of the local error, relative to the typical size of each component (sizes.hpp)
@@ -28,7 +34,8 @@ struct MotionOptions {
   double first_step = 0.0;      ///< 0: chosen
   double largest_step = 0.0;    ///< 0: no limit
   std::vector<double> scale{};  ///< typical sizes of coordinates, 0: found from the motion; empty: all are
-  bool summarise = true;        ///< follow what [summary] asks for, where the model has one
+  HeldControl sampled{};
+  bool summarise = true;  ///< follow what [summary] asks for, where the model has one
 };
 
 class MotionSteps;

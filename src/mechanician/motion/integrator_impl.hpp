@@ -36,9 +36,12 @@ class SmoothMotion : public MotionSteps {
     std::vector<double> event_signs = {}, pending_events = {};  ///< EventSearch::begin()
     int fired = -1;
     Dynamics::ForceSource forces = {};
-    bool ready = false;   ///< rows are chosen, all of them, and the start is on them
+    bool ready = false;  ///< rows are chosen, all of them, and the start is on them
+    /// Contacts may be in the way of requirements of control: what is missed is for may_go_on() to look at.
+    bool control_may_miss = false;
     bool judged = false;  ///< that there is an acceleration at the start, and that it is on the constraints, is known
-    /// Where multipliers are not unique no guard can be made of them: whether the phase may still go on at a state.
+    /// Where multipliers are not unique no guard can be made of them, nor of what control would rather have contacts do: whether the phase
+    /// may still go on at a state.
     std::function<bool(const State&)> may_go_on;
   };
   SmoothMotion(const System& system, State start, MotionOptions options);
@@ -51,6 +54,9 @@ class SmoothMotion : public MotionSteps {
   EnergyLedger ledger() const override { return ledger_; }
   std::vector<double> event_signs() const override { return events_inside_.sign; }
   std::vector<double> pending_events() const override { return events_inside_.pending(); }
+  HeldControl held_control() const override;
+  /// Whether control does not meet all that is asked for at a state of the last step.
+  bool misses_requirement(const State& state);
   bool at_checkpoint() const override { return !implicit_ || restart_pending_; }
   std::vector<double> checkpoint() const override;
   void restore(std::span<const double> from) override;
@@ -138,6 +144,7 @@ class SmoothMotion : public MotionSteps {
   Dynamics::Violation violation_;
 
   double h_ = 0.0;                ///< to be tried next
+  double samples_from_ = 0.0;     ///< the time that samples of control count from
   bool start_almost_ = false;     ///< and is only almost on it
   bool start_singular_ = false;   ///< the first step has still to leave a singular configuration
   double dissipation_ = 0.0;      ///< power, where the balance is in doubt
@@ -146,7 +153,7 @@ class SmoothMotion : public MotionSteps {
   double condition_begin_ = 1.0;  ///< smallest over largest pivot at the begin of the step
   int sigma_guard_ = 0;
   int points_left_ = 0, patience_ = 4;  ///< steps that end at the next point of a table, now and after the next failure
-  bool passed_noted_ = false;
+  bool passed_noted_ = false, limit_noted_ = false;
   std::vector<double> y_sample_, rate_sample_, e5_, e3_, scale_;
 
   bool implicit_ = false;

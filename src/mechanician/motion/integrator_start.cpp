@@ -175,6 +175,9 @@ SmoothMotion::SmoothMotion(Dynamics dynamics, State start_given, MotionOptions o
       narrow_(view_) {
   system = &dynamics_.values().system();
   dynamics_.take_parameters();
+  dynamics_.control_may_miss = phase_.control_may_miss;
+  samples_from_ = options.sampled.from.value_or(start.t);
+  dynamics_.hold_control(options.sampled.efforts);
   const auto size = static_cast<std::size_t>(dynamics_.size());
   for (auto* x : {&y_sample_, &rate_sample_, &e5_, &e3_, &scale_}) x->assign(size, 0.0);
   if (!phase_.sliding.empty()) dynamics_.set_sliding(phase_.sliding);
@@ -196,6 +199,8 @@ void SmoothMotion::begin() {
   EquationValues::Verdict verdict;
   verdict.may_accelerate = true;
   if (!phase_.judged) verdict = dynamics_.values().judge(start, false);
+  // What control misses because of contacts was decided upon where the phase begins.
+  if (phase_.control_may_miss && verdict.status == SolveStatus::requirements_not_met) verdict.may_accelerate = true;
   const auto refuse = [&](StopReason reason, std::string message, Place place = {}) {
     refusal = Stop{reason, std::move(message), place};
   };

@@ -175,14 +175,31 @@ bool SmoothMotion::finish_step(double h) {
 double SmoothMotion::next_sample() const {
   const std::optional<double> every = dynamics_.control_every();
   if (!every) return std::numeric_limits<double>::infinity();
-  return start.t + (std::floor((t - start.t) / *every + 1e-6) + 1.0) * *every;
+  return samples_from_ + (std::floor((t - samples_from_) / *every + 1e-6) + 1.0) * *every;
 }
 
 bool SmoothMotion::is_sample_due() const {
   const std::optional<double> every = dynamics_.control_every();
   if (!every) return false;
-  const double passed = (t - start.t) / *every;
+  const double passed = (t - samples_from_) / *every;
   return dynamics_.held_control.front() == 0.0 || std::abs(passed - std::round(passed)) <= 1e-7;
+}
+
+HeldControl SmoothMotion::held_control() const {
+  HeldControl held{samples_from_, {}};
+  if (dynamics_.control_every() && !is_sample_due())
+    held.efforts.assign(dynamics_.held_control.begin() + 1, dynamics_.held_control.end());
+  return held;
+}
+
+bool SmoothMotion::misses_requirement(const State& state) {
+  std::vector<double> y(static_cast<std::size_t>(dynamics_.size()), 0.0), rate(y.size());
+  std::copy(state.q.begin(), state.q.end(), y.begin());
+  std::copy(state.qd.begin(), state.qd.end(), y.begin() + dynamics_.n());
+  const long evaluations = dynamics_.evaluations, robust = dynamics_.robust_evaluations;
+  const bool known = dynamics_.rhs_by_factors(state.t, y.data(), rate.data());
+  dynamics_.evaluations = evaluations, dynamics_.robust_evaluations = robust;
+  return !known || dynamics_.misses_requirement();
 }
 
 bool SmoothMotion::advance() {

@@ -38,6 +38,8 @@ class MotionSteps {
   virtual std::vector<double> event_signs() const = 0;
   /// By event, +1 or −1: it happens where another one has ended the motion, and was not reported yet; else 0.
   virtual std::vector<double> pending_events() const = 0;
+  /// What sampled control holds at t; no efforts where a sample is due there.
+  virtual HeldControl held_control() const { return options.sampled; }
 
   void finish(StopReason reason, std::string message = {}, Place place = {}) {
     over = true;

@@ -153,6 +153,7 @@ bool PhasedMotion::find_plain_phase(std::size_t closing, const PlainImpact& impa
   }
   // M q̈ = Q + Aᵀλ, up to this.
   VectorXd rest = mass_times(d, qdd) - Q;
+  if (d.control_force().size() > 0) rest -= d.control_force();
   for (const int j : d.all.kept)
     d.each_entry(j, [&](int i, double a) { rest(i) -= a * lambda[static_cast<std::size_t>(j)]; });
   sums_.optimality = std::max(sums_.optimality, scale > 0.0 ? rest.cwiseProduct(units).norm() / scale : 0.0);

@@ -108,10 +108,11 @@ std::vector<ContactStatus> PhasedMotion::statuses() const {
 
 /// Whether contacts that share forces in more than one way may go on as they do: signs and cones are met, and however the forces are
 /// shared the acceleration is one.
-bool PhasedMotion::mode_goes_on(const State& there) const {
-  const Evaluation now = system->evaluate(there);
+bool PhasedMotion::mode_goes_on(const State& there, const VectorXd& control) const {
+  Evaluation now = system->evaluate(there);
   std::optional<NotFinite> not_finite = now.not_finite;
   if (not_finite) return true;
+  if (control.size() > 0) now.values.Q += control;  // a given force, as contacts feel it
   std::vector<Contact> contacts = classify_contacts(*system, there, now, size_, not_finite);
   for (std::size_t c = 0; c < contacts.size(); ++c) {
     contacts[c].status = modes_[c].status;
@@ -160,7 +161,7 @@ bool PhasedMotion::find_unique(const State& state) {
     if (!first) first = c;
     two_sided |= !system->row(contact.row).one_sided;
   }
-  if (!first || (!two_sided && mode_goes_on(state))) return true;
+  if (!first || (!two_sided && mode_goes_on(state, instant.solution.Q_control))) return true;
   finish(
       StopReason::not_unique,
       fmt::format(
@@ -199,7 +200,15 @@ void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
            .sign = modes_[c].sign,
            .direction = modes_[c].direction,
            .shares = !multipliers_unique_ && system->row(system->equations().contacts[c].row).one_sided});
-  if (!multipliers_unique_) phase.may_go_on = [this](const State& there) { return mode_goes_on(there); };
+  // Contacts that touch may be in the way of control.
+  phase.control_may_miss = system->num_control() > 0 && std::any_of(modes_.begin(), modes_.end(), [](const auto& mode) {
+                             return mode.status != ContactStatus::open;
+                           });
+  if (phase.control_may_miss || !multipliers_unique_)
+    phase.may_go_on = [this, controlled = phase.control_may_miss](const State& there) {
+      return (!controlled || control_goes_on(there)) &&
+             (multipliers_unique_ || mode_goes_on(there, smooth_->dynamics().control_force()));
+    };
   phase.energy_in_play = sums_.ledger.in_play();
   phase.sizes = smooth_ ? std::optional(smooth_->dynamics().sizes) : before_.sizes;
   // A force may jump where contacts change; other events that velocities jump over are found there.
@@ -228,6 +237,27 @@ void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
   for (std::string& note : smooth_->notes)
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
   smooth_->notes.clear();
+}
+
+/// Control that misses a requirement may meet it where a contact opens or begins to slip (instant/control.hpp): there the phase ends.
+bool PhasedMotion::control_goes_on(const State& there) {
+  if (!smooth_->misses_requirement(there)) return true;
+  const Evaluation now = system->evaluate(there);
+  std::optional<NotFinite> not_finite = now.not_finite;
+  if (not_finite) return true;
+  std::vector<Contact> contacts = classify_contacts(*system, there, now, size_, not_finite);
+  for (std::size_t c = 0; c < contacts.size(); ++c)
+    if (modes_[c].status != ContactStatus::open) {
+      contacts[c].status = ContactStatus::touching;
+      if (modes_[c].status == ContactStatus::sticking) contacts[c].direction.resize(0);
+    }
+  const Instant instant = accelerate_with(*system, there, now, contacts, {.diagnose = false});
+  if (!instant.has_acceleration()) return false;
+  for (std::size_t c = 0; c < contacts.size(); ++c) {
+    const ContactStatus is = instant.contacts[c].acts() ? instant.contacts[c].status : ContactStatus::open;
+    if (modes_[c].status != ContactStatus::open && is != modes_[c].status) return false;
+  }
+  return true;
 }
 
 /// A phase that begins along a surface on which the last one ended says nothing new.

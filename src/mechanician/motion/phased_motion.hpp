@@ -70,12 +70,13 @@ class PhasedMotion : public MotionSteps {
   // ---- phased_motion.cpp
   std::vector<ContactStatus> statuses() const;
   std::shared_ptr<const PhaseSystem> phase_system() { return systems_->of(statuses(), start); }
-  bool mode_goes_on(const State& there) const;
+  bool mode_goes_on(const State& there, const Eigen::VectorXd& control) const;
   bool find_unique(const State& state);
   /// `ready`: move_onto() has chosen the rows of the phase and moved the state onto them.
   void begin_phase(State state, double until, bool ready = false);
   void make_smooth(const State& state, double until, bool ready = false);
   void leave_phase();
+  bool control_goes_on(const State& there);
   void add_phase(Sums& sums) const;
   void take_events();
   Sample of_whole(const Sample& of_phase);

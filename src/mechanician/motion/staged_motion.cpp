@@ -61,6 +61,8 @@ void StagedMotion::begin_stage(bool at_end) {
   MotionOptions own = options;
   if (at_end) own.to += 1.0;  // nothing is left of the run: it begins, and that is all
   if (sums_.stages > 0) own.first_step = 0.0;
+  if (inner_) own.sampled = inner_->held_control();
+  if (!own.sampled.from) own.sampled.from = start.t;
   if (family.system().has_contacts()) {
     inner_ = std::make_unique<PhasedMotion>(family.system(), stage_start_, own, family.phases(), before_);
   } else {

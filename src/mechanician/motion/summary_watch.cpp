@@ -113,8 +113,14 @@ std::size_t at(int j, std::size_t count, std::size_t k) { return static_cast<std
 
 }  // namespace
 
-SummaryWatch::SummaryWatch(std::vector<SummaryItem> items, double start, double tolerance)
-    : items_(std::move(items)), start_(start), tolerance_(tolerance), end_(start), now_(items_.size()) {
+SummaryWatch::SummaryWatch(std::vector<SummaryItem> items, double start, double tolerance, std::vector<double> from)
+    : items_(std::move(items)),
+      start_(start),
+      tolerance_(tolerance),
+      end_(start),
+      from_(std::move(from)),
+      now_(items_.size()) {
+  from_.resize(items_.size(), start);
   static_assert(degree == N);
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   kept_.resize(items_.size());
@@ -298,7 +304,7 @@ void SummaryWatch::take(const Piece& piece, const Values& values) {
   const double half = 0.5 * (piece.end - piece.begin);
   for (std::size_t k = 0; k < count; ++k) {
     Kept& kept = kept_[k];
-    if (kept.missing != 0.0) continue;
+    if (kept.missing != 0.0 || piece.begin < from_[k]) continue;
     double sum = 0.0;
     for (std::size_t j = 0; j <= N; ++j) sum += p.weight[j] * piece.f[at(static_cast<int>(j), count, k)];
     add(kept.integral, kept.lost_integral, half * sum);
@@ -314,6 +320,15 @@ void SummaryWatch::take(const Piece& piece, const Values& values) {
 
 void SummaryWatch::look(double begin, double end, const Values& values) {
   if (!(end > begin) || items_.empty()) return;
+  // Where an item begins, a piece does.
+  double next = end;
+  for (const double from : from_)
+    if (from > begin) next = std::min(next, from);
+  look_at(begin, next, values);
+  if (next < end) look(next, end, values);
+}
+
+void SummaryWatch::look_at(double begin, double end, const Values& values) {
   std::vector<Piece> waiting{{begin, end, {}, {}, {}, 0}};
   sample(waiting.back(), values, nullptr);
   std::size_t pieces = 1;
@@ -341,9 +356,9 @@ void SummaryWatch::look(double begin, double end, const Values& values) {
 
 std::vector<SummaryValue> SummaryWatch::values() const {
   std::vector<SummaryValue> result;
-  const double time = end_ - start_;
   for (std::size_t k = 0; k < items_.size(); ++k) {
     const Kept& kept = kept_[k];
+    const double time = end_ - from_[k];
     double value = std::numeric_limits<double>::quiet_NaN();
     if (kept.missing == 0.0 && time > 0.0) switch (items_[k].kind) {
         case SummaryKind::max:

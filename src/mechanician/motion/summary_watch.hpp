@@ -28,8 +28,8 @@ namespace mechanician {
 
 class SummaryWatch {
  public:
-  /// Quantity k of what is sampled belongs to item k.
-  SummaryWatch(std::vector<SummaryItem> items, double start, double tolerance);
+  /// Quantity k of what is sampled belongs to item k. `from`: times from which on items are looked at; empty: all from the start on.
+  SummaryWatch(std::vector<SummaryItem> items, double start, double tolerance, std::vector<double> from = {});
 
   /// f(t) of all quantities, at a time of the step [begin, end].
   using Values = std::function<void(double t, std::span<double> f)>;
@@ -68,6 +68,7 @@ class SummaryWatch {
     int depth = 0;
     std::vector<char> rough = {};  ///< by quantity: a polynomial shows it only up to errors of the motion, or a kink
   };
+  void look_at(double begin, double end, const Values& values);
   void sample(Piece& piece, const Values& values, const Piece* from);
   bool is_resolved(Piece& piece, double whole);
   void take(const Piece& piece, const Values& values);
@@ -78,6 +79,7 @@ class SummaryWatch {
 
   std::vector<SummaryItem> items_;
   double start_, tolerance_, end_;
+  std::vector<double> from_;
   std::vector<Kept> kept_;
   std::vector<double> now_;  ///< at one time
   std::vector<std::string> notes_;

@@ -67,6 +67,19 @@ StoredState read_stored_state(const System& system, const std::string& file, std
   if (!missing.empty())
     throw FileError(
         fmt::format("{}: the result has no column {}: the motion cannot go on from it", file, quote_list(missing, 6)));
+  // Sampled control goes on with what it holds, where the columns for that are there.
+  std::vector<std::size_t> held;
+  if (!system.kernels() && system.equations().control.every) {
+    std::vector<std::string> names;
+    for (const auto& actuator : system.equations().control.actuators)
+      names.push_back(fmt::format("tau({})", actuator.name));
+    for (int i = 0; i < system.n() && system.equations().control.actuators.empty(); ++i)
+      if (!is_state[static_cast<std::size_t>(i)]) names.push_back(fmt::format("Qcontrol({})", system.coordinate(i)));
+    for (const std::string& name : names)
+      if (const auto found = place.find(name); found != place.end()) held.push_back(found->second);
+    if (held.size() < names.size()) held.clear();
+    wanted.insert(wanted.end(), held.begin(), held.end());
+  }
   const ResultRows rows = source->read(wanted);
   const std::vector<double>& times = rows.columns.front();
   if (times.empty()) throw FileError(fmt::format("{}: the result has no row", file));
@@ -74,7 +87,7 @@ StoredState read_stored_state(const System& system, const std::string& file, std
     throw FileError(fmt::format("{}: its times do not grow from row to row", file));
   const std::size_t row = at ? find_row(file, times, *at) : times.size() - 1;
   const int n = system.n();
-  StoredState result{{times[row], Eigen::VectorXd::Zero(n), Eigen::VectorXd::Zero(n)}, rows.remark};
+  StoredState result{.state = {times[row], Eigen::VectorXd::Zero(n), Eigen::VectorXd::Zero(n)}, .remark = rows.remark};
   std::size_t k = 0;
   for (int i = 0; i < 2 * n; ++i) {
     if (i >= n && is_state[static_cast<std::size_t>(i - n)]) continue;
@@ -85,13 +98,18 @@ StoredState read_stored_state(const System& system, const std::string& file, std
     (i < n ? result.state.q : result.state.qd)(i % n) = x;
     ++k;
   }
+  for (std::size_t i = 0; i < held.size(); ++i) result.held.push_back(rows.columns[1 + k + i][row]);
+  if (!held.empty() && system.equations().control.actuators.empty())  // states of first order are not forced
+    for (const StateRow& z : system.states()) result.held.insert(result.held.begin() + z.coordinate, 0.0);
+  if (!std::all_of(result.held.begin(), result.held.end(), [](double x) { return std::isfinite(x); }))
+    result.held.clear();
   system.set_state_rates(result.state);
   return result;
 }
 
 StoredState find_start(const System& system) {
   const StartRules rules = system.start_rules();
-  if (!rules.from) return {system.start(), {}};
+  if (!rules.from) return {.state = system.start(), .remark = {}};
   const FileBeside beside = file_beside(system.source().file, rules.from->file, "a result");
   const auto refuse = [&](const std::string& why, const std::string& hint) {
     throw ModelError({{rules.from->place, why, hint}}, system.source());

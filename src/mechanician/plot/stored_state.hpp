@@ -14,8 +14,9 @@
 namespace mechanician {
 
 struct StoredState {
-  State state;         ///< with the time of its row
-  std::string remark;  ///< that the result is not whole or not to be trusted; empty otherwise
+  State state;                    ///< with the time of its row
+  std::vector<double> held = {};  ///< of sampled control: efforts of actuators, or else forces; empty: the row has none
+  std::string remark;             ///< that the result is not whole or not to be trusted; empty otherwise
 };
 
 /// The last row, or the one at a time. Nothing is made of two rows: there is a row at that time or it is refused. Throws

@@ -1,0 +1,126 @@
+/// What limits cost: the seven-axis arm of models/arm7.toml, its tip led along a circle by motors in all joints, at states along that motion.
+///
+///     bench_control models/arm7.toml
+///
+/// Prints the time of one acceleration of a motion, and of the general solver (`accelerate`), at states along the motion without limits: without limits, with
+/// limits that no motor comes to, and with limits that some are at; in brackets the ratio to the first.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "mechanician/instant/accelerate.hpp"
+#include "mechanician/model/parameters.hpp"
+#include "mechanician/model/read_model.hpp"
+#include "mechanician/motion/dynamics.hpp"
+#include "mechanician/motion/integrator.hpp"
+
+namespace {
+
+using namespace mechanician;
+using Clock = std::chrono::steady_clock;
+
+/// What motors can do, and what their bearings take.
+constexpr double most[] = {90, 90, 60, 60, 20, 10, 5}, damping[] = {10, 10, 6, 6, 2, 0.5, 0.2};
+
+/// The tip is led instead of held; limits: that part of what motors can do, 0: none.
+std::string led(const std::string& text, double limits) {
+  const std::size_t begin = text.find("[constraints]"), end = text.find("[start]"), run = text.find("[run]");
+  std::string control;
+  const std::string rows = text.substr(begin, end - begin);
+  const std::regex row("(tip.) = \"(.*) = (.*)\"");
+  for (std::sregex_iterator k(rows.begin(), rows.end(), row), none; k != none; ++k) {
+    const std::string moves = (*k)[1] == "tipZ" ? "" : (*k)[1] == "tipX" ? " + 0.1*(cos(2*t) - 1)" : " + 0.1*sin(2*t)";
+    control += fmt::format("[control.{}]\nequation = \"{} = {}{}\"\nfrequency = 8.0\n", (*k)[1].str(), (*k)[2].str(),
+                           (*k)[3].str(), moves);
+  }
+  std::string force = "force = { ", actuators = "[actuators]\n";
+  for (int i = 0; i < 7; ++i) {
+    force += fmt::format("{}q{} = \"-{}*q{}'\"", i ? ", " : "", i, damping[i], i);
+    actuators += fmt::format("motor{0} = {{ q{0} = \"1\", cost = {1}{2} }}\n", i, 1.0 / (most[i] * most[i]),
+                             limits > 0.0 ? fmt::format(", limit = {}", limits * most[i]) : "");
+  }
+  return text.substr(0, begin) + force + " }\n" + actuators + control + text.substr(end, run - end);
+}
+
+System make_system(const std::string& text, double limits) {
+  const Model model = read_model_text(led(text, limits), "arm.toml");
+  return System(model, evaluate_parameters(model).values);
+}
+
+template <class Call>
+double median_us(std::size_t count, Call&& call) {
+  std::vector<double> times;
+  for (int round = 0; round < 31; ++round) {
+    const auto begin = Clock::now();
+    for (std::size_t k = 0; k < count; ++k) call(k);
+    times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - begin).count() /
+                    static_cast<double>(count));
+  }
+  std::nth_element(times.begin(), times.begin() + 15, times.end());
+  return times[15];
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    fmt::print(stderr, "usage: bench_control models/arm7.toml\n");
+    return 2;
+  }
+  try {
+    std::ifstream file(argv[1]);
+    std::stringstream all;
+    all << file.rdbuf();
+    std::vector<State> states;
+    const System free = make_system(all.str(), 0.0);
+    Integrator motion(free, free.start(), {.to = 2.0, .tolerance = 1e-8});
+    while (motion.advance()) {
+      const Sample s = motion.sample(motion.t());
+      states.push_back({s.t, s.q, s.qd});
+    }
+    if (motion.stop().failed()) throw std::runtime_error(motion.stop().message);
+    double first[2] = {0, 0};
+    for (const double limits : {0.0, 1.0, 0.3, 0.2}) {
+      const System system = make_system(all.str(), limits);
+      Dynamics dynamics(system);
+      const auto size = static_cast<std::size_t>(dynamics.size());
+      std::vector<std::vector<double>> y(states.size(), std::vector<double>(size, 0.0)), sides(states.size());
+      std::vector<double> rate(size);
+      std::size_t at_limit = 0;
+      for (std::size_t k = 0; k < states.size(); ++k) {
+        std::copy(states[k].q.begin(), states[k].q.end(), y[k].begin());
+        std::copy(states[k].qd.begin(), states[k].qd.end(), y[k].begin() + dynamics.n());
+        dynamics.take_sides(states[k].t, y[k].data());
+        dynamics.choose_rows(states[k].t, y[k].data());
+        dynamics.settle_control(states[k].t, y[k].data());
+        sides[k] = dynamics.sides();
+        at_limit += static_cast<std::size_t>(std::count(sides[k].begin(), sides[k].end(), -1.0));
+      }
+      const double times[2] = {
+          median_us(states.size(),
+                    [&](std::size_t k) {
+                      dynamics.sides() = sides[k];
+                      dynamics.rhs_by_factors(states[k].t, y[k].data(), rate.data());
+                    }),
+          median_us(states.size() / 4, [&](std::size_t k) { accelerate(system, states[4 * k], {.diagnose = false}); })};
+      if (limits == 0.0) std::copy(times, times + 2, first);
+      fmt::print(
+          "limits {}: {} states, {:.2f} motors at a limit; one acceleration of a motion {:.3g} us ({:.2f}), by the "
+          "general "
+          "solver {:.3g} us ({:.2f})\n",
+          limits, states.size(), static_cast<double>(at_limit) / static_cast<double>(states.size()), times[0],
+          times[0] / first[0], times[1], times[1] / first[1]);
+    }
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+}

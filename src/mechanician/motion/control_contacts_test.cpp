@@ -1,0 +1,269 @@
+// Control beside contacts: what is asked for may open a contact, or make it slip. Closed forms: m(g + a) lifts, μ m g + m a pushes.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+
+#include "mechanician/base/trials_for_test.hpp"
+#include "mechanician/instant/accelerate.hpp"
+#include "mechanician/motion/integrator.hpp"
+#include "mechanician/motion/motion_for_test.hpp"
+
+namespace mechanician {
+namespace {
+
+constexpr double g = 9.81, m = 2.0;
+
+std::string lifted(const std::string& path, const std::string& more = "") {
+  return R"(
+coordinates = ["z"]
+[dynamics]
+kinetic   = "z'^2"
+potential = "2*9.81*z"
+[constraints]
+floor = "z >= 0"
+[actuators]
+hoist = { z = "1")" +
+         more + R"( }
+[control.height]
+equation = ")" +
+         path + "\"\n";
+}
+
+/// A block on the floor, pushed along it; the rope pulls upwards too, by so much of its effort.
+std::string pushed(const std::string& path, double up = 0.0, const std::string& more = "") {
+  return fmt::format(R"(
+coordinates = ["x", "z"]
+[dynamics]
+kinetic   = "x'^2 + z'^2"
+potential = "2*9.81*z"
+[constraints.floor]
+equation = "z >= 0"
+friction = 0.3
+slip     = "x'"
+[actuators]
+rope = {{ x = "1", z = "{}"{} }}
+[control.place]
+equation = "{}"
+)",
+                     up, more, path);
+}
+
+template <class Look>
+void follow(const Loaded& loaded, double to, Look&& look) {
+  Integrator motion = loaded.integrator({.to = to, .tolerance = 1e-10});
+  ASSERT_FALSE(motion.refusal()) << motion.refusal()->message;
+  while (motion.advance())
+    for (const double part : {0.3, 0.8, 1.0})
+      look(motion.sample(motion.step_begin() + part * (motion.t() - motion.step_begin())), motion);
+  EXPECT_EQ(motion.stop().reason, StopReason::reached_end) << motion.stop().message;
+  EXPECT_NEAR(motion.t(), to, 1e-12);
+  const Certificate certificate = motion.certificate();
+  EXPECT_TRUE(certificate.holds) << (certificate.reasons.empty() ? "" : certificate.reasons.front());
+}
+
+double time_of(const Integrator& motion, EventKind kind) {
+  for (const MotionEvent& e : motion.events())
+    if (e.kind == kind) return e.time;
+  return std::nan("");
+}
+
+TEST(ControlContacts, a_block_at_rest_is_lifted) {
+  const Loaded loaded(lifted("z = 0.5*t^2"));
+  const Instant now = accelerate(loaded.system, loaded.start);
+  ASSERT_TRUE(now.has_acceleration());
+  EXPECT_NEAR(now.control->tau(0), m * (g + 1), 1e-11);
+  EXPECT_TRUE(now.control->met[0]);
+  EXPECT_EQ(now.contacts[0].status, ContactStatus::leaving);
+  follow(loaded, 1.0, [](const Sample& s, Integrator&) {
+    EXPECT_NEAR(s.tau(0), m * (g + 1), 1e-8);
+    EXPECT_NEAR(s.q(0), 0.5 * s.t * s.t, 1e-10);
+  });
+}
+
+TEST(ControlContacts, a_block_is_lifted_when_its_path_rises) {
+  // Smoothly, so that nothing but the requirement tells when; and with a jump of what is asked for.
+  for (const bool smooth : {true, false}) {
+    const Loaded loaded(lifted(smooth ? "z = max(0, t - 1)^3" : "z = if(t < 1, 0, (t - 1)^2)"));
+    double released = 0.0;
+    follow(loaded, 2.0, [&](const Sample& s, Integrator& motion) {
+      const double after = std::max(0.0, s.t - 1), a = s.t < 1 ? 0.0 : smooth ? 6 * after : 2.0;
+      EXPECT_NEAR(s.q(0), smooth ? after * after * after : after * after, 1e-9) << s.t;
+      if (std::abs(s.t - 1) > 1e-6) {
+        EXPECT_NEAR(s.tau(0), s.t < 1 ? 0.0 : m * (g + a), 1e-6) << s.t;
+      }
+      released = time_of(motion, EventKind::release);
+    });
+    EXPECT_NEAR(released, 1.0, 1e-9);
+  }
+}
+
+TEST(ControlContacts, without_actuators_too) {
+  std::string text = lifted("z = max(0, t - 1)^3");
+  text.erase(text.find("[actuators]"), text.find("[control") - text.find("[actuators]"));
+  follow(Loaded(text), 2.0, [](const Sample& s, Integrator&) {
+    if (s.t > 1 + 1e-6) {
+      EXPECT_NEAR(s.Q_control(0), m * (g + 6 * (s.t - 1)), 1e-6) << s.t;
+    }
+    EXPECT_NEAR(s.q(0), std::pow(std::max(0.0, s.t - 1), 3), 1e-9);
+  });
+}
+
+TEST(ControlContacts, a_block_that_sticks_is_pushed_along) {
+  for (const double sign : {1.0, -1.0})
+    for (const double up : {0.0, 0.2, -0.2}) {
+      const Loaded loaded(pushed(fmt::format("x = {}*t^2/4", sign), up));
+      // m a = |τ| − μ(m g − up τ), against the way it goes.
+      const double a = 0.5,
+                   effort = sign > 0 ? (m * a + 0.3 * m * g) / (1 + 0.3 * up) : -(m * a + 0.3 * m * g) / (1 - 0.3 * up);
+      const Instant now = accelerate(loaded.system, loaded.start);
+      ASSERT_TRUE(now.has_acceleration());
+      EXPECT_NEAR(now.control->tau(0), effort, 1e-9);
+      follow(loaded, 1.0, [&](const Sample& s, Integrator&) {
+        EXPECT_NEAR(s.tau(0), effort, 1e-7);
+        EXPECT_NEAR(s.q(0), sign * s.t * s.t / 4, 1e-9);
+      });
+    }
+}
+
+TEST(ControlContacts, a_block_breaks_loose_when_it_must) {
+  const Loaded loaded(pushed("x = max(0, t - 1)^3"));
+  double slipped = 0.0;
+  follow(loaded, 2.0, [&](const Sample& s, Integrator& motion) {
+    if (std::abs(s.t - 1) > 1e-6) {
+      EXPECT_NEAR(s.tau(0), s.t < 1 ? 0.0 : m * 6 * (s.t - 1) + 0.3 * m * g, 1e-6) << s.t;
+    }
+    EXPECT_NEAR(s.q(0), std::pow(std::max(0.0, s.t - 1), 3), 1e-9);
+    slipped = time_of(motion, EventKind::slip);
+  });
+  EXPECT_NEAR(slipped, 1.0, 1e-9);
+}
+
+TEST(ControlContacts, a_block_is_pushed_along_both_ways_of_a_plane) {
+  const Loaded loaded(R"(
+coordinates = ["x", "y", "z"]
+[dynamics]
+kinetic   = "x'^2 + y'^2 + z'^2"
+potential = "2*9.81*z"
+[constraints.floor]
+equation = "z >= 0"
+friction = 0.3
+slip     = ["x'", "y'"]
+[actuators]
+east  = { x = "1" }
+north = { y = "1" }
+[control.x]
+equation = "x = 0.3*t^2"
+[control.y]
+equation = "y = -0.4*t^2"
+)");
+  follow(loaded, 1.0, [](const Sample& s, Integrator&) {
+    EXPECT_NEAR(s.tau(0), 0.6 * (m + 0.3 * m * g), 1e-7);
+    EXPECT_NEAR(s.tau(1), -0.8 * (m + 0.3 * m * g), 1e-7);
+  });
+}
+
+TEST(ControlContacts, of_two_blocks_the_one_that_must_slides) {
+  // The lower one is led; the upper one sticks to it while 0.5 g is more than what it needs.
+  const Loaded loaded(R"(
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "x'^2 + y'^2/2"
+[constraints]
+below   = { friction_force = 8.0, slip = "x'" }
+between = { friction_force = 4.0, slip = "y' - x'" }
+[actuators]
+motor = { x = "1" }
+[control.place]
+equation = "x = t^2/2"
+)");
+  follow(loaded, 1.0, [](const Sample& s, Integrator&) {
+    EXPECT_NEAR(s.tau(0), 3.0 + 8.0, 1e-7);
+    EXPECT_NEAR(s.q(1), s.q(0), 1e-9);
+  });
+}
+
+TEST(ControlContacts, limits_that_are_too_low_leave_it_where_it_is) {
+  // 15 < m g: nothing is done, since nothing helps; and it is said that the requirement is missed, not that nothing influences it.
+  const Loaded weak(lifted("z = 0.5*t^2", ", limit = 15"));
+  const Instant now = accelerate(weak.system, weak.start);
+  ASSERT_TRUE(now.has_acceleration());
+  EXPECT_FALSE(now.control->met[0]);
+  EXPECT_TRUE(now.control->refused.empty());
+  EXPECT_NEAR(now.solution.qdd(0), 0.0, 1e-14);
+  follow(weak, 1.0, [](const Sample& s, Integrator&) { EXPECT_NEAR(s.q(0), 0.0, 1e-12); });
+  // Enough of it.
+  const Loaded strong(lifted("z = max(0, t - 1)^3", ", limit = 40"));
+  follow(strong, 1.5,
+         [](const Sample& s, Integrator&) { EXPECT_NEAR(s.q(0), std::pow(std::max(0.0, s.t - 1), 3), 1e-9); });
+  // A limit that grows: it is lifted from where 10 t = m(g + a) on.
+  const Loaded grows(lifted("z'' = 0.5", ", limit = \"10*t\""));
+  double released = 0.0;
+  follow(grows, 4.0, [&](const Sample&, Integrator& motion) { released = time_of(motion, EventKind::release); });
+  EXPECT_GE(released, m * g / 10 - 1e-6);
+  EXPECT_LE(released, m * (g + 0.5) / 10 + 1e-6);
+}
+
+TEST(ControlContacts, what_no_contact_state_makes_possible_is_refused) {
+  const Loaded loaded(lifted("z = -0.5*t^2"));
+  const Instant now = accelerate(loaded.system, loaded.start);
+  EXPECT_EQ(now.solution.status, SolveStatus::requirements_not_met);
+}
+
+/// Random planes, masses and paths: the instant is what a search over all that contacts may do gives, here by hand for one contact.
+TEST(ControlContacts, random_instants_obey_the_laws_of_contact_and_control) {
+  std::mt19937_64 random(4711);
+  const auto draw = [&](double from, double to) { return std::uniform_real_distribution<double>(from, to)(random); };
+  int lifted_off = 0, slid = 0, stuck = 0;
+  for (unsigned trial = 0; trial < num_trials(300); ++trial) {
+    SCOPED_TRACE("seed 4711, trial " + std::to_string(trial));
+    const double mass = draw(0.5, 3), mu = draw(0.1, 0.8), up = draw(-0.4, 0.4), wish = draw(-2, 2) * (trial % 4 != 0);
+    const bool lift = trial % 3 == 0;
+    const double rise = lift ? draw(0.1, 2) : 0.0;
+    std::string text = fmt::format(R"(
+coordinates = ["x", "z"]
+[dynamics]
+kinetic   = "{0}*(x'^2 + z'^2)/2"
+potential = "{0}*9.81*z"
+[constraints.floor]
+equation = "z >= 0"
+friction = {1}
+slip     = "x'"
+[actuators]
+rope = {{ x = "1", z = "{2}" }}
+)",
+                                   mass, mu, up);
+    if (lift) text += "hoist = { z = \"1\" }\n";
+    text += fmt::format("[control.x]\nequation = \"x'' = {}\"\n", wish);
+    if (lift) text += fmt::format("[control.z]\nequation = \"z'' = {}\"\n", rise);
+    const Loaded loaded(text);
+    const Instant now = accelerate(loaded.system, loaded.start);
+    ASSERT_TRUE(now.has_acceleration());
+    const double tau = now.control->tau(0);
+    EXPECT_NEAR(now.solution.qdd(0), wish, 1e-9);
+    if (lift) {
+      ++lifted_off;
+      EXPECT_NEAR(tau, mass * wish, 1e-9);
+      EXPECT_NEAR(now.control->tau(1), mass * (9.81 + rise) - up * tau, 1e-9);
+      continue;
+    }
+    if (wish == 0.0) {
+      ++stuck;
+      EXPECT_NEAR(tau, 0.0, 1e-12);
+      continue;
+    }
+    const double sign = wish > 0 ? 1.0 : -1.0, sliding = (mass * wish + sign * mu * mass * 9.81) / (1 + sign * mu * up);
+    if (mass * 9.81 - up * sliding > 0.0) {
+      ++slid;
+      EXPECT_NEAR(tau, sliding, 1e-8 * (1 + std::abs(sliding)));
+    }
+  }
+  EXPECT_GT(lifted_off, static_cast<int>(num_trials(60)));
+  EXPECT_GT(slid, static_cast<int>(num_trials(60)));
+  EXPECT_GT(stuck, static_cast<int>(num_trials(30)));
+}
+
+}  // namespace
+}  // namespace mechanician
