@@ -127,7 +127,7 @@ std::string_view c_row_contacts(std::string_view place) {
 
 std::string_view c_shared_friction() {
   return R"(
-/* Contacts that stick side by side share what they hold in many ways: of these the one with the least shares of what each can hold. */
+/* Contacts that stick side by side share what they hold in many ways: as far as can be, each in the measure of what it can hold. */
 static int @share(const @numbers *s, const @modes *d, const double *lambda, double *f, char *sure)
 {
   double K[@LARGEST*(@LARGEST + 1)], z[@LARGEST], most = 0;
@@ -148,7 +148,7 @@ static int @share(const @numbers *s, const @modes *d, const double *lambda, doub
     const double bound = s->friction[c]*(@contact[c].limited ? 1 : fabs(lambda[@contact[c].row])), share = (bound > 1e-6*most ? bound : 1e-6*most)/most;
     const double *T = s->T + (@contact[c].first + k)*@N;
     const int row = at[@contact[c].first + k];
-    K[row*width + row] = 1/(share*share);
+    K[row*width + row] = 1/share;
     for (i = 0; i < @N; ++i) {
       K[row*width + count + i] = K[(count + i)*width + row] = T[i];
       K[(count + i)*width + size] += T[i]*f[@contact[c].first + k];
