@@ -132,7 +132,7 @@ static int @share(const @numbers *s, const @modes *d, const double *lambda, doub
 {
   double K[@LARGEST*(@LARGEST + 1)], z[@LARGEST], most = 0;
   char known[@LARGEST];
-  int at[@SLIPS + 1], count = 0, open = 0, size, width, status, c, i, k;
+  int at[@SLIPS + 1] = {0}, count = 0, open = 0, size, width, status, c, i, k;
   for (c = 0; c < @CONTACTS; ++c) for (k = 0; k < @contact[c].slips; ++k) if (d->status[c] == @STICKS) {
     const double bound = s->friction[c]*(@contact[c].limited ? 1 : fabs(lambda[@contact[c].row]));
     if (bound > most) most = bound;
