@@ -305,7 +305,8 @@ bool PhasedMotion::advance() {
       change_pending_ = true;
     }
   }
-  return moved;
+  // A run that goes on past its end begins where its last phase has ended: nothing has moved yet.
+  return moved || (change_pending_ && advance());
 }
 
 void PhasedMotion::add_phase(Sums& sums) const {

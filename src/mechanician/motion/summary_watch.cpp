@@ -182,7 +182,7 @@ void SummaryWatch::sample(Piece& piece, const Values& values, const Piece* from)
                  : std::clamp(middle + half * points().x[static_cast<std::size_t>(j)], piece.begin, piece.end);
     values(time, to);
     for (std::size_t k = 0; k < count; ++k) {
-      if (std::isfinite(to[k]) || kept_[k].missing != 0.0) continue;
+      if (std::isfinite(to[k]) || kept_[k].missing != 0.0 || piece.begin < from_[k]) continue;
       kept_[k].missing = 1.0;
       notes_.push_back(fmt::format("[summary] `{}`: the quantity has no value at t = {}, and so this has none",
                                    items_[k].name, short_number(time)));
@@ -198,7 +198,7 @@ bool SummaryWatch::is_resolved(Piece& piece, double whole) {
   piece.cuts.resize(count, 0);
   piece.rough.assign(count, 0);
   for (std::size_t k = 0; k < count; ++k) {
-    if (kept_[k].missing != 0.0) continue;
+    if (kept_[k].missing != 0.0 || piece.begin < from_[k]) continue;
     const Series a = coefficients_of([&](std::size_t j) { return piece.f[at(static_cast<int>(j), count, k)]; });
     double size = kept_[k].size;
     for (int j = 0; j <= N; ++j) size = std::max(size, std::abs(piece.f[at(j, count, k)]));

@@ -58,6 +58,22 @@ TEST(SummaryWatch, an_oscillation_has_the_extremes_and_integrals_of_its_closed_f
   }
 }
 
+TEST(SummaryWatch, an_item_may_begin_later_than_the_motion) {
+  // 1/(t − 1) has no value before it is looked at; the second item is looked at from the start on.
+  SummaryWatch watch({{"late", SummaryKind::max}, {"all", SummaryKind::max}, {"mean", SummaryKind::mean}}, 0.0, 1e-10,
+                     {2.3, 0.0, 2.3});
+  for (const auto& [begin, end] : {std::pair(0.0, 1.0), {1.0, 2.0}, {2.0, 3.0}, {3.0, 4.0}}) {
+    watch.look(begin, end, [&](double t, std::span<double> f) { f[0] = 1.0 / (t - 1), f[1] = std::exp(-t), f[2] = t; });
+    if (end < 2.3) {
+      EXPECT_TRUE(std::isnan(watch.values()[0].value));
+    }
+  }
+  EXPECT_NEAR(watch.values()[0].value, 1 / 1.3, 1e-14);
+  EXPECT_NEAR(watch.values()[1].value, 1.0, 1e-15);
+  EXPECT_NEAR(watch.values()[2].value, (2.3 + 4.0) / 2, 1e-14);
+  EXPECT_TRUE(watch.take_notes().empty());
+}
+
 TEST(SummaryWatch, kinks_and_jumps_count_on_both_sides) {
   // −|t − c| has its maximum at the kink; a jump to 5 at c is on its upper side there.
   for (unsigned seed = 1; seed <= 10; ++seed) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "mechanician/base/text.hpp"
@@ -130,6 +131,35 @@ std::optional<Stop> SwitchWatch::set_first_sides() {
   return {};
 }
 
+/// What acts of control has no bounds over a step: each value takes a whole acceleration. Functions that stay away from zero by several times of
+/// what they change by, as some points of the step show, are not looked at further (as guards are, phase_guards.cpp).
+std::vector<std::size_t> SwitchWatch::find_far_control() {
+  LastStep& step = view_.step;
+  Dynamics& d = view_.dynamics;
+  const std::size_t first = d.num_expression_switches(), count = d.sides().size();
+  std::vector<std::size_t> far;
+  if (first == count) return far;
+  constexpr std::array parts{0.25, 0.5, 0.75, 1.0};
+  std::array<std::vector<double>, parts.size()> at;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    at[k].resize(count);
+    const double time = k + 1 == parts.size() ? step.end() : step.t + parts[k] * step.h;
+    step.state_at(time, y_.data(), nullptr);
+    if (!d.calc_switches(time, y_.data(), at[k])) return far;
+  }
+  for (std::size_t i = first; i < count; ++i) {
+    const double side = d.sides()[i], begin = side * g_begin_[i], end = side * at.back()[i];
+    double low = begin, high = begin, bend = 0.0;
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      const double g = side * at[k][i];
+      low = std::min(low, g), high = std::max(high, g);
+      bend = std::max(bend, std::abs(g - begin - parts[k] * (end - begin)));
+    }
+    if (low > std::max(g_noise_[i], std::min(3.0 * (high - low), 3.0 * bend + 0.25 * (high - low)))) far.push_back(i);
+  }
+  return far;
+}
+
 /// Of the switches that the motion does not go along.
 std::optional<Root> SwitchWatch::find_first() {
   LastStep& step = view_.step;
@@ -143,9 +173,11 @@ std::optional<Root> SwitchWatch::find_first() {
     g_begin_[i] = std::copysign(std::max(std::abs(g_begin_[i]), std::numeric_limits<double>::min()), held[i]);
     g_noise_[i] = std::max(g_noise_[i], landing_floor_[i]);
   }
+  const std::vector<std::size_t> far = find_far_control();
   const auto stay_on = [&](auto&& stay) {
     for (const Surface& s : d.surfaces())
       for (const int i : s.switches) stay(static_cast<std::size_t>(i));
+    for (const std::size_t i : far) stay(i);
   };
   stay_on([&](std::size_t i) { g_begin_[i] = held[i]; });
   RootFinder finder(static_cast<int>(held.size()));

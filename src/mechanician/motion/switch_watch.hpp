@@ -73,6 +73,7 @@ class SwitchWatch {
   template <class Evaluate>
   int choose_inner(const Root& root, Evaluate&& evaluate);
   std::optional<Root> find_first();
+  std::vector<std::size_t> find_far_control();
   std::optional<Root> find_exit(double end);
   std::optional<Stop> cross(int which, double next_step);
   std::optional<Stop> leave();
