@@ -100,7 +100,8 @@ void Layer::read_shape(Body& body, const TomlMember& field, bool has_centre, boo
   }
   int along = 2;
   if (axis) {
-    const std::string* letter = fields_.string(*axis, "`axis`");
+    const bool is_text = axis->value.type == TomlValue::Type::string;
+    const std::string* letter = is_text ? fields_.string(*axis, "`axis`") : nullptr;
     if (!letter || letter->size() != 1 || (*letter)[0] < 'x' || (*letter)[0] > 'z')
       return report(axis->value, "the axis of a shape is \"x\", \"y\" or \"z\"");
     along = (*letter)[0] - 'x';

@@ -321,11 +321,7 @@ void PhasedMotion::add_phase(Sums& sums) const {
       works.ideal -= c.works.constraints(j), works.nonideal += c.works.constraints(j);
     }
   }
-  add(sums.works, works);
-  sums.position_violation = std::max(sums.position_violation, c.position_violation);
-  sums.velocity_violation = std::max(sums.velocity_violation, c.velocity_violation);
-  sums.measured_residual = std::max(sums.measured_residual, c.measured_residual);
-  sums.ledger.add_phase(smooth_->ledger());
+  sums.add_part(c, works, smooth_->ledger());
 }
 
 EnergyLedger PhasedMotion::ledger() const {
@@ -402,20 +398,12 @@ const Statistics& PhasedMotion::statistics() {
 }
 
 Certificate PhasedMotion::certificate() const {
-  Certificate c;
+  if (!smooth_) return {};
   Sums sums = sums_;
-  if (!smooth_) return c;
   if (!phase_added_) add_phase(sums);
   const Certificate last = smooth_->certificate();
-  c.position_violation = sums.position_violation, c.velocity_violation = sums.velocity_violation;
-  c.measured_residual = sums.measured_residual;
-  c.kinetic_start = sums.ledger.kinetic_start(), c.kinetic_end = last.kinetic_end;
-  c.works = sums.works;
-  c.balance = c.kinetic_end - c.kinetic_start - (c.works.given + c.works.ideal + c.works.nonideal + c.works.control);
-  c.balance_largest = std::max(sums.ledger.largest(), std::abs(c.balance));
-  c.balance_allowed = sums.ledger.allowed();
+  Certificate c = sums.MotionSums::certificate(last);
   c.notes = notes;
-  c.path = last.path;
   c.reasons = doubts_;
   if (!phase_added_) c.reasons.insert(c.reasons.end(), last.reasons.begin(), last.reasons.end());
   c.contacts = ContactCertificate{.impacts = sums.impacts,
@@ -515,15 +503,7 @@ void PhasedMotion::take_parameters() {
 
 template <class Do>
 void PhasedMotion::each_number(Sums& s, Do&& number) {
-  number(s.works.given), number(s.works.ideal), number(s.works.nonideal), number(s.works.control);
-  for (double& x : s.works.constraints) number(x);
-  for (double& x : s.works.actuators) number(x);
-  number(s.statistics.steps), number(s.statistics.rejected), number(s.statistics.evaluations),
-      number(s.statistics.robust);
-  number(s.statistics.projections), number(s.statistics.jacobians), number(s.statistics.crossings);
-  number(s.statistics.switches), number(s.statistics.restarts);
-  number(s.position_violation), number(s.velocity_violation), number(s.measured_residual);
-  s.ledger.each_number(number);
+  s.MotionSums::each_number(number);
   number(s.impact_lost), number(s.impact_friction_lost), number(s.surface_work);
   number(s.penetration), number(s.optimality), number(s.complementarity), number(s.impacts), number(s.phases);
 }

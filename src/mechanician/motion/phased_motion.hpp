@@ -15,6 +15,7 @@
 
 #include "mechanician/instant/accelerate.hpp"
 #include "mechanician/motion/integrator_impl.hpp"
+#include "mechanician/motion/motion_sums.hpp"
 #include "mechanician/motion/phase_model.hpp"
 
 namespace mechanician {
@@ -55,11 +56,7 @@ class PhasedMotion : public MotionSteps {
 
  private:
   /// What past phases and impacts have added up to.
-  struct Sums {
-    Works works;
-    Statistics statistics;
-    double position_violation = 0.0, velocity_violation = 0.0, measured_residual = 0.0;
-    EnergyLedger ledger{};
+  struct Sums : MotionSums {
     double impact_lost = 0.0, impact_friction_lost = 0.0, surface_work = 0.0;
     double penetration = 0.0, optimality = 0.0, complementarity = 0.0;
     long impacts = 0, phases = 0;

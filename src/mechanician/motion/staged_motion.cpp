@@ -117,11 +117,7 @@ void StagedMotion::add_stage(Sums& sums) const {
   works.constraints.setZero(sums.works.constraints.size());
   for (Index j = 0; j < c.works.constraints.size(); ++j)
     works.constraints(stage_->row_of[static_cast<std::size_t>(j)]) = c.works.constraints(j);
-  add(sums.works, works);
-  sums.position_violation = std::max(sums.position_violation, c.position_violation);
-  sums.velocity_violation = std::max(sums.velocity_violation, c.velocity_violation);
-  sums.measured_residual = std::max(sums.measured_residual, c.measured_residual);
-  sums.ledger.add_phase(inner_->ledger());
+  sums.add_part(c, works, inner_->ledger());
   ContactCertificate& to = sums.contacts;
   const System& own = stage_->family->system();
   const auto& rough = own.equations().contacts;
@@ -163,21 +159,13 @@ const Statistics& StagedMotion::statistics() {
 }
 
 Certificate StagedMotion::certificate() const {
-  Certificate c;
   Sums sums = sums_;
   if (!stage_added_) add_stage(sums);
   const Certificate last = inner_->certificate();
-  c.position_violation = sums.position_violation, c.velocity_violation = sums.velocity_violation;
-  c.measured_residual = sums.measured_residual;
-  c.kinetic_start = sums.ledger.kinetic_start(), c.kinetic_end = last.kinetic_end;
-  c.works = sums.works;
-  c.balance = c.kinetic_end - c.kinetic_start - (c.works.given + c.works.ideal + c.works.nonideal + c.works.control);
-  c.balance_largest = std::max(sums.ledger.largest(), std::abs(c.balance));
-  c.balance_allowed = sums.ledger.allowed();
+  Certificate c = sums.MotionSums::certificate(last);
   c.notes = notes;
   for (const std::string& note : last.notes)
     if (std::find(c.notes.begin(), c.notes.end(), note) == c.notes.end()) c.notes.push_back(note);
-  c.path = last.path;
   c.reasons = doubts_;
   if (!stage_added_)
     for (const std::string& reason : last.reasons)
@@ -238,15 +226,7 @@ Sample StagedMotion::sample(double time) {
 
 template <class Do>
 void StagedMotion::each_number(Sums& s, Do&& number) {
-  number(s.works.given), number(s.works.ideal), number(s.works.nonideal), number(s.works.control);
-  for (double& x : s.works.constraints) number(x);
-  for (double& x : s.works.actuators) number(x);
-  number(s.statistics.steps), number(s.statistics.rejected), number(s.statistics.evaluations),
-      number(s.statistics.robust);
-  number(s.statistics.projections), number(s.statistics.jacobians), number(s.statistics.crossings);
-  number(s.statistics.switches), number(s.statistics.restarts);
-  number(s.position_violation), number(s.velocity_violation), number(s.measured_residual);
-  s.ledger.each_number(number);
+  s.MotionSums::each_number(number);
   ContactCertificate& c = s.contacts;
   number(c.impacts), number(c.phases), number(c.impact_lost), number(c.impact_friction_lost);
   number(c.surface_work), number(c.penetration), number(c.optimality), number(c.complementarity);

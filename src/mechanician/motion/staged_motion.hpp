@@ -38,11 +38,7 @@ class StagedMotion : public MotionSteps {
 
  private:
   /// What past stages, and what happened between them, have added up to.
-  struct Sums {
-    Works works;
-    Statistics statistics;
-    double position_violation = 0.0, velocity_violation = 0.0, measured_residual = 0.0;
-    EnergyLedger ledger{};
+  struct Sums : MotionSums {
     ContactCertificate contacts;
     double friction_lost = 0.0, mode_work = 0.0;
     bool friction_known = true;
