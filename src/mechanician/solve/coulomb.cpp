@@ -266,7 +266,8 @@ std::string describe(const CoulombSolution& solution) {
       return "one acceleration satisfies Coulomb's law";
     case Count::several:
       if (!solution.answer->determined)
-        return "Coulomb friction allows several accelerations at this state: contacts can share what they carry in more "
+        return "Coulomb friction allows several accelerations at this state: contacts can share what they carry in "
+               "more "
                "than one way, and each way rubs differently";
       return fmt::format("Coulomb friction allows several accelerations at this state (Painlevé): {} were found",
                          solution.alternatives.size() + 1);
