@@ -114,12 +114,7 @@ std::size_t at(int j, std::size_t count, std::size_t k) { return static_cast<std
 }  // namespace
 
 SummaryWatch::SummaryWatch(std::vector<SummaryItem> items, double start, double tolerance, std::vector<double> from)
-    : items_(std::move(items)),
-      start_(start),
-      tolerance_(tolerance),
-      end_(start),
-      from_(std::move(from)),
-      now_(items_.size()) {
+    : items_(std::move(items)), tolerance_(tolerance), end_(start), from_(std::move(from)), now_(items_.size()) {
   from_.resize(items_.size(), start);
   static_assert(degree == N);
   constexpr double none = std::numeric_limits<double>::quiet_NaN();

@@ -78,7 +78,7 @@ class SummaryWatch {
   void climb(std::size_t k, const Piece& piece, double sign, const Values& values);
 
   std::vector<SummaryItem> items_;
-  double start_, tolerance_, end_;
+  double tolerance_, end_;
   std::vector<double> from_;
   std::vector<Kept> kept_;
   std::vector<double> now_;  ///< at one time
