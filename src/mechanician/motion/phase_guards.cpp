@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "mechanician/motion/looked.hpp"
 #include "mechanician/motion/roots.hpp"
 
 namespace mechanician {
@@ -13,19 +14,6 @@ namespace {
 
 /// Where a step is looked at first, beside its begin.
 constexpr std::array looked_at{0.31, 0.65, 1.0};
-
-/// A guard at the begin and at these: far from zero for the little that it changes, or for the little by which it bends.
-/// Most are, in most steps.
-struct Looked {
-  double low, high, bend, begin;
-
-  explicit Looked(double at_begin) : low(at_begin), high(at_begin), bend(0.0), begin(at_begin) {}
-  void take(double g) { low = std::min(low, g), high = std::max(high, g); }
-  void take_bend(double part, double g, double at_end) {
-    bend = std::max(bend, std::abs(g - begin - part * (at_end - begin)));
-  }
-  bool is_far() const { return low > std::min(3.0 * (high - low), 3.0 * bend + 0.25 * (high - low)); }
-};
 
 /// Guards on one step, those of them that come near zero there; by position in `near`.
 struct NearGuards {

@@ -13,6 +13,7 @@
 #include "mechanician/expression/table_lookup.hpp"
 #include "mechanician/expression/tape.hpp"
 #include "mechanician/large/large_system.hpp"
+#include "mechanician/motion/looked.hpp"
 #include "mechanician/motion/roots.hpp"
 #include "mechanician/motion/written_equations.hpp"
 
@@ -148,14 +149,13 @@ std::vector<std::size_t> SwitchWatch::find_far_control() {
     if (!d.calc_switches(time, y_.data(), at[k])) return far;
   }
   for (std::size_t i = first; i < count; ++i) {
-    const double side = d.sides()[i], begin = side * g_begin_[i], end = side * at.back()[i];
-    double low = begin, high = begin, bend = 0.0;
+    const double side = d.sides()[i];
+    Looked looked(side * g_begin_[i]);
     for (std::size_t k = 0; k < parts.size(); ++k) {
-      const double g = side * at[k][i];
-      low = std::min(low, g), high = std::max(high, g);
-      bend = std::max(bend, std::abs(g - begin - parts[k] * (end - begin)));
+      looked.take(side * at[k][i]);
+      looked.take_bend(parts[k], side * at[k][i], side * at.back()[i]);
     }
-    if (low > std::max(g_noise_[i], std::min(3.0 * (high - low), 3.0 * bend + 0.25 * (high - low)))) far.push_back(i);
+    if (looked.is_far() && looked.low > g_noise_[i]) far.push_back(i);
   }
   return far;
 }
