@@ -214,7 +214,7 @@ class Dynamics {
   struct ForceSource {
     std::vector<double> works_before = {};  ///< of work(NAME): what was done before; empty: nothing
     /// Puts ideal(x) and power(NAME) in their places, where those of the ideal case are not what this phase knows. Null: it knows them.
-    std::function<void(const State&, std::span<double> forces)> ideal = nullptr;
+    std::function<void(const State&, const Eigen::VectorXd& control, std::span<double> forces)> ideal = nullptr;
   };
   void set_force_source(ForceSource source) { force_source_ = std::move(source); }
   /// `when` of the events of the model. False where a value is not finite.

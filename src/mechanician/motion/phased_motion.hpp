@@ -139,7 +139,7 @@ class PhasedMotion : public MotionSteps {
   PhasedMotion(const System& system, State start, MotionOptions options, std::unique_ptr<PhaseSystems> own,
                PhaseSystems* phases, Continuation before);
   Dynamics::ForceSource force_source();
-  void calc_ideal_forces(const State& state, std::span<double> forces) const;
+  void calc_ideal_forces(const State& state, const Eigen::VectorXd& control, std::span<double> forces) const;
   /// Forces of the ideal case: of the touching contacts without friction. Nothing where they are not known.
   struct Ideal {
     Eigen::VectorXd lambda;
