@@ -225,6 +225,36 @@ tolerance = 1e-12
         that("the same in all ways", all(near(a, b, 1e-9) for a, b in zip(end, ends[0])), (end, ends[0]))
 
 
+def lines_belong_to_the_first_body(program):
+    """A point on a line or a plane: the second body needs no axis of its own, and one that is given changes nothing."""
+    for kind, axis in (("point_on_line", "[1, 0, 0]"), ("point_on_plane", "[0, 0, 1]")):
+        ends = []
+        for joint in (f"at = [0.3, 0, 0]\naxis = {axis}",
+                      f"first = {{ at = [0.3, 0, 0], axis = {axis} }}\nsecond = {{ at = [0.3, 0, 0] }}",
+                      f"first = {{ at = [0.3, 0, 0], axis = {axis} }}\nsecond = {{ at = [0.3, 0, 0], axis = [0, 1, 0] }}"):
+            out = rows(program, f"""
+[world]
+gravity = [0, 0, -9.81]
+[bodies.b]
+mass = 1
+inertia = [0.1, 0.2, 0.15]
+centre = [0.1, 0.02, 0]
+start = {{ spin = [0.3, 0.1, 0.2] }}
+[joints.j]
+type = "{kind}"
+between = ["ground", "b"]
+{joint}
+[start]
+assemble = true
+[run]
+to = 0.5
+every = 0.5
+tolerance = 1e-12
+""")
+            ends.append((out[-1]["b.x"], out[-1]["b.y"], out[-1]["b.z"]) if out else None)
+        that(f"{kind} by frames of the bodies", None not in ends and all(near(a, b, 1e-9) for end in ends for a, b in zip(end, ends[0])), ends)
+
+
 def limits_and_contacts(program):
     """A limit strikes back with its restitution; a ball on the floor bounces where it must; a ball that rolls down a slope: 5/7 g sin."""
     for way in ("joint", "free"):
@@ -1055,7 +1085,7 @@ def held_limits(program):
 
 def main():
     program = sys.argv[1]
-    for check in (screw, hooke, top, shapes, same_in_all_ways, limits_and_contacts, planar, parts_and_families, families_everywhere, pictures, nearly_unturned, sliding_boxes, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
+    for check in (screw, hooke, top, shapes, same_in_all_ways, lines_belong_to_the_first_body, limits_and_contacts, planar, parts_and_families, families_everywhere, pictures, nearly_unturned, sliding_boxes, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
                   corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits):
         check(program)
     print(f"{passed} passed, {failed} failed")

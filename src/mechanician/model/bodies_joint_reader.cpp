@@ -27,6 +27,11 @@ bool has_axis(JointType type) {
          type != JointType::rolling;
 }
 
+/// Lines and planes belong to the first body: of the second there is a point.
+bool has_axis_on_first_alone(JointType type) {
+  return type == JointType::point_on_line || type == JointType::point_on_plane;
+}
+
 bool has_second_axis(JointType type) { return type == JointType::universal || type == JointType::perpendicular; }
 
 /// Where nothing is said of it, the point is the origin of the second body.
@@ -178,7 +183,7 @@ bool Layer::read_frames(Joint& joint, const TomlMember& field) {
         const auto v = direction(*a, path);
         if (!v) return false;
         (k == 0 ? a1 : a2) = on_ground ? placed.direction(*v) : *v;
-      } else if (has_axis(joint.type)) {
+      } else if (has_axis(joint.type) && (k == 0 || !has_axis_on_first_alone(joint.type))) {
         return report(*ends[k], fmt::format("the joint {} has no axis", name), "give axis = [x, y, z]"), false;
       }
     }
@@ -242,7 +247,7 @@ bool Layer::read_frames(Joint& joint, const TomlMember& field) {
     joint.F1 = frame(a1), joint.F2 = frame(a2);
   } else if (!axes) {
     joint.F1 = identity(), joint.F2 = R2t * one.R;
-  } else if (!own) {
+  } else if (!own || has_axis_on_first_alone(joint.type)) {
     // One frame in the world, seen from both.
     joint.F1 = frame(a1);
     shorten(joint.name + ".frame1", joint.F1, joint.span);

@@ -139,7 +139,21 @@ std::string floquet_text(const Floquet& f) {
                number(std::abs(e.value), e.uncertainty)});
   }
   out += table.text();
-  return out + (f.is_stable() ? "stable: none is larger than 1\n" : "unstable: deviations grow with each period\n");
+  switch (f.verdict()) {
+    case Floquet::Verdict::stable:
+      return out + "stable: none is larger than 1\n";
+    case Floquet::Verdict::unstable:
+      return out + "unstable: deviations grow with each period\n";
+    case Floquet::Verdict::undecided:
+      break;
+  }
+  double uncertainty = 0.0;
+  for (std::size_t k = 0; k < f.meets.size(); ++k)
+    if (f.meets[k]) uncertainty = std::max(uncertainty, f.multipliers.eigenvalues[k].uncertainty);
+  return out + fmt::format(
+                   "not decided: multipliers of the size 1 meet, as far as digits tell (by {}), as they do along every "
+                   "motion that keeps its energy; deviations may stay, or grow in proportion to time\n",
+                   short_number(uncertainty));
 }
 
 }  // namespace
