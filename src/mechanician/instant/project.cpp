@@ -357,6 +357,12 @@ InTheWay find_in_the_way(const System& system, const State& given, const Project
   }
   InTheWay result;
   result.each_is_enough = !enough.empty();
+  // Letting go helps only where there is a state without all of them.
+  if (enough.empty() && !candidates.empty()) {
+    Held less = held;
+    for (const Candidate& c : candidates) std::erase(c.velocity ? less.velocities : less.positions, c.index);
+    if (!project(system, given, ProjectionGoal::any, less).converged) return result;
+  }
   for (const Candidate& c : enough.empty() ? candidates : enough)
     result.names.push_back(system.coordinate(c.index) + (c.velocity ? "'" : ""));
   return result;

@@ -87,7 +87,7 @@ void Layer::read_joint(const TomlMember& field) {
 
   const auto number = [&](const char* key, Formula& to) {
     const TomlMember* m = table.find(key);
-    const auto f = m ? formula(m->value, path + "." + key) : std::nullopt;
+    const auto f = m ? formula(m->value, path + "." + key, "m") : std::nullopt;
     if (f) to = *f;
     return f.has_value();
   };
@@ -172,7 +172,7 @@ bool Layer::read_frames(Joint& joint, const TomlMember& field) {
       const TomlMember *r = ends[k]->value.find("at"), *a = ends[k]->value.find("axis");
       Vector local{0.0, 0.0, 0.0};
       if (r) {
-        const auto v = vector(*r, path);
+        const auto v = vector(*r, path, "m");
         if (!v) return false;
         local = *v;
       }
@@ -206,13 +206,13 @@ bool Layer::read_frames(Joint& joint, const TomlMember& field) {
              false;
     Vector where = two.at;
     if (at) {
-      const auto v = vector(*at, path);
+      const auto v = vector(*at, path, "m");
       if (!v) return false;
       where = placed.point(*v);
     }
     joint.r1 = R1t * (where - one.at);
     if (at2) {
-      const auto v = vector(*at2, path);
+      const auto v = vector(*at2, path, "m");
       if (!v) return false;
       where = placed.point(*v);
     }
@@ -289,7 +289,7 @@ bool Layer::read_rolling(Joint& joint, const TomlMember& field) {
     return report(field, fmt::format("the joint {} has no {}", name, radius ? "plane" : "radius"),
                   "for example radius = 0.3, plane = { at = [0, 0, 0], normal = [0, 0, 1] }"),
            false;
-  const auto r = formula(radius->value, path + ".radius");
+  const auto r = formula(radius->value, path + ".radius", "m");
   if (!r || !fields_.table(*plane, "`plane`")) return good_ = false;
   if (!(r->value > 0.0)) return report(radius->value, fmt::format("the radius of {} is not positive", name)), false;
   joint.radius = *r;
@@ -298,7 +298,7 @@ bool Layer::read_rolling(Joint& joint, const TomlMember& field) {
   if (!normal) return report(*plane, "a plane has a normal", "plane = { at = [0, 0, 0], normal = [0, 0, 1] }"), false;
   const auto n = direction(*normal, path);
   std::optional<Vector> p = Vector{0.0, 0.0, 0.0};
-  if (at) p = vector(*at, path);
+  if (at) p = vector(*at, path, "m");
   if (!n || !p) return false;
   const Placement placed = placement_of(joint.name);
   joint.plane_at = transpose(one.R) * (placed.point(*p) - one.at),
@@ -311,7 +311,7 @@ bool Layer::read_rolling(Joint& joint, const TomlMember& field) {
     joint.F2 = frame(transpose(two.R) * placed.direction(*a));
     const bool sharp = edge && edge->value.type == TomlValue::Type::string && edge->value.text == "sharp";
     if (edge && !sharp) {
-      const auto e = formula(edge->value, path + ".edge");
+      const auto e = formula(edge->value, path + ".edge", "m");
       if (!e) return false;
       if (!(e->value >= 0.0) || e->value >= r->value)
         return report(edge->value, fmt::format("the edge of {} is a radius below that of the wheel", name),
