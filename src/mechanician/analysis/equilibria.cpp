@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/instant/accelerate.hpp"
 
 namespace mechanician {
 
@@ -19,6 +20,15 @@ bool refuse_friction(const System& system, FoundEquilibria& to) {
     return true;
   }
   return false;
+}
+
+/// Where constraints depend on each other, those of least norm, as everywhere.
+void take_least_multipliers(const System& system, RestState& s) {
+  const Instant instant = accelerate(system, s.linear.state, {.diagnose = false});
+  const Solution& solution = instant.solution;
+  if (instant.has_acceleration() && !solution.multipliers_unique &&
+      solution.multipliers.size() == s.linear.multipliers.size())
+    s.linear.multipliers = solution.multipliers;
 }
 
 }  // namespace
@@ -39,6 +49,7 @@ FoundEquilibria find_equilibria(const System& system, State start, const Equilib
     }
   RestModes modes(system, start, asked.varied, asked.overrides);
   report.equilibria = modes.find_all(asked.rest, &found.trouble);
+  for (RestState& s : report.equilibria) take_least_multipliers(system, s);
   for (std::size_t k = 0; k < report.equilibria.size(); ++k) {
     std::vector<std::string> names;
     for (const std::size_t c : modes.idle(report.equilibria[k])) names.push_back(modes.name(c));

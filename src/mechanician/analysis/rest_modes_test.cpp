@@ -189,6 +189,25 @@ position = { z = 0.5, a = 0.1, b = 0.05 }
   expect_rest(loaded.system, s);
 }
 
+TEST(rest_modes, multipliers_of_redundant_constraints_are_those_of_least_norm) {
+  // 2 y (λ_a + 2 λ_b) = 9.81 at y = −1: λ along (1, 2).
+  const Loaded loaded(R"toml(
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "9.81*y"
+[constraints]
+a = "x^2 + y^2 = 1"
+b = "2*x^2 + 2*y^2 = 2"
+[start]
+position = { x = 1, y = 0 }
+)toml");
+  const FoundEquilibria found = rest_of(loaded);
+  ASSERT_EQ(found.report.equilibria.size(), 2u);
+  EXPECT_NEAR(found.report.equilibria[0].linear.multipliers(0), -g / 10, 1e-12);
+  EXPECT_NEAR(found.report.equilibria[0].linear.multipliers(1), -g / 5, 1e-12);
+}
+
 TEST(rest_modes, branches_turn_corners_at_contacts) {
   const Loaded loaded(spring_over_floor(0, 0.2));
   const FoundEquilibria found = rest_of(loaded, vary("F", -20, 20));

@@ -113,7 +113,7 @@ std::string equilibrium_json(const System& system, const EquilibriumReport& repo
     json.key("position").named(name, s.linear.state.q);
     json.key("stable").value(s.is_stable());
     json.key("isolated").value(s.isolated);
-    const Eigen::VectorXd multipliers = s.linear.multipliers.head(system.m());
+    const Eigen::VectorXd multipliers = s.linear.multipliers.head(system.num_constraints());
     json.key("multipliers").named([&](int j) { return system.row_name(j); }, multipliers);
     json.key("eigenvalues");
     write_eigenvalues(json, s.spectrum.eigenvalues);
