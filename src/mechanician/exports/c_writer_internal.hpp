@@ -10,6 +10,7 @@
 #include "mechanician/compile/acceleration_program.hpp"
 #include "mechanician/compile/projection_program.hpp"
 #include "mechanician/exports/c_model.hpp"
+#include "mechanician/exports/c_pool.hpp"
 #include "mechanician/exports/c_printer.hpp"
 #include "mechanician/exports/c_text.hpp"
 
@@ -84,6 +85,7 @@ class CWriter {
   bool needs_reactions_ = false, solves_generally_ = false, has_program_ = false;
   int largest_ = 0;
   CTables tables_;
+  CPool pool_{prefix_, tables_};
   std::string code_;
 };
 
