@@ -15,13 +15,19 @@
 #include CASADI
 enum { PARAMETERS = 0 };
 static const char *const *coordinate_names(void) { static const char *const none[] = {0}; return none; }
-static void parameters(double *p) { (void)p; }
+static void parameters(double *p)
+{
+  casadi_int arguments, results, integers, numbers;
+  (void)p;
+  if (dynamics_work(&arguments, &results, &integers, &numbers) || arguments > 8 || results > 8 || integers > 1 << 16 || numbers > 1 << 16) exit(3);
+}
 static int acceleration(const double *q, const double *v, const double *p, double *a)
 {
-  static casadi_int iw[dynamics_SZ_IW + 1];
-  static casadi_real w[dynamics_SZ_W + 1];
-  const double *given[dynamics_SZ_ARG];
-  double *results[dynamics_SZ_RES];
+  enum { most = 1 << 16 };
+  static casadi_int iw[most];
+  static casadi_real w[most];
+  const double *given[8];
+  double *results[8];
   (void)p;
   given[0] = q, given[1] = v, results[0] = a;
   return dynamics(given, results, iw, w, 0);
