@@ -13,9 +13,9 @@
 namespace mechanician {
 
 namespace {
-constexpr long longest_program = 80'000;  // as of motions
+constexpr long longest_program = 80'000;    // as of motions
 constexpr int most_solved_generally = 120;  // coordinates, rows and slips: the matrix lies on the stack
-}
+}  // namespace
 
 CWriter::CWriter(const CFacts& facts, std::string name, bool tangents, bool compact)
     : facts_(facts),

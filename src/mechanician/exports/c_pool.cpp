@@ -150,7 +150,8 @@ std::string CPool::steps(const std::vector<std::int32_t>& nodes, const std::vect
   const auto operand = [&](std::int32_t k) -> std::string {
     const Node& node = nodes_[at(k)];
     if (node.input >= 0) return fmt::format("x[{}]", node.input);
-    if (!node.is_step()) return std::signbit(node.constant) ? "(" + c_number(node.constant) + ")" : c_number(node.constant);
+    if (!node.is_step())
+      return std::signbit(node.constant) ? "(" + c_number(node.constant) + ")" : c_number(node.constant);
     const auto found = local.find(k);
     if (found == local.end()) return fmt::format("w[{}]", place_[at(k)]);
     if (!found->second.text.empty()) return std::move(found->second.text);
@@ -264,9 +265,10 @@ std::string CPool::code() {
     const std::string own =
         steps(whole && !piece.parts.empty() ? piece.parts.front() : std::vector<std::int32_t>{}, f.outputs);
     length = std::max(length, num_places_in(own));
-    out += fused(fmt::format("static void {}(const double *x, double *y)\n{{\n", f.name) +
-                 (before.empty() ? "  (void)x, (void)y;\n" : fmt::format("  double w[{}];\n{}", length, before)) + own) +
-           "}\n\n";
+    out +=
+        fused(fmt::format("static void {}(const double *x, double *y)\n{{\n", f.name) +
+              (before.empty() ? "  (void)x, (void)y;\n" : fmt::format("  double w[{}];\n{}", length, before)) + own) +
+        "}\n\n";
   }
   return out;
 }

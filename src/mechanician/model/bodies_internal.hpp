@@ -55,9 +55,9 @@ struct Body {
   int parent = -1;  ///< body; −1: has coordinates of its own
   int joint = -1;
   Pose pose = {};
-  Load load = {};         ///< its own mass, and that of what is fixed to it
-  bool carries = false;   ///< something is
-  bool carried = false;   ///< its mass counts in another body's load
+  Load load = {};        ///< its own mass, and that of what is fixed to it
+  bool carries = false;  ///< something is
+  bool carried = false;  ///< its mass counts in another body's load
 };
 
 /// A point or a direction on a body, in its axes.

@@ -64,7 +64,8 @@ class EquationsLatex {
   void matrix(std::string_view name, const SparseExprMatrix& X) {
     if (X.cols > widest_matrix || X.rows > widest_matrix) {
       // What has an index already gets another one as a whole.
-      const std::string whole = name.find('_') == std::string_view::npos ? std::string(name) : fmt::format("{{{}}}", name);
+      const std::string whole =
+          name.find('_') == std::string_view::npos ? std::string(name) : fmt::format("{{{}}}", name);
       for (const auto& e : X.entries)
         display(fmt::format("{}_{{{},{}}} = {}", whole, e.row + 1, e.col + 1, shown(e.value)));
       return;
