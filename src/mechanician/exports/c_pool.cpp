@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cctype>
 #include <cmath>
@@ -176,9 +177,32 @@ std::string CPool::steps(const std::vector<std::int32_t>& nodes, const std::vect
     if (listing) out += ";\n";
     listing = false;
   };
+  // Sine and cosine of the same angle come together.
+  std::map<std::int32_t, std::array<std::int32_t, 2>> angles;
+  for (const std::int32_t k : nodes)
+    for (const int which : {0, 1})
+      if (nodes_[at(k)].action == action_of(which == 0 ? Op::sin : Op::cos))
+        angles.try_emplace(nodes_[at(k)].operands[0], std::array{-1, -1})
+            .first->second[static_cast<std::size_t>(which)] = k;
+  const auto both = [&](const Node& node) -> std::array<std::int32_t, 2> {
+    if (node.action != action_of(Op::sin) && node.action != action_of(Op::cos)) return {-1, -1};
+    return angles.at(node.operands[0]);
+  };
   for (const std::int32_t k : nodes) {
     const Node& node = nodes_[at(k)];
     Local& here = local[k];
+    if (here.name >= 0) continue;  // with its other
+    if (const auto [sine, cosine] = both(node); sine >= 0 && cosine >= 0) {
+      finish();
+      const std::int32_t s = names++, c = names++;
+      out += fmt::format("  double r{0}, r{1};\n  {2}sine_cosine({3}, &r{0}, &r{1});\n", s, c, prefix_,
+                         operand(node.operands[0]));
+      local[sine].name = s, local[cosine].name = c;
+      for (const std::int32_t one : {sine, cosine})
+        if (outputs.empty() && place_[at(one)] >= 0)
+          out += fmt::format("  w[{}] = r{};\n", place_[at(one)], local[one].name);
+      continue;
+    }
     std::string text = spelled(node);
     const bool kept = outputs.empty() && place_[at(k)] >= 0;  // where there are outputs nobody else comes behind
     if (here.uses == 1 && !kept && text.size() <= longest_text) {

@@ -109,7 +109,7 @@ struct Helper {
 constexpr Helper helpers[] = {
     {"@reduced(", R"(
 /* Sine and cosine by the same steps on every machine: x = n pi/2 + r, |r| <= pi/4, and polynomials of r. */
-@FUSED static double @reduced(double x, int cosine)
+@FUSED static void @reduced(double x, double *sine, double *cosine)
 {
   const double shifted = fma(x, 0x1.45f306dc9c883p-1, 0x1.8p52), n = shifted - 0x1.8p52;
   const double r1 = fma(-n, 0x1.921fb54442d18p+0, x);
@@ -124,13 +124,20 @@ constexpr Helper helpers[] = {
   const double half = 0.5*z, w = 1.0 - half, half_error = 0.5*fma(r, r, -z);
   const double s = fabs(x) < 0x1p-27 ? x : r + fma(r*z, S, t*w);
   const double c = w + (((1.0 - w) - half) + fma(z2, C, -fma(r, t, half_error)));
-  const long quadrant = ((long)n & 3) + (cosine ? 1 : 0);
-  const double value = (quadrant & 1) ? c : s;
-  return (quadrant & 2) ? -value : value;
+  const long quadrant = (long)n & 3;
+  const double first = (quadrant & 1) ? c : s, second = (quadrant & 1) ? s : c;
+  *sine = (quadrant & 2) ? -first : first;
+  *cosine = ((quadrant + 1) & 2) ? -second : second;
 }
 )"},
-    {"@sine(", "static double @sine(double x) { return fabs(x) <= 0x1p20 ? @reduced(x, 0) : sin(x); }\n"},
-    {"@cosine(", "static double @cosine(double x) { return fabs(x) <= 0x1p20 ? @reduced(x, 1) : cos(x); }\n"},
+    {"@sine_cosine(", R"(static void @sine_cosine(double x, double *sine, double *cosine)
+{
+  if (fabs(x) <= 0x1p20) @reduced(x, sine, cosine);
+  else *sine = sin(x), *cosine = cos(x);
+}
+)"},
+    {"@sine(", "static double @sine(double x) { double s, c; @sine_cosine(x, &s, &c); return s; }\n"},
+    {"@cosine(", "static double @cosine(double x) { double s, c; @sine_cosine(x, &s, &c); return c; }\n"},
     {"@same(", "static int @same(double a, double b) { return !(a < b) && !(a > b) && !isnan(a) && !isnan(b); }\n"},
     {"@equal(", "static double @equal(double a, double b) { return @same(a, b) ? 1 : 0; }\n"},
     {"@power(", R"(static double @power(double a, double b)
