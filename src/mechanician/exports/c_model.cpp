@@ -55,9 +55,10 @@ CSources CWriter::write() {
   return made;
 }
 
-void CWriter::add(const Program& program, std::string_view name) {
+void CWriter::add(const Program& program, std::string_view name, std::size_t alike) {
   // The inputs of a whole step begin otherwise than those of everything else.
-  pool_.add(program, prefix_ + std::string(name), name == "step_program" ? 0 : static_cast<int>(num_inputs()));
+  pool_.add(program, prefix_ + std::string(name), name == "step_program" ? 0 : static_cast<int>(num_inputs()),
+            static_cast<int>(alike));
 }
 
 void CWriter::add_function(std::string_view name, std::vector<Expr> functions, const ProgramOptions& options) {
@@ -77,8 +78,10 @@ bool CWriter::make_tangents() {
   std::vector<int> left_out = options_.dropped;
   left_out.insert(left_out.end(), options_.inert.begin(), options_.inert.end());
   const CTangent made = make_c_tangent(facts_, left_out);
-  add(made.rates, "tangent_rates"), add(made.equations, "tangent_equations"),
-      add(made.quantities, "tangent_quantities");
+  // Both are of [x | a | λ | f | dx], and of more behind.
+  const std::size_t alike = 2 * num_inputs() + static_cast<std::size_t>(largest_);
+  add(made.rates, "tangent_rates"), add(made.equations, "tangent_equations", alike),
+      add(made.quantities, "tangent_quantities", alike);
   add_text(made.text);
   return true;
 }

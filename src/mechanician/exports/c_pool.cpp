@@ -38,7 +38,7 @@ std::int32_t CPool::node_of(const Node& node, int program) {
   return found->second;
 }
 
-void CPool::add(const Program& program, std::string_view name, int common) {
+void CPool::add(const Program& program, std::string_view name, int common, int alike) {
   Function made;
   made.name = name, made.index = static_cast<int>(functions_.size());
   std::vector<std::int32_t> node;  // by register
@@ -46,7 +46,7 @@ void CPool::add(const Program& program, std::string_view name, int common) {
     Node input;
     input.input = i;
     // What is not the same for all is told apart by a constant that has no other meaning.
-    input.constant = i < common ? 0.0 : 1.0 + made.index;
+    input.constant = i < common ? 0.0 : i < alike ? -1.0 : 1.0 + made.index;
     node.push_back(node_of(input, made.index));
   }
   for (const double c : program.constants) {

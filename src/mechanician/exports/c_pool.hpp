@@ -24,8 +24,9 @@ class CPool {
   /// Names of functions that are called begin with `prefix`; tables that something is looked up in are added to `tables`.
   CPool(std::string prefix, CTables& tables) : prefix_(std::move(prefix)), tables_(tables) {}
 
-  /// Of the inputs the first `common` are the same for all programs; what follows is the program's own.
-  void add(const Program& program, std::string_view name, int common);
+  /// Of the inputs the first `common` are the same for all programs. Those behind them, up to `alike`, are the same for all that have some alike; what follows is
+  /// the program's own.
+  void add(const Program& program, std::string_view name, int common, int alike = 0);
   /// Everything that was added.
   std::string code();
 

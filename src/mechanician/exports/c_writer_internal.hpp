@@ -72,7 +72,8 @@ class CWriter {
     return options;
   }
 
-  void add(const Program& program, std::string_view name);
+  /// `alike`: see CPool.
+  void add(const Program& program, std::string_view name, std::size_t alike = 0);
   void add_text(std::string_view text) { code_ += with_prefix(text, prefix_); }
   void add_function(std::string_view name, std::vector<Expr> functions, const ProgramOptions& options = {});
 
