@@ -298,10 +298,9 @@ void Layer::finish_body(Body& b) {
   define(b.name + ".kinetic", kinetic, b.span);
   if (!kinetic.is_zero()) kinetic_.push_back(b.name + ".kinetic");
   const Formula potential = -(b.mass * dot(gravity_, centre));
-  if (potential.moves) {
-    define(b.name + ".potential", potential, b.span);
-    potential_.push_back(b.name + ".potential");
-  }
+  // One that does not change is asked for all the same, in outputs, and moves nothing.
+  if (!is_zero(gravity_)) define(b.name + ".potential", potential, b.span);
+  if (potential.moves) potential_.push_back(b.name + ".potential");
 }
 
 /// What `fixed` keeps: the coordinates of the body, or those that lead to it.
