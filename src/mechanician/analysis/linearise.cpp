@@ -80,7 +80,7 @@ std::string control_not_linear(Dynamics& dynamics) {
   const ControlEquations& control = facts.control;
   if (facts.num_constraints == facts.m || control.is_plain()) return {};
   if (control.every) return "control is sampled: between samples nothing is linear in the state";
-  if (control.nominal) return "control by a model of its own ([nominal]) is not linearised";
+  if (!control.nominal.empty()) return "control by a model of its own ([nominal]) is not linearised";
   if (control.has_free) return "a free control force is not linearised: give it as a force";
   if (std::any_of(control.requirements.begin(), control.requirements.end(), [](const auto& r) { return r.one_sided; }))
     return "one-sided requirements of control are not linearised";

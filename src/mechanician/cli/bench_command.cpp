@@ -16,7 +16,7 @@ namespace {
 void leave_out_open(Loaded& loaded, const Instant& instant) {
   const System& system = loaded.system;
   if (instant.contacts.empty() || system.kernels() || system.is_staged()) return;
-  std::vector<char> there = engaged_at_start(system.model());
+  std::vector<char> there = engaged_at_start(system);
   bool any = false;
   for (const Contact& c : instant.contacts) {
     const bool open = c.status == ContactStatus::open || c.status == ContactStatus::separating;

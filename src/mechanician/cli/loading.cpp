@@ -134,6 +134,11 @@ Loaded load(const CommandOptions& options) {
     found = options.start_from.empty() ? find_start(system) : read_stored_state(system, options.start_from, at);
   }
   if (!found.remark.empty() && !options.quiet) say("note: the start comes from a result, and {}\n", found.remark);
+  if (!found.begins_otherwise.empty()) {
+    begin_as_stored(system, found);
+    if (!options.quiet)
+      say("note: as in the result that it goes on from, the motion begins with {}\n", found.begins_otherwise);
+  }
   State start = std::move(found.state);
   HeldControl sampled;
   if (!system.kernels() && system.equations().control.every &&

@@ -208,7 +208,13 @@ void take_stored_start(SweepSetup& setup, const Model& model, const ParameterVal
   const System system(model, parameters.values);
   std::optional<double> at;
   if (!o.start_at.empty()) at = parse_number(o.start_at, "--at");
-  const State state = (o.start_from.empty() ? find_start(system) : read_stored_state(system, o.start_from, at)).state;
+  const StoredState stored = o.start_from.empty() ? find_start(system) : read_stored_state(system, o.start_from, at);
+  if (!stored.begins_otherwise.empty())
+    throw UsageError(
+        fmt::format("the result that the motions go on from has {}, and motions of a sweep begin as the model says: "
+                    "`run --from` goes on with that",
+                    stored.begins_otherwise));
+  const State& state = stored.state;
   for (int i = 0; i < system.n(); ++i) {
     setup.position.emplace(system.coordinate(i), state.q(i));  // what is given stays
     setup.velocity.emplace(system.coordinate(i), state.qd(i));

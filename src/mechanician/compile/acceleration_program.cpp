@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "mechanician/compile/kkt_draft.hpp"
+#include "mechanician/compile/control_draft.hpp"
 #include "mechanician/equations/mass_rate.hpp"
 #include "mechanician/expression/differentiate.hpp"
 
@@ -41,6 +41,16 @@ class Maker {
 
     // Right-hand sides.
     Q_ = draft_.evaluate(eqs_.Q);
+    given_ = Q_;
+    const bool controlled = eqs_.num_control() > 0, believed = controlled && !eqs_.control.nominal.empty();
+    if (controlled && !believed && reactions && (!eqs_.control.actuators.empty() || eqs_.control.has_free))
+      return {std::nullopt, "C uses reactions, which feel the control force"};
+    if (believed) {
+      std::string reason;
+      control_ = draft_believed_control(draft_, eqs_, options_, reason);
+      if (!reason.empty()) return {std::nullopt, reason};
+      for (std::size_t i = 0; i < given_.size(); ++i) given_[i] = with_.add(given_[i], control_.u[i]);
+    }
     std::vector<Number> b, none(draft_.kept.size(), zero);
     for (const auto& row : draft_.kept) b.push_back(draft_.scaled_rhs(row, eqs_.b[at(row.row)]));
     std::vector<Number> C;
@@ -55,12 +65,12 @@ class Maker {
     const bool ideal_wanted = reactions || (eqs_.has_C && (options_.powers || options_.multipliers));
     Elimination::Solution joint;
     if (!eqs_.has_C || !ideal_wanted) {
-      std::vector<Number> force = Q_;
+      std::vector<Number> force = given_;
       for (std::size_t i = 0; i < C.size(); ++i) force[i] = with_.add(force[i], C[i]);
       joint = draft_.solve(force, b);
       if (!eqs_.has_C) lambda_ideal_ = joint.lambda;
     } else {
-      joint = draft_.solve(Q_, b);
+      joint = draft_.solve(given_, b);
       lambda_ideal_ = joint.lambda;
       if (reactions) C = calc_C();
       const Elimination::Solution more = draft_.solve(C, none);
@@ -70,7 +80,8 @@ class Maker {
     }
     qdd_ = joint.x;
     watch_rows(b);
-    if (eqs_.num_control() > 0) add_control(none);
+    if (controlled && !believed) add_control();
+    if (!draft_.problem.empty()) return {std::nullopt, draft_.problem};
 
     AccelerationProgram made;
     std::vector<Number> outputs = qdd_, finite;
@@ -84,11 +95,14 @@ class Maker {
     if (options_.powers || options_.multipliers) {
       full_ideal_ = by_rows(lambda_ideal_);
     }
-    made.num_powers = options_.powers ? 4 + num_constraints_ : 0;
+    made.num_powers = options_.powers ? num_powers() : 0;
     made.at_powers = append(options_.powers ? calc_powers(K) : std::vector<Number>{});
     made.num_multipliers = options_.multipliers ? num_constraints_ : 0;
     made.at_multipliers = append(options_.multipliers ? full_ideal_ : std::vector<Number>{});
     made.at_velocities = append(held);
+    const std::vector<Number>& efforts = eqs_.control.actuators.empty() ? control_.u : control_.tau;
+    made.num_efforts = options_.efforts ? static_cast<int>(efforts.size()) : 0;
+    made.at_efforts = append(options_.efforts ? efforts : std::vector<Number>{});
     made.at_vouch = static_cast<int>(outputs.size());
     outputs.push_back(draft_.calc_vouch(qdd_, finite));
 
@@ -106,6 +120,14 @@ class Maker {
   }
 
  private:
+  int num_powers() const { return 4 + num_constraints_ + static_cast<int>(eqs_.control.actuators.size()); }
+
+  static std::vector<Expr> entries_of(const SparseExprMatrix& matrix) {
+    std::vector<Expr> values;
+    for (const auto& e : matrix.entries) values.push_back(e.value);
+    return values;
+  }
+
   /// Rows of constraints; what control asks for comes after them.
   static std::vector<int> all_rows(const Equations& eqs) {
     std::vector<int> rows(at(eqs.num_constraints()));
@@ -199,7 +221,7 @@ class Maker {
         off = with_.sub(off, term);
         // What q̈ is a difference of: where it is small, its rounding is not.
         const Number force =
-            with_.mul(draft_.abs(a), with_.mul(draft_.abs(Q_[at(i)]), with_.reciprocal(draft_.M_diagonal[at(i)])));
+            with_.mul(draft_.abs(a), with_.mul(draft_.abs(given_[at(i)]), with_.reciprocal(draft_.M_diagonal[at(i)])));
         size = with_.add(with_.add(size, draft_.abs(term)), force);
       }
       const Number allowed = with_.mul(constant_number(options_.dropped_tolerance), size);
@@ -225,81 +247,29 @@ class Maker {
     }
   }
 
-  std::vector<Number> times_mass(const std::vector<Number>& x) {
-    std::vector<Number> f(x.size(), zero);
-    for (const auto& e : draft_.M) {
-      f[at(e.row)] = with_.add(f[at(e.row)], with_.mul(e.value, x[at(e.col)]));
-      if (e.row != e.col) f[at(e.col)] = with_.add(f[at(e.col)], with_.mul(e.value, x[at(e.row)]));
-    }
-    return f;
-  }
-
-  /// The least change of acceleration that meets the requirements A₂ q̈ = b₂ and leaves the constraints as they are:
-  /// Δ = X μ, X = N A₂ᵀ, S μ = b₂ − A₂ q̈₁ with S = A₂ X. Sines of requirements to what is before them are watched.
-  void add_control(const std::vector<Number>& none) {
-    const int count = eqs_.num_control();
-    std::vector<std::vector<Number>> rows, X;
-    for (int j = 0; j < count; ++j) {
-      std::vector<Expr> entries;
-      std::vector<int> cols;
-      for (const auto& e : eqs_.A.entries)
-        if (e.row == num_constraints_ + j) entries.push_back(e.value), cols.push_back(e.col);
-      const std::vector<Number> values = draft_.evaluate(entries);
-      std::vector<Number> row(at(eqs_.n()), zero);
-      for (std::size_t k = 0; k < cols.size(); ++k) row[at(cols[k])] = values[k];
-      X.push_back(draft_.elimination->solve(row, none).x);
-      rows.push_back(std::move(row));
-    }
-    const auto dot = [&](const std::vector<Number>& a, const std::vector<Number>& b) {
-      Number sum = zero;
-      for (std::size_t i = 0; i < a.size(); ++i) sum = with_.add(sum, with_.mul(a[i], b[i]));
-      return sum;
-    };
-    // S = L D Lᵀ by hand, in the order of the file: each pivot over the size of its row is the square of a sine.
-    std::vector<std::vector<Number>> L(at(count), std::vector<Number>(at(count), zero));
-    std::vector<Number> inverse, mu;
-    const std::vector<Expr> b2(eqs_.b.begin() + num_constraints_, eqs_.b.end());
-    const std::vector<Number> b = draft_.evaluate(b2);
-    for (int j = 0; j < count; ++j) {
-      std::vector<Number> scaled(at(count), zero);  // L_jk D_k
-      for (int k = 0; k <= j; ++k) {
-        Number s = dot(rows[at(j)], X[at(k)]);
-        for (int i = 0; i < k; ++i) s = with_.sub(s, with_.mul(scaled[at(i)], L[at(k)][at(i)]));
-        scaled[at(k)] = s;
-        if (k < j) L[at(j)][at(k)] = with_.mul(s, inverse[at(k)]);
-      }
-      Number size = zero;
-      for (std::size_t i = 0; i < rows[at(j)].size(); ++i)
-        if (!rows[at(j)][i].is_zero())
-          size = with_.add(
-              size, with_.mul(with_.mul(rows[at(j)][i], rows[at(j)][i]), with_.reciprocal(draft_.M_diagonal[i])));
-      draft_.margins.push_back(with_.sub(scaled[at(j)], with_.mul(constant_number(1e-6), size)));
-      inverse.push_back(with_.reciprocal(scaled[at(j)]));
-      Number r = with_.sub(b[at(j)], dot(rows[at(j)], qdd_));
-      for (int k = 0; k < j; ++k) r = with_.sub(r, with_.mul(L[at(j)][at(k)], mu[at(k)]));
-      mu.push_back(r);
-    }
-    for (int j = 0; j < count; ++j) mu[at(j)] = with_.mul(mu[at(j)], inverse[at(j)]);
-    for (int j = count - 1; j >= 0; --j)
-      for (int k = j + 1; k < count; ++k) mu[at(j)] = with_.sub(mu[at(j)], with_.mul(L[at(k)][at(j)], mu[at(k)]));
-    // Once more, of the force that was found: what vouches for the solution has seen it then.
-    std::vector<Number> force(at(eqs_.n()), zero);
-    for (int j = 0; j < count; ++j)
-      for (std::size_t i = 0; i < force.size(); ++i)
-        force[i] = with_.add(force[i], with_.mul(rows[at(j)][i], mu[at(j)]));
-    const std::vector<Number> delta = draft_.solve(force, none).x;
-    for (std::size_t i = 0; i < delta.size(); ++i) qdd_[i] = with_.add(qdd_[i], delta[i]);
-    if (options_.powers) u_ = times_mass(delta);
+  /// Beside constraints and C; where it is believed, it is among the given forces from the beginning.
+  void add_control() {
+    control_ = draft_control(draft_, eqs_, qdd_, options_.most_steps);
+    for (std::size_t i = 0; i < control_.qdd.size(); ++i) qdd_[i] = with_.add(qdd_[i], control_.qdd[i]);
+    for (std::size_t j = 0; j < std::min(lambda_ideal_.size(), control_.lambda.size()); ++j)
+      lambda_ideal_[j] = with_.add(lambda_ideal_[j], control_.lambda[j]);
   }
 
   std::vector<Number> calc_powers(const Number& K) {
-    std::vector<Number> qd = draft_.evaluate(eqs_.qd), powers(at(4 + num_constraints_), zero);
+    std::vector<Number> qd = draft_.evaluate(eqs_.qd), powers(at(num_powers()), zero);
     Number given = K;
     if (!options_.given_power)
       for (std::size_t i = 0; i < qd.size(); ++i) given = with_.add(given, with_.mul(qd[i], Q_[i]));
     powers[0] = given;
-    if (!u_.empty())
-      for (std::size_t i = 0; i < qd.size(); ++i) powers[3] = with_.add(powers[3], with_.mul(qd[i], u_[i]));
+    if (!control_.u.empty()) powers[3] = draft_.dot(qd, control_.u);
+    std::vector<Number> along(control_.tau.size(), zero);
+    const std::vector<Number> E = draft_.evaluate(entries_of(eqs_.control.E));
+    for (std::size_t k = 0; k < E.size(); ++k) {
+      Number& speed = along[at(eqs_.control.E.entries[k].col)];
+      speed = with_.add(speed, with_.mul(E[k], qd[at(eqs_.control.E.entries[k].row)]));
+    }
+    for (std::size_t k = 0; k < along.size(); ++k)
+      powers[at(4 + num_constraints_) + k] = with_.mul(control_.tau[k], along[k]);
     Number held = zero;  // by all constraint rows
     for (const auto* rows : {&draft_.kept, &draft_.dropped})
       for (const auto& row : *rows) {
@@ -316,11 +286,9 @@ class Maker {
       }
     if (!eqs_.has_C) return powers;
     // q̇ᵀ(M q̈ − Q) less what the others do.
-    std::vector<Number> force = times_mass(qdd_);
+    std::vector<Number> force = draft_.times_mass(qdd_);
     for (std::size_t i = 0; i < qd.size(); ++i) force[i] = with_.sub(force[i], Q_[i]);
-    Number total = zero;
-    for (std::size_t i = 0; i < qd.size(); ++i) total = with_.add(total, with_.mul(qd[i], force[i]));
-    powers[2] = with_.sub(with_.sub(total, powers[3]), held);
+    powers[2] = with_.sub(with_.sub(draft_.dot(qd, force), powers[3]), held);
     return powers;
   }
 
@@ -329,11 +297,11 @@ class Maker {
   KktDraft draft_;
   Numbers& with_;
   int num_constraints_ = 0;
-  std::vector<Number> Q_, qdd_;
+  std::vector<Number> Q_, given_, qdd_;            ///< given_: with what control believes to be right
   std::vector<std::vector<Number>> coefficients_;  ///< of dropped rows in kept ones, rows as scaled
   std::vector<Number> lambda_ideal_;               ///< of kept rows, as scaled
   std::vector<Number> full_ideal_;                 ///< by row, as written
-  std::vector<Number> u_;                          ///< control force
+  DraftControl control_;
 };
 
 }  // namespace
@@ -341,8 +309,8 @@ class Maker {
 AccelerationProgramResult make_acceleration_program(const Equations& eqs, const AccelerationOptions& options) {
   if (!eqs.measured.empty()) return {std::nullopt, "measured constraints are weighed by the general solver"};
   if (!eqs.unknowns.empty()) return {std::nullopt, "a function has no value"};
-  if (eqs.num_control() > 0 && !eqs.control.is_plain())
-    return {std::nullopt, "control by actuators, limits, weights or priorities"};
+  if (eqs.num_control() > 0 && !eqs.control.is_direct())
+    return {std::nullopt, "control with limits, weights, priorities or samples"};
   return Maker(eqs, options).make();
 }
 

@@ -6,7 +6,7 @@
 ///     M q̈ = Q + C + Aᵀλ,   A q̈ = b;      singular M: M + AᵀWA and Q + AᵀWb in the places of M and Q (U23 lemma 3)
 ///
 ///     inputs   [t | q | q̇ | parameters, unless built in | sides of switches]
-///     outputs  [q̈ (n) | powers | multipliers | q̇, where it is held (n) | vouch]
+///     outputs  [q̈ (n) | powers | multipliers | q̇, where it is held (n) | efforts of control | vouch]
 ///
 /// There is no branch in it. Whether the answer can be trusted is its last output: vouch > 0. It is not where
 ///   - the multipliers are so large beside the accelerations, with and without constraints, that rounding in A q̈ = b
@@ -61,7 +61,10 @@ struct AccelerationOptions : ProgramOptions {
   /// What power is made of if not of ½ q̇ᵀṀ q̇ + q̇ᵀQ: the same, shorter. For M and Q of energies T = T₂ + T₁ + T₀ (by
   /// degree in q̇) and V it is q̇ᵀ(F − V_q + T₀_q) − (T₂ + T₁)_t.
   std::optional<Expr> given_power;
-  bool powers = false;  ///< as the works of a motion: given, ideal, nonideal, control, then one for each constraint row
+  /// As the works of a motion: given, ideal, nonideal, control, then one for each constraint row and each actuator.
+  bool powers = false;
+  /// τ of the actuators, or without them the control force by coordinate.
+  bool efforts = false;
   /// λ of C = 0, of constraints; least norm where dropped rows leave a choice.
   bool multipliers = false;
   /// Velocities are brought onto the constraints first, least in the mass norm, and q̈ is that of the result: one
@@ -75,7 +78,8 @@ struct AccelerationProgram {
   std::string path;        ///< "ldlt", "ldlt, singular mass", …
   std::vector<int> order;  ///< of elimination: coordinates, row j as n + j
   int n = 0;
-  int at_powers = 0, num_powers = 0, at_multipliers = 0, num_multipliers = 0, at_velocities = 0, at_vouch = 0;
+  int at_powers = 0, num_powers = 0, at_multipliers = 0, num_multipliers = 0, at_velocities = 0, at_efforts = 0,
+      num_efforts = 0, at_vouch = 0;
   int num_equation_steps = 0, num_elimination_steps = 0;  ///< M Q A b C, and the rest
 };
 
@@ -85,7 +89,7 @@ struct AccelerationProgramResult {
 };
 
 /// `eqs`: as derived, or with kinks frozen (the symbols of sides among options.sides). No program for measured rows, for
-/// multiplier() where dropped rows leave a choice, and beyond options.most_steps.
+/// multiplier() where dropped rows leave a choice, for control that has to be searched for, and beyond options.most_steps.
 AccelerationProgramResult make_acceleration_program(const Equations& eqs, const AccelerationOptions& options);
 
 }  // namespace mechanician

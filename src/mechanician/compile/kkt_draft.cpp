@@ -401,6 +401,21 @@ Number KktDraft::abs(const Number& x) {
   return x.is_constant() ? constant_number(std::abs(x.scale)) : Number{builder.apply(Op::abs, x.value), 1.0};
 }
 
+Number KktDraft::dot(const std::vector<Number>& a, const std::vector<Number>& b) {
+  Number sum = zero;
+  for (std::size_t i = 0; i < a.size(); ++i) sum = numbers.add(sum, numbers.mul(a[i], b[i]));
+  return sum;
+}
+
+std::vector<Number> KktDraft::times_mass(const std::vector<Number>& x) {
+  std::vector<Number> f(x.size(), zero);
+  for (const auto& e : M) {
+    f[at(e.row)] = numbers.add(f[at(e.row)], numbers.mul(e.value, x[at(e.col)]));
+    if (e.row != e.col) f[at(e.col)] = numbers.add(f[at(e.col)], numbers.mul(e.value, x[at(e.row)]));
+  }
+  return f;
+}
+
 Number KktDraft::square_sum(const std::vector<Number>& xs) {
   Number sum = zero;
   for (const Number& x : xs) sum = numbers.add(sum, numbers.mul(x, x));

@@ -61,6 +61,8 @@ class KktDraft {
   bool is_weighted() const { return !weights_.empty(); }  ///< M + AᵀWA is what is eliminated
   Number square_sum(const std::vector<Number>& xs);
   Number abs(const Number& x);
+  Number dot(const std::vector<Number>& a, const std::vector<Number>& b);
+  std::vector<Number> times_mass(const std::vector<Number>& x);
 
  private:
   KktDraft(const ProgramInputs& inputs, const Equations& eqs, const ProgramOptions& options,

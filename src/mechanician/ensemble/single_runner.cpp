@@ -58,7 +58,7 @@ std::string refuse_start(const System& system, const State& start, bool must_be_
 }  // namespace
 
 bool needs_single_runs(const System& system) {
-  const bool searches = system.num_control() > 0 && !system.equations().control.is_plain();
+  const bool searches = system.num_control() > 0 && !system.equations().control.is_direct();
   return searches || system.is_staged() || !list_forces(system.model()).empty();
 }
 

@@ -24,16 +24,28 @@ int Equations::num_control() const {
   return count;
 }
 
-bool ControlEquations::is_plain() const {
-  const auto plain = [&](const Requirement& r) {
+bool ControlEquations::is_plain() const { return actuators.empty() && !has_free && nominal.empty() && is_direct(); }
+
+bool ControlEquations::is_direct() const {
+  const auto alike = [&](const Requirement& r) {
     return !r.one_sided && !r.weighted && r.priority == requirements.front().priority;
   };
-  return actuators.empty() && !has_free && !every && !nominal &&
-         std::all_of(requirements.begin(), requirements.end(), plain);
+  return !every && !has_limits() && std::all_of(requirements.begin(), requirements.end(), alike);
 }
 
 bool ControlEquations::has_limits() const {
   return std::any_of(actuators.begin(), actuators.end(), [](const Actuator& a) { return a.has_low || a.has_high; });
+}
+
+const Expr& ControlEquations::cost(int i, int k) const {
+  std::size_t first = E.entries.size();
+  for (const Actuator& a : actuators) first += (a.has_low ? 1 : 0) + (a.has_high ? 1 : 0);
+  return numbers[first + static_cast<std::size_t>(i) * actuators.size() + static_cast<std::size_t>(k)];
+}
+
+std::span<const Expr> ControlEquations::free() const {
+  const auto count = static_cast<std::size_t>(has_free ? E.rows : 0);
+  return std::span(numbers).last(count);
 }
 
 namespace {
@@ -367,7 +379,9 @@ class Derivation {
       numbers.insert(numbers.end(), free.begin(), free.end());
     }
     control.every = model_.control.every;
-    control.nominal = !model_.control.nominal.empty();
+    for (const Named& p : model_.control.nominal)
+      for (std::size_t i = 0; i < model_.parameters.size(); ++i)
+        if (model_.parameters[i].name == p.name) control.nominal.push_back({static_cast<int>(i), simplify(p.value)});
   }
 
   void collect_weights() {

@@ -101,14 +101,22 @@ struct ControlEquations {
   SparseExprMatrix E;                     ///< n×a, by row
   bool has_free = false;
   std::optional<double> every;
-  bool nominal = false;  ///< the force is that of a model with other parameters
+  struct Believed {
+    int parameter = 0;
+    Expr value;  ///< of parameters
+  };
+  std::vector<Believed> nominal;  ///< the force is that of a model with these parameters; empty: of the model itself
   /// [entries of E | lower limits | upper limits, of those that have one | R by rows | weights of all rows, 0 where there is none | free,
   /// where there is one].
   std::vector<Expr> numbers;
 
   /// Rows of equal rank and nothing else: then the acceleration is that of all rows solved together.
   bool is_plain() const;
+  /// Requirements of equal rank that nothing keeps from being met: the force follows at once, without a search.
+  bool is_direct() const;
   bool has_limits() const;
+  const Expr& cost(int i, int k) const;  ///< R
+  std::span<const Expr> free() const;    ///< by coordinate; empty where there is none
 };
 
 struct Equations {

@@ -64,7 +64,7 @@ void CWriter::make_control() {
                  {"SOLVE_PROGRAMME", searches ? "if ((status = @solve_bounded(s, &c, y)) != 0) return status;"
                                               : "@solve_acting(s, &c, 0, 0, y);"}}));
   std::string steer = "if ((status = @control(s, act, a, e)) != 0) return status;";
-  if (control.nominal) {
+  if (!control.nominal.empty()) {
     // The controller's own model, at the state as it is; actuators do what they are told, within the limits that they have.
     std::vector<Expr> values;
     std::string put;

@@ -127,7 +127,7 @@ void CFacts::check_control() const {
         fmt::format("`{}` is a contact beside control: what it does and the control force decide on each other",
                     contacts.front().name));
   if (needs_reactions() &&
-      (!eqs.control.actuators.empty() || eqs.control.has_free || eqs.control.nominal || eqs.control.every))
+      (!eqs.control.actuators.empty() || eqs.control.has_free || !eqs.control.nominal.empty() || eqs.control.every))
     refuse_export("[nonideal] uses forces of constraints, and the control force presses on them");
 }
 

@@ -123,6 +123,28 @@ bool holds(const InstantValues& v, const std::vector<double>& qdd) {
 /// Errors of a vouched answer must stay below this times the condition number.
 constexpr double promised = 1e-12;
 
+/// How much larger efforts may be than what requirements ask for: sizes of rows and columns over the least that A₂NE does, in
+/// the mass metric.
+double magnify_by_actuators(const System& system, const Instant& at, const State& state) {
+  const Evaluation now = system.evaluate(state);
+  const MatrixXd& E = now.control.E;
+  if (system.num_control() == 0 || E.cols() == 0) return 1.0;
+  InstantValues plant = at.values;
+  plant.C.resize(0), plant.b_noise.resize(0), plant.b_size.resize(0);
+  plant.b.setZero(plant.A.rows());
+  const Factorisation factors = factor_dense(plant);
+  const VectorXd unit =
+      factors.definite ? VectorXd(factors.M.diagonal().cwiseSqrt()) : VectorXd(factors.s.cwiseInverse());
+  MatrixXd X(E.rows(), E.cols());
+  for (Index k = 0; k < E.cols(); ++k) plant.Q = E.col(k), X.col(k) = solve(factors, plant).qdd;
+  const Eigen::LLT<MatrixXd> R(now.control.R);
+  const MatrixXd A = now.control.A.to_dense(), G = R.matrixL().solve(MatrixXd((A * X).transpose())).transpose();
+  const double rows = (A * unit.cwiseInverse().asDiagonal()).norm(),
+               columns = R.matrixL().solve(MatrixXd((unit.cwiseInverse().asDiagonal() * E).transpose())).norm();
+  const VectorXd sines = Eigen::JacobiSVD<MatrixXd>(G).singularValues();
+  return std::max(1.0, rows * columns / sines.minCoeff());
+}
+
 void compare(const System& system, const AccelerationProgram& made, const std::vector<double>& inputs,
              const State& state, Tally& tally) {
   const std::vector<double> got = evaluate(made.program, inputs);
@@ -151,7 +173,7 @@ void compare(const System& system, const AccelerationProgram& made, const std::v
     joint.b = b;
   }
   const Factorisation f = factor_dense(joint);
-  const double kappa = condition_of(f);
+  const double kappa = condition_of(f) * magnify_by_actuators(system, want, state);
   const Measure measure = measure_of(f, want.values, want.solution.qdd);
   const auto part = [&](int begin, int size) { return VectorXd(Eigen::Map<const VectorXd>(got.data() + begin, size)); };
   const VectorXd qdd = part(0, system.n());
@@ -197,7 +219,8 @@ void compare(const System& system, const AccelerationProgram& made, const std::v
     const std::vector<double> x = inputs_of(state, system.parameters());
     const double mass_rate = Tape(std::vector<Expr>{rate}, all)(std::span<const double>(x))[0];
     const VectorXd rates = want.values.A * state.qd;
-    VectorXd power = VectorXd::Zero(4 + num_constraints);
+    const auto num_actuators = static_cast<int>(eqs.control.actuators.size());
+    VectorXd power = VectorXd::Zero(4 + num_constraints + num_actuators);
     power(0) = mass_rate + state.qd.dot(want.values.Q);
     for (int j = 0; j < num_constraints; ++j) {
       const RowTraits& row = system.row(j);
@@ -207,6 +230,9 @@ void compare(const System& system, const AccelerationProgram& made, const std::v
     }
     power(2) = state.qd.dot(want.solution.Qc_ni);
     power(3) = state.qd.dot(want.solution.Q_control);
+    if (num_actuators > 0)
+      power.tail(num_actuators) =
+          want.control->tau.cwiseProduct(system.evaluate(state).control.E.transpose() * state.qd);
     const VectorXd mine = part(made.at_powers, made.num_powers);
     const double speed = state.qd.cwiseProduct(measure.unit).norm();
     const double size =
@@ -307,7 +333,13 @@ TEST(FastAcceleration, is_that_of_the_robust_path_on_random_models) {
     with.holonomic = static_cast<int>(random() % 4), with.nonholonomic = static_cast<int>(random() % 3);
     with.nonlinear = yes(2), with.redundant = static_cast<int>(random() % 2);
     with.singular_mass = yes(3), with.acceleration = yes(4), with.nonideal = yes(2), with.reactions = yes(4);
-    with.control = static_cast<int>(random() % 2);
+    with.control = static_cast<int>(random() % 3);
+    if (with.control > 0) {
+      if (yes(2)) with.actuators = with.control + static_cast<int>(random() % 2);
+      with.coupled_cost = with.actuators > 0 && yes(2);
+      with.free_force = with.actuators == 0 && yes(2);
+      with.nominal = yes(2);
+    }
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     std::optional<RandomSystem> made;
     try {

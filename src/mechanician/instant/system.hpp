@@ -187,6 +187,10 @@ class System {
   bool has_contacts() const { return has_contacts_; }
   /// Whether events may change the system while it moves (model.hpp).
   bool is_staged() const { return is_staged_; }
+  /// Rows that are engaged as a motion begins, constraints, states and requirements, where that is not what the model says: it
+  /// goes on from another one. Empty: as the model says.
+  const std::vector<char>& engaged_instead() const { return engaged_instead_; }
+  void set_engaged(std::vector<char> engaged) { engaged_instead_ = std::move(engaged); }
   /// For each of equations().contacts. What is not finite is named in `not_finite`, the first of several.
   std::vector<ContactValues> evaluate_contacts(const State& state, std::optional<NotFinite>& not_finite) const;
 
@@ -216,6 +220,7 @@ class System {
   int n_ = 0, m_ = 0, num_control_ = 0;
   bool has_contacts_ = false, has_C_ = false, needs_reactions_ = false, is_staged_ = false;
   std::vector<double> parameters_;
+  std::vector<char> engaged_instead_;
   std::map<std::string, double> given_;            ///< parameters that were set when it was read
   std::shared_ptr<const FamilyNumbers> families_;  ///< where numbers come from kernels
   std::shared_ptr<Kept> kept_;                     ///< what is written out, as soon as it is

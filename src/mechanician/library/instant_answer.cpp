@@ -98,7 +98,11 @@ State start_of(const System& system, const Values& position, const Values& veloc
   // Joints that are constraints move bodies; the rest is put in its place.
   Values own_position = position, own_velocity = velocity;
   const std::optional<State> moved = start_with_joints(system, own_position, own_velocity);
-  State state = moved ? *moved : find_start(system).state;
+  StoredState found = moved ? StoredState{.state = *moved, .remark = {}} : find_start(system);
+  if (!found.begins_otherwise.empty())
+    throw std::invalid_argument(fmt::format(
+        "the result that the motion goes on from has {}: only `run` goes on with that", found.begins_otherwise));
+  State state = std::move(found.state);
   assign(system, own_position, state.q);
   for (const StateRow& z : system.states())
     if (const std::string name = system.coordinate(z.coordinate); velocity.contains(name))

@@ -101,7 +101,10 @@ struct Joint {
   Quaternion q{1.0, 0.0, 0.0, 0.0}, q_rate{0.0, 0.0, 0.0, 0.0};  ///< of a ball joint, as they stand in expressions
   Formula rest = 1.0;                                            ///< 2 − |q|²
   bool in_tree = false;
-  bool asked = false;  ///< for its reactions
+  bool asked = false;    ///< for its reactions
+  bool engaged = true;   ///< as the motion begins
+  bool changes = false;  ///< an event releases or engages it
+  std::vector<std::string> rows = {};
   // in the world, by names
   Vector P1, P2;
   Matrix G1, G2;
@@ -198,7 +201,11 @@ class Layer {
     Formula phi;
     Vector force{0.0, 0.0, 0.0}, torque{0.0, 0.0, 0.0};  ///< on the second body at its point, for a multiplier of one
   };
-  void write(const Joint& joint, std::vector<Row> rows);
+  void write(Joint& joint, std::vector<Row> rows);
+
+  // bodies_changes.cpp: joints that events release and engage
+  void find_changes();
+  void put_changes();
 
   // bodies_loads.cpp: springs, forces, contacts
   void write_spring(const TomlMember& field);

@@ -43,10 +43,10 @@ void Layer::read_joint(const TomlMember& field) {
   if (!take_name(field, "joint")) return;
   const TomlValue& table = field.value;
   const std::string path = "joints." + field.name, name = mechanician::quoted(field.name);
-  fields_.check_keys(
-      table, {"type",   "between", "at",   "axis",  "at2",    "axis2", "first",  "second",  "pitch",  "length",
-              "radius", "plane",   "edge", "drive", "torque", "force", "spring", "damping", "limits", "restitution"},
-      fmt::format("in the joint {}", name));
+  fields_.check_keys(table, {"type",   "between", "at",     "axis",    "at2",    "axis2",       "first",
+                             "second", "pitch",   "length", "radius",  "plane",  "edge",        "drive",
+                             "torque", "force",   "spring", "damping", "limits", "restitution", "engaged"},
+                     fmt::format("in the joint {}", name));
   Joint joint;
   joint.name = field.name, joint.span = {field.begin, field.end}, joint.table = &table;
   const std::vector<std::string> known(type_names.begin(), type_names.end());
@@ -132,6 +132,12 @@ void Layer::read_joint(const TomlMember& field) {
       break;
   }
   if (joint.type == JointType::rolling && !read_rolling(joint, field)) return;
+  if (const TomlMember* m = table.find("engaged")) {
+    if (m->value.type != TomlValue::Type::boolean)
+      return report(m->value, "`engaged` is true or false",
+                    "with engaged = false the joint begins released, and an event engages it");
+    joint.engaged = m->value.number != 0.0;
+  }
   joints_.push_back(std::move(joint));
 }
 

@@ -54,6 +54,9 @@ void Layer::plant() {
   for (Joint& j : joints_)
     for (const char* part : {"fx", "fy", "fz", "tx", "ty", "tz"})
       j.asked = j.asked || is_mentioned(j.name + "." + part);
+  // What events release and engage are rows too.
+  find_changes();
+  for (Joint& j : joints_) j.asked = j.asked || j.changes || !j.engaged;
   for (const Joint& j : joints_) reactions = reactions || j.asked;
   bool by_itself = formulation_ == Formulation::free || (formulation_ == Formulation::automatic && reactions);
 
@@ -67,6 +70,7 @@ void Layer::plant() {
     for (const Joint& j : joints_)
       for (const JointCoordinate& c : j.coordinates) given = given || c.given || c.rate_given;
     for (const Joint& j : joints_) {
+      if (!j.engaged) continue;
       const Opening open = opening(j);
       const bool is_open = open.way > 0.0 || open.turn > 0.0 || open.rate > 0.0 || open.spin > 0.0;
       by_itself = by_itself || (!given && j.in_tree && is_open);
@@ -114,7 +118,7 @@ void Layer::grow_tree(bool asked) {
   std::vector<std::vector<int>> at(bodies_.size());
   for (std::size_t j = 0; j < joints_.size(); ++j) {
     const Joint& joint = joints_[j];
-    if (!grows(joint.type) || (joint.asked && !asked)) continue;
+    if (!grows(joint.type) || (joint.asked && !asked) || !joint.engaged) continue;
     if (!bodies_[static_cast<std::size_t>(joint.first)].turns || !bodies_[static_cast<std::size_t>(joint.second)].turns)
       continue;
     for (const int b : {joint.first, joint.second}) at[static_cast<std::size_t>(b)].push_back(static_cast<int>(j));

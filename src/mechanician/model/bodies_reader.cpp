@@ -54,6 +54,7 @@ bool Layer::lower() {
   check_mass();
   if (!good_) return false;
   draw();
+  put_changes();
   put_statements();
   return true;
 }

@@ -113,7 +113,7 @@ void Layer::write_rows(Joint& joint) {
   write(joint, std::move(rows));
 }
 
-void Layer::write(const Joint& joint, std::vector<Row> rows) {
+void Layer::write(Joint& joint, std::vector<Row> rows) {
   Vector force{0.0, 0.0, 0.0}, torque{0.0, 0.0, 0.0};
   for (const Row& row : rows) {
     const std::string name = joint.name + "." + row.name;
@@ -132,6 +132,8 @@ void Layer::write(const Joint& joint, std::vector<Row> rows) {
       continue;
     }
     constraints_.push_back({name, row.phi.str() + " = 0", joint.span});
+    joint.rows.push_back(name);
+    if (!joint.engaged) constraints_.back().parts.push_back({"engaged", joint.table->find("engaged")->value});
     const Formula lambda = named(fmt::format("multiplier({})", name));
     force = force + lambda * row.force, torque = torque + lambda * row.torque;
   }

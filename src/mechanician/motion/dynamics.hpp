@@ -232,7 +232,7 @@ class Dynamics {
   /// Of the last rhs_by_factors(); empty where nothing is controlled.
   const Eigen::VectorXd& control_force() const { return control_.u; }
   /// Whether compiled code can do what control does: nothing acts by turns, and nothing else is asked for.
-  bool has_plain_control() const { return num_constraints_ == m_ || facts().control.is_plain(); }
+  bool has_direct_control() const { return num_constraints_ == m_ || facts().control.is_direct(); }
   std::size_t num_control_switches() const { return facts().control_switches.size(); }
   /// Of the switches, those of expressions.
   std::size_t num_expression_switches() const { return facts().switches.size() - num_control_switches(); }

@@ -163,7 +163,7 @@ bool Dynamics::add_control(double t, const double* y, const RespondTo& respond_t
   const Eigen::Map<const VectorXd> qd(y + n_, n_);
   Eigen::Map<VectorXd> qdd(qdd_.data(), n_);
   const bool held = !held_control.empty() && held_control.front() != 0.0;
-  if (facts().control.nominal && !c.alone && !held) {
+  if (!facts().control.nominal.empty() && !c.alone && !held) {
     if (!believe(t, y)) return false;
     if (actuators) {
       // They do what they are told, within the limits that they have.
@@ -196,7 +196,7 @@ bool Dynamics::add_control(double t, const double* y, const RespondTo& respond_t
     return solve_with(c.u.data());
   }
   const bool reacts = actuators && (facts().needs_reactions || !sliding_.empty());
-  const bool searches = facts().control.every || facts().control.nominal;
+  const bool searches = facts().control.every || !facts().control.nominal.empty();
   for (int round = 0;; ++round) {
     const VectorXd before = c.tau;
     if (!prepare_control(t, y, respond_to, solve_with)) return false;

@@ -52,8 +52,8 @@ void Dynamics::make_fast(double t, const double* y) {
                                              : "qr";
   if (!written) return;
   written->make_quick_code();
-  if (!has_plain_control()) path_ += ": control";
-  if (!facts().measured.empty() || !sliding_.empty() || !has_plain_control()) return;
+  if (!has_direct_control()) path_ += ": control";
+  if (!facts().measured.empty() || !sliding_.empty() || !has_direct_control()) return;
   // A single motion is over before programs of this size have been compiled; many motions share them.
   if (factors_->is_sparse() && (!kept_code_ || n_ > most_for_programs)) return;
   const ProgramRows rows{&all, &positions, &velocities, &inert, singular_mass()};

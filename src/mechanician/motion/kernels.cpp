@@ -76,6 +76,20 @@ MECHANICIAN_WIDEST void calc_sines(std::ptrdiff_t count, const double* __restric
   }
 }
 
+MECHANICIAN_WIDEST bool all_finite(std::ptrdiff_t n, const double* x) {
+  Block one = {}, other = {}, a, b;
+  std::ptrdiff_t i = 0;
+  for (; i + 2 * block <= n; i += 2 * block) {
+    load(x + i, a), load(x + i + block, b);
+    one += 0.0 * a, other += 0.0 * b;
+  }
+  double rest = 0.0;
+  for (; i < n; ++i) rest += 0.0 * x[i];
+  one += other;
+  const wide::Four sum = one.low + one.high;
+  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + rest == 0.0;
+}
+
 MECHANICIAN_WIDEST double largest_change(std::ptrdiff_t n, const double* x, const double* y) {
   double most[block] = {};
   std::ptrdiff_t i = 0;

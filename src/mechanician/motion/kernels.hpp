@@ -61,14 +61,7 @@ inline double dot(int n, const double* x, const double* y) {
 }
 
 /// Whether all are finite: 0·x is not a number exactly where x is not finite. Several sums, so that none waits for another.
-inline bool all_finite(std::ptrdiff_t n, const double* x) {
-  double sum[8] = {};
-  std::ptrdiff_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    for (int l = 0; l < 8; ++l) sum[l] += 0.0 * x[i + l];
-  for (; i < n; ++i) sum[0] += 0.0 * x[i];
-  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])) == 0.0;
-}
+bool all_finite(std::ptrdiff_t n, const double* x);
 
 /// Largest |x_i|; not a number counts as none. Several at a time, as above.
 inline double largest(std::ptrdiff_t n, const double* x) {

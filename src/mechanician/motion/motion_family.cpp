@@ -20,7 +20,7 @@ StageSystems& MotionFamily::stages() {
 
 const System& MotionFamily::system_at_start() {
   if (!system_.is_staged()) return system_;
-  MotionFamily& first = *stages().of(engaged_at_start(system_.model())).family;
+  MotionFamily& first = *stages().of(engaged_at_start(system_)).family;
   first.set_parameters(system_.parameters());
   return first.system();
 }

@@ -27,6 +27,10 @@ struct Features {
   bool nonideal = false;       ///< C of state and time
   bool reactions = false;      ///< C of ideal() and multiplier() too
   int control = 0;
+  int actuators = 0;          ///< without: every coordinate can be forced
+  bool coupled_cost = false;  ///< of actuators, by a whole matrix
+  bool free_force = false;    ///< beside control without actuators
+  bool nominal = false;       ///< the controller believes in another mass, force and cost
   int measured = 0;
   int contradicting =
       0;  ///< further measured rows that say otherwise than others, of constraints and measured ones in turns
@@ -152,6 +156,7 @@ class ModelMaker {
     for (int j = 0; j < with_.control; ++j)
       model_.add_control("aim" + std::to_string(j), function(q_), number(),
                          {.frequency = positive(), .damping = positive()});
+    add_actuators();
     if (with_.nonideal || with_.reactions)
       for (int i = 0; i < n_; ++i) {
         Expr C = -0.3 * qd_[i] + number() * any(q_);
@@ -161,6 +166,29 @@ class ModelMaker {
         }
         model_.add_nonideal(q_[i], C);
       }
+  }
+
+  void add_actuators() {
+    for (int k = 0; k < with_.actuators; ++k) {
+      const std::size_t own = static_cast<std::size_t>(k) % q_.size();
+      const Expr work = positive() * q_[own] + 0.3 * function(q_);
+      model_.add_actuator("motor" + std::to_string(k), work);
+      model_.actuators.back().cost = positive() + 0.1 * q_[own] * q_[own];
+    }
+    if (with_.coupled_cost) {
+      const auto count = static_cast<std::size_t>(with_.actuators);
+      model_.control.cost.assign(count, std::vector<Expr>(count, Expr(0)));
+      for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t k = 0; k <= i; ++k)
+          model_.control.cost[i][k] = model_.control.cost[k][i] =
+              i == k ? Expr(static_cast<double>(count)) + positive() : 0.5 * number() * sin(q_[0]);
+    }
+    if (with_.free_force) model_.control.free.push_back({"q0", number() * any(q_), {}});
+    if (with_.nominal) {
+      const Expr believed = model_.add_parameter("load", Expr(0.3));
+      model_.add_force(q_[0], believed * any(q_));
+      model_.control.nominal.push_back({"load", Expr(1.0) - 0.5 * believed, {}});
+    }
   }
 
   std::mt19937_64 random_;

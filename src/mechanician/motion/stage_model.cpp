@@ -34,6 +34,10 @@ std::vector<char> engaged_at_start(const Model& model) {
   return engaged;
 }
 
+std::vector<char> engaged_at_start(const System& system) {
+  return system.engaged_instead().empty() ? engaged_at_start(system.model()) : system.engaged_instead();
+}
+
 std::vector<int> rows_that_change(const Model& model) {
   std::vector<char> changes = engaged_at_start(model);
   for (char& x : changes) x = !x;
@@ -64,7 +68,7 @@ std::vector<std::string> names_that_change(const Model& model) {
 
 System system_at_start(const System& system) {
   if (!system.is_staged()) return system;
-  const std::vector<char> engaged = engaged_at_start(system.model());
+  const std::vector<char> engaged = engaged_at_start(system);
   if (std::all_of(engaged.begin(), engaged.end(), [](char x) { return x != 0; })) return system;
   return System(engaged_model(system.model(), engaged), system.parameters(), System::Checked::already);
 }

@@ -22,8 +22,9 @@ struct Stage {
 /// A model without the constraints and requirements that are not engaged; flags by row: constraints, rates of
 /// states (always), requirements.
 Model engaged_model(const Model& model, const std::vector<char>& engaged);
-/// As the model begins.
+/// As the model begins, or as it goes on (System::set_engaged).
 std::vector<char> engaged_at_start(const Model& model);
+std::vector<char> engaged_at_start(const System& system);
 /// Rows that events release or engage, or that begin released; increasing, flags by row as above.
 std::vector<int> rows_that_change(const Model& model);
 std::vector<std::string> names_that_change(const Model& model);

@@ -37,7 +37,7 @@ StagedMotion::StagedMotion(const System& system_given, State start_given, Motion
       own_(std::move(own)),
       stages_(stages ? stages : own_.get()),
       parameters_(system_given.parameters()),
-      engaged_(engaged_at_start(system_given.model())),
+      engaged_(engaged_at_start(system_given)),
       changing_(rows_that_change(system_given.model())),
       forces_(list_forces(system_given.model())) {
   const std::vector<Parameter>& parameters = system->model().parameters;

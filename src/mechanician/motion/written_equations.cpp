@@ -131,7 +131,7 @@ void WrittenEquations::set_control_switches() {
     facts_.switches.push_back({std::move(text), false});
     sides.push_back(1.0);
   };
-  if (control.every || control.nominal) return;  // then the controller finds what acts by itself
+  if (control.every || !control.nominal.empty()) return;  // then the controller finds what acts by itself
   for (std::size_t i = 0; i < control.actuators.size(); ++i) {
     const ControlEquations::Actuator& a = control.actuators[i];
     for (const bool upper : {false, true})

@@ -11,6 +11,7 @@
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/model/inside_folder.hpp"
+#include "mechanician/motion/stage_model.hpp"
 #include "mechanician/plot/result_source.hpp"
 
 namespace mechanician {
@@ -43,7 +44,58 @@ std::size_t find_row(const std::string& file, const std::vector<double>& times, 
   throw FileError(fmt::format("{}: there is no row at t = {}: {}", file, number_text(at), what));
 }
 
+/// Columns that say which stage a motion is in.
+struct StageColumns {
+  struct Column {
+    std::string name;
+    bool is_mode;
+    double at_start;
+    std::size_t at;
+  };
+  std::vector<Column> columns;
+  std::vector<std::string> missing;
+};
+
+StageColumns find_stage_columns(const System& system, const std::unordered_map<std::string, std::size_t>& place) {
+  StageColumns found;
+  if (!system.is_staged()) return found;
+  const auto want = [&](const std::string& column, const std::string& name, bool is_mode, double at_start) {
+    if (const auto there = place.find(column); there != place.end())
+      found.columns.push_back({name, is_mode, at_start, there->second});
+    else
+      found.missing.push_back(column);
+  };
+  const Model& model = system.model();
+  for (std::size_t i = 0; i < model.parameters.size(); ++i)
+    if (model.parameters[i].is_mode)
+      want(model.parameters[i].name, model.parameters[i].name, true, system.parameters()[i]);
+  const std::vector<char> engaged = engaged_at_start(model);
+  const std::vector<int> rows = rows_that_change(model);
+  const std::vector<std::string> names = names_that_change(model);
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    want(fmt::format("engaged({})", names[k]), names[k], false, engaged[static_cast<std::size_t>(rows[k])] ? 1.0 : 0.0);
+  return found;
+}
+
 }  // namespace
+
+void begin_as_stored(System& system, const StoredState& stored) {
+  if (!stored.modes.empty()) {
+    std::vector<double> values = system.parameters();
+    for (const auto& [name, value] : stored.modes)
+      for (std::size_t i = 0; i < values.size(); ++i)
+        if (system.model().parameters[i].name == name) values[i] = value;
+    system.set_parameters(values);
+  }
+  if (stored.engaged.empty()) return;
+  std::vector<char> engaged = engaged_at_start(system);
+  const std::vector<int> rows = rows_that_change(system.model());
+  const std::vector<std::string> names = names_that_change(system.model());
+  for (const auto& [name, value] : stored.engaged)
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      if (names[k] == name) engaged[static_cast<std::size_t>(rows[k])] = value != 0.0;
+  system.set_engaged(std::move(engaged));
+}
 
 StoredState read_stored_state(const System& system, const std::string& file, std::optional<double> at) {
   const std::unique_ptr<ResultSource> source = open_result(file);
@@ -80,6 +132,8 @@ StoredState read_stored_state(const System& system, const std::string& file, std
     if (held.size() < names.size()) held.clear();
     wanted.insert(wanted.end(), held.begin(), held.end());
   }
+  const StageColumns stage = find_stage_columns(system, place);
+  for (const StageColumns::Column& c : stage.columns) wanted.push_back(c.at);
   const ResultRows rows = source->read(wanted);
   const std::vector<double>& times = rows.columns.front();
   if (times.empty()) throw FileError(fmt::format("{}: the result has no row", file));
@@ -99,6 +153,19 @@ StoredState read_stored_state(const System& system, const std::string& file, std
     ++k;
   }
   for (std::size_t i = 0; i < held.size(); ++i) result.held.push_back(rows.columns[1 + k + i][row]);
+  for (std::size_t i = 0; i < stage.columns.size(); ++i) {
+    const StageColumns::Column& c = stage.columns[i];
+    const double x = rows.columns[1 + k + held.size() + i][row];
+    if (!std::isfinite(x) || x == c.at_start) continue;
+    (c.is_mode ? result.modes : result.engaged).push_back({c.name, x});
+    const std::string what = c.is_mode  ? fmt::format("`{}` = {}", c.name, number_text(x))
+                             : x != 0.0 ? fmt::format("`{}` engaged", c.name)
+                                        : fmt::format("`{}` released", c.name);
+    result.begins_otherwise += (result.begins_otherwise.empty() ? "" : ", ") + what;
+  }
+  if (!stage.missing.empty())
+    result.remark += fmt::format("{}it has no column {}, which begins as the model says",
+                                 result.remark.empty() ? "" : "; ", quote_list(stage.missing, 6));
   if (!held.empty() && system.equations().control.actuators.empty())  // states of first order are not forced
     for (const StateRow& z : system.states()) result.held.insert(result.held.begin() + z.coordinate, 0.0);
   if (!std::all_of(result.held.begin(), result.held.end(), [](double x) { return std::isfinite(x); }))
