@@ -5,7 +5,7 @@ usage: peers/loops.py mujoco|drake MACHINE.json SETTING
 
 MACHINE.json is what bench/loops_workloads.py writes: bodies in a tree with where they are at the start and how they move, loops, and the time. SETTING is one of
 SETTINGS below. Prints one line of JSON: the largest opening of a loop, the energy at the start and by how much it is off at most, the places of all bodies
-after one second, and the wall time of the motion."""
+after one second, and the processor time of the motion."""
 import json
 import sys
 import time
@@ -215,19 +215,19 @@ def main():
         machine = Machine(json.load(f))
     go = {'mujoco': with_mujoco, 'drake': with_drake}[who](machine, SETTINGS[who][name])
     frames, start = go(0.0)
-    at_start, opening, off, later, wall = machine.opening(frames), 0.0, 0.0, None, 0.0
+    at_start, opening, off, later, spent = machine.opening(frames), 0.0, 0.0, None, 0.0
     for k in range(1, round(machine.to / machine.every) + 1):
         now = k * machine.every
-        begin = time.perf_counter()
+        begin = time.process_time()
         frames, energy = go(now)
-        wall += time.perf_counter() - begin
+        spent += time.process_time() - begin
         opening, off = max(opening, machine.opening(frames)), max(off, abs(energy - start))
         if abs(now - 1) < machine.every / 2:
             later = {b['name']: [float(x) for x in frames[b['name']][1]] for b in machine.bodies}
         if not np.isfinite(opening + off):
             break
     print(json.dumps({'setting': name, 'opening_at_start': float(at_start), 'opening': float(opening), 'energy': float(start), 'energy_off': float(off),
-                      'after_1_s': later, 'wall_s': wall, 'until': now}))
+                      'after_1_s': later, 'cpu_s': spent, 'until': now}))
 
 
 if __name__ == '__main__':
