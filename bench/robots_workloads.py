@@ -24,6 +24,13 @@ def measure(root, python, build, wanted, work, execute):
     return {'states': STATES, 'most': MOST, 'robots': [json.loads(line) for line in out.splitlines()]}
 
 
+def joined(result, newest):
+    """Some robots in the place of what a file says of them."""
+    known = {r['robot']: r for r in json.loads(newest.read_text(encoding='utf-8'))['robots']}
+    known.update({r['robot']: r for r in result['robots']})
+    return {**result, 'robots': list(known.values())}
+
+
 def cells(found, nv):
     """Size, and the largest difference over condition and acceleration."""
     if found is None:
@@ -58,5 +65,5 @@ def table(result):
             ', '.join(f'{compared[w]} {names[w]} (off by at most {worst[w]:.0e})' for w in names if w in compared) + '.']
     failed = [r['robot'] for r in result['robots'] if 'failed' in r]
     met = not failed and all(v <= result['most'] for v in worst.values())
-    out += ['', f'- {"met" if met else "MISSED"}: off by at most {result["most"]:g} × condition × largest acceleration', '']
+    out += ['', f'- {"met" if met else "MISSED"}: off by at most {result["most"]:g} × condition × largest acceleration', '', '']
     return '\n'.join(out)

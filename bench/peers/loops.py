@@ -15,7 +15,7 @@ import numpy as np
 # Steps, and how hard loops are held. MuJoCo: time constants of constraints can be as short as two steps, and impedances 0.9999 at most.
 SETTINGS = {
     'mujoco': {'as it comes': dict(step=2e-3), 'Runge-Kutta, 1 ms, stiff': dict(step=1e-3, stiff=True), 'Runge-Kutta, 0.1 ms, stiff': dict(step=1e-4, stiff=True)},
-    'drake': {'SAP, 1 ms': dict(step=1e-3), 'SAP, 0.1 ms': dict(step=1e-4)},
+    'drake': {'SAP, 1 ms': dict(step=1e-3), 'SAP, 0.25 ms': dict(step=2.5e-4)},
 }
 
 
