@@ -831,6 +831,36 @@ every = 1
     near('and both together', end['a.x'], 1.25)
 
 
+def linear_in_stages(p, seed):
+    """`linearise` and `equilibrium` are of what acts: x and y with a spring k between them, y tied from t = 1 on with another k."""
+    text = '''
+coordinates = ["x", "y"]
+[modes]
+k = 4.0
+[dynamics]
+kinetic   = "x'^2/2 + y'^2/2"
+potential = "k*(x - y)^2/2"
+[constraints]
+tie = { equation = "y = 0", engaged = false }
+[events]
+late = { when = "t - 1", do = ["engage tie", "k = 9"] }
+[run]
+to = 3
+'''
+    file = p.model(text)
+    def frequencies(*more):
+        code, out, err = p.call('linearise', file, '--json', *more)
+        if code: raise Miss(f'linearise {more}: {err[:300]}')
+        return sorted(abs(im) for re, im in (tuple(e.values())[:2] if isinstance(e, dict) else e for e in json.loads(out)['eigenvalues']))
+    for more, want in (((), [0, 0, sqrt(8), sqrt(8)]), (('--at', '0.5'), [0, 0, sqrt(8), sqrt(8)]), (('--at', '2'), [3, 3])):
+        got = frequencies(*more)
+        true(f'linearise {more}: {got}, not {want}', len(got) == len(want))
+        for a, b in zip(got, want): near(f'linearise {more}', a, b, 1e-6)
+    code, out, err = p.call('equilibrium', file, '--json')
+    states = json.loads(out)['equilibria'] if code == 0 else []
+    true(f'equilibrium: {out[:200]} {err[:200]}', states and not states[0]['isolated'])
+
+
 def ideal_forces_beside_friction(p, seed):
     """ideal() and power() in events where something rubs, from the first instant on: m g of a bead on a rail."""
     run = p.run('''
@@ -857,7 +887,7 @@ every = 0.1
 
 CHECKS = {f.__name__: f for f in (columns_of_gallery, power_and_work, force_that_jumps, random_systems, positions_do_not_jump, contacts_too, controls_too, gear_change,
                                   energy_of_modes, follow_each_other, storms, brakes, joint, as_coulomb, brake_that_is_engaged, families, resumed, swept, verified,
-                                  goes_on_from_results, joints_of_bodies, ideal_forces_beside_friction)}
+                                  goes_on_from_results, joints_of_bodies, linear_in_stages, ideal_forces_beside_friction)}
 
 
 def main():
