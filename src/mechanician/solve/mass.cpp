@@ -130,13 +130,14 @@ VectorXd coordinate_scale(const VectorXd& mass_scale, const SparseRows& A) {
     return number > 0 ? std::exp(-sum_of_logs / number) : 1.0;
   };
   for (int pass = 0; pass < 2; ++pass) {
-    VectorXd least = VectorXd::Zero(m);  // entries below do not count
-    if (pass > 0)
-      for (Index j = 0; j < m; ++j)
-        for (const SparseRows::Entry& e : A.row(j))
-          least(j) = std::max(least(j), negligible * std::abs(e.value) * s(e.col));
+    // Entries below do not count. What has mass is comparable from the beginning: beside it rounding, of whatever size, is none.
+    VectorXd least = VectorXd::Zero(m);
+    for (Index j = 0; j < m; ++j)
+      for (const SparseRows::Entry& e : A.row(j))
+        if (pass > 0 || of_mass(e.col) > 0) least(j) = std::max(least(j), negligible * std::abs(e.value) * s(e.col));
     const VectorXd s_before = s;
     const auto counts = [&](Index j, const SparseRows::Entry& e) {
+      if (pass == 0 && !(of_mass(e.col) > 0)) return e.value != 0;
       return e.value != 0 && !(std::abs(e.value) * s_before(e.col) < least(j));
     };
     for (int round = 0; round < num_rounds; ++round) {
