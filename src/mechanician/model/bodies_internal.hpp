@@ -155,8 +155,9 @@ class Layer {
   bool read_frames(Joint& joint, const TomlMember& field);
   bool read_rolling(Joint& joint, const TomlMember& field);
   // fields
-  std::optional<Formula> formula(const TomlValue& value, const std::string& path);
-  std::optional<Vector> vector(const TomlMember& field, const std::string& path);
+  /// `unit`: in SI, of what is asked for: what has a unit has one of that dimension. Null: any.
+  std::optional<Formula> formula(const TomlValue& value, const std::string& path, const char* unit);
+  std::optional<Vector> vector(const TomlMember& field, const std::string& path, const char* unit);
   /// A vector of length one.
   std::optional<Vector> direction(const TomlMember& field, const std::string& path);
   std::optional<int> body_named(const TomlValue& value, const char* what);
@@ -286,6 +287,7 @@ class Layer {
   std::vector<Statement> coordinates_, definitions_, constraints_, positions_, velocities_, parameters_;
   std::vector<std::string> kinetic_, potential_;  ///< names of definitions
   std::set<std::string> short_names_;             ///< of long expressions of parameters
+  std::map<std::string, const char*> own_units_;  ///< of definitions whose names do not tell
   std::map<std::string, Statement> forces_;
   TomlValue view_;
 };

@@ -353,13 +353,18 @@ void Layer::finish_body(Body& b) {
   };
   const Formula kinetic = kinetic_of(b, {b.mass, b.centre, b.inertia}, along);
   const Formula potential = -(b.mass * dot(gravity_, centre));
+  // One that does not change is asked for all the same, in outputs, and moves nothing.
+  const bool weighs = !is_zero(gravity_);
   if (!b.carries || b.carried) {
     count(b.name + ".kinetic", kinetic, kinetic_);
-    if (potential.moves) count(b.name + ".potential", potential, potential_);
+    if (potential.moves)
+      count(b.name + ".potential", potential, potential_);
+    else if (weighs)
+      define(b.name + ".potential", potential, b.span);
     return;
   }
   define(b.name + ".kinetic", kinetic, b.span);
-  if (potential.moves) define(b.name + ".potential", potential, b.span);
+  if (weighs) define(b.name + ".potential", potential, b.span);
   count(b.name + ".load.kinetic", kinetic_of(b, b.load, along), kinetic_);
   const Formula all = -(b.load.mass * dot(gravity_, pose.p + pose.R * b.load.centre));
   if (all.moves) count(b.name + ".load.potential", all, potential_);
