@@ -1179,10 +1179,82 @@ def held_limits(program):
     that("joints held at limits", done.returncode == 0 and "passes its checks" in done.stderr, done.stderr[-500:])
 
 
+def heights_that_stay(program):
+    """The potential of a body whose height does not change has a name too, and moves nothing."""
+    text = """
+[world]
+gravity = [0, 0, -9.81]
+[bodies.plate]
+mass    = 2
+inertia = [1, 1, 1]
+start   = { at = [1, 0, 3], spin = [0, 0, 2], velocity = [0, 2, 0] }
+[joints.axle]
+type    = "revolute"
+between = ["ground", "plate"]
+at      = [0, 0, 0]
+axis    = [0, 0, 1]
+[outputs]
+V = "plate.potential"
+E = "plate.potential + plate.kinetic"
+[run]
+to    = 1
+every = 0.5
+"""
+    for way in WAYS:
+        for row in rows(program, text.replace("[world]", f'[world]\nformulation = "{way}"')):
+            that(f"potential at one height ({way})", near(row["V"], 2 * 9.81 * 3) and near(row["E"], 2 * 9.81 * 3 + 4 + 2), row)
+
+
+def chain_at_rest(N, L, m, J, g):
+    """Accelerations of the centres of N links with ball joints, level and at rest, held at one end: forces in the joints from a tridiagonal system.
+
+    V[i] lifts the near end of link i, V[i + 1] pulls its far end down. The ends of a link move with
+    (V[i] - V[i + 1])/m - g ± L^2/(4 J)(V[i] + V[i + 1]), the far end of one as the near end of the next."""
+    a, c = 1 / m, L * L / (4 * J)
+    below, diagonal, above, right = [0.0] * N, [0.0] * N, [0.0] * N, [0.0] * N
+    diagonal[0], above[0], right[0] = a + c, c - a, g
+    for i in range(1, N):
+        below[i], diagonal[i], above[i] = c - a, 2 * (a + c), c - a
+    above[-1] = 0.0
+    for i in range(1, N):
+        k = below[i] / diagonal[i - 1]
+        diagonal[i] -= k * above[i - 1]
+        right[i] -= k * right[i - 1]
+    V = [0.0] * (N + 1)
+    for i in reversed(range(N)):
+        V[i] = (right[i] - above[i] * V[i + 1]) / diagonal[i]
+    return [a * (V[i] - V[i + 1]) - g for i in range(N)]
+
+
+def long_chain(program):
+    """Many balls in a row: against the tridiagonal system of a level chain, and against the same chain written out; a tree of them is refused."""
+    N, L, m, J = 200, 0.2, 0.1, 3.4e-4
+    body = 'mass = 0.1\ninertia = [1e-5, 3.4e-4, 3.4e-4]\n'
+    head = '[world]\ngravity = [0, 0, -9.81]\n'
+    end = '[outputs]\ntip = "{0}.z"\nmiddle = "{1}.z"\n[run]\nto = 0.02\nevery = 0.01\n'
+    family = (f'{head}[parameters]\nN = {N}\n[bodies."link[i]"]\nfor = "i = 1..N"\n{body}start = {{ at = ["0.2*i - 0.1", 0, 0] }}\n'
+              '[joints.hook]\ntype = "spherical"\nbetween = ["ground", "link[1]"]\nat = [0, 0, 0]\n'
+              '[joints."ball[i]"]\nfor = "i = 2..N"\ntype = "spherical"\nbetween = ["link[i - 1]", "link[i]"]\nat = ["0.2*(i - 1)", 0, 0]\n'
+              + end.format("link[N]", f"link[{N // 2}]"))
+    done = call(program, family, "accelerate", "--json")
+    found = json.loads(done.stdout)["acceleration"] if done.returncode == 0 else {}
+    want = chain_at_rest(N, L, m, J, 9.81)
+    off = max((abs(found.get(f"link[{i + 1}].z", math.nan) - z) for i, z in enumerate(want)), default=math.nan)
+    that("a chain of 200 balls at rest", off < 1e-9 * 9.81, (off, done.stderr[-300:]))
+    written = head
+    for i in range(1, N + 1):
+        written += f'[bodies.b{i}]\n{body}start = {{ at = [{0.2 * i - 0.1!r}, 0, 0] }}\n'
+        written += f'[joints.j{i}]\ntype = "spherical"\nbetween = ["{f"b{i - 1}" if i > 1 else "ground"}", "b{i}"]\nat = [{0.2 * (i - 1)!r}, 0, 0]\n'
+    for a, b in zip(rows(program, family), rows(program, written + end.format(f"b{N}", f"b{N // 2}")), strict=True):
+        that("a chain of 200 balls, written out", near(a["tip"], b["tip"], 1e-11) and near(a["middle"], b["middle"], 1e-11), (a["tip"], b["tip"]))
+    asked = call(program, family.replace("gravity", 'formulation = "joint"\ngravity').replace(f"N = {N}", "N = 2000"), "check")
+    that("a tree of 2000 balls", asked.returncode == 1 and "model.toml:2:15: error: along these joints 4e+10 pairs" in asked.stderr, asked.stderr[-500:])
+
+
 def main():
     program = sys.argv[1]
     for check in (screw, hooke, top, shapes, same_in_all_ways, lines_belong_to_the_first_body, holds_what_has_a_name, limits_and_contacts, planar, parts_and_families, families_everywhere, pictures, nearly_unturned, sliding_boxes, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
-                  corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits):
+                  corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits, long_chain, heights_that_stay):
         check(program)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0

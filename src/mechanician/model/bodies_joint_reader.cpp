@@ -82,6 +82,9 @@ void Layer::read_joint(const TomlMember& field) {
                                               mechanician::quoted(bodies_[static_cast<std::size_t>(*first)].name)));
   joint.first = *first, joint.second = *second;
   if (!read_frames(joint, field)) return;
+  for (Matrix* F : {&joint.F1, &joint.F2})
+    for (Vector& row : *F) drop_rounding(row);
+  for (Vector* r : {&joint.r1, &joint.r2}) drop_rounding(*r, norm(*r).value);
   shorten(joint.name + ".point1", joint.r1, joint.span), shorten(joint.name + ".point2", joint.r2, joint.span);
   shorten(joint.name + ".frame1", joint.F1, joint.span), shorten(joint.name + ".frame2", joint.F2, joint.span);
 
