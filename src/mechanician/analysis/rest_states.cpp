@@ -71,9 +71,9 @@ RestSearch::RestSearch(const System& system, const State& start, const std::stri
   find_periodic(this->system());
   wraps_ = periodic_;
   if (!whole) return;
-  const std::vector<char> periodic = periodic_, absent = absent_;
-  find_periodic(*whole);
-  wraps_ = periodic_, periodic_ = periodic, absent_ = absent;
+  const std::vector<char> periodic = periodic_;
+  find_periodic(*whole);  // what a gap depends on is not absent
+  wraps_ = periodic_, periodic_ = periodic;
 }
 
 void RestSearch::set_parameter(double value) {
