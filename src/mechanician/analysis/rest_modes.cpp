@@ -10,10 +10,22 @@ namespace mechanician {
 
 namespace {
 
+using Eigen::VectorXd;
+/// Steps of a fall.
+constexpr int most_falls = 200;
 /// Gaps and forces that are less, of what they are small against, are none.
 constexpr double nothing = 1e-9;
 /// Accelerations of a state of rest, found twice, over the terms that they are the difference of.
 constexpr double balanced = 1e-8;
+
+/// What given forces would do one by one, at most, in typical sizes.
+double calc_given(const Instant& instant, const VectorXd& scale) {
+  double given = 0.0;
+  for (Eigen::Index i = 0; i < scale.size(); ++i)
+    if (const double mass = instant.values.M(i, i); mass > 0.0)
+      given = std::max(given, std::abs(instant.values.Q(i)) / (mass * scale(i)));
+  return given;
+}
 
 }  // namespace
 
@@ -95,8 +107,11 @@ std::optional<RestModes::Closed> RestModes::holding(const Linearisation& linear,
   for (const Contact& c : instant.contacts) closed.push_back(c.acts());
   if (!instant.has_acceleration()) return closed;
   const Eigen::VectorXd& qdd = instant.solution.qdd;
+  // Coordinates that no force acts on, or nothing but constraints, have rounding of the others.
+  const VectorXd scale = open().scale();
+  const double largest = calc_given(instant, scale);
   for (Eigen::Index i = 0; i < qdd.size(); ++i)
-    if (std::abs(qdd(i)) > balanced * linear.qdd_size(i)) return closed;
+    if (std::abs(qdd(i)) > balanced * std::max(linear.qdd_size(i), largest * scale(i))) return closed;
   // Where constraints depend on each other there are several sets of forces, and those of the programme press.
   const double size = multipliers.size() > 0 ? multipliers.cwiseAbs().maxCoeff() : 0.0;
   const bool pulls = std::any_of(instant.contacts.begin(), instant.contacts.end(),
@@ -131,51 +146,89 @@ std::vector<std::size_t> RestModes::idle(const RestState& s) const {
   return found;
 }
 
+std::size_t RestModes::worst_passed(const Closed& closed, const std::vector<double>& gap) const {
+  std::size_t worst = gap.size();
+  for (std::size_t c = 0; c < gap.size(); ++c)
+    if (!closed[c] && is_gap(c) && gap[c] < -nothing && (worst == gap.size() || gap[c] < gap[worst])) worst = c;
+  return worst;
+}
+
+/// The first that a straight step passes, and which part of it leads there.
+RestModes::Passed RestModes::first_passed(const Closed& closed, const VectorXd& a, const VectorXd& b) {
+  const std::vector<double> gap = gaps(b);
+  Passed first{gap.size(), 1.0};
+  for (std::size_t c = 0; c < gap.size(); ++c) {
+    if (closed[c] || !is_gap(c) || !(gap[c] < -nothing)) continue;
+    double low = 0.0, high = 1.0;
+    for (int k = 0; k < 40; ++k) {
+      const double middle = 0.5 * (low + high);
+      (gaps(a + middle * (b - a))[c] < 0.0 ? high : low) = middle;
+    }
+    if (first.contact == gap.size() || high < first.part) first = {c, high};
+  }
+  return first;
+}
+
+/// Onto the constraints and what is closed, with those closed too that are passed there, one by one.
+bool RestModes::admit(VectorXd& q, Closed& closed) {
+  for (std::size_t round = 0; round <= closed.size(); ++round) {
+    if (const std::size_t worst = worst_passed(closed, gaps(q)); worst < closed.size()) closed[worst] = 1;
+    const Projection on = project(of(closed).system(), {start_.t, q, VectorXd::Zero(q.size())}, ProjectionGoal::any);
+    if (!on.converged) return false;
+    q = on.state.q;
+    if (worst_passed(closed, gaps(q)) == closed.size()) return true;
+  }
+  return false;
+}
+
+/// Along the accelerations from rest, as things fall and slide without inertia, until they come to rest or turn to and fro, or
+/// the first contact closes.
+bool RestModes::fall(VectorXd& q, Closed& closed, bool to_first_contact) {
+  if (!admit(q, closed)) return false;
+  const VectorXd scale = open().scale();
+  VectorXd before;
+  double h = 0.1;
+  for (int step = 0; step < most_falls && h > 1e-5; ++step) {
+    const Instant instant = accelerate(*whole_, {start_.t, q, VectorXd::Zero(q.size())}, {.diagnose = false});
+    if (!instant.has_acceleration() || instant.contacts.size() != closed.size()) return false;
+    for (std::size_t c = 0; c < closed.size(); ++c) closed[c] = instant.contacts[c].acts();
+    VectorXd down = instant.solution.qdd;
+    const double size = down.cwiseQuotient(scale).cwiseAbs().maxCoeff();
+    const double given = calc_given(instant, scale);
+    if (!(size > balanced * given)) return true;
+    down /= size;
+    if (before.size() > 0) h *= before.cwiseQuotient(scale).dot(down.cwiseQuotient(scale)) < 0.0 ? 0.4 : 1.3;
+    h = std::min(h, 10.0), before = down;
+    VectorXd next = q + h * down;
+    if (const Passed first = first_passed(closed, q, next); first.contact < closed.size()) {
+      closed[first.contact] = 1;
+      next = q + first.part * (next - q), h = std::min(h, 0.1);
+    }
+    if (!admit(next, closed)) return false;
+    q = next;
+    if (to_first_contact && std::find(closed.begin(), closed.end(), 1) != closed.end()) return true;
+  }
+  return true;
+}
+
 /// `watch`: steps end where they pass a gap; else only what is found must not be behind one.
-std::optional<RestState> RestModes::settle(const Eigen::VectorXd& start, bool watch) {
-  Eigen::VectorXd q = start;
-  std::vector<double> gap = gaps(q);
-  const std::size_t count = gap.size();
-  Closed closed(count, 0);
-  // Those of velocities always touch where nothing moves: held until their forces are known.
-  for (std::size_t c = 0; c < count; ++c) closed[c] = !is_gap(c);
-  const auto worst_passed = [&] {
-    std::size_t worst = count;
-    for (std::size_t c = 0; c < count; ++c)
-      if (!closed[c] && is_gap(c) && gap[c] < -nothing && (worst == count || gap[c] < gap[worst])) worst = c;
-    return worst;
-  };
+std::optional<RestState> RestModes::settle(VectorXd q, Closed closed, bool watch) {
+  const std::size_t count = closed.size();
   const std::size_t rounds = 3 * count + 10;
   for (std::size_t round = 0; round < rounds; ++round) {
-    if (const std::size_t worst = worst_passed(); worst < count) closed[worst] = 1;
+    if (!admit(q, closed)) return std::nullopt;
     Mode& mode = mode_of(closed);
-    const Projection on =
-        project(mode.search->system(), {start_.t, q, Eigen::VectorXd::Zero(q.size())}, ProjectionGoal::any);
-    if (!on.converged) return std::nullopt;
-    q = on.state.q, gap = gaps(q);
-    if (worst_passed() < count) continue;
-    // Along the straight line of a step: the first that is passed, and where.
-    double part = 1.0;
-    std::size_t first = count;
-    Eigen::VectorXd from, to;
-    const auto passes = [&](const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
-      from = a, to = b, gap = gaps(b), part = 1.0, first = count;
-      for (std::size_t c = 0; c < count; ++c) {
-        if (closed[c] || !is_gap(c) || !(gap[c] < -nothing)) continue;
-        double low = 0.0, high = 1.0;
-        for (int k = 0; k < 30; ++k) {
-          const double middle = 0.5 * (low + high);
-          (gaps(a + middle * (b - a))[c] < 0.0 ? high : low) = middle;
-        }
-        if (first == count || high < part) first = c, part = high;
-      }
-      return first < count;
+    Passed first{count, 1.0};
+    VectorXd from, to;
+    const auto passes = [&](const VectorXd& a, const VectorXd& b) {
+      from = a, to = b, first = first_passed(closed, a, b);
+      return first.contact < count;
     };
     std::optional<RestState> one = mode.search->settle(q, watch ? RestSearch::TooFar(passes) : RestSearch::TooFar{});
-    if (one && first == count) passes(q, one->linear.state.q);
-    if (first < count) {
-      closed[first] = 1;
-      q = from + part * (to - from), gap = gaps(q);
+    if (one && first.contact == count) passes(q, one->linear.state.q);
+    if (first.contact < count) {
+      closed[first.contact] = 1;
+      q = from + first.part * (to - from);
       continue;
     }
     if (!one) return std::nullopt;
@@ -186,7 +239,7 @@ std::optional<RestState> RestModes::settle(const Eigen::VectorXd& start, bool wa
       return one;
     }
     if (*next == closed || next->size() != count) return std::nullopt;
-    closed = *next, q = one->linear.state.q, gap = gaps(q);
+    closed = *next, q = one->linear.state.q;
   }
   return std::nullopt;
 }
@@ -195,9 +248,22 @@ std::vector<RestState> RestModes::find_all(const RestOptions& options, std::stri
   RestSearch& search = open();
   if (!whole_->has_contacts()) return search.find_all(options, trouble);
   std::string first;
-  auto found = search.find_all(options, trouble, [&](const Eigen::VectorXd& q) {
-    std::optional<RestState> one = settle(q, true);
-    if (!one) one = settle(q, false);
+  int starts = 0;
+  auto found = search.find_all(options, trouble, [&](const VectorXd& start) {
+    // Those of velocities always touch where nothing moves: held until their forces are known.
+    Closed none(whole_->equations().contacts.size(), 0);
+    for (std::size_t c = 0; c < none.size(); ++c) none[c] = !is_gap(c);
+    std::optional<RestState> one;
+    // Newton's iteration goes to any state of rest; what falls comes to stable ones.
+    const auto settle_from_fall = [&](bool to_first_contact) {
+      VectorXd q = start;
+      if (Closed closed = none; fall(q, closed, to_first_contact)) one = settle(q, closed, true);
+    };
+    const bool falls = starts++ % 3 == 0;
+    if (falls) settle_from_fall(false);
+    if (!one) one = settle(start, none, true);
+    if (!one && !falls) settle_from_fall(true);
+    if (!one) one = settle(start, none, false);
     for (const auto& [closed, mode] : modes_)
       if (first.empty()) first = mode->search->trouble();
     return one;

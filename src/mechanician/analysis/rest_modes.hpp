@@ -6,7 +6,7 @@
 ///
 /// Which of them hold (the mode) is part of what is looked for, by an active set. Those that hold are equations, the others are absent
 /// (motion/phase_model.hpp), and rest is looked for among what is left (rest_states.hpp). A step that passes a gap ends where it does:
-/// that one is closed. Where rest is found with forces that pull, the programme of one-sided constraints at that state
+/// that one is closed. Every third start first falls: along the accelerations of rest, which leads to stable states. Where rest is found with forces that pull, the programme of one-sided constraints at that state
 /// (instant/contacts.hpp) says which of them stay; the others are opened. What is found counts where that programme has no acceleration, so
 /// that the search is never believed on its own word.
 ///
@@ -55,7 +55,15 @@ class RestModes {
   std::vector<double> gaps(const Eigen::VectorXd& q);
   /// What holds at a position, by its accelerations; nothing: they vanish.
   std::optional<Closed> holding(const Linearisation& linear, Eigen::VectorXd& multipliers);
-  std::optional<RestState> settle(const Eigen::VectorXd& q, bool watch);
+  struct Passed {
+    std::size_t contact;
+    double part;
+  };
+  std::size_t worst_passed(const Closed& closed, const std::vector<double>& gap) const;
+  Passed first_passed(const Closed& closed, const Eigen::VectorXd& a, const Eigen::VectorXd& b);
+  bool admit(Eigen::VectorXd& q, Closed& closed);
+  bool fall(Eigen::VectorXd& q, Closed& closed, bool to_first_contact);
+  std::optional<RestState> settle(Eigen::VectorXd q, Closed closed, bool watch);
   /// Multipliers by row of the whole system.
   Eigen::VectorXd multipliers(const Mode& mode, const Linearisation& linear) const;
 

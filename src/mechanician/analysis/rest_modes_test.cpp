@@ -208,6 +208,43 @@ position = { x = 1, y = 0 }
   EXPECT_NEAR(found.report.equilibria[0].linear.multipliers(1), -g / 5, 1e-12);
 }
 
+TEST(rest_modes, a_box_lies_on_its_faces) {
+  // In the plane, 0.6 by 0.4: on a long or a short side it is stable, with half the weight on each corner if these were determined; on a corner
+  // it stands with its centre above it.
+  const Loaded loaded(R"toml(
+coordinates = ["x", "z", "a"]
+[dynamics]
+kinetic = "(x'^2 + z'^2 + 0.05*a'^2)/2"
+potential = "9.81*z"
+[constraints]
+c1 = "z + 0.3*sin(a) + 0.2*cos(a) >= 0"
+c2 = "z + 0.3*sin(a) - 0.2*cos(a) >= 0"
+c3 = "z - 0.3*sin(a) + 0.2*cos(a) >= 0"
+c4 = "z - 0.3*sin(a) - 0.2*cos(a) >= 0"
+[start]
+position = { z = 0.8, a = 0.3 }
+)toml");
+  const FoundEquilibria found = rest_of(loaded);
+  int stable = 0;
+  for (const RestState& s : found.report.equilibria) {
+    expect_rest(loaded.system, s);
+    EXPECT_NEAR(s.linear.multipliers.sum(), g, 1e-9);
+    if (!s.is_stable()) {
+      const double d = std::hypot(0.3, 0.2);
+      EXPECT_NEAR(s.linear.state.q(1), d, 1e-9);
+      EXPECT_NEAR(s.spectrum.eigenvalues.back().value.real(), std::sqrt(g * d / 0.05), 1e-8);
+      continue;
+    }
+    ++stable;
+    const double z = s.linear.state.q(1);
+    EXPECT_TRUE(std::abs(z - 0.2) < 1e-9 || std::abs(z - 0.3) < 1e-9) << z;
+    for (const double lambda : s.linear.multipliers)
+      EXPECT_TRUE(std::abs(lambda) < 1e-9 || std::abs(lambda - g / 2) < 1e-9);
+  }
+  EXPECT_EQ(stable, 4);
+  EXPECT_EQ(found.report.equilibria.size(), 8u);
+}
+
 TEST(rest_modes, branches_turn_corners_at_contacts) {
   const Loaded loaded(spring_over_floor(0, 0.2));
   const FoundEquilibria found = rest_of(loaded, vary("F", -20, 20));

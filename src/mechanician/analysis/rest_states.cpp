@@ -71,9 +71,9 @@ RestSearch::RestSearch(const System& system, const State& start, const std::stri
   find_periodic(this->system());
   wraps_ = periodic_;
   if (!whole) return;
-  const std::vector<char> periodic = periodic_, absent = absent_;
-  find_periodic(*whole);
-  wraps_ = periodic_, periodic_ = periodic, absent_ = absent;
+  const std::vector<char> periodic = periodic_;
+  find_periodic(*whole);  // what a gap depends on is not absent
+  wraps_ = periodic_, periodic_ = periodic;
 }
 
 void RestSearch::set_parameter(double value) {
@@ -147,7 +147,9 @@ RestSearch::Equations RestSearch::evaluate(const Eigen::VectorXd& q, bool quick)
     const bool has_velocity = found != l.velocities.end() && *found == i;
     const Index row = has_velocity ? p + (found - l.velocities.begin()) : k;
     at.r(k) = l.drift(row);
-    at.S.row(k) = l.A.row(row).head(p);
+    // Rounding is zero: where nothing holds a coordinate it is to be seen.
+    at.S.row(k) = (l.A.row(row).head(p).cwiseAbs().array() <= 4.0 * l.A_noise.row(row).head(p).array())
+                      .select(Eigen::RowVectorXd::Zero(p), l.A.row(row).head(p));
     at.r_p(k) = l.B.cols() > 0 ? l.B(row, 0) : 0.0;
     // Rates of states are compared with what they would be for deviations as large as the states.
     at.r_size(k) = has_velocity ? l.qdd_size(i)

@@ -8,6 +8,7 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/simplify.hpp"
+#include "mechanician/instant/held_quantities.hpp"
 #include "mechanician/instant/project.hpp"
 #include "mechanician/model/dependency_order.hpp"
 #include "mechanician/model/read_model.hpp"
@@ -214,7 +215,8 @@ std::string SampleStarts::project_start(std::span<const double> parameters, doub
   if (!projected.converged) {
     std::vector<std::string> names;
     for (const int j : projected.unmet) names.push_back(system.row_name(j));
-    const std::string held = system.start_rules().holds() && !projected.not_finite ? " with what [start] holds" : "";
+    const bool holds = system.start_rules().holds() || !held_quantities(system).empty();
+    const std::string held = holds && !projected.not_finite ? " with what [start] holds" : "";
     if (projected.not_finite)
       return "the start cannot be moved onto the constraints: " + projected.not_finite->message();
     return fmt::format("the start cannot be moved onto the constraints{}{}{}", held,

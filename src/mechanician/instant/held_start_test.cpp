@@ -52,6 +52,41 @@ TEST(HeldStart, a_slider_crank_with_its_crank_held_is_closed_as_by_hand) {
   }
 }
 
+TEST(HeldStart, definitions_are_held_as_one_constraint_more) {
+  // A bead on a circle of radius 2 with x + y held: the nearest of two points of a line through the circle; its rate is held by itself.
+  Model model;
+  const Expr x = model.add_coordinate("x"), y = model.add_coordinate("y");
+  model.kinetic = pow(dot(x), 2) + pow(dot(y), 2);
+  model.add_constraint("ring", pow(x, 2) + pow(y, 2), 4);
+  model.definitions.push_back({"s", x + y, {}});
+  model.start_at({.position = {{"x", 1.5}, {"y", 0.7}}, .velocity = {{"x", 0.3}, {"y", 0.4}}, .hold = {"s", "s'"}});
+  const System system(model, {});
+  const Projection p = project_start(system, system.start());
+  ASSERT_TRUE(p.converged);
+  const double half = 1.1, across = std::sqrt(2.0 - half * half);
+  EXPECT_NEAR(p.state.q(0), half + across, 1e-13);
+  EXPECT_NEAR(p.state.q(1), half - across, 1e-13);
+  EXPECT_NEAR(p.state.qd(0) + p.state.qd(1), 0.7, 1e-13);
+  EXPECT_NEAR(p.state.q(0) * p.state.qd(0) + p.state.q(1) * p.state.qd(1), 0.0, 1e-13);
+  // s alone: velocities are the nearest ones on the ring.
+  model.start.hold = {"s"};
+  const System one(model, {});
+  const Projection q = project_start(one, one.start());
+  ASSERT_TRUE(q.converged);
+  EXPECT_NEAR(q.state.q(0), half + across, 1e-13);
+  const double along = (0.3 * -q.state.q(1) + 0.4 * q.state.q(0)) / 4.0;
+  EXPECT_NEAR(q.state.qd(0), -along * q.state.q(1), 1e-13);
+  EXPECT_NEAR(q.state.qd(1), along * q.state.q(0), 1e-13);
+  // Further out than the ring there is none: what is in the way is named.
+  model.start_at({.position = {{"x", 3}, {"y", 3}}, .hold = {"s"}});
+  const System far(model, {});
+  const Projection none = project_start(far, far.start());
+  EXPECT_FALSE(none.converged);
+  EXPECT_EQ(find_in_the_way(far, far.start(), none).names, std::vector<std::string>{"s"});
+  model.start_at({.hold = {"u"}});
+  EXPECT_THROW(System(model, {}), ModelError);
+}
+
 TEST(HeldStart, what_is_not_held_moves_least_in_the_mass_norm) {
   // Four coordinates, one constraint, one of them held: with Lagrange's multiplier, M_ff Δ = J_fᵀ μ for the free ones.
   const unsigned seed = 17;

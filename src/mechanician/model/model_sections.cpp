@@ -210,7 +210,13 @@ void ModelReader::read_contact(const TomlMember& field, const std::string& path,
         "friction is the coefficient of the normal force, friction_force a limit of its own: give one of them");
   const Kind kind = friction ? Kind::friction : Kind::friction_force;
   if (!friction) friction = force;
-  read_part(value.find("restitution"), Kind::restitution, path + ".restitution", term);
+  // Coefficients are plain numbers.
+  const auto expect_plain = [&](const TomlMember& m) {
+    if (names_.units && fields_.measure.kind == Measure::Kind::known) expect_measure(m.value, measure_of_unit({}));
+  };
+  if (const TomlMember* e = value.find("restitution");
+      read_part(e, Kind::restitution, path + ".restitution", term) && e)
+    expect_plain(*e);
   if (friction && !slip && !unreadable_.covers(path + ".slip"))
     fields_.report(*friction,
                    fmt::format("the constraint {} has friction but no slip", mechanician::quoted(field.name)),
@@ -223,6 +229,8 @@ void ModelReader::read_contact(const TomlMember& field, const std::string& path,
   // What could not be read is left out, so that the rest is looked at.
   if (!read_part(friction, kind, path + "." + friction->name, term))
     term.parts.push_back({kind, 0.0, fields_.place_of(friction->value)});
+  else if (kind == Kind::friction)
+    expect_plain(*friction);
   const std::size_t before = term.parts.size();
   model_.places[path + ".slip"] = fields_.place_of(slip->value);
   const bool several = slip->value.type == TomlValue::Type::array;
