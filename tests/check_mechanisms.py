@@ -228,6 +228,132 @@ tolerance = 1e-12
         that("the same in all ways", all(near(a, b, 1e-9) for a, b in zip(end, ends[0])), (end, ends[0]))
 
 
+def lines_belong_to_the_first_body(program):
+    """A point on a line or a plane: the second body needs no axis of its own, and one that is given changes nothing."""
+    for kind, axis in (("point_on_line", "[1, 0, 0]"), ("point_on_plane", "[0, 0, 1]")):
+        ends = []
+        for joint in (f"at = [0.3, 0, 0]\naxis = {axis}",
+                      f"first = {{ at = [0.3, 0, 0], axis = {axis} }}\nsecond = {{ at = [0.3, 0, 0] }}",
+                      f"first = {{ at = [0.3, 0, 0], axis = {axis} }}\nsecond = {{ at = [0.3, 0, 0], axis = [0, 1, 0] }}"):
+            out = rows(program, f"""
+[world]
+gravity = [0, 0, -9.81]
+[bodies.b]
+mass = 1
+inertia = [0.1, 0.2, 0.15]
+centre = [0.1, 0.02, 0]
+start = {{ spin = [0.3, 0.1, 0.2] }}
+[joints.j]
+type = "{kind}"
+between = ["ground", "b"]
+{joint}
+[start]
+assemble = true
+[run]
+to = 0.5
+every = 0.5
+tolerance = 1e-12
+""")
+            ends.append((out[-1]["b.x"], out[-1]["b.y"], out[-1]["b.z"]) if out else None)
+        that(f"{kind} by frames of the bodies", None not in ends and all(near(a, b, 1e-9) for end in ends for a, b in zip(end, ends[0])), ends)
+
+
+def four_bar(crank, s):
+    """Angles about y of the rod, and where its tip is, by the cosine theorem: crank 0.2, rod 0.6, rocker 0.4 from (0.5, -0.1)."""
+    x, z = 0.2 * math.cos(crank), -0.2 * math.sin(crank)
+    dx, dz = 0.5 - x, -0.1 - z
+    far = math.hypot(dx, dz)
+    rod = -(math.atan2(dz, dx) + s * math.acos((far**2 + 0.36 - 0.16) / (1.2 * far)))
+    return rod, x + 0.3 * math.cos(rod) + 0.1 * math.sin(rod), z - 0.3 * math.sin(rod) + 0.1 * math.cos(rod)
+
+
+def holds_what_has_a_name(program):
+    """[start] holds points, definitions, angles of bodies and their rates; the rest of a four-bar linkage is where the cosine theorem puts it."""
+    for world in ('formulation = "joint"', 'formulation = "free"', 'planar = "xz"', 'planar = "xz"\nformulation = "free"'):
+        for held in ("tip.x", "sum", "crank.angle", "tip.x'", "a.angle', crank.cx'"):
+            if held == "crank.angle" and "planar" not in world:
+                continue
+            hold = ", ".join(f'"{name}"' for name in (held + (", a.angle" if held.endswith("'") else "")).split(", "))
+            out = rows(program, f"""
+[world]
+gravity = [0, 0, -9.81]
+{world}
+[bodies.crank]
+mass = 1
+inertia = [0.01, 0.01, 0.01]
+centre = [0.1, 0, 0]
+[bodies.rod]
+mass = 1
+inertia = [0.02, 0.02, 0.02]
+centre = [0.3, 0, 0]
+start = {{ at = [0.2, 0, 0] }}
+[bodies.rocker]
+mass = 1.5
+inertia = [0.02, 0.02, 0.02]
+centre = [0.2, 0, 0]
+start = {{ at = [0.5, 0, -0.1], turned = {{ axis = [0, 1, 0], angle = -1.2 }} }}
+[joints.a]
+type = "revolute"
+between = ["ground", "crank"]
+at = [0, 0, 0]
+axis = [0, 1, 0]
+[joints.b]
+type = "revolute"
+between = ["crank", "rod"]
+at = [0.2, 0, 0]
+axis = [0, 1, 0]
+[joints.c]
+type = "revolute"
+between = ["ground", "rocker"]
+at = [0.5, 0, -0.1]
+axis = [0, 1, 0]
+[joints.d]
+type = "revolute"
+between = ["rod", "rocker"]
+first = {{ at = [0.6, 0, 0], axis = [0, 1, 0] }}
+second = {{ at = [0.4, 0, 0], axis = [0, 1, 0] }}
+[points]
+tip = {{ on = "rod", at = [0.3, 0, 0.1] }}
+[define]
+sum = "tip.x + 2*tip.z"
+[start]
+position = {{ "a.angle" = 0.5, "b.angle" = -0.9 }}
+velocity = {{ "a.angle" = 0.7 }}
+assemble = true
+hold = [{hold}]
+[outputs]
+aa = "a.angle"
+aad = "a.angle'"
+tx = "tip.x"
+tz = "tip.z"
+txd = "tip.x'"
+g = "sum"
+[run]
+to = 0.01
+every = 0.01
+""")
+            that(f"held {held}, {world}", bool(out), hold)
+            if not out:
+                continue
+            row = out[0]
+            rod, x, z = min((four_bar(row["aa"], s) for s in (1, -1)), key=lambda f: abs(f[1] - row["tx"]))
+            that(f"the loop is closed, {held}, {world}", near(row["tx"], x, 1e-9) and near(row["tz"], z, 1e-9), (row, x, z))
+            # As the tree has it before it is closed: crank at 0.5, rod at -0.4.
+            x0 = 0.2 * math.cos(0.5) + 0.3 * math.cos(-0.4) + 0.1 * math.sin(-0.4)
+            z0 = -0.2 * math.sin(0.5) - 0.3 * math.sin(-0.4) + 0.1 * math.cos(-0.4)
+            xd0 = 0.7 * (-0.2 * math.sin(0.5) - 0.3 * math.sin(-0.4) + 0.1 * math.cos(-0.4))
+            if held == "tip.x":
+                that(f"held tip.x, {world}", near(row["tx"], x0, 1e-10), (row["tx"], x0))
+            elif held == "sum":
+                that(f"held sum, {world}", near(row["g"], x0 + 2 * z0, 1e-10), (row["g"], x0 + 2 * z0))
+            elif held == "crank.angle":
+                that(f"held crank.angle, {world}", near(row["aa"], 0.5, 1e-10), row["aa"])
+            elif held == "tip.x'":
+                that(f"held tip.x', {world}", near(row["txd"], xd0, 1e-10) and near(row["aa"], 0.5, 1e-10), (row["txd"], xd0))
+            else:
+                that(f"held a.angle', {world}", near(row["aad"], 0.7, 1e-10), row["aad"])
+
+
 def limits_and_contacts(program):
     """A limit strikes back with its restitution; a ball on the floor bounces where it must; a ball that rolls down a slope: 5/7 g sin."""
     for way in ("joint", "free"):
@@ -1198,7 +1324,7 @@ def long_chain(program):
 
 def main():
     program = sys.argv[1]
-    for check in (screw, hooke, top, shapes, same_in_all_ways, limits_and_contacts, planar, parts_and_families, families_everywhere, pictures, nearly_unturned, sliding_boxes, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
+    for check in (screw, hooke, top, shapes, same_in_all_ways, lines_belong_to_the_first_body, holds_what_has_a_name, limits_and_contacts, planar, parts_and_families, families_everywhere, pictures, nearly_unturned, sliding_boxes, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
                   corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits, long_chain, heights_that_stay, meshes):
         check(program)
     print(f"{passed} passed, {failed} failed")
