@@ -153,7 +153,7 @@ void Layer::read_mesh_shape(Body& body, const TomlMember& field, const TomlMembe
                     "mass, centre and inertia are those of the body");
   if (!fields_.string(mesh, "`mesh`")) return;
   if (const TomlMember* at = table.find("at"))
-    if (const auto v = vector(*at, path)) body.middle = *v;
+    if (const auto v = vector(*at, path, "m")) body.middle = *v;
   if (const TomlMember* turned = table.find("turned"))
     if (const auto q = read_turned(*turned, path)) body.shape_turned = *q;
   body.shape = &table;
