@@ -153,4 +153,4 @@ def table(results):
         for g in result['goals']:
             out.append(f'- {"met" if g["reached"] <= g["most"] else "MISSED"}: {g["goal"]}: {g["reached"]:.1e}')
         out.append('')
-    return '\n'.join(out)
+    return '\n'.join([*out, ''])

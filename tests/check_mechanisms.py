@@ -6,11 +6,14 @@
 Prints a line for each miss and, last, `N passed, N failed`.
 """
 
+import base64
 import csv
 import io
 import json
 import math
 import pathlib
+import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -1247,6 +1250,74 @@ def held_limits(program):
     that("joints held at limits", done.returncode == 0 and "passes its checks" in done.stderr, done.stderr[-500:])
 
 
+TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 2 0\nv 0 0 3\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+def meshes(program):
+    """Surfaces from files in the page of a report: the corners that the file has, where the body is; in parts and robots; what cannot be drawn is said."""
+    def floats(text):
+        data = base64.b64decode(text)
+        return struct.unpack(f"<{len(data) // 4}f", data)
+
+    def report(folder, name, *more):
+        page = folder / "page.html"
+        done = subprocess.run([program, "run", str(folder / name), "--quiet", "-o", str(folder / "rows.csv"), "--report", str(page), *more], capture_output=True, text=True)
+        return done, json.loads(re.search(r'id="report">(.*?)</script>', page.read_text(), re.S)[1])["view"] if done.returncode == 0 else None
+
+    body = '[bodies.hull]\nmass = 2\ninertia = [1, 1, 1]\nshape = { mesh = "MESH", at = [0.5, 0, 0], turned = { axis = [0, 0, 1], angle = "pi/2" }, scale = 0.1, colour = "red" }\nstart = { at = [0, 0, 1], spin = [0, 0, 2] }\n'
+    end = "[run]\nto = 1\nevery = 0.5\n"
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "below").mkdir()
+        (folder / "below" / "hull.obj").write_text(TETRAHEDRON)
+        (folder / "below" / "part.toml").write_text(body.replace("MESH", "hull.obj") + '[view.meshes]\nstand = { file = "hull.obj", at = [0, 0, 0] }\n')
+        (folder / "own.toml").write_text(body.replace("MESH", "below/hull.obj") + '[view.meshes]\nstand = { file = "below/hull.obj", at = [0, 0, 0] }\n' + end)
+        (folder / "used.toml").write_text('[parts.p]\nmodel = "below/part.toml"\n' + end)
+        for file in ("own.toml", "used.toml"):
+            done, view = report(folder, file)
+            if not view:
+                if "built without" not in done.stderr:
+                    that(f"a report with meshes, {file}", False, done.stderr)
+                continue
+            that(f"a file is there once, {file}", len(view["meshes"]) == 1 and view["dimension"] == 3, len(view["meshes"]))
+            points = floats(view["meshes"][0]["positions"])
+            that(f"corners, {file}", points == (0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3), points)
+            items = {i["name"].rpartition(".")[2]: i for i in view["items"] if i["kind"] == "mesh"}
+            that(f"meshes, {file}", set(items) == {"hull", "stand"} and items["hull"]["colour"] == "red", items)
+
+            def value(channel, row):
+                c = view["channels"][channel]
+                return c if not isinstance(c, dict) else floats(c["f32"])[row] if "f32" in c else None
+            # The body turns by 2 t about z, and the mesh by a quarter more: its origin goes round, its x points along the y of the body.
+            for row, t in enumerate((0, 0.5, 1)):
+                at = [value(c, row) for c in items["hull"]["at"]]
+                if None not in at:
+                    that(f"where a mesh is, {file}", all(near(a, b, 1e-6) for a, b in zip(at, (0.5 * math.cos(2 * t), 0.5 * math.sin(2 * t), 1))), (t, at))
+                turn = [value(c, row) for c in items["hull"]["turn"]]
+                half = t + math.pi / 4
+                if None not in turn:
+                    that(f"how a mesh is turned, {file}", near(abs(turn[0] * math.cos(half) + turn[3] * math.sin(half)), 1, 1e-6), (t, turn))
+            that(f"scales, {file}", [value(c, 0) for c in items["hull"]["scale"]] == [0.1] * 3 and [value(c, 0) for c in items["stand"]["scale"]] == [1] * 3, items)
+        (folder / "r.urdf").write_text('<robot name="r"><link name="base"><visual><origin xyz="1 2 3"/><geometry><mesh filename="package://r/below/hull.obj" scale="2 2 2"/></geometry></visual>'
+                                       '<visual><geometry><mesh filename="package://r/below/hull.dae"/></geometry></visual></link></robot>')
+        done = subprocess.run([program, "import", str(folder / "r.urdf")], capture_output=True, text=True)
+        that("the mesh of a robot", 'shape   = { mesh = "below/hull.obj", at = [1, 2, 3]' in done.stdout and "scale = [2, 2, 2]" in done.stdout, done.stdout)
+        that("what is not drawn of a robot", "`visual` of links is not read, but for" in done.stderr, done.stderr)
+        (folder / "below" / "bad.stl").write_text("neither this nor that")
+        for what, text, said in (("no file", body.replace("MESH", "none.stl"), "there is no file `none.stl`"),
+                                 ("an ending", body.replace("MESH", "below/part.toml"), "`below/part.toml` is neither an STL nor an OBJ file"),
+                                 ("outside", body.replace("MESH", "../hull.stl"), "lies in the folder of the model, or below it"),
+                                 ("a density", body.replace("MESH", "below/hull.obj").replace("scale = 0.1", "density = 1"), "a mesh has no `density`"),
+                                 ("turned", body.replace('mesh = "MESH"', "sphere = 1"), "`turned` belongs to a mesh"),
+                                 ("no name", 'coordinates = ["x"]\n[dynamics]\nmass = { x = 1 }\n[view.meshes]\na = { at = [0, 0, 0] }\n', "has no `file`")):
+            (folder / "bad.toml").write_text(text + end)
+            done = subprocess.run([program, "check", str(folder / "bad.toml")], capture_output=True, text=True)
+            that(f"a mesh with a mistake: {what}", done.returncode == 1 and said in done.stderr, done.stderr)
+        (folder / "bad.toml").write_text(body.replace("MESH", "below/bad.stl") + end)
+        done, _ = report(folder, "bad.toml")
+        that("a mesh that is none", done.returncode != 0 and ("bad.stl: no STL file" in done.stderr or "built without" in done.stderr), (done.returncode, done.stderr))
+
+
 def heights_that_stay(program):
     """The potential of a body whose height does not change has a name too, and moves nothing."""
     text = """
@@ -1322,7 +1393,7 @@ def long_chain(program):
 def main():
     program = sys.argv[1]
     for check in (screw, hooke, top, shapes, same_in_all_ways, lines_belong_to_the_first_body, holds_what_has_a_name, limits_and_contacts, planar, parts_and_families, families_everywhere, pictures, nearly_unturned, sliding_boxes, pushed_crates, slips_that_joints_forbid, stops_in_both_formulations, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
-                  corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits, long_chain, heights_that_stay):
+                  corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits, long_chain, heights_that_stay, meshes):
         check(program)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0

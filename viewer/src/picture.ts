@@ -3,10 +3,19 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { is_dark } from "./colours";
-import { row_at, type Report, type Triple, type View } from "./report";
+import { row_at, type Item, type Report, type Triple, type View } from "./report";
 import { make_shape, vector_at, type Shape, type Stage } from "./shapes";
 
-const layers = ["ground", "trace", "box", "disc", "sphere", "spring", "line", "rod", "point", "arrow"];
+const layers = ["ground", "trace", "box", "mesh", "disc", "sphere", "spring", "line", "rod", "point", "arrow"];
+
+/// How far a mesh goes from its origin.
+function reach(view: View, item: Item & { kind: "mesh" }): number {
+  const { positions } = view.meshes[item.mesh];
+  const scale = item.scale.map((c) => view.channels[c](0));
+  let most = 0;
+  for (let i = 0; i < positions.length; i += 3) most = Math.max(most, Math.hypot(...scale.map((s, k) => s * positions[i + k])));
+  return most;
+}
 
 /// The box in which everything happens; or what there is in one row.
 function extent(view: View, rows: number, only?: number): THREE.Box3 {
@@ -26,6 +35,7 @@ function extent(view: View, rows: number, only?: number): THREE.Box3 {
     if (item.kind === "point") add(item.at);
     else if (item.kind === "disc" || item.kind === "sphere") add(item.at, view.channels[item.radius](0));
     else if (item.kind === "box") add(item.at, 0.5 * Math.hypot(...item.size.slice(0, flat ? 2 : 3).map((c) => view.channels[c](0))));
+    else if (item.kind === "mesh") add(item.at, reach(view, item));
     else if (item.kind === "rod" || item.kind === "spring") add(item.from), add(item.to);
     else if (item.kind === "line") item.through.forEach((at) => add(at));
     else if (item.kind === "trace" && only === undefined) add(item.of);

@@ -29,6 +29,7 @@ export type Item = Common &
     | { kind: "disc"; at: Triple; radius: number; thickness: number; hollow: boolean; turn: Quadruple }
     | { kind: "sphere"; at: Triple; radius: number; turn: Quadruple }
     | { kind: "box"; at: Triple; size: Triple; turn: Quadruple }
+    | { kind: "mesh"; at: Triple; scale: Triple; turn: Quadruple; mesh: number }
     | { kind: "ground"; at: Triple; normal: Triple; size: number }
     | { kind: "trace"; of: Triple; seconds: number | null }
     | { kind: "arrow"; at: Triple; vector: Triple; scale: number | null; role: "user" | "ideal" | "nonideal" | "control" }
@@ -40,11 +41,17 @@ export interface Camera {
   height?: number;
   follow?: Triple;
 }
+/// A surface from a file; three corners make a triangle.
+export interface Mesh {
+  positions: Float32Array;
+  corners: Uint32Array;
+}
 export interface View {
   dimension: 2 | 3;
   automatic: boolean;
   camera: Camera;
   channels: Channel[];
+  meshes: Mesh[];
   items: Item[];
 }
 export interface EquationBlock {
@@ -97,7 +104,11 @@ export function read_report(text: string): Report {
         return f > 0 && i + 1 < values.length ? values[i] * (1 - f) + values[i + 1] * f : values[i];
       };
     });
-    view = { ...file.view, channels };
+    const meshes: Mesh[] = (file.view.meshes ?? []).map((m: any) => ({
+      positions: new Float32Array(bytes_of(m.positions)),
+      corners: new Uint32Array(bytes_of(m.corners)),
+    }));
+    view = { ...file.view, channels, meshes };
   }
   return { ...file, columns, view, t: columns[0].values };
 }

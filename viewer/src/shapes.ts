@@ -226,6 +226,27 @@ function box(stage: Stage, item: Item & { kind: "box" }): Shape {
   };
 }
 
+/// Flat triangles: files say little of where a surface is round.
+function mesh(stage: Stage, item: Item & { kind: "mesh" }): Shape {
+  const { view } = stage;
+  const { material, recolour } = solid(item.colour, "steel", { flatShading: true, side: THREE.DoubleSide });
+  const geometry = new THREE.BufferGeometry();
+  const { positions, corners } = view.meshes[item.mesh];
+  geometry.setAttribute("position", new THREE.BufferAttribute(positions, 3));
+  geometry.setIndex(new THREE.BufferAttribute(corners, 1));
+  const object = shadows(new THREE.Mesh(geometry, material));
+  const s = new THREE.Vector3();
+  return {
+    object, recolour,
+    show(row) {
+      vector_at(view, item.at, row, object.position);
+      object.visible = finite(object.position);
+      turn_at(view, item.turn, row, object.quaternion);
+      object.scale.copy(vector_at(view, item.scale, row, s));
+    },
+  };
+}
+
 function fat_line(name: string | undefined, other: string, width: number, more: Partial<THREE.ShaderMaterialParameters> & { dashed?: boolean } = {}) {
   const material = new LineMaterial({ linewidth: width, transparent: true, ...more });
   const recolour = () => material.color.set(colour(name, other));
@@ -407,6 +428,7 @@ export function make_shape(stage: Stage, item: Item): Shape {
     case "disc": return disc(stage, item);
     case "sphere": return sphere(stage, item);
     case "box": return box(stage, item);
+    case "mesh": return mesh(stage, item);
     case "line": return line(stage, item);
     case "trace": return trace(stage, item);
     case "arrow": return arrow(stage, item);

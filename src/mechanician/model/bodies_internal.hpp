@@ -42,8 +42,9 @@ struct Body {
   Matrix inertia{};
   bool has_inertia = false;
   const TomlValue* shape = nullptr;
-  Vector middle{0.0, 0.0, 0.0};  ///< of the shape
-  bool turns = true;             ///< false: a point mass of whose orientation nothing asks
+  Vector middle{0.0, 0.0, 0.0};                 ///< of the shape
+  Quaternion shape_turned{1.0, 0.0, 0.0, 0.0};  ///< of a mesh, in the axes of the body
+  bool turns = true;                            ///< false: a point mass of whose orientation nothing asks
   // `start`: of the origin, in the world; spin in the axes of the body.
   Vector at{0.0, 0.0, 0.0}, velocity{0.0, 0.0, 0.0}, spin{0.0, 0.0, 0.0};
   Quaternion turned{1.0, 0.0, 0.0, 0.0};
@@ -147,6 +148,7 @@ class Layer {
   std::optional<Quaternion> read_turned(const TomlMember& field, const std::string& path);
   std::optional<Mark> read_mark(const TomlMember& field, const char* key, const std::string& path);
   void read_shape(Body& body, const TomlMember& field, bool has_centre, bool has_inertia, bool has_mass);
+  void read_mesh_shape(Body& body, const TomlMember& field, const TomlMember& mesh);
   void check_inertia(const Body& body, const TomlMember& field);
   void check_mass();
   void read_starts_of_joints();

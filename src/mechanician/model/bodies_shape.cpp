@@ -54,15 +54,21 @@ void Layer::read_shape(Body& body, const TomlMember& field, bool has_centre, boo
   const TomlValue& table = field.value;
   const std::string path = "bodies." + body.name + ".shape", name = mechanician::quoted(body.name);
   fields_.check_keys(table,
-                     {"box", "sphere", "cylinder", "capsule", "axis", "density", "mass", "inner", "at", "colour"},
+                     {"box", "sphere", "cylinder", "capsule", "mesh", "axis", "density", "mass", "inner", "at",
+                      "turned", "scale", "colour"},
                      fmt::format("in {}", mechanician::quoted(path)));
+  if (const TomlMember* mesh = table.find("mesh")) return read_mesh_shape(body, field, *mesh);
+  for (const char* key : {"turned", "scale"})
+    if (const TomlMember* m = table.find(key))
+      return report(*m, fmt::format("`{}` belongs to a mesh: the shape of {} is none", key, name));
   const TomlMember* kinds[4] = {table.find("box"), table.find("sphere"), table.find("cylinder"), table.find("capsule")};
   int kind = -1, count = 0;
   for (int k = 0; k < 4; ++k)
     if (kinds[k]) kind = k, ++count;
   if (count != 1)
-    return report(field, fmt::format("the shape of {} is {}", name, count == 0 ? "none that is known" : "given twice"),
-                  "it is box = [a, b, c], sphere = r, cylinder = [r, length] or capsule = [r, length]");
+    return report(
+        field, fmt::format("the shape of {} is {}", name, count == 0 ? "none that is known" : "given twice"),
+        "it is box = [a, b, c], sphere = r, cylinder = [r, length], capsule = [r, length] or mesh = \"hull.stl\"");
   const TomlMember *density = table.find("density"), *own_mass = table.find("mass"), *inner = table.find("inner"),
                    *axis = table.find("axis"), *at = table.find("at");
   const auto sizes = [&](const TomlValue& value, std::size_t n) -> std::optional<Vector> {
@@ -135,6 +141,22 @@ void Layer::read_shape(Body& body, const TomlMember& field, bool has_centre, boo
     for (std::size_t i = 0; i < 3; ++i) body.inertia[i][i] = rho * all.inertia[i];
     body.has_inertia = true;
   }
+}
+
+/// A surface from a file: what is drawn, and no more.
+void Layer::read_mesh_shape(Body& body, const TomlMember& field, const TomlMember& mesh) {
+  const TomlValue& table = field.value;
+  const std::string path = "bodies." + body.name + ".shape", name = mechanician::quoted(body.name);
+  for (const char* key : {"box", "sphere", "cylinder", "capsule", "axis", "density", "mass", "inner"})
+    if (const TomlMember* m = table.find(key))
+      return report(*m, fmt::format("a mesh has no `{}`: the shape of {} is only drawn", key, name),
+                    "mass, centre and inertia are those of the body");
+  if (!fields_.string(mesh, "`mesh`")) return;
+  if (const TomlMember* at = table.find("at"))
+    if (const auto v = vector(*at, path, "m")) body.middle = *v;
+  if (const TomlMember* turned = table.find("turned"))
+    if (const auto q = read_turned(*turned, path)) body.shape_turned = *q;
+  body.shape = &table;
 }
 
 }  // namespace mechanician::bodies

@@ -27,7 +27,7 @@ void Layer::put_view(const char* kind, const std::string& name, std::vector<std:
 bool Layer::drawn_by_file(const std::string& name) const {
   const TomlMember* view = root_.find("view");
   if (!view) return false;
-  for (const char* kind : {"points", "lines", "rods", "springs", "discs", "spheres", "boxes", "ground"})
+  for (const char* kind : {"points", "lines", "rods", "springs", "discs", "spheres", "boxes", "meshes", "ground"})
     if (const TomlMember* items = view->value.find(kind); items && items->value.find(name)) return true;
   return false;
 }
@@ -67,6 +67,13 @@ void Layer::draw_body(const Body& b) {
     for (const Formula& f : q) list.items.push_back(text_value(f.str(), b.span));
     return list;
   };
+  if (const TomlMember* mesh = b.shape->find("mesh")) {
+    std::vector<std::pair<std::string, TomlValue>> parts = {
+        {"file", mesh->value}, {"at", components(middle, b.span)}, {"quaternion", turned(b.pose.q * b.shape_turned)}};
+    if (const TomlMember* scale = b.shape->find("scale")) parts.emplace_back("scale", scale->value);
+    put_view("meshes", b.name, colour(std::move(parts)), b.span);
+    return;
+  }
   if (const TomlMember* box = b.shape->find("box")) {
     put_view("boxes", b.name,
              colour({{"at", components(middle, b.span)}, {"size", box->value}, {"quaternion", turned(b.pose.q)}}),

@@ -20,4 +20,11 @@ FileBeside file_beside(const std::string& model_file, const std::string& name, c
   return {whole.string(), {}, {}};
 }
 
+bool is_mesh(const std::string& name) {
+  std::string ending = std::filesystem::path(name).extension().string();
+  for (char& c : ending)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
+  return ending == ".stl" || ending == ".obj";
+}
+
 }  // namespace mechanician

@@ -33,10 +33,26 @@ bool is_named_section(const std::string& name) {
 
 /// Words that are no expressions.
 bool is_word(const std::string& key) {
-  for (const char* known : {"type", "frame", "order", "method", "direction", "colour", "csv", "column", "file",
+  for (const char* known : {"type", "frame", "order", "method", "direction", "colour", "csv", "column", "file", "mesh",
                             "argument", "interpolation", "outside", "model"})
     if (key == known) return true;
   return false;
+}
+
+/// Meshes are named from the folder of the model that uses the part.
+void move_meshes(TomlValue& tree, const std::string& folder) {
+  const auto move = [&](TomlValue& table, const char* key) {
+    for (TomlMember& m : table.members)
+      if (m.name == key && m.value.type == TomlValue::Type::string) m.value.text = folder + "/" + m.value.text;
+  };
+  for (TomlMember& section : tree.members)
+    for (TomlMember& m : section.value.members) {
+      if (section.name == "view" && m.name == "meshes")
+        for (TomlMember& mesh : m.value.members) move(mesh.value, "file");
+      if (section.name == "bodies")
+        for (TomlMember& k : m.value.members)
+          if (k.name == "shape") move(k.value, "mesh");
+    }
 }
 
 std::string with_names(const std::string& text, const std::function<std::string(const std::string&)>& renamed) {
@@ -218,6 +234,7 @@ bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fie
         for (TomlMember& p : m.value.members)
           for (TomlMember& k : p.value.members)
             if (k.name == "csv" || k.name == "file") k.value.text = folder + "/" + k.value.text;
+    if (!folder.empty()) move_meshes(tree, folder);
     const Prefixing prefixing(part.name, tree, part.begin, part.end);
     prefixing.apply(tree);
     const std::string prefix = part.name + ".";

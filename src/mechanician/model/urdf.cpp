@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +14,7 @@
 #include "mechanician/base/text.hpp"
 #include "mechanician/base/xml.hpp"
 #include "mechanician/model/bodies_formula.hpp"
+#include "mechanician/model/inside_folder.hpp"
 #include "mechanician/model/source_map.hpp"
 
 namespace mechanician {
@@ -219,10 +221,51 @@ class Robot {
         }
       }
     }
-    text_ += fmt::format("start   = {{ at = {}, turned = {{ matrix = [{}, {}, {}] }} }}\n\n", list(frame.p),
+    text_ += fmt::format("start   = {{ at = {}, turned = {{ matrix = [{}, {}, {}] }} }}\n", list(frame.p),
                          list(frame.R[0]), list(frame.R[1]), list(frame.R[2]));
-    for (const XmlElement& e : link.children)
-      if (e.name != "inertial") note(fmt::format("`{}` of links is not read", printable(e.name)));
+    bool drawn = false;
+    for (const XmlElement& e : link.children) {
+      if (e.name == "visual" && !drawn && (drawn = write_mesh(e))) continue;
+      if (e.name == "visual")
+        note(
+            "`visual` of links is not read, but for the first of each that is an STL or OBJ file in the folder of the "
+            "robot or below it");
+      else if (e.name != "inertial")
+        note(fmt::format("`{}` of links is not read", printable(e.name)));
+    }
+    text_ += "\n";
+  }
+
+  /// The surface of a link, where there is such a file.
+  bool write_mesh(const XmlElement& visual) {
+    const XmlElement* geometry = visual.child("geometry");
+    const XmlElement* mesh = geometry ? geometry->child("mesh") : nullptr;
+    const std::string* name = mesh ? mesh->attribute("filename") : nullptr;
+    const std::optional<std::string> file = name ? mesh_beside(*name) : std::nullopt;
+    if (!file) return false;
+    const Frame at = origin(visual);
+    text_ += fmt::format("shape   = {{ mesh = \"{}\", at = {}, turned = {{ matrix = [{}, {}, {}] }}, scale = {} }}\n",
+                         *file, list(at.p), list(at.R[0]), list(at.R[1]), list(at.R[2]),
+                         list(numbers(*mesh, "scale", {1.0, 1.0, 1.0})));
+    return true;
+  }
+  /// From the folder of the file. What `package://` begins with is looked for with and without the folders that come first.
+  std::optional<std::string> mesh_beside(std::string_view name) const {
+    constexpr std::string_view package = "package://";
+    const bool anywhere = name.starts_with(package);
+    if (anywhere) name.remove_prefix(package.size());
+    std::vector<std::string> ways{std::string(name)};
+    for (std::size_t at = name.find('/'); anywhere && at != std::string_view::npos; at = name.find('/', at + 1))
+      ways.emplace_back(name.substr(at + 1));
+    for (const std::string& way : ways) {
+      const bool plain_text = std::none_of(
+          way.begin(), way.end(), [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20; });
+      const FileBeside beside = file_beside(source_.file, way, "a mesh");
+      std::error_code error;
+      if (plain_text && is_mesh(way) && beside.problem.empty() && std::filesystem::is_regular_file(beside.path, error))
+        return way;
+    }
+    return std::nullopt;
   }
 
   static std::string key_of(const std::string& name) {

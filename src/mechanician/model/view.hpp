@@ -17,7 +17,7 @@ namespace mechanician {
 
 using ViewVector = std::array<Expr, 3>;
 
-enum class ViewKind { point, line, rod, spring, disc, sphere, box, ground, trace, arrow };
+enum class ViewKind { point, line, rod, spring, disc, sphere, box, mesh, ground, trace, arrow };
 /// "point", "line", …: as the report names them.
 std::string_view name_of(ViewKind kind);
 
@@ -41,7 +41,8 @@ struct ViewItem {
   std::string name;
   std::string colour;              ///< of the list of colours, or "#rrggbb"; empty: what is usual
   std::vector<ViewVector> points;  ///< at; from and to; the corners of a line
-  ViewVector vector;               ///< edges of a box, normal of a ground, an arrow
+  ViewVector vector;               ///< edges of a box, scale of a mesh, normal of a ground, an arrow
+  std::string file;                ///< of a mesh, to be opened: STL or OBJ
   Expr radius = 0.0;               ///< 0: fit for the picture; of a ground: its width
   Expr thickness = 0.0;            ///< of a disc
   std::optional<Expr> scale;       ///< of an arrow: length for a unit; absent: fit for the picture

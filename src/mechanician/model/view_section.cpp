@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <map>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/model/inside_folder.hpp"
 #include "mechanician/model/model_reader.hpp"
 #include "mechanician/model/view.hpp"
 
@@ -43,8 +45,8 @@ class ViewReader {
 
   void read(const TomlValue& table) {
     fields_.check_keys(table,
-                       {"points", "lines", "rods", "springs", "discs", "spheres", "boxes", "ground", "traces", "arrows",
-                        "camera", "forces", "bodies"},
+                       {"points", "lines", "rods", "springs", "discs", "spheres", "boxes", "meshes", "ground", "traces",
+                        "arrows", "camera", "forces", "bodies"},
                        "in [view]");
     // Points first: the others name them.
     each(table, "points", [&](const TomlMember& m) { read_point(m); });
@@ -55,6 +57,7 @@ class ViewReader {
     each(table, "discs", [&](const TomlMember& m) { read_body(m, ViewKind::disc); });
     each(table, "spheres", [&](const TomlMember& m) { read_body(m, ViewKind::sphere); });
     each(table, "boxes", [&](const TomlMember& m) { read_body(m, ViewKind::box); });
+    each(table, "meshes", [&](const TomlMember& m) { read_mesh(m); });
     each(table, "traces", [&](const TomlMember& m) { read_trace(m); });
     each(table, "arrows", [&](const TomlMember& m) { read_arrow(m); });
     if (const TomlMember* m = table.find("camera")) read_camera(*m);
@@ -315,6 +318,48 @@ class ViewReader {
     add(std::move(item));
   }
 
+  void read_mesh(const TomlMember& m) {
+    ViewItem item = begin(m, ViewKind::mesh);
+    const TomlValue* t = table(m, {"file", "at", "scale", "colour", "angle", "turn", "quaternion", "axes", "normal"});
+    if (!t) return;
+    view_.dimension = 3;
+    const TomlMember* file = t->find("file");
+    if (!file) {
+      fields_.report(m, fmt::format("{} has no `file`", path(m)), "as in file = \"hull.stl\"");
+      return;
+    }
+    const std::string* name = fields_.string(*file, "`file`");
+    if (!name) return;
+    if (const std::string problem = problem_of_mesh(*name, item.file); !problem.empty())
+      fields_.report(file->value, problem, "a mesh is an STL or OBJ file in the folder of the model, or below it");
+    const auto at = place(m, "at");
+    for (Expr& f : item.vector) f = 1.0;
+    if (const auto* scale = t->find("scale")) {
+      if (scale->value.type == TomlValue::Type::array) {
+        if (const auto v = vector(scale->value, path(m) + " scale")) item.vector = *v;
+      } else if (const auto f = number(scale->value, path(m) + " scale")) {
+        item.vector = {*f, *f, *f};
+      }
+    }
+    colour(m, item);
+    read_turn(m, item.turn);
+    if (!at) return;
+    item.points = {*at};
+    add(std::move(item));
+  }
+
+  /// Why no mesh can be read from a file; `path` is to be opened.
+  std::string problem_of_mesh(const std::string& name, std::string& path) const {
+    if (!is_mesh(name)) return fmt::format("{} is neither an STL nor an OBJ file", mechanician::quoted(name));
+    const FileBeside beside = file_beside(model_.source.file, name, "a mesh");
+    if (!beside.problem.empty()) return beside.problem;
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(beside.path, error))
+      return fmt::format("there is no file {}", mechanician::quoted(name));
+    path = beside.path;
+    return {};
+  }
+
   void read_turn(const TomlMember& m, ViewTurn& turn) {
     int count = 0;
     for (const char* key : {"angle", "turn", "quaternion", "axes", "normal"}) {
@@ -513,8 +558,8 @@ class ViewReader {
 }  // namespace
 
 std::string_view name_of(ViewKind kind) {
-  constexpr std::array<std::string_view, 10> names{"point",  "line", "rod",    "spring", "disc",
-                                                   "sphere", "box",  "ground", "trace",  "arrow"};
+  constexpr std::array<std::string_view, 11> names{"point", "line", "rod",    "spring", "disc", "sphere",
+                                                   "box",   "mesh", "ground", "trace",  "arrow"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -94,6 +94,7 @@ std::string shortened(std::string_view text, std::size_t most) {
 
 std::string base64_of(std::span<const double> numbers) { return base64_of_numbers(numbers); }
 std::string base64_of(std::span<const float> numbers) { return base64_of_numbers(numbers); }
+std::string base64_of(std::span<const std::uint32_t> numbers) { return base64_of_numbers(numbers); }
 
 std::string opening_comment(std::string_view model_text) {
   std::string out;

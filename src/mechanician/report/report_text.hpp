@@ -2,6 +2,7 @@
 
 /// Text and numbers on their way into a page.
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@ std::string shortened(std::string_view text, std::size_t most = 160);
 /// The numbers, least significant byte first, as base64.
 std::string base64_of(std::span<const double> numbers);
 std::string base64_of(std::span<const float> numbers);
+std::string base64_of(std::span<const std::uint32_t> numbers);
 
 /// The comment with which a model file begins, as paragraphs.
 std::string opening_comment(std::string_view model_text);

@@ -8,6 +8,7 @@
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/model/parameters.hpp"
 #include "mechanician/output/json_writer.hpp"
+#include "mechanician/report/mesh_file.hpp"
 #include "mechanician/report/report_text.hpp"
 
 namespace mechanician {
@@ -190,7 +191,7 @@ void ViewProgram::add_forces() {
   for (const ViewItem& item : view_.items) {
     if (item.kind == ViewKind::arrow && item.force != ViewForce::none) return;  // the model says which it wants
     if (item.kind != ViewKind::point && item.kind != ViewKind::sphere && item.kind != ViewKind::box &&
-        item.kind != ViewKind::disc)
+        item.kind != ViewKind::mesh && item.kind != ViewKind::disc)
       continue;
     std::array<std::string, 3> of;
     bool cartesian = false, other = false;
@@ -224,6 +225,7 @@ ViewProgram::Item ViewProgram::make_item(const ViewItem& what) {
   item.thickness = channel(what.thickness);
   if (what.scale) item.scale = channel(*what.scale);
   item.turn = turn(what.turn);
+  if (what.kind == ViewKind::mesh) mesh_of_.emplace(what.file, static_cast<int>(mesh_of_.size()));
   return item;
 }
 
@@ -274,6 +276,12 @@ void ViewProgram::write_item(JsonWriter& json, const Item& item) const {
       list("size", item.vector);
       list("turn", item.turn);
       break;
+    case ViewKind::mesh:
+      list("at", item.points[0]);
+      list("scale", item.vector);
+      list("turn", item.turn);
+      json.key("mesh").value(mesh_of_.at(what.file));
+      break;
     case ViewKind::ground:
       list("at", item.points[0]);
       list("normal", item.vector);
@@ -293,6 +301,24 @@ void ViewProgram::write_item(JsonWriter& json, const Item& item) const {
       break;
   }
   json.end_object();
+}
+
+/// Each file once. All together stay so small that a page opens: what has more triangles is drawn more coarsely.
+void ViewProgram::write_meshes(JsonWriter& json) const {
+  if (mesh_of_.empty()) return;
+  constexpr std::size_t most_of_one = 20'000, most_of_all = 200'000;
+  const std::size_t most = std::min(most_of_one, most_of_all / mesh_of_.size());
+  std::vector<const std::string*> files(mesh_of_.size());
+  for (const auto& [file, index] : mesh_of_) files[static_cast<std::size_t>(index)] = &file;
+  json.key("meshes").begin_array();
+  for (const std::string* file : files) {
+    const Mesh mesh = coarsened(read_mesh(*file), most);
+    json.begin_object();
+    json.key("positions").value(base64_of(std::span<const float>(mesh.positions)));
+    json.key("corners").value(base64_of(std::span<const std::uint32_t>(mesh.corners)));
+    json.end_object();
+  }
+  json.end_array();
 }
 
 void ViewProgram::write(JsonWriter& json) const {
@@ -315,6 +341,7 @@ void ViewProgram::write(JsonWriter& json) const {
     json.end_array();
   }
   json.end_object();
+  write_meshes(json);
   json.key("items").begin_array();
   for (const Item& item : items_) write_item(json, item);
   json.end_array();

@@ -36,7 +36,8 @@ class ViewProgram {
   void complete(std::vector<double>& values) const;
 
   const std::vector<ViewChannel>& channels() const { return channels_; }
-  /// "dimension", "automatic", "camera" and "items" of the report, into an open object.
+  /// "dimension", "automatic", "camera", "meshes" and "items" of the report, into an open object. Throws FileError where a mesh cannot be
+  /// read.
   void write(JsonWriter& json) const;
 
  private:
@@ -65,6 +66,7 @@ class ViewProgram {
   Triple force(const ViewItem& item);
   void add_forces();
   void write_item(JsonWriter& json, const Item& item) const;
+  void write_meshes(JsonWriter& json) const;
 
   View view_;
   const System* system_ = nullptr;
@@ -78,6 +80,7 @@ class ViewProgram {
   std::vector<int> turn_values_;  ///< channels whose index counts from behind the expressions
   std::vector<ViewChannel> channels_;
   std::vector<Item> items_;
+  std::unordered_map<std::string, int> mesh_of_;  ///< files, in the order in which they are written
 };
 
 }  // namespace mechanician
