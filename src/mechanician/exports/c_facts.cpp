@@ -57,6 +57,7 @@ std::vector<std::string> names_in_ranges(const std::string& text) {
 CFacts::CFacts(const System& whole, const State& given)
     : system(checked(whole)), eqs(whole.equations()), model(whole.model()), start(given) {
   count_rows();
+  hold_sides();
   count_contacts();
   check_control();
   find_parameters();

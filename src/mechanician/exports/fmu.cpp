@@ -98,7 +98,16 @@ std::string adapter_text(const CFacts& facts, const FmuDescription& description,
   replace(instance, "HAPPEN", events ? "@_happen(&c->s.m, c->s.p)" : "0");
   const bool samples = facts.has_samples();
   replace(instance, "FIRST_SAMPLE", samples ? "c->s.m.holds = 0;\n  " : "");
+  const bool sides = !facts.sides.empty();
+  replace(instance, "NEXT_LOOK",
+          sides ? "{ const double look = @_next_look(&c->s.m, c->s.p); if (!HAS_SAMPLES || look < *t) *t = look; }" : "");
   replace(instance, "HAS_SAMPLES", samples ? "1" : "0");
+  replace(instance, "MISSED",
+          sides ? "if (@_missed(&c->s.before, &c->s.m, c->s.p)) {\n    say(c, 1, \"a step has passed a switch and come "
+                  "back: smaller steps are needed\");\n    return -1;\n  }"
+                : "");
+  replace(instance, "KEEP_COMPLETED", sides ? "c->s.before = c->s.m;" : "");
+  replace(instance, "BEFORE", sides ? "@_motion before;   /* after the last step that was completed */" : "");
   replace(instance, "NEXT_TIME", samples ? "@_next_sample(&c->s.m)" : "0");
   replace(instance, "SAMPLE", samples ? "@_sample(&c->s.m, c->s.p)" : "0");
   replace(instance, "COMPLETED", events ? "@_completed(&c->s.m, c->s.p)" : "0");

@@ -125,7 +125,10 @@ FmuDescription::FmuDescription(const CFacts& given, std::string model_name, std:
   for (const Event& event : facts.model.events)
     add(fmt::format("event({})", event.name), "output", "continuous", "calculated", "",
         fmt::format("passes zero at the event: {}", to_text(event.when)));
-  num_events = facts.num_guards + static_cast<int>(facts.events.size());
+  for (std::size_t i = 0; i < facts.sides.size(); ++i)
+    add(fmt::format("switch({})", i + 1), "local", "continuous", "calculated", "",
+        fmt::format("zero where it switches: {}", facts.sides[i].text));
+  num_events = facts.num_guards + static_cast<int>(facts.events.size() + facts.sides.size());
 }
 
 /// The name of its unit in SI; nothing where the model says none, or powers are not whole.
