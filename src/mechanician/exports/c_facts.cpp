@@ -195,9 +195,13 @@ void CFacts::find_quantities() {
   all.insert(all.end(), events.begin(), events.end());
   for (const Expr& s : symbols_of(all)) {
     const SymbolKind kind = s.symbol().kind;
-    if (kind == SymbolKind::work || kind == SymbolKind::power)
-      refuse_export(fmt::format("an output or event uses `{}({})`, which is summed up over a motion",
-                                kind == SymbolKind::work ? "work" : "power", s.symbol().name));
+    if (kind == SymbolKind::work)
+      refuse_export(
+          fmt::format("an output or event uses `work({})`, which is summed up over a motion", s.symbol().name));
+    if (kind == SymbolKind::power)
+      refuse_export(fmt::format("an output or event uses `power({0})`, the power of a single constraint, which C does not "
+                                "have: it has its multiplier, as `multiplier({0})`",
+                                s.symbol().name));
     if (kind == SymbolKind::multiplier && eqs.has_C && !switches)
       refuse_export(fmt::format("an output or event uses `multiplier({})` beside [nonideal]", s.symbol().name));
     if (kind == SymbolKind::acceleration || kind == SymbolKind::friction || kind == SymbolKind::multiplier ||

@@ -82,7 +82,16 @@ void @begin(@motion *m, const double *p, double tolerance)
       out += fmt::format("  m->d.mode[{}] = p[{}];\n", k, facts.modes[k]);
     out += "  for (i = 0; i < @CONTACTS; ++i) m->d.sign[i] = 1;\n";
   }
-  out += "  @restart(m, p);\n}\n";
+  // The start of numbers satisfies the constraints with the parameters that it was made with.
+  const bool projects = std::any_of(facts.levels.begin(), facts.levels.end(),
+                                [](CFacts::Level l) { return l == CFacts::position || l == CFacts::velocity; });
+  if (facts.starts_as_stated || !projects)
+    out += "  @restart(m, p);\n}\n";
+  else
+    out += fmt::format(
+        "  {{\n    int status;\n{}    status = @is_off(m, p) ? @project(m, p) : 0;\n    if (!@restart(m, p)) m->status = "
+        "status;\n  }}\n}}\n",
+        facts.sides.empty() ? "" : "    @take_sides(m, p);\n");
   const std::string functions = R"(
 void @{0}(double t, const double *q, const double *v, const double *p, double *values)
 {{

@@ -150,6 +150,8 @@ static int @cross(@motion *m, const double *p, const double *turned)
   @pack(m->t, m->q, m->v, p, HELD, x);
   if ((status = @solve_now(m, x, a)) != 0) return status;
   for (i = 0; i < @N; ++i) x[@X + i] = a[i];
+  /* Of the function whose zero this was: that of an angle depends on its own side. */
+  for (i = 0; i < @SWITCHES; ++i) if (passed[i] && @is_cut[i]) x[@X - @SWITCHES + i] = -m->side[i];
   @switch_rates(x, rates);
   for (i = 0; i < @X + @N; ++i) if (i < @X - @SWITCHES || i >= @X) x[i] *= 1 + 1e-7*(fmod(0.618*i, 1) - 0.5);
   @switch_rates(x, others);
