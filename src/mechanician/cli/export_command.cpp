@@ -46,7 +46,9 @@ ExportedFile write_latex(const CommandOptions& options, const Loaded& loaded) {
 Exit run_export(const CommandOptions& options) {
   Loaded loaded = load(options);
   // A start that is moved onto the constraints is that of numbers: it is where `run` begins.
-  if (!assemble_start(loaded, options)) return Exit::refused;
+  CommandOptions quietly = options;
+  quietly.quiet = true;
+  if (!assemble_start(loaded, quietly)) return Exit::refused;
   if (refuse(loaded.system, accelerate(system_at_start(loaded.system), loaded.start))) return Exit::refused;
   if (options.kind == "fmu" && !options.output.ends_with(".fmu"))
     throw UsageError(fmt::format("-o {}: an FMU is a file that ends with .fmu", options.output));

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "mechanician/exports/open_inputs.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/tape.hpp"
 #include "mechanician/motion/stage_model.hpp"
@@ -137,6 +138,16 @@ void CFacts::find_parameters() {
   is_derived.assign(count, 0), is_structural.assign(count, 0), derived.assign(count, Expr(0.0));
   const std::vector<std::string> ranges = names_in_ranges(system.source().text);
   for (std::size_t i = 0; i < count; ++i) {
+    const std::string& name = open_input.emplace_back(open_input_name(model, i));
+    given_flag.push_back(name.empty() ? -1 : static_cast<int>(given_flag_of(model, i)));
+    is_flag.push_back(is_given_flag(model, i));
+    if (!model.parameters[i].is_input) continue;
+    Expr value = model.parameters[i].symbol();
+    for (const Named& d : model.definitions)
+      if (!name.empty() && d.name == name) value = d.value;
+    input_values.push_back(value);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
     const Parameter& p = model.parameters[i];
     if (p.is_input) inputs.push_back(static_cast<int>(i));
     if (p.is_mode) modes.push_back(static_cast<int>(i));
@@ -188,6 +199,7 @@ void CFacts::find_quantities() {
   output_names = system.output_names();
   for (std::size_t i = 0; i < model.num_columns(); ++i) outputs.push_back(model.outputs[i].value);
   std::vector<Expr> all = outputs;
+  all.insert(all.end(), input_values.begin(), input_values.end());
   for (const Event& e : model.events) {
     events.push_back(e.when);
     for (const EventChange& c : e.changes) all.push_back(c.value);

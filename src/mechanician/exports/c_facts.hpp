@@ -44,6 +44,11 @@ struct CFacts {
   std::vector<int> changing_rows;  ///< that events may release or engage
 
   std::vector<int> inputs;       ///< parameters that may be set while a motion goes on
+  /// By parameter: the name of an input that is an expression until it is set; then the parameter that says so.
+  std::vector<std::string> open_input;
+  std::vector<int> given_flag;  ///< −1: none
+  std::vector<char> is_flag;    ///< by parameter: it says that an input is set
+  std::vector<Expr> input_values;  ///< what inputs are at a state, in the order of `inputs`
   std::vector<char> is_derived;  ///< by parameter: its value is made of others
   std::vector<Expr> derived;     ///< of independent parameters
   std::vector<char>

@@ -231,6 +231,7 @@ int @look(const @motion *m, const double *p, @instant *o)
   for (i = 0; i < @STATES; ++i) o->rates[i] = x[1 + @N + @at_coordinate[@COORDINATES + i]];
   for (i = 0; i < @ROWS; ++i) o->lambda[i] = forces.lambda[@at_row[i]];
   @output_values(x, o->outputs);
+  @input_values(x, o->inputs);
   @energy_values(x, o->energies);
   @event_values(x, o->events);
 )",

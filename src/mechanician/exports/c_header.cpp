@@ -98,11 +98,11 @@ typedef struct {{
 typedef struct {{
   double a[@COORDINATES], force[@COORDINATES], control[@COORDINATES], lambda[@ROWS + 1], normal[@CONTACTS + 1], friction[@SLIPS + 1];
   double tau[@ACTUATORS + 1], error[@REQUIREMENTS + 1], cost;      /* of control: efforts, errors of requirements */
-  double rates[@STATES + 1], outputs[@OUTPUTS + 1], energies[2], events[@EVENTS + 1], guards[@GUARDS + 1];
+  double rates[@STATES + 1], outputs[@OUTPUTS + 1], inputs[@INPUTS + 1], energies[2], events[@EVENTS + 1], guards[@GUARDS + 1];
   double switches[@SWITCHES + 1];                                   /* positive on the sides that are held */
 }} @instant;
 
-void @parameters(double *p);                                        /* their values in the model */
+void @parameters(double *p);                                        /* their values in the model; an input that is an expression is not a number until it is set */
 void @derive(double *p);                                            /* values that are made of others, after these have been changed */
 void @begin(@motion *, const double *p, double tolerance);         /* the model's start */
 int @restart(@motion *, const double *p);                          /* after t, q, v or p were changed from outside */
@@ -160,7 +160,10 @@ std::string c_names(const CFacts& facts) {
   std::vector<std::string> coordinates, rows, parameters, events, contacts, actuators;
   for (const int i : facts.coordinates) coordinates.push_back(facts.system.coordinate(i));
   for (const int j : facts.rows) rows.push_back(facts.system.row_name(j));
-  for (const Parameter& p : facts.model.parameters) parameters.push_back(p.name);
+  for (std::size_t i = 0; i < facts.model.parameters.size(); ++i)
+    parameters.push_back(!facts.open_input[i].empty() ? facts.open_input[i]
+                         : facts.is_flag[i]           ? "#" + facts.model.parameters[i].name
+                                                      : facts.model.parameters[i].name);
   for (const Event& e : facts.model.events) events.push_back(e.name);
   for (const CFacts::Contact& c : facts.contacts) contacts.push_back(c.name);
   for (const ControlEquations::Actuator& a : facts.eqs.control.actuators) actuators.push_back(a.name);

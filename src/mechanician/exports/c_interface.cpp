@@ -12,7 +12,7 @@ namespace mechanician {
 std::string c_functions(const CFacts& facts) {
   std::string out = "\nvoid @parameters(double *p)\n{\n  (void)p;\n";
   for (std::size_t i = 0; i < facts.system.parameters().size(); ++i)
-    out += fmt::format("  p[{}] = {};\n", i, c_number(facts.system.parameters()[i]));
+    out += fmt::format("  p[{}] = {};\n", i, facts.open_input[i].empty() ? c_number(facts.system.parameters()[i]) : "NAN");
   out += "}\n\nvoid @derive(double *p)\n{\n  (void)p;\n";
   std::string assigned;
   std::size_t count = 0;

@@ -71,6 +71,11 @@ static void @pack(double t, const double *q, const double *v, const double *p, c
   for (i = 0; i < @PARAMETERS; ++i) x[1 + 2*@N + i] = p[i];
   (void)mode, (void)side;
 )";
+  // An input that is an expression is none until it is set.
+  for (std::size_t k = 0; k < facts_.given_flag.size(); ++k)
+    if (facts_.given_flag[k] >= 0)
+      text += fmt::format("  x[{0}] = isnan(p[{1}]) ? 0 : 1;\n  if (isnan(p[{1}])) x[{2}] = 0;\n",
+                          1 + 2 * n() + facts_.given_flag[k], k, 1 + 2 * static_cast<std::size_t>(n()) + k);
   for (std::size_t k = 0; k < facts_.modes.size(); ++k)
     text += fmt::format("  if (mode) x[{}] = mode[{}];\n", 1 + 2 * n() + facts_.modes[k], k);
   if (!facts_.sides.empty())
@@ -167,6 +172,7 @@ void CWriter::make_functions() {
   add_function("energy_values", {model.kinetic.value_or(kinetic), model.potential.value_or(Expr(0.0))});
   add_function("output_values", facts_.outputs, extended());
   add_function("event_values", facts_.events, extended());
+  add_function("input_values", facts_.input_values, extended());
   for (std::size_t e = 0; e < model.events.size(); ++e)
     for (std::size_t k = 0; k < model.events[e].changes.size(); ++k)
       if (model.events[e].changes[k].what == EventChange::What::set)

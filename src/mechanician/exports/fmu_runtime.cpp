@@ -136,7 +136,9 @@ static int set(Instance *c, uint32_t r, double value)
   if (!isfinite(value)) { say(c, 1, "a value that is set must be finite"); return 0; }
   if (i >= AT_Q && i < AT_V && !c->s.begun) c->s.m.q[i - AT_Q] = c->s.own_q[i - AT_Q] = value, c->s.has_q[i - AT_Q] = 1;
   else if (i >= AT_V && i < AT_A && !c->s.begun) c->s.m.v[i - AT_V] = c->s.own_v[i - AT_V] = value, c->s.has_v[i - AT_V] = 1;
-  else if (i >= AT_P && i < AT_FORCE && is_settable[i - AT_P] && (is_settable[i - AT_P] < 3 || !c->s.begun)) {
+  else if (i >= AT_P && i < AT_FORCE && is_settable[i - AT_P] && (is_settable[i - AT_P] != 3 || !c->s.begun)) {
+    /* Importers may hand back what the description says: that sets no input that is an expression. */
+    if (is_settable[i - AT_P] == 4 && !c->s.begun && isnan(c->s.p[i - AT_P]) && fabs(value - first_input[i - AT_P]) <= 1e-12*fabs(value)) return 1;
     /* Inputs change while a motion goes on; what parameters do to constraints is seen before the next step. */
     c->s.p[i - AT_P] = value;
     if (!c->s.begun) begin(c);  /* start values may be made of parameters */
