@@ -21,6 +21,7 @@ import sys
 import tempfile
 
 import limits
+import switched_models
 
 WARNINGS = ['-std=c99', '-Wall', '-Wextra', '-pedantic', '-Wconversion', '-Werror']
 MAIN = r"""
@@ -84,9 +85,11 @@ int main(int argc, char **argv)
 }
 """
 # What C cannot say: `export` names it.
-REASONS = ('contradict each other', 'is not unique', 'is measured', 'coordinates; straight-line', 'without a value', 'has no value', 'change on the way', 'summed up over a motion', 'beside [nonideal]', 'beside control', 'is moved onto the constraints')
+REASONS = ('contradict each other', 'is not unique', 'is measured', 'coordinates; straight-line', 'without a value', 'has no value', 'change on the way', 'summed up over a motion', 'beside [nonideal]', 'beside control')
 # Singular configurations that only `run` crosses for sure: a motion that comes through is right, else there is a status.
 MAY_STOP = {'bricard', 'ladder_1', 'ladder_2', 'ladder_10'}
+# Both feet change places at once, and where they stand is given by a loop.
+MAY_NOT_HOLD = {'jansen_walker'}
 MOST = 200_000      # bytes of C for a model with fewer than 20 coordinates
 
 
@@ -141,6 +144,8 @@ def check_control(check, name, got, row, first, names, when):
 def check_fixed_steps(check, program, file, source, answer, names, first, step):
     """The same bits as in the lanes of a sweep, where these take the model at all."""
     name = file.stem
+    if 'assemble = true' in file.read_text(encoding='utf-8'):
+        return      # the lanes begin as given
     # All parameters are inputs of the C, so they are of the sweep too.
     values = re.findall(r'  p\[\d+\] = (.*);', source[source.index(f'void {name}_parameters'):source.index(f'void {name}_derive')])
     vary = [word for x, value in zip(texts_of(source, name, 'parameter_names'), values) for word in ('--vary', f'{x}={value}')]
@@ -190,6 +195,9 @@ def check_model(check, program, file, folder, compilers, sanitize):
             check_fixed_steps(check, program, file, source, answer, names, first, step)
         if name in MAY_STOP and answer['stopped']:
             check.that(f'{name}: stops with a status', answer['why'] == 'the error test cannot be met', answer['why'])
+            continue
+        if name in MAY_NOT_HOLD and answer['stopped']:
+            check.that(f'{name}: stops with a status', answer['why'] == 'the constraints could not be held', answer['why'])
             continue
         want, got = [row[x] for x in states] + [row[f"{x}'"] for x in names], answer['q'] + answer['v']
         scale = max(1e-6*max(abs(v) for v in (first[x] for x in states)), 1e-12, *map(abs, want))
@@ -601,6 +609,7 @@ def main():
             check_model(check, os.path.abspath(options.program), file, pathlib.Path(folder), compilers, options.sanitize)
     with tempfile.TemporaryDirectory() as folder:
         check_texts(check, os.path.abspath(options.program), options.models.resolve(), pathlib.Path(folder))
+        switched_models.check_c(check, os.path.abspath(options.program), pathlib.Path(folder), compilers[0])
         check_random_control(check, os.path.abspath(options.program), pathlib.Path(folder), compilers[0])
         bad = call(options.program, 'export', 'fortran', options.models / 'pendulum.toml', '-o', folder)
         check.that('an unknown kind is a mistake of the command line', bad.returncode == 2, bad.stderr)

@@ -137,7 +137,7 @@ static int @cross(@motion *m, const double *p, const double *turned)
   @switches_now(m, p, g);
   for (i = 0; i < @SWITCHES; ++i) {
     passed[i] = turned[i]*m->side[i] < 0;
-    if (passed[i]) m->side[i] = turned[i], m->floor[i] = 4*fabs(g[i]);
+    if (passed[i]) m->side[i] = turned[i], m->floor[i] = turned[i]*g[i] < 0 ? 4*fabs(g[i]) : 0; /* it may not be quite there */
   }
   /* Those around them may have jumped across their own zeros. */
   for (round = 0; round <= @SWITCHES && any; ++round) {
