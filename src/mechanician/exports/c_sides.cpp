@@ -130,7 +130,7 @@ static int @first_sides(@motion *m, const double *p)
 /* From now on on other sides: by switch the new one, or 0. */
 static int @cross(@motion *m, const double *p, const double *turned)
 {
-  double x[@X + @N], g[@LOOKED], rates[@SWITCHES], others[@SWITCHES], a[@N];
+  double x[@X + @N], g[@LOOKED], rates[@SWITCHES], others[@SWITCHES], a[@N], before[2*@COORDINATES];
   char passed[@SWITCHES];
   int i, round, any = 1, status;
   m->goes_on = 0;
@@ -145,8 +145,17 @@ static int @cross(@motion *m, const double *p, const double *turned)
     for (any = i = 0; i < @SWITCHES; ++i) if (!passed[i] && @is_beyond(m, g, i)) m->side[i] = -m->side[i], m->floor[i] = 0, any = 1;
   }
   @set_levels(m, p);
-  /* Constraints that switch have to fit together. */
-  if (@is_off(m, p)) return @NOT_PROJECTED;
+  /* Constraints that switch have to fit together: what is moved is what an integrator has drifted by. */
+  if (@is_off(m, p)) {
+    double moved = 0, size = 0;
+    for (i = 0; i < @COORDINATES; ++i) before[i] = m->q[i], before[@COORDINATES + i] = m->v[i];
+    if ((status = @project(m, p)) != 0) return status;
+    for (i = 0; i < @COORDINATES; ++i) {
+      moved = @size_of(moved, @size_of(fabs(m->q[i] - before[i]), fabs(m->v[i] - before[@COORDINATES + i])));
+      size = @size_of(size, @size_of(fabs(m->q[i]), fabs(m->v[i])));
+    }
+    if (moved > (1e-6 + 100*m->tolerance)*size) return @NOT_PROJECTED;
+  }
   @pack(m->t, m->q, m->v, p, HELD, x);
   if ((status = @solve_now(m, x, a)) != 0) return status;
   for (i = 0; i < @N; ++i) x[@X + i] = a[i];
@@ -172,13 +181,24 @@ static int @any_turns(const double *turned)
   return any;
 }
 
-/* What has come to another side at the state of now; any: whether something has. */
+/* What has come to another side at the state of now; any: whether something has. What goes back at once, because somebody else has moved the state by a
+   little, stays. */
 static int @cross_beyond(@motion *m, const double *p, int *any)
 {
-  double g[@LOOKED], turned[@SWITCHES];
-  int i;
-  @switches_now(m, p, g);
+  const double span = RUN_TO > m->t_first ? RUN_TO - m->t_first : @size_of(m->span, 1e-3);
+  double x[@X + @N], g[@LOOKED], turned[@SWITCHES], rates[@SWITCHES], a[@N];
+  int i, status;
+  @pack(m->t, m->q, m->v, p, HELD, x);
+  @switch_values(x, g);
   for (i = 0; i < @SWITCHES; ++i) turned[i] = @is_beyond(m, g, i) ? -m->side[i] : 0;
+  if (!@any_turns(turned)) return 0;
+  if ((status = @solve_now(m, x, a)) != 0) return status;
+  for (i = 0; i < @N; ++i) x[@X + i] = a[i];
+  @switch_rates(x, rates);
+  for (i = 0; i < @SWITCHES; ++i) if (turned[i]*rates[i] < 0 && fabs(g[i]) < 1e-8*span*fabs(rates[i])) {
+    turned[i] = 0;
+    m->floor[i] = 4*fabs(g[i]), m->level[i] = @size_of(m->level[i], m->floor[i]);
+  }
   if (!@any_turns(turned)) return 0;
   *any = 1;
   return @cross(m, p, turned);
