@@ -14,22 +14,32 @@ ERROR = 1e-6  # of a position after ten seconds
 
 def set_up(root, python, arguments, say):
     """The environment with the peers, and the module of the package for its interpreter."""
-    build = pathlib.Path(arguments.build or root / 'build' / 'release').resolve()
     if arguments.setup:
-        if not python.exists():
-            subprocess.run(['/usr/bin/python3', '-m', 'venv', python.parent.parent], check=False)
-        for package, module in PACKAGES.items():
-            if subprocess.run([python, '-c', f'import {module}'], capture_output=True, check=False).returncode:
-                say(f'bench: installing {package} from PyPI')
-                if subprocess.run([python, '-m', 'pip', 'install', '--quiet', package], check=False).returncode:
-                    say(f'bench: no {package} from PyPI; going on without')
+        install(python, PACKAGES, say)
+    return build_module(root, arguments, 'bench_call')
+
+
+def install(python, packages, say):
+    """What is missing of the peers, into the environment of the benchmarks."""
+    if not python.exists():
+        subprocess.run(['/usr/bin/python3', '-m', 'venv', python.parent.parent], check=False)
+    for package, module in packages.items():
+        if subprocess.run([python, '-c', f'import {module}'], capture_output=True, check=False).returncode:
+            say(f'bench: installing {package} from PyPI')
+            if subprocess.run([python, '-m', 'pip', 'install', '--quiet', package], check=False).returncode:
+                say(f'bench: no {package} from PyPI; going on without')
+
+
+def build_module(root, arguments, *more):
+    """The module of the package, and what else is to be built."""
+    build = pathlib.Path(arguments.build or root / 'build' / 'release').resolve()
     environment = dict(os.environ)
     if not arguments.build:
         interpreter = subprocess.run([root / 'tools' / 'python_environment'], capture_output=True, text=True, check=False).stdout.strip()
         environment['MECHANICIAN_CONFIGURE'] = f'-DMECHANICIAN_PYTHON=ON -DPython_EXECUTABLE={interpreter}'
-        command = [root / 'tools' / 'build', 'release', '_native', 'bench_call']
+        command = [root / 'tools' / 'build', 'release', '_native', *more]
     else:
-        command = ['ninja', '-C', build, '--quiet', '_native', 'bench_call']
+        command = ['ninja', '-C', build, '--quiet', '_native', *more]
     if subprocess.run(command, env=environment, check=False).returncode:
         raise SystemExit('bench: the Python package does not build')
     return build

@@ -145,7 +145,7 @@ def check_script(c):
     """bench/run, as far as nothing is installed or built."""
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'bench', 'run')
     for args, status, word in ((['--help'], 0, '--rounds'), (['--only', 'W9'], 2, 'there are W1'), (['--rounds', '0'], 2, 'at least 1'),
-                               (['--ensembles', '--only', 'W1'], 2, 'there are W4'), (['--ensembles', '--large'], 2, 'runs of their own'), (['--python', '--large'], 2, 'runs of their own')):
+                               (['--ensembles', '--only', 'W1'], 2, 'there are W4'), (['--ensembles', '--large'], 2, 'runs of their own'), (['--python', '--large'], 2, 'runs of their own'), (['--exports', '--python'], 2, 'runs of their own')):
         p = subprocess.run([sys.executable, script, *args], capture_output=True, text=True, timeout=limits.CLOCK)
         c.that(f'bench/run {args}', p.returncode == status and word in p.stdout + p.stderr, (p.returncode, p.stdout, p.stderr))
 
@@ -186,6 +186,18 @@ def check_python_tables(c):
     c.that('who is not there is named', '| heyoka | not there |' in text and 'MISSED' in text, text)
 
 
+def check_export_tables(c):
+    """The tables of bench/run --exports, from figures that are made up."""
+    import export_workloads as w
+    robot = {'robot': 'arm', 'title': 'Arm', 'freedoms': 7, 'rows': [{'who': 'mechanician', 'variant': '', 'ns': 100.0, 'error': 1e-15, 'bytes': 50_000, 'operations': 900},
+             {'who': 'CasADi', 'ns': None}, {'who': 'Pinocchio', 'variant': 'aba', 'ns': 250.0, 'error': 0.0, 'bytes': None, 'operations': None}]}
+    unit = {'model': 'ball', 'coordinates': 1, 'c_bytes': 41_000, 'fmu_bytes': 99_000, 'exported_s': 1.0, 'run_s': 0.01, 'cs_s': 0.002, 'cs_error': 1e-9, 'me_s': None, 'me_error': None}
+    text = w.table({'robots': [robot], 'units': [unit]}, lambda x: f'{x:.1f}')
+    c.that('ratios, who is not there, what has no size', '| Arm | 7 | mechanician | 50 | 900 | 100.0 | 1.0 | 1e-15 |' in text and '| CasADi | not there |' in text
+           and '| Pinocchio (aba) |  |  | 250.0 | 2.5 | 0e+00 |' in text, text)
+    c.that('units', '| `ball` | 1 | 41 | 99 | 1.0 | 10.0 | 2.0 | 1e-09 | – | – |' in text, text)
+
+
 def check_large(c):
     """The tables of bench/run --large, from figures that are made up."""
     import large_workloads as w
@@ -214,6 +226,7 @@ def main():
         check_script(c)
         check_ensembles(c)
         check_large(c)
+        check_export_tables(c)
         check_python_tables(c)
         print(f'{c.passed} passed, {c.failed} failed')
     sys.exit(c.failed > 0)

@@ -8,7 +8,7 @@ balances of energy and momentum, published numbers, and the other way of writing
 follows from the tolerance of the run, as in check_gallery.py.
 
 Prints a line for each miss, and last `N passed, N failed`."""
-import contextlib, json, os, re, shutil, subprocess, sys, tempfile
+import contextlib, json, os, re, shutil, subprocess, sys, tempfile, tomllib
 from math import acos, asin, atan2, copysign, cos, exp, hypot, pi, sin, sqrt
 
 import limits
@@ -54,7 +54,6 @@ def bodies_of(m):
             last = int(m.p.get('n', 6)) if about['for'].endswith('n') else int(about['for'].split('..')[1])
             names.extend(prefix + name.split('[')[0] + f'[{i}]' for i in range(1, last + 1))
 
-    import tomllib
     of(m.data, '')
     for name, part in m.data.get('parts', {}).items():
         of(tomllib.load(open(os.path.join(os.path.dirname(m.path), part['model']), 'rb')), name + '.')
@@ -550,17 +549,20 @@ def cassie_leg(m):
     same_both_ways(m, ['shin_spring', 'heel_spring', 'foot_angle'], 1e4, '--to', '0.5')
 
 
+def jansen_leg(p, angle):
+    """Of a left leg, from the axis of the crank: the corners B, E, D of its upper triangle and G, F, P of the lower one, P the foot."""
+    c, b = (p.m * cos(angle), p.m * sin(angle)), (-p.a, -p.l)
+    e = meet(b, p.b, c, p.j, 1)
+    g = meet(b, p.c, c, p.k, -1)
+    d = meet(b, p.d, e, p.e, 1)
+    f = meet(d, p.f, g, p.g, -1)
+    return b, e, d, g, f, meet(g, p.i, f, p.h, 1)
+
+
 def jansen_walker(m):
     p, run = m.p, m.run('--to', '13')
 
-    def foot(angle):
-        """Of the left leg, from the axis of the crank."""
-        c, b = (p.m * cos(angle), p.m * sin(angle)), (-p.a, -p.l)
-        e = meet(b, p.b, c, p.j, 1)
-        g = meet(b, p.c, c, p.k, -1)
-        d = meet(b, p.d, e, p.e, 1)
-        f = meet(d, p.f, g, p.g, -1)
-        return meet(g, p.i, f, p.h, 1)
+    def foot(angle): return jansen_leg(p, angle)[-1]
 
     for r in run.rows:
         for k, (x, z) in ((1, foot(p.w * r['t'])), (2, foot(pi - p.w * r['t']))):
@@ -579,6 +581,67 @@ def jansen_walker(m):
             walked += 1
     m.is_true('feet stand', walked >= 7)
     m.is_true('it gets on', abs(run.last['x']) > 3)
+
+
+def strandbeest(m):
+    p = m.p
+    part = os.path.join(os.path.dirname(m.path), m.data['parts']['leg[n]']['model'])
+    leg = gallery.Parameters(tomllib.load(open(part, 'rb'))['parameters'])
+
+    def corners(n, angle):
+        """Of a leg, from the axis of the shaft, as the frame sees it; a right leg is the mirror image of a left one."""
+        turn = p.crank[n] + angle
+        return jansen_leg(leg, turn) if p.side[n] > 0 else [(-x, z) for x, z in jansen_leg(leg, pi - turn)]
+
+    run = m.run()
+    for r in run.rows:
+        for n in range(12):
+            x, z = corners(n, p.w * r['t'])[-1]
+            c, s = cos(r['tilt']), sin(r['tilt'])
+            m.small(f'foot {n + 1}', hypot(r[f'foot_x[{n + 1}]'] - r['x'] - c * x + s * z, r[f'foot_z[{n + 1}]'] - r['z'] - s * x - c * z), CLOSED)
+            m.is_true(f'foot {n + 1} is in the floor', r[f'foot_z[{n + 1}]'] > -1e-10)
+    m.small('energy, motor, impacts and friction', run.summary['balance_largest'], 1e-9)
+    m.is_true('it is not level', max(abs(r['tilt']) for r in run.rows) < .01)
+    m.is_true('it gets on', abs(run.last['x']) > 1)
+    m.is_true('it takes steps', sum(e['kind'] == 'impact' for e in run.events) > 24)
+
+    # On a stand, with neither motor nor floor: one freedom, so the energy says how fast the shaft turns where it is.
+    names = ['shaft', *(f'leg[{n}].{b}' for n in range(1, 13) for b in ('upper', 'lower'))]
+
+    def stand(text):
+        text = re.sub(r'(?m)^drive .*\n', '', re.sub(r'(?s)\[contacts\."floor\[n\]"\]\n.*?\n\n', '', text))
+        text = re.sub(r'(?m)^hold .*$', 'hold     = ["motor.angle", "motor.angle\'"]', text) + '\n[joints.stand]\ntype = "fixed"\nbetween = ["ground", "frame"]\nat = [0, 0, "z0"]\n'
+        return with_lines(text, 'outputs', 'turn = "motor.angle"', 'speed = "motor.angle\'"',
+                          f'energy_of_all = "{" + ".join(f"{b}.{e}" for b in names for e in ("kinetic", "potential"))}"')
+
+    options = ('--set', 'w=4', '--every', '0.2', '--tolerance', '1e-12')
+    free = run_changed(m, stand, *options, '--to', '60')
+    m.is_true('the shaft does not turn', free.last['turn'] > 100)
+
+    def places(angle):
+        """Centres and directions of all triangles: x and z of a centre are the means of its corners."""
+        out = []
+        for n in range(12):
+            k = corners(n, angle)
+            for a, b, c in (k[:3], k[3:]):
+                end = c if a is k[0] else b        # along BD and GF
+                out += [(a[0] + b[0] + c[0]) / 3, (a[1] + b[1] + c[1]) / 3, (end[0] - a[0]) / distance(a, end), (end[1] - a[1]) / distance(a, end)]
+        return out
+
+    def height(angle): return sum(places(angle)[1::4])
+    def inertia(angle): return .05 + sum((.4 if k % 4 < 2 else .01) * v * v for k, v in enumerate(slope(places, angle, 1e-3)))
+
+    first = free.first
+    energy = inertia(first['turn']) * first['speed'] ** 2 / 2 + .4 * G * height(first['turn'])
+    for r in free.some(60):
+        m.small('speed of the shaft', abs(r['speed'] - sqrt(2 * (energy - .4 * G * height(r['turn'])) / inertia(r['turn']))), 1e-9)
+    for r in free.rows:
+        for n in range(12):
+            x, z = corners(n, r['turn'])[-1]
+            m.small(f'foot {n + 1} on a stand', hypot(r[f'foot_x[{n + 1}]'] - x, r[f'foot_z[{n + 1}]'] - p.z0 - z), CLOSED)
+    m.small('energy on a stand', max(abs(r['energy_of_all'] - first['energy_of_all']) for r in free.rows), 1e-9)
+    other = run_changed(m, lambda text: in_formulation(stand(text), 'free'), *options, '--to', '0.4')
+    m.small('turn in both formulations', max(abs(a['turn'] - b['turn']) for a, b in zip(free.rows, other.rows)), 1e-9)
 
 
 # ---- humanoids ------------------------------------------------------------------------------------------------------------
@@ -633,7 +696,7 @@ CHECKS = {f.__name__: f for f in (
     bicycle_of_bodies, wheelset, tippe_top,
     gyroscope, hooke_shaft, rack_and_pinion, planetary_gear, differential, v6_engine,
     excavator, backhoe,
-    stewart_platform, delta_robot, double_wishbone, cassie_leg, jansen_walker,
+    stewart_platform, delta_robot, double_wishbone, cassie_leg, jansen_walker, strandbeest,
     humanoid_on_a_bar, humanoid_standing)}
 
 if __name__ == '__main__': sys.exit(gallery.main(__doc__, CHECKS))

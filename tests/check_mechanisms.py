@@ -225,6 +225,132 @@ tolerance = 1e-12
         that("the same in all ways", all(near(a, b, 1e-9) for a, b in zip(end, ends[0])), (end, ends[0]))
 
 
+def lines_belong_to_the_first_body(program):
+    """A point on a line or a plane: the second body needs no axis of its own, and one that is given changes nothing."""
+    for kind, axis in (("point_on_line", "[1, 0, 0]"), ("point_on_plane", "[0, 0, 1]")):
+        ends = []
+        for joint in (f"at = [0.3, 0, 0]\naxis = {axis}",
+                      f"first = {{ at = [0.3, 0, 0], axis = {axis} }}\nsecond = {{ at = [0.3, 0, 0] }}",
+                      f"first = {{ at = [0.3, 0, 0], axis = {axis} }}\nsecond = {{ at = [0.3, 0, 0], axis = [0, 1, 0] }}"):
+            out = rows(program, f"""
+[world]
+gravity = [0, 0, -9.81]
+[bodies.b]
+mass = 1
+inertia = [0.1, 0.2, 0.15]
+centre = [0.1, 0.02, 0]
+start = {{ spin = [0.3, 0.1, 0.2] }}
+[joints.j]
+type = "{kind}"
+between = ["ground", "b"]
+{joint}
+[start]
+assemble = true
+[run]
+to = 0.5
+every = 0.5
+tolerance = 1e-12
+""")
+            ends.append((out[-1]["b.x"], out[-1]["b.y"], out[-1]["b.z"]) if out else None)
+        that(f"{kind} by frames of the bodies", None not in ends and all(near(a, b, 1e-9) for end in ends for a, b in zip(end, ends[0])), ends)
+
+
+def four_bar(crank, s):
+    """Angles about y of the rod, and where its tip is, by the cosine theorem: crank 0.2, rod 0.6, rocker 0.4 from (0.5, -0.1)."""
+    x, z = 0.2 * math.cos(crank), -0.2 * math.sin(crank)
+    dx, dz = 0.5 - x, -0.1 - z
+    far = math.hypot(dx, dz)
+    rod = -(math.atan2(dz, dx) + s * math.acos((far**2 + 0.36 - 0.16) / (1.2 * far)))
+    return rod, x + 0.3 * math.cos(rod) + 0.1 * math.sin(rod), z - 0.3 * math.sin(rod) + 0.1 * math.cos(rod)
+
+
+def holds_what_has_a_name(program):
+    """[start] holds points, definitions, angles of bodies and their rates; the rest of a four-bar linkage is where the cosine theorem puts it."""
+    for world in ('formulation = "joint"', 'formulation = "free"', 'planar = "xz"', 'planar = "xz"\nformulation = "free"'):
+        for held in ("tip.x", "sum", "crank.angle", "tip.x'", "a.angle', crank.cx'"):
+            if held == "crank.angle" and "planar" not in world:
+                continue
+            hold = ", ".join(f'"{name}"' for name in (held + (", a.angle" if held.endswith("'") else "")).split(", "))
+            out = rows(program, f"""
+[world]
+gravity = [0, 0, -9.81]
+{world}
+[bodies.crank]
+mass = 1
+inertia = [0.01, 0.01, 0.01]
+centre = [0.1, 0, 0]
+[bodies.rod]
+mass = 1
+inertia = [0.02, 0.02, 0.02]
+centre = [0.3, 0, 0]
+start = {{ at = [0.2, 0, 0] }}
+[bodies.rocker]
+mass = 1.5
+inertia = [0.02, 0.02, 0.02]
+centre = [0.2, 0, 0]
+start = {{ at = [0.5, 0, -0.1], turned = {{ axis = [0, 1, 0], angle = -1.2 }} }}
+[joints.a]
+type = "revolute"
+between = ["ground", "crank"]
+at = [0, 0, 0]
+axis = [0, 1, 0]
+[joints.b]
+type = "revolute"
+between = ["crank", "rod"]
+at = [0.2, 0, 0]
+axis = [0, 1, 0]
+[joints.c]
+type = "revolute"
+between = ["ground", "rocker"]
+at = [0.5, 0, -0.1]
+axis = [0, 1, 0]
+[joints.d]
+type = "revolute"
+between = ["rod", "rocker"]
+first = {{ at = [0.6, 0, 0], axis = [0, 1, 0] }}
+second = {{ at = [0.4, 0, 0], axis = [0, 1, 0] }}
+[points]
+tip = {{ on = "rod", at = [0.3, 0, 0.1] }}
+[define]
+sum = "tip.x + 2*tip.z"
+[start]
+position = {{ "a.angle" = 0.5, "b.angle" = -0.9 }}
+velocity = {{ "a.angle" = 0.7 }}
+assemble = true
+hold = [{hold}]
+[outputs]
+aa = "a.angle"
+aad = "a.angle'"
+tx = "tip.x"
+tz = "tip.z"
+txd = "tip.x'"
+g = "sum"
+[run]
+to = 0.01
+every = 0.01
+""")
+            that(f"held {held}, {world}", bool(out), hold)
+            if not out:
+                continue
+            row = out[0]
+            rod, x, z = min((four_bar(row["aa"], s) for s in (1, -1)), key=lambda f: abs(f[1] - row["tx"]))
+            that(f"the loop is closed, {held}, {world}", near(row["tx"], x, 1e-9) and near(row["tz"], z, 1e-9), (row, x, z))
+            # As the tree has it before it is closed: crank at 0.5, rod at -0.4.
+            x0 = 0.2 * math.cos(0.5) + 0.3 * math.cos(-0.4) + 0.1 * math.sin(-0.4)
+            z0 = -0.2 * math.sin(0.5) - 0.3 * math.sin(-0.4) + 0.1 * math.cos(-0.4)
+            xd0 = 0.7 * (-0.2 * math.sin(0.5) - 0.3 * math.sin(-0.4) + 0.1 * math.cos(-0.4))
+            if held == "tip.x":
+                that(f"held tip.x, {world}", near(row["tx"], x0, 1e-10), (row["tx"], x0))
+            elif held == "sum":
+                that(f"held sum, {world}", near(row["g"], x0 + 2 * z0, 1e-10), (row["g"], x0 + 2 * z0))
+            elif held == "crank.angle":
+                that(f"held crank.angle, {world}", near(row["aa"], 0.5, 1e-10), row["aa"])
+            elif held == "tip.x'":
+                that(f"held tip.x', {world}", near(row["txd"], xd0, 1e-10) and near(row["aa"], 0.5, 1e-10), (row["txd"], xd0))
+            else:
+                that(f"held a.angle', {world}", near(row["aad"], 0.7, 1e-10), row["aad"])
+
+
 def limits_and_contacts(program):
     """A limit strikes back with its restitution; a ball on the floor bounces where it must; a ball that rolls down a slope: 5/7 g sin."""
     for way in ("joint", "free"):
@@ -1053,10 +1179,82 @@ def held_limits(program):
     that("joints held at limits", done.returncode == 0 and "passes its checks" in done.stderr, done.stderr[-500:])
 
 
+def heights_that_stay(program):
+    """The potential of a body whose height does not change has a name too, and moves nothing."""
+    text = """
+[world]
+gravity = [0, 0, -9.81]
+[bodies.plate]
+mass    = 2
+inertia = [1, 1, 1]
+start   = { at = [1, 0, 3], spin = [0, 0, 2], velocity = [0, 2, 0] }
+[joints.axle]
+type    = "revolute"
+between = ["ground", "plate"]
+at      = [0, 0, 0]
+axis    = [0, 0, 1]
+[outputs]
+V = "plate.potential"
+E = "plate.potential + plate.kinetic"
+[run]
+to    = 1
+every = 0.5
+"""
+    for way in WAYS:
+        for row in rows(program, text.replace("[world]", f'[world]\nformulation = "{way}"')):
+            that(f"potential at one height ({way})", near(row["V"], 2 * 9.81 * 3) and near(row["E"], 2 * 9.81 * 3 + 4 + 2), row)
+
+
+def chain_at_rest(N, L, m, J, g):
+    """Accelerations of the centres of N links with ball joints, level and at rest, held at one end: forces in the joints from a tridiagonal system.
+
+    V[i] lifts the near end of link i, V[i + 1] pulls its far end down. The ends of a link move with
+    (V[i] - V[i + 1])/m - g ± L^2/(4 J)(V[i] + V[i + 1]), the far end of one as the near end of the next."""
+    a, c = 1 / m, L * L / (4 * J)
+    below, diagonal, above, right = [0.0] * N, [0.0] * N, [0.0] * N, [0.0] * N
+    diagonal[0], above[0], right[0] = a + c, c - a, g
+    for i in range(1, N):
+        below[i], diagonal[i], above[i] = c - a, 2 * (a + c), c - a
+    above[-1] = 0.0
+    for i in range(1, N):
+        k = below[i] / diagonal[i - 1]
+        diagonal[i] -= k * above[i - 1]
+        right[i] -= k * right[i - 1]
+    V = [0.0] * (N + 1)
+    for i in reversed(range(N)):
+        V[i] = (right[i] - above[i] * V[i + 1]) / diagonal[i]
+    return [a * (V[i] - V[i + 1]) - g for i in range(N)]
+
+
+def long_chain(program):
+    """Many balls in a row: against the tridiagonal system of a level chain, and against the same chain written out; a tree of them is refused."""
+    N, L, m, J = 200, 0.2, 0.1, 3.4e-4
+    body = 'mass = 0.1\ninertia = [1e-5, 3.4e-4, 3.4e-4]\n'
+    head = '[world]\ngravity = [0, 0, -9.81]\n'
+    end = '[outputs]\ntip = "{0}.z"\nmiddle = "{1}.z"\n[run]\nto = 0.02\nevery = 0.01\n'
+    family = (f'{head}[parameters]\nN = {N}\n[bodies."link[i]"]\nfor = "i = 1..N"\n{body}start = {{ at = ["0.2*i - 0.1", 0, 0] }}\n'
+              '[joints.hook]\ntype = "spherical"\nbetween = ["ground", "link[1]"]\nat = [0, 0, 0]\n'
+              '[joints."ball[i]"]\nfor = "i = 2..N"\ntype = "spherical"\nbetween = ["link[i - 1]", "link[i]"]\nat = ["0.2*(i - 1)", 0, 0]\n'
+              + end.format("link[N]", f"link[{N // 2}]"))
+    done = call(program, family, "accelerate", "--json")
+    found = json.loads(done.stdout)["acceleration"] if done.returncode == 0 else {}
+    want = chain_at_rest(N, L, m, J, 9.81)
+    off = max((abs(found.get(f"link[{i + 1}].z", math.nan) - z) for i, z in enumerate(want)), default=math.nan)
+    that("a chain of 200 balls at rest", off < 1e-9 * 9.81, (off, done.stderr[-300:]))
+    written = head
+    for i in range(1, N + 1):
+        written += f'[bodies.b{i}]\n{body}start = {{ at = [{0.2 * i - 0.1!r}, 0, 0] }}\n'
+        written += f'[joints.j{i}]\ntype = "spherical"\nbetween = ["{f"b{i - 1}" if i > 1 else "ground"}", "b{i}"]\nat = [{0.2 * (i - 1)!r}, 0, 0]\n'
+    for a, b in zip(rows(program, family), rows(program, written + end.format(f"b{N}", f"b{N // 2}")), strict=True):
+        that("a chain of 200 balls, written out", near(a["tip"], b["tip"], 1e-11) and near(a["middle"], b["middle"], 1e-11), (a["tip"], b["tip"]))
+    asked = call(program, family.replace("gravity", 'formulation = "joint"\ngravity').replace(f"N = {N}", "N = 2000"), "check")
+    that("a tree of 2000 balls", asked.returncode == 1 and "model.toml:2:15: error: along these joints 4e+10 pairs" in asked.stderr, asked.stderr[-500:])
+
+
 def main():
     program = sys.argv[1]
-    for check in (screw, hooke, top, shapes, same_in_all_ways, limits_and_contacts, planar, parts_and_families, families_everywhere, pictures, nearly_unturned, sliding_boxes, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
-                  corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits):
+    for check in (screw, hooke, top, shapes, same_in_all_ways, lines_belong_to_the_first_body, holds_what_has_a_name, limits_and_contacts, planar, parts_and_families, families_everywhere, pictures, nearly_unturned, sliding_boxes, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
+                  corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits, long_chain, heights_that_stay):
         check(program)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0

@@ -8,8 +8,11 @@
 ///
 /// Folds are where p turns back along the branch: zeros of the p-component of the tangent, found to rounding. Between folds stability
 /// may change where another branch crosses (S singular: followed too, along its null vector) or where eigenvalues cross in pairs.
+///
+/// Beside one-sided constraints a branch has corners: where a gap closes, or a force vanishes and would pull. It goes on with that one
+/// closed, or open (rest_modes.hpp), to the side on which forces press and nothing is passed.
 
-#include "mechanician/analysis/rest_states.hpp"
+#include "mechanician/analysis/rest_modes.hpp"
 
 namespace mechanician {
 
@@ -20,15 +23,17 @@ struct BranchPoint {
   double growth = 0.0;   ///< the largest real part
 };
 
-enum class SpecialKind { fold, crossing, oscillation };
+enum class SpecialKind { fold, crossing, oscillation, closes, opens };
 std::string_view name_of(SpecialKind kind);
 
-/// A point where something changes; crossing: of another branch; oscillation: a pair of eigenvalues passes the axis.
+/// A point where something changes; crossing: of another branch; oscillation: a pair of eigenvalues passes the axis; closes and opens: a
+/// one-sided constraint does, along the branch.
 struct SpecialPoint {
   SpecialKind kind = SpecialKind::fold;
   std::size_t branch = 0;
   double parameter = 0.0;
   Eigen::VectorXd q = {};
+  std::string constraint = {};  ///< that closes or opens
 };
 
 struct Branches {
@@ -46,6 +51,6 @@ struct BranchOptions {
 };
 
 /// From states of rest at both ends of the range, and where branches cross.
-Branches follow_branches(RestSearch& search, const BranchOptions& options);
+Branches follow_branches(RestModes& modes, const BranchOptions& options);
 
 }  // namespace mechanician

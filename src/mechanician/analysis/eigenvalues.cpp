@@ -243,7 +243,7 @@ std::string refuse_spectrum(const Linearisation& linear) {
 
 Spectrum find_spectrum(const Eigen::MatrixXd& A, const Eigen::MatrixXd& noise, const SpectrumOptions& options) {
   Spectrum spectrum;
-  solve_general(without_rounding(A, noise), noise, options.vectors, spectrum);
+  solve_general(options.drop_rounding ? without_rounding(A, noise) : A, noise, options.vectors, spectrum);
   round(spectrum);
   sort(spectrum);
   return spectrum;

@@ -53,6 +53,8 @@ std::string refuse_spectrum(const Linearisation& linear);
 
 struct SpectrumOptions {
   bool vectors = true;
+  /// Entries that are rounding count as zero; else they only are uncertain.
+  bool drop_rounding = true;
 };
 Spectrum find_spectrum(const Linearisation& linear, const SpectrumOptions& options = {});
 

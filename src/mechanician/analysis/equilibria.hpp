@@ -1,7 +1,7 @@
 #pragma once
 
-/// States of rest of a model as it is stated, one-sided constraints among them: those that act at the start are taken to act, as
-/// equations, and the others to be open. What is found that way counts where it agrees: forces press, and nothing is passed.
+/// States of rest of a model as it is stated, and how they change with a parameter: what `equilibrium` reports. Which one-sided
+/// constraints hold is found with them (rest_modes.hpp).
 
 #include <optional>
 #include <string>

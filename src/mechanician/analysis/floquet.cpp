@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/ensemble/random.hpp"
 #include "mechanician/motion/acceleration_derivatives.hpp"
 #include "mechanician/motion/dop853.hpp"
 #include "mechanician/motion/step_control.hpp"
@@ -17,6 +18,12 @@ namespace {
 using Eigen::Index;
 /// By how much, in parts of what is largest, A and ẋ may differ after a period that is one.
 constexpr double periodic = 1e-5;
+/// Entries of X count as at least this part of the largest one where errors of steps are measured.
+constexpr double least_entry = 1e-3;
+/// Uncertainty over errors of X from which on a multiplier is one that meets others, and changes of X that are tried.
+constexpr double ill_conditioned = 300.0;
+constexpr std::uint64_t num_changes = 6;
+constexpr Index most_tried = 200;  ///< states up to which they are
 
 /// The derivatives of the motion at one of its states.
 class Variation {
@@ -70,7 +77,7 @@ class VariationSteps {
       double five = 0.0, three = 0.0, largest = 0.0;
       for (int i = 0; i < size; ++i) largest = std::max(largest, std::abs(step_.y_new[static_cast<std::size_t>(i)]));
       for (int i = 0; i < size; ++i) {
-        const double scale = tolerance_ * (std::abs(step_.y_new[static_cast<std::size_t>(i)]) + 1e-3 * largest);
+        const double scale = tolerance_ * (std::abs(step_.y_new[static_cast<std::size_t>(i)]) + least_entry * largest);
         five = std::max(five, std::abs(e5_[static_cast<std::size_t>(i)]) / scale);
         three = std::max(three, std::abs(e3_[static_cast<std::size_t>(i)]) / scale);
       }
@@ -94,6 +101,32 @@ class VariationSteps {
   std::vector<double> e5_, e3_;
 };
 
+/// Which multipliers meet others, as far as changes of X within its errors tell. Uncertainties become what these do, where that is more.
+std::vector<char> find_meeting(const Eigen::MatrixXd& X, const Eigen::MatrixXd& noise, Spectrum& multipliers,
+                               double tolerance) {
+  auto& values = multipliers.eigenvalues;
+  const Index s = X.rows();
+  for (std::uint64_t k = 0; s <= most_tried && k < num_changes; ++k) {
+    Eigen::MatrixXd changed = X;
+    for (Index j = 0; j < s; ++j)
+      for (Index i = 0; i < s; ++i) {
+        const bool up = random_bits(11, k, static_cast<std::uint32_t>(s * j + i), RandomUse::value) & 1u;
+        changed(i, j) += up ? noise(i, j) : -noise(i, j);
+      }
+    const Eigen::VectorXcd others = Eigen::EigenSolver<Eigen::MatrixXd>(changed, false).eigenvalues();
+    for (Eigenvalue& e : values) e.uncertainty = std::max(e.uncertainty, (others.array() - e.value).abs().minCoeff());
+  }
+  std::vector<char> meets(values.size(), 0);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i].uncertainty <= ill_conditioned * 10.0 * tolerance * std::max(1.0, std::abs(values[i].value)))
+      continue;
+    for (std::size_t j = 0; j < values.size(); ++j)
+      meets[i] |= j != i && std::abs(values[i].value - values[j].value) <=
+                                2.0 * std::max(values[i].uncertainty, values[j].uncertainty);
+  }
+  return meets;
+}
+
 /// What of a motion a variation cannot follow: velocities or accelerations that jump.
 std::string find_jump(const Integrator& motion, const Dynamics& dynamics, double until) {
   for (const MotionEvent& e : motion.events()) {
@@ -115,9 +148,14 @@ double Floquet::largest() const {
   return most;
 }
 
-bool Floquet::is_stable() const {
-  return std::all_of(multipliers.eigenvalues.begin(), multipliers.eigenvalues.end(),
-                     [](const Eigenvalue& e) { return std::abs(e.value) <= 1.0 + e.uncertainty; });
+Floquet::Verdict Floquet::verdict() const {
+  Verdict verdict = Verdict::stable;
+  for (std::size_t k = 0; k < multipliers.eigenvalues.size(); ++k) {
+    const Eigenvalue& e = multipliers.eigenvalues[k];
+    if (std::abs(e.value) > 1.0 + e.uncertainty) return Verdict::unstable;
+    if (meets[k] && std::abs(e.value) >= 1.0 - e.uncertainty) verdict = Verdict::undecided;
+  }
+  return verdict;
 }
 
 Floquet find_multipliers(Lineariser& lineariser, const State& start, const FloquetOptions& options) {
@@ -152,6 +190,11 @@ Floquet find_multipliers(Lineariser& lineariser, const State& start, const Floqu
     std::copy_n(begin.q.col(c).data(), n, steps.X().data() + 2 * n * c);
     std::copy_n(begin.qd.col(c).data(), n, steps.X().data() + 2 * n * c + n);
   }
+  std::vector<double> largest(steps.X().size());  // of X on the way
+  const auto see = [&] {
+    for (std::size_t i = 0; i < largest.size(); ++i) largest[i] = std::max(largest[i], std::abs(steps.X()[i]));
+  };
+  see();
   double f_size[2] = {};  // largest velocity and acceleration of states on the way
   while (motion.advance()) {
     const Sample now = motion.sample(motion.t());
@@ -160,6 +203,7 @@ Floquet find_multipliers(Lineariser& lineariser, const State& start, const Floqu
     const auto rates = [&](double t, const double* X, double* dX) { return variation.rates(motion.sample(t), X, dX); };
     if (!steps.go(rates, motion.step_begin(), motion.t()))
       return refuse(fmt::format("at t = {}: derivatives of the motion have no value", short_number(motion.t())));
+    see();
     if (const std::string jump = find_jump(motion, variation.dynamics(), motion.t()); !jump.empty())
       return refuse(fmt::format(
           "{}: what such a jump does to deviations is not known here; multipliers are of smooth motions", jump));
@@ -204,17 +248,27 @@ Floquet find_multipliers(Lineariser& lineariser, const State& start, const Floqu
                                     : X[n + begin.velocities[static_cast<std::size_t>(r - p)]];
   }
   // As exact as the steps are.
-  const Eigen::MatrixXd noise =
-      Eigen::MatrixXd::Constant(s, s, 10.0 * options.tolerance).cwiseProduct(found.monodromy.cwiseAbs());
-  found.multipliers = find_spectrum(found.monodromy, noise);
+  Eigen::MatrixXd noise(s, s);
+  const double all = *std::max_element(largest.begin(), largest.end());
+  for (Index c = 0; c < s; ++c)
+    for (Index r = 0; r < s; ++r) {
+      const Index i =
+          r < p ? begin.positions[static_cast<std::size_t>(r)] : n + begin.velocities[static_cast<std::size_t>(r - p)];
+      const double most = largest[static_cast<std::size_t>(2 * n * c + i)];
+      noise(r, c) = most > 0.0 ? 10.0 * options.tolerance * (most + least_entry * all) : 0.0;
+    }
+  found.multipliers = find_spectrum(found.monodromy, noise, {.drop_rounding = false});
+  found.meets = find_meeting(found.monodromy, noise, found.multipliers, options.tolerance);
   std::vector<std::size_t> order(found.multipliers.eigenvalues.size());
   for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::abs(found.multipliers.eigenvalues[a].value) > std::abs(found.multipliers.eigenvalues[b].value);
   });
   Spectrum sorted = found.multipliers;
+  const std::vector<char> meets = found.meets;
   for (std::size_t k = 0; k < order.size(); ++k) {
     sorted.eigenvalues[k] = found.multipliers.eigenvalues[order[k]];
+    found.meets[k] = meets[order[k]];
     sorted.vectors.col(static_cast<Index>(k)) = found.multipliers.vectors.col(static_cast<Index>(order[k]));
   }
   found.multipliers = std::move(sorted);

@@ -1,5 +1,6 @@
 #include "mechanician/analysis/linearise.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -469,7 +470,7 @@ TEST(floquet, kapitzas_pendulum_has_the_multipliers_of_hills_equation) {
     ASSERT_EQ(m.size(), 2u);
     EXPECT_NEAR((m[0].value + m[1].value).real(), trace, 1e-9);
     EXPECT_NEAR(std::abs(m[0].value * m[1].value), 1.0, 1e-9);
-    EXPECT_EQ(found.is_stable(), w == 150.0);
+    EXPECT_EQ(found.verdict(), w == 150.0 ? Floquet::Verdict::stable : Floquet::Verdict::unstable);
   }
 }
 
@@ -489,6 +490,45 @@ TEST(floquet, an_orbit_has_a_multiplier_of_one) {
   ASSERT_EQ(found.refusal, "");
   EXPECT_NEAR((found.monodromy.trace()), 2.0, 1e-8);
   EXPECT_NEAR(found.monodromy.determinant(), 1.0, 1e-8);
+}
+
+TEST(floquet, conservative_motions_have_a_double_multiplier_one_that_digits_do_not_decide) {
+  // A pendulum that swings by 1.2: the period of the closed form, 4/√g K(sin 0.6). Rounding of 1e-14 moves both multipliers by 1e-7.
+  const double T = 4.0 / std::sqrt(9.81) * std::comp_ellint_1(std::sin(0.6));
+  for (const char* start : {"position = { x = 1.2 }", "position = { x = 0 }\nvelocity = { x = VELOCITY }"}) {
+    std::string text = start;
+    if (const auto at = text.find("VELOCITY"); at != std::string::npos)
+      text.replace(at, 8, fmt::format("{:.17g}", std::sqrt(2.0 * 9.81 * (1.0 - std::cos(1.2)))));
+    for (const double tolerance : {1e-13, 1e-12, 1e-10, 1e-8}) {
+      const Loaded loaded = line("-9.81*sin(x)", text.c_str());
+      Lineariser lineariser(loaded.system);
+      const Floquet found = find_multipliers(lineariser, loaded.start, {.period = T, .tolerance = tolerance});
+      ASSERT_EQ(found.refusal, "");
+      EXPECT_EQ(found.verdict(), Floquet::Verdict::undecided) << text << tolerance;
+      for (const Eigenvalue& e : found.multipliers.eigenvalues)
+        EXPECT_LE(std::abs(e.value - 1.0), e.uncertainty) << text << tolerance;
+    }
+  }
+  // With a little negative damping it is unstable however near to 1: det X = exp(−∫ trace), exactly, for a rest that is kicked.
+  const Loaded grows = line("-9.81*x + 0.001*x'", "position = { x = 0 }");
+  Lineariser lineariser(grows.system);
+  const Floquet found = find_multipliers(lineariser, grows.start, {.period = 0.7, .tolerance = 1e-12});
+  ASSERT_EQ(found.refusal, "");
+  EXPECT_EQ(found.verdict(), Floquet::Verdict::unstable);
+  EXPECT_NEAR(found.largest(), std::exp(0.00035), 1e-11);
+}
+
+TEST(floquet, a_limit_cycle_has_one_multiplier_one_and_is_stable) {
+  // In polar coordinates r' = r (1 − r²)/2 …: x'' = −x + (1 − x² − x'²) x' runs round the unit circle in 2π; the other multiplier is
+  // exp(−∫ 2 x'² dt) = exp(−2π).
+  const Loaded loaded = line("-x + (1 - x^2 - x'^2)*x'", "position = { x = 1 }\nvelocity = { x = 0 }");
+  Lineariser lineariser(loaded.system);
+  const Floquet found = find_multipliers(lineariser, loaded.start, {.period = 2.0 * std::numbers::pi});
+  ASSERT_EQ(found.refusal, "");
+  EXPECT_EQ(found.verdict(), Floquet::Verdict::stable);
+  ASSERT_EQ(found.multipliers.eigenvalues.size(), 2u);
+  EXPECT_NEAR(found.multipliers.eigenvalues[0].value.real(), 1.0, 1e-8);
+  EXPECT_NEAR(found.multipliers.eigenvalues[1].value.real(), std::exp(-2.0 * std::numbers::pi), 1e-8);
 }
 
 }  // namespace

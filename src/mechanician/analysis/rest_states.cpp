@@ -32,6 +32,8 @@ LineariseOptions options_for(const std::string& varied) {
 /// −S⁺r of least size in units, and whether S has full rank.
 Eigen::VectorXd solve_least(const Eigen::MatrixXd& S, const Eigen::VectorXd& r, const Eigen::VectorXd& units,
                             bool& full) {
+  full = true;
+  if (r.size() == 0) return r;  // nothing can move; Eigen decomposes no matrices of nothing
   Eigen::MatrixXd scaled = S * units.asDiagonal();
   Eigen::VectorXd right = -r;
   for (Index i = 0; i < scaled.rows(); ++i) {
@@ -59,14 +61,19 @@ double RestSearch::size_of(const Equations& at) const {
 }
 
 RestSearch::RestSearch(const System& system, const State& start, const std::string& varied,
-                       ParameterOverrides overrides)
+                       ParameterOverrides overrides, const System* whole)
     : lineariser_(system, options_for(varied)), start_(start), varied_(varied), overrides_(std::move(overrides)) {
   start_.qd.setZero();
   if (!varied.empty())
     parameter_ =
         lineariser_.system().parameters()[static_cast<std::size_t>(find_parameter(lineariser_.system(), varied))];
   find_scale();
-  find_periodic();
+  find_periodic(this->system());
+  wraps_ = periodic_;
+  if (!whole) return;
+  const std::vector<char> periodic = periodic_, absent = absent_;
+  find_periodic(*whole);
+  wraps_ = periodic_, periodic_ = periodic, absent_ = absent;
 }
 
 void RestSearch::set_parameter(double value) {
@@ -87,11 +94,11 @@ void RestSearch::find_scale() {
 }
 
 /// Which coordinates the equations depend on modulo 2π, and which they do not depend on: by their numbers at random positions, shifted.
-void RestSearch::find_periodic() {
+void RestSearch::find_periodic(const System& whole) {
   const int n = system().n();
   periodic_.assign(static_cast<std::size_t>(n), 1), absent_.assign(static_cast<std::size_t>(n), 1);
   const auto numbers = [&](const State& s) {
-    const Evaluation e = system().evaluate(s);
+    const Evaluation e = whole.evaluate(s);
     std::vector<double> all(e.values.Q.begin(), e.values.Q.end());
     const auto add = [&](const auto& x) { all.insert(all.end(), x.begin(), x.end()); };
     add(e.residual), add(e.rate), add(e.values.b);
@@ -152,7 +159,7 @@ RestSearch::Equations RestSearch::evaluate(const Eigen::VectorXd& q, bool quick)
   return at;
 }
 
-std::optional<RestState> RestSearch::settle(const Eigen::VectorXd& start) {
+std::optional<RestState> RestSearch::settle(const Eigen::VectorXd& start, const TooFar& too_far) {
   Eigen::VectorXd q = start;
   Equations now = evaluate(q);
   if (!now.ok) {
@@ -179,6 +186,7 @@ std::optional<RestState> RestSearch::settle(const Eigen::VectorXd& start) {
     for (int tries = 0; tries < 12; ++tries, part *= 0.5) {
       Equations next = evaluate(l.state.q + part * dq);
       if (!next.ok || !(size_of(next) < before || (was_balanced && next.balances()))) continue;
+      if (too_far && too_far(l.state.q, next.linear.state.q)) return std::nullopt;
       now = std::move(next), moved = true;
       break;
     }
@@ -189,7 +197,7 @@ std::optional<RestState> RestSearch::settle(const Eigen::VectorXd& start) {
     const double down = (l.q.leftCols(now.r.size()) * now.r).cwiseQuotient(scale_).cwiseAbs().maxCoeff();
     if (!(down > 0.0)) return std::nullopt;
     Equations next = evaluate(l.state.q + 0.1 / down * (l.q.leftCols(now.r.size()) * now.r));
-    if (!next.ok) return std::nullopt;
+    if (!next.ok || (too_far && too_far(l.state.q, next.linear.state.q))) return std::nullopt;
     now = std::move(next);
   }
   return std::nullopt;
@@ -213,7 +221,7 @@ std::optional<RestState> RestSearch::examine(const Eigen::VectorXd& q) {
   found.isolated = full;
   at.linear.at = Linearisation::At::rest;
   for (Index i = 0; i < at.linear.state.q.size(); ++i)
-    if (periodic_[static_cast<std::size_t>(i)] && !absent_[static_cast<std::size_t>(i)]) {
+    if (wraps_[static_cast<std::size_t>(i)] && !absent_[static_cast<std::size_t>(i)]) {
       double& x = at.linear.state.q(i);
       if (std::abs(x) > std::numbers::pi * (1.0 + 1e-12)) x = std::remainder(x, 2.0 * std::numbers::pi);
       if (x <= -std::numbers::pi * (1.0 - 1e-12)) x += 2.0 * std::numbers::pi;
@@ -244,21 +252,28 @@ Eigen::VectorXd RestSearch::random_start(const RestOptions& options, int which) 
   for (Index i = 0; i < q.size(); ++i) {
     if (absent_[static_cast<std::size_t>(i)]) continue;
     const double x = 2.0 * uniform(static_cast<std::uint32_t>(i) + 1) - 1.0;
-    q(i) += x * (periodic_[static_cast<std::size_t>(i)] ? std::numbers::pi : reach * scale_(i));
+    // Where gaps tell turns apart, those next to the start's too.
+    const double turn = wraps_[static_cast<std::size_t>(i)] ? std::numbers::pi : 2.0 * std::numbers::pi;
+    q(i) += x * (periodic_[static_cast<std::size_t>(i)] ? turn : reach * scale_(i));
   }
   return q;
 }
 
-std::vector<RestState> RestSearch::find_all(const RestOptions& options, std::string* trouble) {
+std::vector<RestState> RestSearch::find_all(const RestOptions& options, std::string* trouble, const Settle& from) {
   std::vector<RestState> found;
   trouble_.clear();
+  const auto onto_constraints = [&](const Eigen::VectorXd& q) -> std::optional<RestState> {
+    const Projection on = project(system(), {start_.t, q, Eigen::VectorXd::Zero(q.size())}, ProjectionGoal::any);
+    return on.converged ? settle(on.state.q) : std::nullopt;
+  };
   for (int k = 0; k < options.starts; ++k) {
     const Eigen::VectorXd q = k == 0 ? start_.q : random_start(options, k);
-    const Projection on = project(system(), {start_.t, q, Eigen::VectorXd::Zero(q.size())}, ProjectionGoal::any);
-    if (!on.converged) continue;
-    std::optional<RestState> one = settle(on.state.q);
+    std::optional<RestState> one = from ? from(q) : onto_constraints(q);
     if (!one) continue;
     const auto is_known = [&](const RestState& other) {
+      const Eigen::VectorXd apart = (one->linear.state.q - other.linear.state.q).cwiseQuotient(scale_);
+      if (apart.size() == 0 || apart.cwiseAbs().maxCoeff() < same_position) return true;
+      if (one->closed != other.closed) return false;
       if (distance(one->linear.state.q, other.linear.state.q) < same_position) return true;
       if (one->isolated || other.isolated || one->is_stable() != other.is_stable()) return false;
       // One of a continuum: the same where nothing tells them apart but where they are.

@@ -24,6 +24,8 @@ struct RestState {
   Linearisation linear = {};  ///< at the state; positions are linear.state.q
   Spectrum spectrum = {};
   bool isolated = true;  ///< no others next to it, as far as linear equations tell
+  /// One-sided constraints that hold there, by contact of the system (rest_modes.hpp); empty: it has none.
+  std::vector<char> closed = {};
   bool is_stable() const { return spectrum.is_stable(); }
 };
 
@@ -35,9 +37,10 @@ struct RestOptions {
 class RestSearch {
  public:
   /// `start`: of the model, where time stands still. `varied`: a parameter that may change, or nothing. `overrides`: what was set of
-  /// parameters beside the model's text. Throws std::invalid_argument where there is no such parameter.
+  /// parameters beside the model's text. `whole`: of which the system is a phase, whose gaps may tell whole turns apart. Throws
+  /// std::invalid_argument where there is no such parameter.
   RestSearch(const System& system, const State& start, const std::string& varied = {},
-             ParameterOverrides overrides = {});
+             ParameterOverrides overrides = {}, const System* whole = nullptr);
 
   const System& system() const { return lineariser_.system(); }
   const std::string& varied() const { return varied_; }
@@ -63,19 +66,25 @@ class RestSearch {
     bool balances() const;     ///< r is rounding
   };
   Equations evaluate(const Eigen::VectorXd& q, bool quick = true);
-  /// A position as a start of Newton's iteration; nothing where it leads nowhere.
-  std::optional<RestState> settle(const Eigen::VectorXd& q);
+  /// Whether a step from one position to another is one too far: the iteration ends there.
+  using TooFar = std::function<bool(const Eigen::VectorXd& from, const Eigen::VectorXd& to)>;
+  /// A position as a start of Newton's iteration; nothing where it leads nowhere, or too far.
+  std::optional<RestState> settle(const Eigen::VectorXd& q, const TooFar& too_far = {});
   /// What there is to say of a position that is known to be one of rest.
   std::optional<RestState> examine(const Eigen::VectorXd& q);
-  /// From several starts, distinct. `trouble`: what kept starts from coming anywhere, the first of it.
-  std::vector<RestState> find_all(const RestOptions& options, std::string* trouble = nullptr);
+  using Settle = std::function<std::optional<RestState>(const Eigen::VectorXd& q)>;
+  /// From several starts, distinct. `trouble`: what kept starts from coming anywhere, the first of it. `from`: the way from a start
+  /// to rest; none: onto the constraints, and `settle`.
+  std::vector<RestState> find_all(const RestOptions& options, std::string* trouble = nullptr, const Settle& from = {});
+  /// What kept `settle` from coming anywhere, the first of it.
+  const std::string& trouble() const { return trouble_; }
   /// Nearness of positions, in typical sizes and up to whole turns.
   double distance(const Eigen::VectorXd& a, const Eigen::VectorXd& b) const;
 
  private:
   double size_of(const Equations& at) const;
   void find_scale();
-  void find_periodic();
+  void find_periodic(const System& whole);
   Eigen::VectorXd random_start(const RestOptions& options, int which) const;
 
   Lineariser lineariser_;
@@ -84,7 +93,7 @@ class RestSearch {
   double parameter_ = 0.0;
   ParameterOverrides overrides_;
   Eigen::VectorXd scale_;
-  std::vector<char> periodic_, absent_;
+  std::vector<char> periodic_, absent_, wraps_;  ///< wraps: whole turns may be taken off
   std::string trouble_;
 };
 

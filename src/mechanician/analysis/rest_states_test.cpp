@@ -151,10 +151,10 @@ force = { phi = "0.1*i - 0.001*phi'" }
 }
 
 Branches branches_of(const Loaded& loaded, const std::string& parameter, double from, double to) {
-  RestSearch search(loaded.system, loaded.start, parameter);
+  RestModes modes(loaded.system, loaded.start, parameter);
   BranchOptions options;
   options.from = from, options.to = to;
-  return follow_branches(search, options);
+  return follow_branches(modes, options);
 }
 
 TEST(equilibrium, truss_snaps_through_at_the_folds_of_the_closed_form) {

@@ -292,7 +292,9 @@ Prepared prepare(const CommandOptions& o, const std::string& resume) {
                                    .time = setup.time,
                                    .as_given = setup.as_given};
     SampleStarts starts(system_at_start(system), names, overrides);
-    setup.options.summarise = KeptValues(system, setup.keep).keeps_summary();
+    const KeptValues kept(system, setup.keep);
+    setup.options.summarise = kept.keeps_summary();
+    setup.options.summarise_only = kept.summary_kept(system.summary().size());
     auto runner = make_runner(system, start, setup.options,
                               {.device = !again                       ? setup.device
                                          : setup.computed_on == "gpu" ? Device::gpu

@@ -120,6 +120,13 @@ KeptValues::KeptValues(const System& system, const std::vector<std::string>& pat
   output_values_.resize(outputs.size());
 }
 
+std::vector<char> KeptValues::summary_kept(std::size_t count) const {
+  std::vector<char> kept(count, 0);
+  for (const Source& source : sources_)
+    if (source.of == Source::Of::summary) kept[static_cast<std::size_t>(source.index)] = 1;
+  return kept;
+}
+
 void KeptValues::calc(const double* parameters, double t, const double* q, const double* qd, const double* summary,
                       double* values) {
   if (sources_.empty()) return;

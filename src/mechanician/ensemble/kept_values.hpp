@@ -23,6 +23,7 @@ class KeptValues {
   const std::vector<std::string>& names() const { return names_; }
   /// Whether a number of [summary] is kept: then motions have to be followed (EnsembleOptions::summarise).
   bool keeps_summary() const { return keeps_summary_; }
+  std::vector<char> summary_kept(std::size_t count) const;  ///< by item
   /// Writes a number for each name; not a number where it has no value. `summary`: of the motion, as in BatchResult.
   void calc(const double* parameters, double t, const double* q, const double* qd, const double* summary,
             double* values);

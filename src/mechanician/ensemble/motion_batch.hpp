@@ -31,7 +31,8 @@ struct EnsembleOptions {
   double step = 0.0;                    ///< of rk4; the last step is shortened to end at `to`
   double to = 0.0;
   double tolerance = 1e-10;
-  bool summarise = false;  ///< follow what [summary] asks for; adaptive motions only, one by one
+  bool summarise = false;              ///< follow what [summary] asks for; adaptive motions only, one by one
+  std::vector<char> summarise_only{};  ///< by item of [summary]; empty: all
 };
 
 /// Whole steps from t to `to`, and the shorter one at the end: 0 where there is none.

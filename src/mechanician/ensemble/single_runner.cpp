@@ -59,7 +59,7 @@ std::string refuse_start(const System& system, const State& start, bool must_be_
 
 bool needs_single_runs(const System& system) {
   const bool searches = system.num_control() > 0 && !system.equations().control.is_direct();
-  return searches || system.is_staged() || !list_forces(system.model()).empty();
+  return searches || system.is_staged() || !list_forces_of_columns(system.model()).empty();
 }
 
 std::string refuse_fixed_steps(const Model& model) {
@@ -70,7 +70,7 @@ std::string refuse_fixed_steps(const Model& model) {
           c.one_sided ? "one-sided" : "with friction");
   if (model.is_staged())
     return "steps of fixed size do not find where events change the system: use an adaptive method";
-  if (!list_forces(model).empty())
+  if (!list_forces_of_columns(model).empty())
     return "steps of fixed size do not keep the forces that [outputs] and [events] use: use an adaptive method";
   for (const Actuator& a : model.actuators)
     if (a.low || a.high)
@@ -158,7 +158,8 @@ std::unique_ptr<Integrator> SingleRunner::begin(const MotionBatch& batch, int i,
                                                                  .tolerance = options_.tolerance,
                                                                  .method = options_.adaptive,
                                                                  .scale = family_->system().scale(),
-                                                                 .summarise = options_.summarise});
+                                                                 .summarise = options_.summarise,
+                                                                 .summarise_only = options_.summarise_only});
     if (!integrator->refusal()) return integrator;
     fail(result, i, integrator->refusal()->message);
   } catch (const ModelError& e) {
@@ -186,8 +187,10 @@ void SingleRunner::finish(Integrator& integrator, int i, BatchResult& result) co
   if (stop.failed()) return fail(result, i, stop.message);
   if (result.num_summary > 0) {
     const std::vector<SummaryValue> values = integrator.summary();
-    for (std::size_t k = 0; k < std::min(values.size(), static_cast<std::size_t>(result.num_summary)); ++k)
-      result.summary[at * static_cast<std::size_t>(result.num_summary) + k] = values[k].value;
+    const auto count = static_cast<std::size_t>(result.num_summary);
+    for (std::size_t k = 0, next = 0; k < count && next < values.size(); ++k)
+      if (options_.summarise_only.empty() || options_.summarise_only[k])
+        result.summary[at * count + k] = values[next++].value;
   }
   result.outcome[at] = !certificate.holds                 ? Outcome::suspect
                        : stop.reason == StopReason::event ? Outcome::stopped

@@ -6,6 +6,7 @@
 
 #include "mechanician/compile/nearest_program.hpp"
 #include "mechanician/compile/violation_program.hpp"
+#include "mechanician/instant/held_quantities.hpp"
 #include "mechanician/motion/phase_model.hpp"
 
 namespace mechanician {
@@ -21,6 +22,7 @@ struct StartLanes::Code {
 
   void make() {
     if (!nominal.q.allFinite() || !nominal.qd.allFinite()) return;
+    if (!held_quantities(system).empty()) return;  // one by one
     // The equations alone: one-sided constraints move nothing, and friction does not act on starts.
     std::vector<ContactStatus> statuses;
     for (const ContactRow& c : system.equations().contacts)

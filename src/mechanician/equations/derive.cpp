@@ -7,6 +7,7 @@
 #include "mechanician/equations/classify.hpp"
 #include "mechanician/equations/equations.hpp"
 #include "mechanician/expression/differentiate.hpp"
+#include "mechanician/expression/quadratic_form.hpp"
 #include "mechanician/expression/rational.hpp"
 #include "mechanician/expression/simplify.hpp"
 
@@ -176,12 +177,35 @@ class Derivation {
         if (r != c) eqs_.M.entries.push_back({c, r, entry});
       }
     }
-    std::sort(eqs_.M.entries.begin(), eqs_.M.entries.end(),
-              [](const auto& a, const auto& b) { return std::pair(a.row, a.col) < std::pair(b.row, b.col); });
+    sort_mass();
     const std::vector<Expr> T_q = gradient(T, eqs_.q);
     const std::vector<Expr> p_dot = directional(p, along_);
     for (std::size_t i = 0; i < p.size(); ++i)
       if (!is_state_[i]) eqs_.Q[i] = sub(T_q[i], p_dot[i]);
+    compose_mass(T);
+  }
+
+  void sort_mass() {
+    std::sort(eqs_.M.entries.begin(), eqs_.M.entries.end(),
+              [](const auto& a, const auto& b) { return std::pair(a.row, a.col) < std::pair(b.row, b.col); });
+  }
+
+  /// M once more, by elimination from the ends of branches inwards, where that is clearly shorter: of many bodies behind each other.
+  void compose_mass(const Expr& T) {
+    constexpr int least_coordinates = 6;
+    if (eqs_.n() < least_coordinates || !model_.unknowns.empty()) return;
+    const auto terms = quadratic_terms(T, eqs_.qd);
+    if (!terms) return;
+    std::vector<Expr> plain = eqs_.Q, composed = eqs_.Q;
+    for (const auto& e : eqs_.M.entries) plain.push_back(e.value);
+    for (const QuadraticTerm& t : *terms) composed.push_back(t.value);
+    if (5 * count_nodes(composed) > 4 * count_nodes(plain)) return;
+    eqs_.M.entries.clear();
+    for (const QuadraticTerm& t : *terms) {
+      eqs_.M.entries.push_back({t.row, t.col, t.value});
+      if (t.row != t.col) eqs_.M.entries.push_back({t.col, t.row, t.value});
+    }
+    sort_mass();
   }
 
   void from_mass() {

@@ -211,9 +211,10 @@ void CFacts::find_quantities() {
       refuse_export(
           fmt::format("an output or event uses `work({})`, which is summed up over a motion", s.symbol().name));
     if (kind == SymbolKind::power)
-      refuse_export(fmt::format("an output or event uses `power({0})`, the power of a single constraint, which C does not "
-                                "have: it has its multiplier, as `multiplier({0})`",
-                                s.symbol().name));
+      refuse_export(
+          fmt::format("an output or event uses `power({0})`, the power of a single constraint, which C does not "
+                      "have: it has its multiplier, as `multiplier({0})`",
+                      s.symbol().name));
     if (kind == SymbolKind::multiplier && eqs.has_C && !switches)
       refuse_export(fmt::format("an output or event uses `multiplier({})` beside [nonideal]", s.symbol().name));
     if (kind == SymbolKind::acceleration || kind == SymbolKind::friction || kind == SymbolKind::multiplier ||

@@ -43,14 +43,14 @@ struct CFacts {
   std::vector<int> modes;          ///< parameters that events may set
   std::vector<int> changing_rows;  ///< that events may release or engage
 
-  std::vector<int> inputs;       ///< parameters that may be set while a motion goes on
+  std::vector<int> inputs;  ///< parameters that may be set while a motion goes on
   /// By parameter: the name of an input that is an expression until it is set; then the parameter that says so.
   std::vector<std::string> open_input;
-  std::vector<int> given_flag;  ///< −1: none
-  std::vector<char> is_flag;    ///< by parameter: it says that an input is set
+  std::vector<int> given_flag;     ///< −1: none
+  std::vector<char> is_flag;       ///< by parameter: it says that an input is set
   std::vector<Expr> input_values;  ///< what inputs are at a state, in the order of `inputs`
-  std::vector<char> is_derived;  ///< by parameter: its value is made of others
-  std::vector<Expr> derived;     ///< of independent parameters
+  std::vector<char> is_derived;    ///< by parameter: its value is made of others
+  std::vector<Expr> derived;       ///< of independent parameters
   std::vector<char>
       is_structural;  ///< by parameter: it says how many there are of something, and cannot be changed any more
   std::vector<std::string> output_names;
@@ -58,10 +58,10 @@ struct CFacts {
   /// Accelerations and forces that outputs, events and changes use.
   std::vector<Expr> extensions;
 
-  std::vector<Switch> sides;       ///< what switches, inner before outer
-  std::vector<char> is_of_time;    ///< of these: time and parameters alone decide
-  std::vector<Expr> turns;         ///< what their functions go through turns with, in units of a part of one
-  std::vector<Expr> state_rates;   ///< of states of first order, in the order of `coordinates`
+  std::vector<Switch> sides;      ///< what switches, inner before outer
+  std::vector<char> is_of_time;   ///< of these: time and parameters alone decide
+  std::vector<Expr> turns;        ///< what their functions go through turns with, in units of a part of one
+  std::vector<Expr> state_rates;  ///< of states of first order, in the order of `coordinates`
   bool depends_on_time = false;
   bool starts_as_stated = true;  ///< else the start is that of numbers
 

@@ -271,8 +271,7 @@ static int @watch(const @motion *m, double t, const double *q, const double *v, 
                                 facts.extensions.size() + 1);
   const bool forces = facts.switches || !facts.extensions.empty();
   if (forces) out += "  @numbers s;\n  @forces forces;\n  int status;\n";
-  out += fmt::format("  (void)m, (void)guard, (void)arm;\n  @pack(t, q, v, p, {}, x);\n",
-                     facts.held_values());
+  out += fmt::format("  (void)m, (void)guard, (void)arm;\n  @pack(t, q, v, p, {}, x);\n", facts.held_values());
   if (forces) out += "  if ((status = @forces_at(m, x, &s, &forces)) != 0) return status;\n";
   if (!facts.extensions.empty()) out += "  @extend(&forces, x);\n";
   out += "  @event_values(x, event);\n";

@@ -76,9 +76,7 @@ std::vector<Expr> with_tables_spelled(std::span<const Expr> roots) {
       changed |= !same(args.back(), f.arg(k));
     }
     const bool held = f.op() == Op::lookup && f.arg(2).contains(SymbolKind::parameter);
-    made.emplace(f.node(), held      ? spelled_lookup(args[0], args[1], f.arg(2))
-                           : changed ? make_raw(f.op(), args)
-                                     : f);
+    made.emplace(f.node(), held ? spelled_lookup(args[0], args[1], f.arg(2)) : changed ? make_raw(f.op(), args) : f);
   }
   std::vector<Expr> out;
   for (const Expr& root : roots) out.push_back(made.at(root.node()));
@@ -147,8 +145,8 @@ void CFacts::hold_sides() {
     const std::vector<Expr> symbols = symbols_of(std::span(&g[i], 1));
     bool of_time = (g[i].kinds() & ~clock_kinds) == 0;
     for (std::size_t k = 0; k < i; ++k)
-      of_time &= is_of_time[k] || std::none_of(symbols.begin(), symbols.end(),
-                                               [&](const Expr& s) { return same(s, sides[k].side); });
+      of_time &= is_of_time[k] ||
+                 std::none_of(symbols.begin(), symbols.end(), [&](const Expr& s) { return same(s, sides[k].side); });
     is_of_time.push_back(of_time);
   }
   std::size_t next = 0;

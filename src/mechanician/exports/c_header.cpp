@@ -133,12 +133,13 @@ extern const int @input_at[]; /* of the parameters: which are inputs */
             "at the state of now, and */\n"
             "int @completed(@motion *, const double *p);                        /* whether something "
             "does: for integrators of one's own */\n" +
-                std::string(facts.sides.empty()
-                                ? ""
-                                : "double @next_look(const @motion *, const double *p);               /* the same: a time "
-                                  "not to be stepped beyond, and */\n"
-                                  "int @missed(const @motion *before, const @motion *, const double *p); /* whether a step "
-                                  "has passed a switch and come back */\n")
+                std::string(
+                    facts.sides.empty()
+                        ? ""
+                        : "double @next_look(const @motion *, const double *p);               /* the same: a time "
+                          "not to be stepped beyond, and */\n"
+                          "int @missed(const @motion *before, const @motion *, const double *p); /* whether a step "
+                          "has passed a switch and come back */\n")
           : "",
       facts.keeps_dense() ? fmt::format("dense[{}][7], ", facts.num_motion()) : "",
       has_tangents ? "int @tangent(const @motion *, const double *p, double dt, const double *dq, const "

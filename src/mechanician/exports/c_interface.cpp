@@ -12,7 +12,8 @@ namespace mechanician {
 std::string c_functions(const CFacts& facts) {
   std::string out = "\nvoid @parameters(double *p)\n{\n  (void)p;\n";
   for (std::size_t i = 0; i < facts.system.parameters().size(); ++i)
-    out += fmt::format("  p[{}] = {};\n", i, facts.open_input[i].empty() ? c_number(facts.system.parameters()[i]) : "NAN");
+    out +=
+        fmt::format("  p[{}] = {};\n", i, facts.open_input[i].empty() ? c_number(facts.system.parameters()[i]) : "NAN");
   out += "}\n\nvoid @derive(double *p)\n{\n  (void)p;\n";
   std::string assigned;
   std::size_t count = 0;
@@ -20,7 +21,8 @@ std::string c_functions(const CFacts& facts) {
     if (facts.is_derived[i]) assigned += fmt::format("  p[{}] = values[{}];\n", i, count++);
   if (count > 0)
     out += fmt::format(
-        "  static const double nothing[@N + 1];\n  double x[@X], values[{}];\n  @pack(0, nothing, nothing, p, 0, 0, x);\n "
+        "  static const double nothing[@N + 1];\n  double x[@X], values[{}];\n  @pack(0, nothing, nothing, p, 0, 0, "
+        "x);\n "
         " "
         "@derived_values(x, values);\n{}",
         count, assigned);
@@ -84,12 +86,13 @@ void @begin(@motion *m, const double *p, double tolerance)
   }
   // The start of numbers satisfies the constraints with the parameters that it was made with.
   const bool projects = std::any_of(facts.levels.begin(), facts.levels.end(),
-                                [](CFacts::Level l) { return l == CFacts::position || l == CFacts::velocity; });
+                                    [](CFacts::Level l) { return l == CFacts::position || l == CFacts::velocity; });
   if (facts.starts_as_stated || !projects)
     out += "  @restart(m, p);\n}\n";
   else
     out += fmt::format(
-        "  {{\n    int status;\n{}    status = @is_off(m, p) ? @project(m, p) : 0;\n    if (!@restart(m, p)) m->status = "
+        "  {{\n    int status;\n{}    status = @is_off(m, p) ? @project(m, p) : 0;\n    if (!@restart(m, p)) m->status "
+        "= "
         "status;\n  }}\n}}\n",
         facts.sides.empty() ? "" : "    @take_sides(m, p);\n");
   const std::string functions = R"(

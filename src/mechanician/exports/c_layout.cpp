@@ -79,7 +79,9 @@ static void @pack(double t, const double *q, const double *v, const double *p, c
   for (std::size_t k = 0; k < facts_.modes.size(); ++k)
     text += fmt::format("  if (mode) x[{}] = mode[{}];\n", 1 + 2 * n() + facts_.modes[k], k);
   if (!facts_.sides.empty())
-    text += "  if (!side) { @free_sides(x); return; }\n  for (i = 0; i < @SWITCHES; ++i) x[@X - @SWITCHES + i] = side[i];\n";
+    text +=
+        "  if (!side) { @free_sides(x); return; }\n  for (i = 0; i < @SWITCHES; ++i) x[@X - @SWITCHES + i] = "
+        "side[i];\n";
   if (facts_.num_states > 0) text += "  @set_rates(x);\n";
   add_text(text + "}\n\n");
 }

@@ -13,8 +13,9 @@
 namespace mechanician {
 
 namespace {
+constexpr long longest_program = 80'000;    // as of motions
 constexpr int most_solved_generally = 120;  // coordinates, rows and slips: the matrix lies on the stack
-}
+}  // namespace
 
 CWriter::CWriter(const CFacts& facts, std::string name, bool tangents, bool compact)
     : facts_(facts),
@@ -34,7 +35,7 @@ CWriter::CWriter(const CFacts& facts, std::string name, bool tangents, bool comp
   std::string why;
   const auto found = find_program_options(facts.system, facts.start, {.parameters_as_inputs = true}, why);
   if (!found && !solves_generally_) refuse_export(why);
-  if (found) options_ = *found, has_program_ = true;
+  if (found) options_ = *found, options_.most_steps = longest_program, has_program_ = true;
   // The engine's own fixed steps have no sides.
   step_options_ = options_;
   options_.sides = facts.side_symbols();
@@ -55,13 +56,16 @@ CSources CWriter::write() {
   CSources made;
   made.has_tangents = make_tangents();
   made.header = with_prefix(c_header(facts_, name_, made.has_tangents), prefix_);
+  code_ = pool_.code() + code_;
   made.source = with_prefix(c_preamble(facts_, name_), prefix_) + c_operators(prefix_, code_) +
                 with_prefix(tables_.code(), prefix_) + code_ + with_prefix(c_names(facts_), prefix_);
   return made;
 }
 
-void CWriter::add(const Program& program, std::string_view name) {
-  code_ += c_function(program, prefix_ + std::string(name), prefix_, &tables_);
+void CWriter::add(const Program& program, std::string_view name, std::size_t alike) {
+  // The inputs of a whole step begin otherwise than those of everything else.
+  pool_.add(program, prefix_ + std::string(name), name == "step_program" ? 0 : static_cast<int>(num_inputs()),
+            static_cast<int>(alike));
 }
 
 void CWriter::add_function(std::string_view name, std::vector<Expr> functions, const ProgramOptions& options) {
@@ -84,8 +88,10 @@ bool CWriter::make_tangents() {
   std::vector<int> left_out = options_.dropped;
   left_out.insert(left_out.end(), options_.inert.begin(), options_.inert.end());
   const CTangent made = make_c_tangent(facts_, left_out);
-  add(made.rates, "tangent_rates"), add(made.equations, "tangent_equations"),
-      add(made.quantities, "tangent_quantities");
+  // Both are of [x | a | λ | f | dx], and of more behind.
+  const std::size_t alike = 2 * num_inputs() + static_cast<std::size_t>(largest_);
+  add(made.rates, "tangent_rates"), add(made.equations, "tangent_equations", alike),
+      add(made.quantities, "tangent_quantities", alike);
   add_text(made.text);
   return true;
 }

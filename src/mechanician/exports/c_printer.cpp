@@ -2,12 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <bit>
-#include <cctype>
 #include <cmath>
 #include <stdexcept>
-#include <vector>
 
 namespace mechanician {
 
@@ -66,168 +62,24 @@ constexpr Spelling spellings[] = {
     {code(Action::fnma), "fma(-{0}, {1}, {2})", "{2} - {0}*{1}"},
 };
 
-std::string_view spelling_of(Action action) {
+}  // namespace
+
+std::string_view c_spelling(Action action) {
   for (const Spelling& s : spellings)
     if (s.code == static_cast<int>(action)) return s.text;
   throw std::invalid_argument("C has no way to write an operator of this model");
 }
 
-}  // namespace
+int num_operands(Action action) {
+  const std::string_view text = c_spelling(action);
+  return text.find("{2}") != std::string_view::npos ? 3 : text.find("{1}") != std::string_view::npos ? 2 : 1;
+}
 
 std::string_view python_spelling(Action action) {
   for (const Spelling& s : spellings)
     if (s.code == static_cast<int>(action) && !s.python.empty()) return s.python;
   throw std::invalid_argument("Python has no way to write a table of data of this model");
 }
-
-namespace {
-
-constexpr std::size_t part_size = 400;     // compilers take more than linearly long over long functions
-constexpr std::size_t longest_text = 120;  // of an expression that is written into another one
-
-class FunctionPrinter {
- public:
-  FunctionPrinter(const Program& program, std::string_view prefix, CTables* tables)
-      : p_(program), prefix_(prefix), tables_(tables) {
-    const auto first = static_cast<std::size_t>(p_.num_inputs) + p_.constants.size();
-    first_ = first;
-    // Which values outlive the part that they are made in, and how often each is used.
-    shared_.assign(p_.steps.size(), 0);
-    uses_.assign(p_.steps.size(), 0);
-    for (std::size_t k = 0; k < p_.steps.size(); ++k) {
-      const Step& s = p_.steps[k];
-      const std::int32_t operands[] = {s.a, s.b, s.c};
-      for (int i = 0; i < num_operands(s.action); ++i)
-        if (const auto at = static_cast<std::size_t>(operands[i]); at >= first) {
-          ++uses_[at - first];
-          if (part_of(at - first) != part_of(k)) shared_[at - first] = 1;
-        }
-    }
-    for (const std::int32_t out : p_.outputs)
-      if (const auto at = static_cast<std::size_t>(out); at >= first) {
-        ++uses_[at - first];
-        if (num_parts() > 1) shared_[at - first] = 1;
-      }
-    places_.assign(p_.steps.size(), 0);
-    for (std::size_t k = 0; k < p_.steps.size(); ++k)
-      if (shared_[k]) places_[k] = num_shared_++;
-    texts_.resize(p_.steps.size());
-  }
-
-  std::string print(std::string_view name) {
-    std::string out;
-    const std::size_t parts = num_parts();
-    if (parts <= 1) {
-      out += fmt::format("static void {}(const double *x, double *y)\n{{\n", name);
-      out += "  (void)x, (void)y;\n";
-      steps(0, p_.steps.size(), out);
-      outputs(out);
-      return fused(out) + "}\n\n";
-    }
-    for (std::size_t part = 0; part < parts; ++part) {
-      std::string text =
-          fmt::format("static void {}_part{}(const double *x, double *w)\n{{\n  (void)x;\n", name, part + 1);
-      steps(part * part_size, std::min((part + 1) * part_size, p_.steps.size()), text);
-      out += fused(text) + "}\n\n";
-    }
-    out += fmt::format("static void {}(const double *x, double *y)\n{{\n  double w[{}];\n", name, num_shared_);
-    for (std::size_t part = 0; part < parts; ++part) out += fmt::format("  {}_part{}(x, w);\n", name, part + 1);
-    outputs(out);
-    return out + "}\n\n";
-  }
-
- private:
-  /// A function with many fused products is compiled for processors that have them, too (c_preamble).
-  std::string fused(const std::string& text) const {
-    constexpr std::size_t enough = 8;
-    std::size_t count = 0;
-    for (std::size_t at = text.find("fma("); at != std::string::npos; at = text.find("fma(", at + 4)) ++count;
-    return count < enough ? text : fmt::format("{}FUSED ", prefix_) + text;
-  }
-
-  std::size_t num_parts() const { return (p_.steps.size() + part_size - 1) / part_size; }
-  static std::size_t part_of(std::size_t step) { return step / part_size; }
-
-  /// Of operators the arity; unused operands repeat the first one.
-  static int num_operands(Action action) {
-    const std::string_view text = spelling_of(action);
-    return text.find("{2}") != std::string_view::npos ? 3 : text.find("{1}") != std::string_view::npos ? 2 : 1;
-  }
-
-  /// A value where it is used: its name, or all of it where that is its only use.
-  std::string operand(std::int32_t i, std::size_t part) {
-    const auto at = static_cast<std::size_t>(i);
-    const auto inputs = static_cast<std::size_t>(p_.num_inputs);
-    if (at < inputs) return fmt::format("x[{}]", at);
-    if (at < first_) {
-      const double value = p_.constants[at - inputs];
-      return std::signbit(value) ? "(" + c_number(value) + ")" : c_number(value);
-    }
-    const std::size_t k = at - first_;
-    if (!texts_[k].empty()) return std::move(texts_[k]);
-    return shared_[k] && (part_of(k) != part || uses_[k] == 1) ? fmt::format("w[{}]", places_[k])
-                                                               : fmt::format("r{}", k);
-  }
-
-  std::string spelled(const Step& s, std::size_t part) {
-    if (s.action != action_of(Op::lookup)) {
-      const int count = num_operands(s.action);  // unused ones repeat the first, whose text can be had once
-      const std::string a = operand(s.a, part), b = count > 1 ? operand(s.b, part) : "",
-                        c = count > 2 ? operand(s.c, part) : "";
-      return with_prefix(fmt::format(fmt::runtime(spelling_of(s.action)), a, b, c), prefix_);
-    }
-    // The table that a lookup is of is known when the program is made.
-    const auto key = static_cast<std::size_t>(s.c), inputs = static_cast<std::size_t>(p_.num_inputs);
-    if (!tables_ || key < inputs || key >= first_)
-      throw std::invalid_argument("C has no way to write a table of this model");
-    const std::string a = operand(s.a, part), b = operand(s.b, part);
-    return with_prefix(fmt::format("{}({}, {})", tables_->name_of(p_.constants[key - inputs]), a, b), prefix_);
-  }
-
-  void steps(std::size_t begin, std::size_t end, std::string& out) {
-    bool listing = false;
-    const auto finish = [&] {
-      if (listing) out += ";\n";
-      listing = false;
-    };
-    for (std::size_t k = begin; k < end; ++k) {
-      const Step& s = p_.steps[k];
-      std::string text = spelled(s, part_of(k));
-      if (uses_[k] == 1 && !shared_[k] && text.size() <= longest_text) {
-        const bool is_call = std::isalpha(static_cast<unsigned char>(text.front())) && text.back() == ')' &&
-                             spelling_of(s.action).front() != '{';
-        texts_[k] = is_call ? std::move(text) : "(" + text + ")";
-        continue;
-      }
-      if (shared_[k] && uses_[k] == 1) {
-        finish();
-        out += fmt::format("  w[{}] = {};\n", places_[k], text);
-        continue;
-      }
-      out += fmt::format("{}r{} = {}", listing ? ",\n    " : "  double ", k, text);
-      listing = true;
-      if (shared_[k]) finish(), out += fmt::format("  w[{}] = r{};\n", places_[k], k);
-    }
-    finish();
-  }
-
-  void outputs(std::string& out) {
-    const std::size_t nowhere = p_.steps.size() / part_size + 1;  // outside all parts, or in the only one
-    for (std::size_t i = 0; i < p_.outputs.size(); ++i)
-      out += fmt::format("  y[{}] = {};\n", i, operand(p_.outputs[i], num_parts() > 1 ? nowhere : 0));
-  }
-
-  const Program& p_;
-  std::string_view prefix_;
-  CTables* tables_;
-  std::size_t first_ = 0, num_shared_ = 0;
-  std::vector<char> shared_;
-  std::vector<int> uses_;
-  std::vector<std::size_t> places_;
-  std::vector<std::string> texts_;  ///< of values that are written where they are used
-};
-
-}  // namespace
 
 std::string with_prefix(std::string_view text, std::string_view prefix) {
   std::string out;
@@ -247,10 +99,6 @@ std::string c_number(double x) {
   return shortest.find_first_of(".en") == std::string::npos ? shortest + ".0" : shortest;
 }
 
-std::string c_function(const Program& program, std::string_view name, std::string_view prefix, CTables* tables) {
-  return FunctionPrinter(program, prefix, tables).print(name);
-}
-
 namespace {
 
 /// A function of C, and what it is called by; behind those that it calls itself.
@@ -261,7 +109,7 @@ struct Helper {
 constexpr Helper helpers[] = {
     {"@reduced(", R"(
 /* Sine and cosine by the same steps on every machine: x = n pi/2 + r, |r| <= pi/4, and polynomials of r. */
-@FUSED static double @reduced(double x, int cosine)
+@FUSED static void @reduced(double x, double *sine, double *cosine)
 {
   const double shifted = fma(x, 0x1.45f306dc9c883p-1, 0x1.8p52), n = shifted - 0x1.8p52;
   const double r1 = fma(-n, 0x1.921fb54442d18p+0, x);
@@ -276,13 +124,20 @@ constexpr Helper helpers[] = {
   const double half = 0.5*z, w = 1.0 - half, half_error = 0.5*fma(r, r, -z);
   const double s = fabs(x) < 0x1p-27 ? x : r + fma(r*z, S, t*w);
   const double c = w + (((1.0 - w) - half) + fma(z2, C, -fma(r, t, half_error)));
-  const long quadrant = ((long)n & 3) + (cosine ? 1 : 0);
-  const double value = (quadrant & 1) ? c : s;
-  return (quadrant & 2) ? -value : value;
+  const long quadrant = (long)n & 3;
+  const double first = (quadrant & 1) ? c : s, second = (quadrant & 1) ? s : c;
+  *sine = (quadrant & 2) ? -first : first;
+  *cosine = ((quadrant + 1) & 2) ? -second : second;
 }
 )"},
-    {"@sine(", "static double @sine(double x) { return fabs(x) <= 0x1p20 ? @reduced(x, 0) : sin(x); }\n"},
-    {"@cosine(", "static double @cosine(double x) { return fabs(x) <= 0x1p20 ? @reduced(x, 1) : cos(x); }\n"},
+    {"@sine_cosine(", R"(static void @sine_cosine(double x, double *sine, double *cosine)
+{
+  if (fabs(x) <= 0x1p20) @reduced(x, sine, cosine);
+  else *sine = sin(x), *cosine = cos(x);
+}
+)"},
+    {"@sine(", "static double @sine(double x) { double s, c; @sine_cosine(x, &s, &c); return s; }\n"},
+    {"@cosine(", "static double @cosine(double x) { double s, c; @sine_cosine(x, &s, &c); return c; }\n"},
     {"@same(", "static int @same(double a, double b) { return !(a < b) && !(a > b) && !isnan(a) && !isnan(b); }\n"},
     {"@equal(", "static double @equal(double a, double b) { return @same(a, b) ? 1 : 0; }\n"},
     {"@power(", R"(static double @power(double a, double b)

@@ -12,8 +12,7 @@ namespace mechanician {
 void CWriter::make_switches() {
   std::vector<Expr> g, looked;
   std::vector<int> cut, jumps, of_time(facts_.is_of_time.begin(), facts_.is_of_time.end());
-  for (const Switch& s : facts_.sides)
-    g.push_back(s.g), cut.push_back(s.is_cut), jumps.push_back(s.is_discontinuous);
+  for (const Switch& s : facts_.sides) g.push_back(s.g), cut.push_back(s.is_cut), jumps.push_back(s.is_discontinuous);
   looked = g;
   looked.insert(looked.end(), facts_.turns.begin(), facts_.turns.end());
   add_function("switch_values", looked);
@@ -23,9 +22,10 @@ void CWriter::make_switches() {
   ProgramOptions accelerations;
   accelerations.sides = eqs_.qdd;
   add_function("switch_rates", directional(g, along), accelerations);
-  add_text(fmt::format("/* Switching functions, and behind them what they go through turns with. */\nenum {{ @LOOKED = {} "
-                       "}};\nstatic const char @is_cut[] = {}, @jumps[] = {}, @is_of_time[] = {};\n",
-                       looked.size(), c_integers(cut), c_integers(jumps), c_integers(of_time)));
+  add_text(
+      fmt::format("/* Switching functions, and behind them what they go through turns with. */\nenum {{ @LOOKED = {} "
+                  "}};\nstatic const char @is_cut[] = {}, @jumps[] = {}, @is_of_time[] = {};\n",
+                  looked.size(), c_integers(cut), c_integers(jumps), c_integers(of_time)));
   add_text(with(R"(
 /* The sides that the state itself tells, none where it lies between two. */
 static void @free_sides(double *x)
@@ -325,7 +325,8 @@ int @missed(const @motion *before, const @motion *m, const double *p)
   return 0;
 }
 )",
-              {{"HELD", facts.held_values()}, {"FREE", facts.switches ? "m->d.mode, 0" : "0, 0"},
+              {{"HELD", facts.held_values()},
+               {"FREE", facts.switches ? "m->d.mode, 0" : "0, 0"},
                {"RUN_TO", c_number(facts.system.run_settings().to.value_or(-1e300))},
                {"LEAST_STEPS", "100"}});
 }

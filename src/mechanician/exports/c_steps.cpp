@@ -24,14 +24,16 @@ void CWriter::make_projection(ProjectionOf what, std::string_view which, std::st
   const bool nothing = has_program_ && !made.made && made.reason == "nothing to project onto";
   const char* behind = what == ProjectionOf::positions ? "0" : "1";
   if (!made.made) {
-    add_text(fmt::format("static int @project_{}(double t, double *q, double *v, const double *p, const double *side)\n{{\n{}}}\n", which,
-                         nothing || !solves_generally_
-                             ? "  (void)t, (void)q, (void)v, (void)p, (void)side;\n  return 0;\n"
-                             : fmt::format("  return @project_generally(t, q, v, p, side, {});\n", behind)));
+    add_text(fmt::format(
+        "static int @project_{}(double t, double *q, double *v, const double *p, const double *side)\n{{\n{}}}\n",
+        which,
+        nothing || !solves_generally_ ? "  (void)t, (void)q, (void)v, (void)p, (void)side;\n  return 0;\n"
+                                      : fmt::format("  return @project_generally(t, q, v, p, side, {});\n", behind)));
     return;
   }
   add(made.made->program, fmt::format("nearer_{}", which));
-  add_text(fmt::format(R"(
+  add_text(fmt::format(
+      R"(
 static int @project_{0}(double t, double *q, double *v, const double *p, const double *side)
 {{
   double x[@X], y[{2}];
@@ -53,9 +55,8 @@ static int @project_{0}(double t, double *q, double *v, const double *p, const d
   return {4};
 }}
 )",
-                       which, moved, made.made->program.num_outputs(), made.made->at_vouch,
-                       solves_generally_ ? fmt::format("@project_generally(t, q, v, p, side, {})", behind) : "@NOT_VOUCHED",
-                       behind));
+      which, moved, made.made->program.num_outputs(), made.made->at_vouch,
+      solves_generally_ ? fmt::format("@project_generally(t, q, v, p, side, {})", behind) : "@NOT_VOUCHED", behind));
 }
 
 void CWriter::make_projections() {
@@ -93,17 +94,17 @@ static int @project_state(const @motion *m, double t, double *q, double *v, cons
       make_projection(ProjectionOf::positions, "positions", "q");
       make_projection(ProjectionOf::velocities, "velocities", "v");
     }
-    add_text(fmt::format(R"(
+    add_text(fmt::format(
+        R"(
 static int @project_state(const @motion *m, double t, double *q, double *v, const double *p)
 {{
   (void)m, (void)t, (void)q, (void)v, (void)p;
 {}  return 0;
 }}
 )",
-                         projects()
-                             ? "  {\n    int status = @project_positions(t, q, v, p, m->side);\n    if (!status) status = "
-                               "@project_velocities(t, q, v, p, m->side);\n    if (status) return status;\n  }\n"
-                             : ""));
+        projects() ? "  {\n    int status = @project_positions(t, q, v, p, m->side);\n    if (!status) status = "
+                     "@project_velocities(t, q, v, p, m->side);\n    if (status) return status;\n  }\n"
+                   : ""));
   }
   add_text("\nint @project(@motion *m, const double *p)\n{\n  return @project_state(m, m->t, m->q, m->v, p);\n}\n");
 }
@@ -161,37 +162,38 @@ void CWriter::make_steps() {
   for (const auto& row : dop853::d) add_text(fmt::format("  {},\n", c_numbers(row, 16)));
   add_text("};\n");
   // Dense output is for events, or where it is asked for.
-  add_text(
-      with(c_adaptive_step(),
-           {{"STEP_END",
-             !has_events() ? (facts_.has_samples() ? "return m->status = @sample(m, p);" : "return 0;")
-             : facts_.sides.empty() && !facts_.has_samples()
-                 ? "return m->status = @search(m, p);"
-                 : std::string("if ((m->status = @search(m, p)) != 0) return m->status;\n  ") +
-                       (facts_.sides.empty() ? ""
-                                             : "if (!(m->t < t_new) && @any_turns(turned) && (m->status = @cross(m, p, turned)) != 0) return "
-                                               "m->status;\n  ") +
-                       (facts_.has_samples() ? "return m->status = @sample(m, p);" : "return 0;")},
-            {"STEP_SIDES", facts_.sides.empty() ? "" : "double turned[@SWITCHES] = {0};"},
-            {"STEP_REFRESH",
-             facts_.sides.empty()
-                 ? ""
-                 : "if (@beyond_at(m, m->t, m->y, p) && (m->status = @first_sides(m, p)) != 0) return m->status;"},
-            {"STEP_SWITCH", facts_.sides.empty() ? "" : R"(if (!landing) {
+  add_text(with(
+      c_adaptive_step(),
+      {{"STEP_END",
+        !has_events() ? (facts_.has_samples() ? "return m->status = @sample(m, p);" : "return 0;")
+        : facts_.sides.empty() && !facts_.has_samples()
+            ? "return m->status = @search(m, p);"
+            : std::string("if ((m->status = @search(m, p)) != 0) return m->status;\n  ") +
+                  (facts_.sides.empty()
+                       ? ""
+                       : "if (!(m->t < t_new) && @any_turns(turned) && (m->status = @cross(m, p, turned)) != 0) return "
+                         "m->status;\n  ") +
+                  (facts_.has_samples() ? "return m->status = @sample(m, p);" : "return 0;")},
+       {"STEP_SIDES", facts_.sides.empty() ? "" : "double turned[@SWITCHES] = {0};"},
+       {"STEP_REFRESH",
+        facts_.sides.empty()
+            ? ""
+            : "if (@beyond_at(m, m->t, m->y, p) && (m->status = @first_sides(m, p)) != 0) return m->status;"},
+       {"STEP_SWITCH", facts_.sides.empty() ? "" : R"(if (!landing) {
       m->t_begin = m->t, m->length = h;
       landing_at = @find_switch(m, p, t_new, turned);
       if (landing_at < t_new) { landing = 1; continue; }
     })"},
-            {"STEP_LANDS_NOT", facts_.sides.empty() ? "" : "for (i = 0; landing && i < @SWITCHES; ++i) turned[i] = 0;"},
-            {"RUN_TO", c_number(facts_.system.run_settings().to.value_or(-1e300))},
-            {"LEAST_STEPS", facts_.depends_on_time || has_events() ? "100" : "50"},
-            {"STEP_NOTHING", facts_.has_samples() ? "return m->status = @sample(m, p);" : "return 0;"},
-            {"SHORTEN_TO_SAMPLE", facts_.has_samples() ? "if (to > @next_sample(m)) to = @next_sample(m);" : ""},
-            {"STEP_DENSE",
-             facts_.keeps_dense()
-                 ? "if ((status = @extend_step(m, p, m->t, h, y_new, m->dense)) != 0) { m->h = 0.5*h; continue; }"
-                 : ""},
-            {"DENSE_STATE", facts_.keeps_dense() ? "@state_at(m, m->dense[0], t, y);" : R"(double dense[@Y][7];
+       {"STEP_LANDS_NOT", facts_.sides.empty() ? "" : "for (i = 0; landing && i < @SWITCHES; ++i) turned[i] = 0;"},
+       {"RUN_TO", c_number(facts_.system.run_settings().to.value_or(-1e300))},
+       {"LEAST_STEPS", facts_.depends_on_time || has_events() ? "100" : "50"},
+       {"STEP_NOTHING", facts_.has_samples() ? "return m->status = @sample(m, p);" : "return 0;"},
+       {"SHORTEN_TO_SAMPLE", facts_.has_samples() ? "if (to > @next_sample(m)) to = @next_sample(m);" : ""},
+       {"STEP_DENSE",
+        facts_.keeps_dense()
+            ? "if ((status = @extend_step(m, p, m->t, h, y_new, m->dense)) != 0) { m->h = 0.5*h; continue; }"
+            : ""},
+       {"DENSE_STATE", facts_.keeps_dense() ? "@state_at(m, m->dense[0], t, y);" : R"(double dense[@Y][7];
   for (i = 0; i < @COORDINATES + @STATES; ++i) y[i] = m->q[i];
   for (i = 0; i < @COORDINATES; ++i) y[@COORDINATES + @STATES + i] = m->v[i];
   if (m->length > 0) {
@@ -222,7 +224,8 @@ FIXED_STEP(@motion *m, const double *p, double h)
 }
 
 void CWriter::make_step_of_the_engine() {
-  const StepProgramResult step = has_program_ ? make_step_program(facts_.system.equations(), step_options_) : StepProgramResult{};
+  const StepProgramResult step =
+      has_program_ ? make_step_program(facts_.system.equations(), step_options_) : StepProgramResult{};
   const bool written = step.made && step.made->program.steps.size() <= longest_step_program;
   add_text(c_classical_step());
   if (written) add(step.made->program, "step_program");

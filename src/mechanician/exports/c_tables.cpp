@@ -203,8 +203,8 @@ std::size_t count_pieces(const TablePieces& t, int argument) {
 
 std::string axis_of(const TablePieces& t, int table, int argument) {
   const TablePieces::Regions& r = t.regions[argument];
-  return fmt::format("  static const @axis axis{} = {{@points{}_{}, {}, {}, {}, {}, {}, {}, {}, {}}};\n", argument, table,
-                     argument, t.points[argument].size(), count_pieces(t, argument), number_of(t.outside),
+  return fmt::format("  static const @axis axis{} = {{@points{}_{}, {}, {}, {}, {}, {}, {}, {}, {}}};\n", argument,
+                     table, argument, t.points[argument].size(), count_pieces(t, argument), number_of(t.outside),
                      t.interpolation == Interpolation::steps ? 1 : 0, t.fine ? 1 : 0, r.first, r.count, r.apart);
 }
 
@@ -295,7 +295,8 @@ std::string CTables::code() const {
     one |= t.num_arguments == 1 && t.guard == 0;
     grid |= t.num_arguments > 1 && t.guard == 0 && t.interpolation != Interpolation::steps;
   }
-  return fmt::format("{}{}{}{}{}{}\n", location, held ? regions : "", one ? polynomial : "", grid ? weights : "", data, functions);
+  return fmt::format("{}{}{}{}{}{}\n", location, held ? regions : "", one ? polynomial : "", grid ? weights : "", data,
+                     functions);
 }
 
 }  // namespace mechanician

@@ -10,6 +10,7 @@
 #include "mechanician/compile/acceleration_program.hpp"
 #include "mechanician/compile/projection_program.hpp"
 #include "mechanician/exports/c_model.hpp"
+#include "mechanician/exports/c_pool.hpp"
 #include "mechanician/exports/c_printer.hpp"
 #include "mechanician/exports/c_text.hpp"
 
@@ -79,7 +80,8 @@ class CWriter {
     return options;
   }
 
-  void add(const Program& program, std::string_view name);
+  /// `alike`: see CPool.
+  void add(const Program& program, std::string_view name, std::size_t alike = 0);
   void add_text(std::string_view text) { code_ += with_prefix(text, prefix_); }
   void add_function(std::string_view name, std::vector<Expr> functions, const ProgramOptions& options = {});
 
@@ -92,6 +94,7 @@ class CWriter {
   bool needs_reactions_ = false, solves_generally_ = false, has_program_ = false;
   int largest_ = 0;
   CTables tables_;
+  CPool pool_{prefix_, tables_};
   std::string code_;
 };
 

@@ -100,7 +100,8 @@ std::string adapter_text(const CFacts& facts, const FmuDescription& description,
     const bool open = !facts.open_input[k].empty();
     starts += open ? c_number(start_of_open_input(facts, k)) + ", " : "0, ";
     if (open)
-      modes += fmt::format("  if (i == AT_P + {}) {{ if (know(c)) return 0; *value = c->now.inputs[{}]; }}\n", k, input);
+      modes +=
+          fmt::format("  if (i == AT_P + {}) {{ if (know(c)) return 0; *value = c->now.inputs[{}]; }}\n", k, input);
     input += facts.model.parameters[k].is_input;
   }
   const bool events = facts.has_events();
@@ -109,8 +110,9 @@ std::string adapter_text(const CFacts& facts, const FmuDescription& description,
   const bool samples = facts.has_samples();
   replace(instance, "FIRST_SAMPLE", samples ? "c->s.m.holds = 0;\n  " : "");
   const bool sides = !facts.sides.empty();
-  replace(instance, "NEXT_LOOK",
-          sides ? "{ const double look = @_next_look(&c->s.m, c->s.p); if (!HAS_SAMPLES || look < *t) *t = look; }" : "");
+  replace(
+      instance, "NEXT_LOOK",
+      sides ? "{ const double look = @_next_look(&c->s.m, c->s.p); if (!HAS_SAMPLES || look < *t) *t = look; }" : "");
   replace(instance, "HAS_SAMPLES", samples ? "1" : "0");
   replace(instance, "MISSED",
           sides ? "if (@_missed(&c->s.before, &c->s.m, c->s.p)) {\n    say(c, 1, \"a step has passed a switch and come "
@@ -124,7 +126,8 @@ std::string adapter_text(const CFacts& facts, const FmuDescription& description,
   replace(instance, "DIRECTIONAL", std::string(description.has_directional ? fmu_directional() : fmu_no_directional()));
   replace(instance, "enum { NUM =",
           fmt::format("#define @_TOKEN \"{}\"\nenum {{ CHANGING = {} }};\nstatic const double TOLERANCE = {};\n"
-                      "/* 1: parameters, 2: inputs, 3: modes, before the motion begins, 4: inputs that are expressions until they are set. */\nstatic const char "
+                      "/* 1: parameters, 2: inputs, 3: modes, before the motion begins, 4: inputs that are expressions "
+                      "until they are set. */\nstatic const char "
                       "is_settable[] = {{{}0}};\nstatic const double first_input[] = {{{}0}};\n"
                       "enum {{ NUM =",
                       description.token, facts.changing_rows.size(), c_number(facts.system.run_settings().tolerance),

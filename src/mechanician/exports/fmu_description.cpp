@@ -262,7 +262,8 @@ std::string FmuDescription::for_fmi_3() const {
       fmt::format("canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\" providesDirectionalDerivatives=\"{}\"",
                   has_directional);
   out += fmt::format(
-      "  <ModelExchange modelIdentifier=\"{0}\" needsCompletedIntegratorStep=\"true\" {1}/>\n  <CoSimulation modelIdentifier=\"{0}\" {1} "
+      "  <ModelExchange modelIdentifier=\"{0}\" needsCompletedIntegratorStep=\"true\" {1}/>\n  <CoSimulation "
+      "modelIdentifier=\"{0}\" {1} "
       "canHandleVariableCommunicationStepSize=\"true\" providesIntermediateUpdate=\"true\" "
       "canReturnEarlyAfterIntermediateUpdate=\"true\"/>\n",
       xml(name), states);

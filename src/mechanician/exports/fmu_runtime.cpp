@@ -50,6 +50,26 @@ typedef struct {
 } Instance;
 
 static void say(Instance *c, int error, const char *text);
+/* For those who asked to be told. */
+static void tell(Instance *c, const char *what)
+{
+  char text[120];
+  if (!c->logging) return;
+  snprintf(text, sizeof text, "t = %.9g: %s", c->s.m.t, what);
+  say(c, 0, text);
+}
+/* Mistakes are always said; the category of everything may be switched on and off. No categories: all of them. */
+static int set_logging(Instance *c, int on, size_t n, const char *const *categories)
+{
+  size_t i;
+  int all = n == 0;
+  for (i = 0; i < n; ++i) {
+    if (categories[i] && !strcmp(categories[i], "logAll")) all = 1;
+    else if (!categories[i] || strcmp(categories[i], "logStatusError") != 0) { say(c, 1, "there is no log category of this name"); return 0; }
+  }
+  if (all) c->logging = on;
+  return 1;
+}
 /* After each step of a Co-Simulation: 1 to return early. */
 static int intermediate(Instance *c);
 
@@ -112,6 +132,7 @@ static int initialise(Instance *c)
   if (c->exchange) c->s.m.slack = 10*c->s.m.tolerance;
   FIRST_SAMPLE@_restart(&c->s.m, c->s.p);
   KEEP_COMPLETED
+  tell(c, "the motion begins");
   return know(c);
 }
 
@@ -166,6 +187,7 @@ static int advance(Instance *c, double to)
     if (c->s.m.stopped) return 1;
     status = @_step(&c->s.m, c->s.p, to);
     c->known = 0;
+    if (!status && !c->s.m.goes_on) tell(c, c->s.m.event >= 0 ? "an event of the model" : "an event of contacts or control");
     if (!status && intermediate(c)) return 2;
   }
   if (status) { say(c, 1, @_status_text(status)); return -1; }
@@ -213,6 +235,7 @@ static int update(Instance *c)
   if (status) { say(c, 1, @_status_text(status)); return -1; }
   KEEP_COMPLETED
   get_states(c, after);
+  if (memcmp(before, after, sizeof before) != 0) tell(c, "states have new values");
   return c->s.m.stopped ? 2 : memcmp(before, after, sizeof before) != 0;
 }
 /* Whether it is known when the next event comes: a sample of control, a switch that the time decides on, or a look at others. */
@@ -319,7 +342,7 @@ typedef struct { int newDiscreteStatesNeeded, terminateSimulation, nominalsChang
 
 static void say(Instance *c, int error, const char *text)
 {
-  if (c->logger && (error || c->logging)) ((fmi2Logger)c->logger)(c->environment, c->name, error ? fmi2Error : fmi2OK, error ? "logStatusError" : "logAll", "%s", text);
+  if (c->logger && (error || c->logging)) ((fmi2Logger)c->logger)(c->environment, c->name, error ? fmi2Error : fmi2OK, error ? "logStatusError" : "logAll", text);  /* nothing in it is a format: not every importer reads more than that */
 }
 
 static int intermediate(Instance *c) { (void)c; return 0; }
@@ -327,12 +350,12 @@ static int intermediate(Instance *c) { (void)c; return 0; }
 
 EXPORTED const char *fmi2GetTypesPlatform(void) { return "default"; }
 EXPORTED const char *fmi2GetVersion(void) { return "2.0"; }
-EXPORTED fmi2Status fmi2SetDebugLogging(void *c, int on, size_t n, const char *const *categories) { (void)n, (void)categories; ((Instance *)c)->logging = on; return fmi2OK; }
+EXPORTED fmi2Status fmi2SetDebugLogging(void *c, int on, size_t n, const char *const *categories) { return STATUS2(set_logging((Instance *)c, on, n, categories)); }
 EXPORTED void *fmi2Instantiate(const char *name, int type, const char *guid, const char *resources, const fmi2Callbacks *callbacks, int visible, int logging)
 {
   (void)resources, (void)visible;
   if (!guid || strcmp(guid, @_TOKEN) != 0) {
-    if (callbacks && callbacks->logger) callbacks->logger(callbacks->environment, name, fmi2Error, "logStatusError", "%s", "the GUID is that of another model");
+    if (callbacks && callbacks->logger) callbacks->logger(callbacks->environment, name, fmi2Error, "logStatusError", "the GUID is that of another model");
     return 0;
   }
   return new_instance(name, type == 0, logging, callbacks ? callbacks->environment : 0, callbacks ? (void (*)(void))callbacks->logger : 0);
@@ -430,7 +453,7 @@ static Instance *instantiate(const char *name, const char *token, int exchange, 
 }
 
 EXPORTED const char *fmi3GetVersion(void) { return "3.0"; }
-EXPORTED fmi3Status fmi3SetDebugLogging(void *c, bool on, size_t n, const char *const *categories) { (void)n, (void)categories; ((Instance *)c)->logging = on; return fmi3OK; }
+EXPORTED fmi3Status fmi3SetDebugLogging(void *c, bool on, size_t n, const char *const *categories) { return STATUS3(set_logging((Instance *)c, on, n, categories)); }
 EXPORTED void *fmi3InstantiateModelExchange(const char *name, const char *token, const char *resources, bool visible, bool logging, void *environment, fmi3Logger logger)
 { (void)resources, (void)visible; return instantiate(name, token, 1, logging, environment, logger); }
 EXPORTED void *fmi3InstantiateCoSimulation(const char *name, const char *token, const char *resources, bool visible, bool logging, bool events, bool early,

@@ -38,7 +38,8 @@ std::optional<System> with_open_inputs(const System& system) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto found = std::find(stated.begin(), stated.end(), names[i]);
     const double value = system.parameters()[i];
-    if (found != stated.end() && plain.parameters()[static_cast<std::size_t>(found - stated.begin())] == value) continue;
+    if (found != stated.end() && plain.parameters()[static_cast<std::size_t>(found - stated.begin())] == value)
+      continue;
     const auto unit = system.units().find(names[i].substr(0, names[i].find('[')));
     set[names[i]] = unit == system.units().end() ? value : value / unit->second.factor;
   }

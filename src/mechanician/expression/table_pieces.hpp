@@ -19,11 +19,11 @@ struct TablePieces {
   std::vector<double> values, nodes;  ///< of a grid: values; where it is cubic f, ∂x f, ∂y f, ∂x∂y f by node
   int order_x = 0, order_y = 0;       ///< derivatives that the key asks for
   int side[2] = {0, 0};               ///< ±1: with the polynomial of the nearest region of that side
-  int guard = 0;                      ///< 1, 2: no value, but what changes its sign where a region of this argument ends
-  bool fine = false;                  ///< regions end at all points
+  int guard = 0;      ///< 1, 2: no value, but what changes its sign where a region of this argument ends
+  bool fine = false;  ///< regions end at all points
   struct Regions {
     long first, count, apart;
-  } regions[2] = {};                  ///< of each argument: they end at points first, first + apart, …
+  } regions[2] = {};  ///< of each argument: they end at points first, first + apart, …
 };
 
 /// What `key` names (table_lookup.hpp): a value, a derivative or a guard. Nothing where there is no such table or it is asked for its size.

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "mechanician/instant/held_quantities.hpp"
 #include "mechanician/instant/nearest_search.hpp"
 #include "mechanician/solve/dense.hpp"
 #include "mechanician/solve/factorisation.hpp"
@@ -294,16 +295,15 @@ Projection project_rows(const System& system, const State& given, ProjectionGoal
   return result;
 }
 
-}  // namespace
-
-Held held_by(const StartRules& rules) { return {rules.held_positions, rules.held_velocities}; }
-
-Projection project(const System& system, const State& given, ProjectionGoal goal, const Held& held) {
+/// `of_positions_alone`: rows on positions whose rates are not met.
+Projection project_beside(const System& system, const State& given, ProjectionGoal goal, const Held& held,
+                          const std::vector<int>& of_positions_alone) {
   // One-sided constraints that are violated are met as equalities; those that this violates join them.
   // A rate below zero at a constraint on positions is an impact and no violation.
   std::vector<char> positions(static_cast<std::size_t>(system.m()), 1);
   for (int j = 0; j < system.m(); ++j) positions[static_cast<std::size_t>(j)] = !system.row(j).one_sided;
   std::vector<char> velocities = positions;
+  for (const int j : of_positions_alone) velocities[static_cast<std::size_t>(j)] = 0;
   Projection result;
   for (int round = 0; round <= system.m(); ++round) {
     result = project_rows(system, given, goal, positions, velocities, held);
@@ -322,43 +322,80 @@ Projection project(const System& system, const State& given, ProjectionGoal goal
   return result;
 }
 
+/// With coordinates, velocities and quantities that are held.
+Projection project_held(const System& system, const State& given, ProjectionGoal goal, const Held& held,
+                        const std::vector<std::string>& quantities) {
+  if (quantities.empty()) return project_beside(system, given, goal, held, {});
+  const HoldingSystem holding = hold_quantities(system, given, quantities);
+  Projection result;
+  result.state = given;
+  if ((result.not_finite = holding.not_finite)) return result;
+  result = project_beside(*holding.system, given, goal, held, holding.of_positions);
+  // Rows of the system itself: what is held is no constraint of it.
+  Projection own = result;
+  own.unmet.clear(), own.off.clear();
+  for (std::size_t k = 0; k < result.unmet.size(); ++k) {
+    const int j = result.unmet[k];
+    if (j >= holding.first && j < holding.first + holding.count) continue;
+    own.unmet.push_back(j < holding.first ? j : j - holding.count), own.off.push_back(result.off[k]);
+  }
+  return own;
+}
+
+}  // namespace
+
+Held held_by(const StartRules& rules) { return {rules.held_positions, rules.held_velocities}; }
+
+Projection project(const System& system, const State& given, ProjectionGoal goal, const Held& held) {
+  return project_beside(system, given, goal, held, {});
+}
+
 Projection project_onto(const System& system, const State& given, const std::vector<char>& rows, ProjectionGoal goal) {
   return project_rows(system, given, goal, rows, rows);
 }
 
 Projection project_start(const System& system, const State& given) {
-  return project(system, given, ProjectionGoal::nearest, held_by(system.start_rules()));
+  return project_held(system, given, ProjectionGoal::nearest, held_by(system.start_rules()), held_quantities(system));
 }
 
 InTheWay find_in_the_way(const System& system, const State& given, const Projection& ended) {
   constexpr std::size_t most_tried = 12;
   const Held held = held_by(system.start_rules());
-  if (held.empty() || ended.converged) return {};
-  // What the unmet rows depend on: of positions both that and, for rates, their velocities.
+  const std::vector<std::string> quantities = held_quantities(system);
+  if ((held.empty() && quantities.empty()) || ended.converged) return {};
+  // What the unmet rows depend on: of positions both that and, for rates, their velocities. Quantities may depend on anything.
   const Evaluation now = system.evaluate(ended.state);
   std::vector<char> touched(static_cast<std::size_t>(system.n()), 0);
   for (const int j : ended.unmet)
     for (const SparseRows::Entry& e : now.values.A.row(j))
       if (e.value != 0.0) touched[static_cast<std::size_t>(e.col)] = 1;
-  struct Candidate {
-    int index;
-    bool velocity;
-  };
-  std::vector<Candidate> candidates, enough;
+  std::vector<std::string> candidates, enough;
   for (const bool velocity : {false, true}) {
     if (velocity && !ended.unmet_rates) continue;
     for (const int i : velocity ? held.velocities : held.positions)
-      if (touched[static_cast<std::size_t>(i)]) candidates.push_back({i, velocity});
+      if (touched[static_cast<std::size_t>(i)]) candidates.push_back(system.coordinate(i) + (velocity ? "'" : ""));
   }
-  for (const Candidate& c : std::span(candidates).first(std::min(candidates.size(), most_tried))) {
+  candidates.insert(candidates.end(), quantities.begin(), quantities.end());
+  const auto helps = [&](std::span<const std::string> let_go) {
     Held less = held;
-    std::erase(c.velocity ? less.velocities : less.positions, c.index);
-    if (project(system, given, ProjectionGoal::any, less).converged) enough.push_back(c);
-  }
+    std::vector<std::string> others = quantities;
+    for (const std::string& name : let_go) {
+      const bool velocity = name.ends_with('\'');
+      const int i = system.find_coordinate(velocity ? name.substr(0, name.size() - 1) : name);
+      if (i >= 0)
+        std::erase(velocity ? less.velocities : less.positions, i);
+      else
+        std::erase(others, name);
+    }
+    return project_held(system, given, ProjectionGoal::any, less, others).converged;
+  };
+  for (std::size_t k = 0; k < std::min(candidates.size(), most_tried); ++k)
+    if (helps(std::span(candidates).subspan(k, 1))) enough.push_back(candidates[k]);
   InTheWay result;
   result.each_is_enough = !enough.empty();
-  for (const Candidate& c : enough.empty() ? candidates : enough)
-    result.names.push_back(system.coordinate(c.index) + (c.velocity ? "'" : ""));
+  // Letting go helps only where there is a state without all of them.
+  if (enough.empty() && (candidates.empty() || !helps(candidates))) return result;
+  result.names = enough.empty() ? candidates : enough;
   return result;
 }
 

@@ -44,6 +44,8 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+constexpr std::size_t longest_expression = 2000;  // bytes: what is longer nobody reads
+
 /// As it is written, line by line. Nothing in it can end the listing.
 std::string listing(std::string text) {
   constexpr std::string_view end = "\\end{verbatim}";
@@ -72,7 +74,7 @@ std::string latex_document(const System& system, const State& start) {
       escaped(title));
   if (!system.source().text.empty()) out += "\n\\section{Model}\n" + listing(system.source().text);
   out += "\n\\section{Equations of motion}\n$M \\ddot q = Q + Q^c$, $A \\ddot q = b$.\n";
-  for (const LatexBlock& block : equations_latex_blocks(report)) {
+  for (const LatexBlock& block : equations_latex_blocks(report, longest_expression)) {
     if (!block.name.empty()) out += fmt::format("\n\\paragraph{{{}.}}", escaped(block.name));
     if (!block.note.empty()) out += fmt::format(" {}", escaped(block.note));
     out += '\n';

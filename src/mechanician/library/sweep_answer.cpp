@@ -102,7 +102,8 @@ SweepAnswer System::sweep(const SweepRequest& request) const {
   const System system(model(), parameters());
   const State nominal = start_of(system, request.position, request.velocity, request.time);
   EnsembleOptions options = options_of(system, nominal.t, request);
-  options.summarise = KeptValues(system, request.keep).keeps_summary();
+  const KeptValues kept(system, request.keep);
+  options.summarise = kept.keeps_summary(), options.summarise_only = kept.summary_kept(system.summary().size());
   const auto plan = plan_of(request);
   // A motion begins where its parameters put the bodies; joints that are constraints follow.
   Values position = request.position, velocity = request.velocity;

@@ -180,6 +180,15 @@ Quaternion rate_of(const Quaternion& q, const Vector& spin) {
   return {0.5 * product[0], 0.5 * product[1], 0.5 * product[2], 0.5 * product[3]};
 }
 
+void drop_rounding(Vector& v, double size) {
+  constexpr double few = 8 * std::numeric_limits<double>::epsilon();
+  for (Formula& f : v) {
+    if (!f.is_number()) continue;
+    if (std::abs(f.value) <= few * size) f = 0.0;
+    if (size == 1.0 && std::abs(std::abs(f.value) - 1.0) <= few) f = f.value > 0.0 ? 1.0 : -1.0;
+  }
+}
+
 bool is_positive(const Matrix& I) {
   const auto at = [&](int i, int j) { return I[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)].value; };
   const double trace = at(0, 0) + at(1, 1) + at(2, 2);

@@ -80,6 +80,10 @@ Vector spin_of(const Quaternion& q, const Quaternion& rate);
 /// q̇ of an angular velocity in the axes of the body.
 Quaternion rate_of(const Quaternion& q, const Vector& spin);
 
+/// Right angles come as cos(π/2) = 6e-17, and every turn behind them would drag that along: numbers that are rounding of zero, against `size`, are
+/// zero; beside a size of one those that are rounding of one are one.
+void drop_rounding(Vector& v, double size = 1.0);
+
 /// Whether a symmetric matrix has no negative eigenvalue, up to rounding.
 bool is_positive(const Matrix& I);
 double worth(const Vector& a, int k);

@@ -27,6 +27,13 @@ struct Pose {
   Formula angle = 0.0;  ///< in the plane
 };
 
+/// What resists being moved: in the axes of a body, inertia about the centre of mass.
+struct Load {
+  Formula mass = 0.0;
+  Vector centre{0.0, 0.0, 0.0};
+  Matrix inertia{};
+};
+
 struct Body {
   std::string name;
   Span span;
@@ -48,6 +55,9 @@ struct Body {
   int parent = -1;  ///< body; −1: has coordinates of its own
   int joint = -1;
   Pose pose = {};
+  Load load = {};        ///< its own mass, and that of what is fixed to it
+  bool carries = false;  ///< something is
+  bool carried = false;  ///< its mass counts in another body's load
 };
 
 /// A point or a direction on a body, in its axes.
@@ -145,8 +155,9 @@ class Layer {
   bool read_frames(Joint& joint, const TomlMember& field);
   bool read_rolling(Joint& joint, const TomlMember& field);
   // fields
-  std::optional<Formula> formula(const TomlValue& value, const std::string& path);
-  std::optional<Vector> vector(const TomlMember& field, const std::string& path);
+  /// `unit`: in SI, of what is asked for: what has a unit has one of that dimension. Null: any.
+  std::optional<Formula> formula(const TomlValue& value, const std::string& path, const char* unit);
+  std::optional<Vector> vector(const TomlMember& field, const std::string& path, const char* unit);
   /// A vector of length one.
   std::optional<Vector> direction(const TomlMember& field, const std::string& path);
   std::optional<int> body_named(const TomlValue& value, const char* what);
@@ -186,6 +197,9 @@ class Layer {
   void check_closed(const Body& body);
   std::vector<std::string> held() const;
   void add_coordinates(Joint& joint);
+  /// Bodies that are fixed to others are part of the load of these: one energy instead of many.
+  void find_loads();
+  Formula kinetic_of(const Body& body, const Load& load, const Formula& along) const;
   void finish_body(Body& body);
   Vector point(int body, const Vector& local) const;
   Vector world(int body, const Vector& local) const;
@@ -273,6 +287,7 @@ class Layer {
   std::vector<Statement> coordinates_, definitions_, constraints_, positions_, velocities_, parameters_;
   std::vector<std::string> kinetic_, potential_;  ///< names of definitions
   std::set<std::string> short_names_;             ///< of long expressions of parameters
+  std::map<std::string, const char*> own_units_;  ///< of definitions whose names do not tell
   std::map<std::string, Statement> forces_;
   TomlValue view_;
 };

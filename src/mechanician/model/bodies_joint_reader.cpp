@@ -27,6 +27,11 @@ bool has_axis(JointType type) {
          type != JointType::rolling;
 }
 
+/// Lines and planes belong to the first body: of the second there is a point.
+bool has_axis_on_first_alone(JointType type) {
+  return type == JointType::point_on_line || type == JointType::point_on_plane;
+}
+
 bool has_second_axis(JointType type) { return type == JointType::universal || type == JointType::perpendicular; }
 
 /// Where nothing is said of it, the point is the origin of the second body.
@@ -77,12 +82,15 @@ void Layer::read_joint(const TomlMember& field) {
                                               mechanician::quoted(bodies_[static_cast<std::size_t>(*first)].name)));
   joint.first = *first, joint.second = *second;
   if (!read_frames(joint, field)) return;
+  for (Matrix* F : {&joint.F1, &joint.F2})
+    for (Vector& row : *F) drop_rounding(row);
+  for (Vector* r : {&joint.r1, &joint.r2}) drop_rounding(*r, norm(*r).value);
   shorten(joint.name + ".point1", joint.r1, joint.span), shorten(joint.name + ".point2", joint.r2, joint.span);
   shorten(joint.name + ".frame1", joint.F1, joint.span), shorten(joint.name + ".frame2", joint.F2, joint.span);
 
   const auto number = [&](const char* key, Formula& to) {
     const TomlMember* m = table.find(key);
-    const auto f = m ? formula(m->value, path + "." + key) : std::nullopt;
+    const auto f = m ? formula(m->value, path + "." + key, "m") : std::nullopt;
     if (f) to = *f;
     return f.has_value();
   };
@@ -167,7 +175,7 @@ bool Layer::read_frames(Joint& joint, const TomlMember& field) {
       const TomlMember *r = ends[k]->value.find("at"), *a = ends[k]->value.find("axis");
       Vector local{0.0, 0.0, 0.0};
       if (r) {
-        const auto v = vector(*r, path);
+        const auto v = vector(*r, path, "m");
         if (!v) return false;
         local = *v;
       }
@@ -178,7 +186,7 @@ bool Layer::read_frames(Joint& joint, const TomlMember& field) {
         const auto v = direction(*a, path);
         if (!v) return false;
         (k == 0 ? a1 : a2) = on_ground ? placed.direction(*v) : *v;
-      } else if (has_axis(joint.type)) {
+      } else if (has_axis(joint.type) && (k == 0 || !has_axis_on_first_alone(joint.type))) {
         return report(*ends[k], fmt::format("the joint {} has no axis", name), "give axis = [x, y, z]"), false;
       }
     }
@@ -201,13 +209,13 @@ bool Layer::read_frames(Joint& joint, const TomlMember& field) {
              false;
     Vector where = two.at;
     if (at) {
-      const auto v = vector(*at, path);
+      const auto v = vector(*at, path, "m");
       if (!v) return false;
       where = placed.point(*v);
     }
     joint.r1 = R1t * (where - one.at);
     if (at2) {
-      const auto v = vector(*at2, path);
+      const auto v = vector(*at2, path, "m");
       if (!v) return false;
       where = placed.point(*v);
     }
@@ -242,7 +250,7 @@ bool Layer::read_frames(Joint& joint, const TomlMember& field) {
     joint.F1 = frame(a1), joint.F2 = frame(a2);
   } else if (!axes) {
     joint.F1 = identity(), joint.F2 = R2t * one.R;
-  } else if (!own) {
+  } else if (!own || has_axis_on_first_alone(joint.type)) {
     // One frame in the world, seen from both.
     joint.F1 = frame(a1);
     shorten(joint.name + ".frame1", joint.F1, joint.span);
@@ -284,7 +292,7 @@ bool Layer::read_rolling(Joint& joint, const TomlMember& field) {
     return report(field, fmt::format("the joint {} has no {}", name, radius ? "plane" : "radius"),
                   "for example radius = 0.3, plane = { at = [0, 0, 0], normal = [0, 0, 1] }"),
            false;
-  const auto r = formula(radius->value, path + ".radius");
+  const auto r = formula(radius->value, path + ".radius", "m");
   if (!r || !fields_.table(*plane, "`plane`")) return good_ = false;
   if (!(r->value > 0.0)) return report(radius->value, fmt::format("the radius of {} is not positive", name)), false;
   joint.radius = *r;
@@ -293,7 +301,7 @@ bool Layer::read_rolling(Joint& joint, const TomlMember& field) {
   if (!normal) return report(*plane, "a plane has a normal", "plane = { at = [0, 0, 0], normal = [0, 0, 1] }"), false;
   const auto n = direction(*normal, path);
   std::optional<Vector> p = Vector{0.0, 0.0, 0.0};
-  if (at) p = vector(*at, path);
+  if (at) p = vector(*at, path, "m");
   if (!n || !p) return false;
   const Placement placed = placement_of(joint.name);
   joint.plane_at = transpose(one.R) * (placed.point(*p) - one.at),
@@ -306,7 +314,7 @@ bool Layer::read_rolling(Joint& joint, const TomlMember& field) {
     joint.F2 = frame(transpose(two.R) * placed.direction(*a));
     const bool sharp = edge && edge->value.type == TomlValue::Type::string && edge->value.text == "sharp";
     if (edge && !sharp) {
-      const auto e = formula(edge->value, path + ".edge");
+      const auto e = formula(edge->value, path + ".edge", "m");
       if (!e) return false;
       if (!(e->value >= 0.0) || e->value >= r->value)
         return report(edge->value, fmt::format("the edge of {} is a radius below that of the wheel", name),

@@ -97,10 +97,10 @@ void Layer::write_spring(const TomlMember& field) {
   Formula tension = 0.0;
   bool closes = false;  // may have no length
   if (stiffness) {
-    const auto k = formula(stiffness->value, path);
+    const auto k = formula(stiffness->value, path, "N/m");
     const Body &one = bodies_[static_cast<std::size_t>(p->body)], &two = bodies_[static_cast<std::size_t>(q->body)];
-    const auto natural =
-        free ? formula(free->value, path) : std::optional(norm(two.at + two.R * q->local - one.at - one.R * p->local));
+    const auto natural = free ? formula(free->value, path, "m")
+                              : std::optional(norm(two.at + two.R * q->local - one.at - one.R * p->local));
     if (!k || !natural) return;
     closes = natural->is_zero();
     define(name + ".potential", 0.5 * *k * (natural->is_zero() ? squared : square(length - *natural)), span);
@@ -109,7 +109,7 @@ void Layer::write_spring(const TomlMember& field) {
   }
   Formula given = 0.0;  // what is no gradient
   if (damping) {
-    const auto c = formula(damping->value, path);
+    const auto c = formula(damping->value, path, "N*s/m");
     if (!c) return;
     given = *c * rate_of(length);
   }
@@ -150,7 +150,7 @@ void Layer::write_spring(const TomlMember& field) {
                     named(fmt::format("sin(atan({}/(hypot({}, {}) + 1e-200)))", x.str(), y.str(), z.str())), span);
       rate = rate + n[k] * (rate_of(Q[k]) - rate_of(P[k]));
     }
-    const auto c = formula(damping->value, path);
+    const auto c = formula(damping->value, path, "N*s/m");
     const Formula pull = define(name + ".pull", *c * rate, span);
     force = pull * n;
   } else {
@@ -251,8 +251,8 @@ void Layer::write_contact(const TomlMember& field) {
     if (!on || !radius)
       return report(m, "a sphere has a body and a radius", "sphere = { on = \"ball\", radius = 0.1 }"), std::nullopt;
     const auto body = body_named(on->value, "`on`");
-    const auto r = formula(radius->value, path);
-    const auto local = at ? vector(*at, path) : std::optional(Vector{0.0, 0.0, 0.0});
+    const auto r = formula(radius->value, path, "m");
+    const auto local = at ? vector(*at, path, "m") : std::optional(Vector{0.0, 0.0, 0.0});
     if (!body || !r || !local) return std::nullopt;
     return Spot{*body, *local, *r};
   };
@@ -270,8 +270,8 @@ void Layer::write_contact(const TomlMember& field) {
     fields_.check_keys(box->value, {"on", "size", "at"}, fmt::format("in {}", mechanician::quoted(path)));
     if (!on || !size) return report(*box, "a box has a body and a size", "box = { on = \"crate\", size = [a, b, c] }");
     const auto body = body_named(on->value, "`on`");
-    const auto s = vector(*size, path);
-    const auto middle = at ? vector(*at, path) : std::optional(Vector{0.0, 0.0, 0.0});
+    const auto s = vector(*size, path, "m");
+    const auto middle = at ? vector(*at, path, "m") : std::optional(Vector{0.0, 0.0, 0.0});
     if (!body || !s || !middle) return;
     for (int corner = 0; corner < 8; ++corner) {
       Vector local = *middle;
@@ -292,7 +292,7 @@ void Layer::write_contact(const TomlMember& field) {
     fields_.check_keys(plane->value, {"at", "normal", "on"}, fmt::format("in {}", mechanician::quoted(path)));
     if (!n) return report(*plane, "a plane has a normal", "plane = { at = [0, 0, 0], normal = [0, 0, 1] }");
     const auto direction_of = direction(*n, path);
-    const auto where = at ? vector(*at, path) : std::optional(Vector{0.0, 0.0, 0.0});
+    const auto where = at ? vector(*at, path, "m") : std::optional(Vector{0.0, 0.0, 0.0});
     const auto body = on ? body_named(on->value, "`on`") : std::optional(0);
     if (!direction_of || !where || !body) return;
     const Placement placed = *body == 0 ? placement_of(name) : Placement();

@@ -19,6 +19,8 @@ constexpr const char* wxyz[4] = {"qw", "qx", "qy", "qz"};
 
 /// Pairs of coordinates; where there are more, every body is by itself. 30 balls in a row, 85 hinges.
 constexpr double most_work = 2e5;
+/// Beyond it a tree that is asked for would take hours and all memory.
+constexpr double refused_work = 2e7;
 
 bool grows(JointType type) { return type <= JointType::screw; }
 
@@ -81,6 +83,14 @@ void Layer::plant() {
         for (const Body& b : bodies_) by_itself = by_itself || item.text.starts_with(b.name + ".");
     // Along long branches every coordinate is felt by all bodies behind it, and by all coordinates of these.
     by_itself = by_itself || work_of_tree() > most_work;
+  }
+  if (formulation_ == Formulation::joint && work_of_tree() > refused_work) {
+    report(root_.find("world")->value.find("formulation")->value,
+           fmt::format("along these joints {:.0e} pairs of coordinates feel the mass of a common body: too many for "
+                       "`formulation = \"joint\"`",
+                       work_of_tree()),
+           "say \"auto\" or \"free\", with which every body of so long a branch is by itself");
+    by_itself = true;
   }
   by_itself_ = by_itself;
   move_along_tree();

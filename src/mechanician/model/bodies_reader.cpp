@@ -81,17 +81,23 @@ void Layer::check_mass() {
 
 // ---- fields
 
-std::optional<Formula> Layer::formula(const TomlValue& value, const std::string& path) {
+std::optional<Formula> Layer::formula(const TomlValue& value, const std::string& path, const char* unit) {
   const auto number = evaluate_(value, path);
   if (!number) {
     good_ = false;
     return std::nullopt;
   }
   if (value.type == TomlValue::Type::number) return Formula(*number);
+  // A number in quotation marks is in SI, as others are.
+  if (unit && fields_.measure.kind == Measure::Kind::known)
+    if (const Measure wanted = measure_of_unit(*parse_unit(unit).unit); !common(wanted, fields_.measure)) {
+      const MeasureProblem p = explain_mismatch(wanted, fields_.measure);
+      report(value, p.message, fmt::format("what is asked for here is in {}", unit));
+    }
   return quoted_formula(value.text, *number);
 }
 
-std::optional<Vector> Layer::vector(const TomlMember& field, const std::string& path) {
+std::optional<Vector> Layer::vector(const TomlMember& field, const std::string& path, const char* unit) {
   if (field.value.type != TomlValue::Type::array || field.value.items.size() != 3) {
     report(field.value, fmt::format("`{}` is a list of three numbers", field.name),
            fmt::format("for example {} = [0, 0, 1]", field.name));
@@ -99,7 +105,7 @@ std::optional<Vector> Layer::vector(const TomlMember& field, const std::string& 
   }
   Vector v;
   for (std::size_t k = 0; k < 3; ++k) {
-    const auto f = formula(field.value.items[k], path);
+    const auto f = formula(field.value.items[k], path, unit);
     if (!f) return std::nullopt;
     v[k] = *f;
   }
@@ -107,7 +113,7 @@ std::optional<Vector> Layer::vector(const TomlMember& field, const std::string& 
 }
 
 std::optional<Vector> Layer::direction(const TomlMember& field, const std::string& path) {
-  const auto v = vector(field, path);
+  const auto v = vector(field, path, nullptr);
   if (!v) return std::nullopt;
   if (!(norm(*v).value > 0.0)) {
     report(field.value, fmt::format("`{}` has no length", field.name), "a direction has a component that is not zero");
@@ -220,7 +226,7 @@ void Layer::read_world() {
   if (!table) return;
   fields_.check_keys(*table, {"gravity", "formulation", "planar"}, "in [world]");
   if (const TomlMember* g = table->find("gravity"))
-    if (const auto v = vector(*g, "world.gravity")) gravity_ = *v;
+    if (const auto v = vector(*g, "world.gravity", "m/s^2")) gravity_ = *v;
   if (const TomlMember* f = table->find("formulation")) {
     const std::string* text = fields_.string(*f, "`formulation`");
     if (text && *text == "joint")
@@ -251,7 +257,7 @@ void Layer::read_placements() {
     const std::string path = "parts." + p.prefix;
     Placement inner{.prefix = p.prefix + "."};
     if (p.at.type == TomlValue::Type::array)
-      if (const auto v = vector({"at", p.at.begin, p.at.end, p.at}, path)) inner.at = *v;
+      if (const auto v = vector({"at", p.at.begin, p.at.end, p.at}, path, "m")) inner.at = *v;
     if (!p.turned.members.empty())
       if (const auto q = read_turned({"turned", p.turned.begin, p.turned.end, p.turned}, path)) inner.turned = *q;
     inner.R = matrix_of(inner.turned);
@@ -280,7 +286,7 @@ std::optional<Mark> Layer::read_mark(const TomlMember& field, const char* key, c
     return std::nullopt;
   }
   const auto body = body_named(on->value, "`on`");
-  const auto local = std::string_view(key) == "along" ? direction(*at, path) : vector(*at, path);
+  const auto local = std::string_view(key) == "along" ? direction(*at, path) : vector(*at, path, "m");
   if (!body || !local) return std::nullopt;
   Vector at_body = *local;
   if (*body == 0) {
@@ -302,18 +308,18 @@ void Layer::read_body(const TomlMember& field) {
   const Matrix none{Vector{0.0, 0.0, 0.0}, Vector{0.0, 0.0, 0.0}, Vector{0.0, 0.0, 0.0}};
   body.inertia = none;
   if (mass)
-    if (const auto m = formula(mass->value, path + ".mass")) {
+    if (const auto m = formula(mass->value, path + ".mass", "kg")) {
       body.mass = *m;
       if (m->value < 0.0)
         report(mass->value, fmt::format("the mass of {} is negative", mechanician::quoted(field.name)));
     }
   if (centre)
-    if (const auto c = vector(*centre, path + ".centre")) body.centre = *c;
+    if (const auto c = vector(*centre, path + ".centre", "m")) body.centre = *c;
   if (inertia) {
     const auto& items = inertia->value.items;
     if (inertia->value.type == TomlValue::Type::array && items.size() == 3 && items[0].type == TomlValue::Type::array) {
       for (std::size_t i = 0; i < 3; ++i) {
-        const auto row = vector({"inertia", items[i].begin, items[i].end, items[i]}, path + ".inertia");
+        const auto row = vector({"inertia", items[i].begin, items[i].end, items[i]}, path + ".inertia", "kg*m^2");
         if (row) body.inertia[i] = *row;
       }
       for (std::size_t i = 0; i < 3 && good_; ++i)
@@ -321,7 +327,7 @@ void Layer::read_body(const TomlMember& field) {
           if (std::abs(body.inertia[i][j].value - body.inertia[j][i].value) >
               1e-9 * (std::abs(body.inertia[i][i].value) + std::abs(body.inertia[j][j].value)))
             report(inertia->value, fmt::format("the inertia of {} is not symmetric", mechanician::quoted(field.name)));
-    } else if (const auto diagonal = vector(*inertia, path + ".inertia")) {
+    } else if (const auto diagonal = vector(*inertia, path + ".inertia", "kg*m^2")) {
       for (std::size_t i = 0; i < 3; ++i) body.inertia[i][i] = (*diagonal)[i];
     }
     body.has_inertia = true;
@@ -384,19 +390,19 @@ void Layer::read_start(Body& body, const TomlMember& field) {
   fields_.check_keys(field.value, {"at", "turned", "velocity", "spin", "spin_world"},
                      fmt::format("in {}", mechanician::quoted(path)));
   if (const TomlMember* m = field.value.find("at"))
-    if (const auto v = vector(*m, path)) body.at = *v;
+    if (const auto v = vector(*m, path, "m")) body.at = *v;
   if (const TomlMember* m = field.value.find("turned"))
     if (const auto q = read_turned(*m, path)) body.turned = *q;
   if (const TomlMember* m = field.value.find("velocity"))
-    if (const auto v = vector(*m, path)) body.velocity = *v;
+    if (const auto v = vector(*m, path, "m/s")) body.velocity = *v;
   const TomlMember *spin = field.value.find("spin"), *in_world = field.value.find("spin_world");
   if (spin && in_world)
     report(*in_world, fmt::format("both `spin` and `spin_world` are given for {}", mechanician::quoted(body.name)),
            "leave one out");
   if (spin)
-    if (const auto v = vector(*spin, path)) body.spin = *v;
+    if (const auto v = vector(*spin, path, "1/s")) body.spin = *v;
   if (in_world)
-    if (const auto v = vector(*in_world, path)) body.spin = transpose(matrix_of(body.turned)) * *v;
+    if (const auto v = vector(*in_world, path, "1/s")) body.spin = transpose(matrix_of(body.turned)) * *v;
   if (!is_planar() || !good_) return;
   // In the plane: the turn is one about its normal, the spin along it, the velocity in it.
   const Matrix R = matrix_of(body.turned);
@@ -429,12 +435,12 @@ std::optional<Quaternion> Layer::read_turned(const TomlMember& field, const std:
     const TomlMember* angle = table.find("angle");
     if (!angle) return report(field, "`turned` has an axis and no angle"), std::nullopt;
     const auto a = direction(*axis, path);
-    const auto f = formula(angle->value, path);
+    const auto f = formula(angle->value, path, "rad");
     return a && f ? std::optional(about(*a, *f)) : std::nullopt;
   }
   if (table.find("angle")) {
     if (is_planar()) {
-      const auto f = formula(table.find("angle")->value, path);
+      const auto f = formula(table.find("angle")->value, path, "rad");
       return f ? std::optional(about(normal_, *f)) : std::nullopt;
     }
     return report(field, "`turned` has an angle and no axis", ways), std::nullopt;
@@ -444,7 +450,7 @@ std::optional<Quaternion> Layer::read_turned(const TomlMember& field, const std:
     if (m->value.type != TomlValue::Type::array || m->value.items.size() != 4)
       return report(m->value, "a quaternion has four components, the scalar part first"), std::nullopt;
     for (std::size_t k = 0; k < 4; ++k) {
-      const auto f = formula(m->value.items[k], path);
+      const auto f = formula(m->value.items[k], path, "rad");
       if (!f) return std::nullopt;
       q[k] = *f;
     }
@@ -469,7 +475,7 @@ std::optional<Quaternion> Layer::read_turned(const TomlMember& field, const std:
       return report(m->value, "`euler` needs an order of three axes and three angles",
                     "for example euler = { order = \"zyx\", angles = [0.1, 0, 0] }"),
              std::nullopt;
-    const auto v = vector(*angles, path);
+    const auto v = vector(*angles, path, "rad");
     if (!v) return std::nullopt;
     Quaternion q{1.0, 0.0, 0.0, 0.0};
     for (std::size_t k = 0; k < 3; ++k) {
@@ -484,7 +490,7 @@ std::optional<Quaternion> Layer::read_turned(const TomlMember& field, const std:
   if (m->value.type != TomlValue::Type::array || m->value.items.size() != 3)
     return report(m->value, "`matrix` has three rows of three"), std::nullopt;
   for (std::size_t i = 0; i < 3; ++i) {
-    const auto row = vector({"matrix", m->value.items[i].begin, m->value.items[i].end, m->value.items[i]}, path);
+    const auto row = vector({"matrix", m->value.items[i].begin, m->value.items[i].end, m->value.items[i]}, path, "rad");
     if (!row) return std::nullopt;
     R[i] = *row;
   }
@@ -528,7 +534,10 @@ void Layer::read_starts_of_joints() {
       for (Joint& joint : joints_)
         for (JointCoordinate& c : joint.coordinates)
           if (c.name == m.name && !overrides_.contains(c.name + (rate ? ".start_rate" : ".start")))
-            if (const auto f = formula(m.value, "start." + m.name)) {
+            if (const auto f = formula(m.value, "start." + m.name,
+                                       c.turns ? (rate ? "1/s" : "rad")
+                                       : rate  ? "m/s"
+                                               : "m")) {
               (rate ? c.start_rate : c.start) = *f;
               (rate ? c.rate_given : c.given) = true;
             }

@@ -214,6 +214,7 @@ void Layer::write_extras(Joint& joint) {
   each("drive", [&](const JointCoordinate& c, const TomlValue& value, const TomlMember& m, const std::string& suffix) {
     const std::string name = joint.name + suffix + ".drive";
     define_as_written(joint.name + suffix + ".driven", value);
+    own_units_[joint.name + suffix + ".driven"] = c.turns ? "rad" : "m";
     constraints_.push_back({name, fmt::format("{} = {}{}.driven", c.symbol.str(), joint.name, suffix), span(m)});
     define(name, named(fmt::format("multiplier({})", name)), span(m));
   });
@@ -230,6 +231,7 @@ void Layer::write_extras(Joint& joint) {
     }
     const auto act = [&](const JointCoordinate& on, const TomlValue& value, const std::string& suffix) {
       define_as_written(joint.name + suffix + "." + key, value);
+      own_units_[joint.name + suffix + "." + key] = turns ? "N*m" : "N";
       Formula f = named(joint.name + suffix + "." + key);
       if (joint.type == JointType::screw && !on.turns) f = joint.pitch / (2.0 * std::numbers::pi) * f;
       add_force(along(on).name, f, span(*m));
@@ -248,8 +250,9 @@ void Layer::write_extras(Joint& joint) {
       return report(m, fmt::format("the spring of {} has no stiffness", shown),
                     "for example spring = { stiffness = 40, free = 0.1 }");
     fields_.check_keys(value, {"stiffness", "free"}, fmt::format("in {}", mechanician::quoted(path)));
-    const auto k = formula(value.find("stiffness")->value, path);
-    const auto free = value.find("free") ? formula(value.find("free")->value, path) : std::optional<Formula>(0.0);
+    const auto k = formula(value.find("stiffness")->value, path, c.turns ? "N*m" : "N/m");
+    const auto free = value.find("free") ? formula(value.find("free")->value, path, c.turns ? "rad" : "m")
+                                         : std::optional<Formula>(0.0);
     if (!k || !free) return;
     const std::string name = joint.name + suffix + ".spring";
     const Formula stretch = c.symbol - *free;
@@ -259,7 +262,7 @@ void Layer::write_extras(Joint& joint) {
   });
   if (const TomlMember* ball = table.find("damping"); ball && joint.type == JointType::spherical) {
     // A ball is damped about every axis alike.
-    if (const auto d = formula(ball->value, "joints." + joint.name + ".damping")) {
+    if (const auto d = formula(ball->value, "joints." + joint.name + ".damping", "N*m*s")) {
       const auto spin = [&](int body) {
         const Pose& pose = bodies_[static_cast<std::size_t>(body)].pose;
         return pose.R * pose.w;
@@ -271,7 +274,7 @@ void Layer::write_extras(Joint& joint) {
   } else {
     each("damping",
          [&](const JointCoordinate& c, const TomlValue& value, const TomlMember& m, const std::string& suffix) {
-           const auto d = formula(value, "joints." + joint.name + ".damping");
+           const auto d = formula(value, "joints." + joint.name + ".damping", c.turns ? "N*m*s" : "N*s/m");
            if (!d) return;
            const Formula f = define(joint.name + suffix + ".damper", -(*d * c.rate), span(m));
            add_force(c.name, f, span(m));
@@ -281,7 +284,8 @@ void Layer::write_extras(Joint& joint) {
     const std::string path = "joints." + joint.name + ".limits";
     if (value.type != TomlValue::Type::array || value.items.size() != 2)
       return report(m, fmt::format("the limits of {} are a list of two, the lower first", shown));
-    const auto low = formula(value.items[0], path), high = formula(value.items[1], path);
+    const auto low = formula(value.items[0], path, c.turns ? "rad" : "m"),
+               high = formula(value.items[1], path, c.turns ? "rad" : "m");
     if (!low || !high) return;
     if (!(low->value < high->value))
       return report(m, fmt::format("the lower limit of {} is not below the upper one", shown));

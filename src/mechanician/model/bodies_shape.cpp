@@ -75,7 +75,7 @@ void Layer::read_shape(Body& body, const TomlMember& field, bool has_centre, boo
     }
     for (std::size_t k = 0; k < n; ++k) {
       const TomlValue& item = list ? value.items[k] : value;
-      const auto f = formula(item, path);
+      const auto f = formula(item, path, "m");
       if (!f) return std::nullopt;
       if (!(f->value > 0.0)) return report(item, fmt::format("a size of {} is not positive", name)), std::nullopt;
       s[k] = *f;
@@ -109,20 +109,20 @@ void Layer::read_shape(Body& body, const TomlMember& field, bool has_centre, boo
   if (kind >= 2 && along != 2) std::swap(all.inertia[2], all.inertia[static_cast<std::size_t>(along)]);
   Vector middle{0.0, 0.0, 0.0};
   if (at)
-    if (const auto v = vector(*at, path)) middle = *v;
+    if (const auto v = vector(*at, path, "m")) middle = *v;
   if (density && (own_mass || has_mass))
     return report(*density, fmt::format("both a density and a mass are given for {}", name),
                   "one follows from the other: leave one out");
   if (own_mass && has_mass) return report(*own_mass, fmt::format("the mass of {} is given twice", name));
   Formula rho = 0.0;
   if (density) {
-    const auto f = formula(density->value, path);
+    const auto f = formula(density->value, path, "kg/m^3");
     if (!f) return;
     if (!(f->value >= 0.0)) return report(density->value, fmt::format("the density of {} is negative", name));
     rho = *f, body.mass = rho * all.volume;
   } else if (own_mass || has_mass) {
     if (own_mass) {
-      const auto f = formula(own_mass->value, path);
+      const auto f = formula(own_mass->value, path, "kg");
       if (!f) return;
       if (!(f->value >= 0.0)) return report(own_mass->value, fmt::format("the mass of {} is negative", name));
       body.mass = *f;

@@ -217,8 +217,11 @@ void Layer::put_statements() {
     for (const Mark& m : directions_) plain.insert(m.name);
     const auto add = [&](const Statement& s) {
       const std::size_t dot = s.name.rfind('.');
-      const char* unit =
-          dot == std::string::npos || plain.contains(s.name.substr(0, dot)) ? nullptr : unit_of(s.name.substr(dot + 1));
+      const auto own = own_units_.find(s.name);
+      const char* unit = own != own_units_.end() ? own->second
+                         : dot == std::string::npos || plain.contains(s.name.substr(0, dot))
+                             ? nullptr
+                             : unit_of(s.name.substr(dot + 1));
       if (unit && s.name.find('[') == std::string::npos)
         table_of(root_, "units", span).members.push_back({s.name, s.span.begin, s.span.end, text_value(unit, s.span)});
     };

@@ -42,7 +42,8 @@ Layer::Relative Layer::relative(const Joint& joint) const {
   const auto& c = joint.coordinates;
   const Vector zero{0.0, 0.0, 0.0};
   Relative r{identity(), zero, zero, zero, {1.0, 0.0, 0.0, 0.0}};
-  const Matrix rest = joint.F1 * transpose(joint.F2);
+  Matrix rest = joint.F1 * transpose(joint.F2);
+  for (Vector& row : rest) drop_rounding(row);
   const Vector e = column(joint.F1, 0), a = column(joint.F1, 2);
   const auto turned = [&](const JointCoordinate& k) {
     r.R = turn(a, cos(k.symbol), sin(k.symbol)) * rest;
@@ -139,6 +140,7 @@ void Layer::place_bodies() {
   };
   for (Body& b : bodies_)
     if (is_planar()) b.angle = angle_of(b.R), b.given_angle = angle_of(b.given_R);
+  find_loads();
   for (const int i : order_) {
     Body& b = bodies_[static_cast<std::size_t>(i)];
     if (b.parent < 0)
@@ -261,6 +263,69 @@ void Layer::check_closed(const Body& body) {
            "`velocity` is that of the origin of a body; or say `assemble = true` in [start]");
 }
 
+namespace {
+
+bool is_number(const Vector& v) { return v[0].is_number() && v[1].is_number() && v[2].is_number(); }
+bool is_number(const Matrix& A) { return is_number(A[0]) && is_number(A[1]) && is_number(A[2]); }
+
+/// m(c² 1 − c cᵀ)
+Formula shift(const Formula& mass, const Vector& c, std::size_t i, std::size_t k) {
+  return mass * ((i == k ? dot(c, c) : Formula(0.0)) - c[i] * c[k]);
+}
+
+/// Two loads as one; the second in axes R that lie at p.
+Load joined(const Load& one, const Load& two, const Matrix& R, const Vector& p) {
+  Load all;
+  all.mass = one.mass + two.mass;
+  const Vector there = p + R * two.centre;
+  if (!all.mass.is_zero()) all.centre = (1.0 / all.mass) * (one.mass * one.centre + two.mass * there);
+  const Matrix turned = R * (two.inertia * transpose(R));
+  const Vector from_one = one.centre - all.centre, from_two = there - all.centre;
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t k = 0; k < 3; ++k)
+      all.inertia[i][k] =
+          one.inertia[i][k] + turned[i][k] + (shift(one.mass, from_one, i, k) + shift(two.mass, from_two, i, k));
+  return all;
+}
+
+}  // namespace
+
+void Layer::find_loads() {
+  for (Body& b : bodies_) b.load = {b.mass, b.centre, b.inertia};
+  for (std::size_t n = order_.size(); n-- > 0;) {
+    Body& b = bodies_[static_cast<std::size_t>(order_[n])];
+    if (b.parent <= 0) continue;
+    const Joint& j = joints_[static_cast<std::size_t>(b.joint)];
+    Body& on = bodies_[static_cast<std::size_t>(b.parent)];
+    const auto known = [](const Load& l) { return l.mass.is_number() && is_number(l.centre) && is_number(l.inertia); };
+    // Of parameters texts would grow.
+    if (j.type != JointType::fixed || !known(b.load) || !known(on.load) || !is_number(j.F1) || !is_number(j.F2) ||
+        !is_number(j.r1) || !is_number(j.r2))
+      continue;
+    const bool to_second = &bodies_[static_cast<std::size_t>(j.second)] == &b;
+    const Matrix rest = j.F1 * transpose(j.F2), R = to_second ? rest : transpose(rest);
+    on.load = joined(on.load, b.load, R, to_second ? j.r1 - R * j.r2 : j.r2 - R * j.r1);
+    on.carries = b.carried = true;
+  }
+}
+
+/// T = ½m|u|² + m u·(w × c) + ½ w·(I + m(c² 1 − c cᵀ))w, and what keeps a quaternion from being without mass along itself.
+Formula Layer::kinetic_of(const Body& b, const Load& load, const Formula& along) const {
+  const Pose& pose = b.pose;
+  Vector u = pose.u;
+  if (b.parent < 0)  // |u| is that of the world
+    for (std::size_t k = 0; k < 3; ++k) u[k] = rate_of(pose.p[k], b.velocity[k].value);
+  Formula kinetic = 0.5 * load.mass * (square(u[0]) + square(u[1]) + square(u[2])), moments = 0.0;
+  if (!is_zero(load.centre)) kinetic = kinetic + load.mass * dot(pose.u, cross(pose.w, load.centre));
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t k = i; k < 3; ++k) {
+      const Formula entry = load.inertia[i][k] + shift(load.mass, load.centre, i, k);
+      kinetic = kinetic + (i == k ? 0.5 * entry * square(pose.w[i]) : entry * (pose.w[i] * pose.w[k]));
+      if (i == k) moments = moments + entry;
+    }
+  return along.is_zero() || !(moments.value > 0.0) ? kinetic : kinetic + 2.0 / 3.0 * moments * square(along);
+}
+
 void Layer::finish_body(Body& b) {
   const Pose& pose = b.pose;
   const Vector centre = pose.p + pose.R * b.centre, W = pose.R * pose.w;
@@ -270,38 +335,39 @@ void Layer::finish_body(Body& b) {
   }
   if (!b.turns)
     for (std::size_t k = 0; k < 4; ++k) define(b.name + "." + wxyz[k], pose.q[k], b.span);
-  // T = ½m|u|² + m u·(w × c) + ½ w·(I + m(c² 1 − c cᵀ))w
-  Vector u = pose.u;
-  if (b.parent < 0)  // |u| is that of the world
-    for (std::size_t k = 0; k < 3; ++k) u[k] = rate_of(pose.p[k], b.velocity[k].value);
-  Formula kinetic = 0.5 * b.mass * (square(u[0]) + square(u[1]) + square(u[2])), moments = 0.0;
-  if (!is_zero(b.centre)) kinetic = kinetic + b.mass * dot(pose.u, cross(pose.w, b.centre));
-  for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t k = i; k < 3; ++k) {
-      const Formula entry =
-          b.inertia[i][k] + b.mass * ((i == k ? dot(b.centre, b.centre) : Formula(0.0)) - b.centre[i] * b.centre[k]);
-      kinetic = kinetic + (i == k ? 0.5 * entry * square(pose.w[i]) : entry * (pose.w[i] * pose.w[k]));
-      if (i == k) moments = moments + entry;
-    }
   // Nothing has a mass along the quaternion itself. One that moves is given the mean of the moments there: a quaternion of constant
   // length has no speed along itself, so this is an energy of zero, and the mass matrix is not singular.
   const Joint* ball = b.parent >= 0 ? &joints_[static_cast<std::size_t>(b.joint)] : nullptr;
   const bool own = !ball && b.turns && !is_planar();
-  if ((own || (ball && ball->type == JointType::spherical)) && moments.value > 0.0) {
-    Formula along = 0.0;
+  Formula along = 0.0;
+  if (own || (ball && ball->type == JointType::spherical)) {
     for (std::size_t k = 0; k < 4; ++k) {
       const Formula& q = own ? pose.q[k] : ball->q[k];
       along = along + q * rate_of(q);
     }
-    kinetic = kinetic + 2.0 / 3.0 * moments * square(define(b.name + ".stretching", along, b.span));
+    along = define(b.name + ".stretching", along, b.span);
+  }
+  const auto count = [&](const std::string& name, const Formula& energy, std::vector<std::string>& sum) {
+    define(name, energy, b.span);
+    if (!b.carried && !energy.is_zero()) sum.push_back(name);
+  };
+  const Formula kinetic = kinetic_of(b, {b.mass, b.centre, b.inertia}, along);
+  const Formula potential = -(b.mass * dot(gravity_, centre));
+  // One that does not change is asked for all the same, in outputs, and moves nothing.
+  const bool weighs = !is_zero(gravity_);
+  if (!b.carries || b.carried) {
+    count(b.name + ".kinetic", kinetic, kinetic_);
+    if (potential.moves)
+      count(b.name + ".potential", potential, potential_);
+    else if (weighs)
+      define(b.name + ".potential", potential, b.span);
+    return;
   }
   define(b.name + ".kinetic", kinetic, b.span);
-  if (!kinetic.is_zero()) kinetic_.push_back(b.name + ".kinetic");
-  const Formula potential = -(b.mass * dot(gravity_, centre));
-  if (potential.moves) {
-    define(b.name + ".potential", potential, b.span);
-    potential_.push_back(b.name + ".potential");
-  }
+  if (weighs) define(b.name + ".potential", potential, b.span);
+  count(b.name + ".load.kinetic", kinetic_of(b, b.load, along), kinetic_);
+  const Formula all = -(b.load.mass * dot(gravity_, pose.p + pose.R * b.load.centre));
+  if (all.moves) count(b.name + ".load.potential", all, potential_);
 }
 
 /// What `fixed` keeps: the coordinates of the body, or those that lead to it.

@@ -82,7 +82,8 @@ void Layer::draw_body(const Body& b) {
   const TomlMember *cylinder = b.shape->find("cylinder"), *round = cylinder ? cylinder : b.shape->find("capsule");
   const TomlMember* axis = b.shape->find("axis");
   const auto along = static_cast<std::size_t>(axis ? axis->value.text[0] - 'x' : 2);
-  const auto radius = formula(round->value.items[0], "shape"), length = formula(round->value.items[1], "shape");
+  const auto radius = formula(round->value.items[0], "shape", "m"),
+             length = formula(round->value.items[1], "shape", "m");
   if (!radius || !length) return;
   if (cylinder && length->value < 2.0 * radius->value) {
     // Wheels and the like. The axis of a disc is its z: turned to x about y, to y about x.

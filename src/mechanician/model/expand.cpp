@@ -8,6 +8,7 @@
 #include "mechanician/expression/rewrite.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/model/expand_internal.hpp"
+#include "mechanician/model/held_quantity.hpp"
 #include "mechanician/model/source_map.hpp"
 
 namespace mechanician {
@@ -269,6 +270,9 @@ Model Expander::expand() {
   if (whole_) {
     for (const int i : stated_.start_rules.held_positions) model_.start.hold.push_back(stated_.name_of(i));
     for (const int i : stated_.start_rules.held_velocities) model_.start.hold.push_back(stated_.name_of(i) + "'");
+    for (auto i = stated_.places.lower_bound(std::string(held_quantity));
+         i != stated_.places.end() && i->first.starts_with(held_quantity); ++i)
+      if (i->first.size() > held_quantity.size()) model_.start.hold.push_back(i->first.substr(held_quantity.size()));
   }
   model_.start.time = plain(stated_.start_time_stated);
   if (stated_.run.scale_of_all) model_.run.scale_of_all = plain(*stated_.run.scale_of_all);

@@ -226,16 +226,21 @@ void ModelReader::read_contact(const TomlMember& field, const std::string& path,
   const std::size_t before = term.parts.size();
   model_.places[path + ".slip"] = fields_.place_of(slip->value);
   const bool several = slip->value.type == TomlValue::Type::array;
-  bool good = true;
+  bool good = true, forbidden = false;
   for (const TomlValue& item : several ? std::span(slip->value.items) : std::span(&slip->value, 1)) {
     const auto psi = expression(item, path + ".slip", Words::all, term.indices);
     good = good && psi;
     if (!psi) continue;
+    // Joints may forbid one of the two slips of a point of a body: nothing rubs there.
+    if (item.generated && !psi->contains(SymbolKind::velocity)) {
+      forbidden = true;
+      continue;
+    }
     const Place place = model_.places[fmt::format("{}.slip.{}", path, term.parts.size() - before)] =
         fields_.place_of(item);
     term.parts.push_back({Kind::slip, *psi, place});
   }
-  if (!good && term.parts.size() == before) term.parts.pop_back();
+  if ((!good || forbidden) && term.parts.size() == before) term.parts.pop_back();
 }
 
 void ModelReader::read_measured() {

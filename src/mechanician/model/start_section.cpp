@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/model/held_quantity.hpp"
 #include "mechanician/model/index_values.hpp"
 #include "mechanician/model/inside_folder.hpp"
 #include "mechanician/model/model_reader.hpp"
@@ -112,6 +113,26 @@ bool ModelReader::hold_item(const TomlValue& item, const std::vector<TermIndex>&
     held.push_back(static_cast<int>(plain->first));
     return true;
   }
+  // What a definition says is held by the constraint that it stays what it is (instant/held_quantities.hpp).
+  const auto quantity = std::find_if(
+      model_.definitions.begin(), model_.definitions.end(),
+      [&](const FamilyQuantity& d) { return d.term.indices.empty() && d.label.empty() && d.name == text; });
+  if (quantity != model_.definitions.end()) {
+    KindSet kinds = quantity->term.body.kinds();
+    for (const QuantitySum& sum : quantity->sums) kinds |= sum.kinds;
+    constexpr KindSet known = kind_bit(SymbolKind::time) | kind_bit(SymbolKind::coordinate) |
+                              kind_bit(SymbolKind::velocity) | kind_bit(SymbolKind::parameter);
+    const bool moves = (kinds & (kind_bit(SymbolKind::coordinate) | kind_bit(SymbolKind::velocity))) != 0;
+    if (!quantity->sums.empty() || (kinds & ~known) != 0 || !moves ||
+        (primes > 0 && (kinds & kind_bit(SymbolKind::velocity)) != 0))
+      return wrong(fmt::format("{} cannot be held", mechanician::quoted(item.text)),
+                   primes > 0
+                       ? "rates of what depends on positions are held, and what depends on velocities without a prime"
+                       : "what is held depends on positions or velocities, and on no forces or accelerations");
+    model_.places[std::string(held_quantity)] = model_.places[std::string(held_quantity) + item.text] =
+        fields_.place_of(item);
+    return true;
+  }
   const ParsedName name = parse_name(text);
   if (!name.problems.empty()) return wrong(name.problems.front().message, name.problems.front().hint);
   const auto none = [&] {
@@ -119,8 +140,10 @@ bool ModelReader::hold_item(const TomlValue& item, const std::vector<TermIndex>&
     std::vector<std::string> known;
     for (const CoordinateFamily& c : model_.coordinates)
       known.push_back(c.bounds.empty() ? c.name : model_.name_of(c.first));
+    for (const FamilyQuantity& d : model_.definitions)
+      if (d.label.empty()) known.push_back(d.name);
     const std::string near = fields_.is_full() ? "" : nearest(name.name, known);
-    return wrong(fmt::format("{} is no coordinate and cannot be held", mechanician::quoted(text)),
+    return wrong(fmt::format("{} is no coordinate and no definition, and cannot be held", mechanician::quoted(text)),
                  near.empty() ? "" : fmt::format("did you mean `{}`?", near));
   };
   const auto family = std::find_if(model_.coordinates.begin(), model_.coordinates.end(),

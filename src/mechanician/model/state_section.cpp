@@ -130,7 +130,8 @@ void ModelReader::read_state(const TomlMember& field) {
   term.indices = *indices, term.target = *target, term.key = fields_.place_of(field), term.name = field.name;
   if (const TomlMember* start = field.value.find("start")) {
     model_.places.emplace("states." + family + ".start", fields_.place_of(start->value));
-    if (const auto f = expression(start->value, path + ".start", Words::all, *indices)) {
+    if (auto f = expression(start->value, path + ".start", Words::all, *indices)) {
+      take_unit(start->value, family, 0, *f);
       Term position = term;
       position.kind = TermKind::position, position.body = *f, position.place = fields_.place_of(start->value);
       model_.places.emplace("start.position." + family, position.place);

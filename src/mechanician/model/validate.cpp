@@ -224,9 +224,10 @@ class Validator {
   void check_held() {
     for (std::string name : model_.start.hold) {
       if (name.ends_with('\'')) name.pop_back();
-      if (model_.find_coordinate(name) < 0)
-        report(place("start.hold"), fmt::format("{} is no coordinate and cannot be held", mechanician::quoted(name)),
-               "");
+      const auto is_it = [&](const Named& d) { return d.name == name; };
+      if (model_.find_coordinate(name) < 0 && std::none_of(model_.definitions.begin(), model_.definitions.end(), is_it))
+        report(place("start.hold"),
+               fmt::format("{} is no coordinate and no definition, and cannot be held", mechanician::quoted(name)), "");
     }
   }
 

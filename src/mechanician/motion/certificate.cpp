@@ -208,7 +208,8 @@ void SmoothMotion::each_number(Do&& number) {
   for (RowSet* set : {&dynamics_.all, &dynamics_.velocities, &dynamics_.positions}) number(set->rank);
   number(dynamics_.factors().singular_mass);
   for (double& x : dynamics_.row_sizes()) number(x);
-  for (Dynamics::Sliding& s : dynamics_.sliding()) number(s.sign), number(s.direction[0]), number(s.direction[1]);
+  for (Dynamics::Sliding& s : dynamics_.sliding())
+    number(s.sign), number(s.direction[0]), number(s.direction[1]), number(s.begins);
   for (double& x : dynamics_.held_control) number(x);
   number(samples_from_);
   dynamics_.sizes.each_number(number);

@@ -214,7 +214,7 @@ class Dynamics {
   struct ForceSource {
     std::vector<double> works_before = {};  ///< of work(NAME): what was done before; empty: nothing
     /// Puts ideal(x) and power(NAME) in their places, where those of the ideal case are not what this phase knows. Null: it knows them.
-    std::function<void(const State&, std::span<double> forces)> ideal = nullptr;
+    std::function<void(const State&, const Eigen::VectorXd& control, std::span<double> forces)> ideal = nullptr;
   };
   void set_force_source(ForceSource source) { force_source_ = std::move(source); }
   /// `when` of the events of the model. False where a value is not finite.
@@ -285,6 +285,7 @@ class Dynamics {
     std::array<double, 2> direction{};  ///< of the slip: ±1, or a unit vector that is near
     bool shares =
         false;  ///< with others, in any way, to the same effect: where the row is left out, its friction is too
+    double begins = 1.0;  ///< 1: it has not had a clear slip yet in this phase
   };
   std::vector<Sliding>& sliding() { return sliding_; }
   bool has_sliding() const { return !sliding_.empty(); }

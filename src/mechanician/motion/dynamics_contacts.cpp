@@ -17,8 +17,10 @@ namespace mechanician {
 
 namespace {
 constexpr double eps = std::numeric_limits<double>::epsilon();
-/// Slips slower than this part of the velocities have no direction of their own.
-constexpr double no_direction = 1e-11;
+/// Slips slower than this part of the velocities have no direction of their own; where they have just begun, what rounding leaves across
+/// them counts for longer.
+constexpr double no_direction = 1e-11, no_direction_yet = 1e-6;
+double least_slip(const Dynamics::Sliding& contact) { return contact.begins != 0.0 ? no_direction_yet : no_direction; }
 /// Sliding contacts from which the series is tried: below, it needs more solutions than there are contacts.
 constexpr int least_series = 12;
 }  // namespace
@@ -31,7 +33,7 @@ std::array<double, 2> Dynamics::slip_direction(const Sliding& contact, const dou
   std::array<double, 2> d = contact.direction;
   if (contact.num_slips == 1) return d;
   const double size = std::hypot(slip[0], slip[1]);
-  if (size <= no_direction * slip_speed(static_cast<std::size_t>(&contact - sliding_.data()))) return d;
+  if (size <= least_slip(contact) * slip_speed(static_cast<std::size_t>(&contact - sliding_.data()))) return d;
   // Through rest the direction is continued smoothly: that it turns at once there is found as the end of the phase.
   const double forwards = slip[0] * d[0] + slip[1] * d[1] < 0.0 ? -1.0 : 1.0;
   return {forwards * slip[0] / size, forwards * slip[1] / size};
@@ -221,7 +223,8 @@ void Dynamics::hold_slip_directions(double t, const double* y) {
     if (sliding_[s].num_slips != 2) continue;
     const double* slip = slips_of(s);
     const double size = std::hypot(slip[0], slip[1]);
-    if (size > no_direction * slip_speed(s)) sliding_[s].direction = {slip[0] / size, slip[1] / size};
+    if (size <= least_slip(sliding_[s]) * slip_speed(s)) continue;
+    sliding_[s].direction = {slip[0] / size, slip[1] / size}, sliding_[s].begins = 0.0;
   }
 }
 

@@ -246,7 +246,7 @@ void Dynamics::calc_forces(const double* y, const Sample& s) {
       }
     }
   }
-  if (force_source_.ideal) force_source_.ideal({s.t, s.q, s.qd}, forces_);
+  if (force_source_.ideal) force_source_.ideal({s.t, s.q, s.qd}, s.Q_control, forces_);
 }
 
 /// What is not known of them: by rounding, and because the state is known up to the tolerance only. Of the last calc_forces().

@@ -25,14 +25,21 @@ SparseLists list_rows(const SparsePattern& pattern) {
   return lists;
 }
 
-std::vector<Expr> list_forces(const Model& model) {
+namespace {
+
+std::vector<Expr> list_forces(const Model& model, std::size_t outputs) {
   std::vector<Expr> all, forces;
-  for (const Named& o : model.outputs) all.push_back(o.value);
+  for (std::size_t i = 0; i < outputs; ++i) all.push_back(model.outputs[i].value);
   for (const Event& e : model.events) all.push_back(e.when);
   for (const Expr& s : symbols_of(all))
     if ((kind_bit(s.symbol().kind) & all_forces) != 0) forces.push_back(s);
   return forces;
 }
+
+}  // namespace
+
+std::vector<Expr> list_forces(const Model& model) { return list_forces(model, model.outputs.size()); }
+std::vector<Expr> list_forces_of_columns(const Model& model) { return list_forces(model, model.num_columns()); }
 
 std::string slip_name(const std::string& constraint, std::size_t slip, std::size_t slips) {
   return slips == 1 ? fmt::format("slip of {}", constraint) : fmt::format("slip {} of {}", slip + 1, constraint);

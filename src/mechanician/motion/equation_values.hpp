@@ -236,6 +236,8 @@ std::vector<int> families_of(const std::vector<StateRow>& states, NameOf&& name_
 }
 /// Forces that outputs and events of a model use, each once: the order of EquationFacts::forces.
 std::vector<Expr> list_forces(const Model& model);
+/// The same without what [summary] is about.
+std::vector<Expr> list_forces_of_columns(const Model& model);
 /// What the row is called that holds a slip of a constraint, one of so many.
 std::string slip_name(const std::string& constraint, std::size_t slip, std::size_t slips);
 

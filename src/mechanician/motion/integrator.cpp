@@ -11,7 +11,7 @@
 #include "mechanician/motion/motion_family.hpp"
 #include "mechanician/motion/phased_motion.hpp"
 #include "mechanician/motion/staged_motion.hpp"
-#include "mechanician/motion/summary_watch.hpp"
+#include "mechanician/motion/summary_look.hpp"
 #include "mechanician/motion/tolerances.hpp"
 
 namespace mechanician {
@@ -38,36 +38,6 @@ void check(const System& system, const State& start, const MotionOptions& option
         throw std::invalid_argument(fmt::format("{}, not {}", wrong, scale));
 }
 
-/// Null where nothing is asked for.
-std::unique_ptr<SummaryWatch> make_watch(const System& system, const MotionOptions& options, double start) {
-  std::vector<SummaryItem> items = options.summarise ? system.summary() : std::vector<SummaryItem>{};
-  if (items.empty()) return nullptr;
-  // What robust control has come to is looked at in the second half of the run (NAME_error, which the reader adds where the requirement stands).
-  std::vector<double> from(items.size(), start);
-  for (std::size_t k = 0; k < items.size(); ++k)
-    for (int j = 0; j < system.num_control(); ++j)
-      if (const int row = system.m() + j; items[k].name == system.row_name(row) + "_error" &&
-                                          items[k].place.line == system.row(row).place.line &&
-                                          items[k].place.column == system.row(row).place.column)
-        from[k] = start + 0.5 * (options.to - start);
-  return std::make_unique<SummaryWatch>(std::move(items), start, options.tolerance, std::move(from));
-}
-
-/// The last step, as far as it belongs to the run.
-void look(SummaryWatch& watch, MotionSteps& steps) {
-  const auto calc = [&](double t, std::span<double> f) {
-    const Eigen::VectorXd outputs = steps.sample(t).outputs;
-    const auto count = static_cast<Eigen::Index>(f.size());
-    std::copy_n(outputs.data() + outputs.size() - count, count, f.begin());
-  };
-  watch.look(steps.step_begin, std::min(steps.t, steps.options.to), calc);
-  for (std::string& note : watch.take_notes()) steps.notes.push_back(std::move(note));
-}
-
-}  // namespace
-
-namespace {
-
 std::unique_ptr<MotionSteps> make_steps(MotionFamily& family, State start, MotionOptions options) {
   options.tolerance = tolerance_of_steps(options.tolerance);
   if (family.system().is_staged())
@@ -85,7 +55,7 @@ Integrator::Integrator(const System& system, State start, MotionOptions options)
     family_ = std::make_unique<MotionFamily>(system, start, system.inputs_from_outside());
     system_ = std::shared_ptr<const System>(std::shared_ptr<const System>(), &family_->system());
     steps_ = make_steps(*family_, std::move(start), options);
-    summary_ = make_watch(*system_, options, steps_->start.t);
+    summary_ = SummaryLook::make(*system_, options, steps_->start.t);
     return;
   }
   system_ = std::make_shared<const System>(system);
@@ -96,13 +66,13 @@ Integrator::Integrator(const System& system, State start, MotionOptions options)
     steps_ = std::make_unique<PhasedMotion>(*system_, std::move(start), options);
   else
     steps_ = std::make_unique<SmoothMotion>(*system_, std::move(start), options);
-  summary_ = make_watch(*system_, options, steps_->start.t);
+  summary_ = SummaryLook::make(*system_, options, steps_->start.t);
 }
 Integrator::Integrator(MotionFamily& family, State start, MotionOptions options)
     : system_(std::shared_ptr<const System>(), &family.system()) {
   check(family.system(), start, options);
   steps_ = make_steps(family, std::move(start), options);
-  summary_ = make_watch(*system_, options, steps_->start.t);
+  summary_ = SummaryLook::make(*system_, options, steps_->start.t);
 }
 Integrator::~Integrator() = default;
 Integrator::Integrator(Integrator&&) noexcept = default;
@@ -111,7 +81,7 @@ Integrator& Integrator::operator=(Integrator&&) noexcept = default;
 const std::optional<Stop>& Integrator::refusal() const { return steps_->refusal; }
 bool Integrator::advance() {
   if (!steps_->advance()) return false;
-  if (summary_) look(*summary_, *steps_);
+  if (summary_) summary_->look(*steps_);
   return true;
 }
 double Integrator::step_begin() const { return steps_->step_begin; }

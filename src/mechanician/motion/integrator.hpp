@@ -35,11 +35,12 @@ struct MotionOptions {
   double largest_step = 0.0;    ///< 0: no limit
   std::vector<double> scale{};  ///< typical sizes of coordinates, 0: found from the motion; empty: all are
   HeldControl sampled{};
-  bool summarise = true;  ///< follow what [summary] asks for, where the model has one
+  bool summarise = true;               ///< follow what [summary] asks for, where the model has one
+  std::vector<char> summarise_only{};  ///< by item of [summary]: those that are followed; empty: all
 };
 
 class MotionSteps;
-class SummaryWatch;
+class SummaryLook;
 struct HandedMotion;
 class Sizes;
 class MotionFamily;
@@ -116,7 +117,7 @@ class Integrator {
   std::unique_ptr<MotionFamily> family_;  ///< of a model with inputs, which vary
   std::shared_ptr<const System> system_;
   std::unique_ptr<MotionSteps> steps_;
-  std::unique_ptr<SummaryWatch> summary_;
+  std::unique_ptr<SummaryLook> summary_;
 };
 
 }  // namespace mechanician

@@ -50,6 +50,7 @@ class SmoothMotion : public MotionSteps {
 
   bool advance() override;
   Sample sample(double t) override;
+  const double* state_at(double t) override;
   Certificate certificate() const override;
   EnergyLedger ledger() const override { return ledger_; }
   std::vector<double> event_signs() const override { return events_inside_.sign; }
@@ -77,6 +78,7 @@ class SmoothMotion : public MotionSteps {
   Dynamics& dynamics() { return dynamics_; }
 
  private:
+  bool place(double time);
   // ---- integrator_start.cpp
   void begin();
   bool find_rank();
@@ -154,7 +156,7 @@ class SmoothMotion : public MotionSteps {
   int sigma_guard_ = 0;
   int points_left_ = 0, patience_ = 4;  ///< steps that end at the next point of a table, now and after the next failure
   bool passed_noted_ = false, limit_noted_ = false;
-  std::vector<double> y_sample_, rate_sample_, e5_, e3_, scale_;
+  std::vector<double> y_sample_, rate_sample_, placed_before_, e5_, e3_, scale_;
 
   bool implicit_ = false;
   std::shared_ptr<AccelerationDerivatives> derivatives_;  ///< made when they are first asked for, where they are known

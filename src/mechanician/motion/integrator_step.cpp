@@ -468,22 +468,33 @@ void SmoothMotion::settle_end() {
   dynamics_.evaluations = evaluations, ++dynamics_.projections;
 }
 
+/// The state at a time inside the last step, on the constraints, in y_sample_. True: near a singular one, where its rate is that of the
+/// step, in rate_sample_.
+bool SmoothMotion::place(double time) {
+  std::vector<double>& y = y_sample_;
+  if (statistics_.steps == 0) {
+    y = step_.rk.y_new;
+    return false;
+  }
+  const bool near_singular = !step_.implicit && crossings_.is_near_last(time);
+  step_.state_at(time, y.data(), near_singular ? rate_sample_.data() : nullptr);
+  if (!crossings_.is_on_last(time) && (step_.implicit || time != step_.end())) {
+    placed_before_ = y;
+    if (!dynamics_.project(time, y.data()).ok) y = placed_before_;
+  }
+  return near_singular;
+}
+
+const double* SmoothMotion::state_at(double time) {
+  place(std::clamp(time, step_begin, t));
+  return y_sample_.data();
+}
+
 Sample SmoothMotion::sample(double time) {
   const int n = dynamics_.n();
   time = std::clamp(time, step_begin, t);
   std::vector<double>& y = y_sample_;
-  const bool multistep = step_.implicit, inside = !multistep && statistics_.steps > 0;
-  bool near_singular = false;
-  if (statistics_.steps == 0) {
-    y = step_.rk.y_new;
-  } else {
-    near_singular = inside && crossings_.is_near_last(time);
-    step_.state_at(time, y.data(), near_singular ? rate_sample_.data() : nullptr);
-    if (!crossings_.is_on_last(time) && (multistep || time != step_.end())) {
-      std::vector<double> kept = y;
-      if (!dynamics_.project(time, y.data()).ok) y = kept;
-    }
-  }
+  const bool near_singular = place(time);
   const auto full = dynamics_.calc_sample(time, y.data(), near_singular ? rate_sample_.data() + n : nullptr);
   if (full) return *full;
   Sample bare;

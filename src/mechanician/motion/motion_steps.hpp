@@ -21,6 +21,8 @@ class MotionSteps {
 
   virtual bool advance() = 0;
   virtual Sample sample(double t) = 0;
+  /// [q | q̇] of the last step at a time, as sample() has them; null: only that knows.
+  virtual const double* state_at(double) { return nullptr; }
   virtual Certificate certificate() const = 0;
   virtual const Statistics& statistics() = 0;
   virtual bool at_checkpoint() const = 0;

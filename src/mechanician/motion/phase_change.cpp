@@ -416,6 +416,41 @@ void PhasedMotion::take_from_phase(const Change& change, std::size_t c, Contact&
   }
 }
 
+/// Where contacts that share what they carry let go together, forces are those that just hold: what each does then, and which way it
+/// begins to slip, shows a little later.
+void PhasedMotion::look_ahead(const Change& change, std::vector<Contact>& contacts) const {
+  const State& state = change.state;
+  bool any = false;
+  for (std::size_t c = 0; c < contacts.size(); ++c)
+    any = any || (change.old[c].status == ContactStatus::sticking && contacts[c].status == ContactStatus::touching &&
+                  contacts[c].direction.size() == 0);
+  if (!any || change.qdd_held.size() == 0) return;
+  const double span = std::min(options.to - state.t, std::max(smooth_->next_step(), state.t - phase_start_.t));
+  for (const double part : {1e-6, 1e-5, 1e-4, 1e-3}) {
+    const double later = part * span;
+    State there{state.t + later, state.q + later * state.qd + 0.5 * later * later * change.qdd_held,
+                state.qd + later * change.qdd_held};
+    const Evaluation now = system->evaluate(there);
+    std::optional<NotFinite> not_finite = now.not_finite;
+    if (not_finite) return;
+    const std::vector<ContactValues> values = system->evaluate_contacts(there, not_finite);
+    if (not_finite) return;
+    std::vector<Contact> guess = contacts;
+    for (std::size_t c = 0; c < guess.size(); ++c) guess[c].values = values[c];
+    const Instant instant = accelerate_with(*system, there, now, guess, {.diagnose = false});
+    if (!instant.has_acceleration() || !instant.contact_trouble.empty()) continue;
+    bool changed = false;
+    for (std::size_t c = 0; c < contacts.size(); ++c) {
+      const Contact& found = instant.contacts[c];
+      if (change.old[c].status == ContactStatus::open || contacts[c].status != ContactStatus::touching) continue;
+      if (!found.acts() && contacts[c].values.one_sided) contacts[c].status = ContactStatus::separating, changed = true;
+      if (found.status == ContactStatus::sliding && contacts[c].direction.size() == 0)
+        contacts[c].direction = found.direction, changed = true;
+    }
+    if (changed) return;
+  }
+}
+
 /// Where the contact that ended the phase was taken as opening or beginning to slip and does neither, all is left to the instant.
 std::optional<Instant> PhasedMotion::decide_next(const Change& change, const Evaluation& now,
                                                  std::vector<Contact>& contacts) {
@@ -482,6 +517,7 @@ bool PhasedMotion::change_generally(Change& change) {
   if (over) return false;
   change.jumped = jump(change.state, now, contacts);
   if (over) return false;
+  if (!change.jumped) look_ahead(change, contacts);
   std::optional<Instant> instant = decide_next(change, now, contacts);
   if (!instant) return false;
   if (change.jumped) change.settling = settle(change.state, now, contacts, *instant);
@@ -524,6 +560,7 @@ bool PhasedMotion::change_phase() {
   if (std::vector<std::string> settled = take_settled(state.t + shortest); !settled.empty())
     add_event(EventKind::contact, state.t, std::move(settled), state, state.qd);
   if (change.why && change.why->what == What::slip) change.qdd = smooth_->sample(state.t).qdd;
+  if (!change.why) change.qdd_held = smooth_->sample(state.t).qdd;
   measure(state);
   leave_phase();
   if (change.why && change.why->what == What::friction_solvable) {

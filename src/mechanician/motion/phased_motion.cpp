@@ -350,12 +350,14 @@ Dynamics::ForceSource PhasedMotion::force_source() {
       if (system->row_name(static_cast<int>(j)) == s.name) source.works_before[i] += sums_.works.constraints(j);
   }
   if (ideal && rubs())
-    source.ideal = [this](const State& state, std::span<double> forces) { calc_ideal_forces(state, forces); };
+    source.ideal = [this](const State& state, const VectorXd& control, std::span<double> forces) {
+      calc_ideal_forces(state, control, forces);
+    };
   return source;
 }
 
-void PhasedMotion::calc_ideal_forces(const State& state, std::span<double> forces) const {
-  const auto ideal = find_ideal(state, smooth_->dynamics().control_force());
+void PhasedMotion::calc_ideal_forces(const State& state, const VectorXd& control, std::span<double> forces) const {
+  const auto ideal = find_ideal(state, control);
   if (!ideal) return;
   const VectorXd force = ideal->now.values.A.transposed_times(ideal->lambda);
   for (std::size_t i = 0; i < forces_.size(); ++i) {

@@ -39,6 +39,7 @@ class PhasedMotion : public MotionSteps {
 
   bool advance() override;
   Sample sample(double t) override;
+  const double* state_at(double time) override { return smooth_->state_at(time); }
   Certificate certificate() const override;
   const Statistics& statistics() override;
   bool at_checkpoint() const override { return smooth_ && smooth_->at_checkpoint(); }
@@ -92,6 +93,7 @@ class PhasedMotion : public MotionSteps {
     Settling settling = {};
     Eigen::VectorXd before_moving = {};  ///< velocities, after impacts
     Eigen::VectorXd qdd = {};            ///< where the phase has ended, if a slip did that
+    Eigen::VectorXd qdd_held = {};       ///< if it could not go on
     bool jumped = false, ready = false;  ///< begin_phase()
     bool is(std::size_t c, GuardMeaning::What what) const { return why && why->contact == c && why->what == what; }
   };
@@ -104,6 +106,7 @@ class PhasedMotion : public MotionSteps {
   bool change_generally(Change& change);
   std::vector<Contact> find_contacts(const Change& change, const Evaluation& now);
   void take_from_phase(const Change& change, std::size_t c, Contact& contact);
+  void look_ahead(const Change& change, std::vector<Contact>& contacts) const;
   std::optional<Instant> decide_next(const Change& change, const Evaluation& now, std::vector<Contact>& contacts);
   void move_on(Change& change, Evaluation& now, const std::vector<Contact>& contacts);
   void tell(const Change& change);
@@ -136,7 +139,7 @@ class PhasedMotion : public MotionSteps {
   PhasedMotion(const System& system, State start, MotionOptions options, std::unique_ptr<PhaseSystems> own,
                PhaseSystems* phases, Continuation before);
   Dynamics::ForceSource force_source();
-  void calc_ideal_forces(const State& state, std::span<double> forces) const;
+  void calc_ideal_forces(const State& state, const Eigen::VectorXd& control, std::span<double> forces) const;
   /// Forces of the ideal case: of the touching contacts without friction. Nothing where they are not known.
   struct Ideal {
     Eigen::VectorXd lambda;

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <span>
 #include <utility>
 
 #include "mechanician/equations/unfelt_states.hpp"
 #include "mechanician/expression/print.hpp"
+#include "mechanician/expression/simplify.hpp"
 #include "mechanician/output/equations_output.hpp"
 #include "mechanician/output/readable.hpp"
 
@@ -15,7 +17,8 @@ constexpr int widest_matrix = 8;  // columns of a matrix that is written as one
 
 class EquationsLatex {
  public:
-  explicit EquationsLatex(const EquationsReport& report) : report_(report), eqs_(report.eqs) {
+  EquationsLatex(const EquationsReport& report, std::size_t longest)
+      : report_(report), eqs_(report.eqs), longest_(longest) {
     for (const std::string& name : eqs_.coordinates) names_.push_back(name_latex(name));
   }
 
@@ -48,8 +51,11 @@ class EquationsLatex {
   }
 
  private:
-  static std::string shown(const Expr& f) {
-    return print(readable(f), {.format = PrintFormat::latex, .max_length = 100000});
+  /// What is cut off anywhere is no LaTeX any more: then it is said how long it is.
+  std::string shown(const Expr& f) const {
+    std::string text = print(readable(f), {.format = PrintFormat::latex, .max_length = longest_});
+    if (text.size() <= longest_) return text;
+    return fmt::format("\\text{{(an expression of {} operations)}}", count_nodes(std::span(&f, 1)));
   }
   /// A name stands before the first of its blocks.
   void display(std::string text) { blocks_.push_back({std::exchange(name_, {}), std::move(text), {}}); }
@@ -57,8 +63,11 @@ class EquationsLatex {
 
   void matrix(std::string_view name, const SparseExprMatrix& X) {
     if (X.cols > widest_matrix || X.rows > widest_matrix) {
+      // What has an index already gets another one as a whole.
+      const std::string whole =
+          name.find('_') == std::string_view::npos ? std::string(name) : fmt::format("{{{}}}", name);
       for (const auto& e : X.entries)
-        display(fmt::format("{}_{{{},{}}} = {}", name, e.row + 1, e.col + 1, shown(e.value)));
+        display(fmt::format("{}_{{{},{}}} = {}", whole, e.row + 1, e.col + 1, shown(e.value)));
       return;
     }
     std::vector<std::vector<std::string>> cells(static_cast<std::size_t>(X.rows),
@@ -134,14 +143,15 @@ class EquationsLatex {
   const EquationsReport& report_;
   const Equations& eqs_;
   std::vector<std::string> names_;
+  std::size_t longest_;
   std::string name_;
   std::vector<LatexBlock> blocks_;
 };
 
 }  // namespace
 
-std::vector<LatexBlock> equations_latex_blocks(const EquationsReport& report) {
-  return EquationsLatex(report).blocks();
+std::vector<LatexBlock> equations_latex_blocks(const EquationsReport& report, std::size_t longest) {
+  return EquationsLatex(report, longest).blocks();
 }
 
 std::string equations_latex(const EquationsReport& report) {

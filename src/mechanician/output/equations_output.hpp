@@ -29,7 +29,8 @@ struct LatexBlock {
   std::string latex;  ///< of a display; may be empty
   std::string note;
 };
-std::vector<LatexBlock> equations_latex_blocks(const EquationsReport& report);
+/// Expressions of more bytes than `longest` are said to be long in their place.
+std::vector<LatexBlock> equations_latex_blocks(const EquationsReport& report, std::size_t longest = 100'000);
 
 std::string equations_text(const EquationsReport& report);
 std::string equations_latex(const EquationsReport& report);

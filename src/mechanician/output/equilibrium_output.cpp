@@ -92,9 +92,10 @@ std::string equilibrium_text(const System& system, const EquilibriumReport& repo
       std::vector<std::string> row{fmt::format("{}", s.branch + 1), number(s.parameter)};
       for (int i = 0; i < std::min(n, most_columns); ++i)
         row.push_back(number(std::abs(s.q(i)) < 1e-12 ? 0.0 : s.q(i)));
-      row.emplace_back(s.kind == SpecialKind::fold       ? "fold"
-                       : s.kind == SpecialKind::crossing ? "stability changes where branches cross"
-                                                         : "stability changes: an oscillation");
+      row.push_back(s.kind == SpecialKind::fold          ? "fold"
+                    : s.kind == SpecialKind::crossing    ? "stability changes where branches cross"
+                    : s.kind == SpecialKind::oscillation ? "stability changes: an oscillation"
+                                                         : fmt::format("`{}` {}", s.constraint, name_of(s.kind)));
       special.add(std::move(row));
     }
     out += "\n" + special.text();
@@ -112,7 +113,7 @@ std::string equilibrium_json(const System& system, const EquilibriumReport& repo
     json.key("position").named(name, s.linear.state.q);
     json.key("stable").value(s.is_stable());
     json.key("isolated").value(s.isolated);
-    const Eigen::VectorXd multipliers = s.linear.multipliers.head(system.m());
+    const Eigen::VectorXd multipliers = s.linear.multipliers.head(system.num_constraints());
     json.key("multipliers").named([&](int j) { return system.row_name(j); }, multipliers);
     json.key("eigenvalues");
     write_eigenvalues(json, s.spectrum.eigenvalues);
@@ -124,6 +125,7 @@ std::string equilibrium_json(const System& system, const EquilibriumReport& repo
     json.begin_object().key(report.varied).value(s.parameter);
     json.key("position").named(name, s.q);
     if (with_kind) json.key("kind").value(name_of(s.kind));
+    if (!s.constraint.empty()) json.key("constraint").value(s.constraint);
     json.key("branch").value(static_cast<std::int64_t>(s.branch)).end_object();
   };
   if (report.branches)

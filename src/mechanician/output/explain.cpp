@@ -80,7 +80,8 @@ class Explanation {
     heading("Nature as a controller: error signal and gain");
     line("By that free acceleration the constraints would be missed by the error signal");
     line("    e = b − A a: {}", by_row(*p_.error_signal));
-    if (p_.error_signal->cwiseAbs().maxCoeff() <= 1e-12 * std::max(1.0, instant_.values.b.cwiseAbs().maxCoeff())) {
+    const auto largest = [](const VectorXd& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; };
+    if (largest(*p_.error_signal) <= 1e-12 * std::max(1.0, largest(instant_.values.b))) {
       line("It vanishes: the free motion meets the constraints by itself, and no ideal force is needed.");
       return;
     }

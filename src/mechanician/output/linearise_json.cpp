@@ -57,9 +57,10 @@ std::string linearise_json(const System& system, const LineariseReport& report) 
   json.key("at").value(name_of(l.at));
   json.key("depends_on_time").value(l.depends_on_time);
   json.key("stable");
-  if (report.floquet)
-    json.value(report.floquet->is_stable());
-  else if (l.at == Linearisation::At::moving || l.depends_on_time)
+  const auto verdict = report.floquet ? report.floquet->verdict() : Floquet::Verdict::undecided;
+  if (report.floquet && verdict != Floquet::Verdict::undecided)
+    json.value(verdict == Floquet::Verdict::stable);
+  else if (report.floquet || l.at == Linearisation::At::moving || l.depends_on_time)
     json.null();
   else
     json.value(report.spectrum.is_stable());

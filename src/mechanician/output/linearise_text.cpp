@@ -107,10 +107,22 @@ std::string verdict(const LineariseReport& report) {
     for (std::size_t k = 0; k < l.states.size() && worst < 4; ++k)
       if (const double f = l.drift(static_cast<Eigen::Index>(k)); f != 0.0)
         drift += fmt::format("{}{} by {}", drift.empty() ? "" : ", ", l.states[k], short_number(f)), ++worst;
+    // Of a body that spins, quaternions change as long as it does: what is steady about it is not seen in them.
+    const bool spins = std::any_of(l.states.begin(), l.states.end(), [&](const std::string& name) {
+      const std::size_t dot = name.rfind('.');
+      return dot != std::string::npos &&
+             (name.substr(dot) == ".qx" || name.substr(dot) == ".qy" || name.substr(dot) == ".qz") &&
+             l.drift(&name - l.states.data()) != 0.0;
+    });
     return fmt::format(
         "no equilibrium and no steady motion: the states change ({}{}). A is the derivative of their rates here; its "
-        "eigenvalues do not tell whether deviations grow\n",
-        drift, worst == 4 ? ", …" : "");
+        "eigenvalues do not tell whether deviations grow{}\n",
+        drift, worst == 4 ? ", …" : "",
+        spins
+            ? ". Quaternions of a body that spins change with its turning, so that a steady spin is not recognised by "
+              "them: by the angles of universal and revolute joints it is, and --period decides where a turn is a "
+              "period"
+            : "");
   }
   const char* where = l.at == Linearisation::At::rest ? "rest" : "a steady motion";
   if (l.depends_on_time)
@@ -139,7 +151,21 @@ std::string floquet_text(const Floquet& f) {
                number(std::abs(e.value), e.uncertainty)});
   }
   out += table.text();
-  return out + (f.is_stable() ? "stable: none is larger than 1\n" : "unstable: deviations grow with each period\n");
+  switch (f.verdict()) {
+    case Floquet::Verdict::stable:
+      return out + "stable: none is larger than 1\n";
+    case Floquet::Verdict::unstable:
+      return out + "unstable: deviations grow with each period\n";
+    case Floquet::Verdict::undecided:
+      break;
+  }
+  double uncertainty = 0.0;
+  for (std::size_t k = 0; k < f.meets.size(); ++k)
+    if (f.meets[k]) uncertainty = std::max(uncertainty, f.multipliers.eigenvalues[k].uncertainty);
+  return out + fmt::format(
+                   "not decided: multipliers of the size 1 meet, as far as digits tell (by {}), as they do along every "
+                   "motion that keeps its energy; deviations may stay, or grow in proportion to time\n",
+                   short_number(uncertainty));
 }
 
 }  // namespace

@@ -6,10 +6,12 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <numbers>
 #include <set>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/print.hpp"
+#include "mechanician/instant/open_loops.hpp"
 #include "mechanician/output/readable.hpp"
 
 namespace mechanician {
@@ -335,12 +337,22 @@ Remark projection_offer(const System& system, const State& given, const Projecti
     if (p.not_finite) remark.details.push_back(p.not_finite->message());
     constexpr std::size_t most = 12;
     std::vector<std::string> unmet;
-    for (std::size_t k = 0; k < std::min(p.unmet.size(), most); ++k)
+    const std::vector<OpenJoint> open = find_open_joints(system, p);
+    for (const OpenJoint& joint : open) {
+      const std::string angle =
+          fmt::format("{} rad ({}°)", short_number(joint.angle), short_number(joint.angle * 180.0 / std::numbers::pi));
+      unmet.push_back(
+          fmt::format("joint `{}` by {}{}{}", joint.name, joint.length > 1e-8 ? short_number(joint.length) + " m" : "",
+                      joint.length > 1e-8 && joint.angle > 1e-8 ? " and " : "", joint.angle > 1e-8 ? angle : ""));
+    }
+    for (std::size_t k = 0; open.empty() && k < p.unmet.size(); ++k)
       unmet.push_back(fmt::format("`{}` by {}", system.row_name(p.unmet[k]), short_number(p.off[k])));
-    if (p.unmet.size() > most) unmet.push_back(fmt::format("and {} more", p.unmet.size() - most));
+    const std::size_t count = unmet.size();
+    if (count > most) unmet.resize(most), unmet.push_back(fmt::format("and {} more", count - most));
     if (!unmet.empty())
       remark.details.push_back(
-          fmt::format("not met{}: {}", p.unmet_rates ? " in velocities" : "", fmt::join(unmet, ", ")));
+          open.empty() ? fmt::format("not met{}: {}", p.unmet_rates ? " in velocities" : "", fmt::join(unmet, ", "))
+                       : fmt::format("the loop stays open, at best: {}", fmt::join(unmet, ", ")));
     if (const InTheWay held = find_in_the_way(system, given, p); !held.names.empty())
       remark.details.push_back(
           fmt::format("[start] holds what {} on; let go of {}{}", p.unmet.size() == 1 ? "this depends" : "these depend",

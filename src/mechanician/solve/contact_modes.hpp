@@ -50,6 +50,9 @@ class ContactGroup {
   const std::vector<std::size_t>& units() const { return units_; }
   const ContactUnit& unit(std::size_t i) const { return s_.units[units_[i]]; }
 
+  /// Contacts that may begin to slip in any direction of a plane.
+  std::size_t num_free() const;
+
   /// What each contact can do; directions to be found stay empty.
   std::vector<std::vector<UnitMode>> options() const;
 
@@ -73,6 +76,9 @@ class ContactGroup {
   /// One acceptable mode by exchanging unknowns, one at a time; for groups too large to enumerate. Nothing: none was found.
   std::optional<ModeSolution> find_by_pivoting(long& num_modes) const;
 
+  /// One acceptable mode by making friction smooth, and less and less so; one-sided contacts only.
+  std::optional<ModeSolution> find_by_smoothing(long& num_modes) const;
+
   /// Relaxation over the contacts from zero forces, modes tried on the way; where that finds nothing either.
   std::optional<ModeSolution> relax(long& num_modes) const;
 
@@ -92,6 +98,7 @@ class ContactGroup {
   SlipSample sample_slip(const GroupMode& mode, std::size_t i, const std::vector<Eigen::Index>& rows,
                          const std::vector<Eigen::Index>& columns) const;
   std::vector<double> directions(GroupMode mode, std::size_t free) const;
+  struct Smoothed;
   struct Pivoting;
   void place(Pivoting& pivoting) const;
   std::optional<GroupMode> pivot(const Pivoting& pivoting) const;

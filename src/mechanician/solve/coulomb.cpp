@@ -193,8 +193,9 @@ void keep_new(const ContactSystem& s, ModeSolution solution, GroupAnswers& answe
 }
 
 std::optional<ModeSolution> find_one(const ContactGroup& group, long& num_modes) {
-  auto found = group.find_by_pivoting(num_modes);
-  return found ? std::move(found) : group.relax(num_modes);
+  if (auto found = group.find_by_pivoting(num_modes)) return found;
+  if (auto found = group.find_by_smoothing(num_modes)) return found;
+  return group.relax(num_modes);
 }
 
 GroupAnswers look_at(const ContactSystem& s, const ContactGroup& group, const CoulombOptions& options,
@@ -237,6 +238,14 @@ GroupAnswers look_at(const ContactSystem& s, const ContactGroup& group, const Co
       visit([&](const GroupMode& mode, int num_free) { num_free == 0 ? look(mode) : static_cast<void>(0); });
     }
     long num_searched = 0;
+    // Contacts that begin to slip in a plane, several at once: of what they can do together the ways to share a load are left out.
+    if (any_free && group.num_free() > 1)
+      if (auto found = group.find_by_smoothing(num_modes)) {
+        answers = {};
+        keep_new(s, std::move(*found), answers);
+        answers.complete = group.surely_unique();
+        return answers;
+      }
     if (any_free) {
       visit([&](const GroupMode& mode, int num_free) {
         if (num_free == 1) look(mode);
