@@ -480,6 +480,8 @@ equation = "a - c = 0.1"
 
 
 REFUSED = [
+    ('[constraints]\nwire = "z = 0"\n[outputs]\np = "power(wire)"\n', 'the power of a single constraint'),
+    ('[constraints]\nwire = "z = 0"\n[outputs]\np = "work(wire)"\n', 'summed up over a motion'),
     ('[constraints]\nfloor = "z >= 0"\n[control.go]\nequation = "x = 0"\nfrequency = 1.0\n', '`floor` is a contact beside control'),
     ('[constraints]\nwire = "z = 0"\n[nonideal]\nx = "-0.1*abs(ideal(z))*x\'"\n[actuators]\nm = { z = "1" }\n[control.go]\nequation = "x = 0"\nfrequency = 1.0\n', 'the control force presses on them'),
 ]
