@@ -733,8 +733,161 @@ def verified(p, seed):
         true('global error', p.run(text, '--verify').summary['global_error'] < 1e-6)
 
 
+def goes_on_from_results(p, seed):
+    """A run from a row of a result has the modes of that row and what was released there: it ends as the whole run does."""
+    text = '''
+coordinates = ["x"]
+[modes]
+thrust = 4.0
+[dynamics]
+kinetic = "x'^2"
+force   = { x = "thrust - 0.2*x'" }
+[events]
+burnt = { when = "t - 1", do = "thrust = 0" }
+[run]
+to = 3
+every = 0.5
+'''
+    file, stored = p.model(text), os.path.join(p.folder, 'stored.h5')
+    whole = p.run(text, '--to', 5)
+    true('a run to go on from', p.call('run', file, '-o', stored)[0] == 0)
+    rest = p.run(text, '--from', stored, '--to', 5)
+    near('x after a mode', rest.last['x'], whole.last['x'], 1e-9)
+    true('the mode is said', '`thrust` = 0' in rest.err)
+    code, _, err = p.call('sweep', file, '--from', stored, '--to', 5, '--count', 2, '--seed', 1, '--vary', "x'=uniform(0,1)")
+    true('a sweep does not go on with other modes', code == 2 and 'thrust' in err)
+    rod = '''
+coordinates = ["x", "y"]
+[dynamics]
+kinetic   = "0.75*(x'^2 + y'^2)"
+potential = "14.715*y"
+[constraints]
+rod = "sqrt(x^2 + y^2) = 2"
+[events]
+breaks = { when = "-multiplier(rod) - 30", direction = "up", do = "release rod" }
+[start]
+position = { x = 2 }
+[run]
+to = 1.5
+every = 0.5
+'''
+    file, whole = p.model(rod), p.run(rod, '--to', 2)
+    true('a rod that breaks', p.call('run', file, '-o', stored)[0] == 0)
+    rest = p.run(rod, '--from', stored, '--to', 2)
+    near('y after a rod has broken', rest.last['y'], whole.last['y'], 1e-9)
+    near('and falls freely', rest.last["y''"], -9.81)
+
+
+def joints_of_bodies(p, seed):
+    """`release` of a joint releases all its rows: what was held flies on with the velocity that it had. A joint that begins released is engaged as a
+    constraint is, with the jump of velocities nearest in the mass norm."""
+    pin = '''
+[world]
+gravity = [0, 0, -9.81]
+[bodies.bob]
+mass = 1.5
+inertia = [0.01, 0.02, 0.03]
+start = {{ at = [1, 0, 0], velocity = [0, 0, -2], spin = [0, 2, 0] }}
+[joints.pin]
+type = "{type}"
+between = ["ground", "bob"]
+at = [0, 0, 0]
+{axis}
+[events]
+lets_go = {{ when = "t - 0.25", do = "release pin" }}
+[run]
+to = 0.75
+every = 0.25
+'''
+    for kind, axis in (('revolute', 'axis = [0, 1, 0]'), ('spherical', '')):
+        run = p.run(pin.format(type=kind, axis=axis))
+        at, end = [r for r in run.rows if abs(r['t'] - 0.25) < 1e-9][-1], run.last
+        near('held until then', math.hypot(at['bob.x'], at['bob.z']), 1.0)
+        near('x of what flies', end['bob.x'], at['bob.x'] + 0.5*at["bob.x'"])
+        near('z of what flies', end['bob.z'], at['bob.z'] + 0.5*at["bob.z'"] - 9.81*0.125)
+    grab = '''
+[bodies.a]
+mass = 1
+inertia = [0.1, 0.1, 0.1]
+start = { at = [0, 0, 0], velocity = [1, 0, 0] }
+[bodies.b]
+mass = 3
+inertia = [0.1, 0.1, 0.1]
+start = { at = [1, 0, 0] }
+[joints.grip]
+type = "spherical"
+between = ["a", "b"]
+first = { at = [0, 0, 0] }
+second = { at = [0, 0, 0] }
+engaged = false
+[events]
+grabs = { when = "b.x - a.x", do = "engage grip" }
+[run]
+to = 2
+every = 1
+'''
+    end = p.run(grab).last
+    near('what is grabbed goes with it', end['b.x'], 1.25)
+    near('and both together', end['a.x'], 1.25)
+
+
+def linear_in_stages(p, seed):
+    """`linearise` and `equilibrium` are of what acts: x and y with a spring k between them, y tied from t = 1 on with another k."""
+    text = '''
+coordinates = ["x", "y"]
+[modes]
+k = 4.0
+[dynamics]
+kinetic   = "x'^2/2 + y'^2/2"
+potential = "k*(x - y)^2/2"
+[constraints]
+tie = { equation = "y = 0", engaged = false }
+[events]
+late = { when = "t - 1", do = ["engage tie", "k = 9"] }
+[run]
+to = 3
+'''
+    file = p.model(text)
+    def frequencies(*more):
+        code, out, err = p.call('linearise', file, '--json', *more)
+        if code: raise Miss(f'linearise {more}: {err[:300]}')
+        return sorted(abs(im) for re, im in (tuple(e.values())[:2] if isinstance(e, dict) else e for e in json.loads(out)['eigenvalues']))
+    for more, want in (((), [0, 0, sqrt(8), sqrt(8)]), (('--at', '0.5'), [0, 0, sqrt(8), sqrt(8)]), (('--at', '2'), [3, 3])):
+        got = frequencies(*more)
+        true(f'linearise {more}: {got}, not {want}', len(got) == len(want))
+        for a, b in zip(got, want): near(f'linearise {more}', a, b, 1e-6)
+    code, out, err = p.call('equilibrium', file, '--json')
+    states = json.loads(out)['equilibria'] if code == 0 else []
+    true(f'equilibrium: {out[:200]} {err[:200]}', states and not states[0]['isolated'])
+
+
+def ideal_forces_beside_friction(p, seed):
+    """ideal() and power() in events where something rubs, from the first instant on: m g of a bead on a rail."""
+    run = p.run('''
+coordinates = ["x", "y"]
+[dynamics]
+kinetic   = "x'^2 + y'^2"
+potential = "19.62*y"
+[constraints.rail]
+equation = "y = 0"
+friction = 0.2
+slip     = "x'"
+[events]
+never = { when = "ideal(y) - 20" }
+slow  = { when = "x' - 1", do = "stop" }
+[start]
+velocity = { x = 3 }
+[run]
+to = 5
+every = 0.1
+''')
+    near('when it has slowed down', run.last['t'], 2/(0.2*9.81))
+    true('and no other event', [e['name'] for e in run.events if e['kind'] == 'user'] == ['slow'])
+
+
 CHECKS = {f.__name__: f for f in (columns_of_gallery, power_and_work, force_that_jumps, random_systems, positions_do_not_jump, contacts_too, controls_too, gear_change,
-                                  energy_of_modes, follow_each_other, storms, brakes, joint, as_coulomb, brake_that_is_engaged, families, resumed, swept, verified)}
+                                  energy_of_modes, follow_each_other, storms, brakes, joint, as_coulomb, brake_that_is_engaged, families, resumed, swept, verified,
+                                  goes_on_from_results, joints_of_bodies, linear_in_stages, ideal_forces_beside_friction)}
 
 
 def main():

@@ -661,6 +661,54 @@ every = 0.25
     that("a box that turns", turns.returncode == 1 and "share what they carry" in turns.stderr, turns.stderr)
 
 
+def pushed_crates(program):
+    """What stands on three or four points and is pushed along F t begins to slip with all of them where F t = mu m g, in the direction of the
+    push, and is then braked by mu m g: its way is F (t - t0)^3/(6 m). On a table that shakes it slips and sticks as a point does."""
+    mu, m, g, rate = 0.1, 5.0, 9.81, 4.0
+    begins = mu * m * g / rate
+    box = 'box = { on = "crate", size = [0.2, 0.3, 0.4] }\nplane = { normal = [0, 0, 1] }\nfriction = 0.1\n'
+    legs = [(0.2 * math.cos(k * 2 * math.pi / 3 + 0.3), 0.2 * math.sin(k * 2 * math.pi / 3 + 0.3)) for k in range(3)]
+    for angle in (0.0, 0.9273, 4.1):
+        c, s = math.cos(angle), math.sin(angle)
+        head = (f"[world]\ngravity = [0, 0, -{g}]\n[bodies.crate]\nshape = {{ box = [0.2, 0.3, 0.4], mass = {m} }}\nstart = {{ at = [0, 0, 0.2] }}\n"
+                f'[forces.push]\nat = "middle"\nvector = ["{rate!r}*t*{c!r}", "{rate!r}*t*({s!r})", 0]\n[run]\nto = 3\nevery = 0.5\n[points]\nmiddle = {{ on = "crate", at = [0, 0, 0] }}\n')
+        feet = "".join(f'foot{k} = {{ on = "crate", at = [{x!r}, {y!r}, -0.2] }}\n' for k, (x, y) in enumerate(legs))
+        on_feet = "".join(f'[contacts.c{k}]\npoint = "foot{k}"\nplane = {{ normal = [0, 0, 1] }}\nfriction = 0.1\n' for k in range(3))
+        for name, text in (("a crate", head + "[contacts.c]\n" + box), ("a stool", head + feet + on_feet)):
+            seen = rows(program, text)
+            that(f"rows of {name} that is pushed", len(seen) == 7, (angle, seen[-1:]))
+            for row in seen:
+                way = rate / (6 * m) * max(0.0, row["t"] - begins) ** 3
+                that(f"{name} that is pushed", near(row["crate.x"], way * c, 1e-7) and near(row["crate.y"], way * s, 1e-7) and abs(row["crate.qz"]) < 1e-9,
+                     (angle, row["t"], row["crate.x"], row["crate.y"], way))
+    shaken = (f"[world]\ngravity = [0, 0, -{g}]\n[bodies.crate]\nshape = {{ box = [0.2, 0.3, 0.4], mass = 5 }}\nstart = {{ at = [0, 0, 0.2] }}\n"
+              '[points]\nmiddle = { on = "crate", at = [0, 0, 0] }\n[forces.push]\nat = "middle"\nvector = ["8*sin(2*t)", 0, 0]\n[contacts.c]\n' + box + "[run]\nto = 2\nevery = 0.5\n")
+    # m x" = 8 sin 2t - mu m g from where that is positive, until x' is zero again.
+    t0 = math.asin(mu * m * g / 8) / 2
+    speed = lambda t: (4 * (math.cos(2 * t0) - math.cos(2 * t)) - mu * m * g * (t - t0)) / m
+    low, high = math.pi / 4, math.pi / 2 + t0
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if speed(middle) > 0 else (low, middle)
+    x = (4 * (math.cos(2 * t0) * (low - t0) - (math.sin(2 * low) - math.sin(2 * t0)) / 2) - mu * m * g * (low - t0) ** 2 / 2) / m
+    row = [r for r in rows(program, shaken, "--to", repr((low + t0 + math.pi / 2) / 2))][-1]
+    that("a crate that is shaken sticks again", near(row["crate.x"], x, 1e-8) and abs(row["crate.x'"]) < 1e-9, (row["crate.x"], x))
+
+
+def slips_that_joints_forbid(program):
+    """The tip of a pole on a hinge cannot slip along its axis: the contact rubs in the plane alone, as in a model of that plane."""
+    text = ('[world]\ngravity = [0, 0, -9.81]\n{plane}[bodies.pole]\nmass = 1\ninertia = [0.1, 0.1, 0.1]\nstart = {{ at = [0.5, 0, 1] }}\n[joints.h]\ntype = "revolute"\n'
+            'between = ["ground", "pole"]\nat = [0, 0, 1]\naxis = [0, 1, 0]\n[points]\ntip = {{ on = "pole", at = [1, 0, 0] }}\n[contacts.floor]\npoint = "tip"\n'
+            'plane = {{ normal = [0, 0, 1] }}\nfriction = 0.3\n[run]\nto = 1.5\nevery = 0.25\n')
+    space, plane = rows(program, text.format(plane="")), rows(program, text.format(plane='planar = "xz"\n'))
+    that("a pole falls on a rough floor", len(space) == len(plane) == 7 and all(near(a["h.angle"], b["h.angle"], 1e-9) for a, b in zip(space, plane)), (space[-1:], plane[-1:]))
+    ball = ('[world]\ngravity = [0, 0, -9.81]\n[bodies.b]\nmass = 1\ninertia = [0.1, 0.1, 0.1]\nstart = { at = [0, 0, 1] }\n[joints.s]\ntype = "prismatic"\nbetween = ["ground", "b"]\naxis = [0, 0, 1]\n'
+            '[points]\nfoot = { on = "b", at = [0, 0, 0] }\n[contacts.floor]\npoint = "foot"\nplane = { normal = [0, 0, 1] }\nfriction = 0.3\nrestitution = 0.5\n[run]\nto = 0.6\nevery = 0.6\n')
+    last = rows(program, ball)[-1]
+    t = 0.6 - math.sqrt(2 / 9.81)
+    that("a ball that can only fall bounces", near(last["s.distance"], 0.5 * math.sqrt(2 * 9.81) * t - 9.81 * t * t / 2 - 1, 1e-9), last)
+
+
 def names_on_the_command_line(program):
     text = ("[world]\ngravity = [0, 0, -9.81]\n[bodies.b]\nmass = 2\ninertia = [0.1, 0.1, 0.1]\nstart = { at = [1, 0, 0] }\n"
             '[joints.hinge]\ntype = "revolute"\nbetween = ["ground", "b"]\nat = [0, 0, 0]\naxis = [0, 1, 0]\n')
@@ -1253,7 +1301,7 @@ def long_chain(program):
 
 def main():
     program = sys.argv[1]
-    for check in (screw, hooke, top, shapes, same_in_all_ways, lines_belong_to_the_first_body, holds_what_has_a_name, limits_and_contacts, planar, parts_and_families, families_everywhere, pictures, nearly_unturned, sliding_boxes, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
+    for check in (screw, hooke, top, shapes, same_in_all_ways, lines_belong_to_the_first_body, holds_what_has_a_name, limits_and_contacts, planar, parts_and_families, families_everywhere, pictures, nearly_unturned, sliding_boxes, pushed_crates, slips_that_joints_forbid, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
                   corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits, long_chain, heights_that_stay):
         check(program)
     print(f"{passed} passed, {failed} failed")

@@ -110,6 +110,9 @@ def commands(c):
     said = json.loads(c.call('equations', 'motor.toml', '--json')[1])
     c.that('equations --json', said['coordinates'] == ['phi'] and set(said['states']) == {'i', 'E'} and said['closed_form'], said)
     c.that('equations --latex', '\\dot{i}' in c.call('equations', 'motor.toml', '--latex')[1])
+    own = c.file('milli.toml', 'coordinates = ["x"]\n[parameters]\nR = 2\n[units]\ni = "mA"\nR = "ohm"\n[states]\ni = { rate = "-i", start = 500 }\n[dynamics]\nkinetic = "x\'^2/2"\n')
+    said = json.loads(c.call('accelerate', own, '--json')[1])
+    c.near('the start of a state is in its unit', said['velocity']['i'], -0.5, 1e-12)
     rc, out, err = c.call('project', 'follow.toml', '--position', 'x=2')
     c.that('project', rc == 0, err)
 

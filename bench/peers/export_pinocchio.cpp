@@ -59,7 +59,8 @@ Model read_model(const char* file) {
     in >> mass;
     const Vector3d centre = read<3>(in);
     const Matrix3d inertia = rows_of(read<9>(in));
-    const JointIndex id = model.addJoint(static_cast<JointIndex>(parent + 1), joint_of(axis, free != 0), SE3(R, p), "joint" + std::to_string(i));
+    const JointIndex id = model.addJoint(static_cast<JointIndex>(parent + 1), joint_of(axis, free != 0), SE3(R, p),
+                                         "joint" + std::to_string(i));
     model.appendBodyToJoint(id, Inertia(mass, centre, inertia));
   }
   if (!in) throw std::runtime_error("the joints cannot be read");
@@ -94,7 +95,8 @@ void measure(const std::string& name, const States& states, Work&& work) {
     largest = std::max(largest, states.a[k].lpNorm<Eigen::Infinity>());
     error = std::max(error, (a - states.a[k]).lpNorm<Eigen::Infinity>());
   }
-  const auto t = contest::time_calls(static_cast<int>(states.q.size()), [&](int k) { work(static_cast<std::size_t>(k)); });
+  const auto t =
+      contest::time_calls(static_cast<int>(states.q.size()), [&](int k) { work(static_cast<std::size_t>(k)); });
   contest::report(name, t, error / largest);
 }
 
@@ -107,10 +109,12 @@ int main(int argc, char** argv) {
   Data data(model);
   const VectorXd tau = VectorXd::Zero(model.nv);
   if (argc < 4) {
-    measure("aba", states, [&](std::size_t k) -> const VectorXd& { return aba(model, data, states.q[k], states.v[k], tau); });
+    measure("aba", states,
+            [&](std::size_t k) -> const VectorXd& { return aba(model, data, states.q[k], states.v[k], tau); });
     return 0;
   }
-  const SE3 on_link(Matrix3d::Identity(), Vector3d(0, 0, contest::arm_offset[7])), on_ground(Matrix3d::Identity(), Eigen::Map<const Vector3d>(contest::arm_tip));
+  const SE3 on_link(Matrix3d::Identity(), Vector3d(0, 0, contest::arm_offset[7])),
+      on_ground(Matrix3d::Identity(), Eigen::Map<const Vector3d>(contest::arm_tip));
   const JointIndex last = static_cast<JointIndex>(model.njoints - 1);
   {
     Aligned<RigidConstraintModel> held;
@@ -119,7 +123,9 @@ int main(int argc, char** argv) {
     datas.emplace_back(held[0]);
     initConstraintDynamics(model, data, held, datas);
     ProximalSettings settings(1e-12, 0.0, 1);
-    measure("constraintDynamics", states, [&](std::size_t k) -> const VectorXd& { return constraintDynamics(model, data, states.q[k], states.v[k], tau, held, datas, settings); });
+    measure("constraintDynamics", states, [&](std::size_t k) -> const VectorXd& {
+      return constraintDynamics(model, data, states.q[k], states.v[k], tau, held, datas, settings);
+    });
   }
   Aligned<PointAnchorConstraintModel> held;
   held.emplace_back(model, last, on_link, 0, on_ground);
@@ -128,5 +134,7 @@ int main(int argc, char** argv) {
   data = Data(model);
   initPvSolver(model, data, held);
   ProximalSettings once(1e-12, 0.0, 1);
-  measure("pv", states, [&](std::size_t k) -> const VectorXd& { return pv(model, data, states.q[k], states.v[k], tau, held, datas, once); });
+  measure("pv", states, [&](std::size_t k) -> const VectorXd& {
+    return pv(model, data, states.q[k], states.v[k], tau, held, datas, once);
+  });
 }

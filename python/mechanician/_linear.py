@@ -37,8 +37,8 @@ class Linear:
         self.eigenvalues: Any = np.array(answer[7], dtype=complex)
         #: rest, steady or moving: where it is moving, eigenvalues do not say whether deviations grow.
         self.at: str = answer[8]
-        #: No eigenvalue has a positive real part.
-        self.stable: bool = answer[9]
+        #: Whether no eigenvalue has a positive real part; None where it is moving, which eigenvalues say nothing about.
+        self.stable: bool | None = None if self.at == "moving" else bool(answer[9])
         #: What is to be known beside the numbers.
         self.notes: list[str] = answer[10]
 
@@ -47,7 +47,8 @@ class Linear:
         return cast("dict[str, Any]", json.loads(self._json))
 
     def __repr__(self) -> str:
-        return f"<linear: states {', '.join(self.states)}; {self.at}, {'stable' if self.stable else 'unstable'}>"
+        verdict = "" if self.stable is None else ", stable" if self.stable else ", unstable"
+        return f"<linear: states {', '.join(self.states)}; {self.at}{verdict}>"
 
 
 class RestPoint(NamedTuple):

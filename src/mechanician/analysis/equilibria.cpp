@@ -4,6 +4,7 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/instant/accelerate.hpp"
+#include "mechanician/motion/stage_model.hpp"
 
 namespace mechanician {
 
@@ -33,7 +34,8 @@ void take_least_multipliers(const System& system, RestState& s) {
 
 }  // namespace
 
-FoundEquilibria find_equilibria(const System& system, State start, const EquilibriumSearch& asked) {
+FoundEquilibria find_equilibria(const System& whole, State start, const EquilibriumSearch& asked) {
+  const System system = system_at_start(whole);  // what is released does not act
   FoundEquilibria found;
   start.qd.setZero();
   EquilibriumReport& report = found.report;

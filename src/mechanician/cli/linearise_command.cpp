@@ -11,6 +11,7 @@
 #include "mechanician/cli/loading.hpp"
 #include "mechanician/cli/run_parts.hpp"
 #include "mechanician/cli/saying.hpp"
+#include "mechanician/motion/stage_model.hpp"
 #include "mechanician/output/linearise_output.hpp"
 #include "mechanician/report/mode_report.hpp"
 #include "mechanician/report/report.hpp"
@@ -135,7 +136,7 @@ bool follow(const Loaded& loaded, const MotionOptions& options, const std::vecto
   const auto see_until = [&](double t) {
     for (; next < times.size() && times[next] <= t; ++next) {
       const Sample s = motion.sample(times[next]);
-      see(State{s.t, s.q, s.qd});
+      see(s);
     }
   };
   while (next < times.size() && motion.advance()) see_until(motion.t());
@@ -164,9 +165,16 @@ Exit run_linearise(const CommandOptions& o) {
     report.shown_modes = static_cast<int>(modes);
   }
   Loaded loaded = load(o);
+  // What is linearised is what acts at the time: events release, engage and change modes.
+  std::optional<System> stage;
   std::optional<Lineariser> lineariser;
+  const auto begin_stage = [&](System there) {
+    lineariser.reset();
+    stage = std::move(there);
+    lineariser.emplace(*stage, options);
+  };
   try {
-    lineariser.emplace(loaded.system, options);
+    begin_stage(system_at_start(loaded.system));
   } catch (const std::invalid_argument& e) {
     throw UsageError(fmt::format("linearise: {}", e.what()));
   }
@@ -177,13 +185,21 @@ Exit run_linearise(const CommandOptions& o) {
   motion.method = run.method.value_or(method_of(loaded.system.run_settings().method).value_or(Method::automatic));
   motion.scale = loaded.system.scale();
   State state = loaded.start;
+  std::optional<Sample> there;
   if (times.at && *times.at != loaded.start.t) {
     if (!(*times.at > loaded.start.t))
       throw UsageError(fmt::format("--at {}: the motion starts at t = {}", o.at, short_number(loaded.start.t)));
     motion.to = *times.at;
-    if (!follow(loaded, motion, {*times.at}, [&](const State& s) { state = s; })) return Exit::stopped;
+    const auto see = [&](const Sample& s) {
+      state = {s.t, s.q, s.qd};
+      if (!loaded.system.is_staged()) return;
+      begin_stage(system_in_stage(loaded.system, s));
+      there = s;
+    };
+    if (!follow(loaded, motion, {*times.at}, see)) return Exit::stopped;
   }
   const SpectrumOptions with_shapes{.vectors = o.modes != "0"};
+  const System shown = *stage;
   report.linear = lineariser->at(state);
   if (!report.linear.refusal.empty()) return refuse(loaded, report.linear.refusal, report.linear.place);
   for (const std::string& note : report.linear.notes) say(Remark{note, {}, {}}, "note", loaded.system);
@@ -203,11 +219,13 @@ Exit run_linearise(const CommandOptions& o) {
     }
     motion.to = *to;
     Loaded from{loaded.system, state};
+    if (there) set_stage(from.system, *there);
     std::string refusal;
     Place place;
-    const bool came = follow(from, motion, at, [&](const State& s) {
+    const bool came = follow(from, motion, at, [&](const Sample& s) {
       if (!refusal.empty()) return;
-      Linearisation linear = lineariser->at(s);
+      if (loaded.system.is_staged()) begin_stage(system_in_stage(loaded.system, s));
+      Linearisation linear = lineariser->at(State{s.t, s.q, s.qd});
       if (!linear.refusal.empty())
         refusal = fmt::format("at t = {}: {}", short_number(s.t), linear.refusal), place = linear.place;
       Spectrum spectrum = linear.refusal.empty() ? find_spectrum(linear, {.vectors = false}) : Spectrum{};
@@ -216,6 +234,8 @@ Exit run_linearise(const CommandOptions& o) {
     if (!refusal.empty()) return refuse(loaded, refusal, place);
     if (!came) return Exit::stopped;
   }
+  if (times.period && loaded.system.is_staged() && stage->num_rows() < loaded.system.num_rows())
+    return refuse(loaded, "--period: constraints or requirements are released there, and events change them", {});
   if (times.period) {
     report.floquet =
         find_multipliers(*lineariser, state, {*times.period, motion.tolerance, motion.method, motion.scale});
@@ -225,17 +245,17 @@ Exit run_linearise(const CommandOptions& o) {
   }
   if (!o.report.empty()) {
     const auto sink = make_file_sink(o.report);
-    sink->append(mode_report_html(*report_page(), loaded.system, report));
+    sink->append(mode_report_html(*report_page(), shown, report));
     sink->finish();
   }
-  if (kind == FileKind::hdf5) write_file(o.output, loaded.system, report);
-  const std::string json = o.json || kind == FileKind::json ? linearise_json(loaded.system, report) : std::string();
+  if (kind == FileKind::hdf5) write_file(o.output, shown, report);
+  const std::string json = o.json || kind == FileKind::json ? linearise_json(shown, report) : std::string();
   if (kind == FileKind::json) {
     const auto sink = make_file_sink(o.output);
     sink->append(json);
     sink->finish();
   }
-  o.json ? write_out(json) : show(linearise_text(loaded.system, report));
+  o.json ? write_out(json) : show(linearise_text(shown, report));
   return Exit::done;
 }
 

@@ -8,6 +8,7 @@
 #include "mechanician/analysis/equilibria.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/library/instant_answer.hpp"
+#include "mechanician/motion/stage_model.hpp"
 #include "mechanician/output/equilibrium_output.hpp"
 #include "mechanician/output/linearise_output.hpp"
 
@@ -50,9 +51,10 @@ ParameterOverrides find_overrides(const System& system) {
 
 }  // namespace
 
-LinearAnswer linearise(const System& system, const LineariseRequest& request) {
+LinearAnswer linearise(const System& whole, const LineariseRequest& request) {
   const State state =
-      accepted_start(system, start_of(system, request.position, request.velocity, request.time), request.project);
+      accepted_start(whole, start_of(whole, request.position, request.velocity, request.time), request.project);
+  const System system = system_at_start(whole);  // what is released does not act
   Lineariser lineariser(system, {request.inputs, request.outputs, request.states});
   LineariseReport report{.linear = lineariser.at(state), .inputs = request.inputs, .outputs = request.outputs};
   const Linearisation& l = report.linear;

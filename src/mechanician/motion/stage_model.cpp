@@ -73,6 +73,27 @@ System system_at_start(const System& system) {
   return System(engaged_model(system.model(), engaged), system.parameters(), System::Checked::already);
 }
 
+void set_stage(System& whole, const Sample& there) {
+  if (!whole.is_staged()) return;
+  const Model& model = whole.model();
+  std::vector<double> values = whole.parameters();
+  Eigen::Index next = 0;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (model.parameters[i].is_mode && next < there.modes.size()) values[i] = there.modes(next++);
+  whole.set_parameters(values);
+  std::vector<char> engaged = engaged_at_start(whole);
+  const std::vector<int> rows = rows_that_change(model);
+  for (std::size_t k = 0; k < rows.size() && static_cast<Eigen::Index>(k) < there.engaged.size(); ++k)
+    engaged[static_cast<std::size_t>(rows[k])] = there.engaged(static_cast<Eigen::Index>(k)) != 0.0;
+  whole.set_engaged(std::move(engaged));
+}
+
+System system_in_stage(const System& whole, const Sample& there) {
+  System system = whole;
+  set_stage(system, there);
+  return system_at_start(system);
+}
+
 StageSystems::StageSystems(const System& whole, State nominal, std::vector<double> parameters_given,
                            std::vector<int> varied)
     : whole_(&whole),

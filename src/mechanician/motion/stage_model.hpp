@@ -30,6 +30,10 @@ std::vector<int> rows_that_change(const Model& model);
 std::vector<std::string> names_that_change(const Model& model);
 /// The system as it begins; the same one where nothing is released.
 System system_at_start(const System& system);
+/// The system as it is at a time of its motion: with the modes and what is engaged there.
+System system_in_stage(const System& whole, const Sample& there);
+/// It begins as it is there.
+void set_stage(System& whole, const Sample& there);
 
 /// The systems of all stages that have been met.
 class StageSystems {
