@@ -23,6 +23,7 @@ import sys
 import tempfile
 
 import limits
+import switched_models
 
 WARNINGS = ['-std=c99', '-Wall', '-Wextra', '-pedantic', '-Wconversion', '-Werror']
 MAIN = r"""
@@ -86,9 +87,11 @@ int main(int argc, char **argv)
 }
 """
 # What C cannot say: `export` names it.
-REASONS = ('contradict each other', 'is not unique', 'is measured', 'coordinates; straight-line', 'without a value', 'has no value', 'change on the way', 'summed up over a motion', 'beside [nonideal]', 'beside control', 'is moved onto the constraints')
+REASONS = ('contradict each other', 'is not unique', 'is measured', 'coordinates; straight-line', 'without a value', 'has no value', 'change on the way', 'summed up over a motion', 'beside [nonideal]', 'beside control')
 # Singular configurations that only `run` crosses for sure: a motion that comes through is right, else there is a status.
 MAY_STOP = {'bricard', 'ladder_1', 'ladder_2', 'ladder_10'}
+# Both feet change places at once, and where they stand is given by a loop.
+MAY_NOT_HOLD = {'jansen_walker'}
 MOST = 200_000      # bytes of C for a model with fewer than 20 coordinates
 
 
@@ -137,6 +140,8 @@ def check_control(check, name, got, row, first, names, when):
 def check_fixed_steps(check, program, file, source, answer, names, first, step):
     """The same bits as in the lanes of a sweep, where these take the model at all."""
     name = file.stem
+    if 'assemble = true' in file.read_text(encoding='utf-8'):
+        return      # the lanes begin as given
     # All parameters are inputs of the C, so they are of the sweep too.
     values = re.findall(r'  p\[\d+\] = (.*);', source[source.index(f'void {name}_parameters'):source.index(f'void {name}_derive')])
     vary = [word for x, value in zip(texts_of(source, name, 'parameter_names'), values) for word in ('--vary', f'{x}={value}')]
@@ -186,6 +191,9 @@ def check_model(check, program, file, folder, compilers, sanitize):
             check_fixed_steps(check, program, file, source, answer, names, first, step)
         if name in MAY_STOP and answer['stopped']:
             check.that(f'{name}: stops with a status', answer['why'] == 'the error test cannot be met', answer['why'])
+            continue
+        if name in MAY_NOT_HOLD and answer['stopped']:
+            check.that(f'{name}: stops with a status', answer['why'] == 'the constraints could not be held', answer['why'])
             continue
         want, got = [row[x] for x in states] + [row[f"{x}'"] for x in names], answer['q'] + answer['v']
         scale = max(1e-6*max(abs(v) for v in (first[x] for x in states)), 1e-12, *map(abs, want))
@@ -472,6 +480,8 @@ equation = "a - c = 0.1"
 
 
 REFUSED = [
+    ('[constraints]\nwire = "z = 0"\n[outputs]\np = "power(wire)"\n', 'the power of a single constraint'),
+    ('[constraints]\nwire = "z = 0"\n[outputs]\np = "work(wire)"\n', 'summed up over a motion'),
     ('[constraints]\nfloor = "z >= 0"\n[control.go]\nequation = "x = 0"\nfrequency = 1.0\n', '`floor` is a contact beside control'),
     ('[constraints]\nwire = "z = 0"\n[nonideal]\nx = "-0.1*abs(ideal(z))*x\'"\n[actuators]\nm = { z = "1" }\n[control.go]\nequation = "x = 0"\nfrequency = 1.0\n', 'the control force presses on them'),
 ]
@@ -625,6 +635,7 @@ def main():
             check_model(check, os.path.abspath(options.program), file, pathlib.Path(folder), compilers, options.sanitize)
     with tempfile.TemporaryDirectory() as folder:
         check_texts(check, os.path.abspath(options.program), options.models.resolve(), pathlib.Path(folder))
+        switched_models.check_c(check, os.path.abspath(options.program), pathlib.Path(folder), compilers[0])
         check_random_control(check, os.path.abspath(options.program), pathlib.Path(folder), compilers[0])
         bad = call(options.program, 'export', 'fortran', options.models / 'pendulum.toml', '-o', folder)
         check.that('an unknown kind is a mistake of the command line', bad.returncode == 2, bad.stderr)

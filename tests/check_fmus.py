@@ -19,6 +19,7 @@ from xml.etree import ElementTree as etree
 
 import check_exports
 import limits
+import switched_models
 
 HERE = pathlib.Path(__file__).resolve().parent
 try:
@@ -443,6 +444,7 @@ def main():
             if name in ('limited_control', 'sampled_control'):
                 (folder / f'{name}.toml').write_text(text, encoding='utf-8')
                 check_model(check, program, folder / f'{name}.toml')
+        switched_models.check_fmus(check, program, folder, fmpy, np)
         check_states(check, program, models)
         check_exchange_state(check, program, models)
         check_logging(check, program, models)

@@ -98,6 +98,13 @@ def check_inputs(check):
     check.that('del gives back what the model says', m.inputs['U'] == 1.0 and same_bits(m.run()['x'], me.read(SPRING).run()['x']))
     m.inputs['load'] = 0.5
     check.that('an input that is an expression can be set before', m.inputs['load'] == 0.5)
+    del m.inputs['load']
+    rows = m.steps(to=0.3, every=0.1)
+    next(rows)
+    check.raises('one that is an expression cannot be set while a motion is under way', lambda: m.inputs.__setitem__('load', 0.5), ValueError)
+    check.that('and the motion goes on', len(list(rows)) == 3)
+    m.inputs['load'] = 0.5
+    check.that('after it, it can', m.inputs['load'] == 0.5)
     check.raises('a parameter is no input', lambda: m.inputs.__setitem__('c', 1.0), ValueError)
     check.raises('no such input', lambda: m.inputs['V'], KeyError)
     steps = me.read(SPRING).steps()

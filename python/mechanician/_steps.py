@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -52,6 +53,7 @@ class Steps(Iterator[Step]):
         self._seen = dict(self._inputs)
         self._names = {name: i for i, name in enumerate(self._native.columns)}
         self._lock = threading.Lock()  # rows of several threads come one after the other
+        self._inputs._under_way.add(self)
 
     def __iter__(self) -> Steps:
         return self
@@ -68,6 +70,7 @@ class Steps(Iterator[Step]):
         self._seen = now
         if self._native.advance():
             return Step(self._names, cast("Array", self._native.row()))
+        self._inputs._under_way.discard(self)
         if self._native.failed:
             raise MechanicsError(self._native.why)
         raise StopIteration
@@ -82,6 +85,15 @@ class Inputs(MutableMapping[str, float]):
         self._stated = dict(values)
         self._values = dict(values)
         self._set: dict[str, float] = {}
+        self._under_way: weakref.WeakSet[Steps] = weakref.WeakSet()
+
+    def _refuse_under_way(self, name: str) -> None:
+        """What is an expression is opened by reading the model anew, which a motion that goes on cannot take."""
+        if len(self._under_way) > 0:
+            raise ValueError(
+                f"the input `{name}` is an expression, and a motion of this model is under way row by row: it becomes a number, and "
+                "an expression again, before steps() begins"
+            )
 
     def __getitem__(self, name: str) -> float:
         if name not in self._values:
@@ -93,13 +105,17 @@ class Inputs(MutableMapping[str, float]):
         if not isinstance(name, str):
             raise TypeError(f"an input has a name: {name!r} is none")
         new = number(value, f"the input `{name}`")
-        if name not in self._values and name not in self._system._inputs_with(name, new):
-            raise UnknownName(f"the model has no input `{name}`; there are: {', '.join(self._values) or 'none'}")
+        if name not in self._values:
+            if name not in self._system._inputs_with(name, new):
+                raise UnknownName(f"the model has no input `{name}`; there are: {', '.join(self._values) or 'none'}")
+            self._refuse_under_way(name)
         self._values[name] = self._set[name] = new
         self._system._changed()
 
     def __delitem__(self, name: str) -> None:
         self[name]
+        if name not in self._stated:
+            self._refuse_under_way(name)
         self._set.pop(name, None)
         if name in self._stated:
             self._values[name] = self._stated[name]

@@ -45,18 +45,10 @@ ExportedFile write_latex(const CommandOptions& options, const Loaded& loaded) {
 
 Exit run_export(const CommandOptions& options) {
   Loaded loaded = load(options);
-  // What C begins with is the start as it is written, of parameters.
-  const State written = loaded.start;
-  if (!assemble_start(loaded, options)) return Exit::refused;
-  const double moved = std::max((loaded.start.q - written.q).lpNorm<Eigen::Infinity>(),
-                                (loaded.start.qd - written.qd).lpNorm<Eigen::Infinity>());
-  if (moved > 1e-12) {
-    say("{}: error: the model cannot be exported: its start is moved onto the constraints, by {}, and C begins with "
-        "what the file says\n"
-        "  = give the start that `project` prints\n",
-        options.model, short_number(moved));
-    return Exit::refused;
-  }
+  // A start that is moved onto the constraints is that of numbers: it is where `run` begins.
+  CommandOptions quietly = options;
+  quietly.quiet = true;
+  if (!assemble_start(loaded, quietly)) return Exit::refused;
   if (refuse(loaded.system, accelerate(system_at_start(loaded.system), loaded.start))) return Exit::refused;
   if (options.kind == "fmu" && !options.output.ends_with(".fmu"))
     throw UsageError(fmt::format("-o {}: an FMU is a file that ends with .fmu", options.output));

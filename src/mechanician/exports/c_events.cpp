@@ -34,7 +34,7 @@ static int @is_over(const @motion *m, const double *p, double t, const double *y
   if (status) return -status;
   for (i = 0; i < @GUARDS; ++i) if (guard[i] < 0) return 1;
   for (i = 0; i < @EVENTS; ++i) if (@passed(m->sign[i], event[i])) return 1;
-  return 0;
+  return IS_BEYOND;
 }
 
 /* On which side of its events a motion is. */
@@ -49,6 +49,7 @@ static void @keep_signs(@motion *m, const double *p)
     if (!(fabs(m->sign[i]) > 0) && fabs(event[i]) > 1e-12*m->seen[i]) m->sign[i] = event[i] > 0 ? 1 : -1;
   }
   KEEP_ARMED
+  KEEP_LEVELS
 }
 
 /* What happens at the state of now, until nothing does any more. */
@@ -63,6 +64,7 @@ int @happen(@motion *m, const double *p)
     double guard[@GUARDS + 1], event[@EVENTS + 1];
     int any = 0, status = @watch(m, m->t, m->q, m->v, p, guard, event, 0);
     if (status) return status;
+    HAPPEN_SWITCHES
     HAPPEN_CONTACTS
     for (i = 0; i < @EVENTS && any != 1; ++i) if (@passed(m->sign[i], event[i])) {
       /* Its side is known again when it has left zero. */

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "mechanician/exports/open_inputs.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/tape.hpp"
 #include "mechanician/motion/stage_model.hpp"
@@ -57,6 +58,7 @@ std::vector<std::string> names_in_ranges(const std::string& text) {
 CFacts::CFacts(const System& whole, const State& given)
     : system(checked(whole)), eqs(whole.equations()), model(whole.model()), start(given) {
   count_rows();
+  hold_sides();
   count_contacts();
   check_control();
   find_parameters();
@@ -136,6 +138,16 @@ void CFacts::find_parameters() {
   is_derived.assign(count, 0), is_structural.assign(count, 0), derived.assign(count, Expr(0.0));
   const std::vector<std::string> ranges = names_in_ranges(system.source().text);
   for (std::size_t i = 0; i < count; ++i) {
+    const std::string& name = open_input.emplace_back(open_input_name(model, i));
+    given_flag.push_back(name.empty() ? -1 : static_cast<int>(given_flag_of(model, i)));
+    is_flag.push_back(is_given_flag(model, i));
+    if (!model.parameters[i].is_input) continue;
+    Expr value = model.parameters[i].symbol();
+    for (const Named& d : model.definitions)
+      if (!name.empty() && d.name == name) value = d.value;
+    input_values.push_back(value);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
     const Parameter& p = model.parameters[i];
     if (p.is_input) inputs.push_back(static_cast<int>(i));
     if (p.is_mode) modes.push_back(static_cast<int>(i));
@@ -187,6 +199,7 @@ void CFacts::find_quantities() {
   output_names = system.output_names();
   for (std::size_t i = 0; i < model.num_columns(); ++i) outputs.push_back(model.outputs[i].value);
   std::vector<Expr> all = outputs;
+  all.insert(all.end(), input_values.begin(), input_values.end());
   for (const Event& e : model.events) {
     events.push_back(e.when);
     for (const EventChange& c : e.changes) all.push_back(c.value);
@@ -194,9 +207,14 @@ void CFacts::find_quantities() {
   all.insert(all.end(), events.begin(), events.end());
   for (const Expr& s : symbols_of(all)) {
     const SymbolKind kind = s.symbol().kind;
-    if (kind == SymbolKind::work || kind == SymbolKind::power)
-      refuse_export(fmt::format("an output or event uses `{}({})`, which is summed up over a motion",
-                                kind == SymbolKind::work ? "work" : "power", s.symbol().name));
+    if (kind == SymbolKind::work)
+      refuse_export(
+          fmt::format("an output or event uses `work({})`, which is summed up over a motion", s.symbol().name));
+    if (kind == SymbolKind::power)
+      refuse_export(
+          fmt::format("an output or event uses `power({0})`, the power of a single constraint, which C does not "
+                      "have: it has its multiplier, as `multiplier({0})`",
+                      s.symbol().name));
     if (kind == SymbolKind::multiplier && eqs.has_C && !switches)
       refuse_export(fmt::format("an output or event uses `multiplier({})` beside [nonideal]", s.symbol().name));
     if (kind == SymbolKind::acceleration || kind == SymbolKind::friction || kind == SymbolKind::multiplier ||

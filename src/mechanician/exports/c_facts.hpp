@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "mechanician/equations/switches.hpp"
 #include "mechanician/instant/system.hpp"
 
 namespace mechanician {
@@ -17,7 +18,7 @@ struct CFacts {
   CFacts(const System& system, const State& start);
 
   const System& system;
-  const Equations& eqs;
+  Equations eqs;  ///< with sides held, where something switches
   const Model& model;
   State start;
 
@@ -42,15 +43,26 @@ struct CFacts {
   std::vector<int> modes;          ///< parameters that events may set
   std::vector<int> changing_rows;  ///< that events may release or engage
 
-  std::vector<int> inputs;       ///< parameters that may be set while a motion goes on
-  std::vector<char> is_derived;  ///< by parameter: its value is made of others
-  std::vector<Expr> derived;     ///< of independent parameters
+  std::vector<int> inputs;  ///< parameters that may be set while a motion goes on
+  /// By parameter: the name of an input that is an expression until it is set; then the parameter that says so.
+  std::vector<std::string> open_input;
+  std::vector<int> given_flag;     ///< −1: none
+  std::vector<char> is_flag;       ///< by parameter: it says that an input is set
+  std::vector<Expr> input_values;  ///< what inputs are at a state, in the order of `inputs`
+  std::vector<char> is_derived;    ///< by parameter: its value is made of others
+  std::vector<Expr> derived;       ///< of independent parameters
   std::vector<char>
       is_structural;  ///< by parameter: it says how many there are of something, and cannot be changed any more
   std::vector<std::string> output_names;
   std::vector<Expr> outputs, events;
   /// Accelerations and forces that outputs, events and changes use.
   std::vector<Expr> extensions;
+
+  std::vector<Switch> sides;      ///< what switches, inner before outer
+  std::vector<char> is_of_time;   ///< of these: time and parameters alone decide
+  std::vector<Expr> turns;        ///< what their functions go through turns with, in units of a part of one
+  std::vector<Expr> state_rates;  ///< of states of first order, in the order of `coordinates`
+  bool depends_on_time = false;
   bool starts_as_stated = true;  ///< else the start is that of numbers
 
   int n() const { return eqs.n(); }
@@ -58,15 +70,26 @@ struct CFacts {
   int num_motion() const { return 2 * num_coordinates + num_states; }
   bool has_control() const { return eqs.num_control() > 0; }
   bool has_samples() const { return has_control() && eqs.control.every.has_value(); }
-  bool has_events() const { return switches || !events.empty(); }
+  bool has_events() const { return switches || !events.empty() || !sides.empty(); }
   /// Dense output belongs to a step, and is not made where it is asked for.
   bool keeps_dense() const { return has_events() || has_samples(); }
   /// What samples hold: efforts, or else forces by coordinate.
   int num_held() const { return eqs.control.actuators.empty() ? n() : static_cast<int>(eqs.control.actuators.size()); }
+  /// How modes and sides of a motion m are handed to @pack.
+  std::string held_values() const {
+    return std::string(switches ? "m->d.mode" : "0") + (sides.empty() ? ", 0" : ", m->side");
+  }
   /// Whether C is made of forces of constraints.
   bool needs_reactions() const;
+  std::vector<Expr> side_symbols() const;
+  /// Sides at [t | q | q̇ | parameters].
+  std::vector<double> first_sides(const std::vector<double>& at_start) const;
 
  private:
+  template <class Do>
+  void each_expression(Do&& visit);
+  void hold_sides();
+  void find_turns(const std::vector<Expr>& g);
   void count_rows();
   void count_contacts();
   void check_control() const;

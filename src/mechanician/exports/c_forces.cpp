@@ -49,7 +49,7 @@ int @sample(@motion *m, const double *p)
 }
 )",
                     {{"EVERY", c_number(*facts.eqs.control.every)},
-                     {"MODES", facts.switches ? "m->d.mode" : "0"},
+                     {"MODES", facts.held_values()},
                      {"HELD", std::to_string(facts.num_held())},
                      {"WHAT", facts.eqs.control.actuators.empty() ? "o.e.u" : "o.e.tau"}});
 }
@@ -213,7 +213,7 @@ static int @forces_at(const @motion *m, const double *x, @numbers *s, @forces *o
 }
 
 std::string c_instant(const CFacts& facts) {
-  const std::string modes = facts.switches ? "m->d.mode" : "0";
+  const std::string modes = facts.held_values();
   std::string out =
       fmt::format(R"(
 int @look(const @motion *m, const double *p, @instant *o)
@@ -231,6 +231,7 @@ int @look(const @motion *m, const double *p, @instant *o)
   for (i = 0; i < @STATES; ++i) o->rates[i] = x[1 + @N + @at_coordinate[@COORDINATES + i]];
   for (i = 0; i < @ROWS; ++i) o->lambda[i] = forces.lambda[@at_row[i]];
   @output_values(x, o->outputs);
+  @input_values(x, o->inputs);
   @energy_values(x, o->energies);
   @event_values(x, o->events);
 )",
@@ -251,6 +252,13 @@ int @look(const @motion *m, const double *p, @instant *o)
   for (i = 0; i < @SLIPS; ++i) o->friction[i] = forces.f[i];
   @guards_of(m, &s, x + 1 + @N, forces.a, forces.actual, forces.f, o->guards, 0);
 )";
+  if (!facts.sides.empty())
+    out += R"(  {
+    double g[@LOOKED];
+    @switch_values(x, g);
+    for (i = 0; i < @SWITCHES; ++i) o->switches[i] = m->side[i]*g[i] + m->level[i];
+  }
+)";
   return out + "  return 0;\n}\n";
 }
 
@@ -263,8 +271,7 @@ static int @watch(const @motion *m, double t, const double *q, const double *v, 
                                 facts.extensions.size() + 1);
   const bool forces = facts.switches || !facts.extensions.empty();
   if (forces) out += "  @numbers s;\n  @forces forces;\n  int status;\n";
-  out += fmt::format("  (void)m, (void)guard, (void)arm;\n  @pack(t, q, v, p, {}, x);\n",
-                     facts.switches ? "m->d.mode" : "0");
+  out += fmt::format("  (void)m, (void)guard, (void)arm;\n  @pack(t, q, v, p, {}, x);\n", facts.held_values());
   if (forces) out += "  if ((status = @forces_at(m, x, &s, &forces)) != 0) return status;\n";
   if (!facts.extensions.empty()) out += "  @extend(&forces, x);\n";
   out += "  @event_values(x, event);\n";
@@ -284,7 +291,7 @@ static int @apply(@motion *m, const double *p, int event)
   double x[@X + {0}], value = 0;
   char crossed[@GUARDS + 1];
   int i, status;
-  @pack(m->t, m->q, m->v, p, m->d.mode, x);
+  @pack(m->t, m->q, m->v, p, m->d.mode, m->side, x);
   if ((status = @forces_at(m, x, &s, &forces)) != 0) return status;
 {1}  switch (event) {{
 )",
@@ -317,7 +324,7 @@ static int @apply(@motion *m, const double *p, int event)
   return out + R"(    default: return 0;
   }
   (void)value;
-  @pack(m->t, m->q, m->v, p, m->d.mode, x);
+  @pack(m->t, m->q, m->v, p, m->d.mode, m->side, x);
   if ((status = @number(x, &s)) != 0) return status;
   for (i = 0; i < @R; ++i)
     if (m->d.engaged[i] && @row_level[i] == 0 && @contact_at[i] < 0 && fabs(s.residual[i]) > 1e-6*@gap_size(m, &s, i)) return @NOT_PROJECTED;

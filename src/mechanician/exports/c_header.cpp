@@ -53,6 +53,7 @@ std::string c_header(const CFacts& facts, const std::string& name, bool has_tang
                                                        {"CONTACTS", facts.contacts.size()},
                                                        {"SLIPS", facts.num_slips},
                                                        {"GUARDS", facts.num_guards},
+                                                       {"SWITCHES", facts.sides.size()},
                                                        {"MODES", facts.modes.size()},
                                                        {"ACTUATORS", facts.eqs.control.actuators.size()},
                                                        {"REQUIREMENTS", facts.eqs.control.requirements.size()}};
@@ -63,7 +64,7 @@ extern "C" {
 #endif
 
 /* 0 is success. */
-enum { @NOT_FINITE = 1, @CONTRADICTION, @NOT_UNIQUE, @NOT_VOUCHED, @NOT_PROJECTED, @STEP_TOO_SMALL, @BACKWARDS, @NO_MODE, @SEVERAL, @TOO_MANY, @STORM, @IMPACT, @NOT_MET, @NOT_SETTLED };
+enum { @NOT_FINITE = 1, @CONTRADICTION, @NOT_UNIQUE, @NOT_VOUCHED, @NOT_PROJECTED, @STEP_TOO_SMALL, @BACKWARDS, @NO_MODE, @SEVERAL, @TOO_MANY, @STORM, @IMPACT, @NOT_MET, @NOT_SETTLED, @ALONG, @UNDECIDED };
 
 )";
   if (facts.switches)
@@ -87,7 +88,9 @@ typedef struct {{
   double y[{0}], k[13][{0}], {3}size[{0}], end[{0}], with[@PARAMETERS + 1], t_end; /* its begin, rates, end, and parameters */
   double sign[@EVENTS + 1], seen[@EVENTS + 1];
   double storm_since, rate_size[@STATES + 1];
-  long steps, storm;
+  double side[@SWITCHES + 1], level[@SWITCHES + 1], floor[@SWITCHES + 1]; /* of what switches: sides that are held, and below what they are not told */
+  double t_first, span, turns_since;
+  long steps, storm, turns;
   int status, goes_on;
 {1}{5}}} @motion;
 
@@ -95,10 +98,11 @@ typedef struct {{
 typedef struct {{
   double a[@COORDINATES], force[@COORDINATES], control[@COORDINATES], lambda[@ROWS + 1], normal[@CONTACTS + 1], friction[@SLIPS + 1];
   double tau[@ACTUATORS + 1], error[@REQUIREMENTS + 1], cost;      /* of control: efforts, errors of requirements */
-  double rates[@STATES + 1], outputs[@OUTPUTS + 1], energies[2], events[@EVENTS + 1], guards[@GUARDS + 1];
+  double rates[@STATES + 1], outputs[@OUTPUTS + 1], inputs[@INPUTS + 1], energies[2], events[@EVENTS + 1], guards[@GUARDS + 1];
+  double switches[@SWITCHES + 1];                                   /* positive on the sides that are held */
 }} @instant;
 
-void @parameters(double *p);                                        /* their values in the model */
+void @parameters(double *p);                                        /* their values in the model; an input that is an expression is not a number until it is set */
 void @derive(double *p);                                            /* values that are made of others, after these have been changed */
 void @begin(@motion *, const double *p, double tolerance);         /* the model's start */
 int @restart(@motion *, const double *p);                          /* after t, q, v or p were changed from outside */
@@ -124,11 +128,18 @@ extern const int @input_at[]; /* of the parameters: which are inputs */
 #endif
 )",
       facts.num_motion(), facts.switches ? "  @modes d;\n" : "",
-      facts.switches || !facts.events.empty()
+      facts.has_events()
           ? "int @happen(@motion *, const double *p);                           /* what ends or happens "
             "at the state of now, and */\n"
             "int @completed(@motion *, const double *p);                        /* whether something "
-            "does: for integrators of one's own */\n"
+            "does: for integrators of one's own */\n" +
+                std::string(
+                    facts.sides.empty()
+                        ? ""
+                        : "double @next_look(const @motion *, const double *p);               /* the same: a time "
+                          "not to be stepped beyond, and */\n"
+                          "int @missed(const @motion *before, const @motion *, const double *p); /* whether a step "
+                          "has passed a switch and come back */\n")
           : "",
       facts.keeps_dense() ? fmt::format("dense[{}][7], ", facts.num_motion()) : "",
       has_tangents ? "int @tangent(const @motion *, const double *p, double dt, const double *dq, const "
@@ -150,7 +161,10 @@ std::string c_names(const CFacts& facts) {
   std::vector<std::string> coordinates, rows, parameters, events, contacts, actuators;
   for (const int i : facts.coordinates) coordinates.push_back(facts.system.coordinate(i));
   for (const int j : facts.rows) rows.push_back(facts.system.row_name(j));
-  for (const Parameter& p : facts.model.parameters) parameters.push_back(p.name);
+  for (std::size_t i = 0; i < facts.model.parameters.size(); ++i)
+    parameters.push_back(!facts.open_input[i].empty() ? facts.open_input[i]
+                         : facts.is_flag[i]           ? "#" + facts.model.parameters[i].name
+                                                      : facts.model.parameters[i].name);
   for (const Event& e : facts.model.events) events.push_back(e.name);
   for (const CFacts::Contact& c : facts.contacts) contacts.push_back(c.name);
   for (const ControlEquations::Actuator& a : facts.eqs.control.actuators) actuators.push_back(a.name);

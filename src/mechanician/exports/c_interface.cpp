@@ -12,7 +12,8 @@ namespace mechanician {
 std::string c_functions(const CFacts& facts) {
   std::string out = "\nvoid @parameters(double *p)\n{\n  (void)p;\n";
   for (std::size_t i = 0; i < facts.system.parameters().size(); ++i)
-    out += fmt::format("  p[{}] = {};\n", i, c_number(facts.system.parameters()[i]));
+    out +=
+        fmt::format("  p[{}] = {};\n", i, facts.open_input[i].empty() ? c_number(facts.system.parameters()[i]) : "NAN");
   out += "}\n\nvoid @derive(double *p)\n{\n  (void)p;\n";
   std::string assigned;
   std::size_t count = 0;
@@ -20,7 +21,8 @@ std::string c_functions(const CFacts& facts) {
     if (facts.is_derived[i]) assigned += fmt::format("  p[{}] = values[{}];\n", i, count++);
   if (count > 0)
     out += fmt::format(
-        "  static const double nothing[@N + 1];\n  double x[@X], values[{}];\n  @pack(0, nothing, nothing, p, 0, x);\n "
+        "  static const double nothing[@N + 1];\n  double x[@X], values[{}];\n  @pack(0, nothing, nothing, p, 0, 0, "
+        "x);\n "
         " "
         "@derived_values(x, values);\n{}",
         count, assigned);
@@ -40,18 +42,21 @@ int @restart(@motion *m, const double *p)
     int i;
     @pack(m->t, m->q, m->v, p, RESTART_MODES, x);
     @rates_values(x, rates);
-    for (i = 0; i < @X; ++i) x[i] *= 1 + 1e-7*(0.5 + fmod(0.618*i, 1));
+    for (i = 0; i < @X - @SWITCHES; ++i) x[i] *= 1 + 1e-7*(0.5 + fmod(0.618*i, 1));
     @rates_values(x, changed);
     for (i = 0; i < @STATES; ++i) m->rate_size[i] = @size_of(m->rate_size[i], fabs(changed[i] - rates[i])/1e-7);
   }
 )";
   if (const std::size_t at = out.find("RESTART_MODES"); at != std::string::npos)
-    out.replace(at, 13, facts.switches ? "m->d.mode" : "0");
+    out.replace(at, 13, facts.held_values());
+  const bool sides = !facts.sides.empty();
+  if (sides) out += "  @take_sides(m, p);\n";
   if (facts.switches) out += "  if ((m->status = @settle(m, p, 0, 0)) != 0) return m->status;\n";
   if (facts.has_samples())
     out +=
         "  if (!m->holds) {\n    m->first_sample = m->t, m->samples = 0;\n    if ((m->status = @sample(m, p)) != 0) "
         "return m->status;\n  }\n";
+  if (sides) out += "  if ((m->status = @first_sides(m, p)) != 0) return m->status;\n";
   if (has_events)
     out += "  {\n    int i;\n    for (i = 0; i < @EVENTS; ++i) m->sign[i] = 0;\n    @keep_signs(m, p);\n  }\n";
   out += "  return 0;\n}\n";
@@ -65,7 +70,7 @@ void @begin(@motion *m, const double *p, double tolerance)
   @start(0, m->q, m->v, p, values);
   for (i = 0; i < @COORDINATES + @STATES; ++i) m->q[i] = values[i];
   for (i = 0; i < @COORDINATES; ++i) m->v[i] = values[@COORDINATES + @STATES + i];
-  m->t = m->t_begin = values[2*@COORDINATES + @STATES];
+  m->t = m->t_begin = m->t_first = m->turns_since = values[2*@COORDINATES + @STATES];
   m->tolerance = tolerance > 1e-15 ? tolerance : 1e-15, m->slack = 2e-14;
 )";
   if (facts.switches) {
@@ -79,12 +84,22 @@ void @begin(@motion *m, const double *p, double tolerance)
       out += fmt::format("  m->d.mode[{}] = p[{}];\n", k, facts.modes[k]);
     out += "  for (i = 0; i < @CONTACTS; ++i) m->d.sign[i] = 1;\n";
   }
-  out += "  @restart(m, p);\n}\n";
+  // The start of numbers satisfies the constraints with the parameters that it was made with.
+  const bool projects = std::any_of(facts.levels.begin(), facts.levels.end(),
+                                    [](CFacts::Level l) { return l == CFacts::position || l == CFacts::velocity; });
+  if (facts.starts_as_stated || !projects)
+    out += "  @restart(m, p);\n}\n";
+  else
+    out += fmt::format(
+        "  {{\n    int status;\n{}    status = @is_off(m, p) ? @project(m, p) : 0;\n    if (!@restart(m, p)) m->status "
+        "= "
+        "status;\n  }}\n}}\n",
+        facts.sides.empty() ? "" : "    @take_sides(m, p);\n");
   const std::string functions = R"(
 void @{0}(double t, const double *q, const double *v, const double *p, double *values)
 {{
   double x[@X];
-  @pack(t, q, v, p, 0, x);
+  @pack(t, q, v, p, 0, 0, x);
   @{1}(x, values);
 }}
 )";
@@ -106,7 +121,7 @@ void @residuals(double t, const double *q, const double *v, const double *p, dou
 {
   double x[@X], all[2*@R + 1];
   int j;
-  @pack(t, q, v, p, 0, x);
+  @pack(t, q, v, p, 0, 0, x);
   @residuals_values(x, all);
   for (j = 0; j < @ROWS; ++j) values[2*j] = all[2*@at_row[j]], values[2*j + 1] = all[2*@at_row[j] + 1];
 }
@@ -120,7 +135,7 @@ void @residuals(double t, const double *q, const double *v, const double *p, dou
   }
   const bool all = std::all_of(facts.levels.begin(), facts.levels.end(),
                                [](CFacts::Level l) { return l == CFacts::position || l == CFacts::velocity; });
-  put("IS_OFF_MODES", facts.switches ? "m->d.mode" : "0");
+  put("IS_OFF_MODES", facts.held_values());
   put("IS_OFF_ROW", facts.switches ? "@row_level[j] < 2 && @acts(&m->d, j)" : all ? "1" : held.empty() ? "0" : held);
   if (facts.switches)
     out += R"(
@@ -164,7 +179,7 @@ int @acceleration(double t, const double *q, const double *v, const double *p, d
 {{
   double x[@X], all[@N], multipliers[@R + 1];
   int i, status;
-  @pack(t, q, v, p, 0, x);
+  @pack(t, q, v, p, 0, 0, x);
   if ((status = @solve(x, all, multipliers)) != 0) return status;
   for (i = 0; i < @COORDINATES; ++i) a[i] = all[@at_coordinate[i]];
   if (lambda) for (i = 0; i < @ROWS; ++i) lambda[i] = multipliers[@at_row[i]];
@@ -180,7 +195,7 @@ int @acceleration(double t, const double *q, const double *v, const double *p, d
 int @events(double t, const double *q, const double *v, const double *p, double *values)
 {{
   double x[@X + {}];
-  @pack(t, q, v, p, 0, x);
+  @pack(t, q, v, p, 0, 0, x);
 {}  @event_values(x, values);
   return 0;
 }}
@@ -208,6 +223,8 @@ const char *@status_text(int status)
     case @STORM: return "impacts or events at the same time do not come to an end";
     case @NOT_MET: return "what can act does not suffice for the requirements, or limits leave no effort";
     case @NOT_SETTLED: return "which limits of control act was not found";
+    case @ALONG: return "the motion would slide along where something switches, or switches ever more often";
+    case @UNDECIDED: return "where something switches the motion is driven away on either side: which way it goes is not determined";
     case @IMPACT: return "a contact closes here: velocities have to jump";
     default: return "no such status";
   }

@@ -21,5 +21,7 @@ std::string c_watch(const CFacts& facts);
 std::string c_changes(const CFacts& facts);
 /// Parameters, start, accelerations and functions of the state.
 std::string c_functions(const CFacts& facts);
+/// Which sides of switches a motion is on, and where it comes to others.
+std::string c_sides(const CFacts& facts);
 
 }  // namespace mechanician

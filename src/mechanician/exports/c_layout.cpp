@@ -46,31 +46,43 @@ void CWriter::make_facts() {
 }
 
 void CWriter::make_pack() {
-  std::vector<Expr> rates;
-  for (int k = facts_.num_coordinates; k < n(); ++k)
-    for (const StateVariable& z : facts_.model.states)
-      if (z.name == facts_.system.coordinate(facts_.coordinates[static_cast<std::size_t>(k)])) rates.push_back(z.rate);
-  if (facts_.num_states > 0) add_function("rates_values", rates);
+  if (facts_.num_states > 0) {
+    add_function("rates_values", facts_.state_rates);
+    add_text(R"(
+/* Rates of states in the places of their velocities. */
+static void @set_rates(double *x)
+{
+  double rates[@STATES];
+  int i;
+  for (i = @COORDINATES; i < @N; ++i) x[1 + @N + @at_coordinate[i]] = 0;
+  @rates_values(x, rates);
+  for (i = @COORDINATES; i < @N; ++i) x[1 + @N + @at_coordinate[i]] = rates[i - @COORDINATES];
+}
+)");
+  }
+  if (!facts_.sides.empty()) make_switches();
   std::string text = R"(
-static void @pack(double t, const double *q, const double *v, const double *p, const double *mode, double *x)
+static void @pack(double t, const double *q, const double *v, const double *p, const double *mode, const double *side, double *x)
 {
   int i;
   x[0] = t;
   for (i = 0; i < @N; ++i) x[1 + @at_coordinate[i]] = q[i];
   for (i = 0; i < @COORDINATES; ++i) x[1 + @N + @at_coordinate[i]] = v[i];
   for (i = 0; i < @PARAMETERS; ++i) x[1 + 2*@N + i] = p[i];
-  (void)mode;
+  (void)mode, (void)side;
 )";
+  // An input that is an expression is none until it is set.
+  for (std::size_t k = 0; k < facts_.given_flag.size(); ++k)
+    if (facts_.given_flag[k] >= 0)
+      text += fmt::format("  x[{0}] = isnan(p[{1}]) ? 0 : 1;\n  if (isnan(p[{1}])) x[{2}] = 0;\n",
+                          1 + 2 * n() + facts_.given_flag[k], k, 1 + 2 * static_cast<std::size_t>(n()) + k);
   for (std::size_t k = 0; k < facts_.modes.size(); ++k)
     text += fmt::format("  if (mode) x[{}] = mode[{}];\n", 1 + 2 * n() + facts_.modes[k], k);
-  if (facts_.num_states > 0)
-    text += R"(  {
-    double rates[@STATES];
-    for (i = @COORDINATES; i < @N; ++i) x[1 + @N + @at_coordinate[i]] = 0;
-    @rates_values(x, rates);
-    for (i = @COORDINATES; i < @N; ++i) x[1 + @N + @at_coordinate[i]] = rates[i - @COORDINATES];
-  }
-)";
+  if (!facts_.sides.empty())
+    text +=
+        "  if (!side) { @free_sides(x); return; }\n  for (i = 0; i < @SWITCHES; ++i) x[@X - @SWITCHES + i] = "
+        "side[i];\n";
+  if (facts_.num_states > 0) text += "  @set_rates(x);\n";
   add_text(text + "}\n\n");
 }
 
@@ -162,6 +174,7 @@ void CWriter::make_functions() {
   add_function("energy_values", {model.kinetic.value_or(kinetic), model.potential.value_or(Expr(0.0))});
   add_function("output_values", facts_.outputs, extended());
   add_function("event_values", facts_.events, extended());
+  add_function("input_values", facts_.input_values, extended());
   for (std::size_t e = 0; e < model.events.size(); ++e)
     for (std::size_t k = 0; k < model.events[e].changes.size(); ++k)
       if (model.events[e].changes[k].what == EventChange::What::set)

@@ -210,12 +210,13 @@ static int @least_norm(const @numbers *s, const char *act, const double *force, 
 std::string_view c_general_projection() {
   return R"(
 /* Onto the rows that act, least in the mass norm, with complete pivoting. velocities: 0 moves q, 1 moves v. */
-static int @project_generally(MOTION_ARGUMENT double t, double *q, double *v, const double *p, int velocities)
+static int @project_generally(MOTION_ARGUMENT double t, double *q, double *v, const double *p, const double *side, int velocities)
 {
   @numbers s;
   double x[@X], values[2*@R + 1], change[@N], lambda[@R + 1], b[@R + 1], none[@N], largest = 0;
   char act[@R + 1], sure[@LARGEST];
   int i, j, k, status;
+  (void)side;
   PROJECTED_MODES
   for (k = 0; k < 16; ++k) {
     double most = 0, size = 0;

@@ -36,6 +36,13 @@ CWriter::CWriter(const CFacts& facts, std::string name, bool tangents, bool comp
   const auto found = find_program_options(facts.system, facts.start, {.parameters_as_inputs = true}, why);
   if (!found && !solves_generally_) refuse_export(why);
   if (found) options_ = *found, options_.most_steps = longest_program, has_program_ = true;
+  // The engine's own fixed steps have no sides.
+  step_options_ = options_;
+  options_.sides = facts.side_symbols();
+  if (!options_.reference.empty()) {
+    const std::vector<double> sides = facts.first_sides(options_.reference);
+    options_.reference.insert(options_.reference.end(), sides.begin(), sides.end());
+  }
 }
 
 CSources CWriter::write() {
@@ -63,7 +70,10 @@ void CWriter::add(const Program& program, std::string_view name, std::size_t ali
 
 void CWriter::add_function(std::string_view name, std::vector<Expr> functions, const ProgramOptions& options) {
   if (functions.empty()) functions.emplace_back(0.0);
-  add(make_values_program(eqs_, options, functions), name);
+  ProgramOptions with_sides = options;
+  const std::vector<Expr> sides = facts_.side_symbols();
+  with_sides.sides.insert(with_sides.sides.begin(), sides.begin(), sides.end());
+  add(make_values_program(eqs_, with_sides, functions), name);
 }
 
 bool CWriter::make_tangents() {

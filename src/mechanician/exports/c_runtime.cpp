@@ -208,7 +208,9 @@ int @step(@motion *m, const double *p, double to)
 {
   enum { n = @COORDINATES, at_v = @COORDINATES + @STATES };
   double y_new[@Y], stage[@Y], h, error, t_new;
-  int i, tries, leaps = 0, since = 0, status = m->status;
+  double landing_at = 0;
+  int i, tries, leaps = 0, since = 0, landing = 0, status = m->status;
+  STEP_SIDES
   if (status) return status;
   if (!(to > m->t)) return to < m->t ? @BACKWARDS : 0;
   m->event = -1;
@@ -218,7 +220,13 @@ int @step(@motion *m, const double *p, double to)
   for (i = 0; i < at_v; ++i) m->y[i] = m->q[i];
   for (i = 0; i < n; ++i) m->y[at_v + i] = m->v[i];
   if (@goes_on(m, p)) for (i = 0; i < @Y; ++i) m->k[0][i] = m->k[12][i];
-  else if ((status = @rate(m, m->t, m->y, p, m->k[0])) != 0) return status;
+  else {
+    STEP_REFRESH
+    if ((status = @rate(m, m->t, m->y, p, m->k[0])) != 0) return status;
+  }
+  /* What depends on the time may happen while nothing else does, and events are looked for on samples of a step. */
+  m->span = @size_of(to, RUN_TO) - m->t_first;
+  if (m->h > m->span/LEAST_STEPS) m->h = m->span/LEAST_STEPS;
   if (!(m->h > 0)) {
     double change = INFINITY, largest = 0, fastest = 0, hardest = 0;
     for (i = 0; i < n; ++i) largest = @size_of(largest, m->size[i]), fastest = @size_of(fastest, fabs(m->v[i])), hardest = @size_of(hardest, fabs(m->k[0][at_v + i]));
@@ -237,11 +245,13 @@ int @step(@motion *m, const double *p, double to)
     static const double leap[] = {0.7, 1, 1.3, 0.5, 1.7, 0.35, 2.2, 0.25};
     const int shrunk = tries > 0 && @ROWS > @REQUIREMENTS && leaps < 8 && m->h < 0.05*m->usual;
     int last;
-    if (shrunk) m->h = leap[leaps++]*m->usual, since = 0;
+    if (landing == 2) { STEP_LANDS_NOT landing = 0; }
+    if (shrunk) m->h = leap[leaps++]*m->usual, since = 0, landing = 0;
     last = m->t + m->h >= to;
-    t_new = last ? to : m->t + m->h;
+    t_new = landing ? landing_at : last ? to : m->t + m->h;
+    if (landing) landing = 2; /* if it fails, it is not where it was looked for */
     h = t_new - m->t;
-    if (!(h > 4e-16*@size_of(fabs(m->t), fabs(to - m->t)*1e-6)) || tries > 300) return @STEP_TOO_SMALL;
+    if ((!landing && !(h > 4e-16*@size_of(fabs(m->t), fabs(to - m->t)*1e-6))) || tries > 300) return @STEP_TOO_SMALL;
     status = 0;
     for (i = 1; i < 12 && !status; ++i) {
       @combine(m, @a[i], i, h, stage);
@@ -262,6 +272,7 @@ int @step(@motion *m, const double *p, double to)
     }
     if ((status = @rate(m, t_new, y_new, p, m->k[12])) != 0) { m->h = 0.5*h; continue; }
     STEP_DENSE
+    STEP_SWITCH
     break;
   }
   {
@@ -270,7 +281,7 @@ int @step(@motion *m, const double *p, double to)
     if (h < 0.5*planned && m->h < planned) m->h = planned;
   }
   m->usual = @size_of(h, 0.95*m->usual);
-  m->t_begin = m->t, m->t = h < to - m->t ? m->t + h : to, m->length = m->t - m->t_begin;
+  m->t_begin = m->t, m->t = landing ? t_new : h < to - m->t ? m->t + h : to, m->length = m->t - m->t_begin;
   for (i = 0; i < at_v; ++i) m->q[i] = y_new[i];
   for (i = 0; i < n; ++i) m->v[i] = y_new[at_v + i];
   for (i = 0; i < @PARAMETERS; ++i) m->with[i] = p[i];

@@ -24,21 +24,23 @@ void CWriter::make_projection(ProjectionOf what, std::string_view which, std::st
   const bool nothing = has_program_ && !made.made && made.reason == "nothing to project onto";
   const char* behind = what == ProjectionOf::positions ? "0" : "1";
   if (!made.made) {
-    add_text(fmt::format("static int @project_{}(double t, double *q, double *v, const double *p)\n{{\n{}}}\n", which,
-                         nothing || !solves_generally_
-                             ? "  (void)t, (void)q, (void)v, (void)p;\n  return 0;\n"
-                             : fmt::format("  return @project_generally(t, q, v, p, {});\n", behind)));
+    add_text(fmt::format(
+        "static int @project_{}(double t, double *q, double *v, const double *p, const double *side)\n{{\n{}}}\n",
+        which,
+        nothing || !solves_generally_ ? "  (void)t, (void)q, (void)v, (void)p, (void)side;\n  return 0;\n"
+                                      : fmt::format("  return @project_generally(t, q, v, p, side, {});\n", behind)));
     return;
   }
   add(made.made->program, fmt::format("nearer_{}", which));
-  add_text(fmt::format(R"(
-static int @project_{0}(double t, double *q, double *v, const double *p)
+  add_text(fmt::format(
+      R"(
+static int @project_{0}(double t, double *q, double *v, const double *p, const double *side)
 {{
   double x[@X], y[{2}];
   int i, k;
   for (k = 0; k < 6; ++k) {{
     double change = 0, size = 0;
-    @pack(t, q, v, p, 0, x);
+    @pack(t, q, v, p, 0, side, x);
     @nearer_{0}(x, y);
     if (!(y[{3}] > 0)) return {4};
     for (i = 0; i < @COORDINATES; ++i) {{
@@ -53,9 +55,8 @@ static int @project_{0}(double t, double *q, double *v, const double *p)
   return {4};
 }}
 )",
-                       which, moved, made.made->program.num_outputs(), made.made->at_vouch,
-                       solves_generally_ ? fmt::format("@project_generally(t, q, v, p, {})", behind) : "@NOT_VOUCHED",
-                       behind));
+      which, moved, made.made->program.num_outputs(), made.made->at_vouch,
+      solves_generally_ ? fmt::format("@project_generally(t, q, v, p, side, {})", behind) : "@NOT_VOUCHED", behind));
 }
 
 void CWriter::make_projections() {
@@ -72,12 +73,12 @@ void CWriter::make_projections() {
                    {"PROJECTED_PASSED", "&d, slips,"},
                    {"PROJECTED_SLIPS", "rub"},
                    {"MOTION_ARGUMENT", "const @motion *m,"},
-                   {"MODE_VALUES", "m->d.mode"}}));
+                   {"MODE_VALUES", "m->d.mode, side"}}));
     add_text(R"(
 static int @project_state(const @motion *m, double t, double *q, double *v, const double *p)
 {
-  const int status = @project_generally(m, t, q, v, p, 0);
-  return status ? status : @project_generally(m, t, q, v, p, 1);
+  const int status = @project_generally(m, t, q, v, p, m->side, 0);
+  return status ? status : @project_generally(m, t, q, v, p, m->side, 1);
 }
 )");
   } else {
@@ -88,22 +89,22 @@ static int @project_state(const @motion *m, double t, double *q, double *v, cons
                                              {"PROJECTED_FLOOR", ""},
                                              {"PROJECTED_SLIPS", "0"},
                                              {"MOTION_ARGUMENT", ""},
-                                             {"MODE_VALUES", "0"}}));
+                                             {"MODE_VALUES", "0, side"}}));
     if (projects()) {
       make_projection(ProjectionOf::positions, "positions", "q");
       make_projection(ProjectionOf::velocities, "velocities", "v");
     }
-    add_text(fmt::format(R"(
+    add_text(fmt::format(
+        R"(
 static int @project_state(const @motion *m, double t, double *q, double *v, const double *p)
 {{
   (void)m, (void)t, (void)q, (void)v, (void)p;
 {}  return 0;
 }}
 )",
-                         projects()
-                             ? "  {\n    int status = @project_positions(t, q, v, p);\n    if (!status) status = "
-                               "@project_velocities(t, q, v, p);\n    if (status) return status;\n  }\n"
-                             : ""));
+        projects() ? "  {\n    int status = @project_positions(t, q, v, p, m->side);\n    if (!status) status = "
+                     "@project_velocities(t, q, v, p, m->side);\n    if (status) return status;\n  }\n"
+                   : ""));
   }
   add_text("\nint @project(@motion *m, const double *p)\n{\n  return @project_state(m, m->t, m->q, m->v, p);\n}\n");
 }
@@ -118,9 +119,16 @@ void CWriter::make_motion() {
   }
   add_text(c_forces(facts_));
   add_text(with(c_rate(), {{"MODE_VALUES", mode_values()}}));
+  // Fixed steps do not look for what switches: every stage is on the side that it is on.
+  if (has_free_rate()) add_text(with(c_rate(), {{"MODE_VALUES", "0, 0"}, {"@rate(", "@free_rate("}}));
   add_text(c_instant(facts_));
   add_text(c_state_at());
+  const bool sides = !facts_.sides.empty();
   if (has_events()) {
+    if (sides) {
+      add_text("int @is_off(const @motion *m, const double *p);\n");
+      add_text(c_sides(facts_));
+    }
     add_text(c_watch(facts_));
     const bool changes = std::any_of(facts_.model.events.begin(), facts_.model.events.end(),
                                      [](const Event& e) { return !e.changes.empty(); });
@@ -135,6 +143,9 @@ void CWriter::make_motion() {
       if (any && (status = @settle(m, p, crossed, 0)) != 0) return status;
     })"
                                                        : ""},
+                   {"KEEP_LEVELS", sides ? "@set_levels(m, p);" : ""},
+                   {"IS_BEYOND", sides ? "@beyond_at(m, t, y, p)" : "0"},
+                   {"HAPPEN_SWITCHES", sides ? "if ((status = @cross_beyond(m, p, &any)) != 0) return status;" : ""},
                    {"HAPPEN_CHANGES", changes ? "if ((status = @apply(m, p, i)) != 0) return status;" : ""},
                    {"PROJECT_CUT", facts_.switches || projects() ? "if ((k = @project(m, p)) != 0) return k;" : ""}}));
   }
@@ -151,22 +162,38 @@ void CWriter::make_steps() {
   for (const auto& row : dop853::d) add_text(fmt::format("  {},\n", c_numbers(row, 16)));
   add_text("};\n");
   // Dense output is for events, or where it is asked for.
-  add_text(
-      with(c_adaptive_step(),
-           {{"STEP_END",
-             facts_.has_samples()
-                 ? (has_events()
-                        ? "if ((m->status = @search(m, p)) != 0) return m->status;\n  return m->status = @sample(m, p);"
-                        : "return m->status = @sample(m, p);")
-             : has_events() ? "return m->status = @search(m, p);"
-                            : "return 0;"},
-            {"STEP_NOTHING", facts_.has_samples() ? "return m->status = @sample(m, p);" : "return 0;"},
-            {"SHORTEN_TO_SAMPLE", facts_.has_samples() ? "if (to > @next_sample(m)) to = @next_sample(m);" : ""},
-            {"STEP_DENSE",
-             facts_.keeps_dense()
-                 ? "if ((status = @extend_step(m, p, m->t, h, y_new, m->dense)) != 0) { m->h = 0.5*h; continue; }"
-                 : ""},
-            {"DENSE_STATE", facts_.keeps_dense() ? "@state_at(m, m->dense[0], t, y);" : R"(double dense[@Y][7];
+  add_text(with(
+      c_adaptive_step(),
+      {{"STEP_END",
+        !has_events() ? (facts_.has_samples() ? "return m->status = @sample(m, p);" : "return 0;")
+        : facts_.sides.empty() && !facts_.has_samples()
+            ? "return m->status = @search(m, p);"
+            : std::string("if ((m->status = @search(m, p)) != 0) return m->status;\n  ") +
+                  (facts_.sides.empty()
+                       ? ""
+                       : "if (!(m->t < t_new) && @any_turns(turned) && (m->status = @cross(m, p, turned)) != 0) return "
+                         "m->status;\n  ") +
+                  (facts_.has_samples() ? "return m->status = @sample(m, p);" : "return 0;")},
+       {"STEP_SIDES", facts_.sides.empty() ? "" : "double turned[@SWITCHES] = {0};"},
+       {"STEP_REFRESH",
+        facts_.sides.empty()
+            ? ""
+            : "if (@beyond_at(m, m->t, m->y, p) && (m->status = @first_sides(m, p)) != 0) return m->status;"},
+       {"STEP_SWITCH", facts_.sides.empty() ? "" : R"(if (!landing) {
+      m->t_begin = m->t, m->length = h;
+      landing_at = @find_switch(m, p, t_new, turned);
+      if (landing_at < t_new) { landing = 1; continue; }
+    })"},
+       {"STEP_LANDS_NOT", facts_.sides.empty() ? "" : "for (i = 0; landing && i < @SWITCHES; ++i) turned[i] = 0;"},
+       {"RUN_TO", c_number(facts_.system.run_settings().to.value_or(-1e300))},
+       {"LEAST_STEPS", facts_.depends_on_time || has_events() ? "100" : "50"},
+       {"STEP_NOTHING", facts_.has_samples() ? "return m->status = @sample(m, p);" : "return 0;"},
+       {"SHORTEN_TO_SAMPLE", facts_.has_samples() ? "if (to > @next_sample(m)) to = @next_sample(m);" : ""},
+       {"STEP_DENSE",
+        facts_.keeps_dense()
+            ? "if ((status = @extend_step(m, p, m->t, h, y_new, m->dense)) != 0) { m->h = 0.5*h; continue; }"
+            : ""},
+       {"DENSE_STATE", facts_.keeps_dense() ? "@state_at(m, m->dense[0], t, y);" : R"(double dense[@Y][7];
   for (i = 0; i < @COORDINATES + @STATES; ++i) y[i] = m->q[i];
   for (i = 0; i < @COORDINATES; ++i) y[@COORDINATES + @STATES + i] = m->v[i];
   if (m->length > 0) {
@@ -175,7 +202,7 @@ void CWriter::make_steps() {
   })"}}));
   if (facts_.switches || facts_.num_states > 0 || facts_.has_samples()) {
     const std::string name = facts_.has_samples() ? "static int @fixed_step" : "int @step_rk4";
-    add_text(c_fixed_step());
+    add_text(has_free_rate() ? with(c_fixed_step(), {{"@rate(", "@free_rate("}}) : std::string(c_fixed_step()));
     add_text(with(facts_.switches ? c_fixed_step_with_events() : std::string_view(R"(
 FIXED_STEP(@motion *m, const double *p, double h)
 {
@@ -197,7 +224,8 @@ FIXED_STEP(@motion *m, const double *p, double h)
 }
 
 void CWriter::make_step_of_the_engine() {
-  const StepProgramResult step = has_program_ ? make_step_program(eqs_, options_) : StepProgramResult{};
+  const StepProgramResult step =
+      has_program_ ? make_step_program(facts_.system.equations(), step_options_) : StepProgramResult{};
   const bool written = step.made && step.made->program.steps.size() <= longest_step_program;
   add_text(c_classical_step());
   if (written) add(step.made->program, "step_program");
@@ -213,7 +241,7 @@ int @step_rk4(@motion *m, const double *p, double h)
   return 0;
 }}
 )",
-                       written ? fmt::format("x[{}], ", num_inputs() + 1) : "",
+                       written ? fmt::format("x[{}], ", num_inputs() - facts_.sides.size() + 1) : "",
                        written ? step.made->program.num_outputs() : 2 * n(),
                        written ? "  x[0] = m->t, x[1] = h;\n  for (i = 0; i < @COORDINATES; ++i) x[2 + i] = m->q[i], "
                                  "x[2 + @COORDINATES + i] = "

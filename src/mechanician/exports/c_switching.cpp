@@ -10,7 +10,7 @@ std::string_view c_phases() {
 static int @number_now(const @motion *m, const double *p, double *x, @numbers *s, double *v)
 {
   int i;
-  @pack(m->t, m->q, m->v, p, m->d.mode, x);
+  @pack(m->t, m->q, m->v, p, m->d.mode, m->side, x);
   for (i = 0; i < @N; ++i) v[i] = x[1 + @N + i];
   return @number(x, s);
 }
@@ -182,7 +182,7 @@ static int @settle(@motion *m, const double *p, const char *crossed, int changed
     if (s.residual[@contact[c].row] < 0) m->d.status[c] = @HOLDS, again = 1;
     if (fabs(s.residual[@contact[c].row]) <= 1e-9*@gap_size(m, &s, @contact[c].row) && rate > 0 && falls > 0 && (!(m->h > 0) || rate/falls < m->h)) m->h = rate/falls;
   }
-  if (again) status = @project_generally(m, m->t, m->q, m->v, p, 0);
+  if (again) status = @project_generally(m, m->t, m->q, m->v, p, m->side, 0);
   m->d = found;
   if (status || (status = @project(m, p)) != 0) return status;
   @note_sizes(m);

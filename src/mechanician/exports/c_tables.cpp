@@ -45,6 +45,114 @@ static @place @locate(const double *points, int n, int pieces, int outside, int 
 }
 )";
 
+/// Regions that end where values or slopes jump, and their polynomials beyond their ends: the engine's in C. A table is
+/// described by its points, how it goes on outside, and which of its points regions end at.
+constexpr std::string_view regions = R"(
+typedef struct { const double *points; int n, pieces, outside, steps, fine; long first, count, apart; } @axis;
+typedef struct { long number; double from, to; } @region;
+static @region @make_region(const @axis *a, long number)
+{
+  @region r = {0, -INFINITY, INFINITY};
+  r.number = number;
+  if (a->outside == 3) {
+    const long turn = number >= 0 ? number/a->count : -((-number + a->count - 1)/a->count), k = number - turn*a->count;
+    const double shift = (double)turn*(a->points[a->n - 1] - a->points[0]);
+    r.from = a->points[k] + shift, r.to = a->points[k + 1] + shift;
+    return r;
+  }
+  if (number > 0) r.from = a->points[a->first + (number - 1)*a->apart];
+  if (number < a->count) r.to = a->points[a->first + number*a->apart];
+  return r;
+}
+
+/* The last point that is not beyond x; 0 where all are. */
+static int @last_point(const @axis *a, double x)
+{
+  int low = 0, high = a->n;
+  while (low < high) {
+    const int middle = (low + high)/2;
+    if (a->points[middle] <= x) low = middle + 1; else high = middle;
+  }
+  return low > 0 ? low - 1 : 0;
+}
+
+static @region @region_at(const @axis *a, double x)
+{
+  const double period = a->points[a->n - 1] - a->points[0];
+  @region r = {0, -INFINITY, INFINITY};
+  long k;
+  if (a->outside == 3) {
+    const double turn = floor((x - a->points[0])/period);
+    long number;
+    if (!(fabs(turn) < 1e15)) return r;
+    k = @last_point(a, x - turn*period);
+    number = (long)turn*a->count + (k < a->count - 1 ? k : a->count - 1);
+    /* Rounding may leave it in the region beside. */
+    r = @make_region(a, number);
+    if (x < r.from) r = @make_region(a, --number);
+    if (x >= r.to) r = @make_region(a, ++number);
+    return r;
+  }
+  if (a->count == 0) return r;
+  k = @last_point(a, x);
+  if (x < a->points[0] || k < a->first) return @make_region(a, 0);
+  k = (k - a->first)/a->apart + 1;
+  return @make_region(a, k < a->count ? k : a->count);
+}
+
+/* Positive in even regions, negative in odd ones, zero in between; or its derivatives. */
+static double @guard_at(const @axis *a, double x, int order)
+{
+  @region r;
+  double sign, w;
+  if (isnan(x)) return x;
+  r = @region_at(a, x), sign = r.number%2 == 0 ? 1 : -1, w = r.to - r.from;
+  if (order > 2) return 0;
+  if (isfinite(w)) return sign*(order == 0 ? (x - r.from)*(r.to - x)/w : order == 1 ? 1 - 2*(x - r.from)/w : -2/w);
+  if (order == 2) return 0;
+  if (isfinite(r.to)) return sign*(order == 0 ? r.to - x : -1);
+  if (isfinite(r.from)) return sign*(order == 0 ? x - r.from : 1);
+  return order == 0 ? sign : 0;
+}
+
+/* Among the polynomials of the nearest region of a side, which x need not lie in. */
+static @place @locate_held(const @axis *a, double x, int side)
+{
+  @place at = {0, 0, 0};
+  const double first = a->points[0], last = a->points[a->n - 1];
+  @region r;
+  int below, above;
+  if (a->outside == 0) {
+    const double slack = 8*2.220446049250313e-16*(fabs(first) > fabs(last) ? fabs(first) : fabs(last));
+    if (!(x >= first - slack && x <= last + slack)) { at.where = 3; return at; }
+  }
+  r = @region_at(a, x);
+  if ((r.number%2 == 0) != (side > 0)) {
+    const double left = x - r.from, right = r.to - x;
+    if (isfinite(left) || isfinite(right)) r = @make_region(a, r.number + (left <= right ? -1 : 1));
+  }
+  if (a->outside == 3) {
+    const long k = ((r.number%a->count) + a->count)%a->count;
+    at.piece = (int)k, at.s = x - r.from;
+    if (!isfinite(at.s)) at.where = 3;
+    return at;
+  }
+  below = a->count > 0 && r.number == 0 && a->first == 0;
+  above = a->count > 0 && r.number == a->count && a->first + (a->count - 1)*a->apart == a->n - 1 && !(a->steps && a->outside != 2);
+  if (below || above) {
+    at.where = a->outside == 1 ? 1 : 2;
+    if (a->outside == 1 && above) at.piece = a->pieces - 1, at.s = a->steps ? 0 : a->points[a->pieces] - a->points[a->pieces - 1];
+    return at;
+  }
+  if (a->fine) at.piece = (int)(a->first + r.number > 1 ? a->first + r.number - 1 : 0);
+  else at.piece = @last_point(a, x < first ? first : x > last ? last : x);
+  if (at.piece > a->pieces - 1) at.piece = a->pieces - 1;
+  at.s = x - a->points[at.piece];
+  if (!isfinite(at.s)) at.where = 3;
+  return at;
+}
+)";
+
 constexpr std::string_view polynomial = R"(
 static double @polynomial(const double *c, int stride, double s, int order)
 {
@@ -93,7 +201,15 @@ std::size_t count_pieces(const TablePieces& t, int argument) {
   return t.interpolation == Interpolation::steps && t.outside != Outside::periodic ? n : n - 1;
 }
 
+std::string axis_of(const TablePieces& t, int table, int argument) {
+  const TablePieces::Regions& r = t.regions[argument];
+  return fmt::format("  static const @axis axis{} = {{@points{}_{}, {}, {}, {}, {}, {}, {}, {}, {}}};\n", argument,
+                     table, argument, t.points[argument].size(), count_pieces(t, argument), number_of(t.outside),
+                     t.interpolation == Interpolation::steps ? 1 : 0, t.fine ? 1 : 0, r.first, r.count, r.apart);
+}
+
 std::string located(const TablePieces& t, int table, int argument, const char* x) {
+  if (t.side[argument] != 0) return fmt::format("@locate_held(&axis{}, {}, {})", argument, x, t.side[argument]);
   return fmt::format("@locate(@points{}_{}, {}, {}, {}, {}, {})", table, argument, t.points[argument].size(),
                      count_pieces(t, argument), number_of(t.outside), t.interpolation == Interpolation::steps ? 1 : 0,
                      x);
@@ -101,6 +217,11 @@ std::string located(const TablePieces& t, int table, int argument, const char* x
 
 std::string function_of(const TablePieces& t, int table, std::size_t function) {
   std::string out = fmt::format("static double @lookup{}(double x, double y)\n{{\n", function);
+  if (t.guard != 0)
+    return out + axis_of(t, table, t.guard - 1) +
+           fmt::format("  (void)y;\n  return @guard_at(&axis{}, x, {});\n}}\n", t.guard - 1, t.order_x);
+  for (int i = 0; i < t.num_arguments; ++i)
+    if (t.side[i] != 0) out += axis_of(t, table, i);
   if (t.num_arguments == 1) {
     out +=
         fmt::format("  @place a;\n  (void)y;\n  if (isnan(x)) return x;\n  a = {};\n  if (a.where == 3) return NAN;\n",
@@ -157,7 +278,7 @@ std::string CTables::code() const {
   if (keys_.empty()) return {};
   std::string data, functions;
   std::map<std::uint64_t, int> tables;  // by id, the key without what is asked
-  bool one = false, grid = false;
+  bool one = false, grid = false, held = false;
   for (std::size_t k = 0; k < keys_.size(); ++k) {
     const TablePieces t = *find_pieces(std::bit_cast<double>(keys_[k]));
     const auto [found, is_new] = tables.emplace(keys_[k] >> 13, static_cast<int>(tables.size()) + 1);
@@ -170,10 +291,12 @@ std::string CTables::code() const {
                                                                           : t.values);
     }
     functions += function_of(t, table, k + 1);
-    one |= t.num_arguments == 1;
-    grid |= t.num_arguments > 1 && t.interpolation != Interpolation::steps;
+    held |= t.guard != 0 || t.side[0] != 0 || t.side[1] != 0;
+    one |= t.num_arguments == 1 && t.guard == 0;
+    grid |= t.num_arguments > 1 && t.guard == 0 && t.interpolation != Interpolation::steps;
   }
-  return fmt::format("{}{}{}{}{}\n", location, one ? polynomial : "", grid ? weights : "", data, functions);
+  return fmt::format("{}{}{}{}{}{}\n", location, held ? regions : "", one ? polynomial : "", grid ? weights : "", data,
+                     functions);
 }
 
 }  // namespace mechanician

@@ -31,6 +31,9 @@ class Maker {
     da_ = make_symbols("da", eqs_.n()), dlambda_ = make_symbols("dlambda", eqs_.m()),
     df_ = make_symbols("df", facts.num_slips);
     along(x_, dx_, by_state_);
+    // Sides do not change.
+    const std::vector<Expr> sides = facts.side_symbols(), still = make_symbols("still", static_cast<int>(sides.size()));
+    dx_.insert(dx_.end(), still.begin(), still.end());
     by_all_ = by_state_;
     along(a_, da_, by_all_), along(lambda_, dlambda_, by_all_), along(f_, df_, by_all_);
     if (!facts.has_control()) return;
@@ -39,11 +42,7 @@ class Maker {
   }
 
   Program rates() const {
-    std::vector<Expr> rates;
-    for (int k = facts_.num_coordinates; k < facts_.n(); ++k)
-      for (const StateVariable& z : facts_.model.states)
-        if (z.name == facts_.system.coordinate(facts_.coordinates[static_cast<std::size_t>(k)]))
-          rates.push_back(z.rate);
+    std::vector<Expr> rates = facts_.state_rates;
     for (std::size_t i = 0; i < facts_.derived.size(); ++i)
       if (facts_.is_derived[i]) rates.push_back(facts_.derived[i]);
     return program(directional(rates, by_state_), {&dx_});
@@ -115,6 +114,7 @@ class Maker {
   Program program(std::vector<Expr> functions, std::initializer_list<const std::vector<Expr>*> inputs) const {
     if (functions.empty()) functions.emplace_back(0.0);
     ProgramOptions options;
+    options.sides = facts_.side_symbols();
     for (const auto* part : inputs) options.sides.insert(options.sides.end(), part->begin(), part->end());
     return make_values_program(eqs_, options, functions);
   }
@@ -205,6 +205,7 @@ constexpr std::string_view tangent_end = R"(  for (i = 0; i < @X; ++i) all[at_dx
   for (i = 0; i < @CONTACTS; ++i) d->normal[i] = TANGENT_NORMAL;
   for (i = 0; i < @SLIPS; ++i) d->friction[i] = f[i];
   for (i = 0; i < @GUARDS; ++i) d->guards[i] = NAN;
+  for (i = 0; i < @SWITCHES; ++i) d->switches[i] = NAN;
   for (i = 0; i < @REQUIREMENTS; ++i) d->error[i] = values[2*@COORDINATES + @OUTPUTS + 2 + @EVENTS + i];
   d->cost = values[2*@COORDINATES + @OUTPUTS + 2 + @EVENTS + @REQUIREMENTS];
   return 0;
@@ -281,7 +282,7 @@ CTangent make_c_tangent(const CFacts& facts, const std::vector<int>& left_out) {
   for (std::size_t i = 0; i < facts.is_derived.size(); ++i)
     if (facts.is_derived[i]) text += fmt::format("  only[@X + 1 + 2*@N + {}] = rates[{}];\n", i, next++);
   text += tangent_end;
-  put("TANGENT_MODES", facts.switches ? "m->d.mode" : "0");
+  put("TANGENT_MODES", facts.held_values());
   put("TANGENT_ROWS", facts.switches ? "(char)@acts(&m->d, j)" : "@is_kept[j]");
   put("TANGENT_SOLVE", facts.switches ? tangent_contacts : tangent_rows);
   put("TANGENT_PLAIN", facts.has_control() ? "@N" : "0");

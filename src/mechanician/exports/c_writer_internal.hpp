@@ -32,6 +32,8 @@ class CWriter {
   /// M, A, Q, b and what contacts and control say beyond: where pivots are not to be trusted, for forces, and for what changes on the way.
   void make_numbers();
   void make_functions();
+  /// What switches, and how fast.
+  void make_switches();
 
   // c_solvers.cpp
   void make_solvers();
@@ -57,7 +59,9 @@ class CWriter {
 
   int n() const { return facts_.n(); }
   int m() const { return facts_.m(); }
-  std::size_t num_inputs() const { return 1 + 2 * static_cast<std::size_t>(n()) + eqs_.parameters.size(); }
+  std::size_t num_inputs() const {
+    return 1 + 2 * static_cast<std::size_t>(n()) + eqs_.parameters.size() + facts_.sides.size();
+  }
   bool has_events() const { return facts_.has_events(); }
   bool has_control() const { return facts_.has_control(); }
   /// Whether there is something to project onto.
@@ -65,7 +69,11 @@ class CWriter {
     return std::any_of(facts_.levels.begin(), facts_.levels.end(),
                        [](CFacts::Level l) { return l == CFacts::position || l == CFacts::velocity; });
   }
-  std::string mode_values() const { return facts_.switches ? "m->d.mode" : "0"; }
+  bool has_free_rate() const {
+    return !facts_.sides.empty() && !facts_.switches && (facts_.num_states > 0 || facts_.has_samples());
+  }
+  /// Modes and sides of a motion, for @pack.
+  std::string mode_values() const { return facts_.held_values(); }
   ProgramOptions extended() const {
     ProgramOptions options;
     options.sides = facts_.extensions;
@@ -81,7 +89,7 @@ class CWriter {
   const Equations& eqs_;
   std::string name_, prefix_;
   bool tangents_ = false, compact_ = false;
-  ProgramOptions options_;
+  ProgramOptions options_, step_options_;
   AccelerationProgram acceleration_;
   bool needs_reactions_ = false, solves_generally_ = false, has_program_ = false;
   int largest_ = 0;

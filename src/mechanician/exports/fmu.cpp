@@ -83,7 +83,9 @@ std::string adapter_text(const CFacts& facts, const FmuDescription& description,
   std::string settable, modes;
   for (std::size_t k = 0; k < facts.model.parameters.size(); ++k) {
     const Parameter& p = facts.model.parameters[k];
-    settable += p.is_input                                         ? "2, "
+    settable += facts.is_flag[k]                                   ? "0, "
+                : !facts.open_input[k].empty()                     ? "4, "
+                : p.is_input                                       ? "2, "
                 : p.is_mode                                        ? "3, "
                 : !(facts.is_structural[k] || facts.is_derived[k]) ? "1, "
                                                                    : "0, ";
@@ -93,23 +95,43 @@ std::string adapter_text(const CFacts& facts, const FmuDescription& description,
   for (std::size_t k = 0; k < facts.changing_rows.size(); ++k)
     modes += fmt::format("  if (i == AT_ENGAGED + {}) *value = c->s.m.d.engaged[{}];\n", k,
                          facts.rows[static_cast<std::size_t>(facts.changing_rows[k])]);
+  std::string starts;
+  for (std::size_t k = 0, input = 0; k < facts.model.parameters.size(); ++k) {
+    const bool open = !facts.open_input[k].empty();
+    starts += open ? c_number(start_of_open_input(facts, k)) + ", " : "0, ";
+    if (open)
+      modes +=
+          fmt::format("  if (i == AT_P + {}) {{ if (know(c)) return 0; *value = c->now.inputs[{}]; }}\n", k, input);
+    input += facts.model.parameters[k].is_input;
+  }
   const bool events = facts.has_events();
   replace(instance, "GET_MODES", modes);
   replace(instance, "HAPPEN", events ? "@_happen(&c->s.m, c->s.p)" : "0");
   const bool samples = facts.has_samples();
   replace(instance, "FIRST_SAMPLE", samples ? "c->s.m.holds = 0;\n  " : "");
+  const bool sides = !facts.sides.empty();
+  replace(
+      instance, "NEXT_LOOK",
+      sides ? "{ const double look = @_next_look(&c->s.m, c->s.p); if (!HAS_SAMPLES || look < *t) *t = look; }" : "");
   replace(instance, "HAS_SAMPLES", samples ? "1" : "0");
+  replace(instance, "MISSED",
+          sides ? "if (@_missed(&c->s.before, &c->s.m, c->s.p)) {\n    say(c, 1, \"a step has passed a switch and come "
+                  "back: smaller steps are needed\");\n    return -1;\n  }"
+                : "");
+  replace(instance, "KEEP_COMPLETED", sides ? "c->s.before = c->s.m;" : "");
+  replace(instance, "BEFORE", sides ? "@_motion before;   /* after the last step that was completed */" : "");
   replace(instance, "NEXT_TIME", samples ? "@_next_sample(&c->s.m)" : "0");
   replace(instance, "SAMPLE", samples ? "@_sample(&c->s.m, c->s.p)" : "0");
   replace(instance, "COMPLETED", events ? "@_completed(&c->s.m, c->s.p)" : "0");
   replace(instance, "DIRECTIONAL", std::string(description.has_directional ? fmu_directional() : fmu_no_directional()));
   replace(instance, "enum { NUM =",
           fmt::format("#define @_TOKEN \"{}\"\nenum {{ CHANGING = {} }};\nstatic const double TOLERANCE = {};\n"
-                      "/* 1: parameters, 2: inputs, 3: modes, before the motion begins. */\nstatic const char "
-                      "is_settable[] = {{{}0}};\n"
+                      "/* 1: parameters, 2: inputs, 3: modes, before the motion begins, 4: inputs that are expressions "
+                      "until they are set. */\nstatic const char "
+                      "is_settable[] = {{{}0}};\nstatic const double first_input[] = {{{}0}};\n"
                       "enum {{ NUM =",
                       description.token, facts.changing_rows.size(), c_number(facts.system.run_settings().tolerance),
-                      settable));
+                      settable, starts));
   return with_prefix(instance + std::string(version == FmiVersion::two ? fmu_functions_2() : fmu_functions_3()),
                      description.name);
 }

@@ -7,6 +7,8 @@
 
 #include "mechanician/exports/c_printer.hpp"
 #include "mechanician/expression/print.hpp"
+#include "mechanician/expression/simplify.hpp"
+#include "mechanician/expression/tape.hpp"
 #include "mechanician/expression/units.hpp"
 
 namespace mechanician {
@@ -38,6 +40,22 @@ constexpr const char* log_categories =
     "  <LogCategories>\n    <Category name=\"logAll\"/>\n    <Category name=\"logStatusError\"/>\n  </LogCategories>\n";
 
 }  // namespace
+
+double start_of_open_input(const CFacts& facts, std::size_t parameter) {
+  std::size_t at = 0;
+  while (facts.inputs[at] != static_cast<int>(parameter)) ++at;
+  const Equations& eqs = facts.system.equations();
+  std::vector<Expr> symbols{eqs.t};
+  std::vector<double> values{facts.start.t};
+  for (const auto* part : {&eqs.q, &eqs.qd, &eqs.parameters}) symbols.insert(symbols.end(), part->begin(), part->end());
+  values.insert(values.end(), facts.start.q.begin(), facts.start.q.end());
+  values.insert(values.end(), facts.start.qd.begin(), facts.start.qd.end());
+  values.insert(values.end(), facts.system.parameters().begin(), facts.system.parameters().end());
+  for (const Expr& s : symbols_of(std::span(&facts.input_values[at], 1)))
+    if (std::none_of(symbols.begin(), symbols.end(), [&](const Expr& known) { return same(known, s); })) return 0.0;
+  const double value = Tape(std::vector<Expr>{facts.input_values[at]}, symbols)(std::span<const double>(values))[0];
+  return std::isfinite(value) ? value : 0.0;
+}
 
 FmuDescription::FmuDescription(const CFacts& given, std::string model_name, std::string model_token)
     : facts(given), name(std::move(model_name)), token(std::move(model_token)) {
@@ -75,6 +93,16 @@ FmuDescription::FmuDescription(const CFacts& given, std::string model_name, std:
   for (std::size_t k = 0; k < facts.model.parameters.size(); ++k) {
     const Parameter& p = facts.model.parameters[k];
     const std::string value = c_number(system.parameters()[k]);
+    if (facts.is_flag[k]) {
+      ++next;
+      continue;
+    }
+    if (!facts.open_input[k].empty()) {
+      add(facts.open_input[k], "input", "continuous", "", c_number(start_of_open_input(facts, k)),
+          "input, an expression until it is set")
+          .unit = unit_of(facts.open_input[k], 0);
+      continue;
+    }
     FmuVariable& v =
         p.is_input               ? add(p.name, "input", "continuous", "", value, "input")
         : p.is_mode              ? add(p.name, "output", "discrete", "exact", value, "mode, set by events")
@@ -125,7 +153,10 @@ FmuDescription::FmuDescription(const CFacts& given, std::string model_name, std:
   for (const Event& event : facts.model.events)
     add(fmt::format("event({})", event.name), "output", "continuous", "calculated", "",
         fmt::format("passes zero at the event: {}", to_text(event.when)));
-  num_events = facts.num_guards + static_cast<int>(facts.events.size());
+  for (std::size_t i = 0; i < facts.sides.size(); ++i)
+    add(fmt::format("switch({})", i + 1), "local", "continuous", "calculated", "",
+        fmt::format("zero where it switches: {}", facts.sides[i].text));
+  num_events = facts.num_guards + static_cast<int>(facts.events.size() + facts.sides.size());
 }
 
 /// The name of its unit in SI; nothing where the model says none, or powers are not whole.
@@ -231,7 +262,8 @@ std::string FmuDescription::for_fmi_3() const {
       fmt::format("canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\" providesDirectionalDerivatives=\"{}\"",
                   has_directional);
   out += fmt::format(
-      "  <ModelExchange modelIdentifier=\"{0}\" {1}/>\n  <CoSimulation modelIdentifier=\"{0}\" {1} "
+      "  <ModelExchange modelIdentifier=\"{0}\" needsCompletedIntegratorStep=\"true\" {1}/>\n  <CoSimulation "
+      "modelIdentifier=\"{0}\" {1} "
       "canHandleVariableCommunicationStepSize=\"true\" providesIntermediateUpdate=\"true\" "
       "canReturnEarlyAfterIntermediateUpdate=\"true\"/>\n",
       xml(name), states);

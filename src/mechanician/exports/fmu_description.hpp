@@ -16,6 +16,9 @@ struct FmuVariable {
   int derivative_of = -1;  ///< reference of what it is the derivative of
 };
 
+/// What an input that is an expression is at the start; 0 where it is made of forces.
+double start_of_open_input(const CFacts& facts, std::size_t parameter);
+
 struct FmuDescription {
   FmuDescription(const CFacts& facts, std::string name, std::string token);
 

@@ -20,13 +20,13 @@ std::string_view fmu_instance() {
 #define EXPORTED __attribute__((visibility("default")))
 #endif
 
-enum { NUM = @_COORDINATES, STATES = @_STATES, ROWS = @_ROWS, PARAMETERS = @_PARAMETERS, CONTINUOUS = 2*NUM + STATES, INDICATORS = @_GUARDS + @_EVENTS };
+enum { NUM = @_COORDINATES, STATES = @_STATES, ROWS = @_ROWS, PARAMETERS = @_PARAMETERS, CONTINUOUS = 2*NUM + STATES, INDICATORS = @_GUARDS + @_EVENTS + @_SWITCHES };
 /* References: time, positions, states, velocities, accelerations, rates of states, parameters, forces of constraints and control, multipliers,
-   normal forces, friction, efforts, errors and cost of control, outputs, energies, what is engaged, guards, events. */
+   normal forces, friction, efforts, errors and cost of control, outputs, energies, what is engaged, guards, events, switches. */
 enum { AT_Q = 1, AT_Z = AT_Q + NUM, AT_V = AT_Z + STATES, AT_A = AT_V + NUM, AT_RATE = AT_A + NUM, AT_P = AT_RATE + STATES, AT_FORCE = AT_P + PARAMETERS,
        AT_CONTROL = AT_FORCE + NUM, AT_LAMBDA = AT_CONTROL + NUM, AT_NORMAL = AT_LAMBDA + ROWS, AT_FRICTION = AT_NORMAL + @_CONTACTS,
        AT_TAU = AT_FRICTION + @_SLIPS, AT_ERROR = AT_TAU + @_ACTUATORS, AT_COST = AT_ERROR + @_REQUIREMENTS, AT_OUTPUT = AT_COST + 1, AT_ENERGY = AT_OUTPUT + @_OUTPUTS, AT_ENGAGED = AT_ENERGY + 2, AT_GUARD = AT_ENGAGED + CHANGING,
-       AT_EVENT = AT_GUARD + @_GUARDS, REFERENCES = AT_EVENT + @_EVENTS };
+       AT_EVENT = AT_GUARD + @_GUARDS, AT_SWITCH = AT_EVENT + @_EVENTS, REFERENCES = AT_SWITCH + @_SWITCHES };
 
 /* Everything that a motion depends on: what a state of the FMU is. */
 typedef struct {
@@ -34,6 +34,7 @@ typedef struct {
   double p[PARAMETERS + 1], tolerance, start_time, own_q[NUM + STATES], own_v[NUM];
   char has_q[NUM + STATES], has_v[NUM], has_start;
   int begun, changed;      /* initialised; parameters were changed since */
+  BEFORE
 } State;
 
 typedef struct {
@@ -78,7 +79,7 @@ static void begin(Instance *c)
   int i;
   @_derive(c->s.p);
   @_begin(&c->s.m, c->s.p, c->s.tolerance);
-  if (c->s.has_start) c->s.m.t = c->s.m.t_begin = c->s.start_time;
+  if (c->s.has_start) c->s.m.t = c->s.m.t_begin = c->s.m.t_first = c->s.m.turns_since = c->s.start_time;
   for (i = 0; i < NUM + STATES; ++i) if (c->s.has_q[i]) c->s.m.q[i] = c->s.own_q[i];
   for (i = 0; i < NUM; ++i) if (c->s.has_v[i]) c->s.m.v[i] = c->s.own_v[i];
   c->known = 0;
@@ -130,6 +131,7 @@ static int initialise(Instance *c)
   c->s.begun = 1, c->known = 0;
   if (c->exchange) c->s.m.slack = 10*c->s.m.tolerance;
   FIRST_SAMPLE@_restart(&c->s.m, c->s.p);
+  KEEP_COMPLETED
   tell(c, "the motion begins");
   return know(c);
 }
@@ -145,7 +147,7 @@ static int get(Instance *c, uint32_t r, double *value)
            i < AT_FRICTION ? c->now.normal[i - AT_NORMAL] : i < AT_TAU ? c->now.friction[i - AT_FRICTION] :
            i < AT_ERROR ? c->now.tau[i - AT_TAU] : i < AT_COST ? c->now.error[i - AT_ERROR] : i < AT_OUTPUT ? c->now.cost :
            i < AT_ENERGY ? c->now.outputs[i - AT_OUTPUT] : i < AT_ENGAGED ? c->now.energies[i - AT_ENERGY] : i < AT_GUARD ? 0 :
-           i < AT_EVENT ? c->now.guards[i - AT_GUARD] : c->now.events[i - AT_EVENT];
+           i < AT_EVENT ? c->now.guards[i - AT_GUARD] : i < AT_SWITCH ? c->now.events[i - AT_EVENT] : c->now.switches[i - AT_SWITCH];
 GET_MODES  return 1;
 }
 
@@ -155,7 +157,9 @@ static int set(Instance *c, uint32_t r, double value)
   if (!isfinite(value)) { say(c, 1, "a value that is set must be finite"); return 0; }
   if (i >= AT_Q && i < AT_V && !c->s.begun) c->s.m.q[i - AT_Q] = c->s.own_q[i - AT_Q] = value, c->s.has_q[i - AT_Q] = 1;
   else if (i >= AT_V && i < AT_A && !c->s.begun) c->s.m.v[i - AT_V] = c->s.own_v[i - AT_V] = value, c->s.has_v[i - AT_V] = 1;
-  else if (i >= AT_P && i < AT_FORCE && is_settable[i - AT_P] && (is_settable[i - AT_P] < 3 || !c->s.begun)) {
+  else if (i >= AT_P && i < AT_FORCE && is_settable[i - AT_P] && (is_settable[i - AT_P] != 3 || !c->s.begun)) {
+    /* Importers may hand back what the description says: that sets no input that is an expression. */
+    if (is_settable[i - AT_P] == 4 && !c->s.begun && isnan(c->s.p[i - AT_P]) && fabs(value - first_input[i - AT_P]) <= 1e-12*fabs(value)) return 1;
     /* Inputs change while a motion goes on; what parameters do to constraints is seen before the next step. */
     c->s.p[i - AT_P] = value;
     if (!c->s.begun) begin(c);  /* start values may be made of parameters */
@@ -214,6 +218,7 @@ static int get_indicators(Instance *c, double *z)
   if (INDICATORS > 0 && know(c)) return 0;
   if (@_GUARDS > 0) memcpy(z, c->now.guards, sizeof(double)*@_GUARDS);
   if (@_EVENTS > 0) memcpy(z + @_GUARDS, c->now.events, sizeof(double)*@_EVENTS);
+  if (@_SWITCHES > 0) memcpy(z + @_GUARDS + @_EVENTS, c->now.switches, sizeof(double)*@_SWITCHES);
   return 1;
 }
 /* 0: as it was; 1: values have changed; 2: and the motion is over; -1: with a status that was said. */
@@ -228,13 +233,29 @@ static int update(Instance *c)
   if (!status && @_is_off(&c->s.m, c->s.p)) status = @_project(&c->s.m, c->s.p);
   c->known = 0;
   if (status) { say(c, 1, @_status_text(status)); return -1; }
+  KEEP_COMPLETED
   get_states(c, after);
   if (memcmp(before, after, sizeof before) != 0) tell(c, "states have new values");
   return c->s.m.stopped ? 2 : memcmp(before, after, sizeof before) != 0;
 }
-/* Whether it is known when the next event comes: a sample of control. */
-static int next_time(const Instance *c, double *t) { (void)c; *t = NEXT_TIME; return HAS_SAMPLES; }
-static int completed(Instance *c) { const int over = COMPLETED; c->known = 0; return over || (@_is_off(&c->s.m, c->s.p)); }
+/* Whether it is known when the next event comes: a sample of control, a switch that the time decides on, or a look at others. */
+static int next_time(const Instance *c, double *t)
+{
+  (void)c;
+  *t = NEXT_TIME;
+  NEXT_LOOK
+  return HAS_SAMPLES || @_SWITCHES > 0;
+}
+/* 1: something happens; -1: with a status that was said. */
+static int completed(Instance *c)
+{
+  int over;
+  MISSED
+  over = COMPLETED;
+  c->known = 0;
+  KEEP_COMPLETED
+  return over || (@_is_off(&c->s.m, c->s.p));
+}
 
 /* ---- states of the FMU */
 static int keep_state(const Instance *c, void **state)
@@ -294,8 +315,8 @@ static int directional(Instance *c, const uint32_t *u, size_t nu, const uint32_t
             i < AT_NORMAL ? d.lambda[i - AT_LAMBDA] : i < AT_FRICTION ? d.normal[i - AT_NORMAL] : i < AT_TAU ? d.friction[i - AT_FRICTION] :
             i < AT_ERROR ? d.tau[i - AT_TAU] : i < AT_COST ? d.error[i - AT_ERROR] : i < AT_OUTPUT ? d.cost :
             i < AT_ENERGY ? d.outputs[i - AT_OUTPUT] : i < AT_ENGAGED ? d.energies[i - AT_ENERGY] : i < AT_GUARD ? 0 :
-            i < AT_EVENT ? d.guards[i - AT_GUARD] : d.events[i - AT_EVENT];
-    if (isnan(du[n])) { say(c, 1, "the derivative of a force that is not unique, or of a guard, is not known"); return 0; }
+            i < AT_EVENT ? d.guards[i - AT_GUARD] : i < AT_SWITCH ? d.events[i - AT_EVENT] : d.switches[i - AT_SWITCH];
+    if (isnan(du[n])) { say(c, 1, "the derivative of a force that is not unique, or of a guard or switch, is not known"); return 0; }
   }
   return 1;
 })";
@@ -374,7 +395,7 @@ EXPORTED fmi2Status fmi2NewDiscreteStates(void *c, fmi2EventInfo *info)
 }
 EXPORTED fmi2Status fmi2EnterContinuousTimeMode(void *c) { (void)c; return fmi2OK; }
 EXPORTED fmi2Status fmi2CompletedIntegratorStep(void *c, int no_set, int *event_mode, int *terminate)
-{ (void)no_set; *event_mode = completed((Instance *)c), *terminate = 0; return fmi2OK; }
+{ const int over = completed((Instance *)c); (void)no_set; *event_mode = over > 0, *terminate = 0; return STATUS2(over >= 0); }
 EXPORTED fmi2Status fmi2SetTime(void *c, double t) { ((Instance *)c)->s.m.t = t; ((Instance *)c)->known = 0; return fmi2OK; }
 EXPORTED fmi2Status fmi2SetContinuousStates(void *c, const double *x, size_t n) { if (n != CONTINUOUS) return fmi2Error; set_states((Instance *)c, x); return fmi2OK; }
 EXPORTED fmi2Status fmi2GetDerivatives(void *c, double *dx, size_t n) { return STATUS2(n == CONTINUOUS && get_derivatives((Instance *)c, dx)); }
@@ -507,7 +528,7 @@ EXPORTED fmi3Status fmi3UpdateDiscreteStates(void *c, bool *again, bool *termina
 /* Model Exchange */
 EXPORTED fmi3Status fmi3EnterContinuousTimeMode(void *c) { (void)c; return fmi3OK; }
 EXPORTED fmi3Status fmi3CompletedIntegratorStep(void *c, bool no_set, bool *event_mode, bool *terminate)
-{ (void)no_set; *event_mode = completed((Instance *)c) != 0, *terminate = false; return fmi3OK; }
+{ const int over = completed((Instance *)c); (void)no_set; *event_mode = over > 0, *terminate = false; return STATUS3(over >= 0); }
 EXPORTED fmi3Status fmi3SetTime(void *c, double t) { ((Instance *)c)->s.m.t = t; ((Instance *)c)->known = 0; return fmi3OK; }
 EXPORTED fmi3Status fmi3SetContinuousStates(void *c, const double *x, size_t n) { if (n != CONTINUOUS) return fmi3Error; set_states((Instance *)c, x); return fmi3OK; }
 EXPORTED fmi3Status fmi3GetContinuousStateDerivatives(void *c, double *dx, size_t n) { return STATUS3(n == CONTINUOUS && get_derivatives((Instance *)c, dx)); }

@@ -74,13 +74,14 @@ class TableContent {
   std::string explain(double x, double y) const;
   Breaks breaks(int order) const;
 
- private:
-  friend class TableStore;
   /// Points of an argument where regions end: first, first + apart, …
   struct Regions {
     long first, count, apart;
   };
   Regions regions(const TableAxis& axis, bool fine) const;
+
+ private:
+  friend class TableStore;
   struct Region {
     long number;      ///< from 0; of periodic tables counted on over all periods
     double from, to;  ///< may be infinite

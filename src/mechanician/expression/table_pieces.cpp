@@ -7,7 +7,7 @@ namespace mechanician {
 std::optional<TablePieces> find_pieces(double key) {
   const TableContent* table = TableStore::instance().find(key);
   const TableView view = view_of(key);
-  if (!table || view.kind != TableView::Kind::value || view.side_x != 0 || view.side_y != 0) return {};
+  if (!table || view.kind == TableView::Kind::size) return {};
   TablePieces pieces;
   pieces.name = table->name();
   pieces.num_arguments = table->num_arguments();
@@ -19,6 +19,12 @@ std::optional<TablePieces> find_pieces(double key) {
   pieces.values = table->values();
   pieces.nodes = table->nodes();
   pieces.order_x = view.order_x, pieces.order_y = view.order_y;
+  pieces.side[0] = view.side_x, pieces.side[1] = view.side_y, pieces.fine = view.fine;
+  pieces.guard = view.kind == TableView::Kind::guard_x ? 1 : view.kind == TableView::Kind::guard_y ? 2 : 0;
+  for (int i = 0; i < pieces.num_arguments; ++i) {
+    const TableContent::Regions r = table->regions(table->axis(i), view.fine);
+    pieces.regions[i] = {r.first, r.count, r.apart};
+  }
   return pieces;
 }
 

@@ -5,6 +5,7 @@
 
 #include "mechanician/exports/c_model.hpp"
 #include "mechanician/exports/fmu.hpp"
+#include "mechanician/exports/open_inputs.hpp"
 #include "mechanician/library/acceleration.hpp"
 #include "mechanician/result/text_sink.hpp"
 
@@ -22,7 +23,8 @@ std::string name_of(const System& system, std::string name) {
 
 ExportedFile write_c(const System& system, const State& start, const std::string& folder, std::string name) {
   name = name_of(system, std::move(name));
-  const CSources c = export_c(system, start, name);
+  const std::optional<System> opened = with_open_inputs(system);
+  const CSources c = export_c(opened ? *opened : system, start, name);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   const std::string path = folder + "/" + name;
@@ -38,8 +40,9 @@ ExportedFile write_fmu(const System& system, const State& start, const std::stri
   if (!file.ends_with(".fmu"))
     throw std::invalid_argument(fmt::format("{}: an FMU is a file that ends with .fmu", file));
   if (fmi != "2.0" && fmi != "3.0") throw std::invalid_argument(fmt::format("fmi is 2.0 or 3.0, not {}", fmi));
-  const Fmu fmu =
-      export_fmu(system, start, name_of(system, std::move(name)), fmi == "3.0" ? FmiVersion::three : FmiVersion::two);
+  const std::optional<System> opened = with_open_inputs(system);
+  const Fmu fmu = export_fmu(opened ? *opened : system, start, name_of(system, std::move(name)),
+                             fmi == "3.0" ? FmiVersion::three : FmiVersion::two);
   const auto sink = make_file_sink(file);
   sink->append(fmu.bytes);
   sink->finish();

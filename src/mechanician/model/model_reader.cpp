@@ -15,6 +15,7 @@
 #include "mechanician/model/expand_internal.hpp"
 #include "mechanician/model/index_values.hpp"
 #include "mechanician/model/parts.hpp"
+#include "mechanician/model/plain_model.hpp"
 
 namespace mechanician {
 
@@ -68,6 +69,7 @@ FamilyModel ModelReader::read() {
     throw ModelError({{{}, "the file is empty", "a model has at least coordinates = [...] and a section [dynamics]"}},
                      model_.source);
   if (!lower()) throw ModelError(std::move(fields_.problems), model_.source);
+  if (overrides_.contains(inputs_opened)) open_inputs();
   read_top_level();
   declare_names();
   read_units();

@@ -93,6 +93,7 @@ class ModelReader {
   // parameter_section.cpp
   /// Members of [inputs] that are numbers, or have been set, are parameters; the others are definitions.
   bool is_number_input(const TomlMember& field) const;
+  void open_inputs();
   void read_parameters();
   /// A parameter that is a text: member `number` of a list, or a single one where `list` is −1.
   struct ListItem {

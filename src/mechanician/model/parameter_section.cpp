@@ -14,6 +14,7 @@
 #include "mechanician/model/expand_internal.hpp"
 #include "mechanician/model/model_reader.hpp"
 #include "mechanician/model/parameters_internal.hpp"
+#include "mechanician/model/plain_model.hpp"
 
 namespace mechanician {
 
@@ -157,6 +158,42 @@ bool ModelReader::is_number_input(const TomlMember& field) const {
   return true;
 }
 
+void ModelReader::open_inputs() {
+  const TomlMember* inputs = root_.find("inputs");
+  if (!inputs || inputs->value.type != TomlValue::Type::table) return;
+  std::vector<TomlMember> opened;
+  for (const TomlMember& m : inputs->value.members)
+    if (m.value.type == TomlValue::Type::string && !is_number_input(m) && m.name.find('[') == std::string::npos)
+      opened.push_back(m);
+  const auto section = [&](const char* name) -> std::vector<TomlMember>& {
+    for (TomlMember& m : root_.members)
+      if (m.name == name) return m.value.members;
+    TomlMember& made = root_.members.emplace_back();
+    made.name = name, made.begin = inputs->begin, made.end = inputs->end;
+    return made.value.members;
+  };
+  for (const TomlMember& m : opened) {
+    TomlMember number = m, expression = m;
+    number.value.type = TomlValue::Type::number, number.value.text.clear(), number.value.number = 0.0;
+    TomlMember given = number;
+    number.name += input_suffix, given.name += given_suffix;
+    expression.value.text = fmt::format("if({} > 0, {}, {})", given.name, number.name, m.value.text);
+    expression.value.generated = true;
+    std::erase_if(section("inputs"), [&](const TomlMember& x) { return x.name == m.name; });
+    section("inputs").push_back(number);
+    section("parameters").push_back(given);
+    section("define").push_back(expression);
+    std::vector<TomlMember>& units = section("units");
+    for (std::size_t k = 0, count = units.size(); k < count; ++k)
+      if (units[k].name == m.name) {
+        TomlMember unit = units[k];
+        unit.name = number.name;
+        units.push_back(unit);
+      }
+    if (units.empty()) std::erase_if(root_.members, [](const TomlMember& x) { return x.name == "units"; });
+  }
+}
+
 void ModelReader::read_parameters() {
   struct Stated {
     const TomlMember* field;
@@ -292,7 +329,7 @@ std::vector<Problem> ModelReader::evaluate_parameters() {
     if (double* to = model_.find_parameter(name)) {
       const UnitOf* unit = unit_of(name);
       *to = unit ? value * unit->factor : value;
-    } else {
+    } else if (name != inputs_opened) {
       model_.unknown_overrides.push_back(name);
     }
   Evaluation evaluation(model_);

@@ -14,6 +14,11 @@ namespace mechanician {
 std::string plain_model_text(const std::filesystem::path& file, const ParameterOverrides& overrides = {});
 std::string plain_model_of(std::string_view text, std::string file_name, const ParameterOverrides& overrides = {});
 
+/// Among overrides, a name that no parameter has: an input F that is an expression is then the number F__input from where F__given is above
+/// 0, and the expression before.
+inline constexpr const char* inputs_opened = "#inputs";
+inline constexpr const char *input_suffix = "__input", *given_suffix = "__given";
+
 /// What is worth saying of a model that can be read: bodies without gravity, or with an inertia that no single body has.
 std::vector<Problem> notes_of_model(const SourceText& source, const ParameterOverrides& overrides = {});
 
