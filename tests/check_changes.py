@@ -861,6 +861,38 @@ to = 3
     true(f'equilibrium: {out[:200]} {err[:200]}', states and not states[0]['isolated'])
 
 
+def switches_at_one_place(p, seed):
+    """A kink of the constraint lies where mod() jumps: whichever of the two is found first, the force beyond is the one that was switched to. The
+    motion is the same at every tolerance, and that of Runge and Kutta's steps made here."""
+    text = '''
+coordinates = ["x", "y"]
+[parameters]
+drag = 0.3
+[dynamics]
+kinetic   = "(x'^2 + y'^2)/2"
+potential = "9.81*y"
+force     = { x = "-drag*abs(x')*x' + max(0, 1 - t)*2 + if(mod(x, 1) < 0.5, 0.7, -0.2)", y = "2*sin(3*t)*sign(cos(5*x))" }
+[constraints]
+track = "y = 0.2*abs(x - 2)^3 + 0.1*x^2"
+[start]
+position = { x = 0.79465487633007481, y = 0.41338642529061337 }
+[run]
+to = 1.2
+'''
+    def rate(t, x, v):
+        slope, bend = 0.6*abs(x - 2)*(x - 2) + 0.2*x, 1.2*abs(x - 2) + 0.2
+        Fx = -0.3*abs(v)*v + max(0, 1 - t)*2 + (0.7 if x % 1 < 0.5 else -0.2)
+        Fy = 2*sin(3*t)*(1 if cos(5*x) > 0 else -1) - 9.81
+        return (Fx + slope*(Fy - bend*v*v))/(1 + slope*slope)
+    t, x, v, h = 0.0, 0.79465487633007481, 0.0, 2e-5
+    while t < 1.2 - h/2:
+        a1 = rate(t, x, v); a2 = rate(t + h/2, x + h/2*v, v + h/2*a1)
+        a3 = rate(t + h/2, x + h/2*v + h*h/4*a1, v + h/2*a2); a4 = rate(t + h, x + h*v + h*h/2*a2, v + h*a3)
+        x += h*v + h*h/6*(a1 + a2 + a3); v += h/6*(a1 + 2*a2 + 2*a3 + a4); t += h
+    for k in range(25):
+        near(f'tolerance {10**(-6 - 0.22*k):.1e}', p.run(text, '--tolerance', repr(10**(-6 - 0.22*k))).last['x'], x, 1e-4)
+
+
 def ideal_forces_beside_friction(p, seed):
     """ideal() and power() in events where something rubs, from the first instant on: m g of a bead on a rail."""
     run = p.run('''
@@ -887,7 +919,7 @@ every = 0.1
 
 CHECKS = {f.__name__: f for f in (columns_of_gallery, power_and_work, force_that_jumps, random_systems, positions_do_not_jump, contacts_too, controls_too, gear_change,
                                   energy_of_modes, follow_each_other, storms, brakes, joint, as_coulomb, brake_that_is_engaged, families, resumed, swept, verified,
-                                  goes_on_from_results, joints_of_bodies, linear_in_stages, ideal_forces_beside_friction)}
+                                  goes_on_from_results, joints_of_bodies, linear_in_stages, switches_at_one_place, ideal_forces_beside_friction)}
 
 
 def main():

@@ -231,7 +231,21 @@ std::optional<Root> SwitchWatch::find_first() {
   d.calc_switches(step.end(), step.rk.y_new.data(), g_begin_);
   for (std::size_t i = 0; i < held.size(); ++i)
     if (held[i] * g_begin_[i] > landing_floor_[i]) landing_floor_[i] = 0.0;
+  doubt_sides();
   return {};
+}
+
+/// At the end of a step in which nothing has switched every function is on the side that is held, or something was overlooked.
+void SwitchWatch::doubt_sides() {
+  constexpr double clearly = 1e6;
+  const Dynamics& d = view_.dynamics;
+  for (std::size_t i = 0; i < d.num_expression_switches() && !doubted_; ++i) {
+    if (!(d.sides()[i] * g_begin_[i] < -clearly * std::max(g_noise_[i], landing_floor_[i])) || surface_of_[i] != 0.0)
+      continue;
+    doubted_ = true;
+    view_.doubts.push_back(fmt::format("`{}` is beyond where it switches from t = {} on, and was not seen to switch",
+                                       d.switches()[i].text, short_number(view_.motion.t)));
+  }
 }
 
 namespace {
@@ -346,15 +360,18 @@ double SwitchWatch::calc_direction(int which, double next_step) {
 }
 
 /// Others that pass zero at the same time, as far as the landing tells, turn together: a member of a family seldom comes alone.
-void SwitchWatch::turn_others(int which) {
+/// Flags of all that turn, itself among them.
+std::vector<char> SwitchWatch::turn_others(int which) {
   Dynamics& d = view_.dynamics;
+  std::vector<char> turned(g_begin_.size(), 0);
+  turned[static_cast<std::size_t>(which)] = 1;
   const double t = view_.motion.t;
   const double *const y = view_.step.rk.y_new.data(), *const rate = view_.step.rk.k[12].data();
   const std::size_t count = g_begin_.size();
   std::vector<double> g(count), rates(count), noise(count);
   if (count < 2 || !d.calc_switch_rates(t, y, rate, rates, noise) || !d.calc_switches(t, y, g) ||
       !(std::abs(rates[which]) > 0.0))
-    return;
+    return turned;
   const double soon =
       4.0 * std::abs(g[which] / rates[which]) + 8.0 * std::numeric_limits<double>::epsilon() * std::abs(t);
   for (std::size_t j = 0; j < count; ++j) {
@@ -363,18 +380,21 @@ void SwitchWatch::turn_others(int which) {
         std::abs(g[j]) > soon * std::abs(rates[j]) || landing_floor_[j] > 0.0)
       continue;
     side = -side;
+    turned[j] = 1;
     landing_floor_[j] = 4.0 * std::abs(g[j]);
     ++view_.statistics.switches;
   }
+  return turned;
 }
 
-/// Switches around one that has turned may have jumped across their own zeros.
-void SwitchWatch::settle_outer(std::size_t inner) {
+/// Switches around those that have turned may have jumped across their own zeros.
+void SwitchWatch::settle_outer(const std::vector<char>& turned) {
   Dynamics& d = view_.dynamics;
+  const auto inner = static_cast<std::size_t>(std::find(turned.begin(), turned.end(), 1) - turned.begin());
   for (std::size_t round = 0; round <= g_begin_.size(); ++round) {
     if (!d.calc_switches(view_.motion.t, view_.step.rk.y_new.data(), g_begin_)) return;
     for (std::size_t j = 0; j < g_begin_.size(); ++j)
-      if (j <= inner || std::abs(g_begin_[j]) <= g_noise_[j]) g_begin_[j] = 0.0;
+      if (j <= inner || turned[j] || std::abs(g_begin_[j]) <= g_noise_[j]) g_begin_[j] = 0.0;
     if (!update_sides(g_begin_, d.sides())) return;
   }
 }
@@ -429,11 +449,14 @@ std::optional<Stop> SwitchWatch::cross(int which, double next_step) {
   const double left = d.calc_switches(t, rk.y_new.data(), g_begin_) && !jumps_ ? 4.0 * std::abs(g_begin_[i]) : 0.0;
   std::vector<Surface> active = d.surfaces();
   if (s.is_discontinuous && !jumps_) active.push_back({find_twins(which)});
-  turn_others(which);
+  std::vector<char> turned = turn_others(which);
   double& side = d.sides()[i];
   side = -side;
-  if (s.is_discontinuous && !jumps_) align_twins(active.back());
-  settle_outer(i);
+  if (s.is_discontinuous && !jumps_) {
+    align_twins(active.back());
+    for (const int twin : active.back().switches) turned[static_cast<std::size_t>(twin)] = 1;
+  }
+  settle_outer(turned);
   landing_floor_[i] = left;
   settle_control_ahead(next_step);
   const bool known = d.set_state_rates(t, rk.y_new.data()) && d.choose_rows(t, rk.y_new.data()) &&

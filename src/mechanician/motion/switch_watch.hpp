@@ -96,8 +96,9 @@ class SwitchWatch {
   void take_noted_sides();
   void report_changes(const std::vector<Surface>& before);
   void note_surfaces(const std::vector<Surface>& along);
-  void turn_others(int which);
-  void settle_outer(std::size_t inner);
+  std::vector<char> turn_others(int which);
+  void settle_outer(const std::vector<char>& turned);
+  void doubt_sides();
   std::optional<Stop> meet_constraints(int which);
   std::optional<Stop> refuse_many(int which);
 
@@ -113,6 +114,7 @@ class SwitchWatch {
   int leaving_ = -1;    ///< surface that the motion leaves where find() has found something
   bool lost_ = false;   ///< because both sides drive away from it
   bool jumps_ = false;  ///< the function found last does not pass zero but jumps across it
+  bool doubted_ = false;
   double many_since_ = 0.0, passed_t_ = std::numeric_limits<double>::quiet_NaN();
 };
 
