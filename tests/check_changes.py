@@ -856,6 +856,8 @@ to = 3
         got = frequencies(*more)
         true(f'linearise {more}: {got}, not {want}', len(got) == len(want))
         for a, b in zip(got, want): near(f'linearise {more}', a, b, 1e-6)
+    page = os.path.join(p.folder, 'modes.html')
+    true('a page of modes', p.call('linearise', file, '--at', '2', '--report', page)[0] == 0 and os.path.getsize(page) > 1000)
     code, out, err = p.call('equilibrium', file, '--json')
     states = json.loads(out)['equilibria'] if code == 0 else []
     true(f'equilibrium: {out[:200]} {err[:200]}', states and not states[0]['isolated'])

@@ -9,6 +9,7 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/instant/project.hpp"
+#include "mechanician/motion/stage_model.hpp"
 #include "mechanician/report/report.hpp"
 
 namespace mechanician {
@@ -55,6 +56,20 @@ std::string mode_report_html(std::string_view page, const System& system, const 
   for (Eigen::VectorXd* x : {&sample.lambda, &sample.power, &sample.works.constraints}) x->setZero(constraints);
   sample.outputs.setZero(static_cast<Eigen::Index>(system.output_names().size()));
   sample.normal.setZero(constraints), sample.friction.setZero(2 * constraints);
+  sample.error.setZero(system.num_control());
+  if (system.num_control() > 0) {
+    const auto actuators = std::ssize(system.equations().control.actuators);
+    sample.tau.setZero(actuators), sample.works.actuators.setZero(actuators);
+  }
+  if (system.is_staged()) {
+    const std::vector<Parameter>& all = system.model().parameters;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (all[i].is_mode) {
+        sample.modes.conservativeResize(sample.modes.size() + 1);
+        sample.modes(sample.modes.size() - 1) = system.parameters()[i];
+      }
+    sample.engaged.setOnes(std::ssize(rows_that_change(system.model())));
+  }
 
   const double largest = n > 0 ? at.q.cwiseAbs().maxCoeff() : 0.0, size = part_shown * (largest > 0.0 ? largest : 1.0);
   std::vector<MotionEvent> events;
