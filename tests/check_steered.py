@@ -338,6 +338,15 @@ def robust_pendulum(m):
         m.is_true(f"mass {one['m']}: the promise is broken", 0 < float(one['angle_error']) <= float(one['angle_promised']))
         m.is_true('it does not grow with what is not known', abs(float(one['m']) - believed) < 0.19 or float(one['angle_error']) > 0.5 * float(one['angle_promised']))
 
+    # Ends of many motions are found side by side, and are those of single ones.
+    code, out, err = m.ask('sweep', m.path, '--vary', 'm=0.85,1.15', '--json')
+    m.is_true('side by side', code == 0 and json.loads(out)['lanes'] > 1)
+    code, out, err = m.ask('sweep', m.path, '--vary', 'm=0.85,1.15')
+    names, *rows = (line.split(',') for line in out.strip().split('\n'))
+    for row in rows:
+        one = dict(zip(names, row))
+        m.small('an end', abs(float(one['a']) - m.run('--set', f"m={one['m']}").rows[-1]['a']), 1e-8)
+
 
 CHECKS = {f.__name__: f for f in (crane, cart_pole, quadruped_leg, arm_with_priorities, thruster_formation, gyroscopes, robust_pendulum)}
 

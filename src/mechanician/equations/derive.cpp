@@ -356,7 +356,9 @@ class Derivation {
     if (last.level == Level::acceleration) return;
     const Expr s = last.level == Level::position ? add(last.rate, mul(omega, last.residual)) : last.residual;
     const Expr x = make_simplified(Op::div, {s, simplify(*model_.control.layer)});
-    const Expr inside = make_simplified(Op::max, {Expr(-1), make_simplified(Op::min, {Expr(1), x})});
+    // x between −1 and 1; two kinks side by side, none inside the other.
+    const Expr above = make_simplified(Op::abs, {add(x, Expr(1))}), below = make_simplified(Op::abs, {sub(x, Expr(1))});
+    const Expr inside = mul(Expr(0.5), sub(above, below));
     const Expr cubed = mul(inside, mul(inside, inside));
     eqs_.b.back() = sub(eqs_.b.back(), mul(simplify(*model_.control.gain), cubed));
   }
