@@ -87,7 +87,7 @@ int main(int argc, char **argv)
 }
 """
 # What C cannot say: `export` names it.
-REASONS = ('contradict each other', 'is not unique', 'is measured', 'coordinates; straight-line', 'without a value', 'has no value', 'change on the way', 'summed up over a motion', 'beside [nonideal]', 'beside control')
+REASONS = ('contradict each other', 'is not unique', 'is measured', 'coordinates; straight-line', 'without a value', 'has no value', 'change on the way', 'summed up over a motion', 'beside [nonideal]', 'beside control', 'events engage or release the requirement')
 # Singular configurations that only `run` crosses for sure: a motion that comes through is right, else there is a status.
 MAY_STOP = {'bricard', 'ladder_1', 'ladder_2', 'ladder_10'}
 # Both feet change places at once, and where they stand is given by a loop.
@@ -483,6 +483,7 @@ REFUSED = [
     ('[constraints]\nwire = "z = 0"\n[outputs]\np = "power(wire)"\n', 'the power of a single constraint'),
     ('[constraints]\nwire = "z = 0"\n[outputs]\np = "work(wire)"\n', 'summed up over a motion'),
     ('[constraints]\nfloor = "z >= 0"\n[control.go]\nequation = "x = 0"\nfrequency = 1.0\n', '`floor` is a contact beside control'),
+    ('[actuators]\nm = { x = "1" }\nn = { z = "1" }\n[control.go]\nequation = "x = 0"\nfrequency = 1.0\nengaged = false\n[events]\nlate = { when = "t - 1", do = "engage go" }\n', 'events engage or release the requirement `go`'),
     ('[constraints]\nwire = "z = 0"\n[nonideal]\nx = "-0.1*abs(ideal(z))*x\'"\n[actuators]\nm = { z = "1" }\n[control.go]\nequation = "x = 0"\nfrequency = 1.0\n', 'the control force presses on them'),
 ]
 

@@ -131,6 +131,13 @@ void CFacts::check_control() const {
   if (needs_reactions() &&
       (!eqs.control.actuators.empty() || eqs.control.has_free || !eqs.control.nominal.empty() || eqs.control.every))
     refuse_export("[nonideal] uses forces of constraints, and the control force presses on them");
+  if (!eqs.control.is_plain())
+    for (const std::string& name : names_that_change(model))
+      if (std::any_of(model.controls.begin(), model.controls.end(), [&](const Control& c) { return c.name == name; }))
+        refuse_export(
+            fmt::format("events engage or release the requirement `{}`, which C does not follow beside actuators, "
+                        "weights or limits",
+                        name));
 }
 
 void CFacts::find_parameters() {
