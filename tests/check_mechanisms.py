@@ -712,6 +712,19 @@ def slips_that_joints_forbid(program):
     that("a ball that can only fall bounces", near(last["s.distance"], 0.5 * math.sqrt(2 * 9.81) * t - 9.81 * t * t / 2 - 1, 1e-9), last)
 
 
+def balls_in_a_plane(program):
+    """In a plane a ball joint is a pin, and what slides and turns about an axis in the plane slides alone."""
+    text = ('[world]\ngravity = [0, 0, -9.81]\nplanar = "xz"\n[bodies.b]\nmass = 1\ninertia = [0.1, 0.2, 0.3]\nstart = {{ at = [0.5, 0, 0] }}\n[joints.j]\ntype = "{kind}"\nbetween = ["ground", "b"]\n{more}\n'
+            '[run]\nto = 1\nevery = 0.25\n')
+    ball, pin = (rows(program, text.format(kind=kind, more=more)) for kind, more in (("spherical", "at = [0, 0, 0]"), ("revolute", "at = [0, 0, 0]\naxis = [0, 1, 0]")))
+    that("a ball joint in a plane", len(ball) == 5, ball)
+    for a, b in zip(ball, pin):
+        that("a ball in a plane is a pin", near(a["b.x"], 0.5 * math.cos(b["j.angle"]), 1e-8) and near(a["b.z"], -0.5 * math.sin(b["j.angle"]), 1e-8), (a, b))
+    for kind, more in (("spherical", "at = [0, 0, 0]"), ("cylindrical", "at = [0, 0, 0]\naxis = [1, 0, 0]")):
+        said = json.loads(call(program, text.format(kind=kind, more=more), "check", "--json").stdout)
+        that(f"freedoms of a {kind} joint in a plane", said["degrees_of_freedom"] == 1, said)
+
+
 def stops_in_both_formulations(program):
     """A body that a torque drives against the stop of its hinge: angles of bounces by closed forms, whichever way it is written; at later impacts
     coordinates across are rounding of rounding."""
@@ -1392,7 +1405,7 @@ def long_chain(program):
 
 def main():
     program = sys.argv[1]
-    for check in (screw, hooke, top, shapes, same_in_all_ways, lines_belong_to_the_first_body, holds_what_has_a_name, limits_and_contacts, planar, parts_and_families, families_everywhere, pictures, nearly_unturned, sliding_boxes, pushed_crates, slips_that_joints_forbid, stops_in_both_formulations, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
+    for check in (screw, hooke, top, shapes, same_in_all_ways, lines_belong_to_the_first_body, holds_what_has_a_name, limits_and_contacts, planar, parts_and_families, families_everywhere, pictures, nearly_unturned, sliding_boxes, pushed_crates, slips_that_joints_forbid, balls_in_a_plane, stops_in_both_formulations, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
                   corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits, long_chain, heights_that_stay, meshes):
         check(program)
     print(f"{passed} passed, {failed} failed")

@@ -119,6 +119,8 @@ void Layer::grow_tree(bool asked) {
   for (std::size_t j = 0; j < joints_.size(); ++j) {
     const Joint& joint = joints_[j];
     if (!grows(joint.type) || (joint.asked && !asked) || !joint.engaged) continue;
+    // Along these a body would turn out of the plane: its own coordinates do not.
+    if (is_planar() && (joint.type == JointType::spherical || joint.type == JointType::cylindrical)) continue;
     if (!bodies_[static_cast<std::size_t>(joint.first)].turns || !bodies_[static_cast<std::size_t>(joint.second)].turns)
       continue;
     for (const int b : {joint.first, joint.second}) at[static_cast<std::size_t>(b)].push_back(static_cast<int>(j));
