@@ -210,6 +210,9 @@ bool SummaryWatch::is_resolved(Piece& piece, double whole) {
     const SummaryKind kind = items_[k].kind;
     const bool is_sum = kind == SummaryKind::mean || kind == SummaryKind::rms || kind == SummaryKind::integral;
     if (is_sum && tail * (piece.end - piece.begin) <= resolved * size * whole) continue;
+    // What could not be followed once, and was said, is rounding of something that is zero, or as good as that.
+    constexpr int enough = 4;
+    if (kept_[k].unresolved != 0.0 && piece.depth >= enough) continue;
     good = false;
   }
   piece.tail = std::move(tails);
