@@ -65,6 +65,7 @@ std::vector<int> choose_dependent(const Eigen::MatrixXd& A, std::span<const doub
 
 /// X of A_D X = R, with bounds.
 void solve(const Eigen::MatrixXd& A_D, const Eigen::MatrixXd& A_noise, const Bounded& right, Bounded& X) {
+  if (right.value.size() == 0) return;  // nothing can move: nothing is asked for
   const Eigen::PartialPivLU<Eigen::MatrixXd> lu(A_D);
   X.value = lu.solve(right.value);
   const Eigen::MatrixXd inverse = lu.inverse().cwiseAbs();
