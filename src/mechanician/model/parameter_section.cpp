@@ -161,6 +161,7 @@ bool ModelReader::is_number_input(const TomlMember& field) const {
 void ModelReader::open_inputs() {
   const TomlMember* inputs = root_.find("inputs");
   if (!inputs || inputs->value.type != TomlValue::Type::table) return;
+  const std::size_t begin = inputs->begin, end = inputs->end;  // sections that are added move it
   std::vector<TomlMember> opened;
   for (const TomlMember& m : inputs->value.members)
     if (m.value.type == TomlValue::Type::string && !is_number_input(m) && m.name.find('[') == std::string::npos)
@@ -169,7 +170,7 @@ void ModelReader::open_inputs() {
     for (TomlMember& m : root_.members)
       if (m.name == name) return m.value.members;
     TomlMember& made = root_.members.emplace_back();
-    made.name = name, made.begin = inputs->begin, made.end = inputs->end;
+    made.name = name, made.begin = begin, made.end = end;
     return made.value.members;
   };
   for (const TomlMember& m : opened) {
