@@ -22,6 +22,8 @@ namespace mechanician {
 namespace {
 
 constexpr long many_switches = 200;
+/// Beside the tolerance: so much constraints may jump where something switches, over what is near.
+constexpr double jump_allowed = 1e-9;
 
 }  // namespace
 
@@ -410,7 +412,7 @@ std::optional<Stop> SwitchWatch::meet_constraints(int which) {
   double missed = 0.0, speed = 1.0;
   if (d.calc_switches(t, rk.y_new.data(), g_begin_)) missed = std::abs(g_begin_[which]);
   for (int k = 0; k < d.n(); ++k) speed = std::max(speed, std::abs(rk.y_new[d.n() + k]));
-  const double most = 1e-9 + view_.motion.options.tolerance + 10.0 * missed * speed;
+  const double most = jump_allowed + view_.motion.options.tolerance + 10.0 * missed * speed;
   const std::string& text = d.switches()[which].text;
   if (!jump.ok || jump.moved_q > most || jump.moved_qd > most)
     return Stop{StopReason::contradiction,
@@ -517,7 +519,15 @@ std::optional<Stop> SwitchWatch::turn(int which, double next_step) {
   view_.step.make_dense();  // while the sides are those of the step
   const std::vector<double> of_step = d.sides();
   const std::vector<Surface> along = d.surfaces();
-  if (auto stop = leaving_ >= 0 ? leave() : cross(which, next_step)) return stop;
+  if (auto stop = leaving_ >= 0 ? leave() : cross(which, next_step)) {
+    if (stop->reason == StopReason::contradiction) {
+      beyond_ = calc_beyond(of_step);
+      d.sides() = of_step;
+      d.set_surfaces(along);
+      d.choose_rows(view_.motion.t, view_.step.rk.y_new.data());
+    }
+    return stop;
+  }
   report_changes(along);
   report_control(of_step);
   if (auto stop = refuse_many(which)) return stop;
@@ -527,6 +537,45 @@ std::optional<Stop> SwitchWatch::turn(int which, double next_step) {
   d.set_surfaces(along);
   d.choose_rows(view_.motion.t, view_.step.rk.y_new.data());
   return {};
+}
+
+bool SwitchWatch::is_start_broken() {
+  Dynamics& d = view_.dynamics;
+  const std::vector<double>& y = view_.step.rk.y_new;
+  if (!any() || !d.calc_switches(view_.motion.t, y.data(), g_begin_)) return false;
+  d.calc_switch_noise(view_.motion.t, y.data(), g_noise_);
+  std::vector<double> before = d.sides();
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (std::abs(g_begin_[i]) <= g_noise_[i]) before[i] = -before[i];
+  if (before == d.sides()) return false;
+  y_ = y;
+  const auto moved = d.project(view_.motion.t, y_.data(), {.most_iterations = 20});
+  const double most = jump_allowed + view_.motion.options.tolerance;
+  if (moved.ok && moved.moved_q <= most && moved.moved_qd <= most) return false;
+  beyond_ = calc_beyond(before);
+  return true;
+}
+
+/// How much later all that has turned is on the side that it has turned to, as far as rounding tells.
+double SwitchWatch::calc_beyond(const std::vector<double>& before) {
+  Dynamics& d = view_.dynamics;
+  const MotionSteps& motion = view_.motion;
+  const double t = motion.t, h = std::max(view_.step.h, 1e-3 * (motion.options.to - motion.start.t));
+  const std::vector<double>&y = view_.step.rk.y_new, sides = d.sides();
+  std::vector<double> g(sides.size()), noise(sides.size());
+  const auto n = static_cast<std::size_t>(d.n());
+  double tau = 4.0 * std::numeric_limits<double>::epsilon() * std::max(std::abs(t), h);
+  for (; tau < 1e-6 * h; tau *= 4.0) {
+    y_ = y;
+    for (std::size_t j = 0; j < n; ++j) y_[j] += tau * y[n + j];
+    if (!d.calc_switches(t + tau, y_.data(), g)) break;
+    d.calc_switch_noise(t + tau, y_.data(), noise);
+    bool clear = true;
+    for (std::size_t i = 0; i < sides.size(); ++i)
+      if (sides[i] != before[i] && !(sides[i] * g[i] > noise[i])) clear = false;
+    if (clear) break;
+  }
+  return tau;
 }
 
 /// Actuators that came to a limit or left it, requirements that began or ceased to act.
