@@ -1013,10 +1013,34 @@ tolerance = 1e-10
     near('across it', hit['velocity_after']['x'], g*s/(1 + s*s)*down*(1 - s*s)/(1 + s*s))
 
 
+def kinks_held_by_constraints(p, seed):
+    """What a constraint holds at zero is 1e-17 or -1e-17: a kink there is none, and the motion is that without it."""
+    rng = random.Random(seed)
+    for k in range(8):
+        a, b, mu = rng.uniform(0.1, 2), rng.uniform(-1, 1), rng.choice([0, 0.3])
+        rubs = f'friction = {mu}\nslip = "q2\'"' if mu else ''
+        text = f"""
+coordinates = ["q0", "q1", "q2"]
+[dynamics]
+kinetic = "(q0'^2 + q1'^2 + q2'^2)/2 + 0.1*cos(q0)*q0'*q1'"
+force   = {{ q0 = "sin(q2) - 0.2*q0'", q1 = "FORCE - 0.2*q1'", q2 = "{a} - 0.2*q2'" }}
+[constraints.c]
+equation = "q0 = {b}*q2"
+{rubs}
+[start]
+position = {{ q0 = {0.3*b}, q1 = 0.13, q2 = 0.3 }}
+[run]
+to = 3
+"""
+        kink = rng.choice([f'abs(q0 - {b}*q2)', f'max(0, {b}*q2 - q0)', f'min(q0 - {b}*q2, 0)'])
+        one, other = (p.run(text.replace('FORCE', force), '--tolerance', '1e-9').last for force in (kink, '0'))
+        for name in ('q0', 'q1', 'q2', "q1'", "q2'"): near(f'{k}: {name}', one[name], other[name], 1e-7)
+
+
 CHECKS = {f.__name__: f for f in (columns_of_gallery, power_and_work, force_that_jumps, random_systems, positions_do_not_jump, contacts_too, controls_too, gear_change,
                                   energy_of_modes, follow_each_other, storms, brakes, joint, as_coulomb, brake_that_is_engaged, families, resumed, swept, verified,
                                   goes_on_from_results, joints_of_bodies, linear_in_stages, switches_at_one_place, ideal_forces_beside_friction,
-                                  surfaces_that_break)}
+                                  surfaces_that_break, kinks_held_by_constraints)}
 
 
 def main():

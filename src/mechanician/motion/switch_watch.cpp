@@ -71,6 +71,31 @@ SwitchWatch::SwitchWatch(const MotionView& view)
   }
 }
 
+/// What is not known of the functions, whose values are in g_begin_: rounding of their terms; and near zero what rounding makes of
+/// coordinates, in the size that they have on the way: one that constraints hold at zero is 1e-17 or −1e-17 there.
+void SwitchWatch::calc_noise(double t, const double* y) {
+  Dynamics& d = view_.dynamics;
+  d.calc_switch_noise(t, y, g_noise_);
+  constexpr double near_zero = 1e-8, roundings = 16.0 * std::numeric_limits<double>::epsilon();
+  // Across a jump both sides differ however near they are.
+  const auto counts = [&](std::size_t i) {
+    return std::abs(g_begin_[i]) < near_zero && i < d.num_expression_switches() && !d.switches()[i].is_discontinuous;
+  };
+  bool any = false;
+  for (std::size_t i = 0; i < g_begin_.size() && !any; ++i) any = counts(i);
+  if (!any) return;
+  const auto n = static_cast<std::size_t>(d.n());
+  std::vector<Interval> box(2 * n), g(g_begin_.size());
+  for (std::size_t i = 0; i < 2 * n; ++i) {
+    const double known = roundings * d.sizes.of_known(i, y[i]);
+    box[i] = {y[i] - known, y[i] + known};
+  }
+  if (!d.bound_switches({Interval(t), box.data(), box.data() + n}, g)) return;
+  for (std::size_t i = 0; i < g.size(); ++i)
+    if (counts(i) && std::isfinite(g[i].high - g[i].low))
+      g_noise_[i] = std::max(g_noise_[i], 0.5 * (g[i].high - g[i].low));
+}
+
 /// The side that the motion comes to from a start on switch i with a side of it; 0: none.
 double SwitchWatch::calc_ahead(std::size_t i, double side) {
   Dynamics& d = view_.dynamics;
@@ -110,7 +135,7 @@ std::optional<Stop> SwitchWatch::set_first_sides() {
     d.settle_control(t, y);
     d.calc_switches(t, y, g_begin_);
   }
-  d.calc_switch_noise(t, y, g_noise_);
+  calc_noise(t, y);
   // On a switching surface the motion itself decides: by its accelerations, or looked at a little ahead on either side.
   if (auto stop = settle_first_surfaces()) return stop;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -168,9 +193,9 @@ std::optional<Root> SwitchWatch::find_first() {
   Dynamics& d = view_.dynamics;
   const auto& held = d.sides();
   step.state_at(step.t, y_.data(), nullptr);
-  d.calc_switch_noise(step.t, y_.data(), g_noise_);
   // The side that is held is the side that the function is on, whatever rounding says at the begin.
   d.calc_switches(step.t, y_.data(), g_begin_);
+  calc_noise(step.t, y_.data());
   for (std::size_t i = 0; i < held.size(); ++i) {
     g_begin_[i] = std::copysign(std::max(std::abs(g_begin_[i]), std::numeric_limits<double>::min()), held[i]);
     g_noise_[i] = std::max(g_noise_[i], landing_floor_[i]);
@@ -543,7 +568,7 @@ bool SwitchWatch::is_start_broken() {
   Dynamics& d = view_.dynamics;
   const std::vector<double>& y = view_.step.rk.y_new;
   if (!any() || !d.calc_switches(view_.motion.t, y.data(), g_begin_)) return false;
-  d.calc_switch_noise(view_.motion.t, y.data(), g_noise_);
+  calc_noise(view_.motion.t, y.data());
   std::vector<double> before = d.sides();
   for (std::size_t i = 0; i < before.size(); ++i)
     if (std::abs(g_begin_[i]) <= g_noise_[i]) before[i] = -before[i];

@@ -72,6 +72,7 @@ class SwitchWatch {
   }
 
  private:
+  void calc_noise(double t, const double* y);
   double calc_ahead(std::size_t i, double side);
   double calc_direction(int which, double next_step);
   template <class Evaluate>
