@@ -590,7 +590,8 @@ bool PhasedMotion::change_phase() {
   if (!change.why) change.qdd_held = smooth_->sample(state.t).qdd;
   measure(state);
   leave_phase();
-  if ((change.broken = smooth_->broken > 0.0)) state.t += smooth_->broken, state.q += smooth_->broken * state.qd;
+  change.broken = smooth_->broken;
+  state.t += smooth_->beyond, state.q += smooth_->beyond * state.qd;
   if (change.why && change.why->what == What::friction_solvable) {
     finish(
         StopReason::not_unique,

@@ -296,7 +296,7 @@ bool PhasedMotion::advance() {
   t = smooth_->t, step_begin = smooth_->step_begin;
   take_events();
   if (smooth_->over) {
-    const bool ended = smooth_->guard >= 0 || smooth_->may_not_go_on || smooth_->broken > 0.0;
+    const bool ended = smooth_->guard >= 0 || smooth_->may_not_go_on || smooth_->beyond > 0.0;
     if (smooth_->stop.failed() || smooth_->stop.reason == StopReason::event) {
       over = true, stop = smooth_->stop, stopped_by = smooth_->stopped_by;
     } else if (t >= options.to) {
@@ -499,7 +499,7 @@ void PhasedMotion::take_parameters() {
   State state = smooth_->end_state();
   system->set_state_rates(state);
   if (auto wrong = find_wrong_parameters(*system, state)) return finish(wrong->reason, wrong->message, wrong->place);
-  smooth_->guard = -1, smooth_->may_not_go_on = false, smooth_->broken = 0.0;
+  smooth_->guard = -1, smooth_->may_not_go_on = smooth_->broken = false, smooth_->beyond = 0.0;
   // A mass that has changed has been given its energy.
   sums_.works.given += 0.5 * state.qd.dot(system->evaluate(state).values.M * state.qd) - smooth_->ledger().kinetic();
   change_pending_ = true;
@@ -521,7 +521,7 @@ std::vector<double> PhasedMotion::checkpoint() const {
   for (const double x : phase_start_.q) number(x);
   for (const double x : phase_start_.qd) number(x);
   number(change_pending_), number(multipliers_unique_), number(impact_lowered_noted_), number(uniqueness_noted_);
-  number(smooth_->guard), number(smooth_->may_not_go_on), number(smooth_->broken);
+  number(smooth_->guard), number(smooth_->may_not_go_on), number(smooth_->beyond), number(smooth_->broken);
   // Where an event has ended the motion at an impact: the state after it.
   number(jumped_to_.has_value()), number(signs_.size()), number(phase_added_), number(works_then_);
   for (const double x : signs_) number(x);
@@ -556,7 +556,8 @@ void PhasedMotion::restore(std::span<const double> from) {
   impact_lowered_noted_ = next() != 0.0, uniqueness_noted_ = next() != 0.0;
   const int guard = static_cast<int>(next());
   const bool may_not_go_on = next() != 0.0;
-  const double broken = next();
+  const double beyond = next();
+  const bool broken = next() != 0.0;
   const bool jumped = next() != 0.0;
   const double signs = next();
   const bool added = next() != 0.0;
@@ -578,7 +579,7 @@ void PhasedMotion::restore(std::span<const double> from) {
   make_smooth(phase_start_, phase_until_);
   smooth_->restore(from.subspan(at));
   smooth_->events.clear(), smooth_->notes.clear();
-  smooth_->guard = guard, smooth_->may_not_go_on = may_not_go_on, smooth_->broken = broken;
+  smooth_->guard = guard, smooth_->may_not_go_on = may_not_go_on, smooth_->beyond = beyond, smooth_->broken = broken;
   t = step_begin = smooth_->t;
   phase_added_ = added, after.t = t;
   if (jumped) jumped_to_ = std::move(after);
