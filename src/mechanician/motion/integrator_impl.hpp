@@ -43,6 +43,8 @@ class SmoothMotion : public MotionSteps {
     /// Where multipliers are not unique no guard can be made of them, nor of what control would rather have contacts do: whether the phase
     /// may still go on at a state.
     std::function<bool(const State&)> may_go_on;
+    /// Sampled control where contacts act: what is held from this state on; nothing: the phase ends there. Null: the motion knows by itself.
+    std::function<std::optional<std::vector<double>>(const State&)> take_sample;
   };
   SmoothMotion(const System& system, State start, MotionOptions options);
   /// Of a system whose dynamics are there already, with the parameters that it has now.

@@ -200,7 +200,9 @@ void SmoothMotion::begin() {
   verdict.may_accelerate = true;
   if (!phase_.judged) verdict = dynamics_.values().judge(start, false);
   // What control misses because of contacts was decided upon where the phase begins.
-  if (phase_.control_may_miss && verdict.status == SolveStatus::requirements_not_met) verdict.may_accelerate = true;
+  if ((phase_.control_may_miss || !options.sampled.efforts.empty()) &&
+      verdict.status == SolveStatus::requirements_not_met)
+    verdict.may_accelerate = true;
   const auto refuse = [&](StopReason reason, std::string message, Place place = {}) {
     refusal = Stop{reason, std::move(message), place};
   };

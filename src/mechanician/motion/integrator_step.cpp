@@ -217,8 +217,20 @@ bool SmoothMotion::advance() {
   if (events_inside_.has_pending() && !events_inside_.report_pending()) return false;
   switches_.take_next_sides();
   if (is_sample_due()) {
-    if (!dynamics_.sample_control(t, step_.rk.y_new.data()) ||
-        !dynamics_.rhs(t, step_.rk.y_new.data(), step_.rk.k[12].data())) {
+    bool known = false;
+    if (phase_.take_sample) {
+      const std::optional<std::vector<double>> efforts = phase_.take_sample(end_state());
+      if (!efforts) {
+        may_not_go_on = true;
+        finish(StopReason::reached_end);
+        return false;
+      }
+      dynamics_.hold_control(*efforts);
+      known = true;
+    } else {
+      known = dynamics_.sample_control(t, step_.rk.y_new.data());
+    }
+    if (!known || !dynamics_.rhs(t, step_.rk.y_new.data(), step_.rk.k[12].data())) {
       fail_not_finite(t, step_.rk.y_new.data(), "control has no force at this sample");
       return false;
     }
