@@ -623,6 +623,17 @@ outside = "hold"
     that("parts with units: a mismatch", wrong.returncode == 1 and "units do not agree" in wrong.stderr, wrong.stderr)
 
 
+def masses_beside_bodies(program):
+    """A rack on a wheel: its mass as a mass, as an energy, and as what it adds to the inertia of the wheel. Families of masses too."""
+    wheel = 'coordinates = ["s", "u[1..2]"]\n[parameters]\nM = 6\n[bodies.w]\nmass = 1\ninertia = [0.1, 0.1, 0.2]\n[joints.a]\ntype = "revolute"\nbetween = ["ground", "w"]\nat = [0, 0, 0]\naxis = [0, 0, 1]\ntorque = 1.2\n'
+    wheel += '[constraints]\nrack = "s = 0.3*a.angle"\n[dynamics]\nforce = { "u[i]" = { for = "i = 1..2", value = 5 } }\n'
+    for name, text in (("mass", 'mass = { s = "M", "u[i]" = { for = "i = 1..2", value = "2*i" } }\n'), ("energy", "kinetic = \"M/2*s'^2 + sum(i = 1..2, i*u[i]'^2)\"\n")):
+        done = call(program, wheel + text, "accelerate", "--json")
+        found = json.loads(done.stdout)["acceleration"] if done.returncode == 0 else {}
+        want = {"a.angle": 1.2 / (0.2 + 6 * 0.09), "u[1]": 2.5, "u[2]": 1.25}
+        that(f"a rack by its {name}", found and all(near(found[k], v, 1e-12) for k, v in want.items()), (found, done.stderr))
+
+
 def families_everywhere(program):
     """Several members in one expression, families inside a part, in summaries, definitions and pictures; corners of a box by their numbers."""
     balls = """
@@ -1522,7 +1533,7 @@ def long_chain(program):
 
 def main():
     program = sys.argv[1]
-    for check in (screw, hooke, top, shapes, same_in_all_ways, lines_belong_to_the_first_body, holds_what_has_a_name, limits_and_contacts, planar, parts_and_families, repeated_parts, families_everywhere, pictures, nearly_unturned, sliding_boxes, pushed_crates, slips_that_joints_forbid, balls_in_a_plane, stops_in_both_formulations, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
+    for check in (screw, hooke, top, shapes, same_in_all_ways, lines_belong_to_the_first_body, holds_what_has_a_name, limits_and_contacts, planar, parts_and_families, repeated_parts, masses_beside_bodies, families_everywhere, pictures, nearly_unturned, sliding_boxes, pushed_crates, slips_that_joints_forbid, balls_in_a_plane, stops_in_both_formulations, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
                   corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits, long_chain, heights_that_stay, meshes):
         check(program)
     print(f"{passed} passed, {failed} failed")

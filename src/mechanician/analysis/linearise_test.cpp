@@ -384,6 +384,27 @@ pull = "k*(x - y) + x''"
   EXPECT_LT(l.C.row(3).norm(), 1e-13);
 }
 
+TEST(linearise, equal_pairs_come_one_after_the_other) {
+  const Loaded plane(R"toml(
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "300*(x^2 + y^2)"
+)toml");
+  const Spectrum s = find_spectrum(linearised(plane));
+  ASSERT_EQ(s.eigenvalues.size(), 4u);
+  for (std::size_t k = 0; k < 4; ++k) {
+    EXPECT_NEAR(s.eigenvalues[k].value.imag(), (k % 2 ? 1.0 : -1.0) * std::sqrt(600.0), 1e-12);
+    // A mode and its conjugate.
+    if (k % 2) {
+      EXPECT_LT(
+          (s.shapes.col(static_cast<Eigen::Index>(k)).conjugate() - s.shapes.col(static_cast<Eigen::Index>(k) - 1))
+              .norm(),
+          1e-12);
+    }
+  }
+}
+
 TEST(linearise, poles_that_nothing_goes_through_are_no_poles_of_transfer_functions) {
   // Three systems in states that are mixed: one that goes through, one that the input does not reach, one that the output does not see.
   std::mt19937_64 random(20);

@@ -168,9 +168,9 @@ void Layer::masses_as_energy(Span span) {
     const std::string term = fmt::format("({})/2*{}'^2", number ? number_text(value.number) : value.text, m.name);
     text += (text.empty() ? "" : " + ") + (range ? fmt::format("sum({}, {})", range->value.text, term) : term);
   }
-  if (text.empty()) return;
   const Span at{mass->value.begin, mass->value.end};
   dynamics.members.erase(mass);
+  if (text.empty()) return;
   table_of(root_, "define", span).members.push_back({"world.mass", at.begin, at.end, text_value(text, at)});
   kinetic_.push_back("world.mass");
 }
