@@ -967,9 +967,128 @@ every = 0.1
     true('and no other event', [e['name'] for e in run.events if e['kind'] == 'user'] == ['slow'])
 
 
+def surfaces_that_break(p, seed):
+    """What stands or slides on a one-sided constraint leaves it, or hits it, where its surface has a kink or a step: closed forms."""
+    rng, g = random.Random(seed), 9.81
+    flat = """
+coordinates = ["x", "y"]
+[dynamics]
+kinetic   = "(x'^2 + y'^2)/2"
+potential = "9.81*y"
+"""
+    for k in range(6):
+        v, s, d, mu = rng.uniform(1.5, 3), rng.uniform(0.2, 1.2), rng.uniform(0.3, 1), rng.choice([0, 0.1])
+        ground = rng.choice([f'y >= if(x < 0, 0, {-s}*x)', f'y >= -{s}*max(0, x)', 'y >= g(x)'])
+        rubs = f'friction = {mu}\nslip = "x\'"' if mu else ''
+        run = p.run(flat + f"""
+[tables.g]
+points = [[-9, 0], [0, 0], [99, {-99*s}]]
+[constraints.ground]
+equation = "{ground}"
+{rubs}
+[start]
+position = {{ x = {-d} }}
+velocity = {{ x = {v} }}
+[run]
+to = 3
+tolerance = 1e-10
+""")
+        edge = sqrt(v*v - 2*mu*g*d)
+        leaves = (v - edge)/(mu*g) if mu else d/v
+        lands = leaves + 2*s*edge/g
+        near(f'{k}: leaves', run.times('release')[0], leaves)
+        near(f'{k}: lands', run.times('impact')[0], lands)
+        if mu == 0: near(f'{k}: x at the end', run.last['x'], edge*(lands - leaves) + (edge + s*g*(lands - leaves))/(1 + s*s)*(3 - lands) + g*s/(1 + s*s)*(3 - lands)**2/2)
+    floor = """
+coordinates = ["y"]
+[dynamics]
+kinetic   = "y'^2/2"
+potential = "9.81*y"
+[parameters]
+w = {w}
+e = {e}
+[constraints.floor]
+equation    = "y >= {floor}"
+restitution = "e"
+[start]
+{start}
+[run]
+to = 1.03
+tolerance = 1e-10
+"""
+    for e in (0, 0.4):
+        w = rng.uniform(0.5, 1.5)
+        for rises in ('w*max(0, t - 1)', 'if(t < 1, 0, w*(t - 1))'):
+            text = floor.format(w=w, e=e, floor=rises, start='')
+            run = p.run(text)
+            near('begins to rise', run.times('impact')[0], 1.0)
+            near('thrown', run.last["y'"], (1 + e)*w - (g*0.03 if e else 0))
+            # Ended there and taken up again, and as one of many.
+            model, part = p.model(text), os.path.join(p.folder, f'part_{p.count}.h5')
+            for words in (['run', model, '--to', '1', '-o', part, '--quiet'], ['run', '--resume', part, '--to', '1.03', '--quiet']):
+                code, _, err = p.call(*words)
+                if code != 0: raise Miss(f'{words[:2]} ends with {code}: {err[:300]}')
+            shown = subprocess.run(['h5dump', '-m', '%.17g', '-d', '/qd', part], capture_output=True, text=True, timeout=limits.CLOCK).stdout
+            near('taken up', float(re.findall(r'\): ([-+.\de]+)', shown)[-1]), run.last["y'"])
+            table = os.path.join(p.folder, 'sweep.csv')
+            code, _, err = p.call('sweep', model, '--vary', 'w=0.5:1.5:3', '-o', table, '--quiet')
+            if code != 0: raise Miss(f'sweep ends with {code}: {err[:300]}')
+            import csv
+            for row in csv.DictReader(open(table)): near('swept', float(row["y'"]), (1 + e)*float(row['w']) - (g*0.03 if e else 0))
+    w = rng.uniform(0.3, 0.6)
+    run = p.run(floor.format(w=w, e=0, floor='w*min(t, 2 - t)', start=f'velocity = {{ y = {w} }}'), '--to', '1.5')
+    near('thrown off', run.times('release')[0], 1.0)
+    near('comes down', run.times('impact')[0], 1 + 4*w/g)
+    run = p.run(floor.format(w=w, e=0, floor='if(t < 1, w, 0)', start=f'position = {{ y = {w} }}'), '--to', '2')
+    near('falls', run.times('release')[0], 1.0)
+    near('down', run.times('impact')[0], 1 + sqrt(2*w/g))
+    run = p.run(floor.format(w=w, e=0, floor='if(t < 1, 0, w)', start=''), '--to', '2', status=4)
+    true(f'a step up is refused: {run.err}', 'jumps by' in run.err and 'positions would have to change' in run.err)
+    # A block comes down one side of a wide groove and goes up the other, with what is left along it.
+    s = rng.uniform(0.2, 0.6)
+    run = p.run(flat + f"""
+[constraints.ground]
+equation = "y >= {s}*abs(x)"
+[start]
+position = {{ x = -1, y = {s} }}
+[run]
+to = {1.2*sqrt(2*(1 + s*s)/(g*s))}
+tolerance = 1e-10
+""")
+    down = sqrt(2*(1 + s*s)/(g*s))
+    hit = [e for e in run.events if e['kind'] == 'impact'][0]
+    near('in the groove', hit['time'], down)
+    near('across it', hit['velocity_after']['x'], g*s/(1 + s*s)*down*(1 - s*s)/(1 + s*s))
+
+
+def kinks_held_by_constraints(p, seed):
+    """What a constraint holds at zero is 1e-17 or -1e-17: a kink there is none, and the motion is that without it."""
+    rng = random.Random(seed)
+    for k in range(8):
+        a, b, mu = rng.uniform(0.1, 2), rng.uniform(-1, 1), rng.choice([0, 0.3])
+        rubs = f'friction = {mu}\nslip = "q2\'"' if mu else ''
+        text = f"""
+coordinates = ["q0", "q1", "q2"]
+[dynamics]
+kinetic = "(q0'^2 + q1'^2 + q2'^2)/2 + 0.1*cos(q0)*q0'*q1'"
+force   = {{ q0 = "sin(q2) - 0.2*q0'", q1 = "FORCE - 0.2*q1'", q2 = "{a} - 0.2*q2'" }}
+[constraints.c]
+equation = "q0 = {b}*q2"
+{rubs}
+[start]
+position = {{ q0 = {0.3*b}, q1 = 0.13, q2 = 0.3 }}
+[run]
+to = 3
+"""
+        kink = rng.choice([f'abs(q0 - {b}*q2)', f'max(0, {b}*q2 - q0)', f'min(q0 - {b}*q2, 0)'])
+        one, other = (p.run(text.replace('FORCE', force), '--tolerance', '1e-9').last for force in (kink, '0'))
+        for name in ('q0', 'q1', 'q2', "q1'", "q2'"): near(f'{k}: {name}', one[name], other[name], 1e-7)
+
+
 CHECKS = {f.__name__: f for f in (columns_of_gallery, power_and_work, force_that_jumps, random_systems, positions_do_not_jump, contacts_too, controls_too, gear_change,
                                   energy_of_modes, follow_each_other, storms, brakes, joint, as_coulomb, brake_that_is_engaged, families, rates_are_no_impacts, brakes_that_slide, resumed, swept, verified,
-                                  goes_on_from_results, joints_of_bodies, linear_in_stages, switches_at_one_place, ideal_forces_beside_friction)}
+                                  goes_on_from_results, joints_of_bodies, linear_in_stages, switches_at_one_place, ideal_forces_beside_friction,
+                                  surfaces_that_break, kinks_held_by_constraints)}
 
 
 def main():

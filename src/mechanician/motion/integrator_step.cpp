@@ -445,6 +445,12 @@ bool SmoothMotion::turn_side(int which) {
   if (over) return ++statistics_.switches, true;
   const auto trouble = switches_.turn(which, h_);
   if (!trouble) return true;
+  // Contacts can begin or end where surfaces break.
+  if (trouble->reason == StopReason::contradiction && guards_.any()) {
+    broken = switches_.beyond();
+    finish(StopReason::callback, trouble->message);
+    return false;
+  }
   if (trouble->reason == StopReason::not_finite)
     fail_not_finite(t, step_.rk.y_new.data(), trouble->message);
   else

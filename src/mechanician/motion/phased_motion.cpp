@@ -18,7 +18,7 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr double checkpoint_version = 5.0;
+constexpr double checkpoint_version = 6.0;
 
 bool is(const Contact& c, ContactStatus status) { return c.status == status; }
 
@@ -296,7 +296,7 @@ bool PhasedMotion::advance() {
   t = smooth_->t, step_begin = smooth_->step_begin;
   take_events();
   if (smooth_->over) {
-    const bool ended = smooth_->guard >= 0 || smooth_->may_not_go_on;
+    const bool ended = smooth_->guard >= 0 || smooth_->may_not_go_on || smooth_->broken > 0.0;
     if (smooth_->stop.failed() || smooth_->stop.reason == StopReason::event) {
       over = true, stop = smooth_->stop, stopped_by = smooth_->stopped_by;
     } else if (t >= options.to) {
@@ -385,7 +385,7 @@ std::optional<PhasedMotion::Ideal> PhasedMotion::find_ideal(const State& state, 
 
 void PhasedMotion::leave_phase() {
   add_phase(sums_);
-  phase_added_ = true;
+  phase_added_ = true, works_then_ = total(sums_.works);
   add(sums_.statistics, smooth_->statistics());
   ++sums_.phases;
   for (const std::string& reason : smooth_->certificate().reasons)
@@ -403,7 +403,9 @@ Certificate PhasedMotion::certificate() const {
   if (!smooth_) return {};
   Sums sums = sums_;
   if (!phase_added_) add_phase(sums);
-  const Certificate last = smooth_->certificate();
+  Certificate last = smooth_->certificate();
+  // Between phases works are those of impacts: what velocities have gained.
+  if (phase_added_) last.kinetic_end += total(sums.works) - works_then_;
   Certificate c = sums.MotionSums::certificate(last);
   c.notes = notes;
   c.reasons = doubts_;
@@ -417,7 +419,7 @@ Certificate PhasedMotion::certificate() const {
                                   .penetration = sums.penetration,
                                   .optimality = sums.optimality,
                                   .complementarity = sums.complementarity};
-  if (!sums.ledger.holds()) c.reasons.push_back(sums.ledger.reason());
+  if (auto reason = sums.find_imbalance(c)) c.reasons.push_back(std::move(*reason));
   const double allowed = 1e-7 + 100.0 * options.tolerance;
   if (sums.penetration > allowed)
     c.reasons.push_back(fmt::format("a one-sided constraint is violated by {:.1e}", sums.penetration));
@@ -497,7 +499,7 @@ void PhasedMotion::take_parameters() {
   State state = smooth_->end_state();
   system->set_state_rates(state);
   if (auto wrong = find_wrong_parameters(*system, state)) return finish(wrong->reason, wrong->message, wrong->place);
-  smooth_->guard = -1, smooth_->may_not_go_on = false;
+  smooth_->guard = -1, smooth_->may_not_go_on = false, smooth_->broken = 0.0;
   // A mass that has changed has been given its energy.
   sums_.works.given += 0.5 * state.qd.dot(system->evaluate(state).values.M * state.qd) - smooth_->ledger().kinetic();
   change_pending_ = true;
@@ -519,9 +521,9 @@ std::vector<double> PhasedMotion::checkpoint() const {
   for (const double x : phase_start_.q) number(x);
   for (const double x : phase_start_.qd) number(x);
   number(change_pending_), number(multipliers_unique_), number(impact_lowered_noted_), number(uniqueness_noted_);
-  number(smooth_->guard), number(smooth_->may_not_go_on);
+  number(smooth_->guard), number(smooth_->may_not_go_on), number(smooth_->broken);
   // Where an event has ended the motion at an impact: the state after it.
-  number(jumped_to_.has_value()), number(signs_.size()), number(phase_added_);
+  number(jumped_to_.has_value()), number(signs_.size()), number(phase_added_), number(works_then_);
   for (const double x : signs_) number(x);
   for (const double x : pending_) number(x);
   for (Index i = 0; i < start.q.size(); ++i) number(jumped_to_ ? jumped_to_->q(i) : 0.0);
@@ -554,9 +556,11 @@ void PhasedMotion::restore(std::span<const double> from) {
   impact_lowered_noted_ = next() != 0.0, uniqueness_noted_ = next() != 0.0;
   const int guard = static_cast<int>(next());
   const bool may_not_go_on = next() != 0.0;
+  const double broken = next();
   const bool jumped = next() != 0.0;
   const double signs = next();
   const bool added = next() != 0.0;
+  works_then_ = next();
   if (!(signs >= 0.0 && signs <= static_cast<double>(from.size())))
     throw std::invalid_argument("the checkpoint is cut off");
   signs_.assign(static_cast<std::size_t>(signs), 0.0);
@@ -574,7 +578,7 @@ void PhasedMotion::restore(std::span<const double> from) {
   make_smooth(phase_start_, phase_until_);
   smooth_->restore(from.subspan(at));
   smooth_->events.clear(), smooth_->notes.clear();
-  smooth_->guard = guard, smooth_->may_not_go_on = may_not_go_on;
+  smooth_->guard = guard, smooth_->may_not_go_on = may_not_go_on, smooth_->broken = broken;
   t = step_begin = smooth_->t;
   phase_added_ = added, after.t = t;
   if (jumped) jumped_to_ = std::move(after);
