@@ -623,6 +623,73 @@ outside = "hold"
     that("parts with units: a mismatch", wrong.returncode == 1 and "units do not agree" in wrong.stderr, wrong.stderr)
 
 
+def families_that_mention_families(program):
+    """Definitions, vectors, states and forces in families of the file itself, of members of bodies and parts: against all of it written out."""
+    part = '''coordinates=["phi"]
+[parameters]
+R=2
+[dynamics]
+kinetic="0.01/2*phi'^2"
+force={phi="0.1*R"}
+[states]
+i={rate="-i+phi'",start=0.2}
+'''
+    text = '''coordinates = ["u[1..2]"]
+[parts."d[j]"]
+for = "j = 1..2"
+model = "p.toml"
+set = { R = "2*j" }
+[bodies."ball[i]"]
+for = "i = 1..2"
+mass = 1
+start = { at = ["i", 0, 0], velocity = [0, "i^2", 0] }
+[vectors]
+"r[i]" = { for = "i = 1..2", value = ["ball[i].x", "ball[i].y"] }
+[define]
+"w[i]" = { for = "i = 1..2", value = "norm(r[i])*d[i].i" }
+"own[i]" = { for = "i = 1..2", value = "2*u[i]" }
+both = "sum(i = 1..2, w[i] + own[i])"
+[states]
+"T[i]" = { for = "i = 1..2", rate = "w[i] - T[i]", start = "i" }
+[dynamics]
+kinetic = "sum(i = 1..2, u[i]'^2)/2"
+force = { "u[i]" = { for = "i = 1..2", value = "own[i] + w[3 - i] - u[i]'" } }
+[start]
+position = { "u[i]" = { for = "i = 1..2", value = "0.1*i" } }
+[outputs]
+"o[i]" = { for = "i = 1..2", value = "dot(r[i], r[3-i]) + T[i] + w[i]'" }
+b = "both + r[1].y"
+[run]
+to = 1
+every = 0.5
+'''
+    plain = '''coordinates = ["u1", "u2", "p1", "p2"]
+[states]
+i1 = { rate = "-i1+p1'", start = 0.2 }
+i2 = { rate = "-i2+p2'", start = 0.2 }
+T1 = { rate = "w1 - T1", start = 1 }
+T2 = { rate = "w2 - T2", start = 2 }
+[define]
+w1 = "hypot(1, t)*i1"
+w2 = "hypot(2, 4*t)*i2"
+[dynamics]
+kinetic = "(u1'^2+u2'^2)/2 + 0.005*(p1'^2+p2'^2)"
+force = { u1 = "2*u1 + w2 - u1'", u2 = "2*u2 + w1 - u2'", p1 = 0.2, p2 = 0.4 }
+[start]
+position = { u1 = 0.1, u2 = 0.2 }
+[outputs]
+o1 = "2 + 4*t^2 + T1 + w1'"
+b = "w1 + w2 + 2*u1 + 2*u2 + t"
+[run]
+to = 1
+every = 0.5
+'''
+    got, want = rows(program, text, files=[("p.toml", part)]), rows(program, plain)
+    for a, b in zip(got, want, strict=True):
+        for x, y in (("u[1]", "u1"), ("u[2]'", "u2'"), ("T[1]", "T1"), ("T[2]", "T2"), ("d[2].i", "i2"), ("o[1]", "o1"), ("b", "b")):
+            that(f"families that mention families: {x}", near(a[x], b[y], 1e-8), (a[x], b[y]))
+
+
 def masses_beside_bodies(program):
     """A rack on a wheel: its mass as a mass, as an energy, and as what it adds to the inertia of the wheel. Families of masses too."""
     wheel = 'coordinates = ["s", "u[1..2]"]\n[parameters]\nM = 6\n[bodies.w]\nmass = 1\ninertia = [0.1, 0.1, 0.2]\n[joints.a]\ntype = "revolute"\nbetween = ["ground", "w"]\nat = [0, 0, 0]\naxis = [0, 0, 1]\ntorque = 1.2\n'
@@ -1533,7 +1600,7 @@ def long_chain(program):
 
 def main():
     program = sys.argv[1]
-    for check in (screw, hooke, top, shapes, same_in_all_ways, lines_belong_to_the_first_body, holds_what_has_a_name, limits_and_contacts, planar, parts_and_families, repeated_parts, masses_beside_bodies, families_everywhere, pictures, nearly_unturned, sliding_boxes, pushed_crates, slips_that_joints_forbid, balls_in_a_plane, stops_in_both_formulations, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
+    for check in (screw, hooke, top, shapes, same_in_all_ways, lines_belong_to_the_first_body, holds_what_has_a_name, limits_and_contacts, planar, parts_and_families, repeated_parts, families_that_mention_families, masses_beside_bodies, families_everywhere, pictures, nearly_unturned, sliding_boxes, pushed_crates, slips_that_joints_forbid, balls_in_a_plane, stops_in_both_formulations, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
                   corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits, long_chain, heights_that_stay, meshes):
         check(program)
     print(f"{passed} passed, {failed} failed")
