@@ -658,6 +658,54 @@ rest = {{ when = "t - 1", do = "release hold" }}
             near(f'N = {n}: friction', a['pad_force[2]'], abs(b['friction(pad2)']), 1e-9)
         for i in (1, 2, 3): near(f'N = {n}: event {i}', one.event(f'one[{i}]')['time'], other.event(f'one{i}')['time'], 1e-9)
         near(f'N = {n}: event 3', one.event('one[3]')['time'], 0.6)
+        named = p.run(stated(n).replace('one  = {', '"one[i]" = {'))
+        true(f'N = {n}: an index in the name of events', [(e['name'], e['time']) for e in named.events if e['kind'] == 'user'] == [(e['name'], e['time']) for e in one.events if e['kind'] == 'user'])
+
+
+def rates_are_no_impacts(p, seed):
+    """A thermostat switches the rate of a state: nothing strikes. A mass that is tied to a wall does."""
+    text = '''
+coordinates = ["x"]
+[modes]
+heat = 5
+[states]
+T = { rate = "heat - 0.2*T", start = 18 }
+[dynamics]
+kinetic = "x'^2/2"
+[constraints]
+tie = { equation = "x = 2.5", engaged = false }
+[start]
+velocity = { x = 1 }
+[events]
+hot  = { when = "T - 21", direction = "up", do = "heat = 3" }
+cold = { when = "T - 19", direction = "down", do = "heat = 5" }
+[run]
+to = 8
+every = 1
+'''
+    for tied, impacts in ((False, 0), (True, 1)):
+        run = p.run(text.replace('[run]', 'stop = { when = "x - 2.5", do = "engage tie" }\n[run]') if tied else text)
+        true(f'{len(run.events)} events', len([e for e in run.events if e['kind'] == 'user']) > 2)
+        near(f'impacts, tied {tied}', run.summary['impacts'], impacts)
+
+
+def brakes_that_slide(p, seed):
+    """A brake without an equation is a force where it slides, and a row where it sticks."""
+    text = '''
+coordinates = ["a", "b"]
+[dynamics]
+kinetic = "a'^2/2 + b'^2/2"
+potential = "a^2 + b^2"
+[constraints]
+brake = { friction_force = 0.3, slip = "a' - b'" }
+[start]
+velocity = { a = SPEED }
+'''
+    for speed, slides in (('2', True), ('0', False)):
+        code, out, err = p.call('linearise', p.model(text.replace('SPEED', speed)), '--json')
+        notes = ' '.join(json.loads(out)['notes'])
+        true(f'{notes}', ('a force that does not turn' in notes) == slides and ('counted as an equation' in notes) != slides)
+        true(f'states {out[:300]}', len(json.loads(out)['states']) == (4 if slides else 3))
 
 
 def resumed(p, seed):
@@ -1095,7 +1143,7 @@ tolerance = 1e-10
 
 
 CHECKS = {f.__name__: f for f in (columns_of_gallery, power_and_work, force_that_jumps, random_systems, positions_do_not_jump, contacts_too, controls_too, gear_change,
-                                  energy_of_modes, follow_each_other, storms, brakes, joint, as_coulomb, brake_that_is_engaged, families, resumed, swept, verified,
+                                  energy_of_modes, follow_each_other, storms, brakes, joint, as_coulomb, brake_that_is_engaged, families, rates_are_no_impacts, brakes_that_slide, resumed, swept, verified,
                                   goes_on_from_results, joints_of_bodies, linear_in_stages, switches_at_one_place, ideal_forces_beside_friction,
                                   surfaces_that_break, kinks_held_by_constraints, loads_that_jump)}
 
