@@ -1085,10 +1085,67 @@ to = 3
         for name in ('q0', 'q1', 'q2', "q1'", "q2'"): near(f'{k}: {name}', one[name], other[name], 1e-7)
 
 
+def loads_that_jump(p, seed):
+    """What rests lets go where the load on it jumps, however the jump is written: closed forms."""
+    one = """
+coordinates = ["x"]
+[dynamics]
+kinetic = "x'^2/2"
+force   = { x = "FORCE" }
+[constraints.brake]
+friction_force = 0.5
+slip = "x'"
+[run]
+to = 2
+tolerance = 1e-10
+"""
+    slides = 1.5*1.2**2/2
+    for force, x in (('if(t > 0.8, 2, 0)', slides), ('if(t >= 0.8, 2, 0.1)', slides), ('if(t > 0.8, -2, 0)', -slides), ('2*max(0, sign(t - 0.8))', slides),
+                     ('if(mod(t, 10) > 0.8, 2, 0)', slides), ('if(t > 0.8 and t < 0.9, 5, 0)', 4.5*0.1**2/2 + 0.45**2), ('1 + sign(t - 0.8)', slides)):
+        run = p.run(one.replace('FORCE', force))
+        near(f'{force}: lets go', run.times('slip')[0], 0.8)
+        near(f'{force}: x', run.last['x'], x)
+    # Within a millionth of a second, from rest.
+    for ramp in (1e-1, 1e-4, 1e-6, 1e-7):
+        begin, grows = 0.8 + ramp/4, 0.75*ramp
+        v, x = 1.5*grows/2, 1.5*grows**2/6
+        rest = 2 - 0.8 - ramp
+        near(f'a ramp of {ramp}', p.run(one.replace('FORCE', 'f(t)') + f'[tables.f]\npoints = [[0, 0], [0.8, 0], [{0.8 + ramp!r}, 2]]\noutside = "hold"\n').last['x'],
+             x + v*rest + 1.5*rest**2/2)
+    two = """
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "(x'^2 + y'^2)/2"
+force   = { x = "FORCEX", y = "FORCEY" }
+[constraints.c]
+equation = "y CMP 0"
+RUBS
+[run]
+to = 2
+tolerance = 1e-10
+"""
+    rubs = 'friction = 0.1\nslip = "x\'"'
+    for x, y, cmp, rub, name, want in (('if(t > 0.8, 2.5, 0)', '-10', '>=', rubs, 'x', slides), ('0.5', '-10 + if(t > 0.8, 7, 0)', '>=', rubs, 'x', 0.2*1.2**2/2),
+                                       ('0', '-10 + if(t > 0.8, 14, 0)', '>=', rubs, 'y', 4*1.2**2/2), ('0', '-10 + if(t > 0.8, 14, 0)', '>=', '', 'y', 4*1.2**2/2),
+                                       ('if(t > 0.8, 2.5, 0)', '-10', '=', rubs, 'x', slides), ('0.3', '-10 + if(x > 0.096, 14, 0)', '>=', '', 'y', 4*1.2**2/2)):
+        run = p.run(two.replace('FORCEX', x).replace('FORCEY', y).replace('CMP', cmp).replace('RUBS', rub))
+        near(f'{x}, {y}, {cmp}: {name}', run.last[name], want)
+        true('no contact pulls', cmp == '=' or all(row['lambda(c)'] >= -1e-12 for row in run.rows))
+    # At the very start, and where a run is taken up at the instant of the jump.
+    text = two.replace('FORCEX', '0').replace('FORCEY', '-10 + if(t > 0, 14, 0)').replace('CMP', '>=').replace('RUBS', '')
+    near('from the start on', p.run(text).last['y'], 8.0)
+    model, part = p.model(one.replace('FORCE', 'if(t > 0.8, 2, 0)')), os.path.join(p.folder, 'jump.h5')
+    for words in (['run', model, '--to', '0.8', '-o', part, '--quiet'], ['run', '--resume', part, '--to', '2', '--quiet']):
+        code, _, err = p.call(*words)
+        if code != 0: raise Miss(f'{words[:2]} ends with {code}: {err[:300]}')
+    shown = subprocess.run(['h5dump', '-m', '%.17g', '-d', '/q', part], capture_output=True, text=True, timeout=limits.CLOCK).stdout
+    near('taken up', float(re.findall(r'\): ([-+.\de]+)', shown)[-1]), slides)
+
+
 CHECKS = {f.__name__: f for f in (columns_of_gallery, power_and_work, force_that_jumps, random_systems, positions_do_not_jump, contacts_too, controls_too, gear_change,
                                   energy_of_modes, follow_each_other, storms, brakes, joint, as_coulomb, brake_that_is_engaged, families, rates_are_no_impacts, brakes_that_slide, resumed, swept, verified,
                                   goes_on_from_results, joints_of_bodies, linear_in_stages, switches_at_one_place, ideal_forces_beside_friction,
-                                  surfaces_that_break, kinks_held_by_constraints)}
+                                  surfaces_that_break, kinks_held_by_constraints, loads_that_jump)}
 
 
 def main():

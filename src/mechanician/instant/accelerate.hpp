@@ -32,6 +32,8 @@ struct AccelerateOptions {
   /// Without contacts: the rows that act, increasing; nothing: all of them.
   std::optional<std::vector<Eigen::Index>> rows = {};
   bool believed = false;  ///< this is the system that the controller believes in
+  /// Sampled control between its samples: efforts of actuators, or else the force by coordinate. Nothing: control is found here.
+  std::optional<Eigen::VectorXd> held = {};
 };
 
 /// How far a constraint is from being satisfied.
@@ -106,6 +108,9 @@ Instant accelerate_with(const System& system, const State& state, const Evaluati
 /// The largest part of its terms that is missing in a line of M q̈ = Q + Qᶜ + Q_control or of the rows that act; there must be
 /// an acceleration. A line without terms of its own has rounding of the others: a thousandth of the largest counts as its own.
 double calc_solution_residual(const Instant& instant);
+
+/// Which requirements nothing can meet at an instant, and what is missing of them.
+std::string describe_unmet(const System& system, const Instant& instant);
 
 /// φ, φ̇ and ψ of the constraints at an evaluated state.
 std::vector<RowResidual> calc_residuals(const System& system, const State& state, const Evaluation& now);

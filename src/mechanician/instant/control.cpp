@@ -1,11 +1,14 @@
 #include "mechanician/instant/control.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <map>
 
+#include "mechanician/base/text.hpp"
 #include "mechanician/solve/factorisation.hpp"
 #include "mechanician/solve/row_selection.hpp"
 
@@ -114,7 +117,10 @@ class Controller {
     const std::optional<VectorXd> a = at.solution.a;
     if (!at.has_acceleration()) return plant_({}, options, nullptr);
     Outcome best = settle(nullptr, std::move(at));
-    if (!contacts_.empty() && !(best.settled && best.meets_all())) find_contacts(best);
+    if (!contacts_.empty() && !(best.settled && best.meets_all())) {
+      find_contacts(best);
+      if (best.settled && !best.answer.refused.empty()) miss_what_contacts_prevent(best);
+    }
     if (!best.settled) return std::move(best.at);
     Instant result = plant_(best.u, options, nullptr);
     result.values.Q = now_.values.Q;
@@ -227,6 +233,34 @@ class Controller {
     try_all([&](const Outcome& o) { prevented |= o.settled && o.meets_all(); });
     control_.low = low, control_.high = high;
     if (prevented) best.answer.refused.clear();
+  }
+
+  /// What comes behind others and only contacts prevent is missed, as far as it must be; what comes first is refused.
+  void miss_what_contacts_prevent(Outcome& best) {
+    const auto priority = [&](Index j) { return control_.rows[static_cast<std::size_t>(j)].priority; };
+    int first = std::numeric_limits<int>::max();
+    for (Index j = 0; j < A_.rows(); ++j) first = std::min(first, priority(j));
+    const auto comes_first = [&](const ControlAnswer::Refusal& r) {
+      return std::all_of(r.rows.begin(), r.rows.end(), [&](Index j) { return priority(j) == first; });
+    };
+    auto& refused = best.answer.refused;
+    if (std::all_of(refused.begin(), refused.end(), comes_first)) return;
+    std::vector<Contact> none = contacts_;
+    for (Contact& c : none) {
+      if (c.values.one_sided) c.status = ContactStatus::separating;
+      c.values.has_friction = false;
+    }
+    Instant free = plant_({}, quick_, &none);
+    if (!free.has_acceleration()) return;
+    const Outcome without = settle(&none, std::move(free));
+    if (!without.settled) return;
+    std::erase_if(refused, [&](const ControlAnswer::Refusal& r) {
+      const auto& still = without.answer.refused;
+      return !comes_first(r) && std::none_of(still.begin(), still.end(), [&](const ControlAnswer::Refusal& other) {
+        return std::any_of(other.rows.begin(), other.rows.end(),
+                           [&](Index j) { return std::find(r.rows.begin(), r.rows.end(), j) != r.rows.end(); });
+      });
+    });
   }
 
   static double slip_along(const Contact& c, const VectorXd& qdd, VectorXd& direction) {
@@ -381,8 +415,52 @@ class Controller {
 
 }  // namespace
 
+namespace {
+
+/// The instant with a force that was found elsewhere; what is met is what the system does.
+Instant accelerate_with_force(const Evaluation& now, const AccelerateOptions& options, const Plant& plant,
+                              const VectorXd& u, InstantControl control) {
+  AccelerateOptions quick = options;
+  quick.diagnose = quick.parts = false;
+  const ControlValues& asked = now.control;
+  Instant result = plant(u, options, nullptr);
+  result.values.Q = now.values.Q;
+  control.error = now.residual.tail(asked.b.size());
+  control.error_rate = now.rate.tail(asked.b.size());
+  if (result.solution.has_acceleration()) {
+    Solution& s = result.solution;
+    control.missing = asked.b - asked.A * s.qdd;
+    control.met.resize(static_cast<std::size_t>(asked.b.size()));
+    for (Index j = 0; j < asked.b.size(); ++j) {
+      double size = asked.b_size(j);
+      for (const SparseRows::Entry& e : asked.A.row(j)) size += std::abs(e.value * s.qdd(e.col));
+      double& missing = control.missing(j);
+      if (asked.rows[static_cast<std::size_t>(j)].one_sided) missing = std::max(missing, 0.0);
+      control.met[static_cast<std::size_t>(j)] = std::abs(missing) <= 1e-9 * size;
+    }
+    s.Q_control = u;
+    s.a = plant({}, quick, nullptr).solution.a;
+    if (s.a) s.gaussian = (s.qdd - *s.a).dot(now.values.M * (s.qdd - *s.a));
+  }
+  result.control = std::move(control);
+  return result;
+}
+
+}  // namespace
+
 Instant accelerate_with_control(const System& system, const Evaluation& now, const AccelerateOptions& options,
                                 const std::vector<Contact>& contacts, const Plant& plant) {
+  const bool actuators = now.control.E.cols() > 0;
+  if (options.held) {
+    // Sampled: actuators push along with the state.
+    InstantControl control;
+    if (actuators) control.tau = *options.held, control.cost = control.tau.dot(now.control.R * control.tau);
+    control.influenced.assign(static_cast<std::size_t>(now.control.b.size()), 0);
+    control.mode.at_limit.assign(static_cast<std::size_t>(now.control.E.cols()), 0);
+    control.mode.held.assign(control.influenced.size(), 0);
+    const VectorXd u = actuators ? VectorXd(now.control.E * control.tau) : *options.held;
+    return accelerate_with_force(now, options, plant, u, std::move(control));
+  }
   if (const std::shared_ptr<const System> believed = system.nominal(); believed && !options.believed) {
     // What the controller believes decides on the force, at the state as it is.
     AccelerateOptions quick = options;
@@ -396,30 +474,22 @@ Instant accelerate_with_control(const System& system, const Evaluation& now, con
       u = now.control.E * tau;
       of_model.control->cost = tau.dot(now.control.R * tau);
     }
-    Instant result = plant(u, options, nullptr);
-    result.values.Q = now.values.Q;
-    result.control = of_model.control;
-    result.control->error = now.residual.tail(now.control.b.size());
-    result.control->error_rate = now.rate.tail(now.control.b.size());
-    if (result.solution.has_acceleration()) {
-      Solution& s = result.solution;
-      // What is met is what the system does, not what the controller believes.
-      const ControlValues& asked = now.control;
-      result.control->missing = asked.b - asked.A * s.qdd;
-      for (Index j = 0; j < asked.b.size(); ++j) {
-        double size = asked.b_size(j);
-        for (const SparseRows::Entry& e : asked.A.row(j)) size += std::abs(e.value * s.qdd(e.col));
-        double& missing = result.control->missing(j);
-        if (asked.rows[static_cast<std::size_t>(j)].one_sided) missing = std::max(missing, 0.0);
-        result.control->met[static_cast<std::size_t>(j)] = std::abs(missing) <= 1e-9 * size;
-      }
-      s.Q_control = u;
-      s.a = plant({}, quick, nullptr).solution.a;
-      if (s.a) s.gaussian = (s.qdd - *s.a).dot(now.values.M * (s.qdd - *s.a));
-    }
-    return result;
+    return accelerate_with_force(now, options, plant, u, std::move(*of_model.control));
   }
   return Controller(system, now, contacts, plant).run(options);
+}
+
+std::string describe_unmet(const System& system, const Instant& instant) {
+  std::string text = describe(SolveStatus::requirements_not_met);
+  const char* before = ": ";
+  for (const ControlAnswer::Refusal& r : instant.control->refused) {
+    std::vector<std::string> names;
+    for (const Index j : r.rows) names.push_back(system.row_name(system.m() + static_cast<int>(j)));
+    text += fmt::format("{}{} {} what is asked for by {}", before, quote_list(names),
+                        names.size() == 1 ? "misses" : "together miss", short_number(std::abs(r.missing)));
+    before = "; ";
+  }
+  return text;
 }
 
 }  // namespace mechanician

@@ -684,10 +684,6 @@ class Validator {
     if (no_requirement && (control.every || control.gain || !control.nominal.empty() || !control.free.empty()))
       report(place(!control.nominal.empty() ? "nominal" : "control"), "there is nothing to control",
              "give a requirement, as [control.NAME] with an equation");
-    if (control.every && std::any_of(model_.constraints.begin(), model_.constraints.end(),
-                                     [](const Constraint& c) { return c.is_contact(); }))
-      report(place("control.every"), "sampled control beside one-sided constraints or friction is not supported",
-             "leave `every` out");
     std::vector<std::string> names;
     for (const Parameter& p : model_.parameters) names.push_back(p.name);
     for (const Named& p : control.nominal)

@@ -212,6 +212,88 @@ TEST(ControlContacts, what_no_contact_state_makes_possible_is_refused) {
   EXPECT_EQ(now.solution.status, SolveStatus::requirements_not_met);
 }
 
+TEST(ControlContacts, a_brake_comes_to_stick_beside_a_soft_requirement_that_is_missed) {
+  const std::string braked = R"(
+coordinates = ["x", "y"]
+[dynamics]
+kinetic   = "0.75*x'^2 + 0.75*y'^2"
+potential = "2.745*x^2 + 2.745*y^2"
+force     = { y = "0.1 - 0.2*y'" }
+[constraints.held]
+equation = "x = 0"
+[constraints.rub]
+friction_force = 0.703
+slip           = "y'"
+[start]
+position = { y = 0.056 }
+velocity = { y = -0.427 }
+)";
+  const Loaded plain(braked), soft(braked + "[control.r]\nequation = \"x = 0.191\"\nfrequency = 2\nweight = 1.0\n");
+  Integrator without = plain.integrator({.to = 1.0, .tolerance = 1e-10});
+  const Sample end = run_to_end(without);
+  long steps = 0;
+  double stuck = 0.0;
+  follow(soft, 1.0, [&](const Sample& s, Integrator& motion) {
+    steps = motion.statistics().steps, stuck = time_of(motion, EventKind::stick);
+    if (s.t == 1.0) {
+      EXPECT_NEAR(s.q(1), end.q(1), 1e-10);
+    }
+  });
+  EXPECT_NEAR(stuck, time_of(without, EventKind::stick), 1e-9);
+  EXPECT_LE(steps, 2 * without.statistics().steps + 10);
+}
+
+TEST(ControlContacts, what_comes_second_is_missed_where_a_contact_is_in_the_way) {
+  // A hand above a table, told to go through it: it stays on it, and goes along it as it is told to.
+  const std::string hand = R"(
+coordinates = ["x", "z"]
+[dynamics]
+kinetic   = "x'^2 + z'^2"
+potential = "2*9.81*z"
+[constraints]
+table = "z >= 0"
+[start]
+position = { z = 0.1 }
+[actuators]
+along = { x = "1" }
+lift  = { z = "1" }
+[control.place]
+equation  = "x = t^2/2"
+frequency = 3.0
+[control.height]
+equation  = "z = 0.1 - 0.3*t"
+frequency = 3.0
+)";
+  const Loaded second(hand + "priority = 2\n");
+  follow(second, 1.0, [](const Sample& s, Integrator& motion) {
+    EXPECT_NEAR(s.q(0), s.t * s.t / 2, 1e-9);
+    EXPECT_GE(s.q(1), -1e-10);
+    if (const double met = time_of(motion, EventKind::impact); s.t > met + 1e-6) {
+      EXPECT_NEAR(s.q(1), 0.0, 1e-9);
+      EXPECT_NEAR(s.tau(0), 2.0, 1e-7);
+      EXPECT_NEAR(s.tau(1), 0.0, 1e-7);  // nothing helps, and nothing costs least
+    }
+  });
+  Integrator motion = second.integrator({.to = 1.0, .tolerance = 1e-10});
+  while (motion.advance()) {
+  }
+  bool said = false;
+  for (const std::string& note : motion.certificate().notes)
+    said |= note.find("`height` is not met beside `table`") != std::string::npos;
+  EXPECT_TRUE(said);
+  // What comes first is refused, by name, and what was computed until then is in balance.
+  const Loaded first(hand);
+  Integrator stopped = first.integrator({.to = 1.0, .tolerance = 1e-10});
+  while (stopped.advance()) {
+  }
+  EXPECT_EQ(stopped.stop().reason, StopReason::contradiction);
+  EXPECT_NE(stopped.stop().message.find("`height` misses what is asked for by"), std::string::npos)
+      << stopped.stop().message;
+  const Certificate certificate = stopped.certificate();
+  EXPECT_LE(std::abs(certificate.balance), certificate.balance_allowed);
+  EXPECT_TRUE(certificate.holds);
+}
+
 /// Random planes, masses and paths: the instant is what a search over all that contacts may do gives, here by hand for one contact.
 TEST(ControlContacts, random_instants_obey_the_laws_of_contact_and_control) {
   std::mt19937_64 random(4711);

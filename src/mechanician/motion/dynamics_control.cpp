@@ -219,7 +219,11 @@ bool Dynamics::add_control(double t, const double* y, const RespondTo& respond_t
       if (must && !control_may_miss && !(actuators && facts().control.has_limits())) return false;
     }
     if (!reacts) break;
-    if (before.size() == c.tau.size() && (c.tau - before).norm() <= 1e-11 * (c.tau.norm() + before.norm())) break;
+    // Efforts that go to zero are known up to rounding of the forces beside them.
+    const double of_forces = 1e-13 * Eigen::Map<const VectorXd>(values_->numbers().Q, n_).cwiseAbs().maxCoeff() /
+                             std::max(c.F.cwiseAbs().maxCoeff(), 1e-300);
+    if (before.size() == c.tau.size() && (c.tau - before).norm() <= 1e-11 * (c.tau.norm() + before.norm()) + of_forces)
+      break;
     if (round == 20) return false;
   }
   if (actuators) {

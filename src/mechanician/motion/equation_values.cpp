@@ -89,13 +89,7 @@ EquationValues::Verdict EquationValues::judge(const State& state, bool diagnose)
   verdict.status = instant.solution.status, verdict.consistent = instant.solution.consistent;
   verdict.may_accelerate = instant.has_acceleration();
   if (!verdict.may_accelerate) verdict.why = explain(system(), instant.solution);
-  if (verdict.status == SolveStatus::requirements_not_met) {
-    std::vector<std::string> names;
-    for (const ControlAnswer::Refusal& r : instant.control->refused)
-      for (const Eigen::Index j : r.rows) names.push_back(row_name(facts_.num_constraints + static_cast<int>(j)));
-    verdict.why =
-        fmt::format("{}: {} (`accelerate` says what is missing)", describe(verdict.status), quote_list(names));
-  }
+  if (verdict.status == SolveStatus::requirements_not_met) verdict.why = describe_unmet(system(), instant);
   for (const RowResidual& r : instant.violations())
     if (!is_absent(r.row)) verdict.off.push_back({r.row, r.value});
   if (instant.diagnosis && !instant.diagnosis->conflicts.empty())

@@ -43,6 +43,8 @@ class SmoothMotion : public MotionSteps {
     /// Where multipliers are not unique no guard can be made of them, nor of what control would rather have contacts do: whether the phase
     /// may still go on at a state.
     std::function<bool(const State&)> may_go_on;
+    /// Sampled control where contacts act: what is held from this state on; nothing: the phase ends there. Null: the motion knows by itself.
+    std::function<std::optional<std::vector<double>>(const State&)> take_sample;
   };
   SmoothMotion(const System& system, State start, MotionOptions options);
   /// Of a system whose dynamics are there already, with the parameters that it has now.
@@ -72,7 +74,8 @@ class SmoothMotion : public MotionSteps {
   std::vector<std::string> doubts;  ///< why the certificate does not hold, apart from the numbers
   int guard = -1;                   ///< that ended the phase, by Dynamics::calc_guards
   bool may_not_go_on = false;       ///< the phase ended because of Phase::may_go_on
-  double broken = 0.0;              ///< it ended where constraints jump: so much later the state is beyond; 0: it did not
+  double beyond = 0.0;              ///< it ended on a switch: so much later the state is beyond; 0: it did not
+  bool broken = false;              ///< because constraints jump there
   State end_state() const override;
   double next_step() const { return h_; }
   const Dynamics& dynamics() const { return dynamics_; }

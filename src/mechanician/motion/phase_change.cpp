@@ -52,36 +52,57 @@ void PhasedMotion::add_event(EventKind kind, double time, std::vector<std::strin
   events.push_back(std::move(event));
 }
 
+bool PhasedMotion::has_acceleration(const Instant& instant, const std::string& when) {
+  const auto stop_with = [&](StopReason reason, const std::string& message, Place place = {}) {
+    finish(reason, fmt::format("{}: {}", when, message), place);
+    return false;
+  };
+  if (instant.not_finite)
+    return stop_with(StopReason::not_finite, instant.not_finite->message(), instant.not_finite->place);
+  if (!instant.contact_trouble.empty()) return stop_with(StopReason::not_unique, instant.contact_trouble);
+  if (!instant.multiplier_not_unique.empty())
+    return stop_with(StopReason::not_unique,
+                     fmt::format("the multiplier of {} is not unique", quote_list(instant.multiplier_not_unique)));
+  if (instant.has_acceleration()) return true;
+  if (instant.solution.status == SolveStatus::requirements_not_met)
+    return stop_with(StopReason::contradiction, describe_unmet(*system, instant));
+  std::vector<std::string> names;
+  for (const Index j : instant.contact_conflict) names.push_back(system->row_name(static_cast<int>(j)));
+  return stop_with(
+      instant.solution.status == SolveStatus::inconsistent ? StopReason::contradiction : StopReason::not_unique,
+      names.empty() ? describe(instant.solution.status) : fmt::format("{} cannot hold together", quote_list(names)));
+}
+
+/// Requirements that contacts prevent. What limits prevent is an event of the motion.
+void PhasedMotion::note_missed(const Instant& instant, const std::string& when) {
+  if (!instant.control || instant.control->missing.size() == 0) return;
+  const InstantControl& control = *instant.control;
+  const auto& at_limit = control.mode.at_limit;
+  const auto acts = [](const Contact& c) { return c.acts(); };
+  if (std::any_of(at_limit.begin(), at_limit.end(), [](int at) { return at != 0; }) ||
+      std::none_of(instant.contacts.begin(), instant.contacts.end(), acts))
+    return;
+  std::vector<std::string> names;
+  for (std::size_t c = 0; c < modes_.size(); ++c)
+    if (instant.contacts[c].acts()) names.push_back(contact_name(c));
+  for (std::size_t j = 0; j < control.met.size(); ++j) {
+    if (control.met[j] || missed_noted_[j]) continue;
+    missed_noted_[j] = 1;
+    notes.push_back(
+        fmt::format("{}: control requirement `{}` is not met beside {}: its acceleration misses what is "
+                    "asked for by {}",
+                    when, system->row_name(system->m() + static_cast<int>(j)), quote_list(names),
+                    short_number(control.missing(static_cast<Index>(j)))));
+  }
+}
+
 /// What the instant says, with the contacts as given; nothing where the motion cannot go on.
 std::optional<Instant> PhasedMotion::decide(const State& state, const Evaluation& now,
                                             const std::vector<Contact>& contacts, const std::string& when) {
-  Instant instant = accelerate_with(*system, state, now, contacts, {.diagnose = false});
-  const auto stop_with = [&](StopReason reason, std::string message, Place place = {}) {
-    over = true;
-    stop = {reason, std::move(message), place};
-  };
-  if (instant.not_finite) {
-    stop_with(StopReason::not_finite, fmt::format("{}: {}", when, instant.not_finite->message()),
-              instant.not_finite->place);
-    return {};
-  }
-  if (!instant.contact_trouble.empty()) {
-    stop_with(StopReason::not_unique, fmt::format("{}: {}", when, instant.contact_trouble));
-    return {};
-  }
-  if (!instant.multiplier_not_unique.empty()) {
-    stop_with(StopReason::not_unique,
-              fmt::format("{}: the multiplier of {} is not unique", when, quote_list(instant.multiplier_not_unique)));
-    return {};
-  }
-  if (!instant.has_acceleration()) {
-    std::vector<std::string> names;
-    for (const Index j : instant.contact_conflict) names.push_back(system->row_name(static_cast<int>(j)));
-    stop_with(instant.solution.status == SolveStatus::inconsistent ? StopReason::contradiction : StopReason::not_unique,
-              names.empty() ? fmt::format("{}: {}", when, describe(instant.solution.status))
-                            : fmt::format("{}: {} cannot hold together", when, quote_list(names)));
-    return {};
-  }
+  if (!take_sample(state, now, contacts, when)) return {};
+  Instant instant = accelerate_with(*system, state, now, contacts, quickly());
+  if (!has_acceleration(instant, when)) return {};
+  if (!is_sampled()) note_missed(instant, when);
   if (instant.uniqueness_unknown && !uniqueness_noted_) {
     uniqueness_noted_ = true;
     notes.push_back(fmt::format(
@@ -237,7 +258,7 @@ PhasedMotion::Settling PhasedMotion::settle(const State& state, const Evaluation
   while (!low.empty()) {
     std::vector<Contact> trial = contacts;
     for (const std::size_t c : low) trial[c].status = ContactStatus::touching;
-    Instant held = accelerate_with(*system, state, now, trial, {.diagnose = false});
+    Instant held = accelerate_with(*system, state, now, trial, quickly());
     if (!held.has_acceleration()) return result;
     const std::size_t before = low.size();
     std::erase_if(low, [&](std::size_t c) { return !held.contacts[c].acts(); });
@@ -464,7 +485,7 @@ void PhasedMotion::look_ahead(const Change& change, std::vector<Contact>& contac
     if (not_finite) return;
     std::vector<Contact> guess = contacts;
     for (std::size_t c = 0; c < guess.size(); ++c) guess[c].values = values[c];
-    const Instant instant = accelerate_with(*system, there, now, guess, {.diagnose = false});
+    const Instant instant = accelerate_with(*system, there, now, guess, quickly());
     if (!instant.has_acceleration() || !instant.contact_trouble.empty()) continue;
     bool changed = false;
     for (std::size_t c = 0; c < contacts.size(); ++c) {
@@ -537,21 +558,20 @@ void PhasedMotion::move_on(Change& change, Evaluation& now, const std::vector<Co
   sums_.works.ideal += lost;
 }
 
-/// With the general solver and all contacts. False: the motion is over.
-bool PhasedMotion::change_generally(Change& change) {
+/// With the general solver and all contacts. The motion may be over then.
+void PhasedMotion::change_generally(Change& change) {
   Evaluation now = system->evaluate(change.state);
   std::vector<Contact> contacts = find_contacts(change, now);
-  if (over) return false;
+  if (over) return;
   change.jumped = jump(change.state, now, contacts);
-  if (over) return false;
+  if (over) return;
   if (!change.jumped) look_ahead(change, contacts);
   std::optional<Instant> instant = decide_next(change, now, contacts);
-  if (!instant) return false;
+  if (!instant) return;
   if (change.jumped) change.settling = settle(change.state, now, contacts, *instant);
   change.before_moving = change.state.qd;
   set_modes(*instant);
   move_on(change, now, contacts);
-  return true;
 }
 
 /// Events of contacts that go on as something else.
@@ -589,8 +609,10 @@ bool PhasedMotion::change_phase() {
   if (change.why && change.why->what == What::slip) change.qdd = smooth_->sample(state.t).qdd;
   if (!change.why) change.qdd_held = smooth_->sample(state.t).qdd;
   measure(state);
+  take_held();
   leave_phase();
-  if ((change.broken = smooth_->broken > 0.0)) state.t += smooth_->broken, state.q += smooth_->broken * state.qd;
+  change.broken = smooth_->broken;
+  state.t += smooth_->beyond, state.q += smooth_->beyond * state.qd;
   if (change.why && change.why->what == What::friction_solvable) {
     finish(
         StopReason::not_unique,
@@ -602,8 +624,9 @@ bool PhasedMotion::change_phase() {
   }
   if (change.why && change.why->what == What::gap && jump_plainly(change.why->contact, state))
     change.jumped = change.ready = true;
-  else if (!change_generally(change))
-    return change.jumped;
+  else
+    change_generally(change);
+  if (over && change.jumped) jumped_to_ = state;
   if (over) return change.jumped;
   tell(change);
   if (change.jumped) find_jumped_events(change.end, state);

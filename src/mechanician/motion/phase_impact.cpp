@@ -130,6 +130,7 @@ bool PhasedMotion::find_plain_phase(std::size_t closing, const PlainImpact& impa
   VectorXd y = VectorXd::Zero(d.size()), dy(d.size());
   y << state.q, state.qd, VectorXd::Zero(d.num_works());
   const long robust = d.factors().robust_solutions, evaluations = d.evaluations;
+  d.hold_control(held_.efforts);
   const bool solved = d.rhs_by_factors(state.t, y.data(), dy.data()) && d.factors().robust_solutions == robust;
   d.evaluations = evaluations;
   if (!solved) return false;

@@ -42,6 +42,9 @@ PhasedMotion::PhasedMotion(const System& system_given, State start_given, Motion
   const int constraints = system->m();
   sums_.works.constraints = VectorXd::Zero(constraints);
   sums_.works.actuators = VectorXd::Zero(std::ssize(system->equations().control.actuators));
+  held_ = options.sampled;
+  if (!held_.from) held_.from = start.t;
+  missed_noted_.assign(static_cast<std::size_t>(system->num_control()), 0);
   many_since_ = start.t;
   modes_.resize(system->equations().contacts.size());
   settles_at_.assign(modes_.size(), std::numeric_limits<double>::infinity());
@@ -106,6 +109,18 @@ std::vector<ContactStatus> PhasedMotion::statuses() const {
   return list;
 }
 
+/// The way that a contact slides in this phase, where its slip does not tell: it has only just begun, or is about to end. When it has
+/// come to rest the guard of the slip says.
+void PhasedMotion::take_direction(std::size_t c, Contact& contact) const {
+  VectorXd& direction = contact.direction;
+  if (modes_[c].status != ContactStatus::sliding) {
+    direction.resize(0);
+  } else if (direction.size() == 0) {
+    direction.resize(contact.values.slip.size());
+    for (Index k = 0; k < direction.size(); ++k) direction(k) = modes_[c].direction[static_cast<std::size_t>(k)];
+  }
+}
+
 /// Whether contacts that share forces in more than one way may go on as they do: signs and cones are met, and however the forces are
 /// shared the acceleration is one.
 bool PhasedMotion::mode_goes_on(const State& there, const VectorXd& control) const {
@@ -116,13 +131,7 @@ bool PhasedMotion::mode_goes_on(const State& there, const VectorXd& control) con
   std::vector<Contact> contacts = classify_contacts(*system, there, now, size_, not_finite);
   for (std::size_t c = 0; c < contacts.size(); ++c) {
     contacts[c].status = modes_[c].status;
-    VectorXd& direction = contacts[c].direction;
-    if (modes_[c].status != ContactStatus::sliding) {
-      direction.resize(0);
-    } else if (direction.size() == 0) {  // it has only just begun
-      direction.resize(contacts[c].values.slip.size());
-      for (Index k = 0; k < direction.size(); ++k) direction(k) = modes_[c].direction[static_cast<std::size_t>(k)];
-    }
+    take_direction(c, contacts[c]);
   }
   VectorXd C;
   if (system->equations().has_C && !system->needs_reactions()) C = system->calc_C(there, {}).C;
@@ -134,7 +143,8 @@ bool PhasedMotion::mode_goes_on(const State& there, const VectorXd& control) con
 /// all the same where the slips agree: a box that slides without turning. False: it does not.
 bool PhasedMotion::find_unique(const State& state) {
   const std::vector<char>& absent = phase_->dynamics->absent();
-  AccelerateOptions with_rows{.diagnose = false, .contacts = false};
+  AccelerateOptions with_rows = quickly();
+  with_rows.contacts = false;
   if (!absent.empty()) {
     // All rows kept, as the factors see it: there is nothing to be looked at more closely.
     Dynamics& dynamics = *phase_->dynamics;
@@ -185,6 +195,31 @@ void PhasedMotion::begin_phase(State state, double until, bool ready) {
   phase_start_ = std::move(state);
   phase_until_ = until;
   make_smooth(phase_start_, until, ready);
+  if (!over && system->num_control() > 0 && multipliers_unique_) refuse_pulling();
+}
+
+/// Where control presses against what would open without it, the force that is right for a contact that is open closes it, and the one
+/// for a contact that holds leaves it to pull: there is no phase that both agree on.
+void PhasedMotion::refuse_pulling() {
+  const Sample now = smooth_->sample(phase_start_.t);
+  const Dynamics& d = smooth_->dynamics();
+  const std::vector<double>& lambda = smooth_->dynamics().calc_joint_multipliers();
+  double force = now.Q_control.size() > 0 ? now.Q_control.cwiseAbs().maxCoeff() : 0.0;
+  for (int i = 0; i < d.n(); ++i) force = std::max(force, std::abs(d.values().numbers().Q[i]));
+  for (std::size_t c = 0; c < modes_.size(); ++c) {
+    const int row = phase_->rows[c];
+    const bool holds = modes_[c].status == ContactStatus::holding || modes_[c].status == ContactStatus::sticking;
+    if (!holds || row < 0 || !system->row(system->equations().contacts[c].row).one_sided) continue;
+    double largest = 0.0;
+    d.each_entry(row, [&](int, double a) { largest = std::max(largest, std::abs(a)); });
+    if (lambda[static_cast<std::size_t>(row)] * largest >= -1e-6 * force) continue;
+    return finish(
+        StopReason::not_unique,
+        fmt::format("at t = {}: control presses against `{}`, which opens without it: the force that meets the "
+                    "requirements with a contact that is open closes it, and the one with a contact that holds "
+                    "would have it pull",
+                    short_number(phase_start_.t), contact_name(c)));
+  }
 }
 
 void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
@@ -204,8 +239,11 @@ void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
   phase.control_may_miss = system->num_control() > 0 && std::any_of(modes_.begin(), modes_.end(), [](const auto& mode) {
                              return mode.status != ContactStatus::open;
                            });
-  if (phase.control_may_miss || !multipliers_unique_)
-    phase.may_go_on = [this, controlled = phase.control_may_miss](const State& there) {
+  samples_inside_ = phase.control_may_miss && is_sampled();
+  if (samples_inside_) phase.take_sample = [this](const State& there) { return take_sample_inside(there); };
+  const bool at_once = phase.control_may_miss && !is_sampled();
+  if (at_once || !multipliers_unique_)
+    phase.may_go_on = [this, controlled = at_once](const State& there) {
       return (!controlled || control_goes_on(there)) &&
              (multipliers_unique_ || mode_goes_on(there, smooth_->dynamics().control_force()));
     };
@@ -224,6 +262,7 @@ void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
   phase.ready = ready;
   MotionOptions own = options;
   own.to = until;
+  own.sampled = held_;
   // Steps go on as they were where nothing but a contact has changed.
   if (sums_.phases > 0) own.first_step = ready && smooth_ ? smooth_->next_step() : 0.0;
   if (sums_.phases == 0 && before_.first_step > 0.0) own.first_step = before_.first_step;
@@ -243,21 +282,84 @@ void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
 bool PhasedMotion::control_goes_on(const State& there) {
   if (!smooth_->misses_requirement(there)) return true;
   const Evaluation now = system->evaluate(there);
-  std::optional<NotFinite> not_finite = now.not_finite;
-  if (not_finite) return true;
+  if (now.not_finite) return true;
+  const Instant instant = accelerate_with(*system, there, now, contacts_of_phase(there, now), quickly());
+  return instant.has_acceleration() && keeps_modes(instant);
+}
+
+/// As they are in this phase, for the general solver to decide what they do.
+std::vector<Contact> PhasedMotion::contacts_of_phase(const State& there, const Evaluation& now) const {
+  std::optional<NotFinite> not_finite;
   std::vector<Contact> contacts = classify_contacts(*system, there, now, size_, not_finite);
-  for (std::size_t c = 0; c < contacts.size(); ++c)
-    if (modes_[c].status != ContactStatus::open) {
-      contacts[c].status = ContactStatus::touching;
-      if (modes_[c].status == ContactStatus::sticking) contacts[c].direction.resize(0);
-    }
-  const Instant instant = accelerate_with(*system, there, now, contacts, {.diagnose = false});
-  if (!instant.has_acceleration()) return false;
   for (std::size_t c = 0; c < contacts.size(); ++c) {
+    if (modes_[c].status == ContactStatus::open) continue;
+    contacts[c].status = ContactStatus::touching;
+    take_direction(c, contacts[c]);
+  }
+  return contacts;
+}
+
+bool PhasedMotion::keeps_modes(const Instant& instant) const {
+  for (std::size_t c = 0; c < modes_.size(); ++c) {
     const ContactStatus is = instant.contacts[c].acts() ? instant.contacts[c].status : ContactStatus::open;
     if (modes_[c].status != ContactStatus::open && is != modes_[c].status) return false;
   }
   return true;
+}
+
+AccelerateOptions PhasedMotion::quickly() const {
+  AccelerateOptions options_of{.diagnose = false};
+  if (is_sampled() && !held_.efforts.empty())
+    options_of.held = Eigen::Map<const VectorXd>(held_.efforts.data(), std::ssize(held_.efforts));
+  return options_of;
+}
+
+std::optional<double> PhasedMotion::sample_due(double time) const {
+  if (!is_sampled()) return {};
+  const double passed = (time - *held_.from) / *system->equations().control.every, number = std::round(passed);
+  if (!held_.efforts.empty() && (std::abs(passed - number) > 1e-7 || number == sampled_)) return {};
+  return number;
+}
+
+/// The sample sees contacts as they are just before it, and what they would do with the force that it finds.
+bool PhasedMotion::take_sample(const State& state, const Evaluation& now, const std::vector<Contact>& contacts,
+                               const std::string& when) {
+  const std::optional<double> due = sample_due(state.t);
+  if (!due) return true;
+  const Instant instant = accelerate_with(*system, state, now, contacts, {.diagnose = false});
+  if (!has_acceleration(instant, when)) return false;
+  const VectorXd& found =
+      system->equations().control.actuators.empty() ? instant.solution.Q_control : instant.control->tau;
+  held_.efforts.assign(found.begin(), found.end());
+  sampled_ = *due;
+  note_missed(instant, when);
+  return true;
+}
+
+/// A sample inside a phase, which goes on if contacts do what they did.
+std::optional<std::vector<double>> PhasedMotion::take_sample_inside(const State& state) {
+  if (!sample_due(state.t)) return held_.efforts;
+  const Evaluation now = system->evaluate(state);
+  if (now.not_finite) return {};  // the change of phase says so
+  const std::vector<Contact> contacts = contacts_of_phase(state, now);
+  if (!take_sample(state, now, contacts, fmt::format("at t = {}", short_number(state.t)))) return {};
+  const Instant instant = accelerate_with(*system, state, now, contacts, quickly());
+  if (!instant.has_acceleration() || !keeps_modes(instant)) return {};
+  return held_.efforts;
+}
+
+void PhasedMotion::take_held() {
+  if (!is_sampled() || samples_inside_) return;
+  const std::vector<double>& held = smooth_->dynamics().held_control;
+  if (held.empty() || held.front() == 0.0) return;
+  held_.efforts.assign(held.begin() + 1, held.end());
+  sampled_ = -1.0;  // if one is due where the phase has ended, it was not taken
+}
+
+HeldControl PhasedMotion::held_control() const {
+  if (!samples_inside_ && smooth_) return smooth_->held_control();
+  if (sample_due(t)) return {held_.from, {}};
+  return held_;
 }
 
 /// A phase that begins along a surface on which the last one ended says nothing new.
@@ -296,7 +398,7 @@ bool PhasedMotion::advance() {
   t = smooth_->t, step_begin = smooth_->step_begin;
   take_events();
   if (smooth_->over) {
-    const bool ended = smooth_->guard >= 0 || smooth_->may_not_go_on || smooth_->broken > 0.0;
+    const bool ended = smooth_->guard >= 0 || smooth_->may_not_go_on || smooth_->beyond > 0.0;
     if (smooth_->stop.failed() || smooth_->stop.reason == StopReason::event) {
       over = true, stop = smooth_->stop, stopped_by = smooth_->stopped_by;
     } else if (t >= options.to) {
@@ -499,7 +601,7 @@ void PhasedMotion::take_parameters() {
   State state = smooth_->end_state();
   system->set_state_rates(state);
   if (auto wrong = find_wrong_parameters(*system, state)) return finish(wrong->reason, wrong->message, wrong->place);
-  smooth_->guard = -1, smooth_->may_not_go_on = false, smooth_->broken = 0.0;
+  smooth_->guard = -1, smooth_->may_not_go_on = smooth_->broken = false, smooth_->beyond = 0.0;
   // A mass that has changed has been given its energy.
   sums_.works.given += 0.5 * state.qd.dot(system->evaluate(state).values.M * state.qd) - smooth_->ledger().kinetic();
   change_pending_ = true;
@@ -521,7 +623,7 @@ std::vector<double> PhasedMotion::checkpoint() const {
   for (const double x : phase_start_.q) number(x);
   for (const double x : phase_start_.qd) number(x);
   number(change_pending_), number(multipliers_unique_), number(impact_lowered_noted_), number(uniqueness_noted_);
-  number(smooth_->guard), number(smooth_->may_not_go_on), number(smooth_->broken);
+  number(smooth_->guard), number(smooth_->may_not_go_on), number(smooth_->beyond), number(smooth_->broken);
   // Where an event has ended the motion at an impact: the state after it.
   number(jumped_to_.has_value()), number(signs_.size()), number(phase_added_), number(works_then_);
   for (const double x : signs_) number(x);
@@ -531,6 +633,9 @@ std::vector<double> PhasedMotion::checkpoint() const {
   for (const auto* numbers : {&size_.q, &size_.qd})
     for (const double x : *numbers) number(x);
   for (const double x : settles_at_) number(x);
+  number(held_.efforts.size()), number(*held_.from), number(sampled_);
+  for (const double x : held_.efforts) number(x);
+  for (const char x : missed_noted_) number(x);
   each_number(const_cast<Sums&>(sums_), [&](auto& x) { out.push_back(static_cast<double>(x)); });
   const std::vector<double> inner = smooth_->checkpoint();
   out.insert(out.end(), inner.begin(), inner.end());
@@ -556,7 +661,8 @@ void PhasedMotion::restore(std::span<const double> from) {
   impact_lowered_noted_ = next() != 0.0, uniqueness_noted_ = next() != 0.0;
   const int guard = static_cast<int>(next());
   const bool may_not_go_on = next() != 0.0;
-  const double broken = next();
+  const double beyond = next();
+  const bool broken = next() != 0.0;
   const bool jumped = next() != 0.0;
   const double signs = next();
   const bool added = next() != 0.0;
@@ -573,12 +679,19 @@ void PhasedMotion::restore(std::span<const double> from) {
   for (auto* numbers : {&size_.q, &size_.qd})
     for (double& x : *numbers) x = next();
   for (double& x : settles_at_) x = next();
+  const double efforts = next();
+  held_.from = next(), sampled_ = next();
+  if (!(efforts >= 0.0 && efforts <= static_cast<double>(from.size())))
+    throw std::invalid_argument("the checkpoint is cut off");
+  held_.efforts.assign(static_cast<std::size_t>(efforts), 0.0);
+  for (double& x : held_.efforts) x = next();
+  for (char& x : missed_noted_) x = next() != 0.0;
   each_number(sums_, [&](auto& x) { x = static_cast<std::remove_reference_t<decltype(x)>>(next()); });
   over = false, stop = {}, refusal.reset();
   make_smooth(phase_start_, phase_until_);
   smooth_->restore(from.subspan(at));
   smooth_->events.clear(), smooth_->notes.clear();
-  smooth_->guard = guard, smooth_->may_not_go_on = may_not_go_on, smooth_->broken = broken;
+  smooth_->guard = guard, smooth_->may_not_go_on = may_not_go_on, smooth_->beyond = beyond, smooth_->broken = broken;
   t = step_begin = smooth_->t;
   phase_added_ = added, after.t = t;
   if (jumped) jumped_to_ = std::move(after);

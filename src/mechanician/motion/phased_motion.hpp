@@ -54,6 +54,7 @@ class PhasedMotion : public MotionSteps {
   EnergyLedger ledger() const override;
   std::vector<double> event_signs() const override { return signs_.empty() ? smooth_->event_signs() : signs_; }
   std::vector<double> pending_events() const override { return signs_.empty() ? smooth_->pending_events() : pending_; }
+  HeldControl held_control() const override;
 
  private:
   /// What past phases and impacts have added up to.
@@ -68,6 +69,7 @@ class PhasedMotion : public MotionSteps {
   // ---- phased_motion.cpp
   std::vector<ContactStatus> statuses() const;
   std::shared_ptr<const PhaseSystem> phase_system() { return systems_->of(statuses(), start); }
+  void take_direction(std::size_t c, Contact& contact) const;
   bool mode_goes_on(const State& there, const Eigen::VectorXd& control) const;
   bool find_unique(const State& state);
   /// `ready`: move_onto() has chosen the rows of the phase and moved the state onto them.
@@ -75,6 +77,21 @@ class PhasedMotion : public MotionSteps {
   void make_smooth(const State& state, double until, bool ready = false);
   void leave_phase();
   bool control_goes_on(const State& there);
+  std::vector<Contact> contacts_of_phase(const State& there, const Evaluation& now) const;
+  bool keeps_modes(const Instant& instant) const;
+  void refuse_pulling();
+
+  // Sampled control: between samples it is a given force, and contacts do what they do with it.
+  bool is_sampled() const { return system->equations().control.every.has_value(); }
+  /// The number of the sample at a time; nothing: none is due there.
+  std::optional<double> sample_due(double time) const;
+  /// Takes the sample that is due, if one is. False: there is none, and the motion is over.
+  bool take_sample(const State& state, const Evaluation& now, const std::vector<Contact>& contacts,
+                   const std::string& when);
+  std::optional<std::vector<double>> take_sample_inside(const State& state);
+  /// In phases without contacts that act the motion takes its samples by itself.
+  void take_held();
+  AccelerateOptions quickly() const;
   void add_phase(Sums& sums) const;
   void take_events();
   Sample of_whole(const Sample& of_phase);
@@ -104,7 +121,7 @@ class PhasedMotion : public MotionSteps {
   void measure(const State& end);
   std::vector<std::string> take_settled(double until);
   bool change_phase();
-  bool change_generally(Change& change);
+  void change_generally(Change& change);
   std::vector<Contact> find_contacts(const Change& change, const Evaluation& now);
   bool find_unbroken(const Change& change, const Evaluation& now);
   void take_from_phase(const Change& change, std::size_t c, Contact& contact);
@@ -118,6 +135,9 @@ class PhasedMotion : public MotionSteps {
   bool jump(State& state, Evaluation& now, std::vector<Contact>& contacts);
   std::optional<Instant> decide(const State& state, const Evaluation& now, const std::vector<Contact>& contacts,
                                 const std::string& when);
+  /// Whether there is an acceleration; if not, the motion is over.
+  bool has_acceleration(const Instant& instant, const std::string& when);
+  void note_missed(const Instant& instant, const std::string& when);
   bool move_onto(const std::vector<ContactStatus>& statuses, State& state, const Dynamics::ProjectOptions& options);
   Settling settle(const State& state, const Evaluation& now, std::vector<Contact>& contacts, Instant& instant);
   void set_modes(const Instant& instant);
@@ -163,6 +183,10 @@ class PhasedMotion : public MotionSteps {
   bool phase_added_ = false;        ///< the sums hold the phase that has just ended
   double works_then_ = 0.0;         ///< of all so far, where it has
   std::vector<double> settles_at_;  ///< by contact: where its impacts accumulate, if it holds until then; else infinity
+  HeldControl held_;                ///< of sampled control
+  double sampled_ = -1.0;           ///< the number of the last sample
+  bool samples_inside_ = false;     ///< by take_sample_inside(), in this phase
+  std::vector<char> missed_noted_;  ///< by requirement
   MotionSize size_;                 ///< q: the way of the last phase; qd: the largest speeds so far
   bool friction_alone_ = false;     ///< all non-ideal work is done by friction against slips of surfaces at rest
   bool impact_lowered_noted_ = false, uniqueness_noted_ = false;

@@ -570,6 +570,7 @@ std::optional<Stop> SwitchWatch::turn(int which, double next_step) {
   report_changes(along);
   report_control(of_step);
   if (auto stop = refuse_many(which)) return stop;
+  ends_phase_ = turns_guards(of_step, along);
   next_sides_ = d.sides(), next_surfaces_ = d.surfaces();
   note_surfaces(next_surfaces_);
   d.sides() = of_step;
@@ -578,21 +579,56 @@ std::optional<Stop> SwitchWatch::turn(int which, double next_step) {
   return {};
 }
 
-bool SwitchWatch::is_start_broken() {
+double SwitchWatch::find_start_beyond() {
   Dynamics& d = view_.dynamics;
   const std::vector<double>& y = view_.step.rk.y_new;
-  if (!any() || !d.calc_switches(view_.motion.t, y.data(), g_begin_)) return false;
+  if (!any() || !d.calc_switches(view_.motion.t, y.data(), g_begin_)) return 0.0;
   calc_noise(view_.motion.t, y.data());
   std::vector<double> before = d.sides();
   for (std::size_t i = 0; i < before.size(); ++i)
     if (std::abs(g_begin_[i]) <= g_noise_[i]) before[i] = -before[i];
-  if (before == d.sides()) return false;
-  y_ = y;
-  const auto moved = d.project(view_.motion.t, y_.data(), {.most_iterations = 20});
+  return before == d.sides() ? 0.0 : calc_beyond(before);
+}
+
+bool SwitchWatch::is_start_broken() {
+  beyond_ = find_start_beyond();
+  if (beyond_ == 0.0) return false;
+  y_ = view_.step.rk.y_new;
+  const auto moved = view_.dynamics.project(view_.motion.t, y_.data(), {.most_iterations = 20});
   const double most = jump_allowed + view_.motion.options.tolerance;
-  if (moved.ok && moved.moved_q <= most && moved.moved_qd <= most) return false;
+  return !moved.ok || moved.moved_q > most || moved.moved_qd > most;
+}
+
+/// Whether contacts that could go on before something has turned cannot after it: a load that jumps lifts what rests.
+bool SwitchWatch::turns_guards(const std::vector<double>& before, const std::vector<Surface>& along) {
+  Dynamics& d = view_.dynamics;
+  const auto count = static_cast<std::size_t>(d.num_guards());
+  if (count == 0) return false;
+  const double t = view_.motion.t;
+  const std::vector<double>& y = view_.step.rk.y_new;
+  const auto n = static_cast<std::size_t>(d.n());
   beyond_ = calc_beyond(before);
-  return true;
+  y_ = y;
+  for (std::size_t j = 0; j < n; ++j) y_[j] += beyond_ * y[n + j];
+  constexpr double clearly = 1e3;
+  std::vector<double> now(count), noise(count), then(count), noise_then(count);
+  if (!d.calc_guards(t + beyond_, y_.data(), now, noise)) return false;
+  const auto is_negative = [&](double g, double rounding) { return g < -clearly * rounding; };
+  bool any = false;
+  for (std::size_t i = 0; i < count; ++i) any |= is_negative(now[i], noise[i]);
+  if (!any) return false;
+  const std::vector<double> sides = d.sides();
+  const std::vector<Surface> surfaces = d.surfaces();
+  d.sides() = before;
+  d.set_surfaces(along);
+  const bool known = d.choose_rows(t, y.data()) && d.calc_guards(t, y.data(), then, noise_then);
+  d.sides() = sides;
+  d.set_surfaces(surfaces);
+  d.choose_rows(t, y.data());
+  any = !known;
+  for (std::size_t i = 0; i < count; ++i)
+    any |= is_negative(now[i], noise[i]) && !is_negative(then[i], noise_then[i]);
+  return any;
 }
 
 /// How much later all that has turned is on the side that it has turned to, as far as rounding tells.
