@@ -626,8 +626,7 @@ bool SwitchWatch::turns_guards(const std::vector<double>& before, const std::vec
   d.set_surfaces(surfaces);
   d.choose_rows(t, y.data());
   any = !known;
-  for (std::size_t i = 0; i < count; ++i)
-    any |= is_negative(now[i], noise[i]) && !is_negative(then[i], noise_then[i]);
+  for (std::size_t i = 0; i < count; ++i) any |= is_negative(now[i], noise[i]) && !is_negative(then[i], noise_then[i]);
   return any;
 }
 
