@@ -383,6 +383,17 @@ bool Dynamics::believe(double t, const double* y) {
   std::copy(sides().begin(), sides().end(), d.sides().begin());
   d.set_sliding(sliding_);
   if (!d.choose_rows(t, y) || !d.rhs_by_factors(t, y, d.scratch_.data())) return false;
+  // Reactions that it believes in may be on other sides of kinks than those that there are.
+  constexpr int most = 8;
+  std::vector<double> g(d.facts().needs_reactions ? d.num_expression_switches() : 0);
+  bool turned = !g.empty();
+  for (int round = 0; turned && round < most; ++round) {
+    turned = false;
+    if (!d.calc_switches(t, y, g)) return false;
+    for (std::size_t i = 0; i < g.size(); ++i)
+      if (!d.switches()[i].is_discontinuous && g[i] * d.sides()[i] < 0.0) d.sides()[i] *= -1.0, turned = true;
+    if (turned && !d.rhs_by_factors(t, y, d.scratch_.data())) return false;
+  }
   control_.u = d.control_.u, control_.tau = d.control_.tau, control_.cost = d.control_.cost;
   return true;
 }
